@@ -1,0 +1,54 @@
+# ggnn: make | make run | make test | make install.  Needs a C compiler and make; finds and uses what else is there.
+#   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1   leave one out
+#   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
+CC       ?= cc
+CXX      ?= c++
+NODE64   ?= 0
+BUILD    ?= $(if $(filter 1,$(NODE64)),build64,build)
+PREFIX   ?= /usr/local
+OPT      ?= -O2 -g
+WARN     := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+EXTRA    ?=
+
+# ---- what this machine has: a test program is compiled for each ------------------------------------------------------
+has = $(shell printf '%s\n' '$(1)' 'int main(void){return 0;}' | $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
+OPENMP := $(if $(NO_OPENMP),,$(call has,\#include <omp.h>,-fopenmp))
+ZLIB   := $(if $(NO_ZLIB),,$(call has,\#include <zlib.h>,-lz))
+BLAS   := $(if $(NO_BLAS),,$(call has,\#include <cblas.h>,-lopenblas))
+
+CPPFLAGS += -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) $(if $(ZLIB),-DHAVE_ZLIB) $(if $(BLAS),-DHAVE_CBLAS)
+CFLAGS   += -std=c99 $(OPT) $(WARN) $(if $(OPENMP),-fopenmp) $(EXTRA)
+LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm
+
+# ---- the tools: everything but the main programs goes into one archive -----------------------------------------------
+MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c
+PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c))
+TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
+ARCHIVE := $(BUILD)/libtools.a
+TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+all: $(TOOLS)
+tests: all $(TESTS)
+fuzzers: $(FUZZERS)
+
+$(ARCHIVE): $(PARTS:%.c=$(BUILD)/%.o)
+	@rm -f $@
+	@ar rcs $@ $^
+$(BUILD)/ggnn-data: $(BUILD)/datasets/ggnn_data.o $(ARCHIVE)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+clean:
+	rm -rf build build64
+.PHONY: all tests fuzzers clean
+.SECONDARY:

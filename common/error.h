@@ -1,0 +1,17 @@
+/* error.h - one error message, filled where a thing fails and printed once, by main(). */
+#ifndef COMMON_ERROR_H
+#define COMMON_ERROR_H
+#include <stdbool.h>
+
+typedef struct {
+    char text[640]; /* empty: no error yet; names file, place and value, no newline */
+} error;
+
+/* Formats the message unless one is set already (the first cause is kept). Always returns false, so that a function
+   which fails says `return error_set(why, "%s: line %lld: ...", ...);`. */
+bool error_set(error* why, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+#endif
