@@ -11,10 +11,11 @@ WARN     := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 EXTRA    ?=
 
 # ---- what this machine has: a test program is compiled for each ------------------------------------------------------
-has = $(shell printf '%s\n' '$(1)' 'int main(void){return 0;}' | $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
-OPENMP := $(if $(NO_OPENMP),,$(call has,\#include <omp.h>,-fopenmp))
-ZLIB   := $(if $(NO_ZLIB),,$(call has,\#include <zlib.h>,-lz))
-BLAS   := $(if $(NO_BLAS),,$(call has,\#include <cblas.h>,-lopenblas))
+HASH := \#
+has = $(shell printf '%s\n' '$(HASH)include <$(1)>' 'int main(void){return 0;}' | $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
+OPENMP := $(if $(NO_OPENMP),,$(call has,omp.h,-fopenmp))
+ZLIB   := $(if $(NO_ZLIB),,$(call has,zlib.h,-lz))
+BLAS   := $(if $(NO_BLAS),,$(call has,cblas.h,-lopenblas))
 
 CPPFLAGS += -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) $(if $(ZLIB),-DHAVE_ZLIB) $(if $(BLAS),-DHAVE_CBLAS)
 CFLAGS   += -std=c99 $(OPT) $(WARN) $(if $(OPENMP),-fopenmp) $(EXTRA)
