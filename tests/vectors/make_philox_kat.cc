@@ -28,7 +28,7 @@ static const place places[] = {
     {0, 1, 0, 0, 0, 0},
     {0, 0, 1, 0, 0, 0},
     {0, 0, 0, 1, 0, 0},
-    {0, 0, 0, UINT64_C(0x100000000), 0, 0},                       // the node's bits 32-47 share a word with purpose, hop
+    {0, 0, 0, UINT64_C(0x100000000), 0, 0},                       // the node's high 16 bits sit under purpose, hop
     {0, 0, 0, 0, 1, 0},
     {0, 0, 0, 0, 0, 1},
     {42, 0, 2, 2449028, 7, 3},                                    // sampling, the last node of ogbn-products
@@ -84,13 +84,14 @@ static void print_curand()
 
 int main()
 {
-    printf("/* philox_kat.h - known answers for Philox4x32-10. Written by make_philox_kat.cc: change that, not this. */\n"
+    printf("/* philox_kat.h - known answers for Philox4x32-10. Written by make_philox_kat.cc: change that. */\n"
            "#ifndef PHILOX_KAT_H\n#define PHILOX_KAT_H\n#include <stdint.h>\n\n"
            "/* Random123's kat_vectors (Salmon et al. 2011): a raw block of counter and key. */\n"
            "static const struct { uint32_t counter[4], key[2], words[4]; } philox_random123[] = {\n");
     print_random123();
     printf("};\n\n"
-           "/* cuRAND's words after curand_init(seed, purpose << 56 | hop << 48 | node, (uint64_t)step << 34 | block << 2):\n"
+           "/* cuRAND's words after curand_init(seed, purpose << 56 | hop << 48 | node,\n"
+           "   (uint64_t)step << 34 | (uint64_t)block << 2, &state):\n"
            "   counter = (block, step, node low 32, purpose:8 | hop:8 | node high 16), key = seed low, high. */\n"
            "static const struct {\n"
            "    uint64_t seed;\n    uint32_t purpose, hop;\n    uint64_t node;\n    uint32_t step, block, words[4];\n"

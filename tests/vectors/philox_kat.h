@@ -1,4 +1,4 @@
-/* philox_kat.h - known answers for Philox4x32-10. Written by make_philox_kat.cc: change that, not this. */
+/* philox_kat.h - known answers for Philox4x32-10. Written by make_philox_kat.cc: change that. */
 #ifndef PHILOX_KAT_H
 #define PHILOX_KAT_H
 #include <stdint.h>
@@ -13,7 +13,8 @@ static const struct { uint32_t counter[4], key[2], words[4]; } philox_random123[
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
-/* cuRAND's words after curand_init(seed, purpose << 56 | hop << 48 | node, (uint64_t)step << 34 | block << 2):
+/* cuRAND's words after curand_init(seed, purpose << 56 | hop << 48 | node,
+   (uint64_t)step << 34 | (uint64_t)block << 2, &state):
    counter = (block, step, node low 32, purpose:8 | hop:8 | node high 16), key = seed low, high. */
 static const struct {
     uint64_t seed;
