@@ -1,0 +1,317 @@
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers -------------------------------------------------------------------------------------------------- */
+
+static bool out_of_range(const char* name, const char* text, double low, double high, error* why)
+{
+    if (high >= 9e18) return error_set(why, "%s %s: must be at least %.17g", name, text, low);
+    return error_set(why, "%s %s: must be within %.17g and %.17g", name, text, low, high);
+}
+
+static bool is_limited(double low, double high) { return low != 0 || high != 0; }
+
+bool options_int(const char* name, const char* text, double low, double high, int64_t* value, error* why)
+{
+    char* end;
+    long long number;
+    errno = 0;
+    number = strtoll(text, &end, 10);
+    if (end == text || *end || strchr(" \t\n\v\f\r", text[0]))
+        return error_set(why, "%s '%s': not an integer", name, text);
+    if (errno == ERANGE) return error_set(why, "%s %s: does not fit 64 bits", name, text);
+    if (is_limited(low, high) && ((double)number < low || (double)number > high))
+        return out_of_range(name, text, low, high, why);
+    *value = number;
+    return true;
+}
+
+bool options_real(const char* name, const char* text, double low, double high, double* value, error* why)
+{
+    char* end;
+    double number = strtod(text, &end);
+    if (end == text || *end || strchr(" \t\n\v\f\r", text[0]) || !isfinite(number))
+        return error_set(why, "%s '%s': not a finite number", name, text);
+    if (is_limited(low, high) && (number < low || number > high)) return out_of_range(name, text, low, high, why);
+    *value = number;
+    return true;
+}
+
+static bool parse_bytes(const char* name, const char* text, double low, double high, int64_t* value, error* why)
+{
+    static const char suffix[] = "KMGT";
+    char* end;
+    double number = strtod(text, &end);
+    const char* power = *end ? strchr(suffix, *end) : NULL;
+    if (end == text || !isfinite(number) || strchr(" \t\n\v\f\r", text[0]))
+        return error_set(why, "%s '%s': not a number of bytes", name, text);
+    if (power) {
+        number = ldexp(number, 10 * (int)(power - suffix + 1));
+        end++;
+        if (strcmp(end, "B") == 0 || strcmp(end, "iB") == 0) end += strlen(end);
+    }
+    if (*end) return error_set(why, "%s '%s': not a number of bytes (512, 64M, 1.5G)", name, text);
+    if (number < 0 || number > 9e18) return error_set(why, "%s %s: does not fit 63 bits", name, text);
+    if (is_limited(low, high) && (number < low || number > high)) return out_of_range(name, text, low, high, why);
+    *value = (int64_t)number;
+    return true;
+}
+
+bool options_ints(const char* name, const char* text, double low, double high, option_list* list, error* why)
+{
+    list->count = 0;
+    for (const char* begin = text;;) {
+        char item[32];
+        size_t length = strcspn(begin, ",");
+        if (length >= sizeof item) return error_set(why, "%s %s: not integers with commas between", name, text);
+        if (list->count == OPTION_LIST_MAX) return error_set(why, "%s: more than %d values", name, OPTION_LIST_MAX);
+        memcpy(item, begin, length);
+        item[length] = 0;
+        if (!options_int(name, item, low, high, &list->value[list->count++], why)) return false;
+        if (!begin[length]) return true;
+        begin += length + 1;
+    }
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+int options_choice(const char* choices, const char* text)
+{
+    size_t length = strlen(text);
+    for (int which = 0;; which++) {
+        size_t here = strcspn(choices, "|");
+        if (here == length && memcmp(choices, text, length) == 0) return which;
+        if (!choices[here]) return -1;
+        choices += here + 1;
+    }
+}
+
+/* Levenshtein's distance, by rows; texts of 63 characters at most. */
+static int edit_distance(const char* a, size_t a_length, const char* b, size_t b_length)
+{
+    int row[64];
+    for (size_t j = 0; j <= b_length; j++) row[j] = (int)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < change) change = row[j] + 1;
+            if (row[j - 1] + 1 < change) change = row[j - 1] + 1;
+            row[j] = change;
+        }
+    }
+    return row[b_length];
+}
+
+/* Keeps the name in nearest where it is closer than best; returns the smaller distance. A beginning
+   counts as close. */
+static int consider(const char* name, size_t length, const char* text, int best, char nearest[64])
+{
+    size_t text_length = strlen(text);
+    int distance;
+    if (length > 63 || text_length > 63) return best;
+    distance = edit_distance(name, length, text, text_length);
+    if (text_length >= 3 && text_length < length && memcmp(name, text, text_length) == 0) distance = 1;
+    if (distance >= best) return best;
+    memcpy(nearest, name, length);
+    nearest[length] = 0;
+    return distance;
+}
+
+/* A third of the letters may be wrong; of short names one. */
+static int farthest(const char* text)
+{
+    int length = (int)strlen(text);
+    return (length > 5 ? length / 3 : 1) + 1;
+}
+
+bool options_nearest(const char* choices, const char* text, char nearest[64])
+{
+    int limit = farthest(text), best = limit;
+    for (;;) {
+        size_t length = strcspn(choices, "|");
+        best = consider(choices, length, text, best, nearest);
+        if (!choices[length]) return best < limit;
+        choices += length + 1;
+    }
+}
+
+static bool unknown_option(const option* table, const char* name, size_t length, error* why)
+{
+    char text[64], nearest[64];
+    int limit, best;
+    snprintf(text, sizeof text, "%.*s", (int)(length < 63 ? length : 63), name);
+    limit = best = farthest(text);
+    for (const option* o = table; o->name; o++) best = consider(o->name, strlen(o->name), text, best, nearest);
+    if (best < limit) return error_set(why, "--%s: no such option; is --%s meant?", text, nearest);
+    return error_set(why, "--%s: no such option", text);
+}
+
+static bool choose(const option* o, const char* name, const char* text, error* why)
+{
+    char nearest[64];
+    int which = options_choice(o->choices, text);
+    if (which >= 0) {
+        *(int*)o->value = which;
+        return true;
+    }
+    if (options_nearest(o->choices, text, nearest))
+        return error_set(why, "%s %s: not one of %s; is %s meant?", name, text, o->choices, nearest);
+    return error_set(why, "%s %s: not one of %s", name, text, o->choices);
+}
+
+/* ---- the command line ----------------------------------------------------------------------------------------- */
+
+static bool take(const option* o, const char* text, error* why)
+{
+    char name[80];
+    snprintf(name, sizeof name, "--%s", o->name);
+    if (o->given) *o->given = true;
+    switch (o->kind) {
+    case OPTION_FLAG:
+        *(bool*)o->value = true;
+        return true;
+    case OPTION_INT:
+        return options_int(name, text, o->low, o->high, (int64_t*)o->value, why);
+    case OPTION_REAL:
+        return options_real(name, text, o->low, o->high, (double*)o->value, why);
+    case OPTION_BYTES:
+        return parse_bytes(name, text, o->low, o->high, (int64_t*)o->value, why);
+    case OPTION_CHOICE:
+        return choose(o, name, text, why);
+    case OPTION_LIST:
+        return options_ints(name, text, o->low, o->high, (option_list*)o->value, why);
+    case OPTION_TEXT:
+        break;
+    }
+    *(const char**)o->value = text;
+    return true;
+}
+
+static const option* find_option(const option* table, const char* name, size_t length)
+{
+    for (const option* o = table; o->name; o++)
+        if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) return o;
+    return NULL;
+}
+
+/* Takes the option at argv[*at] and moves *at to its last word. */
+static bool parse_option(const option* table, int argc, char** argv, int* at, error* why)
+{
+    const char* name = argv[*at] + 2;
+    size_t length = strcspn(name, "=");
+    const option* o = find_option(table, name, length);
+    if (!o) return unknown_option(table, name, length, why);
+    if (o->kind == OPTION_FLAG) {
+        if (name[length]) return error_set(why, "--%s: takes no value", name);
+        return take(o, NULL, why);
+    }
+    if (name[length]) return take(o, name + length + 1, why);
+    if (*at + 1 == argc) return error_set(why, "--%s: needs a value", name);
+    return take(o, argv[++*at], why);
+}
+
+options_result options_parse(const option* table, int argc, char** argv, const char** argument, int* num_arguments,
+                             int min, int max, error* why)
+{
+    bool options = true;
+    *num_arguments = 0;
+    for (int at = 1; at < argc; at++) {
+        const char* word = argv[at];
+        if (options && strcmp(word, "--") == 0) {
+            options = false;
+        } else if (options && strcmp(word, "--help") == 0) {
+            return OPTIONS_HELP;
+        } else if (options && word[0] == '-' && word[1] == '-') {
+            if (!parse_option(table, argc, argv, &at, why)) return OPTIONS_WRONG;
+        } else if (options && word[0] == '-' && word[1]) {
+            error_set(why, "%s: options begin with two dashes", word);
+            return OPTIONS_WRONG;
+        } else if (*num_arguments == max) {
+            error_set(why, "'%s': one argument too many", word);
+            return OPTIONS_WRONG;
+        } else {
+            argument[(*num_arguments)++] = word;
+        }
+    }
+    if (*num_arguments >= min) return OPTIONS_GOOD;
+    error_set(why, "%d argument%s expected, %d given", min, min == 1 ? "" : "s", *num_arguments);
+    return OPTIONS_WRONG;
+}
+
+/* ---- help ----------------------------------------------------------------------------------------------------- */
+
+static void print_default(const option* o, char* text, size_t size)
+{
+    const option_list* list = (const option_list*)o->value;
+    size_t used = 0;
+    text[0] = 0;
+    switch (o->kind) {
+    case OPTION_FLAG:
+        break;
+    case OPTION_INT:
+    case OPTION_BYTES:
+        snprintf(text, size, " [%lld]", (long long)*(const int64_t*)o->value);
+        break;
+    case OPTION_REAL:
+        snprintf(text, size, " [%g]", *(const double*)o->value);
+        break;
+    case OPTION_TEXT: {
+        const char* value = *(const char* const*)o->value;
+        if (value) snprintf(text, size, " [%s]", value);
+        break;
+    }
+    case OPTION_CHOICE: {
+        const char* choice = o->choices;
+        for (int i = 0; i < *(const int*)o->value; i++) choice += strcspn(choice, "|") + 1;
+        if (*(const int*)o->value >= 0) snprintf(text, size, " [%.*s]", (int)strcspn(choice, "|"), choice);
+        break;
+    }
+    case OPTION_LIST:
+        for (int32_t i = 0; i < list->count && used < size; i++)
+            used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : " [", (long long)list->value[i]);
+        if (list->count && used < size) snprintf(text + used, size - used, "]");
+        break;
+    }
+}
+
+/* Prints text from column on, breaking lines between words after 100 columns. */
+static void print_wrapped(FILE* out, const char* text, int column)
+{
+    int at = column;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (at + length > 100 && at > column) {
+            fprintf(out, "\n%*s", column, "");
+            at = column;
+        }
+        fprintf(out, "%.*s%s", length, text, text[length] ? " " : "");
+        at += length + 1;
+        text += length + (text[length] == ' ');
+    }
+    fprintf(out, "\n");
+}
+
+void options_help(const option* table, FILE* out)
+{
+    enum { column = 28 };
+    for (const option* o = table; o->name; o++) {
+        static const char* const value[] = {"", "N", "X", "BYTES", "TEXT", "", "N,N,..."};
+        char left[256], text[1024], standard[256];
+        if (!o->help) continue;
+        snprintf(left, sizeof left, "  --%s %s", o->name, o->choices ? o->choices : value[o->kind]);
+        print_default(o, standard, sizeof standard);
+        snprintf(text, sizeof text, "%s%s", o->help, standard);
+        if (strlen(left) < column)
+            fprintf(out, "%-*s", column, left);
+        else
+            fprintf(out, "%s\n%*s", left, column, "");
+        print_wrapped(out, text, column);
+    }
+}

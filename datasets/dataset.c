@@ -1,0 +1,156 @@
+#include "dataset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Room for every id of num_nodes nodes, and for adding one to it, in the width of this build? */
+static bool ids_fit(int64_t num_nodes) { return DATASET_NODE == GGNN_FILE_I64 || num_nodes <= INT32_MAX; }
+
+static bool wrong_shape(const dataset* d, const ggnn_file_section* s, const char* wanted, error* why)
+{
+    char shape[100];
+    size_t used = 0;
+    for (uint32_t i = 0; i < s->num_dims; i++)
+        used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%lld", i ? ", " : "", (long long)s->dim[i]);
+    return error_set(why, "%s: section '%s' at offset %lld is %s (%s), not %s for N = %lld, E = %lld", d->file.path,
+                     s->name, (long long)s->offset, ggnn_file_type_name(s->type), shape, wanted,
+                     (long long)d->num_nodes, (long long)d->num_edges);
+}
+
+/* Is s an array of a type with rows of the given number along one dimension? */
+static bool has_shape(const ggnn_file_section* s, ggnn_file_type type, uint32_t num_dims, uint32_t which,
+                      int64_t rows)
+{
+    return s->type == (uint32_t)type && s->num_dims == num_dims && s->dim[which] == rows;
+}
+
+static bool open_graph(dataset* d, error* why)
+{
+    const ggnn_file_section* indptr = ggnn_file_need(&d->file, "indptr", GGNN_FILE_I64, 1);
+    const ggnn_file_section* indices = ggnn_file_find(&d->file, "indices");
+    if (!indptr) return error_set(why, "%s", d->file.error);
+    if (!indices) return error_set(why, "%s: it has no section 'indices'", d->file.path);
+    d->num_nodes = indptr->dim[0] - 1;
+    d->num_edges = indices->dim[0];
+    if (d->num_nodes < 0) return wrong_shape(d, indptr, "i64 (N + 1)", why);
+    if (indices->num_dims != 1 || (indices->type != GGNN_FILE_I32 && indices->type != GGNN_FILE_I64))
+        return wrong_shape(d, indices, "i32 or i64 (E)", why);
+    if (indices->type != DATASET_NODE)
+        return error_set(why,
+                         "%s: section 'indices' at offset %lld holds %s-bit ids, this program reads %s-bit ones: %s",
+                         d->file.path, (long long)indices->offset, DATASET_NODE == GGNN_FILE_I32 ? "64" : "32",
+                         DATASET_NODE == GGNN_FILE_I32 ? "32" : "64",
+                         DATASET_NODE == GGNN_FILE_I32 ? "`make NODE64=1` builds one that does, in build64/"
+                                                       : "take the one that plain `make` builds, in build/");
+    if (!ids_fit(d->num_nodes))
+        return error_set(why, "%s: %lld nodes do not fit 32-bit ids: `make NODE64=1`", d->file.path,
+                         (long long)d->num_nodes);
+    d->indptr = ggnn_file_data(&d->file, indptr);
+    d->indices = ggnn_file_data(&d->file, indices);
+    return true;
+}
+
+static bool open_rows(dataset* d, const char* name, int64_t num_rows, dataset_rows* rows, error* why)
+{
+    const ggnn_file_section* s = ggnn_file_find(&d->file, name);
+    if (!s) return true;
+    if (!has_shape(s, GGNN_FILE_F32, 2, 0, num_rows) && !has_shape(s, GGNN_FILE_F16, 2, 0, num_rows))
+        return wrong_shape(d, s, num_rows == d->num_nodes ? "f32 or f16 (N, F)" : "f32 or f16 (E, F)", why);
+    if (s->dim[1] > DATASET_MAX_WIDTH)
+        return error_set(why, "%s: section '%s' is %lld wide, more than %d", d->file.path, name, (long long)s->dim[1],
+                         DATASET_MAX_WIDTH);
+    rows->row = ggnn_file_data(&d->file, s);
+    rows->type = (ggnn_file_type)s->type;
+    rows->width = s->dim[1];
+    return true;
+}
+
+static bool open_label(dataset* d, error* why)
+{
+    const ggnn_file_section* s = ggnn_file_find(&d->file, "label");
+    if (!s) return true;
+    if (has_shape(s, GGNN_FILE_I32, 1, 0, d->num_nodes))
+        d->label = ggnn_file_data(&d->file, s);
+    else if (has_shape(s, GGNN_FILE_F32, 1, 0, d->num_nodes))
+        d->target = ggnn_file_data(&d->file, s);
+    else
+        return wrong_shape(d, s, "i32 or f32 (N)", why);
+    return true;
+}
+
+static bool open_others(dataset* d, error* why)
+{
+    const ggnn_file_section* weight = ggnn_file_find(&d->file, "weight");
+    const ggnn_file_section* split = ggnn_file_find(&d->file, "split");
+    const ggnn_file_section* external = ggnn_file_find(&d->file, "external_id");
+    if (weight && !has_shape(weight, GGNN_FILE_F32, 1, 0, d->num_edges))
+        return wrong_shape(d, weight, "f32 (E)", why);
+    if (split && (!has_shape(split, GGNN_FILE_U8, 2, 1, d->num_nodes) || split->dim[0] > 1000))
+        return wrong_shape(d, split, "u8 (S, N), S up to 1000,", why);
+    if (external && !has_shape(external, GGNN_FILE_I64, 1, 0, d->num_nodes))
+        return wrong_shape(d, external, "i64 (N)", why);
+    d->weight = ggnn_file_data(&d->file, weight);
+    d->split = ggnn_file_data(&d->file, split);
+    d->num_splits = split ? (int32_t)split->dim[0] : 0;
+    d->external_id = ggnn_file_data(&d->file, external);
+    return true;
+}
+
+bool dataset_open(dataset* d, const char* path, error* why)
+{
+    memset(d, 0, sizeof *d);
+    if (!ggnn_file_open(&d->file, path)) return error_set(why, "%s", d->file.error);
+    if (open_graph(d, why) && open_rows(d, "feat", d->num_nodes, &d->feat, why) &&
+        open_rows(d, "edge_feat", d->num_edges, &d->edge_feat, why) && open_label(d, why) && open_others(d, why))
+        return true;
+    dataset_close(d);
+    return false;
+}
+
+void dataset_close(dataset* d)
+{
+    ggnn_file_close(&d->file);
+    memset(d, 0, sizeof *d);
+}
+
+bool dataset_count(dataset* d, error* why)
+{
+    int32_t most = -1;
+    for (int64_t v = 0; d->label && v < d->num_nodes; v++) {
+        if (d->label[v] < -1 || d->label[v] >= DATASET_MAX_CLASSES)
+            return error_set(why, "%s: section 'label': node %lld has label %ld, not within -1 and %d", d->file.path,
+                             (long long)v, (long)d->label[v], DATASET_MAX_CLASSES - 1);
+        if (d->label[v] > most) most = d->label[v];
+    }
+    d->num_classes = most + 1;
+    return true;
+}
+
+const uint8_t* dataset_split(const dataset* d, int32_t s, int64_t count[4], error* why)
+{
+    const uint8_t* split;
+    memset(count, 0, 4 * sizeof count[0]);
+    if (s < 0 || s >= d->num_splits) {
+        error_set(why, "%s: it has %d splits, number %d (from 0) is not one", d->file.path, d->num_splits, s);
+        return NULL;
+    }
+    split = d->split + s * d->num_nodes;
+    for (int64_t v = 0; v < d->num_nodes; v++) {
+        if (split[v] > SPLIT_TEST) {
+            error_set(why, "%s: section 'split': node %lld has value %d in split %d, not within 0 and 3",
+                      d->file.path, (long long)v, split[v], s);
+            return NULL;
+        }
+        count[split[v]]++;
+    }
+    return split;
+}
+
+int64_t dataset_split_ids(const dataset* d, int32_t s, int part, ggnn_node* ids)
+{
+    const uint8_t* split = d->split + s * d->num_nodes;
+    int64_t count = 0;
+    for (int64_t v = 0; v < d->num_nodes; v++)
+        if (split[v] == part) ids[count++] = (ggnn_node)v;
+    return count;
+}

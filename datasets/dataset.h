@@ -1,0 +1,65 @@
+/* dataset.h - a .ggnn file as a trainer wants it: a graph with features, labels and splits, mapped and used in place.
+
+   Sections (all but the first two optional; others are skipped):
+     indptr       (N + 1)   i64         CSC: in-edges of v are [indptr[v], indptr[v+1])
+     indices      (E)       i32 | i64   their sources; i64 where N needs it (make NODE64=1)
+     weight       (E)       f32
+     feat         (N, F)    f32 | f16
+     edge_feat    (E, Fe)   f32 | f16   by CSC position
+     label        (N)       i32 | f32   classes from 0, -1 unknown; or real targets, NaN unknown
+     split        (S, N)    u8          S ways to split: 0 none, 1 train, 2 val, 3 test
+     external_id  (N)       i64         what the source of the data called each node */
+#ifndef DATASETS_DATASET_H
+#define DATASETS_DATASET_H
+#include "common/error.h"
+#include "datasets/ggnn_file.h"
+
+#ifdef GGNN_NODE64
+typedef int64_t ggnn_node;
+#define DATASET_NODE GGNN_FILE_I64
+#else
+typedef int32_t ggnn_node;
+#define DATASET_NODE GGNN_FILE_I32
+#endif
+
+enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
+enum { DATASET_MAX_CLASSES = 1 << 20, DATASET_MAX_WIDTH = 1 << 24 };
+
+typedef struct {     /* rows of fixed width, all of one type */
+    const void* row; /* NULL: the file has none */
+    ggnn_file_type type;
+    int64_t width;
+} dataset_rows;
+
+typedef struct {
+    ggnn_file file;
+    int64_t num_nodes, num_edges;
+    const int64_t* indptr;      /* (num_nodes + 1) */
+    const ggnn_node* indices;   /* (num_edges) */
+    const float* weight;        /* (num_edges) or NULL */
+    dataset_rows feat;          /* (num_nodes, width) */
+    dataset_rows edge_feat;     /* (num_edges, width) */
+    const int32_t* label;       /* (num_nodes) classes, -1 unknown; or NULL */
+    const float* target;        /* (num_nodes) real labels, NaN unknown; or NULL */
+    int32_t num_classes;        /* largest label + 1; 0 without labels. Filled by dataset_count */
+    int32_t num_splits;         /* S */
+    const uint8_t* split;       /* (num_splits, num_nodes) SPLIT_..., or NULL */
+    const int64_t* external_id; /* (num_nodes) or NULL */
+} dataset;
+
+/* Opens path and checks that the sections' types and shapes agree, with no look at the arrays: O(1). A file of the
+   other id width is an error that names the build to use. dataset_close is harmless after a failure
+   and after itself. */
+bool dataset_open(dataset* d, const char* path, error* why);
+void dataset_close(dataset* d);
+
+/* Reads the labels: fills num_classes, refuses values that are no class. O(N). */
+bool dataset_count(dataset* d, error* why);
+
+/* The mask of split number s, (num_nodes), and how many nodes are train, val, test: count[SPLIT_TRAIN] ...; what is
+   not in any is in count[0]. An unknown value is an error that names the node. O(N). */
+const uint8_t* dataset_split(const dataset* d, int32_t s, int64_t count[4], error* why);
+
+/* The ids of one part of a split in ascending order: ids has count[part] entries. Returns how many it wrote. */
+int64_t dataset_split_ids(const dataset* d, int32_t s, int part, ggnn_node* ids);
+#endif
