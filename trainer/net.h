@@ -1,0 +1,136 @@
+/* net.h - the network of ggnn-train on one device: parameters, forward, loss, backward, optimiser.
+
+   A step of training:
+       net_forward(n, &batch, step, true);
+       loss = net_loss(n, &labels, &known);
+       net_backward(n);
+       net_update(n, learning_rate);
+   Everything is allocated by net_create; a step allocates nothing and cannot fail. All results are the same bits for any
+   number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over the ops of ops.h. */
+#ifndef TRAINER_NET_H
+#define TRAINER_NET_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "ggnn.h"
+
+enum { NET_LAYERS_MAX = GGNN_HOPS_MAX };
+
+/* Choices for option tables, in the order of the enumerators. */
+#define NET_MODELS "gcn|sage|gat|mlp"
+#define NET_AGGREGATORS "mean|gcn|pool"
+#define NET_OPTIMIZERS "adam|adamw"
+typedef enum { NET_GCN, NET_SAGE, NET_GAT, NET_MLP } net_model;
+typedef enum { NET_MEAN, NET_SAGE_GCN, NET_POOL } net_aggregator; /* of GraphSAGE */
+typedef enum { NET_ADAM, NET_ADAMW } net_optimizer;
+
+typedef struct {
+    net_model model;
+    net_aggregator aggregator;
+    int32_t layers;           /* 1 .. NET_LAYERS_MAX */
+    int32_t hidden;           /* total width of a hidden layer; heads must divide it */
+    int32_t outputs;          /* classes; 1: binary with logits */
+    int32_t heads, out_heads; /* GAT: of hidden layers; of the last layer, which averages them */
+    bool residual, norm;      /* + the layer's input; layer norm: hidden layers only */
+    float dropout;            /* [0, 1) on the input of every layer but the first */
+    float input_dropout;      /* on the features; forbids reading them straight from the store */
+    float attention_dropout;  /* GAT, on the coefficients */
+    net_optimizer optimizer;
+    float weight_decay; /* adam: added to the gradient; adamw: decoupled */
+    bool blas;          /* GEMM by CBLAS: gemm_blas_available() */
+    bool full_batch;    /* every step on the whole graph: net_whole */
+    uint64_t seed;      /* of initial weights and dropout */
+} net_config;
+
+/* What is read and never written; must outlive the net. */
+typedef struct {
+    const ggnn_graph* graph;
+    const ggnn_store* features;
+} net_data;
+
+typedef struct { /* by global id; one of them given */
+    const int32_t* label;  /* (N) class, < 0: not in the loss */
+    const float*   target; /* (N) real in [0, 1] for one output, NaN: not in the loss */
+} net_labels;
+
+typedef struct net net;
+
+/* Rows in a caller's hands: v[i * ld + j], i < rows, j < cols. */
+typedef struct {
+    const float* v;
+    int64_t      ld, rows;
+    int32_t      cols;
+} net_rows;
+
+/* True: config allows sampling.last_hop_global, as its input layer reads features straight from the store (GCN, SAGE
+   mean and gcn, MLP, without input dropout; not for full batch). The batches may still come with local indices. */
+bool net_reads_store(const net_config* config);
+
+/* Room for batches as large as `like` may become (laid out by ggnn_batch_init; NULL with full_batch) and for evaluation
+   over one-hop blocks as large as `chunk` (NULL: net_layer will not be called). Bounds cost address space only: what a
+   batch does not fill is not touched. Weights: Glorot-uniform, keyed by seed; biases 0; norm 1, 0. On failure NULL. */
+net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk, error* why);
+void net_free(net* n); /* NULL is fine */
+
+/* With full_batch: the whole graph as a batch, id[i] = i, seeds: all nodes. */
+const ggnn_batch* net_whole(const net* n);
+
+/* Logits of the batch's distinct seeds: row i belongs to node batch->id[i]. step keys dropout, which training turns on.
+   The batch must have one hop a layer, and stay as it is until net_backward has run; the rows are valid until the next
+   net_forward. */
+net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training);
+
+/* After net_forward: the mean over the labelled seeds (known of them) of the cross-entropy, or of the binary
+   cross-entropy with logits where outputs = 1; and its gradient for net_backward. 0 where none is labelled. */
+double net_loss(net* n, const net_labels* labels, int64_t* known);
+
+/* After net_loss: the gradient of every parameter, overwritten. */
+void net_backward(net* n);
+
+/* One step of the optimiser on all parameters. */
+void net_update(net* n, float learning_rate);
+
+/* ---- evaluation: one layer at a time over all nodes, without dropout ---------------------------------------------- */
+
+int32_t net_width(const net* n, int32_t layer); /* columns of its output */
+
+/* Layer l of the targets of one block (usually all neighbours), whose input rows are read from x by global id: features
+   for layer 0, else the rows of the layer before. out (num_dst, net_width) is overwritten. block: hop 0 of a batch
+   within `chunk`, id the batch's list; a global hop (indices NULL) where net_reads_store. Overwrites what net_forward
+   saved: not to be called between it and net_backward. */
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id, const ggnn_store* x);
+
+/* Loss of one row of logits (outputs of them) for node v, as in net_loss, in double; false: v has no label. */
+bool net_row_loss(double* loss, const float* logits, int32_t outputs, const net_labels* labels, int64_t v);
+
+/* ---- parameters: for checkpoints, best weights and tests ----------------------------------------------------------- */
+
+typedef struct { /* all parameters in one array each, in the order of net_param_at */
+    int64_t  count;
+    float   *value, *grad;
+    float   *m, *v;   /* Adam's moments */
+    int64_t* updates; /* net_update calls so far: Adam's t */
+} net_state;
+net_state net_state_of(net* n);
+
+typedef struct {
+    char    name[16];   /* "w_self0", as in tests/vectors/make_model_vectors.py */
+    int32_t rows, cols; /* row-major, no padding; a vector has one row */
+    int64_t offset;     /* into the arrays of net_state */
+} net_param;
+int32_t   net_num_params(const net* n);
+net_param net_param_at(const net* n, int32_t i);
+
+/* ---- profile ---------------------------------------------------------------------------------------------------- */
+
+#define NET_STAGES "aggregate|gemm|elementwise|loss|optimizer"
+typedef enum { NET_AGGREGATE, NET_GEMM, NET_ELEMENTWISE, NET_LOSS, NET_OPTIMIZER, NET_NUM_STAGES } net_stage;
+
+typedef struct { /* since net_create, summed; [0] forward and evaluation, [1] backward and update */
+    double  seconds[2][NET_NUM_STAGES];
+    int64_t bytes[2][NET_NUM_STAGES]; /* read and written at least once, by the inputs' and outputs' sizes */
+    int64_t flops[2];                 /* of GEMM */
+} net_profile;
+const net_profile* net_profile_of(const net* n);
+#endif
