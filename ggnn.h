@@ -352,7 +352,7 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
     return list;
 }
 
-// The first thing wrong with an input, for a message: "indptr decreases at node 17".
+// The first thing wrong with an input, for a message: "node 17: indptr decreases".
 typedef struct {
     const char* what; // NULL: nothing wrong
     int64_t     node; // -1: does not apply
@@ -461,8 +461,11 @@ GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, c
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad);
 
 // PinSAGE neighbours from visited nodes (count of them, -1 ignored, `node` itself ignored): the `top` most visited
-// (all when top < 0), ordered by falling visits, ties by smaller id. visited is overwritten. Returns how many.
-GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, ggnn_node* visited, int64_t count, int64_t top, ggnn_node node);
+// (all when top < 0), ordered by falling visits, ties by smaller id. Returns how many: id and visits have room for
+// min(top, count), or count.
+// workspace: 16 bytes a visit. visited and id may be the same.
+GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_node* visited, int64_t count,
+                                     int64_t top, ggnn_node node, void* workspace);
 
 // =============================================================================
 // ==== [5] UNIQUE: append-unique by order of first occurrence
@@ -480,13 +483,20 @@ typedef struct ggnn_unique { // read it to learn, change it never
     uint64_t         mask;      // slots - 1 of the hash table
     uint32_t         base;      // local id = value - base, valid when < count
     uint32_t         count;     // distinct ids in this batch
-    uint32_t*        value;     // direct: (num_nodes); hash: (mask + 1)
-    ggnn_node*       key;       // hash: (mask + 1)
+    uint32_t*        value;     // direct: (num_nodes) by id
+    struct ggnn_unique_slot* slot; // hash: (mask + 1)
 } ggnn_unique;
+typedef struct ggnn_unique_slot {
+    ggnn_node key;
+    uint32_t  value;
+} ggnn_unique_slot;
+
+// The first slot that an id probes: Fibonacci hashing, high bits.
+GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask) { return (uint64_t)id * 0x9E3779B97F4A7C15u >> 20 & mask; }
 
 // Direct map while two of them fit the cache: 4 N <= GGNN_CACHE_BYTES / 2; else hash.
 GGNN_API ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes);
-// Direct: 4 N bytes; hash: 8 (NODE64: 12) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31.
+// Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
 // The object at the start of memory (64-byte aligned; of _bytes), cleared, ready. NULL when memory is NULL.
 GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
@@ -875,17 +885,1263 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
 // ==== [3i] GRAPH
 // =============================================================================
 
+// ---- a stable counting sort of edges by key ---------------------------------
+// Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of threads, and no
+// workspace, at the price of reading the keys once a piece. Rows of edges come as CSC lists; a COO is one row.
+
+typedef struct {
+    const void*      key;  // by edge: ggnn_node, or int32_t where wide is 0
+    int              wide; // bytes of a key are 8
+    const ggnn_node* value; // by edge; NULL: the row
+    const int64_t*   row;   // (num_rows + 1)
+    int64_t          num_rows, num_keys, pieces;
+    const float*     weight_in;
+    const int64_t*   position_in; // NULL: the edge's index
+    int64_t*         indptr;      // (num_keys + 1) out, as all below; NULL: not wanted
+    ggnn_node*       node;
+    int32_t *        local, *edge;
+    float*           weight;
+    int64_t*         position;
+} ggnni_sort;
+
+static int64_t ggnni_key(const ggnni_sort* s, int64_t e)
+{
+    return s->wide ? ((const int64_t*)s->key)[e] : ((const int32_t*)s->key)[e];
+}
+
+static void ggnni_sort_count(void* context, int64_t piece) // indptr[k + 1] = edges of key k
+{
+    const ggnni_sort* s = (const ggnni_sort*)context;
+    int64_t begin = ggnni_begin(s->num_keys, piece, s->pieces), end = ggnni_begin(s->num_keys, piece + 1, s->pieces);
+    memset(s->indptr + 1 + begin, 0, (size_t)(end - begin) * sizeof *s->indptr);
+    for (int64_t e = s->row[0]; e < s->row[s->num_rows]; e++) {
+        int64_t k = ggnni_key(s, e);
+        if (k >= begin && k < end) s->indptr[k + 1]++;
+    }
+}
+
+static void ggnni_sort_place(const ggnni_sort* s, int64_t from, int64_t row, int64_t to)
+{
+    ggnn_node value = s->value ? s->value[from] : (ggnn_node)row;
+    if (s->node) s->node[to] = value;
+    if (s->local) s->local[to] = (int32_t)value;
+    if (s->edge) s->edge[to] = (int32_t)from;
+    if (s->weight) s->weight[to] = s->weight_in ? s->weight_in[from] : 1.0f;
+    if (s->position) s->position[to] = s->position_in ? s->position_in[from] : from;
+}
+
+static void ggnni_sort_fill(void* context, int64_t piece) // indptr[k] is the cursor of key k
+{
+    const ggnni_sort* s = (const ggnni_sort*)context;
+    int64_t begin = ggnni_begin(s->num_keys, piece, s->pieces), end = ggnni_begin(s->num_keys, piece + 1, s->pieces);
+    for (int64_t row = 0; row < s->num_rows; row++)
+        for (int64_t e = s->row[row]; e < s->row[row + 1]; e++) {
+            int64_t k = ggnni_key(s, e);
+            if (k >= begin && k < end) ggnni_sort_place(s, e, row, s->indptr[k]++);
+        }
+}
+
+static void ggnni_prefix_sum(int64_t* indptr, int64_t n) // counts at [1, n] become ends
+{
+    indptr[0] = 0;
+    for (int64_t i = 0; i < n; i++) indptr[i + 1] += indptr[i];
+}
+
+static void ggnni_sort_run(ggnni_sort* s)
+{
+    s->pieces = ggnni_min(16, ggnni_pieces(s->row[s->num_rows], 1 << 16));
+    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_count, s);
+    ggnni_prefix_sum(s->indptr, s->num_keys);
+    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_fill, s);
+    memmove(s->indptr + 1, s->indptr, (size_t)s->num_keys * sizeof *s->indptr); // each cursor stands at its list's end
+    s->indptr[0] = 0;
+}
+
+// ---- checking ---------------------------------------------------------------
+
+static ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node, int64_t edge)
+{
+    if (fault) {
+        fault->what = what;
+        fault->node = node;
+        fault->edge = edge;
+    }
+    return status;
+}
+
+typedef struct { // one piece's first fault
+    ggnn_status status;
+    ggnn_fault  fault;
+} ggnni_found;
+
+typedef struct {
+    const ggnn_graph* g;
+    const ggnn_node*  id; // for ggnni_check_ids
+    int64_t           n, num_nodes, pieces;
+    ggnni_found       found[64];
+} ggnni_check;
+
+static ggnn_status ggnni_check_run(ggnni_check* check, int64_t work, ggnni_body* body, ggnn_fault* fault)
+{
+    check->pieces = ggnni_pieces(work, 1 << 14);
+    GGNN_PARALLEL_FOR(check->pieces, body, check);
+    for (int64_t i = 0; i < check->pieces; i++) { // pieces are in node order, so the first found is the least
+        const ggnni_found* found = &check->found[i];
+        if (found->status != GGNN_OK)
+            return ggnni_fault(fault, found->status, found->fault.what, found->fault.node, found->fault.edge);
+    }
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
+}
+
+static void ggnni_check_ids_piece(void* context, int64_t piece)
+{
+    ggnni_check* check = (ggnni_check*)context;
+    ggnni_found* found = &check->found[piece];
+    int64_t      end = ggnni_begin(check->n, piece + 1, check->pieces);
+    found->status = GGNN_OK;
+    for (int64_t e = ggnni_begin(check->n, piece, check->pieces); e < end; e++)
+        if (check->id[e] < 0 || check->id[e] >= check->num_nodes) {
+            found->status = ggnni_fault(&found->fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", -1, e);
+            return;
+        }
+}
+
+static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_nodes, ggnn_fault* fault)
+{
+    ggnni_check check;
+    check.id = id;
+    check.n = n;
+    check.num_nodes = num_nodes;
+    return ggnni_check_run(&check, n, ggnni_check_ids_piece, fault);
+}
+
+static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, ggnn_fault* fault)
+{
+    if (at->parts < 1 || at->cached < 0 || at->cached > num_rows || at->stored < 0 || at->stored > num_rows)
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "layout: parts, cached or stored out of range", -1, -1);
+    for (int32_t p = 0; at->bound && p < at->parts; p++)
+        if (at->bound[0] != 0 || at->bound[p] > at->bound[p + 1] || at->bound[at->parts] != at->stored)
+            return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "layout: bound does not rise from 0 to stored", -1, -1);
+    for (int64_t v = 0; at->rank && v < num_rows; v++)
+        if (at->rank[v] < 0 || at->rank[v] >= num_rows)
+            return ggnni_fault(fault, GGNN_ERROR_ID, "layout: a rank is outside [0, num_nodes)", v, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
+}
+
+static ggnn_status ggnni_check_list(const ggnn_list* list, int64_t num_nodes, int64_t v, ggnn_fault* fault)
+{
+    for (int64_t i = 0; i < list->degree; i++) {
+        if (list->id[i] < 0 || list->id[i] >= num_nodes)
+            return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v, list->position + i);
+        if (list->weight && !(list->weight[i] >= 0.0f && list->weight[i] <= 3.402823466e38f))
+            return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v, list->position + i);
+    }
+    return GGNN_OK;
+}
+
+static void ggnni_check_lists_piece(void* context, int64_t piece)
+{
+    ggnni_check* check = (ggnni_check*)context;
+    ggnni_found* found = &check->found[piece];
+    ggnn_graph   g = *check->g;
+    int64_t      end = ggnni_begin(check->n, piece + 1, check->pieces);
+    g.traffic = NULL; // checking is not traffic
+    found->status = GGNN_OK;
+    for (int64_t v = ggnni_begin(check->n, piece, check->pieces); v < end && found->status == GGNN_OK; v++) {
+        ggnn_list list = ggnn_neighbors(&g, (ggnn_node)v);
+        found->status = ggnni_check_list(&list, g.num_nodes, v, &found->fault);
+    }
+}
+
+GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
+{
+    ggnn_graph  quiet = *g;
+    ggnni_check check;
+    ggnn_fault  broken = {NULL, -1, -1}, in_list = {NULL, -1, -1};
+    ggnn_status status, in_list_status;
+    int64_t     v, position = 0;
+    quiet.traffic = NULL;
+    if (g->num_nodes < 0 || g->num_edges < 0 || g->num_nodes > GGNN_NODE_MAX)
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1, -1);
+    status = ggnni_check_layout(&g->at, g->num_nodes, fault);
+    if (status != GGNN_OK) return status;
+    for (v = 0; v < g->num_nodes && !broken.what; v++) { // indptr first: the lists before its first fault are safe to read
+        ggnn_list list = ggnn_neighbors(&quiet, (ggnn_node)v);
+        if (list.degree < 0) ggnni_fault(&broken, status, "indptr decreases or leaves its part", v, -1);
+        else if (list.position != position) ggnni_fault(&broken, status, "the list does not begin where the last ended", v, -1);
+        else position += list.degree;
+    }
+    if (!broken.what && position != g->num_edges) ggnni_fault(&broken, status, "degrees do not add up to num_edges", -1, position);
+    check.g = g;
+    check.n = broken.node >= 0 ? broken.node : g->num_nodes;
+    in_list_status = ggnni_check_run(&check, check.n + position, ggnni_check_lists_piece, &in_list);
+    if (in_list.what) return ggnni_fault(fault, in_list_status, in_list.what, in_list.node, in_list.edge);
+    return ggnni_fault(fault, broken.what ? GGNN_ERROR_ID : GGNN_OK, broken.what, broken.node, broken.edge);
+}
+
+// ---- building ---------------------------------------------------------------
+
+GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, const ggnn_node* dst,
+                                         const float* weight, ggnn_fault* fault)
+{
+    int64_t     row[2];
+    ggnni_sort  sort;
+    ggnn_status status = ggnni_check_ids(src, out->num_edges, out->num_nodes, fault);
+    if (status == GGNN_OK) status = ggnni_check_ids(dst, out->num_edges, out->num_nodes, fault);
+    if (status != GGNN_OK) return status;
+    row[0] = 0;
+    row[1] = out->num_edges;
+    memset(&sort, 0, sizeof sort);
+    sort.key = dst;
+    sort.wide = sizeof *dst == 8;
+    sort.value = src;
+    sort.row = row;
+    sort.num_rows = 1;
+    sort.num_keys = out->num_nodes;
+    sort.weight_in = weight;
+    sort.indptr = out->indptr;
+    sort.node = out->indices;
+    sort.weight = out->weight;
+    sort.position = out->position;
+    ggnni_sort_run(&sort);
+    return GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault)
+{
+    ggnni_sort  sort;
+    ggnn_status status = ggnni_check_ids(in->indices, in->num_edges, in->num_nodes, fault);
+    if (status != GGNN_OK) return status;
+    out->num_nodes = in->num_nodes;
+    out->num_edges = in->num_edges;
+    memset(&sort, 0, sizeof sort);
+    sort.key = in->indices;
+    sort.wide = sizeof *in->indices == 8;
+    sort.row = in->indptr;
+    sort.num_rows = sort.num_keys = in->num_nodes;
+    sort.weight_in = in->weight;
+    sort.position_in = in->position;
+    sort.indptr = out->indptr;
+    sort.node = out->indices;
+    sort.weight = out->weight;
+    sort.position = out->position;
+    ggnni_sort_run(&sort);
+    return GGNN_OK;
+}
+
+typedef struct { // a key and where it came from: no two pairs are equal, so that any sort of pairs is stable
+    int64_t key, from;
+} ggnni_pair;
+
+static int ggnni_less(ggnni_pair a, ggnni_pair b) { return a.key < b.key || (a.key == b.key && a.from < b.from); }
+
+// Lets the pair at the root sink to its place in the max-heap at[0..n).
+static void ggnni_sink(ggnni_pair* at, int64_t root, int64_t n)
+{
+    ggnni_pair pair = at[root];
+    for (int64_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && ggnni_less(at[child], at[child + 1])) child++;
+        if (!ggnni_less(pair, at[child])) break;
+        at[root] = at[child];
+    }
+    at[root] = pair;
+}
+
+// Ascending. Insertion while short, as most lists are; else heapsort: no recursion, no bad case.
+static void ggnni_sort_pairs(ggnni_pair* at, int64_t n)
+{
+    if (n <= 24) {
+        for (int64_t i = 1; i < n; i++) {
+            ggnni_pair pair = at[i];
+            int64_t    j = i;
+            for (; j > 0 && ggnni_less(pair, at[j - 1]); j--) at[j] = at[j - 1];
+            at[j] = pair;
+        }
+        return;
+    }
+    for (int64_t root = n / 2; root-- > 0;) ggnni_sink(at, root, n);
+    for (int64_t end = n; --end > 0;) {
+        ggnni_pair greatest = at[0];
+        at[0] = at[end];
+        at[end] = greatest;
+        ggnni_sink(at, 0, end);
+    }
+}
+
+typedef struct {
+    ggnn_lists*       out;
+    const ggnn_lists *in, *reverse;
+    const ggnn_node*  rank;
+    ggnni_pair*       pairs; // (num_edges)
+    int64_t           pieces;
+    int               how;
+} ggnni_lists_job;
+
+static void ggnni_sort_list(ggnn_lists* lists, int64_t begin, int64_t n, ggnni_pair* pair)
+{
+    ggnn_node* id = lists->indices + begin;
+    int64_t    sorted = 1;
+    while (sorted < n && id[sorted - 1] <= id[sorted]) sorted++;
+    if (sorted >= n) return;
+    for (int64_t i = 0; i < n; i++) {
+        pair[i].key = id[i];
+        pair[i].from = begin + i;
+    }
+    ggnni_sort_pairs(pair, n);
+    for (int64_t i = 0; i < n; i++) id[i] = (ggnn_node)pair[i].key;
+    if (lists->weight) { // the keys are written: their place takes the weights on their way
+        for (int64_t i = 0; i < n; i++) memcpy(&pair[i].key, &lists->weight[pair[i].from], sizeof(float));
+        for (int64_t i = 0; i < n; i++) memcpy(&lists->weight[begin + i], &pair[i].key, sizeof(float));
+    }
+    if (lists->position) {
+        for (int64_t i = 0; i < n; i++) pair[i].from = lists->position[pair[i].from];
+        for (int64_t i = 0; i < n; i++) lists->position[begin + i] = pair[i].from;
+    }
+}
+
+static void ggnni_sort_lists_piece(void* context, int64_t piece)
+{
+    const ggnni_lists_job* job = (const ggnni_lists_job*)context;
+    ggnn_lists*            lists = job->out;
+    int64_t                end = ggnni_begin(lists->num_nodes, piece + 1, job->pieces);
+    for (int64_t v = ggnni_begin(lists->num_nodes, piece, job->pieces); v < end; v++)
+        ggnni_sort_list(lists, lists->indptr[v], lists->indptr[v + 1] - lists->indptr[v], job->pairs + lists->indptr[v]);
+}
+
+GGNN_API size_t ggnn_graph_sort_workspace_bytes(const ggnn_lists* lists)
+{
+    return (size_t)lists->num_edges * sizeof(ggnni_pair);
+}
+
+GGNN_API void ggnn_graph_sort(ggnn_lists* lists, void* workspace)
+{
+    ggnni_lists_job job = {lists, NULL, NULL, NULL, (ggnni_pair*)workspace, 1, 0};
+    job.pieces = ggnni_pieces(lists->num_edges, 1 << 12);
+    GGNN_PARALLEL_FOR(job.pieces, ggnni_sort_lists_piece, &job);
+}
+
+static void ggnni_put(ggnn_lists* out, int64_t at, ggnn_node id, float weight, int64_t position)
+{
+    if (!out->indices) return; // only counting
+    out->indices[at] = id;
+    if (out->weight) out->weight[at] = weight;
+    if (out->position) out->position[at] = position;
+}
+
+static void ggnni_put_edge(ggnn_lists* out, int64_t at, const ggnn_lists* from, int64_t e)
+{
+    ggnni_put(out, at, from->indices[e], from->weight ? from->weight[e] : 1.0f, from->position ? from->position[e] : e);
+}
+
+// Row v merged and filtered into out from `at` on; returns how many.
+static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists* in, const ggnn_lists* reverse, int64_t v, int how)
+{
+    int64_t i = in->indptr[v], i_end = in->indptr[v + 1], begin = at;
+    int64_t j = reverse ? reverse->indptr[v] : 0, j_end = reverse ? reverse->indptr[v + 1] : 0;
+    int64_t last = -1;
+    int     wants_loop = how & GGNN_ADD_SELF_LOOPS;
+    while (i < i_end || j < j_end) {
+        int               first = i < i_end && (j >= j_end || in->indices[i] <= reverse->indices[j]);
+        const ggnn_lists* from = first ? in : reverse;
+        int64_t           e = first ? i++ : j++, id = from->indices[e];
+        if (id == v && (!first || how & GGNN_DROP_SELF_LOOPS)) continue;
+        if (id == last && how & GGNN_DROP_DUPLICATES) continue;
+        if (wants_loop && id >= v) {
+            if (id > v) ggnni_put(out, at++, (ggnn_node)v, 1.0f, -1);
+            wants_loop = 0;
+        }
+        ggnni_put_edge(out, at++, from, e);
+        last = id;
+    }
+    if (wants_loop) ggnni_put(out, at++, (ggnn_node)v, 1.0f, -1);
+    return at - begin;
+}
+
+static void ggnni_simplify_count(void* context, int64_t piece)
+{
+    const ggnni_lists_job* job = (const ggnni_lists_job*)context;
+    ggnn_lists             counting = {0, 0, NULL, NULL, NULL, NULL};
+    int64_t                end = ggnni_begin(job->in->num_nodes, piece + 1, job->pieces);
+    for (int64_t v = ggnni_begin(job->in->num_nodes, piece, job->pieces); v < end; v++)
+        job->out->indptr[v + 1] = ggnni_simplify_row(&counting, 0, job->in, job->reverse, v, job->how);
+}
+
+static void ggnni_simplify_fill(void* context, int64_t piece)
+{
+    const ggnni_lists_job* job = (const ggnni_lists_job*)context;
+    int64_t                end = ggnni_begin(job->in->num_nodes, piece + 1, job->pieces);
+    for (int64_t v = ggnni_begin(job->in->num_nodes, piece, job->pieces); v < end; v++)
+        ggnni_simplify_row(job->out, job->out->indptr[v], job->in, job->reverse, v, job->how);
+}
+
+GGNN_API void ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse, int how)
+{
+    ggnni_lists_job job = {out, in, reverse, NULL, NULL, 1, how};
+    job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
+    GGNN_PARALLEL_FOR(job.pieces, ggnni_simplify_count, &job);
+    ggnni_prefix_sum(out->indptr, in->num_nodes);
+    out->num_nodes = in->num_nodes;
+    out->num_edges = out->indptr[in->num_nodes];
+    if (out->indices) GGNN_PARALLEL_FOR(job.pieces, ggnni_simplify_fill, &job);
+}
+
+static void ggnni_reorder_piece(void* context, int64_t piece)
+{
+    const ggnni_lists_job* job = (const ggnni_lists_job*)context;
+    const ggnn_lists*      in = job->in;
+    int64_t                end = ggnni_begin(in->num_nodes, piece + 1, job->pieces);
+    for (int64_t v = ggnni_begin(in->num_nodes, piece, job->pieces); v < end; v++) {
+        int64_t to = job->out->indptr[job->rank[v]];
+        for (int64_t e = in->indptr[v]; e < in->indptr[v + 1]; e++, to++) {
+            ggnni_put_edge(job->out, to, in, e);
+            job->out->indices[to] = job->rank[in->indices[e]];
+        }
+    }
+}
+
+GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank, void* seen, ggnn_fault* fault)
+{
+    ggnni_lists_job job = {out, in, NULL, rank, NULL, 1, 0};
+    unsigned char*  taken = (unsigned char*)seen;
+    ggnn_status     status = ggnni_check_ids(in->indices, in->num_edges, in->num_nodes, fault);
+    if (status != GGNN_OK) return status;
+    memset(taken, 0, (size_t)in->num_nodes);
+    for (int64_t v = 0; v < in->num_nodes; v++) {
+        if (rank[v] < 0 || rank[v] >= in->num_nodes || taken[rank[v]]++)
+            return ggnni_fault(fault, GGNN_ERROR_ID, "rank is not a permutation", v, -1);
+        out->indptr[rank[v] + 1] = in->indptr[v + 1] - in->indptr[v];
+    }
+    ggnni_prefix_sum(out->indptr, in->num_nodes);
+    out->num_nodes = in->num_nodes;
+    out->num_edges = in->num_edges;
+    job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
+    GGNN_PARALLEL_FOR(job.pieces, ggnni_reorder_piece, &job);
+    return GGNN_OK;
+}
+
+GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists)
+{
+    memset(out_degree, 0, (size_t)lists->num_nodes * sizeof *out_degree);
+    for (int64_t e = 0; e < lists->num_edges; e++) out_degree[lists->indices[e]]++;
+}
+
 // =============================================================================
 // ==== [4i] SAMPLE
 // =============================================================================
+// Each method writes offsets into a list of n edges, m of them, 0 < m < n (REPLACEMENT: any m).
+
+// The draws of one node: remembers the block that holds the current draw.
+typedef struct {
+    const ggnn_rng* rng;
+    int32_t         hop;
+    int64_t         node;
+    ggnn_words      words;
+} ggnni_draws;
+
+static int64_t ggnni_next(ggnni_draws* draws, int64_t j, int64_t n) // draw j in [0, n); j = 0, 1, 2, ...
+{
+    if (!(j & 1)) draws->words = ggnn_random(draws->rng, draws->hop, draws->node, (uint32_t)(j / 2));
+    return ggnn_bounded(ggnn_draw(draws->words, j), n);
+}
+
+// A small hash table from slot to content, for what would be an array of n entries of which m differ from the identity.
+typedef struct {
+    int64_t slot, content; // slot -1: free
+} ggnni_entry;
+
+static int64_t ggnni_table_size(int64_t m) // a power of two, at most half full
+{
+    int64_t size = 4;
+    while (size < 2 * m) size *= 2;
+    return size;
+}
+
+static ggnni_entry* ggnni_table_find(ggnni_entry* table, int64_t size, int64_t slot)
+{
+    uint64_t at = (uint64_t)slot * 0x9E3779B97F4A7C15u >> 32;
+    while (table[at & (uint64_t)(size - 1)].slot >= 0 && table[at & (uint64_t)(size - 1)].slot != slot) at++;
+    return &table[at & (uint64_t)(size - 1)];
+}
+
+static ggnni_entry* ggnni_table_clear(void* workspace, int64_t size)
+{
+    ggnni_entry* table = (ggnni_entry*)workspace;
+    for (int64_t i = 0; i < size; i++) table[i].slot = -1;
+    return table;
+}
+
+// The specification: an array of n slots, slot s holding s. Draw i takes what lies in slot r_i and moves the content of
+// the last slot still in play, n - 1 - i, into it.
+static void ggnni_fisher_yates(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws, void* workspace)
+{
+    int64_t      size = ggnni_table_size(m);
+    ggnni_entry* table = ggnni_table_clear(workspace, size);
+    for (int64_t i = 0; i < m; i++) {
+        int64_t      r = ggnni_next(&draws, i, n - i);
+        ggnni_entry *taken = ggnni_table_find(table, size, r), *last;
+        offset[i] = taken->slot < 0 ? r : taken->content;
+        taken->slot = r;
+        last = ggnni_table_find(table, size, n - 1 - i);
+        taken->content = last->slot < 0 ? n - 1 - i : last->content; // (last may be taken itself: never looked at again)
+    }
+}
+
+// Draws in turn; a value seen before is passed over.
+static void ggnni_rejection(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws, void* workspace)
+{
+    int64_t      size = ggnni_table_size(m), taken = 0;
+    ggnni_entry* table = ggnni_table_clear(workspace, size);
+    for (int64_t j = 0; taken < m; j++) {
+        int64_t      r = ggnni_next(&draws, j, n);
+        ggnni_entry* entry = ggnni_table_find(table, size, r);
+        if (entry->slot >= 0) continue;
+        entry->slot = r;
+        offset[taken++] = r;
+    }
+}
+
+static void ggnni_reservoir(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws)
+{
+    for (int64_t s = 0; s < m; s++) offset[s] = s;
+    for (int64_t i = m; i < n; i++) {
+        int64_t r = ggnni_next(&draws, i - m, i + 1);
+        if (r < m) offset[r] = i;
+    }
+}
+
+static void ggnni_replacement(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws)
+{
+    for (int64_t i = 0; i < m; i++) offset[i] = ggnni_next(&draws, i, n);
+}
+
+// WholeGraph, Algorithm 1. Why it gives what Fisher-Yates gives: slot n-1-j is given up at draw j, and its content then is
+// that of the slot which an earlier draw last moved there: following "last overwritten by draw" from j leads to the slot
+// that was never overwritten. Links lead to smaller draws only (r_p = n-1-j needs p <= j), so doubling m times suffices.
+GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t* r, int64_t n, int32_t m,
+                                 void (*watch)(void* context, int32_t round, const ggnn_path* work, int32_t m), void* context)
+{
+    ggnni_pair pair[GGNN_FANOUT_MAX];
+    int32_t    next[GGNN_FANOUT_MAX], round = 0;
+    for (int32_t i = 0; i < m; i++) { // (1)
+        pair[i].key = r[i];
+        pair[i].from = i;
+        work->chain[i] = i;
+    }
+    ggnni_sort_pairs(pair, m); // (2)
+    for (int32_t i = 0; i < m; i++) {
+        work->s[i] = pair[i].key;
+        work->p[i] = (int32_t)pair[i].from;
+        work->q[work->p[i]] = i;
+    }
+    for (int32_t i = 0; i < m; i++) { // (3) the last draw of each value among the slots that are given up
+        int last = i + 1 == m || work->s[i + 1] != work->s[i];
+        if (last && work->s[i] >= n - m) work->chain[n - 1 - work->s[i]] = work->p[i];
+    }
+    if (watch) watch(context, round, work, m);
+    for (int32_t reach = 1; reach < m; reach *= 2) { // (4) all links at once, as m threads would
+        for (int32_t i = 0; i < m; i++) next[i] = work->chain[work->chain[i]];
+        memcpy(work->chain, next, (size_t)m * sizeof *next);
+        if (watch) watch(context, ++round, work, m);
+    }
+    for (int32_t i = 0; i < m; i++) { // (5)
+        int32_t at = work->q[i];
+        int     repeated = at > 0 && work->s[at - 1] == r[i];
+        offset[i] = repeated ? n - 1 - work->chain[work->p[at - 1]] : r[i];
+    }
+}
+
+static void ggnni_path_sample(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws, void* workspace)
+{
+    ggnn_path* work = (ggnn_path*)workspace;
+    int64_t*   r = (int64_t*)(work + 1);
+    for (int64_t i = 0; i < m; i++) r[i] = ggnni_next(&draws, i, n - i);
+    ggnn_path_doubling(offset, work, r, n, (int32_t)m, NULL, NULL);
+}
+
+// A-Res: an edge's key is -log2(u) / w; the m least win. A max-heap holds the best so far; positive doubles compare as
+// their bits do, so it is a heap of ggnni_pair.
+static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m, ggnni_draws draws, void* workspace)
+{
+    ggnni_pair* heap = (ggnni_pair*)workspace;
+    int64_t     kept = 0;
+    for (int64_t i = 0; i < list->degree; i++) {
+        float      w = list->weight ? list->weight[i] : 1.0f;
+        double     key;
+        ggnni_pair pair;
+        if (!(w >= 0.0f && w <= 3.402823466e38f)) return -1;
+        if (i % 2 == 0) draws.words = ggnn_random(draws.rng, draws.hop, draws.node, (uint32_t)(i / 2));
+        if (w == 0.0f) continue;
+        key = (double)ggnn_neg_log2(ggnn_draw(draws.words, i)) / (double)w;
+        memcpy(&pair.key, &key, sizeof key);
+        pair.from = i;
+        if (kept < m) {
+            heap[kept++] = pair;
+            if (kept == m)
+                for (int64_t root = m / 2; root-- > 0;) ggnni_sink(heap, root, m);
+        } else if (ggnni_less(pair, heap[0])) {
+            heap[0] = pair;
+            ggnni_sink(heap, 0, m);
+        }
+    }
+    ggnni_sort_pairs(heap, kept);
+    for (int64_t i = 0; i < kept; i++) offset[i] = heap[i].from;
+    return kept;
+}
+
+// The whole list in order; of a weighted one, what has weight.
+static int64_t ggnni_take_all(int64_t* offset, const ggnn_list* list, int only_weighted)
+{
+    int64_t taken = 0;
+    for (int64_t i = 0; i < list->degree; i++) {
+        float w = only_weighted && list->weight ? list->weight[i] : 1.0f;
+        if (!(w >= 0.0f && w <= 3.402823466e38f)) return -1;
+        if (w > 0.0f) offset[taken++] = i;
+    }
+    return taken;
+}
+
+GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout)
+{
+    int64_t m = ggnni_min(ggnni_max(fanout, 0), GGNN_FANOUT_MAX);
+    switch (method) {
+    case GGNN_FISHER_YATES:
+    case GGNN_REJECTION: return (size_t)ggnni_table_size(m) * sizeof(ggnni_entry);
+    case GGNN_PATH_DOUBLING: return sizeof(ggnn_path) + (size_t)m * sizeof(int64_t);
+    case GGNN_WEIGHTED: return (size_t)ggnni_max(fanout, 0) * sizeof(ggnni_pair);
+    case GGNN_RESERVOIR:
+    case GGNN_REPLACEMENT:
+    case GGNN_WALK: break;
+    }
+    return 0;
+}
+
+GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
+                                  const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace)
+{
+    ggnni_draws draws = {rng, hop, node, {{0, 0, 0, 0}}};
+    int64_t     n = list->degree;
+    if (fanout == 0 || n <= 0) return 0;
+    if (fanout < 0 || (n <= fanout && method != GGNN_REPLACEMENT))
+        return ggnni_take_all(offset, list, method == GGNN_WEIGHTED);
+    switch (method) {
+    case GGNN_WEIGHTED: return ggnni_weighted(offset, list, fanout, draws, workspace);
+    case GGNN_REPLACEMENT: ggnni_replacement(offset, n, fanout, draws); return fanout;
+    case GGNN_FISHER_YATES:
+    case GGNN_PATH_DOUBLING:
+    case GGNN_REJECTION:
+    case GGNN_RESERVOIR:
+    case GGNN_WALK: break;
+    }
+    if (method == GGNN_RESERVOIR || fanout > GGNN_FANOUT_MAX) ggnni_reservoir(offset, n, fanout, draws);
+    else if (method == GGNN_PATH_DOUBLING) ggnni_path_sample(offset, n, fanout, draws, workspace);
+    else if (method == GGNN_REJECTION) ggnni_rejection(offset, n, fanout, draws, workspace);
+    else ggnni_fisher_yates(offset, n, fanout, draws, workspace);
+    return fanout;
+}
+
+// ---- walks ------------------------------------------------------------------
+
+GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how, const ggnn_rng* rng,
+                                      int32_t hop, ggnn_node node, ggnn_node* bad)
+{
+    uint64_t restart = (uint64_t)((double)how->restart * 4294967296.0);
+    ggnn_rng own = *rng;
+    own.purpose = GGNN_PURPOSE_WALK;
+    for (int32_t walk = 0; walk < how->walks; walk++) {
+        ggnn_node at = node;
+        for (int32_t step = 0; step < how->length; step++) {
+            uint32_t   block = (uint32_t)walk * (uint32_t)how->length + (uint32_t)step;
+            ggnn_words words = ggnn_random(&own, hop, node, block);
+            ggnn_list  list = ggnn_neighbors(g, at);
+            ggnn_node  next = list.degree > 0 ? list.id[ggnn_bounded(ggnn_draw(words, 0), list.degree)] : -1;
+            if (list.degree < 0 || (list.degree > 0 && (next < 0 || next >= g->num_nodes))) {
+                *bad = at;
+                return GGNN_ERROR_ID;
+            }
+            visited[block] = next;
+            at = next < 0 || words.word[2] < restart ? node : next;
+        }
+    }
+    return GGNN_OK;
+}
+
+GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_node* visited, int64_t count,
+                                     int64_t top, ggnn_node node, void* workspace)
+{
+    ggnni_pair* pair = (ggnni_pair*)workspace;
+    int64_t     n = 0, distinct = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (visited[i] >= 0 && visited[i] != node) {
+            pair[n].key = visited[i];
+            pair[n].from = n;
+            n++;
+        }
+    ggnni_sort_pairs(pair, n); // equal ids side by side
+    for (int64_t i = 0, run; i < n; i = run) {
+        for (run = i + 1; run < n && pair[run].key == pair[i].key; run++) {}
+        pair[distinct].from = pair[i].key;
+        pair[distinct++].key = -(run - i); // most visits first, then the smaller id
+    }
+    ggnni_sort_pairs(pair, distinct);
+    if (top < 0 || top > distinct) top = distinct;
+    for (int64_t i = 0; i < top; i++) {
+        id[i] = (ggnn_node)pair[i].from;
+        visits[i] = (float)-pair[i].key;
+    }
+    return top;
+}
 
 // =============================================================================
 // ==== [5i] UNIQUE
 // =============================================================================
 
+GGNN_API ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
+{
+    return num_nodes <= GGNN_CACHE_BYTES / 8 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
+}
+
+static size_t ggnni_round_up(size_t bytes) { return (bytes + 63) / 64 * 64; } // to a cache line
+
+static int64_t ggnni_unique_slots(int64_t max_ids)
+{
+    int64_t slots = 16;
+    while (slots < 2 * max_ids) slots *= 2;
+    return slots;
+}
+
+static size_t ggnni_unique_table_bytes(const ggnn_unique* seen)
+{
+    return seen->kind == GGNN_UNIQUE_DIRECT ? (size_t)seen->num_nodes * sizeof *seen->value
+                                            : (size_t)(seen->mask + 1) * sizeof *seen->slot;
+}
+
+static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+{
+    memset(seen, 0, sizeof *seen);
+    seen->kind = kind;
+    seen->num_nodes = num_nodes;
+    seen->max_ids = max_ids;
+    seen->mask = (uint64_t)ggnni_unique_slots(max_ids) - 1;
+}
+
+GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+{
+    ggnn_unique seen;
+    ggnni_unique_describe(&seen, kind, num_nodes, max_ids);
+    return ggnni_round_up(sizeof seen) + ggnni_round_up(ggnni_unique_table_bytes(&seen));
+}
+
+GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+{
+    ggnn_unique* seen = (ggnn_unique*)memory;
+    char*        table = (char*)memory + ggnni_round_up(sizeof *seen);
+    if (!memory) return NULL;
+    ggnni_unique_describe(seen, kind, num_nodes, max_ids);
+    if (kind == GGNN_UNIQUE_DIRECT) seen->value = (uint32_t*)(void*)table;
+    else seen->slot = (ggnn_unique_slot*)(void*)table;
+    memset(table, 0, ggnni_unique_table_bytes(seen));
+    seen->base = 1; // an entry of 0 lies 2^32 - 1 above it: in no batch
+    return seen;
+}
+
+GGNN_API void ggnn_unique_begin(ggnn_unique* seen)
+{
+    seen->base += seen->count; // what was in this batch now lies below the base, so 2^32 - something above it
+    seen->count = 0;
+    if (seen->base > UINT32_MAX / 2) {
+        memset(seen->value ? (void*)seen->value : (void*)seen->slot, 0, ggnni_unique_table_bytes(seen));
+        seen->base = 1;
+    }
+}
+
+enum { GGNNI_TILE = 16, GGNNI_AHEAD = 32 }; // ids appended between two checks; ids between a prefetch and its use
+
+static void ggnni_unique_prefetch(const ggnn_unique* seen, ggnn_node id)
+{
+    if (id < 0 || id >= seen->num_nodes) return; // not checked yet
+    if (seen->value) GGNNI_PREFETCH(&seen->value[id]);
+    else GGNNI_PREFETCH(&seen->slot[ggnn_hash(id, seen->mask)]);
+}
+
+// Local id of one id, in range. No branch on "new": which ids are new is hard to predict. The list gets a guess at its
+// end, which counts only when the id is new.
+static int32_t ggnni_unique_direct(ggnn_unique* seen, ggnn_node* list, ggnn_node id)
+{
+    uint32_t known = seen->value[id] - seen->base, count = seen->count;
+    uint32_t local = known < count ? known : count;
+    list[count] = id;
+    seen->value[id] = seen->base + local;
+    seen->count = count + (known >= count);
+    return (int32_t)local;
+}
+
+static int32_t ggnni_unique_hash(ggnn_unique* seen, ggnn_node* list, ggnn_node id)
+{
+    for (uint64_t at = ggnn_hash(id, seen->mask);; at = (at + 1) & seen->mask) {
+        ggnn_unique_slot* slot = &seen->slot[at];
+        uint32_t          local = slot->value - seen->base;
+        if (local >= seen->count) { // free, or of an earlier batch
+            slot->key = id;
+            slot->value = seen->base + seen->count;
+            list[seen->count] = id;
+            return (int32_t)seen->count++;
+        }
+        if (slot->key == id) return (int32_t)local;
+    }
+}
+
+static int32_t ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, ggnn_node id)
+{
+    return seen->value ? ggnni_unique_direct(seen, list, id) : ggnni_unique_hash(seen, list, id);
+}
+
+static int32_t ggnni_unique_find(const ggnn_unique* seen, ggnn_node id) // -1: not in this batch
+{
+    if (seen->value) return seen->value[id] - seen->base < seen->count ? (int32_t)(seen->value[id] - seen->base) : -1;
+    for (uint64_t at = ggnn_hash(id, seen->mask);; at = (at + 1) & seen->mask) {
+        if (seen->slot[at].value - seen->base >= seen->count) return -1;
+        if (seen->slot[at].key == id) return (int32_t)(seen->slot[at].value - seen->base);
+    }
+}
+
+// A few ids, each checked: where one may be out of range or the list may run full.
+static ggnn_status ggnni_unique_careful(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int32_t at;
+        *bad = i;
+        if (id[i] < 0 || id[i] >= seen->num_nodes) return GGNN_ERROR_ID;
+        at = ggnni_unique_find(seen, id[i]);
+        if (at < 0 && seen->count >= seen->max_ids) return GGNN_ERROR_CAPACITY;
+        if (at < 0) at = ggnni_unique_put(seen, list, id[i]);
+        if (local) local[i] = at;
+    }
+    return GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
+{
+    for (int64_t i = 0; i < ggnni_min(n, GGNNI_AHEAD); i++) ggnni_unique_prefetch(seen, id[i]);
+    for (int64_t begin = 0; begin < n; begin += GGNNI_TILE) {
+        int64_t end = ggnni_min(n, begin + GGNNI_TILE);
+        int     wrong = seen->count + GGNNI_TILE > seen->max_ids;
+        for (int64_t i = begin; i < end; i++) wrong |= (uint64_t)id[i] >= (uint64_t)seen->num_nodes;
+        for (int64_t i = begin + GGNNI_AHEAD; i < ggnni_min(n, end + GGNNI_AHEAD); i++) ggnni_unique_prefetch(seen, id[i]);
+        if (wrong) {
+            ggnn_status status = ggnni_unique_careful(seen, list, local ? local + begin : NULL, id + begin, end - begin, bad);
+            if (status != GGNN_OK) {
+                *bad += begin;
+                return status;
+            }
+            continue;
+        }
+        for (int64_t i = begin; i < end; i++) {
+            int32_t at = ggnni_unique_put(seen, list, id[i]);
+            if (local) local[i] = at;
+        }
+    }
+    return GGNN_OK;
+}
+
 // =============================================================================
 // ==== [6i] BLOCK
 // =============================================================================
+
+enum { GGNNI_TARGETS = 16 }; // targets sampled together: their lists' lines are fetched at once
+
+typedef struct { // bounds of one hop
+    int64_t dst, src, edges;
+} ggnni_bound;
+
+// Bounds of hop h given those of the one before (its src). Targets are distinct, so the edges without replacement are
+// at most all of the graph's.
+static ggnni_bound ggnni_hop_bound(const ggnn_graph* g, const ggnn_sampling* how, int32_t h, int64_t dst)
+{
+    ggnni_bound bound = {dst, 0, 0};
+    int64_t     fanout = how->fanout[h], most = g->num_edges;
+    if (how->method == GGNN_WALK) most = dst * (int64_t)how->walk.walks * how->walk.length;
+    bound.edges = fanout < 0 ? most : dst * fanout;
+    if (how->method != GGNN_REPLACEMENT || fanout < 0) bound.edges = ggnni_min(bound.edges, most);
+    bound.src = how->last_hop_global && h + 1 == how->num_hops ? dst : ggnni_min(g->num_nodes, dst + bound.edges);
+    return bound;
+}
+
+static int ggnni_sampling_valid(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
+{
+    int64_t dst = ggnni_min(max_seeds, g->num_nodes);
+    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX || max_seeds < 0 || max_seeds > INT32_MAX) return 0;
+    if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK) return 0;
+    if (how->method == GGNN_WALK && (how->walk.walks < 0 || how->walk.length < 0 || !(how->walk.restart >= 0 && how->walk.restart <= 1) ||
+                                     (int64_t)how->walk.walks * how->walk.length > INT32_MAX))
+        return 0;
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
+        if (bound.edges > INT32_MAX || bound.src > INT32_MAX) return 0;
+        dst = bound.src;
+    }
+    return 1;
+}
+
+GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
+{
+    int64_t ids = ggnni_min(max_seeds, g->num_nodes);
+    for (int32_t h = 0; h < how->num_hops; h++) ids = ggnni_hop_bound(g, how, h, ids).src;
+    return ids;
+}
+
+// Scratch that one tile of targets, or one target of great fanout, needs.
+typedef struct {
+    int64_t*   offset; // sampled offsets, target after target
+    void*      sample; // ggnn_sample_list's
+    ggnn_node* visited;
+} ggnni_scratch;
+
+static int64_t ggnni_tile_offsets(const ggnn_sampling* how, const ggnn_graph* g)
+{
+    int64_t most = 1;
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        int64_t m = how->fanout[h];
+        if (how->method != GGNN_REPLACEMENT) m = ggnni_min(m, g->num_edges);
+        if (m < 0 && how->method == GGNN_WEIGHTED) m = g->num_edges; // what has weight, of a whole list
+        most = ggnni_max(most, m <= GGNN_FANOUT_MAX ? m * GGNNI_TARGETS : m);
+    }
+    return most;
+}
+
+// Hands out the next `bytes` of memory, or only counts them when base is NULL.
+static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
+{
+    void* at = base ? base + *used : NULL;
+    *used += ggnni_round_up((size_t)count * size);
+    return at;
+}
+
+static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, ggnni_bound bound, int global, char* base, size_t used)
+{
+    int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t); // else ids become indices in place
+    memset(hop, 0, sizeof *hop);
+    hop->num_dst.max = bound.dst;
+    hop->num_src.max = bound.src;
+    hop->num_edges.max = bound.edges;
+    hop->indptr = (int64_t*)ggnni_carve(base, &used, bound.dst + 1, sizeof *hop->indptr);
+    if (!global) hop->indices = (int32_t*)ggnni_carve(base, &used, bound.edges, sizeof *hop->indices);
+    if (ids) hop->neighbor = (ggnn_node*)ggnni_carve(base, &used, bound.edges, sizeof *hop->neighbor);
+    if (how->keep & GGNN_KEEP_POSITIONS) hop->position = (int64_t*)ggnni_carve(base, &used, bound.edges, sizeof *hop->position);
+    if (how->keep & GGNN_KEEP_WEIGHTS) hop->weight = (float*)ggnni_carve(base, &used, bound.edges, sizeof *hop->weight);
+    if (how->keep & GGNN_KEEP_REPEATS && !global) hop->repeats = (int32_t*)ggnni_carve(base, &used, bound.src, sizeof *hop->repeats);
+    return used;
+}
+
+typedef struct { // at the start of a batch's workspace
+    ggnni_scratch scratch;
+    int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
+} ggnni_batch_state;
+
+static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, char* base)
+{
+    size_t             used = 0, sample = 0;
+    int64_t            dst = ggnni_min(max_seeds, g->num_nodes), most = g->num_edges;
+    ggnni_scratch      scratch;
+    ggnni_batch_state* state = (ggnni_batch_state*)ggnni_carve(base, &used, 1, sizeof *state);
+    memset(b, 0, sizeof *b);
+    b->workspace = state;
+    b->num_seeds.max = max_seeds;
+    b->id = (ggnn_node*)ggnni_carve(base, &used, ggnn_batch_max_ids(g, how, max_seeds), sizeof *b->id);
+    b->seed_local = (int32_t*)ggnni_carve(base, &used, max_seeds, sizeof *b->seed_local);
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
+        size_t      bytes = ggnn_sample_workspace_bytes(how->method, ggnni_min(how->fanout[h], most));
+        used = ggnni_carve_hop(&b->hop[h], how, bound, how->last_hop_global && h + 1 == how->num_hops, base, used);
+        sample = bytes > sample ? bytes : sample;
+        dst = bound.src;
+    }
+    if (how->method == GGNN_WALK) {
+        int64_t visits = (int64_t)how->walk.walks * how->walk.length;
+        scratch.visited = (ggnn_node*)ggnni_carve(base, &used, visits, sizeof *scratch.visited);
+        scratch.offset = (int64_t*)ggnni_carve(base, &used, visits, sizeof(float));
+        sample = (size_t)visits * sizeof(ggnni_pair);
+    } else {
+        scratch.visited = NULL;
+        scratch.offset = (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(how, g), sizeof *scratch.offset);
+    }
+    scratch.sample = ggnni_carve(base, &used, (int64_t)sample, 1);
+    if (base) state->scratch = scratch;
+    return used;
+}
+
+GGNN_API size_t ggnn_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
+{
+    ggnn_batch unused;
+    return ggnni_sampling_valid(g, how, max_seeds) ? ggnni_carve_batch(&unused, g, how, max_seeds, NULL) : 0;
+}
+
+static void ggnni_batch_empty(ggnn_batch* b)
+{
+    ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
+    state->seeds = 0;
+    memset(state->edges, 0, sizeof state->edges);
+    memset(state->length, 0, sizeof state->length);
+    b->num_hops = 0;
+    for (int32_t h = 0; h < GGNN_HOPS_MAX; h++)
+        if (b->hop[h].indptr) b->hop[h].indptr[0] = 0;
+}
+
+GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, void* memory)
+{
+    ggnni_batch_state* state;
+    if (!memory || !ggnni_sampling_valid(g, how, max_seeds)) return GGNN_ERROR_ARGUMENT;
+    ggnni_carve_batch(b, g, how, max_seeds, (char*)memory);
+    state = (ggnni_batch_state*)b->workspace;
+    b->num_seeds.n = &state->seeds;
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        b->hop[h].num_dst.n = &state->length[h];
+        b->hop[h].num_src.n = &state->length[h + 1];
+        b->hop[h].num_edges.n = &state->edges[h];
+    }
+    ggnni_batch_empty(b);
+    return GGNN_OK;
+}
+
+static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node bad)
+{
+    ggnni_batch_empty(b);
+    b->bad = bad;
+    return status;
+}
+
+GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_node* seeds, int64_t num_seeds)
+{
+    ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
+    int64_t            bad = 0;
+    ggnn_status        status;
+    GGNN_ASSERT(seen->num_nodes == g->num_nodes);
+    ggnni_batch_empty(b);
+    if (num_seeds < 0 || num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1);
+    ggnn_unique_begin(seen);
+    status = ggnn_unique_append(seen, b->id, b->seed_local, seeds, num_seeds, &bad);
+    if (status != GGNN_OK) return ggnni_batch_fail(b, status, seeds[bad]);
+    state->seeds = num_seeds;
+    state->length[0] = seen->count;
+    return GGNN_OK;
+}
+
+// ---- one hop, a tile of targets after the other --------------------------------
+
+typedef struct {
+    ggnn_block*          hop;
+    const ggnn_graph*    g;
+    const ggnn_sampling* how;
+    const ggnn_rng*      rng;
+    ggnni_scratch*       scratch;
+    ggnn_node*           ids; // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
+    int64_t              fanout;
+    int32_t              h;
+} ggnni_hop;
+
+// Draws for n targets, then fetches what they drew: all loads of a tile are under way before the first is needed.
+static ggnn_status ggnni_sample_tile(const ggnni_hop* at, const ggnn_node* target, int64_t n, int64_t first, ggnn_node* bad)
+{
+    ggnn_list list[GGNNI_TARGETS];
+    int64_t   taken[GGNNI_TARGETS], *offset = at->scratch->offset, edges = at->hop->indptr[first];
+    for (int64_t i = 0; i < n; i++) {
+        list[i] = ggnn_neighbors(at->g, target[i]);
+        *bad = target[i];
+        if (list[i].degree < 0) return GGNN_ERROR_ID;
+        if (at->how->method != GGNN_REPLACEMENT && at->how->method != GGNN_WEIGHTED &&
+            (at->fanout < 0 || list[i].degree <= at->fanout)) {
+            taken[i] = list[i].degree; // whole: needs no offsets
+            if (taken[i]) GGNNI_PREFETCH(list[i].id);
+        } else {
+            taken[i] = ggnn_sample_list(offset, &list[i], at->how->method, at->fanout, at->rng, at->h, target[i], at->scratch->sample);
+            if (taken[i] < 0) return GGNN_ERROR_WEIGHT;
+            for (int64_t j = 0; j < taken[i]; j++) GGNNI_PREFETCH(&list[i].id[offset[j]]);
+            offset += taken[i];
+        }
+    }
+    offset = at->scratch->offset;
+    for (int64_t i = 0; i < n; i++) {
+        int whole = at->how->method != GGNN_REPLACEMENT && at->how->method != GGNN_WEIGHTED &&
+                    (at->fanout < 0 || list[i].degree <= at->fanout);
+        for (int64_t j = 0; j < taken[i]; j++) {
+            int64_t from = whole ? j : offset[j];
+            at->ids[edges + j] = list[i].id[from];
+            if (at->hop->position) at->hop->position[edges + j] = list[i].position + from;
+            if (at->hop->weight) at->hop->weight[edges + j] = list[i].weight ? list[i].weight[from] : 1.0f;
+        }
+        if (!whole) offset += taken[i];
+        edges += taken[i];
+        at->hop->indptr[first + i + 1] = edges;
+    }
+    return GGNN_OK;
+}
+
+static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int64_t i, ggnn_node* bad)
+{
+    int64_t     edges = at->hop->indptr[i], visits = (int64_t)at->how->walk.walks * at->how->walk.length, taken;
+    float*      count = (float*)(void*)at->scratch->offset;
+    ggnn_status status = ggnn_random_walk(at->scratch->visited, at->g, &at->how->walk, at->rng, at->h, target, bad);
+    if (status != GGNN_OK) return status;
+    taken = ggnn_walk_neighbors(at->scratch->visited, count, at->scratch->visited, visits, at->fanout, target, at->scratch->sample);
+    memcpy(at->ids + edges, at->scratch->visited, (size_t)taken * sizeof *at->ids);
+    if (at->hop->weight) memcpy(at->hop->weight + edges, count, (size_t)taken * sizeof *count);
+    for (int64_t j = 0; at->hop->position && j < taken; j++) at->hop->position[edges + j] = -1;
+    at->hop->indptr[i + 1] = edges + taken;
+    return GGNN_OK;
+}
+
+static void ggnni_count_repeats(ggnn_block* hop)
+{
+    memset(hop->repeats, 0, (size_t)*hop->num_src.n * sizeof *hop->repeats);
+    for (int64_t e = 0; e < *hop->num_edges.n; e++) hop->repeats[hop->indices[e]]++;
+}
+
+// Numbers the neighbours of targets [first, first + n), or only checks them in a global hop.
+static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t first, int64_t n, ggnn_node* bad)
+{
+    const int64_t* indptr = at->hop->indptr;
+    int64_t        begin = indptr[first], end = indptr[first + n], where = 0, i = first;
+    ggnn_status    status = GGNN_OK;
+    if (at->hop->indices) {
+        status = ggnn_unique_append(seen, b->id, at->hop->indices + begin, at->ids + begin, end - begin, &where);
+    } else {
+        while (where < end - begin && (uint64_t)at->ids[begin + where] < (uint64_t)at->g->num_nodes) where++;
+        if (where < end - begin) status = GGNN_ERROR_ID;
+    }
+    if (status == GGNN_OK) return GGNN_OK;
+    while (indptr[i + 1] <= begin + where) i++;
+    *bad = b->id[i];
+    return status;
+}
+
+GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_rng* rng)
+{
+    ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
+    ggnni_hop          at = {NULL, g, how, rng, NULL, NULL, 0, 0};
+    int32_t            h = b->num_hops;
+    int64_t            num_dst, tile;
+    if (h >= how->num_hops) return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1);
+    at.hop = &b->hop[h];
+    at.scratch = &state->scratch;
+    at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
+    at.fanout = how->fanout[h];
+    at.h = h;
+    num_dst = state->length[h];
+    tile = how->method == GGNN_WALK || how->method == GGNN_WEIGHTED || at.fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
+    at.hop->indptr[0] = 0;
+    for (int64_t first = 0; first < num_dst; first += tile) {
+        int64_t     n = ggnni_min(tile, num_dst - first);
+        ggnn_node   bad = -1;
+        ggnn_status status = how->method == GGNN_WALK ? ggnni_walk_target(&at, b->id[first], first, &bad)
+                                                      : ggnni_sample_tile(&at, b->id + first, n, first, &bad);
+        if (status == GGNN_OK) status = ggnni_number_tile(b, seen, &at, first, n, &bad);
+        if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad);
+    }
+    state->edges[h] = at.hop->indptr[num_dst];
+    state->length[h + 1] = seen->count;
+    b->num_hops = h + 1;
+    if (at.hop->repeats) ggnni_count_repeats(at.hop);
+    return GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how,
+                                 const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds)
+{
+    ggnn_status status = ggnn_batch_begin(b, seen, g, seeds, num_seeds);
+    while (status == GGNN_OK && b->num_hops < how->num_hops) status = ggnn_sample_hop(b, seen, g, how, rng);
+    return status;
+}
+
+// ---- whole graph, transpose, validate -------------------------------------------
+
+GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy)
+{
+    const ggnn_csc* csc = g->part;
+    memset(b, 0, sizeof *b);
+    if (g->at.parts != 1 || g->at.rank || g->at.cached || g->at.stored != g->num_nodes) return GGNN_ERROR_ARGUMENT;
+    if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_ARGUMENT;
+    counts[0] = counts[1] = g->num_nodes;
+    counts[2] = g->num_edges;
+    b->num_dst.n = &counts[0];
+    b->num_src.n = &counts[1];
+    b->num_edges.n = &counts[2];
+    b->num_dst.max = b->num_src.max = g->num_nodes;
+    b->num_edges.max = g->num_edges;
+    b->indptr = (int64_t*)csc->indptr; // a block's arrays are read, unless it is being sampled or transposed into
+    b->weight = (float*)csc->weight;
+#ifdef GGNN_NODE64
+    for (int64_t e = 0; e < g->num_edges; e++) copy[e] = (int32_t)csc->indices[e];
+    b->indices = copy;
+#else
+    (void)copy;
+    b->indices = (int32_t*)csc->indices;
+#endif
+    return GGNN_OK;
+}
+
+GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
+{
+    (void)max_dst;
+    return ggnni_round_up(3 * sizeof(int64_t)) + ggnni_round_up((size_t)(max_src + 1) * sizeof(int64_t)) +
+           2 * ggnni_round_up((size_t)max_edges * sizeof(int32_t));
+}
+
+GGNN_API void ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges, void* memory)
+{
+    size_t   used = 0;
+    int64_t* counts = (int64_t*)ggnni_carve((char*)memory, &used, 3, sizeof *counts);
+    memset(t, 0, sizeof *t);
+    t->num_dst.n = &counts[0];
+    t->num_src.n = &counts[1];
+    t->num_edges.n = &counts[2];
+    t->num_dst.max = max_src;
+    t->num_src.max = max_dst;
+    t->num_edges.max = max_edges;
+    t->indptr = (int64_t*)ggnni_carve((char*)memory, &used, max_src + 1, sizeof *t->indptr);
+    t->indices = (int32_t*)ggnni_carve((char*)memory, &used, max_edges, sizeof *t->indices);
+    t->edge = (int32_t*)ggnni_carve((char*)memory, &used, max_edges, sizeof *t->edge);
+}
+
+GGNN_API void ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
+{
+    ggnni_sort sort;
+    GGNN_ASSERT(b->indices && *b->num_src.n <= t->num_dst.max && *b->num_edges.n <= t->num_edges.max);
+    *t->num_dst.n = *b->num_src.n;
+    *t->num_src.n = *b->num_dst.n;
+    *t->num_edges.n = *b->num_edges.n;
+    memset(&sort, 0, sizeof sort);
+    sort.key = b->indices;
+    sort.row = b->indptr;
+    sort.num_rows = *b->num_dst.n;
+    sort.num_keys = *b->num_src.n;
+    sort.indptr = t->indptr;
+    sort.local = t->indices;
+    sort.edge = t->edge;
+    ggnni_sort_run(&sort);
+}
+
+GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault)
+{
+    int64_t dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
+    if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 || edges > b->num_edges.max)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a size is outside its bound", -1, -1);
+    if (!b->edge && b->indices && src < dst) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "fewer sources than targets", -1, -1);
+    if (b->indptr[0] != 0) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr does not begin with 0", 0, -1);
+    for (int64_t v = 0; v < dst; v++)
+        if (b->indptr[v] > b->indptr[v + 1] || b->indptr[v + 1] > edges)
+            return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr decreases or leaves the edges", v, -1);
+    if (b->indptr[dst] != edges) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr does not end with the edges", dst, -1);
+    for (int64_t v = 0; v < dst; v++)
+        for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
+            if (b->indices && (b->indices[e] < 0 || b->indices[e] >= src))
+                return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a local source is out of range", v, e);
+            if (b->neighbor && (b->neighbor[e] < 0 || b->neighbor[e] >= num_nodes))
+                return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is out of range", v, e);
+            if (b->edge && (b->edge[e] < 0 || b->edge[e] >= edges))
+                return ggnni_fault(fault, GGNN_ERROR_BLOCK, "an original edge is out of range", v, e);
+        }
+    if (!b->indices && !b->neighbor && edges) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "neither indices nor neighbor", -1, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
+}
 
 // =============================================================================
 // ==== [7i] STORE
