@@ -1,0 +1,407 @@
+/* gemm.c - the built-in matrix product. The file includes itself once per instruction set: the part under GEMM_LANES
+   is the register tile and what feeds it, the rest chooses an instance and divides the work. */
+#ifndef GEMM_LANES
+#include "gemm.h"
+
+#include <assert.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#define OMP(directive) _Pragma(#directive)
+#else
+#define OMP(directive)
+#endif
+
+enum {
+    SEGMENT       = 256,     /* products summed from zero before they join C: part of the result's definition */
+    WIDEST_PANEL  = 32,      /* columns; the workspace's size must not depend on the level */
+    SHARED_FLOATS = 1 << 20, /* an op(B) up to this size is packed once, for all threads */
+    GROUP         = 12       /* row tiles of op(A) packed at a time, on the stack */
+};
+
+/* op(A)[i,p] = a[i * a_row + p * a_k], op(B)[p,j] = b[p * b_k + j * b_column]; one of each pair of strides is 1. */
+typedef struct {
+    float*       c;
+    int64_t      ldc;
+    const float* a;
+    int64_t      a_row, a_k;
+    const float* b;
+    int64_t      b_k, b_column;
+    int64_t      m, n, k;
+    float        beta;
+} product;
+
+typedef struct { int64_t row, row_end, column, column_end; } part; /* of C */
+
+/* One instance. Packed op(B) is [segment of k][panel][k][tile_columns], the last panel padded with zeros. */
+typedef struct {
+    int64_t tile_rows, tile_columns;
+    void (*pack)(float* panel, const product* g, int64_t k, int64_t column); /* one panel of one segment */
+    void (*multiply)(const product* g, const float* packed, part at); /* packed NULL: packs what it needs itself */
+} kernel;
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t round_up(int64_t a, int64_t unit) { return (a + unit - 1) / unit * unit; }
+static inline int64_t pieces(int64_t a, int64_t size) { return (a + size - 1) / size; }
+
+/* The definition of the result as plain loops: what tiles compute, but for the rounding of a fused multiply-add. */
+static void multiply_plain(const product* g, const float* packed, part at)
+{
+    (void)packed;
+    for (int64_t k = 0; k < g->k; k += SEGMENT)
+        for (int64_t i = at.row; i < at.row_end; i++)
+            for (int64_t j = at.column; j < at.column_end; j += WIDEST_PANEL) {
+                float sum[WIDEST_PANEL] = {0};
+                int64_t columns = least(at.column_end - j, WIDEST_PANEL);
+                for (int64_t p = k; p < least(k + SEGMENT, g->k); p++)
+                    for (int64_t x = 0; x < columns; x++)
+                        sum[x] += g->a[i * g->a_row + p * g->a_k] * g->b[p * g->b_k + (j + x) * g->b_column];
+                float* c = g->c + i * g->ldc + j;
+                for (int64_t x = 0; x < columns; x++) c[x] = k == 0 && g->beta == 0 ? sum[x] : c[x] + sum[x];
+            }
+}
+
+/* ---- instances ----------------------------------------------------------------------------------------------------
+   A vector must be as wide as the register: GCC lowers wider ones through memory, ten times slower. Multiply-adds
+   are intrinsics because whether a * b + c is contracted is the compiler's choice. Tile shapes leave a few of the 16
+   or 32 registers for op(B)'s vectors and the broadcast element. */
+#if defined(__GNUC__) && (defined(__SSE2__) || defined(__ARM_NEON))
+#define GEMM_HAVE_VECTOR 1
+#define GEMM_LANES 4
+#define GEMM_ROWS 4
+#define GEMM_NAME(x) x##_vector
+#define GEMM_SPLAT(a) ((lanes_vector){(a), (a), (a), (a)})
+#define GEMM_MULTIPLY_ADD(a, b, c) ((c) + (a) * (b))
+#include "gemm.c"
+#endif
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define GEMM_HAVE_AVX 1
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+#define GEMM_LANES 8
+#define GEMM_ROWS 6
+#define GEMM_NAME(x) x##_avx2
+#define GEMM_SPLAT(a) _mm256_set1_ps(a)
+#define GEMM_MULTIPLY_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)
+#include "gemm.c"
+#ifdef __clang__
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx512f,avx2,fma"))), apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx2,fma")
+#endif
+#define GEMM_LANES 16
+#define GEMM_ROWS 12
+#define GEMM_NAME(x) x##_avx512
+#define GEMM_SPLAT(a) _mm512_set1_ps(a)
+#define GEMM_MULTIPLY_ADD(a, b, c) _mm512_fmadd_ps(a, b, c)
+#include "gemm.c"
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+/* ---- choosing one ---------------------------------------------------------------------------------------------- */
+static const kernel* kernel_of(gemm_level level)
+{
+    static const kernel plain = {1, WIDEST_PANEL, NULL, multiply_plain};
+    switch (level) {
+    case GEMM_PLAIN: return &plain;
+#ifdef GEMM_HAVE_VECTOR
+    case GEMM_VECTOR: return &kernel_vector;
+#endif
+#ifdef GEMM_HAVE_AVX
+    case GEMM_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &kernel_avx2 : NULL;
+    case GEMM_AVX512: return __builtin_cpu_supports("avx512f") && kernel_of(GEMM_AVX2) ? &kernel_avx512 : NULL;
+#endif
+    default: return NULL;
+    }
+}
+
+static int chosen = -1; /* a gemm_level; -1: none yet. Threads that race to choose write the same value. */
+#ifdef __GNUC__
+#define LOAD_CHOSEN() __atomic_load_n(&chosen, __ATOMIC_RELAXED)
+#define STORE_CHOSEN(level) __atomic_store_n(&chosen, (int)(level), __ATOMIC_RELAXED)
+#else
+#define LOAD_CHOSEN() chosen
+#define STORE_CHOSEN(level) (chosen = (int)(level))
+#endif
+
+bool gemm_use(gemm_level level)
+{
+    if (!kernel_of(level)) return false;
+    STORE_CHOSEN(level);
+    return true;
+}
+
+gemm_level gemm_used(void)
+{
+    int level = LOAD_CHOSEN();
+    if (level < 0) {
+        level = GEMM_LEVELS - 1;
+        while (!kernel_of((gemm_level)level)) level--;
+        STORE_CHOSEN(level);
+    }
+    return (gemm_level)level;
+}
+
+const char* gemm_level_name(gemm_level level)
+{
+#ifdef __SSE2__
+    static const char* const name[GEMM_LEVELS] = {"plain", "sse2", "avx2", "avx512"};
+#else
+    static const char* const name[GEMM_LEVELS] = {"plain", "neon", "avx2", "avx512"};
+#endif
+    return name[level];
+}
+
+/* ---- dividing the work ----------------------------------------------------------------------------------------- */
+static bool pack_is_shared(int64_t n, int64_t k) { return round_up(n, WIDEST_PANEL) <= SHARED_FLOATS / k; }
+
+size_t gemm_workspace_bytes(int64_t m, int64_t n, int64_t k)
+{
+    (void)m;
+    if (n == 0 || k == 0) return 0;
+    int64_t floats = pack_is_shared(n, k) ? round_up(n, WIDEST_PANEL) * k : SHARED_FLOATS;
+    return (size_t)floats * sizeof(float) + 64; /* 64: to align it */
+}
+
+/* Parts of C: rows x columns of them, in tiles and panels, sizes equal but for one. */
+typedef struct { int64_t rows, columns; } grid;
+
+/* The grid on which the busiest thread has least to do, and the fewest columns of parts, as each packs op(A) anew. */
+static grid divide(int64_t tiles, int64_t panels, int64_t threads)
+{
+    grid best = {1, 1};
+    int64_t least_work = INT64_MAX;
+    for (int64_t columns = 1; columns <= panels; columns *= 2) {
+        int64_t rows = least(tiles, round_up(pieces(tiles, GROUP), pieces(threads, columns)));
+        int64_t work = pieces(rows * columns, threads) * pieces(tiles, rows) * pieces(panels, columns);
+        if (work < least_work) {
+            least_work = work;
+            best = (grid){rows, columns};
+        }
+    }
+    return best;
+}
+
+/* Part number `index` of the grid, in elements. */
+static part part_of(const product* g, const kernel* how, grid parts, int64_t index)
+{
+    int64_t tiles = pieces(g->m, how->tile_rows), panels = pieces(g->n, how->tile_columns);
+    int64_t y = index / parts.columns, x = index % parts.columns;
+    return (part){
+        .row = tiles * y / parts.rows * how->tile_rows,
+        .row_end = least(g->m, tiles * (y + 1) / parts.rows * how->tile_rows),
+        .column = panels * x / parts.columns * how->tile_columns,
+        .column_end = least(g->n, panels * (x + 1) / parts.columns * how->tile_columns),
+    };
+}
+
+static int64_t threads_for(const product* g)
+{
+#ifdef _OPENMP
+    enum { WORTH_A_THREAD = 1 << 17 }; /* multiply-adds: a microsecond or two, what waking it costs */
+    double worth = (double)g->m * (double)g->n * (double)g->k / WORTH_A_THREAD;
+    int64_t most = omp_in_parallel() ? 1 : omp_get_max_threads();
+    return worth < (double)most ? 1 + (int64_t)worth : most;
+#else
+    (void)g;
+    return 1;
+#endif
+}
+
+/* A small op(B), a weight matrix, is packed by all threads for all; of a large one (a weight gradient's, as long as
+   the batch) each part packs the segment that it is at, so that threads meet once however large k is. */
+static void multiply(const product* g, const kernel* how, float* workspace)
+{
+    int64_t panels = pieces(g->n, how->tile_columns), width = panels * how->tile_columns, threads = threads_for(g);
+    grid parts = divide(pieces(g->m, how->tile_rows), panels, threads);
+    float* packed = how->pack && pack_is_shared(g->n, g->k) ? workspace : NULL;
+    OMP(omp parallel num_threads((int)threads))
+    {
+        if (packed) {
+            OMP(omp for schedule(static))
+            for (int64_t x = 0; x < pieces(g->k, SEGMENT) * panels; x++) {
+                int64_t k = x / panels * SEGMENT, column = x % panels * how->tile_columns;
+                how->pack(packed + k * width + column * least(SEGMENT, g->k - k), g, k, column);
+            }
+        }
+        OMP(omp for schedule(dynamic))
+        for (int64_t x = 0; x < parts.rows * parts.columns; x++)
+            how->multiply(g, packed, part_of(g, how, parts, x));
+    }
+}
+
+void gemm(float* c, int64_t ldc, const float* a, int64_t lda, bool a_transposed, const float* b, int64_t ldb,
+          bool b_transposed, int64_t m, int64_t n, int64_t k, float beta, void* workspace)
+{
+    assert(m >= 0 && n >= 0 && k >= 0 && (beta == 0 || beta == 1));
+    assert(ldc >= n && lda >= (a_transposed ? m : k) && ldb >= (b_transposed ? k : n));
+    if (m == 0 || n == 0) return;
+    if (k == 0) {
+        for (int64_t i = 0; beta == 0 && i < m; i++) memset(c + i * ldc, 0, (size_t)n * sizeof *c);
+        return;
+    }
+    product g = {c, ldc, a, a_transposed ? 1 : lda, a_transposed ? lda : 1,
+                 b, b_transposed ? 1 : ldb, b_transposed ? ldb : 1, m, n, k, beta};
+    multiply(&g, kernel_of(gemm_used()), (float*)(((uintptr_t)workspace + 63) / 64 * 64));
+}
+
+#else /* GEMM_LANES: one instance ============================================================================== */
+#define lanes GEMM_NAME(lanes)
+#define c_lanes GEMM_NAME(c_lanes)
+#define copy_panel GEMM_NAME(copy_panel)
+#define copy_rows GEMM_NAME(copy_rows)
+#define tile GEMM_NAME(tile)
+#define put GEMM_NAME(put)
+#define multiply_tile GEMM_NAME(multiply_tile)
+#define pack_b GEMM_NAME(pack_b)
+#define multiply_part GEMM_NAME(multiply_part)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define COLUMNS (2 * GEMM_LANES) /* of a tile: two vectors */
+#define PITCH (SEGMENT + 16)     /* of op(A)'s packed rows: no power of two, lest they share cache sets */
+
+typedef float lanes __attribute__((vector_size(4 * GEMM_LANES), may_alias));
+typedef float c_lanes __attribute__((vector_size(4 * GEMM_LANES), may_alias, aligned(4))); /* in C, at any address */
+
+/* out[p][x] = from[p * k_step + x * x_step] for x < used, then zeros up to width, a constant. */
+ALWAYS_INLINE void copy_panel(float* out, const float* from, int64_t k_step, int64_t x_step, int64_t depth,
+                              int64_t used, const int64_t width)
+{
+    if (x_step == 1 && used == width) {
+        for (int64_t p = 0; p < depth; p++) memcpy(out + p * width, from + p * k_step, (size_t)width * sizeof *out);
+        return;
+    }
+    memset(out, 0, (size_t)(depth * width) * sizeof *out);
+    if (x_step == 1) {
+        for (int64_t p = 0; p < depth; p++)
+            for (int64_t x = 0; x < used; x++) out[p * width + x] = from[p * k_step + x];
+    } else {
+        for (int64_t x = 0; x < used; x++)
+            for (int64_t p = 0; p < depth; p++) out[p * width + x] = from[p * k_step + x * x_step];
+    }
+}
+
+static void pack_b(float* panel, const product* g, int64_t k, int64_t column)
+{
+    copy_panel(panel, g->b + k * g->b_k + column * g->b_column, g->b_k, g->b_column, least(SEGMENT, g->k - k),
+               least(COLUMNS, g->n - column), COLUMNS);
+}
+
+/* GEMM_ROWS rows of A as they are, at PITCH; zeros for those past the end. */
+ALWAYS_INLINE void copy_rows(float* out, const float* from, int64_t step, int64_t depth, int64_t used)
+{
+    for (int64_t r = 0; r < GEMM_ROWS; r++)
+        if (r < used) memcpy(out + r * PITCH, from + r * step, (size_t)depth * sizeof *out);
+        else memset(out + r * PITCH, 0, (size_t)depth * sizeof *out);
+}
+
+/* sum[r][x] = sum over p < depth of a[r * row_step + p * k_step] * b[p][x], in order of p; steps are constants. */
+ALWAYS_INLINE void tile(float* sum, const float* a, const int row_step, const int k_step, const float* b,
+                        int64_t depth, const int vectors)
+{
+    lanes s[GEMM_ROWS][2];
+    UNROLL for (int r = 0; r < GEMM_ROWS; r++)
+        UNROLL for (int v = 0; v < vectors; v++) s[r][v] = (lanes){0};
+    for (int64_t p = 0; p < depth; p++) {
+        lanes x[2];
+        UNROLL for (int v = 0; v < vectors; v++) x[v] = *(const lanes*)(b + p * COLUMNS + v * GEMM_LANES);
+        UNROLL for (int r = 0; r < GEMM_ROWS; r++) {
+            lanes y = GEMM_SPLAT(a[r * row_step + p * k_step]);
+            UNROLL for (int v = 0; v < vectors; v++) s[r][v] = GEMM_MULTIPLY_ADD(y, x[v], s[r][v]);
+        }
+    }
+    UNROLL for (int r = 0; r < GEMM_ROWS; r++)
+        UNROLL for (int v = 0; v < vectors; v++) *(lanes*)(sum + r * COLUMNS + v * GEMM_LANES) = s[r][v];
+}
+
+/* The tile's way out: C = sum or C += sum where C has the elements. An epilogue (bias, activation) belongs here. */
+ALWAYS_INLINE void put(float* c, int64_t ldc, const float* sum, int64_t rows, int64_t columns, bool add)
+{
+    for (int64_t r = 0; r < rows; r++, c += ldc, sum += COLUMNS) {
+        if (columns == COLUMNS)
+            UNROLL for (int v = 0; v < COLUMNS; v += GEMM_LANES) {
+                lanes s = *(const lanes*)(sum + v);
+                if (add) s += *(const c_lanes*)(c + v);
+                *(c_lanes*)(c + v) = s;
+            }
+        else
+            for (int64_t x = 0; x < columns; x++) c[x] = add ? c[x] + sum[x] : sum[x];
+    }
+}
+
+/* One tile of C and one segment: a and b are packed, a by rows (at PITCH) or by columns. */
+ALWAYS_INLINE void multiply_tile(float* c, int64_t ldc, const float* a, bool a_by_rows, const float* b, int64_t depth,
+                                 int64_t rows, int64_t columns, bool add)
+{
+    float sum[GEMM_ROWS * COLUMNS] __attribute__((aligned(64)));
+    if (a_by_rows && columns > GEMM_LANES) tile(sum, a, PITCH, 1, b, depth, 2);
+    else if (a_by_rows) tile(sum, a, PITCH, 1, b, depth, 1);
+    else if (columns > GEMM_LANES) tile(sum, a, 1, GEMM_ROWS, b, depth, 2);
+    else tile(sum, a, 1, GEMM_ROWS, b, depth, 1);
+    put(c, ldc, sum, rows, columns, add);
+}
+
+/* Goto's loops: the rows of a group of tiles are copied side by side, then each panel of op(B) passes all of them. */
+static void multiply_part(const product* g, const float* packed, part at)
+{
+    enum { A_TILE = GEMM_ROWS * PITCH };
+    float a[GROUP * A_TILE] __attribute__((aligned(64))), own_panel[SEGMENT * COLUMNS] __attribute__((aligned(64)));
+    int64_t width = round_up(g->n, COLUMNS);
+    bool by_rows = g->a_k == 1;
+    for (int64_t k = 0; k < g->k; k += SEGMENT)
+        for (int64_t i = at.row; i < at.row_end; i += GROUP * GEMM_ROWS) {
+            int64_t depth = least(SEGMENT, g->k - k), rows = least(GROUP * GEMM_ROWS, at.row_end - i);
+            for (int64_t r = 0; r < rows; r += GEMM_ROWS) {
+                float* to = a + r * PITCH;
+                const float* from = g->a + (i + r) * g->a_row + k * g->a_k;
+                if (by_rows) copy_rows(to, from, g->a_row, depth, least(GEMM_ROWS, rows - r));
+                else copy_panel(to, from, g->a_k, 1, depth, least(GEMM_ROWS, rows - r), GEMM_ROWS);
+            }
+            for (int64_t j = at.column; j < at.column_end; j += COLUMNS) {
+                const float* b = packed ? packed + k * width + j * depth : own_panel;
+                if (!packed) pack_b(own_panel, g, k, j);
+                for (int64_t r = 0; r < rows; r += GEMM_ROWS)
+                    multiply_tile(g->c + (i + r) * g->ldc + j, g->ldc, a + r * PITCH, by_rows, b, depth,
+                                  least(GEMM_ROWS, rows - r), least(COLUMNS, at.column_end - j), k || g->beta != 0);
+            }
+        }
+}
+
+static const kernel GEMM_NAME(kernel) = {GEMM_ROWS, COLUMNS, pack_b, multiply_part};
+
+#undef lanes
+#undef c_lanes
+#undef copy_panel
+#undef copy_rows
+#undef tile
+#undef put
+#undef multiply_tile
+#undef pack_b
+#undef multiply_part
+#undef ALWAYS_INLINE
+#undef UNROLL
+#undef COLUMNS
+#undef PITCH
+#undef GEMM_LANES
+#undef GEMM_ROWS
+#undef GEMM_NAME
+#undef GEMM_SPLAT
+#undef GEMM_MULTIPLY_ADD
+#endif
