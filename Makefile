@@ -43,6 +43,7 @@ $(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
+	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

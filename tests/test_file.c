@@ -1,0 +1,662 @@
+/* The .ggnn container (datasets/ggnn_file.h) and its reading as a data set (datasets/dataset.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "datasets/dataset.h"
+#include "tests/test.h"
+
+static char folder[256], target[512];
+
+/* ---- helpers -------------------------------------------------------------------------------------------------- */
+
+static void fill_i64(int64_t* out, int64_t first, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = first + i;
+}
+
+/* The sections that most tests use: 5 nodes in a ring, features, labels, one split. marker tells two files apart. */
+static bool write_sample(const char* path, float marker)
+{
+    static const uint8_t split[5] = {1, 1, 2, 3, 0};
+    static const int32_t label[5] = {0, 2, 1, -1, 0};
+    const int64_t nodes1 = 6, nodes = 5, feat[2] = {5, 3}, splits[2] = {1, 5};
+    ggnn_file_writer w;
+    bool good = ggnn_file_create(&w, path);
+    int64_t* indptr = ggnn_file_reserve(&w, "indptr", GGNN_FILE_I64, 1, &nodes1);
+    ggnn_node* indices = ggnn_file_reserve(&w, "indices", DATASET_NODE, 1, &nodes);
+    float* x = ggnn_file_reserve(&w, "feat", GGNN_FILE_F32, 2, feat);
+    if (!good || !indptr || !indices || !x) return false;
+    fill_i64(indptr, 0, 6);
+    for (int v = 0; v < 5; v++) indices[v] = (ggnn_node)((v + 1) % 5);
+    for (int i = 0; i < 15; i++) x[i] = marker + (float)i;
+    return ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &nodes, label) &&
+           ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split) && ggnn_file_commit(&w);
+}
+
+/* The file's bytes in memory, aligned as a mapping is. */
+static unsigned char* slurp(const char* path, int64_t* bytes)
+{
+    FILE* in = fopen(path, "rb");
+    unsigned char* data;
+    fseek(in, 0, SEEK_END);
+    *bytes = ftell(in);
+    rewind(in);
+    data = malloc((size_t)*bytes + 64);
+    if (fread(data, 1, (size_t)*bytes, in) != (size_t)*bytes) *bytes = 0;
+    fclose(in);
+    return data;
+}
+
+static void spill(const char* path, const void* data, int64_t bytes)
+{
+    FILE* out = fopen(path, "wb");
+    if (fwrite(data, 1, (size_t)bytes, out) != (size_t)bytes) abort();
+    fclose(out);
+}
+
+static bool opens(const void* data, int64_t bytes, ggnn_file* f)
+{
+    return ggnn_file_open_memory(f, "MEMORY", data, bytes);
+}
+
+/* Recomputes the table's CRC, so that what is wrong behind it is found by the checks of the fields. */
+static void sign_table(unsigned char* file)
+{
+    uint32_t sections, crc;
+    memcpy(&sections, file + 12, 4);
+    crc = ggnn_file_crc32c(ggnn_file_crc32c(0, file, 28), file + 32, 80 * (int64_t)sections);
+    memcpy(file + 28, &crc, 4);
+}
+
+static int num_temporaries(void)
+{
+    char command[600];
+    int count = -1;
+    FILE* list;
+    snprintf(command, sizeof command, "ls -A %s | grep -c tmp", folder);
+    list = popen(command, "r");
+    if (fscanf(list, "%d", &count) != 1) count = -1;
+    pclose(list);
+    return count;
+}
+
+/* ---- CRC ------------------------------------------------------------------------------------------------------ */
+
+TEST(crc32c_has_the_known_values_both_ways)
+{
+    unsigned char zeros[32] = {0}, ones[32], up[32];
+    memset(ones, 255, sizeof ones);
+    for (int i = 0; i < 32; i++) up[i] = (unsigned char)i;
+    for (int way = 0; way < 2; way++) { /* RFC 3720, B.4 */
+        uint32_t (*crc)(uint32_t, const void*, int64_t) = way ? ggnn_file_crc32c_plain : ggnn_file_crc32c;
+        CHECK_EQ(crc(0, "123456789", 9), 0xE3069283u);
+        CHECK_EQ(crc(0, zeros, 32), 0x8A9136AAu);
+        CHECK_EQ(crc(0, ones, 32), 0x62A8AB43u);
+        CHECK_EQ(crc(0, up, 32), 0x46DD794Eu);
+        CHECK_EQ(crc(0, NULL, 0), 0);
+    }
+}
+
+TEST(crc32c_by_table_and_by_instruction_agree_at_every_length_and_in_pieces)
+{
+    unsigned char data[5000];
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)test_random();
+    for (int64_t n = 0; n < 5000; n += n < 64 ? 1 : 61) {
+        int64_t cut = test_below(n + 1);
+        uint32_t whole = ggnn_file_crc32c(7, data, n);
+        CHECK_EQ(ggnn_file_crc32c_plain(7, data, n), whole);
+        CHECK_EQ(ggnn_file_crc32c(ggnn_file_crc32c_plain(7, data, cut), data + cut, n - cut), whole);
+    }
+}
+
+/* ---- good files ----------------------------------------------------------------------------------------------- */
+
+TEST(a_file_reads_back_as_written)
+{
+    ggnn_file f;
+    const ggnn_file_section* feat;
+    CHECK(write_sample(target, 10));
+    if (!CHECK(ggnn_file_open(&f, target))) return;
+    CHECK(ggnn_file_verify(&f));
+    CHECK_EQ(f.num_sections, 5);
+    feat = ggnn_file_need(&f, "feat", GGNN_FILE_F32, 2);
+    CHECK_EQ(feat->dim[0], 5);
+    CHECK_EQ(feat->dim[1], 3);
+    CHECK_EQ((uintptr_t)ggnn_file_data(&f, feat) % GGNN_FILE_ALIGN, 0);
+    CHECK_EQ(((const float*)ggnn_file_data(&f, feat))[14], 24);
+    CHECK(ggnn_file_find(&f, "weight") == NULL);
+    CHECK(ggnn_file_data(&f, NULL) == NULL);
+    CHECK(ggnn_file_graph_crc(&f) >= 0);
+    CHECK(ggnn_file_need(&f, "feat", GGNN_FILE_F16, 2) == NULL);
+    CHECK(strstr(f.error, "feat") && strstr(f.error, "f32") && strstr(f.error, "f16"));
+    CHECK_EQ(num_temporaries(), 0);
+    ggnn_file_close(&f);
+    ggnn_file_close(&f);
+}
+
+TEST(unknown_sections_and_types_are_skipped)
+{
+    int64_t bytes, five = 5;
+    uint32_t type = 77;
+    unsigned char* data;
+    ggnn_file_writer w;
+    ggnn_file f;
+    dataset d;
+    error why = {""};
+    CHECK(write_sample(target, 0));
+    CHECK(ggnn_file_open(&f, target));
+    CHECK(ggnn_file_create(&w, target));
+    for (int32_t i = 0; i < f.num_sections; i++) CHECK(ggnn_file_copy(&w, &f, &f.section[i]));
+    CHECK(ggnn_file_reserve(&w, "from_the_future", GGNN_FILE_F64, 1, &five) != NULL);
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+    CHECK(dataset_open(&d, target, &why));
+    dataset_close(&d);
+    data = slurp(target, &bytes);
+    memcpy(data + 32 + 5 * 80 + 16, &type, 4);
+    sign_table(data);
+    CHECK(opens(data, bytes, &f));
+    CHECK(ggnn_file_verify(&f));
+    CHECK_EQ(f.num_sections, 6);
+    CHECK_STR(ggnn_file_type_name(f.section[5].type), "unknown");
+    free(data);
+}
+
+TEST(the_graph_crc_is_the_graphs_and_nothing_elses)
+{
+    ggnn_file f;
+    int64_t one, two, n = 6;
+    ggnn_file_writer w;
+    CHECK(write_sample(target, 0) && ggnn_file_open(&f, target));
+    one = ggnn_file_graph_crc(&f);
+    ggnn_file_close(&f);
+    CHECK(write_sample(target, 99) && ggnn_file_open(&f, target)); /* other features */
+    CHECK_EQ(ggnn_file_graph_crc(&f), one);
+    CHECK(ggnn_file_create(&w, target));
+    fill_i64(ggnn_file_reserve(&w, "indptr", GGNN_FILE_I64, 1, &n), 0, 6);
+    n = 5;
+    CHECK(ggnn_file_reserve(&w, "indices", DATASET_NODE, 1, &n) != NULL); /* other neighbours */
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+    CHECK(ggnn_file_open(&f, target));
+    two = ggnn_file_graph_crc(&f);
+    CHECK(two >= 0 && two != one);
+    ggnn_file_close(&f);
+    f.num_sections = 0;
+    CHECK_EQ(ggnn_file_graph_crc(&f), -1);
+}
+
+TEST(empty_sections_have_an_address_and_take_no_bytes)
+{
+    const int64_t none = 0, wide[2] = {0, INT64_MAX};
+    ggnn_file_writer w;
+    ggnn_file f;
+    CHECK(ggnn_file_create(&w, target));
+    CHECK(ggnn_file_reserve(&w, "a", GGNN_FILE_F32, 1, &none) != NULL);
+    CHECK(ggnn_file_reserve(&w, "b", GGNN_FILE_F32, 2, wide) != NULL);
+    CHECK(ggnn_file_commit(&w) && ggnn_file_open(&f, target) && ggnn_file_verify(&f));
+    CHECK_EQ(ggnn_file_find(&f, "b")->bytes, 0);
+    ggnn_file_close(&f);
+}
+
+TEST(the_last_section_shrinks_and_others_follow_it)
+{
+    for (int64_t rows = 0; rows <= 5000; rows += rows < 1000 ? 333 : 1024) {
+        const int64_t dim[2] = {5000, 3}, seven = 7;
+        ggnn_file_writer w;
+        ggnn_file f;
+        int32_t* x;
+        CHECK(ggnn_file_create(&w, target));
+        x = ggnn_file_reserve(&w, "x", GGNN_FILE_I32, 2, dim);
+        for (int i = 0; i < 15000; i++) x[i] = i + 1;
+        CHECK(ggnn_file_shrink(&w, rows));
+        fill_i64(ggnn_file_reserve(&w, "y", GGNN_FILE_I64, 1, &seven), 100, 7);
+        CHECK(ggnn_file_commit(&w));
+        if (!CHECK(ggnn_file_open(&f, target) && ggnn_file_verify(&f))) printf("%s\n", f.error);
+        CHECK_EQ(ggnn_file_find(&f, "x")->dim[0], rows);
+        if (rows) CHECK_EQ(((const int32_t*)ggnn_file_data(&f, ggnn_file_find(&f, "x")))[3 * rows - 1], 3 * rows);
+        CHECK_EQ(((const int64_t*)ggnn_file_data(&f, ggnn_file_find(&f, "y")))[6], 106);
+        CHECK(f.bytes < 8192 + 12 * rows + 2 * 4096 + 4096);
+        ggnn_file_close(&f);
+    }
+}
+
+/* ---- damaged files -------------------------------------------------------------------------------------------- */
+
+TEST(every_flipped_byte_is_found)
+{
+    int64_t bytes;
+    unsigned char* data;
+    CHECK(write_sample(target, 3));
+    data = slurp(target, &bytes);
+    for (int64_t at = 0; at < bytes; at += at < GGNN_FILE_DATA ? 1 : 5) {
+        unsigned char flip = (unsigned char)(1 << test_below(8));
+        ggnn_file f;
+        bool good;
+        data[at] ^= flip;
+        good = opens(data, bytes, &f) && ggnn_file_verify(&f);
+        if (!CHECK(!good)) printf("  offset %lld\n", (long long)at);
+        CHECK(strstr(f.error, "MEMORY: ") == f.error && strstr(f.error, "offset"));
+        data[at] ^= flip;
+    }
+    free(data);
+}
+
+TEST(a_flip_in_the_data_names_section_and_offset)
+{
+    int64_t bytes;
+    unsigned char* data;
+    ggnn_file f;
+    char where[32];
+    CHECK(write_sample(target, 3));
+    data = slurp(target, &bytes);
+    CHECK(opens(data, bytes, &f));
+    snprintf(where, sizeof where, "offset %lld", (long long)ggnn_file_find(&f, "feat")->offset);
+    data[ggnn_file_find(&f, "feat")->offset + 17] ^= 4;
+    CHECK(opens(data, bytes, &f)); /* opening reads no array */
+    CHECK(!ggnn_file_verify(&f));
+    CHECK(strstr(f.error, "'feat'") && strstr(f.error, where));
+    free(data);
+}
+
+TEST(every_truncation_and_every_tail_is_found)
+{
+    int64_t bytes;
+    unsigned char* data;
+    char path[600];
+    ggnn_file f;
+    CHECK(write_sample(target, 3));
+    data = slurp(target, &bytes);
+    data = realloc(data, (size_t)bytes + 8192);
+    memset(data + bytes, 0, 8192);
+    for (int64_t n = 0; n <= bytes + 8192; n += n < 40 || n % 4096 >= 4095 || n % 4096 <= 1 ? 1
+                                                : n % 4096 < 3000                           ? 997
+                                                                                            : 1)
+        CHECK_EQ(opens(data, n, &f), n == bytes);
+    snprintf(path, sizeof path, "%s/cut.ggnn", folder);
+    for (int64_t n = 0; n < bytes; n += 4096) {
+        spill(path, data, n);
+        CHECK(!ggnn_file_open(&f, path));
+        CHECK(strstr(f.error, "cut.ggnn") != NULL);
+        ggnn_file_close(&f);
+    }
+    free(data);
+}
+
+TEST(foreign_and_missing_files_are_named)
+{
+    static const char* const foreign[] = {"", "PK\3\4 npz", "\x93NUMPY", "0 1\n1 2\n", "\x1f\x8b\x08 gz"};
+    char path[600];
+    ggnn_file f;
+    snprintf(path, sizeof path, "%s/foreign", folder);
+    for (int i = 0; i < 5; i++) {
+        spill(path, foreign[i], (int64_t)strlen(foreign[i]));
+        CHECK(!ggnn_file_open(&f, path));
+        CHECK(strstr(f.error, "not a .ggnn file") != NULL);
+    }
+    CHECK(!ggnn_file_open(&f, "/nonexistent/x.ggnn"));
+    CHECK(strstr(f.error, "/nonexistent/x.ggnn: cannot open") != NULL);
+    CHECK(!ggnn_file_open(&f, folder));
+    CHECK(strstr(f.error, "not a regular file") != NULL);
+}
+
+/* One field of the signed table made wrong: where, how many bytes, what, and a word of the message. */
+static void check_wrong_field(const unsigned char* good, int64_t bytes, int64_t at, int width, int64_t value,
+                              const char* word)
+{
+    unsigned char* data = malloc((size_t)bytes);
+    ggnn_file f;
+    memcpy(data, good, (size_t)bytes);
+    memcpy(data + at, &value, (size_t)width);
+    sign_table(data);
+    CHECK(!opens(data, bytes, &f));
+    if (!CHECK(strstr(f.error, word) != NULL)) printf("  %s\n", f.error);
+    free(data);
+}
+
+TEST(absurd_tables_with_a_good_crc_are_refused)
+{
+    enum { name = 0, type = 16, num_dims = 20, dim = 24, offset = 56, size = 64, zero = 76 };
+    int64_t bytes;
+    unsigned char* data;
+    CHECK(write_sample(target, 3));
+    data = slurp(target, &bytes);
+    for (int64_t i = 0, at = 32; i < 5; i++, at += 80) {
+        check_wrong_field(data, bytes, at + name, 1, 0, "name");
+        check_wrong_field(data, bytes, at + name, 1, '\n', "name");
+        check_wrong_field(data, bytes, at + name + 15, 1, 'x', "name");
+        check_wrong_field(data, bytes, at + type, 4, i == 4 ? GGNN_FILE_F64 : GGNN_FILE_U8, "product");
+        check_wrong_field(data, bytes, at + num_dims, 4, 0, "dimensions");
+        check_wrong_field(data, bytes, at + num_dims, 4, 5, "dimensions");
+        check_wrong_field(data, bytes, at + num_dims, 4, 0xFFFFFFFF, "dimensions");
+        check_wrong_field(data, bytes, at + dim, 8, -1, "negative dimension");
+        check_wrong_field(data, bytes, at + dim, 8, INT64_MAX, "product");
+        check_wrong_field(data, bytes, at + dim, 8, INT64_MAX / 4 + 2, "product");
+        check_wrong_field(data, bytes, at + dim, 8, 4, "product");
+        check_wrong_field(data, bytes, at + dim + 16, 8, 1, "unused dimension");
+        check_wrong_field(data, bytes, at + offset, 8, 4096, "within the section table");
+        check_wrong_field(data, bytes, at + offset, 8, -4096, "within the section table");
+        check_wrong_field(data, bytes, at + offset, 8, 8193, "multiple of 4096");
+        check_wrong_field(data, bytes, at + offset, 8, bytes, "pass the end");
+        check_wrong_field(data, bytes, at + offset, 8, INT64_MAX / 4096 * 4096, "pass the end");
+        check_wrong_field(data, bytes, at + size, 8, INT64_MAX, "product");
+        check_wrong_field(data, bytes, at + zero, 4, 1, "reserved");
+        if (i) check_wrong_field(data, bytes, at + offset, 8, 8192, "overlap");
+        if (i) check_wrong_field(data, bytes, at + name, 8, 0x727470646E69, "twice"); /* "indptr" */
+    }
+    check_wrong_field(data, bytes, 8, 4, 2, "version 2");
+    check_wrong_field(data, bytes, 12, 4, 101, "101 sections");
+    check_wrong_field(data, bytes, 16, 8, bytes + 4096, "truncated");
+    check_wrong_field(data, bytes, 24, 4, 1, "reserved");
+    free(data);
+}
+
+/* ---- writing -------------------------------------------------------------------------------------------------- */
+
+TEST(a_writer_refuses_what_no_file_can_hold)
+{
+    const int64_t one = 1, minus = -1, huge[2] = {INT64_MAX / 2, 16};
+    char name[16];
+    struct stat status;
+    ggnn_file_writer w;
+    unlink(target);
+    for (int wrong = 0; wrong < 7; wrong++) {
+        CHECK(ggnn_file_create(&w, target));
+        CHECK(ggnn_file_reserve(&w, "a", GGNN_FILE_U8, 1, &one) != NULL);
+        if (wrong == 0) CHECK(!ggnn_file_reserve(&w, "a", GGNN_FILE_U8, 1, &one));
+        if (wrong == 1) CHECK(!ggnn_file_reserve(&w, "sixteen_letters_", GGNN_FILE_U8, 1, &one));
+        if (wrong == 2) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_U8, 1, &minus));
+        if (wrong == 3) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_F64, 2, huge));
+        if (wrong == 4) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_SPARSE_ROWS, 1, &one));
+        if (wrong == 5) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_U8, 5, &one));
+        for (int i = 1; wrong == 6 && i <= GGNN_FILE_MAX_SECTIONS; i++) {
+            snprintf(name, sizeof name, "s%d", i);
+            CHECK_EQ(ggnn_file_reserve(&w, name, GGNN_FILE_U8, 1, &one) != NULL, i < GGNN_FILE_MAX_SECTIONS);
+        }
+        CHECK(w.error[0] != 0);
+        CHECK(!ggnn_file_reserve(&w, "late", GGNN_FILE_U8, 1, &one)); /* the error stays */
+        CHECK(!ggnn_file_commit(&w));
+        CHECK(stat(target, &status) != 0 && errno == ENOENT);
+        CHECK_EQ(num_temporaries(), 0);
+        ggnn_file_abort(&w);
+    }
+    CHECK(!ggnn_file_create(&w, "/nonexistent/x.ggnn"));
+    CHECK(!ggnn_file_commit(&w) && strstr(w.error, "/nonexistent/x.ggnn: cannot create") != NULL);
+    CHECK(!ggnn_file_create(&w, folder));
+    CHECK(strstr(w.error, "not a regular file") != NULL);
+}
+
+TEST(a_hundred_sections_fit)
+{
+    ggnn_file_writer w;
+    ggnn_file f;
+    CHECK(ggnn_file_create(&w, target));
+    for (int i = 0; i < GGNN_FILE_MAX_SECTIONS; i++) {
+        const int64_t one = 1, value = 1000 + i;
+        char name[16];
+        snprintf(name, sizeof name, "section-%d", i);
+        CHECK(ggnn_file_append(&w, name, GGNN_FILE_I64, 1, &one, &value));
+    }
+    CHECK(ggnn_file_commit(&w));
+    CHECK(ggnn_file_open(&f, target) && ggnn_file_verify(&f));
+    CHECK_EQ(*(const int64_t*)ggnn_file_data(&f, ggnn_file_find(&f, "section-99")), 1099);
+    ggnn_file_close(&f);
+}
+
+/* A full disk is an error and not a signal: here a limit on the size of files stands for it. */
+TEST(no_room_is_an_error_and_leaves_the_old_file)
+{
+    int status = -1;
+    CHECK(write_sample(target, 5));
+    fflush(stdout);
+    if (fork() == 0) {
+        const struct rlimit limit = {1 << 20, 1 << 20};
+        const int64_t dim = 1 << 20;
+        ggnn_file_writer w;
+        bool good;
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        good = ggnn_file_create(&w, target) && !ggnn_file_reserve(&w, "x", GGNN_FILE_I64, 1, &dim) &&
+               strstr(w.error, "no room for section 'x', 8388608 bytes") && !ggnn_file_commit(&w);
+        _exit(good ? 0 : 1);
+    }
+    wait(&status);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_EQ(num_temporaries(), 0);
+}
+
+static bool target_has_marker(float marker)
+{
+    ggnn_file f;
+    bool same = ggnn_file_open(&f, target) && ggnn_file_verify(&f) &&
+                *(const float*)ggnn_file_data(&f, ggnn_file_find(&f, "feat")) == marker;
+    ggnn_file_close(&f);
+    return same;
+}
+
+/* The child rewrites the target without end; the parent kills it at some moment, and reads meanwhile. */
+TEST(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one)
+{
+    CHECK(write_sample(target, 1));
+    for (int trial = 0; trial < 30; trial++) {
+        int status;
+        pid_t child;
+        fflush(stdout);
+        child = fork();
+        if (child == 0)
+            for (int i = 0;; i++) write_sample(target, (float)(i % 3 + 1));
+        for (int look = 0; look < 4; look++) {
+            usleep((useconds_t)test_below(3000));
+            CHECK(target_has_marker(1) || target_has_marker(2) || target_has_marker(3));
+        }
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        CHECK(WIFSIGNALED(status));
+        CHECK(target_has_marker(1) || target_has_marker(2) || target_has_marker(3));
+    }
+    CHECK(write_sample(target, 9)); /* the next writer clears what the killed ones left */
+    CHECK(target_has_marker(9));
+    CHECK_EQ(num_temporaries(), 0);
+}
+
+TEST(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_counts)
+{
+    const int64_t one = 1;
+    ggnn_file_writer first, second;
+    ggnn_file f;
+    CHECK(ggnn_file_create(&first, target) && ggnn_file_create(&second, target));
+    CHECK_EQ(num_temporaries(), 2);
+    CHECK(ggnn_file_reserve(&first, "first", GGNN_FILE_U8, 1, &one) && ggnn_file_commit(&first));
+    CHECK(ggnn_file_reserve(&second, "second", GGNN_FILE_U8, 1, &one) && ggnn_file_commit(&second));
+    CHECK(ggnn_file_open(&f, target) && ggnn_file_find(&f, "second"));
+    CHECK_EQ(num_temporaries(), 0);
+    ggnn_file_close(&f);
+}
+
+TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
+{
+    char stale[700], neighbour[700];
+    snprintf(stale, sizeof stale, "%s.123.0.tmp", target);
+    snprintf(neighbour, sizeof neighbour, "%s.v2.tmp", target);
+    spill(stale, "x", 1);
+    spill(neighbour, "x", 1);
+    CHECK(write_sample(target, 2));
+    CHECK(access(stale, F_OK) != 0);
+    CHECK(access(neighbour, F_OK) == 0);
+    unlink(neighbour);
+}
+
+TEST(a_name_without_a_folder_is_written_in_the_current_one)
+{
+    char back[4096];
+    CHECK(getcwd(back, sizeof back) && chdir(folder) == 0);
+    CHECK(write_sample("bare.ggnn", 4));
+    CHECK(access("bare.ggnn", R_OK) == 0 && num_temporaries() == 0);
+    CHECK(unlink("bare.ggnn") == 0 && chdir(back) == 0);
+}
+
+/* ---- scratch -------------------------------------------------------------------------------------------------- */
+
+TEST(scratch_keeps_its_contents_when_resized_and_has_no_name)
+{
+    ggnn_file_scratch s;
+    CHECK(ggnn_file_scratch_open(&s, target, 10));
+    CHECK_EQ(num_temporaries(), 0);
+    memset(s.data, 'a', 10);
+    CHECK(ggnn_file_scratch_resize(&s, 1 << 20));
+    CHECK_EQ(((char*)s.data)[9], 'a');
+    CHECK_EQ(((char*)s.data)[10], 0);
+    memset(s.data, 'b', 1 << 20);
+    CHECK(ggnn_file_scratch_resize(&s, 5000));
+    CHECK(ggnn_file_scratch_resize(&s, 20000)); /* what comes back is zero */
+    CHECK_EQ(((char*)s.data)[4999], 'b');
+    for (int i = 5000; i < 20000; i++) CHECK_EQ(((char*)s.data)[i], 0);
+    CHECK(!ggnn_file_scratch_resize(&s, INT64_MAX));
+    CHECK(s.error[0] && ((char*)s.data)[4999] == 'b'); /* a failure keeps the old */
+    ggnn_file_scratch_close(&s);
+    ggnn_file_scratch_close(&s);
+    CHECK(!ggnn_file_scratch_open(&s, "/nonexistent/x", 10));
+    ggnn_file_scratch_close(&s);
+}
+
+/* ---- data sets ------------------------------------------------------------------------------------------------ */
+
+TEST(a_dataset_has_shapes_classes_and_splits)
+{
+    dataset d;
+    error why = {""};
+    int64_t count[4];
+    ggnn_node ids[2];
+    const uint8_t* split;
+    CHECK(write_sample(target, 1));
+    if (!CHECK(dataset_open(&d, target, &why))) return;
+    CHECK_EQ(d.num_nodes, 5);
+    CHECK_EQ(d.num_edges, 5);
+    CHECK_EQ(d.feat.width, 3);
+    CHECK_EQ(d.feat.type, GGNN_FILE_F32);
+    CHECK(d.weight == NULL && d.edge_feat.row == NULL && d.target == NULL && d.external_id == NULL);
+    CHECK(dataset_count(&d, &why));
+    CHECK_EQ(d.num_classes, 3);
+    split = dataset_split(&d, 0, count, &why);
+    CHECK(split == d.split);
+    CHECK_EQ(count[SPLIT_TRAIN], 2);
+    CHECK_EQ(count[SPLIT_VAL], 1);
+    CHECK_EQ(count[SPLIT_TEST], 1);
+    CHECK_EQ(count[SPLIT_NONE], 1);
+    CHECK_EQ(dataset_split_ids(&d, 0, SPLIT_TRAIN, ids), 2);
+    CHECK(ids[0] == 0 && ids[1] == 1);
+    CHECK(dataset_split(&d, 1, count, &why) == NULL);
+    CHECK(strstr(why.text, "1 splits, number 1") != NULL);
+    dataset_close(&d);
+    dataset_close(&d);
+}
+
+/* Writes a graph of 5 nodes and 4 edges and one further section, and expects the data set to be refused. */
+static void check_refused(const char* name, ggnn_file_type type, int32_t num_dims, int64_t a, int64_t b,
+                          const char* word)
+{
+    const int64_t nodes1 = 6, edges = 4, dim[2] = {a, b};
+    ggnn_file_writer w;
+    dataset d;
+    error why = {""};
+    bool refused;
+    CHECK(ggnn_file_create(&w, target));
+    if (strcmp(name, "indptr") != 0) CHECK(ggnn_file_reserve(&w, "indptr", GGNN_FILE_I64, 1, &nodes1) != NULL);
+    if (strcmp(name, "indices") != 0) CHECK(ggnn_file_reserve(&w, "indices", DATASET_NODE, 1, &edges) != NULL);
+    if (num_dims) CHECK(ggnn_file_reserve(&w, name, type, num_dims, dim) != NULL);
+    CHECK(ggnn_file_commit(&w));
+    refused = !dataset_open(&d, target, &why);
+    CHECK(refused);
+    if (!CHECK(strstr(why.text, name) && strstr(why.text, word))) printf("  %s: %s\n", name, why.text);
+    dataset_close(&d);
+}
+
+TEST(sections_that_do_not_fit_each_other_are_refused)
+{
+    const ggnn_file_type other = DATASET_NODE == GGNN_FILE_I32 ? GGNN_FILE_I64 : GGNN_FILE_I32;
+    check_refused("indptr", GGNN_FILE_I64, 0, 0, 0, "no section");
+    check_refused("indices", GGNN_FILE_I64, 0, 0, 0, "no section");
+    check_refused("indptr", GGNN_FILE_I64, 1, 0, 0, "(N + 1)");
+    check_refused("indptr", GGNN_FILE_I32, 1, 6, 0, "not i64");
+    check_refused("indptr", GGNN_FILE_I64, 2, 6, 1, "not i64");
+    check_refused("indices", GGNN_FILE_F32, 1, 4, 0, "i32 or i64 (E)");
+    check_refused("indices", other, 1, 4, 0, DATASET_NODE == GGNN_FILE_I32 ? "make NODE64=1" : "plain `make`");
+    check_refused("weight", GGNN_FILE_F32, 1, 3, 0, "f32 (3), not f32 (E)");
+    check_refused("weight", GGNN_FILE_F64, 1, 4, 0, "f64 (4), not f32 (E)");
+    check_refused("feat", GGNN_FILE_F32, 2, 6, 2, "(N, F)");
+    check_refused("feat", GGNN_FILE_F32, 1, 5, 2, "(N, F)");
+    check_refused("feat", GGNN_FILE_U8, 2, 5, 2, "(N, F)");
+    check_refused("feat", GGNN_FILE_F16, 2, 5, (1 << 24) + 1, "wide");
+    check_refused("edge_feat", GGNN_FILE_F32, 2, 5, 2, "(E, F)");
+    check_refused("label", GGNN_FILE_I64, 1, 5, 0, "i32 or f32 (N)");
+    check_refused("label", GGNN_FILE_I32, 1, 4, 0, "i32 or f32 (N)");
+    check_refused("split", GGNN_FILE_U8, 1, 5, 0, "(S, N)");
+    check_refused("split", GGNN_FILE_U8, 2, 5, 1, "(S, N)");
+    check_refused("split", GGNN_FILE_U8, 2, 1001, 5, "(S, N)");
+    check_refused("external_id", GGNN_FILE_I32, 1, 5, 0, "i64 (N)");
+}
+
+TEST(labels_and_splits_out_of_range_name_the_node)
+{
+    const int64_t nodes1 = 6, none = 0, nodes = 5, splits[2] = {2, 5};
+    static const int32_t label[5] = {0, 1, -2, 0, 0};
+    static const uint8_t split[10] = {0, 1, 2, 3, 0, 0, 0, 0, 4, 0};
+    ggnn_file_writer w;
+    dataset d;
+    error why = {""};
+    int64_t count[4];
+    CHECK(ggnn_file_create(&w, target));
+    CHECK(ggnn_file_reserve(&w, "indptr", GGNN_FILE_I64, 1, &nodes1) != NULL);
+    CHECK(ggnn_file_reserve(&w, "indices", DATASET_NODE, 1, &none) != NULL);
+    CHECK(ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &nodes, label));
+    CHECK(ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split));
+    CHECK(ggnn_file_commit(&w) && dataset_open(&d, target, &why));
+    CHECK(!dataset_count(&d, &why));
+    CHECK(strstr(why.text, "node 2 has label -2") != NULL);
+    why.text[0] = 0;
+    CHECK(dataset_split(&d, 0, count, &why) != NULL);
+    CHECK(dataset_split(&d, 1, count, &why) == NULL);
+    CHECK(strstr(why.text, "node 3 has value 4 in split 1") != NULL);
+    dataset_close(&d);
+}
+
+int main(int argc, char** argv)
+{
+    char command[600];
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(1);
+    snprintf(folder, sizeof folder, "%s/ggnn-test-file-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(folder)) return 2;
+    snprintf(target, sizeof target, "%s/a.ggnn", folder);
+    RUN(crc32c_has_the_known_values_both_ways);
+    RUN(crc32c_by_table_and_by_instruction_agree_at_every_length_and_in_pieces);
+    RUN(a_file_reads_back_as_written);
+    RUN(unknown_sections_and_types_are_skipped);
+    RUN(the_graph_crc_is_the_graphs_and_nothing_elses);
+    RUN(empty_sections_have_an_address_and_take_no_bytes);
+    RUN(the_last_section_shrinks_and_others_follow_it);
+    RUN(every_flipped_byte_is_found);
+    RUN(a_flip_in_the_data_names_section_and_offset);
+    RUN(every_truncation_and_every_tail_is_found);
+    RUN(foreign_and_missing_files_are_named);
+    RUN(absurd_tables_with_a_good_crc_are_refused);
+    RUN(a_writer_refuses_what_no_file_can_hold);
+    RUN(a_hundred_sections_fit);
+    RUN(no_room_is_an_error_and_leaves_the_old_file);
+    RUN(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one);
+    RUN(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_counts);
+    RUN(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not);
+    RUN(a_name_without_a_folder_is_written_in_the_current_one);
+    RUN(scratch_keeps_its_contents_when_resized_and_has_no_name);
+    RUN(a_dataset_has_shapes_classes_and_splits);
+    RUN(sections_that_do_not_fit_each_other_are_refused);
+    RUN(labels_and_splits_out_of_range_name_the_node);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) return 2;
+    return test_finish();
+}
