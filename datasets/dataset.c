@@ -45,8 +45,9 @@ static bool open_graph(dataset* d, error* why)
     if (!ids_fit(d->num_nodes))
         return error_set(why, "%s: %lld nodes do not fit 32-bit ids: `make NODE64=1`", d->file.path,
                          (long long)d->num_nodes);
-    d->indptr = ggnn_file_data(&d->file, indptr);
-    d->indices = ggnn_file_data(&d->file, indices);
+    d->csc.indptr = ggnn_file_data(&d->file, indptr);
+    d->csc.indices = ggnn_file_data(&d->file, indices);
+    d->csc.num_edges = d->num_edges;
     return true;
 }
 
@@ -59,9 +60,9 @@ static bool open_rows(dataset* d, const char* name, int64_t num_rows, dataset_ro
     if (s->dim[1] > DATASET_MAX_WIDTH)
         return error_set(why, "%s: section '%s' is %lld wide, more than %d", d->file.path, name, (long long)s->dim[1],
                          DATASET_MAX_WIDTH);
-    rows->row = ggnn_file_data(&d->file, s);
-    rows->type = (ggnn_file_type)s->type;
-    rows->width = s->dim[1];
+    rows->row[0] = ggnn_file_data(&d->file, s);
+    rows->type = s->type == GGNN_FILE_F32 ? GGNN_F32 : GGNN_F16;
+    rows->width = (int32_t)s->dim[1];
     return true;
 }
 
@@ -89,7 +90,7 @@ static bool open_others(dataset* d, error* why)
         return wrong_shape(d, split, "u8 (S, N), S up to 1000,", why);
     if (external && !has_shape(external, GGNN_FILE_I64, 1, 0, d->num_nodes))
         return wrong_shape(d, external, "i64 (N)", why);
-    d->weight = ggnn_file_data(&d->file, weight);
+    d->csc.weight = ggnn_file_data(&d->file, weight);
     d->split = ggnn_file_data(&d->file, split);
     d->num_splits = split ? (int32_t)split->dim[0] : 0;
     d->external_id = ggnn_file_data(&d->file, external);
@@ -111,6 +112,18 @@ void dataset_close(dataset* d)
 {
     ggnn_file_close(&d->file);
     memset(d, 0, sizeof *d);
+}
+
+ggnn_graph dataset_graph(const dataset* d) { return ggnn_graph_plain(&d->csc, d->num_nodes, d->num_edges); }
+
+ggnn_store dataset_features(const dataset* d)
+{
+    return ggnn_store_plain(d->feat.row, d->num_nodes, d->feat.width, d->feat.type);
+}
+
+ggnn_store dataset_edge_features(const dataset* d)
+{
+    return ggnn_store_plain(d->edge_feat.row, d->num_edges, d->edge_feat.width, d->edge_feat.type);
 }
 
 bool dataset_count(dataset* d, error* why)

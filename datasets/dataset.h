@@ -13,30 +13,27 @@
 #define DATASETS_DATASET_H
 #include "common/error.h"
 #include "datasets/ggnn_file.h"
+#include "ggnn.h"
 
 #ifdef GGNN_NODE64
-typedef int64_t ggnn_node;
 #define DATASET_NODE GGNN_FILE_I64
 #else
-typedef int32_t ggnn_node;
 #define DATASET_NODE GGNN_FILE_I32
 #endif
 
 enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
 enum { DATASET_MAX_CLASSES = 1 << 20, DATASET_MAX_WIDTH = 1 << 24 };
 
-typedef struct {     /* rows of fixed width, all of one type */
-    const void* row; /* NULL: the file has none */
-    ggnn_file_type type;
-    int64_t width;
+typedef struct {        /* rows of fixed width */
+    const void* row[3]; /* row[0], NULL: the file has none; the others for ggnn_store_plain */
+    ggnn_type type;
+    int32_t width;
 } dataset_rows;
 
 typedef struct {
     ggnn_file file;
     int64_t num_nodes, num_edges;
-    const int64_t* indptr;      /* (num_nodes + 1) */
-    const ggnn_node* indices;   /* (num_edges) */
-    const float* weight;        /* (num_edges) or NULL */
+    ggnn_csc csc;               /* indptr (num_nodes + 1), indices (num_edges), weight (num_edges) or NULL */
     dataset_rows feat;          /* (num_nodes, width) */
     dataset_rows edge_feat;     /* (num_edges, width) */
     const int32_t* label;       /* (num_nodes) classes, -1 unknown; or NULL */
@@ -52,6 +49,11 @@ typedef struct {
    and after itself. */
 bool dataset_open(dataset* d, const char* path, error* why);
 void dataset_close(dataset* d);
+
+/* Graph and features as ggnn.h takes them: plain memory, which is the mapped file. They point into d. */
+ggnn_graph dataset_graph(const dataset* d);
+ggnn_store dataset_features(const dataset* d);
+ggnn_store dataset_edge_features(const dataset* d);
 
 /* Reads the labels: fills num_classes, refuses values that are no class. O(N). */
 bool dataset_count(dataset* d, error* why);
