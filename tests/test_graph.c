@@ -1,0 +1,351 @@
+/* test_graph.c - [3] GRAPH of ggnn.h: building CSC against brute force, layouts, validation. */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include "ggnn.h"
+#include "tests/test.h"
+
+enum { MAX_NODES = 400, MAX_EDGES = 200000 };
+
+static ggnn_node src[MAX_EDGES], dst[MAX_EDGES];
+static float     weight[MAX_EDGES];
+static ggnn_fault fault;
+
+typedef struct { /* lists with arrays of their own */
+    ggnn_lists lists;
+    int64_t    indptr[MAX_NODES + 1], position[2 * MAX_EDGES + MAX_NODES];
+    ggnn_node  indices[2 * MAX_EDGES + MAX_NODES];
+    float      weight[2 * MAX_EDGES + MAX_NODES];
+} owned;
+static owned a, b, c;
+
+static ggnn_lists* own(owned* o, int64_t num_nodes, int64_t num_edges)
+{
+    ggnn_lists lists = {num_nodes, num_edges, o->indptr, o->indices, o->weight, o->position};
+    memset(o->indptr, 0xee, sizeof o->indptr);
+    o->lists = lists;
+    return &o->lists;
+}
+
+static void random_edges(int64_t num_nodes, int64_t num_edges)
+{
+    for (int64_t e = 0; e < num_edges; e++) {
+        src[e] = (ggnn_node)(test_below(3) ? test_below(num_nodes) : test_below(1 + num_nodes / 8)); /* some skew */
+        dst[e] = (ggnn_node)(test_below(3) ? test_below(num_nodes) : test_below(1 + num_nodes / 8));
+        weight[e] = (float)e + 0.5f;
+    }
+}
+
+/* The definition: list v is the edges e with dst[e] == v in input order. */
+static void check_from_coo(const ggnn_lists* lists, int64_t num_edges)
+{
+    int64_t at = 0;
+    CHECK_EQ(lists->indptr[0], 0);
+    for (int64_t v = 0; v < lists->num_nodes; v++) {
+        for (int64_t e = 0; e < num_edges; e++)
+            if (dst[e] == v) {
+                if (!CHECK_EQ(lists->indices[at], src[e]) || !CHECK_EQ(lists->position[at], e)) return;
+                CHECK(lists->weight[at] == weight[e]);
+                at++;
+            }
+        if (!CHECK_EQ(lists->indptr[v + 1], at)) return;
+    }
+}
+
+TEST(from_coo_is_a_stable_sort_by_target)
+{
+    const int64_t shapes[][2] = {{1, 0}, {1, 5}, {7, 0}, {7, 30}, {50, 1000}, {399, 5000}};
+    for (int s = 0; s < 6; s++) {
+        random_edges(shapes[s][0], shapes[s][1]);
+        CHECK_EQ(ggnn_graph_from_coo(own(&a, shapes[s][0], shapes[s][1]), src, dst, weight, &fault), GGNN_OK);
+        CHECK(fault.what == NULL);
+        check_from_coo(&a.lists, shapes[s][1]);
+    }
+    CHECK_EQ(ggnn_graph_from_coo(own(&a, 0, 0), src, dst, weight, &fault), GGNN_OK); /* no nodes at all */
+    CHECK_EQ(a.indptr[0], 0);
+}
+
+TEST(from_coo_works_without_weights_and_positions)
+{
+    random_edges(30, 500);
+    own(&a, 30, 500);
+    ggnn_graph_from_coo(&a.lists, src, dst, NULL, &fault);
+    for (int64_t e = 0; e < 500; e++) CHECK(a.weight[e] == 1.0f);
+    own(&b, 30, 500);
+    b.lists.weight = NULL;
+    b.lists.position = NULL;
+    ggnn_graph_from_coo(&b.lists, src, dst, weight, &fault);
+    CHECK(memcmp(a.indices, b.indices, 500 * sizeof *a.indices) == 0);
+}
+
+TEST(from_coo_names_the_first_bad_edge)
+{
+    random_edges(30, 100000);
+    dst[70001] = 30;
+    src[90000] = -1;
+    CHECK_EQ(ggnn_graph_from_coo(own(&a, 30, 100000), src, dst, weight, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.edge, 90000); /* sources are looked at first */
+    src[90000] = 0;
+    CHECK_EQ(ggnn_graph_from_coo(own(&a, 30, 100000), src, dst, weight, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.edge, 70001);
+    CHECK(fault.what != NULL);
+}
+
+TEST(building_gives_the_same_for_any_number_of_threads)
+{
+#ifdef _OPENMP
+    const int threads[] = {1, 2, 3, 8};
+    random_edges(MAX_NODES, MAX_EDGES); /* several pieces */
+    omp_set_num_threads(1);
+    ggnn_graph_from_coo(own(&a, MAX_NODES, MAX_EDGES), src, dst, weight, &fault);
+    check_from_coo(&a.lists, MAX_EDGES);
+    for (int t = 0; t < 4; t++) {
+        omp_set_num_threads(threads[t]);
+        ggnn_graph_from_coo(own(&b, MAX_NODES, MAX_EDGES), src, dst, weight, &fault);
+        CHECK(memcmp(a.indptr, b.indptr, sizeof a.indptr) == 0);
+        CHECK(memcmp(a.indices, b.indices, MAX_EDGES * sizeof *a.indices) == 0);
+        CHECK(memcmp(a.position, b.position, MAX_EDGES * sizeof *a.position) == 0);
+    }
+    omp_set_num_threads(omp_get_num_procs());
+#else
+    SKIP("no OpenMP");
+#endif
+}
+
+TEST(transpose_turns_every_edge_and_twice_sorts_the_lists)
+{
+    random_edges(90, 3000);
+    ggnn_graph_from_coo(own(&a, 90, 3000), src, dst, weight, &fault);
+    CHECK_EQ(ggnn_graph_transpose(own(&b, 90, 3000), &a.lists, &fault), GGNN_OK);
+    for (int64_t v = 0; v < 90; v++)
+        for (int64_t e = b.indptr[v]; e < b.indptr[v + 1]; e++) {
+            CHECK_EQ(src[b.position[e]], v); /* positions are from_coo's: the input edge */
+            CHECK_EQ(dst[b.position[e]], b.indices[e]);
+            CHECK(b.weight[e] == weight[b.position[e]]);
+            if (e > b.indptr[v]) CHECK(b.indices[e - 1] < b.indices[e] || (b.indices[e - 1] == b.indices[e] && b.position[e - 1] < b.position[e]));
+        }
+    ggnn_graph_transpose(own(&c, 90, 3000), &b.lists, &fault);
+    void* workspace = malloc(ggnn_graph_sort_workspace_bytes(&a.lists));
+    ggnn_graph_sort(&a.lists, workspace);
+    free(workspace);
+    CHECK(memcmp(a.indices, c.indices, 3000 * sizeof *a.indices) == 0);
+    CHECK(memcmp(a.position, c.position, 3000 * sizeof *a.position) == 0);
+    CHECK(memcmp(a.weight, c.weight, 3000 * sizeof *a.weight) == 0);
+    CHECK(memcmp(a.indptr, c.indptr, 91 * sizeof *a.indptr) == 0);
+    c.indices[17] = 90;
+    CHECK_EQ(ggnn_graph_transpose(own(&b, 90, 3000), &c.lists, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.edge, 17);
+}
+
+/* The definition of simplify, by counting: for each (v, u) the edges that must be there. */
+static void check_simplify(const ggnn_lists* out, const ggnn_lists* in, int symmetric, int how)
+{
+    static int64_t want[90];
+    for (int64_t v = 0; v < in->num_nodes; v++) {
+        memset(want, 0, sizeof want);
+        for (int64_t e = in->indptr[v]; e < in->indptr[v + 1]; e++) want[in->indices[e]]++;
+        for (int64_t u = 0; symmetric && u < in->num_nodes; u++)
+            for (int64_t e = in->indptr[u]; u != v && e < in->indptr[u + 1]; e++) want[u] += in->indices[e] == v;
+        if (how & GGNN_DROP_SELF_LOOPS) want[v] = 0;
+        if (how & GGNN_ADD_SELF_LOOPS && !want[v]) want[v] = 1;
+        for (int64_t u = 0; how & GGNN_DROP_DUPLICATES && u < in->num_nodes; u++) want[u] = want[u] > 0;
+        for (int64_t e = out->indptr[v]; e < out->indptr[v + 1]; e++) {
+            want[out->indices[e]]--;
+            if (e > out->indptr[v]) CHECK(out->indices[e - 1] <= out->indices[e]);
+        }
+        for (int64_t u = 0; u < in->num_nodes; u++)
+            if (!CHECK_EQ(want[u], 0)) return;
+    }
+}
+
+TEST(simplify_symmetrises_drops_and_adds_as_told)
+{
+    random_edges(90, 2500);
+    ggnn_graph_from_coo(own(&b, 90, 2500), src, dst, weight, &fault);
+    ggnn_graph_transpose(own(&c, 90, 2500), &b.lists, &fault);
+    ggnn_graph_transpose(own(&b, 90, 2500), &c.lists, &fault); /* sorted */
+    for (int how = 0; how < 8; how++)
+        for (int symmetric = 0; symmetric < 2; symmetric++) {
+            int64_t size;
+            own(&a, 90, 0);
+            a.lists.indices = NULL;
+            ggnn_graph_simplify(&a.lists, &b.lists, symmetric ? &c.lists : NULL, how);
+            size = a.lists.num_edges;
+            own(&a, 90, 0);
+            ggnn_graph_simplify(&a.lists, &b.lists, symmetric ? &c.lists : NULL, how);
+            CHECK_EQ(a.lists.num_edges, size);
+            check_simplify(&a.lists, &b.lists, symmetric, how);
+            for (int64_t e = 0; e < size; e++) CHECK(a.weight[e] == (a.position[e] < 0 ? 1.0f : weight[a.position[e]]));
+        }
+}
+
+TEST(simplify_keeps_the_first_of_equal_edges)
+{
+    const ggnn_node from[] = {1, 1, 0, 1}, to[] = {0, 0, 1, 0};
+    ggnn_graph_from_coo(own(&b, 2, 4), from, to, weight, &fault);
+    ggnn_graph_transpose(own(&c, 2, 4), &b.lists, &fault);
+    own(&a, 2, 0);
+    ggnn_graph_simplify(&a.lists, &b.lists, &c.lists, GGNN_DROP_DUPLICATES);
+    CHECK_EQ(a.lists.num_edges, 2);
+    CHECK_EQ(a.position[0], 0); /* the first 1 -> 0 of the graph itself, not the reverse of 0 -> 1 */
+    CHECK_EQ(a.position[1], 2);
+}
+
+TEST(sort_is_stable_for_long_and_short_lists)
+{
+    enum { N = 5, E = 4000 };
+    for (int64_t e = 0; e < E; e++) {
+        src[e] = (ggnn_node)test_below(N);
+        dst[e] = (ggnn_node)(e < 20 ? 1 + e % 4 : 0); /* one long list, four short */
+        weight[e] = (float)e;
+    }
+    ggnn_graph_from_coo(own(&a, N, E), src, dst, weight, &fault);
+    void* workspace = malloc(ggnn_graph_sort_workspace_bytes(&a.lists));
+    ggnn_graph_sort(&a.lists, workspace);
+    for (int64_t v = 0; v < N; v++)
+        for (int64_t e = a.indptr[v] + 1; e < a.indptr[v + 1]; e++)
+            CHECK(a.indices[e - 1] < a.indices[e] || (a.indices[e - 1] == a.indices[e] && a.position[e - 1] < a.position[e]));
+    for (int64_t e = 0; e < E; e++) CHECK(a.weight[e] == (float)a.position[e] && a.indices[e] == src[a.position[e]]);
+    free(workspace);
+}
+
+TEST(reorder_renames_nodes_and_rejects_what_is_no_permutation)
+{
+    ggnn_node rank[90];
+    char      seen[90];
+    random_edges(90, 2500);
+    ggnn_graph_from_coo(own(&a, 90, 2500), src, dst, weight, &fault);
+    for (int64_t v = 0; v < 90; v++) rank[v] = (ggnn_node)ggnn_shuffle(5, 0, v, 90);
+    CHECK_EQ(ggnn_graph_reorder(own(&b, 90, 2500), &a.lists, rank, seen, &fault), GGNN_OK);
+    for (int64_t v = 0; v < 90; v++) {
+        int64_t to = b.indptr[rank[v]];
+        CHECK_EQ(b.indptr[rank[v] + 1] - to, a.indptr[v + 1] - a.indptr[v]);
+        for (int64_t e = a.indptr[v]; e < a.indptr[v + 1]; e++, to++) {
+            CHECK_EQ(b.indices[to], rank[a.indices[e]]);
+            CHECK(b.weight[to] == a.weight[e] && b.position[to] == a.position[e]);
+        }
+    }
+    rank[40] = rank[12];
+    CHECK_EQ(ggnn_graph_reorder(own(&b, 90, 2500), &a.lists, rank, seen, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 40);
+    rank[40] = 90;
+    CHECK_EQ(ggnn_graph_reorder(own(&b, 90, 2500), &a.lists, rank, seen, &fault), GGNN_ERROR_ID);
+}
+
+TEST(out_degrees_count_sources)
+{
+    int64_t degree[90], sum = 0;
+    random_edges(90, 2500);
+    ggnn_graph_from_coo(own(&a, 90, 2500), src, dst, weight, &fault);
+    ggnn_graph_out_degrees(degree, &a.lists);
+    for (int64_t v = 0; v < 90; v++) {
+        int64_t count = 0;
+        for (int64_t e = 0; e < 2500; e++) count += src[e] == v;
+        CHECK_EQ(degree[v], count);
+        sum += count;
+    }
+    CHECK_EQ(sum, 2500);
+}
+
+/* ---- layouts --------------------------------------------------------------- */
+
+TEST(locate_follows_rank_cache_parts_and_host)
+{
+    const ggnn_node rank[] = {5, 0, 3, 1, 4, 2};
+    const int64_t   bound[] = {0, 1, 1, 4};
+    ggnn_layout     modulo = {NULL, NULL, 0, 6, 4}, ranges = {rank, bound, 1, 4, 3};
+    ggnn_place      place = ggnn_locate(&modulo, 5);
+    CHECK(place.slot == 1 && place.row == 1);
+    place = ggnn_locate(&ranges, 1); /* rank 0: cached */
+    CHECK(place.slot == 4 && place.row == 0);
+    place = ggnn_locate(&ranges, 3); /* rank 1: part 1 is empty, so part 2 */
+    CHECK(place.slot == 2 && place.row == 0);
+    place = ggnn_locate(&ranges, 2); /* rank 3 */
+    CHECK(place.slot == 2 && place.row == 2);
+    place = ggnn_locate(&ranges, 0); /* rank 5: host */
+    CHECK(place.slot == 3 && place.row == 1);
+}
+
+/* ---- validation ------------------------------------------------------------ */
+
+static ggnn_graph plain_graph(ggnn_csc* csc)
+{
+    random_edges(90, 2500);
+    for (int64_t e = 0; e < 2500; e++) weight[e] = 1.0f;
+    ggnn_graph_from_coo(own(&a, 90, 2500), src, dst, weight, &fault);
+    csc->indptr = a.indptr;
+    csc->first = NULL;
+    csc->indices = a.indices;
+    csc->weight = a.weight;
+    csc->num_edges = 2500;
+    return ggnn_graph_plain(csc, 90, 2500);
+}
+
+TEST(validate_accepts_what_was_built_and_names_the_first_fault)
+{
+    ggnn_csc   csc;
+    ggnn_graph g = plain_graph(&csc);
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    CHECK(fault.what == NULL);
+    a.indices[a.indptr[50]] = 90;
+    a.indices[a.indptr[30] + 1] = -7;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 30);
+    CHECK_EQ(fault.edge, a.indptr[30] + 1);
+    g = plain_graph(&csc);
+    a.weight[a.indptr[20]] = NAN;
+    a.indptr[60] = a.indptr[59] - 1;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_WEIGHT);
+    CHECK_EQ(fault.node, 20);
+    a.weight[a.indptr[20]] = 1.0f;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 59);
+    CHECK(fault.what != NULL && strstr(fault.what, "indptr") != NULL);
+    g = plain_graph(&csc);
+    a.weight[7] = -0.5f;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_WEIGHT);
+    g = plain_graph(&csc);
+    a.indptr[90] = INT64_MAX;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 89);
+    g = plain_graph(&csc);
+    a.indptr[0] = 1;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    g = plain_graph(&csc);
+    g.num_edges++;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    g.num_nodes = -1;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ARGUMENT);
+}
+
+TEST(neighbors_never_leave_their_part)
+{
+    ggnn_csc   csc;
+    ggnn_graph g = plain_graph(&csc);
+    a.indptr[10] = -1;
+    CHECK_EQ(ggnn_neighbors(&g, 9).degree, -1);
+    CHECK_EQ(ggnn_neighbors(&g, 10).degree, -1);
+    a.indptr[10] = 2501;
+    CHECK_EQ(ggnn_neighbors(&g, 9).degree, -1);
+    CHECK_EQ(ggnn_neighbors(&g, 11).degree, a.indptr[12] - a.indptr[11]);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(20262);
+    RUN(from_coo_is_a_stable_sort_by_target);
+    RUN(from_coo_works_without_weights_and_positions);
+    RUN(from_coo_names_the_first_bad_edge);
+    RUN(building_gives_the_same_for_any_number_of_threads);
+    RUN(transpose_turns_every_edge_and_twice_sorts_the_lists);
+    RUN(simplify_symmetrises_drops_and_adds_as_told);
+    RUN(simplify_keeps_the_first_of_equal_edges);
+    RUN(sort_is_stable_for_long_and_short_lists);
+    RUN(reorder_renames_nodes_and_rejects_what_is_no_permutation);
+    RUN(out_degrees_count_sources);
+    RUN(locate_follows_rank_cache_parts_and_host);
+    RUN(validate_accepts_what_was_built_and_names_the_first_fault);
+    RUN(neighbors_never_leave_their_part);
+    return test_finish();
+}

@@ -1,0 +1,201 @@
+/* test_random.c - [2] RANDOM of ggnn.h: the words, bounded draws, the permutation, dropout fields, the logarithm. */
+#include "ggnn.h"
+#include "tests/chi_square.h"
+#include "tests/test.h"
+#include "tests/vectors/philox_kat.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+TEST(philox_gives_random123s_known_answers)
+{
+    for (int64_t i = 0; i < COUNT(philox_random123); i++) {
+        const uint32_t* c = philox_random123[i].counter;
+        uint64_t        key = (uint64_t)philox_random123[i].key[1] << 32 | philox_random123[i].key[0];
+        ggnn_words      words = ggnn_philox(key, (uint64_t)c[3] << 32 | c[2], (uint64_t)c[1] << 32 | c[0]);
+        for (int w = 0; w < 4; w++) CHECK_EQ(words.word[w], philox_random123[i].words[w]);
+    }
+}
+
+TEST(random_gives_curands_words)
+{
+    for (int64_t i = 0; i < COUNT(philox_curand); i++) {
+        ggnn_rng   rng = {philox_curand[i].seed, philox_curand[i].step, philox_curand[i].purpose};
+        ggnn_words words = ggnn_random(&rng, (int32_t)philox_curand[i].hop, (int64_t)philox_curand[i].node, philox_curand[i].block);
+        for (int w = 0; w < 4; w++) CHECK_EQ(words.word[w], philox_curand[i].words[w]);
+    }
+}
+
+/* The 128-bit product by schoolbook decimal-free means: additions of shifted a. */
+static uint64_t mul_high_by_adding(uint64_t a, uint64_t b)
+{
+    uint64_t high = 0, low = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        high = high << 1 | low >> 63;
+        low <<= 1;
+        if (b >> bit & 1) {
+            low += a;
+            high += low < a;
+        }
+    }
+    return high;
+}
+
+TEST(mul_high_is_the_high_half_of_the_product)
+{
+    const uint64_t edge[] = {0, 1, 2, 0xffffffffu, 0x100000000u, 0x100000001u, UINT64_MAX - 1, UINT64_MAX};
+    for (int64_t i = 0; i < COUNT(edge); i++)
+        for (int64_t j = 0; j < COUNT(edge); j++) CHECK(ggnn_mul_high(edge[i], edge[j]) == mul_high_by_adding(edge[i], edge[j]));
+    for (int i = 0; i < 2000; i++) {
+        uint64_t a = test_random() >> test_below(64), b = test_random() >> test_below(64);
+        CHECK(ggnn_mul_high(a, b) == mul_high_by_adding(a, b));
+    }
+}
+
+TEST(bounded_draws_reach_both_ends_and_nothing_beyond)
+{
+    CHECK_EQ(ggnn_bounded(0, 7), 0);
+    CHECK_EQ(ggnn_bounded(UINT64_MAX, 7), 6);
+    CHECK_EQ(ggnn_bounded(UINT64_MAX, INT64_MAX), INT64_MAX - 1);
+    CHECK_EQ(ggnn_bounded(UINT64_MAX, 1), 0);
+}
+
+TEST(draws_below_n_are_uniform)
+{
+    ggnn_rng rng = {99, 3, GGNN_PURPOSE_SAMPLE};
+    for (int64_t n = 2; n <= 100; n += 7) {
+        int64_t count[100] = {0};
+        for (int64_t node = 0; node < 4000; node++)
+            for (int64_t j = 0; j < 5; j++) count[ggnn_draw_below(&rng, 1, node, j, n)]++;
+        CHECK(chi_square_uniform(count, n, 20000, 1));
+    }
+}
+
+TEST(draw_j_is_words_2j_and_2j_plus_1)
+{
+    ggnn_rng   rng = {5, 6, GGNN_PURPOSE_SAMPLE};
+    ggnn_words words = ggnn_random(&rng, 2, 77, 3);
+    CHECK(ggnn_draw(words, 6) == ((uint64_t)words.word[0] << 32 | words.word[1]));
+    CHECK(ggnn_draw(words, 7) == ((uint64_t)words.word[2] << 32 | words.word[3]));
+}
+
+TEST(shuffle_is_a_permutation_and_differs_by_epoch_and_seed)
+{
+    static unsigned char seen[70000];
+    const int64_t        size[] = {1, 2, 3, 5, 255, 256, 257, 1000, 65536, 65537, 70000};
+    for (int64_t s = 0; s < COUNT(size); s++) {
+        int64_t n = size[s], same_epoch = 0, same_seed = 0, in_place = 0;
+        memset(seen, 0, sizeof seen);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t to = ggnn_shuffle(7, 2, i, n);
+            if (!CHECK(to >= 0 && to < n) || !CHECK(!seen[to]++)) return;
+            same_epoch += to == ggnn_shuffle(7, 3, i, n);
+            same_seed += to == ggnn_shuffle(8, 2, i, n);
+            in_place += to == i;
+        }
+        if (n >= 255) CHECK(same_epoch < 10 && same_seed < 10 && in_place < 10); /* each about 1 in the mean */
+    }
+}
+
+TEST(shuffle_puts_every_element_everywhere_equally_often)
+{
+    for (int64_t n = 2; n <= 7; n++) {
+        int64_t count[49] = {0};
+        for (uint32_t epoch = 0; epoch < 3000; epoch++)
+            for (int64_t i = 0; i < n; i++) count[i * n + ggnn_shuffle(11, epoch, i, n)]++;
+        for (int64_t i = 0; i < n; i++) CHECK(chi_square_uniform(count + i * n, n, 3000, 1));
+    }
+}
+
+TEST(all_orders_of_four_are_equally_likely)
+{
+    int64_t count[24] = {0};
+    for (uint32_t epoch = 0; epoch < 24000; epoch++) {
+        int64_t left[4] = {0, 1, 2, 3}, code = 0;
+        for (int64_t i = 0; i < 3; i++) { /* Lehmer code */
+            int64_t to = ggnn_shuffle(13, epoch, i, 4), at = 0;
+            while (left[at] != to) at++;
+            code = code * (4 - i) + at;
+            memmove(left + at, left + at + 1, (size_t)(3 - at) * sizeof *left);
+        }
+        count[code]++;
+    }
+    CHECK(chi_square_uniform(count, 24, 24000, 1));
+}
+
+TEST(neg_log2_is_the_truncated_logarithm)
+{
+    const double one = 1099511627776.0; /* 2^40 */
+    CHECK(ggnn_neg_log2(UINT64_MAX) == 0);
+    CHECK(ggnn_neg_log2(0) == (uint64_t)64 << 40);
+    for (int bit = 1; bit < 64; bit++) CHECK(ggnn_neg_log2(((uint64_t)1 << bit) - 1) == (uint64_t)(64 - bit) << 40);
+    for (int i = 0; i < 20000; i++) {
+        uint64_t draw = test_random() >> test_below(63);
+        double   exact = 64.0 - log2((double)draw + 1.0);
+        CHECK_NEAR((double)ggnn_neg_log2(draw) / one, exact, 2.0 / one + 4e-14); /* double's own error near 64 */
+    }
+    for (int i = 0; i < 2000; i++) { /* monotone: equal keys are ties, never swaps */
+        uint64_t a = test_random(), b = a + test_random() % 1000000;
+        if (b > a) CHECK(ggnn_neg_log2(a) >= ggnn_neg_log2(b));
+    }
+}
+
+TEST(dropout_fields_are_the_words_low_half_first)
+{
+    ggnn_words words = {{0x00020001u, 0x00040003u, 0x00060005u, 0x00080007u}};
+    for (int64_t i = 0; i < 8; i++) CHECK_EQ(ggnn_dropout_field(words, i), i + 1);
+    CHECK_EQ(ggnn_dropout_field(words, 13), 6);
+    CHECK_EQ(ggnn_dropout_threshold(0.0f), 0);
+    CHECK_EQ(ggnn_dropout_threshold(0.5f), 32768);
+    CHECK_NEAR(ggnn_dropout_scale(32768), 2.0, 0);
+    CHECK_NEAR(ggnn_dropout_scale(0), 1.0, 0);
+}
+
+TEST(half_floats_convert_as_ieee_says)
+{
+    for (uint32_t h = 0; h < 65536; h++) { /* there and back, every value */
+        float value = ggnn_half_to_float((uint16_t)h);
+        int   nan = (h & 0x7fffu) > 0x7c00u;
+        if (nan) CHECK(value != value && (ggnn_float_to_half(value) & 0x7fffu) > 0x7c00u);
+        else CHECK_EQ(ggnn_float_to_half(value), h);
+    }
+    CHECK_NEAR(ggnn_half_to_float(0x3c01), 1.0009765625, 0);
+    CHECK_NEAR(ggnn_half_to_float(0x0001), ldexp(1, -24), 0);
+    CHECK_NEAR(ggnn_half_to_float(0xfbff), -65504.0, 0);
+    for (uint32_t h = 0; h < 0x7bffu; h++) { /* between neighbours: below, at and above the middle */
+        float low = ggnn_half_to_float((uint16_t)h), high = ggnn_half_to_float((uint16_t)(h + 1)), middle = (low + high) / 2;
+        CHECK_EQ(ggnn_float_to_half(nextafterf(middle, 0.0f)), h);
+        CHECK_EQ(ggnn_float_to_half(middle), h & 1 ? h + 1 : h); /* to even */
+        CHECK_EQ(ggnn_float_to_half(nextafterf(middle, 1e9f)), h + 1);
+    }
+    CHECK_EQ(ggnn_float_to_half(65519.99f), 0x7bff);
+    CHECK_EQ(ggnn_float_to_half(65520.0f), 0x7c00);
+    CHECK_EQ(ggnn_float_to_half(3e38f), 0x7c00);
+    CHECK_EQ(ggnn_float_to_half(-1e-9f), 0x8000);
+}
+
+TEST(every_status_has_a_sentence)
+{
+    CHECK_STR(ggnn_status_string(GGNN_OK), "ok");
+    for (int s = GGNN_OK; s <= GGNN_ERROR_BLOCK; s++) CHECK(strcmp(ggnn_status_string((ggnn_status)s), "unknown status") != 0);
+    CHECK_STR(ggnn_status_string((ggnn_status)77), "unknown status");
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(20261);
+    RUN(philox_gives_random123s_known_answers);
+    RUN(random_gives_curands_words);
+    RUN(mul_high_is_the_high_half_of_the_product);
+    RUN(bounded_draws_reach_both_ends_and_nothing_beyond);
+    RUN(draws_below_n_are_uniform);
+    RUN(draw_j_is_words_2j_and_2j_plus_1);
+    RUN(shuffle_is_a_permutation_and_differs_by_epoch_and_seed);
+    RUN(shuffle_puts_every_element_everywhere_equally_often);
+    RUN(all_orders_of_four_are_equally_likely);
+    RUN(neg_log2_is_the_truncated_logarithm);
+    RUN(dropout_fields_are_the_words_low_half_first);
+    RUN(half_floats_convert_as_ieee_says);
+    RUN(every_status_has_a_sentence);
+    return test_finish();
+}

@@ -1,0 +1,492 @@
+/* test_sample.c - [4] SAMPLE of ggnn.h: each sampler against an oracle written from its definition, and chi-square. */
+#include "ggnn.h"
+#include "tests/chi_square.h"
+#include "tests/random_graph.h"
+#include "tests/test.h"
+
+enum { MAX_DEGREE = 5000 };
+
+static int64_t offset[MAX_DEGREE], want[MAX_DEGREE];
+static const ggnn_rng rng = {42, 7, GGNN_PURPOSE_SAMPLE};
+
+static int64_t sample(const ggnn_list* list, ggnn_method method, int64_t fanout, ggnn_node node)
+{
+    void*   workspace = malloc(ggnn_sample_workspace_bytes(method, fanout < 0 ? list->degree : fanout) + 1);
+    int64_t taken;
+    for (int64_t i = 0; i < MAX_DEGREE; i++) offset[i] = -9;
+    taken = ggnn_sample_list(offset, list, method, fanout, &rng, 2, node, workspace);
+    free(workspace);
+    return taken;
+}
+
+static ggnn_list list_of(int64_t degree)
+{
+    ggnn_list list = {NULL, NULL, degree, 0};
+    return list;
+}
+
+static int64_t draw(ggnn_node node, int64_t j, int64_t n) { return ggnn_draw_below(&rng, 2, node, j, n); }
+
+/* ---- oracles: the definitions, on whole arrays ------------------------------ */
+
+static void fisher_yates_oracle(int64_t n, int64_t m, ggnn_node node)
+{
+    static int64_t slot[MAX_DEGREE];
+    for (int64_t s = 0; s < n; s++) slot[s] = s;
+    for (int64_t i = 0; i < m; i++) {
+        int64_t r = draw(node, i, n - i);
+        want[i] = slot[r];
+        slot[r] = slot[n - 1 - i];
+    }
+}
+
+static void rejection_oracle(int64_t n, int64_t m, ggnn_node node)
+{
+    for (int64_t i = 0, j = 0; i < m; j++) {
+        int64_t r = draw(node, j, n), seen = 0;
+        for (int64_t k = 0; k < i; k++) seen |= want[k] == r;
+        if (!seen) want[i++] = r;
+    }
+}
+
+static void reservoir_oracle(int64_t n, int64_t m, ggnn_node node)
+{
+    for (int64_t s = 0; s < m; s++) want[s] = s;
+    for (int64_t i = m; i < n; i++) {
+        int64_t r = draw(node, i - m, i + 1);
+        if (r < m) want[r] = i;
+    }
+}
+
+static int64_t weighted_oracle(const ggnn_list* list, int64_t m, ggnn_node node)
+{
+    static double key[MAX_DEGREE];
+    int64_t       taken = 0;
+    for (int64_t i = 0; i < list->degree; i++) {
+        uint64_t bits = ggnn_draw(ggnn_random(&rng, 2, node, (uint32_t)(i / 2)), i);
+        key[i] = list->weight[i] > 0 ? (double)ggnn_neg_log2(bits) / (double)list->weight[i] : INFINITY;
+    }
+    while (taken < m) { /* selection: the least key, the smaller offset first */
+        int64_t best = -1;
+        for (int64_t i = 0; i < list->degree; i++)
+            if (key[i] < INFINITY && (best < 0 || key[i] < key[best])) best = i;
+        if (best < 0) break;
+        want[taken++] = best;
+        key[best] = INFINITY;
+    }
+    return taken;
+}
+
+static int same_as_wanted(int64_t m)
+{
+    int same = offset[m] == -9; /* nothing written beyond */
+    for (int64_t i = 0; i < m; i++) same &= offset[i] == want[i];
+    return same;
+}
+
+static const int64_t shapes[][2] = {/* degree, fanout */
+    {2, 1}, {5, 4}, {6, 5}, {16, 15}, {33, 32}, {34, 33}, {100, 1}, {100, 99}, {64, 32}, {1000, 7}, {1025, 1024}, {2048, 1024}, {4000, 1000}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+TEST(fisher_yates_follows_its_specification)
+{
+    for (int s = 0; s < SHAPES; s++)
+        for (ggnn_node node = 0; node < 30; node++) {
+            ggnn_list list = list_of(shapes[s][0]);
+            CHECK_EQ(sample(&list, GGNN_FISHER_YATES, shapes[s][1], node), shapes[s][1]);
+            fisher_yates_oracle(shapes[s][0], shapes[s][1], node);
+            CHECK(same_as_wanted(shapes[s][1]));
+        }
+}
+
+TEST(path_doubling_returns_what_sequential_fisher_yates_returns)
+{
+    for (int s = 0; s < SHAPES; s++)
+        for (ggnn_node node = 0; node < 30; node++) {
+            ggnn_list list = list_of(shapes[s][0]);
+            CHECK_EQ(sample(&list, GGNN_PATH_DOUBLING, shapes[s][1], node), shapes[s][1]);
+            fisher_yates_oracle(shapes[s][0], shapes[s][1], node);
+            CHECK(same_as_wanted(shapes[s][1]));
+        }
+    for (int i = 0; i < 20000; i++) { /* small and dense: long chains */
+        int64_t   n = 2 + test_below(40), m = 1 + test_below(n - 1);
+        ggnn_list list = list_of(n);
+        sample(&list, GGNN_PATH_DOUBLING, m, (ggnn_node)i);
+        fisher_yates_oracle(n, m, (ggnn_node)i);
+        CHECK(same_as_wanted(m));
+    }
+}
+
+typedef struct {
+    int32_t rounds, changed; /* rounds seen; the last that changed the chain */
+    int32_t before[GGNN_FANOUT_MAX];
+} watched;
+
+static void watch(void* context, int32_t round, const ggnn_path* work, int32_t m)
+{
+    watched* w = (watched*)context;
+    if (round && memcmp(w->before, work->chain, (size_t)m * sizeof *w->before) != 0) w->changed = round;
+    memcpy(w->before, work->chain, (size_t)m * sizeof *w->before);
+    w->rounds = round;
+}
+
+/* r_i = n-2-i links each draw to the one before, and r_(m-1) = n-m looks up the end of that chain of m - 2 links, the
+   longest there can be: it takes ceil(log2(m - 2)) rounds, which is all of them but for m = 2^k + 1 and 2^k + 2. */
+TEST(path_doubling_needs_and_makes_all_its_rounds)
+{
+    for (int32_t m = 2; m <= GGNN_FANOUT_MAX; m = m < 70 ? m + 1 : m * 2) {
+        static ggnn_path work;
+        int64_t          r[GGNN_FANOUT_MAX], slot[2 * GGNN_FANOUT_MAX], n = 2 * m;
+        int32_t          made = 0, needed = 0;
+        watched          w = {0, 0, {0}};
+        while (1 << made < m) made++;
+        while (1 << needed < m - 2) needed++;
+        for (int32_t i = 0; i < m; i++) r[i] = i < m - 1 ? n - 2 - i : n - m;
+        for (int64_t s = 0; s < n; s++) slot[s] = s;
+        for (int32_t i = 0; i < m; i++) {
+            want[i] = slot[r[i]];
+            slot[r[i]] = slot[n - 1 - i];
+        }
+        ggnn_path_doubling(offset, &work, r, n, m, watch, &w);
+        for (int32_t i = 0; i < m; i++) CHECK_EQ(offset[i], want[i]);
+        CHECK_EQ(w.rounds, made);
+        CHECK_EQ(w.changed, needed);
+    }
+}
+
+TEST(path_doubling_leaves_its_arrays_to_be_read)
+{
+    static ggnn_path work;
+    const int64_t    r[] = {3, 7, 3, 0, 3}; /* n = 9: slots 8, 7, 6, 5, 4 are given up in turn */
+    ggnn_path_doubling(offset, &work, r, 9, 5, NULL, NULL);
+    const int64_t s[] = {0, 3, 3, 3, 7}, got[] = {3, 7, 8, 0, 6};
+    const int32_t p[] = {3, 0, 2, 4, 1}, q[] = {1, 4, 2, 0, 3};
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ(work.s[i], s[i]);
+        CHECK_EQ(work.p[i], p[i]);
+        CHECK_EQ(work.q[i], q[i]);
+        CHECK_EQ(offset[i], got[i]);
+    }
+    CHECK_EQ(work.chain[1], 1); /* draw 1 took slot 7 = n-1-1 itself */
+}
+
+TEST(rejection_takes_the_first_distinct_draws)
+{
+    for (int s = 0; s < SHAPES; s++)
+        for (ggnn_node node = 0; node < 10; node++) {
+            ggnn_list list = list_of(shapes[s][0]);
+            CHECK_EQ(sample(&list, GGNN_REJECTION, shapes[s][1], node), shapes[s][1]);
+            rejection_oracle(shapes[s][0], shapes[s][1], node);
+            CHECK(same_as_wanted(shapes[s][1]));
+        }
+}
+
+TEST(reservoir_follows_algorithm_r)
+{
+    for (int s = 0; s < SHAPES; s++)
+        for (ggnn_node node = 0; node < 10; node++) {
+            ggnn_list list = list_of(shapes[s][0]);
+            CHECK_EQ(sample(&list, GGNN_RESERVOIR, shapes[s][1], node), shapes[s][1]);
+            reservoir_oracle(shapes[s][0], shapes[s][1], node);
+            CHECK(same_as_wanted(shapes[s][1]));
+        }
+}
+
+TEST(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir)
+{
+    const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR};
+    for (int i = 0; i < 4; i++)
+        for (int64_t m = 1025; m <= 3000; m += 987) {
+            ggnn_list list = list_of(3001);
+            CHECK_EQ(sample(&list, methods[i], m, 5), m);
+            reservoir_oracle(3001, m, 5);
+            CHECK(same_as_wanted(m));
+        }
+}
+
+TEST(replacement_draws_fanout_times_from_any_list)
+{
+    for (int64_t n = 1; n < 50; n += 6) {
+        ggnn_list list = list_of(n);
+        CHECK_EQ(sample(&list, GGNN_REPLACEMENT, 20, 3), 20);
+        for (int64_t i = 0; i < 20; i++) CHECK_EQ(offset[i], draw(3, i, n));
+    }
+    ggnn_list empty = list_of(0), seven = list_of(7);
+    CHECK_EQ(sample(&empty, GGNN_REPLACEMENT, 20, 3), 0);
+    CHECK_EQ(sample(&seven, GGNN_REPLACEMENT, -1, 3), 7); /* all */
+}
+
+TEST(weighted_takes_the_least_keys_in_order)
+{
+    static float weight[MAX_DEGREE];
+    for (int s = 0; s < SHAPES; s++)
+        for (ggnn_node node = 0; node < 6; node++) {
+            ggnn_list list = {NULL, weight, shapes[s][0], 0};
+            int64_t   taken;
+            for (int64_t i = 0; i < list.degree; i++) weight[i] = test_below(4) ? (float)(1 + test_below(1000)) * 0.25f : 0.0f;
+            taken = weighted_oracle(&list, shapes[s][1], node);
+            CHECK_EQ(sample(&list, GGNN_WEIGHTED, shapes[s][1], node), taken);
+            CHECK(same_as_wanted(taken));
+        }
+}
+
+TEST(weighted_without_weights_counts_each_edge_once)
+{
+    static float ones[100];
+    ggnn_list    plain = list_of(100), weighted = {NULL, ones, 100, 0};
+    for (int i = 0; i < 100; i++) ones[i] = 1.0f;
+    sample(&weighted, GGNN_WEIGHTED, 10, 8);
+    memcpy(want, offset, sizeof want);
+    CHECK_EQ(sample(&plain, GGNN_WEIGHTED, 10, 8), 10);
+    CHECK(same_as_wanted(10));
+}
+
+TEST(weighted_refuses_what_is_no_weight)
+{
+    const float bad[] = {-1.0f, NAN, INFINITY, -INFINITY};
+    for (int i = 0; i < 4; i++)
+        for (int64_t fanout = -1; fanout <= 9; fanout += 5) { /* -1, 4, 9: all, some, whole list */
+            float     weight[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+            ggnn_list list = {NULL, weight, 8, 0};
+            weight[6] = bad[i];
+            CHECK_EQ(sample(&list, GGNN_WEIGHTED, fanout, 3), -1);
+        }
+}
+
+TEST(weight_zero_is_never_drawn)
+{
+    float     weight[] = {0, 2, 0, 1, 0};
+    ggnn_list list = {NULL, weight, 5, 0};
+    for (int64_t fanout = -1; fanout <= 6; fanout++) {
+        int64_t taken = sample(&list, GGNN_WEIGHTED, fanout, 1);
+        CHECK_EQ(taken, fanout == -1 || fanout > 2 ? 2 : fanout);
+        for (int64_t i = 0; i < taken; i++) CHECK(weight[offset[i]] > 0);
+    }
+}
+
+TEST(fanout_zero_all_and_short_lists_need_no_draw)
+{
+    const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED};
+    for (int i = 0; i < 5; i++)
+        for (int64_t n = 0; n < 40; n += 13) {
+            ggnn_list list = list_of(n);
+            CHECK_EQ(sample(&list, methods[i], 0, 4), 0);
+            for (int64_t j = 0; j < n; j++) want[j] = j;
+            CHECK_EQ(sample(&list, methods[i], -1, 4), n);
+            CHECK(same_as_wanted(n));
+            CHECK_EQ(sample(&list, methods[i], n, 4), n);
+            CHECK(same_as_wanted(n));
+            CHECK_EQ(sample(&list, methods[i], n + 1, 4), n);
+            CHECK(same_as_wanted(n));
+        }
+}
+
+/* Without replacement a cell's variance is that of k of n: (1 - k/n) n/(n-1) of the multinomial's. */
+TEST(every_neighbour_is_equally_likely)
+{
+    const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED};
+    const int64_t     cases[][2] = {{3, 1}, {7, 6}, {10, 5}, {50, 10}, {97, 40}, {1100, 20}};
+    for (int i = 0; i < 5; i++)
+        for (int c = 0; c < 6; c++) {
+            static int64_t count[MAX_DEGREE];
+            int64_t        n = cases[c][0], k = cases[c][1], trials = 4000;
+            memset(count, 0, sizeof count);
+            for (int64_t t = 0; t < trials; t++) {
+                ggnn_list list = list_of(n);
+                sample(&list, methods[i], k, (ggnn_node)t);
+                for (int64_t j = 0; j < k; j++) count[offset[j]]++;
+            }
+            CHECK(chi_square_uniform(count, n, (double)(trials * k), (1 - (double)k / (double)n) * (double)n / (double)(n - 1)));
+        }
+}
+
+TEST(fisher_yates_gives_every_ordered_pair_equally_often)
+{
+    int64_t count[30] = {0};
+    for (int64_t t = 0; t < 30000; t++) {
+        ggnn_list list = list_of(6);
+        sample(&list, GGNN_FISHER_YATES, 2, (ggnn_node)t);
+        count[offset[0] * 5 + offset[1] - (offset[1] > offset[0])]++;
+    }
+    CHECK(chi_square_uniform(count, 30, 30000, 1));
+}
+
+/* Successive sampling: first i with w_i / W, then j with w_j / (W - w_i). */
+TEST(weighted_pairs_have_the_probabilities_of_successive_sampling)
+{
+    float     weight[] = {1, 2, 4, 0.5f};
+    ggnn_list list = {NULL, weight, 4, 0};
+    int64_t   count[16] = {0};
+    double    expected[16], total = 7.5, trials = 40000;
+    int64_t   compact[12], n = 0;
+    double    share[12];
+    for (int64_t t = 0; t < 40000; t++) {
+        sample(&list, GGNN_WEIGHTED, 2, (ggnn_node)t);
+        count[offset[0] * 4 + offset[1]]++;
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) expected[i * 4 + j] = trials * (double)weight[i] / total * (double)weight[j] / (total - (double)weight[i]);
+    for (int i = 0; i < 16; i++)
+        if (i % 5) {
+            compact[n] = count[i];
+            share[n++] = expected[i];
+        }
+    CHECK(chi_square(compact, share, n) < chi_square_bound((double)(n - 1)));
+}
+
+TEST(a_sample_depends_on_seed_step_purpose_hop_and_node_only)
+{
+    ggnn_list list = list_of(1000);
+    char      workspace[1 << 16];
+    for (int what = 0; what < 5; what++) {
+        ggnn_rng  other = rng;
+        ggnn_node node = 9;
+        int32_t   hop = 2;
+        if (what == 0) other.seed++;
+        if (what == 1) other.step++;
+        if (what == 2) other.purpose = GGNN_PURPOSE_EVALUATE;
+        if (what == 3) hop++;
+        if (what == 4) node++;
+        sample(&list, GGNN_FISHER_YATES, 20, 9);
+        ggnn_sample_list(want, &list, GGNN_FISHER_YATES, 20, &other, hop, node, workspace);
+        CHECK(memcmp(want, offset, 20 * sizeof *want) != 0);
+    }
+}
+
+/* ---- walks ------------------------------------------------------------------ */
+
+TEST(walks_follow_their_definition)
+{
+    random_graph* g = random_graph_new(60, 3, 20);
+    ggnn_walks    how = {6, 5, 0.4f};
+    for (ggnn_node node = 0; node < 60; node++) {
+        ggnn_node visited[30], bad, at = 0;
+        ggnn_rng  keyed = {42, 7, GGNN_PURPOSE_WALK};
+        CHECK_EQ(ggnn_random_walk(visited, &g->graph, &how, &rng, 1, node, &bad), GGNN_OK);
+        for (uint32_t block = 0; block < 30; block++) {
+            ggnn_words words = ggnn_random(&keyed, 1, node, block);
+            int64_t    degree, next = -1;
+            if (block % 5 == 0) at = node;
+            degree = g->indptr[at + 1] - g->indptr[at];
+            if (degree) next = g->indices[g->indptr[at] + ggnn_bounded((uint64_t)words.word[0] << 32 | words.word[1], degree)];
+            CHECK_EQ(visited[block], next);
+            at = next < 0 || words.word[2] / 4294967296.0 < (double)0.4f ? node : (ggnn_node)next;
+        }
+    }
+    random_graph_free(g);
+}
+
+TEST(walks_restart_as_often_as_told)
+{
+    const int64_t   indptr[] = {0, 1, 2, 3, 4, 5}; /* 0 <- 1 <- 2 <- 3 <- 4 <- 4: a walk from 0 climbs until it restarts */
+    const ggnn_node indices[] = {1, 2, 3, 4, 4};
+    ggnn_csc        csc = {indptr, NULL, indices, NULL, 5};
+    ggnn_graph      g = ggnn_graph_plain(&csc, 5, 5);
+    const float     chance[] = {0.0f, 0.25f, 1.0f};
+    for (int i = 0; i < 3; i++) {
+        ggnn_walks how = {20000, 2, chance[i]};
+        ggnn_node  bad, *visited = (ggnn_node*)malloc(40000 * sizeof *visited);
+        int64_t    restarted = 0;
+        ggnn_random_walk(visited, &g, &how, &rng, 0, 0, &bad);
+        for (int64_t w = 0; w < 20000; w++) restarted += visited[2 * w + 1] == 1;
+        CHECK_NEAR((double)restarted / 20000, (double)chance[i], i == 1 ? 4 * sqrt(.25 * .75 / 20000) : 0);
+        free(visited);
+    }
+}
+
+TEST(walks_report_broken_lists)
+{
+    random_graph* g = random_graph_new(20, 3, 5);
+    ggnn_walks    how = {2, 2, 0.0f};
+    ggnn_node     visited[4], bad = -1;
+    for (int64_t e = 0; e < 5; e++) g->indices[e] = 20;
+    CHECK_EQ(ggnn_random_walk(visited, &g->graph, &how, &rng, 0, 0, &bad), GGNN_ERROR_ID);
+    CHECK_EQ(bad, 0);
+    g->indptr[1] = -3;
+    CHECK_EQ(ggnn_random_walk(visited, &g->graph, &how, &rng, 0, 0, &bad), GGNN_ERROR_ID);
+    random_graph_free(g);
+}
+
+TEST(walk_neighbors_are_the_most_visited_ties_by_smaller_id)
+{
+    const ggnn_node visited[] = {7, 3, -1, 7, 2, 9, 3, 7, 5, 5, 9, 0, -1, 0, 0, 0};
+    const ggnn_node id[] = {7, 3, 5, 9, 2};
+    const float     visits[] = {3, 2, 2, 2, 1};
+    ggnn_node       got[16];
+    float           count[16];
+    char            workspace[16 * 16];
+    for (int64_t top = -1; top <= 6; top++) {
+        int64_t n = ggnn_walk_neighbors(got, count, visited, 16, top, 0, workspace);
+        CHECK_EQ(n, top < 0 || top > 5 ? 5 : top);
+        for (int64_t i = 0; i < n; i++) CHECK(got[i] == id[i] && count[i] == visits[i]);
+    }
+    CHECK_EQ(ggnn_walk_neighbors(got, count, visited, 0, 5, 0, workspace), 0);
+}
+
+/* ---- a list of more than 2^31 edges, on a mapping that is never written ------ */
+#include <sys/mman.h>
+
+TEST(a_node_of_more_than_2_31_edges_is_sampled)
+{
+    const int64_t degree = ((int64_t)1 << 31) + 5;
+    const int64_t indptr[] = {0, degree};
+    ggnn_node*    zeros = (ggnn_node*)mmap(NULL, (size_t)degree * sizeof *zeros, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (zeros == MAP_FAILED) SKIP("no address space for 2^31 edges");
+    ggnn_csc   csc = {indptr, NULL, zeros, NULL, degree};
+    ggnn_graph g = ggnn_graph_plain(&csc, 1, degree);
+    ggnn_list  list = ggnn_neighbors(&g, 0);
+    int64_t    above = 0;
+    CHECK_EQ(list.degree, degree);
+    for (ggnn_node node = 0; node < 3000; node++) {
+        sample(&list, node % 2 ? GGNN_REJECTION : GGNN_PATH_DOUBLING, 5, node);
+        for (int i = 0; i < 5; i++) {
+            CHECK(offset[i] >= 0 && offset[i] < degree && list.id[offset[i]] == 0);
+            above += offset[i] >= (int64_t)1 << 30;
+        }
+    }
+    CHECK(above > 7000 && above < 8000); /* half of 15,000 */
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {5, 5}, 0, GGNN_KEEP_POSITIONS, {0, 0, 0}};
+    void*         memory = malloc(ggnn_batch_bytes(&g, &how, 1));
+    void*         table = malloc(ggnn_unique_bytes(GGNN_UNIQUE_HASH, 1, 1));
+    ggnn_unique*  seen = ggnn_unique_init(table, GGNN_UNIQUE_HASH, 1, 1);
+    ggnn_batch    batch;
+    ggnn_node     seed = 0;
+    CHECK_EQ(ggnn_batch_init(&batch, &g, &how, 1, memory), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, seen, &g, &how, &rng, &seed, 1), GGNN_OK);
+    CHECK_EQ(*batch.hop[1].num_edges.n, 5);
+    CHECK_EQ(*batch.hop[1].num_src.n, 1);
+    how.fanout[0] = -1;
+    CHECK(ggnn_batch_bytes(&g, &how, 1) == 0); /* a block has fewer than 2^31 edges */
+    free(memory);
+    free(table);
+    munmap(zeros, (size_t)degree * sizeof *zeros);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(20263);
+    RUN(fisher_yates_follows_its_specification);
+    RUN(path_doubling_returns_what_sequential_fisher_yates_returns);
+    RUN(path_doubling_needs_and_makes_all_its_rounds);
+    RUN(path_doubling_leaves_its_arrays_to_be_read);
+    RUN(rejection_takes_the_first_distinct_draws);
+    RUN(reservoir_follows_algorithm_r);
+    RUN(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir);
+    RUN(replacement_draws_fanout_times_from_any_list);
+    RUN(weighted_takes_the_least_keys_in_order);
+    RUN(weighted_without_weights_counts_each_edge_once);
+    RUN(weighted_refuses_what_is_no_weight);
+    RUN(weight_zero_is_never_drawn);
+    RUN(fanout_zero_all_and_short_lists_need_no_draw);
+    RUN(every_neighbour_is_equally_likely);
+    RUN(fisher_yates_gives_every_ordered_pair_equally_often);
+    RUN(weighted_pairs_have_the_probabilities_of_successive_sampling);
+    RUN(a_sample_depends_on_seed_step_purpose_hop_and_node_only);
+    RUN(walks_follow_their_definition);
+    RUN(walks_restart_as_often_as_told);
+    RUN(walks_report_broken_lists);
+    RUN(walk_neighbors_are_the_most_visited_ties_by_smaller_id);
+    RUN(a_node_of_more_than_2_31_edges_is_sampled);
+    return test_finish();
+}
