@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/memory.h"
-#include "../ggnn.h"
+#include "common/memory.h"
+#include "ggnn.h"
 
 enum { PREFIX_BYTES = 8, HEADER_MAX = 64 << 10, CHUNK_BYTES = 32 << 10 };
 
@@ -156,7 +156,7 @@ bool npy_read_header(npy_header* h, source* s, error* why)
     bool ok = text && source_read_all(s, text, bytes, "the .npy header", why) && take_dictionary(&t, h);
     memory_free(text);
     h->fortran = h->fortran && h->num_dims > 1;
-    return ok && check_length(h, s, PREFIX_BYTES + width + bytes, why);
+    return ok && check_length(h, s, PREFIX_BYTES + width + (int64_t)bytes, why);
 }
 
 /* ---- elements ------------------------------------------------------------------------------------------------------ */

@@ -10,7 +10,7 @@
 #include <zlib.h>
 #endif
 
-#include "../common/memory.h"
+#include "common/memory.h"
 #include "crc32.h"
 
 enum { BUFFER_BYTES = 64 << 10, NAME_BYTES = 512 };

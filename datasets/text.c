@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/memory.h"
+#include "common/memory.h"
 
 enum { BUFFER_BYTES = 256 << 10, LOOKAHEAD = TEXT_FIELD_MAX + 2 };
 

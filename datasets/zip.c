@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/memory.h"
+#include "common/memory.h"
 
 /* Layout: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.7 (local header), 4.3.12 (directory), 4.3.14 - 4.3.16 (its end). */
 enum {

@@ -1,0 +1,536 @@
+#include "datasets/builder.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "datasets/compact.h"
+
+enum { TRAIN = 1, VAL = 2, TEST = 3, MAX_CLASSES = 1 << 20, MAX_WIDTH = 1 << 24 };
+
+bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why)
+{
+    memset(b, 0, sizeof *b);
+    b->how = how;
+    b->in = in;
+    b->path = path;
+    b->src.fd = b->dst.fd = b->weight.fd = -1;
+    return ggnn_file_create(&b->out, path) || error_set(why, "%s", b->out.error);
+}
+
+static void scratch_drop(ggnn_file_scratch* s)
+{
+    if (s->fd >= 0) ggnn_file_scratch_close(s);
+    s->fd = -1;
+}
+
+void builder_close(builder* b)
+{
+    ggnn_file_abort(&b->out);
+    scratch_drop(&b->src);
+    scratch_drop(&b->dst);
+    scratch_drop(&b->weight);
+    memory_free(b->row);
+    b->row = NULL;
+}
+
+static void* reserve(builder* b, const char* name, ggnn_file_type type, int64_t rows, int64_t columns, error* why)
+{
+    int64_t dim[2] = {rows, columns};
+    void* array = ggnn_file_reserve(&b->out, name, type, columns < 0 ? 1 : 2, dim);
+    if (!array) error_set(why, "%s", b->out.error);
+    return array;
+}
+
+static void say(const builder* b, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+static void say(const builder* b, const char* format, ...)
+{
+    va_list values;
+    if (!b->how->report) return;
+    va_start(values, format);
+    vfprintf(b->how->report, format, values);
+    va_end(values);
+}
+
+/* ---- edges as they are read ------------------------------------------------------------------------------------------ */
+
+static int64_t id_bytes(const builder* b) { return b->compact ? (int64_t)sizeof(int64_t) : (int64_t)sizeof(ggnn_node); }
+
+static bool resize(ggnn_file_scratch* s, int64_t bytes, error* why)
+{
+    return ggnn_file_scratch_resize(s, bytes) || error_set(why, "%s", s->error);
+}
+
+static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
+{
+    if (num_nodes <= (int64_t)GGNN_NODE_MAX && num_nodes < (int64_t)1 << 48) return true;
+    return error_set(why, "%s: %lld nodes need %s", b->in, (long long)num_nodes,
+                     sizeof(ggnn_node) == 4 ? "64-bit ids: `make NODE64=1` builds build64/ggnn-data" : "more than 48-bit ids");
+}
+
+bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
+{
+    b->compact = about->num_nodes < 0;
+    b->num_nodes = b->compact ? 0 : about->num_nodes;
+    b->weighted = about->weighted && !b->how->drop_weights;
+    b->both = b->how->direction == DIRECTION_AUTO ? about->both : b->how->direction == DIRECTION_BOTH;
+    b->drop_loops = b->how->loops == LOOPS_AUTO ? about->drop_loops : b->how->loops == LOOPS_DROP;
+    if (!check_num_nodes(b, b->num_nodes, why)) return false;
+    b->room = about->expected > 0 && about->expected < INT64_MAX / 64 ? about->expected : 1 << 16;
+    if (!ggnn_file_scratch_open(&b->src, b->path, b->room * id_bytes(b))) return error_set(why, "%s", b->src.error);
+    if (!ggnn_file_scratch_open(&b->dst, b->path, b->room * id_bytes(b))) return error_set(why, "%s", b->dst.error);
+    if (b->weighted && !ggnn_file_scratch_open(&b->weight, b->path, b->room * (int64_t)sizeof(float)))
+        return error_set(why, "%s", b->weight.error);
+    return true;
+}
+
+/* Room for count more edges: a quarter more than there is, so that the copies of page tables stay few. */
+static bool make_room(builder* b, int64_t count, error* why)
+{
+    if (b->num_edges + count <= b->room) return true;
+    b->room = b->room + b->room / 4 > b->num_edges + count ? b->room + b->room / 4 : b->num_edges + count;
+    return resize(&b->src, b->room * id_bytes(b), why) && resize(&b->dst, b->room * id_bytes(b), why)
+        && (!b->weighted || resize(&b->weight, b->room * (int64_t)sizeof(float), why));
+}
+
+static bool check_edge(const builder* b, int64_t edge, int64_t id, error* why)
+{
+    if (id >= 0 && (b->compact || id < b->num_nodes)) return true;
+    if (b->compact) return error_set(why, "%s: edge %lld: node id %lld is negative", b->in, (long long)edge, (long long)id);
+    return error_set(why, "%s: edge %lld: node id %lld is outside [0, %lld)", b->in, (long long)edge, (long long)id, (long long)b->num_nodes);
+}
+
+bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count, error* why)
+{
+    if (!make_room(b, count, why)) return false;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t e = b->num_edges + i;
+        if (!check_edge(b, e, src[i], why) || !check_edge(b, e, dst[i], why)) return false;
+        if (b->weighted && !(weight[i] >= 0 && weight[i] <= 3.4028235e38f))
+            return error_set(why, "%s: edge %lld: weight %g is negative or not finite (--drop-weights ignores them)", b->in,
+                             (long long)e, (double)weight[i]);
+        if (b->compact) {
+            ((int64_t*)b->src.data)[e] = src[i];
+            ((int64_t*)b->dst.data)[e] = dst[i];
+        } else {
+            ((ggnn_node*)b->src.data)[e] = (ggnn_node)src[i];
+            ((ggnn_node*)b->dst.data)[e] = (ggnn_node)dst[i];
+        }
+        if (b->weighted) ((float*)b->weight.data)[e] = weight[i];
+    }
+    b->num_edges += count;
+    return true;
+}
+
+/* ---- compaction ------------------------------------------------------------------------------------------------------ */
+
+/* Wide external ids become dense ones, in place: the narrow array never overtakes the wide one. */
+static void narrow(void* ids, int64_t count, const compact_map* map)
+{
+    char* bytes = ids;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t   wide;
+        ggnn_node id;
+        memcpy(&wide, bytes + i * (int64_t)sizeof wide, sizeof wide);
+        id = (ggnn_node)compact_rank(map, wide);
+        memcpy(bytes + i * (int64_t)sizeof id, &id, sizeof id);
+    }
+}
+
+/* external_id is written where ids change; it comes after the graph in the file, so it is kept in the map until then. */
+static bool compact_edges(builder* b, compact_map* map, error* why)
+{
+    if (!compact_make(map, b->src.data, b->dst.data, b->num_edges, false, b->path, why)) return false;
+    if (!check_num_nodes(b, map->num_ids, why)) return false;
+    narrow(b->src.data, b->num_edges, map);
+    narrow(b->dst.data, b->num_edges, map);
+    b->compact = false;
+    b->num_nodes = map->num_ids;
+    return true;
+}
+
+static bool write_external_ids(builder* b, const compact_map* map, error* why)
+{
+    if (map->table.fd < 0 || map->largest < map->num_ids) return true; /* 0 .. num_ids - 1 already */
+    int64_t* external = reserve(b, "external_id", GGNN_FILE_I64, map->num_ids, -1, why);
+    if (!external) return false;
+    compact_ids(map, external);
+    say(b, "ids        %lld occur, from %lld to %lld: compacted in ascending order, kept as external_id\n",
+        (long long)map->num_ids, (long long)map->least, (long long)map->largest);
+    return true;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------------------------------- */
+
+static bool lists_open(ggnn_lists* l, ggnn_file_scratch* s, const builder* b, error* why)
+{
+    int64_t n = b->num_nodes, e = b->num_edges;
+    int64_t bytes = (n + 1) * 8 + e * (int64_t)sizeof(ggnn_node) + (b->weighted ? e * 4 : 0);
+    if (!ggnn_file_scratch_open(s, b->path, bytes)) return error_set(why, "%s", s->error);
+    memset(l, 0, sizeof *l);
+    l->num_nodes = n;
+    l->num_edges = e;
+    l->indptr = s->data;
+    l->indices = (ggnn_node*)(l->indptr + n + 1);
+    l->weight = b->weighted ? (float*)(l->indices + e) : NULL;
+    return true;
+}
+
+typedef struct { int64_t loops, loop_nodes, duplicates; } list_counts;
+
+static list_counts count_lists(const ggnn_lists* l) /* sorted ones */
+{
+    list_counts c = {0, 0, 0};
+    for (int64_t v = 0; v < l->num_nodes; v++) {
+        int64_t loops = 0;
+        for (int64_t i = l->indptr[v]; i < l->indptr[v + 1]; i++) {
+            loops += l->indices[i] == v;
+            c.duplicates += i > l->indptr[v] && l->indices[i] == l->indices[i - 1];
+        }
+        c.loops += loops;
+        c.loop_nodes += loops > 0;
+    }
+    return c;
+}
+
+static const char* plural(int64_t n) { return n == 1 ? "" : "s"; }
+
+static void report_edges(const builder* b, int64_t read, list_counts c, int64_t written)
+{
+    bool add = b->how->loops == LOOPS_ADD, drop = b->drop_loops;
+    int64_t dropped = b->how->keep_duplicates ? 0 : c.duplicates;
+    int64_t loops_dropped = !drop ? 0 : b->how->keep_duplicates ? c.loops : c.loop_nodes;
+    int64_t added = add ? b->num_nodes - c.loop_nodes : 0;
+    int64_t reverse = written - (read - dropped - loops_dropped + added);
+    say(b, "found      %lld edge%s on %lld nodes, %lld duplicate%s, %lld self-loop%s%s\n", (long long)read, plural(read),
+        (long long)b->num_nodes, (long long)c.duplicates, plural(c.duplicates), (long long)c.loops, plural(c.loops),
+        b->weighted ? ", weights" : "");
+    say(b, "changed    %lld reverse edge%s added (%s), %lld duplicate%s dropped, %lld self-loop%s %s\n", (long long)reverse,
+        plural(reverse), b->both ? "undirected" : "directed as is", (long long)dropped, plural(dropped),
+        (long long)(add ? added : drop ? loops_dropped : c.loops), plural(add ? added : drop ? loops_dropped : c.loops),
+        add ? "added" : drop ? "dropped" : "kept");
+}
+
+/* Nodes without an edge to another node. */
+static bool count_isolated(const ggnn_lists* l, int64_t* isolated, error* why)
+{
+    unsigned char* touched = memory_new((size_t)(l->num_nodes / 8 + 1), "a bit a node", why);
+    if (!touched) return false;
+    for (int64_t v = 0; v < l->num_nodes; v++)
+        for (int64_t i = l->indptr[v]; i < l->indptr[v + 1]; i++) {
+            int64_t u = (int64_t)l->indices[i];
+            if (u == v) continue;
+            touched[v / 8] |= (unsigned char)(1 << v % 8);
+            touched[u / 8] |= (unsigned char)(1 << u % 8);
+        }
+    *isolated = l->num_nodes;
+    for (int64_t v = 0; v < l->num_nodes; v++) *isolated -= touched[v / 8] >> v % 8 & 1;
+    memory_free(touched);
+    return true;
+}
+
+/* Sizes of lists by powers of two: how many nodes have 0, 1, 2-3, 4-7, ... in-edges. */
+static bool report_graph(const builder* b, const ggnn_lists* l, error* why)
+{
+    int64_t count[64] = {0}, isolated, largest = 0;
+    if (!count_isolated(l, &isolated, why)) return false;
+    for (int64_t v = 0; v < l->num_nodes; v++) {
+        int64_t degree = l->indptr[v + 1] - l->indptr[v];
+        int k = 0;
+        while (degree >> k) k++;
+        count[k]++;
+        if (degree > largest) largest = degree;
+    }
+    say(b, "graph      %lld nodes, %lld directed edges, %lld isolated node%s\n", (long long)l->num_nodes,
+        (long long)l->num_edges, (long long)isolated, plural(isolated));
+    say(b, "in-degree  mean %.2f, largest %lld; nodes by degree:", l->num_nodes ? (double)l->num_edges / (double)l->num_nodes : 0,
+        (long long)largest);
+    for (int k = 0; k < 63 && (int64_t)1 << k <= 2 * largest + 1; k++) {
+        long long low = k ? 1LL << (k - 1) : 0, high = k ? (1LL << k) - 1 : 0;
+        if (low == high) say(b, " %lld: %lld", low, (long long)count[k]);
+        else say(b, ", %lld-%lld: %lld", low, high, (long long)count[k]);
+        if (k == 0) say(b, ",");
+    }
+    say(b, "\n");
+    return true;
+}
+
+static bool write_lists(builder* b, const ggnn_lists* in, const ggnn_lists* reverse, error* why)
+{
+    int how = b->how->keep_duplicates ? 0 : GGNN_DROP_DUPLICATES;
+    if (b->drop_loops) how |= GGNN_DROP_SELF_LOOPS;
+    if (b->how->loops == LOOPS_ADD) how |= GGNN_ADD_SELF_LOOPS;
+    ggnn_lists out = {.num_nodes = in->num_nodes};
+    out.indptr = reserve(b, "indptr", GGNN_FILE_I64, in->num_nodes + 1, -1, why);
+    if (!out.indptr) return false;
+    ggnn_graph_simplify(&out, in, reverse, how); /* sizes only */
+    out.indices = reserve(b, "indices", sizeof(ggnn_node) == 4 ? GGNN_FILE_I32 : GGNN_FILE_I64, out.num_edges, -1, why);
+    if (!out.indices) return false;
+    if (b->weighted && !(out.weight = reserve(b, "weight", GGNN_FILE_F32, out.num_edges, -1, why))) return false;
+    ggnn_graph_simplify(&out, in, reverse, how);
+    report_edges(b, in->num_edges, count_lists(in), out.num_edges);
+    b->indptr = out.indptr;
+    b->num_edges = out.num_edges;
+    return report_graph(b, &out, why);
+}
+
+/* Edges -> out-neighbour lists -> in-neighbour lists, which the transposition leaves sorted by id; for an undirected
+   graph once more, so that each list meets its reverse sorted too. Arrays that are done with give their space back. */
+static bool build_lists(builder* b, ggnn_file_scratch* first, ggnn_file_scratch* second, error* why)
+{
+    ggnn_lists out, in;
+    ggnn_fault fault = {0};
+    if (!lists_open(&out, first, b, why)) return false;
+    if (ggnn_graph_from_coo(&out, b->dst.data, b->src.data, b->weight.fd < 0 ? NULL : b->weight.data, &fault) != GGNN_OK)
+        return error_set(why, "%s: edge %lld: %s", b->in, (long long)fault.edge, fault.what);
+    scratch_drop(&b->src);
+    scratch_drop(&b->dst);
+    scratch_drop(&b->weight);
+    if (!lists_open(&in, second, b, why)) return false;
+    ggnn_graph_transpose(&in, &out, &fault);
+    if (b->both) ggnn_graph_transpose(&out, &in, &fault);
+    return write_lists(b, &in, b->both ? &out : NULL, why);
+}
+
+bool builder_end_edges(builder* b, error* why)
+{
+    ggnn_file_scratch first = {.fd = -1}, second = {.fd = -1};
+    compact_map map = {.table = {.fd = -1}};
+    bool ok = (!b->compact || compact_edges(b, &map, why)) && build_lists(b, &first, &second, why) && write_external_ids(b, &map, why);
+    scratch_drop(&first);
+    scratch_drop(&second);
+    compact_close(&map);
+    return ok;
+}
+
+/* ---- features -------------------------------------------------------------------------------------------------------- */
+
+bool builder_begin_features(builder* b, int64_t width, error* why)
+{
+    if (width < 1 || width > MAX_WIDTH) return error_set(why, "%s: features of width %lld; 1 to %d are stored", b->in, (long long)width, MAX_WIDTH);
+    b->width = width;
+    b->num_rows = 0;
+    b->row = memory_new(memory_product((size_t)width, sizeof(float), 1), "a row of features", why);
+    b->rows = b->row ? reserve(b, "feat", b->how->half ? GGNN_FILE_F16 : GGNN_FILE_F32, b->num_nodes, width, why) : NULL;
+    return b->rows != NULL;
+}
+
+/* Divides by the sum of absolute values, added in double, column after column; a row of zeros stays. */
+static void normalise(float* row, int64_t width)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < width; j++) sum += fabs((double)row[j]);
+    if (sum > 0) for (int64_t j = 0; j < width; j++) row[j] = (float)((double)row[j] / sum);
+}
+
+static bool add_row(builder* b, const float* row, error* why)
+{
+    memcpy(b->row, row, (size_t)b->width * sizeof *row);
+    if (b->how->row_normalise) normalise(b->row, b->width);
+    uint16_t* half = (uint16_t*)b->rows + b->num_rows * b->width;
+    for (int64_t j = 0; j < b->width; j++) {
+        if (!isfinite(row[j]))
+            return error_set(why, "%s: features: row %lld, column %lld: %g is no number to learn from", b->in,
+                             (long long)b->num_rows, (long long)j, (double)row[j]);
+        if (!b->how->half) continue;
+        half[j] = ggnn_float_to_half(b->row[j]);
+        if ((half[j] & 0x7C00) == 0x7C00)
+            return error_set(why, "%s: features: row %lld, column %lld: %g is beyond fp16 (65,504)", b->in,
+                             (long long)b->num_rows, (long long)j, (double)row[j]);
+    }
+    if (!b->how->half) memcpy((float*)b->rows + b->num_rows * b->width, b->row, (size_t)b->width * sizeof *row);
+    b->num_rows++;
+    return true;
+}
+
+bool builder_add_features(builder* b, const float* rows, int64_t count, error* why)
+{
+    if (count > b->num_nodes - b->num_rows)
+        return error_set(why, "%s: more than %lld rows of features, one a node", b->in, (long long)b->num_nodes);
+    for (int64_t i = 0; i < count; i++)
+        if (!add_row(b, rows + i * b->width, why)) return false;
+    return true;
+}
+
+bool builder_end_features(builder* b, error* why)
+{
+    if (b->num_rows != b->num_nodes)
+        return error_set(why, "%s: %lld rows of features for %lld nodes", b->in, (long long)b->num_rows, (long long)b->num_nodes);
+    say(b, "features   %lld wide, %s%s\n", (long long)b->width, b->how->half ? "fp16" : "fp32", b->how->row_normalise ? ", rows normalised" : "");
+    return true;
+}
+
+/* ---- labels and splits ----------------------------------------------------------------------------------------------- */
+
+static bool write_targets(builder* b, const double* value, error* why)
+{
+    int64_t unknown = 0;
+    b->target = reserve(b, "label", GGNN_FILE_F32, b->num_nodes, -1, why);
+    if (!b->target) return false;
+    for (int64_t v = 0; v < b->num_nodes; v++) {
+        b->target[v] = (float)value[v];
+        unknown += isnan(value[v]);
+    }
+    say(b, "labels     real, %lld node%s without\n", (long long)unknown, plural(unknown));
+    return true;
+}
+
+bool builder_add_labels(builder* b, const double* value, error* why)
+{
+    int64_t unknown = 0, largest = -1;
+    for (int64_t v = 0; v < b->num_nodes; v++) {
+        if (isinf(value[v])) return error_set(why, "%s: label of node %lld is %g", b->in, (long long)v, value[v]);
+        if (!isnan(value[v]) && value[v] != floor(value[v])) return write_targets(b, value, why);
+    }
+    b->label = reserve(b, "label", GGNN_FILE_I32, b->num_nodes, -1, why);
+    if (!b->label) return false;
+    for (int64_t v = 0; v < b->num_nodes; v++) {
+        bool none = isnan(value[v]) || value[v] == -1;
+        if (!none && (value[v] < 0 || value[v] >= MAX_CLASSES))
+            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d", b->in, value[v], (long long)v, MAX_CLASSES - 1);
+        b->label[v] = none ? -1 : (int32_t)value[v];
+        unknown += none;
+        if (b->label[v] > largest) largest = b->label[v];
+    }
+    say(b, "labels     %lld classes, %lld node%s without\n", (long long)(largest + 1), (long long)unknown, plural(unknown));
+    return true;
+}
+
+uint8_t* builder_begin_splits(builder* b, int64_t num_splits, error* why)
+{
+    b->num_splits = num_splits;
+    b->split = reserve(b, "split", GGNN_FILE_U8, num_splits, b->num_nodes, why);
+    return b->split;
+}
+
+bool builder_mark(builder* b, int64_t split, int64_t node, int part, error* why)
+{
+    static const char* const name[] = {"none", "train", "val", "test"};
+    if (node < 0 || node >= b->num_nodes)
+        return error_set(why, "%s: split %lld, %s: node %lld is outside [0, %lld)", b->in, (long long)split, name[part],
+                         (long long)node, (long long)b->num_nodes);
+    uint8_t* mark = &b->split[split * b->num_nodes + node];
+    if (*mark && *mark != part)
+        return error_set(why, "%s: split %lld: node %lld is in %s and in %s", b->in, (long long)split, (long long)node, name[*mark], name[part]);
+    *mark = (uint8_t)part;
+    return true;
+}
+
+static bool has_label(const builder* b, int64_t v) { return b->label ? b->label[v] >= 0 : b->target ? !isnan(b->target[v]) : true; }
+
+/* A node without label can be in no split: nothing is known to compare with. */
+static void finish_splits(builder* b)
+{
+    for (int64_t s = 0; s < b->num_splits; s++) {
+        int64_t count[4] = {0}, dropped = 0;
+        uint8_t* mark = b->split + s * b->num_nodes;
+        for (int64_t v = 0; v < b->num_nodes; v++) {
+            dropped += mark[v] && !has_label(b, v);
+            if (!has_label(b, v)) mark[v] = 0;
+            count[mark[v]]++;
+        }
+        say(b, "split %-4lld train %lld, val %lld, test %lld, none %lld", (long long)s, (long long)count[TRAIN],
+            (long long)count[VAL], (long long)count[TEST], (long long)count[0]);
+        if (dropped) say(b, " (%lld taken out: no label)", (long long)dropped);
+        say(b, "\n");
+    }
+}
+
+/* ---- what is made up ------------------------------------------------------------------------------------------------- */
+
+/* Uniform in [-1, 1), keyed by node and column: word j % 4 of block j / 4 of the node's stream. */
+static bool make_features(builder* b, error* why)
+{
+    ggnn_rng rng = {b->how->seed, 0, GGNN_PURPOSE_GENERATE};
+    int64_t width = b->how->random_features;
+    if (!builder_begin_features(b, width, why)) return false;
+    float* row = memory_new(memory_product((size_t)width, sizeof *row, 1), "a row of features", why);
+    bool ok = row != NULL;
+    for (int64_t v = 0; v < b->num_nodes && ok; v++) {
+        ggnn_words words = {{0}};
+        for (int64_t j = 0; j < width; j++) {
+            if (j % 4 == 0) words = ggnn_random(&rng, 0, v, (uint32_t)(j / 4));
+            row[j] = 2 * ggnn_uniform(words.word[j % 4]) - 1;
+        }
+        ok = add_row(b, row, why);
+    }
+    memory_free(row);
+    return ok && builder_end_features(b, why);
+}
+
+static bool make_labels(builder* b, error* why)
+{
+    ggnn_rng rng = {b->how->seed, 0, GGNN_PURPOSE_GENERATE};
+    b->label = reserve(b, "label", GGNN_FILE_I32, b->num_nodes, -1, why);
+    if (!b->label) return false;
+    for (int64_t v = 0; v < b->num_nodes; v++) b->label[v] = (int32_t)ggnn_draw_below(&rng, 1, v, 0, b->how->classes);
+    say(b, "labels     %lld classes, at random\n", (long long)b->how->classes);
+    return true;
+}
+
+static int64_t degree(const builder* b, int64_t v) { return b->indptr[v + 1] - b->indptr[v]; }
+
+static int64_t count_above(const builder* b, int64_t least)
+{
+    int64_t count = 0;
+    for (int64_t v = 0; v < b->num_nodes; v++) count += has_label(b, v) && degree(b, v) > least;
+    return count;
+}
+
+/* The nodes of highest in-degree, ties to the lower id: all above a threshold that bisection finds, and the first of
+   those that equal it. No memory. */
+static void mark_by_degree(builder* b, int64_t wanted)
+{
+    int64_t low = -1, high = b->num_edges; /* count_above(low) > wanted >= count_above(high), or low = -1 */
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (count_above(b, middle) > wanted) low = middle;
+        else high = middle;
+    }
+    int64_t equal = wanted - count_above(b, high);
+    for (int64_t v = 0; v < b->num_nodes; v++) {
+        if (!has_label(b, v) || degree(b, v) < high || (degree(b, v) == high && equal-- <= 0)) continue;
+        b->split[v] = TRAIN;
+    }
+}
+
+/* Nodes with a label and no part yet, shuffled: the first get part first, and so on. Epochs that training never has. */
+static void mark_at_random(builder* b, int64_t nodes, int part, const int64_t* wanted, int parts)
+{
+    int64_t i = 0;
+    for (int64_t v = 0; v < b->num_nodes; v++) {
+        if (!has_label(b, v) || b->split[v]) continue;
+        int64_t place = ggnn_shuffle(b->how->seed, (1u << 30) - (uint32_t)part, i++, nodes);
+        for (int k = 0; k < parts && !b->split[v]; place -= wanted[k], k++)
+            if (place < wanted[k]) b->split[v] = (uint8_t)(part + k);
+    }
+}
+
+static bool make_split(builder* b, error* why)
+{
+    int64_t labelled = 0, wanted[3];
+    if (!builder_begin_splits(b, 1, why)) return false;
+    for (int64_t v = 0; v < b->num_nodes; v++) labelled += has_label(b, v);
+    for (int k = 0; k < 3; k++) wanted[k] = (int64_t)llround(b->how->share[k] * (double)labelled);
+    if (b->how->train == TRAIN_DEGREE) mark_by_degree(b, wanted[0]);
+    else mark_at_random(b, labelled, TRAIN, wanted, 1);
+    mark_at_random(b, labelled - wanted[0], VAL, wanted + 1, 2);
+    return true;
+}
+
+bool builder_finish(builder* b, error* why)
+{
+    const convert_options* how = b->how;
+    if (how->random_features && b->rows) return error_set(why, "%s: it has features; --random-features is for graphs without", b->in);
+    if (how->classes && (b->label || b->target)) return error_set(why, "%s: it has labels; --classes is for graphs without", b->in);
+    if (how->random_features && !make_features(b, why)) return false;
+    if (how->classes && !make_labels(b, why)) return false;
+    if (how->split && !make_split(b, why)) return false;
+    finish_splits(b);
+    return ggnn_file_commit(&b->out) || error_set(why, "%s", b->out.error);
+}

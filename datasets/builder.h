@@ -1,0 +1,73 @@
+/* builder.h - what all converters write through: edges in any order become sorted in-neighbour lists (CSC), rows and
+   labels go straight to their place in the output. A reader calls, in this order,
+     builder_begin_edges, builder_add_edges ..., builder_end_edges            always
+     builder_begin_features, builder_add_features ..., builder_end_features   where the format has features
+     builder_add_labels                                                       where it has labels
+     builder_begin_splits, then fills the array                               where it has splits
+     builder_finish, which adds what was asked for at random and commits.
+   So the sections of every file come in the same order, and the same graph gives the same file from any format. */
+#ifndef DATASETS_BUILDER_H
+#define DATASETS_BUILDER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/progress.h"
+#include "datasets/convert.h"
+#include "datasets/ggnn_file.h"
+#include "ggnn.h"
+
+typedef struct {
+    const convert_options* how;
+    const char*      in;                  /* begins messages on values that have no better place */
+    const char*      path;                /* the output, beside which scratch lies */
+    ggnn_file_writer out;
+    progress         bar;
+
+    bool    compact, weighted, both, drop_loops; /* both: edges get their reverse */
+    int64_t num_nodes, num_edges;         /* num_edges: as read, then of the output */
+    int64_t room;                         /* edges that the scratch holds */
+    ggnn_file_scratch src, dst, weight;   /* ids as int64_t while compact, else as ggnn_node; float */
+    const int64_t* indptr;                /* of the output */
+
+    void*    rows;                        /* (num_nodes, width) floats or halves */
+    int64_t  width, num_rows;             /* rows so far */
+    float*   row;                         /* one, changed on its way */
+    int32_t* label;                       /* (num_nodes) or NULL: none, or real targets */
+    float*   target;
+    uint8_t* split;                       /* (num_splits, num_nodes) or NULL */
+    int64_t  num_splits;
+} builder;
+
+bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why);
+void builder_close(builder* b); /* without builder_finish the output stays as it was */
+
+/* num_nodes: ids are below it; -1: known after the edges only, ids are compacted. expected: edges, a guess (0: no idea).
+   both and loops: what is usual for the format, where the user did not say. */
+typedef struct {
+    int64_t num_nodes, expected;
+    bool    weighted, both, drop_loops;
+} builder_edges;
+bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
+
+/* Edges src[i] -> dst[i], weight NULL unless weighted. The first edge that is out of range fails, named "edge E" by its
+   number; a reader that knows a line checks before. */
+bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count, error* why);
+bool builder_end_edges(builder* b, error* why);
+
+/* Rows come in order, num_nodes of them; every value finite. */
+bool builder_begin_features(builder* b, int64_t width, error* why);
+bool builder_add_features(builder* b, const float* rows, int64_t count, error* why);
+bool builder_end_features(builder* b, error* why);
+
+/* (num_nodes) NaN or -1: unknown. All whole: classes; else real targets. */
+bool builder_add_labels(builder* b, const double* value, error* why);
+
+/* Returns (num_splits, num_nodes) zeros to fill with SPLIT_... */
+uint8_t* builder_begin_splits(builder* b, int64_t num_splits, error* why);
+
+/* Marks node in a split (part: 1 train, 2 val, 3 test); a node in two parts is an error. */
+bool builder_mark(builder* b, int64_t split, int64_t node, int part, error* why);
+
+bool builder_finish(builder* b, error* why);
+#endif
