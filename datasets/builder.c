@@ -301,6 +301,8 @@ bool builder_end_edges(builder* b, error* why)
 {
     ggnn_file_scratch first = {.fd = -1}, second = {.fd = -1};
     compact_map map = {.table = {.fd = -1}};
+    if (!b->compact && b->num_nodes == 0) return error_set(why, "%s: no nodes", b->in);
+    if (b->compact && b->num_edges == 0) return error_set(why, "%s: no edges", b->in);
     bool ok = (!b->compact || compact_edges(b, &map, why)) && build_lists(b, &first, &second, why) && write_external_ids(b, &map, why);
     scratch_drop(&first);
     scratch_drop(&second);

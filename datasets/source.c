@@ -13,7 +13,7 @@
 #include "common/memory.h"
 #include "crc32.h"
 
-enum { BUFFER_BYTES = 64 << 10, NAME_BYTES = 512 };
+enum { BUFFER_BYTES = 64 << 10, SMALL_BYTES = 32 << 10, NAME_BYTES = 512 };
 
 typedef enum { PLAIN, GZIP, DEFLATE } packing;
 
@@ -27,6 +27,8 @@ struct source {
     bool     ended;              /* inflate has come to its end */
     int64_t  given, declared;    /* unpacked bytes */
     uint32_t crc, declared_crc;
+    int64_t  small_at, small_end; /* what is left in small: unpacked bytes for readers of a few at a time */
+    unsigned char small[SMALL_BYTES];
 #ifdef HAVE_ZLIB
     z_stream zlib;
     bool     zlib_open, between_streams; /* between gzip streams: the end is allowed here and only here */
@@ -184,7 +186,8 @@ static bool check_end(source* s, error* why)
     return true;
 }
 
-int64_t source_read(source* s, void* out, int64_t bytes, error* why)
+/* The next unpacked bytes, counted and compared with what the archive declares. */
+static int64_t read_counted(source* s, void* out, int64_t bytes, error* why)
 {
     if (s->declares && bytes > s->declared - s->given) bytes = s->declared - s->given;
     int64_t got = read_unpacked(s, out, bytes, why);
@@ -197,6 +200,29 @@ int64_t source_read(source* s, void* out, int64_t bytes, error* why)
     s->crc = crc32_more(s->crc, out, (size_t)got);
     if (s->given == s->declared && !s->verified && !check_end(s, why)) return -1;
     return got;
+}
+
+int64_t source_read(source* s, void* out, int64_t bytes, error* why)
+{
+    int64_t done = 0;
+    while (done < bytes) {
+        int64_t left = s->small_end - s->small_at, got = bytes - done < left ? bytes - done : left;
+        if (got > 0) {
+            memcpy((unsigned char*)out + done, s->small + s->small_at, (size_t)got);
+            s->small_at += got;
+        } else if (bytes - done >= SMALL_BYTES) {
+            got = read_counted(s, (unsigned char*)out + done, bytes - done, why);
+            if (got <= 0) return got < 0 ? -1 : done;
+        } else {
+            got = read_counted(s, s->small, SMALL_BYTES, why);
+            if (got <= 0) return got < 0 ? -1 : done;
+            s->small_at = 0;
+            s->small_end = got;
+            continue;
+        }
+        done += got;
+    }
+    return done;
 }
 
 bool source_read_all(source* s, void* out, int64_t bytes, const char* what, error* why)

@@ -26,12 +26,12 @@ void text_close(text* t)
     t->buffer = NULL;
 }
 
-/* Sees to it that a whole field lies in the buffer from t->at on. The newline behind the last byte ends loops over bytes
-   without a test for the end of the buffer. */
-static bool refill(text* t, error* why)
+/* Sees to it that bytes lie in the buffer from t->at on, or all there are. The newline behind the last byte ends loops
+   over bytes without a test for the end of the buffer. */
+static bool look_ahead(text* t, int64_t bytes, error* why)
 {
     int64_t kept = t->end - t->at;
-    if (kept >= LOOKAHEAD || t->over) return true;
+    if (kept >= bytes || t->over) return true;
     t->dropped += t->at - t->buffer;
     memmove(t->buffer, t->at, (size_t)kept);
     int64_t got = source_read(t->in, t->buffer + kept, BUFFER_BYTES - kept, why);
@@ -70,7 +70,7 @@ static bool skip_line(text* t, error* why)
         t->at = newline ? newline + 1 : t->end;
         if (newline) break;
         if (t->over) return true;
-        if (!refill(t, why)) return false;
+        if (!look_ahead(t, LOOKAHEAD, why)) return false;
     }
     t->after_field = false;
     t->line++;
@@ -83,7 +83,7 @@ static bool skip_blanks(text* t, error* why)
     for (;;) {
         while (is_blank(*t->at)) t->at++;
         if (t->end - t->at >= LOOKAHEAD || t->over) return true;
-        if (!refill(t, why)) return false;
+        if (!look_ahead(t, LOOKAHEAD, why)) return false;
         if (!is_blank(*t->at)) return true;
     }
 }
@@ -92,7 +92,7 @@ static bool start(text* t, error* why)
 {
     if (t->started) return true;
     t->started = true;
-    if (!refill(t, why)) return false;
+    if (!look_ahead(t, LOOKAHEAD, why)) return false;
     if (t->end - t->at >= 3 && memcmp(t->at, "\xEF\xBB\xBF", 3) == 0) t->at += 3; /* the mark that Windows puts before UTF-8 */
     return true;
 }
@@ -142,6 +142,19 @@ static bool to_field(text* t, error* why)
 bool text_more(text* t, error* why)
 {
     return skip_blanks(t, why) && *t->at != '\n';
+}
+
+bool text_columns(text* t, int most, int* columns, error* why)
+{
+    *columns = 0;
+    if (!look_ahead(t, (int64_t)(most + 1) * LOOKAHEAD, why)) return false;
+    for (const char* p = t->at; *p != '\n' && *columns <= most; ++*columns) {
+        while (!is_blank(*p) && *p != ',' && *p != '\n') p++;
+        while (is_blank(*p)) p++;
+        if (*p == ',') p++;
+        while (is_blank(*p)) p++;
+    }
+    return true;
 }
 
 bool text_is_word(text* t, error* why)

@@ -45,6 +45,9 @@ bool text_int(text* t, int64_t* value, error* why);
 bool text_real(text* t, double* value, error* why);
 bool text_skip(text* t, error* why);
 
+/* How many fields the line has, seen from its first; most + 1 where there are more. Nothing is consumed. */
+bool text_columns(text* t, int most, int* columns, error* why);
+
 /* Whether the next field is no number (a header's name): nothing is consumed. */
 bool text_is_word(text* t, error* why);
 

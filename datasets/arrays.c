@@ -1,0 +1,114 @@
+#include "datasets/arrays.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_BYTES = 4096 };
+
+bool arrays_open(array_set* set, const char* path, error* why)
+{
+    struct stat about;
+    memset(set, 0, sizeof *set);
+    set->path = path;
+    set->folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    return set->folder || zip_open(&set->zip, path, why);
+}
+
+void arrays_close(array_set* set)
+{
+    zip_close(&set->zip);
+}
+
+static bool file_name(char out[PATH_BYTES], const array_set* set, const char* name)
+{
+    int length = set->folder ? snprintf(out, PATH_BYTES, "%s/%s.npy", set->path, name) : snprintf(out, PATH_BYTES, "%s.npy", name);
+    return length > 0 && length < PATH_BYTES;
+}
+
+bool arrays_have(const array_set* set, const char* name)
+{
+    char file[PATH_BYTES];
+    struct stat about;
+    if (!file_name(file, set, name)) return false;
+    return set->folder ? stat(file, &about) == 0 : zip_find(&set->zip, file) != NULL;
+}
+
+static int append_name(char* out, int used, int bytes, const char* name)
+{
+    size_t length = strlen(name);
+    if (length < 5 || strcmp(name + length - 4, ".npy") != 0) return used;
+    int more = snprintf(out + used, (size_t)(bytes - used), "%s%.*s", used ? ", " : "", (int)(length - 4), name);
+    return more < bytes - used ? used + more : bytes - 1;
+}
+
+void arrays_list(const array_set* set, char* out, int bytes)
+{
+    int used = 0;
+    DIR* list = set->folder ? opendir(set->path) : NULL;
+    out[0] = 0;
+    for (int64_t i = 0; i < set->zip.num_members; i++) used = append_name(out, used, bytes, set->zip.member[i].name);
+    for (struct dirent* entry; list && (entry = readdir(list));) used = append_name(out, used, bytes, entry->d_name);
+    if (list) closedir(list);
+}
+
+/* ---- one array ----------------------------------------------------------------------------------------------------- */
+
+static bool open_named(array* a, const array_set* set, const char* name, error* why)
+{
+    char file[PATH_BYTES];
+    if (!file_name(file, set, name)) return error_set(why, "%s: path is too long", set->path);
+    a->in = set->folder ? source_open(file, why) : zip_member_open(&set->zip, zip_find(&set->zip, file), why);
+    if (!a->in) return false;
+    if (npy_read_header(&a->h, a->in, why)) return true;
+    array_close(a);
+    return false;
+}
+
+bool array_open(array* a, const array_set* set, const char* names, bool needed, error* why)
+{
+    memset(a, 0, sizeof *a);
+    for (const char* at = names; *at; at += strspn(at, "|")) {
+        char name[64];
+        size_t length = strcspn(at, "|");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (arrays_have(set, name)) return open_named(a, set, name, why);
+        at += length;
+    }
+    if (!needed) return true;
+    char there[256];
+    arrays_list(set, there, sizeof there);
+    return error_set(why, "%s: no array %s.npy; it holds: %s", set->path, names, there);
+}
+
+void array_close(array* a)
+{
+    source_close(a->in);
+    a->in = NULL;
+}
+
+bool array_wrong_shape(const array* a, const char* expected, error* why)
+{
+    char shape[128] = "";
+    for (int i = 0, used = 0; i < a->h.num_dims; i++)
+        used += snprintf(shape + used, sizeof shape - (size_t)used, "%s%lld", i ? ", " : "", (long long)a->h.shape[i]);
+    return error_set(why, "%s: shape (%s); %s is expected", source_name(a->in), shape, expected);
+}
+
+bool array_floats(array* a, float* out, int64_t count, error* why)
+{
+    a->given += count;
+    return npy_read_floats(out, count, &a->h, a->in, why);
+}
+
+bool array_ints(array* a, int64_t* out, int64_t count, error* why)
+{
+    a->given += count;
+    return npy_read_ints(out, count, &a->h, a->in, a->given - count, why);
+}
+
+bool array_end(array* a, error* why)
+{
+    return source_at_end(a->in, "the array", why);
+}

@@ -1,0 +1,39 @@
+/* arrays.h - named .npy arrays, in a folder or in a zip archive (.npz): one way to read both. */
+#ifndef DATASETS_ARRAYS_H
+#define DATASETS_ARRAYS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "datasets/npy.h"
+#include "datasets/zip.h"
+
+typedef struct {
+    const char* path;
+    bool        folder;
+    zip_archive zip;    /* where it is no folder */
+} array_set;
+
+bool arrays_open(array_set* set, const char* path, error* why);
+void arrays_close(array_set* set);
+bool arrays_have(const array_set* set, const char* name); /* name without .npy */
+void arrays_list(const array_set* set, char* out, int bytes); /* "a, b, c" for a message; cut where out is full */
+
+typedef struct {
+    source*    in;
+    npy_header h;
+    int64_t    given; /* elements read */
+} array;
+
+/* Opens the first of the names "a|b|c" that is there; none: in = NULL, which is an error only where needed. */
+bool array_open(array* a, const array_set* set, const char* names, bool needed, error* why);
+void array_close(array* a); /* harmless without a successful open */
+
+/* Sets "FILE: has shape (a, b), EXPECTED is expected". */
+bool array_wrong_shape(const array* a, const char* expected, error* why);
+
+/* The next count elements in the order of the file. */
+bool array_floats(array* a, float* out, int64_t count, error* why);
+bool array_ints(array* a, int64_t* out, int64_t count, error* why);
+bool array_end(array* a, error* why); /* nothing may follow, and a zip member's CRC must agree */
+#endif

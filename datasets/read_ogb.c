@@ -1,0 +1,237 @@
+/* A node-property graph as the Open Graph Benchmark distributes it (Hu et al. 2020), in csv files without headers:
+     raw/num-node-list, raw/num-edge-list   one number each
+     raw/edge                               src,dst
+     raw/node-feat, raw/node-label          a line a node
+     split/NAME/train, valid, test          a node id a line
+   each .csv.gz or .csv. */
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+#include "datasets/readers.h"
+#include "datasets/text.h"
+
+enum { PATH_BYTES = 4096, BATCH = 4096 };
+
+/* Opens IN/NAME.csv.gz, or else .csv. Where neither is there: t->in = NULL, an error only where it is needed. */
+static bool open_csv(text* t, const char* in, const char* name, bool needed, error* why)
+{
+    char path[PATH_BYTES];
+    memset(t, 0, sizeof *t);
+    int length = snprintf(path, sizeof path, "%s/%s.csv.gz", in, name);
+    if (length < 0 || length >= PATH_BYTES) return error_set(why, "%s: path is too long", in);
+    if (access(path, F_OK) != 0) path[length - 3] = 0;
+    if (access(path, F_OK) != 0) return !needed || error_set(why, "%s: neither %s.csv.gz nor %s.csv is there", in, name, name);
+    source* s = source_open(path, why);
+    if (!s) return false;
+    if (text_open(t, s, "", why)) return true;
+    source_close(s);
+    t->in = NULL;
+    return false;
+}
+
+static void close_csv(text* t)
+{
+    source* s = t->in;
+    text_close(t);
+    source_close(s);
+    t->in = NULL;
+}
+
+/* No further column may stand on the line. */
+static bool end_line(text* t, error* why)
+{
+    if (!text_more(t, why)) return !why->text[0];
+    double ignored;
+    return text_real(t, &ignored, why) && text_fail(t, "more columns than expected", why);
+}
+
+/* ---- sizes and edges ------------------------------------------------------------------------------------------------- */
+
+static bool read_size(const char* in, const char* name, int64_t* size, error* why)
+{
+    text t;
+    if (!open_csv(&t, in, name, true, why)) return false;
+    int more = text_next_line(&t, why);
+    bool ok = more == 1 ? text_int(&t, size, why) && end_line(&t, why) : error_set(why, "%s: is empty", source_name(t.in));
+    if (ok && *size < 0) ok = text_fail(&t, "a negative size", why);
+    if (ok && (more = text_next_line(&t, why)) == 1) ok = error_set(why, "%s: holds several graphs; one is read", source_name(t.in));
+    ok = ok && more == 0;
+    close_csv(&t);
+    return ok;
+}
+
+static bool read_edge_lines(builder* b, text* t, int64_t num_edges, error* why)
+{
+    int64_t src[BATCH], dst[BATCH], count = 0;
+    int more;
+    progress_begin(&b->bar, "reading edges", "edges", num_edges);
+    while ((more = text_next_line(t, why)) == 1) {
+        int64_t* const id[2] = {&src[count], &dst[count]};
+        for (int k = 0; k < 2; k++) {
+            if (!text_int(t, id[k], why)) return false;
+            if (*id[k] < 0 || *id[k] >= b->num_nodes) return text_fail(t, "no node of num-node-list", why);
+        }
+        if (!end_line(t, why)) return false;
+        if (++count < BATCH) continue;
+        if (!builder_add_edges(b, src, dst, NULL, count, why)) return false;
+        count = 0;
+        progress_update(&b->bar, b->num_edges);
+    }
+    if (more < 0 || !builder_add_edges(b, src, dst, NULL, count, why)) return false;
+    if (b->num_edges == num_edges) return true;
+    return error_set(why, "%s: %lld edges, num-edge-list says %lld (truncated?)", source_name(t->in), (long long)b->num_edges, (long long)num_edges);
+}
+
+static bool read_graph(builder* b, const char* in, error* why)
+{
+    int64_t num_nodes, num_edges;
+    text t;
+    if (!read_size(in, "raw/num-node-list", &num_nodes, why) || !read_size(in, "raw/num-edge-list", &num_edges, why)) return false;
+    if (!open_csv(&t, in, "raw/edge", true, why)) return false;
+    builder_edges about = {num_nodes, source_total(t.in) / 4, false, false, false};
+    if (about.expected > num_edges) about.expected = num_edges;
+    bool ok = builder_begin_edges(b, &about, why) && read_edge_lines(b, &t, num_edges, why);
+    progress_end(&b->bar, b->num_edges, false);
+    close_csv(&t);
+    return ok && builder_end_edges(b, why);
+}
+
+/* ---- features and labels --------------------------------------------------------------------------------------------- */
+
+/* A row's fields into row, which grows while the first line is read: its length is the width. */
+static bool read_first_row(text* t, float** row, int64_t* width, error* why)
+{
+    int64_t room = 0;
+    *width = 0;
+    while (text_more(t, why)) {
+        double value;
+        if (*width == room) {
+            float* grown = memory_resize(*row, (size_t)room * sizeof **row, (size_t)(room ? 2 * room : 256) * sizeof **row, "a row of features", why);
+            if (!grown) return false;
+            *row = grown;
+            room = room ? 2 * room : 256;
+        }
+        if (!text_real(t, &value, why)) return false;
+        if (!isfinite((float)value)) return text_fail(t, "a feature is a finite number", why);
+        (*row)[(*width)++] = (float)value;
+    }
+    return !why->text[0];
+}
+
+static bool read_row(text* t, float* row, int64_t width, error* why)
+{
+    for (int64_t j = 0; j < width; j++) {
+        double value;
+        if (!text_real(t, &value, why)) return false;
+        row[j] = (float)value;
+        if (!isfinite(row[j])) return text_fail(t, "a feature is a finite number", why);
+    }
+    return end_line(t, why);
+}
+
+static bool read_feature_lines(builder* b, text* t, float** row, error* why)
+{
+    int64_t width = 0;
+    int more = text_next_line(t, why);
+    if (more == 0) return error_set(why, "%s: is empty", source_name(t->in));
+    if (more < 0 || !read_first_row(t, row, &width, why)) return false;
+    if (!builder_begin_features(b, width, why) || !builder_add_features(b, *row, 1, why)) return false;
+    while ((more = text_next_line(t, why)) == 1) {
+        if (!read_row(t, *row, width, why) || !builder_add_features(b, *row, 1, why)) return false;
+        progress_update(&b->bar, source_taken(t->in));
+    }
+    return more == 0 && builder_end_features(b, why);
+}
+
+static bool read_features(builder* b, const char* in, error* why)
+{
+    text t;
+    float* row = NULL;
+    if (!open_csv(&t, in, "raw/node-feat", false, why)) return false;
+    if (!t.in) return true;
+    progress_begin(&b->bar, "reading features", "B", source_total(t.in));
+    bool ok = read_feature_lines(b, &t, &row, why);
+    progress_end(&b->bar, source_taken(t.in), false);
+    memory_free(row);
+    close_csv(&t);
+    return ok;
+}
+
+static bool read_label_lines(builder* b, text* t, double* value, error* why)
+{
+    int64_t n = 0;
+    int more;
+    while ((more = text_next_line(t, why)) == 1) {
+        if (n == b->num_nodes) return text_fail(t, "more labels than nodes", why);
+        if (!text_real(t, &value[n++], why) || !end_line(t, why)) return false;
+    }
+    if (more < 0) return false;
+    if (n < b->num_nodes) return error_set(why, "%s: %lld labels for %lld nodes (truncated?)", source_name(t->in), (long long)n, (long long)b->num_nodes);
+    return builder_add_labels(b, value, why);
+}
+
+static bool read_labels(builder* b, const char* in, error* why)
+{
+    text t;
+    if (!open_csv(&t, in, "raw/node-label", false, why)) return false;
+    if (!t.in) return true;
+    double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
+    bool ok = value && read_label_lines(b, &t, value, why);
+    memory_free(value);
+    close_csv(&t);
+    return ok;
+}
+
+/* ---- splits ---------------------------------------------------------------------------------------------------------- */
+
+static bool read_part(builder* b, const char* in, const char* split, int part, error* why)
+{
+    static const char* const file[4] = {"", "train", "valid", "test"};
+    char name[PATH_BYTES];
+    text t;
+    int more;
+    snprintf(name, sizeof name, "split/%s/%s", split, file[part]);
+    if (!open_csv(&t, in, name, true, why)) return false;
+    bool ok = true;
+    while (ok && (more = text_next_line(&t, why)) != 0) {
+        int64_t node;
+        ok = more == 1 && text_int(&t, &node, why) && end_line(&t, why);
+        if (ok && (node < 0 || node >= b->num_nodes)) ok = text_fail(&t, "no node of num-node-list", why);
+        ok = ok && builder_mark(b, 0, node, part, why);
+    }
+    close_csv(&t);
+    return ok;
+}
+
+/* The one folder in split/; of several the first by name. "" where there is none. */
+static void find_split(const char* in, char name[256])
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/split", in);
+    DIR* list = opendir(path);
+    name[0] = 0;
+    for (struct dirent* entry; list && (entry = readdir(list));)
+        if (entry->d_name[0] != '.' && (!name[0] || strcmp(entry->d_name, name) < 0)) snprintf(name, 256, "%s", entry->d_name);
+    if (list) closedir(list);
+}
+
+static bool read_split(builder* b, const char* in, error* why)
+{
+    char split[256];
+    find_split(in, split);
+    if (!split[0] || b->how->split) return true;
+    if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", split);
+    if (!builder_begin_splits(b, 1, why)) return false;
+    for (int part = 1; part <= 3; part++)
+        if (!read_part(b, in, split, part, why)) return false;
+    return true;
+}
+
+bool read_ogb(builder* b, const char* in, error* why)
+{
+    return read_graph(b, in, why) && read_features(b, in, why) && read_labels(b, in, why) && read_split(b, in, why);
+}

@@ -1,0 +1,14 @@
+/* readers.h - one function a format: reads the graph at in and hands it to the builder. */
+#ifndef DATASETS_READERS_H
+#define DATASETS_READERS_H
+#include "datasets/builder.h"
+
+bool read_npz(builder* b, const char* in, error* why);    /* heterophilous graphs: arrays in a zip, undirected */
+bool read_npy(builder* b, const char* in, error* why);    /* a folder of arrays, directed */
+bool read_shchur(builder* b, const char* in, error* why); /* sparse adjacency and attributes in a zip */
+bool read_ogb(builder* b, const char* in, error* why);    /* a folder of OGB's csv files */
+bool read_edges(builder* b, const char* in, error* why);  /* src, dst[, weight] */
+bool read_snap(builder* b, const char* in, error* why);
+bool read_konect(builder* b, const char* in, error* why);
+bool read_mtx(builder* b, const char* in, error* why);
+#endif
