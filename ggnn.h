@@ -1938,6 +1938,13 @@ typedef struct {
     int32_t              h;
 } ggnni_hop;
 
+// Is the sample the list itself? (Weighted samples leave out what has no weight.)
+static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
+{
+    if (at->how->method == GGNN_WEIGHTED) return 0;
+    return at->fanout < 0 || (degree <= at->fanout && at->how->method != GGNN_REPLACEMENT);
+}
+
 // Draws for n targets, then fetches what they drew: all loads of a tile are under way before the first is needed.
 static ggnn_status ggnni_sample_tile(const ggnni_hop* at, const ggnn_node* target, int64_t n, int64_t first, ggnn_node* bad)
 {
@@ -1947,9 +1954,8 @@ static ggnn_status ggnni_sample_tile(const ggnni_hop* at, const ggnn_node* targe
         list[i] = ggnn_neighbors(at->g, target[i]);
         *bad = target[i];
         if (list[i].degree < 0) return GGNN_ERROR_ID;
-        if (at->how->method != GGNN_REPLACEMENT && at->how->method != GGNN_WEIGHTED &&
-            (at->fanout < 0 || list[i].degree <= at->fanout)) {
-            taken[i] = list[i].degree; // whole: needs no offsets
+        if (ggnni_takes_whole(at, list[i].degree)) {
+            taken[i] = list[i].degree; // needs no offsets
             if (taken[i]) GGNNI_PREFETCH(list[i].id);
         } else {
             taken[i] = ggnn_sample_list(offset, &list[i], at->how->method, at->fanout, at->rng, at->h, target[i], at->scratch->sample);
@@ -1960,8 +1966,7 @@ static ggnn_status ggnni_sample_tile(const ggnni_hop* at, const ggnn_node* targe
     }
     offset = at->scratch->offset;
     for (int64_t i = 0; i < n; i++) {
-        int whole = at->how->method != GGNN_REPLACEMENT && at->how->method != GGNN_WEIGHTED &&
-                    (at->fanout < 0 || list[i].degree <= at->fanout);
+        int whole = ggnni_takes_whole(at, list[i].degree);
         for (int64_t j = 0; j < taken[i]; j++) {
             int64_t from = whole ? j : offset[j];
             at->ids[edges + j] = list[i].id[from];

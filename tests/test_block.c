@@ -1,0 +1,592 @@
+/* test_block.c - [5] UNIQUE and [6] BLOCK of ggnn.h: numbering by first occurrence, mini-batches against a naive
+   sampler, transposes, sampling through a store of parts, bad input. */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include "ggnn.h"
+#include "tests/random_graph.h"
+#include "tests/test.h"
+
+static const ggnn_unique_kind kinds[] = {GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH};
+static const ggnn_rng         rng = {42, 7, GGNN_PURPOSE_SAMPLE};
+
+static ggnn_unique* unique_new(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+{
+    return ggnn_unique_init(malloc(ggnn_unique_bytes(kind, num_nodes, max_ids)), kind, num_nodes, max_ids);
+}
+
+/* ---- [5] unique --------------------------------------------------------------- */
+
+/* By definition: look through the list so far. */
+static int64_t append_oracle(ggnn_node* list, int64_t count, int32_t* local, const ggnn_node* id, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = 0;
+        while (at < count && list[at] != id[i]) at++;
+        if (at == count) list[count++] = id[i];
+        local[i] = (int32_t)at;
+    }
+    return count;
+}
+
+TEST(append_numbers_by_first_occurrence)
+{
+    enum { N = 300, MOST = 1000 };
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique* seen = unique_new(kinds[k], N, N);
+        for (int batch = 0; batch < 60; batch++) { /* the same table, never cleared */
+            ggnn_node list[N + 1], want[N + 1], id[MOST];
+            int32_t   local[MOST], want_local[MOST];
+            int64_t   count = 0, bad;
+            ggnn_unique_begin(seen);
+            for (int call = 0; call < 3; call++) {
+                int64_t n = test_below(call ? MOST : 20), distinct = 1 + test_below(N);
+                for (int64_t i = 0; i < n; i++) id[i] = (ggnn_node)test_below(distinct);
+                CHECK_EQ(ggnn_unique_append(seen, list, local, id, n, &bad), GGNN_OK);
+                count = append_oracle(want, count, want_local, id, n);
+                CHECK_EQ(seen->count, count);
+                CHECK(memcmp(list, want, (size_t)count * sizeof *list) == 0);
+                CHECK(memcmp(local, want_local, (size_t)n * sizeof *local) == 0);
+            }
+        }
+        free(seen);
+    }
+}
+
+TEST(append_handles_nothing_all_equal_and_the_greatest_ids)
+{
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique* seen = unique_new(kinds[k], k ? GGNN_NODE_MAX : 1000, 40);
+        ggnn_node    top = k ? GGNN_NODE_MAX - 1 : 999, id[100], list[40];
+        int32_t      local[100];
+        int64_t      bad;
+        ggnn_unique_begin(seen);
+        CHECK_EQ(ggnn_unique_append(seen, list, local, id, 0, &bad), GGNN_OK);
+        CHECK_EQ(seen->count, 0);
+        for (int i = 0; i < 100; i++) id[i] = top;
+        CHECK_EQ(ggnn_unique_append(seen, list, local, id, 100, &bad), GGNN_OK);
+        CHECK_EQ(seen->count, 1);
+        CHECK_EQ(local[99], 0);
+        for (int i = 0; i < 100; i++) id[i] = (ggnn_node)(top - i % 40);
+        CHECK_EQ(ggnn_unique_append(seen, list, NULL, id, 100, &bad), GGNN_OK); /* exactly full, local not wanted */
+        CHECK_EQ(seen->count, 40);
+        CHECK_EQ(list[39], top - 39);
+        free(seen);
+    }
+}
+
+TEST(append_stops_at_what_does_not_fit_and_at_bad_ids)
+{
+    for (int k = 0; k < 2; k++)
+        for (int64_t bad_at = 0; bad_at < 50; bad_at++) {
+            ggnn_unique* seen = unique_new(kinds[k], 1000, 60);
+            ggnn_node    id[50], list[60];
+            int32_t      local[50];
+            int64_t      bad = -1;
+            ggnn_unique_begin(seen);
+            for (int i = 0; i < 50; i++) id[i] = (ggnn_node)i;
+            id[bad_at] = bad_at % 2 ? -1 : 1000;
+            CHECK_EQ(ggnn_unique_append(seen, list, local, id, 50, &bad), GGNN_ERROR_ID);
+            CHECK_EQ(bad, bad_at);
+            CHECK_EQ(seen->count, bad_at);
+            free(seen);
+            seen = unique_new(kinds[k], 1000, bad_at);
+            id[bad_at] = (ggnn_node)bad_at;
+            ggnn_unique_begin(seen);
+            CHECK_EQ(ggnn_unique_append(seen, list, local, id, 50, &bad), GGNN_ERROR_CAPACITY);
+            CHECK_EQ(bad, bad_at);
+            CHECK_EQ(seen->count, bad_at);
+            free(seen);
+        }
+}
+
+TEST(the_table_survives_the_wrap_of_its_values)
+{
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique* seen = unique_new(kinds[k], 100, 100);
+        ggnn_node    id[100], list[100];
+        int32_t      local[100];
+        int64_t      bad;
+        seen->base = UINT32_MAX / 2 - 150; /* as after 2^31 ids */
+        for (int batch = 0; batch < 5; batch++) {
+            ggnn_unique_begin(seen);
+            for (int i = 0; i < 100; i++) id[i] = (ggnn_node)(99 - (i + batch) % 100);
+            ggnn_unique_append(seen, list, local, id, 100, &bad);
+            CHECK_EQ(seen->count, 100);
+            for (int i = 0; i < 100; i++) CHECK_EQ(local[i], i);
+        }
+        CHECK(seen->base < 1000);
+        free(seen);
+    }
+}
+
+TEST(choose_takes_the_direct_map_while_it_fits_the_cache)
+{
+    CHECK_EQ(ggnn_unique_choose(1000), GGNN_UNIQUE_DIRECT);
+    CHECK_EQ(ggnn_unique_choose(100000000), GGNN_UNIQUE_HASH);
+    CHECK(ggnn_unique_init(NULL, GGNN_UNIQUE_HASH, 1, 1) == NULL);
+}
+
+/* ---- [6] mini-batches ------------------------------------------------------------ */
+
+typedef struct {
+    ggnn_batch   batch;
+    ggnn_unique* seen;
+    void*        memory;
+} prepared;
+
+static prepared prepare(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, ggnn_unique_kind kind)
+{
+    prepared p;
+    p.memory = malloc(ggnn_batch_bytes(g, how, max_seeds));
+    p.seen = unique_new(kind, g->num_nodes, ggnn_batch_max_ids(g, how, max_seeds));
+    CHECK_EQ(ggnn_batch_init(&p.batch, g, how, max_seeds, p.memory), GGNN_OK);
+    return p;
+}
+
+static void finish(prepared* p)
+{
+    free(p->memory);
+    free(p->seen);
+}
+
+/* The whole mini-batch by the definitions, with ggnn_sample_list as the sampler of one node. */
+static void check_batch(const ggnn_batch* b, const random_graph* g, const ggnn_sampling* how, const ggnn_node* seeds, int64_t num_seeds)
+{
+    ggnn_node* list = (ggnn_node*)malloc((size_t)g->num_nodes * sizeof *list);
+    int64_t*   offset = (int64_t*)malloc((size_t)(g->num_edges + 2000) * sizeof *offset);
+    int32_t*   local = (int32_t*)malloc((size_t)(g->num_edges + 2000) * sizeof *local);
+    void*      workspace = malloc(1 << 20);
+    int64_t    count = append_oracle(list, 0, local, seeds, num_seeds);
+    for (int64_t i = 0; i < num_seeds; i++) CHECK_EQ(b->seed_local[i], local[i]);
+    CHECK_EQ(b->num_hops, how->num_hops);
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        const ggnn_block* hop = &b->hop[h];
+        int               global = how->last_hop_global && h + 1 == how->num_hops;
+        int64_t           num_dst = count, edges = 0;
+        CHECK_EQ(*hop->num_dst.n, num_dst);
+        for (int64_t i = 0; i < num_dst; i++) {
+            ggnn_list from = ggnn_neighbors(&g->graph, list[i]);
+            int64_t   taken = ggnn_sample_list(offset, &from, how->method, how->fanout[h], &rng, h, list[i], workspace);
+            CHECK_EQ(hop->indptr[i], edges);
+            for (int64_t j = 0; j < taken; j++, edges++) {
+                ggnn_node id = from.id[offset[j]];
+                if (!global) count = append_oracle(list, count, local, &id, 1);
+                if (!global && !CHECK_EQ(hop->indices[edges], local[0])) return;
+                if (hop->neighbor && !CHECK_EQ(hop->neighbor[edges], id)) return;
+                if (hop->position && !CHECK_EQ(hop->position[edges], from.position + offset[j])) return;
+                if (hop->weight && !CHECK(hop->weight[edges] == from.weight[offset[j]])) return;
+                if (hop->repeats) hop->repeats[hop->indices[edges]]--;
+            }
+        }
+        CHECK_EQ(hop->indptr[num_dst], edges);
+        CHECK_EQ(*hop->num_edges.n, edges);
+        CHECK_EQ(*hop->num_src.n, count);
+        for (int64_t i = 0; hop->repeats && i < count; i++) CHECK_EQ(hop->repeats[i], 0);
+        CHECK_EQ(ggnn_block_validate(hop, g->num_nodes, NULL), GGNN_OK);
+    }
+    for (int64_t i = 0; i < count; i++) CHECK_EQ(b->id[i], list[i]);
+    free(list);
+    free(offset);
+    free(local);
+    free(workspace);
+}
+
+TEST(batches_are_what_the_definitions_say)
+{
+    const int32_t fanouts[][3] = {{3, 2, 2}, {0, 5, 1}, {-1, 3, 0}, {5, -1, -1}, {15, 10, 5}, {1100, 2, 2}};
+    random_graph* g = random_graph_new(500, 6, 1300);
+    ggnn_node     seeds[40];
+    for (int i = 0; i < 40; i++) seeds[i] = (ggnn_node)(i < 3 ? i : test_below(500));
+    seeds[20] = seeds[4];
+    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+        for (int f = 0; f < 6; f++)
+            for (int keep = 0; keep < 16; keep += 5)
+                for (int global = 0; global < 2; global++) {
+                    ggnn_sampling how = {(ggnn_method)method, 3, {fanouts[f][0], fanouts[f][1], fanouts[f][2]}, global, keep, {0, 0, 0}};
+                    prepared      p = prepare(&g->graph, &how, 40, kinds[f % 2]);
+                    for (int again = 0; again < 2; again++) {
+                        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 40), GGNN_OK);
+                        check_batch(&p.batch, g, &how, seeds, 40);
+                    }
+                    finish(&p);
+                    if (test_errors) {
+                        printf("  method %d fanouts %d keep %d global %d\n", method, f, keep, global);
+                        return;
+                    }
+                }
+    random_graph_free(g);
+}
+
+TEST(a_batch_of_no_seeds_or_isolated_seeds_is_empty)
+{
+    random_graph* g = random_graph_new(50, 3, 10);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {3, 3}, 0, 15, {0, 0, 0}};
+    prepared      p = prepare(&g->graph, &how, 4, GGNN_UNIQUE_HASH);
+    ggnn_node     isolated[] = {1, 1, 1};
+    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, NULL, 0), GGNN_OK);
+    CHECK_EQ(*p.batch.hop[1].num_src.n, 0);
+    CHECK_EQ(*p.batch.hop[1].num_edges.n, 0);
+    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, isolated, 3), GGNN_OK);
+    CHECK_EQ(*p.batch.hop[1].num_src.n, 1);
+    CHECK_EQ(*p.batch.hop[1].num_edges.n, 0);
+    CHECK_EQ(p.batch.hop[1].repeats[0], 0);
+    CHECK_EQ(*p.batch.num_seeds.n, 3);
+    finish(&p);
+    random_graph_free(g);
+}
+
+TEST(a_graph_of_no_nodes_gives_an_empty_batch)
+{
+    const int64_t indptr[] = {0};
+    ggnn_csc      csc = {indptr, NULL, NULL, NULL, 0};
+    ggnn_graph    g = ggnn_graph_plain(&csc, 0, 0);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 1, {3}, 0, 0, {0, 0, 0}};
+    prepared      p = prepare(&g, &how, 4, GGNN_UNIQUE_DIRECT);
+    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g, &how, &rng, NULL, 0), GGNN_OK);
+    CHECK_EQ(ggnn_graph_validate(&g, NULL), GGNN_OK);
+    finish(&p);
+}
+
+TEST(bad_input_is_an_error_that_names_the_node)
+{
+    random_graph* g = random_graph_new(200, 4, 30);
+    ggnn_node     seeds[200];
+    for (int i = 0; i < 200; i++) seeds[i] = (ggnn_node)i;
+    for (int global = 0; global < 2; global++) {
+        ggnn_sampling how = {GGNN_FISHER_YATES, 1, {-1}, global, 0, {0, 0, 0}};
+        prepared      p = prepare(&g->graph, &how, 200, GGNN_UNIQUE_DIRECT);
+        int64_t       kept = g->indptr[77], edge = g->indptr[120];
+        ggnn_node     id = g->indices[edge];
+        while (g->indptr[120] == g->indptr[121]) SKIP("node 120 has no neighbours with this seed");
+        g->indptr[77] = -5;
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(p.batch.bad, 76);
+        CHECK_EQ(*p.batch.hop[0].num_edges.n, 0);
+        g->indptr[77] = g->num_edges + 1;
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        g->indptr[77] = kept;
+        g->indices[edge] = 200;
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(p.batch.bad, 120);
+        g->indices[edge] = -1;
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        g->indices[edge] = id;
+        seeds[9] = 200;
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(p.batch.bad, 200);
+        seeds[9] = 9;
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 201), GGNN_ERROR_CAPACITY);
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_OK); /* and is well again */
+        finish(&p);
+    }
+    g->weight[g->indptr[50]] = -1.0f;
+    ggnn_sampling weighted = {GGNN_WEIGHTED, 1, {2}, 0, 0, {0, 0, 0}};
+    prepared      p = prepare(&g->graph, &weighted, 200, GGNN_UNIQUE_DIRECT);
+    if (g->indptr[51] > g->indptr[50]) {
+        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &weighted, &rng, seeds, 200), GGNN_ERROR_WEIGHT);
+        CHECK_EQ(p.batch.bad, 50);
+    }
+    finish(&p);
+    random_graph_free(g);
+}
+
+TEST(impossible_batches_have_no_size)
+{
+    random_graph* g = random_graph_new(50, 3, 10);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {3, 3}, 0, 0, {0, 0, 0}};
+    ggnn_batch    b;
+    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    how.num_hops = 9;
+    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    how.num_hops = 1;
+    CHECK(ggnn_batch_bytes(&g->graph, &how, -1) == 0);
+    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) > 0);
+    CHECK_EQ(ggnn_batch_init(&b, &g->graph, &how, 4, NULL), GGNN_ERROR_ARGUMENT);
+    how.method = GGNN_REPLACEMENT;
+    how.fanout[0] = INT32_MAX;
+    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    how.method = GGNN_WALK;
+    how.walk.walks = -1;
+    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    random_graph_free(g);
+}
+
+TEST(walk_batches_hold_the_most_visited_and_their_visits)
+{
+    random_graph* g = random_graph_new(300, 5, 40);
+    ggnn_sampling how = {GGNN_WALK, 2, {5, 3}, 0, GGNN_KEEP_WEIGHTS | GGNN_KEEP_POSITIONS | GGNN_KEEP_NEIGHBORS, {4, 3, 0.5f}};
+    prepared      p = prepare(&g->graph, &how, 20, GGNN_UNIQUE_HASH);
+    ggnn_node     seeds[20], visited[12], id[12], bad;
+    float         visits[12];
+    char          workspace[16 * 12];
+    for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)(i * 7);
+    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 20), GGNN_OK);
+    for (int32_t h = 0; h < 2; h++) {
+        const ggnn_block* hop = &p.batch.hop[h];
+        CHECK_EQ(ggnn_block_validate(hop, 300, NULL), GGNN_OK);
+        for (int64_t i = 0; i < *hop->num_dst.n; i++) {
+            int64_t n;
+            ggnn_random_walk(visited, &g->graph, &how.walk, &rng, h, p.batch.id[i], &bad);
+            n = ggnn_walk_neighbors(id, visits, visited, 12, how.fanout[h], p.batch.id[i], workspace);
+            if (!CHECK_EQ(hop->indptr[i + 1] - hop->indptr[i], n)) return;
+            for (int64_t j = 0; j < n; j++) {
+                CHECK_EQ(p.batch.id[hop->indices[hop->indptr[i] + j]], id[j]);
+                CHECK(hop->weight[hop->indptr[i] + j] == visits[j]);
+                CHECK_EQ(hop->position[hop->indptr[i] + j], -1);
+            }
+        }
+    }
+    finish(&p);
+    random_graph_free(g);
+}
+
+TEST(batches_prepared_on_several_threads_are_the_same)
+{
+#ifdef _OPENMP
+    enum { BATCHES = 8 };
+    random_graph* g = random_graph_new(2000, 8, 500);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {6, 4}, 0, 0, {0, 0, 0}};
+    prepared      p[BATCHES], one = prepare(&g->graph, &how, 50, GGNN_UNIQUE_DIRECT);
+    for (int i = 0; i < BATCHES; i++) p[i] = prepare(&g->graph, &how, 50, GGNN_UNIQUE_HASH);
+#pragma omp parallel for num_threads(4) schedule(dynamic, 1)
+    for (int i = 0; i < BATCHES; i++) {
+        ggnn_rng  own = {42, (uint32_t)i, GGNN_PURPOSE_SAMPLE};
+        ggnn_node seeds[50];
+        for (int s = 0; s < 50; s++) seeds[s] = (ggnn_node)ggnn_shuffle(1, 0, i * 50 + s, 2000);
+        ggnn_sample(&p[i].batch, p[i].seen, &g->graph, &how, &own, seeds, 50);
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        ggnn_rng  own = {42, (uint32_t)i, GGNN_PURPOSE_SAMPLE};
+        ggnn_node seeds[50];
+        for (int s = 0; s < 50; s++) seeds[s] = (ggnn_node)ggnn_shuffle(1, 0, i * 50 + s, 2000);
+        ggnn_sample(&one.batch, one.seen, &g->graph, &how, &own, seeds, 50);
+        CHECK_EQ(*one.batch.hop[1].num_src.n, *p[i].batch.hop[1].num_src.n);
+        CHECK_EQ(*one.batch.hop[1].num_edges.n, *p[i].batch.hop[1].num_edges.n);
+        CHECK(memcmp(one.batch.id, p[i].batch.id, (size_t)*one.batch.hop[1].num_src.n * sizeof *one.batch.id) == 0);
+        CHECK(memcmp(one.batch.hop[1].indices, p[i].batch.hop[1].indices, (size_t)*one.batch.hop[1].num_edges.n * sizeof(int32_t)) == 0);
+        finish(&p[i]);
+    }
+    finish(&one);
+    random_graph_free(g);
+#else
+    SKIP("no OpenMP");
+#endif
+}
+
+TEST(a_nodes_sample_does_not_depend_on_its_batch)
+{
+    random_graph* g = random_graph_new(400, 10, 100);
+    ggnn_sampling how = {GGNN_REJECTION, 1, {4}, 0, GGNN_KEEP_NEIGHBORS, {0, 0, 0}};
+    prepared      p = prepare(&g->graph, &how, 400, GGNN_UNIQUE_DIRECT), q = prepare(&g->graph, &how, 1, GGNN_UNIQUE_DIRECT);
+    ggnn_node     seeds[400];
+    for (int i = 0; i < 400; i++) seeds[i] = (ggnn_node)(399 - i);
+    ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 400);
+    for (int i = 0; i < 400; i++) {
+        const ggnn_block* all = &p.batch.hop[0];
+        int64_t           n = all->indptr[i + 1] - all->indptr[i];
+        ggnn_sample(&q.batch, q.seen, &g->graph, &how, &rng, seeds + i, 1);
+        CHECK_EQ(*q.batch.hop[0].num_edges.n, n);
+        CHECK(memcmp(q.batch.hop[0].neighbor, all->neighbor + all->indptr[i], (size_t)n * sizeof(ggnn_node)) == 0);
+    }
+    finish(&p);
+    finish(&q);
+    random_graph_free(g);
+}
+
+/* ---- sampling through parts --------------------------------------------------------- */
+
+/* The graph cut into parts, host tier and cache as `at` says, each part in arrays of its own. */
+static ggnn_csc* cut(const random_graph* g, const ggnn_layout* at)
+{
+    int32_t   slots = at->parts + 2;
+    ggnn_csc* part = (ggnn_csc*)calloc((size_t)slots, sizeof *part);
+    for (int32_t slot = 0; slot < slots; slot++) {
+        int64_t*   indptr = (int64_t*)malloc((size_t)(g->num_nodes + 1) * sizeof *indptr);
+        int64_t*   first = (int64_t*)malloc((size_t)(g->num_nodes + 1) * sizeof *first);
+        ggnn_node* indices = (ggnn_node*)malloc((size_t)(g->num_edges + 1) * sizeof *indices);
+        float*     weight = (float*)malloc((size_t)(g->num_edges + 1) * sizeof *weight);
+        int64_t    rows = 0, edges = 0;
+        indptr[0] = 0;
+        for (int64_t row = 0, found = 1; found; row++) { /* rows of this slot, in row order */
+            found = 0;
+            for (ggnn_node v = 0; v < g->num_nodes; v++) {
+                ggnn_layout stored = *at;
+                ggnn_place  place;
+                if (slot < at->parts) stored.cached = 0; /* a cached row lies in its part too */
+                place = ggnn_locate(&stored, v);
+                if (place.slot != slot || place.row != row) continue;
+                found = 1;
+                first[rows] = g->indptr[v];
+                for (int64_t e = g->indptr[v]; e < g->indptr[v + 1]; e++, edges++) {
+                    indices[edges] = g->indices[e];
+                    weight[edges] = g->weight[e];
+                }
+                indptr[++rows] = edges;
+            }
+        }
+        ggnn_csc csc = {indptr, first, indices, weight, edges};
+        part[slot] = csc;
+    }
+    return part;
+}
+
+static void cut_free(ggnn_csc* part, int32_t parts)
+{
+    for (int32_t slot = 0; slot < parts + 2; slot++) {
+        free((void*)part[slot].indptr);
+        free((void*)part[slot].first);
+        free((void*)part[slot].indices);
+        free((void*)part[slot].weight);
+    }
+    free(part);
+}
+
+TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
+{
+    const double  stored[] = {0, 0.3, 1};
+    random_graph* g = random_graph_new(120, 5, 60);
+    ggnn_node     rank[120], seeds[30];
+    for (int v = 0; v < 120; v++) rank[v] = (ggnn_node)ggnn_shuffle(3, 1, v, 120);
+    for (int i = 0; i < 30; i++) seeds[i] = (ggnn_node)(i * 4);
+    for (int32_t parts = 1; parts <= 4; parts++)
+        for (int s = 0; s < 3; s++)
+            for (int kind = 0; kind < 2; kind++) { /* modulo, range */
+                int64_t     bound[5], rows = (int64_t)(stored[s] * 120), traffic[6] = {0}, lists = 0;
+                ggnn_layout at = {rank, kind ? bound : NULL, rows / 3, rows, parts};
+                ggnn_csc*   part;
+                ggnn_graph  split = g->graph;
+                for (int32_t p = 0; p <= parts; p++) bound[p] = rows * p / parts;
+                part = cut(g, &at);
+                split.at = at;
+                split.part = part;
+                CHECK_EQ(ggnn_graph_validate(&split, NULL), GGNN_OK);
+                split.traffic = traffic;
+                for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+                    ggnn_sampling how = {(ggnn_method)method, 2, {4, 3}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}};
+                    prepared      p = prepare(&g->graph, &how, 30, GGNN_UNIQUE_DIRECT), q = prepare(&split, &how, 30, GGNN_UNIQUE_HASH);
+                    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 30), GGNN_OK);
+                    CHECK_EQ(ggnn_sample(&q.batch, q.seen, &split, &how, &rng, seeds, 30), GGNN_OK);
+                    for (int h = 0; h < 2; h++) {
+                        const ggnn_block *a = &p.batch.hop[h], *b = &q.batch.hop[h];
+                        size_t            edges = (size_t)*a->num_edges.n;
+                        CHECK_EQ(*a->num_edges.n, *b->num_edges.n);
+                        CHECK(memcmp(a->indptr, b->indptr, (size_t)(*a->num_dst.n + 1) * sizeof *a->indptr) == 0);
+                        CHECK(memcmp(a->indices, b->indices, edges * sizeof *a->indices) == 0);
+                        CHECK(memcmp(a->position, b->position, edges * sizeof *a->position) == 0);
+                        CHECK(memcmp(a->weight, b->weight, edges * sizeof *a->weight) == 0);
+                        if (method != GGNN_WALK) lists += *a->num_dst.n;
+                    }
+                    if (method != GGNN_WALK) { /* one list a target */
+                        int64_t sum = 0;
+                        for (int32_t slot = 0; slot < parts + 2; slot++) sum += traffic[slot];
+                        CHECK_EQ(sum, lists);
+                        if (stored[s] == 0) CHECK_EQ(traffic[parts], lists);
+                        if (stored[s] == 1) CHECK_EQ(traffic[parts], 0);
+                    }
+                    finish(&p);
+                    finish(&q);
+                }
+                cut_free(part, parts);
+            }
+    random_graph_free(g);
+}
+
+/* ---- whole blocks, transposes, validation ----------------------------------------------- */
+
+TEST(the_whole_graph_is_a_block)
+{
+    random_graph* g = random_graph_new(100, 5, 300);
+    int64_t       counts[3];
+    int32_t*      copy = (int32_t*)malloc((size_t)g->num_edges * sizeof *copy);
+    ggnn_block    b;
+    CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_OK);
+    CHECK_EQ(ggnn_block_validate(&b, 100, NULL), GGNN_OK);
+    CHECK_EQ(*b.num_edges.n, g->num_edges);
+    for (int64_t e = 0; e < g->num_edges; e++) CHECK_EQ(b.indices[e], g->indices[e]);
+    g->graph.at.parts = 2;
+    CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_ERROR_ARGUMENT);
+    free(copy);
+    random_graph_free(g);
+}
+
+TEST(a_transpose_holds_every_edge_the_other_way_round_in_order)
+{
+    const int64_t shapes[][3] = {{100, 5, 300}, {3000, 90, 10}, {2, 1, 0}}; /* nodes, degree, hub */
+    for (int s = 0; s < 3; s++) {
+        random_graph* g = random_graph_new(shapes[s][0], shapes[s][1], shapes[s][2]);
+        int64_t       counts[3], sum = 0, n = g->num_nodes;
+        int32_t*      copy = (int32_t*)malloc((size_t)(g->num_edges + 1) * sizeof *copy);
+        void*         memory = malloc(ggnn_block_transpose_bytes(n, n, g->num_edges));
+        ggnn_block    b, t;
+        ggnn_block_whole(&b, &g->graph, counts, copy);
+        ggnn_block_transpose_init(&t, n, n, g->num_edges, memory);
+        ggnn_block_transpose(&t, &b);
+        CHECK_EQ(ggnn_block_validate(&t, n, NULL), GGNN_OK);
+        CHECK_EQ(*t.num_edges.n, g->num_edges);
+        for (int64_t u = 0; u < n; u++)
+            for (int64_t i = t.indptr[u]; i < t.indptr[u + 1]; i++) {
+                int64_t e = t.edge[i], v = t.indices[i];
+                sum += e;
+                CHECK_EQ(b.indices[e], u);
+                CHECK(b.indptr[v] <= e && e < b.indptr[v + 1]);
+                if (i > t.indptr[u]) CHECK(t.edge[i - 1] < e);
+            }
+        CHECK_EQ(sum, g->num_edges * (g->num_edges - 1) / 2);
+        free(memory);
+        free(copy);
+        random_graph_free(g);
+    }
+}
+
+TEST(validate_names_what_is_wrong_with_a_block)
+{
+    random_graph* g = random_graph_new(100, 5, 30);
+    int64_t       counts[3];
+    int32_t*      indices = (int32_t*)malloc((size_t)g->num_edges * sizeof *indices);
+    ggnn_block    b;
+    ggnn_fault    fault;
+    ggnn_block_whole(&b, &g->graph, counts, indices);
+    for (int64_t e = 0; e < g->num_edges; e++) indices[e] = (int32_t)g->indices[e];
+    b.indices = indices;
+    CHECK_EQ(ggnn_block_validate(&b, 100, &fault), GGNN_OK);
+    indices[g->indptr[60]] = 100;
+    CHECK_EQ(ggnn_block_validate(&b, 100, &fault), GGNN_ERROR_BLOCK);
+    CHECK_EQ(fault.edge, g->indptr[60]);
+    indices[g->indptr[60]] = 1;
+    g->indptr[40] = g->indptr[39] - 1; /* also when the list before it is the shorter */
+    CHECK_EQ(ggnn_block_validate(&b, 100, &fault), GGNN_ERROR_BLOCK);
+    CHECK_EQ(fault.node, 39);
+    g->indptr[40] = g->indptr[39];
+    counts[2]++;
+    CHECK_EQ(ggnn_block_validate(&b, 100, &fault), GGNN_ERROR_BLOCK);
+    counts[2]--;
+    counts[1] = 99;
+    CHECK_EQ(ggnn_block_validate(&b, 100, &fault), GGNN_ERROR_BLOCK);
+    free(indices);
+    random_graph_free(g);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(20264);
+    RUN(append_numbers_by_first_occurrence);
+    RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
+    RUN(append_stops_at_what_does_not_fit_and_at_bad_ids);
+    RUN(the_table_survives_the_wrap_of_its_values);
+    RUN(choose_takes_the_direct_map_while_it_fits_the_cache);
+    RUN(batches_are_what_the_definitions_say);
+    RUN(a_batch_of_no_seeds_or_isolated_seeds_is_empty);
+    RUN(a_graph_of_no_nodes_gives_an_empty_batch);
+    RUN(bad_input_is_an_error_that_names_the_node);
+    RUN(impossible_batches_have_no_size);
+    RUN(walk_batches_hold_the_most_visited_and_their_visits);
+    RUN(batches_prepared_on_several_threads_are_the_same);
+    RUN(a_nodes_sample_does_not_depend_on_its_batch);
+    RUN(sampling_through_parts_gives_what_the_whole_graph_gives);
+    RUN(the_whole_graph_is_a_block);
+    RUN(a_transpose_holds_every_edge_the_other_way_round_in_order);
+    RUN(validate_names_what_is_wrong_with_a_block);
+    return test_finish();
+}
