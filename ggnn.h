@@ -886,7 +886,7 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
 // =============================================================================
 
 // ---- a stable counting sort of edges by key ---------------------------------
-// Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of threads, and no
+// Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of pieces, and with no
 // workspace, at the price of reading the keys once a piece. Rows of edges come as CSC lists; a COO is one row.
 
 typedef struct {
@@ -895,6 +895,7 @@ typedef struct {
     const ggnn_node* value; // by edge; NULL: the row
     const int64_t*   row;   // (num_rows + 1)
     int64_t          num_rows, num_keys, pieces;
+    int              filling; // second pass
     const float*     weight_in;
     const int64_t*   position_in; // NULL: the edge's index
     int64_t*         indptr;      // (num_keys + 1) out, as all below; NULL: not wanted
@@ -909,15 +910,24 @@ static int64_t ggnni_key(const ggnni_sort* s, int64_t e)
     return s->wide ? ((const int64_t*)s->key)[e] : ((const int32_t*)s->key)[e];
 }
 
-static void ggnni_sort_count(void* context, int64_t piece) // indptr[k + 1] = edges of key k
+typedef struct { // edges of a piece, found in the order of the input
+    int64_t n, edge[256], row[256], key[256];
+} ggnni_found_edges;
+
+// Appends those of edges [e, end) of a row whose key is in [first, last): no branch, as none could be foretold.
+static int64_t ggnni_sort_find(ggnni_found_edges* found, const ggnni_sort* s, int64_t row, int64_t e, int64_t end, int64_t first, int64_t last)
 {
-    const ggnni_sort* s = (const ggnni_sort*)context;
-    int64_t begin = ggnni_begin(s->num_keys, piece, s->pieces), end = ggnni_begin(s->num_keys, piece + 1, s->pieces);
-    memset(s->indptr + 1 + begin, 0, (size_t)(end - begin) * sizeof *s->indptr);
-    for (int64_t e = s->row[0]; e < s->row[s->num_rows]; e++) {
+    int64_t n = found->n;
+    end = ggnni_min(end, e + 256 - n);
+    for (; e < end; e++) {
         int64_t k = ggnni_key(s, e);
-        if (k >= begin && k < end) s->indptr[k + 1]++;
+        found->edge[n] = e;
+        found->row[n] = row;
+        found->key[n] = k;
+        n += (k >= first) & (k < last);
     }
+    found->n = n;
+    return e;
 }
 
 static void ggnni_sort_place(const ggnni_sort* s, int64_t from, int64_t row, int64_t to)
@@ -930,15 +940,29 @@ static void ggnni_sort_place(const ggnni_sort* s, int64_t from, int64_t row, int
     if (s->position) s->position[to] = s->position_in ? s->position_in[from] : from;
 }
 
-static void ggnni_sort_fill(void* context, int64_t piece) // indptr[k] is the cursor of key k
+// Counts the edges found (indptr[k + 1] = edges of key k), or puts them in their places (indptr[k] = cursor of key k).
+static void ggnni_sort_flush(ggnni_found_edges* found, const ggnni_sort* s)
+{
+    for (int64_t i = 0; i < found->n; i++) {
+        if (s->filling) ggnni_sort_place(s, found->edge[i], found->row[i], s->indptr[found->key[i]]++);
+        else s->indptr[found->key[i] + 1]++;
+    }
+    found->n = 0;
+}
+
+static void ggnni_sort_piece(void* context, int64_t piece)
 {
     const ggnni_sort* s = (const ggnni_sort*)context;
-    int64_t begin = ggnni_begin(s->num_keys, piece, s->pieces), end = ggnni_begin(s->num_keys, piece + 1, s->pieces);
+    int64_t first = ggnni_begin(s->num_keys, piece, s->pieces), last = ggnni_begin(s->num_keys, piece + 1, s->pieces);
+    ggnni_found_edges found;
+    found.n = 0;
+    if (!s->filling) memset(s->indptr + 1 + first, 0, (size_t)(last - first) * sizeof *s->indptr);
     for (int64_t row = 0; row < s->num_rows; row++)
-        for (int64_t e = s->row[row]; e < s->row[row + 1]; e++) {
-            int64_t k = ggnni_key(s, e);
-            if (k >= begin && k < end) ggnni_sort_place(s, e, row, s->indptr[k]++);
+        for (int64_t e = s->row[row]; e < s->row[row + 1];) {
+            e = ggnni_sort_find(&found, s, row, e, s->row[row + 1], first, last);
+            if (found.n == 256) ggnni_sort_flush(&found, s);
         }
+    ggnni_sort_flush(&found, s);
 }
 
 static void ggnni_prefix_sum(int64_t* indptr, int64_t n) // counts at [1, n] become ends
@@ -949,10 +973,12 @@ static void ggnni_prefix_sum(int64_t* indptr, int64_t n) // counts at [1, n] bec
 
 static void ggnni_sort_run(ggnni_sort* s)
 {
-    s->pieces = ggnni_min(16, ggnni_pieces(s->row[s->num_rows], 1 << 16));
-    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_count, s);
+    s->pieces = ggnni_min(4, ggnni_pieces(s->row[s->num_rows], 1 << 14));
+    s->filling = 0;
+    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_piece, s);
     ggnni_prefix_sum(s->indptr, s->num_keys);
-    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_fill, s);
+    s->filling = 1;
+    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_piece, s);
     memmove(s->indptr + 1, s->indptr, (size_t)s->num_keys * sizeof *s->indptr); // each cursor stands at its list's end
     s->indptr[0] = 0;
 }
