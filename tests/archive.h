@@ -1,0 +1,180 @@
+/* archive.h - makes .npy arrays and zip archives in memory, as NumPy and zip do, for tests and fuzz seeds. */
+#ifndef ARCHIVE_H
+#define ARCHIVE_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+#include "datasets/crc32.h"
+
+typedef struct { uint8_t* data; size_t size, room; } bytes;
+
+static inline void put(bytes* b, const void* data, size_t size)
+{
+    if (b->size + size > b->room) {
+        b->room = 2 * (b->size + size) + 256;
+        b->data = realloc(b->data, b->room);
+    }
+    if (size) memcpy(b->data + b->size, data, size);
+    b->size += size;
+}
+static inline void put_number(bytes* b, uint64_t n, int width)
+{
+    for (int i = 0; i < width; i++, n >>= 8) put(b, &(uint8_t){(uint8_t)n}, 1);
+}
+static inline void drop(bytes* b)
+{
+    free(b->data);
+    *b = (bytes){0};
+}
+
+/* ---- .npy ------------------------------------------------------------------------------------------------------------ */
+
+/* A header of version 1, 2 or 3 with this dictionary, padded to 64 bytes as NumPy does. */
+static inline void npy_header_of(bytes* b, int version, const char* dictionary)
+{
+    size_t width = version == 1 ? 2 : 4, length = strlen(dictionary), total = (8 + width + length + 1 + 63) / 64 * 64;
+    put(b, "\x93NUMPY", 6);
+    put_number(b, (uint64_t)version, 2);
+    put_number(b, total - 8 - width, (int)width);
+    put(b, dictionary, length);
+    for (size_t i = 8 + width + length; i < total - 1; i++) put(b, " ", 1);
+    put(b, "\n", 1);
+}
+
+/* An array by rows: type "<f4", shape "3, 2" (a tuple of one: "3,"). */
+static inline bytes npy_of(const char* type, const char* shape, bool fortran, const void* data, size_t size)
+{
+    char dictionary[256];
+    bytes b = {0};
+    snprintf(dictionary, sizeof dictionary, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", type, fortran ? "True" : "False", shape);
+    npy_header_of(&b, 1, dictionary);
+    put(&b, data, size);
+    return b;
+}
+
+/* ---- zip ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    bytes    file, directory;
+    uint32_t members;
+    bool     deflated, zip64; /* how further members are written; zip64: sizes in extra fields, and zip64's end records */
+} zip_maker;
+
+static inline bytes deflate_bytes(const void* data, size_t size, int window)
+{
+    bytes out = {0};
+#ifdef HAVE_ZLIB
+    z_stream z = {0};
+    uint8_t  chunk[4096];
+    int      code;
+    deflateInit2(&z, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
+    z.next_in = (Bytef*)(uintptr_t)data;
+    z.avail_in = (unsigned)size;
+    do {
+        z.next_out = chunk;
+        z.avail_out = sizeof chunk;
+        code = deflate(&z, Z_FINISH);
+        put(&out, chunk, sizeof chunk - z.avail_out);
+    } while (code != Z_STREAM_END);
+    deflateEnd(&z);
+#else
+    (void)data;
+    (void)size;
+    (void)window;
+#endif
+    return out;
+}
+
+static inline bytes gzip_bytes(const void* data, size_t size) { return deflate_bytes(data, size, 15 + 16); }
+
+/* The fields that a local header and a directory entry share. */
+static inline void zip_fields(bytes* b, const zip_maker* z, uint32_t crc, size_t packed, size_t size, size_t name, size_t extra)
+{
+    put_number(b, 45, 2);
+    put_number(b, 0, 2);
+    put_number(b, z->deflated ? 8 : 0, 2);
+    put_number(b, 0, 4);
+    put_number(b, crc, 4);
+    put_number(b, z->zip64 ? 0xFFFFFFFFu : packed, 4);
+    put_number(b, z->zip64 ? 0xFFFFFFFFu : size, 4);
+    put_number(b, name, 2);
+    put_number(b, extra, 2);
+}
+
+static inline void zip_extra(bytes* b, const zip_maker* z, size_t packed, size_t size)
+{
+    if (!z->zip64) return;
+    put_number(b, 1, 2);
+    put_number(b, 16, 2);
+    put_number(b, size, 8);
+    put_number(b, packed, 8);
+}
+
+static inline void zip_add(zip_maker* z, const char* name, const void* data, size_t size)
+{
+    bytes    packed = z->deflated ? deflate_bytes(data, size, -15) : (bytes){0};
+    uint32_t crc = crc32_more(0, data, size);
+    size_t   header = z->file.size, length = strlen(name), extra = z->zip64 ? 20 : 0;
+    if (!z->deflated) put(&packed, data, size);
+    put_number(&z->file, 0x04034B50, 4);
+    zip_fields(&z->file, z, crc, packed.size, size, length, extra);
+    put(&z->file, name, length);
+    zip_extra(&z->file, z, packed.size, size);
+    put(&z->file, packed.data, packed.size);
+    put_number(&z->directory, 0x02014B50, 4);
+    put_number(&z->directory, 45, 2);
+    zip_fields(&z->directory, z, crc, packed.size, size, length, extra);
+    put_number(&z->directory, 0, 10); /* comment, disk, attributes */
+    put_number(&z->directory, header, 4);
+    put(&z->directory, name, length);
+    zip_extra(&z->directory, z, packed.size, size);
+    z->members++;
+    drop(&packed);
+}
+
+static inline void zip_add_npy(zip_maker* z, const char* name, bytes npy)
+{
+    zip_add(z, name, npy.data, npy.size);
+    drop(&npy);
+}
+
+/* The archive's bytes, the caller's to drop. */
+static inline bytes zip_end(zip_maker* z)
+{
+    bytes  b = z->file;
+    size_t at = b.size, size = z->directory.size;
+    put(&b, z->directory.data, size);
+    if (z->zip64) {
+        size_t end = b.size;
+        put_number(&b, 0x06064B50, 4);
+        put_number(&b, 44, 8);
+        put_number(&b, 45, 2);
+        put_number(&b, 45, 2);
+        put_number(&b, 0, 8);
+        put_number(&b, z->members, 8);
+        put_number(&b, z->members, 8);
+        put_number(&b, size, 8);
+        put_number(&b, at, 8);
+        put_number(&b, 0x07064B50, 4);
+        put_number(&b, 0, 4);
+        put_number(&b, end, 8);
+        put_number(&b, 1, 4);
+    }
+    put_number(&b, 0x06054B50, 4);
+    put_number(&b, 0, 4);
+    put_number(&b, z->zip64 ? 0xFFFF : z->members, 2);
+    put_number(&b, z->zip64 ? 0xFFFF : z->members, 2);
+    put_number(&b, z->zip64 ? 0xFFFFFFFFu : size, 4);
+    put_number(&b, z->zip64 ? 0xFFFFFFFFu : at, 4);
+    put_number(&b, 0, 2);
+    drop(&z->directory);
+    z->file = (bytes){0};
+    return b;
+}
+#endif

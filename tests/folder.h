@@ -1,0 +1,53 @@
+/* folder.h - a folder for a test's files, under TMPDIR or /tmp, removed at the end. */
+#ifndef FOLDER_H
+#define FOLDER_H
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[256];
+
+static inline void folder_make(void)
+{
+    const char* root = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/ggnn-test-XXXXXX", root && strlen(root) < 200 ? root : "/tmp");
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        exit(1);
+    }
+}
+
+/* The path of a file in it, into path (600 bytes), which is returned. */
+static inline char* folder_path(char* path, const char* name)
+{
+    snprintf(path, 600, "%s/%s", folder, name);
+    return path;
+}
+
+static inline void remove_tree(const char* path)
+{
+    DIR* list = opendir(path);
+    for (struct dirent* entry; list && (entry = readdir(list));) {
+        char inner[4096];
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        if (snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) < (int)sizeof inner) remove_tree(inner);
+    }
+    if (list) closedir(list);
+    remove(path);
+}
+static inline void folder_remove(void) { remove_tree(folder); }
+
+/* A new file each time: rewriting one makes some file systems wait for the disk. */
+static inline void write_file(const char* path, const void* data, size_t size)
+{
+    remove(path);
+    FILE* out = fopen(path, "wb");
+    if (!out || (size && fwrite(data, 1, size, out) != size) || fclose(out) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+#endif
