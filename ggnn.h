@@ -2178,9 +2178,1154 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 // ==== [7i] STORE
 // =============================================================================
 
+// Rows are read from slots in an order that depends on the ids alone, so counting apart from copying gives the same
+// counts for any number of threads, with no atomics; the second look-up is paid for by those who count.
+static void ggnni_count_row(const ggnn_store* from, int64_t v)
+{
+    from->traffic[ggnn_locate(&from->at, v).slot]++;
+}
+
+static void ggnni_convert_row(void* out, ggnn_type as, const void* row, ggnn_type type, int32_t width)
+{
+    if (as == type) {
+        memcpy(out, row, (size_t)(width * ggnn_type_bytes(type)));
+    } else if (as == GGNN_F32) {
+        for (int32_t j = 0; j < width; j++) ((float*)out)[j] = ggnn_half_to_float(((const uint16_t*)row)[j]);
+    } else {
+        for (int32_t j = 0; j < width; j++) ((uint16_t*)out)[j] = ggnn_float_to_half(((const float*)row)[j]);
+    }
+}
+
+// Rows to prefetch ahead of the one in use: 8 to 16 KiB of them hide the latency of memory (measured; more evicts what
+// is still wanted).
+static int32_t ggnni_rows_ahead(int64_t row_bytes) { return (int32_t)ggnni_max(4, ggnni_min(64, 12288 / (row_bytes + 1))); }
+
+static void ggnni_prefetch_row(const void* row, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i += 64) GGNNI_PREFETCH((const char*)row + i);
+}
+
+typedef struct {
+    char*             out;
+    int64_t           pitch_out;
+    ggnn_type         as;
+    const ggnn_store* from;
+    const ggnn_node*  id;
+    int64_t           n, pieces;
+} ggnni_gather;
+
+static void ggnni_gather_piece(void* context, int64_t piece)
+{
+    const ggnni_gather* s = (const ggnni_gather*)context;
+    int64_t             bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
+    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
+    for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++) {
+        if (i + ahead < end) ggnni_prefetch_row(ggnn_row(s->from, s->id[i + ahead]), bytes);
+        ggnni_convert_row(s->out + i * s->pitch_out, s->as, ggnn_row(s->from, s->id[i]), s->from->type, s->from->width);
+    }
+}
+
+GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id, int64_t n)
+{
+    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, n, 0};
+    GGNN_ASSERT(ld_out >= from->width);
+    s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_gather_piece, &s);
+    if (from->traffic)
+        for (int64_t i = 0; i < n; i++) ggnni_count_row(from, id[i]);
+}
+
+// A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it ends as the
+// begin of slot s + 1.
+GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at, const ggnn_node* id, int64_t n)
+{
+    int32_t slots = at->parts + 2;
+    GGNN_ASSERT(n <= INT32_MAX);
+    memset(bound, 0, ((size_t)slots + 1) * sizeof *bound);
+    for (int64_t i = 0; i < n; i++) bound[ggnn_locate(at, id[i]).slot + 1]++;
+    for (int32_t s = 0; s < slots; s++) bound[s + 1] += bound[s];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t place = bound[ggnn_locate(at, id[i]).slot]++;
+        gather[place] = (int32_t)i;
+        scatter[i] = (int32_t)place;
+    }
+    for (int32_t s = slots; s > 0; s--) bound[s] = bound[s - 1];
+    bound[0] = 0;
+}
+
+typedef struct {
+    char*          out;
+    const char*    inp;
+    int64_t        pitch_out, pitch_inp, bytes;
+    const int32_t* index;
+    int64_t        n, pieces;
+} ggnni_permute;
+
+static void ggnni_permute_piece(void* context, int64_t piece)
+{
+    const ggnni_permute* s = (const ggnni_permute*)context;
+    int64_t              end = ggnni_begin(s->n, piece + 1, s->pieces);
+    for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++)
+        memcpy(s->out + i * s->pitch_out, s->inp + s->index[i] * s->pitch_inp, (size_t)s->bytes);
+}
+
+GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,
+                           const int32_t* index, int64_t n)
+{
+    int64_t       size = ggnn_type_bytes(type);
+    ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index, n, 0};
+    GGNN_ASSERT(ld_out >= width && ld_inp >= width);
+    s.pieces = ggnni_pieces(n * s.bytes, 1 << 15);
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_permute_piece, &s);
+}
+
 // =============================================================================
 // ==== [8i] SPARSE
 // =============================================================================
+
+// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader gives the addresses of
+// the rows that the entries name - in a matrix or in a store, and those of the lists to come, for prefetching - and one
+// of the loops below runs over them: sum, max, dot. The loops know nothing of blocks, so there are few of them, they are
+// the only hot code, and every op that sums rows sums them alike.
+
+enum {
+    GGNNI_SEGMENT = 256, // entries whose sum is formed before it is added to the row's
+    GGNNI_HEADS = 16,    // heads handled in one pass: bounds the memory of a segment's coefficients
+    GGNNI_COLUMNS = 512  // columns of a partial sum
+};
+
+// ---- the loops: plain -----------------------------------------------------------
+
+typedef struct { // n rows that one loop runs over, `width` columns from byte `offset` on
+    const char* const* row;    // (n, and `ahead` more to be prefetched)
+    int64_t            offset; //
+    ggnn_type          type;   //
+    const float*       coef;   // of row i: coef[i * stride]; NULL: ones
+    int64_t            stride; //
+    int32_t            n, ahead, width;
+} ggnni_rows;
+
+typedef struct {
+    // out[j] = sum over i, in order, of coef[i] * row[i][j]
+    void (*sum)(float* out, const ggnni_rows* r);
+    // The same where chosen[i][j] = offset[i] only: what MAX and MIN send back. chosen is read at r->offset.
+    void (*sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset);
+    // out[j] = greatest of sign * coef[i] * row[i][j], times sign; arg[j] = first + i, or NULL. first > 0: goes on.
+    void (*max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign);
+    // out[i * stride] = row[i] . x, coef is not used
+    void (*dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r);
+    // out[j] = keep * out[j] + factor * x[j]; x NULL: keep * out[j]
+    void (*blend)(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width);
+    // x[i] = ggnn_exp2(x[i])
+    void (*exp2)(float* x, int64_t n);
+} ggnni_loops;
+
+static float ggnni_load(const void* row, ggnn_type type, int32_t j)
+{
+    return type == GGNN_F32 ? ((const float*)row)[j] : ggnn_half_to_float(((const uint16_t*)row)[j]);
+}
+
+static void ggnni_sum_plain(float* out, const ggnni_rows* r)
+{
+    for (int32_t j = 0; j < r->width; j++) out[j] = 0;
+    for (int32_t i = 0; i < r->n; i++) {
+        const char* row = r->row[i] + r->offset;
+        float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
+        for (int32_t j = 0; j < r->width; j++) out[j] += coef * ggnni_load(row, r->type, j);
+    }
+}
+
+static void ggnni_sum_chosen_plain(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset)
+{
+    for (int32_t j = 0; j < r->width; j++) out[j] = 0;
+    for (int32_t i = 0; i < r->n; i++) {
+        const char*    row = r->row[i] + r->offset;
+        const int32_t* arg = (const int32_t*)(const void*)(chosen[i] + r->offset);
+        float          coef = r->coef ? r->coef[i * r->stride] : 1.0f;
+        for (int32_t j = 0; j < r->width; j++)
+            if (arg[j] == offset[i]) out[j] += coef * ggnni_load(row, r->type, j);
+    }
+}
+
+static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
+{
+    for (int32_t j = 0; j < r->width; j++) {
+        float   best = sign * out[j];
+        int32_t best_i = arg ? arg[j] : 0;
+        for (int32_t i = 0; i < r->n; i++) {
+            float x = sign * (r->coef ? r->coef[i * r->stride] : 1.0f) * ggnni_load(r->row[i] + r->offset, r->type, j);
+            if ((i == 0 && first == 0) || x > best || (best != best && x == x)) { // a NaN gives way to any number
+                best = x;
+                best_i = first + i;
+            }
+        }
+        out[j] = sign * best;
+        if (arg) arg[j] = best_i;
+    }
+}
+
+// 16 partial sums, of columns 0, 16, 32 .., of 1, 17, 33 .. and so on: what vectors of any width can do alike.
+static void ggnni_dot_plain(float* out, int64_t stride, const float* x, const ggnni_rows* r)
+{
+    for (int32_t i = 0; i < r->n; i++) {
+        float part[16] = {0};
+        for (int32_t j = 0; j < r->width; j++) part[j & 15] += ggnni_load(r->row[i] + r->offset, r->type, j) * x[j];
+        for (int32_t half = 8; half; half /= 2)
+            for (int32_t j = 0; j < half; j++) part[j] += part[j + half];
+        out[i * stride] = part[0];
+    }
+}
+
+static void ggnni_blend_plain(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width)
+{
+    for (int32_t j = 0; j < width; j++) out[j] *= keep;
+    for (int32_t j = 0; j < width && x; j++) out[j] += factor * ggnni_load(x, type, j);
+}
+
+// 2^x = 2^n * 2^r, n the nearest integer: adding 1.5 * 2^23 leaves it in the low bits of the sum. 2^r, |r| <= 1/2, is
+// 1 + r * (a polynomial of degree 5, fitted by least squares reweighted towards equal relative errors, 2e-8).
+GGNN_API float ggnn_exp2(float x)
+{
+    const float magic = 12582912.0f;
+    float       shifted = x + magic, r = x - (shifted - magic), p;
+    uint32_t    n, bits;
+    if (!(x >= -126.0f)) return x != x ? x : 0.0f;
+    if (x >= 128.0f) return INFINITY;
+    p = 0.00015353362f * r + 0.0013398875f;
+    p = p * r + 0.00961843692f;
+    p = p * r + 0.0555033237f;
+    p = p * r + 0.240226477f;
+    p = p * r + 0.693147182f;
+    p = p * r + 1.0f;
+    memcpy(&n, &shifted, sizeof n);
+    memcpy(&bits, &p, sizeof bits);
+    bits += n << 23; // what magic itself has there is shifted out
+    memcpy(&p, &bits, sizeof p);
+    return p;
+}
+
+static void ggnni_exp2_plain(float* x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = ggnn_exp2(x[i]);
+}
+
+static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain, ggnni_max_plain,
+                                        ggnni_dot_plain, ggnni_blend_plain,      ggnni_exp2_plain};
+
+static const ggnni_loops* ggnni_choose_loops(void) { return &ggnni_plain; }
+
+// ---- sums in segments -------------------------------------------------------------
+
+// Adds a segment of rows, heads * width columns, to out: out = keep[k] * out + sum, or out = sum where keep is NULL.
+static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* keep, ggnni_rows rows, int32_t heads, int32_t width)
+{
+    const float* coef = rows.coef;
+    float        part[GGNNI_COLUMNS];
+    for (int32_t k = 0; k < heads; k++) {
+        if (coef) rows.coef = coef + k;
+        for (int32_t c = 0; c < width; c += rows.width) {
+            rows.width = keep && width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : width - c;
+            rows.offset = (k * width + c) * ggnn_type_bytes(rows.type);
+            loops->sum(keep ? part : out + k * width, &rows);
+            if (keep) loops->blend(out + k * width + c, keep[k], 1.0f, part, GGNN_F32, rows.width);
+        }
+    }
+}
+
+static const float ggnni_ones[GGNNI_HEADS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+typedef struct { // the same for single numbers
+    float   total, part;
+    int32_t n;
+} ggnni_sum;
+
+static void ggnni_add(ggnni_sum* s, float x)
+{
+    if (s->n == GGNNI_SEGMENT) {
+        s->total += s->part;
+        s->part = 0;
+        s->n = 0;
+    }
+    s->part += x;
+    s->n++;
+}
+static float ggnni_total(const ggnni_sum* s) { return s->total + s->part; }
+
+// ---- lists ----------------------------------------------------------------------------
+
+static int64_t ggnni_edge(const ggnn_block* b, int64_t e) { return b->edge ? b->edge[e] : e; }
+
+typedef struct {
+    int64_t begin, end;
+} ggnni_range;
+
+// The lists of one piece of work: cut where rows + edges are even, so that neither hubs nor empty lists pile up in one.
+static int64_t ggnni_list_at(const ggnn_block* b, int64_t work)
+{
+    int64_t low = 0, high = *b->num_dst.n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (b->indptr[middle] + middle < work) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+static int64_t ggnni_work(const ggnn_block* b) { return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0; }
+static int64_t ggnni_block_pieces(const ggnn_block* b, int32_t width)
+{
+    return ggnni_pieces(ggnni_work(b) * ((int64_t)width + 4), 1 << 14);
+}
+static ggnni_range ggnni_lists(const ggnn_block* b, int64_t piece, int64_t pieces)
+{
+    int64_t     work = ggnni_work(b);
+    ggnni_range lists;
+    lists.begin = ggnni_list_at(b, ggnni_begin(work, piece, pieces));
+    lists.end = piece + 1 < pieces ? ggnni_list_at(b, ggnni_begin(work, piece + 1, pieces)) : *b->num_dst.n;
+    return lists;
+}
+
+// Where rows are: u at base + u * pitch, or in a store by global id.
+typedef struct {
+    const char*       base;
+    int64_t           pitch;
+    const ggnn_store* from; // NULL: base
+    const ggnn_node*  id;   // of the block's sources
+} ggnni_source;
+
+static int64_t ggnni_global(const ggnn_block* b, const ggnn_node* id, int64_t e)
+{
+    return b->neighbor ? b->neighbor[e] : id[b->indices[e]];
+}
+
+// Reads the lists of a range in order, entry by entry. A list of a row below with_self begins with the row itself.
+typedef struct {
+    const ggnn_block* b;
+    ggnni_source      source;
+    int64_t           with_self;
+    int64_t           v, i, end;           // the next entry to look up, i of list v; lists end at `end`
+    int32_t           taken, known, ahead; // entries of row[]
+    const char*       row[4 * GGNNI_SEGMENT];
+} ggnni_reader;
+
+static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source source, int64_t with_self, ggnni_range lists,
+                              int64_t row_bytes)
+{
+    r->b = b;
+    r->source = source;
+    r->with_self = with_self;
+    r->v = lists.begin;
+    r->i = 0;
+    r->end = lists.end;
+    r->taken = r->known = 0;
+    r->ahead = ggnni_rows_ahead(row_bytes);
+}
+
+static const char* ggnni_address(const ggnni_reader* r, int64_t v, int64_t i)
+{
+    const ggnni_source* s = &r->source;
+    int64_t             e = r->b->indptr[v] + i - (v < r->with_self);
+    int                 self = v < r->with_self && i == 0;
+    if (s->from) return (const char*)ggnn_row(s->from, self ? (int64_t)s->id[v] : ggnni_global(r->b, s->id, e));
+    return s->base + (self ? v : (int64_t)r->b->indices[e]) * s->pitch;
+}
+
+// The addresses of the next n entries, n <= GGNNI_SEGMENT, with `ahead` more behind them; after the last entry of the
+// range its address is repeated, so that no id past the end is read.
+static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
+{
+    int32_t            wanted = r->taken + n + r->ahead;
+    const char* const* result;
+    if (wanted > 4 * GGNNI_SEGMENT) {
+        memmove(r->row, r->row + r->taken, (size_t)(r->known - r->taken) * sizeof *r->row);
+        r->known -= r->taken;
+        r->taken = 0;
+        wanted = n + r->ahead;
+    }
+    while (r->known < wanted && r->v < r->end) {
+        int64_t length = r->b->indptr[r->v + 1] - r->b->indptr[r->v] + (r->v < r->with_self);
+        for (; r->i < length && r->known < wanted; r->i++) r->row[r->known++] = ggnni_address(r, r->v, r->i);
+        if (r->i == length) {
+            r->v++;
+            r->i = 0;
+        }
+    }
+    while (r->known < wanted) {
+        r->row[r->known] = r->row[r->known - 1];
+        r->known++;
+    }
+    result = r->row + r->taken;
+    r->taken += n;
+    return result;
+}
+
+// ---- aggregation ------------------------------------------------------------------------
+
+typedef struct {
+    float*             out;
+    int64_t            ld_out;
+    int32_t*           arg;
+    int64_t            ld_arg;
+    ggnn_reduce        how;
+    const ggnn_block*  b;
+    ggnn_scale         scale;
+    const float*       weight;
+    int32_t            stride, heads, width; // of weight; of this pass; of a head
+    ggnni_source       source;
+    ggnn_type          type;
+    int64_t            pieces;
+    const ggnni_loops* loops;
+} ggnni_spmm;
+
+// Coefficients of a segment's edges, weight * src: their address, or NULL for ones; in buffer unless they lie ready.
+static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64_t begin, int32_t n, int64_t* stride)
+{
+    *stride = s->stride;
+    if (!s->scale.src && !s->weight) return NULL;
+    if (!s->scale.src && !s->b->edge) return s->weight + begin * s->stride;
+    *stride = s->heads;
+    for (int32_t i = 0; i < n; i++) {
+        int64_t e = begin + i;
+        float   src = 1;
+        if (s->scale.src) src = s->scale.src[s->source.from ? ggnni_global(s->b, s->source.id, e) : s->b->indices[e]];
+        for (int32_t k = 0; k < s->heads; k++)
+            buffer[i * s->heads + k] = s->weight ? s->weight[ggnni_edge(s->b, e) * s->stride + k] * src : src;
+    }
+    return buffer;
+}
+
+static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_rows rows, int64_t first)
+{
+    const float* coef = rows.coef;
+    rows.width = s->width;
+    for (int32_t k = 0; k < s->heads; k++) {
+        if (coef) rows.coef = coef + k;
+        rows.offset = k * s->width * ggnn_type_bytes(s->type);
+        s->loops->max(out + k * s->width, arg ? arg + k * s->width : NULL, &rows, (int32_t)first, s->how == GGNN_MAX ? 1.0f : -1.0f);
+    }
+}
+
+// The factors of a whole row: dst, mean, self.
+static void ggnni_finish_row(const ggnni_spmm* s, float* out, int64_t v, int64_t n)
+{
+    int32_t     width = s->heads * s->width;
+    float       factor = s->scale.dst ? s->scale.dst[v] : s->how == GGNN_MEAN ? 1.0f / (float)n : 1.0f;
+    const void* own = NULL;
+    if (n == 0) factor = 1; // of zeros
+    if (s->scale.self && (s->b->indices == NULL || v < *s->b->num_src.n))
+        own = s->source.from ? ggnn_row(s->source.from, s->source.id[v]) : s->source.base + v * s->source.pitch;
+    if (own) s->loops->blend(out, factor, s->scale.self[v], own, s->type, width);
+    else if (factor != 1.0f) s->loops->blend(out, factor, 0.0f, NULL, GGNN_F32, width);
+}
+
+static void ggnni_spmm_piece(void* context, int64_t piece)
+{
+    const ggnni_spmm* s = (const ggnni_spmm*)context;
+    ggnni_range       lists = ggnni_lists(s->b, piece, s->pieces);
+    int32_t           width = s->heads * s->width;
+    ggnni_rows        rows = {NULL, 0, s->type, NULL, 0, 0, 0, width};
+    float             buffer[GGNNI_SEGMENT * GGNNI_HEADS];
+    ggnni_reader      reader;
+    ggnni_reader_init(&reader, s->b, s->source, 0, lists, width * ggnn_type_bytes(s->type));
+    rows.ahead = reader.ahead;
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        int64_t  begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
+        float*   out = s->out + v * s->ld_out;
+        int32_t* arg = s->arg ? s->arg + v * s->ld_arg : NULL;
+        if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
+        if (n == 0 && arg) memset(arg, 0xff, (size_t)width * sizeof *arg);
+        for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
+            rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
+            rows.row = ggnni_take(&reader, rows.n);
+            rows.coef = ggnni_coefficients(s, buffer, begin + first, rows.n, &rows.stride);
+            if (s->how == GGNN_MAX || s->how == GGNN_MIN) ggnni_max_rows(s, out, arg, rows, first);
+            else ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, s->heads, s->width);
+        }
+        ggnni_finish_row(s, out, v, n);
+    }
+}
+
+static void ggnni_spmm_run(ggnni_spmm* s, int32_t width)
+{
+    GGNN_ASSERT(s->ld_out >= width);
+    s->loops = ggnni_choose_loops();
+    s->pieces = ggnni_block_pieces(s->b, width);
+    GGNN_PARALLEL_FOR(s->pieces, ggnni_spmm_piece, s);
+}
+
+static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
+{
+    ggnn_scale none = {NULL, NULL, NULL};
+    return scale ? *scale : none;
+}
+
+static ggnni_source ggnni_matrix(const float* v, int64_t ld)
+{
+    ggnni_source s = {(const char*)v, ld * (int64_t)sizeof *v, NULL, NULL};
+    return s;
+}
+
+GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale,
+                        const float* weight, int32_t heads, const float* inp, int64_t ld_inp, int32_t width)
+{
+    int32_t per_head = width / heads;
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && (heads == 1 || weight) && ld_inp >= width);
+    GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
+    for (int32_t k = 0; k < heads; k += GGNNI_HEADS) {
+        int32_t    first = k * per_head, pass = heads - k < GGNNI_HEADS ? heads - k : GGNNI_HEADS;
+        ggnni_spmm s = {out + first, ld_out, NULL, width, how, b, ggnni_no_scale(scale), NULL, heads, pass, per_head,
+                        ggnni_matrix(inp + first, ld_inp), GGNN_F32, 0, NULL};
+        if (arg) s.arg = arg + first;
+        if (weight) s.weight = weight + k;
+        ggnni_spmm_run(&s, pass * per_head);
+    }
+}
+
+GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale,
+                             const ggnn_store* from, const ggnn_node* id)
+{
+    ggnni_source source = {NULL, 0, from, id};
+    ggnni_spmm   s = {out, ld_out, NULL, 0, how, b, ggnni_no_scale(scale), NULL, 1, 1, from->width, source, from->type, 0, NULL};
+    GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
+    ggnni_spmm_run(&s, from->width);
+    if (from->traffic) {
+        int64_t own = b->indices ? ggnni_min(*b->num_dst.n, *b->num_src.n) : *b->num_dst.n;
+        int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
+        for (int64_t e = 0; e < edges; e++) ggnni_count_row(from, ggnni_global(b, id, e));
+        for (int64_t v = 0; v < own && s.scale.self; v++) ggnni_count_row(from, id[v]);
+    }
+}
+
+typedef struct {
+    float*             dinp;
+    int64_t            ld_dinp;
+    const ggnn_block * t, *b;
+    const float*       weight;
+    int32_t            stride, heads, width;
+    const float*       dout;
+    int64_t            ld_dout;
+    const int32_t*     arg;
+    int64_t            ld_arg, pieces;
+    const ggnni_loops* loops;
+} ggnni_back_arg;
+
+// One segment of a source's list: what its targets say they chose, and the offsets they would name it by.
+static void ggnni_back_arg_segment(const ggnni_back_arg* s, float* out, ggnni_rows rows, int64_t begin, int fresh)
+{
+    const char* chosen[GGNNI_SEGMENT];
+    int32_t     offset[GGNNI_SEGMENT];
+    float       coef[GGNNI_SEGMENT], part[GGNNI_COLUMNS];
+    for (int32_t i = 0; i < rows.n; i++) {
+        int64_t v = s->t->indices[begin + i];
+        chosen[i] = (const char*)(s->arg + v * s->ld_arg);
+        offset[i] = (int32_t)(ggnni_edge(s->t, begin + i) - s->b->indptr[v]);
+    }
+    rows.coef = s->weight ? coef : NULL;
+    rows.stride = 1;
+    for (int32_t k = 0; k < s->heads; k++) {
+        for (int32_t i = 0; i < rows.n && s->weight; i++)
+            coef[i] = s->weight[ggnni_edge(s->b, ggnni_edge(s->t, begin + i)) * s->stride + k];
+        for (int32_t c = 0; c < s->width; c += rows.width) {
+            int32_t column = k * s->width + c;
+            rows.width = !fresh && s->width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : s->width - c;
+            rows.offset = column * (int64_t)sizeof(float);
+            s->loops->sum_chosen(fresh ? out + column : part, &rows, chosen, offset);
+            if (!fresh) s->loops->blend(out + column, 1.0f, 1.0f, part, GGNN_F32, rows.width);
+        }
+    }
+}
+
+static void ggnni_back_arg_piece(void* context, int64_t piece)
+{
+    const ggnni_back_arg* s = (const ggnni_back_arg*)context;
+    ggnni_range           lists = ggnni_lists(s->t, piece, s->pieces);
+    int32_t               width = s->heads * s->width;
+    ggnni_rows            rows = {NULL, 0, GGNN_F32, NULL, 0, 0, 0, width};
+    ggnni_reader          reader;
+    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout, s->ld_dout), 0, lists, 2 * width * (int64_t)sizeof(float));
+    rows.ahead = reader.ahead;
+    for (int64_t u = lists.begin; u < lists.end; u++) {
+        int64_t begin = s->t->indptr[u], n = s->t->indptr[u + 1] - begin;
+        float*  out = s->dinp + u * s->ld_dinp;
+        if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
+        for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
+            rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
+            rows.row = ggnni_take(&reader, rows.n);
+            ggnni_back_arg_segment(s, out, rows, begin + first, first == 0);
+        }
+    }
+}
+
+GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b, const float* weight,
+                                 int32_t heads, const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width)
+{
+    ggnni_back_arg s = {dinp, ld_dinp, t,   b,     weight, heads, heads, width / heads,
+                        dout, ld_dout, arg, width, 0,      NULL};
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_dinp >= width && ld_dout >= width);
+    s.loops = ggnni_choose_loops();
+    s.pieces = ggnni_block_pieces(t, width);
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_back_arg_piece, &s);
+}
+
+GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale, const float* weight,
+                                int32_t heads, const float* dout, int64_t ld_dout, int32_t width)
+{
+    ggnn_scale f = ggnni_no_scale(scale);
+    for (int64_t u = 0; u < *b->num_src.n; u++) memset(dinp + u * ld_dinp, 0, (size_t)width * sizeof *dinp);
+    for (int64_t v = 0; v < *b->num_dst.n; v++) {
+        const float* row = dout + v * ld_dout;
+        for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
+            int32_t u = b->indices[e];
+            float   factor = (f.src ? f.src[u] : 1.0f) * (f.dst ? f.dst[v] : 1.0f);
+            for (int32_t j = 0; j < width; j++) {
+                float w = weight ? weight[ggnni_edge(b, e) * heads + j / (width / heads)] : 1.0f;
+                dinp[u * ld_dinp + j] += w * factor * row[j];
+            }
+        }
+        if (f.self && v < *b->num_src.n)
+            for (int32_t j = 0; j < width; j++) dinp[v * ld_dinp + j] += f.self[v] * row[j];
+    }
+}
+
+// ---- factors -------------------------------------------------------------------------------
+
+GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self)
+{
+    for (int64_t v = 0; v < *b->num_dst.n; v++) {
+        int64_t n = b->indptr[v + 1] - b->indptr[v] + (with_self != 0);
+        inv[v] = n ? 1.0f / (float)n : 0.0f;
+    }
+}
+
+typedef struct {
+    float*     inv_sqrt;
+    ggnn_graph g;
+    int64_t    pieces;
+} ggnni_gcn_norm;
+
+static void ggnni_gcn_norm_piece(void* context, int64_t piece)
+{
+    const ggnni_gcn_norm* s = (const ggnni_gcn_norm*)context;
+    int64_t               end = ggnni_begin(s->g.num_nodes, piece + 1, s->pieces);
+    for (int64_t v = ggnni_begin(s->g.num_nodes, piece, s->pieces); v < end; v++)
+        s->inv_sqrt[v] = 1.0f / sqrtf((float)(ggnn_neighbors(&s->g, (ggnn_node)v).degree + 1));
+}
+
+GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
+{
+    ggnni_gcn_norm s = {inv_sqrt, *g, ggnni_pieces(g->num_nodes, 1 << 12)};
+    s.g.traffic = NULL; // set-up, not a batch
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_gcn_norm_piece, &s);
+}
+
+GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const ggnn_node* id,
+                             const float* inv_sqrt, const ggnn_graph* g)
+{
+    ggnn_graph quiet = *g;
+    quiet.traffic = NULL; // degrees, no lists
+    for (int64_t u = 0; src && u < *b->num_src.n; u++) src[u] = inv_sqrt[id[u]];
+    for (int64_t v = 0; v < *b->num_dst.n; v++) {
+        int64_t degree = ggnn_neighbors(&quiet, id[v]).degree, sampled = b->indptr[v + 1] - b->indptr[v];
+        dst[v] = sampled ? (float)degree / (float)sampled * inv_sqrt[id[v]] : 0.0f;
+        self[v] = 1.0f / (float)(degree + 1);
+    }
+}
+
+// ---- edges: dot, add, sum, softmax ------------------------------------------------------------
+
+typedef struct {
+    float*             out; // per edge, or (num_dst, heads)
+    const ggnn_block*  b;
+    const float *      x, *y;
+    int64_t            ld_x, ld_y;
+    int32_t            heads, width; // of a head
+    int64_t            pieces;
+    const ggnni_loops* loops;
+} ggnni_edges;
+
+static void ggnni_edges_run(ggnni_edges* s, ggnni_body* body, int32_t width)
+{
+    s->loops = ggnni_choose_loops();
+    s->pieces = ggnni_block_pieces(s->b, width);
+    GGNN_PARALLEL_FOR(s->pieces, body, s);
+}
+
+static void ggnni_sddmm_dot(void* context, int64_t piece)
+{
+    const ggnni_edges* s = (const ggnni_edges*)context;
+    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
+    ggnni_rows         rows = {NULL, 0, GGNN_F32, NULL, 0, 0, 0, s->width};
+    float              dots[GGNNI_SEGMENT];
+    ggnni_reader       reader;
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0, lists, s->heads * s->width * (int64_t)sizeof(float));
+    rows.ahead = reader.ahead;
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        for (int64_t e = s->b->indptr[v], end = s->b->indptr[v + 1]; e < end; e += rows.n) {
+            rows.n = (int32_t)ggnni_min(end - e, GGNNI_SEGMENT);
+            rows.row = ggnni_take(&reader, rows.n);
+            for (int32_t k = 0; k < s->heads; k++) {
+                rows.offset = k * s->width * (int64_t)sizeof(float);
+                s->loops->dot(dots, 1, s->y + v * s->ld_y + k * s->width, &rows);
+                for (int32_t i = 0; i < rows.n; i++) s->out[ggnni_edge(s->b, e + i) * s->heads + k] = dots[i];
+            }
+        }
+    }
+}
+
+static void ggnni_sddmm_add(void* context, int64_t piece)
+{
+    const ggnni_edges* s = (const ggnni_edges*)context;
+    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
+            const float *x = s->x + s->b->indices[e] * s->ld_x, *y = s->y + v * s->ld_y;
+            float*       out = s->out + ggnni_edge(s->b, e) * s->heads;
+            for (int32_t k = 0; k < s->heads; k++) out[k] = x[k] + y[k];
+        }
+    }
+}
+
+GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src, int64_t ld_src,
+                         const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width)
+{
+    ggnni_edges s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, 0, NULL};
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && (how == GGNN_DOT || width == heads));
+    ggnni_edges_run(&s, how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, width);
+}
+
+static void ggnni_edge_sum_piece(void* context, int64_t piece)
+{
+    const ggnni_edges* s = (const ggnni_edges*)context;
+    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        for (int32_t k = 0; k < s->heads; k++) {
+            ggnni_sum sum = {0, 0, 0};
+            for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++)
+                ggnni_add(&sum, s->x[ggnni_edge(s->b, e) * s->heads + k]);
+            s->out[v * s->heads + k] = ggnni_total(&sum);
+        }
+    }
+}
+
+GGNN_API void ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads)
+{
+    ggnni_edges s = {out, b, value, NULL, 0, 0, heads, 1, 0, NULL};
+    ggnni_edges_run(&s, ggnni_edge_sum_piece, heads);
+}
+
+static const float ggnni_log2_e = 1.44269504f;
+
+// Head k of target v: 2^((x - max) log2 e) in segments, then their sum divides all.
+static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
+{
+    int64_t   begin = s->b->indptr[v], end = s->b->indptr[v + 1], n;
+    float     most = -INFINITY, power[GGNNI_SEGMENT];
+    ggnni_sum sum = {0, 0, 0};
+    for (int64_t e = begin; e < end; e++) {
+        float x = s->x[ggnni_edge(s->b, e) * s->heads + k];
+        if (x > most) most = x;
+    }
+    for (int64_t e = begin; e < end; e += n) {
+        n = ggnni_min(end - e, GGNNI_SEGMENT);
+        for (int64_t i = 0; i < n; i++) power[i] = (s->x[ggnni_edge(s->b, e + i) * s->heads + k] - most) * ggnni_log2_e;
+        s->loops->exp2(power, n);
+        for (int64_t i = 0; i < n; i++) {
+            ggnni_add(&sum, power[i]);
+            s->out[ggnni_edge(s->b, e + i) * s->heads + k] = power[i];
+        }
+    }
+    float inv = 1.0f / ggnni_total(&sum);
+    for (int64_t e = begin; e < end; e++) s->out[ggnni_edge(s->b, e) * s->heads + k] *= inv;
+}
+
+static void ggnni_softmax_piece(void* context, int64_t piece)
+{
+    const ggnni_edges* s = (const ggnni_edges*)context;
+    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
+    for (int64_t v = lists.begin; v < lists.end; v++)
+        for (int32_t k = 0; k < s->heads; k++) ggnni_softmax_list(s, v, k);
+}
+
+GGNN_API void ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
+{
+    ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, 0, NULL};
+    ggnni_edges_run(&s, ggnni_softmax_piece, 4 * heads);
+}
+
+static void ggnni_softmax_back_piece(void* context, int64_t piece)
+{
+    const ggnni_edges* s = (const ggnni_edges*)context;
+    ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        for (int32_t k = 0; k < s->heads; k++) {
+            ggnni_sum sum = {0, 0, 0};
+            for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
+                int64_t at = ggnni_edge(s->b, e) * s->heads + k;
+                ggnni_add(&sum, s->x[at] * s->y[at]);
+            }
+            for (int64_t e = s->b->indptr[v]; e < s->b->indptr[v + 1]; e++) {
+                int64_t at = ggnni_edge(s->b, e) * s->heads + k;
+                s->out[at] = s->x[at] * (s->y[at] - ggnni_total(&sum));
+            }
+        }
+    }
+}
+
+GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout, int32_t heads)
+{
+    ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, 0, NULL};
+    ggnni_edges_run(&s, ggnni_softmax_back_piece, 2 * heads);
+}
+
+// ---- attention ----------------------------------------------------------------------------------
+
+typedef struct {
+    float *            el, *dz, *datt;
+    const float *      z, *att, *del;
+    int64_t            ld_z, ld_dz, n, pieces;
+    int32_t            heads, width; // of a head
+    const ggnni_loops* loops;
+} ggnni_scores;
+
+static void ggnni_scores_piece(void* context, int64_t piece)
+{
+    const ggnni_scores* s = (const ggnni_scores*)context;
+    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
+    const char*         row[GGNNI_SEGMENT];
+    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, 0, 0, 0, s->width};
+    for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u += rows.n) {
+        rows.n = (int32_t)ggnni_min(end - u, GGNNI_SEGMENT);
+        for (int32_t i = 0; i < rows.n; i++) row[i] = (const char*)(s->z + (u + i) * s->ld_z);
+        for (int32_t k = 0; k < s->heads; k++) {
+            rows.offset = k * s->width * (int64_t)sizeof(float);
+            s->loops->dot(s->el + u * s->heads + k, s->heads, s->att + k * s->width, &rows);
+        }
+    }
+}
+
+GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)
+{
+    ggnni_scores s = {el, NULL, NULL, z, att, NULL, ld_z, 0, n, 0, heads, width / heads, NULL};
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_z >= width);
+    s.loops = ggnni_choose_loops();
+    s.pieces = ggnni_pieces(n * width, 1 << 14);
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_piece, &s);
+}
+
+static void ggnni_scores_dz(void* context, int64_t piece)
+{
+    const ggnni_scores* s = (const ggnni_scores*)context;
+    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
+    for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u++)
+        for (int32_t k = 0; k < s->heads; k++)
+            s->loops->blend(s->dz + u * s->ld_dz + k * s->width, 1.0f, s->del[u * s->heads + k], s->att + k * s->width, GGNN_F32,
+                            s->width);
+}
+
+// Sixteen columns of datt, over all rows in order: threads divide outputs, never a sum.
+static void ggnni_scores_datt(void* context, int64_t piece)
+{
+    const ggnni_scores* s = (const ggnni_scores*)context;
+    int32_t             first = (int32_t)piece * 16, n = (int32_t)ggnni_min(16, s->heads * s->width - first), head[16];
+    float               sum[16] = {0};
+    for (int32_t j = 0; j < n; j++) head[j] = (first + j) / s->width;
+    for (int64_t u = 0; u < s->n; u++) {
+        const float *z = s->z + u * s->ld_z + first, *del = s->del + u * s->heads;
+        if (n == 16 && head[0] == head[15]) {
+            float factor = del[head[0]];
+            for (int32_t j = 0; j < 16; j++) sum[j] += factor * z[j];
+        } else {
+            for (int32_t j = 0; j < n; j++) sum[j] += del[head[j]] * z[j];
+        }
+    }
+    memcpy(s->datt + first, sum, (size_t)n * sizeof *sum);
+}
+
+GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z, int64_t ld_z,
+                               const float* att, int64_t n, int32_t heads, int32_t width)
+{
+    ggnni_scores s = {NULL, dz, datt, z, att, del, ld_z, ld_dz, n, 0, heads, width / heads, NULL};
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_z >= width && ld_dz >= width);
+    s.loops = ggnni_choose_loops();
+    s.pieces = ggnni_pieces(n * width, 1 << 14);
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_dz, &s);
+    GGNN_PARALLEL_FOR((width + 15) / 16, ggnni_scores_datt, &s);
+}
+
+// log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa m in
+// [sqrt 1/2, sqrt 2), whose series ends after z^9 / 9; and the exponent.
+static float ggnni_log2(float x)
+{
+    uint32_t bits, exponent;
+    float    m, z, zz, series;
+    if (!(x < INFINITY)) return x;
+    memcpy(&bits, &x, sizeof bits);
+    exponent = (bits - 0x3f3504f3u) >> 23; // 0x3f3504f3: sqrt 1/2
+    bits -= exponent << 23;
+    memcpy(&m, &bits, sizeof m);
+    z = (m - 1.0f) / (m + 1.0f);
+    zz = z * z;
+    series = zz * 0.320598898f + 0.412198583f;
+    series = zz * series + 0.577078016f;
+    series = zz * series + 0.961796694f;
+    series = zz * series + 2.885390082f;
+    return (float)exponent + z * series;
+}
+
+typedef struct {
+    float *               out, *lse;                     // forward
+    float *               dz, *del, *der;                // backward
+    const float *         z, *el, *er;                   //
+    const float *         dout, *out_in, *lse_in;        // backward
+    int64_t               ld_out, ld_z, ld_dz, ld_dout;  //
+    const ggnn_block *    b, *t;                         //
+    float *               delta, *dlogit;                // workspace: (num_dst, heads), (num_dst + num_edges, heads)
+    int32_t               heads, first, pass, width;     // heads [first, first + pass) of `heads`; of a head
+    const ggnn_attention* how;
+    uint32_t              threshold;
+    float                 kept; // factor of what dropout leaves
+    int64_t               pieces;
+    const ggnni_loops*    loops;
+} ggnni_gat;
+
+static void ggnni_gat_dropout(ggnni_gat* s, const ggnn_attention* how)
+{
+    GGNN_ASSERT(how->dropout >= 0.0f && how->dropout < 1.0f);
+    s->how = how;
+    s->threshold = ggnn_dropout_threshold(how->dropout);
+    s->kept = ggnn_dropout_scale(s->threshold);
+}
+
+// The random words that hold the dropout fields of entries i & ~7 .. i | 7 of target v's list.
+static ggnn_words ggnni_gat_words(const ggnni_gat* s, int64_t v, int64_t i, int32_t head)
+{
+    int64_t node = s->how->id ? (int64_t)s->how->id[v] : v;
+    return ggnn_random(&s->how->rng, s->how->layer, node, (uint32_t)(i / 8 * s->heads + head));
+}
+
+// Leaves 0 of the coefficients that dropout takes, n entries from `first` on of target v, and scales the others.
+static void ggnni_gat_drop(const ggnni_gat* s, float* coef, int64_t v, int64_t first, int32_t n)
+{
+    ggnn_words words = {{0, 0, 0, 0}};
+    for (int32_t k = 0; k < s->pass; k++) {
+        for (int32_t i = 0; i < n; i++) { // a segment begins at a multiple of 8
+            if (i % 8 == 0) words = ggnni_gat_words(s, v, first + i, s->first + k);
+            coef[i * s->pass + k] *= ggnn_dropout_field(words, i) < s->threshold ? 0.0f : s->kept;
+        }
+    }
+}
+
+static float ggnni_gat_logit(const ggnni_gat* s, int64_t u, int64_t v, int32_t k, float* slope)
+{
+    float x = s->el[u * s->heads + s->first + k] + s->er[v * s->heads + s->first + k];
+    *slope = x > 0 ? 1.0f : s->how->slope;
+    return *slope * x * ggnni_log2_e;
+}
+
+// Coefficients of a segment's entries as powers 2^(logit - most), most raised to theirs; keep[k]: what the row's earlier
+// sums are worth under the new maximum.
+static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, int64_t v, int64_t first, int32_t n)
+{
+    int64_t begin = s->b->indptr[v] + first - 1;
+    float   before[GGNNI_HEADS], slope;
+    memcpy(before, most, sizeof before);
+    for (int32_t i = 0; i < n; i++) {
+        int64_t u = first + i == 0 ? v : s->b->indices[begin + i];
+        for (int32_t k = 0; k < s->pass; k++) {
+            float logit = ggnni_gat_logit(s, u, v, k, &slope);
+            power[i * s->pass + k] = logit;
+            if (logit > most[k]) most[k] = logit;
+        }
+    }
+    for (int32_t k = 0; k < s->pass; k++) keep[k] = first ? before[k] - most[k] : 0.0f;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < s->pass; k++) power[i * s->pass + k] -= most[k];
+    s->loops->exp2(keep, s->pass);
+    s->loops->exp2(power, n * s->pass);
+}
+
+static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
+{
+    int64_t    n = s->b->indptr[v + 1] - s->b->indptr[v] + 1;
+    float      power[GGNNI_SEGMENT * GGNNI_HEADS], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
+    float*     out = s->out + v * s->ld_out + s->first * s->width;
+    ggnni_rows rows = {NULL, 0, GGNN_F32, power, s->pass, 0, reader->ahead, 0};
+    for (int32_t k = 0; k < GGNNI_HEADS; k++) most[k] = -INFINITY;
+    for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
+        rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
+        rows.row = ggnni_take(reader, rows.n);
+        ggnni_gat_powers(s, power, most, keep, v, first, rows.n);
+        for (int32_t k = 0; k < s->pass; k++) {
+            float part = 0;
+            for (int32_t i = 0; i < rows.n; i++) part += power[i * s->pass + k];
+            sum[k] = sum[k] * keep[k] + part;
+        }
+        if (s->threshold) ggnni_gat_drop(s, power, v, first, rows.n);
+        ggnni_add_rows(s->loops, out, first ? keep : NULL, rows, s->pass, s->width);
+    }
+    for (int32_t k = 0; k < s->pass; k++) {
+        s->loops->blend(out + k * s->width, 1.0f / sum[k], 0.0f, NULL, GGNN_F32, s->width);
+        s->lse[v * s->heads + s->first + k] = most[k] + ggnni_log2(sum[k]);
+    }
+}
+
+static void ggnni_gat_piece(void* context, int64_t piece)
+{
+    const ggnni_gat* s = (const ggnni_gat*)context;
+    ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
+    int64_t          pass = s->pass * s->width, first = s->first * s->width;
+    ggnni_reader     reader;
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->z + first, s->ld_z), lists.end, lists, pass * (int64_t)sizeof(float));
+    for (int64_t v = lists.begin; v < lists.end; v++) ggnni_gat_row(s, &reader, v);
+}
+
+// Runs body over pieces of b's lists, for GGNNI_HEADS heads at a time.
+static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
+{
+    for (s->first = 0; s->first < s->heads; s->first += GGNNI_HEADS) {
+        s->pass = (int32_t)ggnni_min(s->heads - s->first, GGNNI_HEADS);
+        s->pieces = ggnni_block_pieces(b, s->pass * (s->width + 8));
+        GGNN_PARALLEL_FOR(s->pieces, body, s);
+    }
+}
+
+GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
+                       const float* er, int32_t heads, int32_t width, const ggnn_attention* how)
+{
+    ggnni_gat s;
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_out >= width && ld_z >= width && b->indices);
+    memset(&s, 0, sizeof s);
+    s.out = out, s.ld_out = ld_out, s.lse = lse, s.b = b;
+    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er;
+    s.heads = heads, s.width = width / heads;
+    s.loops = ggnni_choose_loops();
+    ggnni_gat_dropout(&s, how);
+    ggnni_gat_run(&s, ggnni_gat_piece, b);
+}
+
+// The gradient of logit i of a list with coefficients alpha_i and dropout factors q_i is
+//   dlogit_i = alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j), and that sum is dout . out: delta.
+// Lists are gone over by source, in the transpose: dz and del are then sums of a row of their own; der is a sum over
+// b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] + v.
+
+GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads)
+{
+    return (size_t)(2 * num_dst + num_edges) * (size_t)heads * sizeof(float);
+}
+
+static void ggnni_gat_delta(void* context, int64_t piece)
+{
+    const ggnni_gat* s = (const ggnni_gat*)context;
+    ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
+    const char*      row;
+    ggnni_rows       rows = {&row, 0, GGNN_F32, NULL, 0, 1, 0, s->width};
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        row = (const char*)(s->out_in + v * s->ld_out);
+        for (int32_t k = s->first; k < s->first + s->pass; k++) {
+            rows.offset = k * s->width * (int64_t)sizeof(float);
+            s->loops->dot(s->delta + v * s->heads + k, 1, s->dout + v * s->ld_dout + k * s->width, &rows);
+        }
+    }
+}
+
+static void ggnni_gat_der(void* context, int64_t piece)
+{
+    const ggnni_gat* s = (const ggnni_gat*)context;
+    ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
+    for (int64_t v = lists.begin; v < lists.end; v++) {
+        for (int32_t k = s->first; k < s->first + s->pass; k++) {
+            ggnni_sum sum = {0, 0, 0};
+            for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++) ggnni_add(&sum, s->dlogit[i * s->heads + k]);
+            s->der[v * s->heads + k] = ggnni_total(&sum);
+        }
+    }
+}
+
+// Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots holds
+// dout . z of each.
+static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots, float* coef,
+                                   ggnni_sum* del)
+{
+    int64_t self = u < *s->b->num_dst.n, begin = s->t->indptr[u] + first - self, target[GGNNI_SEGMENT], entry[GGNNI_SEGMENT];
+    float   slope[GGNNI_SEGMENT];
+    for (int32_t i = 0; i < n; i++) {
+        target[i] = first + i < self ? u : s->t->indices[begin + i];
+        entry[i] = first + i < self ? 0 : ggnni_edge(s->t, begin + i) - s->b->indptr[target[i]] + 1;
+    }
+    for (int32_t k = 0; k < s->pass; k++) {
+        int32_t head = s->first + k;
+        float   alpha[GGNNI_SEGMENT];
+        for (int32_t i = 0; i < n; i++)
+            alpha[i] = ggnni_gat_logit(s, u, target[i], k, &slope[i]) - s->lse_in[target[i] * s->heads + head];
+        s->loops->exp2(alpha, n);
+        for (int32_t i = 0; i < n; i++) {
+            int64_t v = target[i];
+            float   q = 1;
+            if (s->threshold)
+                q = ggnn_dropout_field(ggnni_gat_words(s, v, entry[i], head), entry[i]) < s->threshold ? 0.0f : s->kept;
+            float d = alpha[i] * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[v * s->heads + head]) * slope[i];
+            coef[i * s->pass + k] = alpha[i] * q;
+            s->dlogit[(s->b->indptr[v] + v + entry[i]) * s->heads + head] = d;
+            ggnni_add(&del[k], d);
+        }
+    }
+}
+
+static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t u)
+{
+    int64_t    n = s->t->indptr[u + 1] - s->t->indptr[u] + (u < *s->b->num_dst.n);
+    float      dots[GGNNI_SEGMENT * GGNNI_HEADS], coef[GGNNI_SEGMENT * GGNNI_HEADS];
+    float*     dz = s->dz + u * s->ld_dz + s->first * s->width;
+    ggnni_rows rows = {NULL, 0, GGNN_F32, coef, s->pass, 0, 0, 0};
+    ggnni_sum  del[GGNNI_HEADS];
+    memset(del, 0, sizeof del);
+    if (n == 0) memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz);
+    for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
+        rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
+        rows.row = ggnni_take(reader, rows.n);
+        rows.width = s->width;
+        rows.ahead = reader->ahead;
+        for (int32_t k = 0; k < s->pass; k++) {
+            rows.offset = k * s->width * (int64_t)sizeof(float);
+            s->loops->dot(dots + k * GGNNI_SEGMENT, 1, s->z + u * s->ld_z + (s->first + k) * s->width, &rows);
+        }
+        ggnni_gat_back_segment(s, u, first, rows.n, dots, coef, del);
+        rows.ahead = 0; // they are in the cache now
+        ggnni_add_rows(s->loops, dz, first ? ggnni_ones : NULL, rows, s->pass, s->width);
+    }
+    for (int32_t k = 0; k < s->pass; k++) s->del[u * s->heads + s->first + k] = ggnni_total(&del[k]);
+}
+
+static void ggnni_gat_back_piece(void* context, int64_t piece)
+{
+    const ggnni_gat* s = (const ggnni_gat*)context;
+    ggnni_range      lists = ggnni_lists(s->t, piece, s->pieces);
+    int64_t          pass = s->pass * s->width, first = s->first * s->width;
+    ggnni_reader     reader;
+    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout + first, s->ld_dout), *s->b->num_dst.n, lists,
+                      pass * (int64_t)sizeof(float));
+    for (int64_t u = lists.begin; u < lists.end; u++) ggnni_gat_back_row(s, &reader, u);
+}
+
+GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t, const ggnn_block* b,
+                            const float* z, int64_t ld_z, const float* el, const float* er, const float* out, int64_t ld_out,
+                            const float* lse, const float* dout, int64_t ld_dout, int32_t heads, int32_t width,
+                            const ggnn_attention* how, void* workspace)
+{
+    ggnni_gat s;
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_dz >= width && ld_z >= width && ld_out >= width && ld_dout >= width);
+    memset(&s, 0, sizeof s);
+    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.der = der, s.t = t, s.b = b;
+    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.lse_in = lse, s.dout = dout, s.ld_dout = ld_dout;
+    s.heads = heads, s.width = width / heads;
+    s.delta = (float*)workspace;
+    s.dlogit = s.delta + *b->num_dst.n * heads;
+    s.loops = ggnni_choose_loops();
+    ggnni_gat_dropout(&s, how);
+    s.out_in = out, s.ld_out = ld_out;
+    ggnni_gat_run(&s, ggnni_gat_delta, b);
+    ggnni_gat_run(&s, ggnni_gat_back_piece, t);
+    ggnni_gat_run(&s, ggnni_gat_der, b);
+}
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT DEFAULT

@@ -1,0 +1,325 @@
+/* Rows spread over parts, host tier and cache: every layout gives what one array gives, and says where it read. */
+#include "ggnn.h"
+#include "test.h"
+
+enum { MAX_PARTS = 8, SLOTS = MAX_PARTS + 2 };
+
+/* One table of rows, cut up by a layout. */
+typedef struct {
+    ggnn_store  store;
+    int64_t     n;
+    char*       table; /* (n, pitch) row v: what row v of the store must be */
+    char*       slot[SLOTS];
+    const void* base[SLOTS];
+    ggnn_node*  rank;
+    int64_t     bound[MAX_PARTS + 1], traffic[SLOTS];
+} world;
+
+static void* fresh(int64_t bytes)
+{
+    void* p = malloc((size_t)(bytes > 0 ? bytes : 1));
+    if (!p) abort();
+    return p;
+}
+
+static void shuffle(ggnn_node* id, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) id[i] = (ggnn_node)i;
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t   j = test_below(i + 1);
+        ggnn_node swap = id[i];
+        id[i] = id[j];
+        id[j] = swap;
+    }
+}
+
+/* Where row v must be, worked out apart from ggnn_locate: ranks are dealt out one by one. */
+static int expected_slot(const world* w, int64_t v)
+{
+    const ggnn_layout* at = &w->store.at;
+    int64_t            r = at->rank ? at->rank[v] : v;
+    if (r < at->cached) return at->parts + 1;
+    if (r >= at->stored) return at->parts;
+    if (!at->bound) return (int)(r % at->parts);
+    for (int p = 0; p < at->parts; p++)
+        if (at->bound[p] <= r && r < at->bound[p + 1]) return p;
+    abort();
+}
+
+static void put_rows(world* w)
+{
+    int64_t pitch = w->store.pitch, next[SLOTS];
+    /* the cache repeats rows of the parts, so parts and host are filled for all ranks, in rank order */
+    ggnn_node* by_rank = (ggnn_node*)fresh(w->n * (int64_t)sizeof *by_rank);
+    memset(next, 0, sizeof next);
+    for (int64_t v = 0; v < w->n; v++) by_rank[w->rank ? w->rank[v] : v] = (ggnn_node)v;
+    for (int s = 0; s < w->store.at.parts + 2; s++) {
+        w->slot[s] = (char*)fresh(w->n * pitch);
+        memset(w->slot[s], 0x5a, (size_t)(w->n * pitch));
+        w->base[s] = w->slot[s];
+    }
+    for (int64_t r = 0; r < w->n; r++) {
+        const ggnn_layout* at = &w->store.at;
+        int                s = r >= at->stored ? at->parts : 0;
+        if (r < at->stored && !at->bound) s = (int)(r % at->parts);
+        if (r < at->stored && at->bound)
+            while (r >= at->bound[s + 1]) s++;
+        memcpy(w->slot[s] + next[s]++ * pitch, w->table + by_rank[r] * pitch, (size_t)pitch);
+        if (r < at->cached) memcpy(w->slot[at->parts + 1] + r * pitch, w->table + by_rank[r] * pitch, (size_t)pitch);
+    }
+    free(by_rank);
+}
+
+static void make_world(world* w, int64_t n, int32_t width, ggnn_type type, int parts, int ranked, int ranges)
+{
+    memset(w, 0, sizeof *w);
+    w->n = n;
+    w->store.width = width;
+    w->store.type = type;
+    w->store.pitch = width * ggnn_type_bytes(type) + (test_below(2) ? 0 : 2 * ggnn_type_bytes(type));
+    w->store.base = w->base;
+    w->store.traffic = w->traffic;
+    w->table = (char*)fresh(n * w->store.pitch);
+    for (int64_t i = 0; i < n * w->store.pitch / ggnn_type_bytes(type); i++) {
+        if (type == GGNN_F32) ((float*)(void*)w->table)[i] = test_uniform();
+        else ((uint16_t*)(void*)w->table)[i] = ggnn_float_to_half(test_uniform());
+    }
+    w->store.at.parts = parts;
+    w->store.at.stored = test_below(3) ? test_below(n + 1) : n;
+    w->store.at.cached = test_below(3) ? test_below(w->store.at.stored + 1) : 0;
+    if (ranked) {
+        w->rank = (ggnn_node*)fresh(n * (int64_t)sizeof *w->rank);
+        shuffle(w->rank, n);
+        w->store.at.rank = w->rank;
+    }
+    if (ranges) {
+        for (int p = 1; p < parts; p++) w->bound[p] = test_below(w->store.at.stored + 1); /* empty parts among them */
+        w->bound[parts] = w->store.at.stored;
+        for (int p = 1; p < parts; p++)
+            for (int q = p; q > 1 && w->bound[q] < w->bound[q - 1]; q--) {
+                int64_t swap = w->bound[q];
+                w->bound[q] = w->bound[q - 1];
+                w->bound[q - 1] = swap;
+            }
+        w->store.at.bound = w->bound;
+    }
+    put_rows(w);
+}
+
+static void free_world(world* w)
+{
+    for (int s = 0; s < SLOTS; s++) free(w->slot[s]);
+    free(w->table);
+    free(w->rank);
+}
+
+static float element(const world* w, int64_t v, int32_t j)
+{
+    const char* row = w->table + v * w->store.pitch;
+    return w->store.type == GGNN_F32 ? ((const float*)(const void*)row)[j]
+                                     : ggnn_half_to_float(((const uint16_t*)(const void*)row)[j]);
+}
+
+/* Gathers ids in both types, with ld > width, and compares rows, sentinels and counts. */
+static void check_gather(world* w, const ggnn_node* id, int64_t n)
+{
+    int32_t   width = w->store.width;
+    int64_t   ld = width + 3, expected[SLOTS];
+    float*    out = (float*)fresh(n * ld * 4);
+    uint16_t* half = (uint16_t*)fresh(n * ld * 2);
+    int       rows_equal = 1, halves_equal = 1, padding_kept = 1;
+    memset(expected, 0, sizeof expected);
+    memset(w->traffic, 0, sizeof w->traffic);
+    memset(out, 0x7b, (size_t)(n * ld * 4));
+    memset(half, 0x7b, (size_t)(n * ld * 2));
+    ggnn_gather(out, ld, GGNN_F32, &w->store, id, n);
+    for (int64_t i = 0; i < n; i++) expected[expected_slot(w, id[i])]++;
+    CHECK(memcmp(expected, w->traffic, sizeof expected) == 0);
+    ggnn_gather(half, ld, GGNN_F16, &w->store, id, n);
+    for (int64_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < width; j++) {
+            rows_equal &= out[i * ld + j] == element(w, id[i], j);
+            halves_equal &= half[i * ld + j] == ggnn_float_to_half(element(w, id[i], j));
+        }
+        for (int64_t j = width; j < ld; j++) padding_kept &= half[i * ld + j] == 0x7b7b && memcmp(&out[i * ld + j], "{{{{", 4) == 0;
+    }
+    CHECK(rows_equal);
+    CHECK(halves_equal);
+    CHECK(padding_kept);
+    free(out);
+    free(half);
+}
+
+TEST(gather_reads_any_layout_and_counts_where)
+{
+    static const int32_t widths[] = {1, 3, 5, 8, 16, 33, 100, 128};
+    for (int round = 0; round < 96; round++) {
+        world     w;
+        ggnn_node id[700];
+        int64_t   n = 1 + test_below(300), count = test_below(700);
+        make_world(&w, n, widths[round % 8], round / 8 % 2 ? GGNN_F16 : GGNN_F32, 1 + round % MAX_PARTS, round / 2 % 2, round / 3 % 2);
+        for (int64_t i = 0; i < count; i++) id[i] = (ggnn_node)test_below(n);
+        check_gather(&w, id, count);
+        free_world(&w);
+    }
+}
+
+TEST(gather_fills_large_outputs) /* past the cache: stores may go round it */
+{
+    static const int32_t widths[] = {100, 128, 61};
+    for (int round = 0; round < 3; round++) {
+        int64_t    n = 300, count = (40 << 20) / (widths[round] * 4);
+        world      w;
+        ggnn_node* id = (ggnn_node*)fresh(count * (int64_t)sizeof *id);
+        float*     out = (float*)fresh((count + 1) * widths[round] * 4);
+        int        equal = 1;
+        make_world(&w, n, widths[round], GGNN_F32, 3, 1, 0);
+        for (int64_t i = 0; i < count; i++) id[i] = (ggnn_node)test_below(n);
+        ggnn_gather(out + round, widths[round], GGNN_F32, &w.store, id, count);
+        for (int64_t i = 0; i < count; i++)
+            equal &= memcmp(out + round + i * widths[round], w.table + id[i] * w.store.pitch, (size_t)widths[round] * 4) == 0;
+        CHECK(equal);
+        free_world(&w);
+        free(id);
+        free(out);
+    }
+}
+
+/* What a distributed-memory system does: ids bucketed by owner, each owner copies its rows, answers put in order. */
+TEST(bucketed_exchange_equals_gather)
+{
+    for (int round = 0; round < 40; round++) {
+        world     w;
+        int32_t   width = 1 + (int32_t)test_below(40), gather[500], scatter[500];
+        int64_t   n = 1 + test_below(200), count = test_below(500), bound[SLOTS + 1];
+        ggnn_node id[500];
+        make_world(&w, n, width, GGNN_F32, 1 + round % MAX_PARTS, round & 1, round >> 1 & 1);
+        for (int64_t i = 0; i < count; i++) id[i] = (ggnn_node)test_below(n);
+        float* answers = (float*)fresh(count * width * 4);
+        float* out = (float*)fresh(count * (width + 1) * 4);
+        float* want = (float*)fresh(count * (width + 1) * 4);
+        memset(out, 0, (size_t)(count * (width + 1) * 4));
+        memset(want, 0, (size_t)(count * (width + 1) * 4));
+        ggnn_split(gather, scatter, bound, &w.store.at, id, count);
+        for (int s = 0; s < w.store.at.parts + 2; s++)
+            for (int64_t i = bound[s]; i < bound[s + 1]; i++) {
+                ggnn_place place = ggnn_locate(&w.store.at, id[gather[i]]);
+                CHECK_EQ(place.slot, s);
+                memcpy(answers + i * width, w.slot[s] + place.row * w.store.pitch, (size_t)width * 4);
+            }
+        ggnn_permute(out, width + 1, answers, width, GGNN_F32, width, scatter, count);
+        ggnn_gather(want, width + 1, GGNN_F32, &w.store, id, count);
+        CHECK(memcmp(out, want, (size_t)(count * (width + 1) * 4)) == 0);
+        free(answers);
+        free(out);
+        free(want);
+        free_world(&w);
+    }
+}
+
+TEST(split_is_stable_and_complete)
+{
+    for (int round = 0; round < 30; round++) {
+        world     w;
+        int32_t   gather[400], scatter[400];
+        int64_t   count = test_below(400), bound[SLOTS + 1];
+        ggnn_node id[400];
+        make_world(&w, 50, 1, GGNN_F32, 1 + round % MAX_PARTS, 1, round & 1);
+        for (int64_t i = 0; i < count; i++) id[i] = (ggnn_node)test_below(50);
+        ggnn_split(gather, scatter, bound, &w.store.at, id, count);
+        CHECK_EQ(bound[0], 0);
+        CHECK_EQ(bound[w.store.at.parts + 2], count);
+        for (int64_t i = 0; i < count; i++) CHECK_EQ(gather[scatter[i]], i);
+        for (int s = 0; s < w.store.at.parts + 2; s++)
+            for (int64_t i = bound[s]; i < bound[s + 1]; i++) {
+                CHECK_EQ(expected_slot(&w, id[gather[i]]), s);
+                CHECK(i == bound[s] || gather[i] > gather[i - 1]);
+            }
+        free_world(&w);
+    }
+}
+
+TEST(split_gives_the_indices_of_gsplit)
+{
+    /* owners 1, 2, 3, 4, 1, 2, 3, 4 of the paper's example are parts 0 to 3 here: ids modulo 4 */
+    static const ggnn_node id[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const int32_t   want_gather[8] = {0, 4, 1, 5, 2, 6, 3, 7}, want_scatter[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+    static const int64_t   want_bound[7] = {0, 2, 4, 6, 8, 8, 8};
+    ggnn_layout            at = {NULL, NULL, 0, 8, 4};
+    int32_t                gather[8], scatter[8];
+    int64_t                bound[7];
+    ggnn_split(gather, scatter, bound, &at, id, 8);
+    CHECK(memcmp(gather, want_gather, sizeof gather) == 0);
+    CHECK(memcmp(scatter, want_scatter, sizeof scatter) == 0);
+    CHECK(memcmp(bound, want_bound, sizeof bound) == 0);
+}
+
+TEST(permute_moves_rows_of_both_types)
+{
+    for (int32_t width = 1; width <= 20; width += 3) {
+        int32_t  index[9];
+        uint16_t inp[9 * 24], out[9 * 22];
+        for (int i = 0; i < 9; i++) index[i] = (int32_t)test_below(9);
+        for (int i = 0; i < 9 * 24; i++) inp[i] = (uint16_t)test_random();
+        memset(out, 0x11, sizeof out);
+        ggnn_permute(out, width + 2, inp, width + 4, GGNN_F16, width, index, 9);
+        for (int i = 0; i < 9; i++) {
+            CHECK(memcmp(out + i * (width + 2), inp + index[i] * (width + 4), (size_t)width * 2) == 0);
+            CHECK(out[i * (width + 2) + width] == 0x1111 && out[i * (width + 2) + width + 1] == 0x1111);
+        }
+    }
+}
+
+TEST(plain_store_reads_one_array)
+{
+    float       rows[6] = {1, 2, 3, 4, 5, 6}, out[4];
+    const void* base[3] = {rows, NULL, NULL};
+    ggnn_store  s = ggnn_store_plain(base, 3, 2, GGNN_F32);
+    ggnn_node   id[2] = {2, 0};
+    ggnn_gather(out, 2, GGNN_F32, &s, id, 2);
+    CHECK(out[0] == 5 && out[1] == 6 && out[2] == 1 && out[3] == 2);
+    ggnn_gather(out, 2, GGNN_F32, &s, id, 0); /* nothing to do, nothing written */
+    CHECK(out[0] == 5);
+}
+
+/* Every half there is, through the conversion of rows and the one of numbers, and back. */
+TEST(halves_convert_exactly)
+{
+    uint16_t* half = (uint16_t*)fresh(65536 * 2);
+    uint16_t* back = (uint16_t*)fresh(65536 * 2);
+    float*    wide = (float*)fresh(65536 * 4);
+    for (int i = 0; i < 65536; i++) half[i] = (uint16_t)i;
+    const void* base[3] = {half, NULL, NULL};
+    const void* wide_base[3] = {wide, NULL, NULL};
+    ggnn_node   zero = 0;
+    ggnn_store  s = ggnn_store_plain(base, 1, 65536, GGNN_F16), t = ggnn_store_plain(wide_base, 1, 65536, GGNN_F32);
+    ggnn_gather(wide, 65536, GGNN_F32, &s, &zero, 1);
+    ggnn_gather(back, 65536, GGNN_F16, &t, &zero, 1);
+    for (int i = 0; i < 65536; i++) {
+        float  one = ggnn_half_to_float((uint16_t)i);
+        int    exponent = i >> 10 & 31, fraction = i & 1023;
+        double value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+        CHECK(memcmp(&one, &wide[i], 4) == 0);
+        if (exponent < 31) CHECK(one == (i >> 15 ? -(float)value : (float)value));
+        else CHECK(fraction ? one != one : one == (i >> 15 ? -INFINITY : INFINITY));
+        if (exponent < 31 || !fraction) CHECK_EQ(back[i], i);
+    }
+    free(half);
+    free(back);
+    free(wide);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(7);
+    RUN(gather_reads_any_layout_and_counts_where);
+    RUN(gather_fills_large_outputs);
+    RUN(bucketed_exchange_equals_gather);
+    RUN(split_is_stable_and_complete);
+    RUN(split_gives_the_indices_of_gsplit);
+    RUN(permute_moves_rows_of_both_types);
+    RUN(plain_store_reads_one_array);
+    RUN(halves_convert_exactly);
+    return test_finish();
+}
