@@ -50,7 +50,27 @@ $(BUILD)/%.o: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
+# ---- the two commands ------------------------------------------------------------------------------------------------
+run: all
+	@[ -f $(BUILD)/planted.ggnn ] || $(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn
+	$(BUILD)/ggnn-train --data $(BUILD)/planted.ggnn --model sage --layers 3 --hidden 64 --fanout 10,5,5 --epochs 5
+
+test:
+	@CC="$(CC)" bash tests/run.sh
+
+show: # what was found
+	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)"
+
+# ---- make install [DESTDIR=] [PREFIX=/usr/local] ---------------------------------------------------------------------
+VERSION := $(shell sed -n '1s/.* v\([0-9.]*\) .*/\1/p' ggnn.h)
+install: all
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/pkgconfig
+	install -m 644 ggnn.h $(DESTDIR)$(PREFIX)/include
+	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
+	printf 'Name: ggnn\nDescription: graph sampling and GNN kernels in one C99 header\nVersion: $(VERSION)\nCflags: -I$(PREFIX)/include\nLibs: -lm\n' \
+	    > $(DESTDIR)$(PREFIX)/share/pkgconfig/ggnn.pc
+
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers clean
+.PHONY: all tests fuzzers run test show install clean
 .SECONDARY:

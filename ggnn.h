@@ -22,7 +22,7 @@
 //         const ggnn_node  seeds[]   = {0, 3};
 //         ggnn_csc         csc       = {indptr, NULL, indices, NULL, 8};
 //         ggnn_graph       g         = ggnn_graph_plain(&csc, 4, 8);
-//         ggnn_sampling    how       = {GGNN_FISHER_YATES, 1, {2}, 0, 0, 0, 0, 0};
+//         ggnn_sampling    how       = {GGNN_FISHER_YATES, 1, {2}, 0, 0, {0, 0, 0}};
 //         ggnn_rng         rng       = {1, 0, GGNN_PURPOSE_SAMPLE};    // seed 1, step 0
 //         ggnn_batch       batch;
 //         ggnn_unique_kind kind      = ggnn_unique_choose(4);
@@ -570,7 +570,7 @@ GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const g
 GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how,
                                  const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds);
 // The same in steps, for split training: the seeds (distinct ones numbered by first occurrence), then one hop a call.
-GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_node* seeds, int64_t num_seeds);
+GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds, int64_t num_seeds);
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_rng* rng);
 // Distinct ids that a batch may number: what ggnn_unique needs.
 GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
@@ -1935,12 +1935,11 @@ static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node
     return status;
 }
 
-GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_node* seeds, int64_t num_seeds)
+GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds, int64_t num_seeds)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     int64_t            bad = 0;
     ggnn_status        status;
-    GGNN_ASSERT(seen->num_nodes == g->num_nodes);
     ggnni_batch_empty(b);
     if (num_seeds < 0 || num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1);
     ggnn_unique_begin(seen);
@@ -2077,7 +2076,7 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggn
 GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how,
                                  const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds)
 {
-    ggnn_status status = ggnn_batch_begin(b, seen, g, seeds, num_seeds);
+    ggnn_status status = ggnn_batch_begin(b, seen, seeds, num_seeds);
     while (status == GGNN_OK && b->num_hops < how->num_hops) status = ggnn_sample_hop(b, seen, g, how, rng);
     return status;
 }

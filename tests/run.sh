@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# run.sh - what `make test` runs: builds the tests in every form that this machine can build, runs them, adds up.
+#   tests/run.sh [stage ...]   stages: plain asan node64 bare clang tsan vendor fuzz install; all by default
+# Each stage has its own folder under build/. The last line is "N passed, N failed, N skipped".
+set -u
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-cc}
+jobs=$(nproc 2>/dev/null || echo 2)
+passed=0 failed=0 skipped=0
+logs=build/test-logs
+mkdir -p "$logs"
+unset GGNN_TEST_FAIL_ALLOCATION MAKEFLAGS MAKELEVEL
+
+say() { printf '== %s\n' "$*"; }
+pass() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); printf '  FAILED %s\n' "$*"; }
+skip() { skipped=$((skipped + 1)); printf '  skipped %s\n' "$*"; }
+can() { printf 'int main(void){return 0;}\n' | "$1" -x c - -o "$logs/can" "${@:2}" 2>/dev/null && "$logs/can"; }
+
+# build FOLDER TARGET MAKE-ARGUMENT...: a failed build is one failed test
+build() {
+    local folder=$1 target=$2 log
+    log=$logs/$(basename "$folder").build
+    if make -j"$jobs" BUILD="$folder" "${@:3}" "$target" >"$log" 2>&1; then return 0; fi
+    fail "building $folder: $(grep -m1 -E 'error|Error' "$log")"
+    return 1
+}
+
+# run FOLDER NAME...: runs test programs (all where none is named) and adds up their closing lines
+run() {
+    local folder=$1 name program log line
+    shift
+    [ $# -gt 0 ] || set -- $(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
+    for name in "$@"; do
+        program=$folder/tests/$name
+        log=$logs/$(basename "$folder").$name
+        "$program" >"$log" 2>&1
+        line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
+        if [ -z "$line" ]; then
+            fail "$program ended early:"
+            tail -n 20 "$log"
+            continue
+        fi
+        passed=$((passed + $(echo "$line" | cut -d' ' -f1)))
+        failed=$((failed + $(echo "$line" | cut -d' ' -f3)))
+        skipped=$((skipped + $(echo "$line" | cut -d' ' -f5)))
+        case "$line" in *" 0 failed"*" 0 skipped") ;; *) grep -E '^  ' "$log" | grep -v '^  seed' | sed "s|^|  $name:|" ;; esac
+    done
+}
+
+stage_plain() {
+    say "plain: $("$CC" --version | head -n 1)"
+    make -s show
+    build build tests CC="$CC" && run build
+}
+
+stage_asan() {
+    say "address and undefined-behaviour sanitizers"
+    if ! can "$CC" -fsanitize=address,undefined; then skip "asan: $CC cannot"; return; fi
+    export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+    build build/asan tests CC="$CC" OPT="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=undefined" && run build/asan
+}
+
+stage_node64() {
+    say "64-bit node ids"
+    build build64 tests CC="$CC" NODE64=1 BUILD=build64 && run build64
+}
+
+stage_bare() {
+    say "without OpenMP, zlib and BLAS"
+    build build/bare tests CC="$CC" NO_OPENMP=1 NO_ZLIB=1 NO_BLAS=1 && run build/bare
+}
+
+stage_clang() {
+    say "clang"
+    if ! command -v clang >/dev/null; then skip "clang: not installed"; return; fi
+    build build/clang tests CC=clang && run build/clang $(numerical)
+}
+
+# gcc's OpenMP runtime is not instrumented and gives false reports; clang's with archer does not.
+stage_tsan() {
+    say "thread sanitizer (clang)"
+    if ! can clang -fsanitize=thread -fopenmp; then skip "tsan: clang with libomp is not installed"; return; fi
+    export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0 OMP_NUM_THREADS=3
+    build build/tsan tests CC=clang OPT="-O1 -g" EXTRA="-fsanitize=thread" && run build/tsan $(numerical)
+    unset OMP_NUM_THREADS
+}
+
+# the programs that run in parallel regions; the others start other programs
+numerical() {
+    for name in test_graph test_block test_store test_sparse test_gemm test_models; do
+        [ -f "tests/$name.c" ] && echo "$name"
+    done
+}
+
+stage_vendor() {
+    say "vendoring: languages, compilers, options, two files"
+    bash tests/vendor.sh "$CC" >"$logs/vendor" 2>&1
+    grep -E '^  ' "$logs/vendor"
+    passed=$((passed + $(grep -c '^ok' "$logs/vendor")))
+    failed=$((failed + $(grep -c '^  FAILED' "$logs/vendor")))
+    skipped=$((skipped + $(grep -c '^  skipped' "$logs/vendor")))
+}
+
+stage_fuzz() {
+    say "fuzzing, a short run of each parser"
+    build build/fuzz fuzzers CC="$CC" OPT="-O1 -g" EXTRA="$(can "$CC" -fsanitize=address,undefined && echo "-fsanitize=address,undefined -fno-sanitize-recover=undefined")" || return
+    for source in tests/fuzz/fuzz_*.c; do
+        local name
+        name=$(basename "$source" .c)
+        if timeout 120 "build/fuzz/fuzz/$name" "${FUZZ_RUNS:-3000}" >"$logs/$name" 2>&1; then pass
+        else fail "$name:"; tail -n 20 "$logs/$name"; fi
+    done
+}
+
+stage_install() {
+    say "make install"
+    local root
+    root=$(mktemp -d)
+    if make -s install DESTDIR="$root" PREFIX=/usr CC="$CC" >"$logs/install" 2>&1 && [ -x "$root/usr/bin/ggnn-train" ] && [ -x "$root/usr/bin/ggnn-data" ] &&
+        [ -f "$root/usr/share/pkgconfig/ggnn.pc" ] && "$CC" -I"$root/usr/include" examples/vendor.c -o "$root/vendor" -lm && "$root/vendor" >/dev/null; then pass
+    else fail "make install"; tail -n 5 "$logs/install"; fi
+    rm -rf "$root"
+}
+
+start=$(date +%s)
+for stage in ${@:-plain asan node64 bare clang tsan vendor fuzz install}; do
+    stage_start=$(date +%s)
+    "stage_$stage"
+    printf '   %s s\n' $(($(date +%s) - stage_start))
+done
+printf 'all stages: %s s; logs in %s\n' $(($(date +%s) - start)) "$logs"
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" -eq 0 ]
