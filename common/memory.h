@@ -5,7 +5,8 @@
 
 #include "error.h"
 
-/* Zeroed memory, 64-byte aligned; bytes = 0 gives a valid pointer. On failure: NULL, and why says what was for how much. */
+/* Zeroed memory, 64-byte aligned; bytes = 0 gives a valid pointer. On failure: NULL, and why says what was for how much.
+   Large blocks cost address space only until they are touched. */
 void* memory_new(size_t bytes, const char* what, error* why);
 
 /* Grows (or shrinks) to new_bytes, keeping the first min(old_bytes, new_bytes); old may be NULL. On failure returns NULL

@@ -5,8 +5,8 @@
        loss = net_loss(n, &labels, &known);
        net_backward(n);
        net_update(n, learning_rate);
-   Everything is allocated by net_create; a step allocates nothing and cannot fail. All results are the same bits for any
-   number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over the ops of ops.h. */
+   Everything is allocated by net_create; a step allocates nothing and cannot fail. All results are the same bits for
+   any number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over ops.h. */
 #ifndef TRAINER_NET_H
 #define TRAINER_NET_H
 #include <stdbool.h>
@@ -67,18 +67,20 @@ typedef struct {
    mean and gcn, MLP, without input dropout; not for full batch). The batches may still come with local indices. */
 bool net_reads_store(const net_config* config);
 
-/* Room for batches as large as `like` may become (laid out by ggnn_batch_init; NULL with full_batch) and for evaluation
-   over one-hop blocks as large as `chunk` (NULL: net_layer will not be called). Bounds cost address space only: what a
-   batch does not fill is not touched. Weights: Glorot-uniform, keyed by seed; biases 0; norm 1, 0. On failure NULL. */
-net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk, error* why);
+/* Room for batches as large as `like` may become (laid out by ggnn_batch_init; NULL with full_batch) and for
+   evaluation over one-hop blocks as large as `chunk` (NULL: net_layer will not be called). Bounds cost address space
+   only: what a batch does not fill is not touched. Weights: Glorot-uniform, keyed by seed; biases 0; norm 1, 0.
+   On failure NULL. */
+net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
+                error* why);
 void net_free(net* n); /* NULL is fine */
 
 /* With full_batch: the whole graph as a batch, id[i] = i, seeds: all nodes. */
 const ggnn_batch* net_whole(const net* n);
 
-/* Logits of the batch's distinct seeds: row i belongs to node batch->id[i]. step keys dropout, which training turns on.
-   The batch must have one hop a layer, and stay as it is until net_backward has run; the rows are valid until the next
-   net_forward. */
+/* Logits of the batch's distinct seeds: row i belongs to node batch->id[i]. step keys dropout, which training turns
+   on. The batch must have one hop a layer (MLP: of fanout 0, as it reads no neighbours), and stay as it is until
+   net_backward has run; the rows are valid until the next net_forward. */
 net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training);
 
 /* After net_forward: the mean over the labelled seeds (known of them) of the cross-entropy, or of the binary
@@ -91,20 +93,21 @@ void net_backward(net* n);
 /* One step of the optimiser on all parameters. */
 void net_update(net* n, float learning_rate);
 
-/* ---- evaluation: one layer at a time over all nodes, without dropout ---------------------------------------------- */
+/* ---- evaluation: one layer at a time over all nodes, without dropout ------------------------------------------ */
 
 int32_t net_width(const net* n, int32_t layer); /* columns of its output */
 
-/* Layer l of the targets of one block (usually all neighbours), whose input rows are read from x by global id: features
-   for layer 0, else the rows of the layer before. out (num_dst, net_width) is overwritten. block: hop 0 of a batch
-   within `chunk`, id the batch's list; a global hop (indices NULL) where net_reads_store. Overwrites what net_forward
-   saved: not to be called between it and net_backward. */
-void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id, const ggnn_store* x);
+/* Layer l of the targets of one block (usually all neighbours), whose input rows are read from x by global id: the
+   features for layer 0, else the rows of the layer before. out (num_dst, net_width) is overwritten. block: hop 0 of
+   a batch within `chunk`, id the batch's list; it may be a global hop (indices NULL) but for GAT and SAGE pool.
+   Overwrites what net_forward saved: not to be called between it and net_backward. */
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id,
+               const ggnn_store* x);
 
 /* Loss of one row of logits (outputs of them) for node v, as in net_loss, in double; false: v has no label. */
 bool net_row_loss(double* loss, const float* logits, int32_t outputs, const net_labels* labels, int64_t v);
 
-/* ---- parameters: for checkpoints, best weights and tests ----------------------------------------------------------- */
+/* ---- parameters: for checkpoints, best weights and tests ------------------------------------------------------ */
 
 typedef struct { /* all parameters in one array each, in the order of net_param_at */
     int64_t  count;
@@ -122,7 +125,7 @@ typedef struct {
 int32_t   net_num_params(const net* n);
 net_param net_param_at(const net* n, int32_t i);
 
-/* ---- profile ---------------------------------------------------------------------------------------------------- */
+/* ---- profile -------------------------------------------------------------------------------------------------- */
 
 #define NET_STAGES "aggregate|gemm|elementwise|loss|optimizer"
 typedef enum { NET_AGGREGATE, NET_GEMM, NET_ELEMENTWISE, NET_LOSS, NET_OPTIMIZER, NET_NUM_STAGES } net_stage;

@@ -1,56 +1,170 @@
-/* ops.h - what a network is made of: matrices, the operations that the CPU and CUDA backends differ in, layers, and
-   the net that holds them together. net.h is what the rest of the trainer sees.
+/* ops.h - what a network is made of: matrices, the operations that the CPU and CUDA backends differ in, layers,
+   models, and the net that holds them together. The rest of the trainer sees net.h only.
 
-   Shapes in comments: D targets and S sources of a layer's block, D <= S, targets first; in, out its widths. */
+   Shapes in comments: D targets and S sources of a layer's block (D <= S, targets first), in and out the layer's
+   widths, K heads. Names: dx is the gradient of x, as wide and long. */
 #ifndef TRAINER_OPS_H
 #define TRAINER_OPS_H
+#include <stddef.h>
+
 #include "trainer/net.h"
 
-/* A matrix of rows x cols: v, or else rows of a store by global id. rows.n NULL: rows.max of them. */
+/* ---- matrices ------------------------------------------------------------------------------------------------- */
+
+/* A row-major matrix: v, or else rows of a store by global id. Values only: copying it copies no element. */
 typedef struct {
     float*            v;
-    int64_t           ld;
+    int64_t           ld;   /* elements from row to row, >= cols */
     int32_t           cols;
-    ggnn_count        rows;
+    ggnn_count        rows; /* n NULL: max of them */
     const ggnn_store* store;
-    const ggnn_node*  id; /* of the rows of the store */
+    const ggnn_node*  id;   /* row i is row id[i] of the store */
 } mat;
 
 static inline int64_t mat_rows(mat a) { return a.rows.n ? *a.rows.n : a.rows.max; }
+static inline mat mat_head(mat a, ggnn_count rows) /* the first rows: a[: rows, :] */
+{
+    a.rows = rows;
+    return a;
+}
 static inline mat mat_columns(mat a, int32_t first, int32_t cols) /* a[:, first : first + cols] */
 {
     a.v += first;
     a.cols = cols;
     return a;
 }
-static inline mat mat_head(mat a, ggnn_count rows) /* the first rows: targets of sources */
-{
-    a.rows = rows;
-    return a;
-}
 
-/* What stands between a layer's linear part and the next layer's input, in this order, fused into one pass:
-   + bias, + residual, layer norm, activation, dropout. */
+typedef struct { /* a parameter and its gradient, of one shape; v NULL: the layer has none */
+    mat v, d;
+} param;
+
+/* ---- what follows a layer's linear part ----------------------------------------------------------------------- */
+
+/* h = dropout(activation(norm(h + bias))), in one pass and in place. The residual is added before. */
 typedef enum { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_ELU } activation;
 typedef struct {
-    const float *bias, *gamma, *beta; /* (cols) or NULL; gamma: layer norm */
-    float *normed, *inv_std;          /* (D, cols), (D): the norm's, saved for backward */
+    param      bias, gamma, beta;      /* (1, cols) each; gamma and beta: layer norm */
+    mat        normed;                 /* (D, cols) saved for backward: (h + bias - mean) / deviation; */
+    float*     inv_deviation;          /* (D)       and 1 / deviation */
     activation act;
-    uint32_t threshold;               /* of dropout: 0 none */
-    int32_t layer;                    /* whose input it is: keys dropout */
+    uint32_t   threshold;              /* of dropout; 0: none. Its field is keyed by the row's node, the column */
+    int32_t    layer;                  /* and the layer that reads h */
 } epilogue;
 
-/* All that the CPU and CUDA backends differ in. out is overwritten unless beta is 1. */
+typedef struct { /* GAT's, K heads */
+    int32_t        heads;
+    float          *el, *er, *lse;   /* (S, K), (D, K), (D, K) scores and softmax statistics, saved for backward */
+    float          *del, *der;       /* (S, K), (D, K) */
+    ggnn_attention how;
+    void*          workspace;        /* of attend_back */
+} attention;
+
+/* ---- operations: all that the backends differ in -------------------------------------------------------------- */
+
+/* Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. Each measures its time
+   and bytes into net->profile. */
 typedef struct {
-    void (*gemm)(net*, mat c, mat a, bool at, mat b, bool bt, float beta);       /* c = beta c + op(a) op(b) */
-    void (*rows)(net*, mat out, mat x);                                          /* out = x, gathered or copied */
-    void (*aggregate)(net*, mat out, int32_t* arg, ggnn_reduce, const ggnn_block*, const ggnn_scale*, mat x);
-    void (*aggregate_arg_back)(net*, mat dx, const ggnn_block* t, const ggnn_block*, mat dout, const int32_t* arg);
-    void (*add_rows)(net*, mat out, mat a);                                      /* the first rows of out += a */
-    void (*finish)(net*, mat h, const epilogue*);                                /* in place */
-    void (*finish_back)(net*, mat dh, mat h, const epilogue*, float* dbias, float* dgamma, float* dbeta);
-    void (*drop)(net*, mat x, uint32_t threshold, int32_t layer);                /* in place: the features */
-    void (*loss)(net*, mat dlogits, mat logits, const net_labels*);              /* to net.loss, net.known */
+    void (*gemm)(net*, mat c, mat a, bool at, mat b, bool bt, float beta);  /* c = beta c + op(a) op(b) */
+    void (*rows)(net*, mat out, mat x);                                     /* out = x, from a store or not */
+    void (*drop)(net*, mat x, uint32_t threshold, int32_t l);               /* dropout in place */
+    void (*add)(net*, mat out, mat a);                                      /* out[: rows of a, :] += a */
+    void (*finish)(net*, mat h, const epilogue* e);
+    void (*finish_back)(net*, mat dh, mat h, const epilogue* e);            /* dh in place; and of e's parameters */
+    void (*transpose)(net*, ggnn_block* t, const ggnn_block* b);
+    void (*scale_mean)(net*, float* inv, const ggnn_block* b, bool with_self);         /* ggnn_scale_mean */
+    void (*scale_gcn)(net*, float* src, float* dst, float* self, const ggnn_block* b); /* ggnn_scale_gcn */
+    void (*aggregate)(net*, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x);
+    void (*aggregate_arg_back)(net*, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg);
+    void (*scores)(net*, float* e, mat z, mat a);                           /* e[u,k] = z[u, head k] . a[k,:] */
+    void (*scores_back)(net*, mat dz, mat da, const float* de, mat z, mat a); /* adds to dz */
+    void (*attend)(net*, mat out, const ggnn_block* b, mat z, const attention* a);
+    void (*attend_back)(net*, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
+                        const attention* a);
+    void (*mean_heads)(net*, mat out, mat a, int32_t heads);                /* (D, C) of (D, K C) */
+    void (*mean_heads_back)(net*, mat da, mat dout, int32_t heads);
+    void (*loss)(net*, mat dlogits, mat logits, const net_labels* labels);  /* and net->loss, net->known */
     void (*update)(net*, float learning_rate);
 } ops;
+extern const ops ops_cpu;
+
+/* ---- layers and models ---------------------------------------------------------------------------------------- */
+
+typedef struct { /* most targets, sources and edges of a layer's block */
+    int64_t dst, src, edges;
+} extent;
+
+typedef struct {
+    int32_t  index, in, out;
+    bool     last;
+    extent   most;                /* over training and evaluation */
+    param    w, w_res;            /* (in, out), SAGE: [W_self; W_neigh] (2 in, out); residual's (in, out) */
+    param    w_pool, a_l, a_r;    /* SAGE pool's (in, in); GAT's (K, out of a head) */
+    epilogue pooled, finish;      /* what follows w_pool; what follows the layer */
+    bool     transform_first;     /* GCN: A (x W) rather than (A x) W */
+    attention att;                /* GAT */
+    const ggnn_block* block;      /* of this step; */
+    const ggnn_block* transpose;  /* in backward, where the model wants it */
+    mat      x, h;                /* input (S, in) and output (D, out) of this step */
+    mat      dx;                  /* (S, in); v NULL in layer 0, where no one wants it */
+    mat      residual, targets;   /* (D, in) memory for, and the rows of x that are added to the targets */
+    mat      a, z, da, dz;        /* the model's matrices: over targets, over sources, gradients */
+    float    *src, *dst, *self;   /* factors of a linear aggregation */
+    int32_t* arg;                 /* (D, in) SAGE pool: which neighbour was the largest */
+} layer;
+
+typedef struct {
+    activation act;
+    bool local;     /* reads all sources densely, by local index, and wants the transpose in layer 0 too */
+    void (*plan)(net*, layer*);                             /* parameters and memory */
+    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias */
+    void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
+} model;
+const model* model_of(const net_config* config);
+
+/* ---- the net -------------------------------------------------------------------------------------------------- */
+
+enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX };
+struct net {
+    net_config   config;
+    net_data     data;
+    const ops*   ops;
+    const model* model;
+    layer        layer[NET_LAYERS_MAX];
+
+    net_param param[NET_PARAMS_MAX];
+    int32_t   num_params;
+    int64_t   updates;
+    net_state state;
+
+    char*  memory; /* all matrices, laid out once; NULL while they are only counted */
+    size_t used;
+    float* inv_sqrt;       /* (N) GCN's 1 / sqrt(d), by global id */
+    mat    gathered;       /* (S, in) the input's rows, where they are not read straight from the store */
+    int64_t gathered_rows;
+    mat    dlogits;        /* (seeds, outputs) */
+    double* row_loss;      /* (seeds) */
+    void*  gemm_workspace;
+    int32_t widest;        /* columns of any matrix */
+
+    ggnn_batch whole;      /* full batch: the graph */
+    void*      whole_memory;
+    int64_t    whole_counts[3];
+    ggnn_block transpose;  /* of the layer whose backward runs; */
+    bool       transposed; /* of the whole graph, made once */
+
+    const ggnn_node* id;   /* of this step: global ids of rows, */
+    bool     training;
+    uint32_t step;
+    double   loss;
+    int64_t  known;
+    int      backward;     /* which half of the profile the ops add to */
+    net_profile profile;
+};
+
+/* For plans: a zeroed array; a matrix whose rows begin at multiples of 64 bytes; a parameter, named with the layer's
+   index, (rows, cols), `fill` everywhere or Glorot-uniform where that is GLOROT. */
+#define GLOROT (-1.0f)
+void* net_take(net* n, size_t count, size_t size);
+mat   net_matrix(net* n, int64_t rows, int32_t cols);
+param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int32_t cols, float fill);
 #endif

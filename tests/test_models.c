@@ -1,0 +1,968 @@
+/* The networks of ggnn-train: against PyTorch's numbers, against a plain implementation in double precision (central
+   differences of its loss), and against themselves for other threads, batches and stores. */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "common/memory.h"
+#include "common/options.h"
+#include "tests/test.h"
+#include "tests/vectors/model_vectors.h"
+#include "trainer/net.h"
+
+static error why; /* of the last call that took one */
+
+/* ==== graphs =================================================================================================== */
+
+typedef struct {
+    int64_t     num_nodes;
+    int32_t     width;
+    int64_t*    indptr;
+    ggnn_node*  indices;
+    float*      features;
+    const void* base[3];
+    ggnn_csc    csc;
+    ggnn_graph  graph;
+    ggnn_store  store;
+    net_data    data;
+    int32_t*    label;
+} fixture;
+
+static void fixture_finish(fixture* f, int64_t num_edges)
+{
+    f->csc = (ggnn_csc){f->indptr, NULL, f->indices, NULL, num_edges};
+    f->graph = ggnn_graph_plain(&f->csc, f->num_nodes, num_edges);
+    f->base[0] = f->features;
+    f->base[1] = f->base[2] = NULL;
+    f->store = ggnn_store_plain(f->base, f->num_nodes, f->width, GGNN_F32);
+    f->data = (net_data){&f->graph, &f->store};
+}
+
+static void fixture_free(fixture* f)
+{
+    free(f->indptr);
+    free(f->indices);
+    free(f->features);
+    free(f->label);
+    free(f);
+}
+
+static fixture* fixture_new(int64_t num_nodes, int64_t num_edges, int32_t width)
+{
+    fixture* f = malloc(sizeof *f);
+    f->num_nodes = num_nodes;
+    f->width = width;
+    f->indptr = malloc((size_t)(num_nodes + 1) * sizeof *f->indptr);
+    f->indices = malloc((size_t)num_edges * sizeof *f->indices);
+    f->features = malloc((size_t)(num_nodes * width) * sizeof *f->features);
+    f->label = malloc((size_t)num_nodes * sizeof *f->label);
+    return f;
+}
+
+static fixture* vector_fixture(const int32_t* labels)
+{
+    fixture* f = fixture_new(VEC_N, VEC_E, VEC_F);
+    for (int i = 0; i <= VEC_N; i++) f->indptr[i] = vec_indptr[i];
+    for (int i = 0; i < VEC_E; i++) f->indices[i] = vec_indices[i];
+    for (int i = 0; i < VEC_N * VEC_F; i++) f->features[i] = (float)vec_features[i];
+    for (int i = 0; i < VEC_N; i++) f->label[i] = labels[i];
+    fixture_finish(f, VEC_E);
+    return f;
+}
+
+/* Lists of 0 to 9 neighbours, self-loops and duplicates among them; every seventh label unknown. */
+static fixture* random_fixture(int64_t num_nodes, int32_t width, int32_t classes)
+{
+    fixture* f = fixture_new(num_nodes, 9 * num_nodes, width);
+    int64_t  edges = 0;
+    for (int64_t v = 0; v < num_nodes; v++) {
+        f->indptr[v] = edges;
+        for (int64_t degree = test_below(10); degree > 0; degree--)
+            f->indices[edges++] = (ggnn_node)test_below(num_nodes);
+    }
+    f->indptr[num_nodes] = edges;
+    for (int64_t i = 0; i < num_nodes * width; i++) f->features[i] = test_uniform();
+    for (int64_t v = 0; v < num_nodes; v++) f->label[v] = v % 7 == 3 ? -1 : (int32_t)test_below(classes);
+    fixture_finish(f, edges);
+    return f;
+}
+
+/* ---- mini-batches --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    ggnn_sampling how;
+    ggnn_batch    batch;
+    ggnn_unique*  seen;
+    void *        memory, *table;
+} sampler;
+
+static sampler sampler_new(const fixture* f, int32_t hops, int32_t fanout, bool global, int64_t max_seeds)
+{
+    sampler s = {.how = {.method = GGNN_FISHER_YATES, .num_hops = hops, .last_hop_global = global}};
+    for (int32_t h = 0; h < hops; h++) s.how.fanout[h] = fanout;
+    int64_t ids = ggnn_batch_max_ids(&f->graph, &s.how, max_seeds);
+    s.memory = memory_new(ggnn_batch_bytes(&f->graph, &s.how, max_seeds), "batch", &why);
+    s.table = memory_new(ggnn_unique_bytes(GGNN_UNIQUE_HASH, f->num_nodes, ids), "table", &why);
+    s.seen = ggnn_unique_init(s.table, GGNN_UNIQUE_HASH, f->num_nodes, ids);
+    CHECK_EQ(ggnn_batch_init(&s.batch, &f->graph, &s.how, max_seeds, s.memory), GGNN_OK);
+    return s;
+}
+
+static void sampler_free(sampler* s)
+{
+    memory_free(s->memory);
+    memory_free(s->table);
+}
+
+static const ggnn_batch* sample(sampler* s, const fixture* f, uint32_t step, int64_t first, int64_t count)
+{
+    ggnn_rng  rng = {7, step, GGNN_PURPOSE_SAMPLE};
+    ggnn_node seeds[64];
+    for (int64_t i = 0; i < count; i++) seeds[i] = (ggnn_node)(first + i);
+    CHECK_EQ(ggnn_sample(&s->batch, s->seen, &f->graph, &s->how, &rng, seeds, count), GGNN_OK);
+    return &s->batch;
+}
+
+/* ==== a plain implementation in double: the formulas of make_model_vectors.py, over blocks, with dropout ======= */
+
+typedef struct {
+    const net_config* c;
+    const fixture*    f;
+    net*              n;     /* names and places of parameters */
+    double*           value; /* as net_state's */
+    const ggnn_batch* batch;
+    uint32_t          step;
+    bool              training;
+} oracle;
+
+static const double* parameter(const oracle* o, const char* name, int32_t l)
+{
+    char full[24];
+    snprintf(full, sizeof full, "%s%d", name, (int)l);
+    for (int32_t i = 0; i < net_num_params(o->n); i++) {
+        net_param p = net_param_at(o->n, i);
+        if (!strcmp(p.name, full)) return o->value + p.offset;
+    }
+    return NULL;
+}
+
+static double* matrix(int64_t rows, int64_t cols) { return calloc((size_t)(rows * cols + 1), sizeof(double)); }
+
+/* out (rows, m) += x (rows, k) w (k, m) */
+static void multiply(double* out, const double* x, const double* w, int64_t rows, int32_t k, int32_t m)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int32_t a = 0; a < k; a++)
+            for (int32_t j = 0; j < m; j++) out[i * m + j] += x[i * k + a] * w[a * m + j];
+}
+
+static double kept(uint32_t threshold, uint32_t field)
+{
+    return field < threshold ? 0 : 65536.0 / (65536.0 - threshold);
+}
+
+static void drop_input(const oracle* o, double* x, int64_t rows, int32_t cols, int32_t l)
+{
+    ggnn_rng rng = {o->c->seed, o->step, GGNN_PURPOSE_DROPOUT};
+    uint32_t threshold = ggnn_dropout_threshold(l ? o->c->dropout : o->c->input_dropout);
+    for (int64_t i = 0; i < rows && threshold; i++)
+        for (int32_t j = 0; j < cols; j++) {
+            ggnn_words words = ggnn_random(&rng, l, o->batch->id[i], (uint32_t)j / 8);
+            x[i * cols + j] *= kept(threshold, ggnn_dropout_field(words, j));
+        }
+}
+
+/* out[v,:] = self * x[v,:] + sum over u in N(v) of factor(v, u) * x[u,:] */
+typedef enum { SUM_GCN, SUM_MEAN, SUM_WITH_SELF } sum_kind;
+static void aggregate(const oracle* o, double* out, const ggnn_block* b, const double* x, int32_t cols, sum_kind kind)
+{
+    for (int64_t v = 0; v < *b->num_dst.n; v++) {
+        double sampled = (double)(b->indptr[v + 1] - b->indptr[v]);
+        double degree = (double)ggnn_neighbors(&o->f->graph, o->batch->id[v]).degree;
+        double self = kind == SUM_GCN ? 1 / (degree + 1) : kind == SUM_MEAN ? 0 : 1 / (sampled + 1);
+        for (int32_t j = 0; j < cols; j++) out[v * cols + j] = self * x[v * cols + j];
+        for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
+            int64_t u = b->indices[e];
+            double  degree_u = (double)ggnn_neighbors(&o->f->graph, o->batch->id[u]).degree;
+            double  factor = kind == SUM_MEAN ? 1 / sampled : 1 / (sampled + 1);
+            if (kind == SUM_GCN) factor = degree / sampled / sqrt((degree + 1) * (degree_u + 1));
+            for (int32_t j = 0; j < cols; j++) out[v * cols + j] += factor * x[u * cols + j];
+        }
+    }
+}
+
+static void oracle_pool(const oracle* o, double* out, const ggnn_block* b, const double* x, int32_t in, int32_t width,
+                        int32_t l)
+{
+    int64_t S = *b->num_src.n, D = *b->num_dst.n;
+    double *z = matrix(S, in), *most = matrix(D, in);
+    const double* bias = parameter(o, "b_pool", l);
+    multiply(z, x, parameter(o, "w_pool", l), S, in, in);
+    for (int64_t i = 0; i < S * in; i++) z[i] = fmax(0, z[i] + bias[i % in]);
+    for (int64_t v = 0; v < D; v++)
+        for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++)
+            for (int32_t j = 0; j < in; j++) most[v * in + j] = fmax(most[v * in + j], z[b->indices[e] * in + j]);
+    multiply(out, x, parameter(o, "w_self", l), D, in, width);
+    multiply(out, most, parameter(o, "w_neigh", l), D, in, width);
+    free(z);
+    free(most);
+}
+
+static double attention_kept(const oracle* o, int32_t l, int64_t v, int64_t edge, int32_t heads, int32_t k)
+{
+    ggnn_rng rng = {o->c->seed, o->step, GGNN_PURPOSE_ATTENTION_DROPOUT};
+    uint32_t threshold = o->training ? ggnn_dropout_threshold(o->c->attention_dropout) : 0;
+    if (!threshold) return 1;
+    ggnn_words words = ggnn_random(&rng, l, o->batch->id[v], (uint32_t)(edge / 8 * heads + k));
+    return kept(threshold, ggnn_dropout_field(words, edge));
+}
+
+/* One target, one head: z (S, heads * width); out (width) += softmax(LeakyReLU(el + er)) z. */
+static void attend(const oracle* o, double* out, const ggnn_block* b, const double* z, int64_t v, int32_t k,
+                   int32_t heads, int32_t width, int32_t l)
+{
+    const double *a_l = parameter(o, "a_l", l) + k * width, *a_r = parameter(o, "a_r", l) + k * width;
+    int64_t       edges = b->indptr[v + 1] - b->indptr[v] + 1;
+    double        weight[32], total = 0;
+    for (int64_t e = 0; e < edges; e++) {
+        int64_t u = e ? b->indices[b->indptr[v] + e - 1] : v;
+        double  logit = 0;
+        for (int32_t j = 0; j < width; j++)
+            logit += a_l[j] * z[(u * heads + k) * width + j] + a_r[j] * z[(v * heads + k) * width + j];
+        weight[e] = exp(logit > 0 ? logit : 0.2 * logit);
+        total += weight[e];
+    }
+    for (int64_t e = 0; e < edges; e++) {
+        int64_t u = e ? b->indices[b->indptr[v] + e - 1] : v;
+        double  alpha = weight[e] / total * attention_kept(o, l, v, e, heads, k);
+        for (int32_t j = 0; j < width; j++) out[j] += alpha * z[(u * heads + k) * width + j];
+    }
+}
+
+static void oracle_gat(const oracle* o, double* out, const ggnn_block* b, const double* x, int32_t in, int32_t width,
+                       int32_t l)
+{
+    bool    last = l == o->c->layers - 1;
+    int32_t heads = last ? o->c->out_heads : o->c->heads, each = last ? width : width / heads;
+    int64_t S = *b->num_src.n;
+    double *z = matrix(S, heads * each), *head = matrix(1, each);
+    multiply(z, x, parameter(o, "w", l), S, in, heads * each);
+    for (int64_t v = 0; v < *b->num_dst.n; v++)
+        for (int32_t k = 0; k < heads; k++) {
+            memset(head, 0, (size_t)each * sizeof *head);
+            attend(o, head, b, z, v, k, heads, each, l);
+            for (int32_t j = 0; j < each; j++)
+                if (last) out[v * width + j] += head[j] / heads;
+                else out[v * width + k * each + j] = head[j];
+        }
+    free(z);
+    free(head);
+}
+
+static void oracle_linear(const oracle* o, double* out, const ggnn_block* b, const double* x, int32_t in,
+                          int32_t width, int32_t l)
+{
+    int64_t D = *b->num_dst.n;
+    double* a = matrix(D, in);
+    bool    mean = o->c->model == NET_SAGE && o->c->aggregator == NET_MEAN;
+    if (o->c->model == NET_GCN) aggregate(o, a, b, x, in, SUM_GCN);
+    else if (o->c->model == NET_SAGE) aggregate(o, a, b, x, in, mean ? SUM_MEAN : SUM_WITH_SELF);
+    else memcpy(a, x, (size_t)(D * in) * sizeof *a);
+    multiply(out, a, parameter(o, mean ? "w_neigh" : "w", l), D, in, width);
+    if (mean) multiply(out, x, parameter(o, "w_self", l), D, in, width);
+    free(a);
+}
+
+static void oracle_norm(const oracle* o, double* h, int64_t rows, int32_t cols, int32_t l)
+{
+    const double *gamma = parameter(o, "gamma", l), *beta = parameter(o, "beta", l);
+    for (double* row = h; row < h + rows * cols; row += cols) {
+        double mean = 0, variance = 0;
+        for (int32_t j = 0; j < cols; j++) mean += row[j] / cols;
+        for (int32_t j = 0; j < cols; j++) variance += (row[j] - mean) * (row[j] - mean) / cols;
+        for (int32_t j = 0; j < cols; j++)
+            row[j] = (row[j] - mean) / sqrt(variance + 1e-5) * gamma[j] + beta[j];
+    }
+}
+
+/* Layer l: x (S, in), freed, to what is returned (D, *width). */
+static double* oracle_layer(const oracle* o, double* x, int32_t in, int32_t l)
+{
+    const net_config* c = o->c;
+    const ggnn_block* b = &o->batch->hop[c->layers - 1 - l];
+    bool    last = l == c->layers - 1;
+    int32_t width = last ? c->outputs : c->hidden;
+    int64_t D = *b->num_dst.n;
+    double* h = matrix(D, width);
+    const double* bias = parameter(o, "b", l);
+    if (o->training) drop_input(o, x, *b->num_src.n, in, l);
+    if (c->model == NET_GAT) oracle_gat(o, h, b, x, in, width, l);
+    else if (c->model == NET_SAGE && c->aggregator == NET_POOL) oracle_pool(o, h, b, x, in, width, l);
+    else oracle_linear(o, h, b, x, in, width, l);
+    for (int64_t i = 0; i < D * width; i++) h[i] += bias[i % width];
+    if (c->residual && in != width) multiply(h, x, parameter(o, "w_res", l), D, in, width);
+    else if (c->residual) for (int64_t i = 0; i < D * width; i++) h[i] += x[i];
+    if (c->norm && !last) oracle_norm(o, h, D, width, l);
+    for (int64_t i = 0; i < D * width && !last; i++)
+        if (h[i] < 0) h[i] = c->model == NET_GAT ? exp(h[i]) - 1 : 0;
+    free(x);
+    return h;
+}
+
+static double* oracle_forward(const oracle* o)
+{
+    int64_t S = *o->batch->hop[o->c->layers - 1].num_src.n;
+    int32_t F = o->f->width;
+    double* x = matrix(S, F);
+    for (int64_t i = 0; i < S * F; i++) x[i] = (double)o->f->features[o->batch->id[i / F] * F + i % F];
+    for (int32_t l = 0; l < o->c->layers; l++) x = oracle_layer(o, x, l ? o->c->hidden : F, l);
+    return x;
+}
+
+static double oracle_loss(const oracle* o)
+{
+    double* logits = oracle_forward(o);
+    int32_t C = o->c->outputs;
+    int64_t known = 0;
+    double  total = 0;
+    for (int64_t i = 0; i < *o->batch->hop[0].num_dst.n; i++) {
+        int32_t y = o->f->label[o->batch->id[i]];
+        double *s = logits + i * C, sum = 0;
+        if (y < 0) continue;
+        for (int32_t j = 0; j < C; j++) sum += exp(s[j]);
+        total += C == 1 ? log(1 + exp(*s)) - y * *s : log(sum) - s[y];
+        known++;
+    }
+    free(logits);
+    return total / (double)known;
+}
+
+/* ==== PyTorch's numbers ======================================================================================== */
+
+static net_config config_of(const vec_case* v)
+{
+    net_config c = {.layers = v->layers, .hidden = v->hidden, .outputs = v->outputs, .heads = v->heads,
+                    .out_heads = v->out_heads, .residual = v->residual != 0, .norm = v->norm != 0, .full_batch = true,
+                    .seed = 1};
+    c.model = (net_model)options_choice(NET_MODELS, v->model);
+    if (*v->aggregator) c.aggregator = (net_aggregator)options_choice(NET_AGGREGATORS, v->aggregator);
+    return c;
+}
+
+static net_param find_parameter(const net* n, const char* name)
+{
+    for (int32_t i = 0; i < net_num_params(n); i++)
+        if (!strcmp(net_param_at(n, i).name, name)) return net_param_at(n, i);
+    CHECK(!"the net has a parameter of this name");
+    return net_param_at(n, 0);
+}
+
+static net* vector_net(const vec_case* v, const fixture* f, net_config* c)
+{
+    net* n = net_create(c, &f->data, NULL, NULL, &why);
+    CHECK(n != NULL);
+    CHECK_EQ(net_num_params(n), v->num_params);
+    for (int i = 0; i < v->num_params; i++) {
+        const vec_param* from = &v->params[i];
+        net_param p = find_parameter(n, from->name);
+        CHECK_EQ(p.rows, from->rows);
+        CHECK_EQ(p.cols, from->cols);
+        for (int k = 0; k < from->rows * from->cols; k++) net_state_of(n).value[p.offset + k] = (float)from->value[k];
+    }
+    return n;
+}
+
+static double step(net* n, const ggnn_batch* batch, const net_labels* labels, uint32_t number, bool training)
+{
+    int64_t known = 0;
+    net_forward(n, batch, number, training);
+    double loss = net_loss(n, labels, &known);
+    net_backward(n);
+    return loss;
+}
+
+/* Values here are sums of at most some 20 products near 1, each rounded to 6e-8, over three layers which each may
+   double what reaches them (layer norm: one over the deviation): 20 * 6e-8 * 2^3 = 1e-5, and as much for backward. */
+static double tolerance(double reference) { return 2e-5 * (1 + fabs(reference)); }
+
+TEST(models_equal_pytorch)
+{
+    for (int i = 0; i < VEC_NUM_CASES; i++) {
+        const vec_case* v = &vec_cases[i];
+        fixture*   f = vector_fixture(v->outputs == 1 ? vec_labels_binary : vec_labels);
+        net_labels labels = {f->label, NULL};
+        net_config c = config_of(v);
+        net*       n = vector_net(v, f, &c);
+        int before = test_errors;
+        net_rows logits = net_forward(n, net_whole(n), 0, true);
+        CHECK_EQ(logits.rows, VEC_N);
+        CHECK_EQ(logits.cols, v->outputs);
+        for (int64_t k = 0; k < VEC_N * v->outputs; k++)
+            CHECK_NEAR(logits.v[k / v->outputs * logits.ld + k % v->outputs], v->logits[k], tolerance(v->logits[k]));
+        CHECK_NEAR(step(n, net_whole(n), &labels, 0, true), v->loss, tolerance(v->loss));
+        for (int p = 0; p < v->num_params; p++) {
+            const vec_param* expected = &v->params[p];
+            const float* grad = net_state_of(n).grad + find_parameter(n, expected->name).offset;
+            for (int k = 0; k < expected->rows * expected->cols; k++)
+                CHECK_NEAR(grad[k], expected->grad[k], tolerance(expected->grad[k]));
+        }
+        if (test_errors > before) printf("  in case %s\n", v->name);
+        net_free(n);
+        fixture_free(f);
+    }
+}
+
+/* Adam divides by the gradient's size, so that an error of e in a gradient g moves the parameter by lr * e / g: with
+   e about 1e-7, and no g that is not 0 below 1e-4, within 1e-5 a step. */
+TEST(optimizers_equal_pytorch)
+{
+    const vec_case* v = &vec_cases[1];
+    CHECK_STR(v->name, "gcn");
+    for (int decoupled = 0; decoupled < 2; decoupled++) {
+        fixture*   f = vector_fixture(vec_labels);
+        net_labels labels = {f->label, NULL};
+        net_config c = config_of(v);
+        c.optimizer = decoupled ? NET_ADAMW : NET_ADAM;
+        c.weight_decay = (float)vec_weight_decay;
+        net* n = vector_net(v, f, &c);
+        for (uint32_t i = 0; i < VEC_STEPS; i++) {
+            step(n, net_whole(n), &labels, i, true);
+            net_update(n, (float)vec_lr);
+        }
+        CHECK_EQ(*net_state_of(n).updates, VEC_STEPS);
+        for (int p = 0; p < v->num_params; p++)
+            for (int k = 0; k < v->params[p].rows * v->params[p].cols; k++)
+                CHECK_NEAR(net_state_of(n).value[find_parameter(n, v->params[p].name).offset + k],
+                           (decoupled ? v->params[p].adamw : v->params[p].adam)[k], 2e-5);
+        net_free(n);
+        fixture_free(f);
+    }
+}
+
+/* ==== central differences ====================================================================================== */
+
+/* Every logit and every gradient of one step against the plain implementation: (L(p + h) - L(p - h)) / 2h in double
+   is good to 1e-9; the rest is the float net's rounding. */
+static void check_step(net* n, const net_config* c, const fixture* f, const ggnn_batch* batch, uint32_t number,
+                       bool training)
+{
+    net_labels labels = {f->label, NULL};
+    net_state  s = net_state_of(n);
+    oracle     o = {c, f, n, matrix(s.count, 1), batch, number, training};
+    const double h = 1e-5;
+    for (int64_t i = 0; i < s.count; i++) o.value[i] = (double)s.value[i];
+    double*  reference = oracle_forward(&o);
+    net_rows logits = net_forward(n, batch, number, training);
+    CHECK_EQ(logits.rows, *batch->hop[0].num_dst.n);
+    for (int64_t i = 0; i < logits.rows * logits.cols; i++)
+        CHECK_NEAR(logits.v[i / logits.cols * logits.ld + i % logits.cols], reference[i], tolerance(reference[i]));
+    CHECK_NEAR(step(n, batch, &labels, number, training), oracle_loss(&o), tolerance(1));
+    for (int64_t i = 0; i < s.count; i++) {
+        double kept_value = o.value[i];
+        o.value[i] = kept_value + h;
+        double above = oracle_loss(&o);
+        o.value[i] = kept_value - h;
+        double quotient = (above - oracle_loss(&o)) / (2 * h);
+        o.value[i] = kept_value;
+        CHECK_NEAR(s.grad[i], quotient, tolerance(quotient));
+    }
+    free(reference);
+    free(o.value);
+}
+
+/* Biases, gamma and beta away from their initial 0 and 1. */
+static void shake(net* n)
+{
+    net_state s = net_state_of(n);
+    for (int64_t i = 0; i < s.count; i++) s.value[i] += 0.25f * test_uniform();
+}
+
+static const struct {
+    const char* name;
+    net_model model;
+    net_aggregator aggregator;
+} kinds[] = {{"gcn", NET_GCN, 0}, {"sage mean", NET_SAGE, NET_MEAN}, {"sage gcn", NET_SAGE, NET_SAGE_GCN},
+             {"sage pool", NET_SAGE, NET_POOL}, {"gat", NET_GAT, 0}, {"mlp", NET_MLP, 0}};
+enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
+
+static net_config config_for(int kind, int32_t outputs)
+{
+    return (net_config){.model = kinds[kind].model, .aggregator = kinds[kind].aggregator, .layers = 3, .hidden = 6,
+                        .outputs = outputs, .heads = 3, .out_heads = 2, .seed = 5};
+}
+
+/* variant, bit by bit: residual, norm, dropout */
+static void check_kind(int kind, int variant, bool sampled)
+{
+    fixture*   f = random_fixture(24, 9, 3); /* dropout: more than one field block; wider than hidden */
+    net_config c = config_for(kind, variant & 4 ? 1 : 3);
+    for (int64_t v = 0; v < f->num_nodes && c.outputs == 1; v++) f->label[v] = f->label[v] > 1 ? 1 : f->label[v];
+    c.residual = variant & 1;
+    c.norm = variant & 2;
+    if (variant & 4) {
+        c.dropout = 0.4f;
+        c.input_dropout = kind % 2 ? 0 : 0.3f;
+        c.attention_dropout = 0.5f;
+    }
+    c.full_batch = !sampled;
+    sampler s = sampler_new(f, c.layers, c.model == NET_MLP ? 0 : 3, false, 8);
+    net* n = net_create(&c, &f->data, &s.batch, NULL, &why);
+    int before = test_errors;
+    shake(n);
+    for (uint32_t i = 0; i < 2; i++) /* the second step finds the first one's matrices */
+        check_step(n, &c, f, sampled ? sample(&s, f, i, 8 * i, 8) : net_whole(n), i, true);
+    check_step(n, &c, f, sampled ? sample(&s, f, 2, 2, 7) : net_whole(n), 2, false);
+    if (test_errors > before) printf("  in %s, variant %d\n", kinds[kind].name, variant);
+    net_free(n);
+    sampler_free(&s);
+    fixture_free(f);
+}
+
+TEST(gradients_equal_central_differences_in_full_batch)
+{
+    for (int kind = 0; kind < NUM_KINDS; kind++)
+        for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, false);
+}
+
+TEST(gradients_equal_central_differences_in_sampled_batches)
+{
+    for (int kind = 0; kind < NUM_KINDS; kind++)
+        for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, true);
+}
+
+/* ==== the same net, otherwise fed ============================================================================== */
+
+static void copy_rows(float* to, net_rows from)
+{
+    for (int64_t i = 0; i < from.rows * from.cols; i++) to[i] = from.v[i / from.cols * from.ld + i % from.cols];
+}
+
+/* One training step over a sampled batch; logits to out, gradients stay in the net, which the caller frees. */
+static net* one_step(const fixture* f, const net_config* c, const net_data* data, bool global, float* out)
+{
+    net_labels labels = {f->label, NULL};
+    sampler    s = sampler_new(f, c->layers, 3, global, 8);
+    net*       n = net_create(c, data, &s.batch, NULL, &why);
+    const ggnn_batch* b = sample(&s, f, 1, 3, 8);
+    copy_rows(out, net_forward(n, b, 1, true));
+    step(n, b, &labels, 1, true);
+    sampler_free(&s);
+    return n;
+}
+
+static bool same_gradients(net* a, net* b)
+{
+    net_state s = net_state_of(a), t = net_state_of(b);
+    return s.count == t.count && !memcmp(s.grad, t.grad, (size_t)s.count * sizeof *s.grad);
+}
+
+TEST(global_last_hop_and_other_stores_give_the_same_bits)
+{
+    fixture* f = random_fixture(40, 12, 3);
+    /* the same rows over three parts, odd ranks reversed */
+    ggnn_node   rank[40];
+    float*      part[3];
+    const void* base[5] = {NULL};
+    for (int p = 0; p < 3; p++) base[p] = part[p] = malloc(14 * 12 * sizeof(float));
+    ggnn_store parts = {{rank, NULL, 0, 40, 3}, 12, GGNN_F32, base, 12 * (int64_t)sizeof(float), NULL};
+    for (int64_t v = 0; v < 40; v++) {
+        rank[v] = (ggnn_node)(v % 2 ? 40 - v : v);
+        memcpy(part[rank[v] % 3] + rank[v] / 3 * 12, f->features + v * 12, 12 * sizeof(float));
+    }
+    net_data over_parts = {&f->graph, &parts};
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        net_config c = config_for(kind, 3);
+        float plain[24], other[24];
+        c.dropout = 0.5f;
+        if (c.model == NET_MLP) continue;
+        net* a = one_step(f, &c, &f->data, false, plain);
+        net* b = one_step(f, &c, &over_parts, net_reads_store(&c), other);
+        CHECK(net_reads_store(&c) == (c.model != NET_GAT && c.aggregator != NET_POOL));
+        CHECK(!memcmp(plain, other, sizeof plain));
+        CHECK(same_gradients(a, b));
+        net_free(a);
+        net_free(b);
+    }
+    for (int p = 0; p < 3; p++) free(part[p]);
+    fixture_free(f);
+}
+
+TEST(half_precision_features_are_read_exactly)
+{
+    fixture*    f = random_fixture(40, 12, 3);
+    uint16_t    half[40 * 12];
+    const void* base[3] = {half, NULL, NULL};
+    ggnn_store  store = ggnn_store_plain(base, 40, 12, GGNN_F16);
+    net_data    halves = {&f->graph, &store};
+    for (int i = 0; i < 40 * 12; i++) {
+        half[i] = ggnn_float_to_half(f->features[i]);
+        f->features[i] = ggnn_half_to_float(half[i]);
+    }
+    for (int kind = 0; kind < NUM_KINDS; kind++)
+        for (int full = 0; full < 2; full++) {
+            net_labels labels = {f->label, NULL};
+            net_config c = config_for(kind, 3);
+            float a[24], b[24];
+            c.full_batch = full;
+            net *n, *m;
+            if (full) {
+                n = net_create(&c, &f->data, NULL, NULL, &why);
+                m = net_create(&c, &halves, NULL, NULL, &why);
+                CHECK(step(n, net_whole(n), &labels, 0, true) == step(m, net_whole(m), &labels, 0, true));
+            } else if (c.model != NET_MLP) {
+                n = one_step(f, &c, &f->data, false, a);
+                m = one_step(f, &c, &halves, false, b);
+                CHECK(!memcmp(a, b, sizeof a));
+            } else {
+                continue;
+            }
+            CHECK(same_gradients(n, m));
+            net_free(n);
+            net_free(m);
+        }
+    fixture_free(f);
+}
+
+/* Layer after layer over chunks of all neighbours is the whole graph's forward pass. */
+TEST(layers_over_chunks_equal_the_whole_graph)
+{
+    fixture* f = random_fixture(40, 12, 3);
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        net_config c = config_for(kind, 3);
+        c.full_batch = true;
+        c.residual = c.norm = true;
+        c.dropout = c.input_dropout = 0.5f; /* not in evaluation */
+        sampler s = sampler_new(f, 1, -1, false, 16);
+        net*    n = net_create(&c, &f->data, NULL, &s.batch, &why);
+        float * rows[2] = {malloc(40 * 12 * sizeof(float)), malloc(40 * 12 * sizeof(float))};
+        const void* base[3] = {NULL, NULL, NULL};
+        ggnn_store  x = f->store;
+        shake(n);
+        for (int32_t l = 0; l < c.layers; l++) {
+            for (int64_t first = 0; first < 40; first += 16) {
+                const ggnn_batch* b = sample(&s, f, 0, first, first + 16 > 40 ? 8 : 16);
+                net_layer(n, l, rows[l % 2] + first * net_width(n, l), net_width(n, l), &b->hop[0], b->id, &x);
+            }
+            base[0] = rows[l % 2];
+            x = ggnn_store_plain(base, 40, net_width(n, l), GGNN_F32);
+        }
+        float        whole[40 * 3];
+        const float* layered = base[0];
+        copy_rows(whole, net_forward(n, net_whole(n), 9, false));
+        for (int64_t i = 0; i < 40 * 3; i++) CHECK_NEAR(layered[i], whole[i], tolerance((double)whole[i]));
+        free(rows[0]);
+        free(rows[1]);
+        net_free(n);
+        sampler_free(&s);
+    }
+    fixture_free(f);
+}
+
+TEST(any_number_of_threads_gives_the_same_bits)
+{
+#ifdef _OPENMP
+    fixture* f = random_fixture(3000, 70, 5);
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        net_labels labels = {f->label, NULL};
+        net_config c = config_for(kind, 5);
+        net* first = NULL;
+        c.hidden = 96;
+        c.full_batch = c.residual = c.norm = true;
+        c.dropout = c.input_dropout = 0.5f;
+        const int threads[] = {1, 2, 3, 8};
+        double loss[4];
+        for (int t = 0; t < 4; t++) {
+            omp_set_num_threads(threads[t]);
+            net*   n = net_create(&c, &f->data, NULL, NULL, &why);
+            size_t values = (size_t)net_state_of(n).count * sizeof(float);
+            for (uint32_t i = 0; i < 2; i++) {
+                loss[t] = step(n, net_whole(n), &labels, i, true);
+                net_update(n, 0.01f);
+            }
+            if (!first) first = n;
+            CHECK(loss[t] == loss[0]);
+            CHECK(same_gradients(first, n));
+            CHECK(!memcmp(net_state_of(first).value, net_state_of(n).value, values));
+            if (n != first) net_free(n);
+        }
+        net_free(first);
+    }
+    omp_set_num_threads(2);
+    fixture_free(f);
+#else
+    SKIP("no OpenMP");
+#endif
+}
+
+/* ==== statistics =============================================================================================== */
+
+/* One linear layer: its sampled logits average to the full graph's. 5 standard errors, of at least 1e-6. */
+TEST(sampled_gcn_is_unbiased)
+{
+    enum { STEPS = 4000, COUNT = 16 * 3 };
+    fixture*   f = random_fixture(16, 4, 3);
+    net_config c = config_for(0, 3);
+    c.layers = 1;
+    sampler s = sampler_new(f, 1, 2, true, 16), all = sampler_new(f, 1, -1, true, 16);
+    net*    n = net_create(&c, &f->data, &all.batch, NULL, &why);
+    double  sum[COUNT] = {0}, squares[COUNT] = {0};
+    float   logits[COUNT], full[COUNT];
+    copy_rows(full, net_forward(n, sample(&all, f, 0, 0, 16), 0, false));
+    for (uint32_t i = 0; i < STEPS; i++) {
+        copy_rows(logits, net_forward(n, sample(&s, f, i, 0, 16), i, false));
+        for (int j = 0; j < COUNT; j++) {
+            sum[j] += (double)logits[j];
+            squares[j] += (double)logits[j] * (double)logits[j];
+        }
+    }
+    for (int j = 0; j < COUNT; j++) {
+        double mean = sum[j] / STEPS, variance = squares[j] / STEPS - mean * mean;
+        CHECK_NEAR(mean, full[j], 5 * sqrt(fmax(variance, 0) / STEPS) + 1e-6);
+    }
+    net_free(n);
+    sampler_free(&s);
+    sampler_free(&all);
+    fixture_free(f);
+}
+
+/* Hidden columns that are 1 but for dropout, summed by the last layer: each logit is a count of kept ones. */
+TEST(dropout_drops_its_share_and_keeps_the_mean)
+{
+    fixture*   f = random_fixture(2000, 4, 3);
+    net_config c = config_for(5, 1);
+    c.layers = 2;
+    c.hidden = 100;
+    c.dropout = 0.25f;
+    c.full_batch = true;
+    net*   n = net_create(&c, &f->data, NULL, NULL, &why);
+    float* value = net_state_of(n).value;
+    int64_t b0 = find_parameter(n, "b0").offset, w1 = find_parameter(n, "w1").offset;
+    for (int64_t i = 0; i < net_state_of(n).count; i++) value[i] = 0;
+    for (int i = 0; i < 100; i++) value[b0 + i] = value[w1 + i] = 1;
+    double sum[2] = {0, 0}, squares = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        net_rows kept_columns = net_forward(n, net_whole(n), i, true);
+        for (int64_t v = 0; v < 2000; v++) {
+            double k = (double)kept_columns.v[v * kept_columns.ld] * 0.75;
+            CHECK_NEAR(k, round(k), 1e-4);
+            sum[i] += k;
+            squares += (k - 75) * (k - 75);
+        }
+    }
+    CHECK_NEAR(sum[0] / 2000, 75, 5 * sqrt(100 * 0.25 * 0.75 / 2000)); /* binomial: 5 standard errors */
+    CHECK_NEAR(sum[1] / 2000, 75, 5 * sqrt(100 * 0.25 * 0.75 / 2000));
+    CHECK_NEAR(squares / 4000, 100 * 0.25 * 0.75, 5 * 18.75 * sqrt(2.0 / 4000));
+    CHECK(sum[0] != sum[1]); /* another step, another mask */
+    net_free(n);
+    fixture_free(f);
+}
+
+TEST(initial_weights_are_glorot_uniform)
+{
+    fixture*   f = random_fixture(10, 300, 3);
+    net_config c = config_for(1, 3);
+    c.hidden = 100;
+    c.full_batch = true;
+    net* n = net_create(&c, &f->data, NULL, NULL, &why);
+    net_param p = find_parameter(n, "w_self0"), q = find_parameter(n, "w_neigh0");
+    const float* v = net_state_of(n).value + p.offset;
+    double limit = sqrt(6.0 / 400), sum = 0, squares = 0, most = 0;
+    for (int i = 0; i < 30000; i++) {
+        sum += (double)v[i];
+        squares += (double)v[i] * (double)v[i];
+        most = fmax(most, fabs((double)v[i]));
+    }
+    CHECK(most <= limit && most > 0.999 * limit);
+    CHECK_NEAR(sum / 30000, 0, 5 * limit / sqrt(3 * 30000.0));
+    CHECK_NEAR(squares / 30000, limit * limit / 3, 5 * limit * limit * sqrt(4 / 45.0 / 30000));
+    CHECK(memcmp(v, net_state_of(n).value + q.offset, 100 * sizeof *v) != 0);
+    CHECK_EQ(net_state_of(n).value[find_parameter(n, "b0").offset], 0);
+    net_free(n);
+    fixture_free(f);
+}
+
+/* ==== training ================================================================================================= */
+
+/* Two halves that mostly cite themselves, features that say little. */
+static fixture* two_communities(void)
+{
+    fixture* f = random_fixture(200, 8, 2);
+    for (int64_t v = 0; v < 200; v++) {
+        f->label[v] = v >= 100;
+        for (int64_t e = f->indptr[v]; e < f->indptr[v + 1]; e++)
+            if (test_below(10)) f->indices[e] = (ggnn_node)(f->indices[e] % 100 + (v >= 100 ? 100 : 0));
+        f->features[v * 8] += v >= 100 ? 0.3f : -0.3f;
+    }
+    return f;
+}
+
+TEST(training_reduces_the_loss)
+{
+    fixture* f = two_communities();
+    for (int kind = 0; kind < NUM_KINDS; kind++)
+        for (int full = 0; full < 2; full++) {
+            net_labels labels = {f->label, NULL};
+            net_config c = config_for(kind, 2);
+            c.layers = 2;
+            c.hidden = 12;
+            c.full_batch = full;
+            c.weight_decay = 1e-4f;
+            sampler s = sampler_new(f, 2, c.model == NET_MLP ? 0 : 4, net_reads_store(&c), 50);
+            net*    n = net_create(&c, &f->data, &s.batch, NULL, &why);
+            double  first = 0, last = 0;
+            for (uint32_t i = 0; i < 60; i++) {
+                last = step(n, full ? net_whole(n) : sample(&s, f, i, i % 4 * 50, 50), &labels, i, true);
+                if (i == 0) first = last;
+                net_update(n, 0.02f);
+            }
+            CHECK(last < (c.model == NET_MLP ? 0.97 : 0.7) * first); /* features alone say little */
+            net_free(n);
+            sampler_free(&s);
+        }
+    fixture_free(f);
+}
+
+TEST(real_targets_are_binary_labels_between)
+{
+    fixture*   f = random_fixture(6, 4, 2);
+    net_config c = config_for(5, 1);
+    c.full_batch = true;
+    net*  n = net_create(&c, &f->data, NULL, NULL, &why);
+    const float target[6] = {0, 1, 0.25f, NAN, 1, NAN};
+    net_labels labels = {NULL, target};
+    int64_t known = 0;
+    double  expected = 0, one = 0;
+    net_rows logits = net_forward(n, net_whole(n), 0, true);
+    for (int v = 0; v < 6; v++) {
+        double s = (double)logits.v[v * logits.ld];
+        bool   has = net_row_loss(&one, logits.v + v * logits.ld, 1, &labels, v);
+        CHECK(has == !isnan(target[v]));
+        if (!has) continue;
+        expected += (log(1 + exp(s)) - (double)target[v] * s) / 4;
+        CHECK_NEAR(one, log(1 + exp(s)) - (double)target[v] * s, 1e-6);
+    }
+    CHECK_NEAR(net_loss(n, &labels, &known), expected, 1e-6);
+    CHECK_EQ(known, 4);
+    net_free(n);
+    fixture_free(f);
+}
+
+/* Logits far beyond exp's range: the loss is finite and exact, and no label at all is no loss and no gradient. */
+TEST(loss_is_safe_at_its_ends)
+{
+    const int32_t label[] = {0, 2};
+    const float   huge[] = {1e30f, 0, -1e30f}, one[] = {-500};
+    net_labels    labels = {label, NULL};
+    double        loss = 0;
+    CHECK(net_row_loss(&loss, huge, 3, &labels, 0));
+    CHECK_NEAR(loss, 0, 1e-7);
+    CHECK(net_row_loss(&loss, huge, 3, &labels, 1));
+    CHECK_NEAR(loss, 2e30, 1e24);
+    CHECK(net_row_loss(&loss, one, 1, &labels, 0));
+    CHECK_NEAR(loss, 0, 1e-7);
+
+    fixture*   f = random_fixture(6, 4, 2);
+    net_config c = config_for(0, 3);
+    c.full_batch = true;
+    net* n = net_create(&c, &f->data, NULL, NULL, &why);
+    for (int v = 0; v < 6; v++) f->label[v] = -1;
+    labels.label = f->label;
+    CHECK_NEAR(step(n, net_whole(n), &labels, 0, true), 0, 0);
+    for (int64_t i = 0; i < net_state_of(n).count; i++) CHECK_NEAR(net_state_of(n).grad[i], 0, 0);
+    net_free(n);
+    fixture_free(f);
+}
+
+/* ==== memory and errors ======================================================================================== */
+
+TEST(a_step_allocates_nothing)
+{
+    fixture*   f = random_fixture(40, 12, 3);
+    net_labels labels = {f->label, NULL};
+    net_config c = config_for(4, 3);
+    sampler    s = sampler_new(f, 3, 3, false, 8);
+    net*       n = net_create(&c, &f->data, &s.batch, NULL, &why);
+    long       before = memory_calls();
+    step(n, sample(&s, f, 0, 0, 8), &labels, 0, true);
+    net_update(n, 0.01f);
+    CHECK_EQ(memory_calls(), before);
+    net_free(n);
+    sampler_free(&s);
+    fixture_free(f);
+}
+
+TEST(creation_survives_any_failing_allocation)
+{
+    fixture*   f = random_fixture(40, 12, 3);
+    net_config c = config_for(4, 3);
+    c.full_batch = true;
+    for (long i = 1;; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%ld", memory_calls() + i);
+        setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
+        error said = {""};
+        net*  n = net_create(&c, &f->data, NULL, NULL, &said);
+        unsetenv("GGNN_TEST_FAIL_ALLOCATION");
+        CHECK(!n == (strstr(said.text, "out of memory") != NULL));
+        net_free(n);
+        if (n) {
+            CHECK(i > 3); /* net, whole graph, parameters, matrices */
+            break;
+        }
+    }
+    fixture_free(f);
+}
+
+static void refuses(net_config c, const char* what)
+{
+    fixture* f = random_fixture(10, 4, 3);
+    error    said = {""};
+    c.full_batch = true;
+    net* n = net_create(&c, &f->data, NULL, NULL, &said);
+    CHECK(n == NULL);
+    if (!strstr(said.text, what)) CHECK_STR(said.text, what);
+    net_free(n);
+    fixture_free(f);
+}
+
+TEST(creation_refuses_what_it_cannot_build)
+{
+    net_config c = config_for(4, 3);
+    c.heads = 4;
+    refuses(c, "4 heads do not divide a hidden width of 6");
+    c = config_for(0, 3);
+    c.layers = NET_LAYERS_MAX + 1;
+    refuses(c, "9 layers");
+    c = config_for(0, 0);
+    refuses(c, "0 output columns");
+    c = config_for(0, 3);
+    c.dropout = 1;
+    refuses(c, "dropout of 1");
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(4);
+#ifdef _OPENMP
+    omp_set_num_threads(2);
+#endif
+    RUN(models_equal_pytorch);
+    RUN(optimizers_equal_pytorch);
+    RUN(gradients_equal_central_differences_in_full_batch);
+    RUN(gradients_equal_central_differences_in_sampled_batches);
+    RUN(global_last_hop_and_other_stores_give_the_same_bits);
+    RUN(half_precision_features_are_read_exactly);
+    RUN(layers_over_chunks_equal_the_whole_graph);
+    RUN(any_number_of_threads_gives_the_same_bits);
+    RUN(sampled_gcn_is_unbiased);
+    RUN(dropout_drops_its_share_and_keeps_the_mean);
+    RUN(initial_weights_are_glorot_uniform);
+    RUN(training_reduces_the_loss);
+    RUN(real_targets_are_binary_labels_between);
+    RUN(loss_is_safe_at_its_ends);
+    RUN(a_step_allocates_nothing);
+    RUN(creation_survives_any_failing_allocation);
+    RUN(creation_refuses_what_it_cannot_build);
+    return test_finish();
+}

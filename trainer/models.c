@@ -1,0 +1,257 @@
+/* models.c - the layers, each written once for every backend: forward as its formula, backward as forward read from
+   its end. The formulas are those of tests/vectors/make_model_vectors.py. Residual, bias, norm, activation and
+   dropout are the same in all models and follow in net.c.
+
+   A plan makes the layer's parameters, then the matrices that forward leaves for backward. Backward overwrites them:
+   where `a` was saved, da takes its place once the weights' gradient has been taken. */
+#include "trainer/ops.h"
+
+static mat targets(const layer* y, mat a) { return mat_head(a, y->block->num_dst); }
+static mat sources(const layer* y, mat a) { return mat_head(a, y->block->num_src); }
+
+/* ==== MLP: out = x W. Neighbours do not matter ================================================================= */
+
+static void mlp_plan(net* n, layer* y)
+{
+    y->w = net_parameter(n, y, "w", y->in, y->out, GLOROT);
+    y->a = net_matrix(n, y->most.dst, y->in);
+}
+
+static void mlp_forward(net* n, layer* y, mat out)
+{
+    mat x = targets(y, y->x); /* (D, in) */
+    if (!x.v) {
+        n->ops->rows(n, targets(y, y->a), x);
+        x = targets(y, y->a);
+    }
+    n->ops->gemm(n, out, x, false, y->w.v, false, 0);
+}
+
+static void mlp_backward(net* n, layer* y, mat dx, mat dout)
+{
+    mat x = targets(y, y->x.v ? y->x : y->a);
+    n->ops->gemm(n, y->w.d, x, true, dout, false, 0);          /* dW = x' dout */
+    if (dx.v) n->ops->gemm(n, dx, dout, false, y->w.v, true, 0); /* dx = dout W' */
+}
+
+/* ==== GCN, Kipf & Welling 2017: out = A x W, A[v,u] = 1 / sqrt(d_u d_v) over N(v) and v itself ================= */
+/* A is two diagonal factors around the plain sum, and its transpose the same with the factors swapped. GraphSAGE's
+   gcn aggregator is this layer with other factors: A[v,u] = 1 / (|N(v)| + 1). */
+
+/* Full batch: (A x) W sums rows of `in` columns, A (x W) rows of `out`. In a sampled block, where the sources are
+   several times the targets, x W is the costlier product whatever the widths. */
+static bool transform_first(const layer* y, mat x) { return x.v && y->transform_first; }
+
+static void linear_plan(net* n, layer* y)
+{
+    y->transform_first = n->config.full_batch && y->out < y->in;
+    y->w = net_parameter(n, y, "w", y->in, y->out, GLOROT);
+    y->a = net_matrix(n, y->most.dst, y->in);
+    if (y->transform_first) y->z = net_matrix(n, y->most.src, y->out);
+    y->dst = net_take(n, (size_t)y->most.dst, sizeof *y->dst);
+}
+
+static void gcn_plan(net* n, layer* y)
+{
+    linear_plan(n, y);
+    y->src = net_take(n, (size_t)y->most.src, sizeof *y->src);
+    y->self = net_take(n, (size_t)y->most.dst, sizeof *y->self);
+}
+
+static ggnn_scale gcn_scale(net* n, layer* y, mat x)
+{
+    n->ops->scale_gcn(n, x.v ? y->src : NULL, y->dst, y->self, y->block);
+    return (ggnn_scale){x.v ? y->src : n->inv_sqrt, y->dst, y->self};
+}
+
+static ggnn_scale sage_gcn_scale(net* n, layer* y)
+{
+    n->ops->scale_mean(n, y->dst, y->block, true);
+    return (ggnn_scale){NULL, y->dst, y->dst};
+}
+
+static void linear_forward(net* n, layer* y, mat out, ggnn_scale scale)
+{
+    if (transform_first(y, y->x)) {
+        mat z = sources(y, y->z);                                            /* z = x W       (S, out) */
+        n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);
+        n->ops->aggregate(n, out, NULL, GGNN_SUM, y->block, &scale, z);      /* out = A z     (D, out) */
+    } else {
+        mat a = targets(y, y->a);                                            /* a = A x       (D, in) */
+        n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &scale, y->x);
+        n->ops->gemm(n, out, a, false, y->w.v, false, 0);                    /* out = a W     (D, out) */
+    }
+}
+
+static void linear_backward(net* n, layer* y, mat dx, mat dout, ggnn_scale back)
+{
+    if (transform_first(y, y->x)) {
+        mat dz = sources(y, y->z);                                           /* dz = A' dout  (S, out) */
+        n->ops->aggregate(n, dz, NULL, GGNN_SUM, y->transpose, &back, dout);
+        n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                   /* dW = x' dz */
+        if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);           /* dx = dz W' */
+    } else {
+        mat a = targets(y, y->a), da = a;
+        n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                    /* dW = a' dout */
+        if (!dx.v) return;
+        n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                   /* da = dout W'  (D, in) */
+        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, da);   /* dx = A' da    (S, in) */
+    }
+}
+
+static void gcn_forward(net* n, layer* y, mat out) { linear_forward(n, y, out, gcn_scale(n, y, y->x)); }
+static void gcn_backward(net* n, layer* y, mat dx, mat dout)
+{
+    linear_backward(n, y, dx, dout, (ggnn_scale){y->dst, y->src, y->self});
+}
+
+static void sage_gcn_forward(net* n, layer* y, mat out) { linear_forward(n, y, out, sage_gcn_scale(n, y)); }
+static void sage_gcn_backward(net* n, layer* y, mat dx, mat dout)
+{
+    linear_backward(n, y, dx, dout, (ggnn_scale){y->dst, NULL, y->dst});
+}
+
+/* ==== GraphSAGE, Hamilton et al. 2017: out = x_v W_self + (mean of x, or max of relu(x W_pool + b)) W_neigh === */
+/* The two weights lie one above the other, so that [x_v | neighbours'] W is one product. */
+
+static void sage_plan(net* n, layer* y)
+{
+    y->w = net_parameter(n, y, "w_self", y->in, y->out, GLOROT);
+    net_parameter(n, y, "w_neigh", y->in, y->out, GLOROT);
+    y->w.v.rows.max = y->w.d.rows.max = 2 * y->in;
+    y->a = net_matrix(n, y->most.dst, 2 * y->in);
+}
+
+static void sage_mean_plan(net* n, layer* y)
+{
+    sage_plan(n, y);
+    y->dst = net_take(n, (size_t)y->most.dst, sizeof *y->dst);
+}
+
+static void sage_mean_forward(net* n, layer* y, mat out)
+{
+    mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in) */
+    n->ops->rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
+    n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, NULL, y->x);
+    n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
+}
+
+static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
+{
+    mat a = targets(y, y->a), da = a;
+    n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
+    if (!dx.v) return;
+    n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W'     (D, 2 in) */
+    n->ops->scale_mean(n, y->dst, y->block, false);                          /* dx = the mean's transpose, + self */
+    ggnn_scale back = {y->dst, NULL, NULL};
+    n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, mat_columns(da, y->in, y->in));
+    n->ops->add(n, dx, mat_columns(da, 0, y->in));
+}
+
+static void sage_pool_plan(net* n, layer* y)
+{
+    y->w_pool = net_parameter(n, y, "w_pool", y->in, y->in, GLOROT);
+    y->pooled.bias = net_parameter(n, y, "b_pool", 1, y->in, 0);
+    y->pooled.act = ACTIVATION_RELU;
+    sage_plan(n, y);
+    y->z = net_matrix(n, y->most.src, y->in);
+    y->dz = net_matrix(n, y->most.src, y->in);
+    y->arg = net_take(n, (size_t)y->most.dst * (size_t)y->in, sizeof *y->arg);
+}
+
+static void sage_pool_forward(net* n, layer* y, mat out)
+{
+    mat a = targets(y, y->a), z = sources(y, y->z);
+    n->ops->gemm(n, z, y->x, false, y->w_pool.v, false, 0);                  /* z = relu(x W_pool + b)  (S, in) */
+    n->ops->finish(n, z, &y->pooled);
+    n->ops->rows(n, mat_columns(a, 0, y->in), targets(y, y->x));             /* a = [x_v | max z]       (D, 2 in) */
+    n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, z);
+    n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W               (D, out) */
+}
+
+static void sage_pool_backward(net* n, layer* y, mat dx, mat dout)
+{
+    mat a = targets(y, y->a), da = a, z = sources(y, y->z), dz = sources(y, y->dz);
+    n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
+    n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W' */
+    n->ops->aggregate_arg_back(n, dz, y->transpose, y->block, mat_columns(da, y->in, y->in), y->arg);
+    n->ops->finish_back(n, dz, z, &y->pooled);                               /* dz through relu; db_pool */
+    n->ops->gemm(n, y->w_pool.d, y->x, true, dz, false, 0);                  /* dW_pool = x' dz */
+    if (!dx.v) return;
+    n->ops->gemm(n, dx, dz, false, y->w_pool.v, true, 0);                    /* dx = dz W_pool', + self */
+    n->ops->add(n, dx, mat_columns(da, 0, y->in));
+}
+
+/* ==== GAT, Velickovic et al. 2018: z = x W in K heads; out = softmax over N(v) and v of LeakyReLU(el_u + er_v) z */
+/* el_u = a_l . z_u and er_v = a_r . z_v, per head. The last layer's heads are `out` wide each and averaged. */
+
+static void gat_plan(net* n, layer* y)
+{
+    int32_t heads = y->last ? n->config.out_heads : n->config.heads;
+    int32_t width = y->last ? heads * y->out : y->out;
+    size_t D = (size_t)y->most.dst, S = (size_t)y->most.src, K = (size_t)heads;
+    attention* at = &y->att;
+    y->w = net_parameter(n, y, "w", y->in, width, GLOROT);
+    y->a_l = net_parameter(n, y, "a_l", heads, width / heads, GLOROT);
+    y->a_r = net_parameter(n, y, "a_r", heads, width / heads, GLOROT);
+    y->z = net_matrix(n, y->most.src, width);
+    y->dz = net_matrix(n, y->most.src, width);
+    y->a = net_matrix(n, y->most.dst, width);
+    if (heads > 1 && y->last) y->da = net_matrix(n, y->most.dst, width);
+    at->heads = heads;
+    at->how.slope = 0.2f;
+    at->how.layer = y->index;
+    at->el = net_take(n, S * K, sizeof *at->el);
+    at->er = net_take(n, D * K, sizeof *at->er);
+    at->lse = net_take(n, D * K, sizeof *at->lse);
+    at->del = net_take(n, S * K, sizeof *at->del);
+    at->der = net_take(n, D * K, sizeof *at->der);
+    at->workspace = net_take(n, ggnn_gat_back_workspace_bytes(y->most.dst, y->most.edges, heads), 1);
+}
+
+static void gat_forward(net* n, layer* y, mat out)
+{
+    attention* at = &y->att;
+    mat z = sources(y, y->z), a = targets(y, y->a);
+    n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);     /* z = x W           (S, K width) */
+    n->ops->scores(n, at->el, z, y->a_l.v);                /* el = z a_l        (S, K) */
+    n->ops->scores(n, at->er, targets(y, z), y->a_r.v);    /* er = z a_r        (D, K) */
+    n->ops->attend(n, a, y->block, z, at);                 /* a = softmax(..) z (D, K width), saved with lse */
+    n->ops->mean_heads(n, out, a, y->last ? at->heads : 1);
+}
+
+static void gat_backward(net* n, layer* y, mat dx, mat dout)
+{
+    attention* at = &y->att;
+    mat z = sources(y, y->z), dz = sources(y, y->dz), a = targets(y, y->a), da = dout;
+    if (y->da.v) {
+        da = targets(y, y->da);
+        n->ops->mean_heads_back(n, da, dout, at->heads);
+    }
+    n->ops->attend_back(n, dz, y->transpose, y->block, z, a, da, at);       /* dz, del, der */
+    n->ops->scores_back(n, dz, y->a_l.d, at->del, z, y->a_l.v);             /* dz += del a_l, da_l = del' z */
+    n->ops->scores_back(n, targets(y, dz), y->a_r.d, at->der, targets(y, z), y->a_r.v);
+    n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                      /* dW = x' dz */
+    if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);              /* dx = dz W' */
+}
+
+/* =============================================================================================================== */
+
+const model* model_of(const net_config* config)
+{
+    static const model gcn = {ACTIVATION_RELU, false, gcn_plan, gcn_forward, gcn_backward};
+    static const model sage[] = {
+        [NET_MEAN] = {ACTIVATION_RELU, false, sage_mean_plan, sage_mean_forward, sage_mean_backward},
+        [NET_SAGE_GCN] = {ACTIVATION_RELU, false, linear_plan, sage_gcn_forward, sage_gcn_backward},
+        [NET_POOL] = {ACTIVATION_RELU, true, sage_pool_plan, sage_pool_forward, sage_pool_backward},
+    };
+    static const model gat = {ACTIVATION_ELU, true, gat_plan, gat_forward, gat_backward};
+    static const model mlp = {ACTIVATION_RELU, false, mlp_plan, mlp_forward, mlp_backward};
+    switch (config->model) {
+    case NET_GCN: return &gcn;
+    case NET_SAGE: return &sage[config->aggregator];
+    case NET_GAT: return &gat;
+    case NET_MLP: return &mlp;
+    }
+    return &mlp;
+}

@@ -1,0 +1,378 @@
+/* net.c - a net's memory and its pass forward and backward over the layers. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "trainer/gemm.h"
+#include "trainer/ops.h"
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* ==== memory: one allocation, laid out by running the plan twice, first to count and then to place ============= */
+
+void* net_take(net* n, size_t count, size_t size)
+{
+    size_t bytes = memory_product(count, size, 1);
+    char* place = n->memory ? n->memory + n->used : NULL;
+    n->used = bytes > SIZE_MAX - 64 - n->used ? SIZE_MAX - 64 : n->used + (bytes + 63) / 64 * 64;
+    return place;
+}
+
+static int64_t padded(int32_t cols) { return ((int64_t)cols + 15) / 16 * 16; }
+
+mat net_matrix(net* n, int64_t rows, int32_t cols)
+{
+    mat a = {.ld = padded(cols), .cols = cols, .rows = {NULL, rows}};
+    a.v = net_take(n, memory_product((size_t)rows, (size_t)a.ld, 1), sizeof *a.v);
+    n->widest = (int32_t)larger(n->widest, cols);
+    return a;
+}
+
+/* Element i of a weight: word i % 4 of block i / 4 of the stream (layer, parameter). Glorot & Bengio 2010. */
+static void fill_glorot(const net* n, float* v, const net_param* p, int32_t l)
+{
+    ggnn_rng rng = {n->config.seed, 0, GGNN_PURPOSE_WEIGHTS};
+    float limit = (float)sqrt(6.0 / (p->rows + p->cols));
+    for (int64_t i = 0; i < (int64_t)p->rows * p->cols; i++) {
+        uint32_t word = ggnn_random(&rng, l, n->num_params, (uint32_t)(i / 4)).word[i % 4];
+        v[i] = (2 * ggnn_uniform(word) - 1) * limit;
+    }
+}
+
+/* The flat arrays hold the parameters one after another without gaps, so that SAGE's two weights are one matrix. */
+param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int32_t cols, float fill)
+{
+    net_param* p = &n->param[n->num_params];
+    mat shape = {.ld = cols, .cols = cols, .rows = {NULL, rows}};
+    param made = {shape, shape};
+    snprintf(p->name, sizeof p->name, "%s%d", name, (int)y->index);
+    p->rows = rows;
+    p->cols = cols;
+    p->offset = n->state.count;
+    n->state.count += (int64_t)rows * cols;
+    n->widest = (int32_t)larger(n->widest, cols);
+    if (n->memory) {
+        made.v.v = n->state.value + p->offset;
+        made.d.v = n->state.grad + p->offset;
+        for (int64_t i = 0; i < (int64_t)rows * cols && fill != GLOROT; i++) made.v.v[i] = fill;
+        if (fill == GLOROT) fill_glorot(n, made.v.v, p, y->index);
+    }
+    n->num_params++;
+    return made;
+}
+
+static void plan_layer(net* n, layer* y)
+{
+    const net_config* c = &n->config;
+    const extent* most = &y->most;
+    n->model->plan(n, y);
+    y->finish.bias = net_parameter(n, y, "b", 1, y->out, 0);
+    y->finish.layer = y->index + 1;
+    y->finish.act = y->last ? ACTIVATION_NONE : n->model->act;
+    if (c->residual) {
+        if (y->in != y->out) y->w_res = net_parameter(n, y, "w_res", y->in, y->out, GLOROT);
+        y->residual = net_matrix(n, most->dst, y->in);
+    }
+    if (c->norm && !y->last) {
+        y->finish.gamma = net_parameter(n, y, "gamma", 1, y->out, 1);
+        y->finish.beta = net_parameter(n, y, "beta", 1, y->out, 0);
+        y->finish.normed = net_matrix(n, most->dst, y->out);
+        y->finish.inv_deviation = net_take(n, (size_t)most->dst, sizeof(float));
+    }
+    y->h = net_matrix(n, most->dst, y->out);
+    if (y->index > 0) y->dx = net_matrix(n, most->src, y->in);
+}
+
+static void plan_transpose(net* n)
+{
+    extent t = {0, 0, 0};
+    for (int32_t l = n->model->local || n->config.full_batch ? 0 : 1; l < n->config.layers; l++) {
+        t.dst = larger(t.dst, n->layer[l].most.dst);
+        t.src = larger(t.src, n->layer[l].most.src);
+        t.edges = larger(t.edges, n->layer[l].most.edges);
+    }
+    void* memory = net_take(n, ggnn_block_transpose_bytes(t.dst, t.src, t.edges), 1);
+    if (memory) ggnn_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
+}
+
+static void plan(net* n)
+{
+    const layer* last = &n->layer[n->config.layers - 1];
+    int64_t rows = 0;
+    n->used = 0;
+    n->num_params = 0;
+    n->state.count = 0;
+    for (int32_t l = 0; l < n->config.layers; l++) {
+        plan_layer(n, &n->layer[l]);
+        rows = larger(rows, n->layer[l].most.src);
+    }
+    plan_transpose(n);
+    n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
+    n->dlogits = net_matrix(n, last->most.dst, last->out);
+    n->row_loss = net_take(n, (size_t)last->most.dst, sizeof *n->row_loss);
+    if (n->config.model == NET_GCN) n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
+    n->gemm_workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, larger(rows, n->widest)), 1);
+}
+
+/* ==== creation ================================================================================================= */
+
+static extent extent_of(const ggnn_block* b)
+{
+    return (extent){b->num_dst.max, larger(b->num_src.max, b->num_dst.max), b->num_edges.max};
+}
+
+bool net_reads_store(const net_config* config)
+{
+    return !model_of(config)->local && config->input_dropout == 0 && !config->full_batch;
+}
+
+/* Features as a matrix without a copy: the whole graph's rows, where they lie in one array of floats. */
+static bool viewable(const net* n)
+{
+    const ggnn_store* f = n->data.features;
+    return n->config.full_batch && n->config.input_dropout == 0 && f->type == GGNN_F32 && !f->at.rank
+        && f->at.parts == 1 && f->at.cached == 0 && f->at.stored >= n->data.graph->num_nodes
+        && f->pitch % (int64_t)sizeof(float) == 0;
+}
+
+static void set_shapes(net* n, const ggnn_batch* like, const ggnn_batch* chunk)
+{
+    const net_config* c = &n->config;
+    for (int32_t l = 0; l < c->layers; l++) {
+        layer* y = &n->layer[l];
+        y->index = l;
+        y->last = l == c->layers - 1;
+        y->in = l ? c->hidden : n->data.features->width;
+        y->out = y->last ? c->outputs : c->hidden;
+        y->most = extent_of(&like->hop[c->layers - 1 - l]);
+        if (l == 0 && !net_reads_store(c) && !viewable(n)) n->gathered_rows = y->most.src;
+        if (!chunk) continue;
+        if (n->model->local) n->gathered_rows = larger(n->gathered_rows, chunk->hop[0].num_src.max);
+        y->most.dst = larger(y->most.dst, chunk->hop[0].num_dst.max);
+        y->most.src = larger(y->most.src, chunk->hop[0].num_src.max);
+    }
+}
+
+/* The graph as a batch whose hops are all the same block. */
+static bool make_whole(net* n, error* why)
+{
+    const ggnn_graph* g = n->data.graph;
+    size_t copied = sizeof(ggnn_node) == 4 ? 0 : (size_t)g->num_edges * sizeof(int32_t);
+    size_t ids = (size_t)g->num_nodes * sizeof(ggnn_node);
+    n->whole_memory = memory_new(ids + copied, "the whole graph as a batch", why);
+    if (!n->whole_memory) return false;
+    n->whole.id = n->whole_memory;
+    for (int64_t i = 0; i < g->num_nodes; i++) n->whole.id[i] = (ggnn_node)i;
+    int32_t* copy = copied ? (int32_t*)(n->whole.id + g->num_nodes) : NULL;
+    ggnn_status status = ggnn_block_whole(&n->whole.hop[0], g, n->whole_counts, copy);
+    if (status != GGNN_OK) return error_set(why, "full batch: %s", ggnn_status_string(status));
+    for (int32_t h = 1; h < n->config.layers; h++) n->whole.hop[h] = n->whole.hop[0];
+    n->whole.num_hops = n->config.layers;
+    n->whole.num_seeds = n->whole.hop[0].num_dst;
+    return true;
+}
+
+static bool check_config(const net_config* c, error* why)
+{
+    if (c->layers < 1 || c->layers > NET_LAYERS_MAX)
+        return error_set(why, "%d layers: 1 to %d", (int)c->layers, NET_LAYERS_MAX);
+    if (c->hidden < 1 || c->outputs < 1)
+        return error_set(why, "%d hidden and %d output columns", (int)c->hidden, (int)c->outputs);
+    if (c->model == NET_GAT && (c->heads < 1 || c->out_heads < 1 || c->hidden % c->heads != 0))
+        return error_set(why, "%d heads do not divide a hidden width of %d", (int)c->heads, (int)c->hidden);
+    const float chance[] = {c->dropout, c->input_dropout, c->attention_dropout};
+    for (int i = 0; i < 3; i++)
+        if (!(chance[i] >= 0 && chance[i] <= 0.999f))
+            return error_set(why, "dropout of %g: 0 to 0.999", (double)chance[i]);
+    if (c->blas && !gemm_blas_available()) return error_set(why, "this build has no BLAS");
+    return true;
+}
+
+static bool allocate(net* n, error* why)
+{
+    plan(n); /* counts: parameters, bytes */
+    size_t bytes = memory_product((size_t)n->state.count, 4, sizeof(float));
+    n->state.value = memory_new(bytes, "parameters and moments", why);
+    n->memory = n->state.value ? memory_new(n->used, "the matrices of the network", why) : NULL;
+    if (!n->memory) return false;
+    n->state.grad = n->state.value + n->state.count;
+    n->state.m = n->state.grad + n->state.count;
+    n->state.v = n->state.m + n->state.count;
+    n->state.updates = &n->updates;
+    plan(n); /* places them */
+    if (n->inv_sqrt) ggnn_gcn_norm(n->inv_sqrt, n->data.graph);
+    return true;
+}
+
+net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
+                error* why)
+{
+    if (!check_config(config, why)) return NULL;
+    net* n = memory_new(sizeof *n, "the network", why);
+    if (!n) return NULL;
+    n->config = *config;
+    n->data = *data;
+    n->ops = &ops_cpu;
+    n->model = model_of(config);
+    bool good = !config->full_batch || make_whole(n, why);
+    if (good) {
+        set_shapes(n, config->full_batch ? &n->whole : like, chunk);
+        good = allocate(n, why);
+    }
+    if (good) return n;
+    net_free(n);
+    return NULL;
+}
+
+void net_free(net* n)
+{
+    if (!n) return;
+    memory_free(n->memory);
+    memory_free(n->state.value);
+    memory_free(n->whole_memory);
+    memory_free(n);
+}
+
+/* ==== forward ================================================================================================== */
+
+/* x as a matrix: its rows gathered, features with dropout. */
+static mat gather(net* n, mat x, bool features)
+{
+    mat dense = n->gathered;
+    dense.cols = x.cols;
+    dense.ld = padded(x.cols);
+    dense.rows = x.rows;
+    n->ops->rows(n, dense, x);
+    uint32_t threshold = features && n->training ? ggnn_dropout_threshold(n->config.input_dropout) : 0;
+    if (threshold) n->ops->drop(n, dense, threshold, 0);
+    return dense;
+}
+
+static mat stored_rows(const ggnn_store* from, const ggnn_node* id, ggnn_count rows)
+{
+    return (mat){.cols = from->width, .rows = rows, .store = from, .id = id};
+}
+
+static mat features(net* n, const ggnn_block* b)
+{
+    const ggnn_store* from = n->data.features;
+    mat x = stored_rows(from, n->id, b->num_src);
+    if (viewable(n)) {
+        x.v = (float*)from->base[0]; /* read only */
+        x.ld = from->pitch / (int64_t)sizeof(float);
+        return x;
+    }
+    return net_reads_store(&n->config) ? x : gather(n, x, true);
+}
+
+/* y->h = dropout(activation(norm(linear(x) + residual + bias))). */
+static void forward_layer(net* n, layer* y, mat out)
+{
+    y->att.how.id = n->id;
+    y->att.how.rng = (ggnn_rng){n->config.seed, n->step, GGNN_PURPOSE_ATTENTION_DROPOUT};
+    y->att.how.dropout = n->training ? n->config.attention_dropout : 0;
+    y->finish.threshold = n->training && !y->last ? ggnn_dropout_threshold(n->config.dropout) : 0;
+    n->model->forward(n, y, out);
+    if (n->config.residual) {
+        mat x = mat_head(y->x, y->block->num_dst), r = mat_head(y->residual, y->block->num_dst);
+        if (!x.v) {
+            n->ops->rows(n, r, x);
+            x = r;
+        }
+        y->targets = x; /* kept for backward */
+        if (y->w_res.v.v) n->ops->gemm(n, out, x, false, y->w_res.v, false, 1);
+        else n->ops->add(n, out, x);
+    }
+    n->ops->finish(n, out, &y->finish);
+}
+
+net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training)
+{
+    const int32_t layers = n->config.layers;
+    n->backward = 0;
+    n->training = training;
+    n->step = step;
+    n->id = batch->id;
+    mat x = features(n, &batch->hop[layers - 1]);
+    for (int32_t l = 0; l < layers; l++) {
+        layer* y = &n->layer[l];
+        y->block = &batch->hop[layers - 1 - l];
+        y->x = x;
+        y->h.rows = y->block->num_dst;
+        forward_layer(n, y, y->h);
+        x = y->h;
+    }
+    return (net_rows){x.v, x.ld, mat_rows(x), x.cols};
+}
+
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id,
+               const ggnn_store* x)
+{
+    layer* y = &n->layer[l];
+    n->backward = 0;
+    n->training = false;
+    n->id = id;
+    y->block = block;
+    y->x = stored_rows(x, id, block->num_src);
+    if (n->model->local) y->x = gather(n, y->x, false);
+    forward_layer(n, y, (mat){.v = out, .ld = ld_out, .cols = y->out, .rows = block->num_dst});
+}
+
+/* ==== loss, backward, update =================================================================================== */
+
+double net_loss(net* n, const net_labels* labels, int64_t* known)
+{
+    mat logits = n->layer[n->config.layers - 1].h;
+    n->backward = 0;
+    n->ops->loss(n, mat_head(n->dlogits, logits.rows), logits, labels);
+    *known = n->known;
+    return n->loss;
+}
+
+static void transpose_for(net* n, layer* y)
+{
+    y->transpose = &n->transpose;
+    if (n->transposed || (!y->dx.v && !n->model->local && !y->transform_first)) return;
+    n->ops->transpose(n, &n->transpose, y->block);
+    n->transposed = n->config.full_batch; /* every layer's block is the same, in every step */
+}
+
+/* dout, the gradient of y->h, becomes that of its linear part, from which come those of the weights and of x. */
+static void backward_layer(net* n, layer* y, mat dx, mat dout)
+{
+    ggnn_count rows = y->block->num_dst;
+    n->ops->finish_back(n, dout, y->h, &y->finish);
+    if (y->w_res.v.v) n->ops->gemm(n, y->w_res.d, y->targets, true, dout, false, 0);
+    transpose_for(n, y);
+    n->model->backward(n, y, dx, dout);
+    if (!dx.v || !n->config.residual) return;
+    if (y->w_res.v.v) n->ops->gemm(n, mat_head(dx, rows), dout, false, y->w_res.v, true, 1);
+    else n->ops->add(n, dx, dout);
+}
+
+void net_backward(net* n)
+{
+    mat dout = n->dlogits;
+    n->backward = 1;
+    for (int32_t l = n->config.layers - 1; l >= 0; l--) {
+        layer* y = &n->layer[l];
+        backward_layer(n, y, mat_head(y->dx, y->block->num_src), mat_head(dout, y->block->num_dst));
+        dout = y->dx;
+    }
+}
+
+void net_update(net* n, float learning_rate)
+{
+    n->backward = 1;
+    n->ops->update(n, learning_rate);
+}
+
+/* ==== what the rest of the trainer asks ======================================================================== */
+
+const ggnn_batch* net_whole(const net* n) { return &n->whole; }
+int32_t net_width(const net* n, int32_t l) { return n->layer[l].out; }
+net_state net_state_of(net* n) { return n->state; }
+int32_t net_num_params(const net* n) { return n->num_params; }
+net_param net_param_at(const net* n, int32_t i) { return n->param[i]; }
+const net_profile* net_profile_of(const net* n) { return &n->profile; }

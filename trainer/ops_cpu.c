@@ -1,0 +1,131 @@
+/* ops_cpu.c - the CPU backend: the function of ggnn.h or gemm.h behind each operation, its time and its bytes. */
+#include "common/progress.h"
+#include "trainer/gemm.h"
+#include "trainer/ops_cpu.h"
+
+double cpu_start(void) { return progress_seconds(); }
+
+void cpu_stop(net* n, net_stage stage, double start, int64_t bytes)
+{
+    n->profile.seconds[n->backward][stage] += progress_seconds() - start;
+    n->profile.bytes[n->backward][stage] += bytes;
+}
+
+static int64_t bytes_of(mat a) { return mat_rows(a) * a.cols * (int64_t)sizeof(float); }
+static int64_t edges_of(const ggnn_block* b) { return *b->num_edges.n; }
+
+static void cpu_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
+{
+    double  start = cpu_start();
+    int64_t rows = mat_rows(c), inner = at ? mat_rows(a) : a.cols;
+    (n->config.blas ? gemm_blas : gemm)(c.v, c.ld, a.v, a.ld, at, b.v, b.ld, bt, rows, c.cols, inner, beta,
+                                        n->gemm_workspace);
+    n->profile.flops[n->backward] += 2 * rows * c.cols * inner;
+    cpu_stop(n, NET_GEMM, start, bytes_of(a) + bytes_of(b) + bytes_of(c));
+}
+
+static void cpu_rows(net* n, mat out, mat x)
+{
+    double  start = cpu_start();
+    int64_t width = x.store ? ggnn_type_bytes(x.store->type) : (int64_t)sizeof(float);
+    if (x.v) cpu_copy(out, x);
+    else ggnn_gather(out.v, out.ld, GGNN_F32, x.store, x.id, mat_rows(out));
+    cpu_stop(n, NET_AGGREGATE, start, bytes_of(out) + mat_rows(out) * out.cols * width);
+}
+
+static void cpu_transpose(net* n, ggnn_block* t, const ggnn_block* b)
+{
+    double start = cpu_start();
+    ggnn_block_transpose(t, b);
+    cpu_stop(n, NET_AGGREGATE, start, 16 * edges_of(b)); /* two index arrays of each, read and written */
+}
+
+static void cpu_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
+{
+    double start = cpu_start();
+    ggnn_scale_mean(inv, b, with_self);
+    cpu_stop(n, NET_AGGREGATE, start, 12 * *b->num_dst.n);
+}
+
+static void cpu_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
+{
+    double start = cpu_start();
+    ggnn_scale_gcn(src, dst, self, b, n->id, n->inv_sqrt, n->data.graph);
+    cpu_stop(n, NET_AGGREGATE, start, (src ? 8 * *b->num_src.n : 0) + 20 * *b->num_dst.n);
+}
+
+/* Each edge reads a row and an index. */
+static int64_t aggregate_bytes(const ggnn_block* b, mat out, int64_t element)
+{
+    return edges_of(b) * (out.cols * element + (int64_t)sizeof(int32_t)) + bytes_of(out);
+}
+
+static void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,
+                          mat x)
+{
+    double  start = cpu_start();
+    int64_t element = x.v ? (int64_t)sizeof(float) : ggnn_type_bytes(x.store->type);
+    if (x.v) ggnn_spmm(out.v, out.ld, arg, how, b, s, NULL, 1, x.v, x.ld, x.cols);
+    else ggnn_aggregate(out.v, out.ld, how, b, s, x.store, x.id);
+    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, out, element));
+}
+
+static void cpu_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,
+                                   const int32_t* arg)
+{
+    double start = cpu_start();
+    ggnn_spmm_back_arg(dx.v, dx.ld, t, b, NULL, 1, dout.v, dout.ld, arg, dout.cols);
+    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, dx, (int64_t)sizeof(float)));
+}
+
+static void cpu_scores(net* n, float* e, mat z, mat a)
+{
+    double start = cpu_start();
+    ggnn_scores(e, z.v, z.ld, a.v, mat_rows(z), (int32_t)mat_rows(a), z.cols);
+    cpu_stop(n, NET_AGGREGATE, start, bytes_of(z));
+}
+
+static void cpu_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
+{
+    double start = cpu_start();
+    ggnn_scores_back(dz.v, dz.ld, da.v, de, z.v, z.ld, a.v, mat_rows(z), (int32_t)mat_rows(a), z.cols);
+    cpu_stop(n, NET_AGGREGATE, start, 3 * bytes_of(z));
+}
+
+static void cpu_attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+{
+    double start = cpu_start();
+    ggnn_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how);
+    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, out, (int64_t)sizeof(float)));
+}
+
+static void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
+                            const attention* a)
+{
+    double start = cpu_start();
+    ggnn_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld, a->lse, dout.v, dout.ld,
+                  a->heads, z.cols, &a->how, a->workspace);
+    cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(b, dz, (int64_t)sizeof(float)));
+}
+
+const ops ops_cpu = {
+    .gemm = cpu_gemm,
+    .rows = cpu_rows,
+    .drop = cpu_drop,
+    .add = cpu_add,
+    .finish = cpu_finish,
+    .finish_back = cpu_finish_back,
+    .transpose = cpu_transpose,
+    .scale_mean = cpu_scale_mean,
+    .scale_gcn = cpu_scale_gcn,
+    .aggregate = cpu_aggregate,
+    .aggregate_arg_back = cpu_aggregate_arg_back,
+    .scores = cpu_scores,
+    .scores_back = cpu_scores_back,
+    .attend = cpu_attend,
+    .attend_back = cpu_attend_back,
+    .mean_heads = cpu_mean_heads,
+    .mean_heads_back = cpu_mean_heads_back,
+    .loss = cpu_loss,
+    .update = cpu_update,
+};
