@@ -126,6 +126,19 @@ ggnn_store dataset_edge_features(const dataset* d)
     return ggnn_store_plain(d->edge_feat.row, d->num_edges, d->edge_feat.width, d->edge_feat.type);
 }
 
+bool dataset_check_graph(const dataset* d, error* why)
+{
+    ggnn_graph g = dataset_graph(d);
+    ggnn_fault fault;
+    char place[80] = "";
+    size_t used = 0;
+    if (ggnn_graph_validate(&g, &fault) == GGNN_OK) return true;
+    if (fault.node >= 0) used = (size_t)snprintf(place, sizeof place, ", node %lld", (long long)fault.node);
+    if (fault.edge >= 0) snprintf(place + used, sizeof place - used, ", edge %lld", (long long)fault.edge);
+    return error_set(why, "%s: sections 'indptr' and 'indices'%s: %s%s", d->file.path,
+                     d->csc.weight ? " and 'weight'" : "", fault.what, place);
+}
+
 bool dataset_count(dataset* d, error* why)
 {
     int32_t most = -1;

@@ -55,6 +55,9 @@ ggnn_graph dataset_graph(const dataset* d);
 ggnn_store dataset_features(const dataset* d);
 ggnn_store dataset_edge_features(const dataset* d);
 
+/* Checks all that a graph promises: lists in order, ids of nodes, weights finite and not negative. O(N + E). */
+bool dataset_check_graph(const dataset* d, error* why);
+
 /* Reads the labels: fills num_classes, refuses values that are no class. O(N). */
 bool dataset_count(dataset* d, error* why);
 

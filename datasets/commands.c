@@ -1,0 +1,34 @@
+#include "commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+bool command_begin(const char* usage, const char* text, const option* table, int argc, char** argv,
+                   const char** argument, int* num_arguments, int min, int max, int* exit_code)
+{
+    error why = {""};
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0) { /* before parsing, while the table holds the defaults */
+            printf("usage: ggnn-data %s\n\n%s\n\n", usage, text);
+            options_help(table, stdout);
+            *exit_code = command_flush(&why) ? EXIT_GOOD : command_failed(&why);
+            return false;
+        }
+    *exit_code = EXIT_WRONG_USAGE;
+    if (options_parse(table, argc, argv, argument, num_arguments, min, max, &why) == OPTIONS_GOOD) return true;
+    fprintf(stderr, "ggnn-data: %s: %s\nusage: ggnn-data %s     (--help says more)\n", argv[0], why.text, usage);
+    return false;
+}
+
+int command_failed(const error* why)
+{
+    fprintf(stderr, "ggnn-data: %s\n", why->text);
+    return EXIT_FAILED;
+}
+
+bool command_flush(error* why)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+    return error_set(why, "cannot write to standard output: %s", strerror(errno));
+}

@@ -1,0 +1,302 @@
+#include "generate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/parallel.h"
+
+enum { PIECES = 64, MAX_JUDGED = 20000 };
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    int64_t nodes, degree, features, classes; /* degree 0: the number of edges follows from that of nodes */
+    double separation;
+} standard[] = {
+    {20000, 20, 32, 8, 1.5},   /* planted */
+    {100000, 12, 64, 16, 1.5}, /* citation */
+    {65536, 16, 64, 16, 4},    /* rmat */
+    {10000, 0, 0, 0, 4},       /* grid */
+    {1000, 0, 0, 0, 4},        /* star */
+    {1000, 0, 0, 0, 4},        /* path */
+    {34, 0, 34, 2, 0},         /* karate */
+};
+
+static bool complete_edges(generate_options* how, error* why)
+{
+    long long n = how->nodes, fixed = generate_fixed_edges(how->kind, n), most = n * (n - 1); /* n < 2^31 */
+    if (fixed >= 0 && how->edges >= 0 && how->edges != fixed)
+        return error_set(why, "--edges %lld: %lld nodes of this kind have %lld edges", (long long)how->edges, n,
+                         fixed);
+    if (fixed >= 0) how->edges = fixed;
+    if (how->edges < 0)
+        how->edges = standard[how->kind].degree * n < most / 2 ? standard[how->kind].degree * n : most / 4 * 2;
+    if (how->edges % 2)
+        return error_set(why, "--edges %lld: must be even, as every edge has its reverse", (long long)how->edges);
+    if (how->edges > most)
+        return error_set(why, "--edges %lld: %lld nodes have at most %lld", (long long)how->edges, n, most);
+    return true;
+}
+
+bool generate_complete(generate_options* how, error* why)
+{
+    if (how->kind == KIND_KARATE && (how->nodes >= 0 || how->features >= 0 || how->classes >= 0))
+        return error_set(why,
+                         "karate has 34 nodes, 34 features, 2 classes: --nodes, --features, --classes do not apply");
+    if (how->nodes < 0) how->nodes = standard[how->kind].nodes;
+    if (how->features < 0) how->features = standard[how->kind].features;
+    if (how->classes < 0) how->classes = standard[how->kind].classes;
+    if (how->separation < 0) how->separation = standard[how->kind].separation;
+    if (how->nodes < 1 || how->nodes > INT32_MAX)
+        return error_set(why, "--nodes %lld: must be within 1 and %ld", (long long)how->nodes, (long)INT32_MAX);
+    if (how->classes > how->nodes || how->classes > DATASET_MAX_CLASSES)
+        return error_set(why, "--classes %lld: more than the nodes (%lld) or than %d", (long long)how->classes,
+                         (long long)how->nodes, DATASET_MAX_CLASSES);
+    if ((how->kind == KIND_PLANTED || how->kind == KIND_CITATION) && how->classes < 1)
+        return error_set(why, "--classes 0: this kind is made of classes");
+    return complete_edges(how, why);
+}
+
+/* ---- labels --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const generate_shape* shape;
+    const ggnn_lists* lists;
+    int32_t* label;
+    int32_t* count; /* (PIECES, num_groups) zeros between nodes */
+} label_job;
+
+/* The most frequent group among a node's neighbours, its own where it has none; of several, the first from its own
+   on, cyclically, so that no group is preferred. So labels need the graph, in kinds that know no communities. */
+static int32_t majority(const label_job* job, int64_t v, int32_t* count)
+{
+    const int32_t* group = job->shape->group;
+    const ggnn_node* source = job->lists->indices + job->lists->indptr[v];
+    int64_t degree = job->lists->indptr[v + 1] - job->lists->indptr[v];
+    int32_t groups = (int32_t)job->shape->num_groups, own = group[v], best = own;
+    for (int64_t i = 0; i < degree; i++) count[group[source[i]]]++;
+    for (int64_t i = 0; i < degree; i++) {
+        int32_t g = group[source[i]];
+        bool nearer = (g - own + groups) % groups < (best - own + groups) % groups;
+        if (count[g] > count[best] || (count[g] == count[best] && nearer)) best = g;
+    }
+    for (int64_t i = 0; i < degree; i++) count[group[source[i]]] = 0;
+    return best;
+}
+
+static void label_piece(void* context, int64_t piece)
+{
+    label_job* job = context;
+    const generate_shape* s = job->shape;
+    int64_t nodes = s->how->nodes, end = parallel_begin(nodes, piece + 1, PIECES);
+    for (int64_t v = parallel_begin(nodes, piece, PIECES); v < end; v++) {
+        if (job->count)
+            job->label[v] = majority(job, v, job->count + piece * s->num_groups);
+        else
+            job->label[v] = s->group[v] < s->how->classes ? s->group[v] : -1; /* citation: only field 0 is labelled */
+    }
+}
+
+static bool write_labels(ggnn_file_writer* w, const generate_shape* s, const ggnn_lists* lists, int32_t** label,
+                         error* why)
+{
+    label_job job = {s, lists, NULL, NULL};
+    bool drawn = s->how->kind == KIND_PLANTED || s->how->kind == KIND_CITATION || s->how->kind == KIND_KARATE;
+    *label = NULL;
+    if (s->how->classes == 0) return true;
+    *label = job.label = ggnn_file_reserve(w, "label", GGNN_FILE_I32, 1, &s->how->nodes);
+    if (!job.label) return error_set(why, "%s", w->error);
+    if (!drawn) {
+        job.count =
+            memory_new(memory_product(PIECES, (size_t)s->num_groups, sizeof job.count[0]), "counts of groups", why);
+        if (!job.count) return false;
+    }
+    parallel_for(PIECES, label_piece, &job);
+    memory_free(job.count);
+    return true;
+}
+
+/* ---- features ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const generate_shape* shape;
+    float* feat;
+    float* mean; /* (num_groups, features) */
+} feature_job;
+
+static void feature_piece(void* context, int64_t piece)
+{
+    feature_job* job = context;
+    const generate_shape* s = job->shape;
+    int64_t nodes = s->how->nodes, width = s->how->features, end = parallel_begin(nodes, piece + 1, PIECES);
+    for (int64_t v = parallel_begin(nodes, piece, PIECES); v < end; v++)
+        generate_row(job->feat + v * width, width, job->mean + s->group[v] * width, &s->rng, STREAM_FEATURES, v);
+}
+
+/* Group means are normal too, `separation` long in the mean square. */
+static void draw_means(float* mean, const generate_shape* s)
+{
+    int64_t width = s->how->features;
+    float scale = (float)(s->how->separation / sqrt((double)width));
+    for (int64_t g = 0; g < s->num_groups; g++) {
+        generate_row(mean + g * width, width, NULL, &s->rng, STREAM_MEANS, g);
+        for (int64_t i = 0; i < width; i++) mean[g * width + i] *= scale;
+    }
+}
+
+/* mean: to be freed by the caller; NULL where there are none. karate's features are the identity. */
+static bool write_features(ggnn_file_writer* w, const generate_shape* s, float** feat, float** mean, error* why)
+{
+    const int64_t dim[2] = {s->how->nodes, s->how->features};
+    feature_job job = {s, NULL, NULL};
+    *feat = *mean = NULL;
+    if (dim[1] == 0) return true;
+    *feat = job.feat = ggnn_file_reserve(w, "feat", GGNN_FILE_F32, 2, dim);
+    if (!job.feat) return error_set(why, "%s", w->error);
+    if (s->how->kind == KIND_KARATE) {
+        for (int64_t v = 0; v < dim[0]; v++) job.feat[v * dim[1] + v] = 1;
+        return true;
+    }
+    *mean = job.mean = memory_new(memory_product((size_t)s->num_groups, (size_t)dim[1], sizeof(float)), "means", why);
+    if (!job.mean) return false;
+    draw_means(job.mean, s);
+    parallel_for(PIECES, feature_piece, &job);
+    return true;
+}
+
+/* ---- split ---------------------------------------------------------------------------------------------------- */
+
+/* Half for training, a quarter each to validate and to test, by a keyed permutation. */
+static void split_by_chance(uint8_t* split, const generate_shape* s)
+{
+    uint64_t key = ggnn_draw(ggnn_random(&s->rng, STREAM_KEYS, 1, 0), 0);
+    int64_t nodes = s->how->nodes;
+    for (int64_t i = 0; i < nodes; i++) {
+        int64_t v = ggnn_shuffle(key, 0, i, nodes);
+        split[v] = i < nodes / 2 ? SPLIT_TRAIN : i < nodes / 2 + nodes / 4 ? SPLIT_VAL : SPLIT_TEST;
+    }
+}
+
+/* As ogbn-papers100M: the labelled nodes in time order, 78% to train, 8% to validate, the latest to test. */
+static void split_by_time(uint8_t* split, const int32_t* label, int64_t nodes)
+{
+    int64_t labelled = 0, seen = 0;
+    for (int64_t v = 0; v < nodes; v++) labelled += label[v] >= 0;
+    for (int64_t v = 0; v < nodes; v++) {
+        if (label[v] < 0) continue;
+        split[v] = seen * 100 < labelled * 78 ? SPLIT_TRAIN : seen * 100 < labelled * 86 ? SPLIT_VAL : SPLIT_TEST;
+        seen++;
+    }
+}
+
+/* As Kipf and Welling's example: the two leaders are known. Every fourth of the others validates. */
+static void split_karate(uint8_t* split, int64_t nodes)
+{
+    for (int64_t v = 1; v < nodes - 1; v++) split[v] = v % 4 ? SPLIT_TEST : SPLIT_VAL;
+    split[0] = split[nodes - 1] = SPLIT_TRAIN;
+}
+
+static bool write_split(ggnn_file_writer* w, const generate_shape* s, const int32_t* label, int64_t count[4],
+                        uint8_t** split, error* why)
+{
+    const int64_t dim[2] = {1, s->how->nodes};
+    *split = NULL;
+    if (!label) return true;
+    *split = ggnn_file_reserve(w, "split", GGNN_FILE_U8, 2, dim);
+    if (!*split) return error_set(why, "%s", w->error);
+    if (s->how->kind == KIND_CITATION)
+        split_by_time(*split, label, s->how->nodes);
+    else if (s->how->kind == KIND_KARATE)
+        split_karate(*split, s->how->nodes);
+    else
+        split_by_chance(*split, s);
+    for (int64_t v = 0; v < s->how->nodes; v++) count[(*split)[v]]++;
+    return true;
+}
+
+/* ---- what features alone can do ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const generate_shape* shape;
+    const float *feat, *mean;
+    const int32_t* label;
+    const uint8_t* split;
+    int64_t stride;
+    int64_t judged[PIECES], right[PIECES];
+} judge_job;
+
+static void judge_piece(void* context, int64_t piece)
+{
+    judge_job* job = context;
+    int64_t nodes = job->shape->how->nodes, width = job->shape->how->features, classes = job->shape->how->classes;
+    int64_t end = parallel_begin(nodes, piece + 1, PIECES), seen = 0;
+    for (int64_t v = parallel_begin(nodes, piece, PIECES); v < end; v++) {
+        if (job->split[v] != SPLIT_TEST || seen++ % job->stride) continue;
+        job->judged[piece]++;
+        job->right[piece] += generate_nearest(job->feat + v * width, job->mean, classes, width) == job->label[v];
+    }
+}
+
+/* The nearest of the labelled groups' means, over all test nodes or, of many, evenly some. Where a label is a
+   majority of groups, the node's own group is still the best guess of it, by symmetry between the groups. The section
+   features_only, f64 (1), keeps the result with the data, so that a trainer can print it beside its own. */
+static bool judge_features(ggnn_file_writer* w, judge_job* job, generate_report* report, error* why)
+{
+    const int64_t one = 1;
+    int64_t right = 0;
+    report->features_only = NAN;
+    if (!job->mean || !job->split || report->count[SPLIT_TEST] == 0) return true;
+    job->stride = (report->count[SPLIT_TEST] + MAX_JUDGED - 1) / MAX_JUDGED;
+    parallel_for(PIECES, judge_piece, job);
+    for (int piece = 0; piece < PIECES; piece++) {
+        report->judged += job->judged[piece];
+        right += job->right[piece];
+    }
+    report->features_only = (double)right / (double)report->judged;
+    return ggnn_file_append(w, "features_only", GGNN_FILE_F64, 1, &one, &report->features_only) ||
+           error_set(why, "%s", w->error);
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------ */
+
+static bool write_all(ggnn_file_writer* w, const generate_shape* s, generate_report* report, error* why)
+{
+    ggnn_lists lists;
+    int32_t* label = NULL;
+    float *feat = NULL, *mean = NULL;
+    uint8_t* split = NULL;
+    judge_job job;
+    bool good = generate_edges(&lists, w, s, why) && write_features(w, s, &feat, &mean, why) &&
+                write_labels(w, s, &lists, &label, why) && write_split(w, s, label, report->count, &split, why);
+    if (good) {
+        memset(&job, 0, sizeof job);
+        job.shape = s;
+        job.feat = feat;
+        job.mean = mean;
+        job.label = label;
+        job.split = split;
+        good = judge_features(w, &job, report, why);
+    }
+    memory_free(mean);
+    return good;
+}
+
+bool generate(const char* out, const generate_options* how, generate_report* report, error* why)
+{
+    generate_shape s;
+    ggnn_file_writer w;
+    bool good;
+    memset(report, 0, sizeof *report);
+    report->num_nodes = how->nodes;
+    report->num_edges = how->edges;
+    report->num_features = how->features;
+    report->num_classes = how->classes;
+    if (!generate_shape_open(&s, how, why)) return false;
+    good = ggnn_file_create(&w, out) || error_set(why, "%s", w.error);
+    good = good && write_all(&w, &s, report, why);
+    if (good) good = ggnn_file_commit(&w) || error_set(why, "%s", w.error);
+    ggnn_file_abort(&w);
+    generate_shape_close(&s);
+    return good;
+}

@@ -1,0 +1,89 @@
+/* generate.h - synthetic graphs with features, labels and splits. The same options give the same file, byte for byte,
+   for any number of threads and on any machine: every random number is a keyed draw, and floats are made by single
+   roundings. */
+#ifndef DATASETS_GENERATE_H
+#define DATASETS_GENERATE_H
+#include "datasets/dataset.h"
+
+#define GENERATE_KINDS "planted|citation|rmat|grid|star|path|karate"
+typedef enum {
+    KIND_PLANTED,  /* equal communities; an edge stays within its source's with chance `homophily` */
+    KIND_CITATION, /* papers in time order cite earlier ones of their topic; one field of 16 has labels: training is
+                      local */
+    KIND_RMAT,     /* Chakrabarti et al. 2004, .57 .19 .19 .05, ids shuffled */
+    KIND_GRID,     /* 4 neighbours, ceil(sqrt(nodes)) a row */
+    KIND_STAR,     /* node 0 and the others */
+    KIND_PATH,     /* 0 - 1 - 2 ... */
+    KIND_KARATE    /* Zachary 1977 */
+} generate_kind;
+
+typedef struct {
+    generate_kind kind;
+    uint64_t seed;
+    int64_t nodes, edges, features, classes; /* -1: the kind's default. edges: directed ones in the file */
+    double homophily;                        /* planted */
+    double separation; /* of a class mean from the origin, in units of the noise; -1: the kind's default */
+} generate_options;
+
+typedef struct {
+    int64_t num_nodes, num_edges, num_features, num_classes, count[4]; /* count: nodes by SPLIT_... */
+    double features_only; /* test accuracy of the best rule that sees a node's own features and nothing else; NaN:
+                             none */
+    int64_t judged;       /* test nodes that it was computed over */
+} generate_report;
+
+/* Fills in the kind's defaults and checks that they go together. */
+bool generate_complete(generate_options* how, error* why);
+
+/* Writes the graph to out, whole or not at all. Edges are drawn into scratch files beside out; anonymous memory is
+   some bytes a node. how is complete. */
+bool generate(const char* out, const generate_options* how, generate_report* report, error* why);
+
+/* ---- within the generators ------------------------------------------------------------------------------------ */
+
+enum { /* the streams of GGNN_PURPOSE_GENERATE: the `hop` of a draw. New ones at the end, or old seeds give other
+          graphs */
+       STREAM_EDGES,
+       STREAM_FEATURES,
+       STREAM_MEANS,
+       STREAM_GROUPS,
+       STREAM_KEYS
+};
+
+typedef struct { /* what a kind's edges are drawn from, and the group that each node belongs to */
+    const generate_options* how;
+    ggnn_rng rng;
+    int64_t num_groups;
+    int32_t* group; /* (nodes) communities, topics, or random where the kind has none: a group, a mean of features */
+    ggnn_node*
+        order; /* (nodes) planted, rmat: the node at each position. A position's community is position % classes */
+    int64_t* first; /* (num_groups + 1) citation: papers by topic in time order are member[first[t] .. first[t+1]) */
+    ggnn_node* member; /* (nodes) */
+    int64_t width;     /* grid: nodes in a row */
+    int32_t levels;    /* rmat: 2^levels positions */
+} generate_shape;
+
+bool generate_shape_open(generate_shape* s, const generate_options* how, error* why);
+void generate_shape_close(generate_shape* s);
+
+/* Candidate edge number i. Those of grid, star, path, karate are distinct, and their number is known. */
+void generate_draw(const generate_shape* s, int64_t i, int64_t* u, int64_t* v);
+int64_t generate_fixed_edges(generate_kind kind, int64_t nodes); /* directed; -1: the kind's edges are drawn */
+
+/* Draws candidates 0, 1, 2 ... and takes the first how->edges / 2 that join two nodes not joined before. Writes both
+   directions as sorted lists: sections indptr and indices, returned in out. */
+bool generate_edges(ggnn_lists* out, ggnn_file_writer* w, const generate_shape* s, error* why);
+
+/* Two independent standard normal numbers from one half of a Philox block; false: rejected, take the next half. */
+bool generate_normals(double normal[2], uint32_t word0, uint32_t word1);
+
+/* Fills (n) floats with mean[i] + a normal number of stream (hop, node); mean NULL: zeros. */
+void generate_row(float* row, int64_t n, const float* mean, const ggnn_rng* rng, int32_t hop, int64_t node);
+
+/* The nearest mean's number: the best guess of a node's group from its features alone, as groups are equally likely
+   and the noise is alike in all directions. Ties go to the lower number. */
+int64_t generate_nearest(const float* row, const float* mean, int64_t num_means, int64_t n);
+
+extern const uint8_t generate_karate[78][2];
+int32_t generate_karate_faction(int64_t node);
+#endif

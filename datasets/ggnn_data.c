@@ -1,0 +1,56 @@
+/* ggnn-data: makes, reads, checks and exports .ggnn files. This is the dispatch; each command has its own file. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "datasets/commands.h"
+
+static const struct {
+    const char* name;
+    int (*run)(int argc, char** argv);
+    const char* summary;
+} commands[] = {
+    {"generate", generate_main, "make a synthetic graph: planted, citation, rmat, grid, star, path, karate"},
+    {"info", info_main, "what a file holds"},
+    {"verify", verify_main, "check all of a file: checksums, structure, values"},
+    {"stats", stats_main, "degrees, components, homophily"},
+    {"export", export_main, "write as CSV, Matrix Market or .npy"},
+};
+enum { num_commands = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE* out)
+{
+    fprintf(out, "usage: ggnn-data COMMAND ...\n\n");
+    for (int i = 0; i < num_commands; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\nggnn-data COMMAND --help says more.\n");
+}
+
+static int unknown_command(const char* name)
+{
+    char all[512] = "", nearest[64];
+    for (int i = 0; i < num_commands; i++) {
+        strcat(all, i ? "|" : "");
+        strcat(all, commands[i].name);
+    }
+    fprintf(stderr, "ggnn-data: '%s' is not a command", name);
+    if (options_nearest(all, name, nearest)) fprintf(stderr, "; is %s meant?", nearest);
+    fprintf(stderr, "\n");
+    print_help(stderr);
+    return EXIT_WRONG_USAGE;
+}
+
+int main(int argc, char** argv)
+{
+    signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_WRONG_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return EXIT_GOOD;
+    }
+    for (int i = 0; i < num_commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    return unknown_command(argv[1]);
+}
