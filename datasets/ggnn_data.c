@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "datasets/commands.h"
+#include "datasets/convert.h"
 
 static const struct {
     const char* name;
@@ -11,6 +12,7 @@ static const struct {
     const char* summary;
 } commands[] = {
     {"generate", generate_main, "make a synthetic graph: planted, citation, rmat, grid, star, path, karate"},
+    {"convert", convert_main, "read a graph in another format: npz, OGB, edge lists, .npy, SNAP, Matrix Market"},
     {"info", info_main, "what a file holds"},
     {"verify", verify_main, "check all of a file: checksums, structure, values"},
     {"stats", stats_main, "degrees, components, homophily"},
