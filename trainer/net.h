@@ -127,9 +127,10 @@ net_param net_param_at(const net* n, int32_t i);
 
 /* ---- profile -------------------------------------------------------------------------------------------------- */
 
-#define NET_STAGES "aggregate|gemm|elementwise|loss|optimizer"
-typedef enum { NET_AGGREGATE, NET_GEMM, NET_ELEMENTWISE, NET_LOSS, NET_OPTIMIZER, NET_NUM_STAGES } net_stage;
+#define NET_STAGES "gather|aggregate|gemm|elementwise|loss|optimizer"
+typedef enum { NET_GATHER, NET_AGGREGATE, NET_GEMM, NET_ELEMENTWISE, NET_LOSS, NET_OPTIMIZER, NET_NUM_STAGES } net_stage;
 
+/* gather: whatever reads rows of a store, so the input layer's aggregation where that is fused with it. */
 typedef struct { /* since net_create, summed; [0] forward and evaluation, [1] backward and update */
     double  seconds[2][NET_NUM_STAGES];
     int64_t bytes[2][NET_NUM_STAGES]; /* read and written at least once, by the inputs' and outputs' sizes */

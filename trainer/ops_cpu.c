@@ -30,7 +30,7 @@ static void cpu_rows(net* n, mat out, mat x)
     int64_t width = x.store ? ggnn_type_bytes(x.store->type) : (int64_t)sizeof(float);
     if (x.v) cpu_copy(out, x);
     else ggnn_gather(out.v, out.ld, GGNN_F32, x.store, x.id, mat_rows(out));
-    cpu_stop(n, NET_AGGREGATE, start, bytes_of(out) + mat_rows(out) * out.cols * width);
+    cpu_stop(n, x.v ? NET_ELEMENTWISE : NET_GATHER, start, bytes_of(out) + mat_rows(out) * out.cols * width);
 }
 
 static void cpu_transpose(net* n, ggnn_block* t, const ggnn_block* b)
@@ -67,7 +67,7 @@ static void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const 
     int64_t element = x.v ? (int64_t)sizeof(float) : ggnn_type_bytes(x.store->type);
     if (x.v) ggnn_spmm(out.v, out.ld, arg, how, b, s, NULL, 1, x.v, x.ld, x.cols);
     else ggnn_aggregate(out.v, out.ld, how, b, s, x.store, x.id);
-    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, out, element));
+    cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
 }
 
 static void cpu_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,

@@ -1,0 +1,342 @@
+#include "trainer/config.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer/gemm.h"
+
+/* How an option and a checkpoint's get along. */
+typedef enum {
+    FREE,    /* has no part in the result, or none in training: may differ */
+    DEFAULT, /* the checkpoint's where it is not given */
+    SAME     /* ... and must not differ */
+} keep;
+
+typedef struct {
+    const char* group; /* a heading of the help: starts a new group */
+    keep keep;
+    size_t at; /* in config */
+    option o;  /* without the pointers */
+} entry;
+
+#define AT(field) offsetof(config, field)
+#define HUGE_INT 9e18
+static const entry table[] = {
+    {"Data", FREE, AT(data), {"data", OPTION_TEXT, 0, 0, 0, "FILE", "The .ggnn file; made by ggnn-data.", 0}},
+    {0, SAME, AT(split), {"split", OPTION_INT, 0, 0, 1e9, 0, "Which of the file's splits, from 0.", 0}},
+    {0, SAME, AT(loss), {"loss", OPTION_CHOICE, 0, 0, 0, "auto|ce|bce",
+        "Cross-entropy, or binary with one logit; auto: bce for two classes and for real targets.", 0}},
+
+    {"Model", SAME, AT(model), {"model", OPTION_CHOICE, 0, 0, 0, NET_MODELS, "mlp looks at no neighbour.", 0}},
+    {0, SAME, AT(aggregator), {"aggregator", OPTION_CHOICE, 0, 0, 0, NET_AGGREGATORS, "GraphSAGE's.", 0}},
+    {0, SAME, AT(layers), {"layers", OPTION_INT, 0, 1, NET_LAYERS_MAX, 0, "As many as --fanout has values.", 0}},
+    {0, SAME, AT(hidden), {"hidden", OPTION_INT, 0, 1, 1 << 16, 0, "Total width of a hidden layer.", 0}},
+    {0, SAME, AT(heads), {"heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of a hidden layer; they divide --hidden.", 0}},
+    {0, SAME, AT(out_heads), {"out-heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of the last layer, averaged.", 0}},
+    {0, SAME, AT(residual), {"residual", OPTION_FLAG, 0, 0, 0, 0, "Add a layer's input to its output.", 0}},
+    {0, SAME, AT(norm), {"norm", OPTION_CHOICE, 0, 0, 0, "none|layer", "Normalise hidden layers.", 0}},
+    {0, SAME, AT(dropout), {"dropout", OPTION_REAL, 0, 0, .999, 0, "On the output of hidden layers.", 0}},
+    {0, SAME, AT(input_dropout), {"input-dropout", OPTION_REAL, 0, 0, .999, 0, "On the features.", 0}},
+    {0, SAME, AT(attention_dropout), {"attention-dropout", OPTION_REAL, 0, 0, .999, 0, "GAT: on coefficients.", 0}},
+
+    {"Mini-batches", SAME, AT(fanout_text), {"fanout", OPTION_TEXT, 0, 0, 0, "N,N,...",
+        "Neighbours sampled a node, one value a layer, from the seeds outward; -1: all. -1 alone or full: the whole "
+        "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers.", 0}},
+    {0, SAME, AT(sampler), {"sampler", OPTION_CHOICE, 0, 0, 0,
+        "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk", "How they are chosen.", 0}},
+    {0, SAME, AT(batch), {"batch", OPTION_INT, 0, 1, 1 << 24, 0, "Seeds a mini-batch.", 0}},
+    {0, SAME, AT(walks), {"walks", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: walks from a node.", 0}},
+    {0, SAME, AT(walk_length), {"walk-length", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: steps of a walk.", 0}},
+    {0, SAME, AT(walk_restart), {"walk-restart", OPTION_REAL, 0, 0, 1, 0, "Sampler walk: chance to go home.", 0}},
+
+    {"Optimisation", DEFAULT, AT(epochs), {"epochs", OPTION_INT, 0, 0, 1 << 24, 0, "Passes over training nodes.", 0}},
+    {0, SAME, AT(lr), {"lr", OPTION_REAL, 0, 0, 1e6, 0, "Learning rate.", 0}},
+    {0, SAME, AT(schedule), {"lr-schedule", OPTION_CHOICE, 0, 0, 0, "constant|cosine|step",
+        "cosine: falls to 0 over --epochs; step: times --lr-decay every --lr-step epochs.", 0}},
+    {0, SAME, AT(lr_step), {"lr-step", OPTION_INT, 0, 1, 1 << 24, 0, "Epochs between reductions.", 0}},
+    {0, SAME, AT(lr_decay), {"lr-decay", OPTION_REAL, 0, 0, 1, 0, "Factor of a reduction.", 0}},
+    {0, SAME, AT(warmup), {"warmup", OPTION_INT, 0, 0, 1 << 30, 0, "Steps over which the rate rises from 0.", 0}},
+    {0, SAME, AT(optimizer), {"optimizer", OPTION_CHOICE, 0, 0, 0, NET_OPTIMIZERS, "Adam or AdamW.", 0}},
+    {0, SAME, AT(weight_decay), {"weight-decay", OPTION_REAL, 0, 0, 1e6, 0,
+        "adam: added to the gradient (L2); adamw: decoupled.", 0}},
+    {0, SAME, AT(patience), {"patience", OPTION_INT, 0, 0, 1 << 24, 0,
+        "Stop after that many evaluations without a better validation loss; 0: never.", 0}},
+
+    {"Evaluation", SAME, AT(eval), {"eval", OPTION_CHOICE, 0, 0, 0, "full|sampled",
+        "full: all neighbours, a layer at a time over all nodes.", 0}},
+    {0, SAME, AT(eval_every), {"eval-every", OPTION_INT, 0, 0, 1 << 24, 0,
+        "Epochs between looks at the validation loss; 0: no evaluation at all.", 0}},
+    {0, FREE, AT(eval_memory), {"eval-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
+        "If 8 N hidden bytes are more, full evaluation keeps them in an unlinked file beside --save or --data.", 0}},
+
+    {"Machine", SAME, AT(seed), {"seed", OPTION_INT, 0, 0, HUGE_INT, 0, "Of everything random.", 0}},
+    {0, FREE, AT(threads), {"threads", OPTION_INT, 0, 0, 4096, 0, "0: all. Changes no result.", 0}},
+    {0, SAME, AT(gemm), {"gemm", OPTION_CHOICE, 0, 0, 0, "builtin|blas", "Whose matrix products.", 0}},
+    {0, FREE, AT(backend), {"backend", OPTION_CHOICE, 0, 0, 0, "cpu|cuda|cuda-emulated", "Where it runs.", 0}},
+
+    {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
+        "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
+    {0, FREE, AT(save_every), {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
+    {0, FREE, AT(resume), {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
+        "Go on from a checkpoint, with its options where they are not given.", 0}},
+    {0, FREE, AT(log), {"log", OPTION_TEXT, 0, 0, 0, "FILE",
+        "JSON lines (trainer/report.h has the schema); with --resume appended to.", 0}},
+    {0, FREE, AT(profile), {"profile", OPTION_FLAG, 0, 0, 0, 0, "Print where time and bytes went.", 0}},
+};
+enum { ENTRIES = sizeof table / sizeof table[0] };
+
+static void set_defaults(config* c)
+{
+    memset(c, 0, sizeof *c);
+    c->model = NET_SAGE;
+    c->layers = 3;
+    c->hidden = 256;
+    c->heads = 4;
+    c->out_heads = 1;
+    c->dropout = 0.5;
+    c->batch = 1024;
+    c->walks = 10;
+    c->walk_length = 3;
+    c->walk_restart = 0.5;
+    c->epochs = 10;
+    c->lr = 3e-3;
+    c->lr_step = 30;
+    c->lr_decay = 0.1;
+    c->eval_every = 1;
+    c->eval_memory = (int64_t)4 << 30;
+    c->seed = 1;
+    c->save_every = 1;
+}
+
+/* The table as options.h takes it, over the fields of c. */
+static void bind(config* c, option bound[ENTRIES + 1])
+{
+    memset(bound, 0, (ENTRIES + 1) * sizeof *bound);
+    for (int i = 0; i < ENTRIES; i++) {
+        bound[i] = table[i].o;
+        bound[i].value = (char*)c + table[i].at;
+        bound[i].given = &c->given[i];
+    }
+}
+
+static void print_help(config* c)
+{
+    option bound[ENTRIES + 1], group[ENTRIES + 1];
+    bind(c, bound);
+    printf("Usage: ggnn-train --data FILE [options]\n\n"
+           "Trains a graph neural network on a .ggnn file and prints its test score at the epoch of the least\n"
+           "validation loss. Options take a value after a blank or '='; defaults in brackets.\n");
+    for (int i = 0, end; i < ENTRIES; i = end) {
+        for (end = i + 1; end < ENTRIES && !table[end].group;) end++;
+        memset(group, 0, sizeof group);
+        memcpy(group, bound + i, (size_t)(end - i) * sizeof *group);
+        printf("\n%s\n", table[i].group);
+        options_help(group, stdout);
+    }
+    printf("\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (and saved, with --save).\n");
+}
+
+options_result config_parse(config* c, int argc, char** argv, error* why)
+{
+    option bound[ENTRIES + 1];
+    int arguments;
+    set_defaults(c);
+    bind(c, bound);
+    options_result result = options_parse(bound, argc, argv, NULL, &arguments, 0, 0, why);
+    if (result == OPTIONS_HELP) {
+        set_defaults(c);
+        print_help(c);
+    }
+    if (c->fanout_text && strcmp(c->fanout_text, "-1") == 0) c->fanout_text = "full";
+    if (result == OPTIONS_GOOD && !c->data) {
+        error_set(why, "--data FILE: missing (--help lists the options)");
+        return OPTIONS_WRONG;
+    }
+    return result;
+}
+
+/* ==== values as text ============================================================================================ */
+
+static void value_text(const config* c, const entry* e, char* text, size_t size)
+{
+    const void* value = (const char*)c + e->at;
+    const char* choice = e->o.choices;
+    switch (e->o.kind) {
+    case OPTION_FLAG:
+        snprintf(text, size, "%s", *(const bool*)value ? "true" : "false");
+        break;
+    case OPTION_REAL: /* 0.1 rather than 0.10000000000000001, where that reads back equal */
+        snprintf(text, size, "%.15g", *(const double*)value);
+        if (strtod(text, NULL) != *(const double*)value) snprintf(text, size, "%.17g", *(const double*)value);
+        break;
+    case OPTION_CHOICE:
+        for (int i = 0; i < *(const int*)value; i++) choice += strcspn(choice, "|") + 1;
+        snprintf(text, size, "%.*s", (int)strcspn(choice, "|"), choice);
+        break;
+    case OPTION_TEXT:
+        snprintf(text, size, "%s", *(const char* const*)value ? *(const char* const*)value : "");
+        break;
+    default:
+        snprintf(text, size, "%lld", (long long)*(const int64_t*)value);
+    }
+}
+
+static bool is_set(const config* c, const entry* e)
+{
+    const void* value = (const char*)c + e->at;
+    if (e->o.kind == OPTION_FLAG) return *(const bool*)value;
+    return e->o.kind != OPTION_TEXT || *(const char* const*)value;
+}
+
+size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
+{
+    size_t used = 0;
+    for (int i = 0; i < ENTRIES; i++) {
+        char value[256];
+        if (table[i].keep == FREE || !is_set(c, &table[i])) continue;
+        value_text(c, &table[i], value, sizeof value);
+        if (table[i].o.kind == OPTION_FLAG) used += (size_t)sprintf(text + used, "--%s\n", table[i].o.name);
+        else used += (size_t)sprintf(text + used, "--%s=%s\n", table[i].o.name, value);
+    }
+    return used;
+}
+
+void config_json(const config* c, json* j, const char* key)
+{
+    json_begin_object(j, key);
+    for (int i = 0; i < ENTRIES; i++) {
+        const void* value = (const char*)c + table[i].at;
+        const char* name = table[i].o.name;
+        char text[256];
+        if (table[i].keep == FREE) continue;
+        value_text(c, &table[i], text, sizeof text);
+        switch (table[i].o.kind) {
+        case OPTION_FLAG:
+            json_bool(j, name, *(const bool*)value);
+            break;
+        case OPTION_REAL:
+            json_real(j, name, *(const double*)value);
+            break;
+        case OPTION_CHOICE:
+        case OPTION_TEXT:
+            json_string(j, name, text);
+            break;
+        default:
+            json_int(j, name, *(const int64_t*)value);
+        }
+    }
+    json_end_object(j);
+}
+
+/* ==== a checkpoint's options ==================================================================================== */
+
+/* The checkpoint's options as a config of their own; its text is copied to c->inherited, which keeps it. */
+static bool read_inherited(config* c, config* was, const char* path, const char* text, size_t length, error* why)
+{
+    option bound[ENTRIES + 1];
+    char* word[ENTRIES + 2] = {"ggnn-train"};
+    int words = 1, arguments;
+    error inner = {""};
+    if (length >= CONFIG_TEXT_MAX) return error_set(why, "%s: its options are %zu bytes long", path, length);
+    memcpy(c->inherited, text, length);
+    c->inherited[length] = 0;
+    for (char* at = strtok(c->inherited, "\n"); at; at = strtok(NULL, "\n")) {
+        if (words > ENTRIES) return error_set(why, "%s: it has more options than there are", path);
+        word[words++] = at;
+    }
+    set_defaults(was);
+    bind(was, bound);
+    if (options_parse(bound, words, word, NULL, &arguments, 0, 0, &inner) != OPTIONS_GOOD)
+        return error_set(why, "%s: its options are not those of this program: %s", path, inner.text);
+    return true;
+}
+
+static size_t value_bytes(option_kind kind)
+{
+    switch (kind) {
+    case OPTION_FLAG: return sizeof(bool);
+    case OPTION_REAL: return sizeof(double);
+    case OPTION_TEXT: return sizeof(const char*);
+    case OPTION_CHOICE: return sizeof(int);
+    default: return sizeof(int64_t);
+    }
+}
+
+bool config_inherit(config* c, const char* path, const char* text, size_t length, error* why)
+{
+    config was;
+    if (!read_inherited(c, &was, path, text, length, why)) return false;
+    for (int i = 0; i < ENTRIES; i++) {
+        const entry* e = &table[i];
+        char now_text[256], was_text[256];
+        if (e->keep == FREE) continue;
+        if (!c->given[i]) {
+            memcpy((char*)c + e->at, (char*)&was + e->at, value_bytes(e->o.kind));
+            continue;
+        }
+        value_text(c, e, now_text, sizeof now_text);
+        value_text(&was, e, was_text, sizeof was_text);
+        bool fixed = e->keep == SAME || was.schedule == SCHEDULE_COSINE; /* which --epochs has a part in */
+        if (fixed && strcmp(now_text, was_text) != 0)
+            return error_set(why, "--%s %s contradicts %s, which was trained with --%s %s", e->o.name, now_text, path,
+                             e->o.name, was_text[0] ? was_text : "not given");
+    }
+    return true;
+}
+
+/* ==== values together =========================================================================================== */
+
+/* Fills c->fanout and c->full_batch, and layers where only the fanouts say how many. */
+static bool set_fanout(config* c, error* why)
+{
+    static const int32_t usual[NET_LAYERS_MAX] = {15, 10, 5, 5, 5, 5, 5, 5};
+    option_list list;
+    bool layers_given = false;
+    size_t used = 0;
+    for (int i = 0; i < ENTRIES; i++)
+        if (strcmp(table[i].o.name, "layers") == 0) layers_given = c->given[i];
+    memcpy(c->fanout, usual, sizeof usual);
+    if (!c->fanout_text) { /* said in full, so that a checkpoint knows */
+        for (int32_t i = 0; i < c->layers; i++)
+            used += (size_t)sprintf(c->usual_fanout + used, "%s%d", i ? "," : "", (int)usual[i]);
+        c->fanout_text = c->usual_fanout;
+        return true;
+    }
+    c->full_batch = strcmp(c->fanout_text, "full") == 0;
+    if (c->full_batch) return true;
+    if (!options_ints("--fanout", c->fanout_text, -1, INT32_MAX, &list, why)) return false;
+    if (list.count > NET_LAYERS_MAX)
+        return error_set(why, "--fanout %s: at most %d values", c->fanout_text, NET_LAYERS_MAX);
+    if (!layers_given && !c->resume) c->layers = list.count;
+    if (list.count != c->layers)
+        return error_set(why, "--fanout %s: %d values for --layers %d", c->fanout_text, (int)list.count,
+                         (int)c->layers);
+    for (int32_t i = 0; i < list.count; i++) c->fanout[i] = (int32_t)list.value[i];
+    return true;
+}
+
+bool config_finish(config* c, error* why)
+{
+    if (!set_fanout(c, why)) return false;
+    if (c->backend != 0)
+        return error_set(why, "--backend %s: it comes with the CUDA header; this build has cpu",
+                         c->backend == 1 ? "cuda" : "cuda-emulated");
+    if (c->model == NET_GAT && c->hidden % c->heads != 0)
+        return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
+    if (c->gemm && !gemm_blas_available()) return error_set(why, "--gemm blas: this build has no BLAS");
+    if (c->full_batch && c->eval == EVAL_SAMPLED)
+        return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
+    if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
+    return true;
+}
+
+float config_rate(const config* c, int64_t step, int64_t batches)
+{
+    double rate = c->lr, all = (double)c->epochs * (double)batches;
+    if (c->schedule == SCHEDULE_COSINE) rate *= (1 + cos(3.14159265358979323846 * (double)step / all)) / 2;
+    if (c->schedule == SCHEDULE_STEP) rate *= pow(c->lr_decay, (double)(step / batches / c->lr_step));
+    if (step < c->warmup) rate *= (double)(step + 1) / (double)c->warmup;
+    return (float)rate;
+}

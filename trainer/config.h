@@ -1,0 +1,76 @@
+/* config.h - the options of ggnn-train, what they default to, and how a checkpoint's and the command line's agree. */
+#ifndef TRAINER_CONFIG_H
+#define TRAINER_CONFIG_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/error.h"
+#include "common/json.h"
+#include "common/options.h"
+#include "trainer/net.h"
+
+enum { CONFIG_OPTIONS_MAX = 64, CONFIG_TEXT_MAX = 8192 };
+
+typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedule;
+typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
+typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
+
+typedef struct {
+    /* data */
+    const char* data;
+    int64_t split;
+    int loss;
+    /* model; the enumerators of net.h */
+    int model, aggregator, norm;
+    int64_t layers, hidden, heads, out_heads;
+    bool residual;
+    double dropout, input_dropout, attention_dropout;
+    /* mini-batches */
+    const char* fanout_text;
+    int sampler;
+    int64_t batch, walks, walk_length;
+    double walk_restart;
+    /* optimisation */
+    int64_t epochs, warmup, lr_step, patience;
+    double lr, lr_decay, weight_decay;
+    int schedule, optimizer;
+    /* evaluation */
+    int eval;
+    int64_t eval_every, eval_memory;
+    /* the machine */
+    int backend, gemm;
+    int64_t threads, seed;
+    /* files */
+    const char *save, *resume, *log;
+    int64_t save_every;
+    bool profile;
+
+    /* worked out by config_finish */
+    bool full_batch;
+    int32_t fanout[NET_LAYERS_MAX];
+    char usual_fanout[64]; /* fanout_text where it was not given */
+
+    bool given[CONFIG_OPTIONS_MAX];  /* on the command line, by place in the table */
+    char inherited[CONFIG_TEXT_MAX]; /* words of a checkpoint's options, where they have to stay */
+} config;
+
+/* Reads the command line, or prints help on standard output (OPTIONS_HELP). Checks each value alone. */
+options_result config_parse(config* c, int argc, char** argv, error* why);
+
+/* Options that were not given and that shape the training become those of the checkpoint `path`; given ones that
+   contradict it are errors. text: its options as config_text wrote them. */
+bool config_inherit(config* c, const char* path, const char* text, size_t length, error* why);
+
+/* Checks values against each other and fills what is worked out. Last, after config_inherit. */
+bool config_finish(config* c, error* why);
+
+/* The options that shape the training, as command line words, a line each: "--hidden=256". Returns the length. */
+size_t config_text(const config* c, char text[CONFIG_TEXT_MAX]);
+
+/* The same as members of a JSON object. */
+void config_json(const config* c, json* j, const char* key);
+
+/* The learning rate of the given step, where an epoch has `batches` of them. */
+float config_rate(const config* c, int64_t step, int64_t batches);
+#endif

@@ -1,0 +1,179 @@
+#include "trainer/evaluate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+enum { CHUNK = 4096 }; /* targets: enough to fill the threads, few enough that their sources fit the cache */
+
+struct evaluation {
+    const config* config;
+    const volatile sig_atomic_t* stop;
+    const task* task;
+    loader* training; /* not its own */
+    loader* chunks;   /* layer-wise: all neighbours, one hop */
+    metrics metrics;
+    double loss;
+    int64_t known;
+    float* rows[2];   /* (N, hidden) outputs of layers, in turn; in memory or scratch */
+    float* memory;
+    ggnn_file_scratch scratch;
+    float* logits;    /* (CHUNK, outputs) */
+};
+
+/* ==== memory ==================================================================================================== */
+
+/* The matrices between layers: none for one layer, one for two. */
+static bool open_rows(evaluation* e, error* why)
+{
+    const config* c = e->config;
+    int32_t needed = c->layers > 2 ? 2 : (int32_t)c->layers - 1;
+    size_t one = memory_product((size_t)e->task->set.num_nodes, (size_t)c->hidden, sizeof(float));
+    size_t bytes = memory_product(one, (size_t)needed, 1);
+    if (bytes <= (size_t)c->eval_memory) {
+        e->memory = memory_new(bytes, "the outputs of layers (--eval-memory)", why);
+        if (!e->memory) return false;
+    } else if (!ggnn_file_scratch_open(&e->scratch, c->save ? c->save : c->data, (int64_t)bytes)) {
+        return error_set(why, "evaluation beyond --eval-memory %lld: %s", (long long)c->eval_memory,
+                         e->scratch.error);
+    }
+    e->rows[0] = e->memory ? e->memory : e->scratch.data;
+    e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
+    return true;
+}
+
+static bool open_layerwise(evaluation* e, bool reads_store, int32_t threads, error* why)
+{
+    const task* t = e->task;
+    bool looks = e->config->model != NET_MLP;
+    ggnn_sampling how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = reads_store};
+    e->logits = memory_new(memory_product(CHUNK, (size_t)t->outputs, sizeof(float)), "logits of a chunk", why);
+    if (!e->logits || !open_rows(e, why)) return false;
+    e->chunks = loader_create(&t->graph, &how, CHUNK, threads, why);
+    return e->chunks != NULL;
+}
+
+evaluation* evaluation_create(const config* c, const task* t, bool reads_store, loader* training, int32_t threads,
+                              const volatile sig_atomic_t* stop, error* why)
+{
+    evaluation* e = memory_new(sizeof *e, "the evaluation", why);
+    if (!e) return NULL;
+    e->config = c;
+    e->task = t;
+    e->training = training;
+    e->stop = stop;
+    e->scratch.fd = -1;
+    int64_t most = t->count[SPLIT_VAL] > t->count[SPLIT_TEST] ? t->count[SPLIT_VAL] : t->count[SPLIT_TEST];
+    bool good = metrics_open(&e->metrics, t->classes, most, why);
+    if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, reads_store, threads, why);
+    if (good) return e;
+    evaluation_free(e);
+    return NULL;
+}
+
+void evaluation_free(evaluation* e)
+{
+    if (!e) return;
+    loader_free(e->chunks);
+    metrics_close(&e->metrics);
+    memory_free(e->memory);
+    memory_free(e->logits);
+    ggnn_file_scratch_close(&e->scratch);
+    memory_free(e);
+}
+
+const ggnn_batch* evaluation_chunk(const evaluation* e) { return e->chunks ? loader_shape(e->chunks) : NULL; }
+
+/* ==== passes ==================================================================================================== */
+
+static void add_row(evaluation* e, const float* logits, int64_t v)
+{
+    const task* t = e->task;
+    double loss;
+    if (!net_row_loss(&loss, logits, t->outputs, &t->labels, v)) return;
+    metrics_add(&e->metrics, logits, t->outputs, task_class(t, v));
+    e->loss += loss;
+    e->known++;
+}
+
+/* Row i of `rows` belongs to node id[i]. */
+static void add_rows(evaluation* e, net_rows rows, const ggnn_node* id)
+{
+    for (int64_t i = 0; i < rows.rows; i++) add_row(e, rows.v + i * rows.ld, (int64_t)id[i]);
+}
+
+/* Layer l over the nodes of a pass, which gives out its rows; the last layer's are added up instead. */
+static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* pass, const ggnn_store* x, error* why)
+{
+    bool last = l == e->config->layers - 1;
+    int64_t width = net_width(n, l), done = 0;
+    const ggnn_batch* b;
+    loader_begin(e->chunks, pass, 0);
+    while (!*e->stop && (b = loader_next(e->chunks, why))) {
+        int64_t rows = *b->hop[0].num_dst.n;
+        float* out = last ? e->logits : e->rows[l % 2] + done * width;
+        net_layer(n, l, out, width, &b->hop[0], b->id, x);
+        if (last) add_rows(e, (net_rows){out, width, rows, (int32_t)width}, b->id);
+        done += rows;
+    }
+    return done == pass->num_ids;
+}
+
+static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, error* why)
+{
+    const task* t = e->task;
+    loader_pass all = *wanted;
+    all.ids = NULL;
+    all.num_ids = t->set.num_nodes;
+    ggnn_store x = t->features;
+    const void* base[3] = {NULL, NULL, NULL};
+    for (int32_t l = 0; l < e->config->layers; l++) {
+        if (!run_layer(e, n, l, l == e->config->layers - 1 ? wanted : &all, &x, why)) return false;
+        base[0] = e->rows[l % 2];
+        x = ggnn_store_plain(base, t->set.num_nodes, net_width(n, l), GGNN_F32);
+    }
+    return true;
+}
+
+static bool run_sampled(evaluation* e, net* n, const loader_pass* wanted, error* why)
+{
+    const ggnn_batch* b;
+    int64_t done = 0;
+    loader_begin(e->training, wanted, 0);
+    while (!*e->stop && (b = loader_next(e->training, why))) {
+        net_rows rows = net_forward(n, b, 0, false);
+        add_rows(e, rows, b->id);
+        done += rows.rows;
+    }
+    return done == wanted->num_ids;
+}
+
+static void run_whole(evaluation* e, net* n, const loader_pass* wanted)
+{
+    net_rows rows = net_forward(n, net_whole(n), 0, false);
+    for (int64_t i = 0; i < wanted->num_ids; i++)
+        add_row(e, rows.v + (int64_t)wanted->ids[i] * rows.ld, (int64_t)wanted->ids[i]);
+}
+
+bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
+{
+    const task* t = e->task;
+    loader_pass wanted = {
+        .ids = t->ids[part],
+        .num_ids = t->count[part],
+        .rng = {(uint64_t)e->config->seed, 0, GGNN_PURPOSE_EVALUATE},
+    };
+    bool good = true;
+    metrics_reset(&e->metrics);
+    e->loss = 0;
+    e->known = 0;
+    if (e->config->full_batch) run_whole(e, n, &wanted);
+    else if (e->config->eval == EVAL_SAMPLED) good = run_sampled(e, n, &wanted, why);
+    else good = run_layerwise(e, n, &wanted, why);
+    if (!good) return false;
+    result->known = e->known;
+    result->loss = e->known ? e->loss / (double)e->known : NAN;
+    result->metrics = metrics_of(&e->metrics);
+    return true;
+}

@@ -1,0 +1,35 @@
+/* evaluate.h - the loss and the metrics of a trained network over a part of the split.
+
+   Full: layer by layer over all nodes with all their neighbours, each layer a chunk of targets at a time, with the
+   rows of the layer before as input. Two (N, hidden) matrices, 8 N hidden bytes, at most; past --eval-memory they
+   live in an unlinked file. Sampled: mini-batches as in training, by draws of their own that are the same at every
+   evaluation. Full batch: one forward pass over the graph. */
+#ifndef TRAINER_EVALUATE_H
+#define TRAINER_EVALUATE_H
+#include <signal.h>
+
+#include "trainer/loader.h"
+#include "trainer/metrics.h"
+#include "trainer/task.h"
+
+typedef struct {
+    int64_t known; /* labelled nodes among those asked for */
+    double loss;   /* their mean; NaN where there are none */
+    metrics_values metrics;
+} score;
+
+typedef struct evaluation evaluation;
+
+/* training: the loader of training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a
+   pass of its own: not to be used in the middle of another. reads_store: net_reads_store. threads: chunks prepared at
+   once. Evaluations give up between chunks once *stop is not 0. NULL on failure. */
+evaluation* evaluation_create(const config* c, const task* t, bool reads_store, loader* training, int32_t threads,
+                              const volatile sig_atomic_t* stop, error* why);
+void evaluation_free(evaluation* e); /* NULL is fine */
+
+/* The shape of its chunks for net_create; NULL where it needs none. */
+const ggnn_batch* evaluation_chunk(const evaluation* e);
+
+/* Scores the nodes of SPLIT_VAL or SPLIT_TEST. False on an error, and with none set when it gave up. */
+bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why);
+#endif

@@ -1,0 +1,317 @@
+/* ggnn_train.c - trains a graph neural network: dataset -> loader -> net -> optimiser -> report. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "common/memory.h"
+#include "trainer/checkpoint.h"
+#include "trainer/evaluate.h"
+#include "trainer/report.h"
+
+enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
+
+/* Set by SIGINT and SIGTERM: the step is finished, then the training saved. A second signal ends the program. */
+static volatile sig_atomic_t stop;
+static void on_signal(int signal_number)
+{
+    (void)signal_number;
+    stop = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+typedef struct {
+    config config;
+    task task;
+    loader* loader; /* NULL in full batch */
+    loader_pass pass;
+    int64_t batches; /* an epoch */
+    net* net;
+    evaluation* evaluation; /* NULL: --eval-every 0 */
+    float* best;            /* weights of the least validation loss */
+    train_state at;
+    int64_t steps; /* of this run */
+    report report;
+    evaluation_cost evaluation_cost;
+} trainer;
+
+/* ==== setting up ================================================================================================ */
+
+static int32_t use_threads(int64_t wanted)
+{
+#ifdef _OPENMP
+    if (wanted > 0) omp_set_num_threads((int)wanted);
+    return omp_get_max_threads();
+#else
+    (void)wanted;
+    return 1;
+#endif
+}
+
+static net_config network_of(const config* c, const task* t)
+{
+    return (net_config){
+        .model = (net_model)c->model,
+        .aggregator = (net_aggregator)c->aggregator,
+        .layers = (int32_t)c->layers,
+        .hidden = (int32_t)c->hidden,
+        .outputs = t->outputs,
+        .heads = (int32_t)c->heads,
+        .out_heads = (int32_t)c->out_heads,
+        .residual = c->residual,
+        .norm = c->norm != 0,
+        .dropout = (float)c->dropout,
+        .input_dropout = (float)c->input_dropout,
+        .attention_dropout = (float)c->attention_dropout,
+        .optimizer = (net_optimizer)c->optimizer,
+        .weight_decay = (float)c->weight_decay,
+        .blas = c->gemm != 0,
+        .full_batch = c->full_batch,
+        .seed = (uint64_t)c->seed,
+    };
+}
+
+static ggnn_sampling sampling_of(const config* c, bool reads_store)
+{
+    ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
+    how.last_hop_global = reads_store;
+    how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
+    for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = c->model == NET_MLP ? 0 : c->fanout[h];
+    if (c->model == NET_MLP) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */
+    return how;
+}
+
+static bool create(trainer* t, int32_t threads, error* why)
+{
+    const config* c = &t->config;
+    if (!task_open(&t->task, c, why)) return false;
+    net_config network = network_of(c, &t->task);
+    bool reads_store = net_reads_store(&network);
+    net_data data = {&t->task.graph, &t->task.features};
+    t->pass.ids = t->task.ids[SPLIT_TRAIN];
+    t->pass.num_ids = t->task.count[SPLIT_TRAIN];
+    t->pass.shuffled = t->pass.keyed = true;
+    t->batches = 1;
+    if (!c->full_batch) {
+        ggnn_sampling how = sampling_of(c, reads_store);
+        int64_t batch = c->batch < t->pass.num_ids ? c->batch : t->pass.num_ids;
+        t->loader = loader_create(&t->task.graph, &how, batch, threads, why);
+        if (!t->loader) return false;
+        t->batches = loader_batches(t->loader, &t->pass);
+    }
+    if (c->eval_every) t->evaluation = evaluation_create(c, &t->task, reads_store, t->loader, threads, &stop, why);
+    if (c->eval_every && !t->evaluation) return false;
+    t->net = net_create(&network, &data, t->loader ? loader_shape(t->loader) : NULL,
+                        t->evaluation ? evaluation_chunk(t->evaluation) : NULL, why);
+    if (!t->net) return false;
+    t->best = memory_new(memory_product((size_t)net_state_of(t->net).count, sizeof *t->best, 1), "best weights", why);
+    return t->best != NULL;
+}
+
+static void destroy(trainer* t)
+{
+    error ignored = {""};
+    report_close(&t->report, &ignored);
+    memory_free(t->best);
+    net_free(t->net);
+    evaluation_free(t->evaluation);
+    loader_free(t->loader);
+    task_close(&t->task);
+}
+
+/* ==== training ================================================================================================== */
+
+static bool not_finite(const trainer* t, const char* what, double loss, int64_t step, error* why)
+{
+    error feature = {""};
+    task_blame_features(&t->task, &feature);
+    return error_set(why, "epoch %lld, step %lld: the %s is %g%s%s", (long long)t->at.epoch + 1,
+                     (long long)step, what, loss, feature.text[0] ? ": " : "; a smaller --lr may help",
+                     feature.text);
+}
+
+static bool train_step(trainer* t, const ggnn_batch* batch, error* why)
+{
+    int64_t known;
+    net_forward(t->net, batch, (uint32_t)t->at.step, true);
+    double loss = net_loss(t->net, &t->task.trained, &known);
+    if (!isfinite(loss)) return not_finite(t, "loss", loss, t->at.step + 1, why);
+    net_backward(t->net);
+    net_update(t->net, config_rate(&t->config, t->at.step, t->batches));
+    t->at.step++;
+    t->at.batch++;
+    t->at.loss_sum += loss * (double)known;
+    t->at.loss_rows += known;
+    t->steps++;
+    report_step(&t->report, &t->at, loss);
+    return true;
+}
+
+/* The rest of the epoch that t->at is in; it ends early once stop is set. */
+static bool train_epoch(trainer* t, error* why)
+{
+    t->pass.epoch = (uint32_t)t->at.epoch;
+    t->pass.rng = (ggnn_rng){(uint64_t)t->config.seed, (uint32_t)(t->at.epoch * t->batches), GGNN_PURPOSE_SAMPLE};
+    if (t->loader) loader_begin(t->loader, &t->pass, t->at.batch);
+    while (t->at.batch < t->batches && !stop) {
+        const ggnn_batch* batch = t->loader ? loader_next(t->loader, why) : net_whole(t->net);
+        if (!batch || !train_step(t, batch, why)) return false;
+    }
+    return true;
+}
+
+/* Adds up what evaluations cost, so that the profile can tell them from training. */
+static bool evaluate(trainer* t, int part, score* result, error* why)
+{
+    evaluation_cost* cost = &t->evaluation_cost;
+    net_profile before = *net_profile_of(t->net), *sum = &cost->net;
+    loader_cost sampled = {0, 0, 0};
+    if (t->loader) sampled = loader_cost_of(t->loader);
+    double start = progress_seconds();
+    bool good = evaluation_run(t->evaluation, t->net, part, result, why);
+    const net_profile* after = net_profile_of(t->net);
+    cost->seconds += progress_seconds() - start;
+    for (int s = 0; s < NET_NUM_STAGES; s++) {
+        sum->seconds[0][s] += after->seconds[0][s] - before.seconds[0][s];
+        sum->bytes[0][s] += after->bytes[0][s] - before.bytes[0][s];
+    }
+    sum->flops[0] += after->flops[0] - before.flops[0];
+    if (t->loader) {
+        cost->loader.seconds += loader_cost_of(t->loader).seconds - sampled.seconds;
+        cost->loader.bytes += loader_cost_of(t->loader).bytes - sampled.bytes;
+    }
+    return good;
+}
+
+static bool save(trainer* t, error* why)
+{
+    return checkpoint_save(t->config.save, &t->config, &t->task, t->net, &t->at, t->best, why);
+}
+
+/* Without validation nodes the last evaluation counts as the best one. */
+static bool is_best(const train_state* at, const score* val)
+{
+    return !at->has_best || val->known == 0 || val->loss < at->best_loss;
+}
+
+static bool due(int64_t every, int64_t epoch, int64_t epochs)
+{
+    return every && (epoch % every == 0 || epoch == epochs);
+}
+
+/* Evaluation after the epoch whose batches are all done, then the state moves on to the next one. When stopped in the
+   evaluation, nothing has moved: a resumed run begins with it. */
+static bool end_epoch(trainer* t, error* why)
+{
+    train_state* at = &t->at;
+    net_state s = net_state_of(t->net);
+    score val;
+    bool evaluated = t->evaluation && due(t->config.eval_every, at->epoch + 1, t->config.epochs), best = false;
+    if (evaluated && !evaluate(t, SPLIT_VAL, &val, why)) return !why->text[0];
+    if (evaluated && val.known && !isfinite(val.loss)) return not_finite(t, "validation loss", val.loss, at->step, why);
+    at->epoch++;
+    at->batch = 0;
+    if (evaluated) {
+        best = is_best(at, &val);
+        at->stale = best ? 0 : at->stale + 1;
+    }
+    if (best) {
+        at->has_best = 1;
+        at->best_epoch = at->epoch;
+        at->best_loss = val.loss;
+        memcpy(t->best, s.value, (size_t)s.count * sizeof *s.value);
+    }
+    report_epoch(&t->report, at, config_rate(&t->config, at->step - 1, t->batches), evaluated ? &val : NULL, best);
+    at->loss_sum = 0;
+    at->loss_rows = 0;
+    return true;
+}
+
+static bool finished(const trainer* t)
+{
+    const config* c = &t->config;
+    return t->at.epoch >= c->epochs || (c->patience && t->at.stale >= c->patience);
+}
+
+static bool train(trainer* t, error* why)
+{
+    while (!finished(t) && !stop) {
+        report_epoch_begin(&t->report);
+        if (!train_epoch(t, why)) return false;
+        if (t->at.batch == t->batches && !stop && !end_epoch(t, why)) return false;
+        if (t->config.save && (stop || finished(t) || due(t->config.save_every, t->at.epoch, 0)) && !save(t, why))
+            return false;
+    }
+    return true;
+}
+
+/* The test score with the best weights. */
+static bool finish(trainer* t, error* why)
+{
+    net_state s = net_state_of(t->net);
+    score test;
+    bool scored = t->evaluation && t->at.has_best;
+    if (scored) {
+        memcpy(s.value, t->best, (size_t)s.count * sizeof *s.value);
+        if (!evaluate(t, SPLIT_TEST, &test, why)) return false;
+    }
+    report_final(&t->report, &t->task, &t->at, scored ? &test : NULL);
+    return true;
+}
+
+/* ==== the program =============================================================================================== */
+
+static int run(trainer* t, ggnn_file* resumed, error* why)
+{
+    loader_cost sampled = {0, 0, 0};
+    int32_t threads = use_threads(t->config.threads);
+    if (!report_open(&t->report, &t->config, why) || !create(t, threads, why)) return STATUS_FAILURE;
+    if (t->config.resume && !checkpoint_restore(resumed, &t->task, t->batches, t->net, &t->at, t->best, why))
+        return STATUS_FAILURE;
+    report_start(&t->report, &t->config, &t->task, t->net, threads, t->batches, &t->at);
+    catch_signals();
+    bool good = train(t, why);
+    if (good && !stop) good = finish(t, why);
+    if (t->loader) sampled = loader_cost_of(t->loader);
+    if (t->config.profile) report_profile(&t->report, t->steps, net_profile_of(t->net), sampled, &t->evaluation_cost);
+    if (stop && !why->text[0]) report_interrupted(&t->report, &t->at, t->config.save);
+    if (!report_close(&t->report, why) || why->text[0]) return STATUS_FAILURE;
+    return stop ? STATUS_INTERRUPTED : STATUS_DONE;
+}
+
+/* The command line, and a checkpoint's options where it names one. */
+static int configure(config* c, ggnn_file* resumed, int argc, char** argv, error* why)
+{
+    size_t length = 0;
+    const char* options = NULL;
+    if (config_parse(c, argc, argv, why) != OPTIONS_GOOD) return STATUS_USAGE;
+    if (c->resume && !(options = checkpoint_open(resumed, c->resume, &length, why))) return STATUS_FAILURE;
+    if (options && !config_inherit(c, c->resume, options, length, why)) return STATUS_USAGE;
+    return config_finish(c, why) ? STATUS_DONE : STATUS_USAGE;
+}
+
+int main(int argc, char** argv)
+{
+    static trainer t;
+    static ggnn_file resumed;
+    error why = {""};
+    int status = configure(&t.config, &resumed, argc, argv, &why);
+    if (status == STATUS_DONE) status = run(&t, &resumed, &why);
+    else if (!why.text[0]) status = STATUS_DONE; /* --help */
+    if (why.text[0]) fprintf(stderr, "ggnn-train: %s\n", why.text);
+    destroy(&t);
+    ggnn_file_close(&resumed);
+    return status;
+}

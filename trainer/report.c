@@ -1,0 +1,269 @@
+#include "trainer/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trainer/gemm.h"
+
+bool report_open(report* r, const config* c, error* why)
+{
+    memset(r, 0, sizeof *r);
+    r->start = progress_seconds();
+    r->terminal = isatty(STDERR_FILENO) != 0;
+    r->epochs = c->epochs;
+    r->path = c->log;
+    r->val_loss = NAN;
+    if (!c->log) return true;
+    r->log = fopen(c->log, c->resume ? "a" : "w");
+    return r->log ? true : error_set(why, "%s: cannot open the log: %s", c->log, strerror(errno));
+}
+
+bool report_close(report* r, error* why)
+{
+    bool good = true;
+    if (r->log) {
+        bool failed = ferror(r->log) != 0;
+        if (fclose(r->log) != 0 || failed) good = error_set(why, "%s: cannot write the log", r->path);
+    }
+    r->log = NULL;
+    return good;
+}
+
+/* ==== records =================================================================================================== */
+
+static void begin_record(report* r, json* j, const char* event)
+{
+    json_start(j, r->log, false);
+    json_begin_object(j, NULL);
+    json_string(j, "event", event);
+}
+
+/* A record is on its way as soon as it is complete, so that the log of a killed run is good to its last line. */
+static void end_record(report* r, json* j)
+{
+    json_end_object(j);
+    fflush(r->log);
+}
+
+static void put_data(json* j, const task* t)
+{
+    json_begin_object(j, "data");
+    json_string(j, "file", t->set.file.path);
+    json_int(j, "nodes", t->set.num_nodes);
+    json_int(j, "edges", t->set.num_edges);
+    json_int(j, "features", t->set.feat.width);
+    json_int(j, "classes", t->classes);
+    json_int(j, "outputs", t->outputs);
+    json_int(j, "train", t->count[SPLIT_TRAIN]);
+    json_int(j, "val", t->count[SPLIT_VAL]);
+    json_int(j, "test", t->count[SPLIT_TEST]);
+    json_int(j, "graph_crc", ggnn_file_graph_crc(&t->set.file));
+    json_end_object(j);
+}
+
+static void put_run(json* j, const config* c, int threads, const train_state* at)
+{
+    json_begin_object(j, "run");
+    json_int(j, "threads", threads);
+    json_string(j, "gemm", c->gemm ? "blas" : gemm_level_name(gemm_used()));
+    json_string(j, "compiler", __VERSION__);
+#ifdef _OPENMP
+    json_bool(j, "openmp", true);
+#else
+    json_bool(j, "openmp", false);
+#endif
+    json_bool(j, "blas", gemm_blas_available());
+    json_int(j, "node_bits", 8 * (int64_t)sizeof(ggnn_node));
+    json_int(j, "resumed_epoch", at->epoch);
+    json_int(j, "resumed_step", at->step);
+    json_end_object(j);
+}
+
+/* prefix: "val" or "test". */
+static void put_score(json* j, const char* prefix, const score* s)
+{
+    const char* name[] = {"loss", "accuracy", "macro_f1", "roc_auc"};
+    double value[4] = {NAN, NAN, NAN, NAN};
+    if (s) {
+        value[0] = s->loss;
+        value[1] = s->metrics.accuracy;
+        value[2] = s->metrics.macro_f1;
+        value[3] = s->metrics.roc_auc;
+    }
+    for (int i = 0; i < 4; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%s_%s", prefix, name[i]);
+        json_real(j, key, value[i]);
+    }
+}
+
+/* "accuracy 81.4 %, macro-F1 80.2 %, ROC-AUC 93.1 %" */
+static void print_score(char* text, size_t size, const score* s)
+{
+    size_t used = (size_t)snprintf(text, size, "accuracy %.2f %%, macro-F1 %.2f %%", 100 * s->metrics.accuracy,
+                                   100 * s->metrics.macro_f1);
+    if (!isnan(s->metrics.roc_auc)) snprintf(text + used, size - used, ", ROC-AUC %.2f %%", 100 * s->metrics.roc_auc);
+}
+
+/* Of this process so far, by Linux; 0 where it does not say. */
+static int64_t peak_memory_bytes(void)
+{
+    char line[256];
+    long long kib = 0;
+    FILE* status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
+    if (status) fclose(status);
+    return (int64_t)kib * 1024;
+}
+
+/* ==== events ==================================================================================================== */
+
+void report_start(report* r, const config* c, const task* t, net* n, int threads, int64_t batches,
+                  const train_state* at)
+{
+    json j;
+    char nodes[16], edges[16], parameters[16];
+    r->batches = batches;
+    printf("%s: %s nodes, %s edges, %d features, %d classes; %lld to train, %lld to validate, %lld to test\n",
+           t->set.file.path, progress_amount(nodes, (double)t->set.num_nodes),
+           progress_amount(edges, (double)t->set.num_edges), (int)t->set.feat.width, (int)t->classes,
+           (long long)t->count[SPLIT_TRAIN], (long long)t->count[SPLIT_VAL], (long long)t->count[SPLIT_TEST]);
+    printf("%d layers, %s parameters; %lld mini-batch%s an epoch, %d thread%s\n", (int)c->layers,
+           progress_amount(parameters, (double)net_state_of(n).count), (long long)batches, batches == 1 ? "" : "es",
+           threads, threads == 1 ? "" : "s");
+    if (c->resume)
+        printf("resumed from %s: epoch %lld, step %lld\n", c->resume, (long long)at->epoch + 1, (long long)at->step);
+    fflush(stdout);
+    progress_begin(&r->bar, "training", "steps", c->epochs * batches - at->step);
+    if (!r->log) return;
+    begin_record(r, &j, "start");
+    json_string(&j, "version", "0.1.0");
+    config_json(c, &j, "options");
+    put_data(&j, t);
+    json_int(&j, "parameters", net_state_of(n).count);
+    json_int(&j, "batches", batches);
+    put_run(&j, c, threads, at);
+    end_record(r, &j);
+}
+
+void report_step(report* r, const train_state* at, double loss)
+{
+    if (!r->terminal) return;
+    progress_note(&r->bar, "epoch %lld/%lld  loss %.4f  val %.4f", (long long)at->epoch + 1, (long long)r->epochs,
+                  loss, r->val_loss);
+    progress_update(&r->bar, r->bar.total - (r->epochs * r->batches - at->step));
+}
+
+void report_epoch_begin(report* r) { r->epoch_start = progress_seconds(); }
+
+void report_epoch(report* r, const train_state* at, float rate, const score* val, bool best)
+{
+    json j;
+    double seconds = progress_seconds() - r->epoch_start;
+    double loss = at->loss_rows ? at->loss_sum / (double)at->loss_rows : NAN;
+    char validation[128] = "";
+    if (val) snprintf(validation, sizeof validation, "  val loss %.4f  accuracy %.2f %%%s", val->loss,
+                      100 * val->metrics.accuracy, best ? " *" : "");
+    if (val) r->val_loss = val->loss;
+    if (!r->terminal)
+        printf("epoch %lld/%lld  loss %.4f%s  %.2f s\n", (long long)at->epoch, (long long)r->epochs, loss, validation,
+               seconds);
+    fflush(stdout);
+    if (!r->log) return;
+    begin_record(r, &j, "epoch");
+    json_int(&j, "epoch", at->epoch);
+    json_int(&j, "step", at->step);
+    json_float(&j, "learning_rate", rate);
+    json_real(&j, "loss", loss);
+    put_score(&j, "val", val);
+    json_bool(&j, "best", best);
+    json_real(&j, "seconds", seconds);
+    end_record(r, &j);
+}
+
+void report_interrupted(report* r, const train_state* at, const char* saved)
+{
+    json j;
+    if (r->terminal) fprintf(stderr, "\r\033[K");
+    printf("interrupted in epoch %lld after step %lld; ", (long long)at->epoch + 1, (long long)at->step);
+    if (saved) printf("saved in %s, go on with --resume %s\n", saved, saved);
+    else printf("nothing saved (--save FILE would)\n");
+    if (!r->log) return;
+    begin_record(r, &j, "interrupted");
+    json_int(&j, "epoch", at->epoch + 1);
+    json_int(&j, "step", at->step);
+    json_string(&j, "saved", saved);
+    end_record(r, &j);
+}
+
+void report_final(report* r, const task* t, const train_state* at, const score* test)
+{
+    json j;
+    char amount[16], text[128] = "not evaluated";
+    double seconds = progress_seconds() - r->start;
+    int64_t peak = peak_memory_bytes();
+    if (r->terminal) fprintf(stderr, "\r\033[K");
+    if (test && test->known) print_score(text, sizeof text, test);
+    else if (test) snprintf(text, sizeof text, "no labelled nodes");
+    printf("test: %s", text);
+    if (at->has_best && t->count[SPLIT_VAL])
+        printf("  (epoch %lld, val loss %.4f)", (long long)at->best_epoch, at->best_loss);
+    printf("\n%.1f s, peak memory %sB\n", seconds, progress_amount(amount, (double)peak));
+    if (!r->log) return;
+    begin_record(r, &j, "final");
+    json_int(&j, "epochs", at->epoch);
+    json_int(&j, "steps", at->step);
+    json_int(&j, "best_epoch", at->has_best ? at->best_epoch : 0);
+    json_real(&j, "val_loss", at->has_best ? at->best_loss : NAN);
+    put_score(&j, "test", test);
+    json_real(&j, "seconds", seconds);
+    json_int(&j, "peak_memory_bytes", peak);
+    end_record(r, &j);
+}
+
+/* ==== profile =================================================================================================== */
+
+static void profile_row(const char* name, double seconds, int64_t bytes, int64_t flops, double total, int64_t steps)
+{
+    if (seconds <= 0) return;
+    printf("  %-22s %9.3f %6.1f %%", name, seconds, 100 * seconds / total);
+    if (steps) printf(" %9.2f", 1e3 * seconds / (double)steps);
+    else printf("          ");
+    if (bytes) printf(" %9.2f %8.1f", 1e-9 * (double)bytes, 1e-9 * (double)bytes / seconds);
+    if (flops) printf(" %9.1f", 1e-9 * (double)flops / seconds);
+    printf("\n");
+}
+
+void report_profile(const report* r, int64_t steps, const net_profile* all, loader_cost sample,
+                    const evaluation_cost* apart)
+{
+    static const char* const half[] = {"forward", "backward"};
+    double total = progress_seconds() - r->start, rest = total - apart->seconds;
+    int64_t evaluation_bytes = apart->loader.bytes;
+    printf("\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n");
+    sample.seconds -= apart->loader.seconds;
+    sample.bytes -= apart->loader.bytes;
+    profile_row("sample", sample.seconds, sample.bytes, 0, total, steps);
+    rest -= sample.seconds;
+    for (int which = 0; which < 2; which++) {
+        const char* name = NET_STAGES;
+        for (int s = 0; s < NET_NUM_STAGES; s++, name += strcspn(name, "|") + 1) {
+            double seconds = all->seconds[which][s] - apart->net.seconds[which][s];
+            int64_t flops = all->flops[which] - apart->net.flops[which];
+            char text[40];
+            int length = (int)strcspn(name, "|");
+            if (s == NET_GATHER || s == NET_OPTIMIZER) snprintf(text, sizeof text, "%.*s", length, name);
+            else snprintf(text, sizeof text, "%s: %.*s", half[which], length, name);
+            profile_row(text, seconds, all->bytes[which][s] - apart->net.bytes[which][s],
+                        s == NET_GEMM ? flops : 0, total, steps);
+            evaluation_bytes += apart->net.bytes[which][s];
+            rest -= seconds;
+        }
+    }
+    profile_row("evaluation", apart->seconds, evaluation_bytes, apart->net.flops[0], total, 0);
+    profile_row("other", rest, 0, 0, total, 0);
+    profile_row("total", total, 0, 0, total, 0);
+}

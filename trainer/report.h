@@ -1,0 +1,64 @@
+/* report.h - what ggnn-train says: a progress bar on a terminal, a line an epoch elsewhere, the result, the profile,
+   and the log of --log.
+
+   THE LOG has one JSON object a line. Two runs of the same options and data write the same log but for "seconds",
+   "peak_memory_bytes" and "run". A number that is not defined (no validation nodes, no second class) is null.
+
+     {"event":"start", "version":"0.1.0",
+      "options":{...},            every option that has a part in the result, by its name
+      "data":{"file", "nodes", "edges", "features", "classes", "outputs", "train", "val", "test", "graph_crc"},
+      "parameters":N,             weights to be trained
+      "batches":N,                mini-batches an epoch
+      "run":{"threads", "gemm", "compiler", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
+     {"event":"epoch", "epoch":1.., "step":N, "learning_rate":X, "loss":X, "val_loss":X, "val_accuracy":X,
+      "val_macro_f1":X, "val_roc_auc":X, "best":true, "seconds":X}
+                                  step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
+                                  seeds, dropout included; val_...: null in epochs without evaluation; best: the
+                                  least val_loss so far; seconds: of this epoch, evaluation included
+     {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
+     {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
+      "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N}
+                                  test_...: with the weights of best_epoch; seconds: since the start of this run;
+                                  peak_memory_bytes: VmHWM, mapped file included */
+#ifndef TRAINER_REPORT_H
+#define TRAINER_REPORT_H
+#include <stdio.h>
+
+#include "common/progress.h"
+#include "trainer/checkpoint.h"
+#include "trainer/evaluate.h"
+
+typedef struct {
+    const char* path; /* of the log; NULL: none */
+    FILE* log;
+    bool terminal; /* standard error is one: the bar is drawn */
+    progress bar;
+    double start, epoch_start;
+    int64_t epochs, batches;
+    double val_loss; /* the last one */
+} report;
+
+/* Opens the log: anew, or at its end with --resume. */
+bool report_open(report* r, const config* c, error* why);
+
+/* Writes what the log still holds back. False where something of it could not be written. Harmless after a failed
+   report_open and after itself. */
+bool report_close(report* r, error* why);
+
+void report_start(report* r, const config* c, const task* t, net* n, int threads, int64_t batches,
+                  const train_state* at);
+void report_step(report* r, const train_state* at, double loss);
+void report_epoch_begin(report* r);
+void report_epoch(report* r, const train_state* at, float rate, const score* val, bool best); /* val NULL: none */
+void report_interrupted(report* r, const train_state* at, const char* saved);                 /* NULL: not saved */
+void report_final(report* r, const task* t, const train_state* at, const score* test);        /* test NULL: none */
+
+/* The profile: what net and loader counted, and evaluation, which net counted as forward. */
+typedef struct {
+    double seconds;      /* of evaluation, sampling included */
+    net_profile net;     /* its share of the net's profile */
+    loader_cost loader;  /* and of the training loader's */
+} evaluation_cost;
+void report_profile(const report* r, int64_t steps, const net_profile* all, loader_cost sample,
+                    const evaluation_cost* apart);
+#endif

@@ -1,0 +1,109 @@
+#include "trainer/task.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+int32_t task_class(const task* t, int64_t v)
+{
+    return t->labels.label ? t->labels.label[v] : t->labels.target[v] >= 0.5f;
+}
+
+/* Real targets must be probabilities, as one logit's loss is that of a coin. */
+static bool check_targets(const task* t, error* why)
+{
+    const float* target = t->set.target;
+    for (int64_t v = 0; v < t->set.num_nodes; v++)
+        if (target[v] < 0 || target[v] > 1)
+            return error_set(why, "%s: node %lld has target %g: only targets within 0 and 1 can be trained on",
+                             t->set.file.path, (long long)v, (double)target[v]);
+    return true;
+}
+
+static bool set_loss(task* t, const config* c, error* why)
+{
+    const char* path = t->set.file.path;
+    if (!t->set.label && !t->set.target) return error_set(why, "%s: it has no labels (section 'label')", path);
+    if (!dataset_count(&t->set, why)) return false;
+    if (t->set.target && !check_targets(t, why)) return false;
+    t->labels = (net_labels){t->set.label, t->set.label ? NULL : t->set.target};
+    t->classes = t->labels.label ? t->set.num_classes : 2;
+    bool binary = c->loss == LOSS_BCE || (c->loss == LOSS_AUTO && t->classes <= 2);
+    if (c->loss == LOSS_CE && !t->labels.label)
+        return error_set(why, "--loss ce: %s has real targets, no classes", path);
+    if (binary && t->classes > 2) return error_set(why, "--loss bce: %s has %d classes", path, (int)t->classes);
+    if (t->classes < 2) t->classes = 2; /* of one class that is all there is */
+    t->outputs = binary ? 1 : t->classes;
+    return true;
+}
+
+static bool set_splits(task* t, const config* c, error* why)
+{
+    const uint8_t* split = dataset_split(&t->set, (int32_t)c->split, t->count, why);
+    if (!split) return false;
+    for (int part = SPLIT_TRAIN; part <= SPLIT_TEST; part++) {
+        size_t bytes = memory_product((size_t)t->count[part], sizeof(ggnn_node), 1);
+        t->ids[part] = memory_new(bytes, "ids of a split", why);
+        if (!t->ids[part]) return false;
+        dataset_split_ids(&t->set, (int32_t)c->split, part, t->ids[part]);
+    }
+    if (t->count[SPLIT_TRAIN] > 0) return true;
+    return error_set(why, "%s: split %d has no training nodes", t->set.file.path, (int)c->split);
+}
+
+/* In full batch every node is a seed: a copy of the labels that only training nodes have. */
+static bool mask_labels(task* t, error* why)
+{
+    int64_t n = t->set.num_nodes;
+    t->masked = memory_new(memory_product((size_t)n, 4, 1), "labels of training nodes", why);
+    if (!t->masked) return false;
+    for (int64_t v = 0; v < n; v++) {
+        if (t->labels.label) ((int32_t*)t->masked)[v] = -1;
+        else ((float*)t->masked)[v] = NAN;
+    }
+    for (int64_t i = 0; i < t->count[SPLIT_TRAIN]; i++) {
+        int64_t v = (int64_t)t->ids[SPLIT_TRAIN][i];
+        if (t->labels.label) ((int32_t*)t->masked)[v] = t->labels.label[v];
+        else ((float*)t->masked)[v] = t->labels.target[v];
+    }
+    t->trained = (net_labels){t->labels.label ? t->masked : NULL, t->labels.label ? NULL : t->masked};
+    return true;
+}
+
+bool task_open(task* t, const config* c, error* why)
+{
+    memset(t, 0, sizeof *t);
+    if (!dataset_open(&t->set, c->data, why)) return false;
+    t->graph = dataset_graph(&t->set);
+    t->features = dataset_features(&t->set);
+    bool good = t->set.feat.row[0] ? true : error_set(why, "%s: it has no features (section 'feat')", c->data);
+    good = good && set_loss(t, c, why) && set_splits(t, c, why);
+    t->trained = t->labels;
+    good = good && (!c->full_batch || mask_labels(t, why));
+    if (!good) task_close(t);
+    return good;
+}
+
+void task_close(task* t)
+{
+    for (int part = 0; part < 4; part++) memory_free(t->ids[part]);
+    memory_free(t->masked);
+    dataset_close(&t->set);
+    memset(t, 0, sizeof *t);
+}
+
+bool task_blame_features(const task* t, error* why)
+{
+    const dataset_rows* feat = &t->set.feat;
+    for (int64_t v = 0; v < t->set.num_nodes; v++) {
+        const void* row = ggnn_row(&t->features, v);
+        for (int32_t j = 0; j < feat->width; j++) {
+            float x = feat->type == GGNN_F32 ? ((const float*)row)[j] : ggnn_half_to_float(((const uint16_t*)row)[j]);
+            if (!isfinite(x))
+                return error_set(why, "%s: feature %d of node %lld is %g", t->set.file.path, (int)j, (long long)v,
+                                 (double)x);
+        }
+    }
+    return true;
+}

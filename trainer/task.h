@@ -1,0 +1,30 @@
+/* task.h - what there is to learn: a data set opened for training, its nodes by split, its labels, the loss. */
+#ifndef TRAINER_TASK_H
+#define TRAINER_TASK_H
+#include "datasets/dataset.h"
+#include "trainer/config.h"
+#include "trainer/net.h"
+
+typedef struct {
+    dataset set;
+    ggnn_graph graph;
+    ggnn_store features;
+    net_labels labels;  /* of all nodes */
+    net_labels trained; /* what the loss of training sees: in full batch, others than training nodes have no label */
+    int32_t classes;    /* 2 for real targets: below 1/2 and not */
+    int32_t outputs;    /* 1: binary with logits */
+    ggnn_node* ids[4];  /* nodes of SPLIT_TRAIN, _VAL, _TEST, in ascending order */
+    int64_t count[4];   /* how many */
+    void* masked;       /* of `trained` */
+} task;
+
+/* Opens c->data and checks that it can be trained on. On failure false; task_close is harmless then. O(N). */
+bool task_open(task* t, const config* c, error* why);
+void task_close(task* t);
+
+/* The class of node v for the metrics; it must be labelled. */
+int32_t task_class(const task* t, int64_t v);
+
+/* Names the first feature that is not finite, if there is one: for when a loss was not. O(N F). */
+bool task_blame_features(const task* t, error* why);
+#endif
