@@ -353,7 +353,7 @@ static net_param find_parameter(const net* n, const char* name)
 {
     for (int32_t i = 0; i < net_num_params(n); i++)
         if (!strcmp(net_param_at(n, i).name, name)) return net_param_at(n, i);
-    CHECK(!"the net has a parameter of this name");
+    CHECK_STR(name, "one of the parameters");
     return net_param_at(n, 0);
 }
 
