@@ -1,0 +1,735 @@
+/* Aggregation, SDDMM and edge softmax: against double precision, against the promised order of sums to the bit, as
+   adjoints of each other, and the same bits from every set of vector loops and any number of threads. */
+#define GGNN_STATIC /* a copy of the library, whose loops this file may choose */
+static int test_level = 99;
+#define GGNN_SIMD_LEVEL() test_level
+#define GGNN_IMPLEMENTATION
+#include "ggnn.h"
+#include "random_block.h"
+#include "test.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static const int32_t widths[] = {1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 48, 64, 65, 96, 100, 128, 129, 200, 255, 256, 260, 300};
+enum { NUM_WIDTHS = sizeof widths / sizeof *widths };
+
+static const double half_ulp = 1.0 / 16777216; /* 2^-24: a rounding errs by this share at most */
+
+/* A matrix with padding, which must stay as it is. */
+typedef struct {
+    float*  v;
+    int64_t rows, ld;
+    int32_t width;
+} matrix;
+
+static matrix matrix_new(int64_t rows, int32_t width, int64_t padding)
+{
+    matrix m = {test_floats(rows * (width + padding)), rows, width + padding, width};
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = width; j < m.ld; j++) m.v[i * m.ld + j] = 1234;
+    return m;
+}
+
+static int padding_kept(matrix m)
+{
+    int kept = 1;
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t j = m.width; j < m.ld; j++) kept &= m.v[i * m.ld + j] == 1234;
+    return kept;
+}
+
+static float rounded(float x) /* keeps a compiler from fusing the test's own products and sums */
+{
+    volatile float y = x;
+    return y;
+}
+
+static int same_bits(const void* a, const void* b, int64_t floats) { return memcmp(a, b, (size_t)floats * 4) == 0; }
+
+/* ---- sums ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* one aggregation and its inputs */
+    random_block* r;
+    ggnn_reduce   how;
+    int           use_scale;
+    ggnn_scale    scale;
+    float *       src, *dst, *self, *weight; /* weight NULL: none */
+    int32_t       heads, width;
+    matrix        inp;
+} sums;
+
+static sums sums_new(random_block* r, ggnn_reduce how, int32_t width, int32_t heads, int weighted, int scaled)
+{
+    sums s;
+    memset(&s, 0, sizeof s);
+    s.r = r;
+    s.how = how;
+    s.width = width;
+    s.heads = weighted ? heads : 1;
+    s.inp = matrix_new(r->src, width, width % 3);
+    s.src = test_floats(r->src);
+    s.dst = test_floats(r->dst);
+    s.self = test_floats(r->dst);
+    if (weighted) s.weight = test_floats(r->edges * heads);
+    s.use_scale = scaled != 0;
+    if (scaled & 1) s.scale.src = s.src;
+    if (scaled & 2) s.scale.dst = s.dst;
+    if (scaled & 4) s.scale.self = s.self;
+    return s;
+}
+
+static void sums_free(sums* s)
+{
+    free(s->inp.v);
+    free(s->src);
+    free(s->dst);
+    free(s->self);
+    free(s->weight);
+}
+
+static void sums_run(const sums* s, matrix out)
+{
+    ggnn_spmm(out.v, out.ld, NULL, s->how, &s->r->b, s->use_scale ? &s->scale : NULL, s->weight, s->heads, s->inp.v, s->inp.ld, s->width);
+}
+
+static float coefficient(const sums* s, int64_t e, int32_t j)
+{
+    float w = s->weight ? s->weight[e * s->heads + j / (s->width / s->heads)] : 1;
+    return s->scale.src ? rounded(w * s->scale.src[s->r->b.indices[e]]) : w;
+}
+
+/* One element as DESIGN says it is summed: product rounded, edges in order, segments of 256 added in order. */
+static float exact_element(const sums* s, int64_t v, int32_t j)
+{
+    const ggnn_block* b = &s->r->b;
+    int64_t           n = b->indptr[v + 1] - b->indptr[v];
+    float             total = 0, part = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t e = b->indptr[v] + i;
+        if (i > 0 && i % 256 == 0) {
+            total = rounded(total + part);
+            part = 0;
+        }
+        part = rounded(part + rounded(coefficient(s, e, j) * s->inp.v[b->indices[e] * s->inp.ld + j]));
+    }
+    total = rounded(total + part);
+    if (s->scale.dst) total = rounded(total * s->scale.dst[v]);
+    else if (s->how == GGNN_MEAN && n) total = rounded(total * rounded(1.0f / (float)n));
+    if (s->scale.self) total = rounded(total + rounded(s->scale.self[v] * s->inp.v[v * s->inp.ld + j]));
+    return total;
+}
+
+/* The same in double, and the sum of sizes, which bounds the error of any order. */
+static double double_element(const sums* s, int64_t v, int32_t j, double* bound)
+{
+    const ggnn_block* b = &s->r->b;
+    int64_t           n = b->indptr[v + 1] - b->indptr[v];
+    double            total = 0, size = 0, factor = 1;
+    for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
+        double term = s->inp.v[b->indices[e] * s->inp.ld + j];
+        if (s->weight) term *= s->weight[e * s->heads + j / (s->width / s->heads)];
+        if (s->scale.src) term *= s->scale.src[b->indices[e]];
+        total += term;
+        size += fabs(term);
+    }
+    if (s->how == GGNN_MEAN && n) factor = 1.0 / (double)n;
+    if (s->scale.dst) factor = s->scale.dst[v];
+    total *= factor;
+    size *= fabs(factor);
+    if (s->scale.self) {
+        double own = (double)s->scale.self[v] * s->inp.v[v * s->inp.ld + j];
+        total += own;
+        size += fabs(own);
+    }
+    *bound = (double)(n + 5) * half_ulp * size;
+    return total;
+}
+
+static void check_sums(const sums* s)
+{
+    matrix out = matrix_new(s->r->dst, s->width, 3);
+    int    exact = 1, close = 1;
+    sums_run(s, out);
+    for (int64_t v = 0; v < s->r->dst; v++) {
+        for (int32_t j = 0; j < s->width; j++) {
+            double bound, want = double_element(s, v, j, &bound);
+            exact &= out.v[v * out.ld + j] == exact_element(s, v, j);
+            close &= fabs(out.v[v * out.ld + j] - want) <= bound;
+        }
+    }
+    if (!CHECK(exact) || !CHECK(close) || !CHECK(padding_kept(out)))
+        printf("  width %d heads %d how %d level %d\n", s->width, s->heads, (int)s->how, test_level);
+    free(out.v);
+}
+
+TEST(spmm_sums_in_edge_order_and_segments)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int w = 0; w < NUM_WIDTHS; w++) {
+        sums s = sums_new(r, w % 2 ? GGNN_SUM : GGNN_MEAN, widths[w], 1, 0, 0);
+        check_sums(&s);
+        sums_free(&s);
+    }
+    random_block_free(r);
+}
+
+TEST(spmm_weights_edges_per_head)
+{
+    static const int32_t heads[] = {1, 2, 3, 4, 8, 17, 20}, per_head[] = {1, 3, 4, 8, 9, 16, 32};
+    random_block*        r = random_block_mixed(20, 40);
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 7; j++) {
+            sums s = sums_new(r, j % 2 ? GGNN_SUM : GGNN_MEAN, heads[i] * per_head[j], heads[i], 1, 0);
+            check_sums(&s);
+            sums_free(&s);
+        }
+    random_block_free(r);
+}
+
+TEST(spmm_scales_sources_targets_and_self)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int scaled = 1; scaled < 8; scaled++)
+        for (int weighted = 0; weighted < 2; weighted++)
+            for (int w = 4; w < NUM_WIDTHS; w += 7) {
+                int32_t heads = widths[w] % 2 == 0 && weighted ? 2 : 1;
+                sums    s = sums_new(r, w % 2 ? GGNN_SUM : GGNN_MEAN, widths[w], heads, weighted, scaled);
+                check_sums(&s);
+                sums_free(&s);
+            }
+    random_block_free(r);
+}
+
+TEST(spmm_of_no_rows_and_no_edges)
+{
+    int64_t       none = 0, degree[3] = {0, 0, 0};
+    float         out[12], inp[12];
+    random_block* r = random_block_new(3, 3, degree);
+    for (int i = 0; i < 12; i++) out[i] = inp[i] = 7;
+    ggnn_spmm(out, 4, NULL, GGNN_MEAN, &r->b, NULL, NULL, 1, inp, 4, 4);
+    for (int i = 0; i < 12; i++) CHECK(out[i] == 0);
+    r->b.num_dst.n = &none;
+    r->b.indptr = NULL; /* no rows: not even an end of the last */
+    out[0] = 7;
+    ggnn_spmm(out, 4, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp, 4, 4);
+    ggnn_edge_softmax(out, &r->b, inp, 1);
+    CHECK(out[0] == 7);
+    r->b.indptr = (int64_t*)malloc(8); /* for the free below */
+    random_block_free(r);
+}
+
+/* <Ax, y> = <x, A'y>: the transpose's call with src and dst swapped, and the scatter, are what backward must be. */
+TEST(spmm_on_the_transpose_is_the_adjoint)
+{
+    random_block* r = random_block_mixed(25, 60);
+    for (int round = 0; round < 24; round++) {
+        int32_t heads = 1 + round % 3, width = heads * (1 + (int32_t)test_below(40));
+        sums    s = sums_new(r, GGNN_SUM, width, heads, round % 2, round % 8);
+        matrix  out = matrix_new(r->dst, width, 1), dout = matrix_new(r->dst, width, 2);
+        matrix  dinp = matrix_new(r->src, width, 3), twin = matrix_new(r->src, width, 0);
+        ggnn_scale back = {s.scale.dst, s.scale.src, s.scale.self};
+        double     left = 0, right = 0, other = 0, size = 0;
+        sums_run(&s, out);
+        ggnn_spmm(dinp.v, dinp.ld, NULL, GGNN_SUM, &r->t, &back, s.weight, s.heads, dout.v, dout.ld, width);
+        ggnn_spmm_scatter(twin.v, twin.ld, &r->b, &s.scale, s.weight, s.heads, dout.v, dout.ld, width);
+        for (int32_t j = 0; j < width; j++) {
+            for (int64_t v = 0; v < r->dst; v++) left += (double)out.v[v * out.ld + j] * dout.v[v * dout.ld + j];
+            for (int64_t u = 0; u < r->src; u++) {
+                double x = s.inp.v[u * s.inp.ld + j];
+                right += x * dinp.v[u * dinp.ld + j];
+                other += x * twin.v[u * twin.ld + j];
+            }
+        }
+        for (int64_t e = 0; e < r->edges; e++) size += width / 4.0; /* |terms| average at most 1/4 */
+        CHECK_NEAR(left, right, 1e-6 * size);
+        CHECK_NEAR(left, other, 1e-6 * size);
+        CHECK(padding_kept(dinp));
+        free(out.v);
+        free(dout.v);
+        free(dinp.v);
+        free(twin.v);
+        sums_free(&s);
+    }
+    random_block_free(r);
+}
+
+/* ---- max, min -------------------------------------------------------------------------------------------------------- */
+
+/* First of the greatest; a NaN only among NaNs. */
+static void naive_extreme(const sums* s, int64_t v, int32_t j, float* best, int32_t* arg)
+{
+    const ggnn_block* b = &s->r->b;
+    *best = 0;
+    *arg = -1;
+    for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
+        float x = rounded(coefficient(s, e, j) * s->inp.v[b->indices[e] * s->inp.ld + j]);
+        int   better = s->how == GGNN_MAX ? x > *best : x < *best;
+        if (*arg < 0 || better || (isnan(*best) && !isnan(x))) {
+            *best = x;
+            *arg = (int32_t)(e - b->indptr[v]);
+        }
+    }
+}
+
+static void check_extremes(const sums* s)
+{
+    matrix   out = matrix_new(s->r->dst, s->width, 2), bare = matrix_new(s->r->dst, s->width, 2);
+    int32_t* arg = (int32_t*)test_memory(s->r->dst * s->width * 4);
+    int      values = 1, args = 1;
+    ggnn_spmm(out.v, out.ld, arg, s->how, &s->r->b, NULL, s->weight, s->heads, s->inp.v, s->inp.ld, s->width);
+    ggnn_spmm(bare.v, bare.ld, NULL, s->how, &s->r->b, NULL, s->weight, s->heads, s->inp.v, s->inp.ld, s->width);
+    for (int64_t v = 0; v < s->r->dst; v++) {
+        for (int32_t j = 0; j < s->width; j++) {
+            float   best, got = out.v[v * out.ld + j], also = bare.v[v * bare.ld + j];
+            int32_t at;
+            naive_extreme(s, v, j, &best, &at);
+            values &= isnan(best) ? isnan(got) && isnan(also) : got == best && also == best && !signbit(got) == !signbit(best);
+            args &= arg[v * s->width + j] == at;
+        }
+    }
+    if (!CHECK(values) || !CHECK(args) || !CHECK(padding_kept(out))) printf("  width %d heads %d\n", s->width, s->heads);
+    free(out.v);
+    free(bare.v);
+    free(arg);
+}
+
+TEST(max_takes_the_first_of_equals_and_nan_last)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int w = 0; w < 2 * NUM_WIDTHS; w++) {
+        int32_t width = widths[w / 2], heads = width % 2 == 0 ? 2 : 1;
+        sums    s = sums_new(r, w % 2 ? GGNN_MAX : GGNN_MIN, width, heads, w % 4 > 1, 0);
+        for (int64_t i = 0; i < r->src; i++)
+            for (int32_t j = 0; j < width; j++) {
+                float* x = &s.inp.v[i * s.inp.ld + j];
+                *x = (float)(int)(*x * 4) / 4; /* ties, zeros of both signs */
+                if (j % 5 == 3 ? test_below(10) > 0 : test_below(10) == 0) *x = test_below(3) ? NAN : test_below(2) ? INFINITY : -INFINITY;
+                if (j % 5 == 4) *x = NAN;
+            }
+        check_extremes(&s);
+        sums_free(&s);
+    }
+    random_block_free(r);
+}
+
+TEST(max_sends_gradients_to_the_chosen_edges)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int w = 0; w < NUM_WIDTHS; w++) {
+        int32_t  width = widths[w], heads = width % 3 == 0 ? 3 : 1;
+        sums     s = sums_new(r, w % 2 ? GGNN_MAX : GGNN_MIN, width, heads, w % 4 > 1, 0);
+        matrix   out = matrix_new(r->dst, width, 0), dout = matrix_new(r->dst, width, 1), dinp = matrix_new(r->src, width, 3);
+        int32_t* arg = (int32_t*)test_memory(r->dst * width * 4);
+        double*  want = (double*)test_memory(r->src * width * 8);
+        int      close = 1;
+        memset(want, 0, (size_t)(r->src * width) * 8);
+        ggnn_spmm(out.v, out.ld, arg, s.how, &r->b, NULL, s.weight, s.heads, s.inp.v, s.inp.ld, width);
+        ggnn_spmm_back_arg(dinp.v, dinp.ld, &r->t, &r->b, s.weight, s.heads, dout.v, dout.ld, arg, width);
+        for (int64_t v = 0; v < r->dst; v++)
+            for (int32_t j = 0; j < width; j++) {
+                int64_t e = r->b.indptr[v] + arg[v * width + j];
+                if (arg[v * width + j] >= 0)
+                    want[r->b.indices[e] * width + j] += (double)coefficient(&s, e, j) * dout.v[v * dout.ld + j];
+            }
+        for (int64_t u = 0; u < r->src; u++)
+            for (int32_t j = 0; j < width; j++) close &= fabs(dinp.v[u * dinp.ld + j] - want[u * width + j]) <= 40 * 21 * half_ulp;
+        CHECK(close);
+        CHECK(padding_kept(dinp));
+        free(out.v);
+        free(dout.v);
+        free(dinp.v);
+        free(arg);
+        free(want);
+        sums_free(&s);
+    }
+    random_block_free(r);
+}
+
+/* ---- from a store ------------------------------------------------------------------------------------------------------ */
+
+typedef struct { /* rows by global id: half in a cache, parts and the host tier */
+    ggnn_store  store;
+    const void* base[4];
+    void*       rows;
+    int64_t     traffic[4];
+} stored_rows;
+
+static void stored_rows_init(stored_rows* s, int64_t n, int32_t width, ggnn_type type)
+{
+    memset(s, 0, sizeof *s);
+    s->rows = test_memory(n * (width + 1) * 4);
+    for (int64_t i = 0; i < n * (width + 1); i++) {
+        if (type == GGNN_F32) ((float*)s->rows)[i] = test_uniform();
+        else ((uint16_t*)s->rows)[i] = ggnn_float_to_half(test_uniform());
+    }
+    s->store.at.parts = 2; /* interleaved: row v is in part v % 2, the last quarter in the host tier */
+    s->store.at.stored = n * 3 / 4;
+    s->store.width = width;
+    s->store.type = type;
+    s->store.pitch = (width + 1) * ggnn_type_bytes(type);
+    s->store.base = s->base;
+    s->store.traffic = s->traffic;
+    s->base[0] = s->rows;
+    s->base[1] = (char*)s->rows + n * 3 / 8 * s->store.pitch;
+    s->base[2] = (char*)s->rows + n * 3 / 4 * s->store.pitch;
+    s->base[3] = s->rows;
+}
+
+TEST(aggregate_equals_gather_then_spmm)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int round = 0; round < 2 * NUM_WIDTHS; round++) {
+        int32_t     width = widths[round / 2];
+        ggnn_reduce how = (ggnn_reduce)(round % 4);
+        int         linear = how == GGNN_SUM || how == GGNN_MEAN;
+        stored_rows s;
+        int64_t     reads = 0, expected = r->edges;
+        float*      src = test_floats(r->num_nodes);
+        float*      local_src = test_floats(r->src);
+        float*      dst = test_floats(r->dst);
+        float*      self = test_floats(r->dst);
+        matrix      rows = matrix_new(r->src, width, 0), want = matrix_new(r->dst, width, 1), out = matrix_new(r->dst, width, 1);
+        ggnn_scale  by_id = {src, dst, self}, by_local = {local_src, dst, self};
+        ggnn_block  global = r->b; /* the hop as last_hop_global leaves it */
+        if (round % 3 == 1) by_id.src = by_local.src = NULL;
+        if (round % 3 == 2) by_id.self = by_local.self = by_id.dst = by_local.dst = NULL;
+        stored_rows_init(&s, r->num_nodes, width, round & 1 ? GGNN_F16 : GGNN_F32);
+        for (int64_t u = 0; u < r->src; u++) local_src[u] = src[r->id[u]];
+        ggnn_gather(rows.v, rows.ld, GGNN_F32, &s.store, r->id, r->src);
+        memset(s.traffic, 0, sizeof s.traffic);
+        ggnn_spmm(want.v, want.ld, NULL, how, &r->b, linear ? &by_local : NULL, NULL, 1, rows.v, rows.ld, width);
+        ggnn_aggregate(out.v, out.ld, how, &r->b, linear ? &by_id : NULL, &s.store, r->id);
+        CHECK(same_bits(want.v, out.v, r->dst * out.ld));
+        for (int slot = 0; slot < 4; slot++) reads += s.traffic[slot];
+        if (linear && by_id.self) expected += r->dst;
+        CHECK_EQ(reads, expected);
+        global.neighbor = (ggnn_node*)test_memory(r->edges * (int64_t)sizeof(ggnn_node));
+        for (int64_t e = 0; e < r->edges; e++) global.neighbor[e] = r->id[r->b.indices[e]];
+        global.indices = NULL;
+        memset(out.v, 0, (size_t)(r->dst * width) * 4);
+        ggnn_aggregate(out.v, out.ld, how, &global, linear ? &by_id : NULL, &s.store, r->id);
+        for (int64_t v = 0; v < r->dst; v++) CHECK(same_bits(want.v + v * want.ld, out.v + v * out.ld, width));
+        free(global.neighbor);
+        free(src);
+        free(local_src);
+        free(dst);
+        free(self);
+        free(rows.v);
+        free(want.v);
+        free(out.v);
+        free(s.rows);
+    }
+    random_block_free(r);
+}
+
+/* Full fanout is Kipf & Welling: D^-1/2 (A + I) D^-1/2 x. Half the list sampled counts its neighbours twice. */
+TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
+{
+    const int64_t   indptr[] = {0, 4, 6, 6, 7};
+    const ggnn_node indices[] = {1, 2, 3, 1, 0, 3, 0};
+    const double    degree[] = {5, 3, 1, 2}; /* with the self-loop */
+    ggnn_csc        csc = {indptr, NULL, indices, NULL, 7};
+    ggnn_graph      g = ggnn_graph_plain(&csc, 4, 7);
+    ggnn_node       id[4] = {0, 1, 2, 3};
+    int64_t         lengths[] = {4, 2, 0, 1}, sampled[] = {2, 2, 0, 1}, traffic[3] = {0, 0, 0};
+    float           inv_sqrt[4], src[4], dst[4], self[4], x[4] = {1, 2, 4, 8}, out[4];
+    ggnn_scale      scale = {src, dst, self};
+    random_block*   r = random_block_new(4, 4, lengths);
+    random_block*   half = random_block_new(4, 4, sampled);
+    g.traffic = traffic;
+    for (int e = 0; e < 7; e++) r->b.indices[e] = (int32_t)indices[e];
+    ggnn_gcn_norm(inv_sqrt, &g);
+    ggnn_scale_gcn(src, dst, self, &r->b, id, inv_sqrt, &g);
+    ggnn_spmm(out, 1, NULL, GGNN_SUM, &r->b, &scale, NULL, 1, x, 1, 1);
+    for (int v = 0; v < 4; v++) {
+        double want = x[v] / degree[v];
+        for (int64_t e = indptr[v]; e < indptr[v + 1]; e++) want += x[indices[e]] / sqrt(degree[v] * degree[indices[e]]);
+        CHECK_NEAR(out[v], want, 1e-5);
+        CHECK_NEAR(inv_sqrt[v], 1 / sqrt(degree[v]), 1e-7);
+    }
+    ggnn_scale_gcn(NULL, dst, self, &half->b, id, inv_sqrt, &g);
+    CHECK_NEAR(dst[0], 2 / sqrt(5), 1e-6);
+    CHECK_NEAR(dst[1], 1 / sqrt(3), 1e-6);
+    CHECK(dst[2] == 0 && self[2] == 1);
+    CHECK_EQ(traffic[0], 0); /* degrees are not lists read */
+    ggnn_scale_mean(dst, &r->b, 0);
+    CHECK(dst[0] == 0.25f && dst[2] == 0);
+    ggnn_scale_mean(dst, &r->b, 1);
+    CHECK(dst[0] == 0.2f && dst[2] == 1);
+    random_block_free(r);
+    random_block_free(half);
+}
+
+/* ---- edges ----------------------------------------------------------------------------------------------------------- */
+
+static float exact_dot(const float* x, const float* y, int32_t n)
+{
+    float part[16] = {0};
+    for (int32_t j = 0; j < n; j++) part[j % 16] = rounded(part[j % 16] + rounded(x[j] * y[j]));
+    for (int32_t fold = 8; fold; fold /= 2)
+        for (int32_t j = 0; j < fold; j++) part[j] = rounded(part[j] + part[j + fold]);
+    return part[0];
+}
+
+/* On the block and on its transpose, whose results go to the same edges. */
+TEST(sddmm_dot_folds_sixteen_partial_sums)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int w = 0; w < NUM_WIDTHS; w++) {
+        int32_t heads = 1 + w % 3, width = widths[w];
+        matrix  x = matrix_new(r->src, heads * width, 1), y = matrix_new(r->dst, heads * width, 2);
+        float*  out = test_floats(r->edges * heads);
+        float*  turned = test_floats(r->edges * heads);
+        int     exact = 1;
+        ggnn_sddmm(out, GGNN_DOT, &r->b, x.v, x.ld, y.v, y.ld, heads, heads * width);
+        ggnn_sddmm(turned, GGNN_DOT, &r->t, y.v, y.ld, x.v, x.ld, heads, heads * width);
+        for (int64_t v = 0; v < r->dst; v++)
+            for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++)
+                for (int32_t k = 0; k < heads; k++)
+                    exact &= out[e * heads + k] == exact_dot(x.v + r->b.indices[e] * x.ld + k * width, y.v + v * y.ld + k * width, width);
+        CHECK(exact);
+        CHECK(same_bits(out, turned, r->edges * heads));
+        free(x.v);
+        free(y.v);
+        free(out);
+        free(turned);
+    }
+    random_block_free(r);
+}
+
+TEST(sddmm_add_and_edge_sum_are_adjoint)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int32_t heads = 1; heads < 20; heads += 3) {
+        float* el = test_floats(r->src * heads);
+        float* er = test_floats(r->dst * heads);
+        float* out = test_floats(r->edges * heads);
+        float* dout = test_floats(r->edges * heads);
+        float* del = test_floats(r->src * heads);
+        float* der = test_floats(r->dst * heads);
+        double left = 0, right = 0;
+        int    exact = 1;
+        ggnn_sddmm(out, GGNN_ADD, &r->b, el, heads, er, heads, heads, heads);
+        ggnn_edge_sum(del, &r->t, dout, heads);
+        ggnn_edge_sum(der, &r->b, dout, heads);
+        for (int64_t v = 0; v < r->dst; v++)
+            for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++)
+                for (int32_t k = 0; k < heads; k++) {
+                    exact &= out[e * heads + k] == el[r->b.indices[e] * heads + k] + er[v * heads + k];
+                    left += (double)out[e * heads + k] * dout[e * heads + k];
+                }
+        for (int64_t i = 0; i < r->src * heads; i++) right += (double)el[i] * del[i];
+        for (int64_t i = 0; i < r->dst * heads; i++) right += (double)er[i] * der[i];
+        CHECK(exact);
+        CHECK_NEAR(left, right, 1e-6 * (double)(r->edges * heads));
+        free(el);
+        free(er);
+        free(out);
+        free(dout);
+        free(del);
+        free(der);
+    }
+    random_block_free(r);
+}
+
+/* The weights' gradient of a sum is an SDDMM: out is linear in each weight, so a difference is the derivative. */
+TEST(sddmm_is_the_gradient_of_edge_weights)
+{
+    random_block* r = random_block_mixed(14, 30);
+    sums          s = sums_new(r, GGNN_SUM, 24, 3, 1, 0);
+    matrix        out = matrix_new(r->dst, 24, 0), moved = matrix_new(r->dst, 24, 0), dout = matrix_new(r->dst, 24, 0);
+    float*        dweight = test_floats(r->edges * 3);
+    sums_run(&s, out);
+    ggnn_sddmm(dweight, GGNN_DOT, &r->b, s.inp.v, s.inp.ld, dout.v, dout.ld, 3, 24);
+    for (int round = 0; round < 50; round++) {
+        int64_t at = test_below(r->edges * 3);
+        float   before = s.weight[at];
+        double  change = 0;
+        s.weight[at] = before + 1;
+        sums_run(&s, moved);
+        s.weight[at] = before;
+        for (int64_t i = 0; i < r->dst * 24; i++) change += ((double)moved.v[i] - out.v[i]) * dout.v[i];
+        CHECK_NEAR(change, dweight[at], 5e-5); /* 8 columns, sums of up to 513 terms */
+    }
+    free(out.v);
+    free(moved.v);
+    free(dout.v);
+    free(dweight);
+    sums_free(&s);
+    random_block_free(r);
+}
+
+/* In double, with the gradient as an exact formula checked by central differences of the same doubles. */
+TEST(edge_softmax_and_its_gradient)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int32_t heads = 1; heads < 20; heads += 4) {
+        float*  logit = test_floats(r->edges * heads);
+        float*  out = test_floats(r->edges * heads);
+        float*  dout = test_floats(r->edges * heads);
+        float*  dlogit = test_floats(r->edges * heads);
+        float*  turned = test_floats(r->edges * heads);
+        double* p = (double*)test_memory(r->edges * 8);
+        for (int64_t i = 0; i < r->edges * heads; i++) logit[i] *= 30;
+        ggnn_edge_softmax(out, &r->b, logit, heads);
+        ggnn_edge_softmax_back(dlogit, &r->b, out, dout, heads);
+        for (int64_t v = 0; v < r->dst; v++)
+            for (int32_t k = 0; k < heads; k++) {
+                double total = 0, inner = 0, most = -1e30;
+                for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) most = fmax(most, logit[e * heads + k]);
+                for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) total += p[e] = exp(logit[e * heads + k] - most);
+                for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) inner += p[e] / total * dout[e * heads + k];
+                for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) {
+                    /* exp2 errs by 2e-7, its argument (up to 87) by 87 * 2^-24 */
+                    CHECK_NEAR(out[e * heads + k], p[e] / total, 1e-5 * p[e] / total + 1e-37);
+                    CHECK_NEAR(dlogit[e * heads + k], p[e] / total * (dout[e * heads + k] - inner), 4e-5 * p[e] / total + 1e-37);
+                }
+            }
+        memcpy(turned, logit, (size_t)(r->edges * heads) * 4);
+        ggnn_edge_softmax(turned, &r->b, turned, heads); /* in place */
+        CHECK(same_bits(turned, out, r->edges * heads));
+        memcpy(turned, dout, (size_t)(r->edges * heads) * 4);
+        ggnn_edge_softmax_back(turned, &r->b, out, turned, heads);
+        CHECK(same_bits(turned, dlogit, r->edges * heads));
+        ggnn_edge_softmax(turned, &r->t, logit, heads); /* over sources: through the edges' indices */
+        for (int64_t u = 0; u < r->src; u++) {
+            double total = 0;
+            for (int64_t i = r->t.indptr[u]; i < r->t.indptr[u + 1]; i++) total += turned[r->t.edge[i] * heads];
+            if (r->t.indptr[u] < r->t.indptr[u + 1]) CHECK_NEAR(total, 1, 1e-5);
+        }
+        free(logit);
+        free(out);
+        free(dout);
+        free(dlogit);
+        free(turned);
+        free(p);
+    }
+    random_block_free(r);
+}
+
+TEST(exp2_is_accurate_over_all_exponents)
+{
+    double worst = 0;
+    for (int i = 0; i < 400000; i++) {
+        float  x = -126 + 254 * (float)i / 400000;
+        double error = fabs(ggnn_exp2(x) / exp2(x) - 1);
+        if (error > worst) worst = error;
+    }
+    for (int exponent = -126; exponent < 7; exponent++) /* arguments of every size, both signs */
+        for (int i = 0; i < 64; i++) {
+            float  x = ldexpf(1 + (float)i / 64, exponent) * (i & 1 ? 1.0f : -1.0f);
+            double error = x > -126 ? fabs(ggnn_exp2(x) / exp2(x) - 1) : 0;
+            if (error > worst) worst = error;
+        }
+    CHECK_NEAR(worst, 0, 2e-7);
+    for (int n = -126; n < 128; n++) CHECK(ggnn_exp2((float)n) == ldexpf(1, n));
+    CHECK(ggnn_exp2(-126.00001f) == 0 && ggnn_exp2(-1e30f) == 0 && ggnn_exp2(-INFINITY) == 0);
+    CHECK(ggnn_exp2(128) == INFINITY && ggnn_exp2(1e30f) == INFINITY && ggnn_exp2(INFINITY) == INFINITY);
+    CHECK(ggnn_exp2(127.99999f) < INFINITY);
+    CHECK(isnan(ggnn_exp2(NAN)));
+}
+
+/* ---- the same bits from all loops and threads -------------------------------------------------------------------------- */
+
+static void set_threads(int n)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(n);
+#else
+    (void)n;
+#endif
+}
+
+/* Runs every op of this file on fixed inputs; all outputs one after another. */
+static int64_t run_all(random_block* r, int32_t width, int32_t heads, float* log)
+{
+    sums        s = sums_new(r, GGNN_SUM, width, heads, 1, 7);
+    matrix      dout = matrix_new(r->dst, width, 0);
+    float*      end = log;
+    int32_t*    arg = (int32_t*)test_memory(r->dst * width * 4);
+    stored_rows rows;
+    float*      src = test_floats(r->num_nodes);
+    ggnn_scale  by_id = {src, NULL, NULL};
+    stored_rows_init(&rows, r->num_nodes, width, GGNN_F16);
+    for (int64_t i = 0; i < r->src * s.inp.ld; i += 17) s.inp.v[i] = i % 3 ? NAN : 0;
+    for (int how = GGNN_MAX; how <= GGNN_MIN; how++, end += 3 * r->dst * width) {
+        ggnn_spmm(end, width, arg, (ggnn_reduce)how, &r->b, NULL, s.weight, heads, s.inp.v, s.inp.ld, width);
+        memcpy(end + r->dst * width, arg, (size_t)(r->dst * width) * 4);
+        ggnn_aggregate(end + 2 * r->dst * width, width, (ggnn_reduce)how, &r->b, NULL, &rows.store, r->id);
+    }
+    ggnn_spmm_back_arg(end, width, &r->t, &r->b, s.weight, heads, dout.v, dout.ld, arg, width);
+    end += r->src * width;
+    for (int64_t i = 0; i < r->src * s.inp.ld; i += 17) s.inp.v[i] = 1e-40f; /* no NaN: its payload is no promise */
+    ggnn_spmm(end, width, NULL, GGNN_MEAN, &r->b, NULL, NULL, 1, s.inp.v, s.inp.ld, width);
+    end += r->dst * width;
+    ggnn_spmm(end, width, NULL, GGNN_SUM, &r->b, &s.scale, s.weight, heads, s.inp.v, s.inp.ld, width);
+    end += r->dst * width;
+    ggnn_spmm(end, width, NULL, GGNN_SUM, &r->t, NULL, s.weight, heads, dout.v, dout.ld, width);
+    end += r->src * width;
+    ggnn_aggregate(end, width, GGNN_MEAN, &r->b, &by_id, &rows.store, r->id);
+    end += r->dst * width;
+    ggnn_gather(end, width, GGNN_F32, &rows.store, r->id, r->src);
+    end += r->src * width;
+    ggnn_sddmm(end, GGNN_DOT, &r->b, s.inp.v, s.inp.ld, dout.v, dout.ld, heads, width);
+    end += r->edges * heads;
+    ggnn_edge_softmax(end, &r->b, s.weight, heads);
+    end += r->edges * heads;
+    free(dout.v);
+    free(arg);
+    free(src);
+    free(rows.rows);
+    sums_free(&s);
+    return end - log;
+}
+
+TEST(all_loops_and_threads_give_the_same_bits)
+{
+    static const int threads[] = {1, 2, 3, 8};
+    random_block*    r = random_block_mixed(40, 60);
+    float*           want = test_floats(40 * 60 * 300);
+    float*           got = test_floats(40 * 60 * 300);
+    for (int w = 0; w < NUM_WIDTHS; w++) {
+        int32_t  heads = widths[w] % 4 == 0 ? 4 : 1;
+        uint64_t seed = test_state;
+        test_level = 0;
+        set_threads(1);
+        int64_t n = run_all(r, widths[w], heads, want);
+        CHECK(n < 40 * 60 * 300);
+        for (int level = 0; level <= 3; level++)
+            for (int t = level == 3 ? 0 : w % 4; t < 4; t += level == 3 ? 1 : 4) {
+                test_state = seed;
+                test_level = level;
+                set_threads(threads[t]);
+                run_all(r, widths[w], heads, got);
+                if (!CHECK(same_bits(want, got, n))) printf("  width %d level %d threads %d\n", widths[w], level, threads[t]);
+            }
+    }
+    test_level = 99;
+    set_threads(2);
+    free(want);
+    free(got);
+    random_block_free(r);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(11);
+    RUN(spmm_sums_in_edge_order_and_segments);
+    RUN(spmm_weights_edges_per_head);
+    RUN(spmm_scales_sources_targets_and_self);
+    RUN(spmm_of_no_rows_and_no_edges);
+    RUN(spmm_on_the_transpose_is_the_adjoint);
+    RUN(max_takes_the_first_of_equals_and_nan_last);
+    RUN(max_sends_gradients_to_the_chosen_edges);
+    RUN(aggregate_equals_gather_then_spmm);
+    RUN(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below);
+    RUN(sddmm_dot_folds_sixteen_partial_sums);
+    RUN(sddmm_add_and_edge_sum_are_adjoint);
+    RUN(sddmm_is_the_gradient_of_edge_weights);
+    RUN(edge_softmax_and_its_gradient);
+    RUN(exp2_is_accurate_over_all_exponents);
+    RUN(all_loops_and_threads_give_the_same_bits);
+    return test_finish();
+}
