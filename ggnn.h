@@ -55,6 +55,8 @@
 //   GGNN_ASSERT(c)         checks of preconditions (assert)
 //   GGNN_PARALLEL_FOR(n, body, context)   runs body(context, i) for i in [0, n), in any order, and waits
 //   GGNN_NO_SIMD           the plain loops only
+//   GGNN_SIMD_LEVEL()      at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests and benches)
+//   GGNN_HEADER            this file's name where it is not "ggnn.h": it includes its own vector loops
 //
 // CONTENTS (search for the tag; the implementation's is [1i] and so on)
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
@@ -786,6 +788,12 @@ GGNN_API void   ggnn_gat_back(float*                dz,        // (num_src, widt
 #endif
 #ifndef GGNN_CACHE_BYTES
 #define GGNN_CACHE_BYTES (32 << 20)
+#endif
+#ifndef GGNN_SIMD_LEVEL
+#define GGNN_SIMD_LEVEL() 3
+#endif
+#ifndef GGNN_HEADER
+#define GGNN_HEADER "ggnn.h"
 #endif
 
 // A product is rounded before it is added, whatever the compiler's default.
@@ -2411,7 +2419,70 @@ static void ggnni_exp2_plain(float* x, int64_t n)
 static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain, ggnni_max_plain,
                                         ggnni_dot_plain, ggnni_blend_plain,      ggnni_exp2_plain};
 
-static const ggnni_loops* ggnni_choose_loops(void) { return &ggnni_plain; }
+// ---- the loops: in vectors --------------------------------------------------------
+// Written once, in [8v], and compiled for each instruction set here: the caller's compiler flags do not matter.
+
+#if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9))
+#define GGNNI_SIMD
+#define GGNNI_INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define GGNNI_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define GGNNI_UNROLL _Pragma("GCC unroll 16")
+#endif
+#define ggnni_sum_1 ggnni_sum_plain
+#define ggnni_sum_chosen_1 ggnni_sum_chosen_plain
+#define ggnni_max_1 ggnni_max_plain
+#define ggnni_blend_1 ggnni_blend_plain
+#define ggnni_exp2_1 ggnni_exp2_plain
+
+#define GGNN_SIMD_WIDTH 4
+#define GGNN_SIMD_NARROWER 1
+#include GGNN_HEADER
+
+#if defined(__x86_64__)
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+#define GGNN_SIMD_WIDTH 8
+#define GGNN_SIMD_NARROWER 4
+#include GGNN_HEADER
+#ifdef __clang__
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
+#else
+#pragma GCC target("avx2,avx512f,avx512dq,avx512bw,avx512vl")
+#endif
+#define GGNN_SIMD_WIDTH 16
+#define GGNN_SIMD_NARROWER 8
+#include GGNN_HEADER
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+#endif // GGNNI_SIMD
+
+// The best that the machine and GGNN_SIMD_LEVEL allow; asked at an op's entry, so there is no state to set up.
+static const ggnni_loops* ggnni_choose_loops(void)
+{
+    int level = GGNN_SIMD_LEVEL();
+#if defined(GGNNI_SIMD) && defined(__x86_64__)
+    if (level >= 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return &ggnni_loops_16;
+    if (level >= 2 && __builtin_cpu_supports("avx2")) return &ggnni_loops_8;
+#endif
+#ifdef GGNNI_SIMD
+    if (level >= 1) return &ggnni_loops_4;
+#endif
+    (void)level;
+    return &ggnni_plain;
+}
 
 // ---- sums in segments -------------------------------------------------------------
 
@@ -3334,6 +3405,282 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 
 #endif // GGNN_IMPLEMENTED
 #endif // GGNN_IMPLEMENTATION
+
+// =============================================================================
+// ==== [8v] SPARSE, the hot loops in vectors of GGNN_SIMD_WIDTH floats
+// =============================================================================
+// [8i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such registers
+// (vectors wider than the registers would go through memory). The plain loops of [8i] say what these do, and tests
+// compare them bit by bit. A row ends where it ends: its last vector is moved back to end there, so that some columns
+// are computed twice, alike. Rows narrower than a vector go to the next narrower loops.
+
+#ifdef GGNN_SIMD_WIDTH
+#define GGNNI_JOIN2(name, width) name##_##width
+#define GGNNI_JOIN(name, width) GGNNI_JOIN2(name, width)
+#define GGNNI_V(name) GGNNI_JOIN(name, GGNN_SIMD_WIDTH)           // this width's
+#define GGNNI_NARROWER(name) GGNNI_JOIN(name, GGNN_SIMD_NARROWER) // the next narrower one's
+
+typedef float    GGNNI_V(ggnni_float) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH)));
+typedef int32_t  GGNNI_V(ggnni_int) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH)));
+typedef uint32_t GGNNI_V(ggnni_bits) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH)));
+typedef float    GGNNI_V(ggnni_float_at) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
+typedef int32_t  GGNNI_V(ggnni_int_at) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
+typedef uint16_t GGNNI_V(ggnni_half_at) __attribute__((vector_size(2 * GGNN_SIMD_WIDTH), aligned(2), may_alias));
+#define GGNNI_F GGNNI_V(ggnni_float)
+#define GGNNI_I GGNNI_V(ggnni_int)
+#define GGNNI_B GGNNI_V(ggnni_bits)
+
+GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_select)(GGNNI_I mask, GGNNI_F yes, GGNNI_F no)
+{
+    return (GGNNI_F)((mask & (GGNNI_I)yes) | (~mask & (GGNNI_I)no));
+}
+
+// ggnn_half_to_float.
+GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_widen)(const char* row)
+{
+    GGNNI_B half = __builtin_convertvector(*(const GGNNI_V(ggnni_half_at)*)row, GGNNI_B), size = half & 0x7fffu;
+    GGNNI_B normal = (size << 13) + (112u << 23), infinite = normal + (112u << 23);
+    GGNNI_F value = __builtin_convertvector((GGNNI_I)size, GGNNI_F) * (1.0f / 16777216.0f);
+    value = GGNNI_V(ggnni_select)((GGNNI_I)size >= 0x400, (GGNNI_F)normal, value);
+    value = GGNNI_V(ggnni_select)((GGNNI_I)size >= 0x7c00, (GGNNI_F)infinite, value);
+    return (GGNNI_F)((GGNNI_B)value | (half & 0x8000u) << 16);
+}
+
+GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load)(const char* row, ggnn_type type, int64_t column)
+{
+    if (type == GGNN_F16) return GGNNI_V(ggnni_widen)(row + 2 * column);
+    return *(const GGNNI_V(ggnni_float_at)*)(row + 4 * column);
+}
+
+GGNNI_INLINE void GGNNI_V(ggnni_store)(float* out, GGNNI_F x) { *(GGNNI_V(ggnni_float_at)*)out = x; }
+
+// Where the `count` vectors of a group from column c on begin. Only those past two thirds can meet the row's end, as a
+// group is chosen to be the least that holds what is left; so the others' places are known when this is compiled.
+GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int32_t c, int count, int32_t width)
+{
+    GGNNI_UNROLL
+    for (int j = 0; j < count; j++) {
+        at[j] = c + j * GGNN_SIMD_WIDTH;
+        if (j >= count * 2 / 3 && at[j] > width - GGNN_SIMD_WIDTH) at[j] = width - GGNN_SIMD_WIDTH;
+    }
+}
+
+// How many vectors the next group has: as few as hold what is left, `most` at most.
+GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
+{
+    int32_t count = (left + GGNN_SIMD_WIDTH - 1) / GGNN_SIMD_WIDTH;
+    if (count > most) return most;
+    return count <= 4 ? count : count <= 6 ? 6 : count <= 8 ? 8 : count <= 12 ? 12 : 16;
+}
+
+// A group's sums stay in registers from the first row to the last; its columns of the rows to come are prefetched.
+GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int32_t c, int count, ggnn_type type)
+{
+    GGNNI_F sum[16], zero = {0};
+    int64_t at[16];
+    GGNNI_V(ggnni_columns)(at, c, count, r->width);
+    GGNNI_UNROLL
+    for (int j = 0; j < count; j++) sum[j] = zero;
+    for (int32_t i = 0; i < r->n; i++) {
+        const char *row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
+        float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
+        GGNNI_UNROLL
+        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH) GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
+        GGNNI_UNROLL
+        for (int j = 0; j < count; j++) sum[j] += GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
+    }
+    GGNNI_UNROLL
+    for (int j = 0; j < count; j++) GGNNI_V(ggnni_store)(out + at[j], sum[j]);
+}
+
+GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, ggnn_type type)
+{
+    int count;
+    for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
+        count = GGNNI_V(ggnni_group)(r->width - c, GGNN_SIMD_WIDTH == 16 ? 16 : 8); // half the registers there are
+        switch (count) {
+        case 1: GGNNI_V(ggnni_sum_group)(out, r, c, 1, type); break;
+        case 2: GGNNI_V(ggnni_sum_group)(out, r, c, 2, type); break;
+        case 3: GGNNI_V(ggnni_sum_group)(out, r, c, 3, type); break;
+        case 4: GGNNI_V(ggnni_sum_group)(out, r, c, 4, type); break;
+        case 6: GGNNI_V(ggnni_sum_group)(out, r, c, 6, type); break;
+        case 8: GGNNI_V(ggnni_sum_group)(out, r, c, 8, type); break;
+        case 12: GGNNI_V(ggnni_sum_group)(out, r, c, 12, type); break;
+        default: GGNNI_V(ggnni_sum_group)(out, r, c, 16, type); break;
+        }
+    }
+}
+
+static void GGNNI_V(ggnni_sum)(float* out, const ggnni_rows* r)
+{
+    if (r->width < GGNN_SIMD_WIDTH) GGNNI_NARROWER(ggnni_sum)(out, r);
+    else if (r->type == GGNN_F32) GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F32);
+    else GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F16);
+}
+
+GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset,
+                                              int32_t c, int count)
+{
+    GGNNI_F sum[16], zero = {0};
+    int64_t at[16];
+    GGNNI_V(ggnni_columns)(at, c, count, r->width);
+    GGNNI_UNROLL
+    for (int j = 0; j < count; j++) sum[j] = zero;
+    for (int32_t i = 0; i < r->n; i++) {
+        const char *row = r->row[i] + r->offset, *arg = chosen[i] + r->offset;
+        float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
+        GGNNI_UNROLL
+        for (int j = 0; j < count; j++) {
+            GGNNI_I ours = *(const GGNNI_V(ggnni_int_at)*)(arg + 4 * at[j]) == offset[i];
+            sum[j] += (GGNNI_F)((GGNNI_I)(GGNNI_V(ggnni_load)(row, GGNN_F32, at[j]) * coef) & ours);
+        }
+    }
+    GGNNI_UNROLL
+    for (int j = 0; j < count; j++) GGNNI_V(ggnni_store)(out + at[j], sum[j]);
+}
+
+static void GGNNI_V(ggnni_sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset)
+{
+    int count;
+    if (r->width < GGNN_SIMD_WIDTH) {
+        GGNNI_NARROWER(ggnni_sum_chosen)(out, r, chosen, offset);
+        return;
+    }
+    for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
+        count = r->width - c > 3 * GGNN_SIMD_WIDTH ? 4 : 1;
+        if (count == 4) GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 4);
+        else GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 1);
+    }
+}
+
+GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign, int32_t c,
+                                           int count, ggnn_type type)
+{
+    GGNNI_F best[4];
+    GGNNI_I best_i[4], zero = {0};
+    int64_t at[4];
+    GGNNI_V(ggnni_columns)(at, c, count, r->width);
+    GGNNI_UNROLL
+    for (int j = 0; j < count; j++) {
+        float coef = sign * (r->coef ? r->coef[0] : 1.0f);
+        best[j] = first ? GGNNI_V(ggnni_load)((const char*)out, GGNN_F32, at[j]) * sign
+                        : GGNNI_V(ggnni_load)(r->row[0] + r->offset, type, at[j]) * coef;
+        best_i[j] = zero;
+        if (first && arg) best_i[j] = *(GGNNI_V(ggnni_int_at)*)(arg + at[j]);
+    }
+    for (int32_t i = first == 0; i < r->n; i++) {
+        const char *row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
+        float       coef = sign * (r->coef ? r->coef[i * r->stride] : 1.0f);
+        GGNNI_UNROLL
+        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH) GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
+        GGNNI_UNROLL
+        for (int j = 0; j < count; j++) {
+            GGNNI_F x = GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
+            GGNNI_I better = (x > best[j]) | ((best[j] != best[j]) & (x == x));
+            best[j] = GGNNI_V(ggnni_select)(better, x, best[j]);
+            best_i[j] = (better & (zero + (first + i))) | (~better & best_i[j]);
+        }
+    }
+    GGNNI_UNROLL
+    for (int j = 0; j < count; j++) {
+        GGNNI_V(ggnni_store)(out + at[j], best[j] * sign);
+        if (arg) *(GGNNI_V(ggnni_int_at)*)(arg + at[j]) = best_i[j];
+    }
+}
+
+static void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
+{
+    int count;
+    if (r->width < GGNN_SIMD_WIDTH) {
+        GGNNI_NARROWER(ggnni_max)(out, arg, r, first, sign);
+        return;
+    }
+    for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
+        count = r->width - c > 3 * GGNN_SIMD_WIDTH ? 4 : 1;
+        if (count == 4 && r->type == GGNN_F32) GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F32);
+        else if (count == 4) GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F16);
+        else GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 1, r->type);
+    }
+}
+
+// The sixteen partial sums in registers while whole sixteens last, then in memory. Fold by 8 and 4 in vectors of four.
+static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r)
+{
+    enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
+    for (int32_t i = 0; i < r->n; i++) {
+        const char *   row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
+        float          part[16];
+        ggnni_float_4  a, b;
+        GGNNI_F        sum[VECTORS], zero = {0};
+        int32_t        j = 0;
+        GGNNI_UNROLL
+        for (int v = 0; v < VECTORS; v++) sum[v] = zero;
+        for (; j + 16 <= r->width; j += 16) {
+            GGNNI_PREFETCH(next + 4 * j);
+            GGNNI_UNROLL
+            for (int v = 0; v < VECTORS; v++)
+                sum[v] += GGNNI_V(ggnni_load)(row, GGNN_F32, j + v * GGNN_SIMD_WIDTH) *
+                          GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, j + v * GGNN_SIMD_WIDTH);
+        }
+        GGNNI_UNROLL
+        for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(part + v * GGNN_SIMD_WIDTH, sum[v]);
+        if (j < r->width) GGNNI_PREFETCH(next + 4 * j);
+        for (; j + 4 <= r->width; j += 4)
+            *(ggnni_float_at_4*)(part + j % 16) += *(const ggnni_float_at_4*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);
+        for (; j < r->width; j++) part[j % 16] += ((const float*)(const void*)row)[j] * x[j];
+        a = *(ggnni_float_at_4*)part + *(ggnni_float_at_4*)(part + 8);
+        b = *(ggnni_float_at_4*)(part + 4) + *(ggnni_float_at_4*)(part + 12);
+        a += b;
+        out[i * stride] = (a[0] + a[2]) + (a[1] + a[3]);
+    }
+}
+
+static void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width)
+{
+    int32_t j = 0;
+    for (; j + GGNN_SIMD_WIDTH <= width; j += GGNN_SIMD_WIDTH) {
+        GGNNI_F sum = GGNNI_V(ggnni_load)((const char*)out, GGNN_F32, j) * keep;
+        if (x) sum += GGNNI_V(ggnni_load)((const char*)x, type, j) * factor;
+        GGNNI_V(ggnni_store)(out + j, sum);
+    }
+    if (j < width)
+        GGNNI_NARROWER(ggnni_blend)(out + j, keep, factor, x ? (const char*)x + j * ggnn_type_bytes(type) : NULL, type, width - j);
+}
+
+static void GGNNI_V(ggnni_exp2)(float* x, int64_t n)
+{
+    const GGNNI_F zero = {0}, infinity = zero + INFINITY;
+    int64_t       i = 0;
+    for (; i + GGNN_SIMD_WIDTH <= n; i += GGNN_SIMD_WIDTH) {
+        GGNNI_F value = GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, i);
+        GGNNI_F shifted = value + 12582912.0f, r = value - (shifted - 12582912.0f), p;
+        p = r * 0.00015353362f + 0.0013398875f;
+        p = p * r + 0.00961843692f;
+        p = p * r + 0.0555033237f;
+        p = p * r + 0.240226477f;
+        p = p * r + 0.693147182f;
+        p = p * r + 1.0f;
+        p = (GGNNI_F)((GGNNI_B)p + ((GGNNI_B)shifted << 23));
+        p = GGNNI_V(ggnni_select)(value < -126.0f, zero, p);
+        p = GGNNI_V(ggnni_select)(value >= 128.0f, infinity, p);
+        GGNNI_V(ggnni_store)(x + i, GGNNI_V(ggnni_select)(value != value, value, p));
+    }
+    if (i < n) GGNNI_NARROWER(ggnni_exp2)(x + i, n - i);
+}
+
+static const ggnni_loops GGNNI_V(ggnni_loops) = {GGNNI_V(ggnni_sum), GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),
+                                                 GGNNI_V(ggnni_dot), GGNNI_V(ggnni_blend),      GGNNI_V(ggnni_exp2)};
+
+#undef GGNNI_JOIN2
+#undef GGNNI_JOIN
+#undef GGNNI_V
+#undef GGNNI_NARROWER
+#undef GGNNI_F
+#undef GGNNI_I
+#undef GGNNI_B
+#undef GGNN_SIMD_WIDTH
+#undef GGNN_SIMD_NARROWER
+#endif // GGNN_SIMD_WIDTH
 
 /* LICENSE
 MIT License
