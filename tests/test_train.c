@@ -1,0 +1,569 @@
+/* ggnn-train from end to end, as a user runs it: the programs of this test's own build, on small generated graphs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "datasets/dataset.h"
+#include "folder.h"
+#include "test.h"
+
+static char build[4096]; /* folder of ggnn-train and ggnn-data */
+
+/* ==== running programs ========================================================================================== */
+
+enum { WORDS_MAX = 64, OUTPUT_MAX = 1 << 16 };
+static char output[OUTPUT_MAX];           /* of the last program: both streams */
+static const char* fail_allocation;       /* n as text: its n-th allocation fails */
+static rlim_t file_limit = RLIM_INFINITY; /* bytes that a file may have: a full disk */
+
+/* Starts build/name with the blank-separated words of `line`; its output goes to the file "output". */
+static pid_t start(const char* name, const char* line)
+{
+    char program[4200], *copy = strdup(line), *word[WORDS_MAX];
+    int words = 0;
+    snprintf(program, sizeof program, "%s/%s", build, name);
+    word[words++] = program;
+    for (char* at = strtok(copy, " "); at && words < WORDS_MAX - 1; at = strtok(NULL, " ")) word[words++] = at;
+    word[words] = NULL;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        int out = open("output", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        struct rlimit limit = {file_limit, file_limit};
+        dup2(out, 1);
+        dup2(out, 2);
+        if (fail_allocation) setenv("GGNN_TEST_FAIL_ALLOCATION", fail_allocation, 1);
+        if (file_limit != RLIM_INFINITY) {
+            signal(SIGXFSZ, SIG_IGN);
+            setrlimit(RLIMIT_FSIZE, &limit);
+        }
+        execv(program, word);
+        _exit(127);
+    }
+    free(copy);
+    return child;
+}
+
+/* Waits, fills `output`; the exit status, or 1000 + the signal that ended it. */
+static int finish(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    FILE* f = fopen("output", "r");
+    size_t length = f ? fread(output, 1, OUTPUT_MAX - 1, f) : 0;
+    output[length] = 0;
+    if (f) fclose(f);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static int train(const char* line) { return finish(start("ggnn-train", line)); }
+
+static int trainf(const char* format, ...)
+{
+    char line[4096];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    return train(line);
+}
+
+static bool says(const char* text)
+{
+    size_t length = strlen(output);
+    if (strstr(output, text)) return true;
+    printf("  \"%s\" is not in the output, which ends: %s\n", text, output + (length > 300 ? length - 300 : 0));
+    return false;
+}
+
+static void nap(double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&time, NULL);
+}
+
+/* ==== logs ====================================================================================================== */
+
+enum { RECORDS_MAX = 256, RECORD_MAX = 4096 };
+typedef struct {
+    char line[RECORDS_MAX][RECORD_MAX];
+    int count;
+} records;
+static records first, second;
+
+/* Cuts `"key":value,` out of a line; braces belong to the value. */
+static void cut(char* line, const char* key)
+{
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, ",\"%s\":", key);
+    char* from = strstr(line, pattern);
+    if (!from) return;
+    char* to = from + strlen(pattern);
+    for (int depth = 0; *to && (depth > 0 || (*to != ',' && *to != '}')); to++) depth += (*to == '{') - (*to == '}');
+    memmove(from, to, strlen(to) + 1);
+}
+
+/* The records of a log without what may differ between equal runs; of one event, or of all where that is NULL. */
+static void read_log(records* r, const char* path, const char* event)
+{
+    FILE* f = fopen(path, "r");
+    char pattern[64];
+    r->count = 0;
+    snprintf(pattern, sizeof pattern, "\"event\":\"%s\"", event ? event : "");
+    while (f && r->count < RECORDS_MAX && fgets(r->line[r->count], RECORD_MAX, f)) {
+        char* line = r->line[r->count];
+        cut(line, "seconds");
+        cut(line, "peak_memory_bytes");
+        cut(line, "run");
+        if (!event || strstr(line, pattern)) r->count++;
+    }
+    if (f) fclose(f);
+}
+
+static bool same_records(const records* a, const records* b)
+{
+    bool same = CHECK_EQ(a->count, b->count) != 0;
+    for (int i = 0; same && i < a->count; i++) same = CHECK_STR(a->line[i], b->line[i]) != 0;
+    return same && a->count > 0;
+}
+
+static double number(const char* line, const char* key)
+{
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, "\"%s\":", key);
+    const char* at = strstr(line, pattern);
+    return at && strncmp(at + strlen(pattern), "null", 4) != 0 ? strtod(at + strlen(pattern), NULL) : (double)NAN;
+}
+
+static double last_number(const char* path, const char* event, const char* key)
+{
+    read_log(&first, path, event);
+    return first.count ? number(first.line[first.count - 1], key) : (double)NAN;
+}
+
+/* ==== what it learns ============================================================================================ */
+
+TEST(communities_are_learnt_better_than_features_allow)
+{
+    const char* options = "--data planted.ggnn --fanout 8,8 --hidden 32 --epochs 20 --batch 64 --lr .01 --log a";
+    CHECK_EQ(train(options), 0);
+    double sage = last_number("a", "final", "test_accuracy");
+    CHECK_EQ(trainf("%s --model mlp", options), 0);
+    double mlp = last_number("a", "final", "test_accuracy");
+    CHECK(sage > 0.75);
+    CHECK(sage > mlp + 0.1);
+    CHECK(mlp > 0.3);
+}
+
+TEST(every_model_and_sampler_learns_the_karate_club)
+{
+    static const char* const how[] = {
+        "--model gcn --fanout full", "--model sage --fanout full", "--model sage --aggregator gcn --fanout full",
+        "--model sage --aggregator pool --fanout full", "--model gat --fanout full", "--model sage --fanout 4,4",
+        "--model gat --fanout 4,4 --norm layer --residual", "--model gcn --sampler path-doubling --fanout 4,4",
+        "--model gcn --sampler rejection --fanout 4,4", "--model gcn --sampler reservoir --fanout 4,4",
+        "--model gcn --sampler weighted --fanout 4,4", "--model gcn --sampler replacement --fanout 4,4",
+        "--model sage --sampler walk --fanout 4,4", "--model gcn --fanout 4,4 --eval sampled",
+        "--model sage --fanout 4,4 --loss ce --optimizer adamw --weight-decay .01",
+        "--model sage --fanout 4,4 --lr-schedule cosine --warmup 10",
+        "--model sage --fanout 4,4 --lr-schedule step --lr-step 40 --input-dropout .1"};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        int status = trainf("--data karate.ggnn --layers 2 --hidden 32 --dropout .2 --lr .02 --epochs 100 "
+                            "--eval-every 10 --log a %s", how[i]);
+        double accuracy = last_number("a", "final", "test_accuracy"), auc = last_number("a", "final", "test_roc_auc");
+        if (!CHECK_EQ(status, 0) || !CHECK(accuracy > 0.7) || !CHECK(auc > 0.8)) /* of two training nodes */
+            printf("  %s: accuracy %g, ROC-AUC %g\n", how[i], accuracy, auc);
+    }
+}
+
+/* With a rate of 0 nothing is learnt, so that validation looks at the same weights whatever the batches are. */
+TEST(evaluation_by_layers_equals_one_pass_over_the_graph)
+{
+    static const char* const model[] = {"--model gcn", "--model sage", "--model sage --aggregator pool",
+                                        "--model gat --heads 4", "--norm layer --residual", "--model mlp"};
+    static const char* const batches[] = {"--fanout 3,3,3", "--fanout 3,3,3 --eval-memory 0",
+                                          "--fanout -1,-1,-1 --eval sampled",
+                                          "--fanout 3,3,3 --threads 3 --input-dropout .5"};
+    const char* common = "--data planted.ggnn --layers 3 --hidden 16 --lr 0 --epochs 1 --log a";
+    for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
+        CHECK_EQ(trainf("%s --fanout full %s", common, model[m]), 0);
+        double loss = last_number("a", "epoch", "val_loss"), test = last_number("a", "final", "test_macro_f1");
+        for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+            CHECK_EQ(trainf("%s %s %s", common, model[m], batches[i]), 0);
+            CHECK_NEAR(last_number("a", "epoch", "val_loss"), loss, 1e-5);
+            CHECK_NEAR(last_number("a", "final", "test_macro_f1"), test, 0.01); /* a near tie may fall either way */
+        }
+    }
+}
+
+TEST(the_test_score_is_that_of_the_least_validation_loss)
+{
+    const char* options = "--data planted.ggnn --fanout 4,4 --hidden 32 --lr .05 --dropout 0 --log a";
+    CHECK_EQ(trainf("%s --epochs 30", options), 0);
+    double best = INFINITY, at = 0;
+    read_log(&first, "a", "epoch");
+    CHECK_EQ(first.count, 30);
+    for (int i = 0; i < first.count; i++) {
+        double loss = number(first.line[i], "val_loss");
+        CHECK_EQ(strstr(first.line[i], "\"best\":true") != NULL, loss < best);
+        if (loss < best) at = i + 1;
+        if (loss < best) best = loss;
+    }
+    CHECK(at < 30); /* overfits, else this shows little */
+    CHECK_NEAR(last_number("a", "final", "best_epoch"), at, 0);
+    double test = last_number("a", "final", "test_loss");
+    CHECK_EQ(trainf("%s --epochs %d", options, (int)at), 0);
+    CHECK_NEAR(last_number("a", "final", "test_loss"), test, 0);
+}
+
+TEST(patience_ends_training)
+{
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,4 --hidden 32 --epochs 200 --patience 3 --lr .05 --log a"), 0);
+    read_log(&first, "a", "epoch");
+    CHECK(first.count < 200 && first.count > 3);
+    CHECK_NEAR(last_number("a", "final", "best_epoch"), last_number("a", "final", "epochs") - 3, 0);
+}
+
+/* ==== the same again ============================================================================================ */
+
+static const char* const variant[] = {
+    "--fanout 4,3 --batch 50 --hidden 16",
+    "--model gat --fanout 4,3 --batch 50 --hidden 16 --attention-dropout .3 --norm layer --residual --patience 50",
+    "--model gcn --fanout full --hidden 16 --layers 2 --optimizer adamw --weight-decay .1",
+    "--aggregator pool --fanout 4,3 --batch 50 --hidden 16 --eval sampled --lr-schedule step --lr-step 2",
+};
+enum { VARIANTS = sizeof variant / sizeof *variant };
+
+TEST(runs_of_one_seed_write_one_log_for_any_number_of_threads)
+{
+    static const char* const also[] = {"", "--threads 1", "--threads 2", "--threads 3 --eval-memory 1"};
+    for (int v = 0; v < VARIANTS; v++) {
+        for (int i = 0; i < 4; i++) {
+            CHECK_EQ(trainf("--data planted.ggnn --epochs 3 --log a %s %s", variant[v], also[i]), 0);
+            read_log(i ? &second : &first, "a", NULL);
+            if (i) CHECK(same_records(&first, &second));
+        }
+        CHECK_EQ(trainf("--data planted.ggnn --epochs 3 --log a --seed 2 %s", variant[v]), 0);
+        read_log(&second, "a", NULL);
+        CHECK(strcmp(first.line[1], second.line[1]) != 0);
+    }
+}
+
+TEST(a_resumed_run_goes_on_bit_for_bit_after_every_epoch)
+{
+    for (int v = 0; v < VARIANTS; v++) {
+        CHECK_EQ(trainf("--data planted.ggnn --epochs 5 --log whole %s", variant[v]), 0);
+        for (int k = 1; k < 5; k++) {
+            CHECK_EQ(trainf("--data planted.ggnn --epochs %d --save c --log part %s", k, variant[v]), 0);
+            CHECK_EQ(train("--data planted.ggnn --resume c --epochs 5 --log part"), 0);
+            read_log(&first, "whole", "epoch");
+            read_log(&second, "part", "epoch");
+            CHECK(same_records(&first, &second));
+            CHECK_NEAR(last_number("part", "final", "test_loss"), last_number("whole", "final", "test_loss"), 0);
+        }
+    }
+}
+
+/* Interrupts runs at arbitrary moments until one reaches the end; together they have to have said what one would. */
+static int interrupted_until_done(const char* options, int* between_epochs)
+{
+    int stops = 0, status = 130;
+    unlink("part");
+    unlink("c");
+    for (int i = 0; status != 0 && i < 100; i++) {
+        char line[1024];
+        bool begun = access("c", F_OK) == 0;
+        snprintf(line, sizeof line, "--data planted.ggnn --save c --save-every 0 --log part %s",
+                 begun ? "--resume c" : options);
+        pid_t child = start("ggnn-train", line);
+        nap((0.02 + 0.02 * (double)test_below(1000) / 1000) * (1 + 0.2 * i));
+        kill(child, i % 2 ? SIGTERM : SIGINT);
+        status = finish(child);
+        if (status == 1000 + SIGINT || status == 1000 + SIGTERM) continue; /* before it was ready to catch it */
+        if (status != 130) break;
+        CHECK(says("saved in c"));
+        int64_t step = (int64_t)last_number("part", "interrupted", "step");
+        read_log(&first, "part", "start");
+        *between_epochs += step % (int64_t)number(first.line[0], "batches") != 0;
+        stops++;
+    }
+    CHECK_EQ(status, 0);
+    return stops;
+}
+
+TEST(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch)
+{
+    const char* options = "--fanout 4,3 --batch 4 --hidden 48 --epochs 12 --lr-schedule cosine --dropout .3";
+    int within = 0;
+    CHECK_EQ(trainf("--data planted.ggnn --log whole %s", options), 0);
+    CHECK(interrupted_until_done(options, &within) > 0);
+    CHECK(within > 0);
+    read_log(&first, "whole", "epoch");
+    read_log(&second, "part", "epoch");
+    CHECK(same_records(&first, &second));
+    CHECK_NEAR(last_number("part", "final", "test_loss"), last_number("whole", "final", "test_loss"), 0);
+}
+
+static bool whole_file(const char* path)
+{
+    ggnn_file f;
+    bool good = ggnn_file_open(&f, path) && ggnn_file_verify(&f);
+    if (!good) printf("  %s\n", f.error);
+    ggnn_file_close(&f);
+    return good;
+}
+
+TEST(a_run_killed_while_saving_leaves_a_whole_checkpoint)
+{
+    const char* options = "--data planted.ggnn --fanout 2,2 --hidden 700 --batch 400 --eval-every 0 --save c";
+    CHECK_EQ(trainf("%s --epochs 1", options), 0);
+    for (int i = 0; i < 12; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s --epochs 100000", options);
+        pid_t child = start("ggnn-train", line);
+        nap(0.05 + 0.1 * (double)test_below(1000) / 1000);
+        kill(child, SIGKILL);
+        CHECK_EQ(finish(child), 1000 + SIGKILL);
+        CHECK(whole_file("c"));
+    }
+    ggnn_file f;
+    CHECK(ggnn_file_open(&f, "c"));
+    int64_t epochs = ((const int64_t*)ggnn_file_data(&f, ggnn_file_find(&f, "counters")))[0];
+    ggnn_file_close(&f);
+    CHECK_EQ(trainf("--data planted.ggnn --resume c --epochs %d --save c", (int)epochs + 1), 0);
+    CHECK(says("resumed from c"));
+    CHECK(whole_file("c"));
+}
+
+/* ==== errors ==================================================================================================== */
+
+TEST(wrong_usage_exits_with_2_and_names_the_option)
+{
+    static const char* const wrong[][2] = {
+        {"", "--data"},
+        {"--data planted.ggnn --hiden 5", "--hidden"},
+        {"--data planted.ggnn --model gnc", "gcn"},
+        {"--data planted.ggnn --layers 0", "--layers 0"},
+        {"--data planted.ggnn --layers 9", "--layers 9"},
+        {"--data planted.ggnn --dropout 1", "--dropout 1"},
+        {"--data planted.ggnn --lr nan", "--lr"},
+        {"--data planted.ggnn --epochs", "--epochs"},
+        {"--data planted.ggnn --fanout 5,x", "--fanout"},
+        {"--data planted.ggnn --fanout 5,5 --layers 3", "--fanout 5,5: 2 values for --layers 3"},
+        {"--data planted.ggnn --fanout 1,1,1,1,1,1,1,1,1", "--fanout"},
+        {"--data planted.ggnn --fanout -2", "--fanout"},
+        {"--data planted.ggnn --model gat --hidden 30 --heads 4", "--heads 4 does not divide --hidden 30"},
+        {"--data planted.ggnn --backend cuda", "CUDA header"},
+        {"--data planted.ggnn --fanout full --eval sampled", "--eval sampled"},
+        {"--data planted.ggnn --patience 3 --eval-every 0", "--patience"},
+        {"--data planted.ggnn more", "more"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_EQ(train(wrong[i][0]), 2);
+        CHECK(says(wrong[i][1]));
+        CHECK(strncmp(output, "ggnn-train: ", 12) == 0);
+    }
+    CHECK_EQ(train("--help"), 0);
+    CHECK(says("--attention-dropout") && says("[fisher-yates]"));
+}
+
+static void copy_file(const char* from, const char* to, int64_t bytes, int64_t flipped)
+{
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    int64_t i = 0;
+    for (int c; in && out && (bytes < 0 || i < bytes) && (c = fgetc(in)) != EOF; i++)
+        fputc(i == flipped ? c ^ 4 : c, out);
+    if (in) fclose(in);
+    if (out) fclose(out);
+}
+
+static int64_t file_bytes(const char* path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 ? (int64_t)s.st_size : -1;
+}
+
+TEST(files_that_cannot_be_trained_on_are_errors_that_say_why)
+{
+    CHECK_EQ(train("--data nosuch.ggnn"), 1);
+    CHECK(says("nosuch.ggnn"));
+    copy_file("planted.ggnn", "cut.ggnn", 20000, -1);
+    CHECK_EQ(train("--data cut.ggnn"), 1);
+    CHECK(says("cut.ggnn"));
+    CHECK_EQ(train("--data planted.ggnn --split 7"), 1);
+    CHECK(says("number 7"));
+    CHECK_EQ(finish(start("ggnn-data", "generate path bare.ggnn --nodes 10")), 0);
+    CHECK_EQ(train("--data bare.ggnn"), 1);
+    CHECK(says("'feat'"));
+    CHECK_EQ(train("--data planted.ggnn --loss bce"), 1);
+    CHECK(says("--loss bce"));
+    CHECK_EQ(train("--data planted.ggnn --log nowhere/log"), 1);
+    CHECK(says("nowhere/log"));
+    CHECK_EQ(train("--data planted.ggnn --epochs 1 --hidden 8 --save nowhere/c"), 1);
+    CHECK(says("nowhere/c"));
+}
+
+/* A copy of karate.ggnn with an element of a section set. */
+static void poison(const char* path, const char* section, int64_t at, const void* value, size_t bytes)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_open(&f, "karate.ggnn") && ggnn_file_create(&w, path));
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        char* data = ggnn_file_reserve(&w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
+        memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
+        if (strcmp(s->name, section) == 0) memcpy(data + at * (int64_t)bytes, value, bytes);
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
+TEST(what_is_not_finite_or_out_of_range_is_named)
+{
+    float nan = NAN;
+    ggnn_node far = 1000;
+    poison("nan.ggnn", "feat", 34 * 5 + 7, &nan, sizeof nan);
+    CHECK_EQ(train("--data nan.ggnn --fanout full --epochs 3"), 1);
+    CHECK(says("epoch 1, step 1") && says("feature 7 of node 5 is nan"));
+    CHECK_EQ(train("--data planted.ggnn --lr 1e6 --fanout 2,2,2,2,2,2,2,2 --hidden 8 --epochs 3"), 1);
+    CHECK(says("epoch 1, step ") && says("--lr"));
+    poison("far.ggnn", "indices", 0, &far, sizeof far);
+    CHECK_EQ(train("--data far.ggnn --fanout -1,-1,-1 --epochs 3"), 1);
+    CHECK(says("sampling the neighbours of node 0"));
+}
+
+TEST(a_checkpoint_that_contradicts_options_or_data_is_an_error)
+{
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 16 --epochs 1 --save c"), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume c --hidden 32"), 2);
+    CHECK(says("--hidden 32") && says("--hidden 16"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --residual"), 2);
+    CHECK(says("--residual true") && says("--residual false"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --fanout 4,4"), 2);
+    CHECK(says("4,3"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --layers 3"), 2);
+    CHECK_EQ(train("--data planted.ggnn --resume c --hidden 16 --epochs 2"), 0); /* the same again is none */
+    CHECK_EQ(train("--data karate.ggnn --resume c"), 1);
+    CHECK(says("checksum") && says("karate.ggnn"));
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 16 --epochs 4 --lr-schedule cosine --save d"), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume d --epochs 5"), 2);
+    CHECK(says("--epochs 5") && says("--epochs 4"));
+    CHECK_EQ(train("--data planted.ggnn --resume planted.ggnn"), 1);
+    CHECK(says("'options'"));
+}
+
+TEST(broken_checkpoints_are_errors)
+{
+    CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 4 --epochs 1 --save c"), 0);
+    int64_t bytes = file_bytes("c");
+    for (int i = 0; i < 20; i++) {
+        copy_file("c", "broken", -1, test_below(bytes));
+        CHECK_EQ(train("--data karate.ggnn --resume broken"), 1);
+        copy_file("c", "broken", test_below(bytes), -1);
+        CHECK_EQ(train("--data karate.ggnn --resume broken"), 1);
+        CHECK(says("broken"));
+    }
+}
+
+/* Every allocation of every part of the program fails once. */
+static void fail_everywhere(const char* line)
+{
+    char n[16];
+    int status = 1;
+    for (int i = 1; status == 1 && i < 200; i++) {
+        snprintf(n, sizeof n, "%d", i);
+        fail_allocation = n;
+        status = train(line);
+        fail_allocation = NULL;
+        if (status == 1) CHECK(says("out of memory"));
+    }
+    CHECK_EQ(status, 0);
+}
+
+TEST(an_allocation_that_fails_is_an_error_wherever_it_is)
+{
+    fail_everywhere("--data karate.ggnn --fanout 4,3 --hidden 4 --epochs 1 --threads 2 --save c");
+    fail_everywhere("--data karate.ggnn --fanout full --layers 2 --hidden 4 --epochs 1");
+    fail_everywhere("--data karate.ggnn --fanout 4,3 --model gat --hidden 4 --epochs 1 --eval sampled");
+    fail_everywhere("--data karate.ggnn --resume c --epochs 2");
+}
+
+TEST(a_full_disk_is_an_error_and_the_old_checkpoint_stays)
+{
+    CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 1 --save c"), 0);
+    file_limit = 20000;
+    CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 2 --save c"), 1);
+    CHECK(says("ggnn-train: c: "));
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 64 --epochs 2 --eval-memory 0"), 1);
+    CHECK(says("--eval-memory"));
+    file_limit = RLIM_INFINITY;
+    CHECK(whole_file("c"));
+    if (access("/dev/full", W_OK) == 0) {
+        CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 4 --epochs 1 --log /dev/full"), 1);
+        CHECK(says("/dev/full"));
+    }
+}
+
+TEST(the_profile_accounts_for_the_time)
+{
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 16 --epochs 2 --profile"), 0);
+    CHECK(says("sample") && says("gather") && says("forward: gemm") && says("backward: aggregate"));
+    CHECK(says("optimizer") && says("evaluation") && says("100.0 %"));
+}
+
+/* ==== the scene ================================================================================================= */
+
+static bool find_build(void)
+{
+    ssize_t length = readlink("/proc/self/exe", build, sizeof build - 1);
+    for (int up = 0; up < 2 && length > 0; up++) {
+        build[length] = 0;
+        char* slash = strrchr(build, '/');
+        if (!slash) return false;
+        *slash = 0;
+        length = slash - build;
+    }
+    char program[4200];
+    snprintf(program, sizeof program, "%s/ggnn-train", build);
+    return access(program, X_OK) == 0;
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(5);
+    folder_make();
+    if (!find_build() || chdir(folder) != 0) {
+        printf("  no ggnn-train in %s, or no folder to work in\n", build);
+        return 1;
+    }
+    finish(start("ggnn-data", "generate planted planted.ggnn --nodes 600 --edges 9000 --classes 5 --features 16"));
+    finish(start("ggnn-data", "generate karate karate.ggnn"));
+    RUN(communities_are_learnt_better_than_features_allow);
+    RUN(every_model_and_sampler_learns_the_karate_club);
+    RUN(evaluation_by_layers_equals_one_pass_over_the_graph);
+    RUN(the_test_score_is_that_of_the_least_validation_loss);
+    RUN(patience_ends_training);
+    RUN(runs_of_one_seed_write_one_log_for_any_number_of_threads);
+    RUN(a_resumed_run_goes_on_bit_for_bit_after_every_epoch);
+    RUN(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch);
+    RUN(a_run_killed_while_saving_leaves_a_whole_checkpoint);
+    RUN(wrong_usage_exits_with_2_and_names_the_option);
+    RUN(files_that_cannot_be_trained_on_are_errors_that_say_why);
+    RUN(what_is_not_finite_or_out_of_range_is_named);
+    RUN(a_checkpoint_that_contradicts_options_or_data_is_an_error);
+    RUN(broken_checkpoints_are_errors);
+    RUN(an_allocation_that_fails_is_an_error_wherever_it_is);
+    RUN(a_full_disk_is_an_error_and_the_old_checkpoint_stays);
+    RUN(the_profile_accounts_for_the_time);
+    folder_remove();
+    return test_finish();
+}
