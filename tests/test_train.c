@@ -39,6 +39,7 @@ static pid_t start(const char* name, const char* line)
         struct rlimit limit = {file_limit, file_limit};
         dup2(out, 1);
         dup2(out, 2);
+        setenv("OMP_NUM_THREADS", "1", 1); /* where --threads does not say: many small programs beside other tests */
         if (fail_allocation) setenv("GGNN_TEST_FAIL_ALLOCATION", fail_allocation, 1);
         if (file_limit != RLIM_INFINITY) {
             signal(SIGXFSZ, SIG_IGN);

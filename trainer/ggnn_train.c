@@ -220,7 +220,8 @@ static bool end_epoch(trainer* t, error* why)
     score val;
     bool evaluated = t->evaluation && due(t->config.eval_every, at->epoch + 1, t->config.epochs), best = false;
     if (evaluated && !evaluate(t, SPLIT_VAL, &val, why)) return !why->text[0];
-    if (evaluated && val.known && !isfinite(val.loss)) return not_finite(t, "validation loss", val.loss, at->step, why);
+    if (evaluated && val.known && !isfinite(val.loss))
+        return not_finite(t, "validation loss", val.loss, at->step, why);
     at->epoch++;
     at->batch = 0;
     if (evaluated) {

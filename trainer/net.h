@@ -128,7 +128,15 @@ net_param net_param_at(const net* n, int32_t i);
 /* ---- profile -------------------------------------------------------------------------------------------------- */
 
 #define NET_STAGES "gather|aggregate|gemm|elementwise|loss|optimizer"
-typedef enum { NET_GATHER, NET_AGGREGATE, NET_GEMM, NET_ELEMENTWISE, NET_LOSS, NET_OPTIMIZER, NET_NUM_STAGES } net_stage;
+typedef enum {
+    NET_GATHER,
+    NET_AGGREGATE,
+    NET_GEMM,
+    NET_ELEMENTWISE,
+    NET_LOSS,
+    NET_OPTIMIZER,
+    NET_NUM_STAGES
+} net_stage;
 
 /* gather: whatever reads rows of a store, so the input layer's aggregation where that is fused with it. */
 typedef struct { /* since net_create, summed; [0] forward and evaluation, [1] backward and update */
