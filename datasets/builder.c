@@ -6,8 +6,7 @@
 
 #include "common/memory.h"
 #include "datasets/compact.h"
-
-enum { TRAIN = 1, VAL = 2, TEST = 3, MAX_CLASSES = 1 << 20, MAX_WIDTH = 1 << 24 };
+#include "datasets/dataset.h"
 
 bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why)
 {
@@ -154,10 +153,16 @@ static bool compact_edges(builder* b, compact_map* map, error* why)
     return true;
 }
 
+int64_t* builder_begin_ids(builder* b, error* why)
+{
+    b->renamed = true;
+    return reserve(b, "external_id", GGNN_FILE_I64, b->num_nodes, -1, why);
+}
+
 static bool write_external_ids(builder* b, const compact_map* map, error* why)
 {
     if (map->table.fd < 0 || map->largest < map->num_ids) return true; /* 0 .. num_ids - 1 already */
-    int64_t* external = reserve(b, "external_id", GGNN_FILE_I64, map->num_ids, -1, why);
+    int64_t* external = builder_begin_ids(b, why);
     if (!external) return false;
     compact_ids(map, external);
     say(b, "ids        %lld occur, from %lld to %lld: compacted in ascending order, kept as external_id\n",
@@ -269,7 +274,7 @@ static bool write_lists(builder* b, const ggnn_lists* in, const ggnn_lists* reve
     out.indptr = reserve(b, "indptr", GGNN_FILE_I64, in->num_nodes + 1, -1, why);
     if (!out.indptr) return false;
     ggnn_graph_simplify(&out, in, reverse, how); /* sizes only */
-    out.indices = reserve(b, "indices", sizeof(ggnn_node) == 4 ? GGNN_FILE_I32 : GGNN_FILE_I64, out.num_edges, -1, why);
+    out.indices = reserve(b, "indices", DATASET_NODE, out.num_edges, -1, why);
     if (!out.indices) return false;
     if (b->weighted && !(out.weight = reserve(b, "weight", GGNN_FILE_F32, out.num_edges, -1, why))) return false;
     ggnn_graph_simplify(&out, in, reverse, how);
@@ -314,7 +319,7 @@ bool builder_end_edges(builder* b, error* why)
 
 bool builder_begin_features(builder* b, int64_t width, error* why)
 {
-    if (width < 1 || width > MAX_WIDTH) return error_set(why, "%s: features of width %lld; 1 to %d are stored", b->in, (long long)width, MAX_WIDTH);
+    if (width < 1 || width > DATASET_MAX_WIDTH) return error_set(why, "%s: features of width %lld; 1 to %d are stored", b->in, (long long)width, DATASET_MAX_WIDTH);
     b->width = width;
     b->num_rows = 0;
     b->row = memory_new(memory_product((size_t)width, sizeof(float), 1), "a row of features", why);
@@ -393,8 +398,8 @@ bool builder_add_labels(builder* b, const double* value, error* why)
     if (!b->label) return false;
     for (int64_t v = 0; v < b->num_nodes; v++) {
         bool none = isnan(value[v]) || value[v] == -1;
-        if (!none && (value[v] < 0 || value[v] >= MAX_CLASSES))
-            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d", b->in, value[v], (long long)v, MAX_CLASSES - 1);
+        if (!none && (value[v] < 0 || value[v] >= DATASET_MAX_CLASSES))
+            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d", b->in, value[v], (long long)v, DATASET_MAX_CLASSES - 1);
         b->label[v] = none ? -1 : (int32_t)value[v];
         unknown += none;
         if (b->label[v] > largest) largest = b->label[v];
@@ -436,8 +441,8 @@ static void finish_splits(builder* b)
             if (!has_label(b, v)) mark[v] = 0;
             count[mark[v]]++;
         }
-        say(b, "split %-4lld train %lld, val %lld, test %lld, none %lld", (long long)s, (long long)count[TRAIN],
-            (long long)count[VAL], (long long)count[TEST], (long long)count[0]);
+        say(b, "split %-4lld train %lld, val %lld, test %lld, none %lld", (long long)s, (long long)count[SPLIT_TRAIN],
+            (long long)count[SPLIT_VAL], (long long)count[SPLIT_TEST], (long long)count[0]);
         if (dropped) say(b, " (%lld taken out: no label)", (long long)dropped);
         say(b, "\n");
     }
@@ -497,7 +502,7 @@ static void mark_by_degree(builder* b, int64_t wanted)
     int64_t equal = wanted - count_above(b, high);
     for (int64_t v = 0; v < b->num_nodes; v++) {
         if (!has_label(b, v) || degree(b, v) < high || (degree(b, v) == high && equal-- <= 0)) continue;
-        b->split[v] = TRAIN;
+        b->split[v] = SPLIT_TRAIN;
     }
 }
 
@@ -520,8 +525,8 @@ static bool make_split(builder* b, error* why)
     for (int64_t v = 0; v < b->num_nodes; v++) labelled += has_label(b, v);
     for (int k = 0; k < 3; k++) wanted[k] = (int64_t)llround(b->how->share[k] * (double)labelled);
     if (b->how->train == TRAIN_DEGREE) mark_by_degree(b, wanted[0]);
-    else mark_at_random(b, labelled, TRAIN, wanted, 1);
-    mark_at_random(b, labelled - wanted[0], VAL, wanted + 1, 2);
+    else mark_at_random(b, labelled, SPLIT_TRAIN, wanted, 1);
+    mark_at_random(b, labelled - wanted[0], SPLIT_VAL, wanted + 1, 2);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* builder.h - what all converters write through: edges in any order become sorted in-neighbour lists (CSC), rows and
    labels go straight to their place in the output. A reader calls, in this order,
      builder_begin_edges, builder_add_edges ..., builder_end_edges            always
+     builder_begin_ids, then fills the array                                  where it has external ids
      builder_begin_features, builder_add_features ..., builder_end_features   where the format has features
      builder_add_labels                                                       where it has labels
      builder_begin_splits, then fills the array                               where it has splits
@@ -25,6 +26,7 @@ typedef struct {
     progress         bar;
 
     bool    compact, weighted, both, drop_loops; /* both: edges get their reverse */
+    bool    renamed;                      /* external_id is written */
     int64_t num_nodes, num_edges;         /* num_edges: as read, then of the output */
     int64_t room;                         /* edges that the scratch holds */
     ggnn_file_scratch src, dst, weight;   /* ids as int64_t while compact, else as ggnn_node; float */
@@ -54,6 +56,9 @@ bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
    number; a reader that knows a line checks before. */
 bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count, error* why);
 bool builder_end_edges(builder* b, error* why);
+
+/* Returns (num_nodes) to fill with what the source of the data called each node, unless compaction did (renamed). */
+int64_t* builder_begin_ids(builder* b, error* why);
 
 /* Rows come in order, num_nodes of them; every value finite. */
 bool builder_begin_features(builder* b, int64_t width, error* why);

@@ -344,10 +344,26 @@ static bool read_graph_arrays(builder* b, const array_set* set, bool both, error
     return ok;
 }
 
+/* What a .ggnn file's nodes were called where it came from, as ggnn-data export keeps it. */
+static bool read_external_ids(builder* b, const array_set* set, error* why)
+{
+    array a;
+    if (!array_open(&a, set, "external_id", false, why)) return false;
+    if (!a.in || b->renamed) {
+        array_close(&a);
+        return true;
+    }
+    bool ok = a.h.num_dims == 1 && a.h.count == b->num_nodes ? true : array_wrong_shape(&a, "(nodes)", why);
+    int64_t* id = ok ? builder_begin_ids(b, why) : NULL;
+    ok = id && array_ints(&a, id, b->num_nodes, why) && array_end(&a, why);
+    array_close(&a);
+    return ok;
+}
+
 static bool read_array_set(builder* b, const array_set* set, bool both, error* why)
 {
     array features = {0}, labels = {0};
-    bool ok = read_graph_arrays(b, set, both, why) && array_open(&features, set, FEATURES, false, why)
+    bool ok = read_graph_arrays(b, set, both, why) && read_external_ids(b, set, why) && array_open(&features, set, FEATURES, false, why)
            && (!features.in || read_dense_features(b, &features, why)) && array_open(&labels, set, LABELS, false, why)
            && (!labels.in || read_dense_labels(b, &labels, why)) && read_splits(b, set, why);
     array_close(&features);
@@ -408,7 +424,7 @@ static bool read_shchur_features(builder* b, const array_set* set, error* why)
     }
     if (!read_shape(shape, set, "attr_shape", why)) return false;
     if (shape[0] != b->num_nodes) return error_set(why, "%s: attributes of %lld nodes, a graph of %lld", b->in, (long long)shape[0], (long long)b->num_nodes);
-    bool ok = sparse_open(&m, set, names, shape[0], false, why) && read_sparse_features(b, &m, shape[1], why);
+    bool ok = sparse_open(&m, set, names, shape[0], true, why) && read_sparse_features(b, &m, shape[1], why);
     sparse_close(&m);
     return ok;
 }

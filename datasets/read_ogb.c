@@ -144,7 +144,10 @@ static bool read_feature_lines(builder* b, text* t, float** row, error* why)
         if (!read_row(t, *row, width, why) || !builder_add_features(b, *row, 1, why)) return false;
         progress_update(&b->bar, source_taken(t->in));
     }
-    return more == 0 && builder_end_features(b, why);
+    if (more < 0) return false;
+    if (b->num_rows < b->num_nodes)
+        return error_set(why, "%s: %lld rows for %lld nodes (truncated?)", source_name(t->in), (long long)b->num_rows, (long long)b->num_nodes);
+    return builder_end_features(b, why);
 }
 
 static bool read_features(builder* b, const char* in, error* why)

@@ -162,7 +162,37 @@ static bool read_directory(zip_archive* z, const directory* d, error* why)
         if (ok) names += strlen(names) + 1;
     }
     memory_free(raw);
+    if (ok && at != (int64_t)d->bytes)
+        ok = error_set(why, "%s: the directory's %lld members take %lld of its %llu bytes", z->path, (long long)z->num_members,
+                       (long long)at, (unsigned long long)d->bytes);
     return ok && check_overlaps(z, why);
+}
+
+/* Where the member's bytes begin: behind its local header, which must repeat the directory's name. A name that is damaged
+   in one place would otherwise make an array vanish. */
+static bool find_data(const zip_archive* z, const zip_member* m, int64_t* data, error* why)
+{
+    unsigned char local[LOCAL_BYTES];
+    size_t length = strlen(m->name);
+    if (!source_peek(z->path, m->header, local, LOCAL_BYTES, "a member's header", why)) return false;
+    *data = m->header + LOCAL_BYTES + get16(local + 26) + get16(local + 28);
+    bool good = get32(local) == LOCAL_MAGIC && *data <= z->directory - m->packed_bytes && get16(local + 26) == length;
+    char* name = good ? memory_new(length, "a member's name", why) : NULL;
+    if (good && (!name || !source_peek(z->path, m->header + LOCAL_BYTES, name, (int64_t)length, "a member's name", why))) {
+        memory_free(name);
+        return false;
+    }
+    good = good && memcmp(name, m->name, length) == 0;
+    memory_free(name);
+    return good || error_set(why, "%s: member %s: damaged header at byte %lld", z->path, m->name, (long long)m->header);
+}
+
+static bool check_headers(const zip_archive* z, error* why)
+{
+    int64_t data;
+    for (int64_t i = 0; i < z->num_members; i++)
+        if (!find_data(z, &z->member[i], &data, why)) return false;
+    return true;
 }
 
 /* ---- the interface ----------------------------------------------------------------------------------------------- */
@@ -176,7 +206,7 @@ bool zip_open(zip_archive* z, const char* path, error* why)
     strcpy(z->path, path);
     int64_t length = source_file_bytes(path, why);
     if (length >= 0 && length < END_BYTES) error_set(why, "%s: no zip archive: %lld bytes", path, (long long)length);
-    if (!why->text[0] && find_end(path, length, &d, why) && read_directory(z, &d, why)) return true;
+    if (!why->text[0] && find_end(path, length, &d, why) && read_directory(z, &d, why) && check_headers(z, why)) return true;
     zip_close(z);
     return false;
 }
@@ -198,16 +228,11 @@ const zip_member* zip_find(const zip_archive* z, const char* name)
 
 source* zip_member_open(const zip_archive* z, const zip_member* m, error* why)
 {
-    unsigned char local[LOCAL_BYTES];
+    int64_t data;
     if (m->flags & 1) error_set(why, "%s: member %s is encrypted", z->path, m->name);
     else if (m->method != 0 && m->method != 8)
         error_set(why, "%s: member %s is packed by method %d; stored (0) and deflated (8) are read", z->path, m->name, m->method);
-    if (why->text[0] || !source_peek(z->path, m->header, local, LOCAL_BYTES, "a member's header", why)) return NULL;
-    int64_t data = m->header + LOCAL_BYTES + get16(local + 26) + get16(local + 28);
-    if (get32(local) != LOCAL_MAGIC || data > z->directory - m->packed_bytes) {
-        error_set(why, "%s: member %s: damaged header at byte %lld", z->path, m->name, (long long)m->header);
-        return NULL;
-    }
+    if (why->text[0] || !find_data(z, m, &data, why)) return NULL;
     source_part part = {z->path, m->name, data, m->packed_bytes, m->bytes, m->method ? SOURCE_DEFLATED : SOURCE_STORED, m->crc};
     return source_open_part(&part, why);
 }

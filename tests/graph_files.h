@@ -1,0 +1,292 @@
+/* graph_files.h - one graph, written in every format that convert reads. */
+#ifndef GRAPH_FILES_H
+#define GRAPH_FILES_H
+#include "tests/archive.h"
+#include "tests/folder.h"
+#include "tests/test.h"
+
+enum { MODEL_NODES = 40, MODEL_WIDTH = 5, MODEL_SPLITS = 3, MODEL_EDGES_MAX = 400 };
+
+typedef struct {
+    int64_t num_edges;
+    int64_t src[MODEL_EDGES_MAX], dst[MODEL_EDGES_MAX];
+    float   weight[MODEL_EDGES_MAX];
+    float   feat[MODEL_NODES][MODEL_WIDTH];
+    int64_t label[MODEL_NODES];                 /* -1: unknown */
+    uint8_t split[MODEL_SPLITS][MODEL_NODES];   /* 0 where there is no label */
+} model;
+
+/* Duplicates, self-loops, an isolated node (17), a hub (3); weights of duplicates differ. */
+static inline void model_make(model* m, int64_t num_edges)
+{
+    memset(m, 0, sizeof *m);
+    m->num_edges = num_edges;
+    for (int64_t e = 0; e < num_edges; e++) {
+        do m->src[e] = test_below(MODEL_NODES);
+        while (m->src[e] == 17);
+        do m->dst[e] = e % 5 ? test_below(MODEL_NODES) : 3;
+        while (m->dst[e] == 17);
+        if (e % 10 == 7) m->dst[e] = m->src[e];
+        if (e % 10 == 9) {
+            m->src[e] = m->src[e - 3];
+            m->dst[e] = m->dst[e - 3];
+        }
+        m->weight[e] = (float)test_below(1000) / 8;
+    }
+    for (int v = 0; v < MODEL_NODES; v++) {
+        m->label[v] = v % 9 == 4 ? -1 : test_below(6);
+        for (int j = 0; j < MODEL_WIDTH; j++) m->feat[v][j] = test_below(3) ? (float)test_below(64) / 16 - 2 : 0;
+        for (int s = 0; s < MODEL_SPLITS; s++) m->split[s][v] = m->label[v] < 0 ? 0 : (uint8_t)test_below(4);
+    }
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------------ */
+
+static inline void put_string(bytes* b, const char* string) { put(b, string, strlen(string)); }
+
+static inline void put_edge_lines(bytes* b, const model* m, const char* separator, int64_t base, bool weights)
+{
+    for (int64_t e = 0; e < m->num_edges; e++) {
+        char line[128];
+        int  n = snprintf(line, sizeof line, "%lld%s%lld", (long long)(m->src[e] + base), separator, (long long)(m->dst[e] + base));
+        if (weights) n += snprintf(line + n, sizeof line - (size_t)n, "%s%.9g", separator, (double)m->weight[e]);
+        put(b, line, (size_t)n);
+        put_string(b, "\n");
+    }
+}
+
+static inline void save(bytes b, const char* name, bool gzip)
+{
+    char  path[600], file[300];
+    bytes packed = {0};
+#ifndef HAVE_ZLIB
+    gzip = false;
+#endif
+    snprintf(file, sizeof file, "%s%s", name, gzip ? ".gz" : "");
+    if (gzip) packed = gzip_bytes(b.data, b.size);
+    write_file(folder_path(path, file), gzip ? packed.data : b.data, gzip ? packed.size : b.size);
+    drop(&packed);
+    drop(&b);
+}
+
+static inline void model_mtx(const model* m, const char* name, bool gzip)
+{
+    bytes b = {0};
+    char  sizes[64];
+    put_string(&b, "%%MatrixMarket matrix coordinate real general\n% a comment\n");
+    snprintf(sizes, sizeof sizes, "%d %d %lld\n", MODEL_NODES, MODEL_NODES, (long long)m->num_edges);
+    put_string(&b, sizes);
+    put_edge_lines(&b, m, " ", 1, true);
+    save(b, name, gzip);
+}
+
+static inline void model_list(const model* m, const char* name, const char* head, const char* separator, int64_t base, bool weights, bool gzip)
+{
+    bytes b = {0};
+    put_string(&b, head);
+    put_edge_lines(&b, m, separator, base, weights);
+    save(b, name, gzip);
+}
+
+/* ---- OGB ------------------------------------------------------------------------------------------------------------- */
+
+static inline void make_folder(const char* name)
+{
+    char path[600];
+    mkdir(folder_path(path, name), 0777);
+}
+
+static inline void save_numbers(const char* folder_name, const char* name, const int64_t* numbers, int64_t count, bool gzip)
+{
+    bytes b = {0};
+    char  line[32], file[200];
+    for (int64_t i = 0; i < count; i++) {
+        snprintf(line, sizeof line, "%lld\n", (long long)numbers[i]);
+        put_string(&b, line);
+    }
+    snprintf(file, sizeof file, "%s/%s.csv", folder_name, name);
+    save(b, file, gzip);
+}
+
+/* Split 0 alone: the format has no more. */
+static inline void model_ogb(const model* m, const char* name, bool gzip)
+{
+    static const char* const part[] = {"", "train", "valid", "test"};
+    char    folder_name[128], file[200];
+    bytes   b = {0};
+    int64_t nodes = MODEL_NODES;
+    make_folder(name);
+    snprintf(folder_name, sizeof folder_name, "%s/raw", name);
+    make_folder(folder_name);
+    save_numbers(folder_name, "num-node-list", &nodes, 1, gzip);
+    save_numbers(folder_name, "num-edge-list", &m->num_edges, 1, gzip);
+    save_numbers(folder_name, "node-label", m->label, MODEL_NODES, gzip);
+    put_edge_lines(&b, m, ",", 0, false);
+    snprintf(file, sizeof file, "%s/edge.csv", folder_name);
+    save(b, file, gzip);
+    b = (bytes){0};
+    for (int v = 0; v < MODEL_NODES; v++)
+        for (int j = 0; j < MODEL_WIDTH; j++) {
+            char text[32];
+            snprintf(text, sizeof text, "%.9g%s", (double)m->feat[v][j], j < MODEL_WIDTH - 1 ? "," : "\n");
+            put_string(&b, text);
+        }
+    snprintf(file, sizeof file, "%s/node-feat.csv", folder_name);
+    save(b, file, gzip);
+    snprintf(folder_name, sizeof folder_name, "%s/split", name);
+    make_folder(folder_name);
+    snprintf(folder_name, sizeof folder_name, "%s/split/time", name);
+    make_folder(folder_name);
+    for (int k = 1; k <= 3; k++) {
+        int64_t id[MODEL_NODES], n = 0;
+        for (int v = 0; v < MODEL_NODES; v++) if (m->split[0][v] == k) id[n++] = v;
+        save_numbers(folder_name, part[k], id, n, gzip);
+    }
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* where arrays go: an archive, or a folder */
+    zip_maker*  zip;
+    const char* folder_name;
+} array_sink;
+
+static inline void put_npy(array_sink* to, const char* name, bytes npy)
+{
+    char file[200];
+    if (to->zip) {
+        snprintf(file, sizeof file, "%s.npy", name);
+        zip_add_npy(to->zip, file, npy);
+    } else {
+        snprintf(file, sizeof file, "%s/%s.npy", to->folder_name, name);
+        save(npy, file, false);
+    }
+}
+
+static inline void put_vector(array_sink* to, const char* name, const char* type, int64_t count, const void* data, size_t element)
+{
+    char shape[32];
+    snprintf(shape, sizeof shape, "%lld,", (long long)count);
+    put_npy(to, name, npy_of(type, shape, false, data, (size_t)count * element));
+}
+
+/* A matrix given by rows of 8-, 4- or 1-byte elements, written by rows or by columns. */
+static inline void put_matrix(array_sink* to, const char* name, const char* type, int64_t rows, int64_t columns, const void* data, size_t element, bool fortran)
+{
+    char  shape[64];
+    bytes b = {0};
+    snprintf(shape, sizeof shape, "%lld, %lld", (long long)rows, (long long)columns);
+    for (int64_t i = 0; i < rows * columns; i++) {
+        int64_t r = fortran ? i % rows : i / columns, c = fortran ? i / rows : i % columns;
+        put(&b, (const char*)data + (size_t)(r * columns + c) * element, element);
+    }
+    put_npy(to, name, npy_of(type, shape, fortran, b.data, b.size));
+    drop(&b);
+}
+
+typedef enum { EDGES_PAIRS, EDGES_INDEX, EDGES_CSC } edge_layout;
+
+static inline void put_edge_arrays(array_sink* to, const model* m, edge_layout layout, bool fortran)
+{
+    int64_t both[2 * MODEL_EDGES_MAX], indptr[MODEL_NODES + 1] = {0}, indices[MODEL_EDGES_MAX], n = m->num_edges, e = 0;
+    for (int64_t i = 0; i < n; i++) {
+        both[layout == EDGES_PAIRS ? 2 * i : i] = m->src[i];
+        both[layout == EDGES_PAIRS ? 2 * i + 1 : n + i] = m->dst[i];
+    }
+    for (int v = 0; v < MODEL_NODES; v++) {
+        for (int64_t i = 0; i < n; i++) if (m->dst[i] == v) indices[e++] = m->src[i];
+        indptr[v + 1] = e;
+    }
+    if (layout == EDGES_PAIRS) put_matrix(to, "edges", "<i8", n, 2, both, 8, fortran);
+    if (layout == EDGES_INDEX) put_matrix(to, "edge_index", "<i8", 2, n, both, 8, fortran);
+    if (layout != EDGES_CSC) return;
+    put_vector(to, "indptr", "<i8", MODEL_NODES + 1, indptr, 8);
+    put_vector(to, "indices", "<i8", n, indices, 8);
+}
+
+static inline void put_model(array_sink* to, const model* m, edge_layout layout, bool fortran)
+{
+    static const char* const part[] = {"", "train_masks", "val_masks", "test_masks"};
+    put_matrix(to, "node_features", "<f4", MODEL_NODES, MODEL_WIDTH, m->feat, 4, fortran);
+    put_vector(to, "node_labels", "<i8", MODEL_NODES, m->label, 8);
+    put_edge_arrays(to, m, layout, fortran);
+    for (uint8_t k = 1; k <= 3; k++) {
+        uint8_t mask[MODEL_SPLITS][MODEL_NODES];
+        for (int s = 0; s < MODEL_SPLITS; s++)
+            for (int v = 0; v < MODEL_NODES; v++) mask[s][v] = m->split[s][v] == k;
+        put_matrix(to, part[k], "|b1", MODEL_SPLITS, MODEL_NODES, mask, 1, fortran);
+    }
+}
+
+static inline bytes model_npz_bytes(const model* m, edge_layout layout, bool fortran, bool deflated)
+{
+    zip_maker  z = {.deflated = deflated};
+    array_sink to = {&z, NULL};
+    put_model(&to, m, layout, fortran);
+    return zip_end(&z);
+}
+
+static inline void model_npz(const model* m, const char* name, edge_layout layout, bool fortran, bool deflated)
+{
+    save(model_npz_bytes(m, layout, fortran, deflated), name, false);
+}
+
+static inline void model_npy(const model* m, const char* name, edge_layout layout, bool fortran)
+{
+    array_sink to = {NULL, name};
+    make_folder(name);
+    put_model(&to, m, layout, fortran);
+}
+
+/* Rows of the adjacency matrix hold targets; features sparse or dense; labels plain or one-hot. */
+static inline bytes model_shchur_bytes(const model* m, bool sparse, bool deflated)
+{
+    zip_maker  z = {.deflated = deflated};
+    array_sink to = {&z, NULL};
+    int64_t shape[2] = {MODEL_NODES, MODEL_NODES}, e = 0;
+    int32_t indptr[MODEL_NODES + 1] = {0}, indices[MODEL_EDGES_MAX], n = 0;
+    float   ones[MODEL_EDGES_MAX], value[MODEL_NODES * MODEL_WIDTH];
+    for (int32_t v = 0; v < MODEL_NODES; v++) {
+        for (int64_t i = 0; i < m->num_edges; i++) if (m->src[i] == v) indices[e++] = (int32_t)m->dst[i];
+        indptr[v + 1] = (int32_t)e;
+    }
+    for (int64_t i = 0; i < e; i++) ones[i] = 1;
+    put_vector(&to, "adj_data", "<f4", e, ones, 4);
+    put_vector(&to, "adj_indices", "<i4", e, indices, 4);
+    put_vector(&to, "adj_indptr", "<i4", MODEL_NODES + 1, indptr, 4);
+    put_vector(&to, "adj_shape", "<i8", 2, shape, 8);
+    if (!sparse) {
+        put_matrix(&to, "attr_matrix", "<f4", MODEL_NODES, MODEL_WIDTH, m->feat, 4, false);
+        put_vector(&to, "labels", "<i8", MODEL_NODES, m->label, 8);
+        return zip_end(&z);
+    }
+    for (int v = 0; v < MODEL_NODES; v++) {
+        for (int j = MODEL_WIDTH; j-- > 0;) {
+            if (m->feat[v][j] == 0) continue;
+            value[n] = m->feat[v][j];
+            indices[n++] = j;
+        }
+        indptr[v + 1] = n;
+    }
+    shape[1] = MODEL_WIDTH;
+    put_vector(&to, "attr_data", "<f4", n, value, 4);
+    put_vector(&to, "attr_indices", "<i4", n, indices, 4);
+    put_vector(&to, "attr_indptr", "<i4", MODEL_NODES + 1, indptr, 4);
+    put_vector(&to, "attr_shape", "<i8", 2, shape, 8);
+    n = 0;
+    for (int v = 0; v < MODEL_NODES; v++) {
+        if (m->label[v] >= 0) indices[n++] = (int32_t)m->label[v];
+        indptr[v + 1] = n;
+    }
+    put_vector(&to, "labels_data", "<f4", n, ones, 4);
+    put_vector(&to, "labels_indices", "<i4", n, indices, 4);
+    put_vector(&to, "labels_indptr", "<i4", MODEL_NODES + 1, indptr, 4);
+    put_vector(&to, "labels_shape", "<i8", 2, shape, 8);
+    return zip_end(&z);
+}
+
+static inline void model_shchur(const model* m, const char* name, bool sparse, bool deflated)
+{
+    save(model_shchur_bytes(m, sparse, deflated), name, false);
+}
+#endif
