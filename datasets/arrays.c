@@ -16,14 +16,12 @@ bool arrays_open(array_set* set, const char* path, error* why)
     return set->folder || zip_open(&set->zip, path, why);
 }
 
-void arrays_close(array_set* set)
-{
-    zip_close(&set->zip);
-}
+void arrays_close(array_set* set) { zip_close(&set->zip); }
 
 static bool file_name(char out[PATH_BYTES], const array_set* set, const char* name)
 {
-    int length = set->folder ? snprintf(out, PATH_BYTES, "%s/%s.npy", set->path, name) : snprintf(out, PATH_BYTES, "%s.npy", name);
+    int length = set->folder ? snprintf(out, PATH_BYTES, "%s/%s.npy", set->path, name)
+                             : snprintf(out, PATH_BYTES, "%s.npy", name);
     return length > 0 && length < PATH_BYTES;
 }
 
@@ -53,7 +51,7 @@ void arrays_list(const array_set* set, char* out, int bytes)
     if (list) closedir(list);
 }
 
-/* ---- one array ----------------------------------------------------------------------------------------------------- */
+/* ---- one array ------------------------------------------------------------------------------------------------ */
 
 static bool open_named(array* a, const array_set* set, const char* name, error* why)
 {
@@ -92,7 +90,8 @@ bool array_wrong_shape(const array* a, const char* expected, error* why)
 {
     char shape[128] = "";
     for (int i = 0, used = 0; i < a->h.num_dims; i++)
-        used += snprintf(shape + used, sizeof shape - (size_t)used, "%s%lld", i ? ", " : "", (long long)a->h.shape[i]);
+        used +=
+            snprintf(shape + used, sizeof shape - (size_t)used, "%s%lld", i ? ", " : "", (long long)a->h.shape[i]);
     return error_set(why, "%s: shape (%s); %s is expected", source_name(a->in), shape, expected);
 }
 
@@ -108,7 +107,4 @@ bool array_ints(array* a, int64_t* out, int64_t count, error* why)
     return npy_read_ints(out, count, &a->h, a->in, a->given - count, why);
 }
 
-bool array_end(array* a, error* why)
-{
-    return source_at_end(a->in, "the array", why);
-}
+bool array_end(array* a, error* why) { return source_at_end(a->in, "the array", why); }

@@ -10,19 +10,19 @@
 
 typedef struct {
     const char* path;
-    bool        folder;
-    zip_archive zip;    /* where it is no folder */
+    bool folder;
+    zip_archive zip; /* where it is no folder */
 } array_set;
 
 bool arrays_open(array_set* set, const char* path, error* why);
 void arrays_close(array_set* set);
-bool arrays_have(const array_set* set, const char* name); /* name without .npy */
+bool arrays_have(const array_set* set, const char* name);     /* name without .npy */
 void arrays_list(const array_set* set, char* out, int bytes); /* "a, b, c" for a message; cut where out is full */
 
 typedef struct {
-    source*    in;
+    source* in;
     npy_header h;
-    int64_t    given; /* elements read */
+    int64_t given; /* elements read */
 } array;
 
 /* Opens the first of the names "a|b|c" that is there; none: in = NULL, which is an error only where needed. */

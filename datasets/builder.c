@@ -56,9 +56,12 @@ static void say(const builder* b, const char* format, ...)
     va_end(values);
 }
 
-/* ---- edges as they are read ------------------------------------------------------------------------------------------ */
+/* ---- edges as they are read ----------------------------------------------------------------------------------- */
 
-static int64_t id_bytes(const builder* b) { return b->compact ? (int64_t)sizeof(int64_t) : (int64_t)sizeof(ggnn_node); }
+static int64_t id_bytes(const builder* b)
+{
+    return b->compact ? (int64_t)sizeof(int64_t) : (int64_t)sizeof(ggnn_node);
+}
 
 static bool resize(ggnn_file_scratch* s, int64_t bytes, error* why)
 {
@@ -69,7 +72,8 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 {
     if (num_nodes <= (int64_t)GGNN_NODE_MAX && num_nodes < (int64_t)1 << 48) return true;
     return error_set(why, "%s: %lld nodes need %s", b->in, (long long)num_nodes,
-                     sizeof(ggnn_node) == 4 ? "64-bit ids: `make NODE64=1` builds build64/ggnn-data" : "more than 48-bit ids");
+                     sizeof(ggnn_node) == 4 ? "64-bit ids: `make NODE64=1` builds build64/ggnn-data"
+                                            : "more than 48-bit ids");
 }
 
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
@@ -93,26 +97,29 @@ static bool make_room(builder* b, int64_t count, error* why)
 {
     if (b->num_edges + count <= b->room) return true;
     b->room = b->room + b->room / 4 > b->num_edges + count ? b->room + b->room / 4 : b->num_edges + count;
-    return resize(&b->src, b->room * id_bytes(b), why) && resize(&b->dst, b->room * id_bytes(b), why)
-        && (!b->weighted || resize(&b->weight, b->room * (int64_t)sizeof(float), why));
+    return resize(&b->src, b->room * id_bytes(b), why) && resize(&b->dst, b->room * id_bytes(b), why) &&
+           (!b->weighted || resize(&b->weight, b->room * (int64_t)sizeof(float), why));
 }
 
 static bool check_edge(const builder* b, int64_t edge, int64_t id, error* why)
 {
     if (id >= 0 && (b->compact || id < b->num_nodes)) return true;
-    if (b->compact) return error_set(why, "%s: edge %lld: node id %lld is negative", b->in, (long long)edge, (long long)id);
-    return error_set(why, "%s: edge %lld: node id %lld is outside [0, %lld)", b->in, (long long)edge, (long long)id, (long long)b->num_nodes);
+    if (b->compact)
+        return error_set(why, "%s: edge %lld: node id %lld is negative", b->in, (long long)edge, (long long)id);
+    return error_set(why, "%s: edge %lld: node id %lld is outside [0, %lld)", b->in, (long long)edge, (long long)id,
+                     (long long)b->num_nodes);
 }
 
-bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count, error* why)
+bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count,
+                       error* why)
 {
     if (!make_room(b, count, why)) return false;
     for (int64_t i = 0; i < count; i++) {
         int64_t e = b->num_edges + i;
         if (!check_edge(b, e, src[i], why) || !check_edge(b, e, dst[i], why)) return false;
         if (b->weighted && !(weight[i] >= 0 && weight[i] <= 3.4028235e38f))
-            return error_set(why, "%s: edge %lld: weight %g is negative or not finite (--drop-weights ignores them)", b->in,
-                             (long long)e, (double)weight[i]);
+            return error_set(why, "%s: edge %lld: weight %g is negative or not finite (--drop-weights ignores them)",
+                             b->in, (long long)e, (double)weight[i]);
         if (b->compact) {
             ((int64_t*)b->src.data)[e] = src[i];
             ((int64_t*)b->dst.data)[e] = dst[i];
@@ -126,14 +133,14 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
     return true;
 }
 
-/* ---- compaction ------------------------------------------------------------------------------------------------------ */
+/* ---- compaction ----------------------------------------------------------------------------------------------- */
 
 /* Wide external ids become dense ones, in place: the narrow array never overtakes the wide one. */
 static void narrow(void* ids, int64_t count, const compact_map* map)
 {
     char* bytes = ids;
     for (int64_t i = 0; i < count; i++) {
-        int64_t   wide;
+        int64_t wide;
         ggnn_node id;
         memcpy(&wide, bytes + i * (int64_t)sizeof wide, sizeof wide);
         id = (ggnn_node)compact_rank(map, wide);
@@ -141,7 +148,8 @@ static void narrow(void* ids, int64_t count, const compact_map* map)
     }
 }
 
-/* external_id is written where ids change; it comes after the graph in the file, so it is kept in the map until then. */
+/* external_id is written where ids change; it comes after the graph in the file, so it is kept in the map
+   until then. */
 static bool compact_edges(builder* b, compact_map* map, error* why)
 {
     if (!compact_make(map, b->src.data, b->dst.data, b->num_edges, false, b->path, why)) return false;
@@ -170,7 +178,7 @@ static bool write_external_ids(builder* b, const compact_map* map, error* why)
     return true;
 }
 
-/* ---- lists ----------------------------------------------------------------------------------------------------------- */
+/* ---- lists ---------------------------------------------------------------------------------------------------- */
 
 static bool lists_open(ggnn_lists* l, ggnn_file_scratch* s, const builder* b, error* why)
 {
@@ -186,7 +194,9 @@ static bool lists_open(ggnn_lists* l, ggnn_file_scratch* s, const builder* b, er
     return true;
 }
 
-typedef struct { int64_t loops, loop_nodes, duplicates; } list_counts;
+typedef struct {
+    int64_t loops, loop_nodes, duplicates;
+} list_counts;
 
 static list_counts count_lists(const ggnn_lists* l) /* sorted ones */
 {
@@ -212,13 +222,21 @@ static void report_edges(const builder* b, int64_t read, list_counts c, int64_t 
     int64_t loops_dropped = !drop ? 0 : b->how->keep_duplicates ? c.loops : c.loop_nodes;
     int64_t added = add ? b->num_nodes - c.loop_nodes : 0;
     int64_t reverse = written - (read - dropped - loops_dropped + added);
-    say(b, "found      %lld edge%s on %lld nodes, %lld duplicate%s, %lld self-loop%s%s\n", (long long)read, plural(read),
-        (long long)b->num_nodes, (long long)c.duplicates, plural(c.duplicates), (long long)c.loops, plural(c.loops),
-        b->weighted ? ", weights" : "");
-    say(b, "changed    %lld reverse edge%s added (%s), %lld duplicate%s dropped, %lld self-loop%s %s\n", (long long)reverse,
-        plural(reverse), b->both ? "undirected" : "directed as is", (long long)dropped, plural(dropped),
-        (long long)(add ? added : drop ? loops_dropped : c.loops), plural(add ? added : drop ? loops_dropped : c.loops),
-        add ? "added" : drop ? "dropped" : "kept");
+    say(b, "found      %lld edge%s on %lld nodes, %lld duplicate%s, %lld self-loop%s%s\n", (long long)read,
+        plural(read), (long long)b->num_nodes, (long long)c.duplicates, plural(c.duplicates), (long long)c.loops,
+        plural(c.loops), b->weighted ? ", weights" : "");
+    say(b, "changed    %lld reverse edge%s added (%s), %lld duplicate%s dropped, %lld self-loop%s %s\n",
+        (long long)reverse, plural(reverse), b->both ? "undirected" : "directed as is", (long long)dropped,
+        plural(dropped),
+        (long long)(add    ? added
+                    : drop ? loops_dropped
+                           : c.loops),
+        plural(add    ? added
+               : drop ? loops_dropped
+                      : c.loops),
+        add    ? "added"
+        : drop ? "dropped"
+               : "kept");
 }
 
 /* Nodes without an edge to another node. */
@@ -253,12 +271,14 @@ static bool report_graph(const builder* b, const ggnn_lists* l, error* why)
     }
     say(b, "graph      %lld nodes, %lld directed edges, %lld isolated node%s\n", (long long)l->num_nodes,
         (long long)l->num_edges, (long long)isolated, plural(isolated));
-    say(b, "in-degree  mean %.2f, largest %lld; nodes by degree:", l->num_nodes ? (double)l->num_edges / (double)l->num_nodes : 0,
-        (long long)largest);
+    say(b, "in-degree  mean %.2f, largest %lld; nodes by degree:",
+        l->num_nodes ? (double)l->num_edges / (double)l->num_nodes : 0, (long long)largest);
     for (int k = 0; k < 63 && (int64_t)1 << k <= 2 * largest + 1; k++) {
         long long low = k ? 1LL << (k - 1) : 0, high = k ? (1LL << k) - 1 : 0;
-        if (low == high) say(b, " %lld: %lld", low, (long long)count[k]);
-        else say(b, ", %lld-%lld: %lld", low, high, (long long)count[k]);
+        if (low == high)
+            say(b, " %lld: %lld", low, (long long)count[k]);
+        else
+            say(b, ", %lld-%lld: %lld", low, high, (long long)count[k]);
         if (k == 0) say(b, ",");
     }
     say(b, "\n");
@@ -285,13 +305,15 @@ static bool write_lists(builder* b, const ggnn_lists* in, const ggnn_lists* reve
 }
 
 /* Edges -> out-neighbour lists -> in-neighbour lists, which the transposition leaves sorted by id; for an undirected
-   graph once more, so that each list meets its reverse sorted too. Arrays that are done with give their space back. */
+   graph once more, so that each list meets its reverse sorted too. Arrays that are done with give their
+   space back. */
 static bool build_lists(builder* b, ggnn_file_scratch* first, ggnn_file_scratch* second, error* why)
 {
     ggnn_lists out, in;
     ggnn_fault fault = {0};
     if (!lists_open(&out, first, b, why)) return false;
-    if (ggnn_graph_from_coo(&out, b->dst.data, b->src.data, b->weight.fd < 0 ? NULL : b->weight.data, &fault) != GGNN_OK)
+    if (ggnn_graph_from_coo(&out, b->dst.data, b->src.data, b->weight.fd < 0 ? NULL : b->weight.data, &fault) !=
+        GGNN_OK)
         return error_set(why, "%s: edge %lld: %s", b->in, (long long)fault.edge, fault.what);
     scratch_drop(&b->src);
     scratch_drop(&b->dst);
@@ -308,22 +330,26 @@ bool builder_end_edges(builder* b, error* why)
     compact_map map = {.table = {.fd = -1}};
     if (!b->compact && b->num_nodes == 0) return error_set(why, "%s: no nodes", b->in);
     if (b->compact && b->num_edges == 0) return error_set(why, "%s: no edges", b->in);
-    bool ok = (!b->compact || compact_edges(b, &map, why)) && build_lists(b, &first, &second, why) && write_external_ids(b, &map, why);
+    bool ok = (!b->compact || compact_edges(b, &map, why)) && build_lists(b, &first, &second, why) &&
+              write_external_ids(b, &map, why);
     scratch_drop(&first);
     scratch_drop(&second);
     compact_close(&map);
     return ok;
 }
 
-/* ---- features -------------------------------------------------------------------------------------------------------- */
+/* ---- features ------------------------------------------------------------------------------------------------- */
 
 bool builder_begin_features(builder* b, int64_t width, error* why)
 {
-    if (width < 1 || width > DATASET_MAX_WIDTH) return error_set(why, "%s: features of width %lld; 1 to %d are stored", b->in, (long long)width, DATASET_MAX_WIDTH);
+    if (width < 1 || width > DATASET_MAX_WIDTH)
+        return error_set(why, "%s: features of width %lld; 1 to %d are stored", b->in, (long long)width,
+                         DATASET_MAX_WIDTH);
     b->width = width;
     b->num_rows = 0;
     b->row = memory_new(memory_product((size_t)width, sizeof(float), 1), "a row of features", why);
-    b->rows = b->row ? reserve(b, "feat", b->how->half ? GGNN_FILE_F16 : GGNN_FILE_F32, b->num_nodes, width, why) : NULL;
+    b->rows =
+        b->row ? reserve(b, "feat", b->how->half ? GGNN_FILE_F16 : GGNN_FILE_F32, b->num_nodes, width, why) : NULL;
     return b->rows != NULL;
 }
 
@@ -332,7 +358,8 @@ static void normalise(float* row, int64_t width)
 {
     double sum = 0;
     for (int64_t j = 0; j < width; j++) sum += fabs((double)row[j]);
-    if (sum > 0) for (int64_t j = 0; j < width; j++) row[j] = (float)((double)row[j] / sum);
+    if (sum > 0)
+        for (int64_t j = 0; j < width; j++) row[j] = (float)((double)row[j] / sum);
 }
 
 static bool add_row(builder* b, const float* row, error* why)
@@ -367,12 +394,14 @@ bool builder_add_features(builder* b, const float* rows, int64_t count, error* w
 bool builder_end_features(builder* b, error* why)
 {
     if (b->num_rows != b->num_nodes)
-        return error_set(why, "%s: %lld rows of features for %lld nodes", b->in, (long long)b->num_rows, (long long)b->num_nodes);
-    say(b, "features   %lld wide, %s%s\n", (long long)b->width, b->how->half ? "fp16" : "fp32", b->how->row_normalise ? ", rows normalised" : "");
+        return error_set(why, "%s: %lld rows of features for %lld nodes", b->in, (long long)b->num_rows,
+                         (long long)b->num_nodes);
+    say(b, "features   %lld wide, %s%s\n", (long long)b->width, b->how->half ? "fp16" : "fp32",
+        b->how->row_normalise ? ", rows normalised" : "");
     return true;
 }
 
-/* ---- labels and splits ----------------------------------------------------------------------------------------------- */
+/* ---- labels and splits ---------------------------------------------------------------------------------------- */
 
 static bool write_targets(builder* b, const double* value, error* why)
 {
@@ -399,12 +428,14 @@ bool builder_add_labels(builder* b, const double* value, error* why)
     for (int64_t v = 0; v < b->num_nodes; v++) {
         bool none = isnan(value[v]) || value[v] == -1;
         if (!none && (value[v] < 0 || value[v] >= DATASET_MAX_CLASSES))
-            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d", b->in, value[v], (long long)v, DATASET_MAX_CLASSES - 1);
+            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d", b->in, value[v],
+                             (long long)v, DATASET_MAX_CLASSES - 1);
         b->label[v] = none ? -1 : (int32_t)value[v];
         unknown += none;
         if (b->label[v] > largest) largest = b->label[v];
     }
-    say(b, "labels     %lld classes, %lld node%s without\n", (long long)(largest + 1), (long long)unknown, plural(unknown));
+    say(b, "labels     %lld classes, %lld node%s without\n", (long long)(largest + 1), (long long)unknown,
+        plural(unknown));
     return true;
 }
 
@@ -419,16 +450,20 @@ bool builder_mark(builder* b, int64_t split, int64_t node, int part, error* why)
 {
     static const char* const name[] = {"none", "train", "val", "test"};
     if (node < 0 || node >= b->num_nodes)
-        return error_set(why, "%s: split %lld, %s: node %lld is outside [0, %lld)", b->in, (long long)split, name[part],
-                         (long long)node, (long long)b->num_nodes);
+        return error_set(why, "%s: split %lld, %s: node %lld is outside [0, %lld)", b->in, (long long)split,
+                         name[part], (long long)node, (long long)b->num_nodes);
     uint8_t* mark = &b->split[split * b->num_nodes + node];
     if (*mark && *mark != part)
-        return error_set(why, "%s: split %lld: node %lld is in %s and in %s", b->in, (long long)split, (long long)node, name[*mark], name[part]);
+        return error_set(why, "%s: split %lld: node %lld is in %s and in %s", b->in, (long long)split,
+                         (long long)node, name[*mark], name[part]);
     *mark = (uint8_t)part;
     return true;
 }
 
-static bool has_label(const builder* b, int64_t v) { return b->label ? b->label[v] >= 0 : b->target ? !isnan(b->target[v]) : true; }
+static bool has_label(const builder* b, int64_t v)
+{
+    return b->label ? b->label[v] >= 0 : b->target ? !isnan(b->target[v]) : true;
+}
 
 /* A node without label can be in no split: nothing is known to compare with. */
 static void finish_splits(builder* b)
@@ -448,7 +483,7 @@ static void finish_splits(builder* b)
     }
 }
 
-/* ---- what is made up ------------------------------------------------------------------------------------------------- */
+/* ---- what is made up ------------------------------------------------------------------------------------------ */
 
 /* Uniform in [-1, 1), keyed by node and column: word j % 4 of block j / 4 of the node's stream. */
 static bool make_features(builder* b, error* why)
@@ -496,8 +531,10 @@ static void mark_by_degree(builder* b, int64_t wanted)
     int64_t low = -1, high = b->num_edges; /* count_above(low) > wanted >= count_above(high), or low = -1 */
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (count_above(b, middle) > wanted) low = middle;
-        else high = middle;
+        if (count_above(b, middle) > wanted)
+            low = middle;
+        else
+            high = middle;
     }
     int64_t equal = wanted - count_above(b, high);
     for (int64_t v = 0; v < b->num_nodes; v++) {
@@ -506,7 +543,8 @@ static void mark_by_degree(builder* b, int64_t wanted)
     }
 }
 
-/* Nodes with a label and no part yet, shuffled: the first get part first, and so on. Epochs that training never has. */
+/* Nodes with a label and no part yet, shuffled: the first get part first, and so on. Epochs that training
+   never has. */
 static void mark_at_random(builder* b, int64_t nodes, int part, const int64_t* wanted, int parts)
 {
     int64_t i = 0;
@@ -524,8 +562,10 @@ static bool make_split(builder* b, error* why)
     if (!builder_begin_splits(b, 1, why)) return false;
     for (int64_t v = 0; v < b->num_nodes; v++) labelled += has_label(b, v);
     for (int k = 0; k < 3; k++) wanted[k] = (int64_t)llround(b->how->share[k] * (double)labelled);
-    if (b->how->train == TRAIN_DEGREE) mark_by_degree(b, wanted[0]);
-    else mark_at_random(b, labelled, SPLIT_TRAIN, wanted, 1);
+    if (b->how->train == TRAIN_DEGREE)
+        mark_by_degree(b, wanted[0]);
+    else
+        mark_at_random(b, labelled, SPLIT_TRAIN, wanted, 1);
     mark_at_random(b, labelled - wanted[0], SPLIT_VAL, wanted + 1, 2);
     return true;
 }
@@ -533,8 +573,10 @@ static bool make_split(builder* b, error* why)
 bool builder_finish(builder* b, error* why)
 {
     const convert_options* how = b->how;
-    if (how->random_features && b->rows) return error_set(why, "%s: it has features; --random-features is for graphs without", b->in);
-    if (how->classes && (b->label || b->target)) return error_set(why, "%s: it has labels; --classes is for graphs without", b->in);
+    if (how->random_features && b->rows)
+        return error_set(why, "%s: it has features; --random-features is for graphs without", b->in);
+    if (how->classes && (b->label || b->target))
+        return error_set(why, "%s: it has labels; --classes is for graphs without", b->in);
     if (how->random_features && !make_features(b, why)) return false;
     if (how->classes && !make_labels(b, why)) return false;
     if (how->split && !make_split(b, why)) return false;

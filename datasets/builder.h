@@ -20,41 +20,42 @@
 
 typedef struct {
     const convert_options* how;
-    const char*      in;                  /* begins messages on values that have no better place */
-    const char*      path;                /* the output, beside which scratch lies */
+    const char* in;   /* begins messages on values that have no better place */
+    const char* path; /* the output, beside which scratch lies */
     ggnn_file_writer out;
-    progress         bar;
+    progress bar;
 
-    bool    compact, weighted, both, drop_loops; /* both: edges get their reverse */
-    bool    renamed;                      /* external_id is written */
-    int64_t num_nodes, num_edges;         /* num_edges: as read, then of the output */
-    int64_t room;                         /* edges that the scratch holds */
-    ggnn_file_scratch src, dst, weight;   /* ids as int64_t while compact, else as ggnn_node; float */
-    const int64_t* indptr;                /* of the output */
+    bool compact, weighted, both, drop_loops; /* both: edges get their reverse */
+    bool renamed;                             /* external_id is written */
+    int64_t num_nodes, num_edges;             /* num_edges: as read, then of the output */
+    int64_t room;                             /* edges that the scratch holds */
+    ggnn_file_scratch src, dst, weight;       /* ids as int64_t while compact, else as ggnn_node; float */
+    const int64_t* indptr;                    /* of the output */
 
-    void*    rows;                        /* (num_nodes, width) floats or halves */
-    int64_t  width, num_rows;             /* rows so far */
-    float*   row;                         /* one, changed on its way */
-    int32_t* label;                       /* (num_nodes) or NULL: none, or real targets */
-    float*   target;
-    uint8_t* split;                       /* (num_splits, num_nodes) or NULL */
-    int64_t  num_splits;
+    void* rows;              /* (num_nodes, width) floats or halves */
+    int64_t width, num_rows; /* rows so far */
+    float* row;              /* one, changed on its way */
+    int32_t* label;          /* (num_nodes) or NULL: none, or real targets */
+    float* target;
+    uint8_t* split; /* (num_splits, num_nodes) or NULL */
+    int64_t num_splits;
 } builder;
 
 bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why);
 void builder_close(builder* b); /* without builder_finish the output stays as it was */
 
-/* num_nodes: ids are below it; -1: known after the edges only, ids are compacted. expected: edges, a guess (0: no idea).
-   both and loops: what is usual for the format, where the user did not say. */
+/* num_nodes: ids are below it; -1: known after the edges only, ids are compacted. expected: edges, a guess (0: no
+   idea). both and loops: what is usual for the format, where the user did not say. */
 typedef struct {
     int64_t num_nodes, expected;
-    bool    weighted, both, drop_loops;
+    bool weighted, both, drop_loops;
 } builder_edges;
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
 
-/* Edges src[i] -> dst[i], weight NULL unless weighted. The first edge that is out of range fails, named "edge E" by its
-   number; a reader that knows a line checks before. */
-bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count, error* why);
+/* Edges src[i] -> dst[i], weight NULL unless weighted. The first edge that is out of range fails, named "edge E" by
+   its number; a reader that knows a line checks before. */
+bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count,
+                       error* why);
 bool builder_end_edges(builder* b, error* why);
 
 /* Returns (num_nodes) to fill with what the source of the data called each node, unless compaction did (renamed). */

@@ -2,16 +2,21 @@
 
 #include <string.h>
 
-/* ---- by bits ------------------------------------------------------------------------------------------------------- */
+/* ---- by bits -------------------------------------------------------------------------------------------------- */
 
-typedef struct { uint64_t bits; int64_t before; } word; /* before: ids in the words in front of this one */
+typedef struct {
+    uint64_t bits;
+    int64_t before;
+} word; /* before: ids in the words in front of this one */
 
 static int64_t ones(uint64_t bits) { return __builtin_popcountll(bits); }
 
-static bool make_bits(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, const char* beside, error* why)
+static bool make_bits(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, const char* beside,
+                      error* why)
 {
     int64_t words = m->largest / 64 + 1;
-    if (!ggnn_file_scratch_open(&m->table, beside, words * (int64_t)sizeof(word))) return error_set(why, "%s", m->table.error);
+    if (!ggnn_file_scratch_open(&m->table, beside, words * (int64_t)sizeof(word)))
+        return error_set(why, "%s", m->table.error);
     word* w = m->table.data;
     for (int64_t i = 0; i < count; i++) w[a[i] / 64].bits |= (uint64_t)1 << a[i] % 64;
     for (int64_t i = 0; i < count; i++) w[b[i] / 64].bits |= (uint64_t)1 << b[i] % 64;
@@ -22,7 +27,7 @@ static bool make_bits(compact_map* m, const int64_t* a, const int64_t* b, int64_
     return true;
 }
 
-/* ---- by sorting ---------------------------------------------------------------------------------------------------- */
+/* ---- by sorting ----------------------------------------------------------------------------------------------- */
 
 /* One pass of a radix sort, by the byte at shift: stable. */
 static void sort_by_byte(int64_t* out, const int64_t* in, int64_t count, int shift)
@@ -33,7 +38,8 @@ static void sort_by_byte(int64_t* out, const int64_t* in, int64_t count, int shi
     for (int64_t i = 0; i < count; i++) out[begin[in[i] >> shift & 255]++] = in[i];
 }
 
-static bool make_sorted(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, const char* beside, error* why)
+static bool make_sorted(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, const char* beside,
+                        error* why)
 {
     int64_t total = 2 * count, bytes = total * (int64_t)sizeof(int64_t);
     if (!ggnn_file_scratch_open(&m->table, beside, 2 * bytes)) return error_set(why, "%s", m->table.error);
@@ -53,9 +59,10 @@ static bool make_sorted(compact_map* m, const int64_t* a, const int64_t* b, int6
     return error_set(why, "%s", m->table.error);
 }
 
-/* ---- the interface --------------------------------------------------------------------------------------------------- */
+/* ---- the interface -------------------------------------------------------------------------------------------- */
 
-bool compact_make(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, bool force_sort, const char* beside, error* why)
+bool compact_make(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, bool force_sort,
+                  const char* beside, error* why)
 {
     memset(m, 0, sizeof *m);
     m->table.fd = -1;
@@ -81,8 +88,10 @@ int64_t compact_rank(const compact_map* m, int64_t id)
     int64_t low = 0, high = m->num_ids - 1; /* ids[low] <= id <= ids[high] */
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (ids[middle] < id) low = middle + 1;
-        else high = middle;
+        if (ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }

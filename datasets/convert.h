@@ -9,8 +9,18 @@
 
 #define CONVERT_FORMATS "auto|npz|shchur|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint"
 typedef enum {
-    FORMAT_AUTO, FORMAT_NPZ, FORMAT_SHCHUR, FORMAT_OGB, FORMAT_EDGES, FORMAT_NPY, FORMAT_SNAP, FORMAT_KONECT, FORMAT_MTX,
-    FORMAT_OGB_BINARY, FORMAT_REDDIT, FORMAT_GRAPHSAINT /* these three are recognised, and refused */
+    FORMAT_AUTO,
+    FORMAT_NPZ,
+    FORMAT_SHCHUR,
+    FORMAT_OGB,
+    FORMAT_EDGES,
+    FORMAT_NPY,
+    FORMAT_SNAP,
+    FORMAT_KONECT,
+    FORMAT_MTX,
+    FORMAT_OGB_BINARY,
+    FORMAT_REDDIT,
+    FORMAT_GRAPHSAINT /* these three are recognised, and refused */
 } convert_format;
 
 typedef enum { LOOPS_AUTO, LOOPS_KEEP, LOOPS_DROP, LOOPS_ADD } convert_loops;
@@ -22,13 +32,13 @@ typedef struct { /* zeros: every default */
     convert_direction direction; /* BOTH: each edge gets its reverse; AUTO: what is usual for the format */
     convert_loops loops;
     bool keep_duplicates, drop_weights, row_normalise, half;
-    int64_t num_nodes;                   /* of a bare edge list: ids are 0 .. num_nodes - 1; 0: compact the ids that occur */
-    int64_t random_features, classes;    /* width and number of classes to make up for a bare graph; 0: none */
-    bool split;                          /* make one: shares of the nodes with a label */
-    double share[3];                     /* train, val, test; their sum is at most 1 */
+    int64_t num_nodes; /* of a bare edge list: ids are 0 .. num_nodes - 1; 0: compact the ids that occur */
+    int64_t random_features, classes; /* width and number of classes to make up for a bare graph; 0: none */
+    bool split;                       /* make one: shares of the nodes with a label */
+    double share[3];                  /* train, val, test; their sum is at most 1 */
     convert_train train;
-    uint64_t seed;                       /* of random features, labels, splits */
-    FILE* report;                        /* what was found and changed; NULL: nowhere */
+    uint64_t seed; /* of random features, labels, splits */
+    FILE* report;  /* what was found and changed; NULL: nowhere */
 } convert_options;
 
 /* Reads the graph at in (a file or a folder) and writes out, whole or not at all. Anonymous memory: at most 1.5 times

@@ -20,8 +20,8 @@ uint32_t crc32_more(uint32_t crc, const void* bytes, size_t count)
     crc = ~crc;
     for (; count >= 8; count -= 8, p += 8) {
         uint32_t first = crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
-        crc = table[7][first & 255] ^ table[6][first >> 8 & 255] ^ table[5][first >> 16 & 255] ^ table[4][first >> 24]
-            ^ table[3][p[4]] ^ table[2][p[5]] ^ table[1][p[6]] ^ table[0][p[7]];
+        crc = table[7][first & 255] ^ table[6][first >> 8 & 255] ^ table[5][first >> 16 & 255] ^
+              table[4][first >> 24] ^ table[3][p[4]] ^ table[2][p[5]] ^ table[1][p[6]] ^ table[0][p[7]];
     }
     for (; count; count--, p++) crc = crc >> 8 ^ table[0][(crc ^ *p) & 255];
     return ~crc;

@@ -9,12 +9,12 @@
 
 enum { PREFIX_BYTES = 8, HEADER_MAX = 64 << 10, CHUNK_BYTES = 32 << 10 };
 
-/* ---- the header: a Python dictionary ------------------------------------------------------------------------------- */
+/* ---- the header: a Python dictionary -------------------------------------------------------------------------- */
 
 typedef struct {
     const char* at; /* the text ends with a zero */
-    source*     in;
-    error*      why;
+    source* in;
+    error* why;
 } header_text;
 
 static bool header_fail(const header_text* t, const char* what)
@@ -111,10 +111,14 @@ static bool take_dictionary(header_text* t, npy_header* h)
         if (!take_string(t, key, sizeof key)) return false;
         if (!take(t, ':')) return header_fail(t, "':' is missing");
         bool ok;
-        if (!strcmp(key, "descr")) ok = type = take_type(t, h);
-        else if (!strcmp(key, "fortran_order")) ok = order = take_bool(t, &h->fortran);
-        else if (!strcmp(key, "shape")) ok = shape = take_shape(t, h);
-        else ok = header_fail(t, "an unknown key");
+        if (!strcmp(key, "descr"))
+            ok = type = take_type(t, h);
+        else if (!strcmp(key, "fortran_order"))
+            ok = order = take_bool(t, &h->fortran);
+        else if (!strcmp(key, "shape"))
+            ok = shape = take_shape(t, h);
+        else
+            ok = header_fail(t, "an unknown key");
         if (!ok) return false;
         if (take(t, ',')) continue;
         if (take(t, '}')) break;
@@ -136,7 +140,8 @@ static bool check_length(npy_header* h, source* s, int64_t header_bytes, error* 
     if (empty) h->count = 0;
     int64_t length = source_length(s), need = header_bytes + h->count * h->size;
     if (length >= 0 && length != need)
-        return error_set(why, "%s: %lld bytes, but its shape needs %lld (truncated?)", source_name(s), (long long)length, (long long)need);
+        return error_set(why, "%s: %lld bytes, but its shape needs %lld (truncated?)", source_name(s),
+                         (long long)length, (long long)need);
     return true;
 }
 
@@ -145,8 +150,10 @@ bool npy_read_header(npy_header* h, source* s, error* why)
     unsigned char prefix[PREFIX_BYTES], size[4] = {0};
     memset(h, 0, sizeof *h);
     if (!source_read_all(s, prefix, PREFIX_BYTES, "the .npy header", why)) return false;
-    if (memcmp(prefix, "\x93NUMPY", 6) != 0) return error_set(why, "%s: no .npy array (it does not begin with \\x93NUMPY)", source_name(s));
-    if (prefix[6] < 1 || prefix[6] > 3) return error_set(why, "%s: .npy version %d.%d; 1, 2 and 3 are read", source_name(s), prefix[6], prefix[7]);
+    if (memcmp(prefix, "\x93NUMPY", 6) != 0)
+        return error_set(why, "%s: no .npy array (it does not begin with \\x93NUMPY)", source_name(s));
+    if (prefix[6] < 1 || prefix[6] > 3)
+        return error_set(why, "%s: .npy version %d.%d; 1, 2 and 3 are read", source_name(s), prefix[6], prefix[7]);
     int width = prefix[6] == 1 ? 2 : 4;
     if (!source_read_all(s, size, width, "the .npy header", why)) return false;
     uint32_t bytes = (uint32_t)size[0] | (uint32_t)size[1] << 8 | (uint32_t)size[2] << 16 | (uint32_t)size[3] << 24;
@@ -159,21 +166,23 @@ bool npy_read_header(npy_header* h, source* s, error* why)
     return ok && check_length(h, s, PREFIX_BYTES + width + (int64_t)bytes, why);
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------------------ */
+/* ---- elements ------------------------------------------------------------------------------------------------- */
 
 static uint64_t load(const unsigned char* p, const npy_header* h)
 {
     uint64_t bits = 0;
-    if (h->swapped) for (int i = 0; i < h->size; i++) bits = bits << 8 | p[i];
-    else for (int i = h->size; i-- > 0;) bits = bits << 8 | p[i];
+    if (h->swapped)
+        for (int i = 0; i < h->size; i++) bits = bits << 8 | p[i];
+    else
+        for (int i = h->size; i-- > 0;) bits = bits << 8 | p[i];
     return bits;
 }
 
 static double as_real(uint64_t bits, const npy_header* h)
 {
     uint32_t low = (uint32_t)bits;
-    float    f;
-    double   d;
+    float f;
+    double d;
     if (h->kind == 'i') return (double)((int64_t)(bits << (64 - 8 * h->size)) >> (64 - 8 * h->size));
     if (h->kind != 'f') return (double)bits;
     if (h->size == 2) return (double)ggnn_half_to_float((uint16_t)bits);
@@ -195,16 +204,19 @@ static float as_float(uint64_t bits, const npy_header* h)
 static bool as_int(int64_t* out, uint64_t bits, const npy_header* h, source* s, int64_t index, error* why)
 {
     if (h->kind == 'u' && h->size == 8 && bits > INT64_MAX)
-        return error_set(why, "%s: element %lld: %llu does not fit 64 bits with a sign", source_name(s), (long long)index, (unsigned long long)bits);
+        return error_set(why, "%s: element %lld: %llu does not fit 64 bits with a sign", source_name(s),
+                         (long long)index, (unsigned long long)bits);
     if (h->kind == 'i' || h->kind == 'u' || h->kind == 'b') {
         *out = h->kind == 'i' ? (int64_t)(bits << (64 - 8 * h->size)) >> (64 - 8 * h->size) : (int64_t)bits;
         return true;
     }
     double real = as_real(bits, h);
-    if (isnan(real)) *out = NPY_NAN;
+    if (isnan(real))
+        *out = NPY_NAN;
     else if (real != floor(real) || fabs(real) >= 9223372036854775808.0)
         return error_set(why, "%s: element %lld: %g is no 64-bit integer", source_name(s), (long long)index, real);
-    else *out = (int64_t)real;
+    else
+        *out = (int64_t)real;
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* npy.h - NumPy's .npy arrays read as a stream: versions 1, 2 and 3, either byte order, bool, integers, floats of 2, 4
-   and 8 bytes. The header is not trusted: its shape must agree with the number of bytes that follow. */
+/* npy.h - NumPy's .npy arrays read as a stream: versions 1, 2 and 3, either byte order, bool, integers, floats of 2,
+   4 and 8 bytes. The header is not trusted: its shape must agree with the number of bytes that follow. */
 #ifndef DATASETS_NPY_H
 #define DATASETS_NPY_H
 #include <stdbool.h>
@@ -10,21 +10,21 @@
 enum { NPY_MAX_DIMS = 4 };
 
 typedef struct {
-    char    kind;                /* 'b' bool, 'i' signed, 'u' unsigned, 'f' float */
-    int     size;                /* bytes an element */
-    bool    swapped;             /* big-endian */
-    bool    fortran;             /* columns first; false where both orders are the same (fewer than two dimensions) */
-    int     num_dims;            /* 0: a single number */
+    char kind;    /* 'b' bool, 'i' signed, 'u' unsigned, 'f' float */
+    int size;     /* bytes an element */
+    bool swapped; /* big-endian */
+    bool fortran; /* columns first; false where both orders are the same (fewer than two dimensions) */
+    int num_dims; /* 0: a single number */
     int64_t shape[NPY_MAX_DIMS];
-    int64_t count;               /* elements */
+    int64_t count; /* elements */
 } npy_header;
 
 /* Reads the header; count is known to fit the stream where the stream's length is known, and in 2^62 bytes else. */
 bool npy_read_header(npy_header* h, source* s, error* why);
 
 /* Reads the next count elements, in the order they lie in the file, as floats (rounded to nearest) or integers.
-   An integer of a float that has a fraction or does not fit is an error; NaN becomes NPY_NAN. first: index of the first
-   of them, for messages. */
+   An integer of a float that has a fraction or does not fit is an error; NaN becomes NPY_NAN. first: index of the
+   first of them, for messages. */
 #define NPY_NAN INT64_MIN
 bool npy_read_floats(float* out, int64_t count, const npy_header* h, source* s, error* why);
 bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, int64_t first, error* why);

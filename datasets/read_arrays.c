@@ -1,5 +1,5 @@
-/* Graphs as NumPy arrays: the npz files of the heterophilous benchmark (Platonov et al. 2023), folders of .npy, and the
-   sparse npz of Shchur et al. 2018. */
+/* Graphs as NumPy arrays: the npz files of the heterophilous benchmark (Platonov et al. 2023), folders of .npy, and
+   the sparse npz of Shchur et al. 2018. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { CHUNK = 4096, COLUMN_CHUNK = 512 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* ---- edges ----------------------------------------------------------------------------------------------------------- */
+/* ---- edges ---------------------------------------------------------------------------------------------------- */
 
 /* Sources and targets in turn: (E, 2) by rows, (2, E) by columns. */
 static bool read_pairs(builder* b, array* a, int64_t count, error* why)
@@ -34,7 +34,7 @@ static bool read_pairs(builder* b, array* a, int64_t count, error* why)
    stream side by side. */
 static bool read_planes(builder* b, const array_set* set, const char* name, array* a, int64_t count, error* why)
 {
-    array   second;
+    array second;
     int64_t src[CHUNK], dst[CHUNK];
     if (!array_open(&second, set, name, true, why)) return false;
     bool ok = true;
@@ -42,7 +42,8 @@ static bool read_planes(builder* b, const array_set* set, const char* name, arra
         ok = array_ints(&second, dst, smaller(CHUNK, count - done), why);
     for (int64_t done = 0, some; done < count && ok; done += some) {
         some = smaller(CHUNK, count - done);
-        ok = array_ints(a, src, some, why) && array_ints(&second, dst, some, why) && builder_add_edges(b, src, dst, NULL, some, why);
+        ok = array_ints(a, src, some, why) && array_ints(&second, dst, some, why) &&
+             builder_add_edges(b, src, dst, NULL, some, why);
         progress_update(&b->bar, done + some);
     }
     ok = ok && array_end(&second, why);
@@ -51,10 +52,11 @@ static bool read_planes(builder* b, const array_set* set, const char* name, arra
 }
 
 /* edges (E, 2) or edge_index (2, E). */
-static bool read_edge_array(builder* b, const array_set* set, const char* name, int64_t num_nodes, bool both, error* why)
+static bool read_edge_array(builder* b, const array_set* set, const char* name, int64_t num_nodes, bool both,
+                            error* why)
 {
     array a;
-    bool  index = strcmp(name, "edge_index") == 0;
+    bool index = strcmp(name, "edge_index") == 0;
     if (!array_open(&a, set, name, true, why)) return false;
     bool ok = a.h.num_dims == 2 && a.h.shape[index ? 0 : 1] == 2;
     if (!ok) array_wrong_shape(&a, index ? "(2, E)" : "(E, 2)", why);
@@ -62,26 +64,30 @@ static bool read_edge_array(builder* b, const array_set* set, const char* name, 
     builder_edges about = {.num_nodes = num_nodes, .expected = count, .both = both};
     ok = ok && builder_begin_edges(b, &about, why);
     progress_begin(&b->bar, "reading edges", "edges", count);
-    if (ok && index == a.h.fortran) ok = read_pairs(b, &a, count, why) && array_end(&a, why);
-    else if (ok) ok = read_planes(b, set, name, &a, count, why);
+    if (ok && index == a.h.fortran)
+        ok = read_pairs(b, &a, count, why) && array_end(&a, why);
+    else if (ok)
+        ok = read_planes(b, set, name, &a, count, why);
     progress_end(&b->bar, count, false);
     array_close(&a);
     return ok && builder_end_edges(b, why);
 }
 
-typedef struct { /* a sparse matrix by rows, read from its first row to its last */
-    array   indptr, indices, data; /* data.in NULL: ones */
-    int64_t rows, row, end;        /* end: of the row so far, an offset into indices */
+typedef struct {                 /* a sparse matrix by rows, read from its first row to its last */
+    array indptr, indices, data; /* data.in NULL: ones */
+    int64_t rows, row, end;      /* end: of the row so far, an offset into indices */
 } sparse_rows;
 
-static bool sparse_open(sparse_rows* m, const array_set* set, const char* const names[3], int64_t rows, bool has_data, error* why)
+static bool sparse_open(sparse_rows* m, const array_set* set, const char* const names[3], int64_t rows, bool has_data,
+                        error* why)
 {
     memset(m, 0, sizeof *m);
-    if (!array_open(&m->indptr, set, names[0], true, why) || !array_open(&m->indices, set, names[1], true, why)
-        || !array_open(&m->data, set, names[2], has_data, why))
+    if (!array_open(&m->indptr, set, names[0], true, why) || !array_open(&m->indices, set, names[1], true, why) ||
+        !array_open(&m->data, set, names[2], has_data, why))
         return false;
     m->rows = rows < 0 ? m->indptr.h.count - 1 : rows;
-    if (m->indptr.h.num_dims != 1 || m->indptr.h.count != m->rows + 1) return array_wrong_shape(&m->indptr, "(rows + 1)", why);
+    if (m->indptr.h.num_dims != 1 || m->indptr.h.count != m->rows + 1)
+        return array_wrong_shape(&m->indptr, "(rows + 1)", why);
     if (m->indices.h.num_dims != 1) return array_wrong_shape(&m->indices, "(elements)", why);
     if (m->data.in && (m->data.h.num_dims != 1 || m->data.h.count != m->indices.h.count))
         return array_wrong_shape(&m->data, "as many as indices", why);
@@ -103,15 +109,16 @@ static int64_t sparse_next(sparse_rows* m, error* why)
     if (!array_ints(&m->indptr, &m->end, 1, why)) return -1;
     m->row++;
     if (m->end >= begin && m->end <= m->indices.h.count) return m->end - begin;
-    error_set(why, "%s: row %lld is [%lld, %lld) of %lld elements", source_name(m->indptr.in), (long long)(m->row - 1),
-              (long long)begin, (long long)m->end, (long long)m->indices.h.count);
+    error_set(why, "%s: row %lld is [%lld, %lld) of %lld elements", source_name(m->indptr.in),
+              (long long)(m->row - 1), (long long)begin, (long long)m->end, (long long)m->indices.h.count);
     return -1;
 }
 
 static bool sparse_end(sparse_rows* m, error* why)
 {
     if (m->end != m->indices.h.count)
-        return error_set(why, "%s: ends with %lld, there are %lld indices", source_name(m->indptr.in), (long long)m->end, (long long)m->indices.h.count);
+        return error_set(why, "%s: ends with %lld, there are %lld indices", source_name(m->indptr.in),
+                         (long long)m->end, (long long)m->indices.h.count);
     return array_end(&m->indptr, why) && array_end(&m->indices, why) && (!m->data.in || array_end(&m->data, why));
 }
 
@@ -119,12 +126,15 @@ static bool sparse_end(sparse_rows* m, error* why)
 static bool read_sparse_row(builder* b, sparse_rows* m, int64_t count, bool outgoing, error* why)
 {
     int64_t row[CHUNK], other[CHUNK];
-    float   weight[CHUNK];
+    float weight[CHUNK];
     for (int64_t done = 0, some; done < count; done += some) {
         some = smaller(CHUNK, count - done);
         for (int64_t i = 0; i < some; i++) row[i] = m->row - 1;
-        if (!array_ints(&m->indices, other, some, why) || (m->data.in && !array_floats(&m->data, weight, some, why))) return false;
-        if (!builder_add_edges(b, outgoing ? row : other, outgoing ? other : row, m->data.in ? weight : NULL, some, why)) return false;
+        if (!array_ints(&m->indices, other, some, why) || (m->data.in && !array_floats(&m->data, weight, some, why)))
+            return false;
+        if (!builder_add_edges(b, outgoing ? row : other, outgoing ? other : row, m->data.in ? weight : NULL, some,
+                               why))
+            return false;
     }
     return true;
 }
@@ -142,14 +152,15 @@ static bool read_sparse_edges(builder* b, sparse_rows* m, bool outgoing, const b
     return ok && sparse_end(m, why) && builder_end_edges(b, why);
 }
 
-/* ---- features -------------------------------------------------------------------------------------------------------- */
+/* ---- features ------------------------------------------------------------------------------------------------- */
 
 /* By columns: a chunk of rows of every column is gathered in scratch first, then rows go on in order. */
 static bool read_by_columns(builder* b, array* a, int64_t rows, int64_t width, error* why)
 {
     ggnn_file_scratch whole;
     float column[COLUMN_CHUNK];
-    if (!ggnn_file_scratch_open(&whole, b->path, rows * width * (int64_t)sizeof(float))) return error_set(why, "%s", whole.error);
+    if (!ggnn_file_scratch_open(&whole, b->path, rows * width * (int64_t)sizeof(float)))
+        return error_set(why, "%s", whole.error);
     float* matrix = whole.data;
     bool ok = true;
     for (int64_t j = 0; j < width && ok; j++)
@@ -167,8 +178,8 @@ static bool read_by_columns(builder* b, array* a, int64_t rows, int64_t width, e
 static bool read_by_rows(builder* b, array* a, int64_t rows, int64_t width, error* why)
 {
     int64_t step = width < (1 << 16) ? (1 << 16) / width : 1;
-    float*  chunk = memory_new(memory_product((size_t)step, (size_t)width, sizeof *chunk), "rows of features", why);
-    bool    ok = chunk != NULL;
+    float* chunk = memory_new(memory_product((size_t)step, (size_t)width, sizeof *chunk), "rows of features", why);
+    bool ok = chunk != NULL;
     for (int64_t done = 0, some; done < rows && ok; done += some) {
         some = smaller(step, rows - done);
         ok = array_floats(a, chunk, some * width, why) && builder_add_features(b, chunk, some, why);
@@ -181,7 +192,8 @@ static bool read_by_rows(builder* b, array* a, int64_t rows, int64_t width, erro
 static bool read_dense_features(builder* b, array* a, error* why)
 {
     int64_t rows = a->h.shape[0], width = a->h.num_dims == 2 ? a->h.shape[1] : 1;
-    if (a->h.num_dims < 1 || a->h.num_dims > 2 || rows != b->num_nodes) return array_wrong_shape(a, "(nodes, width)", why);
+    if (a->h.num_dims < 1 || a->h.num_dims > 2 || rows != b->num_nodes)
+        return array_wrong_shape(a, "(nodes, width)", why);
     if (!builder_begin_features(b, width, why)) return false;
     progress_begin(&b->bar, "reading features", "values", a->h.count);
     bool ok = a->h.fortran ? read_by_columns(b, a, rows, width, why) : read_by_rows(b, a, rows, width, why);
@@ -194,7 +206,7 @@ static bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, erro
 {
     if (!builder_begin_features(b, width, why)) return false;
     float* row = memory_new(memory_product((size_t)width, sizeof *row, 1), "a row of features", why);
-    bool   ok = row != NULL;
+    bool ok = row != NULL;
     progress_begin(&b->bar, "reading features", "values", m->indices.h.count);
     for (int64_t v = 0; v < m->rows && ok; v++) {
         int64_t count = sparse_next(m, why);
@@ -202,10 +214,11 @@ static bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, erro
         memset(row, 0, (size_t)width * sizeof *row);
         for (int64_t i = 0; i < count && ok; i++) {
             int64_t column;
-            float   value = 1;
+            float value = 1;
             ok = array_ints(&m->indices, &column, 1, why) && (!m->data.in || array_floats(&m->data, &value, 1, why));
             if (ok && (column < 0 || column >= width))
-                ok = error_set(why, "%s: row %lld: column %lld is outside [0, %lld)", source_name(m->indices.in), (long long)v, (long long)column, (long long)width);
+                ok = error_set(why, "%s: row %lld: column %lld is outside [0, %lld)", source_name(m->indices.in),
+                               (long long)v, (long long)column, (long long)width);
             if (ok) row[column] += value;
         }
         ok = ok && builder_add_features(b, row, 1, why);
@@ -216,38 +229,41 @@ static bool read_sparse_features(builder* b, sparse_rows* m, int64_t width, erro
     return ok && sparse_end(m, why) && builder_end_features(b, why);
 }
 
-/* ---- labels ---------------------------------------------------------------------------------------------------------- */
+/* ---- labels --------------------------------------------------------------------------------------------------- */
 
 static bool read_dense_labels(builder* b, array* a, error* why)
 {
     bool one = a->h.num_dims == 1 || (a->h.num_dims == 2 && a->h.shape[1] == 1);
     if (!one || a->h.shape[0] != b->num_nodes) return array_wrong_shape(a, "(nodes), one label a node,", why);
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
-    bool    ok = value != NULL;
+    bool ok = value != NULL;
     for (int64_t done = 0, some; done < b->num_nodes && ok; done += some) {
         int64_t whole[COLUMN_CHUNK];
-        float   real[COLUMN_CHUNK];
+        float real[COLUMN_CHUNK];
         some = smaller(COLUMN_CHUNK, b->num_nodes - done);
         ok = a->h.kind == 'f' ? array_floats(a, real, some, why) : array_ints(a, whole, some, why);
-        for (int64_t i = 0; i < some && ok; i++) value[done + i] = a->h.kind == 'f' ? (double)real[i] : (double)whole[i];
+        for (int64_t i = 0; i < some && ok; i++)
+            value[done + i] = a->h.kind == 'f' ? (double)real[i] : (double)whole[i];
     }
     ok = ok && array_end(a, why) && builder_add_labels(b, value, why);
     memory_free(value);
     return ok;
 }
 
-/* ---- splits ---------------------------------------------------------------------------------------------------------- */
+/* ---- splits --------------------------------------------------------------------------------------------------- */
 
 /* The masks of one part: (N) or (splits, N), of numbers that are zero or not. */
 static bool read_masks(builder* b, array* a, int part, error* why)
 {
     int64_t value[COLUMN_CHUNK], splits = b->num_splits, nodes = b->num_nodes;
-    if (a->h.count != splits * nodes || a->h.shape[a->h.num_dims - 1] != nodes) return array_wrong_shape(a, "(splits, nodes)", why);
+    if (a->h.count != splits * nodes || a->h.shape[a->h.num_dims - 1] != nodes)
+        return array_wrong_shape(a, "(splits, nodes)", why);
     for (int64_t done = 0, some; done < a->h.count; done += some) {
         some = smaller(COLUMN_CHUNK, a->h.count - done);
         if (!array_ints(a, value, some, why)) return false;
         for (int64_t i = 0; i < some; i++) {
-            int64_t e = done + i, split = a->h.fortran ? e % splits : e / nodes, node = a->h.fortran ? e / splits : e % nodes;
+            int64_t e = done + i, split = a->h.fortran ? e % splits : e / nodes,
+                    node = a->h.fortran ? e / splits : e % nodes;
             if (value[i] && !builder_mark(b, split, node, part, why)) return false;
         }
     }
@@ -271,13 +287,15 @@ static bool read_parts(builder* b, array part[3], error* why)
     int64_t splits = 1;
     for (int k = 0; k < 3; k++)
         if (part[k].in && is_mask(&part[k]) && part[k].h.num_dims == 2) splits = part[k].h.shape[0];
-    if (splits < 1 || splits > 1000) return error_set(why, "%s: %lld splits; 1 to 1000 are stored", b->in, (long long)splits);
+    if (splits < 1 || splits > 1000)
+        return error_set(why, "%s: %lld splits; 1 to 1000 are stored", b->in, (long long)splits);
     if (!builder_begin_splits(b, splits, why)) return false;
     for (int k = 0; k < 3; k++) {
         array* a = &part[k];
         if (!a->in) continue;
         if (a->h.num_dims < 1 || a->h.num_dims > 2) return array_wrong_shape(a, "a mask or a list of ids", why);
-        if (!(is_mask(a) ? read_masks(b, a, k + 1, why) : read_ids(b, a, k + 1, why)) || !array_end(a, why)) return false;
+        if (!(is_mask(a) ? read_masks(b, a, k + 1, why) : read_ids(b, a, k + 1, why)) || !array_end(a, why))
+            return false;
     }
     return true;
 }
@@ -285,12 +303,15 @@ static bool read_parts(builder* b, array part[3], error* why)
 /* split (S, N) as the .ggnn file has it: 0 none, 1 train, 2 val, 3 test. */
 static bool read_split_array(builder* b, array* a, error* why)
 {
-    if (a->h.num_dims != 2 || a->h.shape[1] != b->num_nodes || a->h.fortran) return array_wrong_shape(a, "(splits, nodes), by rows,", why);
+    if (a->h.num_dims != 2 || a->h.shape[1] != b->num_nodes || a->h.fortran)
+        return array_wrong_shape(a, "(splits, nodes), by rows,", why);
     if (!builder_begin_splits(b, a->h.shape[0], why)) return false;
     for (int64_t i = 0; i < a->h.count; i++) {
         int64_t part;
         if (!array_ints(a, &part, 1, why)) return false;
-        if (part < 0 || part > 3) return error_set(why, "%s: element %lld is %lld, not 0 to 3", source_name(a->in), (long long)i, (long long)part);
+        if (part < 0 || part > 3)
+            return error_set(why, "%s: element %lld is %lld, not 0 to 3", source_name(a->in), (long long)i,
+                             (long long)part);
         if (part && !builder_mark(b, i / b->num_nodes, i % b->num_nodes, (int)part, why)) return false;
     }
     return array_end(a, why);
@@ -301,23 +322,26 @@ static bool read_splits(builder* b, const array_set* set, error* why)
     array whole = {0}, part[3];
     memset(part, 0, sizeof part);
     if (b->how->split) return true; /* another is asked for */
-    bool ok = array_open(&whole, set, "split", false, why)
-           && array_open(&part[0], set, "train_masks|train_mask|train", false, why)
-           && array_open(&part[1], set, "val_masks|val_mask|valid|val", false, why)
-           && array_open(&part[2], set, "test_masks|test_mask|test", false, why);
-    if (ok && whole.in) ok = read_split_array(b, &whole, why);
-    else if (ok && (part[0].in || part[1].in || part[2].in)) ok = read_parts(b, part, why);
+    bool ok = array_open(&whole, set, "split", false, why) &&
+              array_open(&part[0], set, "train_masks|train_mask|train", false, why) &&
+              array_open(&part[1], set, "val_masks|val_mask|valid|val", false, why) &&
+              array_open(&part[2], set, "test_masks|test_mask|test", false, why);
+    if (ok && whole.in)
+        ok = read_split_array(b, &whole, why);
+    else if (ok && (part[0].in || part[1].in || part[2].in))
+        ok = read_parts(b, part, why);
     array_close(&whole);
     for (int k = 0; k < 3; k++) array_close(&part[k]);
     return ok;
 }
 
-/* ---- heterophilous npz, folders of .npy ---------------------------------------------------------------------------- */
+/* ---- heterophilous npz, folders of .npy ----------------------------------------------------------------------- */
 
 #define FEATURES "node_features|features|feat|x"
 #define LABELS "node_labels|labels|label|y"
 
-/* Nodes are counted by whatever has a row for each: features, labels, indptr; bare edges need --nodes, or are compacted. */
+/* Nodes are counted by whatever has a row for each: features, labels, indptr; bare edges need --nodes, or are
+   compacted. */
 static bool count_nodes(builder* b, const array_set* set, int64_t* num_nodes, error* why)
 {
     array a;
@@ -363,9 +387,11 @@ static bool read_external_ids(builder* b, const array_set* set, error* why)
 static bool read_array_set(builder* b, const array_set* set, bool both, error* why)
 {
     array features = {0}, labels = {0};
-    bool ok = read_graph_arrays(b, set, both, why) && read_external_ids(b, set, why) && array_open(&features, set, FEATURES, false, why)
-           && (!features.in || read_dense_features(b, &features, why)) && array_open(&labels, set, LABELS, false, why)
-           && (!labels.in || read_dense_labels(b, &labels, why)) && read_splits(b, set, why);
+    bool ok = read_graph_arrays(b, set, both, why) && read_external_ids(b, set, why) &&
+              array_open(&features, set, FEATURES, false, why) &&
+              (!features.in || read_dense_features(b, &features, why)) &&
+              array_open(&labels, set, LABELS, false, why) && (!labels.in || read_dense_labels(b, &labels, why)) &&
+              read_splits(b, set, why);
     array_close(&features);
     array_close(&labels);
     return ok;
@@ -383,7 +409,7 @@ static bool read_from(builder* b, const char* in, bool both, error* why)
 bool read_npz(builder* b, const char* in, error* why) { return read_from(b, in, true, why); }
 bool read_npy(builder* b, const char* in, error* why) { return read_from(b, in, false, why); }
 
-/* ---- Shchur ------------------------------------------------------------------------------------------------------- */
+/* ---- Shchur --------------------------------------------------------------------------------------------------- */
 
 static bool read_shape(int64_t shape[2], const array_set* set, const char* name, error* why)
 {
@@ -398,10 +424,12 @@ static bool read_shape(int64_t shape[2], const array_set* set, const char* name,
 static bool read_shchur_graph(builder* b, const array_set* set, error* why)
 {
     static const char* const names[3] = {"adj_indptr", "adj_indices", "adj_data"};
-    int64_t     shape[2];
+    int64_t shape[2];
     sparse_rows m;
     if (!read_shape(shape, set, "adj_shape", why)) return false;
-    if (shape[0] != shape[1]) return error_set(why, "%s: the adjacency matrix is %lld by %lld", b->in, (long long)shape[0], (long long)shape[1]);
+    if (shape[0] != shape[1])
+        return error_set(why, "%s: the adjacency matrix is %lld by %lld", b->in, (long long)shape[0],
+                         (long long)shape[1]);
     bool ok = sparse_open(&m, set, names, shape[0], false, why);
     array_close(&m.data); /* ones */
     builder_edges about = {shape[0], ok ? m.indices.h.count : 0, false, true, true};
@@ -413,8 +441,8 @@ static bool read_shchur_graph(builder* b, const array_set* set, error* why)
 static bool read_shchur_features(builder* b, const array_set* set, error* why)
 {
     static const char* const names[3] = {"attr_indptr", "attr_indices", "attr_data"};
-    array       dense;
-    int64_t     shape[2];
+    array dense;
+    int64_t shape[2];
     sparse_rows m;
     if (!array_open(&dense, set, "attr_matrix", false, why)) return false;
     if (dense.in || !arrays_have(set, "attr_indptr")) {
@@ -423,7 +451,9 @@ static bool read_shchur_features(builder* b, const array_set* set, error* why)
         return ok;
     }
     if (!read_shape(shape, set, "attr_shape", why)) return false;
-    if (shape[0] != b->num_nodes) return error_set(why, "%s: attributes of %lld nodes, a graph of %lld", b->in, (long long)shape[0], (long long)b->num_nodes);
+    if (shape[0] != b->num_nodes)
+        return error_set(why, "%s: attributes of %lld nodes, a graph of %lld", b->in, (long long)shape[0],
+                         (long long)b->num_nodes);
     bool ok = sparse_open(&m, set, names, shape[0], true, why) && read_sparse_features(b, &m, shape[1], why);
     sparse_close(&m);
     return ok;
@@ -436,7 +466,9 @@ static bool read_sparse_labels(builder* b, sparse_rows* m, double* value, error*
         int64_t column, count = sparse_next(m, why);
         value[v] = -1;
         if (count < 0) return false;
-        if (count > 1) return error_set(why, "%s: node %lld has %lld labels; one is stored", b->in, (long long)v, (long long)count);
+        if (count > 1)
+            return error_set(why, "%s: node %lld has %lld labels; one is stored", b->in, (long long)v,
+                             (long long)count);
         if (count == 1 && !array_ints(&m->indices, &column, 1, why)) return false;
         if (count == 1) value[v] = (double)column;
     }
@@ -447,7 +479,7 @@ static bool read_sparse_labels(builder* b, sparse_rows* m, double* value, error*
 static bool read_shchur_labels(builder* b, const array_set* set, error* why)
 {
     static const char* const names[3] = {"labels_indptr", "labels_indices", "labels_data"};
-    array       dense;
+    array dense;
     sparse_rows m;
     if (!array_open(&dense, set, "labels", false, why)) return false;
     if (dense.in || !arrays_have(set, "labels_indptr")) {
@@ -456,7 +488,7 @@ static bool read_shchur_labels(builder* b, const array_set* set, error* why)
         return ok;
     }
     double* value = memory_new(memory_product((size_t)b->num_nodes, sizeof *value, 1), "labels", why);
-    bool    ok = value && sparse_open(&m, set, names, b->num_nodes, false, why) && read_sparse_labels(b, &m, value, why);
+    bool ok = value && sparse_open(&m, set, names, b->num_nodes, false, why) && read_sparse_labels(b, &m, value, why);
     if (value) sparse_close(&m);
     memory_free(value);
     return ok;
@@ -466,7 +498,8 @@ bool read_shchur(builder* b, const char* in, error* why)
 {
     array_set set;
     if (!arrays_open(&set, in, why)) return false;
-    bool ok = read_shchur_graph(b, &set, why) && read_shchur_features(b, &set, why) && read_shchur_labels(b, &set, why);
+    bool ok =
+        read_shchur_graph(b, &set, why) && read_shchur_features(b, &set, why) && read_shchur_labels(b, &set, why);
     arrays_close(&set);
     return ok;
 }

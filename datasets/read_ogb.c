@@ -24,7 +24,8 @@ static bool open_csv(text* t, const char* in, const char* name, bool needed, err
     int length = snprintf(path, sizeof path, "%s/%s.csv.gz", in, name);
     if (length < 0 || length >= PATH_BYTES) return error_set(why, "%s: path is too long", in);
     if (access(path, F_OK) != 0) path[length - 3] = 0;
-    if (access(path, F_OK) != 0) return !needed || error_set(why, "%s: neither %s.csv.gz nor %s.csv is there", in, name, name);
+    if (access(path, F_OK) != 0)
+        return !needed || error_set(why, "%s: neither %s.csv.gz nor %s.csv is there", in, name, name);
     source* s = source_open(path, why);
     if (!s) return false;
     if (text_open(t, s, "", why)) return true;
@@ -49,16 +50,18 @@ static bool end_line(text* t, error* why)
     return text_real(t, &ignored, why) && text_fail(t, "more columns than expected", why);
 }
 
-/* ---- sizes and edges ------------------------------------------------------------------------------------------------- */
+/* ---- sizes and edges ------------------------------------------------------------------------------------------ */
 
 static bool read_size(const char* in, const char* name, int64_t* size, error* why)
 {
     text t;
     if (!open_csv(&t, in, name, true, why)) return false;
     int more = text_next_line(&t, why);
-    bool ok = more == 1 ? text_int(&t, size, why) && end_line(&t, why) : error_set(why, "%s: is empty", source_name(t.in));
+    bool ok =
+        more == 1 ? text_int(&t, size, why) && end_line(&t, why) : error_set(why, "%s: is empty", source_name(t.in));
     if (ok && *size < 0) ok = text_fail(&t, "a negative size", why);
-    if (ok && (more = text_next_line(&t, why)) == 1) ok = error_set(why, "%s: holds several graphs; one is read", source_name(t.in));
+    if (ok && (more = text_next_line(&t, why)) == 1)
+        ok = error_set(why, "%s: holds several graphs; one is read", source_name(t.in));
     ok = ok && more == 0;
     close_csv(&t);
     return ok;
@@ -83,14 +86,16 @@ static bool read_edge_lines(builder* b, text* t, int64_t num_edges, error* why)
     }
     if (more < 0 || !builder_add_edges(b, src, dst, NULL, count, why)) return false;
     if (b->num_edges == num_edges) return true;
-    return error_set(why, "%s: %lld edges, num-edge-list says %lld (truncated?)", source_name(t->in), (long long)b->num_edges, (long long)num_edges);
+    return error_set(why, "%s: %lld edges, num-edge-list says %lld (truncated?)", source_name(t->in),
+                     (long long)b->num_edges, (long long)num_edges);
 }
 
 static bool read_graph(builder* b, const char* in, error* why)
 {
     int64_t num_nodes, num_edges;
     text t;
-    if (!read_size(in, "raw/num-node-list", &num_nodes, why) || !read_size(in, "raw/num-edge-list", &num_edges, why)) return false;
+    if (!read_size(in, "raw/num-node-list", &num_nodes, why) || !read_size(in, "raw/num-edge-list", &num_edges, why))
+        return false;
     if (!open_csv(&t, in, "raw/edge", true, why)) return false;
     builder_edges about = {num_nodes, source_total(t.in) / 4, false, false, false};
     if (about.expected > num_edges) about.expected = num_edges;
@@ -100,7 +105,7 @@ static bool read_graph(builder* b, const char* in, error* why)
     return ok && builder_end_edges(b, why);
 }
 
-/* ---- features and labels --------------------------------------------------------------------------------------------- */
+/* ---- features and labels -------------------------------------------------------------------------------------- */
 
 /* A row's fields into row, which grows while the first line is read: its length is the width. */
 static bool read_first_row(text* t, float** row, int64_t* width, error* why)
@@ -110,7 +115,8 @@ static bool read_first_row(text* t, float** row, int64_t* width, error* why)
     while (text_more(t, why)) {
         double value;
         if (*width == room) {
-            float* grown = memory_resize(*row, (size_t)room * sizeof **row, (size_t)(room ? 2 * room : 256) * sizeof **row, "a row of features", why);
+            float* grown = memory_resize(*row, (size_t)room * sizeof **row,
+                                         (size_t)(room ? 2 * room : 256) * sizeof **row, "a row of features", why);
             if (!grown) return false;
             *row = grown;
             room = room ? 2 * room : 256;
@@ -146,7 +152,8 @@ static bool read_feature_lines(builder* b, text* t, float** row, error* why)
     }
     if (more < 0) return false;
     if (b->num_rows < b->num_nodes)
-        return error_set(why, "%s: %lld rows for %lld nodes (truncated?)", source_name(t->in), (long long)b->num_rows, (long long)b->num_nodes);
+        return error_set(why, "%s: %lld rows for %lld nodes (truncated?)", source_name(t->in), (long long)b->num_rows,
+                         (long long)b->num_nodes);
     return builder_end_features(b, why);
 }
 
@@ -173,7 +180,9 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
         if (!text_real(t, &value[n++], why) || !end_line(t, why)) return false;
     }
     if (more < 0) return false;
-    if (n < b->num_nodes) return error_set(why, "%s: %lld labels for %lld nodes (truncated?)", source_name(t->in), (long long)n, (long long)b->num_nodes);
+    if (n < b->num_nodes)
+        return error_set(why, "%s: %lld labels for %lld nodes (truncated?)", source_name(t->in), (long long)n,
+                         (long long)b->num_nodes);
     return builder_add_labels(b, value, why);
 }
 
@@ -189,7 +198,7 @@ static bool read_labels(builder* b, const char* in, error* why)
     return ok;
 }
 
-/* ---- splits ---------------------------------------------------------------------------------------------------------- */
+/* ---- splits --------------------------------------------------------------------------------------------------- */
 
 static bool read_part(builder* b, const char* in, const char* split, int part, error* why)
 {
@@ -218,7 +227,8 @@ static void find_split(const char* in, char name[256])
     DIR* list = opendir(path);
     name[0] = 0;
     for (struct dirent* entry; list && (entry = readdir(list));)
-        if (entry->d_name[0] != '.' && (!name[0] || strcmp(entry->d_name, name) < 0)) snprintf(name, 256, "%s", entry->d_name);
+        if (entry->d_name[0] != '.' && (!name[0] || strcmp(entry->d_name, name) < 0))
+            snprintf(name, 256, "%s", entry->d_name);
     if (list) closedir(list);
 }
 

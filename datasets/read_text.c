@@ -11,18 +11,18 @@ enum { BATCH = 4096, HEAD_BYTES = 256 };
 
 typedef enum { EXTRA_FORBIDDEN, EXTRA_IGNORED } extra_columns;
 
-typedef struct { /* how a line is read: u v [weight [...]] */
-    int64_t       base;      /* of the ids: 0 or 1 */
-    int64_t       num_nodes; /* ids are below base + this; -1: any */
-    bool          weighted;
-    extra_columns extra;     /* columns after those */
+typedef struct {       /* how a line is read: u v [weight [...]] */
+    int64_t base;      /* of the ids: 0 or 1 */
+    int64_t num_nodes; /* ids are below base + this; -1: any */
+    bool weighted;
+    extra_columns extra; /* columns after those */
 } edge_format;
 
 typedef struct {
     int64_t src[BATCH], dst[BATCH];
-    float   weight[BATCH];
+    float weight[BATCH];
     int64_t count, seen;
-    bool    extra_seen;
+    bool extra_seen;
 } edge_batch;
 
 static bool flush(builder* b, edge_batch* batch, bool weighted, error* why)
@@ -40,7 +40,8 @@ static bool read_id(text* t, const edge_format* f, int64_t* id, error* why)
     *id -= f->base;
     if (f->num_nodes < 0 || *id < f->num_nodes) return true;
     char what[80];
-    snprintf(what, sizeof what, "id is outside [%lld, %lld]", (long long)f->base, (long long)(f->num_nodes - 1 + f->base));
+    snprintf(what, sizeof what, "id is outside [%lld, %lld]", (long long)f->base,
+             (long long)(f->num_nodes - 1 + f->base));
     return text_fail(t, what, why);
 }
 
@@ -50,7 +51,8 @@ static bool read_weight(builder* b, text* t, float* weight, error* why)
     if (b->how->drop_weights) return text_skip(t, why);
     if (!text_real(t, &value, why)) return false;
     *weight = (float)value;
-    return (*weight >= 0 && isfinite(*weight)) || text_fail(t, "a weight is >= 0 and finite (--drop-weights ignores them)", why);
+    return (*weight >= 0 && isfinite(*weight)) ||
+           text_fail(t, "a weight is >= 0 and finite (--drop-weights ignores them)", why);
 }
 
 static bool read_edge(builder* b, text* t, const edge_format* f, edge_batch* batch, error* why)
@@ -60,7 +62,8 @@ static bool read_edge(builder* b, text* t, const edge_format* f, edge_batch* bat
     if (f->weighted && !read_weight(b, t, &batch->weight[i], why)) return false;
     if (text_more(t, why)) {
         double ignored;
-        if (f->extra == EXTRA_FORBIDDEN && text_real(t, &ignored, why)) return text_fail(t, "more columns than in the first line", why);
+        if (f->extra == EXTRA_FORBIDDEN && text_real(t, &ignored, why))
+            return text_fail(t, "more columns than in the first line", why);
         if (f->extra == EXTRA_FORBIDDEN) return false;
         batch->extra_seen = true;
     }
@@ -82,7 +85,8 @@ static bool read_lines(builder* b, text* t, const edge_format* f, error* why)
     }
     bool ok = more == 0 && flush(b, batch, f->weighted, why);
     progress_end(&b->bar, source_taken(t->in), false);
-    if (ok && batch->extra_seen && b->how->report) fprintf(b->how->report, "columns    those after the %s are not read\n", f->weighted ? "third" : "second");
+    if (ok && batch->extra_seen && b->how->report)
+        fprintf(b->how->report, "columns    those after the %s are not read\n", f->weighted ? "third" : "second");
     memory_free(batch);
     return ok;
 }
@@ -120,7 +124,7 @@ static void close_text(text* t)
     source_close(s);
 }
 
-/* ---- plain lists ----------------------------------------------------------------------------------------------------- */
+/* ---- plain lists ---------------------------------------------------------------------------------------------- */
 
 /* A first line of words names the columns: src,dst or source,target,weight. */
 static bool skip_header(text* t, const char* in, error* why)
@@ -137,12 +141,14 @@ bool read_edges(builder* b, const char* in, error* why)
 {
     text t;
     char head[HEAD_BYTES];
-    int  columns = 0;
+    int columns = 0;
     if (!open_text(&t, in, "#%", head, why)) return false;
     bool ok = skip_header(&t, in, why) && text_columns(&t, 3, &columns, why);
     if (ok && (columns < 2 || columns > 3)) {
         t.field = t.at;
-        ok = text_fail(&t, columns < 2 ? "source and target are expected" : "source, target and a weight are expected, not more", why);
+        ok = text_fail(
+            &t, columns < 2 ? "source and target are expected" : "source, target and a weight are expected, not more",
+            why);
     }
     edge_format f = {0, asked_nodes(b), columns == 3, EXTRA_FORBIDDEN};
     ok = ok && read_list(b, &t, &f, false, why);
@@ -161,10 +167,11 @@ bool read_snap(builder* b, const char* in, error* why)
     return ok;
 }
 
-/* ---- KONECT ---------------------------------------------------------------------------------------------------------- */
+/* ---- KONECT --------------------------------------------------------------------------------------------------- */
 
-/* The first line is "% FORMAT WEIGHTS": sym, asym or bip; unweighted, positive (counts of parallel edges), posweighted,
-   weighted, signed, ... Columns of unweighted lists are all 1; those of positive ones are repeated lines or counts. */
+/* The first line is "% FORMAT WEIGHTS": sym, asym or bip; unweighted, positive (counts of parallel edges),
+   posweighted, weighted, signed, ... Columns of unweighted lists are all 1; those of positive ones are repeated lines
+   or counts. */
 bool read_konect(builder* b, const char* in, error* why)
 {
     text t;
@@ -176,16 +183,21 @@ bool read_konect(builder* b, const char* in, error* why)
     if (ok && !strcmp(format, "bip"))
         ok = error_set(why, "%s: bipartite: its two sides have ids of their own, which would be mixed up", in);
     else if (ok && !known)
-        ok = error_set(why, "%s: line 1 is \"%.40s\"; KONECT's is \"%% sym|asym WEIGHTS\" (--from edges reads plain lists)", in, head);
-    edge_format f = {1, asked_nodes(b), strstr(weights, "weighted") && strcmp(weights, "unweighted") && columns > 2, EXTRA_IGNORED};
+        ok = error_set(
+            why, "%s: line 1 is \"%.40s\"; KONECT's is \"%% sym|asym WEIGHTS\" (--from edges reads plain lists)", in,
+            head);
+    edge_format f = {1, asked_nodes(b), strstr(weights, "weighted") && strcmp(weights, "unweighted") && columns > 2,
+                     EXTRA_IGNORED};
     ok = ok && read_list(b, &t, &f, !strcmp(format, "sym"), why);
     close_text(&t);
     return ok;
 }
 
-/* ---- Matrix Market --------------------------------------------------------------------------------------------------- */
+/* ---- Matrix Market -------------------------------------------------------------------------------------------- */
 
-typedef struct { bool pattern, symmetric; } mtx_header;
+typedef struct {
+    bool pattern, symmetric;
+} mtx_header;
 
 static bool parse_banner(mtx_header* h, const char* head, const char* in, error* why)
 {
@@ -193,18 +205,24 @@ static bool parse_banner(mtx_header* h, const char* head, const char* in, error*
     sscanf(head, "%%%%MatrixMarket %31s %31s %31s %31s", object, layout, field, symmetry);
     h->pattern = !strcmp(field, "pattern");
     h->symmetric = !strcmp(symmetry, "symmetric");
-    if (!strcmp(object, "matrix") && !strcmp(layout, "coordinate") && (h->pattern || !strcmp(field, "real") || !strcmp(field, "integer"))
-        && (h->symmetric || !strcmp(symmetry, "general")))
+    if (!strcmp(object, "matrix") && !strcmp(layout, "coordinate") &&
+        (h->pattern || !strcmp(field, "real") || !strcmp(field, "integer")) &&
+        (h->symmetric || !strcmp(symmetry, "general")))
         return true;
-    return error_set(why, "%s: line 1 is \"%.80s\"; \"%%%%MatrixMarket matrix coordinate pattern|real|integer general|symmetric\" is read", in, head);
+    return error_set(why,
+                     "%s: line 1 is \"%.80s\"; \"%%%%MatrixMarket matrix coordinate pattern|real|integer "
+                     "general|symmetric\" is read",
+                     in, head);
 }
 
 static bool read_sizes(text* t, const char* in, int64_t* nodes, int64_t* entries, error* why)
 {
     int64_t columns;
     if (!text_int(t, nodes, why) || !text_int(t, &columns, why) || !text_int(t, entries, why)) return false;
-    if (*nodes != columns) return error_set(why, "%s: a matrix of %lld by %lld is no graph", in, (long long)*nodes, (long long)columns);
-    if (*nodes < 1 || *entries < 0) return error_set(why, "%s: %lld nodes, %lld entries", in, (long long)*nodes, (long long)*entries);
+    if (*nodes != columns)
+        return error_set(why, "%s: a matrix of %lld by %lld is no graph", in, (long long)*nodes, (long long)columns);
+    if (*nodes < 1 || *entries < 0)
+        return error_set(why, "%s: %lld nodes, %lld entries", in, (long long)*nodes, (long long)*entries);
     return true;
 }
 
@@ -212,11 +230,13 @@ static bool read_entries(builder* b, text* t, const char* in, const mtx_header* 
 {
     int64_t nodes, entries;
     if (!read_sizes(t, in, &nodes, &entries, why)) return false;
-    edge_format   f = {1, nodes, !h->pattern, EXTRA_FORBIDDEN};
+    edge_format f = {1, nodes, !h->pattern, EXTRA_FORBIDDEN};
     builder_edges about = {nodes, guess_edges(t), f.weighted, h->symmetric, false};
     int more = text_next_line(t, why);
     if (more < 0 || !builder_begin_edges(b, &about, why) || (more == 1 && !read_lines(b, t, &f, why))) return false;
-    if (b->num_edges != entries) return error_set(why, "%s: %lld entries, its header says %lld (truncated?)", in, (long long)b->num_edges, (long long)entries);
+    if (b->num_edges != entries)
+        return error_set(why, "%s: %lld entries, its header says %lld (truncated?)", in, (long long)b->num_edges,
+                         (long long)entries);
     return builder_end_edges(b, why);
 }
 

@@ -18,27 +18,28 @@ enum { BUFFER_BYTES = 64 << 10, SMALL_BYTES = 32 << 10, NAME_BYTES = 512 };
 typedef enum { PLAIN, GZIP, DEFLATE } packing;
 
 struct source {
-    char     name[NAME_BYTES];
-    int      fd;
-    packing  how;
-    int64_t  offset, begin, end; /* of the packed bytes in the file: next to read, first, one past the last */
-    bool     declares;           /* a zip member: length and CRC are known beforehand */
-    bool     verified;           /* and have been compared */
-    bool     ended;              /* inflate has come to its end */
-    int64_t  given, declared;    /* unpacked bytes */
+    char name[NAME_BYTES];
+    int fd;
+    packing how;
+    int64_t offset, begin, end; /* of the packed bytes in the file: next to read, first, one past the last */
+    bool declares;              /* a zip member: length and CRC are known beforehand */
+    bool verified;              /* and have been compared */
+    bool ended;                 /* inflate has come to its end */
+    int64_t given, declared;    /* unpacked bytes */
     uint32_t crc, declared_crc;
-    int64_t  small_at, small_end; /* what is left in small: unpacked bytes for readers of a few at a time */
+    int64_t small_at, small_end; /* what is left in small: unpacked bytes for readers of a few at a time */
     unsigned char small[SMALL_BYTES];
 #ifdef HAVE_ZLIB
     z_stream zlib;
-    bool     zlib_open, between_streams; /* between gzip streams: the end is allowed here and only here */
+    bool zlib_open, between_streams; /* between gzip streams: the end is allowed here and only here */
     unsigned char buffer[BUFFER_BYTES];
 #endif
 };
 
-/* ---- packed bytes ---------------------------------------------------------------------------------------------- */
+/* ---- packed bytes --------------------------------------------------------------------------------------------- */
 
-/* Up to bytes packed bytes from the file; 0 at the end of the part, -1 on failure or when the file has become shorter. */
+/* Up to bytes packed bytes from the file; 0 at the end of the part, -1 on failure or when the file has become
+   shorter. */
 static int64_t read_packed(source* s, void* out, int64_t bytes, error* why)
 {
     if (bytes > s->end - s->offset) bytes = s->end - s->offset;
@@ -50,8 +51,11 @@ static int64_t read_packed(source* s, void* out, int64_t bytes, error* why)
             return got;
         }
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) error_set(why, "%s: byte %lld: %s", s->name, (long long)s->offset, strerror(errno));
-        else error_set(why, "%s: file ends at byte %lld, %lld expected", s->name, (long long)s->offset, (long long)s->end);
+        if (got < 0)
+            error_set(why, "%s: byte %lld: %s", s->name, (long long)s->offset, strerror(errno));
+        else
+            error_set(why, "%s: file ends at byte %lld, %lld expected", s->name, (long long)s->offset,
+                      (long long)s->end);
         return -1;
     }
 }
@@ -68,7 +72,7 @@ static int64_t read_plain(source* s, unsigned char* out, int64_t bytes, error* w
     return done;
 }
 
-/* ---- inflate --------------------------------------------------------------------------------------------------- */
+/* ---- inflate -------------------------------------------------------------------------------------------------- */
 #ifdef HAVE_ZLIB
 static void* zlib_new(void* opaque, unsigned items, unsigned size)
 {
@@ -145,8 +149,10 @@ static int64_t read_inflated(source* s, unsigned char* out, int64_t bytes, error
         if (code == Z_STREAM_END && !next_stream(s, why)) return -1;
         if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
             error_set(why, "%s: compressed data damaged near byte %lld: %s", s->name,
-                      (long long)(s->offset - s->zlib.avail_in), code == Z_MEM_ERROR ? "out of memory"
-                      : s->zlib.msg ? s->zlib.msg : "not a deflate stream");
+                      (long long)(s->offset - s->zlib.avail_in),
+                      code == Z_MEM_ERROR ? "out of memory"
+                      : s->zlib.msg       ? s->zlib.msg
+                                          : "not a deflate stream");
             return -1;
         }
     }
@@ -155,8 +161,10 @@ static int64_t read_inflated(source* s, unsigned char* out, int64_t bytes, error
 #else
 static bool start_inflate(source* s, error* why)
 {
-    return error_set(why, "%s: compressed, and this build has no zlib (install its development files and build again, "
-                          "or unpack the file first)", s->name);
+    return error_set(why,
+                     "%s: compressed, and this build has no zlib (install its development files and build again, "
+                     "or unpack the file first)",
+                     s->name);
 }
 static int64_t read_inflated(source* s, unsigned char* out, int64_t bytes, error* why)
 {
@@ -166,7 +174,7 @@ static int64_t read_inflated(source* s, unsigned char* out, int64_t bytes, error
 }
 #endif
 
-/* ---- the stream ------------------------------------------------------------------------------------------------ */
+/* ---- the stream ----------------------------------------------------------------------------------------------- */
 
 static int64_t read_unpacked(source* s, void* out, int64_t bytes, error* why)
 {
@@ -179,10 +187,13 @@ static bool check_end(source* s, error* why)
     unsigned char extra;
     int64_t more = s->ended ? 0 : read_unpacked(s, &extra, 1, why);
     if (more < 0) return false;
-    if (more) return error_set(why, "%s: holds more than the %lld bytes that the archive declares", s->name, (long long)s->declared);
+    if (more)
+        return error_set(why, "%s: holds more than the %lld bytes that the archive declares", s->name,
+                         (long long)s->declared);
     s->verified = true;
     if (s->crc != s->declared_crc)
-        return error_set(why, "%s: CRC-32 is %08x, the archive says %08x: damaged data", s->name, s->crc, s->declared_crc);
+        return error_set(why, "%s: CRC-32 is %08x, the archive says %08x: damaged data", s->name, s->crc,
+                         s->declared_crc);
     return true;
 }
 
@@ -193,7 +204,8 @@ static int64_t read_counted(source* s, void* out, int64_t bytes, error* why)
     int64_t got = read_unpacked(s, out, bytes, why);
     if (got < 0 || !s->declares) return got;
     if (got < bytes) {
-        error_set(why, "%s: holds %lld bytes, the archive declares %lld", s->name, (long long)(s->given + got), (long long)s->declared);
+        error_set(why, "%s: holds %lld bytes, the archive declares %lld", s->name, (long long)(s->given + got),
+                  (long long)s->declared);
         return -1;
     }
     s->given += got;
@@ -229,7 +241,8 @@ bool source_read_all(source* s, void* out, int64_t bytes, const char* what, erro
 {
     int64_t got = source_read(s, out, bytes, why);
     if (got < 0) return false;
-    return got == bytes || error_set(why, "%s: ends inside %s: %lld bytes of %lld", s->name, what, (long long)got, (long long)bytes);
+    return got == bytes ||
+           error_set(why, "%s: ends inside %s: %lld bytes of %lld", s->name, what, (long long)got, (long long)bytes);
 }
 
 bool source_at_end(source* s, const char* what, error* why)
@@ -240,19 +253,24 @@ bool source_at_end(source* s, const char* what, error* why)
     return got == 0 || error_set(why, "%s: more bytes after %s", s->name, what);
 }
 
-/* ---- open and close -------------------------------------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------------------------------------- */
 
 static source* open_file(const char* path, const char* member, error* why)
 {
     struct stat about;
     source* s = memory_new(sizeof *s, "a reader", why);
     if (!s) return NULL;
-    if (member) snprintf(s->name, sizeof s->name, "%s: member %s", path, member);
-    else snprintf(s->name, sizeof s->name, "%s", path);
+    if (member)
+        snprintf(s->name, sizeof s->name, "%s: member %s", path, member);
+    else
+        snprintf(s->name, sizeof s->name, "%s", path);
     s->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (s->fd < 0 || fstat(s->fd, &about) != 0) error_set(why, "%s: %s", path, strerror(errno));
-    else if (S_ISDIR(about.st_mode)) error_set(why, "%s: is a folder, a file is needed", path);
-    else if (!S_ISREG(about.st_mode)) error_set(why, "%s: is no regular file (pipes: write to a file first)", path);
+    if (s->fd < 0 || fstat(s->fd, &about) != 0)
+        error_set(why, "%s: %s", path, strerror(errno));
+    else if (S_ISDIR(about.st_mode))
+        error_set(why, "%s: is a folder, a file is needed", path);
+    else if (!S_ISREG(about.st_mode))
+        error_set(why, "%s: is no regular file (pipes: write to a file first)", path);
     else {
         s->end = (int64_t)about.st_size;
         return s;
@@ -280,7 +298,8 @@ source* source_open_part(const source_part* part, error* why)
 {
     source* s = open_file(part->path, part->member, why);
     if (!s) return NULL;
-    if (part->offset < 0 || part->packed_bytes < 0 || part->offset > s->end || part->packed_bytes > s->end - part->offset) {
+    if (part->offset < 0 || part->packed_bytes < 0 || part->offset > s->end ||
+        part->packed_bytes > s->end - part->offset) {
         error_set(why, "%s: file is shorter than its members", s->name);
         source_close(s);
         return NULL;
@@ -312,7 +331,8 @@ bool source_peek(const char* path, int64_t at, void* out, int64_t bytes, const c
     if (!s) return false;
     s->offset = at;
     int64_t got = read_plain(s, out, bytes, why);
-    if (got >= 0 && got < bytes) error_set(why, "%s: file ends inside %s, at byte %lld", path, what, (long long)s->end);
+    if (got >= 0 && got < bytes)
+        error_set(why, "%s: file ends inside %s, at byte %lld", path, what, (long long)s->end);
     source_close(s);
     return got == bytes;
 }

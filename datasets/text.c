@@ -8,7 +8,7 @@
 
 enum { BUFFER_BYTES = 256 << 10, LOOKAHEAD = TEXT_FIELD_MAX + 2 };
 
-/* ---- the window on the stream ------------------------------------------------------------------------------------ */
+/* ---- the window on the stream --------------------------------------------------------------------------------- */
 
 bool text_open(text* t, source* in, const char* comments, error* why)
 {
@@ -26,8 +26,8 @@ void text_close(text* t)
     t->buffer = NULL;
 }
 
-/* Sees to it that bytes lie in the buffer from t->at on, or all there are. The newline behind the last byte ends loops
-   over bytes without a test for the end of the buffer. */
+/* Sees to it that bytes lie in the buffer from t->at on, or all there are. The newline behind the last byte ends
+   loops over bytes without a test for the end of the buffer. */
 static bool look_ahead(text* t, int64_t bytes, error* why)
 {
     int64_t kept = t->end - t->at;
@@ -56,7 +56,7 @@ bool text_fail(const text* t, const char* what, error* why)
                      (long long)(offset(t, t->field) - t->line_at + 1), what, shown);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------------------------------------------------- */
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -93,7 +93,8 @@ static bool start(text* t, error* why)
     if (t->started) return true;
     t->started = true;
     if (!look_ahead(t, LOOKAHEAD, why)) return false;
-    if (t->end - t->at >= 3 && memcmp(t->at, "\xEF\xBB\xBF", 3) == 0) t->at += 3; /* the mark that Windows puts before UTF-8 */
+    if (t->end - t->at >= 3 && memcmp(t->at, "\xEF\xBB\xBF", 3) == 0)
+        t->at += 3; /* the mark that Windows puts before UTF-8 */
     return true;
 }
 
@@ -123,10 +124,10 @@ bool text_first_comment(text* t, char* out, int bytes, error* why)
     return true;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------------------------ */
+/* ---- fields --------------------------------------------------------------------------------------------------- */
 
-/* To the next field's first byte, past the comma that ends the one before. Fields stay in the buffer until the next call,
-   so that text_fail can show them. */
+/* To the next field's first byte, past the comma that ends the one before. Fields stay in the buffer until the next
+   call, so that text_fail can show them. */
 static bool to_field(text* t, error* why)
 {
     if (!skip_blanks(t, why)) return false;
@@ -139,10 +140,7 @@ static bool to_field(text* t, error* why)
     return true;
 }
 
-bool text_more(text* t, error* why)
-{
-    return skip_blanks(t, why) && *t->at != '\n';
-}
+bool text_more(text* t, error* why) { return skip_blanks(t, why) && *t->at != '\n'; }
 
 bool text_columns(text* t, int most, int* columns, error* why)
 {
@@ -199,10 +197,11 @@ bool text_int(text* t, int64_t* value, error* why)
     return end_field(t, p, why);
 }
 
-/* Up to 19 digits and a power of ten that is exact as a double make one rounding (Clinger 1990); the rest is strtod's. */
+/* Up to 19 digits and a power of ten that is exact as a double make one rounding (Clinger 1990); the rest is
+   strtod's. */
 static const char* parse_fast(const char* p, double* value)
 {
-    static const double power[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+    static const double power[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     bool negative = *p == '-';
     uint64_t n = 0;
@@ -216,7 +215,8 @@ static const char* parse_fast(const char* p, double* value)
         bool down = p[1] == '-';
         p += p[1] == '-' || p[1] == '+' ? 2 : 1;
         if (*p < '0' || *p > '9') return NULL;
-        for (; *p >= '0' && *p <= '9'; p++) if (exponent < 1000) exponent = exponent * 10 + (*p - '0');
+        for (; *p >= '0' && *p <= '9'; p++)
+            if (exponent < 1000) exponent = exponent * 10 + (*p - '0');
         if (down) exponent = -exponent;
     }
     exponent -= point;
@@ -226,8 +226,8 @@ static const char* parse_fast(const char* p, double* value)
     return p;
 }
 
-/* What strtod reads beyond decimal numbers (hexadecimal ones, space in front) is no number here. It stops at the newline
-   behind the buffer at the latest. */
+/* What strtod reads beyond decimal numbers (hexadecimal ones, space in front) is no number here. It stops at the
+   newline behind the buffer at the latest. */
 static const char* parse_slow(const char* p, double* value)
 {
     const char* first = *p == '-' || *p == '+' ? p + 1 : p;

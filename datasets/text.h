@@ -11,25 +11,26 @@
 enum { TEXT_FIELD_MAX = 256 };
 
 typedef struct {
-    source*     in;
+    source* in;
     const char* comments; /* characters that begin a comment line; "" for none */
-    char*       buffer;
-    const char* at;       /* next byte */
-    const char* end;      /* one past the last byte read; a newline stands there */
-    int64_t     line;     /* from 1 */
-    int64_t     dropped;  /* bytes of the stream that have left the buffer */
-    int64_t     line_at;  /* stream offset of the line's first byte */
-    const char* field;    /* the last field's first byte, for text_fail */
-    bool        after_field; /* a comma here ends the field before it */
-    bool        started;  /* in a line; the first text_next_line stays on line 1 */
-    bool        over;     /* the stream's end is in the buffer */
+    char* buffer;
+    const char* at;    /* next byte */
+    const char* end;   /* one past the last byte read; a newline stands there */
+    int64_t line;      /* from 1 */
+    int64_t dropped;   /* bytes of the stream that have left the buffer */
+    int64_t line_at;   /* stream offset of the line's first byte */
+    const char* field; /* the last field's first byte, for text_fail */
+    bool after_field;  /* a comma here ends the field before it */
+    bool started;      /* in a line; the first text_next_line stays on line 1 */
+    bool over;         /* the stream's end is in the buffer */
 } text;
 
 /* The stream stays the caller's. text_close frees the buffer; harmless on a failed open. */
 bool text_open(text* t, source* in, const char* comments, error* why);
 void text_close(text* t);
 
-/* Moves to the next line that has a field: 1; 0 at the end; -1 on failure. The rest of the current line is skipped. */
+/* Moves to the next line that has a field: 1; 0 at the end; -1 on failure. The rest of the current line
+   is skipped. */
 int text_next_line(text* t, error* why);
 
 /* The first byte of the comment the stream begins with, at most bytes - 1 of it and a final zero; "" where line 1 is
@@ -39,8 +40,8 @@ bool text_first_comment(text* t, char* out, int bytes, error* why);
 /* Whether the line has another field. A comma with nothing after it is a field (an empty one, no number). */
 bool text_more(text* t, error* why);
 
-/* The line's next field. text_int: decimal, an optional sign, within int64. text_real: decimal or nan or inf, rounded to
-   the nearest double. Both fail on an empty field, trailing letters, and at the end of the line. */
+/* The line's next field. text_int: decimal, an optional sign, within int64. text_real: decimal or nan or inf, rounded
+   to the nearest double. Both fail on an empty field, trailing letters, and at the end of the line. */
 bool text_int(text* t, int64_t* value, error* why);
 bool text_real(text* t, double* value, error* why);
 bool text_skip(text* t, error* why);

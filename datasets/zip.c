@@ -6,24 +6,34 @@
 
 #include "common/memory.h"
 
-/* Layout: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.7 (local header), 4.3.12 (directory), 4.3.14 - 4.3.16 (its end). */
+/* Layout: PKWARE's APPNOTE.TXT 6.3.10, sections 4.3.7 (local header), 4.3.12 (directory), 4.3.14 - 4.3.16
+   (its end). */
 enum {
-    LOCAL_BYTES = 30, ENTRY_BYTES = 46, END_BYTES = 22, END64_BYTES = 56, LOCATOR_BYTES = 20,
-    COMMENT_MAX = 65535, DIRECTORY_MAX = 64 << 20, DEFLATE_RATIO = 1032
+    LOCAL_BYTES = 30,
+    ENTRY_BYTES = 46,
+    END_BYTES = 22,
+    END64_BYTES = 56,
+    LOCATOR_BYTES = 20,
+    COMMENT_MAX = 65535,
+    DIRECTORY_MAX = 64 << 20,
+    DEFLATE_RATIO = 1032
 };
-#define LOCAL_MAGIC   0x04034B50u
-#define ENTRY_MAGIC   0x02014B50u
-#define END_MAGIC     0x06054B50u
-#define END64_MAGIC   0x06064B50u
+#define LOCAL_MAGIC 0x04034B50u
+#define ENTRY_MAGIC 0x02014B50u
+#define END_MAGIC 0x06054B50u
+#define END64_MAGIC 0x06064B50u
 #define LOCATOR_MAGIC 0x07064B50u
 
 static uint16_t get16(const unsigned char* p) { return (uint16_t)(p[0] | p[1] << 8); }
 static uint32_t get32(const unsigned char* p) { return get16(p) | (uint32_t)get16(p + 2) << 16; }
 static uint64_t get64(const unsigned char* p) { return get32(p) | (uint64_t)get32(p + 4) << 32; }
 
-/* ---- the end of the directory ------------------------------------------------------------------------------------ */
+/* ---- the end of the directory --------------------------------------------------------------------------------- */
 
-typedef struct { uint64_t entries, bytes, offset; int64_t end; } directory; /* end: one past its last byte at most */
+typedef struct {
+    uint64_t entries, bytes, offset;
+    int64_t end;
+} directory; /* end: one past its last byte at most */
 
 static bool read_end64(const char* path, int64_t end, directory* d, error* why)
 {
@@ -34,7 +44,8 @@ static bool read_end64(const char* path, int64_t end, directory* d, error* why)
     if (get32(locator) != LOCATOR_MAGIC || at > (uint64_t)(end - LOCATOR_BYTES - END64_BYTES))
         return error_set(why, "%s: byte %lld: damaged zip64 locator", path, (long long)(end - LOCATOR_BYTES));
     if (!source_peek(path, (int64_t)at, record, END64_BYTES, "zip64's end record", why)) return false;
-    if (get32(record) != END64_MAGIC) return error_set(why, "%s: byte %llu: no zip64 end record", path, (unsigned long long)at);
+    if (get32(record) != END64_MAGIC)
+        return error_set(why, "%s: byte %llu: no zip64 end record", path, (unsigned long long)at);
     d->entries = get64(record + 32);
     d->bytes = get64(record + 40);
     d->offset = get64(record + 48);
@@ -64,9 +75,10 @@ static bool find_end(const char* path, int64_t length, directory* d, error* why)
     return found;
 }
 
-/* ---- the directory ----------------------------------------------------------------------------------------------- */
+/* ---- the directory -------------------------------------------------------------------------------------------- */
 
-/* Takes what the 32-bit fields leave to the zip64 extra field (4.5.3): those of its values whose field is all ones. */
+/* Takes what the 32-bit fields leave to the zip64 extra field (4.5.3): those of its values whose field is
+   all ones. */
 static bool read_extra64(zip_member* m, const unsigned char* extra, int64_t bytes, const char* path, error* why)
 {
     int64_t* const value[3] = {&m->bytes, &m->packed_bytes, &m->header};
@@ -77,7 +89,9 @@ static bool read_extra64(zip_member* m, const unsigned char* extra, int64_t byte
             if (*value[i] != 0xFFFFFFFF || used + 8 > size) continue;
             uint64_t wide = get64(extra + at + 4 + used);
             used += 8;
-            if (wide > INT64_MAX / 2) return error_set(why, "%s: member %s: a size or offset of %llu bytes", path, m->name, (unsigned long long)wide);
+            if (wide > INT64_MAX / 2)
+                return error_set(why, "%s: member %s: a size or offset of %llu bytes", path, m->name,
+                                 (unsigned long long)wide);
             *value[i] = (int64_t)wide;
         }
         at += 4 + size;
@@ -123,14 +137,16 @@ static int64_t read_entry(zip_archive* z, int64_t i, const unsigned char* p, int
 
 static int by_header(const void* a, const void* b)
 {
-    int64_t x = (*(const zip_member* const*)a)->header, y = (*(const zip_member* const*)b)->header;
+    int64_t x = (*(const zip_member*const*)a)->header, y = (*(const zip_member*const*)b)->header;
     return (x > y) - (x < y);
 }
 
-/* Members that share bytes are how a small archive unpacks to petabytes (D. Fifield, 2019); none does so by accident. */
+/* Members that share bytes are how a small archive unpacks to petabytes (D. Fifield, 2019); none does so
+   by accident. */
 static bool check_overlaps(const zip_archive* z, error* why)
 {
-    const zip_member** order = memory_new(memory_product((size_t)z->num_members, sizeof *order, 1), "the archive's directory", why);
+    const zip_member** order =
+        memory_new(memory_product((size_t)z->num_members, sizeof *order, 1), "the archive's directory", why);
     if (!order) return false;
     for (int64_t i = 0; i < z->num_members; i++) order[i] = &z->member[i];
     qsort(order, (size_t)z->num_members, sizeof *order, by_header);
@@ -144,14 +160,17 @@ static bool check_overlaps(const zip_archive* z, error* why)
 
 static bool read_directory(zip_archive* z, const directory* d, error* why)
 {
-    if (d->offset > (uint64_t)d->end || d->bytes > (uint64_t)d->end - d->offset || d->bytes > DIRECTORY_MAX || d->entries > d->bytes / ENTRY_BYTES)
-        return error_set(why, "%s: a directory of %llu members in %llu bytes at %llu, in a file that ends it at %lld", z->path,
-                         (unsigned long long)d->entries, (unsigned long long)d->bytes, (unsigned long long)d->offset, (long long)d->end);
+    if (d->offset > (uint64_t)d->end || d->bytes > (uint64_t)d->end - d->offset || d->bytes > DIRECTORY_MAX ||
+        d->entries > d->bytes / ENTRY_BYTES)
+        return error_set(why, "%s: a directory of %llu members in %llu bytes at %llu, in a file that ends it at %lld",
+                         z->path, (unsigned long long)d->entries, (unsigned long long)d->bytes,
+                         (unsigned long long)d->offset, (long long)d->end);
     z->num_members = (int64_t)d->entries;
     z->directory = (int64_t)d->offset;
     unsigned char* raw = memory_new((size_t)d->bytes, "the archive's directory", why);
     z->text = raw ? memory_new((size_t)d->bytes, "the members' names", why) : NULL;
-    z->member = z->text ? memory_new(memory_product((size_t)d->entries, sizeof *z->member, 1), "the members", why) : NULL;
+    z->member =
+        z->text ? memory_new(memory_product((size_t)d->entries, sizeof *z->member, 1), "the members", why) : NULL;
     bool ok = z->member && source_peek(z->path, z->directory, raw, (int64_t)d->bytes, "the directory", why);
     int64_t at = 0;
     char* names = z->text;
@@ -163,13 +182,13 @@ static bool read_directory(zip_archive* z, const directory* d, error* why)
     }
     memory_free(raw);
     if (ok && at != (int64_t)d->bytes)
-        ok = error_set(why, "%s: the directory's %lld members take %lld of its %llu bytes", z->path, (long long)z->num_members,
-                       (long long)at, (unsigned long long)d->bytes);
+        ok = error_set(why, "%s: the directory's %lld members take %lld of its %llu bytes", z->path,
+                       (long long)z->num_members, (long long)at, (unsigned long long)d->bytes);
     return ok && check_overlaps(z, why);
 }
 
-/* Where the member's bytes begin: behind its local header, which must repeat the directory's name. A name that is damaged
-   in one place would otherwise make an array vanish. */
+/* Where the member's bytes begin: behind its local header, which must repeat the directory's name. A name that is
+   damaged in one place would otherwise make an array vanish. */
 static bool find_data(const zip_archive* z, const zip_member* m, int64_t* data, error* why)
 {
     unsigned char local[LOCAL_BYTES];
@@ -178,13 +197,15 @@ static bool find_data(const zip_archive* z, const zip_member* m, int64_t* data, 
     *data = m->header + LOCAL_BYTES + get16(local + 26) + get16(local + 28);
     bool good = get32(local) == LOCAL_MAGIC && *data <= z->directory - m->packed_bytes && get16(local + 26) == length;
     char* name = good ? memory_new(length, "a member's name", why) : NULL;
-    if (good && (!name || !source_peek(z->path, m->header + LOCAL_BYTES, name, (int64_t)length, "a member's name", why))) {
+    if (good &&
+        (!name || !source_peek(z->path, m->header + LOCAL_BYTES, name, (int64_t)length, "a member's name", why))) {
         memory_free(name);
         return false;
     }
     good = good && memcmp(name, m->name, length) == 0;
     memory_free(name);
-    return good || error_set(why, "%s: member %s: damaged header at byte %lld", z->path, m->name, (long long)m->header);
+    return good ||
+           error_set(why, "%s: member %s: damaged header at byte %lld", z->path, m->name, (long long)m->header);
 }
 
 static bool check_headers(const zip_archive* z, error* why)
@@ -195,7 +216,7 @@ static bool check_headers(const zip_archive* z, error* why)
     return true;
 }
 
-/* ---- the interface ----------------------------------------------------------------------------------------------- */
+/* ---- the interface -------------------------------------------------------------------------------------------- */
 
 bool zip_open(zip_archive* z, const char* path, error* why)
 {
@@ -206,7 +227,8 @@ bool zip_open(zip_archive* z, const char* path, error* why)
     strcpy(z->path, path);
     int64_t length = source_file_bytes(path, why);
     if (length >= 0 && length < END_BYTES) error_set(why, "%s: no zip archive: %lld bytes", path, (long long)length);
-    if (!why->text[0] && find_end(path, length, &d, why) && read_directory(z, &d, why) && check_headers(z, why)) return true;
+    if (!why->text[0] && find_end(path, length, &d, why) && read_directory(z, &d, why) && check_headers(z, why))
+        return true;
     zip_close(z);
     return false;
 }
@@ -229,10 +251,13 @@ const zip_member* zip_find(const zip_archive* z, const char* name)
 source* zip_member_open(const zip_archive* z, const zip_member* m, error* why)
 {
     int64_t data;
-    if (m->flags & 1) error_set(why, "%s: member %s is encrypted", z->path, m->name);
+    if (m->flags & 1)
+        error_set(why, "%s: member %s is encrypted", z->path, m->name);
     else if (m->method != 0 && m->method != 8)
-        error_set(why, "%s: member %s is packed by method %d; stored (0) and deflated (8) are read", z->path, m->name, m->method);
+        error_set(why, "%s: member %s is packed by method %d; stored (0) and deflated (8) are read", z->path, m->name,
+                  m->method);
     if (why->text[0] || !find_data(z, m, &data, why)) return NULL;
-    source_part part = {z->path, m->name, data, m->packed_bytes, m->bytes, m->method ? SOURCE_DEFLATED : SOURCE_STORED, m->crc};
+    source_part part = {
+        z->path, m->name, data, m->packed_bytes, m->bytes, m->method ? SOURCE_DEFLATED : SOURCE_STORED, m->crc};
     return source_open_part(&part, why);
 }

@@ -10,17 +10,17 @@
 
 typedef struct {
     const char* name;
-    int64_t     header;              /* where the member's local header begins */
-    int64_t     packed_bytes, bytes;
-    uint32_t    crc;
-    uint16_t    method, flags;       /* 0 stored, 8 deflated; others are refused when the member is opened */
+    int64_t header; /* where the member's local header begins */
+    int64_t packed_bytes, bytes;
+    uint32_t crc;
+    uint16_t method, flags; /* 0 stored, 8 deflated; others are refused when the member is opened */
 } zip_member;
 
 typedef struct {
-    char*       path;
-    char*       text;                /* the members' names */
-    int64_t     num_members, directory; /* directory: its first byte, one past the last byte of any member */
-    zip_member* member;              /* in the directory's order */
+    char* path;
+    char* text;                     /* the members' names */
+    int64_t num_members, directory; /* directory: its first byte, one past the last byte of any member */
+    zip_member* member;             /* in the directory's order */
 } zip_archive;
 
 bool zip_open(zip_archive* z, const char* path, error* why);

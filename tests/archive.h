@@ -12,7 +12,10 @@
 
 #include "datasets/crc32.h"
 
-typedef struct { uint8_t* data; size_t size, room; } bytes;
+typedef struct {
+    uint8_t* data;
+    size_t size, room;
+} bytes;
 
 static inline void put(bytes* b, const void* data, size_t size)
 {
@@ -33,7 +36,7 @@ static inline void drop(bytes* b)
     *b = (bytes){0};
 }
 
-/* ---- .npy ------------------------------------------------------------------------------------------------------------ */
+/* ---- .npy ----------------------------------------------------------------------------------------------------- */
 
 /* A header of version 1, 2 or 3 with this dictionary, padded to 64 bytes as NumPy does. */
 static inline void npy_header_of(bytes* b, int version, const char* dictionary)
@@ -52,18 +55,19 @@ static inline bytes npy_of(const char* type, const char* shape, bool fortran, co
 {
     char dictionary[256];
     bytes b = {0};
-    snprintf(dictionary, sizeof dictionary, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", type, fortran ? "True" : "False", shape);
+    snprintf(dictionary, sizeof dictionary, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", type,
+             fortran ? "True" : "False", shape);
     npy_header_of(&b, 1, dictionary);
     put(&b, data, size);
     return b;
 }
 
-/* ---- zip ------------------------------------------------------------------------------------------------------------- */
+/* ---- zip ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    bytes    file, directory;
+    bytes file, directory;
     uint32_t members;
-    bool     deflated, zip64; /* how further members are written; zip64: sizes in extra fields, and zip64's end records */
+    bool deflated, zip64; /* how further members are written; zip64: sizes in extra fields, and zip64's end records */
 } zip_maker;
 
 static inline bytes deflate_bytes(const void* data, size_t size, int window)
@@ -71,8 +75,8 @@ static inline bytes deflate_bytes(const void* data, size_t size, int window)
     bytes out = {0};
 #ifdef HAVE_ZLIB
     z_stream z = {0};
-    uint8_t  chunk[4096];
-    int      code;
+    uint8_t chunk[4096];
+    int code;
     deflateInit2(&z, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
     z.next_in = (Bytef*)(uintptr_t)data;
     z.avail_in = (unsigned)size;
@@ -94,7 +98,8 @@ static inline bytes deflate_bytes(const void* data, size_t size, int window)
 static inline bytes gzip_bytes(const void* data, size_t size) { return deflate_bytes(data, size, 15 + 16); }
 
 /* The fields that a local header and a directory entry share. */
-static inline void zip_fields(bytes* b, const zip_maker* z, uint32_t crc, size_t packed, size_t size, size_t name, size_t extra)
+static inline void zip_fields(bytes* b, const zip_maker* z, uint32_t crc, size_t packed, size_t size, size_t name,
+                              size_t extra)
 {
     put_number(b, 45, 2);
     put_number(b, 0, 2);
@@ -118,9 +123,9 @@ static inline void zip_extra(bytes* b, const zip_maker* z, size_t packed, size_t
 
 static inline void zip_add(zip_maker* z, const char* name, const void* data, size_t size)
 {
-    bytes    packed = z->deflated ? deflate_bytes(data, size, -15) : (bytes){0};
+    bytes packed = z->deflated ? deflate_bytes(data, size, -15) : (bytes){0};
     uint32_t crc = crc32_more(0, data, size);
-    size_t   header = z->file.size, length = strlen(name), extra = z->zip64 ? 20 : 0;
+    size_t header = z->file.size, length = strlen(name), extra = z->zip64 ? 20 : 0;
     if (!z->deflated) put(&packed, data, size);
     put_number(&z->file, 0x04034B50, 4);
     zip_fields(&z->file, z, crc, packed.size, size, length, extra);
@@ -147,7 +152,7 @@ static inline void zip_add_npy(zip_maker* z, const char* name, bytes npy)
 /* The archive's bytes, the caller's to drop. */
 static inline bytes zip_end(zip_maker* z)
 {
-    bytes  b = z->file;
+    bytes b = z->file;
     size_t at = b.size, size = z->directory.size;
     put(&b, z->directory.data, size);
     if (z->zip64) {

@@ -1,5 +1,5 @@
-/* folder.h - a folder for a test's files, removed at the end: in TMPDIR, else in memory (the tools sync what they write,
-   and some tests write thousands of files), else in /tmp. */
+/* folder.h - a folder for a test's files, removed at the end: in TMPDIR, else in memory (the tools sync what they
+   write, and some tests write thousands of files), else in /tmp. */
 #ifndef FOLDER_H
 #define FOLDER_H
 #include <dirent.h>

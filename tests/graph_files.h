@@ -10,10 +10,10 @@ enum { MODEL_NODES = 40, MODEL_WIDTH = 5, MODEL_SPLITS = 3, MODEL_EDGES_MAX = 40
 typedef struct {
     int64_t num_edges;
     int64_t src[MODEL_EDGES_MAX], dst[MODEL_EDGES_MAX];
-    float   weight[MODEL_EDGES_MAX];
-    float   feat[MODEL_NODES][MODEL_WIDTH];
-    int64_t label[MODEL_NODES];                 /* -1: unknown */
-    uint8_t split[MODEL_SPLITS][MODEL_NODES];   /* 0 where there is no label */
+    float weight[MODEL_EDGES_MAX];
+    float feat[MODEL_NODES][MODEL_WIDTH];
+    int64_t label[MODEL_NODES];               /* -1: unknown */
+    uint8_t split[MODEL_SPLITS][MODEL_NODES]; /* 0 where there is no label */
 } model;
 
 /* Duplicates, self-loops, an isolated node (17), a hub (3); weights of duplicates differ. */
@@ -40,7 +40,7 @@ static inline void model_make(model* m, int64_t num_edges)
     }
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------------ */
+/* ---- text ----------------------------------------------------------------------------------------------------- */
 
 static inline void put_string(bytes* b, const char* string) { put(b, string, strlen(string)); }
 
@@ -48,7 +48,8 @@ static inline void put_edge_lines(bytes* b, const model* m, const char* separato
 {
     for (int64_t e = 0; e < m->num_edges; e++) {
         char line[128];
-        int  n = snprintf(line, sizeof line, "%lld%s%lld", (long long)(m->src[e] + base), separator, (long long)(m->dst[e] + base));
+        int n = snprintf(line, sizeof line, "%lld%s%lld", (long long)(m->src[e] + base), separator,
+                         (long long)(m->dst[e] + base));
         if (weights) n += snprintf(line + n, sizeof line - (size_t)n, "%s%.9g", separator, (double)m->weight[e]);
         put(b, line, (size_t)n);
         put_string(b, "\n");
@@ -57,7 +58,7 @@ static inline void put_edge_lines(bytes* b, const model* m, const char* separato
 
 static inline void save(bytes b, const char* name, bool gzip)
 {
-    char  path[600], file[300];
+    char path[600], file[300];
     bytes packed = {0};
 #ifndef HAVE_ZLIB
     gzip = false;
@@ -72,7 +73,7 @@ static inline void save(bytes b, const char* name, bool gzip)
 static inline void model_mtx(const model* m, const char* name, bool gzip)
 {
     bytes b = {0};
-    char  sizes[64];
+    char sizes[64];
     put_string(&b, "%%MatrixMarket matrix coordinate real general\n% a comment\n");
     snprintf(sizes, sizeof sizes, "%d %d %lld\n", MODEL_NODES, MODEL_NODES, (long long)m->num_edges);
     put_string(&b, sizes);
@@ -80,7 +81,8 @@ static inline void model_mtx(const model* m, const char* name, bool gzip)
     save(b, name, gzip);
 }
 
-static inline void model_list(const model* m, const char* name, const char* head, const char* separator, int64_t base, bool weights, bool gzip)
+static inline void model_list(const model* m, const char* name, const char* head, const char* separator, int64_t base,
+                              bool weights, bool gzip)
 {
     bytes b = {0};
     put_string(&b, head);
@@ -88,7 +90,7 @@ static inline void model_list(const model* m, const char* name, const char* head
     save(b, name, gzip);
 }
 
-/* ---- OGB ------------------------------------------------------------------------------------------------------------- */
+/* ---- OGB ------------------------------------------------------------------------------------------------------ */
 
 static inline void make_folder(const char* name)
 {
@@ -96,10 +98,11 @@ static inline void make_folder(const char* name)
     mkdir(folder_path(path, name), 0777);
 }
 
-static inline void save_numbers(const char* folder_name, const char* name, const int64_t* numbers, int64_t count, bool gzip)
+static inline void save_numbers(const char* folder_name, const char* name, const int64_t* numbers, int64_t count,
+                                bool gzip)
 {
     bytes b = {0};
-    char  line[32], file[200];
+    char line[32], file[200];
     for (int64_t i = 0; i < count; i++) {
         snprintf(line, sizeof line, "%lld\n", (long long)numbers[i]);
         put_string(&b, line);
@@ -112,8 +115,8 @@ static inline void save_numbers(const char* folder_name, const char* name, const
 static inline void model_ogb(const model* m, const char* name, bool gzip)
 {
     static const char* const part[] = {"", "train", "valid", "test"};
-    char    folder_name[128], file[200];
-    bytes   b = {0};
+    char folder_name[128], file[200];
+    bytes b = {0};
     int64_t nodes = MODEL_NODES;
     make_folder(name);
     snprintf(folder_name, sizeof folder_name, "%s/raw", name);
@@ -139,15 +142,16 @@ static inline void model_ogb(const model* m, const char* name, bool gzip)
     make_folder(folder_name);
     for (int k = 1; k <= 3; k++) {
         int64_t id[MODEL_NODES], n = 0;
-        for (int v = 0; v < MODEL_NODES; v++) if (m->split[0][v] == k) id[n++] = v;
+        for (int v = 0; v < MODEL_NODES; v++)
+            if (m->split[0][v] == k) id[n++] = v;
         save_numbers(folder_name, part[k], id, n, gzip);
     }
 }
 
-/* ---- arrays ---------------------------------------------------------------------------------------------------------- */
+/* ---- arrays --------------------------------------------------------------------------------------------------- */
 
 typedef struct { /* where arrays go: an archive, or a folder */
-    zip_maker*  zip;
+    zip_maker* zip;
     const char* folder_name;
 } array_sink;
 
@@ -163,7 +167,8 @@ static inline void put_npy(array_sink* to, const char* name, bytes npy)
     }
 }
 
-static inline void put_vector(array_sink* to, const char* name, const char* type, int64_t count, const void* data, size_t element)
+static inline void put_vector(array_sink* to, const char* name, const char* type, int64_t count, const void* data,
+                              size_t element)
 {
     char shape[32];
     snprintf(shape, sizeof shape, "%lld,", (long long)count);
@@ -171,9 +176,10 @@ static inline void put_vector(array_sink* to, const char* name, const char* type
 }
 
 /* A matrix given by rows of 8-, 4- or 1-byte elements, written by rows or by columns. */
-static inline void put_matrix(array_sink* to, const char* name, const char* type, int64_t rows, int64_t columns, const void* data, size_t element, bool fortran)
+static inline void put_matrix(array_sink* to, const char* name, const char* type, int64_t rows, int64_t columns,
+                              const void* data, size_t element, bool fortran)
 {
-    char  shape[64];
+    char shape[64];
     bytes b = {0};
     snprintf(shape, sizeof shape, "%lld, %lld", (long long)rows, (long long)columns);
     for (int64_t i = 0; i < rows * columns; i++) {
@@ -188,13 +194,15 @@ typedef enum { EDGES_PAIRS, EDGES_INDEX, EDGES_CSC } edge_layout;
 
 static inline void put_edge_arrays(array_sink* to, const model* m, edge_layout layout, bool fortran)
 {
-    int64_t both[2 * MODEL_EDGES_MAX], indptr[MODEL_NODES + 1] = {0}, indices[MODEL_EDGES_MAX], n = m->num_edges, e = 0;
+    int64_t both[2 * MODEL_EDGES_MAX], indptr[MODEL_NODES + 1] = {0}, indices[MODEL_EDGES_MAX], n = m->num_edges,
+                                                            e = 0;
     for (int64_t i = 0; i < n; i++) {
         both[layout == EDGES_PAIRS ? 2 * i : i] = m->src[i];
         both[layout == EDGES_PAIRS ? 2 * i + 1 : n + i] = m->dst[i];
     }
     for (int v = 0; v < MODEL_NODES; v++) {
-        for (int64_t i = 0; i < n; i++) if (m->dst[i] == v) indices[e++] = m->src[i];
+        for (int64_t i = 0; i < n; i++)
+            if (m->dst[i] == v) indices[e++] = m->src[i];
         indptr[v + 1] = e;
     }
     if (layout == EDGES_PAIRS) put_matrix(to, "edges", "<i8", n, 2, both, 8, fortran);
@@ -220,7 +228,7 @@ static inline void put_model(array_sink* to, const model* m, edge_layout layout,
 
 static inline bytes model_npz_bytes(const model* m, edge_layout layout, bool fortran, bool deflated)
 {
-    zip_maker  z = {.deflated = deflated};
+    zip_maker z = {.deflated = deflated};
     array_sink to = {&z, NULL};
     put_model(&to, m, layout, fortran);
     return zip_end(&z);
@@ -241,13 +249,14 @@ static inline void model_npy(const model* m, const char* name, edge_layout layou
 /* Rows of the adjacency matrix hold targets; features sparse or dense; labels plain or one-hot. */
 static inline bytes model_shchur_bytes(const model* m, bool sparse, bool deflated)
 {
-    zip_maker  z = {.deflated = deflated};
+    zip_maker z = {.deflated = deflated};
     array_sink to = {&z, NULL};
     int64_t shape[2] = {MODEL_NODES, MODEL_NODES}, e = 0;
     int32_t indptr[MODEL_NODES + 1] = {0}, indices[MODEL_EDGES_MAX], n = 0;
-    float   ones[MODEL_EDGES_MAX], value[MODEL_NODES * MODEL_WIDTH];
+    float ones[MODEL_EDGES_MAX], value[MODEL_NODES * MODEL_WIDTH];
     for (int32_t v = 0; v < MODEL_NODES; v++) {
-        for (int64_t i = 0; i < m->num_edges; i++) if (m->src[i] == v) indices[e++] = (int32_t)m->dst[i];
+        for (int64_t i = 0; i < m->num_edges; i++)
+            if (m->src[i] == v) indices[e++] = (int32_t)m->dst[i];
         indptr[v + 1] = (int32_t)e;
     }
     for (int64_t i = 0; i < e; i++) ones[i] = 1;

@@ -17,9 +17,11 @@ enum { DEFLATE = 1 };
 enum { DEFLATE = 0 };
 #endif
 
-/* ---- what is expected ------------------------------------------------------------------------------------------------ */
+/* ---- what is expected ----------------------------------------------------------------------------------------- */
 
-typedef struct { int64_t count, src[3 * MODEL_EDGES_MAX], dst[3 * MODEL_EDGES_MAX]; } edge_list;
+typedef struct {
+    int64_t count, src[3 * MODEL_EDGES_MAX], dst[3 * MODEL_EDGES_MAX];
+} edge_list;
 
 static bool edge_before(const edge_list* l, int64_t a, int64_t b)
 {
@@ -65,7 +67,10 @@ static bool graph_is(const dataset* d, const edge_list* l)
     return true;
 }
 
-static bool rows_are(const dataset* d, const model* m) { return d->feat.row[0] && memcmp(d->feat.row[0], m->feat, sizeof m->feat) == 0; }
+static bool rows_are(const dataset* d, const model* m)
+{
+    return d->feat.row[0] && memcmp(d->feat.row[0], m->feat, sizeof m->feat) == 0;
+}
 
 static bool labels_are(const dataset* d, const model* m)
 {
@@ -82,9 +87,10 @@ static bool splits_are(const dataset* d, const model* m, int splits)
 /* Converts folder/name and opens the result; false, with the message printed, on failure. */
 static bool converted(dataset* d, const char* name, const convert_options* how)
 {
-    char  in[600], out[600];
+    char in[600], out[600];
     error why = {""};
-    bool  ok = convert(folder_path(in, name), folder_path(out, "out.ggnn"), how, &why) && dataset_open(d, out, &why) && ggnn_file_verify(&d->file);
+    bool ok = convert(folder_path(in, name), folder_path(out, "out.ggnn"), how, &why) && dataset_open(d, out, &why) &&
+              ggnn_file_verify(&d->file);
     if (!ok) printf("    %s: %s\n", name, why.text);
     return CHECK(ok);
 }
@@ -101,19 +107,22 @@ static const char* refused(const char* name, const convert_options* how)
     return why.text;
 }
 
-/* ---- good files ------------------------------------------------------------------------------------------------------ */
+/* ---- good files ----------------------------------------------------------------------------------------------- */
 
 TEST(the_same_graph_comes_from_every_format)
 {
-    static model     m;
+    static model m;
     static edge_list l;
     test_seed(1);
     for (int round = 0; round < 16; round++) {
         bool gzip = round & 1, deflated = (round & 1) && DEFLATE, fortran = round & 2;
-        convert_options how = {.direction = round & 4 ? DIRECTION_BOTH : DIRECTION_AS_IS, .keep_duplicates = round & 8,
-                               .loops = (convert_loops)(LOOPS_KEEP + round % 3), .num_nodes = MODEL_NODES};
-        static const char* const files[] = {"pairs.npz", "index.npz", "csc.npz", "sparse.npz", "dense.npz", "ogb", "npy-pairs", "npy-index", "npy-csc",
-                                            "list.csv", "list.tsv", "snap.txt", "out.konect", "matrix.mtx"};
+        convert_options how = {.direction = round & 4 ? DIRECTION_BOTH : DIRECTION_AS_IS,
+                               .keep_duplicates = round & 8,
+                               .loops = (convert_loops)(LOOPS_KEEP + round % 3),
+                               .num_nodes = MODEL_NODES};
+        static const char* const files[] = {"pairs.npz", "index.npz", "csc.npz",    "sparse.npz", "dense.npz",
+                                            "ogb",       "npy-pairs", "npy-index",  "npy-csc",    "list.csv",
+                                            "list.tsv",  "snap.txt",  "out.konect", "matrix.mtx"};
         enum { NUM_FILES = sizeof files / sizeof files[0], FIRST_BARE = 9, FIRST_WITHOUT_SPLITS = 3 };
         dataset d;
         model_make(&m, 200 + 10 * round);
@@ -152,9 +161,9 @@ TEST(the_same_graph_comes_from_every_format)
 TEST(the_same_graph_gives_the_same_file)
 {
     static model m;
-    char   path[600];
+    char path[600];
     size_t size[2];
-    char*  content[2];
+    char* content[2];
     static const char* const files[] = {"a.npz", "b"};
     test_seed(2);
     model_make(&m, 150);
@@ -184,7 +193,7 @@ TEST(the_same_graph_gives_the_same_file)
 
 TEST(the_first_weight_of_duplicates_stays)
 {
-    char    path[600];
+    char path[600];
     dataset d;
     convert_options how = {.num_nodes = 4};
     static const char lines[] = "src,dst,weight\n1,0,5\n2,0,.5\n1,0,7\n3,3,1e2\n1,0,6\n";
@@ -206,7 +215,7 @@ TEST(the_first_weight_of_duplicates_stays)
 
 TEST(symmetric_formats_store_one_triangle)
 {
-    char    path[600];
+    char path[600];
     dataset d;
     convert_options how = {.format = FORMAT_AUTO};
     static const char mtx[] = "%%MatrixMarket matrix coordinate pattern symmetric\n%\n3 3 3\n2 1\n3 1\n3 3\n";
@@ -223,17 +232,17 @@ TEST(symmetric_formats_store_one_triangle)
     }
 }
 
-/* ---- ids ------------------------------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------------------------ */
 
 TEST(sparse_ids_are_compacted_in_ascending_order)
 {
     static const int64_t far[] = {0, 1000, 1000000, (int64_t)1 << 40, INT64_MAX - 40};
     test_seed(3);
     for (int k = 0; k < 5; k++) {
-        static model     m;
+        static model m;
         static edge_list l;
         dataset d;
-        bytes   b = {0};
+        bytes b = {0};
         convert_options how = {.format = FORMAT_AUTO};
         model_make(&m, 200);
         m.src[0] = 17; /* every node occurs */
@@ -241,7 +250,8 @@ TEST(sparse_ids_are_compacted_in_ascending_order)
         for (int64_t e = 0; e < m.num_edges; e++) {
             char line[80];
             int64_t gap = k ? far[k] / MODEL_NODES : 1;
-            snprintf(line, sizeof line, "%lld %lld\n", (long long)(m.src[e] * gap + (k ? 7 : 0)), (long long)(m.dst[e] * gap + (k ? 7 : 0)));
+            snprintf(line, sizeof line, "%lld %lld\n", (long long)(m.src[e] * gap + (k ? 7 : 0)),
+                     (long long)(m.dst[e] * gap + (k ? 7 : 0)));
             put_string(&b, line);
         }
         save(b, "far.txt", false);
@@ -249,7 +259,8 @@ TEST(sparse_ids_are_compacted_in_ascending_order)
         if (!converted(&d, "far.txt", &how)) return;
         CHECK(graph_is(&d, &l));
         CHECK_EQ(d.external_id != NULL, k > 0);
-        for (int v = 0; v < MODEL_NODES && d.external_id; v++) CHECK_EQ(d.external_id[v], v * (far[k] / MODEL_NODES) + 7);
+        for (int v = 0; v < MODEL_NODES && d.external_id; v++)
+            CHECK_EQ(d.external_id[v], v * (far[k] / MODEL_NODES) + 7);
         dataset_close(&d);
     }
 }
@@ -284,7 +295,7 @@ TEST(compaction_by_bits_equals_compaction_by_sorting)
     }
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------------------------- */
 
 TEST(features_are_normalised_and_halved)
 {
@@ -299,13 +310,15 @@ TEST(features_are_normalised_and_halved)
         double sum = 0;
         for (int j = 0; j < MODEL_WIDTH; j++) sum += fabs((double)m.feat[v][j]);
         for (int j = 0; j < MODEL_WIDTH; j++)
-            CHECK(((const float*)d.feat.row[0])[v * MODEL_WIDTH + j] == (sum > 0 ? (float)((double)m.feat[v][j] / sum) : 0));
+            CHECK(((const float*)d.feat.row[0])[v * MODEL_WIDTH + j] ==
+                  (sum > 0 ? (float)((double)m.feat[v][j] / sum) : 0));
     }
     dataset_close(&d);
     how = (convert_options){.half = true};
     if (!converted(&d, "f.npz", &how)) return;
     CHECK_EQ(d.feat.type, GGNN_F16);
-    for (int i = 0; i < MODEL_NODES * MODEL_WIDTH; i++) CHECK(ggnn_half_to_float(((const uint16_t*)d.feat.row[0])[i]) == (&m.feat[0][0])[i]);
+    for (int i = 0; i < MODEL_NODES * MODEL_WIDTH; i++)
+        CHECK(ggnn_half_to_float(((const uint16_t*)d.feat.row[0])[i]) == (&m.feat[0][0])[i]);
     dataset_close(&d);
     m.feat[3][2] = 70000;
     model_npz(&m, "f.npz", EDGES_PAIRS, false, false);
@@ -339,7 +352,12 @@ TEST(bare_graphs_get_random_features_labels_and_splits)
     test_seed(7);
     model_make(&m, 300);
     model_list(&m, "bare.csv", "", ",", 0, false, false);
-    convert_options how = {.num_nodes = MODEL_NODES, .random_features = 9, .classes = 4, .split = true, .share = {.25, .25, .4}, .seed = 3};
+    convert_options how = {.num_nodes = MODEL_NODES,
+                           .random_features = 9,
+                           .classes = 4,
+                           .split = true,
+                           .share = {.25, .25, .4},
+                           .seed = 3};
     if (!converted(&d[0], "bare.csv", &how)) return;
     char copy[600], out[600];
     rename(folder_path(out, "out.ggnn"), folder_path(copy, "first.ggnn"));
@@ -367,27 +385,38 @@ TEST(bare_graphs_get_random_features_labels_and_splits)
     dataset_close(&d[1]);
 }
 
-/* ---- bad files ------------------------------------------------------------------------------------------------------- */
+/* ---- bad files ------------------------------------------------------------------------------------------------ */
 
 TEST(bad_text_is_named_by_line_and_byte)
 {
-    static const struct { const char *name, *content, *message; } bad[] = {
+    static const struct {
+        const char *name, *content, *message;
+    } bad[] = {
         {"x.csv", "0,1\n2,x\n", "x.csv: line 2, byte 3: no number: \"x\""},
         {"x.csv", "0,1\n2,-3\n", "line 2, byte 3: a negative id: \"-3\""},
         {"x.csv", "0,1\n2,1.5\n", "line 2, byte 3: no integer"},
         {"x.csv", "0,1\n2,9223372036854775808\n", "does not fit 64 bits"},
         {"x.csv", "0,1\n2\n", "line 2, byte 2: the line ends"},
         {"x.csv", "0,1\n1,2,3\n", "line 2, byte 5: more columns"},
-        {"x.csv", "0,1,2,3\n", "not more"}, {"x.csv", "0\n", "source and target"},
-        {"x.csv", "0,1,nan\n", "a weight is >= 0"}, {"x.csv", "0,1,-1\n", "a weight is >= 0"}, {"x.csv", "0,1,1e39\n", "a weight is >= 0"},
-        {"x.csv", "src,dst\n", "holds no edge"}, {"x.csv", "", "is empty"}, {"x.csv", "\n\n", "holds no edge"},
+        {"x.csv", "0,1,2,3\n", "not more"},
+        {"x.csv", "0\n", "source and target"},
+        {"x.csv", "0,1,nan\n", "a weight is >= 0"},
+        {"x.csv", "0,1,-1\n", "a weight is >= 0"},
+        {"x.csv", "0,1,1e39\n", "a weight is >= 0"},
+        {"x.csv", "src,dst\n", "holds no edge"},
+        {"x.csv", "", "is empty"},
+        {"x.csv", "\n\n", "holds no edge"},
         {"x.csv", "0,1\nsrc,dst\n", "line 2, byte 1: no number"},
-        {"out.x", "% bip unweighted\n1 1\n", "bipartite"}, {"out.x", "1 2\n", "line 1 is"}, {"out.x", "% sym weighted\n0 1 1\n", "ids begin at 1"},
+        {"out.x", "% bip unweighted\n1 1\n", "bipartite"},
+        {"out.x", "1 2\n", "line 1 is"},
+        {"out.x", "% sym weighted\n0 1 1\n", "ids begin at 1"},
         {"x.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", "coordinate pattern|real|integer"},
-        {"x.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 0 0\n", "coordinate pattern|real|integer"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 0 0\n",
+         "coordinate pattern|real|integer"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n", "2 by 3 is no graph"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n", "1 entries, its header says 2"},
-        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 3\n", "line 3, byte 3: id is outside [1, 2]"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 3\n",
+         "line 3, byte 3: id is outside [1, 2]"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n0 1\n", "ids begin at 1"},
         {"x.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\n", "the line ends"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n", "holds no edge"}};
@@ -405,7 +434,8 @@ TEST(formats_of_later_work_are_named)
     char path[600];
     make_folder("reddit");
     write_file(folder_path(path, "reddit/reddit_data.npz"), "", 0);
-    CHECK(strstr(refused("reddit", &(convert_options){.loops = LOOPS_KEEP}), "DGL's Reddit: this format is known, but not supported yet"));
+    CHECK(strstr(refused("reddit", &(convert_options){.loops = LOOPS_KEEP}),
+                 "DGL's Reddit: this format is known, but not supported yet"));
     CHECK(strstr(refused("reddit", &(convert_options){.format = FORMAT_OGB_BINARY}), "OGB binary"));
     make_folder("nothing");
     CHECK(strstr(refused("nothing", &(convert_options){.loops = LOOPS_KEEP}), "a folder of no known format"));
@@ -415,15 +445,23 @@ TEST(formats_of_later_work_are_named)
 static const char* refused_array(const char* name, const char* type, const char* shape, const void* data, size_t size)
 {
     static const int64_t edges[] = {0, 1, 1, 2}, labels[] = {0, 1, 0};
-    static const float   features[] = {1, 2, 3};
+    static const float features[] = {1, 2, 3};
     static const uint8_t mask[] = {1, 0, 0};
     zip_maker z = {0};
-    const struct { const char *name, *type, *shape; const void* data; size_t size; } good[] = {
-        {"edges.npy", "<i8", "2, 2", edges, sizeof edges}, {"node_features.npy", "<f4", "3, 1", features, sizeof features},
-        {"node_labels.npy", "<i8", "3,", labels, sizeof labels}, {"train_masks.npy", "|b1", "3,", mask, sizeof mask}, {"val_masks.npy", "|b1", "3,", "\0\1\0", 3}};
+    const struct {
+        const char *name, *type, *shape;
+        const void* data;
+        size_t size;
+    } good[] = {{"edges.npy", "<i8", "2, 2", edges, sizeof edges},
+                {"node_features.npy", "<f4", "3, 1", features, sizeof features},
+                {"node_labels.npy", "<i8", "3,", labels, sizeof labels},
+                {"train_masks.npy", "|b1", "3,", mask, sizeof mask},
+                {"val_masks.npy", "|b1", "3,", "\0\1\0", 3}};
     for (int k = 0; k < 5; k++) {
-        if (!strcmp(name, good[k].name)) zip_add_npy(&z, name, npy_of(type, shape, false, data, size));
-        else zip_add_npy(&z, good[k].name, npy_of(good[k].type, good[k].shape, false, good[k].data, good[k].size));
+        if (!strcmp(name, good[k].name))
+            zip_add_npy(&z, name, npy_of(type, shape, false, data, size));
+        else
+            zip_add_npy(&z, good[k].name, npy_of(good[k].type, good[k].shape, false, good[k].data, good[k].size));
     }
     save(zip_end(&z), "bad.npz", false);
     return refused("bad.npz", &(convert_options){.loops = LOOPS_KEEP});
@@ -431,8 +469,9 @@ static const char* refused_array(const char* name, const char* type, const char*
 
 TEST(bad_arrays_are_named)
 {
-    static const int64_t wide[] = {0, 3, 1, 2}, negative[] = {0, -1, 1, 2}, labels[] = {0, -2, 0}, large[] = {0, (int64_t)1 << 40, 0};
-    static const double  real[] = {0, 1, 1.5, 2}, endless[] = {0, INFINITY, 0};
+    static const int64_t wide[] = {0, 3, 1, 2}, negative[] = {0, -1, 1, 2}, labels[] = {0, -2, 0},
+                         large[] = {0, (int64_t)1 << 40, 0};
+    static const double real[] = {0, 1, 1.5, 2}, endless[] = {0, INFINITY, 0};
     CHECK(strstr(refused_array("edges.npy", "<i8", "2, 2", wide, 32), "edge 0: node id 3 is outside [0, 3)"));
     CHECK(strstr(refused_array("edges.npy", "<i8", "2, 2", negative, 32), "edge 0: node id -1"));
     CHECK(strstr(refused_array("edges.npy", "<i8", "4,", wide, 32), "member edges.npy: shape (4); (E, 2)"));
@@ -448,27 +487,35 @@ TEST(bad_arrays_are_named)
     CHECK(strstr(refused_array("train_masks.npy", "<i8", "4,", wide, 32), "node 3 is outside [0, 3)"));
 }
 
-/* ---- damage ---------------------------------------------------------------------------------------------------------- */
+/* ---- damage --------------------------------------------------------------------------------------------------- */
 
-typedef struct { dataset d; char path[600]; } reference;
+typedef struct {
+    dataset d;
+    char path[600];
+} reference;
 
 static bool same_graph(const dataset* a, const dataset* b)
 {
     size_t nodes = (size_t)a->num_nodes;
-    if (a->num_nodes != b->num_nodes || a->num_edges != b->num_edges || a->file.num_sections != b->file.num_sections) return false;
-    if (memcmp(a->csc.indptr, b->csc.indptr, (nodes + 1) * 8) || memcmp(a->csc.indices, b->csc.indices, (size_t)a->num_edges * sizeof(ggnn_node))) return false;
-    return !a->label || (memcmp(a->feat.row[0], b->feat.row[0], nodes * (size_t)a->feat.width * 4) == 0 && memcmp(a->label, b->label, nodes * 4) == 0);
+    if (a->num_nodes != b->num_nodes || a->num_edges != b->num_edges || a->file.num_sections != b->file.num_sections)
+        return false;
+    if (memcmp(a->csc.indptr, b->csc.indptr, (nodes + 1) * 8) ||
+        memcmp(a->csc.indices, b->csc.indices, (size_t)a->num_edges * sizeof(ggnn_node)))
+        return false;
+    return !a->label || (memcmp(a->feat.row[0], b->feat.row[0], nodes * (size_t)a->feat.width * 4) == 0 &&
+                         memcmp(a->label, b->label, nodes * 4) == 0);
 }
 
 /* Converts damaged bytes: 1 fails with a message that names the file, 0 gives the good result, -1 gives another. */
 static int damage(const bytes* file, const char* name, const reference* good)
 {
-    char    in[600], out[600];
-    error   why = {""};
+    char in[600], out[600];
+    error why = {""};
     dataset d;
     remove(folder_path(out, "damaged.ggnn"));
     write_file(folder_path(in, name), file->data, file->size);
-    if (!convert(in, out, &(convert_options){.num_nodes = MODEL_NODES}, &why)) return strstr(why.text, name) && access(out, F_OK) != 0 ? 1 : -1;
+    if (!convert(in, out, &(convert_options){.num_nodes = MODEL_NODES}, &why))
+        return strstr(why.text, name) && access(out, F_OK) != 0 ? 1 : -1;
     if (!dataset_open(&d, out, &why)) return -1;
     bool same = same_graph(&good->d, &d);
     dataset_close(&d);
@@ -477,11 +524,12 @@ static int damage(const bytes* file, const char* name, const reference* good)
 
 static bool make_reference(reference* good, const bytes* file, const char* name)
 {
-    char  in[600];
+    char in[600];
     error why = {""};
     write_file(folder_path(in, name), file->data, file->size);
     snprintf(good->path, sizeof good->path, "%s/reference.ggnn", folder);
-    return CHECK(convert(in, good->path, &(convert_options){.num_nodes = MODEL_NODES}, &why) && dataset_open(&good->d, good->path, &why));
+    return CHECK(convert(in, good->path, &(convert_options){.num_nodes = MODEL_NODES}, &why) &&
+                 dataset_open(&good->d, good->path, &why));
 }
 
 static void check_damage(bytes file, const char* name)
@@ -492,7 +540,8 @@ static void check_damage(bytes file, const char* name)
         bytes shorter = {file.data, cut, cut};
         if (!CHECK_EQ(damage(&shorter, name, &good), 1)) printf("    %s cut to %zu of %zu\n", name, cut, file.size);
     }
-    for (size_t at = (size_t)test_below(3); at < file.size; at += at + 1000 > file.size ? 1 : 3) { /* all of a directory */
+    for (size_t at = (size_t)test_below(3);
+         at<file.size; at += at + 1000> file.size ? 1 : 3) { /* all of a directory */
         uint8_t bit = (uint8_t)(1 << test_below(8));
         file.data[at] ^= bit;
         if (!CHECK(damage(&file, name, &good) >= 0)) printf("    %s: bit %d of byte %zu\n", name, bit, at);
@@ -530,18 +579,24 @@ TEST(damaged_text_gives_a_graph_or_a_message)
         file.size = fread(file.data, 1, file.room, stream);
         fclose(stream);
         for (int i = 0; i < 600; i++) {
-            error   why = {""};
+            error why = {""};
             dataset d;
-            bytes   bad = {malloc(file.size), i < 300 ? (size_t)test_below((int64_t)file.size) : file.size, 0};
+            bytes bad = {malloc(file.size), i < 300 ? (size_t)test_below((int64_t)file.size) : file.size, 0};
             memcpy(bad.data, file.data, bad.size);
             if (i >= 300) bad.data[test_below((int64_t)bad.size)] ^= (uint8_t)(1 << test_below(8));
             write_file(in, bad.data, bad.size);
-            bool ok = convert(in, folder_path(out, "damaged.ggnn"), &(convert_options){.num_nodes = k == 2 ? MODEL_NODES : 0}, &why);
+            bool ok = convert(in, folder_path(out, "damaged.ggnn"),
+                              &(convert_options){.num_nodes = k == 2 ? MODEL_NODES : 0}, &why);
             if (ok && CHECK(dataset_open(&d, out, &why))) {
-                CHECK_EQ(ggnn_graph_validate(&(ggnn_graph){.at = {0, 0, 0, d.num_nodes, 1}, .part = &d.csc, .num_nodes = d.num_nodes, .num_edges = d.num_edges},
-                                             &(ggnn_fault){0}), GGNN_OK);
+                CHECK_EQ(ggnn_graph_validate(&(ggnn_graph){.at = {0, 0, 0, d.num_nodes, 1},
+                                                           .part = &d.csc,
+                                                           .num_nodes = d.num_nodes,
+                                                           .num_edges = d.num_edges},
+                                             &(ggnn_fault){0}),
+                         GGNN_OK);
                 dataset_close(&d);
-            } else CHECK(strstr(why.text, names[k]));
+            } else
+                CHECK(strstr(why.text, names[k]));
             free(bad.data);
         }
         drop(&file);
@@ -560,10 +615,14 @@ TEST(damaged_text_gives_a_graph_or_a_message)
 
 TEST(ogb_folders_with_a_file_cut_or_missing_are_refused)
 {
-    static const struct { const char *file, *cut, *missing; } files[] = {
-        {"raw/edge.csv", "edge.csv", "no known format"}, {"raw/node-feat.csv", "node-feat.csv", NULL}, {"raw/node-label.csv", "labels for 40", NULL},
-        {"raw/num-node-list.csv", "num-node-list.csv: is empty", "num-node-list.csv"}, {"raw/num-edge-list.csv", "num-edge-list.csv: is empty", "num-edge-list.csv"},
-        {"split/time/valid.csv", NULL, "valid.csv"}};
+    static const struct {
+        const char *file, *cut, *missing;
+    } files[] = {{"raw/edge.csv", "edge.csv", "no known format"},
+                 {"raw/node-feat.csv", "node-feat.csv", NULL},
+                 {"raw/node-label.csv", "labels for 40", NULL},
+                 {"raw/num-node-list.csv", "num-node-list.csv: is empty", "num-node-list.csv"},
+                 {"raw/num-edge-list.csv", "num-edge-list.csv: is empty", "num-edge-list.csv"},
+                 {"split/time/valid.csv", NULL, "valid.csv"}};
     static model m;
     test_seed(10);
     model_make(&m, 60);
@@ -586,24 +645,25 @@ TEST(ogb_folders_with_a_file_cut_or_missing_are_refused)
     }
 }
 
-/* ---- resources ------------------------------------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------------------------------------ */
 
 static void check_allocations(const char* name)
 {
-    char  in[600], out[600];
-    long  n = 1;
+    char in[600], out[600];
+    long n = 1;
     folder_path(in, name);
     folder_path(out, "alloc.ggnn");
     remove(out);
     for (;; n++) {
-        char  number[24];
+        char number[24];
         error why = {""};
         snprintf(number, sizeof number, "%ld", memory_calls() + n);
         setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
         bool ok = convert(in, out, &(convert_options){.num_nodes = MODEL_NODES}, &why);
         unsetenv("GGNN_TEST_FAIL_ALLOCATION");
         if (ok) break;
-        if (!CHECK(strstr(why.text, "out of memory")) || !CHECK(access(out, F_OK) != 0)) printf("    %s, allocation %ld: %s\n", name, n, why.text);
+        if (!CHECK(strstr(why.text, "out of memory")) || !CHECK(access(out, F_OK) != 0))
+            printf("    %s, allocation %ld: %s\n", name, n, why.text);
     }
     CHECK(n > 3); /* it was told to fail, and did */
 }
@@ -675,7 +735,10 @@ TEST(the_command_exits_0_1_or_2)
     CHECK_EQ(run_command((char*[]){"convert", path, NULL}, said), 2);
     CHECK_EQ(run_command((char*[]){"convert", path, out, "--from", "mtx", NULL}, said), 1);
     CHECK(strstr(said, "ggnn-data: ") == said && strstr(said, "c.csv"));
-    CHECK_EQ(run_command((char*[]){"convert", path, out, "--train", "degree:.5", "--split", "10:10:40", "--classes", "2", NULL}, said), 0);
+    CHECK_EQ(run_command((char*[]){"convert", path, out, "--train", "degree:.5", "--split", "10:10:40", "--classes",
+                                   "2", NULL},
+                         said),
+             0);
     setenv("GGNN_TEST_FAIL_ALLOCATION", "2", 1);
     CHECK_EQ(run_command((char*[]){"convert", path, out, NULL}, said), 1);
     CHECK(strstr(said, "out of memory"));
@@ -691,7 +754,7 @@ static void write_random_edges(const char* path, int64_t edges, int64_t nodes)
         int64_t id[2] = {test_below(nodes), test_below(nodes)};
         for (int k = 0; k < 2; k++) {
             char digits[24];
-            int  n = 0;
+            int n = 0;
             do digits[n++] = (char)('0' + id[k] % 10);
             while (id[k] /= 10);
             while (n) chunk[used++] = digits[--n];
@@ -709,12 +772,12 @@ static void write_random_edges(const char* path, int64_t edges, int64_t nodes)
 TEST(kill_during_convert_leaves_a_whole_file)
 {
     char path[600], out[600], name[300];
-    int  killed = 0;
+    int killed = 0;
     test_seed(12);
     write_random_edges(folder_path(path, "kill.csv"), 30000, 5000);
     for (int i = 0; i < 25; i++) {
         dataset d;
-        error   why = {""};
+        error why = {""};
         folder_path(out, "kill.ggnn");
         if (i == 0) CHECK(convert(path, out, &(convert_options){.loops = LOOPS_KEEP}, &why));
         pid_t child = start((char*[]){"forever", path, out, NULL}, -1);
@@ -755,15 +818,17 @@ TEST(anonymous_memory_stays_below_one_and_a_half_outputs_and_64_MiB)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     SKIP("a sanitizer's own memory breaks the limit");
 #else
-    char    path[600], out[600], said[1024];
+    char path[600], out[600], said[1024];
     dataset d;
-    error   why = {""};
+    error why = {""};
     test_seed(13);
-    snprintf(path, sizeof path, "%s/ggnn-test-large-%ld.txt", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+    snprintf(path, sizeof path, "%s/ggnn-test-large-%ld.txt", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+             (long)getpid());
     snprintf(out, sizeof out, "%.500s.ggnn", path);
     write_random_edges(path, 5000000, 400000);
     CHECK_EQ(run_command((char*[]){"within", path, out, "64", NULL}, said), 0);
-    if (CHECK(dataset_open(&d, out, &why))) CHECK(d.file.bytes > 40 << 20 && d.num_edges > 9990000 && d.num_nodes == 400000);
+    if (CHECK(dataset_open(&d, out, &why)))
+        CHECK(d.file.bytes > 40 << 20 && d.num_edges > 9990000 && d.num_nodes == 400000);
     dataset_close(&d);
     CHECK_EQ(run_command((char*[]){"within", path, out, "0", NULL}, said), 1); /* the limit works */
     CHECK(strstr(said, "out of memory"));
@@ -772,7 +837,7 @@ TEST(anonymous_memory_stays_below_one_and_a_half_outputs_and_64_MiB)
 #endif
 }
 
-/* ---- real data ------------------------------------------------------------------------------------------------------- */
+/* ---- real data ------------------------------------------------------------------------------------------------ */
 
 /* A file of ../shared/data, seen from the project's root or from a worktree. */
 static bool find_real(char path[600], const char* name)
@@ -790,17 +855,21 @@ TEST(cora_citeseer_and_minesweeper_have_the_known_counts)
 #ifndef HAVE_ZLIB
     SKIP("no zlib");
 #else
-    static const struct { const char* name; int64_t nodes, edges, width, classes, isolated, unknown, splits, train, val, test; } known[] = {
-        {"cora.npz", 2708, 10556, 1433, 7, 0, 0, 1, 140, 500, 1000},
-        {"citeseer.npz", 3327, 9104, 3703, 6, 48, 15, 1, 120, 500, 1000},
-        {"minesweeper.npz", 10000, 78804, 7, 2, 0, 0, 10, 5000, 2500, 2500}};
+    static const struct {
+        const char* name;
+        int64_t nodes, edges, width, classes, isolated, unknown, splits, train, val, test;
+    } known[] = {{"cora.npz", 2708, 10556, 1433, 7, 0, 0, 1, 140, 500, 1000},
+                 {"citeseer.npz", 3327, 9104, 3703, 6, 48, 15, 1, 120, 500, 1000},
+                 {"minesweeper.npz", 10000, 78804, 7, 2, 0, 0, 10, 5000, 2500, 2500}};
     for (int k = 0; k < 3; k++) {
-        char    path[600], out[600];
+        char path[600], out[600];
         dataset d;
-        error   why = {""};
+        error why = {""};
         int64_t count[4], isolated = 0, unknown = 0, loops = 0;
         if (!find_real(path, known[k].name)) SKIP("../shared/data is not there");
-        if (!CHECK(convert(path, folder_path(out, "real.ggnn"), &(convert_options){.loops = LOOPS_KEEP}, &why) && dataset_open(&d, out, &why))) continue;
+        if (!CHECK(convert(path, folder_path(out, "real.ggnn"), &(convert_options){.loops = LOOPS_KEEP}, &why) &&
+                   dataset_open(&d, out, &why)))
+            continue;
         for (int64_t v = 0; v < d.num_nodes; v++) {
             isolated += d.csc.indptr[v] == d.csc.indptr[v + 1];
             unknown += d.label[v] < 0;
@@ -833,7 +902,8 @@ static int child_main(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    if (!strcmp(argv[0], "convert") || !strcmp(argv[0], "forever") || !strcmp(argv[0], "within")) return child_main(argc, argv);
+    if (!strcmp(argv[0], "convert") || !strcmp(argv[0], "forever") || !strcmp(argv[0], "within"))
+        return child_main(argc, argv);
     test_only = argc > 1 ? argv[1] : NULL;
     folder_make();
     RUN(the_same_graph_comes_from_every_format);

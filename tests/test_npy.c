@@ -5,7 +5,7 @@
 #include "tests/folder.h"
 #include "tests/test.h"
 
-/* ---- .npy ------------------------------------------------------------------------------------------------------------ */
+/* ---- .npy ----------------------------------------------------------------------------------------------------- */
 
 /* Opens bytes as a .npy file; what is wrong with its header is in why. */
 static source* open_npy(const bytes* file, npy_header* h, error* why)
@@ -22,30 +22,44 @@ static source* open_npy(const bytes* file, npy_header* h, error* why)
 /* One array of each type holding 0, 1 and a large value, in both byte orders. */
 TEST(every_type_reads_as_floats_and_integers)
 {
-    static const struct { const char* type; uint64_t large; double value; } types[] = {
-        {"b1", 1, 1}, {"i1", 0x80, -128}, {"u1", 0x80, 128}, {"i2", 0x8001, -32767}, {"u2", 0x8001, 32769}, {"i4", 0x80000000, -2147483648.0},
-        {"u4", 0xFFFFFFFF, 4294967295.0}, {"i8", 0xFFFFFFFFFFFFFF85, -123}, {"u8", 0x4000000000000000, 4611686018427387904.0}, {"f2", 0xFBFF, -65504},
-        {"f4", 0xC2F60000, -123}, {"f8", 0x43E0000000000000 - (1u << 11), 9223372036852678656.0}};
+    static const struct {
+        const char* type;
+        uint64_t large;
+        double value;
+    } types[] = {{"b1", 1, 1},
+                 {"i1", 0x80, -128},
+                 {"u1", 0x80, 128},
+                 {"i2", 0x8001, -32767},
+                 {"u2", 0x8001, 32769},
+                 {"i4", 0x80000000, -2147483648.0},
+                 {"u4", 0xFFFFFFFF, 4294967295.0},
+                 {"i8", 0xFFFFFFFFFFFFFF85, -123},
+                 {"u8", 0x4000000000000000, 4611686018427387904.0},
+                 {"f2", 0xFBFF, -65504},
+                 {"f4", 0xC2F60000, -123},
+                 {"f8", 0x43E0000000000000 - (1u << 11), 9223372036852678656.0}};
     for (size_t k = 0; k < 2 * sizeof types / sizeof types[0]; k++) {
         const char* type = types[k / 2].type;
-        int         size = type[1] - '0', big = k % 2;
-        uint64_t    one = type[0] != 'f' ? 1 : size == 2 ? 0x3C00 : size == 4 ? 0x3F800000 : 0x3FF0000000000000;
-        uint64_t    element[3] = {0, one, types[k / 2].large};
-        bytes       data = {0};
-        char        descr[8];
-        npy_header  h;
-        error       why = {""};
-        float       f[3];
-        int64_t     i[3];
+        int size = type[1] - '0', big = k % 2;
+        uint64_t one = type[0] != 'f' ? 1 : size == 2 ? 0x3C00 : size == 4 ? 0x3F800000 : 0x3FF0000000000000;
+        uint64_t element[3] = {0, one, types[k / 2].large};
+        bytes data = {0};
+        char descr[8];
+        npy_header h;
+        error why = {""};
+        float f[3];
+        int64_t i[3];
         for (int e = 0; e < 3; e++)
-            for (int byte = 0; byte < size; byte++) put_number(&data, element[e] >> 8 * (big ? size - 1 - byte : byte) & 255, 1);
+            for (int byte = 0; byte < size; byte++)
+                put_number(&data, element[e] >> 8 * (big ? size - 1 - byte : byte) & 255, 1);
         snprintf(descr, sizeof descr, "%c%s", size == 1 ? '|' : big ? '>' : '<', type);
-        bytes   file = npy_of(descr, "3,", false, data.data, data.size);
+        bytes file = npy_of(descr, "3,", false, data.data, data.size);
         source* s = open_npy(&file, &h, &why);
         CHECK(s && npy_read_floats(f, 3, &h, s, &why) && f[0] == 0 && f[1] == 1 && f[2] == (float)types[k / 2].value);
         source_close(s);
         s = open_npy(&file, &h, &why);
-        CHECK(s && npy_read_ints(i, 3, &h, s, 0, &why) && i[0] == 0 && i[1] == 1 && i[2] == (int64_t)types[k / 2].value);
+        CHECK(s && npy_read_ints(i, 3, &h, s, 0, &why) && i[0] == 0 && i[1] == 1 &&
+              i[2] == (int64_t)types[k / 2].value);
         CHECK_STR(why.text, "");
         source_close(s);
         drop(&data);
@@ -55,18 +69,22 @@ TEST(every_type_reads_as_floats_and_integers)
 
 TEST(headers_of_all_versions_and_spellings_are_read)
 {
-    static const char* const good[] = {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", "{\"shape\":(2,3),\"descr\":\"<f4\",\"fortran_order\":True}",
-                                       "{'descr': '<f4', 'fortran_order': True, 'shape': (2L, 3L)}", " { 'shape' : ( 2 , 3 , ) , 'fortran_order' : True , 'descr' : '<f4' } "};
+    static const char* const good[] = {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }",
+                                       "{\"shape\":(2,3),\"descr\":\"<f4\",\"fortran_order\":True}",
+                                       "{'descr': '<f4', 'fortran_order': True, 'shape': (2L, 3L)}",
+                                       " { 'shape' : ( 2 , 3 , ) , 'fortran_order' : True , 'descr' : '<f4' } "};
     for (int version = 1; version <= 3; version++)
         for (size_t k = 0; k < sizeof good / sizeof good[0]; k++) {
-            bytes      file = {0};
+            bytes file = {0};
             npy_header h;
-            error      why;
+            error why;
             npy_header_of(&file, version, good[k]);
             put(&file, "012345678901234567890123", 24);
             source* s = open_npy(&file, &h, &why);
             CHECK_STR(why.text, "");
-            if (CHECK(s)) CHECK(h.fortran && h.num_dims == 2 && h.shape[0] == 2 && h.shape[1] == 3 && h.count == 6 && h.kind == 'f' && h.size == 4);
+            if (CHECK(s))
+                CHECK(h.fortran && h.num_dims == 2 && h.shape[0] == 2 && h.shape[1] == 3 && h.count == 6 &&
+                      h.kind == 'f' && h.size == 4);
             source_close(s);
             drop(&file);
         }
@@ -74,7 +92,9 @@ TEST(headers_of_all_versions_and_spellings_are_read)
 
 TEST(headers_that_lie_are_refused)
 {
-    static const struct { const char *dictionary, *message; } bad[] = {
+    static const struct {
+        const char *dictionary, *message;
+    } bad[] = {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (7,), }", "shape needs 156"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", "shape needs"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "more elements than"},
@@ -91,28 +111,37 @@ TEST(headers_that_lie_are_refused)
         {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (6,), }", "True or False"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (6,), 'x': 1}", "unknown key"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': 6}", "no tuple"},
-        {"{'descr': '<f4", "short string"}, {"", "no dictionary"}, {"{", "short string"}};
+        {"{'descr': '<f4", "short string"},
+        {"", "no dictionary"},
+        {"{", "short string"}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
-        bytes      file = {0};
+        bytes file = {0};
         npy_header h;
-        error      why;
+        error why;
         npy_header_of(&file, 1, bad[k].dictionary);
         put(&file, "01234567890123456789012", 24);
         CHECK(!open_npy(&file, &h, &why));
-        if (!CHECK(strstr(why.text, bad[k].message) && strstr(why.text, "a.npy"))) printf("    %s -> %s\n", bad[k].dictionary, why.text);
+        if (!CHECK(strstr(why.text, bad[k].message) && strstr(why.text, "a.npy")))
+            printf("    %s -> %s\n", bad[k].dictionary, why.text);
         drop(&file);
     }
 }
 
 TEST(integers_of_floats_must_be_whole)
 {
-    static const struct { double value; const char* message; } cases[] = {{2.5, "element 1: 2.5 is no"}, {1e19, "no 64-bit"}, {-9223372036854775808.0, "no 64-bit"}, {INFINITY, "no 64-bit"}};
+    static const struct {
+        double value;
+        const char* message;
+    } cases[] = {{2.5, "element 1: 2.5 is no"},
+                 {1e19, "no 64-bit"},
+                 {-9223372036854775808.0, "no 64-bit"},
+                 {INFINITY, "no 64-bit"}};
     npy_header h;
-    error      why;
-    int64_t    out[2];
+    error why;
+    int64_t out[2];
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        double  data[2] = {NAN, cases[k].value};
-        bytes   file = npy_of("<f8", "2,", false, data, sizeof data);
+        double data[2] = {NAN, cases[k].value};
+        bytes file = npy_of("<f8", "2,", false, data, sizeof data);
         source* s = open_npy(&file, &h, &why);
         CHECK(s && !npy_read_ints(out, 2, &h, s, 0, &why));
         CHECK(strstr(why.text, cases[k].message));
@@ -121,14 +150,14 @@ TEST(integers_of_floats_must_be_whole)
         drop(&file);
     }
     uint64_t large = 0x8000000000000000;
-    bytes    file = npy_of("<u8", "1,", false, &large, 8);
-    source*  s = open_npy(&file, &h, &why);
+    bytes file = npy_of("<u8", "1,", false, &large, 8);
+    source* s = open_npy(&file, &h, &why);
     CHECK(s && !npy_read_ints(out, 1, &h, s, 0, &why) && strstr(why.text, "9223372036854775808"));
     source_close(s);
     drop(&file);
 }
 
-/* ---- zip ------------------------------------------------------------------------------------------------------------- */
+/* ---- zip ------------------------------------------------------------------------------------------------------ */
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
 
@@ -145,7 +174,7 @@ static bytes small_archive(bool deflated, bool zip64)
 /* The member's bytes, or -1 and a message. */
 static int64_t read_member(const bytes* file, const char* name, char out[256], error* why)
 {
-    char        path[600];
+    char path[600];
     zip_archive z;
     why->text[0] = 0;
     write_file(folder_path(path, "a.zip"), file->data, file->size);
@@ -162,7 +191,7 @@ static int64_t read_member(const bytes* file, const char* name, char out[256], e
 TEST(members_stored_deflated_and_zip64_are_read)
 {
     for (int k = 0; k < 4; k++) {
-        char  out[256];
+        char out[256];
         error why;
         bytes file = small_archive(k & 1, k >> 1);
         CHECK_EQ(read_member(&file, "first", out, &why), 10);
@@ -190,10 +219,11 @@ TEST(truncated_archives_are_refused_at_every_length)
     for (int k = 0; k < 4; k += 2) {
         bytes whole = small_archive(false, k);
         for (size_t cut = 0; cut < whole.size; cut++) {
-            char  out[256];
+            char out[256];
             error why;
             bytes file = {whole.data, cut, cut};
-            if (!CHECK_EQ(read_member(&file, "second", out, &why), -1) || !CHECK(strstr(why.text, "a.zip"))) printf("    length %zu\n", cut);
+            if (!CHECK_EQ(read_member(&file, "second", out, &why), -1) || !CHECK(strstr(why.text, "a.zip")))
+                printf("    length %zu\n", cut);
         }
         drop(&whole);
     }
@@ -205,7 +235,7 @@ TEST(flipped_bits_are_found_or_harmless)
 {
     for (int k = 0; k < 4; k++) {
         bytes file = small_archive(k & 1, k >> 1);
-        int   found = 0, bits = 0;
+        int found = 0, bits = 0;
 #ifndef HAVE_ZLIB
         if (k & 1) {
             drop(&file);
@@ -213,13 +243,15 @@ TEST(flipped_bits_are_found_or_harmless)
         }
 #endif
         for (size_t bit = 0; bit < 8 * file.size; bit++) {
-            char  out[256];
+            char out[256];
             error why;
             file.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
             int64_t got = read_member(&file, "second", out, &why);
             bits++;
-            if (got < 0) found++;
-            else if (!CHECK(got == (int64_t)sizeof letters && memcmp(out, letters, sizeof letters) == 0)) printf("    bit %zu\n", bit);
+            if (got < 0)
+                found++;
+            else if (!CHECK(got == (int64_t)sizeof letters && memcmp(out, letters, sizeof letters) == 0))
+                printf("    bit %zu\n", bit);
             file.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
         CHECK(found > bits / 3);
@@ -230,7 +262,7 @@ TEST(flipped_bits_are_found_or_harmless)
 /* Overwrites the 4-byte field at an offset into the last member's directory entry, counted from the end record. */
 static bytes with_field(size_t entry, size_t at, uint64_t value, int width)
 {
-    bytes  file = small_archive(false, false);
+    bytes file = small_archive(false, false);
     size_t names[3] = {5, 6, 5}, place = file.size - 22;
     for (size_t i = 3; i-- > entry;) place -= 46 + names[i];
     for (int i = 0; i < width; i++) file.data[place + at + (size_t)i] = (uint8_t)(value >> 8 * i);
@@ -239,12 +271,23 @@ static bytes with_field(size_t entry, size_t at, uint64_t value, int width)
 
 TEST(absurd_directories_are_refused)
 {
-    static const struct { size_t entry, at; uint64_t value; int width; const char* message; } bad[] = {
-        {1, 20, 0x7FFFFFFF, 4, "reach past the directory"}, {1, 42, 0x7FFFFFFF, 4, "reach past the directory"},
-        {1, 42, 0, 4, "overlap"}, {1, 24, 80, 4, "stored, but"}, {1, 8, 1, 2, "encrypted"}, {1, 10, 12, 2, "packed by method 12"},
-        {1, 42, 7, 4, "overlap"}, {0, 28, 0xFFFF, 2, "damaged"}, {1, 16, 1, 4, "CRC-32"}, {2, 0, 1, 4, "damaged"}};
+    static const struct {
+        size_t entry, at;
+        uint64_t value;
+        int width;
+        const char* message;
+    } bad[] = {{1, 20, 0x7FFFFFFF, 4, "reach past the directory"},
+               {1, 42, 0x7FFFFFFF, 4, "reach past the directory"},
+               {1, 42, 0, 4, "overlap"},
+               {1, 24, 80, 4, "stored, but"},
+               {1, 8, 1, 2, "encrypted"},
+               {1, 10, 12, 2, "packed by method 12"},
+               {1, 42, 7, 4, "overlap"},
+               {0, 28, 0xFFFF, 2, "damaged"},
+               {1, 16, 1, 4, "CRC-32"},
+               {2, 0, 1, 4, "damaged"}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
-        char  out[256];
+        char out[256];
         error why;
         bytes file = with_field(bad[k].entry, bad[k].at, bad[k].value, bad[k].width);
         CHECK_EQ(read_member(&file, "second", out, &why), -1);
@@ -252,7 +295,7 @@ TEST(absurd_directories_are_refused)
         drop(&file);
     }
     bytes bomb = with_field(1, 24, 0x7FFFFFFF, 4); /* deflated to 2 GiB from 79 bytes */
-    char  out[256];
+    char out[256];
     error why;
     size_t place = bomb.size - 22 - 51 - 52;
     bomb.data[place + 10] = 8;
@@ -267,7 +310,7 @@ TEST(members_that_unpack_to_more_or_less_than_declared_are_refused)
     SKIP("no zlib");
 #else
     for (int change = -3; change <= 3; change++) {
-        char  out[256];
+        char out[256];
         error why;
         bytes file = small_archive(true, false);
         size_t place = file.size - 22 - 51 - 52;
@@ -284,7 +327,8 @@ TEST(crc32_is_that_of_zip)
 {
     CHECK_EQ(crc32_more(0, "123456789", 9), 0xCBF43926);
     for (size_t cut = 0; cut <= sizeof letters; cut++)
-        CHECK_EQ(crc32_more(crc32_more(0, letters, cut), letters + cut, sizeof letters - cut), crc32_more(0, letters, sizeof letters));
+        CHECK_EQ(crc32_more(crc32_more(0, letters, cut), letters + cut, sizeof letters - cut),
+                 crc32_more(0, letters, sizeof letters));
 }
 
 int main(int argc, char** argv)

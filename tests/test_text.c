@@ -6,7 +6,11 @@
 #include "tests/folder.h"
 #include "tests/test.h"
 
-typedef struct { source* in; text t; error why; } reader;
+typedef struct {
+    source* in;
+    text t;
+    error why;
+} reader;
 
 static void open_bytes(reader* r, const void* data, size_t size, const char* comments)
 {
@@ -47,10 +51,12 @@ static const char* real_error(const char* string, double* value)
 
 TEST(lines_and_fields_separate_by_blanks_tabs_and_commas)
 {
-    static const char* const same[] = {"1,2,3\n4,5,6\n", "1 2 3\n4 5 6", "1\t2\t3\r\n4\t5\t6\r\n", "  1 , 2,\t3  \n\n# 7 8 9\n 4 5 6\n%",
-                                       "\xEF\xBB\xBF" "1,2,3\n\r\n   \n4,5,6\n"};
+    static const char* const same[] = {"1,2,3\n4,5,6\n", "1 2 3\n4 5 6", "1\t2\t3\r\n4\t5\t6\r\n",
+                                       "  1 , 2,\t3  \n\n# 7 8 9\n 4 5 6\n%",
+                                       "\xEF\xBB\xBF"
+                                       "1,2,3\n\r\n   \n4,5,6\n"};
     for (size_t k = 0; k < sizeof same / sizeof same[0]; k++) {
-        reader  r;
+        reader r;
         int64_t value = 0;
         open_string(&r, same[k]);
         for (int64_t line = 0; line < 2; line++) {
@@ -77,7 +83,8 @@ TEST(integers_keep_64_bits_and_refuse_one_more)
     CHECK_EQ(v, -INT64_MAX);
     CHECK_STR(int_error("+12", &v), "");
     CHECK_EQ(v, 12);
-    CHECK(strstr(int_error("9223372036854775808", &v), "line 1, byte 1: does not fit 64 bits: \"9223372036854775808\""));
+    CHECK(strstr(int_error("9223372036854775808", &v),
+                 "line 1, byte 1: does not fit 64 bits: \"9223372036854775808\""));
     CHECK(strstr(int_error("99999999999999999999999", &v), "does not fit 64 bits"));
     CHECK(strstr(int_error("# c\n\n  1.5", &v), "line 3, byte 3: no integer: \"1.5\""));
     CHECK(strstr(int_error("1e3", &v), "no integer"));
@@ -95,13 +102,30 @@ TEST(reals_equal_strtod_to_the_bit)
     for (int i = 0; i < 3000; i++) {
         char digits[64];
         double exact = ldexp((double)(int64_t)test_random(), (int)test_below(120) - 100);
-        snprintf(digits, sizeof digits, i % 4 == 0 ? "%.17g" : i % 4 == 1 ? "%.6f" : i % 4 == 2 ? "%.3e" : "%g", exact);
+        snprintf(digits, sizeof digits,
+                 i % 4 == 0   ? "%.17g"
+                 : i % 4 == 1 ? "%.6f"
+                 : i % 4 == 2 ? "%.3e"
+                              : "%g",
+                 exact);
         CHECK_STR(real_error(digits, &v), "");
         exact = strtod(digits, NULL);
         if (!CHECK(memcmp(&exact, &v, sizeof v) == 0)) printf("    %s\n", digits);
     }
-    static const char* const special[] = {"0", "-0", ".5", "5.", "1e22", "1e23", "9007199254740993", "9007199254740993e-3", "4.9e-324",
-                                          "123456789012345678901234567890", "1e400", "-1e-400", "inf", "-Infinity"};
+    static const char* const special[] = {"0",
+                                          "-0",
+                                          ".5",
+                                          "5.",
+                                          "1e22",
+                                          "1e23",
+                                          "9007199254740993",
+                                          "9007199254740993e-3",
+                                          "4.9e-324",
+                                          "123456789012345678901234567890",
+                                          "1e400",
+                                          "-1e-400",
+                                          "inf",
+                                          "-Infinity"};
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
         double exact = strtod(special[i], NULL);
         CHECK_STR(real_error(special[i], &v), "");
@@ -113,10 +137,12 @@ TEST(reals_equal_strtod_to_the_bit)
 
 TEST(reals_refuse_what_is_no_decimal_number)
 {
-    static const char* const bad[] = {"0x10", "-0x1p3", "1e", "1e+", "e5", "--1", "1.2.3", "\v5", "five", ".", "1_000", "\"1\"", "\f\n7"};
+    static const char* const bad[] = {"0x10", "-0x1p3", "1e", "1e+",   "e5",    "--1",  "1.2.3",
+                                      "\v5",  "five",   ".",  "1_000", "\"1\"", "\f\n7"};
     double v = 0;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (!CHECK(strstr(real_error(bad[i], &v), "no number"))) printf("    %s: %s\n", bad[i], real_error(bad[i], &v));
+        if (!CHECK(strstr(real_error(bad[i], &v), "no number")))
+            printf("    %s: %s\n", bad[i], real_error(bad[i], &v));
 }
 
 TEST(fields_are_bounded)
@@ -132,12 +158,12 @@ TEST(fields_are_bounded)
     }
 }
 
-/* Lines of every length around the buffer's end, and comments longer than the buffer: the numbers must come out whole,
-   and an error must name its byte. */
+/* Lines of every length around the buffer's end, and comments longer than the buffer: the numbers must come out
+   whole, and an error must name its byte. */
 TEST(windows_slide_over_fields_lines_and_comments)
 {
-    size_t  room = 700 << 10;
-    char*   data = malloc(room);
+    size_t room = 700 << 10;
+    char* data = malloc(room);
     int64_t total = 0;
     for (size_t shift = 0; shift < 12; shift++) {
         size_t n = 0;
@@ -145,9 +171,10 @@ TEST(windows_slide_over_fields_lines_and_comments)
         memset(data + n, 'c', (300u << 10) + shift);
         n += (300u << 10) + shift;
         data[n++] = '\n';
-        for (total = 0; n < room - 40; total++) n += (size_t)sprintf(data + n, "%lld , %lld\n", (long long)total, (long long)-total);
+        for (total = 0; n < room - 40; total++)
+            n += (size_t)sprintf(data + n, "%lld , %lld\n", (long long)total, (long long)-total);
         n += (size_t)sprintf(data + n, "7 x\n");
-        reader  r;
+        reader r;
         int64_t a = 0, b = 0, seen = 0;
         open_bytes(&r, data, n, "#");
         while (text_next_line(&r.t, &r.why) == 1 && text_int(&r.t, &a, &r.why) && text_int(&r.t, &b, &r.why)) {
@@ -182,7 +209,10 @@ TEST(empty_fields_and_short_lines_are_named)
 
 TEST(columns_are_counted_without_reading)
 {
-    static const struct { const char* line; int columns; } cases[] = {{"1", 1}, {"1 2", 2}, {"1,2,3\n", 3}, {" 1 , 2 \n", 2}, {"1,,2", 3}, {"1 2 3 4 5 6", 4}};
+    static const struct {
+        const char* line;
+        int columns;
+    } cases[] = {{"1", 1}, {"1 2", 2}, {"1,2,3\n", 3}, {" 1 , 2 \n", 2}, {"1,,2", 3}, {"1 2 3 4 5 6", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         reader r;
         int columns = 0;
@@ -200,8 +230,8 @@ TEST(columns_are_counted_without_reading)
 /* The bytes that a file, or the same file gzipped in one or two streams, gives. */
 static void check_unpacks(const bytes* packed, const uint8_t* data, size_t size)
 {
-    char    path[600];
-    error   why = {""};
+    char path[600];
+    error why = {""};
     uint8_t* out = malloc(size + 1);
     write_file(folder_path(path, "packed"), packed->data, packed->size);
     source* s = source_open(path, &why);
@@ -217,7 +247,7 @@ static void check_unpacks(const bytes* packed, const uint8_t* data, size_t size)
 TEST(gzip_streams_follow_one_another_and_truncation_is_found)
 {
 #ifndef HAVE_ZLIB
-    char  path[600];
+    char path[600];
     error why = {""};
     write_file(folder_path(path, "packed"), "\x1f\x8b\x08", 3);
     CHECK(!source_open(path, &why));
@@ -226,14 +256,15 @@ TEST(gzip_streams_follow_one_another_and_truncation_is_found)
     static uint8_t data[70000];
     test_seed(6);
     for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)("0123456789\n"[test_below(11)]);
-    bytes one = gzip_bytes(data, sizeof data), two = gzip_bytes(data, 1000), rest = gzip_bytes(data + 1000, sizeof data - 1000);
+    bytes one = gzip_bytes(data, sizeof data), two = gzip_bytes(data, 1000),
+          rest = gzip_bytes(data + 1000, sizeof data - 1000);
     put(&two, rest.data, rest.size);
     check_unpacks(&one, data, sizeof data);
     check_unpacks(&two, data, sizeof data);
     put_number(&two, 0, 8);
     check_unpacks(&two, data, sizeof data); /* zeros behind it are padding */
     for (size_t cut = 0; cut < one.size; cut += cut < 40 || cut > one.size - 40 ? 1 : 997) {
-        char  path[600];
+        char path[600];
         error why = {""};
         write_file(folder_path(path, "packed"), one.data, cut);
         source* s = source_open(path, &why);

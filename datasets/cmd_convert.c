@@ -1,0 +1,114 @@
+/* ggnn-data convert: its options and its help. */
+#include <stdio.h>
+#include <string.h>
+
+#include "datasets/commands.h"
+#include "datasets/convert.h"
+
+/* "65:10:25", percents of the nodes that have a label. */
+static bool parse_split(convert_options* how, const char* given, error* why)
+{
+    double percent[3], sum = 0;
+    int used = 0;
+    if (sscanf(given, "%lf:%lf:%lf%n", &percent[0], &percent[1], &percent[2], &used) != 3 || given[used])
+        return error_set(why, "--split %s: three percentages are expected, train:val:test, 65:10:25", given);
+    for (int k = 0; k < 3; k++) {
+        if (!(percent[k] >= 0 && percent[k] <= 100))
+            return error_set(why, "--split %s: percentages are 0 to 100", given);
+        how->share[k] = percent[k] / 100;
+        sum += percent[k];
+    }
+    how->split = true;
+    return sum <= 100 + 1e-9 || error_set(why, "--split %s: adds up to %g %%", given, sum);
+}
+
+/* "uniform", "degree", "degree:.01": how training nodes are chosen, and their share in place of the split's. */
+static bool parse_train(convert_options* how, const char* given, error* why)
+{
+    const char* colon = strchr(given, ':');
+    size_t length = colon ? (size_t)(colon - given) : strlen(given);
+    bool degree = length == 6 && strncmp(given, "degree", 6) == 0;
+    if (!degree && !(length == 7 && strncmp(given, "uniform", 7) == 0))
+        return error_set(why, "--train %s: uniform or degree is expected, degree:.01 for one node in a hundred",
+                         given);
+    how->train = degree ? TRAIN_DEGREE : TRAIN_UNIFORM;
+    if (colon && !options_real("--train", colon + 1, 0, 1, &how->share[0], why)) return false;
+    if (how->share[0] + how->share[1] + how->share[2] > 1 + 1e-9)
+        return error_set(why, "--train %s: with --split's val and test that is more than all nodes", given);
+    return true;
+}
+
+static const char usage[] = "convert IN OUT.ggnn [options]";
+static const char about[] =
+    "Reads a graph in another format and writes a .ggnn file, whole or not at all. Every neighbour list is sorted by "
+    "id.\n"
+    "Formats, and what is usual for each unless an option says otherwise:\n"
+    "  npz     node_features, node_labels, edges (E,2), masks: undirected, each edge listed once (Platonov et al.)\n"
+    "  shchur  npz with adj_indptr, adj_indices, adj_shape, attr_*, labels: undirected, self-loops dropped\n"
+    "  ogb     folder with raw/edge.csv.gz ...: directed as is; ogbn-products needs --undirected\n"
+    "  edges   src,dst[,weight] by commas, tabs or spaces, names in line 1 or not: directed as is\n"
+    "  npy     folder with indptr + indices (in-neighbours), edge_index (2,E) or edges (E,2); feat, label,\n"
+    "          train, val, test as masks or ids: directed as is\n"
+    "  snap    '#' comments, src dst: directed as is\n"
+    "  konect  '%' comments, ids from 1: directed or not as its first line says; weights where it says so\n"
+    "  mtx     Matrix Market, ids from 1: general directed as is, symmetric undirected\n"
+    "Text may be gzipped. Ids that are not 0 .. N-1 are compacted in ascending order and kept as external_id.\n"
+    "Duplicate edges are dropped (the first stays), self-loops kept.";
+
+typedef struct { /* options as the command line has them */
+    bool undirected, directed;
+    const char *split, *train;
+} command;
+
+static bool settle(convert_options* how, const command* given, error* why)
+{
+    if (given->undirected && given->directed) return error_set(why, "--undirected and --directed exclude each other");
+    if (given->undirected) how->direction = DIRECTION_BOTH;
+    if (given->directed) how->direction = DIRECTION_AS_IS;
+    if (given->split && !parse_split(how, given->split, why)) return false;
+    if (!given->split && (given->train || how->classes) && !parse_split(how, "65:10:25", why)) return false;
+    return !given->train || parse_train(how, given->train, why);
+}
+
+int convert_main(int argc, char** argv)
+{
+    convert_options how = {.report = stdout};
+    command given = {0};
+    int format = FORMAT_AUTO, loops = LOOPS_AUTO, arguments = 0, exit_code;
+    int64_t seed = 1;
+    const char* path[2] = {"", ""};
+    error why = {""};
+    const option table[] = {
+        {"from", OPTION_CHOICE, &format, 0, 0, CONVERT_FORMATS, "format of IN", NULL},
+        {"undirected", OPTION_FLAG, &given.undirected, 0, 0, NULL, "add the reverse of every edge that has none",
+         NULL},
+        {"directed", OPTION_FLAG, &given.directed, 0, 0, NULL, "take edges as they are, whatever is usual", NULL},
+        {"keep-duplicates", OPTION_FLAG, &how.keep_duplicates, 0, 0, NULL, "keep edges that occur more than once",
+         NULL},
+        {"self-loops", OPTION_CHOICE, &loops, 0, 0, "auto|keep|drop|add", "add: one where a node has none", NULL},
+        {"drop-weights", OPTION_FLAG, &how.drop_weights, 0, 0, NULL, "leave edge weights out", NULL},
+        {"nodes", OPTION_INT, &how.num_nodes, 0, 2.8e14, "N",
+         "of a bare edge list: ids are 0 to N-1 and stay; 0: compact them", NULL},
+        {"row-normalise", OPTION_FLAG, &how.row_normalise, 0, 0, NULL,
+         "divide each row of features by the sum of its absolute values", NULL},
+        {"fp16", OPTION_FLAG, &how.half, 0, 0, NULL, "store features as 16-bit floats", NULL},
+        {"random-features", OPTION_INT, &how.random_features, 0, 1 << 24, "F",
+         "give a bare graph F features, uniform in [-1, 1)", NULL},
+        {"classes", OPTION_INT, &how.classes, 0, 1 << 20, "C", "give a bare graph random labels of C classes", NULL},
+        {"split", OPTION_TEXT, &given.split, 0, 0, "A:B:C",
+         "split labelled nodes at random: percent train, val, test; in place of the format's", NULL},
+        {"train", OPTION_TEXT, &given.train, 0, 0, "HOW[:SHARE]",
+         "training nodes: uniform, or degree for the highest in-degrees; degree:.01 takes 1 %", NULL},
+        {"seed", OPTION_INT, &seed, 0, 9e18, "N", "of everything random", NULL},
+        {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL},
+    };
+    if (!command_begin(usage, about, table, argc, argv, path, &arguments, 2, 2, &exit_code)) return exit_code;
+    how.format = (convert_format)format;
+    how.loops = (convert_loops)loops;
+    how.seed = (uint64_t)seed;
+    if (!settle(&how, &given, &why)) {
+        fprintf(stderr, "ggnn-data: convert: %s\n", why.text);
+        return EXIT_WRONG_USAGE;
+    }
+    return convert(path[0], path[1], &how, &why) && command_flush(&why) ? EXIT_GOOD : command_failed(&why);
+}
