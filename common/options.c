@@ -90,23 +90,24 @@ int options_choice(const char* choices, const char* text)
     }
 }
 
-/* Levenshtein's distance, by rows; texts of 63 characters at most. */
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* How many letters must be inserted, dropped, changed or swapped with their neighbour to turn a into b (Damerau 1964,
+   each place once), by rows; texts of 63 characters at most. */
 static int edit_distance(const char* a, size_t a_length, const char* b, size_t b_length)
 {
-    int row[64];
-    for (size_t j = 0; j <= b_length; j++) row[j] = (int)j;
+    int rows[3][64]; /* of i - 2, i - 1, i, in turn */
+    for (size_t j = 0; j <= b_length; j++) rows[0][j] = (int)j;
     for (size_t i = 1; i <= a_length; i++) {
-        int diagonal = row[0];
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         row[0] = (int)i;
         for (size_t j = 1; j <= b_length; j++) {
-            int change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < change) change = row[j] + 1;
-            if (row[j - 1] + 1 < change) change = row[j - 1] + 1;
-            row[j] = change;
+            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
         }
     }
-    return row[b_length];
+    return rows[a_length % 3][b_length];
 }
 
 /* Keeps the name in nearest where it is closer than best; returns the smaller distance. A beginning

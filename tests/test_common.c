@@ -1,0 +1,300 @@
+/* The helpers that the tools share: options, JSON, progress. */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "common/json.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "tests/test.h"
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static struct {
+    bool flag, given;
+    int64_t number, bytes;
+    double real;
+    const char* text;
+    int choice;
+    option_list list;
+} got;
+
+static const option table[] = {
+    {"flag", OPTION_FLAG, &got.flag, 0, 0, NULL, "a flag", NULL},
+    {"number", OPTION_INT, &got.number, 1, 100, "N", "a number", &got.given},
+    {"free", OPTION_INT, &got.number, 0, 0, "N", "without limits", NULL},
+    {"bytes", OPTION_BYTES, &got.bytes, 0, 9e18, "BYTES", "an amount", NULL},
+    {"real", OPTION_REAL, &got.real, 0, 1, "X", "a share", NULL},
+    {"text", OPTION_TEXT, &got.text, 0, 0, "FILE", "a name", NULL},
+    {"model", OPTION_CHOICE, &got.choice, 0, 0, "gcn|sage|gat", "which one", NULL},
+    {"fanout", OPTION_LIST, &got.list, -1, 1000, NULL, "how many", NULL},
+    {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL},
+};
+
+static const char* argument[4];
+static int num_arguments;
+static error why;
+
+static options_result parse(const char* line)
+{
+    static char copy[256];
+    char* argv[16] = {copy};
+    int argc = 1;
+    memset(&got, 0, sizeof got);
+    memset(&why, 0, sizeof why);
+    snprintf(copy, sizeof copy, "tool %s", line);
+    for (char* word = strtok(copy, " "); word; word = strtok(NULL, " ")) argv[argc++ - 1] = word;
+    return options_parse(table, argc - 1, argv, argument, &num_arguments, 1, 2, &why);
+}
+
+TEST(options_take_values_with_and_without_an_equals_sign)
+{
+    CHECK_EQ(parse("in --number 7 --real=.5 --flag --text a=b out --model gat --fanout=15,-1,5 --bytes 3M"),
+             OPTIONS_GOOD);
+    CHECK_EQ(num_arguments, 2);
+    CHECK_STR(argument[0], "in");
+    CHECK_STR(argument[1], "out");
+    CHECK(got.flag && got.given);
+    CHECK_EQ(got.number, 7);
+    CHECK_EQ(got.bytes, 3 << 20);
+    CHECK(got.real == .5);
+    CHECK_STR(got.text, "a=b");
+    CHECK_EQ(got.choice, 2);
+    CHECK_EQ(got.list.count, 3);
+    CHECK_EQ(got.list.value[1], -1);
+    CHECK_EQ(parse("in --number 7 --number 9"), OPTIONS_GOOD); /* the last time counts */
+    CHECK_EQ(got.number, 9);
+    CHECK_EQ(parse("-- --flag"), OPTIONS_GOOD);
+    CHECK_STR(argument[0], "--flag");
+    CHECK_EQ(parse("- --text --flag"), OPTIONS_GOOD); /* a value may look like an option */
+    CHECK_STR(got.text, "--flag");
+    CHECK_EQ(parse("in --free -9223372036854775808"), OPTIONS_GOOD);
+    CHECK(got.number == INT64_MIN);
+}
+
+static void check_wrong(const char* line, const char* message)
+{
+    CHECK_EQ(parse(line), OPTIONS_WRONG);
+    if (!CHECK(strstr(why.text, message) != NULL)) printf("  %s: %s\n", line, why.text);
+}
+
+TEST(wrong_options_name_option_and_value)
+{
+    check_wrong("in --number", "--number: needs a value");
+    check_wrong("in --number seven", "--number 'seven': not an integer");
+    check_wrong("in --number 7x", "--number '7x': not an integer");
+    check_wrong("in --number=", "--number '': not an integer");
+    check_wrong("in --number 101", "--number 101: must be within 1 and 100");
+    check_wrong("in --number 0", "--number 0: must be within");
+    check_wrong("in --free 99999999999999999999", "does not fit 64 bits");
+    check_wrong("in --real 1.5", "--real 1.5: must be within 0 and 1");
+    check_wrong("in --real nan", "--real 'nan': not a finite number");
+    check_wrong("in --real inf", "not a finite number");
+    check_wrong("in --bytes 5Q", "--bytes '5Q'");
+    check_wrong("in --bytes -5", "--bytes -5");
+    check_wrong("in --flag=1", "--flag=1: takes no value");
+    check_wrong("in --model gtn", "--model gtn: not one of gcn|sage|gat; is gcn meant?");
+    check_wrong("in --model transformer", "--model transformer: not one of gcn|sage|gat");
+    check_wrong("in --fanout 3,,4", "--fanout '': not an integer");
+    check_wrong("in --fanout 3,2000", "--fanout 2000: must be within -1 and 1000");
+    check_wrong("in --fanuot 3", "--fanuot: no such option; is --fanout meant?");
+    check_wrong("in --num 3", "--num: no such option; is --number meant?");
+    check_wrong("in --zzzzzz", "--zzzzzz: no such option");
+    check_wrong("in -n 3", "-n: options begin with two dashes");
+    check_wrong("a b c", "'c': one argument too many");
+    check_wrong("--flag", "1 argument expected, 0 given");
+    CHECK(strstr(why.text, "meant") == NULL);
+}
+
+TEST(help_lists_every_option_with_its_default)
+{
+    char text[4096];
+    FILE* out = tmpfile();
+    size_t length;
+    memset(&got, 0, sizeof got);
+    got.number = 42;
+    got.choice = 1;
+    got.list.count = 2;
+    got.list.value[0] = 15;
+    got.list.value[1] = 10;
+    options_help(table, out);
+    rewind(out);
+    length = fread(text, 1, sizeof text - 1, out);
+    text[length] = 0;
+    fclose(out);
+    for (const option* o = table; o->name; o++) CHECK(strstr(text, o->name) != NULL && strstr(text, o->help) != NULL);
+    CHECK(strstr(text, "[42]") && strstr(text, "[sage]") && strstr(text, "[15,10]"));
+    CHECK_EQ(parse("--number nonsense --help"), OPTIONS_WRONG);
+    CHECK_EQ(parse("--help --number nonsense"), OPTIONS_HELP);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------------------------- */
+
+static void write_all(json* j)
+{
+    json_begin_object(j, NULL);
+    json_string(j, "a", "q\"b\\c\n\x01\xff\xc3\xa9");
+    json_begin_array(j, "b");
+    json_int(j, NULL, INT64_MIN);
+    json_int(j, NULL, 2);
+    json_end_array(j);
+    json_begin_array(j, "c");
+    json_end_array(j);
+    json_begin_array(j, "d");
+    json_begin_object(j, NULL);
+    json_bool(j, "t", true);
+    json_end_object(j);
+    json_end_array(j);
+    json_null(j, "n");
+    json_string(j, "s", NULL);
+    json_end_object(j);
+}
+
+static void check_json(bool indent, const char* wanted)
+{
+    char text[1024];
+    FILE* out = tmpfile();
+    json j;
+    json_start(&j, out, indent);
+    write_all(&j);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = 0;
+    fclose(out);
+    CHECK_STR(text, wanted);
+}
+
+TEST(json_is_written_on_a_line_or_indented)
+{
+    check_json(false, "{\"a\":\"q\\\"b\\\\c\\n\\u0001\\ufffd\xc3\xa9\",\"b\":[-9223372036854775808,2],\"c\":[],"
+                      "\"d\":[{\"t\":true}],\"n\":null,\"s\":null}\n");
+    check_json(true,
+               "{\n  \"a\": \"q\\\"b\\\\c\\n\\u0001\\ufffd\xc3\xa9\",\n  \"b\": [-9223372036854775808, 2],\n"
+               "  \"c\": [],\n  \"d\": [\n    {\n      \"t\": true\n    }\n  ],\n  \"n\": null,\n  \"s\": null\n}\n");
+}
+
+static void real_as_text(char text[64], double value, bool as_float)
+{
+    FILE* out = tmpfile();
+    json j;
+    json_start(&j, out, false);
+    if (as_float)
+        json_float(&j, NULL, (float)value);
+    else
+        json_real(&j, NULL, value);
+    rewind(out);
+    text[fread(text, 1, 63, out)] = 0;
+    fclose(out);
+}
+
+TEST(json_numbers_read_back_equal_and_are_short)
+{
+    char text[64];
+    real_as_text(text, .1, false);
+    CHECK_STR(text, "0.1");
+    real_as_text(text, .1, true);
+    CHECK_STR(text, "0.1");
+    real_as_text(text, 1e300 * 1e300, false);
+    CHECK_STR(text, "null");
+    real_as_text(text, NAN, true);
+    CHECK_STR(text, "null");
+    for (int i = 0; i < 300; i++) {
+        uint64_t bits = test_random();
+        double value;
+        memcpy(&value, &bits, 8);
+        if (!isfinite(value)) continue;
+        real_as_text(text, value, false);
+        CHECK(strtod(text, NULL) == value);
+        if (!isfinite((float)value)) continue;
+        real_as_text(text, value, true);
+        CHECK(strtof(text, NULL) == (float)value);
+    }
+}
+
+/* ---- progress ------------------------------------------------------------------------------------------------- */
+
+TEST(amounts_have_three_digits_and_a_prefix)
+{
+    char text[16];
+    CHECK_STR(progress_amount(text, 0), "0");
+    CHECK_STR(progress_amount(text, 512), "512");
+    CHECK_STR(progress_amount(text, 999), "999");
+    CHECK_STR(progress_amount(text, 999.6), "1.00 k");
+    CHECK_STR(progress_amount(text, 1615685872), "1.62 G");
+    CHECK_STR(progress_amount(text, 61859140), "61.9 M");
+    CHECK_STR(progress_amount(text, 123456), "123 k");
+}
+
+/* Standard error goes to a file, which is no terminal: one line at the end, or nothing. */
+TEST(progress_elsewhere_than_on_a_terminal_is_one_line_at_most)
+{
+    for (int say = 0; say < 2; say++) {
+        char text[256];
+        FILE* out = tmpfile();
+        int keep = dup(STDERR_FILENO);
+        progress p;
+        fflush(stderr);
+        dup2(fileno(out), STDERR_FILENO);
+        progress_begin(&p, "counting", "things", 1000);
+        progress_note(&p, "note %d", 1);
+        for (int i = 0; i < 1000; i++) progress_update(&p, i);
+        progress_end(&p, 1000, say);
+        fflush(stderr);
+        dup2(keep, STDERR_FILENO);
+        close(keep);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = 0;
+        fclose(out);
+        if (!say)
+            CHECK_STR(text, "");
+        else
+            CHECK(strncmp(text, "counting: 1.00 k things in ", 27) == 0 &&
+                  strchr(text, '\n') == text + strlen(text) - 1);
+    }
+}
+
+/* Standard error is a terminal 60 columns wide: the bar fits it, shows share, rate, time left, and is erased. */
+TEST(progress_on_a_terminal_is_a_bar_that_fits)
+{
+    const struct winsize size = {24, 60, 0, 0};
+    char text[2048];
+    int master = posix_openpt(O_RDWR | O_NOCTTY), keep = dup(STDERR_FILENO), slave;
+    ssize_t length;
+    progress p;
+    if (master < 0 || grantpt(master) || unlockpt(master)) SKIP("no pseudo-terminal");
+    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    ioctl(slave, TIOCSWINSZ, &size);
+    fflush(stderr);
+    dup2(slave, STDERR_FILENO);
+    progress_begin(&p, "reading", "edges", 1000);
+    progress_note(&p, "a note that is far too long for the line");
+    usleep(120000);
+    progress_update(&p, 500);
+    progress_update(&p, 501); /* too soon: not drawn */
+    progress_end(&p, 1000, false);
+    fflush(stderr);
+    length = read(master, text, sizeof text - 1);
+    dup2(keep, STDERR_FILENO);
+    close(keep);
+    close(slave);
+    close(master);
+    text[length > 0 ? length : 0] = 0;
+    CHECK(strstr(text, "\rreading [############------------]  50%  500 edges") == text);
+    CHECK(strstr(text, "501") == NULL);
+    CHECK(length > 4 && strcmp(text + length - 4, "\r\033[K") == 0);
+    CHECK_EQ(strcspn(text + 1, "\033"), 59);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(1);
+    RUN(options_take_values_with_and_without_an_equals_sign);
+    RUN(wrong_options_name_option_and_value);
+    RUN(help_lists_every_option_with_its_default);
+    RUN(json_is_written_on_a_line_or_indented);
+    RUN(json_numbers_read_back_equal_and_are_short);
+    RUN(amounts_have_three_digits_and_a_prefix);
+    RUN(progress_elsewhere_than_on_a_terminal_is_one_line_at_most);
+    RUN(progress_on_a_terminal_is_a_bar_that_fits);
+    return test_finish();
+}

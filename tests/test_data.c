@@ -1,0 +1,945 @@
+/* ggnn-data: generators, statistics, verify, export, and how the tool fails. */
+#include <sys/wait.h>
+
+#include "datasets/generate.h"
+#include "datasets/statistics.h"
+#include "tests/folder.h"
+#include "tests/test.h"
+
+static char tool[600]; /* build/ggnn-data */
+static char target[600];
+
+/* ---- helpers -------------------------------------------------------------------------------------------------- */
+
+/* Runs the tool with the arguments, a shell line; what it prints goes to files out and err in the folder. Returns
+   the exit code. */
+static int run(const char* before, const char* arguments)
+{
+    char line[8192];
+    int status;
+    snprintf(line, sizeof line, "%s %s %s >%s/out 2>%s/err", before, tool, arguments, folder, folder);
+    status = system(line);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What the last run wrote on "out" or "err". */
+static const char* output(const char* which)
+{
+    static char text[1 << 16];
+    char path[600];
+    FILE* in = fopen(folder_path(path, which), "rb");
+    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    if (in) fclose(in);
+    text[length] = 0;
+    return text;
+}
+
+static bool says(const char* which, const char* words)
+{
+    if (strstr(output(which), words)) return true;
+    printf("  %s says: %s", which, output(which));
+    return false;
+}
+
+static int count_files(void)
+{
+    int count = 0;
+    DIR* list = opendir(folder);
+    for (struct dirent* entry; (entry = readdir(list));) count += entry->d_name[0] != '.';
+    closedir(list);
+    return count;
+}
+
+static generate_options options_of(generate_kind kind, int64_t nodes, int64_t edges)
+{
+    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1};
+    return how;
+}
+
+static bool make(const generate_options* how, generate_report* report)
+{
+    generate_options complete = *how;
+    error why = {""};
+    bool good = generate_complete(&complete, &why) && generate(target, &complete, report, &why);
+    if (!good) printf("  %s\n", why.text);
+    return good;
+}
+
+/* Generates, opens, and checks what every generated graph has: both directions once, no self-loops, sorted lists. */
+static bool make_and_open(const generate_options* how, dataset* d, graph_statistics* s)
+{
+    generate_report report;
+    error why = {""};
+    if (!CHECK(make(how, &report))) return false;
+    if (!CHECK(dataset_open(d, target, &why)) || !CHECK(ggnn_file_verify(&d->file))) return false;
+    if (!CHECK(statistics_compute(s, d, &why))) return false;
+    CHECK_EQ(s->one_way, 0);
+    CHECK_EQ(s->self_loops, 0);
+    CHECK_EQ(s->duplicates, 0);
+    CHECK(s->sorted);
+    CHECK_EQ(report.num_edges, d->num_edges);
+    return true;
+}
+
+static void done(dataset* d, graph_statistics* s)
+{
+    statistics_free(s);
+    dataset_close(d);
+}
+
+static int64_t in_degree(const dataset* d, int64_t v) { return d->csc.indptr[v + 1] - d->csc.indptr[v]; }
+
+/* ---- generators ----------------------------------------------------------------------------------------------- */
+
+TEST(random_kinds_have_exactly_the_edges_asked_for)
+{
+    static const int64_t wanted[][2] = {{1, 0}, {2, 0}, {2, 2}, {50, 98}, {300, 5000}, {1000, 2}, {4097, 40000}};
+    for (int kind = KIND_PLANTED; kind <= KIND_RMAT; kind++)
+        for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+            generate_options how = options_of((generate_kind)kind, wanted[i][0], wanted[i][1]);
+            dataset d;
+            graph_statistics s;
+            how.classes = wanted[i][0] < 8 ? 1 : 8;
+            if (kind == KIND_RMAT && wanted[i][0] == 300) how.edges = 3000; /* its corner is full earlier */
+            if (!make_and_open(&how, &d, &s)) return;
+            CHECK_EQ(d.num_nodes, how.nodes);
+            CHECK_EQ(d.num_edges, how.edges);
+            done(&d, &s);
+        }
+}
+
+TEST(a_complete_graph_can_be_asked_for)
+{
+    generate_options how = options_of(KIND_PLANTED, 20, 380);
+    dataset d;
+    graph_statistics s;
+    if (!make_and_open(&how, &d, &s)) return;
+    for (int64_t v = 0; v < 20; v++) CHECK_EQ(in_degree(&d, v), 19);
+    done(&d, &s);
+}
+
+TEST(planted_communities_are_equal_and_attract_edges)
+{
+    generate_options how = options_of(KIND_PLANTED, 4001, 80000);
+    dataset d;
+    graph_statistics s;
+    for (int percent = 0; percent <= 100; percent += 25) {
+        how.homophily = percent / 100.0;
+        if (!make_and_open(&how, &d, &s)) return;
+        for (int32_t c = 0; c < 8; c++) CHECK(s.class_size[c] == 500 + (c == 0));
+        /* 40,000 edges: five deviations are at most .0125, and dropped duplicates cost a little more */
+        CHECK_NEAR(s.edge_homophily, how.homophily, .02);
+        CHECK_NEAR(s.adjusted_homophily, (how.homophily - .125) / .875, .025);
+        done(&d, &s);
+    }
+}
+
+/* Class means drawn again, and both rules in plain loops: the features' own, and that of the neighbours' mean, which
+   loses (1 - homophily) of a community's signal and nearly all of the noise. */
+static void judge_again(const dataset* d, const generate_options* how, double* own, double* neighbours)
+{
+    const float* x = d->feat.row[0];
+    int64_t width = d->feat.width, right = 0, right_beside = 0, count = 0;
+    float mean[8][32];
+    ggnn_rng rng = {how->seed, 0, GGNN_PURPOSE_GENERATE};
+    for (int64_t c = 0; c < 8; c++) {
+        generate_row(mean[c], width, NULL, &rng, STREAM_MEANS, c);
+        for (int64_t i = 0; i < width; i++) mean[c][i] *= (float)(1.5 / sqrt(32.0));
+    }
+    for (int64_t v = 0; v < d->num_nodes; v++) {
+        int best = -1, best_beside = -1;
+        double least = 0, least_beside = 0;
+        if (d->split[v] != SPLIT_TEST) continue;
+        for (int c = 0; c < 8; c++) {
+            double distance = 0, beside = 0;
+            for (int64_t i = 0; i < width; i++) {
+                double sum = 0;
+                for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++)
+                    sum += (double)x[d->csc.indices[e] * width + i];
+                sum = sum / (double)(in_degree(d, v) + (in_degree(d, v) == 0)) - .43 * (double)mean[c][i];
+                distance +=
+                    ((double)x[v * width + i] - (double)mean[c][i]) * ((double)x[v * width + i] - (double)mean[c][i]);
+                beside += sum * sum;
+            }
+            if (best < 0 || distance < least) best = c, least = distance;
+            if (best_beside < 0 || beside < least_beside) best_beside = c, least_beside = beside;
+        }
+        count++;
+        right += best == d->label[v];
+        right_beside += best_beside == d->label[v];
+    }
+    *own = (double)right / (double)count;
+    *neighbours = (double)right_beside / (double)count;
+}
+
+TEST(planted_features_alone_do_not_suffice_and_what_they_reach_is_printed)
+{
+    generate_options how = options_of(KIND_PLANTED, 4000, 80000);
+    generate_report report;
+    dataset d;
+    error why = {""};
+    double own, neighbours;
+    const ggnn_file_section* kept;
+    how.features = 32;
+    if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+    judge_again(&d, &how, &own, &neighbours);
+    CHECK_EQ(report.judged, 1000);
+    CHECK_NEAR(report.features_only, own, 1e-12);
+    CHECK(neighbours > own + .15);
+    kept = ggnn_file_need(&d.file, "features_only", GGNN_FILE_F64, 1);
+    CHECK(kept && *(const double*)ggnn_file_data(&d.file, kept) == report.features_only);
+    dataset_close(&d);
+}
+
+TEST(citation_labels_are_one_field_and_training_comes_before_testing)
+{
+    generate_options how = options_of(KIND_CITATION, 20000, 200000);
+    dataset d;
+    graph_statistics s;
+    int64_t count[4], last_train = -1, first_val = -1, last_val = -1, first_test = -1;
+    error why = {""};
+    if (!make_and_open(&how, &d, &s)) return;
+    CHECK_NEAR((double)s.labelled, 20000 / 16.0, 5 * 35); /* binomial: deviation 34 */
+    CHECK_EQ(d.num_classes, 16);
+    CHECK(dataset_split(&d, 0, count, &why) != NULL);
+    CHECK_EQ(count[SPLIT_TRAIN] + count[SPLIT_VAL] + count[SPLIT_TEST], s.labelled);
+    CHECK_NEAR((double)count[SPLIT_TRAIN], .78 * (double)s.labelled, 1);
+    for (int64_t v = 0; v < d.num_nodes; v++) {
+        CHECK_EQ(d.label[v] >= 0, d.split[v] != SPLIT_NONE);
+        if (d.split[v] == SPLIT_TRAIN) last_train = v;
+        if (d.split[v] == SPLIT_VAL && first_val < 0) first_val = v;
+        if (d.split[v] == SPLIT_VAL) last_val = v;
+        if (d.split[v] == SPLIT_TEST && first_test < 0) first_test = v;
+    }
+    CHECK(0 <= last_train && last_train < first_val && last_val < first_test);
+    CHECK(s.in.most > 10 * 10); /* a heavy tail: ten times the mean */
+    CHECK(s.edge_homophily > .7);
+    done(&d, &s);
+}
+
+/* 100,000 candidates: the first level's quadrants, deviations below 160. */
+TEST(rmat_fills_quadrants_as_its_four_chances_say)
+{
+    generate_options how = options_of(KIND_RMAT, 1024, 2000);
+    generate_shape s;
+    error why = {""};
+    int32_t position[1024];
+    int64_t quadrant[4] = {0};
+    CHECK(generate_complete(&how, &why));
+    if (!CHECK(generate_shape_open(&s, &how, &why))) return;
+    for (int32_t p = 0; p < 1024; p++) position[s.order[p]] = p;
+    for (int64_t i = 0; i < 100000; i++) {
+        int64_t u, v;
+        generate_draw(&s, i, &u, &v);
+        quadrant[2 * (position[u] >= 512) + (position[v] >= 512)]++;
+    }
+    CHECK_NEAR((double)quadrant[0], 57000, 800);
+    CHECK_NEAR((double)quadrant[1], 19000, 650);
+    CHECK_NEAR((double)quadrant[2], 19000, 650);
+    CHECK_NEAR((double)quadrant[3], 5000, 350);
+    generate_shape_close(&s);
+}
+
+/* Labels of kinds without communities: the commonest group among the neighbours, told here by a histogram. */
+TEST(labels_of_other_kinds_are_the_majority_of_the_neighbours)
+{
+    generate_options how = options_of(KIND_RMAT, 500, 3000);
+    generate_shape s;
+    dataset d;
+    graph_statistics statistics;
+    error why = {""};
+    how.classes = 5;
+    CHECK(generate_complete(&how, &why));
+    if (!make_and_open(&how, &d, &statistics) || !CHECK(generate_shape_open(&s, &how, &why))) return;
+    for (int64_t v = 0; v < 500; v++) {
+        int count[5] = {0}, best = s.group[v];
+        for (int64_t e = d.csc.indptr[v]; e < d.csc.indptr[v + 1]; e++) count[s.group[d.csc.indices[e]]]++;
+        for (int i = 1; i < 5; i++)
+            if (count[(s.group[v] + i) % 5] > count[best]) best = (s.group[v] + i) % 5;
+        CHECK_EQ(d.label[v], best);
+    }
+    generate_shape_close(&s);
+    done(&d, &statistics);
+}
+
+static bool has_edge(const dataset* d, int64_t u, int64_t v)
+{
+    for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++)
+        if (d->csc.indices[e] == u) return true;
+    return false;
+}
+
+TEST(grid_star_and_path_join_whom_they_should)
+{
+    for (int kind = KIND_GRID; kind <= KIND_PATH; kind++)
+        for (int64_t n = 1; n <= 31; n += n < 6 ? 1 : 5) {
+            generate_options how = options_of((generate_kind)kind, n, -1);
+            dataset d;
+            graph_statistics s;
+            int64_t width = (int64_t)ceil(sqrt((double)n));
+            if (!make_and_open(&how, &d, &s)) return;
+            CHECK(d.label == NULL && d.feat.row[0] == NULL && d.split == NULL);
+            for (int64_t u = 0; u < n; u++)
+                for (int64_t v = 0; v < n; v++) {
+                    bool joined = kind == KIND_PATH ? llabs(u - v) == 1
+                                  : kind == KIND_STAR
+                                      ? (u == 0) != (v == 0)
+                                      : llabs(u / width - v / width) + llabs(u % width - v % width) == 1;
+                    CHECK_EQ(has_edge(&d, u, v), joined);
+                }
+            CHECK_EQ(s.components, 1);
+            done(&d, &s);
+        }
+}
+
+TEST(karate_is_zacharys_club)
+{
+    generate_options how = options_of(KIND_KARATE, -1, -1);
+    dataset d;
+    graph_statistics s;
+    int64_t triangles = 0;
+    if (!make_and_open(&how, &d, &s)) return;
+    CHECK_EQ(d.num_nodes, 34);
+    CHECK_EQ(d.num_edges, 156);
+    CHECK_EQ(in_degree(&d, 0), 16);
+    CHECK_EQ(in_degree(&d, 32), 12);
+    CHECK_EQ(in_degree(&d, 33), 17);
+    CHECK(d.label[0] == 0 && d.label[33] == 1);
+    CHECK(s.class_size[0] == 17 && s.class_size[1] == 17);
+    for (int64_t u = 0; u < 34; u++)
+        for (int64_t v = 0; v < u; v++)
+            for (int64_t w = 0; w < v; w++)
+                triangles += has_edge(&d, u, v) && has_edge(&d, v, w) && has_edge(&d, u, w);
+    CHECK_EQ(triangles, 45); /* as is well known */
+    for (int64_t i = 0; i < 34 * 34; i++) CHECK(((const float*)d.feat.row[0])[i] == (float)(i / 34 == i % 34));
+    CHECK(d.split[0] == SPLIT_TRAIN && d.split[33] == SPLIT_TRAIN);
+    done(&d, &s);
+}
+
+static uint32_t crc_of(const dataset* d, const char* section) { return ggnn_file_find(&d->file, section)->crc; }
+
+/* Seeds must keep their graphs: changes of the generators show here. Floats are in it, as they
+   too are the same everywhere. */
+TEST(seeds_keep_their_graphs)
+{
+    static const uint32_t frozen[3][4] = {{0x51a064aa, 0xbb6cc7fa, 0x4c9ea1f1, 0x8331c4f6},
+                                          {0xb1a88b82, 0x161fe04e, 0xf1c8a527, 0xe7abd587},
+                                          {0x2f3512a9, 0xcaabd9a0, 0xb57a884f, 0x8331c4f6}};
+    for (int kind = KIND_PLANTED; kind <= KIND_RMAT; kind++) {
+        generate_options how = options_of((generate_kind)kind, 500, 5000);
+        generate_report report;
+        dataset d;
+        error why = {""};
+        how.seed = 12345;
+        how.classes = 4;
+        how.features = 7;
+        if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+        if (DATASET_NODE == GGNN_FILE_I32) CHECK_EQ(ggnn_file_graph_crc(&d.file), frozen[kind][0]);
+        CHECK_EQ(crc_of(&d, "feat"), frozen[kind][1]);
+        CHECK_EQ(crc_of(&d, "label"), frozen[kind][2]);
+        CHECK_EQ(crc_of(&d, "split"), frozen[kind][3]);
+        dataset_close(&d);
+    }
+}
+
+TEST(the_same_seed_gives_the_same_file_for_any_number_of_threads)
+{
+    char first[1200], command[4096];
+    for (int threads = 1; threads <= 5; threads += 2) {
+        snprintf(command, sizeof command, "generate rmat %s/t%d --nodes 3000 --edges 50000 --features 9 --seed 7",
+                 folder, threads);
+        snprintf(first, sizeof first, "OMP_NUM_THREADS=%d", threads);
+        CHECK_EQ(run(first, command), 0);
+    }
+    snprintf(command, sizeof command, "cmp %s/t1 %s/t3 && cmp %s/t1 %s/t5", folder, folder, folder, folder);
+    CHECK_EQ(system(command), 0);
+    snprintf(command, sizeof command, "generate rmat %s/t3 --nodes 3000 --edges 50000 --features 9 --seed 8", folder);
+    CHECK_EQ(run("", command), 0);
+    snprintf(command, sizeof command, "cmp -s %s/t1 %s/t3", folder, folder);
+    CHECK(system(command) != 0);
+}
+
+/* ---- normal numbers ------------------------------------------------------------------------------------------- */
+
+TEST(normals_equal_the_formula_and_have_its_moments)
+{
+    double sum = 0, squares = 0, fourth = 0, product = 0;
+    int64_t n = 0, tail = 0, tried = 0;
+    while (n < 200000) {
+        uint64_t bits = test_random();
+        double normal[2], a = (double)(int32_t)(bits >> 32), b = (double)(int32_t)bits,
+                          s = (a * a + b * b) / 4611686018427387904.0;
+        bool inside = generate_normals(normal, (uint32_t)(bits >> 32), (uint32_t)bits);
+        tried++;
+        CHECK_EQ(inside, s > 0 && s < 1);
+        if (!inside) continue;
+        /* the logarithm has 40 fractional bits: absolute error 2^-40 of a number that may be as small as that */
+        CHECK_NEAR(normal[0], a / 2147483648.0 * sqrt(-2 * log(s) / s), 1e-12 / (1e-9 + sqrt(-log(s))) + 1e-9);
+        CHECK_NEAR(normal[1] * a, normal[0] * b, 1e-15 * fabs(normal[0] * b) * 4);
+        for (int i = 0; i < 2; i++) {
+            double z = normal[i];
+            sum += z, squares += z * z, fourth += z * z * z * z;
+            tail += fabs(z) > 1.959963985;
+        }
+        product += normal[0] * normal[1];
+        n += 2;
+    }
+    CHECK_NEAR((double)n / 2 / (double)tried, 0.785398163, .01); /* pi / 4 */
+    CHECK_NEAR(sum / (double)n, 0, 5 / sqrt((double)n));
+    CHECK_NEAR(squares / (double)n, 1, 5 * sqrt(2 / (double)n));
+    CHECK_NEAR(fourth / (double)n, 3, 5 * sqrt(96 / (double)n));
+    CHECK_NEAR((double)tail / (double)n, .05, 5 * sqrt(.0475 / (double)n));
+    CHECK_NEAR(product / (double)n * 2, 0, 5 / sqrt((double)n / 2));
+}
+
+/* ---- statistics against brute force --------------------------------------------------------------------------- */
+
+enum { SMALL = 24 };
+
+/* A random directed graph with self-loops, duplicates and unsorted lists, on the first SMALL - 4 nodes. Returns its
+   number of edges. */
+static int64_t write_random_graph(int64_t degree, bool symmetric, bool sorted)
+{
+    const int64_t nodes = SMALL, nodes1 = SMALL + 1;
+    int64_t count[SMALL][SMALL] = {{0}}, num_edges = 0;
+    ggnn_file_writer w;
+    int64_t* indptr;
+    int32_t* label;
+    ggnn_node* indices;
+    for (int64_t i = 0; i < degree * SMALL; i++) {
+        int64_t u = test_below(SMALL - 4), v = test_below(SMALL - 4);
+        count[v][u]++, num_edges++;
+        if (symmetric && u != v) count[u][v]++, num_edges++;
+    }
+    CHECK(ggnn_file_create(&w, target));
+    indptr = ggnn_file_reserve(&w, "indptr", GGNN_FILE_I64, 1, &nodes1);
+    indices = ggnn_file_reserve(&w, "indices", DATASET_NODE, 1, &num_edges);
+    label = ggnn_file_reserve(&w, "label", GGNN_FILE_I32, 1, &nodes);
+    for (int64_t v = 0, e = 0; v < SMALL; v++) {
+        int64_t begin = e;
+        for (ggnn_node u = 0; u < SMALL; u++)
+            for (int64_t k = 0; k < count[v][u]; k++) indices[e++] = u;
+        for (int64_t i = e - 1; !sorted && i > begin; i--) {
+            int64_t j = begin + test_below(i - begin + 1);
+            ggnn_node swap = indices[i];
+            indices[i] = indices[j];
+            indices[j] = swap;
+        }
+        indptr[v + 1] = e;
+        label[v] = (int32_t)test_below(4) - 1;
+    }
+    CHECK(ggnn_file_commit(&w));
+    return num_edges;
+}
+
+static void count_edges(const dataset* d, int64_t count[SMALL][SMALL])
+{
+    memset(count, 0, sizeof(int64_t) * SMALL * SMALL);
+    for (int64_t v = 0; v < SMALL; v++)
+        for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++) count[v][d->csc.indices[e]]++;
+}
+
+/* Components by spreading the least number until nothing changes. */
+static void check_components(const graph_statistics* s, int64_t count[SMALL][SMALL])
+{
+    int64_t mark[SMALL], size[SMALL] = {0}, components = 0, largest = 0;
+    bool changed = true;
+    for (int64_t v = 0; v < SMALL; v++) mark[v] = v;
+    while (changed) {
+        changed = false;
+        for (int64_t v = 0; v < SMALL; v++)
+            for (int64_t u = 0; u < SMALL; u++)
+                if ((count[v][u] || count[u][v]) && mark[u] > mark[v]) mark[u] = mark[v], changed = true;
+    }
+    for (int64_t v = 0; v < SMALL; v++) {
+        components += mark[v] == v;
+        if (++size[mark[v]] > largest) largest = size[mark[v]];
+    }
+    CHECK_EQ(s->components, components);
+    CHECK_EQ(s->largest_component, largest);
+}
+
+static void check_homophily(const graph_statistics* s, const dataset* d, int64_t count[SMALL][SMALL])
+{
+    double same = 0, all = 0, nodes = 0, node_sum = 0, ends[3] = {0}, chance = 0;
+    for (int64_t v = 0; v < SMALL; v++) {
+        double own_same = 0, own = 0;
+        for (int64_t u = 0; u < SMALL; u++) {
+            double edges = (double)count[v][u];
+            if (u == v || d->label[u] < 0 || d->label[v] < 0) continue;
+            own += edges;
+            own_same += d->label[u] == d->label[v] ? edges : 0;
+            ends[d->label[u]] += edges;
+            ends[d->label[v]] += edges;
+        }
+        all += own, same += own_same;
+        if (own > 0) nodes++, node_sum += own_same / own;
+    }
+    CHECK_EQ(s->labelled_edges, (int64_t)all);
+    if (all == 0) return;
+    for (int c = 0; c < 3; c++) chance += ends[c] / (2 * all) * (ends[c] / (2 * all));
+    CHECK_NEAR(s->edge_homophily, same / all, 1e-12);
+    CHECK_NEAR(s->node_homophily, node_sum / nodes, 1e-12);
+    if (chance < 1) CHECK_NEAR(s->adjusted_homophily, (same / all - chance) / (1 - chance), 1e-12);
+}
+
+static void check_degrees(const degree_statistics* s, int64_t count[SMALL][SMALL], bool in)
+{
+    int64_t degree[SMALL] = {0}, most = 0, least = INT64_MAX, zero = 0, sum = 0, bins = 0;
+    for (int64_t v = 0; v < SMALL; v++) {
+        int64_t below = 0;
+        for (int64_t u = 0; u < SMALL; u++) degree[v] += in ? count[v][u] : count[u][v];
+        most = degree[v] > most ? degree[v] : most;
+        least = degree[v] < least ? degree[v] : least;
+        zero += degree[v] == 0;
+        sum += degree[v];
+        for (int64_t u = 0; u <= v; u++) below += degree[u] <= s->median;
+        if (v == SMALL - 1) CHECK(below >= SMALL / 2);
+    }
+    for (int32_t bin = 0; bin < s->num_bins; bin++) bins += s->bin[bin];
+    CHECK(s->most == most && s->least == least && s->zero == zero && bins == SMALL && s->bin[0] == zero);
+    CHECK_NEAR(s->mean, (double)sum / SMALL, 1e-12);
+}
+
+TEST(statistics_equal_brute_force)
+{
+    for (int trial = 0; trial < 30; trial++) {
+        bool symmetric = trial % 3 == 0, sorted = trial % 2 == 0;
+        int64_t num_edges = write_random_graph(trial % 5, symmetric, sorted), count[SMALL][SMALL];
+        int64_t loops = 0, duplicates = 0, one_way = 0, isolated = 0;
+        dataset d;
+        graph_statistics s;
+        error why = {""};
+        if (!CHECK(dataset_open(&d, target, &why)) || !CHECK(statistics_compute(&s, &d, &why))) return;
+        count_edges(&d, count);
+        for (int64_t v = 0; v < SMALL; v++) {
+            int64_t others = 0;
+            for (int64_t u = 0; u < SMALL; u++) {
+                loops += u == v ? count[v][u] : 0;
+                duplicates += count[v][u] > 1 ? count[v][u] - 1 : 0;
+                one_way += count[v][u] > count[u][v] ? count[v][u] - count[u][v] : 0;
+                others += u == v ? 0 : count[v][u] + count[u][v];
+            }
+            isolated += others == 0;
+        }
+        CHECK_EQ(s.num_edges, num_edges);
+        CHECK_EQ(s.self_loops, loops);
+        CHECK_EQ(s.duplicates, duplicates);
+        CHECK_EQ(s.one_way, one_way);
+        CHECK_EQ(s.isolated, isolated);
+        if (sorted) CHECK(s.sorted);
+        check_degrees(&s.in, count, true);
+        check_degrees(&s.out, count, false);
+        check_components(&s, count);
+        check_homophily(&s, &d, count);
+        done(&d, &s);
+    }
+}
+
+/* ---- verify --------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* a graph of 3 nodes and 4 edges with everything, in which one thing is wrong */
+    int64_t indptr[4];
+    ggnn_node indices[4];
+    float weight[4], feat[6], edge_feat[4];
+    uint16_t half[6];
+    int32_t label[3];
+    float target[3];
+    uint8_t split[6];
+    int64_t crc;
+    bool real; /* labels are real, features are halves */
+} contents;
+
+static const contents good_contents = {{0, 2, 3, 4},
+                                       {1, 2, 0, 0},
+                                       {1, 2, 3, 0},
+                                       {1, 2, 3, 4, 5, 6},
+                                       {1, 2, 3, 4},
+                                       {0, 1, 0x3c00, 0xfbff, 0x7bff, 2},
+                                       {0, -1, 1},
+                                       {0.5f, -1, NAN},
+                                       {0, 1, 2, 3, 0, 0},
+                                       -1,
+                                       false};
+
+static void write_contents(const contents* c)
+{
+    const int64_t one = 1, three = 3, four = 4, feat[2] = {3, 2}, edge_feat[2] = {4, 1}, split[2] = {2, 3};
+    ggnn_file_writer w;
+    bool good = ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &four, c->indptr) &&
+                ggnn_file_append(&w, "indices", DATASET_NODE, 1, &four, c->indices) &&
+                ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &four, c->weight) &&
+                ggnn_file_append(&w, "edge_feat", GGNN_FILE_F32, 2, edge_feat, c->edge_feat) &&
+                ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, split, c->split);
+    if (c->real)
+        good = good && ggnn_file_append(&w, "feat", GGNN_FILE_F16, 2, feat, c->half) &&
+               ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &three, c->target);
+    else
+        good = good && ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, feat, c->feat) &&
+               ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &three, c->label);
+    if (c->crc >= 0) good = good && ggnn_file_append(&w, "graph_crc", GGNN_FILE_I64, 1, &one, &c->crc);
+    CHECK(good && ggnn_file_commit(&w));
+}
+
+static int verify(const char* options)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "verify %s %s", target, options);
+    return run("", command);
+}
+
+static void check_verify_finds(const contents* c, const char* words)
+{
+    write_contents(c);
+    CHECK_EQ(verify(""), 1);
+    CHECK(says("err", words) && says("out", "WRONG"));
+    CHECK_EQ(verify("--json"), 1);
+    CHECK(says("out", "\"ok\": false") && says("out", words));
+}
+
+TEST(verify_passes_what_is_right)
+{
+    contents c = good_contents;
+    for (int real = 0; real < 2; real++) {
+        c.real = real;
+        write_contents(&c);
+        CHECK_EQ(verify(""), 0);
+        CHECK(strstr(output("out"), "WRONG") == NULL && !output("err")[0]);
+        CHECK_EQ(verify("--json"), 0);
+        CHECK(says("out", "\"ok\": true") && !strstr(output("out"), "false"));
+    }
+}
+
+TEST(verify_finds_what_is_wrong)
+{
+    contents c = good_contents;
+    c.indptr[1] = 4;
+    check_verify_finds(&c, "indptr decreases");
+    c = good_contents, c.indptr[3] = 5;
+    check_verify_finds(&c, "node 2");
+    c = good_contents, c.indptr[0] = 1;
+    check_verify_finds(&c, "node 0");
+    c = good_contents, c.indices[2] = 3;
+    check_verify_finds(&c, "id is outside [0, num_nodes), node 1, edge 2");
+    c = good_contents, c.indices[0] = -1;
+    check_verify_finds(&c, "node 0, edge 0");
+    c = good_contents, c.weight[3] = -1;
+    check_verify_finds(&c, "weight is negative or not finite, node 2, edge 3");
+    c = good_contents, c.weight[1] = NAN;
+    check_verify_finds(&c, "node 0, edge 1");
+    c = good_contents, c.feat[5] = INFINITY;
+    check_verify_finds(&c, "section 'feat': row 2, column 1 is not finite");
+    c = good_contents, c.feat[0] = NAN;
+    check_verify_finds(&c, "section 'feat': row 0, column 0 is not finite");
+    c = good_contents, c.real = true, c.half[3] = 0xfc00;
+    check_verify_finds(&c, "section 'feat': row 1, column 1 is not finite");
+    c = good_contents, c.edge_feat[2] = NAN;
+    check_verify_finds(&c, "section 'edge_feat': row 2, column 0 is not finite");
+    c = good_contents, c.label[1] = -2;
+    check_verify_finds(&c, "node 1 has label -2");
+    c = good_contents, c.label[2] = 1 << 20;
+    check_verify_finds(&c, "node 2 has label 1048576");
+    c = good_contents, c.real = true, c.target[1] = -INFINITY;
+    check_verify_finds(&c, "node 1 has an infinite label");
+    c = good_contents, c.split[4] = 4;
+    check_verify_finds(&c, "node 1 has value 4 in split 1");
+    c = good_contents, c.crc = 5;
+    check_verify_finds(&c, "section 'graph_crc' is 00000005");
+}
+
+TEST(verify_finds_a_flipped_byte_and_goes_on)
+{
+    FILE* file;
+    write_contents(&good_contents);
+    file = fopen(target, "r+b");
+    fseek(file, 8192 + 8, SEEK_SET);
+    fputc(77, file); /* indptr[1] */
+    fclose(file);
+    CHECK_EQ(verify(""), 1);
+    CHECK(says("out", "checksums  WRONG") && says("out", "graph      WRONG") && says("out", "splits     ok"));
+    CHECK(says("err", "damaged section 'indptr'"));
+}
+
+/* ---- info, stats, export -------------------------------------------------------------------------------------- */
+
+TEST(files_without_a_graph_have_info_and_checksums)
+{
+    const int64_t two = 2;
+    const double state[2] = {1, 2};
+    char command[2048];
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "adam_m", GGNN_FILE_F64, 1, &two, state) &&
+          ggnn_file_commit(&w));
+    snprintf(command, sizeof command, "info %s", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "adam_m"));
+    CHECK_EQ(verify(""), 0);
+    snprintf(command, sizeof command, "stats %s", target);
+    CHECK_EQ(run("", command), 1);
+    CHECK(says("err", "it has no section 'indptr'"));
+}
+
+TEST(info_and_stats_print_text_and_json)
+{
+    char command[2048];
+    write_contents(&good_contents);
+    snprintf(command, sizeof command, "info %s", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "4 directed, weighted") && says("out", "1 train, 1 val, 0 test, 1 none") &&
+          says("out", "2 classes"));
+    snprintf(command, sizeof command, "info %s --json", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "\"num_edges\": 4,") && says("out", "\"shape\": [2, 3]"));
+    snprintf(command, sizeof command, "stats %s", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "undirected"));
+    snprintf(command, sizeof command, "stats %s --json", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "\"class_sizes\": [1, 1]") && says("out", "\"bins\": [0, 2, 1]"));
+}
+
+static void check_file(const char* name, const void* wanted, size_t size)
+{
+    char path[600], data[4096];
+    FILE* in = fopen(folder_path(path, name), "rb");
+    size_t length;
+    if (!CHECK(in != NULL)) return;
+    length = fread(data, 1, sizeof data, in);
+    fclose(in);
+    CHECK_EQ(length, size);
+    if (!CHECK(length == size && memcmp(data, wanted, size) == 0)) printf("  %s: %.*s\n", name, (int)length, data);
+}
+
+static int export_to(const char* name, const char* format)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "export %s %s/%s --format %s", target, folder, name, format);
+    return run("", command);
+}
+
+TEST(export_writes_matrix_market_and_csv)
+{
+    static const char mtx[] = "%%MatrixMarket matrix coordinate real general\n% row: source, column: target\n3 3 4\n"
+                              "2 1 1\n3 1 2\n1 2 3\n1 3 0.1\n";
+    static const char edges[] = "src,dst,weight\n1,0,1\n2,0,2\n0,1,3\n0,2,0.1\n";
+    static const char nodes[] = "node,label,split_0,split_1\n0,0,none,test\n1,-1,train,none\n2,1,val,none\n";
+    static const char feat[] = "1,2\n3,4\n5,6\n", half[] = "0,5.9604645e-08\n1,-65504\n65504,1.1920929e-07\n";
+    contents c = good_contents;
+    c.weight[3] = .1f;
+    write_contents(&c);
+    CHECK_EQ(export_to("g.mtx", "mtx"), 0);
+    check_file("g.mtx", mtx, sizeof mtx - 1);
+    CHECK_EQ(export_to("g.mtx", "mtx"), 0); /* a file is replaced */
+    CHECK_EQ(export_to("csv", "csv"), 0);
+    check_file("csv/edges.csv", edges, sizeof edges - 1);
+    check_file("csv/nodes.csv", nodes, sizeof nodes - 1);
+    check_file("csv/features.csv", feat, sizeof feat - 1);
+    check_file("csv/edge_features.csv", "1\n2\n3\n4\n", 8);
+    CHECK_EQ(export_to("csv", "csv"), 1); /* a folder with something in it is not */
+    CHECK(says("err", "a folder that is not empty"));
+    check_file("csv/edges.csv", edges, sizeof edges - 1);
+    c.real = true;
+    write_contents(&c);
+    CHECK_EQ(export_to("csv2", "csv"), 0);
+    check_file("csv2/features.csv", half, sizeof half - 1);
+    CHECK_EQ(export_to("none/csv", "csv"), 1);
+    CHECK(says("err", "cannot create"));
+}
+
+/* A .npy file: its header's words and its data. */
+static void check_npy(const char* name, const char* type, const char* shape, const void* wanted, size_t size)
+{
+    char path[600], data[4096], words[200];
+    FILE* in = fopen(folder_path(path, name), "rb");
+    size_t length, header;
+    if (!CHECK(in != NULL)) return;
+    length = fread(data, 1, sizeof data, in);
+    fclose(in);
+    CHECK(length > 10 && memcmp(data, "\x93NUMPY\1\0", 8) == 0);
+    header = 10 + (size_t)(unsigned char)data[8] + 256 * (size_t)(unsigned char)data[9];
+    CHECK(header % 64 == 0 && data[header - 1] == '\n' && length == header + size);
+    snprintf(words, sizeof words, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
+    CHECK(strncmp(data + 10, words, strlen(words)) == 0);
+    CHECK(memcmp(data + header, wanted, size) == 0);
+}
+
+TEST(export_writes_npy)
+{
+    static const uint8_t train[6] = {0, 1, 0, 0, 0, 0}, test[6] = {0, 0, 0, 1, 0, 0};
+    const contents* c = &good_contents;
+    write_contents(c);
+    CHECK_EQ(export_to("npy", "npy"), 0);
+    check_npy("npy/indptr.npy", "<i8", "4,", c->indptr, sizeof c->indptr);
+    check_npy("npy/indices.npy", sizeof(ggnn_node) == 4 ? "<i4" : "<i8", "4,", c->indices, sizeof c->indices);
+    check_npy("npy/weight.npy", "<f4", "4,", c->weight, sizeof c->weight);
+    check_npy("npy/feat.npy", "<f4", "3, 2", c->feat, sizeof c->feat);
+    check_npy("npy/label.npy", "<i4", "3,", c->label, sizeof c->label);
+    check_npy("npy/train.npy", "|b1", "2, 3", train, sizeof train);
+    check_npy("npy/test.npy", "|b1", "2, 3", test, sizeof test);
+}
+
+TEST(export_and_convert_give_the_same_arrays_back)
+{
+    static const char* const section[] = {"indptr", "indices", "feat", "label", "split"};
+    generate_options how = options_of(KIND_CITATION, 2000, 20000);
+    generate_report report;
+    char command[2048], path[600];
+    dataset before, after;
+    error why = {""};
+    if (!CHECK(make(&how, &report))) return;
+    CHECK_EQ(export_to("round", "npy"), 0);
+    snprintf(command, sizeof command, "convert %s/round %s/back.ggnn", folder, folder);
+    CHECK_EQ(run("", command), 0);
+    if (!CHECK(dataset_open(&before, target, &why) && dataset_open(&after, folder_path(path, "back.ggnn"), &why)))
+        return;
+    for (int i = 0; i < 5; i++) CHECK_EQ(crc_of(&before, section[i]), crc_of(&after, section[i]));
+    dataset_close(&before);
+    dataset_close(&after);
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------------- */
+
+static void check_usage(const char* arguments, const char* words)
+{
+    CHECK_EQ(run("", arguments), 2);
+    if (!CHECK(says("err", words))) printf("  %s\n", arguments);
+    CHECK(access("OUT", F_OK) != 0);
+}
+
+TEST(wrong_usage_exits_with_2_and_says_why)
+{
+    check_usage("", "usage: ggnn-data COMMAND");
+    check_usage("generat planted OUT", "'generat' is not a command; is generate meant?");
+    check_usage("generate", "2 arguments expected, 0 given");
+    check_usage("generate planed OUT",
+                "generate planed: not one of planted|citation|rmat|grid|star|path|karate; is meant: planted");
+    check_usage("generate planted OUT --edgse 4", "--edgse: no such option; is --edges meant?");
+    check_usage("generate planted OUT --edges 5", "--edges 5: must be even");
+    check_usage("generate planted OUT --nodes 5 --classes 2 --edges 22", "--edges 22: 5 nodes have at most 20");
+    check_usage("generate planted OUT --nodes 0", "--nodes 0: must be within 1");
+    check_usage("generate planted OUT --nodes 4 --classes 5", "--classes 5: more than the nodes");
+    check_usage("generate planted OUT --classes 0", "--classes 0");
+    check_usage("generate citation OUT --classes 0", "--classes 0");
+    check_usage("generate planted OUT --homophily 1.5", "--homophily 1.5: must be within 0 and 1");
+    check_usage("generate grid OUT --nodes 9 --edges 26", "--edges 26: 9 nodes of this kind have 24 edges");
+    check_usage("generate karate OUT --nodes 35", "karate has 34 nodes");
+    check_usage("info", "1 argument expected");
+    check_usage("export a b --format hdf5", "--format hdf5: not one of csv|mtx|npy");
+}
+
+TEST(help_exits_with_0_and_goes_to_standard_output)
+{
+    static const char* const command[] = {"--help",          "help",         "generate --help", "info --help",
+                                          "verify x --help", "stats --help", "export --help"};
+    for (int i = 0; i < 7; i++) {
+        CHECK_EQ(run("", command[i]), 0);
+        CHECK(says("out", "usage: ggnn-data") && !output("err")[0]);
+    }
+}
+
+TEST(failures_exit_with_1_and_leave_no_file)
+{
+    static const char* const command[] = {"info /nonexistent", "verify /nonexistent", "stats /nonexistent",
+                                          "export /nonexistent OUT"};
+    char line[2048];
+    int before;
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(run("", command[i]), 1);
+        CHECK(says("err", "/nonexistent: cannot open"));
+    }
+    before = count_files();
+    snprintf(line, sizeof line, "generate rmat %s/new --nodes 64 --edges 4000", folder);
+    CHECK_EQ(run("", line), 1);
+    CHECK(says("err", "distinct ones among"));
+    CHECK_EQ(run("", "generate grid /nonexistent/new"), 1);
+    CHECK(says("err", "/nonexistent/new: cannot create"));
+    snprintf(line, sizeof line, "generate planted %s/new", folder);
+    CHECK_EQ(run("ulimit -f 1000;", line), 1); /* 1,000 blocks of 512 or 1,024 bytes stand for a full disk */
+    CHECK(says("err", "no room"));
+    CHECK_EQ(count_files(), before);
+    snprintf(line, sizeof line, "generate karate %s/karate", folder);
+    CHECK_EQ(run("", line), 0);
+    snprintf(line, sizeof line, "%s info %s/karate >/dev/full 2>%s/err", tool, folder, folder);
+    CHECK(system(line) != 0);
+    CHECK(says("err", "cannot write to standard output: No space left"));
+}
+
+/* Runs the command with allocation 1 failing, then 2 ..., until none fails: each time exit code 1, the message, and
+   the folder as before. */
+static void check_allocations(const char* command, int least)
+{
+    int before = count_files(), failures = 0, code = 1;
+    for (int n = 1; n < 100 && code == 1; n++) {
+        char setting[64];
+        snprintf(setting, sizeof setting, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
+        code = run(setting, command);
+        if (code == 0) break;
+        failures++;
+        CHECK_EQ(code, 1);
+        CHECK(says("err", "ggnn-data: out of memory: ") && says("err", " bytes for "));
+        CHECK_EQ(count_files(), before);
+    }
+    CHECK_EQ(code, 0);
+    if (!CHECK(failures >= least)) printf("  %s: %d allocations\n", command, failures);
+}
+
+TEST(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind)
+{
+    static const struct {
+        const char *before, *after; /* the folder's name */
+        int least;
+    } command[] = {{"generate planted ", "/new --nodes 50 --edges 200 --features 3", 4},
+                   {"generate citation ", "/new --nodes 50 --edges 200 --features 3 --classes 2", 5},
+                   {"generate rmat ", "/new --nodes 50 --edges 200 --features 3 --classes 2", 5},
+                   {"generate karate ", "/new", 2},
+                   {"info ", "/karate", 1},
+                   {"stats ", "/karate", 5}};
+    char line[2048], path[600];
+    snprintf(line, sizeof line, "generate karate %s/karate", folder);
+    CHECK_EQ(run("", line), 0);
+    for (int i = 0; i < 6; i++) {
+        snprintf(line, sizeof line, "%s%s%s", command[i].before, folder, command[i].after);
+        check_allocations(line, command[i].least);
+        remove(folder_path(path, "new"));
+    }
+    write_random_graph(4, false, false); /* unsorted lists: stats sorts a copy */
+    snprintf(line, sizeof line, "stats %s", target);
+    check_allocations(line, 7);
+}
+
+int main(int argc, char** argv)
+{
+    const char* slash = strrchr(argv[0], '/');
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(1);
+    snprintf(tool, sizeof tool, "%.*s/../ggnn-data", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    folder_make();
+    folder_path(target, "a.ggnn");
+    RUN(random_kinds_have_exactly_the_edges_asked_for);
+    RUN(a_complete_graph_can_be_asked_for);
+    RUN(planted_communities_are_equal_and_attract_edges);
+    RUN(planted_features_alone_do_not_suffice_and_what_they_reach_is_printed);
+    RUN(citation_labels_are_one_field_and_training_comes_before_testing);
+    RUN(rmat_fills_quadrants_as_its_four_chances_say);
+    RUN(labels_of_other_kinds_are_the_majority_of_the_neighbours);
+    RUN(grid_star_and_path_join_whom_they_should);
+    RUN(karate_is_zacharys_club);
+    RUN(seeds_keep_their_graphs);
+    RUN(the_same_seed_gives_the_same_file_for_any_number_of_threads);
+    RUN(normals_equal_the_formula_and_have_its_moments);
+    RUN(statistics_equal_brute_force);
+    RUN(verify_passes_what_is_right);
+    RUN(verify_finds_what_is_wrong);
+    RUN(verify_finds_a_flipped_byte_and_goes_on);
+    RUN(files_without_a_graph_have_info_and_checksums);
+    RUN(info_and_stats_print_text_and_json);
+    RUN(export_writes_matrix_market_and_csv);
+    RUN(export_writes_npy);
+    RUN(export_and_convert_give_the_same_arrays_back);
+    RUN(wrong_usage_exits_with_2_and_says_why);
+    RUN(help_exits_with_0_and_goes_to_standard_output);
+    RUN(failures_exit_with_1_and_leave_no_file);
+    RUN(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind);
+    folder_remove();
+    return test_finish();
+}
