@@ -361,7 +361,7 @@ TEST(absurd_tables_with_a_good_crc_are_refused)
 TEST(a_writer_refuses_what_no_file_can_hold)
 {
     const int64_t one = 1, minus = -1, huge[2] = {INT64_MAX / 2, 16};
-    char name[16];
+    char name[32];
     struct stat status;
     ggnn_file_writer w;
     unlink(target);
@@ -398,7 +398,7 @@ TEST(a_hundred_sections_fit)
     CHECK(ggnn_file_create(&w, target));
     for (int i = 0; i < GGNN_FILE_MAX_SECTIONS; i++) {
         const int64_t one = 1, value = 1000 + i;
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "section-%d", i);
         CHECK(ggnn_file_append(&w, name, GGNN_FILE_I64, 1, &one, &value));
     }
