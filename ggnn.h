@@ -60,6 +60,7 @@
 //
 // CONTENTS (search for the tag; the implementation's is [1i] and so on)
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
+//   [9i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
 //
 // PROMISES
 //   The same input gives the same bits for any number of threads. Integers equal those of ggnn_cuda.cuh. Random
@@ -889,6 +890,8 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
     return (uint16_t)(sign | rounded >> 13);
 }
 
+enum { GGNNI_LANES = 16, GGNNI_LANE_FANOUT = 32 }; // nodes sampled side by side; the greatest fanout done so
+
 // =============================================================================
 // ==== [3i] GRAPH
 // =============================================================================
@@ -1420,6 +1423,27 @@ static void ggnni_fisher_yates(int64_t* offset, int64_t n, int64_t m, ggnni_draw
     }
 }
 
+enum { GGNNI_LANES = 16, GGNNI_LANE_FANOUT = 32 }; // nodes sampled side by side; the greatest fanout done so
+
+// Fisher-Yates for GGNNI_LANES nodes, as fast as this machine can: [9i] has the form with vectors.
+//   offset (m) rows of lanes: overwritten   stream, n: of each lane; 0 < m < n < 2^32, m <= GGNNI_LANE_FANOUT
+static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
+                        const uint64_t* n, int32_t m);
+
+// One node after the other: the plain form.
+static void ggnni_lanes_plain(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
+                              const uint64_t* n, int32_t m)
+{
+    ggnni_entry workspace[4 * GGNNI_LANE_FANOUT];
+    int64_t     one[GGNNI_LANE_FANOUT];
+    for (int lane = 0; lane < GGNNI_LANES; lane++) {
+        ggnn_rng    rng = {key, (uint32_t)step, (uint32_t)(stream[lane] >> 56)};
+        ggnni_draws draws = {&rng, (int32_t)(stream[lane] >> 48 & 255), (int64_t)(stream[lane] & 0xffffffffffffu), {{0, 0, 0, 0}}};
+        ggnni_fisher_yates(one, (int64_t)n[lane], m, draws, workspace);
+        for (int32_t i = 0; i < m; i++) offset[i][lane] = (uint32_t)one[i];
+    }
+}
+
 // Draws in turn; a value seen before is passed over.
 static void ggnni_rejection(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws, void* workspace)
 {
@@ -1753,35 +1777,46 @@ static ggnn_status ggnni_unique_careful(ggnn_unique* seen, ggnn_node* list, int3
     return GGNN_OK;
 }
 
-GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
+// At most GGNNI_TILE ids, whose entries are on their way.
+static ggnn_status ggnni_unique_tile(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
 {
-    for (int64_t i = 0; i < ggnni_min(n, GGNNI_AHEAD); i++) ggnni_unique_prefetch(seen, id[i]);
+    int wrong = seen->count + GGNNI_TILE > seen->max_ids;
+    for (int64_t i = 0; i < n; i++) wrong |= (uint64_t)id[i] >= (uint64_t)seen->num_nodes;
+    if (wrong) return ggnni_unique_careful(seen, list, local, id, n, bad);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t at = ggnni_unique_put(seen, list, id[i]);
+        if (local) local[i] = at;
+    }
+    return GGNN_OK;
+}
+
+static ggnn_status ggnni_unique_fetched(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n,
+                                        int64_t ahead, int64_t* bad)
+{
     for (int64_t begin = 0; begin < n; begin += GGNNI_TILE) {
-        int64_t end = ggnni_min(n, begin + GGNNI_TILE);
-        int     wrong = seen->count + GGNNI_TILE > seen->max_ids;
-        for (int64_t i = begin; i < end; i++) wrong |= (uint64_t)id[i] >= (uint64_t)seen->num_nodes;
-        for (int64_t i = begin + GGNNI_AHEAD; i < ggnni_min(n, end + GGNNI_AHEAD); i++) ggnni_unique_prefetch(seen, id[i]);
-        if (wrong) {
-            ggnn_status status = ggnni_unique_careful(seen, list, local ? local + begin : NULL, id + begin, end - begin, bad);
-            if (status != GGNN_OK) {
-                *bad += begin;
-                return status;
-            }
-            continue;
-        }
-        for (int64_t i = begin; i < end; i++) {
-            int32_t at = ggnni_unique_put(seen, list, id[i]);
-            if (local) local[i] = at;
+        int64_t     end = ggnni_min(n, begin + GGNNI_TILE);
+        ggnn_status status;
+        for (int64_t i = begin + ahead; ahead && i < ggnni_min(n, end + ahead); i++) ggnni_unique_prefetch(seen, id[i]);
+        status = ggnni_unique_tile(seen, list, local ? local + begin : NULL, id + begin, end - begin, bad);
+        if (status != GGNN_OK) {
+            *bad += begin;
+            return status;
         }
     }
     return GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
+{
+    for (int64_t i = 0; i < ggnni_min(n, GGNNI_AHEAD); i++) ggnni_unique_prefetch(seen, id[i]);
+    return ggnni_unique_fetched(seen, list, local, id, n, GGNNI_AHEAD, bad);
 }
 
 // =============================================================================
 // ==== [6i] BLOCK
 // =============================================================================
 
-enum { GGNNI_TARGETS = 16 }; // targets sampled together: their lists' lines are fetched at once
+enum { GGNNI_TARGETS = 32 }; // targets sampled together: their lists' lines are fetched at once
 
 typedef struct { // bounds of one hop
     int64_t dst, src, edges;
@@ -1825,9 +1860,10 @@ GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* ho
 
 // Scratch that one tile of targets, or one target of great fanout, needs.
 typedef struct {
-    int64_t*   offset; // sampled offsets, target after target
-    void*      sample; // ggnn_sample_list's
-    ggnn_node* visited;
+    int64_t*   offset[2]; // sampled offsets of two tiles, target after target
+    void*      sample;    // ggnn_sample_list's
+    ggnn_node* visited;   // of walks
+    float*     visits;
 } ggnni_scratch;
 
 static int64_t ggnni_tile_offsets(const ggnn_sampling* how, const ggnn_graph* g)
@@ -1875,7 +1911,7 @@ static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_s
 {
     size_t             used = 0, sample = 0;
     int64_t            dst = ggnni_min(max_seeds, g->num_nodes), most = g->num_edges;
-    ggnni_scratch      scratch;
+    ggnni_scratch      scratch = {{NULL, NULL}, NULL, NULL, NULL};
     ggnni_batch_state* state = (ggnni_batch_state*)ggnni_carve(base, &used, 1, sizeof *state);
     memset(b, 0, sizeof *b);
     b->workspace = state;
@@ -1892,11 +1928,11 @@ static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_s
     if (how->method == GGNN_WALK) {
         int64_t visits = (int64_t)how->walk.walks * how->walk.length;
         scratch.visited = (ggnn_node*)ggnni_carve(base, &used, visits, sizeof *scratch.visited);
-        scratch.offset = (int64_t*)ggnni_carve(base, &used, visits, sizeof(float));
+        scratch.visits = (float*)ggnni_carve(base, &used, visits, sizeof *scratch.visits);
         sample = (size_t)visits * sizeof(ggnni_pair);
     } else {
-        scratch.visited = NULL;
-        scratch.offset = (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(how, g), sizeof *scratch.offset);
+        for (int i = 0; i < 2; i++)
+            scratch.offset[i] = (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(how, g), sizeof(int64_t));
     }
     scratch.sample = ggnni_carve(base, &used, (int64_t)sample, 1);
     if (base) state->scratch = scratch;
@@ -1960,6 +1996,12 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const gg
 
 // ---- one hop, a tile of targets after the other --------------------------------
 
+static void ggnni_list_prefetch(const ggnn_graph* g, ggnn_node v) // the row of indptr that ggnn_neighbors will read
+{
+    ggnn_place place = ggnn_locate(&g->at, v);
+    GGNNI_PREFETCH(&g->part[place.slot].indptr[place.row]);
+}
+
 typedef struct {
     ggnn_block*          hop;
     const ggnn_graph*    g;
@@ -1978,45 +2020,102 @@ static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
     return at->fanout < 0 || (degree <= at->fanout && at->how->method != GGNN_REPLACEMENT);
 }
 
-// Draws for n targets, then fetches what they drew: all loads of a tile are under way before the first is needed.
-static ggnn_status ggnni_sample_tile(const ggnni_hop* at, const ggnn_node* target, int64_t n, int64_t first, ggnn_node* bad)
-{
+// One tile of targets. In the pipeline of a hop tile t is drawn, then tile t-1 is fetched, then tile t-2 numbered: what
+// a stage loads was prefetched by the one before.
+typedef struct {
+    int64_t   first, n;
+    int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
-    int64_t   taken[GGNNI_TARGETS], *offset = at->scratch->offset, edges = at->hop->indptr[first];
-    for (int64_t i = 0; i < n; i++) {
-        list[i] = ggnn_neighbors(at->g, target[i]);
+    int64_t   taken[GGNNI_TARGETS];
+    int32_t   lane[GGNNI_TARGETS]; // >= 0: sampled in lanes, as lane lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
+    uint32_t  lanes[GGNNI_TARGETS / GGNNI_LANES][GGNNI_LANE_FANOUT][GGNNI_LANES];
+} ggnni_tile;
+
+static int ggnni_takes_lane(const ggnni_hop* at, int64_t degree)
+{
+    return at->how->method == GGNN_FISHER_YATES && at->fanout <= GGNNI_LANE_FANOUT && degree <= UINT32_MAX;
+}
+
+// Draws the lanes that were gathered, and prefetches what they drew. Idle lanes repeat a harmless one.
+static void ggnni_draw_lanes(const ggnni_hop* at, ggnni_tile* tile, const ggnn_node* target, const int32_t* member, int32_t group, int32_t count)
+{
+    uint64_t stream[GGNNI_LANES], n[GGNNI_LANES];
+    int32_t  m = (int32_t)at->fanout;
+    for (int32_t lane = 0; lane < GGNNI_LANES; lane++) {
+        int32_t i = member[lane < count ? lane : 0];
+        stream[lane] = ggnn_stream(at->rng->purpose, at->h, target[i]);
+        n[lane] = (uint64_t)tile->list[i].degree;
+        if (lane < count) tile->lane[i] = group * GGNNI_LANES + lane;
+    }
+    ggnni_lanes(tile->lanes[group], at->rng->seed, stream, at->rng->step, n, m);
+    for (int32_t i = 0; i < m; i++)
+        for (int32_t lane = 0; lane < count; lane++)
+            GGNNI_PREFETCH(&tile->list[member[lane]].id[tile->lanes[group][i][lane]]);
+}
+
+static ggnn_status ggnni_draw_one(const ggnni_hop* at, ggnni_tile* tile, ggnn_node target, int64_t i, int64_t* offset)
+{
+    const ggnn_list* list = &tile->list[i];
+    tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->h, target, at->scratch->sample);
+    for (int64_t j = 0; j < tile->taken[i]; j++) GGNNI_PREFETCH(&list->id[offset[j]]);
+    return tile->taken[i] < 0 ? GGNN_ERROR_WEIGHT : GGNN_OK;
+}
+
+// Stage 1: what each target takes of its list.
+static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_node* target, ggnn_node* bad)
+{
+    int32_t  member[GGNNI_LANES], count = 0, group = 0;
+    int64_t* offset = tile->offset;
+    for (int64_t i = 0; i < tile->n; i++) {
+        ggnn_list* list = &tile->list[i];
+        *list = ggnn_neighbors(at->g, target[i]);
         *bad = target[i];
-        if (list[i].degree < 0) return GGNN_ERROR_ID;
-        if (ggnni_takes_whole(at, list[i].degree)) {
-            taken[i] = list[i].degree; // needs no offsets
-            if (taken[i]) GGNNI_PREFETCH(list[i].id);
+        tile->lane[i] = -1;
+        if (list->degree < 0) return GGNN_ERROR_ID;
+        if (ggnni_takes_whole(at, list->degree)) {
+            tile->taken[i] = list->degree; // needs no offsets
+            if (list->degree) GGNNI_PREFETCH(list->id);
+        } else if (ggnni_takes_lane(at, list->degree)) {
+            tile->taken[i] = at->fanout;
+            member[count++] = (int32_t)i;
+            if (count < GGNNI_LANES) continue;
+            ggnni_draw_lanes(at, tile, target, member, group++, count);
+            count = 0;
         } else {
-            taken[i] = ggnn_sample_list(offset, &list[i], at->how->method, at->fanout, at->rng, at->h, target[i], at->scratch->sample);
-            if (taken[i] < 0) return GGNN_ERROR_WEIGHT;
-            for (int64_t j = 0; j < taken[i]; j++) GGNNI_PREFETCH(&list[i].id[offset[j]]);
-            offset += taken[i];
+            ggnn_status status = ggnni_draw_one(at, tile, target[i], i, offset);
+            if (status != GGNN_OK) return status;
+            offset += tile->taken[i];
         }
     }
-    offset = at->scratch->offset;
-    for (int64_t i = 0; i < n; i++) {
-        int whole = ggnni_takes_whole(at, list[i].degree);
-        for (int64_t j = 0; j < taken[i]; j++) {
-            int64_t from = whole ? j : offset[j];
-            at->ids[edges + j] = list[i].id[from];
-            if (at->hop->position) at->hop->position[edges + j] = list[i].position + from;
-            if (at->hop->weight) at->hop->weight[edges + j] = list[i].weight ? list[i].weight[from] : 1.0f;
-        }
-        if (!whole) offset += taken[i];
-        edges += taken[i];
-        at->hop->indptr[first + i + 1] = edges;
-    }
+    if (count) ggnni_draw_lanes(at, tile, target, member, group, count);
     return GGNN_OK;
+}
+
+// Stage 2: reads the ids taken, with positions and weights where wanted.
+static void ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const ggnn_unique* seen)
+{
+    const int64_t* offset = tile->offset;
+    int64_t        begin = at->hop->indptr[tile->first], edges = begin;
+    for (int64_t i = 0; i < tile->n; i++) {
+        const ggnn_list* list = &tile->list[i];
+        int              whole = ggnni_takes_whole(at, list->degree);
+        int32_t          lane = tile->lane[i];
+        for (int64_t j = 0; j < tile->taken[i]; j++, edges++) {
+            int64_t from = whole ? j : lane < 0 ? offset[j] : (int64_t)tile->lanes[lane / GGNNI_LANES][j][lane % GGNNI_LANES];
+            at->ids[edges] = list->id[from];
+            if (at->hop->position) at->hop->position[edges] = list->position + from;
+            if (at->hop->weight) at->hop->weight[edges] = list->weight ? list->weight[from] : 1.0f;
+        }
+        if (!whole && lane < 0) offset += tile->taken[i];
+        at->hop->indptr[tile->first + i + 1] = edges;
+    }
+    for (int64_t e = begin; at->hop->indices && e < edges; e++) ggnni_unique_prefetch(seen, at->ids[e]);
 }
 
 static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int64_t i, ggnn_node* bad)
 {
     int64_t     edges = at->hop->indptr[i], visits = (int64_t)at->how->walk.walks * at->how->walk.length, taken;
-    float*      count = (float*)(void*)at->scratch->offset;
+    float*      count = at->scratch->visits;
     ggnn_status status = ggnn_random_walk(at->scratch->visited, at->g, &at->how->walk, at->rng, at->h, target, bad);
     if (status != GGNN_OK) return status;
     taken = ggnn_walk_neighbors(at->scratch->visited, count, at->scratch->visited, visits, at->fanout, target, at->scratch->sample);
@@ -2033,14 +2132,14 @@ static void ggnni_count_repeats(ggnn_block* hop)
     for (int64_t e = 0; e < *hop->num_edges.n; e++) hop->repeats[hop->indices[e]]++;
 }
 
-// Numbers the neighbours of targets [first, first + n), or only checks them in a global hop.
+// Stage 3: numbers the neighbours of targets [first, first + n), or only checks them in a global hop.
 static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t first, int64_t n, ggnn_node* bad)
 {
     const int64_t* indptr = at->hop->indptr;
     int64_t        begin = indptr[first], end = indptr[first + n], where = 0, i = first;
     ggnn_status    status = GGNN_OK;
     if (at->hop->indices) {
-        status = ggnn_unique_append(seen, b->id, at->hop->indices + begin, at->ids + begin, end - begin, &where);
+        status = ggnni_unique_fetched(seen, b->id, at->hop->indices + begin, at->ids + begin, end - begin, 0, &where);
     } else {
         while (where < end - begin && (uint64_t)at->ids[begin + where] < (uint64_t)at->g->num_nodes) where++;
         if (where < end - begin) status = GGNN_ERROR_ID;
@@ -2051,12 +2150,49 @@ static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggn
     return status;
 }
 
+static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
+{
+    ggnn_status status = GGNN_OK;
+    for (int64_t i = 0; i < num_dst && status == GGNN_OK; i++) {
+        status = ggnni_walk_target(at, b->id[i], i, bad);
+        if (status == GGNN_OK) status = ggnni_number_tile(b, seen, at, i, 1, bad);
+    }
+    return status;
+}
+
+// The pipeline over tiles. A fanout too great for the scratch of a tile takes tiles of one target.
+static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
+{
+    ggnni_tile  tile[2];
+    int64_t     width = at->how->method == GGNN_WEIGHTED || at->fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
+    int64_t     tiles = (num_dst + width - 1) / width;
+    ggnn_status status = GGNN_OK;
+    tile[0].offset = at->scratch->offset[0];
+    tile[1].offset = at->scratch->offset[1];
+    for (int64_t t = 0; t < tiles + 2 && status == GGNN_OK; t++) {
+        for (int64_t i = (t + 1) * width; i < ggnni_min(num_dst, (t + 2) * width); i++) ggnni_list_prefetch(at->g, b->id[i]);
+        if (t < tiles) {
+            tile[t % 2].first = t * width;
+            tile[t % 2].n = ggnni_min(width, num_dst - t * width);
+            status = ggnni_draw_tile(at, &tile[t % 2], b->id + t * width, bad);
+        }
+        if (t > 0 && t <= tiles && status == GGNN_OK) ggnni_fetch_tile(at, &tile[(t - 1) % 2], seen);
+        if (t > 1 && status == GGNN_OK) {
+            int64_t first = (t - 2) * width;
+            status = ggnni_number_tile(b, seen, at, first, ggnni_min(width, num_dst - first), bad);
+        }
+    }
+    return status;
+}
+
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_rng* rng)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     ggnni_hop          at = {NULL, g, how, rng, NULL, NULL, 0, 0};
     int32_t            h = b->num_hops;
-    int64_t            num_dst, tile;
+    int64_t            num_dst;
+    ggnn_node          bad = -1;
+    ggnn_status        status;
     if (h >= how->num_hops) return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1);
     at.hop = &b->hop[h];
     at.scratch = &state->scratch;
@@ -2064,16 +2200,9 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggn
     at.fanout = how->fanout[h];
     at.h = h;
     num_dst = state->length[h];
-    tile = how->method == GGNN_WALK || how->method == GGNN_WEIGHTED || at.fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
     at.hop->indptr[0] = 0;
-    for (int64_t first = 0; first < num_dst; first += tile) {
-        int64_t     n = ggnni_min(tile, num_dst - first);
-        ggnn_node   bad = -1;
-        ggnn_status status = how->method == GGNN_WALK ? ggnni_walk_target(&at, b->id[first], first, &bad)
-                                                      : ggnni_sample_tile(&at, b->id + first, n, first, &bad);
-        if (status == GGNN_OK) status = ggnni_number_tile(b, seen, &at, first, n, &bad);
-        if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad);
-    }
+    status = how->method == GGNN_WALK ? ggnni_walk_targets(b, seen, &at, num_dst, &bad) : ggnni_sample_tiles(b, seen, &at, num_dst, &bad);
+    if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad);
     state->edges[h] = at.hop->indptr[num_dst];
     state->length[h + 1] = seen->count;
     b->num_hops = h + 1;
@@ -2325,6 +2454,8 @@ typedef struct {
     void (*blend)(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width);
     // x[i] = ggnn_exp2(x[i])
     void (*exp2)(float* x, int64_t n);
+    void (*lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
+                  const uint64_t* n, int32_t m);
 } ggnni_loops;
 
 static float ggnni_load(const void* row, ggnn_type type, int32_t j)
@@ -2417,13 +2548,17 @@ static void ggnni_exp2_plain(float* x, int64_t n)
 }
 
 static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain, ggnni_max_plain,
-                                        ggnni_dot_plain, ggnni_blend_plain,      ggnni_exp2_plain};
+                                        ggnni_dot_plain, ggnni_blend_plain,      ggnni_exp2_plain,
+                                        ggnni_lanes_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
-// Written once, in [8v], and compiled for each instruction set here: the caller's compiler flags do not matter.
+// Written once, in [9i], and compiled for each instruction set here: the caller's compiler flags do not matter.
 
 #if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9))
 #define GGNNI_SIMD
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 #define GGNNI_INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
 #define GGNNI_UNROLL _Pragma("clang loop unroll(full)")
@@ -2482,6 +2617,12 @@ static const ggnni_loops* ggnni_choose_loops(void)
 #endif
     (void)level;
     return &ggnni_plain;
+}
+
+static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
+                        const uint64_t* n, int32_t m)
+{
+    ggnni_choose_loops()->lanes(offset, key, stream, step, n, m);
 }
 
 // ---- sums in segments -------------------------------------------------------------
@@ -3407,7 +3548,7 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 #endif // GGNN_IMPLEMENTATION
 
 // =============================================================================
-// ==== [8v] SPARSE, the hot loops in vectors of GGNN_SIMD_WIDTH floats
+// ==== [9i] HOT LOOPS, in vectors of GGNN_SIMD_WIDTH floats
 // =============================================================================
 // [8i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such registers
 // (vectors wider than the registers would go through memory). The plain loops of [8i] say what these do, and tests
@@ -3668,8 +3809,94 @@ static void GGNNI_V(ggnni_exp2)(float* x, int64_t n)
     if (i < n) GGNNI_NARROWER(ggnni_exp2)(x + i, n - i);
 }
 
+// ---- sampling in lanes: Philox and Fisher-Yates for several nodes side by side ------
+
+typedef uint64_t GGNNI_V(ggnni_u64) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(8), may_alias));
+typedef uint32_t GGNNI_V(ggnni_u32) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
+typedef uint32_t GGNNI_V(ggnni_half_u32) __attribute__((vector_size(2 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
+
+// The product of the low halves of 64-bit lanes: one instruction, which compilers do not find in plain C.
+GGNNI_INLINE GGNNI_V(ggnni_u64) GGNNI_V(ggnni_mul)(GGNNI_V(ggnni_u64) a, GGNNI_V(ggnni_u64) b)
+{
+#if defined(__x86_64__) && GGNN_SIMD_WIDTH == 16
+    return (GGNNI_V(ggnni_u64))_mm512_mul_epu32((__m512i)a, (__m512i)b);
+#elif defined(__x86_64__) && GGNN_SIMD_WIDTH == 8
+    return (GGNNI_V(ggnni_u64))_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#elif defined(__x86_64__)
+    return (GGNNI_V(ggnni_u64))_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+#endif
+}
+
+// ggnn_philox for the streams of some lanes, a 64-bit lane each. Words are in the low halves; the high halves hold what
+// is left of the products, and nobody looks at them.
+GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key, GGNNI_V(ggnni_u64) stream, uint64_t block)
+{
+    const GGNNI_V(ggnni_u64) zero = {0}, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
+    GGNNI_V(ggnni_u64) a = zero + (block & 0xffffffffu), b = zero + (block >> 32), c = stream, d = stream >> 32;
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        GGNNI_V(ggnni_u64) p = GGNNI_V(ggnni_mul)(a, m0), q = GGNNI_V(ggnni_mul)(c, m1);
+        a = (q >> 32) ^ b ^ (zero + k0);
+        c = (p >> 32) ^ d ^ (zero + k1);
+        b = q;
+        d = p;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    word[0] = a;
+    word[1] = b;
+    word[2] = c;
+    word[3] = d;
+}
+
+// Draws 0 .. m-1 of each lane as Fisher-Yates bounds them: draw i in [0, n - i).
+GGNNI_INLINE void GGNNI_V(ggnni_lane_draws)(uint32_t (*draw)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
+                                            const uint64_t* n, int32_t m)
+{
+    enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
+    for (int32_t i = 0; i < m; i += 2)
+        for (int lane = 0; lane < GGNNI_LANES; lane += WIDTH) {
+            GGNNI_V(ggnni_u64) word[4], bound = *(const GGNNI_V(ggnni_u64)*)(n + lane) - (uint64_t)i;
+            GGNNI_V(ggnni_philox)(word, key, *(const GGNNI_V(ggnni_u64)*)(stream + lane), step << 32 | (uint64_t)(i / 2));
+            for (int32_t half = 0; half < 2 && i + half < m; half++) { // high product of a 64-bit draw and a 32-bit bound
+                GGNNI_V(ggnni_u64) low = GGNNI_V(ggnni_mul)(word[2 * half + 1], bound) >> 32;
+                GGNNI_V(ggnni_u64) draws = (GGNNI_V(ggnni_mul)(word[2 * half], bound) + low) >> 32;
+                *(GGNNI_V(ggnni_half_u32)*)(draw[i + half] + lane) = __builtin_convertvector(draws, GGNNI_V(ggnni_half_u32));
+                bound -= 1;
+            }
+        }
+}
+
+// ggnni_lanes_plain for all nodes at once.
+// No table: what lies in slot r_i was moved there by the last draw j < i with r_j = r_i, or is r_i itself.
+static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
+                                const uint64_t* n, int32_t m)
+{
+    enum { WIDTH = GGNN_SIMD_WIDTH };
+    typedef GGNNI_V(ggnni_u32) vec;
+    uint32_t draw[GGNNI_LANE_FANOUT][GGNNI_LANES], moved[GGNNI_LANE_FANOUT][GGNNI_LANES], slots[GGNNI_LANES];
+    GGNNI_V(ggnni_lane_draws)(draw, key, stream, step, n, m);
+    for (int lane = 0; lane < GGNNI_LANES; lane++) slots[lane] = (uint32_t)n[lane];
+    for (int lane = 0; lane < GGNNI_LANES; lane += WIDTH) {
+        vec last = *(const vec*)(slots + lane);
+        for (int32_t i = 0; i < m; i++) {
+            vec r = *(const vec*)(draw[i] + lane), taken = r, moves;
+            last -= 1; // slot n - 1 - i: its content moves to slot r
+            moves = last;
+            for (int32_t j = 0; j < i; j++) {
+                vec at = *(const vec*)(draw[j] + lane), content = *(const vec*)(moved[j] + lane);
+                vec hit = (vec)(at == r), hit_last = (vec)(at == last);
+                taken = (content & hit) | (taken & ~hit);
+                moves = (content & hit_last) | (moves & ~hit_last);
+            }
+            *(vec*)(moved[i] + lane) = moves;
+            *(vec*)(offset[i] + lane) = taken;
+
 static const ggnni_loops GGNNI_V(ggnni_loops) = {GGNNI_V(ggnni_sum), GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),
-                                                 GGNNI_V(ggnni_dot), GGNNI_V(ggnni_blend),      GGNNI_V(ggnni_exp2)};
+                                                 GGNNI_V(ggnni_dot), GGNNI_V(ggnni_blend),      GGNNI_V(ggnni_exp2),
+                                                 GGNNI_V(ggnni_lanes)};
 
 #undef GGNNI_JOIN2
 #undef GGNNI_JOIN

@@ -3,6 +3,10 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+static int simd_level = 3; /* the instruction set that the library's hot loops may use at most, from 0 */
+#define GGNN_SIMD_LEVEL() simd_level
+#define GGNN_STATIC
+#define GGNN_IMPLEMENTATION
 #include "ggnn.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
@@ -215,6 +219,23 @@ TEST(batches_are_what_the_definitions_say)
                         return;
                     }
                 }
+    random_graph_free(g);
+}
+
+TEST(every_instruction_set_draws_the_same_sample)
+{
+    random_graph* g = random_graph_new(500, 20, 1300);
+    ggnn_node     seeds[100];
+    for (int i = 0; i < 100; i++) seeds[i] = (ggnn_node)(i * 5);
+    for (simd_level = 0; simd_level <= 3; simd_level++)
+        for (int32_t fanout = 1; fanout <= 33; fanout++) { /* 32: the greatest in lanes */
+            ggnn_sampling how = {GGNN_FISHER_YATES, 2, {fanout, 2}, 0, 0, {0, 0, 0}};
+            prepared      p = prepare(&g->graph, &how, 100, GGNN_UNIQUE_DIRECT);
+            CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 100), GGNN_OK);
+            check_batch(&p.batch, g, &how, seeds, 100);
+            finish(&p);
+        }
+    simd_level = 3;
     random_graph_free(g);
 }
 
@@ -577,6 +598,7 @@ int main(int argc, char** argv)
     RUN(the_table_survives_the_wrap_of_its_values);
     RUN(choose_takes_the_direct_map_while_it_fits_the_cache);
     RUN(batches_are_what_the_definitions_say);
+    RUN(every_instruction_set_draws_the_same_sample);
     RUN(a_batch_of_no_seeds_or_isolated_seeds_is_empty);
     RUN(a_graph_of_no_nodes_gives_an_empty_batch);
     RUN(bad_input_is_an_error_that_names_the_node);
