@@ -890,8 +890,6 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
     return (uint16_t)(sign | rounded >> 13);
 }
 
-enum { GGNNI_LANES = 16, GGNNI_LANE_FANOUT = 32 }; // nodes sampled side by side; the greatest fanout done so
-
 // =============================================================================
 // ==== [3i] GRAPH
 // =============================================================================
@@ -3893,6 +3891,9 @@ static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, 
             }
             *(vec*)(moved[i] + lane) = moves;
             *(vec*)(offset[i] + lane) = taken;
+        }
+    }
+}
 
 static const ggnni_loops GGNNI_V(ggnni_loops) = {GGNNI_V(ggnni_sum), GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),
                                                  GGNNI_V(ggnni_dot), GGNNI_V(ggnni_blend),      GGNNI_V(ggnni_exp2),

@@ -11,6 +11,7 @@ int generate_main(int argc, char** argv);
 int info_main(int argc, char** argv);
 int verify_main(int argc, char** argv);
 int stats_main(int argc, char** argv);
+int sample_main(int argc, char** argv);
 int export_main(int argc, char** argv);
 
 /* What every command begins with. usage is "info FILE [options]", text says what it does. Parses the options; on

@@ -16,6 +16,7 @@ static const struct {
     {"info", info_main, "what a file holds"},
     {"verify", verify_main, "check all of a file: checksums, structure, values"},
     {"stats", stats_main, "degrees, components, homophily"},
+    {"sample", sample_main, "sample a mini-batch and print it, with the algorithms' own arrays if wanted"},
     {"export", export_main, "write as CSV, Matrix Market or .npy"},
 };
 enum { num_commands = sizeof commands / sizeof commands[0] };
