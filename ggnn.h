@@ -1,15 +1,15 @@
 // ggnn.h - v0.1.0 - graph sampling and GNN kernels in C99
 //
-// Everything that sample-based training of graph neural networks needs besides the dense part: CSC graphs, neighbour
-// samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over parts and host, SpMM,
-// SDDMM, edge softmax, fused graph attention - forward and backward. Its twin ggnn_cuda.cuh has the same on a GPU.
+// Everything that sample-based training of graph neural networks needs besides the dense part: CSC graphs,
+// neighbour samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over parts
+// and host, SpMM, SDDMM, edge softmax, fused graph attention - forward and backward.
 //
 // In ONE C or C++ file:
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
 // In all others just include it. Link with -lm; -fopenmp is used where the compiler has it on.
 //
-// A complete program: a triangle 0-1-2 and a tail 3, two neighbours of node 0 and of node 3, mean of their rows.
+// A complete program: the mean of up to two sampled neighbours' rows, for nodes 0 and 3 of a graph of four nodes.
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
 //     #include <stdio.h>
@@ -38,40 +38,40 @@
 //     }
 //
 // WHAT IT DOES NOT DO
-//   No dense layers, no optimiser (trainer/ has them), no files (datasets/), no allocation, no printing, no global
-//   state, no threads but those of GGNN_PARALLEL_FOR, no renumbering of the caller's nodes.
+//   No dense layers, no optimiser (trainer/ has them), no files (datasets/), no allocation, no printing, no
+//   global state, no threads but those of GGNN_PARALLEL_FOR, no renumbering of the caller's nodes.
 //
 // GLOSSARY
-//   N nodes   E edges   D targets (dst) and S sources (src) of a block   F features   H hidden   K heads   P parts
+//   N nodes   E edges   D targets (dst), S sources (src) of a block   F features   H hidden   K heads   P parts
 //   CSC        in-neighbour lists: row v holds the sources u of the edges u -> v, whose messages v receives
 //   seeds      the nodes whose output is wanted   frontier   the nodes that a hop samples neighbours of
 //   block      one hop, bipartite: targets, sources (the targets come first), CSC with local indices
 //   fanout     neighbours wanted a node; -1: all
 //
 // OPTIONS (define before including, the same in every file)
-//   GGNN_STATIC            all functions static: private copy in each file that also defines GGNN_IMPLEMENTATION
-//   GGNN_NODE64            64-bit global ids (else N < 2^31); files with and without it do not link together
-//   GGNN_CACHE_BYTES       last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
-//   GGNN_ASSERT(c)         checks of preconditions (assert)
+//   GGNN_STATIC          all functions static: a private copy, in each file that defines GGNN_IMPLEMENTATION too
+//   GGNN_NODE64          64-bit global ids (else N < 2^31); files with and without it do not link together
+//   GGNN_CACHE_BYTES     last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
+//   GGNN_ASSERT(c)       checks of preconditions (assert)
 //   GGNN_PARALLEL_FOR(n, body, context)   runs body(context, i) for i in [0, n), in any order, and waits
-//   GGNN_NO_SIMD           the plain loops only
-//   GGNN_SIMD_LEVEL()      at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests and benches)
-//   GGNN_HEADER            this file's name where it is not "ggnn.h": it includes its own vector loops
+//   GGNN_NO_SIMD         the plain loops only
+//   GGNN_SIMD_LEVEL()    at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests, benches)
+//   GGNN_HEADER          this file's name where it is not "ggnn.h": it includes its own vector loops
 //
 // CONTENTS (search for the tag; the implementation's is [1i] and so on)
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
 //   [9i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
 //
 // PROMISES
-//   The same input gives the same bits for any number of threads. Integers equal those of ggnn_cuda.cuh. Random
-//   numbers are keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
-//   Float sums run in edge order; a row of more than 256 edges is summed in segments of 256 that are added in order.
+//   The same input gives the same bits for any number of threads and on any instruction set. Random numbers are
+//   keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
+//   Float sums run in edge order; a row of more than 256 edges is summed in segments of 256, added in order.
 //   A product in a sum is rounded before it is added: the implementation switches contraction off.
 //
 // PAPERS
-//   Salmon et al. 2011 (Philox)                    Hamilton et al. 2017 (GraphSAGE)      Kipf & Welling 2017 (GCN)
-//   Velickovic et al. 2018 (GAT)                   Ying et al. 2018 (PinSAGE walks)      Efraimidis & Spirakis 2006
-//   Yang et al. 2022 (WholeGraph: path doubling, append-unique)    Tang et al. 2024 (XGNN: rejection sampler, GGMS)
+//   Salmon et al. 2011 (Philox)           Hamilton et al. 2017 (GraphSAGE)     Kipf & Welling 2017 (GCN)
+//   Velickovic et al. 2018 (GAT)          Ying et al. 2018 (PinSAGE walks)     Efraimidis & Spirakis 2006 (A-Res)
+//   Yang et al. 2022 (WholeGraph: path doubling, append-unique)                Tang et al. 2024 (XGNN: rejection)
 //
 // LICENSE: MIT, at the end of this file.
 
@@ -116,12 +116,12 @@ typedef struct {
     int64_t  max;
 } ggnn_count;
 
-#define GGNN_STATUS_LIST(X)                                                                                            \
-    X(GGNN_OK, "ok")                                                                                                   \
-    X(GGNN_ERROR_ARGUMENT, "an argument is out of range")                                                              \
-    X(GGNN_ERROR_ID, "a node id or a row of indptr is out of range")                                                   \
-    X(GGNN_ERROR_WEIGHT, "an edge weight is negative or not finite")                                                   \
-    X(GGNN_ERROR_CAPACITY, "a result does not fit its buffer")                                                         \
+#define GGNN_STATUS_LIST(X)                                                                         \
+    X(GGNN_OK, "ok")                                                                                \
+    X(GGNN_ERROR_ARGUMENT, "an argument is out of range")                                           \
+    X(GGNN_ERROR_ID, "a node id or a row of indptr is out of range")                                \
+    X(GGNN_ERROR_WEIGHT, "an edge weight is negative or not finite")                                \
+    X(GGNN_ERROR_CAPACITY, "a result does not fit its buffer")                                      \
     X(GGNN_ERROR_BLOCK, "a block contradicts itself")
 typedef enum {
 #define GGNN_X(name, text) name,
@@ -132,7 +132,7 @@ typedef enum {
 // A constant English sentence for a status, never NULL.
 GGNN_API const char* ggnn_status_string(ggnn_status status);
 
-typedef enum { GGNN_F32, GGNN_F16 } ggnn_type; // of the elements of stored rows; F16 is IEEE binary16 in a uint16_t
+typedef enum { GGNN_F32, GGNN_F16 } ggnn_type; // of stored rows; F16: IEEE binary16 bits
 
 GGNN_HD int64_t ggnn_type_bytes(ggnn_type type) { return type == GGNN_F32 ? 4 : 2; }
 
@@ -153,25 +153,26 @@ GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b)
 // =============================================================================
 // ==== [2] RANDOM: Philox4x32-10 keyed by what is drawn, never by who draws
 // =============================================================================
-// Counter words: block, step, node low 32, purpose:8 | hop:8 | node high 16. Key: the seed. These are cuRAND's words of
-// curand_init(seed, purpose << 56 | hop << 48 | node, (uint64_t)step << 34 | word), block = word / 4.
-// step < 2^30, node < 2^48. Draw j is words 2j (high) and 2j + 1 (low) of its stream. Salmon et al. 2011.
+// Counter words: block, step, node low 32, purpose:8 | hop:8 | node high 16. Key: the seed. These are
+// cuRAND's words of curand_init(seed, purpose << 56 | hop << 48 | node, (uint64_t)step << 34 | word), block =
+// word / 4. step < 2^30, node < 2^48. Draw j is words 2j (high) and 2j + 1 (low) of its stream. Salmon et al.
+// 2011.
 
 typedef enum {
-    GGNN_PURPOSE_SAMPLE,            // draw j: Fisher-Yates, rejection, replacement: the j-th; reservoir: index - fanout;
-    GGNN_PURPOSE_EVALUATE,          //         A-Res: the edge's offset in its list. The same for the next two
+    GGNN_PURPOSE_SAMPLE,            // draw j is the j-th; reservoir: index - fanout; A-Res: the edge's
+    GGNN_PURPOSE_EVALUATE,          // offset in its list. The same for the next two
     GGNN_PURPOSE_PRESAMPLE,         // pre-sampling for cache policies: never sees training's own draws
-    GGNN_PURPOSE_WALK,              // block walk * length + step: words 0, 1 the neighbour, word 2 the restart
+    GGNN_PURPOSE_WALK,              // block walk * length + step: words 0, 1 neighbour, 2 restart
     GGNN_PURPOSE_EPOCH,             // epoch order
     GGNN_PURPOSE_WEIGHTS,           // initial weights
     GGNN_PURPOSE_DROPOUT,           // hop = layer, block = column / 8, 16-bit field column % 8
-    GGNN_PURPOSE_ATTENTION_DROPOUT, // hop = layer, block = (edge in row / 8) * heads + head, 16-bit field edge % 8
+    GGNN_PURPOSE_ATTENTION_DROPOUT, // hop = layer, block = (edge in row / 8) * heads + head
     GGNN_PURPOSE_GENERATE           // synthetic graphs
 } ggnn_purpose;
 
 typedef struct { // all the state there is
     uint64_t seed;
-    uint32_t step; // the mini-batch since the start of training; dropout and samplers differ from step to step
+    uint32_t step; // mini-batches since the start of training: each samples and drops out afresh
     uint32_t purpose;
 } ggnn_rng;
 
@@ -209,7 +210,7 @@ GGNN_HD ggnn_words ggnn_random(const ggnn_rng* rng, int32_t hop, int64_t node, u
 // Draw j of a stream whose block j / 2 is given: 64 random bits.
 GGNN_HD uint64_t ggnn_draw(ggnn_words block, int64_t j)
 {
-    return j & 1 ? (uint64_t)block.word[2] << 32 | block.word[3] : (uint64_t)block.word[0] << 32 | block.word[1];
+    return (uint64_t)block.word[2 * (j & 1)] << 32 | block.word[2 * (j & 1) + 1];
 }
 // A draw brought into [0, n): the high product, biased by less than n / 2^64.
 GGNN_HD int64_t ggnn_bounded(uint64_t draw, int64_t n) { return (int64_t)ggnn_mul_high(draw, (uint64_t)n); }
@@ -222,8 +223,9 @@ GGNN_HD int64_t ggnn_draw_below(const ggnn_rng* rng, int32_t hop, int64_t node, 
 // A word as a float in [0, 1): 24 bits, exact.
 GGNN_HD float ggnn_uniform(uint32_t word) { return (float)(word >> 8) * (1.0f / 16777216.0f); }
 
-// Dropout: one block holds eight 16-bit fields, low half of each word first. An element is dropped when its field is
-// < threshold = round(65536 p), and kept ones are multiplied by ggnn_dropout_scale(threshold), so that the mean is kept.
+// Dropout: one block holds eight 16-bit fields, low half of each word first. An element is dropped when its
+// field is < threshold = round(65536 p), and kept ones are multiplied by ggnn_dropout_scale(threshold), so
+// that the mean is kept.
 GGNN_HD uint32_t ggnn_dropout_field(ggnn_words block, int64_t i)
 {
     return block.word[(i & 7) >> 1] >> (i & 1 ? 16 : 0) & 0xffffu;
@@ -231,7 +233,8 @@ GGNN_HD uint32_t ggnn_dropout_field(ggnn_words block, int64_t i)
 GGNN_HD uint32_t ggnn_dropout_threshold(float p) { return (uint32_t)(p * 65536.0f + 0.5f); }
 GGNN_HD float    ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)(65536u - threshold); }
 
-// -log2((draw + 1) / 2^64) with 40 fractional bits, truncated, integers only: so the same on every machine. In [0, 64 * 2^40].
+// -log2((draw + 1) / 2^64) with 40 fractional bits, truncated, integers only: so the same on every machine.
+// In [0, 64 * 2^40].
 GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
 {
     uint64_t m = draw + 1, fraction = 0;
@@ -241,7 +244,7 @@ GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
         m <<= 1;
         exponent--;
     }
-    for (int bit = 0; bit < 40; bit++) { // m in [1, 2) with 63 fractional bits: squaring it doubles its logarithm
+    for (int bit = 0; bit < 40; bit++) { // m in [1, 2), 63 fractional bits: squaring doubles its log
         m = ggnn_mul_high(m, m);         // [1, 4) with 62
         fraction = fraction << 1 | m >> 63;
         if (!(m >> 63)) m <<= 1;
@@ -249,8 +252,8 @@ GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
     return ((uint64_t)64 << 40) - ((uint64_t)exponent << 40 | fraction);
 }
 
-// The i-th element of a keyed permutation of [0, n): an epoch's order with no sort and no buffer. Six Feistel rounds
-// over the least even number of bits (8 at least) that holds n; values >= n walk on along their cycle.
+// The i-th element of a keyed permutation of [0, n): an epoch's order with no sort and no buffer. Six Feistel
+// rounds over the least even number of bits (8 at least) that holds n; values >= n walk on along their cycle.
 GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n)
 {
     ggnn_rng rng = {seed, epoch, GGNN_PURPOSE_EPOCH};
@@ -259,7 +262,8 @@ GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n
     uint64_t mask = ((uint64_t)1 << half) - 1, x = (uint64_t)i;
     do {
         for (uint32_t round = 0; round < 6; round++)
-            x = (x & mask) << half | ((x >> half ^ ggnn_random(&rng, 0, (int64_t)(x & mask), round).word[0]) & mask);
+            x = (x & mask) << half |
+                ((x >> half ^ ggnn_random(&rng, 0, (int64_t)(x & mask), round).word[0]) & mask);
     } while (x >= (uint64_t)n);
     return (int64_t)x;
 }
@@ -269,11 +273,11 @@ GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n
 // =============================================================================
 
 // ---- where row v of anything lives, as one device sees it -------------------
-// Ranks order the nodes, hottest first. Ranks < cached are in this device's own cache, ranks < stored in one of the
-// parts, the others in the host tier. Plain memory: {NULL, NULL, 0, N, 1}.
+// Ranks order the nodes, hottest first. Ranks < cached are in this device's own cache, ranks < stored in one
+// of the parts, the others in the host tier. Plain memory: {NULL, NULL, 0, N, 1}.
 typedef struct {
     const ggnn_node* rank;   // (N) or NULL: the rank of v is v
-    const int64_t*   bound;  // (parts + 1) part p has ranks [bound[p], bound[p+1]); NULL: part r % parts, row r / parts
+    const int64_t*   bound;  // (parts + 1) part p has ranks [bound[p], bound[p+1]); NULL: part r % parts
     int64_t          cached; // rows of the own cache
     int64_t          stored; // ranks in the parts; the host tier has rank - stored
     int32_t          parts;  // >= 1
@@ -308,7 +312,7 @@ GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 
 typedef struct { // the neighbour lists of one part (or of the host tier, or of the cache)
     const int64_t*   indptr;    // (rows + 1) list i is [indptr[i], indptr[i+1])
-    const int64_t*   first;     // (rows) position of the list in the whole graph's edge order; NULL: indptr itself
+    const int64_t*   first;     // (rows) the list's position in the whole graph's edge order; NULL: indptr
     const ggnn_node* indices;   // (num_edges) sources, global ids
     const float*     weight;    // (num_edges) or NULL: ones
     int64_t          num_edges; // of this part: a list that claims more is an error, not a wild read
@@ -318,7 +322,7 @@ typedef struct {
     ggnn_layout     at;
     const ggnn_csc* part; // (parts + 2) by slot; slots without rows are never read; (1) in a plain graph
     int64_t         num_nodes, num_edges;
-    int64_t*        traffic; // (parts + 2) lists read by slot, added up; NULL: not counted. One thread a counter
+    int64_t*        traffic; // (parts + 2) lists read by slot, added up; or NULL. One thread a counter
 } ggnn_graph;
 
 // All lists in one CSC. csc must outlive the graph.
@@ -362,9 +366,10 @@ typedef struct {
     int64_t     edge; // position, -1: does not apply
 } ggnn_fault;
 
-// Checks everything that is promised of a graph: layout consistent, every list inside its part and with first (if given)
-// continuing, ids in [0, N), weights finite and >= 0, degrees adding up to num_edges. O(N + E), stops at the first
-// fault, which is the least (node, edge) whatever the number of threads. Cannot fail itself.
+// Checks everything that is promised of a graph: layout consistent, every list inside its part and with first
+// (if given) continuing, ids in [0, N), weights finite and >= 0, degrees adding up to num_edges. O(N + E),
+// stops at the first fault, which is the least (node, edge) whatever the number of threads. Cannot fail
+// itself.
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault);
 
 // ---- building: plain CSC in the caller's arrays -------------------------------
@@ -377,15 +382,16 @@ typedef struct {
 } ggnn_lists;
 
 // Lists from edges src[e] -> dst[e]: list v holds, in input order, the sources of the edges into v (stable).
-// out: num_nodes, num_edges and the arrays are given, and filled; weight and position where not NULL (weight NULL on
-// input: ones). O(N + E) a piece of targets, no workspace. GGNN_ERROR_ID: an id outside [0, num_nodes) (nothing is read
-// or written out of bounds; out is undefined, fault names the edge). out must not overlap the input.
-GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, const ggnn_node* dst, const float* weight,
-                                         ggnn_fault* fault);
+// out: num_nodes, num_edges and the arrays are given, and filled; weight and position where not NULL (weight
+// NULL on input: ones). O(N + E) a piece of targets, no workspace. GGNN_ERROR_ID: an id outside [0,
+// num_nodes) (nothing is read or written out of bounds; out is undefined, fault names the edge). out must not
+// overlap the input.
+GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, const ggnn_node* dst,
+                                         const float* weight, ggnn_fault* fault);
 
-// Lists of out-neighbours: edge u -> v becomes v -> u. Each list comes sorted by id; of duplicates the earlier list
-// position first. Transposing twice sorts every list, stably. position: as in's, or the index in `in` where that is NULL.
-// As ggnn_graph_from_coo otherwise.
+// Lists of out-neighbours: edge u -> v becomes v -> u. Each list comes sorted by id; of duplicates the
+// earlier list position first. Transposing twice sorts every list, stably. position: as in's, or the index in
+// `in` where that is NULL. As ggnn_graph_from_coo otherwise.
 GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault);
 
 // Sorts every list by id, stably, in place; weights and positions go along. O(E log degree).
@@ -398,33 +404,37 @@ typedef enum { // for ggnn_graph_simplify, combined with |
     GGNN_ADD_SELF_LOOPS = 4 // one where a list has none: weight 1, position -1, in id order
 } ggnn_simplify;
 
-// out's lists are in's, merged by id with reverse's when that is given (in's transpose: the symmetrised graph; self-loops
-// are taken from `in` alone, so that they are not doubled), then changed as `how` says. Input lists must be sorted by id.
-// Of equal ids in's come first. Where out->indices is NULL only indptr and num_edges are computed: call it twice, with
-// the arrays allocated in between. O(N + E), parallel by rows. out must not overlap the input.
+// out's lists are in's, merged by id with reverse's when that is given (in's transpose: the symmetrised
+// graph; self-loops are taken from `in` alone, so that they are not doubled), then changed as `how` says.
+// Input lists must be sorted by id. Of equal ids in's come first. Where out->indices is NULL only indptr and
+// num_edges are computed: call it twice, with the arrays allocated in between. O(N + E), parallel by rows.
+// out must not overlap the input.
 GGNN_API void ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse, int how);
 
-// Renames node v to rank[v] (a permutation of [0, N)), lists and ids; edges keep their order in a list (sort them
-// after, if wanted). GGNN_ERROR_ID: rank is not a permutation; fault names the node. seen: N bytes of workspace.
-GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank, void* seen,
-                                        ggnn_fault* fault);
+// Renames node v to rank[v] (a permutation of [0, N)), lists and ids; edges keep their order in a list (sort
+// them after, if wanted). GGNN_ERROR_ID: rank is not a permutation; fault names the node. seen: N bytes of
+// workspace.
+GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank,
+                                        void* seen, ggnn_fault* fault);
 
-// Edges that leave each node: out_degree (num_nodes). In-degrees are differences of indptr. ids must be in range.
+// Edges that leave each node: out_degree (num_nodes). In-degrees are differences of indptr. ids must be in
+// range.
 GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists);
 
 // =============================================================================
 // ==== [4] SAMPLE: neighbours of one node; random walks
 // =============================================================================
-// Every method is a function of (list, fanout, rng, hop, node). fanout < 0 takes the whole list, 0 nothing; a list of
-// at most fanout edges is taken whole, in order (not by REPLACEMENT and WALK). Above GGNN_FANOUT_MAX, Fisher-Yates,
-// path doubling and rejection return the reservoir's sample, as their sets would no longer fit a GPU's shared memory.
+// Every method is a function of (list, fanout, rng, hop, node). fanout < 0 takes the whole list, 0 nothing; a
+// list of at most fanout edges is taken whole, in order (not by REPLACEMENT and WALK). Above GGNN_FANOUT_MAX,
+// Fisher-Yates, path doubling and rejection return the reservoir's sample, as their sets would no longer fit
+// a GPU's shared memory.
 
 typedef enum {
-    GGNN_FISHER_YATES,  // draw r_i in [0, N-1-i]; take the content of slot r_i; slot r_i gets that of slot N-1-i
+    GGNN_FISHER_YATES,  // draw r_i in [0, N-1-i]; take what slot r_i holds; it gets what N-1-i holds
     GGNN_PATH_DOUBLING, // the same result by a parallel algorithm: WholeGraph, Algorithm 1
-    GGNN_REJECTION,     // the first k distinct values of the node's draws in [0, N), in order of drawing: XGNN
+    GGNN_REJECTION,     // the first k distinct of the node's draws in [0, N), as drawn: XGNN
     GGNN_RESERVOIR,     // slot s holds s; for i = k..N-1 draw r in [0, i]; r < k: slot r gets i. O(degree)
-    GGNN_WEIGHTED,      // A-Res: the k least -log2(u)/w, ascending, ties to the smaller offset; weight 0 never. O(degree)
+    GGNN_WEIGHTED,      // A-Res: the k least -log2(u)/w, ascending; weight 0 never. O(degree)
     GGNN_REPLACEMENT,   // fanout independent draws in [0, N)
     GGNN_WALK           // PinSAGE: the fanout most visited nodes of random walks; weights are the visits
 } ggnn_method;
@@ -434,38 +444,42 @@ enum { GGNN_FANOUT_MAX = 1024 };
 // Least scratch for one call of ggnn_sample_list at this fanout and degree.
 GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 
-// Samples one list. offset (min(fanout, degree), or fanout for REPLACEMENT) gets offsets into the list. Returns how many
-// were taken, or -1 when WEIGHTED meets a weight that is negative or not finite. Any method but WALK.
-// Expected O(fanout) but where the method says otherwise; REJECTION draws N (H(N) - H(N-k)) times.
+// Samples one list. offset (min(fanout, degree), or fanout for REPLACEMENT) gets offsets into the list.
+// Returns how many were taken, or -1 when WEIGHTED meets a weight that is negative or not finite. Any method
+// but WALK. Expected O(fanout) but where the method says otherwise; REJECTION draws N (H(N) - H(N-k)) times.
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
 
-// WholeGraph's Algorithm 1 laid open, for those who study it: m draws r[i] in [0, n - 1 - i], m <= n, m <= GGNN_FANOUT_MAX.
-// offset[i] is what sequential Fisher-Yates takes at draw i. The arrays of `work` are left as the algorithm had them;
-// after sorting (round 0) and after each doubling round watch(context, round, work, m) is called, unless NULL.
+// WholeGraph's Algorithm 1 laid open, for those who study it: m draws r[i] in [0, n - 1 - i], m <= n, m <=
+// GGNN_FANOUT_MAX. offset[i] is what sequential Fisher-Yates takes at draw i. The arrays of `work` are left
+// as the algorithm had them; after sorting (round 0) and after each doubling round watch(context, round,
+// work, m) is called, unless NULL.
 typedef struct {
     int64_t s[GGNN_FANOUT_MAX];     // the draws, sorted (equal ones in draw order)
     int32_t p[GGNN_FANOUT_MAX];     // which draw s[i] was
     int32_t q[GGNN_FANOUT_MAX];     // the inverse: draw i is s[q[i]]
-    int32_t chain[GGNN_FANOUT_MAX]; // slot n-1-i was last overwritten by draw chain[i] (i: never), then doubled
+    int32_t chain[GGNN_FANOUT_MAX]; // draw that last overwrote slot n-1-i (i: none), then doubled
 } ggnn_path;
 GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t* r, int64_t n, int32_t m,
-                                 void (*watch)(void* context, int32_t round, const ggnn_path* work, int32_t m), void* context);
+                                 void (*watch)(void* context, int32_t round, const ggnn_path* work,
+                                               int32_t m),
+                                 void* context);
 
 typedef struct {
     int32_t walks, length; // from each start; PinSAGE's defaults 4 and 3
     float   restart;       // chance, after each step, to go on from the start again; default .5
 } ggnn_walks;
 
-// Random walks along in-edges: visited (walks, length) by start node `node`; step s of walk w moves to a uniform
-// neighbour of where the walk is, or, when that has none, notes -1 and goes on from the start. After a step the walk
-// returns to the start with chance `restart`. GGNN_ERROR_ID: broken list or id (*bad names the node).
+// Random walks along in-edges: visited (walks, length) by start node `node`; step s of walk w moves to a
+// uniform neighbour of where the walk is, or, when that has none, notes -1 and goes on from the start. After
+// a step the walk returns to the start with chance `restart`. GGNN_ERROR_ID: broken list or id (*bad names
+// the node).
 GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad);
 
-// PinSAGE neighbours from visited nodes (count of them, -1 ignored, `node` itself ignored): the `top` most visited
-// (all when top < 0), ordered by falling visits, ties by smaller id. Returns how many: id and visits have room for
-// min(top, count), or count.
+// PinSAGE neighbours from visited nodes (count of them, -1 ignored, `node` itself ignored): the `top` most
+// visited (all when top < 0), ordered by falling visits, ties by smaller id. Returns how many: id and visits
+// have room for min(top, count), or count.
 // workspace: 16 bytes a visit. visited and id may be the same.
 GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_node* visited, int64_t count,
                                      int64_t top, ggnn_node node, void* workspace);
@@ -473,9 +487,10 @@ GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_no
 // =============================================================================
 // ==== [5] UNIQUE: append-unique by order of first occurrence
 // =============================================================================
-// A table from global id to local id, in the caller's memory, that lives from batch to batch and is never cleared: an
-// entry is valid when it lies in the current batch's range of values, [base, base + count). One per batch in flight.
-// The kind never changes a result. WholeGraph section 4.3, with ids by first occurrence in place of by race.
+// A table from global id to local id, in the caller's memory, that lives from batch to batch and is never
+// cleared: an entry is valid when it lies in the current batch's range of values, [base, base + count). One
+// per batch in flight. The kind never changes a result. WholeGraph section 4.3, with ids by first occurrence
+// in place of by race.
 
 typedef enum { GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH } ggnn_unique_kind;
 
@@ -495,30 +510,36 @@ typedef struct ggnn_unique_slot {
 } ggnn_unique_slot;
 
 // The first slot that an id probes: Fibonacci hashing, high bits.
-GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask) { return (uint64_t)id * 0x9E3779B97F4A7C15u >> 20 & mask; }
+GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask)
+{
+    return (uint64_t)id * 0x9E3779B97F4A7C15u >> 20 & mask;
+}
 
 // Direct map while two of them fit the cache: 4 N <= GGNN_CACHE_BYTES / 2; else hash.
 GGNN_API ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes);
 // Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
 // The object at the start of memory (64-byte aligned; of _bytes), cleared, ready. NULL when memory is NULL.
-GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
+GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes,
+                                       int64_t max_ids);
 // Starts a batch: forgets all ids. O(1), but for one clearing every 2^31 ids.
 GGNN_API void ggnn_unique_begin(ggnn_unique* seen);
 
-// Looks up n ids; new ones are appended to list in order of first occurrence. list is this batch's list so far
-// (seen->count entries). local (n) gets the local id of each (NULL: not wanted). GGNN_ERROR_ID: an id outside [0, N);
-// GGNN_ERROR_CAPACITY: more than max_ids distinct; *bad is the index of the first such input; what came before is done.
-// Serial; O(n) expected; prefetches. id must not overlap list; local may be the same memory as id where both are 4 bytes wide.
-GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n,
-                                        int64_t* bad);
+// Looks up n ids; new ones are appended to list in order of first occurrence. list is this batch's list so
+// far (seen->count entries). local (n) gets the local id of each (NULL: not wanted). GGNN_ERROR_ID: an id
+// outside [0, N); GGNN_ERROR_CAPACITY: more than max_ids distinct; *bad is the index of the first such input;
+// what came before is done. Serial; O(n) expected; prefetches. id must not overlap list; local may be the
+// same memory as id where both are 4 bytes wide.
+GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
+                                        const ggnn_node* id, int64_t n, int64_t* bad);
 
 // =============================================================================
 // ==== [6] BLOCK: one hop, and a mini-batch of hops
 // =============================================================================
-// A hop is a bipartite block: targets [0, num_dst), sources [0, num_src), of which the first num_dst are the targets.
-// All hops of a batch share one list of global ids: the targets and sources of hop h are its first num_dst and num_src
-// entries. Hop 0 is the seeds' own; training's layer l of L runs on hop L - 1 - l. Sources and edges number < 2^31.
+// A hop is a bipartite block: targets [0, num_dst), sources [0, num_src), of which the first num_dst are the
+// targets. All hops of a batch share one list of global ids: the targets and sources of hop h are its first
+// num_dst and num_src entries. Hop 0 is the seeds' own; training's layer l of L runs on hop L - 1 - l.
+// Sources and edges number < 2^31.
 
 typedef struct {
     ggnn_count num_dst, num_src, num_edges;
@@ -528,7 +549,7 @@ typedef struct {
     int64_t*   position; // (num_edges) in the graph's edge order, or NULL; -1: not an edge (walks)
     float*     weight;   // (num_edges) of the edge, or visits of a walk, or NULL
     int32_t*   repeats;  // (num_src) edges that leave each source (how often it was sampled), or NULL
-    int32_t*   edge;     // (num_edges) in a transpose: the edge's index in the original; NULL: the edge itself
+    int32_t*   edge;     // (num_edges) in a transpose: the edge's index in the original; or NULL
 } ggnn_block;
 
 enum { GGNN_HOPS_MAX = 8 };
@@ -544,7 +565,7 @@ typedef struct { // zero-initialise; only method, num_hops and fanout are needed
     ggnn_method method;
     int32_t     num_hops;
     int32_t     fanout[GGNN_HOPS_MAX]; // from the seeds outward; -1: all, 0: none
-    int32_t     last_hop_global;       // 1: the last hop gets neighbor instead of indices, its sources are not numbered
+    int32_t     last_hop_global;       // 1: the last hop keeps global ids: neighbor, not indices
     int32_t     keep;
     ggnn_walks  walk; // GGNN_WALK
 } ggnn_sampling;
@@ -560,38 +581,46 @@ typedef struct {
     ggnn_node  bad;       // after an error: the node it was met at
 } ggnn_batch;
 
-// Memory for a batch of at most max_seeds seeds: bounds by fanout, N and E. 0: the batch cannot be (sources or edges
-// could reach 2^31, hops outside 1..8, fanout above E, negative walks). Most of a large bound is never touched.
+// Memory for a batch of at most max_seeds seeds: bounds by fanout, N and E. 0: the batch cannot be (sources
+// or edges could reach 2^31, hops outside 1..8, fanout above E, negative walks). Most of a large bound is
+// never touched.
 GGNN_API size_t ggnn_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
-// Lays the batch out in memory (64-byte aligned, of ggnn_batch_bytes). GGNN_ERROR_ARGUMENT where that is 0 or NULL.
-GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, void* memory);
+// Lays the batch out in memory (64-byte aligned, of ggnn_batch_bytes). GGNN_ERROR_ARGUMENT where that is 0 or
+// NULL.
+GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                     int64_t max_seeds, void* memory);
 
 // A mini-batch: the seeds, then every hop. seen must be for N nodes and at least the batch's sources
-// (ggnn_batch_max_ids). Runs on the calling thread: prepare several batches at once on several threads, each with a
-// batch, a ggnn_unique (and, when traffic is counted, a ggnn_graph) of its own. O(edges sampled). On an error b->bad
-// names the node and the batch is empty.
-GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how,
-                                 const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds);
-// The same in steps, for split training: the seeds (distinct ones numbered by first occurrence), then one hop a call.
-GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds, int64_t num_seeds);
-GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_rng* rng);
+// (ggnn_batch_max_ids). Runs on the calling thread: prepare several batches at once on several threads, each
+// with a batch, a ggnn_unique (and, when traffic is counted, a ggnn_graph) of its own. O(edges sampled). On
+// an error b->bad names the node and the batch is empty.
+GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
+                                 const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
+                                 int64_t num_seeds);
+// The same in steps, for split training: the seeds (distinct ones numbered by first occurrence), then one hop
+// a call.
+GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds,
+                                      int64_t num_seeds);
+GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
+                                     const ggnn_sampling* how, const ggnn_rng* rng);
 // Distinct ids that a batch may number: what ggnn_unique needs.
 GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
 
 // The whole graph as one block (full batch): num_nodes targets = sources, indices alias a plain 32-bit graph;
-// with GGNN_NODE64 they are copied into copy (num_edges). counts (3) is memory for the sizes. GGNN_ERROR_ARGUMENT: the
-// graph is not plain, or has 2^31 nodes or edges. weight and indptr alias too.
+// with GGNN_NODE64 they are copied into copy (num_edges). counts (3) is memory for the sizes.
+// GGNN_ERROR_ARGUMENT: the graph is not plain, or has 2^31 nodes or edges. weight and indptr alias too.
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy);
 
-// The transpose: sources become targets, ascending edge order within a list, edge = index in b. Backward is the same
-// op on it. _init lays t out in memory for any block within the given maxima. No workspace; O(num_src + num_edges).
-// b must have indices.
+// The transpose: sources become targets, ascending edge order within a list, edge = index in b. Backward is
+// the same op on it. _init lays t out in memory for any block within the given maxima. No workspace;
+// O(num_src + num_edges). b must have indices.
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges);
-GGNN_API void   ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges, void* memory);
+GGNN_API void   ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
+                                          void* memory);
 GGNN_API void   ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
 
-// Checks all that the ops rely on: indptr from 0, not decreasing, ending at num_edges; indices < num_src; num_dst <=
-// num_src unless it is a transpose; sizes within max. num_nodes bounds neighbor where given.
+// Checks all that the ops rely on: indptr from 0, not decreasing, ending at num_edges; indices < num_src;
+// num_dst <= num_src unless it is a transpose; sizes within max. num_nodes bounds neighbor where given.
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault);
 
 // =============================================================================
@@ -626,30 +655,35 @@ GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
     return (const char*)s->base[place.slot] + place.row * s->pitch;
 }
 
-// Rows by pointer table: out[i,:] = row id[i], converted to `as`. ids must be in range. O(n * width), one pass, parallel
-// by rows. out (n, width), ld_out >= width in elements of `as`, overwritten; padding beyond width is not written.
-GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id, int64_t n);
+// Rows by pointer table: out[i,:] = row id[i], converted to `as`. ids must be in range. O(n * width), one
+// pass, parallel by rows. out (n, width), ld_out >= width in elements of `as`, overwritten; padding beyond
+// width is not written.
+GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                          const ggnn_node* id, int64_t n);
 
-// Stable split of ids by owner (the slot of ggnn_locate): slot s gets ids gather[bound[s] .. bound[s+1]), and id i
-// lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3). The first part of the all-to-all gather and of GSplit.
-GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at, const ggnn_node* id, int64_t n);
+// Stable split of ids by owner (the slot of ggnn_locate): slot s gets ids gather[bound[s] .. bound[s+1]), and
+// id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3). The first part of the all-to-all
+// gather and of GSplit.
+GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
+                         const ggnn_node* id, int64_t n);
 // out[i,:] = inp[index[i],:]: the other part. (n, width) rows of `type`.
-GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,
-                           const int32_t* index, int64_t n);
+GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
+                           int32_t width, const int32_t* index, int64_t n);
 
 // =============================================================================
 // ==== [8] SPARSE: aggregation, SDDMM, edge softmax, graph attention
 // =============================================================================
-// All take a block (or its transpose) and dense row-major matrices with ld_ elements from row to row, and write every
-// element of their outputs' rows. Precondition: ggnn_block_validate. None can fail; none allocates. Per-edge inputs
-// and outputs are indexed by block->edge where that is given (a transpose), so that forward and backward share arrays.
+// All take a block (or its transpose) and dense row-major matrices with ld_ elements from row to row, and
+// write every element of their outputs' rows. Precondition: ggnn_block_validate. None can fail; none
+// allocates. Per-edge inputs and outputs are indexed by block->edge where that is given (a transpose), so
+// that forward and backward share arrays.
 // Columns are split evenly over K heads: heads must divide width.
 
 typedef enum { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 
-// Factors of a linear aggregation: out[v] = dst[v] * sum over u in N(v) of (src[u] * inp[u]) + self[v] * inp[v].
-// Any may be NULL: no dst or src factor, no self term. The transpose of this map swaps src and dst and keeps self, so
-// GCN, GraphSAGE's mean and gcn aggregators, and all their backwards are one call each.
+// Factors of a linear aggregation: out[v] = dst[v] * sum over u in N(v) of (src[u] * inp[u]) + self[v] *
+// inp[v]. Any may be NULL: no dst or src factor, no self term. The transpose of this map swaps src and dst
+// and keeps self, so GCN, GraphSAGE's mean and gcn aggregators, and all their backwards are one call each.
 typedef struct {
     const float* src;  // (num_src); in ggnn_aggregate (N) by global id
     const float* dst;  // (num_dst); replaces MEAN's 1/|N(v)| where given
@@ -657,13 +691,13 @@ typedef struct {
 } ggnn_scale;
 
 // Sparse-dense product over a block: out[v,:] = reduce over e = (u, v) of weight[e, head] * inp[u,:], scaled.
-//   MEAN multiplies by 1/|N(v)|, rounded first. Empty N(v): 0 (arg -1). MAX and MIN take the first of equal values, NaN
-//   only where all are NaN; they allow weight but no scale.
-// Backward of the dense input: SUM on the transpose with scale.src and scale.dst swapped (MEAN: src = 1/|N(v)|,
-// ggnn_scale_mean); of MAX, MIN: ggnn_spmm_back_arg. O(E * width). out must not overlap inp.
+//   MEAN multiplies by 1/|N(v)|, rounded first. Empty N(v): 0 (arg -1). MAX and MIN take the first of equal
+//   values, NaN only where all are NaN; they allow weight but no scale.
+// Backward of the dense input: SUM on the transpose with scale.src and scale.dst swapped (MEAN: src =
+// 1/|N(v)|, ggnn_scale_mean); of MAX, MIN: ggnn_spmm_back_arg. O(E * width). out must not overlap inp.
 GGNN_API void ggnn_spmm(float*            out,    // (num_dst, width)  overwritten
                         int64_t           ld_out, //
-                        int32_t*          arg,    // (num_dst, width)  MAX, MIN: edge's offset in its list; or NULL
+                        int32_t*          arg,    // (num_dst, width)  MAX, MIN: offset in the list; or NULL
                         ggnn_reduce       how,    //
                         const ggnn_block* b,      //
                         const ggnn_scale* scale,  //                   or NULL
@@ -673,52 +707,57 @@ GGNN_API void ggnn_spmm(float*            out,    // (num_dst, width)  overwritt
                         int64_t           ld_inp, //
                         int32_t           width);
 
-// Backward of MAX, MIN over the transpose t of b: dinp[u,:] = sum over e = (u, v) of weight[e] * dout[v,:] where e was
-// chosen. b gives each edge's offset in its list.
-GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b, const float* weight,
-                                 int32_t heads, const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width);
+// Backward of MAX, MIN over the transpose t of b: dinp[u,:] = sum over e = (u, v) of weight[e] * dout[v,:]
+// where e was chosen. b gives each edge's offset in its list.
+GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b,
+                                 const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
+                                 const int32_t* arg, int32_t width);
 
-// The plain twin of the backward of SUM: a serial scatter over b's edges in order, dinp zeroed first. For tests, reading
-// and benches; the same sums in another order.
-GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale, const float* weight,
-                                int32_t heads, const float* dout, int64_t ld_dout, int32_t width);
+// The plain twin of the backward of SUM: a serial scatter over b's edges in order, dinp zeroed first. For
+// tests, reading and benches; the same sums in another order.
+GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale,
+                                const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
+                                int32_t width);
 
-// 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1) (GraphSAGE's gcn aggregator).
+// 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1) (GraphSAGE's gcn
+// aggregator).
 GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
 
 // GCN under sampling, Kipf & Welling 2017: src[u] = 1/sqrt(d_u), d = in-degree in the graph + 1;
-// dst[v] = degree/sampled * 1/sqrt(d_v), so that the neighbour sum is unbiased; self[v] = 1/d_v. Full fanout is exactly
-// theirs. inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; id is the batch's list; src may be NULL
-// (input layer: pass inv_sqrt itself to ggnn_aggregate).
+// dst[v] = degree/sampled * 1/sqrt(d_v), so that the neighbour sum is unbiased; self[v] = 1/d_v. Full fanout
+// is exactly theirs. inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; id is the batch's list;
+// src may be NULL (input layer: pass inv_sqrt itself to ggnn_aggregate).
 GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g);
 GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const ggnn_node* id,
                              const float* inv_sqrt, const ggnn_graph* g);
 
-// The input layer in one pass, no gathered copy: ggnn_spmm over rows read straight from a store by global id (b->neighbor,
-// else id[b->indices]); id (num_src, or num_dst in a global hop) is the batch's list, whose first num_dst are the
-// targets. fp16 rows are converted as they are read. scale.src is by global id. Same bits as gather, then spmm.
-GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale,
-                             const ggnn_store* from, const ggnn_node* id);
+// The input layer in one pass, no gathered copy: ggnn_spmm over rows read straight from a store by global id
+// (b->neighbor, else id[b->indices]); id (num_src, or num_dst in a global hop) is the batch's list, whose
+// first num_dst are the targets. fp16 rows are converted as they are read. scale.src is by global id. Same
+// bits as gather, then spmm.
+GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                             const ggnn_scale* scale, const ggnn_store* from, const ggnn_node* id);
 
 typedef enum { GGNN_DOT, GGNN_ADD } ggnn_edge_op;
 
-// Sampled dense-dense product: for e = (u, v), DOT: out[e,k] = inp_src[u, head k] . inp_dst[v, head k];
-// ADD: out[e,k] = inp_src[u,k] + inp_dst[v,k] (width = heads). A dot keeps 16 strided partial sums, folded 8, 4, 2, 1.
-// Backward of DOT: ggnn_spmm with weight = dout (on the transpose for inp_src); of ADD: ggnn_edge_sum.
+// Sampled dense-dense product: for e = (u, v), DOT: out[e,k] = inp_src[u, head k] . inp_dst[v, head k]; ADD:
+// out[e,k] = inp_src[u,k] + inp_dst[v,k] (width = heads). A dot keeps 16 strided partial sums, folded 8, 4,
+// 2, 1. Backward of DOT: ggnn_spmm with weight = dout (on the transpose for inp_src); of ADD: ggnn_edge_sum.
 // It is also the backward of ggnn_spmm's edge weights (inp_dst = dout, scaled by the caller for MEAN).
-GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src, int64_t ld_src,
-                         const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width);
+GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
+                         int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width);
 
 // out[v,k] = sum over the edges e of v of value[e,k]. out (num_dst, heads).
 GGNN_API void ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads);
 
-// Softmax over each target's edges, per head: out[e,k] (num_edges, heads); may be in place. Nothing over an empty list.
-// Backward: dlogit = out * (dout - sum over the list of out * dout); may be in place of dout.
+// Softmax over each target's edges, per head: out[e,k] (num_edges, heads); may be in place. Nothing over an
+// empty list. Backward: dlogit = out * (dout - sum over the list of out * dout); may be in place of dout.
 GGNN_API void ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads);
-GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout, int32_t heads);
+GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout,
+                                     int32_t heads);
 
-// 2^x, our own: the same bits on every machine and in every instruction set; relative error < 2e-7; 0 below -126, +inf
-// from 128 on, NaN for NaN.
+// 2^x, our own: the same bits on every machine and in every instruction set; relative error < 2e-7; 0 below
+// -126, +inf from 128 on, NaN for NaN.
 GGNN_API float ggnn_exp2(float x);
 
 typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
@@ -731,17 +770,20 @@ typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
 
 // Per-head scores el[u,k] = z[u, head k] . att[k,:] of n rows: el (n, heads), att (heads, width / heads).
 // Backward adds del (x) att to dz and overwrites datt with sum over rows, in row order, of del * z.
-GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width);
-GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z, int64_t ld_z,
-                               const float* att, int64_t n, int32_t heads, int32_t width);
+GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads,
+                          int32_t width);
+GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
+                               int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width);
 
-// Fused graph attention, Velickovic et al. 2018, with no (E, width) buffer: target v attends to itself and its list,
-//   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] * z[u,:]
-// per head. Edge 0 of the row is v itself, edge 1 + i its i-th neighbour: that order sums and keys dropout (which acts on
-// alpha after the softmax). One pass, running maximum over chunks of 256 edges.
+// Fused graph attention, Velickovic et al. 2018, with no (E, width) buffer: target v attends to itself and
+// its list,
+//   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] *
+//   z[u,:]
+// per head. Edge 0 of the row is v itself, edge 1 + i its i-th neighbour: that order sums and keys dropout
+// (which acts on alpha after the softmax). One pass, running maximum over chunks of 256 edges.
 GGNN_API void ggnn_gat(float*                out,    // (num_dst, width)  overwritten
                        int64_t               ld_out, //
-                       float*                lse,    // (num_dst, heads)  overwritten: log2 of the sum of 2^(l log2 e)
+                       float*                lse,    // (num_dst, heads)  overwritten: log2 of the sum of e^l
                        const ggnn_block*     b,      //                   indices given
                        const float*          z,      // (num_src, width)
                        int64_t               ld_z,   //
@@ -751,27 +793,27 @@ GGNN_API void ggnn_gat(float*                out,    // (num_dst, width)  overwr
                        int32_t               width,  //
                        const ggnn_attention* how);
 
-// Its backward over the transpose t, one pass, deterministic. alpha is computed again from lse. workspace holds the
-// gradient of each logit.
+// Its backward over the transpose t, one pass, deterministic. alpha is computed again from lse. workspace
+// holds the gradient of each logit.
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads);
-GGNN_API void   ggnn_gat_back(float*                dz,        // (num_src, width)  overwritten; without the share of el, er
-                              int64_t               ld_dz,     //
-                              float*                del,       // (num_src, heads)  overwritten
-                              float*                der,       // (num_dst, heads)  overwritten
-                              const ggnn_block*     t,         //                   transpose of b
-                              const ggnn_block*     b,         //
-                              const float*          z,         // (num_src, width)
-                              int64_t               ld_z,      //
-                              const float*          el,        // (num_src, heads)
-                              const float*          er,        // (num_dst, heads)
-                              const float*          out,       // (num_dst, width)  of ggnn_gat
-                              int64_t               ld_out,    //
-                              const float*          lse,       // (num_dst, heads)  of ggnn_gat
-                              const float*          dout,      // (num_dst, width)
-                              int64_t               ld_dout,   //
-                              int32_t               heads,     //
-                              int32_t               width,     //
-                              const ggnn_attention* how,       //                   as forward
+GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwritten; not yet what el, er add
+                              int64_t           ld_dz,   //
+                              float*            del,     // (num_src, heads)  overwritten
+                              float*            der,     // (num_dst, heads)  overwritten
+                              const ggnn_block* t,       //                   transpose of b
+                              const ggnn_block* b,       //
+                              const float*      z,       // (num_src, width)
+                              int64_t           ld_z,    //
+                              const float*      el,      // (num_src, heads)
+                              const float*      er,      // (num_dst, heads)
+                              const float*      out,     // (num_dst, width)  of ggnn_gat
+                              int64_t           ld_out,  //
+                              const float*      lse,     // (num_dst, heads)  of ggnn_gat
+                              const float*      dout,    // (num_dst, width)
+                              int64_t           ld_dout, //
+                              int32_t           heads,   //
+                              int32_t           width,   //
+                              const ggnn_attention* how, //                   as forward
                               void*                 workspace);
 
 #endif // GGNN_H
@@ -809,8 +851,9 @@ GGNN_API void   ggnn_gat_back(float*                dz,        // (num_src, widt
 // ==== [1i] BASE
 // =============================================================================
 
-// Runs body(context, i) for i in [0, n). Pieces never depend on the number of threads, and no two write the same
-// element, so neither do results. Serial inside a parallel region: a batch a thread is the outer loop there.
+// Runs body(context, i) for i in [0, n). Pieces never depend on the number of threads, and no two write the
+// same element, so neither do results. Serial inside a parallel region: a batch a thread is the outer loop
+// there.
 typedef void ggnni_body(void* context, int64_t i);
 
 #ifndef GGNN_PARALLEL_FOR
@@ -834,9 +877,13 @@ static void ggnni_parallel_for(int64_t n, ggnni_body* body, void* context)
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// How many pieces to cut `work` into: at least `grain` each, 64 at most; and where piece i of n things begins.
+// How many pieces to cut `work` into: at least `grain` each, 64 at most; and where piece i of n things
+// begins.
 static int64_t ggnni_pieces(int64_t work, int64_t grain) { return ggnni_max(1, ggnni_min(64, work / grain)); }
-static int64_t ggnni_begin(int64_t n, int64_t i, int64_t pieces) { return n / pieces * i + ggnni_min(n % pieces, i); }
+static int64_t ggnni_begin(int64_t n, int64_t i, int64_t pieces)
+{
+    return n / pieces * i + ggnni_min(n % pieces, i);
+}
 
 #if defined(__GNUC__)
 #define GGNNI_PREFETCH(address) __builtin_prefetch(address)
@@ -847,7 +894,7 @@ static int64_t ggnni_begin(int64_t n, int64_t i, int64_t pieces) { return n / pi
 GGNN_API const char* ggnn_status_string(ggnn_status status)
 {
     switch (status) {
-#define GGNN_X(name, text)                                                                                             \
+#define GGNN_X(name, text)                                                                                   \
     case name: return text;
         GGNN_STATUS_LIST(GGNN_X)
 #undef GGNN_X
@@ -857,7 +904,8 @@ GGNN_API const char* ggnn_status_string(ggnn_status status)
 
 GGNN_API float ggnn_half_to_float(uint16_t half)
 {
-    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 0x3ffu, bits;
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 0x3ffu,
+             bits;
     float    value;
     if (exponent == 31) {
         bits = sign | 0x7f800000u | fraction << 13;
@@ -877,9 +925,11 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
     memcpy(&bits, &value, sizeof bits);
     uint32_t sign = bits >> 16 & 0x8000u;
     magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu)); // NaN, made quiet
+    // NaN, made quiet
+    if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
     if (magnitude >= 0x47800000u) return (uint16_t)(sign | 0x7c00u); // 65536 and more
-    if (magnitude < 0x38800000u) { // below 2^-14: the float unit rounds it, as a multiple of 2^-24, when .5 is added
+    // below 2^-14: the float unit rounds it, as a multiple of 2^-24, when .5 is added
+    if (magnitude < 0x38800000u) {
         float shifted;
         memcpy(&shifted, &magnitude, sizeof shifted);
         shifted += 0.5f;
@@ -895,8 +945,9 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
 // =============================================================================
 
 // ---- a stable counting sort of edges by key ---------------------------------
-// Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of pieces, and with no
-// workspace, at the price of reading the keys once a piece. Rows of edges come as CSC lists; a COO is one row.
+// Each piece owns a range of keys and reads all edges: parallel, stable, the same for any number of pieces,
+// and with no workspace, at the price of reading the keys once a piece. Rows of edges come as CSC lists; a
+// COO is one row.
 
 typedef struct {
     const void*      key;  // by edge: ggnn_node, or int32_t where wide is 0
@@ -923,8 +974,10 @@ typedef struct { // edges of a piece, found in the order of the input
     int64_t n, edge[256], row[256], key[256];
 } ggnni_found_edges;
 
-// Appends those of edges [e, end) of a row whose key is in [first, last): no branch, as none could be foretold.
-static int64_t ggnni_sort_find(ggnni_found_edges* found, const ggnni_sort* s, int64_t row, int64_t e, int64_t end, int64_t first, int64_t last)
+// Appends those of edges [e, end) of a row whose key is in [first, last): no branch, as none could be
+// foretold.
+static int64_t ggnni_sort_find(ggnni_found_edges* found, const ggnni_sort* s, int64_t row, int64_t e,
+                               int64_t end, int64_t first, int64_t last)
 {
     int64_t n = found->n;
     end = ggnni_min(end, e + 256 - n);
@@ -949,7 +1002,8 @@ static void ggnni_sort_place(const ggnni_sort* s, int64_t from, int64_t row, int
     if (s->position) s->position[to] = s->position_in ? s->position_in[from] : from;
 }
 
-// Counts the edges found (indptr[k + 1] = edges of key k), or puts them in their places (indptr[k] = cursor of key k).
+// Counts the edges found (indptr[k + 1] = edges of key k), or puts them in their places (indptr[k] = cursor
+// of key k).
 static void ggnni_sort_flush(ggnni_found_edges* found, const ggnni_sort* s)
 {
     for (int64_t i = 0; i < found->n; i++) {
@@ -962,7 +1016,8 @@ static void ggnni_sort_flush(ggnni_found_edges* found, const ggnni_sort* s)
 static void ggnni_sort_piece(void* context, int64_t piece)
 {
     const ggnni_sort* s = (const ggnni_sort*)context;
-    int64_t first = ggnni_begin(s->num_keys, piece, s->pieces), last = ggnni_begin(s->num_keys, piece + 1, s->pieces);
+    int64_t           first = ggnni_begin(s->num_keys, piece, s->pieces),
+            last = ggnni_begin(s->num_keys, piece + 1, s->pieces);
     ggnni_found_edges found;
     found.n = 0;
     if (!s->filling) memset(s->indptr + 1 + first, 0, (size_t)(last - first) * sizeof *s->indptr);
@@ -988,13 +1043,15 @@ static void ggnni_sort_run(ggnni_sort* s)
     ggnni_prefix_sum(s->indptr, s->num_keys);
     s->filling = 1;
     GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_piece, s);
-    memmove(s->indptr + 1, s->indptr, (size_t)s->num_keys * sizeof *s->indptr); // each cursor stands at its list's end
+    // each cursor stands at its list's end
+    memmove(s->indptr + 1, s->indptr, (size_t)s->num_keys * sizeof *s->indptr);
     s->indptr[0] = 0;
 }
 
 // ---- checking ---------------------------------------------------------------
 
-static ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node, int64_t edge)
+static ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node,
+                               int64_t edge)
 {
     if (fault) {
         fault->what = what;
@@ -1036,7 +1093,8 @@ static void ggnni_check_ids_piece(void* context, int64_t piece)
     found->status = GGNN_OK;
     for (int64_t e = ggnni_begin(check->n, piece, check->pieces); e < end; e++)
         if (check->id[e] < 0 || check->id[e] >= check->num_nodes) {
-            found->status = ggnni_fault(&found->fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", -1, e);
+            found->status =
+                ggnni_fault(&found->fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", -1, e);
             return;
         }
 }
@@ -1053,10 +1111,12 @@ static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_n
 static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, ggnn_fault* fault)
 {
     if (at->parts < 1 || at->cached < 0 || at->cached > num_rows || at->stored < 0 || at->stored > num_rows)
-        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "layout: parts, cached or stored out of range", -1, -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "layout: parts, cached or stored out of range", -1,
+                           -1);
     for (int32_t p = 0; at->bound && p < at->parts; p++)
         if (at->bound[0] != 0 || at->bound[p] > at->bound[p + 1] || at->bound[at->parts] != at->stored)
-            return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "layout: bound does not rise from 0 to stored", -1, -1);
+            return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "layout: bound does not rise from 0 to stored", -1,
+                               -1);
     for (int64_t v = 0; at->rank && v < num_rows; v++)
         if (at->rank[v] < 0 || at->rank[v] >= num_rows)
             return ggnni_fault(fault, GGNN_ERROR_ID, "layout: a rank is outside [0, num_nodes)", v, -1);
@@ -1067,9 +1127,11 @@ static ggnn_status ggnni_check_list(const ggnn_list* list, int64_t num_nodes, in
 {
     for (int64_t i = 0; i < list->degree; i++) {
         if (list->id[i] < 0 || list->id[i] >= num_nodes)
-            return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v, list->position + i);
+            return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v,
+                               list->position + i);
         if (list->weight && !(list->weight[i] >= 0.0f && list->weight[i] <= 3.402823466e38f))
-            return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v, list->position + i);
+            return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v,
+                               list->position + i);
     }
     return GGNN_OK;
 }
@@ -1097,16 +1159,20 @@ GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
     int64_t     v, position = 0;
     quiet.traffic = NULL;
     if (g->num_nodes < 0 || g->num_edges < 0 || g->num_nodes > GGNN_NODE_MAX)
-        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1, -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1,
+                           -1);
     status = ggnni_check_layout(&g->at, g->num_nodes, fault);
     if (status != GGNN_OK) return status;
-    for (v = 0; v < g->num_nodes && !broken.what; v++) { // indptr first: the lists before its first fault are safe to read
+    // indptr first: the lists before its first fault are safe to read
+    for (v = 0; v < g->num_nodes && !broken.what; v++) {
         ggnn_list list = ggnn_neighbors(&quiet, (ggnn_node)v);
         if (list.degree < 0) ggnni_fault(&broken, status, "indptr decreases or leaves its part", v, -1);
-        else if (list.position != position) ggnni_fault(&broken, status, "the list does not begin where the last ended", v, -1);
+        else if (list.position != position)
+            ggnni_fault(&broken, status, "the list does not begin where the last ended", v, -1);
         else position += list.degree;
     }
-    if (!broken.what && position != g->num_edges) ggnni_fault(&broken, status, "degrees do not add up to num_edges", -1, position);
+    if (!broken.what && position != g->num_edges)
+        ggnni_fault(&broken, status, "degrees do not add up to num_edges", -1, position);
     check.g = g;
     check.n = broken.node >= 0 ? broken.node : g->num_nodes;
     in_list_status = ggnni_check_run(&check, check.n + position, ggnni_check_lists_piece, &in_list);
@@ -1168,7 +1234,10 @@ typedef struct { // a key and where it came from: no two pairs are equal, so tha
     int64_t key, from;
 } ggnni_pair;
 
-static int ggnni_less(ggnni_pair a, ggnni_pair b) { return a.key < b.key || (a.key == b.key && a.from < b.from); }
+static int ggnni_less(ggnni_pair a, ggnni_pair b)
+{
+    return a.key < b.key || (a.key == b.key && a.from < b.from);
+}
 
 // Lets the pair at the root sink to its place in the max-heap at[0..n).
 static void ggnni_sink(ggnni_pair* at, int64_t root, int64_t n)
@@ -1240,7 +1309,8 @@ static void ggnni_sort_lists_piece(void* context, int64_t piece)
     ggnn_lists*            lists = job->out;
     int64_t                end = ggnni_begin(lists->num_nodes, piece + 1, job->pieces);
     for (int64_t v = ggnni_begin(lists->num_nodes, piece, job->pieces); v < end; v++)
-        ggnni_sort_list(lists, lists->indptr[v], lists->indptr[v + 1] - lists->indptr[v], job->pairs + lists->indptr[v]);
+        ggnni_sort_list(lists, lists->indptr[v], lists->indptr[v + 1] - lists->indptr[v],
+                        job->pairs + lists->indptr[v]);
 }
 
 GGNN_API size_t ggnn_graph_sort_workspace_bytes(const ggnn_lists* lists)
@@ -1265,11 +1335,13 @@ static void ggnni_put(ggnn_lists* out, int64_t at, ggnn_node id, float weight, i
 
 static void ggnni_put_edge(ggnn_lists* out, int64_t at, const ggnn_lists* from, int64_t e)
 {
-    ggnni_put(out, at, from->indices[e], from->weight ? from->weight[e] : 1.0f, from->position ? from->position[e] : e);
+    ggnni_put(out, at, from->indices[e], from->weight ? from->weight[e] : 1.0f,
+              from->position ? from->position[e] : e);
 }
 
 // Row v merged and filtered into out from `at` on; returns how many.
-static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists* in, const ggnn_lists* reverse, int64_t v, int how)
+static int64_t ggnni_simplify_row(ggnn_lists* out, int64_t at, const ggnn_lists* in,
+                                  const ggnn_lists* reverse, int64_t v, int how)
 {
     int64_t i = in->indptr[v], i_end = in->indptr[v + 1], begin = at;
     int64_t j = reverse ? reverse->indptr[v] : 0, j_end = reverse ? reverse->indptr[v + 1] : 0;
@@ -1334,7 +1406,8 @@ static void ggnni_reorder_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank, void* seen, ggnn_fault* fault)
+GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank,
+                                        void* seen, ggnn_fault* fault)
 {
     ggnni_lists_job job = {out, in, NULL, rank, NULL, 1, 0};
     unsigned char*  taken = (unsigned char*)seen;
@@ -1379,7 +1452,8 @@ static int64_t ggnni_next(ggnni_draws* draws, int64_t j, int64_t n) // draw j in
     return ggnn_bounded(ggnn_draw(draws->words, j), n);
 }
 
-// A small hash table from slot to content, for what would be an array of n entries of which m differ from the identity.
+// A small hash table from slot to content, for what would be an array of n entries of which m differ from the
+// identity.
 typedef struct {
     int64_t slot, content; // slot -1: free
 } ggnni_entry;
@@ -1405,8 +1479,8 @@ static ggnni_entry* ggnni_table_clear(void* workspace, int64_t size)
     return table;
 }
 
-// The specification: an array of n slots, slot s holding s. Draw i takes what lies in slot r_i and moves the content of
-// the last slot still in play, n - 1 - i, into it.
+// The specification: an array of n slots, slot s holding s. Draw i takes what lies in slot r_i and moves the
+// content of the last slot still in play, n - 1 - i, into it.
 static void ggnni_fisher_yates(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws, void* workspace)
 {
     int64_t      size = ggnni_table_size(m);
@@ -1417,7 +1491,8 @@ static void ggnni_fisher_yates(int64_t* offset, int64_t n, int64_t m, ggnni_draw
         offset[i] = taken->slot < 0 ? r : taken->content;
         taken->slot = r;
         last = ggnni_table_find(table, size, n - 1 - i);
-        taken->content = last->slot < 0 ? n - 1 - i : last->content; // (last may be taken itself: never looked at again)
+        // (last may be taken itself: never looked at again)
+        taken->content = last->slot < 0 ? n - 1 - i : last->content;
     }
 }
 
@@ -1429,14 +1504,17 @@ static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uin
                         const uint64_t* n, int32_t m);
 
 // One node after the other: the plain form.
-static void ggnni_lanes_plain(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
-                              const uint64_t* n, int32_t m)
+static void ggnni_lanes_plain(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream,
+                              uint64_t step, const uint64_t* n, int32_t m)
 {
     ggnni_entry workspace[4 * GGNNI_LANE_FANOUT];
     int64_t     one[GGNNI_LANE_FANOUT];
     for (int lane = 0; lane < GGNNI_LANES; lane++) {
         ggnn_rng    rng = {key, (uint32_t)step, (uint32_t)(stream[lane] >> 56)};
-        ggnni_draws draws = {&rng, (int32_t)(stream[lane] >> 48 & 255), (int64_t)(stream[lane] & 0xffffffffffffu), {{0, 0, 0, 0}}};
+        ggnni_draws draws = {&rng,
+                             (int32_t)(stream[lane] >> 48 & 255),
+                             (int64_t)(stream[lane] & 0xffffffffffffu),
+                             {{0, 0, 0, 0}}};
         ggnni_fisher_yates(one, (int64_t)n[lane], m, draws, workspace);
         for (int32_t i = 0; i < m; i++) offset[i][lane] = (uint32_t)one[i];
     }
@@ -1470,11 +1548,14 @@ static void ggnni_replacement(int64_t* offset, int64_t n, int64_t m, ggnni_draws
     for (int64_t i = 0; i < m; i++) offset[i] = ggnni_next(&draws, i, n);
 }
 
-// WholeGraph, Algorithm 1. Why it gives what Fisher-Yates gives: slot n-1-j is given up at draw j, and its content then is
-// that of the slot which an earlier draw last moved there: following "last overwritten by draw" from j leads to the slot
-// that was never overwritten. Links lead to smaller draws only (r_p = n-1-j needs p <= j), so doubling m times suffices.
+// WholeGraph, Algorithm 1. Why it gives what Fisher-Yates gives: slot n-1-j is given up at draw j, and its
+// content then is that of the slot which an earlier draw last moved there: following "last overwritten by
+// draw" from j leads to the slot that was never overwritten. Links lead to smaller draws only (r_p = n-1-j
+// needs p <= j), so doubling m times suffices.
 GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t* r, int64_t n, int32_t m,
-                                 void (*watch)(void* context, int32_t round, const ggnn_path* work, int32_t m), void* context)
+                                 void (*watch)(void* context, int32_t round, const ggnn_path* work,
+                                               int32_t m),
+                                 void* context)
 {
     ggnni_pair pair[GGNN_FANOUT_MAX];
     int32_t    next[GGNN_FANOUT_MAX], round = 0;
@@ -1514,9 +1595,10 @@ static void ggnni_path_sample(int64_t* offset, int64_t n, int64_t m, ggnni_draws
     ggnn_path_doubling(offset, work, r, n, (int32_t)m, NULL, NULL);
 }
 
-// A-Res: an edge's key is -log2(u) / w; the m least win. A max-heap holds the best so far; positive doubles compare as
-// their bits do, so it is a heap of ggnni_pair.
-static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m, ggnni_draws draws, void* workspace)
+// A-Res: an edge's key is -log2(u) / w; the m least win. A max-heap holds the best so far; positive doubles
+// compare as their bits do, so it is a heap of ggnni_pair.
+static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m, ggnni_draws draws,
+                              void* workspace)
 {
     ggnni_pair* heap = (ggnni_pair*)workspace;
     int64_t     kept = 0;
@@ -1597,8 +1679,8 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
 
 // ---- walks ------------------------------------------------------------------
 
-GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how, const ggnn_rng* rng,
-                                      int32_t hop, ggnn_node node, ggnn_node* bad)
+GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
+                                      const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad)
 {
     uint64_t restart = (uint64_t)((double)how->restart * 4294967296.0);
     ggnn_rng own = *rng;
@@ -1671,7 +1753,8 @@ static size_t ggnni_unique_table_bytes(const ggnn_unique* seen)
                                             : (size_t)(seen->mask + 1) * sizeof *seen->slot;
 }
 
-static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int64_t num_nodes,
+                                  int64_t max_ids)
 {
     memset(seen, 0, sizeof *seen);
     seen->kind = kind;
@@ -1687,7 +1770,8 @@ GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int6
     return ggnni_round_up(sizeof seen) + ggnni_round_up(ggnni_unique_table_bytes(&seen));
 }
 
-GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes,
+                                       int64_t max_ids)
 {
     ggnn_unique* seen = (ggnn_unique*)memory;
     char*        table = (char*)memory + ggnni_round_up(sizeof *seen);
@@ -1710,7 +1794,8 @@ GGNN_API void ggnn_unique_begin(ggnn_unique* seen)
     }
 }
 
-enum { GGNNI_TILE = 16, GGNNI_AHEAD = 32 }; // ids appended between two checks; ids between a prefetch and its use
+// ids appended between two checks; ids between a prefetch and its use
+enum { GGNNI_TILE = 16, GGNNI_AHEAD = 32 };
 
 static void ggnni_unique_prefetch(const ggnn_unique* seen, ggnn_node id)
 {
@@ -1719,8 +1804,8 @@ static void ggnni_unique_prefetch(const ggnn_unique* seen, ggnn_node id)
     else GGNNI_PREFETCH(&seen->slot[ggnn_hash(id, seen->mask)]);
 }
 
-// Local id of one id, in range. No branch on "new": which ids are new is hard to predict. The list gets a guess at its
-// end, which counts only when the id is new.
+// Local id of one id, in range. No branch on "new": which ids are new is hard to predict. The list gets a
+// guess at its end, which counts only when the id is new.
 static int32_t ggnni_unique_direct(ggnn_unique* seen, ggnn_node* list, ggnn_node id)
 {
     uint32_t known = seen->value[id] - seen->base, count = seen->count;
@@ -1753,7 +1838,8 @@ static int32_t ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, ggnn_node id
 
 static int32_t ggnni_unique_find(const ggnn_unique* seen, ggnn_node id) // -1: not in this batch
 {
-    if (seen->value) return seen->value[id] - seen->base < seen->count ? (int32_t)(seen->value[id] - seen->base) : -1;
+    if (seen->value)
+        return seen->value[id] - seen->base < seen->count ? (int32_t)(seen->value[id] - seen->base) : -1;
     for (uint64_t at = ggnn_hash(id, seen->mask);; at = (at + 1) & seen->mask) {
         if (seen->slot[at].value - seen->base >= seen->count) return -1;
         if (seen->slot[at].key == id) return (int32_t)(seen->slot[at].value - seen->base);
@@ -1761,7 +1847,8 @@ static int32_t ggnni_unique_find(const ggnn_unique* seen, ggnn_node id) // -1: n
 }
 
 // A few ids, each checked: where one may be out of range or the list may run full.
-static ggnn_status ggnni_unique_careful(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
+static ggnn_status ggnni_unique_careful(ggnn_unique* seen, ggnn_node* list, int32_t* local,
+                                        const ggnn_node* id, int64_t n, int64_t* bad)
 {
     for (int64_t i = 0; i < n; i++) {
         int32_t at;
@@ -1776,7 +1863,8 @@ static ggnn_status ggnni_unique_careful(ggnn_unique* seen, ggnn_node* list, int3
 }
 
 // At most GGNNI_TILE ids, whose entries are on their way.
-static ggnn_status ggnni_unique_tile(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
+static ggnn_status ggnni_unique_tile(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
+                                     int64_t n, int64_t* bad)
 {
     int wrong = seen->count + GGNNI_TILE > seen->max_ids;
     for (int64_t i = 0; i < n; i++) wrong |= (uint64_t)id[i] >= (uint64_t)seen->num_nodes;
@@ -1788,13 +1876,14 @@ static ggnn_status ggnni_unique_tile(ggnn_unique* seen, ggnn_node* list, int32_t
     return GGNN_OK;
 }
 
-static ggnn_status ggnni_unique_fetched(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n,
-                                        int64_t ahead, int64_t* bad)
+static ggnn_status ggnni_unique_fetched(ggnn_unique* seen, ggnn_node* list, int32_t* local,
+                                        const ggnn_node* id, int64_t n, int64_t ahead, int64_t* bad)
 {
     for (int64_t begin = 0; begin < n; begin += GGNNI_TILE) {
         int64_t     end = ggnni_min(n, begin + GGNNI_TILE);
         ggnn_status status;
-        for (int64_t i = begin + ahead; ahead && i < ggnni_min(n, end + ahead); i++) ggnni_unique_prefetch(seen, id[i]);
+        for (int64_t i = begin + ahead; ahead && i < ggnni_min(n, end + ahead); i++)
+            ggnni_unique_prefetch(seen, id[i]);
         status = ggnni_unique_tile(seen, list, local ? local + begin : NULL, id + begin, end - begin, bad);
         if (status != GGNN_OK) {
             *bad += begin;
@@ -1804,7 +1893,8 @@ static ggnn_status ggnni_unique_fetched(ggnn_unique* seen, ggnn_node* list, int3
     return GGNN_OK;
 }
 
-GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id, int64_t n, int64_t* bad)
+GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
+                                        const ggnn_node* id, int64_t n, int64_t* bad)
 {
     for (int64_t i = 0; i < ggnni_min(n, GGNNI_AHEAD); i++) ggnni_unique_prefetch(seen, id[i]);
     return ggnni_unique_fetched(seen, list, local, id, n, GGNNI_AHEAD, bad);
@@ -1820,8 +1910,8 @@ typedef struct { // bounds of one hop
     int64_t dst, src, edges;
 } ggnni_bound;
 
-// Bounds of hop h given those of the one before (its src). Targets are distinct, so the edges without replacement are
-// at most all of the graph's.
+// Bounds of hop h given those of the one before (its src). Targets are distinct, so the edges without
+// replacement are at most all of the graph's.
 static ggnni_bound ggnni_hop_bound(const ggnn_graph* g, const ggnn_sampling* how, int32_t h, int64_t dst)
 {
     ggnni_bound bound = {dst, 0, 0};
@@ -1829,17 +1919,20 @@ static ggnni_bound ggnni_hop_bound(const ggnn_graph* g, const ggnn_sampling* how
     if (how->method == GGNN_WALK) most = dst * (int64_t)how->walk.walks * how->walk.length;
     bound.edges = fanout < 0 ? most : dst * fanout;
     if (how->method != GGNN_REPLACEMENT || fanout < 0) bound.edges = ggnni_min(bound.edges, most);
-    bound.src = how->last_hop_global && h + 1 == how->num_hops ? dst : ggnni_min(g->num_nodes, dst + bound.edges);
+    bound.src =
+        how->last_hop_global && h + 1 == how->num_hops ? dst : ggnni_min(g->num_nodes, dst + bound.edges);
     return bound;
 }
 
 static int ggnni_sampling_valid(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
 {
     int64_t dst = ggnni_min(max_seeds, g->num_nodes);
-    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX || max_seeds < 0 || max_seeds > INT32_MAX) return 0;
+    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX || max_seeds < 0 || max_seeds > INT32_MAX)
+        return 0;
     if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK) return 0;
-    if (how->method == GGNN_WALK && (how->walk.walks < 0 || how->walk.length < 0 || !(how->walk.restart >= 0 && how->walk.restart <= 1) ||
-                                     (int64_t)how->walk.walks * how->walk.length > INT32_MAX))
+    if (how->method == GGNN_WALK &&
+        (how->walk.walks < 0 || how->walk.length < 0 || !(how->walk.restart >= 0 && how->walk.restart <= 1) ||
+         (int64_t)how->walk.walks * how->walk.length > INT32_MAX))
         return 0;
     for (int32_t h = 0; h < how->num_hops; h++) {
         ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
@@ -1884,9 +1977,11 @@ static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
     return at;
 }
 
-static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, ggnni_bound bound, int global, char* base, size_t used)
+static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, ggnni_bound bound, int global,
+                              char* base, size_t used)
 {
-    int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t); // else ids become indices in place
+    // else ids become indices in place
+    int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
     memset(hop, 0, sizeof *hop);
     hop->num_dst.max = bound.dst;
     hop->num_src.max = bound.src;
@@ -1894,9 +1989,12 @@ static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, ggnni_b
     hop->indptr = (int64_t*)ggnni_carve(base, &used, bound.dst + 1, sizeof *hop->indptr);
     if (!global) hop->indices = (int32_t*)ggnni_carve(base, &used, bound.edges, sizeof *hop->indices);
     if (ids) hop->neighbor = (ggnn_node*)ggnni_carve(base, &used, bound.edges, sizeof *hop->neighbor);
-    if (how->keep & GGNN_KEEP_POSITIONS) hop->position = (int64_t*)ggnni_carve(base, &used, bound.edges, sizeof *hop->position);
-    if (how->keep & GGNN_KEEP_WEIGHTS) hop->weight = (float*)ggnni_carve(base, &used, bound.edges, sizeof *hop->weight);
-    if (how->keep & GGNN_KEEP_REPEATS && !global) hop->repeats = (int32_t*)ggnni_carve(base, &used, bound.src, sizeof *hop->repeats);
+    if (how->keep & GGNN_KEEP_POSITIONS)
+        hop->position = (int64_t*)ggnni_carve(base, &used, bound.edges, sizeof *hop->position);
+    if (how->keep & GGNN_KEEP_WEIGHTS)
+        hop->weight = (float*)ggnni_carve(base, &used, bound.edges, sizeof *hop->weight);
+    if (how->keep & GGNN_KEEP_REPEATS && !global)
+        hop->repeats = (int32_t*)ggnni_carve(base, &used, bound.src, sizeof *hop->repeats);
     return used;
 }
 
@@ -1905,7 +2003,8 @@ typedef struct { // at the start of a batch's workspace
     int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
 } ggnni_batch_state;
 
-static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, char* base)
+static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                int64_t max_seeds, char* base)
 {
     size_t             used = 0, sample = 0;
     int64_t            dst = ggnni_min(max_seeds, g->num_nodes), most = g->num_edges;
@@ -1919,7 +2018,8 @@ static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_s
     for (int32_t h = 0; h < how->num_hops; h++) {
         ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
         size_t      bytes = ggnn_sample_workspace_bytes(how->method, ggnni_min(how->fanout[h], most));
-        used = ggnni_carve_hop(&b->hop[h], how, bound, how->last_hop_global && h + 1 == how->num_hops, base, used);
+        used = ggnni_carve_hop(&b->hop[h], how, bound, how->last_hop_global && h + 1 == how->num_hops, base,
+                               used);
         sample = bytes > sample ? bytes : sample;
         dst = bound.src;
     }
@@ -1930,7 +2030,8 @@ static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_s
         sample = (size_t)visits * sizeof(ggnni_pair);
     } else {
         for (int i = 0; i < 2; i++)
-            scratch.offset[i] = (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(how, g), sizeof(int64_t));
+            scratch.offset[i] =
+                (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(how, g), sizeof(int64_t));
     }
     scratch.sample = ggnni_carve(base, &used, (int64_t)sample, 1);
     if (base) state->scratch = scratch;
@@ -1954,7 +2055,8 @@ static void ggnni_batch_empty(ggnn_batch* b)
         if (b->hop[h].indptr) b->hop[h].indptr[0] = 0;
 }
 
-GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, void* memory)
+GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                     int64_t max_seeds, void* memory)
 {
     ggnni_batch_state* state;
     if (!memory || !ggnni_sampling_valid(g, how, max_seeds)) return GGNN_ERROR_ARGUMENT;
@@ -1977,7 +2079,8 @@ static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node
     return status;
 }
 
-GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds, int64_t num_seeds)
+GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds,
+                                      int64_t num_seeds)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     int64_t            bad = 0;
@@ -1994,7 +2097,8 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const gg
 
 // ---- one hop, a tile of targets after the other --------------------------------
 
-static void ggnni_list_prefetch(const ggnn_graph* g, ggnn_node v) // the row of indptr that ggnn_neighbors will read
+// the row of indptr that ggnn_neighbors will read
+static void ggnni_list_prefetch(const ggnn_graph* g, ggnn_node v)
 {
     ggnn_place place = ggnn_locate(&g->at, v);
     GGNNI_PREFETCH(&g->part[place.slot].indptr[place.row]);
@@ -2006,7 +2110,8 @@ typedef struct {
     const ggnn_sampling* how;
     const ggnn_rng*      rng;
     ggnni_scratch*       scratch;
-    ggnn_node*           ids; // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
+    // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
+    ggnn_node*           ids;
     int64_t              fanout;
     int32_t              h;
 } ggnni_hop;
@@ -2018,14 +2123,15 @@ static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
     return at->fanout < 0 || (degree <= at->fanout && at->how->method != GGNN_REPLACEMENT);
 }
 
-// One tile of targets. In the pipeline of a hop tile t is drawn, then tile t-1 is fetched, then tile t-2 numbered: what
-// a stage loads was prefetched by the one before.
+// One tile of targets. In the pipeline of a hop tile t is drawn, then tile t-1 is fetched, then tile t-2
+// numbered: what a stage loads was prefetched by the one before.
 typedef struct {
     int64_t   first, n;
     int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
     int64_t   taken[GGNNI_TARGETS];
-    int32_t   lane[GGNNI_TARGETS]; // >= 0: sampled in lanes, as lane lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
+    // >= 0: sampled in lanes, as lane lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
+    int32_t   lane[GGNNI_TARGETS];
     uint32_t  lanes[GGNNI_TARGETS / GGNNI_LANES][GGNNI_LANE_FANOUT][GGNNI_LANES];
 } ggnni_tile;
 
@@ -2035,7 +2141,8 @@ static int ggnni_takes_lane(const ggnni_hop* at, int64_t degree)
 }
 
 // Draws the lanes that were gathered, and prefetches what they drew. Idle lanes repeat a harmless one.
-static void ggnni_draw_lanes(const ggnni_hop* at, ggnni_tile* tile, const ggnn_node* target, const int32_t* member, int32_t group, int32_t count)
+static void ggnni_draw_lanes(const ggnni_hop* at, ggnni_tile* tile, const ggnn_node* target,
+                             const int32_t* member, int32_t group, int32_t count)
 {
     uint64_t stream[GGNNI_LANES], n[GGNNI_LANES];
     int32_t  m = (int32_t)at->fanout;
@@ -2051,16 +2158,19 @@ static void ggnni_draw_lanes(const ggnni_hop* at, ggnni_tile* tile, const ggnn_n
             GGNNI_PREFETCH(&tile->list[member[lane]].id[tile->lanes[group][i][lane]]);
 }
 
-static ggnn_status ggnni_draw_one(const ggnni_hop* at, ggnni_tile* tile, ggnn_node target, int64_t i, int64_t* offset)
+static ggnn_status ggnni_draw_one(const ggnni_hop* at, ggnni_tile* tile, ggnn_node target, int64_t i,
+                                  int64_t* offset)
 {
     const ggnn_list* list = &tile->list[i];
-    tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->h, target, at->scratch->sample);
+    tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->h, target,
+                                      at->scratch->sample);
     for (int64_t j = 0; j < tile->taken[i]; j++) GGNNI_PREFETCH(&list->id[offset[j]]);
     return tile->taken[i] < 0 ? GGNN_ERROR_WEIGHT : GGNN_OK;
 }
 
 // Stage 1: what each target takes of its list.
-static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_node* target, ggnn_node* bad)
+static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_node* target,
+                                   ggnn_node* bad)
 {
     int32_t  member[GGNNI_LANES], count = 0, group = 0;
     int64_t* offset = tile->offset;
@@ -2099,7 +2209,9 @@ static void ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const 
         int              whole = ggnni_takes_whole(at, list->degree);
         int32_t          lane = tile->lane[i];
         for (int64_t j = 0; j < tile->taken[i]; j++, edges++) {
-            int64_t from = whole ? j : lane < 0 ? offset[j] : (int64_t)tile->lanes[lane / GGNNI_LANES][j][lane % GGNNI_LANES];
+            int64_t from = whole      ? j
+                           : lane < 0 ? offset[j]
+                                      : (int64_t)tile->lanes[lane / GGNNI_LANES][j][lane % GGNNI_LANES];
             at->ids[edges] = list->id[from];
             if (at->hop->position) at->hop->position[edges] = list->position + from;
             if (at->hop->weight) at->hop->weight[edges] = list->weight ? list->weight[from] : 1.0f;
@@ -2112,11 +2224,13 @@ static void ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const 
 
 static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int64_t i, ggnn_node* bad)
 {
-    int64_t     edges = at->hop->indptr[i], visits = (int64_t)at->how->walk.walks * at->how->walk.length, taken;
+    int64_t edges = at->hop->indptr[i], visits = (int64_t)at->how->walk.walks * at->how->walk.length, taken;
     float*      count = at->scratch->visits;
-    ggnn_status status = ggnn_random_walk(at->scratch->visited, at->g, &at->how->walk, at->rng, at->h, target, bad);
+    ggnn_status status =
+        ggnn_random_walk(at->scratch->visited, at->g, &at->how->walk, at->rng, at->h, target, bad);
     if (status != GGNN_OK) return status;
-    taken = ggnn_walk_neighbors(at->scratch->visited, count, at->scratch->visited, visits, at->fanout, target, at->scratch->sample);
+    taken = ggnn_walk_neighbors(at->scratch->visited, count, at->scratch->visited, visits, at->fanout, target,
+                                at->scratch->sample);
     memcpy(at->ids + edges, at->scratch->visited, (size_t)taken * sizeof *at->ids);
     if (at->hop->weight) memcpy(at->hop->weight + edges, count, (size_t)taken * sizeof *count);
     for (int64_t j = 0; at->hop->position && j < taken; j++) at->hop->position[edges + j] = -1;
@@ -2131,13 +2245,15 @@ static void ggnni_count_repeats(ggnn_block* hop)
 }
 
 // Stage 3: numbers the neighbours of targets [first, first + n), or only checks them in a global hop.
-static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t first, int64_t n, ggnn_node* bad)
+static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t first,
+                                     int64_t n, ggnn_node* bad)
 {
     const int64_t* indptr = at->hop->indptr;
     int64_t        begin = indptr[first], end = indptr[first + n], where = 0, i = first;
     ggnn_status    status = GGNN_OK;
     if (at->hop->indices) {
-        status = ggnni_unique_fetched(seen, b->id, at->hop->indices + begin, at->ids + begin, end - begin, 0, &where);
+        status = ggnni_unique_fetched(seen, b->id, at->hop->indices + begin, at->ids + begin, end - begin, 0,
+                                      &where);
     } else {
         while (where < end - begin && (uint64_t)at->ids[begin + where] < (uint64_t)at->g->num_nodes) where++;
         if (where < end - begin) status = GGNN_ERROR_ID;
@@ -2148,7 +2264,8 @@ static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggn
     return status;
 }
 
-static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
+static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst,
+                                      ggnn_node* bad)
 {
     ggnn_status status = GGNN_OK;
     for (int64_t i = 0; i < num_dst && status == GGNN_OK; i++) {
@@ -2159,7 +2276,8 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const gg
 }
 
 // The pipeline over tiles. A fanout too great for the scratch of a tile takes tiles of one target.
-static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
+static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst,
+                                      ggnn_node* bad)
 {
     ggnni_tile  tile[2];
     int64_t     width = at->how->method == GGNN_WEIGHTED || at->fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
@@ -2168,7 +2286,8 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const gg
     tile[0].offset = at->scratch->offset[0];
     tile[1].offset = at->scratch->offset[1];
     for (int64_t t = 0; t < tiles + 2 && status == GGNN_OK; t++) {
-        for (int64_t i = (t + 1) * width; i < ggnni_min(num_dst, (t + 2) * width); i++) ggnni_list_prefetch(at->g, b->id[i]);
+        for (int64_t i = (t + 1) * width; i < ggnni_min(num_dst, (t + 2) * width); i++)
+            ggnni_list_prefetch(at->g, b->id[i]);
         if (t < tiles) {
             tile[t % 2].first = t * width;
             tile[t % 2].n = ggnni_min(width, num_dst - t * width);
@@ -2183,7 +2302,8 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const gg
     return status;
 }
 
-GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_rng* rng)
+GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
+                                     const ggnn_sampling* how, const ggnn_rng* rng)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     ggnni_hop          at = {NULL, g, how, rng, NULL, NULL, 0, 0};
@@ -2199,7 +2319,8 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggn
     at.h = h;
     num_dst = state->length[h];
     at.hop->indptr[0] = 0;
-    status = how->method == GGNN_WALK ? ggnni_walk_targets(b, seen, &at, num_dst, &bad) : ggnni_sample_tiles(b, seen, &at, num_dst, &bad);
+    status = how->method == GGNN_WALK ? ggnni_walk_targets(b, seen, &at, num_dst, &bad)
+                                      : ggnni_sample_tiles(b, seen, &at, num_dst, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad);
     state->edges[h] = at.hop->indptr[num_dst];
     state->length[h + 1] = seen->count;
@@ -2208,8 +2329,9 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggn
     return GGNN_OK;
 }
 
-GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g, const ggnn_sampling* how,
-                                 const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds)
+GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
+                                 const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
+                                 int64_t num_seeds)
 {
     ggnn_status status = ggnn_batch_begin(b, seen, seeds, num_seeds);
     while (status == GGNN_OK && b->num_hops < how->num_hops) status = ggnn_sample_hop(b, seen, g, how, rng);
@@ -2222,7 +2344,8 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
 {
     const ggnn_csc* csc = g->part;
     memset(b, 0, sizeof *b);
-    if (g->at.parts != 1 || g->at.rank || g->at.cached || g->at.stored != g->num_nodes) return GGNN_ERROR_ARGUMENT;
+    if (g->at.parts != 1 || g->at.rank || g->at.cached || g->at.stored != g->num_nodes)
+        return GGNN_ERROR_ARGUMENT;
     if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_ARGUMENT;
     counts[0] = counts[1] = g->num_nodes;
     counts[2] = g->num_edges;
@@ -2231,7 +2354,8 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
     b->num_edges.n = &counts[2];
     b->num_dst.max = b->num_src.max = g->num_nodes;
     b->num_edges.max = g->num_edges;
-    b->indptr = (int64_t*)csc->indptr; // a block's arrays are read, unless it is being sampled or transposed into
+    // a block's arrays are read, unless it is being sampled or transposed into
+    b->indptr = (int64_t*)csc->indptr;
     b->weight = (float*)csc->weight;
 #ifdef GGNN_NODE64
     for (int64_t e = 0; e < g->num_edges; e++) copy[e] = (int32_t)csc->indices[e];
@@ -2250,7 +2374,8 @@ GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int
            2 * ggnni_round_up((size_t)max_edges * sizeof(int32_t));
 }
 
-GGNN_API void ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges, void* memory)
+GGNN_API void ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
+                                        void* memory)
 {
     size_t   used = 0;
     int64_t* counts = (int64_t*)ggnni_carve((char*)memory, &used, 3, sizeof *counts);
@@ -2287,14 +2412,17 @@ GGNN_API void ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault)
 {
     int64_t dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
-    if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 || edges > b->num_edges.max)
+    if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 ||
+        edges > b->num_edges.max)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a size is outside its bound", -1, -1);
-    if (!b->edge && b->indices && src < dst) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "fewer sources than targets", -1, -1);
+    if (!b->edge && b->indices && src < dst)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "fewer sources than targets", -1, -1);
     if (b->indptr[0] != 0) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr does not begin with 0", 0, -1);
     for (int64_t v = 0; v < dst; v++)
         if (b->indptr[v] > b->indptr[v + 1] || b->indptr[v + 1] > edges)
             return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr decreases or leaves the edges", v, -1);
-    if (b->indptr[dst] != edges) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr does not end with the edges", dst, -1);
+    if (b->indptr[dst] != edges)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr does not end with the edges", dst, -1);
     for (int64_t v = 0; v < dst; v++)
         for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
             if (b->indices && (b->indices[e] < 0 || b->indices[e] >= src))
@@ -2304,7 +2432,8 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
             if (b->edge && (b->edge[e] < 0 || b->edge[e] >= edges))
                 return ggnni_fault(fault, GGNN_ERROR_BLOCK, "an original edge is out of range", v, e);
         }
-    if (!b->indices && !b->neighbor && edges) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "neither indices nor neighbor", -1, -1);
+    if (!b->indices && !b->neighbor && edges)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "neither indices nor neighbor", -1, -1);
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
@@ -3817,7 +3946,7 @@ typedef uint32_t GGNNI_V(ggnni_half_u32) __attribute__((vector_size(2 * GGNN_SIM
 GGNNI_INLINE GGNNI_V(ggnni_u64) GGNNI_V(ggnni_mul)(GGNNI_V(ggnni_u64) a, GGNNI_V(ggnni_u64) b)
 {
 #if defined(__x86_64__) && GGNN_SIMD_WIDTH == 16
-    return (GGNNI_V(ggnni_u64))_mm512_mul_epu32((__m512i)a, (__m512i)b);
+    return (GGNNI_V(ggnni_u64))_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); // gcc 12 warns of the plain form
 #elif defined(__x86_64__) && GGNN_SIMD_WIDTH == 8
     return (GGNNI_V(ggnni_u64))_mm256_mul_epu32((__m256i)a, (__m256i)b);
 #elif defined(__x86_64__)
