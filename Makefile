@@ -45,7 +45,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/trainer/elementwise.o $(BUILD)/trainer/loss.o $(BUILD)/trainer/optimiser.o: CFLAGS += -O3 -fno-math-errno # plain loops
+$(BUILD)/trainer/elementwise.o $(BUILD)/trainer/loss.o $(BUILD)/trainer/optimiser.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<

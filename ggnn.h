@@ -759,6 +759,8 @@ GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const f
 // 2^x, our own: the same bits on every machine and in every instruction set; relative error < 2e-7; 0 below
 // -126, +inf from 128 on, NaN for NaN.
 GGNN_API float ggnn_exp2(float x);
+// x[i] = ggnn_exp2(x[i]), by the widest vectors there are.
+GGNN_API void ggnn_exp2_array(float* x, int64_t n);
 
 typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
     float            slope;  // of LeakyReLU: GAT uses .2
@@ -2751,6 +2753,8 @@ static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uin
 {
     ggnni_choose_loops()->lanes(offset, key, stream, step, n, m);
 }
+
+GGNN_API void ggnn_exp2_array(float* x, int64_t n) { ggnni_choose_loops()->exp2(x, n); }
 
 // ---- sums in segments -------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "tests/test.h"
 #include "tests/vectors/model_vectors.h"
+#include "trainer/dropout.h"
 #include "trainer/net.h"
 
 static error why; /* of the last call that took one */
@@ -725,6 +726,21 @@ TEST(sampled_gcn_is_unbiased)
     fixture_free(f);
 }
 
+/* Any number of blocks goes through several vector widths and the plain remainder. */
+TEST(dropout_fields_are_their_definition)
+{
+    ggnn_rng  rng = {0x0123456789abcdefu, 77, GGNN_PURPOSE_DROPOUT};
+    ggnn_node nodes[] = {0, 5, GGNN_NODE_MAX >> (sizeof(ggnn_node) == 8 ? 16 : 0)};
+    uint16_t  field[8 * 40];
+    for (int i = 0; i < 3; i++)
+        for (int32_t blocks = 0; blocks < 40; blocks++) {
+            uint32_t first = (uint32_t)blocks * 0x0fffffffu; /* near 2^32 too */
+            dropout_fields(field, &rng, 3, nodes[i], first, blocks);
+            for (int32_t k = 0; k < 8 * blocks; k++)
+                CHECK_EQ(field[k], ggnn_dropout_field(ggnn_random(&rng, 3, nodes[i], first + (uint32_t)k / 8), k));
+        }
+}
+
 /* Hidden columns that are 1 but for dropout, summed by the last layer: each logit is a count of kept ones. */
 TEST(dropout_drops_its_share_and_keeps_the_mean)
 {
@@ -956,6 +972,7 @@ int main(int argc, char** argv)
     RUN(layers_over_chunks_equal_the_whole_graph);
     RUN(any_number_of_threads_gives_the_same_bits);
     RUN(sampled_gcn_is_unbiased);
+    RUN(dropout_fields_are_their_definition);
     RUN(dropout_drops_its_share_and_keeps_the_mean);
     RUN(initial_weights_are_glorot_uniform);
     RUN(training_reduces_the_loss);

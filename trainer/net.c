@@ -112,6 +112,7 @@ static void plan(net* n)
     n->dlogits = net_matrix(n, last->most.dst, last->out);
     n->row_loss = net_take(n, (size_t)last->most.dst, sizeof *n->row_loss);
     if (n->config.model == NET_GCN) n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
+    n->column_sums = net_matrix(n, 3 * (rows / NET_SEGMENT + 1), n->widest);
     n->gemm_workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, larger(rows, n->widest)), 1);
 }
 

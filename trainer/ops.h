@@ -123,7 +123,7 @@ const model* model_of(const net_config* config);
 
 /* ---- the net -------------------------------------------------------------------------------------------------- */
 
-enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX };
+enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX, NET_SEGMENT = 256 };
 struct net {
     net_config   config;
     net_data     data;
@@ -144,6 +144,7 @@ struct net {
     mat    dlogits;        /* (seeds, outputs) */
     double* row_loss;      /* (seeds) */
     void*  gemm_workspace;
+    mat    column_sums;    /* (3 * rows / NET_SEGMENT, cols) of finish_back */
     int32_t widest;        /* columns of any matrix */
 
     ggnn_batch whole;      /* full batch: the graph */
