@@ -8,7 +8,9 @@
      edge_feat    (E, Fe)   f32 | f16   by CSC position
      label        (N)       i32 | f32   classes from 0, -1 unknown; or real targets, NaN unknown
      split        (S, N)    u8          S ways to split: 0 none, 1 train, 2 val, 3 test
-     external_id  (N)       i64         what the source of the data called each node */
+     external_id  (N)       i64         what the source of the data called each node
+     graph_crc    (1)       i64         in files beside a graph: its identity, ggnn_file_graph_crc
+     features_only (1)      f64         generated graphs: test accuracy of the best rule that sees features alone */
 #ifndef DATASETS_DATASET_H
 #define DATASETS_DATASET_H
 #include "common/error.h"

@@ -5,6 +5,7 @@
 
 #include "common/memory.h"
 #include "common/parallel.h"
+#include "common/progress.h"
 
 enum { PIECES = 64, MAX_JUDGED = 20000 };
 
@@ -122,16 +123,32 @@ static bool write_labels(ggnn_file_writer* w, const generate_shape* s, const ggn
 typedef struct {
     const generate_shape* shape;
     float* feat;
-    float* mean; /* (num_groups, features) */
+    float* mean;        /* (num_groups, features) */
+    int64_t begin, end; /* nodes of this round */
 } feature_job;
 
 static void feature_piece(void* context, int64_t piece)
 {
     feature_job* job = context;
     const generate_shape* s = job->shape;
-    int64_t nodes = s->how->nodes, width = s->how->features, end = parallel_begin(nodes, piece + 1, PIECES);
-    for (int64_t v = parallel_begin(nodes, piece, PIECES); v < end; v++)
+    int64_t width = s->how->features, count = job->end - job->begin;
+    int64_t end = job->begin + parallel_begin(count, piece + 1, PIECES);
+    for (int64_t v = job->begin + parallel_begin(count, piece, PIECES); v < end; v++)
         generate_row(job->feat + v * width, width, job->mean + s->group[v] * width, &s->rng, STREAM_FEATURES, v);
+}
+
+/* In rounds, between which the progress bar moves. */
+static void draw_features(feature_job* job)
+{
+    int64_t nodes = job->shape->how->nodes, round = 1 << 14;
+    progress bar;
+    progress_begin(&bar, "drawing features", "rows", nodes);
+    for (job->begin = 0; job->begin < nodes; job->begin = job->end) {
+        job->end = job->begin + round < nodes ? job->begin + round : nodes;
+        parallel_for(PIECES, feature_piece, job);
+        progress_update(&bar, job->end);
+    }
+    progress_end(&bar, nodes, false);
 }
 
 /* Group means are normal too, `separation` long in the mean square. */
@@ -149,7 +166,7 @@ static void draw_means(float* mean, const generate_shape* s)
 static bool write_features(ggnn_file_writer* w, const generate_shape* s, float** feat, float** mean, error* why)
 {
     const int64_t dim[2] = {s->how->nodes, s->how->features};
-    feature_job job = {s, NULL, NULL};
+    feature_job job = {s, NULL, NULL, 0, 0};
     *feat = *mean = NULL;
     if (dim[1] == 0) return true;
     *feat = job.feat = ggnn_file_reserve(w, "feat", GGNN_FILE_F32, 2, dim);
@@ -161,7 +178,7 @@ static bool write_features(ggnn_file_writer* w, const generate_shape* s, float**
     *mean = job.mean = memory_new(memory_product((size_t)s->num_groups, (size_t)dim[1], sizeof(float)), "means", why);
     if (!job.mean) return false;
     draw_means(job.mean, s);
-    parallel_for(PIECES, feature_piece, &job);
+    draw_features(&job);
     return true;
 }
 

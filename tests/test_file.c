@@ -349,6 +349,8 @@ TEST(absurd_tables_with_a_good_crc_are_refused)
         if (i) check_wrong_field(data, bytes, at + offset, 8, 8192, "overlap");
         if (i) check_wrong_field(data, bytes, at + name, 8, 0x727470646E69, "twice"); /* "indptr" */
     }
+    /* 4 x (2^62 + 5) bytes are the label's 20 where 64 bits wrap */
+    check_wrong_field(data, bytes, 32 + 3 * 80 + dim, 8, ((int64_t)1 << 62) + 5, "product");
     check_wrong_field(data, bytes, 8, 4, 2, "version 2");
     check_wrong_field(data, bytes, 12, 4, 101, "101 sections");
     check_wrong_field(data, bytes, 16, 8, bytes + 4096, "truncated");

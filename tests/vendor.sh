@@ -25,6 +25,7 @@ printf '#include "ggnn.h"\nconst char* other(void);\nconst char* other(void) { r
 printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/impl.c"
 printf '#define GGNN_STATIC\n#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/static_a.c"
 printf '#include "ggnn.h"\nint uses(void);\nint uses(void) { return (int)ggnn_sample(0, 0, 0, 0, 0, 0, 0); }\n' >"$work/wide.c"
+printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
 printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? uses() : 0; }\n' >"$work/main_wide.c"
 
@@ -41,6 +42,7 @@ for cc in $compilers; do
             check "$cc $language $option" $cc $language -O2 $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
         check "$cc $language GGNN_STATIC" $cc $language -O2 $strict -I. -c "$work/static_a.c" -o "$work/static.o"
+        check "$cc $language ggnn_file.h" $cc $language -O2 $strict -U_GNU_SOURCE -I. -c "$work/file.c" -o "$work/file.o"
         check "$cc $language API alone" $cc $language -O2 $strict -I. -c "$work/user.c" -o "$work/user.o"
     done
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
