@@ -839,6 +839,7 @@ TEST(anonymous_memory_stays_below_one_and_a_half_outputs_and_64_MiB)
 
 /* ---- real data ------------------------------------------------------------------------------------------------ */
 
+#ifdef HAVE_ZLIB
 /* A file of ../shared/data, seen from the project's root or from a worktree. */
 static bool find_real(char path[600], const char* name)
 {
@@ -849,6 +850,7 @@ static bool find_real(char path[600], const char* name)
     }
     return false;
 }
+#endif
 
 TEST(cora_citeseer_and_minesweeper_have_the_known_counts)
 {

@@ -52,9 +52,7 @@ static const char* real_error(const char* string, double* value)
 TEST(lines_and_fields_separate_by_blanks_tabs_and_commas)
 {
     static const char* const same[] = {"1,2,3\n4,5,6\n", "1 2 3\n4 5 6", "1\t2\t3\r\n4\t5\t6\r\n",
-                                       "  1 , 2,\t3  \n\n# 7 8 9\n 4 5 6\n%",
-                                       "\xEF\xBB\xBF"
-                                       "1,2,3\n\r\n   \n4,5,6\n"};
+                                       "  1 , 2,\t3  \n\n# 7 8 9\n 4 5 6\n%", "\357\273\2771,2,3\n\r\n   \n4,5,6\n"};
     for (size_t k = 0; k < sizeof same / sizeof same[0]; k++) {
         reader r;
         int64_t value = 0;
