@@ -232,6 +232,10 @@ GGNN_HD uint32_t ggnn_dropout_field(ggnn_words block, int64_t i)
 }
 GGNN_HD uint32_t ggnn_dropout_threshold(float p) { return (uint32_t)(p * 65536.0f + 0.5f); }
 GGNN_HD float    ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)(65536u - threshold); }
+// The fields of a row, eight a block, by the widest vectors there are: field[8 b + i] =
+// ggnn_dropout_field(ggnn_random(rng, hop, node, first + b), i) for b in [0, blocks), i in [0, 8).
+GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node, uint32_t first,
+                                  int64_t blocks);
 
 // -log2((draw + 1) / 2^64) with 40 fractional bits, truncated, integers only: so the same on every machine.
 // In [0, 64 * 2^40].
@@ -2585,6 +2589,8 @@ typedef struct {
     void (*exp2)(float* x, int64_t n);
     void (*lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
                   const uint64_t* n, int32_t m);
+    // ggnn_dropout_fields
+    void (*fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first, int64_t blocks);
 } ggnni_loops;
 
 static float ggnni_load(const void* row, ggnn_type type, int32_t j)
@@ -2676,14 +2682,24 @@ static void ggnni_exp2_plain(float* x, int64_t n)
     for (int64_t i = 0; i < n; i++) x[i] = ggnn_exp2(x[i]);
 }
 
+static void ggnni_fields_plain(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
+                               int64_t blocks)
+{
+    for (int64_t b = 0; b < blocks; b++) {
+        ggnn_words words = ggnn_philox(key, stream, step << 32 | (first + (uint32_t)b));
+        for (int i = 0; i < 8; i++) field[8 * b + i] = (uint16_t)ggnn_dropout_field(words, i);
+    }
+}
+
 static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain, ggnni_max_plain,
                                         ggnni_dot_plain, ggnni_blend_plain,      ggnni_exp2_plain,
-                                        ggnni_lanes_plain};
+                                        ggnni_lanes_plain, ggnni_fields_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
 // Written once, in [9i], and compiled for each instruction set here: the caller's compiler flags do not matter.
 
-#if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9))
+#if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) &&                                                                  \
+    (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define GGNNI_SIMD
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -2699,6 +2715,7 @@ static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain,
 #define ggnni_max_1 ggnni_max_plain
 #define ggnni_blend_1 ggnni_blend_plain
 #define ggnni_exp2_1 ggnni_exp2_plain
+#define ggnni_fields_1 ggnni_fields_plain
 
 #define GGNN_SIMD_WIDTH 4
 #define GGNN_SIMD_NARROWER 1
@@ -2752,6 +2769,12 @@ static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uin
                         const uint64_t* n, int32_t m)
 {
     ggnni_choose_loops()->lanes(offset, key, stream, step, n, m);
+}
+
+GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node, uint32_t first,
+                                  int64_t blocks)
+{
+    ggnni_choose_loops()->fields(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first, blocks);
 }
 
 GGNN_API void ggnn_exp2_array(float* x, int64_t n) { ggnni_choose_loops()->exp2(x, n); }
@@ -3960,12 +3983,13 @@ GGNNI_INLINE GGNNI_V(ggnni_u64) GGNNI_V(ggnni_mul)(GGNNI_V(ggnni_u64) a, GGNNI_V
 #endif
 }
 
-// ggnn_philox for the streams of some lanes, a 64-bit lane each. Words are in the low halves; the high halves hold what
+// ggnn_philox for the streams and blocks of some lanes, a 64-bit lane each. Words are in the low halves; the high halves hold what
 // is left of the products, and nobody looks at them.
-GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key, GGNNI_V(ggnni_u64) stream, uint64_t block)
+GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key, GGNNI_V(ggnni_u64) stream,
+                                        uint64_t step, GGNNI_V(ggnni_u64) block)
 {
     const GGNNI_V(ggnni_u64) zero = {0}, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
-    GGNNI_V(ggnni_u64) a = zero + (block & 0xffffffffu), b = zero + (block >> 32), c = stream, d = stream >> 32;
+    GGNNI_V(ggnni_u64) a = block, b = zero + step, c = stream, d = stream >> 32;
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     for (int round = 0; round < 10; round++) {
         GGNNI_V(ggnni_u64) p = GGNNI_V(ggnni_mul)(a, m0), q = GGNNI_V(ggnni_mul)(c, m1);
@@ -3989,8 +4013,9 @@ GGNNI_INLINE void GGNNI_V(ggnni_lane_draws)(uint32_t (*draw)[GGNNI_LANES], uint6
     enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
     for (int32_t i = 0; i < m; i += 2)
         for (int lane = 0; lane < GGNNI_LANES; lane += WIDTH) {
-            GGNNI_V(ggnni_u64) word[4], bound = *(const GGNNI_V(ggnni_u64)*)(n + lane) - (uint64_t)i;
-            GGNNI_V(ggnni_philox)(word, key, *(const GGNNI_V(ggnni_u64)*)(stream + lane), step << 32 | (uint64_t)(i / 2));
+            GGNNI_V(ggnni_u64) word[4], block = {0}, bound = *(const GGNNI_V(ggnni_u64)*)(n + lane) - (uint64_t)i;
+            block += (uint64_t)(i / 2);
+            GGNNI_V(ggnni_philox)(word, key, *(const GGNNI_V(ggnni_u64)*)(stream + lane), step, block);
             for (int32_t half = 0; half < 2 && i + half < m; half++) { // high product of a 64-bit draw and a 32-bit bound
                 GGNNI_V(ggnni_u64) low = GGNNI_V(ggnni_mul)(word[2 * half + 1], bound) >> 32;
                 GGNNI_V(ggnni_u64) draws = (GGNNI_V(ggnni_mul)(word[2 * half], bound) + low) >> 32;
@@ -4028,9 +4053,33 @@ static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, 
     }
 }
 
+// ggnn_dropout_fields, a block a lane; what is left is done by narrower vectors.
+static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
+                                  int64_t blocks)
+{
+    enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
+    GGNNI_V(ggnni_u64) lane, streams = {0};
+    int64_t b = 0;
+    for (int i = 0; i < WIDTH; i++) lane[i] = first + (uint64_t)i;
+    streams += stream;
+    for (; b + WIDTH <= blocks; b += WIDTH, lane += (uint64_t)WIDTH) {
+        GGNNI_V(ggnni_u64) word[4], low, high;
+        GGNNI_V(ggnni_philox)(word, key, streams, step, lane);
+        low = (word[0] & 0xffffffffu) | word[1] << 32; // fields 0 to 3 of each lane, the first in the lowest byte
+        high = (word[2] & 0xffffffffu) | word[3] << 32;
+        for (int i = 0; i < WIDTH; i++) {
+            uint64_t half[2];
+            half[0] = low[i];
+            half[1] = high[i];
+            memcpy(field + 8 * (b + i), half, sizeof half);
+        }
+    }
+    if (b < blocks) GGNNI_NARROWER(ggnni_fields)(field + 8 * b, key, stream, step, first + (uint32_t)b, blocks - b);
+}
+
 static const ggnni_loops GGNNI_V(ggnni_loops) = {GGNNI_V(ggnni_sum), GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),
                                                  GGNNI_V(ggnni_dot), GGNNI_V(ggnni_blend),      GGNNI_V(ggnni_exp2),
-                                                 GGNNI_V(ggnni_lanes)};
+                                                 GGNNI_V(ggnni_lanes), GGNNI_V(ggnni_fields)};
 
 #undef GGNNI_JOIN2
 #undef GGNNI_JOIN

@@ -8,7 +8,6 @@
 #include "common/options.h"
 #include "tests/test.h"
 #include "tests/vectors/model_vectors.h"
-#include "trainer/dropout.h"
 #include "trainer/net.h"
 
 static error why; /* of the last call that took one */
@@ -735,7 +734,7 @@ TEST(dropout_fields_are_their_definition)
     for (int i = 0; i < 3; i++)
         for (int32_t blocks = 0; blocks < 40; blocks++) {
             uint32_t first = (uint32_t)blocks * 0x0fffffffu; /* near 2^32 too */
-            dropout_fields(field, &rng, 3, nodes[i], first, blocks);
+            ggnn_dropout_fields(field, &rng, 3, nodes[i], first, blocks);
             for (int32_t k = 0; k < 8 * blocks; k++)
                 CHECK_EQ(field[k], ggnn_dropout_field(ggnn_random(&rng, 3, nodes[i], first + (uint32_t)k / 8), k));
         }

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "trainer/dropout.h"
 #include "trainer/ops_cpu.h"
 #include "trainer/parallel.h"
 
@@ -47,7 +46,7 @@ static void drop_row(float* restrict v, int32_t cols, const dropout* d, int64_t 
         float* restrict part = v + first;
         int32_t count = cols - first < FIELDS ? cols - first : FIELDS, threshold = (int32_t)d->threshold;
         float scale = d->scale;
-        dropout_fields(field, &d->rng, d->layer, d->id[row], (uint32_t)first / 8, (count + 7) / 8);
+        ggnn_dropout_fields(field, &d->rng, d->layer, d->id[row], (uint32_t)first / 8, (count + 7) / 8);
         for (int32_t j = 0; j < count; j++) part[j] = field[j] < threshold ? 0 : part[j] * scale;
     }
 }
