@@ -248,6 +248,12 @@ options_result options_parse(const option* table, int argc, char** argv, const c
 
 /* ---- help ----------------------------------------------------------------------------------------------------- */
 
+/* A default outside the limits stands for "not given", and is not shown. */
+static bool is_allowed(const option* o, double value)
+{
+    return !is_limited(o->low, o->high) || (value >= o->low && value <= o->high);
+}
+
 static void print_default(const option* o, char* text, size_t size)
 {
     const option_list* list = (const option_list*)o->value;
@@ -258,10 +264,11 @@ static void print_default(const option* o, char* text, size_t size)
         break;
     case OPTION_INT:
     case OPTION_BYTES:
-        snprintf(text, size, " [%lld]", (long long)*(const int64_t*)o->value);
+        if (is_allowed(o, (double)*(const int64_t*)o->value))
+            snprintf(text, size, " [%lld]", (long long)*(const int64_t*)o->value);
         break;
     case OPTION_REAL:
-        snprintf(text, size, " [%g]", *(const double*)o->value);
+        if (is_allowed(o, *(const double*)o->value)) snprintf(text, size, " [%g]", *(const double*)o->value);
         break;
     case OPTION_TEXT: {
         const char* value = *(const char* const*)o->value;
@@ -288,12 +295,14 @@ static void print_wrapped(FILE* out, const char* text, int column)
     int at = column;
     while (*text) {
         int length = (int)strcspn(text, " ");
-        if (at + length > 100 && at > column) {
+        bool first = at == column;
+        if (at + length > 100 && !first) {
             fprintf(out, "\n%*s", column, "");
             at = column;
+            first = true;
         }
-        fprintf(out, "%.*s%s", length, text, text[length] ? " " : "");
-        at += length + 1;
+        fprintf(out, "%s%.*s", first ? "" : " ", length, text);
+        at += length + !first;
         text += length + (text[length] == ' ');
     }
     fprintf(out, "\n");

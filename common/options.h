@@ -29,7 +29,7 @@ typedef struct {
     void* value;         /* holds the default; overwritten where the option is given, the last time counts */
     double low, high;    /* both 0: no limit. Limits up to 2^53 are exact */
     const char* choices; /* OPTION_CHOICE's; for other kinds what help calls the value: "FILE", "N" */
-    const char* help;    /* one sentence; the default is added. NULL: the option is not listed */
+    const char* help;    /* one sentence; the default is added where it is within the limits. NULL: not listed */
     bool* given;         /* NULL, or set to true where the option is given */
 } option;
 

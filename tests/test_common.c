@@ -114,6 +114,7 @@ TEST(help_lists_every_option_with_its_default)
     memset(&got, 0, sizeof got);
     got.number = 42;
     got.choice = 1;
+    got.real = -1; /* outside its limits: not given, not shown */
     got.list.count = 2;
     got.list.value[0] = 15;
     got.list.value[1] = 10;
@@ -124,6 +125,7 @@ TEST(help_lists_every_option_with_its_default)
     fclose(out);
     for (const option* o = table; o->name; o++) CHECK(strstr(text, o->name) != NULL && strstr(text, o->help) != NULL);
     CHECK(strstr(text, "[42]") && strstr(text, "[sage]") && strstr(text, "[15,10]"));
+    CHECK(!strstr(text, "[-1]") && !strstr(text, " \n"));
     CHECK_EQ(parse("--number nonsense --help"), OPTIONS_WRONG);
     CHECK_EQ(parse("--help --number nonsense"), OPTIONS_HELP);
 }
