@@ -148,10 +148,10 @@ static bool bits_are_defined(gemm_level level)
 #endif
 }
 
-/* Every level that this machine has, with the threads as they are. */
-static void check_levels(problem* p)
+/* Every level from this one that the machine has, with the threads as they are. */
+static void check_levels(problem* p, gemm_level from)
 {
-    for (int level = 0; level < GEMM_LEVELS; level++) {
+    for (int level = (int)from; level < GEMM_LEVELS; level++) {
         if (!gemm_use((gemm_level)level)) continue;
         compute(p);
         int64_t far = too_far(p), wrong = bits_are_defined((gemm_level)level) ? wrong_bits(p, (gemm_level)level) : 0;
@@ -168,7 +168,7 @@ static void check_transposes(int64_t m, int64_t n, int64_t k, float beta, int64_
 {
     for (int t = 0; t < 4; t++) {
         problem p = problem_new(m, n, k, t & 1, t & 2, beta, padding);
-        check_levels(&p);
+        check_levels(&p, GEMM_PLAIN);
         problem_free(&p);
     }
 }
@@ -208,14 +208,14 @@ TEST(random_sizes)
 /* Large enough for all the threads asked for; op(B) packed for all threads, and (the last two) by each part. */
 TEST(same_bits_for_any_number_of_threads)
 {
-    static const int64_t size[][3] = {{120, 100, 90}, {37, 100, 300}, {3, 500, 900}, {13, 2, 33000}, {7, 33, 16400}};
+    static const int64_t size[][3] = {{120, 100, 90}, {37, 100, 300}, {3, 500, 900}, {13, 2, 33000}, {3, 33, 16400}};
     static const int threads[] = {1, 2, 3, 8};
     for (size_t s = 0; s < sizeof size / sizeof *size; s++)
         for (int t = 0; t < 2; t++) {
             problem p = problem_new(size[s][0], size[s][1], size[s][2], s % 2, t, (float)(s % 2), 5);
             for (int x = 0; x < 4; x++) {
                 set_threads(threads[x]);
-                check_levels(&p);
+                check_levels(&p, threads[x] == 3 ? GEMM_PLAIN : GEMM_VECTOR); /* the plain one is slow */
             }
             problem_free(&p);
         }

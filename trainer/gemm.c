@@ -16,7 +16,11 @@ enum {
     SEGMENT       = 256,     /* products summed from zero before they join C: part of the result's definition */
     WIDEST_PANEL  = 32,      /* columns; the workspace's size must not depend on the level */
     SHARED_FLOATS = 1 << 20, /* an op(B) up to this size is packed once, for all threads */
-    GROUP         = 12       /* row tiles of op(A) packed at a time, on the stack */
+    GROUP         = 12,      /* row tiles of op(A) packed at a time, at most: on the stack */
+    LINE          = 16,      /* floats in a cache line, as far as prefetching goes */
+    STEPS         = 16,      /* along k, between prefetches of ... */
+    BURST         = 4,       /* ... so many lines: more at once, and the tile's own loads would wait for them */
+    RUN           = SEGMENT / STEPS * BURST /* lines that a tile prefetches */
 };
 
 /* op(A)[i,p] = a[i * a_row + p * a_k], op(B)[p,j] = b[p * b_k + j * b_column]; one of each pair of strides is 1. */
@@ -32,6 +36,7 @@ typedef struct {
 } product;
 
 typedef struct { int64_t row, row_end, column, column_end; } part; /* of C */
+typedef struct { int64_t row, rows, k; } group;                    /* of a part's rows, at one segment of k */
 
 /* One instance. Packed op(B) is [segment of k][panel][k][tile_columns], the last panel padded with zeros. */
 typedef struct {
@@ -43,6 +48,30 @@ typedef struct {
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t round_up(int64_t a, int64_t unit) { return (a + unit - 1) / unit * unit; }
 static inline int64_t pieces(int64_t a, int64_t size) { return (a + size - 1) / size; }
+
+/* Memory that will be packed next, to be prefetched among the multiply-adds: `columns` of cache lines, `rows` of them
+   each, handed out in runs of RUN, one for each tile of C. */
+typedef struct { const float* at; int64_t step, rows, columns, row; } stream;
+
+/* The block x[r * row_step + c * column_step], one of the steps being 1. */
+static inline stream stream_over(const float* x, int64_t row_step, int64_t rows, int64_t column_step, int64_t columns)
+{
+    if (column_step != 1) return stream_over(x, column_step, columns, row_step, rows);
+    if (row_step == columns) return (stream){x, LINE, pieces(rows * columns, LINE), 1, 0}; /* one piece */
+    return (stream){x, row_step, rows, pieces(columns, LINE), 0};
+}
+
+/* Where the next run starts; its lines are s->step apart. The last may pass the block's end: it is only a hint. */
+static inline const float* next_run(stream* s)
+{
+    const float* run = s->at + s->row * s->step;
+    s->row += RUN;
+    if (s->row >= s->rows) s->row = 0, s->at += LINE, s->columns--;
+    return run;
+}
+
+/* What a tile prefetches: its place in C, two lines a row (c_rows = 0: not that), and a run of something else. */
+typedef struct { const float *c, *run; int64_t c_rows, ldc, run_step; } hints;
 
 /* The definition of the result as plain loops: what tiles compute, but for the rounding of a fused multiply-add. */
 static void multiply_plain(const product* g, const float* packed, part at)
@@ -261,12 +290,13 @@ void gemm(float* c, int64_t ldc, const float* a, int64_t lda, bool a_transposed,
 #else /* GEMM_LANES: one instance ============================================================================== */
 #define lanes GEMM_NAME(lanes)
 #define c_lanes GEMM_NAME(c_lanes)
-#define copy_panel GEMM_NAME(copy_panel)
-#define copy_rows GEMM_NAME(copy_rows)
+#define pack_b GEMM_NAME(pack_b)
+#define pack_a GEMM_NAME(pack_a)
+#define accumulate GEMM_NAME(accumulate)
 #define tile GEMM_NAME(tile)
 #define put GEMM_NAME(put)
 #define multiply_tile GEMM_NAME(multiply_tile)
-#define pack_b GEMM_NAME(pack_b)
+#define multiply_group GEMM_NAME(multiply_group)
 #define multiply_part GEMM_NAME(multiply_part)
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
@@ -274,61 +304,84 @@ void gemm(float* c, int64_t ldc, const float* a, int64_t lda, bool a_transposed,
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
-#define COLUMNS (2 * GEMM_LANES) /* of a tile: two vectors */
-#define PITCH (SEGMENT + 16)     /* of op(A)'s packed rows: no power of two, lest they share cache sets */
+#define COLUMNS (2 * GEMM_LANES)      /* of a tile: two vectors */
+#define PITCH (SEGMENT + 16)          /* of op(A)'s packed rows: no power of two, lest they share cache sets */
 
 typedef float lanes __attribute__((vector_size(4 * GEMM_LANES), may_alias));
 typedef float c_lanes __attribute__((vector_size(4 * GEMM_LANES), may_alias, aligned(4))); /* in C, at any address */
 
-/* out[p][x] = from[p * k_step + x * x_step] for x < used, then zeros up to width, a constant. */
-ALWAYS_INLINE void copy_panel(float* out, const float* from, int64_t k_step, int64_t x_step, int64_t depth,
-                              int64_t used, const int64_t width)
-{
-    if (x_step == 1 && used == width) {
-        for (int64_t p = 0; p < depth; p++) memcpy(out + p * width, from + p * k_step, (size_t)width * sizeof *out);
-        return;
-    }
-    memset(out, 0, (size_t)(depth * width) * sizeof *out);
-    if (x_step == 1) {
-        for (int64_t p = 0; p < depth; p++)
-            for (int64_t x = 0; x < used; x++) out[p * width + x] = from[p * k_step + x];
-    } else {
-        for (int64_t x = 0; x < used; x++)
-            for (int64_t p = 0; p < depth; p++) out[p * width + x] = from[p * k_step + x * x_step];
-    }
-}
-
+/* panel[p][x] = op(B)[k + p, column + x], zeros for the columns past the end. */
 static void pack_b(float* panel, const product* g, int64_t k, int64_t column)
 {
-    copy_panel(panel, g->b + k * g->b_k + column * g->b_column, g->b_k, g->b_column, least(SEGMENT, g->k - k),
-               least(COLUMNS, g->n - column), COLUMNS);
+    int64_t depth = least(SEGMENT, g->k - k), used = least(COLUMNS, g->n - column);
+    const float* from = g->b + k * g->b_k + column * g->b_column;
+    if (g->b_column == 1 && used == COLUMNS) {
+        for (int64_t p = 0; p < depth; p++) memcpy(panel + p * COLUMNS, from + p * g->b_k, COLUMNS * sizeof *panel);
+        return;
+    }
+    memset(panel, 0, (size_t)(depth * COLUMNS) * sizeof *panel);
+    if (g->b_column == 1) {
+        for (int64_t p = 0; p < depth; p++)
+            for (int64_t x = 0; x < used; x++) panel[p * COLUMNS + x] = from[p * g->b_k + x];
+    } else {
+        for (int64_t x = 0; x < used; x++)
+            for (int64_t p = 0; p < depth; p++) panel[p * COLUMNS + x] = from[p * g->b_k + x * g->b_column];
+    }
 }
 
-/* GEMM_ROWS rows of A as they are, at PITCH; zeros for those past the end. */
-ALWAYS_INLINE void copy_rows(float* out, const float* from, int64_t step, int64_t depth, int64_t used)
+/* `rows` rows of op(A) from row i on, the next tile's every GEMM_ROWS * PITCH floats, zeros for a tile's rows past
+   the end. As they are, at PITCH, when that is how A is stored; else GEMM_ROWS elements of each of A's rows. */
+static void pack_a(float* out, const product* g, int64_t k, int64_t depth, int64_t i, int64_t rows)
 {
-    for (int64_t r = 0; r < GEMM_ROWS; r++)
-        if (r < used) memcpy(out + r * PITCH, from + r * step, (size_t)depth * sizeof *out);
-        else memset(out + r * PITCH, 0, (size_t)depth * sizeof *out);
+    const float* from = g->a + i * g->a_row + k * g->a_k;
+    if (g->a_k == 1) {
+        for (int64_t r = 0; r < round_up(rows, GEMM_ROWS); r++)
+            if (r < rows) memcpy(out + r * PITCH, from + r * g->a_row, (size_t)depth * sizeof *out);
+            else memset(out + r * PITCH, 0, (size_t)depth * sizeof *out);
+        return;
+    }
+    int64_t whole = rows / GEMM_ROWS * GEMM_ROWS;
+    for (int64_t p = 0; p < depth; p++, from += g->a_k, out += GEMM_ROWS) {
+        for (int64_t r = 0; r < whole; r += GEMM_ROWS) memcpy(out + r * PITCH, from + r, GEMM_ROWS * sizeof *out);
+        for (int64_t r = whole; r < round_up(rows, GEMM_ROWS); r++)
+            out[whole * PITCH + r - whole] = r < rows ? from[r] : 0;
+    }
 }
 
-/* sum[r][x] = sum over p < depth of a[r * row_step + p * k_step] * b[p][x], in order of p; steps are constants. */
-ALWAYS_INLINE void tile(float* sum, const float* a, const int row_step, const int k_step, const float* b,
-                        int64_t depth, const int vectors)
+/* sum[r][:] += a[r * row_step] * b[:]: one step along k. */
+ALWAYS_INLINE void accumulate(lanes sum[GEMM_ROWS][2], const float* a, const int row_step, const float* b,
+                              const int vectors)
 {
-    lanes s[GEMM_ROWS][2];
+    lanes x[2];
+    UNROLL for (int v = 0; v < vectors; v++) x[v] = *(const lanes*)(b + v * GEMM_LANES);
+    UNROLL for (int r = 0; r < GEMM_ROWS; r++) {
+        lanes y = GEMM_SPLAT(a[r * row_step]);
+        UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = GEMM_MULTIPLY_ADD(y, x[v], sum[r][v]);
+    }
+}
+
+/* out[r][x] = sum over p < depth of a[r * row_step + p * k_step] * b[p][x], in order of p. The sums stay in
+   registers; both steps and `vectors` are constants where this is inlined. */
+ALWAYS_INLINE void tile(float* out, const float* a, const int row_step, const int k_step, const float* b,
+                        int64_t depth, const int vectors, hints next)
+{
+    lanes sum[GEMM_ROWS][2];
     UNROLL for (int r = 0; r < GEMM_ROWS; r++)
-        UNROLL for (int v = 0; v < vectors; v++) s[r][v] = (lanes){0};
-    for (int64_t p = 0; p < depth; p++) {
-        lanes x[2];
-        UNROLL for (int v = 0; v < vectors; v++) x[v] = *(const lanes*)(b + p * COLUMNS + v * GEMM_LANES);
-        UNROLL for (int r = 0; r < GEMM_ROWS; r++) {
-            lanes y = GEMM_SPLAT(a[r * row_step + p * k_step]);
-            UNROLL for (int v = 0; v < vectors; v++) s[r][v] = GEMM_MULTIPLY_ADD(y, x[v], s[r][v]);
+        UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = (lanes){0};
+    while (depth > 0) {
+        for (int x = 0; x < BURST; x++, next.run += next.run_step) __builtin_prefetch(next.run, 0, 2);
+        if (next.c_rows-- > 0) {
+            __builtin_prefetch(next.c, 1);
+            __builtin_prefetch(next.c + LINE, 1);
+            next.c += next.ldc;
         }
+        int64_t steps = least(depth, STEPS);
+        for (const float* end = b + steps * COLUMNS; b != end; a += k_step, b += COLUMNS)
+            accumulate(sum, a, row_step, b, vectors);
+        depth -= steps;
     }
     UNROLL for (int r = 0; r < GEMM_ROWS; r++)
-        UNROLL for (int v = 0; v < vectors; v++) *(lanes*)(sum + r * COLUMNS + v * GEMM_LANES) = s[r][v];
+        UNROLL for (int v = 0; v < vectors; v++) *(lanes*)(out + r * COLUMNS + v * GEMM_LANES) = sum[r][v];
 }
 
 /* The tile's way out: C = sum or C += sum where C has the elements. An epilogue (bias, activation) belongs here. */
@@ -346,54 +399,75 @@ ALWAYS_INLINE void put(float* c, int64_t ldc, const float* sum, int64_t rows, in
     }
 }
 
-/* One tile of C and one segment: a and b are packed, a by rows (at PITCH) or by columns. */
-ALWAYS_INLINE void multiply_tile(float* c, int64_t ldc, const float* a, bool a_by_rows, const float* b, int64_t depth,
-                                 int64_t rows, int64_t columns, bool add)
+/* One tile of C and one segment; a and b are packed. */
+static void multiply_tile(float* c, int64_t ldc, const float* a, bool a_by_rows, const float* b, int64_t depth,
+                          int64_t rows, int64_t columns, bool add, hints next)
 {
     float sum[GEMM_ROWS * COLUMNS] __attribute__((aligned(64)));
-    if (a_by_rows && columns > GEMM_LANES) tile(sum, a, PITCH, 1, b, depth, 2);
-    else if (a_by_rows) tile(sum, a, PITCH, 1, b, depth, 1);
-    else if (columns > GEMM_LANES) tile(sum, a, 1, GEMM_ROWS, b, depth, 2);
-    else tile(sum, a, 1, GEMM_ROWS, b, depth, 1);
+    if (a_by_rows && columns > GEMM_LANES) tile(sum, a, PITCH, 1, b, depth, 2, next);
+    else if (a_by_rows) tile(sum, a, PITCH, 1, b, depth, 1, next);
+    else if (columns > GEMM_LANES) tile(sum, a, 1, GEMM_ROWS, b, depth, 2, next);
+    else tile(sum, a, 1, GEMM_ROWS, b, depth, 1, next);
     put(c, ldc, sum, rows, columns, add);
 }
 
-/* Goto's loops: the rows of a group of tiles are copied side by side, then each panel of op(B) passes all of them. */
+/* One segment of k for a group of the part's rows (Goto's inner loops): their op(A) is packed side by side, and each
+   panel of op(B) passes all of its tiles. next: where the rows and segment of the group to come start. */
+static void multiply_group(const product* g, const float* packed, part at, group now, group next)
+{
+    float a[GROUP * GEMM_ROWS * PITCH] __attribute__((aligned(64)));
+    float own_panel[SEGMENT * COLUMNS] __attribute__((aligned(64)));
+    int64_t depth = least(SEGMENT, g->k - now.k), next_depth = least(SEGMENT, g->k - next.k);
+    bool add = now.k > 0 || g->beta != 0;
+    stream next_b = {0}, next_a = stream_over(g->a + next.row * g->a_row + next.k * g->a_k, g->a_row,
+                                              least(now.rows, g->m - next.row), g->a_k, next_depth);
+    pack_a(a, g, now.k, depth, now.row, now.rows);
+    for (int64_t j = at.column; j < at.column_end; j += COLUMNS) {
+        const float* b = packed ? packed + now.k * round_up(g->n, COLUMNS) + j * depth : own_panel;
+        if (!packed) {
+            bool last = j + COLUMNS >= at.column_end;
+            int64_t k = last ? next.k : now.k, column = last ? at.column : j + COLUMNS;
+            pack_b(own_panel, g, now.k, j);
+            next_b = stream_over(g->b + k * g->b_k + column * g->b_column, g->b_k, last ? next_depth : depth,
+                                 g->b_column, least(COLUMNS, g->n - column));
+        }
+        for (int64_t r = 0; r < now.rows; r += GEMM_ROWS) {
+            float* c = g->c + (now.row + r) * g->ldc + j;
+            int64_t rows = least(GEMM_ROWS, now.rows - r);
+            int64_t columns = least(COLUMNS, at.column_end - j);
+            stream* s = next_b.columns > 0 ? &next_b : &next_a;
+            hints hint = {c, s->columns > 0 ? next_run(s) : b, add ? 0 : rows, g->ldc, s->step};
+            multiply_tile(c, g->ldc, a + r * PITCH, g->a_k == 1, b, depth, rows, columns, add, hint);
+        }
+    }
+}
+
+/* Where op(B) is packed already and rows of A are copied as they are, a tile's rows at a time, so that they stay in
+   the level-1 cache; else as many as fit: the less often op(B) is packed, and the longer the pieces of A's rows. */
 static void multiply_part(const product* g, const float* packed, part at)
 {
-    enum { A_TILE = GEMM_ROWS * PITCH };
-    float a[GROUP * A_TILE] __attribute__((aligned(64))), own_panel[SEGMENT * COLUMNS] __attribute__((aligned(64)));
-    int64_t width = round_up(g->n, COLUMNS);
-    bool by_rows = g->a_k == 1;
-    for (int64_t k = 0; k < g->k; k += SEGMENT)
-        for (int64_t i = at.row; i < at.row_end; i += GROUP * GEMM_ROWS) {
-            int64_t depth = least(SEGMENT, g->k - k), rows = least(GROUP * GEMM_ROWS, at.row_end - i);
-            for (int64_t r = 0; r < rows; r += GEMM_ROWS) {
-                float* to = a + r * PITCH;
-                const float* from = g->a + (i + r) * g->a_row + k * g->a_k;
-                if (by_rows) copy_rows(to, from, g->a_row, depth, least(GEMM_ROWS, rows - r));
-                else copy_panel(to, from, g->a_k, 1, depth, least(GEMM_ROWS, rows - r), GEMM_ROWS);
-            }
-            for (int64_t j = at.column; j < at.column_end; j += COLUMNS) {
-                const float* b = packed ? packed + k * width + j * depth : own_panel;
-                if (!packed) pack_b(own_panel, g, k, j);
-                for (int64_t r = 0; r < rows; r += GEMM_ROWS)
-                    multiply_tile(g->c + (i + r) * g->ldc + j, g->ldc, a + r * PITCH, by_rows, b, depth,
-                                  least(GEMM_ROWS, rows - r), least(COLUMNS, at.column_end - j), k || g->beta != 0);
-            }
-        }
+    int64_t most = packed && g->a_k == 1 ? GEMM_ROWS : GROUP * GEMM_ROWS;
+    group now = {at.row, 0, 0}, next;
+    for (; now.k < g->k; now = next) {
+        now.rows = least(most, at.row_end - now.row);
+        next = (group){now.row + now.rows, 0, now.k};
+        if (next.row == at.row_end) next.row = at.row, next.k += SEGMENT;
+        group hint = next.k < g->k ? next : (group){at.row_end % g->m, 0, 0}; /* a guess: the part after this one */
+        multiply_group(g, packed, at, now, hint);
+    }
 }
 
 static const kernel GEMM_NAME(kernel) = {GEMM_ROWS, COLUMNS, pack_b, multiply_part};
 
 #undef lanes
 #undef c_lanes
-#undef copy_panel
-#undef copy_rows
+#undef pack_b
+#undef pack_a
+#undef accumulate
 #undef tile
 #undef put
 #undef multiply_tile
-#undef pack_b
+#undef multiply_group
 #undef multiply_part
 #undef ALWAYS_INLINE
 #undef UNROLL
