@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "tests/test.h"
 #include "tests/vectors/model_vectors.h"
+#include "trainer/gemm.h"
 #include "trainer/net.h"
 
 static error why; /* of the last call that took one */
@@ -441,6 +442,25 @@ TEST(optimizers_equal_pytorch)
 
 /* ==== central differences ====================================================================================== */
 
+static oracle oracle_of(net* n, const net_config* c, const fixture* f, const ggnn_batch* batch, uint32_t number,
+                        bool training)
+{
+    net_state s = net_state_of(n);
+    oracle    o = {c, f, n, matrix(s.count, 1), batch, number, training};
+    for (int64_t i = 0; i < s.count; i++) o.value[i] = (double)s.value[i];
+    return o;
+}
+
+static void check_logits(net* n, const oracle* o)
+{
+    double*  reference = oracle_forward(o);
+    net_rows logits = net_forward(n, o->batch, o->step, o->training);
+    CHECK_EQ(logits.rows, *o->batch->hop[0].num_dst.n);
+    for (int64_t i = 0; i < logits.rows * logits.cols; i++)
+        CHECK_NEAR(logits.v[i / logits.cols * logits.ld + i % logits.cols], reference[i], tolerance(reference[i]));
+    free(reference);
+}
+
 /* Every logit and every gradient of one step against the plain implementation: (L(p + h) - L(p - h)) / 2h in double
    is good to 1e-9; the rest is the float net's rounding. */
 static void check_step(net* n, const net_config* c, const fixture* f, const ggnn_batch* batch, uint32_t number,
@@ -448,14 +468,9 @@ static void check_step(net* n, const net_config* c, const fixture* f, const ggnn
 {
     net_labels labels = {f->label, NULL};
     net_state  s = net_state_of(n);
-    oracle     o = {c, f, n, matrix(s.count, 1), batch, number, training};
+    oracle     o = oracle_of(n, c, f, batch, number, training);
     const double h = 1e-5;
-    for (int64_t i = 0; i < s.count; i++) o.value[i] = (double)s.value[i];
-    double*  reference = oracle_forward(&o);
-    net_rows logits = net_forward(n, batch, number, training);
-    CHECK_EQ(logits.rows, *batch->hop[0].num_dst.n);
-    for (int64_t i = 0; i < logits.rows * logits.cols; i++)
-        CHECK_NEAR(logits.v[i / logits.cols * logits.ld + i % logits.cols], reference[i], tolerance(reference[i]));
+    check_logits(n, &o);
     CHECK_NEAR(step(n, batch, &labels, number, training), oracle_loss(&o), tolerance(1));
     for (int64_t i = 0; i < s.count; i++) {
         double kept_value = o.value[i];
@@ -466,7 +481,6 @@ static void check_step(net* n, const net_config* c, const fixture* f, const ggnn
         o.value[i] = kept_value;
         CHECK_NEAR(s.grad[i], quotient, tolerance(quotient));
     }
-    free(reference);
     free(o.value);
 }
 
@@ -528,6 +542,26 @@ TEST(gradients_equal_central_differences_in_sampled_batches)
 {
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, true);
+}
+
+/* Rows wider than any buffer that rows are worked on in, and no multiple of a vector. 1205 roundings of 6e-8 of values
+   near 1 add up, as a random walk, to 2e-6. */
+TEST(wide_rows_equal_the_plain_implementation)
+{
+    fixture* f = random_fixture(24, 1205, 3);
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        net_config c = config_for(kind, 3);
+        c.layers = 2;
+        c.hidden = 603;
+        c.full_batch = true;
+        c.dropout = c.input_dropout = 0.5f;
+        net*   n = net_create(&c, &f->data, NULL, NULL, &why);
+        oracle o = oracle_of(n, &c, f, net_whole(n), 3, true);
+        check_logits(n, &o);
+        free(o.value);
+        net_free(n);
+    }
+    fixture_free(f);
 }
 
 /* ==== the same net, otherwise fed ============================================================================== */
@@ -655,6 +689,48 @@ TEST(layers_over_chunks_equal_the_whole_graph)
         net_free(n);
         sampler_free(&s);
     }
+    fixture_free(f);
+}
+
+TEST(blas_gives_the_same_but_for_rounding)
+{
+    if (!gemm_blas_available()) SKIP("no CBLAS");
+    fixture*   f = random_fixture(40, 12, 3);
+    net_labels labels = {f->label, NULL};
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        net_config c = config_for(kind, 3);
+        c.full_batch = true;
+        net* a = net_create(&c, &f->data, NULL, NULL, &why);
+        c.blas = true;
+        net* b = net_create(&c, &f->data, NULL, NULL, &why);
+        double loss = step(a, net_whole(a), &labels, 0, true);
+        CHECK_NEAR(step(b, net_whole(b), &labels, 0, true), loss, tolerance(loss));
+        for (int64_t i = 0; i < net_state_of(a).count; i++)
+            CHECK_NEAR(net_state_of(b).grad[i], net_state_of(a).grad[i], tolerance((double)net_state_of(a).grad[i]));
+        net_free(a);
+        net_free(b);
+    }
+    fixture_free(f);
+}
+
+/* x W, two layers, with 10 rows: 2 multiply-adds an element, and twice that but for dx of the first layer back. */
+TEST(profile_counts_arithmetic_and_bytes)
+{
+    fixture*   f = random_fixture(10, 4, 3);
+    net_labels labels = {f->label, NULL};
+    net_config c = config_for(5, 3);
+    c.layers = 2;
+    c.full_batch = true;
+    net* n = net_create(&c, &f->data, NULL, NULL, &why);
+    const net_profile* p = net_profile_of(n);
+    step(n, net_whole(n), &labels, 0, true);
+    net_update(n, 0.01f);
+    CHECK_EQ(p->flops[0], 2 * 10 * (4 * 6 + 6 * 3));
+    CHECK_EQ(p->flops[1], 2 * 10 * (4 * 6 + 2 * 6 * 3));
+    CHECK_EQ(p->bytes[0][NET_GEMM], 4 * (10 * 4 + 4 * 6 + 10 * 6 + 10 * 6 + 6 * 3 + 10 * 3));
+    CHECK_EQ(p->bytes[1][NET_OPTIMIZER], 28 * net_state_of(n).count);
+    CHECK(p->seconds[0][NET_GEMM] > 0 && p->seconds[0][NET_AGGREGATE] == 0);
+    net_free(n);
     fixture_free(f);
 }
 
@@ -966,9 +1042,12 @@ int main(int argc, char** argv)
     RUN(optimizers_equal_pytorch);
     RUN(gradients_equal_central_differences_in_full_batch);
     RUN(gradients_equal_central_differences_in_sampled_batches);
+    RUN(wide_rows_equal_the_plain_implementation);
     RUN(global_last_hop_and_other_stores_give_the_same_bits);
     RUN(half_precision_features_are_read_exactly);
     RUN(layers_over_chunks_equal_the_whole_graph);
+    RUN(blas_gives_the_same_but_for_rounding);
+    RUN(profile_counts_arithmetic_and_bytes);
     RUN(any_number_of_threads_gives_the_same_bits);
     RUN(sampled_gcn_is_unbiased);
     RUN(dropout_fields_are_their_definition);
