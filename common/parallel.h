@@ -5,7 +5,7 @@
 
 /* Runs body(context, i) for i in [0, n), in any order, and waits. Results must not depend on the order, so that they
    do not depend on the number of threads. */
-static inline void parallel_for(int64_t n, void (*body)(void* context, int64_t i), void* context)
+static inline void parallel_each(int64_t n, void (*body)(void* context, int64_t i), void* context)
 {
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1)

@@ -113,7 +113,7 @@ static bool write_labels(ggnn_file_writer* w, const generate_shape* s, const ggn
             memory_new(memory_product(PIECES, (size_t)s->num_groups, sizeof job.count[0]), "counts of groups", why);
         if (!job.count) return false;
     }
-    parallel_for(PIECES, label_piece, &job);
+    parallel_each(PIECES, label_piece, &job);
     memory_free(job.count);
     return true;
 }
@@ -145,7 +145,7 @@ static void draw_features(feature_job* job)
     progress_begin(&bar, "drawing features", "rows", nodes);
     for (job->begin = 0; job->begin < nodes; job->begin = job->end) {
         job->end = job->begin + round < nodes ? job->begin + round : nodes;
-        parallel_for(PIECES, feature_piece, job);
+        parallel_each(PIECES, feature_piece, job);
         progress_update(&bar, job->end);
     }
     progress_end(&bar, nodes, false);
@@ -265,7 +265,7 @@ static bool judge_features(ggnn_file_writer* w, judge_job* job, generate_report*
     report->features_only = NAN;
     if (!job->mean || !job->split || report->count[SPLIT_TEST] == 0) return true;
     job->stride = (report->count[SPLIT_TEST] + MAX_JUDGED - 1) / MAX_JUDGED;
-    parallel_for(PIECES, judge_piece, job);
+    parallel_each(PIECES, judge_piece, job);
     for (int piece = 0; piece < PIECES; piece++) {
         report->judged += job->judged[piece];
         right += job->right[piece];

@@ -53,7 +53,7 @@ static bool draw_pairs(ggnn_node* src, ggnn_node* dst, int64_t num_pairs, pair_s
     progress bar;
     progress_begin(&bar, "drawing edges", "edges", 2 * num_pairs);
     for (c->first = 0; taken < num_pairs && c->first < limit; c->first += CHUNK) {
-        parallel_for(PIECES, draw_piece, c);
+        parallel_each(PIECES, draw_piece, c);
         for (int64_t i = 0; i < CHUNK && taken < num_pairs; i++) {
 #ifdef __GNUC__
             if (i + AHEAD < CHUNK) __builtin_prefetch(&set->slot[slot_of(set, c->key[i + AHEAD])], 1);
