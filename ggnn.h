@@ -2444,124 +2444,11 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 }
 
 // =============================================================================
-// ==== [7i] STORE
+// ==== [7i] STORE, and the loops that run over rows
 // =============================================================================
 
-// Rows are read from slots in an order that depends on the ids alone, so counting apart from copying gives the same
-// counts for any number of threads, with no atomics; the second look-up is paid for by those who count.
-static void ggnni_count_row(const ggnn_store* from, int64_t v)
-{
-    from->traffic[ggnn_locate(&from->at, v).slot]++;
-}
-
-static void ggnni_convert_row(void* out, ggnn_type as, const void* row, ggnn_type type, int32_t width)
-{
-    if (as == type) {
-        memcpy(out, row, (size_t)(width * ggnn_type_bytes(type)));
-    } else if (as == GGNN_F32) {
-        for (int32_t j = 0; j < width; j++) ((float*)out)[j] = ggnn_half_to_float(((const uint16_t*)row)[j]);
-    } else {
-        for (int32_t j = 0; j < width; j++) ((uint16_t*)out)[j] = ggnn_float_to_half(((const float*)row)[j]);
-    }
-}
-
-// Rows to prefetch ahead of the one in use: 8 to 16 KiB of them hide the latency of memory (measured; more evicts what
-// is still wanted).
-static int32_t ggnni_rows_ahead(int64_t row_bytes) { return (int32_t)ggnni_max(4, ggnni_min(64, 12288 / (row_bytes + 1))); }
-
-static void ggnni_prefetch_row(const void* row, int64_t bytes)
-{
-    for (int64_t i = 0; i < bytes; i += 64) GGNNI_PREFETCH((const char*)row + i);
-}
-
-typedef struct {
-    char*             out;
-    int64_t           pitch_out;
-    ggnn_type         as;
-    const ggnn_store* from;
-    const ggnn_node*  id;
-    int64_t           n, pieces;
-} ggnni_gather;
-
-static void ggnni_gather_piece(void* context, int64_t piece)
-{
-    const ggnni_gather* s = (const ggnni_gather*)context;
-    int64_t             bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
-    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
-    for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++) {
-        if (i + ahead < end) ggnni_prefetch_row(ggnn_row(s->from, s->id[i + ahead]), bytes);
-        ggnni_convert_row(s->out + i * s->pitch_out, s->as, ggnn_row(s->from, s->id[i]), s->from->type, s->from->width);
-    }
-}
-
-GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id, int64_t n)
-{
-    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, n, 0};
-    GGNN_ASSERT(ld_out >= from->width);
-    s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_gather_piece, &s);
-    if (from->traffic)
-        for (int64_t i = 0; i < n; i++) ggnni_count_row(from, id[i]);
-}
-
-// A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it ends as the
-// begin of slot s + 1.
-GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at, const ggnn_node* id, int64_t n)
-{
-    int32_t slots = at->parts + 2;
-    GGNN_ASSERT(n <= INT32_MAX);
-    memset(bound, 0, ((size_t)slots + 1) * sizeof *bound);
-    for (int64_t i = 0; i < n; i++) bound[ggnn_locate(at, id[i]).slot + 1]++;
-    for (int32_t s = 0; s < slots; s++) bound[s + 1] += bound[s];
-    for (int64_t i = 0; i < n; i++) {
-        int64_t place = bound[ggnn_locate(at, id[i]).slot]++;
-        gather[place] = (int32_t)i;
-        scatter[i] = (int32_t)place;
-    }
-    for (int32_t s = slots; s > 0; s--) bound[s] = bound[s - 1];
-    bound[0] = 0;
-}
-
-typedef struct {
-    char*          out;
-    const char*    inp;
-    int64_t        pitch_out, pitch_inp, bytes;
-    const int32_t* index;
-    int64_t        n, pieces;
-} ggnni_permute;
-
-static void ggnni_permute_piece(void* context, int64_t piece)
-{
-    const ggnni_permute* s = (const ggnni_permute*)context;
-    int64_t              end = ggnni_begin(s->n, piece + 1, s->pieces);
-    for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++)
-        memcpy(s->out + i * s->pitch_out, s->inp + s->index[i] * s->pitch_inp, (size_t)s->bytes);
-}
-
-GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,
-                           const int32_t* index, int64_t n)
-{
-    int64_t       size = ggnn_type_bytes(type);
-    ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index, n, 0};
-    GGNN_ASSERT(ld_out >= width && ld_inp >= width);
-    s.pieces = ggnni_pieces(n * s.bytes, 1 << 15);
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_permute_piece, &s);
-}
-
-// =============================================================================
-// ==== [8i] SPARSE
-// =============================================================================
-
-// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader gives the addresses of
-// the rows that the entries name - in a matrix or in a store, and those of the lists to come, for prefetching - and one
-// of the loops below runs over them: sum, max, dot. The loops know nothing of blocks, so there are few of them, they are
-// the only hot code, and every op that sums rows sums them alike.
-
-enum {
-    GGNNI_SEGMENT = 256, // entries whose sum is formed before it is added to the row's
-    GGNNI_HEADS = 16,    // heads handled in one pass: bounds the memory of a segment's coefficients
-    GGNNI_COLUMNS = 512  // columns of a partial sum
-};
+// Whatever a row is read for - to be copied, summed, compared, multiplied - one of few loops does it, and they are the
+// only hot code of this section and the next: written plainly here, and once more in vectors in [9i].
 
 // ---- the loops: plain -----------------------------------------------------------
 
@@ -2569,8 +2456,8 @@ typedef struct { // n rows that one loop runs over, `width` columns from byte `o
     const char* const* row;    // (n, and `ahead` more to be prefetched)
     int64_t            offset; //
     ggnn_type          type;   //
-    const float*       coef;   // of row i: coef[i * stride]; NULL: ones
-    int64_t            stride; //
+    const float*       coef;   // of row i: coef[i * stride], of head k from coef + k * next on; NULL: ones
+    int64_t            stride, next;
     int32_t            n, ahead, width;
 } ggnni_rows;
 
@@ -2585,8 +2472,13 @@ typedef struct {
     void (*dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r);
     // out[j] = keep * out[j] + factor * x[j]; x NULL: keep * out[j]
     void (*blend)(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width);
-    // x[i] = ggnn_exp2(x[i])
-    void (*exp2)(float* x, int64_t n);
+    // x[i] = ggnn_exp2(x[i] - less)
+    void (*exp2)(float* x, int64_t n, float less);
+    // x[i] = LeakyReLU(x[i] + add) * log2 e; returns the greatest
+    float (*leaky)(float* x, int64_t n, float add, float slope);
+    // ggnn_half_to_float
+    void (*widen)(float* out, const uint16_t* half, int64_t n);
+    // draws of Fisher-Yates for several nodes side by side, [4i]
     void (*lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
                   const uint64_t* n, int32_t m);
     // ggnn_dropout_fields
@@ -2677,9 +2569,27 @@ GGNN_API float ggnn_exp2(float x)
     return p;
 }
 
-static void ggnni_exp2_plain(float* x, int64_t n)
+static void ggnni_exp2_plain(float* x, int64_t n, float less)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = ggnn_exp2(x[i]);
+    for (int64_t i = 0; i < n; i++) x[i] = ggnn_exp2(x[i] - less);
+}
+
+static const float ggnni_log2_e = 1.44269504f;
+
+static float ggnni_leaky_plain(float* x, int64_t n, float add, float slope)
+{
+    float most = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        float sum = x[i] + add;
+        x[i] = (sum > 0 ? sum : slope * sum) * ggnni_log2_e;
+        if (x[i] > most) most = x[i];
+    }
+    return most;
+}
+
+static void ggnni_widen_plain(float* out, const uint16_t* half, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = ggnn_half_to_float(half[i]);
 }
 
 static void ggnni_fields_plain(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
@@ -2693,7 +2603,8 @@ static void ggnni_fields_plain(uint16_t* field, uint64_t key, uint64_t stream, u
 
 static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain, ggnni_max_plain,
                                         ggnni_dot_plain, ggnni_blend_plain,      ggnni_exp2_plain,
-                                        ggnni_lanes_plain, ggnni_fields_plain};
+                                        ggnni_leaky_plain, ggnni_widen_plain,    ggnni_lanes_plain,
+                                        ggnni_fields_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
 // Written once, in [9i], and compiled for each instruction set here: the caller's compiler flags do not matter.
@@ -2716,6 +2627,8 @@ static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain,
 #define ggnni_blend_1 ggnni_blend_plain
 #define ggnni_exp2_1 ggnni_exp2_plain
 #define ggnni_fields_1 ggnni_fields_plain
+#define ggnni_leaky_1 ggnni_leaky_plain
+#define ggnni_widen_1 ggnni_widen_plain
 
 #define GGNN_SIMD_WIDTH 4
 #define GGNN_SIMD_NARROWER 1
@@ -2751,17 +2664,17 @@ static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain,
 // The best that the machine and GGNN_SIMD_LEVEL allow; asked at an op's entry, so there is no state to set up.
 static const ggnni_loops* ggnni_choose_loops(void)
 {
-    int level = GGNN_SIMD_LEVEL();
+    int ggnni_level = GGNN_SIMD_LEVEL();
 #if defined(GGNNI_SIMD) && defined(__x86_64__)
-    if (level >= 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+    if (ggnni_level >= 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return &ggnni_loops_16;
-    if (level >= 2 && __builtin_cpu_supports("avx2")) return &ggnni_loops_8;
+    if (ggnni_level >= 2 && __builtin_cpu_supports("avx2")) return &ggnni_loops_8;
 #endif
 #ifdef GGNNI_SIMD
-    if (level >= 1) return &ggnni_loops_4;
+    if (ggnni_level >= 1) return &ggnni_loops_4;
 #endif
-    (void)level;
+    (void)ggnni_level;
     return &ggnni_plain;
 }
 
@@ -2777,7 +2690,128 @@ GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t 
     ggnni_choose_loops()->fields(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first, blocks);
 }
 
-GGNN_API void ggnn_exp2_array(float* x, int64_t n) { ggnni_choose_loops()->exp2(x, n); }
+GGNN_API void ggnn_exp2_array(float* x, int64_t n) { ggnni_choose_loops()->exp2(x, n, 0); }
+
+// ---- rows by pointer table ---------------------------------------------------------
+
+// Rows are read from slots in an order that depends on the ids alone, so counting apart from copying gives the same
+// counts for any number of threads, with no atomics; the second look-up is paid for by those who count.
+static void ggnni_count_row(const ggnn_store* from, int64_t v)
+{
+    from->traffic[ggnn_locate(&from->at, v).slot]++;
+}
+
+static void ggnni_convert_row(const ggnni_loops* loops, void* out, ggnn_type as, const void* row, ggnn_type type,
+                              int32_t width)
+{
+    if (as == type) {
+        memcpy(out, row, (size_t)(width * ggnn_type_bytes(type)));
+    } else if (as == GGNN_F32) {
+        loops->widen((float*)out, (const uint16_t*)row, width);
+    } else {
+        for (int32_t j = 0; j < width; j++) ((uint16_t*)out)[j] = ggnn_float_to_half(((const float*)row)[j]);
+    }
+}
+
+// Rows to prefetch ahead of the one in use: 8 to 16 KiB of them hide the latency of memory (measured; more evicts what
+// is still wanted).
+static int32_t ggnni_rows_ahead(int64_t row_bytes) { return (int32_t)ggnni_max(4, ggnni_min(64, 12288 / (row_bytes + 1))); }
+
+static void ggnni_prefetch_row(const void* row, int64_t bytes)
+{
+    for (int64_t i = 0; i < bytes; i += 64) GGNNI_PREFETCH((const char*)row + i);
+}
+
+typedef struct {
+    char*             out;
+    int64_t           pitch_out;
+    ggnn_type         as;
+    const ggnn_store* from;
+    const ggnn_node*  id;
+    int64_t           n, pieces;
+    const ggnni_loops* loops;
+} ggnni_gather;
+
+static void ggnni_gather_piece(void* context, int64_t piece)
+{
+    const ggnni_gather* s = (const ggnni_gather*)context;
+    int64_t             bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
+    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
+    for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++) {
+        if (i + ahead < end) ggnni_prefetch_row(ggnn_row(s->from, s->id[i + ahead]), bytes);
+        ggnni_convert_row(s->loops, s->out + i * s->pitch_out, s->as, ggnn_row(s->from, s->id[i]), s->from->type,
+                          s->from->width);
+    }
+}
+
+GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id, int64_t n)
+{
+    ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, n, 0, ggnni_choose_loops()};
+    GGNN_ASSERT(ld_out >= from->width);
+    s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_gather_piece, &s);
+    if (from->traffic)
+        for (int64_t i = 0; i < n; i++) ggnni_count_row(from, id[i]);
+}
+
+// A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it ends as the
+// begin of slot s + 1.
+GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at, const ggnn_node* id, int64_t n)
+{
+    int32_t slots = at->parts + 2;
+    GGNN_ASSERT(n <= INT32_MAX);
+    memset(bound, 0, ((size_t)slots + 1) * sizeof *bound);
+    for (int64_t i = 0; i < n; i++) bound[ggnn_locate(at, id[i]).slot + 1]++;
+    for (int32_t s = 0; s < slots; s++) bound[s + 1] += bound[s];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t place = bound[ggnn_locate(at, id[i]).slot]++;
+        gather[place] = (int32_t)i;
+        scatter[i] = (int32_t)place;
+    }
+    for (int32_t s = slots; s > 0; s--) bound[s] = bound[s - 1];
+    bound[0] = 0;
+}
+
+typedef struct {
+    char*          out;
+    const char*    inp;
+    int64_t        pitch_out, pitch_inp, bytes;
+    const int32_t* index;
+    int64_t        n, pieces;
+} ggnni_permute;
+
+static void ggnni_permute_piece(void* context, int64_t piece)
+{
+    const ggnni_permute* s = (const ggnni_permute*)context;
+    int64_t              end = ggnni_begin(s->n, piece + 1, s->pieces);
+    for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++)
+        memcpy(s->out + i * s->pitch_out, s->inp + s->index[i] * s->pitch_inp, (size_t)s->bytes);
+}
+
+GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,
+                           const int32_t* index, int64_t n)
+{
+    int64_t       size = ggnn_type_bytes(type);
+    ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index, n, 0};
+    GGNN_ASSERT(ld_out >= width && ld_inp >= width);
+    s.pieces = ggnni_pieces(n * s.bytes, 1 << 15);
+    GGNN_PARALLEL_FOR(s.pieces, ggnni_permute_piece, &s);
+}
+
+// =============================================================================
+// ==== [8i] SPARSE
+// =============================================================================
+
+// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader gives the addresses of
+// the rows that the entries name - in a matrix or in a store, and those of the lists to come, for prefetching - and one
+// of the loops of [7i] runs over them: sum, max, dot. The loops know nothing of blocks, so there are few of them, and
+// every op that sums rows sums them alike.
+
+enum {
+    GGNNI_SEGMENT = 256, // entries whose sum is formed before it is added to the row's
+    GGNNI_HEADS = 16,    // heads handled in one pass: bounds the memory of a segment's coefficients
+    GGNNI_COLUMNS = 512  // columns of a partial sum
+};
 
 // ---- sums in segments -------------------------------------------------------------
 
@@ -2787,7 +2821,7 @@ static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* ke
     const float* coef = rows.coef;
     float        part[GGNNI_COLUMNS];
     for (int32_t k = 0; k < heads; k++) {
-        if (coef) rows.coef = coef + k;
+        if (coef) rows.coef = coef + k * rows.next;
         for (int32_t c = 0; c < width; c += rows.width) {
             rows.width = keep && width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : width - c;
             rows.offset = (k * width + c) * ggnn_type_bytes(rows.type);
@@ -2963,7 +2997,7 @@ static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_
     const float* coef = rows.coef;
     rows.width = s->width;
     for (int32_t k = 0; k < s->heads; k++) {
-        if (coef) rows.coef = coef + k;
+        if (coef) rows.coef = coef + k * rows.next;
         rows.offset = k * s->width * ggnn_type_bytes(s->type);
         s->loops->max(out + k * s->width, arg ? arg + k * s->width : NULL, &rows, (int32_t)first, s->how == GGNN_MAX ? 1.0f : -1.0f);
     }
@@ -2987,7 +3021,7 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
     const ggnni_spmm* s = (const ggnni_spmm*)context;
     ggnni_range       lists = ggnni_lists(s->b, piece, s->pieces);
     int32_t           width = s->heads * s->width;
-    ggnni_rows        rows = {NULL, 0, s->type, NULL, 0, 0, 0, width};
+    ggnni_rows        rows = {NULL, 0, s->type, NULL, 0, 1, 0, 0, width};
     float             buffer[GGNNI_SEGMENT * GGNNI_HEADS];
     ggnni_reader      reader;
     ggnni_reader_init(&reader, s->b, s->source, 0, lists, width * ggnn_type_bytes(s->type));
@@ -3104,7 +3138,7 @@ static void ggnni_back_arg_piece(void* context, int64_t piece)
     const ggnni_back_arg* s = (const ggnni_back_arg*)context;
     ggnni_range           lists = ggnni_lists(s->t, piece, s->pieces);
     int32_t               width = s->heads * s->width;
-    ggnni_rows            rows = {NULL, 0, GGNN_F32, NULL, 0, 0, 0, width};
+    ggnni_rows            rows = {NULL, 0, GGNN_F32, NULL, 0, 1, 0, 0, width};
     ggnni_reader          reader;
     ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout, s->ld_dout), 0, lists, 2 * width * (int64_t)sizeof(float));
     rows.ahead = reader.ahead;
@@ -3218,7 +3252,7 @@ static void ggnni_sddmm_dot(void* context, int64_t piece)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
     ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
-    ggnni_rows         rows = {NULL, 0, GGNN_F32, NULL, 0, 0, 0, s->width};
+    ggnni_rows         rows = {NULL, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
     float              dots[GGNNI_SEGMENT];
     ggnni_reader       reader;
     ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0, lists, s->heads * s->width * (int64_t)sizeof(float));
@@ -3277,8 +3311,6 @@ GGNN_API void ggnn_edge_sum(float* out, const ggnn_block* b, const float* value,
     ggnni_edges_run(&s, ggnni_edge_sum_piece, heads);
 }
 
-static const float ggnni_log2_e = 1.44269504f;
-
 // Head k of target v: 2^((x - max) log2 e) in segments, then their sum divides all.
 static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
 {
@@ -3292,7 +3324,7 @@ static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
     for (int64_t e = begin; e < end; e += n) {
         n = ggnni_min(end - e, GGNNI_SEGMENT);
         for (int64_t i = 0; i < n; i++) power[i] = (s->x[ggnni_edge(s->b, e + i) * s->heads + k] - most) * ggnni_log2_e;
-        s->loops->exp2(power, n);
+        s->loops->exp2(power, n, 0);
         for (int64_t i = 0; i < n; i++) {
             ggnni_add(&sum, power[i]);
             s->out[ggnni_edge(s->b, e + i) * s->heads + k] = power[i];
@@ -3356,7 +3388,7 @@ static void ggnni_scores_piece(void* context, int64_t piece)
     const ggnni_scores* s = (const ggnni_scores*)context;
     int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
     const char*         row[GGNNI_SEGMENT];
-    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, 0, 0, 0, s->width};
+    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
     for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u += rows.n) {
         rows.n = (int32_t)ggnni_min(end - u, GGNNI_SEGMENT);
         for (int32_t i = 0; i < rows.n; i++) row[i] = (const char*)(s->z + (u + i) * s->ld_z);
@@ -3474,54 +3506,58 @@ static void ggnni_gat_drop(const ggnni_gat* s, float* coef, int64_t v, int64_t f
     for (int32_t k = 0; k < s->pass; k++) {
         for (int32_t i = 0; i < n; i++) { // a segment begins at a multiple of 8
             if (i % 8 == 0) words = ggnni_gat_words(s, v, first + i, s->first + k);
-            coef[i * s->pass + k] *= ggnn_dropout_field(words, i) < s->threshold ? 0.0f : s->kept;
+            coef[k * GGNNI_SEGMENT + i] *= ggnn_dropout_field(words, i) < s->threshold ? 0.0f : s->kept;
         }
     }
 }
 
-static float ggnni_gat_logit(const ggnni_gat* s, int64_t u, int64_t v, int32_t k, float* slope)
+// Numbers of one head of a segment, gathered; then as many to a multiple of 16 as leave no rest to the vector loops.
+static int32_t ggnni_gat_collect(float* x, const float* from, const int64_t* at, int32_t n)
 {
-    float x = s->el[u * s->heads + s->first + k] + s->er[v * s->heads + s->first + k];
-    *slope = x > 0 ? 1.0f : s->how->slope;
-    return *slope * x * ggnni_log2_e;
+    int32_t padded = (n + 15) & ~15;
+    for (int32_t i = 0; i < n; i++) x[i] = from[at[i]];
+    for (int32_t i = n; i < padded; i++) x[i] = -INFINITY;
+    return padded;
 }
 
-// Coefficients of a segment's entries as powers 2^(logit - most), most raised to theirs; keep[k]: what the row's earlier
-// sums are worth under the new maximum.
-static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, int64_t v, int64_t first, int32_t n)
+// Coefficients of a segment's entries as powers 2^(logit - most), head after head, most raised to theirs; keep[k]: what
+// the row's earlier sums are worth under the new maximum.
+static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, int64_t v, int64_t first,
+                             int32_t n)
 {
-    int64_t begin = s->b->indptr[v] + first - 1;
-    float   before[GGNNI_HEADS], slope;
-    memcpy(before, most, sizeof before);
+    int64_t at[GGNNI_SEGMENT], begin = s->b->indptr[v] + first - 1, last = s->b->indptr[*s->b->num_dst.n] - 1;
     for (int32_t i = 0; i < n; i++) {
-        int64_t u = first + i == 0 ? v : s->b->indices[begin + i];
-        for (int32_t k = 0; k < s->pass; k++) {
-            float logit = ggnni_gat_logit(s, u, v, k, &slope);
-            power[i * s->pass + k] = logit;
-            if (logit > most[k]) most[k] = logit;
+        int64_t u = v;
+        if (first + i > 0) {
+            u = s->b->indices[begin + i];
+            GGNNI_PREFETCH(s->el + s->b->indices[ggnni_min(begin + i + 64, last)] * (int64_t)s->heads);
         }
+        at[i] = u * s->heads + s->first;
     }
-    for (int32_t k = 0; k < s->pass; k++) keep[k] = first ? before[k] - most[k] : 0.0f;
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t k = 0; k < s->pass; k++) power[i * s->pass + k] -= most[k];
-    s->loops->exp2(keep, s->pass);
-    s->loops->exp2(power, n * s->pass);
+    for (int32_t k = 0; k < s->pass; k++) {
+        float*  p = power + k * GGNNI_SEGMENT;
+        int32_t padded = ggnni_gat_collect(p, s->el + k, at, n);
+        float   greatest = s->loops->leaky(p, padded, s->er[v * s->heads + s->first + k], s->how->slope), before = most[k];
+        if (greatest > before) most[k] = greatest;
+        keep[k] = first ? ggnn_exp2(before - most[k]) : 1.0f;
+        s->loops->exp2(p, padded, most[k]);
+    }
 }
 
 static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
 {
     int64_t    n = s->b->indptr[v + 1] - s->b->indptr[v] + 1;
-    float      power[GGNNI_SEGMENT * GGNNI_HEADS], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
+    float      power[GGNNI_HEADS * GGNNI_SEGMENT], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
     float*     out = s->out + v * s->ld_out + s->first * s->width;
-    ggnni_rows rows = {NULL, 0, GGNN_F32, power, s->pass, 0, reader->ahead, 0};
-    for (int32_t k = 0; k < GGNNI_HEADS; k++) most[k] = -INFINITY;
+    ggnni_rows rows = {NULL, 0, GGNN_F32, power, 1, GGNNI_SEGMENT, 0, reader->ahead, 0};
+    for (int32_t k = 0; k < s->pass; k++) most[k] = -INFINITY;
     for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
         rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
         rows.row = ggnni_take(reader, rows.n);
         ggnni_gat_powers(s, power, most, keep, v, first, rows.n);
         for (int32_t k = 0; k < s->pass; k++) {
             float part = 0;
-            for (int32_t i = 0; i < rows.n; i++) part += power[i * s->pass + k];
+            for (int32_t i = 0; i < rows.n; i++) part += power[k * GGNNI_SEGMENT + i];
             sum[k] = sum[k] * keep[k] + part;
         }
         if (s->threshold) ggnni_gat_drop(s, power, v, first, rows.n);
@@ -3582,7 +3618,7 @@ static void ggnni_gat_delta(void* context, int64_t piece)
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
     const char*      row;
-    ggnni_rows       rows = {&row, 0, GGNN_F32, NULL, 0, 1, 0, s->width};
+    ggnni_rows       rows = {&row, 0, GGNN_F32, NULL, 0, 0, 1, 0, s->width};
     for (int64_t v = lists.begin; v < lists.end; v++) {
         row = (const char*)(s->out_in + v * s->ld_out);
         for (int32_t k = s->first; k < s->first + s->pass; k++) {
@@ -3606,30 +3642,35 @@ static void ggnni_gat_der(void* context, int64_t piece)
 }
 
 // Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots holds
-// dout . z of each.
+// dout . z of each. Both head after head.
 static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots, float* coef,
                                    ggnni_sum* del)
 {
-    int64_t self = u < *s->b->num_dst.n, begin = s->t->indptr[u] + first - self, target[GGNNI_SEGMENT], entry[GGNNI_SEGMENT];
-    float   slope[GGNNI_SEGMENT];
+    int64_t self = u < *s->b->num_dst.n, begin = s->t->indptr[u] + first - self;
+    int64_t target[GGNNI_SEGMENT], at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
+    float   logit[GGNNI_SEGMENT], alpha[GGNNI_SEGMENT];
     for (int32_t i = 0; i < n; i++) {
-        target[i] = first + i < self ? u : s->t->indices[begin + i];
-        entry[i] = first + i < self ? 0 : ggnni_edge(s->t, begin + i) - s->b->indptr[target[i]] + 1;
+        int64_t v = first + i < self ? u : s->t->indices[begin + i];
+        slot[i] = (v + (first + i < self ? s->b->indptr[u] : ggnni_edge(s->t, begin + i) + 1)) * s->heads + s->first;
+        at[i] = v * s->heads + s->first;
+        target[i] = v;
     }
     for (int32_t k = 0; k < s->pass; k++) {
-        int32_t head = s->first + k;
-        float   alpha[GGNNI_SEGMENT];
-        for (int32_t i = 0; i < n; i++)
-            alpha[i] = ggnni_gat_logit(s, u, target[i], k, &slope[i]) - s->lse_in[target[i] * s->heads + head];
-        s->loops->exp2(alpha, n);
+        int32_t head = s->first + k, padded = ggnni_gat_collect(logit, s->er + k, at, n);
+        s->loops->leaky(logit, padded, s->el[u * s->heads + head], s->how->slope);
+        ggnni_gat_collect(alpha, s->lse_in + k, at, n);
+        for (int32_t i = 0; i < n; i++) alpha[i] = logit[i] - alpha[i];
+        s->loops->exp2(alpha, padded, 0);
         for (int32_t i = 0; i < n; i++) {
-            int64_t v = target[i];
-            float   q = 1;
-            if (s->threshold)
-                q = ggnn_dropout_field(ggnni_gat_words(s, v, entry[i], head), entry[i]) < s->threshold ? 0.0f : s->kept;
-            float d = alpha[i] * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[v * s->heads + head]) * slope[i];
-            coef[i * s->pass + k] = alpha[i] * q;
-            s->dlogit[(s->b->indptr[v] + v + entry[i]) * s->heads + head] = d;
+            float q = 1;
+            if (s->threshold) {
+                int64_t entry = slot[i] / s->heads - s->b->indptr[target[i]] - target[i];
+                q = ggnn_dropout_field(ggnni_gat_words(s, target[i], entry, head), entry) < s->threshold ? 0 : s->kept;
+            }
+            float d = alpha[i] * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
+            if (!(logit[i] > 0)) d *= s->how->slope;
+            coef[k * GGNNI_SEGMENT + i] = alpha[i] * q;
+            s->dlogit[slot[i] + k] = d;
             ggnni_add(&del[k], d);
         }
     }
@@ -3638,9 +3679,9 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
 static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t u)
 {
     int64_t    n = s->t->indptr[u + 1] - s->t->indptr[u] + (u < *s->b->num_dst.n);
-    float      dots[GGNNI_SEGMENT * GGNNI_HEADS], coef[GGNNI_SEGMENT * GGNNI_HEADS];
+    float      dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
     float*     dz = s->dz + u * s->ld_dz + s->first * s->width;
-    ggnni_rows rows = {NULL, 0, GGNN_F32, coef, s->pass, 0, 0, 0};
+    ggnni_rows rows = {NULL, 0, GGNN_F32, coef, 1, GGNNI_SEGMENT, 0, 0, 0};
     ggnni_sum  del[GGNNI_HEADS];
     memset(del, 0, sizeof del);
     if (n == 0) memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz);
@@ -3704,8 +3745,8 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 // =============================================================================
 // ==== [9i] HOT LOOPS, in vectors of GGNN_SIMD_WIDTH floats
 // =============================================================================
-// [8i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such registers
-// (vectors wider than the registers would go through memory). The plain loops of [8i] say what these do, and tests
+// [7i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such registers
+// (vectors wider than the registers would go through memory). The plain loops of [7i] say what these do, and tests
 // compare them bit by bit. A row ends where it ends: its last vector is moved back to end there, so that some columns
 // are computed twice, alike. Rows narrower than a vector go to the next narrower loops.
 
@@ -3731,7 +3772,7 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_select)(GGNNI_I mask, GGNNI_F yes, GGNNI_F no
 }
 
 // ggnn_half_to_float.
-GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_widen)(const char* row)
+GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load_half)(const char* row)
 {
     GGNNI_B half = __builtin_convertvector(*(const GGNNI_V(ggnni_half_at)*)row, GGNNI_B), size = half & 0x7fffu;
     GGNNI_B normal = (size << 13) + (112u << 23), infinite = normal + (112u << 23);
@@ -3743,7 +3784,7 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_widen)(const char* row)
 
 GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load)(const char* row, ggnn_type type, int64_t column)
 {
-    if (type == GGNN_F16) return GGNNI_V(ggnni_widen)(row + 2 * column);
+    if (type == GGNN_F16) return GGNNI_V(ggnni_load_half)(row + 2 * column);
     return *(const GGNNI_V(ggnni_float_at)*)(row + 4 * column);
 }
 
@@ -3942,12 +3983,12 @@ static void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const voi
         GGNNI_NARROWER(ggnni_blend)(out + j, keep, factor, x ? (const char*)x + j * ggnn_type_bytes(type) : NULL, type, width - j);
 }
 
-static void GGNNI_V(ggnni_exp2)(float* x, int64_t n)
+static void GGNNI_V(ggnni_exp2)(float* x, int64_t n, float less)
 {
     const GGNNI_F zero = {0}, infinity = zero + INFINITY;
     int64_t       i = 0;
     for (; i + GGNN_SIMD_WIDTH <= n; i += GGNN_SIMD_WIDTH) {
-        GGNNI_F value = GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, i);
+        GGNNI_F value = GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, i) - less;
         GGNNI_F shifted = value + 12582912.0f, r = value - (shifted - 12582912.0f), p;
         p = r * 0.00015353362f + 0.0013398875f;
         p = p * r + 0.00961843692f;
@@ -3960,7 +4001,35 @@ static void GGNNI_V(ggnni_exp2)(float* x, int64_t n)
         p = GGNNI_V(ggnni_select)(value >= 128.0f, infinity, p);
         GGNNI_V(ggnni_store)(x + i, GGNNI_V(ggnni_select)(value != value, value, p));
     }
-    if (i < n) GGNNI_NARROWER(ggnni_exp2)(x + i, n - i);
+    if (i < n) GGNNI_NARROWER(ggnni_exp2)(x + i, n - i, less);
+}
+
+static float GGNNI_V(ggnni_leaky)(float* x, int64_t n, float add, float slope)
+{
+    GGNNI_F zero = {0}, most = zero - INFINITY;
+    int64_t i = 0;
+    float   lane[GGNN_SIMD_WIDTH], greatest = -INFINITY;
+    for (; i + GGNN_SIMD_WIDTH <= n; i += GGNN_SIMD_WIDTH) {
+        GGNNI_F sum = GGNNI_V(ggnni_load)((const char*)x, GGNN_F32, i) + add;
+        GGNNI_F logit = GGNNI_V(ggnni_select)(sum > zero, sum, sum * slope) * ggnni_log2_e;
+        GGNNI_V(ggnni_store)(x + i, logit);
+        most = GGNNI_V(ggnni_select)(logit > most, logit, most);
+    }
+    GGNNI_V(ggnni_store)(lane, most);
+    for (int j = 0; j < GGNN_SIMD_WIDTH; j++) greatest = lane[j] > greatest ? lane[j] : greatest;
+    if (i < n) {
+        float rest = GGNNI_NARROWER(ggnni_leaky)(x + i, n - i, add, slope);
+        if (rest > greatest) greatest = rest;
+    }
+    return greatest;
+}
+
+static void GGNNI_V(ggnni_widen)(float* out, const uint16_t* half, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + GGNN_SIMD_WIDTH <= n; i += GGNN_SIMD_WIDTH)
+        GGNNI_V(ggnni_store)(out + i, GGNNI_V(ggnni_load)((const char*)half, GGNN_F16, i));
+    if (i < n) GGNNI_NARROWER(ggnni_widen)(out + i, half + i, n - i);
 }
 
 // ---- sampling in lanes: Philox and Fisher-Yates for several nodes side by side ------
@@ -4079,6 +4148,7 @@ static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream
 
 static const ggnni_loops GGNNI_V(ggnni_loops) = {GGNNI_V(ggnni_sum), GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),
                                                  GGNNI_V(ggnni_dot), GGNNI_V(ggnni_blend),      GGNNI_V(ggnni_exp2),
+                                                 GGNNI_V(ggnni_leaky), GGNNI_V(ggnni_widen),
                                                  GGNNI_V(ggnni_lanes), GGNNI_V(ggnni_fields)};
 
 #undef GGNNI_JOIN2
