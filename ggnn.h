@@ -60,7 +60,8 @@
 //
 // CONTENTS (search for the tag; the implementation's is [1i] and so on)
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
-//   [9i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
+//   [9] ATTENTION
+//   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
 //
 // PROMISES
 //   The same input gives the same bits for any number of threads and on any instruction set. Random numbers are
@@ -675,7 +676,7 @@ GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t l
                            int32_t width, const int32_t* index, int64_t n);
 
 // =============================================================================
-// ==== [8] SPARSE: aggregation, SDDMM, edge softmax, graph attention
+// ==== [8] SPARSE: aggregation, SDDMM, edge softmax
 // =============================================================================
 // All take a block (or its transpose) and dense row-major matrices with ld_ elements from row to row, and
 // write every element of their outputs' rows. Precondition: ggnn_block_validate. None can fail; none
@@ -766,6 +767,10 @@ GGNN_API float ggnn_exp2(float x);
 // x[i] = ggnn_exp2(x[i]), by the widest vectors there are.
 GGNN_API void ggnn_exp2_array(float* x, int64_t n);
 
+// =============================================================================
+// ==== [9] ATTENTION: scores, fused graph attention
+// =============================================================================
+
 typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
     float            slope;  // of LeakyReLU: GAT uses .2
     float            dropout;// of attention coefficients; 0: none
@@ -782,10 +787,9 @@ GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const floa
                                int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width);
 
 // Fused graph attention, Velickovic et al. 2018, with no (E, width) buffer: target v attends to itself and
-// its list,
-//   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] *
-//   z[u,:]
-// per head. Edge 0 of the row is v itself, edge 1 + i its i-th neighbour: that order sums and keys dropout
+// its list, per head:
+//   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] z[u,:]
+// Edge 0 of the row is v itself, edge 1 + i its i-th neighbour: that order sums and keys dropout
 // (which acts on alpha after the softmax). One pass, running maximum over chunks of 256 edges.
 GGNN_API void ggnn_gat(float*                out,    // (num_dst, width)  overwritten
                        int64_t               ld_out, //
@@ -1504,7 +1508,7 @@ static void ggnni_fisher_yates(int64_t* offset, int64_t n, int64_t m, ggnni_draw
 
 enum { GGNNI_LANES = 16, GGNNI_LANE_FANOUT = 32 }; // nodes sampled side by side; the greatest fanout done so
 
-// Fisher-Yates for GGNNI_LANES nodes, as fast as this machine can: [9i] has the form with vectors.
+// Fisher-Yates for GGNNI_LANES nodes, as fast as this machine can: [10i] has the form with vectors.
 //   offset (m) rows of lanes: overwritten   stream, n: of each lane; 0 < m < n < 2^32, m <= GGNNI_LANE_FANOUT
 static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
                         const uint64_t* n, int32_t m);
@@ -2447,8 +2451,9 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 // ==== [7i] STORE, and the loops that run over rows
 // =============================================================================
 
-// Whatever a row is read for - to be copied, summed, compared, multiplied - one of few loops does it, and they are the
-// only hot code of this section and the next: written plainly here, and once more in vectors in [9i].
+// Whatever a row is read for - to be copied, summed, compared, multiplied - one of few loops does it, and
+// they are the only hot code of this section and the next: written plainly here, and once more in vectors in
+// [10i].
 
 // ---- the loops: plain -----------------------------------------------------------
 
@@ -2466,7 +2471,8 @@ typedef struct {
     void (*sum)(float* out, const ggnni_rows* r);
     // The same where chosen[i][j] = offset[i] only: what MAX and MIN send back. chosen is read at r->offset.
     void (*sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset);
-    // out[j] = greatest of sign * coef[i] * row[i][j], times sign; arg[j] = first + i, or NULL. first > 0: goes on.
+    // out[j] = greatest of sign * coef[i] * row[i][j], times sign; arg[j] = first + i, or NULL. first > 0:
+    // goes on.
     void (*max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign);
     // out[i * stride] = row[i] . x, coef is not used
     void (*dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r);
@@ -2482,7 +2488,8 @@ typedef struct {
     void (*lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
                   const uint64_t* n, int32_t m);
     // ggnn_dropout_fields
-    void (*fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first, int64_t blocks);
+    void (*fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
+                   int64_t blocks);
 } ggnni_loops;
 
 static float ggnni_load(const void* row, ggnn_type type, int32_t j)
@@ -2500,7 +2507,8 @@ static void ggnni_sum_plain(float* out, const ggnni_rows* r)
     }
 }
 
-static void ggnni_sum_chosen_plain(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset)
+static void ggnni_sum_chosen_plain(float* out, const ggnni_rows* r, const char* const* chosen,
+                                   const int32_t* offset)
 {
     for (int32_t j = 0; j < r->width; j++) out[j] = 0;
     for (int32_t i = 0; i < r->n; i++) {
@@ -2518,8 +2526,10 @@ static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32
         float   best = sign * out[j];
         int32_t best_i = arg ? arg[j] : 0;
         for (int32_t i = 0; i < r->n; i++) {
-            float x = sign * (r->coef ? r->coef[i * r->stride] : 1.0f) * ggnni_load(r->row[i] + r->offset, r->type, j);
-            if ((i == 0 && first == 0) || x > best || (best != best && x == x)) { // a NaN gives way to any number
+            float x = sign * (r->coef ? r->coef[i * r->stride] : 1.0f) *
+                      ggnni_load(r->row[i] + r->offset, r->type, j);
+            int   better = x > best || (best != best && x == x); // a NaN gives way to any number
+            if ((i == 0 && first == 0) || better) {
                 best = x;
                 best_i = first + i;
             }
@@ -2529,26 +2539,30 @@ static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32
     }
 }
 
-// 16 partial sums, of columns 0, 16, 32 .., of 1, 17, 33 .. and so on: what vectors of any width can do alike.
+// 16 partial sums, of columns 0, 16, 32 .., of 1, 17, 33 .. and so on: what vectors of any width can do
+// alike.
 static void ggnni_dot_plain(float* out, int64_t stride, const float* x, const ggnni_rows* r)
 {
     for (int32_t i = 0; i < r->n; i++) {
         float part[16] = {0};
-        for (int32_t j = 0; j < r->width; j++) part[j & 15] += ggnni_load(r->row[i] + r->offset, r->type, j) * x[j];
+        for (int32_t j = 0; j < r->width; j++)
+            part[j & 15] += ggnni_load(r->row[i] + r->offset, r->type, j) * x[j];
         for (int32_t half = 8; half; half /= 2)
             for (int32_t j = 0; j < half; j++) part[j] += part[j + half];
         out[i * stride] = part[0];
     }
 }
 
-static void ggnni_blend_plain(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width)
+static void ggnni_blend_plain(float* out, float keep, float factor, const void* x, ggnn_type type,
+                              int32_t width)
 {
     for (int32_t j = 0; j < width; j++) out[j] *= keep;
     for (int32_t j = 0; j < width && x; j++) out[j] += factor * ggnni_load(x, type, j);
 }
 
-// 2^x = 2^n * 2^r, n the nearest integer: adding 1.5 * 2^23 leaves it in the low bits of the sum. 2^r, |r| <= 1/2, is
-// 1 + r * (a polynomial of degree 5, fitted by least squares reweighted towards equal relative errors, 2e-8).
+// 2^x = 2^n * 2^r, n the nearest integer: adding 1.5 * 2^23 leaves it in the low bits of the sum. 2^r, |r| <=
+// 1/2, is 1 + r * (a polynomial of degree 5, fitted by least squares reweighted towards equal relative
+// errors, 2e-8).
 GGNN_API float ggnn_exp2(float x)
 {
     const float magic = 12582912.0f;
@@ -2601,16 +2615,17 @@ static void ggnni_fields_plain(uint16_t* field, uint64_t key, uint64_t stream, u
     }
 }
 
-static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain, ggnni_max_plain,
-                                        ggnni_dot_plain, ggnni_blend_plain,      ggnni_exp2_plain,
-                                        ggnni_leaky_plain, ggnni_widen_plain,    ggnni_lanes_plain,
-                                        ggnni_fields_plain};
+static const ggnni_loops ggnni_plain = {
+    ggnni_sum_plain,  ggnni_sum_chosen_plain, ggnni_max_plain,   ggnni_dot_plain,   ggnni_blend_plain,
+    ggnni_exp2_plain, ggnni_leaky_plain,      ggnni_widen_plain, ggnni_lanes_plain, ggnni_fields_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
-// Written once, in [9i], and compiled for each instruction set here: the caller's compiler flags do not matter.
+// Written once, in [10i], and compiled for each instruction set here: the caller's compiler flags do not
+// matter.
 
-#if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) &&                                                                  \
-    (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) &&                                                        \
+    (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)) &&                                          \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define GGNNI_SIMD
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -2646,7 +2661,8 @@ static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain,
 #include GGNN_HEADER
 #ifdef __clang__
 #pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl"))),             \
+                             apply_to = function)
 #else
 #pragma GCC target("avx2,avx512f,avx512dq,avx512bw,avx512vl")
 #endif
@@ -2661,7 +2677,8 @@ static const ggnni_loops ggnni_plain = {ggnni_sum_plain, ggnni_sum_chosen_plain,
 #endif
 #endif // GGNNI_SIMD
 
-// The best that the machine and GGNN_SIMD_LEVEL allow; asked at an op's entry, so there is no state to set up.
+// The best that the machine and GGNN_SIMD_LEVEL allow; asked at an op's entry, so there is no state to set
+// up.
 static const ggnni_loops* ggnni_choose_loops(void)
 {
     int ggnni_level = GGNN_SIMD_LEVEL();
@@ -2684,25 +2701,27 @@ static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uin
     ggnni_choose_loops()->lanes(offset, key, stream, step, n, m);
 }
 
-GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node, uint32_t first,
-                                  int64_t blocks)
+GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
+                                  uint32_t first, int64_t blocks)
 {
-    ggnni_choose_loops()->fields(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first, blocks);
+    ggnni_choose_loops()->fields(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first,
+                                 blocks);
 }
 
 GGNN_API void ggnn_exp2_array(float* x, int64_t n) { ggnni_choose_loops()->exp2(x, n, 0); }
 
 // ---- rows by pointer table ---------------------------------------------------------
 
-// Rows are read from slots in an order that depends on the ids alone, so counting apart from copying gives the same
-// counts for any number of threads, with no atomics; the second look-up is paid for by those who count.
+// Rows are read from slots in an order that depends on the ids alone, so counting apart from copying gives
+// the same counts for any number of threads, with no atomics; the second look-up is paid for by those who
+// count.
 static void ggnni_count_row(const ggnn_store* from, int64_t v)
 {
     from->traffic[ggnn_locate(&from->at, v).slot]++;
 }
 
-static void ggnni_convert_row(const ggnni_loops* loops, void* out, ggnn_type as, const void* row, ggnn_type type,
-                              int32_t width)
+static void ggnni_convert_row(const ggnni_loops* loops, void* out, ggnn_type as, const void* row,
+                              ggnn_type type, int32_t width)
 {
     if (as == type) {
         memcpy(out, row, (size_t)(width * ggnn_type_bytes(type)));
@@ -2713,9 +2732,12 @@ static void ggnni_convert_row(const ggnni_loops* loops, void* out, ggnn_type as,
     }
 }
 
-// Rows to prefetch ahead of the one in use: 8 to 16 KiB of them hide the latency of memory (measured; more evicts what
-// is still wanted).
-static int32_t ggnni_rows_ahead(int64_t row_bytes) { return (int32_t)ggnni_max(4, ggnni_min(64, 12288 / (row_bytes + 1))); }
+// Rows to prefetch ahead of the one in use: 8 to 16 KiB of them hide the latency of memory (measured; more
+// evicts what is still wanted).
+static int32_t ggnni_rows_ahead(int64_t row_bytes)
+{
+    return (int32_t)ggnni_max(4, ggnni_min(64, 12288 / (row_bytes + 1)));
+}
 
 static void ggnni_prefetch_row(const void* row, int64_t bytes)
 {
@@ -2723,28 +2745,29 @@ static void ggnni_prefetch_row(const void* row, int64_t bytes)
 }
 
 typedef struct {
-    char*             out;
-    int64_t           pitch_out;
-    ggnn_type         as;
-    const ggnn_store* from;
-    const ggnn_node*  id;
-    int64_t           n, pieces;
+    char*              out;
+    int64_t            pitch_out;
+    ggnn_type          as;
+    const ggnn_store*  from;
+    const ggnn_node*   id;
+    int64_t            n, pieces;
     const ggnni_loops* loops;
 } ggnni_gather;
 
 static void ggnni_gather_piece(void* context, int64_t piece)
 {
     const ggnni_gather* s = (const ggnni_gather*)context;
-    int64_t             bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
-    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
+    int64_t bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
+    int64_t end = ggnni_begin(s->n, piece + 1, s->pieces);
     for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++) {
         if (i + ahead < end) ggnni_prefetch_row(ggnn_row(s->from, s->id[i + ahead]), bytes);
-        ggnni_convert_row(s->loops, s->out + i * s->pitch_out, s->as, ggnn_row(s->from, s->id[i]), s->from->type,
-                          s->from->width);
+        ggnni_convert_row(s->loops, s->out + i * s->pitch_out, s->as, ggnn_row(s->from, s->id[i]),
+                          s->from->type, s->from->width);
     }
 }
 
-GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id, int64_t n)
+GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                          const ggnn_node* id, int64_t n)
 {
     ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, n, 0, ggnni_choose_loops()};
     GGNN_ASSERT(ld_out >= from->width);
@@ -2754,9 +2777,10 @@ GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_st
         for (int64_t i = 0; i < n; i++) ggnni_count_row(from, id[i]);
 }
 
-// A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it ends as the
-// begin of slot s + 1.
-GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at, const ggnn_node* id, int64_t n)
+// A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it
+// ends as the begin of slot s + 1.
+GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
+                         const ggnn_node* id, int64_t n)
 {
     int32_t slots = at->parts + 2;
     GGNN_ASSERT(n <= INT32_MAX);
@@ -2788,8 +2812,8 @@ static void ggnni_permute_piece(void* context, int64_t piece)
         memcpy(s->out + i * s->pitch_out, s->inp + s->index[i] * s->pitch_inp, (size_t)s->bytes);
 }
 
-GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,
-                           const int32_t* index, int64_t n)
+GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
+                           int32_t width, const int32_t* index, int64_t n)
 {
     int64_t       size = ggnn_type_bytes(type);
     ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index, n, 0};
@@ -2802,10 +2826,10 @@ GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t l
 // ==== [8i] SPARSE
 // =============================================================================
 
-// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader gives the addresses of
-// the rows that the entries name - in a matrix or in a store, and those of the lists to come, for prefetching - and one
-// of the loops of [7i] runs over them: sum, max, dot. The loops know nothing of blocks, so there are few of them, and
-// every op that sums rows sums them alike.
+// How all the ops work. A target's list is cut into segments of 256 entries. For each, a reader gives the
+// addresses of the rows that the entries name - in a matrix or in a store, and those of the lists to come,
+// for prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know nothing of
+// blocks, so there are few of them, and every op that sums rows sums them alike.
 
 enum {
     GGNNI_SEGMENT = 256, // entries whose sum is formed before it is added to the row's
@@ -2815,8 +2839,10 @@ enum {
 
 // ---- sums in segments -------------------------------------------------------------
 
-// Adds a segment of rows, heads * width columns, to out: out = keep[k] * out + sum, or out = sum where keep is NULL.
-static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* keep, ggnni_rows rows, int32_t heads, int32_t width)
+// Adds a segment of rows, heads * width columns, to out: out = keep[k] * out + sum, or out = sum where keep
+// is NULL.
+static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* keep, ggnni_rows rows,
+                           int32_t heads, int32_t width)
 {
     const float* coef = rows.coef;
     float        part[GGNNI_COLUMNS];
@@ -2858,18 +2884,24 @@ typedef struct {
     int64_t begin, end;
 } ggnni_range;
 
-// The lists of one piece of work: cut where rows + edges are even, so that neither hubs nor empty lists pile up in one.
+// The lists of one piece of work: cut where rows + edges are even, so that neither hubs nor empty lists pile
+// up in one.
 static int64_t ggnni_list_at(const ggnn_block* b, int64_t work)
 {
     int64_t low = 0, high = *b->num_dst.n;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (b->indptr[middle] + middle < work) low = middle + 1;
-        else high = middle;
+        if (b->indptr[middle] + middle < work)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
-static int64_t ggnni_work(const ggnn_block* b) { return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0; }
+static int64_t ggnni_work(const ggnn_block* b)
+{
+    return *b->num_dst.n ? *b->num_dst.n + b->indptr[*b->num_dst.n] : 0;
+}
 static int64_t ggnni_block_pieces(const ggnn_block* b, int32_t width)
 {
     return ggnni_pieces(ggnni_work(b) * ((int64_t)width + 4), 1 << 14);
@@ -2896,7 +2928,8 @@ static int64_t ggnni_global(const ggnn_block* b, const ggnn_node* id, int64_t e)
     return b->neighbor ? b->neighbor[e] : id[b->indices[e]];
 }
 
-// Reads the lists of a range in order, entry by entry. A list of a row below with_self begins with the row itself.
+// Reads the lists of a range in order, entry by entry. A list of a row below with_self begins with the row
+// itself.
 typedef struct {
     const ggnn_block* b;
     ggnni_source      source;
@@ -2906,8 +2939,8 @@ typedef struct {
     const char*       row[4 * GGNNI_SEGMENT];
 } ggnni_reader;
 
-static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source source, int64_t with_self, ggnni_range lists,
-                              int64_t row_bytes)
+static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source source, int64_t with_self,
+                              ggnni_range lists, int64_t row_bytes)
 {
     r->b = b;
     r->source = source;
@@ -2924,12 +2957,13 @@ static const char* ggnni_address(const ggnni_reader* r, int64_t v, int64_t i)
     const ggnni_source* s = &r->source;
     int64_t             e = r->b->indptr[v] + i - (v < r->with_self);
     int                 self = v < r->with_self && i == 0;
-    if (s->from) return (const char*)ggnn_row(s->from, self ? (int64_t)s->id[v] : ggnni_global(r->b, s->id, e));
+    if (s->from)
+        return (const char*)ggnn_row(s->from, self ? (int64_t)s->id[v] : ggnni_global(r->b, s->id, e));
     return s->base + (self ? v : (int64_t)r->b->indices[e]) * s->pitch;
 }
 
-// The addresses of the next n entries, n <= GGNNI_SEGMENT, with `ahead` more behind them; after the last entry of the
-// range its address is repeated, so that no id past the end is read.
+// The addresses of the next n entries, n <= GGNNI_SEGMENT, with `ahead` more behind them; after the last
+// entry of the range its address is repeated, so that no id past the end is read.
 static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
 {
     int32_t            wanted = r->taken + n + r->ahead;
@@ -2975,8 +3009,10 @@ typedef struct {
     const ggnni_loops* loops;
 } ggnni_spmm;
 
-// Coefficients of a segment's edges, weight * src: their address, or NULL for ones; in buffer unless they lie ready.
-static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64_t begin, int32_t n, int64_t* stride)
+// Coefficients of a segment's edges, weight * src: their address, or NULL for ones; in buffer unless they lie
+// ready.
+static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64_t begin, int32_t n,
+                                       int64_t* stride)
 {
     *stride = s->stride;
     if (!s->scale.src && !s->weight) return NULL;
@@ -2985,7 +3021,8 @@ static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64
     for (int32_t i = 0; i < n; i++) {
         int64_t e = begin + i;
         float   src = 1;
-        if (s->scale.src) src = s->scale.src[s->source.from ? ggnni_global(s->b, s->source.id, e) : s->b->indices[e]];
+        if (s->scale.src)
+            src = s->scale.src[s->source.from ? ggnni_global(s->b, s->source.id, e) : s->b->indices[e]];
         for (int32_t k = 0; k < s->heads; k++)
             buffer[i * s->heads + k] = s->weight ? s->weight[ggnni_edge(s->b, e) * s->stride + k] * src : src;
     }
@@ -2999,7 +3036,8 @@ static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_
     for (int32_t k = 0; k < s->heads; k++) {
         if (coef) rows.coef = coef + k * rows.next;
         rows.offset = k * s->width * ggnn_type_bytes(s->type);
-        s->loops->max(out + k * s->width, arg ? arg + k * s->width : NULL, &rows, (int32_t)first, s->how == GGNN_MAX ? 1.0f : -1.0f);
+        s->loops->max(out + k * s->width, arg ? arg + k * s->width : NULL, &rows, (int32_t)first,
+                      s->how == GGNN_MAX ? 1.0f : -1.0f);
     }
 }
 
@@ -3011,9 +3049,12 @@ static void ggnni_finish_row(const ggnni_spmm* s, float* out, int64_t v, int64_t
     const void* own = NULL;
     if (n == 0) factor = 1; // of zeros
     if (s->scale.self && (s->b->indices == NULL || v < *s->b->num_src.n))
-        own = s->source.from ? ggnn_row(s->source.from, s->source.id[v]) : s->source.base + v * s->source.pitch;
-    if (own) s->loops->blend(out, factor, s->scale.self[v], own, s->type, width);
-    else if (factor != 1.0f) s->loops->blend(out, factor, 0.0f, NULL, GGNN_F32, width);
+        own =
+            s->source.from ? ggnn_row(s->source.from, s->source.id[v]) : s->source.base + v * s->source.pitch;
+    if (own)
+        s->loops->blend(out, factor, s->scale.self[v], own, s->type, width);
+    else if (factor != 1.0f)
+        s->loops->blend(out, factor, 0.0f, NULL, GGNN_F32, width);
 }
 
 static void ggnni_spmm_piece(void* context, int64_t piece)
@@ -3036,8 +3077,10 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
             rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
             rows.row = ggnni_take(&reader, rows.n);
             rows.coef = ggnni_coefficients(s, buffer, begin + first, rows.n, &rows.stride);
-            if (s->how == GGNN_MAX || s->how == GGNN_MIN) ggnni_max_rows(s, out, arg, rows, first);
-            else ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, s->heads, s->width);
+            if (s->how == GGNN_MAX || s->how == GGNN_MIN)
+                ggnni_max_rows(s, out, arg, rows, first);
+            else
+                ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, s->heads, s->width);
         }
         ggnni_finish_row(s, out, v, n);
     }
@@ -3063,27 +3106,42 @@ static ggnni_source ggnni_matrix(const float* v, int64_t ld)
     return s;
 }
 
-GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale,
-                        const float* weight, int32_t heads, const float* inp, int64_t ld_inp, int32_t width)
+GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
+                        const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp,
+                        int64_t ld_inp, int32_t width)
 {
     int32_t per_head = width / heads;
     GGNN_ASSERT(heads >= 1 && width % heads == 0 && (heads == 1 || weight) && ld_inp >= width);
     GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
     for (int32_t k = 0; k < heads; k += GGNNI_HEADS) {
         int32_t    first = k * per_head, pass = heads - k < GGNNI_HEADS ? heads - k : GGNNI_HEADS;
-        ggnni_spmm s = {out + first, ld_out, NULL, width, how, b, ggnni_no_scale(scale), NULL, heads, pass, per_head,
-                        ggnni_matrix(inp + first, ld_inp), GGNN_F32, 0, NULL};
+        ggnni_spmm s = {out + first,
+                        ld_out,
+                        NULL,
+                        width,
+                        how,
+                        b,
+                        ggnni_no_scale(scale),
+                        NULL,
+                        heads,
+                        pass,
+                        per_head,
+                        ggnni_matrix(inp + first, ld_inp),
+                        GGNN_F32,
+                        0,
+                        NULL};
         if (arg) s.arg = arg + first;
         if (weight) s.weight = weight + k;
         ggnni_spmm_run(&s, pass * per_head);
     }
 }
 
-GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale,
-                             const ggnn_store* from, const ggnn_node* id)
+GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                             const ggnn_scale* scale, const ggnn_store* from, const ggnn_node* id)
 {
     ggnni_source source = {NULL, 0, from, id};
-    ggnni_spmm   s = {out, ld_out, NULL, 0, how, b, ggnni_no_scale(scale), NULL, 1, 1, from->width, source, from->type, 0, NULL};
+    ggnni_spmm   s = {out, ld_out,      NULL,   0,          how, b,   ggnni_no_scale(scale), NULL, 1,
+                      1,   from->width, source, from->type, 0,   NULL};
     GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
     ggnni_spmm_run(&s, from->width);
     if (from->traffic) {
@@ -3108,7 +3166,8 @@ typedef struct {
 } ggnni_back_arg;
 
 // One segment of a source's list: what its targets say they chose, and the offsets they would name it by.
-static void ggnni_back_arg_segment(const ggnni_back_arg* s, float* out, ggnni_rows rows, int64_t begin, int fresh)
+static void ggnni_back_arg_segment(const ggnni_back_arg* s, float* out, ggnni_rows rows, int64_t begin,
+                                   int fresh)
 {
     const char* chosen[GGNNI_SEGMENT];
     int32_t     offset[GGNNI_SEGMENT];
@@ -3140,7 +3199,8 @@ static void ggnni_back_arg_piece(void* context, int64_t piece)
     int32_t               width = s->heads * s->width;
     ggnni_rows            rows = {NULL, 0, GGNN_F32, NULL, 0, 1, 0, 0, width};
     ggnni_reader          reader;
-    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout, s->ld_dout), 0, lists, 2 * width * (int64_t)sizeof(float));
+    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout, s->ld_dout), 0, lists,
+                      2 * width * (int64_t)sizeof(float));
     rows.ahead = reader.ahead;
     for (int64_t u = lists.begin; u < lists.end; u++) {
         int64_t begin = s->t->indptr[u], n = s->t->indptr[u + 1] - begin;
@@ -3154,19 +3214,21 @@ static void ggnni_back_arg_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b, const float* weight,
-                                 int32_t heads, const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width)
+GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b,
+                                 const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
+                                 const int32_t* arg, int32_t width)
 {
-    ggnni_back_arg s = {dinp, ld_dinp, t,   b,     weight, heads, heads, width / heads,
-                        dout, ld_dout, arg, width, 0,      NULL};
+    ggnni_back_arg s = {dinp,          ld_dinp, t,       b,   weight, heads, heads,
+                        width / heads, dout,    ld_dout, arg, width,  0,     NULL};
     GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_dinp >= width && ld_dout >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_block_pieces(t, width);
     GGNN_PARALLEL_FOR(s.pieces, ggnni_back_arg_piece, &s);
 }
 
-GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale, const float* weight,
-                                int32_t heads, const float* dout, int64_t ld_dout, int32_t width)
+GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale,
+                                const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
+                                int32_t width)
 {
     ggnn_scale f = ggnni_no_scale(scale);
     for (int64_t u = 0; u < *b->num_src.n; u++) memset(dinp + u * ld_dinp, 0, (size_t)width * sizeof *dinp);
@@ -3255,7 +3317,8 @@ static void ggnni_sddmm_dot(void* context, int64_t piece)
     ggnni_rows         rows = {NULL, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
     float              dots[GGNNI_SEGMENT];
     ggnni_reader       reader;
-    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0, lists, s->heads * s->width * (int64_t)sizeof(float));
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->x, s->ld_x), 0, lists,
+                      s->heads * s->width * (int64_t)sizeof(float));
     rows.ahead = reader.ahead;
     for (int64_t v = lists.begin; v < lists.end; v++) {
         for (int64_t e = s->b->indptr[v], end = s->b->indptr[v + 1]; e < end; e += rows.n) {
@@ -3283,8 +3346,8 @@ static void ggnni_sddmm_add(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src, int64_t ld_src,
-                         const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width)
+GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
+                         int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width)
 {
     ggnni_edges s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, 0, NULL};
     GGNN_ASSERT(heads >= 1 && width % heads == 0 && (how == GGNN_DOT || width == heads));
@@ -3323,7 +3386,8 @@ static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
     }
     for (int64_t e = begin; e < end; e += n) {
         n = ggnni_min(end - e, GGNNI_SEGMENT);
-        for (int64_t i = 0; i < n; i++) power[i] = (s->x[ggnni_edge(s->b, e + i) * s->heads + k] - most) * ggnni_log2_e;
+        for (int64_t i = 0; i < n; i++)
+            power[i] = (s->x[ggnni_edge(s->b, e + i) * s->heads + k] - most) * ggnni_log2_e;
         s->loops->exp2(power, n, 0);
         for (int64_t i = 0; i < n; i++) {
             ggnni_add(&sum, power[i]);
@@ -3367,13 +3431,16 @@ static void ggnni_softmax_back_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout, int32_t heads)
+GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout,
+                                     int32_t heads)
 {
     ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, 0, NULL};
     ggnni_edges_run(&s, ggnni_softmax_back_piece, 2 * heads);
 }
 
-// ---- attention ----------------------------------------------------------------------------------
+// =============================================================================
+// ==== [9i] ATTENTION
+// =============================================================================
 
 typedef struct {
     float *            el, *dz, *datt;
@@ -3399,7 +3466,8 @@ static void ggnni_scores_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)
+GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads,
+                          int32_t width)
 {
     ggnni_scores s = {el, NULL, NULL, z, att, NULL, ld_z, 0, n, 0, heads, width / heads, NULL};
     GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_z >= width);
@@ -3414,16 +3482,16 @@ static void ggnni_scores_dz(void* context, int64_t piece)
     int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
     for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u++)
         for (int32_t k = 0; k < s->heads; k++)
-            s->loops->blend(s->dz + u * s->ld_dz + k * s->width, 1.0f, s->del[u * s->heads + k], s->att + k * s->width, GGNN_F32,
-                            s->width);
+            s->loops->blend(s->dz + u * s->ld_dz + k * s->width, 1.0f, s->del[u * s->heads + k],
+                            s->att + k * s->width, GGNN_F32, s->width);
 }
 
 // Sixteen columns of datt, over all rows in order: threads divide outputs, never a sum.
 static void ggnni_scores_datt(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    int32_t             first = (int32_t)piece * 16, n = (int32_t)ggnni_min(16, s->heads * s->width - first), head[16];
-    float               sum[16] = {0};
+    int32_t first = (int32_t)piece * 16, n = (int32_t)ggnni_min(16, s->heads * s->width - first), head[16];
+    float   sum[16] = {0};
     for (int32_t j = 0; j < n; j++) head[j] = (first + j) / s->width;
     for (int64_t u = 0; u < s->n; u++) {
         const float *z = s->z + u * s->ld_z + first, *del = s->del + u * s->heads;
@@ -3437,8 +3505,8 @@ static void ggnni_scores_datt(void* context, int64_t piece)
     memcpy(s->datt + first, sum, (size_t)n * sizeof *sum);
 }
 
-GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z, int64_t ld_z,
-                               const float* att, int64_t n, int32_t heads, int32_t width)
+GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
+                               int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)
 {
     ggnni_scores s = {NULL, dz, datt, z, att, del, ld_z, ld_dz, n, 0, heads, width / heads, NULL};
     GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_z >= width && ld_dz >= width);
@@ -3448,8 +3516,8 @@ GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const floa
     GGNN_PARALLEL_FOR((width + 15) / 16, ggnni_scores_datt, &s);
 }
 
-// log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa m in
-// [sqrt 1/2, sqrt 2), whose series ends after z^9 / 9; and the exponent.
+// log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa
+// m in [sqrt 1/2, sqrt 2), whose series ends after z^9 / 9; and the exponent.
 static float ggnni_log2(float x)
 {
     uint32_t bits, exponent;
@@ -3469,14 +3537,14 @@ static float ggnni_log2(float x)
 }
 
 typedef struct {
-    float *               out, *lse;                     // forward
-    float *               dz, *del, *der;                // backward
-    const float *         z, *el, *er;                   //
-    const float *         dout, *out_in, *lse_in;        // backward
-    int64_t               ld_out, ld_z, ld_dz, ld_dout;  //
-    const ggnn_block *    b, *t;                         //
-    float *               delta, *dlogit;                // workspace: (num_dst, heads), (num_dst + num_edges, heads)
-    int32_t               heads, first, pass, width;     // heads [first, first + pass) of `heads`; of a head
+    float *               out, *lse;                    // forward
+    float *               dz, *del, *der;               // backward
+    const float *         z, *el, *er;                  //
+    const float *         dout, *out_in, *lse_in;       // backward
+    int64_t               ld_out, ld_z, ld_dz, ld_dout; //
+    const ggnn_block *    b, *t;                        //
+    float *               delta, *dlogit; // workspace: (num_dst, heads), (num_dst + num_edges, heads)
+    int32_t               heads, first, pass, width; // heads [first, first + pass) of `heads`; of a head
     const ggnn_attention* how;
     uint32_t              threshold;
     float                 kept; // factor of what dropout leaves
@@ -3499,7 +3567,8 @@ static ggnn_words ggnni_gat_words(const ggnni_gat* s, int64_t v, int64_t i, int3
     return ggnn_random(&s->how->rng, s->how->layer, node, (uint32_t)(i / 8 * s->heads + head));
 }
 
-// Leaves 0 of the coefficients that dropout takes, n entries from `first` on of target v, and scales the others.
+// Leaves 0 of the coefficients that dropout takes, n entries from `first` on of target v, and scales the
+// others.
 static void ggnni_gat_drop(const ggnni_gat* s, float* coef, int64_t v, int64_t first, int32_t n)
 {
     ggnn_words words = {{0, 0, 0, 0}};
@@ -3511,7 +3580,8 @@ static void ggnni_gat_drop(const ggnni_gat* s, float* coef, int64_t v, int64_t f
     }
 }
 
-// Numbers of one head of a segment, gathered; then as many to a multiple of 16 as leave no rest to the vector loops.
+// Numbers of one head of a segment, gathered; then as many to a multiple of 16 as leave no rest to the vector
+// loops.
 static int32_t ggnni_gat_collect(float* x, const float* from, const int64_t* at, int32_t n)
 {
     int32_t padded = (n + 15) & ~15;
@@ -3520,10 +3590,10 @@ static int32_t ggnni_gat_collect(float* x, const float* from, const int64_t* at,
     return padded;
 }
 
-// Coefficients of a segment's entries as powers 2^(logit - most), head after head, most raised to theirs; keep[k]: what
-// the row's earlier sums are worth under the new maximum.
-static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, int64_t v, int64_t first,
-                             int32_t n)
+// Coefficients of a segment's entries as powers 2^(logit - most), head after head, most raised to theirs;
+// keep[k]: what the row's earlier sums are worth under the new maximum.
+static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, float* keep, int64_t v,
+                             int64_t first, int32_t n)
 {
     int64_t at[GGNNI_SEGMENT], begin = s->b->indptr[v] + first - 1, last = s->b->indptr[*s->b->num_dst.n] - 1;
     for (int32_t i = 0; i < n; i++) {
@@ -3537,7 +3607,8 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
     for (int32_t k = 0; k < s->pass; k++) {
         float*  p = power + k * GGNNI_SEGMENT;
         int32_t padded = ggnni_gat_collect(p, s->el + k, at, n);
-        float   greatest = s->loops->leaky(p, padded, s->er[v * s->heads + s->first + k], s->how->slope), before = most[k];
+        float   greatest = s->loops->leaky(p, padded, s->er[v * s->heads + s->first + k], s->how->slope),
+              before = most[k];
         if (greatest > before) most[k] = greatest;
         keep[k] = first ? ggnn_exp2(before - most[k]) : 1.0f;
         s->loops->exp2(p, padded, most[k]);
@@ -3546,9 +3617,9 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
 
 static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
 {
-    int64_t    n = s->b->indptr[v + 1] - s->b->indptr[v] + 1;
-    float      power[GGNNI_HEADS * GGNNI_SEGMENT], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
-    float*     out = s->out + v * s->ld_out + s->first * s->width;
+    int64_t n = s->b->indptr[v + 1] - s->b->indptr[v] + 1;
+    float   power[GGNNI_HEADS * GGNNI_SEGMENT], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
+    float*  out = s->out + v * s->ld_out + s->first * s->width;
     ggnni_rows rows = {NULL, 0, GGNN_F32, power, 1, GGNNI_SEGMENT, 0, reader->ahead, 0};
     for (int32_t k = 0; k < s->pass; k++) most[k] = -INFINITY;
     for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
@@ -3575,7 +3646,8 @@ static void ggnni_gat_piece(void* context, int64_t piece)
     ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
     int64_t          pass = s->pass * s->width, first = s->first * s->width;
     ggnni_reader     reader;
-    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->z + first, s->ld_z), lists.end, lists, pass * (int64_t)sizeof(float));
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->z + first, s->ld_z), lists.end, lists,
+                      pass * (int64_t)sizeof(float));
     for (int64_t v = lists.begin; v < lists.end; v++) ggnni_gat_row(s, &reader, v);
 }
 
@@ -3589,8 +3661,9 @@ static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
     }
 }
 
-GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
-                       const float* er, int32_t heads, int32_t width, const ggnn_attention* how)
+GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block* b, const float* z,
+                       int64_t ld_z, const float* el, const float* er, int32_t heads, int32_t width,
+                       const ggnn_attention* how)
 {
     ggnni_gat s;
     GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_out >= width && ld_z >= width && b->indices);
@@ -3604,9 +3677,10 @@ GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block*
 }
 
 // The gradient of logit i of a list with coefficients alpha_i and dropout factors q_i is
-//   dlogit_i = alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j), and that sum is dout . out: delta.
-// Lists are gone over by source, in the transpose: dz and del are then sums of a row of their own; der is a sum over
-// b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] + v.
+//   dlogit_i = alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j); that sum is dout . out: delta.
+// Lists are gone over by source, in the transpose: dz and del are then sums of a row of their own; der is a
+// sum over b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] +
+// v.
 
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads)
 {
@@ -3635,23 +3709,25 @@ static void ggnni_gat_der(void* context, int64_t piece)
     for (int64_t v = lists.begin; v < lists.end; v++) {
         for (int32_t k = s->first; k < s->first + s->pass; k++) {
             ggnni_sum sum = {0, 0, 0};
-            for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++) ggnni_add(&sum, s->dlogit[i * s->heads + k]);
+            for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++)
+                ggnni_add(&sum, s->dlogit[i * s->heads + k]);
             s->der[v * s->heads + k] = ggnni_total(&sum);
         }
     }
 }
 
-// Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots holds
-// dout . z of each. Both head after head.
-static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots, float* coef,
-                                   ggnni_sum* del)
+// Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots
+// holds dout . z of each. Both head after head.
+static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots,
+                                   float* coef, ggnni_sum* del)
 {
     int64_t self = u < *s->b->num_dst.n, begin = s->t->indptr[u] + first - self;
     int64_t target[GGNNI_SEGMENT], at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
     float   logit[GGNNI_SEGMENT], alpha[GGNNI_SEGMENT];
     for (int32_t i = 0; i < n; i++) {
         int64_t v = first + i < self ? u : s->t->indices[begin + i];
-        slot[i] = (v + (first + i < self ? s->b->indptr[u] : ggnni_edge(s->t, begin + i) + 1)) * s->heads + s->first;
+        slot[i] = (v + (first + i < self ? s->b->indptr[u] : ggnni_edge(s->t, begin + i) + 1)) * s->heads +
+                  s->first;
         at[i] = v * s->heads + s->first;
         target[i] = v;
     }
@@ -3665,7 +3741,9 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
             float q = 1;
             if (s->threshold) {
                 int64_t entry = slot[i] / s->heads - s->b->indptr[target[i]] - target[i];
-                q = ggnn_dropout_field(ggnni_gat_words(s, target[i], entry, head), entry) < s->threshold ? 0 : s->kept;
+                q = ggnn_dropout_field(ggnni_gat_words(s, target[i], entry, head), entry) < s->threshold
+                        ? 0
+                        : s->kept;
             }
             float d = alpha[i] * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
             if (!(logit[i] > 0)) d *= s->how->slope;
@@ -3712,13 +3790,15 @@ static void ggnni_gat_back_piece(void* context, int64_t piece)
     for (int64_t u = lists.begin; u < lists.end; u++) ggnni_gat_back_row(s, &reader, u);
 }
 
-GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t, const ggnn_block* b,
-                            const float* z, int64_t ld_z, const float* el, const float* er, const float* out, int64_t ld_out,
-                            const float* lse, const float* dout, int64_t ld_dout, int32_t heads, int32_t width,
+GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t,
+                            const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
+                            const float* er, const float* out, int64_t ld_out, const float* lse,
+                            const float* dout, int64_t ld_dout, int32_t heads, int32_t width,
                             const ggnn_attention* how, void* workspace)
 {
     ggnni_gat s;
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_dz >= width && ld_z >= width && ld_out >= width && ld_dout >= width);
+    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_dz >= width && ld_z >= width && ld_out >= width &&
+                ld_dout >= width);
     memset(&s, 0, sizeof s);
     s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.der = der, s.t = t, s.b = b;
     s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.lse_in = lse, s.dout = dout, s.ld_dout = ld_dout;
@@ -3743,12 +3823,13 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 #endif // GGNN_IMPLEMENTATION
 
 // =============================================================================
-// ==== [9i] HOT LOOPS, in vectors of GGNN_SIMD_WIDTH floats
+// ==== [10i] HOT LOOPS, in vectors of GGNN_SIMD_WIDTH floats
 // =============================================================================
-// [7i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such registers
-// (vectors wider than the registers would go through memory). The plain loops of [7i] say what these do, and tests
-// compare them bit by bit. A row ends where it ends: its last vector is moved back to end there, so that some columns
-// are computed twice, alike. Rows narrower than a vector go to the next narrower loops.
+// [7i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such
+// registers (vectors wider than the registers would go through memory). The plain loops of [7i] say what
+// these do, and tests compare them bit by bit. A row ends where it ends: its last vector is moved back to end
+// there, so that some columns are computed twice, alike. Rows narrower than a vector go to the next narrower
+// loops.
 
 #ifdef GGNN_SIMD_WIDTH
 #define GGNNI_JOIN2(name, width) name##_##width
@@ -3759,9 +3840,12 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 typedef float    GGNNI_V(ggnni_float) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH)));
 typedef int32_t  GGNNI_V(ggnni_int) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH)));
 typedef uint32_t GGNNI_V(ggnni_bits) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH)));
-typedef float    GGNNI_V(ggnni_float_at) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
-typedef int32_t  GGNNI_V(ggnni_int_at) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
-typedef uint16_t GGNNI_V(ggnni_half_at) __attribute__((vector_size(2 * GGNN_SIMD_WIDTH), aligned(2), may_alias));
+typedef float    GGNNI_V(ggnni_float_at)
+    __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
+typedef int32_t GGNNI_V(ggnni_int_at)
+    __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
+typedef uint16_t GGNNI_V(ggnni_half_at)
+    __attribute__((vector_size(2 * GGNN_SIMD_WIDTH), aligned(2), may_alias));
 #define GGNNI_F GGNNI_V(ggnni_float)
 #define GGNNI_I GGNNI_V(ggnni_int)
 #define GGNNI_B GGNNI_V(ggnni_bits)
@@ -3774,7 +3858,8 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_select)(GGNNI_I mask, GGNNI_F yes, GGNNI_F no
 // ggnn_half_to_float.
 GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load_half)(const char* row)
 {
-    GGNNI_B half = __builtin_convertvector(*(const GGNNI_V(ggnni_half_at)*)row, GGNNI_B), size = half & 0x7fffu;
+    GGNNI_B half = __builtin_convertvector(*(const GGNNI_V(ggnni_half_at)*)row, GGNNI_B),
+            size = half & 0x7fffu;
     GGNNI_B normal = (size << 13) + (112u << 23), infinite = normal + (112u << 23);
     GGNNI_F value = __builtin_convertvector((GGNNI_I)size, GGNNI_F) * (1.0f / 16777216.0f);
     value = GGNNI_V(ggnni_select)((GGNNI_I)size >= 0x400, (GGNNI_F)normal, value);
@@ -3790,8 +3875,9 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load)(const char* row, ggnn_type type, int64_
 
 GGNNI_INLINE void GGNNI_V(ggnni_store)(float* out, GGNNI_F x) { *(GGNNI_V(ggnni_float_at)*)out = x; }
 
-// Where the `count` vectors of a group from column c on begin. Only those past two thirds can meet the row's end, as a
-// group is chosen to be the least that holds what is left; so the others' places are known when this is compiled.
+// Where the `count` vectors of a group from column c on begin. Only those past two thirds can meet the row's
+// end, as a group is chosen to be the least that holds what is left; so the others' places are known when
+// this is compiled.
 GGNNI_INLINE void GGNNI_V(ggnni_columns)(int64_t* at, int32_t c, int count, int32_t width)
 {
     GGNNI_UNROLL
@@ -3809,8 +3895,10 @@ GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
     return count <= 4 ? count : count <= 6 ? 6 : count <= 8 ? 8 : count <= 12 ? 12 : 16;
 }
 
-// A group's sums stay in registers from the first row to the last; its columns of the rows to come are prefetched.
-GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int32_t c, int count, ggnn_type type)
+// A group's sums stay in registers from the first row to the last; its columns of the rows to come are
+// prefetched.
+GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int32_t c, int count,
+                                           ggnn_type type)
 {
     GGNNI_F sum[16], zero = {0};
     int64_t at[16];
@@ -3821,7 +3909,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
         const char *row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
         float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
         GGNNI_UNROLL
-        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH) GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
+        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
+            GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) sum[j] += GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
     }
@@ -3833,7 +3922,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, ggnn
 {
     int count;
     for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
-        count = GGNNI_V(ggnni_group)(r->width - c, GGNN_SIMD_WIDTH == 16 ? 16 : 8); // half the registers there are
+        count = GGNNI_V(ggnni_group)(r->width - c, GGNN_SIMD_WIDTH == 16 ? 16 : 8); // half the registers
         switch (count) {
         case 1: GGNNI_V(ggnni_sum_group)(out, r, c, 1, type); break;
         case 2: GGNNI_V(ggnni_sum_group)(out, r, c, 2, type); break;
@@ -3849,13 +3938,16 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_typed)(float* out, const ggnni_rows* r, ggnn
 
 static void GGNNI_V(ggnni_sum)(float* out, const ggnni_rows* r)
 {
-    if (r->width < GGNN_SIMD_WIDTH) GGNNI_NARROWER(ggnni_sum)(out, r);
-    else if (r->type == GGNN_F32) GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F32);
-    else GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F16);
+    if (r->width < GGNN_SIMD_WIDTH)
+        GGNNI_NARROWER(ggnni_sum)(out, r);
+    else if (r->type == GGNN_F32)
+        GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F32);
+    else
+        GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F16);
 }
 
-GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset,
-                                              int32_t c, int count)
+GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, const char* const* chosen,
+                                              const int32_t* offset, int32_t c, int count)
 {
     GGNNI_F sum[16], zero = {0};
     int64_t at[16];
@@ -3875,7 +3967,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, c
     for (int j = 0; j < count; j++) GGNNI_V(ggnni_store)(out + at[j], sum[j]);
 }
 
-static void GGNNI_V(ggnni_sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset)
+static void GGNNI_V(ggnni_sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen,
+                                      const int32_t* offset)
 {
     int count;
     if (r->width < GGNN_SIMD_WIDTH) {
@@ -3884,13 +3977,15 @@ static void GGNNI_V(ggnni_sum_chosen)(float* out, const ggnni_rows* r, const cha
     }
     for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
         count = r->width - c > 3 * GGNN_SIMD_WIDTH ? 4 : 1;
-        if (count == 4) GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 4);
-        else GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 1);
+        if (count == 4)
+            GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 4);
+        else
+            GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 1);
     }
 }
 
-GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign, int32_t c,
-                                           int count, ggnn_type type)
+GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first,
+                                           float sign, int32_t c, int count, ggnn_type type)
 {
     GGNNI_F best[4];
     GGNNI_I best_i[4], zero = {0};
@@ -3908,7 +4003,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni
         const char *row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
         float       coef = sign * (r->coef ? r->coef[i * r->stride] : 1.0f);
         GGNNI_UNROLL
-        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH) GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
+        for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
+            GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) {
             GGNNI_F x = GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
@@ -3933,22 +4029,26 @@ static void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, in
     }
     for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
         count = r->width - c > 3 * GGNN_SIMD_WIDTH ? 4 : 1;
-        if (count == 4 && r->type == GGNN_F32) GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F32);
-        else if (count == 4) GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F16);
-        else GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 1, r->type);
+        if (count == 4 && r->type == GGNN_F32)
+            GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F32);
+        else if (count == 4)
+            GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F16);
+        else
+            GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 1, r->type);
     }
 }
 
-// The sixteen partial sums in registers while whole sixteens last, then in memory. Fold by 8 and 4 in vectors of four.
+// The sixteen partial sums in registers while whole sixteens last, then in memory. Fold by 8 and 4 in vectors
+// of four.
 static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
     for (int32_t i = 0; i < r->n; i++) {
-        const char *   row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
-        float          part[16];
-        ggnni_float_4  a, b;
-        GGNNI_F        sum[VECTORS], zero = {0};
-        int32_t        j = 0;
+        const char *  row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
+        float         part[16];
+        ggnni_float_4 a, b;
+        GGNNI_F       sum[VECTORS], zero = {0};
+        int32_t       j = 0;
         GGNNI_UNROLL
         for (int v = 0; v < VECTORS; v++) sum[v] = zero;
         for (; j + 16 <= r->width; j += 16) {
@@ -3962,7 +4062,8 @@ static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const
         for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(part + v * GGNN_SIMD_WIDTH, sum[v]);
         if (j < r->width) GGNNI_PREFETCH(next + 4 * j);
         for (; j + 4 <= r->width; j += 4)
-            *(ggnni_float_at_4*)(part + j % 16) += *(const ggnni_float_at_4*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);
+            *(ggnni_float_at_4*)(part + j % 16) +=
+                *(const ggnni_float_at_4*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);
         for (; j < r->width; j++) part[j % 16] += ((const float*)(const void*)row)[j] * x[j];
         a = *(ggnni_float_at_4*)part + *(ggnni_float_at_4*)(part + 8);
         b = *(ggnni_float_at_4*)(part + 4) + *(ggnni_float_at_4*)(part + 12);
@@ -3971,7 +4072,8 @@ static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const
     }
 }
 
-static void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const void* x, ggnn_type type, int32_t width)
+static void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const void* x, ggnn_type type,
+                                 int32_t width)
 {
     int32_t j = 0;
     for (; j + GGNN_SIMD_WIDTH <= width; j += GGNN_SIMD_WIDTH) {
@@ -3980,7 +4082,8 @@ static void GGNNI_V(ggnni_blend)(float* out, float keep, float factor, const voi
         GGNNI_V(ggnni_store)(out + j, sum);
     }
     if (j < width)
-        GGNNI_NARROWER(ggnni_blend)(out + j, keep, factor, x ? (const char*)x + j * ggnn_type_bytes(type) : NULL, type, width - j);
+        GGNNI_NARROWER(ggnni_blend)(out + j, keep, factor,
+                                    x ? (const char*)x + j * ggnn_type_bytes(type) : NULL, type, width - j);
 }
 
 static void GGNNI_V(ggnni_exp2)(float* x, int64_t n, float less)
@@ -4036,13 +4139,14 @@ static void GGNNI_V(ggnni_widen)(float* out, const uint16_t* half, int64_t n)
 
 typedef uint64_t GGNNI_V(ggnni_u64) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(8), may_alias));
 typedef uint32_t GGNNI_V(ggnni_u32) __attribute__((vector_size(4 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
-typedef uint32_t GGNNI_V(ggnni_half_u32) __attribute__((vector_size(2 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
+typedef uint32_t GGNNI_V(ggnni_half_u32)
+    __attribute__((vector_size(2 * GGNN_SIMD_WIDTH), aligned(4), may_alias));
 
 // The product of the low halves of 64-bit lanes: one instruction, which compilers do not find in plain C.
 GGNNI_INLINE GGNNI_V(ggnni_u64) GGNNI_V(ggnni_mul)(GGNNI_V(ggnni_u64) a, GGNNI_V(ggnni_u64) b)
 {
 #if defined(__x86_64__) && GGNN_SIMD_WIDTH == 16
-    return (GGNNI_V(ggnni_u64))_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); // gcc 12 warns of the plain form
+    return (GGNNI_V(ggnni_u64))_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); // gcc warns of the plain
 #elif defined(__x86_64__) && GGNN_SIMD_WIDTH == 8
     return (GGNNI_V(ggnni_u64))_mm256_mul_epu32((__m256i)a, (__m256i)b);
 #elif defined(__x86_64__)
@@ -4052,8 +4156,8 @@ GGNNI_INLINE GGNNI_V(ggnni_u64) GGNNI_V(ggnni_mul)(GGNNI_V(ggnni_u64) a, GGNNI_V
 #endif
 }
 
-// ggnn_philox for the streams and blocks of some lanes, a 64-bit lane each. Words are in the low halves; the high halves hold what
-// is left of the products, and nobody looks at them.
+// ggnn_philox for the streams and blocks of some lanes, a 64-bit lane each. Words are in the low halves; the
+// high halves hold what is left of the products, and nobody looks at them.
 GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key, GGNNI_V(ggnni_u64) stream,
                                         uint64_t step, GGNNI_V(ggnni_u64) block)
 {
@@ -4076,19 +4180,23 @@ GGNNI_INLINE void GGNNI_V(ggnni_philox)(GGNNI_V(ggnni_u64) word[4], uint64_t key
 }
 
 // Draws 0 .. m-1 of each lane as Fisher-Yates bounds them: draw i in [0, n - i).
-GGNNI_INLINE void GGNNI_V(ggnni_lane_draws)(uint32_t (*draw)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
-                                            const uint64_t* n, int32_t m)
+GGNNI_INLINE void GGNNI_V(ggnni_lane_draws)(uint32_t (*draw)[GGNNI_LANES], uint64_t key,
+                                            const uint64_t* stream, uint64_t step, const uint64_t* n,
+                                            int32_t m)
 {
     enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
     for (int32_t i = 0; i < m; i += 2)
         for (int lane = 0; lane < GGNNI_LANES; lane += WIDTH) {
-            GGNNI_V(ggnni_u64) word[4], block = {0}, bound = *(const GGNNI_V(ggnni_u64)*)(n + lane) - (uint64_t)i;
+            GGNNI_V(ggnni_u64)
+            word[4], block = {0}, bound = *(const GGNNI_V(ggnni_u64)*)(n + lane) - (uint64_t)i;
             block += (uint64_t)(i / 2);
             GGNNI_V(ggnni_philox)(word, key, *(const GGNNI_V(ggnni_u64)*)(stream + lane), step, block);
-            for (int32_t half = 0; half < 2 && i + half < m; half++) { // high product of a 64-bit draw and a 32-bit bound
+            for (int32_t half = 0; half < 2 && i + half < m;
+                 half++) { // high product of a 64-bit draw and a 32-bit bound
                 GGNNI_V(ggnni_u64) low = GGNNI_V(ggnni_mul)(word[2 * half + 1], bound) >> 32;
                 GGNNI_V(ggnni_u64) draws = (GGNNI_V(ggnni_mul)(word[2 * half], bound) + low) >> 32;
-                *(GGNNI_V(ggnni_half_u32)*)(draw[i + half] + lane) = __builtin_convertvector(draws, GGNNI_V(ggnni_half_u32));
+                *(GGNNI_V(ggnni_half_u32)*)(draw[i + half] + lane) =
+                    __builtin_convertvector(draws, GGNNI_V(ggnni_half_u32));
                 bound -= 1;
             }
         }
@@ -4096,8 +4204,8 @@ GGNNI_INLINE void GGNNI_V(ggnni_lane_draws)(uint32_t (*draw)[GGNNI_LANES], uint6
 
 // ggnni_lanes_plain for all nodes at once.
 // No table: what lies in slot r_i was moved there by the last draw j < i with r_j = r_i, or is r_i itself.
-static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
-                                const uint64_t* n, int32_t m)
+static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream,
+                                 uint64_t step, const uint64_t* n, int32_t m)
 {
     enum { WIDTH = GGNN_SIMD_WIDTH };
     typedef GGNNI_V(ggnni_u32) vec;
@@ -4123,8 +4231,8 @@ static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, 
 }
 
 // ggnn_dropout_fields, a block a lane; what is left is done by narrower vectors.
-static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
-                                  int64_t blocks)
+static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step,
+                                  uint32_t first, int64_t blocks)
 {
     enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
     GGNNI_V(ggnni_u64) lane, streams = {0};
@@ -4134,7 +4242,8 @@ static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream
     for (; b + WIDTH <= blocks; b += WIDTH, lane += (uint64_t)WIDTH) {
         GGNNI_V(ggnni_u64) word[4], low, high;
         GGNNI_V(ggnni_philox)(word, key, streams, step, lane);
-        low = (word[0] & 0xffffffffu) | word[1] << 32; // fields 0 to 3 of each lane, the first in the lowest byte
+        low = (word[0] & 0xffffffffu) | word[1]
+                                            << 32; // fields 0 to 3 of each lane, the first in the lowest byte
         high = (word[2] & 0xffffffffu) | word[3] << 32;
         for (int i = 0; i < WIDTH; i++) {
             uint64_t half[2];
@@ -4143,13 +4252,14 @@ static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream
             memcpy(field + 8 * (b + i), half, sizeof half);
         }
     }
-    if (b < blocks) GGNNI_NARROWER(ggnni_fields)(field + 8 * b, key, stream, step, first + (uint32_t)b, blocks - b);
+    if (b < blocks)
+        GGNNI_NARROWER(ggnni_fields)(field + 8 * b, key, stream, step, first + (uint32_t)b, blocks - b);
 }
 
-static const ggnni_loops GGNNI_V(ggnni_loops) = {GGNNI_V(ggnni_sum), GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),
-                                                 GGNNI_V(ggnni_dot), GGNNI_V(ggnni_blend),      GGNNI_V(ggnni_exp2),
-                                                 GGNNI_V(ggnni_leaky), GGNNI_V(ggnni_widen),
-                                                 GGNNI_V(ggnni_lanes), GGNNI_V(ggnni_fields)};
+static const ggnni_loops GGNNI_V(ggnni_loops) = {
+    GGNNI_V(ggnni_sum),   GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),   GGNNI_V(ggnni_dot),
+    GGNNI_V(ggnni_blend), GGNNI_V(ggnni_exp2),       GGNNI_V(ggnni_leaky), GGNNI_V(ggnni_widen),
+    GGNNI_V(ggnni_lanes), GGNNI_V(ggnni_fields)};
 
 #undef GGNNI_JOIN2
 #undef GGNNI_JOIN
