@@ -204,6 +204,22 @@ TEST(evaluation_by_layers_equals_one_pass_over_the_graph)
     }
 }
 
+/* One batch of all training nodes with all neighbours is what full batch is, but for the order of sums. */
+TEST(full_batch_trains_as_a_batch_of_all_training_nodes_does)
+{
+    static const char* const model[] = {"--model gcn", "--model sage", "--model gat", "--model mlp"};
+    const char* common = "--data planted.ggnn --layers 2 --hidden 16 --dropout 0 --epochs 5 --log a";
+    for (size_t m = 0; m < sizeof model / sizeof *model; m++) {
+        CHECK_EQ(trainf("%s %s --fanout full", common, model[m]), 0);
+        read_log(&first, "a", "epoch");
+        CHECK_EQ(trainf("%s %s --fanout -1,-1 --batch 10000", common, model[m]), 0);
+        read_log(&second, "a", "epoch");
+        CHECK(first.count == 5 && second.count == 5);
+        for (int i = 0; i < 5; i++)
+            CHECK_NEAR(number(first.line[i], "loss"), number(second.line[i], "loss"), i ? 1e-3 : 1e-6);
+    }
+}
+
 TEST(the_test_score_is_that_of_the_least_validation_loss)
 {
     const char* options = "--data planted.ggnn --fanout 4,4 --hidden 32 --lr .05 --dropout 0 --log a";
@@ -551,6 +567,7 @@ int main(int argc, char** argv)
     RUN(communities_are_learnt_better_than_features_allow);
     RUN(every_model_and_sampler_learns_the_karate_club);
     RUN(evaluation_by_layers_equals_one_pass_over_the_graph);
+    RUN(full_batch_trains_as_a_batch_of_all_training_nodes_does);
     RUN(the_test_score_is_that_of_the_least_validation_loss);
     RUN(patience_ends_training);
     RUN(runs_of_one_seed_write_one_log_for_any_number_of_threads);
