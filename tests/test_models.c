@@ -544,6 +544,20 @@ TEST(gradients_equal_central_differences_in_sampled_batches)
         for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, true);
 }
 
+/* More rows than a segment of a column sum. */
+TEST(gradients_of_many_rows_equal_central_differences)
+{
+    fixture*   f = random_fixture(700, 5, 3);
+    net_config c = config_for(5, 3);
+    c.layers = 2;
+    c.full_batch = c.norm = true;
+    net* n = net_create(&c, &f->data, NULL, NULL, &why);
+    shake(n);
+    check_step(n, &c, f, net_whole(n), 0, true);
+    net_free(n);
+    fixture_free(f);
+}
+
 /* Rows wider than any buffer that rows are worked on in, and no multiple of a vector. 1205 roundings of 6e-8 of values
    near 1 add up, as a random walk, to 2e-6. */
 TEST(wide_rows_equal_the_plain_implementation)
@@ -1042,6 +1056,7 @@ int main(int argc, char** argv)
     RUN(optimizers_equal_pytorch);
     RUN(gradients_equal_central_differences_in_full_batch);
     RUN(gradients_equal_central_differences_in_sampled_batches);
+    RUN(gradients_of_many_rows_equal_central_differences);
     RUN(wide_rows_equal_the_plain_implementation);
     RUN(global_last_hop_and_other_stores_give_the_same_bits);
     RUN(half_precision_features_are_read_exactly);
