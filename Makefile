@@ -18,7 +18,7 @@ ZLIB   := $(if $(NO_ZLIB),,$(call has,zlib.h,-lz))
 BLAS   := $(if $(NO_BLAS),,$(call has,cblas.h,-lopenblas))
 
 CPPFLAGS += -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) $(if $(ZLIB),-DHAVE_ZLIB) $(if $(BLAS),-DHAVE_CBLAS)
-CFLAGS   += -std=c99 $(OPT) $(WARN) $(if $(OPENMP),-fopenmp) $(EXTRA)
+CFLAGS   += -std=c99 $(OPT) -ffp-contract=off $(WARN) $(if $(OPENMP),-fopenmp) $(EXTRA)
 LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm
 
 # ---- the tools: everything but the main programs goes into one archive -----------------------------------------------

@@ -1,8 +1,10 @@
 #include "memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static long calls; /* the tools allocate on the main thread only */
 
@@ -12,18 +14,34 @@ static bool told_to_fail(void)
     return ++calls && which && atol(which) == calls;
 }
 
-/* By calloc, so that a large block's pages are the system's zeros and cost nothing until they are touched: bounds of
-   batches are often far above what batches need. The word before the block says where calloc's begins. */
+/* Pages of a large block are the system's zeros and cost nothing until they are touched: bounds of batches are often
+   far above what batches need. So nothing is written here, and blocks from RESERVE on are mapped without a promise of
+   memory behind them, which a cautious system would refuse. Before each block lies what is needed to free it. */
+enum { ALIGN = 64 };
+static const size_t RESERVE = (size_t)1 << 30;
+typedef struct {
+    char* start;
+    size_t mapped; /* bytes; 0: calloc's */
+} header;
+
+static char* reserve(size_t bytes)
+{
+    void* start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return start == MAP_FAILED ? NULL : start;
+}
+
 void* memory_new(size_t bytes, const char* what, error* why)
 {
-    enum { ALIGN = 64, BEFORE = ALIGN + sizeof(void*) };
-    char* raw = bytes <= SIZE_MAX / 2 && !told_to_fail() ? calloc(bytes + BEFORE, 1) : NULL;
-    if (!raw) {
+    const size_t before = ALIGN + sizeof(header);
+    bool fine = bytes <= SIZE_MAX / 2 && !told_to_fail(), map = bytes >= RESERVE;
+    header h = {NULL, map ? bytes + before : 0};
+    if (fine) h.start = map ? reserve(h.mapped) : calloc(bytes + before, 1);
+    if (!h.start) {
         error_set(why, "out of memory: %zu bytes for %s", bytes, what);
         return NULL;
     }
-    char* memory = raw + BEFORE - ((uintptr_t)raw + BEFORE) % ALIGN;
-    memcpy(memory - sizeof raw, &raw, sizeof raw);
+    char* memory = h.start + before - ((uintptr_t)h.start + before) % ALIGN;
+    memcpy(memory - sizeof h, &h, sizeof h);
     return memory;
 }
 
@@ -38,9 +56,11 @@ void* memory_resize(void* old, size_t old_bytes, size_t new_bytes, const char* w
 
 void memory_free(void* memory)
 {
-    char* raw = NULL;
-    if (memory) memcpy(&raw, (char*)memory - sizeof raw, sizeof raw);
-    free(raw);
+    header h;
+    if (!memory) return;
+    memcpy(&h, (char*)memory - sizeof h, sizeof h);
+    if (h.mapped) munmap(h.start, h.mapped);
+    else free(h.start);
 }
 
 size_t memory_product(size_t a, size_t b, size_t c)

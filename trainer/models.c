@@ -2,8 +2,9 @@
    its end. The formulas are those of tests/vectors/make_model_vectors.py. Residual, bias, norm, activation and
    dropout are the same in all models and follow in net.c.
 
-   A plan makes the layer's parameters, then the matrices that forward leaves for backward. Backward overwrites them:
-   where `a` was saved, da takes its place once the weights' gradient has been taken. */
+   A plan makes the layer's parameters, then the matrices that forward leaves for backward, as large as `most`, and
+   backward's own, as large as `train`. Backward overwrites what was saved: da takes the place of `a` once the
+   weights' gradient has been taken. */
 #include "trainer/ops.h"
 
 static mat targets(const layer* y, mat a) { return mat_head(a, y->block->num_dst); }
@@ -155,7 +156,7 @@ static void sage_pool_plan(net* n, layer* y)
     y->pooled.act = ACTIVATION_RELU;
     sage_plan(n, y);
     y->z = net_matrix(n, y->most.src, y->in);
-    y->dz = net_matrix(n, y->most.src, y->in);
+    y->dz = net_matrix(n, y->train.src, y->in);
     y->arg = net_take(n, (size_t)y->most.dst * (size_t)y->in, sizeof *y->arg);
 }
 
@@ -195,18 +196,18 @@ static void gat_plan(net* n, layer* y)
     y->a_l = net_parameter(n, y, "a_l", heads, width / heads, GLOROT);
     y->a_r = net_parameter(n, y, "a_r", heads, width / heads, GLOROT);
     y->z = net_matrix(n, y->most.src, width);
-    y->dz = net_matrix(n, y->most.src, width);
+    y->dz = net_matrix(n, y->train.src, width);
     y->a = net_matrix(n, y->most.dst, width);
-    if (heads > 1 && y->last) y->da = net_matrix(n, y->most.dst, width);
+    if (heads > 1 && y->last) y->da = net_matrix(n, y->train.dst, width);
     at->heads = heads;
     at->how.slope = 0.2f;
     at->how.layer = y->index;
     at->el = net_take(n, S * K, sizeof *at->el);
     at->er = net_take(n, D * K, sizeof *at->er);
     at->lse = net_take(n, D * K, sizeof *at->lse);
-    at->del = net_take(n, S * K, sizeof *at->del);
-    at->der = net_take(n, D * K, sizeof *at->der);
-    at->workspace = net_take(n, ggnn_gat_back_workspace_bytes(y->most.dst, y->most.edges, heads), 1);
+    at->del = net_take(n, (size_t)y->train.src * K, sizeof *at->del);
+    at->der = net_take(n, (size_t)y->train.dst * K, sizeof *at->der);
+    at->workspace = net_take(n, ggnn_gat_back_workspace_bytes(y->train.dst, y->train.edges, heads), 1);
 }
 
 static void gat_forward(net* n, layer* y, mat out)

@@ -80,17 +80,17 @@ static void plan_layer(net* n, layer* y)
         y->finish.normed = net_matrix(n, most->dst, y->out);
         y->finish.inv_deviation = net_take(n, (size_t)most->dst, sizeof(float));
     }
-    y->h = net_matrix(n, most->dst, y->out);
-    if (y->index > 0) y->dx = net_matrix(n, most->src, y->in);
+    y->h = net_matrix(n, y->train.dst, y->out);
+    if (y->index > 0) y->dx = net_matrix(n, y->train.src, y->in);
 }
 
 static void plan_transpose(net* n)
 {
     extent t = {0, 0, 0};
     for (int32_t l = n->model->local || n->config.full_batch ? 0 : 1; l < n->config.layers; l++) {
-        t.dst = larger(t.dst, n->layer[l].most.dst);
-        t.src = larger(t.src, n->layer[l].most.src);
-        t.edges = larger(t.edges, n->layer[l].most.edges);
+        t.dst = larger(t.dst, n->layer[l].train.dst);
+        t.src = larger(t.src, n->layer[l].train.src);
+        t.edges = larger(t.edges, n->layer[l].train.edges);
     }
     void* memory = net_take(n, ggnn_block_transpose_bytes(t.dst, t.src, t.edges), 1);
     if (memory) ggnn_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
@@ -109,8 +109,8 @@ static void plan(net* n)
     }
     plan_transpose(n);
     n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
-    n->dlogits = net_matrix(n, last->most.dst, last->out);
-    n->row_loss = net_take(n, (size_t)last->most.dst, sizeof *n->row_loss);
+    n->dlogits = net_matrix(n, last->train.dst, last->out);
+    n->row_loss = net_take(n, (size_t)last->train.dst, sizeof *n->row_loss);
     if (n->config.model == NET_GCN) n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
     n->column_sums = net_matrix(n, 3 * (rows / NET_SEGMENT + 1), n->widest);
     n->gemm_workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, larger(rows, n->widest)), 1);
@@ -146,8 +146,8 @@ static void set_shapes(net* n, const ggnn_batch* like, const ggnn_batch* chunk)
         y->last = l == c->layers - 1;
         y->in = l ? c->hidden : n->data.features->width;
         y->out = y->last ? c->outputs : c->hidden;
-        y->most = extent_of(&like->hop[c->layers - 1 - l]);
-        if (l == 0 && !net_reads_store(c) && !viewable(n)) n->gathered_rows = y->most.src;
+        y->train = y->most = extent_of(&like->hop[c->layers - 1 - l]);
+        if (l == 0 && !net_reads_store(c) && !viewable(n)) n->gathered_rows = y->train.src;
         if (!chunk) continue;
         if (n->model->local) n->gathered_rows = larger(n->gathered_rows, chunk->hop[0].num_src.max);
         y->most.dst = larger(y->most.dst, chunk->hop[0].num_dst.max);

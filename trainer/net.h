@@ -6,7 +6,8 @@
        net_backward(n);
        net_update(n, learning_rate);
    Everything is allocated by net_create; a step allocates nothing and cannot fail. All results are the same bits for
-   any number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over ops.h. */
+   any number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over ops.h. Weights
+   of edges choose what is sampled; no model multiplies by them. */
 #ifndef TRAINER_NET_H
 #define TRAINER_NET_H
 #include <stdbool.h>

@@ -96,7 +96,7 @@ typedef struct { /* most targets, sources and edges of a layer's block */
 typedef struct {
     int32_t  index, in, out;
     bool     last;
-    extent   most;                /* over training and evaluation */
+    extent   train, most;         /* in training; in training and evaluation */
     param    w, w_res;            /* (in, out), SAGE: [W_self; W_neigh] (2 in, out); residual's (in, out) */
     param    w_pool, a_l, a_r;    /* SAGE pool's (in, in); GAT's (K, out of a head) */
     epilogue pooled, finish;      /* what follows w_pool; what follows the layer */

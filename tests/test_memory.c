@@ -1,0 +1,82 @@
+/* The tools' one allocator. */
+#include "common/memory.h"
+#include "tests/test.h"
+
+static error why;
+
+TEST(blocks_are_zeroed_aligned_and_apart)
+{
+    unsigned char* block[40];
+    for (size_t i = 0; i < 40; i++) {
+        block[i] = memory_new(i * 7, "block", &why);
+        CHECK(block[i] != NULL && (uintptr_t)block[i] % 64 == 0);
+        for (size_t k = 0; k < i * 7; k++) CHECK_EQ(block[i][k], 0);
+        memset(block[i], (int)i + 1, i * 7);
+    }
+    for (size_t i = 0; i < 40; i++)
+        for (size_t k = 0; k < i * 7; k++) CHECK_EQ(block[i][k], i + 1);
+    for (size_t i = 0; i < 40; i++) memory_free(block[i]);
+    memory_free(NULL);
+}
+
+TEST(resizing_keeps_what_fits_and_zeroes_the_rest)
+{
+    unsigned char* a = memory_resize(NULL, 0, 100, "a", &why);
+    memset(a, 9, 100);
+    a = memory_resize(a, 100, 300, "a", &why);
+    for (int k = 0; k < 300; k++) CHECK_EQ(a[k], k < 100 ? 9 : 0);
+    a = memory_resize(a, 300, 50, "a", &why);
+    for (int k = 0; k < 50; k++) CHECK_EQ(a[k], 9);
+    memory_free(a);
+}
+
+static long resident_pages(void)
+{
+    long  pages = 0, ignored;
+    FILE* f = fopen("/proc/self/statm", "r");
+    if (!f) return -1;
+    if (fscanf(f, "%ld %ld", &ignored, &pages) != 2) pages = -1;
+    fclose(f);
+    return pages;
+}
+
+/* Sizes on both sides of where blocks are mapped. */
+TEST(large_blocks_cost_only_what_is_touched)
+{
+    const size_t sizes[] = {(size_t)256 << 20, (size_t)3 << 30};
+    for (int i = 0; i < 2; i++) {
+        long before = resident_pages();
+        char* a = memory_new(sizes[i], "large block", &why);
+        CHECK(a != NULL && (uintptr_t)a % 64 == 0);
+        if (!a) return;
+        CHECK(a[0] == 0 && a[sizes[i] - 1] == 0);
+        a[0] = a[sizes[i] - 1] = 1;
+        CHECK(before < 0 || resident_pages() - before < 20000); /* of 65536 at least; sanitizers keep an eighth */
+        memory_free(a);
+    }
+}
+
+TEST(failure_names_what_was_for_how_much)
+{
+    error said = {""};
+    CHECK(memory_new(memory_product((size_t)1 << 40, 1 << 20, 8), "a matrix", &said) == NULL);
+    CHECK(strstr(said.text, "for a matrix") != NULL);
+    CHECK(memory_product(3, 5, 7) == 105 && memory_product((size_t)1 << 63, 2, 1) == SIZE_MAX);
+    char number[24];
+    snprintf(number, sizeof number, "%ld", memory_calls() + 2);
+    setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
+    void* a = memory_new(10, "first", &said);
+    CHECK(a != NULL && memory_new(10, "second", &said) == NULL);
+    unsetenv("GGNN_TEST_FAIL_ALLOCATION");
+    memory_free(a);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    RUN(blocks_are_zeroed_aligned_and_apart);
+    RUN(resizing_keeps_what_fits_and_zeroes_the_rest);
+    RUN(large_blocks_cost_only_what_is_touched);
+    RUN(failure_names_what_was_for_how_much);
+    return test_finish();
+}
