@@ -899,7 +899,9 @@ static int child_main(int argc, char** argv)
     if (!strcmp(argv[0], "convert")) return convert_main(argc, argv);
     while (!strcmp(argv[0], "forever")) convert(argv[1], argv[2], &(convert_options){.loops = LOOPS_ADD}, &why);
     limit_memory(atol(argv[3]));
-    return convert_main(4, (char*[]){"convert", argv[1], argv[2], "--undirected", NULL});
+    int code = convert_main(4, (char*[]){"convert", argv[1], argv[2], "--undirected", NULL});
+    fflush(NULL);
+    _exit(code); /* the end of libomp hangs where no memory is left */
 }
 
 int main(int argc, char** argv)
