@@ -317,7 +317,7 @@ TEST(members_that_unpack_to_more_or_less_than_declared_are_refused)
         file.data[place + 24] = (uint8_t)(file.data[place + 24] + change);
         int64_t got = read_member(&file, "second", out, &why);
         CHECK_EQ(got, change ? -1 : (int64_t)sizeof letters);
-        if (change) CHECK(strstr(why.text, "the archive"));
+        if (change) CHECK(strstr(why.text, change < 0 ? "holds more than" : "the archive declares"));
         drop(&file);
     }
 #endif

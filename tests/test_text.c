@@ -188,6 +188,24 @@ TEST(windows_slide_over_fields_lines_and_comments)
     free(data);
 }
 
+/* A line of a megabyte: its fields are numbered by bytes from its beginning, which has left the buffer. */
+TEST(errors_name_the_byte_of_a_long_line)
+{
+    size_t size = 1 << 20;
+    char* data = malloc(size + 8);
+    for (size_t i = 0; i < size; i++) data[i] = i % 2 ? ',' : (char)('0' + i / 2 % 10);
+    memcpy(data + size, "x\n", 3);
+    reader r;
+    int64_t v, seen = 0;
+    open_bytes(&r, data, size + 2, "");
+    CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+    while (text_int(&r.t, &v, &r.why)) seen += v == seen % 10;
+    CHECK_EQ(seen, size / 2);
+    CHECK(strstr(r.why.text, "line 1, byte 1048577: no number: \"x\""));
+    close_reader(&r);
+    free(data);
+}
+
 TEST(empty_fields_and_short_lines_are_named)
 {
     reader r;
@@ -288,6 +306,7 @@ int main(int argc, char** argv)
     RUN(reals_refuse_what_is_no_decimal_number);
     RUN(fields_are_bounded);
     RUN(windows_slide_over_fields_lines_and_comments);
+    RUN(errors_name_the_byte_of_a_long_line);
     RUN(empty_fields_and_short_lines_are_named);
     RUN(columns_are_counted_without_reading);
     RUN(gzip_streams_follow_one_another_and_truncation_is_found);
