@@ -49,6 +49,30 @@ static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t round_up(int64_t a, int64_t unit) { return (a + unit - 1) / unit * unit; }
 static inline int64_t pieces(int64_t a, int64_t size) { return (a + size - 1) / size; }
 
+/* The definition of the result as plain loops: what tiles compute, but for the rounding of a fused multiply-add. */
+static void multiply_plain(const product* g, const float* packed, part at)
+{
+    (void)packed;
+    for (int64_t k = 0; k < g->k; k += SEGMENT)
+        for (int64_t i = at.row; i < at.row_end; i++)
+            for (int64_t j = at.column; j < at.column_end; j += WIDEST_PANEL) {
+                float sum[WIDEST_PANEL] = {0};
+                int64_t columns = least(at.column_end - j, WIDEST_PANEL);
+                for (int64_t p = k; p < least(k + SEGMENT, g->k); p++)
+                    for (int64_t x = 0; x < columns; x++)
+                        sum[x] += g->a[i * g->a_row + p * g->a_k] * g->b[p * g->b_k + (j + x) * g->b_column];
+                float* c = g->c + i * g->ldc + j;
+                for (int64_t x = 0; x < columns; x++) c[x] = k == 0 && g->beta == 0 ? sum[x] : c[x] + sum[x];
+            }
+}
+
+/* ---- instances ----------------------------------------------------------------------------------------------------
+   A vector must be as wide as the register: GCC lowers wider ones through memory, ten times slower. Multiply-adds
+   are intrinsics because whether a * b + c is contracted is the compiler's choice. Tile shapes leave a few of the 16
+   or 32 registers for op(B)'s vectors and the broadcast element. */
+#if defined(__GNUC__) && (defined(__SSE2__) || defined(__ARM_NEON))
+#define GEMM_HAVE_VECTOR 1
+
 /* Memory that will be packed next, to be prefetched among the multiply-adds: `columns` of cache lines, `rows` of them
    each, handed out in runs of RUN, one for each tile of C. */
 typedef struct { const float* at; int64_t step, rows, columns, row; } stream;
@@ -73,29 +97,6 @@ static inline const float* next_run(stream* s)
 /* What a tile prefetches: its place in C, two lines a row (c_rows = 0: not that), and a run of something else. */
 typedef struct { const float *c, *run; int64_t c_rows, ldc, run_step; } hints;
 
-/* The definition of the result as plain loops: what tiles compute, but for the rounding of a fused multiply-add. */
-static void multiply_plain(const product* g, const float* packed, part at)
-{
-    (void)packed;
-    for (int64_t k = 0; k < g->k; k += SEGMENT)
-        for (int64_t i = at.row; i < at.row_end; i++)
-            for (int64_t j = at.column; j < at.column_end; j += WIDEST_PANEL) {
-                float sum[WIDEST_PANEL] = {0};
-                int64_t columns = least(at.column_end - j, WIDEST_PANEL);
-                for (int64_t p = k; p < least(k + SEGMENT, g->k); p++)
-                    for (int64_t x = 0; x < columns; x++)
-                        sum[x] += g->a[i * g->a_row + p * g->a_k] * g->b[p * g->b_k + (j + x) * g->b_column];
-                float* c = g->c + i * g->ldc + j;
-                for (int64_t x = 0; x < columns; x++) c[x] = k == 0 && g->beta == 0 ? sum[x] : c[x] + sum[x];
-            }
-}
-
-/* ---- instances ----------------------------------------------------------------------------------------------------
-   A vector must be as wide as the register: GCC lowers wider ones through memory, ten times slower. Multiply-adds
-   are intrinsics because whether a * b + c is contracted is the compiler's choice. Tile shapes leave a few of the 16
-   or 32 registers for op(B)'s vectors and the broadcast element. */
-#if defined(__GNUC__) && (defined(__SSE2__) || defined(__ARM_NEON))
-#define GEMM_HAVE_VECTOR 1
 #define GEMM_LANES 4
 #define GEMM_ROWS 4
 #define GEMM_NAME(x) x##_vector
@@ -104,7 +105,7 @@ static void multiply_plain(const product* g, const float* packed, part at)
 #include "gemm.c"
 #endif
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(GEMM_HAVE_VECTOR) && defined(__x86_64__)
 #include <immintrin.h>
 #define GEMM_HAVE_AVX 1
 #ifdef __clang__
