@@ -5,19 +5,19 @@
 
 #include "error.h"
 
-/* Zeroed memory, 64-byte aligned; bytes = 0 gives a valid pointer. On failure: NULL, and why says what was for how much.
-   Large blocks cost address space only until they are touched. */
+/* Zeroed memory, 64-byte aligned; bytes = 0 gives a valid pointer. Large blocks cost address space only until they
+   are touched. On failure: NULL, and why says what was for how much. */
 void* memory_new(size_t bytes, const char* what, error* why);
 
-/* Grows (or shrinks) to new_bytes, keeping the first min(old_bytes, new_bytes); old may be NULL. On failure returns NULL
-   and old stays valid. The new part is zeroed. */
+/* Grows (or shrinks) to new_bytes, keeping the first min(old_bytes, new_bytes); old may be NULL. The new part is
+   zeroed. On failure returns NULL and old stays valid. */
 void* memory_resize(void* old, size_t old_bytes, size_t new_bytes, const char* what, error* why);
 
 void memory_free(void* memory); /* NULL is fine */
 
-/* a * b * c, or SIZE_MAX where that overflows: no such block exists, so that the allocation fails with its message. */
+/* a * b * c, or SIZE_MAX where that overflows: no such block exists, so the allocation fails with its message. */
 size_t memory_product(size_t a, size_t b, size_t c);
 
-/* The environment's GGNN_TEST_FAIL_ALLOCATION=n makes call number n (from 1) fail; tests count with memory_calls(). */
+/* The environment's GGNN_TEST_FAIL_ALLOCATION=n makes call n (from 1) fail; tests count with memory_calls(). */
 long memory_calls(void);
 #endif

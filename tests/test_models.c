@@ -558,8 +558,8 @@ TEST(gradients_of_many_rows_equal_central_differences)
     fixture_free(f);
 }
 
-/* Rows wider than any buffer that rows are worked on in, and no multiple of a vector. 1205 roundings of 6e-8 of values
-   near 1 add up, as a random walk, to 2e-6. */
+/* Rows wider than any buffer that rows are worked on in, and no multiple of a vector. 1205 roundings of 6e-8 of
+   values near 1 add up, as a random walk, to 2e-6. */
 TEST(wide_rows_equal_the_plain_implementation)
 {
     fixture* f = random_fixture(24, 1205, 3);

@@ -28,7 +28,7 @@ void gemm_blas(float* c, int64_t ldc, const float* a, int64_t lda, bool a_transp
 {
     (void)c, (void)ldc, (void)a, (void)lda, (void)a_transposed, (void)b, (void)ldb, (void)b_transposed;
     (void)m, (void)n, (void)k, (void)beta, (void)workspace;
-    assert(!"gemm_blas: built without a CBLAS");
+    assert(0 && "gemm_blas: built without a CBLAS");
 }
 
 #endif
