@@ -381,6 +381,8 @@ TEST(wrong_usage_exits_with_2_and_names_the_option)
         {"--data planted.ggnn --fanout full --eval sampled", "--eval sampled"},
         {"--data planted.ggnn --patience 3 --eval-every 0", "--patience"},
         {"--data planted.ggnn more", "more"},
+        {"--data planted.ggnn --save ./planted.ggnn", "that is the data"},
+        {"--data planted.ggnn --log planted.ggnn", "that is the data"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK_EQ(train(wrong[i][0]), 2);

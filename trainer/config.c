@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "trainer/gemm.h"
 
@@ -317,6 +318,13 @@ static bool set_fanout(config* c, error* why)
     return true;
 }
 
+/* Two names of one file, so that writing one would destroy the other? */
+static bool same_file(const char* a, const char* b)
+{
+    struct stat x, y;
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 bool config_finish(config* c, error* why)
 {
     if (!set_fanout(c, why)) return false;
@@ -328,6 +336,8 @@ bool config_finish(config* c, error* why)
     if (c->gemm && !gemm_blas_available()) return error_set(why, "--gemm blas: this build has no BLAS");
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
+    if (same_file(c->save, c->data)) return error_set(why, "--save %s: that is the data", c->save);
+    if (same_file(c->log, c->data)) return error_set(why, "--log %s: that is the data", c->log);
     if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
     return true;
 }

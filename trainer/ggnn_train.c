@@ -111,6 +111,9 @@ static bool create(trainer* t, int32_t threads, error* why)
         if (!t->loader) return false;
         t->batches = loader_batches(t->loader, &t->pass);
     }
+    if (c->epochs * t->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
+        return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
+                         (long long)t->batches);
     if (c->eval_every) t->evaluation = evaluation_create(c, &t->task, reads_store, t->loader, threads, &stop, why);
     if (c->eval_every && !t->evaluation) return false;
     t->net = net_create(&network, &data, t->loader ? loader_shape(t->loader) : NULL,

@@ -165,7 +165,7 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     double seconds = progress_seconds() - r->epoch_start;
     double loss = at->loss_rows ? at->loss_sum / (double)at->loss_rows : NAN;
     char validation[128] = "";
-    if (val) snprintf(validation, sizeof validation, "  val loss %.4f  accuracy %.2f %%%s", val->loss,
+    if (val && val->known) snprintf(validation, sizeof validation, "  val loss %.4f  accuracy %.2f %%%s", val->loss,
                       100 * val->metrics.accuracy, best ? " *" : "");
     if (val) r->val_loss = val->loss;
     if (!r->terminal)
