@@ -162,9 +162,10 @@ struct net {
     net_profile profile;
 };
 
-/* For plans: a zeroed array; a matrix whose rows begin at multiples of 64 bytes; a parameter, named with the layer's
+/* arena.c, for plans: columns up to where the next row begins; a zeroed array; a matrix whose rows begin at multiples of 64 bytes; a parameter, named with the layer's
    index, (rows, cols), `fill` everywhere or Glorot-uniform where that is GLOROT. */
 #define GLOROT (-1.0f)
+int64_t mat_padded(int32_t cols);
 void* net_take(net* n, size_t count, size_t size);
 mat   net_matrix(net* n, int64_t rows, int32_t cols);
 param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int32_t cols, float fill);

@@ -1,15 +1,6 @@
 /* ops_cpu.c - the CPU backend: the function of ggnn.h or gemm.h behind each operation, its time and its bytes. */
-#include "common/progress.h"
 #include "trainer/gemm.h"
 #include "trainer/ops_cpu.h"
-
-double cpu_start(void) { return progress_seconds(); }
-
-void cpu_stop(net* n, net_stage stage, double start, int64_t bytes)
-{
-    n->profile.seconds[n->backward][stage] += progress_seconds() - start;
-    n->profile.bytes[n->backward][stage] += bytes;
-}
 
 static int64_t bytes_of(mat a) { return mat_rows(a) * a.cols * (int64_t)sizeof(float); }
 static int64_t edges_of(const ggnn_block* b) { return *b->num_edges.n; }

@@ -16,7 +16,7 @@ void cpu_mean_heads_back(net* n, mat da, mat dout, int32_t heads);
 void cpu_loss(net* n, mat dlogits, mat logits, const net_labels* labels); /* loss.c */
 void cpu_update(net* n, float learning_rate);                             /* optimiser.c */
 
-/* Each op: double start = cpu_start(); ...; cpu_stop(n, stage, start, bytes); */
+/* clock.c. Each op: double start = cpu_start(); ...; cpu_stop(n, stage, start, bytes); */
 double cpu_start(void);
 void   cpu_stop(net* n, net_stage stage, double start, int64_t bytes);
 #endif
