@@ -638,7 +638,7 @@ typedef struct { // node features, edge features (by CSC position), hidden rows
     ggnn_type          type;
     const void* const* base;    // (parts + 2) by slot, as this device reads it; NULL where a slot has no rows
     int64_t            pitch;   // bytes from row to row, >= width * ggnn_type_bytes(type)
-    int64_t*           traffic; // (parts + 2) rows read by slot, added up; NULL: not counted
+    int64_t*           traffic; // (parts + 2) rows read by slot, added up; NULL: not. One thread a counter
 } ggnn_store;
 
 // num_rows rows in one array: base[0]. base (3 entries, the last two unused) must outlive the store.
@@ -666,12 +666,13 @@ GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
 GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                           const ggnn_node* id, int64_t n);
 
-// Stable split of ids by owner (the slot of ggnn_locate): slot s gets ids gather[bound[s] .. bound[s+1]), and
-// id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3). The first part of the all-to-all
-// gather and of GSplit.
+// Stable split of n < 2^31 ids by owner (the slot of ggnn_locate): slot s gets the ids whose indices are
+// gather[bound[s] .. bound[s+1]), and id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3).
+// The first part of the all-to-all gather and of GSplit. Serial, O(n).
 GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
                          const ggnn_node* id, int64_t n);
-// out[i,:] = inp[index[i],:]: the other part. (n, width) rows of `type`.
+// out[i,:] = inp[index[i],:]: the other part. n rows of `type`; index gather packs them by owner, index
+// scatter puts them back in order. out must not overlap inp.
 GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
                            int32_t width, const int32_t* index, int64_t n);
 
@@ -686,9 +687,10 @@ GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t l
 
 typedef enum { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 
-// Factors of a linear aggregation: out[v] = dst[v] * sum over u in N(v) of (src[u] * inp[u]) + self[v] *
-// inp[v]. Any may be NULL: no dst or src factor, no self term. The transpose of this map swaps src and dst
-// and keeps self, so GCN, GraphSAGE's mean and gcn aggregators, and all their backwards are one call each.
+// Factors of a linear aggregation:
+//   out[v] = dst[v] * sum over u in N(v) of (src[u] * inp[u]) + self[v] * inp[v]
+// Any may be NULL: no dst or src factor, no self term. The transpose of this map swaps src and dst and keeps
+// self, so GCN, GraphSAGE's mean and gcn aggregators, and all their backwards are one call each.
 typedef struct {
     const float* src;  // (num_src); in ggnn_aggregate (N) by global id
     const float* dst;  // (num_dst); replaces MEAN's 1/|N(v)| where given
@@ -713,7 +715,7 @@ GGNN_API void ggnn_spmm(float*            out,    // (num_dst, width)  overwritt
                         int32_t           width);
 
 // Backward of MAX, MIN over the transpose t of b: dinp[u,:] = sum over e = (u, v) of weight[e] * dout[v,:]
-// where e was chosen. b gives each edge's offset in its list.
+// where e was chosen, i.e. arg[v,:] is its offset in b's list of v.
 GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b,
                                  const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
                                  const int32_t* arg, int32_t width);
@@ -3677,7 +3679,7 @@ GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block*
 }
 
 // The gradient of logit i of a list with coefficients alpha_i and dropout factors q_i is
-//   dlogit_i = alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j); that sum is dout . out: delta.
+//   dlogit_i = alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j); the sum is dout . out: delta.
 // Lists are gone over by source, in the transpose: dz and del are then sums of a row of their own; der is a
 // sum over b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] +
 // v.
