@@ -26,18 +26,19 @@ build() {
     return 1
 }
 
-# run FOLDER NAME...: runs test programs (all where none is named) and adds up their closing lines
+# run FOLDER NAME...: runs test programs (all where none is named), as many at once as there are cores, and adds up
+# their closing lines
 run() {
-    local folder=$1 name program log line
+    local folder=$1 form name log line
     shift
+    form=$(basename "$folder")
     [ $# -gt 0 ] || set -- $(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
+    printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' >'$logs/$form.NAME' 2>&1"
     for name in "$@"; do
-        program=$folder/tests/$name
-        log=$logs/$(basename "$folder").$name
-        "$program" >"$log" 2>&1
+        log=$logs/$form.$name
         line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
         if [ -z "$line" ]; then
-            fail "$program ended early:"
+            fail "$folder/tests/$name ended early:"
             tail -n 20 "$log"
             continue
         fi
@@ -68,7 +69,7 @@ stage_node64() {
 
 stage_bare() {
     say "without OpenMP, zlib and BLAS"
-    build build/bare tests CC="$CC" NO_OPENMP=1 NO_ZLIB=1 NO_BLAS=1 && run build/bare
+    build build/bare tests CC="$CC" NO_OPENMP=1 NO_ZLIB=1 NO_BLAS=1 && run build/bare $(numerical) test_npy test_text test_convert test_train
 }
 
 stage_clang() {
@@ -88,7 +89,7 @@ stage_tsan() {
 
 # the programs that run in parallel regions; the others start other programs
 numerical() {
-    for name in test_graph test_block test_store test_sparse test_gemm test_models; do
+    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models; do
         [ -f "tests/$name.c" ] && echo "$name"
     done
 }
