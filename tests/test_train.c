@@ -320,12 +320,14 @@ TEST(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch)
     const char* options = "--fanout 4,3 --batch 4 --hidden 48 --epochs 12 --lr-schedule cosine --dropout .3";
     int within = 0;
     CHECK_EQ(trainf("--data planted.ggnn --log whole %s", options), 0);
-    CHECK(interrupted_until_done(options, &within) > 0);
+    for (int round = 0; round < 20 && within == 0; round++) { /* a busy machine may stop between epochs only */
+        CHECK(interrupted_until_done(options, &within) > 0);
+        read_log(&first, "whole", "epoch");
+        read_log(&second, "part", "epoch");
+        CHECK(same_records(&first, &second));
+        CHECK_NEAR(last_number("part", "final", "test_loss"), last_number("whole", "final", "test_loss"), 0);
+    }
     CHECK(within > 0);
-    read_log(&first, "whole", "epoch");
-    read_log(&second, "part", "epoch");
-    CHECK(same_records(&first, &second));
-    CHECK_NEAR(last_number("part", "final", "test_loss"), last_number("whole", "final", "test_loss"), 0);
 }
 
 static bool whole_file(const char* path)
