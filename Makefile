@@ -53,7 +53,7 @@ $(BUILD)/%.o: %.c
 
 # ---- the two commands ------------------------------------------------------------------------------------------------
 run: all
-	@[ -f $(BUILD)/planted.ggnn ] || $(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn
+	$(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn
 	$(BUILD)/ggnn-train --data $(BUILD)/planted.ggnn --model sage --layers 3 --hidden 64 --fanout 10,5,5 --epochs 10
 
 test:
