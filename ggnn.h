@@ -1,15 +1,15 @@
 // ggnn.h - v0.1.0 - graph sampling and GNN kernels in C99
 //
 // Everything that sample-based training of graph neural networks needs besides the dense part: CSC graphs,
-// neighbour samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over parts
-// and host, SpMM, SDDMM, edge softmax, fused graph attention - forward and backward.
+// neighbour samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over
+// parts and host, SpMM, SDDMM, edge softmax, fused graph attention - forward and backward.
 //
 // In ONE C or C++ file:
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
 // In all others just include it. Link with -lm; -fopenmp is used where the compiler has it on.
 //
-// A complete program: the mean of up to two sampled neighbours' rows, for nodes 0 and 3 of a graph of four nodes.
+// A complete program: the mean of up to two sampled neighbours' rows, for nodes 0 and 3 of a small graph.
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
 //     #include <stdio.h>
@@ -42,20 +42,21 @@
 //   global state, no threads but those of GGNN_PARALLEL_FOR, no renumbering of the caller's nodes.
 //
 // GLOSSARY
-//   N nodes   E edges   D targets (dst), S sources (src) of a block   F features   H hidden   K heads   P parts
+//   N nodes   E edges   D targets (dst), S sources (src) of a block   F features   H hidden   K heads
+//   P parts
 //   CSC        in-neighbour lists: row v holds the sources u of the edges u -> v, whose messages v receives
 //   seeds      the nodes whose output is wanted   frontier   the nodes that a hop samples neighbours of
 //   block      one hop, bipartite: targets, sources (the targets come first), CSC with local indices
 //   fanout     neighbours wanted a node; -1: all
 //
 // OPTIONS (define before including, the same in every file)
-//   GGNN_STATIC          all functions static: a private copy, in each file that defines GGNN_IMPLEMENTATION too
+//   GGNN_STATIC          all functions static: a private copy in each file that has GGNN_IMPLEMENTATION
 //   GGNN_NODE64          64-bit global ids (else N < 2^31); files with and without it do not link together
 //   GGNN_CACHE_BYTES     last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
 //   GGNN_ASSERT(c)       checks of preconditions (assert)
 //   GGNN_PARALLEL_FOR(n, body, context)   runs body(context, i) for i in [0, n), in any order, and waits
 //   GGNN_NO_SIMD         the plain loops only
-//   GGNN_SIMD_LEVEL()    at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests, benches)
+//   GGNN_SIMD_LEVEL()    at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests)
 //   GGNN_HEADER          this file's name where it is not "ggnn.h": it includes its own vector loops
 //
 // CONTENTS (search for the tag; the implementation's is [1i] and so on)
@@ -64,15 +65,15 @@
 //   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
 //
 // PROMISES
-//   The same input gives the same bits for any number of threads and on any instruction set. Random numbers are
-//   keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
+//   The same input gives the same bits for any number of threads and on any instruction set. Random numbers
+//   are keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
 //   Float sums run in edge order; a row of more than 256 edges is summed in segments of 256, added in order.
 //   A product in a sum is rounded before it is added: the implementation switches contraction off.
 //
 // PAPERS
 //   Salmon et al. 2011 (Philox)           Hamilton et al. 2017 (GraphSAGE)     Kipf & Welling 2017 (GCN)
-//   Velickovic et al. 2018 (GAT)          Ying et al. 2018 (PinSAGE walks)     Efraimidis & Spirakis 2006 (A-Res)
-//   Yang et al. 2022 (WholeGraph: path doubling, append-unique)                Tang et al. 2024 (XGNN: rejection)
+//   Velickovic et al. 2018 (GAT)         Ying et al. 2018 (PinSAGE walks)  Efraimidis & Spirakis 2006 (A-Res)
+//   Yang et al. 2022 (WholeGraph: path doubling, append-unique)            Tang et al. 2024 (XGNN: rejection)
 //
 // LICENSE: MIT, at the end of this file.
 
@@ -235,8 +236,8 @@ GGNN_HD uint32_t ggnn_dropout_threshold(float p) { return (uint32_t)(p * 65536.0
 GGNN_HD float    ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)(65536u - threshold); }
 // The fields of a row, eight a block, by the widest vectors there are: field[8 b + i] =
 // ggnn_dropout_field(ggnn_random(rng, hop, node, first + b), i) for b in [0, blocks), i in [0, 8).
-GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node, uint32_t first,
-                                  int64_t blocks);
+GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
+                                  uint32_t first, int64_t blocks);
 
 // -log2((draw + 1) / 2^64) with 40 fractional bits, truncated, integers only: so the same on every machine.
 // In [0, 64 * 2^40].
