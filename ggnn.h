@@ -72,8 +72,8 @@
 //
 // PAPERS
 //   Salmon et al. 2011 (Philox)           Hamilton et al. 2017 (GraphSAGE)     Kipf & Welling 2017 (GCN)
-//   Velickovic et al. 2018 (GAT)         Ying et al. 2018 (PinSAGE walks)  Efraimidis & Spirakis 2006 (A-Res)
-//   Yang et al. 2022 (WholeGraph: path doubling, append-unique)            Tang et al. 2024 (XGNN: rejection)
+//   Velickovic et al. 2018 (GAT)          Ying et al. 2018 (PinSAGE walks)     Tang et al. 2024 (XGNN)
+//   Yang et al. 2022 (WholeGraph: path doubling, append-unique)       Efraimidis & Spirakis 2006 (A-Res)
 //
 // LICENSE: MIT, at the end of this file.
 
