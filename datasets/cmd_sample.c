@@ -32,10 +32,7 @@ typedef struct { /* everything that is printed */
 
 /* ---- printing one array either way ---------------------------------------------------------------------------------- */
 
-typedef struct {
-    json* j; /* NULL: as text */
-} printer;
-
+/* j NULL: as text. */
 static void print_ints(json* j, const char* name, const void* values, size_t width, int64_t n)
 {
     if (j) json_begin_array(j, name);
@@ -96,7 +93,7 @@ static void print_hop_table(const ggnn_batch* b, int32_t h, const char* about)
 
 static void print_round(void* context, int32_t round, const ggnn_path* work, int32_t m)
 {
-    json* j = ((printer*)context)->j;
+    json* j = context;
     char name[32];
     if (round == 0) {
         print_ints(j, "s", work->s, sizeof *work->s, m);
@@ -116,7 +113,6 @@ static void trace_target(const job* w, json* j, int32_t h, ggnn_node v)
     int64_t fanout = w->how.fanout[h];
     bool shrinks = w->how.method == GGNN_FISHER_YATES || w->how.method == GGNN_PATH_DOUBLING;
     bool drawn = shrinks || w->how.method == GGNN_REJECTION || w->how.method == GGNN_REPLACEMENT;
-    printer to = {j};
     if (!drawn || fanout <= 0 || fanout > GGNN_FANOUT_MAX || list.degree == 0) return;
     if (list.degree <= fanout && w->how.method != GGNN_REPLACEMENT) return;
     for (int64_t i = 0; i < fanout; i++)
@@ -131,7 +127,7 @@ static void trace_target(const job* w, json* j, int32_t h, ggnn_node v)
     }
     print_ints(j, "draw", draw, sizeof *draw, fanout);
     if (w->how.method == GGNN_PATH_DOUBLING) {
-        ggnn_path_doubling(offset, &work, draw, list.degree, (int32_t)fanout, print_round, &to);
+        ggnn_path_doubling(offset, &work, draw, list.degree, (int32_t)fanout, print_round, j);
         print_ints(j, "offset", offset, sizeof *offset, fanout);
     }
     if (j) json_end_object(j);

@@ -44,12 +44,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 /* Files with 0 to 5 sections of every type. */
 static size_t fuzz_seed(int which, uint8_t* out, size_t room)
 {
-    char path[] = "/tmp/ggnn-fuzz-XXXXXX";
+    char path[4096];
     const int64_t dim[4] = {6, 3, 2, 1};
     size_t size;
     ggnn_file_writer w;
     FILE* in;
     int fd;
+    snprintf(path, sizeof path, "%s/ggnn-fuzz-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (which > 5 || (fd = mkstemp(path)) < 0) return 0;
     close(fd);
     ggnn_file_create(&w, path);
