@@ -1,7 +1,9 @@
 /* ggnn-data verify: every check there is, one after the other; the exit code says whether all held. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/json.h"
+#include "common/memory.h"
 #include "common/parallel.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
@@ -93,6 +95,32 @@ static bool check_splits(dataset* d, error* why)
     return true;
 }
 
+static int compare_ids(const void* a, const void* b)
+{
+    int64_t x = *(const int64_t*)a, y = *(const int64_t*)b;
+    return (x > y) - (x < y);
+}
+
+/* convert writes external ids in ascending order; only others need to be sorted to see that no two are alike. */
+static bool check_ids(dataset* d, error* why)
+{
+    const int64_t* id = d->external_id;
+    int64_t v = 1;
+    while (id && v < d->num_nodes && id[v - 1] < id[v]) v++;
+    if (!id || v >= d->num_nodes) return true;
+    size_t bytes = memory_product((size_t)d->num_nodes, sizeof *id, 1);
+    int64_t* sorted = memory_new(bytes, "external ids in order", why);
+    if (!sorted) return false;
+    memcpy(sorted, id, bytes);
+    qsort(sorted, (size_t)d->num_nodes, sizeof *sorted, compare_ids);
+    for (v = 1; v < d->num_nodes && sorted[v - 1] != sorted[v];) v++;
+    bool distinct = v == d->num_nodes;
+    if (!distinct)
+        error_set(why, "%s: section 'external_id': %lld names more than one node", d->file.path, (long long)sorted[v]);
+    memory_free(sorted);
+    return distinct;
+}
+
 static const struct {
     const char* name;
     bool (*holds)(dataset* d, error* why);
@@ -102,7 +130,8 @@ static const struct {
               {"identity", check_identity, "the graph is the one that the file names"},
               {"features", check_features, "every value is finite"},
               {"labels", check_labels, "every label is a class or unknown"},
-              {"splits", check_splits, "every node is in none, train, val or test"}};
+              {"splits", check_splits, "every node is in none, train, val or test"},
+              {"ids", check_ids, "no two nodes have one external id"}};
 enum { num_checks = sizeof checks / sizeof checks[0] };
 
 static void report(json* j, bool as_json, const char* name, const char* what, bool holds, const error* why)

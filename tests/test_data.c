@@ -546,7 +546,7 @@ typedef struct { /* a graph of 3 nodes and 4 edges with everything, in which one
     int32_t label[3];
     float target[3];
     uint8_t split[6];
-    int64_t crc;
+    int64_t crc, external_id[3];
     bool real; /* labels are real, features are halves */
 } contents;
 
@@ -560,6 +560,7 @@ static const contents good_contents = {{0, 2, 3, 4},
                                        {0.5f, -1, NAN},
                                        {0, 1, 2, 3, 0, 0},
                                        -1,
+                                       {7, -7, 0},
                                        false};
 
 static void write_contents(const contents* c)
@@ -570,7 +571,8 @@ static void write_contents(const contents* c)
                 ggnn_file_append(&w, "indices", DATASET_NODE, 1, &four, c->indices) &&
                 ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &four, c->weight) &&
                 ggnn_file_append(&w, "edge_feat", GGNN_FILE_F32, 2, edge_feat, c->edge_feat) &&
-                ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, split, c->split);
+                ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, split, c->split) &&
+                ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &three, c->external_id);
     if (c->real)
         good = good && ggnn_file_append(&w, "feat", GGNN_FILE_F16, 2, feat, c->half) &&
                ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &three, c->target);
@@ -645,6 +647,8 @@ TEST(verify_finds_what_is_wrong)
     check_verify_finds(&c, "node 1 has value 4 in split 1");
     c = good_contents, c.crc = 5;
     check_verify_finds(&c, "section 'graph_crc' is 00000005");
+    c = good_contents, c.external_id[2] = 7;
+    check_verify_finds(&c, "section 'external_id': 7 names more than one node");
 }
 
 TEST(verify_finds_a_flipped_byte_and_goes_on)
@@ -722,7 +726,7 @@ TEST(export_writes_matrix_market_and_csv)
     static const char mtx[] = "%%MatrixMarket matrix coordinate real general\n% row: source, column: target\n3 3 4\n"
                               "2 1 1\n3 1 2\n1 2 3\n1 3 0.1\n";
     static const char edges[] = "src,dst,weight\n1,0,1\n2,0,2\n0,1,3\n0,2,0.1\n";
-    static const char nodes[] = "node,label,split_0,split_1\n0,0,none,test\n1,-1,train,none\n2,1,val,none\n";
+    static const char nodes[] = "node,external_id,label,split_0,split_1\n0,7,0,none,test\n1,-7,-1,train,none\n2,0,1,val,none\n";
     static const char feat[] = "1,2\n3,4\n5,6\n", half[] = "0,5.9604645e-08\n1,-65504\n65504,1.1920929e-07\n";
     contents c = good_contents;
     c.weight[3] = .1f;
