@@ -10,6 +10,7 @@
 // In all others just include it. Link with -lm; -fopenmp is used where the compiler has it on.
 //
 // A complete program: the mean of up to two sampled neighbours' rows, for nodes 0 and 3 of a small graph.
+// cc -I. program.c -lm
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
 //     #include <stdio.h>
@@ -48,9 +49,15 @@
 //   seeds      the nodes whose output is wanted   frontier   the nodes that a hop samples neighbours of
 //   block      one hop, bipartite: targets, sources (the targets come first), CSC with local indices
 //   fanout     neighbours wanted a node; -1: all
+//   degree     length of a node's list
+//   offset     place of an edge in its node's list      position   its place in the whole graph's edge order
+//   edge       its place in the block's own order
+//   part, host tier, cache   where rows live: memory of one of P devices, of the host, of this device alone
+//   traffic    rows or lists read, counted by where they live
 //
 // OPTIONS (define before including, the same in every file)
-//   GGNN_STATIC          all functions static: a private copy in each file that has GGNN_IMPLEMENTATION
+//   GGNN_STATIC          all functions static: a private copy in each file that has GGNN_IMPLEMENTATION, and
+//                        only such files may include it then
 //   GGNN_NODE64          64-bit global ids (else N < 2^31); files with and without it do not link together
 //   GGNN_CACHE_BYTES     last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
 //   GGNN_ASSERT(c)       checks of preconditions (assert)
@@ -59,7 +66,7 @@
 //   GGNN_SIMD_LEVEL()    at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests)
 //   GGNN_HEADER          this file's name where it is not "ggnn.h": it includes its own vector loops
 //
-// CONTENTS (search for the tag; the implementation's is [1i] and so on)
+// CONTENTS (search for the tag; the implementation's are [1i], [3i] .. [9i]: [2] is all inline)
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
 //   [9] ATTENTION
 //   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
@@ -71,9 +78,14 @@
 //   A product in a sum is rounded before it is added: the implementation switches contraction off.
 //
 // PAPERS
-//   Salmon et al. 2011 (Philox)           Hamilton et al. 2017 (GraphSAGE)     Kipf & Welling 2017 (GCN)
-//   Velickovic et al. 2018 (GAT)          Ying et al. 2018 (PinSAGE walks)     Tang et al. 2024 (XGNN)
-//   Yang et al. 2022 (WholeGraph: path doubling, append-unique)       Efraimidis & Spirakis 2006 (A-Res)
+//   Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3            Philox
+//   Yang et al. 2022, WholeGraph (SC)                    path doubling, append-unique, rows over parts
+//   Tang et al. 2024, XGNN (PVLDB 17)                    rejection sampling, one accessor over all memories
+//   Efraimidis & Spirakis 2006, Weighted random sampling with a reservoir      A-Res
+//   Ying et al. 2018, PinSAGE (KDD)                      neighbours by random walks
+//   Polisetty et al. 2023, GSplit                        one mini-batch split by owner
+//   Kipf & Welling 2017, GCN (ICLR)                      Hamilton et al. 2017, GraphSAGE (NeurIPS)
+//   Velickovic et al. 2018, Graph attention networks (ICLR)
 //
 // LICENSE: MIT, at the end of this file.
 
@@ -160,10 +172,12 @@ GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b)
 // word / 4. step < 2^30, node < 2^48. Draw j is words 2j (high) and 2j + 1 (low) of its stream. Salmon et al.
 // 2011.
 
+// What is drawn for. SAMPLE, EVALUATE and PRESAMPLE draw alike: draw j is the j-th of the node; for the
+// reservoir j = offset - fanout, for A-Res j = offset.
 typedef enum {
-    GGNN_PURPOSE_SAMPLE,            // draw j is the j-th; reservoir: index - fanout; A-Res: the edge's
-    GGNN_PURPOSE_EVALUATE,          // offset in its list. The same for the next two
-    GGNN_PURPOSE_PRESAMPLE,         // pre-sampling for cache policies: never sees training's own draws
+    GGNN_PURPOSE_SAMPLE,            // neighbours, in training
+    GGNN_PURPOSE_EVALUATE,          // in evaluation
+    GGNN_PURPOSE_PRESAMPLE,         // before training, for cache policies: never sees training's own draws
     GGNN_PURPOSE_WALK,              // block walk * length + step: words 0, 1 neighbour, 2 restart
     GGNN_PURPOSE_EPOCH,             // epoch order
     GGNN_PURPOSE_WEIGHTS,           // initial weights
@@ -430,29 +444,31 @@ GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* list
 // =============================================================================
 // ==== [4] SAMPLE: neighbours of one node; random walks
 // =============================================================================
-// Every method is a function of (list, fanout, rng, hop, node). fanout < 0 takes the whole list, 0 nothing; a
-// list of at most fanout edges is taken whole, in order (not by REPLACEMENT and WALK). Above GGNN_FANOUT_MAX,
-// Fisher-Yates, path doubling and rejection return the reservoir's sample, as their sets would no longer fit
-// a GPU's shared memory.
+// Every method is a function of (list, fanout, rng, hop, node). Of a list of n edges it takes m = fanout:
+// fanout < 0 takes the whole list, 0 nothing; n <= m takes the whole list too, in order (not by REPLACEMENT
+// and WALK). Above GGNN_FANOUT_MAX, Fisher-Yates, path doubling and rejection return the reservoir's sample,
+// as their sets would no longer fit a GPU's shared memory.
 
 typedef enum {
-    GGNN_FISHER_YATES,  // draw r_i in [0, N-1-i]; take what slot r_i holds; it gets what N-1-i holds
+    GGNN_FISHER_YATES,  // for i < m draw r_i in [0, n-1-i]; take what slot r_i holds; it gets what slot
+                        // n-1-i holds, which draw i gives up. Slot s holds s at first
     GGNN_PATH_DOUBLING, // the same result by a parallel algorithm: WholeGraph, Algorithm 1
-    GGNN_REJECTION,     // the first k distinct of the node's draws in [0, N), as drawn: XGNN
-    GGNN_RESERVOIR,     // slot s holds s; for i = k..N-1 draw r in [0, i]; r < k: slot r gets i. O(degree)
-    GGNN_WEIGHTED,      // A-Res: the k least -log2(u)/w, ascending; weight 0 never. O(degree)
-    GGNN_REPLACEMENT,   // fanout independent draws in [0, N)
-    GGNN_WALK           // PinSAGE: the fanout most visited nodes of random walks; weights are the visits
+    GGNN_REJECTION,     // the first m distinct of the node's draws in [0, n), as drawn: XGNN
+    GGNN_RESERVOIR,     // m slots, s holds s; for i = m..n-1 draw r in [0, i]; r < m: slot r gets i. O(n)
+    GGNN_WEIGHTED,      // A-Res: the m least -log2(u)/w, ascending; weight 0 never. O(n)
+    GGNN_REPLACEMENT,   // m independent draws in [0, n)
+    GGNN_WALK           // PinSAGE: the m most visited nodes of random walks; weights are the visits
 } ggnn_method;
 
 enum { GGNN_FANOUT_MAX = 1024 };
 
-// Least scratch for one call of ggnn_sample_list at this fanout and degree.
+// Least scratch for one call of ggnn_sample_list at this fanout.
 GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 
-// Samples one list. offset (min(fanout, degree), or fanout for REPLACEMENT) gets offsets into the list.
-// Returns how many were taken, or -1 when WEIGHTED meets a weight that is negative or not finite. Any method
-// but WALK. Expected O(fanout) but where the method says otherwise; REJECTION draws N (H(N) - H(N-k)) times.
+// Samples one list. offset gets offsets into the list; it has room for min(fanout, degree) of them (fanout <
+// 0: degree; REPLACEMENT: fanout). Returns how many were taken, or -1 when WEIGHTED meets a weight that is
+// negative or not finite. Any method but WALK. Expected O(m) but where the method says otherwise; REJECTION
+// draws about n ln(n / (n - m)) times.
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
 
@@ -464,7 +480,8 @@ typedef struct {
     int64_t s[GGNN_FANOUT_MAX];     // the draws, sorted (equal ones in draw order)
     int32_t p[GGNN_FANOUT_MAX];     // which draw s[i] was
     int32_t q[GGNN_FANOUT_MAX];     // the inverse: draw i is s[q[i]]
-    int32_t chain[GGNN_FANOUT_MAX]; // draw that last overwrote slot n-1-i (i: none), then doubled
+    int32_t chain[GGNN_FANOUT_MAX]; // draw that last overwrote slot n-1-i, which draw i gives up (i: none);
+                                    // then doubled
 } ggnn_path;
 GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t* r, int64_t n, int32_t m,
                                  void (*watch)(void* context, int32_t round, const ggnn_path* work,
@@ -503,7 +520,7 @@ typedef enum { GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH } ggnn_unique_kind;
 typedef struct ggnn_unique { // read it to learn, change it never
     ggnn_unique_kind kind;
     int64_t          num_nodes; // ids are < num_nodes
-    int64_t          max_ids;   // distinct ids a batch may have
+    int64_t          max_ids;   // distinct ids a batch may have, <= num_nodes
     uint64_t         mask;      // slots - 1 of the hash table
     uint32_t         base;      // local id = value - base, valid when < count
     uint32_t         count;     // distinct ids in this batch
@@ -515,7 +532,7 @@ typedef struct ggnn_unique_slot {
     uint32_t  value;
 } ggnn_unique_slot;
 
-// The first slot that an id probes: Fibonacci hashing, high bits.
+// The first slot that an id probes: Fibonacci hashing, whose middle bits every bit of the id has mixed.
 GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask)
 {
     return (uint64_t)id * 0x9E3779B97F4A7C15u >> 20 & mask;
@@ -523,17 +540,20 @@ GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask)
 
 // Direct map while two of them fit the cache: 4 N <= GGNN_CACHE_BYTES / 2; else hash.
 GGNN_API ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes);
-// Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31.
+// Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31;
+// above num_nodes it counts as that.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
-// The object at the start of memory (64-byte aligned; of _bytes), cleared, ready. NULL when memory is NULL.
+// The object at the start of memory (of _bytes; aligned as malloc's, to 64 bytes is best), cleared, ready.
+// NULL when memory is NULL.
 GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes,
                                        int64_t max_ids);
 // Starts a batch: forgets all ids. O(1), but for one clearing every 2^31 ids.
 GGNN_API void ggnn_unique_begin(ggnn_unique* seen);
 
 // Looks up n ids; new ones are appended to list in order of first occurrence. list is this batch's list so
-// far (seen->count entries). local (n) gets the local id of each (NULL: not wanted). GGNN_ERROR_ID: an id
-// outside [0, N); GGNN_ERROR_CAPACITY: more than max_ids distinct; *bad is the index of the first such input;
+// far (seen->count entries), with room for max_ids, or for one more than it will hold (an entry past its end
+// may be written). local (n) gets the local id of each (NULL: not wanted). GGNN_ERROR_ID: an id outside [0,
+// N); GGNN_ERROR_CAPACITY: more than max_ids distinct; *bad is the index of the first such input;
 // what came before is done. Serial; O(n) expected; prefetches. id must not overlap list; local may be the
 // same memory as id where both are 4 bytes wide.
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
@@ -544,8 +564,9 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
 // =============================================================================
 // A hop is a bipartite block: targets [0, num_dst), sources [0, num_src), of which the first num_dst are the
 // targets. All hops of a batch share one list of global ids: the targets and sources of hop h are its first
-// num_dst and num_src entries. Hop 0 is the seeds' own; training's layer l of L runs on hop L - 1 - l.
-// Sources and edges number < 2^31.
+// num_dst and num_src entries, and the targets of hop h + 1 are all sources of hop h. Hop 0 is the seeds'
+// own; training's layer l of L runs on hop L - 1 - l. Sizes are read as *block.num_src.n; < 2^31 sources and
+// edges.
 
 typedef struct {
     ggnn_count num_dst, num_src, num_edges;
@@ -591,8 +612,8 @@ typedef struct {
 // or edges could reach 2^31, hops outside 1..8, fanout above E, negative walks). Most of a large bound is
 // never touched.
 GGNN_API size_t ggnn_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
-// Lays the batch out in memory (64-byte aligned, of ggnn_batch_bytes). GGNN_ERROR_ARGUMENT where that is 0 or
-// NULL.
+// Lays the batch out in memory (of ggnn_batch_bytes; aligned as malloc's, to 64 bytes is best).
+// GGNN_ERROR_ARGUMENT where that is 0 or NULL.
 GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                      int64_t max_seeds, void* memory);
 
@@ -683,8 +704,8 @@ GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t l
 // All take a block (or its transpose) and dense row-major matrices with ld_ elements from row to row, and
 // write every element of their outputs' rows. Precondition: ggnn_block_validate. None can fail; none
 // allocates. Per-edge inputs and outputs are indexed by block->edge where that is given (a transpose), so
-// that forward and backward share arrays.
-// Columns are split evenly over K heads: heads must divide width.
+// that forward and backward share arrays. A block's own weights (block->weight) count only where they are
+// passed as `weight`. Columns are split evenly over K heads: heads must divide width.
 
 typedef enum { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 
@@ -731,10 +752,12 @@ GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* 
 // aggregator).
 GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
 
-// GCN under sampling, Kipf & Welling 2017: src[u] = 1/sqrt(d_u), d = in-degree in the graph + 1;
-// dst[v] = degree/sampled * 1/sqrt(d_v), so that the neighbour sum is unbiased; self[v] = 1/d_v. Full fanout
-// is exactly theirs. inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; id is the batch's list;
-// src may be NULL (input layer: pass inv_sqrt itself to ggnn_aggregate).
+// GCN under sampling, Kipf & Welling 2017: the factors of a SUM. src[u] = 1/sqrt(d_u) (num_src), d =
+// in-degree in the graph + 1; dst[v] = degree/sampled * 1/sqrt(d_v) (num_dst), so that the neighbour sum is
+// unbiased where every edge is as likely to be sampled (not by WEIGHTED or WALK); self[v] = 1/d_v (num_dst).
+// Full fanout is exactly theirs; v itself comes in by `self`, so that a self-loop in a list counts once more.
+// inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; id is the batch's list; src may be NULL
+// (input layer: pass inv_sqrt itself to ggnn_aggregate).
 GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g);
 GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const ggnn_node* id,
                              const float* inv_sqrt, const ggnn_graph* g);
@@ -775,7 +798,7 @@ GGNN_API void ggnn_exp2_array(float* x, int64_t n);
 // =============================================================================
 
 typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
-    float            slope;  // of LeakyReLU: GAT uses .2
+    float            slope;  // of LeakyReLU, >= 0: GAT uses .2
     float            dropout;// of attention coefficients; 0: none
     int32_t          layer;  // keys the dropout field, with rng and the target's global id
     ggnn_rng         rng;    // purpose GGNN_PURPOSE_ATTENTION_DROPOUT
@@ -792,8 +815,9 @@ GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const floa
 // Fused graph attention, Velickovic et al. 2018, with no (E, width) buffer: target v attends to itself and
 // its list, per head:
 //   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] z[u,:]
-// Edge 0 of the row is v itself, edge 1 + i its i-th neighbour: that order sums and keys dropout
-// (which acts on alpha after the softmax). One pass, running maximum over chunks of 256 edges.
+// Entry 0 of the row is v itself, entry 1 + i its i-th neighbour: that order sums and keys dropout (which
+// acts on alpha after the softmax); a self-loop in the list counts once more. One pass, running maximum over
+// chunks of 256 entries.
 GGNN_API void ggnn_gat(float*                out,    // (num_dst, width)  overwritten
                        int64_t               ld_out, //
                        float*                lse,    // (num_dst, heads)  overwritten: log2 of the sum of e^l
@@ -807,7 +831,9 @@ GGNN_API void ggnn_gat(float*                out,    // (num_dst, width)  overwr
                        const ggnn_attention* how);
 
 // Its backward over the transpose t, one pass, deterministic. alpha is computed again from lse. workspace
-// holds the gradient of each logit.
+// holds the gradient of each sum el[u] + er[v]. What el and er add to dz, and their vectors' gradients, are
+//   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
+//   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads);
 GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwritten; not yet what el, er add
                               int64_t           ld_dz,   //
@@ -1561,10 +1587,11 @@ static void ggnni_replacement(int64_t* offset, int64_t n, int64_t m, ggnni_draws
     for (int64_t i = 0; i < m; i++) offset[i] = ggnni_next(&draws, i, n);
 }
 
-// WholeGraph, Algorithm 1. Why it gives what Fisher-Yates gives: slot n-1-j is given up at draw j, and its
-// content then is that of the slot which an earlier draw last moved there: following "last overwritten by
-// draw" from j leads to the slot that was never overwritten. Links lead to smaller draws only (r_p = n-1-j
-// needs p <= j), so doubling m times suffices.
+// WholeGraph, Algorithm 1. Why it gives what Fisher-Yates gives: draw j gives slot n-1-j up, whose content
+// then is its own number, or what the draw p that last overwrote it (r_p = n-1-j) moved there: the content
+// of slot n-1-p. So a link leads from j to p, the content is found at the chain's end, and a link leads to a
+// smaller draw, as r_p <= n-1-p; or p = j, where draw j took its own last slot, after which no draw asks for
+// it. A chain of m draws has fewer than m links, so that ceil(log2 m) doublings reach its end.
 GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t* r, int64_t n, int32_t m,
                                  void (*watch)(void* context, int32_t round, const ggnn_path* work,
                                                int32_t m),
@@ -1772,8 +1799,8 @@ static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int6
     memset(seen, 0, sizeof *seen);
     seen->kind = kind;
     seen->num_nodes = num_nodes;
-    seen->max_ids = max_ids;
-    seen->mask = (uint64_t)ggnni_unique_slots(max_ids) - 1;
+    seen->max_ids = ggnni_min(max_ids, num_nodes);
+    seen->mask = (uint64_t)ggnni_unique_slots(seen->max_ids) - 1;
 }
 
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
@@ -1818,7 +1845,7 @@ static void ggnni_unique_prefetch(const ggnn_unique* seen, ggnn_node id)
 }
 
 // Local id of one id, in range. No branch on "new": which ids are new is hard to predict. The list gets a
-// guess at its end, which counts only when the id is new.
+// guess past its end, which counts only when the id is new.
 static int32_t ggnni_unique_direct(ggnn_unique* seen, ggnn_node* list, ggnn_node id)
 {
     uint32_t known = seen->value[id] - seen->base, count = seen->count;
@@ -2026,7 +2053,7 @@ static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_s
     memset(b, 0, sizeof *b);
     b->workspace = state;
     b->num_seeds.max = max_seeds;
-    b->id = (ggnn_node*)ggnni_carve(base, &used, ggnn_batch_max_ids(g, how, max_seeds), sizeof *b->id);
+    b->id = (ggnn_node*)ggnni_carve(base, &used, ggnn_batch_max_ids(g, how, max_seeds) + 1, sizeof *b->id);
     b->seed_local = (int32_t*)ggnni_carve(base, &used, max_seeds, sizeof *b->seed_local);
     for (int32_t h = 0; h < how->num_hops; h++) {
         ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
@@ -3557,7 +3584,7 @@ typedef struct {
 
 static void ggnni_gat_dropout(ggnni_gat* s, const ggnn_attention* how)
 {
-    GGNN_ASSERT(how->dropout >= 0.0f && how->dropout < 1.0f);
+    GGNN_ASSERT(how->dropout >= 0.0f && how->dropout < 1.0f && how->slope >= 0.0f);
     s->how = how;
     s->threshold = ggnn_dropout_threshold(how->dropout);
     s->kept = ggnn_dropout_scale(s->threshold);
@@ -3679,8 +3706,10 @@ GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block*
     ggnni_gat_run(&s, ggnni_gat_piece, b);
 }
 
-// The gradient of logit i of a list with coefficients alpha_i and dropout factors q_i is
-//   dlogit_i = alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j); the sum is dout . out: delta.
+// Logits are kept times log2 e, so alpha = 2^(logit - lse). The gradient of logit i of a list with
+// coefficients alpha_i and dropout factors q_i is
+//   alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j); the sum is dout . out: delta.
+// Times LeakyReLU's slope it is that of el[u] + er[v]: this is what dlogit holds.
 // Lists are gone over by source, in the transpose: dz and del are then sums of a row of their own; der is a
 // sum over b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] +
 // v.
@@ -4246,7 +4275,7 @@ static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream
         GGNNI_V(ggnni_u64) word[4], low, high;
         GGNNI_V(ggnni_philox)(word, key, streams, step, lane);
         low = (word[0] & 0xffffffffu) | word[1]
-                                            << 32; // fields 0 to 3 of each lane, the first in the lowest byte
+                                            << 32; // fields 0 to 3 of each lane, the first in the lowest bits
         high = (word[2] & 0xffffffffu) | word[3] << 32;
         for (int i = 0; i < WIDTH; i++) {
             uint64_t half[2];

@@ -124,6 +124,23 @@ TEST(the_table_survives_the_wrap_of_its_values)
     }
 }
 
+TEST(append_writes_nothing_behind_a_full_list)
+{
+    static const ggnn_node id[] = {7, 9, 7, 3, 3, 9, 7, 3};
+    for (int k = 0; k < 2; k++)
+        for (int64_t room = 3; room <= 20; room++) {
+            ggnn_unique* seen = unique_new(kinds[k], 100, room);
+            ggnn_node*   list = malloc((size_t)room * sizeof *list); /* what lies behind it is not ours */
+            int64_t      bad;
+            ggnn_unique_begin(seen);
+            for (int again = 0; again < 3; again++)
+                CHECK_EQ(ggnn_unique_append(seen, list, NULL, id, 8, &bad), GGNN_OK);
+            CHECK_EQ(seen->count, 3);
+            free(list);
+            free(seen);
+        }
+}
+
 TEST(choose_takes_the_direct_map_while_it_fits_the_cache)
 {
     CHECK_EQ(ggnn_unique_choose(1000), GGNN_UNIQUE_DIRECT);
@@ -237,6 +254,31 @@ TEST(every_instruction_set_draws_the_same_sample)
         }
     simd_level = 3;
     random_graph_free(g);
+}
+
+/* Every node of a complete graph with loops: the list of ids is full, and more edges lead to what is in it. */
+TEST(a_table_may_be_roomier_than_its_batch)
+{
+    enum { N = 16 };
+    int64_t       indptr[N + 1];
+    ggnn_node     indices[N * N], seed = 5;
+    ggnn_csc      csc = {indptr, NULL, indices, NULL, N * N};
+    ggnn_graph    g = ggnn_graph_plain(&csc, N, N * N);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {-1, -1}, 0, 0, {0, 0, 0}};
+    for (int64_t i = 0; i <= N; i++) indptr[i] = i * N;
+    for (int i = 0; i < N * N; i++) indices[i] = (ggnn_node)(i % N);
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique* seen = unique_new(kinds[k], N, 1000);
+        void*        memory = malloc(ggnn_batch_bytes(&g, &how, 1));
+        ggnn_batch   b;
+        CHECK_EQ(ggnn_batch_init(&b, &g, &how, 1, memory), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, seen, &g, &how, &rng, &seed, 1), GGNN_OK);
+        CHECK_EQ(*b.hop[1].num_src.n, N);
+        CHECK_EQ(b.seed_local[0], 0);
+        CHECK_EQ(b.id[0], 5);
+        free(memory);
+        free(seen);
+    }
 }
 
 TEST(a_batch_of_no_seeds_or_isolated_seeds_is_empty)
@@ -596,9 +638,11 @@ int main(int argc, char** argv)
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
     RUN(append_stops_at_what_does_not_fit_and_at_bad_ids);
     RUN(the_table_survives_the_wrap_of_its_values);
+    RUN(append_writes_nothing_behind_a_full_list);
     RUN(choose_takes_the_direct_map_while_it_fits_the_cache);
     RUN(batches_are_what_the_definitions_say);
     RUN(every_instruction_set_draws_the_same_sample);
+    RUN(a_table_may_be_roomier_than_its_batch);
     RUN(a_batch_of_no_seeds_or_isolated_seeds_is_empty);
     RUN(a_graph_of_no_nodes_gives_an_empty_batch);
     RUN(bad_input_is_an_error_that_names_the_node);
