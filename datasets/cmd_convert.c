@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/same_file.h"
 #include "datasets/commands.h"
 #include "datasets/convert.h"
 
@@ -106,7 +107,8 @@ int convert_main(int argc, char** argv)
     how.format = (convert_format)format;
     how.loops = (convert_loops)loops;
     how.seed = (uint64_t)seed;
-    if (!settle(&how, &given, &why)) {
+    if (same_file(path[0], path[1])) error_set(&why, "%s: IN and OUT are one file", path[1]);
+    if (why.text[0] || !settle(&how, &given, &why)) {
         fprintf(stderr, "ggnn-data: convert: %s\n", why.text);
         return EXIT_WRONG_USAGE;
     }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/progress.h"
+#include "common/same_file.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
 
@@ -296,5 +297,9 @@ int export_main(int argc, char** argv)
                        "Writes a .ggnn file in a format that other programs read. A folder OUT must be new or empty.",
                        table, argc, argv, argument, &num_arguments, 2, 2, &exit_code))
         return exit_code;
+    if (same_file(argument[0], argument[1])) {
+        fprintf(stderr, "ggnn-data: export: %s: FILE and OUT are one file\n", argument[1]);
+        return EXIT_WRONG_USAGE;
+    }
     return export_dataset(argument[0], argument[1], (export_format)format, &why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -76,7 +76,7 @@ static void print_hop_table(const ggnn_batch* b, int32_t h, const char* about)
     const ggnn_block* hop = &b->hop[h];
     printf("\nhop %" PRId32 ": %" PRId64 " targets, %" PRId64 " sources, %" PRId64 " edges\n", h, *hop->num_dst.n,
            *hop->num_src.n, *hop->num_edges.n);
-    printf("  local      node  sampled: node(local)@edge%s\n", about);
+    printf("  local      node  sampled: node(local)@position%s\n", about);
     for (int64_t v = 0; v < *hop->num_dst.n; v++) {
         printf("  %5" PRId64 " %9" PRId64 " ", v, (int64_t)b->id[v]);
         for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) {
@@ -91,6 +91,8 @@ static void print_hop_table(const ggnn_batch* b, int32_t h, const char* about)
 
 /* ---- --trace: inside the samplers ------------------------------------------------------------------------------------ */
 
+enum { TRACE_MAX = 4096 }; /* draws and the like of one list; what is longer is left out */
+
 static void print_round(void* context, int32_t round, const ggnn_path* work, int32_t m)
 {
     json* j = context;
@@ -104,31 +106,94 @@ static void print_round(void* context, int32_t round, const ggnn_path* work, int
     print_ints(j, name, work->chain, sizeof *work->chain, m);
 }
 
-/* The draws of one target's sample, and path doubling's arrays by round. What is taken whole draws nothing. */
+/* Draws 0 .. of a target as its method bounds them, until it has its m of n entries. Returns how many; above TRACE_MAX
+   they are not kept. */
+static int64_t list_draws(int64_t draw[TRACE_MAX], const ggnn_rng* rng, ggnn_method method, int32_t h, ggnn_node v,
+                          int64_t n, int64_t m)
+{
+    bool shrinks = method == GGNN_FISHER_YATES || method == GGNN_PATH_DOUBLING, grows = method == GGNN_RESERVOIR;
+    int64_t draws = grows ? n - m : m, distinct = 0;
+    if (draws > TRACE_MAX) return draws;
+    for (int64_t i = 0; method == GGNN_REJECTION ? distinct < m && i < TRACE_MAX : i < draws; i++) {
+        int64_t before = 0;
+        draw[i] = ggnn_draw_below(rng, h, v, i, shrinks ? n - i : grows ? m + i + 1 : n);
+        while (before < i && draw[before] != draw[i]) before++;
+        distinct += before == i;
+        if (method == GGNN_REJECTION) draws = distinct < m ? TRACE_MAX + 1 : i + 1;
+    }
+    return draws;
+}
+
+/* A-Res: the keys -log2(u) / w of the list's entries, of which the least are taken; infinite for weight 0. */
+static void print_keys(json* j, const ggnn_rng* rng, int32_t h, ggnn_node v, const ggnn_list* list)
+{
+    if (j) json_begin_array(j, "key");
+    else printf("    %-8s", "key");
+    for (int64_t i = 0; i < list->degree; i++) {
+        uint64_t draw = ggnn_draw(ggnn_random(rng, h, v, (uint32_t)(i / 2)), i);
+        double key = (double)ggnn_neg_log2(draw) / 1099511627776.0 / (list->weight ? (double)list->weight[i] : 1.0);
+        if (j) json_real(j, NULL, key);
+        else printf(" %4.2f", key);
+    }
+    if (j) json_end_array(j);
+    else printf("\n");
+}
+
+static void print_walks(const job* w, json* j, int32_t h, ggnn_node v)
+{
+    static ggnn_node visited[TRACE_MAX];
+    int64_t steps = w->set->walks * w->set->length;
+    ggnn_node bad;
+    if (steps > TRACE_MAX) return;
+    ggnn_random_walk(visited, &w->graph, &w->how.walk, &w->rng, h, v, &bad);
+    print_ints(j, "visited", visited, sizeof *visited, steps);
+}
+
+/* What the draws made of a list: path doubling's arrays by round, and the offsets taken. */
+static void print_offsets(const job* w, json* j, int32_t h, ggnn_node v, const ggnn_list* list, const int64_t* draw)
+{
+    static int64_t offset[TRACE_MAX];
+    static ggnn_path work;
+    static char workspace[1 << 20];
+    int64_t m = w->how.fanout[h];
+    if (m > TRACE_MAX || ggnn_sample_workspace_bytes(w->how.method, m) > sizeof workspace) return;
+    if (w->how.method == GGNN_PATH_DOUBLING && m <= GGNN_FANOUT_MAX)
+        ggnn_path_doubling(offset, &work, draw, list->degree, (int32_t)m, print_round, j);
+    m = ggnn_sample_list(offset, list, w->how.method, m, &w->rng, h, v, workspace);
+    print_ints(j, "offset", offset, sizeof *offset, m);
+}
+
+static void begin_target(json* j, int32_t h, ggnn_node v, int64_t degree, bool whole)
+{
+    if (!j) {
+        printf("  hop %" PRId32 ", node %" PRId64 ", degree %" PRId64 "%s\n", h, (int64_t)v, degree, whole ? ": taken whole" : "");
+        return;
+    }
+    json_begin_object(j, NULL);
+    json_int(j, "hop", h);
+    json_int(j, "node", v);
+    json_int(j, "degree", degree);
+    json_bool(j, "whole", whole);
+}
+
+/* How one target's neighbours were found: the draws (A-Res: keys; walks: nodes visited) and what came of them. */
 static void trace_target(const job* w, json* j, int32_t h, ggnn_node v)
 {
-    static int64_t draw[GGNN_FANOUT_MAX], offset[GGNN_FANOUT_MAX];
-    static ggnn_path work;
+    static int64_t draw[TRACE_MAX];
     ggnn_list list = ggnn_neighbors(&w->graph, v);
-    int64_t fanout = w->how.fanout[h];
-    bool shrinks = w->how.method == GGNN_FISHER_YATES || w->how.method == GGNN_PATH_DOUBLING;
-    bool drawn = shrinks || w->how.method == GGNN_REJECTION || w->how.method == GGNN_REPLACEMENT;
-    if (!drawn || fanout <= 0 || fanout > GGNN_FANOUT_MAX || list.degree == 0) return;
-    if (list.degree <= fanout && w->how.method != GGNN_REPLACEMENT) return;
-    for (int64_t i = 0; i < fanout; i++)
-        draw[i] = ggnn_draw_below(&w->rng, h, v, i, shrinks ? list.degree - i : list.degree);
-    if (j) {
-        json_begin_object(j, NULL);
-        json_int(j, "hop", h);
-        json_int(j, "node", v);
-        json_int(j, "degree", list.degree);
-    } else {
-        printf("  hop %" PRId32 ", node %" PRId64 ", degree %" PRId64 "\n", h, (int64_t)v, list.degree);
-    }
-    print_ints(j, "draw", draw, sizeof *draw, fanout);
-    if (w->how.method == GGNN_PATH_DOUBLING) {
-        ggnn_path_doubling(offset, &work, draw, list.degree, (int32_t)fanout, print_round, j);
-        print_ints(j, "offset", offset, sizeof *offset, fanout);
+    int64_t m = w->how.fanout[h], n = list.degree, draws = n; /* A-Res has a key an entry */
+    ggnn_method method = w->how.method;
+    bool exact = method == GGNN_WEIGHTED || method == GGNN_REPLACEMENT || method == GGNN_WALK;
+    bool whole = method != GGNN_WALK && m != 0 && (m < 0 || (n <= m && method != GGNN_REPLACEMENT));
+    if (m > GGNN_FANOUT_MAX && !exact) method = GGNN_RESERVOIR;
+    begin_target(j, h, v, n, whole);
+    if (method == GGNN_WALK) {
+        print_walks(w, j, h, v);
+    } else if (!whole && m > 0 && n > 0) {
+        if (method != GGNN_WEIGHTED) draws = list_draws(draw, &w->rng, method, h, v, n, m);
+        if (draws <= TRACE_MAX && method == GGNN_WEIGHTED) print_keys(j, &w->rng, h, v, &list);
+        else if (draws <= TRACE_MAX) print_ints(j, "draw", draw, sizeof *draw, draws);
+        if (draws <= TRACE_MAX) print_offsets(w, j, h, v, &list, draw);
     }
     if (j) json_end_object(j);
 }
@@ -289,7 +354,7 @@ int sample_main(int argc, char** argv)
         {"restart", OPTION_REAL, &set.restart, 0, 1, "P", "sampler walk: chance to go on from the start", NULL},
         {"last-hop-global", OPTION_FLAG, &set.last_hop_global, 0, 0, NULL, "do not number the last hop's sources", NULL},
         {"table", OPTION_CHOICE, &set.table, 0, 0, tables, "form of append-unique; never changes the result", NULL},
-        {"trace", OPTION_FLAG, &set.trace, 0, 0, NULL, "show the draws, path doubling's arrays by round, and append-unique's table", NULL},
+        {"trace", OPTION_FLAG, &set.trace, 0, 0, NULL, "show the draws, what became of them, and append-unique's table", NULL},
         {"json", OPTION_FLAG, &set.json, 0, 0, NULL, "print JSON", NULL},
         {0}};
     const char* path;
@@ -297,7 +362,10 @@ int sample_main(int argc, char** argv)
     error why = {""};
     if (!command_begin("sample FILE --seeds LIST --fanout LIST [options]",
                        "Samples one mini-batch as training would and prints its hops: for each target its sampled neighbours, as\n"
-                       "node(local id)@edge. Local ids number nodes by first occurrence, the seeds first.",
+                       "node(local id)@position in the graph's edge order. Local ids number nodes by first occurrence, the seeds first.\n"
+                       "--trace shows the draws and the arrays that WholeGraph's Algorithm 1 has (s: draws sorted, p: which draw each\n"
+                       "is, q: its inverse, chain: who overwrote the slot that draw i gives up, round by round), the offsets taken in\n"
+                       "each list, and where each id came first in append-unique's input: the seeds, then the edges, hop by hop.",
                        table, argc, argv, &path, &files, 1, 1, &exit_code))
         return exit_code;
     if (!set.seeds.count || !set.fanout.count || set.fanout.count > GGNN_HOPS_MAX) {

@@ -1,45 +1,13 @@
 /* ggnn-data: generators, statistics, verify, export, and how the tool fails. */
-#include <sys/wait.h>
-
 #include "datasets/generate.h"
 #include "datasets/statistics.h"
 #include "tests/folder.h"
 #include "tests/test.h"
+#include "tests/tool.h"
 
-static char tool[600]; /* build/ggnn-data */
 static char target[600];
 
 /* ---- helpers -------------------------------------------------------------------------------------------------- */
-
-/* Runs the tool with the arguments, a shell line; what it prints goes to files out and err in the folder. Returns
-   the exit code. */
-static int run(const char* before, const char* arguments)
-{
-    char line[8192];
-    int status;
-    snprintf(line, sizeof line, "%s %s %s >%s/out 2>%s/err", before, tool, arguments, folder, folder);
-    status = system(line);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* What the last run wrote on "out" or "err". */
-static const char* output(const char* which)
-{
-    static char text[1 << 16];
-    char path[600];
-    FILE* in = fopen(folder_path(path, which), "rb");
-    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
-    if (in) fclose(in);
-    text[length] = 0;
-    return text;
-}
-
-static bool says(const char* which, const char* words)
-{
-    if (strstr(output(which), words)) return true;
-    printf("  %s says: %s", which, output(which));
-    return false;
-}
 
 static int count_files(void)
 {
@@ -831,6 +799,22 @@ TEST(wrong_usage_exits_with_2_and_says_why)
     check_usage("export a b --format hdf5", "--format hdf5: not one of csv|mtx|npy");
 }
 
+TEST(a_command_never_writes_over_what_it_reads)
+{
+    static const char* const command[] = {"convert %s/indptr.npy %s/link", "export %s/link %s/indptr.npy --format mtx"};
+    char line[2048], path[600], link_path[600];
+    write_file(folder_path(path, "indptr.npy"), "kept", 4);
+    CHECK_EQ(link(path, folder_path(link_path, "link")), 0);
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, command[i], folder, folder);
+        CHECK_EQ(run("", line), 2);
+        CHECK(says("err", "are one file"));
+        check_file("link", "kept", 4);
+    }
+    remove(path);
+    remove(link_path);
+}
+
 TEST(help_exits_with_0_and_goes_to_standard_output)
 {
     static const char* const command[] = {"--help",          "help",         "generate --help", "info --help",
@@ -913,10 +897,9 @@ TEST(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind)
 
 int main(int argc, char** argv)
 {
-    const char* slash = strrchr(argv[0], '/');
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(1);
-    snprintf(tool, sizeof tool, "%.*s/../ggnn-data", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    tool_find(argv[0]);
     folder_make();
     folder_path(target, "a.ggnn");
     RUN(random_kinds_have_exactly_the_edges_asked_for);
@@ -941,6 +924,7 @@ int main(int argc, char** argv)
     RUN(export_writes_npy);
     RUN(export_and_convert_give_the_same_arrays_back);
     RUN(wrong_usage_exits_with_2_and_says_why);
+    RUN(a_command_never_writes_over_what_it_reads);
     RUN(help_exits_with_0_and_goes_to_standard_output);
     RUN(failures_exit_with_1_and_leave_no_file);
     RUN(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind);
