@@ -10,7 +10,7 @@
 static bool out_of_range(const char* name, const char* text, double low, double high, error* why)
 {
     if (high >= 9e18) return error_set(why, "%s %s: must be at least %.17g", name, text, low);
-    return error_set(why, "%s %s: must be within %.17g and %.17g", name, text, low, high);
+    return error_set(why, "%s %s: must be between %.17g and %.17g", name, text, low, high);
 }
 
 static bool is_limited(double low, double high) { return low != 0 || high != 0; }
@@ -227,7 +227,7 @@ options_result options_parse(const option* table, int argc, char** argv, const c
         const char* word = argv[at];
         if (options && strcmp(word, "--") == 0) {
             options = false;
-        } else if (options && strcmp(word, "--help") == 0) {
+        } else if (options && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
             return OPTIONS_HELP;
         } else if (options && word[0] == '-' && word[1] == '-') {
             if (!parse_option(table, argc, argv, &at, why)) return OPTIONS_WRONG;

@@ -54,7 +54,8 @@ static const char about[] =
     "  konect  '%' comments, ids from 1: directed or not as its first line says; weights where it says so\n"
     "  mtx     Matrix Market, ids from 1: general directed as is, symmetric undirected\n"
     "Text may be gzipped. Ids that are not 0 .. N-1 are compacted in ascending order and kept as external_id.\n"
-    "Duplicate edges are dropped (the first stays), self-loops kept.";
+    "Duplicate edges are dropped (the first stays), self-loops kept.\n"
+    "ogb-binary, reddit and graphsaint are known by name, but not read yet.";
 
 typedef struct { /* options as the command line has them */
     bool undirected, directed;

@@ -9,7 +9,7 @@ bool command_begin(const char* usage, const char* text, const option* table, int
 {
     error why = {""};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--help") == 0) { /* before parsing, while the table holds the defaults */
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) { /* before parsing, while the table holds the defaults */
             printf("usage: ggnn-data %s\n\n%s\n\n", usage, text);
             options_help(table, stdout);
             *exit_code = command_flush(&why) ? EXIT_GOOD : command_failed(&why);

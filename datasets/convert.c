@@ -102,6 +102,7 @@ bool convert_detect(convert_format* format, const char* in, error* why)
     if (bytes < 0) return false;
     if (bytes == 0) return error_set(why, "%s: is empty", in);
     if (bytes >= 4 && !source_peek(in, 0, magic, 4, "its first bytes", why)) return false;
+    if (memcmp(magic, "\x89GGN", 4) == 0) return error_set(why, "%s: is a .ggnn file already", in);
     return memcmp(magic, "PK", 2) == 0 ? detect_archive(format, in, why) : detect_text(format, in, why);
 }
 
@@ -116,6 +117,7 @@ bool convert(const char* in, const char* out, const convert_options* how, error*
         return error_set(why, "%s: %s: this format is known, but not supported yet", in, formats[format].about);
     if (how->report)
         fprintf(how->report, "reading    %s as %s (%s)\n", in, formats[format].name, formats[format].about);
+    if (how->report) fflush(how->report); /* before any error, also in one file with it */
     if (!builder_open(&b, in, out, how, why)) return false;
     bool ok = formats[format].read(&b, in, why) && builder_finish(&b, why);
     builder_close(&b);

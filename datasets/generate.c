@@ -50,7 +50,7 @@ bool generate_complete(generate_options* how, error* why)
     if (how->classes < 0) how->classes = standard[how->kind].classes;
     if (how->separation < 0) how->separation = standard[how->kind].separation;
     if (how->nodes < 1 || how->nodes > INT32_MAX)
-        return error_set(why, "--nodes %lld: must be within 1 and %ld", (long long)how->nodes, (long)INT32_MAX);
+        return error_set(why, "--nodes %lld: must be between 1 and %ld", (long long)how->nodes, (long)INT32_MAX);
     if (how->classes > how->nodes || how->classes > DATASET_MAX_CLASSES)
         return error_set(why, "--classes %lld: more than the nodes (%lld) or than %d", (long long)how->classes,
                          (long long)how->nodes, DATASET_MAX_CLASSES);

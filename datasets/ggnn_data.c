@@ -49,7 +49,7 @@ int main(int argc, char** argv)
         print_help(stderr);
         return EXIT_WRONG_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return EXIT_GOOD;
     }

@@ -344,7 +344,7 @@ static bool ggnni_file_check_header(ggnn_file* f, const ggnni_file_header* heade
 {
     if (f->bytes < (int64_t)sizeof header->magic ||
         memcmp(header->magic, ggnni_file_magic, sizeof header->magic) != 0)
-        return ggnni_file_fail(f->error, "%s: not a .ggnn file: no magic bytes at offset 0", f->path);
+        return ggnni_file_fail(f->error, "%s: not a .ggnn file (ggnn-data convert makes one): no magic bytes at offset 0", f->path);
     if (f->bytes < GGNN_FILE_DATA)
         return ggnni_file_fail(f->error, "%s: truncated: %lld bytes, shorter than the section table's %d", f->path,
                                (long long)f->bytes, GGNN_FILE_DATA);

@@ -3,7 +3,7 @@
     cc -shared -fPIC -O2 -DGGNN_IMPLEMENTATION -x c ../ggnn.h -o libggnn.so -lm
     python3 batch_ctypes.py ./libggnn.so
 
-Works on any CSC whose arrays are contiguous: NumPy's, SciPy's, a torch tensor's .numpy().
+Works on any CSC whose arrays are contiguous: NumPy's, SciPy's, a torch tensor's .numpy(). Needs NumPy.
 """
 import ctypes as c
 import sys
@@ -106,7 +106,7 @@ if __name__ == "__main__":
     generator = np.random.default_rng(1)
     indptr = np.concatenate([[0], np.cumsum(generator.integers(0, 20, nodes))]).astype(np.int64)
     indices = generator.integers(0, nodes, indptr[-1]).astype(np.int32)
-    sampler = Sampler(load(sys.argv[1]), indptr, indices, fanout=[5, 3], max_seeds=64)
+    sampler = Sampler(load(sys.argv[1] if len(sys.argv) > 1 else "./libggnn.so"), indptr, indices, fanout=[5, 3], max_seeds=64)
     blocks, ids = sampler(np.arange(64), seed=1, step=0)
     for hop, (row, column, sources) in enumerate(blocks):
         print(f"hop {hop}: {len(row) - 1} targets, {sources} sources, {len(column)} edges")

@@ -84,10 +84,10 @@ TEST(wrong_options_name_option_and_value)
     check_wrong("in --number seven", "--number 'seven': not an integer");
     check_wrong("in --number 7x", "--number '7x': not an integer");
     check_wrong("in --number=", "--number '': not an integer");
-    check_wrong("in --number 101", "--number 101: must be within 1 and 100");
-    check_wrong("in --number 0", "--number 0: must be within");
+    check_wrong("in --number 101", "--number 101: must be between 1 and 100");
+    check_wrong("in --number 0", "--number 0: must be between");
     check_wrong("in --free 99999999999999999999", "does not fit 64 bits");
-    check_wrong("in --real 1.5", "--real 1.5: must be within 0 and 1");
+    check_wrong("in --real 1.5", "--real 1.5: must be between 0 and 1");
     check_wrong("in --real nan", "--real 'nan': not a finite number");
     check_wrong("in --real inf", "not a finite number");
     check_wrong("in --bytes 5Q", "--bytes '5Q'");
@@ -96,7 +96,7 @@ TEST(wrong_options_name_option_and_value)
     check_wrong("in --model gtn", "--model gtn: not one of gcn|sage|gat; is gcn meant?");
     check_wrong("in --model transformer", "--model transformer: not one of gcn|sage|gat");
     check_wrong("in --fanout 3,,4", "--fanout '': not an integer");
-    check_wrong("in --fanout 3,2000", "--fanout 2000: must be within -1 and 1000");
+    check_wrong("in --fanout 3,2000", "--fanout 2000: must be between -1 and 1000");
     check_wrong("in --fanuot 3", "--fanuot: no such option; is --fanout meant?");
     check_wrong("in --num 3", "--num: no such option; is --number meant?");
     check_wrong("in --zzzzzz", "--zzzzzz: no such option");

@@ -788,11 +788,11 @@ TEST(wrong_usage_exits_with_2_and_says_why)
     check_usage("generate planted OUT --edgse 4", "--edgse: no such option; is --edges meant?");
     check_usage("generate planted OUT --edges 5", "--edges 5: must be even");
     check_usage("generate planted OUT --nodes 5 --classes 2 --edges 22", "--edges 22: 5 nodes have at most 20");
-    check_usage("generate planted OUT --nodes 0", "--nodes 0: must be within 1");
+    check_usage("generate planted OUT --nodes 0", "--nodes 0: must be between 1");
     check_usage("generate planted OUT --nodes 4 --classes 5", "--classes 5: more than the nodes");
     check_usage("generate planted OUT --classes 0", "--classes 0");
     check_usage("generate citation OUT --classes 0", "--classes 0");
-    check_usage("generate planted OUT --homophily 1.5", "--homophily 1.5: must be within 0 and 1");
+    check_usage("generate planted OUT --homophily 1.5", "--homophily 1.5: must be between 0 and 1");
     check_usage("generate grid OUT --nodes 9 --edges 26", "--edges 26: 9 nodes of this kind have 24 edges");
     check_usage("generate karate OUT --nodes 35", "karate has 34 nodes");
     check_usage("info", "1 argument expected");
@@ -818,8 +818,9 @@ TEST(a_command_never_writes_over_what_it_reads)
 TEST(help_exits_with_0_and_goes_to_standard_output)
 {
     static const char* const command[] = {"--help",          "help",         "generate --help", "info --help",
-                                          "verify x --help", "stats --help", "export --help"};
-    for (int i = 0; i < 7; i++) {
+                                          "verify x --help", "stats --help", "export --help",
+                                          "-h",              "info -h"};
+    for (int i = 0; i < 9; i++) {
         CHECK_EQ(run("", command[i]), 0);
         CHECK(says("out", "usage: ggnn-data") && !output("err")[0]);
     }
