@@ -32,7 +32,7 @@ run() {
     local folder=$1 form name log line
     shift
     form=$(basename "$folder")
-    [ $# -gt 0 ] || set -- $(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
+    [ $# -gt 0 ] || set -- $(programs)
     printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' >'$logs/$form.NAME' 2>&1"
     for name in "$@"; do
         log=$logs/$form.$name
@@ -49,6 +49,15 @@ run() {
     done
 }
 
+# all test programs, those that take longest first
+programs() {
+    local all long="test_models test_convert test_train"
+    all=$(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
+    for name in $long $all; do echo "$name"; done | awk '!seen[$0]++'
+}
+
+sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+
 stage_plain() {
     say "plain: $("$CC" --version | head -n 1)"
     make -s show
@@ -59,7 +68,7 @@ stage_asan() {
     say "address and undefined-behaviour sanitizers"
     if ! can "$CC" -fsanitize=address,undefined; then skip "asan: $CC cannot"; return; fi
     export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
-    build build/asan tests CC="$CC" OPT="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=undefined" && run build/asan
+    build build/asan tests CC="$CC" OPT="-O1 -g" EXTRA="$sanitizers" && run build/asan
 }
 
 stage_node64() {
@@ -105,11 +114,13 @@ stage_vendor() {
 
 stage_fuzz() {
     say "fuzzing, a short run of each parser"
-    build build/fuzz fuzzers CC="$CC" OPT="-O1 -g" EXTRA="$(can "$CC" -fsanitize=address,undefined && echo "-fsanitize=address,undefined -fno-sanitize-recover=undefined")" || return
+    local folder=build/fuzz options=
+    if can "$CC" -fsanitize=address,undefined; then folder=build/asan options=$sanitizers; fi
+    build "$folder" fuzzers CC="$CC" OPT="-O1 -g" EXTRA="$options" || return
     for source in tests/fuzz/fuzz_*.c; do
         local name
         name=$(basename "$source" .c)
-        if timeout 120 "build/fuzz/fuzz/$name" "${FUZZ_RUNS:-3000}" >"$logs/$name" 2>&1; then pass
+        if timeout 120 "$folder/fuzz/$name" "${FUZZ_RUNS:-3000}" >"$logs/$name" 2>&1; then pass
         else fail "$name:"; tail -n 20 "$logs/$name"; fi
     done
 }

@@ -1,9 +1,6 @@
 /* Graph attention: scores, the fused forward and its backward, against double precision, central differences, and the
    same thing put together from the unfused ops. */
-#define GGNN_STATIC /* a copy of the library, whose loops this file may choose */
-static int test_level = 99;
-#define GGNN_SIMD_LEVEL() test_level
-#define GGNN_IMPLEMENTATION
+#include "common/ggnn_level.h"
 #include "ggnn.h"
 #include "random_block.h"
 #include "test.h"
@@ -415,12 +412,12 @@ TEST(all_loops_and_threads_give_the_same_bits)
         int32_t   h = heads[i % 6], width = h * per_head[i / 6];
         float     dropout = i % 5 == 0 ? 0.5f : 0, want_datt[1700], datt[1700];
         attention want = attention_new(r, h, width, dropout, 4);
-        test_level = 0;
+        ggnn_level = 0;
         set_threads(1);
         run_all(&want, want_datt);
         for (int level = 0; level <= 3; level++) {
             test_state = seed;
-            test_level = level;
+            ggnn_level = level;
             set_threads(threads[(i + level) % 4]);
             attention got = attention_new(r, h, width, dropout, 4);
             run_all(&got, datt);
@@ -433,7 +430,7 @@ TEST(all_loops_and_threads_give_the_same_bits)
         }
         attention_free(&want);
     }
-    test_level = 99;
+    ggnn_level = 3;
     set_threads(2);
     random_block_free(r);
 }

@@ -3,10 +3,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-static int simd_level = 3; /* the instruction set that the library's hot loops may use at most, from 0 */
-#define GGNN_SIMD_LEVEL() simd_level
-#define GGNN_STATIC
-#define GGNN_IMPLEMENTATION
+#include "common/ggnn_level.h"
 #include "ggnn.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
@@ -244,7 +241,7 @@ TEST(every_instruction_set_draws_the_same_sample)
     random_graph* g = random_graph_new(500, 20, 1300);
     ggnn_node     seeds[100];
     for (int i = 0; i < 100; i++) seeds[i] = (ggnn_node)(i * 5);
-    for (simd_level = 0; simd_level <= 3; simd_level++)
+    for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++)
         for (int32_t fanout = 1; fanout <= 33; fanout++) { /* 32: the greatest in lanes */
             ggnn_sampling how = {GGNN_FISHER_YATES, 2, {fanout, 2}, 0, 0, {0, 0, 0}};
             prepared      p = prepare(&g->graph, &how, 100, GGNN_UNIQUE_DIRECT);
@@ -252,7 +249,7 @@ TEST(every_instruction_set_draws_the_same_sample)
             check_batch(&p.batch, g, &how, seeds, 100);
             finish(&p);
         }
-    simd_level = 3;
+    ggnn_level = 3;
     random_graph_free(g);
 }
 

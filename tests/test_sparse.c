@@ -1,9 +1,6 @@
 /* Aggregation, SDDMM and edge softmax: against double precision, against the promised order of sums to the bit, as
    adjoints of each other, and the same bits from every set of vector loops and any number of threads. */
-#define GGNN_STATIC /* a copy of the library, whose loops this file may choose */
-static int test_level = 99;
-#define GGNN_SIMD_LEVEL() test_level
-#define GGNN_IMPLEMENTATION
+#include "common/ggnn_level.h"
 #include "ggnn.h"
 #include "random_block.h"
 #include "test.h"
@@ -159,7 +156,7 @@ static void check_sums(const sums* s)
         }
     }
     if (!CHECK(exact) || !CHECK(close) || !CHECK(padding_kept(out)))
-        printf("  width %d heads %d how %d level %d\n", s->width, s->heads, (int)s->how, test_level);
+        printf("  width %d heads %d how %d level %d\n", s->width, s->heads, (int)s->how, ggnn_level);
     free(out.v);
 }
 
@@ -693,20 +690,20 @@ TEST(all_loops_and_threads_give_the_same_bits)
     for (int w = 0; w < NUM_WIDTHS; w++) {
         int32_t  heads = widths[w] % 4 == 0 ? 4 : 1;
         uint64_t seed = test_state;
-        test_level = 0;
+        ggnn_level = 0;
         set_threads(1);
         int64_t n = run_all(r, widths[w], heads, want);
         CHECK(n < 40 * 60 * 300);
         for (int level = 0; level <= 3; level++)
             for (int t = level == 3 ? 0 : w % 4; t < 4; t += level == 3 ? 1 : 4) {
                 test_state = seed;
-                test_level = level;
+                ggnn_level = level;
                 set_threads(threads[t]);
                 run_all(r, widths[w], heads, got);
                 if (!CHECK(same_bits(want, got, n))) printf("  width %d level %d threads %d\n", widths[w], level, threads[t]);
             }
     }
-    test_level = 99;
+    ggnn_level = 3;
     set_threads(2);
     free(want);
     free(got);
