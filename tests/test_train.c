@@ -185,6 +185,22 @@ TEST(every_model_and_sampler_learns_the_karate_club)
     }
 }
 
+TEST(gcn_under_samplers_that_prefer_neighbours_is_warned_of_once)
+{
+    static const struct {
+        const char* options;
+        bool warned;
+    } run[] = {{"--model gcn --sampler weighted", true}, {"--model gcn --sampler walk", true},
+               {"--model gcn --sampler replacement", false}, {"--model gcn", false},
+               {"--model sage --sampler weighted", false}, {"--model gcn --sampler weighted --fanout full", false}};
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        CHECK_EQ(trainf("--data karate.ggnn --layers 2 --hidden 4 --epochs 2 %s", run[i].options), 0);
+        const char* warning = strstr(output, "ggnn-train: warning: --sampler w");
+        CHECK_EQ(warning != NULL, run[i].warned);
+        CHECK(!warning || (says("unbiased") && !strstr(warning + 1, "ggnn-train: warning")));
+    }
+}
+
 /* With a rate of 0 nothing is learnt, so that validation looks at the same weights whatever the batches are. */
 TEST(evaluation_by_layers_equals_one_pass_over_the_graph)
 {
@@ -574,6 +590,7 @@ int main(int argc, char** argv)
     finish(start("ggnn-data", "generate karate karate.ggnn"));
     RUN(communities_are_learnt_better_than_features_allow);
     RUN(every_model_and_sampler_learns_the_karate_club);
+    RUN(gcn_under_samplers_that_prefer_neighbours_is_warned_of_once);
     RUN(evaluation_by_layers_equals_one_pass_over_the_graph);
     RUN(full_batch_trains_as_a_batch_of_all_training_nodes_does);
     RUN(the_test_score_is_that_of_the_least_validation_loss);

@@ -93,6 +93,14 @@ static ggnn_sampling sampling_of(const config* c, bool reads_store)
     return how;
 }
 
+static void warn(const config* c)
+{
+    bool uniform = c->sampler != GGNN_WEIGHTED && c->sampler != GGNN_WALK;
+    if (c->model != NET_GCN || c->full_batch || uniform) return;
+    fprintf(stderr, "ggnn-train: warning: --sampler %s: GCN's scaling is an unbiased estimate only under uniform "
+                    "sampling\n", c->sampler == GGNN_WALK ? "walk" : "weighted");
+}
+
 static bool create(trainer* t, int32_t threads, error* why)
 {
     const config* c = &t->config;
@@ -284,6 +292,7 @@ static int run(trainer* t, ggnn_file* resumed, error* why)
     if (!report_open(&t->report, &t->config, why) || !create(t, threads, why)) return STATUS_FAILURE;
     if (t->config.resume && !checkpoint_restore(resumed, &t->task, t->batches, t->net, &t->at, t->best, why))
         return STATUS_FAILURE;
+    warn(&t->config);
     report_start(&t->report, &t->config, &t->task, t->net, threads, t->batches, &t->at);
     catch_signals();
     bool good = train(t, why);
