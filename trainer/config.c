@@ -66,11 +66,12 @@ static const entry table[] = {
         "Stop after that many evaluations without a better validation loss; 0: never.", 0}},
 
     {"Evaluation", SAME, AT(eval), {"eval", OPTION_CHOICE, 0, 0, 0, "full|sampled",
-        "full: all neighbours, a layer at a time over all nodes.", 0}},
+        "full: all neighbours, a layer at a time over all nodes; of graphs of fewer than 2^31 edges.", 0}},
     {0, SAME, AT(eval_every), {"eval-every", OPTION_INT, 0, 0, 1 << 24, 0,
         "Epochs between looks at the validation loss; 0: no evaluation at all.", 0}},
     {0, FREE, AT(eval_memory), {"eval-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
-        "If 8 N hidden bytes are more, full evaluation keeps them in an unlinked file beside --save or --data.", 0}},
+        "If the rows between layers, 8 N hidden bytes (more only where GAT's last layer or pool's features are wider "
+        "than hidden), are more, full evaluation keeps them in an unlinked file beside --save or --data.", 0}},
 
     {"Machine", SAME, AT(seed), {"seed", OPTION_INT, 0, 0, HUGE_INT, 0, "Of everything random.", 0}},
     {0, FREE, AT(threads), {"threads", OPTION_INT, 0, 0, 4096, 0, "0: all. Changes no result.", 0}},

@@ -16,7 +16,8 @@ struct evaluation {
     metrics metrics;
     double loss;
     int64_t known;
-    float* rows[2];   /* (N, hidden) outputs of layers, in turn; in memory or scratch */
+    float* rows[2];   /* (N, hidden) outputs of layers, in turn; one matrix where z lets them go over x */
+    float* z;         /* of net.h; NULL: nothing is transformed. These are in memory or scratch */
     float* memory;
     ggnn_file_scratch scratch;
     float* logits;    /* (CHUNK, outputs) */
@@ -24,13 +25,15 @@ struct evaluation {
 
 /* ==== memory ==================================================================================================== */
 
-/* The matrices between layers: none for one layer, one for two. */
-static bool open_rows(evaluation* e, error* why)
+/* The matrices of outputs, none for one layer, one for two; and z, of `widest` columns. */
+static bool open_rows(evaluation* e, int32_t widest, error* why)
 {
     const config* c = e->config;
-    int32_t needed = c->layers > 2 ? 2 : (int32_t)c->layers - 1;
-    size_t one = memory_product((size_t)e->task->set.num_nodes, (size_t)c->hidden, sizeof(float));
-    size_t bytes = memory_product(one, (size_t)needed, 1);
+    size_t nodes = (size_t)e->task->set.num_nodes, room = (size_t)loader_shape(e->chunks)->hop[0].num_dst.max;
+    size_t needed = c->layers > 2 && !widest ? 2 : c->layers > 1;
+    size_t one = memory_product(nodes, (size_t)c->hidden, sizeof(float));
+    size_t z = memory_product(nodes + room, (size_t)widest, sizeof(float)), bytes = memory_product(one, needed, 1);
+    bytes = z > SIZE_MAX - bytes ? SIZE_MAX : bytes + z;
     if (bytes <= (size_t)c->eval_memory) {
         e->memory = memory_new(bytes, "the outputs of layers (--eval-memory)", why);
         if (!e->memory) return false;
@@ -40,22 +43,27 @@ static bool open_rows(evaluation* e, error* why)
     }
     e->rows[0] = e->memory ? e->memory : e->scratch.data;
     e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
+    if (widest) e->z = e->rows[0] + needed * (one / sizeof(float));
     return true;
 }
 
-static bool open_layerwise(evaluation* e, bool reads_store, int32_t threads, error* why)
+static bool open_layerwise(evaluation* e, const net_config* network, int32_t threads, error* why)
 {
     const task* t = e->task;
-    bool looks = e->config->model != NET_MLP;
-    ggnn_sampling how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = reads_store};
+    bool looks = network->model != NET_MLP;
+    int32_t widest = net_transformed(network, t->features.width);
+    ggnn_sampling how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = 1};
+    if ((looks && t->graph.num_edges > INT32_MAX) || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
+        return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
+                         "use --eval sampled", (long long)t->graph.num_nodes, (long long)t->graph.num_edges);
     e->logits = memory_new(memory_product(CHUNK, (size_t)t->outputs, sizeof(float)), "logits of a chunk", why);
-    if (!e->logits || !open_rows(e, why)) return false;
+    if (!e->logits) return false;
     e->chunks = loader_create(&t->graph, &how, CHUNK, threads, why);
-    return e->chunks != NULL;
+    return e->chunks && open_rows(e, widest, why);
 }
 
-evaluation* evaluation_create(const config* c, const task* t, bool reads_store, loader* training, int32_t threads,
-                              const volatile sig_atomic_t* stop, error* why)
+evaluation* evaluation_create(const config* c, const task* t, const net_config* network, loader* training,
+                              int32_t threads, const volatile sig_atomic_t* stop, error* why)
 {
     evaluation* e = memory_new(sizeof *e, "the evaluation", why);
     if (!e) return NULL;
@@ -66,7 +74,7 @@ evaluation* evaluation_create(const config* c, const task* t, bool reads_store, 
     e->scratch.fd = -1;
     int64_t most = t->count[SPLIT_VAL] > t->count[SPLIT_TEST] ? t->count[SPLIT_VAL] : t->count[SPLIT_TEST];
     bool good = metrics_open(&e->metrics, t->classes, most, why);
-    if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, reads_store, threads, why);
+    if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, network, threads, why);
     if (good) return e;
     evaluation_free(e);
     return NULL;
@@ -107,13 +115,15 @@ static void add_rows(evaluation* e, net_rows rows, const ggnn_node* id)
 static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* pass, const ggnn_store* x, error* why)
 {
     bool last = l == e->config->layers - 1;
-    int64_t width = net_width(n, l), done = 0;
+    int64_t width = net_width(n, l), nodes = e->task->set.num_nodes, done = 0;
     const ggnn_batch* b;
+    for (int64_t v = 0; e->z && v < nodes && !*e->stop; v += CHUNK)
+        net_transform(n, l, e->z, v, nodes - v < CHUNK ? nodes - v : CHUNK, x);
     loader_begin(e->chunks, pass, 0);
     while (!*e->stop && (b = loader_next(e->chunks, why))) {
         int64_t rows = *b->hop[0].num_dst.n;
         float* out = last ? e->logits : e->rows[l % 2] + done * width;
-        net_layer(n, l, out, width, &b->hop[0], b->id, x);
+        net_layer(n, l, out, width, &b->hop[0], b->id, x, e->z);
         if (last) add_rows(e, (net_rows){out, width, rows, (int32_t)width}, b->id);
         done += rows;
     }

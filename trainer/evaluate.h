@@ -1,9 +1,11 @@
 /* evaluate.h - the loss and the metrics of a trained network over a part of the split.
 
    Full: layer by layer over all nodes with all their neighbours, each layer a chunk of targets at a time, with the
-   rows of the layer before as input. Two (N, hidden) matrices, 8 N hidden bytes, at most; past --eval-memory they
-   live in an unlinked file. Sampled: mini-batches as in training, by draws of their own that are the same at every
-   evaluation. Full batch: one forward pass over the graph. */
+   rows of the layer before as input. Two matrices of N rows at most, 8 N hidden bytes: the outputs of two layers, or
+   with GAT and SAGE pool one layer's and what the next transforms it to (wider than hidden where GAT's last layer or
+   SAGE pool's features are). Past --eval-memory they live in an unlinked file. Beside them there is room for a chunk
+   of the largest lists, and GAT's scores (N, heads). Sampled: mini-batches as in training, by draws of their own that
+   are the same at every evaluation. Full batch: one forward pass over the graph. */
 #ifndef TRAINER_EVALUATE_H
 #define TRAINER_EVALUATE_H
 #include <signal.h>
@@ -20,11 +22,12 @@ typedef struct {
 
 typedef struct evaluation evaluation;
 
-/* training: the loader of training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a
-   pass of its own: not to be used in the middle of another. reads_store: net_reads_store. threads: chunks prepared at
-   once. Evaluations give up between chunks once *stop is not 0. NULL on failure. */
-evaluation* evaluation_create(const config* c, const task* t, bool reads_store, loader* training, int32_t threads,
-                              const volatile sig_atomic_t* stop, error* why);
+/* network: of the net that it will be asked to run. training: the loader of training's batches, used where
+   evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to be used in the middle of
+   another. threads: chunks prepared at once. Evaluations give up between chunks once *stop is not 0. NULL on
+   failure. */
+evaluation* evaluation_create(const config* c, const task* t, const net_config* network, loader* training,
+                              int32_t threads, const volatile sig_atomic_t* stop, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */
 
 /* The shape of its chunks for net_create; NULL where it needs none. */

@@ -106,14 +106,13 @@ static bool create(trainer* t, int32_t threads, error* why)
     const config* c = &t->config;
     if (!task_open(&t->task, c, why)) return false;
     net_config network = network_of(c, &t->task);
-    bool reads_store = net_reads_store(&network);
     net_data data = {&t->task.graph, &t->task.features};
     t->pass.ids = t->task.ids[SPLIT_TRAIN];
     t->pass.num_ids = t->task.count[SPLIT_TRAIN];
     t->pass.shuffled = t->pass.keyed = true;
     t->batches = 1;
     if (!c->full_batch) {
-        ggnn_sampling how = sampling_of(c, reads_store);
+        ggnn_sampling how = sampling_of(c, net_reads_store(&network));
         int64_t batch = c->batch < t->pass.num_ids ? c->batch : t->pass.num_ids;
         t->loader = loader_create(&t->task.graph, &how, batch, threads, why);
         if (!t->loader) return false;
@@ -122,7 +121,7 @@ static bool create(trainer* t, int32_t threads, error* why)
     if (c->epochs * t->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
         return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
                          (long long)t->batches);
-    if (c->eval_every) t->evaluation = evaluation_create(c, &t->task, reads_store, t->loader, threads, &stop, why);
+    if (c->eval_every) t->evaluation = evaluation_create(c, &t->task, &network, t->loader, threads, &stop, why);
     if (c->eval_every && !t->evaluation) return false;
     t->net = net_create(&network, &data, t->loader ? loader_shape(t->loader) : NULL,
                         t->evaluation ? evaluation_chunk(t->evaluation) : NULL, why);

@@ -2,9 +2,9 @@
    its end. The formulas are those of tests/vectors/make_model_vectors.py. Residual, bias, norm, activation and
    dropout are the same in all models and follow in net.c.
 
-   A plan makes the layer's parameters, then the matrices that forward leaves for backward, as large as `most`, and
-   backward's own, as large as `train`. Backward overwrites what was saved: da takes the place of `a` once the
-   weights' gradient has been taken. */
+   A plan makes the layer's parameters, then the matrices that forward leaves for backward, over `most_dst` targets or
+   `train.src` sources, and backward's own, as large as `train`. Backward overwrites what was saved: da takes the
+   place of `a` once the weights' gradient has been taken. */
 #include "trainer/ops.h"
 
 static mat targets(const layer* y, mat a) { return mat_head(a, y->block->num_dst); }
@@ -15,7 +15,7 @@ static mat sources(const layer* y, mat a) { return mat_head(a, y->block->num_src
 static void mlp_plan(net* n, layer* y)
 {
     y->w = net_parameter(n, y, "w", y->in, y->out, GLOROT);
-    y->a = net_matrix(n, y->most.dst, y->in);
+    y->a = net_matrix(n, y->most_dst, y->in);
 }
 
 static void mlp_forward(net* n, layer* y, mat out)
@@ -47,16 +47,16 @@ static void linear_plan(net* n, layer* y)
 {
     y->transform_first = n->config.full_batch && y->out < y->in;
     y->w = net_parameter(n, y, "w", y->in, y->out, GLOROT);
-    y->a = net_matrix(n, y->most.dst, y->in);
-    if (y->transform_first) y->z = net_matrix(n, y->most.src, y->out);
-    y->dst = net_take(n, (size_t)y->most.dst, sizeof *y->dst);
+    y->a = net_matrix(n, y->most_dst, y->in);
+    if (y->transform_first) y->z = net_matrix(n, y->train.src, y->out);
+    y->dst = net_take(n, (size_t)y->most_dst, sizeof *y->dst);
 }
 
 static void gcn_plan(net* n, layer* y)
 {
     linear_plan(n, y);
-    y->src = net_take(n, (size_t)y->most.src, sizeof *y->src);
-    y->self = net_take(n, (size_t)y->most.dst, sizeof *y->self);
+    y->src = net_take(n, (size_t)y->train.src, sizeof *y->src);
+    y->self = net_take(n, (size_t)y->most_dst, sizeof *y->self);
 }
 
 static ggnn_scale gcn_scale(net* n, layer* y, mat x)
@@ -120,13 +120,13 @@ static void sage_plan(net* n, layer* y)
     y->w = net_parameter(n, y, "w_self", y->in, y->out, GLOROT);
     net_parameter(n, y, "w_neigh", y->in, y->out, GLOROT);
     y->w.v.rows.max = y->w.d.rows.max = 2 * y->in;
-    y->a = net_matrix(n, y->most.dst, 2 * y->in);
+    y->a = net_matrix(n, y->most_dst, 2 * y->in);
 }
 
 static void sage_mean_plan(net* n, layer* y)
 {
     sage_plan(n, y);
-    y->dst = net_take(n, (size_t)y->most.dst, sizeof *y->dst);
+    y->dst = net_take(n, (size_t)y->most_dst, sizeof *y->dst);
 }
 
 static void sage_mean_forward(net* n, layer* y, mat out)
@@ -155,18 +155,23 @@ static void sage_pool_plan(net* n, layer* y)
     y->pooled.bias = net_parameter(n, y, "b_pool", 1, y->in, 0);
     y->pooled.act = ACTIVATION_RELU;
     sage_plan(n, y);
-    y->z = net_matrix(n, y->most.src, y->in);
+    y->z = net_matrix(n, y->train.src, y->in);
     y->dz = net_matrix(n, y->train.src, y->in);
-    y->arg = net_take(n, (size_t)y->most.dst * (size_t)y->in, sizeof *y->arg);
+    y->arg = net_take(n, (size_t)y->most_dst * (size_t)y->in, sizeof *y->arg);
+}
+
+static void sage_pool_transform(net* n, layer* y, mat x, int64_t first)
+{
+    mat z = mat_part(y->z, first, x.rows);
+    n->ops->gemm(n, z, x, false, y->w_pool.v, false, 0);                     /* z = relu(x W_pool + b)  (S, in) */
+    n->ops->finish(n, z, &y->pooled);
 }
 
 static void sage_pool_forward(net* n, layer* y, mat out)
 {
-    mat a = targets(y, y->a), z = sources(y, y->z);
-    n->ops->gemm(n, z, y->x, false, y->w_pool.v, false, 0);                  /* z = relu(x W_pool + b)  (S, in) */
-    n->ops->finish(n, z, &y->pooled);
+    mat a = targets(y, y->a);
     n->ops->rows(n, mat_columns(a, 0, y->in), targets(y, y->x));             /* a = [x_v | max z]       (D, 2 in) */
-    n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, z);
+    n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, y->z);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W               (D, out) */
 }
 
@@ -190,19 +195,19 @@ static void gat_plan(net* n, layer* y)
 {
     int32_t heads = y->last ? n->config.out_heads : n->config.heads;
     int32_t width = y->last ? heads * y->out : y->out;
-    size_t D = (size_t)y->most.dst, S = (size_t)y->most.src, K = (size_t)heads;
+    size_t D = (size_t)y->most_dst, K = (size_t)heads;
     attention* at = &y->att;
     y->w = net_parameter(n, y, "w", y->in, width, GLOROT);
     y->a_l = net_parameter(n, y, "a_l", heads, width / heads, GLOROT);
     y->a_r = net_parameter(n, y, "a_r", heads, width / heads, GLOROT);
-    y->z = net_matrix(n, y->most.src, width);
+    y->z = net_matrix(n, y->train.src, width);
     y->dz = net_matrix(n, y->train.src, width);
-    y->a = net_matrix(n, y->most.dst, width);
+    y->a = net_matrix(n, y->most_dst, width);
     if (heads > 1 && y->last) y->da = net_matrix(n, y->train.dst, width);
     at->heads = heads;
     at->how.slope = 0.2f;
     at->how.layer = y->index;
-    at->el = net_take(n, S * K, sizeof *at->el);
+    at->el = net_take(n, (size_t)y->train.src * K, sizeof *at->el);
     at->er = net_take(n, D * K, sizeof *at->er);
     at->lse = net_take(n, D * K, sizeof *at->lse);
     at->del = net_take(n, (size_t)y->train.src * K, sizeof *at->del);
@@ -210,14 +215,19 @@ static void gat_plan(net* n, layer* y)
     at->workspace = net_take(n, ggnn_gat_back_workspace_bytes(y->train.dst, y->train.edges, heads), 1);
 }
 
+static void gat_transform(net* n, layer* y, mat x, int64_t first)
+{
+    mat z = mat_part(y->z, first, x.rows);
+    n->ops->gemm(n, z, x, false, y->w.v, false, 0);        /* z = x W           (S, K width) */
+    n->ops->scores(n, y->att.el + first * y->att.heads, z, y->a_l.v); /* el = z a_l (S, K) */
+}
+
 static void gat_forward(net* n, layer* y, mat out)
 {
     attention* at = &y->att;
-    mat z = sources(y, y->z), a = targets(y, y->a);
-    n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);     /* z = x W           (S, K width) */
-    n->ops->scores(n, at->el, z, y->a_l.v);                /* el = z a_l        (S, K) */
-    n->ops->scores(n, at->er, targets(y, z), y->a_r.v);    /* er = z a_r        (D, K) */
-    n->ops->attend(n, a, y->block, z, at);                 /* a = softmax(..) z (D, K width), saved with lse */
+    mat a = targets(y, y->a);
+    n->ops->scores(n, at->er, targets(y, y->z), y->a_r.v); /* er = z a_r        (D, K) */
+    n->ops->attend(n, a, y->block, y->z, at);              /* a = softmax(..) z (D, K width), saved with lse */
     n->ops->mean_heads(n, out, a, y->last ? at->heads : 1);
 }
 
@@ -238,16 +248,24 @@ static void gat_backward(net* n, layer* y, mat dx, mat dout)
 
 /* =============================================================================================================== */
 
+int32_t net_transformed(const net_config* c, int32_t features)
+{
+    int32_t hidden = c->layers > 1 ? c->hidden : 0;
+    int32_t other = c->model == NET_GAT ? c->out_heads * c->outputs : features;
+    if (!model_of(c)->transform) return 0;
+    return hidden > other ? hidden : other;
+}
+
 const model* model_of(const net_config* config)
 {
-    static const model gcn = {ACTIVATION_RELU, false, gcn_plan, gcn_forward, gcn_backward};
+    static const model gcn = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward};
     static const model sage[] = {
-        [NET_MEAN] = {ACTIVATION_RELU, false, sage_mean_plan, sage_mean_forward, sage_mean_backward},
-        [NET_SAGE_GCN] = {ACTIVATION_RELU, false, linear_plan, sage_gcn_forward, sage_gcn_backward},
-        [NET_POOL] = {ACTIVATION_RELU, true, sage_pool_plan, sage_pool_forward, sage_pool_backward},
+        [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward},
+        [NET_SAGE_GCN] = {ACTIVATION_RELU, linear_plan, NULL, sage_gcn_forward, sage_gcn_backward},
+        [NET_POOL] = {ACTIVATION_RELU, sage_pool_plan, sage_pool_transform, sage_pool_forward, sage_pool_backward},
     };
-    static const model gat = {ACTIVATION_ELU, true, gat_plan, gat_forward, gat_backward};
-    static const model mlp = {ACTIVATION_RELU, false, mlp_plan, mlp_forward, mlp_backward};
+    static const model gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward};
+    static const model mlp = {ACTIVATION_RELU, mlp_plan, NULL, mlp_forward, mlp_backward};
     switch (config->model) {
     case NET_GCN: return &gcn;
     case NET_SAGE: return &sage[config->aggregator];

@@ -10,20 +10,19 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static void plan_layer(net* n, layer* y)
 {
     const net_config* c = &n->config;
-    const extent* most = &y->most;
     n->model->plan(n, y);
     y->finish.bias = net_parameter(n, y, "b", 1, y->out, 0);
     y->finish.layer = y->index + 1;
     y->finish.act = y->last ? ACTIVATION_NONE : n->model->act;
     if (c->residual) {
         if (y->in != y->out) y->w_res = net_parameter(n, y, "w_res", y->in, y->out, GLOROT);
-        y->residual = net_matrix(n, most->dst, y->in);
+        y->residual = net_matrix(n, y->most_dst, y->in);
     }
     if (c->norm && !y->last) {
         y->finish.gamma = net_parameter(n, y, "gamma", 1, y->out, 1);
         y->finish.beta = net_parameter(n, y, "beta", 1, y->out, 0);
-        y->finish.normed = net_matrix(n, most->dst, y->out);
-        y->finish.inv_deviation = net_take(n, (size_t)most->dst, sizeof(float));
+        y->finish.normed = net_matrix(n, y->most_dst, y->out);
+        y->finish.inv_deviation = net_take(n, (size_t)y->most_dst, sizeof(float));
     }
     y->h = net_matrix(n, y->train.dst, y->out);
     if (y->index > 0) y->dx = net_matrix(n, y->train.src, y->in);
@@ -32,13 +31,23 @@ static void plan_layer(net* n, layer* y)
 static void plan_transpose(net* n)
 {
     extent t = {0, 0, 0};
-    for (int32_t l = n->model->local || n->config.full_batch ? 0 : 1; l < n->config.layers; l++) {
+    for (int32_t l = n->model->transform || n->config.full_batch ? 0 : 1; l < n->config.layers; l++) {
         t.dst = larger(t.dst, n->layer[l].train.dst);
         t.src = larger(t.src, n->layer[l].train.src);
         t.edges = larger(t.edges, n->layer[l].train.edges);
     }
     void* memory = net_take(n, ggnn_block_transpose_bytes(t.dst, t.src, t.edges), 1);
     if (memory) ggnn_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
+}
+
+/* What evaluation needs to look at rows that have been transformed. */
+static void plan_chunk(net* n)
+{
+    const net_config* c = &n->config;
+    size_t heads = c->model == NET_GAT ? (size_t)larger(c->heads, c->out_heads) : 0;
+    n->range = net_take(n, (size_t)n->chunk.dst, sizeof *n->range);
+    n->indices = net_take(n, (size_t)n->chunk.edges, sizeof *n->indices);
+    n->el = net_take(n, memory_product((size_t)n->chunk.src, heads, 1), sizeof *n->el);
 }
 
 static void plan(net* n)
@@ -50,8 +59,9 @@ static void plan(net* n)
     n->state.count = 0;
     for (int32_t l = 0; l < n->config.layers; l++) {
         plan_layer(n, &n->layer[l]);
-        rows = larger(rows, n->layer[l].most.src);
+        rows = larger(rows, larger(n->layer[l].train.src, n->layer[l].most_dst));
     }
+    if (n->model->transform && n->chunk.dst) plan_chunk(n);
     plan_transpose(n);
     n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
     n->dlogits = net_matrix(n, last->train.dst, last->out);
@@ -70,7 +80,7 @@ static extent extent_of(const ggnn_block* b)
 
 bool net_reads_store(const net_config* config)
 {
-    return !model_of(config)->local && config->input_dropout == 0 && !config->full_batch;
+    return !model_of(config)->transform && config->input_dropout == 0 && !config->full_batch;
 }
 
 /* Features as a matrix without a copy: the whole graph's rows, where they lie in one array of floats. */
@@ -85,19 +95,21 @@ static bool viewable(const net* n)
 static void set_shapes(net* n, const ggnn_batch* like, const ggnn_batch* chunk)
 {
     const net_config* c = &n->config;
+    if (chunk) n->chunk = extent_of(&chunk->hop[0]);
+    if (n->model->transform && chunk) {
+        n->chunk.src = n->chunk.dst + n->data.graph->num_nodes;
+        n->gathered_rows = n->chunk.dst;
+    }
     for (int32_t l = 0; l < c->layers; l++) {
         layer* y = &n->layer[l];
         y->index = l;
         y->last = l == c->layers - 1;
         y->in = l ? c->hidden : n->data.features->width;
         y->out = y->last ? c->outputs : c->hidden;
-        y->train = y->most = extent_of(&like->hop[c->layers - 1 - l]);
-        if (l == 0 && !net_reads_store(c) && !viewable(n)) n->gathered_rows = y->train.src;
-        if (!chunk) continue;
-        if (n->model->local) n->gathered_rows = larger(n->gathered_rows, chunk->hop[0].num_src.max);
-        y->most.dst = larger(y->most.dst, chunk->hop[0].num_dst.max);
-        y->most.src = larger(y->most.src, chunk->hop[0].num_src.max);
+        y->train = extent_of(&like->hop[c->layers - 1 - l]);
+        y->most_dst = larger(y->train.dst, n->chunk.dst);
     }
+    if (!net_reads_store(c) && !viewable(n)) n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
 }
 
 /* The graph as a batch whose hops are all the same block. */
@@ -212,24 +224,21 @@ static mat features(net* n, const ggnn_block* b)
     return net_reads_store(&n->config) ? x : gather(n, x, true);
 }
 
-/* y->h = dropout(activation(norm(linear(x) + residual + bias))). */
+/* out = dropout(activation(norm(linear(x) + residual + bias))). The targets' x is read before out is written. */
 static void forward_layer(net* n, layer* y, mat out)
 {
     y->att.how.id = n->id;
     y->att.how.rng = (ggnn_rng){n->config.seed, n->step, GGNN_PURPOSE_ATTENTION_DROPOUT};
     y->att.how.dropout = n->training ? n->config.attention_dropout : 0;
     y->finish.threshold = n->training && !y->last ? ggnn_dropout_threshold(n->config.dropout) : 0;
-    n->model->forward(n, y, out);
-    if (n->config.residual) {
-        mat x = mat_head(y->x, y->block->num_dst), r = mat_head(y->residual, y->block->num_dst);
-        if (!x.v) {
-            n->ops->rows(n, r, x);
-            x = r;
-        }
-        y->targets = x; /* kept for backward */
-        if (y->w_res.v.v) n->ops->gemm(n, out, x, false, y->w_res.v, false, 1);
-        else n->ops->add(n, out, x);
+    y->targets = mat_head(y->x, y->block->num_dst);
+    if (n->config.residual && !y->x.v) {
+        y->targets = mat_head(y->residual, y->block->num_dst);
+        n->ops->rows(n, y->targets, mat_head(y->x, y->block->num_dst));
     }
+    n->model->forward(n, y, out);
+    if (y->w_res.v.v) n->ops->gemm(n, out, y->targets, false, y->w_res.v, false, 1);
+    else if (n->config.residual) n->ops->add(n, out, y->targets);
     n->ops->finish(n, out, &y->finish);
 }
 
@@ -246,23 +255,63 @@ net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool traini
         y->block = &batch->hop[layers - 1 - l];
         y->x = x;
         y->h.rows = y->block->num_dst;
+        if (n->model->transform) n->model->transform(n, y, x, 0);
         forward_layer(n, y, y->h);
         x = y->h;
     }
     return (net_rows){x.v, x.ld, mat_rows(x), x.cols};
 }
 
-void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id,
-               const ggnn_store* x)
+/* ---- evaluation ----------------------------------------------------------------------------------------------- */
+
+/* Layer l as evaluation runs it: a copy, so that training's matrices stay its own. */
+static layer evaluated(net* n, int32_t l, float* z)
 {
-    layer* y = &n->layer[l];
+    layer y = n->layer[l];
     n->backward = 0;
     n->training = false;
+    if (!z) return y;
+    y.z.v = z;
+    y.z.ld = y.z.cols;
+    y.att.el = n->el;
+    return y;
+}
+
+void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, const ggnn_store* x)
+{
+    layer y = evaluated(n, l, z);
+    for (int64_t i = 0; i < rows; i++) n->range[i] = (ggnn_node)(first + i);
+    mat dense = gather(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), false);
+    n->model->transform(n, &y, dense, n->chunk.dst + first);
+}
+
+/* The block over z: its sources are its targets, whose rows and scores are put where z begins, then all nodes. */
+static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b, const ggnn_node* id)
+{
+    const void* base[3] = {y->z.v + n->chunk.dst * y->z.ld, NULL, NULL};
+    ggnn_store  nodes = ggnn_store_plain(base, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
+    ggnn_block  all = *b;
+    n->ops->rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, id, b->num_dst));
+    if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
+    n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk.dst);
+    all.indices = n->indices;
+    all.num_src = (ggnn_count){&n->chunk.src, n->chunk.src};
+    return all;
+}
+
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id,
+               const ggnn_store* x, float* z)
+{
+    layer y = evaluated(n, l, z);
+    ggnn_block all;
     n->id = id;
-    y->block = block;
-    y->x = stored_rows(x, id, block->num_src);
-    if (n->model->local) y->x = gather(n, y->x, false);
-    forward_layer(n, y, (mat){.v = out, .ld = ld_out, .cols = y->out, .rows = block->num_dst});
+    y.block = block;
+    y.x = stored_rows(x, id, block->num_dst);
+    if (z) {
+        all = block_of_all(n, &y, block, id);
+        y.block = &all;
+    }
+    forward_layer(n, &y, (mat){.v = out, .ld = ld_out, .cols = y.out, .rows = block->num_dst});
 }
 
 /* ==== loss, backward, update =================================================================================== */
@@ -279,7 +328,7 @@ double net_loss(net* n, const net_labels* labels, int64_t* known)
 static void transpose_for(net* n, layer* y)
 {
     y->transpose = &n->transpose;
-    if (n->transposed || (!y->dx.v && !n->model->local && !y->transform_first)) return;
+    if (n->transposed || (!y->dx.v && !n->model->transform && !y->transform_first)) return;
     n->ops->transpose(n, &n->transpose, y->block);
     n->transposed = n->config.full_batch; /* every layer's block is the same, in every step */
 }

@@ -69,9 +69,9 @@ typedef struct {
 bool net_reads_store(const net_config* config);
 
 /* Room for batches as large as `like` may become (laid out by ggnn_batch_init; NULL with full_batch) and for
-   evaluation over one-hop blocks as large as `chunk` (NULL: net_layer will not be called). Bounds cost address space
-   only: what a batch does not fill is not touched. Weights: Glorot-uniform, keyed by seed; biases 0; norm 1, 0.
-   On failure NULL. */
+   evaluation over one-hop blocks as large as `chunk` (NULL: there is none). Bounds cost address space only: what a
+   batch does not fill is not touched. Weights: Glorot-uniform, keyed by seed; biases 0; norm 1, 0. On failure
+   NULL. */
 net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
                 error* why);
 void net_free(net* n); /* NULL is fine */
@@ -95,15 +95,22 @@ void net_backward(net* n);
 void net_update(net* n, float learning_rate);
 
 /* ---- evaluation: one layer at a time over all nodes, without dropout ------------------------------------------ */
+/* A layer reads its input x by global id: the features for layer 0, else the rows of the layer before. GAT and SAGE
+   pool first transform every row of x, once, into z (room + N, net_transformed at most): node v's row is room + v;
+   the rows before, room = chunk->hop[0].num_dst.max, are net_layer's to use. z is NULL for the other models. Both
+   calls overwrite what net_forward saved: they have no place between it and net_backward. */
 
-int32_t net_width(const net* n, int32_t layer); /* columns of its output */
+int32_t net_transformed(const net_config* config, int32_t features); /* columns of the widest z; 0: there is none */
+int32_t net_width(const net* n, int32_t l);                          /* columns of layer l's output */
 
-/* Layer l of the targets of one block (usually all neighbours), whose input rows are read from x by global id: the
-   features for layer 0, else the rows of the layer before. out (num_dst, net_width) is overwritten. block: hop 0 of
-   a batch within `chunk`, id the batch's list; it may be a global hop (indices NULL) but for GAT and SAGE pool.
-   Overwrites what net_forward saved: not to be called between it and net_backward. */
+/* Fills z's rows of nodes [first, first + rows), rows <= room. */
+void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, const ggnn_store* x);
+
+/* Layer l of the targets of one block (usually all neighbours): a global hop, hop 0 of a batch within `chunk`, id the
+   batch's list. out (num_dst, net_width) is overwritten. Where there is a z, no other nodes' x is read: out may then
+   lie over the targets' own rows of it. */
 void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id,
-               const ggnn_store* x);
+               const ggnn_store* x, float* z);
 
 /* Loss of one row of logits (outputs of them) for node v, as in net_loss, in double; false: v has no label. */
 bool net_row_loss(double* loss, const float* logits, int32_t outputs, const net_labels* labels, int64_t v);

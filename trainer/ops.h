@@ -27,6 +27,12 @@ static inline mat mat_head(mat a, ggnn_count rows) /* the first rows: a[: rows, 
     a.rows = rows;
     return a;
 }
+static inline mat mat_part(mat a, int64_t first, ggnn_count rows) /* a[first : first + rows, :] */
+{
+    a.v += first * a.ld;
+    a.rows = rows;
+    return a;
+}
 static inline mat mat_columns(mat a, int32_t first, int32_t cols) /* a[:, first : first + cols] */
 {
     a.v += first;
@@ -71,6 +77,7 @@ typedef struct {
     void (*finish)(net*, mat h, const epilogue* e);
     void (*finish_back)(net*, mat dh, mat h, const epilogue* e);            /* dh in place; and of e's parameters */
     void (*transpose)(net*, ggnn_block* t, const ggnn_block* b);
+    void (*index_by_id)(net*, int32_t* indices, const ggnn_block* b, int32_t first);   /* first + b->neighbor */
     void (*scale_mean)(net*, float* inv, const ggnn_block* b, bool with_self);         /* ggnn_scale_mean */
     void (*scale_gcn)(net*, float* src, float* dst, float* self, const ggnn_block* b); /* ggnn_scale_gcn */
     void (*aggregate)(net*, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x);
@@ -96,7 +103,8 @@ typedef struct { /* most targets, sources and edges of a layer's block */
 typedef struct {
     int32_t  index, in, out;
     bool     last;
-    extent   train, most;         /* in training; in training and evaluation */
+    extent   train;               /* in training; */
+    int64_t  most_dst;            /* in training and evaluation */
     param    w, w_res;            /* (in, out), SAGE: [W_self; W_neigh] (2 in, out); residual's (in, out) */
     param    w_pool, a_l, a_r;    /* SAGE pool's (in, in); GAT's (K, out of a head) */
     epilogue pooled, finish;      /* what follows w_pool; what follows the layer */
@@ -104,7 +112,7 @@ typedef struct {
     attention att;                /* GAT */
     const ggnn_block* block;      /* of this step; */
     const ggnn_block* transpose;  /* in backward, where the model wants it */
-    mat      x, h;                /* input (S, in) and output (D, out) of this step */
+    mat      x, h;                /* input (S, in) and output (D, out) of this step; in evaluation x is a store */
     mat      dx;                  /* (S, in); v NULL in layer 0, where no one wants it */
     mat      residual, targets;   /* (D, in) memory for, and the rows of x that are added to the targets */
     mat      a, z, da, dz;        /* the model's matrices: over targets, over sources, gradients */
@@ -112,10 +120,12 @@ typedef struct {
     int32_t* arg;                 /* (D, in) SAGE pool: which neighbour was the largest */
 } layer;
 
+/* With a transform, y->z[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
+   reads y->z and the targets' rows of y->x alone, and backward wants the transpose in layer 0 too. */
 typedef struct {
     activation act;
-    bool local;     /* reads all sources densely, by local index, and wants the transpose in layer 0 too */
     void (*plan)(net*, layer*);                             /* parameters and memory */
+    void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
     void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias */
     void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
 } model;
@@ -141,6 +151,10 @@ struct net {
     float* inv_sqrt;       /* (N) GCN's 1 / sqrt(d), by global id */
     mat    gathered;       /* (S, in) the input's rows, where they are not read straight from the store */
     int64_t gathered_rows;
+    extent chunk;          /* most of a block in evaluation, 0 without; of transformed rows src = dst + N */
+    ggnn_node* range;      /* (chunk.dst) nodes whose rows evaluation transforms */
+    int32_t* indices;      /* (chunk.edges) of its blocks */
+    float* el;             /* (chunk.src, K) GAT's scores in it */
     mat    dlogits;        /* (seeds, outputs) */
     double* row_loss;      /* (seeds) */
     void*  gemm_workspace;
@@ -162,8 +176,9 @@ struct net {
     net_profile profile;
 };
 
-/* arena.c, for plans: columns up to where the next row begins; a zeroed array; a matrix whose rows begin at multiples of 64 bytes; a parameter, named with the layer's
-   index, (rows, cols), `fill` everywhere or Glorot-uniform where that is GLOROT. */
+/* arena.c, for plans: columns up to where the next row begins; a zeroed array; a matrix whose rows begin at multiples
+   of 64 bytes; a parameter, named with the layer's index, (rows, cols), `fill` everywhere or Glorot-uniform where
+   that is GLOROT. */
 #define GLOROT (-1.0f)
 int64_t mat_padded(int32_t cols);
 void* net_take(net* n, size_t count, size_t size);

@@ -1,6 +1,7 @@
 /* ops_cpu.c - the CPU backend: the function of ggnn.h or gemm.h behind each operation, its time and its bytes. */
 #include "trainer/gemm.h"
 #include "trainer/ops_cpu.h"
+#include "trainer/parallel.h"
 
 static int64_t bytes_of(mat a) { return mat_rows(a) * a.cols * (int64_t)sizeof(float); }
 static int64_t edges_of(const ggnn_block* b) { return *b->num_edges.n; }
@@ -29,6 +30,26 @@ static void cpu_transpose(net* n, ggnn_block* t, const ggnn_block* b)
     double start = cpu_start();
     ggnn_block_transpose(t, b);
     cpu_stop(n, NET_AGGREGATE, start, 16 * edges_of(b)); /* two index arrays of each, read and written */
+}
+
+typedef struct {
+    int32_t* indices;
+    const ggnn_node* id;
+    int32_t first;
+} index_job;
+
+static void index_part(void* context, int64_t begin, int64_t end)
+{
+    const index_job* job = context;
+    for (int64_t e = begin; e < end; e++) job->indices[e] = job->first + (int32_t)job->id[e];
+}
+
+static void cpu_index_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
+{
+    double start = cpu_start();
+    index_job job = {indices, b->neighbor, first};
+    parallel_for(edges_of(b), 1 << 14, index_part, &job);
+    cpu_stop(n, NET_AGGREGATE, start, edges_of(b) * (int64_t)(sizeof *indices + sizeof(ggnn_node)));
 }
 
 static void cpu_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
@@ -107,6 +128,7 @@ const ops ops_cpu = {
     .finish = cpu_finish,
     .finish_back = cpu_finish_back,
     .transpose = cpu_transpose,
+    .index_by_id = cpu_index_by_id,
     .scale_mean = cpu_scale_mean,
     .scale_gcn = cpu_scale_gcn,
     .aggregate = cpu_aggregate,
