@@ -235,7 +235,7 @@ options_result options_parse(const option* table, int argc, char** argv, const c
             error_set(why, "%s: options begin with two dashes", word);
             return OPTIONS_WRONG;
         } else if (*num_arguments == max) {
-            error_set(why, "'%s': one argument too many", word);
+            error_set(why, max ? "'%s': one argument too many" : "'%s': only options are expected, --NAME VALUE", word);
             return OPTIONS_WRONG;
         } else {
             argument[(*num_arguments)++] = word;

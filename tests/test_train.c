@@ -323,7 +323,7 @@ static int interrupted_until_done(const char* options, double seconds, int* with
         status = finish(child);
         if (status == 1000 + SIGINT || status == 1000 + SIGTERM) continue; /* before it was ready to catch it */
         if (status != 130) break;
-        CHECK(says("saved in c"));
+        CHECK(says("saved, go on with --data planted.ggnn --resume c --save c"));
         int64_t step = (int64_t)last_number("part", "interrupted", "step");
         read_log(&first, "part", "start");
         *within_epoch += step % (int64_t)number(first.line[0], "batches") != 0;
@@ -405,6 +405,7 @@ TEST(wrong_usage_exits_with_2_and_names_the_option)
         {"--data planted.ggnn more", "more"},
         {"--data planted.ggnn --save ./planted.ggnn", "that is the data"},
         {"--data planted.ggnn --log planted.ggnn", "that is the data"},
+        {"--data planted.ggnn --log new --save new", "--log new: --save writes there"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK_EQ(train(wrong[i][0]), 2);
@@ -448,7 +449,7 @@ TEST(files_that_cannot_be_trained_on_are_errors_that_say_why)
     CHECK_EQ(train("--data planted.ggnn --log nowhere/log"), 1);
     CHECK(says("nowhere/log"));
     CHECK_EQ(train("--data planted.ggnn --epochs 1 --hidden 8 --save nowhere/c"), 1);
-    CHECK(says("nowhere/c"));
+    CHECK(says("nowhere/c") && !strstr(output, "epoch 1")); /* before any work is done */
 }
 
 /* A copy of karate.ggnn with an element of a section set. */
@@ -479,6 +480,8 @@ TEST(what_is_not_finite_or_out_of_range_is_named)
     poison("far.ggnn", "indices", 0, &far, sizeof far);
     CHECK_EQ(train("--data far.ggnn --fanout -1,-1,-1 --epochs 3"), 1);
     CHECK(says("sampling the neighbours of node 0"));
+    CHECK_EQ(train("--data far.ggnn --fanout full --epochs 3"), 1);
+    CHECK(says("far.ggnn: ") && says("outside [0, num_nodes), node 0, edge 0"));
 }
 
 TEST(a_checkpoint_that_contradicts_options_or_data_is_an_error)

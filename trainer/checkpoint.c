@@ -49,6 +49,14 @@ bool checkpoint_save(const char* path, const config* c, const task* t, net* n, t
     return ggnn_file_commit(&w) ? true : error_set(why, "%s", w.error);
 }
 
+bool checkpoint_possible(const char* path, error* why)
+{
+    ggnn_file_writer w;
+    if (!ggnn_file_create(&w, path)) return error_set(why, "--save %s", w.error);
+    ggnn_file_abort(&w);
+    return true;
+}
+
 /* The array of a section that must be there with `count` elements; count < 0: any number. */
 static const void* need(ggnn_file* f, const char* name, ggnn_file_type type, int64_t count, error* why)
 {
@@ -69,6 +77,10 @@ const char* checkpoint_open(ggnn_file* f, const char* path, size_t* length, erro
 {
     if (!ggnn_file_open(f, path) || !ggnn_file_verify(f)) {
         error_set(why, "%s", f->error);
+        return NULL;
+    }
+    if (!ggnn_file_find(f, "options")) {
+        error_set(why, "%s: not a checkpoint: it has no section 'options'", path);
         return NULL;
     }
     const char* text = need(f, "options", GGNN_FILE_U8, -1, why);

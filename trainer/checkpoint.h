@@ -31,6 +31,9 @@ typedef struct {
     double best_loss; /* least validation loss */
 } train_state;
 
+/* Could it be written there? To be asked before the work that would be lost. */
+bool checkpoint_possible(const char* path, error* why);
+
 /* Writes path anew: completely, or not at all and the old one stays. */
 bool checkpoint_save(const char* path, const config* c, const task* t, net* n, train_state* at, const float* best,
                      error* why);

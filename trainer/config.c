@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "common/same_file.h"
 #include "trainer/gemm.h"
 
 /* How an option and a checkpoint's get along. */
@@ -46,7 +46,8 @@ static const entry table[] = {
         "Neighbours sampled a node, one value a layer, from the seeds outward; -1: all. -1 alone or full: the whole "
         "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers.", 0}},
     {0, SAME, AT(sampler), {"sampler", OPTION_CHOICE, 0, 0, 0,
-        "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk", "How they are chosen.", 0}},
+        "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk",
+        "How they are chosen; weighted alone looks at the edges' weights.", 0}},
     {0, SAME, AT(batch), {"batch", OPTION_INT, 0, 1, 1 << 24, 0, "Seeds a mini-batch.", 0}},
     {0, SAME, AT(walks), {"walks", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: walks from a node.", 0}},
     {0, SAME, AT(walk_length), {"walk-length", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: steps of a walk.", 0}},
@@ -82,7 +83,8 @@ static const entry table[] = {
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
     {0, FREE, AT(save_every), {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
     {0, FREE, AT(resume), {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
-        "Go on from a checkpoint, with its options where they are not given.", 0}},
+        "Go on from a checkpoint (name --data too, and --save to go on saving) with its options. Those of machine and "
+        "files may differ, and --epochs unless the schedule is cosine's.", 0}},
     {0, FREE, AT(log), {"log", OPTION_TEXT, 0, 0, 0, "FILE",
         "JSON lines (trainer/report.h has the schema); with --resume appended to.", 0}},
     {0, FREE, AT(profile), {"profile", OPTION_FLAG, 0, 0, 0, 0, "Print where time and bytes went.", 0}},
@@ -319,13 +321,6 @@ static bool set_fanout(config* c, error* why)
     return true;
 }
 
-/* Two names of one file, so that writing one would destroy the other? */
-static bool same_file(const char* a, const char* b)
-{
-    struct stat x, y;
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 bool config_finish(config* c, error* why)
 {
     if (!set_fanout(c, why)) return false;
@@ -339,6 +334,8 @@ bool config_finish(config* c, error* why)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
     if (same_file(c->save, c->data)) return error_set(why, "--save %s: that is the data", c->save);
     if (same_file(c->log, c->data)) return error_set(why, "--log %s: that is the data", c->log);
+    if (c->save && c->log && (strcmp(c->save, c->log) == 0 || same_file(c->save, c->log)))
+        return error_set(why, "--log %s: --save writes there", c->log);
     if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
     return true;
 }

@@ -104,6 +104,7 @@ static void warn(const config* c)
 static bool create(trainer* t, int32_t threads, error* why)
 {
     const config* c = &t->config;
+    if (c->save && !checkpoint_possible(c->save, why)) return false;
     if (!task_open(&t->task, c, why)) return false;
     net_config network = network_of(c, &t->task);
     net_data data = {&t->task.graph, &t->task.features};
@@ -298,7 +299,7 @@ static int run(trainer* t, ggnn_file* resumed, error* why)
     if (good && !stop) good = finish(t, why);
     if (t->loader) sampled = loader_cost_of(t->loader);
     if (t->config.profile) report_profile(&t->report, t->steps, net_profile_of(t->net), sampled, &t->evaluation_cost);
-    if (stop && !why->text[0]) report_interrupted(&t->report, &t->at, t->config.save);
+    if (stop && !why->text[0]) report_interrupted(&t->report, &t->config, &t->at);
     if (!report_close(&t->report, why) || why->text[0]) return STATUS_FAILURE;
     return stop ? STATUS_INTERRUPTED : STATUS_DONE;
 }

@@ -131,8 +131,8 @@ const ggnn_batch* loader_next(loader* l, error* why)
     slot* s = &l->slot[l->next - l->first];
     l->next++;
     if (s->status == GGNN_OK) return &s->batch;
-    error_set(why, "sampling the neighbours of node %lld: %s", (long long)s->batch.bad,
-              ggnn_status_string(s->status));
+    error_set(why, "sampling the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+              (long long)s->batch.bad, ggnn_status_string(s->status));
     l->next = l->batches;
     return NULL;
 }

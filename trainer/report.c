@@ -135,7 +135,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
            progress_amount(parameters, (double)net_state_of(n).count), (long long)batches, batches == 1 ? "" : "es",
            threads, threads == 1 ? "" : "s");
     if (c->resume)
-        printf("resumed from %s: epoch %lld, step %lld\n", c->resume, (long long)at->epoch + 1, (long long)at->step);
+        printf("resumed from %s after epoch %lld, step %lld\n", c->resume, (long long)at->epoch, (long long)at->step);
     fflush(stdout);
     progress_begin(&r->bar, "training", "steps", c->epochs * batches - at->step);
     if (!r->log) return;
@@ -165,8 +165,8 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     double seconds = progress_seconds() - r->epoch_start;
     double loss = at->loss_rows ? at->loss_sum / (double)at->loss_rows : NAN;
     char validation[128] = "";
-    if (val && val->known) snprintf(validation, sizeof validation, "  val loss %.4f  accuracy %.2f %%%s", val->loss,
-                      100 * val->metrics.accuracy, best ? " *" : "");
+    if (val && val->known) snprintf(validation, sizeof validation, "  val loss %.4f  val accuracy %.2f %%%s",
+                      val->loss, 100 * val->metrics.accuracy, best ? "  best" : "");
     if (val) r->val_loss = val->loss;
     if (!r->terminal)
         printf("epoch %lld/%lld  loss %.4f%s  %.2f s\n", (long long)at->epoch, (long long)r->epochs, loss, validation,
@@ -184,18 +184,18 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     end_record(r, &j);
 }
 
-void report_interrupted(report* r, const train_state* at, const char* saved)
+void report_interrupted(report* r, const config* c, const train_state* at)
 {
     json j;
     if (r->terminal) fprintf(stderr, "\r\033[K");
     printf("interrupted in epoch %lld after step %lld; ", (long long)at->epoch + 1, (long long)at->step);
-    if (saved) printf("saved in %s, go on with --resume %s\n", saved, saved);
+    if (c->save) printf("saved, go on with --data %s --resume %s --save %s\n", c->data, c->save, c->save);
     else printf("nothing saved (--save FILE would)\n");
     if (!r->log) return;
     begin_record(r, &j, "interrupted");
     json_int(&j, "epoch", at->epoch + 1);
     json_int(&j, "step", at->step);
-    json_string(&j, "saved", saved);
+    json_string(&j, "saved", c->save);
     end_record(r, &j);
 }
 

@@ -50,7 +50,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
 void report_step(report* r, const train_state* at, double loss);
 void report_epoch_begin(report* r);
 void report_epoch(report* r, const train_state* at, float rate, const score* val, bool best); /* val NULL: none */
-void report_interrupted(report* r, const train_state* at, const char* saved);                 /* NULL: not saved */
+void report_interrupted(report* r, const config* c, const train_state* at);
 void report_final(report* r, const task* t, const train_state* at, const score* test);        /* test NULL: none */
 
 /* The profile: what net and loader counted, and evaluation, which net counted as forward. */
