@@ -51,6 +51,8 @@ $(BUILD)/%.o: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
+include tests/simt/simt.mk # make cuda-tests: the CUDA code on the CPU
+
 # ---- the two commands ------------------------------------------------------------------------------------------------
 run: all
 	$(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn

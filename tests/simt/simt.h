@@ -1,0 +1,121 @@
+// simt.h - what the shim's headers ask of its core (simt_*.cc). CUDA code includes <cuda_runtime.h>, not this.
+#ifndef SIMT_H
+#define SIMT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+struct uint3 {
+    unsigned x, y, z;
+};
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+};
+
+// The core rewrites these whenever it switches to another CUDA thread.
+extern uint3     threadIdx, blockIdx;
+extern dim3      blockDim, gridDim;
+extern const int warpSize;
+
+namespace simt {
+
+// A line of the caller's source. As a default argument, here() is evaluated where the call is written.
+struct Site {
+    const char* file;
+    int         line;
+};
+constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return Site{file, line}; }
+
+// ---- collectives and other things that kernels call
+
+enum Collective : uint8_t {
+    SYNCTHREADS, SYNCWARP, BALLOT, ALL, ANY, MATCH_ANY, MATCH_ALL, SHFL, SHFL_UP, SHFL_DOWN, SHFL_XOR,
+    REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_MIN_SIGNED, REDUCE_MAX_SIGNED, REDUCE_AND, REDUCE_OR, REDUCE_XOR
+};
+
+// Waits until all lanes of mask have come to the same collective at the same line, and returns this lane's result.
+uint64_t warp_collective(Collective what, unsigned mask, uint64_t value, int argument, int width, Site at);
+// Waits for all threads of the block; returns how many of them came with a predicate that is not 0.
+int      block_barrier(int predicate, Site at);
+int      threads_in_block();
+unsigned lane();
+void     before_atomic();  // a chance to run other threads
+void     fence();
+void*    dynamic_shared();
+
+extern bool watching;      // set while accesses are counted, or while loads too may run other threads
+void watch(const void* address, size_t bytes, Site at);
+inline void access(const void* address, size_t bytes, Site at)
+{
+    if (watching) watch(address, bytes, at);
+}
+
+// Prints what is wrong and where (kernel, block, thread, every thread's state), ends the process with status 97.
+[[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+// ---- work for a stream
+
+// Puts work on a stream: run now, or when something waits for it (SIMT_ASYNC=lazy), or recorded (capture). The
+// work acts as the stream's device. Returns a cudaError.
+int enqueue(void* stream, std::function<void()> work);
+
+struct Kernel {
+    void (*run)(const void* arguments); // calls the kernel for one thread; parameters are copied for each
+    const void* arguments;
+    const void* function;
+};
+int  check_launch(const void* function, dim3 grid, dim3 block, size_t shared_bytes);
+void check_pointer(const void* pointer, int argument);
+void check_words(const void* object, size_t bytes, int argument);
+void run_grid(dim3 grid, dim3 block, size_t shared_bytes, Kernel kernel);
+
+// A kernel's pointers must be its device's, also those within a struct that is passed by value.
+template <class T> void check_argument(const T& value, int argument)
+{
+    if constexpr (std::is_pointer_v<T>) {
+        if constexpr (!std::is_function_v<std::remove_pointer_t<T>>) check_pointer((const void*)value, argument);
+    } else if constexpr (std::is_class_v<T>) {
+        check_words(&value, sizeof value, argument);
+    }
+}
+
+template <class... P>
+int launch(void (*function)(P...), dim3 grid, dim3 block, size_t shared_bytes, void* stream, std::tuple<P...> values)
+{
+    using Call = std::pair<void (*)(P...), std::tuple<P...>>;
+    if (int error = check_launch((const void*)function, grid, block, shared_bytes)) return error;
+    return enqueue(stream, [=, call = Call{function, std::move(values)}] {
+        std::apply([](const auto&... a) { [[maybe_unused]] int i = 0; (check_argument(a, i++), ...); }, call.second);
+        auto run = [](const void* p) {
+            const Call& c = *static_cast<const Call*>(p);
+            std::apply(c.first, c.second);
+        };
+        run_grid(grid, block, shared_bytes, Kernel{run, &call, (const void*)function});
+    });
+}
+
+// ---- values as 64 bits
+
+template <class T> uint64_t to_bits(T value)
+{
+    static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+template <class T> T from_bits(uint64_t bits)
+{
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+} // namespace simt
+#endif
