@@ -198,11 +198,18 @@ SIMT_LOAD(__ldca)
 SIMT_LOAD(__ldcg)
 SIMT_LOAD(__ldcs)
 SIMT_LOAD(__ldlu)
-SIMT_LOAD(__ldcv)
 SIMT_STORE(__stwb)
 SIMT_STORE(__stcg)
 SIMT_STORE(__stcs)
 SIMT_STORE(__stwt)
+// As volatile: what other threads may write at this moment.
+template <class T> T __ldcv(const T* p, simt::Site at = simt::here())
+{
+    T value;
+    simt::access(p, sizeof(T), at);
+    __atomic_load(p, &value, __ATOMIC_RELAXED);
+    return value;
+}
 // Counts a plain access.
 inline void simt_touch(const void* p, size_t bytes, simt::Site at = simt::here()) { simt::access(p, bytes, at); }
 
