@@ -26,7 +26,8 @@
 //   and those of ggnn.h
 //
 // CONTENTS
-//   [1] BASE   [2] RANDOM   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE   [9] ATTENTION
+//   [1] BASE   [2] RANDOM   [4] SAMPLE   [4b] weighted samples, walks; samples by any method   [5] UNIQUE
+//   [6] BLOCK   [7] STORE   [8] SPARSE   [9] ATTENTION
 //
 // LICENSE: MIT, at the end of this file.
 
@@ -133,10 +134,17 @@ __device__ inline ggnn_words random_words(const ggnn_rng& rng, int32_t hop, int6
 #endif
 }
 
+// ggnn_draw without an index into registers, which would put them in local memory.
+__device__ inline uint64_t draw_of(const ggnn_words& words, int64_t j)
+{
+    const uint32_t high = j & 1 ? words.word[2] : words.word[0], low = j & 1 ? words.word[3] : words.word[1];
+    return static_cast<uint64_t>(high) << 32 | low;
+}
+
 // Draw j of a node's stream, in [0, n).
 __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t node, int64_t j, int64_t n)
 {
-    return ggnn_bounded(ggnn_draw(random_words(rng, hop, node, static_cast<uint32_t>(j / 2)), j), n);
+    return ggnn_bounded(draw_of(random_words(rng, hop, node, static_cast<uint32_t>(j / 2)), j), n);
 }
 
 } // namespace ggnni
@@ -144,6 +152,17 @@ __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t n
 // =============================================================================
 // ==== [4] SAMPLE
 // =============================================================================
+// A list of at most fanout edges is copied. Of a longer one:
+//   Fisher-Yates to fanout 32      a group of lanes a list, a lane a draw, in registers
+//   to 1,024, and path doubling    a block of 128 a list, 1 to 8 draws a thread: WholeGraph, Algorithm 1
+//   rejection                      a warp (to fanout 32) or a block (to 1,024) a list, a set in shared memory
+//   reservoir, greater fanouts     a warp or a block a list, slots in shared memory
+//   all; with replacement          a thread an edge; a thread a draw
+//   weighted [4b]                  a warp or a block a list, keeping the least keys so far
+//   walks [4b]                     a thread a walk; then a group of lanes or a block a node
+// A draw is a function of (seed, step, purpose, hop, node, number), and no result depends on which thread
+// comes first: all is equal to ggnn.h, element by element. Broken lists and ids are reported to status and
+// never followed. The functions to call are at the end of [4b].
 
 namespace ggnni {
 
@@ -163,24 +182,1133 @@ struct hop_job {
     float*           weight;    // (max_edges)      overwritten; or NULL
     int64_t          max_edges; //                  edges from there on are not written: capacity
     int32_t*         status;    //                  sticky; or NULL
+    ggnn_walks       walk;      //                  WALK
+    void*            workspace; //                  of hop_workspace_bytes; WALK: kept from count_hop on
 };
 
-// Writes edge e of a target: entry `offset` of its list. An id out of range is reported and becomes the target.
-__device__ inline void put_edge(const hop_job& job, int64_t e, const ggnn_list& list, int64_t offset,
-                                ggnn_node target)
+// Edges that a list of this degree gives, by any method but WEIGHTED (at most as many) and WALK.
+__device__ inline int64_t edges_taken(const hop_job& job, int64_t degree)
 {
-    ggnn_node id = list.id[offset];
-    if (e >= job.max_edges) return;
+    if (job.fanout < 0 || degree <= 0) return degree > 0 ? degree : 0;
+    return degree <= job.fanout && job.method != GGNN_REPLACEMENT ? degree : job.fanout;
+}
+
+// A node's list; where the node or its list is out of range that is reported, and the list is empty.
+__device__ inline ggnn_list list_of(const ggnn_graph& g, ggnn_node v, int32_t* status)
+{
+    ggnn_list list = {nullptr, nullptr, -1, 0};
+    if (v >= 0 && v < g.num_nodes) list = ggnn_neighbors(&g, v);
+    if (list.degree >= 0 && list.degree <= g.num_edges) return list;
+    report(status, GGNN_ERROR_ID);
+    list.degree = 0;
+    return list;
+}
+
+// A thread a target.
+static __global__ void __launch_bounds__(THREADS)
+    count_lists(const __grid_constant__ hop_job job, int64_t* count)
+{
+    const int64_t num_dst = size_of(job.num_dst);
+#pragma unroll 1
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < num_dst;
+         i += static_cast<int64_t>(gridDim.x) * THREADS)
+        count[i] = edges_taken(job, list_of(job.g, job.target[i], job.status).degree);
+}
+
+// One target as its threads see it.
+struct hop_row {
+    ggnn_list list;
+    ggnn_node target;
+    int64_t   first, end; // its edges are [first, end): nothing is written elsewhere
+};
+
+__device__ inline hop_row row_of(const hop_job& job, int64_t i)
+{
+    hop_row row;
+    row.target = job.target[i];
+    row.list = list_of(job.g, row.target, job.status);
+    row.first = job.indptr[i];
+    row.end = job.indptr[i + 1] < job.max_edges ? job.indptr[i + 1] : job.max_edges;
+    return row;
+}
+
+// Writes the row's edge j: entry `offset` of its list. An id out of range is reported and becomes the target.
+__device__ inline void put_edge(const hop_job& job, const hop_row& row, int64_t j, int64_t offset)
+{
+    int64_t e = row.first + j;
+    if (e >= row.end) return;
+    ggnn_node id = row.list.id[offset];
     if (id < 0 || id >= job.g.num_nodes) {
         report(job.status, GGNN_ERROR_ID);
-        id = target;
+        id = row.target;
     }
     job.id[e] = id;
-    if (job.position) job.position[e] = list.position + offset;
-    if (job.weight) job.weight[e] = list.weight ? list.weight[offset] : 1.0f;
+    if (job.position) job.position[e] = row.list.position + offset;
+    if (job.weight) job.weight[e] = row.list.weight ? row.list.weight[offset] : 1.0f;
+}
+
+__device__ inline bool takes_whole(const hop_job& job, int64_t degree)
+{
+    return job.fanout < 0 || degree <= job.fanout;
+}
+
+// Takes the whole list, T threads in turn.
+template <int T> __device__ void copy_list(const hop_job& job, const hop_row& row, int lane)
+{
+#pragma unroll 1
+    for (int64_t j = lane; j < row.list.degree; j += T) put_edge(job, row, j, j);
+}
+
+// The threads that work on one row: a warp, or the whole block (T = THREADS).
+template <int T> struct team {
+    int     lane;        // this thread's number in it
+    int     slot;        // the team's number in its block
+    int64_t first, step; // its rows: first, first + step, ...
+
+    __device__ team() : lane(threadIdx.x % T), slot(threadIdx.x / T)
+    {
+        first = static_cast<int64_t>(blockIdx.x) * (THREADS / T) + slot;
+        step = static_cast<int64_t>(gridDim.x) * (THREADS / T);
+    }
+
+    // What any of them wrote to memory before, all of them read after.
+    __device__ void sync() const
+    {
+        if constexpr (T == WARP) __syncwarp();
+        else __syncthreads();
+    }
+
+    // Flags of the lanes below this one; *total: of all.
+    __device__ int rank(bool flag, int* total) const
+    {
+        const unsigned flags = __ballot_sync(ALL_LANES, flag);
+        const int      below = __popc(flags & ((1u << threadIdx.x % WARP) - 1));
+        *total = __popc(flags);
+        if constexpr (T == WARP) return below;
+        __shared__ int warp_total[THREADS / WARP];
+        int            before = 0;
+        if (threadIdx.x % WARP == 0) warp_total[threadIdx.x / WARP] = *total;
+        __syncthreads();
+        *total = 0;
+        for (unsigned w = 0; w < THREADS / WARP; w++) {
+            if (w == threadIdx.x / WARP) before = *total;
+            *total += warp_total[w];
+        }
+        __syncthreads();
+        return before + below;
+    }
+
+    __device__ bool any(bool flag) const
+    {
+        int total;
+        rank(flag, &total);
+        return total > 0;
+    }
+};
+
+// ---- Fisher-Yates in registers -------------------------------------------------
+
+// Lane i of a group of G makes draw i. Slot n-1-j is given up at draw j, and what it holds then is what the
+// last earlier draw of that slot moved there, which held it before in slot n-1-tail: so following `tail`
+// from j leads to a slot n-1-root that no draw overwrote. Draw i takes slot r_i itself where no earlier draw
+// took it, else what the last of those, prev, moved in: n-1-root(prev). Links lead to smaller draws, at most
+// G - 1 of them, so log2 G doublings follow all.
+template <int G, class Offset>
+__device__ Offset fisher_yates_pick(Offset r, Offset n, int lane)
+{
+    const Offset given_up = n - 1 - static_cast<Offset>(lane);
+    int          prev = -1, root = lane;
+#pragma unroll
+    for (int j = 0; j < G - 1; j++) {
+        const Offset other = __shfl_sync(ALL_LANES, r, j, G);
+        if (j < lane && other == r) prev = j;
+        if (j < lane && other == given_up) root = j;
+    }
+#pragma unroll
+    for (int reach = 1; reach < G; reach *= 2) root = __shfl_sync(ALL_LANES, root, root, G);
+    root = __shfl_sync(ALL_LANES, root, prev < 0 ? lane : prev, G);
+    return prev < 0 ? r : n - 1 - static_cast<Offset>(root);
+}
+
+// G lanes a row, G >= fanout. Rows beyond the last, and rows taken whole, go through the shuffles idly.
+template <int G, class Offset>
+__global__ void __launch_bounds__(THREADS) fisher_yates(const __grid_constant__ hop_job job)
+{
+    const int      lane = threadIdx.x % G;
+    const int64_t  num_dst = size_of(job.num_dst);
+    const ggnn_rng rng = *job.rng;
+    for (int64_t tile = static_cast<int64_t>(blockIdx.x) * (THREADS / G); tile < num_dst;
+         tile += static_cast<int64_t>(gridDim.x) * (THREADS / G)) {
+        const int64_t i = tile + threadIdx.x / G;
+        hop_row       row = {{nullptr, nullptr, 0, 0}, 0, 0, 0};
+        if (i < num_dst) row = row_of(job, i);
+        const int64_t n = row.list.degree;
+        const bool    drawn = lane < job.fanout && n > job.fanout;
+        Offset        r = 0;
+        if (drawn) r = static_cast<Offset>(draw_below(rng, job.hop, row.target, lane, n - lane));
+        r = fisher_yates_pick<G, Offset>(r, static_cast<Offset>(n), lane);
+        if (drawn) put_edge(job, row, lane, static_cast<int64_t>(r));
+        else if (lane < n && n <= job.fanout) put_edge(job, row, lane, lane);
+    }
+}
+
+// ---- path doubling ---------------------------------------------------------------
+
+enum { PATH_THREADS = 128 };
+
+// What Algorithm 1 keeps, in shared memory: the sorted draws s, which draw p each was, and chain.
+template <int ITEMS, class Key> struct path_memory {
+    using sorter = cub::BlockRadixSort<Key, PATH_THREADS, ITEMS, uint16_t>;
+    typename sorter::TempStorage sort;
+    Key                          s[PATH_THREADS * ITEMS];
+    uint16_t                     p[PATH_THREADS * ITEMS], chain[PATH_THREADS * ITEMS];
+};
+
+// Algorithm 1, first half. The block has put m draws into s, and n beyond them, which sorts last: n has the
+// bits that the sort looks at. It keeps equal draws in order; then thread t works on entries t, t + 128, ...
+template <int ITEMS, class Key> __device__ void path_sort(path_memory<ITEMS, Key>& at, int64_t n)
+{
+    Key      r[ITEMS];
+    uint16_t draw[ITEMS];
+    __syncthreads();
+    for (int j = 0; j < ITEMS; j++) {
+        draw[j] = static_cast<uint16_t>(threadIdx.x * ITEMS + j);
+        r[j] = at.s[draw[j]];
+    }
+    typename path_memory<ITEMS, Key>::sorter(at.sort).SortBlockedToStriped(r, draw, 0, 64 - __clzll(n));
+    for (int j = 0; j < ITEMS; j++) {
+        const int t = threadIdx.x + j * PATH_THREADS;
+        at.s[t] = r[j];
+        at.p[t] = draw[j];
+        at.chain[t] = static_cast<uint16_t>(t);
+    }
+    __syncthreads();
+}
+
+// Second half: chain, doubled until it leads to the end; complete for all threads when it returns.
+template <int ITEMS, class Key> __device__ void path_link(path_memory<ITEMS, Key>& at, int64_t n, int m)
+{
+#pragma unroll 1
+    for (int t = threadIdx.x; t < m; t += PATH_THREADS) { // the last draw of each slot that is given up
+        const int64_t up = n - 1 - static_cast<int64_t>(at.s[t]);
+        if (up < m && (t + 1 == m || at.s[t + 1] != at.s[t])) at.chain[up] = at.p[t];
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int reach = 1; reach < m; reach *= 2) {
+        uint16_t next[ITEMS];
+        for (int j = 0; j < ITEMS; j++) next[j] = at.chain[at.chain[threadIdx.x + j * PATH_THREADS]];
+        __syncthreads();
+        for (int j = 0; j < ITEMS; j++) at.chain[threadIdx.x + j * PATH_THREADS] = next[j];
+        __syncthreads();
+    }
+}
+
+// What draw p[t] takes.
+template <int ITEMS, class Key>
+__device__ int64_t path_pick(const path_memory<ITEMS, Key>& at, int64_t n, int t)
+{
+    const bool repeated = t > 0 && at.s[t - 1] == at.s[t];
+    return repeated ? n - 1 - at.chain[at.p[t - 1]] : static_cast<int64_t>(at.s[t]);
+}
+
+// A block a row, fanout <= 128 * ITEMS.
+template <int ITEMS, class Key>
+__global__ void __launch_bounds__(PATH_THREADS, sizeof(Key) == 4 ? 8 : 7)
+    path_sample(const __grid_constant__ hop_job job)
+{
+    __shared__ path_memory<ITEMS, Key> memory;
+    const int64_t                      num_dst = size_of(job.num_dst);
+    const ggnn_rng                     rng = *job.rng;
+    for (int64_t i = blockIdx.x; i < num_dst; i += gridDim.x) {
+        const int64_t n = row_of(job, i).list.degree; // (read again when it is needed: fewer registers)
+        if (n <= job.fanout) {
+            copy_list<PATH_THREADS>(job, row_of(job, i), threadIdx.x);
+            continue;
+        }
+#pragma unroll 1
+        for (int d = threadIdx.x; d < PATH_THREADS * ITEMS; d += PATH_THREADS)
+            memory.s[d] = static_cast<Key>(
+                d < job.fanout ? draw_below(rng, job.hop, job.target[i], d, n - d) : n);
+        path_sort<ITEMS, Key>(memory, n);
+        const hop_row row = row_of(job, i);
+        path_link<ITEMS, Key>(memory, row.list.degree, job.fanout);
+#pragma unroll 1
+        for (int t = threadIdx.x; t < job.fanout; t += PATH_THREADS)
+            put_edge(job, row, memory.p[t], path_pick<ITEMS, Key>(memory, row.list.degree, t));
+        __syncthreads();
+    }
+}
+
+// ---- rejection -------------------------------------------------------------------
+
+// The slot of a value in a hash set, put there unless it is there already. Slots are never all taken.
+template <class Key> __device__ int set_slot(Key* set, int slots, Key value)
+{
+    const Key none = ~static_cast<Key>(0);
+    const Key golden = static_cast<Key>(0x9E3779B97F4A7C15u >> (64 - 8 * sizeof(Key)));
+    int       at = static_cast<int>(value * golden >> (8 * sizeof(Key) - 20));
+    for (at &= slots - 1;; at = (at + 1) & (slots - 1)) {
+        const Key old = atomicCAS(&set[at], none, value);
+        if (old == none || old == value) return at;
+    }
+}
+
+// A team a row. T draws a round: of equal values the earliest draw is kept by atomicMin, whoever put the
+// value into the set; draws that stay the earliest are the sample, in their order. Before a round fewer than
+// fanout values are in the set, after it fewer than fanout + T: half of the slots (62 % at fanout 1,024).
+template <int T, class Key>
+__global__ void __launch_bounds__(THREADS) rejection(const __grid_constant__ hop_job job)
+{
+    constexpr int       SLOTS = T == WARP ? 128 : 2048;
+    __shared__ Key      sets[THREADS / T][SLOTS];
+    __shared__ unsigned earliest[THREADS / T][SLOTS];
+    const team<T>       us;
+    const int64_t       num_dst = size_of(job.num_dst);
+    const ggnn_rng      rng = *job.rng;
+    for (int64_t i = us.first; i < num_dst; i += us.step) {
+        const hop_row row = row_of(job, i);
+        if (row.list.degree <= job.fanout) {
+            copy_list<T>(job, row, us.lane);
+            continue;
+        }
+        for (int s = us.lane; s < SLOTS; s += T) {
+            sets[us.slot][s] = ~static_cast<Key>(0);
+            earliest[us.slot][s] = ~0u;
+        }
+        us.sync();
+        for (int taken = 0, round = 0; taken < job.fanout; round++) {
+            const unsigned draw = static_cast<unsigned>(round * T + us.lane);
+            const int64_t  value = draw_below(rng, job.hop, row.target, draw, row.list.degree);
+            const int      slot = set_slot(sets[us.slot], SLOTS, static_cast<Key>(value));
+            int            fresh;
+            atomicMin(&earliest[us.slot][slot], draw);
+            us.sync();
+            const bool first = earliest[us.slot][slot] == draw;
+            const int  place = taken + us.rank(first, &fresh);
+            if (first && place < job.fanout) put_edge(job, row, place, value);
+            taken += fresh;
+            us.sync();
+        }
+    }
+}
+
+// ---- reservoir -------------------------------------------------------------------
+
+// A team a row. What the sequential algorithm leaves in a slot is the last index that was written there, and
+// that is the greatest: so the order of the writes does not matter. A fanout of more slots than shared memory
+// holds is done in passes over ranges of them, each drawing anew.
+template <int T, class Slot>
+__global__ void __launch_bounds__(THREADS) reservoir(const __grid_constant__ hop_job job)
+{
+    constexpr int   SLOTS = T == WARP ? 32 : 32768 / sizeof(Slot);
+    __shared__ Slot slots[THREADS / T][SLOTS];
+    const team<T>   us;
+    const int64_t   num_dst = size_of(job.num_dst);
+    const ggnn_rng  rng = *job.rng;
+    for (int64_t i = us.first; i < num_dst; i += us.step) {
+        const int64_t n = row_of(job, i).list.degree;
+        if (n <= job.fanout) {
+            copy_list<T>(job, row_of(job, i), us.lane);
+            continue;
+        }
+        for (int64_t first = 0; first < job.fanout; first += SLOTS) {
+            const int64_t count = job.fanout - first < SLOTS ? job.fanout - first : SLOTS;
+            for (int s = us.lane; s < count; s += T) slots[us.slot][s] = static_cast<Slot>(first + s);
+            us.sync();
+#pragma unroll 1
+            for (int64_t at = job.fanout + 2 * us.lane; at < n; at += 2 * T) { // a block is two draws
+                const int64_t    draw = at - job.fanout;
+                const ggnn_words words =
+                    random_words(rng, job.hop, job.target[i], static_cast<uint32_t>(draw / 2));
+                for (int64_t h = 0; h < 2 && at + h < n; h++) {
+                    const int64_t r = ggnn_bounded(draw_of(words, draw + h), at + h + 1) - first;
+                    if (r >= 0 && r < count) atomicMax(&slots[us.slot][r], static_cast<Slot>(at + h));
+                }
+            }
+            us.sync();
+            const hop_row row = row_of(job, i);
+#pragma unroll 1
+            for (int s = us.lane; s < count; s += T) put_edge(job, row, first + s, slots[us.slot][s]);
+            us.sync();
+        }
+    }
+}
+
+// ---- all neighbours; with replacement ------------------------------------------------
+
+// The last of rows [low, high) that begins at or before edge e: the one that has it.
+__device__ inline int64_t row_with(const int64_t* indptr, int64_t low, int64_t high, int64_t e)
+{
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (indptr[middle] <= e) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+// A thread an edge, so that hubs and leaves cost the same. Two threads find the rows of a tile's first and
+// last edge; the others look between them.
+static __global__ void __launch_bounds__(THREADS) take_all(const __grid_constant__ hop_job job)
+{
+    constexpr int      TILE = 4 * THREADS;
+    __shared__ int64_t row_at[2];
+    const int64_t      num_dst = size_of(job.num_dst);
+    if (num_dst <= 0) return;
+    const int64_t placed = job.indptr[num_dst];
+    const int64_t num_edges = placed < job.max_edges ? placed : job.max_edges;
+    for (int64_t tile = blockIdx.x * static_cast<int64_t>(TILE); tile < num_edges;
+         tile += gridDim.x * static_cast<int64_t>(TILE)) {
+        const int64_t last = tile + TILE < num_edges ? tile + TILE - 1 : num_edges - 1;
+        if (threadIdx.x < 2)
+            row_at[threadIdx.x] = row_with(job.indptr, 0, num_dst, threadIdx.x ? last : tile);
+        __syncthreads();
+        for (int64_t e = tile + threadIdx.x; e <= last; e += THREADS) {
+            const hop_row row = row_of(job, row_with(job.indptr, row_at[0], row_at[1] + 1, e));
+            if (e - row.first < row.list.degree) put_edge(job, row, e - row.first, e - row.first);
+        }
+        __syncthreads();
+    }
+}
+
+// A thread a draw: draw t % fanout of target t / fanout.
+static __global__ void __launch_bounds__(THREADS)
+    replacement(const __grid_constant__ hop_job job, divider by_fanout)
+{
+    const int64_t  draws = size_of(job.num_dst) * job.fanout;
+    const ggnn_rng rng = *job.rng;
+#pragma unroll 1
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < draws;
+         t += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t i = quotient(t, by_fanout), j = t - i * job.fanout;
+        const hop_row row = row_of(job, i);
+        if (row.list.degree > 0)
+            put_edge(job, row, j, draw_below(rng, job.hop, row.target, j, row.list.degree));
+    }
+}
+
+// ---- which kernel, by fanout ---------------------------------------------------------
+
+// A kernel that works on threads / threads_per_row rows of a block at a time.
+inline cudaError_t launch_rows(void (*kernel)(hop_job), int threads, int threads_per_row, const hop_job& job,
+                               cudaStream_t stream)
+{
+    const int64_t tiles = tiles_of(job.num_dst.max, threads / threads_per_row);
+    return launch(kernel, grid_of(tiles, threads), threads, stream, job);
+}
+
+// Offset, Key, Slot: 32 bits, or 64 where a list can have 2^32 entries.
+template <class Offset> inline cudaError_t launch_fisher_yates(const hop_job& job, cudaStream_t stream)
+{
+    if (job.fanout <= 1) return launch_rows(fisher_yates<1, Offset>, THREADS, 1, job, stream);
+    if (job.fanout <= 2) return launch_rows(fisher_yates<2, Offset>, THREADS, 2, job, stream);
+    if (job.fanout <= 4) return launch_rows(fisher_yates<4, Offset>, THREADS, 4, job, stream);
+    if (job.fanout <= 8) return launch_rows(fisher_yates<8, Offset>, THREADS, 8, job, stream);
+    if (job.fanout <= 16) return launch_rows(fisher_yates<16, Offset>, THREADS, 16, job, stream);
+    return launch_rows(fisher_yates<32, Offset>, THREADS, 32, job, stream);
+}
+
+inline cudaError_t launch_path(const hop_job& job, bool wide, cudaStream_t stream)
+{
+    void (*kernel)(hop_job) = path_sample<8, unsigned>;
+    if (wide) kernel = path_sample<8, unsigned long long>;
+    else if (job.fanout <= 1 * PATH_THREADS) kernel = path_sample<1, unsigned>;
+    else if (job.fanout <= 2 * PATH_THREADS) kernel = path_sample<2, unsigned>;
+    else if (job.fanout <= 4 * PATH_THREADS) kernel = path_sample<4, unsigned>;
+    return launch_rows(kernel, PATH_THREADS, PATH_THREADS, job, stream);
+}
+
+template <class Key> inline cudaError_t launch_rejection(const hop_job& job, cudaStream_t stream)
+{
+    if (job.fanout <= WARP) return launch_rows(rejection<WARP, Key>, THREADS, WARP, job, stream);
+    return launch_rows(rejection<THREADS, Key>, THREADS, THREADS, job, stream);
+}
+
+template <class Slot> inline cudaError_t launch_reservoir(const hop_job& job, cudaStream_t stream)
+{
+    if (job.fanout <= WARP) return launch_rows(reservoir<WARP, Slot>, THREADS, WARP, job, stream);
+    return launch_rows(reservoir<THREADS, Slot>, THREADS, THREADS, job, stream);
+}
+
+// The methods whose draws are uniform; fanout is not 0.
+inline cudaError_t launch_uniform(const hop_job& job, cudaStream_t stream)
+{
+    const bool wide = job.g.num_edges > static_cast<int64_t>(UINT32_MAX);
+    if (job.fanout < 0) {
+        const int64_t most = job.max_edges < job.g.num_edges ? job.max_edges : job.g.num_edges;
+        return launch(take_all, grid_of(tiles_of(most, 4 * THREADS), THREADS), THREADS, stream, job);
+    }
+    if (job.method == GGNN_REPLACEMENT) {
+        const int64_t tiles = tiles_of(job.num_dst.max * job.fanout, THREADS);
+        return launch(replacement, grid_of(tiles, THREADS), THREADS, stream, job, divide_by(job.fanout));
+    }
+    if (job.method == GGNN_RESERVOIR || job.fanout > GGNN_FANOUT_MAX)
+        return wide ? launch_reservoir<unsigned long long>(job, stream)
+                    : launch_reservoir<unsigned>(job, stream);
+    if (job.method == GGNN_REJECTION)
+        return wide ? launch_rejection<unsigned long long>(job, stream)
+                    : launch_rejection<unsigned>(job, stream);
+    if (job.method == GGNN_FISHER_YATES && job.fanout <= WARP)
+        return wide ? launch_fisher_yates<unsigned long long>(job, stream)
+                    : launch_fisher_yates<unsigned>(job, stream);
+    return launch_path(job, wide, stream);
 }
 
 } // namespace ggnni
+
+// =============================================================================
+// ==== [4b] SAMPLE: weighted, walks; a hop by any method
+// =============================================================================
+
+namespace ggnni {
+
+// ---- weighted: A-Res ---------------------------------------------------------------
+
+// Sorted by key, then by from. In A-Res the key is that of an edge, as the bits of a double (positive doubles
+// compare as their bits do), and from its offset.
+struct sort_pair {
+    unsigned long long key;
+    int64_t            from;
+};
+constexpr unsigned long long NO_KEY = ~0ull; // after all others
+
+// Bitonic sort (Batcher 1968) of kept pairs, in place; p has room for the power of two >= kept, at least 2,
+// and what lies beyond kept is overwritten. Each stage compares pairs `stride` apart; the first stages sort
+// runs up and down in turn. What the team wrote to p before needs no sync, and all is visible after.
+template <int T> __device__ void sort_pairs(sort_pair* p, int64_t kept, const team<T>& us)
+{
+    int64_t n = 2;
+    while (n < kept) n *= 2;
+    for (int64_t i = kept + us.lane; i < n; i += T) p[i] = {NO_KEY, 0};
+    for (int64_t run = 2; run <= n; run *= 2)
+        for (int64_t stride = run / 2; stride > 0; stride /= 2) {
+            us.sync();
+#pragma unroll 1
+            for (int64_t t = us.lane; t < n / 2; t += T) {
+                const int64_t   i = 2 * t - (t & (stride - 1));
+                const sort_pair a = p[i], b = p[i + stride];
+                const bool      greater = a.key > b.key || (a.key == b.key && a.from > b.from);
+                if (greater != ((i & run) == 0)) continue;
+                p[i] = b;
+                p[i + stride] = a;
+            }
+        }
+    us.sync();
+}
+
+__device__ inline float weight_at(const ggnn_list& list, int64_t i)
+{
+    if (i >= list.degree) return 0.0f;
+    return list.weight ? list.weight[i] : 1.0f;
+}
+__device__ inline bool is_weight(float w) { return w >= 0.0f && w <= 3.402823466e38f; }
+
+// -log2(u) / w of edge i.
+__device__ inline unsigned long long edge_key(const ggnn_rng& rng, int32_t hop, ggnn_node target, int64_t i,
+                                              float w)
+{
+    if (!(w > 0.0f)) return NO_KEY;
+    const uint64_t draw = draw_of(random_words(rng, hop, target, static_cast<uint32_t>(i / 2)), i);
+    const double   key = __ddiv_rn(static_cast<double>(ggnn_neg_log2(draw)), static_cast<double>(w));
+    return static_cast<unsigned long long>(__double_as_longlong(key));
+}
+
+// Entries of a list that have weight; -1, reported, where one is no weight.
+template <int T>
+__device__ int64_t count_weighted(const hop_job& job, const ggnn_list& list, const team<T>& us)
+{
+    int64_t some = 0;
+    bool    bad = false;
+    for (int64_t base = 0; base < list.degree; base += T) {
+        const float w = weight_at(list, base + us.lane);
+        int         total;
+        us.rank(w > 0.0f, &total);
+        some += total;
+        bad |= !is_weight(w);
+    }
+    if (bad) report(job.status, GGNN_ERROR_WEIGHT);
+    return us.any(bad) ? -1 : some;
+}
+
+// Copies what has weight, in the list's order.
+template <int T> __device__ void take_weighted(const hop_job& job, const hop_row& row, const team<T>& us)
+{
+    if (count_weighted(job, row.list, us) < 0) return;
+    for (int64_t base = 0, taken = 0; base < row.list.degree; base += T) {
+        const bool some = weight_at(row.list, base + us.lane) > 0.0f;
+        int        total;
+        const int  place = us.rank(some, &total);
+        if (some) put_edge(job, row, taken + place, base + us.lane);
+        taken += total;
+    }
+}
+
+// A warp a row, fanout <= 32. Lane l holds the l-th least key so far. An edge whose key is below the last one
+// wanted is put in where it belongs (after equal keys, which are of edges before it), and the lanes above
+// move up by one.
+static __global__ void __launch_bounds__(THREADS) weighted_small(const __grid_constant__ hop_job job)
+{
+    const team<WARP> us;
+    const int64_t    num_dst = size_of(job.num_dst);
+    for (int64_t i = us.first; i < num_dst; i += us.step) {
+        const ggnn_list    list = row_of(job, i).list;
+        unsigned long long best = NO_KEY;
+        int64_t            from = 0;
+        bool               bad = false;
+        if (takes_whole(job, list.degree)) {
+            take_weighted(job, row_of(job, i), us);
+            continue;
+        }
+#pragma unroll 1
+        for (int64_t base = 0; base < list.degree; base += WARP) {
+            const float              w = weight_at(list, base + us.lane);
+            const unsigned long long key = edge_key(*job.rng, job.hop, job.target[i], base + us.lane, w);
+            const unsigned long long last = __shfl_sync(ALL_LANES, best, job.fanout - 1);
+            bad |= !is_weight(w);
+            for (unsigned in = __ballot_sync(ALL_LANES, key < last); in; in &= in - 1) {
+                const int                source = __ffs(static_cast<int>(in)) - 1;
+                const unsigned long long fresh = __shfl_sync(ALL_LANES, key, source);
+                const int                place = __popc(__ballot_sync(ALL_LANES, best <= fresh));
+                const unsigned long long below = __shfl_up_sync(ALL_LANES, best, 1);
+                const int64_t            from_below = __shfl_up_sync(ALL_LANES, from, 1);
+                if (us.lane >= place) best = us.lane == place ? fresh : below;
+                if (us.lane >= place) from = us.lane == place ? base + source : from_below;
+            }
+        }
+        if (bad) report(job.status, GGNN_ERROR_WEIGHT);
+        if (!us.any(bad) && us.lane < job.fanout && best != NO_KEY)
+            put_edge(job, row_of(job, i), us.lane, from);
+    }
+}
+
+constexpr int64_t WEIGHTED_SHARED = 2048; // pairs in shared memory
+constexpr int64_t HEAVY_BLOCKS = 128;     // blocks whose pairs are in the workspace
+
+// Pairs of a block's buffer: at least 2 fanout, and a round of edges over fanout.
+inline int64_t weighted_buffer(int64_t fanout)
+{
+    int64_t size = 2 * THREADS;
+    while (size < 2 * fanout) size *= 2;
+    return size;
+}
+
+// A block a row. The buffer (`size` pairs; SHARED: in shared memory) holds the least keys so far, then what
+// was found below the last of them since; when a round more might not fit it is sorted, and cut to fanout.
+template <bool SHARED>
+__global__ void __launch_bounds__(THREADS, 4)
+    weighted_large(const __grid_constant__ hop_job job, int64_t size)
+{
+    __shared__ sort_pair own[SHARED ? WEIGHTED_SHARED : 1];
+    sort_pair*           best = SHARED ? own : static_cast<sort_pair*>(job.workspace) + blockIdx.x * size;
+    const team<THREADS>  us;
+    const int64_t        num_dst = size_of(job.num_dst);
+    for (int64_t i = us.first; i < num_dst; i += us.step) {
+        const ggnn_list    list = row_of(job, i).list;
+        unsigned long long last = NO_KEY;
+        int64_t            kept = 0;
+        bool               bad = false;
+        if (takes_whole(job, list.degree)) {
+            take_weighted(job, row_of(job, i), us);
+            continue;
+        }
+#pragma unroll 1
+        for (int64_t base = 0; base < list.degree; base += THREADS) {
+            const float              w = weight_at(list, base + us.lane);
+            const unsigned long long key = edge_key(*job.rng, job.hop, job.target[i], base + us.lane, w);
+            int                      total;
+            if (kept + THREADS > size) {
+                sort_pairs(best, kept, us);
+                kept = job.fanout;
+                last = best[kept - 1].key;
+            }
+            const int place = us.rank(key < last, &total);
+            if (key < last) best[kept + place] = {key, base + us.lane};
+            kept += total;
+            bad |= !is_weight(w);
+        }
+        sort_pairs(best, kept, us);
+        if (bad) report(job.status, GGNN_ERROR_WEIGHT);
+        const int64_t taken = us.any(bad) ? 0 : kept < job.fanout ? kept : job.fanout;
+        const hop_row row = row_of(job, i);
+#pragma unroll 1
+        for (int64_t j = us.lane; j < taken; j += THREADS) put_edge(job, row, j, best[j].from);
+        us.sync();
+    }
+}
+
+// ---- walks -------------------------------------------------------------------------
+
+struct walk_job {
+    ggnn_node*       visited; // (num_nodes, walks * length)
+    ggnn_graph       g;
+    int32_t          walks, length, hop;
+    uint64_t         restart; // chance * 2^32
+    divider          by_walks;
+    const ggnn_rng*  rng;
+    const ggnn_node* node; // (num_nodes)
+    ggnn_count       num_nodes;
+    int32_t*         status;
+};
+
+// A thread a walk.
+static __global__ void __launch_bounds__(THREADS) random_walks(const __grid_constant__ walk_job job)
+{
+    const int64_t walks = size_of(job.num_nodes) * job.walks;
+    ggnn_rng      rng = *job.rng;
+    rng.purpose = GGNN_PURPOSE_WALK;
+#pragma unroll 1
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < walks;
+         t += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t   i = quotient(t, job.by_walks);
+        const ggnn_node start = job.node[i];
+        ggnn_node       at = start;
+        for (int32_t step = 0; step < job.length; step++) {
+            const int64_t    block = (t - i * job.walks) * job.length + step;
+            const ggnn_words words = random_words(rng, job.hop, start, static_cast<uint32_t>(block));
+            const ggnn_list  list = list_of(job.g, at, job.status);
+            ggnn_node        next = -1;
+            if (list.degree > 0) {
+                next = list.id[ggnn_bounded(draw_of(words, 0), list.degree)];
+                if (next < 0 || next >= job.g.num_nodes) {
+                    report(job.status, GGNN_ERROR_ID);
+                    next = -1;
+                }
+            }
+            job.visited[t * job.length + step] = next;
+            at = next < 0 || words.word[2] < job.restart ? start : next;
+        }
+    }
+}
+
+struct visit_job {
+    ggnn_node*       id;      // (num_nodes, count)
+    float*           visits;  // (num_nodes, count)
+    int64_t*         taken;   // (num_nodes)
+    const ggnn_node* visited; // (num_nodes, count); may be id
+    int32_t          count;
+    int64_t          top;  // 0 <= top <= count
+    int              bits; // ids are < 2^bits - 1 in the forms that sort by radix
+    const ggnn_node* node; // (num_nodes)
+    ggnn_count       num_nodes;
+    sort_pair*       workspace; // pairs_size a block
+    int64_t          pairs_size;
+};
+
+// G lanes a node, G >= count. The first lane of each id counts its visits; its rank is the number of ids with
+// more, or as many and smaller.
+template <int G>
+__global__ void __launch_bounds__(THREADS) visits_small(const __grid_constant__ visit_job job)
+{
+    const int     lane = threadIdx.x % G;
+    const int64_t num_nodes = size_of(job.num_nodes);
+    for (int64_t tile = static_cast<int64_t>(blockIdx.x) * (THREADS / G); tile < num_nodes;
+         tile += static_cast<int64_t>(gridDim.x) * (THREADS / G)) {
+        const int64_t i = tile + threadIdx.x / G;
+        ggnn_node     v = -1;
+        int           visits = 0, rank = 0, distinct = 0;
+        bool          first = true;
+        if (i < num_nodes && lane < job.count) v = job.visited[i * job.count + lane];
+        if (v < 0 || v == job.node[i]) first = false;
+        for (int j = 0; j < G; j++) {
+            const ggnn_node other = __shfl_sync(ALL_LANES, v, j, G);
+            if (other == v && j < lane) first = false;
+            visits += other == v;
+        }
+        if (!first) visits = 0;
+        for (int j = 0; j < G; j++) {
+            const ggnn_node other = __shfl_sync(ALL_LANES, v, j, G);
+            const int       others = __shfl_sync(ALL_LANES, visits, j, G);
+            rank += others > visits || (others == visits && other < v);
+            distinct += others > 0;
+        }
+        __syncwarp(); // id may be visited: read before it is written
+        if (i < num_nodes && lane == 0) job.taken[i] = distinct < job.top ? distinct : job.top;
+        if (!first || rank >= job.top) continue;
+        job.id[i * job.count + rank] = v;
+        job.visits[i * job.count + rank] = static_cast<float>(visits);
+    }
+}
+
+// The end of the run of equal values that begins at t of n sorted ones.
+template <class Value> __device__ int64_t run_end(Value at, int64_t t, int64_t n)
+{
+    int64_t low = t, high = n; // value(low) == value(t), value(high) is not
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (at(middle) == at(t)) low = middle;
+        else high = middle;
+    }
+    return high;
+}
+
+// A block a node, count <= 128 * ITEMS: sorted by id, then each id once, by (1024 - visits, id).
+template <int ITEMS>
+__global__ void __launch_bounds__(PATH_THREADS) visits_block(const __grid_constant__ visit_job job)
+{
+    using id_bits = typename std::make_unsigned<ggnn_node>::type;
+    using by_id = cub::BlockRadixSort<id_bits, PATH_THREADS, ITEMS>;
+    using by_visits = cub::BlockRadixSort<unsigned long long, PATH_THREADS, ITEMS>;
+    __shared__ typename by_id::TempStorage     id_memory;
+    __shared__ typename by_visits::TempStorage visits_memory;
+    __shared__ id_bits                         sorted[PATH_THREADS * ITEMS];
+    const unsigned long long                   none = (1ull << job.bits) - 1; // sorts after all ids
+    const int64_t                              num_nodes = size_of(job.num_nodes);
+    for (int64_t i = blockIdx.x; i < num_nodes; i += gridDim.x) {
+        id_bits            id[ITEMS];
+        unsigned long long key[ITEMS];
+        int                distinct = 0;
+        for (int j = 0; j < ITEMS; j++) {
+            const int t = threadIdx.x + j * PATH_THREADS;
+            ggnn_node v = t < job.count ? job.visited[i * job.count + t] : -1;
+            id[j] = static_cast<id_bits>(v < 0 || v == job.node[i] ? none : v);
+        }
+        by_id(id_memory).SortBlockedToStriped(id, 0, job.bits);
+        for (int j = 0; j < ITEMS; j++) sorted[threadIdx.x + j * PATH_THREADS] = id[j];
+        __syncthreads();
+        for (int j = 0; j < ITEMS; j++) {
+            const int  t = threadIdx.x + j * PATH_THREADS;
+            const bool first = id[j] != none && (t == 0 || sorted[t - 1] != id[j]);
+            const auto at = [&](int64_t s) { return sorted[s]; };
+            key[j] = NO_KEY;
+            if (first)
+                key[j] = static_cast<unsigned long long>(1024 - (run_end(at, t, PATH_THREADS * ITEMS) - t))
+                             << job.bits | id[j];
+            distinct += __syncthreads_count(first);
+        }
+        by_visits(visits_memory).SortBlockedToStriped(key, 0, job.bits + 11);
+        const int64_t taken = distinct < job.top ? distinct : job.top;
+        for (int j = 0; j < ITEMS; j++) {
+            const int t = threadIdx.x + j * PATH_THREADS;
+            if (t >= taken) continue;
+            job.id[i * job.count + t] = static_cast<ggnn_node>(key[j] & none);
+            job.visits[i * job.count + t] = static_cast<float>(1024 - (key[j] >> job.bits));
+        }
+        if (threadIdx.x == 0) job.taken[i] = taken;
+        __syncthreads();
+    }
+}
+
+// A block a node, any count: the same by two bitonic sorts of pairs in the workspace.
+static __global__ void __launch_bounds__(THREADS) visits_large(const __grid_constant__ visit_job job)
+{
+    sort_pair* const    p = job.workspace + blockIdx.x * job.pairs_size;
+    const team<THREADS> us;
+    const int64_t       num_nodes = size_of(job.num_nodes);
+    for (int64_t i = us.first; i < num_nodes; i += us.step) {
+        int64_t kept = 0, distinct = 0;
+        int     total;
+#pragma unroll 1
+        for (int64_t base = 0; base < job.count; base += THREADS) {
+            const int64_t   t = base + us.lane;
+            const ggnn_node v = t < job.count ? job.visited[i * job.count + t] : -1;
+            const bool      in = v >= 0 && v != job.node[i];
+            const int64_t   place = kept + us.rank(in, &total);
+            if (in) p[place] = {static_cast<unsigned long long>(v), 0};
+            kept += total;
+        }
+        sort_pairs(p, kept, us);
+#pragma unroll 1
+        for (int64_t base = 0; base < kept; base += THREADS) { // from: visits, at the first of each id
+            const int64_t t = base + us.lane;
+            const auto    at = [&](int64_t s) { return p[s].key; };
+            const bool    first = t < kept && (t == 0 || p[t - 1].key != p[t].key);
+            if (t < kept) p[t].from = first ? run_end(at, t, kept) - t : 0;
+            us.rank(first, &total);
+            distinct += total;
+        }
+#pragma unroll 1
+        for (int64_t t = us.lane; t < kept; t += THREADS) {
+            const sort_pair a = p[t];
+            p[t] = a.from ? sort_pair{NO_KEY - static_cast<unsigned long long>(a.from),
+                                      static_cast<int64_t>(a.key)}
+                          : sort_pair{NO_KEY, 0};
+        }
+        sort_pairs(p, kept, us);
+        const int64_t taken = distinct < job.top ? distinct : job.top;
+#pragma unroll 1
+        for (int64_t t = us.lane; t < taken; t += THREADS) {
+            job.id[i * job.count + t] = static_cast<ggnn_node>(p[t].from);
+            job.visits[i * job.count + t] = static_cast<float>(NO_KEY - p[t].key);
+        }
+        if (us.lane == 0) job.taken[i] = taken;
+        us.sync();
+    }
+}
+
+// ---- launches ------------------------------------------------------------------------
+
+inline int64_t heavy_blocks(int64_t rows) { return rows < HEAVY_BLOCKS ? rows : HEAVY_BLOCKS; }
+
+// Room of `size` pairs for each block that takes them from the workspace.
+inline size_t pairs_bytes(int64_t size, int64_t rows)
+{
+    return static_cast<size_t>(heavy_blocks(rows) * size) * sizeof(sort_pair);
+}
+
+inline cudaError_t launch_weighted(const hop_job& job, cudaStream_t stream)
+{
+    const int64_t size = weighted_buffer(job.fanout);
+    if (job.fanout >= 0 && job.fanout <= WARP) return launch_rows(weighted_small, THREADS, WARP, job, stream);
+    if (size <= WEIGHTED_SHARED)
+        return launch(weighted_large<true>, grid_of(job.num_dst.max, THREADS), THREADS, stream, job, size);
+    return launch(weighted_large<false>, grid_of(heavy_blocks(job.num_dst.max), THREADS), THREADS, stream,
+                  job, size);
+}
+
+inline cudaError_t launch_walks(const walk_job& job, cudaStream_t stream)
+{
+    const int64_t tiles = tiles_of(job.num_nodes.max * job.walks, THREADS);
+    return launch(random_walks, grid_of(tiles, THREADS), THREADS, stream, job);
+}
+
+inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_walks& how)
+{
+    walk_job job = {};
+    job.visited = visited;
+    job.g = g;
+    job.walks = how.walks;
+    job.length = how.length;
+    job.restart = static_cast<uint64_t>(static_cast<double>(how.restart) * 4294967296.0);
+    job.by_walks = divide_by(how.walks);
+    return job;
+}
+
+inline int64_t pairs_of(int32_t count) // room of sort_pairs
+{
+    int64_t size = 2;
+    while (size < count) size *= 2;
+    return size;
+}
+
+inline cudaError_t launch_visits(const visit_job& job, cudaStream_t stream)
+{
+    const auto start = [&](void (*kernel)(visit_job), int threads, int threads_per_node, int64_t most) {
+        const int64_t tiles = tiles_of(job.num_nodes.max < most ? job.num_nodes.max : most,
+                                       threads / threads_per_node);
+        return launch(kernel, grid_of(tiles, threads), threads, stream, job);
+    };
+    if (job.count <= 8) return start(visits_small<8>, THREADS, 8, INT64_MAX);
+    if (job.count <= 16) return start(visits_small<16>, THREADS, 16, INT64_MAX);
+    if (job.count <= 32) return start(visits_small<32>, THREADS, 32, INT64_MAX);
+    if (job.count <= 256) return start(visits_block<2>, PATH_THREADS, PATH_THREADS, INT64_MAX);
+    if (job.count <= 1024) return start(visits_block<8>, PATH_THREADS, PATH_THREADS, INT64_MAX);
+    return start(visits_large, THREADS, THREADS, HEAVY_BLOCKS);
+}
+
+inline size_t walk_pairs_bytes(int32_t count, int64_t max_nodes)
+{
+    return count <= 1024 ? 0 : pairs_bytes(pairs_of(count), max_nodes);
+}
+
+// Of a hop's workspace: ids from its start, then visits and pairs at these bytes.
+struct walk_memory {
+    size_t visits, pairs, bytes;
+};
+inline walk_memory walk_memory_of(const ggnn_walks& how, int64_t max_nodes)
+{
+    const int32_t count = how.walks * how.length;
+    const size_t  entries = static_cast<size_t>(max_nodes) * static_cast<size_t>(count);
+    walk_memory   memory;
+    memory.visits = (entries * sizeof(ggnn_node) + 15) / 16 * 16;
+    memory.pairs = memory.visits + (entries * sizeof(float) + 15) / 16 * 16;
+    memory.bytes = memory.pairs + walk_pairs_bytes(count, max_nodes);
+    return memory;
+}
+
+// Walks, and each target's neighbours by visits, into the workspace; how many into count.
+inline cudaError_t count_walks(const hop_job& hop, int64_t* count, cudaStream_t stream)
+{
+    const walk_memory memory = walk_memory_of(hop.walk, hop.num_dst.max);
+    char* const       base = static_cast<char*>(hop.workspace);
+    ggnn_node* const  id = reinterpret_cast<ggnn_node*>(base);
+    walk_job          walks = walk_job_of(id, hop.g, hop.walk);
+    visit_job         visits = {};
+    walks.hop = hop.hop;
+    walks.rng = hop.rng;
+    walks.node = visits.node = hop.target;
+    walks.num_nodes = visits.num_nodes = hop.num_dst;
+    walks.status = hop.status;
+    visits.id = id;
+    visits.visited = id;
+    visits.visits = reinterpret_cast<float*>(base + memory.visits);
+    visits.taken = count;
+    visits.count = hop.walk.walks * hop.walk.length;
+    visits.top = hop.fanout < 0 || hop.fanout > visits.count ? visits.count : hop.fanout;
+    while (hop.g.num_nodes >> visits.bits) visits.bits++;
+    visits.workspace = reinterpret_cast<sort_pair*>(base + memory.pairs);
+    visits.pairs_size = pairs_of(visits.count);
+    const cudaError_t walked = launch_walks(walks, stream); // before: an argument list has no order
+    return first_error(walked, launch_visits(visits, stream));
+}
+
+// A thread a neighbour that count_walks may have left.
+static __global__ void __launch_bounds__(THREADS)
+    place_walks(const __grid_constant__ hop_job job, const float* visits, int32_t top, divider by_top)
+{
+    const int64_t          slots = size_of(job.num_dst) * top;
+    const int64_t          count = static_cast<int64_t>(job.walk.walks) * job.walk.length;
+    const ggnn_node* const id = static_cast<const ggnn_node*>(job.workspace);
+#pragma unroll 1
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < slots;
+         t += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t i = quotient(t, by_top), j = t - i * top, e = job.indptr[i] + j;
+        if (e >= job.indptr[i + 1] || e >= job.max_edges) continue;
+        job.id[e] = id[i * count + j];
+        if (job.position) job.position[e] = -1;
+        if (job.weight) job.weight[e] = visits[i * count + j];
+    }
+}
+
+inline cudaError_t launch_place_walks(const hop_job& job, cudaStream_t stream)
+{
+    const int32_t     count = job.walk.walks * job.walk.length;
+    const int32_t     top = job.fanout < 0 || job.fanout > count ? count : job.fanout;
+    const walk_memory memory = walk_memory_of(job.walk, job.num_dst.max);
+    const float*      visits = reinterpret_cast<float*>(static_cast<char*>(job.workspace) + memory.visits);
+    const int64_t     tiles = tiles_of(job.num_dst.max * top, THREADS);
+    return launch(place_walks, grid_of(tiles, THREADS), THREADS, stream, job, visits, top, divide_by(top));
+}
+
+// A warp a list.
+static __global__ void __launch_bounds__(THREADS)
+    count_weighted_lists(const __grid_constant__ hop_job job, int64_t* count)
+{
+    const team<WARP> us;
+    const int64_t    num_dst = size_of(job.num_dst);
+    for (int64_t i = us.first; i < num_dst; i += us.step) {
+        const ggnn_list list = list_of(job.g, job.target[i], job.status);
+        const int64_t   some = count_weighted(job, list, us);
+        if (us.lane == 0) count[i] = edges_taken(job, some);
+    }
+}
+
+// A hop is two steps, with a scan of the counts into indptr (the caller's) between them.
+// Edges of each target: count (num_dst), overwritten. Reads the graph's indptr alone, but for WEIGHTED, which
+// reads the weights too, and WALK, which walks, and leaves in the workspace what sample_hop copies.
+inline cudaError_t count_hop(const hop_job& job, int64_t* count, cudaStream_t stream)
+{
+    const bool    by_warp = job.method == GGNN_WEIGHTED && job.fanout != 0;
+    const int64_t tiles = tiles_of(job.num_dst.max, THREADS / (by_warp ? +WARP : 1));
+    if (job.method == GGNN_WALK) return count_walks(job, count, stream);
+    return launch(by_warp ? count_weighted_lists : count_lists, grid_of(tiles, THREADS), THREADS, stream, job,
+                  count);
+}
+
+inline cudaError_t sample_hop(const hop_job& job, cudaStream_t stream)
+{
+    if (job.method == GGNN_WALK) return launch_place_walks(job, stream);
+    if (job.fanout == 0) return cudaSuccess;
+    return job.method == GGNN_WEIGHTED ? launch_weighted(job, stream) : launch_uniform(job, stream);
+}
+
+inline size_t hop_workspace_bytes(ggnn_method method, int32_t fanout, const ggnn_walks& walk, int64_t max_dst)
+{
+    if (method == GGNN_WALK) return walk_memory_of(walk, max_dst).bytes;
+    if (method != GGNN_WEIGHTED || fanout <= GGNN_FANOUT_MAX) return 0;
+    return pairs_bytes(weighted_buffer(fanout), max_dst);
+}
+
+} // namespace ggnni
+
+// 0 but for WEIGHTED above fanout 1,024: 16 bytes times the power of two >= 2 fanout, for each of at most 128
+// lists in work.
+inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes)
+{
+    return method == GGNN_WALK ? 0 : ggnni::hop_workspace_bytes(method, fanout, ggnn_walks(), max_nodes);
+}
+
+// The lists of D nodes sampled at once, each as by ggnn_sample_list; any method but WALK.
+//   count (D)              overwritten: edges of each node's sample; or NULL
+//   id, position, weight   overwritten at [indptr[i], indptr[i+1]) for node i: its sample, in the order of
+//                          ggnn_sample_list's offsets, as neighbours, positions in the graph's edge order,
+//                          and edge weights; the latter two may be NULL
+//   indptr (D + 1)         what has no room there is left out; NULL: counts only
+//   nodes (D)              D = the size num_nodes
+// Rows of equal length: indptr[i] = i * fanout. Packed rows: counts only, a scan of them into indptr, then a
+// call with count NULL. workspace: of ggnn_cuda_sample_workspace_bytes; nothing need be kept in it.
+// status: GGNN_ERROR_ID for a node that is out of range or has a broken list (it has no edges) and for a
+// neighbour that is (the node takes its place); GGNN_ERROR_WEIGHT for a list with a weight that is negative
+// or not finite (no edges).
+// One launch for the counts, one for the samples. O(degree) for WEIGHTED, whose block form sorts its buffer
+// about 1 + ln(degree / fanout) times, and for RESERVOIR, which draws anew for every 8,192 slots of fanout
+// (4,096 where the graph has 2^32 edges).
+inline cudaError_t ggnn_cuda_sample_lists(int64_t* count, ggnn_node* id, int64_t* position, float* weight,
+                                          const int64_t* indptr, const ggnn_graph* g, const ggnn_node* nodes,
+                                          ggnn_count num_nodes, ggnn_method method, int32_t fanout,
+                                          const ggnn_rng* rng, int32_t hop, void* workspace, int32_t* status,
+                                          cudaStream_t stream)
+{
+    ggnni::hop_job job = {};
+    cudaError_t    counted = cudaSuccess;
+    if (method < GGNN_FISHER_YATES || method >= GGNN_WALK || num_nodes.max < 0) return cudaErrorInvalidValue;
+    job.g = *g;
+    job.method = method;
+    job.fanout = fanout;
+    job.hop = hop;
+    job.rng = rng;
+    job.target = nodes;
+    job.num_dst = num_nodes;
+    job.indptr = indptr;
+    job.id = id;
+    job.position = position;
+    job.weight = weight;
+    job.max_edges = INT64_MAX;
+    job.status = status;
+    job.workspace = workspace;
+    if (count) counted = ggnni::count_hop(job, count, stream);
+    return indptr ? ggnni::first_error(counted, ggnni::sample_hop(job, stream)) : counted;
+}
+
+// ggnn_random_walk from each of D nodes: visited (D, walks * length), overwritten; how is the host's. One
+// launch, a thread a walk. A step from a broken list, or onto an id out of range, is reported
+// (GGNN_ERROR_ID) and goes on as from a node without neighbours.
+inline cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
+                                         const ggnn_rng* rng, int32_t hop, const ggnn_node* nodes,
+                                         ggnn_count num_nodes, int32_t* status, cudaStream_t stream)
+{
+    if (how->walks < 0 || how->length < 0 || !(how->restart >= 0 && how->restart <= 1) ||
+        static_cast<int64_t>(how->walks) * how->length > INT32_MAX || num_nodes.max < 0)
+        return cudaErrorInvalidValue;
+    ggnni::walk_job job = ggnni::walk_job_of(visited, *g, *how);
+    job.hop = hop;
+    job.rng = rng;
+    job.node = nodes;
+    job.num_nodes = num_nodes;
+    job.status = status;
+    return ggnni::launch_walks(job, stream);
+}
+
+// 0 to 1,024 visits; above, 16 bytes times the power of two >= count, for each of at most 128 nodes in work.
+inline size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes)
+{
+    return ggnni::walk_pairs_bytes(count, max_nodes);
+}
+
+// ggnn_walk_neighbors for each of D nodes. id, visits and visited have rows of `count` entries; of row i of
+// id and visits the first taken[i] are written. visited and id may be the same. ids are < 2^48.
+// One launch: to 32 visits a group of lanes a node, in registers; to 1,024 a block of 128 and two radix
+// sorts; above, a block and two bitonic sorts in the workspace, at most 128 nodes at once.
+inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_t* taken,
+                                            const ggnn_node* visited, int32_t count, int64_t top,
+                                            const ggnn_node* nodes, ggnn_count num_nodes, void* workspace,
+                                            cudaStream_t stream)
+{
+    ggnni::visit_job job = {};
+    if (count < 0 || num_nodes.max < 0) return cudaErrorInvalidValue;
+    job.id = id;
+    job.visits = visits;
+    job.taken = taken;
+    job.visited = visited;
+    job.count = count;
+    job.top = top < 0 || top > count ? count : top;
+    job.bits = sizeof(ggnn_node) == 4 ? 32 : 48;
+    job.node = nodes;
+    job.num_nodes = num_nodes;
+    job.workspace = static_cast<ggnni::sort_pair*>(workspace);
+    job.pairs_size = ggnni::pairs_of(count);
+    return ggnni::launch_visits(job, stream);
+}
 
 // =============================================================================
 // ==== [5] UNIQUE

@@ -1,0 +1,761 @@
+// test_cuda_sample.cc - [4] SAMPLE of ggnn_cuda.cuh: every method against ggnn.h, element by element and in order.
+#include "ggnn_cuda.cuh"
+#include "tests/cuda_memory.h"
+#include "tests/test.h"
+
+#include <algorithm>
+#include <cmath>
+#ifdef SIMT_SHIM
+#include <sys/mman.h>
+#endif
+
+static const ggnn_rng    rng = {0x123456789abcdef0u, 77, GGNN_PURPOSE_SAMPLE};
+static const int32_t     HOP = 3;
+static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR,
+                                      GGNN_WEIGHTED,     GGNN_REPLACEMENT};
+static const int32_t     fanouts[] = {0,   1,   2,   5,    16,   31,   32,   33, 64,
+                                      100, 128, 129, 1000, 1024, 1025, 3000, -1};
+
+// ---- a graph on host and device, its lists in any layout ------------------------------------------------
+
+enum layout_kind { PLAIN, MODULO, BOUND }; // the latter two: ranks, a cache, three parts and a host tier
+
+struct part_lists { // of one slot, on the host, then on the device
+    std::vector<int64_t>    indptr{0}, first;
+    std::vector<ggnn_node>  indices;
+    std::vector<float>      weight;
+    device_array<int64_t>   device_indptr, device_first;
+    device_array<ggnn_node> device_indices;
+    device_array<float>     device_weight;
+};
+
+class twin_graph {
+public:
+    ggnn_graph             host = {}, device = {};
+    std::vector<int64_t>   indptr{0};
+    std::vector<ggnn_node> indices;
+    std::vector<float>     weight; // empty: none
+
+    // degree[v] random neighbours; of weighted graphs a fifth of the weights are 0.
+    explicit twin_graph(const std::vector<int64_t>& degree, bool weighted = false)
+    {
+        const int64_t n = static_cast<int64_t>(degree.size());
+        for (int64_t d : degree) indptr.push_back(indptr.back() + d);
+        for (int64_t e = 0; e < indptr.back(); e++) indices.push_back(static_cast<ggnn_node>(test_below(n)));
+        for (int64_t e = 0; weighted && e < indptr.back(); e++)
+            weight.push_back(test_below(5) ? static_cast<float>(1 + test_below(1000)) * 0.25f : 0.0f);
+    }
+
+    int64_t num_nodes() const { return static_cast<int64_t>(indptr.size()) - 1; }
+
+    // To be called when all of the above is as wanted.
+    void spread(layout_kind kind)
+    {
+        const int64_t n = num_nodes();
+        host = ggnn_graph_plain(nullptr, n, indptr.back());
+        if (kind != PLAIN) {
+            for (int64_t v = 0; v < n; v++) rank.push_back(static_cast<ggnn_node>((v * 7 + 3) % n));
+            host.at.parts = 3;
+            host.at.cached = n / 10;
+            host.at.stored = n * 2 / 3;
+            bound = {0, n / 5, n / 5, host.at.stored}; // the second part is empty
+            host.at.rank = rank.data();
+            if (kind == BOUND) host.at.bound = bound.data();
+        }
+        part = std::vector<part_lists>(static_cast<size_t>(host.at.parts) + 2);
+        place();
+        for (part_lists& p : part)
+            host_csc.push_back({p.indptr.data(), p.first.data(), p.indices.data(),
+                                weight.empty() ? nullptr : p.weight.data(),
+                                static_cast<int64_t>(p.indices.size())});
+        host.part = host_csc.data();
+        send();
+    }
+
+    void break_list(ggnn_node v, int64_t end) // of a plain graph
+    {
+        part[0].indptr[static_cast<size_t>(v) + 1] = end;
+        part[0].device_indptr.upload(part[0].indptr.data());
+    }
+
+private:
+    std::vector<ggnn_node>  rank;
+    std::vector<int64_t>    bound;
+    std::vector<part_lists> part;
+    std::vector<ggnn_csc>   host_csc;
+    device_array<ggnn_csc>  device_csc;
+    device_array<ggnn_node> device_rank;
+    device_array<int64_t>   device_bound;
+
+    // In the order of ranks: the parts and the host tier hold every list, the cache copies of the hottest.
+    void place()
+    {
+        std::vector<ggnn_node> order(static_cast<size_t>(num_nodes()));
+        ggnn_layout            uncached = host.at;
+        uncached.cached = 0;
+        for (ggnn_node v = 0; v < num_nodes(); v++) order[static_cast<size_t>(rank.empty() ? v : rank[v])] = v;
+        for (ggnn_node v : order) append(part[static_cast<size_t>(ggnn_locate(&uncached, v).slot)], v);
+        for (int64_t r = 0; r < host.at.cached; r++) append(part.back(), order[static_cast<size_t>(r)]);
+    }
+
+    void append(part_lists& p, ggnn_node v) const
+    {
+        p.first.push_back(indptr[v]);
+        for (int64_t e = indptr[v]; e < indptr[v + 1]; e++) {
+            p.indices.push_back(indices[e]);
+            if (!weight.empty()) p.weight.push_back(weight[e]);
+        }
+        p.indptr.push_back(static_cast<int64_t>(p.indices.size()));
+    }
+
+    void send()
+    {
+        std::vector<ggnn_csc> csc;
+        for (part_lists& p : part) {
+            p.device_indptr = device_array<int64_t>(p.indptr);
+            p.device_first = device_array<int64_t>(p.first);
+            p.device_indices = device_array<ggnn_node>(p.indices);
+            p.device_weight = device_array<float>(p.weight);
+            csc.push_back({p.device_indptr.at(), p.device_first.at(), p.device_indices.at(), p.device_weight.at(),
+                           static_cast<int64_t>(p.indices.size())});
+        }
+        device_csc = device_array<ggnn_csc>(csc);
+        device_rank = device_array<ggnn_node>(rank);
+        device_bound = device_array<int64_t>(bound);
+        device = host;
+        device.part = device_csc.at();
+        device.at.rank = device_rank.at();
+        device.at.bound = host.at.bound ? device_bound.at() : nullptr;
+    }
+};
+
+// ---- what ggnn.h says ------------------------------------------------------------------------------------
+
+struct edges_of {
+    std::vector<int64_t>   count, indptr{0}, position;
+    std::vector<ggnn_node> id;
+    std::vector<float>     weight;
+    ggnn_status            status = GGNN_OK; // the first that any list has; the device may meet another first
+
+    int64_t total() const { return indptr.back(); }
+};
+
+static edges_of expected(const ggnn_graph& g, const std::vector<ggnn_node>& targets, ggnn_method method, int32_t fanout)
+{
+    edges_of             want;
+    std::vector<int64_t> offset;
+    std::vector<char>    workspace(ggnn_sample_workspace_bytes(method, fanout < 0 ? 1 : fanout) + 1);
+    for (ggnn_node v : targets) {
+        ggnn_list list = {nullptr, nullptr, -1, 0};
+        int64_t   taken;
+        if (v >= 0 && v < g.num_nodes) list = ggnn_neighbors(&g, v);
+        if (list.degree < 0) want.status = GGNN_ERROR_ID;
+        offset.resize(static_cast<size_t>(std::max<int64_t>(fanout < 0 ? list.degree : fanout, 1)));
+        taken = ggnn_sample_list(offset.data(), &list, method, fanout, &rng, HOP, v, workspace.data());
+        if (taken < 0) want.status = GGNN_ERROR_WEIGHT;
+        for (int64_t j = 0; j < taken; j++) {
+            ggnn_node u = list.id[offset[j]];
+            if (u < 0 || u >= g.num_nodes) {
+                want.status = GGNN_ERROR_ID;
+                u = v;
+            }
+            want.id.push_back(u);
+            want.position.push_back(list.position + offset[j]);
+            want.weight.push_back(list.weight ? list.weight[offset[j]] : 1.0f);
+        }
+        want.count.push_back(std::max<int64_t>(taken, 0));
+        want.indptr.push_back(static_cast<int64_t>(want.id.size()));
+    }
+    return want;
+}
+
+// ---- what the device says ----------------------------------------------------------------------------------
+
+template <class T> static void check_equal(const std::vector<T>& got, const std::vector<T>& want, size_t n, const char* what,
+                                           ggnn_method method, int32_t fanout)
+{
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != want[i]) {
+            CHECK(got[i] == want[i]);
+            if (test_errors > 8) return;
+            printf("    %s, method %d, fanout %d: entry %zu of %zu is %g, not %g\n", what, method, fanout, i, n,
+                   static_cast<double>(got[i]), static_cast<double>(want[i]));
+            return;
+        }
+}
+
+// Counts, then samples into arrays with a few elements more, which must stay as they were. more: by how much
+// the host's bound of D exceeds it.
+static void compare(const twin_graph& g, const std::vector<ggnn_node>& targets, ggnn_method method, int32_t fanout,
+                    int64_t more = 0)
+{
+    const int64_t           n = static_cast<int64_t>(targets.size()), slack = 3;
+    const edges_of          want = expected(g.host, targets, method, fanout);
+    device_array<ggnn_node> nodes(targets), id(want.total() + slack);
+    device_array<int64_t>   indptr(want.indptr), position(want.total() + slack), count(n + slack);
+    device_array<float>     weight(want.total() + slack);
+    device_array<ggnn_rng>  key(&rng, 1);
+    device_array<int32_t>   status(1);
+    device_count            size(n, n + more);
+    device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, n + more)));
+    id.fill(0x5b);
+    position.fill(0x5b);
+    weight.fill(0x5b);
+    count.fill(0x5b);
+    status.fill(0);
+    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), nullptr, nullptr, nullptr, nullptr, &g.device, nodes.at(), size.get(),
+                                      method, fanout, key.at(), HOP, workspace.at(), status.at(), nullptr));
+    check_equal(count.values(), want.count, want.count.size(), "count", method, fanout);
+    CHECK_CUDA(ggnn_cuda_sample_lists(nullptr, id.at(), position.at(), weight.at(), indptr.at(), &g.device, nodes.at(),
+                                      size.get(), method, fanout, key.at(), HOP, workspace.at(), status.at(), nullptr));
+    check_equal(id.values(), want.id, want.id.size(), "id", method, fanout);
+    check_equal(position.values(), want.position, want.id.size(), "position", method, fanout);
+    check_equal(weight.values(), want.weight, want.id.size(), "weight", method, fanout);
+    for (int64_t i = 0; i < slack; i++) {
+        CHECK_EQ(position.values()[static_cast<size_t>(want.total() + i)], 0x5b5b5b5b5b5b5b5b);
+        CHECK_EQ(count.values()[static_cast<size_t>(n + i)], 0x5b5b5b5b5b5b5b5b);
+    }
+    CHECK_EQ(status.values()[0], want.status);
+}
+
+static std::vector<ggnn_node> all_nodes(int64_t n)
+{
+    std::vector<ggnn_node> v(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; i++) v[static_cast<size_t>(i)] = static_cast<ggnn_node>(i);
+    return v;
+}
+
+// ---- the methods -------------------------------------------------------------------------------------------
+
+// Degrees around every fanout, none, and a hub.
+static std::vector<int64_t> telling_degrees()
+{
+    std::vector<int64_t> degree = {0, 5003, 0, 3, 7};
+    for (int32_t f : fanouts)
+        for (int64_t d : {f - 1, f, f + 1, 2 * f})
+            if (f > 0) degree.push_back(d);
+    return degree;
+}
+
+// Those of the graph's nodes that are telling for a fanout.
+static std::vector<ggnn_node> telling_nodes(const twin_graph& g, int32_t fanout)
+{
+    std::vector<ggnn_node> v;
+    for (ggnn_node u = 0; u < g.num_nodes(); u++) {
+        int64_t d = g.indptr[u + 1] - g.indptr[u];
+        if (fanout < 0 || d < 8 || d == 5003 || (d >= fanout - 1 && d <= fanout + 1) || d == 2 * fanout) v.push_back(u);
+    }
+    return v;
+}
+
+TEST(every_method_equals_ggnn_h_at_every_fanout)
+{
+    for (bool weighted : {false, true}) {
+        twin_graph g(telling_degrees(), weighted);
+        g.spread(PLAIN);
+        for (ggnn_method method : methods)
+            for (int32_t fanout : fanouts)
+                if (!weighted || method == GGNN_WEIGHTED || fanout == 5) compare(g, telling_nodes(g, fanout), method, fanout);
+    }
+}
+
+// Where a list could have 2^32 entries offsets have 64 bits: other instances of the same kernels.
+TEST(long_offsets_give_the_same_samples)
+{
+    twin_graph g(telling_degrees());
+    g.spread(PLAIN);
+    g.device.num_edges = static_cast<int64_t>(1) << 33;
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {1, 2, 3, 7, 16, 32, 33, 200, 1024, 1025, 3000})
+            if (method < GGNN_WEIGHTED) compare(g, telling_nodes(g, fanout), method, fanout);
+}
+
+// One list of 2^32 + 5 zeros, in memory that is never touched but where it is sampled.
+TEST(lists_of_more_than_32_bits_are_sampled_over_their_whole_length)
+{
+#ifdef SIMT_SHIM
+    const int64_t degree = (static_cast<int64_t>(1) << 32) + 5;
+    void*         zeros = mmap(nullptr, static_cast<size_t>(degree) * sizeof(ggnn_node), PROT_READ,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (zeros == MAP_FAILED) SKIP("no address space for 2^32 ids");
+    twin_graph g({0, 0});
+    g.spread(PLAIN);
+    std::vector<int64_t>  indptr = {0, degree, degree};
+    device_array<int64_t> device_indptr(indptr);
+    ggnn_csc              host = {indptr.data(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
+    ggnn_csc              csc = {device_indptr.at(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
+    device_array<ggnn_csc> part(&csc, 1);
+    g.host.part = &host;
+    g.device.part = part.at();
+    g.host.num_edges = g.device.num_edges = degree;
+    for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_REPLACEMENT})
+        for (int32_t fanout : {5, 32, 1000}) compare(g, {0, 1}, method, fanout);
+    munmap(zeros, static_cast<size_t>(degree) * sizeof(ggnn_node));
+#else
+    SKIP("needs 16 GiB of zeros on the device");
+#endif
+}
+
+TEST(kernels_go_on_where_there_are_more_rows_than_resident_blocks)
+{
+    std::vector<int64_t> degree;
+    for (int i = 0; i < 2500; i++) degree.push_back(test_below(14));
+    degree[1234] = 700;
+    twin_graph g(degree, true);
+    g.spread(PLAIN);
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {1, 3, 10, 32, 40, -1}) compare(g, all_nodes(2500), method, fanout, 100);
+    std::vector<ggnn_node> heavy; // the kernels of greater fanouts, many long lists
+    for (int i = 0; i < 70; i++) heavy.push_back(1234);
+    for (ggnn_method method : methods) compare(g, heavy, method, 300);
+}
+
+TEST(sizes_at_the_edges_of_tiles_and_bounds)
+{
+    std::vector<int64_t> degree;
+    for (int i = 0; i < 600; i++) degree.push_back(3 + i % 9);
+    twin_graph g(degree, true);
+    g.spread(PLAIN);
+    for (ggnn_method method : methods)
+        for (int64_t n : {0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 255, 256, 257}) compare(g, all_nodes(n), method, 4, n % 3);
+}
+
+TEST(a_size_above_its_bound_is_cut_to_it)
+{
+    twin_graph g(std::vector<int64_t>(20, 6));
+    g.spread(PLAIN);
+    const edges_of          want = expected(g.host, all_nodes(12), GGNN_FISHER_YATES, 4);
+    device_array<ggnn_node> nodes(all_nodes(12)), id(48);
+    device_array<int64_t>   indptr(want.indptr), count(13);
+    device_array<ggnn_rng>  key(&rng, 1);
+    device_count            size(13, 12);
+    count.fill(0x5b);
+    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), id.at(), nullptr, nullptr, indptr.at(), &g.device, nodes.at(), size.get(),
+                                      GGNN_FISHER_YATES, 4, key.at(), HOP, nullptr, nullptr, nullptr));
+    check_equal(id.values(), want.id, 48, "id", GGNN_FISHER_YATES, 4);
+    CHECK_EQ(count.values()[12], 0x5b5b5b5b5b5b5b5b);
+}
+
+TEST(graphs_over_parts_host_and_cache_give_the_same_samples)
+{
+    std::vector<int64_t> degree;
+    for (int i = 0; i < 97; i++) degree.push_back(i == 50 ? 3500 : test_below(90));
+    for (layout_kind kind : {MODULO, BOUND}) {
+        twin_graph g(degree, true);
+        g.spread(kind);
+        for (ggnn_method method : methods)
+            for (int32_t fanout : {4, 20, 50, 1030, -1}) compare(g, all_nodes(97), method, fanout);
+    }
+}
+
+// ---- limits of single kernels ---------------------------------------------------------------------------------
+
+TEST(reservoirs_of_more_slots_than_shared_memory_take_several_passes)
+{
+    twin_graph g({20000, 9000, 16385, 8193});
+    g.spread(PLAIN);
+    for (int32_t fanout : {8191, 8192, 8193, 9000, 16384}) compare(g, all_nodes(4), GGNN_RESERVOIR, fanout);
+    g.device.num_edges = static_cast<int64_t>(1) << 33; // 4,096 slots
+    for (int32_t fanout : {4095, 4096, 4097, 9000}) compare(g, all_nodes(4), GGNN_FISHER_YATES, fanout);
+}
+
+// Weights that grow with the position make almost every edge a candidate, so that buffers fill again and again.
+TEST(weighted_buffers_that_fill_are_sorted_and_go_on)
+{
+    twin_graph g({6000, 2100, 4000, 513}, true);
+    for (int64_t v = 0; v < 4; v++)
+        for (int64_t e = g.indptr[v]; e < g.indptr[v + 1]; e++) g.weight[e] = std::ldexp(1.0f, static_cast<int>(e - g.indptr[v]) / 32 - 100);
+    g.spread(PLAIN);
+    for (int32_t fanout : {1, 31, 32, 33, 256, 257, 500, 1024, 1025, 2000, 3000}) compare(g, all_nodes(4), GGNN_WEIGHTED, fanout);
+}
+
+TEST(equal_weights_and_equal_keys_keep_the_lists_order)
+{
+    twin_graph g({500, 64, 3000}, true);
+    std::fill(g.weight.begin(), g.weight.end(), 0.75f);
+    g.spread(PLAIN);
+    for (int32_t fanout : {1, 20, 32, 60, 1100}) compare(g, all_nodes(3), GGNN_WEIGHTED, fanout);
+    // the key of the greatest weights is so small that many are equal: positions decide
+    twin_graph ties({500, 3000}, true);
+    std::fill(ties.weight.begin(), ties.weight.end(), 3.0e38f);
+    ties.spread(PLAIN);
+    for (int32_t fanout : {20, 60, 1100}) compare(ties, all_nodes(2), GGNN_WEIGHTED, fanout);
+}
+
+TEST(lists_without_enough_weight_give_what_they_have)
+{
+    twin_graph g({0, 400, 400, 400, 3000, 20}, true);
+    for (size_t e = 0; e < g.weight.size(); e++) g.weight[e] = e % 37 == 5 ? 2.0f : 0.0f;
+    std::fill(g.weight.begin(), g.weight.begin() + 400, 0.0f);
+    g.spread(PLAIN);
+    for (int32_t fanout : {1, 5, 30, 32, 50, 1025, 3000, -1}) compare(g, all_nodes(6), GGNN_WEIGHTED, fanout);
+}
+
+// ---- damaged input ---------------------------------------------------------------------------------------------
+
+TEST(a_weight_that_is_none_is_reported_and_its_list_left_out)
+{
+    const float bad[] = {-1.0f, NAN, INFINITY, -INFINITY};
+    for (float w : bad)
+        for (int64_t at : {0, 40, 99}) {
+            twin_graph g({100, 100, 1500, 3}, true);
+            g.weight[100 + static_cast<size_t>(at)] = w;
+            g.weight[200 + 1400] = w;
+            g.spread(PLAIN);
+            for (int32_t fanout : {0, 4, 32, 60, 200, 1030, -1}) {
+                if (fanout == 0) continue;
+                compare(g, all_nodes(4), GGNN_WEIGHTED, fanout);
+                compare(g, {0, 3}, GGNN_WEIGHTED, fanout);
+            }
+            compare(g, all_nodes(4), GGNN_FISHER_YATES, 4); // which does not look at weights
+        }
+}
+
+TEST(broken_lists_and_nodes_out_of_range_have_no_edges)
+{
+    const ggnn_node             far = GGNN_NODE_MAX;
+    std::vector<ggnn_node>      targets = {0, -1, 3, 60, far, 5, -far, 7};
+    const std::vector<int64_t>  ends = {-1, 0, 1 << 30};
+    for (int64_t end : ends) {
+        twin_graph g(std::vector<int64_t>(60, 50));
+        g.spread(PLAIN);
+        g.break_list(4, end); // the lists of 4 and 5
+        for (ggnn_method method : methods)
+            for (int32_t fanout : {0, 3, 40, 1030, -1}) {
+                compare(g, {3, 4, 5, 6}, method, fanout);
+                compare(g, targets, method, fanout);
+                compare(g, {0, 1, 2, 6}, method, fanout);
+            }
+    }
+}
+
+TEST(neighbours_out_of_range_become_the_target)
+{
+    const ggnn_node bad[] = {-1, 60, GGNN_NODE_MAX, -GGNN_NODE_MAX};
+    for (ggnn_node id : bad) {
+        twin_graph g(std::vector<int64_t>(60, 50));
+        for (size_t e = 0; e < g.indices.size(); e += 10) g.indices[e] = id;
+        g.spread(PLAIN);
+        for (ggnn_method method : methods)
+            for (int32_t fanout : {30, 40, 1030, -1}) compare(g, all_nodes(60), method, fanout);
+    }
+}
+
+// Rows that end before the sample does, and a capacity that ends before the rows do.
+TEST(nothing_is_written_where_there_is_no_room)
+{
+    std::vector<int64_t> degree(40, 2000);
+    for (int i = 0; i < 40; i += 3) degree[static_cast<size_t>(i)] = 5;
+    twin_graph                 g(degree, true);
+    const std::vector<int64_t> widths = {3, 0, 17, 4};
+    g.spread(PLAIN);
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {6, 20, 50, 1030, -1}) {
+            const edges_of          want = expected(g.host, all_nodes(40), method, fanout);
+            std::vector<int64_t>    indptr{0};
+            std::vector<ggnn_node>  id;
+            for (size_t i = 0; i < 40; i++) indptr.push_back(indptr.back() + std::min(want.count[i], widths[i % 4]));
+            const int64_t           total = indptr.back(), capacity = total * 2 / 3;
+            device_array<ggnn_node> nodes(all_nodes(40)), got(total);
+            device_array<int64_t>   starts(indptr);
+            device_array<ggnn_rng>  key(&rng, 1);
+            device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, 40)));
+            ggnni::hop_job          job = {};
+            for (size_t i = 0; i < 40; i++)
+                for (int64_t j = 0; j < indptr[i + 1] - indptr[i]; j++) id.push_back(want.id[static_cast<size_t>(want.indptr[i] + j)]);
+            job.g = g.device;
+            job.method = method;
+            job.fanout = fanout;
+            job.hop = HOP;
+            job.rng = key.at();
+            job.target = nodes.at();
+            job.num_dst.max = 40;
+            job.indptr = starts.at();
+            job.id = got.at();
+            job.max_edges = capacity;
+            job.workspace = workspace.at();
+            got.fill(0x5b);
+            CHECK_CUDA(ggnni::sample_hop(job, nullptr));
+            check_equal(got.values(), id, static_cast<size_t>(capacity), "id", method, fanout);
+            for (int64_t e = capacity; e < total; e++) CHECK_EQ(got.values()[static_cast<size_t>(e)] & 0xff, 0x5b);
+        }
+}
+
+TEST(arguments_that_ggnn_h_would_refuse_are_refused)
+{
+    twin_graph g({3, 4});
+    g.spread(PLAIN);
+    const ggnn_walks negative = {-1, 3, 0.5f}, long_walks = {1 << 16, 1 << 16, 0.5f}, chance = {1, 1, 1.5f};
+    const ggnn_count two = {nullptr, 2}, none = {nullptr, -1};
+    CHECK_EQ(ggnn_cuda_sample_lists(nullptr, nullptr, nullptr, nullptr, nullptr, &g.device, nullptr, two, GGNN_WALK, 4,
+                                    nullptr, 0, nullptr, nullptr, nullptr), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_sample_lists(nullptr, nullptr, nullptr, nullptr, nullptr, &g.device, nullptr, none,
+                                    GGNN_FISHER_YATES, 4, nullptr, 0, nullptr, nullptr, nullptr), cudaErrorInvalidValue);
+    for (const ggnn_walks* how : {&negative, &long_walks, &chance})
+        CHECK_EQ(ggnn_cuda_random_walk(nullptr, &g.device, how, nullptr, 0, nullptr, two, nullptr, nullptr), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_walk_neighbors(nullptr, nullptr, nullptr, nullptr, -1, 3, nullptr, two, nullptr, nullptr), cudaErrorInvalidValue);
+}
+
+// ---- path doubling on given draws --------------------------------------------------------------------------------
+
+template <int ITEMS, class Key>
+static __global__ void __launch_bounds__(ggnni::PATH_THREADS)
+    given_draws(int64_t* offset, const int64_t* r, int64_t n, int32_t m)
+{
+    __shared__ ggnni::path_memory<ITEMS, Key> memory;
+    for (int d = static_cast<int>(threadIdx.x); d < ggnni::PATH_THREADS * ITEMS; d += ggnni::PATH_THREADS)
+        memory.s[d] = static_cast<Key>(d < m ? r[d] : n);
+    ggnni::path_sort<ITEMS, Key>(memory, n);
+    ggnni::path_link<ITEMS, Key>(memory, n, m);
+    for (int t = static_cast<int>(threadIdx.x); t < m; t += ggnni::PATH_THREADS)
+        offset[memory.p[t]] = ggnni::path_pick<ITEMS, Key>(memory, n, t);
+}
+
+static void check_path(const std::vector<int64_t>& r, int64_t n)
+{
+    static ggnn_path      work;
+    const int32_t         m = static_cast<int32_t>(r.size());
+    std::vector<int64_t>  want(r.size());
+    device_array<int64_t> draws(r), offset(m);
+    void (*kernel)(int64_t*, const int64_t*, int64_t, int32_t) = given_draws<8, unsigned>;
+    if (m <= 128) kernel = given_draws<1, unsigned>;
+    else if (m <= 256) kernel = given_draws<2, unsigned>;
+    else if (m <= 512) kernel = given_draws<4, unsigned>;
+    if (n > static_cast<int64_t>(UINT32_MAX)) kernel = given_draws<8, unsigned long long>;
+    ggnn_path_doubling(want.data(), &work, r.data(), n, m, nullptr, nullptr);
+    CHECK_CUDA(ggnni::launch(kernel, 1, ggnni::PATH_THREADS, nullptr, offset.at(), draws.at(), n, m));
+    check_equal(offset.values(), want, want.size(), "offset", GGNN_PATH_DOUBLING, m);
+}
+
+// r_i = n-2-i links each draw to the one before, and r_(m-1) = n-m looks up the end of that chain: the vector that
+// needs all rounds.
+TEST(path_doubling_follows_the_longest_chains)
+{
+    for (int32_t m : {1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 64, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024})
+        for (int64_t n : {static_cast<int64_t>(2 * m), (static_cast<int64_t>(1) << 40) + 5}) {
+            std::vector<int64_t> r;
+            for (int32_t i = 0; i < m; i++) r.push_back(i < m - 1 ? n - 2 - i : n - m);
+            check_path(r, n);
+        }
+}
+
+TEST(path_doubling_of_equal_and_of_dense_draws)
+{
+    for (int32_t m : {2, 5, 33, 128, 200, 600, 1024}) {
+        check_path(std::vector<int64_t>(static_cast<size_t>(m), 0), m);     // always slot 0
+        check_path(std::vector<int64_t>(static_cast<size_t>(m), m), 2 * m); // the last slot that stays
+        for (int64_t n : {static_cast<int64_t>(m), static_cast<int64_t>(m) + 1, static_cast<int64_t>(3 * m), static_cast<int64_t>(UINT32_MAX)}) {
+            std::vector<int64_t> r;
+            for (int32_t i = 0; i < m; i++) r.push_back(test_below(n - i));
+            check_path(r, n);
+        }
+    }
+}
+
+// ---- walks ---------------------------------------------------------------------------------------------------------
+
+static void compare_walks(const twin_graph& g, const std::vector<ggnn_node>& nodes, ggnn_walks how)
+{
+    const int64_t           visits = how.walks * how.length, n = static_cast<int64_t>(nodes.size());
+    std::vector<ggnn_node>  want(static_cast<size_t>(n * visits));
+    device_array<ggnn_node> start(nodes), visited(n * visits + 1);
+    device_array<ggnn_rng>  key(&rng, 1);
+    device_array<int32_t>   status(1);
+    device_count            size(n, n + 5);
+    ggnn_node               bad;
+    visited.fill(0x5b);
+    status.fill(0);
+    for (int64_t i = 0; i < n; i++)
+        CHECK_EQ(ggnn_random_walk(want.data() + i * visits, &g.host, &how, &rng, HOP, nodes[static_cast<size_t>(i)], &bad), GGNN_OK);
+    CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &g.device, &how, key.at(), HOP, start.at(), size.get(), status.at(), nullptr));
+    check_equal(visited.values(), want, want.size(), "visited", GGNN_WALK, how.walks);
+    CHECK_EQ(visited.values().back() & 0xff, 0x5b);
+    CHECK_EQ(status.values()[0], GGNN_OK);
+}
+
+TEST(walks_equal_ggnn_hs)
+{
+    std::vector<int64_t> degree;
+    for (int i = 0; i < 300; i++) degree.push_back(test_below(6));
+    for (layout_kind kind : {PLAIN, MODULO, BOUND}) {
+        twin_graph g(degree);
+        g.spread(kind);
+        for (float restart : {0.0f, 0.4f, 1.0f})
+            for (int32_t walks : {1, 3, 4})
+                for (int32_t length : {1, 3, 10}) compare_walks(g, all_nodes(300), {walks, length, restart});
+        compare_walks(g, all_nodes(300), {40, 2, 0.5f}); // more walks than resident threads
+        compare_walks(g, all_nodes(300), {0, 3, 0.5f});
+        compare_walks(g, {}, {4, 3, 0.5f});
+    }
+}
+
+// What has no neighbours (node 1), a broken list (2, 3) or neighbours out of range (4) sends the walk back to its start.
+TEST(walks_report_what_is_broken_and_go_on)
+{
+    for (int what = 0; what < 2; what++) {
+        twin_graph       g({4, 0, 1, 1, 2, 2});
+        const ggnn_walks how = {50, 4, 0.0f};
+        for (int64_t e = 0; e < 4; e++) g.indices[static_cast<size_t>(e)] = static_cast<ggnn_node>(e + 1);
+        g.indices[6] = what ? 6 : 5;
+        g.indices[7] = what ? -7 : 5;
+        g.indices[8] = g.indices[9] = 0;
+        g.spread(PLAIN);
+        if (!what) g.break_list(2, -1);
+        device_array<ggnn_node> start(std::vector<ggnn_node>{0}), visited(200);
+        device_array<ggnn_rng>  key(&rng, 1);
+        device_array<int32_t>   status(1);
+        status.fill(0);
+        CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &g.device, &how, key.at(), HOP, start.at(), {nullptr, 1}, status.at(), nullptr));
+        CHECK_EQ(status.values()[0], GGNN_ERROR_ID);
+        const std::vector<ggnn_node> v = visited.values();
+        for (size_t w = 0; w < 50; w++) {
+            ggnn_node at = 0;
+            for (size_t s = 0; s < 4; s++) {
+                const ggnn_node next = v[4 * w + s];
+                const bool      stuck = at == 1 || (what ? at == 4 : at == 2 || at == 3);
+                if (stuck) CHECK_EQ(next, -1);
+                else CHECK(at == 0 ? next >= 1 && next <= 4 : next >= 0 && next < 6);
+                at = next < 0 ? 0 : next;
+            }
+        }
+    }
+}
+
+// Rows of visited nodes out of few or of many, with ends of walks (-1) and the node itself between them.
+static void compare_neighbors(int32_t count, int64_t top, int64_t range, int64_t n, bool in_place)
+{
+    std::vector<ggnn_node> nodes, visited, want_id(static_cast<size_t>(count) + 1);
+    std::vector<float>     want_visits(static_cast<size_t>(count) + 1);
+    std::vector<char>      scratch(static_cast<size_t>(count) * 16 + 16);
+    const int64_t          last = sizeof(ggnn_node) == 8 ? (static_cast<int64_t>(1) << 48) - 2 : INT32_MAX;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t base = i % 2 ? last - range + 1 : 0; // ids up to the greatest
+        nodes.push_back(static_cast<ggnn_node>(base + test_below(range)));
+        for (int32_t j = 0; j < count; j++)
+            visited.push_back(test_below(10) ? static_cast<ggnn_node>(base + test_below(range)) : test_below(2) ? static_cast<ggnn_node>(-1) : nodes.back());
+    }
+    device_array<ggnn_node> node(nodes), given(visited), apart(n * count);
+    device_array<float>     visits(n * count);
+    device_array<int64_t>   taken(n);
+    device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_walk_workspace_bytes(count, n)));
+    device_count            size(n, n);
+    device_array<ggnn_node>& id = in_place ? given : apart;
+    CHECK_CUDA(ggnn_cuda_walk_neighbors(id.at(), visits.at(), taken.at(), given.at(), count, top, node.at(), size.get(), workspace.at(), nullptr));
+    const std::vector<ggnn_node> got_id = id.values();
+    const std::vector<float>     got_visits = visits.values();
+    const std::vector<int64_t>   got = taken.values();
+    for (int64_t i = 0; i < n; i++) {
+        const size_t  row = static_cast<size_t>(i * count);
+        const int64_t want = ggnn_walk_neighbors(want_id.data(), want_visits.data(), visited.data() + row, count, top, nodes[static_cast<size_t>(i)], scratch.data());
+        bool          same = CHECK_EQ(got[static_cast<size_t>(i)], want);
+        for (size_t j = 0; same && j < static_cast<size_t>(want); j++) same = got_id[row + j] == want_id[j] && got_visits[row + j] == want_visits[j];
+        if (!CHECK(same)) printf("    count %d, top %d, range %d, node %d\n", count, static_cast<int>(top), static_cast<int>(range), static_cast<int>(i));
+    }
+}
+
+TEST(neighbours_by_visits_equal_ggnn_hs)
+{
+    for (int32_t count : {0, 1, 7, 8, 9, 12, 16, 17, 31, 32, 33, 100, 128, 256, 257, 700, 1000, 1024, 1025, 3000})
+        for (int64_t range : {1, 5, 2000})
+            for (int64_t top : {-1, 0, 1, 5, 40}) compare_neighbors(count, top, range, 5, test_below(2));
+    compare_neighbors(12, 5, 4, 700, true); // more nodes than resident blocks have groups
+    compare_neighbors(40, 5, 10, 50, true);
+    compare_neighbors(1030, 5, 100, 20, true);
+}
+
+// count_hop and sample_hop with WALK, against ggnn_random_walk and ggnn_walk_neighbors.
+static void compare_walk_hop(const twin_graph& g, ggnn_walks how, int32_t fanout)
+{
+    const int64_t           n = g.num_nodes(), count = how.walks * how.length;
+    std::vector<ggnn_node>  visited(static_cast<size_t>(count) + 1), id;
+    std::vector<float>      visits(static_cast<size_t>(count) + 1), weight;
+    std::vector<int64_t>    taken, indptr{0};
+    std::vector<char>       scratch(static_cast<size_t>(count) * 16 + 16);
+    ggnn_node               bad;
+    for (ggnn_node v = 0; v < n; v++) {
+        CHECK_EQ(ggnn_random_walk(visited.data(), &g.host, &how, &rng, HOP, v, &bad), GGNN_OK);
+        taken.push_back(ggnn_walk_neighbors(visited.data(), visits.data(), visited.data(), count, fanout, v, scratch.data()));
+        id.insert(id.end(), visited.begin(), visited.begin() + taken.back());
+        weight.insert(weight.end(), visits.begin(), visits.begin() + taken.back());
+        indptr.push_back(static_cast<int64_t>(id.size()));
+    }
+    device_array<ggnn_node> nodes(all_nodes(n)), got(indptr.back() + 2);
+    device_array<int64_t>   counts(n), starts(indptr), position(indptr.back() + 2);
+    device_array<float>     got_weight(indptr.back() + 2);
+    device_array<ggnn_rng>  key(&rng, 1);
+    device_array<char>      workspace(static_cast<int64_t>(ggnni::hop_workspace_bytes(GGNN_WALK, fanout, how, n + 4)));
+    device_count            size(n, n + 4);
+    ggnni::hop_job          job = {};
+    job.g = g.device;
+    job.method = GGNN_WALK;
+    job.fanout = fanout;
+    job.hop = HOP;
+    job.rng = key.at();
+    job.target = nodes.at();
+    job.num_dst = size.get();
+    job.indptr = starts.at();
+    job.id = got.at();
+    job.position = position.at();
+    job.weight = got_weight.at();
+    job.max_edges = indptr.back();
+    job.walk = how;
+    job.workspace = workspace.at();
+    got.fill(0x5b);
+    CHECK_CUDA(ggnni::count_hop(job, counts.at(), nullptr));
+    CHECK_CUDA(ggnni::sample_hop(job, nullptr));
+    check_equal(counts.values(), taken, taken.size(), "count", GGNN_WALK, fanout);
+    check_equal(got.values(), id, id.size(), "id", GGNN_WALK, fanout);
+    check_equal(got_weight.values(), weight, weight.size(), "visits", GGNN_WALK, fanout);
+    check_equal(position.values(), std::vector<int64_t>(id.size(), -1), id.size(), "position", GGNN_WALK, fanout);
+    CHECK_EQ(got.values().back() & 0xff, 0x5b);
+}
+
+TEST(a_hop_of_walks_equals_ggnn_hs)
+{
+    std::vector<int64_t> degree;
+    for (int i = 0; i < 60; i++) degree.push_back(i == 9 ? 300 : test_below(8));
+    for (layout_kind kind : {PLAIN, BOUND}) {
+        twin_graph g(degree);
+        g.spread(kind);
+        for (int32_t fanout : {-1, 0, 1, 5, 100}) {
+            compare_walk_hop(g, {4, 3, 0.5f}, fanout);
+            compare_walk_hop(g, {20, 5, 0.2f}, fanout);
+        }
+        compare_walk_hop(g, {300, 4, 0.2f}, 10); // in the workspace
+        compare_walk_hop(g, {0, 4, 0.2f}, 10);
+    }
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : nullptr;
+    test_seed(20);
+    if (!device_present()) {
+        printf("  skipped: no device\n");
+        test_skipped++;
+        return test_finish();
+    }
+    RUN(every_method_equals_ggnn_h_at_every_fanout);
+    RUN(long_offsets_give_the_same_samples);
+    RUN(lists_of_more_than_32_bits_are_sampled_over_their_whole_length);
+    RUN(kernels_go_on_where_there_are_more_rows_than_resident_blocks);
+    RUN(sizes_at_the_edges_of_tiles_and_bounds);
+    RUN(a_size_above_its_bound_is_cut_to_it);
+    RUN(graphs_over_parts_host_and_cache_give_the_same_samples);
+    RUN(reservoirs_of_more_slots_than_shared_memory_take_several_passes);
+    RUN(weighted_buffers_that_fill_are_sorted_and_go_on);
+    RUN(equal_weights_and_equal_keys_keep_the_lists_order);
+    RUN(lists_without_enough_weight_give_what_they_have);
+    RUN(a_weight_that_is_none_is_reported_and_its_list_left_out);
+    RUN(broken_lists_and_nodes_out_of_range_have_no_edges);
+    RUN(neighbours_out_of_range_become_the_target);
+    RUN(nothing_is_written_where_there_is_no_room);
+    RUN(arguments_that_ggnn_h_would_refuse_are_refused);
+    RUN(path_doubling_follows_the_longest_chains);
+    RUN(path_doubling_of_equal_and_of_dense_draws);
+    RUN(walks_equal_ggnn_hs);
+    RUN(walks_report_what_is_broken_and_go_on);
+    RUN(neighbours_by_visits_equal_ggnn_hs);
+    RUN(a_hop_of_walks_equals_ggnn_hs);
+    return test_finish();
+}
