@@ -109,6 +109,57 @@ __device__ inline int64_t quotient(int64_t t, divider d)
     return d.by > 1 ? static_cast<int64_t>(__umul64hi(static_cast<uint64_t>(t), d.magic)) : t;
 }
 
+// ---- scans in two kernels ----------------------------------------------------
+// One kernel leaves a sum of each tile of items; in the next one a block adds up the sums before its tile,
+// and goes on from there. A persistent block carries what it has added up from tile to tile. No block waits
+// for another, and the order of addition is of no account: they are integers.
+
+enum { TILES = 2048 }; // at most: so many sums are added up by a block in a microsecond
+
+// Items in a tile: a power of two times THREADS.
+inline int64_t tile_of(int64_t capacity)
+{
+    int64_t tile = THREADS;
+    while (tiles_of(capacity, tile) > TILES) tile *= 2;
+    return tile;
+}
+
+__host__ __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// The sum over a block's threads of mine, in every thread. A barrier.
+__device__ inline int64_t block_total(int64_t mine)
+{
+    typedef cub::BlockReduce<int64_t, THREADS> reduce;
+    __shared__ typename reduce::TempStorage    temp;
+    __shared__ int64_t                         total;
+    mine = reduce(temp).Sum(mine);
+    if (threadIdx.x == 0) total = mine;
+    __syncthreads();
+    mine = total;
+    __syncthreads(); // the next call writes temp and total again
+    return mine;
+}
+
+// First kernel: sum[t] of each tile, of count(i) over the items i of it. count is called by all threads of
+// the block together, also with i >= n in the last tile, where it returns 0.
+template <class F> __device__ void write_tile_sums(int64_t* sum, int64_t tile, int64_t n, F count)
+{
+    for (int64_t t = blockIdx.x; t * tile < n; t += gridDim.x) {
+        int64_t end = least(n, (t + 1) * tile), mine = 0;
+        for (int64_t first = t * tile; first < end; first += THREADS) mine += count(first + threadIdx.x);
+        mine = block_total(mine);
+        if (threadIdx.x == 0) sum[t] = mine;
+    }
+}
+
+// Second kernel: what comes before tile `to`, given that before tile `from`.
+__device__ inline int64_t add_tile_sums(const int64_t* sum, int64_t from, int64_t to)
+{
+    int64_t mine = 0;
+    for (int64_t t = from + threadIdx.x; t < to; t += THREADS) mine += sum[t];
+    return block_total(mine);
+}
+
 } // namespace ggnni
 
 // =============================================================================
@@ -1313,6 +1364,421 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 // =============================================================================
 // ==== [5] UNIQUE
 // =============================================================================
+// Append-unique in four kernels; the numbers are ggnn_unique_append's, whatever thread comes first:
+//   insert    an input's id gets a slot of the table, which keeps the least position of an input of that id
+//   flag      an input is the first of its id where the slot holds its position: a bit an input, a sum a tile
+//   number    firsts get numbers by rank: sums of earlier tiles, then bits; the slot takes the number
+//   relabel   each input gets the number that its slot holds
+// A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number.
+
+typedef struct {   // 8 bytes, 16 with GGNN_NODE64
+    ggnn_node key; // -1: free
+    uint32_t  value;
+} ggnn_cuda_unique_slot;
+
+typedef struct {
+    int64_t  count; // distinct ids in this batch
+    int64_t  base;  // before the append under way
+    uint32_t stamp; // of this batch
+    uint32_t last;  // of the batch in which something was last appended
+} ggnn_cuda_unique_state;
+
+// The host's handle of a table in device memory; a copy of it is the same table. One per batch in flight.
+typedef struct {
+    ggnn_unique_kind        kind;
+    int32_t                 group;     // hash: lanes that look for one id together: 32, 8 or 1
+    int64_t                 num_nodes; // ids are < num_nodes
+    int64_t                 max_ids;   // distinct ids a batch may have, <= num_nodes
+    uint64_t                mask;      // slots - 1 of the hash table
+    unsigned long long*     entry;     // direct: (num_nodes) by id, ~stamp << 32 | value
+    ggnn_cuda_unique_slot*  slot;      // hash: (mask + 1)
+    ggnn_cuda_unique_state* state;     // (1)
+} ggnn_cuda_unique;
+
+namespace ggnni {
+
+constexpr uint32_t CANDIDATE = 0x80000000u; // + position
+constexpr uint32_t NOWHERE = 0xffffffffu;   // no slot: the table is full
+
+// One append, as its kernels see it.
+struct unique_job {
+    ggnn_cuda_unique seen;
+    ggnn_node*       list;     // (limit)  this batch's ids so far, new ones go behind
+    int64_t          limit;    //          at most max_ids
+    uint32_t*        place;    // (n)      slot of each input; may be the memory of id where that is as wide
+    const ggnn_node* id;       // (n)
+    ggnn_count       n;        //
+    uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
+    int64_t*         tile_sum; // (TILES)
+    int64_t          tile;     //
+    int32_t*         repeats;  // (limit)  0 for each new id; or NULL
+    int64_t*         length;   // (1)      ids in list after; or NULL
+    int32_t*         status;   //
+};
+
+__device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slot)
+{
+    return seen.kind == GGNN_UNIQUE_DIRECT ? static_cast<uint32_t>(seen.entry[slot]) : seen.slot[slot].value;
+}
+
+// ---- begin: a thread, and the whole grid once in 2^32 batches ------------------
+
+// A stamp is that of the batch before plus one, and entries get its complement, so that those of earlier
+// batches are greater than any of this one. When stamps start again from 0 the map is cleared. last is not
+// written here, so that all blocks come to the same stamp. *kept.n, unless NULL, becomes the given size, as
+// far as there is room.
+static __global__ void __launch_bounds__(THREADS)
+    begin_batch(ggnn_cuda_unique seen, ggnn_count given, ggnn_count kept, int32_t* status)
+{
+    int64_t  first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    uint32_t stamp = seen.state->last + 1;
+    if (first == 0) {
+        seen.state->stamp = stamp;
+        seen.state->count = 0;
+    }
+    if (first == 0 && kept.n) {
+        int64_t n = given.n ? *given.n : given.max;
+        if (n < 0 || n > kept.max) report(status, GGNN_ERROR_CAPACITY);
+        *kept.n = n < 0 ? 0 : least(n, kept.max);
+    }
+    if (stamp != 0 || seen.kind != GGNN_UNIQUE_DIRECT) return;
+    for (int64_t v = first; v < seen.num_nodes; v += static_cast<int64_t>(gridDim.x) * THREADS)
+        seen.entry[v] = ~0ull;
+}
+
+// ---- insert: a thread an input -------------------------------------------------
+
+// The key that the slot has after trying to give it this one: free, when the caller's.
+__device__ inline ggnn_node claim(ggnn_node* key, ggnn_node id)
+{
+#ifdef GGNN_NODE64
+    return static_cast<ggnn_node>(
+        atomicCAS(reinterpret_cast<unsigned long long*>(key), ~0ull, static_cast<unsigned long long>(id)));
+#else
+    return atomicCAS(key, -1, id);
+#endif
+}
+
+__device__ inline uint32_t lowest(uint32_t bits)
+{
+    return static_cast<uint32_t>(__ffs(static_cast<int>(bits))) - 1;
+}
+
+// The slot of one id, that G lanes look for together: bucket after bucket, first a slot that has the id, then
+// the first free one. Keys come and never go, and every group tries a bucket's free slots in ascending order,
+// so an id cannot get two of them. What a lane reads may be out of date: claim is what decides.
+template <int G> __device__ uint32_t find_slot(const ggnn_cuda_unique& seen, ggnn_node id)
+{
+    uint32_t lane = threadIdx.x % WARP, first = lane / G * G, slots = static_cast<uint32_t>(seen.mask) + 1;
+    uint32_t group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
+    uint32_t at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / G * G;
+    for (uint32_t looked = 0; looked < slots; looked += G, at = (at + G) & (slots - 1)) {
+        ggnn_node* key = &seen.slot[at + (lane - first)].key;
+        ggnn_node  was = __ldcv(key);
+        uint32_t   lanes = was == id ? group : 0;
+        if (G > 1) lanes = __ballot_sync(group, was == id);
+        if (lanes) return at + lowest(lanes) - first;
+        lanes = was == -1 ? group : 0;
+        if (G > 1) lanes = __ballot_sync(group, was == -1);
+        for (; lanes; lanes &= lanes - 1) {
+            uint32_t turn = lowest(lanes);
+            if (lane == turn) was = claim(key, id);
+            ggnn_node now = G > 1 ? __shfl_sync(group, was, static_cast<int>(turn)) : was;
+            if (now == -1 || now == id) return at + turn - first;
+        }
+    }
+    return NOWHERE;
+}
+
+// Each lane's id in turn, by the whole group; each lane then puts its own position.
+template <int G> __device__ uint32_t insert_hash(const unique_job& job, ggnn_node own, uint32_t value)
+{
+    unsigned lane = threadIdx.x % WARP, first = lane / G * G;
+    unsigned group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
+    uint32_t mine = NOWHERE;
+#pragma unroll 1
+    for (unsigned turn = 0; turn < G; turn++) {
+        ggnn_node id = G > 1 ? __shfl_sync(group, own, static_cast<int>(first + turn)) : own;
+        uint32_t  slot = id < 0 ? NOWHERE : find_slot<G>(job.seen, id);
+        if (lane == first + turn) mine = slot;
+    }
+    if (mine != NOWHERE) atomicMin(&job.seen.slot[mine].value, value);
+    return mine;
+}
+
+__device__ inline uint32_t insert_direct(const unique_job& job, ggnn_node id, uint32_t value)
+{
+    unsigned long long stamp = ~job.seen.state->stamp;
+    if (id < 0) return NOWHERE;
+    atomicMin(&job.seen.entry[id], stamp << 32 | value);
+    return static_cast<uint32_t>(id);
+}
+
+// Input e, in range: node 0 in place of what is not.
+__device__ inline ggnn_node checked_id(const unique_job& job, uint32_t e)
+{
+    ggnn_node id = job.id[e];
+    if (id >= 0 && id < job.seen.num_nodes) return id;
+    report(job.status, GGNN_ERROR_ID);
+    return job.seen.num_nodes > 0 ? 0 : -1;
+}
+
+// G = 0: a direct map. Lanes without an input have id -1: warps stay whole.
+template <int G> __global__ void __launch_bounds__(THREADS) insert_ids(unique_job job)
+{
+    uint32_t n = static_cast<uint32_t>(size_of(job.n));
+    if (blockIdx.x == 0 && threadIdx.x == 0) { // nobody reads these two here
+        job.seen.state->base = job.seen.state->count;
+        job.seen.state->last = job.seen.state->stamp;
+    }
+    for (uint32_t first = blockIdx.x * THREADS; first < n; first += gridDim.x * THREADS) {
+        uint32_t  e = first + threadIdx.x, slot;
+        ggnn_node id = e < n ? checked_id(job, e) : -1;
+        if constexpr (G == 0) slot = insert_direct(job, id, CANDIDATE + e);
+        else slot = insert_hash<G>(job, id, CANDIDATE + e);
+        if (e >= n) continue;
+        job.place[e] = slot;
+        if (slot == NOWHERE) report(job.status, GGNN_ERROR_CAPACITY);
+    }
+}
+
+// ---- flag and number: a block a tile -------------------------------------------
+
+static __global__ void __launch_bounds__(THREADS) flag_firsts(unique_job job)
+{
+    int64_t n = size_of(job.n);
+    write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
+        uint32_t slot = e < n ? job.place[e] : NOWHERE;
+        uint32_t own = CANDIDATE + static_cast<uint32_t>(e);
+        bool     is_first = slot != NOWHERE && slot_value(job.seen, slot) == own;
+        unsigned bits = __ballot_sync(ALL_LANES, is_first);
+        if (threadIdx.x % WARP == 0) job.flag[e / WARP] = bits;
+        return static_cast<int64_t>(is_first);
+    });
+}
+
+// No other thread has this slot: an id has one first.
+__device__ inline void give_number(const unique_job& job, int64_t e, int64_t number)
+{
+    uint32_t slot = job.place[e];
+    if (number >= job.limit) return;
+    if (job.seen.kind == GGNN_UNIQUE_DIRECT) {
+        job.list[number] = static_cast<ggnn_node>(slot);
+        job.seen.entry[slot] = static_cast<unsigned long long>(~job.seen.state->stamp) << 32 |
+                               static_cast<unsigned long long>(number);
+    } else {
+        job.list[number] = job.seen.slot[slot].key;
+        job.seen.slot[slot].value = static_cast<uint32_t>(number);
+    }
+    if (job.repeats) job.repeats[number] = 0;
+}
+
+// THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
+// knows the sum.
+static __global__ void __launch_bounds__(THREADS) number_firsts(unique_job job)
+{
+    int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    for (int64_t t = blockIdx.x; t == 0 || t * job.tile < n; t += gridDim.x) {
+        int64_t end = least(n, (t + 1) * job.tile), next;
+        number += add_tile_sums(job.tile_sum, done, t);
+        done = t;
+        next = number;
+        for (int64_t first = t * job.tile; first < end; first += THREADS) {
+            const uint32_t* bits = job.flag + first / WARP;
+            int64_t         mine = next + __popc(bits[warp] & ((1u << lane) - 1));
+            for (unsigned w = 0; w < THREADS / WARP; w++) {
+                if (w < warp) mine += __popc(bits[w]);
+                next += __popc(bits[w]);
+            }
+            if (bits[warp] >> lane & 1) give_number(job, first + threadIdx.x, mine);
+        }
+        if (end == n && threadIdx.x == 0) {
+            if (next > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
+            job.seen.state->count = least(next, job.limit);
+            if (job.length) *job.length = least(next, job.limit);
+        }
+    }
+}
+
+// ---- relabel: a thread an input, of several appends after the last -------------
+// Numbers are final once given, so all hops of a batch are relabelled at once.
+
+struct relabel_part {
+    int32_t*       local;    // (n)        in: place; out: local ids
+    ggnn_count     n;        //
+    const int64_t* length;   //            ids of list that this part may refer to
+    ggnn_node*     neighbor; // (n)        list[0] where the id got no number; or NULL
+    int32_t*       repeats;  // (length)   added to; or NULL
+};
+
+struct relabel_job {
+    ggnn_cuda_unique seen;
+    const ggnn_node* list;
+    int32_t          parts;
+    relabel_part     part[GGNN_HOPS_MAX + 1];
+};
+
+static __global__ void __launch_bounds__(THREADS) relabel(const __grid_constant__ relabel_job job)
+{
+    for (int32_t p = 0; p < job.parts; p++) {
+        const relabel_part& part = job.part[p];
+        int64_t             n = size_of(part.n), length = *part.length;
+        for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
+             e += static_cast<int64_t>(gridDim.x) * THREADS) {
+            uint32_t slot = static_cast<uint32_t>(part.local[e]);
+            uint32_t number = slot == NOWHERE ? NOWHERE : slot_value(job.seen, slot);
+            bool     fits = number < length;
+            int32_t  local = fits ? static_cast<int32_t>(number) : 0;
+            part.local[e] = local;
+            if (!fits && part.neighbor) part.neighbor[e] = job.list[0];
+            if (part.repeats) atomicAdd(&part.repeats[local], 1);
+        }
+    }
+}
+
+// ---- launches --------------------------------------------------------------------
+
+inline size_t round_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+// Hands out the next part of memory, or only counts it when base is NULL.
+template <class T> inline T* carve(char* base, size_t* used, int64_t count)
+{
+    T* at = base ? reinterpret_cast<T*>(base + *used) : nullptr;
+    *used += round_up(static_cast<size_t>(count) * sizeof(T));
+    return at;
+}
+
+inline int64_t flag_words(int64_t max_n) { return tiles_of(max_n, THREADS) * (THREADS / WARP); }
+
+// Blocks for a thread an item; at least one, which also does what there is one of.
+inline int64_t blocks_for(int64_t items)
+{
+    return items > 0 ? grid_of(tiles_of(items, THREADS), THREADS) : 1;
+}
+
+inline cudaError_t launch_insert(const unique_job& job, cudaStream_t stream)
+{
+    int64_t blocks = blocks_for(job.n.max);
+    if (job.seen.kind == GGNN_UNIQUE_DIRECT) return launch(insert_ids<0>, blocks, THREADS, stream, job);
+    if (job.seen.group == 32) return launch(insert_ids<32>, blocks, THREADS, stream, job);
+    if (job.seen.group == 8) return launch(insert_ids<8>, blocks, THREADS, stream, job);
+    if (job.seen.group == 1) return launch(insert_ids<1>, blocks, THREADS, stream, job);
+    return cudaErrorInvalidValue;
+}
+
+// All but relabel.
+inline cudaError_t number_ids(unique_job job, cudaStream_t stream)
+{
+    job.tile = tile_of(job.n.max);
+    int64_t     tiles = tiles_of(job.n.max, job.tile), blocks = tiles > 0 ? grid_of(tiles, THREADS) : 1;
+    cudaError_t error = launch_insert(job, stream);
+    if (error == cudaSuccess) error = launch(flag_firsts, blocks, THREADS, stream, job);
+    if (error == cudaSuccess) error = launch(number_firsts, blocks, THREADS, stream, job);
+    return error;
+}
+
+inline size_t carve_unique(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids,
+                           char* base)
+{
+    size_t  used = 0;
+    int64_t slots = WARP;
+    *seen = {kind, WARP, num_nodes, least(max_ids, num_nodes), 0, nullptr, nullptr, nullptr};
+    while (slots < 2 * seen->max_ids && slots < INT64_C(1) << 31) slots *= 2; // a place is less than NOWHERE
+    seen->mask = static_cast<uint64_t>(slots) - 1;
+    seen->state = carve<ggnn_cuda_unique_state>(base, &used, 1);
+    if (kind == GGNN_UNIQUE_DIRECT) seen->entry = carve<unsigned long long>(base, &used, num_nodes);
+    else seen->slot = carve<ggnn_cuda_unique_slot>(base, &used, slots);
+    return used;
+}
+
+inline cudaError_t clear_table(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    if (seen->kind == GGNN_UNIQUE_HASH)
+        return cudaMemsetAsync(seen->slot, 0xff, (seen->mask + 1) * sizeof *seen->slot, stream);
+    return cudaMemsetAsync(seen->entry, 0xff, static_cast<size_t>(seen->num_nodes) * sizeof *seen->entry,
+                           stream);
+}
+
+inline cudaError_t launch_begin(const ggnn_cuda_unique* seen, ggnn_count given, ggnn_count kept,
+                                int32_t* status, cudaStream_t stream)
+{
+    bool        hash = seen->kind == GGNN_UNIQUE_HASH;
+    cudaError_t error = hash ? clear_table(seen, stream) : cudaSuccess;
+    if (error != cudaSuccess) return error;
+    return launch(begin_batch, blocks_for(hash ? 0 : seen->num_nodes), THREADS, stream, *seen, given, kept,
+                  status);
+}
+
+} // namespace ggnni
+
+// Direct: 8 N bytes; entries of earlier batches lose by their stamp, so that it is cleared once in 2^32
+// batches. Hash: a power of two >= 2 max_ids slots of 8 bytes (NODE64: 16), cleared by a memset a batch. Take
+// the kind from ggnn_unique_choose(num_nodes), or a direct map wherever its memory is at hand: it costs one
+// atomic an id. 0: what cannot be: max_ids above INT32_MAX, a direct map of 2^32 - 1 nodes or more.
+inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+{
+    ggnn_cuda_unique unused;
+    if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
+    if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
+    return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
+}
+
+// memory: of _bytes, aligned as cudaMalloc's. *seen is the handle. seen->group is 32, WholeGraph's, good to a
+// load of .9; 8 and 1 have more ids on their way at once, which suits a table at most half full, as these
+// are. It may be set from batch to batch, and never changes a result.
+inline cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes,
+                                         int64_t max_ids, void* memory, cudaStream_t stream)
+{
+    if (!memory || !ggnn_cuda_unique_bytes(kind, num_nodes, max_ids)) return cudaErrorInvalidValue;
+    ggnni::carve_unique(seen, kind, num_nodes, max_ids, static_cast<char*>(memory));
+    cudaError_t error = cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream);
+    return ggnni::first_error(error, ggnni::clear_table(seen, stream));
+}
+
+// Starts a batch. One launch, and the memset of a hash table. The stamp is advanced on the device.
+inline cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    return ggnni::launch_begin(seen, {nullptr, 0}, {nullptr, 0}, nullptr, stream);
+}
+
+// For at most max_n < 2^31 ids.
+inline size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
+{
+    return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) + ggnni::round_up(static_cast<size_t>(max_n) * 4) +
+           ggnni::round_up(static_cast<size_t>(ggnni::flag_words(max_n)) * 4);
+}
+
+// The length of the list is seen->state->count, on the device. An id out of range is reported and counts as
+// node 0. Of more than max_ids distinct ids the first ones are kept, reported, and the local id of the others
+// is 0 (when they are more than the hash table has slots, which are kept is decided by a race). list has room
+// for max_ids; local may be the memory of id where both are 4 bytes wide. Four launches.
+inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list, int32_t* local,
+                                           const ggnn_node* id, ggnn_count n, int32_t* status,
+                                           void* workspace, cudaStream_t stream)
+{
+    size_t            used = 0;
+    char*             base = static_cast<char*>(workspace);
+    ggnni::unique_job job = {};
+    if (n.max < 0 || n.max > INT32_MAX) return cudaErrorInvalidValue;
+    job.seen = *seen;
+    job.list = list;
+    job.limit = seen->max_ids;
+    job.id = id;
+    job.n = n;
+    job.status = status;
+    job.tile_sum = ggnni::carve<int64_t>(base, &used, ggnni::TILES);
+    job.flag = ggnni::carve<uint32_t>(base, &used, ggnni::flag_words(n.max));
+    job.place = local ? reinterpret_cast<uint32_t*>(local) : ggnni::carve<uint32_t>(base, &used, n.max);
+    cudaError_t error = ggnni::number_ids(job, stream);
+    if (!local || error != cudaSuccess) return error;
+    ggnni::relabel_job after = {};
+    after.seen = *seen;
+    after.list = list;
+    after.parts = 1;
+    after.part[0] = {local, n, &seen->state->count, nullptr, nullptr};
+    return ggnni::launch(ggnni::relabel, ggnni::blocks_for(n.max), ggnni::THREADS, stream, after);
+}
 
 // =============================================================================
 // ==== [6] BLOCK
