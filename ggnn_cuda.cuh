@@ -1783,6 +1783,597 @@ inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_no
 // =============================================================================
 // ==== [6] BLOCK
 // =============================================================================
+// A mini-batch is a chain of launches whose sizes stay on the device. Per hop: how many edges each target
+// takes, and tile sums of that; where they go (indptr); the sampling kernel of [4]; insert, flag, number of
+// [5]. One relabel after all hops. 6 launches a hop (3 in a global last hop), 4 for the seeds, 1 relabel.
+//
+// What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
+// run on: the first edges of a hop are kept, the lists of its last targets end early; of its new ids the
+// first are kept, and an edge from any other comes from source 0 in its place, also in neighbor. Broken lists
+// are taken as empty, an id out of range in a list as the target's own, in the seeds as node 0:
+// GGNN_ERROR_ID.
+//
+// ggnn_block_validate is for downloaded blocks: it has no twin.
+
+typedef struct { // at most so many sources (targets included) and edges a hop; 0: what ggnn.h's bound is
+    int64_t src[GGNN_HOPS_MAX], edges[GGNN_HOPS_MAX];
+} ggnn_cuda_capacity;
+
+namespace ggnni {
+
+struct batch_state {
+    int64_t seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
+    int64_t tile_sum[TILES];
+    int32_t status;
+};
+
+// What a batch has on the device beside its arrays: at b->workspace.
+struct batch_scratch {
+    batch_state* state;
+    uint32_t*    flag;   // (most seeds or edges) bits, of [5]
+    char*        sample; // of hop_workspace_bytes
+};
+
+// A batch whose bounds are known; *used becomes where `sample` begins.
+inline batch_scratch scratch_of(const ggnn_batch* b, size_t* used)
+{
+    char*         base = static_cast<char*>(b->workspace);
+    int64_t       inputs = b->num_seeds.max;
+    batch_scratch scratch = {carve<batch_state>(base, used, 1), nullptr, nullptr};
+    for (const ggnn_block& hop : b->hop) inputs = hop.num_edges.max > inputs ? hop.num_edges.max : inputs;
+    scratch.flag = carve<uint32_t>(base, used, flag_words(inputs));
+    scratch.sample = base ? base + *used : nullptr;
+    return scratch;
+}
+
+// ---- layout ------------------------------------------------------------------
+
+inline bool is_global(const ggnn_sampling* how, int32_t h)
+{
+    return how->last_hop_global && h + 1 == how->num_hops;
+}
+
+// No list is longer than all edges: a greater fanout asks for no more, but with replacement.
+inline int32_t fanout_of(const ggnn_graph* g, const ggnn_sampling* how, int32_t h)
+{
+    if (how->method == GGNN_REPLACEMENT) return how->fanout[h];
+    return static_cast<int32_t>(least(how->fanout[h], g->num_edges));
+}
+
+// Bounds of hop h for at most dst targets: ggnn_batch_init's, then the caller's.
+inline void bound_hop(ggnn_block* hop, const ggnn_graph* g, const ggnn_sampling* how,
+                      const ggnn_cuda_capacity* most, int32_t h, int64_t dst)
+{
+    int64_t fanout = how->fanout[h], all = g->num_edges, edges, src;
+    if (how->method == GGNN_WALK) all = dst * how->walk.walks * how->walk.length;
+    edges = fanout < 0 ? all : dst * fanout;
+    if (how->method != GGNN_REPLACEMENT) edges = least(edges, all);
+    if (most && most->edges[h]) edges = least(edges, most->edges[h]);
+    src = is_global(how, h) ? dst : least(g->num_nodes, dst + edges);
+    if (most && most->src[h]) src = least(src, most->src[h]);
+    hop->num_dst.max = dst;
+    hop->num_src.max = src < dst ? dst : src;
+    hop->num_edges.max = edges;
+}
+
+inline bool valid_walks(const ggnn_walks& walk)
+{
+    return walk.walks >= 0 && walk.length >= 0 && walk.restart >= 0 && walk.restart <= 1 &&
+           static_cast<int64_t>(walk.walks) * walk.length <= INT32_MAX;
+}
+
+// Bounds of all hops; false where a batch cannot be.
+inline bool bound_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds,
+                        const ggnn_cuda_capacity* most)
+{
+    int64_t dst = least(max_seeds, g->num_nodes);
+    *b = {};
+    b->num_seeds.max = max_seeds;
+    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX || max_seeds < 0 || max_seeds > INT32_MAX)
+        return false;
+    if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK) return false;
+    if (how->method == GGNN_WALK && !valid_walks(how->walk)) return false;
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        ggnn_block* hop = &b->hop[h];
+        if (most && (most->src[h] < 0 || most->edges[h] < 0)) return false;
+        bound_hop(hop, g, how, most, h, dst);
+        if (hop->num_edges.max > INT32_MAX || hop->num_src.max > INT32_MAX) return false;
+        dst = hop->num_src.max;
+    }
+    return true;
+}
+
+inline void carve_hop(ggnn_block* hop, const ggnn_sampling* how, bool global, char* base, size_t* used)
+{
+    int64_t edges = hop->num_edges.max;
+    bool    ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
+    hop->indptr = carve<int64_t>(base, used, hop->num_dst.max + 1);
+    if (!global) hop->indices = carve<int32_t>(base, used, edges);
+    if (ids) hop->neighbor = carve<ggnn_node>(base, used, edges); // else ids become indices in place
+    if (how->keep & GGNN_KEEP_POSITIONS) hop->position = carve<int64_t>(base, used, edges);
+    if (how->keep & GGNN_KEEP_WEIGHTS) hop->weight = carve<float>(base, used, edges);
+    if (how->keep & GGNN_KEEP_REPEATS && !global) hop->repeats = carve<int32_t>(base, used, hop->num_src.max);
+}
+
+// A batch whose bounds are known. A global hop has no sources but its targets, and shares their count.
+inline size_t carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, char* base)
+{
+    size_t used = 0, sample = 0;
+    b->workspace = base;
+    batch_scratch scratch = scratch_of(b, &used);
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        size_t bytes =
+            hop_workspace_bytes(how->method, fanout_of(g, how, h), how->walk, b->hop[h].num_dst.max);
+        sample = bytes > sample ? bytes : sample;
+    }
+    carve<char>(base, &used, static_cast<int64_t>(sample));
+    b->id = carve<ggnn_node>(base, &used, b->hop[how->num_hops - 1].num_src.max);
+    b->seed_local = carve<int32_t>(base, &used, b->num_seeds.max);
+    for (int32_t h = 0; h < how->num_hops; h++) carve_hop(&b->hop[h], how, is_global(how, h), base, &used);
+    if (!base) return used;
+    b->status = &scratch.state->status;
+    b->num_seeds.n = &scratch.state->seeds;
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        b->hop[h].num_dst.n = &scratch.state->length[h];
+        b->hop[h].num_src.n = &scratch.state->length[is_global(how, h) ? h : h + 1];
+        b->hop[h].num_edges.n = &scratch.state->edges[h];
+    }
+    return used;
+}
+
+// ---- edges of a hop: a block a tile of targets ------------------------------------
+
+// count (num_dst), where indptr will be: what each target takes, and the sums of its tiles. counted: it is
+// there. repeats of the targets are set to 0 on the way, those of new ids are when they get a number.
+static __global__ void __launch_bounds__(THREADS)
+    count_edges(hop_job job, int64_t* count, bool counted, int32_t* repeats, int64_t* tile_sum, int64_t tile)
+{
+    int64_t n = size_of(job.num_dst);
+    write_tile_sums(tile_sum, tile, n, [&](int64_t i) {
+        if (i >= n) return INT64_C(0);
+        if (!counted) count[i] = edges_taken(job, list_of(job.g, job.target[i], job.status).degree);
+        if (repeats) repeats[i] = 0;
+        return count[i];
+    });
+}
+
+// ---- counts to offsets: a block a tile of rows ------------------------------------
+
+// indptr[i] = count[0] + .. + count[i-1] for i in [0, n], at most `most`; the last one also to *total. count
+// may be indptr itself: a thread reads and writes the same elements.
+template <class T>
+__global__ void __launch_bounds__(THREADS)
+    place_rows(int64_t* indptr, const T* count, ggnn_count rows, const int64_t* tile_sum, int64_t tile,
+               int64_t* total, int64_t most, int32_t* status)
+{
+    typedef cub::BlockScan<int64_t, THREADS> scan;
+    __shared__ typename scan::TempStorage    temp;
+    int64_t                                  n = size_of(rows), before = 0, done = 0;
+    for (int64_t t = blockIdx.x; t * tile <= n; t += gridDim.x) {
+        int64_t end = least(n + 1, (t + 1) * tile);
+        before += add_tile_sums(tile_sum, done, t);
+        done = t;
+        int64_t at = before, sum;
+        for (int64_t first = t * tile; first < end; first += THREADS) {
+            int64_t i = first + threadIdx.x, mine = i < n ? static_cast<int64_t>(count[i]) : 0;
+            scan(temp).ExclusiveSum(mine, mine, sum);
+            __syncthreads(); // before temp is written again
+            if (i <= n) indptr[i] = least(at + mine, most);
+            if (i == n) *total = least(at + mine, most);
+            if (i == n && at + mine > most) report(status, GGNN_ERROR_CAPACITY);
+            at += sum;
+        }
+    }
+}
+
+// ---- the chain ------------------------------------------------------------------
+
+inline cudaError_t number_seeds(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_node* seeds,
+                                ggnn_count num_seeds, cudaStream_t stream)
+{
+    size_t        used = 0;
+    batch_scratch scratch = scratch_of(b, &used);
+    unique_job    job = {};
+    b->num_hops = 0;
+    if (!num_seeds.n && (num_seeds.max < 0 || num_seeds.max > b->num_seeds.max)) return cudaErrorInvalidValue;
+    job.seen = *seen;
+    job.list = b->id;
+    job.limit = least(seen->max_ids, b->hop[0].num_dst.max);
+    job.place = reinterpret_cast<uint32_t*>(b->seed_local);
+    job.id = seeds;
+    job.n = b->num_seeds;
+    job.flag = scratch.flag;
+    job.tile_sum = scratch.state->tile_sum;
+    job.length = &scratch.state->length[0];
+    job.status = b->status;
+    cudaError_t error = launch_begin(seen, num_seeds, b->num_seeds, b->status, stream);
+    return error == cudaSuccess ? number_ids(job, stream) : error;
+}
+
+// Where the sampled ids go: neighbor, or indices, in which they are then renumbered.
+inline ggnn_node* ids_of(const ggnn_block* hop)
+{
+    return hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices);
+}
+
+// indptr, then the sample itself.
+inline cudaError_t sample_edges(const ggnn_batch* b, const hop_job& job, int64_t* tile_sum,
+                                cudaStream_t stream)
+{
+    const ggnn_block* hop = &b->hop[job.hop];
+    bool              counted = job.method == GGNN_WEIGHTED || job.method == GGNN_WALK;
+    int64_t           rows = hop->num_dst.max + 1, tile = tile_of(rows);
+    int64_t           blocks = grid_of(tiles_of(rows, tile), THREADS);
+    cudaError_t       error = counted ? count_hop(job, hop->indptr, stream) : cudaSuccess;
+    if (error == cudaSuccess)
+        error = launch(count_edges, blocks, THREADS, stream, job, hop->indptr, counted, hop->repeats,
+                       tile_sum, tile);
+    if (error == cudaSuccess)
+        error = launch(place_rows<int64_t>, blocks, THREADS, stream, hop->indptr, hop->indptr, hop->num_dst,
+                       tile_sum, tile, hop->num_edges.n, hop->num_edges.max, b->status);
+    return error == cudaSuccess ? sample_hop(job, stream) : error;
+}
+
+inline cudaError_t number_sources(const ggnn_batch* b, const ggnn_cuda_unique* seen, int32_t h,
+                                  const batch_scratch& scratch, cudaStream_t stream)
+{
+    const ggnn_block* hop = &b->hop[h];
+    unique_job        job = {};
+    job.seen = *seen;
+    job.list = b->id;
+    job.limit = least(seen->max_ids, hop->num_src.max);
+    job.place = reinterpret_cast<uint32_t*>(hop->indices);
+    job.id = ids_of(hop);
+    job.n = hop->num_edges;
+    job.flag = scratch.flag;
+    job.tile_sum = scratch.state->tile_sum;
+    job.repeats = hop->repeats;
+    job.length = &scratch.state->length[h + 1];
+    job.status = b->status;
+    return number_ids(job, stream);
+}
+
+inline cudaError_t sample_block(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
+                                const ggnn_sampling* how, const ggnn_rng* rng, cudaStream_t stream)
+{
+    int32_t h = b->num_hops;
+    size_t  used = 0;
+    if (h >= how->num_hops || !b->hop[h].indptr) return cudaErrorInvalidValue;
+    const ggnn_block* hop = &b->hop[h];
+    batch_scratch     scratch = scratch_of(b, &used);
+    hop_job           job = {};
+    job.g = *g;
+    job.g.traffic = nullptr;
+    job.method = how->method;
+    job.fanout = fanout_of(g, how, h);
+    job.hop = h;
+    job.rng = rng;
+    job.target = b->id;
+    job.num_dst = hop->num_dst;
+    job.indptr = hop->indptr;
+    job.id = ids_of(hop);
+    job.position = hop->position;
+    job.weight = hop->weight;
+    job.max_edges = hop->num_edges.max;
+    job.status = b->status;
+    job.walk = how->walk;
+    job.workspace = scratch.sample;
+    cudaError_t error = sample_edges(b, job, scratch.state->tile_sum, stream);
+    b->num_hops = h + 1;
+    return error == cudaSuccess && hop->indices ? number_sources(b, seen, h, scratch, stream) : error;
+}
+
+// The seeds, and hops [first, last).
+inline cudaError_t relabel_batch(const ggnn_batch* b, const ggnn_cuda_unique* seen, bool seeds, int32_t first,
+                                 int32_t last, cudaStream_t stream)
+{
+    relabel_job job = {};
+    int64_t     most = 0;
+    job.seen = *seen;
+    job.list = b->id;
+    if (seeds) job.part[job.parts++] = {b->seed_local, b->num_seeds, b->hop[0].num_dst.n, nullptr, nullptr};
+    for (int32_t h = first; h < last; h++) {
+        const ggnn_block* hop = &b->hop[h];
+        if (!hop->indices) continue;
+        job.part[job.parts++] = {hop->indices, hop->num_edges, hop->num_src.n, hop->neighbor, hop->repeats};
+    }
+    for (int32_t p = 0; p < job.parts; p++) most = job.part[p].n.max > most ? job.part[p].n.max : most;
+    return job.parts ? launch(relabel, blocks_for(most), THREADS, stream, job) : cudaSuccess;
+}
+
+} // namespace ggnni
+
+// Memory on the device for a batch. Of *g only num_nodes and num_edges are read. most: NULL, or lower
+// capacities than the bounds, which are the worst case: a batch is then sized by what its hops are seen to
+// need. 0 where ggnn_batch_bytes is, after lowering.
+inline size_t ggnn_cuda_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds,
+                                    const ggnn_cuda_capacity* most)
+{
+    ggnn_batch unused;
+    if (!ggnni::bound_batch(&unused, g, how, max_seeds, most)) return 0;
+    return ggnni::carve_batch(&unused, g, how, nullptr);
+}
+
+// Distinct ids that a batch may number: what ggnn_cuda_unique needs.
+inline int64_t ggnn_cuda_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds,
+                                       const ggnn_cuda_capacity* most)
+{
+    ggnn_batch b;
+    return ggnni::bound_batch(&b, g, how, max_seeds, most) ? b.hop[how->num_hops - 1].num_src.max : 0;
+}
+
+// *b is the host's; its arrays, sizes and status lie in memory (of _bytes, aligned as cudaMalloc's). Sizes
+// and status are 0 afterwards; status is never cleared again.
+inline cudaError_t ggnn_cuda_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                        int64_t max_seeds, const ggnn_cuda_capacity* most, void* memory,
+                                        cudaStream_t stream)
+{
+    if (!memory || !ggnni::bound_batch(b, g, how, max_seeds, most)) return cudaErrorInvalidValue;
+    ggnni::carve_batch(b, g, how, static_cast<char*>(memory));
+    cudaError_t error = cudaMemsetAsync(b->workspace, 0, sizeof(ggnni::batch_state), stream);
+    for (int32_t h = 0; h < how->num_hops && error == cudaSuccess; h++)
+        error = cudaMemsetAsync(b->hop[h].indptr, 0, sizeof(int64_t), stream);
+    return error;
+}
+
+// g and how: as at _init, but for where g's arrays are. seeds, *rng and all that g's part, rank and bound
+// point to are on the device; num_seeds may be, and more than the batch is for are left out and reported.
+// Lists read are not counted in g->traffic. b->num_hops is the host's: what has been launched.
+// ggnn_cuda_sample relabels once; each of its steps, called alone, for itself.
+inline cudaError_t ggnn_cuda_batch_begin(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_node* seeds,
+                                         ggnn_count num_seeds, cudaStream_t stream)
+{
+    cudaError_t error = ggnni::number_seeds(b, seen, seeds, num_seeds, stream);
+    return error == cudaSuccess ? ggnni::relabel_batch(b, seen, true, 0, 0, stream) : error;
+}
+
+inline cudaError_t ggnn_cuda_sample_hop(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
+                                        const ggnn_sampling* how, const ggnn_rng* rng, cudaStream_t stream)
+{
+    cudaError_t error = ggnni::sample_block(b, seen, g, how, rng, stream);
+    if (error != cudaSuccess) return error;
+    return ggnni::relabel_batch(b, seen, false, b->num_hops - 1, b->num_hops, stream);
+}
+
+inline cudaError_t ggnn_cuda_sample(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
+                                    const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
+                                    ggnn_count num_seeds, cudaStream_t stream)
+{
+    cudaError_t error = ggnni::number_seeds(b, seen, seeds, num_seeds, stream);
+    while (error == cudaSuccess && b->num_hops < how->num_hops)
+        error = ggnni::sample_block(b, seen, g, how, rng, stream);
+    return error == cudaSuccess ? ggnni::relabel_batch(b, seen, true, 0, b->num_hops, stream) : error;
+}
+
+// ---- whole graph, transpose --------------------------------------------------------
+
+namespace ggnni {
+
+static __global__ void __launch_bounds__(WARP) write_counts(int64_t* counts, int64_t nodes, int64_t edges)
+{
+    if (threadIdx.x < 3) counts[threadIdx.x] = threadIdx.x < 2 ? nodes : edges;
+}
+
+static __global__ void __launch_bounds__(THREADS) narrow_ids(int32_t* out, const ggnn_node* id, int64_t n)
+{
+    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
+         e += static_cast<int64_t>(gridDim.x) * THREADS)
+        out[e] = static_cast<int32_t>(id[e]);
+}
+
+// left (num_src) counts each source's edges: a thread an edge.
+static __global__ void __launch_bounds__(THREADS) count_sources(ggnn_block t, ggnn_block b, int32_t* left)
+{
+    int64_t n = size_of(b.num_edges);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *t.num_dst.n = size_of(b.num_src);
+        *t.num_src.n = size_of(b.num_dst);
+    }
+    for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
+         e += static_cast<int64_t>(gridDim.x) * THREADS)
+        atomicAdd(&left[b.indices[e]], 1);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    sum_sources(const int32_t* left, ggnn_count rows, int64_t* tile_sum, int64_t tile)
+{
+    int64_t n = size_of(rows);
+    write_tile_sums(tile_sum, tile, n, [&](int64_t i) { return static_cast<int64_t>(i < n ? left[i] : 0); });
+}
+
+// A thread an edge: it takes the last place that is left in its source's list, whichever that is now. A block
+// finds the rows of its first and last edge, its threads theirs between them.
+static __global__ void __launch_bounds__(THREADS) fill_transpose(ggnn_block t, ggnn_block b, int32_t* left)
+{
+    __shared__ int64_t row[2];
+    int64_t            n = size_of(b.num_edges), rows = size_of(b.num_dst);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        int64_t e = first + threadIdx.x;
+        if (threadIdx.x < 2)
+            row[threadIdx.x] =
+                row_with(b.indptr, 0, rows, threadIdx.x ? least(n, first + THREADS) - 1 : first);
+        __syncthreads();
+        if (e < n) {
+            int32_t u = b.indices[e];
+            int64_t at = t.indptr[u] + atomicSub(&left[u], 1) - 1;
+            t.indices[at] = static_cast<int32_t>(row_with(b.indptr, row[0], row[1] + 1, e));
+            t.edge[at] = static_cast<int32_t>(e);
+        }
+        __syncthreads(); // before row is written again
+    }
+}
+
+// ---- lists ascending, so that the order of filling leaves no trace: a block THREADS rows ---------
+
+enum { SHORT_ROW = 16, SHARED_ROW = 2048 }; // a thread sorts alone; a block sorts in shared memory
+
+__device__ inline void sort_short(int32_t* edge, int32_t* source, int32_t n)
+{
+    for (int32_t i = 1; i < n; i++) {
+        int32_t e = edge[i], s = source[i], at = i;
+#pragma unroll 1
+        for (; at > 0 && edge[at - 1] > e; at--) {
+            edge[at] = edge[at - 1];
+            source[at] = source[at - 1];
+        }
+        edge[at] = e;
+        source[at] = s;
+    }
+}
+
+// Bitonic sort, in the form whose comparisons all put the smaller one first: what is missing up to a power of
+// two then counts as greatest and never moves. Two sorted runs become one: pairs mirrored about their border,
+// then pairs ever smaller steps apart. All threads of a block; O(n log^2 n) comparisons. A barrier at begin
+// and end.
+__device__ inline void sort_long(int32_t* edge, int32_t* source, uint32_t n)
+{
+    for (uint32_t run = 1; run < n; run *= 2)
+        for (uint32_t step = run; step > 0; step /= 2) {
+            uint32_t pairs = (n + 2 * step - 1) / (2 * step) * step;
+            __syncthreads();
+#pragma unroll 1
+            for (uint32_t p = threadIdx.x; p < pairs; p += THREADS) {
+                uint32_t in = p & (step - 1), low = 2 * p - in, high = low + step;
+                if (step == run) high = low + 2 * (step - in) - 1;
+                if (high >= n || edge[low] <= edge[high]) continue;
+                int32_t e = edge[low], s = source[low];
+                edge[low] = edge[high];
+                source[low] = source[high];
+                edge[high] = e;
+                source[high] = s;
+            }
+        }
+    __syncthreads();
+}
+
+// In shared memory where it fits, else in place.
+__device__ inline void sort_row(int32_t* edge, int32_t* source, uint32_t n)
+{
+    __shared__ int32_t copy[2][SHARED_ROW];
+    if (n > SHARED_ROW) {
+        sort_long(edge, source, n);
+        return;
+    }
+    for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
+        copy[0][i] = edge[i];
+        copy[1][i] = source[i];
+    }
+    sort_long(copy[0], copy[1], n);
+    for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
+        edge[i] = copy[0][i];
+        source[i] = copy[1][i];
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) sort_rows(ggnn_block t)
+{
+    __shared__ int32_t row[THREADS], rows; // those that are not short, in any order
+    int64_t            n = size_of(t.num_dst);
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        int64_t u = first + threadIdx.x, begin = 0, length = 0;
+        if (u < n) begin = t.indptr[u];
+        if (u < n) length = t.indptr[u + 1] - begin;
+        if (threadIdx.x == 0) rows = 0;
+        __syncthreads();
+        if (length > SHORT_ROW) row[atomicAdd(&rows, 1)] = static_cast<int32_t>(threadIdx.x);
+        else sort_short(t.edge + begin, t.indices + begin, static_cast<int32_t>(length));
+        __syncthreads();
+        for (int32_t r = 0; r < rows; r++) {
+            const int64_t* at = t.indptr + first + row[r];
+            sort_row(t.edge + at[0], t.indices + at[0], static_cast<uint32_t>(at[1] - at[0]));
+        }
+        __syncthreads(); // before row and rows are written again
+    }
+}
+
+inline size_t carve_transpose(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges, char* base)
+{
+    size_t   used = 0;
+    int64_t* counts = carve<int64_t>(base, &used, 3);
+    *t = {};
+    t->num_dst = {counts, max_src};
+    t->num_src = {counts ? counts + 1 : nullptr, max_dst};
+    t->num_edges = {counts ? counts + 2 : nullptr, max_edges};
+    t->indptr = carve<int64_t>(base, &used, max_src + 1);
+    t->indices = carve<int32_t>(base, &used, max_edges);
+    t->edge = carve<int32_t>(base, &used, max_edges);
+    return used;
+}
+
+} // namespace ggnni
+
+// csc is the host's copy of *g->part (which lies on the device). With GGNN_NODE64 a thread an id copies them.
+inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, const ggnn_csc* csc,
+                                         int64_t* counts, int32_t* copy, cudaStream_t stream)
+{
+    int64_t nodes = g->num_nodes, edges = g->num_edges;
+    if (g->at.parts != 1 || g->at.rank || g->at.cached || g->at.stored != nodes) return cudaErrorInvalidValue;
+    if (nodes > INT32_MAX || edges > INT32_MAX) return cudaErrorInvalidValue;
+    *b = {};
+    b->num_dst = {&counts[0], nodes};
+    b->num_src = {&counts[1], nodes};
+    b->num_edges = {&counts[2], edges};
+    b->indptr = const_cast<int64_t*>(csc->indptr); // a block's arrays are read, unless it is written into
+    b->weight = const_cast<float*>(csc->weight);
+    cudaError_t error = ggnni::launch(ggnni::write_counts, 1, ggnni::WARP, stream, counts, nodes, edges);
+    if constexpr (sizeof(ggnn_node) == sizeof(int32_t)) {
+        b->indices = reinterpret_cast<int32_t*>(const_cast<ggnn_node*>(csc->indices));
+        return error;
+    }
+    b->indices = copy;
+    int64_t blocks = ggnni::grid_of(ggnni::tiles_of(edges, ggnni::THREADS), ggnni::THREADS);
+    return ggnni::first_error(
+        error, ggnni::launch(ggnni::narrow_ids, blocks, ggnni::THREADS, stream, copy, csc->indices, edges));
+}
+
+inline size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
+{
+    ggnn_block unused;
+    return ggnni::carve_transpose(&unused, max_dst, max_src, max_edges, nullptr);
+}
+
+// memory: of _bytes, aligned as cudaMalloc's.
+inline void ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
+                                           void* memory)
+{
+    ggnni::carve_transpose(t, max_dst, max_src, max_edges, static_cast<char*>(memory));
+}
+
+inline size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src)
+{
+    return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) +
+           ggnni::round_up(static_cast<size_t>(max_src) * 4);
+}
+
+// Counts each source's edges, gives every edge any place of its source's list, then sorts the lists: the same
+// bits whatever the order. The maxima of b are at most t's. A list longer than 2048 is sorted by one block in
+// device memory: hubs cost time. Five launches and a memset.
+inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b, void* workspace,
+                                             cudaStream_t stream)
+{
+    using namespace ggnni;
+    size_t   used = 0;
+    int64_t* tile_sum = carve<int64_t>(static_cast<char*>(workspace), &used, TILES);
+    int32_t* left = carve<int32_t>(static_cast<char*>(workspace), &used, b->num_src.max);
+    int64_t  rows = b->num_src.max + 1, tile = tile_of(rows), blocks = grid_of(tiles_of(rows, tile), THREADS);
+    if (!b->indices || b->num_src.max > t->num_dst.max || b->num_dst.max > t->num_src.max ||
+        b->num_edges.max > t->num_edges.max)
+        return cudaErrorInvalidValue;
+    cudaError_t error = cudaMemsetAsync(left, 0, static_cast<size_t>(b->num_src.max) * sizeof *left, stream);
+    if (error == cudaSuccess)
+        error = launch(count_sources, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
+    if (error == cudaSuccess)
+        error = launch(sum_sources, blocks, THREADS, stream, left, b->num_src, tile_sum, tile);
+    if (error == cudaSuccess)
+        error = launch(place_rows<int32_t>, blocks, THREADS, stream, t->indptr, left, b->num_src, tile_sum,
+                       tile, t->num_edges.n, b->num_edges.max, static_cast<int32_t*>(nullptr));
+    if (error == cudaSuccess)
+        error = launch(fill_transpose, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
+    if (error == cudaSuccess) error = launch(sort_rows, blocks_for(b->num_src.max), THREADS, stream, *t);
+    return error;
+}
 
 // =============================================================================
 // ==== [7] STORE

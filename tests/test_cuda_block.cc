@@ -1,0 +1,831 @@
+// test_cuda_block.cc - [6] BLOCK of ggnn_cuda.cuh: mini-batches equal to ggnn_sample's in every array, by
+// steps and in a graph that is launched again; capacities that are too small; damaged graphs; the whole
+// graph; transposes.
+#include "ggnn_cuda.cuh"
+#include "tests/cuda_memory.h"
+#include "tests/random_block.h"
+#include "tests/random_graph.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+static const ggnn_rng the_rng = {42, 7, GGNN_PURPOSE_SAMPLE};
+
+struct form { // of the table
+    ggnn_unique_kind kind;
+    int32_t          group;
+};
+static const form forms[] = {
+    {GGNN_UNIQUE_DIRECT, 32}, {GGNN_UNIQUE_HASH, 32}, {GGNN_UNIQUE_HASH, 8}, {GGNN_UNIQUE_HASH, 1}};
+
+template <class T> static std::vector<T> fetch(const T* from, int64_t n)
+{
+    std::vector<T> to(n);
+    if (n > 0)
+        CHECK_CUDA(cudaMemcpy(to.data(), from, static_cast<size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost));
+    return to;
+}
+
+// ---- graphs on both sides --------------------------------------------------------
+
+// The lists of one part, on the host and on the device.
+struct part_lists {
+    std::vector<int64_t>    indptr = {0}, first;
+    std::vector<ggnn_node>  indices;
+    std::vector<float>      weight;
+    device_array<int64_t>   device_indptr, device_first;
+    device_array<ggnn_node> device_indices;
+    device_array<float>     device_weight;
+
+    void add(const random_graph* g, int64_t v)
+    {
+        first.push_back(g->indptr[v]);
+        indices.insert(indices.end(), g->indices + g->indptr[v], g->indices + g->indptr[v + 1]);
+        weight.insert(weight.end(), g->weight + g->indptr[v], g->weight + g->indptr[v + 1]);
+        indptr.push_back(static_cast<int64_t>(indices.size()));
+    }
+    ggnn_csc host() const
+    {
+        return {indptr.data(), first.data(), indices.data(), weight.data(),
+                static_cast<int64_t>(indices.size())};
+    }
+    ggnn_csc device()
+    {
+        device_indptr = device_array<int64_t>(indptr);
+        device_first = device_array<int64_t>(first);
+        device_indices = device_array<ggnn_node>(indices);
+        device_weight = device_array<float>(weight);
+        return {device_indptr.at(), device_first.at(), device_indices.at(), device_weight.at(),
+                static_cast<int64_t>(indices.size())};
+    }
+};
+
+// The same graph twice. parts 0: plain; else over that many parts, host tier and cache, by random ranks.
+class both_graphs {
+public:
+    both_graphs(const random_graph* g, int32_t parts) : host(g->graph), device(g->graph)
+    {
+        if (parts > 0) spread(g, parts);
+        else place_plain(g);
+        device_csc = device_array<ggnn_csc>(sent);
+        device.part = device_csc.at();
+    }
+    ggnn_graph            host, device;
+    std::vector<ggnn_csc> sent; // what device.part points to
+
+private:
+    void place_plain(const random_graph* g)
+    {
+        lists.resize(1);
+        for (int64_t v = 0; v < g->num_nodes; v++) lists[0].add(g, v);
+        sent.push_back(lists[0].device());
+        sent[0].first = nullptr;
+    }
+    void spread(const random_graph* g, int32_t parts)
+    {
+        const int64_t N = g->num_nodes;
+        rank.resize(N);
+        std::iota(rank.begin(), rank.end(), 0);
+        for (int64_t i = N; i-- > 1;) std::swap(rank[i], rank[test_below(i + 1)]);
+        host.at = {rank.data(), nullptr, N / 5, N * 3 / 4, parts};
+        std::vector<int64_t> node(N); // by rank: rows of every slot ascend with the rank
+        for (int64_t v = 0; v < N; v++) node[rank[v]] = v;
+        lists.resize(parts + 2);
+        for (int64_t r = 0; r < N; r++) { // parts hold their cached rows too: they are not moved
+            if (r < host.at.cached) lists[parts + 1].add(g, node[r]);
+            if (r < host.at.stored) lists[r % parts].add(g, node[r]);
+            else lists[parts].add(g, node[r]);
+        }
+        for (part_lists& part : lists) {
+            host_csc.push_back(part.host());
+            sent.push_back(part.device());
+        }
+        host.part = host_csc.data();
+        device_rank = device_array<ggnn_node>(rank);
+        device.at = host.at;
+        device.at.rank = device_rank.at();
+    }
+    std::vector<part_lists> lists;
+    std::vector<ggnn_csc>   host_csc;
+    std::vector<ggnn_node>  rank;
+    device_array<ggnn_node> device_rank;
+    device_array<ggnn_csc>  device_csc;
+};
+
+// ---- batches on both sides ---------------------------------------------------------
+
+// A batch of the device, with all it needs.
+class device_batch {
+public:
+    device_batch(const ggnn_graph& g, const ggnn_sampling& how, int64_t max_seeds, form f,
+                 const ggnn_cuda_capacity* most = nullptr)
+        : memory(static_cast<int64_t>(ggnn_cuda_batch_bytes(&g, &how, max_seeds, most))), rng(&the_rng, 1)
+    {
+        const int64_t ids = ggnn_cuda_batch_max_ids(&g, &how, max_seeds, most);
+        table = device_array<char>(static_cast<int64_t>(ggnn_cuda_unique_bytes(f.kind, g.num_nodes, ids)));
+        memory.fill(0xa5);
+        CHECK_CUDA(ggnn_cuda_unique_init(&seen, f.kind, g.num_nodes, ids, table.at(), nullptr));
+        CHECK_CUDA(ggnn_cuda_batch_init(&b, &g, &how, max_seeds, most, memory.at(), nullptr));
+        seen.group = f.group;
+    }
+    int reported() const { return fetch(b.status, 1)[0]; }
+
+    // num: the seeds' number, known to the host where max is negative, else to the device, with that bound
+    void sample(const ggnn_graph& g, const ggnn_sampling& how, const std::vector<ggnn_node>& seeds,
+                int64_t max = -1)
+    {
+        const int64_t           n = static_cast<int64_t>(seeds.size());
+        device_array<ggnn_node> given(seeds);
+        device_count            count(n, max);
+        const ggnn_count        known = {nullptr, n};
+        CHECK_CUDA(ggnn_cuda_sample(&b, &seen, &g, &how, rng.at(), given.at(), max < 0 ? known : count.get(),
+                                    nullptr));
+        CHECK_CUDA(cudaDeviceSynchronize());
+    }
+
+    ggnn_batch             b;
+    ggnn_cuda_unique       seen;
+    device_array<char>     memory, table;
+    device_array<ggnn_rng> rng;
+};
+
+// The twin of it.
+class host_batch {
+public:
+    host_batch(const ggnn_graph& g, const ggnn_sampling& how, int64_t max_seeds)
+        : memory(ggnn_batch_bytes(&g, &how, max_seeds)),
+          table(ggnn_unique_bytes(GGNN_UNIQUE_DIRECT, g.num_nodes, ggnn_batch_max_ids(&g, &how, max_seeds))),
+          seen(ggnn_unique_init(table.data(), GGNN_UNIQUE_DIRECT, g.num_nodes,
+                                ggnn_batch_max_ids(&g, &how, max_seeds)))
+    {
+        CHECK_EQ(ggnn_batch_init(&b, &g, &how, max_seeds, memory.data()), GGNN_OK);
+    }
+    void sample(const ggnn_graph& g, const ggnn_sampling& how, const std::vector<ggnn_node>& seeds,
+                const ggnn_rng& rng = the_rng)
+    {
+        CHECK_EQ(ggnn_sample(&b, seen, &g, &how, &rng, seeds.data(), static_cast<int64_t>(seeds.size())),
+                 GGNN_OK);
+    }
+    ggnn_batch b;
+
+private:
+    std::vector<char> memory, table;
+    ggnn_unique*      seen;
+};
+
+static int64_t size_on_device(ggnn_count count) { return fetch(count.n, 1)[0]; }
+
+// The device's array, as far as it is in use, holds what the host's does; or neither is there.
+template <class T> static void check_array(const T* device, const T* host, int64_t n, const char* what)
+{
+    if (!CHECK_EQ(device == nullptr, host == nullptr) || !host || n == 0) return;
+    const std::vector<T> got = fetch(device, n);
+    const int64_t        at = std::mismatch(got.begin(), got.end(), host).first - got.begin();
+    if (!CHECK_EQ(at, n)) printf("  %s[%" PRId64 "] of %" PRId64 "\n", what, at, n);
+}
+
+static void check_block(const ggnn_block& device, const ggnn_block& host)
+{
+    const int64_t edges = *host.num_edges.n;
+    if (!CHECK_EQ(size_on_device(device.num_dst), *host.num_dst.n)) return;
+    if (!CHECK_EQ(size_on_device(device.num_src), *host.num_src.n)) return;
+    if (!CHECK_EQ(size_on_device(device.num_edges), edges)) return;
+    check_array(device.indptr, host.indptr, *host.num_dst.n + 1, "indptr");
+    check_array(device.indices, host.indices, edges, "indices");
+    check_array(device.neighbor, host.neighbor, edges, "neighbor");
+    check_array(device.position, host.position, edges, "position");
+    check_array(device.weight, host.weight, edges, "weight");
+    check_array(device.repeats, host.repeats, *host.num_src.n, "repeats");
+    check_array(device.edge, host.edge, edges, "edge");
+}
+
+static void check_batch(const ggnn_batch& device, const ggnn_batch& host)
+{
+    CHECK_EQ(device.num_hops, host.num_hops);
+    if (!CHECK_EQ(size_on_device(device.num_seeds), *host.num_seeds.n)) return;
+    check_array(device.seed_local, host.seed_local, *host.num_seeds.n, "seed_local");
+    check_array(device.id, host.id, *host.hop[host.num_hops - 1].num_src.n, "id");
+    for (int32_t h = 0; h < host.num_hops; h++) check_block(device.hop[h], host.hop[h]);
+}
+
+// A batch that any op may run on: every hop passes ggnn_block_validate, and names agree with numbers.
+static void check_consistent(const ggnn_batch& b, int64_t num_nodes)
+{
+    const int64_t          seeds = size_on_device(b.num_seeds);
+    std::vector<ggnn_node> id = fetch(b.id, size_on_device(b.hop[b.num_hops - 1].num_src));
+    CHECK(seeds >= 0 && seeds <= b.num_seeds.max);
+    for (int32_t local : fetch(b.seed_local, seeds))
+        CHECK(local >= 0 && local < size_on_device(b.hop[0].num_dst));
+    for (ggnn_node v : id) CHECK(v >= 0 && v < num_nodes);
+    for (int32_t h = 0; h < b.num_hops; h++) {
+        ggnn_block hop = b.hop[h];
+        int64_t    dst = size_on_device(hop.num_dst), src = size_on_device(hop.num_src),
+                edges = size_on_device(hop.num_edges);
+        auto       indptr = fetch(hop.indptr, dst + 1);
+        auto       indices = fetch(hop.indices, hop.indices ? edges : 0);
+        auto       neighbor = fetch(hop.neighbor, hop.neighbor ? edges : 0);
+        auto       repeats = fetch(hop.repeats, hop.repeats ? src : 0);
+        ggnn_fault fault = {nullptr, 0, 0};
+        hop.num_dst.n = &dst;
+        hop.num_src.n = &src;
+        hop.num_edges.n = &edges;
+        hop.indptr = indptr.data();
+        if (hop.indices) hop.indices = indices.data();
+        if (hop.neighbor) hop.neighbor = neighbor.data();
+        if (edges == 0 && !hop.indices) hop.indices = indices.data();
+        if (!CHECK_EQ(ggnn_block_validate(&hop, num_nodes, &fault), GGNN_OK)) printf("  %s\n", fault.what);
+        if (!indices.empty() && !neighbor.empty())
+            for (int64_t e = 0; e < edges; e++) CHECK_EQ(id[indices[e]], neighbor[e]);
+        for (int32_t u : indices)
+            if (hop.repeats) repeats[u]--;
+        for (int32_t left : repeats) CHECK_EQ(left, 0);
+    }
+}
+
+// ---- what is asked for ----------------------------------------------------------------
+
+struct owned_graph { // frees it
+    explicit owned_graph(random_graph* g) : g(g) {}
+    ~owned_graph() { random_graph_free(g); }
+    owned_graph(const owned_graph&) = delete;
+    owned_graph&  operator=(const owned_graph&) = delete;
+    random_graph* g;
+};
+
+static ggnn_sampling sampling(ggnn_method method, std::vector<int32_t> fanout, int32_t keep = 0,
+                              int32_t global = 0)
+{
+    ggnn_sampling how = {};
+    how.method = method;
+    how.num_hops = static_cast<int32_t>(fanout.size());
+    std::copy(fanout.begin(), fanout.end(), how.fanout);
+    how.keep = keep;
+    how.last_hop_global = global;
+    how.walk = {4, 3, .5f};
+    return how;
+}
+
+static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR,
+                                      GGNN_WEIGHTED,     GGNN_REPLACEMENT,   GGNN_WALK};
+
+static const int32_t keep_all =
+    GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS | GGNN_KEEP_REPEATS;
+
+static ggnn_sampling random_sampling(ggnn_method method)
+{
+    static const int32_t fanouts[] = {0, -1, 1, 2, 3, 5, 10, 40};
+    std::vector<int32_t> fanout(1 + test_below(4));
+    for (int32_t& k : fanout) k = fanouts[test_below(8)];
+    return sampling(method, fanout, static_cast<int32_t>(test_below(16)),
+                    static_cast<int32_t>(test_below(3) == 0));
+}
+
+static std::vector<ggnn_node> random_seeds(int64_t n, int64_t num_nodes)
+{
+    std::vector<ggnn_node> seeds(n);
+    for (ggnn_node& v : seeds) v = static_cast<ggnn_node>(test_below(num_nodes));
+    return seeds;
+}
+
+// ---- mini-batches -------------------------------------------------------------------
+
+TEST(batches_equal_the_twins)
+{
+    owned_graph own(random_graph_new(150, 4, 120));
+    both_graphs g(own.g, 0);
+    for (ggnn_method method : methods)
+        for (int trial = 0; trial < 12; trial++) {
+            const ggnn_sampling how = random_sampling(method);
+            device_batch        d(g.device, how, 40, forms[trial % 4]);
+            host_batch          h(g.host, how, 40);
+            for (int batch = 0; batch < 4; batch++) { // the same table
+                const auto seeds = random_seeds(test_below(41), 150);
+                d.sample(g.device, how, seeds, batch % 2 ? 40 : -1);
+                h.sample(g.host, how, seeds);
+                check_batch(d.b, h.b);
+                CHECK_EQ(d.reported(), GGNN_OK);
+            }
+        }
+}
+
+TEST(fanouts_above_all_edges_take_whole_lists)
+{
+    owned_graph own(random_graph_new(60, 4, 20));
+    both_graphs g(own.g, 0);
+    for (ggnn_method method : methods) {
+        if (method == GGNN_REPLACEMENT) continue;
+        const ggnn_sampling how = sampling(method, {2, INT32_MAX}, keep_all);
+        device_batch        d(g.device, how, 10, forms[3]);
+        host_batch          h(g.host, how, 10);
+        const auto          seeds = random_seeds(10, 60);
+        d.sample(g.device, how, seeds);
+        h.sample(g.host, how, seeds);
+        check_batch(d.b, h.b);
+    }
+}
+
+TEST(batches_of_a_graph_over_parts_equal_the_twins)
+{
+    owned_graph own(random_graph_new(200, 5, 100));
+    for (int32_t parts = 1; parts <= 3; parts++) {
+        both_graphs         g(own.g, parts);
+        const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {3, -1, 2}, keep_all);
+        device_batch        d(g.device, how, 30, forms[parts]);
+        host_batch          h(g.host, how, 30);
+        const auto          seeds = random_seeds(30, 200);
+        d.sample(g.device, how, seeds);
+        h.sample(g.host, how, seeds);
+        check_batch(d.b, h.b);
+        CHECK_EQ(d.reported(), GGNN_OK);
+    }
+}
+
+// Seeds, targets and edges around a tile; more tiles than blocks (16 run at once in the emulator).
+TEST(sizes_around_a_tile)
+{
+    owned_graph         own(random_graph_new(6000, 3, 4500));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {1, -1}, keep_all);
+    for (form f : {forms[0], forms[3]}) {
+        device_batch d(g.device, how, 5000, f);
+        host_batch   h(g.host, how, 5000);
+        for (int64_t n : {0, 1, 255, 256, 257, 4096, 5000}) {
+            std::vector<ggnn_node> seeds;
+            for (int64_t v = 0; v < n; v++)
+                seeds.push_back(static_cast<ggnn_node>(v * 5 % 6000)); // node 0 is a hub
+            d.sample(g.device, how, seeds, 5000);
+            h.sample(g.host, how, seeds);
+            check_batch(d.b, h.b);
+        }
+        CHECK_EQ(d.reported(), GGNN_OK);
+    }
+}
+
+TEST(equal_seeds_isolated_nodes_and_self_loops)
+{
+    // 0 <- 0, 0, 1; 1 <- nothing; 2 <- 2; 3 <- 1, 3
+    static const int64_t   indptr[] = {0, 3, 3, 4, 6};
+    static const ggnn_node indices[] = {0, 0, 1, 2, 1, 3};
+    static const float     weight[] = {1, 1, 1, 1, 1, 1};
+    random_graph           plain = {4,
+                                    6,
+                                    const_cast<int64_t*>(indptr),
+                                    const_cast<ggnn_node*>(indices),
+                                    const_cast<float*>(weight),
+                                    {indptr, nullptr, indices, weight, 6},
+                                    {}};
+    plain.graph = ggnn_graph_plain(&plain.csc, 4, 6);
+    both_graphs g(&plain, 0);
+    for (form f : forms)
+        for (const std::vector<ggnn_node>& seeds :
+             {std::vector<ggnn_node>{3, 3, 3}, std::vector<ggnn_node>{1},
+              std::vector<ggnn_node>{2, 0, 2, 1, 0}}) {
+            const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {-1, 1, 2}, keep_all);
+            device_batch        d(g.device, how, 5, f);
+            host_batch          h(g.host, how, 5);
+            d.sample(g.device, how, seeds);
+            h.sample(g.host, how, seeds);
+            check_batch(d.b, h.b);
+        }
+}
+
+TEST(steps_give_what_the_whole_does)
+{
+    owned_graph             own(random_graph_new(150, 4, 60));
+    both_graphs             g(own.g, 0);
+    const ggnn_sampling     how = sampling(GGNN_FISHER_YATES, {3, 4, 2}, keep_all, 1);
+    device_batch            d(g.device, how, 20, forms[3]);
+    host_batch              h(g.host, how, 20);
+    const auto              seeds = random_seeds(20, 150);
+    device_array<ggnn_node> given(seeds);
+    h.sample(g.host, how, seeds);
+    CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, &d.seen, given.at(), {nullptr, 20}, nullptr));
+    CHECK_EQ(d.b.num_hops, 0);
+    CHECK_EQ(size_on_device(d.b.hop[0].num_dst), *h.b.hop[0].num_dst.n);
+    check_array(d.b.seed_local, h.b.seed_local, 20, "seed_local");
+    for (int32_t hop = 0; hop < 3; hop++) {
+        CHECK_CUDA(ggnn_cuda_sample_hop(&d.b, &d.seen, &g.device, &how, d.rng.at(), nullptr));
+        check_block(d.b.hop[hop], h.b.hop[hop]); // complete at once
+    }
+    check_batch(d.b, h.b);
+    CHECK_EQ(ggnn_cuda_sample_hop(&d.b, &d.seen, &g.device, &how, d.rng.at(), nullptr),
+             cudaErrorInvalidValue);
+}
+
+// ---- bounds and capacities ------------------------------------------------------------
+
+TEST(bounds_are_the_twins)
+{
+    owned_graph        own(random_graph_new(300, 3, 50));
+    device_array<char> some(64);
+    for (int trial = 0; trial < 300; trial++) {
+        ggnn_graph    g = own.g->graph;
+        ggnn_sampling how = random_sampling(methods[test_below(7)]);
+        int64_t       max_seeds = test_below(500) - 5;
+        if (test_below(20) == 0) how.num_hops = static_cast<int32_t>(test_below(10));
+        if (test_below(20) == 0) how.walk.walks = -1;
+        if (test_below(20) == 0) how.fanout[0] = INT32_MAX;
+        if (test_below(10) == 0) g.num_edges = g.num_nodes = (INT64_C(1) << 31) - 1 + test_below(2);
+        const bool can = ggnn_batch_bytes(&g, &how, max_seeds) > 0;
+        ggnn_batch want, got;
+        if (!CHECK_EQ(ggnn_cuda_batch_bytes(&g, &how, max_seeds, nullptr) > 0, can)) return;
+        if (!can) {
+            CHECK_EQ(ggnn_cuda_batch_init(&got, &g, &how, max_seeds, nullptr, some.at(), nullptr),
+                     cudaErrorInvalidValue);
+            CHECK_EQ(ggnn_cuda_batch_max_ids(&g, &how, max_seeds, nullptr), 0);
+            continue;
+        }
+        if (g.num_nodes > 1000) continue; // only the question whether it can be
+        std::vector<char> memory(ggnn_batch_bytes(&g, &how, max_seeds));
+        device_batch      d(g, how, max_seeds, forms[3]);
+        ggnn_batch_init(&want, &g, &how, max_seeds, memory.data());
+        CHECK_EQ(ggnn_cuda_batch_max_ids(&g, &how, max_seeds, nullptr),
+                 ggnn_batch_max_ids(&g, &how, max_seeds));
+        CHECK_EQ(d.b.num_seeds.max, want.num_seeds.max);
+        for (int32_t h = 0; h < how.num_hops; h++) {
+            CHECK_EQ(d.b.hop[h].num_dst.max, want.hop[h].num_dst.max);
+            CHECK_EQ(d.b.hop[h].num_src.max, want.hop[h].num_src.max);
+            CHECK_EQ(d.b.hop[h].num_edges.max, want.hop[h].num_edges.max);
+            CHECK_EQ(size_on_device(d.b.hop[h].num_dst), 0);
+            CHECK_EQ(fetch(d.b.hop[h].indptr, 1)[0], 0);
+        }
+        CHECK_EQ(d.reported(), GGNN_OK);
+    }
+}
+
+// Hop 0 of the twin, of which at most `edges` edges and `src` sources fit.
+static void check_first_hop_cut(const ggnn_batch& device, const ggnn_batch& host, int64_t edges, int64_t src)
+{
+    const ggnn_block &d = device.hop[0], &h = host.hop[0];
+    const int64_t     kept = std::min(*h.num_edges.n, edges), dst = *h.num_dst.n;
+    int64_t           length = dst; // of the list that the kept edges make
+    const auto        indptr = fetch(d.indptr, dst + 1);
+    const auto        indices = fetch(d.indices, kept);
+    CHECK_EQ(size_on_device(d.num_edges), kept);
+    for (int64_t i = 0; i <= dst; i++) CHECK_EQ(indptr[i], std::min(h.indptr[i], kept));
+    for (int64_t e = 0; e < kept; e++) {
+        const int32_t want = h.indices[e] < src ? h.indices[e] : 0;
+        length = std::max<int64_t>(length, h.indices[e] + 1);
+        CHECK_EQ(indices[e], want);
+    }
+    CHECK_EQ(size_on_device(d.num_src), std::min(length, src));
+    check_array(device.id, host.id, std::min(length, src), "id");
+}
+
+TEST(lowered_capacities_keep_what_comes_first)
+{
+    owned_graph         own(random_graph_new(400, 6, 90));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {5, 4, -1}, keep_all);
+    const auto          seeds = random_seeds(60, 400);
+    host_batch          h(g.host, how, 60);
+    h.sample(g.host, how, seeds);
+    const int64_t edges = *h.b.hop[0].num_edges.n, src = *h.b.hop[0].num_src.n, dst = *h.b.hop[0].num_dst.n;
+    for (form f : forms)
+        for (int64_t room : {INT64_C(1), edges / 2, edges - 1, edges, edges + 1}) {
+            ggnn_cuda_capacity most = {};
+            most.edges[0] = room;
+            device_batch d(g.device, how, 60, f, &most);
+            CHECK_EQ(d.b.hop[0].num_edges.max, room);
+            d.sample(g.device, how, seeds);
+            CHECK_EQ(d.reported(), room < edges ? GGNN_ERROR_CAPACITY : GGNN_OK);
+            check_first_hop_cut(d.b, h.b, room, INT64_MAX);
+            check_consistent(d.b, 400);
+            if (room >= edges) check_batch(d.b, h.b);
+        }
+    for (form f : forms)
+        for (int64_t room : {INT64_C(1), dst + 3, src - 1, src, src + 1}) {
+            ggnn_cuda_capacity most = {};
+            most.src[0] = std::max<int64_t>(room, 60); // never below what the seeds may be
+            device_batch d(g.device, how, 60, f, &most);
+            CHECK_EQ(d.b.hop[0].num_src.max, most.src[0]);
+            d.sample(g.device, how, seeds);
+            CHECK_EQ(d.reported(), most.src[0] < src ? GGNN_ERROR_CAPACITY : GGNN_OK);
+            check_first_hop_cut(d.b, h.b, INT64_MAX, most.src[0]);
+            check_consistent(d.b, 400);
+            if (room >= src) check_batch(d.b, h.b);
+        }
+}
+
+TEST(any_capacities_leave_a_consistent_batch)
+{
+    owned_graph own(random_graph_new(300, 5, 200));
+    both_graphs g(own.g, 0);
+    int         cut = 0;
+    for (int trial = 0; trial < 40; trial++) {
+        ggnn_sampling      how = random_sampling(methods[trial % 7]);
+        ggnn_cuda_capacity most = {};
+        for (int32_t h = 0; h < how.num_hops; h++) {
+            most.edges[h] = test_below(3) ? 1 + test_below(300) : 0;
+            most.src[h] = test_below(3) ? 1 + test_below(300) : 0;
+        }
+        device_batch d(g.device, how, 40, forms[trial % 4], &most);
+        if (trial % 5 == 0) d.seen.max_ids = 30; // a table for fewer ids than the batch has room for
+        for (int batch = 0; batch < 2; batch++) {
+            d.sample(g.device, how, random_seeds(40, 300));
+            if (d.reported() == GGNN_OK) d.sample(g.device, how, random_seeds(40, 300));
+            check_consistent(d.b, 300);
+        }
+        CHECK(d.reported() == GGNN_OK || d.reported() == GGNN_ERROR_CAPACITY);
+        cut += d.reported() != GGNN_OK;
+    }
+    CHECK(cut > 10 && cut < 40);
+}
+
+TEST(more_seeds_than_there_is_room_for)
+{
+    owned_graph         own(random_graph_new(100, 3, 10));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {2}, keep_all);
+    for (int64_t n : {19, 20, 21, 100}) {
+        device_batch d(g.device, how, 20, forms[0]);
+        host_batch   h(g.host, how, 20);
+        auto         seeds = random_seeds(n, 100);
+        d.sample(g.device, how, seeds, 100); // the host's bound is greater than the batch's
+        seeds.resize(std::min<int64_t>(n, 20));
+        h.sample(g.host, how, seeds);
+        check_batch(d.b, h.b);
+        CHECK_EQ(d.reported(), n > 20 ? GGNN_ERROR_CAPACITY : GGNN_OK);
+    }
+    device_batch            d(g.device, how, 20, forms[0]);
+    device_array<ggnn_node> seeds(random_seeds(21, 100));
+    for (int64_t n : {-1, 21}) // known to the host: refused
+        CHECK_EQ(ggnn_cuda_batch_begin(&d.b, &d.seen, seeds.at(), {nullptr, n}, nullptr),
+                 cudaErrorInvalidValue);
+}
+
+// ---- damage ------------------------------------------------------------------------------
+
+TEST(damaged_input_is_reported_and_leaves_a_consistent_batch)
+{
+    for (int damage = 0; damage < 7; damage++)
+        for (form f : forms) {
+            owned_graph            own(random_graph_new(200, 5, 50));
+            std::vector<ggnn_node> seeds = random_seeds(40, 200);
+            int64_t*               row = &own.g->indptr[100];
+            switch (damage) {
+            case 0: seeds[17] = -1; break;
+            case 1: seeds[17] = 200; break;
+            case 2: *row = -5; break;
+            case 3: *row = own.g->num_edges + 1; break;
+            case 4: *row = INT64_MIN; break;
+            case 5:
+                for (int64_t e = 0; e < own.g->num_edges; e += 3) own.g->indices[e] = -1;
+                break;
+            default:
+                for (int64_t e = 0; e < own.g->num_edges; e += 3) own.g->indices[e] = GGNN_NODE_MAX;
+            }
+            seeds[20] = 99;
+            seeds[21] = 100;
+            device_array<int64_t>   indptr(own.g->indptr, 201);
+            device_array<ggnn_node> indices(own.g->indices, own.g->num_edges);
+            const ggnn_csc          csc = {indptr.at(), nullptr, indices.at(), nullptr, own.g->num_edges};
+            device_array<ggnn_csc>  part(&csc, 1);
+            ggnn_graph              g = own.g->graph;
+            g.part = part.at();
+            const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {4, 3, -1}, keep_all);
+            device_batch        d(g, how, 40, f);
+            d.sample(g, how, seeds);
+            CHECK_EQ(d.reported(), GGNN_ERROR_ID);
+            check_consistent(d.b, 200);
+        }
+}
+
+// ---- without the host --------------------------------------------------------------------
+
+#ifdef SIMT_SHIM
+TEST(a_batch_neither_waits_nor_allocates)
+{
+    owned_graph             own(random_graph_new(150, 4, 60));
+    both_graphs             g(own.g, 0);
+    const ggnn_sampling     how = sampling(GGNN_FISHER_YATES, {3, 4, 2}, keep_all);
+    device_batch            d(g.device, how, 20, forms[1]);
+    device_array<ggnn_node> seeds(random_seeds(20, 150));
+    const simt_statistics   before = simt_get_statistics();
+    CHECK_CUDA(
+        ggnn_cuda_sample(&d.b, &d.seen, &g.device, &how, d.rng.at(), seeds.at(), {nullptr, 20}, nullptr));
+    const simt_statistics after = simt_get_statistics();
+    CHECK_EQ(after.allocations, before.allocations);
+    CHECK_EQ(after.synchronizations, before.synchronizations);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK_EQ(simt_get_statistics().launches - before.launches, 4 + 3 * 6 + 1); // as [6] says
+}
+#endif
+
+// Captured once: each launch of the graph reads the step, the seeds and their number anew.
+TEST(a_captured_batch_samples_afresh_at_every_launch)
+{
+    owned_graph         own(random_graph_new(150, 4, 60));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {3, 4, 2}, keep_all);
+    for (form f : forms) {
+        device_batch            d(g.device, how, 20, f);
+        host_batch              h(g.host, how, 20);
+        device_array<ggnn_node> seeds(20);
+        device_array<int64_t>   count(1);
+        cudaStream_t            stream;
+        cudaGraph_t             graph;
+        cudaGraphExec_t         ready;
+        CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        CHECK_CUDA(ggnn_cuda_sample(&d.b, &d.seen, &g.device, &how, d.rng.at(), seeds.at(), {count.at(), 20},
+                                    stream));
+        CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+        CHECK_CUDA(cudaGraphInstantiate(&ready, graph, 0));
+        for (int launch = 0; launch < 6; launch++) {
+            const int64_t  n = launch == 2 ? 0 : 1 + test_below(20);
+            const auto     given = random_seeds(20, 150);
+            const ggnn_rng rng = {42, static_cast<uint32_t>(100 + launch), GGNN_PURPOSE_SAMPLE};
+            seeds.upload(given.data());
+            count.upload(&n);
+            d.rng.upload(&rng);
+            CHECK_CUDA(cudaGraphLaunch(ready, stream));
+            CHECK_CUDA(cudaStreamSynchronize(stream));
+            h.sample(g.host, how, {given.begin(), given.begin() + n}, rng);
+            check_batch(d.b, h.b);
+        }
+        CHECK_EQ(d.reported(), GGNN_OK);
+        CHECK_CUDA(cudaGraphExecDestroy(ready));
+        CHECK_CUDA(cudaGraphDestroy(graph));
+        CHECK_CUDA(cudaStreamDestroy(stream));
+    }
+}
+
+// ---- whole graph ---------------------------------------------------------------------------
+
+TEST(the_whole_graph_is_one_block)
+{
+    owned_graph           own(random_graph_new(120, 4, 30));
+    both_graphs           g(own.g, 0), spread(own.g, 2);
+    device_array<int64_t> counts(3);
+    device_array<int32_t> copy(own.g->num_edges);
+    std::vector<int32_t>  host_copy(static_cast<size_t>(own.g->num_edges));
+    int64_t               host_counts[3];
+    ggnn_block            d, h;
+    CHECK_EQ(ggnn_block_whole(&h, &g.host, host_counts, host_copy.data()), GGNN_OK);
+    CHECK_CUDA(ggnn_cuda_block_whole(&d, &g.device, &g.sent[0], counts.at(), copy.at(), nullptr));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    check_block(d, h);
+    CHECK_EQ(d.num_dst.max, 120);
+    CHECK_EQ(d.num_edges.max, own.g->num_edges);
+    CHECK(d.indptr == g.sent[0].indptr && d.weight == g.sent[0].weight);
+    CHECK_EQ(ggnn_cuda_block_whole(&d, &spread.device, &spread.sent[0], counts.at(), copy.at(), nullptr),
+             cudaErrorInvalidValue);
+    g.device.num_edges = INT64_C(1) << 31;
+    CHECK_EQ(ggnn_cuda_block_whole(&d, &g.device, &g.sent[0], counts.at(), copy.at(), nullptr),
+             cudaErrorInvalidValue);
+}
+
+// ---- transposes ----------------------------------------------------------------------------
+
+// The transpose of a block on the device.
+class device_transpose {
+public:
+    explicit device_transpose(const ggnn_block& b)
+        : memory(static_cast<int64_t>(
+              ggnn_cuda_block_transpose_bytes(b.num_dst.max, b.num_src.max, b.num_edges.max))),
+          workspace(static_cast<int64_t>(ggnn_cuda_block_transpose_workspace_bytes(b.num_src.max)))
+    {
+        ggnn_cuda_block_transpose_init(&t, b.num_dst.max, b.num_src.max, b.num_edges.max, memory.at());
+        run(b);
+    }
+    void run(const ggnn_block& b)
+    {
+        memory.fill(0xa5);
+        CHECK_CUDA(ggnn_cuda_block_transpose(&t, &b, workspace.at(), nullptr));
+        CHECK_CUDA(cudaDeviceSynchronize());
+    }
+    ggnn_block t;
+
+    device_array<char> memory, workspace;
+};
+
+TEST(transposes_equal_those_made_by_hand)
+{
+    for (int64_t extra : {0, 700}) { // bounds above the sizes
+        random_block*    r = random_block_mixed(400, 300);
+        device_block     b(r->b, extra);
+        device_transpose t(*b.get());
+        check_block(t.t, r->t);
+        t.run(*b.get()); // the same memory again
+        check_block(t.t, r->t);
+        random_block_free(r);
+    }
+}
+
+// Sources of every number of edges around those at which another way of sorting begins.
+TEST(transposed_lists_of_any_length_ascend)
+{
+    static const int64_t leave[] = {0,   1,   2,   15,   16,   17,   31,   32,  33,
+                                    255, 256, 257, 2047, 2048, 2049, 4097, 5000};
+    const int64_t        num_src = 17, num_dst = 900;
+    std::vector<int32_t> source;
+    for (int64_t u = 0; u < num_src; u++)
+        source.insert(source.end(), static_cast<size_t>(leave[u]), static_cast<int32_t>(u));
+    for (size_t i = source.size(); i-- > 1;)
+        std::swap(source[i], source[test_below(static_cast<int64_t>(i) + 1)]);
+    std::vector<int64_t> degree(num_dst, 0);
+    for (size_t e = 0; e < source.size(); e++) degree[test_below(5) ? test_below(num_dst) : 3]++;
+    random_block* r = random_block_new(num_dst, num_src, degree.data());
+    std::copy(source.begin(), source.end(), r->b.indices);
+    free(r->t.indptr);
+    free(r->t.indices);
+    free(r->t.edge);
+    block_transpose_by_hand(r);
+    device_block     b(r->b);
+    device_transpose t(*b.get());
+    check_block(t.t, r->t);
+    random_block_free(r);
+}
+
+TEST(transposes_of_sampled_and_of_whole_blocks_equal_the_twins)
+{
+    owned_graph           own(random_graph_new(3000, 4, 2500));
+    both_graphs           g(own.g, 0);
+    const ggnn_sampling   how = sampling(GGNN_FISHER_YATES, {4, 5});
+    device_batch          d(g.device, how, 500, forms[0]);
+    host_batch            h(g.host, how, 500);
+    device_array<int64_t> counts(3);
+    device_array<int32_t> copy(own.g->num_edges);
+    ggnn_block            whole;
+    for (int64_t n : {0, 1, 500}) {
+        const auto seeds = random_seeds(n, 3000);
+        d.sample(g.device, how, seeds);
+        h.sample(g.host, how, seeds);
+        for (int hop = 0; hop < 2; hop++) {
+            const ggnn_block& from = h.b.hop[hop];
+            std::vector<char> memory(
+                ggnn_block_transpose_bytes(from.num_dst.max, from.num_src.max, from.num_edges.max));
+            ggnn_block twin;
+            ggnn_block_transpose_init(&twin, from.num_dst.max, from.num_src.max, from.num_edges.max,
+                                      memory.data());
+            ggnn_block_transpose(&twin, &from);
+            check_block(device_transpose(d.b.hop[hop]).t, twin);
+        }
+    }
+    CHECK_CUDA(ggnn_cuda_block_whole(&whole, &g.device, &g.sent[0], counts.at(), copy.at(), nullptr));
+    device_transpose t(whole);
+    device_transpose back(t.t); // lists of sources, ascending: a stable sort of each list of the graph
+    CHECK_EQ(size_on_device(back.t.num_edges), own.g->num_edges);
+    const auto edge = fetch(t.t.edge, own.g->num_edges), indices = fetch(t.t.indices, own.g->num_edges);
+    const auto indptr = fetch(t.t.indptr, 3001);
+    for (int64_t u = 0; u < 3000; u++)
+        for (int64_t i = indptr[u]; i < indptr[u + 1]; i++) {
+            const int32_t e = edge[i], v = indices[i];
+            CHECK(own.g->indices[e] == u && own.g->indptr[v] <= e && e < own.g->indptr[v + 1]);
+            CHECK(i == indptr[u] || edge[i - 1] < e);
+        }
+    check_array(back.t.indptr, own.g->indptr, 3001, "indptr");
+}
+
+TEST(transposes_that_cannot_be_are_refused)
+{
+    random_block*    r = random_block_mixed(40, 30);
+    device_block     b(r->b);
+    device_transpose t(*b.get());
+    ggnn_block       wider = *b.get();
+    wider.num_src.max++;
+    CHECK_EQ(ggnn_cuda_block_transpose(&t.t, &wider, t.workspace.at(), nullptr), cudaErrorInvalidValue);
+    wider = *b.get();
+    wider.num_edges.max++;
+    CHECK_EQ(ggnn_cuda_block_transpose(&t.t, &wider, t.workspace.at(), nullptr), cudaErrorInvalidValue);
+    wider = *b.get();
+    wider.num_dst.max++;
+    CHECK_EQ(ggnn_cuda_block_transpose(&t.t, &wider, t.workspace.at(), nullptr), cudaErrorInvalidValue);
+    wider = *b.get();
+    wider.indices = nullptr;
+    CHECK_EQ(ggnn_cuda_block_transpose(&t.t, &wider, t.workspace.at(), nullptr), cudaErrorInvalidValue);
+    random_block_free(r);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    if (!device_present()) {
+        printf("  no device: all tests skipped\n0 passed, 0 failed, 18 skipped\n");
+        return 0;
+    }
+    test_seed(61);
+    RUN(batches_equal_the_twins);
+    RUN(fanouts_above_all_edges_take_whole_lists);
+    RUN(batches_of_a_graph_over_parts_equal_the_twins);
+    RUN(sizes_around_a_tile);
+    RUN(equal_seeds_isolated_nodes_and_self_loops);
+    RUN(steps_give_what_the_whole_does);
+    RUN(bounds_are_the_twins);
+    RUN(lowered_capacities_keep_what_comes_first);
+    RUN(any_capacities_leave_a_consistent_batch);
+    RUN(more_seeds_than_there_is_room_for);
+    RUN(damaged_input_is_reported_and_leaves_a_consistent_batch);
+#ifdef SIMT_SHIM
+    RUN(a_batch_neither_waits_nor_allocates);
+#endif
+    RUN(a_captured_batch_samples_afresh_at_every_launch);
+    RUN(the_whole_graph_is_one_block);
+    RUN(transposes_equal_those_made_by_hand);
+    RUN(transposed_lists_of_any_length_ascend);
+    RUN(transposes_of_sampled_and_of_whole_blocks_equal_the_twins);
+    RUN(transposes_that_cannot_be_are_refused);
+    return test_finish();
+}
