@@ -4,8 +4,10 @@
 
 #include "common/json.h"
 #include "common/memory.h"
+#include "common/sibling.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
+#include "datasets/sample_device.h"
 
 static const char methods[] = "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk";
 static const char tables[] = "auto|direct|hash";
@@ -14,7 +16,7 @@ typedef struct {
     option_list seeds, fanout;
     int64_t seed, step, walks, length;
     double restart;
-    int sampler, table;
+    int sampler, table, backend;
     bool json, trace, last_hop_global;
 } settings;
 
@@ -25,6 +27,7 @@ typedef struct { /* everything that is printed */
     ggnn_sampling how;
     ggnn_rng rng;
     ggnn_batch batch;
+    ggnn_unique_kind kind;
     ggnn_unique* seen;
     ggnn_node* seed_ids;
     void* memory;
@@ -285,13 +288,15 @@ static bool allocate(job* w, error* why)
     const settings* set = w->set;
     int64_t seeds = set->seeds.count, ids, nodes = w->graph.num_nodes;
     size_t bytes = ggnn_batch_bytes(&w->graph, &w->how, seeds);
-    ggnn_unique_kind kind = set->table == 0 ? ggnn_unique_choose(nodes) : set->table == 1 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
+    ggnn_unique_kind kind = set->table == 1 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
+    if (set->table == 0) kind = ggnn_unique_choose(nodes);
     if (!bytes) return error_set(why, "--fanout: so many neighbours of %" PRId64 " seeds could pass 2^31 edges", seeds);
     ids = ggnn_batch_max_ids(&w->graph, &w->how, seeds);
     if (!(w->memory = memory_new(bytes, "the mini-batch", why))) return false;
     if (!(w->seen = memory_new(ggnn_unique_bytes(kind, nodes, ids), "append-unique's table", why))) return false;
     if (!(w->seed_ids = memory_new((size_t)seeds * sizeof *w->seed_ids, "the seeds", why))) return false;
     ggnn_unique_init(w->seen, kind, nodes, ids);
+    w->kind = kind;
     ggnn_batch_init(&w->batch, &w->graph, &w->how, seeds, w->memory);
     return true;
 }
@@ -320,7 +325,8 @@ static bool sample(job* w, error* why)
     status = ggnn_sample(&w->batch, w->seen, &w->graph, &w->how, &w->rng, w->seed_ids, set->seeds.count);
     if (status != GGNN_OK)
         return error_set(why, "%s: node %" PRId64 ": %s", w->data.file.path, (int64_t)w->batch.bad, ggnn_status_string(status));
-    return true;
+    if (set->backend == SIBLING_CPU) return true; /* a device's batch takes its place; the trace is still this one's */
+    return sample_on_device(&w->batch, &w->graph, &w->how, &w->rng, w->seed_ids, set->seeds.count, w->kind, why);
 }
 
 static bool sample_file(const char* path, const settings* set, error* why)
@@ -354,6 +360,7 @@ int sample_main(int argc, char** argv)
         {"restart", OPTION_REAL, &set.restart, 0, 1, "P", "sampler walk: chance to go on from the start", NULL},
         {"last-hop-global", OPTION_FLAG, &set.last_hop_global, 0, 0, NULL, "do not number the last hop's sources", NULL},
         {"table", OPTION_CHOICE, &set.table, 0, 0, tables, "form of append-unique; never changes the result", NULL},
+        {"backend", OPTION_CHOICE, &set.backend, 0, 0, SIBLING_BACKENDS, "where it runs; never changes the result", NULL},
         {"trace", OPTION_FLAG, &set.trace, 0, 0, NULL, "show the draws, what became of them, and append-unique's table", NULL},
         {"json", OPTION_FLAG, &set.json, 0, 0, NULL, "print JSON", NULL},
         {0}};
@@ -371,6 +378,10 @@ int sample_main(int argc, char** argv)
     if (!set.seeds.count || !set.fanout.count || set.fanout.count > GGNN_HOPS_MAX) {
         fprintf(stderr, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to %d hops\n", GGNN_HOPS_MAX);
         return EXIT_WRONG_USAGE;
+    }
+    if (set.backend != SIBLING_CPU && !sample_on_device) {
+        sibling_run(set.backend, program_arguments, &why);
+        return command_failed(&why);
     }
     return sample_file(path, &set, &why) ? EXIT_GOOD : command_failed(&why);
 }

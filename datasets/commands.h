@@ -14,6 +14,8 @@ int stats_main(int argc, char** argv);
 int sample_main(int argc, char** argv);
 int export_main(int argc, char** argv);
 
+extern char** program_arguments; /* main's argv */
+
 /* What every command begins with. usage is "info FILE [options]", text says what it does. Parses the options; on
    --help prints help, on wrong usage the reason. Returns whether to go on; else *exit_code is what the command
    returns. */

@@ -42,8 +42,11 @@ static int unknown_command(const char* name)
     return EXIT_WRONG_USAGE;
 }
 
+char** program_arguments;
+
 int main(int argc, char** argv)
 {
+    program_arguments = argv;
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     if (argc < 2) {
         print_help(stderr);

@@ -134,6 +134,39 @@ TEST(a_trace_says_what_was_taken_whole_and_shows_the_table)
     CHECK(!strstr(output("out"), "draws"));
 }
 
+/* The CUDA header's mini-batch, run by the emulator, is the C header's: every word that is printed of it. */
+TEST(the_emulated_device_prints_what_the_cpu_prints)
+{
+    static const char* const options[] = {
+        "--seeds 33,0,5,0 --fanout 3,2 --json",
+        "--seeds 0,33 --fanout -1,0,2 --table hash --trace --json --step 9",
+        "--seeds 11 --fanout 5,4,3 --last-hop-global --table direct --json --seed 8",
+    };
+    char sibling[640], line[400], *wanted;
+    snprintf(sibling, sizeof sibling, "%s-emulated", tool);
+    if (access(sibling, X_OK) != 0) SKIP("make emulated builds it");
+    for (int s = 0; s < SAMPLERS; s++)
+        for (int i = 0; i < 3; i++) {
+            sample(samplers[s], options[i]);
+            wanted = strdup(output("out"));
+            CHECK(strlen(wanted) > 100);
+            snprintf(line, sizeof line, "%s --backend cuda-emulated", options[i]);
+            sample(samplers[s], line);
+            if (!CHECK(strcmp(output("out"), wanted) == 0)) printf("  %s %s\n", samplers[s], options[i]);
+            free(wanted);
+        }
+}
+
+TEST(a_backend_that_is_not_built_is_an_error_that_says_how)
+{
+    char sibling[640], line[1024];
+    snprintf(sibling, sizeof sibling, "%s-cuda", tool);
+    if (access(sibling, X_OK) == 0) SKIP("this machine has it");
+    snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 2 --backend cuda", target);
+    CHECK_EQ(run("", line), 1);
+    CHECK(says("err", "ggnn-data-cuda: not there; make gpu builds it"));
+}
+
 int main(int argc, char** argv)
 {
     char line[1024];
@@ -148,6 +181,8 @@ int main(int argc, char** argv)
     RUN(a_trace_holds_the_draws_and_the_offsets_that_were_sampled);
     RUN(a_trace_shows_path_doublings_rounds);
     RUN(a_trace_says_what_was_taken_whole_and_shows_the_table);
+    RUN(the_emulated_device_prints_what_the_cpu_prints);
+    RUN(a_backend_that_is_not_built_is_an_error_that_says_how);
     folder_remove();
     return test_finish();
 }

@@ -26,4 +26,12 @@ $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHI
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
-.PHONY: cuda-tests
+
+# ---- programs whose backend is the emulator ---------------------------------------------------------------------------
+emulated: $(BUILD)/ggnn-data-emulated
+$(BUILD)/emulated/%.o: %.cu
+	@mkdir -p $(@D)
+	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/ggnn-data-emulated: $(BUILD)/datasets/ggnn_data.o $(BUILD)/emulated/datasets/sample_cuda.o $(SIMT_OBJECTS) $(ARCHIVE)
+	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
+.PHONY: cuda-tests emulated
