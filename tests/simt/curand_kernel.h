@@ -1,5 +1,6 @@
-// curand_kernel.h - cuRAND's device functions: NVIDIA's own code where it is installed (-DSIMT_CURAND and its folder on
-// the include path), which is plain C++ once the shim is below it; else the Philox generator of simt_philox.h.
+// curand_kernel.h - cuRAND's device functions: NVIDIA's own code where it is installed (-DSIMT_CURAND and its
+// folder on the include path), which is plain C++ once the shim is below it; else the Philox generator of
+// simt_philox.h.
 #include "cuda_runtime.h"
 #ifdef SIMT_CURAND
 #ifndef CURAND_KERNEL_H_

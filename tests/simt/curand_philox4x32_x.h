@@ -1,5 +1,5 @@
-// curand_philox4x32_x.h - the rounds of Philox alone, and the generator's state: cuRAND's own header where it is
-// installed (-DSIMT_CURAND and its folder on the include path), else ours, which gives the same words.
+// curand_philox4x32_x.h - the rounds of Philox alone, and the generator's state: cuRAND's own header where it
+// is installed (-DSIMT_CURAND and its folder on the include path), else ours, which gives the same words.
 #include "cuda_runtime.h"
 #ifdef SIMT_CURAND
 #include_next <curand_philox4x32_x.h>

@@ -1,4 +1,5 @@
-// simt.h - what the shim's headers ask of its core (simt_*.cc). CUDA code includes <cuda_runtime.h>, not this.
+// simt.h - what the shim's headers ask of its core (simt_*.cc). CUDA code includes <cuda_runtime.h>, not
+// this.
 #ifndef SIMT_H
 #define SIMT_H
 
@@ -31,39 +32,52 @@ struct Site {
     const char* file;
     int         line;
 };
-constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return Site{file, line}; }
+constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    return Site{file, line};
+}
 
 // ---- collectives and other things that kernels call
 
-enum Collective : uint8_t {
-    SYNCTHREADS, SYNCWARP, BALLOT, ALL, ANY, MATCH_ANY, MATCH_ALL, SHFL, SHFL_UP, SHFL_DOWN, SHFL_XOR,
-    REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_MIN_SIGNED, REDUCE_MAX_SIGNED, REDUCE_AND, REDUCE_OR, REDUCE_XOR
-};
+#define SIMT_COLLECTIVES(X)                                                                                  \
+    X(SYNCTHREADS, "__syncthreads")                                                                          \
+    X(SYNCWARP, "__syncwarp") X(BALLOT, "__ballot_sync") X(ALL, "__all_sync") X(ANY, "__any_sync")           \
+        X(MATCH_ANY, "__match_any_sync") X(MATCH_ALL, "__match_all_sync") X(SHFL, "__shfl_sync")             \
+            X(SHFL_UP, "__shfl_up_sync") X(SHFL_DOWN, "__shfl_down_sync") X(SHFL_XOR, "__shfl_xor_sync")     \
+                X(REDUCE_ADD, "__reduce_add_sync") X(REDUCE_MIN, "__reduce_min_sync")                        \
+                    X(REDUCE_MIN_SIGNED, "__reduce_min_sync") X(REDUCE_MAX, "__reduce_max_sync")             \
+                        X(REDUCE_MAX_SIGNED, "__reduce_max_sync") X(REDUCE_AND, "__reduce_and_sync")         \
+                            X(REDUCE_OR, "__reduce_or_sync") X(REDUCE_XOR, "__reduce_xor_sync")
+#define SIMT_KIND(kind, name) kind,
+enum Collective : uint8_t { SIMT_COLLECTIVES(SIMT_KIND) };
+#undef SIMT_KIND
 
-// Waits until all lanes of mask have come to the same collective at the same line, and returns this lane's result.
+// Waits until all lanes of mask have come to the same collective at the same line, and returns this lane's
+// result.
 uint64_t warp_collective(Collective what, unsigned mask, uint64_t value, int argument, int width, Site at);
 // Waits for all threads of the block; returns how many of them came with a predicate that is not 0.
 int      block_barrier(int predicate, Site at);
 int      threads_in_block();
 unsigned lane();
-void     before_atomic();  // a chance to run other threads
+void     before_atomic(); // a chance to run other threads
 void     fence();
 void*    dynamic_shared();
 
-extern bool watching;      // set while accesses are counted, or while loads too may run other threads
-void watch(const void* address, size_t bytes, Site at);
+extern bool watching; // set while accesses are counted, or while loads too may run other threads
+void        watch(const void* address, size_t bytes, Site at);
 inline void access(const void* address, size_t bytes, Site at)
 {
     if (watching) watch(address, bytes, at);
 }
 
-// Prints what is wrong and where (kernel, block, thread, every thread's state), ends the process with status 97.
+// Prints what is wrong and where (kernel, block, thread, every thread's state), ends the process with
+// status 97.
 [[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // ---- work for a stream
 
-// Puts work on a stream: run now, or when something waits for it (SIMT_ASYNC=lazy), or recorded (capture). The
-// work acts as the stream's device. Returns a cudaError.
+// Puts work on a stream: run now, or when something waits for it (SIMT_ASYNC=lazy), or recorded (capture).
+// The work acts as the stream's device. Returns a cudaError.
 int enqueue(void* stream, std::function<void()> work);
 
 struct Kernel {
@@ -72,27 +86,30 @@ struct Kernel {
     const void* function;
 };
 int  check_launch(const void* function, dim3 grid, dim3 block, size_t shared_bytes);
-void check_pointer(const void* pointer, int argument);
-void check_words(const void* object, size_t bytes, int argument);
+void check_pointer(const void* pointer, const void* function, int argument);
+void check_words(const void* object, size_t bytes, const void* function, int argument);
 void run_grid(dim3 grid, dim3 block, size_t shared_bytes, Kernel kernel);
 
 // A kernel's pointers must be its device's, also those within a struct that is passed by value.
-template <class T> void check_argument(const T& value, int argument)
+template <class T> void check_argument(const T& value, const void* function, int argument)
 {
-    if constexpr (std::is_pointer_v<T>) {
-        if constexpr (!std::is_function_v<std::remove_pointer_t<T>>) check_pointer((const void*)value, argument);
-    } else if constexpr (std::is_class_v<T>) {
-        check_words(&value, sizeof value, argument);
-    }
+    if constexpr (std::is_class_v<T>) check_words(&value, sizeof value, function, argument);
+    else if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
+        check_pointer((const void*)value, function, argument);
 }
 
 template <class... P>
-int launch(void (*function)(P...), dim3 grid, dim3 block, size_t shared_bytes, void* stream, std::tuple<P...> values)
+int launch(void (*function)(P...), dim3 grid, dim3 block, size_t shared_bytes, void* stream,
+           std::tuple<P...> values)
 {
     using Call = std::pair<void (*)(P...), std::tuple<P...>>;
     if (int error = check_launch((const void*)function, grid, block, shared_bytes)) return error;
     return enqueue(stream, [=, call = Call{function, std::move(values)}] {
-        std::apply([](const auto&... a) { [[maybe_unused]] int i = 0; (check_argument(a, i++), ...); }, call.second);
+        auto check = [function](const auto&... a) {
+            [[maybe_unused]] int i = 0;
+            (check_argument(a, (const void*)function, i++), ...);
+        };
+        std::apply(check, call.second);
         auto run = [](const void* p) {
             const Call& c = *static_cast<const Call*>(p);
             std::apply(c.first, c.second);

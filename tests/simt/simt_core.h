@@ -1,5 +1,5 @@
-// simt_core.h - what the core's files share. The core is always built without sanitizers and calls their hooks by
-// weak symbols, so that one build of it serves plain, ASan, UBSan, TSan and valgrind programs.
+// simt_core.h - what the core's files share. The core is always built without sanitizers and calls their
+// hooks by weak symbols, so that one build of it serves plain, ASan, UBSan, TSan and valgrind programs.
 #ifndef SIMT_CORE_H
 #define SIMT_CORE_H
 
@@ -31,6 +31,8 @@ SIMT_WEAK void  __tsan_acquire(void*);
 SIMT_WEAK void  __tsan_release(void*);
 SIMT_WEAK void  __tsan_java_alloc(uintptr_t, uintptr_t); // TSan's public way to forget a range's history
 SIMT_WEAK void  __tsan_java_free(uintptr_t, uintptr_t);
+SIMT_WEAK void  AnnotateIgnoreWritesBegin(const char* file, int line);
+SIMT_WEAK void  AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 
 namespace simt {
@@ -41,24 +43,28 @@ inline bool with_tsan() { return __tsan_create_fiber != nullptr; }
 // ---- simt_options.cc: the environment
 
 struct Options {
-    enum { FORWARD, REVERSE, RANDOM } order = FORWARD; // SIMT_ORDER=fwd|rev|rand: of threads, warps, blocks, graph nodes
-    uint64_t seed     = 1;         // SIMT_SEED
-    unsigned preempt  = 0;         // SIMT_PREEMPT=n: one in n atomics and hinted loads lets other threads run
-    bool     lazy     = false;     // SIMT_ASYNC=lazy: streams' work runs when something waits for it
-    bool     lax      = false;     // SIMT_LAX=1: as forgiving as Volta and later
-    bool     guard    = false;     // SIMT_GUARD=1: host code that touches device memory faults
-    bool     peer     = true;      // SIMT_PEER=0: no device can reach another's memory
-    int      devices  = 2;         // SIMT_DEVICES
-    int      poison   = 0x7D;      // SIMT_POISON=byte|rand: what fresh memory holds; -1: other garbage in every run
-    long     fail     = 0;         // SIMT_FAIL_MALLOC=n: the n-th allocation fails
-    size_t   stack    = 64 << 10;  // SIMT_STACK: bytes a fiber
-    size_t   memory   = 16ul << 30; // SIMT_MEMORY: bytes a device
+    enum {
+        FORWARD,
+        REVERSE,
+        RANDOM
+    } order          = FORWARD; // SIMT_ORDER=fwd|rev|rand: of threads, warps, blocks, graph nodes
+    uint64_t seed    = 1;       // SIMT_SEED
+    unsigned preempt = 0;       // SIMT_PREEMPT=n: one in n atomics and hinted loads lets other threads run
+    bool     lazy    = false;   // SIMT_ASYNC=lazy: streams' work runs when something waits for it
+    bool     lax     = false;   // SIMT_LAX=1: as forgiving as Volta and later
+    bool     guard   = false;   // SIMT_GUARD=1: host code that touches device memory faults
+    bool     peer    = true;    // SIMT_PEER=0: no device can reach another's memory
+    int      devices = 2;       // SIMT_DEVICES
+    int      poison  = 0x7D; // SIMT_POISON=byte|rand: what fresh memory holds; -1: other garbage in every run
+    long     fail    = 0;    // SIMT_FAIL_MALLOC=n: the n-th allocation fails
+    size_t   stack   = 64 << 10;   // SIMT_STACK: bytes a fiber
+    size_t   memory  = 16ul << 30; // SIMT_MEMORY: bytes a device
 };
 const Options& options();
 uint64_t       random_word();
 uint64_t       random_below(uint64_t n);
 // Garbage over a range. Stores that no sanitizer sees.
-void           fill_garbage(void* start, size_t bytes);
+void fill_garbage(void* start, size_t bytes);
 
 // ---- simt_fiber.cc: stacks and switching between them
 
@@ -76,7 +82,8 @@ bool in_stack_guard(const void* address);
 
 // ---- thread sanitizer: an object orders those who acquire it after those who released it before
 
-// Without TSan there are none. One that is used again would also order what has nothing to do with each other.
+// Without TSan there are none. One that is used again would also order what has nothing to do with each
+// other.
 using Sync = std::shared_ptr<long>;
 inline Sync make_sync() { return with_tsan() ? std::make_shared<long>() : nullptr; }
 inline void tsan_acquire(void* sync)
@@ -89,8 +96,9 @@ inline void tsan_release(void* sync)
 }
 inline void tsan_acquire(const Sync& sync) { tsan_acquire(sync.get()); }
 inline void tsan_release(const Sync& sync) { tsan_release(sync.get()); }
-void tsan_forget(void* start, size_t bytes);
-// Objects for use within a block, where nothing may be allocated; all of them are taken back when the next begins.
+void        tsan_forget(void* start, size_t bytes);
+// Objects for use within a block, where nothing may be allocated; all of them are taken back when the next
+// begins.
 void* new_block_sync();
 void  reset_block_syncs();
 
@@ -105,8 +113,9 @@ public:
     {
         if (before) __tsan_switch_to_fiber(before, 1);
     }
-    ActAs(const ActAs&) = delete;
+    ActAs(const ActAs&)            = delete;
     ActAs& operator=(const ActAs&) = delete;
+
 private:
     void* before;
 };
@@ -118,51 +127,70 @@ struct Range {
     size_t bytes;
 };
 const std::vector<Range>& shared_variables();
-std::string function_name(const void* function);
+std::string               function_name(const void* function);
 // "file:line" of an instruction, as addr2line knows it; empty where it does not.
 std::string source_line(const void* instruction);
 
 // ---- simt_run.cc
 
-bool in_kernel();
-void before_load();          // as before_atomic, where SIMT_PREEMPT asks for it
-void print_position();       // kernel, block, thread, what each thread is doing
-const void* running_kernel(); // null: none
+bool              in_kernel();
+void              before_load();    // as before_atomic, where SIMT_PREEMPT asks for it
+void              print_position(); // kernel, block, thread, what each thread is doing
 [[noreturn]] void end_process();
 
 // ---- simt_memory.cc
 
-// Memory of n bytes with an inaccessible page before and after, the last byte as close to it as alignment allows.
-Range guarded(size_t n, size_t alignment, int file, long offset);
-enum { VIEW_ALL = -1, VIEW_HOST = -2 };
-// Makes accessible what a device (or the host, or a copy) may touch, and nothing else.
-void  set_view(int view);
-int   current_device();
-bool  is_device_number(int device);
-void  use_device(int device);
-cudaError_t remember(cudaError_t error); // for cudaGetLastError
-cudaError_t check_copy(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
-cudaError_t check_range(const void* start, size_t bytes);
-bool  is_pageable(const void* address);
-bool  is_device_memory(const void* address);
-void  release_now(void* start);
+// Memory of n bytes that ends, as closely as alignment allows, before an inaccessible page.
+Range guarded(size_t n, size_t alignment);
+// Makes accessible what a device (its number), the host or a copy may touch, and nothing else.
+enum { VIEW_ALL = -1, VIEW_HOST = -2, VIEW_STREAM = -3 /* put(): the stream's device */ };
+void set_view(int view);
+void check_range(const void* start, size_t bytes); // both throw
+void check_copy(const void* to, size_t to_bytes, const void* from, size_t from_bytes, cudaMemcpyKind kind);
+bool is_pageable(const void* address); // neither a device's nor pinned
+bool is_device_memory(const void* address);
 
-// ---- simt_stream.cc
+// ---- simt_devices.cc
 
-// What CUDA forbids while a stream is being captured: ends the capture and returns the error.
-cudaError_t refuse_in_capture();
-void drain_all();
+int  current_device();
+void use_device(int device);
+bool has_peer_access(int from, int to);
+void require_device(int device); // throws
 
-// API calls come one at a time, also from several host threads. Recursive; unknown to TSan.
+extern simt_statistics counts;
+
+// Calls come one at a time, also from several host threads. Recursive. Unknown to TSan, which also looks away
+// from the core's own allocations; streams and kernels are fibers of their own, so that it sees what they do.
 class Lock {
 public:
     Lock();
     ~Lock();
-    Lock(const Lock&) = delete;
+    Lock(const Lock&)            = delete;
     Lock& operator=(const Lock&) = delete;
 };
 
-extern simt_statistics counts;
+// The body of an API function. Within it, an error is thrown.
+cudaError_t                    remember(cudaError_t error); // for cudaGetLastError
+template <class F> cudaError_t api(F body)
+{
+    Lock lock;
+    try {
+        body();
+        return cudaSuccess;
+    } catch (cudaError_t error) {
+        return remember(error);
+    }
+}
+template <class T> void require(const T& condition, cudaError_t otherwise = cudaErrorInvalidValue)
+{
+    if (!condition) throw otherwise;
+}
+
+// ---- simt_stream.cc, simt_graph.cc
+
+void put(void* stream, std::function<void()> run, int view); // throws
+void drain_all();
+void refuse_in_capture(); // throws, and ends the capture, if there is one that forbids the call
 
 } // namespace simt
 #endif

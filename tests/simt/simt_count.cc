@@ -17,10 +17,10 @@ struct Access {
     int         thread;
 };
 
-bool           watching;
-static bool    counting;
-static Access* log_start;
-static size_t  log_length;
+bool                watching;
+static bool         counting;
+static Access*      log_start;
+static size_t       log_length;
 static const size_t LOG_CAPACITY = (size_t)1 << 28; // address space; memory is taken as it is written
 
 void watch(const void* address, size_t bytes, Site at)
@@ -31,14 +31,16 @@ void watch(const void* address, size_t bytes, Site at)
     if (log_length == LOG_CAPACITY) fail("more than %zu accesses to count", LOG_CAPACITY);
     uint64_t block  = blockIdx.x + (uint64_t)gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
     int      thread = (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
-    log_start[log_length++] = {at.file, (uint64_t)address, at.line, (unsigned)bytes, counts.launches, block, thread};
+    log_start[log_length++] = {at.file, (uint64_t)address, at.line, (unsigned)bytes, counts.launches, block,
+                               thread};
 }
 
 static uint64_t distinct(const std::vector<const Access*>& lanes, uint64_t granule)
 {
     std::set<uint64_t> seen;
     for (const Access* a : lanes)
-        for (uint64_t g = a->address / granule; g <= (a->address + a->bytes - 1) / granule; g++) seen.insert(g);
+        for (uint64_t g = a->address / granule; g <= (a->address + a->bytes - 1) / granule; g++)
+            seen.insert(g);
     return seen.size();
 }
 
@@ -61,10 +63,10 @@ void simt_count_begin()
 simt_requests simt_count_end()
 {
     Lock lock;
-    using Place = std::tuple<uint64_t, uint64_t, std::string, int>; // launch, block, file, line
-    std::map<std::tuple<Place, int>, int>                              times;  // a thread has been at a place
-    std::map<std::tuple<Place, int, int>, std::vector<const Access*>>  groups; // place, warp, i-th time
-    simt_requests                                                      sum = {};
+    using Place = std::tuple<uint64_t, uint64_t, std::string, int>;           // launch, block, file, line
+    std::map<std::tuple<Place, int>, int>                             times;  // a thread has been at a place
+    std::map<std::tuple<Place, int, int>, std::vector<const Access*>> groups; // place, warp, i-th time
+    simt_requests                                                     sum = {};
     for (size_t i = 0; i < log_length; i++) {
         const Access& a     = log_start[i];
         Place         place = {a.launch, a.block, a.file, a.line};

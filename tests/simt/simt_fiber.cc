@@ -6,8 +6,8 @@
 namespace simt {
 
 // ---- the switch: saves the registers that a call preserves on the old stack, takes those of the new one.
-// It ends in a plain `ret`. Fibers usually wait at the same depth of the same calls, so the processor's stack of
-// return addresses is right for the fiber that goes on as well.
+// It ends in a plain `ret`. Fibers usually wait at the same depth of the same calls, so the processor's stack
+// of return addresses is right for the fiber that goes on as well.
 
 #if defined(__x86_64__) && !defined(SIMT_UCONTEXT)
 extern "C" void simt_switch(void** save_sp, void* load_sp);
@@ -132,10 +132,11 @@ void fiber_create(Fiber& fiber, void (*entry)())
     fiber.stack = guard + PAGE;
     fiber.bytes = bytes;
     (void)VALGRIND_STACK_REGISTER(fiber.stack, fiber.stack + bytes);
-    // The tops of stacks lie at different places of a page, or all would fall into the same few sets of the cache.
-    char* top        = fiber.stack + bytes - num_guards * 320 % PAGE;
-    fiber.saved_sp   = first_frame(fiber.stack, (char*)((uintptr_t)top & ~(uintptr_t)63), entry);
-    fiber.asan_stack = nullptr;
+    // The tops of stacks lie at different places of a page, or all would fall into the same few sets of the
+    // cache.
+    char* top            = fiber.stack + bytes - num_guards * 320 % PAGE;
+    fiber.saved_sp       = first_frame(fiber.stack, (char*)((uintptr_t)top & ~(uintptr_t)63), entry);
+    fiber.asan_stack     = nullptr;
     guards[num_guards++] = guard;
 }
 

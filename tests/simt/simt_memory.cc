@@ -1,9 +1,9 @@
-// simt_memory.cc - devices and their memory. Every allocation has pages of its own between two inaccessible ones; all
-// lie in one shared file, by which other processes can map them (IPC). What a device may not touch is inaccessible
-// while it runs, so that a wrong pointer faults wherever it was found, and the fault handler says what it was.
+// simt_memory.cc - memory. Every allocation has pages of its own between two inaccessible ones; all lie in
+// one shared file, by which other processes can map them (IPC). What a device may not touch is inaccessible
+// while it runs, so that a wrong pointer faults wherever it was found, and the fault handler says what it
+// pointed to.
 #include "simt_core.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <fcntl.h>
@@ -29,23 +29,11 @@ struct Allocation {
 };
 using Allocations = std::map<char*, Allocation>;
 
-static Allocations        live;
-static std::deque<Range>  freed;       // inaccessible from now on, so that late accesses fault
-static size_t             freed_bytes;
-static bool               peers[16][16]; // [device][peer]: enabled
-static thread_local int   device;
-static thread_local cudaError_t last_error;
-static int                shared_file = -1, shared_file_owner;
-static long               shared_file_bytes;
-
-int         current_device() { return device; }
-void        use_device(int d) { device = d; }
-bool        is_device_number(int d) { return d >= 0 && d < options().devices; }
-cudaError_t remember(cudaError_t error)
-{
-    if (error != cudaSuccess) last_error = error;
-    return error;
-}
+static Allocations       live;
+static std::deque<Range> freed; // inaccessible, so that late accesses fault
+static size_t            freed_bytes;
+static int               shared_file = -1, shared_file_owner;
+static long              shared_file_bytes;
 
 // The allocation that holds an address; its end counts, since arrays may be empty.
 static Allocations::iterator find(const void* address)
@@ -64,13 +52,9 @@ bool is_device_memory(const void* address)
 
 // ---- pages
 
-static void hide_from_asan(const char* start, size_t bytes)
-{
-    if (with_asan() && bytes) __asan_poison_memory_region(start, bytes);
-}
 static size_t in_pages(size_t bytes) { return (bytes + PAGE - 1) & ~(PAGE - 1); }
 
-// Where the n bytes begin within the pages: right before the guard page, as far as alignment allows.
+// Where n bytes begin within the pages: they end right before the guard page, as far as alignment allows.
 static char* start_in(Range pages, size_t n, size_t alignment)
 {
     return pages.start + pages.bytes - ((n + alignment - 1) & ~(alignment - 1));
@@ -78,7 +62,8 @@ static char* start_in(Range pages, size_t n, size_t alignment)
 
 static Range map_pages(size_t bytes, int file, long offset)
 {
-    char* room = (char*)mmap(nullptr, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int reserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    char*     room    = (char*)mmap(nullptr, bytes + 2 * PAGE, PROT_NONE, reserve, -1, 0);
     if (room == MAP_FAILED) return {nullptr, 0};
     int   flags = MAP_FIXED | MAP_NORESERVE | (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
     void* pages = mmap(room + PAGE, bytes, PROT_READ | PROT_WRITE, flags, file, offset);
@@ -87,9 +72,9 @@ static Range map_pages(size_t bytes, int file, long offset)
     return {nullptr, 0};
 }
 
-Range guarded(size_t n, size_t alignment, int file, long offset)
+Range guarded(size_t n, size_t alignment)
 {
-    Range pages = map_pages(in_pages(n), file, offset);
+    Range pages = map_pages(in_pages(n), -1, 0);
     if (!pages.start) fail("no memory for %zu bytes", n);
     return {start_in(pages, n, alignment), n};
 }
@@ -98,7 +83,7 @@ Range guarded(size_t n, size_t alignment, int file, long offset)
 static long extend_shared_file(size_t bytes)
 {
     if (shared_file < 0 || shared_file_owner != getpid()) {
-        shared_file       = (int)syscall(SYS_memfd_create, "simt", 1u);
+        shared_file       = (int)syscall(SYS_memfd_create, "simt", 1u /* closed by exec */);
         shared_file_owner = getpid();
         shared_file_bytes = 0;
     }
@@ -124,25 +109,29 @@ static void retire(Range pages)
 
 // ---- faults
 
+static bool is_within(const char* address, Range range)
+{
+    return address >= range.start && address < range.start + range.bytes;
+}
+
 static void describe(const char* address)
 {
     for (auto& [start, a] : live) {
-        if (!a.pages.start || address < a.pages.start - PAGE || address >= a.pages.start + a.pages.bytes + PAGE) continue;
-        const char* kind = a.type == cudaMemoryTypeDevice ? "device" : "pinned or managed";
-        fprintf(stderr, "byte %td of an allocation of %zu bytes, %s memory of device %d", address - start, a.bytes,
-                kind, a.device);
-        if (address >= start && address < start + a.bytes && in_kernel())
-            fprintf(stderr, ": device %d has no peer access to it", device);
-        if (address >= start && address < start + a.bytes && !in_kernel()) fprintf(stderr, ": not the host's");
+        if (!a.pages.start || !is_within(address, {a.pages.start - PAGE, a.pages.bytes + 2 * PAGE})) continue;
+        fprintf(stderr, "byte %td of an allocation of %zu bytes, %s memory of device %d", address - start,
+                a.bytes, a.type == cudaMemoryTypeDevice ? "device" : "pinned or managed", a.device);
+        if (!is_within(address, {start, a.bytes})) return;
+        if (in_kernel()) fprintf(stderr, ": device %d has no peer access to it", current_device());
+        else fprintf(stderr, ": not the host's");
         return;
     }
     for (Range pages : freed)
-        if (address >= pages.start && address < pages.start + pages.bytes) {
+        if (is_within(address, pages)) {
             fprintf(stderr, "memory that was freed");
             return;
         }
-    fprintf(stderr, in_stack_guard(address) ? "past the end of a thread's stack (SIMT_STACK=%zu)"
-                                            : "no memory of a device", options().stack);
+    if (in_stack_guard(address)) fprintf(stderr, "past the end of a thread's stack (SIMT_STACK)");
+    else fprintf(stderr, "no memory of a device");
 }
 
 static void on_fault(int signal, siginfo_t* info, void* context)
@@ -163,18 +152,19 @@ static void on_fault(int signal, siginfo_t* info, void* context)
     end_process();
 }
 
-static void catch_faults()
+static void catch_faults() // on a stack of their own: a thread's may be what has run out
 {
-    static bool done;
-    if (done) return;
-    done = true;
-    stack_t stack = {};
-    stack.ss_size = 256 << 10;
-    stack.ss_sp   = mmap(nullptr, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    sigaltstack(&stack, nullptr);
-    struct sigaction action = {};
-    action.sa_sigaction     = on_fault;
-    action.sa_flags         = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    static char* stack;
+    if (stack) return;
+    const size_t bytes = 256 << 10;
+    stack = (char*)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t          for_signals = {};
+    struct sigaction action      = {};
+    for_signals.ss_sp            = stack;
+    for_signals.ss_size          = bytes;
+    action.sa_sigaction          = on_fault;
+    action.sa_flags              = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    sigaltstack(&for_signals, nullptr);
     sigaction(SIGSEGV, &action, nullptr);
     sigaction(SIGBUS, &action, nullptr);
 }
@@ -185,7 +175,7 @@ static bool may_touch(int view, const Allocation& a)
 {
     if (a.type != cudaMemoryTypeDevice || view == VIEW_ALL) return true;
     if (view == VIEW_HOST) return !options().guard;
-    return a.device == view || peers[view][a.device];
+    return a.device == view || has_peer_access(view, a.device);
 }
 
 void set_view(int view)
@@ -208,90 +198,88 @@ static bool is_mapped(const void* address)
     return mincore((void*)((uintptr_t)address & ~(uintptr_t)(PAGE - 1)), 1, &resident) == 0;
 }
 
-static void check_peer(const Allocation& a, int argument)
+static void check_peer(const Allocation& a, const void* function, int argument)
 {
-    if (a.type == cudaMemoryTypeDevice && a.device != device && !peers[device][a.device])
+    if (!may_touch(current_device(), a))
         fail("argument %d of %s lies on device %d: device %d has no peer access to it", argument,
-             function_name(running_kernel()).c_str(), a.device, device);
+             function_name(function).c_str(), a.device, current_device());
 }
 
-void check_pointer(const void* pointer, int argument)
+void check_pointer(const void* pointer, const void* function, int argument)
 {
     auto it = find(pointer);
-    if (it != live.end()) check_peer(it->second, argument);
+    if (it != live.end()) check_peer(it->second, function, argument);
     else if (pointer)
-        fail("argument %d of %s, %p, is no address on a device", argument, function_name(running_kernel()).c_str(),
+        fail("argument %d of %s, %p, is no address on a device", argument, function_name(function).c_str(),
              pointer);
 }
 
 // Words of a struct that are addresses in this process are taken for pointers.
-void check_words(const void* object, size_t bytes, int argument)
+void check_words(const void* object, size_t bytes, const void* function, int argument)
 {
     for (size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
         char* word;
         memcpy(&word, (const char*)object + at, sizeof word);
         if ((uintptr_t)word < 1 << 16 || (uintptr_t)word >> 47) continue;
         auto it = find(word);
-        if (it != live.end()) check_peer(it->second, argument);
+        if (it != live.end()) check_peer(it->second, function, argument);
         else if (is_mapped(word) && !options().lax)
             fail("argument %d of %s holds at byte %zu an address of the host's, %p", argument,
-                 function_name(running_kernel()).c_str(), at, (void*)word);
+                 function_name(function).c_str(), at, (void*)word);
     }
 }
 
 // ---- allocation
 
-static size_t used(int of_device)
+static size_t used()
 {
     size_t sum = 0;
     for (auto& [start, a] : live)
-        if (a.type == cudaMemoryTypeDevice && a.device == of_device && !a.imported) sum += a.bytes;
+        if (a.type == cudaMemoryTypeDevice && a.device == current_device() && !a.imported) sum += a.bytes;
     return sum;
 }
 
-static long& allocations_to_failure() // 0: none
+static long& allocations_to_failure() // 0: none fails
 {
     static long n = options().fail;
     return n;
 }
-static bool told_to_fail()
+
+static void hide_from_asan(const char* start, const char* end)
 {
-    long& n = allocations_to_failure();
-    counts.allocations++;
-    return n > 0 && --n == 0;
+    if (with_asan() && start < end) __asan_poison_memory_region(start, (size_t)(end - start));
 }
 
-static char* add(Range pages, size_t n, cudaMemoryType type, long offset, bool imported)
+static void* add(Range pages, size_t n, cudaMemoryType type, long offset, bool imported)
 {
     char* start = start_in(pages, n, ALIGNMENT);
-    hide_from_asan(pages.start, (size_t)(start - pages.start));
-    hide_from_asan(start + n, (size_t)(pages.start + pages.bytes - (start + n)));
-    live[start] = {n, type, device, pages, offset, imported, true};
+    hide_from_asan(pages.start, start);
+    hide_from_asan(start + n, pages.start + pages.bytes);
+    live[start] = {n, type, current_device(), pages, offset, imported, true};
+    set_view(VIEW_HOST);
     return start;
 }
 
 static cudaError_t allocate(void** out, size_t n, cudaMemoryType type)
 {
-    Lock lock;
-    catch_faults();
-    if (!out) return remember(cudaErrorInvalidValue);
-    *out = nullptr;
-    if (cudaError_t e = refuse_in_capture()) return e;
-    if (told_to_fail()) return remember(cudaErrorMemoryAllocation);
-    if (!n) return cudaSuccess;
-    size_t bytes = in_pages(n);
-    if (n > options().memory || (type == cudaMemoryTypeDevice && used(device) + n > options().memory))
-        return remember(cudaErrorMemoryAllocation);
-    long  offset = extend_shared_file(bytes);
-    Range pages  = offset < 0 ? Range{nullptr, 0} : map_pages(bytes, shared_file, offset);
-    if (!pages.start) return remember(cudaErrorMemoryAllocation);
-    fill_garbage(pages.start, pages.bytes);
-    char* start = add(pages, n, type, offset, false);
-    (void)VALGRIND_MAKE_MEM_NOACCESS(pages.start, pages.bytes);
-    (void)VALGRIND_MAKE_MEM_UNDEFINED(start, n);
-    set_view(VIEW_HOST);
-    *out = start;
-    return cudaSuccess;
+    return api([&] {
+        catch_faults();
+        require(out != nullptr);
+        *out = nullptr;
+        refuse_in_capture();
+        counts.allocations++;
+        if (allocations_to_failure() > 0) require(--allocations_to_failure() > 0, cudaErrorMemoryAllocation);
+        if (!n) return;
+        size_t before = type == cudaMemoryTypeDevice ? used() : 0, bytes = in_pages(n);
+        require(n <= options().memory - before, cudaErrorMemoryAllocation);
+        long  offset = extend_shared_file(bytes);
+        Range pages  = offset < 0 ? Range{nullptr, 0} : map_pages(bytes, shared_file, offset);
+        require(pages.start, cudaErrorMemoryAllocation);
+        fill_garbage(pages.start, pages.bytes);
+        *out = add(pages, n, type, offset, false);
+        (void)VALGRIND_MAKE_MEM_NOACCESS(pages.start, pages.bytes);
+        (void)VALGRIND_MAKE_MEM_UNDEFINED(*out, n);
+    });
 }
 
 // The few bytes between the end and the guard page: still garbage, or somebody wrote there.
@@ -303,7 +291,7 @@ static void check_end(const char* start, const Allocation& a)
             fail("byte %td of an allocation of %zu bytes was written", p - start, a.bytes);
 }
 
-void release_now(void* start)
+static void release(void* start)
 {
     auto it = live.find((char*)start);
     if (it == live.end()) fail("freed twice, or never allocated: %p", start);
@@ -316,44 +304,39 @@ void release_now(void* start)
     retire(a.pages);
 }
 
-// Frees after all work that might still use the memory, as cudaFree does.
+// Waits for all work that might still use the memory, as cudaFree does.
 static cudaError_t free_after_work(void* p, bool host)
 {
-    Lock lock;
-    if (!p) return cudaSuccess;
-    if (cudaError_t e = refuse_in_capture()) return e;
-    drain_all();
-    auto it = live.find((char*)p);
-    if (it == live.end() || !it->second.pages.start || (it->second.type == cudaMemoryTypeHost) != host)
-        return remember(cudaErrorInvalidValue);
-    release_now(p);
-    return cudaSuccess;
+    return api([=] {
+        refuse_in_capture();
+        drain_all();
+        auto it = live.find((char*)p);
+        if (!p) return;
+        require(it != live.end() && it->second.pages.start &&
+                (it->second.type == cudaMemoryTypeHost) == host);
+        release(p);
+    });
 }
 
-// ---- copies
+// ---- what copies may be asked for
 
-cudaError_t check_range(const void* start, size_t bytes)
+void check_range(const void* start, size_t bytes)
 {
     auto it = find(start);
-    if (!bytes) return cudaSuccess;
-    if (it == live.end() || (char*)start + bytes > it->first + it->second.bytes)
-        return remember(cudaErrorInvalidValue);
-    return cudaSuccess;
+    require(!bytes || (it != live.end() && (char*)start + bytes <= it->first + it->second.bytes));
 }
 
-cudaError_t check_copy(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind)
+static void check_side(const void* start, size_t bytes, bool known, bool on_device)
 {
-    if (!bytes) return cudaSuccess;
-    if ((unsigned)kind > cudaMemcpyDefault) return remember(cudaErrorInvalidMemcpyDirection);
-    if ((!is_pageable(to) && check_range(to, bytes)) || (!is_pageable(from) && check_range(from, bytes)))
-        return remember(cudaErrorInvalidValue);
-    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    if (kind == cudaMemcpyDefault) return cudaSuccess;
-    if ((to_device && is_pageable(to)) || (!to_device && is_device_memory(to)) ||
-        (from_device && is_pageable(from)) || (!from_device && is_device_memory(from)))
-        return remember(cudaErrorInvalidValue);
-    return cudaSuccess;
+    if (!is_pageable(start)) check_range(start, bytes);
+    require(!known || (on_device ? !is_pageable(start) : !is_device_memory(start)));
+}
+void check_copy(const void* to, size_t to_bytes, const void* from, size_t from_bytes, cudaMemcpyKind kind)
+{
+    bool known = kind != cudaMemcpyDefault;
+    require((unsigned)kind <= cudaMemcpyDefault, cudaErrorInvalidMemcpyDirection);
+    check_side(to, to_bytes, known, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice);
+    check_side(from, from_bytes, known, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice);
 }
 
 } // namespace simt
@@ -361,11 +344,6 @@ cudaError_t check_copy(const void* to, const void* from, size_t bytes, cudaMemcp
 // ---- the runtime's functions
 
 using namespace simt;
-
-#define SIMT_SANITIZER_HOOK(name, ...)                                                                             \
-    extern "C" void name(__VA_ARGS__) { print_position(); }
-SIMT_SANITIZER_HOOK(__asan_on_error)
-SIMT_SANITIZER_HOOK(__tsan_on_report, void*)
 
 cudaError_t cudaMalloc(void** p, size_t n) { return allocate(p, n, cudaMemoryTypeDevice); }
 cudaError_t cudaMallocManaged(void** p, size_t n, unsigned) { return allocate(p, n, cudaMemoryTypeManaged); }
@@ -376,65 +354,68 @@ cudaError_t cudaFree(void* p) { return free_after_work(p, false); }
 cudaError_t cudaFreeHost(void* p) { return free_after_work(p, true); }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream)
 {
-    Lock lock;
-    if (!p) return cudaSuccess;
-    if (cudaError_t e = refuse_in_capture()) return e;
-    return (cudaError_t)enqueue(stream, [p] { release_now(p); });
+    return api([=] {
+        refuse_in_capture();
+        if (p)
+            put(
+                stream, [p] { release(p); }, VIEW_ALL);
+    });
 }
 
 static cudaError_t adopt(void* p, size_t n, cudaMemoryType type)
 {
-    Lock lock;
-    catch_faults();
-    if (!p || !n) return remember(cudaErrorInvalidValue);
-    if (find(p) != live.end()) return remember(cudaErrorHostMemoryAlreadyRegistered);
-    live[(char*)p] = {n, type, device, {nullptr, 0}, 0, false, true};
-    return cudaSuccess;
+    return api([=] {
+        catch_faults();
+        require(p && n);
+        require(is_pageable(p), cudaErrorHostMemoryAlreadyRegistered);
+        live[(char*)p] = {n, type, current_device(), {nullptr, 0}, 0, false, true};
+    });
 }
 cudaError_t cudaHostRegister(void* p, size_t n, unsigned) { return adopt(p, n, cudaMemoryTypeHost); }
 cudaError_t cudaHostUnregister(void* p)
 {
-    Lock lock;
-    auto it = live.find((char*)p);
-    if (it == live.end() || it->second.pages.start) return remember(cudaErrorHostMemoryNotRegistered);
-    drain_all();
-    live.erase(it);
-    return cudaSuccess;
+    return api([=] {
+        auto it = live.find((char*)p);
+        require(it != live.end() && !it->second.pages.start, cudaErrorHostMemoryNotRegistered);
+        drain_all();
+        live.erase(it);
+    });
 }
 cudaError_t simt_register_symbol(void* symbol, size_t n)
 {
-    Lock lock;
-    return find(symbol) == live.end() ? adopt(symbol, n, cudaMemoryTypeManaged) : cudaSuccess;
+    return is_pageable(symbol) ? adopt(symbol, n, cudaMemoryTypeManaged) : cudaSuccess;
 }
 cudaError_t cudaHostGetDevicePointer(void** p, void* host, unsigned)
 {
-    Lock lock;
-    if (is_pageable(host) || is_device_memory(host)) return remember(cudaErrorInvalidValue);
-    *p = host;
-    return cudaSuccess;
+    return api([=] {
+        require(!is_pageable(host) && !is_device_memory(host));
+        *p = host;
+    });
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* into, const void* p)
 {
-    Lock lock;
-    auto it = find(p);
-    *into   = {cudaMemoryTypeUnregistered, -1, nullptr, nullptr};
-    if (it == live.end()) return cudaSuccess;
-    bool host = it->second.type != cudaMemoryTypeDevice;
-    *into     = {it->second.type, it->second.device, (void*)p, host ? (void*)p : nullptr};
-    return cudaSuccess;
+    return api([=] {
+        auto it = find(p);
+        *into   = {cudaMemoryTypeUnregistered, -1, nullptr, nullptr};
+        if (it == live.end()) return;
+        bool host = it->second.type != cudaMemoryTypeDevice;
+        *into     = {it->second.type, it->second.device, (void*)p, host ? (void*)p : nullptr};
+    });
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total)
 {
-    Lock lock;
-    *total = options().memory;
-    *free  = *total - used(device);
-    return cudaSuccess;
+    return api([=] {
+        *total = options().memory;
+        *free  = *total - used();
+    });
 }
+void   simt_fail_allocation(long n) { allocations_to_failure() = n; }
+size_t simt_live_allocations() { return live.size(); }
 
 // ---- memory of other processes
 
 struct IpcHandle {
-    int    process, file, device;
+    int    process, file;
     long   offset;
     size_t bytes;
 };
@@ -442,207 +423,39 @@ static_assert(sizeof(IpcHandle) <= sizeof(cudaIpcMemHandle_t));
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* p)
 {
-    Lock lock;
-    auto it = live.find((char*)p);
-    if (it == live.end() || it->second.type != cudaMemoryTypeDevice || it->second.imported)
-        return remember(cudaErrorInvalidValue);
-    IpcHandle h = {shared_file_owner, shared_file, it->second.device, it->second.offset, it->second.bytes};
-    memset(handle, 0, sizeof *handle);
-    memcpy(handle, &h, sizeof h);
-    return cudaSuccess;
+    return api([=] {
+        auto it = live.find((char*)p);
+        require(it != live.end() && it->second.type == cudaMemoryTypeDevice && !it->second.imported);
+        IpcHandle h = {shared_file_owner, shared_file, it->second.offset, it->second.bytes};
+        memset(handle, 0, sizeof *handle);
+        memcpy(handle, &h, sizeof h);
+    });
 }
 
 cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned)
 {
-    Lock      lock;
-    IpcHandle h;
-    char      path[64];
-    catch_faults();
-    memcpy(&h, &handle, sizeof h);
-    if (h.process == getpid()) return remember(cudaErrorDeviceUninitialized);
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.file);
-    int file = open(path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return remember(cudaErrorInvalidResourceHandle);
-    Range pages = map_pages(in_pages(h.bytes), file, h.offset);
-    close(file);
-    if (!pages.start) return remember(cudaErrorMemoryAllocation);
-    *p = add(pages, h.bytes, cudaMemoryTypeDevice, h.offset, true);
-    set_view(VIEW_HOST);
-    return cudaSuccess;
+    return api([=] {
+        IpcHandle h;
+        char      path[64];
+        catch_faults();
+        memcpy(&h, &handle, sizeof h);
+        require(h.process != getpid(), cudaErrorDeviceUninitialized);
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.file);
+        int file = open(path, O_RDWR | O_CLOEXEC);
+        require(file >= 0, cudaErrorInvalidResourceHandle);
+        Range pages = map_pages(in_pages(h.bytes), file, h.offset);
+        close(file);
+        require(pages.start, cudaErrorMemoryAllocation);
+        *p = add(pages, h.bytes, cudaMemoryTypeDevice, h.offset, true);
+    });
 }
 
 cudaError_t cudaIpcCloseMemHandle(void* p)
 {
-    Lock lock;
-    auto it = live.find((char*)p);
-    if (it == live.end() || !it->second.imported) return remember(cudaErrorInvalidValue);
-    drain_all();
-    release_now(p);
-    return cudaSuccess;
-}
-
-// ---- peers
-
-cudaError_t cudaDeviceCanAccessPeer(int* can, int from, int to)
-{
-    if (!is_device_number(from) || !is_device_number(to)) return remember(cudaErrorInvalidDevice);
-    *can = from != to && options().peer;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    Lock lock;
-    if (!is_device_number(peer) || peer == device) return remember(cudaErrorInvalidDevice);
-    if (flags) return remember(cudaErrorInvalidValue);
-    if (!options().peer) return remember(cudaErrorPeerAccessUnsupported);
-    if (peers[device][peer]) return remember(cudaErrorPeerAccessAlreadyEnabled);
-    peers[device][peer] = true;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceDisablePeerAccess(int peer)
-{
-    Lock lock;
-    if (!is_device_number(peer)) return remember(cudaErrorInvalidDevice);
-    if (!peers[device][peer]) return remember(cudaErrorPeerAccessNotEnabled);
-    peers[device][peer] = false;
-    return cudaSuccess;
-}
-
-// ---- errors, devices
-
-cudaError_t cudaGetLastError()
-{
-    cudaError_t error = last_error;
-    last_error        = cudaSuccess;
-    return error;
-}
-cudaError_t cudaPeekAtLastError() { return last_error; }
-const char* cudaGetErrorName(cudaError_t error)
-{
-#define SIMT_NAME(name, value, text) if (error == name) return #name;
-    SIMT_ERRORS(SIMT_NAME)
-    return "unrecognized error code";
-}
-const char* cudaGetErrorString(cudaError_t error)
-{
-#define SIMT_TEXT(name, value, text) if (error == name) return text;
-    SIMT_ERRORS(SIMT_TEXT)
-    return "unrecognized error code";
-}
-cudaError_t cudaRuntimeGetVersion(int* version)
-{
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
-cudaError_t cudaGetDeviceCount(int* n)
-{
-    *n = options().devices;
-    return *n ? cudaSuccess : remember(cudaErrorNoDevice);
-}
-cudaError_t cudaGetDevice(int* d)
-{
-    *d = device;
-    return cudaSuccess;
-}
-cudaError_t cudaSetDevice(int d)
-{
-    if (!is_device_number(d)) return remember(cudaErrorInvalidDevice);
-    device = d;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest)
-{
-    *least = *greatest = 0;
-    return cudaSuccess;
-}
-
-// A small device: few multiprocessors, so that grids which fill the machine stay short.
-enum { PROCESSORS = 2, THREADS_EACH = 2048, SHARED = 48 << 10, SHARED_OPTIN = 227 << 10, SHARED_EACH = 228 << 10 };
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int d)
-{
-    if (!is_device_number(d)) return remember(cudaErrorInvalidDevice);
-    switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = 1024; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = SHARED; break;
-    case cudaDevAttrWarpSize: *value = 32; break;
-    case cudaDevAttrMultiProcessorCount: *value = PROCESSORS; break;
-    case cudaDevAttrCanMapHostMemory: *value = 1; break;
-    case cudaDevAttrL2CacheSize: *value = 4 << 20; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = THREADS_EACH; break;
-    case cudaDevAttrUnifiedAddressing: *value = 1; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 8; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = SHARED_EACH; break;
-    case cudaDevAttrManagedMemory: *value = 1; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = SHARED_OPTIN; break;
-    default: return remember(cudaErrorInvalidValue);
-    }
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int d)
-{
-    if (!is_device_number(d)) return remember(cudaErrorInvalidDevice);
-    *p = {};
-    snprintf(p->name, sizeof p->name, "simt device %d", d);
-    p->totalGlobalMem              = options().memory;
-    p->sharedMemPerBlock           = SHARED;
-    p->sharedMemPerBlockOptin      = SHARED_OPTIN;
-    p->sharedMemPerMultiprocessor  = SHARED_EACH;
-    p->major                       = 8;
-    p->multiProcessorCount         = PROCESSORS;
-    p->maxThreadsPerBlock          = 1024;
-    p->maxThreadsPerMultiProcessor = THREADS_EACH;
-    p->warpSize                    = 32;
-    p->l2CacheSize                 = 4 << 20;
-    p->canMapHostMemory = p->unifiedAddressing = 1;
-    return cudaSuccess;
-}
-
-cudaError_t simt_occupancy(int* blocks, int threads, size_t shared_bytes)
-{
-    if (threads < 1 || threads > 1024 || shared_bytes > SHARED_OPTIN) return remember(cudaErrorInvalidValue);
-    int by_shared = shared_bytes ? SHARED_EACH / (int)shared_bytes : 32;
-    *blocks       = std::min({32, THREADS_EACH / ((threads + 31) & ~31), by_shared});
-    return cudaSuccess;
-}
-
-static std::map<const void*, int>& shared_limits() // of kernels that may have more than 48 KiB
-{
-    static std::map<const void*, int> limits;
-    return limits;
-}
-cudaError_t simt_set_attribute(const void* function, cudaFuncAttribute attribute, int value)
-{
-    Lock lock;
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-    if (!function) return remember(cudaErrorInvalidDeviceFunction);
-    if (value < 0 || value > SHARED_OPTIN) return remember(cudaErrorInvalidValue);
-    shared_limits()[function] = value;
-    return cudaSuccess;
-}
-
-int simt::check_launch(const void* function, dim3 grid, dim3 block, size_t shared_bytes)
-{
-    Lock   lock;
-    size_t threads = (size_t)block.x * block.y * block.z;
-    if (!function) return remember(cudaErrorInvalidDeviceFunction);
-    if (threads < 1 || threads > 1024 || block.z > 64 || grid.x < 1 || grid.x > 0x7fffffffu || grid.y < 1 ||
-        grid.y > 65535 || grid.z < 1 || grid.z > 65535)
-        return remember(cudaErrorInvalidConfiguration);
-    auto it = shared_limits().find(function);
-    if (shared_bytes > (size_t)(it == shared_limits().end() ? (int)SHARED : it->second))
-        return remember(cudaErrorInvalidValue);
-    return cudaSuccess;
-}
-
-void simt_fail_allocation(long n) { allocations_to_failure() = n; }
-simt_statistics simt_get_statistics() { return counts; }
-size_t simt_live_allocations()
-{
-    Lock lock;
-    return live.size();
+    return api([=] {
+        auto it = live.find((char*)p);
+        require(it != live.end() && it->second.imported);
+        drain_all();
+        release(p);
+    });
 }

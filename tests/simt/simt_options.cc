@@ -72,15 +72,25 @@ uint64_t random_word()
 }
 uint64_t random_below(uint64_t n) { return random_word() % n; }
 
+static volatile char* fill_words(volatile char* p, size_t words, uint64_t word)
+{
+#if defined(__x86_64__)
+    asm volatile("rep stosq" : "+D"(p), "+c"(words) : "a"(word) : "memory");
+#else
+    for (; words; words--, p += 8) *(volatile uint64_t*)p = word;
+#endif
+    return p;
+}
+
 void fill_garbage(void* start, size_t bytes)
 {
-    const int poison = options().poison;
-    uint64_t  word   = (unsigned)poison * 0x0101010101010101u;
-    auto*     p      = (volatile unsigned char*)start;
-    auto*     end    = p + bytes;
-    for (; p < end && (uintptr_t)p % 8; p++) *p = (unsigned char)(poison < 0 ? random_word() : word);
-    for (; end - p >= 8; p += 8) *(volatile uint64_t*)p = poison < 0 ? random_word() : word;
-    for (; p < end; p++) *p = (unsigned char)(poison < 0 ? random_word() : word);
+    const int      poison = options().poison;
+    volatile char* p      = (char*)start;
+    volatile char* end    = p + bytes;
+    for (; p < end && (uintptr_t)p % 8; p++) *p = (char)(poison < 0 ? random_word() : (uint64_t)poison);
+    if (poison >= 0) p = fill_words(p, (size_t)(end - p) / 8, (unsigned)poison * 0x0101010101010101u);
+    for (; end - p >= 8; p += 8) *(volatile uint64_t*)p = random_word();
+    for (; p < end; p++) *p = (char)(poison < 0 ? random_word() : (uint64_t)poison);
 }
 
 } // namespace simt

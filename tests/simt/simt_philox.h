@@ -1,5 +1,5 @@
-// simt_philox.h - cuRAND's Philox4x32-10 generator, for machines without cuRAND's headers: the same words, names and
-// state. Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3 (SC'11).
+// simt_philox.h - cuRAND's Philox4x32-10 generator, for machines without cuRAND's headers: the same words,
+// names and state. Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3 (SC'11).
 #ifndef SIMT_PHILOX_H
 #define SIMT_PHILOX_H
 #include "cuda_runtime.h"
@@ -17,7 +17,8 @@ inline uint4 curand_Philox4x32_10(uint4 c, uint2 key)
 {
     for (int round = 0; round < 10; round++) {
         unsigned long long a = 0xD2511F53ull * c.x, b = 0xCD9E8D57ull * c.z;
-        c = make_uint4((unsigned)(b >> 32) ^ c.y ^ key.x, (unsigned)b, (unsigned)(a >> 32) ^ c.w ^ key.y, (unsigned)a);
+        c = make_uint4((unsigned)(b >> 32) ^ c.y ^ key.x, (unsigned)b, (unsigned)(a >> 32) ^ c.w ^ key.y,
+                       (unsigned)a);
         key.x += 0x9E3779B9u;
         key.y += 0xBB67AE85u;
     }
@@ -28,14 +29,14 @@ inline uint4 curand_Philox4x32_10(uint4 c, uint2 key)
 inline bool add_to(unsigned& low, unsigned& high, unsigned long long n)
 {
     unsigned long long sum = (low | (unsigned long long)high << 32) + n;
-    low  = (unsigned)sum;
-    high = (unsigned)(sum >> 32);
+    low                    = (unsigned)sum;
+    high                   = (unsigned)(sum >> 32);
     return sum < n;
 }
 inline void advance(curandStatePhilox4_32_10_t* s, unsigned long long blocks)
 {
     if (add_to(s->ctr.x, s->ctr.y, blocks)) add_to(s->ctr.z, s->ctr.w, 1);
-    s->output = curand_Philox4x32_10(s->ctr, s->key);
+    s->output = simt_philox::curand_Philox4x32_10(s->ctr, s->key);
 }
 
 inline void skipahead(unsigned long long n, curandStatePhilox4_32_10_t* s)
@@ -47,7 +48,7 @@ inline void skipahead(unsigned long long n, curandStatePhilox4_32_10_t* s)
 inline void skipahead_sequence(unsigned long long n, curandStatePhilox4_32_10_t* s)
 {
     add_to(s->ctr.z, s->ctr.w, n);
-    s->output = curand_Philox4x32_10(s->ctr, s->key);
+    s->output = simt_philox::curand_Philox4x32_10(s->ctr, s->key);
 }
 inline void curand_init(unsigned long long seed, unsigned long long sequence, unsigned long long offset,
                         curandStatePhilox4_32_10_t* s)

@@ -1,5 +1,6 @@
-// simt_run.cc - runs a grid: block after block, each CUDA thread on a fiber of its own, which goes on until it must
-// wait for others. Who is next, when a warp's lanes or a block's threads have all come, and what is an error.
+// simt_run.cc - runs a grid: block after block, each CUDA thread on a fiber of its own, which goes on until
+// it must wait for others. Who is next, when a warp's lanes or a block's threads have all come, and what is
+// an error.
 #include "simt_core.h"
 
 #include <algorithm>
@@ -16,12 +17,13 @@ namespace simt {
 
 enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, NOBODY = -1 };
 
-// ---- state of the running block. No allocation while fibers run: sanitizers would see it done by a stranger.
+// ---- state of the running block. No allocation while fibers run: sanitizers would see it done by a
+// stranger.
 
 struct Thread {
     Fiber*     fiber; // null: not started
     uint3      index;
-    Collective what;  // that it waits at, and with what
+    Collective what; // that it waits at, and with what
     unsigned   mask;
     uint64_t   value, result;
     int        argument, width;
@@ -50,6 +52,7 @@ struct Barrier {
     void* sync;
 };
 
+static Options  opt;
 static Thread   threads[MAX_THREADS];
 static Warp     warps[MAX_WARPS];
 static Barrier  barrier;
@@ -65,23 +68,23 @@ static Range    dynamic;
 static uint64_t atomics_since_progress;
 static bool     running;
 
-bool        in_kernel() { return running && current != NOBODY; }
-const void* running_kernel() { return running ? kernel.function : nullptr; }
-int         threads_in_block() { return num_threads; }
-unsigned    lane() { return (unsigned)current % WARP; }
-void*       dynamic_shared() { return dynamic.start; }
+bool     in_kernel() { return running && current != NOBODY; }
+int      threads_in_block() { return num_threads; }
+unsigned lane() { return (unsigned)current % WARP; }
+void*    dynamic_shared() { return dynamic.start; }
 
-static Warp&    warp_of(int thread) { return warps[thread / WARP]; }
-static unsigned bit_of(int thread) { return 1u << thread % WARP; }
+static Warp&    warp_of(int thread) { return warps[(unsigned)thread / WARP]; }
+static unsigned bit_of(int thread) { return 1u << (unsigned)thread % WARP; }
 
 // ---- reports
 
 static const char* name_of(Collective what)
 {
-    static const char* names[] = {"__syncthreads", "__syncwarp", "__ballot_sync", "__all_sync", "__any_sync",
-        "__match_any_sync", "__match_all_sync", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync",
-        "__shfl_xor_sync", "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync",
-        "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync"};
+    static const char* names[] = {
+#define SIMT_NAME(kind, name) name,
+        SIMT_COLLECTIVES(SIMT_NAME)
+#undef SIMT_NAME
+    };
     return names[what];
 }
 
@@ -93,7 +96,8 @@ static std::string state_of(int thread)
     if (warp.exited & bit_of(thread)) return "exited";
     if (thread == current) return "running";
     if (warp.ready & bit_of(thread)) return t.fiber ? "ready" : "not started";
-    snprintf(text, sizeof text, "waiting at %s, mask %08x, %s:%d", name_of(t.what), t.mask, t.site.file, t.site.line);
+    snprintf(text, sizeof text, "waiting at %s, mask %08x, %s:%d", name_of(t.what), t.mask, t.site.file,
+             t.site.line);
     return text;
 }
 
@@ -101,8 +105,8 @@ void print_position()
 {
     if (!in_kernel()) return;
     fprintf(stderr, "simt: kernel %s\nsimt: block (%u,%u,%u) thread (%u,%u,%u)\n",
-            function_name(kernel.function).c_str(), blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y,
-            threadIdx.z);
+            function_name(kernel.function).c_str(), blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x,
+            threadIdx.y, threadIdx.z);
     for (int first = 0, next; first < num_threads; first = next) {
         std::string state = state_of(first);
         for (next = first + 1; next < num_threads && state_of(next) == state;) next++;
@@ -135,24 +139,24 @@ void fail(const char* format, ...)
 static int next_lane(const Warp& warp)
 {
     unsigned ready = warp.ready, ahead;
-    switch (options().order) {
-    case Options::FORWARD:
-        ahead = ready & ~1u << warp.last;
-        return __builtin_ctz(ahead ? ahead : ready);
+    switch (opt.order) {
+    case Options::FORWARD: ahead = ready & ~1u << warp.last; return __builtin_ctz(ahead ? ahead : ready);
     case Options::REVERSE:
         ahead = ready & ((1u << warp.last) - 1);
         return 31 - __builtin_clz(ahead ? ahead : ready);
     default:
-        for (uint64_t skip = random_below((uint64_t)__builtin_popcount(ready)); skip > 0; skip--) ready &= ready - 1;
+        for (uint64_t skip = random_below((uint64_t)__builtin_popcount(ready)); skip > 0; skip--)
+            ready &= ready - 1;
         return __builtin_ctz(ready);
     }
 }
 
-// A warp goes on until all its lanes wait, so that its collectives are soon complete and its stacks stay in cache.
+// A warp goes on until all its lanes wait, so that its collectives are soon complete and its stacks stay in
+// cache.
 static int next_thread(int warp)
 {
-    if (options().order == Options::RANDOM) warp = (int)random_below((uint64_t)num_warps);
-    int step = options().order == Options::REVERSE ? num_warps - 1 : 1;
+    if (opt.order == Options::RANDOM) warp = (int)random_below((uint64_t)num_warps);
+    int step = opt.order == Options::REVERSE ? num_warps - 1 : 1;
     for (int i = 0; i < num_warps; i++, warp = (warp + step) % num_warps)
         if (warps[warp].ready) return warp * WARP + next_lane(warps[warp]);
     return NOBODY;
@@ -203,62 +207,70 @@ static void yield()
 
 // ---- warp collectives
 
+// The lanes of a mask, lowest first: for (unsigned left = mask; left; left &= left - 1) lane = lowest(left).
+static int lowest(unsigned lanes) { return __builtin_ctz(lanes); }
+
 // A lane that reads one which is not in the mask gets garbage.
 static uint64_t shuffle(const Thread* lanes, unsigned arrived, int lane)
 {
-    const Thread& t      = lanes[lane];
-    int           begin  = lane & ~(t.width - 1), end = begin + t.width, source = lane;
-    switch (t.what) {
-    case SHFL: source = begin + (t.argument & (t.width - 1)); break;
-    case SHFL_UP: source = lane - t.argument < begin ? lane : lane - t.argument; break;
-    case SHFL_DOWN: source = lane + t.argument >= end ? lane : lane + t.argument; break;
-    default: source = (lane ^ t.argument) >= end ? lane : lane ^ t.argument; // SHFL_XOR: earlier segments too
-    }
-    bool there = source >= 0 && source < WARP && (arrived >> source & 1);
-    return there ? lanes[source].value : 0xDEADBEEFDEADBEEFu;
+    const Thread& t     = lanes[lane];
+    int           begin = lane & ~(t.width - 1), end = begin + t.width, from = lane;
+    if (t.what == SHFL) from = begin + (t.argument & (t.width - 1));
+    if (t.what == SHFL_UP && lane - t.argument >= begin) from = lane - t.argument;
+    if (t.what == SHFL_DOWN && lane + t.argument < end) from = lane + t.argument;
+    if (t.what == SHFL_XOR && (lane ^ t.argument) < end) from = lane ^ t.argument; // earlier segments too
+    return from >= 0 && (arrived >> from & 1) ? lanes[from].value : 0xDEADBEEFDEADBEEFu;
 }
 
-static unsigned reduce(Collective what, unsigned a, unsigned b)
+static unsigned vote(const Thread* lanes, unsigned arrived)
 {
-    switch (what) {
-    case REDUCE_ADD: return a + b;
-    case REDUCE_MIN: return std::min(a, b);
-    case REDUCE_MAX: return std::max(a, b);
-    case REDUCE_MIN_SIGNED: return (unsigned)std::min((int)a, (int)b);
-    case REDUCE_MAX_SIGNED: return (unsigned)std::max((int)a, (int)b);
-    case REDUCE_AND: return a & b;
-    case REDUCE_OR: return a | b;
-    default: return a ^ b;
-    }
+    unsigned yes = 0;
+    for (unsigned left = arrived; left; left &= left - 1)
+        if (lanes[lowest(left)].value) yes |= left & -left;
+    return yes;
 }
 
-static void set_results(Thread* lanes, const Gathering& g)
+static unsigned equal_to(const Thread* lanes, unsigned arrived, uint64_t value)
 {
-    int      first  = __builtin_ctz(g.arrived);
-    unsigned votes  = 0, total = (unsigned)lanes[first].value;
-    unsigned equal[WARP] = {}; // lanes with the same value as this one
-    for (unsigned left = g.arrived; left; left &= left - 1) {
-        int l = __builtin_ctz(left);
-        if (lanes[l].value) votes |= 1u << l;
-        if (l != first && g.what >= REDUCE_ADD) total = reduce(g.what, total, (unsigned)lanes[l].value);
-        if (g.what == MATCH_ANY || g.what == MATCH_ALL)
-            for (unsigned other = g.arrived; other; other &= other - 1)
-                if (lanes[__builtin_ctz(other)].value == lanes[l].value) equal[l] |= other & -other;
-    }
-    for (unsigned left = g.arrived; left; left &= left - 1) {
-        int l = __builtin_ctz(left);
-        switch (g.what) {
-        case SYNCWARP: break;
-        case BALLOT: lanes[l].result = votes; break;
-        case ALL: lanes[l].result = votes == g.arrived; break;
-        case ANY: lanes[l].result = votes != 0; break;
-        case MATCH_ANY: lanes[l].result = equal[l]; break;
-        case MATCH_ALL: lanes[l].result = equal[l] == g.arrived ? g.arrived : 0; break;
-        case SHFL: case SHFL_UP: case SHFL_DOWN: case SHFL_XOR:
-            lanes[l].result = shuffle(lanes, g.arrived, l);
-            break;
-        default: lanes[l].result = total;
+    unsigned equal = 0;
+    for (unsigned left = arrived; left; left &= left - 1)
+        if (lanes[lowest(left)].value == value) equal |= left & -left;
+    return equal;
+}
+
+static unsigned reduce(const Thread* lanes, unsigned arrived, Collective what)
+{
+    unsigned a = (unsigned)lanes[lowest(arrived)].value;
+    for (unsigned left = arrived & (arrived - 1); left; left &= left - 1) {
+        unsigned b = (unsigned)lanes[lowest(left)].value;
+        switch (what) {
+        case REDUCE_ADD: a += b; break;
+        case REDUCE_MIN: a = std::min(a, b); break;
+        case REDUCE_MAX: a = std::max(a, b); break;
+        case REDUCE_MIN_SIGNED: a = (unsigned)std::min((int)a, (int)b); break;
+        case REDUCE_MAX_SIGNED: a = (unsigned)std::max((int)a, (int)b); break;
+        case REDUCE_AND: a &= b; break;
+        case REDUCE_OR: a |= b; break;
+        default: a ^= b;
         }
+    }
+    return a;
+}
+
+static void set_results(Thread* lanes, unsigned arrived, Collective what)
+{
+    unsigned common = 0; // what all lanes get
+    if (what == SYNCWARP) return;
+    if (what <= ANY) common = vote(lanes, arrived);
+    if (what == ALL) common = common == arrived;
+    if (what == ANY) common = common != 0;
+    if (what >= REDUCE_ADD) common = reduce(lanes, arrived, what);
+    for (unsigned left = arrived; left; left &= left - 1) {
+        Thread& t = lanes[lowest(left)];
+        if (what >= SHFL && what <= SHFL_XOR) t.result = shuffle(lanes, arrived, lowest(left));
+        else if (what == MATCH_ANY || what == MATCH_ALL) t.result = equal_to(lanes, arrived, t.value);
+        else t.result = common;
+        if (what == MATCH_ALL && t.result != arrived) t.result = 0;
     }
 }
 
@@ -271,24 +283,27 @@ static void check_mask(const Thread& t, const Warp& warp, int lane)
 {
     const char* name = name_of(t.what);
     if (!(t.mask >> lane & 1))
-        fail("%s at %s:%d: lane %d is not in its own mask %08x", name, t.site.file, t.site.line, lane, t.mask);
-    if ((t.mask & warp.exited) && !options().lax)
+        fail("%s at %s:%d: lane %d is not in its own mask %08x", name, t.site.file, t.site.line, lane,
+             t.mask);
+    if ((t.mask & warp.exited) && !opt.lax)
         fail("%s at %s:%d: mask %08x names lanes %08x, which have exited or do not exist", name, t.site.file,
              t.site.line, t.mask, t.mask & warp.exited);
     if (t.width < 1 || t.width > WARP || (t.width & (t.width - 1)))
         fail("%s at %s:%d: width %d", name, t.site.file, t.site.line, t.width);
 }
 
-// The gathering that the calling lane belongs to. Two that wait for each other's lanes never complete: divergence.
-// A lane may well be named by one while it first goes through another, without the lanes that wait for it.
+// The gathering that the calling lane belongs to. Two that wait for each other's lanes never complete:
+// divergence. A lane may well be named by one while it first goes through another, without the lanes that
+// wait for it.
 static Gathering& join(Warp& warp, const Thread& t, int lane)
 {
     for (int i = 0; i < warp.gatherings; i++) {
-        Gathering& g = warp.gathering[i];
-        bool       same_place = options().lax || same_site(g.site, t.site);
+        Gathering& g          = warp.gathering[i];
+        bool       same_place = opt.lax || same_site(g.site, t.site);
         if (g.what == t.what && g.mask == t.mask && same_place) return g;
         if ((g.mask >> lane & 1) && (t.mask & g.arrived))
-            fail("divergent warp: lane %d is at %s, mask %08x (%s:%d); lanes %08x wait for it at %s, mask %08x (%s:%d)",
+            fail("divergent warp: lane %d is at %s, mask %08x (%s:%d); "
+                 "lanes %08x wait for it at %s, mask %08x (%s:%d)",
                  lane, name_of(t.what), t.mask, t.site.file, t.site.line, g.arrived, name_of(g.what), g.mask,
                  g.site.file, g.site.line);
     }
@@ -301,7 +316,7 @@ static Gathering& join(Warp& warp, const Thread& t, int lane)
 static bool complete(Warp& warp, Gathering& g, unsigned self)
 {
     if ((g.mask & ~warp.exited) != g.arrived) return false;
-    set_results(threads + (&warp - warps) * WARP, g);
+    set_results(threads + (&warp - warps) * WARP, g.arrived, g.what);
     warp.ready |= g.arrived & ~self;
     g = warp.gathering[--warp.gatherings];
     return true;
@@ -320,12 +335,12 @@ uint64_t warp_collective(Collective what, unsigned mask, uint64_t value, int arg
     t.site       = site;
     check_mask(t, warp, current % WARP);
     atomics_since_progress = 0;
-    Gathering& g    = join(warp, t, current % WARP);
-    void*      sync = what == SYNCWARP ? g.sync : nullptr; // only __syncwarp orders memory
+    Gathering& g           = join(warp, t, current % WARP);
+    void*      sync        = what == SYNCWARP ? g.sync : nullptr; // only __syncwarp orders memory
     g.arrived |= bit_of(current);
     tsan_release(sync);
     if (!complete(warp, g, bit_of(current))) wait();
-    else if (options().order == Options::RANDOM) yield();
+    else if (opt.order == Options::RANDOM) yield();
     tsan_acquire(sync);
     return t.result;
 }
@@ -344,15 +359,15 @@ static void release_barrier()
 int block_barrier(int predicate, Site site)
 {
     if (current == NOBODY) fail("__syncthreads on the host, at %s:%d", site.file, site.line);
-    Thread& t = threads[current];
-    t.what    = SYNCTHREADS;
-    t.site    = site;
-    t.mask    = 0;
+    Thread& t              = threads[current];
+    t.what                 = SYNCTHREADS;
+    t.site                 = site;
+    t.mask                 = 0;
     atomics_since_progress = 0;
-    if (barrier.arrived && !same_site(barrier.site, site) && !options().lax)
+    if (barrier.arrived && !same_site(barrier.site, site) && !opt.lax)
         fail("divergent __syncthreads: this thread is at %s:%d, others wait at %s:%d", site.file, site.line,
              barrier.site.file, barrier.site.line);
-    if (unfinished < num_threads && !options().lax)
+    if (unfinished < num_threads && !opt.lax)
         fail("__syncthreads at %s:%d: %d threads of the block have exited", site.file, site.line,
              num_threads - unfinished);
     void* sync   = barrier.sync;
@@ -368,7 +383,8 @@ int block_barrier(int predicate, Site site)
 
 // ---- atomics, fences
 
-// TSan knows no fences. Each counts as an acquire and a release of one object: hides a race or two, invents none.
+// TSan knows no fences. Each counts as an acquire and a release of one object: hides a race or two, invents
+// none.
 void fence()
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -381,13 +397,14 @@ void fence()
 void before_atomic()
 {
     if (current == NOBODY) return;
-    if (++atomics_since_progress > 200000000) fail("livelock: 200 million atomics, and no thread got anywhere");
-    if (options().preempt) before_load();
+    if (++atomics_since_progress > 200000000)
+        fail("livelock: 200 million atomics, and no thread got anywhere");
+    if (opt.preempt) before_load();
     else if (atomics_since_progress % 1024 == 0) yield();
 }
 void before_load()
 {
-    if (options().preempt && random_below(options().preempt) == 0) yield();
+    if (opt.preempt && random_below(opt.preempt) == 0) yield();
 }
 
 // ---- threads, blocks, grids
@@ -399,22 +416,22 @@ static void end_thread()
     unfinished--;
     atomics_since_progress = 0;
     tsan_release(done_sync);
-    if (barrier.arrived && !options().lax)
-        fail("a thread exits while %d others wait at __syncthreads, %s:%d", barrier.arrived, barrier.site.file,
-             barrier.site.line);
+    if (barrier.arrived && !opt.lax)
+        fail("a thread exits while %d others wait at __syncthreads, %s:%d", barrier.arrived,
+             barrier.site.file, barrier.site.line);
     if (barrier.arrived && barrier.arrived == unfinished) release_barrier();
     for (int i = warp.gatherings - 1; i >= 0; i--) {
         Gathering& g = warp.gathering[i];
         if (!(g.mask & bit_of(current))) continue;
-        if (!options().lax)
+        if (!opt.lax)
             fail("lane %d exits; lanes %08x wait for it at %s, mask %08x (%s:%d)", current % WARP, g.arrived,
                  name_of(g.what), g.mask, g.site.file, g.site.line);
         complete(warp, g, 0);
     }
 }
 
-// What every fiber does. A thread that has ended is followed on the same fiber by one that has not begun, so threads
-// that never wait cost no switch.
+// What every fiber does. A thread that has ended is followed on the same fiber by one that has not begun, so
+// threads that never wait cost no switch.
 static void thread_loop()
 {
     fiber_entered();
@@ -470,11 +487,11 @@ static void run_block(uint64_t number)
         warps[w].exited     = ~warps[w].ready;
         warps[w].at_barrier = 0;
         warps[w].gatherings = 0;
-        warps[w].last       = options().order == Options::REVERSE ? 0 : WARP - 1;
+        warps[w].last       = opt.order == Options::REVERSE ? 0 : WARP - 1;
     }
     for (int t = 0; t < num_threads; t++) threads[t].fiber = nullptr;
     poison_shared();
-    go_to(host, next_thread(options().order == Options::REVERSE ? num_warps - 1 : 0));
+    go_to(host, next_thread(opt.order == Options::REVERSE ? num_warps - 1 : 0));
 }
 
 static void number_threads(dim3 block)
@@ -491,7 +508,7 @@ static void allot_dynamic(size_t bytes)
 {
     static Range room; // grows; its end is what matters, since a guard page follows
     size_t       wanted = (bytes + 15) & ~(size_t)15;
-    if (room.bytes < wanted) room = guarded(wanted, 16, -1, 0);
+    if (room.bytes < wanted) room = guarded(wanted, 16);
     dynamic = {room.start + room.bytes - wanted, bytes};
 }
 
@@ -499,9 +516,10 @@ static void allot_dynamic(size_t bytes)
 void run_grid(dim3 grid, dim3 block, size_t shared_bytes, Kernel what)
 {
     if (running) fail("a kernel was launched from within a kernel");
+    opt             = options();
     uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z, at = 0, step = 1;
-    if (options().order == Options::REVERSE) at = step = std::max<uint64_t>(blocks - 1, 1);
-    if (options().order == Options::RANDOM) {
+    if (opt.order == Options::REVERSE) at = step = std::max<uint64_t>(blocks - 1, 1);
+    if (opt.order == Options::RANDOM) {
         at = random_below(blocks);
         do step = 1 + random_below(blocks);
         while (std::gcd(step, blocks) != 1);
@@ -517,12 +535,13 @@ void run_grid(dim3 grid, dim3 block, size_t shared_bytes, Kernel what)
     launch_sync = make_sync();
     done_sync   = make_sync();
     tsan_release(launch_sync);
-    watching    = watching || options().preempt;
-    running     = true;
+    watching = watching || opt.preempt;
+    running  = true;
     counts.launches++;
     for (uint64_t b = 0; b < blocks; b++, at = (at + step) % blocks) run_block(at % blocks);
     running = false;
     tsan_acquire(done_sync);
+    launch_sync = done_sync = nullptr;
 }
 
 } // namespace simt

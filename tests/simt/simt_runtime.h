@@ -6,34 +6,37 @@
 
 #define CUDART_VERSION 13000
 
-#define SIMT_ERRORS(X)                                                                                             \
-    X(cudaSuccess, 0, "no error")                                                                                  \
-    X(cudaErrorInvalidValue, 1, "invalid argument")                                                                \
-    X(cudaErrorMemoryAllocation, 2, "out of memory")                                                               \
-    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                          \
-    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                         \
-    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                    \
-    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                               \
-    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                                \
-    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                       \
-    X(cudaErrorDeviceUninitialized, 201, "invalid device context")                                                 \
-    X(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")               \
-    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                              \
-    X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                        \
-    X(cudaErrorNotReady, 600, "device not ready")                                                                  \
-    X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                    \
-    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                                      \
-    X(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped")    \
-    X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")          \
-    X(cudaErrorNotSupported, 801, "operation not supported")                                                       \
-    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                  \
-    X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")           \
-    X(cudaErrorStreamCaptureMerge, 902, "operation would result in a merge of separate capture sequences")         \
-    X(cudaErrorStreamCaptureUnmatched, 903, "capture was not ended in the same stream as it began")                \
-    X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                                   \
-    X(cudaErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")             \
-    X(cudaErrorStreamCaptureImplicit, 906, "operation would make the legacy stream depend on a capturing stream")  \
-    X(cudaErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream")      \
+#define SIMT_ERRORS(X)                                                                                       \
+    X(cudaSuccess, 0, "no error")                                                                            \
+    X(cudaErrorInvalidValue, 1, "invalid argument")                                                          \
+    X(cudaErrorMemoryAllocation, 2, "out of memory")                                                         \
+    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                    \
+    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                   \
+    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                              \
+    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                         \
+    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                          \
+    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                 \
+    X(cudaErrorDeviceUninitialized, 201, "invalid device context")                                           \
+    X(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")         \
+    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                        \
+    X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                  \
+    X(cudaErrorNotReady, 600, "device not ready")                                                            \
+    X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                              \
+    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                                \
+    X(cudaErrorHostMemoryAlreadyRegistered, 712,                                                             \
+      "part or all of the requested memory range is already mapped")                                         \
+    X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")    \
+    X(cudaErrorNotSupported, 801, "operation not supported")                                                 \
+    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")            \
+    X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")     \
+    X(cudaErrorStreamCaptureMerge, 902, "operation would result in a merge of separate capture sequences")   \
+    X(cudaErrorStreamCaptureUnmatched, 903, "capture was not ended in the same stream as it began")          \
+    X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                             \
+    X(cudaErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")       \
+    X(cudaErrorStreamCaptureImplicit, 906,                                                                   \
+      "operation would make the legacy stream depend on a capturing stream")                                 \
+    X(cudaErrorCapturedEvent, 907,                                                                           \
+      "operation not permitted on an event last recorded in a capturing stream")                             \
     X(cudaErrorUnknown, 999, "unknown error")
 #define SIMT_ERROR(name, value, text) name = value,
 enum cudaError { SIMT_ERRORS(SIMT_ERROR) };
@@ -41,48 +44,83 @@ enum cudaError { SIMT_ERRORS(SIMT_ERROR) };
 typedef enum cudaError cudaError_t;
 
 enum cudaMemcpyKind {
-    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
 };
-enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged
+};
 enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxSharedMemoryPerBlock = 8, cudaDevAttrWarpSize = 10,
-    cudaDevAttrMultiProcessorCount = 16, cudaDevAttrCanMapHostMemory = 19, cudaDevAttrL2CacheSize = 38,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39, cudaDevAttrUnifiedAddressing = 41,
-    cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81, cudaDevAttrManagedMemory = 83,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+    cudaDevAttrMaxThreadsPerBlock               = 1,
+    cudaDevAttrMaxSharedMemoryPerBlock          = 8,
+    cudaDevAttrWarpSize                         = 10,
+    cudaDevAttrMultiProcessorCount              = 16,
+    cudaDevAttrCanMapHostMemory                 = 19,
+    cudaDevAttrL2CacheSize                      = 38,
+    cudaDevAttrMaxThreadsPerMultiProcessor      = 39,
+    cudaDevAttrUnifiedAddressing                = 41,
+    cudaDevAttrComputeCapabilityMajor           = 75,
+    cudaDevAttrComputeCapabilityMinor           = 76,
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrManagedMemory                    = 83,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin     = 97
 };
-enum cudaLimit { cudaLimitStackSize = 0, cudaLimitMallocHeapSize = 2, cudaLimitMaxL2FetchGranularity = 5,
-                 cudaLimitPersistingL2CacheSize = 6 };
+enum cudaLimit {
+    cudaLimitStackSize             = 0,
+    cudaLimitMallocHeapSize        = 2,
+    cudaLimitMaxL2FetchGranularity = 5,
+    cudaLimitPersistingL2CacheSize = 6
+};
 enum cudaFuncAttribute {
-    cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9
+    cudaFuncAttributeMaxDynamicSharedMemorySize    = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
 enum cudaStreamCaptureMode {
-    cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed
 };
 enum cudaStreamCaptureStatus {
-    cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated
+    cudaStreamCaptureStatusNone,
+    cudaStreamCaptureStatusActive,
+    cudaStreamCaptureStatusInvalidated
 };
-constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventBlockingSync = 1,
-                   cudaEventDisableTiming = 2, cudaEventInterprocess = 4, cudaMemAttachGlobal = 1,
-                   cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
-                   cudaHostAllocWriteCombined = 4, cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1,
-                   cudaHostRegisterMapped = 2, cudaHostRegisterReadOnly = 8, cudaIpcMemLazyEnablePeerAccess = 1;
+constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0,
+                   cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4,
+                   cudaMemAttachGlobal = 1, cudaHostAllocDefault = 0, cudaHostAllocPortable = 1,
+                   cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4, cudaHostRegisterDefault = 0,
+                   cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2, cudaHostRegisterReadOnly = 8,
+                   cudaIpcMemLazyEnablePeerAccess = 1;
 
 typedef struct CUstream_st*    cudaStream_t;
 typedef struct CUevent_st*     cudaEvent_t;
 typedef struct CUgraph_st*     cudaGraph_t;
 typedef struct CUgraphExec_st* cudaGraphExec_t;
 #define cudaStreamLegacy ((cudaStream_t)1)
-struct cudaIpcMemHandle_t { char reserved[64]; };
-struct cudaPointerAttributes { cudaMemoryType type; int device; void *devicePointer, *hostPointer; };
+struct cudaIpcMemHandle_t {
+    char reserved[64];
+};
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int            device;
+    void *         devicePointer, *hostPointer;
+};
 struct cudaDeviceProp {
     char   name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
-    int    major, minor, multiProcessorCount, maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize, l2CacheSize,
-           canMapHostMemory, unifiedAddressing, integrated;
+    int    major, minor, multiProcessorCount, maxThreadsPerBlock, maxThreadsPerMultiProcessor, warpSize,
+        l2CacheSize, canMapHostMemory, unifiedAddressing, managedMemory;
 };
-struct cudaLaunchAttribute { int id; char value[64]; };
+struct cudaLaunchAttribute {
+    int  id;
+    char value[64];
+};
 struct cudaLaunchConfig_t {
     dim3                 gridDim, blockDim;
     size_t               dynamicSmemBytes;
@@ -126,8 +164,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes*, const void*);
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t, cudaMemcpyKind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t, cudaMemcpyKind, cudaStream_t = nullptr);
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
-                         cudaMemcpyKind);
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                         size_t rows, cudaMemcpyKind);
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                               size_t rows, cudaMemcpyKind, cudaStream_t = nullptr);
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t);
@@ -160,7 +198,7 @@ template <class T> cudaError_t cudaHostGetDevicePointer(T** p, void* host, unsig
 {
     return cudaHostGetDevicePointer((void**)(void*)p, host, flags);
 }
-cudaError_t simt_register_symbol(void* symbol, size_t);
+cudaError_t                    simt_register_symbol(void* symbol, size_t);
 template <class T> cudaError_t cudaGetSymbolAddress(void** p, const T& symbol)
 {
     *p = (void*)&symbol;
@@ -226,7 +264,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, void (*kernel)(P...
 {
     return cudaLaunchKernel(kernel, c->gridDim, c->blockDim, a, c->dynamicSmemBytes, c->stream);
 }
-cudaError_t simt_set_attribute(const void* kernel, cudaFuncAttribute, int value);
+cudaError_t                    simt_set_attribute(const void* kernel, cudaFuncAttribute, int value);
 template <class F> cudaError_t cudaFuncSetAttribute(F* kernel, cudaFuncAttribute attribute, int value)
 {
     return simt_set_attribute((const void*)kernel, attribute, value);
@@ -249,11 +287,11 @@ struct simt_statistics {
     uint64_t switches;         // between fibers
 };
 simt_statistics simt_get_statistics();
-size_t simt_live_allocations();
+size_t          simt_live_allocations();
 
 // Counts memory requests between begin and end: of __ldg and the other hinted loads and stores, and of
-// simt_touch(). A warp-wide access is what the lanes of one warp do at one source line, each for the i-th time
-// in its block: it costs as many requests as distinct 128-byte lines, or 32-byte sectors, are touched.
+// simt_touch(). A warp-wide access is what the lanes of one warp do at one source line, each for the i-th
+// time in its block: it costs as many requests as distinct 128-byte lines, or 32-byte sectors, are touched.
 struct simt_requests {
     uint64_t accesses; // warp-wide
     uint64_t lines;    // sum over accesses of distinct 128-byte lines

@@ -1,4 +1,5 @@
-// simt_symbols.cc - this program's own symbol table: where its __shared__ variables are, what its kernels are called.
+// simt_symbols.cc - this program's own symbol table: where its __shared__ variables are, what its kernels are
+// called.
 #include "simt_core.h"
 
 #include <cxxabi.h>
@@ -13,7 +14,7 @@ namespace simt {
 
 // The program's file, mapped, and by how much it was moved when it was loaded.
 struct Image {
-    const char* file = nullptr;
+    const char* file  = nullptr;
     uintptr_t   moved = 0;
 };
 
@@ -63,7 +64,7 @@ template <class F> static size_t each_symbol(F visit)
 static std::vector<Range> find_shared()
 {
     std::vector<Range> found;
-    size_t seen = each_symbol([&](const char* name, char* start, size_t bytes, int type) {
+    size_t             seen = each_symbol([&](const char* name, char* start, size_t bytes, int type) {
         if (type == STT_OBJECT && strstr(name, "B10simtshared")) found.push_back({start, bytes});
     });
     if (!seen) fail("this program was stripped: its __shared__ variables cannot be found");

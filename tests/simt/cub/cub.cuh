@@ -1,6 +1,7 @@
-// cub/cub.cuh - the part of CUB that is emulated. Block and warp primitives really communicate through TempStorage and
-// keep CUB's contract, with its traps: a reduction's result is thread 0's alone, and temporary storage may be used
-// again only after a barrier. Device-wide algorithms are plain loops on the stream.
+// cub/cub.cuh - the part of CUB that is emulated. Block and warp primitives really communicate through
+// TempStorage and keep CUB's contract, with its traps: a reduction's result is thread 0's alone, and
+// temporary storage may be used again only after a barrier. Device-wide algorithms are plain loops on the
+// stream.
 #ifndef SIMT_CUB_CUH
 #define SIMT_CUB_CUH
 
@@ -14,18 +15,20 @@ namespace cub {
 
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 enum BlockReduceAlgorithm {
-    BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS
+    BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY,
+    BLOCK_REDUCE_RAKING,
+    BLOCK_REDUCE_WARP_REDUCTIONS
 };
+
+using simt::here; // collectives take the caller's line as their last argument
+using simt::Site;
 
 namespace simt_cub {
 
 struct Plus {
     template <class A, class B> auto operator()(A a, B b) const { return a + b; }
 };
-struct Less {
-    template <class A, class B> auto operator()(A a, B b) const { return b < a ? b : a; }
-};
-struct Greater {
+struct Largest {
     template <class A, class B> auto operator()(A a, B b) const { return a < b ? b : a; }
 };
 template <class T> T garbage()
@@ -45,8 +48,9 @@ inline int thread_of(int threads, const char* primitive)
 // Keys as unsigned numbers in the same order.
 template <class K> auto sortable(K key)
 {
-    using U = std::conditional_t<sizeof(K) == 1, uint8_t, std::conditional_t<sizeof(K) == 2, uint16_t,
-              std::conditional_t<sizeof(K) == 4, uint32_t, uint64_t>>>;
+    using U = std::conditional_t<
+        sizeof(K) == 1, uint8_t,
+        std::conditional_t<sizeof(K) == 2, uint16_t, std::conditional_t<sizeof(K) == 4, uint32_t, uint64_t>>>;
     constexpr U sign = (U)((U)1 << (sizeof(K) * 8 - 1));
     U           bits;
     std::memcpy(&bits, &key, sizeof key);
@@ -56,81 +60,76 @@ template <class K> auto sortable(K key)
 // The bits [begin, end) of a key, inverted for descending order.
 template <class K> uint64_t digits(K key, int begin, int end, bool descending)
 {
-    uint64_t bits = (uint64_t)sortable(key), mask = end - begin >= 64 ? ~(uint64_t)0
-                                                                 : ((uint64_t)1 << (end - begin)) - 1;
-    bits = bits >> begin & mask;
+    uint64_t bits = (uint64_t)sortable(key),
+             mask = end - begin >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << (end - begin)) - 1;
+    bits          = bits >> begin & mask;
     return descending ? ~bits & mask : bits;
 }
 
 } // namespace simt_cub
+using simt_cub::Plus;
 
 // ---- blocks
 
 template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1> class BlockScan {
 public:
     struct TempStorage {
-        T value[X * Y * Z];
-        T total;
+        T value[X * Y * Z], total;
     };
     explicit BlockScan(TempStorage& t) : shared(t) {}
 
-    template <class Op> void ExclusiveScan(T in, T& out, T init, Op op, simt::Site at = simt::here())
-    {
-        T total;
-        out = scan(in, init, op, false, total, at);
-    }
-    template <class Op> void ExclusiveScan(T in, T& out, T init, Op op, T& total, simt::Site at = simt::here())
+    template <class Op> void ExclusiveScan(T in, T& out, T init, Op op, T& total, Site at = here())
     {
         out = scan(in, init, op, false, total, at);
     }
-    template <class Op> void InclusiveScan(T in, T& out, Op op, simt::Site at = simt::here())
-    {
-        T total;
-        out = scan(in, in, op, true, total, at);
-    }
-    template <class Op> void InclusiveScan(T in, T& out, Op op, T& total, simt::Site at = simt::here())
+    template <class Op> void InclusiveScan(T in, T& out, Op op, T& total, Site at = here())
     {
         out = scan(in, in, op, true, total, at);
     }
-    void ExclusiveSum(T in, T& out, simt::Site at = simt::here()) { ExclusiveScan(in, out, T(), plus, at); }
-    void ExclusiveSum(T in, T& out, T& total, simt::Site at = simt::here())
-    {
-        ExclusiveScan(in, out, T(), plus, total, at);
-    }
-    void InclusiveSum(T in, T& out, simt::Site at = simt::here()) { InclusiveScan(in, out, plus, at); }
-    void InclusiveSum(T in, T& out, T& total, simt::Site at = simt::here())
-    {
-        InclusiveScan(in, out, plus, total, at);
-    }
-    template <int N> void ExclusiveSum(T (&in)[N], T (&out)[N], T& total, simt::Site at = simt::here())
-    {
-        items(in, out, false, total, at);
-    }
-    template <int N> void ExclusiveSum(T (&in)[N], T (&out)[N], simt::Site at = simt::here())
+    template <class Op> void ExclusiveScan(T in, T& out, T init, Op op, Site at = here())
     {
         T total;
-        items(in, out, false, total, at);
+        ExclusiveScan(in, out, init, op, total, at);
     }
-    template <int N> void InclusiveSum(T (&in)[N], T (&out)[N], T& total, simt::Site at = simt::here())
-    {
-        items(in, out, true, total, at);
-    }
-    template <int N> void InclusiveSum(T (&in)[N], T (&out)[N], simt::Site at = simt::here())
+    template <class Op> void InclusiveScan(T in, T& out, Op op, Site at = here())
     {
         T total;
-        items(in, out, true, total, at);
+        InclusiveScan(in, out, op, total, at);
+    }
+    void ExclusiveSum(T in, T& out, T& total, Site at = here())
+    {
+        ExclusiveScan(in, out, T(), Plus(), total, at);
+    }
+    void InclusiveSum(T in, T& out, T& total, Site at = here()) { InclusiveScan(in, out, Plus(), total, at); }
+    void ExclusiveSum(T in, T& out, Site at = here()) { ExclusiveScan(in, out, T(), Plus(), at); }
+    void InclusiveSum(T in, T& out, Site at = here()) { InclusiveScan(in, out, Plus(), at); }
+    // N items a thread, blocked.
+    template <int N> void ExclusiveSum(T (&in)[N], T (&out)[N], T& total, Site at = here())
+    {
+        T sum = T();
+        for (T x : in) sum = sum + x;
+        ExclusiveSum(sum, sum, total, at);
+        for (int i = 0; i < N; i++) {
+            T x    = in[i];
+            out[i] = sum;
+            sum    = sum + x;
+        }
+    }
+    template <int N> void ExclusiveSum(T (&in)[N], T (&out)[N], Site at = here())
+    {
+        T total;
+        ExclusiveSum(in, out, total, at);
     }
 
 private:
     enum { THREADS = X * Y * Z };
-    TempStorage&                   shared;
-    static constexpr simt_cub::Plus plus{};
+    TempStorage& shared;
 
-    // Thread 0 scans for all and leaves thread i's result in its neighbour's slot, where the neighbour's next scan
-    // would destroy it: who forgets the barrier in between finds out.
-    template <class Op> T scan(T in, T init, Op op, bool inclusive, T& total, simt::Site at)
+    // Thread 0 scans for all and leaves thread i's result in its neighbour's slot, where the neighbour's next
+    // scan would destroy it: who forgets the barrier in between finds out.
+    template <class Op> T scan(T in, T init, Op op, bool inclusive, T& total, Site at)
     {
-        int t = simt_cub::thread_of(THREADS, "BlockScan");
+        int t           = simt_cub::thread_of(THREADS, "BlockScan");
         shared.value[t] = in;
         __syncthreads(at);
         if (t == 0) scan_all(init, op, inclusive);
@@ -140,31 +139,14 @@ private:
     }
     template <class Op> void scan_all(T init, Op op, bool inclusive)
     {
-        T before = init, in = shared.value[0];
-        total_of(op);
+        T in = shared.value[0], total = in; // total: of the items so far, without init
         for (int i = 0; i < THREADS; i++) {
-            T upto = inclusive && i == 0 ? in : op(before, in);
-            T next = shared.value[(i + 1) % THREADS];
-            shared.value[(i + 1) % THREADS] = inclusive ? upto : before;
-            before = upto;
-            in     = next;
+            T before = i == 0 ? init : op(init, total), next = shared.value[(i + 1) % THREADS];
+            if (i > 0) total = op(total, in);
+            shared.value[(i + 1) % THREADS] = inclusive ? total : before;
+            in                              = next;
         }
-    }
-    template <class Op> void total_of(Op op)
-    {
-        shared.total = shared.value[0];
-        for (int i = 1; i < THREADS; i++) shared.total = op(shared.total, shared.value[i]);
-    }
-    template <int N> void items(T (&in)[N], T (&out)[N], bool inclusive, T& total, simt::Site at)
-    {
-        T sum = T(), before;
-        for (T x : in) sum = sum + x;
-        ExclusiveSum(sum, before, total, at);
-        for (int i = 0; i < N; i++) {
-            T x    = in[i];
-            out[i] = inclusive ? before + x : before;
-            before = before + x;
-        }
+        shared.total = total;
     }
 };
 
@@ -175,11 +157,11 @@ public:
         T value[X * Y * Z];
     };
     explicit BlockReduce(TempStorage& t) : shared(t) {}
-    template <class Op> T Reduce(T in, Op op, simt::Site at = simt::here()) { return Reduce(in, op, X * Y * Z, at); }
+    template <class Op> T Reduce(T in, Op op, Site at = here()) { return Reduce(in, op, X * Y * Z, at); }
     // Of the first `valid` threads' values.
-    template <class Op> T Reduce(T in, Op op, int valid, simt::Site at = simt::here())
+    template <class Op> T Reduce(T in, Op op, int valid, Site at = here())
     {
-        int t = simt_cub::thread_of(X * Y * Z, "BlockReduce");
+        int t           = simt_cub::thread_of(X * Y * Z, "BlockReduce");
         shared.value[t] = in;
         __syncthreads(at);
         if (t) return simt_cub::garbage<T>();
@@ -187,8 +169,8 @@ public:
         for (int i = 1; i < valid; i++) total = op(total, shared.value[i]);
         return total;
     }
-    T Sum(T in, simt::Site at = simt::here()) { return Reduce(in, simt_cub::Plus(), at); }
-    T Sum(T in, int valid, simt::Site at = simt::here()) { return Reduce(in, simt_cub::Plus(), valid, at); }
+    T Sum(T in, Site at = here()) { return Reduce(in, Plus(), at); }
+    T Sum(T in, int valid, Site at = here()) { return Reduce(in, Plus(), valid, at); }
 
 private:
     TempStorage& shared;
@@ -196,8 +178,13 @@ private:
 
 struct NullType {};
 
-// Stable. Items are blocked: thread t has keys [t * ITEMS, (t + 1) * ITEMS).
+// Stable. Items are blocked, thread t has keys [t * ITEMS, (t + 1) * ITEMS); striped, it has t, t + X, t + 2
+// X ...
 template <class K, int X, int ITEMS, class V = NullType> class BlockRadixSort {
+    enum { BITS = sizeof(K) * 8 };
+    using Keys   = K (&)[ITEMS];
+    using Values = V (&)[ITEMS];
+
 public:
     struct Item {
         K        key;
@@ -210,47 +197,31 @@ public:
     };
     explicit BlockRadixSort(TempStorage& t) : shared(t) {}
 
-    void Sort(K (&k)[ITEMS], int begin = 0, int end = BITS, simt::Site at = simt::here())
-    {
-        sort(k, (V*)nullptr, begin, end, false, false, at);
+#define SIMT_SORT(name, descending, striped)                                                                 \
+    void name(Keys k, int begin = 0, int end = BITS, Site at = here())                                       \
+    {                                                                                                        \
+        sort(k, (V*)nullptr, begin, end, descending, striped, at);                                           \
+    }                                                                                                        \
+    void name(Keys k, Values v, int begin = 0, int end = BITS, Site at = here())                             \
+    {                                                                                                        \
+        sort(k, v, begin, end, descending, striped, at);                                                     \
     }
-    void Sort(K (&k)[ITEMS], V (&v)[ITEMS], int begin = 0, int end = BITS, simt::Site at = simt::here())
-    {
-        sort(k, v, begin, end, false, false, at);
-    }
-    void SortDescending(K (&k)[ITEMS], int begin = 0, int end = BITS, simt::Site at = simt::here())
-    {
-        sort(k, (V*)nullptr, begin, end, true, false, at);
-    }
-    void SortDescending(K (&k)[ITEMS], V (&v)[ITEMS], int begin = 0, int end = BITS, simt::Site at = simt::here())
-    {
-        sort(k, v, begin, end, true, false, at);
-    }
-    void SortBlockedToStriped(K (&k)[ITEMS], int begin = 0, int end = BITS, simt::Site at = simt::here())
-    {
-        sort(k, (V*)nullptr, begin, end, false, true, at);
-    }
-    void SortBlockedToStriped(K (&k)[ITEMS], V (&v)[ITEMS], int begin = 0, int end = BITS,
-                              simt::Site at = simt::here())
-    {
-        sort(k, v, begin, end, false, true, at);
-    }
-    void SortDescendingBlockedToStriped(K (&k)[ITEMS], V (&v)[ITEMS], int begin = 0, int end = BITS,
-                                        simt::Site at = simt::here())
-    {
-        sort(k, v, begin, end, true, true, at);
-    }
+    SIMT_SORT(Sort, false, false)
+    SIMT_SORT(SortDescending, true, false)
+    SIMT_SORT(SortBlockedToStriped, false, true)
+    SIMT_SORT(SortDescendingBlockedToStriped, true, true)
+#undef SIMT_SORT
 
 private:
-    enum { BITS = sizeof(K) * 8 };
     TempStorage& shared;
 
-    void sort(K* k, V* v, int begin, int end, bool descending, bool striped, simt::Site at)
+    void sort(K* k, V* v, int begin, int end, bool descending, bool striped, Site at)
     {
         int t = simt_cub::thread_of(X, "BlockRadixSort");
         for (int i = 0; i < ITEMS; i++) {
-            int place = t * ITEMS + i;
-            shared.item[place] = {k[i], v ? v[i] : V(), simt_cub::digits(k[i], begin, end, descending), place};
+            int place          = t * ITEMS + i;
+            shared.item[place] = {k[i], v ? v[i] : V(), simt_cub::digits(k[i], begin, end, descending),
+                                  place};
         }
         __syncthreads(at);
         if (t == 0) // no std::stable_sort: it allocates
@@ -260,7 +231,7 @@ private:
         __syncthreads(at);
         for (int i = 0; i < ITEMS; i++) {
             const Item& item = shared.item[striped ? i * X + t : t * ITEMS + i];
-            k[i] = item.key;
+            k[i]             = item.key;
             if (v) v[i] = item.value;
         }
     }
@@ -280,7 +251,7 @@ template <class T, int W = 32> class WarpReduce {
 public:
     struct TempStorage {};
     explicit WarpReduce(TempStorage&) {}
-    template <class Op> T Reduce(T in, Op op, simt::Site at = simt::here())
+    template <class Op> T Reduce(T in, Op op, Site at = here())
     {
         int lane = (int)(simt::lane() % W);
         for (int d = 1; d < W; d *= 2) {
@@ -289,14 +260,14 @@ public:
         }
         return lane ? simt_cub::garbage<T>() : in;
     }
-    T Sum(T in, simt::Site at = simt::here()) { return Reduce(in, simt_cub::Plus(), at); }
+    T Sum(T in, Site at = here()) { return Reduce(in, Plus(), at); }
 };
 
 template <class T, int W = 32> class WarpScan {
 public:
     struct TempStorage {};
     explicit WarpScan(TempStorage&) {}
-    template <class Op> void InclusiveScan(T in, T& out, Op op, simt::Site at = simt::here())
+    template <class Op> void InclusiveScan(T in, T& out, Op op, Site at = here())
     {
         int lane = (int)(simt::lane() % W);
         for (int d = 1; d < W; d *= 2) {
@@ -305,8 +276,8 @@ public:
         }
         out = in;
     }
-    void InclusiveSum(T in, T& out, simt::Site at = simt::here()) { InclusiveScan(in, out, simt_cub::Plus(), at); }
-    void ExclusiveSum(T in, T& out, simt::Site at = simt::here())
+    void InclusiveSum(T in, T& out, Site at = here()) { InclusiveScan(in, out, Plus(), at); }
+    void ExclusiveSum(T in, T& out, Site at = here())
     {
         T upto;
         InclusiveSum(in, upto, at);
@@ -317,7 +288,8 @@ public:
 // ---- devices. First call: temporary storage null, its size is the answer. Second call: the work.
 
 namespace simt_cub {
-template <class F> cudaError_t on_device(void* storage, size_t& bytes, size_t needed, cudaStream_t stream, F work)
+template <class F>
+cudaError_t on_device(void* storage, size_t& bytes, size_t needed, cudaStream_t stream, F work)
 {
     if (!storage) {
         bytes = needed;
@@ -329,7 +301,11 @@ template <class F> cudaError_t on_device(void* storage, size_t& bytes, size_t ne
         work();
     });
 }
-inline size_t storage_for(size_t n) { return 256 + n / 64; }
+template <class N> size_t storage_for(N n) { return 256 + (size_t)n / 64; }
+template <class I> auto   value_of(I iterator)
+{
+    return std::decay_t<decltype(*iterator)>();
+} // a zero of its type
 } // namespace simt_cub
 
 struct DeviceScan {
@@ -337,7 +313,7 @@ struct DeviceScan {
     static cudaError_t ExclusiveScan(void* storage, size_t& bytes, I in, O out, Op op, T init, N n,
                                      cudaStream_t stream = nullptr)
     {
-        return simt_cub::on_device(storage, bytes, simt_cub::storage_for((size_t)n), stream, [=] {
+        return simt_cub::on_device(storage, bytes, simt_cub::storage_for(n), stream, [=] {
             T before = init;
             for (N i = 0; i < n; i++) {
                 T upto = op(before, in[i]);
@@ -346,27 +322,27 @@ struct DeviceScan {
             }
         });
     }
-    // Adds in the INPUT's type, as CUB does: give ExclusiveScan a wider initial value where that overflows.
-    template <class I, class O, class N>
-    static cudaError_t ExclusiveSum(void* storage, size_t& bytes, I in, O out, N n, cudaStream_t stream = nullptr)
-    {
-        using T = std::decay_t<decltype(in[0])>;
-        return ExclusiveScan(storage, bytes, in, out, simt_cub::Plus(), T(), n, stream);
-    }
     template <class I, class O, class Op, class N>
     static cudaError_t InclusiveScan(void* storage, size_t& bytes, I in, O out, Op op, N n,
                                      cudaStream_t stream = nullptr)
     {
-        using T = std::decay_t<decltype(in[0])>;
-        return simt_cub::on_device(storage, bytes, simt_cub::storage_for((size_t)n), stream, [=] {
-            T upto = T();
-            for (N i = 0; i < n; i++) out[i] = upto = i == 0 ? (T)in[i] : (T)op(upto, in[i]);
+        return simt_cub::on_device(storage, bytes, simt_cub::storage_for(n), stream, [=] {
+            auto upto = simt_cub::value_of(in);
+            for (N i = 0; i < n; i++) out[i] = upto = i == 0 ? in[i] : op(upto, in[i]);
         });
     }
+    // Sums in the INPUT's type, as CUB does: give ExclusiveScan a wider initial value where that overflows.
     template <class I, class O, class N>
-    static cudaError_t InclusiveSum(void* storage, size_t& bytes, I in, O out, N n, cudaStream_t stream = nullptr)
+    static cudaError_t ExclusiveSum(void* storage, size_t& bytes, I in, O out, N n,
+                                    cudaStream_t stream = nullptr)
     {
-        return InclusiveScan(storage, bytes, in, out, simt_cub::Plus(), n, stream);
+        return ExclusiveScan(storage, bytes, in, out, Plus(), simt_cub::value_of(in), n, stream);
+    }
+    template <class I, class O, class N>
+    static cudaError_t InclusiveSum(void* storage, size_t& bytes, I in, O out, N n,
+                                    cudaStream_t stream = nullptr)
+    {
+        return InclusiveScan(storage, bytes, in, out, Plus(), n, stream);
     }
 };
 
@@ -375,7 +351,7 @@ struct DeviceReduce {
     static cudaError_t Reduce(void* storage, size_t& bytes, I in, O out, N n, Op op, T init,
                               cudaStream_t stream = nullptr)
     {
-        return simt_cub::on_device(storage, bytes, simt_cub::storage_for((size_t)n), stream, [=] {
+        return simt_cub::on_device(storage, bytes, simt_cub::storage_for(n), stream, [=] {
             T total = init;
             for (N i = 0; i < n; i++) total = op(total, in[i]);
             *out = total;
@@ -384,19 +360,14 @@ struct DeviceReduce {
     template <class I, class O, class N>
     static cudaError_t Sum(void* storage, size_t& bytes, I in, O out, N n, cudaStream_t stream = nullptr)
     {
-        return Reduce(storage, bytes, in, out, n, simt_cub::Plus(), std::decay_t<decltype(*out)>(), stream);
-    }
-    template <class I, class O, class N>
-    static cudaError_t Min(void* storage, size_t& bytes, I in, O out, N n, cudaStream_t stream = nullptr)
-    {
-        return Reduce(storage, bytes, in, out, n, simt_cub::Less(),
-                      std::numeric_limits<std::decay_t<decltype(in[0])>>::max(), stream);
+        return Reduce(storage, bytes, in, out, n, Plus(), simt_cub::value_of(out), stream);
     }
     template <class I, class O, class N>
     static cudaError_t Max(void* storage, size_t& bytes, I in, O out, N n, cudaStream_t stream = nullptr)
     {
-        return Reduce(storage, bytes, in, out, n, simt_cub::Greater(),
-                      std::numeric_limits<std::decay_t<decltype(in[0])>>::lowest(), stream);
+        using T = decltype(simt_cub::value_of(in));
+        return Reduce(storage, bytes, in, out, n, simt_cub::Largest(), std::numeric_limits<T>::lowest(),
+                      stream);
     }
 };
 
@@ -405,44 +376,11 @@ struct DeviceSelect {
     static cudaError_t Flagged(void* storage, size_t& bytes, I in, F flags, O out, C count, N n,
                                cudaStream_t stream = nullptr)
     {
-        return keep(storage, bytes, in, out, count, n, stream, [=](N i) { return (bool)flags[i]; });
-    }
-    template <class I, class O, class C, class N, class F>
-    static cudaError_t If(void* storage, size_t& bytes, I in, O out, C count, N n, F condition,
-                          cudaStream_t stream = nullptr)
-    {
-        return keep(storage, bytes, in, out, count, n, stream, [=](N i) { return (bool)condition(in[i]); });
-    }
-    template <class I, class O, class C, class N>
-    static cudaError_t Unique(void* storage, size_t& bytes, I in, O out, C count, N n, cudaStream_t stream = nullptr)
-    {
-        return keep(storage, bytes, in, out, count, n, stream, [=](N i) { return i == 0 || !(in[i] == in[i - 1]); });
-    }
-
-private:
-    template <class I, class O, class C, class N, class F>
-    static cudaError_t keep(void* storage, size_t& bytes, I in, O out, C count, N n, cudaStream_t stream, F wanted)
-    {
-        return simt_cub::on_device(storage, bytes, simt_cub::storage_for((size_t)n), stream, [=] {
+        return simt_cub::on_device(storage, bytes, simt_cub::storage_for(n), stream, [=] {
             N kept = 0;
             for (N i = 0; i < n; i++)
-                if (wanted(i)) out[kept++] = in[i];
+                if (flags[i]) out[kept++] = in[i];
             *count = kept;
-        });
-    }
-};
-
-struct DeviceHistogram {
-    // Of levels - 1 bins of equal width over [lower, upper).
-    template <class I, class C, class L, class N>
-    static cudaError_t HistogramEven(void* storage, size_t& bytes, I in, C* histogram, int levels, L lower, L upper,
-                                     N n, cudaStream_t stream = nullptr)
-    {
-        return simt_cub::on_device(storage, bytes, simt_cub::storage_for((size_t)n), stream, [=] {
-            for (int b = 0; b < levels - 1; b++) histogram[b] = 0;
-            for (N i = 0; i < n; i++)
-                if (!(in[i] < lower) && in[i] < upper)
-                    histogram[(int)((double)(in[i] - lower) * (levels - 1) / (double)(upper - lower))]++;
         });
     }
 };
@@ -467,31 +405,24 @@ struct DeviceRadixSort {
     static cudaError_t SortKeys(void* storage, size_t& bytes, const K* keys, K* sorted, N n, int begin = 0,
                                 int end = sizeof(K) * 8, cudaStream_t stream = nullptr)
     {
-        return sort(storage, bytes, keys, sorted, (const char*)nullptr, (char*)nullptr, n, begin, end, false, stream);
-    }
-    template <class K, class N>
-    static cudaError_t SortKeysDescending(void* storage, size_t& bytes, const K* keys, K* sorted, N n, int begin = 0,
-                                          int end = sizeof(K) * 8, cudaStream_t stream = nullptr)
-    {
-        return sort(storage, bytes, keys, sorted, (const char*)nullptr, (char*)nullptr, n, begin, end, true, stream);
+        return sort(storage, bytes, keys, sorted, (char*)nullptr, (char*)nullptr, n, begin, end, false,
+                    stream);
     }
 
 private:
-    template <class K, class V, class N>
-    static cudaError_t sort(void* storage, size_t& bytes, const K* keys, K* sorted_keys, const V* values,
-                            V* sorted_values, N n, int begin, int end, bool descending, cudaStream_t stream)
+    template <class K, class V, class W, class N>
+    static cudaError_t sort(void* storage, size_t& bytes, const K* keys, K* sorted_keys, V* values,
+                            W* sorted_values, N n, int begin, int end, bool descending, cudaStream_t stream)
     {
         size_t needed = 256 + (size_t)n * (sizeof(K) + (values ? sizeof(V) : 0));
         return simt_cub::on_device(storage, bytes, needed, stream, [=] {
-            std::vector<size_t> order((size_t)n);
-            for (size_t i = 0; i < order.size(); i++) order[i] = i;
-            std::stable_sort(order.begin(), order.end(), [=](size_t a, size_t b) {
-                return simt_cub::digits(keys[a], begin, end, descending) <
-                       simt_cub::digits(keys[b], begin, end, descending);
-            });
-            for (size_t i = 0; i < order.size(); i++) {
-                sorted_keys[i] = keys[order[i]];
-                if (sorted_values) sorted_values[i] = values[order[i]];
+            std::vector<std::pair<uint64_t, N>> order((size_t)n); // digits, place
+            for (N i = 0; i < n; i++)
+                order[(size_t)i] = {simt_cub::digits(keys[i], begin, end, descending), i};
+            std::sort(order.begin(), order.end());
+            for (N i = 0; i < n; i++) {
+                sorted_keys[i] = keys[order[(size_t)i].second];
+                if (sorted_values) sorted_values[i] = values[order[(size_t)i].second];
             }
         });
     }

@@ -1,0 +1,207 @@
+// simt_devices.cc - devices, their attributes and links; errors; what a launch may ask for; the lock.
+#include "simt_core.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <sched.h>
+
+namespace simt {
+
+simt_statistics                 counts;
+static thread_local int         device;
+static thread_local cudaError_t last_error;
+static bool                     peers[16][16]; // [device][peer]: enabled
+
+int         current_device() { return device; }
+void        use_device(int d) { device = d; }
+bool        has_peer_access(int from, int to) { return peers[from][to]; }
+void        require_device(int d) { require(d >= 0 && d < options().devices, cudaErrorInvalidDevice); }
+cudaError_t remember(cudaError_t error)
+{
+    if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
+    return error;
+}
+
+// ---- the lock
+
+static std::atomic<int> lock_owner; // a thread's number; 0: nobody
+static int              lock_depth;
+
+Lock::Lock()
+{
+    static std::atomic<int> threads;
+    static thread_local int me = ++threads;
+    for (int nobody = 0; lock_owner != me && !lock_owner.compare_exchange_weak(nobody, me); nobody = 0)
+        sched_yield();
+    if (lock_depth++ == 0 && with_tsan()) AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+}
+Lock::~Lock()
+{
+    if (--lock_depth) return;
+    if (with_tsan()) AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    lock_owner = 0;
+}
+
+// ---- launches. A small device: few multiprocessors, so that grids which fill it stay short.
+
+enum {
+    PROCESSORS   = 2,
+    THREADS_EACH = 2048,
+    SHARED       = 48 << 10,
+    SHARED_OPTIN = 227 << 10,
+    SHARED_EACH  = 228 << 10
+};
+
+static std::map<const void*, int>& shared_limits() // of kernels that were allowed more than 48 KiB
+{
+    static std::map<const void*, int> limits;
+    return limits;
+}
+
+int check_launch(const void* function, dim3 grid, dim3 block, size_t shared_bytes)
+{
+    return api([=] {
+        uint64_t threads = (uint64_t)block.x * block.y * block.z;
+        bool blocks = grid.x && grid.y && grid.z && grid.x < 1u << 31 && grid.y < 1 << 16 && grid.z < 1 << 16;
+        require(function, cudaErrorInvalidDeviceFunction);
+        require(blocks && threads && threads <= 1024 && block.z <= 64, cudaErrorInvalidConfiguration);
+        auto it = shared_limits().find(function);
+        require(shared_bytes <= (size_t)(it == shared_limits().end() ? (int)SHARED : it->second));
+    });
+}
+
+} // namespace simt
+
+using namespace simt;
+
+cudaError_t simt_set_attribute(const void* function, cudaFuncAttribute attribute, int value)
+{
+    return api([=] {
+        require(function, cudaErrorInvalidDeviceFunction);
+        if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return;
+        require(value >= 0 && value <= SHARED_OPTIN);
+        shared_limits()[function] = value;
+    });
+}
+cudaError_t simt_occupancy(int* blocks, int threads, size_t shared_bytes)
+{
+    return api([=] {
+        require(threads >= 1 && threads <= 1024 && shared_bytes <= SHARED_OPTIN);
+        int by_shared = shared_bytes ? SHARED_EACH / (int)shared_bytes : 32;
+        *blocks       = std::min({32, THREADS_EACH / ((threads + 31) & ~31), by_shared});
+    });
+}
+
+// ---- devices
+
+cudaError_t cudaGetDeviceCount(int* n)
+{
+    *n = options().devices;
+    return *n ? cudaSuccess : remember(cudaErrorNoDevice);
+}
+cudaError_t cudaGetDevice(int* d) { return *d = device, cudaSuccess; }
+cudaError_t cudaSetDevice(int d)
+{
+    return api([=] { require_device(d), device = d; });
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+cudaError_t cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
+cudaError_t cudaDriverGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int d)
+{
+    return api([=] {
+        require_device(d);
+        *p = {};
+        snprintf(p->name, sizeof p->name, "simt device %d", d);
+        p->totalGlobalMem              = options().memory;
+        p->sharedMemPerBlock           = SHARED;
+        p->sharedMemPerBlockOptin      = SHARED_OPTIN;
+        p->sharedMemPerMultiprocessor  = SHARED_EACH;
+        p->major                       = 8;
+        p->multiProcessorCount         = PROCESSORS;
+        p->maxThreadsPerBlock          = 1024;
+        p->maxThreadsPerMultiProcessor = THREADS_EACH;
+        p->warpSize                    = 32;
+        p->l2CacheSize                 = 4 << 20;
+        p->canMapHostMemory = p->unifiedAddressing = p->managedMemory = 1;
+    });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int d)
+{
+    return api([=] {
+        cudaDeviceProp p;
+        require(cudaGetDeviceProperties(&p, d) == cudaSuccess, cudaErrorInvalidDevice);
+        switch (attribute) {
+        case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
+        case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; break;
+        case cudaDevAttrWarpSize: *value = p.warpSize; break;
+        case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
+        case cudaDevAttrCanMapHostMemory: *value = p.canMapHostMemory; break;
+        case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
+        case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
+        case cudaDevAttrUnifiedAddressing: *value = p.unifiedAddressing; break;
+        case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
+        case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
+        case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = (int)p.sharedMemPerMultiprocessor; break;
+        case cudaDevAttrManagedMemory: *value = p.managedMemory; break;
+        case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
+        default: throw cudaErrorInvalidValue;
+        }
+    });
+}
+
+// ---- peers
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int from, int to)
+{
+    return api([=] {
+        require_device(from), require_device(to);
+        *can = from != to && options().peer;
+    });
+}
+static cudaError_t link_peer(int peer, bool enabled, cudaError_t otherwise)
+{
+    return api([=] {
+        require_device(peer);
+        require(peer != device, cudaErrorInvalidDevice);
+        require(options().peer, cudaErrorPeerAccessUnsupported);
+        require(peers[device][peer] != enabled, otherwise);
+        peers[device][peer] = enabled;
+    });
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned)
+{
+    return link_peer(peer, true, cudaErrorPeerAccessAlreadyEnabled);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    return link_peer(peer, false, cudaErrorPeerAccessNotEnabled);
+}
+
+// ---- errors
+
+cudaError_t cudaPeekAtLastError() { return last_error; }
+cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+const char* cudaGetErrorName(cudaError_t error)
+{
+#define SIMT_NAME(name, value, text)                                                                         \
+    if (error == name) return #name;
+    SIMT_ERRORS(SIMT_NAME)
+    return "unrecognized error code";
+}
+const char* cudaGetErrorString(cudaError_t error)
+{
+#define SIMT_TEXT(name, value, text)                                                                         \
+    if (error == name) return text;
+    SIMT_ERRORS(SIMT_TEXT)
+    return "unrecognized error code";
+}
+simt_statistics simt_get_statistics() { return counts; }
+
+// The sanitizers call these before they report.
+extern "C" void __asan_on_error() { print_position(); }
+extern "C" void __tsan_on_report(void*) { print_position(); }

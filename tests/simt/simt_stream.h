@@ -1,0 +1,58 @@
+// simt_stream.h - streams and captures, as simt_stream.cc and simt_graph.cc share them.
+#ifndef SIMT_STREAM_H
+#define SIMT_STREAM_H
+
+#include "simt_core.h"
+
+#include <deque>
+
+namespace simt {
+
+struct Stream;
+struct Capture;
+using StreamPointer = std::shared_ptr<Stream>;
+
+struct Mark { // the first n pieces of work of a stream
+    StreamPointer stream;
+    uint64_t      n;
+};
+struct Work {
+    std::function<void()> run;
+    int                   view; // what it may touch: a device's number, or VIEW_ALL for copies
+    int                   device;
+    std::vector<Mark>     after;   // work of other streams that comes first
+    std::vector<Sync>     acquire; // and what it is ordered after
+};
+struct Stream {
+    int              device;
+    bool             is_default;
+    bool             blocking; // ordered with the default stream
+    std::deque<Work> queue;
+    uint64_t         pushed = 0, done = 0;
+    void*            fiber   = nullptr;     // TSan's
+    Sync             sync    = make_sync(); // released by all that has been done
+    Capture*         capture = nullptr;
+    std::vector<int> tail; // while captured: the nodes that its next node comes after
+};
+struct Event {
+    bool                    timed;
+    Mark                    mark; // nothing recorded: no stream
+    Sync                    sync;
+    std::shared_ptr<double> ms; // when it was reached
+    Capture*                capture;
+    std::vector<int>        tail;
+};
+
+StreamPointer stream_of(void* handle); // throws
+Event&        event_of(cudaEvent_t);   // throws
+void          do_work(const Work& work);
+
+// ---- capture
+bool capturing();
+void add_node(Stream& stream, Work work);
+void join_capture(const StreamPointer& stream, const Event& event);
+// Ends a capture (all, where null), since something was asked for that it cannot record.
+[[noreturn]] void refuse(Capture* capture, cudaError_t error);
+
+} // namespace simt
+#endif
