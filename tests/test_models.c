@@ -770,8 +770,8 @@ static int64_t run_evaluation(score* result, const config* how, const task* t, n
     net_data      data = {&t->graph, &t->features};
     ggnn_sampling few = {.num_hops = c.layers, .last_hop_global = net_reads_store(&c)};
     for (int32_t h = 0; h < c.layers && c.model != NET_MLP; h++) few.fanout[h] = 2;
-    loader*     training = loader_create(&t->graph, &few, 64, threads, &why);
-    evaluation* e = evaluation_create(how, t, &c, training, threads, &never, &why);
+    loader*     training = loader_create(NULL, &t->graph, &few, 64, threads, &why);
+    evaluation* e = evaluation_create(how, t, NULL, &c, training, threads, &never, &why);
     net*        n = net_create(&c, &data, loader_shape(training), evaluation_chunk(e), &why);
     memcpy(net_state_of(n).value, net_state_of(same).value, (size_t)net_state_of(n).count * sizeof(float));
     CHECK(evaluation_run(e, n, SPLIT_VAL, result, &why));
@@ -892,7 +892,7 @@ TEST(evaluation_keeps_two_matrices_of_rows_at_most)
             config      how = {.layers = c.layers, .hidden = HIDDEN, .data = "no/such/folder"};
             error       said = {""};
             how.eval_memory = need[i].elements * (int64_t)sizeof(float) - short_by;
-            evaluation* e = evaluation_create(&how, &t, &c, NULL, 1, &never, &said);
+            evaluation* e = evaluation_create(&how, &t, NULL, &c, NULL, 1, &never, &said);
             if (!CHECK_EQ(e == NULL, short_by)) printf("  case %d\n", (int)i);
             evaluation_free(e);
         }
@@ -909,7 +909,7 @@ TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config  c = config_for(kind, 3);
         error       said = {""};
-        evaluation* e = evaluation_create(&how, &t, &c, NULL, 1, &never, &said);
+        evaluation* e = evaluation_create(&how, &t, NULL, &c, NULL, 1, &never, &said);
         CHECK((e == NULL) == (c.model != NET_MLP)); /* it looks at no edge */
         CHECK((strstr(said.text, "--eval sampled") != NULL) == (c.model != NET_MLP));
         evaluation_free(e);

@@ -50,8 +50,9 @@ param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int3
     if (n->memory) {
         made.v.v = n->state.value + p->offset;
         made.d.v = n->state.grad + p->offset;
-        for (int64_t i = 0; i < (int64_t)rows * cols && fill != GLOROT; i++) made.v.v[i] = fill;
-        if (fill == GLOROT) fill_glorot(n, made.v.v, p, y->index);
+        float* first = n->initial + p->offset;
+        for (int64_t i = 0; i < (int64_t)rows * cols && fill != GLOROT; i++) first[i] = fill;
+        if (fill == GLOROT) fill_glorot(n, first, p, y->index);
     }
     n->num_params++;
     return made;

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/memory.h"
+#include "trainer/device.h"
+
 #define CHECKPOINT_X(name) +1
 enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), PARAMS_TEXT_MAX = 8192 };
 #undef CHECKPOINT_X
@@ -24,8 +27,8 @@ static void append(ggnn_file_writer* w, const char* name, ggnn_file_type type, s
     ggnn_file_append(w, name, type, 1, &dim, data); /* a failure is told by the commit */
 }
 
-bool checkpoint_save(const char* path, const config* c, const task* t, net* n, train_state* at, const float* best,
-                     error* why)
+static bool save(const char* path, const config* c, const task* t, net* n, train_state* at, const float* best,
+                 float* copy, error* why)
 {
     char options[CONFIG_TEXT_MAX], params[PARAMS_TEXT_MAX];
     ggnn_file_writer w;
@@ -42,11 +45,28 @@ bool checkpoint_save(const char* path, const config* c, const task* t, net* n, t
     append(&w, "graph_crc", GGNN_FILE_I64, 1, &crc);
     append(&w, "counters", GGNN_FILE_I64, COUNTERS, counters);
     append(&w, "sums", GGNN_FILE_F64, 2, sums);
-    append(&w, "value", GGNN_FILE_F32, (size_t)s.count, s.value);
-    append(&w, "moment1", GGNN_FILE_F32, (size_t)s.count, s.m);
-    append(&w, "moment2", GGNN_FILE_F32, (size_t)s.count, s.v);
-    append(&w, "best", GGNN_FILE_F32, (size_t)s.count, best);
+    size_t count = (size_t)s.count, bytes = count * sizeof *copy;
+    device* d = net_device(n);
+    append(&w, "value", GGNN_FILE_F32, count, device_read(d, copy, s.value, bytes));
+    append(&w, "moment1", GGNN_FILE_F32, count, device_read(d, copy, s.m, bytes));
+    append(&w, "moment2", GGNN_FILE_F32, count, device_read(d, copy, s.v, bytes));
+    append(&w, "best", GGNN_FILE_F32, count, best);
+    if (d->failed.text[0]) {
+        ggnn_file_abort(&w);
+        return error_set(why, "%s", d->failed.text);
+    }
     return ggnn_file_commit(&w) ? true : error_set(why, "%s", w.error);
+}
+
+bool checkpoint_save(const char* path, const config* c, const task* t, net* n, train_state* at, const float* best,
+                     error* why)
+{
+    float* copy = NULL; /* of an array that is not the host's */
+    size_t count = net_device(n)->host ? 0 : (size_t)net_state_of(n).count;
+    if (count && !(copy = memory_new(count * sizeof *copy, "a copy of the weights", why))) return false;
+    bool good = save(path, c, t, n, at, best, copy, why);
+    memory_free(copy);
+    return good;
 }
 
 bool checkpoint_possible(const char* path, error* why)
@@ -140,9 +160,9 @@ bool checkpoint_restore(ggnn_file* f, const task* t, int64_t batches, net* n, tr
     at->best_loss = sums[1];
     if (!check_counters(f, at, batches, why)) return false;
     *s.updates = at->updates;
-    memcpy(s.value, value, bytes);
-    memcpy(s.m, m, bytes);
-    memcpy(s.v, v, bytes);
+    device_upload(net_device(n), s.value, value, bytes);
+    device_upload(net_device(n), s.m, m, bytes);
+    device_upload(net_device(n), s.v, v, bytes);
     memcpy(best, kept, bytes);
     return true;
 }

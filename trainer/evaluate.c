@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "trainer/device.h"
 
 enum { CHUNK = 4096 }; /* targets: enough to fill the threads, few enough that their sources fit the cache */
 
@@ -11,6 +12,7 @@ struct evaluation {
     const config* config;
     const volatile sig_atomic_t* stop;
     const task* task;
+    placement data;   /* the task's, where the net runs; not its own */
     loader* training; /* not its own */
     loader* chunks;   /* layer-wise: all neighbours, one hop */
     metrics metrics;
@@ -20,10 +22,30 @@ struct evaluation {
     float* z;         /* of net.h; NULL: nothing is transformed. These are in memory or scratch */
     float* memory;
     ggnn_file_scratch scratch;
-    float* logits;    /* (CHUNK, outputs) */
+    float* logits;    /* (CHUNK, outputs) on the device */
+    const void** base; /* (3, 3) of stores over rows[0], rows[1]: on the device */
+    float* host_rows; /* what is read of logits and ids, where the device's memory is not the host's */
+    ggnn_node* host_ids;
 };
 
 /* ==== memory ==================================================================================================== */
+
+static bool open_stores(evaluation* e, error* why)
+{
+    const void* base[6] = {e->rows[0], NULL, NULL, e->rows[1], NULL, NULL};
+    e->base = device_new(e->data.device, sizeof base, "the outputs' places", why);
+    if (e->base) device_upload(e->data.device, e->base, base, sizeof base);
+    return e->base != NULL;
+}
+
+/* Room for logits to be read into; most: rows at once. */
+static bool open_host_rows(evaluation* e, int64_t most, int64_t ld, error* why)
+{
+    if (e->data.device->host) return true;
+    e->host_rows = memory_new(memory_product((size_t)most, (size_t)ld, sizeof(float)), "logits on the host", why);
+    e->host_ids = memory_new(memory_product((size_t)most, sizeof *e->host_ids, 1), "ids on the host", why);
+    return e->host_rows && e->host_ids;
+}
 
 /* The matrices of outputs, none for one layer, one for two; and z, of `widest` columns. */
 static bool open_rows(evaluation* e, int32_t widest, error* why)
@@ -35,8 +57,11 @@ static bool open_rows(evaluation* e, int32_t widest, error* why)
     size_t z = memory_product(nodes + room, (size_t)widest, sizeof(float)), bytes = memory_product(one, needed, 1);
     bytes = z > SIZE_MAX - bytes ? SIZE_MAX : bytes + z;
     if (bytes <= (size_t)c->eval_memory) {
-        e->memory = memory_new(bytes, "the outputs of layers (--eval-memory)", why);
+        e->memory = device_new(e->data.device, bytes, "the outputs of layers (--eval-memory)", why);
         if (!e->memory) return false;
+    } else if (!e->data.device->host) {
+        return error_set(why, "--eval full: the outputs of layers take %zu bytes of the device, more than "
+                         "--eval-memory %lld; use --eval sampled", bytes, (long long)c->eval_memory);
     } else if (!ggnn_file_scratch_open(&e->scratch, c->save ? c->save : c->data, (int64_t)bytes)) {
         return error_set(why, "evaluation beyond --eval-memory %lld: %s", (long long)c->eval_memory,
                          e->scratch.error);
@@ -44,7 +69,7 @@ static bool open_rows(evaluation* e, int32_t widest, error* why)
     e->rows[0] = e->memory ? e->memory : e->scratch.data;
     e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
     if (widest) e->z = e->rows[0] + needed * (one / sizeof(float));
-    return true;
+    return open_stores(e, why);
 }
 
 static bool open_layerwise(evaluation* e, const net_config* network, int32_t threads, error* why)
@@ -56,25 +81,31 @@ static bool open_layerwise(evaluation* e, const net_config* network, int32_t thr
     if ((looks && t->graph.num_edges > INT32_MAX) || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
         return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
                          "use --eval sampled", (long long)t->graph.num_nodes, (long long)t->graph.num_edges);
-    e->logits = memory_new(memory_product(CHUNK, (size_t)t->outputs, sizeof(float)), "logits of a chunk", why);
+    size_t logits = memory_product(CHUNK, (size_t)t->outputs, sizeof(float));
+    e->logits = device_new(e->data.device, logits, "logits of a chunk", why);
     if (!e->logits) return false;
-    e->chunks = loader_create(&t->graph, &how, CHUNK, threads, why);
+    e->chunks = loader_create(e->data.device, &e->data.graph, &how, CHUNK, threads, why);
     return e->chunks && open_rows(e, widest, why);
 }
 
-evaluation* evaluation_create(const config* c, const task* t, const net_config* network, loader* training,
-                              int32_t threads, const volatile sig_atomic_t* stop, error* why)
+evaluation* evaluation_create(const config* c, const task* t, const placement* data, const net_config* network,
+                              loader* training, int32_t threads, const volatile sig_atomic_t* stop, error* why)
 {
     evaluation* e = memory_new(sizeof *e, "the evaluation", why);
     if (!e) return NULL;
     e->config = c;
     e->task = t;
+    if (data) e->data = *data;
+    else placement_open(&e->data, device_cpu(), &t->graph, &t->features, &t->labels, why);
     e->training = training;
     e->stop = stop;
     e->scratch.fd = -1;
     int64_t most = t->count[SPLIT_VAL] > t->count[SPLIT_TEST] ? t->count[SPLIT_VAL] : t->count[SPLIT_TEST];
     bool good = metrics_open(&e->metrics, t->classes, most, why);
+    int64_t rows = c->full_batch ? t->set.num_nodes : CHUNK;
     if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, network, threads, why);
+    if (!c->full_batch && c->eval == EVAL_SAMPLED) rows = loader_shape(training)->hop[0].num_dst.max;
+    good = good && open_host_rows(e, rows, ((int64_t)t->outputs + 15) / 16 * 16, why);
     if (good) return e;
     evaluation_free(e);
     return NULL;
@@ -85,8 +116,11 @@ void evaluation_free(evaluation* e)
     if (!e) return;
     loader_free(e->chunks);
     metrics_close(&e->metrics);
-    memory_free(e->memory);
-    memory_free(e->logits);
+    device_free(e->data.device, e->memory);
+    device_free(e->data.device, e->logits);
+    device_free(e->data.device, e->base);
+    memory_free(e->host_rows);
+    memory_free(e->host_ids);
     ggnn_file_scratch_close(&e->scratch);
     memory_free(e);
 }
@@ -105,9 +139,18 @@ static void add_row(evaluation* e, const float* logits, int64_t v)
     e->known++;
 }
 
+static net_rows on_host(evaluation* e, net_rows rows)
+{
+    size_t bytes = (size_t)(rows.rows * rows.ld) * sizeof(float);
+    rows.v = device_read(e->data.device, e->host_rows, rows.v, bytes);
+    return rows;
+}
+
 /* Row i of `rows` belongs to node id[i]. */
 static void add_rows(evaluation* e, net_rows rows, const ggnn_node* id)
 {
+    rows = on_host(e, rows);
+    id = device_read(e->data.device, e->host_ids, id, (size_t)rows.rows * sizeof *id);
     for (int64_t i = 0; i < rows.rows; i++) add_row(e, rows.v + i * rows.ld, (int64_t)id[i]);
 }
 
@@ -121,13 +164,13 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* pass,
         net_transform(n, l, e->z, v, nodes - v < CHUNK ? nodes - v : CHUNK, x);
     loader_begin(e->chunks, pass, 0);
     while (!*e->stop && (b = loader_next(e->chunks, why))) {
-        int64_t rows = *b->hop[0].num_dst.n;
+        int64_t rows = device_size(e->data.device, b->hop[0].num_dst);
         float* out = last ? e->logits : e->rows[l % 2] + done * width;
         net_layer(n, l, out, width, &b->hop[0], b->id, x, e->z);
         if (last) add_rows(e, (net_rows){out, width, rows, (int32_t)width}, b->id);
         done += rows;
     }
-    return done == pass->num_ids;
+    return done == pass->num_ids && !why->text[0];
 }
 
 static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, error* why)
@@ -136,12 +179,10 @@ static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, erro
     loader_pass all = *wanted;
     all.ids = NULL;
     all.num_ids = t->set.num_nodes;
-    ggnn_store x = t->features;
-    const void* base[3] = {NULL, NULL, NULL};
+    ggnn_store x = e->data.features;
     for (int32_t l = 0; l < e->config->layers; l++) {
         if (!run_layer(e, n, l, l == e->config->layers - 1 ? wanted : &all, &x, why)) return false;
-        base[0] = e->rows[l % 2];
-        x = ggnn_store_plain(base, t->set.num_nodes, net_width(n, l), GGNN_F32);
+        x = ggnn_store_plain(e->base + 3 * (l % 2), t->set.num_nodes, net_width(n, l), GGNN_F32);
     }
     return true;
 }
@@ -156,12 +197,12 @@ static bool run_sampled(evaluation* e, net* n, const loader_pass* wanted, error*
         add_rows(e, rows, b->id);
         done += rows.rows;
     }
-    return done == wanted->num_ids;
+    return done == wanted->num_ids && !why->text[0];
 }
 
 static void run_whole(evaluation* e, net* n, const loader_pass* wanted)
 {
-    net_rows rows = net_forward(n, net_whole(n), 0, false);
+    net_rows rows = on_host(e, net_forward(n, net_whole(n), 0, false));
     for (int64_t i = 0; i < wanted->num_ids; i++)
         add_row(e, rows.v + (int64_t)wanted->ids[i] * rows.ld, (int64_t)wanted->ids[i]);
 }

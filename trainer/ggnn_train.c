@@ -9,6 +9,7 @@
 
 #include "common/memory.h"
 #include "trainer/checkpoint.h"
+#include "trainer/device.h"
 #include "trainer/evaluate.h"
 #include "trainer/report.h"
 
@@ -35,6 +36,8 @@ static void catch_signals(void)
 typedef struct {
     config config;
     task task;
+    device* device;
+    placement data; /* the task's, on the device */
     loader* loader; /* NULL in full batch */
     loader_pass pass;
     int64_t batches; /* an epoch */
@@ -60,9 +63,10 @@ static int32_t use_threads(int64_t wanted)
 #endif
 }
 
-static net_config network_of(const config* c, const task* t)
+static net_config network_of(const config* c, const task* t, device* d)
 {
     return (net_config){
+        .device = d,
         .model = (net_model)c->model,
         .aggregator = (net_aggregator)c->aggregator,
         .layers = (int32_t)c->layers,
@@ -106,8 +110,11 @@ static bool create(trainer* t, int32_t threads, error* why)
     const config* c = &t->config;
     if (c->save && !checkpoint_possible(c->save, why)) return false;
     if (!task_open(&t->task, c, why)) return false;
-    net_config network = network_of(c, &t->task);
-    net_data data = {&t->task.graph, &t->task.features};
+    t->device = device_cpu();
+    net_config network = network_of(c, &t->task, t->device);
+    const task* set = &t->task;
+    if (!placement_open(&t->data, t->device, &set->graph, &set->features, &set->trained, why)) return false;
+    net_data data = {&t->data.graph, &t->data.features};
     t->pass.ids = t->task.ids[SPLIT_TRAIN];
     t->pass.num_ids = t->task.count[SPLIT_TRAIN];
     t->pass.shuffled = t->pass.keyed = true;
@@ -115,14 +122,15 @@ static bool create(trainer* t, int32_t threads, error* why)
     if (!c->full_batch) {
         ggnn_sampling how = sampling_of(c, net_reads_store(&network));
         int64_t batch = c->batch < t->pass.num_ids ? c->batch : t->pass.num_ids;
-        t->loader = loader_create(&t->task.graph, &how, batch, threads, why);
+        t->loader = loader_create(t->device, &t->data.graph, &how, batch, threads, why);
         if (!t->loader) return false;
         t->batches = loader_batches(t->loader, &t->pass);
     }
     if (c->epochs * t->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
         return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
                          (long long)t->batches);
-    if (c->eval_every) t->evaluation = evaluation_create(c, &t->task, &network, t->loader, threads, &stop, why);
+    if (c->eval_every)
+        t->evaluation = evaluation_create(c, &t->task, &t->data, &network, t->loader, threads, &stop, why);
     if (c->eval_every && !t->evaluation) return false;
     t->net = net_create(&network, &data, t->loader ? loader_shape(t->loader) : NULL,
                         t->evaluation ? evaluation_chunk(t->evaluation) : NULL, why);
@@ -139,6 +147,7 @@ static void destroy(trainer* t)
     net_free(t->net);
     evaluation_free(t->evaluation);
     loader_free(t->loader);
+    placement_close(&t->data);
     task_close(&t->task);
 }
 
@@ -157,7 +166,8 @@ static bool train_step(trainer* t, const ggnn_batch* batch, error* why)
 {
     int64_t known;
     net_forward(t->net, batch, (uint32_t)t->at.step, true);
-    double loss = net_loss(t->net, &t->task.trained, &known);
+    double loss = net_loss(t->net, &t->data.labels, &known);
+    if (t->device->failed.text[0]) return error_set(why, "%s", t->device->failed.text);
     if (!isfinite(loss)) return not_finite(t, "loss", loss, t->at.step + 1, why);
     net_backward(t->net);
     net_update(t->net, config_rate(&t->config, t->at.step, t->batches));
@@ -180,7 +190,8 @@ static bool train_epoch(trainer* t, error* why)
         const ggnn_batch* batch = t->loader ? loader_next(t->loader, why) : net_whole(t->net);
         if (!batch || !train_step(t, batch, why)) return false;
     }
-    return true;
+    if (t->loader && t->at.batch == t->batches) loader_next(t->loader, why); /* what it has to say of the pass */
+    return !why->text[0];
 }
 
 /* Adds up what evaluations cost, so that the profile can tell them from training. */
@@ -243,7 +254,7 @@ static bool end_epoch(trainer* t, error* why)
         at->has_best = 1;
         at->best_epoch = at->epoch;
         at->best_loss = val.loss;
-        memcpy(t->best, s.value, (size_t)s.count * sizeof *s.value);
+        device_download(t->device, t->best, s.value, (size_t)s.count * sizeof *s.value);
     }
     report_epoch(&t->report, at, config_rate(&t->config, at->step - 1, t->batches), evaluated ? &val : NULL, best);
     at->loss_sum = 0;
@@ -276,7 +287,7 @@ static bool finish(trainer* t, error* why)
     score test;
     bool scored = t->evaluation && t->at.has_best;
     if (scored) {
-        memcpy(s.value, t->best, (size_t)s.count * sizeof *s.value);
+        device_upload(t->device, s.value, t->best, (size_t)s.count * sizeof *s.value);
         if (!evaluate(t, SPLIT_TEST, &test, why)) return false;
     }
     report_final(&t->report, &t->task, &t->at, scored ? &test : NULL);

@@ -79,3 +79,9 @@ void cpu_loss(net* n, mat dlogits, mat logits, const net_labels* labels)
     n->loss = known ? total / (double)known : 0;
     cpu_stop(n, NET_LOSS, start, rows * (8 * logits.cols + 16));
 }
+
+double cpu_loss_value(net* n, int64_t* known)
+{
+    *known = n->known;
+    return n->loss;
+}

@@ -212,7 +212,7 @@ static void gat_plan(net* n, layer* y)
     at->lse = net_take(n, D * K, sizeof *at->lse);
     at->del = net_take(n, (size_t)y->train.src * K, sizeof *at->del);
     at->der = net_take(n, (size_t)y->train.dst * K, sizeof *at->der);
-    at->workspace = net_take(n, ggnn_gat_back_workspace_bytes(y->train.dst, y->train.edges, heads), 1);
+    at->workspace = net_take(n, n->ops->attend_workspace_bytes(y->train.dst, y->train.edges, heads), 1);
 }
 
 static void gat_transform(net* n, layer* y, mat x, int64_t first)

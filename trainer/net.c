@@ -28,16 +28,15 @@ static void plan_layer(net* n, layer* y)
     if (y->index > 0) y->dx = net_matrix(n, y->train.src, y->in);
 }
 
-static void plan_transpose(net* n)
+/* The largest block that backward transposes. */
+static void set_transposed(net* n)
 {
-    extent t = {0, 0, 0};
+    extent* t = &n->most_transposed;
     for (int32_t l = n->model->transform || n->config.full_batch ? 0 : 1; l < n->config.layers; l++) {
-        t.dst = larger(t.dst, n->layer[l].train.dst);
-        t.src = larger(t.src, n->layer[l].train.src);
-        t.edges = larger(t.edges, n->layer[l].train.edges);
+        t->dst = larger(t->dst, n->layer[l].train.dst);
+        t->src = larger(t->src, n->layer[l].train.src);
+        t->edges = larger(t->edges, n->layer[l].train.edges);
     }
-    void* memory = net_take(n, ggnn_block_transpose_bytes(t.dst, t.src, t.edges), 1);
-    if (memory) ggnn_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
 }
 
 /* What evaluation needs to look at rows that have been transformed. */
@@ -45,6 +44,8 @@ static void plan_chunk(net* n)
 {
     const net_config* c = &n->config;
     size_t heads = c->model == NET_GAT ? (size_t)larger(c->heads, c->out_heads) : 0;
+    n->chunk_src = net_take(n, 1, sizeof *n->chunk_src);
+    n->nodes = net_take(n, 3, sizeof *n->nodes);
     n->range = net_take(n, (size_t)n->chunk.dst, sizeof *n->range);
     n->indices = net_take(n, (size_t)n->chunk.edges, sizeof *n->indices);
     n->el = net_take(n, memory_product((size_t)n->chunk.src, heads, 1), sizeof *n->el);
@@ -53,22 +54,21 @@ static void plan_chunk(net* n)
 static void plan(net* n)
 {
     const layer* last = &n->layer[n->config.layers - 1];
-    int64_t rows = 0;
+    n->most_rows = 0;
     n->used = 0;
     n->num_params = 0;
     n->state.count = 0;
     for (int32_t l = 0; l < n->config.layers; l++) {
         plan_layer(n, &n->layer[l]);
-        rows = larger(rows, larger(n->layer[l].train.src, n->layer[l].most_dst));
+        n->most_rows = larger(n->most_rows, larger(n->layer[l].train.src, n->layer[l].most_dst));
     }
     if (n->model->transform && n->chunk.dst) plan_chunk(n);
-    plan_transpose(n);
     n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
     n->dlogits = net_matrix(n, last->train.dst, last->out);
     n->row_loss = net_take(n, (size_t)last->train.dst, sizeof *n->row_loss);
     if (n->config.model == NET_GCN) n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
-    n->column_sums = net_matrix(n, 3 * (rows / NET_SEGMENT + 1), n->widest);
-    n->gemm_workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, larger(rows, n->widest)), 1);
+    n->column_sums = net_matrix(n, 3 * (n->most_rows / NET_SEGMENT + 1), n->widest);
+    n->ops->plan(n);
 }
 
 /* ==== creation ================================================================================================= */
@@ -117,13 +117,14 @@ static bool make_whole(net* n, error* why)
 {
     const ggnn_graph* g = n->data.graph;
     size_t copied = sizeof(ggnn_node) == 4 ? 0 : (size_t)g->num_edges * sizeof(int32_t);
-    size_t ids = (size_t)g->num_nodes * sizeof(ggnn_node);
-    n->whole_memory = memory_new(ids + copied, "the whole graph as a batch", why);
+    size_t ids = (size_t)g->num_nodes * sizeof(ggnn_node), counts = 3 * sizeof *n->whole_counts;
+    n->whole_memory = device_new(n->device, counts + ids + copied, "the whole graph as a batch", why);
     if (!n->whole_memory) return false;
-    n->whole.id = n->whole_memory;
-    for (int64_t i = 0; i < g->num_nodes; i++) n->whole.id[i] = (ggnn_node)i;
+    n->whole_counts = n->whole_memory;
+    n->whole.id = (ggnn_node*)(n->whole_counts + 3);
+    n->ops->range(n->device, n->whole.id, 0, g->num_nodes);
     int32_t* copy = copied ? (int32_t*)(n->whole.id + g->num_nodes) : NULL;
-    ggnn_status status = ggnn_block_whole(&n->whole.hop[0], g, n->whole_counts, copy);
+    ggnn_status status = n->ops->whole(n, &n->whole.hop[0], n->whole_counts, copy);
     if (status != GGNN_OK) return error_set(why, "full batch: %s", ggnn_status_string(status));
     for (int32_t h = 1; h < n->config.layers; h++) n->whole.hop[h] = n->whole.hop[0];
     n->whole.num_hops = n->config.layers;
@@ -147,20 +148,35 @@ static bool check_config(const net_config* c, error* why)
     return true;
 }
 
+/* What a plan cannot write, as it only says where things are. */
+static void fill(net* n)
+{
+    device_upload(n->device, n->state.value, n->initial, (size_t)n->state.count * sizeof(float));
+    if (n->chunk_src) device_upload(n->device, n->chunk_src, &n->chunk.src, sizeof n->chunk.src);
+    if (n->inv_sqrt) n->ops->gcn_norm(n, n->inv_sqrt);
+    if (viewable(n)) { /* read only */
+        const void* base = NULL;
+        n->view = *(float* const*)device_read(n->device, &base, n->data.features->base, sizeof base);
+    }
+}
+
 static bool allocate(net* n, error* why)
 {
     plan(n); /* counts: parameters, bytes */
     size_t bytes = memory_product((size_t)n->state.count, 4, sizeof(float));
-    n->state.value = memory_new(bytes, "parameters and moments", why);
-    n->memory = n->state.value ? memory_new(n->used, "the matrices of the network", why) : NULL;
-    if (!n->memory) return false;
+    n->state.value = device_new(n->device, bytes, "parameters and moments", why);
+    n->memory = n->state.value ? device_new(n->device, n->used, "the matrices of the network", why) : NULL;
+    n->initial = n->memory ? memory_new(bytes / 4, "initial weights", why) : NULL;
+    if (!n->initial) return false;
     n->state.grad = n->state.value + n->state.count;
     n->state.m = n->state.grad + n->state.count;
     n->state.v = n->state.m + n->state.count;
     n->state.updates = &n->updates;
     plan(n); /* places them */
-    if (n->inv_sqrt) ggnn_gcn_norm(n->inv_sqrt, n->data.graph);
-    return true;
+    fill(n);
+    memory_free(n->initial);
+    n->initial = NULL;
+    return !n->device->failed.text[0] || error_set(why, "%s", n->device->failed.text);
 }
 
 net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
@@ -171,11 +187,13 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     if (!n) return NULL;
     n->config = *config;
     n->data = *data;
-    n->ops = &ops_cpu;
+    n->device = config->device ? config->device : device_cpu();
+    n->ops = n->device->ops;
     n->model = model_of(config);
     bool good = !config->full_batch || make_whole(n, why);
     if (good) {
         set_shapes(n, config->full_batch ? &n->whole : like, chunk);
+        set_transposed(n);
         good = allocate(n, why);
     }
     if (good) return n;
@@ -186,9 +204,10 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
 void net_free(net* n)
 {
     if (!n) return;
-    memory_free(n->memory);
-    memory_free(n->state.value);
-    memory_free(n->whole_memory);
+    device_free(n->device, n->memory);
+    device_free(n->device, n->state.value);
+    device_free(n->device, n->whole_memory);
+    memory_free(n->initial);
     memory_free(n);
 }
 
@@ -217,7 +236,7 @@ static mat features(net* n, const ggnn_block* b)
     const ggnn_store* from = n->data.features;
     mat x = stored_rows(from, n->id, b->num_src);
     if (viewable(n)) {
-        x.v = (float*)from->base[0]; /* read only */
+        x.v = n->view;
         x.ld = from->pitch / (int64_t)sizeof(float);
         return x;
     }
@@ -249,6 +268,7 @@ net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool traini
     n->training = training;
     n->step = step;
     n->id = batch->id;
+    n->ops->begin(n);
     mat x = features(n, &batch->hop[layers - 1]);
     for (int32_t l = 0; l < layers; l++) {
         layer* y = &n->layer[l];
@@ -259,7 +279,8 @@ net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool traini
         forward_layer(n, y, y->h);
         x = y->h;
     }
-    return (net_rows){x.v, x.ld, mat_rows(x), x.cols};
+    int64_t rows = training && !n->device->host ? x.rows.max : device_size(n->device, x.rows);
+    return (net_rows){x.v, x.ld, rows, x.cols};
 }
 
 /* ---- evaluation ----------------------------------------------------------------------------------------------- */
@@ -280,7 +301,7 @@ static layer evaluated(net* n, int32_t l, float* z)
 void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, const ggnn_store* x)
 {
     layer y = evaluated(n, l, z);
-    for (int64_t i = 0; i < rows; i++) n->range[i] = (ggnn_node)(first + i);
+    n->ops->range(n->device, n->range, first, rows);
     mat dense = gather(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), false);
     n->model->transform(n, &y, dense, n->chunk.dst + first);
 }
@@ -289,13 +310,14 @@ void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, con
 static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b, const ggnn_node* id)
 {
     const void* base[3] = {y->z.v + n->chunk.dst * y->z.ld, NULL, NULL};
-    ggnn_store  nodes = ggnn_store_plain(base, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
+    ggnn_store  nodes = ggnn_store_plain(n->nodes, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
     ggnn_block  all = *b;
+    device_upload(n->device, n->nodes, base, sizeof base);
     n->ops->rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, id, b->num_dst));
     if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
     n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk.dst);
     all.indices = n->indices;
-    all.num_src = (ggnn_count){&n->chunk.src, n->chunk.src};
+    all.num_src = (ggnn_count){n->chunk_src, n->chunk.src};
     return all;
 }
 
@@ -311,7 +333,8 @@ void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* 
         all = block_of_all(n, &y, block, id);
         y.block = &all;
     }
-    forward_layer(n, &y, (mat){.v = out, .ld = ld_out, .cols = y.out, .rows = block->num_dst});
+    ggnn_count rows = {block->num_dst.n, device_size(n->device, block->num_dst)}; /* no row beyond may be touched */
+    forward_layer(n, &y, (mat){.v = out, .ld = ld_out, .cols = y.out, .rows = rows});
 }
 
 /* ==== loss, backward, update =================================================================================== */
@@ -321,8 +344,7 @@ double net_loss(net* n, const net_labels* labels, int64_t* known)
     mat logits = n->layer[n->config.layers - 1].h;
     n->backward = 0;
     n->ops->loss(n, mat_head(n->dlogits, logits.rows), logits, labels);
-    *known = n->known;
-    return n->loss;
+    return n->ops->loss_value(n, known);
 }
 
 static void transpose_for(net* n, layer* y)
@@ -371,3 +393,4 @@ net_state net_state_of(net* n) { return n->state; }
 int32_t net_num_params(const net* n) { return n->num_params; }
 net_param net_param_at(const net* n, int32_t i) { return n->param[i]; }
 const net_profile* net_profile_of(const net* n) { return &n->profile; }
+device* net_device(const net* n) { return n->device; }

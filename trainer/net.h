@@ -16,6 +16,10 @@
 #include "common/error.h"
 #include "ggnn.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { NET_LAYERS_MAX = GGNN_HOPS_MAX };
 
 /* Choices for option tables, in the order of the enumerators. */
@@ -26,7 +30,10 @@ typedef enum { NET_GCN, NET_SAGE, NET_GAT, NET_MLP } net_model;
 typedef enum { NET_MEAN, NET_SAGE_GCN, NET_POOL } net_aggregator; /* of GraphSAGE */
 typedef enum { NET_ADAM, NET_ADAMW } net_optimizer;
 
+typedef struct device device; /* of device.h: where the net runs */
+
 typedef struct {
+    device* device; /* NULL: the CPU */
     net_model model;
     net_aggregator aggregator;
     int32_t layers;           /* 1 .. NET_LAYERS_MAX */
@@ -44,20 +51,20 @@ typedef struct {
     uint64_t seed;      /* of initial weights and dropout */
 } net_config;
 
-/* What is read and never written; must outlive the net. */
+/* What is read and never written; must outlive the net. What they point to lies on the net's device. */
 typedef struct {
     const ggnn_graph* graph;
     const ggnn_store* features;
 } net_data;
 
-typedef struct { /* by global id; one of them given */
+typedef struct { /* by global id; one of them given. For net_loss on the net's device, for net_row_loss the host's */
     const int32_t* label;  /* (N) class, < 0: not in the loss */
     const float*   target; /* (N) real in [0, 1] for one output, NaN: not in the loss */
 } net_labels;
 
 typedef struct net net;
 
-/* Rows in a caller's hands: v[i * ld + j], i < rows, j < cols. */
+/* Rows in a caller's hands: v[i * ld + j], i < rows, j < cols. v is memory of the net's device. */
 typedef struct {
     const float* v;
     int64_t      ld, rows;
@@ -81,7 +88,8 @@ const ggnn_batch* net_whole(const net* n);
 
 /* Logits of the batch's distinct seeds: row i belongs to node batch->id[i]. step keys dropout, which training turns
    on. The batch must have one hop a layer (MLP: of fanout 0, as it reads no neighbours), and stay as it is until
-   net_backward has run; the rows are valid until the next net_forward. */
+   net_backward has run; the rows are valid until the next net_forward. On another device than the CPU rows.rows is
+   in training how many there may be, so that no one waits for it. */
 net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training);
 
 /* After net_forward: the mean over the labelled seeds (known of them) of the cross-entropy, or of the binary
@@ -117,11 +125,11 @@ bool net_row_loss(double* loss, const float* logits, int32_t outputs, const net_
 
 /* ---- parameters: for checkpoints, best weights and tests ------------------------------------------------------ */
 
-typedef struct { /* all parameters in one array each, in the order of net_param_at */
+typedef struct { /* all parameters in one array each, in the order of net_param_at; memory of the net's device */
     int64_t  count;
     float   *value, *grad;
     float   *m, *v;   /* Adam's moments */
-    int64_t* updates; /* net_update calls so far: Adam's t */
+    int64_t* updates; /* the host's: net_update calls so far, Adam's t */
 } net_state;
 net_state net_state_of(net* n);
 
@@ -153,4 +161,11 @@ typedef struct { /* since net_create, summed; [0] forward and evaluation, [1] ba
     int64_t flops[2];                 /* of GEMM */
 } net_profile;
 const net_profile* net_profile_of(const net* n);
+
+/* Where the net runs, for the memory that a caller hands to it. */
+device* net_device(const net* n);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,7 +7,12 @@
 #define TRAINER_OPS_H
 #include <stddef.h>
 
-#include "trainer/net.h"
+#include "trainer/device.h"
+#include "trainer/loader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- matrices ------------------------------------------------------------------------------------------------- */
 
@@ -21,6 +26,7 @@ typedef struct {
     const ggnn_node*  id;   /* row i is row id[i] of the store */
 } mat;
 
+/* On the CPU: elsewhere the number of rows is the device's, rows.max bounds it, and no row below that is NaN. */
 static inline int64_t mat_rows(mat a) { return a.rows.n ? *a.rows.n : a.rows.max; }
 static inline mat mat_head(mat a, ggnn_count rows) /* the first rows: a[: rows, :] */
 {
@@ -65,11 +71,40 @@ typedef struct { /* GAT's, K heads */
     void*          workspace;        /* of attend_back */
 } attention;
 
+/* ---- mini-batches --------------------------------------------------------------------------------------------- */
+
+/* What makes one batch at a time: seeds [from, from + seeds) of a pass, whose ids are on the device. */
+typedef struct sampler {
+    ggnn_batch  batch;
+    ggnn_status status; /* of the last batch, and what it read; on the CPU only: elsewhere they stay 0 */
+    int64_t     edges, bytes;
+} sampler;
+
 /* ---- operations: all that the backends differ in -------------------------------------------------------------- */
 
-/* Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. Each measures its time
-   and bytes into net->profile. */
-typedef struct {
+/* Those of a net return nothing: what fails is left in net->device->failed. Outputs come first and are overwritten,
+   but for gemm's where beta = 1 and those of `add`. On the CPU each measures its time and bytes into net->profile. */
+typedef struct ops {
+    /* memory: device.h */
+    void* (*take)(device*, size_t bytes, const char* what, error* why);
+    void (*give_back)(device*, void* memory);
+    void (*upload)(device*, void* to, const void* from, size_t bytes);
+    void (*download)(device*, void* to, const void* from, size_t bytes);
+
+    /* mini-batches, one at a time: the loader's slots */
+    sampler* (*sampler_open)(device*, const ggnn_graph*, const ggnn_sampling*, int64_t batch, error* why);
+    void (*sampler_close)(sampler*);                                        /* NULL is fine */
+    void (*sample)(sampler*, const loader_pass*, const ggnn_node* ids, int64_t from, int64_t seeds, ggnn_rng rng);
+    ggnn_status (*sampler_status)(sampler*);            /* on the CPU of the last batch, else of all: waits for them */
+
+    /* a net's set-up */
+    void (*plan)(net*);                                 /* takes transpose and workspaces, after the layers' plans */
+    size_t (*attend_workspace_bytes)(int64_t dst, int64_t edges, int32_t heads);
+    ggnn_status (*whole)(net*, ggnn_block* b, int64_t counts[3], int32_t* copy);    /* ggnn_block_whole */
+    void (*gcn_norm)(net*, float* inv_sqrt);
+    void (*range)(device*, ggnn_node* out, int64_t first, int64_t n);               /* out[i] = first + i */
+    void (*begin)(net*);                                /* a pass forward: n->step, n->training are set */
+
     void (*gemm)(net*, mat c, mat a, bool at, mat b, bool bt, float beta);  /* c = beta c + op(a) op(b) */
     void (*rows)(net*, mat out, mat x);                                     /* out = x, from a store or not */
     void (*drop)(net*, mat x, uint32_t threshold, int32_t l);               /* dropout in place */
@@ -89,7 +124,8 @@ typedef struct {
                         const attention* a);
     void (*mean_heads)(net*, mat out, mat a, int32_t heads);                /* (D, C) of (D, K C) */
     void (*mean_heads_back)(net*, mat da, mat dout, int32_t heads);
-    void (*loss)(net*, mat dlogits, mat logits, const net_labels* labels);  /* and net->loss, net->known */
+    void (*loss)(net*, mat dlogits, mat logits, const net_labels* labels);
+    double (*loss_value)(net*, int64_t* known);                             /* what `loss` left */
     void (*update)(net*, float learning_rate);
 } ops;
 extern const ops ops_cpu;
@@ -100,7 +136,7 @@ typedef struct { /* most targets, sources and edges of a layer's block */
     int64_t dst, src, edges;
 } extent;
 
-typedef struct {
+typedef struct layer {
     int32_t  index, in, out;
     bool     last;
     extent   train;               /* in training; */
@@ -122,7 +158,7 @@ typedef struct {
 
 /* With a transform, y->z[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
    reads y->z and the targets' rows of y->x alone, and backward wants the transpose in layer 0 too. */
-typedef struct {
+typedef struct model {
     activation act;
     void (*plan)(net*, layer*);                             /* parameters and memory */
     void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
@@ -137,9 +173,10 @@ enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX, NET_SEGMENT = 256 };
 struct net {
     net_config   config;
     net_data     data;
-    const ops*   ops;
-    const model* model;
-    layer        layer[NET_LAYERS_MAX];
+    device*      device;
+    const struct ops*   ops;     /* the device's */
+    const struct model* model;
+    struct layer layer[NET_LAYERS_MAX];
 
     net_param param[NET_PARAMS_MAX];
     int32_t   num_params;
@@ -152,18 +189,26 @@ struct net {
     mat    gathered;       /* (S, in) the input's rows, where they are not read straight from the store */
     int64_t gathered_rows;
     extent chunk;          /* most of a block in evaluation, 0 without; of transformed rows src = dst + N */
+    int64_t* chunk_src;    /* (1) chunk.src, on the device */
+    const void** nodes;    /* (3) base of a store of all nodes' transformed rows */
     ggnn_node* range;      /* (chunk.dst) nodes whose rows evaluation transforms */
     int32_t* indices;      /* (chunk.edges) of its blocks */
     float* el;             /* (chunk.src, K) GAT's scores in it */
     mat    dlogits;        /* (seeds, outputs) */
     double* row_loss;      /* (seeds) */
-    void*  gemm_workspace;
+    void*  workspace;      /* of the backend: the CPU's gemm, ... */
+    void*  transpose_workspace;
+    float* initial;        /* parameters' first values, while they are set up: the host's */
+    void*  own;            /* the backend's, laid out by its plan */
     mat    column_sums;    /* (3 * rows / NET_SEGMENT, cols) of finish_back */
     int32_t widest;        /* columns of any matrix */
+    int64_t most_rows;     /* of a matrix over targets or sources */
+    extent most_transposed; /* block */
 
     ggnn_batch whole;      /* full batch: the graph */
     void*      whole_memory;
-    int64_t    whole_counts[3];
+    int64_t*   whole_counts; /* (3) */
+    float*     view;       /* features as a matrix: where the store's rows begin */
     ggnn_block transpose;  /* of the layer whose backward runs; */
     bool       transposed; /* of the whole graph, made once */
 
@@ -176,6 +221,13 @@ struct net {
     net_profile profile;
 };
 
+/* optimiser.c: factors of an update, the next one, which is counted. */
+typedef struct {
+    float rate, l2, keep; /* weight decay: added to the gradient; or what is left of a parameter */
+    float inv_correction1, inv_correction2;
+} adam;
+adam net_next_adam(net* n, float learning_rate);
+
 /* arena.c, for plans: columns up to where the next row begins; a zeroed array; a matrix whose rows begin at multiples
    of 64 bytes; a parameter, named with the layer's index, (rows, cols), `fill` everywhere or Glorot-uniform where
    that is GLOROT. */
@@ -184,4 +236,8 @@ int64_t mat_padded(int32_t cols);
 void* net_take(net* n, size_t count, size_t size);
 mat   net_matrix(net* n, int64_t rows, int32_t cols);
 param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int32_t cols, float fill);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

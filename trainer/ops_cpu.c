@@ -1,7 +1,62 @@
 /* ops_cpu.c - the CPU backend: the function of ggnn.h or gemm.h behind each operation, its time and its bytes. */
+#include <string.h>
+
+#include "common/memory.h"
 #include "trainer/gemm.h"
 #include "trainer/ops_cpu.h"
 #include "trainer/parallel.h"
+
+/* ==== memory, set-up ============================================================================================ */
+
+static void* cpu_take(device* d, size_t bytes, const char* what, error* why)
+{
+    (void)d;
+    return memory_new(bytes, what, why);
+}
+
+static void cpu_give_back(device* d, void* memory)
+{
+    (void)d;
+    memory_free(memory);
+}
+
+static void cpu_upload(device* d, void* to, const void* from, size_t bytes)
+{
+    (void)d;
+    memcpy(to, from, bytes);
+}
+
+static void cpu_download(device* d, void* to, const void* from, size_t bytes)
+{
+    (void)d;
+    memcpy(to, from, bytes);
+}
+
+static void cpu_plan(net* n)
+{
+    extent t = n->most_transposed;
+    int64_t rows = n->most_rows, inner = rows > n->widest ? rows : n->widest;
+    void* memory = net_take(n, ggnn_block_transpose_bytes(t.dst, t.src, t.edges), 1);
+    if (memory) ggnn_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
+    n->workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, inner), 1);
+}
+
+static ggnn_status cpu_whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
+{
+    return ggnn_block_whole(b, n->data.graph, counts, copy);
+}
+
+static void cpu_gcn_norm(net* n, float* inv_sqrt) { ggnn_gcn_norm(inv_sqrt, n->data.graph); }
+
+static void cpu_range(device* d, ggnn_node* out, int64_t first, int64_t n)
+{
+    (void)d;
+    for (int64_t i = 0; i < n; i++) out[i] = (ggnn_node)(first + i);
+}
+
+static void cpu_begin(net* n) { (void)n; }
+
+/* ==== operations ================================================================================================ */
 
 static int64_t bytes_of(mat a) { return mat_rows(a) * a.cols * (int64_t)sizeof(float); }
 static int64_t edges_of(const ggnn_block* b) { return *b->num_edges.n; }
@@ -11,7 +66,7 @@ static void cpu_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
     double  start = cpu_start();
     int64_t rows = mat_rows(c), inner = at ? mat_rows(a) : a.cols;
     (n->config.blas ? gemm_blas : gemm)(c.v, c.ld, a.v, a.ld, at, b.v, b.ld, bt, rows, c.cols, inner, beta,
-                                        n->gemm_workspace);
+                                        n->workspace);
     n->profile.flops[n->backward] += 2 * rows * c.cols * inner;
     cpu_stop(n, NET_GEMM, start, bytes_of(a) + bytes_of(b) + bytes_of(c));
 }
@@ -121,6 +176,20 @@ static void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_bloc
 }
 
 const ops ops_cpu = {
+    .take = cpu_take,
+    .give_back = cpu_give_back,
+    .upload = cpu_upload,
+    .download = cpu_download,
+    .sampler_open = cpu_sampler_open,
+    .sampler_close = cpu_sampler_close,
+    .sample = cpu_sample,
+    .sampler_status = cpu_sampler_status,
+    .plan = cpu_plan,
+    .attend_workspace_bytes = ggnn_gat_back_workspace_bytes,
+    .whole = cpu_whole,
+    .gcn_norm = cpu_gcn_norm,
+    .range = cpu_range,
+    .begin = cpu_begin,
     .gemm = cpu_gemm,
     .rows = cpu_rows,
     .drop = cpu_drop,
@@ -140,5 +209,6 @@ const ops ops_cpu = {
     .mean_heads = cpu_mean_heads,
     .mean_heads_back = cpu_mean_heads_back,
     .loss = cpu_loss,
+    .loss_value = cpu_loss_value,
     .update = cpu_update,
 };

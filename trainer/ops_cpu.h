@@ -13,8 +13,15 @@ void cpu_finish_back(net* n, mat dh, mat h, const epilogue* e);
 void cpu_mean_heads(net* n, mat out, mat a, int32_t heads);
 void cpu_mean_heads_back(net* n, mat da, mat dout, int32_t heads);
 
-void cpu_loss(net* n, mat dlogits, mat logits, const net_labels* labels); /* loss.c */
+void   cpu_loss(net* n, mat dlogits, mat logits, const net_labels* labels); /* loss.c */
+double cpu_loss_value(net* n, int64_t* known);
 void cpu_update(net* n, float learning_rate);                             /* optimiser.c */
+
+/* sampler_cpu.c */
+sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch, error* why);
+void     cpu_sampler_close(sampler* s);
+void cpu_sample(sampler* s, const loader_pass* pass, const ggnn_node* ids, int64_t from, int64_t seeds, ggnn_rng rng);
+ggnn_status cpu_sampler_status(sampler* s);
 
 /* clock.c. Each op: double start = cpu_start(); ...; cpu_stop(n, stage, start, bytes); */
 double cpu_start(void);

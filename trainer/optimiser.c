@@ -6,8 +6,7 @@
 
 typedef struct {
     net_state s;
-    float rate, l2, keep;             /* weight decay: added to the gradient; or what is left of a parameter */
-    float inv_correction1, inv_correction2;
+    adam a;
 } update_job;
 
 /* b^t by squaring: the same bits everywhere, and whether or not the run was resumed. */
@@ -28,27 +27,31 @@ static void update_range(void* context, int64_t begin, int64_t end)
     float *restrict p = job->s.value, *restrict m = job->s.m, *restrict v = job->s.v;
     const float* restrict grad = job->s.grad;
     for (int64_t i = begin; i < end; i++) {
-        float g = grad[i] + job->l2 * p[i];
+        float g = grad[i] + job->a.l2 * p[i];
         m[i] = beta1 * m[i] + rest1 * g;
         v[i] = beta2 * v[i] + rest2 * g * g;
-        p[i] = job->keep * p[i]
-            - job->rate * (m[i] * job->inv_correction1) / (sqrtf(v[i] * job->inv_correction2) + epsilon);
+        p[i] = job->a.keep * p[i]
+            - job->a.rate * (m[i] * job->a.inv_correction1) / (sqrtf(v[i] * job->a.inv_correction2) + epsilon);
     }
 }
 
-void cpu_update(net* n, float learning_rate)
+adam net_next_adam(net* n, float learning_rate)
 {
-    double start = cpu_start();
     int64_t t = ++n->updates;
     bool decoupled = n->config.optimizer == NET_ADAMW;
-    update_job job = {
-        .s = n->state,
+    return (adam){
         .rate = learning_rate,
         .l2 = decoupled ? 0 : n->config.weight_decay,
         .keep = decoupled ? 1 - learning_rate * n->config.weight_decay : 1,
         .inv_correction1 = (float)(1 / (1 - power(0.9, t))),
         .inv_correction2 = (float)(1 / (1 - power(0.999, t))),
     };
+}
+
+void cpu_update(net* n, float learning_rate)
+{
+    double start = cpu_start();
+    update_job job = {n->state, net_next_adam(n, learning_rate)};
     parallel_for(n->state.count, 16384, update_range, &job);
     cpu_stop(n, NET_OPTIMIZER, start, 28 * n->state.count);
 }

@@ -1,0 +1,52 @@
+/* device.h - where a network runs: memory of that place, and what of a data set has to lie there.
+
+   Memory of a device is the host's on the CPU; elsewhere only the operations of ops.h may look into it. Structs
+   (graphs, stores, blocks, batches) are always the host's, what they point to is the device's. */
+#ifndef TRAINER_DEVICE_H
+#define TRAINER_DEVICE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+#include "trainer/net.h"
+
+struct ops;
+struct device {
+    const struct ops* ops;
+    const char* backend; /* "cpu", ... as --backend takes it */
+    char  name[256];     /* of the device; empty for the CPU */
+    bool  host;          /* its memory is the host's */
+    error failed;        /* the first thing that went wrong on it, as operations return nothing; empty: none */
+    void* own;           /* the backend's */
+};
+
+device* device_cpu(void);
+
+/* Zeroed memory, aligned for everything. NULL on failure: why says what was for how much. */
+void* device_new(device* d, size_t bytes, const char* what, error* why);
+void  device_free(device* d, void* memory); /* NULL is fine */
+
+/* Behind all work given to the device so far. `from` may change after upload; download waits for the work. */
+void device_upload(device* d, void* to, const void* from, size_t bytes);
+void device_download(device* d, void* to, const void* from, size_t bytes);
+
+/* What is at `from` as the host can read it: there on the CPU, else copied to `to`. */
+const void* device_read(device* d, void* to, const void* from, size_t bytes);
+int64_t     device_size(device* d, ggnn_count count);
+
+/* ---- data ----------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* as it lies on the device; on the CPU where it was */
+    device*     device;
+    ggnn_graph  graph;
+    ggnn_store  features;
+    net_labels  labels;
+    void*       memory[8];
+} placement;
+
+/* graph and features: one part, no rank; labels of graph->num_nodes nodes. On failure false; placement_close is
+   harmless then. */
+bool placement_open(placement* p, device* d, const ggnn_graph* graph, const ggnn_store* features,
+                    const net_labels* labels, error* why);
+void placement_close(placement* p);
+#endif
