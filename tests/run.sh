@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh - what `make test` runs: builds the tests in every form that this machine can build, runs them, adds up.
-#   tests/run.sh [stage ...]   stages: plain asan node64 bare clang tsan vendor fuzz install; all by default
+#   tests/run.sh [stage ...]   stages: plain asan node64 bare clang tsan vendor fuzz install emulated cuda; all by
+#   default. emulated: CUDA kernels on the CPU, tests/simt; cuda: compiled by nvcc, tests/cuda.sh
 # Each stage has its own folder under build/. The last line is "N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -27,11 +28,11 @@ build() {
 }
 
 # run FOLDER NAME...: runs test programs (all where none is named), as many at once as there are cores, and adds up
-# their closing lines
+# their closing lines. Where MODE is set, the logs are named by it too.
 run() {
     local folder=$1 form name log line
     shift
-    form=$(basename "$folder")
+    form=$(basename "$folder")${MODE:+.$MODE}
     [ $# -gt 0 ] || set -- $(programs)
     printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' >'$logs/$form.NAME' 2>&1"
     for name in "$@"; do
@@ -135,8 +136,43 @@ stage_install() {
     rm -rf "$root"
 }
 
+# the tests of the CUDA header, those that take longest first
+emulated() {
+    for name in test_cuda_sample test_cuda_spmm test_cuda_attention $(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|'); do
+        [ -f "tests/$name.cc" ] && echo "$name"
+    done | awk '!seen[$0]++'
+}
+
+# Every order in which threads may run: first to last, last to first, at random with the streams behind the host; with
+# the sanitizers of memory; with the thread sanitizer as race detector; with 64-bit ids.
+stage_emulated() {
+    say "CUDA kernels on the CPU (tests/simt)"
+    build build cuda-tests emulated CC="$CC" || return
+    run build test_simt $(emulated)
+    SIMT_ORDER=rev MODE=reversed run build $(emulated)
+    SIMT_ORDER=rand SIMT_ASYNC=lazy MODE=random run build $(emulated)
+    "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass || { fail "test_show"; tail "$logs/emulated.show"; }
+    if can "$CC" -fsanitize=address,undefined; then
+        build build/asan cuda-tests CC="$CC" OPT="-O1 -g" EXTRA="$sanitizers" && run build/asan $(emulated)
+    fi
+    if can clang -fsanitize=thread -fopenmp; then
+        build build/tsan cuda-tests CC=clang CXX=clang++ OPT="-O1 -g" EXTRA="-fsanitize=thread" && run build/tsan $(emulated)
+    else skip "the race detector: clang is not installed"; fi
+    build build64 cuda-tests CC="$CC" NODE64=1 BUILD=build64 && run build64 $(emulated)
+}
+
+stage_cuda() {
+    say "nvcc: warnings, spills, registers"
+    bash tests/cuda.sh >"$logs/cuda" 2>&1
+    case $? in
+    0) pass; tail -n 1 "$logs/cuda" ;;
+    77) skip "nvcc: not installed" ;;
+    *) fail "tests/cuda.sh"; grep -v '^$' "$logs/cuda" | head -n 20 ;;
+    esac
+}
+
 start=$(date +%s)
-for stage in ${@:-plain asan node64 bare clang tsan vendor fuzz install}; do
+for stage in ${@:-plain asan node64 bare clang tsan vendor fuzz install emulated cuda}; do
     stage_start=$(date +%s)
     "stage_$stage"
     printf '   %s s\n' $(($(date +%s) - stage_start))
