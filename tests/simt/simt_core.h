@@ -102,23 +102,10 @@ void        tsan_forget(void* start, size_t bytes);
 void* new_block_sync();
 void  reset_block_syncs();
 
-// Acts as another TSan fiber while it lives; nothing but the name changes. tsan may be null.
-class ActAs {
-public:
-    explicit ActAs(void* tsan) : before(tsan ? __tsan_get_current_fiber() : nullptr)
-    {
-        if (before) __tsan_switch_to_fiber(tsan, 1);
-    }
-    ~ActAs()
-    {
-        if (before) __tsan_switch_to_fiber(before, 1);
-    }
-    ActAs(const ActAs&)            = delete;
-    ActAs& operator=(const ActAs&) = delete;
-
-private:
-    void* before;
-};
+// Runs a task as somebody else: on a stack and a TSan fiber of its own, so that TSan sees who did it. Null: here.
+struct TaskFiber;
+TaskFiber* new_task_fiber(); // null without TSan
+void       run_as(TaskFiber* fiber, const std::function<void()>& task);
 
 // ---- simt_symbols.cc: this program's own symbol table
 

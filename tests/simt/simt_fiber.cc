@@ -112,13 +112,12 @@ static void* first_frame(char* stack, char* top, void (*entry)())
 // ---- stacks
 
 static const size_t PAGE = 4096;
-static char*        guards[1024]; // a page before each stack
-static unsigned     num_guards;
+static std::vector<char*> guards; // a page before each stack
 
 bool in_stack_guard(const void* address)
 {
-    for (unsigned i = 0; i < num_guards; i++)
-        if ((char*)address >= guards[i] && (char*)address < guards[i] + PAGE) return true;
+    for (char* guard : guards)
+        if ((char*)address >= guard && (char*)address < guard + PAGE) return true;
     return false;
 }
 
@@ -134,10 +133,10 @@ void fiber_create(Fiber& fiber, void (*entry)())
     (void)VALGRIND_STACK_REGISTER(fiber.stack, fiber.stack + bytes);
     // The tops of stacks lie at different places of a page, or all would fall into the same few sets of the
     // cache.
-    char* top            = fiber.stack + bytes - num_guards * 320 % PAGE;
+    char* top            = fiber.stack + bytes - guards.size() * 320 % PAGE;
     fiber.saved_sp       = first_frame(fiber.stack, (char*)((uintptr_t)top & ~(uintptr_t)63), entry);
     fiber.asan_stack     = nullptr;
-    guards[num_guards++] = guard;
+    guards.push_back(guard);
 }
 
 static void tell_asan_we_arrived(void* asan_stack, Fiber& from)
@@ -190,6 +189,42 @@ void reset_block_syncs()
     if (__tsan_java_free) __tsan_java_free((uintptr_t)block_syncs, sizeof block_syncs);
     tsan_forget(block_syncs, sizeof block_syncs);
     block_syncs_used = 0;
+}
+
+struct TaskFiber : Fiber {
+    Fiber*                       back = nullptr; // who waits for the task; null: idle
+    const std::function<void()>* task = nullptr;
+};
+static TaskFiber* starting;
+
+static void task_loop()
+{
+    TaskFiber* self = starting;
+    fiber_entered();
+    for (;;) {
+        (*self->task)();
+        fiber_switch(*self, *std::exchange(self->back, nullptr));
+    }
+}
+
+TaskFiber* new_task_fiber()
+{
+    if (!with_tsan()) return nullptr;
+    auto* fiber = new TaskFiber();
+    fiber_create(*fiber, task_loop);
+    fiber->tsan = __tsan_create_fiber(0);
+    return fiber;
+}
+
+void run_as(TaskFiber* fiber, const std::function<void()>& task)
+{
+    if (!fiber || fiber->back) return task(); // busy: the task is part of another of the same fiber
+    Fiber here;
+    here.tsan   = __tsan_get_current_fiber();
+    fiber->back = &here;
+    fiber->task = &task;
+    starting    = fiber;
+    fiber_switch(here, *fiber);
 }
 
 } // namespace simt

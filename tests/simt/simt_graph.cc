@@ -10,7 +10,7 @@ namespace simt {
 struct Node {
     Work             work;
     std::vector<int> after; // earlier nodes
-    void*            fiber;
+    TaskFiber*       fiber;
 };
 using Nodes = std::vector<Node>;
 
@@ -105,13 +105,14 @@ static void replay(const Nodes& nodes)
     for (size_t n = 0; n < nodes.size(); n++) {
         int         i    = choose_node(nodes, done);
         const Node& node = nodes[i];
-        ActAs       as(node.fiber);
-        tsan_acquire(start);
-        for (int before : node.after) tsan_acquire(sync[before]);
-        do_work(node.work);
-        sync[i] = make_sync();
-        tsan_release(sync[i]);
-        done[i] = true;
+        done[i]          = true;
+        sync[i]          = make_sync();
+        run_as(node.fiber, [&] {
+            tsan_acquire(start);
+            for (int before : node.after) tsan_acquire(sync[before]);
+            do_work(node.work);
+            tsan_release(sync[i]);
+        });
     }
     for (const Sync& s : sync) tsan_acquire(s);
 }

@@ -190,11 +190,15 @@ void set_view(int view)
 
 // ---- arguments of kernels
 
-// What a sanitizer keeps below 2^45 is nobody's: two small integers side by side look like an address there.
+// Below that lie integers, alone or two side by side, and what sanitizers keep for themselves.
+static bool may_be_address(const void* word)
+{
+    const uintptr_t lowest = with_asan() || with_tsan() ? 0x500000000000u : 0x10000000000u;
+    return (uintptr_t)word >= lowest && (uintptr_t)word >> 48 == 0;
+}
 static bool is_mapped(const void* address)
 {
     unsigned char resident;
-    if ((with_asan() || with_tsan()) && (uintptr_t)address >> 45 == 0) return false;
     return mincore((void*)((uintptr_t)address & ~(uintptr_t)(PAGE - 1)), 1, &resident) == 0;
 }
 
@@ -220,7 +224,7 @@ void check_words(const void* object, size_t bytes, const void* function, int arg
     for (size_t at = 0; at + sizeof(void*) <= bytes; at += sizeof(void*)) {
         char* word;
         memcpy(&word, (const char*)object + at, sizeof word);
-        if ((uintptr_t)word < 1 << 16 || (uintptr_t)word >> 47) continue;
+        if (!may_be_address(word)) continue;
         auto it = find(word);
         if (it != live.end()) check_peer(it->second, function, argument);
         else if (is_mapped(word) && !options().lax)

@@ -16,7 +16,6 @@ static StreamPointer new_stream(bool is_default, bool blocking)
     stream->device     = current_device();
     stream->is_default = is_default;
     stream->blocking   = blocking;
-    stream->fiber      = with_tsan() ? __tsan_create_fiber(0) : nullptr;
     streams.push_back(stream);
     return stream;
 }
@@ -58,16 +57,15 @@ void do_work(const Work& work)
 
 static void do_next(Stream& stream)
 {
-    Work work = std::move(stream.queue.front());
+    auto work = std::make_unique<Work>(std::move(stream.queue.front())); // not on a stack, which TSan watches
     stream.queue.pop_front();
-    for (auto& mark : work.after) drain(*mark.stream, mark.n);
-    {
-        ActAs as(stream.fiber);
-        for (auto& sync : work.acquire) tsan_acquire(sync);
-        do_work(work);
-        work.run = nullptr; // whatever it held is given up by the one who used it
+    for (auto& mark : work->after) drain(*mark.stream, mark.n);
+    run_as(stream.fiber, [&] {
+        for (auto& sync : work->acquire) tsan_acquire(sync);
+        do_work(*work);
+        work->run = nullptr; // whatever it held is given up by the one who used it
         tsan_release(stream.sync);
-    }
+    });
     stream.done++;
 }
 static void drain(Stream& stream, uint64_t n)

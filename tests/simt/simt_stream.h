@@ -29,7 +29,7 @@ struct Stream {
     bool             blocking; // ordered with the default stream
     std::deque<Work> queue;
     uint64_t         pushed = 0, done = 0;
-    void*            fiber   = nullptr;     // TSan's
+    TaskFiber*       fiber   = new_task_fiber();
     Sync             sync    = make_sync(); // released by all that has been done
     Capture*         capture = nullptr;
     std::vector<int> tail; // while captured: the nodes that its next node comes after
