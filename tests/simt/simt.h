@@ -90,11 +90,19 @@ void check_pointer(const void* pointer, const void* function, int argument);
 void check_words(const void* object, size_t bytes, const void* function, int argument);
 void run_grid(dim3 grid, dim3 block, size_t shared_bytes, Kernel kernel);
 
-// A kernel's pointers must be its device's, also those within a struct that is passed by value.
+// A kernel's pointers must be its device's, also those within a struct that is passed by value; what a struct's
+// padding holds is left out where the compiler can tell.
 template <class T> void check_argument(const T& value, const void* function, int argument)
 {
-    if constexpr (std::is_class_v<T>) check_words(&value, sizeof value, function, argument);
-    else if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
+    if constexpr (std::is_class_v<T>) {
+        T copy = value;
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+        __builtin_clear_padding(&copy);
+#endif
+#endif
+        check_words(&copy, sizeof copy, function, argument);
+    } else if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
         check_pointer((const void*)value, function, argument);
 }
 
