@@ -806,7 +806,8 @@ typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
 } ggnn_attention;
 
 // Per-head scores el[u,k] = z[u, head k] . att[k,:] of n rows: el (n, heads), att (heads, width / heads).
-// Backward adds del (x) att to dz and overwrites datt with sum over rows, in row order, of del * z.
+// Backward adds del (x) att to dz and overwrites datt with the sum over rows of del * z: sums of 256 rows each,
+// added in row order.
 GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads,
                           int32_t width);
 GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
@@ -3516,23 +3517,28 @@ static void ggnni_scores_dz(void* context, int64_t piece)
                             s->att + k * s->width, GGNN_F32, s->width);
 }
 
-// Sixteen columns of datt, over all rows in order: threads divide outputs, never a sum.
+// Sixteen columns of datt, over all rows in order, segment by segment: threads divide outputs, never a sum.
 static void ggnni_scores_datt(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
     int32_t first = (int32_t)piece * 16, n = (int32_t)ggnni_min(16, s->heads * s->width - first), head[16];
-    float   sum[16] = {0};
+    float   total[16] = {0};
     for (int32_t j = 0; j < n; j++) head[j] = (first + j) / s->width;
-    for (int64_t u = 0; u < s->n; u++) {
-        const float *z = s->z + u * s->ld_z + first, *del = s->del + u * s->heads;
-        if (n == 16 && head[0] == head[15]) {
-            float factor = del[head[0]];
-            for (int32_t j = 0; j < 16; j++) sum[j] += factor * z[j];
-        } else {
-            for (int32_t j = 0; j < n; j++) sum[j] += del[head[j]] * z[j];
+    for (int64_t begin = 0; begin < s->n; begin += GGNNI_SEGMENT) {
+        int64_t end = ggnni_min(begin + GGNNI_SEGMENT, s->n);
+        float   sum[16] = {0};
+        for (int64_t u = begin; u < end; u++) {
+            const float *z = s->z + u * s->ld_z + first, *del = s->del + u * s->heads;
+            if (n == 16 && head[0] == head[15]) {
+                float factor = del[head[0]];
+                for (int32_t j = 0; j < 16; j++) sum[j] += factor * z[j];
+            } else {
+                for (int32_t j = 0; j < n; j++) sum[j] += del[head[j]] * z[j];
+            }
         }
+        for (int32_t j = 0; j < n; j++) total[j] += sum[j];
     }
-    memcpy(s->datt + first, sum, (size_t)n * sizeof *sum);
+    memcpy(s->datt + first, total, (size_t)n * sizeof *total);
 }
 
 GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
