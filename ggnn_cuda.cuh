@@ -136,7 +136,7 @@ __device__ inline int64_t block_total(int64_t mine)
     if (threadIdx.x == 0) total = mine;
     __syncthreads();
     mine = total;
-    __syncthreads(); // the next call writes temp and total again
+    __syncthreads(); // the next call writes total again, and CUB promises no barrier before that
     return mine;
 }
 
@@ -1369,7 +1369,8 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 //   flag      an input is the first of its id where the slot holds its position: a bit an input, a sum a tile
 //   number    firsts get numbers by rank: sums of earlier tiles, then bits; the slot takes the number
 //   relabel   each input gets the number that its slot holds
-// A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number.
+// A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number. Ids are
+// looked up once: what the later kernels read are slots. Integer atomics only; at most 34 registers a thread.
 
 typedef struct {   // 8 bytes, 16 with GGNN_NODE64
     ggnn_node key; // -1: free
@@ -1793,7 +1794,8 @@ inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_no
 // are taken as empty, an id out of range in a list as the target's own, in the seeds as node 0:
 // GGNN_ERROR_ID.
 //
-// ggnn_block_validate is for downloaded blocks: it has no twin.
+// Integer atomics only; at most 40 registers a thread. ggnn_block_validate is for downloaded blocks: it has
+// no twin.
 
 typedef struct { // at most so many sources (targets included) and edges a hop; 0: what ggnn.h's bound is
     int64_t src[GGNN_HOPS_MAX], edges[GGNN_HOPS_MAX];

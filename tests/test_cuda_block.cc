@@ -703,7 +703,7 @@ public:
 
 TEST(transposes_equal_those_made_by_hand)
 {
-    for (int64_t extra : {0, 700}) { // bounds above the sizes
+    for (int64_t extra : {0, 700, 1100000}) { // bounds above the sizes; of tiles of 1024 rows
         random_block*    r = random_block_mixed(400, 300);
         device_block     b(r->b, extra);
         device_transpose t(*b.get());
@@ -714,15 +714,17 @@ TEST(transposes_equal_those_made_by_hand)
     }
 }
 
-// Sources of every number of edges around those at which another way of sorting begins.
+// Sources of every number of edges around those at which another way of sorting begins; some in the first
+// rows that a block sorts, some in the next.
 TEST(transposed_lists_of_any_length_ascend)
 {
-    static const int64_t leave[] = {0,   1,   2,   15,   16,   17,   31,   32,  33,
-                                    255, 256, 257, 2047, 2048, 2049, 4097, 5000};
-    const int64_t        num_src = 17, num_dst = 900;
+    static const int64_t leave[] = {0,   1,   2,   15,  16,   17,   31,   32,   33,
+                                    255, 256, 257, 800, 2047, 2048, 2049, 4097, 5000};
+    const int64_t        num_src = 5000, num_dst = 900;
     std::vector<int32_t> source;
-    for (int64_t u = 0; u < num_src; u++)
-        source.insert(source.end(), static_cast<size_t>(leave[u]), static_cast<int32_t>(u));
+    for (int64_t i = 0; i < 18; i++)
+        source.insert(source.end(), static_cast<size_t>(leave[i]),
+                      static_cast<int32_t>(i % 2 ? i : 4096 + i));
     for (size_t i = source.size(); i-- > 1;)
         std::swap(source[i], source[test_below(static_cast<int64_t>(i) + 1)]);
     std::vector<int64_t> degree(num_dst, 0);

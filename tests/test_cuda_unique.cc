@@ -136,6 +136,32 @@ TEST(blocks_take_tile_after_tile)
         }
 }
 
+static __global__ void __launch_bounds__(ggnni::THREADS)
+    test_add_all(int64_t* to, const int64_t* sum, int64_t last)
+{
+    const int64_t to_here = ggnni::add_tile_sums(sum, 0, blockIdx.x); // as block blockIdx.x begins
+    const int64_t rest = ggnni::add_tile_sums(sum, blockIdx.x, last); // and goes on
+    if (threadIdx.x == blockIdx.x % ggnni::THREADS) to[blockIdx.x] = to_here * 1000 + rest;
+}
+
+// On a device that runs many blocks at once a block adds up as many sums.
+TEST(a_block_adds_up_all_sums_before_its_tile)
+{
+    const int64_t         tiles = ggnni::TILES;
+    std::vector<int64_t>  sum(tiles), want;
+    device_array<int64_t> to(700);
+    int64_t               before = 0, all = 0;
+    for (int64_t& s : sum) s = test_below(1000);
+    for (int64_t s : sum) all += s;
+    for (int64_t t = 0; t < 700; t++) {
+        want.push_back(before * 1000 + all - before);
+        before += sum[t];
+    }
+    device_array<int64_t> given(sum);
+    CHECK_CUDA(ggnni::launch(test_add_all, 700, ggnni::THREADS, nullptr, to.at(), given.at(), tiles));
+    CHECK(to.values() == want);
+}
+
 TEST(append_handles_nothing_all_equal_and_the_greatest_ids)
 {
     for (form f : forms) {
@@ -313,12 +339,13 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     if (!device_present()) {
-        printf("  no device: all tests skipped\n0 passed, 0 failed, 10 skipped\n");
+        printf("  no device: all tests skipped\n0 passed, 0 failed, 11 skipped\n");
         return 0;
     }
     test_seed(51);
     RUN(append_numbers_as_the_twin_does);
     RUN(blocks_take_tile_after_tile);
+    RUN(a_block_adds_up_all_sums_before_its_tile);
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
     RUN(what_exceeds_max_ids_is_reported_and_gets_local_id_0);
     RUN(a_hash_table_works_until_it_is_full_and_says_so);
