@@ -364,8 +364,7 @@ template <int T> struct team {
 // from j leads to a slot n-1-root that no draw overwrote. Draw i takes slot r_i itself where no earlier draw
 // took it, else what the last of those, prev, moved in: n-1-root(prev). Links lead to smaller draws, at most
 // G - 1 of them, so log2 G doublings follow all.
-template <int G, class Offset>
-__device__ Offset fisher_yates_pick(Offset r, Offset n, int lane)
+template <int G, class Offset> __device__ Offset fisher_yates_pick(Offset r, Offset n, int lane)
 {
     const Offset given_up = n - 1 - static_cast<Offset>(lane);
     int          prev = -1, root = lane;
@@ -479,8 +478,8 @@ __global__ void __launch_bounds__(PATH_THREADS, sizeof(Key) == 4 ? 8 : 7)
         }
 #pragma unroll 1
         for (int d = threadIdx.x; d < PATH_THREADS * ITEMS; d += PATH_THREADS)
-            memory.s[d] = static_cast<Key>(
-                d < job.fanout ? draw_below(rng, job.hop, job.target[i], d, n - d) : n);
+            memory.s[d] =
+                static_cast<Key>(d < job.fanout ? draw_below(rng, job.hop, job.target[i], d, n - d) : n);
         path_sort<ITEMS, Key>(memory, n);
         const hop_row row = row_of(job, i);
         path_link<ITEMS, Key>(memory, row.list.degree, job.fanout);
@@ -795,9 +794,27 @@ template <int T> __device__ void take_weighted(const hop_job& job, const hop_row
     }
 }
 
-// A warp a row, fanout <= 32. Lane l holds the l-th least key so far. An edge whose key is below the last one
-// wanted is put in where it belongs (after equal keys, which are of edges before it), and the lanes above
-// move up by one.
+// Lane l of a warp holds the l-th least key so far. Of the edges [base, base + 32), a key a lane, those below
+// the last one wanted are put in where they belong (after equal keys, which are of edges before them), one
+// after the other, and the lanes above move up by one.
+__device__ inline void keep_least(unsigned long long& best, int64_t& from, unsigned long long key,
+                                  int64_t base, int fanout)
+{
+    const int                lane = threadIdx.x % WARP;
+    const unsigned long long last = __shfl_sync(ALL_LANES, best, fanout - 1);
+    for (unsigned in = __ballot_sync(ALL_LANES, key < last); in; in &= in - 1) {
+        const int                source = __ffs(static_cast<int>(in)) - 1;
+        const unsigned long long fresh = __shfl_sync(ALL_LANES, key, source);
+        const int                place = __popc(__ballot_sync(ALL_LANES, best <= fresh));
+        const unsigned long long below = __shfl_up_sync(ALL_LANES, best, 1);
+        const int64_t            from_below = __shfl_up_sync(ALL_LANES, from, 1);
+        if (lane < place) continue;
+        best = lane == place ? fresh : below;
+        from = lane == place ? base + source : from_below;
+    }
+}
+
+// A warp a row, fanout <= 32.
 static __global__ void __launch_bounds__(THREADS) weighted_small(const __grid_constant__ hop_job job)
 {
     const team<WARP> us;
@@ -815,17 +832,8 @@ static __global__ void __launch_bounds__(THREADS) weighted_small(const __grid_co
         for (int64_t base = 0; base < list.degree; base += WARP) {
             const float              w = weight_at(list, base + us.lane);
             const unsigned long long key = edge_key(*job.rng, job.hop, job.target[i], base + us.lane, w);
-            const unsigned long long last = __shfl_sync(ALL_LANES, best, job.fanout - 1);
+            keep_least(best, from, key, base, job.fanout);
             bad |= !is_weight(w);
-            for (unsigned in = __ballot_sync(ALL_LANES, key < last); in; in &= in - 1) {
-                const int                source = __ffs(static_cast<int>(in)) - 1;
-                const unsigned long long fresh = __shfl_sync(ALL_LANES, key, source);
-                const int                place = __popc(__ballot_sync(ALL_LANES, best <= fresh));
-                const unsigned long long below = __shfl_up_sync(ALL_LANES, best, 1);
-                const int64_t            from_below = __shfl_up_sync(ALL_LANES, from, 1);
-                if (us.lane >= place) best = us.lane == place ? fresh : below;
-                if (us.lane >= place) from = us.lane == place ? base + source : from_below;
-            }
         }
         if (bad) report(job.status, GGNN_ERROR_WEIGHT);
         if (!us.any(bad) && us.lane < job.fanout && best != NO_KEY)
@@ -884,7 +892,7 @@ __global__ void __launch_bounds__(THREADS, 4)
         const hop_row row = row_of(job, i);
 #pragma unroll 1
         for (int64_t j = us.lane; j < taken; j += THREADS) put_edge(job, row, j, best[j].from);
-        us.sync();
+        // (before the next row writes to best, all come through rank's barriers)
     }
 }
 
@@ -993,7 +1001,8 @@ template <class Value> __device__ int64_t run_end(Value at, int64_t t, int64_t n
     return high;
 }
 
-// A block a node, count <= 128 * ITEMS: sorted by id, then each id once, by (1024 - visits, id).
+// A block a node, count <= 128 * ITEMS: sorted by id, then each id once, by (1024 - visits, id), after which
+// all that is no first sorts (its id bits are `none`).
 template <int ITEMS>
 __global__ void __launch_bounds__(PATH_THREADS) visits_block(const __grid_constant__ visit_job job)
 {
@@ -1018,16 +1027,15 @@ __global__ void __launch_bounds__(PATH_THREADS) visits_block(const __grid_consta
         for (int j = 0; j < ITEMS; j++) sorted[threadIdx.x + j * PATH_THREADS] = id[j];
         __syncthreads();
         for (int j = 0; j < ITEMS; j++) {
-            const int  t = threadIdx.x + j * PATH_THREADS;
-            const bool first = id[j] != none && (t == 0 || sorted[t - 1] != id[j]);
-            const auto at = [&](int64_t s) { return sorted[s]; };
-            key[j] = NO_KEY;
-            if (first)
-                key[j] = static_cast<unsigned long long>(1024 - (run_end(at, t, PATH_THREADS * ITEMS) - t))
-                             << job.bits | id[j];
+            const int          t = threadIdx.x + j * PATH_THREADS;
+            const bool         first = id[j] != none && (t == 0 || sorted[t - 1] != id[j]);
+            const auto         at = [&](int64_t s) { return sorted[s]; };
+            unsigned long long visits = 0;
+            if (first) visits = run_end(at, t, PATH_THREADS * ITEMS) - t;
+            key[j] = first ? (1024 - visits) << job.bits | id[j] : NO_KEY;
             distinct += __syncthreads_count(first);
         }
-        by_visits(visits_memory).SortBlockedToStriped(key, 0, job.bits + 11);
+        by_visits(visits_memory).SortBlockedToStriped(key, 0, job.bits + 10);
         const int64_t taken = distinct < job.top ? distinct : job.top;
         for (int j = 0; j < ITEMS; j++) {
             const int t = threadIdx.x + j * PATH_THREADS;
@@ -1036,7 +1044,6 @@ __global__ void __launch_bounds__(PATH_THREADS) visits_block(const __grid_consta
             job.visits[i * job.count + t] = static_cast<float>(1024 - (key[j] >> job.bits));
         }
         if (threadIdx.x == 0) job.taken[i] = taken;
-        __syncthreads();
     }
 }
 
@@ -1083,7 +1090,6 @@ static __global__ void __launch_bounds__(THREADS) visits_large(const __grid_cons
             job.visits[i * job.count + t] = static_cast<float>(NO_KEY - p[t].key);
         }
         if (us.lane == 0) job.taken[i] = taken;
-        us.sync();
     }
 }
 
@@ -1135,8 +1141,8 @@ inline int64_t pairs_of(int32_t count) // room of sort_pairs
 inline cudaError_t launch_visits(const visit_job& job, cudaStream_t stream)
 {
     const auto start = [&](void (*kernel)(visit_job), int threads, int threads_per_node, int64_t most) {
-        const int64_t tiles = tiles_of(job.num_nodes.max < most ? job.num_nodes.max : most,
-                                       threads / threads_per_node);
+        const int64_t nodes = job.num_nodes.max < most ? job.num_nodes.max : most;
+        const int64_t tiles = tiles_of(nodes, threads / threads_per_node);
         return launch(kernel, grid_of(tiles, threads), threads, stream, job);
     };
     if (job.count <= 8) return start(visits_small<8>, THREADS, 8, INT64_MAX);

@@ -1,4 +1,4 @@
-// test_cuda_sample.cc - [4] SAMPLE of ggnn_cuda.cuh: every method against ggnn.h, element by element and in order.
+// test_cuda_sample.cc - [4] SAMPLE of ggnn_cuda.cuh: every method against ggnn.h, element by element.
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_memory.h"
 #include "tests/test.h"
@@ -11,12 +11,11 @@
 
 static const ggnn_rng    rng = {0x123456789abcdef0u, 77, GGNN_PURPOSE_SAMPLE};
 static const int32_t     HOP = 3;
-static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR,
-                                      GGNN_WEIGHTED,     GGNN_REPLACEMENT};
-static const int32_t     fanouts[] = {0,   1,   2,   5,    16,   31,   32,   33, 64,
-                                      100, 128, 129, 1000, 1024, 1025, 3000, -1};
+static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION,
+                                      GGNN_RESERVOIR,    GGNN_WEIGHTED,      GGNN_REPLACEMENT};
+static const int32_t fanouts[] = {0, 1, 2, 5, 16, 31, 32, 33, 64, 100, 128, 129, 1000, 1024, 1025, 3000, -1};
 
-// ---- a graph on host and device, its lists in any layout ------------------------------------------------
+// ---- a graph on host and device, its lists in any layout --------------------
 
 enum layout_kind { PLAIN, MODULO, BOUND }; // the latter two: ranks, a cache, three parts and a host tier
 
@@ -29,7 +28,8 @@ struct part_lists { // of one slot, on the host, then on the device
     device_array<float>     device_weight;
 };
 
-class twin_graph {
+class twin_graph
+{
 public:
     ggnn_graph             host = {}, device = {};
     std::vector<int64_t>   indptr{0};
@@ -74,7 +74,7 @@ public:
 
     void break_list(ggnn_node v, int64_t end) // of a plain graph
     {
-        part[0].indptr[static_cast<size_t>(v) + 1] = end;
+        part[0].indptr[v + 1] = end;
         part[0].device_indptr.upload(part[0].indptr.data());
     }
 
@@ -93,9 +93,9 @@ private:
         std::vector<ggnn_node> order(static_cast<size_t>(num_nodes()));
         ggnn_layout            uncached = host.at;
         uncached.cached = 0;
-        for (ggnn_node v = 0; v < num_nodes(); v++) order[static_cast<size_t>(rank.empty() ? v : rank[v])] = v;
-        for (ggnn_node v : order) append(part[static_cast<size_t>(ggnn_locate(&uncached, v).slot)], v);
-        for (int64_t r = 0; r < host.at.cached; r++) append(part.back(), order[static_cast<size_t>(r)]);
+        for (ggnn_node v = 0; v < num_nodes(); v++) order[rank.empty() ? v : rank[v]] = v;
+        for (ggnn_node v : order) append(part[ggnn_locate(&uncached, v).slot], v);
+        for (int64_t r = 0; r < host.at.cached; r++) append(part.back(), order[r]);
     }
 
     void append(part_lists& p, ggnn_node v) const
@@ -116,8 +116,8 @@ private:
             p.device_first = device_array<int64_t>(p.first);
             p.device_indices = device_array<ggnn_node>(p.indices);
             p.device_weight = device_array<float>(p.weight);
-            csc.push_back({p.device_indptr.at(), p.device_first.at(), p.device_indices.at(), p.device_weight.at(),
-                           static_cast<int64_t>(p.indices.size())});
+            csc.push_back({p.device_indptr.at(), p.device_first.at(), p.device_indices.at(),
+                           p.device_weight.at(), static_cast<int64_t>(p.indices.size())});
         }
         device_csc = device_array<ggnn_csc>(csc);
         device_rank = device_array<ggnn_node>(rank);
@@ -129,7 +129,7 @@ private:
     }
 };
 
-// ---- what ggnn.h says ------------------------------------------------------------------------------------
+// ---- what ggnn.h says -------------------------------------------------------
 
 struct edges_of {
     std::vector<int64_t>   count, indptr{0}, position;
@@ -140,7 +140,8 @@ struct edges_of {
     int64_t total() const { return indptr.back(); }
 };
 
-static edges_of expected(const ggnn_graph& g, const std::vector<ggnn_node>& targets, ggnn_method method, int32_t fanout)
+static edges_of expected(const ggnn_graph& g, const std::vector<ggnn_node>& targets, ggnn_method method,
+                         int32_t fanout)
 {
     edges_of             want;
     std::vector<int64_t> offset;
@@ -169,25 +170,26 @@ static edges_of expected(const ggnn_graph& g, const std::vector<ggnn_node>& targ
     return want;
 }
 
-// ---- what the device says ----------------------------------------------------------------------------------
+// ---- what the device says ---------------------------------------------------
 
-template <class T> static void check_equal(const std::vector<T>& got, const std::vector<T>& want, size_t n, const char* what,
-                                           ggnn_method method, int32_t fanout)
+template <class T>
+static void check_equal(const std::vector<T>& got, const std::vector<T>& want, size_t n, const char* what,
+                        ggnn_method method, int32_t fanout)
 {
     for (size_t i = 0; i < n; i++)
         if (got[i] != want[i]) {
             CHECK(got[i] == want[i]);
             if (test_errors > 8) return;
-            printf("    %s, method %d, fanout %d: entry %zu of %zu is %g, not %g\n", what, method, fanout, i, n,
-                   static_cast<double>(got[i]), static_cast<double>(want[i]));
+            printf("    %s, method %d, fanout %d: entry %zu of %zu is %g, not %g\n", what, method, fanout, i,
+                   n, static_cast<double>(got[i]), static_cast<double>(want[i]));
             return;
         }
 }
 
 // Counts, then samples into arrays with a few elements more, which must stay as they were. more: by how much
 // the host's bound of D exceeds it.
-static void compare(const twin_graph& g, const std::vector<ggnn_node>& targets, ggnn_method method, int32_t fanout,
-                    int64_t more = 0)
+static void compare(const twin_graph& g, const std::vector<ggnn_node>& targets, ggnn_method method,
+                    int32_t fanout, int64_t more = 0)
 {
     const int64_t           n = static_cast<int64_t>(targets.size()), slack = 3;
     const edges_of          want = expected(g.host, targets, method, fanout);
@@ -197,35 +199,45 @@ static void compare(const twin_graph& g, const std::vector<ggnn_node>& targets, 
     device_array<ggnn_rng>  key(&rng, 1);
     device_array<int32_t>   status(1);
     device_count            size(n, n + more);
-    device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, n + more)));
+    device_array<char>      workspace(
+             static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, n + more)));
     id.fill(0x5b);
     position.fill(0x5b);
     weight.fill(0x5b);
     count.fill(0x5b);
     status.fill(0);
-    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), nullptr, nullptr, nullptr, nullptr, &g.device, nodes.at(), size.get(),
-                                      method, fanout, key.at(), HOP, workspace.at(), status.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), nullptr, nullptr, nullptr, nullptr, &g.device, nodes.at(),
+                                      size.get(), method, fanout, key.at(), HOP, workspace.at(), status.at(),
+                                      nullptr));
     check_equal(count.values(), want.count, want.count.size(), "count", method, fanout);
-    CHECK_CUDA(ggnn_cuda_sample_lists(nullptr, id.at(), position.at(), weight.at(), indptr.at(), &g.device, nodes.at(),
-                                      size.get(), method, fanout, key.at(), HOP, workspace.at(), status.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_sample_lists(nullptr, id.at(), position.at(), weight.at(), indptr.at(), &g.device,
+                                      nodes.at(), size.get(), method, fanout, key.at(), HOP, workspace.at(),
+                                      status.at(), nullptr));
     check_equal(id.values(), want.id, want.id.size(), "id", method, fanout);
     check_equal(position.values(), want.position, want.id.size(), "position", method, fanout);
     check_equal(weight.values(), want.weight, want.id.size(), "weight", method, fanout);
     for (int64_t i = 0; i < slack; i++) {
-        CHECK_EQ(position.values()[static_cast<size_t>(want.total() + i)], 0x5b5b5b5b5b5b5b5b);
-        CHECK_EQ(count.values()[static_cast<size_t>(n + i)], 0x5b5b5b5b5b5b5b5b);
+        CHECK_EQ(position.values()[want.total() + i], 0x5b5b5b5b5b5b5b5b);
+        CHECK_EQ(count.values()[n + i], 0x5b5b5b5b5b5b5b5b);
     }
     CHECK_EQ(status.values()[0], want.status);
+}
+
+// Shuffled, so that what lies side by side in the graph does not in the hop.
+static std::vector<ggnn_node> shuffled(std::vector<ggnn_node> v)
+{
+    for (size_t i = v.size(); i > 1; i--) std::swap(v[i - 1], v[test_below(static_cast<int64_t>(i))]);
+    return v;
 }
 
 static std::vector<ggnn_node> all_nodes(int64_t n)
 {
     std::vector<ggnn_node> v(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; i++) v[static_cast<size_t>(i)] = static_cast<ggnn_node>(i);
-    return v;
+    for (int64_t i = 0; i < n; i++) v[i] = static_cast<ggnn_node>(i);
+    return shuffled(v);
 }
 
-// ---- the methods -------------------------------------------------------------------------------------------
+// ---- the methods ------------------------------------------------------------
 
 // Degrees around every fanout, none, and a hub.
 static std::vector<int64_t> telling_degrees()
@@ -243,9 +255,10 @@ static std::vector<ggnn_node> telling_nodes(const twin_graph& g, int32_t fanout)
     std::vector<ggnn_node> v;
     for (ggnn_node u = 0; u < g.num_nodes(); u++) {
         int64_t d = g.indptr[u + 1] - g.indptr[u];
-        if (fanout < 0 || d < 8 || d == 5003 || (d >= fanout - 1 && d <= fanout + 1) || d == 2 * fanout) v.push_back(u);
+        if (fanout < 0 || d < 8 || d == 5003 || (d >= fanout - 1 && d <= fanout + 1) || d == 2 * fanout)
+            v.push_back(u);
     }
-    return v;
+    return shuffled(v);
 }
 
 TEST(every_method_equals_ggnn_h_at_every_fanout)
@@ -255,7 +268,8 @@ TEST(every_method_equals_ggnn_h_at_every_fanout)
         g.spread(PLAIN);
         for (ggnn_method method : methods)
             for (int32_t fanout : fanouts)
-                if (!weighted || method == GGNN_WEIGHTED || fanout == 5) compare(g, telling_nodes(g, fanout), method, fanout);
+                if (!weighted || method == GGNN_WEIGHTED || fanout == 5)
+                    compare(g, telling_nodes(g, fanout), method, fanout);
     }
 }
 
@@ -283,7 +297,7 @@ TEST(lists_of_more_than_32_bits_are_sampled_over_their_whole_length)
     std::vector<int64_t>  indptr = {0, degree, degree};
     device_array<int64_t> device_indptr(indptr);
     ggnn_csc              host = {indptr.data(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
-    ggnn_csc              csc = {device_indptr.at(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
+    ggnn_csc csc = {device_indptr.at(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
     device_array<ggnn_csc> part(&csc, 1);
     g.host.part = &host;
     g.device.part = part.at();
@@ -317,21 +331,24 @@ TEST(sizes_at_the_edges_of_tiles_and_bounds)
     twin_graph g(degree, true);
     g.spread(PLAIN);
     for (ggnn_method method : methods)
-        for (int64_t n : {0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 255, 256, 257}) compare(g, all_nodes(n), method, 4, n % 3);
+        for (int64_t n : {0, 1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 255, 256, 257})
+            compare(g, all_nodes(n), method, 4, n % 3);
 }
 
 TEST(a_size_above_its_bound_is_cut_to_it)
 {
     twin_graph g(std::vector<int64_t>(20, 6));
     g.spread(PLAIN);
-    const edges_of          want = expected(g.host, all_nodes(12), GGNN_FISHER_YATES, 4);
-    device_array<ggnn_node> nodes(all_nodes(12)), id(48);
-    device_array<int64_t>   indptr(want.indptr), count(13);
-    device_array<ggnn_rng>  key(&rng, 1);
-    device_count            size(13, 12);
+    const std::vector<ggnn_node> targets = all_nodes(12);
+    const edges_of               want = expected(g.host, targets, GGNN_FISHER_YATES, 4);
+    device_array<ggnn_node>      nodes(targets), id(48);
+    device_array<int64_t>        indptr(want.indptr), count(13);
+    device_array<ggnn_rng>       key(&rng, 1);
+    device_count                 size(13, 12);
     count.fill(0x5b);
-    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), id.at(), nullptr, nullptr, indptr.at(), &g.device, nodes.at(), size.get(),
-                                      GGNN_FISHER_YATES, 4, key.at(), HOP, nullptr, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), id.at(), nullptr, nullptr, indptr.at(), &g.device,
+                                      nodes.at(), size.get(), GGNN_FISHER_YATES, 4, key.at(), HOP, nullptr,
+                                      nullptr, nullptr));
     check_equal(id.values(), want.id, 48, "id", GGNN_FISHER_YATES, 4);
     CHECK_EQ(count.values()[12], 0x5b5b5b5b5b5b5b5b);
 }
@@ -348,38 +365,86 @@ TEST(graphs_over_parts_host_and_cache_give_the_same_samples)
     }
 }
 
-// ---- limits of single kernels ---------------------------------------------------------------------------------
+// ---- limits of single kernels -----------------------------------------------
 
 TEST(reservoirs_of_more_slots_than_shared_memory_take_several_passes)
 {
-    twin_graph g({20000, 9000, 16385, 8193});
+    twin_graph g({20000, 9000, 8193});
     g.spread(PLAIN);
-    for (int32_t fanout : {8191, 8192, 8193, 9000, 16384}) compare(g, all_nodes(4), GGNN_RESERVOIR, fanout);
+    for (int32_t fanout : {8191, 8192, 8193, 9000}) compare(g, all_nodes(3), GGNN_RESERVOIR, fanout);
     g.device.num_edges = static_cast<int64_t>(1) << 33; // 4,096 slots
-    for (int32_t fanout : {4095, 4096, 4097, 9000}) compare(g, all_nodes(4), GGNN_FISHER_YATES, fanout);
+    for (int32_t fanout : {4095, 4096, 4097, 9000}) compare(g, all_nodes(3), GGNN_FISHER_YATES, fanout);
 }
 
-// Weights that grow with the position make almost every edge a candidate, so that buffers fill again and again.
+// Weights that grow with the position make almost every edge a candidate: buffers fill again and again.
 TEST(weighted_buffers_that_fill_are_sorted_and_go_on)
 {
-    twin_graph g({6000, 2100, 4000, 513}, true);
+    twin_graph g({513, 2100, 4000, 6000}, true);
     for (int64_t v = 0; v < 4; v++)
-        for (int64_t e = g.indptr[v]; e < g.indptr[v + 1]; e++) g.weight[e] = std::ldexp(1.0f, static_cast<int>(e - g.indptr[v]) / 32 - 100);
+        for (int64_t e = g.indptr[v]; e < g.indptr[v + 1]; e++)
+            g.weight[e] = std::ldexp(1.0f, static_cast<int>(e - g.indptr[v]) / 32 - 100);
     g.spread(PLAIN);
-    for (int32_t fanout : {1, 31, 32, 33, 256, 257, 500, 1024, 1025, 2000, 3000}) compare(g, all_nodes(4), GGNN_WEIGHTED, fanout);
+    for (int32_t fanout : {1, 31, 32, 33, 256, 257, 500, 1024, 1025, 2000, 3000})
+        compare(g, {0, 1, 2, 3}, GGNN_WEIGHTED, fanout); // the last has the end of the workspace
 }
 
-TEST(equal_weights_and_equal_keys_keep_the_lists_order)
+TEST(equal_weights_give_the_samples_of_ggnn_h)
 {
-    twin_graph g({500, 64, 3000}, true);
-    std::fill(g.weight.begin(), g.weight.end(), 0.75f);
-    g.spread(PLAIN);
-    for (int32_t fanout : {1, 20, 32, 60, 1100}) compare(g, all_nodes(3), GGNN_WEIGHTED, fanout);
-    // the key of the greatest weights is so small that many are equal: positions decide
-    twin_graph ties({500, 3000}, true);
-    std::fill(ties.weight.begin(), ties.weight.end(), 3.0e38f);
-    ties.spread(PLAIN);
-    for (int32_t fanout : {20, 60, 1100}) compare(ties, all_nodes(2), GGNN_WEIGHTED, fanout);
+    for (float w : {0.75f, 3.0e38f, 1.0e-45f}) {
+        twin_graph g({500, 64, 3000}, true);
+        std::fill(g.weight.begin(), g.weight.end(), w);
+        g.spread(PLAIN);
+        for (int32_t fanout : {1, 20, 32, 60, 1100}) compare(g, all_nodes(3), GGNN_WEIGHTED, fanout);
+    }
+}
+
+// Equal keys, which draws hardly ever give: keys given to what a warp keeps, and to the sort of a block.
+static __global__ void __launch_bounds__(ggnni::WARP)
+    given_keys(int64_t* from, const unsigned long long* key, int64_t n, int fanout)
+{
+    unsigned long long best = ggnni::NO_KEY;
+    int64_t            mine = -1;
+    for (int64_t base = 0; base < n; base += ggnni::WARP)
+        ggnni::keep_least(best, mine, base + threadIdx.x < n ? key[base + threadIdx.x] : ggnni::NO_KEY, base,
+                          fanout);
+    from[threadIdx.x] = mine;
+}
+
+static __global__ void __launch_bounds__(ggnni::THREADS) given_pairs(ggnni::sort_pair* p, int64_t n)
+{
+    ggnni::sort_pairs(p, n, ggnni::team<ggnni::THREADS>());
+}
+
+TEST(of_equal_keys_the_smaller_position_wins)
+{
+    for (int64_t n : {1, 2, 31, 32, 33, 64, 100, 500, 1000}) {
+        std::vector<unsigned long long> key;
+        std::vector<ggnni::sort_pair>   pair;
+        std::vector<int64_t>            order;
+        for (int64_t i = 0; i < n; i++) {
+            key.push_back(static_cast<unsigned long long>(test_below(6)));
+            pair.push_back({key.back(), (i * 7919) % n}); // in any order
+            order.push_back(i);
+        }
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return key[a] < key[b]; });
+        device_array<unsigned long long> keys(key);
+        device_array<int64_t>            from(32);
+        for (int fanout : {1, 7, 31, 32}) {
+            CHECK_CUDA(ggnni::launch(given_keys, 1, ggnni::WARP, nullptr, from.at(), keys.at(), n, fanout));
+            check_equal(from.values(), order, static_cast<size_t>(std::min<int64_t>(fanout, n)), "kept",
+                        GGNN_WEIGHTED, fanout);
+        }
+        pair.resize(1024);
+        device_array<ggnni::sort_pair> pairs(pair);
+        pair.resize(static_cast<size_t>(n));
+        CHECK_CUDA(ggnni::launch(given_pairs, 1, ggnni::THREADS, nullptr, pairs.at(), n));
+        std::sort(pair.begin(), pair.end(), [](const ggnni::sort_pair& a, const ggnni::sort_pair& b) {
+            return a.key != b.key ? a.key < b.key : a.from < b.from;
+        });
+        const std::vector<ggnni::sort_pair> got = pairs.values();
+        for (size_t i = 0; i < pair.size(); i++)
+            CHECK(got[i].key == pair[i].key && got[i].from == pair[i].from);
+    }
 }
 
 TEST(lists_without_enough_weight_give_what_they_have)
@@ -391,7 +456,7 @@ TEST(lists_without_enough_weight_give_what_they_have)
     for (int32_t fanout : {1, 5, 30, 32, 50, 1025, 3000, -1}) compare(g, all_nodes(6), GGNN_WEIGHTED, fanout);
 }
 
-// ---- damaged input ---------------------------------------------------------------------------------------------
+// ---- damaged input ----------------------------------------------------------
 
 TEST(a_weight_that_is_none_is_reported_and_its_list_left_out)
 {
@@ -413,9 +478,9 @@ TEST(a_weight_that_is_none_is_reported_and_its_list_left_out)
 
 TEST(broken_lists_and_nodes_out_of_range_have_no_edges)
 {
-    const ggnn_node             far = GGNN_NODE_MAX;
-    std::vector<ggnn_node>      targets = {0, -1, 3, 60, far, 5, -far, 7};
-    const std::vector<int64_t>  ends = {-1, 0, 1 << 30};
+    const ggnn_node            far = GGNN_NODE_MAX;
+    std::vector<ggnn_node>     targets = {0, -1, 3, 60, far, 5, -far, 7};
+    const std::vector<int64_t> ends = {-1, 0, 1 << 30};
     for (int64_t end : ends) {
         twin_graph g(std::vector<int64_t>(60, 50));
         g.spread(PLAIN);
@@ -427,6 +492,23 @@ TEST(broken_lists_and_nodes_out_of_range_have_no_edges)
                 compare(g, {0, 1, 2, 6}, method, fanout);
             }
     }
+}
+
+TEST(a_list_longer_than_the_graph_is_broken)
+{
+    twin_graph g({5, 30, 6});
+    g.spread(PLAIN);
+    g.device.num_edges = 29;
+    device_array<ggnn_node> nodes(std::vector<ggnn_node>{0, 1, 2});
+    device_array<ggnn_rng>  key(&rng, 1);
+    device_array<int32_t>   status(1);
+    device_array<int64_t>   count(3);
+    status.fill(0);
+    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), nullptr, nullptr, nullptr, nullptr, &g.device, nodes.at(),
+                                      {nullptr, 3}, GGNN_RESERVOIR, 4, key.at(), HOP, nullptr, status.at(),
+                                      nullptr));
+    check_equal(count.values(), {4, 0, 4}, 3, "count", GGNN_RESERVOIR, 4);
+    CHECK_EQ(status.values()[0], GGNN_ERROR_ID);
 }
 
 TEST(neighbours_out_of_range_become_the_target)
@@ -445,24 +527,28 @@ TEST(neighbours_out_of_range_become_the_target)
 TEST(nothing_is_written_where_there_is_no_room)
 {
     std::vector<int64_t> degree(40, 2000);
-    for (int i = 0; i < 40; i += 3) degree[static_cast<size_t>(i)] = 5;
+    for (int i = 0; i < 40; i += 3) degree[i] = 5;
     twin_graph                 g(degree, true);
     const std::vector<int64_t> widths = {3, 0, 17, 4};
     g.spread(PLAIN);
     for (ggnn_method method : methods)
         for (int32_t fanout : {6, 20, 50, 1030, -1}) {
-            const edges_of          want = expected(g.host, all_nodes(40), method, fanout);
-            std::vector<int64_t>    indptr{0};
-            std::vector<ggnn_node>  id;
-            for (size_t i = 0; i < 40; i++) indptr.push_back(indptr.back() + std::min(want.count[i], widths[i % 4]));
+            const std::vector<ggnn_node> targets = all_nodes(40);
+            const edges_of               want = expected(g.host, targets, method, fanout);
+            std::vector<int64_t>         indptr{0};
+            std::vector<ggnn_node>       id;
+            for (size_t i = 0; i < 40; i++)
+                indptr.push_back(indptr.back() + std::min(want.count[i], widths[i % 4]));
             const int64_t           total = indptr.back(), capacity = total * 2 / 3;
-            device_array<ggnn_node> nodes(all_nodes(40)), got(total);
+            device_array<ggnn_node> nodes(targets), got(total);
             device_array<int64_t>   starts(indptr);
             device_array<ggnn_rng>  key(&rng, 1);
-            device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, 40)));
-            ggnni::hop_job          job = {};
+            device_array<char>      workspace(
+                     static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, 40)));
+            ggnni::hop_job job = {};
             for (size_t i = 0; i < 40; i++)
-                for (int64_t j = 0; j < indptr[i + 1] - indptr[i]; j++) id.push_back(want.id[static_cast<size_t>(want.indptr[i] + j)]);
+                for (int64_t j = 0; j < indptr[i + 1] - indptr[i]; j++)
+                    id.push_back(want.id[want.indptr[i] + j]);
             job.g = g.device;
             job.method = method;
             job.fanout = fanout;
@@ -477,7 +563,40 @@ TEST(nothing_is_written_where_there_is_no_room)
             got.fill(0x5b);
             CHECK_CUDA(ggnni::sample_hop(job, nullptr));
             check_equal(got.values(), id, static_cast<size_t>(capacity), "id", method, fanout);
-            for (int64_t e = capacity; e < total; e++) CHECK_EQ(got.values()[static_cast<size_t>(e)] & 0xff, 0x5b);
+            for (int64_t e = capacity; e < total; e++) CHECK_EQ(got.values()[e] & 0xff, 0x5b);
+        }
+}
+
+// Rows of one length, some with more room than they need: beyond count[i] nothing is written.
+TEST(rows_of_equal_length_need_no_scan)
+{
+    twin_graph g({0, 4, 9, 100, 800, 64, 3000}, true);
+    for (size_t e = 0; e < g.weight.size(); e++) g.weight[e] = e % 11 == 5 ? 2.0f : 0.0f;
+    g.weight[g.indptr[3] + 70] = -1.0f; // list 3 has no sample by weight
+    g.spread(PLAIN);
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {5, 30, 50, 200, 1040}) {
+            const std::vector<ggnn_node> targets = all_nodes(7);
+            const edges_of               want = expected(g.host, targets, method, fanout);
+            const int64_t                width = fanout + 2;
+            std::vector<int64_t>         indptr;
+            for (int64_t i = 0; i <= 7; i++) indptr.push_back(i * width);
+            device_array<ggnn_node> nodes(targets), id(7 * width);
+            device_array<int64_t>   starts(indptr), count(7), position(7 * width);
+            device_array<ggnn_rng>  key(&rng, 1);
+            device_array<char>      workspace(
+                     static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, 7)));
+            position.fill(0x5b);
+            CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), id.at(), position.at(), nullptr, starts.at(),
+                                              &g.device, nodes.at(), {nullptr, 7}, method, fanout, key.at(),
+                                              HOP, workspace.at(), nullptr, nullptr));
+            check_equal(count.values(), want.count, 7, "count", method, fanout);
+            const std::vector<int64_t> got = position.values();
+            for (int64_t i = 0; i < 7; i++)
+                for (int64_t j = 0; j < width; j++)
+                    CHECK_EQ(got[i * width + j], j < want.count[i]
+                                                     ? want.position[want.indptr[static_cast<size_t>(i)] + j]
+                                                     : 0x5b5b5b5b5b5b5b5b);
         }
 }
 
@@ -487,16 +606,21 @@ TEST(arguments_that_ggnn_h_would_refuse_are_refused)
     g.spread(PLAIN);
     const ggnn_walks negative = {-1, 3, 0.5f}, long_walks = {1 << 16, 1 << 16, 0.5f}, chance = {1, 1, 1.5f};
     const ggnn_count two = {nullptr, 2}, none = {nullptr, -1};
-    CHECK_EQ(ggnn_cuda_sample_lists(nullptr, nullptr, nullptr, nullptr, nullptr, &g.device, nullptr, two, GGNN_WALK, 4,
-                                    nullptr, 0, nullptr, nullptr, nullptr), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_sample_lists(nullptr, nullptr, nullptr, nullptr, nullptr, &g.device, nullptr, two,
+                                    GGNN_WALK, 4, nullptr, 0, nullptr, nullptr, nullptr),
+             cudaErrorInvalidValue);
     CHECK_EQ(ggnn_cuda_sample_lists(nullptr, nullptr, nullptr, nullptr, nullptr, &g.device, nullptr, none,
-                                    GGNN_FISHER_YATES, 4, nullptr, 0, nullptr, nullptr, nullptr), cudaErrorInvalidValue);
+                                    GGNN_FISHER_YATES, 4, nullptr, 0, nullptr, nullptr, nullptr),
+             cudaErrorInvalidValue);
     for (const ggnn_walks* how : {&negative, &long_walks, &chance})
-        CHECK_EQ(ggnn_cuda_random_walk(nullptr, &g.device, how, nullptr, 0, nullptr, two, nullptr, nullptr), cudaErrorInvalidValue);
-    CHECK_EQ(ggnn_cuda_walk_neighbors(nullptr, nullptr, nullptr, nullptr, -1, 3, nullptr, two, nullptr, nullptr), cudaErrorInvalidValue);
+        CHECK_EQ(ggnn_cuda_random_walk(nullptr, &g.device, how, nullptr, 0, nullptr, two, nullptr, nullptr),
+                 cudaErrorInvalidValue);
+    CHECK_EQ(
+        ggnn_cuda_walk_neighbors(nullptr, nullptr, nullptr, nullptr, -1, 3, nullptr, two, nullptr, nullptr),
+        cudaErrorInvalidValue);
 }
 
-// ---- path doubling on given draws --------------------------------------------------------------------------------
+// ---- path doubling on given draws -------------------------------------------
 
 template <int ITEMS, class Key>
 static __global__ void __launch_bounds__(ggnni::PATH_THREADS)
@@ -527,16 +651,64 @@ static void check_path(const std::vector<int64_t>& r, int64_t n)
     check_equal(offset.values(), want, want.size(), "offset", GGNN_PATH_DOUBLING, m);
 }
 
-// r_i = n-2-i links each draw to the one before, and r_(m-1) = n-m looks up the end of that chain: the vector that
-// needs all rounds.
+// The same for Fisher-Yates in registers: one warp, all of whose groups have these draws.
+template <int G, class Offset>
+static __global__ void __launch_bounds__(ggnni::WARP)
+    given_lanes(int64_t* offset, const int64_t* r, int64_t n, int32_t m)
+{
+    const int    lane = static_cast<int>(threadIdx.x % G);
+    const Offset mine = static_cast<Offset>(lane < m ? r[lane] : 0);
+    const Offset pick = ggnni::fisher_yates_pick<G, Offset>(mine, static_cast<Offset>(n), lane);
+    if (lane < m)
+        offset[threadIdx.x / G * static_cast<unsigned>(m) + static_cast<unsigned>(lane)] =
+            static_cast<int64_t>(pick);
+}
+
+template <int G> static void check_lanes(const std::vector<int64_t>& r, int64_t n)
+{
+    const int32_t         m = static_cast<int32_t>(r.size());
+    std::vector<int64_t>  want(r.size());
+    device_array<int64_t> draws(r), offset(m * (32 / G));
+    static ggnn_path      work;
+    ggnn_path_doubling(want.data(), &work, r.data(), n, m, nullptr, nullptr);
+    for (size_t copies = want.size(); copies > 0 && want.size() < copies * (32 / G);)
+        want.push_back(want[want.size() - copies]);
+    CHECK_CUDA(
+        ggnni::launch(given_lanes<G, unsigned>, 1, ggnni::WARP, nullptr, offset.at(), draws.at(), n, m));
+    check_equal(offset.values(), want, want.size(), "offset", GGNN_FISHER_YATES, m);
+    CHECK_CUDA(ggnni::launch(given_lanes<G, unsigned long long>, 1, ggnni::WARP, nullptr, offset.at(),
+                             draws.at(), n, m));
+    check_equal(offset.values(), want, want.size(), "offset of 64 bits", GGNN_FISHER_YATES, m);
+}
+
+// r_i = n-2-i links each draw to the one before, and r_(m-1) = n-m looks up the end of that chain: the vector
+// that needs all rounds.
+static std::vector<int64_t> longest_chain(int32_t m, int64_t n)
+{
+    std::vector<int64_t> r;
+    for (int32_t i = 0; i < m; i++) r.push_back(i < m - 1 ? n - 2 - i : n - m);
+    return r;
+}
+
+TEST(fisher_yates_in_registers_follows_the_longest_chains)
+{
+    for (int32_t m = 1; m <= 32; m++) {
+        const std::vector<int64_t> r = longest_chain(m, 2 * m);
+        if (m <= 1) check_lanes<1>(r, 2 * m);
+        if (m <= 2) check_lanes<2>(r, 2 * m);
+        if (m <= 4) check_lanes<4>(r, 2 * m);
+        if (m <= 8) check_lanes<8>(r, 2 * m);
+        if (m <= 16) check_lanes<16>(r, 2 * m);
+        check_lanes<32>(r, 2 * m);
+    }
+}
+
 TEST(path_doubling_follows_the_longest_chains)
 {
-    for (int32_t m : {1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 64, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024})
-        for (int64_t n : {static_cast<int64_t>(2 * m), (static_cast<int64_t>(1) << 40) + 5}) {
-            std::vector<int64_t> r;
-            for (int32_t i = 0; i < m; i++) r.push_back(i < m - 1 ? n - 2 - i : n - m);
-            check_path(r, n);
-        }
+    for (int32_t m : {1,   2,   3,   4,   5,   8,   16,  31,  32,   33,   64,  127,
+                      128, 129, 255, 256, 257, 511, 512, 513, 1000, 1023, 1024})
+        for (int64_t n : {static_cast<int64_t>(2 * m), (static_cast<int64_t>(1) << 40) + 5})
+            check_path(longest_chain(m, n), n);
 }
 
 TEST(path_doubling_of_equal_and_of_dense_draws)
@@ -544,7 +716,8 @@ TEST(path_doubling_of_equal_and_of_dense_draws)
     for (int32_t m : {2, 5, 33, 128, 200, 600, 1024}) {
         check_path(std::vector<int64_t>(static_cast<size_t>(m), 0), m);     // always slot 0
         check_path(std::vector<int64_t>(static_cast<size_t>(m), m), 2 * m); // the last slot that stays
-        for (int64_t n : {static_cast<int64_t>(m), static_cast<int64_t>(m) + 1, static_cast<int64_t>(3 * m), static_cast<int64_t>(UINT32_MAX)}) {
+        for (int64_t n : {static_cast<int64_t>(m), static_cast<int64_t>(m) + 1, static_cast<int64_t>(3 * m),
+                          static_cast<int64_t>(UINT32_MAX)}) {
             std::vector<int64_t> r;
             for (int32_t i = 0; i < m; i++) r.push_back(test_below(n - i));
             check_path(r, n);
@@ -552,7 +725,7 @@ TEST(path_doubling_of_equal_and_of_dense_draws)
     }
 }
 
-// ---- walks ---------------------------------------------------------------------------------------------------------
+// ---- walks ------------------------------------------------------------------
 
 static void compare_walks(const twin_graph& g, const std::vector<ggnn_node>& nodes, ggnn_walks how)
 {
@@ -566,8 +739,10 @@ static void compare_walks(const twin_graph& g, const std::vector<ggnn_node>& nod
     visited.fill(0x5b);
     status.fill(0);
     for (int64_t i = 0; i < n; i++)
-        CHECK_EQ(ggnn_random_walk(want.data() + i * visits, &g.host, &how, &rng, HOP, nodes[static_cast<size_t>(i)], &bad), GGNN_OK);
-    CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &g.device, &how, key.at(), HOP, start.at(), size.get(), status.at(), nullptr));
+        CHECK_EQ(ggnn_random_walk(want.data() + i * visits, &g.host, &how, &rng, HOP, nodes[i], &bad),
+                 GGNN_OK);
+    CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &g.device, &how, key.at(), HOP, start.at(), size.get(),
+                                     status.at(), nullptr));
     check_equal(visited.values(), want, want.size(), "visited", GGNN_WALK, how.walks);
     CHECK_EQ(visited.values().back() & 0xff, 0x5b);
     CHECK_EQ(status.values()[0], GGNN_OK);
@@ -589,13 +764,31 @@ TEST(walks_equal_ggnn_hs)
     }
 }
 
-// What has no neighbours (node 1), a broken list (2, 3) or neighbours out of range (4) sends the walk back to its start.
+// A chance that equals one of the words drawn: that step does not restart.
+TEST(walks_restart_below_the_chance_and_not_at_it)
+{
+    twin_graph g(std::vector<int64_t>(300, 3));
+    ggnn_rng   walk = rng;
+    int        found = 0;
+    g.spread(PLAIN);
+    walk.purpose = GGNN_PURPOSE_WALK;
+    for (ggnn_node v = 0; v < 300; v++)
+        for (uint32_t block = 0; block < 40; block += 2) {
+            const uint32_t word = ggnn_random(&walk, HOP, v, block).word[2];
+            if (word % 256 || found++ > 2) continue; // no float
+            compare_walks(g, {v}, {20, 2, static_cast<float>(word) / 4294967296.0f});
+        }
+    CHECK(found > 0);
+}
+
+// What has no neighbours (node 1), a broken list (2, 3) or neighbours out of range (4) sends the walk back to
+// its start.
 TEST(walks_report_what_is_broken_and_go_on)
 {
     for (int what = 0; what < 2; what++) {
         twin_graph       g({4, 0, 1, 1, 2, 2});
         const ggnn_walks how = {50, 4, 0.0f};
-        for (int64_t e = 0; e < 4; e++) g.indices[static_cast<size_t>(e)] = static_cast<ggnn_node>(e + 1);
+        for (int64_t e = 0; e < 4; e++) g.indices[e] = static_cast<ggnn_node>(e + 1);
         g.indices[6] = what ? 6 : 5;
         g.indices[7] = what ? -7 : 5;
         g.indices[8] = g.indices[9] = 0;
@@ -605,7 +798,8 @@ TEST(walks_report_what_is_broken_and_go_on)
         device_array<ggnn_rng>  key(&rng, 1);
         device_array<int32_t>   status(1);
         status.fill(0);
-        CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &g.device, &how, key.at(), HOP, start.at(), {nullptr, 1}, status.at(), nullptr));
+        CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &g.device, &how, key.at(), HOP, start.at(),
+                                         {nullptr, 1}, status.at(), nullptr));
         CHECK_EQ(status.values()[0], GGNN_ERROR_ID);
         const std::vector<ggnn_node> v = visited.values();
         for (size_t w = 0; w < 50; w++) {
@@ -621,7 +815,8 @@ TEST(walks_report_what_is_broken_and_go_on)
     }
 }
 
-// Rows of visited nodes out of few or of many, with ends of walks (-1) and the node itself between them.
+// Rows of visited nodes out of few or of many, with ends of walks (-1) and the node itself between them. In a
+// third of the rows two ids have most of the visits.
 static void compare_neighbors(int32_t count, int64_t top, int64_t range, int64_t n, bool in_place)
 {
     std::vector<ggnn_node> nodes, visited, want_id(static_cast<size_t>(count) + 1);
@@ -631,31 +826,43 @@ static void compare_neighbors(int32_t count, int64_t top, int64_t range, int64_t
     for (int64_t i = 0; i < n; i++) {
         const int64_t base = i % 2 ? last - range + 1 : 0; // ids up to the greatest
         nodes.push_back(static_cast<ggnn_node>(base + test_below(range)));
-        for (int32_t j = 0; j < count; j++)
-            visited.push_back(test_below(10) ? static_cast<ggnn_node>(base + test_below(range)) : test_below(2) ? static_cast<ggnn_node>(-1) : nodes.back());
+        for (int32_t j = 0; j < count; j++) {
+            const int64_t what = test_below(20);
+            int64_t       v = base + test_below(range);
+            if (i % 3 == 0 && what >= 2) v = what < 14 ? base : what < 19 ? base + range / 2 : v; // uneven
+            if (what == 0) v = -1;
+            if (what == 1) v = nodes.back();
+            visited.push_back(static_cast<ggnn_node>(v));
+        }
     }
-    device_array<ggnn_node> node(nodes), given(visited), apart(n * count);
-    device_array<float>     visits(n * count);
-    device_array<int64_t>   taken(n);
-    device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_walk_workspace_bytes(count, n)));
-    device_count            size(n, n);
+    device_array<ggnn_node>  node(nodes), given(visited), apart(n * count);
+    device_array<float>      visits(n * count);
+    device_array<int64_t>    taken(n);
+    device_array<char>       workspace(static_cast<int64_t>(ggnn_cuda_walk_workspace_bytes(count, n)));
+    device_count             size(n, n);
     device_array<ggnn_node>& id = in_place ? given : apart;
-    CHECK_CUDA(ggnn_cuda_walk_neighbors(id.at(), visits.at(), taken.at(), given.at(), count, top, node.at(), size.get(), workspace.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_walk_neighbors(id.at(), visits.at(), taken.at(), given.at(), count, top, node.at(),
+                                        size.get(), workspace.at(), nullptr));
     const std::vector<ggnn_node> got_id = id.values();
     const std::vector<float>     got_visits = visits.values();
     const std::vector<int64_t>   got = taken.values();
     for (int64_t i = 0; i < n; i++) {
         const size_t  row = static_cast<size_t>(i * count);
-        const int64_t want = ggnn_walk_neighbors(want_id.data(), want_visits.data(), visited.data() + row, count, top, nodes[static_cast<size_t>(i)], scratch.data());
-        bool          same = CHECK_EQ(got[static_cast<size_t>(i)], want);
-        for (size_t j = 0; same && j < static_cast<size_t>(want); j++) same = got_id[row + j] == want_id[j] && got_visits[row + j] == want_visits[j];
-        if (!CHECK(same)) printf("    count %d, top %d, range %d, node %d\n", count, static_cast<int>(top), static_cast<int>(range), static_cast<int>(i));
+        const int64_t want = ggnn_walk_neighbors(want_id.data(), want_visits.data(), visited.data() + row,
+                                                 count, top, nodes[i], scratch.data());
+        bool          same = CHECK_EQ(got[i], want);
+        for (size_t j = 0; same && j < static_cast<size_t>(want); j++)
+            same = got_id[row + j] == want_id[j] && got_visits[row + j] == want_visits[j];
+        if (!CHECK(same))
+            printf("    count %d, top %d, range %d, node %d\n", count, static_cast<int>(top),
+                   static_cast<int>(range), static_cast<int>(i));
     }
 }
 
 TEST(neighbours_by_visits_equal_ggnn_hs)
 {
-    for (int32_t count : {0, 1, 7, 8, 9, 12, 16, 17, 31, 32, 33, 100, 128, 256, 257, 700, 1000, 1024, 1025, 3000})
+    for (int32_t count :
+         {0, 1, 7, 8, 9, 12, 16, 17, 31, 32, 33, 100, 128, 256, 257, 700, 1000, 1024, 1025, 3000})
         for (int64_t range : {1, 5, 2000})
             for (int64_t top : {-1, 0, 1, 5, 40}) compare_neighbors(count, top, range, 5, test_below(2));
     compare_neighbors(12, 5, 4, 700, true); // more nodes than resident blocks have groups
@@ -666,26 +873,29 @@ TEST(neighbours_by_visits_equal_ggnn_hs)
 // count_hop and sample_hop with WALK, against ggnn_random_walk and ggnn_walk_neighbors.
 static void compare_walk_hop(const twin_graph& g, ggnn_walks how, int32_t fanout)
 {
-    const int64_t           n = g.num_nodes(), count = how.walks * how.length;
-    std::vector<ggnn_node>  visited(static_cast<size_t>(count) + 1), id;
-    std::vector<float>      visits(static_cast<size_t>(count) + 1), weight;
-    std::vector<int64_t>    taken, indptr{0};
-    std::vector<char>       scratch(static_cast<size_t>(count) * 16 + 16);
-    ggnn_node               bad;
-    for (ggnn_node v = 0; v < n; v++) {
+    const int64_t                n = g.num_nodes(), count = how.walks * how.length;
+    std::vector<ggnn_node>       visited(static_cast<size_t>(count) + 1), id;
+    std::vector<float>           visits(static_cast<size_t>(count) + 1), weight;
+    std::vector<int64_t>         taken, indptr{0};
+    std::vector<char>            scratch(static_cast<size_t>(count) * 16 + 16);
+    ggnn_node                    bad;
+    const std::vector<ggnn_node> targets = all_nodes(n);
+    for (ggnn_node v : targets) {
         CHECK_EQ(ggnn_random_walk(visited.data(), &g.host, &how, &rng, HOP, v, &bad), GGNN_OK);
-        taken.push_back(ggnn_walk_neighbors(visited.data(), visits.data(), visited.data(), count, fanout, v, scratch.data()));
+        taken.push_back(ggnn_walk_neighbors(visited.data(), visits.data(), visited.data(), count, fanout, v,
+                                            scratch.data()));
         id.insert(id.end(), visited.begin(), visited.begin() + taken.back());
         weight.insert(weight.end(), visits.begin(), visits.begin() + taken.back());
         indptr.push_back(static_cast<int64_t>(id.size()));
     }
-    device_array<ggnn_node> nodes(all_nodes(n)), got(indptr.back() + 2);
+    device_array<ggnn_node> nodes(targets), got(indptr.back() + 2);
     device_array<int64_t>   counts(n), starts(indptr), position(indptr.back() + 2);
     device_array<float>     got_weight(indptr.back() + 2);
     device_array<ggnn_rng>  key(&rng, 1);
-    device_array<char>      workspace(static_cast<int64_t>(ggnni::hop_workspace_bytes(GGNN_WALK, fanout, how, n + 4)));
-    device_count            size(n, n + 4);
-    ggnni::hop_job          job = {};
+    device_array<char>      workspace(
+             static_cast<int64_t>(ggnni::hop_workspace_bytes(GGNN_WALK, fanout, how, n + 4)));
+    device_count   size(n, n + 4);
+    ggnni::hop_job job = {};
     job.g = g.device;
     job.method = GGNN_WALK;
     job.fanout = fanout;
@@ -706,7 +916,8 @@ static void compare_walk_hop(const twin_graph& g, ggnn_walks how, int32_t fanout
     check_equal(counts.values(), taken, taken.size(), "count", GGNN_WALK, fanout);
     check_equal(got.values(), id, id.size(), "id", GGNN_WALK, fanout);
     check_equal(got_weight.values(), weight, weight.size(), "visits", GGNN_WALK, fanout);
-    check_equal(position.values(), std::vector<int64_t>(id.size(), -1), id.size(), "position", GGNN_WALK, fanout);
+    check_equal(position.values(), std::vector<int64_t>(id.size(), -1), id.size(), "position", GGNN_WALK,
+                fanout);
     CHECK_EQ(got.values().back() & 0xff, 0x5b);
 }
 
@@ -744,16 +955,21 @@ int main(int argc, char** argv)
     RUN(graphs_over_parts_host_and_cache_give_the_same_samples);
     RUN(reservoirs_of_more_slots_than_shared_memory_take_several_passes);
     RUN(weighted_buffers_that_fill_are_sorted_and_go_on);
-    RUN(equal_weights_and_equal_keys_keep_the_lists_order);
+    RUN(equal_weights_give_the_samples_of_ggnn_h);
+    RUN(of_equal_keys_the_smaller_position_wins);
     RUN(lists_without_enough_weight_give_what_they_have);
     RUN(a_weight_that_is_none_is_reported_and_its_list_left_out);
     RUN(broken_lists_and_nodes_out_of_range_have_no_edges);
+    RUN(a_list_longer_than_the_graph_is_broken);
     RUN(neighbours_out_of_range_become_the_target);
     RUN(nothing_is_written_where_there_is_no_room);
+    RUN(rows_of_equal_length_need_no_scan);
     RUN(arguments_that_ggnn_h_would_refuse_are_refused);
+    RUN(fisher_yates_in_registers_follows_the_longest_chains);
     RUN(path_doubling_follows_the_longest_chains);
     RUN(path_doubling_of_equal_and_of_dense_draws);
     RUN(walks_equal_ggnn_hs);
+    RUN(walks_restart_below_the_chance_and_not_at_it);
     RUN(walks_report_what_is_broken_and_go_on);
     RUN(neighbours_by_visits_equal_ggnn_hs);
     RUN(a_hop_of_walks_equals_ggnn_hs);
