@@ -39,10 +39,14 @@
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+#endif
 #include <cuda_runtime.h>
 #ifndef GGNN_NO_CURAND
 #include <curand_philox4x32_x.h>
 #endif
+#include <string.h>
 
 // =============================================================================
 // ==== [1] BASE: launches, sizes on the device, status, division, tile sums
@@ -2386,6 +2390,579 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
 // =============================================================================
 // ==== [7] STORE
 // =============================================================================
+// Rows are moved in chunks of 16, 8, 4 or 2 bytes: the widest that divides width, pitches and addresses.
+// (Element by element where the addresses of a pointer table, which the host does not know, fall short of
+// that.) With C chunks a row, chunk t % C of row t / C is thread t's: all lanes work whatever the width.
+
+enum { GGNN_CUDA_PARTS_MAX = 64 }; // parts of a layout that is split, or whose traffic is counted
+
+namespace ggnni {
+
+// ---- chunks -----------------------------------------------------------------
+
+template <int BYTES> struct word_of;
+template <> struct word_of<16> {
+    using type = uint4;
+};
+template <> struct word_of<8> {
+    using type = uint2;
+};
+template <> struct word_of<4> {
+    using type = unsigned;
+};
+template <> struct word_of<2> {
+    using type = unsigned short;
+};
+
+// N elements of a row: one load; one store of at most 16 bytes, or two.
+template <class T, int N> struct alignas(sizeof(T) * N) chunk {
+    T at[N];
+};
+
+template <int N, class T> __device__ inline chunk<T, N> load_chunk(const T* from)
+{
+    using word = typename word_of<static_cast<int>(sizeof(T)) * N>::type;
+    chunk<T, N> x;
+    word        bits = __ldg(reinterpret_cast<const word*>(from));
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// STREAM: the first to leave the cache, which is then for the rows that are read.
+template <bool STREAM, class T, int N> __device__ inline void store_chunk(T* to, const chunk<T, N>& x)
+{
+    constexpr int BYTES = sizeof x < 16 ? static_cast<int>(sizeof x) : 16, WORDS = sizeof x / BYTES;
+    using word = typename word_of<BYTES>::type;
+    word bits[WORDS];
+    memcpy(bits, &x, sizeof x);
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        if (STREAM)
+            __stcs(reinterpret_cast<word*>(to) + i, bits[i]);
+        else
+            reinterpret_cast<word*>(to)[i] = bits[i];
+    }
+}
+
+// What chunks must divide of a matrix, or-ed: address and pitch, in elements.
+inline uint64_t grain_of(const void* start, int64_t ld, ggnn_type type)
+{
+    return reinterpret_cast<uintptr_t>(start) / static_cast<uint64_t>(ggnn_type_bytes(type)) |
+           static_cast<uint64_t>(ld);
+}
+
+// Elements of a chunk: the greatest of most, most / 2 .. 1 that divides all that was or-ed.
+inline int chunk_elements(uint64_t grain, int most)
+{
+    while (grain % static_cast<unsigned>(most)) most /= 2;
+    return most;
+}
+
+// ---- binary16 ---------------------------------------------------------------
+
+// ggnn_half_to_float. Zero and subnormals: 2^-14 * (1 + fraction / 1024) - 2^-14, both exact.
+__device__ inline float widen(uint16_t half)
+{
+    uint32_t bits = (half & 0x7fffu) << 13, sign = (half & 0x8000u) << 16;
+    if (bits >= 0x0f800000u)
+        bits += 224u << 23; // infinity, NaN
+    else if (bits >= 0x00800000u)
+        bits += 112u << 23;
+    else
+        bits = __float_as_uint(__fsub_rn(__uint_as_float(bits + (113u << 23)), __uint_as_float(113u << 23)));
+    return __uint_as_float(bits | sign);
+}
+
+// The same for rows that are summed: one instruction, which may change a NaN's payload.
+__device__ inline float number(uint16_t half)
+{
+#ifdef __CUDA_ARCH__
+    return __half2float(__ushort_as_half(half));
+#else
+    return widen(half);
+#endif
+}
+__device__ inline float number(float x) { return x; }
+
+// ggnn_float_to_half.
+__device__ inline uint16_t narrow(float x)
+{
+    uint32_t bits = __float_as_uint(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | (size >> 13 & 0x3ffu));
+    if (size >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);
+    if (size < 0x38800000u) // adding .5 rounds it to a multiple of 2^-24
+        return static_cast<uint16_t>(sign |
+                                     (__float_as_uint(__fadd_rn(__uint_as_float(size), 0.5f)) - 0x3f000000u));
+    size += 0xfffu + (size >> 13 & 1u) - 0x38000000u; // nearest, ties to even; the exponent's bias is 15
+    return static_cast<uint16_t>(sign | size >> 13);
+}
+
+__device__ inline void convert_to(float& to, float from) { to = from; }
+__device__ inline void convert_to(float& to, uint16_t from) { to = widen(from); }
+__device__ inline void convert_to(uint16_t& to, uint16_t from) { to = from; }
+__device__ inline void convert_to(uint16_t& to, float from) { to = narrow(from); }
+template <class Out, class In, int N> __device__ inline chunk<Out, N> convert(const chunk<In, N>& x)
+{
+    chunk<Out, N> y;
+#pragma unroll
+    for (int j = 0; j < N; j++) convert_to(y.at[j], x.at[j]);
+    return y;
+}
+
+// ---- where rows are ---------------------------------------------------------
+
+enum { IN_FLIGHT = 4 }; // chunks that a thread reads before it uses the first
+enum tier {
+    ALL_TIERS,
+    DEVICE_TIERS,
+    HOST_TIER
+}; // all rows, those of parts and cache, those of the host tier
+
+__device__ inline bool takes(tier wanted, const ggnn_layout& at, int32_t slot)
+{
+    return wanted == ALL_TIERS || (slot == at.parts) == (wanted == HOST_TIER);
+}
+
+// ggnn_locate of a node whose rank is r, without the division of 64 bits: that is a call, around which a
+// thread's registers would have to be saved.
+struct rank_layout {
+    const int64_t* bound;
+    int64_t        cached, stored;
+    divider        parts;
+};
+inline rank_layout layout_by_rank(const ggnn_layout& at)
+{
+    rank_layout by_rank = {at.bound, at.cached, at.stored, divide_by(at.parts)};
+    return by_rank;
+}
+__device__ inline ggnn_place place_of(const rank_layout& at, int64_t r)
+{
+    const int32_t parts = static_cast<int32_t>(at.parts.by);
+    ggnn_place    place = {parts + 1, r};
+    if (r < at.cached) return place;
+    place.slot = 0;
+    if (r >= at.stored) {
+        place.slot = parts;
+        place.row = r - at.stored;
+    } else if (at.bound) {
+        while (r >= __ldg(at.bound + place.slot + 1)) place.slot++;
+        place.row = r - __ldg(at.bound + place.slot);
+    } else {
+        place.row = quotient(r, at.parts);
+        place.slot = static_cast<int32_t>(r - place.row * parts);
+    }
+    return place;
+}
+
+// Addresses of rows v[u] of a store; NULL where v[u] is negative or of another tier. Ranks, then bases, are
+// read side by side: one latency each.
+template <int U>
+__device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, const rank_layout& at,
+                                 const ggnn_node (&v)[U], tier wanted)
+{
+    ggnn_node rank[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) rank[u] = from.at.rank && v[u] >= 0 ? __ldg(from.at.rank + v[u]) : v[u];
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+        row[u] = nullptr;
+        if (v[u] < 0) continue;
+        ggnn_place place = place_of(at, rank[u]);
+        if (takes(wanted, from.at, place.slot))
+            row[u] = static_cast<const char*>(from.base[place.slot]) + place.row * from.pitch;
+    }
+}
+
+// Whether all bases of a store are multiples of `bytes`: a warp's lanes look at one each, and at the next 32.
+__device__ inline bool bases_allow(const ggnn_store& from, size_t bytes)
+{
+    bool bad = false;
+    for (int32_t slot = static_cast<int32_t>(threadIdx.x) % WARP; slot < from.at.parts + 2; slot += WARP)
+        bad = bad || reinterpret_cast<uintptr_t>(from.base[slot]) % bytes;
+    return !__any_sync(ALL_LANES, bad);
+}
+
+struct stored_rows { // row i is row id[i] of a store
+    ggnn_store       from;
+    rank_layout      at;
+    const ggnn_node* id;
+    tier             wanted;
+
+    __device__ bool allow(size_t bytes) const { return bases_allow(from, bytes); }
+    // Addresses of rows i, i + 1 ..; NULL from the `left`-th on.
+    template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
+    {
+        ggnn_node v[U];
+#pragma unroll
+        for (int u = 0; u < U; u++) v[u] = u < left ? __ldg(id + i + u) : -1;
+        find_rows(row, from, at, v, wanted);
+    }
+};
+
+struct indexed_rows { // row i is row index[i] of a matrix
+    const char*    start;
+    int64_t        pitch;
+    const int32_t* index;
+
+    __device__ bool                  allow(size_t) const { return true; }
+    template <int U> __device__ void find(const char* (&row)[U], int64_t i, int64_t left) const
+    {
+#pragma unroll
+        for (int u = 0; u < U; u++) row[u] = u < left ? start + __ldg(index + i + u) * pitch : nullptr;
+    }
+};
+
+// ---- copying ----------------------------------------------------------------
+
+// Host memory is read in lines of 128 bytes, each a request over the bus. The k-th unit of a row, in the
+// order in which lanes take them: lane 0 begins on a line, the units before that line come last. Rows below a
+// line: k.
+__host__ __device__ inline int32_t line_unit(uint64_t address, int32_t units, int32_t bytes, int32_t k)
+{
+    int32_t ahead = units * bytes < 128 ? 0 : static_cast<int32_t>(-address % 128) / bytes;
+    return k + ahead < units ? k + ahead : k + ahead - units;
+}
+
+template <class Rows> struct copy_job {
+    Rows       rows;
+    void*      out;
+    int64_t    ld_out; // in elements
+    ggnn_count n;
+    int32_t    width;
+    divider    units[2]; // of a row: [0] of one element each, [1] of a chunk
+};
+
+// Thread t copies unit t % units of IN_FLIGHT neighbouring rows; nobody else writes those. LINES: a row
+// counts as a multiple of 32 units, so that a warp reads 32 units of the same row at a time.
+template <class In, class Out, int N, bool LINES, class Rows>
+__device__ inline void copy_units(const copy_job<Rows>& job)
+{
+    const divider units = job.units[N > 1];
+    const int32_t chunks = job.width / N;
+    const int64_t n = size_of(job.n), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;; t += stride) {
+        int64_t      i = quotient(t, units);
+        int32_t      unit = static_cast<int32_t>(t - i * units.by), column[IN_FLIGHT];
+        bool         found[IN_FLIGHT];
+        const char*  row[IN_FLIGHT];
+        chunk<In, N> x[IN_FLIGHT];
+        i *= IN_FLIGHT;
+        if (i >= n) break;
+        if (LINES && unit >= chunks) continue;
+        job.rows.find(row, i, n - i);
+#pragma unroll
+        for (int u = 0; u < IN_FLIGHT; u++) {
+            found[u] = row[u] != nullptr;
+            column[u] = unit * N;
+            if (LINES)
+                column[u] = N * line_unit(reinterpret_cast<uintptr_t>(row[u]), chunks, sizeof x[u], unit);
+            if (found[u]) x[u] = load_chunk<N>(reinterpret_cast<const In*>(row[u]) + column[u]);
+        }
+#pragma unroll
+        for (int u = 0; u < IN_FLIGHT; u++)
+            if (found[u])
+                store_chunk<true>(static_cast<Out*>(job.out) + (i + u) * job.ld_out + column[u],
+                                  convert<Out>(x[u]));
+    }
+}
+
+// 40 registers; 48 with 64-bit ids or a conversion.
+template <class In, class Out, int N, bool LINES, class Rows>
+static __global__ void __launch_bounds__(THREADS, sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) ? 6 : 5)
+    copy_rows(copy_job<Rows> job)
+{
+    if (N > 1 && !job.rows.allow(sizeof(In) * N))
+        copy_units<In, Out, 1, LINES>(job);
+    else
+        copy_units<In, Out, N, LINES>(job);
+}
+
+// ---- traffic ----------------------------------------------------------------
+
+struct id_list { // the ids of a list
+    const ggnn_node* id;
+    ggnn_count       n;
+
+    __device__ int64_t   size() const { return size_of(n); }
+    __device__ ggnn_node at(int64_t i) const { return id[i]; }
+};
+
+// Adds up how many ids each slot has: a kernel of its own, so that the others do not know of counting. The
+// first of a warp's lanes with equal slots counts them for its block, in shared memory. 32 registers.
+template <class Ids>
+static __global__ void __launch_bounds__(THREADS)
+    count_slots(Ids ids, ggnn_layout at, tier wanted, int64_t* traffic)
+{
+    __shared__ unsigned count[GGNN_CUDA_PARTS_MAX + 2];
+    const int32_t       slots = at.parts + 2, thread = static_cast<int32_t>(threadIdx.x);
+    const int64_t       n = ids.size();
+    if (thread < slots) count[thread] = 0;
+    __syncthreads();
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        int32_t  slot = first + thread < n ? ggnn_locate(&at, ids.at(first + thread)).slot : -1;
+        unsigned same = __match_any_sync(ALL_LANES, slot);
+        bool     leads = __ffs(static_cast<int>(same)) - 1 == thread % WARP;
+        if (slot >= 0 && leads && takes(wanted, at, slot))
+            atomicAdd(count + slot, static_cast<unsigned>(__popc(same)));
+    }
+    __syncthreads();
+    if (thread < slots && count[thread])
+        atomicAdd(reinterpret_cast<unsigned long long*>(traffic + thread),
+                  static_cast<unsigned long long>(count[thread]));
+}
+
+inline bool can_count(const ggnn_store* from)
+{
+    return !from->traffic || from->at.parts <= GGNN_CUDA_PARTS_MAX;
+}
+
+template <class Ids>
+inline cudaError_t count_traffic(const Ids& ids, int64_t max, const ggnn_store* from, tier wanted,
+                                 cudaStream_t stream)
+{
+    if (!from->traffic) return cudaSuccess;
+    return launch(count_slots<Ids>, grid_of(tiles_of(max, THREADS), THREADS), THREADS, stream, ids, from->at,
+                  wanted, from->traffic);
+}
+
+// ---- launches ---------------------------------------------------------------
+
+// blocks: 0, or the grid that reads whole lines.
+template <class In, class Out, int N, bool LINES, class Rows>
+inline cudaError_t launch_units(copy_job<Rows>& job, int64_t blocks, cudaStream_t stream)
+{
+    const int32_t units[2] = {job.width, job.width / N};
+    for (int i = 0; i < 2; i++) job.units[i] = divide_by(LINES ? tiles_of(units[i], WARP) * WARP : units[i]);
+    int64_t tiles = tiles_of(tiles_of(job.n.max, IN_FLIGHT) * job.units[1].by, THREADS);
+    if (!LINES) blocks = grid_of(tiles, THREADS);
+    return launch(copy_rows<In, Out, N, LINES, Rows>, tiles ? blocks : 0, THREADS, stream, job);
+}
+
+template <class In, class Out, class Rows>
+inline cudaError_t launch_copy(copy_job<Rows>& job, uint64_t grain, cudaStream_t stream)
+{
+    constexpr int WIDEST = sizeof(In) + sizeof(Out) == 4 ? 8 : 4;
+    switch (chunk_elements(grain, WIDEST)) {
+    case 8: return launch_units<In, Out, WIDEST, false>(job, 0, stream);
+    case 4: return launch_units<In, Out, 4, false>(job, 0, stream);
+    case 2: return launch_units<In, Out, 2, false>(job, 0, stream);
+    default: return launch_units<In, Out, 1, false>(job, 0, stream);
+    }
+}
+
+template <class In, class Out>
+inline cudaError_t launch_gather(copy_job<stored_rows>& job, uint64_t grain, int32_t blocks,
+                                 cudaStream_t stream)
+{
+    constexpr int LINE = 4 / sizeof(In); // elements, for 32 lanes to have 128 bytes
+    if (!blocks) return launch_copy<In, Out>(job, grain, stream);
+    return grain % LINE ? launch_units<In, Out, 1, true>(job, blocks, stream)
+                        : launch_units<In, Out, LINE, true>(job, blocks, stream);
+}
+
+inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                               const ggnn_node* id, ggnn_count n, tier wanted, int32_t blocks,
+                               cudaStream_t stream)
+{
+    uint64_t              pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
+    uint64_t              grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
+    stored_rows           rows = {*from, layout_by_rank(from->at), id, wanted};
+    copy_job<stored_rows> job = {rows, out, ld_out, n, from->width, {}};
+    cudaError_t           copied;
+    if (ld_out < from->width || !can_count(from)) return cudaErrorInvalidValue;
+    if (from->type == GGNN_F32 && as == GGNN_F32)
+        copied = launch_gather<float, float>(job, grain, blocks, stream);
+    else if (from->type == GGNN_F32)
+        copied = launch_gather<float, uint16_t>(job, grain, blocks, stream);
+    else if (as == GGNN_F32)
+        copied = launch_gather<uint16_t, float>(job, grain, blocks, stream);
+    else
+        copied = launch_gather<uint16_t, uint16_t>(job, grain, blocks, stream);
+    return first_error(copied, count_traffic(id_list{id, n}, n.max, from, wanted, stream));
+}
+
+} // namespace ggnni
+
+// ggnn_gather. One launch, and one that counts where from->traffic is given (at most GGNN_CUDA_PARTS_MAX
+// parts). The same bits, those of a NaN too. A thread has four rows under way. 40 registers; 48 where ids
+// have 64 bits or elements are converted.
+inline cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                    const ggnn_node* id, ggnn_count n, cudaStream_t stream)
+{
+    return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::ALL_TIERS, 0, stream);
+}
+
+// The same in two halves, for two streams: the rows of parts and cache; those of the host tier. Each leaves
+// the other's rows of out as they are. The host tier is read in place, in whole lines of 128 bytes, each a
+// request over the bus (PyTorch-Direct, 2021): rows of 480 bytes cost 4.5 of them on average, not 6.75. (Rows
+// of 16-bit elements that are not aligned to 4 bytes cost two a line.) `blocks` of 256 threads do it: a few
+// fill the bus, and the processors that they leave go on with the step.
+inline cudaError_t ggnn_cuda_gather_device(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                           const ggnn_node* id, ggnn_count n, cudaStream_t stream)
+{
+    return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::DEVICE_TIERS, 0, stream);
+}
+inline cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                         const ggnn_node* id, ggnn_count n, int32_t blocks,
+                                         cudaStream_t stream)
+{
+    if (blocks <= 0) return cudaErrorInvalidValue;
+    return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::HOST_TIER, blocks, stream);
+}
+
+// ggnn_permute. One launch, as ggnn_cuda_gather.
+inline cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp,
+                                     ggnn_type type, int32_t width, const int32_t* index, ggnn_count n,
+                                     cudaStream_t stream)
+{
+    uint64_t grain = ggnni::grain_of(out, ld_out, type) | ggnni::grain_of(inp, ld_inp, type) |
+                     static_cast<uint64_t>(width);
+    ggnni::indexed_rows rows = {static_cast<const char*>(inp), ld_inp * ggnn_type_bytes(type), index};
+    ggnni::copy_job<ggnni::indexed_rows> job = {rows, out, ld_out, n, width, {}};
+    if (ld_out < width || ld_inp < width) return cudaErrorInvalidValue;
+    return type == GGNN_F32 ? ggnni::launch_copy<float, float>(job, grain, stream)
+                            : ggnni::launch_copy<uint16_t, uint16_t>(job, grain, stream);
+}
+
+namespace ggnni {
+
+// ---- split ------------------------------------------------------------------
+// A counting sort by slot in tiles of SPLIT_TILE ids: (a) count each tile's ids by slot; (b) sum each slot's
+// counts over the tiles before; (c) an id's place is what the slots before have, what the tiles before have
+// of its slot, and its rank among those of its tile and slot.
+
+enum { SPLIT_ROUNDS = 4, SPLIT_TILE = SPLIT_ROUNDS * THREADS, SPLIT_SLOTS = GGNN_CUDA_PARTS_MAX + 2 };
+
+struct split_job {
+    int32_t *        gather, *scatter;
+    int64_t*         bound;
+    ggnn_layout      at;
+    const ggnn_node* id;
+    ggnn_count       n;
+    int64_t          max_tiles;
+    int32_t*         count; // (slots, max_tiles) ids of a tile; from (b) on: of the slot's tiles before it
+    int32_t*         total; // (slots)
+};
+
+__device__ inline int32_t slot_of(const split_job& job, int64_t i, int64_t n)
+{
+    return i < n ? ggnn_locate(&job.at, __ldg(job.id + i)).slot : -1;
+}
+
+// (a) A block a tile. 32 registers.
+static __global__ void __launch_bounds__(THREADS) split_count(split_job job)
+{
+    __shared__ int32_t count[SPLIT_SLOTS];
+    const int32_t      thread = static_cast<int32_t>(threadIdx.x), slots = job.at.parts + 2;
+    const int64_t      n = size_of(job.n);
+    for (int64_t tile = blockIdx.x; tile * SPLIT_TILE < n; tile += gridDim.x) {
+        if (thread < slots) count[thread] = 0;
+        __syncthreads();
+        for (int32_t round = 0; round < SPLIT_ROUNDS; round++) {
+            int32_t  slot = slot_of(job, tile * SPLIT_TILE + round * THREADS + thread, n);
+            unsigned same = __match_any_sync(ALL_LANES, slot);
+            if (slot >= 0 && __ffs(static_cast<int>(same)) - 1 == thread % WARP)
+                atomicAdd(count + slot, __popc(same));
+        }
+        __syncthreads();
+        if (thread < slots) job.count[thread * job.max_tiles + tile] = count[thread];
+    }
+}
+
+// (b) A block a slot. 32 registers.
+static __global__ void __launch_bounds__(THREADS) split_sum(split_job job)
+{
+    using scan = cub::BlockScan<int32_t, THREADS>;
+    __shared__ typename scan::TempStorage memory;
+    const int64_t                         tiles = (size_of(job.n) + SPLIT_TILE - 1) / SPLIT_TILE;
+    int32_t*                              count = job.count + blockIdx.x * job.max_tiles;
+    int32_t                               before = 0, sum;
+    for (int64_t first = 0; first < tiles; first += THREADS) {
+        int64_t tile = first + threadIdx.x;
+        int32_t own = tile < tiles ? count[tile] : 0;
+        scan(memory).ExclusiveSum(own, own, sum);
+        if (tile < tiles) count[tile] = before + own;
+        before += sum;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) job.total[blockIdx.x] = before;
+}
+
+// (c) A block a tile. A warp's ids of one round and slot are a group: groups are placed in the order of ids,
+// and so are ids in a group. 48 registers.
+static __global__ void __launch_bounds__(THREADS) split_place(split_job job)
+{
+    enum { GROUPS = SPLIT_TILE / WARP };
+    __shared__ int32_t begin[SPLIT_SLOTS], group[GROUPS][SPLIT_SLOTS];
+    const int32_t      thread = static_cast<int32_t>(threadIdx.x), slots = job.at.parts + 2;
+    const int32_t      lane = thread % WARP, warp = thread / WARP;
+    const int64_t      n = size_of(job.n);
+    if (thread <= slots) {
+        int32_t sum = 0;
+        for (int32_t slot = 0; slot < thread; slot++) sum += job.total[slot];
+        if (thread < slots) begin[thread] = sum;
+        if (blockIdx.x == 0) job.bound[thread] = sum;
+    }
+    for (int64_t tile = blockIdx.x; tile * SPLIT_TILE < n; tile += gridDim.x) {
+        int32_t  slot[SPLIT_ROUNDS];
+        unsigned same[SPLIT_ROUNDS];
+        for (int32_t i = thread; i < GROUPS * SPLIT_SLOTS; i += THREADS) (&group[0][0])[i] = 0;
+        __syncthreads();
+#pragma unroll
+        for (int32_t round = 0; round < SPLIT_ROUNDS; round++) {
+            slot[round] = slot_of(job, tile * SPLIT_TILE + round * THREADS + thread, n);
+            same[round] = __match_any_sync(ALL_LANES, slot[round]);
+            if (slot[round] >= 0 && __ffs(static_cast<int>(same[round])) - 1 == lane)
+                group[round * (THREADS / WARP) + warp][slot[round]] = __popc(same[round]);
+        }
+        __syncthreads();
+        if (thread < slots) {
+            int32_t place = begin[thread] + job.count[thread * job.max_tiles + tile];
+            for (int32_t g = 0; g < GROUPS; g++) {
+                int32_t members = group[g][thread];
+                group[g][thread] = place;
+                place += members;
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int32_t round = 0; round < SPLIT_ROUNDS; round++) {
+            int64_t i = tile * SPLIT_TILE + round * THREADS + thread;
+            if (slot[round] < 0) continue;
+            int32_t place = group[round * (THREADS / WARP) + warp][slot[round]] +
+                            __popc(same[round] & ((1u << lane) - 1));
+            job.gather[place] = static_cast<int32_t>(i);
+            job.scatter[i] = place;
+        }
+        __syncthreads();
+    }
+}
+
+} // namespace ggnni
+
+// Scratch of ggnn_cuda_split for at most max_n ids.
+inline size_t ggnn_cuda_split_workspace_bytes(int64_t max_n, int32_t parts)
+{
+    return (static_cast<size_t>(ggnni::tiles_of(max_n, ggnni::SPLIT_TILE)) + 1) *
+           static_cast<size_t>(parts + 2) * sizeof(int32_t);
+}
+
+// ggnn_split, of at most GGNN_CUDA_PARTS_MAX parts. Three launches. 48 registers.
+inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
+                                   const ggnn_node* id, ggnn_count n, void* workspace, cudaStream_t stream)
+{
+    using namespace ggnni;
+    if (at->parts < 1 || at->parts > GGNN_CUDA_PARTS_MAX || n.max > INT32_MAX) return cudaErrorInvalidValue;
+    int64_t     tiles = tiles_of(n.max, SPLIT_TILE), blocks = grid_of(tiles, THREADS);
+    int32_t*    count = static_cast<int32_t*>(workspace);
+    int32_t     slots = at->parts + 2;
+    split_job   job = {gather, scatter, bound, *at, id, n, tiles, count, count + slots * tiles};
+    cudaError_t counted = launch(split_count, blocks, THREADS, stream, job);
+    cudaError_t summed = launch(split_sum, slots, THREADS, stream, job);
+    cudaError_t placed = launch(split_place, blocks ? blocks : 1, THREADS, stream, job);
+    return first_error(counted, first_error(summed, placed));
+}
 
 // =============================================================================
 // ==== [8] SPARSE

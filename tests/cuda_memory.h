@@ -25,7 +25,8 @@ static inline bool device_present()
     return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
 }
 
-// n elements on the device, freed with the object; what they hold at first is undefined. No element: no memory.
+// n elements on the device, freed with the object; what they hold at first is undefined. No element: no
+// memory.
 template <class T> class device_array {
 public:
     device_array() = default;
@@ -71,7 +72,7 @@ private:
         if (size > 0) CHECK_CUDA(cudaMemcpy(to, from, static_cast<size_t>(size) * sizeof(T), kind));
     }
     T*      start = nullptr;
-    int64_t size  = 0;
+    int64_t size = 0;
 };
 
 // A size on the device, `max` known to the host.
@@ -85,7 +86,8 @@ private:
     ggnn_count            value;
 };
 
-// A host's block, sent; arrays that it does not have stay NULL. extra: by how much the bounds exceed the sizes.
+// A host's block, sent; arrays that it does not have stay NULL. extra: by how much the bounds exceed the
+// sizes.
 class device_block {
 public:
     explicit device_block(const ggnn_block& b, int64_t extra = 0)

@@ -1,0 +1,390 @@
+// test_cuda_store.cc - [7] STORE of ggnn_cuda.cuh against ggnn.h: rows from any layout, the host tier by
+// whole lines, split and permute.
+#include "ggnn_cuda.cuh"
+#include "tests/cuda_store.h"
+
+static const int32_t widths[] = {1, 2, 3, 4, 5, 7, 8, 31, 100, 128, 257, 600};
+static const char    SENTINEL = 0x5b;
+
+static std::vector<ggnn_node> random_ids(int64_t n, int64_t below)
+{
+    std::vector<ggnn_node> id;
+    for (int64_t i = 0; i < n; i++) id.push_back(static_cast<ggnn_node>(test_below(below)));
+    return id;
+}
+
+// ---- gather ---------------------------------------------------------------------------------------------
+
+typedef cudaError_t gather_function(void*, int64_t, ggnn_type, const ggnn_store*, const ggnn_node*,
+                                    ggnn_count, cudaStream_t);
+
+static cudaError_t gather_in_halves(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                    const ggnn_node* id, ggnn_count n, cudaStream_t stream)
+{
+    cudaError_t error = ggnn_cuda_gather_device(out, ld_out, as, from, id, n, stream);
+    return ggnni::first_error(error, ggnn_cuda_gather_host(out, ld_out, as, from, id, n, 2, stream));
+}
+
+// Gathers n ids, of which the device knows and the host only that they are at most `max`, to a matrix that
+// begins `shift` elements off its alignment, and compares all of it: rows, padding and what is beyond.
+static void check_gather(const twin_store& store, gather_function* gather, ggnn_type as,
+                         const std::vector<ggnn_node>& id, int64_t max, int64_t ld, int64_t shift)
+{
+    const int64_t           n = static_cast<int64_t>(id.size()), size = ggnn_type_bytes(as);
+    const int64_t           bytes = (shift + max * ld) * size;
+    std::vector<char>       want(static_cast<size_t>(bytes), SENTINEL);
+    device_array<char>      out(bytes);
+    device_array<ggnn_node> device_id(id);
+    device_count            count(n, max);
+    out.fill(SENTINEL);
+    ggnn_gather(want.data() + shift * size, ld, as, &store.host, id.data(), n);
+    CHECK_CUDA(gather(out.at() + shift * size, ld, as, &store.device, device_id.at(), count.get(), nullptr));
+    CHECK(out.values() == want);
+}
+
+static void check_layouts(gather_function* gather)
+{
+    for (int32_t width : widths)
+        for (int types = 0; types < 4; types++) {
+            ggnn_type type = types & 1 ? GGNN_F16 : GGNN_F32, as = types & 2 ? GGNN_F16 : GGNN_F32;
+            for (store_shape shape : layouts_of(23, width, type)) {
+                shape.extra = test_below(5);
+                shape.shift += test_below(3);
+                twin_store store(shape);
+                store.count_traffic();
+                check_gather(store, gather, as, random_ids(1 + test_below(9), 23), 9, width + test_below(4),
+                             test_below(4));
+                CHECK(store.traffic_agrees());
+            }
+        }
+}
+
+TEST(gather_reads_any_layout_and_counts_where) { check_layouts(ggnn_cuda_gather); }
+TEST(device_and_host_halves_make_one_gather) { check_layouts(gather_in_halves); }
+
+TEST(gather_takes_the_widest_chunks_that_fit) // and the one element where only the bases do not allow them
+{
+    for (int32_t width : {2, 4, 8, 16})
+        for (int64_t shift : {0, 1, 2, 4})
+            for (int types = 0; types < 4; types++) {
+                store_shape shape{40, width, types & 1 ? GGNN_F16 : GGNN_F32};
+                shape.parts = 2;
+                shape.shift = shift;
+                twin_store store(shape);
+                check_gather(store, ggnn_cuda_gather, types & 2 ? GGNN_F16 : GGNN_F32, random_ids(33, 40), 40,
+                             width, 0);
+            }
+}
+
+TEST(gather_stops_at_the_count_on_the_device)
+{
+    store_shape shape{50, 4};
+    twin_store  store(shape);
+    for (int64_t n :
+         {0, 1, 3, 4, 5, 1023, 1024, 1025, 2048}) // 1024 rows of 4 floats are a block's first tile
+        check_gather(store, ggnn_cuda_gather, GGNN_F32, random_ids(n, 50), 2048, 4, 0);
+    check_gather(store, ggnn_cuda_gather, GGNN_F32, random_ids(70000, 50), 70000, 4,
+                 0); // more than one tile a block
+    check_gather(store, gather_in_halves, GGNN_F32, random_ids(0, 50), 0, 4, 0);
+}
+
+TEST(gather_leaves_the_other_tier_alone)
+{
+    store_shape shape{64, 6};
+    shape.parts = 2;
+    shape.cached = 4;
+    shape.stored = 40;
+    twin_store                   store(shape);
+    const std::vector<ggnn_node> id = random_ids(200, 64);
+    device_array<ggnn_node>      device_id(id);
+    device_count                 n(200, 200);
+    std::vector<float>           all(200 * 6);
+    device_array<float>          device_rows(200 * 6), host_rows(200 * 6);
+    device_rows.fill(SENTINEL);
+    host_rows.fill(SENTINEL);
+    ggnn_gather(all.data(), 6, GGNN_F32, &store.host, id.data(), 200);
+    store.count_traffic();
+    CHECK_CUDA(ggnn_cuda_gather_device(device_rows.at(), 6, GGNN_F32, &store.device, device_id.at(), n.get(),
+                                       nullptr));
+    CHECK_CUDA(ggnn_cuda_gather_host(host_rows.at(), 6, GGNN_F32, &store.device, device_id.at(), n.get(), 1,
+                                     nullptr));
+    const std::vector<float> a = device_rows.values(), b = host_rows.values();
+    const float              none = b[0] == all[0] ? a[0] : b[0]; // the sentinel as a float
+    for (size_t i = 0; i < all.size(); i++) {
+        const bool on_host = id[i / 6] >= 40;
+        CHECK((on_host ? b : a)[i] == all[i]);
+        CHECK(memcmp(&(on_host ? a : b)[i], &none, 4) == 0);
+    }
+}
+
+TEST(arguments_that_cannot_be_are_refused)
+{
+    store_shape shape{4, 6};
+    twin_store  store(shape);
+    ggnn_count  none = {nullptr, 0};
+    ggnn_layout wide = {nullptr, nullptr, 0, 4, GGNN_CUDA_PARTS_MAX + 1};
+    CHECK(ggnn_cuda_gather(nullptr, 5, GGNN_F32, &store.device, nullptr, none, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(ggnn_cuda_gather_host(nullptr, 6, GGNN_F32, &store.device, nullptr, none, 0, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(ggnn_cuda_permute(nullptr, 6, nullptr, 5, GGNN_F32, 6, nullptr, none, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(ggnn_cuda_permute(nullptr, 5, nullptr, 6, GGNN_F32, 6, nullptr, none, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(ggnn_cuda_split(nullptr, nullptr, nullptr, &wide, nullptr, none, nullptr, nullptr) ==
+          cudaErrorInvalidValue);
+    store.device.traffic = reinterpret_cast<int64_t*>(8);
+    store.device.at.parts = GGNN_CUDA_PARTS_MAX + 1;
+    CHECK(ggnn_cuda_gather(nullptr, 6, GGNN_F32, &store.device, nullptr, none, nullptr) ==
+          cudaErrorInvalidValue);
+}
+
+// ---- places, halves ---------------------------------------------------------------------------------------
+
+static __global__ void locate_all(ggnn_layout by_rank, ggnni::rank_layout at, int64_t n, ggnn_place* place)
+{
+    int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (r < n) place[r] = ggnni::place_of(at, r);
+    (void)by_rank;
+}
+
+TEST(places_are_those_of_ggnn_locate)
+{
+    const int64_t            bound[] = {0, 10, 10, 60, 75};
+    device_array<int64_t>    device_bound(bound, 5);
+    device_array<ggnn_place> place(100);
+    for (int32_t parts : {1, 2, 3, 4, 7})
+        for (int64_t cached : {0, 20})
+            for (int ranges = 0; ranges < (parts == 4 ? 2 : 1); ranges++) {
+                ggnn_layout at = {nullptr, ranges ? bound : nullptr, cached, 75, parts}, device = at;
+                if (ranges) device.bound = device_bound.at();
+                CHECK_CUDA(ggnni::launch(locate_all, 1, 128, nullptr, device, ggnni::layout_by_rank(device), 100,
+                                         place.at()));
+                std::vector<ggnn_place> got = place.values();
+                for (int64_t r = 0; r < 100; r++) {
+                    ggnn_place want = ggnn_locate(&at, r);
+                    CHECK_EQ(got[static_cast<size_t>(r)].slot, want.slot);
+                    CHECK_EQ(got[static_cast<size_t>(r)].row, want.row);
+                }
+            }
+}
+
+static __global__ void convert_halves(float* wide, float* value)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    wide[i] = ggnni::widen(static_cast<uint16_t>(i));
+    value[i] = ggnni::number(static_cast<uint16_t>(i));
+}
+static __global__ void convert_floats(const float* x, int64_t n, uint16_t* half)
+{
+    int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) half[i] = ggnni::narrow(x[i]);
+}
+
+TEST(halves_and_floats_convert_as_in_c)
+{
+    device_array<float> wide(65536), value(65536);
+    CHECK_CUDA(ggnni::launch(convert_halves, 256, 256, nullptr, wide.at(), value.at()));
+    const std::vector<float> got = wide.values(), number = value.values();
+    std::vector<float>       x;
+    for (unsigned i = 0; i < 65536; i++) {
+        float want = ggnn_half_to_float(static_cast<uint16_t>(i));
+        CHECK(memcmp(&want, &got[i], 4) == 0);
+        CHECK(number[i] == want || (number[i] != number[i] && want != want));
+        for (int ulp = -1; ulp <= 1; ulp++) { // around every half, and around the middle between two
+            uint32_t bits;
+            memcpy(&bits, &want, 4);
+            bits += static_cast<uint32_t>(ulp) + (i & 1 ? 0x1000u : 0);
+            memcpy(&want, &bits, 4);
+            x.push_back(want);
+            memcpy(&want, &got[i], 4);
+        }
+    }
+    device_array<float>    device_x(x);
+    device_array<uint16_t> half(device_x.count());
+    CHECK_CUDA(ggnni::launch(convert_floats, ggnni::tiles_of(half.count(), 256), 256, nullptr,
+                             static_cast<const float*>(device_x.at()), half.count(), half.at()));
+    const std::vector<uint16_t> narrow = half.values();
+    for (size_t i = 0; i < x.size(); i++) CHECK_EQ(narrow[i], ggnn_float_to_half(x[i]));
+}
+
+// ---- the host tier by whole lines -----------------------------------------------------------------------
+
+TEST(lines_take_every_unit_of_a_row_once)
+{
+    for (int32_t bytes : {4, 2})
+        for (int32_t row = 4; row <= 4096; row += 4) {
+            const int32_t units = row / bytes, begin = bytes * static_cast<int32_t>(test_below(128 / bytes));
+            std::vector<char> taken(static_cast<size_t>(units));
+            for (int32_t k = 0; k < units; k++) {
+                int32_t unit = ggnni::line_unit(static_cast<uint64_t>(begin), units, bytes, k);
+                if (!CHECK(unit >= 0 && unit < units)) continue; // no access leaves the row
+                CHECK(!taken[static_cast<size_t>(unit)]);
+                taken[static_cast<size_t>(unit)] = 1;
+                if (row < 128) CHECK_EQ(unit, k);
+                if (row >= 128 && k == 0) CHECK_EQ((begin + unit * bytes) % 128, 0);
+            }
+        }
+}
+
+#ifdef SIMT_SHIM
+// A warp reads a row of floats as zero copy does, lane by lane, or shifted to whole lines.
+static __global__ void read_row(const float* row, int32_t width, bool shifted)
+{
+    for (int32_t k = static_cast<int32_t>(threadIdx.x); k < width; k += 32)
+        __ldg(row + (shifted ? ggnni::line_unit(reinterpret_cast<uintptr_t>(row), width, 4, k) : k));
+}
+
+static int64_t lines_read(const float* row, int32_t width, bool shifted)
+{
+    simt_count_begin();
+    CHECK_CUDA(ggnni::launch(read_row, 1, 32, nullptr, row, width, shifted));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    return static_cast<int64_t>(simt_count_end().lines);
+}
+
+TEST(shifted_lanes_read_fewer_lines) // PyTorch-Direct: rows of 480 bytes by index mod 4, and of 512 bytes
+{
+    static const int64_t naive[] = {4, 8, 8, 7}, shifted[] = {4, 5, 5, 4};
+    device_array<float>  rows(4 * 120 + 256);
+    for (int64_t i = 0; i < 4; i++) {
+        CHECK_EQ(lines_read(rows.at() + i * 120, 120, false), naive[i]);
+        CHECK_EQ(lines_read(rows.at() + i * 120, 120, true), shifted[i]);
+    }
+    CHECK_EQ(lines_read(rows.at(), 128, true), 4);
+    CHECK_EQ(lines_read(rows.at() + 16, 128, false), 8);
+    CHECK_EQ(lines_read(rows.at() + 16, 128, true), 5);
+}
+
+// The gather itself: out's rows lie as the store's do, so that rows are read and written in as many lines;
+// each of a row's warps also reads four ids, a line each time.
+static int64_t lines_gathered(int32_t width, int64_t shift)
+{
+    store_shape shape{4, width};
+    shape.stored = 0;
+    shape.shift = shift;
+    twin_store              store(shape);
+    const ggnn_node         id[] = {0, 1, 2, 3};
+    device_array<ggnn_node> device_id(id, 4);
+    device_array<float>     out(4 * width + shift);
+    device_count            n(4, 4);
+    simt_count_begin();
+    CHECK_CUDA(ggnn_cuda_gather_host(out.at() + shift, width, GGNN_F32, &store.device, device_id.at(),
+                                     n.get(), 1, nullptr));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    int64_t lines = static_cast<int64_t>(simt_count_end().lines), warps = (width + 31) / 32;
+    return (lines - 4 * warps) / 2;
+}
+
+TEST(host_tier_is_read_in_whole_lines)
+{
+    CHECK_EQ(lines_gathered(120, 0), 4 + 5 + 5 + 4);
+    CHECK_EQ(lines_gathered(128, 0), 4 * 4);
+    CHECK_EQ(lines_gathered(128, 16), 4 * 5);
+}
+#else
+TEST(shifted_lanes_read_fewer_lines) { SKIP("requests are counted by the emulator alone"); }
+TEST(host_tier_is_read_in_whole_lines) { SKIP("requests are counted by the emulator alone"); }
+#endif
+
+// ---- split, permute
+// -----------------------------------------------------------------------------------------
+
+static void check_split(const ggnn_layout& host, const ggnn_layout& device, int64_t nodes, int64_t n,
+                        int64_t max)
+{
+    const size_t                 slots = static_cast<size_t>(host.parts) + 2, size = static_cast<size_t>(n);
+    const std::vector<ggnn_node> id = random_ids(n, nodes);
+    std::vector<int32_t>         gather(size), scatter(size);
+    std::vector<int64_t>         bound(slots + 1);
+    device_array<int32_t>        out_gather(n), out_scatter(n);
+    device_array<int64_t>        out_bound(static_cast<int64_t>(slots) + 1);
+    device_array<ggnn_node>      device_id(id);
+    device_array<char> workspace(static_cast<int64_t>(ggnn_cuda_split_workspace_bytes(max, host.parts)));
+    device_count       count(n, max);
+    ggnn_split(gather.data(), scatter.data(), bound.data(), &host, id.data(), n);
+    CHECK_CUDA(ggnn_cuda_split(out_gather.at(), out_scatter.at(), out_bound.at(), &device, device_id.at(),
+                               count.get(), workspace.at(), nullptr));
+    CHECK(out_gather.values() == gather);
+    CHECK(out_scatter.values() == scatter);
+    CHECK(out_bound.values() == bound);
+}
+
+TEST(split_is_ggnn_split)
+{
+    for (const store_shape& shape : layouts_of(100, 1, GGNN_F32)) {
+        twin_store store(shape);
+        for (int64_t n : {0, 1, 31, 33, 256, 1023, 1024, 1025, 3000})
+            check_split(store.host.at, store.device.at, 100, n, n + test_below(2000));
+    }
+    ggnn_layout most = {nullptr, nullptr, 10, 900, GGNN_CUDA_PARTS_MAX};
+    check_split(most, most, 1000, 5000, 5000);
+    check_split(most, most, 1000, 40000, 40000); // more tiles than blocks
+    ggnn_layout one = {nullptr, nullptr, 0, 0, 1};
+    check_split(one, one, 10, 2000, 600000); // more tiles of capacity than a block has threads
+}
+
+TEST(split_gives_the_indices_of_gsplit)
+{
+    const ggnn_node            id[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const std::vector<int32_t> want_gather = {0, 4, 1, 5, 2, 6, 3, 7},
+                               want_scatter = {0, 2, 4, 6, 1, 3, 5, 7};
+    ggnn_layout             at = {nullptr, nullptr, 0, 8, 4};
+    device_array<ggnn_node> device_id(id, 8);
+    device_array<int32_t>   gather(8), scatter(8);
+    device_array<int64_t>   bound(7);
+    device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_split_workspace_bytes(8, 4)));
+    device_count            n(8, 8);
+    CHECK_CUDA(ggnn_cuda_split(gather.at(), scatter.at(), bound.at(), &at, device_id.at(), n.get(),
+                               workspace.at(), nullptr));
+    CHECK(gather.values() == want_gather);
+    CHECK(scatter.values() == want_scatter);
+}
+
+TEST(permute_moves_rows_of_both_types)
+{
+    for (int32_t width : widths)
+        for (int64_t size : {4, 2}) {
+            const int64_t ld_inp = width + test_below(5), ld_out = width + test_below(5), n = test_below(30),
+                          off = test_below(2);
+            std::vector<char>    inp(static_cast<size_t>(size * ld_inp * 30));
+            std::vector<int32_t> index;
+            for (char& c : inp) c = static_cast<char>(test_below(256));
+            for (int64_t i = 0; i < n; i++) index.push_back(static_cast<int32_t>(test_below(30)));
+            std::vector<char>     want(static_cast<size_t>(size * (ld_out * 30 + off)), SENTINEL);
+            device_array<char>    out(static_cast<int64_t>(want.size())), device_inp(inp);
+            device_array<int32_t> device_index(index);
+            device_count          count(n, 30);
+            const ggnn_type       type = size == 4 ? GGNN_F32 : GGNN_F16;
+            out.fill(SENTINEL);
+            ggnn_permute(want.data() + off * size, ld_out, inp.data(), ld_inp, type, width, index.data(), n);
+            CHECK_CUDA(ggnn_cuda_permute(out.at() + off * size, ld_out, device_inp.at(), ld_inp, type, width,
+                                         device_index.at(), count.get(), nullptr));
+            CHECK(out.values() == want);
+        }
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : nullptr;
+    test_seed(7);
+    if (!device_present()) {
+        printf("  no GPU: nothing was run\n");
+        return test_finish();
+    }
+    RUN(gather_reads_any_layout_and_counts_where);
+    RUN(device_and_host_halves_make_one_gather);
+    RUN(gather_takes_the_widest_chunks_that_fit);
+    RUN(gather_stops_at_the_count_on_the_device);
+    RUN(gather_leaves_the_other_tier_alone);
+    RUN(arguments_that_cannot_be_are_refused);
+    RUN(places_are_those_of_ggnn_locate);
+    RUN(halves_and_floats_convert_as_in_c);
+    RUN(lines_take_every_unit_of_a_row_once);
+    RUN(shifted_lanes_read_fewer_lines);
+    RUN(host_tier_is_read_in_whole_lines);
+    RUN(split_is_ggnn_split);
+    RUN(split_gives_the_indices_of_gsplit);
+    RUN(permute_moves_rows_of_both_types);
+    return test_finish();
+}
