@@ -2965,8 +2965,844 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 }
 
 // =============================================================================
-// ==== [8] SPARSE
+// ==== [8] SPARSE: sum, mean, maximum and minimum of rows
 // =============================================================================
+// One kernel, reduce_lists, goes over a block's lists; what is done with the edges of a list is an operation
+// that it is given: a sum, a maximum, what MAX sends back, atomic adds. One launch is right for any block,
+// though the host knows no degree:
+//   lists of at most 256 edges: thread t has chunk t % C of list t / C, edge by edge, four rows under way;
+//   longer ones: each block looks through those lists that fall to it. It takes such a list and 16 chunks of
+//   its columns at a time, 16 threads a segment of 256 edges, and adds up the segments in order.
+// So float sums have ggnn.h's order, its rounded products and its bits, but for a NaN's payload. Compile
+// without -use_fast_math, which flushes subnormals to zero.
+
+namespace ggnni {
+
+enum { SEGMENT = 256, LANES = 16 };
+
+// ---- lists ------------------------------------------------------------------
+
+struct lists { // of a block
+    ggnn_count     n;
+    const int64_t* indptr;
+    divider        chunks[2]; // of a row: [0] of one element each, [1] as wide as they can be
+    divider        groups[2]; // of LANES chunks
+
+    // Fewer than 2^31 edges: 32 bits do.
+    __device__ int32_t begin(int32_t v) const { return static_cast<int32_t>(__ldg(indptr + v)); }
+};
+
+// N columns of a list's result.
+template <int N> struct columns {
+    float   value[N];
+    int32_t offset[N]; // MAX, MIN: of the edge that was taken
+};
+
+// An operation has
+//   RESULT, OFFSETS     whether segments have a result to be joined, and offsets with it
+//   WIDEST              the most elements of a chunk
+//   BLOCKS              that a multiprocessor is to have registers for
+//   l                   the lists
+//   allow(N)            whether chunks of N elements can be read
+//   reduce              the result of n <= SEGMENT edges from `begin` on, the first being its list's edge
+//   `first` join                the result so far, and that of the next segment
+//   finish              writes list v's columns, of n edges
+
+template <int N, class Op> __device__ inline void short_lists(const Op& op)
+{
+    const divider chunks = op.l.chunks[N > 1];
+    const int64_t total = size_of(op.l.n) * chunks.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
+        int32_t v = static_cast<int32_t>(quotient(t, chunks)),
+                column = static_cast<int32_t>(t - v * chunks.by) * N;
+        int32_t    begin = op.l.begin(v), n = op.l.begin(v + 1) - begin;
+        columns<N> result;
+        if (n > SEGMENT) continue;
+        op.reduce(result, v, column, begin, 0, n);
+        op.finish(result, v, column, n);
+    }
+}
+
+template <class Op> struct long_memory {
+    float value[Op::RESULT ? Op::WIDEST : 1]
+               [THREADS + LANES]; // of threads' segments; then of the list so far
+    int32_t offset[Op::OFFSETS ? Op::WIDEST : 1][THREADS + LANES];
+    int64_t item[THREADS];
+    int32_t items;
+
+    template <int N> __device__ void put(int32_t at, const columns<N>& part)
+    {
+#pragma unroll
+        for (int j = 0; j < N && Op::RESULT; j++) value[j][at] = part.value[j];
+#pragma unroll
+        for (int j = 0; j < N && Op::OFFSETS; j++) offset[j][at] = part.offset[j];
+    }
+    template <int N> __device__ void get(columns<N>& part, int32_t at) const
+    {
+#pragma unroll
+        for (int j = 0; j < N && Op::RESULT; j++) part.value[j] = value[j][at];
+#pragma unroll
+        for (int j = 0; j < N && Op::OFFSETS; j++) part.offset[j] = offset[j][at];
+    }
+};
+
+// A thread's share of item = (list, group): a chunk of the group, and segments slot, slot + slots .. of the list.
+struct long_share {
+    int32_t v, begin, n, segments, chunk, slot, slots, lanes;
+    bool    works;
+};
+template <int N> __device__ inline long_share share_of(const lists& l, int64_t item)
+{
+    const divider groups = l.groups[N > 1];
+    const int32_t chunks = static_cast<int32_t>(l.chunks[N > 1].by), thread = static_cast<int32_t>(threadIdx.x);
+    long_share    s;
+    s.v = static_cast<int32_t>(quotient(item, groups));
+    s.begin = l.begin(s.v);
+    s.n = l.begin(s.v + 1) - s.begin;
+    s.segments = (s.n - 1) / SEGMENT + 1;
+    s.lanes = chunks < LANES ? chunks : LANES;
+    s.slot = thread / s.lanes;
+    s.slots = THREADS / s.lanes;
+    s.chunk = static_cast<int32_t>(item - s.v * groups.by) * LANES + thread % s.lanes;
+    s.works = s.slot < s.slots && s.chunk < chunks;
+    return s;
+}
+
+// An item, by the whole block. Before a round's first barrier each thread leaves its segment's result; between
+// the two those of slot 0 join them in order. Shares are worked out again after a barrier: registers are for rows.
+template <int N, class Op> __device__ inline void long_list(const Op& op, long_memory<Op>& memory, int32_t i)
+{
+    const int32_t thread = static_cast<int32_t>(threadIdx.x);
+    for (int32_t round = 0;; round++) {
+        columns<N> result, part;
+        long_share s = share_of<N>(op.l, memory.item[i]);
+        int32_t    segment = round * s.slots + s.slot;
+        if (round * s.slots >= s.segments) break;
+        if (s.works && segment < s.segments) {
+            int32_t first = segment * SEGMENT, left = s.n - first;
+            op.reduce(part, s.v, s.chunk * N, s.begin + first, first, left < SEGMENT ? left : int32_t{SEGMENT});
+            memory.put(thread, part);
+        }
+        __syncthreads();
+        s = share_of<N>(op.l, memory.item[i]);
+        if (s.works && s.slot == 0) {
+            memory.get(result, round ? THREADS + thread : thread);
+#pragma unroll 1
+            for (int32_t slot = round == 0; slot < s.slots && round * s.slots + slot < s.segments; slot++) {
+                memory.get(part, slot * s.lanes + thread);
+                op.join(result, part);
+            }
+            memory.put(THREADS + thread, result);
+            if ((round + 1) * s.slots >= s.segments) op.finish(result, s.v, s.chunk * N, s.n);
+        }
+        __syncthreads();
+    }
+}
+
+// Blocks are dealt items one by one, so that hubs that are neighbours go to different blocks.
+template <int N, class Op> __device__ inline void long_lists(const Op& op, long_memory<Op>& memory)
+{
+    const divider groups = op.l.groups[N > 1];
+    const int64_t items = size_of(op.l.n) * groups.by, blocks = gridDim.x;
+    for (int64_t first = blockIdx.x; first < items; first += blocks * THREADS) {
+        int64_t item = first + threadIdx.x * blocks;
+        int32_t v = static_cast<int32_t>(quotient(item, groups));
+        bool    is_long = item < items && op.l.begin(v + 1) - op.l.begin(v) > SEGMENT;
+        if (threadIdx.x == 0) memory.items = 0;
+        if (!__syncthreads_or(is_long)) continue;
+        if (is_long) memory.item[atomicAdd(&memory.items, 1)] = item;
+        __syncthreads();
+        for (int32_t i = 0; i < memory.items; i++) long_list<N>(op, memory, i);
+        __syncthreads();
+    }
+}
+
+template <int N, class Op> __device__ inline void all_lists(const Op& op, long_memory<Op>& memory)
+{
+    short_lists<N>(op);
+    long_lists<N>(op, memory);
+}
+
+// Nobody but its thread writes a chunk of a short list, nobody but slot 0's a chunk of a long one.
+template <class Op, int N> static __global__ void __launch_bounds__(THREADS, Op::BLOCKS) reduce_lists(Op op)
+{
+    __shared__ long_memory<Op> memory;
+    if (N > 1 && !op.allow(N))
+        all_lists<1>(op, memory);
+    else
+        all_lists<N>(op, memory);
+}
+
+template <int N, class Op> inline cudaError_t launch_chunks(Op& op, int32_t width, cudaStream_t stream)
+{
+    for (int i = 0; i < 2; i++) {
+        op.l.chunks[i] = divide_by(i ? width / N : width);
+        op.l.groups[i] = divide_by(tiles_of(op.l.chunks[i].by, LANES));
+    }
+    int64_t tiles = tiles_of(op.l.n.max * op.l.chunks[1].by, THREADS);
+    return launch(reduce_lists<Op, N>, grid_of(tiles, THREADS), THREADS, stream, op);
+}
+
+// grain: of all matrices. Chunks must divide a head, too.
+template <class Op>
+inline cudaError_t launch_lists(Op op, const ggnn_block* b, int32_t width, int32_t heads, uint64_t grain,
+                                cudaStream_t stream)
+{
+    op.l.n = b->num_dst;
+    op.l.indptr = b->indptr;
+    switch (chunk_elements(grain | static_cast<uint64_t>(width / heads), Op::WIDEST)) {
+    case 8: return launch_chunks<Op::WIDEST>(op, width, stream);
+    case 4: return launch_chunks<4>(op, width, stream);
+    case 2: return launch_chunks<2>(op, width, stream);
+    default: return launch_chunks<1>(op, width, stream);
+    }
+}
+
+// ---- what edges name --------------------------------------------------------
+
+struct matrix_rows { // rows by local id
+    using element = float;
+    using key = int32_t;
+    static constexpr int WIDEST = 4, BLOCKS = 4, BLOCKS_MORE = 4;
+    const char*          start;
+    int64_t              pitch;
+    const int32_t*       indices;
+
+    __device__ bool allow(size_t) const { return true; }
+    // What the edges from e on name, and where it is; -1 from the `left`-th on.
+    template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
+    {
+#pragma unroll
+        for (int k = 0; k < U; k++) u[k] = k < left ? __ldg(indices + e + k) : -1;
+#pragma unroll
+        for (int k = 0; k < U; k++) row[k] = start + u[k] * pitch;
+    }
+    __device__ const char* own(int32_t v) const { return start + v * pitch; }
+};
+
+template <class T> struct store_rows { // rows by global id
+    using element = T;
+    using key = ggnn_node;
+    static constexpr int WIDEST = sizeof(T) == 2 ? 8 : 4, BLOCKS_MORE = 3;
+    static constexpr int BLOCKS = sizeof(T) == 2 || sizeof(ggnn_node) == 8 ? 3 : 4;
+    ggnn_store           from;
+    rank_layout          at;
+    const ggnn_node *    neighbor, *id;
+    const int32_t*       indices;
+
+    __device__ bool allow(size_t elements) const { return bases_allow(from, elements * sizeof(T)); }
+    template <int U> __device__ void find(key (&u)[U], const char* (&row)[U], int32_t e, int32_t left) const
+    {
+#pragma unroll
+        for (int k = 0; k < U; k++) {
+            u[k] = -1;
+            if (k < left)
+                u[k] = neighbor ? __ldg(neighbor + e + k) : static_cast<key>(__ldg(indices + e + k));
+        }
+#pragma unroll
+        for (int k = 0; k < U; k++)
+            if (k < left && !neighbor) u[k] = __ldg(id + u[k]);
+        find_rows(row, from, at, u, ALL_TIERS);
+    }
+    __device__ const char* own(int32_t v) const
+    {
+        const ggnn_node u[1] = {__ldg(id + v)};
+        const char*     row[1];
+        find_rows(row, from, at, u, ALL_TIERS);
+        return row[0];
+    }
+};
+
+template <int N, class Rows>
+__device__ inline chunk<typename Rows::element, N> load_columns(const char* row, int32_t column)
+{
+    return load_chunk<N>(reinterpret_cast<const typename Rows::element*>(row) + column);
+}
+
+struct edge_weights {
+    const float*   weight; // (num_edges, heads) or NULL: ones
+    const int32_t* edge;   // of a transpose, or NULL
+    int32_t        heads, per_head;
+
+    // Of edge e, for the head that column belongs to.
+    __device__ float of(int32_t e, int32_t column) const
+    {
+        if (!weight) return 1.0f;
+        int32_t head = heads > 1 ? column / per_head : 0;
+        return __ldg(weight + static_cast<int64_t>(edge ? __ldg(edge + e) : e) * heads + head);
+    }
+};
+
+struct target_count { // of the targets that are sources too
+    ggnn_count num_dst, num_src;
+
+    __device__ int64_t size() const
+    {
+        int64_t dst = size_of(num_dst), src = size_of(num_src);
+        return dst < src ? dst : src;
+    }
+};
+inline target_count targets_of(const ggnn_block* b) // all of a global hop, whose sources are not numbered
+{
+    target_count n = {b->num_dst, b->indices ? b->num_src : b->num_dst};
+    return n;
+}
+
+// ---- sum, mean --------------------------------------------------------------
+
+template <int N> __device__ inline void add_columns(columns<N>& total, const columns<N>& part)
+{
+#pragma unroll
+    for (int j = 0; j < N; j++) total.value[j] = __fadd_rn(total.value[j], part.value[j]);
+}
+
+// FACTORS: rows times weight * src, else rows alone.
+template <class Rows, bool FACTORS> struct sum_op {
+    static constexpr bool RESULT = true, OFFSETS = false;
+    static constexpr int  WIDEST = FACTORS ? 4 : Rows::WIDEST;
+    static constexpr int  BLOCKS = FACTORS ? Rows::BLOCKS_MORE : Rows::BLOCKS;
+    lists                 l;
+    Rows                  rows;
+    edge_weights          weights;
+    ggnn_scale            scale;
+    target_count          num_self;
+    int32_t               mean;
+    float*                out;
+    int64_t               ld_out;
+
+    __device__ bool allow(size_t elements) const { return rows.allow(elements); }
+
+    template <int N>
+    __device__ void reduce(columns<N>& sum, int32_t, int32_t column, int32_t begin, int32_t, int32_t n) const
+    {
+        sum = {};
+#pragma unroll 1
+        for (int32_t i = 0; i < n; i += IN_FLIGHT) {
+            typename Rows::key               u[IN_FLIGHT];
+            const char*                      row[IN_FLIGHT];
+            chunk<typename Rows::element, N> x[IN_FLIGHT];
+            float                            factor[IN_FLIGHT];
+            rows.find(u, row, begin + i, n - i);
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++)
+                if (i + k < n) x[k] = load_columns<N, Rows>(row[k], column);
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT && FACTORS; k++)
+                if (i + k < n) factor[k] = weights.of(begin + i + k, column);
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT && FACTORS; k++)
+                if (i + k < n && scale.src) factor[k] = __fmul_rn(factor[k], __ldg(scale.src + u[k]));
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++) {
+                if (i + k >= n) continue;
+#pragma unroll
+                for (int j = 0; j < N; j++) {
+                    float value = number(x[k].at[j]);
+                    sum.value[j] = __fadd_rn(sum.value[j], FACTORS ? __fmul_rn(factor[k], value) : value);
+                }
+            }
+        }
+    }
+
+    template <int N> __device__ void join(columns<N>& total, const columns<N>& part) const
+    {
+        add_columns(total, part);
+    }
+
+    template <int N> __device__ void finish(const columns<N>& sum, int32_t v, int32_t column, int32_t n) const
+    {
+        const bool                       own = scale.self && v < num_self.size();
+        float                            factor = 1.0f, self = own ? __ldg(scale.self + v) : 0.0f;
+        chunk<typename Rows::element, N> x = {};
+        chunk<float, N>                  y;
+        if (n > 0 && scale.dst)
+            factor = __ldg(scale.dst + v);
+        else if (n > 0 && mean)
+            factor = __fdiv_rn(1.0f, static_cast<float>(n));
+        if (own) x = load_columns<N, Rows>(rows.own(v), column);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            y.at[j] = __fmul_rn(sum.value[j], factor);
+            if (own) y.at[j] = __fadd_rn(y.at[j], __fmul_rn(self, number(x.at[j])));
+        }
+        store_chunk<false>(out + v * ld_out + column, y);
+    }
+};
+
+// ---- maximum, minimum -------------------------------------------------------
+
+template <class Rows> struct max_op {
+    static constexpr bool RESULT = true, OFFSETS = true;
+    static constexpr int  WIDEST = Rows::WIDEST, BLOCKS = Rows::BLOCKS_MORE;
+    lists                 l;
+    Rows                  rows;
+    edge_weights          weights;
+    float                 sign; // -1: the minimum
+    float*                out;
+    int64_t               ld_out;
+    int32_t*              arg; // or NULL
+    int32_t               ld_arg;
+
+    __device__ bool allow(size_t elements) const { return rows.allow(elements); }
+
+    // Of equals the first stays. A NaN gives way to any number: that is what every list begins with.
+    template <int N> static __device__ void take(columns<N>& best, int j, float value, int32_t offset)
+    {
+        bool better = value > best.value[j] || (best.value[j] != best.value[j] && value == value);
+        best.value[j] = better ? value : best.value[j];
+        best.offset[j] = better ? offset : best.offset[j];
+    }
+
+    template <int N>
+    __device__ void reduce(columns<N>& best, int32_t, int32_t column, int32_t begin, int32_t first,
+                           int32_t n) const
+    {
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            best.value[j] = __uint_as_float(0x7fffffffu);
+            best.offset[j] = first;
+        }
+#pragma unroll 1
+        for (int32_t i = 0; i < n; i += IN_FLIGHT) {
+            typename Rows::key               u[IN_FLIGHT];
+            const char*                      row[IN_FLIGHT];
+            chunk<typename Rows::element, N> x[IN_FLIGHT];
+            float                            factor[IN_FLIGHT];
+            rows.find(u, row, begin + i, n - i);
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++)
+                if (i + k < n) x[k] = load_columns<N, Rows>(row[k], column);
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++)
+                if (i + k < n) factor[k] = sign * weights.of(begin + i + k, column);
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++) {
+                if (i + k >= n) continue;
+#pragma unroll
+                for (int j = 0; j < N; j++)
+                    take(best, j, __fmul_rn(factor[k], number(x[k].at[j])), first + i + k);
+            }
+        }
+    }
+
+    template <int N> __device__ void join(columns<N>& total, const columns<N>& part) const
+    {
+#pragma unroll
+        for (int j = 0; j < N; j++) take(total, j, part.value[j], part.offset[j]);
+    }
+
+    template <int N>
+    __device__ void finish(const columns<N>& best, int32_t v, int32_t column, int32_t n) const
+    {
+        chunk<float, N>   y;
+        chunk<int32_t, N> chosen;
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            y.at[j] = n > 0 ? sign * best.value[j] : 0.0f;
+            chosen.at[j] = n > 0 ? best.offset[j] : -1;
+        }
+        store_chunk<false>(out + v * ld_out + column, y);
+        if (arg) store_chunk<false>(arg + static_cast<int64_t>(v) * ld_arg + column, chosen);
+    }
+};
+
+// ---- launches ---------------------------------------------------------------
+
+inline ggnn_scale no_scale(const ggnn_scale* scale)
+{
+    ggnn_scale none = {nullptr, nullptr, nullptr};
+    return scale ? *scale : none;
+}
+
+// grain: of where the rows are.
+template <class Rows>
+inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
+                                    const ggnn_block* b, const ggnn_scale* scale, const edge_weights& weights,
+                                    const Rows& rows, int32_t width, uint64_t grain, cudaStream_t stream)
+{
+    const int32_t    heads = weights.heads, mean = how == GGNN_MEAN;
+    const ggnn_scale factors = no_scale(scale);
+    grain |= grain_of(out, ld_out, GGNN_F32);
+    if (how == GGNN_MAX || how == GGNN_MIN) {
+        float        sign = how == GGNN_MAX ? 1.0f : -1.0f;
+        max_op<Rows> op = {{}, rows, weights, sign, out, ld_out, arg, width};
+        return launch_lists(op, b, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
+    }
+    if (weights.weight || factors.src) {
+        sum_op<Rows, true> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
+        return launch_lists(op, b, width, heads, grain, stream);
+    }
+    sum_op<Rows, false> op = {{}, rows, weights, factors, targets_of(b), mean, out, ld_out};
+    return launch_lists(op, b, width, heads, grain, stream);
+}
+
+template <class T>
+inline cudaError_t launch_aggregate_store(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                                          const ggnn_scale* scale, const ggnn_store* from,
+                                          const ggnn_node* id, cudaStream_t stream)
+{
+    store_rows<T> rows = {*from, layout_by_rank(from->at), b->neighbor, id, b->indices};
+    edge_weights  ones = {nullptr, nullptr, 1, from->width};
+    return launch_aggregate(out, ld_out, nullptr, how, b, scale, ones, rows, from->width,
+                            static_cast<uint64_t>(from->pitch) / sizeof(T), stream);
+}
+
+struct edge_ids { // of the rows that a block's edges name
+    const ggnn_node *neighbor, *id;
+    const int32_t*   indices;
+    ggnn_count       num_dst;
+    const int64_t*   indptr;
+
+    __device__ int64_t size() const
+    {
+        int64_t n = size_of(num_dst);
+        return n ? indptr[n] : 0;
+    }
+    __device__ ggnn_node at(int64_t e) const { return neighbor ? neighbor[e] : id[indices[e]]; }
+};
+
+struct target_ids {
+    const ggnn_node* id;
+    target_count     n;
+
+    __device__ int64_t   size() const { return n.size(); }
+    __device__ ggnn_node at(int64_t v) const { return id[v]; }
+};
+
+} // namespace ggnni
+
+// ggnn_spmm. One launch, no atomics, no workspace. The same bits. 64 registers.
+inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
+                                  const ggnn_block* b, const ggnn_scale* scale, const float* weight,
+                                  int32_t heads, const float* inp, int64_t ld_inp, int32_t width,
+                                  cudaStream_t stream)
+{
+    const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
+    if (heads < 1 || width % heads || (heads > 1 && !weight)) return cudaErrorInvalidValue;
+    if (ld_inp < width || ld_out < width || (scale && !linear)) return cudaErrorInvalidValue;
+    ggnni::matrix_rows  rows = {reinterpret_cast<const char*>(inp), ld_inp * 4, b->indices};
+    ggnni::edge_weights weights = {weight, b->edge, heads, width / heads};
+    return ggnni::launch_aggregate(out, ld_out, arg, how, b, scale, weights, rows, width,
+                                   ggnni::grain_of(inp, ld_inp, GGNN_F32), stream);
+}
+
+// ggnn_aggregate. One launch: ggnn_cuda_spmm, with rows found by the pointer table; one or two more that
+// count where from->traffic is given (at most GGNN_CUDA_PARTS_MAX parts). The same bits. 64 registers; 80
+// where elements have 16 bits, ids 64, or scale->src is given.
+inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                                       const ggnn_scale* scale, const ggnn_store* from, const ggnn_node* id,
+                                       cudaStream_t stream)
+{
+    using namespace ggnni;
+    const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
+    if (ld_out < from->width || (scale && !linear) || !can_count(from)) return cudaErrorInvalidValue;
+    edge_ids    edges = {b->neighbor, id, b->indices, b->num_dst, b->indptr};
+    target_ids  own = {id, targets_of(b)};
+    cudaError_t done = from->type == GGNN_F32
+                           ? launch_aggregate_store<float>(out, ld_out, how, b, scale, from, id, stream)
+                           : launch_aggregate_store<uint16_t>(out, ld_out, how, b, scale, from, id, stream);
+    done = first_error(done, count_traffic(edges, b->num_edges.max, from, ALL_TIERS, stream));
+    if (!scale || !scale->self) return done;
+    return first_error(done, count_traffic(own, b->num_dst.max, from, ALL_TIERS, stream));
+}
+
+// =============================================================================
+// ==== [8b] SPARSE: backward of aggregation, factors
+// =============================================================================
+
+namespace ggnni {
+
+// ---- what MAX and MIN send back ---------------------------------------------
+
+// Over the transpose, whose lists are a source's edges. A row of dout is read only where it chose this
+// source.
+struct back_arg_op {
+    static constexpr bool RESULT = true, OFFSETS = false;
+    static constexpr int  WIDEST = 4, BLOCKS = 4;
+    lists                 l;
+    const int32_t *       indices, *edge; // of the transpose
+    const int64_t*        indptr;         // of the block
+    edge_weights          weights;        // of the block
+    const float*          dout;
+    int64_t               ld_dout;
+    const int32_t*        arg;
+    int32_t               ld_arg;
+    float*                dinp;
+    int64_t               ld_dinp;
+
+    __device__ bool allow(size_t) const { return true; }
+
+    template <int N>
+    __device__ void reduce(columns<N>& sum, int32_t, int32_t column, int32_t begin, int32_t, int32_t n) const
+    {
+        sum = {};
+#pragma unroll 1
+        for (int32_t i = 0; i < n; i += IN_FLIGHT) {
+            int32_t           e[IN_FLIGHT], v[IN_FLIGHT], offset[IN_FLIGHT];
+            chunk<int32_t, N> chosen[IN_FLIGHT];
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++) {
+                if (i + k >= n) continue;
+                v[k] = __ldg(indices + begin + i + k);
+                e[k] = edge ? __ldg(edge + begin + i + k) : begin + i + k;
+            }
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++) {
+                if (i + k >= n) continue;
+                chosen[k] = load_chunk<N>(arg + static_cast<int64_t>(v[k]) * ld_arg + column);
+                offset[k] = e[k] - static_cast<int32_t>(__ldg(indptr + v[k]));
+            }
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++)
+                if (i + k < n) add_chosen(sum, chosen[k], offset[k], e[k], v[k], column);
+        }
+    }
+
+    template <int N>
+    __device__ void add_chosen(columns<N>& sum, const chunk<int32_t, N>& chosen, int32_t offset, int32_t e,
+                               int32_t v, int32_t column) const
+    {
+        bool any = false;
+#pragma unroll
+        for (int j = 0; j < N; j++) any = any || chosen.at[j] == offset;
+        if (!any) return;
+        chunk<float, N> x = load_chunk<N>(dout + v * ld_dout + column);
+        float           weight = weights.of(e, column);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            if (chosen.at[j] == offset) sum.value[j] = __fadd_rn(sum.value[j], __fmul_rn(weight, x.at[j]));
+    }
+
+    template <int N> __device__ void join(columns<N>& total, const columns<N>& part) const
+    {
+        add_columns(total, part);
+    }
+
+    template <int N> __device__ void finish(const columns<N>& sum, int32_t u, int32_t column, int32_t) const
+    {
+        chunk<float, N> y;
+#pragma unroll
+        for (int j = 0; j < N; j++) y.at[j] = sum.value[j];
+        store_chunk<false>(dinp + u * ld_dinp + column, y);
+    }
+};
+
+// ---- backward of SUM by atomics ---------------------------------------------
+
+// Four or two elements at once from sm_90 on, each atomic for itself.
+template <int N> __device__ inline void add_atomic(float* to, const chunk<float, N>& x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if constexpr (N == 4)
+        atomicAdd(reinterpret_cast<float4*>(to), make_float4(x.at[0], x.at[1], x.at[2], x.at[3]));
+    else if constexpr (N == 2)
+        atomicAdd(reinterpret_cast<float2*>(to), make_float2(x.at[0], x.at[1]));
+    else
+        atomicAdd(to, x.at[0]);
+#else
+#pragma unroll
+    for (int j = 0; j < N; j++) atomicAdd(to + j, x.at[j]);
+#endif
+}
+
+// Over the block itself: a target's gradient is added to its sources' rows, which have been zeroed; but the
+// row of a source that only one edge leaves is written. finish has nothing left to do.
+struct atomic_op {
+    static constexpr bool RESULT = false, OFFSETS = false;
+    static constexpr int  WIDEST = 4, BLOCKS = 5;
+    lists                 l;
+    const int32_t *       indices, *repeats; // repeats or NULL
+    edge_weights          weights;
+    ggnn_scale            scale;
+    const float*          dout;
+    int64_t               ld_dout;
+    float*                dinp;
+    int64_t               ld_dinp;
+
+    __device__ bool allow(size_t) const { return true; }
+
+    template <int N>
+    __device__ void reduce(columns<N>&, int32_t v, int32_t column, int32_t begin, int32_t, int32_t n) const
+    {
+        const chunk<float, N> x = load_chunk<N>(dout + v * ld_dout + column);
+        const float           dst = scale.dst ? __ldg(scale.dst + v) : 1.0f;
+#pragma unroll 1
+        for (int32_t i = 0; i < n; i += IN_FLIGHT) {
+            int32_t u[IN_FLIGHT];
+            bool    once[IN_FLIGHT];
+            float   factor[IN_FLIGHT];
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++) u[k] = i + k < n ? __ldg(indices + begin + i + k) : -1;
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++) {
+                if (u[k] < 0) continue;
+                once[k] = repeats && __ldg(repeats + u[k]) == 1;
+                factor[k] = scale.src ? __fmul_rn(__ldg(scale.src + u[k]), dst) : dst;
+                factor[k] = __fmul_rn(weights.of(begin + i + k, column), factor[k]);
+            }
+#pragma unroll
+            for (int k = 0; k < IN_FLIGHT; k++)
+                if (u[k] >= 0) put(dinp + u[k] * ld_dinp + column, x, factor[k], once[k]);
+        }
+    }
+
+    template <int N> static __device__ void put(float* to, const chunk<float, N>& x, float factor, bool once)
+    {
+        chunk<float, N> y;
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            y.at[j] = __fadd_rn(0.0f, __fmul_rn(factor, x.at[j])); // a zero's sign is +
+        if (once)
+            store_chunk<false>(to, y);
+        else
+            add_atomic(to, y);
+    }
+
+    template <int N> __device__ void join(columns<N>&, const columns<N>&) const {}
+    template <int N> __device__ void finish(const columns<N>&, int32_t, int32_t, int32_t) const {}
+};
+
+// Rows that atomics will be added to, or nothing. A thread an element. 32 registers.
+static __global__ void __launch_bounds__(THREADS)
+    zero_rows(float* rows, int64_t ld, divider width, ggnn_count n, const int32_t* repeats)
+{
+    const int64_t total = size_of(n) * width.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
+        int64_t u = quotient(t, width);
+        if (!repeats || repeats[u] != 1) rows[u * ld + t - u * width.by] = 0.0f;
+    }
+}
+
+// A target's gradient as its own source. A thread an element. 32 registers.
+static __global__ void __launch_bounds__(THREADS)
+    add_self(float* dinp, int64_t ld_dinp, divider width, target_count n, const float* self,
+             const float* dout, int64_t ld_dout)
+{
+    const int64_t total = n.size() * width.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < total; t += stride) {
+        int64_t v = quotient(t, width), column = t - v * width.by;
+        float*  to = dinp + v * ld_dinp + column;
+        *to = __fadd_rn(*to, __fmul_rn(self[v], dout[v * ld_dout + column]));
+    }
+}
+
+// ---- factors: a thread a node -----------------------------------------------
+
+// 32 registers, as the other two.
+static __global__ void __launch_bounds__(THREADS)
+    scale_mean(float* inv, ggnn_count num_dst, const int64_t* indptr, int with_self)
+{
+    const int64_t total = size_of(num_dst), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; v < total; v += stride) {
+        int64_t n = indptr[v + 1] - indptr[v] + (with_self != 0);
+        inv[v] = n ? __fdiv_rn(1.0f, static_cast<float>(n)) : 0.0f;
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) gcn_norm(float* inv_sqrt, ggnn_graph g)
+{
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; v < g.num_nodes; v += stride) {
+        int64_t degree = ggnn_neighbors(&g, static_cast<ggnn_node>(v)).degree;
+        inv_sqrt[v] = __fdiv_rn(1.0f, __fsqrt_rn(static_cast<float>(degree + 1)));
+    }
+}
+
+struct scale_gcn_job {
+    float *          src, *dst, *self; // src or NULL
+    ggnn_count       num_src, num_dst;
+    const int64_t*   indptr;
+    const ggnn_node* id;
+    const float*     inv_sqrt;
+    ggnn_graph       g;
+};
+
+static __global__ void __launch_bounds__(THREADS) scale_gcn(scale_gcn_job job)
+{
+    const int64_t num_src = job.src ? size_of(job.num_src) : 0, num_dst = size_of(job.num_dst);
+    const int64_t total = num_src > num_dst ? num_src : num_dst;
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += stride) {
+        float norm = __ldg(job.inv_sqrt + job.id[i]);
+        if (i < num_src) job.src[i] = norm;
+        if (i >= num_dst) continue;
+        int64_t degree = ggnn_neighbors(&job.g, job.id[i]).degree,
+                sampled = job.indptr[i + 1] - job.indptr[i];
+        float ratio = __fdiv_rn(static_cast<float>(degree), static_cast<float>(sampled));
+        job.dst[i] = sampled ? __fmul_rn(ratio, norm) : 0.0f;
+        job.self[i] = __fdiv_rn(1.0f, static_cast<float>(degree + 1));
+    }
+}
+
+} // namespace ggnni
+
+// ggnn_spmm_back_arg. One launch, no atomics. The same bits. 64 registers.
+inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t,
+                                           const ggnn_block* b, const float* weight, int32_t heads,
+                                           const float* dout, int64_t ld_dout, const int32_t* arg,
+                                           int32_t width, cudaStream_t stream)
+{
+    using namespace ggnni;
+    if (heads < 1 || width % heads || ld_dinp < width || ld_dout < width) return cudaErrorInvalidValue;
+    uint64_t     grain = grain_of(dinp, ld_dinp, GGNN_F32) | grain_of(dout, ld_dout, GGNN_F32);
+    edge_weights weights = {weight, b->edge, heads, width / heads};
+    back_arg_op  op = {{}, t->indices, t->edge, b->indptr, weights, dout, ld_dout, arg, width, dinp, ld_dinp};
+    return launch_lists(op, t, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
+}
+
+// ggnn_spmm_scatter in parallel: the backward of SUM without a transpose, by float atomics. Terms of a sum
+// come in any order, so its last bits change from run to run: the sum of n terms errs by at most (n - 1)
+// 2^-24 times the sum of their magnitudes, to first order, and so does ggnn_spmm_scatter's. Where b->repeats
+// is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in sampled blocks most
+// are); a sum of one term has ggnn_spmm_scatter's bits. Two launches, three with scale->self. 48 registers.
+inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b,
+                                         const ggnn_scale* scale, const float* weight, int32_t heads,
+                                         const float* dout, int64_t ld_dout, int32_t width,
+                                         cudaStream_t stream)
+{
+    using namespace ggnni;
+    if (heads < 1 || width % heads || ld_dinp < width || ld_dout < width) return cudaErrorInvalidValue;
+    const uint64_t   grain = grain_of(dinp, ld_dinp, GGNN_F32) | grain_of(dout, ld_dout, GGNN_F32);
+    const int64_t    blocks = grid_of(tiles_of(b->num_src.max * width, THREADS), THREADS);
+    const ggnn_scale factors = no_scale(scale);
+    edge_weights     weights = {weight, b->edge, heads, width / heads};
+    atomic_op        op = {{}, b->indices, b->repeats, weights, factors, dout, ld_dout, dinp, ld_dinp};
+    cudaError_t      error =
+        launch(zero_rows, blocks, THREADS, stream, dinp, ld_dinp, divide_by(width), b->num_src, b->repeats);
+    error = first_error(error, launch_lists(op, b, width, heads, grain, stream));
+    if (!factors.self) return error;
+    return first_error(error, launch(add_self, blocks, THREADS, stream, dinp, ld_dinp, divide_by(width),
+                                     targets_of(b), factors.self, dout, ld_dout));
+}
+
+// ggnn_scale_mean, ggnn_gcn_norm, ggnn_scale_gcn: one launch each. The same bits. 32 registers. g->part and
+// what it points to are on the device.
+inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self, cudaStream_t stream)
+{
+    using namespace ggnni;
+    int64_t blocks = grid_of(tiles_of(b->num_dst.max, THREADS), THREADS);
+    return launch(scale_mean, blocks, THREADS, stream, inv, b->num_dst, b->indptr, with_self);
+}
+
+inline cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
+{
+    using namespace ggnni;
+    ggnn_graph quiet = *g;
+    quiet.traffic = nullptr;
+    return launch(gcn_norm, grid_of(tiles_of(g->num_nodes, THREADS), THREADS), THREADS, stream, inv_sqrt,
+                  quiet);
+}
+
+inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
+                                       const ggnn_node* id, const float* inv_sqrt, const ggnn_graph* g,
+                                       cudaStream_t stream)
+{
+    using namespace ggnni;
+    const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
+    scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, id, inv_sqrt, *g};
+    job.g.traffic = nullptr;
+    return launch(scale_gcn, grid_of(tiles_of(max, THREADS), THREADS), THREADS, stream, job);
+}
 
 // =============================================================================
 // ==== [9] ATTENTION

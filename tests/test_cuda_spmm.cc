@@ -1,0 +1,558 @@
+// test_cuda_spmm.cc - [8] SPARSE of ggnn_cuda.cuh, aggregation: every sum, maximum and factor against ggnn.h,
+// bit by bit; backward by atomics within what rounding allows.
+#include "ggnn_cuda.cuh"
+#include "tests/cuda_store.h"
+#include "tests/random_block.h"
+#include "tests/random_graph.h"
+
+#include <cmath>
+
+static const char SENTINEL = 0x5b;
+
+// ---- matrices on host and device -------------------------------------------------------------------------
+
+template <class T> bool same(T a, T b) { return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
+
+// rows of `width` elements, `extra` more from row to row, that begin `shift` elements off their alignment;
+// the memory ends with the last row's last element, so that reading on is reading wildly.
+template <class T> class twin_matrix {
+public:
+    const int64_t rows, ld;
+
+    twin_matrix(int64_t num_rows, int64_t width, int64_t extra, int64_t shift)
+        : rows(num_rows), ld(width + extra), begin(shift),
+          values(static_cast<size_t>(rows ? shift + (rows - 1) * ld + width : 0)),
+          memory(static_cast<int64_t>(values.size()))
+    {
+    }
+    T* host() { return values.data() + (values.empty() ? 0 : begin); }
+    T* device() { return memory.at() + (values.empty() ? 0 : begin); }
+    T& at(int64_t i, int64_t j) { return host()[i * ld + j]; }
+
+    void randomise()
+    {
+        for (T& x : values) x = static_cast<T>(test_uniform());
+        send();
+    }
+    void send() { memory.upload(values.data()); }
+    void spoil() // both
+    {
+        memset(static_cast<void*>(values.data()), SENTINEL, values.size() * sizeof(T));
+        memory.fill(SENTINEL);
+    }
+    // Rows and padding alike; a NaN's payload does not count. allowed: by how much elements (rows, width) may
+    // differ.
+    bool agrees(const std::vector<double>& allowed = {}) const
+    {
+        const std::vector<T> got = memory.values();
+        const int64_t        width = allowed.empty() ? 0 : static_cast<int64_t>(allowed.size()) / rows;
+        for (int64_t i = 0; i < static_cast<int64_t>(got.size()); i++) {
+            const int64_t row = (i - begin) / ld, column = (i - begin) % ld;
+            const T       x = got[static_cast<size_t>(i)], want = values[static_cast<size_t>(i)];
+            if (i >= begin && column < width) {
+                const double difference = std::fabs(static_cast<double>(x) - static_cast<double>(want));
+                if (!(difference <= allowed[static_cast<size_t>(row * width + column)])) return false;
+            } else if (!same(x, want)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    int64_t         begin;
+    std::vector<T>  values;
+    device_array<T> memory;
+};
+
+struct twin_floats { // of edges or nodes; absent: NULL
+    std::vector<float>  host;
+    device_array<float> device;
+    bool                present;
+
+    explicit twin_floats(int64_t n, bool wanted = true) : present(wanted)
+    {
+        for (int64_t i = 0; i < (wanted ? n : 0); i++) host.push_back(test_uniform());
+        device = device_array<float>(host);
+    }
+    const float* h() const { return present ? host.data() : nullptr; }
+    const float* d() const { return present ? device.at() : nullptr; }
+};
+
+static random_block* block_of(int64_t num_src, const std::vector<int64_t>& degree)
+{
+    return random_block_new(static_cast<int64_t>(degree.size()), num_src, degree.data());
+}
+
+// ---- sum, mean, max, min
+// -----------------------------------------------------------------------------------
+
+struct spmm_case {
+    int32_t     width;
+    ggnn_reduce how;
+    int32_t     heads = 1;
+    bool        weighted = false, src = false, dst = false, self = false, arg = false, transposed = false;
+    int64_t     extra = 0, shift = 0, slack = 0; // slack: of the block's bounds
+};
+
+static void check_spmm(const random_block& r, const spmm_case& c, const char* spoil = nullptr)
+{
+    const ggnn_block&    b = c.transposed ? r.t : r.b;
+    const int64_t        dst = *b.num_dst.n, src = *b.num_src.n;
+    const device_block   device(b, c.slack);
+    twin_matrix<float>   inp(src, c.width, c.extra, c.shift), out(dst, c.width, c.extra, c.shift);
+    twin_matrix<int32_t> arg(dst, c.width, 0, c.shift);
+    const twin_floats    weight(r.edges * c.heads, c.weighted), of_src(src, c.src), of_dst(dst, c.dst);
+    const twin_floats    of_self(dst < src ? dst : src, c.self);
+    const ggnn_scale     scale = {of_src.h(), of_dst.h(), of_self.h()},
+                     device_scale = {of_src.d(), of_dst.d(), of_self.d()};
+    const bool scaled = c.src || c.dst || c.self;
+    inp.randomise();
+    for (int64_t i = 0; spoil && i < src * c.width;
+         i++) // some infinities and NaNs; rows 0 to 2 hold nothing else
+        if (i < 3 * c.width || !test_below(4))
+            inp.at(i / c.width, i % c.width) = spoil[test_below(2)] ? NAN : -INFINITY;
+    inp.send();
+    out.spoil();
+    arg.spoil();
+    ggnn_spmm(out.host(), out.ld, c.arg ? arg.host() : nullptr, c.how, &b, scaled ? &scale : nullptr,
+              weight.h(), c.heads, inp.host(), inp.ld, c.width);
+    CHECK_CUDA(ggnn_cuda_spmm(out.device(), out.ld, c.arg ? arg.device() : nullptr, c.how, device.get(),
+                              scaled ? &device_scale : nullptr, weight.d(), c.heads, inp.device(), inp.ld,
+                              c.width, nullptr));
+    CHECK(out.agrees());
+    CHECK(arg.agrees());
+}
+
+// Every width with every operation, bases and pitches of any alignment.
+TEST(spmm_has_the_bits_of_ggnn_spmm)
+{
+    random_block* r = random_block_mixed(40, 30);
+    for (int32_t width : {1, 2, 3, 4, 5, 7, 8, 31, 100, 128, 257})
+        for (ggnn_reduce how : {GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN}) {
+            const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
+            spmm_case  c{width, how};
+            c.arg = !linear;
+            check_spmm(*r, c);
+            c.transposed = true;
+            c.weighted = true;
+            c.extra = test_below(6);
+            c.shift = test_below(4);
+            c.slack = 7;
+            c.src = linear;
+            check_spmm(*r, c);
+            c.arg = false;
+            c.transposed = false;
+            c.dst = c.self = linear;
+            check_spmm(*r, c);
+        }
+    random_block_free(r);
+}
+
+TEST(factors_apply_in_any_combination)
+{
+    random_block* r = random_block_mixed(30, 20); // more targets than sources are self terms for
+    for (int i = 0; i < 64; i++) {
+        spmm_case c{8, i & 1 ? GGNN_MEAN : GGNN_SUM};
+        c.src = i & 2;
+        c.dst = i & 4;
+        c.self = i & 8;
+        c.weighted = i & 16;
+        c.transposed = i & 32;
+        check_spmm(*r, c);
+    }
+    random_block_free(r);
+}
+
+TEST(heads_have_weights_of_their_own)
+{
+    random_block* r = random_block_mixed(20, 20);
+    for (int32_t heads : {1, 2, 3, 8, 16, 17})
+        for (int32_t per_head : {1, 2, 3, 4, 8}) {
+            spmm_case c{heads * per_head, GGNN_SUM, heads, true};
+            check_spmm(*r, c);
+            c.transposed = true;
+            check_spmm(*r, c);
+            c.how = per_head & 1 ? GGNN_MAX : GGNN_MIN;
+            c.arg = true;
+            check_spmm(*r, c);
+        }
+    random_block_free(r);
+}
+
+// Lists around one, two and more segments, a hub of more segments than a block takes in one round, next to
+// empty ones.
+TEST(hubs_are_summed_in_segments)
+{
+    random_block* r = block_of(50, {5000, 0, 255, 256, 257, 512, 513, 1, 700, 4096, 4097, 0});
+    for (int32_t width : {1, 3, 4, 10, 64})
+        for (ggnn_reduce how : {GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN}) {
+            spmm_case c{width, how};
+            c.weighted = c.arg = how == GGNN_MAX || how == GGNN_MIN;
+            check_spmm(*r, c);
+        }
+    spmm_case wide{600, GGNN_SUM};
+    check_spmm(*r, wide);
+    spmm_case back{8, GGNN_MEAN}; // source 0 is a hub of the transpose
+    back.transposed = back.weighted = back.src = back.self = true;
+    check_spmm(*r, back);
+    random_block_free(r);
+    r = block_of(5, std::vector<int64_t>(300, 300)); // more hubs than a block looks at in one round
+    spmm_case many{4, GGNN_SUM};
+    check_spmm(*r, many);
+    random_block_free(r);
+    r = block_of(3, {70000}); // 274 segments for a row of one chunk: two rounds
+    check_spmm(*r, many);
+    random_block_free(r);
+}
+
+TEST(maximum_takes_the_first_of_equals_and_no_nan)
+{
+    random_block* r = block_of(6, {1, 3, 0, 5, 40, 256, 257, 600, 2, 2, 2, 1, 1});
+    for (const char* spoil : {"\1\1", "\0\1", "\0\0"}) // NaN, both, minus infinity
+        for (int i = 0; i < 8; i++) {
+            spmm_case c{i & 1 ? 4 : 3, i & 2 ? GGNN_MAX : GGNN_MIN};
+            c.arg = true;
+            c.weighted = i & 4;
+            check_spmm(*r, c, spoil);
+        }
+    random_block_free(r);
+}
+
+TEST(blocks_may_be_empty_or_have_no_edges)
+{
+    for (const std::vector<int64_t>& degree : {std::vector<int64_t>{}, {0}, {0, 0, 0, 0, 0}, {1}}) {
+        random_block* r = block_of(6, degree);
+        for (ggnn_reduce how : {GGNN_SUM, GGNN_MEAN, GGNN_MAX}) {
+            spmm_case c{4, how};
+            c.arg = how == GGNN_MAX;
+            c.slack = 300;
+            c.self = how == GGNN_SUM;
+            check_spmm(*r, c);
+            c.transposed = true;
+            check_spmm(*r, c);
+        }
+        random_block_free(r);
+    }
+}
+
+TEST(arguments_that_cannot_be_are_refused)
+{
+    random_block*      r = random_block_mixed(12, 12);
+    const device_block b(r->b), t(r->t);
+    float*             x = nullptr;
+    const ggnn_scale   scale = {nullptr, nullptr, nullptr};
+    const cudaError_t  no = cudaErrorInvalidValue;
+    CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_SUM, b.get(), nullptr, nullptr, 2, x, 4, 4, nullptr) == no);
+    CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_SUM, b.get(), nullptr, x, 0, x, 4, 4, nullptr) == no);
+    CHECK(ggnn_cuda_spmm(x, 5, nullptr, GGNN_SUM, b.get(), nullptr, reinterpret_cast<float*>(8), 2, x, 5, 5,
+                         nullptr) == no);
+    CHECK(ggnn_cuda_spmm(x, 3, nullptr, GGNN_SUM, b.get(), nullptr, nullptr, 1, x, 4, 4, nullptr) == no);
+    CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_SUM, b.get(), nullptr, nullptr, 1, x, 3, 4, nullptr) == no);
+    CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_MAX, b.get(), &scale, nullptr, 1, x, 4, 4, nullptr) == no);
+    CHECK(ggnn_cuda_spmm_back_arg(x, 3, t.get(), b.get(), nullptr, 1, x, 4, nullptr, 4, nullptr) == no);
+    CHECK(ggnn_cuda_spmm_atomic(x, 4, b.get(), nullptr, nullptr, 1, x, 3, 4, nullptr) == no);
+    random_block_free(r);
+}
+
+// ---- backward
+// ------------------------------------------------------------------------------------------------
+
+TEST(back_arg_has_the_bits_of_ggnn_spmm_back_arg)
+{
+    random_block* mixed = random_block_mixed(40, 30);
+    random_block* hubs = block_of(4, {2000, 3, 0, 300, 1, 1500});
+    for (random_block* r : {mixed, hubs})
+        for (int32_t width : {1, 2, 3, 4, 8, 31, 64}) {
+            const int32_t      heads = width % 2 ? 1 : 2;
+            const device_block b(r->b, 3), t(r->t, 3);
+            twin_matrix<float> inp(r->src, width, 0, 0), out(r->dst, width, 0, 0);
+            twin_matrix<float> dout(r->dst, width, test_below(4), test_below(3)),
+                dinp(r->src, width, test_below(4), 0);
+            twin_matrix<int32_t> arg(r->dst, width, 0, 0);
+            const twin_floats    weight(r->edges * heads, width > 2);
+            inp.randomise();
+            dout.randomise();
+            dinp.spoil();
+            ggnn_spmm(out.host(), out.ld, arg.host(), GGNN_MAX, &r->b, nullptr, weight.h(),
+                      width > 2 ? heads : 1, inp.host(), inp.ld, width);
+            arg.send();
+            ggnn_spmm_back_arg(dinp.host(), dinp.ld, &r->t, &r->b, weight.h(), heads, dout.host(), dout.ld,
+                               arg.host(), width);
+            CHECK_CUDA(ggnn_cuda_spmm_back_arg(dinp.device(), dinp.ld, t.get(), b.get(), weight.d(), heads,
+                                               dout.device(), dout.ld, arg.device(), width, nullptr));
+            CHECK(dinp.agrees());
+        }
+    random_block_free(mixed);
+    random_block_free(hubs);
+}
+
+// How far each element may be from ggnn_spmm_scatter's: the sum of n rounded terms errs, in any order, by at
+// most (n - 1) 2^-24 of the sum of their magnitudes, to first order. One term: not at all.
+static std::vector<double> tolerance(const random_block& r, const ggnn_scale& scale, const float* weight,
+                                     int32_t heads, const float* dout, int64_t ld, int32_t width)
+{
+    std::vector<double>  size(static_cast<size_t>(r.src * width));
+    std::vector<int64_t> terms(static_cast<size_t>(r.src));
+    auto                 add = [&](int64_t u, int64_t v, int64_t e, double factor) {
+        terms[static_cast<size_t>(u)]++;
+        for (int32_t j = 0; j < width; j++) {
+            const double w = weight && e >= 0 ? weight[e * heads + j / (width / heads)] : 1.0;
+            size[static_cast<size_t>(u * width + j)] += std::fabs(w * factor * dout[v * ld + j]);
+        }
+    };
+    for (int64_t v = 0; v < r.dst; v++) {
+        for (int64_t e = r.b.indptr[v]; e < r.b.indptr[v + 1]; e++) {
+            const int64_t u = r.b.indices[e];
+            add(u, v, e, (scale.src ? scale.src[u] : 1.0) * (scale.dst ? scale.dst[v] : 1.0));
+        }
+        if (scale.self && v < r.src) add(v, v, -1, scale.self[v]);
+    }
+    for (size_t i = 0; i < size.size(); i++) {
+        const int64_t n = terms[i / static_cast<size_t>(width)];
+        size[i] *= n > 1 ? 2.0 * static_cast<double>(n - 1) * std::ldexp(1.0, -24) * 1.001 : 0.0;
+    }
+    return size;
+}
+
+static void check_atomic(const random_block& r, const spmm_case& c, bool with_repeats)
+{
+    std::vector<int32_t> repeats(static_cast<size_t>(r.src));
+    for (int64_t e = 0; e < r.edges; e++) repeats[static_cast<size_t>(r.b.indices[e])]++;
+    ggnn_block block = r.b;
+    if (with_repeats) block.repeats = repeats.data();
+    const device_block device(block, c.slack);
+    twin_matrix<float> dout(r.dst, c.width, c.extra, c.shift), dinp(r.src, c.width, c.extra, c.shift);
+    const twin_floats  weight(r.edges * c.heads, c.weighted), of_src(r.src, c.src), of_dst(r.dst, c.dst);
+    const twin_floats  of_self(r.dst < r.src ? r.dst : r.src, c.self);
+    const ggnn_scale   scale = {of_src.h(), of_dst.h(), of_self.h()},
+                     device_scale = {of_src.d(), of_dst.d(), of_self.d()};
+    dout.randomise();
+    dinp.spoil();
+    ggnn_spmm_scatter(dinp.host(), dinp.ld, &r.b, &scale, weight.h(), c.heads, dout.host(), dout.ld, c.width);
+    CHECK_CUDA(ggnn_cuda_spmm_atomic(dinp.device(), dinp.ld, device.get(), &device_scale, weight.d(), c.heads,
+                                     dout.device(), dout.ld, c.width, nullptr));
+    CHECK(dinp.agrees(tolerance(r, scale, weight.h(), c.heads, dout.host(), dout.ld, c.width)));
+}
+
+TEST(backward_by_atomics_errs_by_rounding_alone)
+{
+    random_block* mixed = random_block_mixed(40, 30);
+    random_block* sparse = block_of(200, std::vector<int64_t>(50, 2)); // most sources have one edge, or none
+    random_block* hubs = block_of(9, {3000, 0, 300});
+    for (random_block* r : {mixed, sparse, hubs})
+        for (int i = 0; i < 32; i++) {
+            spmm_case c{i & 1 ? 12 : 5, GGNN_SUM};
+            c.heads = i & 1 ? 3 : 1;
+            c.weighted = i & 1;
+            c.src = i & 2;
+            c.dst = c.self = i & 4;
+            c.shift = i & 8 ? 0 : test_below(4);
+            c.extra = i & 8 ? 4 : test_below(3);
+            c.slack = 5;
+            check_atomic(*r, c, i & 16);
+        }
+    random_block_free(mixed);
+    random_block_free(sparse);
+    random_block_free(hubs);
+}
+
+// ---- aggregation from a store
+// ----------------------------------------------------------------------------------
+
+struct aggregate_case {
+    ggnn_reduce how;
+    bool    global = false, src = false, dst = false, self = false; // global: neighbours' ids, no local ones
+    int64_t extra = 0, shift = 0;
+};
+
+static void check_aggregate(random_block* r, const twin_store& store, const aggregate_case& c)
+{
+    std::vector<ggnn_node> neighbor;
+    for (int64_t e = 0; e < r->edges; e++) neighbor.push_back(r->id[r->b.indices[e]]);
+    ggnn_block b = r->b;
+    if (c.global) {
+        b.neighbor = neighbor.data();
+        b.indices = nullptr;
+    }
+    const device_block            device(b, 5);
+    const device_array<ggnn_node> id(r->id, r->src);
+    const int64_t                 own = c.global || r->dst < r->src ? r->dst : r->src;
+    const twin_floats             of_src(r->num_nodes, c.src), of_dst(r->dst, c.dst), of_self(own, c.self);
+    const ggnn_scale              scale = {of_src.h(), of_dst.h(), of_self.h()},
+                     device_scale = {of_src.d(), of_dst.d(), of_self.d()};
+    const bool         scaled = c.src || c.dst || c.self;
+    twin_matrix<float> out(r->dst, store.host.width, c.extra, c.shift);
+    out.spoil();
+    ggnn_aggregate(out.host(), out.ld, c.how, &b, scaled ? &scale : nullptr, &store.host, r->id);
+    CHECK_CUDA(ggnn_cuda_aggregate(out.device(), out.ld, c.how, device.get(),
+                                   scaled ? &device_scale : nullptr, &store.device, id.at(), nullptr));
+    CHECK(out.agrees());
+}
+
+static void check_aggregates(random_block* r, const store_shape& shape)
+{
+    twin_store store(shape);
+    for (int i = 0; i < 8; i++) {
+        const ggnn_reduce how = static_cast<ggnn_reduce>(i & 3);
+        const bool        linear = how == GGNN_SUM || how == GGNN_MEAN, scaled = linear && i & 4;
+        aggregate_case    c{how, (i & 4) != 0, scaled, scaled && how == GGNN_SUM, scaled};
+        c.extra = test_below(4);
+        c.shift = test_below(2) ? 0 : test_below(4);
+        store.count_traffic();
+        check_aggregate(r, store, c);
+        CHECK(store.traffic_agrees());
+    }
+}
+
+TEST(aggregate_reads_any_layout_and_counts_where)
+{
+    random_block* r = block_of(40, {0, 1, 2, 5, 7, 15, 3, 300, 4, 0, 9, 1});
+    for (int32_t width : {1, 2, 3, 4, 8, 31, 100})
+        for (ggnn_type type : {GGNN_F32, GGNN_F16})
+            for (store_shape shape : layouts_of(r->num_nodes, width, type)) {
+                shape.extra = test_below(3) ? 0 : test_below(5);
+                check_aggregates(r, shape);
+            }
+    random_block_free(r);
+}
+
+TEST(aggregate_sums_hubs_in_segments)
+{
+    random_block* r = block_of(60, {2000, 255, 256, 257, 513, 0, 700});
+    for (ggnn_type type : {GGNN_F32, GGNN_F16})
+        for (int32_t width : {8, 257}) check_aggregates(r, {r->num_nodes, width, type});
+    random_block_free(r);
+}
+
+TEST(aggregate_of_nothing_is_zero)
+{
+    for (const std::vector<int64_t>& degree : {std::vector<int64_t>{}, {0, 0, 0}}) {
+        random_block* r = block_of(5, degree);
+        check_aggregates(r, {r->num_nodes, 4});
+        random_block_free(r);
+    }
+}
+
+// A NaN from rows of 16 bits stays one, infinities and subnormals count.
+TEST(aggregate_takes_halves_of_every_kind)
+{
+    random_block* r = block_of(6, {1, 2, 3, 4, 9});
+    store_shape   shape{r->num_nodes, 8, GGNN_F16};
+    twin_store    store(shape);
+    for (int64_t v = 0; v < r->num_nodes; v++)
+        for (int32_t j = 0; j < 8; j++)
+            store.set(v, j,
+                      v % 4   ? std::ldexp(1.0f + static_cast<float>(j), -24 + static_cast<int>(v))
+                      : j & 1 ? NAN
+                              : INFINITY);
+    store.send();
+    for (ggnn_reduce how : {GGNN_SUM, GGNN_MAX, GGNN_MIN}) check_aggregate(r, store, aggregate_case{how});
+    random_block_free(r);
+}
+
+// ---- factors
+// -------------------------------------------------------------------------------------------------------
+
+TEST(factors_have_the_bits_of_c)
+{
+    for (int64_t nodes : {1, 255, 256, 257, 900}) {
+        random_graph*                g = random_graph_new(nodes, 6, 300);
+        const device_array<int64_t>  indptr(g->indptr, nodes + 1);
+        const ggnn_csc               csc = {indptr.at(), nullptr, nullptr, nullptr, g->num_edges};
+        const device_array<ggnn_csc> part(&csc, 1);
+        ggnn_graph                   graph = g->graph;
+        std::vector<float>           norm(static_cast<size_t>(nodes));
+        device_array<float>          device_norm(nodes);
+        graph.part = part.at();
+        ggnn_gcn_norm(norm.data(), &g->graph);
+        CHECK_CUDA(ggnn_cuda_gcn_norm(device_norm.at(), &graph, nullptr));
+        CHECK(device_norm.values() == norm);
+
+        std::vector<int64_t> degree; // sampled: none of some
+        for (int64_t v = 0; v < nodes; v++) degree.push_back(test_below(4));
+        random_block*                 r = block_of(nodes + 3, degree);
+        const device_block            b(r->b, 9);
+        const device_array<ggnn_node> id(r->id, r->src);
+        for (int64_t u = 0; u < r->src; u++) r->id[u] = static_cast<ggnn_node>(test_below(nodes));
+        const device_array<ggnn_node> ids(r->id, r->src);
+        twin_matrix<float>            src(1, r->src, 0, 0), dst(1, r->dst, 0, 0), self(1, r->dst, 0, 0);
+        for (bool with_src : {true, false}) {
+            src.spoil();
+            dst.spoil();
+            self.spoil();
+            ggnn_scale_gcn(with_src ? src.host() : nullptr, dst.host(), self.host(), &r->b, r->id,
+                           norm.data(), &g->graph);
+            CHECK_CUDA(ggnn_cuda_scale_gcn(with_src ? src.device() : nullptr, dst.device(), self.device(),
+                                           b.get(), ids.at(), device_norm.at(), &graph, nullptr));
+            CHECK(src.agrees());
+            CHECK(dst.agrees());
+            CHECK(self.agrees());
+            ggnn_scale_mean(dst.host(), &r->b, with_src);
+            CHECK_CUDA(ggnn_cuda_scale_mean(dst.device(), b.get(), with_src, nullptr));
+            CHECK(dst.agrees());
+        }
+        random_block_free(r);
+        random_graph_free(g);
+    }
+}
+
+// ---- a captured graph
+// ---------------------------------------------------------------------------------------------
+
+// What is launched again sees the sizes and arrays of then: nothing but pointers and bounds was captured.
+TEST(captured_work_follows_the_sizes_on_the_device)
+{
+    random_block*      r = random_block_mixed(30, 20);
+    const device_block b(r->b, 3);
+    twin_matrix<float> inp(r->src, 8, 0, 0), out(r->dst, 8, 0, 0);
+    cudaStream_t       stream;
+    cudaGraph_t        graph;
+    cudaGraphExec_t    ready;
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK_CUDA(ggnn_cuda_spmm(out.device(), 8, nullptr, GGNN_MEAN, b.get(), nullptr, nullptr, 1, inp.device(),
+                              8, 8, stream));
+    CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+    CHECK_CUDA(cudaGraphInstantiate(&ready, graph, 0));
+    for (int64_t n : {r->dst, r->dst / 2}) {
+        inp.randomise();
+        out.spoil();
+        CHECK_CUDA(cudaMemcpy(b.get()->num_dst.n, &n, sizeof n, cudaMemcpyHostToDevice));
+        CHECK_CUDA(cudaGraphLaunch(ready, stream));
+        CHECK_CUDA(cudaStreamSynchronize(stream));
+        r->b.num_dst.n = &n;
+        ggnn_spmm(out.host(), 8, nullptr, GGNN_MEAN, &r->b, nullptr, nullptr, 1, inp.host(), 8, 8);
+        CHECK(out.agrees());
+    }
+    CHECK_CUDA(cudaGraphExecDestroy(ready));
+    CHECK_CUDA(cudaGraphDestroy(graph));
+    CHECK_CUDA(cudaStreamDestroy(stream));
+    random_block_free(r);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : nullptr;
+    test_seed(7);
+    if (!device_present()) {
+        printf("  no GPU: nothing was run\n");
+        return test_finish();
+    }
+    RUN(spmm_has_the_bits_of_ggnn_spmm);
+    RUN(factors_apply_in_any_combination);
+    RUN(heads_have_weights_of_their_own);
+    RUN(hubs_are_summed_in_segments);
+    RUN(maximum_takes_the_first_of_equals_and_no_nan);
+    RUN(blocks_may_be_empty_or_have_no_edges);
+    RUN(arguments_that_cannot_be_are_refused);
+    RUN(back_arg_has_the_bits_of_ggnn_spmm_back_arg);
+    RUN(backward_by_atomics_errs_by_rounding_alone);
+    RUN(aggregate_reads_any_layout_and_counts_where);
+    RUN(aggregate_sums_hubs_in_segments);
+    RUN(aggregate_of_nothing_is_zero);
+    RUN(aggregate_takes_halves_of_every_kind);
+    RUN(factors_have_the_bits_of_c);
+    RUN(captured_work_follows_the_sizes_on_the_device);
+    return test_finish();
+}
