@@ -53,6 +53,20 @@ $(BUILD)/%.o: %.c
 
 include tests/simt/simt.mk # make cuda-tests: the CUDA code on the CPU
 
+# ---- make gpu: the programs on a GPU, by nvcc -------------------------------------------------------------------------
+NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
+GPU_ARCH  ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
+NVCCFLAGS += -std=c++17 -O2 $(GPU_ARCH) --threads 0 -Xcompiler -Wall,-Wextra$(if $(OPENMP),$(COMMA)-fopenmp) -Werror all-warnings
+COMMA     := ,
+gpu: $(BUILD)/ggnn-data-cuda $(if $(TRAIN_ON_CUDA),$(BUILD)/ggnn-train-cuda)
+$(BUILD)/cuda/%.o: %.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sample_cuda.o $(ARCHIVE)
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcudart $(LDLIBS)
+$(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas -lcudart $(LDLIBS)
+
 # ---- the two commands ------------------------------------------------------------------------------------------------
 run: all
 	$(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn
@@ -75,5 +89,5 @@ install: all
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers run test show install clean
+.PHONY: all tests fuzzers gpu run test show install clean
 .SECONDARY:

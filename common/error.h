@@ -3,6 +3,10 @@
 #define COMMON_ERROR_H
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct {
     char text[640]; /* empty: no error yet; names file, place and value, no newline */
 } error;
@@ -14,4 +18,8 @@ bool error_set(error* why, const char* format, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -399,7 +399,8 @@ TEST(wrong_usage_exits_with_2_and_names_the_option)
         {"--data planted.ggnn --fanout 1,1,1,1,1,1,1,1,1", "--fanout"},
         {"--data planted.ggnn --fanout -2", "--fanout"},
         {"--data planted.ggnn --model gat --hidden 30 --heads 4", "--heads 4 does not divide --hidden 30"},
-        {"--data planted.ggnn --backend cuda", "CUDA header"},
+        {"--data planted.ggnn --precision tf32", "--precision tf32: needs --backend cuda"},
+        {"--data planted.ggnn --backend cuda --profile", "--profile: needs --backend cpu"},
         {"--data planted.ggnn --fanout full --eval sampled", "--eval sampled"},
         {"--data planted.ggnn --patience 3 --eval-every 0", "--patience"},
         {"--data planted.ggnn more", "more"},
@@ -414,6 +415,15 @@ TEST(wrong_usage_exits_with_2_and_names_the_option)
     }
     CHECK_EQ(train("--help"), 0);
     CHECK(says("--attention-dropout") && says("[fisher-yates]"));
+}
+
+TEST(a_backend_that_is_not_built_is_an_error_that_says_how)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/ggnn-train-cuda", build);
+    if (access(path, X_OK) == 0) return; /* it is built */
+    CHECK_EQ(train("--data planted.ggnn --backend cuda"), 1);
+    CHECK(says("ggnn-train-cuda: not there; make gpu builds it"));
 }
 
 static void copy_file(const char* from, const char* to, int64_t bytes, int64_t flipped)
@@ -603,6 +613,7 @@ int main(int argc, char** argv)
     RUN(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch);
     RUN(a_run_killed_while_saving_leaves_a_whole_checkpoint);
     RUN(wrong_usage_exits_with_2_and_names_the_option);
+    RUN(a_backend_that_is_not_built_is_an_error_that_says_how);
     RUN(files_that_cannot_be_trained_on_are_errors_that_say_why);
     RUN(what_is_not_finite_or_out_of_range_is_named);
     RUN(a_checkpoint_that_contradicts_options_or_data_is_an_error);

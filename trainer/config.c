@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/same_file.h"
+#include "common/sibling.h"
 #include "trainer/gemm.h"
 
 /* How an option and a checkpoint's get along. */
@@ -77,7 +78,9 @@ static const entry table[] = {
     {"Machine", SAME, AT(seed), {"seed", OPTION_INT, 0, 0, HUGE_INT, 0, "Of everything random.", 0}},
     {0, FREE, AT(threads), {"threads", OPTION_INT, 0, 0, 4096, 0, "0: all. Changes no result.", 0}},
     {0, SAME, AT(gemm), {"gemm", OPTION_CHOICE, 0, 0, 0, "builtin|blas", "Whose matrix products.", 0}},
-    {0, FREE, AT(backend), {"backend", OPTION_CHOICE, 0, 0, 0, "cpu|cuda|cuda-emulated", "Where it runs.", 0}},
+    {0, FREE, AT(backend), {"backend", OPTION_CHOICE, 0, 0, 0, SIBLING_BACKENDS, "Where it runs.", 0}},
+    {0, FREE, AT(precision), {"precision", OPTION_CHOICE, 0, 0, 0, "fp32|tf32",
+        "CUDA: what matrix products round their factors to.", 0}},
 
     {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
@@ -324,9 +327,10 @@ static bool set_fanout(config* c, error* why)
 bool config_finish(config* c, error* why)
 {
     if (!set_fanout(c, why)) return false;
-    if (c->backend != 0)
-        return error_set(why, "--backend %s: it comes with the CUDA header; this build has cpu",
-                         c->backend == 1 ? "cuda" : "cuda-emulated");
+    if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
+        return error_set(why, "--precision tf32: needs --backend cuda");
+    if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
+    if (c->backend != SIBLING_CPU && c->profile) return error_set(why, "--profile: needs --backend cpu");
     if (c->model == NET_GAT && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
     if (c->gemm && !gemm_blas_available()) return error_set(why, "--gemm blas: this build has no BLAS");

@@ -14,6 +14,7 @@ enum { CONFIG_OPTIONS_MAX = 64, CONFIG_TEXT_MAX = 8192 };
 
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedule;
 typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
+typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
 
 typedef struct {
@@ -39,7 +40,7 @@ typedef struct {
     int eval;
     int64_t eval_every, eval_memory;
     /* the machine */
-    int backend, gemm;
+    int backend, precision, gemm;
     int64_t threads, seed;
     /* files */
     const char *save, *resume, *log;

@@ -10,6 +10,11 @@ device* device_cpu(void)
     return &cpu;
 }
 
+void device_close(device* d)
+{
+    if (d) d->ops->close(d);
+}
+
 void* device_new(device* d, size_t bytes, const char* what, error* why) { return d->ops->take(d, bytes, what, why); }
 
 void device_free(device* d, void* memory)

@@ -10,6 +10,10 @@
 #include "common/error.h"
 #include "trainer/net.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct ops;
 struct device {
     const struct ops* ops;
@@ -21,6 +25,12 @@ struct device {
 };
 
 device* device_cpu(void);
+
+/* The current CUDA device, or the emulator's; tf32: products may round their factors to 10 bits. NULL on failure. The
+   pointer is NULL in a program without: sibling.h finds one that has it. */
+typedef device* device_opener(bool tf32, error* why);
+extern device_opener* const device_open_cuda;
+void device_close(device* d); /* after all that is on it; NULL is fine */
 
 /* Zeroed memory, aligned for everything. NULL on failure: why says what was for how much. */
 void* device_new(device* d, size_t bytes, const char* what, error* why);
@@ -37,7 +47,7 @@ int64_t     device_size(device* d, ggnn_count count);
 /* ---- data ----------------------------------------------------------------------------------------------------- */
 
 typedef struct { /* as it lies on the device; on the CPU where it was */
-    device*     device;
+    struct device* device;
     ggnn_graph  graph;
     ggnn_store  features;
     net_labels  labels;
@@ -49,4 +59,8 @@ typedef struct { /* as it lies on the device; on the CPU where it was */
 bool placement_open(placement* p, device* d, const ggnn_graph* graph, const ggnn_store* features,
                     const net_labels* labels, error* why);
 void placement_close(placement* p);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

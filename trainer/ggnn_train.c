@@ -8,6 +8,7 @@
 #endif
 
 #include "common/memory.h"
+#include "common/sibling.h"
 #include "trainer/checkpoint.h"
 #include "trainer/device.h"
 #include "trainer/evaluate.h"
@@ -105,12 +106,21 @@ static void warn(const config* c)
                     "sampling\n", c->sampler == GGNN_WALK ? "walk" : "weighted");
 }
 
+static bool open_device(trainer* t, error* why)
+{
+    static const char* const name[] = {"cpu", "cuda", "cuda-emulated"};
+    const config* c = &t->config;
+    t->device = c->backend == SIBLING_CPU ? device_cpu() : device_open_cuda(c->precision == PRECISION_TF32, why);
+    if (!t->device || strcmp(t->device->backend, name[c->backend]) == 0) return t->device != NULL;
+    return error_set(why, "--backend %s: this program has %s", name[c->backend], t->device->backend);
+}
+
 static bool create(trainer* t, int32_t threads, error* why)
 {
     const config* c = &t->config;
     if (c->save && !checkpoint_possible(c->save, why)) return false;
     if (!task_open(&t->task, c, why)) return false;
-    t->device = device_cpu();
+    if (!open_device(t, why)) return false;
     net_config network = network_of(c, &t->task, t->device);
     const task* set = &t->task;
     if (!placement_open(&t->data, t->device, &set->graph, &set->features, &set->trained, why)) return false;
@@ -148,6 +158,7 @@ static void destroy(trainer* t)
     evaluation_free(t->evaluation);
     loader_free(t->loader);
     placement_close(&t->data);
+    device_close(t->device);
     task_close(&t->task);
 }
 
@@ -323,7 +334,10 @@ static int configure(config* c, ggnn_file* resumed, int argc, char** argv, error
     if (config_parse(c, argc, argv, why) != OPTIONS_GOOD) return STATUS_USAGE;
     if (c->resume && !(options = checkpoint_open(resumed, c->resume, &length, why))) return STATUS_FAILURE;
     if (options && !config_inherit(c, c->resume, options, length, why)) return STATUS_USAGE;
-    return config_finish(c, why) ? STATUS_DONE : STATUS_USAGE;
+    if (!config_finish(c, why)) return STATUS_USAGE;
+    if (c->backend == SIBLING_CPU || device_open_cuda) return STATUS_DONE;
+    sibling_run(c->backend, argv, why);
+    return STATUS_FAILURE;
 }
 
 int main(int argc, char** argv)

@@ -85,6 +85,8 @@ typedef struct sampler {
 /* Those of a net return nothing: what fails is left in net->device->failed. Outputs come first and are overwritten,
    but for gemm's where beta = 1 and those of `add`. On the CPU each measures its time and bytes into net->profile. */
 typedef struct ops {
+    void (*close)(device*);
+
     /* memory: device.h */
     void* (*take)(device*, size_t bytes, const char* what, error* why);
     void (*give_back)(device*, void* memory);

@@ -8,6 +8,8 @@
 
 /* ==== memory, set-up ============================================================================================ */
 
+static void cpu_close(device* d) { (void)d; }
+
 static void* cpu_take(device* d, size_t bytes, const char* what, error* why)
 {
     (void)d;
@@ -176,6 +178,7 @@ static void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_bloc
 }
 
 const ops ops_cpu = {
+    .close = cpu_close,
     .take = cpu_take,
     .give_back = cpu_give_back,
     .upload = cpu_upload,

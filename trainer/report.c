@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trainer/device.h"
 #include "trainer/gemm.h"
 
 bool report_open(report* r, const config* c, error* why)
@@ -63,11 +64,14 @@ static void put_data(json* j, const task* t)
     json_end_object(j);
 }
 
-static void put_run(json* j, const config* c, int threads, const train_state* at)
+static void put_run(json* j, const config* c, const device* d, int threads, const train_state* at)
 {
     json_begin_object(j, "run");
     json_int(j, "threads", threads);
-    json_string(j, "gemm", c->gemm ? "blas" : gemm_level_name(gemm_used()));
+    json_string(j, "backend", d->backend);
+    json_string(j, "device", d->name);
+    json_string(j, "precision", c->precision == PRECISION_TF32 ? "tf32" : "fp32");
+    json_string(j, "gemm", !d->host ? "cublas" : c->gemm ? "blas" : gemm_level_name(gemm_used()));
     json_string(j, "compiler", __VERSION__);
 #ifdef _OPENMP
     json_bool(j, "openmp", true);
@@ -134,6 +138,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     printf("%d layers, %s parameters; %lld mini-batch%s an epoch, %d thread%s\n", (int)c->layers,
            progress_amount(parameters, (double)net_state_of(n).count), (long long)batches, batches == 1 ? "" : "es",
            threads, threads == 1 ? "" : "s");
+    if (!net_device(n)->host) printf("on %s: %s\n", net_device(n)->backend, net_device(n)->name);
     if (c->resume)
         printf("resumed from %s after epoch %lld, step %lld\n", c->resume, (long long)at->epoch, (long long)at->step);
     fflush(stdout);
@@ -145,7 +150,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     put_data(&j, t);
     json_int(&j, "parameters", net_state_of(n).count);
     json_int(&j, "batches", batches);
-    put_run(&j, c, threads, at);
+    put_run(&j, c, net_device(n), threads, at);
     end_record(r, &j);
 }
 

@@ -9,7 +9,7 @@
       "data":{"file", "nodes", "edges", "features", "classes", "outputs", "train", "val", "test", "graph_crc"},
       "parameters":N,             weights to be trained
       "batches":N,                mini-batches an epoch
-      "run":{"threads", "gemm", "compiler", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
+      "run":{"threads", "backend", "device", "precision", "gemm", "compiler", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
      {"event":"epoch", "epoch":1.., "step":N, "learning_rate":X, "loss":X, "val_loss":X, "val_accuracy":X,
       "val_macro_f1":X, "val_roc_auc":X, "best":true, "seconds":X}
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's

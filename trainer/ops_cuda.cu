@@ -1,0 +1,478 @@
+// ops_cuda.cu - the CUDA backend: the launch behind each operation of ops.h, all on one stream.
+//
+// Row counts stay on the device. A product's M (or K, where the first factor is transposed) is the rows' bound: rows
+// above the count hold whatever was there, which is finite, as all memory begins with zeros; where such rows would
+// be added up, in the gradients of weights, those of one factor are zero: finish_back and attend_back leave the
+// gradients that they make so.
+#include <cstdio>
+
+#include <cublas_v2.h>
+
+#include "trainer/elementwise_cuda.cuh"
+
+using namespace train;
+
+namespace {
+
+struct context { // a device's own
+    cudaStream_t   stream;
+    cublasHandle_t blas;
+    step_state*    step;
+};
+
+context&     own(device* d) { return *static_cast<context*>(d->own); }
+cudaStream_t stream_of(const net* n) { return own(n->device).stream; }
+step_state*  step_of(const net* n) { return own(n->device).step; }
+
+void check(device* d, cudaError_t e, const char* what)
+{
+    if (e != cudaSuccess) error_set(&d->failed, "%s on the device: %s", what, cudaGetErrorString(e));
+}
+void check(const net* n, cudaError_t e, const char* what) { check(n->device, e, what); }
+
+dense   dense_of(mat a) { return {a.v, a.ld, a.cols, a.rows}; }
+int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
+divider columns(mat a) { return divide_by(a.cols); }
+
+// ==== memory ========================================================================================================
+
+void* take(device* d, size_t bytes, const char* what, error* why)
+{
+    void*       memory = nullptr;
+    size_t      some = bytes ? bytes : 64;
+    cudaError_t e = cudaMalloc(&memory, some);
+    if (e == cudaSuccess) e = cudaMemsetAsync(memory, 0, some, own(d).stream);
+    if (e == cudaSuccess) return memory;
+    error_set(why, "%s: %zu bytes of the device: %s", what, bytes, cudaGetErrorString(e));
+    if (memory) cudaFree(memory);
+    return nullptr;
+}
+
+void give_back(device* d, void* memory) { check(d, cudaFree(memory), "freeing memory"); }
+
+void upload(device* d, void* to, const void* from, size_t bytes)
+{
+    cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, own(d).stream);
+    check(d, first_error(e, cudaStreamSynchronize(own(d).stream)), "copying to it");
+}
+
+void download(device* d, void* to, const void* from, size_t bytes)
+{
+    cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, own(d).stream);
+    check(d, first_error(e, cudaStreamSynchronize(own(d).stream)), "copying from it");
+}
+
+// ==== mini-batches ==================================================================================================
+
+struct cuda_sampler : sampler {
+    device*          place;
+    ggnn_graph       graph;
+    ggnn_sampling    how;
+    ggnn_cuda_unique seen;
+    ggnn_rng*        rng;
+    ggnn_node*       seeds;
+    void *           batch_memory, *seen_memory;
+};
+
+void sampler_close(sampler* shared)
+{
+    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
+    if (!s) return;
+    device_free(s->place, s->batch_memory);
+    device_free(s->place, s->seen_memory);
+    device_free(s->place, s->seeds);
+    device_free(s->place, s->rng);
+    delete s;
+}
+
+bool open_sampler(cuda_sampler* s, int64_t batch, error* why)
+{
+    const int64_t    nodes = s->graph.num_nodes;
+    const int64_t    ids = ggnn_cuda_batch_max_ids(&s->graph, &s->how, batch, nullptr);
+    ggnn_unique_kind kind = nodes < INT64_C(1) << 27 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH; // a map of <= 1 GB
+    size_t           bytes = ggnn_cuda_batch_bytes(&s->graph, &s->how, batch, nullptr);
+    s->batch_memory = device_new(s->place, bytes, "a mini-batch", why);
+    s->seen_memory = device_new(s->place, ggnn_cuda_unique_bytes(kind, nodes, ids), "the ids of a mini-batch", why);
+    s->seeds = static_cast<ggnn_node*>(
+        device_new(s->place, static_cast<size_t>(batch) * sizeof *s->seeds, "seeds of a mini-batch", why));
+    s->rng = static_cast<ggnn_rng*>(device_new(s->place, sizeof *s->rng, "random numbers of a mini-batch", why));
+    if (!s->batch_memory || !s->seen_memory || !s->seeds || !s->rng) return false;
+    cudaStream_t stream = own(s->place).stream;
+    cudaError_t  e = ggnn_cuda_unique_init(&s->seen, kind, nodes, ids, s->seen_memory, stream);
+    e = first_error(e, ggnn_cuda_batch_init(&s->batch, &s->graph, &s->how, batch, nullptr, s->batch_memory, stream));
+    return e == cudaSuccess || error_set(why, "a mini-batch on the device: %s", cudaGetErrorString(e));
+}
+
+sampler* sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch, error* why)
+{
+    cuda_sampler* s = new cuda_sampler();
+    s->place = d;
+    s->graph = *graph;
+    s->how = *how;
+    if (open_sampler(s, batch, why)) return s;
+    sampler_close(s);
+    return nullptr;
+}
+
+void sample(sampler* shared, const loader_pass* pass, const ggnn_node* ids, int64_t from, int64_t seeds, ggnn_rng rng)
+{
+    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
+    cudaStream_t  stream = own(s->place).stream;
+    cudaError_t   e = launch(begin_sample, blocks_of(seeds), THREADS, stream, s->rng, rng, s->seeds, ids, pass->num_ids,
+                             pass->epoch, pass->shuffled, from, seeds);
+    e = first_error(e, ggnn_cuda_sample(&s->batch, &s->seen, &s->graph, &s->how, s->rng, s->seeds, {nullptr, seeds},
+                                        stream));
+    check(s->place, e, "sampling");
+}
+
+ggnn_status sampler_status(sampler* shared)
+{
+    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
+    int32_t       status = GGNN_OK;
+    download(s->place, &status, s->batch.status, sizeof status);
+    return static_cast<ggnn_status>(status);
+}
+
+// ==== set-up ========================================================================================================
+
+void plan(net* n)
+{
+    const extent t = n->most_transposed;
+    void*        memory = net_take(n, ggnn_cuda_block_transpose_bytes(t.dst, t.src, t.edges), 1);
+    if (memory) ggnn_cuda_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
+    n->transpose_workspace = net_take(n, ggnn_cuda_block_transpose_workspace_bytes(t.src), 1);
+    n->workspace = net_take(n, ggnn_cuda_scores_back_workspace_bytes(n->most_rows, n->widest), 1);
+}
+
+ggnn_status whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
+{
+    const ggnn_graph* g = n->data.graph;
+    ggnn_csc          csc;
+    if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_CAPACITY;
+    download(n->device, &csc, g->part, sizeof csc);
+    check(n, ggnn_cuda_block_whole(b, g, &csc, counts, copy, stream_of(n)), "the whole graph");
+    return GGNN_OK;
+}
+
+void gcn_norm(net* n, float* inv_sqrt)
+{
+    check(n, ggnn_cuda_gcn_norm(inv_sqrt, n->data.graph, stream_of(n)), "degrees");
+}
+
+void write_range(device* d, ggnn_node* out, int64_t first, int64_t n)
+{
+    check(d, launch(range, blocks_of(n), THREADS, own(d).stream, out, first, n), "a range of ids");
+}
+
+void begin(net* n)
+{
+    check(n, launch(set_step, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step), "a step");
+}
+
+// ==== products, matrices ============================================================================================
+
+// Row-major c = op(a) op(b) is cuBLAS's column-major c' = op(b)' op(a)'.
+void gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
+{
+    const float   one = 1;
+    const int64_t rows = c.rows.max, inner = at ? a.rows.max : a.cols;
+    if (rows == 0) return;
+    cublasStatus_t s = cublasSgemm(own(n->device).blas, bt ? CUBLAS_OP_T : CUBLAS_OP_N, at ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                   c.cols, static_cast<int>(rows), static_cast<int>(inner), &one, b.v,
+                                   static_cast<int>(b.ld), a.v, static_cast<int>(a.ld), &beta, c.v,
+                                   static_cast<int>(c.ld));
+    if (s != CUBLAS_STATUS_SUCCESS) error_set(&n->device->failed, "a product by cuBLAS: %s", cublasGetStatusString(s));
+}
+
+void rows(net* n, mat out, mat x)
+{
+    cudaStream_t stream = stream_of(n);
+    if (!x.v) check(n, ggnn_cuda_gather(out.v, out.ld, GGNN_F32, x.store, x.id, out.rows, stream), "gathering rows");
+    else
+        check(n, launch(copy_matrix, blocks_of(out.rows.max * out.cols), THREADS, stream, dense_of(out), dense_of(x),
+                        columns(out)), "copying rows");
+}
+
+void add(net* n, mat out, mat a)
+{
+    check(n, launch(add_matrix, blocks_of(a.rows.max * a.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
+                    columns(a)), "adding rows");
+}
+
+void mean_of_heads(net* n, mat out, mat a, int32_t heads)
+{
+    check(n, launch(mean_heads, blocks_of(out.rows.max * out.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
+                    heads, columns(out)), "a mean of heads");
+}
+
+void mean_of_heads_back(net* n, mat da, mat dout, int32_t heads)
+{
+    check(n, launch(mean_heads_back, blocks_of(dout.rows.max * dout.cols), THREADS, stream_of(n), dense_of(da),
+                    dense_of(dout), heads, columns(dout)), "a mean of heads, backward");
+}
+
+// ==== bias, norm, activation, dropout ===============================================================================
+
+dropout dropout_of(const net* n, uint32_t threshold, int32_t l)
+{
+    return {&step_of(n)->dropout, n->id, l, threshold, ggnn_dropout_scale(threshold), ACTIVATION_NONE};
+}
+
+bool by_four(mat a) { return (grain_of(a.v, a.ld, GGNN_F32) | static_cast<uint64_t>(a.cols)) % 4 == 0; }
+
+finish_job job_of(const net* n, mat h, uint32_t threshold, int32_t l)
+{
+    return {dense_of(h), dense_of(h), nullptr, dropout_of(n, threshold, l),
+            divide_by(tiles_of(h.cols, FIELDS))};
+}
+
+cudaError_t run(const net* n, void (*kernel)(finish_job), const finish_job& s)
+{
+    return launch(kernel, blocks_of(s.h.rows.max * s.parts.by), THREADS, stream_of(n), s);
+}
+
+void drop_matrix(net* n, mat x, uint32_t threshold, int32_t l)
+{
+    check(n, run(n, by_four(x) ? drop_rows<4> : drop_rows<1>, job_of(n, x, threshold, l)), "dropout");
+}
+
+norm_job norm_of(mat h, const epilogue* e)
+{
+    return {dense_of(h), e->bias.v.v, e->gamma.v.v, e->beta.v.v, e->normed.v, e->normed.ld, e->inv_deviation};
+}
+
+cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
+{
+    const int64_t tiles = tiles_of(s.h.rows.max, THREADS / ROW_LANES);
+    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
+}
+
+void finish_matrix(net* n, mat h, const epilogue* e)
+{
+    finish_job  s = job_of(n, h, e->threshold, e->layer);
+    cudaError_t done = cudaSuccess;
+    s.drop.act = e->act;
+    if (e->gamma.v.v) done = run(n, normalise, norm_of(h, e));
+    else s.bias = e->bias.v.v;
+    check(n, first_error(done, run(n, by_four(h) ? finish<4> : finish<1>, s)), "bias and activation");
+}
+
+// d = the sum over rows of dh; with norm also dgamma's and dbeta's, which read it before.
+cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* e)
+{
+    const dense   sums = dense_of(n->column_sums);
+    const int64_t segments = tiles_of(dh.rows.max, ROWS);
+    const bool    norm = which > 0;
+    const float*  normed = norm ? e->normed.v : nullptr;
+    const param   to[] = {e->bias, e->gamma, e->beta};
+    cudaStream_t  stream = stream_of(n);
+    cudaError_t   done = launch(column_sums, blocks_of(segments * dh.cols), THREADS, stream, sums, which, dense_of(dh),
+                                normed, e->normed.ld, columns(dh));
+    for (int k = which; k <= (norm ? 2 : 0); k++)
+        done = first_error(done, launch(add_column_sums, blocks_of(dh.cols), THREADS, stream, dense_of(to[k].d), sums, k,
+                                        dh.rows));
+    return done;
+}
+
+void finish_matrix_back(net* n, mat dh, mat h, const epilogue* e)
+{
+    finish_job s = job_of(n, h, e->threshold, e->layer);
+    s.h.rows = dh.rows;
+    s.dh = dense_of(dh);
+    s.drop.act = e->act;
+    cudaError_t done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
+    if (e->gamma.v.v) done = first_error(done, sum_columns(n, 1, dh, e));
+    if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, e)));
+    check(n, first_error(done, sum_columns(n, 0, dh, e)), "bias and activation, backward");
+}
+
+// ==== the graph =====================================================================================================
+
+void transpose(net* n, ggnn_block* t, const ggnn_block* b)
+{
+    check(n, ggnn_cuda_block_transpose(t, b, n->transpose_workspace, stream_of(n)), "transposing a block");
+}
+
+void index_rows_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
+{
+    check(n, launch(index_by_id, blocks_of(b->num_edges.max), THREADS, stream_of(n), indices, b->neighbor,
+                    b->num_edges, first), "indices");
+}
+
+void scale_mean_of(net* n, float* inv, const ggnn_block* b, bool with_self)
+{
+    check(n, ggnn_cuda_scale_mean(inv, b, with_self, stream_of(n)), "factors of a mean");
+}
+
+void scale_gcn_of(net* n, float* src, float* dst, float* self, const ggnn_block* b)
+{
+    check(n, ggnn_cuda_scale_gcn(src, dst, self, b, n->id, n->inv_sqrt, n->data.graph, stream_of(n)),
+          "factors of GCN");
+}
+
+void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
+{
+    cudaStream_t stream = stream_of(n);
+    if (x.v)
+        check(n, ggnn_cuda_spmm(out.v, out.ld, arg, how, b, s, nullptr, 1, x.v, x.ld, x.cols, stream), "aggregation");
+    else check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, x.store, x.id, stream), "aggregation of stored rows");
+}
+
+void aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
+{
+    check(n, ggnn_cuda_spmm_back_arg(dx.v, dx.ld, t, b, nullptr, 1, dout.v, dout.ld, arg, dout.cols, stream_of(n)),
+          "aggregation, backward");
+}
+
+int32_t heads_of(mat a) { return static_cast<int32_t>(a.rows.max); }
+
+void scores(net* n, float* e, mat z, mat a)
+{
+    check(n, ggnn_cuda_scores(e, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, stream_of(n)), "scores");
+}
+
+void add_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
+{
+    check(n, ggnn_cuda_scores_back(dz.v, dz.ld, da.v, de, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, n->workspace,
+                                   stream_of(n)), "scores, backward");
+}
+
+void attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+{
+    check(n, ggnn_cuda_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how,
+                           &step_of(n)->attention, stream_of(n)), "attention");
+}
+
+void attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
+                 const attention* a)
+{
+    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld,
+                                          a->lse, dout.v, dout.ld, a->heads, z.cols, &a->how, &step_of(n)->attention,
+                                          a->workspace, stream_of(n));
+    check(n, first_error(done, launch(zero_tail, blocks_of(dz.rows.max * dz.cols), THREADS, stream_of(n),
+                                      dense_of(dz), columns(dz))), "attention, backward");
+}
+
+// ==== loss, update ==================================================================================================
+
+void loss(net* n, mat dlogits, mat logits, const net_labels* labels)
+{
+    const loss_job s = {dense_of(dlogits), dense_of(logits), *labels, n->id, n->row_loss, step_of(n)};
+    const int64_t  blocks = blocks_of(logits.rows.max);
+    cudaStream_t   stream = stream_of(n);
+    cudaError_t    done = cudaMemsetAsync(&s.step->known, 0, sizeof s.step->known, stream);
+    done = first_error(done, launch(count_known, blocks, THREADS, stream, s));
+    done = first_error(done, launch(loss_rows, blocks, THREADS, stream, s));
+    check(n, first_error(done, launch(sum_losses, 1, THREADS, stream, s)), "the loss");
+}
+
+double loss_value(net* n, int64_t* known)
+{
+    step_state at = {};
+    download(n->device, &at, step_of(n), sizeof at);
+    *known = static_cast<int64_t>(at.known);
+    return at.loss;
+}
+
+void update_all(net* n, float learning_rate)
+{
+    const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
+    cudaStream_t    stream = stream_of(n);
+    cudaError_t     done = launch(set_optimiser, 1, WARP, stream, step_of(n), net_next_adam(n, learning_rate));
+    check(n, first_error(done, launch(update, blocks_of(s.count), THREADS, stream, s, step_of(n))), "the optimiser");
+}
+
+// ==== the device ====================================================================================================
+
+cudaError_t open_context(device* d, bool tf32)
+{
+    context&       c = own(d);
+    cudaDeviceProp what;
+    int            number = 0;
+    cudaError_t    e = cudaGetDevice(&number);
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, number);
+    if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
+    if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking);
+    if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
+    if (e == cudaSuccess) e = cudaMemsetAsync(c.step, 0, sizeof *c.step, c.stream);
+    if (e != cudaSuccess) return e;
+    bool good = cublasCreate(&c.blas) == CUBLAS_STATUS_SUCCESS;
+    good = good && cublasSetStream(c.blas, c.stream) == CUBLAS_STATUS_SUCCESS;
+    good = good && cublasSetMathMode(c.blas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH) ==
+                       CUBLAS_STATUS_SUCCESS;
+    return good ? cudaSuccess : cudaErrorUnknown;
+}
+
+void close_device(device* d)
+{
+    context& c = own(d);
+    if (c.blas) cublasDestroy(c.blas);
+    if (c.step) cudaFree(c.step);
+    if (c.stream) cudaStreamDestroy(c.stream);
+    delete &c;
+    delete d;
+}
+
+} // namespace
+
+extern "C" {
+
+static const ops ops_cuda = {
+    close_device,
+    take,
+    give_back,
+    upload,
+    download,
+    sampler_open,
+    sampler_close,
+    sample,
+    sampler_status,
+    plan,
+    ggnn_cuda_gat_back_workspace_bytes,
+    whole,
+    gcn_norm,
+    write_range,
+    begin,
+    gemm,
+    rows,
+    drop_matrix,
+    add,
+    finish_matrix,
+    finish_matrix_back,
+    transpose,
+    index_rows_by_id,
+    scale_mean_of,
+    scale_gcn_of,
+    aggregate,
+    aggregate_arg_back,
+    scores,
+    add_scores_back,
+    attend,
+    attend_back,
+    mean_of_heads,
+    mean_of_heads_back,
+    loss,
+    loss_value,
+    update_all,
+};
+
+static device* open_device(bool tf32, error* why)
+{
+    device* d = new device();
+    d->ops = &ops_cuda;
+#ifdef __CUDACC__
+    d->backend = "cuda";
+#else
+    d->backend = "cuda-emulated";
+#endif
+    d->own = new context();
+    cudaError_t e = open_context(d, tf32);
+    if (e == cudaSuccess) return d;
+    error_set(why, "--backend %s: %s", d->backend, cudaGetErrorString(e));
+    close_device(d);
+    return nullptr;
+}
+
+device_opener* const device_open_cuda = open_device;
+
+} // extern "C"
