@@ -973,12 +973,14 @@ __global__ void __launch_bounds__(THREADS) visits_small(const __grid_constant__ 
         bool          first = true;
         if (i < num_nodes && lane < job.count) v = job.visited[i * job.count + lane];
         if (v < 0 || v == job.node[i]) first = false;
+#pragma unroll 4 // all of them together take twice the registers
         for (int j = 0; j < G; j++) {
             const ggnn_node other = __shfl_sync(ALL_LANES, v, j, G);
             if (other == v && j < lane) first = false;
             visits += other == v;
         }
         if (!first) visits = 0;
+#pragma unroll 4
         for (int j = 0; j < G; j++) {
             const ggnn_node other = __shfl_sync(ALL_LANES, v, j, G);
             const int       others = __shfl_sync(ALL_LANES, visits, j, G);

@@ -400,7 +400,7 @@ TEST(equal_weights_give_the_samples_of_ggnn_h)
 
 // Equal keys, which draws hardly ever give: keys given to what a warp keeps, and to the sort of a block.
 static __global__ void __launch_bounds__(ggnni::WARP)
-    given_keys(int64_t* from, const unsigned long long* key, int64_t n, int fanout)
+    test_given_keys(int64_t* from, const unsigned long long* key, int64_t n, int fanout)
 {
     unsigned long long best = ggnni::NO_KEY;
     int64_t            mine = -1;
@@ -410,7 +410,7 @@ static __global__ void __launch_bounds__(ggnni::WARP)
     from[threadIdx.x] = mine;
 }
 
-static __global__ void __launch_bounds__(ggnni::THREADS) given_pairs(ggnni::sort_pair* p, int64_t n)
+static __global__ void __launch_bounds__(ggnni::THREADS) test_given_pairs(ggnni::sort_pair* p, int64_t n)
 {
     ggnni::sort_pairs(p, n, ggnni::team<ggnni::THREADS>());
 }
@@ -430,14 +430,15 @@ TEST(of_equal_keys_the_smaller_position_wins)
         device_array<unsigned long long> keys(key);
         device_array<int64_t>            from(32);
         for (int fanout : {1, 7, 31, 32}) {
-            CHECK_CUDA(ggnni::launch(given_keys, 1, ggnni::WARP, nullptr, from.at(), keys.at(), n, fanout));
+            CHECK_CUDA(
+                ggnni::launch(test_given_keys, 1, ggnni::WARP, nullptr, from.at(), keys.at(), n, fanout));
             check_equal(from.values(), order, static_cast<size_t>(std::min<int64_t>(fanout, n)), "kept",
                         GGNN_WEIGHTED, fanout);
         }
         pair.resize(1024);
         device_array<ggnni::sort_pair> pairs(pair);
         pair.resize(static_cast<size_t>(n));
-        CHECK_CUDA(ggnni::launch(given_pairs, 1, ggnni::THREADS, nullptr, pairs.at(), n));
+        CHECK_CUDA(ggnni::launch(test_given_pairs, 1, ggnni::THREADS, nullptr, pairs.at(), n));
         std::sort(pair.begin(), pair.end(), [](const ggnni::sort_pair& a, const ggnni::sort_pair& b) {
             return a.key != b.key ? a.key < b.key : a.from < b.from;
         });
@@ -624,7 +625,7 @@ TEST(arguments_that_ggnn_h_would_refuse_are_refused)
 
 template <int ITEMS, class Key>
 static __global__ void __launch_bounds__(ggnni::PATH_THREADS)
-    given_draws(int64_t* offset, const int64_t* r, int64_t n, int32_t m)
+    test_given_draws(int64_t* offset, const int64_t* r, int64_t n, int32_t m)
 {
     __shared__ ggnni::path_memory<ITEMS, Key> memory;
     for (int d = static_cast<int>(threadIdx.x); d < ggnni::PATH_THREADS * ITEMS; d += ggnni::PATH_THREADS)
@@ -641,11 +642,11 @@ static void check_path(const std::vector<int64_t>& r, int64_t n)
     const int32_t         m = static_cast<int32_t>(r.size());
     std::vector<int64_t>  want(r.size());
     device_array<int64_t> draws(r), offset(m);
-    void (*kernel)(int64_t*, const int64_t*, int64_t, int32_t) = given_draws<8, unsigned>;
-    if (m <= 128) kernel = given_draws<1, unsigned>;
-    else if (m <= 256) kernel = given_draws<2, unsigned>;
-    else if (m <= 512) kernel = given_draws<4, unsigned>;
-    if (n > static_cast<int64_t>(UINT32_MAX)) kernel = given_draws<8, unsigned long long>;
+    void (*kernel)(int64_t*, const int64_t*, int64_t, int32_t) = test_given_draws<8, unsigned>;
+    if (m <= 128) kernel = test_given_draws<1, unsigned>;
+    else if (m <= 256) kernel = test_given_draws<2, unsigned>;
+    else if (m <= 512) kernel = test_given_draws<4, unsigned>;
+    if (n > static_cast<int64_t>(UINT32_MAX)) kernel = test_given_draws<8, unsigned long long>;
     ggnn_path_doubling(want.data(), &work, r.data(), n, m, nullptr, nullptr);
     CHECK_CUDA(ggnni::launch(kernel, 1, ggnni::PATH_THREADS, nullptr, offset.at(), draws.at(), n, m));
     check_equal(offset.values(), want, want.size(), "offset", GGNN_PATH_DOUBLING, m);
@@ -654,7 +655,7 @@ static void check_path(const std::vector<int64_t>& r, int64_t n)
 // The same for Fisher-Yates in registers: one warp, all of whose groups have these draws.
 template <int G, class Offset>
 static __global__ void __launch_bounds__(ggnni::WARP)
-    given_lanes(int64_t* offset, const int64_t* r, int64_t n, int32_t m)
+    test_given_lanes(int64_t* offset, const int64_t* r, int64_t n, int32_t m)
 {
     const int    lane = static_cast<int>(threadIdx.x % G);
     const Offset mine = static_cast<Offset>(lane < m ? r[lane] : 0);
@@ -674,9 +675,9 @@ template <int G> static void check_lanes(const std::vector<int64_t>& r, int64_t 
     for (size_t copies = want.size(); copies > 0 && want.size() < copies * (32 / G);)
         want.push_back(want[want.size() - copies]);
     CHECK_CUDA(
-        ggnni::launch(given_lanes<G, unsigned>, 1, ggnni::WARP, nullptr, offset.at(), draws.at(), n, m));
+        ggnni::launch(test_given_lanes<G, unsigned>, 1, ggnni::WARP, nullptr, offset.at(), draws.at(), n, m));
     check_equal(offset.values(), want, want.size(), "offset", GGNN_FISHER_YATES, m);
-    CHECK_CUDA(ggnni::launch(given_lanes<G, unsigned long long>, 1, ggnni::WARP, nullptr, offset.at(),
+    CHECK_CUDA(ggnni::launch(test_given_lanes<G, unsigned long long>, 1, ggnni::WARP, nullptr, offset.at(),
                              draws.at(), n, m));
     check_equal(offset.values(), want, want.size(), "offset of 64 bits", GGNN_FISHER_YATES, m);
 }
