@@ -15,7 +15,6 @@
 #include "tests/cuda_memory.h"
 
 extern "C" {
-#include "common/memory.h"
 #include "tests/folder.h"
 #include "trainer/loader.h"
 #include "trainer/net.h"
@@ -25,7 +24,7 @@ namespace {
 
 error why;
 
-// ==== graphs ========================================================================================================
+// ==== graphs ===============================================================================================
 
 struct fixture {
     std::vector<int64_t>   indptr;
@@ -64,7 +63,7 @@ void make_fixture(fixture* f, int64_t nodes, int64_t degree, int32_t width, int3
     f->store = ggnn_store_plain(f->base, nodes, width, GGNN_F32);
 }
 
-// ==== a net on one device ===========================================================================================
+// ==== a net on one device ==================================================================================
 
 struct run {
     device*    where;
@@ -146,7 +145,7 @@ bool near_each(run* a, run* b, const float* from_a, const float* from_b, double 
     return good;
 }
 
-// ==== cases =========================================================================================================
+// ==== cases ================================================================================================
 
 struct kind {
     const char*    name;
@@ -155,11 +154,16 @@ struct kind {
     bool           extras; // residual, norm, dropout on features and attention
 };
 const kind kinds[] = {
-    {"gcn", NET_GCN, NET_MEAN, false},      {"sage", NET_SAGE, NET_MEAN, false},
-    {"sage gcn", NET_SAGE, NET_SAGE_GCN, false}, {"sage pool", NET_SAGE, NET_POOL, false},
-    {"gat", NET_GAT, NET_MEAN, false},      {"mlp", NET_MLP, NET_MEAN, false},
-    {"gcn, extras", NET_GCN, NET_MEAN, true},    {"sage, extras", NET_SAGE, NET_MEAN, true},
-    {"sage pool, extras", NET_SAGE, NET_POOL, true}, {"gat, extras", NET_GAT, NET_MEAN, true},
+    {"gcn", NET_GCN, NET_MEAN, false},
+    {"sage", NET_SAGE, NET_MEAN, false},
+    {"sage gcn", NET_SAGE, NET_SAGE_GCN, false},
+    {"sage pool", NET_SAGE, NET_POOL, false},
+    {"gat", NET_GAT, NET_MEAN, false},
+    {"mlp", NET_MLP, NET_MEAN, false},
+    {"gcn, extras", NET_GCN, NET_MEAN, true},
+    {"sage, extras", NET_SAGE, NET_MEAN, true},
+    {"sage pool, extras", NET_SAGE, NET_POOL, true},
+    {"gat, extras", NET_GAT, NET_MEAN, true},
 };
 
 net_config config_of(const kind& k, int32_t layers, int32_t outputs, bool full)
@@ -212,7 +216,9 @@ void compare(device* d, const fixture* f, const net_config& c, int64_t batch, in
         if (i == 0) good = near_each(&cpu, &gpu, s.grad, t.grad, tolerance) && good;
     }
     good = CHECK_STR(d->failed.text, "") && good;
-    if (!good) printf("  %s, %s of %lld\n", name, batch ? "batches" : "full batch", static_cast<long long>(f->graph.num_nodes));
+    if (!good)
+        printf("  %s, %s of %lld\n", name, batch ? "batches" : "full batch",
+               static_cast<long long>(f->graph.num_nodes));
     close_run(&cpu);
     close_run(&gpu);
 }
@@ -263,6 +269,24 @@ TEST(steps_without_labels_teach_nothing)
     close_run(&gpu);
 }
 
+TEST(a_step_allocates_nothing)
+{
+#ifndef __CUDACC__
+    fixture f;
+    make_fixture(&f, 70, 5, 9, 4);
+    for (const kind& k : kinds) {
+        net_config    c = config_of(k, 2, 4, false);
+        ggnn_sampling how = sampling_of(c);
+        run           gpu;
+        open_run(&gpu, opened, &f, c, &how, 16);
+        uint64_t before = simt_get_statistics().allocations;
+        for (int i = 0; i < 6; i++) take_step(&gpu, &f, i);
+        CHECK_EQ(simt_get_statistics().allocations, before);
+        close_run(&gpu);
+    }
+#endif
+}
+
 TEST(an_allocation_that_fails_on_the_device_is_an_error)
 {
 #ifndef __CUDACC__
@@ -293,7 +317,7 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
 #endif
 }
 
-// ==== the programs ==================================================================================================
+// ==== the programs =========================================================================================
 
 std::string build; // where they are
 
@@ -417,6 +441,7 @@ int main(int argc, char** argv)
     RUN(every_model_takes_the_cpus_steps_in_mini_batches);
     RUN(a_larger_graph_takes_the_cpus_steps);
     RUN(steps_without_labels_teach_nothing);
+    RUN(a_step_allocates_nothing);
     RUN(an_allocation_that_fails_on_the_device_is_an_error);
     if (programs_built()) {
         RUN(the_program_writes_the_cpus_log);

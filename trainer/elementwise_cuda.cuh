@@ -68,7 +68,7 @@ template <class F> __device__ inline void for_items(int64_t n, F body)
         body(t);
 }
 
-// ==== mini-batches ==================================================================================================
+// ==== mini-batches =========================================================================================
 
 // Seeds [from, from + n) of a pass of num_ids, and the batch's random numbers.
 static __global__ void __launch_bounds__(THREADS)
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(THREADS)
     for_items(size_of(n), [&](int64_t e) { indices[e] = first + static_cast<int32_t>(id[e]); });
 }
 
-// ==== copies and sums: a thread an element ==========================================================================
+// ==== copies and sums: a thread an element =================================================================
 
 static __global__ void __launch_bounds__(THREADS) copy_matrix(dense out, dense a, divider cols)
 {
@@ -147,7 +147,7 @@ static __global__ void __launch_bounds__(THREADS) zero_tail(dense a, divider col
     });
 }
 
-// ==== bias, activation, dropout: a thread 8 columns of a row ========================================================
+// ==== bias, activation, dropout: a thread 8 columns of a row ===============================================
 
 struct dropout {
     const ggnn_rng*  rng;
@@ -265,7 +265,7 @@ template <int V> __global__ void __launch_bounds__(THREADS) finish_back(const __
     });
 }
 
-// ==== layer norm: 16 lanes a row ====================================================================================
+// ==== layer norm: 16 lanes a row ===========================================================================
 // Lane i sums columns i, i + 16, ..., and the lanes' sums are folded 8, 4, 2, 1, as in elementwise.c.
 
 struct norm_job {
@@ -343,7 +343,7 @@ static __global__ void __launch_bounds__(THREADS) normalise_back(const __grid_co
     });
 }
 
-// ==== sums over rows: a thread 256 rows of a column, then a thread a column =========================================
+// ==== sums over rows: a thread 256 rows of a column, then a thread a column ================================
 
 __device__ inline int64_t segments_of(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
 
@@ -380,7 +380,7 @@ static __global__ void __launch_bounds__(THREADS) add_column_sums(dense d, dense
     });
 }
 
-// ==== loss: a thread a row ==========================================================================================
+// ==== loss: a thread a row =================================================================================
 
 struct loss_job {
     dense            d, x;
@@ -458,7 +458,7 @@ static __global__ void __launch_bounds__(THREADS) sum_losses(const __grid_consta
     s.step->loss = s.step->known ? sum / static_cast<double>(s.step->known) : 0;
 }
 
-// ==== Adam, AdamW: a thread a parameter =============================================================================
+// ==== Adam, AdamW: a thread a parameter ====================================================================
 
 static __global__ void __launch_bounds__(THREADS) update(net_state s, const step_state* at)
 {

@@ -201,7 +201,6 @@ struct net {
     void*  workspace;      /* of the backend: the CPU's gemm, ... */
     void*  transpose_workspace;
     float* initial;        /* parameters' first values, while they are set up: the host's */
-    void*  own;            /* the backend's, laid out by its plan */
     mat    column_sums;    /* (3 * rows / NET_SEGMENT, cols) of finish_back */
     int32_t widest;        /* columns of any matrix */
     int64_t most_rows;     /* of a matrix over targets or sources */

@@ -34,7 +34,7 @@ dense   dense_of(mat a) { return {a.v, a.ld, a.cols, a.rows}; }
 int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
 divider columns(mat a) { return divide_by(a.cols); }
 
-// ==== memory ========================================================================================================
+// ==== memory ===============================================================================================
 
 void* take(device* d, size_t bytes, const char* what, error* why)
 {
@@ -62,7 +62,7 @@ void download(device* d, void* to, const void* from, size_t bytes)
     check(d, first_error(e, cudaStreamSynchronize(own(d).stream)), "copying from it");
 }
 
-// ==== mini-batches ==================================================================================================
+// ==== mini-batches =========================================================================================
 
 struct cuda_sampler : sampler {
     device*          place;
@@ -133,7 +133,7 @@ ggnn_status sampler_status(sampler* shared)
     return static_cast<ggnn_status>(status);
 }
 
-// ==== set-up ========================================================================================================
+// ==== set-up ===============================================================================================
 
 void plan(net* n)
 {
@@ -169,7 +169,7 @@ void begin(net* n)
     check(n, launch(set_step, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step), "a step");
 }
 
-// ==== products, matrices ============================================================================================
+// ==== products, matrices ===================================================================================
 
 // Row-major c = op(a) op(b) is cuBLAS's column-major c' = op(b)' op(a)'.
 void gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
@@ -211,7 +211,7 @@ void mean_of_heads_back(net* n, mat da, mat dout, int32_t heads)
                     dense_of(dout), heads, columns(dout)), "a mean of heads, backward");
 }
 
-// ==== bias, norm, activation, dropout ===============================================================================
+// ==== bias, norm, activation, dropout ======================================================================
 
 dropout dropout_of(const net* n, uint32_t threshold, int32_t l)
 {
@@ -286,7 +286,7 @@ void finish_matrix_back(net* n, mat dh, mat h, const epilogue* e)
     check(n, first_error(done, sum_columns(n, 0, dh, e)), "bias and activation, backward");
 }
 
-// ==== the graph =====================================================================================================
+// ==== the graph ============================================================================================
 
 void transpose(net* n, ggnn_block* t, const ggnn_block* b)
 {
@@ -353,7 +353,7 @@ void attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z
                                       dense_of(dz), columns(dz))), "attention, backward");
 }
 
-// ==== loss, update ==================================================================================================
+// ==== loss, update =========================================================================================
 
 void loss(net* n, mat dlogits, mat logits, const net_labels* labels)
 {
@@ -382,7 +382,7 @@ void update_all(net* n, float learning_rate)
     check(n, first_error(done, launch(update, blocks_of(s.count), THREADS, stream, s, step_of(n))), "the optimiser");
 }
 
-// ==== the device ====================================================================================================
+// ==== the device ===========================================================================================
 
 cudaError_t open_context(device* d, bool tf32)
 {
