@@ -67,6 +67,9 @@ $(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sa
 $(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas -lcudart $(LDLIBS)
 
+cuda: # every kernel by nvcc: warnings, spills, registers
+	@bash tests/cuda.sh
+
 # ---- the two commands ------------------------------------------------------------------------------------------------
 run: all
 	$(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn

@@ -52,12 +52,17 @@
 // ==== [1] BASE: launches, sizes on the device, status, division, tile sums
 // =============================================================================
 
+// A kernel, after the most registers that it may take (nvcc 13.0, sm_80 and sm_90; a build checks it) and its
+// launch bounds: threads a block, and blocks on a multiprocessor where the compiler has to be told.
+#define GGNNI_KERNEL(registers, ...) __global__ void __launch_bounds__(__VA_ARGS__)
+
 namespace ggnni {
 
 enum { THREADS = 256, WARP = 32 };
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// All launches go through here: <<<>>> is not C++, and one place decides how they are made. No block, no launch.
+// All launches go through here: <<<>>> is not C++, and one place decides how they are made. No block, no
+// launch.
 template <class... P, class... A>
 inline cudaError_t launch(void (*kernel)(P...), int64_t blocks, int threads, cudaStream_t stream, A... args)
 {
@@ -76,9 +81,11 @@ inline cudaError_t first_error(cudaError_t a, cudaError_t b) { return a != cudaS
 // blockIdx.x + gridDim.x, ... as long as the size on the device has it.
 inline int64_t grid_of(int64_t tiles, int threads)
 {
-    int device = 0, processors = 1;
-    if (cudaGetDevice(&device) != cudaSuccess) return 0;
-    if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return 0;
+    int         device = 0, processors = 1;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess) return tiles < 1 ? tiles : 1; // the launch will say what is wrong
     int64_t resident = static_cast<int64_t>(processors) * (2048 / threads);
     return tiles < resident ? tiles : resident;
 }
@@ -260,7 +267,7 @@ __device__ inline ggnn_list list_of(const ggnn_graph& g, ggnn_node v, int32_t* s
 }
 
 // A thread a target.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     count_lists(const __grid_constant__ hop_job job, int64_t* count)
 {
     const int64_t num_dst = size_of(job.num_dst);
@@ -386,7 +393,7 @@ template <int G, class Offset> __device__ Offset fisher_yates_pick(Offset r, Off
 
 // G lanes a row, G >= fanout. Rows beyond the last, and rows taken whole, go through the shuffles idly.
 template <int G, class Offset>
-__global__ void __launch_bounds__(THREADS) fisher_yates(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(40, THREADS) fisher_yates(const __grid_constant__ hop_job job)
 {
     const int      lane = threadIdx.x % G;
     const int64_t  num_dst = size_of(job.num_dst);
@@ -468,7 +475,7 @@ __device__ int64_t path_pick(const path_memory<ITEMS, Key>& at, int64_t n, int t
 
 // A block a row, fanout <= 128 * ITEMS.
 template <int ITEMS, class Key>
-__global__ void __launch_bounds__(PATH_THREADS, sizeof(Key) == 4 ? 8 : 7)
+GGNNI_KERNEL(72, PATH_THREADS, sizeof(Key) == 4 ? 8 : 7)
     path_sample(const __grid_constant__ hop_job job)
 {
     __shared__ path_memory<ITEMS, Key> memory;
@@ -512,7 +519,7 @@ template <class Key> __device__ int set_slot(Key* set, int slots, Key value)
 // value into the set; draws that stay the earliest are the sample, in their order. Before a round fewer than
 // fanout values are in the set, after it fewer than fanout + T: half of the slots (62 % at fanout 1,024).
 template <int T, class Key>
-__global__ void __launch_bounds__(THREADS) rejection(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(40, THREADS) rejection(const __grid_constant__ hop_job job)
 {
     constexpr int       SLOTS = T == WARP ? 128 : 2048;
     __shared__ Key      sets[THREADS / T][SLOTS];
@@ -553,7 +560,7 @@ __global__ void __launch_bounds__(THREADS) rejection(const __grid_constant__ hop
 // that is the greatest: so the order of the writes does not matter. A fanout of more slots than shared memory
 // holds is done in passes over ranges of them, each drawing anew.
 template <int T, class Slot>
-__global__ void __launch_bounds__(THREADS) reservoir(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(64, THREADS) reservoir(const __grid_constant__ hop_job job)
 {
     constexpr int   SLOTS = T == WARP ? 32 : 32768 / sizeof(Slot);
     __shared__ Slot slots[THREADS / T][SLOTS];
@@ -604,7 +611,7 @@ __device__ inline int64_t row_with(const int64_t* indptr, int64_t low, int64_t h
 
 // A thread an edge, so that hubs and leaves cost the same. Two threads find the rows of a tile's first and
 // last edge; the others look between them.
-static __global__ void __launch_bounds__(THREADS) take_all(const __grid_constant__ hop_job job)
+static GGNNI_KERNEL(32, THREADS) take_all(const __grid_constant__ hop_job job)
 {
     constexpr int      TILE = 4 * THREADS;
     __shared__ int64_t row_at[2];
@@ -627,7 +634,7 @@ static __global__ void __launch_bounds__(THREADS) take_all(const __grid_constant
 }
 
 // A thread a draw: draw t % fanout of target t / fanout.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     replacement(const __grid_constant__ hop_job job, divider by_fanout)
 {
     const int64_t  draws = size_of(job.num_dst) * job.fanout;
@@ -819,7 +826,7 @@ __device__ inline void keep_least(unsigned long long& best, int64_t& from, unsig
 }
 
 // A warp a row, fanout <= 32.
-static __global__ void __launch_bounds__(THREADS) weighted_small(const __grid_constant__ hop_job job)
+static GGNNI_KERNEL(48, THREADS) weighted_small(const __grid_constant__ hop_job job)
 {
     const team<WARP> us;
     const int64_t    num_dst = size_of(job.num_dst);
@@ -859,7 +866,7 @@ inline int64_t weighted_buffer(int64_t fanout)
 // A block a row. The buffer (`size` pairs; SHARED: in shared memory) holds the least keys so far, then what
 // was found below the last of them since; when a round more might not fit it is sorted, and cut to fanout.
 template <bool SHARED>
-__global__ void __launch_bounds__(THREADS, 4)
+GGNNI_KERNEL(64, THREADS, 4)
     weighted_large(const __grid_constant__ hop_job job, int64_t size)
 {
     __shared__ sort_pair own[SHARED ? WEIGHTED_SHARED : 1];
@@ -915,7 +922,7 @@ struct walk_job {
 };
 
 // A thread a walk.
-static __global__ void __launch_bounds__(THREADS) random_walks(const __grid_constant__ walk_job job)
+static GGNNI_KERNEL(32, THREADS) random_walks(const __grid_constant__ walk_job job)
 {
     const int64_t walks = size_of(job.num_nodes) * job.walks;
     ggnn_rng      rng = *job.rng;
@@ -961,7 +968,7 @@ struct visit_job {
 // G lanes a node, G >= count. The first lane of each id counts its visits; its rank is the number of ids with
 // more, or as many and smaller.
 template <int G>
-__global__ void __launch_bounds__(THREADS) visits_small(const __grid_constant__ visit_job job)
+GGNNI_KERNEL(32, THREADS) visits_small(const __grid_constant__ visit_job job)
 {
     const int     lane = threadIdx.x % G;
     const int64_t num_nodes = size_of(job.num_nodes);
@@ -1010,7 +1017,7 @@ template <class Value> __device__ int64_t run_end(Value at, int64_t t, int64_t n
 // A block a node, count <= 128 * ITEMS: sorted by id, then each id once, by (1024 - visits, id), after which
 // all that is no first sorts (its id bits are `none`).
 template <int ITEMS>
-__global__ void __launch_bounds__(PATH_THREADS) visits_block(const __grid_constant__ visit_job job)
+GGNNI_KERNEL(80, PATH_THREADS) visits_block(const __grid_constant__ visit_job job)
 {
     using id_bits = typename std::make_unsigned<ggnn_node>::type;
     using by_id = cub::BlockRadixSort<id_bits, PATH_THREADS, ITEMS>;
@@ -1054,7 +1061,7 @@ __global__ void __launch_bounds__(PATH_THREADS) visits_block(const __grid_consta
 }
 
 // A block a node, any count: the same by two bitonic sorts of pairs in the workspace.
-static __global__ void __launch_bounds__(THREADS) visits_large(const __grid_constant__ visit_job job)
+static GGNNI_KERNEL(40, THREADS) visits_large(const __grid_constant__ visit_job job)
 {
     sort_pair* const    p = job.workspace + blockIdx.x * job.pairs_size;
     const team<THREADS> us;
@@ -1206,7 +1213,7 @@ inline cudaError_t count_walks(const hop_job& hop, int64_t* count, cudaStream_t 
 }
 
 // A thread a neighbour that count_walks may have left.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     place_walks(const __grid_constant__ hop_job job, const float* visits, int32_t top, divider by_top)
 {
     const int64_t          slots = size_of(job.num_dst) * top;
@@ -1234,7 +1241,7 @@ inline cudaError_t launch_place_walks(const hop_job& job, cudaStream_t stream)
 }
 
 // A warp a list.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     count_weighted_lists(const __grid_constant__ hop_job job, int64_t* count)
 {
     const team<WARP> us;
@@ -1440,7 +1447,7 @@ __device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slo
 // batches are greater than any of this one. When stamps start again from 0 the map is cleared. last is not
 // written here, so that all blocks come to the same stamp. *kept.n, unless NULL, becomes the given size, as
 // far as there is room.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     begin_batch(ggnn_cuda_unique seen, ggnn_count given, ggnn_count kept, int32_t* status)
 {
     int64_t  first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
@@ -1537,7 +1544,7 @@ __device__ inline ggnn_node checked_id(const unique_job& job, uint32_t e)
 }
 
 // G = 0: a direct map. Lanes without an input have id -1: warps stay whole.
-template <int G> __global__ void __launch_bounds__(THREADS) insert_ids(unique_job job)
+template <int G> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
 {
     uint32_t n = static_cast<uint32_t>(size_of(job.n));
     if (blockIdx.x == 0 && threadIdx.x == 0) { // nobody reads these two here
@@ -1557,7 +1564,7 @@ template <int G> __global__ void __launch_bounds__(THREADS) insert_ids(unique_jo
 
 // ---- flag and number: a block a tile -------------------------------------------
 
-static __global__ void __launch_bounds__(THREADS) flag_firsts(unique_job job)
+static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
 {
     int64_t n = size_of(job.n);
     write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
@@ -1588,7 +1595,7 @@ __device__ inline void give_number(const unique_job& job, int64_t e, int64_t num
 
 // THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
 // knows the sum.
-static __global__ void __launch_bounds__(THREADS) number_firsts(unique_job job)
+static GGNNI_KERNEL(40, THREADS) number_firsts(unique_job job)
 {
     int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
     unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -1632,7 +1639,7 @@ struct relabel_job {
     relabel_part     part[GGNN_HOPS_MAX + 1];
 };
 
-static __global__ void __launch_bounds__(THREADS) relabel(const __grid_constant__ relabel_job job)
+static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job)
 {
     for (int32_t p = 0; p < job.parts; p++) {
         const relabel_part& part = job.part[p];
@@ -1939,7 +1946,7 @@ inline size_t carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_samplin
 
 // count (num_dst), where indptr will be: what each target takes, and the sums of its tiles. counted: it is
 // there. repeats of the targets are set to 0 on the way, those of new ids are when they get a number.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     count_edges(hop_job job, int64_t* count, bool counted, int32_t* repeats, int64_t* tile_sum, int64_t tile)
 {
     int64_t n = size_of(job.num_dst);
@@ -1956,7 +1963,7 @@ static __global__ void __launch_bounds__(THREADS)
 // indptr[i] = count[0] + .. + count[i-1] for i in [0, n], at most `most`; the last one also to *total. count
 // may be indptr itself: a thread reads and writes the same elements.
 template <class T>
-__global__ void __launch_bounds__(THREADS)
+GGNNI_KERNEL(40, THREADS)
     place_rows(int64_t* indptr, const T* count, ggnn_count rows, const int64_t* tile_sum, int64_t tile,
                int64_t* total, int64_t most, int32_t* status)
 {
@@ -2163,12 +2170,12 @@ inline cudaError_t ggnn_cuda_sample(ggnn_batch* b, const ggnn_cuda_unique* seen,
 
 namespace ggnni {
 
-static __global__ void __launch_bounds__(WARP) write_counts(int64_t* counts, int64_t nodes, int64_t edges)
+static GGNNI_KERNEL(32, WARP) write_counts(int64_t* counts, int64_t nodes, int64_t edges)
 {
     if (threadIdx.x < 3) counts[threadIdx.x] = threadIdx.x < 2 ? nodes : edges;
 }
 
-static __global__ void __launch_bounds__(THREADS) narrow_ids(int32_t* out, const ggnn_node* id, int64_t n)
+static GGNNI_KERNEL(32, THREADS) narrow_ids(int32_t* out, const ggnn_node* id, int64_t n)
 {
     for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
          e += static_cast<int64_t>(gridDim.x) * THREADS)
@@ -2176,7 +2183,7 @@ static __global__ void __launch_bounds__(THREADS) narrow_ids(int32_t* out, const
 }
 
 // left (num_src) counts each source's edges: a thread an edge.
-static __global__ void __launch_bounds__(THREADS) count_sources(ggnn_block t, ggnn_block b, int32_t* left)
+static GGNNI_KERNEL(32, THREADS) count_sources(ggnn_block t, ggnn_block b, int32_t* left)
 {
     int64_t n = size_of(b.num_edges);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -2188,7 +2195,7 @@ static __global__ void __launch_bounds__(THREADS) count_sources(ggnn_block t, gg
         atomicAdd(&left[b.indices[e]], 1);
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     sum_sources(const int32_t* left, ggnn_count rows, int64_t* tile_sum, int64_t tile)
 {
     int64_t n = size_of(rows);
@@ -2197,7 +2204,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 // A thread an edge: it takes the last place that is left in its source's list, whichever that is now. A block
 // finds the rows of its first and last edge, its threads theirs between them.
-static __global__ void __launch_bounds__(THREADS) fill_transpose(ggnn_block t, ggnn_block b, int32_t* left)
+static GGNNI_KERNEL(32, THREADS) fill_transpose(ggnn_block t, ggnn_block b, int32_t* left)
 {
     __shared__ int64_t row[2];
     int64_t            n = size_of(b.num_edges), rows = size_of(b.num_dst);
@@ -2280,7 +2287,7 @@ __device__ inline void sort_row(int32_t* edge, int32_t* source, uint32_t n)
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) sort_rows(ggnn_block t)
+static GGNNI_KERNEL(32, THREADS) sort_rows(ggnn_block t)
 {
     __shared__ int32_t row[THREADS], rows; // those that are not short, in any order
     int64_t            n = size_of(t.num_dst);
@@ -2670,7 +2677,7 @@ __device__ inline void copy_units(const copy_job<Rows>& job)
 
 // 40 registers; 48 with 64-bit ids or a conversion.
 template <class In, class Out, int N, bool LINES, class Rows>
-static __global__ void __launch_bounds__(THREADS, sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) ? 6 : 5)
+static GGNNI_KERNEL(48, THREADS, sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) ? 6 : 5)
     copy_rows(copy_job<Rows> job)
 {
     if (N > 1 && !job.rows.allow(sizeof(In) * N))
@@ -2692,7 +2699,7 @@ struct id_list { // the ids of a list
 // Adds up how many ids each slot has: a kernel of its own, so that the others do not know of counting. The
 // first of a warp's lanes with equal slots counts them for its block, in shared memory. 32 registers.
 template <class Ids>
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     count_slots(Ids ids, ggnn_layout at, tier wanted, int64_t* traffic)
 {
     __shared__ unsigned count[GGNN_CUDA_PARTS_MAX + 2];
@@ -2853,7 +2860,7 @@ __device__ inline int32_t slot_of(const split_job& job, int64_t i, int64_t n)
 }
 
 // (a) A block a tile. 32 registers.
-static __global__ void __launch_bounds__(THREADS) split_count(split_job job)
+static GGNNI_KERNEL(32, THREADS) split_count(split_job job)
 {
     __shared__ int32_t count[SPLIT_SLOTS];
     const int32_t      thread = static_cast<int32_t>(threadIdx.x), slots = job.at.parts + 2;
@@ -2873,7 +2880,7 @@ static __global__ void __launch_bounds__(THREADS) split_count(split_job job)
 }
 
 // (b) A block a slot. 32 registers.
-static __global__ void __launch_bounds__(THREADS) split_sum(split_job job)
+static GGNNI_KERNEL(32, THREADS) split_sum(split_job job)
 {
     using scan = cub::BlockScan<int32_t, THREADS>;
     __shared__ typename scan::TempStorage memory;
@@ -2893,7 +2900,7 @@ static __global__ void __launch_bounds__(THREADS) split_sum(split_job job)
 
 // (c) A block a tile. A warp's ids of one round and slot are a group: groups are placed in the order of ids,
 // and so are ids in a group. 48 registers.
-static __global__ void __launch_bounds__(THREADS) split_place(split_job job)
+static GGNNI_KERNEL(48, THREADS) split_place(split_job job)
 {
     enum { GROUPS = SPLIT_TILE / WARP };
     __shared__ int32_t begin[SPLIT_SLOTS], group[GROUPS][SPLIT_SLOTS];
@@ -3126,7 +3133,7 @@ template <int N, class Op> __device__ inline void all_lists(const Op& op, long_m
 }
 
 // Nobody but its thread writes a chunk of a short list, nobody but slot 0's a chunk of a long one.
-template <class Op, int N> static __global__ void __launch_bounds__(THREADS, Op::BLOCKS) reduce_lists(Op op)
+template <class Op, int N> static GGNNI_KERNEL(80, THREADS, Op::BLOCKS) reduce_lists(Op op)
 {
     __shared__ long_memory<Op> memory;
     if (N > 1 && !op.allow(N))
@@ -3665,7 +3672,7 @@ struct atomic_op {
 };
 
 // Rows that atomics will be added to, or nothing. A thread an element. 32 registers.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     zero_rows(float* rows, int64_t ld, divider width, ggnn_count n, const int32_t* repeats)
 {
     const int64_t total = size_of(n) * width.by, stride = static_cast<int64_t>(gridDim.x) * THREADS;
@@ -3676,7 +3683,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // A target's gradient as its own source. A thread an element. 32 registers.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     add_self(float* dinp, int64_t ld_dinp, divider width, target_count n, const float* self,
              const float* dout, int64_t ld_dout)
 {
@@ -3691,7 +3698,7 @@ static __global__ void __launch_bounds__(THREADS)
 // ---- factors: a thread a node -----------------------------------------------
 
 // 32 registers, as the other two.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(32, THREADS)
     scale_mean(float* inv, ggnn_count num_dst, const int64_t* indptr, int with_self)
 {
     const int64_t total = size_of(num_dst), stride = static_cast<int64_t>(gridDim.x) * THREADS;
@@ -3701,7 +3708,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) gcn_norm(float* inv_sqrt, ggnn_graph g)
+static GGNNI_KERNEL(32, THREADS) gcn_norm(float* inv_sqrt, ggnn_graph g)
 {
     const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; v < g.num_nodes; v += stride) {
@@ -3719,7 +3726,7 @@ struct scale_gcn_job {
     ggnn_graph       g;
 };
 
-static __global__ void __launch_bounds__(THREADS) scale_gcn(scale_gcn_job job)
+static GGNNI_KERNEL(32, THREADS) scale_gcn(scale_gcn_job job)
 {
     const int64_t num_src = job.src ? size_of(job.num_src) : 0, num_dst = size_of(job.num_dst);
     const int64_t total = num_src > num_dst ? num_src : num_dst;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# cuda.sh - what `make cuda` runs: compiles the CUDA tests with nvcc for sm_80 and sm_90, all warnings errors, and reads
-# ptxas's report: no kernel may spill, use local memory, or take more registers than the limit beside it in
-# ggnn_cuda.cuh, GGNNI_KERNEL(threads, registers). Limits are those of nvcc 13.0; under another one they are printed only.
+# cuda.sh - what `make cuda` runs: compiles all kernels with nvcc for sm_80 and sm_90, all warnings errors, and reads
+# ptxas's report: no kernel may spill, use local memory, or take more registers than the limit beside it,
+# GGNNI_KERNEL(registers, ...). Limits are those of nvcc 13.0; under another one they are printed only.
 #   tests/cuda.sh [-v]      -v: every kernel's registers, shared memory and vector loads
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -9,6 +9,7 @@ nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 [ -x "$nvcc" ] || { echo "cuda: nvcc is not installed"; exit 77; }
 build=${BUILD:-build}/cuda
 mkdir -p "$build"
+rm -f "$build"/*.ptxas
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 echo "nvcc $version"
 arch="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90"
@@ -26,21 +27,42 @@ compile() {
     fi
 }
 
-for source in tests/test_cuda_*.cc; do
-    name=$(basename "$source" .cc)
-    compile "$name" "$source" || failed=1
-done
-compile node64 tests/test_cuda_block.cc -DGGNN_NODE64 || failed=1
-compile no_curand tests/test_cuda_sample.cc -DGGNN_NO_CURAND || failed=1
+# One file that takes the address of every public function, so that every kernel is compiled, and only once.
+{
+    echo '#include "ggnn_cuda.cuh"'
+    echo 'extern const void* const functions[];'
+    echo 'const void* const functions[] = {'
+    sed -n 's/^inline .*[ *]\(ggnn_cuda_[a-z0-9_]*\)(.*/    reinterpret_cast<const void*>(\1),/p' ggnn_cuda.cuh | sort -u
+    echo '};'
+} >"$build/all.cu"
+[ "$(grep -c reinterpret_cast "$build/all.cu")" -ge 30 ] || { echo "  FAILED: functions of ggnn_cuda.cuh not found"; failed=1; }
+
+compile all "$build/all.cu" & jobs=$!
+compile node64 "$build/all.cu" -DGGNN_NODE64 -DGGNN_NO_CURAND || failed=1
+wait "$jobs" || failed=1
+compile ops_cuda trainer/ops_cuda.cu & jobs=$!
+compile sample_cuda datasets/sample_cuda.cu || failed=1
+wait "$jobs" || failed=1
 
 strict=$([ "$version" = 13.0 ] && echo 1 || echo 0)
-cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v header=ggnn_cuda.cuh -v strict="$strict" -v verbose="${1:-}" '
+cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v headers="ggnn_cuda.cuh trainer/elementwise_cuda.cuh trainer/ops_cuda.cu" -v strict="$strict" -v verbose="${1:-}" '
     BEGIN {
-        while ((getline line < header) > 0)
-            if (match(line, /GGNNI_KERNEL\([A-Za-z0-9_]+, *[0-9]+\) *[a-z0-9_]+/)) {
-                text = substr(line, RSTART, RLENGTH)
-                split(text, part, /[(,)] */)
-                limit[part[4]] = part[3] + 0
+        files = split(headers, header, " ")
+        for (f = 1; f <= files; f++)
+            while ((getline line < header[f]) > 0) {
+                if (match(line, /GGNNI_KERNEL\([0-9]+,/)) {
+                    now = substr(line, RSTART + 13) + 0
+                    line = substr(line, RSTART + 12)
+                    for (i = depth = 0; ++i <= length(line);) { # what follows the closing parenthesis
+                        depth += (substr(line, i, 1) == "(") - (substr(line, i, 1) == ")")
+                        if (!depth) break
+                    }
+                    line = substr(line, i + 1)
+                }
+                if (now && match(line, /[a-z][a-z0-9_]*\(/)) {
+                    limit[substr(line, RSTART, RLENGTH - 1)] = now
+                    now = 0
+                }
             }
     }
     /Compiling entry function/ {
