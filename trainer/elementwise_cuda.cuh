@@ -47,14 +47,14 @@ struct step_state {
     double             loss;  // their mean
 };
 
-static __global__ void __launch_bounds__(WARP) set_step(step_state* at, uint64_t seed, uint32_t step)
+static GGNNI_KERNEL(40, WARP) set_step(step_state* at, uint64_t seed, uint32_t step)
 {
     if (threadIdx.x) return;
     at->dropout = {seed, step, GGNN_PURPOSE_DROPOUT};
     at->attention = {seed, step, GGNN_PURPOSE_ATTENTION_DROPOUT};
 }
 
-static __global__ void __launch_bounds__(WARP) set_optimiser(step_state* at, adam a)
+static GGNNI_KERNEL(40, WARP) set_optimiser(step_state* at, adam a)
 {
     if (threadIdx.x == 0) at->optimiser = a;
 }
@@ -71,7 +71,7 @@ template <class F> __device__ inline void for_items(int64_t n, F body)
 // ==== mini-batches =========================================================================================
 
 // Seeds [from, from + n) of a pass of num_ids, and the batch's random numbers.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(40, THREADS)
     begin_sample(ggnn_rng* to, ggnn_rng rng, ggnn_node* seed, const ggnn_node* ids, int64_t num_ids, uint32_t epoch,
                  bool shuffled, int64_t from, int64_t n)
 {
@@ -84,12 +84,12 @@ static __global__ void __launch_bounds__(THREADS)
     for_items(n, [&](int64_t i) { seed[i] = loader_seed(&pass, ids, from + i); });
 }
 
-static __global__ void __launch_bounds__(THREADS) range(ggnn_node* out, int64_t first, int64_t n)
+static GGNNI_KERNEL(40, THREADS) range(ggnn_node* out, int64_t first, int64_t n)
 {
     for_items(n, [&](int64_t i) { out[i] = static_cast<ggnn_node>(first + i); });
 }
 
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(40, THREADS)
     index_by_id(int32_t* indices, const ggnn_node* id, ggnn_count n, int32_t first)
 {
     for_items(size_of(n), [&](int64_t e) { indices[e] = first + static_cast<int32_t>(id[e]); });
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 // ==== copies and sums: a thread an element =================================================================
 
-static __global__ void __launch_bounds__(THREADS) copy_matrix(dense out, dense a, divider cols)
+static GGNNI_KERNEL(40, THREADS) copy_matrix(dense out, dense a, divider cols)
 {
     for_items(size_of(out.rows) * cols.by, [&](int64_t t) {
         const int64_t i = quotient(t, cols), j = t - i * cols.by;
@@ -105,7 +105,7 @@ static __global__ void __launch_bounds__(THREADS) copy_matrix(dense out, dense a
     });
 }
 
-static __global__ void __launch_bounds__(THREADS) add_matrix(dense out, dense a, divider cols)
+static GGNNI_KERNEL(40, THREADS) add_matrix(dense out, dense a, divider cols)
 {
     for_items(size_of(a.rows) * cols.by, [&](int64_t t) {
         const int64_t i = quotient(t, cols), j = t - i * cols.by;
@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(THREADS) add_matrix(dense out, dense a,
     });
 }
 
-static __global__ void __launch_bounds__(THREADS) mean_heads(dense out, dense a, int32_t heads, divider cols)
+static GGNNI_KERNEL(40, THREADS) mean_heads(dense out, dense a, int32_t heads, divider cols)
 {
     const float inverse = __frcp_rn(static_cast<float>(heads));
     for_items(size_of(out.rows) * cols.by, [&](int64_t t) {
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(THREADS) mean_heads(dense out, dense a,
     });
 }
 
-static __global__ void __launch_bounds__(THREADS) mean_heads_back(dense da, dense dout, int32_t heads, divider cols)
+static GGNNI_KERNEL(40, THREADS) mean_heads_back(dense da, dense dout, int32_t heads, divider cols)
 {
     const float inverse = __frcp_rn(static_cast<float>(heads));
     for_items(size_of(da.rows) * cols.by, [&](int64_t t) {
@@ -138,7 +138,7 @@ static __global__ void __launch_bounds__(THREADS) mean_heads_back(dense da, dens
 }
 
 // Rows from the count to the bound: a product over rows then has zeros to add.
-static __global__ void __launch_bounds__(THREADS) zero_tail(dense a, divider cols)
+static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols)
 {
     const int64_t first = size_of(a.rows);
     for_items((a.rows.max - first) * cols.by, [&](int64_t t) {
@@ -204,7 +204,7 @@ struct finish_job {
     divider      parts; // of a row
 };
 
-template <int V> __global__ void __launch_bounds__(THREADS) drop_rows(const __grid_constant__ finish_job s)
+template <int V> GGNNI_KERNEL(40, THREADS) drop_rows(const __grid_constant__ finish_job s)
 {
     for_items(size_of(s.h.rows) * s.parts.by, [&](int64_t t) {
         const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
@@ -222,7 +222,7 @@ __device__ inline float activate(float x, activation act)
     return x;
 }
 
-template <int V> __global__ void __launch_bounds__(THREADS) finish(const __grid_constant__ finish_job s)
+template <int V> GGNNI_KERNEL(40, THREADS) finish(const __grid_constant__ finish_job s)
 {
     for_items(size_of(s.h.rows) * s.parts.by, [&](int64_t t) {
         const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
@@ -243,7 +243,7 @@ template <int V> __global__ void __launch_bounds__(THREADS) finish(const __grid_
 
 // dh through dropout and activation; 0 from the count to the bound. relu's output is positive exactly where it was
 // kept; ELU's mask is drawn again, and its derivative below 0 is ELU(x) + 1.
-template <int V> __global__ void __launch_bounds__(THREADS) finish_back(const __grid_constant__ finish_job s)
+template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ finish_job s)
 {
     const int64_t rows = size_of(s.h.rows);
     const float   scale = s.drop.scale, inverse = __frcp_rn(scale);
@@ -295,7 +295,7 @@ template <class F> __device__ inline void for_rows(const dense& a, F body)
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) normalise(const __grid_constant__ norm_job s)
+static GGNNI_KERNEL(40, THREADS) normalise(const __grid_constant__ norm_job s)
 {
     const float epsilon = 1e-5f, cols = static_cast<float>(s.h.cols);
     const int   lane = threadIdx.x % ROW_LANES;
@@ -322,7 +322,7 @@ static __global__ void __launch_bounds__(THREADS) normalise(const __grid_constan
     });
 }
 
-static __global__ void __launch_bounds__(THREADS) normalise_back(const __grid_constant__ norm_job s)
+static GGNNI_KERNEL(40, THREADS) normalise_back(const __grid_constant__ norm_job s)
 {
     const float cols = static_cast<float>(s.h.cols);
     const int   lane = threadIdx.x % ROW_LANES;
@@ -348,7 +348,7 @@ static __global__ void __launch_bounds__(THREADS) normalise_back(const __grid_co
 __device__ inline int64_t segments_of(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
 
 // Rows 3 s + which of sums: of dh, or with `normed` of dh * normed and in the next row of dh.
-static __global__ void __launch_bounds__(THREADS)
+static GGNNI_KERNEL(40, THREADS)
     column_sums(dense sums, int which, dense dh, const float* normed, int64_t ld_normed, divider cols)
 {
     const int64_t n = size_of(dh.rows);
@@ -369,7 +369,7 @@ static __global__ void __launch_bounds__(THREADS)
     });
 }
 
-static __global__ void __launch_bounds__(THREADS) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
+static GGNNI_KERNEL(40, THREADS) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
 {
     const int64_t segments = segments_of(size_of(rows));
     for_items(d.cols, [&](int64_t j) {
@@ -395,7 +395,7 @@ __device__ inline bool known_label(const net_labels& labels, int64_t v)
     return labels.label ? labels.label[v] >= 0 : labels.target[v] == labels.target[v];
 }
 
-static __global__ void __launch_bounds__(THREADS) count_known(const __grid_constant__ loss_job s)
+static GGNNI_KERNEL(40, THREADS) count_known(const __grid_constant__ loss_job s)
 {
     const int64_t n = size_of(s.x.rows);
     int64_t       mine = 0;
@@ -425,7 +425,7 @@ __device__ inline double binary_loss(float* d, float x, float target)
            static_cast<double>(target) * static_cast<double>(x);
 }
 
-static __global__ void __launch_bounds__(THREADS) loss_rows(const __grid_constant__ loss_job s)
+static GGNNI_KERNEL(40, THREADS) loss_rows(const __grid_constant__ loss_job s)
 {
     const unsigned long long known = s.step->known;
     const float              weight = known ? __frcp_rn(static_cast<float>(known)) : 0;
@@ -444,7 +444,7 @@ static __global__ void __launch_bounds__(THREADS) loss_rows(const __grid_constan
 }
 
 // One block: thread t adds rows t, t + 256, ..., thread 0 their sums, in order.
-static __global__ void __launch_bounds__(THREADS) sum_losses(const __grid_constant__ loss_job s)
+static GGNNI_KERNEL(40, THREADS) sum_losses(const __grid_constant__ loss_job s)
 {
     __shared__ double part[THREADS];
     const int64_t     n = size_of(s.x.rows);
@@ -460,7 +460,7 @@ static __global__ void __launch_bounds__(THREADS) sum_losses(const __grid_consta
 
 // ==== Adam, AdamW: a thread a parameter ====================================================================
 
-static __global__ void __launch_bounds__(THREADS) update(net_state s, const step_state* at)
+static GGNNI_KERNEL(40, THREADS) update(net_state s, const step_state* at)
 {
     const float beta1 = 0.9f, rest1 = 0.1f, beta2 = 0.999f, rest2 = 0.001f, epsilon = 1e-8f;
     const adam  a = at->optimiser;
