@@ -376,7 +376,7 @@ static __global__ void exited(int* o, int lanes)
 static bool            mask_of_exited_lanes(bool buggy) { return writes(1, exited, buggy ? 24 : 32); }
 static __global__ void inactive(int* o, int width)
 {
-    int v = 1;
+    int v = __shfl_sync(ALL, 1, 0);
     if (threadIdx.x % 32 < 16) v = __shfl_down_sync(0xffffu, v, 8, width); // lanes 8 to 15 read 16 to 23
     o[threadIdx.x] = v;
 }

@@ -1,5 +1,4 @@
-// simt.h - what the shim's headers ask of its core (simt_*.cc). CUDA code includes <cuda_runtime.h>, not
-// this.
+// simt.h - what the headers ask of the core (simt_*.cc). CUDA code includes <cuda_runtime.h>, not this.
 #ifndef SIMT_H
 #define SIMT_H
 
@@ -52,8 +51,7 @@ constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LI
 enum Collective : uint8_t { SIMT_COLLECTIVES(SIMT_KIND) };
 #undef SIMT_KIND
 
-// Waits until all lanes of mask have come to the same collective at the same line, and returns this lane's
-// result.
+// Waits until all lanes of mask have come to the same collective at the same line; returns the lane's result.
 uint64_t warp_collective(Collective what, unsigned mask, uint64_t value, int argument, int width, Site at);
 // Waits for all threads of the block; returns how many of them came with a predicate that is not 0.
 int      block_barrier(int predicate, Site at);
@@ -70,8 +68,8 @@ inline void access(const void* address, size_t bytes, Site at)
     if (watching) watch(address, bytes, at);
 }
 
-// Prints what is wrong and where (kernel, block, thread, every thread's state), ends the process with
-// status 97.
+// Prints what is wrong and where (kernel, block, thread, every thread's state), ends the process with status
+// 97.
 [[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // ---- work for a stream

@@ -82,8 +82,7 @@ bool in_stack_guard(const void* address);
 
 // ---- thread sanitizer: an object orders those who acquire it after those who released it before
 
-// Without TSan there are none. One that is used again would also order what has nothing to do with each
-// other.
+// Without TSan there are none. One that is used again would order what has nothing to do with each other.
 using Sync = std::shared_ptr<long>;
 inline Sync make_sync() { return with_tsan() ? std::make_shared<long>() : nullptr; }
 inline void tsan_acquire(void* sync)
@@ -97,8 +96,7 @@ inline void tsan_release(void* sync)
 inline void tsan_acquire(const Sync& sync) { tsan_acquire(sync.get()); }
 inline void tsan_release(const Sync& sync) { tsan_release(sync.get()); }
 void        tsan_forget(void* start, size_t bytes);
-// Objects for use within a block, where nothing may be allocated; all of them are taken back when the next
-// begins.
+// Objects for use within a block, where nothing may be allocated; taken back when another block begins.
 void* new_block_sync();
 void  reset_block_syncs();
 

@@ -1,5 +1,4 @@
-// simt_device.h - the part of CUDA that kernels see: qualifiers, vector types, collectives, atomics,
-// intrinsics.
+// simt_device.h - what kernels see of CUDA: qualifiers, vector types, collectives, atomics, intrinsics.
 #ifndef SIMT_DEVICE_H
 #define SIMT_DEVICE_H
 
@@ -11,9 +10,8 @@
 #define SIMT_SHIM 1
 
 // ---- qualifiers
-// __shared__ is one static object, used by the blocks one after another. The tag becomes part of its symbol,
-// by which the core finds every such variable, within templates too, and fills it with garbage before each
-// block.
+// A __shared__ variable is static; the blocks use it one after another. The tag becomes part of its symbol, by
+// which the core finds all of them, within templates too, to fill them with garbage before each block.
 #define __host__
 #define __device__
 #define __global__

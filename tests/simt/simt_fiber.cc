@@ -131,8 +131,7 @@ void fiber_create(Fiber& fiber, void (*entry)())
     fiber.stack = guard + PAGE;
     fiber.bytes = bytes;
     (void)VALGRIND_STACK_REGISTER(fiber.stack, fiber.stack + bytes);
-    // The tops of stacks lie at different places of a page, or all would fall into the same few sets of the
-    // cache.
+    // Tops lie at different places of a page, or all would fall into the same few sets of the cache.
     char* top            = fiber.stack + bytes - guards.size() * 320 % PAGE;
     fiber.saved_sp       = first_frame(fiber.stack, (char*)((uintptr_t)top & ~(uintptr_t)63), entry);
     fiber.asan_stack     = nullptr;

@@ -4,6 +4,7 @@
 // pointed to.
 #include "simt_core.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <fcntl.h>
@@ -16,7 +17,9 @@
 
 namespace simt {
 
-static const size_t PAGE = 4096, ALIGNMENT = 256; // cudaMalloc's
+static const size_t PAGE      = 4096;
+static const size_t ALIGNMENT = 256;               // cudaMalloc's
+static const size_t FILLED    = (size_t)256 << 20; // as much of an allocation is filled with garbage
 
 struct Allocation {
     size_t         bytes;
@@ -279,7 +282,9 @@ static cudaError_t allocate(void** out, size_t n, cudaMemoryType type)
         long  offset = extend_shared_file(bytes);
         Range pages  = offset < 0 ? Range{nullptr, 0} : map_pages(bytes, shared_file, offset);
         require(pages.start, cudaErrorMemoryAllocation);
-        fill_garbage(pages.start, pages.bytes);
+        char* end = start_in(pages, n, ALIGNMENT) + n;
+        fill_garbage(pages.start, std::min(pages.bytes, FILLED));
+        fill_garbage(end, (size_t)(pages.start + pages.bytes - end));
         *out = add(pages, n, type, offset, false);
         (void)VALGRIND_MAKE_MEM_NOACCESS(pages.start, pages.bytes);
         (void)VALGRIND_MAKE_MEM_UNDEFINED(*out, n);

@@ -17,8 +17,7 @@ namespace simt {
 
 enum { MAX_THREADS = 1024, WARP = 32, MAX_WARPS = MAX_THREADS / WARP, NOBODY = -1 };
 
-// ---- state of the running block. No allocation while fibers run: sanitizers would see it done by a
-// stranger.
+// ---- state of the running block, in fixed arrays: nothing is allocated while fibers run
 
 struct Thread {
     Fiber*     fiber; // null: not started
@@ -92,13 +91,13 @@ static std::string state_of(int thread)
 {
     const Warp&   warp = warp_of(thread);
     const Thread& t    = threads[thread];
-    char          text[256];
+    char          mask[32];
     if (warp.exited & bit_of(thread)) return "exited";
     if (thread == current) return "running";
     if (warp.ready & bit_of(thread)) return t.fiber ? "ready" : "not started";
-    snprintf(text, sizeof text, "waiting at %s, mask %08x, %s:%d", name_of(t.what), t.mask, t.site.file,
-             t.site.line);
-    return text;
+    snprintf(mask, sizeof mask, ", mask %08x", t.mask);
+    return "waiting at " + std::string(name_of(t.what)) + ", " + t.site.file + ":" +
+           std::to_string(t.site.line) + (t.what == SYNCTHREADS ? "" : mask);
 }
 
 void print_position()
@@ -151,8 +150,7 @@ static int next_lane(const Warp& warp)
     }
 }
 
-// A warp goes on until all its lanes wait, so that its collectives are soon complete and its stacks stay in
-// cache.
+// A warp goes on until all its lanes wait: its collectives are soon complete, its stacks stay in cache.
 static int next_thread(int warp)
 {
     if (opt.order == Options::RANDOM) warp = (int)random_below((uint64_t)num_warps);
@@ -362,7 +360,6 @@ int block_barrier(int predicate, Site site)
     Thread& t              = threads[current];
     t.what                 = SYNCTHREADS;
     t.site                 = site;
-    t.mask                 = 0;
     atomics_since_progress = 0;
     if (barrier.arrived && !same_site(barrier.site, site) && !opt.lax)
         fail("divergent __syncthreads: this thread is at %s:%d, others wait at %s:%d", site.file, site.line,
@@ -383,8 +380,7 @@ int block_barrier(int predicate, Site site)
 
 // ---- atomics, fences
 
-// TSan knows no fences. Each counts as an acquire and a release of one object: hides a race or two, invents
-// none.
+// TSan knows no fences. Each counts as acquire and release of one object: hides a race or two, invents none.
 void fence()
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

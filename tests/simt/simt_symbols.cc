@@ -1,5 +1,4 @@
-// simt_symbols.cc - this program's own symbol table: where its __shared__ variables are, what its kernels are
-// called.
+// simt_symbols.cc - this program's own symbol table: its __shared__ variables, its kernels' names.
 #include "simt_core.h"
 
 #include <cxxabi.h>

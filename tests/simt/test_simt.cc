@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <numeric>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -70,6 +71,24 @@ TEST(barriers_order_shared_memory_and_count_votes)
         for (int r = 0; r < 5; r++)
             want[t] += (t + r) % 96 + r + 32000 + 100000 * (r == 2) + 1000000 * (r != 1);
     CHECK(got == want);
+}
+
+static __global__ void sign_in(int* out) { out[1 + atomicAdd(&out[0], 1)] = (int)threadIdx.x; }
+TEST(threads_run_in_the_order_asked_for)
+{
+    const char* order = getenv("SIMT_ORDER");
+    Array<int>  out(101, 0);
+    if (getenv("SIMT_PREEMPT")) SKIP("atomics let others run");
+    go(sign_in, 1, 100, out.p);
+    std::vector<int> got = out.get(), up = count_up(100);
+    got.erase(got.begin());
+    if (!order) CHECK(got == up);
+    else if (!strcmp(order, "rev")) CHECK(got == std::vector<int>(up.rbegin(), up.rend()));
+    else {
+        CHECK(got != up);
+        std::sort(got.begin(), got.end());
+        CHECK(got == up);
+    }
 }
 
 template <class T> static __global__ void shuffles(T* out, int width, int a)
@@ -703,6 +722,29 @@ TEST(events_order_streams)
     CHECK_EQ(cudaStreamSynchronize(b), cudaErrorInvalidResourceHandle);
 }
 
+static void launch_many(int which, bool* right)
+{
+    cudaStream_t stream;
+    int          host[64];
+    cudaSetDevice(which % 2);
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    Array<int> x(64, which);
+    for (int i = 0; i < 20; i++) go_on(stream, add_to_all, 1, 64, x.p, 1);
+    cudaStreamSynchronize(stream);
+    cudaMemcpy(host, x.p, sizeof host, cudaMemcpyDeviceToHost);
+    *right = std::all_of(host, host + 64, [=](int v) { return v == which + 20; });
+    cudaStreamDestroy(stream);
+}
+TEST(host_threads_launch_side_by_side)
+{
+    bool                     right[4] = {};
+    std::vector<std::thread> threads;
+    (void)test_stream();
+    for (int t = 0; t < 4; t++) threads.emplace_back(launch_many, t, &right[t]);
+    for (std::thread& t : threads) t.join();
+    CHECK(right[0] && right[1] && right[2] && right[3]);
+}
+
 // Work on two branches of one capture: y = 2x + 1 beside z = 5x, then y += z. x and the factors are the
 // device's.
 struct TwoBranches {
@@ -720,9 +762,9 @@ struct TwoBranches {
     {
         cudaStream_t s = test_stream();
         CHECK_EQ(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), cudaSuccess);
-        go_on(s, copy_kernel, 1, 64, y.p, (const int*)x.p);
         cudaEventRecord(fork, s);
         cudaStreamWaitEvent(branch, fork, 0);
+        go_on(s, copy_kernel, 1, 64, y.p, (const int*)x.p);
         cudaMemcpyAsync(z.p, x.p, 256, cudaMemcpyDeviceToDevice, branch);
         go_on(branch, scale, 1, 64, z.p, (const int*)factor.p + 1);
         cudaEventRecord(join, branch);
@@ -793,8 +835,7 @@ TEST(a_capture_refuses_what_cannot_be_recorded)
 
 // ---- requests
 
-// One warp reads a row, four bytes a lane; shifted lanes begin on a 128-byte line and wrap around within the
-// row.
+// One warp reads a row, four bytes a lane; shifted lanes begin on a 128-byte line and wrap around in the row.
 static __global__ void read_row(const char* row, int bytes, bool shifted, float* out)
 {
     int   columns = bytes / 4, shift = shifted ? (int)(128 - (uintptr_t)row % 128) % 128 / 4 : 0;
@@ -905,6 +946,7 @@ int main(int argc, char** argv)
     test_seed(1);
     RUN(every_thread_of_every_block_runs_once);
     RUN(barriers_order_shared_memory_and_count_votes);
+    RUN(threads_run_in_the_order_asked_for);
     RUN(shuffles_of_every_width);
     RUN(sub_warps_collect_on_their_own);
     RUN(votes_matches_and_reductions);
@@ -924,6 +966,7 @@ int main(int argc, char** argv)
     RUN(attributes_properties_and_occupancy);
     RUN(another_process_maps_the_memory);
     RUN(events_order_streams);
+    RUN(host_threads_launch_side_by_side);
     RUN(a_graph_is_replayed_with_what_the_device_holds);
     RUN(a_capture_refuses_what_cannot_be_recorded);
     RUN(requests_of_128_byte_lines_are_counted);
