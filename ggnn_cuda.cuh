@@ -3814,8 +3814,1016 @@ inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, cons
 }
 
 // =============================================================================
+// ==== [8c] SPARSE: edges: SDDMM, sums, softmax
+// =============================================================================
+
+namespace ggnni {
+
+enum { EDGE_TILE = 16 }; // targets whose edges a block goes over together
+
+// ggnn_exp2, each operation rounded by itself: the same bits.
+__device__ inline float exp2_rounded(float x)
+{
+    const float magic = 12582912.0f;
+    float       shifted = __fadd_rn(x, magic), r = __fsub_rn(x, __fsub_rn(shifted, magic));
+    float       p = __fadd_rn(__fmul_rn(0.00015353362f, r), 0.0013398875f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.00961843692f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.0555033237f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.240226477f);
+    p = __fadd_rn(__fmul_rn(p, r), 0.693147182f);
+    p = __fadd_rn(__fmul_rn(p, r), 1.0f);
+    p = __uint_as_float(__float_as_uint(p) + (__float_as_uint(shifted) << 23));
+    p = x < 128.0f ? p : INFINITY;
+    p = x >= -126.0f ? p : 0.0f;
+    return x == x ? p : x;
+}
+
+// Floats of one load: 4, 2 or 1, as all rows of the matrices whose grains are or-ed and a head's width allow.
+inline uint64_t grain(const void* start, int64_t ld) { return grain_of(start, ld, GGNN_F32); }
+inline int      floats_of(uint64_t grains, int32_t per_head)
+{
+    return chunk_elements(grains | static_cast<uint64_t>(per_head), 4);
+}
+
+constexpr float LOG2_E = 1.44269504f;
+
+__device__ inline int64_t edge_of(const ggnn_block& b, int64_t e) { return b.edge ? __ldg(b.edge + e) : e; }
+
+// The lanes of this thread's group of `size` neighbours, a power of two.
+__device__ inline unsigned group_mask(int size)
+{
+    return ALL_LANES >> (WARP - size) << (threadIdx.x % WARP & ~static_cast<unsigned>(size - 1));
+}
+
+// Adds the products of U chunks, 16 columns apart, to a lane's partial sums, in order: all are read first.
+template <int V, int U>
+__device__ inline void dot_chunks(chunk<float, V>& part, const float* x, const float* y)
+{
+    chunk<float, V> a[U];
+#pragma unroll
+    for (int k = 0; k < U; k++) a[k] = load_chunk<V>(x + 16 * k);
+#pragma unroll
+    for (int k = 0; k < U; k++) {
+        const chunk<float, V> b = load_chunk<V>(y + 16 * k);
+#pragma unroll
+        for (int c = 0; c < V; c++) part.at[c] = __fadd_rn(part.at[c], __fmul_rn(a[k].at[c], b.at[c]));
+    }
+}
+
+// x . y of a head's columns, by 16 / V neighbouring lanes: lane i has the sums of columns i V .. i V + V - 1,
+// 16 further on, and so on: in order, and folded 8, 4, 2, 1, so the C twin's bits. Every lane gets it.
+template <int V> __device__ inline float dot(const float* x, const float* y, int64_t width, unsigned mask)
+{
+    int32_t         j = static_cast<int32_t>(threadIdx.x) % (16 / V) * V;
+    chunk<float, V> part = {};
+#pragma unroll 1
+    for (; j + 16 < width; j += 32) dot_chunks<V, 2>(part, x + j, y + j);
+    if (j < width) dot_chunks<V, 1>(part, x + j, y + j);
+#pragma unroll
+    for (int half = 8 / V; half; half /= 2) {
+#pragma unroll
+        for (int c = 0; c < V; c++)
+            part.at[c] = __fadd_rn(part.at[c], __shfl_xor_sync(mask, part.at[c], half));
+    }
+#pragma unroll
+    for (int half = V / 2; half; half /= 2) {
+#pragma unroll
+        for (int c = 0; c < half; c++) part.at[c] = __fadd_rn(part.at[c], part.at[c + half]);
+    }
+    return part.at[0];
+}
+
+// body(e, v, k) for every edge e, its target v and every head k, by groups of GROUP threads. A block takes
+// EDGE_TILE targets at a time and deals their edges out one by one, so that a hub has a block, not a thread;
+// an edge's target is found by halving in the tile's offsets.
+template <int GROUP, class F> __device__ inline void for_edges(const ggnn_block& b, divider heads, F body)
+{
+    __shared__ int64_t begin[EDGE_TILE + 1];
+    const int64_t      n = size_of(b.num_dst), step = static_cast<int64_t>(gridDim.x) * EDGE_TILE;
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * EDGE_TILE; first < n; first += step) {
+        const int rows = static_cast<int>(min(n - first, static_cast<int64_t>(EDGE_TILE)));
+        __syncthreads(); // the tile before is done with
+        if (threadIdx.x <= static_cast<unsigned>(rows)) begin[threadIdx.x] = b.indptr[first + threadIdx.x];
+        __syncthreads();
+        const int64_t items = (begin[rows] - begin[0]) * heads.by;
+        for (int64_t item = threadIdx.x / GROUP; item < items; item += THREADS / GROUP) {
+            const int64_t nth = quotient(item, heads), e = begin[0] + nth;
+            int           low = 0, high = rows; // begin[low] <= e < begin[high]
+            while (high - low > 1) {
+                int middle = (low + high) / 2;
+                if (begin[middle] <= e)
+                    low = middle;
+                else
+                    high = middle;
+            }
+            body(e, first + low, static_cast<int32_t>(item - nth * heads.by));
+        }
+    }
+}
+
+struct sddmm_job {
+    ggnn_block   b;
+    float*       out;
+    const float *x, *y;
+    int64_t      ld_x, ld_y;
+    divider      heads;
+    int64_t      width; // of a head
+};
+
+// A group of lanes forms the dot of an edge and head.
+template <int V> static GGNNI_KERNEL(56, THREADS, 4) sddmm_dot(sddmm_job s)
+{
+    const unsigned mask = group_mask(16 / V);
+    for_edges<16 / V>(s.b, s.heads, [&](int64_t e, int64_t v, int32_t k) {
+        const float* x = s.x + __ldg(s.b.indices + e) * s.ld_x + k * s.width;
+        const float  d = dot<V>(x, s.y + v * s.ld_y + k * s.width, s.width, mask);
+        if (threadIdx.x % (16 / V) == 0) s.out[edge_of(s.b, e) * s.heads.by + k] = d;
+    });
+}
+
+// A thread an edge and head.
+static GGNNI_KERNEL(40, THREADS) sddmm_add(sddmm_job s)
+{
+    for_edges<1>(s.b, s.heads, [&](int64_t e, int64_t v, int32_t k) {
+        float x = __ldg(s.x + __ldg(s.b.indices + e) * s.ld_x + k), y = __ldg(s.y + v * s.ld_y + k);
+        s.out[edge_of(s.b, e) * s.heads.by + k] = __fadd_rn(x, y);
+    });
+}
+
+struct edges_job {
+    ggnn_block   b;
+    float*       out; // per edge, or (num_dst, heads)
+    const float *x, *y;
+    divider      heads;
+    int64_t      self; // 1: x has an entry more for each target, before its edges'; edge does not count
+};
+
+struct edge_list { // of one target and head; segments lane, lane + lanes, ... are this thread's
+    int64_t        begin, end;
+    const int32_t* edge;
+    int64_t        heads, head;
+    int            lane, lanes;
+
+    __device__ int64_t at(int64_t i) const { return (edge ? __ldg(edge + i) : i) * heads + head; }
+};
+
+__device__ inline edge_list list_of(const edges_job& s, int64_t item, int lane, int lanes)
+{
+    const int64_t v = quotient(item, s.heads), more = s.self;
+    const int64_t begin = s.b.indptr[v] + more * v, end = s.b.indptr[v + 1] + more * (v + 1);
+    edge_list     l = {begin, end, more ? nullptr : s.b.edge, s.heads.by, item - v * s.heads.by, lane, lanes};
+    return l;
+}
+
+// body(list, item) for every target and head. A list of one segment is one thread's, and lanes is 1. A longer
+// one is its warp's: all 32 lanes come, each for every 32nd segment, so that 8192 edges take as long as 256.
+template <class F> __device__ inline void for_lists(const edges_job& s, F body)
+{
+    const int64_t n = size_of(s.b.num_dst) * s.heads.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int     lane = threadIdx.x % WARP;
+    const int64_t warp = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x - lane;
+    for (int64_t first = warp; first < n; first += step) {
+        edge_list l = {};
+        if (first + lane < n) l = list_of(s, first + lane, 0, 1);
+        const bool shared = l.end - l.begin > SEGMENT;
+        if (first + lane < n && !shared) body(l, first + lane);
+        for (unsigned rest = __ballot_sync(ALL_LANES, shared); rest; rest &= rest - 1) {
+            const int64_t item = first + __ffs(static_cast<int>(rest)) - 1;
+            body(list_of(s, item, lane, WARP), item);
+        }
+    }
+}
+
+// use(load(i), i) for i in [begin, end), in order, IN_FLIGHT loads at a time while that many are left. (A
+// load whose use depends on a condition would be made only where it holds, one after another.)
+template <class L, class U> __device__ inline void in_order(int64_t begin, int64_t end, L load, U use)
+{
+#pragma unroll 1
+    for (; begin + IN_FLIGHT <= end; begin += IN_FLIGHT) {
+        decltype(load(begin)) x[IN_FLIGHT];
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) x[j] = load(begin + j);
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) use(x[j], begin + j);
+    }
+#pragma unroll 1
+    for (; begin < end; begin++) use(load(begin), begin);
+}
+
+// The same for the segments of a list that are this lane's.
+template <class L, class U> __device__ inline void own_entries(const edge_list& l, L load, U use)
+{
+#pragma unroll 1
+    for (int64_t begin = l.begin + l.lane * SEGMENT; begin < l.end; begin += l.lanes * SEGMENT)
+        in_order(begin, min(begin + SEGMENT, l.end), load, use);
+}
+
+// Sum of term(load(i), i) over a list: as many segments as there are lanes, then these added in order. All
+// lanes get it.
+template <class L, class T> __device__ inline float list_sum(const edge_list& l, L load, T term)
+{
+    float total = 0;
+#pragma unroll 1
+    for (int64_t first = l.begin; first < l.end; first += l.lanes * SEGMENT) {
+        const int64_t begin = first + l.lane * SEGMENT;
+        float         part = 0;
+        in_order(begin, min(begin + SEGMENT, l.end), load,
+                 [&](auto x, int64_t i) { part = __fadd_rn(part, term(x, i)); });
+        if (l.lanes == 1) return part;
+#pragma unroll 1
+        for (int j = 0; j < WARP; j++) // segments past the list's end are 0 and change nothing
+            total = __fadd_rn(total, __shfl_sync(ALL_LANES, part, j));
+    }
+    return total;
+}
+
+//
+static GGNNI_KERNEL(64, THREADS, 4) edge_sum(edges_job s)
+{
+    for_lists(s, [&](const edge_list& l, int64_t item) {
+        float sum = list_sum(
+            l, [&](int64_t i) { return __ldg(s.x + l.at(i)); }, [](float x, int64_t) { return x; });
+        if (l.lane == 0) s.out[item] = sum;
+    });
+}
+
+// Three passes over a list: its greatest, the powers and their sum, the division. Each entry is read and
+// written by one lane only, so out may be x.
+static GGNNI_KERNEL(64, THREADS, 4) edge_softmax(edges_job s)
+{
+    for_lists(s, [&](const edge_list& l, int64_t) {
+        float most = -INFINITY;
+        auto  load = [&](int64_t i) { return s.x[l.at(i)]; };
+        own_entries(l, load, [&](float x, int64_t) { most = x > most ? x : most; });
+        for (int half = l.lanes / 2; half; half /= 2) {
+            float other = __shfl_xor_sync(ALL_LANES, most, half);
+            most = other > most ? other : most;
+        }
+        float sum = list_sum(l, load, [&](float x, int64_t i) {
+            float power = exp2_rounded(__fmul_rn(__fsub_rn(x, most), LOG2_E));
+            s.out[l.at(i)] = power;
+            return power;
+        });
+        float inv = __frcp_rn(sum);
+        own_entries(
+            l, [&](int64_t i) { return s.out[l.at(i)]; },
+            [&](float power, int64_t i) { s.out[l.at(i)] = __fmul_rn(power, inv); });
+    });
+}
+
+// Two passes: the sum of x * y, and x * (y - sum). out may be y.
+static GGNNI_KERNEL(64, THREADS, 4) edge_softmax_back(edges_job s)
+{
+    for_lists(s, [&](const edge_list& l, int64_t) {
+        auto  load = [&](int64_t i) { return make_float2(s.x[l.at(i)], s.y[l.at(i)]); };
+        float sum = list_sum(l, load, [](float2 xy, int64_t) { return __fmul_rn(xy.x, xy.y); });
+        own_entries(l, load,
+                    [&](float2 xy, int64_t i) { s.out[l.at(i)] = __fmul_rn(xy.x, __fsub_rn(xy.y, sum)); });
+    });
+}
+
+inline cudaError_t launch_edge_lists(void (*kernel)(edges_job), const edges_job& s, cudaStream_t stream)
+{
+    int64_t tiles = tiles_of(s.b.num_dst.max * s.heads.by, THREADS);
+    if (s.heads.by < 1) return cudaErrorInvalidValue;
+    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+}
+
+static GGNNI_KERNEL(32, THREADS) exp2_array(float* x, ggnn_count count)
+{
+    const int64_t n = size_of(count), step = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < n; i += step)
+        x[i] = exp2_rounded(x[i]);
+}
+
+} // namespace ggnni
+
+// The bits of ggnn_sddmm: 4 lanes keep a dot's sixteen partial sums, 8 or 16 where rows or heads do not allow
+// loads of 16 bytes. One launch.
+inline cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
+                                   int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads,
+                                   int32_t width, cudaStream_t stream)
+{
+    using namespace ggnni;
+    if (heads < 1 || width % heads || (how == GGNN_ADD && width != heads)) return cudaErrorInvalidValue;
+    const int32_t per_head = width / heads;
+    const int     floats = floats_of(grain(inp_src, ld_src) | grain(inp_dst, ld_dst), per_head);
+    sddmm_job     s = {*b, out, inp_src, inp_dst, ld_src, ld_dst, divide_by(heads), per_head};
+    auto          kernel = floats == 4 ? sddmm_dot<4> : floats == 2 ? sddmm_dot<2> : sddmm_dot<1>;
+    if (how == GGNN_ADD) kernel = sddmm_add;
+    return launch(kernel, grid_of(tiles_of(b->num_dst.max, EDGE_TILE), THREADS), THREADS, stream, s);
+}
+
+// A thread for each list of at most 256 edges and head, a warp for a longer one: no atomics, one launch. The
+// bits of their twins (a NaN for a NaN).
+inline cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads,
+                                      cudaStream_t stream)
+{
+    ggnni::edges_job s = {*b, out, value, nullptr, ggnni::divide_by(heads), 0};
+    return ggnni::launch_edge_lists(ggnni::edge_sum, s, stream);
+}
+inline cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads,
+                                          cudaStream_t stream)
+{
+    ggnni::edges_job s = {*b, out, logit, nullptr, ggnni::divide_by(heads), 0};
+    return ggnni::launch_edge_lists(ggnni::edge_softmax, s, stream);
+}
+inline cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
+                                               const float* dout, int32_t heads, cudaStream_t stream)
+{
+    ggnni::edges_job s = {*b, dlogit, out, dout, ggnni::divide_by(heads), 0};
+    return ggnni::launch_edge_lists(ggnni::edge_softmax_back, s, stream);
+}
+
+// The bits of ggnn_exp2.
+inline cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t stream)
+{
+    using namespace ggnni;
+    return launch(exp2_array, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, x, n);
+}
+
+// =============================================================================
 // ==== [9] ATTENTION
 // =============================================================================
+// All give the bits of their twins (a NaN for a NaN): the same powers of 2, sums in the same order, in every
+// chunk of 256 entries its greatest logit first. That second look at a chunk's scores is what the bits cost
+// over an online softmax; they are in L1 then.
+//
+// Where ggnn.h takes a number of rows these take a ggnn_count. Dropout's seed and step are read from rng, on
+// the device, when a kernel runs; rng NULL: they are how->rng's.
+
+namespace ggnni {
+
+// ---- scores -------------------------------------------------------------------
+
+struct dots_job {
+    float*       out; // (n, heads)
+    const float *x, *y;
+    int64_t      ld_x, ld_y; // ld_y 0: one row y for all
+    ggnn_count   n;
+    divider      heads;
+    int64_t      width; // of a head
+};
+
+// out[r,k] = x[r, head k] . y[r, head k], by a group of lanes each.
+template <int V> static GGNNI_KERNEL(40, THREADS) row_dots(dots_job s)
+{
+    constexpr int  GROUP = 16 / V;
+    const int64_t  items = size_of(s.n) * s.heads.by;
+    const int64_t  step = static_cast<int64_t>(gridDim.x) * (THREADS / GROUP);
+    const unsigned mask = group_mask(GROUP);
+    int64_t        item = static_cast<int64_t>(blockIdx.x) * (THREADS / GROUP) + threadIdx.x / GROUP;
+    for (; item < items; item += step) {
+        const int64_t row = quotient(item, s.heads), column = (item - row * s.heads.by) * s.width;
+        const float   d = dot<V>(s.x + row * s.ld_x + column, s.y + row * s.ld_y + column, s.width, mask);
+        if (threadIdx.x % GROUP == 0) s.out[item] = d;
+    }
+}
+
+inline cudaError_t launch_dots(float* out, const float* x, int64_t ld_x, const float* y, int64_t ld_y,
+                               ggnn_count n, int32_t heads, int32_t per_head, cudaStream_t stream)
+{
+    const int     floats = floats_of(grain(x, ld_x) | grain(y, ld_y), per_head);
+    const int64_t tiles = tiles_of(n.max * heads, THREADS * floats / 16);
+    dots_job      s = {out, x, y, ld_x, ld_y, n, divide_by(heads), per_head};
+    auto          kernel = floats == 4 ? row_dots<4> : floats == 2 ? row_dots<2> : row_dots<1>;
+    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+}
+
+struct scores_back_job {
+    float *      dz, *partial; // partial (segments, width)
+    const float *del, *z, *att;
+    int64_t      ld_dz, ld_z;
+    ggnn_count   n;
+    int32_t      heads, width;     // of a row
+    divider      chunks, per_head; // of a row; of a head
+};
+
+// ROWS rows from u on, of one head: dz += del * att, sum += del * z.
+template <int V, int ROWS>
+__device__ inline void scores_back_rows(const scores_back_job& s, int64_t u, int64_t head, const float* z,
+                                        float* dz, const chunk<float, V>& att, chunk<float, V>& sum)
+{
+    chunk<float, V> z_row[ROWS], dz_row[ROWS];
+    float           del[ROWS];
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) {
+        del[j] = __ldg(s.del + (u + j) * s.heads + head);
+        z_row[j] = load_chunk<V>(z + (u + j) * s.ld_z);
+        dz_row[j] = *reinterpret_cast<const chunk<float, V>*>(dz + (u + j) * s.ld_dz);
+    }
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) {
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            sum.at[i] = __fadd_rn(sum.at[i], __fmul_rn(del[j], z_row[j].at[i]));
+            dz_row[j].at[i] = __fadd_rn(dz_row[j].at[i], __fmul_rn(del[j], att.at[i]));
+        }
+        store_chunk<false>(dz + (u + j) * s.ld_dz, dz_row[j]);
+    }
+}
+
+// A thread goes down the V columns of one chunk over 256 rows, which are a segment of datt's sum. No two
+// threads have a number in common.
+template <int V> static GGNNI_KERNEL(64, THREADS, 4) scores_back(scores_back_job s)
+{
+    const int64_t n = size_of(s.n), items = (n + SEGMENT - 1) / SEGMENT * s.chunks.by;
+    const int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < items; t += step) {
+        const int64_t         segment = quotient(t, s.chunks), c = t - segment * s.chunks.by;
+        const int64_t         head = quotient(c, s.per_head), end = min((segment + 1) * SEGMENT, n);
+        const chunk<float, V> att = load_chunk<V>(s.att + c * V);
+        chunk<float, V>       sum = {};
+        int64_t               u = segment * SEGMENT;
+#pragma unroll 1
+        for (; u + 2 <= end; u += 2) scores_back_rows<V, 2>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
+        if (u < end) scores_back_rows<V, 1>(s, u, head, s.z + c * V, s.dz + c * V, att, sum);
+        store_chunk<false>(s.partial + segment * s.width + c * V, sum);
+    }
+}
+
+// datt = the segments' sums, in order: a thread a column.
+static GGNNI_KERNEL(40, THREADS) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
+{
+    const int64_t segments = (size_of(n) + SEGMENT - 1) / SEGMENT;
+    const int32_t column = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x);
+    float         total = 0;
+    if (column >= width) return;
+    in_order(
+        0, segments, [&](int64_t i) { return __ldg(partial + i * width + column); },
+        [&](float part, int64_t) { total = __fadd_rn(total, part); });
+    datt[column] = total;
+}
+
+} // namespace ggnni
+
+// 4, 8 or 16 lanes for each row and head; one launch.
+inline cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, const float* att, ggnn_count n,
+                                    int32_t heads, int32_t width, cudaStream_t stream)
+{
+    if (heads < 1 || width % heads || ld_z < width) return cudaErrorInvalidValue;
+    return ggnni::launch_dots(el, z, ld_z, att, 0, n, heads, width / heads, stream);
+}
+
+// Two launches: a thread for each 256 rows and 1 to 4 columns, which leaves its sums in workspace (for
+// max_rows >= n.max); a thread a column, which adds these.
+inline size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width)
+{
+    return static_cast<size_t>(ggnni::tiles_of(max_rows, ggnni::SEGMENT)) * static_cast<size_t>(width) *
+           sizeof(float);
+}
+inline cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del,
+                                         const float* z, int64_t ld_z, const float* att, ggnn_count n,
+                                         int32_t heads, int32_t width, void* workspace, cudaStream_t stream)
+{
+    using namespace ggnni;
+    if (heads < 1 || width % heads || ld_z < width || ld_dz < width) return cudaErrorInvalidValue;
+    float*          partial = static_cast<float*>(workspace);
+    const uint64_t  grains = grain(dz, ld_dz) | grain(z, ld_z) | grain(att, 0) | grain(partial, 0);
+    const int       floats = floats_of(grains, width / heads);
+    scores_back_job s = {};
+    s.dz = dz, s.partial = partial, s.del = del, s.z = z, s.att = att;
+    s.ld_dz = ld_dz, s.ld_z = ld_z, s.n = n, s.heads = heads, s.width = width;
+    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
+    const int64_t tiles = tiles_of(tiles_of(n.max, SEGMENT) * s.chunks.by, THREADS);
+    auto          kernel = floats == 4 ? scores_back<4> : floats == 2 ? scores_back<2> : scores_back<1>;
+    cudaError_t   error = launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+    return first_error(error, launch(add_segments, tiles_of(width, THREADS), THREADS, stream, datt,
+                                     static_cast<const float*>(partial), n, width));
+}
+
+namespace ggnni {
+
+// ---- attention: what forward and backward share ---------------------------------
+
+struct attention_dropout {
+    const ggnn_rng*  rng;   // on the device, or NULL: given
+    ggnn_rng         given; //
+    const ggnn_node* id;
+    int32_t          layer, heads;
+    uint32_t         threshold; // 0: none
+    float            kept;      // factor of what dropout leaves
+};
+
+inline attention_dropout dropout_of(const ggnn_attention* how, const ggnn_rng* rng, int32_t heads)
+{
+    attention_dropout d = {rng, how->rng, how->id, how->layer, heads, 0, 0};
+    d.threshold = ggnn_dropout_threshold(how->dropout);
+    d.kept = ggnn_dropout_scale(d.threshold);
+    return d;
+}
+
+inline bool attention_wrong(const ggnn_attention* how, int32_t heads, int32_t width)
+{
+    return heads < 1 || width % heads || !(how->dropout >= 0.0f && how->dropout < 1.0f && how->slope >= 0.0f);
+}
+
+// Which of entries i & ~7 .. i | 7 of target v's list dropout takes, a bit each: all that is kept of the
+// words.
+__device__ inline unsigned dropped_entries(const attention_dropout& d, int32_t v, uint32_t i, int32_t head)
+{
+    const ggnn_rng   rng = d.rng ? *d.rng : d.given;
+    const int64_t    node = d.id ? static_cast<int64_t>(__ldg(d.id + v)) : v;
+    const uint32_t   block = i / 8 * static_cast<uint32_t>(d.heads) + static_cast<uint32_t>(head);
+    const ggnn_words words = random_words(rng, d.layer, node, block);
+    unsigned         dropped = 0;
+#pragma unroll
+    for (int j = 0; j < 8; j++) dropped |= (ggnn_dropout_field(words, j) < d.threshold ? 1u : 0u) << j;
+    return dropped;
+}
+__device__ inline float dropout_factor(const attention_dropout& d, unsigned dropped, uint32_t i)
+{
+    return dropped >> (i & 7) & 1 ? 0.0f : d.kept;
+}
+
+// body(item), by the whole block, for those of items() that is_long(item) picks. Blocks are dealt items one
+// by one, so that neighbours go to different blocks.
+template <class N, class P, class F> __device__ inline void for_long(N items, P is_long, F body)
+{
+    __shared__ int64_t found[THREADS];
+    __shared__ int32_t count;
+    for (int64_t first = blockIdx.x; first < items(); first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        const int64_t item = first + static_cast<int64_t>(threadIdx.x) * gridDim.x;
+        const bool    picked = item < items() && is_long(item);
+        if (threadIdx.x == 0) count = 0;
+        if (!__syncthreads_or(picked)) continue;
+        if (picked) found[atomicAdd(&count, 1)] = item;
+        __syncthreads();
+        for (int32_t i = 0; i < count; i++) body(found[i]);
+        __syncthreads();
+    }
+}
+
+// LeakyReLU(sum) * log2 e.
+__device__ inline float logit_of(float sum, float slope)
+{
+    return __fmul_rn(sum > 0 ? sum : __fmul_rn(slope, sum), LOG2_E);
+}
+
+// ggnni_log2 of ggnn.h, operation by operation: log2 of x >= 1.
+__device__ inline float log2_rounded(float x)
+{
+    if (!(x < INFINITY)) return x;
+    uint32_t bits = __float_as_uint(x), exponent = (bits - 0x3f3504f3u) >> 23;
+    float    m = __uint_as_float(bits - (exponent << 23));
+    float    z = __fdiv_rn(__fsub_rn(m, 1.0f), __fadd_rn(m, 1.0f)), zz = __fmul_rn(z, z);
+    float    series = __fadd_rn(__fmul_rn(zz, 0.320598898f), 0.412198583f);
+    series = __fadd_rn(__fmul_rn(zz, series), 0.577078016f);
+    series = __fadd_rn(__fmul_rn(zz, series), 0.961796694f);
+    series = __fadd_rn(__fmul_rn(zz, series), 2.885390082f);
+    return __fadd_rn(static_cast<float>(exponent), __fmul_rn(z, series));
+}
+
+// ---- forward --------------------------------------------------------------------
+
+enum { GAT_LANES = 16, GAT_SLOTS = THREADS / GAT_LANES }; // of a block that shares a long list
+
+struct gat_job {
+    float *           out, *lse;
+    ggnn_block        b;
+    const float *     z, *el, *er;
+    int64_t           ld_out, ld_z;
+    divider           chunks, per_head; // of a row; of a head
+    divider           groups;           // of GAT_LANES chunks, of a row
+    int32_t           heads;
+    float             slope;
+    attention_dropout drop;
+};
+
+// One target and head, as a thread sees it.
+struct gat_list {
+    const int32_t* id; // of entry i: id[i - 1]; of entry 0: v
+    const float*   el; // of this head
+    int32_t        v, head, heads;
+    uint32_t       entries; // 1 more than a block may have edges
+    float          er, slope;
+
+    __device__ int32_t source(uint32_t i) const { return i > 0 ? __ldg(id + (i - 1)) : v; }
+    __device__ float   score(int32_t u) const { return __ldg(el + static_cast<int64_t>(u) * heads); }
+    __device__ float   logit(float score) const { return logit_of(__fadd_rn(score, er), slope); }
+};
+
+__device__ inline gat_list gat_list_of(const gat_job& s, int32_t v, int32_t head)
+{
+    const int64_t begin = s.b.indptr[v];
+    gat_list      l = {s.b.indices + begin, s.el + head, v, head, s.heads, 0, 0, s.slope};
+    l.entries = static_cast<uint32_t>(s.b.indptr[v + 1] - begin + 1);
+    l.er = __ldg(s.er + static_cast<int64_t>(v) * s.heads + head);
+    return l;
+}
+
+// The greatest of `most` and the logits of entries [first, end).
+__device__ inline float greatest_logit(const gat_list& l, uint32_t first, uint32_t end, float most)
+{
+#pragma unroll 1
+    for (uint32_t i = first; i < end; i += IN_FLIGHT) {
+        int32_t u[IN_FLIGHT];
+        float   score[IN_FLIGHT];
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) u[j] = l.source(min(i + j, end - 1));
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) {
+            const float x = l.logit(score[j]);
+            most = x > most ? x : most;
+        }
+    }
+    return most;
+}
+
+// Adds the powers 2^(logit - most) of entries [first, end) up, and their rows, z being this thread's columns.
+template <int V, bool DROP>
+__device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, const gat_list& l, const float* z,
+                                   uint32_t first, uint32_t end, float most)
+{
+    unsigned dropped = 0;
+    float    sum = 0;
+#pragma unroll 1
+    for (uint32_t i = first; i < end; i += IN_FLIGHT) {
+        int32_t         u[IN_FLIGHT];
+        float           score[IN_FLIGHT];
+        chunk<float, V> row[IN_FLIGHT];
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) u[j] = l.source(min(i + j, end - 1));
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) row[j] = load_chunk<V>(z + u[j] * s.ld_z);
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
+        if (DROP && i % 8 == 0) dropped = dropped_entries(s.drop, l.v, i, l.head);
+#pragma unroll
+        for (int j = 0; j < IN_FLIGHT; j++) {
+            const bool in = i + j < end; // chosen, not branched on: a branch would take its load along
+            float      power = exp2_rounded(__fsub_rn(l.logit(score[j]), most));
+            sum = in ? __fadd_rn(sum, power) : sum;
+            if (DROP) power = __fmul_rn(power, dropout_factor(s.drop, dropped, i + j));
+#pragma unroll
+            for (int c = 0; c < V; c++)
+                rows.at[c] = in ? __fadd_rn(rows.at[c], __fmul_rn(power, row[j].at[c])) : rows.at[c];
+        }
+    }
+    return sum;
+}
+
+// out and lse of a thread's columns.
+template <int V>
+__device__ inline void gat_write(const gat_job& s, const gat_list& l, int32_t c, chunk<float, V> rows,
+                                 float sum, float most)
+{
+    const float inv = __frcp_rn(sum);
+#pragma unroll
+    for (int i = 0; i < V; i++) rows.at[i] = __fmul_rn(rows.at[i], inv);
+    store_chunk<false>(s.out + l.v * s.ld_out + c * V, rows);
+    if (c == l.head * s.per_head.by)
+        s.lse[static_cast<int64_t>(l.v) * s.heads + l.head] = __fadd_rn(most, log2_rounded(sum));
+}
+
+// What the threads of a block have of a long list: each of its segment; the last GAT_LANES of all before.
+template <int V> struct gat_memory {
+    float most[THREADS + GAT_LANES], sum[THREADS + GAT_LANES], rows[V][THREADS + GAT_LANES];
+};
+
+// Takes the segments of a round up into what comes before them, in order: out = keep * out + part.
+template <int V>
+__device__ inline void gat_join(gat_memory<V>& m, const gat_list& l, uint32_t round, int32_t lane)
+{
+    chunk<float, V> rows = {};
+    const int32_t   own = THREADS + lane;
+    float           most = round ? m.most[own] : -INFINITY, sum = round ? m.sum[own] : 0;
+#pragma unroll
+    for (int i = 0; i < V; i++) rows.at[i] = round ? m.rows[i][own] : 0;
+#pragma unroll 1
+    for (int32_t slot = 0; slot < GAT_SLOTS && round + slot * SEGMENT < l.entries; slot++) {
+        const int32_t at = slot * GAT_LANES + lane;
+        const float   before = most;
+        most = m.most[at] > most ? m.most[at] : most;
+        const float keep = round + slot ? exp2_rounded(__fsub_rn(before, most)) : 1.0f;
+        sum = __fadd_rn(__fmul_rn(sum, keep), m.sum[at]);
+#pragma unroll
+        for (int i = 0; i < V; i++) rows.at[i] = __fadd_rn(__fmul_rn(rows.at[i], keep), m.rows[i][at]);
+    }
+    m.most[own] = most, m.sum[own] = sum;
+#pragma unroll
+    for (int i = 0; i < V; i++) m.rows[i][own] = rows.at[i];
+}
+
+// GAT_LANES chunks of a long list. Thread = (slot, lane): a segment, a chunk. Between barriers: every
+// segment's greatest logit; its sums, under the greatest of all segments up to it; slot 0 joins them.
+template <int V, bool DROP> __device__ inline void gat_long(const gat_job& s, gat_memory<V>& m, int64_t item)
+{
+    const int32_t  thread = static_cast<int32_t>(threadIdx.x);
+    const int32_t  slot = thread / GAT_LANES, lane = thread % GAT_LANES;
+    const int32_t  v = static_cast<int32_t>(quotient(item, s.groups));
+    const int64_t  wanted = (item - v * s.groups.by) * GAT_LANES + lane;
+    const int32_t  c = static_cast<int32_t>(min(wanted, s.chunks.by - 1)); // spare lanes do the last's work
+    const gat_list l = gat_list_of(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
+#pragma unroll 1
+    for (uint32_t round = 0; round < l.entries; round += GAT_SLOTS * SEGMENT) {
+        const uint32_t  first = min(round + slot * SEGMENT, l.entries), end = min(first + SEGMENT, l.entries);
+        float           most = round ? m.most[THREADS + lane] : -INFINITY;
+        chunk<float, V> rows = {};
+        m.most[thread] = greatest_logit(l, first, end, -INFINITY);
+        __syncthreads();
+        for (int32_t at = lane; at <= thread; at += GAT_LANES) most = m.most[at] > most ? m.most[at] : most;
+        m.sum[thread] = sum_powers<V, DROP>(rows, s, l, s.z + c * V, first, end, most);
+#pragma unroll
+        for (int i = 0; i < V; i++) m.rows[i][thread] = rows.at[i];
+        __syncthreads();
+        if (slot == 0) gat_join(m, l, round, lane);
+        __syncthreads();
+    }
+    if (slot || wanted >= s.chunks.by) return;
+    chunk<float, V> rows;
+#pragma unroll
+    for (int i = 0; i < V; i++) rows.at[i] = m.rows[i][THREADS + lane];
+    gat_write(s, l, c, rows, m.sum[THREADS + lane], m.most[THREADS + lane]);
+}
+
+// A thread owns V columns of one target and does for them all that attention does, as if it were alone. The
+// threads of a head compute the same logits and powers: arithmetic that a loop over rows in memory has to
+// spare, where sharing it would cost shuffles or barriers. Then come the lists of more than one segment, a
+// block each.
+//
+template <int V, bool DROP> static GGNNI_KERNEL(64, THREADS, 4) gat(gat_job s)
+{
+    __shared__ gat_memory<V> memory;
+    const int64_t n = size_of(s.b.num_dst) * s.chunks.by, step = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n; t += step) {
+        const int32_t   v = static_cast<int32_t>(quotient(t, s.chunks));
+        const int32_t   c = static_cast<int32_t>(t - v * s.chunks.by);
+        const gat_list  l = gat_list_of(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
+        chunk<float, V> rows = {};
+        if (l.entries > SEGMENT) continue;
+        const float most = greatest_logit(l, 0, l.entries, -INFINITY);
+        const float sum = sum_powers<V, DROP>(rows, s, l, s.z + c * V, 0, l.entries, most);
+        gat_write(s, l, c, rows, sum, most);
+    }
+    for_long([&] { return size_of(s.b.num_dst) * s.groups.by; },
+             [&](int64_t item) {
+                 const int64_t v = quotient(item, s.groups);
+                 return s.b.indptr[v + 1] - s.b.indptr[v] + 1 > SEGMENT;
+             },
+             [&](int64_t item) { gat_long<V, DROP>(s, memory, item); });
+}
+
+template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t stream)
+{
+    auto    kernel = s.drop.threshold ? gat<V, true> : gat<V, false>;
+    int64_t tiles = tiles_of(s.b.num_dst.max * s.chunks.by, THREADS);
+    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+}
+
+} // namespace ggnni
+
+// A thread for each target and 4, 2 or 1 columns, as alignment and a head's width allow; a block for 16 of
+// these and a target of 256 edges or more, a thread a segment of 256. One launch.
+inline cudaError_t ggnn_cuda_gat(float* out, int64_t ld_out, float* lse, const ggnn_block* b, const float* z,
+                                 int64_t ld_z, const float* el, const float* er, int32_t heads, int32_t width,
+                                 const ggnn_attention* how, const ggnn_rng* rng, cudaStream_t stream)
+{
+    using namespace ggnni;
+    if (attention_wrong(how, heads, width) || ld_out < width || ld_z < width || !b->indices)
+        return cudaErrorInvalidValue;
+    const int floats = floats_of(grain(out, ld_out) | grain(z, ld_z), width / heads);
+    gat_job   s = {};
+    s.out = out, s.ld_out = ld_out, s.lse = lse, s.b = *b;
+    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.heads = heads;
+    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
+    s.groups = divide_by(tiles_of(width / floats, GAT_LANES));
+    s.slope = how->slope, s.drop = dropout_of(how, rng, heads);
+    return floats == 4   ? launch_gat<4>(s, stream)
+           : floats == 2 ? launch_gat<2>(s, stream)
+                         : launch_gat<1>(s, stream);
+}
+
+namespace ggnni {
+
+// ---- backward -------------------------------------------------------------------
+
+struct gat_back_job {
+    float *           dz, *del, *dlogit;
+    ggnn_block        t, b; // of b: num_dst and indptr
+    const float *     z, *el, *er, *lse, *dout, *delta;
+    int64_t           ld_dz, ld_z, ld_dout;
+    divider           heads, parts;    // parts of a head's columns, a group each
+    int32_t           width;           // of a head
+    int32_t           group, together; // log2 of its lanes; entries that it takes at once
+    float             slope;
+    attention_dropout drop;
+};
+
+struct gat_gradient {
+    float coef; // alpha q
+    float d;    // of the sum el[u] + er[v]
+};
+
+// Of source u in the list of target v, as its entry `entry`, given dout . z.
+template <bool DROP>
+__device__ inline gat_gradient gradient_of(const gat_back_job& s, int32_t u, int32_t v, uint32_t entry,
+                                           int32_t head, float dot)
+{
+    const int64_t at = v * s.heads.by + head;
+    const float   el = __ldg(s.el + u * s.heads.by + head);
+    const float   logit = logit_of(__fadd_rn(__ldg(s.er + at), el), s.slope);
+    const float   alpha = exp2_rounded(__fsub_rn(logit, __ldg(s.lse + at)));
+    float         coef = alpha;
+    if (DROP) {
+        const float q = dropout_factor(s.drop, dropped_entries(s.drop, v, entry, head), entry);
+        dot = __fmul_rn(q, dot);
+        coef = __fmul_rn(alpha, q);
+    }
+    float d = __fmul_rn(alpha, __fsub_rn(dot, __ldg(s.delta + at)));
+    if (!(logit > 0)) d = __fmul_rn(d, s.slope);
+    gat_gradient g = {coef, d};
+    return g;
+}
+
+// One source, head and part of at most 32 chunks of the head's columns: a group's work.
+struct gat_back_list {
+    int32_t  u, head, column, begin; // column: this lane's, of the head; begin: entry 0, among edges
+    uint32_t self, entries;          // self: 1 where entry 0 is u itself
+};
+
+template <int V> __device__ inline gat_back_list gat_back_list_of(const gat_back_job& s, int64_t item)
+{
+    const int64_t which = quotient(item, s.parts);
+    const int32_t lane = static_cast<int32_t>(threadIdx.x) & ((1 << s.group) - 1);
+    gat_back_list l;
+    l.u = static_cast<int32_t>(quotient(which, s.heads));
+    l.head = static_cast<int32_t>(which - l.u * s.heads.by);
+    l.column = (static_cast<int32_t>(item - which * s.parts.by) * WARP + lane) * V;
+    l.self = l.u < size_of(s.b.num_dst);
+    l.begin = static_cast<int32_t>(s.t.indptr[l.u] - l.self);
+    l.entries = static_cast<uint32_t>(s.t.indptr[l.u + 1] - l.begin);
+    return l;
+}
+
+// What entries [i, end) of a list add to this lane's columns of dz, and to del, which is returned. The group
+// takes several at a time: first every 16 / V lanes form the dot of one, and its gradient; then these go
+// round by shuffle, entry after entry, and each lane adds its chunk of dout, which is in L1 now. The parts of
+// a head form the same dots; the first writes the gradients.
+template <int V, bool DROP>
+__device__ inline float gat_back_segment(chunk<float, V>& sum, const gat_back_job& s, const gat_back_list& l,
+                                         uint32_t i, uint32_t end)
+{
+    constexpr int  DOT = 16 / V; // lanes of a dot
+    const int      thread = static_cast<int>(threadIdx.x), nth = (thread & ((1 << s.group) - 1)) / DOT;
+    const unsigned mask = group_mask(1 << s.group);
+    const int32_t  first_column = l.head * s.width;
+    float          del = 0;
+#pragma unroll 1
+    for (; i < end; i += s.together) {
+        const uint32_t mine = min(i + nth, end - 1);
+        const int32_t  v = mine < l.self ? l.u : __ldg(s.t.indices + l.begin + mine);
+        const float    d =
+            dot<V>(s.z + l.u * s.ld_z + first_column, s.dout + v * s.ld_dout + first_column, s.width, mask);
+        const uint32_t entry = // of v's list
+            mine < l.self ? 0 : static_cast<uint32_t>(edge_of(s.t, l.begin + mine) + 1 - s.b.indptr[v]);
+        const gat_gradient g = gradient_of<DROP>(s, l.u, v, entry, l.head, d);
+        if (l.column < WARP * V && thread % DOT == 0 && i + nth < end)
+            s.dlogit[(s.b.indptr[v] + v + entry) * s.heads.by + l.head] = g.d;
+        const int count = static_cast<int>(min(end - i, static_cast<uint32_t>(s.together)));
+#pragma unroll 1
+        for (int j = 0; j < count; j++) {
+            const float   coef = __shfl_sync(mask, g.coef, j * DOT, 1 << s.group);
+            const float   dj = __shfl_sync(mask, g.d, j * DOT, 1 << s.group);
+            const int32_t vj = __shfl_sync(mask, v, j * DOT, 1 << s.group);
+            del = __fadd_rn(del, dj);
+            if (l.column >= s.width) continue;
+            const chunk<float, V> row = load_chunk<V>(s.dout + vj * s.ld_dout + first_column + l.column);
+#pragma unroll
+            for (int c = 0; c < V; c++) sum.at[c] = __fadd_rn(sum.at[c], __fmul_rn(coef, row.at[c]));
+        }
+    }
+    return del;
+}
+
+template <int V>
+__device__ inline void gat_back_write(const gat_back_job& s, const gat_back_list& l,
+                                      const chunk<float, V>& dz, float del)
+{
+    if (l.column < s.width) store_chunk<false>(s.dz + l.u * s.ld_dz + l.head * s.width + l.column, dz);
+    if (l.column == 0) s.del[l.u * s.heads.by + l.head] = del;
+}
+
+// What the threads of a block have of a long list: each of its group's segment; the last WARP of all before.
+template <int V> struct gat_back_memory {
+    float dz[V][THREADS + WARP], del[THREADS + WARP];
+};
+
+// Group 0 adds up the sums of a round's segments, in order; those past the end are 0 and change nothing.
+template <int V>
+__device__ inline void gat_back_join(gat_back_memory<V>& m, const gat_back_job& s, uint32_t round,
+                                     int32_t lane)
+{
+    const int32_t   own = THREADS + lane;
+    chunk<float, V> dz;
+    float           del = round ? m.del[own] : 0;
+#pragma unroll
+    for (int c = 0; c < V; c++) dz.at[c] = round ? m.dz[c][own] : 0;
+#pragma unroll 1
+    for (int32_t at = lane; at < THREADS; at += 1 << s.group) {
+        del = __fadd_rn(del, m.del[at]);
+#pragma unroll
+        for (int c = 0; c < V; c++) dz.at[c] = __fadd_rn(dz.at[c], m.dz[c][at]);
+    }
+    m.del[own] = del;
+#pragma unroll
+    for (int c = 0; c < V; c++) m.dz[c][own] = dz.at[c];
+}
+
+// A long list, by the whole block: group g has segments g, g + groups, ...
+template <int V, bool DROP>
+__device__ inline void gat_back_long(const gat_back_job& s, gat_back_memory<V>& m, int64_t item)
+{
+    const int32_t       thread = static_cast<int32_t>(threadIdx.x), slot = thread >> s.group;
+    const gat_back_list l = gat_back_list_of<V>(s, item);
+#pragma unroll 1
+    for (uint32_t round = 0; round < l.entries; round += (THREADS >> s.group) * SEGMENT) {
+        const uint32_t  first = min(round + slot * SEGMENT, l.entries);
+        chunk<float, V> dz = {};
+        m.del[thread] = gat_back_segment<V, DROP>(dz, s, l, first, min(first + SEGMENT, l.entries));
+#pragma unroll
+        for (int c = 0; c < V; c++) m.dz[c][thread] = dz.at[c];
+        __syncthreads();
+        if (slot == 0) gat_back_join(m, s, round, thread);
+        __syncthreads();
+    }
+    if (slot) return;
+    chunk<float, V> dz;
+#pragma unroll
+    for (int c = 0; c < V; c++) dz.at[c] = m.dz[c][THREADS + thread];
+    gat_back_write(s, l, dz, m.del[THREADS + thread]);
+}
+
+// A group of lanes for each source, head and part, a lane a chunk; then the lists of more than one segment, a
+// block each. del is written by the first part's group.
+template <int V, bool DROP> static GGNNI_KERNEL(64, THREADS, 4) gat_back(gat_back_job s)
+{
+    __shared__ gat_back_memory<V> memory;
+    const auto items = [&] { return size_of(s.t.num_dst) * s.heads.by * s.parts.by; };
+    for (int64_t tile = blockIdx.x;; tile += gridDim.x) {
+        const int64_t item = tile * (THREADS >> s.group) + (threadIdx.x >> s.group);
+        if (item >= items()) break;
+        const gat_back_list l = gat_back_list_of<V>(s, item);
+        chunk<float, V>     dz = {};
+        if (l.entries > SEGMENT) continue;
+        const float del = gat_back_segment<V, DROP>(dz, s, l, 0, l.entries);
+        gat_back_write(s, l, dz, del);
+    }
+    for_long(
+        items, [&](int64_t item) { return gat_back_list_of<V>(s, item).entries > SEGMENT; },
+        [&](int64_t item) { gat_back_long<V, DROP>(s, memory, item); });
+}
+
+template <int V> inline cudaError_t launch_gat_back(const gat_back_job& s, cudaStream_t stream)
+{
+    auto    kernel = s.drop.threshold ? gat_back<V, true> : gat_back<V, false>;
+    int64_t tiles = tiles_of(s.t.num_dst.max * s.heads.by * s.parts.by, THREADS >> s.group);
+    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
+}
+
+} // namespace ggnni
+
+// As ggnn_gat_back_workspace_bytes; num_dst and num_edges are the block's max.
+inline size_t ggnn_cuda_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads)
+{
+    return static_cast<size_t>(2 * num_dst + num_edges) * static_cast<size_t>(heads) * sizeof(float);
+}
+
+// Three launches, no atomics: delta = dout . out; over the transpose dz, del and every entry's gradient; der,
+// the sums of these. A source's list is gone through by the lanes of its group alone, however long.
+inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t,
+                                      const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
+                                      const float* er, const float* out, int64_t ld_out, const float* lse,
+                                      const float* dout, int64_t ld_dout, int32_t heads, int32_t width,
+                                      const ggnn_attention* how, const ggnn_rng* rng, void* workspace,
+                                      cudaStream_t stream)
+{
+    using namespace ggnni;
+    if (attention_wrong(how, heads, width) || ld_dz < width || ld_z < width || ld_out < width ||
+        ld_dout < width)
+        return cudaErrorInvalidValue;
+    const int32_t per_head = width / heads;
+    float *       delta = static_cast<float*>(workspace), *dlogit = delta + b->num_dst.max * heads;
+    const int     floats = floats_of(grain(dz, ld_dz) | grain(z, ld_z) | grain(dout, ld_dout), per_head);
+    int           group = floats == 4 ? 2 : floats == 2 ? 3 : 4; // a dot's lanes at least
+    while (1 << group < WARP && floats << group < per_head) group++;
+    gat_back_job s = {};
+    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.dlogit = dlogit, s.t = *t, s.b = *b;
+    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.lse = lse, s.delta = delta;
+    s.dout = dout, s.ld_dout = ld_dout;
+    s.heads = divide_by(heads), s.parts = divide_by(tiles_of(per_head, floats << group)), s.width = per_head;
+    s.group = group, s.together = (1 << group) * floats / 16;
+    s.slope = how->slope, s.drop = dropout_of(how, rng, heads);
+    edges_job   sums = {*b, der, dlogit, nullptr, divide_by(heads), 1};
+    cudaError_t error = launch_dots(delta, out, ld_out, dout, ld_dout, b->num_dst, heads, per_head, stream);
+    cudaError_t middle = floats == 4   ? launch_gat_back<4>(s, stream)
+                         : floats == 2 ? launch_gat_back<2>(s, stream)
+                                       : launch_gat_back<1>(s, stream);
+    error = first_error(error, middle);
+    return first_error(error, launch_edge_lists(edge_sum, sums, stream));
+}
 
 #endif // GGNN_CUDA_CUH
 

@@ -1,0 +1,409 @@
+// Scores and fused graph attention on the device: the bits of their twins in C, forward and backward.
+#include "ggnn_cuda.cuh"
+#include "tests/cuda_floats.h"
+#include "tests/random_block.h"
+#include "tests/random_graph.h"
+
+static const int32_t HEADS[] = {1, 2, 3, 4, 8, 16, 17}, PER_HEAD[] = {1, 2, 3, 8, 16, 32, 64, 100};
+
+// ---- scores -------------------------------------------------------------------
+
+// rows of them, read as *n of a count that allows `extra` more.
+static bool scores_same(int64_t rows, int32_t heads, int32_t width, alignment a, int64_t extra)
+{
+    float_rows   z(rows, width, a.pad, a.shift), att(1, width, 0, a.shift), el(rows, heads);
+    device_count n(rows, rows + extra);
+    ggnn_scores(el.host(), z.host(), z.ld, att.host(), rows, heads, width);
+    CHECK_CUDA(ggnn_cuda_scores(el.device(), z.device(), z.ld, att.device(), n.get(), heads, width, nullptr));
+    return el.same() && z.same();
+}
+
+static bool scores_back_same(int64_t rows, int32_t heads, int32_t width, alignment a, int64_t extra)
+{
+    float_rows   z(rows, width, a.pad, a.shift), dz(rows, width, 0, a.shift), att(1, width), datt(1, width);
+    float_rows   del(rows, heads);
+    device_count n(rows, rows + extra);
+    device_array<char> workspace(
+        static_cast<int64_t>(ggnn_cuda_scores_back_workspace_bytes(rows + extra, width)));
+    ggnn_scores_back(dz.host(), dz.ld, datt.host(), del.host(), z.host(), z.ld, att.host(), rows, heads,
+                     width);
+    CHECK_CUDA(ggnn_cuda_scores_back(dz.device(), dz.ld, datt.device(), del.device(), z.device(), z.ld,
+                                     att.device(), n.get(), heads, width, workspace.at(), nullptr));
+    return dz.same() && datt.same() && z.same() && del.same();
+}
+
+TEST(scores_have_the_same_bits)
+{
+    int turn = 0;
+    for (int32_t heads : HEADS)
+        for (int32_t per_head : PER_HEAD)
+            for (int i = 0; i < 2; i++, turn++) {
+                const alignment a = alignments[turn % 4];
+                if (!CHECK(scores_same(9, heads, heads * per_head, a, turn % 3)) ||
+                    !CHECK(scores_back_same(9, heads, heads * per_head, a, turn % 3)))
+                    printf("  heads %d of %d, alignment %d\n", heads, per_head, turn % 4);
+            }
+}
+
+TEST(scores_take_any_number_of_rows) // segments of 256, and more threads' work than the grid has
+{
+    for (int64_t rows : {0, 1, 255, 256, 257, 511, 513, 1200}) {
+        CHECK(scores_same(rows, 3, 24, alignments[rows % 4], rows % 2 * 300));
+        CHECK(scores_back_same(rows, 3, 24, alignments[rows % 4], rows % 2 * 300));
+    }
+    CHECK(scores_same(5000, 2, 2, alignments[0], 0));
+    CHECK(scores_back_same(2600, 8, 800, alignments[0], 0));
+}
+
+// ---- fused attention ------------------------------------------------------------
+
+struct setting {
+    int32_t   heads, per_head;
+    alignment a;
+    float     dropout, slope, spread; // spread of the scores
+    bool      ids, rng;               // global ids given; seed and step on the device
+    int64_t   extra;
+};
+
+// Everything a layer has, on both sides.
+struct layer {
+    layer(const ggnn_block* block, const ggnn_block* transpose, const ggnn_node* ids, const setting& s)
+        : b(block), t(transpose), heads(s.heads), width(s.heads * s.per_head), sent(*block, s.extra),
+          sent_t(*transpose, s.extra), z(*b->num_src.n, width, s.a.pad, s.a.shift),
+          out(*b->num_dst.n, width, s.a.pad, s.a.shift), dout(*b->num_dst.n, width, 0, s.a.shift),
+          dz(*b->num_src.n, width, s.a.pad, s.a.shift), el(*b->num_src.n, heads), er(*b->num_dst.n, heads),
+          lse(*b->num_dst.n, heads), del(*b->num_src.n, heads), der(*b->num_dst.n, heads),
+          id(s.ids ? device_array<ggnn_node>(ids, *b->num_src.n) : device_array<ggnn_node>()), rng(1),
+          use_rng(s.rng)
+    {
+        for (int64_t i = 0; i < *b->num_src.n * heads; i++) el.host()[i] *= s.spread;
+        el.upload();
+        how.slope = s.slope;
+        how.dropout = s.dropout;
+        how.layer = 2;
+        how.rng = {5, 17, GGNN_PURPOSE_ATTENTION_DROPOUT};
+        how.id = s.ids ? ids : nullptr;
+        rng.upload(&how.rng);
+    }
+    ggnn_attention on_device() const
+    {
+        ggnn_attention d = how;
+        d.id = how.id ? id.at() : nullptr;
+        if (use_rng) d.rng.seed = 99, d.rng.step = 98; // not what is used
+        return d;
+    }
+    cudaError_t forward(cudaStream_t stream = nullptr) const
+    {
+        ggnn_attention d = on_device();
+        return ggnn_cuda_gat(out.device(), out.ld, lse.device(), sent.get(), z.device(), z.ld, el.device(),
+                             er.device(), heads, width, &d, use_rng ? rng.at() : nullptr, stream);
+    }
+    cudaError_t backward(void* workspace, cudaStream_t stream = nullptr) const
+    {
+        ggnn_attention d = on_device();
+        return ggnn_cuda_gat_back(dz.device(), dz.ld, del.device(), der.device(), sent_t.get(), sent.get(),
+                                  z.device(), z.ld, el.device(), er.device(), out.device(), out.ld,
+                                  lse.device(), dout.device(), dout.ld, heads, width, &d,
+                                  use_rng ? rng.at() : nullptr, workspace, stream);
+    }
+    void forward_twin()
+    {
+        ggnn_gat(out.host(), out.ld, lse.host(), b, z.host(), z.ld, el.host(), er.host(), heads, width, &how);
+    }
+    void backward_twin()
+    {
+        std::vector<float> workspace(ggnn_gat_back_workspace_bytes(*b->num_dst.n, *b->num_edges.n, heads) /
+                                     sizeof(float));
+        ggnn_gat_back(dz.host(), dz.ld, del.host(), der.host(), t, b, z.host(), z.ld, el.host(), er.host(),
+                      out.host(), out.ld, lse.host(), dout.host(), dout.ld, heads, width, &how,
+                      workspace.data());
+    }
+    device_array<char> workspace() const // bytes of a NaN, so that what is not written would show
+    {
+        device_array<char> w(static_cast<int64_t>(
+            ggnn_cuda_gat_back_workspace_bytes(sent.get()->num_dst.max, sent.get()->num_edges.max, heads)));
+        w.fill(0xff);
+        return w;
+    }
+    bool inputs_same() const { return z.same() && el.same() && er.same() && dout.same(); }
+
+    const ggnn_block *      b, *t;
+    int32_t                 heads, width;
+    device_block            sent, sent_t;
+    float_rows              z, out, dout, dz, el, er, lse, del, der;
+    device_array<ggnn_node> id;
+    device_array<ggnn_rng>  rng;
+    bool                    use_rng;
+    ggnn_attention          how = {};
+};
+
+static bool layer_same(layer& l)
+{
+    device_array<char> workspace = l.workspace();
+    l.forward_twin();
+    l.backward_twin();
+    CHECK_CUDA(l.forward());
+    CHECK_CUDA(l.backward(workspace.at()));
+    return CHECK(l.out.same()) & CHECK(l.lse.same()) & CHECK(l.dz.same()) & CHECK(l.del.same()) &
+           CHECK(l.der.same()) & CHECK(l.inputs_same());
+}
+
+static void check_layer(const ggnn_block* b, const ggnn_block* t, const ggnn_node* ids, const setting& s)
+{
+    layer l(b, t, ids, s);
+    if (!layer_same(l))
+        printf("  heads %d of %d, pad %d, dropout %g\n", s.heads, s.per_head, (int)s.a.pad, s.dropout);
+}
+
+static random_block* block_of(const std::vector<int64_t>& degree, int64_t sources)
+{
+    return random_block_new(static_cast<int64_t>(degree.size()), sources, degree.data());
+}
+
+TEST(attention_has_the_same_bits)
+{
+    random_block* r = block_of({0, 1, 2, 5, 7, 8, 3, 0, 17, 4, 1, 0}, 20);
+    int           turn = 0;
+    for (int32_t heads : HEADS)
+        for (int32_t per_head : PER_HEAD)
+            for (int i = 0; i < 2; i++, turn++) {
+                setting s = {heads,
+                             per_head,
+                             alignments[turn % 4],
+                             turn % 3 ? 0.0f : 0.4f,
+                             turn % 5 ? 0.2f : 0.0f,
+                             4,
+                             turn % 2 == 0,
+                             turn % 7 < 3,
+                             turn % 3};
+                check_layer(&r->b, &r->t, r->id, s);
+            }
+    random_block_free(r);
+}
+
+TEST(dropout_is_keyed_by_entry_and_head)
+{
+    random_block* r = block_of({0, 1, 6, 7, 8, 9, 15, 16, 40, 260}, 50);
+    for (int32_t heads : HEADS)
+        for (int i = 0; i < 4; i++) {
+            setting s = {heads, 4, alignments[i], 0.1f + 0.2f * static_cast<float>(i), 0.2f, 2, i % 2 == 0,
+                         i < 2, i};
+            check_layer(&r->b, &r->t, r->id, s);
+        }
+    random_block_free(r);
+}
+
+TEST(long_lists_are_summed_in_segments)
+{
+    random_block* r =
+        block_of({255, 0, 256, 257, 1, 600, 511, 512, 254}, 12); // entries are one more; sources repeat
+    for (int32_t heads : {1, 4, 17})
+        for (int32_t per_head : {1, 3, 16, 64})
+            for (int i = 0; i < 2; i++) {
+                setting s = {heads, per_head, alignments[i * 2], i ? 0.5f : 0.0f, 0.2f, 8, i == 0, false, 2};
+                check_layer(&r->b, &r->t, r->id, s);
+            }
+    random_block_free(r);
+}
+
+TEST(hubs_of_thousands_have_the_same_bits) // more segments than a block has at once, in both directions
+{
+    static const int32_t per_head[] = {8, 20, 130, 3};
+    random_block*        r = block_of({2, 0, 5000, 1}, 50); // 4500 of them from source 0
+    for (int i = 0; i < 4; i++) {
+        setting s = {i + 1, per_head[i], alignments[i], i % 2 ? 0.3f : 0.0f, 0.2f, 3, true, false, 0};
+        check_layer(&r->b, &r->t, r->id, s);
+    }
+    random_block_free(r);
+}
+
+TEST(sources_have_lists_around_a_segment)
+{
+    static const int edges[] = {254, 255, 256, 257, 0, 511, 512, 513};
+    static const int source[] = {0, 1, 2, 3, 4, 2592, 2593, 2594}; // those below 2560 are targets, too
+    random_block*    r = block_of(std::vector<int64_t>(2560, 1), 2600);
+    int              next = 0;
+    for (int64_t e = 0; e < r->edges; e++) r->b.indices[e] = 2599;
+    for (int i = 0; i < 8; i++)
+        for (int e = 0; e < edges[i]; e++) r->b.indices[next++] = source[i];
+    free(r->t.indptr), free(r->t.indices), free(r->t.edge);
+    block_transpose_by_hand(r);
+    for (int i = 0; i < 2; i++) {
+        setting s = {2, i ? 3 : 16, alignments[i], i ? 0.3f : 0.0f, 0.2f, 3, true, false, 0};
+        check_layer(&r->b, &r->t, r->id, s);
+    }
+    random_block_free(r);
+}
+
+TEST(the_running_maximum_rises_and_falls) // from segment to segment, by more than powers can hold
+{
+    random_block* r = block_of({1000, 1000, 0}, 1001);
+    for (int i = 0; i < 1000; i++) r->b.indices[i] = i + 1, r->b.indices[1000 + i] = 1000 - i;
+    free(r->t.indptr), free(r->t.indices), free(r->t.edge);
+    block_transpose_by_hand(r);
+    setting s = {3, 8, alignments[0], 0, 0.2f, 0, true, false, 0};
+    layer   l(&r->b, &r->t, r->id, s);
+    for (int i = 0; i <= 1000; i++) {
+        float* el = l.el.host() + 3 * i;
+        el[0] = static_cast<float>(i) * 20, el[1] = static_cast<float>(i) * -0.02f,
+        el[2] = i / 256 % 2 ? 60.0f : -60.0f;
+    }
+    l.el.upload();
+    layer_same(l);
+    random_block_free(r);
+}
+
+TEST(infinite_logits_and_nan_spread_alike)
+{
+    static const float extremes[] = {INFINITY, -INFINITY, NAN, 1e30f, -1e30f};
+    random_block*      r = block_of({0, 1, 3, 9, 300, 20, 0, 2}, 60);
+    for (int round = 0; round < 20; round++) {
+        setting s = {2, 5, alignments[round % 4], round % 2 ? 0.3f : 0.0f, 0.2f, 4, false, false, 1};
+        layer   l(&r->b, &r->t, r->id, s);
+        for (int64_t i = 0; i < r->src * 2; i++)
+            if (test_below(40) == 0) l.el.host()[i] = extremes[test_below(5)];
+        l.z.host()[test_below(r->src * 10)] = extremes[test_below(5)];
+        l.el.upload();
+        l.z.upload();
+        layer_same(l);
+    }
+    random_block_free(r);
+}
+
+TEST(any_number_of_targets_is_served)
+{
+    for (int64_t targets : {0, 1, 2, 63, 64, 65, 400}) {
+        std::vector<int64_t> degree(static_cast<size_t>(targets));
+        for (int64_t& d : degree) d = test_below(5);
+        random_block* r = block_of(degree, targets + 40);
+        setting s = {4, 16, alignments[0], targets % 2 ? 0.5f : 0.0f, 0.2f, 4, true, true, targets % 3 * 50};
+        check_layer(&r->b, &r->t, r->id, s);
+        s.per_head = 3;
+        check_layer(&r->b, &r->t, r->id, s);
+        random_block_free(r);
+    }
+}
+
+// ---- blocks that sampling makes ---------------------------------------------------
+
+static void check_with_transpose(const ggnn_block* b, const ggnn_node* ids)
+{
+    std::vector<char> memory(ggnn_block_transpose_bytes(b->num_dst.max, b->num_src.max, b->num_edges.max));
+    ggnn_block        t;
+    ggnn_block_transpose_init(&t, b->num_dst.max, b->num_src.max, b->num_edges.max, memory.data());
+    ggnn_block_transpose(&t, b);
+    for (int i = 0; i < 4; i++) {
+        setting s = {1 + i, 8, alignments[i], i % 2 ? 0.6f : 0.0f, 0.2f, 3, ids && i < 2, i == 1, i};
+        check_layer(b, &t, ids, s);
+    }
+}
+
+TEST(sampled_and_whole_blocks_give_the_same_bits)
+{
+    random_graph*     g = random_graph_new(400, 6, 300);
+    ggnn_sampling     how = {};
+    ggnn_rng          rng = {7, 3, GGNN_PURPOSE_SAMPLE};
+    ggnn_node         seeds[20];
+    ggnn_batch        batch;
+    ggnn_block        whole;
+    int64_t           counts[3];
+    std::vector<char> memory, table;
+    how.num_hops = 2;
+    how.fanout[0] = 15, how.fanout[1] = 5;
+    for (int i = 0; i < 20; i++)
+        seeds[i] = static_cast<ggnn_node>(i); // node 0 is the hub, node 1 has no neighbour
+    memory.resize(ggnn_batch_bytes(&g->graph, &how, 20));
+    const int64_t max_ids = ggnn_batch_max_ids(&g->graph, &how, 20);
+    table.resize(ggnn_unique_bytes(GGNN_UNIQUE_HASH, 400, max_ids));
+    ggnn_unique* seen = ggnn_unique_init(table.data(), GGNN_UNIQUE_HASH, 400, max_ids);
+    CHECK_EQ(ggnn_batch_init(&batch, &g->graph, &how, 20, memory.data()), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, seen, &g->graph, &how, &rng, seeds, 20), GGNN_OK);
+    for (int h = 0; h < 2; h++) check_with_transpose(&batch.hop[h], batch.id);
+    std::vector<int32_t> copy(static_cast<size_t>(g->num_edges));
+    CHECK_EQ(ggnn_block_whole(&whole, &g->graph, counts, copy.data()), GGNN_OK);
+    check_with_transpose(&whole, NULL);
+    random_graph_free(g);
+}
+
+// ---- capture, refusals ----------------------------------------------------------------
+
+TEST(a_captured_graph_takes_the_step_from_the_device)
+{
+    random_block*      r = block_of({0, 3, 12, 40, 7, 300}, 50);
+    setting            s = {4, 16, alignments[0], 0.5f, 0.2f, 3, true, true, 0};
+    layer              l(&r->b, &r->t, r->id, s);
+    device_array<char> workspace = l.workspace();
+    cudaStream_t       stream;
+    cudaGraph_t        graph;
+    cudaGraphExec_t    ready;
+    std::vector<float> before(l.out.host(), l.out.host() + r->dst * l.out.ld);
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK_CUDA(l.forward(stream));
+    CHECK_CUDA(l.backward(workspace.at(), stream));
+    CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+    CHECK_CUDA(cudaGraphInstantiate(&ready, graph, 0));
+    for (uint32_t step = 17; step < 20; step++) {
+        l.how.rng.step = step;
+        l.rng.upload(&l.how.rng);
+        CHECK_CUDA(cudaGraphLaunch(ready, stream));
+        CHECK_CUDA(cudaStreamSynchronize(stream));
+        l.forward_twin();
+        l.backward_twin();
+        CHECK(l.out.same() && l.dz.same() && l.del.same() && l.der.same());
+        CHECK(floats_differ(l.out.host(), before.data(), r->dst * l.out.ld) >
+              0); // another step, other coefficients
+        before.assign(l.out.host(), l.out.host() + r->dst * l.out.ld);
+    }
+    CHECK_CUDA(cudaGraphExecDestroy(ready));
+    CHECK_CUDA(cudaGraphDestroy(graph));
+    CHECK_CUDA(cudaStreamDestroy(stream));
+    random_block_free(r);
+}
+
+TEST(wrong_arguments_are_refused)
+{
+    random_block* r = block_of({0, 3, 12}, 20);
+    setting       s = {4, 16, alignments[0], 0, 0.2f, 3, true, true, 0};
+    layer         l(&r->b, &r->t, r->id, s);
+    layer         heads(&r->b, &r->t, r->id, s), ld(&r->b, &r->t, r->id, s), p(&r->b, &r->t, r->id, s);
+    ggnn_count    n = {nullptr, r->src};
+    heads.heads = 5;
+    ld.z.ld = 63;
+    p.how.dropout = 1;
+    for (layer* wrong : {&heads, &ld, &p}) {
+        CHECK(wrong->forward() == cudaErrorInvalidValue);
+        CHECK(wrong->backward(nullptr) == cudaErrorInvalidValue);
+        CHECK(wrong->out.same() && wrong->lse.same() && wrong->dz.same() && wrong->der.same());
+    }
+    CHECK(ggnn_cuda_scores(l.el.device(), l.z.device(), 63, l.er.device(), n, 4, 64, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(ggnn_cuda_scores_back(l.dz.device(), 64, l.er.device(), l.el.device(), l.z.device(), 64,
+                                l.er.device(), n, 5, 64, nullptr, nullptr) == cudaErrorInvalidValue);
+    CHECK(l.el.same() && l.dz.same());
+    random_block_free(r);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(37);
+    if (!device_present()) {
+        printf("  no device: nothing is run\n0 passed, 0 failed, 1 skipped\n");
+        return 0;
+    }
+    RUN(scores_have_the_same_bits);
+    RUN(scores_take_any_number_of_rows);
+    RUN(attention_has_the_same_bits);
+    RUN(dropout_is_keyed_by_entry_and_head);
+    RUN(long_lists_are_summed_in_segments);
+    RUN(hubs_of_thousands_have_the_same_bits);
+    RUN(sources_have_lists_around_a_segment);
+    RUN(the_running_maximum_rises_and_falls);
+    RUN(infinite_logits_and_nan_spread_alike);
+    RUN(any_number_of_targets_is_served);
+    RUN(sampled_and_whole_blocks_give_the_same_bits);
+    RUN(a_captured_graph_takes_the_step_from_the_device);
+    RUN(wrong_arguments_are_refused);
+    return test_finish();
+}
