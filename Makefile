@@ -58,7 +58,7 @@ NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 GPU_ARCH  ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
 NVCCFLAGS += -std=c++17 -O2 $(GPU_ARCH) --threads 0 -Xcompiler -Wall,-Wextra$(if $(OPENMP),$(COMMA)-fopenmp) -Werror all-warnings
 COMMA     := ,
-gpu: $(BUILD)/ggnn-data-cuda $(if $(TRAIN_ON_CUDA),$(BUILD)/ggnn-train-cuda)
+gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda
 $(BUILD)/cuda/%.o: %.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<

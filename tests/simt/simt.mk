@@ -11,7 +11,6 @@ SIMT_FLAGS   := -I$(SIMT) -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NO
 CXXFLAGS     += -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -MMD -MP
 
 # whether the header has the sections that training needs
-TRAIN_ON_CUDA := $(and $(shell grep 'cudaError_t ggnn_cuda_gat_back' ggnn_cuda.cuh),$(shell grep 'cudaError_t ggnn_cuda_spmm' ggnn_cuda.cuh))
 cuda-tests: $(CUDA_TESTS)
 
 # The core takes no sanitizer: it calls their hooks in programs that have them.
@@ -27,12 +26,12 @@ $(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc
 $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDLIBS)
 # which runs the programs too
-$(BUILD)/tests/test_cuda_train: $(if $(TRAIN_ON_CUDA),$(BUILD)/emulated/trainer/ops_cuda.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated)
+$(BUILD)/tests/test_cuda_train: $(BUILD)/emulated/trainer/ops_cuda.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated
 $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
 
 # ---- programs whose backend is the emulator
-emulated: $(BUILD)/ggnn-data-emulated $(if $(TRAIN_ON_CUDA),$(BUILD)/ggnn-train-emulated)
+emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated
 $(BUILD)/emulated/%.o: %.cu
 	@mkdir -p $(@D)
 	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
