@@ -655,6 +655,21 @@ static bool peer_behind_a_table(bool buggy)
     cudaFree(far);
     return right;
 }
+static bool wrong_device_awaited(bool buggy)
+{
+    Pinned host(0);
+    cudaSetDevice(1);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 1, config.blockDim = 64;
+    cudaLaunchKernelEx(&config, ones, host.p);
+    if (buggy) cudaSetDevice(0);
+    cudaDeviceSynchronize();
+    bool right = host.p[5] == 1;
+    cudaSetDevice(1);
+    cudaDeviceSynchronize();
+    cudaSetDevice(0);
+    return right;
+}
 static __global__ void add_value(int* o, int v) { o[threadIdx.x] += v; }
 static __global__ void add_pointed(int* o, const int* v) { o[threadIdx.x] += *v; }
 static bool            argument_frozen_in_a_graph(bool buggy)
@@ -763,6 +778,7 @@ static const Bug BUGS[] = {
     BUG(streams_without_an_event, "lazy:wrong tsan:report", ""),
     BUG(default_stream_taken_for_ordered, "lazy:wrong tsan:report", ""),
     BUG(freed_in_another_stream, "lazy:fault", "is no address on a device"),
+    BUG(wrong_device_awaited, "lazy:wrong tsan:report", ""),
     BUG(peer_argument, "plain:fault nopeer:fault", "argument 0 of bugs::ones(int*) lies on device 1"),
     BUG(peer_behind_a_table, "plain:fault nopeer:fault", "device 0 has no peer access to it"),
     BUG(argument_frozen_in_a_graph, "plain:wrong", ""),

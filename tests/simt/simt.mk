@@ -44,7 +44,8 @@ $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/tr
 # The emulator's own test, as it is and under the sanitizers.
 test-simt:
 	$(MAKE) BUILD=$(BUILD) $(BUILD)/tests/test_simt
-	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=undefined" $(BUILD)/asan/tests/test_simt
+	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	    $(BUILD)/asan/tests/test_simt
 	$(MAKE) BUILD=$(BUILD)/tsan OPT="-O1 -g" EXTRA="-fsanitize=thread" $(BUILD)/tsan/tests/test_simt
 	$(BUILD)/tests/test_simt && $(BUILD)/asan/tests/test_simt && $(BUILD)/tsan/tests/test_simt
 .PHONY: cuda-tests emulated test-simt

@@ -174,7 +174,8 @@ template <class T> void require(const T& condition, cudaError_t otherwise = cuda
 // ---- simt_stream.cc, simt_graph.cc
 
 void put(void* stream, std::function<void()> run, int view); // throws
-void drain_all();
+enum { ALL_DEVICES = -1 };
+void drain_device(int device); // all its streams
 void refuse_in_capture(); // throws, and ends the capture, if there is one that forbids the call
 
 } // namespace simt

@@ -318,7 +318,7 @@ static cudaError_t free_after_work(void* p, bool host)
 {
     return api([=] {
         refuse_in_capture();
-        drain_all();
+        drain_device(ALL_DEVICES);
         auto it = live.find((char*)p);
         if (!p) return;
         require(it != live.end() && it->second.pages.start &&
@@ -386,7 +386,7 @@ cudaError_t cudaHostUnregister(void* p)
     return api([=] {
         auto it = live.find((char*)p);
         require(it != live.end() && !it->second.pages.start, cudaErrorHostMemoryNotRegistered);
-        drain_all();
+        drain_device(ALL_DEVICES);
         live.erase(it);
     });
 }
@@ -464,7 +464,7 @@ cudaError_t cudaIpcCloseMemHandle(void* p)
     return api([=] {
         auto it = live.find((char*)p);
         require(it != live.end() && it->second.imported);
-        drain_all();
+        drain_device(ALL_DEVICES);
         release(p);
     });
 }

@@ -91,12 +91,13 @@ static void answer(const Mark& mark, const Sync& sync)
 }
 
 // In random order, where that was asked for.
-void drain_all()
+void drain_device(int device)
 {
     std::vector<StreamPointer> all = streams;
     if (options().order == Options::RANDOM)
         for (size_t i = all.size(); i > 1; i--) std::swap(all[i - 1], all[random_below(i)]);
     for (auto& stream : all) {
+        if (device != ALL_DEVICES && stream->device != device) continue;
         drain(*stream, stream->pushed);
         tsan_acquire(stream->sync);
     }
@@ -250,7 +251,7 @@ cudaError_t cudaDeviceSynchronize()
     return api([] {
         if (capturing()) refuse(nullptr, cudaErrorStreamCaptureUnsupported);
         counts.synchronizations++;
-        drain_all();
+        drain_device(current_device());
     });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* data)
