@@ -37,7 +37,7 @@ public:
     void send() { memory.upload(values.data()); }
     void spoil() // both
     {
-        memset(static_cast<void*>(values.data()), SENTINEL, values.size() * sizeof(T));
+        if (!values.empty()) memset(static_cast<void*>(values.data()), SENTINEL, values.size() * sizeof(T));
         memory.fill(SENTINEL);
     }
     // Rows and padding alike; a NaN's payload does not count. allowed: by how much elements (rows, width) may

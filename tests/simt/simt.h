@@ -88,17 +88,24 @@ void check_pointer(const void* pointer, const void* function, int argument);
 void check_words(const void* object, size_t bytes, const void* function, int argument);
 void run_grid(dim3 grid, dim3 block, size_t shared_bytes, Kernel kernel);
 
-// A kernel's pointers must be its device's, also those within a struct that is passed by value; what a struct's
-// padding holds is left out where the compiler can tell.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+#define SIMT_CLEARS_PADDING 1
+#endif
+#endif
+#ifndef SIMT_CLEARS_PADDING
+#define SIMT_CLEARS_PADDING 0
+#define __builtin_clear_padding(object) ((void)(object))
+#endif
+
+// A kernel's pointers must be its device's, also those within a struct that is passed by value: but for one that may
+// have padding, which holds anything, where the compiler (clang before 20) cannot clear it.
 template <class T> void check_argument(const T& value, const void* function, int argument)
 {
     if constexpr (std::is_class_v<T>) {
         T copy = value;
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_clear_padding)
+        if (!SIMT_CLEARS_PADDING && !std::has_unique_object_representations_v<T>) return;
         __builtin_clear_padding(&copy);
-#endif
-#endif
         check_words(&copy, sizeof copy, function, argument);
     } else if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
         check_pointer((const void*)value, function, argument);
