@@ -11,6 +11,8 @@ passed=0 failed=0 skipped=0
 logs=build/test-logs
 mkdir -p "$logs"
 unset GGNN_TEST_FAIL_ALLOCATION MAKEFLAGS MAKELEVEL
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); }
@@ -34,7 +36,7 @@ run() {
     shift
     form=$(basename "$folder")${MODE:+.$MODE}
     [ $# -gt 0 ] || set -- $(programs)
-    printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' >'$logs/$form.NAME' 2>&1"
+    printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' >'$logs/$form.NAME' 2>&1; echo \$? >'$logs/$form.NAME.exit'"
     for name in "$@"; do
         log=$logs/$form.$name
         line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
@@ -43,6 +45,10 @@ run() {
             tail -n 20 "$log"
             continue
         fi
+        case "$line $(cat "$log.exit")" in # a sanitizer's report after tests that pass
+        *" 0 failed"*" skipped 0" | *" "[1-9]*" failed"*) ;;
+        *) fail "$folder/tests/$name: exit status $(cat "$log.exit"): $(grep -m1 -E 'WARNING|ERROR' "$log")" ;;
+        esac
         passed=$((passed + $(echo "$line" | cut -d' ' -f1)))
         failed=$((failed + $(echo "$line" | cut -d' ' -f3)))
         skipped=$((skipped + $(echo "$line" | cut -d' ' -f5)))
@@ -68,7 +74,6 @@ stage_plain() {
 stage_asan() {
     say "address and undefined-behaviour sanitizers"
     if ! can "$CC" -fsanitize=address,undefined; then skip "asan: $CC cannot"; return; fi
-    export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
     build build/asan tests CC="$CC" OPT="-O1 -g" EXTRA="$sanitizers" && run build/asan
 }
 
@@ -92,7 +97,7 @@ stage_clang() {
 stage_tsan() {
     say "thread sanitizer (clang)"
     if ! can clang -fsanitize=thread -fopenmp; then skip "tsan: clang with libomp is not installed"; return; fi
-    export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0 OMP_NUM_THREADS=3
+    export OMP_NUM_THREADS=3
     build build/tsan tests CC=clang OPT="-O1 -g" EXTRA="-fsanitize=thread" && run build/tsan $(numerical)
     unset OMP_NUM_THREADS
 }
