@@ -100,7 +100,7 @@ void        tsan_forget(void* start, size_t bytes);
 void* new_block_sync();
 void  reset_block_syncs();
 
-// Runs a task as somebody else: on a stack and a TSan fiber of its own, so that TSan sees who did it. Null: here.
+// Runs a task on a stack and a TSan fiber of its own, so that TSan sees who did it. Null: here.
 struct TaskFiber;
 TaskFiber* new_task_fiber(); // null without TSan
 void       run_as(TaskFiber* fiber, const std::function<void()>& task);

@@ -10,8 +10,8 @@
 #define SIMT_SHIM 1
 
 // ---- qualifiers
-// A __shared__ variable is static; the blocks use it one after another. The tag becomes part of its symbol, by
-// which the core finds all of them, within templates too, to fill them with garbage before each block.
+// A __shared__ variable is static; the blocks use it one after another. The tag becomes part of its symbol:
+// by it the core finds all of them, within templates too, to fill them with garbage before each block.
 #define __host__
 #define __device__
 #define __global__

@@ -202,7 +202,7 @@ const char* cudaGetErrorString(cudaError_t error)
 }
 simt_statistics simt_get_statistics() { return counts; }
 
-// Sanitizers call these before they report; TSan shall not mind that the fault handler asks for a source line.
+// Sanitizers call these before they report. The fault handler asks for a source line: TSan shall not mind.
 extern "C" void __asan_on_error() { print_position(); }
 extern "C" void __tsan_on_report(void*) { print_position(); }
 extern "C" const char* __tsan_default_options() { return "report_signal_unsafe=0"; }
