@@ -98,8 +98,8 @@ void run_grid(dim3 grid, dim3 block, size_t shared_bytes, Kernel kernel);
 #define __builtin_clear_padding(object) ((void)(object))
 #endif
 
-// A kernel's pointers must be its device's, also those within a struct that is passed by value: but for one that
-// may have padding, which holds anything, where the compiler (clang before 20) cannot clear it.
+// A kernel's pointers must be its device's, also those within a struct that is passed by value. One that may
+// have padding, which holds anything, is left out where the compiler cannot clear it (clang before 20).
 template <class T> void check_argument(const T& value, const void* function, int argument)
 {
     if constexpr (std::is_class_v<T>) {
