@@ -67,6 +67,19 @@ $(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sa
 $(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas -lcudart $(LDLIBS)
 
+# the tests of ggnn_cuda.cuh by nvcc: make gpu-test runs them; without a GPU they say that they skip
+GPU_TESTS := $(patsubst tests/%.cc,$(BUILD)/gpu-tests/%,$(wildcard tests/test_cuda_*.cc))
+gpu-tests: $(GPU_TESTS)
+$(BUILD)/cuda/%.o: %.cc
+	@mkdir -p $(@D)
+	$(NVCC) -x cu $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas -lcudart $(LDLIBS)
+$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/ops_cuda.o
+gpu-test gpu-sanitize: # on the GPU; gpu-sanitize: under compute-sanitizer
+	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
+
 cuda: # every kernel by nvcc: warnings, spills, registers
 	@bash tests/cuda.sh
 
@@ -92,5 +105,5 @@ install: all
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers gpu run test show install clean
+.PHONY: all tests fuzzers gpu gpu-tests gpu-test gpu-sanitize cuda run test show install clean
 .SECONDARY:

@@ -134,34 +134,53 @@ TEST(a_trace_says_what_was_taken_whole_and_shows_the_table)
     CHECK(!strstr(output("out"), "draws"));
 }
 
-/* The CUDA header's mini-batch, run by the emulator, is the C header's: every word that is printed of it. */
-TEST(the_emulated_device_prints_what_the_cpu_prints)
+/* The CUDA header's mini-batch is the C header's: every word that is printed of it. */
+static void prints_what_the_cpu_prints(const char* backend)
 {
     static const char* const options[] = {
         "--seeds 33,0,5,0 --fanout 3,2 --json",
         "--seeds 0,33 --fanout -1,0,2 --table hash --trace --json --step 9",
         "--seeds 11 --fanout 5,4,3 --last-hop-global --table direct --json --seed 8",
     };
-    char sibling[640], line[400], *wanted;
-    snprintf(sibling, sizeof sibling, "%s-emulated", tool);
-    if (access(sibling, X_OK) != 0) SKIP("make emulated builds it");
+    char line[400], *wanted;
     for (int s = 0; s < SAMPLERS; s++)
         for (int i = 0; i < 3; i++) {
             sample(samplers[s], options[i]);
             wanted = strdup(output("out"));
             CHECK(strlen(wanted) > 100);
-            snprintf(line, sizeof line, "%s --backend cuda-emulated", options[i]);
+            snprintf(line, sizeof line, "%s --backend %s", options[i], backend);
             sample(samplers[s], line);
             if (!CHECK(strcmp(output("out"), wanted) == 0)) printf("  %s %s\n", samplers[s], options[i]);
             free(wanted);
         }
 }
 
+static int built(const char* suffix)
+{
+    char sibling[640];
+    snprintf(sibling, sizeof sibling, "%s%s", tool, suffix);
+    return access(sibling, X_OK) == 0;
+}
+
+TEST(the_emulated_device_prints_what_the_cpu_prints)
+{
+    if (!built("-emulated")) SKIP("make emulated builds it");
+    prints_what_the_cpu_prints("cuda-emulated");
+}
+
+TEST(the_gpu_prints_what_the_cpu_prints)
+{
+    char line[1024];
+    if (!built("-cuda")) SKIP("make gpu builds it");
+    snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 2 --backend cuda", target);
+    if (run("", line) != 0 && strstr(output("err"), "no CUDA-capable device")) SKIP("no GPU");
+    prints_what_the_cpu_prints("cuda");
+}
+
 TEST(a_backend_that_is_not_built_is_an_error_that_says_how)
 {
-    char sibling[640], line[1024];
-    snprintf(sibling, sizeof sibling, "%s-cuda", tool);
-    if (access(sibling, X_OK) == 0) SKIP("this machine has it");
+    char line[1024];
+    if (built("-cuda")) SKIP("this machine has it");
     snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 2 --backend cuda", target);
     CHECK_EQ(run("", line), 1);
     CHECK(says("err", "ggnn-data-cuda: not there; make gpu builds it"));
@@ -182,6 +201,7 @@ int main(int argc, char** argv)
     RUN(a_trace_shows_path_doublings_rounds);
     RUN(a_trace_says_what_was_taken_whole_and_shows_the_table);
     RUN(the_emulated_device_prints_what_the_cpu_prints);
+    RUN(the_gpu_prints_what_the_cpu_prints);
     RUN(a_backend_that_is_not_built_is_an_error_that_says_how);
     folder_remove();
     return test_finish();

@@ -10,13 +10,13 @@ SIMT_FLAGS   := -I$(SIMT) -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NO
                 $(if $(SIMT_CURAND),-DSIMT_CURAND -idirafter $(CUDA_HOME)/include)
 CXXFLAGS     += -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -MMD -MP
 
-# whether the header has the sections that training needs
 cuda-tests: $(CUDA_TESTS)
 
 # The core takes no sanitizer: it calls their hooks in programs that have them.
 $(BUILD)/simt/%.o: $(SIMT)/%.cc
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(EXTRA)) -O2 $(SIMT_FLAGS) -c -o $@ $<
+$(BUILD)/tests/test_cuda_%.o: OPT := -O1 -g1 # kernels of templates: compiling them takes longer than running them
 $(BUILD)/tests/test_cuda_%.o: tests/test_cuda_%.cc
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
@@ -44,8 +44,8 @@ $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/tr
 # The emulator's own test, as it is and under the sanitizers.
 test-simt:
 	$(MAKE) BUILD=$(BUILD) $(BUILD)/tests/test_simt
-	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g1" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \
 	    $(BUILD)/asan/tests/test_simt
-	$(MAKE) BUILD=$(BUILD)/tsan OPT="-O1 -g" EXTRA="-fsanitize=thread" $(BUILD)/tsan/tests/test_simt
+	$(MAKE) BUILD=$(BUILD)/tsan OPT="-O1 -g1" EXTRA="-fsanitize=thread" $(BUILD)/tsan/tests/test_simt
 	$(BUILD)/tests/test_simt && $(BUILD)/asan/tests/test_simt && $(BUILD)/tsan/tests/test_simt
 .PHONY: cuda-tests emulated test-simt
