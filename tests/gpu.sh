@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# gpu.sh - what `make gpu-test` and `make gpu-sanitize` run: the tests of ggnn_cuda.cuh, built by nvcc, on the GPU.
+#   tests/gpu.sh test       every tests/test_cuda_*.cc, and both programs with --backend cuda beside the CPU
+#   tests/gpu.sh sanitize   the same programs under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
+# Where there is no GPU the programs are built all the same, and what would have run on it is skipped. The last line is
+# "N passed, N failed, N skipped".
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+logs=$build/gpu-logs
+mkdir -p "$logs"
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+[ -x "$nvcc" ] || { echo "gpu: nvcc is not installed"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
+passed=0 failed=0 skipped=0
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
+
+# The GPU's own architecture alone: half the compiler's time.
+gpu=$(nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+arch=$(echo "$gpu" | awk -F', ' '{ gsub(/\./, "", $2); print $2 }')
+echo "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/nvcc \1/p'); GPU: ${gpu:-none}"
+if ! make -j"$(nproc)" BUILD="$build" ${arch:+GPU_ARCH="-arch=sm_$arch"} gpu-tests gpu >"$logs/build" 2>&1; then
+    grep -m5 -E 'error|Error' "$logs/build"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
+programs=$(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|')
+
+# run LOG COMMAND...: adds up the closing line of a test program; its failures are shown
+run() {
+    local log=$logs/$1 line code
+    shift
+    timeout 400 "$@" >"$log" 2>&1
+    code=$?
+    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
+    if [ -z "$line" ] || { [ $code -ne 0 ] && [[ $line == *" 0 failed"* ]]; }; then
+        failed=$((failed + 1))
+        echo "  FAILED $*: exit status $code"
+        tail -n 20 "$log"
+    fi
+    read -r p _ f _ s _ <<<"${line:-0 passed, 0 failed, 0 skipped}"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    case $line in *" 0 failed"*" 0 skipped") ;; *) grep -E '^  ' "$log" ;; esac
+}
+
+test_all() {
+    for name in $programs; do
+        echo "== $name"
+        run "$name" "$build/gpu-tests/$name"
+    done
+    make -s BUILD="$build" "$build/tests/test_show" >>"$logs/build" 2>&1
+    run test_show "$build/tests/test_show" the_gpu_prints_what_the_cpu_prints
+}
+
+sanitize_all() {
+    local sanitizer
+    sanitizer=$(command -v compute-sanitizer || echo "$(dirname "$nvcc")/compute-sanitizer")
+    if [ ! -x "$sanitizer" ] || [ -z "$gpu" ]; then
+        skipped=$((skipped + 1))
+        echo "  skipped: ${gpu:+compute-sanitizer is not installed}${gpu:-no GPU}"
+        return
+    fi
+    for tool in "memcheck --leak-check full" racecheck initcheck synccheck; do
+        for name in $programs; do
+            echo "== ${tool%% *} $name"
+            run "${tool%% *}.$name" "$sanitizer" --tool $tool --report-api-errors no --error-exitcode 9 "$build/gpu-tests/$name"
+        done
+    done
+}
+
+case ${1:-} in
+test) test_all ;;
+sanitize) sanitize_all ;;
+*) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" -eq 0 ]
