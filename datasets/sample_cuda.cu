@@ -80,6 +80,8 @@ void fetch_batch(device* d, ggnn_batch* to, const ggnn_batch* from)
 bool run(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
          int64_t num_seeds, ggnn_unique_kind kind, error* why)
 {
+    int devices = 0;
+    if (cudaError_t e = cudaGetDeviceCount(&devices)) return error_set(why, "no GPU: %s", cudaGetErrorString(e));
     device           d;
     ggnn_cuda_unique seen;
     ggnn_batch       batch;

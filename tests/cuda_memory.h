@@ -25,6 +25,14 @@ static inline bool device_present()
     return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
 }
 
+// What main() returns then.
+static inline int finish_without_device()
+{
+    printf("  skipped: no GPU\n");
+    test_skipped++;
+    return test_finish();
+}
+
 // n elements on the device, freed with the object; what they hold at first is undefined. No element: no
 // memory.
 template <class T> class device_array {

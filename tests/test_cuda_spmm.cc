@@ -535,10 +535,7 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(7);
-    if (!device_present()) {
-        printf("  no GPU: nothing was run\n");
-        return test_finish();
-    }
+    if (!device_present()) return finish_without_device();
     RUN(spmm_has_the_bits_of_ggnn_spmm);
     RUN(factors_apply_in_any_combination);
     RUN(heads_have_weights_of_their_own);

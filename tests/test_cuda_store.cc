@@ -368,10 +368,7 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(7);
-    if (!device_present()) {
-        printf("  no GPU: nothing was run\n");
-        return test_finish();
-    }
+    if (!device_present()) return finish_without_device();
     RUN(gather_reads_any_layout_and_counts_where);
     RUN(device_and_host_halves_make_one_gather);
     RUN(gather_takes_the_widest_chunks_that_fit);

@@ -424,10 +424,7 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(11);
-    if (!device_present() || !device_open_cuda) {
-        printf("skipped: no device\n");
-        return test_finish();
-    }
+    if (!device_present() || !device_open_cuda) return finish_without_device();
     opened = device_open_cuda(false, &why);
     if (!opened) printf("  %s\n", why.text);
     if (!opened) return 1;
