@@ -1,6 +1,7 @@
 # ggnn: make | make run | make test | make install.  Needs a C compiler and make; finds and uses what else is there.
 #   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
+# make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
 CC       ?= cc
 CXX      ?= c++
 NODE64   ?= 0
@@ -22,15 +23,15 @@ CFLAGS   += -std=c99 $(OPT) -ffp-contract=off $(WARN) $(if $(OPENMP),-fopenmp) $
 LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm
 
 # ---- the tools: everything but the main programs goes into one archive -----------------------------------------------
-MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c
-PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c))
+MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
+PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c bench/*.c))
 TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
 ARCHIVE := $(BUILD)/libtools.a
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 all: $(TOOLS)
-tests: all $(TESTS)
+tests: all $(BUILD)/ggnn-bench $(TESTS)
 fuzzers: $(FUZZERS)
 
 $(ARCHIVE): $(PARTS:%.c=$(BUILD)/%.o)
@@ -49,6 +50,22 @@ $(BUILD)/trainer/elementwise.o $(BUILD)/trainer/loss.o $(BUILD)/trainer/optimise
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# ---- make bench: what the machine gives, and every operation against it ----------------------------------------------
+bench: $(BUILD)/ggnn-bench
+	$(BUILD)/ggnn-bench $(BENCH)
+bench-check: $(BUILD)/ggnn-bench
+	$(BUILD)/ggnn-bench --check bench/results $(BENCH)
+$(BUILD)/ggnn-bench: $(BUILD)/bench/ggnn_bench.o $(ARCHIVE)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench/naive.o: CFLAGS += -O3
+$(BUILD)/bench/machine.o: CPPFLAGS += -I$(BUILD)
+$(BUILD)/bench/machine.o: $(BUILD)/bench_version.h
+$(BUILD)/bench_version.h: FORCE
+	@mkdir -p $(@D)
+	@printf '#define BENCH_%s "%s"\n' VERSION "$(VERSION)" GIT "$$(git describe --always --dirty --tags 2>/dev/null)" \
+	    FLAGS "$(CC) $(CFLAGS)" > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 include tests/simt/simt.mk # make cuda-tests: the CUDA code on the CPU
@@ -105,5 +122,5 @@ install: all
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers gpu gpu-tests gpu-test gpu-sanitize cuda run test show install clean
+.PHONY: all tests fuzzers bench bench-check gpu gpu-tests gpu-test gpu-sanitize cuda run test show install clean FORCE
 .SECONDARY:

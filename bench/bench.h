@@ -1,0 +1,179 @@
+/* bench.h - the contract between ggnn-bench's harness and what it measures, on any backend.
+
+   A name on the command line is a bench_entry: a function that sets its data up and hands the harness one bench_case
+   after the other. The harness times it, finds the roof that rules it, and prints and keeps the result:
+
+       static bool bench_spmm(bench* b)
+       {
+           float* out = bench_new(b, bytes, "the output");           // freed when the entry returns
+           if (!out) return false;                                   // b->why is set
+           bench_case c = {.what = "mean, F 128", .run = run_mean, .context = &mine, .work = edges, .unit = "edges",
+                           .bytes = least, .demand = {{"copy", 0, least}, {"rows-cached", 512, edges * 512}}};
+           const bench_result* ours = bench_measure(b, &c);
+           const bench_result* plain = bench_measure(b, &d);         // d.rival = true
+           return bench_ratio(b, ours, plain, "the plain loop", 4.0) && bench_near(b, "mean", out, out2, n, 1e-5);
+       }
+
+   ROOFS. A backend lists what its machine can be asked: {"copy", "B"}, {"rows", "B"}, {"madd", "FLOP"} ... A roof is
+   measured in the same run, when it is first needed, and kept by (name, size, threads). A case demands amounts of
+   roofs; each gives a least time, amount / roof; the largest rules (add: their sum), and the share of the roof is
+   that least time / the median. So a share is comparable between machines, and a demand must be a true least.
+
+   MEMORY. bench_new and bench_defer undo themselves, last first, when the entry returns. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "ggnn.h"
+#include "trainer/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BENCH_DEMANDS = 4, BENCH_SAMPLES_MAX = 1000, BENCH_RESULTS_MAX = 2000, BENCH_ROOFS_MAX = 200 };
+
+typedef enum { BENCH_USUAL, BENCH_COLD, BENCH_WARM } bench_temperature;
+
+typedef struct { /* the command line */
+    const char *data, *json, *check;
+    bool    quick, once;
+    bool    own;                     /* --rows: a user's own block in place of the graph */
+    int64_t rows, degree, sources;   /* of that block; sources 0: as many as rows */
+    int64_t features, heads;         /* 0: the entry's usual ones */
+    int     type;                    /* ggnn_type of stored rows, -1: the usual */
+    int     backend;                 /* of sibling.h */
+    bool    cold, warm;
+    int64_t reps, threads;           /* reps: samples at least; threads 0: all */
+    double  min_time;                /* seconds a case is sampled for, at least */
+} bench_options;
+
+typedef struct bench bench;
+
+/* ---- a case --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char* roof; /* NULL ends the list */
+    int64_t size;     /* the roof's parameter: bytes of a row; 0 */
+    double  amount;   /* in the roof's unit */
+} bench_demand;
+
+typedef struct bench_case {
+    char    what[64];               /* within the entry, unique together with threads: "mean, F 128, kept" */
+    int32_t threads;                /* 0: all of b->threads */
+    void (*run)(void* context);     /* what is timed. On a device: puts its work on the backend's stream */
+    void (*before)(void* context);  /* before each sample, not timed; or NULL. A sample is one run then */
+    void*   context;
+    double  work;                   /* of a run, in units: "edges" */
+    const char* unit;
+    double  bytes, flops;           /* by the minimal model: each input read once, each output written once */
+    bench_demand demand[BENCH_DEMANDS];
+    bool    add;                    /* the demands follow one another, so their times add up */
+    bool    cold;                   /* usually with empty caches: they are before each run of it is a new batch */
+    bool    rival;                  /* what ours is compared with: left out by --once and with --rows */
+    bool    warmed;                 /* no first run that does not count: the entry has seen to it. For epochs */
+} bench_case;
+
+typedef struct {
+    const char* entry;
+    bench_case  kase;
+    int32_t     count;              /* samples, seconds of one run each, in the order taken */
+    int64_t     repeats;            /* runs a sample */
+    double*     sample;
+    double      median, least, most;
+    const char* roof;               /* that rules; NULL: none was demanded or measured */
+    int64_t     roof_size;
+    double      roof_seconds;       /* the least time by it (add: by all) */
+} bench_result;
+
+/* Measures, prints a line, keeps the result until the program ends. NULL: an error (b->why), or a rival that is left
+   out. */
+const bench_result* bench_measure(bench* b, const bench_case* c);
+
+/* Prints and keeps theirs / ours as "4.1x the plain loop"; goal: the ratio that design asks for, 0: none. Either may
+   be NULL: then nothing is said. False only on an error before. */
+bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what, double goal);
+
+/* Answers are compared within the bench: a wrong one fails the run. near: |a - b| <= tolerance * max |b|. */
+bool bench_equal(bench* b, const char* what, const void* ours, const void* theirs, size_t bytes);
+bool bench_near(bench* b, const char* what, const float* ours, const float* theirs, int64_t n, double tolerance);
+
+/* ---- roofs ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name, *unit, *what; /* unit of an amount: "B", "FLOP", "lines", "s" (then it is a latency: one run's) */
+    bool (*open)(bench* b, bench_case* c, int64_t size); /* fills run, context, work; c->threads is given */
+} bench_roof_kind;
+
+/* Amount a second (of unit "s": seconds), the best sample. 0 with --once, or where the backend has none of the name. */
+double bench_roof(bench* b, const char* name, int64_t size, int32_t threads);
+
+/* ---- backends ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char* name;       /* on the command line */
+    const char* what;       /* for --help */
+    bool (*run)(bench* b);  /* false: b->why */
+    bool on_request;        /* left out where no name is given */
+} bench_entry;
+
+typedef struct bench_backend {
+    const char* name;                           /* as of --backend */
+    const bench_entry* entries;                 /* name NULL ends; in the order of a whole run */
+    const bench_roof_kind* roofs;               /* name NULL ends */
+    /* seconds that `repeats` runs took, all their work done; by events where there are such */
+    double (*seconds)(bench* b, const bench_case* c, int64_t repeats);
+    void (*evict)(bench* b);                    /* leaves nothing of the case in caches */
+    const char* (*describe)(bench* b);          /* one line: "H200, 139 GiB, driver .., runtime .."; "" on the CPU */
+    device* (*device)(bench* b);                /* for nets; NULL: b->why */
+} bench_backend;
+
+extern const bench_backend bench_cpu;
+
+/* The CUDA backend, or the emulator's; the pointer is NULL in ggnn-bench itself: sibling.h starts the other. */
+typedef const bench_backend* bench_opener(error* why);
+extern bench_opener* const bench_open_cuda;
+
+struct bench {
+    bench_options        o;
+    const bench_backend* backend;
+    const char*          entry;   /* the running one's name */
+    int32_t              threads; /* all that may be used */
+    error                why;
+    struct bench_state*  state;   /* the harness's */
+};
+
+/* ---- memory and data ------------------------------------------------------------------------------------------ */
+
+void* bench_new(bench* b, size_t bytes, const char* what); /* zeroed; NULL: b->why */
+bool  bench_defer(bench* b, void (*undo)(void* context), void* context); /* false: b->why, and it is undone now */
+
+typedef struct { /* the graph of the run: --data, or R-MAT made on first use beside the program */
+    const char* path;
+    ggnn_graph  graph;     /* plain */
+    ggnn_store  features;  /* plain */
+    const ggnn_node* train; /* (num_train) ids of training nodes, ascending */
+    int64_t num_train;
+    int64_t fanout[3], batch, hidden; /* of mini-batches and nets: 15,10,5, 1024, 256; small with --quick */
+} bench_graph;
+const bench_graph* bench_graph_of(bench* b); /* NULL: b->why. Opened once; what it points to lies in host memory */
+
+/* A uniform random block: `rows` targets of `degree` edges each from `sources` nodes. By b->o.rows, .. or others'. */
+bool bench_block(bench* b, ggnn_block* block, int64_t rows, int64_t degree, int64_t sources);
+
+void bench_fill(float* x, int64_t n, uint64_t seed); /* [-1, 1), by all threads */
+static inline uint64_t bench_random(uint64_t* state) /* splitmix64 */
+{
+    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,288 @@
+/* harness.c - timing, roofs, comparison of answers, memory of an entry. */
+#include "bench/harness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "common/memory.h"
+
+/* ==== memory ==================================================================================================== */
+
+bool bench_defer(bench* b, void (*undo)(void* context), void* context)
+{
+    struct bench_state* s = b->state;
+    if (s->num_undo == sizeof s->undo / sizeof *s->undo) {
+        undo(context);
+        return error_set(&b->why, "%s: takes more than %d things", b->entry, s->num_undo);
+    }
+    s->undo[s->num_undo].undo = undo;
+    s->undo[s->num_undo++].context = context;
+    return true;
+}
+
+void* bench_new(bench* b, size_t bytes, const char* what)
+{
+    void* memory = memory_new(bytes, what, &b->why);
+    return memory && bench_defer(b, memory_free, memory) ? memory : NULL;
+}
+
+static void undo_to(bench* b, int32_t mark)
+{
+    struct bench_state* s = b->state;
+    while (s->num_undo > mark) {
+        bench_undo* u = &s->undo[--s->num_undo];
+        u->undo(u->context);
+    }
+}
+
+bool bench_open(bench* b)
+{
+    b->state = memory_new(sizeof *b->state, "the harness", &b->why);
+    if (!b->state) return false;
+    b->state->result = memory_new(BENCH_RESULTS_MAX * sizeof *b->state->result, "results", &b->why);
+    return b->state->result != NULL;
+}
+
+void bench_forget(bench* b)
+{
+    struct bench_state* s = b->state;
+    for (int32_t i = 0; i < s->num_results; i++) memory_free(s->result[i].sample);
+    for (int32_t i = 0; i < s->num_roofs; i++) memory_free(s->roof[i].timing.sample);
+    s->num_results = s->num_roofs = s->num_ratios = s->num_checks = 0;
+}
+
+void bench_close(bench* b)
+{
+    if (!b->state) return;
+    undo_to(b, 0);
+    bench_graph_close(b);
+    if (b->state->result) bench_forget(b);
+    memory_free(b->state->flushed);
+    memory_free(b->state->result);
+    memory_free(b->state);
+    b->state = NULL;
+}
+
+bool bench_run(bench* b, const bench_entry* e)
+{
+    b->entry = e->name;
+    bool good = e->run(b) && !b->why.text[0];
+    undo_to(b, 0);
+    b->state->entries_done++;
+    return good;
+}
+
+/* ==== timing ==================================================================================================== */
+
+static void use_threads(int32_t threads)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(threads);
+#else
+    (void)threads;
+#endif
+}
+
+static bool is_cold(const bench* b, const bench_case* c) { return !b->o.warm && (b->o.cold || c->cold); }
+
+/* Seconds of one of `repeats` runs; -1: an error. */
+static double one_sample(bench* b, const bench_case* c, int64_t repeats)
+{
+    if (c->before) c->before(c->context);
+    if (is_cold(b, c)) b->backend->evict(b);
+    double seconds = b->backend->seconds(b, c, repeats);
+    return b->why.text[0] ? -1 : seconds / (double)repeats;
+}
+
+static void show_where(bench* b, const char* what)
+{
+    progress* bar = &b->state->bar;
+    progress_note(bar, "%s: %s", b->entry, what);
+    progress_update(bar, b->state->entries_done);
+}
+
+/* Fills r->sample: first a run that does not count, then o.reps samples or min_time's worth, whichever is more. Short
+   runs are repeated within a sample, so that a look at the clock costs nothing beside them. */
+static bool take_samples(bench* b, bench_result* r)
+{
+    const bench_case* c = &r->kase;
+    bool alone = is_cold(b, c) || c->before || b->o.once || c->warmed;
+    double begun = progress_seconds(), each = 0;
+    r->sample = memory_new(BENCH_SAMPLES_MAX * sizeof *r->sample, "samples", &b->why);
+    if (!r->sample) return false;
+    use_threads(c->threads);
+    if (!b->o.once && !c->warmed) each = one_sample(b, c, 1);
+    if (each < 0) return false;
+    r->repeats = alone ? 1 : (int64_t)ceil(fmin(1e6, b->o.min_time / (double)b->o.reps / fmax(each, 1e-9)));
+    if (r->repeats < 1) r->repeats = 1;
+    while (r->count < (b->o.once ? 1 : b->o.reps) ||
+           (!b->o.once && r->count < BENCH_SAMPLES_MAX && progress_seconds() - begun < b->o.min_time)) {
+        show_where(b, c->what);
+        each = one_sample(b, c, r->repeats);
+        if (each < 0) return false;
+        r->sample[r->count++] = each;
+    }
+    return true;
+}
+
+static int by_size(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+static void find_median(bench_result* r)
+{
+    double sorted[BENCH_SAMPLES_MAX];
+    int32_t n = r->count;
+    memcpy(sorted, r->sample, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_size);
+    r->median = .5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+    r->least = sorted[0];
+    r->most = sorted[n - 1];
+}
+
+/* ==== roofs ===================================================================================================== */
+
+static const bench_roof_kind* roof_kind(const bench* b, const char* name)
+{
+    for (const bench_roof_kind* k = b->backend->roofs; k->name; k++)
+        if (strcmp(k->name, name) == 0) return k;
+    return NULL;
+}
+
+static bench_roof_value* find_roof(bench* b, const char* name, int64_t size, int32_t threads)
+{
+    struct bench_state* s = b->state;
+    for (int32_t i = 0; i < s->num_roofs; i++)
+        if (strcmp(s->roof[i].kind->name, name) == 0 && s->roof[i].size == size && s->roof[i].threads == threads)
+            return &s->roof[i];
+    return NULL;
+}
+
+static bench_roof_value* measure_roof(bench* b, const bench_roof_kind* kind, int64_t size, int32_t threads)
+{
+    struct bench_state* s = b->state;
+    int32_t mark = s->num_undo;
+    bench_roof_value* v = &s->roof[s->num_roofs];
+    if (s->num_roofs == BENCH_ROOFS_MAX) {
+        error_set(&b->why, "more than %d roofs", BENCH_ROOFS_MAX);
+        return NULL;
+    }
+    memset(v, 0, sizeof *v);
+    v->kind = kind;
+    v->size = size;
+    v->threads = v->timing.kase.threads = threads;
+    bool good = kind->open(b, &v->timing.kase, size) && take_samples(b, &v->timing);
+    undo_to(b, mark);
+    if (!good) {
+        memory_free(v->timing.sample);
+        return NULL;
+    }
+    find_median(&v->timing);
+    v->amount = v->timing.kase.work;
+    v->value = strcmp(kind->unit, "s") == 0 ? v->timing.least / v->amount : v->amount / v->timing.least;
+    s->num_roofs++;
+    bench_print_roof(b, v);
+    return v;
+}
+
+double bench_roof(bench* b, const char* name, int64_t size, int32_t threads)
+{
+    const bench_roof_kind* kind = roof_kind(b, name);
+    bench_roof_value* v = find_roof(b, name, size, threads);
+    if (b->o.once || !kind) return 0;
+    if (!v) v = measure_roof(b, kind, size, threads);
+    return v ? v->value : 0;
+}
+
+/* Which demand takes longest at its roof, or how long all take one after the other. */
+static void find_ruling(bench* b, bench_result* r)
+{
+    double largest = 0;
+    for (int i = 0; i < BENCH_DEMANDS && r->kase.demand[i].roof; i++) {
+        const bench_demand* d = &r->kase.demand[i];
+        double roof = bench_roof(b, d->roof, d->size, r->kase.threads), seconds;
+        if (roof <= 0) continue;
+        seconds = strcmp(roof_kind(b, d->roof)->unit, "s") == 0 ? d->amount * roof : d->amount / roof;
+        if (seconds > largest) {
+            largest = seconds;
+            r->roof = d->roof;
+            r->roof_size = d->size;
+        }
+        r->roof_seconds = r->kase.add ? r->roof_seconds + seconds : largest;
+    }
+}
+
+/* ==== cases ===================================================================================================== */
+
+const bench_result* bench_measure(bench* b, const bench_case* c)
+{
+    struct bench_state* s = b->state;
+    bench_result* r = &s->result[s->num_results];
+    if (c->rival && (b->o.once || b->o.own)) return NULL;
+    if (s->num_results == BENCH_RESULTS_MAX) {
+        error_set(&b->why, "more than %d results", BENCH_RESULTS_MAX);
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    r->entry = b->entry;
+    r->kase = *c;
+    if (r->kase.threads == 0) r->kase.threads = b->threads;
+    find_ruling(b, r);
+    bool good = !b->why.text[0] && take_samples(b, r);
+    use_threads(b->threads);
+    if (!good) {
+        memory_free(r->sample);
+        return NULL;
+    }
+    find_median(r);
+    s->num_results++;
+    bench_print_result(b, r);
+    return r;
+}
+
+bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what, double goal)
+{
+    struct bench_state* s = b->state;
+    bench_ratio_value* v = &s->ratio[s->num_ratios];
+    if (b->why.text[0]) return false;
+    if (!ours || !theirs || s->num_ratios == BENCH_RESULTS_MAX) return true;
+    v->ours = (int32_t)(ours - s->result);
+    v->theirs = (int32_t)(theirs - s->result);
+    snprintf(v->of_what, sizeof v->of_what, "%s", of_what);
+    v->ratio = theirs->median / ours->median;
+    v->goal = goal;
+    s->num_ratios++;
+    bench_print_ratio(b, v);
+    return true;
+}
+
+/* ==== answers =================================================================================================== */
+
+bool bench_equal(bench* b, const char* what, const void* ours, const void* theirs, size_t bytes)
+{
+    const unsigned char *x = ours, *y = theirs;
+    size_t i = 0;
+    b->state->num_checks++;
+    if (memcmp(x, y, bytes) == 0) return true;
+    while (x[i] == y[i]) i++;
+    return error_set(&b->why, "%s: wrong answer: %s differs from the plain loop's at byte %zu of %zu", b->entry, what,
+                     i, bytes);
+}
+
+bool bench_near(bench* b, const char* what, const float* ours, const float* theirs, int64_t n, double tolerance)
+{
+    double largest = 0;
+    b->state->num_checks++;
+    for (int64_t i = 0; i < n; i++) largest = fmax(largest, fabs((double)theirs[i]));
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabs((double)ours[i] - (double)theirs[i]) <= tolerance * largest))
+            return error_set(&b->why, "%s: wrong answer: %s[%lld] is %.9g, the plain loop's %.9g (of at most %g)",
+                             b->entry, what, (long long)i, (double)ours[i], (double)theirs[i], largest);
+    return true;
+}

@@ -1,0 +1,69 @@
+/* harness.h - what the harness keeps of a run: for its own files, main and the check. */
+#ifndef BENCH_HARNESS_H
+#define BENCH_HARNESS_H
+#include <stdio.h>
+
+#include "bench/bench.h"
+#include "common/json.h"
+#include "common/progress.h"
+
+typedef struct {
+    const bench_roof_kind* kind;
+    int64_t size;
+    int32_t threads;
+    double amount;        /* of a run, in the kind's unit */
+    double value;         /* amount a second; of unit "s": seconds */
+    bench_result timing;
+} bench_roof_value;
+
+typedef struct { /* theirs / ours */
+    int32_t ours, theirs; /* places in result */
+    char of_what[64];
+    double ratio, goal;
+} bench_ratio_value;
+
+typedef struct {
+    void (*undo)(void*);
+    void* context;
+} bench_undo;
+
+struct bench_state {
+    bench_result* result; /* (BENCH_RESULTS_MAX) */
+    bench_roof_value roof[BENCH_ROOFS_MAX];
+    bench_ratio_value ratio[BENCH_RESULTS_MAX];
+    int32_t num_results, num_roofs, num_ratios, num_checks;
+    bench_undo undo[1000];
+    int32_t num_undo;
+    const char* titled; /* the entry whose heading is printed */
+    progress bar;
+    int64_t entries_done;
+    struct bench_data* data; /* graph.c's */
+    FILE* json;
+    char* flushed;           /* the CPU's evict */
+    int flushes;
+};
+
+bool bench_open(bench* b);             /* after the options; false: b->why */
+bool bench_run(bench* b, const bench_entry* e);
+void bench_forget(bench* b);           /* results, roofs and ratios so far: for a second look */
+void bench_close(bench* b);
+void bench_graph_close(bench* b);
+
+/* output.c */
+void bench_print_result(bench* b, const bench_result* r);
+void bench_print_ratio(bench* b, const bench_ratio_value* r);
+void bench_print_roof(bench* b, const bench_roof_value* r);
+bool bench_write_json(bench* b, int argc, char** argv);
+
+/* machine.c: what the figures hold for */
+typedef struct {
+    char cpu[128], compiler[128], os[128], date[32];
+    int64_t cores, cache[4], memory; /* cache[1..3]: bytes of a level, 0: not known */
+} bench_machine;
+void bench_machine_of(bench_machine* m);
+void bench_machine_json(bench* b, const bench_machine* m, json* j);
+extern const char bench_flags[], bench_git[];
+
+/* check.c: 0 nothing lost, 1 something, 2 could not be told (b->why) */
+int bench_check(bench* b, const bench_entry* const* chosen, int count);
+#endif

@@ -1,0 +1,223 @@
+/* output.c - the table, as results come, and the JSON with every sample. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/harness.h"
+#include "common/sibling.h"
+
+/* ==== the table ================================================================================================= */
+
+/* "152.1 ms": four digits and a unit. */
+static const char* time_text(char text[24], double seconds)
+{
+    static const char* const unit[] = {"s", "ms", "us", "ns"};
+    int which = 0;
+    while (which < 3 && seconds < .99995) {
+        seconds *= 1000;
+        which++;
+    }
+    snprintf(text, 24, "%.*f %s", seconds < 9.9995 ? 3 : seconds < 99.995 ? 2 : seconds < 999.95 ? 1 : 0, seconds,
+             unit[which]);
+    return text;
+}
+
+static const char* rate_text(char text[40], double rate, const char* unit)
+{
+    char number[16];
+    progress_amount(number, rate);
+    bool letters = strcmp(unit, "B") == 0 || strcmp(unit, "FLOP") == 0; /* "1.2 GB", but "1.2 G edges" */
+    snprintf(text, 40, "%s%s%s/s", number, letters && strchr(number, ' ') ? "" : " ", unit);
+    return text;
+}
+
+static const char* roof_name(char text[48], const char* name, int64_t size)
+{
+    if (size) snprintf(text, 48, "%s %lld", name, (long long)size);
+    else snprintf(text, 48, "%s", name);
+    return text;
+}
+
+/* Erases the bar, and prints the entry's heading before its first line. */
+static void begin_line(bench* b)
+{
+    struct bench_state* s = b->state;
+    progress_end(&s->bar, 0, false);
+    if (s->titled == b->entry) return;
+    s->titled = b->entry;
+    for (const bench_entry* e = b->backend->entries; e->name; e++)
+        if (strcmp(e->name, b->entry) == 0) printf("\n%s: %s\n", e->name, e->what);
+    printf("  %-38s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work", "GB/s", "of the roof");
+}
+
+void bench_print_result(bench* b, const bench_result* r)
+{
+    const bench_case* c = &r->kase;
+    char median[24], least[24], most[24], range[56], rate[40], bytes[16] = "", share[96] = "", roof[48], name[80];
+    begin_line(b);
+    snprintf(name, sizeof name, "%s%s", c->rival ? "  " : "", c->what);
+    snprintf(range, sizeof range, "%s - %s", time_text(least, r->least), time_text(most, r->most));
+    if (c->bytes > 0) snprintf(bytes, sizeof bytes, "%.1f", 1e-9 * c->bytes / r->median);
+    if (r->roof_seconds > 0)
+        snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * r->roof_seconds / r->median, c->add ? "all, most: " : "",
+                 roof_name(roof, r->roof, r->roof_size));
+    printf("  %-38s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads, time_text(median, r->median), range,
+           rate_text(rate, c->work / r->median, c->unit), bytes, share);
+    fflush(stdout);
+}
+
+void bench_print_ratio(bench* b, const bench_ratio_value* r)
+{
+    begin_line(b);
+    printf("    %.2fx %s", r->ratio, r->of_what);
+    if (r->goal > 0) printf(" (goal %.3g)", r->goal);
+    printf("\n");
+    fflush(stdout);
+}
+
+void bench_print_roof(bench* b, const bench_roof_value* r)
+{
+    char value[40], median[24], least[24], most[24], range[56], name[48], label[80];
+    begin_line(b);
+    snprintf(label, sizeof label, "roof: %s", roof_name(name, r->kind->name, r->size));
+    snprintf(range, sizeof range, "%s - %s", time_text(least, r->timing.least), time_text(most, r->timing.most));
+    if (strcmp(r->kind->unit, "s") == 0) time_text(value, r->value);
+    else rate_text(value, r->value, r->kind->unit);
+    printf("  %-38s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads, time_text(median, r->timing.median), range,
+           value, "", r->kind->what);
+    fflush(stdout);
+}
+
+/* ==== JSON ====================================================================================================== */
+
+static void put_samples(json* j, const bench_result* r)
+{
+    json_int(j, "repeats", r->repeats);
+    json_real(j, "median", r->median);
+    json_real(j, "least", r->least);
+    json_real(j, "most", r->most);
+    json_begin_array(j, "samples");
+    for (int32_t i = 0; i < r->count; i++) json_real(j, NULL, r->sample[i]);
+    json_end_array(j);
+}
+
+static void put_roof(json* j, const bench_roof_value* r)
+{
+    json_begin_object(j, NULL);
+    json_string(j, "name", r->kind->name);
+    json_int(j, "size", r->size);
+    json_int(j, "threads", r->threads);
+    json_string(j, "unit", r->kind->unit);
+    json_real(j, "value", r->value);
+    json_real(j, "amount", r->amount);
+    put_samples(j, &r->timing);
+    json_end_object(j);
+}
+
+static void put_result(json* j, const bench* b, const bench_result* r)
+{
+    const bench_case* c = &r->kase;
+    json_begin_object(j, NULL);
+    json_string(j, "bench", r->entry);
+    json_string(j, "case", c->what);
+    json_int(j, "threads", c->threads);
+    json_bool(j, "rival", c->rival);
+    json_bool(j, "cold", !b->o.warm && (b->o.cold || c->cold));
+    json_string(j, "unit", c->unit);
+    json_real(j, "work", c->work);
+    json_real(j, "bytes", c->bytes);
+    json_real(j, "flops", c->flops);
+    json_real(j, "work_per_second", c->work / r->median);
+    json_real(j, "bytes_per_second", c->bytes / r->median);
+    json_string(j, "roof", r->roof);
+    json_int(j, "roof_size", r->roof_size);
+    json_bool(j, "roofs_added", c->add);
+    json_real(j, "roof_seconds", r->roof_seconds);
+    json_real(j, "share", r->roof_seconds > 0 ? r->roof_seconds / r->median : NAN);
+    put_samples(j, r);
+    json_end_object(j);
+}
+
+static void put_ratio(json* j, const bench* b, const bench_ratio_value* r)
+{
+    const bench_result* ours = &b->state->result[r->ours];
+    json_begin_object(j, NULL);
+    json_string(j, "bench", ours->entry);
+    json_string(j, "case", ours->kase.what);
+    json_int(j, "threads", ours->kase.threads);
+    json_string(j, "of", r->of_what);
+    json_string(j, "their_case", b->state->result[r->theirs].kase.what);
+    json_int(j, "their_threads", b->state->result[r->theirs].kase.threads);
+    json_real(j, "ratio", r->ratio);
+    json_real(j, "goal", r->goal > 0 ? r->goal : NAN);
+    json_end_object(j);
+}
+
+static void put_options(json* j, const bench_options* o)
+{
+    json_begin_object(j, "options");
+    json_bool(j, "quick", o->quick);
+    json_bool(j, "once", o->once);
+    json_int(j, "rows", o->own ? o->rows : 0);
+    json_int(j, "degree", o->own ? o->degree : 0);
+    json_int(j, "sources", o->own ? o->sources : 0);
+    json_int(j, "features", o->features);
+    json_int(j, "heads", o->heads);
+    json_string(j, "temperature", o->cold ? "cold" : o->warm ? "warm" : "usual");
+    json_int(j, "reps", o->reps);
+    json_real(j, "min_time", o->min_time);
+    json_end_object(j);
+}
+
+static void put_data(json* j, bench* b)
+{
+    const bench_graph* g = b->state->data ? bench_graph_of(b) : NULL;
+    if (!g) {
+        json_null(j, "data");
+        return;
+    }
+    json_begin_object(j, "data");
+    json_string(j, "file", g->path);
+    json_int(j, "nodes", g->graph.num_nodes);
+    json_int(j, "edges", g->graph.num_edges);
+    json_int(j, "features", g->features.width);
+    json_string(j, "type", g->features.type == GGNN_F16 ? "f16" : "f32");
+    json_int(j, "train", g->num_train);
+    json_end_object(j);
+}
+
+static void put_command(json* j, int argc, char** argv)
+{
+    json_begin_array(j, "command");
+    for (int i = 0; i < argc; i++) json_string(j, NULL, argv[i]);
+    json_end_array(j);
+}
+
+bool bench_write_json(bench* b, int argc, char** argv)
+{
+    struct bench_state* s = b->state;
+    bench_machine machine;
+    json j;
+    bench_machine_of(&machine);
+    json_start(&j, s->json, true);
+    json_begin_object(&j, NULL);
+    json_int(&j, "ggnn_bench", 1);
+    put_command(&j, argc, argv);
+    bench_machine_json(b, &machine, &j);
+    put_options(&j, &b->o);
+    put_data(&j, b);
+    json_int(&j, "checks", s->num_checks);
+    json_begin_array(&j, "roofs");
+    for (int32_t i = 0; i < s->num_roofs; i++) put_roof(&j, &s->roof[i]);
+    json_end_array(&j);
+    json_begin_array(&j, "results");
+    for (int32_t i = 0; i < s->num_results; i++) put_result(&j, b, &s->result[i]);
+    json_end_array(&j);
+    json_begin_array(&j, "ratios");
+    for (int32_t i = 0; i < s->num_ratios; i++) put_ratio(&j, b, &s->ratio[i]);
+    json_end_array(&j);
+    json_end_object(&j);
+    bool bad = ferror(s->json) != 0;
+    bad = fclose(s->json) != 0 || bad;
+    s->json = NULL;
+    return !bad || error_set(&b->why, "%s: cannot be written", b->o.json);
+}

@@ -1,0 +1,55 @@
+/* roof_loops.h - the loops of roof.c over vector registers, which roof.c includes once an instruction set. LOOP_LANES:
+   floats in a register; LOOP_NAME(x); LOOP_MULTIPLY_ADD(a, b, c). */
+
+typedef float LOOP_NAME(floats) __attribute__((vector_size(4 * LOOP_LANES)));
+typedef uint32_t LOOP_NAME(words) __attribute__((vector_size(4 * LOOP_LANES)));
+
+/* Exclusive or of count bytes (a multiple of 4): one cycle a register, so that memory alone is measured. */
+static uint32_t LOOP_NAME(read_bytes)(const char* from, int64_t count)
+{
+    LOOP_NAME(words) a = {0}, b = {0}, x, y;
+    uint32_t sum = 0, word;
+    int64_t i = 0;
+    for (; i + (int64_t)(2 * sizeof x) <= count; i += (int64_t)(2 * sizeof x)) {
+        memcpy(&x, from + i, sizeof x);
+        memcpy(&y, from + i + sizeof x, sizeof y);
+        a ^= x;
+        b ^= y;
+    }
+    for (; i < count; i += 4) {
+        memcpy(&word, from + i, 4);
+        sum ^= word;
+    }
+    a ^= b;
+    for (int lane = 0; lane < LOOP_LANES; lane++) sum ^= a[lane];
+    return sum;
+}
+
+/* Twelve sums hide the latency of a multiply-add on any of today's processors. */
+static float LOOP_NAME(multiply_add)(int64_t steps)
+{
+    LOOP_NAME(floats) zero = {0}, x = zero + .999f, y = zero + .001f;
+    LOOP_NAME(floats) a = zero, b = zero, c = zero, d = zero, e = zero, f = zero, g = zero, h = zero, i = zero, j = zero,
+                      k = zero, l = zero;
+    for (int64_t step = 0; step < steps; step++) {
+        a = LOOP_MULTIPLY_ADD(a, x, y);
+        b = LOOP_MULTIPLY_ADD(b, x, y);
+        c = LOOP_MULTIPLY_ADD(c, x, y);
+        d = LOOP_MULTIPLY_ADD(d, x, y);
+        e = LOOP_MULTIPLY_ADD(e, x, y);
+        f = LOOP_MULTIPLY_ADD(f, x, y);
+        g = LOOP_MULTIPLY_ADD(g, x, y);
+        h = LOOP_MULTIPLY_ADD(h, x, y);
+        i = LOOP_MULTIPLY_ADD(i, x, y);
+        j = LOOP_MULTIPLY_ADD(j, x, y);
+        k = LOOP_MULTIPLY_ADD(k, x, y);
+        l = LOOP_MULTIPLY_ADD(l, x, y);
+        __asm__ volatile("" : : "r"(step)); /* or a compiler may see that the sums end alike */
+    }
+    a += b + c + d + e + f + g + h + i + j + k + l;
+    return a[0] + a[LOOP_LANES - 1];
+}
+
+#undef LOOP_LANES
+#undef LOOP_NAME
+#undef LOOP_MULTIPLY_ADD
