@@ -42,8 +42,7 @@ static device* device_of(bench* b)
     return device_cpu();
 }
 
-static const bench_entry entries[] = {
-    {"roof", "what this machine gives", bench_roofs, false},
-    {NULL, NULL, NULL, false}};
+static const bench_entry entries[] = {{"roof", "what this machine gives", bench_roofs, false},
+                                      {NULL, NULL, NULL, false}};
 
 const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of};

@@ -53,7 +53,7 @@ typedef struct { /* the command line */
 
 typedef struct bench bench;
 
-/* ---- a case --------------------------------------------------------------------------------------------------- */
+/* ---- a case ------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char* roof; /* NULL ends the list */
@@ -101,7 +101,7 @@ bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs,
 bool bench_equal(bench* b, const char* what, const void* ours, const void* theirs, size_t bytes);
 bool bench_near(bench* b, const char* what, const float* ours, const float* theirs, int64_t n, double tolerance);
 
-/* ---- roofs ---------------------------------------------------------------------------------------------------- */
+/* ---- roofs -------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name, *unit, *what; /* unit of an amount: "B", "FLOP", "lines", "s" (then it is a latency: one run's) */
@@ -111,7 +111,7 @@ typedef struct {
 /* Amount a second (of unit "s": seconds), the best sample. 0 with --once, or where the backend has none of the name. */
 double bench_roof(bench* b, const char* name, int64_t size, int32_t threads);
 
-/* ---- backends ------------------------------------------------------------------------------------------------- */
+/* ---- backends ----------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char* name;       /* on the command line */
@@ -146,7 +146,7 @@ struct bench {
     struct bench_state*  state;   /* the harness's */
 };
 
-/* ---- memory and data ------------------------------------------------------------------------------------------ */
+/* ---- memory and data ---------------------------------------------------------------------------------- */
 
 void* bench_new(bench* b, size_t bytes, const char* what); /* zeroed; NULL: b->why */
 bool  bench_defer(bench* b, void (*undo)(void* context), void* context); /* false: b->why, and it is undone now */

@@ -24,7 +24,8 @@ static bool read_file(bench* b, const char* path, earlier* e)
     long size = -1;
     if (in && fseek(in, 0, SEEK_END) == 0) size = ftell(in);
     if (size >= 0) e->text = memory_new((size_t)size + 1, "an earlier run", &b->why);
-    bool read = size >= 0 && e->text && fseek(in, 0, SEEK_SET) == 0 && fread(e->text, 1, (size_t)size, in) == (size_t)size;
+    bool read = size >= 0 && e->text && fseek(in, 0, SEEK_SET) == 0 &&
+                fread(e->text, 1, (size_t)size, in) == (size_t)size;
     if (in) fclose(in);
     if (!read) return error_set(&b->why, "--check %s: %s", path, strerror(errno));
     e->root = json_first(e->text);
@@ -85,14 +86,17 @@ static bool find_earlier(bench* b, earlier* best, char* name, size_t size)
         }
     }
     closedir(folder);
-    if (!most) error_set(&b->why, "--check %s: no earlier run of this backend and size; --json FILE writes one", b->o.check);
+    if (!most)
+        error_set(&b->why, "--check %s: no earlier run of this backend and size; --json FILE writes one",
+                  b->o.check);
     return most > 0;
 }
 
 static double earlier_share(const earlier* e, const bench_result* r)
 {
     for (const char* at = json_begin(json_member(e->root, "results")); at; at = json_next(at))
-        if (json_is_text(json_member(at, "bench"), r->entry) && json_is_text(json_member(at, "case"), r->kase.what) &&
+        if (json_is_text(json_member(at, "bench"), r->entry) &&
+            json_is_text(json_member(at, "case"), r->kase.what) &&
             json_number(json_member(at, "threads")) == r->kase.threads)
             return json_number(json_member(at, "share"));
     return NAN;
@@ -130,7 +134,8 @@ static int find_losses(bench* b, const earlier* e, loss* lost, int* compared)
 static const loss* same_loss(const loss* lost, int count, const loss* l)
 {
     for (int i = 0; i < count; i++)
-        if (strcmp(lost[i].entry, l->entry) == 0 && strcmp(lost[i].what, l->what) == 0 && lost[i].threads == l->threads)
+        if (strcmp(lost[i].entry, l->entry) == 0 && strcmp(lost[i].what, l->what) == 0 &&
+            lost[i].threads == l->threads)
             return &lost[i];
     return NULL;
 }
@@ -149,8 +154,8 @@ static bool measure_again(bench* b, const bench_entry* const* chosen, int count,
     return true;
 }
 
-static int compare(bench* b, const bench_entry* const* chosen, int count, const earlier* e, const char* name, loss* first,
-                   loss* second)
+static int compare(bench* b, const bench_entry* const* chosen, int count, const earlier* e, const char* name,
+                   loss* first, loss* second)
 {
     int compared, ignored, twice = 0, losses = find_losses(b, e, first, &compared), again = 0;
     if (!compared) {

@@ -11,11 +11,12 @@
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, NAMES_MAX = 64 };
 
-static const char text[] =
-    "usage: ggnn-bench [NAME ...] [options]\n\n"
-    "Measures what the machine gives (its roofs), then ggnn's operations: time, work and bytes a second, the share of\n"
-    "the roof that rules, and how much faster than a plain version of the same, whose answer must be the same. All\n"
-    "names without one: some eight minutes on two cores; --quick: half a minute.\n\n";
+static const char text[] = "usage: ggnn-bench [NAME ...] [options]\n\n"
+                           "Measures what the machine gives (its roofs), then ggnn's operations: time, work "
+                           "and bytes a second, the share of\n"
+                           "the roof that rules, and how much faster than a plain version of the same, whose "
+                           "answer must be the same. All\n"
+                           "names without one: some eight minutes on two cores; --quick: half a minute.\n\n";
 
 static void help(const bench* b, const option* table)
 {
@@ -24,7 +25,8 @@ static void help(const bench* b, const option* table)
         printf("  %-12s %s%s\n", e->name, e->what, e->on_request ? " (only when named)" : "");
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
-    printf("\nExit codes: 0 done, 1 failure, a wrong answer or, with --check, something lost; 2 wrong usage.\n");
+    printf(
+        "\nExit codes: 0 done, 1 failure, a wrong answer or, with --check, something lost; 2 wrong usage.\n");
 }
 
 static options_result parse(bench* b, int argc, char** argv, const char** name, int* names)
@@ -36,26 +38,35 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     o->degree = 15;
     bool timed = false;
     const option table[] = {
-        {"data", OPTION_TEXT, &o->data, 0, 0, "FILE", "graph with features and a split; else R-MAT, 1 M nodes, 32 M edges, "
-         "128 features, made on first use beside the program", NULL},
+        {"data", OPTION_TEXT, &o->data, 0, 0, "FILE",
+         "graph with features and a split; else R-MAT, 1 M nodes, 32 M edges, "
+         "128 features, made on first use beside the program",
+         NULL},
         {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for", NULL},
-        {"check", OPTION_TEXT, &o->check, 0, 0, "PATH", "compare shares of the roofs with this earlier JSON, or the "
-         "folder's one of a machine like this; what lost 10 % is measured again and named", NULL},
+        {"check", OPTION_TEXT, &o->check, 0, 0, "PATH",
+         "compare shares of the roofs with this earlier JSON, or the "
+         "folder's one of a machine like this; what lost 10 % is measured again and named",
+         NULL},
         {"quick", OPTION_FLAG, &o->quick, 0, 0, NULL, "small graphs, short samples", NULL},
         {"backend", OPTION_CHOICE, &o->backend, 0, 0, SIBLING_BACKENDS, "where it runs", NULL},
         {"threads", OPTION_INT, &o->threads, 0, 1024, "N", "threads of the CPU; 0: all", NULL},
-        {"rows", OPTION_INT, &o->rows, 1, 2147483647, "N", "your own sizes: a random block of N targets in place of the "
-         "graph, or N ids, rows, seeds", &o->own},
+        {"rows", OPTION_INT, &o->rows, 1, 2147483647, "N",
+         "your own sizes: a random block of N targets in place of the "
+         "graph, or N ids, rows, seeds",
+         &o->own},
         {"degree", OPTION_INT, &o->degree, 1, 1e6, "N", "its edges a target, or the fanout", NULL},
         {"sources", OPTION_INT, &o->sources, 0, 2147483647, "N", "its sources; 0: as many as rows", NULL},
         {"features", OPTION_INT, &o->features, 0, 1 << 20, "N", "columns; 0: the usual ones", NULL},
         {"heads", OPTION_INT, &o->heads, 0, 1024, "N", "attention heads; 0: the usual ones", NULL},
         {"type", OPTION_CHOICE, &type, 0, 0, "f32|f16", "of stored rows", NULL},
         {"cold", OPTION_FLAG, &o->cold, 0, 0, NULL, "empty caches before each run", NULL},
-        {"warm", OPTION_FLAG, &o->warm, 0, 0, NULL, "never do; else mini-batches are cold, whole graphs warm", NULL},
+        {"warm", OPTION_FLAG, &o->warm, 0, 0, NULL, "never do; else mini-batches are cold, whole graphs warm",
+         NULL},
         {"reps", OPTION_INT, &o->reps, 1, BENCH_SAMPLES_MAX, "N", "samples a case, at least", NULL},
-        {"min-time", OPTION_REAL, &o->min_time, 0, 1e6, "X", "seconds a case is sampled for, at least", &timed},
-        {"once", OPTION_FLAG, &o->once, 0, 0, NULL, "run each case once and nothing else: for perf and ncu", NULL},
+        {"min-time", OPTION_REAL, &o->min_time, 0, 1e6, "X", "seconds a case is sampled for, at least",
+         &timed},
+        {"once", OPTION_FLAG, &o->once, 0, 0, NULL, "run each case once and nothing else: for perf and ncu",
+         NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -66,7 +77,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     if (o->quick && !timed) o->min_time = .01;
     o->type = type;
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
-    if (o->check && (o->once || o->own)) error_set(&b->why, "--check measures as the earlier run did: no --once, no --rows");
+    if (o->check && (o->once || o->own))
+        error_set(&b->why, "--check measures as the earlier run did: no --once, no --rows");
     return b->why.text[0] ? OPTIONS_WRONG : result;
 }
 
@@ -98,10 +110,11 @@ static void print_machine(bench* b)
     bench_machine m;
     char memory[16], cache[16];
     bench_machine_of(&m);
-    printf("ggnn-bench: %s, %d of %d cores, last cache %sB, memory %sB; %s%s%s; %s\n", m.cpu[0] ? m.cpu : "processor",
-           (int)b->threads, (int)m.cores, progress_amount(cache, (double)m.cache[3]),
-           progress_amount(memory, (double)m.memory), m.compiler, b->backend->describe(b)[0] ? "; " : "",
-           b->backend->describe(b), bench_git[0] ? bench_git : "no version known");
+    printf("ggnn-bench: %s, %d of %d cores, last cache %sB, memory %sB; %s%s%s; %s\n",
+           m.cpu[0] ? m.cpu : "processor", (int)b->threads, (int)m.cores,
+           progress_amount(cache, (double)m.cache[3]), progress_amount(memory, (double)m.memory), m.compiler,
+           b->backend->describe(b)[0] ? "; " : "", b->backend->describe(b),
+           bench_git[0] ? bench_git : "no version known");
 }
 
 static bool open_backend(bench* b, char** argv)
@@ -162,7 +175,8 @@ int main(int argc, char** argv)
     bench_close(&b);
     if (b.why.text[0]) {
         fprintf(stderr, "ggnn-bench: %s\n", b.why.text);
-        if (status == STATUS_USAGE) fprintf(stderr, "usage: ggnn-bench [NAME ...] [options]     (--help says more)\n");
+        if (status == STATUS_USAGE)
+            fprintf(stderr, "usage: ggnn-bench [NAME ...] [options]     (--help says more)\n");
         if (status == STATUS_DONE) status = STATUS_FAILURE;
     }
     return status;

@@ -30,8 +30,8 @@ static bool make_usual(bench* b, char path[4200])
         how.nodes = 1 << 14;
         how.edges = 1 << 18;
     }
-    snprintf(path, 4200, "%sbench-rmat-%lld-%lld-%lld-%d.ggnn", program, (long long)how.nodes, (long long)how.edges,
-             (long long)how.features, 8 * (int)sizeof(ggnn_node));
+    snprintf(path, 4200, "%sbench-rmat-%lld-%lld-%lld-%d.ggnn", program, (long long)how.nodes,
+             (long long)how.edges, (long long)how.features, 8 * (int)sizeof(ggnn_node));
     if (access(path, R_OK) == 0) return true;
     progress_end(&b->state->bar, 0, false);
     fprintf(stderr, "ggnn-bench: making %s on first use\n", path);
@@ -89,7 +89,7 @@ void bench_graph_close(bench* b)
     b->state->data = NULL;
 }
 
-/* ==== made data ================================================================================================= */
+/* ==== made data ========================================================================================= */
 
 enum { PIECE = 1 << 16 };
 typedef struct {
@@ -121,8 +121,8 @@ bool bench_block(bench* b, ggnn_block* block, int64_t rows, int64_t degree, int6
 {
     int64_t edges = rows * degree, *counts = bench_new(b, 3 * sizeof *counts, "sizes of a block");
     if (rows > INT32_MAX || sources > INT32_MAX || edges > INT32_MAX)
-        return error_set(&b->why, "%s: %lld rows of degree %lld: a block has less than 2^31 rows and edges", b->entry,
-                         (long long)rows, (long long)degree);
+        return error_set(&b->why, "%s: %lld rows of degree %lld: a block has less than 2^31 rows and edges",
+                         b->entry, (long long)rows, (long long)degree);
     memset(block, 0, sizeof *block);
     block->indptr = bench_new(b, ((size_t)rows + 1) * sizeof *block->indptr, "offsets of a block");
     block->indices = bench_new(b, (size_t)edges * sizeof *block->indices, "edges of a block");

@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 
-/* ==== memory ==================================================================================================== */
+/* ==== memory ============================================================================================ */
 
 bool bench_defer(bench* b, void (*undo)(void* context), void* context)
 {
@@ -76,7 +76,7 @@ bool bench_run(bench* b, const bench_entry* e)
     return good;
 }
 
-/* ==== timing ==================================================================================================== */
+/* ==== timing ============================================================================================ */
 
 static void use_threads(int32_t threads)
 {
@@ -146,7 +146,7 @@ static void find_median(bench_result* r)
     r->most = sorted[n - 1];
 }
 
-/* ==== roofs ===================================================================================================== */
+/* ==== roofs ============================================================================================= */
 
 static const bench_roof_kind* roof_kind(const bench* b, const char* name)
 {
@@ -159,7 +159,8 @@ static bench_roof_value* find_roof(bench* b, const char* name, int64_t size, int
 {
     struct bench_state* s = b->state;
     for (int32_t i = 0; i < s->num_roofs; i++)
-        if (strcmp(s->roof[i].kind->name, name) == 0 && s->roof[i].size == size && s->roof[i].threads == threads)
+        if (strcmp(s->roof[i].kind->name, name) == 0 && s->roof[i].size == size &&
+            s->roof[i].threads == threads)
             return &s->roof[i];
     return NULL;
 }
@@ -218,7 +219,7 @@ static void find_ruling(bench* b, bench_result* r)
     }
 }
 
-/* ==== cases ===================================================================================================== */
+/* ==== cases ============================================================================================= */
 
 const bench_result* bench_measure(bench* b, const bench_case* c)
 {
@@ -246,7 +247,8 @@ const bench_result* bench_measure(bench* b, const bench_case* c)
     return r;
 }
 
-bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what, double goal)
+bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what,
+                 double goal)
 {
     struct bench_state* s = b->state;
     bench_ratio_value* v = &s->ratio[s->num_ratios];
@@ -262,7 +264,7 @@ bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs,
     return true;
 }
 
-/* ==== answers =================================================================================================== */
+/* ==== answers =========================================================================================== */
 
 bool bench_equal(bench* b, const char* what, const void* ours, const void* theirs, size_t bytes)
 {
@@ -271,18 +273,20 @@ bool bench_equal(bench* b, const char* what, const void* ours, const void* their
     b->state->num_checks++;
     if (memcmp(x, y, bytes) == 0) return true;
     while (x[i] == y[i]) i++;
-    return error_set(&b->why, "%s: wrong answer: %s differs from the plain loop's at byte %zu of %zu", b->entry, what,
-                     i, bytes);
+    return error_set(&b->why, "%s: wrong answer: %s differs from the plain loop's at byte %zu of %zu",
+                     b->entry, what, i, bytes);
 }
 
-bool bench_near(bench* b, const char* what, const float* ours, const float* theirs, int64_t n, double tolerance)
+bool bench_near(bench* b, const char* what, const float* ours, const float* theirs, int64_t n,
+                double tolerance)
 {
     double largest = 0;
     b->state->num_checks++;
     for (int64_t i = 0; i < n; i++) largest = fmax(largest, fabs((double)theirs[i]));
     for (int64_t i = 0; i < n; i++)
         if (!(fabs((double)ours[i] - (double)theirs[i]) <= tolerance * largest))
-            return error_set(&b->why, "%s: wrong answer: %s[%lld] is %.9g, the plain loop's %.9g (of at most %g)",
+            return error_set(&b->why,
+                             "%s: wrong answer: %s[%lld] is %.9g, the plain loop's %.9g (of at most %g)",
                              b->entry, what, (long long)i, (double)ours[i], (double)theirs[i], largest);
     return true;
 }

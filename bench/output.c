@@ -5,7 +5,7 @@
 #include "bench/harness.h"
 #include "common/sibling.h"
 
-/* ==== the table ================================================================================================= */
+/* ==== the table ========================================================================================= */
 
 /* "152.1 ms": four digits and a unit. */
 static const char* time_text(char text[24], double seconds)
@@ -16,8 +16,12 @@ static const char* time_text(char text[24], double seconds)
         seconds *= 1000;
         which++;
     }
-    snprintf(text, 24, "%.*f %s", seconds < 9.9995 ? 3 : seconds < 99.995 ? 2 : seconds < 999.95 ? 1 : 0, seconds,
-             unit[which]);
+    snprintf(text, 24, "%.*f %s",
+             seconds < 9.9995   ? 3
+             : seconds < 99.995 ? 2
+             : seconds < 999.95 ? 1
+                                : 0,
+             seconds, unit[which]);
     return text;
 }
 
@@ -46,20 +50,22 @@ static void begin_line(bench* b)
     s->titled = b->entry;
     for (const bench_entry* e = b->backend->entries; e->name; e++)
         if (strcmp(e->name, b->entry) == 0) printf("\n%s: %s\n", e->name, e->what);
-    printf("  %-38s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work", "GB/s", "of the roof");
+    printf("  %-38s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work", "GB/s",
+           "of the roof");
 }
 
 void bench_print_result(bench* b, const bench_result* r)
 {
     const bench_case* c = &r->kase;
-    char median[24], least[24], most[24], range[56], rate[40], bytes[16] = "", share[96] = "", roof[48], name[80];
+    char median[24], least[24], most[24], range[56], rate[40], bytes[16] = "", share[96] = "", roof[48],
+                                                               name[80];
     begin_line(b);
     snprintf(name, sizeof name, "%s%s", c->rival ? "  " : "", c->what);
     snprintf(range, sizeof range, "%s - %s", time_text(least, r->least), time_text(most, r->most));
     if (c->bytes > 0) snprintf(bytes, sizeof bytes, "%.1f", 1e-9 * c->bytes / r->median);
     if (r->roof_seconds > 0)
-        snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * r->roof_seconds / r->median, c->add ? "all, most: " : "",
-                 roof_name(roof, r->roof, r->roof_size));
+        snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * r->roof_seconds / r->median,
+                 c->add ? "all, most: " : "", roof_name(roof, r->roof, r->roof_size));
     printf("  %-38s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads, time_text(median, r->median), range,
            rate_text(rate, c->work / r->median, c->unit), bytes, share);
     fflush(stdout);
@@ -79,15 +85,16 @@ void bench_print_roof(bench* b, const bench_roof_value* r)
     char value[40], median[24], least[24], most[24], range[56], name[48], label[80];
     begin_line(b);
     snprintf(label, sizeof label, "roof: %s", roof_name(name, r->kind->name, r->size));
-    snprintf(range, sizeof range, "%s - %s", time_text(least, r->timing.least), time_text(most, r->timing.most));
+    snprintf(range, sizeof range, "%s - %s", time_text(least, r->timing.least),
+             time_text(most, r->timing.most));
     if (strcmp(r->kind->unit, "s") == 0) time_text(value, r->value);
     else rate_text(value, r->value, r->kind->unit);
-    printf("  %-38s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads, time_text(median, r->timing.median), range,
-           value, "", r->kind->what);
+    printf("  %-38s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads,
+           time_text(median, r->timing.median), range, value, "", r->kind->what);
     fflush(stdout);
 }
 
-/* ==== JSON ====================================================================================================== */
+/* ==== JSON ============================================================================================== */
 
 static void put_samples(json* j, const bench_result* r)
 {

@@ -76,7 +76,7 @@ typedef struct {
 
 static volatile uint32_t sink; /* so that no loop is left out */
 
-/* ---- streams -------------------------------------------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------------------------------------ */
 
 static void copy_piece(void* context, int64_t i)
 {
@@ -105,7 +105,10 @@ static void read_piece(void* context, int64_t i)
 }
 
 static void run_copy(void* context) { parallel_each(((roof*)context)->bytes / PIECE, copy_piece, context); }
-static void run_memcpy(void* context) { parallel_each(((roof*)context)->bytes / PIECE, memcpy_piece, context); }
+static void run_memcpy(void* context)
+{
+    parallel_each(((roof*)context)->bytes / PIECE, memcpy_piece, context);
+}
 static void run_read(void* context) { parallel_each(((roof*)context)->bytes / PIECE, read_piece, context); }
 
 static roof* new_roof(bench* b, bench_case* c, int64_t bytes, bool to)
@@ -146,7 +149,7 @@ static bool open_read(bench* b, bench_case* c, int64_t size)
     return new_roof(b, c, stream_bytes(b), false) != NULL;
 }
 
-/* ---- random lines and rows ------------------------------------------------------------------------------------ */
+/* ---- random lines and rows ---------------------------------------------------------------------------- */
 
 /* Rows of r->size bytes, each line of them asked for 8 KiB before it is used: what gained most in experiments. */
 static void rows_piece(void* context, int64_t piece)
@@ -173,7 +176,8 @@ static bool open_table(bench* b, bench_case* c, int64_t size, int64_t bytes)
     r->row = bench_new(b, (size_t)r->rows * sizeof *r->row, "random rows");
     if (!r->row) return false;
     uint64_t state = 3;
-    for (int64_t i = 0; i < r->rows; i++) r->row[i] = (int32_t)(bench_random(&state) % (uint64_t)(bytes / size));
+    for (int64_t i = 0; i < r->rows; i++)
+        r->row[i] = (int32_t)(bench_random(&state) % (uint64_t)(bytes / size));
     c->run = run_rows;
     c->work = (double)(r->rows * size);
     return true;
@@ -186,8 +190,14 @@ static int64_t last_cache(void)
     return m.cache[3] ? m.cache[3] : m.cache[2] ? m.cache[2] : 8 << 20;
 }
 
-static bool open_rows(bench* b, bench_case* c, int64_t size) { return open_table(b, c, size, 2 * stream_bytes(b)); }
-static bool open_cached(bench* b, bench_case* c, int64_t size) { return open_table(b, c, size, last_cache() / 4); }
+static bool open_rows(bench* b, bench_case* c, int64_t size)
+{
+    return open_table(b, c, size, 2 * stream_bytes(b));
+}
+static bool open_cached(bench* b, bench_case* c, int64_t size)
+{
+    return open_table(b, c, size, last_cache() / 4);
+}
 static bool open_lines(bench* b, bench_case* c, int64_t size)
 {
     (void)size;
@@ -196,7 +206,7 @@ static bool open_lines(bench* b, bench_case* c, int64_t size)
     return true;
 }
 
-/* ---- latencies, arithmetic ------------------------------------------------------------------------------------ */
+/* ---- latencies, arithmetic ---------------------------------------------------------------------------- */
 
 static void run_chase(void* context)
 {
@@ -210,7 +220,8 @@ static void run_chase(void* context)
 static bool open_latency(bench* b, bench_case* c, int64_t size)
 {
     roof* r = new_roof(b, c, stream_bytes(b), false);
-    int32_t lines = (int32_t)(stream_bytes(b) / 64), *next = bench_new(b, (size_t)lines * sizeof *next, "a cycle");
+    int32_t lines = (int32_t)(stream_bytes(b) / 64),
+            *next = bench_new(b, (size_t)lines * sizeof *next, "a cycle");
     uint64_t state = 5;
     (void)size;
     if (!r || !next) return false;
@@ -234,8 +245,7 @@ static void run_bounce(void* context)
 #ifdef _OPENMP
 #pragma omp parallel num_threads(2)
     for (int64_t i = omp_get_thread_num(); omp_get_num_threads() == 2 && i < 2 * BOUNCES; i += 2) {
-        while (__atomic_load_n(ball, __ATOMIC_ACQUIRE) != i) {
-        }
+        while (__atomic_load_n(ball, __ATOMIC_ACQUIRE) != i) continue;
         __atomic_store_n(ball, i + 1, __ATOMIC_RELEASE);
     }
 #endif

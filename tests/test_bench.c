@@ -31,7 +31,7 @@ static char* json_of(const char* arguments)
     return read_text(path);
 }
 
-/* ---- the JSON reader ------------------------------------------------------------------------------------------ */
+/* ---- the JSON reader ---------------------------------------------------------------------------------- */
 
 TEST(reader_finds_members_and_elements)
 {
@@ -65,7 +65,7 @@ TEST(reader_refuses_what_is_no_json)
     CHECK(!json_whole(deep));
 }
 
-/* ---- the command line ----------------------------------------------------------------------------------------- */
+/* ---- the command line --------------------------------------------------------------------------------- */
 
 TEST(help_lists_names_and_options)
 {
@@ -111,7 +111,7 @@ TEST(backends_that_were_not_built_are_named)
     CHECK(says("err", "ggnn-bench-cuda: "));
 }
 
-/* ---- results -------------------------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------------------ */
 
 /* value is the best sample's rate, median lies in the middle, there are as many samples as asked for. */
 static void check_timing(const char* at, int samples)
