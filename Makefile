@@ -78,6 +78,7 @@ COMMA     := ,
 gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda
 $(BUILD)/cuda/%.o: %.cu
 	@mkdir -p $(@D)
+	@command -v $(NVCC) >/dev/null || { echo "nvcc is not installed: NVCC=PATH says where it is, make emulated needs none"; exit 1; }
 	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sample_cuda.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcudart $(LDLIBS)
