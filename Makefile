@@ -109,6 +109,9 @@ run: all
 test:
 	@CC="$(CC)" bash tests/run.sh
 
+mutate: # does every break of ggnn_cuda.cuh that tests/mutations.txt lists fail a test?
+	@BUILD=$(BUILD) CXX="$(CXX)" CC="$(CC)" bash tests/mutate.sh
+
 show: # what was found
 	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)"
 
@@ -123,5 +126,5 @@ install: all
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check gpu gpu-tests gpu-test gpu-sanitize cuda run test show install clean FORCE
+.PHONY: all tests fuzzers bench bench-check gpu gpu-tests gpu-test gpu-sanitize cuda run test mutate show install clean FORCE
 .SECONDARY:

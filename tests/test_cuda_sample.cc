@@ -573,7 +573,7 @@ TEST(rows_of_equal_length_need_no_scan)
 {
     twin_graph g({0, 4, 9, 100, 800, 64, 3000}, true);
     for (size_t e = 0; e < g.weight.size(); e++) g.weight[e] = e % 11 == 5 ? 2.0f : 0.0f;
-    g.weight[g.indptr[3] + 70] = -1.0f; // list 3 has no sample by weight
+    g.weight[g.indptr[3] + 70] = g.weight[g.indptr[4] + 70] = -1.0f; // lists 3 and 4 have no sample by weight
     g.spread(PLAIN);
     for (ggnn_method method : methods)
         for (int32_t fanout : {5, 30, 50, 200, 1040}) {
