@@ -206,6 +206,23 @@ TEST(hubs_are_summed_in_segments)
     random_block_free(r);
 }
 
+// Rows are read four at a time, and all arrays end with what the last edge needs: 256 edges end where only a
+// sanitizer sees it, 1024 at the end of a page.
+TEST(nothing_is_read_beyond_the_last_edge)
+{
+    for (const std::vector<int64_t>& degree : {std::vector<int64_t>{61, 64, 64, 64, 3}, {1020, 1, 0, 3}}) {
+        random_block* r = block_of(7, degree);
+        for (int i = 0; i < 16; i++) {
+            spmm_case c{i & 1 ? 4 : 1, i & 2 ? GGNN_MAX : GGNN_SUM};
+            c.weighted = i & 4;
+            c.transposed = i & 8;
+            c.arg = i & 2;
+            check_spmm(*r, c);
+        }
+        random_block_free(r);
+    }
+}
+
 TEST(maximum_takes_the_first_of_equals_and_no_nan)
 {
     random_block* r = block_of(6, {1, 3, 0, 5, 40, 256, 257, 600, 2, 2, 2, 1, 1});
@@ -540,6 +557,7 @@ int main(int argc, char** argv)
     RUN(factors_apply_in_any_combination);
     RUN(heads_have_weights_of_their_own);
     RUN(hubs_are_summed_in_segments);
+    RUN(nothing_is_read_beyond_the_last_edge);
     RUN(maximum_takes_the_first_of_equals_and_no_nan);
     RUN(blocks_may_be_empty_or_have_no_edges);
     RUN(arguments_that_cannot_be_are_refused);
