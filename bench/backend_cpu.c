@@ -42,7 +42,23 @@ static device* device_of(bench* b)
     return device_cpu();
 }
 
-static const bench_entry entries[] = {{"roof", "what this machine gives", bench_roofs, false},
-                                      {NULL, NULL, NULL, false}};
+static const bench_entry entries[] = {
+    {"roof", "what this machine gives", bench_roofs, false},
+    {"random", "Philox words, as dropout takes them", bench_random_words, false},
+    {"sample", "neighbours of one hop, not numbered", bench_sample, false},
+    {"unique", "append-unique by first occurrence, on the hops of a mini-batch", bench_unique, false},
+    {"block", "whole mini-batches: sampled and numbered; a block's transpose", bench_batches, false},
+    {"gather", "rows of a store by id", bench_gather, false},
+    {"spmm", "sums of neighbours' rows; the input hop straight from the store", bench_spmm, false},
+    {"sddmm", "a dot an edge", bench_sddmm, false},
+    {"softmax", "over each target's edges", bench_softmax, false},
+    {"gat", "graph attention in one pass, and its backward", bench_gat, false},
+    {"backward", "of the mean over a mini-batch's last hop", bench_backward, false},
+    {"gemm", "the trainer's matrix products", bench_gemm, false},
+    {"step", "of training, 3 layers: sample, forward, loss, backward, update", bench_step, false},
+    {"epoch", "of training: every batch of it", bench_epoch, false},
+    {"threads", "the same work by 1, 2, 4 .. threads", bench_threads, false},
+    {"growth", "cost against work, from 10^3 to 10^8 edges", bench_growth, false},
+    {NULL, NULL, NULL, false}};
 
 const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of};

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/error.h"
 #include "ggnn.h"
@@ -93,9 +94,12 @@ typedef struct {
    out. */
 const bench_result* bench_measure(bench* b, const bench_case* c);
 
-/* Prints and keeps theirs / ours as "4.1x the plain loop"; goal: the ratio that design asks for, 0: none. Either may
+/* Prints and keeps the ratio of the two rates of work as "4.1x the plain loop"; goal: the ratio that design asks for, 0: none. Either may
    be NULL: then nothing is said. False only on an error before. */
 bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what, double goal);
+
+/* Prints and keeps a number beside a result: a stage's seconds, a count. unit "s": printed as a time. */
+void bench_note(bench* b, const bench_result* r, const char* name, double value, const char* unit);
 
 /* Answers are compared within the bench: a wrong one fails the run. near: |a - b| <= tolerance * max |b|. */
 bool bench_equal(bench* b, const char* what, const void* ours, const void* theirs, size_t bytes);
@@ -146,10 +150,16 @@ struct bench {
     struct bench_state*  state;   /* the harness's */
 };
 
+/* Entries that any backend may list: bench_train.c, by its device. */
+bool bench_step(bench* b);
+bool bench_epoch(bench* b);
+
 /* ---- memory and data ---------------------------------------------------------------------------------- */
 
 void* bench_new(bench* b, size_t bytes, const char* what); /* zeroed; NULL: b->why */
 bool  bench_defer(bench* b, void (*undo)(void* context), void* context); /* false: b->why, and it is undone now */
+int32_t bench_mark(const bench* b);              /* an entry that needs much: gives back what came after the mark, */
+void    bench_release(bench* b, int32_t mark);   /* before it returns */
 
 typedef struct { /* the graph of the run: --data, or R-MAT made on first use beside the program */
     const char* path;

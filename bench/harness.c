@@ -30,7 +30,9 @@ void* bench_new(bench* b, size_t bytes, const char* what)
     return memory && bench_defer(b, memory_free, memory) ? memory : NULL;
 }
 
-static void undo_to(bench* b, int32_t mark)
+int32_t bench_mark(const bench* b) { return b->state->num_undo; }
+
+void bench_release(bench* b, int32_t mark)
 {
     struct bench_state* s = b->state;
     while (s->num_undo > mark) {
@@ -52,13 +54,13 @@ void bench_forget(bench* b)
     struct bench_state* s = b->state;
     for (int32_t i = 0; i < s->num_results; i++) memory_free(s->result[i].sample);
     for (int32_t i = 0; i < s->num_roofs; i++) memory_free(s->roof[i].timing.sample);
-    s->num_results = s->num_roofs = s->num_ratios = s->num_checks = 0;
+    s->num_results = s->num_roofs = s->num_ratios = s->num_notes = s->num_checks = 0;
 }
 
 void bench_close(bench* b)
 {
     if (!b->state) return;
-    undo_to(b, 0);
+    bench_release(b, 0);
     bench_graph_close(b);
     if (b->state->result) bench_forget(b);
     memory_free(b->state->flushed);
@@ -71,7 +73,7 @@ bool bench_run(bench* b, const bench_entry* e)
 {
     b->entry = e->name;
     bool good = e->run(b) && !b->why.text[0];
-    undo_to(b, 0);
+    bench_release(b, 0);
     b->state->entries_done++;
     return good;
 }
@@ -179,7 +181,7 @@ static bench_roof_value* measure_roof(bench* b, const bench_roof_kind* kind, int
     v->size = size;
     v->threads = v->timing.kase.threads = threads;
     bool good = kind->open(b, &v->timing.kase, size) && take_samples(b, &v->timing);
-    undo_to(b, mark);
+    bench_release(b, mark);
     if (!good) {
         memory_free(v->timing.sample);
         return NULL;
@@ -257,11 +259,24 @@ bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs,
     v->ours = (int32_t)(ours - s->result);
     v->theirs = (int32_t)(theirs - s->result);
     snprintf(v->of_what, sizeof v->of_what, "%s", of_what);
-    v->ratio = theirs->median / ours->median;
+    v->ratio = (ours->kase.work / ours->median) / (theirs->kase.work / theirs->median);
     v->goal = goal;
     s->num_ratios++;
     bench_print_ratio(b, v);
     return true;
+}
+
+void bench_note(bench* b, const bench_result* r, const char* name, double value, const char* unit)
+{
+    struct bench_state* s = b->state;
+    bench_note_value* n = &s->note[s->num_notes];
+    if (!r || s->num_notes == BENCH_RESULTS_MAX) return;
+    n->result = (int32_t)(r - s->result);
+    snprintf(n->name, sizeof n->name, "%s", name);
+    snprintf(n->unit, sizeof n->unit, "%s", unit);
+    n->value = value;
+    s->num_notes++;
+    bench_print_note(b, n);
 }
 
 /* ==== answers =========================================================================================== */

@@ -23,6 +23,12 @@ typedef struct { /* theirs / ours */
 } bench_ratio_value;
 
 typedef struct {
+    int32_t result;
+    char name[32], unit[16];
+    double value;
+} bench_note_value;
+
+typedef struct {
     void (*undo)(void*);
     void* context;
 } bench_undo;
@@ -31,7 +37,8 @@ struct bench_state {
     bench_result* result; /* (BENCH_RESULTS_MAX) */
     bench_roof_value roof[BENCH_ROOFS_MAX];
     bench_ratio_value ratio[BENCH_RESULTS_MAX];
-    int32_t num_results, num_roofs, num_ratios, num_checks;
+    bench_note_value note[BENCH_RESULTS_MAX];
+    int32_t num_results, num_roofs, num_ratios, num_notes, num_checks;
     bench_undo undo[1000];
     int32_t num_undo;
     const char* titled; /* the entry whose heading is printed */
@@ -52,6 +59,7 @@ void bench_graph_close(bench* b);
 /* output.c */
 void bench_print_result(bench* b, const bench_result* r);
 void bench_print_ratio(bench* b, const bench_ratio_value* r);
+void bench_print_note(bench* b, const bench_note_value* n);
 void bench_print_roof(bench* b, const bench_roof_value* r);
 bool bench_write_json(bench* b, int argc, char** argv);
 

@@ -59,6 +59,7 @@ void bench_machine_of(bench_machine* m)
     m->cores = sysconf(_SC_NPROCESSORS_ONLN);
     m->memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     find_caches(m->cache);
+    if (!m->cache[2]) m->cache[2] = 1 << 20; /* as many have that do not say */
 #if defined(__clang__)
     snprintf(m->compiler, sizeof m->compiler, "%s", __VERSION__);
 #else

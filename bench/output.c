@@ -80,6 +80,16 @@ void bench_print_ratio(bench* b, const bench_ratio_value* r)
     fflush(stdout);
 }
 
+void bench_print_note(bench* b, const bench_note_value* n)
+{
+    char value[40];
+    begin_line(b);
+    if (strcmp(n->unit, "s") == 0) time_text(value, n->value);
+    else snprintf(value, sizeof value, "%.6g %s", n->value, n->unit);
+    printf("    %-36s    %10s\n", n->name, value);
+    fflush(stdout);
+}
+
 void bench_print_roof(bench* b, const bench_roof_value* r)
 {
     char value[40], median[24], least[24], most[24], range[56], name[48], label[80];
@@ -141,6 +151,19 @@ static void put_result(json* j, const bench* b, const bench_result* r)
     json_real(j, "roof_seconds", r->roof_seconds);
     json_real(j, "share", r->roof_seconds > 0 ? r->roof_seconds / r->median : NAN);
     put_samples(j, r);
+    json_end_object(j);
+}
+
+static void put_note(json* j, const bench* b, const bench_note_value* n)
+{
+    const bench_result* r = &b->state->result[n->result];
+    json_begin_object(j, NULL);
+    json_string(j, "bench", r->entry);
+    json_string(j, "case", r->kase.what);
+    json_int(j, "threads", r->kase.threads);
+    json_string(j, "name", n->name);
+    json_real(j, "value", n->value);
+    json_string(j, "unit", n->unit);
     json_end_object(j);
 }
 
@@ -221,6 +244,9 @@ bool bench_write_json(bench* b, int argc, char** argv)
     json_end_array(&j);
     json_begin_array(&j, "ratios");
     for (int32_t i = 0; i < s->num_ratios; i++) put_ratio(&j, b, &s->ratio[i]);
+    json_end_array(&j);
+    json_begin_array(&j, "notes");
+    for (int32_t i = 0; i < s->num_notes; i++) put_note(&j, b, &s->note[i]);
     json_end_array(&j);
     json_end_object(&j);
     bool bad = ferror(s->json) != 0;
