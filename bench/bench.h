@@ -63,7 +63,7 @@ typedef struct {
 } bench_demand;
 
 typedef struct bench_case {
-    char    what[64];               /* within the entry, unique together with threads: "mean, F 128, kept" */
+    char    what[80];               /* within the entry, unique together with threads: "mean, F 128, kept" */
     int32_t threads;                /* 0: all of b->threads */
     void (*run)(void* context);     /* what is timed. On a device: puts its work on the backend's stream */
     void (*before)(void* context);  /* before each sample, not timed; or NULL. A sample is one run then */
@@ -121,7 +121,7 @@ typedef struct {
     const char* name;       /* on the command line */
     const char* what;       /* for --help */
     bool (*run)(bench* b);  /* false: b->why */
-    bool on_request;        /* left out where no name is given */
+    bool sized;             /* takes --rows and the other sizes of a user's own */
 } bench_entry;
 
 typedef struct bench_backend {

@@ -42,7 +42,8 @@ static void sample_plain(plain_batch* p)
     memset(p->table, 0, (p->mask + 1) * sizeof *p->table);
     p->count = naive_append(p->table, p->mask, p->id, 0, NULL, p->seeds, p->all->size);
     for (int32_t h = 0; h < 3; h++) {
-        p->edges[h] = naive_hop(p->indptr[h], p->neighbor, p->graph, &p->rng, h, p->how->fanout[h], p->id, p->count);
+        p->edges[h] =
+            naive_hop(p->indptr[h], p->neighbor, p->graph, &p->rng, h, p->how->fanout[h], p->id, p->count);
         p->count = naive_append(p->table, p->mask, p->id, p->count, p->local[h], p->neighbor, p->edges[h]);
     }
 }
@@ -102,12 +103,14 @@ static double edges_of(const cpu_batch* s)
     return edges;
 }
 
-static bool open_batches(bench* b, batches* all, const ggnn_graph* g, const ggnn_sampling* how, int32_t threads)
+static bool open_batches(bench* b, batches* all, const ggnn_graph* g, const ggnn_sampling* how,
+                         int32_t threads)
 {
     all->threads = threads;
     all->batch = bench_new(b, (size_t)threads * sizeof *all->batch, "batches");
     for (int32_t i = 0; all->batch && i < threads; i++) {
-        if (!cpu_batch_open(b, &all->batch[i], g, how, all->seeds, all->size, ggnn_unique_choose(g->num_nodes)))
+        if (!cpu_batch_open(b, &all->batch[i], g, how, all->seeds, all->size,
+                            ggnn_unique_choose(g->num_nodes)))
             return false;
         all->batch[i].rng.step = (uint32_t)i;
         next_batch(all, &all->batch[i]);
@@ -151,8 +154,12 @@ static bool transpose_hop(bench* b, const ggnn_block* hop)
     void* memory = bench_new(b, ggnn_block_transpose_bytes(dst, src, edges), "a transpose");
     if (!memory) return false;
     ggnn_block_transpose_init(&t, dst, src, edges, memory);
-    bench_case c = {.what = "transpose of the last hop", .run = run_transpose, .context = &context,
-                    .work = (double)edges, .unit = "edges", .cold = true};
+    bench_case c = {.what = "transpose of the last hop",
+                    .run = run_transpose,
+                    .context = &context,
+                    .work = (double)edges,
+                    .unit = "edges",
+                    .cold = true};
     c.bytes = (double)edges * 12 + (double)(src + dst) * 8;
     cpu_stream(&c);
     return bench_measure(b, &c) != NULL;
@@ -181,8 +188,13 @@ bool bench_batches(bench* b)
     last_global.last_hop_global = 1;
     if (!open_batches(b, &global, &g->graph, &last_global, b->threads)) return false;
     if (!measure_batches(b, &global, "last hop not numbered")) return false;
-    bench_case c = {.what = "scalar loop, plain hash table", .threads = 1, .run = run_plain, .context = &p,
-                    .work = edges_of(&one.batch[0]), .unit = "edges", .rival = true};
+    bench_case c = {.what = "scalar loop, plain hash table",
+                    .threads = 1,
+                    .run = run_plain,
+                    .context = &p,
+                    .work = edges_of(&one.batch[0]),
+                    .unit = "edges",
+                    .rival = true};
     plain = bench_measure(b, &c);
     return bench_ratio(b, single, plain, "the scalar loop, one thread", 8) &&
            bench_ratio(b, many, plain, "the scalar loop on one thread, a batch a thread", 14) &&

@@ -76,7 +76,8 @@ static bool sddmm(bench* b, const ggnn_block* block, int32_t width, int32_t head
     s.dst = y;
     bench_case c = {.run = run_sddmm, .context = &s};
     if (!cpu_demand_rows(b, &c, block, width, 4. * (double)(dst * width), 4. * heads)) return false;
-    snprintf(c.what, sizeof c.what, "%s, F %d, heads %d", how == GGNN_DOT ? "dot" : "add", (int)width, (int)heads);
+    snprintf(c.what, sizeof c.what, "%s, F %d, heads %d", how == GGNN_DOT ? "dot" : "add", (int)width,
+             (int)heads);
     const bench_result* ours = bench_measure(b, &c);
     if (!ours) return false;
     if (how == GGNN_DOT) {
@@ -97,7 +98,8 @@ bool bench_sddmm(bench* b)
     ggnn_block block;
     int64_t counts[3];
     int32_t width = b->o.features ? (int32_t)b->o.features : 32, heads = b->o.heads ? (int32_t)b->o.heads : 1;
-    if (width % heads) return error_set(&b->why, "--heads %d: must divide --features %d", (int)heads, (int)width);
+    if (width % heads)
+        return error_set(&b->why, "--heads %d: must divide --features %d", (int)heads, (int)width);
     if (!open_block(b, &block, counts) || !sddmm(b, &block, width, heads, GGNN_DOT)) return false;
     if (b->o.own) return true;
     return sddmm(b, &block, 128, 4, GGNN_DOT) && sddmm(b, &block, 4, 4, GGNN_ADD);

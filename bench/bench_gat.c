@@ -8,8 +8,8 @@ static const float SLOPE = .2f;
 
 typedef struct {
     ggnn_block *block, *transpose;
-    float *z, *el, *er, *dout;             /* inputs */
-    float *out, *lse, *dz, *del, *der;     /* ours */
+    float *z, *el, *er, *dout;         /* inputs */
+    float *out, *lse, *dz, *del, *der; /* ours */
     float *plain_out, *alpha, *plain_dz, *plain_del, *plain_der;
     void* workspace;
     int32_t heads, width;
@@ -29,23 +29,27 @@ static void run_plain_gat(void* context)
 static void run_sum(void* context) /* the weighted sum alone */
 {
     gat_run* s = context;
-    ggnn_spmm(s->plain_out, s->width, NULL, GGNN_SUM, s->block, NULL, s->alpha, s->heads, s->z, s->width, s->width);
+    ggnn_spmm(s->plain_out, s->width, NULL, GGNN_SUM, s->block, NULL, s->alpha, s->heads, s->z, s->width,
+              s->width);
 }
 static void run_back(void* context)
 {
     gat_run* s = context;
     ggnn_block_transpose(s->transpose, s->block);
-    ggnn_gat_back(s->dz, s->width, s->del, s->der, s->transpose, s->block, s->z, s->width, s->el, s->er, s->out,
-                  s->width, s->lse, s->dout, s->width, s->heads, s->width, &s->how, s->workspace);
+    ggnn_gat_back(s->dz, s->width, s->del, s->der, s->transpose, s->block, s->z, s->width, s->el, s->er,
+                  s->out, s->width, s->lse, s->dout, s->width, s->heads, s->width, &s->how, s->workspace);
 }
 static void run_plain_back(void* context)
 {
     gat_run* s = context;
-    naive_gat_back(s->plain_dz, s->plain_del, s->plain_der, s->alpha, s->block, s->z, s->el, s->er, s->dout, s->heads,
-                   s->width, SLOPE);
+    naive_gat_back(s->plain_dz, s->plain_del, s->plain_der, s->alpha, s->block, s->z, s->el, s->er, s->dout,
+                   s->heads, s->width, SLOPE);
 }
 
-static float* floats(bench* b, int64_t n) { return bench_new(b, (size_t)n * sizeof(float), "rows and scores"); }
+static float* floats(bench* b, int64_t n)
+{
+    return bench_new(b, (size_t)n * sizeof(float), "rows and scores");
+}
 
 static bool open_run(bench* b, gat_run* s, ggnn_block* block, int32_t width, int32_t heads)
 {
@@ -80,7 +84,8 @@ static bool forward(bench* b, gat_run* s, const char* what, bool cold, bool alon
     bench_case c = {.run = run_gat, .context = s, .cold = cold};
     int64_t values = *s->block->num_dst.n * s->width;
     if (!cpu_demand_rows(b, &c, s->block, s->width, 4. * (double)values + score_bytes(s), 0)) return false;
-    snprintf(c.what, sizeof c.what, "%s forward, %d heads of %d", what, (int)s->heads, (int)(s->width / s->heads));
+    snprintf(c.what, sizeof c.what, "%s forward, %d heads of %d", what, (int)s->heads,
+             (int)(s->width / s->heads));
     const bench_result* ours = bench_measure(b, &c);
     c.run = run_plain_gat;
     c.rival = true;
@@ -115,8 +120,10 @@ static bool backward(bench* b, gat_run* s)
     s->transpose = &t;
     ggnn_block_transpose(&t, s->block);
     /* each edge reads the target's gradient, then its source's row stays */
-    if (!cpu_demand_rows(b, &c, &t, s->width, 8. * (double)(src * s->width) + score_bytes(s), 8)) return false;
-    snprintf(c.what, sizeof c.what, "last hop backward, %d heads of %d", (int)s->heads, (int)(s->width / s->heads));
+    if (!cpu_demand_rows(b, &c, &t, s->width, 8. * (double)(src * s->width) + score_bytes(s), 8))
+        return false;
+    snprintf(c.what, sizeof c.what, "last hop backward, %d heads of %d", (int)s->heads,
+             (int)(s->width / s->heads));
     const bench_result* ours = bench_measure(b, &c);
     c.run = run_plain_back;
     c.threads = 1;
@@ -136,14 +143,18 @@ bool bench_gat(bench* b)
     gat_run s;
     cpu_batch batch;
     int64_t counts[3], count;
-    int32_t heads = b->o.heads ? (int32_t)b->o.heads : 4, width = b->o.features ? (int32_t)b->o.features : 32 * heads;
-    if (width % heads) return error_set(&b->why, "--heads %d: must divide --features %d", (int)heads, (int)width);
+    int32_t heads = b->o.heads ? (int32_t)b->o.heads : 4,
+            width = b->o.features ? (int32_t)b->o.features : 32 * heads;
+    if (width % heads)
+        return error_set(&b->why, "--heads %d: must divide --features %d", (int)heads, (int)width);
     if (b->o.own) {
         int64_t sources = b->o.sources ? b->o.sources : b->o.rows;
-        if (sources < b->o.rows) return error_set(&b->why, "--sources %lld: a target attends to itself, so at least --rows",
-                                                  (long long)sources);
-        return bench_block(b, &block, b->o.rows, b->o.degree, sources) && open_run(b, &s, &block, width, heads) &&
-               forward(b, &s, "own block", false, false) && backward(b, &s);
+        if (sources < b->o.rows)
+            return error_set(&b->why, "--sources %lld: a target attends to itself, so at least --rows",
+                             (long long)sources);
+        return bench_block(b, &block, b->o.rows, b->o.degree, sources) &&
+               open_run(b, &s, &block, width, heads) && forward(b, &s, "own block", false, false) &&
+               backward(b, &s);
     }
     int32_t mark = bench_mark(b);
     const bench_graph* g = bench_graph_of(b);
@@ -153,7 +164,8 @@ bool bench_gat(bench* b)
     bench_release(b, mark);
     const ggnn_node* seeds = cpu_seeds(b, g, g->batch, &count);
     ggnn_sampling how = cpu_sampling(g);
-    if (!seeds || !cpu_batch_open(b, &batch, &g->graph, &how, seeds, g->batch, GGNN_UNIQUE_HASH)) return false;
+    if (!seeds || !cpu_batch_open(b, &batch, &g->graph, &how, seeds, g->batch, GGNN_UNIQUE_HASH))
+        return false;
     cpu_batch_sample(&batch);
     return open_run(b, &s, &batch.batch.hop[2], width, heads) && forward(b, &s, "last hop", true, false) &&
            backward(b, &s);

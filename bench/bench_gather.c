@@ -10,8 +10,9 @@ typedef struct {
     const ggnn_store* from;
     const ggnn_node* id;
     int64_t n;
-    float* out; /* (n, width), kept; NULL: a fresh one each time */
+    float* out;    /* (n, width), kept; NULL: a fresh one each time */
     float* source; /* memcpy's */
+    error* why;    /* of fresh outputs */
 } gather_run;
 
 static void run_gather(void* context)
@@ -23,8 +24,7 @@ static void run_gather(void* context)
 static void run_fresh(void* context)
 {
     gather_run* g = context;
-    error why = {""};
-    float* out = memory_new((size_t)(g->n * g->from->width) * sizeof *out, "a fresh output", &why);
+    float* out = memory_new((size_t)(g->n * g->from->width) * sizeof *out, "a fresh output", g->why);
     if (out) ggnn_gather(out, g->from->width, GGNN_F32, g->from, g->id, g->n);
     memory_free(out);
 }
@@ -39,7 +39,8 @@ enum { PIECES = 64 };
 static void copy_piece(void* context, int64_t i)
 {
     gather_run* g = context;
-    int64_t all = g->n * g->from->width, begin = parallel_begin(all, i, PIECES), end = parallel_begin(all, i + 1, PIECES);
+    int64_t all = g->n * g->from->width, begin = parallel_begin(all, i, PIECES),
+            end = parallel_begin(all, i + 1, PIECES);
     memcpy(g->out + begin, g->source + begin, (size_t)(end - begin) * sizeof *g->out);
 }
 static void run_memcpy(void* context) { parallel_each(PIECES, copy_piece, context); }
@@ -70,7 +71,8 @@ static bool fill_case(bench* b, bench_case* c, const gather_run* g)
 }
 
 /* Beside memcpy of as many bytes and a loop of memcpys, for rows of floats. */
-static bool compare_gather(bench* b, bench_case c, const bench_result* ours, const gather_run* kept)
+static bool compare_gather(bench* b, bench_case c, const char* what, const bench_result* ours,
+                           const gather_run* kept)
 {
     gather_run plain = *kept;
     size_t bytes = (size_t)(kept->n * kept->from->width) * sizeof(float);
@@ -81,10 +83,10 @@ static bool compare_gather(bench* b, bench_case c, const bench_result* ours, con
     c.rival = true;
     c.context = &plain;
     c.run = run_memcpy;
-    snprintf(c.what, sizeof c.what, "F %d: memcpy of the same bytes", (int)kept->from->width);
+    snprintf(c.what, sizeof c.what, "%s, F %d: memcpy of the bytes", what, (int)kept->from->width);
     const bench_result* copied = bench_measure(b, &c);
     c.run = run_plain;
-    snprintf(c.what, sizeof c.what, "F %d: memcpy row by row", (int)kept->from->width);
+    snprintf(c.what, sizeof c.what, "%s, F %d: memcpy by rows", what, (int)kept->from->width);
     const bench_result* looped = bench_measure(b, &c);
     if (!b->o.once && !bench_equal(b, "a row", kept->out, plain.out, bytes) && looped) return false;
     return bench_ratio(b, ours, copied, "memcpy of the same bytes", c.threads == 1 ? .8 : 1) &&
@@ -92,10 +94,10 @@ static bool compare_gather(bench* b, bench_case c, const bench_result* ours, con
 }
 
 /* what: "random", "a batch's". With one thread and with all where both. */
-static bool gather_rows(bench* b, const ggnn_store* from, const ggnn_node* id, int64_t n, const char* what, bool cold,
-                        bool both)
+static bool gather_rows(bench* b, const ggnn_store* from, const ggnn_node* id, int64_t n, const char* what,
+                        bool cold, bool both)
 {
-    gather_run g = {from, id, n, NULL, NULL};
+    gather_run g = {from, id, n, NULL, NULL, &b->why};
     bench_case c = {.context = &g, .cold = cold};
     if (!(g.out = bench_new(b, (size_t)(n * from->width) * sizeof *g.out, "rows"))) return false;
     for (c.threads = both ? 1 : b->threads;; c.threads = b->threads) {
@@ -105,7 +107,7 @@ static bool gather_rows(bench* b, const ggnn_store* from, const ggnn_node* id, i
                  from->type == GGNN_F16 ? " f16" : "");
         const bench_result* ours = bench_measure(b, &c);
         if (!ours) return false;
-        if (from->type == GGNN_F32 && !b->o.own && !compare_gather(b, c, ours, &g)) return false;
+        if (from->type == GGNN_F32 && !b->o.own && !compare_gather(b, c, what, ours, &g)) return false;
         if (c.threads == b->threads) break;
     }
     c.run = run_fresh;
@@ -131,7 +133,8 @@ static bool gather_made(bench* b, int64_t rows, int64_t n, int32_t width, ggnn_t
     void* table = bench_new(b, bytes + 4, "a table");
     if (!table || !random_ids(b, &id, n, rows)) return false;
     if (type == GGNN_F32) bench_fill(table, rows * width, 3);
-    else for (int64_t i = 0; i < rows * width; i++) ((uint16_t*)table)[i] = (uint16_t)(i * 40503 & 0x3bff);
+    else
+        for (int64_t i = 0; i < rows * width; i++) ((uint16_t*)table)[i] = (uint16_t)(i * 40503 & 0x3bff);
     base[0] = table;
     ggnn_store from = ggnn_store_plain(base, rows, width, type);
     return gather_rows(b, &from, id, n, "random", false, both);
@@ -156,12 +159,14 @@ bool bench_gather(bench* b)
     ggnn_node* id;
     int64_t n = o->quick ? 1 << 12 : 1 << 19, bytes = o->quick ? 8 << 20 : 512 << 20;
     if (o->own)
-        return gather_made(b, o->sources ? o->sources : o->rows, o->rows, o->features ? (int32_t)o->features : 128,
+        return gather_made(b, o->sources ? o->sources : o->rows, o->rows,
+                           o->features ? (int32_t)o->features : 128,
                            o->type < 0 ? GGNN_F32 : (ggnn_type)o->type, false);
     if (!(g = bench_graph_of(b))) return false;
     if (n > g->graph.num_nodes) n = g->graph.num_nodes;
     if (!random_ids(b, &id, n, g->graph.num_nodes)) return false;
     if (!gather_rows(b, &g->features, id, n, "random", false, true) || !gather_batch(b, g)) return false;
-    return gather_made(b, bytes / 128, n, 32, GGNN_F32, false) && gather_made(b, bytes / 400, n, 100, GGNN_F32, false) &&
+    return gather_made(b, bytes / 128, n, 32, GGNN_F32, false) &&
+           gather_made(b, bytes / 400, n, 100, GGNN_F32, false) &&
            gather_made(b, bytes / 256, n, 128, GGNN_F16, false);
 }

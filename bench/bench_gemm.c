@@ -20,7 +20,8 @@ static void run_gemm(void* context)
 static void run_blas(void* context)
 {
     product* p = context;
-    gemm_blas(p->plain, p->n, p->a, p->at ? p->m : p->k, p->at, p->b, p->n, false, p->m, p->n, p->k, 0, p->workspace);
+    gemm_blas(p->plain, p->n, p->a, p->at ? p->m : p->k, p->at, p->b, p->n, false, p->m, p->n, p->k, 0,
+              p->workspace);
 }
 static void run_plain(void* context)
 {
@@ -45,18 +46,20 @@ static bool multiply(bench* b, int64_t m, int64_t k, int64_t n, bool at)
     c.bytes = 4. * (double)(m * k + k * n + m * n);
     c.demand[0] = (bench_demand){"madd", 0, c.flops};
     cpu_stream(&c);
-    snprintf(c.what, sizeof c.what, "%s, %lld x %lld x %lld", at ? "A' B" : "A B", (long long)m, (long long)k, (long long)n);
+    snprintf(c.what, sizeof c.what, "%s, %lld x %lld x %lld", at ? "A' B" : "A B", (long long)m, (long long)k,
+             (long long)n);
     const bench_result *ours = bench_measure(b, &c), *other = NULL;
     c.rival = true;
     c.run = run_plain;
-    snprintf(c.what, sizeof c.what, "loop over rows of B, %lld x %lld x %lld%s", (long long)m, (long long)k, (long long)n,
-             at ? " '" : "");
+    snprintf(c.what, sizeof c.what, "loop over rows of B, %lld x %lld x %lld%s", (long long)m, (long long)k,
+             (long long)n, at ? " '" : "");
     const bench_result* slow = bench_measure(b, &c);
     if (slow && !bench_near(b, "an element", p.c, p.plain, m * n, 1e-4)) return false;
     if (!bench_ratio(b, ours, slow, "the loop over rows of B", 0)) return false;
     if (gemm_blas_available()) {
         c.run = run_blas;
-        snprintf(c.what, sizeof c.what, "CBLAS, %lld x %lld x %lld%s", (long long)m, (long long)k, (long long)n, at ? " '" : "");
+        snprintf(c.what, sizeof c.what, "CBLAS, %lld x %lld x %lld%s", (long long)m, (long long)k,
+                 (long long)n, at ? " '" : "");
         other = bench_measure(b, &c);
     }
     bench_release(b, mark);
@@ -65,11 +68,13 @@ static bool multiply(bench* b, int64_t m, int64_t k, int64_t n, bool at)
 
 bool bench_gemm(bench* b)
 {
-    static const int64_t usual[3][2] = {{99996, 128}, {39578, 256}, {7135, 512}}, small[3][2] = {{2000, 32}, {700, 64}, {37, 64}};
+    static const int64_t usual[3][2] = {{99996, 128}, {39578, 256}, {7135, 512}},
+                         small[3][2] = {{2000, 32}, {700, 64}, {37, 64}};
     const int64_t(*size)[2] = b->o.quick ? small : usual;
     int64_t n = b->o.quick ? 32 : 256;
     if (b->o.own) return multiply(b, b->o.rows, b->o.features ? b->o.features : 256, 256, false);
     for (int i = 0; i < 3; i++)
-        if (!multiply(b, size[i][0], size[i][1], n, false) || !multiply(b, size[i][1], size[i][0], n, true)) return false;
+        if (!multiply(b, size[i][0], size[i][1], n, false) || !multiply(b, size[i][1], size[i][0], n, true))
+            return false;
     return true;
 }

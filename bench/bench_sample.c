@@ -37,8 +37,13 @@ bool bench_random_words(bench* b)
     words ours = {bench_new(b, bytes, "random fields"), {1, 0, GGNN_PURPOSE_DROPOUT}}, plain = ours;
     plain.field = bench_new(b, bytes, "random fields");
     if (!ours.field || !plain.field) return false;
-    bench_case c = {.what = "Philox, widest vectors", .threads = 1, .run = run_fields, .context = &ours,
-                    .work = NODES * BLOCKS * 4, .unit = "words", .bytes = (double)bytes};
+    bench_case c = {.what = "Philox, widest vectors",
+                    .threads = 1,
+                    .run = run_fields,
+                    .context = &ours,
+                    .work = NODES * BLOCKS * 4,
+                    .unit = "words",
+                    .bytes = (double)bytes};
     const bench_result* fast = bench_measure(b, &c);
     snprintf(c.what, sizeof c.what, "one call after another");
     c.run = run_fields_plain;
@@ -109,7 +114,8 @@ static bool sample_hop(bench* b, const bench_graph* g, const ggnn_node* target, 
     bench_case c = {.threads = threads, .run = run_hop, .context = &h, .unit = "edges", .cold = true};
     if (!h.batch) return false;
     for (int32_t i = 0; i < threads; i++) {
-        if (!cpu_batch_open(b, &h.batch[i], &g->graph, &how, target, n, ggnn_unique_choose(g->graph.num_nodes)))
+        if (!cpu_batch_open(b, &h.batch[i], &g->graph, &how, target, n,
+                            ggnn_unique_choose(g->graph.num_nodes)))
             return false;
         h.batch[i].rng.step = (uint32_t)i;
     }
@@ -133,25 +139,36 @@ bool bench_sample(bench* b)
     static const struct {
         ggnn_method method;
         const char* name;
-    } other[] = {{GGNN_PATH_DOUBLING, "path doubling"}, {GGNN_REJECTION, "rejection"},
-                 {GGNN_RESERVOIR, "reservoir"}, {GGNN_WEIGHTED, "A-Res"}, {GGNN_REPLACEMENT, "with replacement"}};
+    } other[] = {{GGNN_PATH_DOUBLING, "path doubling"},
+                 {GGNN_REJECTION, "rejection"},
+                 {GGNN_RESERVOIR, "reservoir"},
+                 {GGNN_WEIGHTED, "A-Res"},
+                 {GGNN_REPLACEMENT, "with replacement"}};
     const bench_graph* g = bench_graph_of(b);
     int64_t count, batch = b->o.own ? b->o.rows : g ? g->batch : 0;
     const ggnn_node* seeds = g ? cpu_seeds(b, g, batch, &count) : NULL;
     cpu_batch s;
     if (!seeds) return false;
-    if (b->o.own) return sample_hop(b, g, seeds, batch, GGNN_FISHER_YATES, b->o.degree, "Fisher-Yates", b->threads);
+    if (b->o.own)
+        return sample_hop(b, g, seeds, batch, GGNN_FISHER_YATES, b->o.degree, "Fisher-Yates", b->threads);
     ggnn_sampling how = cpu_sampling(g);
-    if (!cpu_batch_open(b, &s, &g->graph, &how, seeds, batch, ggnn_unique_choose(g->graph.num_nodes))) return false;
+    if (!cpu_batch_open(b, &s, &g->graph, &how, seeds, batch, ggnn_unique_choose(g->graph.num_nodes)))
+        return false;
     cpu_batch_sample(&s);
     int64_t targets = *s.batch.hop[2].num_dst.n; /* of the last hop: the batch's largest */
     if (!sample_hop(b, g, seeds, batch, GGNN_FISHER_YATES, g->fanout[0], "Fisher-Yates", 1)) return false;
-    if (!sample_hop(b, g, s.batch.id, targets, GGNN_FISHER_YATES, g->fanout[2], "Fisher-Yates", 1)) return false;
-    if (!sample_hop(b, g, s.batch.id, targets, GGNN_FISHER_YATES, g->fanout[0], "Fisher-Yates", 1)) return false;
+    if (!sample_hop(b, g, s.batch.id, targets, GGNN_FISHER_YATES, g->fanout[2], "Fisher-Yates", 1))
+        return false;
+    if (!sample_hop(b, g, s.batch.id, targets, GGNN_FISHER_YATES, g->fanout[0], "Fisher-Yates", 1))
+        return false;
     if (b->threads > 1 &&
         !sample_hop(b, g, s.batch.id, targets, GGNN_FISHER_YATES, g->fanout[0], "Fisher-Yates", b->threads))
         return false;
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (!sample_hop(b, g, s.batch.id, targets, other[i].method, g->fanout[0], other[i].name, 1)) return false;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        bool reads_all = other[i].method == GGNN_RESERVOIR || other[i].method == GGNN_WEIGHTED;
+        if (!sample_hop(b, g, reads_all ? seeds : s.batch.id, reads_all ? batch : targets, other[i].method,
+                        g->fanout[0], other[i].name, 1))
+            return false;
+    }
     return true;
 }

@@ -45,7 +45,8 @@ static void run_unique(void* context)
 static void run_gemm(void* context)
 {
     work* w = context;
-    gemm(w->out, w->width, w->inp, w->width, false, w->inp, w->width, false, w->n, w->width, w->width, 0, w->workspace);
+    gemm(w->out, w->width, w->inp, w->width, false, w->inp, w->width, false, w->n, w->width, w->width, 0,
+         w->workspace);
 }
 static void sample_one(void* context, int64_t i)
 {
@@ -84,7 +85,8 @@ static bool threads_of_batches(bench* b, work* w)
     ggnn_sampling how = cpu_sampling(g);
     for (int64_t i = 0; i < w->batches; i++) {
         const ggnn_node* first = seeds + i * g->batch % (count - g->batch + 1);
-        if (!cpu_batch_open(b, &w->batch[i], &g->graph, &how, first, g->batch, ggnn_unique_choose(g->graph.num_nodes)))
+        if (!cpu_batch_open(b, &w->batch[i], &g->graph, &how, first, g->batch,
+                            ggnn_unique_choose(g->graph.num_nodes)))
             return false;
         w->batch[i].rng.step = (uint32_t)i;
         cpu_batch_sample(&w->batch[i]);
@@ -107,7 +109,10 @@ static bool threads_of_sparse(bench* b, work* w, int64_t rows)
     bench_case c = {.context = w, .run = run_spmm};
     snprintf(c.what, sizeof c.what, "SpMM, %lld rows of degree 16, F 128", (long long)rows);
     if (!cpu_demand_rows(b, &c, &w->block, 128, 512. * (double)rows, 0) || !by_threads(b, &c)) return false;
-    bench_case s = {.context = w, .run = run_softmax, .unit = "edges", .work = 16. * (double)rows,
+    bench_case s = {.context = w,
+                    .run = run_softmax,
+                    .unit = "edges",
+                    .work = 16. * (double)rows,
                     .bytes = 128. * (double)rows};
     cpu_stream(&s);
     snprintf(s.what, sizeof s.what, "edge softmax, %lld rows of degree 16", (long long)rows);
@@ -169,7 +174,11 @@ static bool grow_ids(bench* b, int64_t n)
     w.from = ggnn_store_plain(w.base, rows, 32, GGNN_F32);
     bench_case u = {.context = &w, .run = run_unique, .work = (double)n, .unit = "ids", .threads = 1};
     snprintf(u.what, sizeof u.what, "append-unique, %.0e ids", (double)n);
-    bench_case g = {.context = &w, .run = run_gather, .work = (double)n, .unit = "rows", .bytes = 260. * (double)n,
+    bench_case g = {.context = &w,
+                    .run = run_gather,
+                    .work = (double)n,
+                    .unit = "rows",
+                    .bytes = 260. * (double)n,
                     .demand = {cpu_touch(128. * (double)rows, 128, 128. * (double)n)}};
     snprintf(g.what, sizeof g.what, "gather, F 32, %.0e rows", (double)n);
     bool good = bench_measure(b, &u) && bench_measure(b, &g);
@@ -188,7 +197,8 @@ static bool grow_batch(bench* b, int64_t seeds)
     const ggnn_node* id = g ? cpu_seeds(b, g, seeds, &count) : NULL;
     if (!id) return false;
     ggnn_sampling how = cpu_sampling(g);
-    if (!cpu_batch_open(b, &s, &g->graph, &how, id, seeds, ggnn_unique_choose(g->graph.num_nodes))) return false;
+    if (!cpu_batch_open(b, &s, &g->graph, &how, id, seeds, ggnn_unique_choose(g->graph.num_nodes)))
+        return false;
     cpu_batch_sample(&s);
     w.batch = &s;
     w.batches = 1;

@@ -15,21 +15,23 @@ typedef struct {
     const ggnn_store* from; /* of the input hop */
     const ggnn_node* id;
     float* gathered;
-    ggnn_block* transpose;  /* of the backward */
+    ggnn_block* transpose; /* of the backward */
+    error* why;            /* of fresh outputs */
 } spmm_run;
 
 static void run_spmm(void* context)
 {
     spmm_run* s = context;
-    ggnn_spmm(s->out, s->width, NULL, s->how, s->block, s->scale, s->weight, s->heads, s->inp, s->width, s->width);
+    ggnn_spmm(s->out, s->width, NULL, s->how, s->block, s->scale, s->weight, s->heads, s->inp, s->width,
+              s->width);
 }
 
 static void run_fresh(void* context)
 {
     spmm_run* s = context;
-    error why = {""};
     spmm_run fresh = *s;
-    fresh.out = memory_new((size_t)(*s->block->num_dst.n * s->width) * sizeof(float), "a fresh output", &why);
+    fresh.out =
+        memory_new((size_t)(*s->block->num_dst.n * s->width) * sizeof(float), "a fresh output", s->why);
     if (fresh.out) run_spmm(&fresh);
     memory_free(fresh.out);
 }
@@ -40,10 +42,14 @@ static void run_plain(void* context)
     naive_spmm(s->out, s->block, s->weight, s->heads, s->inp, s->width, s->how == GGNN_MEAN);
 }
 
-static size_t out_bytes(const spmm_run* s) { return (size_t)(*s->block->num_dst.n * s->width) * sizeof(float); }
+static size_t out_bytes(const spmm_run* s)
+{
+    return (size_t)(*s->block->num_dst.n * s->width) * sizeof(float);
+}
 
 /* The same by the plain loop, for as many threads. */
-static bool compare_spmm(bench* b, const bench_case* like, const bench_result* ours, const spmm_run* s, double goal)
+static bool compare_spmm(bench* b, const bench_case* like, const bench_result* ours, const spmm_run* s,
+                         double goal)
 {
     spmm_run plain = *s;
     bench_case c = *like;
@@ -59,10 +65,17 @@ static bool compare_spmm(bench* b, const bench_case* like, const bench_result* o
 }
 
 /* One width over a block; result of the kept output. */
-static const bench_result* spmm_width(bench* b, const ggnn_block* block, const char* what, ggnn_reduce how, int32_t width,
-                                      const float* weight, int32_t heads, const float* inp, int32_t threads, bool rival)
+static const bench_result* spmm_width(bench* b, const ggnn_block* block, const char* what, ggnn_reduce how,
+                                      int32_t width, const float* weight, int32_t heads, const float* inp,
+                                      int32_t threads, bool rival)
 {
-    spmm_run s = {.block = block, .how = how, .weight = weight, .inp = inp, .heads = heads, .width = width};
+    spmm_run s = {.block = block,
+                  .how = how,
+                  .weight = weight,
+                  .inp = inp,
+                  .heads = heads,
+                  .width = width,
+                  .why = &b->why};
     bench_case c = {.threads = threads, .run = run_spmm, .context = &s};
     int32_t mark = bench_mark(b);
     if (!(s.out = bench_new(b, out_bytes(&s), "rows"))) return NULL;
@@ -120,7 +133,8 @@ static bool input_hop(bench* b, const bench_graph* g, const cpu_batch* batch)
     snprintf(c.what, sizeof c.what, "plain loop over gathered rows");
     const bench_result* loop = bench_measure(b, &c);
     if (two && !bench_equal(b, "the fused mean", s.out, apart.out, out_bytes(&s))) return false;
-    if (loop && !bench_near(b, "the fused mean", s.out, plain.out, (int64_t)(out_bytes(&s) / 4), 1e-5)) return false;
+    if (loop && !bench_near(b, "the fused mean", s.out, plain.out, (int64_t)(out_bytes(&s) / 4), 1e-5))
+        return false;
     return bench_ratio(b, fused, two, "gather, then mean", 1.5);
 }
 
@@ -135,8 +149,10 @@ static bool own_spmm(bench* b)
     float *inp = bench_new(b, (size_t)(sources * width) * sizeof *inp, "rows"), *weight = NULL;
     if (!inp || !bench_block(b, &block, o->rows, o->degree, sources)) return false;
     bench_fill(inp, sources * width, 1);
-    if (heads && width % heads) return error_set(&b->why, "--heads %d: must divide --features %d", (int)heads, (int)width);
-    if (heads && !(weight = bench_new(b, (size_t)(*block.num_edges.n * heads) * sizeof *weight, "weights"))) return false;
+    if (heads && width % heads)
+        return error_set(&b->why, "--heads %d: must divide --features %d", (int)heads, (int)width);
+    if (heads && !(weight = bench_new(b, (size_t)(*block.num_edges.n * heads) * sizeof *weight, "weights")))
+        return false;
     if (heads) bench_fill(weight, *block.num_edges.n * heads, 2);
     return spmm_width(b, &block, heads ? "weighted sum" : "mean", heads ? GGNN_SUM : GGNN_MEAN, width, weight,
                       heads ? heads : 1, inp, b->threads, false) != NULL;
@@ -159,14 +175,18 @@ bool bench_spmm(bench* b)
     bench_fill(inp, nodes * (b->o.quick ? 100 : 256), 1);
     bench_fill(weight, g->graph.num_edges * 4, 2);
     for (int i = 0; i < (b->o.quick ? 2 : 4); i++)
-        if (!spmm_width(b, &whole, "mean, graph", GGNN_MEAN, width[i], NULL, 1, inp, b->threads, true)) return false;
-    if (b->threads > 1 && !spmm_width(b, &whole, "mean, graph", GGNN_MEAN, 32, NULL, 1, inp, 1, false)) return false;
-    if (!spmm_width(b, &whole, "weighted sum, graph, 4 heads", GGNN_SUM, 128, weight, 4, inp, b->threads, !b->o.quick) ||
+        if (!spmm_width(b, &whole, "mean, graph", GGNN_MEAN, width[i], NULL, 1, inp, b->threads, true))
+            return false;
+    if (b->threads > 1 && !spmm_width(b, &whole, "mean, graph", GGNN_MEAN, 32, NULL, 1, inp, 1, false))
+        return false;
+    if (!spmm_width(b, &whole, "weighted sum, graph, 4 heads", GGNN_SUM, 128, weight, 4, inp, b->threads,
+                    !b->o.quick) ||
         !spmm_width(b, &whole, "max, graph", GGNN_MAX, 32, NULL, 1, inp, b->threads, false))
         return false;
     ggnn_sampling how = cpu_sampling(g);
     const ggnn_node* seeds = cpu_seeds(b, g, g->batch, &count);
-    if (!seeds || !cpu_batch_open(b, &batch, &g->graph, &how, seeds, g->batch, GGNN_UNIQUE_HASH)) return false;
+    if (!seeds || !cpu_batch_open(b, &batch, &g->graph, &how, seeds, g->batch, GGNN_UNIQUE_HASH))
+        return false;
     cpu_batch_sample(&batch);
     return input_hop(b, g, &batch);
 }
@@ -223,7 +243,8 @@ bool bench_backward(bench* b)
     cpu_batch batch;
     int64_t count;
     if (b->o.own) {
-        if (!bench_block(b, &block, b->o.rows, b->o.degree, b->o.sources ? b->o.sources : b->o.rows)) return false;
+        if (!bench_block(b, &block, b->o.rows, b->o.degree, b->o.sources ? b->o.sources : b->o.rows))
+            return false;
     } else {
         const bench_graph* g = bench_graph_of(b);
         const ggnn_node* seeds = g ? cpu_seeds(b, g, g->batch, &count) : NULL;
@@ -233,7 +254,8 @@ bool bench_backward(bench* b)
         cpu_batch_sample(&batch);
         hop = &batch.batch.hop[2];
     }
-    void* memory = bench_new(b, ggnn_block_transpose_bytes(*hop->num_dst.n, *hop->num_src.n, *hop->num_edges.n), "a transpose");
+    void* memory = bench_new(
+        b, ggnn_block_transpose_bytes(*hop->num_dst.n, *hop->num_src.n, *hop->num_edges.n), "a transpose");
     if (!memory) return false;
     ggnn_block_transpose_init(&transpose, *hop->num_dst.n, *hop->num_src.n, *hop->num_edges.n, memory);
     if (b->o.features) return back_width(b, hop, &transpose, (int32_t)b->o.features);

@@ -40,13 +40,24 @@ static bool configure(bench* b, training* t, const bench_graph* g, net_model whi
 {
     char hidden[32], fanout[64], batch[32], features[8];
     snprintf(hidden, sizeof hidden, "--hidden=%d", (int)g->hidden);
-    snprintf(fanout, sizeof fanout, "--fanout=%d,%d,%d", (int)g->fanout[0], (int)g->fanout[1], (int)g->fanout[2]);
+    snprintf(fanout, sizeof fanout, "--fanout=%d,%d,%d", (int)g->fanout[0], (int)g->fanout[1],
+             (int)g->fanout[2]);
     snprintf(batch, sizeof batch, "--batch=%d", (int)g->batch);
     snprintf(features, sizeof features, "--data");
-    char* argv[] = {"ggnn-train", features, (char*)(uintptr_t)g->path, "--model", (char*)(uintptr_t)model_name[which],
-                    "--layers=3", hidden, fanout, batch, "--eval-every=0", NULL};
+    char* argv[] = {"ggnn-train",
+                    features,
+                    (char*)(uintptr_t)g->path,
+                    "--model",
+                    (char*)(uintptr_t)model_name[which],
+                    "--layers=3",
+                    hidden,
+                    fanout,
+                    batch,
+                    "--eval-every=0",
+                    NULL};
     int argc = (int)(sizeof argv / sizeof *argv) - 1;
-    return config_parse(&t->config, argc, argv, &b->why) == OPTIONS_GOOD && config_finish(&t->config, &b->why);
+    return config_parse(&t->config, argc, argv, &b->why) == OPTIONS_GOOD &&
+           config_finish(&t->config, &b->why);
 }
 
 static net_config network_of(const training* t)
@@ -75,16 +86,21 @@ static bool open_training(bench* b, training* t, net_model which, int64_t batche
     if (!bench_defer(b, close_training, t) || !g || !configure(b, t, g, which)) return false;
     if (!task_open(&t->task, &t->config, &b->why) || !(t->device = b->backend->device(b))) return false;
     const task* set = &t->task;
-    if (!placement_open(&t->data, t->device, &set->graph, &set->features, &set->trained, &b->why)) return false;
+    if (!placement_open(&t->data, t->device, &set->graph, &set->features, &set->trained, &b->why))
+        return false;
     net_config network = network_of(t);
     net_data data = {&t->data.graph, &t->data.features};
-    ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = 3, .last_hop_global = net_reads_store(&network)};
+    ggnn_sampling how = {
+        .method = GGNN_FISHER_YATES, .num_hops = 3, .last_hop_global = net_reads_store(&network)};
     for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)g->fanout[h];
     t->loader = loader_create(t->device, &t->data.graph, &how, g->batch, b->threads, &b->why);
     if (!t->loader) return false;
     t->net = net_create(&network, &data, loader_shape(t->loader), NULL, &b->why);
-    t->pass = (loader_pass){.ids = set->ids[SPLIT_TRAIN], .num_ids = set->count[SPLIT_TRAIN], .shuffled = true,
-                            .keyed = true, .rng = {1, 0, GGNN_PURPOSE_SAMPLE}};
+    t->pass = (loader_pass){.ids = set->ids[SPLIT_TRAIN],
+                            .num_ids = set->count[SPLIT_TRAIN],
+                            .shuffled = true,
+                            .keyed = true,
+                            .rng = {1, 0, GGNN_PURPOSE_SAMPLE}};
     if (batches && batches * g->batch < t->pass.num_ids) t->pass.num_ids = batches * g->batch;
     t->batches = loader_batches(t->loader, &t->pass);
     return t->net != NULL;
@@ -145,7 +161,8 @@ static void fill_demand(bench_case* c, const account* before, const account* aft
     c->add = true;
 }
 
-static void note_stages(bench* b, const bench_result* r, const account* before, const account* after, double steps)
+static void note_stages(bench* b, const bench_result* r, const account* before, const account* after,
+                        double steps)
 {
     const char* name = "sample|" NET_STAGES;
     for (int i = 0; i <= NET_NUM_STAGES; i++, name += strcspn(name, "|") + 1) {
@@ -195,4 +212,7 @@ bool bench_step(bench* b)
 {
     return train(b, NET_SAGE, false) && train(b, NET_GCN, false) && train(b, NET_GAT, false);
 }
-bool bench_epoch(bench* b) { return train(b, NET_SAGE, true) && train(b, NET_GCN, true) && train(b, NET_GAT, true); }
+bool bench_epoch(bench* b)
+{
+    return train(b, NET_SAGE, true) && train(b, NET_GCN, true) && train(b, NET_GAT, true);
+}

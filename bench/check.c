@@ -104,7 +104,7 @@ static double earlier_share(const earlier* e, const bench_result* r)
 
 typedef struct {
     const char* entry;
-    char what[64];
+    char what[80];
     int32_t threads;
     double before, share;
 } loss;
@@ -143,7 +143,7 @@ static const loss* same_loss(const loss* lost, int count, const loss* l)
 /* Measures the entries with losses again, roofs too. */
 static bool measure_again(bench* b, const bench_entry* const* chosen, int count, const loss* lost, int losses)
 {
-    printf("\n%d lost a tenth of the roof's share; once more:\n", losses);
+    fprintf(b->state->out, "\n%d lost a tenth of the roof's share; once more:\n", losses);
     bench_forget(b);
     for (int i = 0; i < count; i++) {
         bool wanted = false;
@@ -164,15 +164,15 @@ static int compare(bench* b, const bench_entry* const* chosen, int count, const 
     }
     if (losses && !measure_again(b, chosen, count, first, losses)) return 1;
     if (losses) again = find_losses(b, e, second, &ignored);
-    printf("\n%s: %d cases compared\n", name, compared);
+    fprintf(b->state->out, "\n%s: %d cases compared\n", name, compared);
     for (int i = 0; i < again; i++) {
         const loss *l = &second[i], *before = same_loss(first, losses, l);
         if (!before) continue;
         twice++;
-        printf("  LOST %s: %s, %d threads: %.1f %% of the roof, then %.1f and %.1f %%\n", l->entry, l->what,
-               (int)l->threads, 100 * l->before, 100 * before->share, 100 * l->share);
+        fprintf(b->state->out, "  LOST %s: %s, %d threads: %.1f %% of the roof, then %.1f and %.1f %%\n",
+                l->entry, l->what, (int)l->threads, 100 * l->before, 100 * before->share, 100 * l->share);
     }
-    printf("%d lost a tenth or more, twice\n", twice);
+    fprintf(b->state->out, "%d lost a tenth or more, twice\n", twice);
     return twice > 0;
 }
 

@@ -2,14 +2,15 @@
 
 #include "bench/cpu.h"
 
-bool cpu_batch_open(bench* b, cpu_batch* s, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_node* seeds,
-                    int64_t num_seeds, ggnn_unique_kind kind)
+bool cpu_batch_open(bench* b, cpu_batch* s, const ggnn_graph* g, const ggnn_sampling* how,
+                    const ggnn_node* seeds, int64_t num_seeds, ggnn_unique_kind kind)
 {
     int64_t ids = ggnn_batch_max_ids(g, how, num_seeds);
     size_t bytes = ggnn_batch_bytes(g, how, num_seeds);
     void *memory, *table;
     memset(s, 0, sizeof *s);
-    if (bytes == 0) return error_set(&b->why, "%s: a batch of %lld seeds is too large", b->entry, (long long)num_seeds);
+    if (bytes == 0)
+        return error_set(&b->why, "%s: a batch of %lld seeds is too large", b->entry, (long long)num_seeds);
     memory = bench_new(b, bytes, "a mini-batch");
     table = bench_new(b, ggnn_unique_bytes(kind, g->num_nodes, ids), "the ids of a mini-batch");
     if (!memory || !table) return false;
@@ -74,7 +75,8 @@ double cpu_batch_lines(bench* b, const cpu_batch* like)
     how.keep |= GGNN_KEEP_POSITIONS;
     char* marks = bench_new(b, (size_t)(g->num_edges / ids + 1), "marks of lines");
     char* rows = bench_new(b, (size_t)(g->num_nodes / offsets + 1), "marks of lines");
-    if (!marks || !rows || !cpu_batch_open(b, &s, g, &how, like->seeds, like->num_seeds, GGNN_UNIQUE_HASH)) return -1;
+    if (!marks || !rows || !cpu_batch_open(b, &s, g, &how, like->seeds, like->num_seeds, GGNN_UNIQUE_HASH))
+        return -1;
     cpu_batch_sample(&s);
     for (int32_t h = 0; h < s.batch.num_hops; h++) {
         const ggnn_block* block = &s.batch.hop[h];

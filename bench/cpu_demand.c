@@ -33,10 +33,12 @@ void cpu_stream(bench_case* c)
     if (c->cold || c->bytes > (double)cpu_last_cache()) cpu_demand(c, (bench_demand){"copy", 0, c->bytes});
 }
 
-bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, int32_t width, double out, double edge_bytes)
+bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, int32_t width, double out,
+                     double edge_bytes)
 {
     int64_t used = used_sources(b, block), row = width * (int64_t)sizeof(float);
-    double edges = (double)*block->num_edges.n, rows = (double)*block->num_dst.n, table = (double)(used * row);
+    double edges = (double)*block->num_edges.n, rows = (double)*block->num_dst.n,
+           table = (double)(used * row);
     if (used < 0) return false;
     c->work = edges;
     c->unit = "edges";
@@ -53,7 +55,8 @@ bool cpu_whole(bench* b, ggnn_block* block, int64_t counts[3])
     const bench_graph* g = bench_graph_of(b);
     int32_t* copy = NULL;
     if (!g) return false;
-    if (sizeof(ggnn_node) > 4 && !(copy = bench_new(b, (size_t)g->graph.num_edges * sizeof *copy, "local ids")))
+    if (sizeof(ggnn_node) > 4 &&
+        !(copy = bench_new(b, (size_t)g->graph.num_edges * sizeof *copy, "local ids")))
         return false;
     ggnn_status status = ggnn_block_whole(block, &g->graph, counts, copy);
     return status == GGNN_OK || error_set(&b->why, "%s: %s", g->path, ggnn_status_string(status));

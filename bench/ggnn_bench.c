@@ -22,7 +22,7 @@ static void help(const bench* b, const option* table)
 {
     fputs(text, stdout);
     for (const bench_entry* e = b->backend->entries; e->name; e++)
-        printf("  %-12s %s%s\n", e->name, e->what, e->on_request ? " (only when named)" : "");
+        printf("  %-12s %s\n", e->name, e->what);
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
     printf(
@@ -98,8 +98,12 @@ static int choose(bench* b, const char* const* name, int names, const bench_entr
             return 0;
         }
     for (const bench_entry* e = b->backend->entries; e->name; e++) {
-        bool wanted = names == 0 && !e->on_request;
+        bool wanted = names == 0 && (e->sized || !b->o.own);
         for (int i = 0; i < names; i++) wanted = wanted || strcmp(name[i], e->name) == 0;
+        if (wanted && b->o.own && !e->sized) {
+            error_set(&b->why, "--rows: %s has no sizes of your own", e->name);
+            return 0;
+        }
         if (wanted && count < NAMES_MAX) chosen[count++] = e;
     }
     return count;

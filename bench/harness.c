@@ -45,6 +45,7 @@ bool bench_open(bench* b)
 {
     b->state = memory_new(sizeof *b->state, "the harness", &b->why);
     if (!b->state) return false;
+    b->state->out = stdout;
     b->state->result = memory_new(BENCH_RESULTS_MAX * sizeof *b->state->result, "results", &b->why);
     return b->state->result != NULL;
 }

@@ -45,7 +45,7 @@ struct bench_state {
     progress bar;
     int64_t entries_done;
     struct bench_data* data; /* graph.c's */
-    FILE* json;
+    FILE *out, *json;        /* the table's, standard output but in tests; --json's or NULL */
     char* flushed;           /* the CPU's evict */
     int flushes;
 };

@@ -9,7 +9,6 @@
 #define PARALLEL_ROWS
 #endif
 
-
 /* ==== sampling ================================================================================================ */
 
 /* What slot s holds: s, unless it was overwritten; the last of its entries counts. */
@@ -69,8 +68,8 @@ void naive_gather(float* out, const ggnn_store* from, const ggnn_node* id, int64
 
 /* ==== sparse ================================================================================================== */
 
-void naive_spmm(float* out, const ggnn_block* b, const float* weight, int32_t heads, const float* inp, int32_t width,
-                int mean)
+void naive_spmm(float* out, const ggnn_block* b, const float* weight, int32_t heads, const float* inp,
+                int32_t width, int mean)
 {
     int64_t rows = *b->num_dst.n;
     int32_t part = width / heads;
@@ -83,7 +82,8 @@ void naive_spmm(float* out, const ggnn_block* b, const float* weight, int32_t he
             const float* row = inp + (int64_t)b->indices[e] * width;
             if (weight)
                 for (int32_t k = 0; k < heads; k++)
-                    for (int32_t j = k * part; j < (k + 1) * part; j++) sum[j] += weight[e * heads + k] * row[j];
+                    for (int32_t j = k * part; j < (k + 1) * part; j++)
+                        sum[j] += weight[e * heads + k] * row[j];
             else
                 for (int32_t j = 0; j < width; j++) sum[j] += row[j];
         }
@@ -99,7 +99,8 @@ static float dot(const float* a, const float* b, int32_t n)
     return sum;
 }
 
-void naive_sddmm(float* out, const ggnn_block* b, const float* src, const float* dst, int32_t heads, int32_t width)
+void naive_sddmm(float* out, const ggnn_block* b, const float* src, const float* dst, int32_t heads,
+                 int32_t width)
 {
     int64_t rows = *b->num_dst.n;
     int32_t part = width / heads;
@@ -180,8 +181,8 @@ static void gat_sum(float* out, const float* alpha, const ggnn_block* b, const f
     }
 }
 
-void naive_gat(float* out, float* alpha, const ggnn_block* b, const float* z, const float* el, const float* er,
-               int32_t heads, int32_t width, float slope)
+void naive_gat(float* out, float* alpha, const ggnn_block* b, const float* z, const float* el,
+               const float* er, int32_t heads, int32_t width, float slope)
 {
     gat_scores(alpha, b, el, er, heads, slope);
     gat_softmax(alpha, b, heads);
@@ -189,9 +190,9 @@ void naive_gat(float* out, float* alpha, const ggnn_block* b, const float* z, co
 }
 
 /* One target, one head: dalpha[i] = z[u] . dout[v], dl = alpha (dalpha - sum alpha dalpha), then to its sources. */
-static void gat_back_row(float* dz, float* del, float* der, const float* alpha, const ggnn_block* b, int64_t v,
-                         const float* z, const float* el, const float* er, const float* dout, int32_t heads,
-                         int32_t k, int32_t width, float slope)
+static void gat_back_row(float* dz, float* del, float* der, const float* alpha, const ggnn_block* b,
+                         int64_t v, const float* z, const float* el, const float* er, const float* dout,
+                         int32_t heads, int32_t k, int32_t width, float slope)
 {
     int32_t part = width / heads;
     const float *a = alpha + (b->indptr[v] + v) * heads + k, *dv = dout + v * width + k * part;
@@ -208,8 +209,9 @@ static void gat_back_row(float* dz, float* del, float* der, const float* alpha, 
     }
 }
 
-void naive_gat_back(float* dz, float* del, float* der, const float* alpha, const ggnn_block* b, const float* z,
-                    const float* el, const float* er, const float* dout, int32_t heads, int32_t width, float slope)
+void naive_gat_back(float* dz, float* del, float* der, const float* alpha, const ggnn_block* b,
+                    const float* z, const float* el, const float* er, const float* dout, int32_t heads,
+                    int32_t width, float slope)
 {
     size_t src = (size_t)*b->num_src.n, dst = (size_t)*b->num_dst.n;
     memset(dz, 0, src * (size_t)width * sizeof *dz);

@@ -49,16 +49,16 @@ static void begin_line(bench* b)
     if (s->titled == b->entry) return;
     s->titled = b->entry;
     for (const bench_entry* e = b->backend->entries; e->name; e++)
-        if (strcmp(e->name, b->entry) == 0) printf("\n%s: %s\n", e->name, e->what);
-    printf("  %-38s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work", "GB/s",
-           "of the roof");
+        if (strcmp(e->name, b->entry) == 0) fprintf(b->state->out, "\n%s: %s\n", e->name, e->what);
+    fprintf(b->state->out, "  %-38s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work",
+            "GB/s", "of the roof");
 }
 
 void bench_print_result(bench* b, const bench_result* r)
 {
     const bench_case* c = &r->kase;
     char median[24], least[24], most[24], range[56], rate[40], bytes[16] = "", share[96] = "", roof[48],
-                                                               name[80];
+                                                               name[96];
     begin_line(b);
     snprintf(name, sizeof name, "%s%s", c->rival ? "  " : "", c->what);
     snprintf(range, sizeof range, "%s - %s", time_text(least, r->least), time_text(most, r->most));
@@ -66,18 +66,18 @@ void bench_print_result(bench* b, const bench_result* r)
     if (r->roof_seconds > 0)
         snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * r->roof_seconds / r->median,
                  c->add ? "all, most: " : "", roof_name(roof, r->roof, r->roof_size));
-    printf("  %-38s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads, time_text(median, r->median), range,
-           rate_text(rate, c->work / r->median, c->unit), bytes, share);
-    fflush(stdout);
+    fprintf(b->state->out, "  %-38s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads,
+            time_text(median, r->median), range, rate_text(rate, c->work / r->median, c->unit), bytes, share);
+    fflush(b->state->out);
 }
 
 void bench_print_ratio(bench* b, const bench_ratio_value* r)
 {
     begin_line(b);
-    printf("    %.2fx %s", r->ratio, r->of_what);
-    if (r->goal > 0) printf(" (goal %.3g)", r->goal);
-    printf("\n");
-    fflush(stdout);
+    fprintf(b->state->out, "    %.2fx %s", r->ratio, r->of_what);
+    if (r->goal > 0) fprintf(b->state->out, " (goal %.3g)", r->goal);
+    fprintf(b->state->out, "\n");
+    fflush(b->state->out);
 }
 
 void bench_print_note(bench* b, const bench_note_value* n)
@@ -86,8 +86,8 @@ void bench_print_note(bench* b, const bench_note_value* n)
     begin_line(b);
     if (strcmp(n->unit, "s") == 0) time_text(value, n->value);
     else snprintf(value, sizeof value, "%.6g %s", n->value, n->unit);
-    printf("    %-36s    %10s\n", n->name, value);
-    fflush(stdout);
+    fprintf(b->state->out, "    %-36s    %10s\n", n->name, value);
+    fflush(b->state->out);
 }
 
 void bench_print_roof(bench* b, const bench_roof_value* r)
@@ -99,9 +99,9 @@ void bench_print_roof(bench* b, const bench_roof_value* r)
              time_text(most, r->timing.most));
     if (strcmp(r->kind->unit, "s") == 0) time_text(value, r->value);
     else rate_text(value, r->value, r->kind->unit);
-    printf("  %-38s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads,
-           time_text(median, r->timing.median), range, value, "", r->kind->what);
-    fflush(stdout);
+    fprintf(b->state->out, "  %-38s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads,
+            time_text(median, r->timing.median), range, value, "", r->kind->what);
+    fflush(b->state->out);
 }
 
 /* ==== JSON ============================================================================================== */

@@ -1,4 +1,5 @@
 /* ggnn-bench as a user runs it, and its JSON reader: ggnn-bench itself compares each answer with a plain loop's. */
+#include "bench/harness.h"
 #include "bench/read_json.h"
 #include "tests/test.h"
 #include "tests/tool.h"
@@ -24,7 +25,7 @@ static char* json_of(const char* arguments)
     char line[2048], path[600];
     snprintf(line, sizeof line, "%s --json %s", arguments, folder_path(path, "result.json"));
     remove(path);
-    if (!CHECK_EQ(run("", line), 0)) {
+    if (!CHECK_EQ(run("OMP_WAIT_POLICY=passive", line), 0)) {
         printf("  %s", output("err"));
         return NULL;
     }
@@ -148,11 +149,398 @@ TEST(roofs_are_kept_with_all_samples)
     free(text);
 }
 
+/* A small graph with features, so that a whole run takes a moment. */
+static char graph[600];
+static void make_graph(void)
+{
+    char line[800];
+    snprintf(line, sizeof line, "generate planted %s --nodes 3000 --edges 30000 --features 24 --classes 4",
+             folder_path(graph, "graph.ggnn"));
+    if (run("", line) != 0) printf("  %s", output("err"));
+}
+
+static int count_of(const char* array)
+{
+    int count = 0;
+    for (const char* at = json_begin(array); at; at = json_next(at)) count++;
+    return count;
+}
+
+/* Is what a result says of its roof what the roofs say? */
+static void check_share(const char* root, const char* r)
+{
+    const char* name = json_member(r, "roof");
+    double seconds = json_number(json_member(r, "roof_seconds")), share = json_number(json_member(r, "share"));
+    char roof[64];
+    int found = 0;
+    if (!json_copy_text(name, roof, sizeof roof)) return;
+    for (const char* at = json_begin(json_member(root, "roofs")); at; at = json_next(at))
+        found += json_is_text(json_member(at, "name"), roof) &&
+                 json_number(json_member(at, "size")) == json_number(json_member(r, "roof_size")) &&
+                 json_number(json_member(at, "threads")) == json_number(json_member(r, "threads"));
+    CHECK_EQ(found, 1);
+    CHECK_NEAR(share * json_number(json_member(r, "median")) / seconds, 1, 1e-9);
+}
+
+/* No two results of a run may be taken for one another. */
+static void check_names(const char* results)
+{
+    for (const char* a = json_begin(results); a; a = json_next(a))
+        for (const char* c = json_next(a); c; c = json_next(c)) {
+            char entry[64], what[128];
+            if (!json_copy_text(json_member(a, "bench"), entry, sizeof entry) ||
+                !json_copy_text(json_member(a, "case"), what, sizeof what))
+                continue;
+            if (!json_is_text(json_member(c, "bench"), entry) || !json_is_text(json_member(c, "case"), what)) continue;
+            if (!CHECK(json_number(json_member(a, "threads")) != json_number(json_member(c, "threads"))))
+                printf("  twice: %s: %s\n", entry, what);
+        }
+}
+
+TEST(every_entry_is_measured_and_its_answers_compared)
+{
+    static const struct {
+        const char* name;
+        int results, ratios, checks; /* at least */
+    } entry[] = {{"random", 2, 1, 1}, {"sample", 10, 3, 6}, {"unique", 9, 6, 12}, {"block", 4, 2, 7},
+                 {"gather", 12, 8, 4}, {"spmm", 9, 3, 4}, {"sddmm", 5, 3, 2}, {"softmax", 4, 2, 2},
+                 {"gat", 7, 4, 5}, {"backward", 4, 2, 2}, {"gemm", 12, 6, 6}, {"step", 3, 0, 0},
+                 {"epoch", 3, 0, 0}, {"threads", 4, 0, 0}, {"growth", 8, 0, 0}};
+    for (size_t i = 0; i < sizeof entry / sizeof *entry; i++) {
+        char line[800];
+        snprintf(line, sizeof line, "%s --quick --data %s --threads 2 --min-time 0", entry[i].name, graph);
+        char* text = json_of(line);
+        const char* root = text ? json_first(text) : NULL;
+        const char* results = json_member(root, "results");
+        if (!CHECK(text && json_whole(text))) continue;
+        bool good = CHECK(count_of(results) >= entry[i].results) &
+                    CHECK(count_of(json_member(root, "ratios")) >= entry[i].ratios) &
+                    CHECK(json_number(json_member(root, "checks")) >= entry[i].checks);
+        for (const char* r = json_begin(results); r; r = json_next(r)) {
+            check_timing(r, 5);
+            check_share(root, r);
+            CHECK(json_number(json_member(r, "work")) > 0);
+            CHECK(json_is_text(json_member(r, "bench"), entry[i].name));
+        }
+        check_names(results);
+        if (!good) printf("  %s: %d results, %d ratios, %g checks\n", entry[i].name, count_of(results),
+                          count_of(json_member(root, "ratios")), json_number(json_member(root, "checks")));
+        free(text);
+    }
+}
+
+TEST(own_sizes_run_once_and_alone)
+{
+    static const char* const line[] = {
+        "spmm --rows 500 --degree 4 --features 24 --heads 3", "spmm --rows 500 --degree 4 --sources 2000 --cold",
+        "gather --rows 500 --features 30 --type f16", "sddmm --rows 300 --degree 3 --features 12 --heads 4",
+        "softmax --rows 300 --heads 2", "gat --rows 300 --sources 400 --heads 2 --features 8",
+        "backward --rows 300 --features 16", "gemm --rows 300 --features 40", "unique --rows 900 --sources 100",
+        "sample --rows 64 --degree 9", "block --rows 64 --degree 3"};
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
+        char all[900];
+        snprintf(all, sizeof all, "%s --once --data %s", line[i], graph);
+        char* text = json_of(all);
+        const char* root = text ? json_first(text) : NULL;
+        if (!CHECK(text && json_whole(text))) continue;
+        CHECK(count_of(json_member(root, "results")) >= 1);
+        CHECK_EQ(count_of(json_member(root, "roofs")), 0);
+        CHECK_EQ(count_of(json_member(root, "ratios")), 0);
+        for (const char* r = json_begin(json_member(root, "results")); r; r = json_next(r))
+            CHECK_EQ(count_of(json_member(r, "samples")), 1);
+        free(text);
+    }
+    CHECK_EQ(run("", "step --rows 5"), 2);
+    CHECK(says("err", "step has no sizes of your own"));
+    CHECK_EQ(run("", "spmm --rows 500 --features 10 --heads 3"), 1);
+    CHECK(says("err", "--heads 3: must divide --features 10"));
+    CHECK_EQ(run("", "spmm --rows 2000000000 --degree 100000"), 1);
+    CHECK(says("err", "a block has less than 2^31"));
+}
+
+TEST(without_memory_it_says_so)
+{
+    for (int n = 1; n <= 61; n += 4) {
+        char before[64], line[800];
+        snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
+        snprintf(line, sizeof line, "unique gather --quick --data %s --threads 1 --reps 1 --min-time 0", graph);
+        CHECK_EQ(run(before, line), 1);
+        CHECK(says("err", "out of memory"));
+    }
+}
+
+TEST(data_that_cannot_be_used_is_named)
+{
+    char path[600], line[800];
+    CHECK_EQ(run("", "sample --data /nowhere.ggnn"), 1);
+    CHECK(says("err", "/nowhere.ggnn"));
+    write_file(folder_path(path, "bad.ggnn"), "nonsense", 8);
+    snprintf(line, sizeof line, "sample --data %s", path);
+    CHECK_EQ(run("", line), 1);
+    CHECK(says("err", "bad.ggnn"));
+}
+
+/* ---- the harness, with a clock that says what the test wants ---------------------------------------------------- */
+
+static const double* script; /* seconds of the next samples */
+static int asked;
+static double scripted(bench* b, const bench_case* c, int64_t repeats)
+{
+    (void)b;
+    c->run(c->context);
+    asked++;
+    return *script++ * (double)repeats;
+}
+static int evicted;
+static void count_evictions(bench* b)
+{
+    (void)b;
+    evicted++;
+}
+static const char* no_device(bench* b)
+{
+    (void)b;
+    return "scripted";
+}
+static void run_nothing(void* context) { (void)context; }
+static bool open_roof(bench* b, bench_case* c, int64_t size)
+{
+    (void)b;
+    c->run = run_nothing;
+    c->work = size ? (double)size : 1000;
+    return true;
+}
+static bool scripted_entry(bench* b)
+{
+    bench_case c = {.what = "a case", .run = run_nothing, .work = 10, .unit = "edges", .demand = {{"units", 0, 1000}}};
+    return bench_measure(b, &c) != NULL;
+}
+static const bench_roof_kind scripted_roofs[] = {{"units", "units", "", open_roof},
+                                                 {"delay", "s", "", open_roof},
+                                                 {NULL, NULL, NULL, NULL}};
+static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false},
+                                               {NULL, NULL, NULL, false}};
+static const bench_backend scripted_backend = {"scripted", scripted_entries, scripted_roofs, scripted,
+                                               count_evictions, no_device, NULL};
+
+static void begin(bench* b, const double* seconds)
+{
+    memset(b, 0, sizeof *b);
+    b->backend = &scripted_backend;
+    b->entry = "scripted";
+    b->o.reps = 5;
+    b->threads = 2;
+    script = seconds;
+    asked = evicted = 0;
+    CHECK(bench_open(b));
+    b->state->out = fopen("/dev/null", "w");
+}
+static void finish(bench* b)
+{
+    fclose(b->state->out);
+    bench_close(b);
+}
+
+/* One run that does not count, then five samples, for the roof first. */
+static const double usual[] = {9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8};
+
+TEST(share_is_the_roofs_least_time_over_the_median)
+{
+    bench b;
+    begin(&b, usual);
+    CHECK(scripted_entry(&b));
+    const bench_result* r = &b.state->result[0];
+    CHECK_EQ(b.state->num_roofs, 1);
+    CHECK_NEAR(b.state->roof[0].value, 1000 / .4, 1e-9); /* the best sample */
+    CHECK_NEAR(r->median, .85, 1e-12);
+    CHECK_NEAR(r->least, .8, 1e-12);
+    CHECK_NEAR(r->most, 1.0, 1e-12);
+    CHECK_NEAR(r->roof_seconds, .4, 1e-12);
+    CHECK_EQ(r->count, 5);
+    CHECK_EQ(asked, 12);
+    finish(&b);
+}
+
+TEST(the_longest_demand_rules_or_all_add_up)
+{
+    static const double seconds[] = {9, 2, 2, 2, 2, 2, 9, 1, 1, 1, 1, 1, 9, 5, 5, 5, 5, 5, 9, 5, 5, 5, 5, 5};
+    bench b;
+    begin(&b, seconds);
+    /* 500 units a second; a delay of 1 / 1000 s */
+    bench_case c = {.what = "longest", .run = run_nothing, .work = 1, .unit = "edges",
+                    .demand = {{"units", 0, 500}, {"delay", 0, 3000}, {"unknown", 0, 1e9}}};
+    const bench_result* r = bench_measure(&b, &c);
+    CHECK_STR(r->roof, "delay");
+    CHECK_NEAR(r->roof_seconds, 3, 1e-12);
+    c.add = true;
+    r = bench_measure(&b, &c);
+    CHECK_STR(r->roof, "delay");
+    CHECK_NEAR(r->roof_seconds, 4, 1e-12);
+    CHECK_EQ(b.state->num_roofs, 2); /* measured once */
+    finish(&b);
+}
+
+TEST(short_runs_are_repeated_within_a_sample_unless_cold)
+{
+    static const double seconds[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
+    bench b;
+    bench_case c = {.what = "short", .run = run_nothing, .work = 1, .unit = "edges"};
+    begin(&b, seconds);
+    b.o.min_time = 99e-9; /* of which a sample's part is a fifth; the wall clock passes it at once */
+    CHECK_EQ(bench_measure(&b, &c)->repeats, 20);
+    CHECK_EQ(evicted, 0);
+    finish(&b);
+    begin(&b, seconds);
+    b.o.min_time = 99e-9;
+    b.o.cold = true;
+    const bench_result* r = bench_measure(&b, &c);
+    CHECK_EQ(r->repeats, 1);
+    CHECK_EQ(evicted, 6);
+    finish(&b);
+}
+
+TEST(ratios_are_of_rates_of_work)
+{
+    static const double seconds[] = {9, 2, 2, 2, 2, 2, 9, 3, 3, 3, 3, 3};
+    bench b;
+    begin(&b, seconds);
+    bench_case c = {.what = "ours", .run = run_nothing, .work = 8, .unit = "edges"}, d = c;
+    d.work = 4;
+    const bench_result *ours = bench_measure(&b, &c), *theirs = bench_measure(&b, &d);
+    CHECK(bench_ratio(&b, ours, theirs, "theirs", 2));
+    CHECK_NEAR(b.state->ratio[0].ratio, 3, 1e-12);
+    CHECK(bench_ratio(&b, ours, NULL, "one that was left out", 2));
+    CHECK_EQ(b.state->num_ratios, 1);
+    finish(&b);
+}
+
+TEST(rivals_are_left_out_of_single_runs)
+{
+    static const double seconds[] = {1, 1, 1};
+    bench b;
+    begin(&b, seconds);
+    bench_case c = {.what = "ours", .run = run_nothing, .work = 8, .unit = "edges", .demand = {{"units", 0, 1}}};
+    b.o.once = true;
+    CHECK_EQ(bench_measure(&b, &c)->count, 1);
+    c.rival = true;
+    CHECK(bench_measure(&b, &c) == NULL);
+    CHECK_STR(b.why.text, "");
+    CHECK_EQ(asked, 1); /* no roof, no run before it */
+    finish(&b);
+}
+
+TEST(wrong_answers_are_errors)
+{
+    static const float ours[] = {1, 2, 3}, close[] = {1, 2, 3.00002f}, far[] = {1, 2, 3.1f}, none[] = {1, NAN, 3};
+    bench b;
+    begin(&b, usual);
+    CHECK(bench_equal(&b, "x", ours, ours, sizeof ours));
+    CHECK(bench_near(&b, "x", ours, close, 3, 1e-5));
+    CHECK(!bench_near(&b, "x", ours, far, 3, 1e-2));
+    CHECK(strstr(b.why.text, "wrong answer: x[2] is 3") != NULL);
+    b.why.text[0] = 0;
+    CHECK(!bench_near(&b, "x", none, ours, 3, 1));
+    b.why.text[0] = 0;
+    CHECK(!bench_near(&b, "x", ours, none, 3, 1));
+    b.why.text[0] = 0;
+    CHECK(!bench_equal(&b, "x", ours, far, sizeof ours));
+    CHECK(strstr(b.why.text, "wrong answer: x differs") != NULL);
+    CHECK(!bench_run(&b, &scripted_entries[0])); /* an error stays one */
+    finish(&b);
+}
+
+static int undone[4], num_undone;
+static void undo(void* context) { undone[num_undone++] = *(int*)context; }
+static int numbers[] = {1, 2, 3};
+static bool deferring_entry(bench* b)
+{
+    int32_t mark;
+    CHECK(bench_defer(b, undo, &numbers[0]) && bench_new(b, 100, "memory"));
+    mark = bench_mark(b);
+    CHECK(bench_defer(b, undo, &numbers[1]));
+    bench_release(b, mark);
+    CHECK_EQ(num_undone, 1);
+    return bench_defer(b, undo, &numbers[2]);
+}
+TEST(an_entrys_things_are_undone_last_first)
+{
+    static const bench_entry entry = {"deferring", "", deferring_entry, false};
+    bench b;
+    begin(&b, usual);
+    num_undone = 0;
+    CHECK(bench_run(&b, &entry));
+    CHECK_EQ(num_undone, 3);
+    CHECK(undone[0] == 2 && undone[1] == 3 && undone[2] == 1);
+    finish(&b);
+}
+
+/* ---- the check --------------------------------------------------------------------------------------------------- */
+
+/* Writes the usual run's JSON, then checks a run with these seconds against it. Returns bench_check's. */
+static int checked(const double* seconds, char why[640])
+{
+    const bench_entry* chosen[] = {&scripted_entries[0]};
+    char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    bench b;
+    begin(&b, usual);
+    b.o.json = folder_path(path, "earlier.json");
+    b.state->json = fopen(path, "w");
+    CHECK(bench_run(&b, chosen[0]) && bench_write_json(&b, 1, arguments));
+    finish(&b);
+    begin(&b, seconds);
+    b.o.check = folder;
+    CHECK(bench_run(&b, chosen[0]));
+    int status = bench_check(&b, chosen, 1);
+    strcpy(why, b.why.text);
+    finish(&b);
+    remove(path);
+    return status;
+}
+
+TEST(check_names_what_lost_a_tenth_twice)
+{
+    /* the same; a slow case on a slow machine is the same share; slow once; slow twice */
+    static const double twice_slow_machine[] = {9, 1, .8, 1.2, 1, 1, 9, 1.8, 1.6, 2.0, 1.7, 1.6};
+    static const double once[] = {9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1, 9, .5, .4, .6, .5, .5, 9, .9, .8, 1, .85, .8};
+    static const double twice[] = {9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1, 9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1};
+    static const double little[] = {9, .5, .4, .6, .5, .5, 9, .93, .93, .93, .93, .93};
+    char why[640];
+    CHECK_EQ(checked(usual, why), 0);
+    CHECK_EQ(checked(twice_slow_machine, why), 0);
+    CHECK_EQ(asked, 12);
+    CHECK_EQ(checked(once, why), 0);
+    CHECK_EQ(asked, 24);
+    CHECK_STR(why, "");
+    CHECK_EQ(checked(twice, why), 1);
+    CHECK_STR(why, "");
+    CHECK_EQ(checked(little, why), 0);
+}
+
+TEST(check_says_what_it_cannot_compare)
+{
+    static const struct {
+        const char *text, *why;
+    } bad[] = {{"{", "not what ggnn-bench"}, {"{\"a\":1}", "not what ggnn-bench"}, {NULL, "No such file"},
+               {"{\"ggnn_bench\":1,\"backend\":\"other\"}", "another backend's"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char path[600];
+        bench b;
+        begin(&b, usual);
+        b.o.check = folder_path(path, "bad.json");
+        remove(path);
+        if (bad[i].text) write_file(path, bad[i].text, strlen(bad[i].text));
+        CHECK_EQ(bench_check(&b, NULL, 0), 1);
+        if (!CHECK(strstr(b.why.text, bad[i].why) != NULL)) printf("  %s\n", b.why.text);
+        finish(&b);
+    }
+}
+
 int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
     folder_make();
     tool_find(argv[0]);
+    make_graph();
     strcpy(tool + strlen(tool) - strlen("ggnn-data"), "ggnn-bench");
     RUN(reader_finds_members_and_elements);
     RUN(reader_refuses_what_is_no_json);
@@ -162,6 +550,19 @@ int main(int argc, char** argv)
     RUN(failures_are_said_and_end_in_1);
     RUN(backends_that_were_not_built_are_named);
     RUN(roofs_are_kept_with_all_samples);
+    RUN(every_entry_is_measured_and_its_answers_compared);
+    RUN(own_sizes_run_once_and_alone);
+    RUN(without_memory_it_says_so);
+    RUN(data_that_cannot_be_used_is_named);
+    RUN(share_is_the_roofs_least_time_over_the_median);
+    RUN(the_longest_demand_rules_or_all_add_up);
+    RUN(short_runs_are_repeated_within_a_sample_unless_cold);
+    RUN(ratios_are_of_rates_of_work);
+    RUN(rivals_are_left_out_of_single_runs);
+    RUN(wrong_answers_are_errors);
+    RUN(an_entrys_things_are_undone_last_first);
+    RUN(check_names_what_lost_a_tenth_twice);
+    RUN(check_says_what_it_cannot_compare);
     folder_remove();
     return test_finish();
 }
