@@ -97,12 +97,13 @@ static void draw(const progress* p, int64_t done, double seconds)
     fflush(stderr);
 }
 
+bool progress_is_due(const progress* p) { return p->terminal && progress_seconds() >= p->drawn + .1; }
+
 void progress_update(progress* p, int64_t done)
 {
-    double now = p->terminal ? progress_seconds() : 0;
-    if (!p->terminal || now < p->drawn + .1) return;
-    p->drawn = now;
-    draw(p, done, now - p->start);
+    if (!progress_is_due(p)) return;
+    p->drawn = progress_seconds();
+    draw(p, done, p->drawn - p->start);
 }
 
 void progress_end(progress* p, int64_t done, bool say)

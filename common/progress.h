@@ -19,6 +19,7 @@ void progress_begin(progress* p, const char* what, const char* unit, int64_t tot
 
 /* Draws at most ten times a second, so that a call costs one look at the clock. done: so far, in all. */
 void progress_update(progress* p, int64_t done);
+bool progress_is_due(const progress* p); /* would progress_update draw? */
 void progress_note(progress* p, const char* format, ...) /* for the next drawing */
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))

@@ -39,24 +39,21 @@ struct dense { // a mat whose elements are on the device
     ggnn_count rows;
 };
 
-// What changes from step to step: kernels read it, one of them writes it.
+// What changes from step to step. A kernel's arguments are frozen in a graph, so all others read it here, and one, which
+// is in no graph, writes it: its arguments are the numbers themselves, and no copy has to be waited for.
 struct step_state {
     ggnn_rng           dropout, attention;
     adam               optimiser;
-    unsigned long long known; // labelled rows of this step's loss;
-    double             loss;  // their mean
+    unsigned long long known; // labelled rows of this step's loss
+    net_losses         losses;
 };
 
-static GGNNI_KERNEL(40, WARP) set_step(step_state* at, uint64_t seed, uint32_t step)
+static GGNNI_KERNEL(40, WARP) advance(step_state* at, uint64_t seed, uint32_t step, adam optimiser)
 {
     if (threadIdx.x) return;
     at->dropout = {seed, step, GGNN_PURPOSE_DROPOUT};
     at->attention = {seed, step, GGNN_PURPOSE_ATTENTION_DROPOUT};
-}
-
-static GGNNI_KERNEL(40, WARP) set_optimiser(step_state* at, adam a)
-{
-    if (threadIdx.x == 0) at->optimiser = a;
+    at->optimiser = optimiser;
 }
 
 // Thread t, t + all threads, ... of n: what a persistent grid does.
@@ -455,7 +452,8 @@ static GGNNI_KERNEL(40, THREADS) sum_losses(const __grid_constant__ loss_job s)
     if (threadIdx.x) return;
     sum = 0;
     for (int t = 0; t < THREADS; t++) sum += part[t];
-    s.step->loss = s.step->known ? sum / static_cast<double>(s.step->known) : 0;
+    const int64_t known = static_cast<int64_t>(s.step->known);
+    losses_add(&s.step->losses, s.step->dropout.step, known ? sum / static_cast<double>(known) : 0, known);
 }
 
 // ==== Adam, AdamW: a thread a parameter ====================================================================

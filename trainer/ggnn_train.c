@@ -173,22 +173,27 @@ static bool not_finite(const trainer* t, const char* what, double loss, int64_t 
                      feature.text);
 }
 
+/* wait: of all steps; else of those whose loss is there. Where nothing is read for long, a loss that is not finite is
+   found as late. */
+static bool read_losses(trainer* t, bool wait, error* why)
+{
+    net_losses all = net_losses_of(t->net, wait);
+    if (t->device->failed.text[0]) return error_set(why, "%s", t->device->failed.text);
+    if (all.bad >= 0) return not_finite(t, "loss", all.bad_loss, all.bad + 1, why);
+    t->at.loss_sum = all.sum;
+    t->at.loss_rows = all.rows;
+    report_step(&t->report, &t->at, all.last);
+    return true;
+}
+
 static bool train_step(trainer* t, const ggnn_batch* batch, error* why)
 {
-    int64_t known;
-    net_forward(t->net, batch, (uint32_t)t->at.step, true);
-    double loss = net_loss(t->net, &t->data.labels, &known);
-    if (t->device->failed.text[0]) return error_set(why, "%s", t->device->failed.text);
-    if (!isfinite(loss)) return not_finite(t, "loss", loss, t->at.step + 1, why);
-    net_backward(t->net);
-    net_update(t->net, config_rate(&t->config, t->at.step, t->batches));
+    net_step(t->net, batch, &t->data.labels, (uint32_t)t->at.step, config_rate(&t->config, t->at.step, t->batches));
     t->at.step++;
     t->at.batch++;
-    t->at.loss_sum += loss * (double)known;
-    t->at.loss_rows += known;
     t->steps++;
-    report_step(&t->report, &t->at, loss);
-    return true;
+    if (!t->device->host && !report_wants_loss(&t->report)) return true;
+    return read_losses(t, false, why);
 }
 
 /* The rest of the epoch that t->at is in; it ends early once stop is set. */
@@ -196,13 +201,14 @@ static bool train_epoch(trainer* t, error* why)
 {
     t->pass.epoch = (uint32_t)t->at.epoch;
     t->pass.rng = (ggnn_rng){(uint64_t)t->config.seed, (uint32_t)(t->at.epoch * t->batches), GGNN_PURPOSE_SAMPLE};
+    net_start_losses(t->net, t->at.loss_sum, t->at.loss_rows);
     if (t->loader) loader_begin(t->loader, &t->pass, t->at.batch);
     while (t->at.batch < t->batches && !stop) {
         const ggnn_batch* batch = t->loader ? loader_next(t->loader, why) : net_whole(t->net);
         if (!batch || !train_step(t, batch, why)) return false;
     }
     if (t->loader && t->at.batch == t->batches) loader_next(t->loader, why); /* what it has to say of the pass */
-    return !why->text[0];
+    return !why->text[0] && read_losses(t, true, why);
 }
 
 /* Adds up what evaluations cost, so that the profile can tell them from training. */

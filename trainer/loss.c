@@ -75,13 +75,14 @@ void cpu_loss(net* n, mat dlogits, mat logits, const net_labels* labels)
     parallel_for(rows, 64, loss_rows, &job);
     double total = 0;
     for (int64_t i = 0; i < rows; i++) total += n->row_loss[i];
-    n->known = known;
-    n->loss = known ? total / (double)known : 0;
+    losses_add(&n->losses, n->step, known ? total / (double)known : 0, known);
     cpu_stop(n, NET_LOSS, start, rows * (8 * logits.cols + 16));
 }
 
-double cpu_loss_value(net* n, int64_t* known)
+void cpu_set_losses(net* n, const net_losses* losses) { n->losses = *losses; }
+
+net_losses cpu_losses(net* n, bool wait)
 {
-    *known = n->known;
-    return n->loss;
+    (void)wait;
+    return n->losses;
 }

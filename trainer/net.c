@@ -196,6 +196,7 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
         set_transposed(n);
         good = allocate(n, why);
     }
+    if (good) net_start_losses(n, 0, 0);
     if (good) return n;
     net_free(n);
     return NULL;
@@ -261,14 +262,12 @@ static void forward_layer(net* n, layer* y, mat out)
     n->ops->finish(n, out, &y->finish);
 }
 
-net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training)
+/* The last layer's output. */
+static mat run_forward(net* n, const ggnn_batch* batch)
 {
     const int32_t layers = n->config.layers;
     n->backward = 0;
-    n->training = training;
-    n->step = step;
     n->id = batch->id;
-    n->ops->begin(n);
     mat x = features(n, &batch->hop[layers - 1]);
     for (int32_t l = 0; l < layers; l++) {
         layer* y = &n->layer[l];
@@ -279,6 +278,15 @@ net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool traini
         forward_layer(n, y, y->h);
         x = y->h;
     }
+    return x;
+}
+
+net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training)
+{
+    n->training = training;
+    n->step = step;
+    n->ops->begin(n);
+    mat x = run_forward(n, batch);
     int64_t rows = training && !n->device->host ? x.rows.max : device_size(n->device, x.rows);
     return (net_rows){x.v, x.ld, rows, x.cols};
 }
@@ -339,13 +347,28 @@ void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* 
 
 /* ==== loss, backward, update =================================================================================== */
 
-double net_loss(net* n, const net_labels* labels, int64_t* known)
+static void run_loss(net* n, const net_labels* labels)
 {
     mat logits = n->layer[n->config.layers - 1].h;
     n->backward = 0;
     n->ops->loss(n, mat_head(n->dlogits, logits.rows), logits, labels);
-    return n->ops->loss_value(n, known);
 }
+
+double net_loss(net* n, const net_labels* labels, int64_t* known)
+{
+    run_loss(n, labels);
+    net_losses all = net_losses_of(n, true);
+    *known = all.known;
+    return all.last;
+}
+
+void net_start_losses(net* n, double sum, int64_t rows)
+{
+    net_losses none = {.sum = sum, .rows = rows, .bad = -1};
+    n->ops->set_losses(n, &none);
+}
+
+net_losses net_losses_of(net* n, bool wait) { return n->ops->losses(n, wait); }
 
 static void transpose_for(net* n, layer* y)
 {
@@ -382,7 +405,26 @@ void net_backward(net* n)
 void net_update(net* n, float learning_rate)
 {
     n->backward = 1;
-    n->ops->update(n, learning_rate);
+    n->optimiser = net_next_adam(n, learning_rate);
+    n->ops->begin(n);
+    n->ops->update(n);
+}
+
+void net_run(net* n, const ggnn_batch* batch, const net_labels* labels)
+{
+    run_forward(n, batch);
+    run_loss(n, labels);
+    net_backward(n);
+    n->ops->update(n);
+}
+
+void net_step(net* n, const ggnn_batch* batch, const net_labels* labels, uint32_t step, float learning_rate)
+{
+    n->training = true;
+    n->step = step;
+    n->optimiser = net_next_adam(n, learning_rate);
+    n->ops->begin(n);
+    n->ops->step(n, batch, labels);
 }
 
 /* ==== what the rest of the trainer asks ======================================================================== */

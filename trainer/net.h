@@ -1,6 +1,8 @@
 /* net.h - the network of ggnn-train on one device: parameters, forward, loss, backward, optimiser.
 
    A step of training:
+       net_step(n, &batch, &labels, step, learning_rate);
+   which is
        net_forward(n, &batch, step, true);
        loss = net_loss(n, &labels, &known);
        net_backward(n);
@@ -101,6 +103,24 @@ void net_backward(net* n);
 
 /* One step of the optimiser on all parameters. */
 void net_update(net* n, float learning_rate);
+
+/* The four at once, and the same bits. On a device no one waits for anything: the step's work is put there, the first
+   time operation by operation, from the second step over the same batch memory and bounds on as one captured graph. */
+void net_step(net* n, const ggnn_batch* batch, const net_labels* labels, uint32_t step, float learning_rate);
+
+typedef struct { /* of the steps since net_start_losses, added up in their order where the net runs */
+    double  sum;      /* of known * mean loss, */
+    int64_t rows;     /* and of known */
+    double  last;     /* the last step's mean loss, */
+    int64_t known;    /* over so many rows */
+    int64_t bad;      /* the first step whose loss was not finite, -1: none, */
+    double  bad_loss; /* and that loss */
+} net_losses;
+void net_start_losses(net* n, double sum, int64_t rows);
+
+/* wait: of all steps so far. Else what has come back from the device by now, some steps old, and the next answer is
+   asked for: no one waits. */
+net_losses net_losses_of(net* n, bool wait);
 
 /* ---- evaluation: one layer at a time over all nodes, without dropout ------------------------------------------ */
 /* A layer reads its input x by global id: the features for layer 0, else the rows of the layer before. GAT and SAGE

@@ -105,7 +105,13 @@ typedef struct ops {
     ggnn_status (*whole)(net*, ggnn_block* b, int64_t counts[3], int32_t* copy);    /* ggnn_block_whole */
     void (*gcn_norm)(net*, float* inv_sqrt);
     void (*range)(device*, ggnn_node* out, int64_t first, int64_t n);               /* out[i] = first + i */
-    void (*begin)(net*);                                /* a pass forward: n->step, n->training are set */
+
+    /* a step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else may
+       be done again as it was captured */
+    void (*begin)(net*);
+    void (*step)(net*, const ggnn_batch* batch, const net_labels* labels);          /* net_run */
+    void (*set_losses)(net*, const net_losses* losses);
+    net_losses (*losses)(net*, bool wait);                                          /* net_losses_of */
 
     void (*gemm)(net*, mat c, mat a, bool at, mat b, bool bt, float beta);  /* c = beta c + op(a) op(b) */
     void (*rows)(net*, mat out, mat x);                                     /* out = x, from a store or not */
@@ -126,9 +132,8 @@ typedef struct ops {
                         const attention* a);
     void (*mean_heads)(net*, mat out, mat a, int32_t heads);                /* (D, C) of (D, K C) */
     void (*mean_heads_back)(net*, mat da, mat dout, int32_t heads);
-    void (*loss)(net*, mat dlogits, mat logits, const net_labels* labels);
-    double (*loss_value)(net*, int64_t* known);                             /* what `loss` left */
-    void (*update)(net*, float learning_rate);
+    void (*loss)(net*, mat dlogits, mat logits, const net_labels* labels);  /* and adds to the losses */
+    void (*update)(net*);                                                   /* by n->optimiser, or the device's of it */
 } ops;
 extern const ops ops_cpu;
 
@@ -170,6 +175,11 @@ typedef struct model {
 const model* model_of(const net_config* config);
 
 /* ---- the net -------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* factors of the optimiser's update */
+    float rate, l2, keep; /* weight decay: added to the gradient; or what is left of a parameter */
+    float inv_correction1, inv_correction2;
+} adam;
 
 enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX, NET_SEGMENT = 256 };
 struct net {
@@ -216,18 +226,29 @@ struct net {
     const ggnn_node* id;   /* of this step: global ids of rows, */
     bool     training;
     uint32_t step;
-    double   loss;
-    int64_t  known;
+    adam     optimiser;
+    net_losses losses;     /* on the CPU; elsewhere the device's */
     int      backward;     /* which half of the profile the ops add to */
     net_profile profile;
 };
 
-/* optimiser.c: factors of an update, the next one, which is counted. */
-typedef struct {
-    float rate, l2, keep; /* weight decay: added to the gradient; or what is left of a parameter */
-    float inv_correction1, inv_correction2;
-} adam;
+/* optimiser.c: of the next update, which is counted. */
 adam net_next_adam(net* n, float learning_rate);
+
+/* net.c: a step's work but for `begin`: forward, loss, backward, update. */
+void net_run(net* n, const ggnn_batch* batch, const net_labels* labels);
+
+/* What `loss` leaves of a step. */
+GGNN_HD void losses_add(net_losses* all, uint32_t step, double loss, int64_t known)
+{
+    all->sum += loss * (double)known;
+    all->rows += known;
+    all->last = loss;
+    all->known = known;
+    if (all->bad >= 0 || loss - loss == 0) return;
+    all->bad = step;
+    all->bad_loss = loss;
+}
 
 /* arena.c, for plans: columns up to where the next row begins; a zeroed array; a matrix whose rows begin at multiples
    of 64 bytes; a parameter, named with the layer's index, (rows, cols), `fill` everywhere or Glorot-uniform where

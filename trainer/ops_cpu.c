@@ -193,6 +193,9 @@ const ops ops_cpu = {
     .gcn_norm = cpu_gcn_norm,
     .range = cpu_range,
     .begin = cpu_begin,
+    .step = net_run,
+    .set_losses = cpu_set_losses,
+    .losses = cpu_losses,
     .gemm = cpu_gemm,
     .rows = cpu_rows,
     .drop = cpu_drop,
@@ -212,6 +215,5 @@ const ops ops_cpu = {
     .mean_heads = cpu_mean_heads,
     .mean_heads_back = cpu_mean_heads_back,
     .loss = cpu_loss,
-    .loss_value = cpu_loss_value,
     .update = cpu_update,
 };

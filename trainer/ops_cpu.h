@@ -13,9 +13,12 @@ void cpu_finish_back(net* n, mat dh, mat h, const epilogue* e);
 void cpu_mean_heads(net* n, mat out, mat a, int32_t heads);
 void cpu_mean_heads_back(net* n, mat da, mat dout, int32_t heads);
 
-void   cpu_loss(net* n, mat dlogits, mat logits, const net_labels* labels); /* loss.c */
-double cpu_loss_value(net* n, int64_t* known);
-void cpu_update(net* n, float learning_rate);                             /* optimiser.c */
+/* loss.c */
+void       cpu_loss(net* n, mat dlogits, mat logits, const net_labels* labels);
+void       cpu_set_losses(net* n, const net_losses* losses);
+net_losses cpu_losses(net* n, bool wait);
+
+void cpu_update(net* n); /* optimiser.c */
 
 /* sampler_cpu.c */
 sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch, error* why);

@@ -18,6 +18,10 @@ struct context { // a device's own
     cudaStream_t   stream;
     cublasHandle_t blas;
     step_state*    step;
+    net_losses*    losses;  // pinned: the copy under way, where it was asked for,
+    cudaEvent_t    arrived; // which has come after this event,
+    bool           asked;
+    net_losses     seen;    // and the last one that was read
 };
 
 context&     own(device* d) { return *static_cast<context*>(d->own); }
@@ -166,7 +170,7 @@ void write_range(device* d, ggnn_node* out, int64_t first, int64_t n)
 
 void begin(net* n)
 {
-    check(n, launch(set_step, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step), "a step");
+    check(n, launch(advance, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step, n->optimiser), "a step");
 }
 
 // ==== products, matrices ===================================================================================
@@ -366,20 +370,33 @@ void loss(net* n, mat dlogits, mat logits, const net_labels* labels)
     check(n, first_error(done, launch(sum_losses, 1, THREADS, stream, s)), "the loss");
 }
 
-double loss_value(net* n, int64_t* known)
+void set_losses(net* n, const net_losses* losses)
 {
-    step_state at = {};
-    download(n->device, &at, step_of(n), sizeof at);
-    *known = static_cast<int64_t>(at.known);
-    return at.loss;
+    context& c = own(n->device);
+    upload(n->device, &c.step->losses, losses, sizeof *losses);
+    c.seen = *losses;
+    c.asked = false;
 }
 
-void update_all(net* n, float learning_rate)
+// A copy to pinned memory is asked for, and looked at in a later call unless this one waits.
+net_losses losses(net* n, bool wait)
+{
+    context& c = own(n->device);
+    if (c.asked && !wait && cudaEventQuery(c.arrived) == cudaErrorNotReady) return c.seen;
+    if (c.asked) c.seen = *c.losses;
+    cudaError_t e = cudaMemcpyAsync(c.losses, &c.step->losses, sizeof *c.losses, cudaMemcpyDeviceToHost, c.stream);
+    e = first_error(e, cudaEventRecord(c.arrived, c.stream));
+    if (wait) e = first_error(e, cudaEventSynchronize(c.arrived));
+    check(n, e, "reading the loss");
+    c.asked = !wait && e == cudaSuccess;
+    if (wait && e == cudaSuccess) c.seen = *c.losses;
+    return c.seen;
+}
+
+void update_all(net* n)
 {
     const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
-    cudaStream_t    stream = stream_of(n);
-    cudaError_t     done = launch(set_optimiser, 1, WARP, stream, step_of(n), net_next_adam(n, learning_rate));
-    check(n, first_error(done, launch(update, blocks_of(s.count), THREADS, stream, s, step_of(n))), "the optimiser");
+    check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n)), "the optimiser");
 }
 
 // ==== the device ===========================================================================================
@@ -395,6 +412,8 @@ cudaError_t open_context(device* d, bool tf32)
     if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking);
     if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
     if (e == cudaSuccess) e = cudaMemsetAsync(c.step, 0, sizeof *c.step, c.stream);
+    if (e == cudaSuccess) e = cudaMallocHost(&c.losses, sizeof *c.losses);
+    if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
     if (e != cudaSuccess) return e;
     bool good = cublasCreate(&c.blas) == CUBLAS_STATUS_SUCCESS;
     good = good && cublasSetStream(c.blas, c.stream) == CUBLAS_STATUS_SUCCESS;
@@ -408,6 +427,8 @@ void close_device(device* d)
     context& c = own(d);
     if (c.blas) cublasDestroy(c.blas);
     if (c.step) cudaFree(c.step);
+    if (c.losses) cudaFreeHost(c.losses);
+    if (c.arrived) cudaEventDestroy(c.arrived);
     if (c.stream) cudaStreamDestroy(c.stream);
     delete &c;
     delete d;
@@ -433,6 +454,9 @@ static const ops ops_cuda = {
     gcn_norm,
     write_range,
     begin,
+    net_run,
+    set_losses,
+    losses,
     gemm,
     rows,
     drop_matrix,
@@ -452,7 +476,6 @@ static const ops ops_cuda = {
     mean_of_heads,
     mean_of_heads_back,
     loss,
-    loss_value,
     update_all,
 };
 

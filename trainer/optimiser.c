@@ -48,10 +48,10 @@ adam net_next_adam(net* n, float learning_rate)
     };
 }
 
-void cpu_update(net* n, float learning_rate)
+void cpu_update(net* n)
 {
     double start = cpu_start();
-    update_job job = {n->state, net_next_adam(n, learning_rate)};
+    update_job job = {n->state, n->optimiser};
     parallel_for(n->state.count, 16384, update_range, &job);
     cpu_stop(n, NET_OPTIMIZER, start, 28 * n->state.count);
 }

@@ -154,6 +154,8 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     end_record(r, &j);
 }
 
+bool report_wants_loss(const report* r) { return r->terminal && progress_is_due(&r->bar); }
+
 void report_step(report* r, const train_state* at, double loss)
 {
     if (!r->terminal) return;
