@@ -97,7 +97,6 @@ void close_run(run* r)
 double take_step(run* r, const fixture* f, int i)
 {
     const ggnn_batch* b = net_whole(r->n);
-    int64_t           known;
     if (r->batches) {
         loader_pass pass = {};
         pass.num_ids = f->graph.num_nodes;
@@ -109,11 +108,8 @@ double take_step(run* r, const fixture* f, int i)
         if (i % many == 0) loader_begin(r->batches, &pass, 0);
         b = loader_next(r->batches, &why);
     }
-    net_forward(r->n, b, static_cast<uint32_t>(i), true);
-    double loss = net_loss(r->n, &r->data.labels, &known);
-    net_backward(r->n);
-    net_update(r->n, 0.01f);
-    return loss;
+    net_step(r->n, b, &r->data.labels, static_cast<uint32_t>(i), 0.01f / static_cast<float>(i + 1));
+    return net_losses_of(r->n, true).last;
 }
 
 std::vector<float> values(run* r, const float* from)
@@ -255,6 +251,39 @@ TEST(a_larger_graph_takes_the_cpus_steps)
         c.full_batch = false;
         compare(opened, &f, c, 512, 5, k.name);
     }
+}
+
+// Losses of `steps` steps, then the parameters.
+std::vector<float> trained(const fixture* f, const net_config& c, int64_t batch, int steps)
+{
+    ggnn_sampling      how = sampling_of(c);
+    run                r;
+    std::vector<float> losses, last;
+    open_run(&r, opened, f, c, batch ? &how : nullptr, batch);
+    for (int i = 0; i < steps; i++) losses.push_back(static_cast<float>(take_step(&r, f, i)));
+    last = values(&r, net_state_of(r.n).value);
+    losses.insert(losses.end(), last.begin(), last.end());
+    close_run(&r);
+    return losses;
+}
+
+TEST(captured_steps_have_the_bits_of_launched_ones)
+{
+    fixture f;
+    make_fixture(&f, 70, 5, 9, 4);
+    for (const kind& k : kinds)
+        for (int64_t batch = 0; batch < 20; batch += 16) {
+            net_config c = config_of(k, 2, 4, batch == 0);
+            int64_t    before = opened->replayed;
+            auto       captured = trained(&f, c, batch, 12);
+            CHECK(opened->replayed >= before + 5);
+            before = opened->replayed;
+            opened->plain = true;
+            auto plain = trained(&f, c, batch, 12);
+            opened->plain = false;
+            CHECK_EQ(opened->replayed, before);
+            if (!CHECK(captured == plain)) printf("  %s\n", k.name);
+        }
 }
 
 TEST(steps_without_labels_teach_nothing)
@@ -437,6 +466,7 @@ int main(int argc, char** argv)
     RUN(every_model_takes_the_cpus_steps_in_full_batch);
     RUN(every_model_takes_the_cpus_steps_in_mini_batches);
     RUN(a_larger_graph_takes_the_cpus_steps);
+    RUN(captured_steps_have_the_bits_of_launched_ones);
     RUN(steps_without_labels_teach_nothing);
     RUN(a_step_allocates_nothing);
     RUN(an_allocation_that_fails_on_the_device_is_an_error);

@@ -205,6 +205,7 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
 void net_free(net* n)
 {
     if (!n) return;
+    n->ops->forget(n);
     device_free(n->device, n->memory);
     device_free(n->device, n->state.value);
     device_free(n->device, n->whole_memory);

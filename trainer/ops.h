@@ -101,6 +101,7 @@ typedef struct ops {
 
     /* a net's set-up */
     void (*plan)(net*);                                 /* takes transpose and workspaces, after the layers' plans */
+    void (*forget)(net*);                               /* what it keeps of steps, whose memory goes */
     size_t (*attend_workspace_bytes)(int64_t dst, int64_t edges, int32_t heads);
     ggnn_status (*whole)(net*, ggnn_block* b, int64_t counts[3], int32_t* copy);    /* ggnn_block_whole */
     void (*gcn_norm)(net*, float* inv_sqrt);
@@ -208,6 +209,7 @@ struct net {
     float* el;             /* (chunk.src, K) GAT's scores in it */
     mat    dlogits;        /* (seeds, outputs) */
     double* row_loss;      /* (seeds) */
+    void*  steps;          /* the backend's: captured ones */
     void*  workspace;      /* of the backend: the CPU's gemm, ... */
     void*  transpose_workspace;
     float* initial;        /* parameters' first values, while they are set up: the host's */

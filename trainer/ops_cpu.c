@@ -43,6 +43,8 @@ static void cpu_plan(net* n)
     n->workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, inner), 1);
 }
 
+static void cpu_forget(net* n) { (void)n; }
+
 static ggnn_status cpu_whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
 {
     return ggnn_block_whole(b, n->data.graph, counts, copy);
@@ -188,6 +190,7 @@ const ops ops_cpu = {
     .sample = cpu_sample,
     .sampler_status = cpu_sampler_status,
     .plan = cpu_plan,
+    .forget = cpu_forget,
     .attend_workspace_bytes = ggnn_gat_back_workspace_bytes,
     .whole = cpu_whole,
     .gcn_norm = cpu_gcn_norm,

@@ -5,10 +5,11 @@
 // be added up, in the gradients of weights, those of one factor are zero: finish_back and attend_back leave the
 // gradients that they make so.
 #include <cstdio>
+#include <cstdlib>
 
 #include <cublas_v2.h>
 
-#include "trainer/elementwise_cuda.cuh"
+#include "trainer/graph_cuda.cuh"
 
 using namespace train;
 
@@ -22,6 +23,7 @@ struct context { // a device's own
     cudaEvent_t    arrived; // which has come after this event,
     bool           asked;
     net_losses     seen;    // and the last one that was read
+    void*          blas_workspace;
 };
 
 context&     own(device* d) { return *static_cast<context*>(d->own); }
@@ -148,6 +150,14 @@ void plan(net* n)
     n->workspace = net_take(n, ggnn_cuda_scores_back_workspace_bytes(n->most_rows, n->widest), 1);
 }
 
+void forget_net(net* n)
+{
+    step_graphs* all = static_cast<step_graphs*>(n->steps);
+    if (all) forget_steps(all);
+    delete all;
+    n->steps = nullptr;
+}
+
 ggnn_status whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
 {
     const ggnn_graph* g = n->data.graph;
@@ -171,6 +181,13 @@ void write_range(device* d, ggnn_node* out, int64_t first, int64_t n)
 void begin(net* n)
 {
     check(n, launch(advance, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step, n->optimiser), "a step");
+}
+
+void step(net* n, const ggnn_batch* batch, const net_labels* labels)
+{
+    if (!n->steps) n->steps = new step_graphs();
+    repeated* r = find_step(static_cast<step_graphs*>(n->steps), *batch, *labels);
+    check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, batch, labels); }), "a step");
 }
 
 // ==== products, matrices ===================================================================================
@@ -404,7 +421,7 @@ void update_all(net* n)
 cudaError_t open_context(device* d, bool tf32)
 {
     context&       c = own(d);
-    cudaDeviceProp what;
+    cudaDeviceProp what = {};
     int            number = 0;
     cudaError_t    e = cudaGetDevice(&number);
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, number);
@@ -412,11 +429,14 @@ cudaError_t open_context(device* d, bool tf32)
     if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking);
     if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
     if (e == cudaSuccess) e = cudaMemsetAsync(c.step, 0, sizeof *c.step, c.stream);
+    const size_t workspace = static_cast<size_t>(what.major < 9 ? 4 : 32) << 20; // as cuBLAS's manual advises
+    if (e == cudaSuccess) e = cudaMalloc(&c.blas_workspace, workspace);
     if (e == cudaSuccess) e = cudaMallocHost(&c.losses, sizeof *c.losses);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
     if (e != cudaSuccess) return e;
     bool good = cublasCreate(&c.blas) == CUBLAS_STATUS_SUCCESS;
     good = good && cublasSetStream(c.blas, c.stream) == CUBLAS_STATUS_SUCCESS;
+    good = good && cublasSetWorkspace(c.blas, c.blas_workspace, workspace) == CUBLAS_STATUS_SUCCESS;
     good = good && cublasSetMathMode(c.blas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH) ==
                        CUBLAS_STATUS_SUCCESS;
     return good ? cudaSuccess : cudaErrorUnknown;
@@ -427,6 +447,7 @@ void close_device(device* d)
     context& c = own(d);
     if (c.blas) cublasDestroy(c.blas);
     if (c.step) cudaFree(c.step);
+    if (c.blas_workspace) cudaFree(c.blas_workspace);
     if (c.losses) cudaFreeHost(c.losses);
     if (c.arrived) cudaEventDestroy(c.arrived);
     if (c.stream) cudaStreamDestroy(c.stream);
@@ -449,12 +470,13 @@ static const ops ops_cuda = {
     sample,
     sampler_status,
     plan,
+    forget_net,
     ggnn_cuda_gat_back_workspace_bytes,
     whole,
     gcn_norm,
     write_range,
     begin,
-    net_run,
+    step,
     set_losses,
     losses,
     gemm,
@@ -489,6 +511,8 @@ static device* open_device(bool tf32, error* why)
     d->backend = "cuda-emulated";
 #endif
     d->own = new context();
+    d->plain = getenv("GGNN_TRAIN_PLAIN") != nullptr;
+    d->serial = getenv("GGNN_TRAIN_SERIAL") != nullptr;
     cudaError_t e = open_context(d, tf32);
     if (e == cudaSuccess) return d;
     error_set(why, "--backend %s: %s", d->backend, cudaGetErrorString(e));
