@@ -45,7 +45,7 @@ compile sample_cuda datasets/sample_cuda.cu || failed=1
 wait "$jobs" || failed=1
 
 strict=$([ "$version" = 13.0 ] && echo 1 || echo 0)
-cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v headers="ggnn_cuda.cuh trainer/elementwise_cuda.cuh trainer/ops_cuda.cu" -v strict="$strict" -v verbose="${1:-}" '
+cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v headers="ggnn_cuda.cuh trainer/elementwise_cuda.cuh trainer/sampler_cuda.cuh" -v strict="$strict" -v verbose="${1:-}" '
     BEGIN {
         files = split(headers, header, " ")
         for (f = 1; f <= files; f++)

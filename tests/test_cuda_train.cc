@@ -79,7 +79,7 @@ void open_run(run* r, device* d, const fixture* f, net_config c, const ggnn_samp
     *r = {};
     r->where = d;
     CHECK(placement_open(&r->data, d, &f->graph, &f->store, &labels, &why));
-    if (how) r->batches = loader_create(d, &r->data.graph, how, batch, 2, &why);
+    if (how) r->batches = loader_create(d, &r->data.graph, how, batch, 2, nullptr, &why);
     net_data data = {&r->data.graph, &r->data.features};
     c.device = d;
     r->n = net_create(&c, &data, how ? loader_shape(r->batches) : nullptr, nullptr, &why);
@@ -331,7 +331,7 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
         error      said = {""};
         simt_fail_allocation(failures + 1);
         bool good = placement_open(&r.data, opened, &f.graph, &f.store, &labels, &said);
-        if (good) r.batches = loader_create(opened, &r.data.graph, &how, 8, 1, &said);
+        if (good) r.batches = loader_create(opened, &r.data.graph, &how, 8, 1, nullptr, &said);
         net_data data = {&r.data.graph, &r.data.features};
         c.device = opened;
         if (r.batches) r.n = net_create(&c, &data, loader_shape(r.batches), nullptr, &said);

@@ -770,7 +770,7 @@ static int64_t run_evaluation(score* result, const config* how, const task* t, n
     net_data      data = {&t->graph, &t->features};
     ggnn_sampling few = {.num_hops = c.layers, .last_hop_global = net_reads_store(&c)};
     for (int32_t h = 0; h < c.layers && c.model != NET_MLP; h++) few.fanout[h] = 2;
-    loader*     training = loader_create(NULL, &t->graph, &few, 64, threads, &why);
+    loader*     training = loader_create(NULL, &t->graph, &few, 64, threads, NULL, &why);
     evaluation* e = evaluation_create(how, t, NULL, &c, training, threads, &never, &why);
     net*        n = net_create(&c, &data, loader_shape(training), evaluation_chunk(e), &why);
     memcpy(net_state_of(n).value, net_state_of(same).value, (size_t)net_state_of(n).count * sizeof(float));

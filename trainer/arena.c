@@ -50,6 +50,8 @@ param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int3
     if (n->memory) {
         made.v.v = n->state.value + p->offset;
         made.d.v = n->state.grad + p->offset;
+    }
+    if (n->memory && n->initial) { /* not where they are there already */
         float* first = n->initial + p->offset;
         for (int64_t i = 0; i < (int64_t)rows * cols && fill != GLOROT; i++) first[i] = fill;
         if (fill == GLOROT) fill_glorot(n, first, p, y->index);

@@ -65,21 +65,7 @@ template <class F> __device__ inline void for_items(int64_t n, F body)
         body(t);
 }
 
-// ==== mini-batches =========================================================================================
-
-// Seeds [from, from + n) of a pass of num_ids, and the batch's random numbers.
-static GGNNI_KERNEL(40, THREADS)
-    begin_sample(ggnn_rng* to, ggnn_rng rng, ggnn_node* seed, const ggnn_node* ids, int64_t num_ids, uint32_t epoch,
-                 bool shuffled, int64_t from, int64_t n)
-{
-    loader_pass pass = {};
-    pass.num_ids = num_ids;
-    pass.epoch = epoch;
-    pass.shuffled = shuffled;
-    pass.rng = rng;
-    if (blockIdx.x == 0 && threadIdx.x == 0) *to = rng;
-    for_items(n, [&](int64_t i) { seed[i] = loader_seed(&pass, ids, from + i); });
-}
+// ==== ids ==================================================================================================
 
 static GGNNI_KERNEL(40, THREADS) range(ggnn_node* out, int64_t first, int64_t n)
 {

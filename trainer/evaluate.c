@@ -6,7 +6,10 @@
 #include "common/memory.h"
 #include "trainer/device.h"
 
-enum { CHUNK = 4096 }; /* targets: enough to fill the threads, few enough that their sources fit the cache */
+enum {
+    CHUNK = 4096, /* targets: enough to fill the threads, few enough that their sources fit the cache */
+    CHUNK_LEAST = 64
+};
 
 struct evaluation {
     const config* config;
@@ -14,7 +17,8 @@ struct evaluation {
     const task* task;
     placement data;   /* the task's, where the net runs; not its own */
     loader* training; /* not its own */
-    loader* chunks;   /* layer-wise: all neighbours, one hop */
+    loader* chunks;   /* layer-wise: all neighbours, one hop; */
+    int64_t chunk;    /* of so many targets */
     metrics metrics;
     double loss;
     int64_t known;
@@ -22,7 +26,7 @@ struct evaluation {
     float* z;         /* of net.h; NULL: nothing is transformed. These are in memory or scratch */
     float* memory;
     ggnn_file_scratch scratch;
-    float* logits;    /* (CHUNK, outputs) on the device */
+    float* logits;    /* (chunk, outputs) on the device */
     const void** base; /* (3, 3) of stores over rows[0], rows[1]: on the device */
     float* host_rows; /* what is read of logits and ids, where the device's memory is not the host's */
     ggnn_node* host_ids;
@@ -72,19 +76,55 @@ static bool open_rows(evaluation* e, int32_t widest, error* why)
     return open_stores(e, why);
 }
 
+/* Most edges of a chunk of these nodes; ids NULL: all. */
+static int64_t chunk_edges(const task* t, const ggnn_node* ids, int64_t count, int64_t chunk)
+{
+    const int64_t* indptr = t->graph.part->indptr;
+    int64_t most = 0, edges = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t v = ids ? (int64_t)ids[i] : i;
+        edges = i % chunk ? edges : 0;
+        edges += indptr[v + 1] - indptr[v];
+        most = edges > most ? edges : most;
+    }
+    return most;
+}
+
+/* A device's chunks: as much room as the largest takes, and fewer targets where their lists, of two chunks and once
+   more as indices, would be above a quarter of --eval-memory. */
+static batch_sizes room_of_chunks(evaluation* e, bool looks)
+{
+    const task* t = e->task;
+    batch_sizes room = {{0}, {0}};
+    for (;; e->chunk /= 2) {
+        int64_t most = e->config->layers > 1 ? chunk_edges(t, NULL, t->set.num_nodes, e->chunk) : 0;
+        for (int part = SPLIT_VAL; part <= SPLIT_TEST; part++) {
+            int64_t edges = chunk_edges(t, t->ids[part], t->count[part], e->chunk);
+            most = edges > most ? edges : most;
+        }
+        room.ids[0] = room.ids[1] = e->chunk;
+        room.edges[0] = looks ? most : 0;
+        int64_t bytes = room.edges[0] * (int64_t)(2 * sizeof(ggnn_node) + sizeof(int32_t));
+        if (bytes <= e->config->eval_memory / 4 || e->chunk <= CHUNK_LEAST) return room;
+    }
+}
+
 static bool open_layerwise(evaluation* e, const net_config* network, int32_t threads, error* why)
 {
     const task* t = e->task;
     bool looks = network->model != NET_MLP;
     int32_t widest = net_transformed(network, t->features.width);
     ggnn_sampling how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = 1};
-    if ((looks && t->graph.num_edges > INT32_MAX) || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
+    batch_sizes room = {{0}, {0}};
+    bool host = e->data.device->host;
+    if (!host) room = room_of_chunks(e, looks);
+    if ((looks && (host ? t->graph.num_edges : room.edges[0]) > INT32_MAX) || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
         return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
                          "use --eval sampled", (long long)t->graph.num_nodes, (long long)t->graph.num_edges);
-    size_t logits = memory_product(CHUNK, (size_t)t->outputs, sizeof(float));
+    size_t logits = memory_product((size_t)e->chunk, (size_t)t->outputs, sizeof(float));
     e->logits = device_new(e->data.device, logits, "logits of a chunk", why);
     if (!e->logits) return false;
-    e->chunks = loader_create(e->data.device, &e->data.graph, &how, CHUNK, threads, why);
+    e->chunks = loader_create(e->data.device, &e->data.graph, &how, e->chunk, threads, &room, why);
     return e->chunks && open_rows(e, widest, why);
 }
 
@@ -98,12 +138,13 @@ evaluation* evaluation_create(const config* c, const task* t, const placement* d
     if (data) e->data = *data;
     else placement_open(&e->data, device_cpu(), &t->graph, &t->features, &t->labels, why);
     e->training = training;
+    e->chunk = CHUNK;
     e->stop = stop;
     e->scratch.fd = -1;
     int64_t most = t->count[SPLIT_VAL] > t->count[SPLIT_TEST] ? t->count[SPLIT_VAL] : t->count[SPLIT_TEST];
     bool good = metrics_open(&e->metrics, t->classes, most, why);
-    int64_t rows = c->full_batch ? t->set.num_nodes : CHUNK;
     if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, network, threads, why);
+    int64_t rows = c->full_batch ? t->set.num_nodes : e->chunk;
     if (!c->full_batch && c->eval == EVAL_SAMPLED) rows = loader_shape(training)->hop[0].num_dst.max;
     good = good && open_host_rows(e, rows, ((int64_t)t->outputs + 15) / 16 * 16, why);
     if (good) return e;
@@ -160,8 +201,8 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* pass,
     bool last = l == e->config->layers - 1;
     int64_t width = net_width(n, l), nodes = e->task->set.num_nodes, done = 0;
     const ggnn_batch* b;
-    for (int64_t v = 0; e->z && v < nodes && !*e->stop; v += CHUNK)
-        net_transform(n, l, e->z, v, nodes - v < CHUNK ? nodes - v : CHUNK, x);
+    for (int64_t v = 0; e->z && v < nodes && !*e->stop; v += e->chunk)
+        net_transform(n, l, e->z, v, nodes - v < e->chunk ? nodes - v : e->chunk, x);
     loader_begin(e->chunks, pass, 0);
     while (!*e->stop && (b = loader_next(e->chunks, why))) {
         int64_t rows = device_size(e->data.device, b->hop[0].num_dst);
@@ -193,6 +234,7 @@ static bool run_sampled(evaluation* e, net* n, const loader_pass* wanted, error*
     int64_t done = 0;
     loader_begin(e->training, wanted, 0);
     while (!*e->stop && (b = loader_next(e->training, why))) {
+        if (!net_fit(n, loader_shape(e->training), why)) return false;
         net_rows rows = net_forward(n, b, 0, false);
         add_rows(e, rows, b->id);
         done += rows.rows;

@@ -128,12 +128,13 @@ static bool create(trainer* t, int32_t threads, error* why)
     t->pass.ids = t->task.ids[SPLIT_TRAIN];
     t->pass.num_ids = t->task.count[SPLIT_TRAIN];
     t->pass.shuffled = t->pass.keyed = true;
+    t->pass.rng = (ggnn_rng){(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE};
     t->batches = 1;
     if (!c->full_batch) {
         ggnn_sampling how = sampling_of(c, net_reads_store(&network));
         int64_t batch = c->batch < t->pass.num_ids ? c->batch : t->pass.num_ids;
-        t->loader = loader_create(t->device, &t->data.graph, &how, batch, threads, why);
-        if (!t->loader) return false;
+        t->loader = loader_create(t->device, &t->data.graph, &how, batch, threads, NULL, why);
+        if (!t->loader || !loader_measure(t->loader, &t->pass, why)) return false;
         t->batches = loader_batches(t->loader, &t->pass);
     }
     if (c->epochs * t->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
@@ -188,6 +189,7 @@ static bool read_losses(trainer* t, bool wait, error* why)
 
 static bool train_step(trainer* t, const ggnn_batch* batch, error* why)
 {
+    if (t->loader && !net_fit(t->net, loader_shape(t->loader), why)) return false;
     net_step(t->net, batch, &t->data.labels, (uint32_t)t->at.step, config_rate(&t->config, t->at.step, t->batches));
     t->at.step++;
     t->at.batch++;
@@ -200,7 +202,7 @@ static bool train_step(trainer* t, const ggnn_batch* batch, error* why)
 static bool train_epoch(trainer* t, error* why)
 {
     t->pass.epoch = (uint32_t)t->at.epoch;
-    t->pass.rng = (ggnn_rng){(uint64_t)t->config.seed, (uint32_t)(t->at.epoch * t->batches), GGNN_PURPOSE_SAMPLE};
+    t->pass.rng.step = (uint32_t)(t->at.epoch * t->batches);
     net_start_losses(t->net, t->at.loss_sum, t->at.loss_rows);
     if (t->loader) loader_begin(t->loader, &t->pass, t->at.batch);
     while (t->at.batch < t->batches && !stop) {
@@ -216,7 +218,7 @@ static bool evaluate(trainer* t, int part, score* result, error* why)
 {
     evaluation_cost* cost = &t->evaluation_cost;
     net_profile before = *net_profile_of(t->net), *sum = &cost->net;
-    loader_cost sampled = {0, 0, 0};
+    loader_cost sampled = {0, 0, 0, 0};
     if (t->loader) sampled = loader_cost_of(t->loader);
     double start = progress_seconds();
     bool good = evaluation_run(t->evaluation, t->net, part, result, why);
@@ -315,7 +317,7 @@ static bool finish(trainer* t, error* why)
 
 static int run(trainer* t, ggnn_file* resumed, error* why)
 {
-    loader_cost sampled = {0, 0, 0};
+    loader_cost sampled = {0, 0, 0, 0};
     int32_t threads = use_threads(t->config.threads);
     if (!report_open(&t->report, &t->config, why) || !create(t, threads, why)) return STATUS_FAILURE;
     if (t->config.resume && !checkpoint_restore(resumed, &t->task, t->batches, t->net, &t->at, t->best, why))

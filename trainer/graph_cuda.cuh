@@ -10,7 +10,7 @@
 #define TRAINER_GRAPH_CUDA_CUH
 #include <cstring>
 
-#include "trainer/elementwise_cuda.cuh"
+#include "trainer/device_cuda.cuh"
 
 namespace train {
 

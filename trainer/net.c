@@ -92,21 +92,29 @@ static bool viewable(const net* n)
         && f->pitch % (int64_t)sizeof(float) == 0;
 }
 
-static void set_shapes(net* n, const ggnn_batch* like, const ggnn_batch* chunk)
+static extent extent_larger(extent a, extent b)
+{
+    return (extent){larger(a.dst, b.dst), larger(a.src, b.src), larger(a.edges, b.edges)};
+}
+
+static void set_chunk(net* n, const ggnn_batch* chunk)
+{
+    n->chunk = extent_of(&chunk->hop[0]);
+    if (!n->model->transform) return;
+    n->chunk.src = n->chunk.dst + n->data.graph->num_nodes;
+    n->gathered_rows = n->chunk.dst;
+}
+
+static void set_shapes(net* n, const ggnn_batch* like)
 {
     const net_config* c = &n->config;
-    if (chunk) n->chunk = extent_of(&chunk->hop[0]);
-    if (n->model->transform && chunk) {
-        n->chunk.src = n->chunk.dst + n->data.graph->num_nodes;
-        n->gathered_rows = n->chunk.dst;
-    }
     for (int32_t l = 0; l < c->layers; l++) {
         layer* y = &n->layer[l];
         y->index = l;
         y->last = l == c->layers - 1;
         y->in = l ? c->hidden : n->data.features->width;
         y->out = y->last ? c->outputs : c->hidden;
-        y->train = extent_of(&like->hop[c->layers - 1 - l]);
+        y->train = extent_larger(y->train, extent_of(&like->hop[c->layers - 1 - l]));
         y->most_dst = larger(y->train.dst, n->chunk.dst);
     }
     if (!net_reads_store(c) && !viewable(n)) n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
@@ -151,7 +159,6 @@ static bool check_config(const net_config* c, error* why)
 /* What a plan cannot write, as it only says where things are. */
 static void fill(net* n)
 {
-    device_upload(n->device, n->state.value, n->initial, (size_t)n->state.count * sizeof(float));
     if (n->chunk_src) device_upload(n->device, n->chunk_src, &n->chunk.src, sizeof n->chunk.src);
     if (n->inv_sqrt) n->ops->gcn_norm(n, n->inv_sqrt);
     if (viewable(n)) { /* read only */
@@ -160,23 +167,32 @@ static void fill(net* n)
     }
 }
 
+/* After a plan that counted: the matrices, all zeros. */
+static bool allocate_matrices(net* n, error* why)
+{
+    n->memory = device_new(n->device, n->used, "the matrices of the network", why);
+    if (!n->memory) return false;
+    plan(n); /* places them */
+    fill(n);
+    return !n->device->failed.text[0] || error_set(why, "%s", n->device->failed.text);
+}
+
 static bool allocate(net* n, error* why)
 {
     plan(n); /* counts: parameters, bytes */
     size_t bytes = memory_product((size_t)n->state.count, 4, sizeof(float));
     n->state.value = device_new(n->device, bytes, "parameters and moments", why);
-    n->memory = n->state.value ? device_new(n->device, n->used, "the matrices of the network", why) : NULL;
-    n->initial = n->memory ? memory_new(bytes / 4, "initial weights", why) : NULL;
+    n->initial = n->state.value ? memory_new(bytes / 4, "initial weights", why) : NULL;
     if (!n->initial) return false;
     n->state.grad = n->state.value + n->state.count;
     n->state.m = n->state.grad + n->state.count;
     n->state.v = n->state.m + n->state.count;
     n->state.updates = &n->updates;
-    plan(n); /* places them */
-    fill(n);
+    if (!allocate_matrices(n, why)) return false;
+    device_upload(n->device, n->state.value, n->initial, bytes / 4);
     memory_free(n->initial);
     n->initial = NULL;
-    return !n->device->failed.text[0] || error_set(why, "%s", n->device->failed.text);
+    return true;
 }
 
 net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
@@ -192,7 +208,8 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     n->model = model_of(config);
     bool good = !config->full_batch || make_whole(n, why);
     if (good) {
-        set_shapes(n, config->full_batch ? &n->whole : like, chunk);
+        if (chunk) set_chunk(n, chunk);
+        set_shapes(n, config->full_batch ? &n->whole : like);
         set_transposed(n);
         good = allocate(n, why);
     }
@@ -200,6 +217,23 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     if (good) return n;
     net_free(n);
     return NULL;
+}
+
+bool net_fit(net* n, const ggnn_batch* like, error* why)
+{
+    bool fits = true;
+    for (int32_t l = 0; l < n->config.layers; l++) {
+        extent has = n->layer[l].train, needs = extent_of(&like->hop[n->config.layers - 1 - l]);
+        fits = fits && needs.dst <= has.dst && needs.src <= has.src && needs.edges <= has.edges;
+    }
+    if (fits) return true;
+    n->ops->forget(n);
+    device_free(n->device, n->memory);
+    n->memory = NULL;
+    set_shapes(n, like);
+    set_transposed(n);
+    plan(n);
+    return allocate_matrices(n, why);
 }
 
 void net_free(net* n)

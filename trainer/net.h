@@ -85,6 +85,11 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
                 error* why);
 void net_free(net* n); /* NULL is fine */
 
+/* Room for batches as large as `like` may become: takes more where that is beyond what there is, which is only where a
+   loader lays batches out anew on a device. Not between net_forward and net_backward. False on failure: n can then
+   only be freed. */
+bool net_fit(net* n, const ggnn_batch* like, error* why);
+
 /* With full_batch: the whole graph as a batch, id[i] = i, seeds: all nodes. */
 const ggnn_batch* net_whole(const net* n);
 

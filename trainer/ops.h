@@ -75,9 +75,11 @@ typedef struct { /* GAT's, K heads */
 
 /* What makes one batch at a time: seeds [from, from + seeds) of a pass, whose ids are on the device. */
 typedef struct sampler {
-    ggnn_batch  batch;
-    ggnn_status status; /* of the last batch, and what it read; on the CPU only: elsewhere they stay 0 */
-    int64_t     edges, bytes;
+    ggnn_batch  batch;        /* to be handed out; on a device `shape` with lower bounds, the loader's to set */
+    ggnn_batch  shape;        /* as it was laid out */
+    ggnn_status status;       /* of the last batch, */
+    int64_t     edges, bytes; /* what it read, */
+    batch_sizes sizes;        /* and on a device how large it became */
 } sampler;
 
 /* ---- operations: all that the backends differ in -------------------------------------------------------------- */
@@ -94,10 +96,12 @@ typedef struct ops {
     void (*download)(device*, void* to, const void* from, size_t bytes);
 
     /* mini-batches, one at a time: the loader's slots */
-    sampler* (*sampler_open)(device*, const ggnn_graph*, const ggnn_sampling*, int64_t batch, error* why);
+    sampler* (*sampler_open)(device*, const ggnn_graph*, const ggnn_sampling*, int64_t batch, const batch_sizes* room,
+                             const sampler* beside, error* why); /* closed after this one, or NULL */
     void (*sampler_close)(sampler*);                                        /* NULL is fine */
     void (*sample)(sampler*, const loader_pass*, const ggnn_node* ids, int64_t from, int64_t seeds, ggnn_rng rng);
-    ggnn_status (*sampler_status)(sampler*);            /* on the CPU of the last batch, else of all: waits for them */
+                                                        /* after all steps that were asked for until now */
+    ggnn_status (*sampler_wait)(sampler*);              /* on a device: for the last sample, whose sizes it sets */
 
     /* a net's set-up */
     void (*plan)(net*);                                 /* takes transpose and workspaces, after the layers' plans */

@@ -21,10 +21,11 @@ net_losses cpu_losses(net* n, bool wait);
 void cpu_update(net* n); /* optimiser.c */
 
 /* sampler_cpu.c */
-sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch, error* why);
+sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch,
+                          const batch_sizes* room, const sampler* beside, error* why);
 void     cpu_sampler_close(sampler* s);
 void cpu_sample(sampler* s, const loader_pass* pass, const ggnn_node* ids, int64_t from, int64_t seeds, ggnn_rng rng);
-ggnn_status cpu_sampler_status(sampler* s);
+ggnn_status cpu_sampler_wait(sampler* s);
 
 /* clock.c. Each op: double start = cpu_start(); ...; cpu_stop(n, stage, start, bytes); */
 double cpu_start(void);

@@ -4,140 +4,17 @@
 // above the count hold whatever was there, which is finite, as all memory begins with zeros; where such rows would
 // be added up, in the gradients of weights, those of one factor are zero: finish_back and attend_back leave the
 // gradients that they make so.
-#include <cstdio>
 #include <cstdlib>
 
-#include <cublas_v2.h>
-
 #include "trainer/graph_cuda.cuh"
+#include "trainer/sampler_cuda.cuh"
 
 using namespace train;
 
 namespace {
 
-struct context { // a device's own
-    cudaStream_t   stream;
-    cublasHandle_t blas;
-    step_state*    step;
-    net_losses*    losses;  // pinned: the copy under way, where it was asked for,
-    cudaEvent_t    arrived; // which has come after this event,
-    bool           asked;
-    net_losses     seen;    // and the last one that was read
-    void*          blas_workspace;
-};
-
-context&     own(device* d) { return *static_cast<context*>(d->own); }
-cudaStream_t stream_of(const net* n) { return own(n->device).stream; }
-step_state*  step_of(const net* n) { return own(n->device).step; }
-
-void check(device* d, cudaError_t e, const char* what)
-{
-    if (e != cudaSuccess) error_set(&d->failed, "%s on the device: %s", what, cudaGetErrorString(e));
-}
-void check(const net* n, cudaError_t e, const char* what) { check(n->device, e, what); }
-
 dense   dense_of(mat a) { return {a.v, a.ld, a.cols, a.rows}; }
-int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
 divider columns(mat a) { return divide_by(a.cols); }
-
-// ==== memory ===============================================================================================
-
-void* take(device* d, size_t bytes, const char* what, error* why)
-{
-    void*       memory = nullptr;
-    size_t      some = bytes ? bytes : 64;
-    cudaError_t e = cudaMalloc(&memory, some);
-    if (e == cudaSuccess) e = cudaMemsetAsync(memory, 0, some, own(d).stream);
-    if (e == cudaSuccess) return memory;
-    error_set(why, "%s: %zu bytes of the device: %s", what, bytes, cudaGetErrorString(e));
-    if (memory) cudaFree(memory);
-    return nullptr;
-}
-
-void give_back(device* d, void* memory) { check(d, cudaFree(memory), "freeing memory"); }
-
-void upload(device* d, void* to, const void* from, size_t bytes)
-{
-    cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, own(d).stream);
-    check(d, first_error(e, cudaStreamSynchronize(own(d).stream)), "copying to it");
-}
-
-void download(device* d, void* to, const void* from, size_t bytes)
-{
-    cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, own(d).stream);
-    check(d, first_error(e, cudaStreamSynchronize(own(d).stream)), "copying from it");
-}
-
-// ==== mini-batches =========================================================================================
-
-struct cuda_sampler : sampler {
-    device*          place;
-    ggnn_graph       graph;
-    ggnn_sampling    how;
-    ggnn_cuda_unique seen;
-    ggnn_rng*        rng;
-    ggnn_node*       seeds;
-    void *           batch_memory, *seen_memory;
-};
-
-void sampler_close(sampler* shared)
-{
-    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
-    if (!s) return;
-    device_free(s->place, s->batch_memory);
-    device_free(s->place, s->seen_memory);
-    device_free(s->place, s->seeds);
-    device_free(s->place, s->rng);
-    delete s;
-}
-
-bool open_sampler(cuda_sampler* s, int64_t batch, error* why)
-{
-    const int64_t    nodes = s->graph.num_nodes;
-    const int64_t    ids = ggnn_cuda_batch_max_ids(&s->graph, &s->how, batch, nullptr);
-    ggnn_unique_kind kind = nodes < INT64_C(1) << 27 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH; // a map of <= 1 GB
-    size_t           bytes = ggnn_cuda_batch_bytes(&s->graph, &s->how, batch, nullptr);
-    s->batch_memory = device_new(s->place, bytes, "a mini-batch", why);
-    s->seen_memory = device_new(s->place, ggnn_cuda_unique_bytes(kind, nodes, ids), "the ids of a mini-batch", why);
-    s->seeds = static_cast<ggnn_node*>(
-        device_new(s->place, static_cast<size_t>(batch) * sizeof *s->seeds, "seeds of a mini-batch", why));
-    s->rng = static_cast<ggnn_rng*>(device_new(s->place, sizeof *s->rng, "random numbers of a mini-batch", why));
-    if (!s->batch_memory || !s->seen_memory || !s->seeds || !s->rng) return false;
-    cudaStream_t stream = own(s->place).stream;
-    cudaError_t  e = ggnn_cuda_unique_init(&s->seen, kind, nodes, ids, s->seen_memory, stream);
-    e = first_error(e, ggnn_cuda_batch_init(&s->batch, &s->graph, &s->how, batch, nullptr, s->batch_memory, stream));
-    return e == cudaSuccess || error_set(why, "a mini-batch on the device: %s", cudaGetErrorString(e));
-}
-
-sampler* sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch, error* why)
-{
-    cuda_sampler* s = new cuda_sampler();
-    s->place = d;
-    s->graph = *graph;
-    s->how = *how;
-    if (open_sampler(s, batch, why)) return s;
-    sampler_close(s);
-    return nullptr;
-}
-
-void sample(sampler* shared, const loader_pass* pass, const ggnn_node* ids, int64_t from, int64_t seeds, ggnn_rng rng)
-{
-    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
-    cudaStream_t  stream = own(s->place).stream;
-    cudaError_t   e = launch(begin_sample, blocks_of(seeds), THREADS, stream, s->rng, rng, s->seeds, ids, pass->num_ids,
-                             pass->epoch, pass->shuffled, from, seeds);
-    e = first_error(e, ggnn_cuda_sample(&s->batch, &s->seen, &s->graph, &s->how, s->rng, s->seeds, {nullptr, seeds},
-                                        stream));
-    check(s->place, e, "sampling");
-}
-
-ggnn_status sampler_status(sampler* shared)
-{
-    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
-    int32_t       status = GGNN_OK;
-    download(s->place, &status, s->batch.status, sizeof status);
-    return static_cast<ggnn_status>(status);
-}
 
 // ==== set-up ===============================================================================================
 
@@ -416,45 +293,6 @@ void update_all(net* n)
     check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n)), "the optimiser");
 }
 
-// ==== the device ===========================================================================================
-
-cudaError_t open_context(device* d, bool tf32)
-{
-    context&       c = own(d);
-    cudaDeviceProp what = {};
-    int            number = 0;
-    cudaError_t    e = cudaGetDevice(&number);
-    if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, number);
-    if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
-    if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking);
-    if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
-    if (e == cudaSuccess) e = cudaMemsetAsync(c.step, 0, sizeof *c.step, c.stream);
-    const size_t workspace = static_cast<size_t>(what.major < 9 ? 4 : 32) << 20; // as cuBLAS's manual advises
-    if (e == cudaSuccess) e = cudaMalloc(&c.blas_workspace, workspace);
-    if (e == cudaSuccess) e = cudaMallocHost(&c.losses, sizeof *c.losses);
-    if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
-    if (e != cudaSuccess) return e;
-    bool good = cublasCreate(&c.blas) == CUBLAS_STATUS_SUCCESS;
-    good = good && cublasSetStream(c.blas, c.stream) == CUBLAS_STATUS_SUCCESS;
-    good = good && cublasSetWorkspace(c.blas, c.blas_workspace, workspace) == CUBLAS_STATUS_SUCCESS;
-    good = good && cublasSetMathMode(c.blas, tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH) ==
-                       CUBLAS_STATUS_SUCCESS;
-    return good ? cudaSuccess : cudaErrorUnknown;
-}
-
-void close_device(device* d)
-{
-    context& c = own(d);
-    if (c.blas) cublasDestroy(c.blas);
-    if (c.step) cudaFree(c.step);
-    if (c.blas_workspace) cudaFree(c.blas_workspace);
-    if (c.losses) cudaFreeHost(c.losses);
-    if (c.arrived) cudaEventDestroy(c.arrived);
-    if (c.stream) cudaStreamDestroy(c.stream);
-    delete &c;
-    delete d;
-}
-
 } // namespace
 
 extern "C" {
@@ -468,7 +306,7 @@ static const ops ops_cuda = {
     sampler_open,
     sampler_close,
     sample,
-    sampler_status,
+    sampler_wait,
     plan,
     forget_net,
     ggnn_cuda_gat_back_workspace_bytes,

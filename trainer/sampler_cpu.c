@@ -11,12 +11,19 @@ typedef struct {
     void *batch_memory, *seen_memory;
 } cpu_sampler;
 
-sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch, error* why)
+sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch,
+                          const batch_sizes* room, const sampler* beside, error* why)
 {
     int64_t max_ids = ggnn_batch_max_ids(graph, how, batch);
     ggnn_unique_kind kind = ggnn_unique_choose(graph->num_nodes);
     size_t bytes = ggnn_batch_bytes(graph, how, batch);
     (void)d;
+    (void)room;
+    (void)beside;
+    if (bytes == 0) {
+        error_set(why, "a mini-batch of %lld seeds could have 2^31 sources or edges", (long long)batch);
+        return NULL;
+    }
     cpu_sampler* s = memory_new(sizeof *s, "a sampler", why);
     if (!s) return NULL;
     s->graph = *graph;
@@ -26,7 +33,10 @@ sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_samplin
     s->seeds = memory_new((size_t)batch * sizeof *s->seeds, "seeds of a mini-batch", why);
     if (s->batch_memory && s->seen_memory && s->seeds) {
         s->seen = ggnn_unique_init(s->seen_memory, kind, graph->num_nodes, max_ids);
-        if (ggnn_batch_init(&s->shared.batch, graph, how, batch, s->batch_memory) == GGNN_OK) return &s->shared;
+        if (ggnn_batch_init(&s->shared.shape, graph, how, batch, s->batch_memory) == GGNN_OK) {
+            s->shared.batch = s->shared.shape;
+            return &s->shared;
+        }
     }
     cpu_sampler_close(&s->shared);
     return NULL;
@@ -57,4 +67,4 @@ void cpu_sample(sampler* shared, const loader_pass* pass, const ggnn_node* ids, 
     }
 }
 
-ggnn_status cpu_sampler_status(sampler* s) { return s->status; }
+ggnn_status cpu_sampler_wait(sampler* s) { return s->status; }
