@@ -6,118 +6,15 @@
 // (Higham & Mary 2019: rounding errors as independent; 4 is exceeded once in 10,000), and a gradient is behind at most
 // 4 products a layer. Twice that (two places), of the largest entry of each gradient:
 //     tolerance = 2 * 4 * layers * 4 sqrt(K) 2^-24,  K = rows or columns, the more
-#include <cmath>
-#include <cstring>
-#include <string>
 #include <sys/wait.h>
-#include <vector>
 
-#include "tests/cuda_memory.h"
+#include "tests/cuda_net.h"
 
 extern "C" {
 #include "tests/folder.h"
-#include "trainer/loader.h"
-#include "trainer/net.h"
 }
 
 namespace {
-
-error why;
-
-// ==== graphs ===============================================================================================
-
-struct fixture {
-    std::vector<int64_t>   indptr;
-    std::vector<ggnn_node> indices;
-    std::vector<float>     features, target;
-    std::vector<int32_t>   label;
-    const void*            base[3];
-    ggnn_csc               csc[3];
-    ggnn_graph             graph;
-    ggnn_store             store;
-};
-
-// `classes` communities, which half of a node's neighbours are in; features: the class, in noise. Every seventh node
-// has no label, every eleventh no neighbour.
-void make_fixture(fixture* f, int64_t nodes, int64_t degree, int32_t width, int32_t classes)
-{
-    f->indptr.assign(1, 0);
-    for (int64_t v = 0; v < nodes; v++) {
-        for (int64_t k = v % 11 == 5 ? 0 : test_below(2 * degree); k > 0; k--) {
-            int64_t u = test_below(nodes);
-            if (k % 2) u = u / classes * classes + v % classes;
-            f->indices.push_back(static_cast<ggnn_node>(u < nodes ? u : v));
-        }
-        f->indptr.push_back(static_cast<int64_t>(f->indices.size()));
-        f->label.push_back(v % 7 == 3 ? -1 : static_cast<int32_t>(v % classes));
-        f->target.push_back(v % 7 == 3 ? NAN : static_cast<float>(v % 3) / 2);
-        for (int32_t j = 0; j < width; j++)
-            f->features.push_back(test_uniform() - 0.5f + (j == v % classes ? 1.0f : 0.0f));
-    }
-    int64_t edges = static_cast<int64_t>(f->indices.size());
-    f->csc[0] = {f->indptr.data(), nullptr, f->indices.data(), nullptr, edges};
-    f->csc[1] = f->csc[2] = {};
-    f->graph = ggnn_graph_plain(f->csc, nodes, edges);
-    f->base[0] = f->features.data();
-    f->base[1] = f->base[2] = nullptr;
-    f->store = ggnn_store_plain(f->base, nodes, width, GGNN_F32);
-}
-
-// ==== a net on one device ==================================================================================
-
-struct run {
-    device*    where;
-    placement  data;
-    loader*    batches;
-    net*       n;
-    net_labels labels;
-};
-
-void open_run(run* r, device* d, const fixture* f, net_config c, const ggnn_sampling* how, int64_t batch)
-{
-    net_labels labels = {c.outputs > 1 ? f->label.data() : nullptr, c.outputs > 1 ? nullptr : f->target.data()};
-    *r = {};
-    r->where = d;
-    CHECK(placement_open(&r->data, d, &f->graph, &f->store, &labels, &why));
-    if (how) r->batches = loader_create(d, &r->data.graph, how, batch, 2, nullptr, &why);
-    net_data data = {&r->data.graph, &r->data.features};
-    c.device = d;
-    r->n = net_create(&c, &data, how ? loader_shape(r->batches) : nullptr, nullptr, &why);
-    if (!CHECK(r->n != nullptr)) printf("  %s\n", why.text);
-}
-
-void close_run(run* r)
-{
-    net_free(r->n);
-    loader_free(r->batches);
-    placement_close(&r->data);
-}
-
-// Step number i; an epoch begins where the batches end.
-double take_step(run* r, const fixture* f, int i)
-{
-    const ggnn_batch* b = net_whole(r->n);
-    if (r->batches) {
-        loader_pass pass = {};
-        pass.num_ids = f->graph.num_nodes;
-        pass.shuffled = pass.keyed = true;
-        pass.rng = {7, 0, GGNN_PURPOSE_SAMPLE};
-        int64_t many = loader_batches(r->batches, &pass);
-        pass.epoch = static_cast<uint32_t>(i / many);
-        pass.rng.step = static_cast<uint32_t>(i / many * many);
-        if (i % many == 0) loader_begin(r->batches, &pass, 0);
-        b = loader_next(r->batches, &why);
-    }
-    net_step(r->n, b, &r->data.labels, static_cast<uint32_t>(i), 0.01f / static_cast<float>(i + 1));
-    return net_losses_of(r->n, true).last;
-}
-
-std::vector<float> values(run* r, const float* from)
-{
-    std::vector<float> v(static_cast<size_t>(net_state_of(r->n).count));
-    device_download(r->where, v.data(), from, v.size() * sizeof(float));
-    return v;
-}
 
 // Each parameter's part of two arrays, within `tolerance` of its largest entry.
 bool near_each(run* a, run* b, const float* from_a, const float* from_b, double tolerance)
@@ -139,58 +36,6 @@ bool near_each(run* a, run* b, const float* from_a, const float* from_b, double 
         }
     }
     return good;
-}
-
-// ==== cases ================================================================================================
-
-struct kind {
-    const char*    name;
-    net_model      model;
-    net_aggregator aggregator;
-    bool           extras; // residual, norm, dropout on features and attention
-};
-const kind kinds[] = {
-    {"gcn", NET_GCN, NET_MEAN, false},
-    {"sage", NET_SAGE, NET_MEAN, false},
-    {"sage gcn", NET_SAGE, NET_SAGE_GCN, false},
-    {"sage pool", NET_SAGE, NET_POOL, false},
-    {"gat", NET_GAT, NET_MEAN, false},
-    {"mlp", NET_MLP, NET_MEAN, false},
-    {"gcn, extras", NET_GCN, NET_MEAN, true},
-    {"sage, extras", NET_SAGE, NET_MEAN, true},
-    {"sage pool, extras", NET_SAGE, NET_POOL, true},
-    {"gat, extras", NET_GAT, NET_MEAN, true},
-};
-
-net_config config_of(const kind& k, int32_t layers, int32_t outputs, bool full)
-{
-    net_config c = {};
-    c.model = k.model;
-    c.aggregator = k.aggregator;
-    c.layers = layers;
-    c.hidden = 12;
-    c.outputs = outputs;
-    c.heads = k.model == NET_GAT ? 3 : 1;
-    c.out_heads = k.model == NET_GAT ? 2 : 1;
-    c.residual = c.norm = k.extras;
-    c.dropout = 0.4f;
-    c.input_dropout = k.extras ? 0.2f : 0;
-    c.attention_dropout = k.extras ? 0.3f : 0;
-    c.weight_decay = 0.01f;
-    c.optimizer = k.extras ? NET_ADAMW : NET_ADAM;
-    c.full_batch = full;
-    c.seed = 5;
-    return c;
-}
-
-ggnn_sampling sampling_of(const net_config& c)
-{
-    ggnn_sampling how = {};
-    how.method = GGNN_FISHER_YATES;
-    how.num_hops = c.layers;
-    how.last_hop_global = net_reads_store(&c);
-    for (int32_t h = 0; h < c.layers; h++) how.fanout[h] = c.model == NET_MLP ? 0 : 3 + h;
-    return how;
 }
 
 // Both nets, `steps` steps side by side.
@@ -218,8 +63,6 @@ void compare(device* d, const fixture* f, const net_config& c, int64_t batch, in
     close_run(&cpu);
     close_run(&gpu);
 }
-
-device* opened; // the CUDA device
 
 TEST(every_model_takes_the_cpus_steps_in_full_batch)
 {
@@ -253,39 +96,6 @@ TEST(a_larger_graph_takes_the_cpus_steps)
     }
 }
 
-// Losses of `steps` steps, then the parameters.
-std::vector<float> trained(const fixture* f, const net_config& c, int64_t batch, int steps)
-{
-    ggnn_sampling      how = sampling_of(c);
-    run                r;
-    std::vector<float> losses, last;
-    open_run(&r, opened, f, c, batch ? &how : nullptr, batch);
-    for (int i = 0; i < steps; i++) losses.push_back(static_cast<float>(take_step(&r, f, i)));
-    last = values(&r, net_state_of(r.n).value);
-    losses.insert(losses.end(), last.begin(), last.end());
-    close_run(&r);
-    return losses;
-}
-
-TEST(captured_steps_have_the_bits_of_launched_ones)
-{
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : kinds)
-        for (int64_t batch = 0; batch < 20; batch += 16) {
-            net_config c = config_of(k, 2, 4, batch == 0);
-            int64_t    before = opened->replayed;
-            auto       captured = trained(&f, c, batch, 12);
-            CHECK(opened->replayed >= before + 5);
-            before = opened->replayed;
-            opened->plain = true;
-            auto plain = trained(&f, c, batch, 12);
-            opened->plain = false;
-            CHECK_EQ(opened->replayed, before);
-            if (!CHECK(captured == plain)) printf("  %s\n", k.name);
-        }
-}
-
 TEST(steps_without_labels_teach_nothing)
 {
     fixture f;
@@ -296,54 +106,6 @@ TEST(steps_without_labels_teach_nothing)
     CHECK_NEAR(take_step(&gpu, &f, 0), 0, 0);
     for (float g : values(&gpu, net_state_of(gpu.n).grad)) CHECK_NEAR(g, 0, 0);
     close_run(&gpu);
-}
-
-TEST(a_step_allocates_nothing)
-{
-#ifndef __CUDACC__
-    fixture f;
-    make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : kinds) {
-        net_config    c = config_of(k, 2, 4, false);
-        ggnn_sampling how = sampling_of(c);
-        run           gpu;
-        open_run(&gpu, opened, &f, c, &how, 16);
-        uint64_t before = simt_get_statistics().allocations;
-        for (int i = 0; i < 6; i++) take_step(&gpu, &f, i);
-        CHECK_EQ(simt_get_statistics().allocations, before);
-        close_run(&gpu);
-    }
-#endif
-}
-
-TEST(an_allocation_that_fails_on_the_device_is_an_error)
-{
-#ifndef __CUDACC__
-    fixture f;
-    make_fixture(&f, 40, 3, 5, 3);
-    net_config    c = config_of(kinds[4], 2, 3, false);
-    ggnn_sampling how = sampling_of(c);
-    size_t        before = simt_live_allocations();
-    int           failures = 0;
-    for (bool failed = true; failed; failures += failed) {
-        run        r = {};
-        net_labels labels = {f.label.data(), nullptr};
-        error      said = {""};
-        simt_fail_allocation(failures + 1);
-        bool good = placement_open(&r.data, opened, &f.graph, &f.store, &labels, &said);
-        if (good) r.batches = loader_create(opened, &r.data.graph, &how, 8, 1, nullptr, &said);
-        net_data data = {&r.data.graph, &r.data.features};
-        c.device = opened;
-        if (r.batches) r.n = net_create(&c, &data, loader_shape(r.batches), nullptr, &said);
-        failed = !r.n;
-        CHECK_EQ(failed, said.text[0] != 0);
-        close_run(&r);
-        CHECK_EQ(simt_live_allocations(), before);
-        CHECK(failures < 100);
-    }
-    simt_fail_allocation(0);
-    CHECK(failures > 10);
-#endif
 }
 
 // ==== the programs =========================================================================================
@@ -466,10 +228,7 @@ int main(int argc, char** argv)
     RUN(every_model_takes_the_cpus_steps_in_full_batch);
     RUN(every_model_takes_the_cpus_steps_in_mini_batches);
     RUN(a_larger_graph_takes_the_cpus_steps);
-    RUN(captured_steps_have_the_bits_of_launched_ones);
     RUN(steps_without_labels_teach_nothing);
-    RUN(a_step_allocates_nothing);
-    RUN(an_allocation_that_fails_on_the_device_is_an_error);
     if (programs_built()) {
         RUN(the_program_writes_the_cpus_log);
         RUN(evaluation_by_layers_sees_what_the_cpu_sees);

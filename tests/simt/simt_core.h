@@ -130,6 +130,7 @@ Range guarded(size_t n, size_t alignment);
 // Makes accessible what a device (its number), the host or a copy may touch, and nothing else.
 enum { VIEW_ALL = -1, VIEW_HOST = -2, VIEW_STREAM = -3 /* put(): the stream's device */ };
 void set_view(int view);
+void count_allocation(); // throws where this one is to fail
 void check_range(const void* start, size_t bytes); // both throw
 void check_copy(const void* to, size_t to_bytes, const void* from, size_t from_bytes, cudaMemcpyKind kind);
 bool is_pageable(const void* address); // neither a device's nor pinned

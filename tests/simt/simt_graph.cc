@@ -172,6 +172,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
 {
     return api([=] {
         require(exec && graph);
+        count_allocation();
         *exec = new CUgraphExec_st{*graph};
     });
 }

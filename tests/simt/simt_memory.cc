@@ -252,6 +252,12 @@ static long& allocations_to_failure() // 0: none fails
     return n;
 }
 
+void count_allocation()
+{
+    counts.allocations++;
+    if (allocations_to_failure() > 0) require(--allocations_to_failure() > 0, cudaErrorMemoryAllocation);
+}
+
 static void hide_from_asan(const char* start, const char* end)
 {
     if (with_asan() && start < end) __asan_poison_memory_region(start, (size_t)(end - start));
@@ -274,8 +280,7 @@ static cudaError_t allocate(void** out, size_t n, cudaMemoryType type)
         require(out != nullptr);
         *out = nullptr;
         refuse_in_capture();
-        counts.allocations++;
-        if (allocations_to_failure() > 0) require(--allocations_to_failure() > 0, cudaErrorMemoryAllocation);
+        count_allocation();
         if (!n) return;
         size_t before = type == cudaMemoryTypeDevice ? used() : 0, bytes = in_pages(n);
         require(n <= options().memory - before, cudaErrorMemoryAllocation);

@@ -278,7 +278,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F*, int t
 
 // ---- what only the emulator has
 
-// The n-th allocation from now on (device, pinned or managed; 1: the next) fails, once. 0: none.
+// The n-th allocation from now on (device, pinned, managed, or of a graph's instance; 1: the next) fails, once.
+// 0: none.
 void simt_fail_allocation(long n);
 struct simt_statistics {
     uint64_t allocations;      // calls that allocate

@@ -785,6 +785,8 @@ TEST(a_graph_is_replayed_with_what_the_device_holds)
     CHECK_EQ(work.capture(&graph, true), cudaSuccess);
     CHECK_EQ(simt_get_statistics().launches, launches); // nothing has run
     CHECK(!cudaGraphGetNodes(graph, nullptr, &nodes) && nodes == 6);
+    simt_fail_allocation(1);
+    CHECK_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaErrorMemoryAllocation);
     CHECK_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     CHECK_EQ(cudaGraphDestroy(graph), cudaSuccess);
     for (int x : {1, 4}) {

@@ -1,0 +1,270 @@
+// How ggnn-train takes its steps on a CUDA device (or its emulator): captured, with the next batch sampled beside,
+// in room for usual batches, waiting for as little as possible. Whatever is changed in that, the bits stay; what the
+// steps compute is test_cuda_train's to say.
+#include "tests/cuda_net.h"
+
+namespace {
+
+// Losses of `steps` steps, then the parameters.
+std::vector<float> trained(run* r, const fixture* f, int steps)
+{
+    std::vector<float> losses, last;
+    for (int i = 0; i < steps; i++) losses.push_back(static_cast<float>(take_step(r, f, i)));
+    last = values(r, net_state_of(r->n).value);
+    losses.insert(losses.end(), last.begin(), last.end());
+    return losses;
+}
+
+std::vector<float> trained(const fixture* f, const net_config& c, int64_t batch, int steps)
+{
+    ggnn_sampling how = sampling_of(c);
+    run           r;
+    open_run(&r, opened, f, c, batch ? &how : nullptr, batch);
+    std::vector<float> result = trained(&r, f, steps);
+    CHECK_STR(opened->failed.text, "");
+    close_run(&r);
+    return result;
+}
+
+// ==== graphs ===============================================================================================
+
+TEST(captured_steps_have_the_bits_of_launched_ones)
+{
+    fixture f;
+    make_fixture(&f, 70, 5, 9, 4);
+    for (const kind& k : kinds)
+        for (int64_t batch = 0; batch < 20; batch += 16) {
+            net_config c = config_of(k, 2, 4, batch == 0);
+            int64_t    before = opened->replayed;
+            auto       captured = trained(&f, c, batch, 12);
+            CHECK(opened->replayed >= before + 5);
+            before = opened->replayed;
+            opened->plain = true;
+            auto plain = trained(&f, c, batch, 12);
+            opened->plain = false;
+            CHECK_EQ(opened->replayed, before);
+            if (!CHECK(captured == plain)) printf("  %s\n", k.name);
+        }
+}
+
+TEST(a_capture_that_fails_is_launched)
+{
+#ifndef __CUDACC__
+    fixture f;
+    make_fixture(&f, 70, 5, 9, 4);
+    net_config c = config_of(kinds[4], 2, 4, true);
+    auto       captured = trained(&f, c, 0, 6);
+    run        r;
+    open_run(&r, opened, &f, c, nullptr, 0);
+    simt_fail_allocation(1); // the graph's instance: nothing else is allocated from here on
+    int64_t before = opened->replayed;
+    CHECK(trained(&r, &f, 6) == captured);
+    CHECK_EQ(opened->replayed, before);
+    CHECK_STR(opened->failed.text, "");
+    simt_fail_allocation(0);
+    close_run(&r);
+#endif
+}
+
+// ==== overlap ==============================================================================================
+
+TEST(sampling_beside_a_step_changes_nothing)
+{
+    fixture f;
+    make_fixture(&f, 70, 5, 9, 4);
+    for (const kind& k : {kinds[1], kinds[4], kinds[6]}) {
+        net_config c = config_of(k, 2, 4, false);
+        auto       beside = trained(&f, c, 16, 12);
+        opened->serial = true;
+        auto after = trained(&f, c, 16, 12);
+        opened->serial = false;
+        if (!CHECK(beside == after)) printf("  %s\n", k.name);
+    }
+}
+
+// ==== room =================================================================================================
+
+// The first batches are small, later ones several times as large.
+TEST(batches_that_outgrow_their_room_get_more)
+{
+    fixture f;
+    make_fixture(&f, 120, 4, 9, 4, true);
+    for (const kind& k : {kinds[1], kinds[3], kinds[4], kinds[6]}) {
+        net_config    c = config_of(k, 2, 4, false);
+        ggnn_sampling how = sampling_of(c);
+        run           cpu, gpu;
+        how.fanout[0] = how.fanout[1] = -1;
+        open_run(&cpu, device_cpu(), &f, c, &how, 10);
+        open_run(&gpu, opened, &f, c, &how, 10);
+        int64_t edges = loader_shape(gpu.batches)->hop[0].num_edges.max;
+        CHECK(edges < f.graph.num_edges / 4);
+        for (int i = 0; i < 24; i++) {
+            double expected = take_step(&cpu, &f, i), loss = take_step(&gpu, &f, i);
+            if (!CHECK_NEAR(loss, expected, 1e-5 * std::fabs(expected))) printf("  %s, step %d\n", k.name, i);
+        }
+        CHECK(loader_cost_of(gpu.batches).grown > 0);
+        CHECK(loader_cost_of(gpu.batches).grown < 6);
+        CHECK(loader_shape(gpu.batches)->hop[0].num_edges.max > edges);
+        CHECK_EQ(loader_cost_of(cpu.batches).edges, loader_cost_of(gpu.batches).edges);
+        close_run(&cpu);
+        close_run(&gpu);
+    }
+}
+
+TEST(a_batch_is_seen_at_the_least_bucket_that_holds_it)
+{
+    fixture f;
+    make_fixture(&f, 300, 4, 9, 4);
+    net_config    c = config_of(kinds[4], 2, 4, false);
+    ggnn_sampling how = sampling_of(c);
+    run           r;
+    open_run(&r, opened, &f, c, &how, 32);
+    loader_pass pass = pass_of(&r, &f, 0);
+    loader_begin(r.batches, &pass, 0);
+    int64_t last = 0;
+    while (const ggnn_batch* b = loader_next(r.batches, &why)) {
+        int64_t sources = device_size(opened, b->hop[1].num_src), most = b->hop[1].num_src.max;
+        int64_t edges = device_size(opened, b->hop[1].num_edges), most_edges = b->hop[1].num_edges.max;
+        CHECK(sources <= most && edges <= most_edges && most <= loader_shape(r.batches)->hop[1].num_src.max);
+        CHECK(b->hop[0].num_src.max == b->hop[1].num_dst.max);
+        CHECK(sources > most / 2 || edges > most_edges / 2);
+        last = most;
+    }
+    CHECK(last < loader_shape(r.batches)->hop[1].num_src.max); // 300 % 32 seeds
+    CHECK_STR(why.text, "");
+    close_run(&r);
+}
+
+// ==== what a step does not do ==============================================================================
+
+TEST(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample)
+{
+#ifndef __CUDACC__
+    fixture f;
+    make_fixture(&f, 64, 5, 9, 4); // four batches: none is shorter
+    for (const kind& k : kinds) {
+        net_config    c = config_of(k, 2, 4, false);
+        ggnn_sampling how = sampling_of(c);
+        run           gpu;
+        open_run(&gpu, opened, &f, c, &how, 16);
+        for (int i = 0; i < 16; i++) take_step(&gpu, &f, i, false); // every bucket twice, or nearly
+        simt_statistics before = simt_get_statistics();
+        int64_t         launched = opened->launched, replayed = opened->replayed;
+        for (int i = 16; i < 20; i++) take_step(&gpu, &f, i, false);
+        if (opened->launched == launched) CHECK_EQ(simt_get_statistics().allocations, before.allocations);
+        CHECK_EQ(simt_get_statistics().synchronizations - before.synchronizations, 4);
+        CHECK(opened->replayed - replayed >= 4);
+        close_run(&gpu);
+    }
+#endif
+}
+
+TEST(losses_are_added_up_without_waiting)
+{
+    fixture f;
+    run     r;
+    double  sum = 100;
+    int64_t rows = 7, known = 0;
+    make_fixture(&f, 70, 5, 9, 4);
+    for (int32_t label : f.label) known += label >= 0;
+    open_run(&r, opened, &f, config_of(kinds[1], 2, 4, true), nullptr, 0);
+    net_start_losses(r.n, sum, rows);
+    for (int i = 0; i < 5; i++) {
+        double loss = take_step(&r, &f, i);
+        sum += loss * static_cast<double>(known);
+        rows += known;
+    }
+    take_step(&r, &f, 5, false);
+    net_losses now = net_losses_of(r.n, false);
+    while (now.rows < rows + known) now = net_losses_of(r.n, false);
+    CHECK_NEAR(now.sum - now.last * static_cast<double>(known), sum, 1e-9 * sum);
+    CHECK_EQ(now.known, known);
+    CHECK_EQ(now.bad, -1);
+    close_run(&r);
+}
+
+TEST(the_first_loss_that_is_not_finite_is_kept)
+{
+    fixture f;
+    run     r;
+    make_fixture(&f, 70, 5, 9, 4);
+    open_run(&r, opened, &f, config_of(kinds[1], 2, 4, true), nullptr, 0);
+    for (int i = 0; i < 3; i++) take_step(&r, &f, i, false);
+    std::vector<float> v = values(&r, net_state_of(r.n).value);
+    v[3] = NAN;
+    device_upload(opened, net_state_of(r.n).value, v.data(), v.size() * sizeof(float));
+    for (int i = 3; i < 6; i++) take_step(&r, &f, i, false);
+    net_losses all = net_losses_of(r.n, true);
+    CHECK_EQ(all.bad, 3);
+    CHECK(all.bad_loss != all.bad_loss && all.last != all.last);
+    close_run(&r);
+}
+
+// ==== allocations that fail ================================================================================
+
+// Creation and, where batches outgrow their room, growth.
+TEST(an_allocation_that_fails_on_the_device_is_an_error)
+{
+#ifndef __CUDACC__
+    fixture f;
+    make_fixture(&f, 60, 4, 5, 3, true);
+    net_config    c = config_of(kinds[4], 2, 3, false);
+    ggnn_sampling how = sampling_of(c);
+    size_t        before = simt_live_allocations();
+    int           failures = 0, grown = 0;
+    how.fanout[0] = how.fanout[1] = -1;
+    opened->plain = true; // a graph's instance may fail
+    for (bool bad = true; bad; failures += bad) {
+        run        r = {};
+        net_labels labels = {f.label.data(), nullptr};
+        why.text[0] = 0;
+        simt_fail_allocation(failures + 1);
+        bool good = placement_open(&r.data, opened, &f.graph, &f.store, &labels, &why);
+        if (good) r.batches = loader_create(opened, &r.data.graph, &how, 8, 1, nullptr, &why);
+        loader_pass pass = {};
+        if (r.batches) pass = pass_of(&r, &f, 0);
+        good = r.batches && loader_measure(r.batches, &pass, &why);
+        net_data data = {&r.data.graph, &r.data.features};
+        c.device = opened;
+        if (good) r.n = net_create(&c, &data, loader_shape(r.batches), nullptr, &why);
+        for (int i = 0; r.n && i < 8 && !why.text[0]; i++) take_step(&r, &f, i, false);
+        bad = why.text[0] != 0;
+        grown += bad && r.n;
+        CHECK_EQ(good && r.n && !bad, !bad);
+        close_run(&r);
+        CHECK_EQ(simt_live_allocations(), before);
+        CHECK(failures < 200);
+    }
+    simt_fail_allocation(0);
+    opened->plain = false;
+    CHECK(failures > 20);
+    CHECK(grown > 5);
+    CHECK_STR(opened->failed.text, "");
+#endif
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : nullptr;
+    test_seed(17);
+    if (!device_present() || !device_open_cuda) {
+        printf("skipped: no device\n");
+        return test_finish();
+    }
+    opened = device_open_cuda(false, &why);
+    if (!opened) printf("  %s\n", why.text);
+    if (!opened) return 1;
+    RUN(captured_steps_have_the_bits_of_launched_ones);
+    RUN(a_capture_that_fails_is_launched);
+    RUN(sampling_beside_a_step_changes_nothing);
+    RUN(batches_that_outgrow_their_room_get_more);
+    RUN(a_batch_is_seen_at_the_least_bucket_that_holds_it);
+    RUN(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample);
+    RUN(losses_are_added_up_without_waiting);
+    RUN(the_first_loss_that_is_not_finite_is_kept);
+    RUN(an_allocation_that_fails_on_the_device_is_an_error);
+    device_close(opened);
+    return test_finish();
+}
