@@ -230,6 +230,7 @@ bool net_fit(net* n, const ggnn_batch* like, error* why)
     n->ops->forget(n);
     device_free(n->device, n->memory);
     n->memory = NULL;
+    n->transposed = false;
     set_shapes(n, like);
     set_transposed(n);
     plan(n);
