@@ -93,7 +93,7 @@ static bool open_training(bench* b, training* t, net_model which, int64_t batche
     ggnn_sampling how = {
         .method = GGNN_FISHER_YATES, .num_hops = 3, .last_hop_global = net_reads_store(&network)};
     for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)g->fanout[h];
-    t->loader = loader_create(t->device, &t->data.graph, &how, g->batch, b->threads, &b->why);
+    t->loader = loader_create(t->device, &t->data.graph, &how, g->batch, b->threads, NULL, &b->why);
     if (!t->loader) return false;
     t->net = net_create(&network, &data, loader_shape(t->loader), NULL, &b->why);
     t->pass = (loader_pass){.ids = set->ids[SPLIT_TRAIN],
