@@ -1,23 +1,26 @@
 /* bench.h - the contract between ggnn-bench's harness and what it measures, on any backend.
 
-   A name on the command line is a bench_entry: a function that sets its data up and hands the harness one bench_case
-   after the other. The harness times it, finds the roof that rules it, and prints and keeps the result:
+   A name on the command line is a bench_entry: a function that sets its data up and hands the harness one
+   bench_case after another. The harness times it, finds the roof that rules it, prints and keeps the result:
 
        static bool bench_spmm(bench* b)
        {
-           float* out = bench_new(b, bytes, "the output");           // freed when the entry returns
-           if (!out) return false;                                   // b->why is set
-           bench_case c = {.what = "mean, F 128", .run = run_mean, .context = &mine, .work = edges, .unit = "edges",
-                           .bytes = least, .demand = {{"copy", 0, least}, {"rows-cached", 512, edges * 512}}};
+           float* out = bench_new(b, bytes, "the output");        // freed when the entry returns
+           if (!out) return false;                                // b->why is set
+           bench_case c = {.what = "mean, F 128", .run = run_mean, .context = &mine, .work = edges,
+                           .unit = "edges", .bytes = least,
+                           .demand = {{"copy", 0, least}, {"rows-cached", 512, 512 * edges}}};
            const bench_result* ours = bench_measure(b, &c);
-           const bench_result* plain = bench_measure(b, &d);         // d.rival = true
-           return bench_ratio(b, ours, plain, "the plain loop", 4.0) && bench_near(b, "mean", out, out2, n, 1e-5);
+           const bench_result* plain = bench_measure(b, &d);      // d.rival = true
+           if (plain && !bench_near(b, "a mean", out, other, n, 1e-5)) return false;
+           return bench_ratio(b, ours, plain, "the plain loop", 4.0);
        }
 
-   ROOFS. A backend lists what its machine can be asked: {"copy", "B"}, {"rows", "B"}, {"madd", "FLOP"} ... A roof is
-   measured in the same run, when it is first needed, and kept by (name, size, threads). A case demands amounts of
-   roofs; each gives a least time, amount / roof; the largest rules (add: their sum), and the share of the roof is
-   that least time / the median. So a share is comparable between machines, and a demand must be a true least.
+   ROOFS. A backend lists what its machine can be asked for: {"copy", "B"}, {"rows", "B"}, {"madd", "FLOP"}.
+   A roof is measured in the same run, when it is first needed, and kept by (name, size, threads). A case
+   demands amounts of roofs; each gives a least time, amount / roof; the largest rules (add: their sum), and
+   the share of the roof is that least time over the median. So a share can be compared between runs, and a
+   demand must be something that no version of the operation can do without.
 
    MEMORY. bench_new and bench_defer undo themselves, last first, when the entry returns. */
 #ifndef BENCH_BENCH_H
@@ -37,107 +40,111 @@ extern "C" {
 
 enum { BENCH_DEMANDS = 4, BENCH_SAMPLES_MAX = 1000, BENCH_RESULTS_MAX = 2000, BENCH_ROOFS_MAX = 200 };
 
-typedef enum { BENCH_USUAL, BENCH_COLD, BENCH_WARM } bench_temperature;
-
 typedef struct { /* the command line */
     const char *data, *json, *check;
     bool    quick, once;
-    bool    own;                     /* --rows: a user's own block in place of the graph */
-    int64_t rows, degree, sources;   /* of that block; sources 0: as many as rows */
-    int64_t features, heads;         /* 0: the entry's usual ones */
-    int     type;                    /* ggnn_type of stored rows, -1: the usual */
-    int     backend;                 /* of sibling.h */
+    bool    own;                   /* --rows: a user's own sizes in place of the graph */
+    int64_t rows, degree, sources; /* of that block; sources 0: as many as rows */
+    int64_t features, heads;       /* 0: the entry's usual ones */
+    int     type;                  /* ggnn_type of stored rows; -1: the usual one */
+    int     backend;               /* of sibling.h */
     bool    cold, warm;
-    int64_t reps, threads;           /* reps: samples at least; threads 0: all */
-    double  min_time;                /* seconds a case is sampled for, at least */
+    int64_t reps, threads;         /* reps: samples at least; threads 0: all */
+    double  min_time;              /* seconds that a case is sampled for, at least */
 } bench_options;
 
 typedef struct bench bench;
 
-/* ---- a case ------------------------------------------------------------------------------------------- */
+/* ---- a case -------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char* roof; /* NULL ends the list */
-    int64_t size;     /* the roof's parameter: bytes of a row; 0 */
-    double  amount;   /* in the roof's unit */
+    const char* roof;   /* NULL ends the list; one that the backend has not is passed over */
+    int64_t     size;   /* the roof's parameter: bytes of a row; or 0 */
+    double      amount; /* in the roof's unit */
 } bench_demand;
 
 typedef struct bench_case {
-    char    what[80];               /* within the entry, unique together with threads: "mean, F 128, kept" */
-    int32_t threads;                /* 0: all of b->threads */
-    void (*run)(void* context);     /* what is timed. On a device: puts its work on the backend's stream */
-    void (*before)(void* context);  /* before each sample, not timed; or NULL. A sample is one run then */
-    void*   context;
-    double  work;                   /* of a run, in units: "edges" */
+    char        what[80];          /* unique within the entry, together with threads: "mean, F 128" */
+    int32_t     threads;           /* 0: all of b->threads */
+    void (*run)(void* context);    /* what is timed. On a device: puts its work on the backend's stream */
+    void (*before)(void* context); /* before each sample, not timed; or NULL. A sample is one run then */
+    void*       context;
+    double      work;              /* of a run, in `unit`s: "edges" */
     const char* unit;
-    double  bytes, flops;           /* by the minimal model: each input read once, each output written once */
+    double      bytes, flops;      /* least: each input read once, each output written once */
     bench_demand demand[BENCH_DEMANDS];
-    bool    add;                    /* the demands follow one another, so their times add up */
-    bool    cold;                   /* usually with empty caches: they are before each run of it is a new batch */
-    bool    rival;                  /* what ours is compared with: left out by --once and with --rows */
-    bool    warmed;                 /* no first run that does not count: the entry has seen to it. For epochs */
+    bool        add;               /* the demands follow one another, so their times add up */
+    bool        cold;              /* usually with empty caches, as each run has new data in earnest */
+    bool        rival;             /* what ours is compared with: left out by --once and --rows */
+    bool        warmed;            /* no first run that does not count: the entry has seen to it */
 } bench_case;
 
 typedef struct {
     const char* entry;
     bench_case  kase;
-    int32_t     count;              /* samples, seconds of one run each, in the order taken */
-    int64_t     repeats;            /* runs a sample */
+    int32_t     count;        /* samples: seconds of one run each, in the order taken */
+    int64_t     repeats;      /* runs in a sample */
     double*     sample;
     double      median, least, most;
-    const char* roof;               /* that rules; NULL: none was demanded or measured */
+    const char* roof;         /* that rules; NULL: none was demanded, or measured */
     int64_t     roof_size;
-    double      roof_seconds;       /* the least time by it (add: by all) */
+    double      roof_seconds; /* the least time by it (add: by all) */
 } bench_result;
 
-/* Measures, prints a line, keeps the result until the program ends. NULL: an error (b->why), or a rival that is left
-   out. */
+/* Measures, prints a line, keeps the result until the program ends. NULL: an error (b->why), or a rival that
+   is left out. */
 const bench_result* bench_measure(bench* b, const bench_case* c);
 
-/* Prints and keeps the ratio of the two rates of work as "4.1x the plain loop"; goal: the ratio that design asks for, 0: none. Either may
-   be NULL: then nothing is said. False only on an error before. */
-bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what, double goal);
+/* Prints and keeps the ratio of the two rates of work as "4.1x the plain loop"; goal: what the design asks
+   for, 0: nothing. Either may be NULL: then nothing is said. False only after an error. */
+bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs, const char* of_what,
+                 double goal);
 
-/* Prints and keeps a number beside a result: a stage's seconds, a count. unit "s": printed as a time. */
+/* Prints and keeps a number beside a result: a stage's seconds, a count. Unit "s" is printed as a time. */
 void bench_note(bench* b, const bench_result* r, const char* name, double value, const char* unit);
 
-/* Answers are compared within the bench: a wrong one fails the run. near: |a - b| <= tolerance * max |b|. */
+/* Answers are compared within the bench: a wrong one fails the run. near: |a - b| <= tolerance * max |b|. In
+   the host's memory. */
 bool bench_equal(bench* b, const char* what, const void* ours, const void* theirs, size_t bytes);
-bool bench_near(bench* b, const char* what, const float* ours, const float* theirs, int64_t n, double tolerance);
+bool bench_near(bench* b, const char* what, const float* ours, const float* theirs, int64_t n,
+                double tolerance);
 
-/* ---- roofs -------------------------------------------------------------------------------------------- */
+/* ---- roofs --------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *name, *unit, *what; /* unit of an amount: "B", "FLOP", "lines", "s" (then it is a latency: one run's) */
-    bool (*open)(bench* b, bench_case* c, int64_t size); /* fills run, context, work; c->threads is given */
+    const char *name, *unit, *what; /* unit of an amount: "B", "FLOP", "lines". "s": a latency */
+    /* fills run, context and work (the amount of a run; of a latency: how many are in it). c->threads is
+       given. What it takes by bench_new is given back as soon as the roof is measured. False: b->why */
+    bool (*open)(bench* b, bench_case* c, int64_t size);
 } bench_roof_kind;
 
-/* Amount a second (of unit "s": seconds), the best sample. 0 with --once, or where the backend has none of the name. */
+/* The best sample's amount a second; of unit "s": seconds. 0 with --once, or where the backend has none. */
 double bench_roof(bench* b, const char* name, int64_t size, int32_t threads);
 
-/* ---- backends ----------------------------------------------------------------------------------------- */
+/* ---- backends ------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    const char* name;       /* on the command line */
-    const char* what;       /* for --help */
-    bool (*run)(bench* b);  /* false: b->why */
-    bool sized;             /* takes --rows and the other sizes of a user's own */
+    const char* name;      /* on the command line */
+    const char* what;      /* for --help and the heading */
+    bool (*run)(bench* b); /* false: b->why */
+    bool sized;            /* takes --rows and the other sizes of a user's own */
 } bench_entry;
 
 typedef struct bench_backend {
-    const char* name;                           /* as of --backend */
-    const bench_entry* entries;                 /* name NULL ends; in the order of a whole run */
-    const bench_roof_kind* roofs;               /* name NULL ends */
-    /* seconds that `repeats` runs took, all their work done; by events where there are such */
+    const char* name;             /* as of --backend */
+    const bench_entry* entries;   /* name NULL ends; in the order of a whole run */
+    const bench_roof_kind* roofs; /* name NULL ends */
+    /* seconds that `repeats` runs of the case took, all their work done; by events where there are such */
     double (*seconds)(bench* b, const bench_case* c, int64_t repeats);
-    void (*evict)(bench* b);                    /* leaves nothing of the case in caches */
-    const char* (*describe)(bench* b);          /* one line: "H200, 139 GiB, driver .., runtime .."; "" on the CPU */
-    device* (*device)(bench* b);                /* for nets; NULL: b->why */
+    void (*evict)(bench* b);          /* leaves nothing of the case in caches */
+    const char* (*describe)(bench* b); /* the device: "H200, driver .., runtime .."; "" on the CPU */
+    device* (*device)(bench* b);      /* a new one for nets, which device_close ends; NULL: b->why */
 } bench_backend;
 
 extern const bench_backend bench_cpu;
 
-/* The CUDA backend, or the emulator's; the pointer is NULL in ggnn-bench itself: sibling.h starts the other. */
+/* The CUDA backend, or the emulator's. The pointer is NULL in ggnn-bench itself: sibling.h starts the program
+   that has it. */
 typedef const bench_backend* bench_opener(error* why);
 extern bench_opener* const bench_open_cuda;
 
@@ -150,28 +157,26 @@ struct bench {
     struct bench_state*  state;   /* the harness's */
 };
 
-/* Entries that any backend may list: bench_train.c, by its device. */
-bool bench_step(bench* b);
-bool bench_epoch(bench* b);
+/* ---- memory and data ----------------------------------------------------------------------------------- */
 
-/* ---- memory and data ---------------------------------------------------------------------------------- */
+void* bench_new(bench* b, size_t bytes, const char* what); /* the host's, zeroed; NULL: b->why */
+bool  bench_defer(bench* b, void (*undo)(void* context), void* context); /* false: b->why, and is undone */
 
-void* bench_new(bench* b, size_t bytes, const char* what); /* zeroed; NULL: b->why */
-bool  bench_defer(bench* b, void (*undo)(void* context), void* context); /* false: b->why, and it is undone now */
-int32_t bench_mark(const bench* b);              /* an entry that needs much: gives back what came after the mark, */
-void    bench_release(bench* b, int32_t mark);   /* before it returns */
+/* For entries that need much: gives back now what came after the mark. */
+int32_t bench_mark(const bench* b);
+void    bench_release(bench* b, int32_t mark);
 
 typedef struct { /* the graph of the run: --data, or R-MAT made on first use beside the program */
     const char* path;
-    ggnn_graph  graph;     /* plain */
-    ggnn_store  features;  /* plain */
+    ggnn_graph  graph;      /* plain */
+    ggnn_store  features;   /* plain */
     const ggnn_node* train; /* (num_train) ids of training nodes, ascending */
     int64_t num_train;
-    int64_t fanout[3], batch, hidden; /* of mini-batches and nets: 15,10,5, 1024, 256; small with --quick */
+    int64_t fanout[3], batch, hidden; /* of batches and nets: 15,10,5, 1024, 256; small with --quick */
 } bench_graph;
-const bench_graph* bench_graph_of(bench* b); /* NULL: b->why. Opened once; what it points to lies in host memory */
+const bench_graph* bench_graph_of(bench* b); /* opened once; in the host's memory; NULL: b->why */
 
-/* A uniform random block: `rows` targets of `degree` edges each from `sources` nodes. By b->o.rows, .. or others'. */
+/* A uniform random block: `rows` targets of `degree` edges each, from `sources` nodes; the host's memory. */
 bool bench_block(bench* b, ggnn_block* block, int64_t rows, int64_t degree, int64_t sources);
 
 void bench_fill(float* x, int64_t n, uint64_t seed); /* [-1, 1), by all threads */
@@ -182,6 +187,10 @@ static inline uint64_t bench_random(uint64_t* state) /* splitmix64 */
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
 }
+
+/* Entries that any backend may list: the trainer's own code, on the backend's device. bench_train.c */
+bool bench_step(bench* b);
+bool bench_epoch(bench* b);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ static void next_batch(const batches* all, cpu_batch* s)
 static void sample_one(void* context, int64_t i) { next_batch(context, &((batches*)context)->batch[i]); }
 static void run_batches(void* context) { parallel_each(((batches*)context)->threads, sample_one, context); }
 
-/* ---- the plain twin ------------------------------------------------------------------------------------------ */
+/* ---- the plain twin ------------------------------------------------------------------------------------ */
 
 typedef struct {
     const batches* all;
@@ -94,7 +94,7 @@ static bool same_batch(bench* b, const cpu_batch* s, plain_batch* p)
     return bench_equal(b, "ids", s->batch.id, p->id, (size_t)p->count * sizeof *p->id);
 }
 
-/* ---- cases --------------------------------------------------------------------------------------------------- */
+/* ---- cases --------------------------------------------------------------------------------------------- */
 
 static double edges_of(const cpu_batch* s)
 {

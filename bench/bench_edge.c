@@ -45,7 +45,7 @@ static bool open_block(bench* b, ggnn_block* block, int64_t counts[3])
     return bench_block(b, block, b->o.rows, b->o.degree, b->o.sources ? b->o.sources : b->o.rows);
 }
 
-/* ---- SDDMM --------------------------------------------------------------------------------------------------- */
+/* ---- SDDMM --------------------------------------------------------------------------------------------- */
 
 /* A dot of F = 32 moves what a sum of F = 32 does. */
 static bool compare_spmm(bench* b, const edge_run* s, const bench_result* ours)
@@ -105,7 +105,7 @@ bool bench_sddmm(bench* b)
     return sddmm(b, &block, 128, 4, GGNN_DOT) && sddmm(b, &block, 4, 4, GGNN_ADD);
 }
 
-/* ---- edge softmax -------------------------------------------------------------------------------------------- */
+/* ---- edge softmax -------------------------------------------------------------------------------------- */
 
 static bool softmax(bench* b, const ggnn_block* block, int32_t heads)
 {

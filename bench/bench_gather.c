@@ -1,4 +1,5 @@
-/* bench_gather.c - rows of a store by id: random ones, a mini-batch's; into a kept and into a fresh output. */
+/* bench_gather.c - rows of a store by id: random ones, a mini-batch's; into a kept and into a fresh output.
+ */
 #include <string.h>
 
 #include "bench/cpu.h"

@@ -5,7 +5,7 @@
 #include "bench/naive.h"
 #include "common/parallel.h"
 
-/* ==== random =============================================================================================== */
+/* ==== random ============================================================================================ */
 
 enum { NODES = 1024, BLOCKS = 32 }; /* a row of 256 dropout fields: what an epilogue draws */
 typedef struct {
@@ -54,7 +54,7 @@ bool bench_random_words(bench* b)
     return bench_ratio(b, fast, slow, "the scalar calls", 4);
 }
 
-/* ==== sample =============================================================================================== */
+/* ==== sample ============================================================================================ */
 
 typedef struct {
     cpu_batch* batch; /* (threads) */

@@ -56,7 +56,7 @@ static void sample_one(void* context, int64_t i)
 }
 static void run_batches(void* context) { parallel_each(((work*)context)->batches, sample_one, context); }
 
-/* ==== threads ================================================================================================= */
+/* ==== threads =========================================================================================== */
 
 /* One case by 1, 2, 4, .. and all threads; says how many times faster than by one. */
 static bool by_threads(bench* b, const bench_case* like)
@@ -131,7 +131,7 @@ bool bench_threads(bench* b)
     return threads_of_batches(b, &w) && threads_of_sparse(b, &w, b->o.quick ? 1 << 12 : 1 << 18);
 }
 
-/* ==== growth ================================================================================================== */
+/* ==== growth ============================================================================================ */
 
 static bool grow_spmm(bench* b, int64_t edges)
 {

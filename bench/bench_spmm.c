@@ -93,7 +93,7 @@ static const bench_result* spmm_width(bench* b, const ggnn_block* block, const c
     return ours;
 }
 
-/* ---- the input hop ------------------------------------------------------------------------------------------- */
+/* ---- the input hop ------------------------------------------------------------------------------------- */
 
 static void run_fused(void* context)
 {
@@ -138,7 +138,7 @@ static bool input_hop(bench* b, const bench_graph* g, const cpu_batch* batch)
     return bench_ratio(b, fused, two, "gather, then mean", 1.5);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------- */
+/* ---- entries ------------------------------------------------------------------------------------------- */
 
 static bool own_spmm(bench* b)
 {
@@ -191,7 +191,7 @@ bool bench_spmm(bench* b)
     return input_hop(b, g, &batch);
 }
 
-/* ---- backward: the transpose, then a gather; beside a scatter ------------------------------------------------- */
+/* ---- backward: the transpose, then a gather; beside a scatter ------------------------------------------ */
 
 static void run_back(void* context)
 {

@@ -1,4 +1,5 @@
-/* bench_train.c - the trainer's own code on any backend: steps and epochs of GraphSAGE, GCN and GAT, 3 layers. */
+/* bench_train.c - the trainer's own code on any backend: steps and epochs of GraphSAGE, GCN and GAT, 3
+   layers. */
 #include <math.h>
 #include <string.h>
 
@@ -128,7 +129,7 @@ static void run_pass(void* context)
     }
 }
 
-/* ---- what a step must do ------------------------------------------------------------------------------------- */
+/* ---- what a step must do ------------------------------------------------------------------------------- */
 
 typedef struct { /* summed since the start: seconds and bytes of stages, forward and backward together */
     double seconds[NET_NUM_STAGES + 1], bytes[NET_NUM_STAGES + 1], flops; /* the last one: sampling */

@@ -1,5 +1,5 @@
-/* check.c - --check: this run's shares of its own roofs beside an earlier run's. What lost a tenth is measured again,
-   as another program may have been running; what lost it twice is named. */
+/* check.c - --check: this run's shares of its own roofs beside an earlier run's. What lost a tenth is
+   measured again, as another program may have been running; what lost it twice is named. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -40,8 +40,8 @@ static void forget(earlier* e)
     memset(e, 0, sizeof *e);
 }
 
-/* How much a run is like this one: 0 not at all (another backend, other sizes), 1 another machine, 2 this kind of
-   processor, 3 with as many threads. */
+/* How much a run is like this one: 0 not at all (another backend, other sizes), 1 another machine, 2 this
+   kind of processor, 3 with as many threads. */
 static int likeness(bench* b, const earlier* e)
 {
     bench_machine m;
@@ -109,7 +109,8 @@ typedef struct {
     double before, share;
 } loss;
 
-/* Those of the results that lost a tenth of the earlier share; fills lost (BENCH_RESULTS_MAX), counts the compared. */
+/* Those of the results that lost a tenth of the earlier share; fills lost (BENCH_RESULTS_MAX), counts the
+   compared. */
 static int find_losses(bench* b, const earlier* e, loss* lost, int* compared)
 {
     const struct bench_state* s = b->state;

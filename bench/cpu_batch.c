@@ -56,7 +56,7 @@ const ggnn_node* cpu_seeds(bench* b, const bench_graph* g, int64_t least, int64_
     return seeds;
 }
 
-/* ---- the least that sampling reads -------------------------------------------------------------------------- */
+/* ---- the least that sampling reads --------------------------------------------------------------------- */
 
 static int64_t mark(char* marks, int64_t line)
 {

@@ -21,8 +21,7 @@ static const char text[] = "usage: ggnn-bench [NAME ...] [options]\n\n"
 static void help(const bench* b, const option* table)
 {
     fputs(text, stdout);
-    for (const bench_entry* e = b->backend->entries; e->name; e++)
-        printf("  %-12s %s\n", e->name, e->what);
+    for (const bench_entry* e = b->backend->entries; e->name; e++) printf("  %-12s %s\n", e->name, e->what);
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
     printf(

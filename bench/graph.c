@@ -1,4 +1,5 @@
-/* graph.c - the graph of a run: --data, or R-MAT made on first use beside the program; and blocks of any size. */
+/* graph.c - the graph of a run: --data, or R-MAT made on first use beside the program; and blocks of any
+   size. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

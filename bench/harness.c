@@ -108,8 +108,8 @@ static void show_where(bench* b, const char* what)
     progress_update(bar, b->state->entries_done);
 }
 
-/* Fills r->sample: first a run that does not count, then o.reps samples or min_time's worth, whichever is more. Short
-   runs are repeated within a sample, so that a look at the clock costs nothing beside them. */
+/* Fills r->sample: first a run that does not count, then o.reps samples or min_time's worth, whichever is
+   more. Short runs are repeated within a sample, so that a look at the clock costs nothing beside them. */
 static bool take_samples(bench* b, bench_result* r)
 {
     const bench_case* c = &r->kase;

@@ -9,7 +9,7 @@
 #define PARALLEL_ROWS
 #endif
 
-/* ==== sampling ================================================================================================ */
+/* ==== sampling ========================================================================================== */
 
 /* What slot s holds: s, unless it was overwritten; the last of its entries counts. */
 static int64_t slot_holds(const int64_t* slot, const int64_t* held, int64_t written, int64_t s)
@@ -66,7 +66,7 @@ void naive_gather(float* out, const ggnn_store* from, const ggnn_node* id, int64
     for (int64_t i = 0; i < n; i++) memcpy(out + i * from->width, ggnn_row(from, id[i]), bytes);
 }
 
-/* ==== sparse ================================================================================================== */
+/* ==== sparse ============================================================================================ */
 
 void naive_spmm(float* out, const ggnn_block* b, const float* weight, int32_t heads, const float* inp,
                 int32_t width, int mean)
@@ -132,7 +132,7 @@ void naive_softmax(float* out, const ggnn_block* b, const float* logit, int32_t 
     }
 }
 
-/* ==== attention =============================================================================================== */
+/* ==== attention ========================================================================================= */
 
 static float leaky(float x, float slope) { return x > 0 ? x : slope * x; }
 
@@ -189,7 +189,8 @@ void naive_gat(float* out, float* alpha, const ggnn_block* b, const float* z, co
     gat_sum(out, alpha, b, z, heads, width);
 }
 
-/* One target, one head: dalpha[i] = z[u] . dout[v], dl = alpha (dalpha - sum alpha dalpha), then to its sources. */
+/* One target, one head: dalpha[i] = z[u] . dout[v], dl = alpha (dalpha - sum alpha dalpha), then to its
+   sources. */
 static void gat_back_row(float* dz, float* del, float* der, const float* alpha, const ggnn_block* b,
                          int64_t v, const float* z, const float* el, const float* er, const float* dout,
                          int32_t heads, int32_t k, int32_t width, float slope)
@@ -222,7 +223,7 @@ void naive_gat_back(float* dz, float* del, float* der, const float* alpha, const
             gat_back_row(dz, del, der, alpha, b, v, z, el, er, dout, heads, k, width, slope);
 }
 
-/* ==== dense =================================================================================================== */
+/* ==== dense ============================================================================================= */
 
 void naive_gemm(float* c, const float* a, int at, const float* b, int64_t m, int64_t n, int64_t k)
 {

@@ -1,17 +1,18 @@
-/* read_json.h - finds its way in a JSON text by skipping: no tree, no allocation. A place is a pointer to the first
-   character of a value; NULL stands for "not there" or "malformed" and is passed on. */
+/* read_json.h - finds its way in a JSON text by skipping: no tree, no allocation. A place is a pointer to the
+   first character of a value; NULL stands for "not there" or "malformed" and is passed on. */
 #ifndef BENCH_READ_JSON_H
 #define BENCH_READ_JSON_H
 #include <stdbool.h>
 #include <stddef.h>
 
-const char* json_first(const char* text);                     /* the text's value */
-const char* json_after(const char* value);                    /* just past a value; NULL where it is malformed */
+const char* json_first(const char* text);  /* the text's value */
+const char* json_after(const char* value); /* just past a value; NULL where it is malformed */
 const char* json_member(const char* object, const char* key); /* NULL: none, or no object */
 const char* json_begin(const char* array);                    /* its first element; NULL: none, or no array */
 const char* json_next(const char* element);                   /* the one after; NULL at the end */
 bool json_is_text(const char* value, const char* text);
-bool json_copy_text(const char* value, char* text, size_t size); /* false: no text; \uXXXX is left as it stands */
-double json_number(const char* value);                        /* NaN: null or no number */
-bool json_whole(const char* text);                            /* one well-formed value and nothing more */
+bool json_copy_text(const char* value, char* text,
+                    size_t size);      /* false: no text; \uXXXX is left as it stands */
+double json_number(const char* value); /* NaN: null or no number */
+bool json_whole(const char* text);     /* one well-formed value and nothing more */
 #endif

@@ -1,5 +1,5 @@
-/* roof.c - what the machine gives: copy, read, random lines and rows, multiply-adds, latencies. GNU C: vectors and
-   atomic builtins, as in trainer/gemm.c. */
+/* roof.c - what the machine gives: copy, read, random lines and rows, multiply-adds, latencies. GNU C:
+   vectors and atomic builtins, as in trainer/gemm.c. */
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -63,14 +63,14 @@ static loops widest(void)
     return (loops){read_bytes_vector, multiply_add_vector, 4};
 }
 
-enum { PIECE = 1 << 20, PIECES = 64, CHASES = 1 << 16, BOUNCES = 2000, STEPS = 1 << 16 };
+enum { PIECE = 1 << 20, PIECES = 64, CHASES = 1 << 16, SLICES = 16, BOUNCES = 2000, STEPS = 1 << 16 };
 
 typedef struct {
     loops use;
     char *from, *to;
     int64_t bytes; /* of from, and of to */
-    int32_t* row;  /* (rows) */
-    int64_t rows, size;
+    int32_t* row;  /* (rows * SLICES), a slice a run: caches hold less than all of them */
+    int64_t rows, size, slice;
     uint32_t sink[PIECES];
 } roof;
 
@@ -126,7 +126,25 @@ static roof* new_roof(bench* b, bench_case* c, int64_t bytes, bool to)
     return r;
 }
 
-static int64_t stream_bytes(const bench* b) { return b->o.quick ? 64 << 20 : 256 << 20; }
+int64_t cpu_last_cache(void)
+{
+    bench_machine m;
+    bench_machine_of(&m);
+    return m.cache[3] ? m.cache[3] : m.cache[2];
+}
+static int64_t near_cache(void)
+{
+    bench_machine m;
+    bench_machine_of(&m);
+    return m.cache[2];
+}
+
+/* Several times what the last cache holds. */
+static int64_t stream_bytes(const bench* b)
+{
+    int64_t least = (b->o.quick ? 2 : 8) * cpu_last_cache();
+    return least < 32 << 20 ? 32 << 20 : (least + PIECE - 1) / PIECE * PIECE;
+}
 
 static bool open_copy(bench* b, bench_case* c, int64_t size)
 {
@@ -151,51 +169,47 @@ static bool open_read(bench* b, bench_case* c, int64_t size)
 
 /* ---- random lines and rows ---------------------------------------------------------------------------- */
 
-/* Rows of r->size bytes, each line of them asked for 8 KiB before it is used: what gained most in experiments. */
+/* Rows of r->size bytes, each line of them asked for 8 KiB before it is used: what gained most in
+   experiments. */
 static void rows_piece(void* context, int64_t piece)
 {
     roof* r = context;
+    const int32_t* at = r->row + r->slice * r->rows;
     int64_t begin = parallel_begin(r->rows, piece, PIECES), end = parallel_begin(r->rows, piece + 1, PIECES);
-    int64_t ahead = r->size == 64 ? 32 : 8192 / r->size + 1;
+    int64_t ahead = r->size <= 64 ? 32 : 8192 / r->size + 1;
     uint32_t sum = 0;
     for (int64_t i = begin; i < end; i++) {
-        const char* next = r->from + r->row[i + ahead < end ? i + ahead : end - 1] * r->size;
+        const char* next = r->from + at[i + ahead < end ? i + ahead : end - 1] * r->size;
         for (int64_t j = 0; j < r->size; j += 64) __builtin_prefetch(next + j);
-        const char* row = r->from + r->row[i] * r->size;
-        if (r->size > 64) sum ^= r->use.read_bytes(row, r->size);
-        else sum ^= *(const uint32_t*)(const void*)row; /* that the line comes is what counts */
+        const char* row = r->from + at[i] * r->size;
+        uint32_t word;
+        if (r->size > 64) word = r->use.read_bytes(row, r->size);
+        else memcpy(&word, row, sizeof word); /* that the line comes is what counts */
+        sum ^= word;
     }
     r->sink[piece] = sum;
 }
-static void run_rows(void* context) { parallel_each(PIECES, rows_piece, context); }
+static void run_rows(void* context)
+{
+    roof* r = context;
+    r->slice = (r->slice + 1) % SLICES;
+    parallel_each(PIECES, rows_piece, r);
+}
 
 static bool open_table(bench* b, bench_case* c, int64_t size, int64_t bytes)
 {
     roof* r = new_roof(b, c, bytes, false);
+    uint64_t state = 3;
     if (!r) return false;
     r->size = size;
-    r->rows = (b->o.quick ? 4 << 20 : 128 << 20) / size;
-    r->row = bench_new(b, (size_t)r->rows * sizeof *r->row, "random rows");
+    r->rows = stream_bytes(b) / (size < 64 ? 64 : size) / SLICES;
+    r->row = bench_new(b, (size_t)(r->rows * SLICES) * sizeof *r->row, "random rows");
     if (!r->row) return false;
-    uint64_t state = 3;
-    for (int64_t i = 0; i < r->rows; i++)
+    for (int64_t i = 0; i < r->rows * SLICES; i++)
         r->row[i] = (int32_t)(bench_random(&state) % (uint64_t)(bytes / size));
     c->run = run_rows;
     c->work = (double)(r->rows * size);
     return true;
-}
-
-int64_t cpu_last_cache(void)
-{
-    bench_machine m;
-    bench_machine_of(&m);
-    return m.cache[3] ? m.cache[3] : m.cache[2];
-}
-static int64_t near_cache(void)
-{
-    bench_machine m;
-    bench_machine_of(&m);
-    return m.cache[2];
 }
 
 static bool open_rows(bench* b, bench_case* c, int64_t size)

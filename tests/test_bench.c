@@ -1,4 +1,5 @@
-/* ggnn-bench as a user runs it, and its JSON reader: ggnn-bench itself compares each answer with a plain loop's. */
+/* ggnn-bench as a user runs it, and its JSON reader: ggnn-bench itself compares each answer with a plain
+   loop's. */
 #include "bench/harness.h"
 #include "bench/read_json.h"
 #include "tests/test.h"
@@ -55,8 +56,8 @@ TEST(reader_finds_members_and_elements)
 
 TEST(reader_refuses_what_is_no_json)
 {
-    const char* const bad[] = {"",       "{",       "[1,]",   "{\"a\" 1}", "{\"a\":}", "\"x",       "[1 2]",
-                               "{} {}",  "[1}",     "nul",    "{a:1}",     "\"\t\"",   "{\"a\":1,}", "-"};
+    const char* const bad[] = {"",      "{",   "[1,]", "{\"a\" 1}", "{\"a\":}", "\"x",        "[1 2]",
+                               "{} {}", "[1}", "nul",  "{a:1}",     "\"\t\"",   "{\"a\":1,}", "-"};
     char deep[300];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (!CHECK(!json_whole(bad[i]))) printf("  accepted: %s\n", bad[i]);
@@ -170,7 +171,8 @@ static int count_of(const char* array)
 static void check_share(const char* root, const char* r)
 {
     const char* name = json_member(r, "roof");
-    double seconds = json_number(json_member(r, "roof_seconds")), share = json_number(json_member(r, "share"));
+    double seconds = json_number(json_member(r, "roof_seconds")),
+           share = json_number(json_member(r, "share"));
     char roof[64];
     int found = 0;
     if (!json_copy_text(name, roof, sizeof roof)) return;
@@ -191,7 +193,8 @@ static void check_names(const char* results)
             if (!json_copy_text(json_member(a, "bench"), entry, sizeof entry) ||
                 !json_copy_text(json_member(a, "case"), what, sizeof what))
                 continue;
-            if (!json_is_text(json_member(c, "bench"), entry) || !json_is_text(json_member(c, "case"), what)) continue;
+            if (!json_is_text(json_member(c, "bench"), entry) || !json_is_text(json_member(c, "case"), what))
+                continue;
             if (!CHECK(json_number(json_member(a, "threads")) != json_number(json_member(c, "threads"))))
                 printf("  twice: %s: %s\n", entry, what);
         }
@@ -202,10 +205,10 @@ TEST(every_entry_is_measured_and_its_answers_compared)
     static const struct {
         const char* name;
         int results, ratios, checks; /* at least */
-    } entry[] = {{"random", 2, 1, 1}, {"sample", 10, 3, 6}, {"unique", 9, 6, 12}, {"block", 4, 2, 7},
-                 {"gather", 12, 8, 4}, {"spmm", 9, 3, 4}, {"sddmm", 5, 3, 2}, {"softmax", 4, 2, 2},
-                 {"gat", 7, 4, 5}, {"backward", 4, 2, 2}, {"gemm", 12, 6, 6}, {"step", 3, 0, 0},
-                 {"epoch", 3, 0, 0}, {"threads", 4, 0, 0}, {"growth", 8, 0, 0}};
+    } entry[] = {{"random", 2, 1, 1},  {"sample", 10, 3, 6},  {"unique", 9, 6, 12}, {"block", 4, 2, 7},
+                 {"gather", 12, 8, 4}, {"spmm", 9, 3, 4},     {"sddmm", 5, 3, 2},   {"softmax", 4, 2, 2},
+                 {"gat", 7, 4, 5},     {"backward", 4, 2, 2}, {"gemm", 12, 6, 6},   {"step", 3, 0, 0},
+                 {"epoch", 3, 0, 0},   {"threads", 4, 0, 0},  {"growth", 8, 0, 0}};
     for (size_t i = 0; i < sizeof entry / sizeof *entry; i++) {
         char line[800];
         snprintf(line, sizeof line, "%s --quick --data %s --threads 2 --min-time 0", entry[i].name, graph);
@@ -223,20 +226,26 @@ TEST(every_entry_is_measured_and_its_answers_compared)
             CHECK(json_is_text(json_member(r, "bench"), entry[i].name));
         }
         check_names(results);
-        if (!good) printf("  %s: %d results, %d ratios, %g checks\n", entry[i].name, count_of(results),
-                          count_of(json_member(root, "ratios")), json_number(json_member(root, "checks")));
+        if (!good)
+            printf("  %s: %d results, %d ratios, %g checks\n", entry[i].name, count_of(results),
+                   count_of(json_member(root, "ratios")), json_number(json_member(root, "checks")));
         free(text);
     }
 }
 
 TEST(own_sizes_run_once_and_alone)
 {
-    static const char* const line[] = {
-        "spmm --rows 500 --degree 4 --features 24 --heads 3", "spmm --rows 500 --degree 4 --sources 2000 --cold",
-        "gather --rows 500 --features 30 --type f16", "sddmm --rows 300 --degree 3 --features 12 --heads 4",
-        "softmax --rows 300 --heads 2", "gat --rows 300 --sources 400 --heads 2 --features 8",
-        "backward --rows 300 --features 16", "gemm --rows 300 --features 40", "unique --rows 900 --sources 100",
-        "sample --rows 64 --degree 9", "block --rows 64 --degree 3"};
+    static const char* const line[] = {"spmm --rows 500 --degree 4 --features 24 --heads 3",
+                                       "spmm --rows 500 --degree 4 --sources 2000 --cold",
+                                       "gather --rows 500 --features 30 --type f16",
+                                       "sddmm --rows 300 --degree 3 --features 12 --heads 4",
+                                       "softmax --rows 300 --heads 2",
+                                       "gat --rows 300 --sources 400 --heads 2 --features 8",
+                                       "backward --rows 300 --features 16",
+                                       "gemm --rows 300 --features 40",
+                                       "unique --rows 900 --sources 100",
+                                       "sample --rows 64 --degree 9",
+                                       "block --rows 64 --degree 3"};
     for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
         char all[900];
         snprintf(all, sizeof all, "%s --once --data %s", line[i], graph);
@@ -263,7 +272,8 @@ TEST(without_memory_it_says_so)
     for (int n = 1; n <= 61; n += 4) {
         char before[64], line[800];
         snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
-        snprintf(line, sizeof line, "unique gather --quick --data %s --threads 1 --reps 1 --min-time 0", graph);
+        snprintf(line, sizeof line, "unique gather --quick --data %s --threads 1 --reps 1 --min-time 0",
+                 graph);
         CHECK_EQ(run(before, line), 1);
         CHECK(says("err", "out of memory"));
     }
@@ -280,7 +290,7 @@ TEST(data_that_cannot_be_used_is_named)
     CHECK(says("err", "bad.ggnn"));
 }
 
-/* ---- the harness, with a clock that says what the test wants ---------------------------------------------------- */
+/* ---- the harness, with a clock that says what the test wants ------------------------------------------- */
 
 static const double* script; /* seconds of the next samples */
 static int asked;
@@ -312,16 +322,16 @@ static bool open_roof(bench* b, bench_case* c, int64_t size)
 }
 static bool scripted_entry(bench* b)
 {
-    bench_case c = {.what = "a case", .run = run_nothing, .work = 10, .unit = "edges", .demand = {{"units", 0, 1000}}};
+    bench_case c = {
+        .what = "a case", .run = run_nothing, .work = 10, .unit = "edges", .demand = {{"units", 0, 1000}}};
     return bench_measure(b, &c) != NULL;
 }
-static const bench_roof_kind scripted_roofs[] = {{"units", "units", "", open_roof},
-                                                 {"delay", "s", "", open_roof},
-                                                 {NULL, NULL, NULL, NULL}};
+static const bench_roof_kind scripted_roofs[] = {
+    {"units", "units", "", open_roof}, {"delay", "s", "", open_roof}, {NULL, NULL, NULL, NULL}};
 static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false},
                                                {NULL, NULL, NULL, false}};
-static const bench_backend scripted_backend = {"scripted", scripted_entries, scripted_roofs, scripted,
-                                               count_evictions, no_device, NULL};
+static const bench_backend scripted_backend = {
+    "scripted", scripted_entries, scripted_roofs, scripted, count_evictions, no_device, NULL};
 
 static void begin(bench* b, const double* seconds)
 {
@@ -367,7 +377,10 @@ TEST(the_longest_demand_rules_or_all_add_up)
     bench b;
     begin(&b, seconds);
     /* 500 units a second; a delay of 1 / 1000 s */
-    bench_case c = {.what = "longest", .run = run_nothing, .work = 1, .unit = "edges",
+    bench_case c = {.what = "longest",
+                    .run = run_nothing,
+                    .work = 1,
+                    .unit = "edges",
                     .demand = {{"units", 0, 500}, {"delay", 0, 3000}, {"unknown", 0, 1e9}}};
     const bench_result* r = bench_measure(&b, &c);
     CHECK_STR(r->roof, "delay");
@@ -419,7 +432,8 @@ TEST(rivals_are_left_out_of_single_runs)
     static const double seconds[] = {1, 1, 1};
     bench b;
     begin(&b, seconds);
-    bench_case c = {.what = "ours", .run = run_nothing, .work = 8, .unit = "edges", .demand = {{"units", 0, 1}}};
+    bench_case c = {
+        .what = "ours", .run = run_nothing, .work = 8, .unit = "edges", .demand = {{"units", 0, 1}}};
     b.o.once = true;
     CHECK_EQ(bench_measure(&b, &c)->count, 1);
     c.rival = true;
@@ -431,7 +445,8 @@ TEST(rivals_are_left_out_of_single_runs)
 
 TEST(wrong_answers_are_errors)
 {
-    static const float ours[] = {1, 2, 3}, close[] = {1, 2, 3.00002f}, far[] = {1, 2, 3.1f}, none[] = {1, NAN, 3};
+    static const float ours[] = {1, 2, 3}, close[] = {1, 2, 3.00002f}, far[] = {1, 2, 3.1f},
+                       none[] = {1, NAN, 3};
     bench b;
     begin(&b, usual);
     CHECK(bench_equal(&b, "x", ours, ours, sizeof ours));
@@ -474,7 +489,7 @@ TEST(an_entrys_things_are_undone_last_first)
     finish(&b);
 }
 
-/* ---- the check --------------------------------------------------------------------------------------------------- */
+/* ---- the check ----------------------------------------------------------------------------------------- */
 
 /* Writes the usual run's JSON, then checks a run with these seconds against it. Returns bench_check's. */
 static int checked(const double* seconds, char why[640])
@@ -501,8 +516,10 @@ TEST(check_names_what_lost_a_tenth_twice)
 {
     /* the same; a slow case on a slow machine is the same share; slow once; slow twice */
     static const double twice_slow_machine[] = {9, 1, .8, 1.2, 1, 1, 9, 1.8, 1.6, 2.0, 1.7, 1.6};
-    static const double once[] = {9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1, 9, .5, .4, .6, .5, .5, 9, .9, .8, 1, .85, .8};
-    static const double twice[] = {9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1, 9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1};
+    static const double once[] = {9, .5, .4, .6, .5, .5, 9, 1,  1,  1, 1,   1,
+                                  9, .5, .4, .6, .5, .5, 9, .9, .8, 1, .85, .8};
+    static const double twice[] = {9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1,
+                                   9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1};
     static const double little[] = {9, .5, .4, .6, .5, .5, 9, .93, .93, .93, .93, .93};
     char why[640];
     CHECK_EQ(checked(usual, why), 0);
@@ -520,7 +537,9 @@ TEST(check_says_what_it_cannot_compare)
 {
     static const struct {
         const char *text, *why;
-    } bad[] = {{"{", "not what ggnn-bench"}, {"{\"a\":1}", "not what ggnn-bench"}, {NULL, "No such file"},
+    } bad[] = {{"{", "not what ggnn-bench"},
+               {"{\"a\":1}", "not what ggnn-bench"},
+               {NULL, "No such file"},
                {"{\"ggnn_bench\":1,\"backend\":\"other\"}", "another backend's"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char path[600];
