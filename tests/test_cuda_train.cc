@@ -85,14 +85,14 @@ TEST(every_model_takes_the_cpus_steps_in_mini_batches)
 TEST(a_larger_graph_takes_the_cpus_steps)
 {
     fixture f;
-    make_fixture(&f, 2000, 8, 16, 5);
+    make_fixture(&f, 700, 8, 16, 5);
     for (const kind& k : kinds) {
         if (k.extras && k.model != NET_GCN) continue;
         net_config c = config_of(k, 2, 5, true);
         c.hidden = k.model == NET_GAT ? 24 : 16;
         compare(opened, &f, c, 0, 3, k.name);
         c.full_batch = false;
-        compare(opened, &f, c, 512, 5, k.name);
+        compare(opened, &f, c, 300, 5, k.name);
     }
 }
 
@@ -172,8 +172,8 @@ TEST(the_program_writes_the_cpus_log)
         "--model sage --sampler weighted --fanout 3,3 --lr-schedule cosine", "--layers 1 --fanout 5"};
     CHECK_EQ(shell(build + "/ggnn-data generate karate g >out 2>&1"), 0);
     for (const char* o : options) {
-        std::string all = std::string("--layers 2 --hidden 16 --epochs 20 --eval-every 5 ") + o;
-        if (strstr(o, "--layers")) all = std::string("--hidden 16 --epochs 20 ") + o;
+        std::string all = std::string("--layers 2 --hidden 16 --epochs 10 --eval-every 5 ") + o;
+        if (strstr(o, "--layers")) all = std::string("--hidden 16 --epochs 10 ") + o;
         CHECK_EQ(train(all + " --log cpu"), 0);
         CHECK_EQ(train(all + " --log gpu --backend cuda-emulated"), 0);
         same_logs("cpu", "gpu", o);
@@ -181,17 +181,34 @@ TEST(the_program_writes_the_cpus_log)
     CHECK_EQ(shell("grep -q '\"backend\":\"cuda-emulated\",\"device\":\"' gpu"), 0);
 }
 
-// More targets than a chunk of evaluation has.
-TEST(evaluation_by_layers_sees_what_the_cpu_sees)
+// In one chunk, and in the smaller ones that little memory allows.
+TEST(evaluation_by_layers_sees_what_the_cpu_sees_in_any_memory)
 {
     static const char* const options[] = {"--model gcn", "--model gat --heads 2 --hidden 8", "--aggregator pool"};
-    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 5000 --edges 30000 --features 6 >out 2>&1"), 0);
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 1500 --edges 30000 --features 6 >out 2>&1"), 0);
     for (const char* o : options) {
         std::string all = std::string("--hidden 8 --layers 2 --fanout 2,2 --epochs 1 --lr .01 ") + o;
         CHECK_EQ(train(all + " --log cpu"), 0);
         CHECK_EQ(train(all + " --log gpu --backend cuda-emulated"), 0);
         same_logs("cpu", "gpu", o);
+        CHECK_EQ(train(all + " --log small --backend cuda-emulated --eval-memory 150000"), 0);
+        same_logs("cpu", "small", o);
+        CHECK(logged("small", "final", "device_memory_bytes")[0] <
+              logged("gpu", "final", "device_memory_bytes")[0] - 200000);
     }
+    CHECK_EQ(train("--hidden 64 --fanout 2,2 --epochs 1 --backend cuda-emulated --eval-memory 100"), 1);
+    CHECK_EQ(shell("grep -q 'more than --eval-memory 100; use --eval sampled' out"), 0);
+}
+
+TEST(a_loss_that_is_not_finite_is_found_at_its_step)
+{
+    static const char* const backend[] = {"--backend cpu", "--backend cuda-emulated"};
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 400 --edges 1500 --features 6 >out 2>&1"), 0);
+    for (const char* b : backend) {
+        CHECK_EQ(train(std::string("--model gcn --fanout 2,2,2,2,2,2,2,2 --hidden 8 --batch 10 --lr 1e6 ") + b), 1);
+        CHECK_EQ(shell("sed -n 's/the loss is .*//p' out >" + std::string(b + 10)), 0); // "epoch 1, step 2: "
+    }
+    CHECK_EQ(shell("test -s cpu && cmp cpu cuda-emulated"), 0);
 }
 
 TEST(a_checkpoint_goes_on_with_either_backend)
@@ -200,6 +217,11 @@ TEST(a_checkpoint_goes_on_with_either_backend)
     const std::string        options = "--model gat --layers 2 --hidden 8 --fanout 4,3 --batch 9 --patience 50";
     CHECK_EQ(shell(build + "/ggnn-data generate karate g >out 2>&1"), 0);
     CHECK_EQ(train(options + " --epochs 8 --log whole"), 0);
+    CHECK_EQ(train(options + " --epochs 8 --log device " + backend[1]), 0);
+    CHECK_EQ(train(options + " --epochs 3 --save c --log same " + backend[1]), 0);
+    CHECK_EQ(train(std::string("--resume c --epochs 8 --log same ") + backend[1]), 0);
+    same_numbers("device", "same", "epoch", "loss", 0);
+    same_numbers("device", "same", "epoch", "val_loss", 0);
     for (int first = 0; first < 2; first++) {
         CHECK_EQ(train(options + " --epochs 4 --save c --log part " + backend[first]), 0);
         CHECK_EQ(train(std::string("--resume c --epochs 8 --log part ") + backend[1 - first]), 0);
@@ -231,7 +253,8 @@ int main(int argc, char** argv)
     RUN(steps_without_labels_teach_nothing);
     if (programs_built()) {
         RUN(the_program_writes_the_cpus_log);
-        RUN(evaluation_by_layers_sees_what_the_cpu_sees);
+        RUN(evaluation_by_layers_sees_what_the_cpu_sees_in_any_memory);
+        RUN(a_loss_that_is_not_finite_is_found_at_its_step);
         RUN(a_checkpoint_goes_on_with_either_backend);
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());
     folder_remove();

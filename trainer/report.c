@@ -131,6 +131,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     json j;
     char nodes[16], edges[16], parameters[16];
     r->batches = batches;
+    r->device = net_device(n);
     printf("%s: %s nodes, %s edges, %d features, %d classes; %lld to train, %lld to validate, %lld to test\n",
            t->set.file.path, progress_amount(nodes, (double)t->set.num_nodes),
            progress_amount(edges, (double)t->set.num_edges), (int)t->set.feat.width, (int)t->classes,
@@ -218,7 +219,9 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     printf("test: %s", text);
     if (at->has_best && t->count[SPLIT_VAL])
         printf("  (epoch %lld, val loss %.4f)", (long long)at->best_epoch, at->best_loss);
-    printf("\n%.1f s, peak memory %sB\n", seconds, progress_amount(amount, (double)peak));
+    printf("\n%.1f s, peak memory %sB", seconds, progress_amount(amount, (double)peak));
+    if (!r->device->host) printf(", of the device %sB", progress_amount(amount, (double)r->device->most_bytes));
+    printf("\n");
     if (!r->log) return;
     begin_record(r, &j, "final");
     json_int(&j, "epochs", at->epoch);
@@ -228,6 +231,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     put_score(&j, "test", test);
     json_real(&j, "seconds", seconds);
     json_int(&j, "peak_memory_bytes", peak);
+    json_int(&j, "device_memory_bytes", r->device->most_bytes);
     end_record(r, &j);
 }
 
