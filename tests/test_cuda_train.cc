@@ -200,6 +200,19 @@ TEST(evaluation_by_layers_sees_what_the_cpu_sees_in_any_memory)
     CHECK_EQ(shell("grep -q 'more than --eval-memory 100; use --eval sampled' out"), 0);
 }
 
+// Stages are those of a step on the CPU; nothing is captured, so that each can be timed.
+TEST(the_profile_times_every_stage)
+{
+    CHECK_EQ(shell(build + "/ggnn-data generate karate g >out 2>&1"), 0);
+    CHECK_EQ(train("--model gat --fanout 4,3 --hidden 16 --epochs 3 --profile --log timed --backend cuda-emulated"), 0);
+    for (const char* stage : {"sample", "gather", "forward: aggregate", "forward: gemm", "forward: elementwise",
+                              "forward: loss", "backward: aggregate", "backward: gemm", "backward: elementwise",
+                              "optimizer", "evaluation", "total"})
+        CHECK_EQ(shell(std::string("grep -q '^  ") + stage + " .* [0-9]' out"), 0);
+    CHECK_EQ(train("--model gat --fanout 4,3 --hidden 16 --epochs 3 --log untimed --backend cuda-emulated"), 0);
+    same_numbers("timed", "untimed", "epoch", "loss", 0);
+}
+
 TEST(a_loss_that_is_not_finite_is_found_at_its_step)
 {
     static const char* const backend[] = {"--backend cpu", "--backend cuda-emulated"};
@@ -254,6 +267,7 @@ int main(int argc, char** argv)
     if (programs_built()) {
         RUN(the_program_writes_the_cpus_log);
         RUN(evaluation_by_layers_sees_what_the_cpu_sees_in_any_memory);
+        RUN(the_profile_times_every_stage);
         RUN(a_loss_that_is_not_finite_is_found_at_its_step);
         RUN(a_checkpoint_goes_on_with_either_backend);
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());

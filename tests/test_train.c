@@ -400,7 +400,6 @@ TEST(wrong_usage_exits_with_2_and_names_the_option)
         {"--data planted.ggnn --fanout -2", "--fanout"},
         {"--data planted.ggnn --model gat --hidden 30 --heads 4", "--heads 4 does not divide --hidden 30"},
         {"--data planted.ggnn --precision tf32", "--precision tf32: needs --backend cuda"},
-        {"--data planted.ggnn --backend cuda --profile", "--profile: needs --backend cpu"},
         {"--data planted.ggnn --fanout full --eval sampled", "--eval sampled"},
         {"--data planted.ggnn --patience 3 --eval-every 0", "--patience"},
         {"--data planted.ggnn more", "more"},

@@ -23,6 +23,7 @@ struct device {
     error failed;        /* the first thing that went wrong on it, as operations return nothing; empty: none */
     bool  plain;         /* to compare with: nothing is captured as a graph (environment GGNN_TRAIN_PLAIN=1), */
     bool  serial;        /* and no batch is sampled while another one trains (GGNN_TRAIN_SERIAL=1) */
+    bool  profile;       /* every operation is waited for and timed: plain and serial then too */
     int64_t bytes, most_bytes;  /* that were taken from it, now and at most */
     int64_t launched, replayed; /* steps and samples so far, by their operations or as a graph */
     void* own;           /* the backend's */

@@ -16,6 +16,7 @@ namespace train {
 struct context { // a device's own
     cudaStream_t   stream, sampling;
     cudaEvent_t    trained; // all that `stream` had been given when a sample was asked for
+    cudaEvent_t    begun, ended; // of an operation, for the profile
     cublasHandle_t blas;
     void*          blas_workspace;
     step_state*    step;
@@ -43,6 +44,30 @@ inline cudaError_t wait_for_both(const context& c)
 {
     return first_error(cudaStreamSynchronize(c.sampling), cudaStreamSynchronize(c.stream));
 }
+
+// While one of these lives its stage's time runs, on the device's clock. Without --profile it does nothing.
+class stage_timer {
+public:
+    stage_timer(net* of, net_stage which) : n(of), stage(which)
+    {
+        if (n->device->profile) check(n, cudaEventRecord(own(n->device).begun, stream_of(n)), "the profile");
+    }
+    ~stage_timer()
+    {
+        const context& c = own(n->device);
+        float          ms = 0;
+        if (!n->device->profile) return;
+        cudaError_t e = first_error(cudaEventRecord(c.ended, c.stream), cudaEventSynchronize(c.ended));
+        check(n, first_error(e, cudaEventElapsedTime(&ms, c.begun, c.ended)), "the profile");
+        n->profile.seconds[n->backward][stage] += 1e-3 * static_cast<double>(ms);
+    }
+    stage_timer(const stage_timer&) = delete;
+    stage_timer& operator=(const stage_timer&) = delete;
+
+private:
+    net*      n;
+    net_stage stage;
+};
 
 // ==== memory ===============================================================================================
 
@@ -95,6 +120,8 @@ inline cudaError_t open_streams(context& c)
     if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.sampling, cudaStreamNonBlocking);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.trained, cudaEventDisableTiming);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
+    if (e == cudaSuccess) e = cudaEventCreate(&c.begun);
+    if (e == cudaSuccess) e = cudaEventCreate(&c.ended);
     return e;
 }
 
@@ -136,6 +163,8 @@ inline void close_device(device* d)
     if (c.losses) cudaFreeHost(c.losses);
     if (c.arrived) cudaEventDestroy(c.arrived);
     if (c.trained) cudaEventDestroy(c.trained);
+    if (c.begun) cudaEventDestroy(c.begun);
+    if (c.ended) cudaEventDestroy(c.ended);
     if (c.sampling) cudaStreamDestroy(c.sampling);
     if (c.stream) cudaStreamDestroy(c.stream);
     delete &c;

@@ -39,8 +39,8 @@ struct dense { // a mat whose elements are on the device
     ggnn_count rows;
 };
 
-// What changes from step to step. A kernel's arguments are frozen in a graph, so all others read it here, and one, which
-// is in no graph, writes it: its arguments are the numbers themselves, and no copy has to be waited for.
+// What changes from step to step. A kernel's arguments are frozen in a graph, so all others read it here, and one,
+// which is in no graph, writes it: its arguments are the numbers themselves, and no copy has to be waited for.
 struct step_state {
     ggnn_rng           dropout, attention;
     adam               optimiser;

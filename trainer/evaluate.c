@@ -118,7 +118,8 @@ static bool open_layerwise(evaluation* e, const net_config* network, int32_t thr
     batch_sizes room = {{0}, {0}};
     bool host = e->data.device->host;
     if (!host) room = room_of_chunks(e, looks);
-    if ((looks && (host ? t->graph.num_edges : room.edges[0]) > INT32_MAX) || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
+    int64_t edges = !looks ? 0 : host ? t->graph.num_edges : room.edges[0];
+    if (edges > INT32_MAX || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
         return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
                          "use --eval sampled", (long long)t->graph.num_nodes, (long long)t->graph.num_edges);
     size_t logits = memory_product((size_t)e->chunk, (size_t)t->outputs, sizeof(float));

@@ -3,10 +3,11 @@
    Full: layer by layer over all nodes with all their neighbours, each layer a chunk of targets at a time, with the
    rows of the layer before as input. Two matrices of N rows at most, 8 N hidden bytes: the outputs of two layers, or
    with GAT and SAGE pool one layer's and what the next transforms it to (wider than hidden where GAT's last layer or
-   SAGE pool's features are). Past --eval-memory they live in an unlinked file; on a device, where
-   there is none, that is an error. Beside them there is room for a chunk of the largest lists, and GAT's scores (N,
-   heads); on a device the chunk has fewer targets where its lists would take more than a quarter of --eval-memory. Sampled: mini-batches as in training, by draws of their own that
-   are the same at every evaluation. Full batch: one forward pass over the graph. */
+   SAGE pool's features are). Past --eval-memory they live in an unlinked file; on a device, which has none, that is an
+   error. Beside them there is room for a chunk of the largest lists, and GAT's scores (N, heads); on a device the
+   chunk has fewer targets where its lists would take more than a quarter of --eval-memory. Sampled: mini-batches as
+   in training, by draws of their own that are the same at every evaluation. Full batch: one forward pass over the
+   graph. */
 #ifndef TRAINER_EVALUATE_H
 #define TRAINER_EVALUATE_H
 #include <signal.h>

@@ -121,6 +121,7 @@ static bool create(trainer* t, int32_t threads, error* why)
     if (c->save && !checkpoint_possible(c->save, why)) return false;
     if (!task_open(&t->task, c, why)) return false;
     if (!open_device(t, why)) return false;
+    if (c->profile) t->device->profile = t->device->plain = t->device->serial = true;
     net_config network = network_of(c, &t->task, t->device);
     const task* set = &t->task;
     if (!placement_open(&t->data, t->device, &set->graph, &set->features, &set->trained, why)) return false;

@@ -111,8 +111,8 @@ typedef struct ops {
     void (*gcn_norm)(net*, float* inv_sqrt);
     void (*range)(device*, ggnn_node* out, int64_t first, int64_t n);               /* out[i] = first + i */
 
-    /* a step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else may
-       be done again as it was captured */
+    /* a step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else
+       may be done again as it was captured */
     void (*begin)(net*);
     void (*step)(net*, const ggnn_batch* batch, const net_labels* labels);          /* net_run */
     void (*set_losses)(net*, const net_losses* losses);

@@ -72,6 +72,7 @@ void step(net* n, const ggnn_batch* batch, const net_labels* labels)
 // Row-major c = op(a) op(b) is cuBLAS's column-major c' = op(b)' op(a)'.
 void gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
 {
+    stage_timer timed(n, NET_GEMM);
     const float   one = 1;
     const int64_t rows = c.rows.max, inner = at ? a.rows.max : a.cols;
     if (rows == 0) return;
@@ -79,11 +80,13 @@ void gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
                                    c.cols, static_cast<int>(rows), static_cast<int>(inner), &one, b.v,
                                    static_cast<int>(b.ld), a.v, static_cast<int>(a.ld), &beta, c.v,
                                    static_cast<int>(c.ld));
+    n->profile.flops[n->backward] += 2 * rows * c.cols * inner; // as many as were done, by bounds
     if (s != CUBLAS_STATUS_SUCCESS) error_set(&n->device->failed, "a product by cuBLAS: %s", cublasGetStatusString(s));
 }
 
 void rows(net* n, mat out, mat x)
 {
+    stage_timer timed(n, x.v ? NET_ELEMENTWISE : NET_GATHER);
     cudaStream_t stream = stream_of(n);
     if (!x.v) check(n, ggnn_cuda_gather(out.v, out.ld, GGNN_F32, x.store, x.id, out.rows, stream), "gathering rows");
     else
@@ -93,18 +96,21 @@ void rows(net* n, mat out, mat x)
 
 void add(net* n, mat out, mat a)
 {
+    stage_timer timed(n, NET_ELEMENTWISE);
     check(n, launch(add_matrix, blocks_of(a.rows.max * a.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
                     columns(a)), "adding rows");
 }
 
 void mean_of_heads(net* n, mat out, mat a, int32_t heads)
 {
+    stage_timer timed(n, NET_ELEMENTWISE);
     check(n, launch(mean_heads, blocks_of(out.rows.max * out.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
                     heads, columns(out)), "a mean of heads");
 }
 
 void mean_of_heads_back(net* n, mat da, mat dout, int32_t heads)
 {
+    stage_timer timed(n, NET_ELEMENTWISE);
     check(n, launch(mean_heads_back, blocks_of(dout.rows.max * dout.cols), THREADS, stream_of(n), dense_of(da),
                     dense_of(dout), heads, columns(dout)), "a mean of heads, backward");
 }
@@ -131,6 +137,7 @@ cudaError_t run(const net* n, void (*kernel)(finish_job), const finish_job& s)
 
 void drop_matrix(net* n, mat x, uint32_t threshold, int32_t l)
 {
+    stage_timer timed(n, NET_ELEMENTWISE);
     check(n, run(n, by_four(x) ? drop_rows<4> : drop_rows<1>, job_of(n, x, threshold, l)), "dropout");
 }
 
@@ -147,6 +154,7 @@ cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
 
 void finish_matrix(net* n, mat h, const epilogue* e)
 {
+    stage_timer timed(n, NET_ELEMENTWISE);
     finish_job  s = job_of(n, h, e->threshold, e->layer);
     cudaError_t done = cudaSuccess;
     s.drop.act = e->act;
@@ -174,6 +182,7 @@ cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* e)
 
 void finish_matrix_back(net* n, mat dh, mat h, const epilogue* e)
 {
+    stage_timer timed(n, NET_ELEMENTWISE);
     finish_job s = job_of(n, h, e->threshold, e->layer);
     s.h.rows = dh.rows;
     s.dh = dense_of(dh);
@@ -188,28 +197,33 @@ void finish_matrix_back(net* n, mat dh, mat h, const epilogue* e)
 
 void transpose(net* n, ggnn_block* t, const ggnn_block* b)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_block_transpose(t, b, n->transpose_workspace, stream_of(n)), "transposing a block");
 }
 
 void index_rows_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, launch(index_by_id, blocks_of(b->num_edges.max), THREADS, stream_of(n), indices, b->neighbor,
                     b->num_edges, first), "indices");
 }
 
 void scale_mean_of(net* n, float* inv, const ggnn_block* b, bool with_self)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scale_mean(inv, b, with_self, stream_of(n)), "factors of a mean");
 }
 
 void scale_gcn_of(net* n, float* src, float* dst, float* self, const ggnn_block* b)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scale_gcn(src, dst, self, b, n->id, n->inv_sqrt, n->data.graph, stream_of(n)),
           "factors of GCN");
 }
 
 void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
 {
+    stage_timer timed(n, x.v ? NET_AGGREGATE : NET_GATHER);
     cudaStream_t stream = stream_of(n);
     if (x.v)
         check(n, ggnn_cuda_spmm(out.v, out.ld, arg, how, b, s, nullptr, 1, x.v, x.ld, x.cols, stream), "aggregation");
@@ -218,6 +232,7 @@ void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block*
 
 void aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_spmm_back_arg(dx.v, dx.ld, t, b, nullptr, 1, dout.v, dout.ld, arg, dout.cols, stream_of(n)),
           "aggregation, backward");
 }
@@ -226,17 +241,20 @@ int32_t heads_of(mat a) { return static_cast<int32_t>(a.rows.max); }
 
 void scores(net* n, float* e, mat z, mat a)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scores(e, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, stream_of(n)), "scores");
 }
 
 void add_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scores_back(dz.v, dz.ld, da.v, de, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, n->workspace,
                                    stream_of(n)), "scores, backward");
 }
 
 void attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how,
                            &step_of(n)->attention, stream_of(n)), "attention");
 }
@@ -244,6 +262,7 @@ void attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
 void attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
                  const attention* a)
 {
+    stage_timer timed(n, NET_AGGREGATE);
     cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld,
                                           a->lse, dout.v, dout.ld, a->heads, z.cols, &a->how, &step_of(n)->attention,
                                           a->workspace, stream_of(n));
@@ -255,6 +274,7 @@ void attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z
 
 void loss(net* n, mat dlogits, mat logits, const net_labels* labels)
 {
+    stage_timer timed(n, NET_LOSS);
     const loss_job s = {dense_of(dlogits), dense_of(logits), *labels, n->id, n->row_loss, step_of(n)};
     const int64_t  blocks = blocks_of(logits.rows.max);
     cudaStream_t   stream = stream_of(n);
@@ -289,6 +309,7 @@ net_losses losses(net* n, bool wait)
 
 void update_all(net* n)
 {
+    stage_timer timed(n, NET_OPTIMIZER);
     const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
     check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n)), "the optimiser");
 }

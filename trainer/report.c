@@ -244,6 +244,7 @@ static void profile_row(const char* name, double seconds, int64_t bytes, int64_t
     if (steps) printf(" %9.2f", 1e3 * seconds / (double)steps);
     else printf("          ");
     if (bytes) printf(" %9.2f %8.1f", 1e-9 * (double)bytes, 1e-9 * (double)bytes / seconds);
+    else if (flops) printf(" %18s", "");
     if (flops) printf(" %9.1f", 1e-9 * (double)flops / seconds);
     printf("\n");
 }

@@ -2,7 +2,8 @@
    and the log of --log.
 
    THE LOG has one JSON object a line. Two runs of the same options and data write the same log but for "seconds",
-   "peak_memory_bytes" and "run"; on another backend also but for "device_memory_bytes" and rounding. A number that is not defined (no validation nodes, no second class) is null.
+   "peak_memory_bytes" and "run"; on another backend also but for "device_memory_bytes" and rounding. A number that is
+   not defined (no validation nodes, no second class) is null.
 
      {"event":"start", "version":"0.1.0",
       "options":{...},            every option that has a part in the result, by its name
@@ -19,8 +20,8 @@
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}
                                   test_...: with the weights of best_epoch; seconds: since the start of this run;
-                                  peak_memory_bytes: VmHWM, mapped file included; device_memory_bytes: most that was
-                                  taken from a device at once, 0 on the CPU */
+                                  peak_memory_bytes: VmHWM, mapped file included; device_memory_bytes: most that
+                                  data, batches and network took of a device at once, 0 on the CPU */
 #ifndef TRAINER_REPORT_H
 #define TRAINER_REPORT_H
 #include <stdio.h>
