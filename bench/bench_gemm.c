@@ -51,11 +51,11 @@ static bool multiply(bench* b, int64_t m, int64_t k, int64_t n, bool at)
     const bench_result *ours = bench_measure(b, &c), *other = NULL;
     c.rival = true;
     c.run = run_plain;
-    snprintf(c.what, sizeof c.what, "loop over rows of B, %lld x %lld x %lld%s", (long long)m, (long long)k,
+    snprintf(c.what, sizeof c.what, "plain loop, %lld x %lld x %lld%s", (long long)m, (long long)k,
              (long long)n, at ? " '" : "");
     const bench_result* slow = bench_measure(b, &c);
     if (slow && !bench_near(b, "an element", p.c, p.plain, m * n, 1e-4)) return false;
-    if (!bench_ratio(b, ours, slow, "the loop over rows of B", 0)) return false;
+    if (!bench_ratio(b, ours, slow, "the plain loop", 0)) return false;
     if (gemm_blas_available()) {
         c.run = run_blas;
         snprintf(c.what, sizeof c.what, "CBLAS, %lld x %lld x %lld%s", (long long)m, (long long)k,

@@ -84,7 +84,7 @@ static const bench_result* spmm_width(bench* b, const ggnn_block* block, const c
     const bench_result* ours = bench_measure(b, &c);
     if (ours && rival) {
         c.run = run_fresh;
-        snprintf(c.what, sizeof c.what, "%s, F %d, fresh output", what, (int)width);
+        snprintf(c.what, sizeof c.what, "%s, F %d, fresh", what, (int)width);
         if (!bench_measure(b, &c)) return NULL;
         snprintf(c.what, sizeof c.what, "%s, F %d", what, (int)width);
         if (!compare_spmm(b, &c, ours, &s, 0)) return NULL;
@@ -179,7 +179,7 @@ bool bench_spmm(bench* b)
             return false;
     if (b->threads > 1 && !spmm_width(b, &whole, "mean, graph", GGNN_MEAN, 32, NULL, 1, inp, 1, false))
         return false;
-    if (!spmm_width(b, &whole, "weighted sum, graph, 4 heads", GGNN_SUM, 128, weight, 4, inp, b->threads,
+    if (!spmm_width(b, &whole, "weighted, graph, 4 heads", GGNN_SUM, 128, weight, 4, inp, b->threads,
                     !b->o.quick) ||
         !spmm_width(b, &whole, "max, graph", GGNN_MAX, 32, NULL, 1, inp, b->threads, false))
         return false;

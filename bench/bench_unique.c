@@ -94,8 +94,8 @@ static bool compare_unique(bench* b, const unique_run* like, int64_t nodes)
     c.context = &plain;
     c.rival = true;
     const bench_result* slow = bench_measure(b, &c);
-    return bench_ratio(b, ours[0], slow, "the plain hash table, direct map", small ? 4 : 0) &&
-           bench_ratio(b, ours[1], slow, "the plain hash table, hash table", 0);
+    return bench_ratio(b, ours[0], slow, "the plain hash table, by the direct map", small ? 4 : 0) &&
+           bench_ratio(b, ours[1], slow, "the plain hash table, by ours", 0);
 }
 
 static bool own_ids(bench* b)

@@ -10,6 +10,7 @@
 #include "bench/harness.h"
 #include "bench/read_json.h"
 #include "common/memory.h"
+#include "common/same_file.h"
 
 static const double LOST = .9;
 
@@ -75,6 +76,7 @@ static bool find_earlier(bench* b, earlier* best, char* name, size_t size)
         size_t length = strlen(entry->d_name);
         if (length < 5 || strcmp(entry->d_name + length - 5, ".json") != 0) continue;
         snprintf(path, sizeof path, "%s/%s", b->o.check, entry->d_name);
+        if (b->o.json && same_file(b->o.json, path)) continue; /* this run's own */
         int alike = read_file(b, path, &e) ? likeness(b, &e) : 0;
         if (alike > most || (alike && alike == most && strcmp(path, name) > 0)) {
             most = alike;

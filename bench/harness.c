@@ -103,9 +103,10 @@ static double one_sample(bench* b, const bench_case* c, int64_t repeats)
 
 static void show_where(bench* b, const char* what)
 {
-    progress* bar = &b->state->bar;
-    progress_note(bar, "%s: %s", b->entry, what);
-    progress_update(bar, b->state->entries_done);
+    struct bench_state* s = b->state;
+    snprintf(s->where, sizeof s->where, "%s: %s", b->entry, what);
+    s->bar.what = s->where;
+    progress_update(&s->bar, s->entries_done);
 }
 
 /* Fills r->sample: first a run that does not count, then o.reps samples or min_time's worth, whichever is

@@ -43,9 +43,10 @@ struct bench_state {
     int32_t num_undo;
     const char* titled; /* the entry whose heading is printed */
     progress bar;
+    char where[40];          /* what the bar says */
     int64_t entries_done;
     struct bench_data* data; /* graph.c's */
-    FILE *out, *json;        /* the table's, standard output but in tests; --json's or NULL */
+    FILE* out;               /* the table's: standard output but in tests */
     char* flushed;           /* the CPU's evict */
     int flushes;
 };

@@ -1,4 +1,5 @@
 /* output.c - the table, as results come, and the JSON with every sample. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ static void begin_line(bench* b)
     s->titled = b->entry;
     for (const bench_entry* e = b->backend->entries; e->name; e++)
         if (strcmp(e->name, b->entry) == 0) fprintf(b->state->out, "\n%s: %s\n", e->name, e->what);
-    fprintf(b->state->out, "  %-38s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work",
+    fprintf(b->state->out, "  %-42s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work",
             "GB/s", "of the roof");
 }
 
@@ -66,7 +67,7 @@ void bench_print_result(bench* b, const bench_result* r)
     if (r->roof_seconds > 0)
         snprintf(share, sizeof share, "%.0f %% of %s%s", 100 * r->roof_seconds / r->median,
                  c->add ? "all, most: " : "", roof_name(roof, r->roof, r->roof_size));
-    fprintf(b->state->out, "  %-38s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads,
+    fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", name, (int)c->threads,
             time_text(median, r->median), range, rate_text(rate, c->work / r->median, c->unit), bytes, share);
     fflush(b->state->out);
 }
@@ -99,7 +100,7 @@ void bench_print_roof(bench* b, const bench_roof_value* r)
              time_text(most, r->timing.most));
     if (strcmp(r->kind->unit, "s") == 0) time_text(value, r->value);
     else rate_text(value, r->value, r->kind->unit);
-    fprintf(b->state->out, "  %-38s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads,
+    fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads,
             time_text(median, r->timing.median), range, value, "", r->kind->what);
     fflush(b->state->out);
 }
@@ -227,8 +228,10 @@ bool bench_write_json(bench* b, int argc, char** argv)
     struct bench_state* s = b->state;
     bench_machine machine;
     json j;
+    FILE* out = fopen(b->o.json, "w");
+    if (!out) return error_set(&b->why, "%s: %s", b->o.json, strerror(errno));
     bench_machine_of(&machine);
-    json_start(&j, s->json, true);
+    json_start(&j, out, true);
     json_begin_object(&j, NULL);
     json_int(&j, "ggnn_bench", 1);
     put_command(&j, argc, argv);
@@ -249,8 +252,7 @@ bool bench_write_json(bench* b, int argc, char** argv)
     for (int32_t i = 0; i < s->num_notes; i++) put_note(&j, b, &s->note[i]);
     json_end_array(&j);
     json_end_object(&j);
-    bool bad = ferror(s->json) != 0;
-    bad = fclose(s->json) != 0 || bad;
-    s->json = NULL;
+    bool bad = ferror(out) != 0;
+    bad = fclose(out) != 0 || bad;
     return !bad || error_set(&b->why, "%s: cannot be written", b->o.json);
 }

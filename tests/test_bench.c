@@ -502,7 +502,6 @@ static int checked(const double* before, const double* seconds, char why[640])
     bench b;
     begin(&b, before);
     b.o.json = folder_path(path, "earlier.json");
-    b.state->json = fopen(path, "w");
     CHECK(bench_run(&b, chosen[0]) && bench_write_json(&b, 1, arguments));
     finish(&b);
     begin(&b, seconds);
@@ -535,6 +534,21 @@ TEST(check_names_what_lost_a_tenth_twice)
     CHECK_EQ(checked(usual, twice, why), 1);
     CHECK_STR(why, "");
     CHECK_EQ(checked(usual, little, why), 0);
+}
+
+TEST(check_passes_over_what_this_run_writes)
+{
+    const bench_entry* chosen[] = {&scripted_entries[0]};
+    char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    bench b;
+    begin(&b, usual);
+    b.o.json = folder_path(path, "own.json");
+    b.o.check = folder;
+    CHECK(bench_run(&b, chosen[0]) && bench_write_json(&b, 1, arguments));
+    CHECK_EQ(bench_check(&b, chosen, 1), 1);
+    CHECK(strstr(b.why.text, "no earlier run") != NULL);
+    finish(&b);
+    remove(path);
 }
 
 TEST(check_forgives_two_cases_that_were_slow_in_turn)
@@ -600,6 +614,7 @@ int main(int argc, char** argv)
     RUN(wrong_answers_are_errors);
     RUN(an_entrys_things_are_undone_last_first);
     RUN(check_names_what_lost_a_tenth_twice);
+    RUN(check_passes_over_what_this_run_writes);
     RUN(check_forgives_two_cases_that_were_slow_in_turn);
     RUN(check_says_what_it_cannot_compare);
     folder_remove();
