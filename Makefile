@@ -110,7 +110,7 @@ test:
 	@CC="$(CC)" bash tests/run.sh
 
 mutate: # does every break of ggnn_cuda.cuh that tests/mutations.txt lists fail a test?
-	@BUILD=$(BUILD) CXX="$(CXX)" CC="$(CC)" bash tests/mutate.sh
+	@BUILD=$(BUILD) CXX="$(CXX)" bash tests/mutate.sh
 
 show: # what was found
 	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)"

@@ -102,8 +102,8 @@ TEST(gather_leaves_the_other_tier_alone)
     device_array<float>          device_rows(200 * 6), host_rows(200 * 6);
     device_rows.fill(SENTINEL);
     host_rows.fill(SENTINEL);
-    ggnn_gather(all.data(), 6, GGNN_F32, &store.host, id.data(), 200);
     store.count_traffic();
+    ggnn_gather(all.data(), 6, GGNN_F32, &store.host, id.data(), 200);
     CHECK_CUDA(ggnn_cuda_gather_device(device_rows.at(), 6, GGNN_F32, &store.device, device_id.at(), n.get(),
                                        nullptr));
     CHECK_CUDA(ggnn_cuda_gather_host(host_rows.at(), 6, GGNN_F32, &store.device, device_id.at(), n.get(), 1,
@@ -115,6 +115,7 @@ TEST(gather_leaves_the_other_tier_alone)
         CHECK((on_host ? b : a)[i] == all[i]);
         CHECK(memcmp(&(on_host ? a : b)[i], &none, 4) == 0);
     }
+    CHECK(store.traffic_agrees()); // each row once, by ids of several warps
 }
 
 TEST(arguments_that_cannot_be_are_refused)
@@ -191,13 +192,12 @@ TEST(halves_and_floats_convert_as_in_c)
         float want = ggnn_half_to_float(static_cast<uint16_t>(i));
         CHECK(memcmp(&want, &got[i], 4) == 0);
         CHECK(number[i] == want || (number[i] != number[i] && want != want));
-        for (int ulp = -1; ulp <= 1; ulp++) { // around every half, and around the middle between two
+        for (int near = 0; near < 6; near++) { // around every half, and around the middle between two
             uint32_t bits;
             memcpy(&bits, &want, 4);
-            bits += static_cast<uint32_t>(ulp) + (i & 1 ? 0x1000u : 0);
-            memcpy(&want, &bits, 4);
-            x.push_back(want);
-            memcpy(&want, &got[i], 4);
+            bits += static_cast<uint32_t>(near % 3 - 1) + (near < 3 ? 0 : 0x1000u);
+            x.push_back(0);
+            memcpy(&x.back(), &bits, 4);
         }
     }
     device_array<float>    device_x(x);
@@ -321,7 +321,30 @@ TEST(split_is_ggnn_split)
     check_split(most, most, 1000, 5000, 5000);
     check_split(most, most, 1000, 40000, 40000); // more tiles than blocks
     ggnn_layout one = {nullptr, nullptr, 0, 0, 1};
-    check_split(one, one, 10, 2000, 600000); // more tiles of capacity than a block has threads
+    check_split(one, one, 10, 2000, 600000); // more tiles of capacity than there are ids for
+}
+
+// More tiles than a block has threads, without the 260,000 ids that they would take.
+TEST(split_adds_up_any_number_of_tiles)
+{
+    const int64_t        tiles = 700, slots = 3;
+    std::vector<int32_t> count, before, total;
+    for (int64_t i = 0; i < slots * tiles; i++) {
+        if (i % tiles == 0) total.push_back(0);
+        count.push_back(static_cast<int32_t>(test_below(1025)));
+        before.push_back(total.back());
+        total.back() += count.back();
+    }
+    device_array<int32_t> device_sums(count), device_total(slots);
+    device_count          n(tiles * ggnni::SPLIT_TILE - 5, tiles * ggnni::SPLIT_TILE);
+    ggnni::split_job      job = {};
+    job.n = n.get();
+    job.max_tiles = tiles;
+    job.count = device_sums.at();
+    job.total = device_total.at();
+    CHECK_CUDA(ggnni::launch(ggnni::split_sum, slots, ggnni::THREADS, nullptr, job));
+    CHECK(device_sums.values() == before);
+    CHECK(device_total.values() == total);
 }
 
 TEST(split_gives_the_indices_of_gsplit)
@@ -381,6 +404,7 @@ int main(int argc, char** argv)
     RUN(shifted_lanes_read_fewer_lines);
     RUN(host_tier_is_read_in_whole_lines);
     RUN(split_is_ggnn_split);
+    RUN(split_adds_up_any_number_of_tiles);
     RUN(split_gives_the_indices_of_gsplit);
     RUN(permute_moves_rows_of_both_types);
     return test_finish();
