@@ -246,6 +246,20 @@ TEST(sources_have_lists_around_a_segment)
     random_block_free(r);
 }
 
+// Each block, of 16 in the emulator, looks through 256 lists at a time; one finds long ones in both of
+// its rounds, forward and backward.
+TEST(long_lists_are_found_among_thousands)
+{
+    std::vector<int64_t> degree(4200);
+    for (size_t v : {5, 21, 37, 4095, 4096, 4101, 4117}) degree[v] = 300;
+    random_block* r = block_of(degree, 4200);
+    for (int64_t e = 0; e < r->edges; e++)
+        if (e % 3) r->b.indices[e] = e % 3 == 1 ? 5 : 4101;
+    transpose_again(r);
+    check_layer(&r->b, &r->t, r->id, {1, 1, alignments[0], 0, 0.2f, 3, true, false, 0});
+    random_block_free(r);
+}
+
 // From segment to segment, and from the 16 that a block has at once to the next, by more than powers can
 // hold: every source has a segment of its own.
 TEST(the_running_maximum_rises_and_falls)
@@ -408,6 +422,7 @@ int main(int argc, char** argv)
     RUN(long_lists_are_summed_in_segments);
     RUN(hubs_of_thousands_have_the_same_bits);
     RUN(sources_have_lists_around_a_segment);
+    RUN(long_lists_are_found_among_thousands);
     RUN(the_running_maximum_rises_and_falls);
     RUN(infinite_logits_and_nan_spread_alike);
     RUN(any_number_of_targets_is_served);

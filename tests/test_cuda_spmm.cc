@@ -197,12 +197,23 @@ TEST(hubs_are_summed_in_segments)
     back.transposed = back.weighted = back.src = back.self = true;
     check_spmm(*r, back);
     random_block_free(r);
-    r = block_of(5, std::vector<int64_t>(300, 300)); // more hubs than a block looks at in one round
+    r = block_of(5, std::vector<int64_t>(300, 300)); // nothing but hubs
     spmm_case many{4, GGNN_SUM};
     check_spmm(*r, many);
     random_block_free(r);
     r = block_of(3, {70000}); // 274 segments for a row of one chunk: two rounds
     check_spmm(*r, many);
+    random_block_free(r);
+}
+
+// Each block, of 16 in the emulator, looks through 256 lists at a time; one finds long ones in both of
+// its rounds.
+TEST(long_lists_are_found_among_thousands)
+{
+    std::vector<int64_t> degree(4200);
+    for (size_t v : {5, 21, 37, 4095, 4096, 4101, 4117}) degree[v] = 300;
+    random_block* r = block_of(9, degree);
+    check_spmm(*r, {4, GGNN_SUM});
     random_block_free(r);
 }
 
@@ -557,6 +568,7 @@ int main(int argc, char** argv)
     RUN(factors_apply_in_any_combination);
     RUN(heads_have_weights_of_their_own);
     RUN(hubs_are_summed_in_segments);
+    RUN(long_lists_are_found_among_thousands);
     RUN(nothing_is_read_beyond_the_last_edge);
     RUN(maximum_takes_the_first_of_equals_and_no_nan);
     RUN(blocks_may_be_empty_or_have_no_edges);
