@@ -57,7 +57,8 @@ public:
         const context& c = own(n->device);
         float          ms = 0;
         if (!n->device->profile) return;
-        cudaError_t e = first_error(cudaEventRecord(c.ended, c.stream), cudaEventSynchronize(c.ended));
+        cudaError_t e = cudaEventRecord(c.ended, c.stream);
+        e = first_error(e, cudaEventSynchronize(c.ended));
         check(n, first_error(e, cudaEventElapsedTime(&ms, c.begun, c.ended)), "the profile");
         n->profile.seconds[n->backward][stage] += 1e-3 * static_cast<double>(ms);
     }
@@ -90,10 +91,11 @@ inline void* take(device* d, size_t bytes, const char* what, error* why)
 
 inline void give_back(device* d, void* memory)
 {
-    context& c = own(d);
+    context&    c = own(d);
     d->bytes -= static_cast<int64_t>(c.size[memory]);
     c.size.erase(memory);
-    check(d, first_error(wait_for_both(c), cudaFree(memory)), "freeing memory");
+    cudaError_t e = wait_for_both(c);
+    check(d, first_error(e, cudaFree(memory)), "freeing memory");
 }
 
 inline void upload(device* d, void* to, const void* from, size_t bytes)
