@@ -56,6 +56,8 @@ bench: $(BUILD)/ggnn-bench
 	$(BUILD)/ggnn-bench $(BENCH)
 bench-check: $(BUILD)/ggnn-bench
 	$(BUILD)/ggnn-bench --check bench/results $(BENCH)
+bench-rivals: all $(BUILD)/ggnn-bench # bench/rivals/README.md: DGL, PyG, torch, SciPy on the same work
+	python3 bench/rivals/run.py --build $(BUILD) $(RIVALS)
 $(BUILD)/ggnn-bench: $(BUILD)/bench/ggnn_bench.o $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/bench/naive.o: CFLAGS += -O3
@@ -126,5 +128,5 @@ install: all
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check gpu gpu-tests gpu-test gpu-sanitize cuda run test mutate show install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize cuda run test mutate show install clean FORCE
 .SECONDARY:

@@ -1,0 +1,103 @@
+"""environments.py - throw-away virtual environments for the rivals, and libggnn.so, all outside the source tree."""
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PYTHONS = {"dgl": ((3, 10), (3, 12)), "torch": ((3, 11), (3, 14)), "plot": ((3, 9), (3, 14))}  # that the pinned versions have
+
+
+def home():
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("GGNN_RIVALS") or os.path.join(cache, "ggnn-rivals")
+
+
+def version_of(python):
+    try:
+        text = subprocess.run([python, "-c", "import sys, venv, ensurepip; print(*sys.version_info[:2])"], capture_output=True, text=True,
+                              timeout=60).stdout.split()
+        return tuple(map(int, text)) if len(text) == 2 else None
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def find_python(name):
+    """A Python that the environment's pinned packages have binaries for."""
+    least, most = PYTHONS[name]
+    for python in [sys.executable] + [shutil.which(f"python3.{minor}") for minor in range(most[1], least[1] - 1, -1)]:
+        version = version_of(python) if python else None
+        if version and least <= version <= most:
+            return python
+    return None
+
+
+def requirements(name):
+    return os.path.join(HERE, f"requirements-{name}.txt")
+
+
+def mark_of(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def last_line(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    return (errors or lines or ["no message"])[-1][:300]
+
+
+def pip(folder, name, log, *options):
+    """Installs a requirements file unless that has been done already. None, or why not."""
+    path, done = requirements(name), os.path.join(folder, f"installed-{name}")
+    if os.path.exists(done) and open(done).read() == mark_of(path):
+        return None
+    log(f"{folder}: installing {os.path.basename(path)}")
+    run = subprocess.run([os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                          *options, "-r", path], capture_output=True, text=True)
+    with open(done + ".log", "w") as file:
+        file.write(run.stdout + run.stderr)
+    if run.returncode:
+        return last_line(run.stderr or run.stdout)
+    with open(done, "w") as file:
+        file.write(mark_of(path))
+    return None
+
+
+def prepare(name, log, build=False):
+    """(python of the environment or None, reason or None): the reason may be of packages that had to be built."""
+    folder = os.path.join(home(), name)
+    python = os.path.join(folder, "bin", "python")
+    if not os.path.exists(python):
+        base = find_python(name)
+        if not base:
+            return None, "no Python %d.%d to %d.%d with venv is installed" % (*PYTHONS[name][0], *PYTHONS[name][1])
+        log(f"{folder}: made by {base}")
+        made = subprocess.run([base, "-m", "venv", folder], capture_output=True, text=True)
+        if made.returncode:
+            shutil.rmtree(folder, ignore_errors=True)
+            return None, last_line(made.stderr or made.stdout)
+    why = pip(folder, name, log)
+    if why:
+        return None, why
+    if build and os.path.exists(requirements(name + "-build")):
+        return python, pip(folder, name + "-build", log, "--no-build-isolation")
+    return python, None
+
+
+def library(log):
+    """ggnn.h alone as a shared library, by the tools' flags. (path, None) or (None, why)."""
+    path, header = os.path.join(home(), "libggnn.so"), os.path.join(ROOT, "ggnn.h")
+    if os.path.exists(path) and os.path.getmtime(path) > os.path.getmtime(header):
+        return path, None
+    os.makedirs(home(), exist_ok=True)
+    log(f"{path}: compiling")
+    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-std=c99", "-O2", "-ffp-contract=off", "-D_GNU_SOURCE",
+               "-DGGNN_IMPLEMENTATION", "-x", "c", header, "-o", path, "-lm"]
+    for extra in (["-fopenmp"], []):
+        run = subprocess.run(command + extra, capture_output=True, text=True)
+        if run.returncode == 0:
+            return path, None
+    return None, last_line(run.stderr)

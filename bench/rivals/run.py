@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""run.py - ours beside its rivals, the same work on the same graph: make bench-rivals.
+
+For each row: ours.py (ggnn.h through ctypes, which also writes the answers that rivals' are compared with), then each
+rival in a process of its own; ggnn-bench once an entry. Of our two times the slower counts. See README.md.
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+
+import environments
+import table
+from rows import ABSENT, all_rows
+
+HERE, ROOT = environments.HERE, environments.ROOT
+KEPT_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(256 << 20), "MALLOC_ARENA_MAX": "1"}
+CORA = {"gcn": "--hidden 16 --dropout .5 --input-dropout .5 --lr .01",
+        "gat": "--hidden 64 --heads 8 --out-heads 1 --dropout .6 --input-dropout .6 --attention-dropout .6 --lr .005"}
+
+
+def log(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Run:
+    def __init__(self, args):
+        self.args, self.home = args, environments.home()
+        self.work = os.path.join(self.home, "work")
+        os.makedirs(self.work, exist_ok=True)
+        self.python, self.reason, self.bench = {}, {}, {}
+        self.library = None
+
+    # ---- what must be there ----
+
+    def prepare(self):
+        log(f"rivals live in {self.home} (GGNN_RIVALS changes that)")
+        for name in ("torch", "dgl"):
+            self.python[name], self.reason[name] = environments.prepare(name, log, build=name == "dgl" and not self.args.no_build)
+            if self.reason[name]:
+                log(f"{name}: {self.reason[name]}")
+        self.library, why = environments.library(log)
+        if not self.library:
+            log(f"libggnn.so: {why}")
+
+    def tool(self, name):
+        path = os.path.join(os.path.abspath(self.args.build), name)
+        return path if os.access(path, os.X_OK) else None
+
+    def graph(self):
+        """--data, or R-MAT made once beside the environments."""
+        if self.args.data:
+            return os.path.abspath(self.args.data)
+        nodes, edges, width = (1 << 14, 1 << 18, 128) if self.args.quick else (2449029, 123718280, 100) if self.args.products \
+            else (1 << 20, 1 << 25, 128)
+        path = os.path.join(self.home, f"rmat-{nodes}-{edges}-{width}.ggnn")
+        if not os.path.exists(path):
+            log(f"{path}: generating")
+            subprocess.run([self.tool("ggnn-data"), "generate", "rmat", path, "--nodes", str(nodes), "--edges", str(edges),
+                            "--features", str(width)], check=True, stdout=subprocess.DEVNULL)
+        return path
+
+    def cora(self):
+        folder = self.args.cora or os.path.join(ROOT, "..", "shared", "data")
+        source, path = os.path.join(folder, "cora.npz"), os.path.join(self.home, "cora.ggnn")
+        if not os.path.exists(source):
+            return None
+        if not os.path.exists(path):
+            subprocess.run([self.tool("ggnn-data"), "convert", source, path, "--row-normalise"], check=True, stdout=subprocess.DEVNULL)
+        return path
+
+    # ---- one measurement ----
+
+    def environment(self, heap):
+        t = str(self.args.threads)
+        env = dict(os.environ, OMP_NUM_THREADS=t, MKL_NUM_THREADS=t, OPENBLAS_NUM_THREADS=t, DGLBACKEND="pytorch", PYTHONUNBUFFERED="1")
+        return dict(env, **(KEPT_HEAP if heap else {}))
+
+    def start(self, command, heap):
+        """(exit code, seconds, the last line of its standard error) of a process of its own, which ends with it."""
+        begin = time.perf_counter()
+        try:
+            run = subprocess.run(command, env=self.environment(heap), capture_output=True, text=True, timeout=self.args.timeout)
+            code, text = run.returncode, run.stderr
+        except subprocess.TimeoutExpired:
+            code, text = None, f"no end after {self.args.timeout} s"
+        return code, time.perf_counter() - begin, environments.last_line(text)
+
+    def script(self, python, name, case, graph, variant="", heap=True):
+        """The result of a rival's script, with a reason in `skipped` where there is none."""
+        out = os.path.join(self.work, "result.json")
+        if os.path.exists(out):
+            os.remove(out)
+        expected = os.path.join(self.work, case.replace(":", "-") + ".npz")
+        command = [python, os.path.join(HERE, name), case, "--graph", graph, "--threads", str(self.args.threads), "--device",
+                   self.args.device if name != "ours.py" else "cpu", "--expected", expected, "--out", out, "--variant", variant]
+        command += ["--library", self.library] if self.library else []
+        command += ["--quick"] if self.args.quick else []
+        code, seconds, text = self.start(command, heap)
+        try:
+            with open(out) as file:
+                result = json.load(file)
+        except (OSError, ValueError):
+            result = {"skipped": f"ended with {code}: {text}" if code is not None else text}
+        result["process_seconds"] = seconds
+        return result
+
+    def rival(self, who, row, graph):
+        if not self.python.get(who.environment):
+            return {"skipped": self.reason.get(who.environment) or "no environment"}
+        plain = row.unit == "MiB" or who.variant == "plain-heap"
+        result = self.script(self.python[who.environment], who.script, row.case, graph, who.variant, heap=not plain)
+        result["heap"] = "as found" if plain else "kept"
+        return result
+
+    # ---- ours ----
+
+    def from_bench(self, entry, pattern, graph):
+        """The case of ggnn-bench, which is run once an entry."""
+        tool = self.tool("ggnn-bench")
+        if not tool:
+            return {"skipped": "no ggnn-bench: make bench"}
+        if entry not in self.bench:
+            out = os.path.join(self.work, f"bench-{entry}.json")
+            command = [tool, entry, "--data", graph, "--threads", str(self.args.threads), "--json", out]
+            command += ["--quick"] if self.args.quick else []
+            command += ["--backend", "cuda"] if self.args.device != "cpu" else []
+            code, _, text = self.start(command, heap=False)
+            self.bench[entry] = json.load(open(out))["results"] if code == 0 else text
+        if isinstance(self.bench[entry], str):
+            return {"skipped": self.bench[entry]}
+        for r in self.bench[entry]:
+            if re.fullmatch(pattern, r["case"]) and not r["rival"] and (r["threads"] == self.args.threads or self.args.device != "cpu"):
+                each = r["threads"] if "a thread" in r["case"] else 1
+                return {"by": "ggnn-bench", "case": r["case"], "seconds": r["median"] / each, "work": r["work"] / each,
+                        "unit": r["unit"], "samples": [s / each for s in r["samples"]], "threads": r["threads"], "cold": r["cold"]}
+        return {"skipped": f"ggnn-bench {entry} has no case like {pattern}"}
+
+    def train(self, options):
+        """ggnn-train's own log: seconds, peak memory, accuracy."""
+        tool, out = self.tool("ggnn-train"), os.path.join(self.work, "train.jsonl")
+        if not tool:
+            return {"skipped": "no ggnn-train: make"}
+        code, seconds, text = self.start([tool, "--threads", str(self.args.threads), "--log", out] + options, heap=False)
+        if code != 0:
+            return {"skipped": text}
+        with open(out) as file:
+            final = [json.loads(line) for line in file][-1]
+        return {"by": "ggnn-train", "seconds": final["seconds"], "process_seconds": seconds, "work": 1,
+                "peak_bytes": final["peak_memory_bytes"], "accuracy": final.get("test_accuracy"), "threads": self.args.threads}
+
+    def ours(self, row, graph):
+        """All our measurements of a row."""
+        epochs = "20" if self.args.quick else "200"
+        if row.case.startswith("cora:"):
+            kind = row.case[5:]
+            return [self.train(["--data", graph, "--model", kind, "--fanout", "full", "--layers", "2", "--weight-decay", "5e-4",
+                                "--epochs", epochs, "--eval-every", epochs] + CORA[kind].split())]
+        if row.case.startswith("memory:"):
+            sizes = ["--hidden", "32", "--batch", "128", "--fanout", "5,4,3"] if self.args.quick else ["--hidden", "256", "--batch", "1024"]
+            return [self.train(["--data", graph, "--model", row.case[7:], "--epochs", "1", "--eval-every", "0"] + sizes)]
+        found = [self.from_bench(*row.bench, graph)] if row.bench else []
+        if self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step"):
+            case = "sample" if row.case == "graphbolt" else row.case
+            beside = self.script(self.python["torch"], "ours.py", case, graph, heap=False)
+            beside["by"] = "ours.py"
+            if case != row.case:
+                os.replace(os.path.join(self.work, "sample.npz"), os.path.join(self.work, "graphbolt.npz"))
+            if self.args.device == "cpu":
+                found.append(beside)
+        return found
+
+    # ---- all rows ----
+
+    def measure(self, row, graph, kept):
+        """A row as it goes into the JSON. Two rows of one case, told apart by unit, are measured once."""
+        if row.case in kept:
+            candidates, rivals = kept[row.case]
+        else:
+            candidates = self.ours(row, graph)
+            rivals = [dict(self.rival(who, row, graph), name=who.name) for who in row.rivals]
+            kept[row.case] = candidates, rivals
+        ours = table.ours_of(candidates, row.unit)
+        done = dict(kernel=row.kernel, size=row.size, case=row.case, target=row.target, against=row.against, unit=row.unit, ours=ours,
+                    ours_all=candidates, rivals=[dict(m, ratio=table.ratio(ours, m, row.unit)) for m in rivals])
+        return done
+
+    def all(self):
+        graph, cora = self.graph(), self.cora()
+        chosen = [r for r in all_rows(self.args.quick) if re.search(self.args.rows, f"{r.kernel} {r.size} {r.case}")]
+        rows, kept = [], {}
+        for i, row in enumerate(chosen):
+            path = cora if row.case.startswith("cora:") else graph
+            begin = time.perf_counter()
+            if not path:
+                log(f"[{i + 1}/{len(chosen)}] {row.kernel}: no cora.npz (--cora FOLDER)")
+                continue
+            done = self.measure(row, path, kept)
+            rows.append(done)
+            said = ", ".join(f"{m['name']} {table.shown(m, row.unit)}" + (f" ({m['ratio']:.2f}x)" if m["ratio"] else "") for m in done["rivals"])
+            log(f"[{i + 1}/{len(chosen)}] {row.kernel}, {row.size}: ours {table.shown(done['ours'], row.unit)}; {said} "
+                f"[{time.perf_counter() - begin:.0f} s]")
+        return graph, rows
+
+
+def cpu_model():
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
+
+
+def report(run, graph, rows):
+    now = datetime.datetime.now(datetime.timezone.utc)
+    versions = {}
+    for row in rows:
+        for m in row["rivals"]:
+            if m.get("versions"):
+                versions[m["name"]] = m["versions"]
+    return {"ggnn_rivals": 1, "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "git": git_version(),
+            "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "os": platform.system() + " " + platform.release()},
+            "graph": os.path.basename(graph), "threads": run.args.threads, "device": run.args.device, "quick": run.args.quick,
+            "absent": dict(ABSENT, **{name: why for name, why in run.reason.items() if why}), "versions": versions, "rows": rows}
+
+
+def git_version():
+    run = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return run.stdout.strip() or None
+
+
+def print_report(result):
+    print("\n".join(table.lines(result["rows"])))
+    print(f"\n{result['machine']['cpu']}, {result['threads']} threads of {result['machine']['cores']}; graph {result['graph']}; fp32; "
+          f"ours {result['git']}; times in ms (of a batch, a step, a call), memory in MiB")
+    print("Ratios at equal work (edges, rows, FLOP); of our measurements the slower counts, of a rival's variants its best.")
+    for name, v in result["versions"].items():
+        print(f"  {name}: " + ", ".join(f"{k} {x}" for k, x in v.items()))
+    for name, why in result["absent"].items():
+        print(f"  {name}: {why}")
+
+
+def save(result, path):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    log(f"written: {path}")
+
+
+def options(argv=None):
+    p = argparse.ArgumentParser(description="ggnn beside its rivals: one table of ratios.")
+    p.add_argument("--quick", action="store_true", help="a small graph, few samples: do the scripts run?")
+    p.add_argument("--products", action="store_true", help="a graph of ogbn-products' size in place of 1 M nodes")
+    p.add_argument("--data", help="another .ggnn file, with features, labels and a split")
+    p.add_argument("--cora", help="folder of cora.npz; usually ../shared/data")
+    p.add_argument("--rows", default="", help="only rows whose kernel, size or case match this pattern")
+    p.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    p.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    p.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of ggnn's tools")
+    p.add_argument("--timeout", type=float, default=180, help="seconds a measurement may take")
+    p.add_argument("--no-build", action="store_true", help="leave out what has to be compiled: torch-scatter, torch-sparse")
+    p.add_argument("--setup", action="store_true", help="install only")
+    p.add_argument("--save", action="store_true", help="also into bench/results, named for processor and date")
+    return p.parse_args(argv)
+
+
+def main():
+    run = Run(options())
+    run.prepare()
+    if run.args.setup:
+        return 0
+    if not run.tool("ggnn-data") and not run.args.data:
+        log("no ggnn-data: run make first")
+        return 1
+    result = report(run, *run.all())
+    print_report(result)
+    save(result, os.path.join(run.home, "results", "rivals.json"))
+    if run.args.save:
+        cpu = re.sub(r"[^a-z0-9]+", "-", result["machine"]["cpu"].lower()).strip("-")
+        save(result, os.path.join(ROOT, "bench", "results", f"rivals-{cpu}-{result['date'][:10]}.json"))
+    wrong = [f"{r['kernel']} {r['size']} {m['name']}" for r in result["rows"] for m in r["rivals"] if "wrong" in m]
+    if wrong:
+        log("answers that differ: " + "; ".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

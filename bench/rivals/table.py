@@ -1,0 +1,69 @@
+"""table.py - from measurements to the table of ratios. The standard library only."""
+
+
+def per_work(result, unit="ms"):
+    """What is compared: seconds a unit of work, seconds of a process, or bytes."""
+    if unit == "MiB":
+        return result["peak_bytes"]
+    if unit == "process":
+        return result["process_seconds"]
+    return result["seconds"] / (result.get("work") or 1)
+
+
+def ours_of(candidates, unit="ms"):
+    """The slower of our measurements: nothing is claimed that only one of them showed."""
+    known = [c for c in candidates if c and "skipped" not in c]
+    return max(known, key=lambda c: per_work(c, unit)) if known else None
+
+
+def ratio(ours, theirs, unit="ms"):
+    """How many times ours is as fast, or as small, at equal work."""
+    if not ours or "skipped" in theirs or "wrong" in theirs or per_work(ours, unit) <= 0:
+        return None
+    return per_work(theirs, unit) / per_work(ours, unit)
+
+
+def shown(result, unit="ms"):
+    """Milliseconds, or MiB, with three digits or more."""
+    if not result or "skipped" in result:
+        return "-"
+    value = result["peak_bytes"] / 2 ** 20 if unit == "MiB" else 1e3 * per_work(result, unit) * \
+        (result.get("work") or 1 if unit == "ms" else 1)
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.3g}"
+
+
+def verdict(row):
+    """(best ratio against the rival that the target names, "met", "below" or ""): the least, as their best counts."""
+    values = [m["ratio"] for m in row["rivals"] if m["ratio"] is not None and m["name"].startswith(row["against"])]
+    if not values:
+        return None, ""
+    return min(values), "" if row["target"] is None else "met" if min(values) >= row["target"] else "below"
+
+
+def remarks(row, measured):
+    """What a reader must know of this line: why there is nothing, whether it is the same work, how it was got."""
+    if "skipped" in measured:
+        return measured["skipped"]
+    words = [measured["wrong"]] if "wrong" in measured else []
+    if "accuracy" in measured:
+        words.append(f"accuracy {100 * measured['accuracy']:.1f} %")
+    return "; ".join(words + measured.get("notes", []))
+
+
+def lines(rows):
+    """The table as text: a line a rival."""
+    head = ("kernel", "size", "ours", "rival", "theirs", "ratio", "target", "", "T", "workers", "remarks")
+    body = []
+    for row in rows:
+        best, word = verdict(row)
+        for i, m in enumerate(row["rivals"]):
+            unit = row["unit"]
+            decisive = m["ratio"] is not None and m["ratio"] == best
+            body.append((row["kernel"] if i == 0 else "", row["size"] if i == 0 else "", shown(row["ours"], unit) if i == 0 else "",
+                         m["name"], shown(m, unit), "-" if m["ratio"] is None else f"{m['ratio']:.2f}x",
+                         f"{row['target']:g}x" if decisive and row["target"] else "", word if decisive else "",
+                         str(m.get("threads", "")), str(m.get("workers", "")), remarks(row, m)))
+    width = [max(len(line[c]) for line in [head] + body) for c in range(len(head) - 1)]
+    text = ["  ".join([cell.ljust(w) if c in (0, 1, 3, 7) else cell.rjust(w) for c, (cell, w) in enumerate(zip(line, width))] +
+                      [line[-1]]).rstrip() for line in [head] + body]
+    return [text[0], "-" * len(text[0])] + text[1:]
