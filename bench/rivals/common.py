@@ -1,18 +1,20 @@
-"""common.py - what the scripts of all rivals share: their options, the graph, inputs, the clock, the answers' check.
+"""common.py - what the scripts of all rivals share: their options, the graph, inputs, the clock, the
+answers' check.
 
-A script is started for one case, "spmm:mean:128", in a process of its own, and writes one JSON object to --out:
+A script is started for one case, "spmm:mean:128", in a process of its own, and writes one JSON object to
+--out:
 
     python dgl_rival.py spmm:mean:128 --graph rmat.ggnn --threads 2 --expected values.npz --out result.json
 
-Its function for "spmm" gets a Task and the rest of the case ("mean", "128"), hands task.measure what is to be timed and
-task.check the answers at places that all scripts choose alike. ours.py has written the expected ones to --expected.
-"""
+Its function for "spmm" gets a Task and the rest of the case ("mean", "128"), hands task.measure what is to
+be timed and task.check the answers at places that all scripts choose alike. ours.py has written the
+expected ones to --expected."""
+
 import argparse
 import json
 import os
 import platform
 import resource
-import sys
 import time
 import warnings
 
@@ -20,10 +22,11 @@ import numpy as np
 
 from ggnn_reader import Ggnn
 
-FANOUT, QUICK_FANOUT = (15, 10, 5), (5, 4, 3)   # from the seeds outward, as ggnn-bench takes them
+FANOUT, QUICK_FANOUT = (15, 10, 5), (5, 4, 3)  # from the seeds outward, as ggnn-bench takes them
 
 
-# ---- inputs: the same in every process, whatever the versions ---------------------------------------------------
+# ---- inputs: the same in every process, whatever the versions ------------------------------------
+
 
 def scramble(x):
     """A hash of 32 bits (Wellons's lowbias32), in place."""
@@ -44,7 +47,9 @@ def noise(shape, seed):
         end = min(begin + piece, flat.size)
         x = np.arange(begin, end, dtype=np.uint64).astype(np.uint32)
         x += start
-        flat[begin:end] = (scramble(x) >> np.uint32(8)).astype(np.float32) * np.float32(2 ** -23) - np.float32(1)
+        flat[begin:end] = (scramble(x) >> np.uint32(8)).astype(np.float32) * np.float32(
+            2**-23
+        ) - np.float32(1)
     return out
 
 
@@ -55,7 +60,8 @@ def integers(count, below, seed):
 
 
 class Graph:
-    """A .ggnn file: indptr (N + 1), indices (E), feat (N, F), label (N), train (ids), all in place but the last."""
+    """A .ggnn file: indptr (N + 1), indices (E), feat (N, F), label (N), train (ids), all in place but the
+    last."""
 
     def __init__(self, path):
         self.file = Ggnn(path)
@@ -73,7 +79,7 @@ class Graph:
         ids = self.ids(1)
         order = np.argsort(scramble(np.arange(len(ids), dtype=np.uint32)), kind="stable")
         count = max(1, len(ids) // batch)
-        return ids[order][:count * batch].reshape(count, -1)
+        return ids[order][: count * batch].reshape(count, -1)
 
     def rows(self, count=512):
         """Places of a check: the 16 longest rows, and others."""
@@ -95,7 +101,8 @@ class Graph:
         return indptr, indices
 
 
-# ---- a script's run ---------------------------------------------------------------------------------------------
+# ---- a script's run ------------------------------------------------------------------------------
+
 
 class Skip(Exception):
     """The rival cannot do this; str() is the reason of the row."""
@@ -105,10 +112,16 @@ class Task:
     def __init__(self, args):
         self.args, self.threads, self.device, self.quick = args, args.threads, args.device, args.quick
         self.family, *self.parameters = args.case.split(":")
-        self.result = {"case": args.case, "threads": args.threads, "workers": 0, "precision": "fp32", "notes": []}
+        self.result = {
+            "case": args.case,
+            "threads": args.threads,
+            "workers": 0,
+            "precision": "fp32",
+            "notes": [],
+        }
         self.fanout = QUICK_FANOUT if args.quick else FANOUT
         self.batch, self.hidden = (128, 32) if args.quick else (1024, 256)
-        self.sync = lambda: None            # a GPU's: set by use_torch
+        self.sync = lambda: None  # a GPU's: set by use_torch
         self.cache = None
         self._graph = self._expected = None
 
@@ -137,8 +150,9 @@ class Task:
         self.cache += 1
 
     def measure(self, run, work=1, unit="runs", before=None, cold=False, each=1):
-        """Median seconds of run() / each, after a warm-up: at least 5 samples, more of what is short, 3 of what takes
-        seconds. before() is not timed; cold: with empty caches."""
+        """Median seconds of run() / each, after a warm-up: at least 5 samples, more of what is short, 3 of
+        what takes seconds. before() is not timed; cold: with empty caches."""
+
         def once():
             if before:
                 before()
@@ -149,12 +163,17 @@ class Task:
             run()
             self.sync()
             return (time.perf_counter() - start) / each
+
         first = once()
-        least = .05 if self.quick else .5
+        least = 0.05 if self.quick else 0.5
         samples = [once()]
-        while len(samples) < (3 if first * each > 4 else 5) or (sum(samples) * each < least and len(samples) < 200):
+        while len(samples) < (3 if first * each > 4 else 5) or (
+            sum(samples) * each < least and len(samples) < 200
+        ):
             samples.append(once())
-        self.result.update(seconds=float(np.median(samples)), samples=samples, work=work / each, unit=unit, cold=cold)
+        self.result.update(
+            seconds=float(np.median(samples)), samples=samples, work=work / each, unit=unit, cold=cold
+        )
 
     def best(self, runs, **how):
         """Of several ways to the same, the one that is fastest in a second run."""
@@ -176,20 +195,23 @@ class Task:
         return runs[fastest]
 
     def check(self, name, values, tolerance=1e-4):
-        """The largest difference from ours, over the largest value of the row (of all, for one value an edge); beyond
-        the tolerance the row is wrong."""
+        """The largest difference from ours, over the largest value of the row (of all, for one value an
+        edge); beyond the tolerance the row is wrong."""
         want, got = np.asarray(self.expected[name], np.float64), np.asarray(values, np.float64)
         want, got = want.reshape(len(want), -1), got.reshape(len(got), -1)
         if want.shape != got.shape:
             raise ValueError(f"{name}: shape {got.shape}, ours {want.shape}")
-        scale = np.maximum(np.abs(want).max(1, keepdims=True) if want.shape[1] > 1 else np.abs(want).max(), 1e-3)
-        far = float(np.max(np.abs(want - got) / scale)) if want.size else 0.
+        scale = np.maximum(
+            np.abs(want).max(1, keepdims=True) if want.shape[1] > 1 else np.abs(want).max(), 1e-3
+        )
+        far = float(np.max(np.abs(want - got) / scale)) if want.size else 0.0
         self.result.setdefault("checks", {})[name] = far
         if not far <= tolerance:
             self.result["wrong"] = f"{name} differs from ours by {far:.2g} of the largest value"
 
-    def check_count(self, name, value, tolerance=.01):
-        """A number that is random: sampled edges of a batch. Unlike: ratios are per edge, and the row says so."""
+    def check_count(self, name, value, tolerance=0.01):
+        """A number that is random: sampled edges of a batch. Unlike: ratios are per edge, and the row says
+        so."""
         want = float(self.expected[name])
         self.result.setdefault("checks", {})[name] = value / want - 1
         if abs(value / want - 1) > tolerance:
@@ -233,6 +255,7 @@ def rival_main(name, versions, cases):
 def use_torch(task, threads=None):
     """torch with this many threads, on the task's device; task.tensor brings an array there."""
     import torch
+
     torch.set_num_threads(threads or task.threads)
     if task.device != "cpu":
         if not torch.cuda.is_available():

@@ -1,4 +1,5 @@
 """dgl_rival.py - DGL: its samplers (its own and GraphBolt's), its sparse ops, its layers."""
+
 import os
 import sys
 import time
@@ -17,10 +18,14 @@ NONE = torch.empty(0, dtype=torch.int32)
 
 
 def csc_graph(task, indptr, indices, narrow=True, numbered=False):
-    """numbered: with an array of edge ids, which the backward of attention asks for (else an assertion of DGL fails)."""
+    """numbered: with an array of edge ids, which the backward of attention asks for (else an assertion of
+    DGL fails)."""
     kind = np.int32 if narrow else np.int64
     ids = np.arange(len(indices) if numbered else 0)
-    g = dgl.graph(("csc", tuple(torch.from_numpy(a.astype(kind)) for a in (indptr, indices, ids))), num_nodes=len(indptr) - 1)
+    g = dgl.graph(
+        ("csc", tuple(torch.from_numpy(a.astype(kind)) for a in (indptr, indices, ids))),
+        num_nodes=len(indptr) - 1,
+    )
     return g.to(task.device) if task.device != "cpu" else g
 
 
@@ -29,7 +34,8 @@ def graph_of(task, narrow=True):
     return csc_graph(task, task.graph.indptr, task.graph.indices, narrow)
 
 
-# ---- the whole graph --------------------------------------------------------------------------------------------
+# ---- the whole graph -----------------------------------------------------------------------------
+
 
 def product(task, op, width, weight=False):
     g, inp = graph_of(task), task.tensor(noise((task.graph.nodes, int(width)), 1))
@@ -37,7 +43,9 @@ def product(task, op, width, weight=False):
     with torch.inference_mode():
         task.measure(lambda: op(g, *arguments), work=task.graph.edges, unit="edges")
         rows = op(g, *arguments)[task.tensor(task.graph.rows())].cpu()
-        task.check("rows", torch.where(torch.isinf(rows), 0, rows))  # the largest of nothing is -inf there, 0 here
+        task.check(
+            "rows", torch.where(torch.isinf(rows), 0, rows)
+        )  # the largest of nothing is -inf there, 0 here
 
 
 def spmm(task, how, width):
@@ -68,7 +76,8 @@ def softmax(task, heads):
 
 
 def gat(task, direction, heads, width):
-    """DGL's separate operations, as its GATConv calls them; a self-loop a node, as ours attends to the node itself."""
+    """DGL's separate operations, as its GATConv calls them; a self-loop a node, as ours attends to the node
+    itself."""
     use_torch(task)
     n, heads, width = task.graph.nodes, int(heads), int(width)
     g = csc_graph(task, *task.graph.with_loops(), numbered=direction == "both")
@@ -77,8 +86,9 @@ def gat(task, direction, heads, width):
     dout = task.tensor(noise((n, heads * width), 4)).view(n, heads, width)
 
     def forward():
-        logit = torch.nn.functional.leaky_relu(dgl.ops.u_add_v(g, el, er), .2)
+        logit = torch.nn.functional.leaky_relu(dgl.ops.u_add_v(g, el, er), 0.2)
         return dgl.ops.u_mul_e_sum(g, z, dgl.ops.edge_softmax(g, logit))
+
     rows = task.tensor(task.graph.rows())
     if direction == "forward":
         with torch.inference_mode():
@@ -86,7 +96,9 @@ def gat(task, direction, heads, width):
             return task.check("rows", forward()[rows].flatten(1).cpu())
     for x in (z, el, er):
         x.requires_grad_()
-    task.measure(lambda: torch.autograd.grad(forward(), (z, el, er), dout), work=task.graph.edges, unit="edges")
+    task.measure(
+        lambda: torch.autograd.grad(forward(), (z, el, er), dout), work=task.graph.edges, unit="edges"
+    )
     dz, de, dr = torch.autograd.grad(forward(), (z, el, er), dout)
     for name, grad in (("dz", dz), ("del_", de), ("der", dr)):
         task.check(name, grad[rows].flatten(1).cpu(), 1e-3)
@@ -96,7 +108,8 @@ def gather(task, width):
     raise Skip("DGL gathers by torch's index_select")
 
 
-# ---- mini-batches -----------------------------------------------------------------------------------------------
+# ---- mini-batches --------------------------------------------------------------------------------
+
 
 def check_edges(task, blocks):
     """Every sampled edge is one of the graph."""
@@ -112,12 +125,14 @@ def check_edges(task, blocks):
 
 
 def measure_sampler(task, sample):
-    """sample(seeds) returns (edges, sources) of one batch; others each time. Edges are counted over the first 20."""
+    """sample(seeds) returns (edges, sources) of one batch; others each time. Edges are counted over the
+    first 20."""
     seeds, at = task.graph.seeds(task.batch), [0]
 
     def run():
         at[0] += 1
         sample(seeds[at[0] % len(seeds)])
+
     edges = np.mean([sample(seeds[i % len(seeds)])[0] for i in range(20)])
     task.measure(run)
     task.result.update(work=float(edges), unit="edges")
@@ -125,8 +140,8 @@ def measure_sampler(task, sample):
 
 
 def sample(task):
-    """Variants: int32; fused (int64: on int32 DGL's fused sampler is wrong from the second batch on); workers: int32 by
-    DataLoader's processes, one a thread."""
+    """Variants: int32; fused (int64: on int32 DGL's fused sampler is wrong from the second batch on);
+    workers: int32 by DataLoader's processes, one a thread."""
     variant = task.args.variant or "int32"
     g = graph_of(task, narrow=variant != "fused")
     sampler = dgl.dataloading.NeighborSampler(list(reversed(task.fanout)), fused=variant == "fused")
@@ -139,6 +154,7 @@ def sample(task):
         inputs, _, blocks = sampler.sample_blocks(g, torch.from_numpy(seeds).to(kind).to(task.device))
         last[:] = blocks
         return sum(b.num_edges() for b in blocks), len(inputs)
+
     measure_sampler(task, one)
     check_edges(task, last)
 
@@ -156,16 +172,21 @@ def sample_by_workers(task, g, sampler):
         if i == skip + count:
             break
     seconds = (time.perf_counter() - start) / (len(edges) - 1 - skip)
-    task.result.update(seconds=seconds, samples=[seconds], work=float(np.mean(edges)), unit="edges", workers=task.threads)
+    task.result.update(
+        seconds=seconds, samples=[seconds], work=float(np.mean(edges)), unit="edges", workers=task.threads
+    )
     task.check_count("edges", np.mean(edges[:20]))
 
 
 def graphbolt(task):
     import dgl.graphbolt as gb
+
     use_torch(task)
     kind = np.int64 if task.args.variant == "int64" else np.int32
-    g = gb.fused_csc_sampling_graph(torch.from_numpy(task.graph.indptr.astype(np.int64)),
-                                    torch.from_numpy(task.graph.indices.astype(kind)))
+    g = gb.fused_csc_sampling_graph(
+        torch.from_numpy(task.graph.indptr.astype(np.int64)),
+        torch.from_numpy(task.graph.indices.astype(kind)),
+    )
     if task.device != "cpu":
         g.to(task.device)
     fanout = [torch.LongTensor([k]) for k in task.fanout]
@@ -177,6 +198,7 @@ def graphbolt(task):
             nodes, csc = gb.unique_and_compact_csc_formats(csc, nodes)
             edges += len(csc.indices)
         return edges, len(nodes)
+
     task.result["rival"] = "GraphBolt"
     measure_sampler(task, one)
 
@@ -186,15 +208,19 @@ def block_of(task):
     e = task.expected
     arrays = [torch.from_numpy(e[name].astype(np.int32)) for name in ("indptr", "indices")]
     sources, targets = int(e["sources"]), len(e["indptr"]) - 1
-    return lambda: dgl.create_block(("csc", (*arrays, NONE)), num_src_nodes=sources, num_dst_nodes=targets).to(task.device)
+    return lambda: dgl.create_block(
+        ("csc", (*arrays, NONE)), num_src_nodes=sources, num_dst_nodes=targets
+    ).to(task.device)
 
 
 def input_hop(task):
     use_torch(task)
     feat, ids, block = task.tensor(task.graph.feat), task.tensor(task.expected["ids"]), block_of(task)()
     with torch.inference_mode():
+
         def run():
             return dgl.ops.copy_u_mean(block, torch.index_select(feat, 0, ids))
+
         task.measure(run, work=len(task.expected["indices"]), unit="edges", cold=True)
         task.check("rows", run()[:512].cpu())
 
@@ -211,7 +237,8 @@ def mean_back(task, width):
         state["out"] = dgl.ops.copy_u_mean(make(), x)
 
     def backward():
-        state["dx"], = torch.autograd.grad(state["out"], x, dout)
+        (state["dx"],) = torch.autograd.grad(state["out"], x, dout)
+
     task.measure(backward, work=edges, unit="edges", before=forward, cold=True)
     task.check("rows", state["dx"][:512].cpu())
 
@@ -224,12 +251,14 @@ def opening(task):
         g = Graph(task.args.graph)
         graph, feat = csc_graph(task, g.indptr, g.indices), torch.from_numpy(g.feat)
         sampler = dgl.dataloading.NeighborSampler(list(reversed(task.fanout)), fused=False)
-        inputs, _, _ = sampler.sample_blocks(graph, torch.from_numpy(g.ids(1)[:task.batch].astype(np.int32)))
+        inputs, _, _ = sampler.sample_blocks(graph, torch.from_numpy(g.ids(1)[: task.batch].astype(np.int32)))
         torch.index_select(feat, 0, inputs.long())
+
     task.measure(run)
 
 
-# ---- training ---------------------------------------------------------------------------------------------------
+# ---- training ------------------------------------------------------------------------------------
+
 
 class Net(torch.nn.Module):
     """Three layers as ggnn-train has them: dropout .5 between them, ReLU, or ELU and heads for GAT."""
@@ -240,10 +269,19 @@ class Net(torch.nn.Module):
         if kind == "sage":
             layers = [conv.SAGEConv(a, b, "mean") for a, b in ((features, hidden), (hidden, hidden), last)]
         elif kind == "gcn":
-            layers = [conv.GraphConv(a, b, allow_zero_in_degree=True) for a, b in ((features, hidden), (hidden, hidden), last)]
+            layers = [
+                conv.GraphConv(a, b, allow_zero_in_degree=True)
+                for a, b in ((features, hidden), (hidden, hidden), last)
+            ]
         else:
-            layers = [conv.GATConv(a, b, k, allow_zero_in_degree=True)
-                      for a, b, k in ((features, hidden // heads, heads), (hidden, hidden // heads, heads), (hidden, classes, 1))]
+            layers = [
+                conv.GATConv(a, b, k, allow_zero_in_degree=True)
+                for a, b, k in (
+                    (features, hidden // heads, heads),
+                    (hidden, hidden // heads, heads),
+                    (hidden, classes, 1),
+                )
+            ]
         self.layers, self.kind = torch.nn.ModuleList(layers), kind
 
     def forward(self, blocks, x):
@@ -251,12 +289,13 @@ class Net(torch.nn.Module):
         for i, (layer, block) in enumerate(zip(self.layers, blocks)):
             x = layer(block, x).flatten(1)
             if i < len(self.layers) - 1:
-                x = torch.nn.functional.dropout(act(x), .5, self.training)
+                x = torch.nn.functional.dropout(act(x), 0.5, self.training)
         return x
 
 
 def step(task, kind):
-    """GCN and GAT on the graph with a self-loop a node, as DGL's users do: ours have the node itself beside its list."""
+    """GCN and GAT on the graph with a self-loop a node, as DGL's users do: ours have the node itself beside
+    its list."""
     graph = task.graph
     g = graph_of(task) if kind == "sage" else csc_graph(task, *graph.with_loops())
     use_torch(task)
@@ -273,6 +312,7 @@ def step(task, kind):
     def forward(batch):
         seeds, (inputs, _, blocks) = batch
         return model(blocks, torch.index_select(feat, 0, inputs.long())), label[seeds]
+
     train_steps(task, torch, model, batches(), forward)
 
 
@@ -285,7 +325,10 @@ def cora(task, kind):
     if kind == "gcn":
         layers = [dgl.nn.GraphConv(x.shape[1], how["hidden"]), dgl.nn.GraphConv(how["hidden"], classes)]
     else:
-        layers = [dgl.nn.GATConv(x.shape[1], how["hidden"], 8, p, p), dgl.nn.GATConv(8 * how["hidden"], classes, 1, p, p)]
+        layers = [
+            dgl.nn.GATConv(x.shape[1], how["hidden"], 8, p, p),
+            dgl.nn.GATConv(8 * how["hidden"], classes, 1, p, p),
+        ]
     model = torch.nn.ModuleList(layers).to(task.device)
 
     def logits():
@@ -294,12 +337,27 @@ def cora(task, kind):
         drop = torch.nn.functional.dropout
         h = torch.relu(model[0](graph, drop(x, p, model.training)))
         return model[1](graph, drop(h, p, model.training))
+
     train_cora(task, torch, model, logits, kind)
 
 
-CASES = {"spmm": spmm, "weighted": weighted, "max": largest, "sddmm": sddmm, "softmax": softmax, "gat": gat, "gather": gather,
-         "sample": sample, "graphbolt": graphbolt, "input-hop": input_hop, "mean-back": mean_back, "open": opening, "step": step,
-         "memory": step, "cora": cora}
+CASES = {
+    "spmm": spmm,
+    "weighted": weighted,
+    "max": largest,
+    "sddmm": sddmm,
+    "softmax": softmax,
+    "gat": gat,
+    "gather": gather,
+    "sample": sample,
+    "graphbolt": graphbolt,
+    "input-hop": input_hop,
+    "mean-back": mean_back,
+    "open": opening,
+    "step": step,
+    "memory": step,
+    "cora": cora,
+}
 
 if __name__ == "__main__":
     sys.exit(rival_main("DGL", {"dgl": dgl.__version__, "torch": torch.__version__}, CASES))

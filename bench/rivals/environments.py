@@ -1,4 +1,6 @@
-"""environments.py - throw-away virtual environments for the rivals, and libggnn.so, all outside the source tree."""
+"""environments.py - throw-away virtual environments for the rivals, and libggnn.so, all outside the source
+tree."""
+
 import hashlib
 import os
 import shutil
@@ -7,7 +9,11 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-PYTHONS = {"dgl": ((3, 10), (3, 12)), "torch": ((3, 11), (3, 14)), "plot": ((3, 9), (3, 14))}  # that the pinned versions have
+PYTHONS = {
+    "dgl": ((3, 10), (3, 12)),
+    "torch": ((3, 11), (3, 14)),
+    "plot": ((3, 9), (3, 14)),
+}  # that the pinned versions have
 
 
 def home():
@@ -17,8 +23,12 @@ def home():
 
 def version_of(python):
     try:
-        text = subprocess.run([python, "-c", "import sys, venv, ensurepip; print(*sys.version_info[:2])"], capture_output=True, text=True,
-                              timeout=60).stdout.split()
+        text = subprocess.run(
+            [python, "-c", "import sys, venv, ensurepip; print(*sys.version_info[:2])"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        ).stdout.split()
         return tuple(map(int, text)) if len(text) == 2 else None
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -27,7 +37,9 @@ def version_of(python):
 def find_python(name):
     """A Python that the environment's pinned packages have binaries for."""
     least, most = PYTHONS[name]
-    for python in [sys.executable] + [shutil.which(f"python3.{minor}") for minor in range(most[1], least[1] - 1, -1)]:
+    for python in [sys.executable] + [
+        shutil.which(f"python3.{minor}") for minor in range(most[1], least[1] - 1, -1)
+    ]:
         version = version_of(python) if python else None
         if version and least <= version <= most:
             return python
@@ -55,8 +67,21 @@ def pip(folder, name, log, *options):
     if os.path.exists(done) and open(done).read() == mark_of(path):
         return None
     log(f"{folder}: installing {os.path.basename(path)}")
-    run = subprocess.run([os.path.join(folder, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                          *options, "-r", path], capture_output=True, text=True)
+    run = subprocess.run(
+        [
+            os.path.join(folder, "bin", "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *options,
+            "-r",
+            path,
+        ],
+        capture_output=True,
+        text=True,
+    )
     with open(done + ".log", "w") as file:
         file.write(run.stdout + run.stderr)
     if run.returncode:
@@ -67,13 +92,17 @@ def pip(folder, name, log, *options):
 
 
 def prepare(name, log, build=False):
-    """(python of the environment or None, reason or None): the reason may be of packages that had to be built."""
+    """(python of the environment or None, reason or None): the reason may be of packages that had to be
+    built."""
     folder = os.path.join(home(), name)
     python = os.path.join(folder, "bin", "python")
     if not os.path.exists(python):
         base = find_python(name)
         if not base:
-            return None, "no Python %d.%d to %d.%d with venv is installed" % (*PYTHONS[name][0], *PYTHONS[name][1])
+            return None, "no Python %d.%d to %d.%d with venv is installed" % (
+                *PYTHONS[name][0],
+                *PYTHONS[name][1],
+            )
         log(f"{folder}: made by {base}")
         made = subprocess.run([base, "-m", "venv", folder], capture_output=True, text=True)
         if made.returncode:
@@ -94,8 +123,22 @@ def library(log):
         return path, None
     os.makedirs(home(), exist_ok=True)
     log(f"{path}: compiling")
-    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-std=c99", "-O2", "-ffp-contract=off", "-D_GNU_SOURCE",
-               "-DGGNN_IMPLEMENTATION", "-x", "c", header, "-o", path, "-lm"]
+    command = [
+        os.environ.get("CC", "cc"),
+        "-shared",
+        "-fPIC",
+        "-std=c99",
+        "-O2",
+        "-ffp-contract=off",
+        "-D_GNU_SOURCE",
+        "-DGGNN_IMPLEMENTATION",
+        "-x",
+        "c",
+        header,
+        "-o",
+        path,
+        "-lm",
+    ]
     for extra in (["-fopenmp"], []):
         run = subprocess.run(command + extra, capture_output=True, text=True)
         if run.returncode == 0:

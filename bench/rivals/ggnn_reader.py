@@ -5,14 +5,22 @@
 
 The format is described at the top of datasets/ggnn_file.h. An array is a view of the mapped file, read-only.
 """
+
 import mmap
 import struct
 from collections import namedtuple
 
 MAGIC = b"\x89GGNN\r\n\x1a"
-HEADER = struct.Struct("<8sIIqII")      # magic, version, sections, bytes of the file, zero, CRC-32C
-ENTRY = struct.Struct("<16sII4qqqII")   # name, type, dimensions, dimension[4], offset, bytes, CRC-32C, zero
-TYPES = {1: ("u1", 1), 2: ("<i4", 4), 3: ("<i8", 8), 4: ("<f2", 2), 5: ("<f4", 4), 6: ("<f8", 8)}  # NumPy's name, bytes
+HEADER = struct.Struct("<8sIIqII")  # magic, version, sections, bytes of the file, zero, CRC-32C
+ENTRY = struct.Struct("<16sII4qqqII")  # name, type, dimensions, dimension[4], offset, bytes, CRC-32C, zero
+TYPES = {
+    1: ("u1", 1),
+    2: ("<i4", 4),
+    3: ("<i8", 8),
+    4: ("<f2", 2),
+    5: ("<f4", 4),
+    6: ("<f8", 8),
+}  # NumPy's name, bytes
 
 Section = namedtuple("Section", "name dtype shape offset bytes crc")
 
@@ -37,7 +45,7 @@ def read_table(data):
     end = HEADER.size + count * ENTRY.size
     if length != len(data) or end > 8192:
         raise ValueError(f"{len(data)} bytes, {count} sections: truncated or damaged")
-    if crc32c(data[HEADER.size:end], crc32c(data[:28])) != crc:
+    if crc32c(data[HEADER.size : end], crc32c(data[:28])) != crc:
         raise ValueError("the table's checksum is wrong")
     sections = {}
     for i in range(count):
@@ -68,12 +76,15 @@ class Ggnn:
 
     def bytes(self, name):
         s = self.section[name]
-        return memoryview(self.map)[s.offset:s.offset + s.bytes]
+        return memoryview(self.map)[s.offset : s.offset + s.bytes]
 
     def array(self, name):
         import numpy as np  # only who wants arrays needs it
+
         s = self.section[name]
-        return np.frombuffer(self.map, s.dtype, s.bytes // np.dtype(s.dtype).itemsize, s.offset).reshape(s.shape)
+        return np.frombuffer(self.map, s.dtype, s.bytes // np.dtype(s.dtype).itemsize, s.offset).reshape(
+            s.shape
+        )
 
     def __enter__(self):
         return self

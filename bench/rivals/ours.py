@@ -1,8 +1,10 @@
-"""ours.py - ggnn.h itself, called through ctypes on the rivals' very inputs: their answers are compared with its.
+"""ours.py - ggnn.h itself, called through ctypes on the rivals' very inputs: their answers are compared
+with its.
 
-Its times stand beside ggnn-bench's; where the two differ by much, the machine was disturbed. libggnn.so is ggnn.h alone,
-compiled with the flags of the tools (environments.py). Structures and the sampler are those of examples/batch_ctypes.py.
-"""
+Its times stand beside ggnn-bench's; where the two differ by much, the machine was disturbed. libggnn.so is
+ggnn.h alone, compiled with the flags of the tools (environments.py). Structures and the sampler are those
+of examples/batch_ctypes.py."""
+
 import ctypes as c
 import os
 import sys
@@ -13,19 +15,31 @@ import numpy as np
 from common import Graph, integers, noise, rival_main
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
-from batch_ctypes import Block, Count, Csc, Layout, Rng, Sampler, load  # noqa: E402
+from batch_ctypes import Block, Count, Layout, Rng, Sampler, load  # noqa: E402
 
 SUM, MEAN, MAX = 0, 1, 2
 DOT = 0
 
 
 class Store(c.Structure):
-    _fields_ = [("at", Layout), ("width", c.c_int32), ("type", c.c_int), ("base", c.POINTER(c.c_void_p)), ("pitch", c.c_int64),
-                ("traffic", c.c_void_p)]
+    _fields_ = [
+        ("at", Layout),
+        ("width", c.c_int32),
+        ("type", c.c_int),
+        ("base", c.POINTER(c.c_void_p)),
+        ("pitch", c.c_int64),
+        ("traffic", c.c_void_p),
+    ]
 
 
 class Attention(c.Structure):
-    _fields_ = [("slope", c.c_float), ("dropout", c.c_float), ("layer", c.c_int32), ("rng", Rng), ("id", c.c_void_p)]
+    _fields_ = [
+        ("slope", c.c_float),
+        ("dropout", c.c_float),
+        ("layer", c.c_int32),
+        ("rng", Rng),
+        ("id", c.c_void_p),
+    ]
 
 
 class Scale(c.Structure):
@@ -55,9 +69,14 @@ class Ours:
         """A block over arrays of NumPy."""
         sizes = np.array([len(indptr) - 1, sources, len(indices)], np.int64)
         self.keep += [indptr, indices, sizes]
-        count = [Count(c.cast(sizes.ctypes.data + 8 * i, c.POINTER(c.c_int64)), int(sizes[i])) for i in range(3)]
-        return Block(*count, c.cast(indptr.ctypes.data, c.POINTER(c.c_int64)),
-                     c.cast(indices.ctypes.data, c.POINTER(c.c_int32)))
+        count = [
+            Count(c.cast(sizes.ctypes.data + 8 * i, c.POINTER(c.c_int64)), int(sizes[i])) for i in range(3)
+        ]
+        return Block(
+            *count,
+            c.cast(indptr.ctypes.data, c.POINTER(c.c_int64)),
+            c.cast(indices.ctypes.data, c.POINTER(c.c_int32))
+        )
 
     def whole(self, graph):
         return self.block(graph.indptr, graph.indices, graph.nodes)
@@ -78,15 +97,27 @@ class Ours:
 
     def spmm(self, out, arg, how, block, scale, weight, inp):
         width = inp.shape[1]
-        self.lib.ggnn_spmm(at(out), i64(width), at(arg), how, c.byref(block), c.byref(scale) if scale else None, at(weight), i32(1),
-                           at(inp), i64(width), i32(width))
+        self.lib.ggnn_spmm(
+            at(out),
+            i64(width),
+            at(arg),
+            how,
+            c.byref(block),
+            c.byref(scale) if scale else None,
+            at(weight),
+            i32(1),
+            at(inp),
+            i64(width),
+            i32(width),
+        )
 
 
 def write(task, **values):
     np.savez(task.args.expected, **values)
 
 
-# ---- the whole graph --------------------------------------------------------------------------------------------
+# ---- the whole graph -----------------------------------------------------------------------------
+
 
 def spmm_case(task, how, width, weighted=False, arg=False):
     g, o = task.graph, Ours(task)
@@ -114,8 +145,13 @@ def sddmm(task, width):
     g, o, width = task.graph, Ours(task), int(width)
     src, dst, out = noise((g.nodes, width), 1), noise((g.nodes, width), 2), np.zeros(g.edges, np.float32)
     block = o.whole(g)
-    task.measure(lambda: o.lib.ggnn_sddmm(at(out), DOT, c.byref(block), at(src), i64(width), at(dst), i64(width), i32(1), i32(width)),
-                 work=g.edges, unit="edges")
+    task.measure(
+        lambda: o.lib.ggnn_sddmm(
+            at(out), DOT, c.byref(block), at(src), i64(width), at(dst), i64(width), i32(1), i32(width)
+        ),
+        work=g.edges,
+        unit="edges",
+    )
     write(task, edges=out[g.places()])
 
 
@@ -124,20 +160,41 @@ def softmax(task, heads):
     logit = noise((g.edges, heads), 3)
     out = np.zeros_like(logit)
     block = o.whole(g)
-    task.measure(lambda: o.lib.ggnn_edge_softmax(at(out), c.byref(block), at(logit), i32(heads)), work=g.edges, unit="edges")
+    task.measure(
+        lambda: o.lib.ggnn_edge_softmax(at(out), c.byref(block), at(logit), i32(heads)),
+        work=g.edges,
+        unit="edges",
+    )
     write(task, edges=out[g.places()])
 
 
 def gat(task, direction, heads, width):
     g, o, heads = task.graph, Ours(task), int(heads)
     width = heads * int(width)
-    z, el, er, dout = noise((g.nodes, width), 1), noise((g.nodes, heads), 2), noise((g.nodes, heads), 3), noise((g.nodes, width), 4)
+    z, el, er, dout = (
+        noise((g.nodes, width), 1),
+        noise((g.nodes, heads), 2),
+        noise((g.nodes, heads), 3),
+        noise((g.nodes, width), 4),
+    )
     out, lse = np.zeros_like(z), np.zeros_like(er)
-    block, how = o.whole(g), Attention(.2, 0, 0, Rng(0, 0, 0), None)
+    block, how = o.whole(g), Attention(0.2, 0, 0, Rng(0, 0, 0), None)
 
     def forward():
-        o.lib.ggnn_gat(at(out), i64(width), at(lse), c.byref(block), at(z), i64(width), at(el), at(er), i32(heads), i32(width),
-                       c.byref(how))
+        o.lib.ggnn_gat(
+            at(out),
+            i64(width),
+            at(lse),
+            c.byref(block),
+            at(z),
+            i64(width),
+            at(el),
+            at(er),
+            i32(heads),
+            i32(width),
+            c.byref(how),
+        )
+
     if direction == "forward":
         task.measure(forward, work=g.edges, unit="edges")
         return write(task, rows=out[g.rows()])
@@ -148,8 +205,28 @@ def gat(task, direction, heads, width):
 
     def both():
         forward()
-        o.lib.ggnn_gat_back(at(dz), i64(width), at(de), at(dr), c.byref(t), c.byref(block), at(z), i64(width), at(el), at(er), at(out),
-                            i64(width), at(lse), at(dout), i64(width), i32(heads), i32(width), c.byref(how), at(workspace))
+        o.lib.ggnn_gat_back(
+            at(dz),
+            i64(width),
+            at(de),
+            at(dr),
+            c.byref(t),
+            c.byref(block),
+            at(z),
+            i64(width),
+            at(el),
+            at(er),
+            at(out),
+            i64(width),
+            at(lse),
+            at(dout),
+            i64(width),
+            i32(heads),
+            i32(width),
+            c.byref(how),
+            at(workspace),
+        )
+
     task.measure(both, work=g.edges, unit="edges")
     rows = g.rows()
     write(task, rows=out[rows], dz=dz[rows], del_=de[rows], der=dr[rows])
@@ -160,18 +237,23 @@ def gather(task, width):
     table, ids = gather_inputs(g, width, task.quick)
     out = np.zeros((len(ids), width), np.float32)
     store, local = o.store(table), ids.astype(np.int32)
-    task.measure(lambda: o.lib.ggnn_gather(at(out), i64(width), 0, c.byref(store), at(local), i64(len(ids))), work=len(ids), unit="rows")
+    task.measure(
+        lambda: o.lib.ggnn_gather(at(out), i64(width), 0, c.byref(store), at(local), i64(len(ids))),
+        work=len(ids),
+        unit="rows",
+    )
     write(task, rows=out[:512])
 
 
 def gather_inputs(graph, width, quick):
     """512 MiB of rows (the graph's features where they are as wide), and 524,288 random ids."""
     own = graph.feat is not None and graph.feat.shape[1] == width and graph.feat.dtype == np.float32
-    table = graph.feat if own else noise(((8 if quick else 512) * 2 ** 20 // (4 * width), width), 7)
+    table = graph.feat if own else noise(((8 if quick else 512) * 2**20 // (4 * width), width), 7)
     return table, integers(1 << 12 if quick else 1 << 19, len(table), 8)
 
 
-# ---- mini-batches -----------------------------------------------------------------------------------------------
+# ---- mini-batches --------------------------------------------------------------------------------
+
 
 def sampler_of(task):
     g = task.graph
@@ -187,12 +269,14 @@ def sample(task):
     def one(sampler, number):
         blocks, ids = sampler(seeds[number % len(seeds)], 1, number)
         return sum(len(b[1]) for b in blocks), len(ids)
+
     edges, sources = np.mean([one(samplers[0], i) for i in range(20)], axis=0)
 
     def together():
         numbers = range(step[0], step[0] + task.threads)
         step[0] += task.threads
         list(pool.map(one, samplers, numbers))
+
     task.measure(together, each=task.threads)
     task.result.update(work=float(edges), unit="edges", workers=task.threads)
     write(task, edges=edges, sources=sources)
@@ -212,8 +296,14 @@ def input_hop(task):
     block, store, local = o.block(indptr, indices, sources), o.store(g.feat), ids.astype(np.int32)
     width = g.feat.shape[1]
     out = np.zeros((len(indptr) - 1, width), np.float32)
-    task.measure(lambda: o.lib.ggnn_aggregate(at(out), i64(width), MEAN, c.byref(block), None, c.byref(store), at(local)),
-                 work=len(indices), unit="edges", cold=True)
+    task.measure(
+        lambda: o.lib.ggnn_aggregate(
+            at(out), i64(width), MEAN, c.byref(block), None, c.byref(store), at(local)
+        ),
+        work=len(indices),
+        unit="edges",
+        cold=True,
+    )
     write(task, rows=out[:512], indptr=indptr, indices=indices, sources=sources, ids=ids)
 
 
@@ -221,7 +311,11 @@ def mean_back(task, width):
     o, width = Ours(task), int(width)
     indptr, indices, sources, ids = first_block(task)
     block = o.block(indptr, indices, sources)
-    t, dout, dx = o.transpose(block), noise((len(indptr) - 1, width), 9), np.zeros((sources, width), np.float32)
+    t, dout, dx = (
+        o.transpose(block),
+        noise((len(indptr) - 1, width), 9),
+        np.zeros((sources, width), np.float32),
+    )
     degree = np.diff(indptr)
     inv = np.where(degree > 0, np.float32(1) / np.maximum(degree, 1).astype(np.float32), 0).astype(np.float32)
     scale = Scale(inv.ctypes.data, None, None)
@@ -229,24 +323,38 @@ def mean_back(task, width):
     def run():
         o.lib.ggnn_block_transpose(c.byref(t), c.byref(block))
         o.spmm(dx, None, SUM, t, scale, None, dout)
+
     task.measure(run, work=len(indices), unit="edges", cold=True)
     write(task, rows=dx[:512], indptr=indptr, indices=indices, sources=sources, ids=ids)
 
 
 def opening(task):
     """Map the file, lay the first batch's memory out, sample it, gather its rows."""
+
     def run():
         g, o = Graph(task.args.graph), Ours(task)
         sampler = Sampler(o.lib, g.indptr, g.indices, list(task.fanout), task.batch)
-        _, ids = sampler(g.ids(1)[:task.batch], 1, 0)
+        _, ids = sampler(g.ids(1)[: task.batch], 1, 0)
         out = np.empty((len(ids), g.feat.shape[1]), np.float32)
         store = o.store(g.feat)
         o.lib.ggnn_gather(at(out), i64(out.shape[1]), 0, c.byref(store), at(ids), i64(len(ids)))
+
     task.measure(run)
 
 
-CASES = {"spmm": spmm, "weighted": weighted, "max": largest, "sddmm": sddmm, "softmax": softmax, "gat": gat, "gather": gather,
-         "sample": sample, "input-hop": input_hop, "mean-back": mean_back, "open": opening}
+CASES = {
+    "spmm": spmm,
+    "weighted": weighted,
+    "max": largest,
+    "sddmm": sddmm,
+    "softmax": softmax,
+    "gat": gat,
+    "gather": gather,
+    "sample": sample,
+    "input-hop": input_hop,
+    "mean-back": mean_back,
+    "open": opening,
+}
 
 if __name__ == "__main__":
     sys.exit(rival_main("ggnn", {"numpy": np.__version__}, CASES))

@@ -1,4 +1,5 @@
 """pyg_rival.py - PyTorch Geometric: pyg-lib's or torch-sparse's sampler, its softmax, its layers."""
+
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,11 +22,13 @@ def edge_index(task, loops=False):
     return task.tensor(np.stack([indices.astype(np.int64), target]))
 
 
-# ---- the whole graph --------------------------------------------------------------------------------------------
+# ---- the whole graph -----------------------------------------------------------------------------
+
 
 def largest(task, width):
     """torch-scatter's segment_csr over gathered rows: max, with arg."""
     import torch_scatter
+
     VERSIONS["torch-scatter"] = torch_scatter.__version__
     use_torch(task)
     g, inp = task.graph, task.tensor(noise((task.graph.nodes, int(width)), 1))
@@ -33,6 +36,7 @@ def largest(task, width):
 
     def run():
         return torch_scatter.segment_max_csr(inp[indices], indptr)[0]
+
     with torch.inference_mode():
         task.measure(run, work=g.edges, unit="edges")
         task.check("rows", run()[task.tensor(g.rows())].cpu())
@@ -40,11 +44,17 @@ def largest(task, width):
 
 def weighted(task, width):
     import torch_sparse
+
     VERSIONS["torch-sparse"] = torch_sparse.__version__
     use_torch(task)
     g, inp = task.graph, task.tensor(noise((task.graph.nodes, int(width)), 1))
-    a = torch_sparse.SparseTensor(rowptr=task.tensor(g.indptr), col=task.tensor(g.indices.astype(np.int64)),
-                                  value=task.tensor(noise(g.edges, 2)), sparse_sizes=(g.nodes, g.nodes), is_sorted=True)
+    a = torch_sparse.SparseTensor(
+        rowptr=task.tensor(g.indptr),
+        col=task.tensor(g.indices.astype(np.int64)),
+        value=task.tensor(noise(g.edges, 2)),
+        sparse_sizes=(g.nodes, g.nodes),
+        is_sorted=True,
+    )
     with torch.inference_mode():
         task.measure(lambda: a.matmul(inp), work=g.edges, unit="edges")
         task.check("rows", a.matmul(inp)[task.tensor(g.rows())].cpu())
@@ -56,42 +66,60 @@ def softmax(task, heads):
     index, indptr = edge_index(task)[1], task.tensor(g.indptr)
     scatter = torch_geometric.utils.softmax
     with torch.inference_mode():
-        run = task.best({"by index": lambda: scatter(logit, index, num_nodes=g.nodes), "by ptr": lambda: scatter(logit, ptr=indptr)},
-                        work=g.edges, unit="edges")
+        run = task.best(
+            {
+                "index": lambda: scatter(logit, index, num_nodes=g.nodes),
+                "offsets": lambda: scatter(logit, ptr=indptr),
+            },
+            work=g.edges,
+            unit="edges",
+        )
         task.check("edges", run()[task.tensor(g.places())].cpu())
 
 
-# ---- mini-batches -----------------------------------------------------------------------------------------------
+# ---- mini-batches --------------------------------------------------------------------------------
+
 
 def native_sampler(task, indptr, indices):
     """Function of seeds that returns (rows, cols, ids); by pyg-lib where that is, else torch-sparse."""
     fanout = list(task.fanout)
     if torch_geometric.typing.WITH_PYG_LIB:
         import pyg_lib
+
         VERSIONS["pyg-lib"] = pyg_lib.__version__
         return lambda seeds: pyg_lib.sampler.neighbor_sample(indptr, indices, seeds, fanout)[:3]
     if torch_geometric.typing.WITH_TORCH_SPARSE:
         import torch_sparse
+
         VERSIONS["torch-sparse"] = torch_sparse.__version__
 
         def run(seeds):
-            ids, rows, cols, _ = torch.ops.torch_sparse.neighbor_sample(indptr, indices, seeds, fanout, False, True)
+            ids, rows, cols, _ = torch.ops.torch_sparse.neighbor_sample(
+                indptr, indices, seeds, fanout, False, True
+            )
             return rows, cols, ids
+
         return run
-    raise Skip("neither pyg-lib (not on the package index) nor torch-sparse (compiled against this torch) is there")
+    raise Skip(
+        "neither pyg-lib (not on the package index) nor torch-sparse (compiled against this torch) is there"
+    )
 
 
 def sample(task):
-    """A batch a thread, as these samplers use one. They expand new ids only: fewer edges than ours, so time per edge."""
+    """A batch a thread, as these samplers use one. They expand new ids only: fewer edges than ours, so time
+    per edge."""
     use_torch(task, 1)
     g = task.graph
-    run = native_sampler(task, torch.from_numpy(g.indptr.astype(np.int64)), torch.from_numpy(g.indices.astype(np.int64)))
+    run = native_sampler(
+        task, torch.from_numpy(g.indptr.astype(np.int64)), torch.from_numpy(g.indices.astype(np.int64))
+    )
     seeds, pool, at = torch.from_numpy(g.seeds(task.batch)), ThreadPoolExecutor(task.threads), [0]
     edges = np.mean([len(run(seeds[i % len(seeds)])[0]) for i in range(20)])
 
     def together():
         at[0] += task.threads
         list(pool.map(lambda i: run(seeds[i % len(seeds)]), range(at[0], at[0] + task.threads)))
+
     task.measure(together, each=task.threads)
     task.result.update(work=float(edges), unit="edges", workers=task.threads)
     task.check_count("edges", edges)
@@ -103,11 +131,13 @@ def opening(task):
     def run():
         g = Graph(task.args.graph)
         take = native_sampler(task, torch.from_numpy(g.indptr), torch.from_numpy(g.indices.astype(np.int64)))
-        torch.index_select(torch.from_numpy(g.feat), 0, take(torch.from_numpy(g.ids(1)[:task.batch]))[2])
+        torch.index_select(torch.from_numpy(g.feat), 0, take(torch.from_numpy(g.ids(1)[: task.batch]))[2])
+
     task.measure(run)
 
 
-# ---- training ---------------------------------------------------------------------------------------------------
+# ---- training ------------------------------------------------------------------------------------
+
 
 class Net(torch.nn.Module):
     """Three layers as ggnn-train has them."""
@@ -116,7 +146,11 @@ class Net(torch.nn.Module):
         super().__init__()
         pairs = [(features, hidden), (hidden, hidden), (hidden, classes)]
         if kind == "gat":
-            layers = [GATConv(features, hidden // heads, heads), GATConv(hidden, hidden // heads, heads), GATConv(hidden, classes, 1)]
+            layers = [
+                GATConv(features, hidden // heads, heads),
+                GATConv(hidden, hidden // heads, heads),
+                GATConv(hidden, classes, 1),
+            ]
         else:
             layers = [SAGEConv(a, b, project=False) if kind == "sage" else GCNConv(a, b) for a, b in pairs]
         self.layers, self.kind = torch.nn.ModuleList(layers), kind
@@ -128,18 +162,22 @@ class Net(torch.nn.Module):
                 x, edges, _ = torch_geometric.utils.trim_to_layer(i, *trim, x, edges)
             x = layer(x, edges)
             if i < len(self.layers) - 1:
-                x = torch.nn.functional.dropout(act(x), .5, self.training)
+                x = torch.nn.functional.dropout(act(x), 0.5, self.training)
         return x
 
 
 def step(task, kind):
-    """NeighborLoader in this process; layers are trimmed to what they need where pyg-lib's sampler says what that is."""
+    """NeighborLoader in this process; layers are trimmed to what they need where pyg-lib's sampler says
+    what that is."""
     use_torch(task)
     g = task.graph
-    data = torch_geometric.data.Data(x=torch.from_numpy(g.feat), y=torch.from_numpy(g.label.astype(np.int64)), edge_index=edge_index(task))
+    data = torch_geometric.data.Data(
+        x=torch.from_numpy(g.feat), y=torch.from_numpy(g.label.astype(np.int64)), edge_index=edge_index(task)
+    )
     seeds = torch.from_numpy(g.seeds(task.batch).ravel())
-    loader = torch_geometric.loader.NeighborLoader(data, list(task.fanout), input_nodes=seeds, batch_size=task.batch,
-                                                   is_sorted=True)
+    loader = torch_geometric.loader.NeighborLoader(
+        data, list(task.fanout), input_nodes=seeds, batch_size=task.batch, is_sorted=True
+    )
     model = Net(kind, g.feat.shape[1], task.hidden, int(g.label.max()) + 1).to(task.device)
     trims = torch_geometric.typing.WITH_PYG_LIB
     task.note("pyg-lib" if trims else "torch-sparse's sampler, no trimming of layers")
@@ -151,7 +189,8 @@ def step(task, kind):
 
     def forward(batch):
         trim = (batch.num_sampled_nodes, batch.num_sampled_edges) if trims else None
-        return model(batch.x, batch.edge_index, trim)[:task.batch], batch.y[:task.batch]
+        return model(batch.x, batch.edge_index, trim)[: task.batch], batch.y[: task.batch]
+
     train_steps(task, torch, model, batches(), forward)
 
 
@@ -161,9 +200,15 @@ def cora(task, kind):
     x, edges, classes = task.tensor(g.feat), edge_index(task), int(g.label.max()) + 1
     p = how["dropout"]
     if kind == "gcn":
-        layers = [GCNConv(x.shape[1], how["hidden"], cached=True), GCNConv(how["hidden"], classes, cached=True)]
+        layers = [
+            GCNConv(x.shape[1], how["hidden"], cached=True),
+            GCNConv(how["hidden"], classes, cached=True),
+        ]
     else:
-        layers = [GATConv(x.shape[1], how["hidden"], 8, dropout=p), GATConv(8 * how["hidden"], classes, 1, dropout=p)]
+        layers = [
+            GATConv(x.shape[1], how["hidden"], 8, dropout=p),
+            GATConv(8 * how["hidden"], classes, 1, dropout=p),
+        ]
     model = torch.nn.ModuleList(layers).to(task.device)
     act = torch.relu if kind == "gcn" else torch.nn.functional.elu
 
@@ -171,11 +216,20 @@ def cora(task, kind):
         drop = torch.nn.functional.dropout
         h = act(model[0](drop(x, p, model.training), edges))
         return model[1](drop(h, p, model.training), edges)
+
     train_cora(task, torch, model, logits, kind)
 
 
-CASES = {"max": largest, "weighted": weighted, "softmax": softmax, "sample": sample, "open": opening, "step": step, "memory": step,
-         "cora": cora}
+CASES = {
+    "max": largest,
+    "weighted": weighted,
+    "softmax": softmax,
+    "sample": sample,
+    "open": opening,
+    "step": step,
+    "memory": step,
+    "cora": cora,
+}
 
 if __name__ == "__main__":
     sys.exit(rival_main("PyG", VERSIONS, CASES))

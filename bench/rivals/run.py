@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """run.py - ours beside its rivals, the same work on the same graph: make bench-rivals.
 
-For each row: ours.py (ggnn.h through ctypes, which also writes the answers that rivals' are compared with), then each
-rival in a process of its own; ggnn-bench once an entry. Of our two times the slower counts. See README.md.
-"""
+For each row: ours.py (ggnn.h through ctypes, which also writes the answers that rivals' are compared with),
+then each rival in a process of its own; ggnn-bench once an entry. Of our two times the slower counts. See
+README.md."""
+
 import argparse
 import datetime
 import json
@@ -19,9 +20,17 @@ import table
 from rows import ABSENT, all_rows
 
 HERE, ROOT = environments.HERE, environments.ROOT
-KEPT_HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(256 << 20), "MALLOC_ARENA_MAX": "1"}
-CORA = {"gcn": "--hidden 16 --dropout .5 --input-dropout .5 --lr .01",
-        "gat": "--hidden 64 --heads 8 --out-heads 1 --dropout .6 --input-dropout .6 --attention-dropout .6 --lr .005"}
+KEPT_HEAP = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+    "MALLOC_TOP_PAD_": str(256 << 20),
+    "MALLOC_ARENA_MAX": "1",
+}
+CORA = {
+    "gcn": "--hidden 16 --dropout .5 --input-dropout .5 --lr .01",
+    "gat": "--hidden 64 --heads 8 --out-heads 1 --dropout .6 --input-dropout .6 --attention-dropout .6"
+    " --lr .005",
+}
 
 
 def log(text):
@@ -41,7 +50,9 @@ class Run:
     def prepare(self):
         log(f"rivals live in {self.home} (GGNN_RIVALS changes that)")
         for name in ("torch", "dgl"):
-            self.python[name], self.reason[name] = environments.prepare(name, log, build=name == "dgl" and not self.args.no_build)
+            self.python[name], self.reason[name] = environments.prepare(
+                name, log, build=name == "dgl" and not self.args.no_build
+            )
             if self.reason[name]:
                 log(f"{name}: {self.reason[name]}")
         self.library, why = environments.library(log)
@@ -56,13 +67,30 @@ class Run:
         """--data, or R-MAT made once beside the environments."""
         if self.args.data:
             return os.path.abspath(self.args.data)
-        nodes, edges, width = (1 << 14, 1 << 18, 128) if self.args.quick else (2449029, 123718280, 100) if self.args.products \
-            else (1 << 20, 1 << 25, 128)
+        nodes, edges, width = (
+            (1 << 14, 1 << 18, 128)
+            if self.args.quick
+            else (2449029, 123718280, 100) if self.args.products else (1 << 20, 1 << 25, 128)
+        )
         path = os.path.join(self.home, f"rmat-{nodes}-{edges}-{width}.ggnn")
         if not os.path.exists(path):
             log(f"{path}: generating")
-            subprocess.run([self.tool("ggnn-data"), "generate", "rmat", path, "--nodes", str(nodes), "--edges", str(edges),
-                            "--features", str(width)], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [
+                    self.tool("ggnn-data"),
+                    "generate",
+                    "rmat",
+                    path,
+                    "--nodes",
+                    str(nodes),
+                    "--edges",
+                    str(edges),
+                    "--features",
+                    str(width),
+                ],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
         return path
 
     def cora(self):
@@ -71,21 +99,35 @@ class Run:
         if not os.path.exists(source):
             return None
         if not os.path.exists(path):
-            subprocess.run([self.tool("ggnn-data"), "convert", source, path, "--row-normalise"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [self.tool("ggnn-data"), "convert", source, path, "--row-normalise"],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
         return path
 
     # ---- one measurement ----
 
     def environment(self, heap):
         t = str(self.args.threads)
-        env = dict(os.environ, OMP_NUM_THREADS=t, MKL_NUM_THREADS=t, OPENBLAS_NUM_THREADS=t, DGLBACKEND="pytorch", PYTHONUNBUFFERED="1")
+        env = dict(
+            os.environ,
+            OMP_NUM_THREADS=t,
+            MKL_NUM_THREADS=t,
+            OPENBLAS_NUM_THREADS=t,
+            DGLBACKEND="pytorch",
+            PYTHONUNBUFFERED="1",
+        )
         return dict(env, **(KEPT_HEAP if heap else {}))
 
     def start(self, command, heap):
-        """(exit code, seconds, the last line of its standard error) of a process of its own, which ends with it."""
+        """(exit code, seconds, the last line of its standard error) of a process of its own, which ends
+        with it."""
         begin = time.perf_counter()
         try:
-            run = subprocess.run(command, env=self.environment(heap), capture_output=True, text=True, timeout=self.args.timeout)
+            run = subprocess.run(
+                command, env=self.environment(heap), capture_output=True, text=True, timeout=self.args.timeout
+            )
             code, text = run.returncode, run.stderr
         except subprocess.TimeoutExpired:
             code, text = None, f"no end after {self.args.timeout} s"
@@ -97,8 +139,23 @@ class Run:
         if os.path.exists(out):
             os.remove(out)
         expected = os.path.join(self.work, case.replace(":", "-") + ".npz")
-        command = [python, os.path.join(HERE, name), case, "--graph", graph, "--threads", str(self.args.threads), "--device",
-                   self.args.device if name != "ours.py" else "cpu", "--expected", expected, "--out", out, "--variant", variant]
+        command = [
+            python,
+            os.path.join(HERE, name),
+            case,
+            "--graph",
+            graph,
+            "--threads",
+            str(self.args.threads),
+            "--device",
+            self.args.device if name != "ours.py" else "cpu",
+            "--expected",
+            expected,
+            "--out",
+            out,
+            "--variant",
+            variant,
+        ]
         command += ["--library", self.library] if self.library else []
         command += ["--quick"] if self.args.quick else []
         code, seconds, text = self.start(command, heap)
@@ -114,7 +171,9 @@ class Run:
         if not self.python.get(who.environment):
             return {"skipped": self.reason.get(who.environment) or "no environment"}
         plain = row.unit == "MiB" or who.variant == "plain-heap"
-        result = self.script(self.python[who.environment], who.script, row.case, graph, who.variant, heap=not plain)
+        result = self.script(
+            self.python[who.environment], who.script, row.case, graph, who.variant, heap=not plain
+        )
         result["heap"] = "as found" if plain else "kept"
         return result
 
@@ -135,10 +194,22 @@ class Run:
         if isinstance(self.bench[entry], str):
             return {"skipped": self.bench[entry]}
         for r in self.bench[entry]:
-            if re.fullmatch(pattern, r["case"]) and not r["rival"] and (r["threads"] == self.args.threads or self.args.device != "cpu"):
+            if (
+                re.fullmatch(pattern, r["case"])
+                and not r["rival"]
+                and (r["threads"] == self.args.threads or self.args.device != "cpu")
+            ):
                 each = r["threads"] if "a thread" in r["case"] else 1
-                return {"by": "ggnn-bench", "case": r["case"], "seconds": r["median"] / each, "work": r["work"] / each,
-                        "unit": r["unit"], "samples": [s / each for s in r["samples"]], "threads": r["threads"], "cold": r["cold"]}
+                return {
+                    "by": "ggnn-bench",
+                    "case": r["case"],
+                    "seconds": r["median"] / each,
+                    "work": r["work"] / each,
+                    "unit": r["unit"],
+                    "samples": [s / each for s in r["samples"]],
+                    "threads": r["threads"],
+                    "cold": r["cold"],
+                }
         return {"skipped": f"ggnn-bench {entry} has no case like {pattern}"}
 
     def train(self, options):
@@ -146,24 +217,60 @@ class Run:
         tool, out = self.tool("ggnn-train"), os.path.join(self.work, "train.jsonl")
         if not tool:
             return {"skipped": "no ggnn-train: make"}
-        code, seconds, text = self.start([tool, "--threads", str(self.args.threads), "--log", out] + options, heap=False)
+        code, seconds, text = self.start(
+            [tool, "--threads", str(self.args.threads), "--log", out] + options, heap=False
+        )
         if code != 0:
             return {"skipped": text}
         with open(out) as file:
             final = [json.loads(line) for line in file][-1]
-        return {"by": "ggnn-train", "seconds": final["seconds"], "process_seconds": seconds, "work": 1,
-                "peak_bytes": final["peak_memory_bytes"], "accuracy": final.get("test_accuracy"), "threads": self.args.threads}
+        return {
+            "by": "ggnn-train",
+            "seconds": final["seconds"],
+            "process_seconds": seconds,
+            "work": 1,
+            "peak_bytes": final["peak_memory_bytes"],
+            "accuracy": final.get("test_accuracy"),
+            "threads": self.args.threads,
+        }
 
     def ours(self, row, graph):
         """All our measurements of a row."""
         epochs = "20" if self.args.quick else "200"
         if row.case.startswith("cora:"):
             kind = row.case[5:]
-            return [self.train(["--data", graph, "--model", kind, "--fanout", "full", "--layers", "2", "--weight-decay", "5e-4",
-                                "--epochs", epochs, "--eval-every", epochs] + CORA[kind].split())]
+            return [
+                self.train(
+                    [
+                        "--data",
+                        graph,
+                        "--model",
+                        kind,
+                        "--fanout",
+                        "full",
+                        "--layers",
+                        "2",
+                        "--weight-decay",
+                        "5e-4",
+                        "--epochs",
+                        epochs,
+                        "--eval-every",
+                        epochs,
+                    ]
+                    + CORA[kind].split()
+                )
+            ]
         if row.case.startswith("memory:"):
-            sizes = ["--hidden", "32", "--batch", "128", "--fanout", "5,4,3"] if self.args.quick else ["--hidden", "256", "--batch", "1024"]
-            return [self.train(["--data", graph, "--model", row.case[7:], "--epochs", "1", "--eval-every", "0"] + sizes)]
+            sizes = (
+                ["--hidden", "32", "--batch", "128", "--fanout", "5,4,3"]
+                if self.args.quick
+                else ["--hidden", "256", "--batch", "1024"]
+            )
+            return [
+                self.train(
+                    ["--data", graph, "--model", row.case[7:], "--epochs", "1", "--eval-every", "0"] + sizes
+                )
+            ]
         found = [self.from_bench(*row.bench, graph)] if row.bench else []
         if self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step"):
             case = "sample" if row.case == "graphbolt" else row.case
@@ -186,13 +293,24 @@ class Run:
             rivals = [dict(self.rival(who, row, graph), name=who.name) for who in row.rivals]
             kept[row.case] = candidates, rivals
         ours = table.ours_of(candidates, row.unit)
-        done = dict(kernel=row.kernel, size=row.size, case=row.case, target=row.target, against=row.against, unit=row.unit, ours=ours,
-                    ours_all=candidates, rivals=[dict(m, ratio=table.ratio(ours, m, row.unit)) for m in rivals])
-        return done
+        return dict(
+            kernel=row.kernel,
+            size=row.size,
+            case=row.case,
+            target=None if self.args.quick else row.target,  # of small graphs nothing is asked
+            against=row.against,
+            unit=row.unit,
+            ours=ours,
+            ours_all=candidates,
+            disturbed=table.disturbed(candidates, row.unit),
+            rivals=[dict(m, ratio=table.ratio(ours, m, row.unit)) for m in rivals],
+        )
 
     def all(self):
         graph, cora = self.graph(), self.cora()
-        chosen = [r for r in all_rows(self.args.quick) if re.search(self.args.rows, f"{r.kernel} {r.size} {r.case}")]
+        chosen = [
+            r for r in all_rows(self.args.quick) if re.search(self.args.rows, f"{r.kernel} {r.size} {r.case}")
+        ]
         rows, kept = [], {}
         for i, row in enumerate(chosen):
             path = cora if row.case.startswith("cora:") else graph
@@ -202,9 +320,7 @@ class Run:
                 continue
             done = self.measure(row, path, kept)
             rows.append(done)
-            said = ", ".join(f"{m['name']} {table.shown(m, row.unit)}" + (f" ({m['ratio']:.2f}x)" if m["ratio"] else "") for m in done["rivals"])
-            log(f"[{i + 1}/{len(chosen)}] {row.kernel}, {row.size}: ours {table.shown(done['ours'], row.unit)}; {said} "
-                f"[{time.perf_counter() - begin:.0f} s]")
+            log(f"[{i + 1}/{len(chosen)}] {table.said(done)} [{time.perf_counter() - begin:.0f} s]")
         return graph, rows
 
 
@@ -223,22 +339,43 @@ def report(run, graph, rows):
         for m in row["rivals"]:
             if m.get("versions"):
                 versions[m["name"]] = m["versions"]
-    return {"ggnn_rivals": 1, "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "git": git_version(),
-            "machine": {"cpu": cpu_model(), "cores": os.cpu_count(), "os": platform.system() + " " + platform.release()},
-            "graph": os.path.basename(graph), "threads": run.args.threads, "device": run.args.device, "quick": run.args.quick,
-            "absent": dict(ABSENT, **{name: why for name, why in run.reason.items() if why}), "versions": versions, "rows": rows}
+    return {
+        "ggnn_rivals": 1,
+        "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "git": git_version(),
+        "machine": {
+            "cpu": cpu_model(),
+            "cores": os.cpu_count(),
+            "os": platform.system() + " " + platform.release(),
+        },
+        "graph": os.path.basename(graph),
+        "threads": run.args.threads,
+        "device": run.args.device,
+        "quick": run.args.quick,
+        "absent": dict(ABSENT, **{name: why for name, why in run.reason.items() if why}),
+        "versions": versions,
+        "rows": rows,
+    }
 
 
 def git_version():
-    run = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    run = subprocess.run(
+        ["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True
+    )
     return run.stdout.strip() or None
 
 
 def print_report(result):
     print("\n".join(table.lines(result["rows"])))
-    print(f"\n{result['machine']['cpu']}, {result['threads']} threads of {result['machine']['cores']}; graph {result['graph']}; fp32; "
-          f"ours {result['git']}; times in ms (of a batch, a step, a call), memory in MiB")
-    print("Ratios at equal work (edges, rows, FLOP); of our measurements the slower counts, of a rival's variants its best.")
+    print(
+        f"\n{result['machine']['cpu']}, {result['threads']} threads of {result['machine']['cores']}; "
+        f"graph {result['graph']}; fp32; ours {result['git']}; "
+        "times in ms (of a batch, a step, a call), memory in MiB"
+    )
+    print(
+        "Ratios at equal work (edges, rows, FLOP). Of our measurements the slower counts, of a rival's variants"
+    )
+    print("its best.")
     for name, v in result["versions"].items():
         print(f"  {name}: " + ", ".join(f"{k} {x}" for k, x in v.items()))
     for name, why in result["absent"].items():
@@ -256,7 +393,9 @@ def save(result, path):
 def options(argv=None):
     p = argparse.ArgumentParser(description="ggnn beside its rivals: one table of ratios.")
     p.add_argument("--quick", action="store_true", help="a small graph, few samples: do the scripts run?")
-    p.add_argument("--products", action="store_true", help="a graph of ogbn-products' size in place of 1 M nodes")
+    p.add_argument(
+        "--products", action="store_true", help="a graph of ogbn-products' size in place of 1 M nodes"
+    )
     p.add_argument("--data", help="another .ggnn file, with features, labels and a split")
     p.add_argument("--cora", help="folder of cora.npz; usually ../shared/data")
     p.add_argument("--rows", default="", help="only rows whose kernel, size or case match this pattern")
@@ -264,9 +403,15 @@ def options(argv=None):
     p.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     p.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of ggnn's tools")
     p.add_argument("--timeout", type=float, default=180, help="seconds a measurement may take")
-    p.add_argument("--no-build", action="store_true", help="leave out what has to be compiled: torch-scatter, torch-sparse")
+    p.add_argument(
+        "--no-build",
+        action="store_true",
+        help="leave out what has to be compiled: torch-scatter, torch-sparse",
+    )
     p.add_argument("--setup", action="store_true", help="install only")
-    p.add_argument("--save", action="store_true", help="also into bench/results, named for processor and date")
+    p.add_argument(
+        "--save", action="store_true", help="also into bench/results, named for processor and date"
+    )
     return p.parse_args(argv)
 
 
@@ -284,7 +429,9 @@ def main():
     if run.args.save:
         cpu = re.sub(r"[^a-z0-9]+", "-", result["machine"]["cpu"].lower()).strip("-")
         save(result, os.path.join(ROOT, "bench", "results", f"rivals-{cpu}-{result['date'][:10]}.json"))
-    wrong = [f"{r['kernel']} {r['size']} {m['name']}" for r in result["rows"] for m in r["rivals"] if "wrong" in m]
+    wrong = [
+        f"{r['kernel']} {r['size']} {m['name']}" for r in result["rows"] for m in r["rivals"] if "wrong" in m
+    ]
     if wrong:
         log("answers that differ: " + "; ".join(wrong))
     return 1 if wrong else 0

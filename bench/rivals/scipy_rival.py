@@ -1,4 +1,6 @@
-"""scipy_rival.py - SciPy's CSR times dense, NumPy's take and copy, and OpenBLAS, which NumPy's wheels bring."""
+"""scipy_rival.py - SciPy's CSR times dense, NumPy's take and copy, and OpenBLAS, which NumPy's wheels
+bring."""
+
 import sys
 
 import numpy as np
@@ -34,7 +36,9 @@ def gather(task, width):
     out = np.empty((len(ids), int(width)), np.float32)
     task.result["threads"] = 1
     if task.args.variant == "memcpy":
-        source = np.ones_like(out)  # the same bytes from one piece: what no gather beats by much on one thread
+        source = np.ones_like(
+            out
+        )  # the same bytes from one piece: what no gather beats by much on one thread
         task.note("a copy of as many bytes in one piece, no gather")
         return task.measure(lambda: np.copyto(out, source), work=len(ids), unit="rows")
     task.measure(lambda: np.take(table, ids, axis=0, out=out, mode="clip"), work=len(ids), unit="rows")
@@ -57,7 +61,7 @@ def gemm(task, kind, m, k, n):
     task.result["versions"]["blas"] = blas_name()
     if "openblas" not in blas_name().lower():
         raise Skip("this NumPy's BLAS is " + blas_name())
-    task.measure(lambda: np.matmul(left, right, out=out), work=2. * m * k * n, unit="FLOP")
+    task.measure(lambda: np.matmul(left, right, out=out), work=2.0 * m * k * n, unit="FLOP")
     want = left[:8].astype(np.float64) @ right.astype(np.float64)
     if np.abs(out[:8] - want).max() > 1e-4 * np.abs(want).max():
         task.result["wrong"] = "the product is not A B"

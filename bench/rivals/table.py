@@ -16,6 +16,14 @@ def ours_of(candidates, unit="ms"):
     return max(known, key=lambda c: per_work(c, unit)) if known else None
 
 
+def disturbed(candidates, unit="ms"):
+    """What to say where our measurements of the same differ by over a quarter; else None."""
+    values = [per_work(c, unit) for c in candidates if c and "skipped" not in c]
+    if not values or max(values) <= 1.25 * min(values):
+        return None
+    return f"ours moved by {max(values) / min(values):.2f}x between two measurements"
+
+
 def ratio(ours, theirs, unit="ms"):
     """How many times ours is as fast, or as small, at equal work."""
     if not ours or "skipped" in theirs or "wrong" in theirs or per_work(ours, unit) <= 0:
@@ -27,27 +35,46 @@ def shown(result, unit="ms"):
     """Milliseconds, or MiB, with three digits or more."""
     if not result or "skipped" in result:
         return "-"
-    value = result["peak_bytes"] / 2 ** 20 if unit == "MiB" else 1e3 * per_work(result, unit) * \
-        (result.get("work") or 1 if unit == "ms" else 1)
+    value = (
+        result["peak_bytes"] / 2**20
+        if unit == "MiB"
+        else 1e3 * per_work(result, unit) * (result.get("work") or 1 if unit == "ms" else 1)
+    )
     return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.3g}"
 
 
 def verdict(row):
-    """(best ratio against the rival that the target names, "met", "below" or ""): the least, as their best counts."""
-    values = [m["ratio"] for m in row["rivals"] if m["ratio"] is not None and m["name"].startswith(row["against"])]
+    """(best ratio against the rival that the target names, "met", "below" or ""): the least, as their best
+    counts."""
+    values = [
+        m["ratio"] for m in row["rivals"] if m["ratio"] is not None and m["name"].startswith(row["against"])
+    ]
     if not values:
         return None, ""
     return min(values), "" if row["target"] is None else "met" if min(values) >= row["target"] else "below"
 
 
 def remarks(row, measured):
-    """What a reader must know of this line: why there is nothing, whether it is the same work, how it was got."""
+    """What a reader must know of this line: why there is nothing, whether it is the same work, how it was
+    got."""
     if "skipped" in measured:
         return measured["skipped"]
     words = [measured["wrong"]] if "wrong" in measured else []
+    if measured is row["rivals"][0] and row.get("disturbed"):
+        words.append(row["disturbed"])
     if "accuracy" in measured:
         words.append(f"accuracy {100 * measured['accuracy']:.1f} %")
     return "; ".join(words + measured.get("notes", []))
+
+
+def said(row):
+    """A row in one line, for the progress."""
+    ours = shown(row["ours"], row["unit"])
+    rivals = [
+        f"{m['name']} {shown(m, row['unit'])}" + (f" ({m['ratio']:.2f}x)" if m["ratio"] else "")
+        for m in row["rivals"]
+    ]
+    return f"{row['kernel']}, {row['size']}: ours {ours}; " + ", ".join(rivals)
 
 
 def lines(rows):
@@ -59,11 +86,30 @@ def lines(rows):
         for i, m in enumerate(row["rivals"]):
             unit = row["unit"]
             decisive = m["ratio"] is not None and m["ratio"] == best
-            body.append((row["kernel"] if i == 0 else "", row["size"] if i == 0 else "", shown(row["ours"], unit) if i == 0 else "",
-                         m["name"], shown(m, unit), "-" if m["ratio"] is None else f"{m['ratio']:.2f}x",
-                         f"{row['target']:g}x" if decisive and row["target"] else "", word if decisive else "",
-                         str(m.get("threads", "")), str(m.get("workers", "")), remarks(row, m)))
+            body.append(
+                (
+                    row["kernel"] if i == 0 else "",
+                    row["size"] if i == 0 else "",
+                    shown(row["ours"], unit) if i == 0 else "",
+                    m["name"],
+                    shown(m, unit),
+                    "-" if m["ratio"] is None else f"{m['ratio']:.2f}x",
+                    f"{row['target']:g}x" if decisive and row["target"] else "",
+                    word if decisive else "",
+                    str(m.get("threads", "")),
+                    str(m.get("workers", "")),
+                    remarks(row, m),
+                )
+            )
     width = [max(len(line[c]) for line in [head] + body) for c in range(len(head) - 1)]
-    text = ["  ".join([cell.ljust(w) if c in (0, 1, 3, 7) else cell.rjust(w) for c, (cell, w) in enumerate(zip(line, width))] +
-                      [line[-1]]).rstrip() for line in [head] + body]
+    text = [
+        "  ".join(
+            [
+                cell.ljust(w) if c in (0, 1, 3, 7) else cell.rjust(w)
+                for c, (cell, w) in enumerate(zip(line, width))
+            ]
+            + [line[-1]]
+        ).rstrip()
+        for line in [head] + body
+    ]
     return [text[0], "-" * len(text[0])] + text[1:]

@@ -1,7 +1,8 @@
 """The reader of .ggnn files and the table, with the standard library alone:
 
-    python3 -m unittest discover -s bench/rivals
+python3 -m unittest discover -s bench/rivals
 """
+
 import os
 import struct
 import subprocess
@@ -13,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import environments  # noqa: E402
 import rows  # noqa: E402
 import table  # noqa: E402
-from ggnn_reader import ENTRY, HEADER, MAGIC, Ggnn, crc32c, read_table  # noqa: E402
+from ggnn_reader import ENTRY, MAGIC, Ggnn, crc32c, read_table  # noqa: E402
 
 TOOL = os.path.join(environments.ROOT, "build", "ggnn-data")
 
@@ -22,7 +23,9 @@ def file_of(sections):
     """The bytes of a file: sections are (name, type, shape, data)."""
     table_, arrays, offset = b"", b"", 8192
     for name, kind, shape, data in sections:
-        table_ += ENTRY.pack(name, kind, len(shape), *(list(shape) + [0] * 4)[:4], offset, len(data), crc32c(data), 0)
+        table_ += ENTRY.pack(
+            name, kind, len(shape), *(list(shape) + [0] * 4)[:4], offset, len(data), crc32c(data), 0
+        )
         data += bytes(-len(data) % 4096)
         arrays += data
         offset += len(data)
@@ -30,7 +33,10 @@ def file_of(sections):
     return (start + struct.pack("<I", crc32c(table_, crc32c(start))) + table_).ljust(8192, b"\0") + arrays
 
 
-TWO = [(b"indptr", 3, (3,), struct.pack("<3q", 0, 1, 2)), (b"feat", 5, (2, 2), struct.pack("<4f", 1, 2, 3, 4))]
+TWO = [
+    (b"indptr", 3, (3,), struct.pack("<3q", 0, 1, 2)),
+    (b"feat", 5, (2, 2), struct.pack("<4f", 1, 2, 3, 4)),
+]
 
 
 class Reader(unittest.TestCase):
@@ -40,15 +46,26 @@ class Reader(unittest.TestCase):
 
     def test_reads_names_shapes_and_places(self):
         found = read_table(file_of(TWO))
-        self.assertEqual([(s.name, s.dtype, s.shape, s.offset, s.bytes) for s in found.values()],
-                         [("indptr", "<i8", (3,), 8192, 24), ("feat", "<f4", (2, 2), 12288, 16)])
+        self.assertEqual(
+            [(s.name, s.dtype, s.shape, s.offset, s.bytes) for s in found.values()],
+            [("indptr", "<i8", (3,), 8192, 24), ("feat", "<f4", (2, 2), 12288, 16)],
+        )
 
     def test_skips_types_that_it_does_not_know(self):
-        self.assertEqual(list(read_table(file_of(TWO + [(b"later", 99, (1,), b"12345678")]))), ["indptr", "feat"])
+        self.assertEqual(
+            list(read_table(file_of(TWO + [(b"later", 99, (1,), b"12345678")]))), ["indptr", "feat"]
+        )
 
     def test_rejects_what_is_damaged(self):
         whole = file_of(TWO)
-        for bad in (b"", whole[:20], whole[:-1], b"x" + whole[1:], whole[:40] + b"\1" + whole[41:], whole[:32 + 90] + b"\7" + whole[32 + 91:]):
+        for bad in (
+            b"",
+            whole[:20],
+            whole[:-1],
+            b"x" + whole[1:],
+            whole[:40] + b"\1" + whole[41:],
+            whole[: 32 + 90] + b"\7" + whole[32 + 91 :],
+        ):
             self.assertRaises(ValueError, read_table, bad)
 
     def test_rejects_a_section_that_leaves_the_file(self):
@@ -71,48 +88,83 @@ class Reader(unittest.TestCase):
 
 
 def measured(name, seconds, **more):
-    return dict({"name": name, "seconds": seconds, "work": 2., "peak_bytes": 4 << 20, "process_seconds": 3.}, **more)
+    return dict(
+        {"name": name, "seconds": seconds, "work": 2.0, "peak_bytes": 4 << 20, "process_seconds": 3.0}, **more
+    )
 
 
 def row(ours, rivals, **more):
-    done = dict({"kernel": "SpMM", "size": "F 32", "target": 2.5, "against": "DGL", "unit": "ms", "ours": ours}, **more)
+    done = dict(
+        {"kernel": "SpMM", "size": "F 32", "target": 2.5, "against": "DGL", "unit": "ms", "ours": ours},
+        **more
+    )
     done["rivals"] = [dict(m, ratio=table.ratio(ours, m, done["unit"])) for m in rivals]
     return done
 
 
 class Table(unittest.TestCase):
     def test_the_slower_of_ours_counts(self):
-        a, b = measured("ours", .010), measured("ours", .012)
+        a, b = measured("ours", 0.010), measured("ours", 0.012)
         self.assertIs(table.ours_of([a, b, None, {"skipped": "no ggnn-bench"}]), b)
         self.assertIsNone(table.ours_of([{"skipped": "no ggnn-bench"}]))
 
+    def test_a_disturbed_machine_is_named(self):
+        a, b = measured("ours", 0.010), measured("ours", 0.013)
+        self.assertEqual(table.disturbed([a, b]), "ours moved by 1.30x between two measurements")
+        self.assertIsNone(table.disturbed([a, measured("ours", 0.012)]))
+        self.assertIsNone(table.disturbed([b, {"skipped": "no ggnn-bench"}]))
+
     def test_ratios_are_at_equal_work(self):
-        self.assertAlmostEqual(table.ratio(measured("ours", .010), measured("DGL", .060, work=4.)), 3)
-        self.assertAlmostEqual(table.ratio(measured("ours", 1, peak_bytes=100), measured("DGL", 1, peak_bytes=250), "MiB"), 2.5)
-        self.assertAlmostEqual(table.ratio(measured("ours", 1), measured("DGL", 1, process_seconds=6.), "process"), 2)
+        self.assertAlmostEqual(table.ratio(measured("ours", 0.010), measured("DGL", 0.060, work=4.0)), 3)
+        self.assertAlmostEqual(
+            table.ratio(measured("ours", 1, peak_bytes=100), measured("DGL", 1, peak_bytes=250), "MiB"), 2.5
+        )
+        self.assertAlmostEqual(
+            table.ratio(measured("ours", 1), measured("DGL", 1, process_seconds=6.0), "process"), 2
+        )
 
     def test_wrong_or_missing_answers_have_no_ratio(self):
-        self.assertIsNone(table.ratio(measured("ours", .010), {"name": "DGL", "skipped": "not installed"}))
-        self.assertIsNone(table.ratio(measured("ours", .010), measured("DGL", .1, wrong="rows differ")))
-        self.assertIsNone(table.ratio(None, measured("DGL", .1)))
+        self.assertIsNone(table.ratio(measured("ours", 0.010), {"name": "DGL", "skipped": "not installed"}))
+        self.assertIsNone(table.ratio(measured("ours", 0.010), measured("DGL", 0.1, wrong="rows differ")))
+        self.assertIsNone(table.ratio(None, measured("DGL", 0.1)))
 
     def test_the_best_variant_decides_the_target(self):
-        ours = measured("ours", .010)
-        self.assertEqual(table.verdict(row(ours, [measured("DGL int32", .030), measured("DGL fused", .020), measured("torch", .011)])),
-                         (2.0, "below"))
-        self.assertEqual(table.verdict(row(ours, [measured("DGL", .030), measured("torch", .011)])), (3.0, "met"))
-        self.assertEqual(table.verdict(row(ours, [{"name": "DGL", "skipped": "no"}, measured("torch", .011)])), (None, ""))
+        ours = measured("ours", 0.010)
+        self.assertEqual(
+            table.verdict(
+                row(
+                    ours,
+                    [measured("DGL int32", 0.030), measured("DGL fused", 0.020), measured("torch", 0.011)],
+                )
+            ),
+            (2.0, "below"),
+        )
+        self.assertEqual(
+            table.verdict(row(ours, [measured("DGL", 0.030), measured("torch", 0.011)])), (3.0, "met")
+        )
+        self.assertEqual(
+            table.verdict(row(ours, [{"name": "DGL", "skipped": "no"}, measured("torch", 0.011)])), (None, "")
+        )
 
     def test_every_rival_has_a_line(self):
-        text = table.lines([row(measured("ours", .010), [measured("DGL", .030, threads=2, notes=["int32"]),
-                                                         {"name": "pyg-lib", "skipped": "cannot be installed"}])])
+        text = table.lines(
+            [
+                row(
+                    measured("ours", 0.010),
+                    [
+                        measured("DGL", 0.030, threads=2, notes=["int32"]),
+                        {"name": "pyg-lib", "skipped": "cannot be installed"},
+                    ],
+                )
+            ]
+        )
         self.assertEqual(len(text), 4)
         self.assertRegex(text[2], r"^SpMM +F 32 +10\.0 +DGL +30\.0 +3\.00x +2\.5x +met +2 +int32$")
         self.assertRegex(text[3], r"^ +pyg-lib +- +- +cannot be installed$")
 
     def test_bytes_are_shown_as_mebibytes(self):
         self.assertEqual(table.shown(measured("ours", 1), "MiB"), "4")
-        self.assertEqual(table.shown(measured("ours", .1234), "ms"), "123")
+        self.assertEqual(table.shown(measured("ours", 0.1234), "ms"), "123")
         self.assertEqual(table.shown({"skipped": "x"}), "-")
 
 

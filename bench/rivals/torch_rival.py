@@ -1,4 +1,6 @@
-"""torch_rival.py - torch alone: index_select, CSR times dense (MKL on a CPU, cuSPARSE on a GPU), sampled products, GEMM."""
+"""torch_rival.py - torch alone: index_select, CSR times dense (MKL on a CPU, cuSPARSE on a GPU), sampled
+products, GEMM."""
+
 import sys
 
 import numpy as np
@@ -11,14 +13,17 @@ from ours import gather_inputs
 def csr(task, value, narrow):
     g = task.graph
     kind = np.int32 if narrow else np.int64
-    if narrow and g.edges >= 2 ** 31:
+    if narrow and g.edges >= 2**31:
         raise Skip("32-bit offsets do not reach")
     indptr, indices = task.tensor(g.indptr.astype(kind)), task.tensor(g.indices.astype(kind))
-    return torch.sparse_csr_tensor(indptr, indices, task.tensor(value), size=(g.nodes, g.nodes), check_invariants=False)
+    return torch.sparse_csr_tensor(
+        indptr, indices, task.tensor(value), size=(g.nodes, g.nodes), check_invariants=False
+    )
 
 
 def product(task, value, width, reduce=None):
-    """CSR @ dense with offsets of 64 and of 32 bits, and torch.sparse.mm with its own reduction: the fastest of them."""
+    """CSR @ dense with offsets of 64 and of 32 bits, and torch.sparse.mm with its own reduction: the
+    fastest of them."""
     use_torch(task)
     g, inp = task.graph, task.tensor(noise((task.graph.nodes, int(width)), 1))
     with torch.inference_mode():
@@ -53,7 +58,9 @@ def largest(task, width):
     g, inp = task.graph, task.tensor(noise((task.graph.nodes, int(width)), 1))
     with torch.inference_mode():
         a = csr(task, np.ones(g.edges, np.float32), False)
-        run = task.best({"torch.sparse.mm amax": lambda: torch.sparse.mm(a, inp, "amax")}, work=g.edges, unit="edges")
+        run = task.best(
+            {"torch.sparse.mm amax": lambda: torch.sparse.mm(a, inp, "amax")}, work=g.edges, unit="edges"
+        )
         task.check("rows", run()[task.tensor(g.rows())].cpu())
 
 
@@ -65,8 +72,10 @@ def sddmm(task, width):
     zeros = np.zeros(g.edges, np.float32)
     with torch.inference_mode():
         wide, narrow = csr(task, zeros, False), csr(task, zeros, True)
-        runs = {"sampled_addmm, int64": lambda: torch.sparse.sampled_addmm(wide, dst, turned, beta=0.),
-                "sampled_addmm, int32": lambda: torch.sparse.sampled_addmm(narrow, dst, turned, beta=0.)}
+        runs = {
+            "sampled_addmm, int64": lambda: torch.sparse.sampled_addmm(wide, dst, turned, beta=0.0),
+            "sampled_addmm, int32": lambda: torch.sparse.sampled_addmm(narrow, dst, turned, beta=0.0),
+        }
         run = task.best(runs, work=g.edges, unit="edges")
         task.check("edges", run().values()[task.tensor(g.places())].cpu())
 
@@ -78,8 +87,10 @@ def gather(task, width):
     id32 = id64.to(torch.int32)
     kept = torch.empty((len(ids), int(width)), device=task.device)
     with torch.inference_mode():
-        runs = {"index_select(out=), int64": lambda: torch.index_select(rows, 0, id64, out=kept),
-                "index_select(out=), int32": lambda: torch.index_select(rows, 0, id32, out=kept)}
+        runs = {
+            "index_select(out=), int64": lambda: torch.index_select(rows, 0, id64, out=kept),
+            "index_select(out=), int32": lambda: torch.index_select(rows, 0, id32, out=kept),
+        }
         run = task.best(runs, work=len(ids), unit="rows")
         task.check("rows", run()[:512].cpu(), 0)
 
@@ -92,7 +103,7 @@ def gemm(task, kind, m, k, n):
     out = torch.empty((k if kind == "t" else m, n), device=task.device)
     left = left.t() if kind == "t" else left
     with torch.inference_mode():
-        task.measure(lambda: torch.mm(left, right, out=out), work=2. * m * k * n, unit="FLOP")
+        task.measure(lambda: torch.mm(left, right, out=out), work=2.0 * m * k * n, unit="FLOP")
         want = left[:8].double() @ right.double()
         if (out[:8].double() - want).abs().max() > 1e-4 * want.abs().max():
             task.result["wrong"] = "the product is not A B"
