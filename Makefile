@@ -87,6 +87,12 @@ $(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sa
 $(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas -lcudart $(LDLIBS)
 
+# make gpu-bench: what this GPU gives, and every operation against it; cuSPARSE beside it where the toolkit has it
+CUSPARSE := $(wildcard $(dir $(NVCC))../include/cusparse.h)
+$(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
+$(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/backend_cuda.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) -lcudart $(LDLIBS)
+
 # the tests of ggnn_cuda.cuh by nvcc: make gpu-test runs them; without a GPU they say that they skip
 GPU_TESTS := $(patsubst tests/%.cc,$(BUILD)/gpu-tests/%,$(wildcard tests/test_cuda_*.cc))
 gpu-tests: $(GPU_TESTS)
@@ -99,6 +105,10 @@ $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 $(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/ops_cuda.o
 gpu-test gpu-sanitize: # on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
+gpu-bench: # BENCH="NAME ... OPTIONS" as for make bench
+	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh bench $(BENCH)
+gpu-check: # all that a GPU is needed for, each part under eight minutes on an H200 with 16 cores
+	@$(MAKE) gpu-test && $(MAKE) gpu-sanitize && $(MAKE) gpu-bench
 
 cuda: # every kernel by nvcc: warnings, spills, registers
 	@bash tests/cuda.sh
@@ -128,5 +138,5 @@ install: all
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize cuda run test mutate show install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run test mutate show install clean FORCE
 .SECONDARY:

@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# gpu.sh - what `make gpu-test` and `make gpu-sanitize` run: the tests of ggnn_cuda.cuh, built by nvcc, on the GPU.
+# gpu.sh - what `make gpu-test`, `make gpu-sanitize` and `make gpu-bench` run: tests and benches of ggnn_cuda.cuh, built
+# by nvcc, on the GPU.
 #   tests/gpu.sh test       every tests/test_cuda_*.cc, and both programs with --backend cuda beside the CPU
 #   tests/gpu.sh sanitize   the same programs under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
+#   tests/gpu.sh bench ...  ggnn-bench --backend cuda with what follows (names, options), all samples in gpu-bench.json
 # Where there is no GPU the programs are built all the same, and what would have run on it is skipped. The last line is
 # "N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.." || exit 1
+case ${1:-} in
+test | sanitize | bench) command=$1 && shift ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
 build=${BUILD:-build}
 logs=$build/gpu-logs
 mkdir -p "$logs"
@@ -18,7 +24,9 @@ export OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
 gpu=$(nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
 arch=$(echo "$gpu" | awk -F', ' '{ gsub(/\./, "", $2); print $2 }')
 echo "$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/nvcc \1/p'); GPU: ${gpu:-none}"
-if ! make -j"$(nproc)" BUILD="$build" ${arch:+GPU_ARCH="-arch=sm_$arch"} gpu-tests gpu >"$logs/build" 2>&1; then
+targets="gpu-tests gpu"
+[ "$command" = bench ] && targets=$build/ggnn-bench-cuda
+if ! make -j"$(nproc)" BUILD="$build" ${arch:+GPU_ARCH="-arch=sm_$arch"} $targets >"$logs/build" 2>&1; then
     grep -m5 -E 'error|Error' "$logs/build"
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
@@ -67,10 +75,27 @@ sanitize_all() {
     done
 }
 
-case ${1:-} in
-test) test_all ;;
-sanitize) sanitize_all ;;
-*) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2 ;;
-esac
+# A wrong answer ends the run and fails. What the figures are is not judged: --check does that, beside an earlier run.
+bench_all() {
+    local kept
+    if [ -z "$gpu" ]; then
+        skipped=$((skipped + 1))
+        echo "  skipped: no GPU"
+        return
+    fi
+    kept=$(echo "${gpu%%,*}" | tr 'A-Z ' 'a-z-' | sed 's/^nvidia-//')-$(date +%Y-%m-%d).json
+    if OMP_NUM_THREADS=$(nproc) timeout 460 "$build/ggnn-bench-cuda" --backend cuda --json "$build/gpu-bench.json" "$@" |
+        tee "$logs/bench" && [ "${PIPESTATUS[0]}" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo
+        echo "All samples are in $build/gpu-bench.json. To keep them beside others, for ggnn-bench --check bench/results:"
+        echo "    mkdir -p bench/results && cp $build/gpu-bench.json bench/results/$kept"
+    else
+        failed=$((failed + 1))
+        echo "  FAILED ggnn-bench --backend cuda $*"
+    fi
+}
+
+"${command}_all" "$@"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" -eq 0 ]
