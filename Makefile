@@ -77,7 +77,7 @@ NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 GPU_ARCH  ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
 NVCCFLAGS += -std=c++17 -O2 $(GPU_ARCH) --threads 0 -Xcompiler -Wall,-Wextra$(if $(OPENMP),$(COMMA)-fopenmp) -Werror all-warnings
 COMMA     := ,
-gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda
+gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda $(BUILD)/ggnn-bench-cuda
 $(BUILD)/cuda/%.o: %.cu
 	@mkdir -p $(@D)
 	@command -v $(NVCC) >/dev/null || { echo "nvcc is not installed: NVCC=PATH says where it is, make emulated needs none"; exit 1; }
@@ -90,6 +90,7 @@ $(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/op
 # make gpu-bench: what this GPU gives, and every operation against it; cuSPARSE beside it where the toolkit has it
 CUSPARSE := $(wildcard $(dir $(NVCC))../include/cusparse.h)
 $(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
+$(BUILD)/cuda/bench/%.o: NVCCFLAGS += -Xcompiler -Wno-maybe-uninitialized # CUB's, in its scan of a whole array
 $(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/backend_cuda.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) -lcudart $(LDLIBS)
 

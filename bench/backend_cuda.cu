@@ -1,5 +1,5 @@
-// backend_cuda.cu - the CUDA backend of ggnn-bench: its clock, its caches, its memory, its entries. One file is compiled:
-// what ggnn_cuda.cuh has is compiled once.
+// backend_cuda.cu - the CUDA backend of ggnn-bench: its clock, its caches, its memory, its entries. One file
+// is compiled: what ggnn_cuda.cuh has is compiled once.
 #include <cstdarg>
 #include <cstdio>
 
@@ -8,7 +8,10 @@
 #include "bench/cuda.cuh"
 #include "bench/edge_cuda.cuh"
 #include "bench/gather_cuda.cuh"
+#include "bench/gemm_cuda.cuh"
 #include "bench/graph_cuda.cuh"
+#include "bench/growth_cuda.cuh"
+#include "bench/host_cuda.cuh"
 #include "bench/roof_cuda.cuh"
 #include "bench/sample_cuda.cuh"
 #include "bench/spmm_cuda.cuh"
@@ -22,20 +25,21 @@ struct {
     cudaStream_t   stream;
     cudaEvent_t    begin, end;
     cudaDeviceProp about;
-    int            driver, runtime;
+    int            device, driver, runtime;
     char           line[400];
     void*          flushed; // four times the L2 cache
-    device*        trainer;
 } the;
 
-// ==== what the harness asks for ================================================================================
+// ==== what the harness asks for ============================================================================
 
-// Between events before the first run and after the last. What puts its work on other streams waits for it.
+// Between events before the first run and after the last. What sees to its own warming is a net's, whose work
+// is on the trainer's stream: it is waited for.
 double seconds(bench* b, const bench_case* c, int64_t repeats)
 {
-    float ms = 0;
+    float       ms = 0;
     cudaError_t e = cudaEventRecord(the.begin, the.stream);
     for (int64_t i = 0; i < repeats; i++) c->run(c->context);
+    if (e == cudaSuccess && c->warmed) e = cudaDeviceSynchronize();
     if (e == cudaSuccess) e = cudaEventRecord(the.end, the.stream);
     if (e == cudaSuccess) e = cudaEventSynchronize(the.end);
     if (e == cudaSuccess) e = cudaEventElapsedTime(&ms, the.begin, the.end);
@@ -47,7 +51,7 @@ double seconds(bench* b, const bench_case* c, int64_t repeats)
 // On the stream, so that no one waits: what is measured next is put behind it while it still runs.
 void evict(bench* b)
 {
-    size_t bytes = 4 * static_cast<size_t>(gpu::l2_bytes());
+    size_t      bytes = 4 * static_cast<size_t>(gpu::l2_bytes());
     cudaError_t e = the.flushed ? cudaSuccess : cudaMalloc(&the.flushed, bytes);
     if (e == cudaSuccess) e = cudaMemsetAsync(the.flushed, 1, bytes, the.stream);
     gpu::good(b, e, "emptying the cache");
@@ -55,11 +59,7 @@ void evict(bench* b)
 
 const char* describe(bench*) { return the.line; }
 
-device* device_of(bench* b)
-{
-    if (!the.trainer) the.trainer = device_open_cuda(false, &b->why);
-    return the.trainer;
-}
+device* device_of(bench* b) { return device_open_cuda(false, &b->why); }
 
 const bench_entry entries[] = {
     {"roof", "what this device gives", roofs::all, false},
@@ -68,7 +68,8 @@ const bench_entry entries[] = {
     {"block", "whole mini-batches, as captured graphs", blocks::block, false},
     {"transpose", "of a block; rival: CUB's radix sort", numbers::transpose, false},
     {"gather", "rows by id: widths, tables, parts, halves, the host tier", gathers::gather, false},
-    {"peer", "the pointer table beside splitting by owner, several parts on one device", gathers::peer, false},
+    {"peer", "another device's memory, if there is one; the pointer table beside splitting by owner", gathers::peer,
+     false},
     {"spmm", "sums and means of rows, blocks and a whole graph; rival: cuSPARSE", sums::spmm, false},
     {"max", "largest of rows, and which", sums::max, false},
     {"input", "means of stored rows in one pass, beside gathering them first", gradients::input, false},
@@ -76,16 +77,22 @@ const bench_entry entries[] = {
     {"sddmm", "dots and sums of edges' ends", edges::sddmm, false},
     {"softmax", "over each target's edges", edges::softmax, false},
     {"gat", "fused graph attention, forward and backward", edges::gat, false},
+    {"gemm", "products of a step, fp32 and TF32", products::gemm, false},
+    {"uva", "rows of the host: in place, by lines, copied; with part of them on the device", hosts::uva,
+     false},
+    {"growth", "the same work per seed on ever larger graphs, to ogbn-papers100M's size", growths::growth,
+     false},
+    {"step", "the trainer's steps: forward, loss, backward, optimiser", bench_step, false},
+    {"epoch", "the trainer's epochs", bench_epoch, false},
     {nullptr, nullptr, nullptr, false}};
 
-const bench_backend backend = {EMULATED ? "cuda-emulated" : "cuda", entries, roofs::kinds, seconds, evict, describe,
-                               device_of};
+const bench_backend backend = {
+    EMULATED ? "cuda-emulated" : "cuda", entries, roofs::kinds, seconds, evict, describe, device_of};
 
 cudaError_t open()
 {
-    int device = 0;
-    cudaError_t e = cudaGetDevice(&device);
-    if (e == cudaSuccess) e = cudaGetDeviceProperties(&the.about, device);
+    cudaError_t e = cudaGetDevice(&the.device);
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&the.about, the.device);
     if (e == cudaSuccess) e = cudaDriverGetVersion(&the.driver);
     if (e == cudaSuccess) e = cudaRuntimeGetVersion(&the.runtime);
     if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&the.stream, cudaStreamNonBlocking);
@@ -103,10 +110,12 @@ const bench_backend* open_cuda(error* why)
     }
     const int gib = static_cast<int>(the.about.totalGlobalMem >> 30);
     if (EMULATED)
-        snprintf(the.line, sizeof the.line, "CUDA emulated on the CPU: the answers count, the times mean NOTHING");
+        snprintf(the.line, sizeof the.line,
+                 "CUDA emulated on the CPU: the answers count, the times mean NOTHING");
     else
-        snprintf(the.line, sizeof the.line, "%s, sm_%d%d, %d GiB, L2 %d MiB, %d SMs, driver %d.%d, runtime %d.%d",
-                 the.about.name, the.about.major, the.about.minor, gib, the.about.l2CacheSize >> 20,
+        snprintf(the.line, sizeof the.line,
+                 "%s, sm_%d%d, %d GiB, L2 %d MiB, %d SMs, driver %d.%d, runtime %d.%d", the.about.name,
+                 the.about.major, the.about.minor, gib, the.about.l2CacheSize >> 20,
                  the.about.multiProcessorCount, the.driver / 1000, the.driver % 1000 / 10, the.runtime / 1000,
                  the.runtime % 1000 / 10);
     return &backend;
@@ -118,12 +127,12 @@ extern "C" {
 bench_opener* const bench_open_cuda = open_cuda;
 }
 
-// ==== what the entries ask for =================================================================================
+// ==== what the entries ask for =============================================================================
 
 namespace gpu {
 
 cudaStream_t stream() { return the.stream; }
-int64_t l2_bytes() { return the.about.l2CacheSize > 0 ? the.about.l2CacheSize : 1 << 20; }
+int64_t      l2_bytes() { return the.about.l2CacheSize > 0 ? the.about.l2CacheSize : 1 << 20; }
 
 bool good(bench* b, cudaError_t e, const char* what)
 {
@@ -140,15 +149,17 @@ int64_t free_bytes()
 
 void* take(bench* b, int64_t bytes, const char* what)
 {
-    void* memory = nullptr;
-    size_t some = bytes > 0 ? static_cast<size_t>(bytes) : 1;
+    void*       memory = nullptr;
+    size_t      some = bytes > 0 ? static_cast<size_t>(bytes) : 1;
     cudaError_t e = cudaMalloc(&memory, some);
     if (e != cudaSuccess) {
-        error_set(&b->why, "%s: %s: %lld bytes of the device: %s", b->entry, what, static_cast<long long>(bytes),
-                  cudaGetErrorString(e));
+        error_set(&b->why, "%s: %s: %lld bytes of the device: %s", b->entry, what,
+                  static_cast<long long>(bytes), cudaGetErrorString(e));
         return nullptr;
     }
-    if (!bench_defer(b, [](void* it) { cudaFree(it); }, memory)) return nullptr;
+    if (!bench_defer(
+            b, [](void* it) { cudaFree(it); }, memory))
+        return nullptr;
     return good(b, cudaMemsetAsync(memory, 0, some, the.stream), what) ? memory : nullptr;
 }
 
@@ -156,9 +167,41 @@ void* take_pinned(bench* b, int64_t bytes, const char* what)
 {
     void* memory = nullptr;
     if (!good(b, cudaMallocHost(&memory, static_cast<size_t>(bytes)), what)) return nullptr;
-    if (!bench_defer(b, [](void* it) { cudaFreeHost(it); }, memory)) return nullptr;
+    if (!bench_defer(
+            b, [](void* it) { cudaFreeHost(it); }, memory))
+        return nullptr;
     memset(memory, 0, static_cast<size_t>(bytes));
     return memory;
+}
+
+int peer()
+{
+    int count = 0, can = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return -1;
+    for (int other = 0; other < count; other++)
+        if (other != the.device && cudaDeviceCanAccessPeer(&can, the.device, other) == cudaSuccess && can)
+            return other;
+    return -1;
+}
+
+void* take_peer(bench* b, int64_t bytes, const char* what)
+{
+    void*       memory = nullptr;
+    const int   other = peer();
+    cudaError_t e = cudaDeviceEnablePeerAccess(other, 0);
+    if (e == cudaErrorPeerAccessAlreadyEnabled) {
+        cudaGetLastError(); // that was no error
+        e = cudaSuccess;
+    }
+    if (e == cudaSuccess) e = cudaSetDevice(other);
+    if (e == cudaSuccess) e = cudaMalloc(&memory, static_cast<size_t>(bytes));
+    e = ggnni::first_error(e, cudaSetDevice(the.device));
+    if (!good(b, e, what)) return nullptr;
+    if (!bench_defer(
+            b, [](void* it) { cudaFree(it); }, memory))
+        return nullptr;
+    e = cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), the.stream);
+    return good(b, e, what) ? memory : nullptr;
 }
 
 bool copy(bench* b, void* to, const void* from, int64_t bytes)
@@ -171,7 +214,7 @@ bool copy(bench* b, void* to, const void* from, int64_t bytes)
 namespace {
 struct job { // a case's context
     bench* b;
-    work w;
+    work   w;
 };
 void run(void* context)
 {
@@ -199,9 +242,9 @@ void name(bench_case* c, const char* format, ...)
 
 work captured(bench* b, const work& w, size_t* nodes)
 {
-    cudaGraph_t graph = nullptr;
+    cudaGraph_t     graph = nullptr;
     cudaGraphExec_t exec = nullptr;
-    cudaError_t e = cudaStreamBeginCapture(the.stream, cudaStreamCaptureModeThreadLocal), ended;
+    cudaError_t     e = cudaStreamBeginCapture(the.stream, cudaStreamCaptureModeThreadLocal), ended;
     if (e == cudaSuccess) {
         e = w();
         ended = cudaStreamEndCapture(the.stream, &graph);
@@ -211,7 +254,9 @@ work captured(bench* b, const work& w, size_t* nodes)
     if (e == cudaSuccess) e = cudaGraphInstantiate(&exec, graph, 0);
     if (graph) cudaGraphDestroy(graph);
     if (!good(b, e, "capturing a graph")) return nullptr;
-    if (!bench_defer(b, [](void* it) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(it)); }, exec)) return nullptr;
+    if (!bench_defer(
+            b, [](void* it) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(it)); }, exec))
+        return nullptr;
     return [exec] { return cudaGraphLaunch(exec, the.stream); };
 }
 

@@ -10,41 +10,44 @@ namespace sums {
 
 using namespace gpu;
 
-// ==== answers ==================================================================================================
+// ==== answers ==============================================================================================
 
 bool check_spmm(bench* b, ggnn_reduce how, int32_t width)
 {
     sparse_case s;
-    host_block h;
+    host_block  h;
     if (!sparse_small(b, &s) || !fetch_block(b, &h, s.block)) return false;
-    float *x = random_floats(b, s.S * width, 1), *out = make<float>(b, s.D * width, "sums");
+    float *    x = random_floats(b, s.S * width, 1), *out = make<float>(b, s.D * width, "sums");
     const bool chosen = how == GGNN_MAX;
-    int32_t* arg = chosen ? make<int32_t>(b, s.D * width, "which was largest") : nullptr;
+    int32_t*   arg = chosen ? make<int32_t>(b, s.D * width, "which was largest") : nullptr;
     if (!x || !out || (chosen && !arg)) return false;
-    if (!good(b, ggnn_cuda_spmm(out, width, arg, how, &s.block, nullptr, nullptr, 1, x, width, width, stream()), "spmm"))
+    if (!good(b,
+              ggnn_cuda_spmm(out, width, arg, how, &s.block, nullptr, nullptr, 1, x, width, width, stream()),
+              "spmm"))
         return false;
-    auto inp = fetch(b, x, s.S * width), ours = fetch(b, out, s.D * width);
-    std::vector<float> theirs(ours.size());
+    auto                 inp = fetch(b, x, s.S * width), ours = fetch(b, out, s.D * width);
+    std::vector<float>   theirs(ours.size());
     std::vector<int32_t> which(ours.size());
-    ggnn_spmm(theirs.data(), width, chosen ? which.data() : nullptr, how, &h.block, nullptr, nullptr, 1, inp.data(), width,
-              width);
+    ggnn_spmm(theirs.data(), width, chosen ? which.data() : nullptr, how, &h.block, nullptr, nullptr, 1,
+              inp.data(), width, width);
     if (!bench_equal(b, "a sum", ours.data(), theirs.data(), ours.size() * sizeof(float))) return false;
     if (!chosen) return true;
     auto args = fetch(b, arg, s.D * width);
     return bench_equal(b, "which was largest", args.data(), which.data(), which.size() * sizeof(int32_t));
 }
 
-// ==== speed ====================================================================================================
+// ==== speed ================================================================================================
 
 const char* const reduce_name[] = {"sum", "mean", "max", "min"};
 
 const bench_result* measure_spmm(bench* b, const sparse_case& s, ggnn_reduce how, int32_t width, bool cold)
 {
-    float *x = random_floats(b, s.S * width, 1), *out = make<float>(b, s.D * width, "sums");
-    int32_t* arg = how == GGNN_MAX ? make<int32_t>(b, s.D * width, "which was largest") : nullptr;
+    const scratch mine(b);
+    float *       x = random_floats(b, s.S * width, 1), *out = make<float>(b, s.D * width, "sums");
+    int32_t*      arg = how == GGNN_MAX ? make<int32_t>(b, s.D * width, "which was largest") : nullptr;
     if (!x || !out || (how == GGNN_MAX && !arg)) return nullptr;
     const ggnn_block block = s.block;
-    bench_case c = case_of(b, [=] {
+    bench_case       c = case_of(b, [=] {
         return ggnn_cuda_spmm(out, width, arg, how, &block, nullptr, nullptr, 1, x, width, width, stream());
     });
     name(&c, "%s, F %d, %s", reduce_name[how], width, s.what);
@@ -67,7 +70,8 @@ bool spmm(bench* b)
         !sparse_open_whole(b, &whole, pick(b, 2449029, 100000, 200), EMULATED ? 10 : 50.5))
         return false;
     for (int32_t width : {100, 128, 256})
-        if (!measure_spmm(b, inner, GGNN_SUM, width, true) || !measure_spmm(b, input, GGNN_MEAN, width, true) ||
+        if (!measure_spmm(b, inner, GGNN_SUM, width, true) ||
+            !measure_spmm(b, input, GGNN_MEAN, width, true) ||
             !measure_spmm(b, whole, GGNN_SUM, width, false))
             return false;
     return true;

@@ -32,7 +32,7 @@ $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
 
 # ---- programs whose backend is the emulator
-emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated
+emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated
 $(BUILD)/emulated/%.o: %.cu
 	@mkdir -p $(@D)
 	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
