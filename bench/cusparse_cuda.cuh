@@ -49,8 +49,23 @@ struct product {
     }
 };
 
+bool describe(product* p, const sparse_case& s, int32_t width, const float* x, float* out, int32_t* indptr,
+              float* value)
+{
+    return cusparseCreate(&p->handle) == CUSPARSE_STATUS_SUCCESS &&
+           cusparseSetStream(p->handle, stream()) == CUSPARSE_STATUS_SUCCESS &&
+           cusparseCreateCsr(&p->a, s.D, s.S, s.E, indptr, s.block.indices, value, CUSPARSE_INDEX_32I,
+                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                             CUDA_R_32F) == CUSPARSE_STATUS_SUCCESS &&
+           cusparseCreateDnMat(&p->x, s.S, width, width, const_cast<float*>(x), CUDA_R_32F,
+                               CUSPARSE_ORDER_ROW) == CUSPARSE_STATUS_SUCCESS &&
+           cusparseCreateDnMat(&p->out, s.D, width, width, out, CUDA_R_32F, CUSPARSE_ORDER_ROW) ==
+               CUSPARSE_STATUS_SUCCESS;
+}
+
+// *there: whether cuSPARSE does it in this way.
 bool open_product(bench* b, product* p, const sparse_case& s, int32_t width, const float* x, float* out,
-                  bool analysed)
+                  bool analysed, bool* there)
 {
     int32_t* indptr = make<int32_t>(b, s.D + 1, "offsets");
     float*   value = make<float>(b, s.E, "ones");
@@ -58,50 +73,61 @@ bool open_product(bench* b, product* p, const sparse_case& s, int32_t width, con
     if (!indptr || !value) return false;
     cudaError_t e = launch(narrow, blocks_of(s.D + 1), THREADS, stream(), indptr,
                            static_cast<const int64_t*>(s.block.indptr), s.D + 1);
-    if (!good(b, ggnni::first_error(e, launch(ones, blocks_of(s.E), THREADS, stream(), value, s.E)), "ones"))
-        return false;
-    p->how = analysed ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_ALG_DEFAULT;
-    cusparseStatus_t t = cusparseCreate(&p->handle);
-    if (t == CUSPARSE_STATUS_SUCCESS) t = cusparseSetStream(p->handle, stream());
-    if (t == CUSPARSE_STATUS_SUCCESS)
-        t = cusparseCreateCsr(&p->a, s.D, s.S, s.E, indptr, s.block.indices, value, CUSPARSE_INDEX_32I,
-                              CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
-    if (t == CUSPARSE_STATUS_SUCCESS)
-        t = cusparseCreateDnMat(&p->x, s.S, width, width, const_cast<float*>(x), CUDA_R_32F,
-                                CUSPARSE_ORDER_ROW);
-    if (t == CUSPARSE_STATUS_SUCCESS)
-        t = cusparseCreateDnMat(&p->out, s.D, width, width, out, CUDA_R_32F, CUSPARSE_ORDER_ROW);
-    if (t == CUSPARSE_STATUS_SUCCESS) t = p->run(false, &bytes);
+    if (e == cudaSuccess) e = launch(ones, blocks_of(s.E), THREADS, stream(), value, s.E);
+    if (!good(b, e, "ones")) return false;
+    if (!describe(p, s, width, x, out, indptr, value)) return error_set(&b->why, "cuSPARSE cannot be opened");
+    cusparseStatus_t t = p->run(false, &bytes);
     if (t == CUSPARSE_STATUS_SUCCESS && !(p->room = take(b, static_cast<int64_t>(bytes), "cuSPARSE's room")))
         return false;
     if (t == CUSPARSE_STATUS_SUCCESS && analysed) t = p->run(true, nullptr);
-    return t == CUSPARSE_STATUS_SUCCESS || error_set(&b->why, "cuSPARSE: %s", cusparseGetErrorString(t));
+    *there = t != CUSPARSE_STATUS_NOT_SUPPORTED;
+    return !*there || t == CUSPARSE_STATUS_SUCCESS ||
+           error_set(&b->why, "cuSPARSE: %s", cusparseGetErrorString(t));
 }
 
-// The same sums by cuSPARSE, beside ours: with its analysis of the matrix done before, and without.
+struct way {
+    cusparseSpMMAlg_t how;
+    bool              analysed; // its analysis of the matrix is done before, once
+    const char*       name;
+    double            goal;
+};
+const way ways[] = {{CUSPARSE_SPMM_ALG_DEFAULT, false, "cuSPARSE", 1},
+                    {CUSPARSE_SPMM_CSR_ALG1, true, "cuSPARSE's first", 1.5},
+                    {CUSPARSE_SPMM_CSR_ALG2, true, "cuSPARSE's second", 1.5},
+                    {CUSPARSE_SPMM_CSR_ALG3, true, "cuSPARSE's third", 1.5}};
+
+bool measure_way(bench* b, const bench_result* ours, const sparse_case& s, int32_t width, const float* x,
+                 const float* sums, const way& w, bool cold)
+{
+    const scratch mine(b);
+    float*        out = make<float>(b, s.D * width, "cuSPARSE's sums");
+    product*      p = own(b, new product());
+    bool          there = false;
+    if (!out || !p) return false;
+    p->how = w.how;
+    if (!open_product(b, p, s, width, x, out, w.analysed, &there)) return false;
+    if (!there) return true;
+    bench_case c = case_of(b, [=] {
+        return p->run(false, nullptr) == CUSPARSE_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;
+    });
+    name(&c, "%s, F %d, %s", w.name, width, s.what);
+    c.work = static_cast<double>(s.E);
+    c.unit = "edges";
+    c.cold = cold;
+    c.rival = true;
+    const bench_result* theirs = bench_measure(b, &c);
+    const int64_t       some = (s.D < 10000 ? s.D : 10000) * width;
+    auto                x1 = fetch(b, sums, some), x2 = fetch(b, out, some);
+    if (theirs && !bench_near(b, "a sum", x1.data(), x2.data(), some, 1e-5)) return false;
+    return bench_ratio(b, ours, theirs, w.name, cold ? w.goal : 1);
+}
+
+// The same sums by each of cuSPARSE's ways, beside ours.
 bool spmm(bench* b, const bench_result* ours, const sparse_case& s, int32_t width, const float* x,
           const float* sums, bool cold)
 {
-    float* out = make<float>(b, s.D * width, "cuSPARSE's sums");
-    if (!out) return false;
-    for (bool analysed : {false, true}) {
-        product* p = own(b, new product());
-        if (!p || !open_product(b, p, s, width, x, out, analysed)) return false;
-        bench_case c = case_of(b, [=] {
-            return p->run(false, nullptr) == CUSPARSE_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;
-        });
-        name(&c, "cuSPARSE%s, F %d, %s", analysed ? " analysed" : "", width, s.what);
-        c.work = static_cast<double>(s.E);
-        c.unit = "edges";
-        c.cold = cold;
-        c.rival = true;
-        const bench_result* theirs = bench_measure(b, &c);
-        if (!bench_ratio(b, ours, theirs, analysed ? "cuSPARSE, analysed" : "cuSPARSE", analysed ? 1 : 1.5))
-            return false;
-        const int64_t some = (s.D < 10000 ? s.D : 10000) * width;
-        auto          mine = fetch(b, sums, some), other = fetch(b, out, some);
-        if (theirs && !bench_near(b, "a sum", mine.data(), other.data(), some, 1e-5)) return false;
-    }
+    for (const way& w : ways)
+        if (!measure_way(b, ours, s, width, x, sums, w, cold)) return false;
     return true;
 }
 

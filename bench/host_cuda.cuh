@@ -119,8 +119,11 @@ const bench_result* measure(bench* b, const tiers& t, const char* how, double hi
     c.bytes = 2 * n * row;
     c.rival = rival;
     c.cold = true;
-    demand(&c, "host-copy", 0, missed * row);
-    demand(&c, "copy", 0, (2 * n - missed) * row);
+    if (rival)
+        c.threads = 0; // all of the CPU
+    else
+        demand(&c, "host-copy", 0, missed * row);
+    if (!rival) demand(&c, "copy", 0, (2 * n - missed) * row);
     const bench_result* r = bench_measure(b, &c);
     return r && same_rows(b, t, how) ? r : nullptr;
 }
