@@ -8,8 +8,8 @@
 # Prints a table: number, section, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a
 # break is not noticed, where its text is not found exactly once, or where the test fails without it too.
 # JOBS (number of cores), LIMIT (seconds that a program may take: 300), CXX, RACEXX (CXX, for the race detector).
-# RACEXX best is g++ to 12: the thread sanitizer of clang since 14 and of g++ since 13 tells 256 threads apart, which a
-# block's 256 with the host exceed, and misses some of their races.
+# RACEXX should be g++ 12 or older: the thread sanitizer of clang 14 and all built as it is tell 256 threads apart, which
+# a block's 256 and the host exceed, and miss some of their races.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 CXX=${CXX:-c++} RACEXX=${RACEXX:-${CXX:-c++}}
