@@ -23,6 +23,7 @@
 //
 // OPTIONS (define before including)
 //   GGNN_NO_CURAND   Philox from ggnn.h instead of cuRAND's device header: the same words
+//   GGNN_CUDA_UNIQUE_GROUP   lanes that look for one id in a hash table together: 1, 8 or 32; default 1
 //   and those of ggnn.h
 //
 // CONTENTS
@@ -120,6 +121,39 @@ __device__ inline int64_t quotient(int64_t t, divider d)
     return d.by > 1 ? static_cast<int64_t>(__umul64hi(static_cast<uint64_t>(t), d.magic)) : t;
 }
 
+// ---- where a node is ---------------------------------------------------------
+
+// ggnn_locate of a node whose rank is r, without the division of 64 bits: that is a call, around which a
+// thread's registers would have to be saved.
+struct rank_layout {
+    const int64_t* bound;
+    int64_t        cached, stored;
+    divider        parts;
+};
+inline rank_layout layout_by_rank(const ggnn_layout& at)
+{
+    rank_layout by_rank = {at.bound, at.cached, at.stored, divide_by(at.parts)};
+    return by_rank;
+}
+__device__ inline ggnn_place place_of(const rank_layout& at, int64_t r)
+{
+    const int32_t parts = static_cast<int32_t>(at.parts.by);
+    ggnn_place    place = {parts + 1, r};
+    if (r < at.cached) return place;
+    place.slot = 0;
+    if (r >= at.stored) {
+        place.slot = parts;
+        place.row = r - at.stored;
+    } else if (at.bound) {
+        while (r >= __ldg(at.bound + place.slot + 1)) place.slot++;
+        place.row = r - __ldg(at.bound + place.slot);
+    } else {
+        place.row = quotient(r, at.parts);
+        place.slot = static_cast<int32_t>(r - place.row * parts);
+    }
+    return place;
+}
+
 // ---- scans in two kernels ----------------------------------------------------
 // One kernel leaves a sum of each tile of items; in the next one a block adds up the sums before its tile,
 // and goes on from there. A persistent block carries what it has added up from tile to tile. No block waits
@@ -138,11 +172,11 @@ inline int64_t tile_of(int64_t capacity)
 __host__ __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // The sum over a block's threads of mine, in every thread. A barrier.
-__device__ inline int64_t block_total(int64_t mine)
+template <int BLOCK = THREADS> __device__ inline int64_t block_total(int64_t mine)
 {
-    typedef cub::BlockReduce<int64_t, THREADS> reduce;
-    __shared__ typename reduce::TempStorage    temp;
-    __shared__ int64_t                         total;
+    typedef cub::BlockReduce<int64_t, BLOCK> reduce;
+    __shared__ typename reduce::TempStorage  temp;
+    __shared__ int64_t                       total;
     mine = reduce(temp).Sum(mine);
     if (threadIdx.x == 0) total = mine;
     __syncthreads();
@@ -161,6 +195,22 @@ template <class F> __device__ void write_tile_sums(int64_t* sum, int64_t tile, i
         mine = block_total(mine);
         if (threadIdx.x == 0) sum[t] = mine;
     }
+}
+
+// The same without a kernel of its own, where items come out of other work: sum, zeroed before, of tiles of
+// 2^bits items. A warp's lanes call together, item by item ascending, none below `first`: those of the first
+// item's tile are one atomic.
+__device__ inline void add_to_tiles(int64_t* sum, int bits, int64_t first, int64_t item, int64_t mine)
+{
+    const int64_t tile = first >> bits;
+    if (mine && item >> bits != tile) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(sum + (item >> bits)),
+                  static_cast<unsigned long long>(mine));
+        mine = 0;
+    }
+    for (int half = WARP / 2; half; half /= 2) mine += __shfl_xor_sync(ALL_LANES, mine, half);
+    if (mine && threadIdx.x % WARP == 0)
+        atomicAdd(reinterpret_cast<unsigned long long*>(sum + tile), static_cast<unsigned long long>(mine));
 }
 
 // Second kernel: what comes before tile `to`, given that before tile `from`.
@@ -212,6 +262,495 @@ __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t n
 } // namespace ggnni
 
 // =============================================================================
+// ==== [5] UNIQUE
+// =============================================================================
+// (Before [4], whose kernels put what they sample into the table.)
+// Append-unique in four steps; the numbers are ggnn_unique_append's, whatever thread comes first:
+//   insert    an input's id gets a slot of the table, which keeps the least position of an input of that id
+//   flag      an input is the first of its id where the slot holds its position: a bit an input, a sum a tile
+//   number    firsts get numbers by rank: sums of earlier tiles, then bits; the slot takes the number
+//   relabel   each input gets the number that its slot holds
+// Each is a kernel; but of a mini-batch the sampling kernels insert, and one relabel ends it.
+// A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number. Ids are
+// looked up once: what the later kernels read are slots. Integer atomics only; at most 34 registers a thread.
+
+typedef struct {   // 8 bytes, 16 with GGNN_NODE64
+    ggnn_node key; // -1: free
+    uint32_t  value;
+} ggnn_cuda_unique_slot;
+
+typedef struct {
+    int64_t  count; // distinct ids in this batch
+    int64_t  base;  // before the append under way
+    uint32_t stamp; // of this batch
+    uint32_t last;  // of the batch in which something was last appended
+} ggnn_cuda_unique_state;
+
+// The host's handle of a table in device memory; a copy of it is the same table. One per batch in flight.
+typedef struct {
+    ggnn_unique_kind        kind;
+    int32_t                 group;     // hash: lanes that look for one id together: 1, 8 or 32
+    int32_t                 hubs;      // not 0: equal ids of a warp are inserted once
+    int64_t                 num_nodes; // ids are < num_nodes
+    int64_t                 max_ids;   // distinct ids a batch may have, <= num_nodes
+    uint64_t                mask;      // slots - 1 of the hash table
+    unsigned long long*     entry;     // direct: (num_nodes) by id, ~stamp << 32 | value
+    ggnn_cuda_unique_slot*  slot;      // hash: (mask + 1)
+    ggnn_cuda_unique_state* state;     // (1)
+} ggnn_cuda_unique;
+
+#ifndef GGNN_CUDA_UNIQUE_GROUP
+#define GGNN_CUDA_UNIQUE_GROUP 1
+#endif
+
+namespace ggnni {
+
+constexpr uint32_t CANDIDATE = 0x80000000u; // + position
+constexpr uint32_t NOWHERE = 0xffffffffu;   // no slot: the table is full
+
+// One append, as its kernels see it.
+struct unique_job {
+    ggnn_cuda_unique seen;
+    ggnn_node*       list;     // (limit)  this batch's ids so far, new ones go behind
+    int64_t          limit;    //          at most max_ids
+    uint32_t*        place;    // (n)      slot of each input; may be the memory of id where that is as wide
+    const ggnn_node* id;       // (n)
+    ggnn_count       n;        //
+    bool             begins;   //          a batch, with n = given, as far as there is room
+    ggnn_count       given;    //
+    uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
+    int64_t*         tile_sum; // (TILES)
+    int64_t*         next_sum; // (TILES)  zeroed on the way, for add_to_tiles; or NULL
+    int64_t          tile;     //
+    int32_t*         repeats;  // (limit)  0 for each new id; or NULL
+    int64_t*         length;   // (1)      ids in list after; or NULL
+    int32_t*         status;   //
+};
+
+__device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slot)
+{
+    return seen.kind == GGNN_UNIQUE_DIRECT ? static_cast<uint32_t>(seen.entry[slot]) : seen.slot[slot].value;
+}
+
+// ---- begin ---------------------------------------------------------------------
+// A stamp is that of the batch before plus one, and entries get its complement, so that those of earlier
+// batches are greater than any of this one. When stamps start again from 0 the map is cleared. last is not
+// written while a batch begins, so that all blocks come to the same stamp.
+
+static GGNNI_KERNEL(32, THREADS) begin_batch(ggnn_cuda_unique seen)
+{
+    int64_t  first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    uint32_t stamp = seen.state->last + 1;
+    if (first == 0) {
+        seen.state->stamp = stamp;
+        seen.state->count = 0;
+    }
+    if (stamp != 0 || seen.kind != GGNN_UNIQUE_DIRECT) return;
+    for (int64_t v = first; v < seen.num_nodes; v += static_cast<int64_t>(gridDim.x) * THREADS)
+        seen.entry[v] = ~0ull;
+}
+
+// ---- insert: a thread an input -------------------------------------------------
+
+// The key that the slot has after trying to give it this one: free, when the caller's.
+__device__ inline ggnn_node claim(ggnn_node* key, ggnn_node id)
+{
+#ifdef GGNN_NODE64
+    return static_cast<ggnn_node>(
+        atomicCAS(reinterpret_cast<unsigned long long*>(key), ~0ull, static_cast<unsigned long long>(id)));
+#else
+    return atomicCAS(key, -1, id);
+#endif
+}
+
+__device__ inline uint32_t lowest(uint32_t bits)
+{
+    return static_cast<uint32_t>(__ffs(static_cast<int>(bits))) - 1;
+}
+
+// The slot of one id, that G lanes look for together: bucket after bucket, first a slot that has the id, then
+// the first free one. Keys come and never go, and every group tries a bucket's free slots in ascending order,
+// so an id cannot get two of them. What a lane reads may be out of date: claim is what decides.
+template <int G> __device__ uint32_t find_slot(const ggnn_cuda_unique& seen, ggnn_node id)
+{
+    uint32_t lane = threadIdx.x % WARP, first = lane / G * G, slots = static_cast<uint32_t>(seen.mask) + 1;
+    uint32_t group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
+    uint32_t at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / G * G;
+    for (uint32_t looked = 0; looked < slots; looked += G, at = (at + G) & (slots - 1)) {
+        ggnn_node* key = &seen.slot[at + (lane - first)].key;
+        ggnn_node  was = __ldcv(key);
+        uint32_t   lanes = was == id ? group : 0;
+        if (G > 1) lanes = __ballot_sync(group, was == id);
+        if (lanes) return at + lowest(lanes) - first;
+        lanes = was == -1 ? group : 0;
+        if (G > 1) lanes = __ballot_sync(group, was == -1);
+        for (; lanes; lanes &= lanes - 1) {
+            uint32_t turn = lowest(lanes);
+            if (lane == turn) was = claim(key, id);
+            ggnn_node now = G > 1 ? __shfl_sync(group, was, static_cast<int>(turn)) : was;
+            if (now == -1 || now == id) return at + turn - first;
+        }
+    }
+    return NOWHERE;
+}
+
+__device__ inline uint32_t insert_direct(const ggnn_cuda_unique& seen, uint32_t stamp, ggnn_node id,
+                                         uint32_t value)
+{
+    if (id < 0) return NOWHERE;
+    atomicMin(&seen.entry[id], static_cast<unsigned long long>(~stamp) << 32 | value);
+    return static_cast<uint32_t>(id);
+}
+
+// Each lane's id in turn, by the whole group; each lane then puts its own position.
+template <int G> __device__ uint32_t insert_hash(const ggnn_cuda_unique& seen, ggnn_node own, uint32_t value)
+{
+    unsigned lane = threadIdx.x % WARP, first = lane / G * G;
+    unsigned group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
+    uint32_t mine = NOWHERE;
+#pragma unroll 1
+    for (unsigned turn = 0; turn < G; turn++) {
+        ggnn_node id = G > 1 ? __shfl_sync(group, own, static_cast<int>(first + turn)) : own;
+        uint32_t  slot = id < 0 ? NOWHERE : find_slot<G>(seen, id);
+        if (lane == first + turn) mine = slot;
+    }
+    if (mine != NOWHERE) atomicMin(&seen.slot[mine].value, value);
+    return mine;
+}
+
+// By one lane, whatever the others do: what a sampling kernel calls.
+__device__ inline uint32_t insert_id(const ggnn_cuda_unique& seen, ggnn_node id, uint32_t value)
+{
+    if (seen.kind == GGNN_UNIQUE_DIRECT) return insert_direct(seen, seen.state->stamp, id, value);
+    return insert_hash<1>(seen, id, value);
+}
+
+// Input e, in range: node 0 in place of what is not.
+__device__ inline ggnn_node checked_id(const unique_job& job, uint32_t e)
+{
+    ggnn_node id = job.id[e];
+    if (id >= 0 && id < job.seen.num_nodes) return id;
+    report(job.status, GGNN_ERROR_ID);
+    return job.seen.num_nodes > 0 ? 0 : -1;
+}
+
+// The first append of a batch begins it too, which saves a launch. How many ids it has. What is written here
+// is read by later kernels alone.
+__device__ inline uint32_t start_batch(const unique_job& job, uint32_t stamp)
+{
+    const int64_t given = job.given.n ? *job.given.n : job.given.max;
+    const int64_t n = given < 0 ? 0 : least(given, job.n.max);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        if (n != given) report(job.status, GGNN_ERROR_CAPACITY);
+        job.seen.state->stamp = stamp;
+        job.seen.state->count = 0;
+        *job.n.n = n;
+    }
+    return static_cast<uint32_t>(n);
+}
+
+// G = 0: a direct map. Lanes without an input have id -1: warps stay whole. HUBS: of a warp's equal ids the
+// lowest lane's, whose position is the least, is inserted, and the others take its slot: an id of which there
+// are many costs a warp one atomic, not 32 at one address. Once in 2^32 batches, when stamps start again from
+// 0, block 0 clears the map and then inserts all by itself.
+template <int G, bool HUBS> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
+{
+    uint32_t n, stamp, stride = gridDim.x * THREADS, lane = threadIdx.x % WARP, leads = lane;
+    stamp = job.begins ? job.seen.state->last + 1 : job.seen.state->stamp;
+    n = job.begins ? start_batch(job, stamp) : static_cast<uint32_t>(size_of(job.n));
+    if (G == 0 && job.begins && stamp == 0) {
+        if (blockIdx.x > 0) return;
+        for (int64_t v = threadIdx.x; v < job.seen.num_nodes; v += THREADS) job.seen.entry[v] = ~0ull;
+        __syncthreads();
+        stride = THREADS;
+    }
+    for (uint32_t first = blockIdx.x * THREADS; first < n; first += stride) {
+        uint32_t  e = first + threadIdx.x, slot;
+        ggnn_node id = e < n ? checked_id(job, e) : -1;
+        if constexpr (HUBS) leads = lowest(__match_any_sync(ALL_LANES, id));
+        if (leads != lane) id = -1;
+        if constexpr (G == 0) slot = insert_direct(job.seen, stamp, id, CANDIDATE + e);
+        else slot = insert_hash<G>(job.seen, id, CANDIDATE + e);
+        if constexpr (HUBS) slot = __shfl_sync(ALL_LANES, slot, static_cast<int>(leads));
+        if (e >= n) continue;
+        job.place[e] = slot;
+        if (slot == NOWHERE) report(job.status, GGNN_ERROR_CAPACITY);
+    }
+}
+
+// ---- flag and number: a block a tile -------------------------------------------
+
+static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
+{
+    int64_t n = size_of(job.n), thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (thread == 0) { // nobody reads these two here
+        job.seen.state->base = job.seen.state->count;
+        job.seen.state->last = job.seen.state->stamp;
+    }
+    for (int64_t t = thread; job.next_sum && t < TILES; t += static_cast<int64_t>(gridDim.x) * THREADS)
+        job.next_sum[t] = 0;
+    write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
+        uint32_t slot = e < n ? job.place[e] : NOWHERE;
+        uint32_t own = CANDIDATE + static_cast<uint32_t>(e);
+        bool     is_first = slot != NOWHERE && slot_value(job.seen, slot) == own;
+        unsigned bits = __ballot_sync(ALL_LANES, is_first);
+        if (threadIdx.x % WARP == 0) job.flag[e / WARP] = bits;
+        return static_cast<int64_t>(is_first);
+    });
+}
+
+// No other thread has this slot: an id has one first. The id, or -1 where it gets no number.
+__device__ inline ggnn_node give_number(const unique_job& job, int64_t e, int64_t number)
+{
+    uint32_t  slot = job.place[e];
+    ggnn_node id;
+    if (number >= job.limit) return -1;
+    if (job.seen.kind == GGNN_UNIQUE_DIRECT) {
+        id = static_cast<ggnn_node>(slot);
+        job.seen.entry[slot] = static_cast<unsigned long long>(~job.seen.state->stamp) << 32 |
+                               static_cast<unsigned long long>(number);
+    } else {
+        id = job.seen.slot[slot].key;
+        job.seen.slot[slot].value = static_cast<uint32_t>(number);
+    }
+    job.list[number] = id;
+    if (job.repeats) job.repeats[number] = 0;
+    return id;
+}
+
+struct no_next { // what is done with every id of the list once it has its number: nothing
+    static constexpr bool COUNTS = false;
+    __device__ void       add(int64_t, int64_t, ggnn_node) const {}
+};
+
+// Ids from before: they are in the next frontier too. A thread an id.
+template <class Next> __device__ void number_again(const unique_job& job, const Next& next, int64_t base)
+{
+    if (!Next::COUNTS && !job.repeats) return;
+    for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < base;
+         first += static_cast<int64_t>(gridDim.x) * THREADS) {
+        int64_t i = first + threadIdx.x;
+        if (job.repeats && i < base) job.repeats[i] = 0;
+        if constexpr (Next::COUNTS) next.add(i - threadIdx.x % WARP, i, i < base ? job.list[i] : -1);
+    }
+}
+
+// THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
+// knows the sum. next.add(first, i, id) is called by whole warps, for number i's id, or -1; i >= first.
+template <class Next>
+GGNNI_KERNEL(48, THREADS) number_firsts(unique_job job, const __grid_constant__ Next next)
+{
+    int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    number_again(job, next, number);
+    for (int64_t t = blockIdx.x; t == 0 || t * job.tile < n; t += gridDim.x) {
+        int64_t end = least(n, (t + 1) * job.tile), after;
+        number += add_tile_sums(job.tile_sum, done, t);
+        done = t;
+        after = number;
+        for (int64_t first = t * job.tile; first < end; first += THREADS) {
+            const uint32_t* bits = job.flag + first / WARP;
+            int64_t         warps = after, mine; // the first number of this warp; of this thread
+            for (unsigned w = 0; w < THREADS / WARP; w++) {
+                if (w < warp) warps += __popc(bits[w]);
+                after += __popc(bits[w]);
+            }
+            mine = warps + __popc(bits[warp] & ((1u << lane) - 1));
+            ggnn_node id = bits[warp] >> lane & 1 ? give_number(job, first + threadIdx.x, mine) : -1;
+            if constexpr (Next::COUNTS) next.add(warps, mine, id);
+        }
+        if (end == n && threadIdx.x == 0) {
+            if (after > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
+            job.seen.state->count = least(after, job.limit);
+            if (job.length) *job.length = least(after, job.limit);
+        }
+    }
+}
+
+// ---- relabel: a thread an input, of several appends after the last -------------
+// Numbers are final once given, so all hops of a batch are relabelled at once.
+
+struct relabel_part {
+    int32_t*       local;    // (n)        in: place; out: local ids
+    ggnn_count     n;        //
+    const int64_t* length;   //            ids of list that this part may refer to
+    ggnn_node*     neighbor; // (n)        list[0] where the id got no number; or NULL
+    int32_t*       repeats;  // (length)   added to; or NULL
+};
+
+struct relabel_job {
+    ggnn_cuda_unique seen;
+    const ggnn_node* list;
+    int32_t          parts;
+    relabel_part     part[GGNN_HOPS_MAX + 1];
+};
+
+static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job)
+{
+    for (int32_t p = 0; p < job.parts; p++) {
+        const relabel_part& part = job.part[p];
+        int64_t             n = size_of(part.n), length = *part.length;
+        for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
+             e += static_cast<int64_t>(gridDim.x) * THREADS) {
+            uint32_t slot = static_cast<uint32_t>(part.local[e]);
+            uint32_t number = slot == NOWHERE ? NOWHERE : slot_value(job.seen, slot);
+            bool     fits = number < length;
+            int32_t  local = fits ? static_cast<int32_t>(number) : 0;
+            part.local[e] = local;
+            if (!fits && part.neighbor) part.neighbor[e] = job.list[0];
+            if (part.repeats) atomicAdd(&part.repeats[local], 1);
+        }
+    }
+}
+
+// ---- launches --------------------------------------------------------------------
+
+inline size_t round_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+// Hands out the next part of memory, or only counts it when base is NULL.
+template <class T> inline T* carve(char* base, size_t* used, int64_t count)
+{
+    T* at = base ? reinterpret_cast<T*>(base + *used) : nullptr;
+    *used += round_up(static_cast<size_t>(count) * sizeof(T));
+    return at;
+}
+
+inline int64_t flag_words(int64_t max_n) { return tiles_of(max_n, THREADS) * (THREADS / WARP); }
+
+// Blocks for a thread an item; at least one, which also does what there is one of.
+inline int64_t blocks_for(int64_t items)
+{
+    return items > 0 ? grid_of(tiles_of(items, THREADS), THREADS) : 1;
+}
+
+template <bool HUBS> inline cudaError_t launch_insert(const unique_job& job, cudaStream_t stream)
+{
+    int64_t blocks = blocks_for(job.n.max);
+    if (job.seen.kind == GGNN_UNIQUE_DIRECT)
+        return launch(insert_ids<0, HUBS>, blocks, THREADS, stream, job);
+    if (job.seen.group == 32) return launch(insert_ids<32, HUBS>, blocks, THREADS, stream, job);
+    if (job.seen.group == 8) return launch(insert_ids<8, HUBS>, blocks, THREADS, stream, job);
+    if (job.seen.group == 1) return launch(insert_ids<1, HUBS>, blocks, THREADS, stream, job);
+    return cudaErrorInvalidValue;
+}
+
+// All but relabel. inserted: ids have been put into the table.
+template <class Next>
+inline cudaError_t number_ids(unique_job job, bool inserted, const Next& next, cudaStream_t stream)
+{
+    job.tile = tile_of(job.n.max);
+    int64_t     tiles = tiles_of(job.n.max, job.tile), blocks = tiles > 0 ? grid_of(tiles, THREADS) : 1;
+    cudaError_t error = cudaSuccess;
+    if (!inserted && job.seen.hubs) error = launch_insert<true>(job, stream);
+    else if (!inserted) error = launch_insert<false>(job, stream);
+    if (error == cudaSuccess) error = launch(flag_firsts, blocks, THREADS, stream, job);
+    if (error == cudaSuccess) error = launch(number_firsts<Next>, blocks, THREADS, stream, job, next);
+    return error;
+}
+
+inline size_t carve_unique(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids,
+                           char* base)
+{
+    size_t  used = 0;
+    int64_t slots = WARP;
+    *seen = {};
+    seen->kind = kind;
+    seen->group = GGNN_CUDA_UNIQUE_GROUP;
+    seen->num_nodes = num_nodes;
+    seen->max_ids = least(max_ids, num_nodes);
+    while (slots < 2 * seen->max_ids && slots < INT64_C(1) << 31) slots *= 2; // a place is less than NOWHERE
+    seen->mask = static_cast<uint64_t>(slots) - 1;
+    seen->state = carve<ggnn_cuda_unique_state>(base, &used, 1);
+    if (kind == GGNN_UNIQUE_DIRECT) seen->entry = carve<unsigned long long>(base, &used, num_nodes);
+    else seen->slot = carve<ggnn_cuda_unique_slot>(base, &used, slots);
+    return used;
+}
+
+inline cudaError_t clear_table(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    if (seen->kind == GGNN_UNIQUE_HASH)
+        return cudaMemsetAsync(seen->slot, 0xff, (seen->mask + 1) * sizeof *seen->slot, stream);
+    return cudaMemsetAsync(seen->entry, 0xff, static_cast<size_t>(seen->num_nodes) * sizeof *seen->entry,
+                           stream);
+}
+
+} // namespace ggnni
+
+// Direct: 8 N bytes; entries of earlier batches lose by their stamp, so that it is cleared once in 2^32
+// batches. Hash: a power of two >= 2 max_ids slots of 8 bytes (NODE64: 16), cleared by a memset a batch. Take
+// the kind from ggnn_unique_choose(num_nodes), or a direct map wherever its memory is at hand: it costs one
+// atomic an id. 0: what cannot be: max_ids above INT32_MAX, a direct map of 2^32 - 1 nodes or more.
+inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
+{
+    ggnn_cuda_unique unused;
+    if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
+    if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
+    return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
+}
+
+// memory: of _bytes, aligned as cudaMalloc's. *seen is the handle. seen->group is GGNN_CUDA_UNIQUE_GROUP, 1
+// unless defined: a lane an id has the most ids on their way, and a table at most half full, as these are,
+// costs it 2 probes, mostly in one sector; 32, WholeGraph's, is good to a load of .9. seen->hubs is 0; set it
+// where many of the ids in a row are equal. Both may be set from batch to batch, and never change a result.
+// (Mini-batches insert in the sampling kernel, unless group > 1: then in a launch of its own a hop.)
+inline cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes,
+                                         int64_t max_ids, void* memory, cudaStream_t stream)
+{
+    if (!memory || !ggnn_cuda_unique_bytes(kind, num_nodes, max_ids)) return cudaErrorInvalidValue;
+    ggnni::carve_unique(seen, kind, num_nodes, max_ids, static_cast<char*>(memory));
+    cudaError_t error = cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream);
+    return ggnni::first_error(error, ggnni::clear_table(seen, stream));
+}
+
+// Starts a batch. One launch, and the memset of a hash table. The stamp is advanced on the device.
+inline cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    const bool  hash = seen->kind == GGNN_UNIQUE_HASH;
+    cudaError_t error = hash ? ggnni::clear_table(seen, stream) : cudaSuccess;
+    if (error != cudaSuccess) return error;
+    const int64_t blocks = ggnni::blocks_for(hash ? 0 : seen->num_nodes);
+    return ggnni::launch(ggnni::begin_batch, blocks, ggnni::THREADS, stream, *seen);
+}
+
+// For at most max_n < 2^31 ids.
+inline size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
+{
+    return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) + ggnni::round_up(static_cast<size_t>(max_n) * 4) +
+           ggnni::round_up(static_cast<size_t>(ggnni::flag_words(max_n)) * 4);
+}
+
+// The length of the list is seen->state->count, on the device. An id out of range is reported and counts as
+// node 0. Of more than max_ids distinct ids the first ones are kept, reported, and the local id of the others
+// is 0 (when they are more than the hash table has slots, which are kept is decided by a race). list has room
+// for max_ids; local may be the memory of id where both are 4 bytes wide. Four launches.
+inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list, int32_t* local,
+                                           const ggnn_node* id, ggnn_count n, int32_t* status,
+                                           void* workspace, cudaStream_t stream)
+{
+    size_t            used = 0;
+    char*             base = static_cast<char*>(workspace);
+    ggnni::unique_job job = {};
+    if (n.max < 0 || n.max > INT32_MAX) return cudaErrorInvalidValue;
+    job.seen = *seen;
+    job.list = list;
+    job.limit = seen->max_ids;
+    job.id = id;
+    job.n = n;
+    job.status = status;
+    job.tile_sum = ggnni::carve<int64_t>(base, &used, ggnni::TILES);
+    job.flag = ggnni::carve<uint32_t>(base, &used, ggnni::flag_words(n.max));
+    job.place = local ? reinterpret_cast<uint32_t*>(local) : ggnni::carve<uint32_t>(base, &used, n.max);
+    cudaError_t error = ggnni::number_ids(job, false, ggnni::no_next(), stream);
+    if (!local || error != cudaSuccess) return error;
+    ggnni::relabel_job after = {};
+    after.seen = *seen;
+    after.list = list;
+    after.parts = 1;
+    after.part[0] = {local, n, &seen->state->count, nullptr, nullptr};
+    return ggnni::launch(ggnni::relabel, ggnni::blocks_for(n.max), ggnni::THREADS, stream, after);
+}
+
+// =============================================================================
 // ==== [4] SAMPLE
 // =============================================================================
 // A list of at most fanout edges is copied. Of a longer one:
@@ -225,27 +764,43 @@ __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t n
 // A draw is a function of (seed, step, purpose, hop, node, number), and no result depends on which thread
 // comes first: all is equal to ggnn.h, element by element. Broken lists and ids are reported to status and
 // never followed. The functions to call are at the end of [4b].
+//
+// In a mini-batch a hop is one of these kernels, which does three things at once: blocks find out where their
+// rows' edges go (place_span), sample, and put what they took into the table of [5] (insert_edges).
 
 namespace ggnni {
 
-// One hop as a sampling kernel sees it: where each target's edges go is known (indptr), what they are is not.
+// One hop as a sampling kernel sees it. How many edges each target takes is known, what they are is not.
 // All pointers but g's and rng's fields are on the device; passed by value.
 struct hop_job {
     ggnn_graph       g;         // part, at.rank, at.bound: on the device; traffic NULL
+    rank_layout      at;        // g's
     ggnn_method      method;    //
     int32_t          fanout;    //
     int32_t          hop;       //
     const ggnn_rng*  rng;       //                  read when the kernel runs
     const ggnn_node* target;    // (num_dst)        global ids
     ggnn_count       num_dst;   //
-    const int64_t*   indptr;    // (num_dst + 1)    target i takes edges [indptr[i], indptr[i+1])
+    int64_t*         indptr;    // (num_dst + 1)    target i takes edges [indptr[i], indptr[i+1]): given, or
+                                //                  overwritten where count is
+    const int64_t*   count;     // (num_dst)        edges of each target; or NULL
+    const int64_t*   tile_sum;  // (TILES)          of count, over tiles of 2^tile_bits targets
+    int              tile_bits; //
+    int              span;      //                  targets that a block takes together: a power of two
+    int64_t*         total;     // (1)              overwritten: indptr[num_dst], where count is given
     ggnn_node*       id;        // (max_edges)      overwritten: neighbours taken
     int64_t*         position;  // (max_edges)      overwritten: in the graph's edge order; or NULL
     float*           weight;    // (max_edges)      overwritten; or NULL
     int64_t          max_edges; //                  edges from there on are not written: capacity
     int32_t*         status;    //                  sticky; or NULL
     ggnn_walks       walk;      //                  WALK
+    divider          most;      //                  REPLACEMENT, WALK: edges a target may have; WEIGHTED:
+                                //                  pairs of a block's buffer
     void*            workspace; //                  of hop_workspace_bytes; WALK: kept from count_hop on
+    size_t           visits;    //                  WALK: bytes of it before the visits' numbers
+    ggnn_cuda_unique seen;      //                  where place is
+    uint32_t*        place;     // (max_edges)      overwritten: slots of neighbours in the table; may be the
+                                //                  memory of id where that is as wide; or NULL
 };
 
 // Edges that a list of this degree gives, by any method but WEIGHTED (at most as many) and WALK.
@@ -255,14 +810,24 @@ __device__ inline int64_t edges_taken(const hop_job& job, int64_t degree)
     return degree <= job.fanout && job.method != GGNN_REPLACEMENT ? degree : job.fanout;
 }
 
-// A node's list; where the node or its list is out of range that is reported, and the list is empty.
-__device__ inline ggnn_list list_of(const ggnn_graph& g, ggnn_node v, int32_t* status)
+// ggnn_neighbors of a node; where the node or its list is out of range that is reported, and the list is
+// empty.
+__device__ inline ggnn_list list_of(const ggnn_graph& g, const rank_layout& at, ggnn_node v, int32_t* status)
 {
-    ggnn_list list = {nullptr, nullptr, -1, 0};
-    if (v >= 0 && v < g.num_nodes) list = ggnn_neighbors(&g, v);
-    if (list.degree >= 0 && list.degree <= g.num_edges) return list;
+    ggnn_list list = {nullptr, nullptr, 0, 0};
+    if (v >= 0 && v < g.num_nodes) {
+        const ggnn_place place = place_of(at, g.at.rank ? g.at.rank[v] : v);
+        const ggnn_csc&  csc = g.part[place.slot];
+        const int64_t    begin = csc.indptr[place.row], end = csc.indptr[place.row + 1];
+        if (begin >= 0 && begin <= end && end <= csc.num_edges && end - begin <= g.num_edges) {
+            list.id = csc.indices + begin;
+            list.weight = csc.weight ? csc.weight + begin : nullptr;
+            list.degree = end - begin;
+            list.position = csc.first ? csc.first[place.row] : begin;
+            return list;
+        }
+    }
     report(status, GGNN_ERROR_ID);
-    list.degree = 0;
     return list;
 }
 
@@ -274,7 +839,100 @@ static GGNNI_KERNEL(32, THREADS)
 #pragma unroll 1
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < num_dst;
          i += static_cast<int64_t>(gridDim.x) * THREADS)
-        count[i] = edges_taken(job, list_of(job.g, job.target[i], job.status).degree);
+        count[i] = edges_taken(job, list_of(job.g, job.at, job.target[i], job.status).degree);
+}
+
+// ---- where edges go --------------------------------------------------------------
+
+template <int BLOCK> struct span_memory {
+    typename cub::BlockScan<int64_t, BLOCK>::TempStorage scan;
+    int64_t                                              at[BLOCK + 1];
+};
+
+// Edges of all targets before `first`: of whole tiles by their sums, then one by one.
+template <int BLOCK> __device__ int64_t edges_before(const hop_job& job, int64_t first)
+{
+    const int64_t tile = first >> job.tile_bits;
+    int64_t       mine = 0;
+    for (int64_t t = threadIdx.x; t < tile; t += BLOCK) mine += job.tile_sum[t];
+    for (int64_t i = (tile << job.tile_bits) + threadIdx.x; i < first; i += BLOCK) mine += job.count[i];
+    return block_total<BLOCK>(mine);
+}
+
+// Where the edges of a span's targets go: at[r] for target first + r, at[r + 1] for the next. By the whole
+// block, and nobody waits for another: each adds up for itself what comes before its span, which costs less
+// than a launch between the counts and the sample. Only this block writes these rows of indptr; the one with
+// the last target also the end.
+template <int BLOCK>
+__device__ void place_span(span_memory<BLOCK>& m, const hop_job& job, int64_t first, int64_t num_dst)
+{
+    const int thread = static_cast<int>(threadIdx.x);
+    const int rows = static_cast<int>(least(job.span, num_dst - first));
+    int64_t   own = 0, sum = 0, before = 0;
+    __syncthreads(); // the span before is done with
+    if (job.count) {
+        if (thread < rows) own = job.count[first + thread];
+        before = edges_before<BLOCK>(job, first);
+        cub::BlockScan<int64_t, BLOCK>(m.scan).ExclusiveSum(own, own, sum);
+        own = least(before + own, job.max_edges);
+        if (thread < rows) job.indptr[first + thread] = own;
+        if (thread == 0 && first + rows == num_dst) {
+            job.indptr[num_dst] = *job.total = least(before + sum, job.max_edges);
+            if (before + sum > job.max_edges) report(job.status, GGNN_ERROR_CAPACITY);
+        }
+        if (thread == 0) m.at[rows] = least(before + sum, job.max_edges);
+    } else {
+        if (thread < rows) own = job.indptr[first + thread];
+        if (thread == 0) m.at[rows] = job.indptr[first + rows];
+    }
+    if (thread < rows) m.at[thread] = own;
+    __syncthreads();
+}
+
+// Puts the ids of edges [from, to) into the table, a thread an edge: the whole block does, which has written
+// them before a barrier. place may be the memory of id: an edge's are one thread's here.
+template <int BLOCK> __device__ inline void insert_edges(const hop_job& job, int64_t from, int64_t to)
+{
+    const unsigned lane = threadIdx.x % WARP;
+    for (int64_t first = from; first < to; first += BLOCK) {
+        const int64_t   e = first + threadIdx.x;
+        const ggnn_node id = e < to ? job.id[e] : -1;
+        const unsigned  leads = job.seen.hubs ? lowest(__match_any_sync(ALL_LANES, id)) : lane;
+        uint32_t        slot = NOWHERE;
+        if (leads == lane && id >= 0) slot = insert_id(job.seen, id, CANDIDATE + static_cast<uint32_t>(e));
+        if (job.seen.hubs) slot = __shfl_sync(ALL_LANES, slot, static_cast<int>(leads));
+        if (e >= to) continue;
+        job.place[e] = slot;
+        if (slot == NOWHERE) report(job.status, GGNN_ERROR_CAPACITY);
+    }
+}
+
+// body(first, rows, at) for every span of targets: a block each, in turn. Also without any target where there
+// is an end to write.
+template <int BLOCK, class F> __device__ inline void for_spans(const hop_job& job, F body)
+{
+    __shared__ span_memory<BLOCK> memory;
+    for (unsigned span = blockIdx.x;; span += gridDim.x) { // (what can be read again needs no registers)
+        const int64_t first = static_cast<int64_t>(span) * job.span, num_dst = size_of(job.num_dst);
+        if (first >= num_dst && (first || !job.count)) break;
+        place_span<BLOCK>(memory, job, first, num_dst);
+        body(first, static_cast<int>(least(job.span, num_dst - first)), memory.at);
+        if (!job.place) continue;
+        __syncthreads();
+        insert_edges<BLOCK>(job, memory.at[0], memory.at[least(job.span, size_of(job.num_dst) - first)]);
+    }
+}
+
+// body(i, at) for every target i, by T threads each; at[0] and at[1] are where its edges go. Where these are
+// not whole warps, all come to the body together, also for targets beyond the last, i < 0.
+template <int T, int BLOCK = THREADS, class F> __device__ inline void for_rows(const hop_job& job, F body)
+{
+    for_spans<BLOCK>(job, [&](int64_t first, int rows, const int64_t* at) {
+        const int all = T < WARP ? job.span : rows;
+#pragma unroll 1
+        for (int r = static_cast<int>(threadIdx.x) / T; r < all; r += BLOCK / T)
+            body(r < rows ? first + r : -1, at + r);
+    });
 }
 
 // One target as its threads see it.
@@ -284,13 +942,13 @@ struct hop_row {
     int64_t   first, end; // its edges are [first, end): nothing is written elsewhere
 };
 
-__device__ inline hop_row row_of(const hop_job& job, int64_t i)
+__device__ inline hop_row row_of(const hop_job& job, int64_t i, const int64_t* at)
 {
     hop_row row;
     row.target = job.target[i];
-    row.list = list_of(job.g, row.target, job.status);
-    row.first = job.indptr[i];
-    row.end = job.indptr[i + 1] < job.max_edges ? job.indptr[i + 1] : job.max_edges;
+    row.list = list_of(job.g, job.at, row.target, job.status);
+    row.first = at[0];
+    row.end = least(at[1], job.max_edges);
     return row;
 }
 
@@ -325,7 +983,7 @@ template <int T> __device__ void copy_list(const hop_job& job, const hop_row& ro
 template <int T> struct team {
     int     lane;        // this thread's number in it
     int     slot;        // the team's number in its block
-    int64_t first, step; // its rows: first, first + step, ...
+    int64_t first, step; // its rows, where not by for_rows: first, first + step, ...
 
     __device__ team() : lane(threadIdx.x % T), slot(threadIdx.x / T)
     {
@@ -393,24 +1051,21 @@ template <int G, class Offset> __device__ Offset fisher_yates_pick(Offset r, Off
 
 // G lanes a row, G >= fanout. Rows beyond the last, and rows taken whole, go through the shuffles idly.
 template <int G, class Offset>
-GGNNI_KERNEL(40, THREADS) fisher_yates(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(48, THREADS, 5) fisher_yates(const __grid_constant__ hop_job job)
 {
-    const int      lane = threadIdx.x % G;
-    const int64_t  num_dst = size_of(job.num_dst);
-    const ggnn_rng rng = *job.rng;
-    for (int64_t tile = static_cast<int64_t>(blockIdx.x) * (THREADS / G); tile < num_dst;
-         tile += static_cast<int64_t>(gridDim.x) * (THREADS / G)) {
-        const int64_t i = tile + threadIdx.x / G;
-        hop_row       row = {{nullptr, nullptr, 0, 0}, 0, 0, 0};
-        if (i < num_dst) row = row_of(job, i);
-        const int64_t n = row.list.degree;
-        const bool    drawn = lane < job.fanout && n > job.fanout;
-        Offset        r = 0;
-        if (drawn) r = static_cast<Offset>(draw_below(rng, job.hop, row.target, lane, n - lane));
-        r = fisher_yates_pick<G, Offset>(r, static_cast<Offset>(n), lane);
-        if (drawn) put_edge(job, row, lane, static_cast<int64_t>(r));
-        else if (lane < n && n <= job.fanout) put_edge(job, row, lane, lane);
-    }
+    const int lane = threadIdx.x % G;
+    for_rows<G>(job, [&](int64_t i, const int64_t* at) {
+        const Offset n = i >= 0 ? static_cast<Offset>(row_of(job, i, at).list.degree) : 0;
+        const Offset fanout = static_cast<Offset>(job.fanout);
+        Offset       r = 0;
+        if (lane < job.fanout && n > fanout)
+            r = static_cast<Offset>(draw_below(*job.rng, job.hop, job.target[i], lane, n - lane));
+        r = fisher_yates_pick<G, Offset>(r, n, lane);
+        if (n <= fanout) r = static_cast<Offset>(lane);
+        __syncwarp(); // the row is read again: by then the draw's registers are free
+        if (static_cast<Offset>(lane) < (n < fanout ? n : fanout))
+            put_edge(job, row_of(job, i, at), lane, static_cast<int64_t>(r));
+    });
 }
 
 // ---- path doubling ---------------------------------------------------------------
@@ -475,30 +1130,28 @@ __device__ int64_t path_pick(const path_memory<ITEMS, Key>& at, int64_t n, int t
 
 // A block a row, fanout <= 128 * ITEMS.
 template <int ITEMS, class Key>
-GGNNI_KERNEL(72, PATH_THREADS, sizeof(Key) == 4 ? 8 : 7)
+GGNNI_KERNEL(80, PATH_THREADS, ITEMS < 8 ? 8 : 6)
     path_sample(const __grid_constant__ hop_job job)
 {
     __shared__ path_memory<ITEMS, Key> memory;
-    const int64_t                      num_dst = size_of(job.num_dst);
-    const ggnn_rng                     rng = *job.rng;
-    for (int64_t i = blockIdx.x; i < num_dst; i += gridDim.x) {
-        const int64_t n = row_of(job, i).list.degree; // (read again when it is needed: fewer registers)
+    for_rows<PATH_THREADS, PATH_THREADS>(job, [&](int64_t i, const int64_t* at) {
+        const int64_t n = row_of(job, i, at).list.degree; // (read again when it is needed: fewer registers)
         if (n <= job.fanout) {
-            copy_list<PATH_THREADS>(job, row_of(job, i), threadIdx.x);
-            continue;
+            copy_list<PATH_THREADS>(job, row_of(job, i, at), threadIdx.x);
+            return;
         }
 #pragma unroll 1
         for (int d = threadIdx.x; d < PATH_THREADS * ITEMS; d += PATH_THREADS)
             memory.s[d] =
-                static_cast<Key>(d < job.fanout ? draw_below(rng, job.hop, job.target[i], d, n - d) : n);
+                static_cast<Key>(d < job.fanout ? draw_below(*job.rng, job.hop, job.target[i], d, n - d) : n);
         path_sort<ITEMS, Key>(memory, n);
-        const hop_row row = row_of(job, i);
+        const hop_row row = row_of(job, i, at);
         path_link<ITEMS, Key>(memory, row.list.degree, job.fanout);
 #pragma unroll 1
         for (int t = threadIdx.x; t < job.fanout; t += PATH_THREADS)
             put_edge(job, row, memory.p[t], path_pick<ITEMS, Key>(memory, row.list.degree, t));
         __syncthreads();
-    }
+    });
 }
 
 // ---- rejection -------------------------------------------------------------------
@@ -519,19 +1172,17 @@ template <class Key> __device__ int set_slot(Key* set, int slots, Key value)
 // value into the set; draws that stay the earliest are the sample, in their order. Before a round fewer than
 // fanout values are in the set, after it fewer than fanout + T: half of the slots (62 % at fanout 1,024).
 template <int T, class Key>
-GGNNI_KERNEL(40, THREADS) rejection(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(48, THREADS, 5) rejection(const __grid_constant__ hop_job job)
 {
     constexpr int       SLOTS = T == WARP ? 128 : 2048;
     __shared__ Key      sets[THREADS / T][SLOTS];
     __shared__ unsigned earliest[THREADS / T][SLOTS];
     const team<T>       us;
-    const int64_t       num_dst = size_of(job.num_dst);
-    const ggnn_rng      rng = *job.rng;
-    for (int64_t i = us.first; i < num_dst; i += us.step) {
-        const hop_row row = row_of(job, i);
+    for_rows<T>(job, [&](int64_t i, const int64_t* at) {
+        const hop_row row = row_of(job, i, at);
         if (row.list.degree <= job.fanout) {
             copy_list<T>(job, row, us.lane);
-            continue;
+            return;
         }
         for (int s = us.lane; s < SLOTS; s += T) {
             sets[us.slot][s] = ~static_cast<Key>(0);
@@ -540,7 +1191,7 @@ GGNNI_KERNEL(40, THREADS) rejection(const __grid_constant__ hop_job job)
         us.sync();
         for (int taken = 0, round = 0; taken < job.fanout; round++) {
             const unsigned draw = static_cast<unsigned>(round * T + us.lane);
-            const int64_t  value = draw_below(rng, job.hop, row.target, draw, row.list.degree);
+            const int64_t  value = draw_below(*job.rng, job.hop, row.target, draw, row.list.degree);
             const int      slot = set_slot(sets[us.slot], SLOTS, static_cast<Key>(value));
             int            fresh;
             atomicMin(&earliest[us.slot][slot], draw);
@@ -551,7 +1202,7 @@ GGNNI_KERNEL(40, THREADS) rejection(const __grid_constant__ hop_job job)
             taken += fresh;
             us.sync();
         }
-    }
+    });
 }
 
 // ---- reservoir -------------------------------------------------------------------
@@ -560,40 +1211,38 @@ GGNNI_KERNEL(40, THREADS) rejection(const __grid_constant__ hop_job job)
 // that is the greatest: so the order of the writes does not matter. A fanout of more slots than shared memory
 // holds is done in passes over ranges of them, each drawing anew.
 template <int T, class Slot>
-GGNNI_KERNEL(64, THREADS) reservoir(const __grid_constant__ hop_job job)
+GGNNI_KERNEL(80, THREADS, 3) reservoir(const __grid_constant__ hop_job job)
 {
     constexpr int   SLOTS = T == WARP ? 32 : 32768 / sizeof(Slot);
     __shared__ Slot slots[THREADS / T][SLOTS];
     const team<T>   us;
-    const int64_t   num_dst = size_of(job.num_dst);
-    const ggnn_rng  rng = *job.rng;
-    for (int64_t i = us.first; i < num_dst; i += us.step) {
-        const int64_t n = row_of(job, i).list.degree;
+    for_rows<T>(job, [&](int64_t i, const int64_t* at) {
+        const int64_t n = row_of(job, i, at).list.degree;
         if (n <= job.fanout) {
-            copy_list<T>(job, row_of(job, i), us.lane);
-            continue;
+            copy_list<T>(job, row_of(job, i, at), us.lane);
+            return;
         }
         for (int64_t first = 0; first < job.fanout; first += SLOTS) {
             const int64_t count = job.fanout - first < SLOTS ? job.fanout - first : SLOTS;
             for (int s = us.lane; s < count; s += T) slots[us.slot][s] = static_cast<Slot>(first + s);
             us.sync();
 #pragma unroll 1
-            for (int64_t at = job.fanout + 2 * us.lane; at < n; at += 2 * T) { // a block is two draws
-                const int64_t    draw = at - job.fanout;
+            for (int64_t e = job.fanout + 2 * us.lane; e < n; e += 2 * T) { // a block is two draws
+                const int64_t    draw = e - job.fanout;
                 const ggnn_words words =
-                    random_words(rng, job.hop, job.target[i], static_cast<uint32_t>(draw / 2));
-                for (int64_t h = 0; h < 2 && at + h < n; h++) {
-                    const int64_t r = ggnn_bounded(draw_of(words, draw + h), at + h + 1) - first;
-                    if (r >= 0 && r < count) atomicMax(&slots[us.slot][r], static_cast<Slot>(at + h));
+                    random_words(*job.rng, job.hop, job.target[i], static_cast<uint32_t>(draw / 2));
+                for (int64_t h = 0; h < 2 && e + h < n; h++) {
+                    const int64_t r = ggnn_bounded(draw_of(words, draw + h), e + h + 1) - first;
+                    if (r >= 0 && r < count) atomicMax(&slots[us.slot][r], static_cast<Slot>(e + h));
                 }
             }
             us.sync();
-            const hop_row row = row_of(job, i);
+            const hop_row row = row_of(job, i, at);
 #pragma unroll 1
             for (int s = us.lane; s < count; s += T) put_edge(job, row, first + s, slots[us.slot][s]);
             us.sync();
         }
-    }
+    });
 }
 
 // ---- all neighbours; with replacement ------------------------------------------------
@@ -609,8 +1258,8 @@ __device__ inline int64_t row_with(const int64_t* indptr, int64_t low, int64_t h
     return low;
 }
 
-// A thread an edge, so that hubs and leaves cost the same. Two threads find the rows of a tile's first and
-// last edge; the others look between them.
+// A thread an edge, so that hubs and leaves cost the same; indptr is complete. Two threads find the rows of a
+// tile's first and last edge; the others look between them.
 static GGNNI_KERNEL(32, THREADS) take_all(const __grid_constant__ hop_job job)
 {
     constexpr int      TILE = 4 * THREADS;
@@ -626,37 +1275,49 @@ static GGNNI_KERNEL(32, THREADS) take_all(const __grid_constant__ hop_job job)
             row_at[threadIdx.x] = row_with(job.indptr, 0, num_dst, threadIdx.x ? last : tile);
         __syncthreads();
         for (int64_t e = tile + threadIdx.x; e <= last; e += THREADS) {
-            const hop_row row = row_of(job, row_with(job.indptr, row_at[0], row_at[1] + 1, e));
+            const int64_t i = row_with(job.indptr, row_at[0], row_at[1] + 1, e);
+            const hop_row row = row_of(job, i, job.indptr + i);
             if (e - row.first < row.list.degree) put_edge(job, row, e - row.first, e - row.first);
         }
         __syncthreads();
+        if (job.place) insert_edges<THREADS>(job, tile, last + 1);
     }
 }
 
-// A thread a draw: draw t % fanout of target t / fanout.
-static GGNNI_KERNEL(32, THREADS)
-    replacement(const __grid_constant__ hop_job job, divider by_fanout)
+// A thread a draw: draw t % fanout of the span's target t / fanout.
+static GGNNI_KERNEL(48, THREADS, 5) replacement(const __grid_constant__ hop_job job)
 {
-    const int64_t  draws = size_of(job.num_dst) * job.fanout;
-    const ggnn_rng rng = *job.rng;
+    for_spans<THREADS>(job, [&](int64_t first, int rows, const int64_t* at) {
 #pragma unroll 1
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < draws;
-         t += static_cast<int64_t>(gridDim.x) * THREADS) {
-        const int64_t i = quotient(t, by_fanout), j = t - i * job.fanout;
-        const hop_row row = row_of(job, i);
-        if (row.list.degree > 0)
-            put_edge(job, row, j, draw_below(rng, job.hop, row.target, j, row.list.degree));
-    }
+        for (int64_t t = threadIdx.x; t < rows * job.most.by; t += THREADS) {
+            const int64_t r = quotient(t, job.most), j = t - r * job.most.by;
+            const hop_row row = row_of(job, first + r, at + r);
+            if (row.list.degree > 0)
+                put_edge(job, row, j, draw_below(*job.rng, job.hop, row.target, j, row.list.degree));
+        }
+    });
 }
 
 // ---- which kernel, by fanout ---------------------------------------------------------
 
-// A kernel that works on threads / threads_per_row rows of a block at a time.
-inline cudaError_t launch_rows(void (*kernel)(hop_job), int threads, int threads_per_row, const hop_job& job,
+// A kernel of for_spans or for_rows that works on threads / threads_per_row rows of a block at a time. Spans
+// are so many rows at least; more, as long as the blocks that are resident at once have four each.
+inline cudaError_t launch_rows(void (*kernel)(hop_job), int threads, int threads_per_row, hop_job job,
                                cudaStream_t stream)
 {
-    const int64_t tiles = tiles_of(job.num_dst.max, threads / threads_per_row);
-    return launch(kernel, grid_of(tiles, threads), threads, stream, job);
+    const int64_t all = grid_of(INT64_MAX, threads);
+    job.span = threads / threads_per_row;
+    while (job.span < threads && tiles_of(job.num_dst.max, 2 * job.span) >= 4 * all) job.span *= 2;
+    const int64_t blocks = grid_of(tiles_of(job.num_dst.max, job.span), threads);
+    return launch(kernel, blocks || !job.count ? blocks : 1, threads, stream, job);
+}
+
+// The threads that share a row of `most` edges, a power of two.
+inline int threads_for(int64_t most)
+{
+    int threads = 1;
+    while (threads < THREADS && threads < most) threads *= 2;
+    return threads;
 }
 
 // Offset, Key, Slot: 32 bits, or 64 where a list can have 2^32 entries.
@@ -701,8 +1362,9 @@ inline cudaError_t launch_uniform(const hop_job& job, cudaStream_t stream)
         return launch(take_all, grid_of(tiles_of(most, 4 * THREADS), THREADS), THREADS, stream, job);
     }
     if (job.method == GGNN_REPLACEMENT) {
-        const int64_t tiles = tiles_of(job.num_dst.max * job.fanout, THREADS);
-        return launch(replacement, grid_of(tiles, THREADS), THREADS, stream, job, divide_by(job.fanout));
+        hop_job draws = job;
+        draws.most = divide_by(job.fanout);
+        return launch_rows(replacement, THREADS, threads_for(job.fanout), draws, stream);
     }
     if (job.method == GGNN_RESERVOIR || job.fanout > GGNN_FANOUT_MAX)
         return wide ? launch_reservoir<unsigned long long>(job, stream)
@@ -826,18 +1488,17 @@ __device__ inline void keep_least(unsigned long long& best, int64_t& from, unsig
 }
 
 // A warp a row, fanout <= 32.
-static GGNNI_KERNEL(48, THREADS) weighted_small(const __grid_constant__ hop_job job)
+static GGNNI_KERNEL(64, THREADS, 4) weighted_small(const __grid_constant__ hop_job job)
 {
     const team<WARP> us;
-    const int64_t    num_dst = size_of(job.num_dst);
-    for (int64_t i = us.first; i < num_dst; i += us.step) {
-        const ggnn_list    list = row_of(job, i).list;
+    for_rows<WARP>(job, [&](int64_t i, const int64_t* at) {
+        const ggnn_list    list = row_of(job, i, at).list;
         unsigned long long best = NO_KEY;
         int64_t            from = 0;
         bool               bad = false;
         if (takes_whole(job, list.degree)) {
-            take_weighted(job, row_of(job, i), us);
-            continue;
+            take_weighted(job, row_of(job, i, at), us);
+            return;
         }
 #pragma unroll 1
         for (int64_t base = 0; base < list.degree; base += WARP) {
@@ -848,8 +1509,8 @@ static GGNNI_KERNEL(48, THREADS) weighted_small(const __grid_constant__ hop_job 
         }
         if (bad) report(job.status, GGNN_ERROR_WEIGHT);
         if (!us.any(bad) && us.lane < job.fanout && best != NO_KEY)
-            put_edge(job, row_of(job, i), us.lane, from);
-    }
+            put_edge(job, row_of(job, i, at), us.lane, from);
+    });
 }
 
 constexpr int64_t WEIGHTED_SHARED = 2048; // pairs in shared memory
@@ -867,20 +1528,20 @@ inline int64_t weighted_buffer(int64_t fanout)
 // was found below the last of them since; when a round more might not fit it is sorted, and cut to fanout.
 template <bool SHARED>
 GGNNI_KERNEL(64, THREADS, 4)
-    weighted_large(const __grid_constant__ hop_job job, int64_t size)
+    weighted_large(const __grid_constant__ hop_job job)
 {
+    const int64_t        size = job.most.by;
     __shared__ sort_pair own[SHARED ? WEIGHTED_SHARED : 1];
     sort_pair*           best = SHARED ? own : static_cast<sort_pair*>(job.workspace) + blockIdx.x * size;
     const team<THREADS>  us;
-    const int64_t        num_dst = size_of(job.num_dst);
-    for (int64_t i = us.first; i < num_dst; i += us.step) {
-        const ggnn_list    list = row_of(job, i).list;
+    for_rows<THREADS>(job, [&](int64_t i, const int64_t* at) {
+        const ggnn_list    list = row_of(job, i, at).list;
         unsigned long long last = NO_KEY;
         int64_t            kept = 0;
         bool               bad = false;
         if (takes_whole(job, list.degree)) {
-            take_weighted(job, row_of(job, i), us);
-            continue;
+            take_weighted(job, row_of(job, i, at), us);
+            return;
         }
 #pragma unroll 1
         for (int64_t base = 0; base < list.degree; base += THREADS) {
@@ -900,11 +1561,11 @@ GGNNI_KERNEL(64, THREADS, 4)
         sort_pairs(best, kept, us);
         if (bad) report(job.status, GGNN_ERROR_WEIGHT);
         const int64_t taken = us.any(bad) ? 0 : kept < job.fanout ? kept : job.fanout;
-        const hop_row row = row_of(job, i);
+        const hop_row row = row_of(job, i, at);
 #pragma unroll 1
         for (int64_t j = us.lane; j < taken; j += THREADS) put_edge(job, row, j, best[j].from);
         // (before the next row writes to best, all come through rank's barriers)
-    }
+    });
 }
 
 // ---- walks -------------------------------------------------------------------------
@@ -912,6 +1573,7 @@ GGNNI_KERNEL(64, THREADS, 4)
 struct walk_job {
     ggnn_node*       visited; // (num_nodes, walks * length)
     ggnn_graph       g;
+    rank_layout      at; // g's
     int32_t          walks, length, hop;
     uint64_t         restart; // chance * 2^32
     divider          by_walks;
@@ -936,7 +1598,7 @@ static GGNNI_KERNEL(32, THREADS) random_walks(const __grid_constant__ walk_job j
         for (int32_t step = 0; step < job.length; step++) {
             const int64_t    block = (t - i * job.walks) * job.length + step;
             const ggnn_words words = random_words(rng, job.hop, start, static_cast<uint32_t>(block));
-            const ggnn_list  list = list_of(job.g, at, job.status);
+            const ggnn_list  list = list_of(job.g, job.at, at, job.status);
             ggnn_node        next = -1;
             if (list.degree > 0) {
                 next = list.id[ggnn_bounded(draw_of(words, 0), list.degree)];
@@ -1120,10 +1782,12 @@ inline cudaError_t launch_weighted(const hop_job& job, cudaStream_t stream)
 {
     const int64_t size = weighted_buffer(job.fanout);
     if (job.fanout >= 0 && job.fanout <= WARP) return launch_rows(weighted_small, THREADS, WARP, job, stream);
-    if (size <= WEIGHTED_SHARED)
-        return launch(weighted_large<true>, grid_of(job.num_dst.max, THREADS), THREADS, stream, job, size);
-    return launch(weighted_large<false>, grid_of(heavy_blocks(job.num_dst.max), THREADS), THREADS, stream,
-                  job, size);
+    hop_job large = job;
+    large.most.by = size;
+    if (size <= WEIGHTED_SHARED) return launch_rows(weighted_large<true>, THREADS, THREADS, large, stream);
+    large.span = 1;
+    const int64_t blocks = grid_of(heavy_blocks(job.num_dst.max), THREADS);
+    return launch(weighted_large<false>, blocks || !job.count ? blocks : 1, THREADS, stream, large);
 }
 
 inline cudaError_t launch_walks(const walk_job& job, cudaStream_t stream)
@@ -1137,6 +1801,7 @@ inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_
     walk_job job = {};
     job.visited = visited;
     job.g = g;
+    job.at = layout_by_rank(g.at);
     job.walks = how.walks;
     job.length = how.length;
     job.restart = static_cast<uint64_t>(static_cast<double>(how.restart) * 4294967296.0);
@@ -1213,31 +1878,32 @@ inline cudaError_t count_walks(const hop_job& hop, int64_t* count, cudaStream_t 
 }
 
 // A thread a neighbour that count_walks may have left.
-static GGNNI_KERNEL(32, THREADS)
-    place_walks(const __grid_constant__ hop_job job, const float* visits, int32_t top, divider by_top)
+static GGNNI_KERNEL(48, THREADS, 5) place_walks(const __grid_constant__ hop_job job)
 {
-    const int64_t          slots = size_of(job.num_dst) * top;
     const int64_t          count = static_cast<int64_t>(job.walk.walks) * job.walk.length;
     const ggnn_node* const id = static_cast<const ggnn_node*>(job.workspace);
+    const char* const      base = static_cast<const char*>(job.workspace);
+    const float* const     visits = reinterpret_cast<const float*>(base + job.visits);
+    for_spans<THREADS>(job, [&](int64_t first, int rows, const int64_t* at) {
 #pragma unroll 1
-    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < slots;
-         t += static_cast<int64_t>(gridDim.x) * THREADS) {
-        const int64_t i = quotient(t, by_top), j = t - i * top, e = job.indptr[i] + j;
-        if (e >= job.indptr[i + 1] || e >= job.max_edges) continue;
-        job.id[e] = id[i * count + j];
-        if (job.position) job.position[e] = -1;
-        if (job.weight) job.weight[e] = visits[i * count + j];
-    }
+        for (int64_t t = threadIdx.x; t < rows * job.most.by; t += THREADS) {
+            const int64_t r = quotient(t, job.most), j = t - r * job.most.by, e = at[r] + j;
+            if (e >= at[r + 1] || e >= job.max_edges) continue;
+            job.id[e] = id[(first + r) * count + j];
+            if (job.position) job.position[e] = -1;
+            if (job.weight) job.weight[e] = visits[(first + r) * count + j];
+        }
+    });
 }
 
 inline cudaError_t launch_place_walks(const hop_job& job, cudaStream_t stream)
 {
     const int32_t     count = job.walk.walks * job.walk.length;
-    const int32_t     top = job.fanout < 0 || job.fanout > count ? count : job.fanout;
     const walk_memory memory = walk_memory_of(job.walk, job.num_dst.max);
-    const float*      visits = reinterpret_cast<float*>(static_cast<char*>(job.workspace) + memory.visits);
-    const int64_t     tiles = tiles_of(job.num_dst.max * top, THREADS);
-    return launch(place_walks, grid_of(tiles, THREADS), THREADS, stream, job, visits, top, divide_by(top));
+    hop_job           copy = job;
+    copy.visits = memory.visits;
+    copy.most = divide_by(job.fanout < 0 || job.fanout > count ? count : job.fanout);
+    return launch_rows(place_walks, THREADS, threads_for(copy.most.by), copy, stream);
 }
 
 // A warp a list.
@@ -1247,13 +1913,13 @@ static GGNNI_KERNEL(32, THREADS)
     const team<WARP> us;
     const int64_t    num_dst = size_of(job.num_dst);
     for (int64_t i = us.first; i < num_dst; i += us.step) {
-        const ggnn_list list = list_of(job.g, job.target[i], job.status);
+        const ggnn_list list = list_of(job.g, job.at, job.target[i], job.status);
         const int64_t   some = count_weighted(job, list, us);
         if (us.lane == 0) count[i] = edges_taken(job, some);
     }
 }
 
-// A hop is two steps, with a scan of the counts into indptr (the caller's) between them.
+// A hop is two steps, with sums over tiles of the counts between them, or a scan into indptr.
 // Edges of each target: count (num_dst), overwritten. Reads the graph's indptr alone, but for WEIGHTED, which
 // reads the weights too, and WALK, which walks, and leaves in the workspace what sample_hop copies.
 inline cudaError_t count_hop(const hop_job& job, int64_t* count, cudaStream_t stream)
@@ -1313,13 +1979,14 @@ inline cudaError_t ggnn_cuda_sample_lists(int64_t* count, ggnn_node* id, int64_t
     cudaError_t    counted = cudaSuccess;
     if (method < GGNN_FISHER_YATES || method >= GGNN_WALK || num_nodes.max < 0) return cudaErrorInvalidValue;
     job.g = *g;
+    job.at = ggnni::layout_by_rank(g->at);
     job.method = method;
     job.fanout = fanout;
     job.hop = hop;
     job.rng = rng;
     job.target = nodes;
     job.num_dst = num_nodes;
-    job.indptr = indptr;
+    job.indptr = const_cast<int64_t*>(indptr); // without counts it is read
     job.id = id;
     job.position = position;
     job.weight = weight;
@@ -1381,431 +2048,16 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 }
 
 // =============================================================================
-// ==== [5] UNIQUE
-// =============================================================================
-// Append-unique in four kernels; the numbers are ggnn_unique_append's, whatever thread comes first:
-//   insert    an input's id gets a slot of the table, which keeps the least position of an input of that id
-//   flag      an input is the first of its id where the slot holds its position: a bit an input, a sum a tile
-//   number    firsts get numbers by rank: sums of earlier tiles, then bits; the slot takes the number
-//   relabel   each input gets the number that its slot holds
-// A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number. Ids are
-// looked up once: what the later kernels read are slots. Integer atomics only; at most 34 registers a thread.
-
-typedef struct {   // 8 bytes, 16 with GGNN_NODE64
-    ggnn_node key; // -1: free
-    uint32_t  value;
-} ggnn_cuda_unique_slot;
-
-typedef struct {
-    int64_t  count; // distinct ids in this batch
-    int64_t  base;  // before the append under way
-    uint32_t stamp; // of this batch
-    uint32_t last;  // of the batch in which something was last appended
-} ggnn_cuda_unique_state;
-
-// The host's handle of a table in device memory; a copy of it is the same table. One per batch in flight.
-typedef struct {
-    ggnn_unique_kind        kind;
-    int32_t                 group;     // hash: lanes that look for one id together: 32, 8 or 1
-    int64_t                 num_nodes; // ids are < num_nodes
-    int64_t                 max_ids;   // distinct ids a batch may have, <= num_nodes
-    uint64_t                mask;      // slots - 1 of the hash table
-    unsigned long long*     entry;     // direct: (num_nodes) by id, ~stamp << 32 | value
-    ggnn_cuda_unique_slot*  slot;      // hash: (mask + 1)
-    ggnn_cuda_unique_state* state;     // (1)
-} ggnn_cuda_unique;
-
-namespace ggnni {
-
-constexpr uint32_t CANDIDATE = 0x80000000u; // + position
-constexpr uint32_t NOWHERE = 0xffffffffu;   // no slot: the table is full
-
-// One append, as its kernels see it.
-struct unique_job {
-    ggnn_cuda_unique seen;
-    ggnn_node*       list;     // (limit)  this batch's ids so far, new ones go behind
-    int64_t          limit;    //          at most max_ids
-    uint32_t*        place;    // (n)      slot of each input; may be the memory of id where that is as wide
-    const ggnn_node* id;       // (n)
-    ggnn_count       n;        //
-    uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
-    int64_t*         tile_sum; // (TILES)
-    int64_t          tile;     //
-    int32_t*         repeats;  // (limit)  0 for each new id; or NULL
-    int64_t*         length;   // (1)      ids in list after; or NULL
-    int32_t*         status;   //
-};
-
-__device__ inline uint32_t slot_value(const ggnn_cuda_unique& seen, uint32_t slot)
-{
-    return seen.kind == GGNN_UNIQUE_DIRECT ? static_cast<uint32_t>(seen.entry[slot]) : seen.slot[slot].value;
-}
-
-// ---- begin: a thread, and the whole grid once in 2^32 batches ------------------
-
-// A stamp is that of the batch before plus one, and entries get its complement, so that those of earlier
-// batches are greater than any of this one. When stamps start again from 0 the map is cleared. last is not
-// written here, so that all blocks come to the same stamp. *kept.n, unless NULL, becomes the given size, as
-// far as there is room.
-static GGNNI_KERNEL(32, THREADS)
-    begin_batch(ggnn_cuda_unique seen, ggnn_count given, ggnn_count kept, int32_t* status)
-{
-    int64_t  first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    uint32_t stamp = seen.state->last + 1;
-    if (first == 0) {
-        seen.state->stamp = stamp;
-        seen.state->count = 0;
-    }
-    if (first == 0 && kept.n) {
-        int64_t n = given.n ? *given.n : given.max;
-        if (n < 0 || n > kept.max) report(status, GGNN_ERROR_CAPACITY);
-        *kept.n = n < 0 ? 0 : least(n, kept.max);
-    }
-    if (stamp != 0 || seen.kind != GGNN_UNIQUE_DIRECT) return;
-    for (int64_t v = first; v < seen.num_nodes; v += static_cast<int64_t>(gridDim.x) * THREADS)
-        seen.entry[v] = ~0ull;
-}
-
-// ---- insert: a thread an input -------------------------------------------------
-
-// The key that the slot has after trying to give it this one: free, when the caller's.
-__device__ inline ggnn_node claim(ggnn_node* key, ggnn_node id)
-{
-#ifdef GGNN_NODE64
-    return static_cast<ggnn_node>(
-        atomicCAS(reinterpret_cast<unsigned long long*>(key), ~0ull, static_cast<unsigned long long>(id)));
-#else
-    return atomicCAS(key, -1, id);
-#endif
-}
-
-__device__ inline uint32_t lowest(uint32_t bits)
-{
-    return static_cast<uint32_t>(__ffs(static_cast<int>(bits))) - 1;
-}
-
-// The slot of one id, that G lanes look for together: bucket after bucket, first a slot that has the id, then
-// the first free one. Keys come and never go, and every group tries a bucket's free slots in ascending order,
-// so an id cannot get two of them. What a lane reads may be out of date: claim is what decides.
-template <int G> __device__ uint32_t find_slot(const ggnn_cuda_unique& seen, ggnn_node id)
-{
-    uint32_t lane = threadIdx.x % WARP, first = lane / G * G, slots = static_cast<uint32_t>(seen.mask) + 1;
-    uint32_t group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
-    uint32_t at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / G * G;
-    for (uint32_t looked = 0; looked < slots; looked += G, at = (at + G) & (slots - 1)) {
-        ggnn_node* key = &seen.slot[at + (lane - first)].key;
-        ggnn_node  was = __ldcv(key);
-        uint32_t   lanes = was == id ? group : 0;
-        if (G > 1) lanes = __ballot_sync(group, was == id);
-        if (lanes) return at + lowest(lanes) - first;
-        lanes = was == -1 ? group : 0;
-        if (G > 1) lanes = __ballot_sync(group, was == -1);
-        for (; lanes; lanes &= lanes - 1) {
-            uint32_t turn = lowest(lanes);
-            if (lane == turn) was = claim(key, id);
-            ggnn_node now = G > 1 ? __shfl_sync(group, was, static_cast<int>(turn)) : was;
-            if (now == -1 || now == id) return at + turn - first;
-        }
-    }
-    return NOWHERE;
-}
-
-// Each lane's id in turn, by the whole group; each lane then puts its own position.
-template <int G> __device__ uint32_t insert_hash(const unique_job& job, ggnn_node own, uint32_t value)
-{
-    unsigned lane = threadIdx.x % WARP, first = lane / G * G;
-    unsigned group = G == WARP ? ALL_LANES : ((1u << G % WARP) - 1) << first;
-    uint32_t mine = NOWHERE;
-#pragma unroll 1
-    for (unsigned turn = 0; turn < G; turn++) {
-        ggnn_node id = G > 1 ? __shfl_sync(group, own, static_cast<int>(first + turn)) : own;
-        uint32_t  slot = id < 0 ? NOWHERE : find_slot<G>(job.seen, id);
-        if (lane == first + turn) mine = slot;
-    }
-    if (mine != NOWHERE) atomicMin(&job.seen.slot[mine].value, value);
-    return mine;
-}
-
-__device__ inline uint32_t insert_direct(const unique_job& job, ggnn_node id, uint32_t value)
-{
-    unsigned long long stamp = ~job.seen.state->stamp;
-    if (id < 0) return NOWHERE;
-    atomicMin(&job.seen.entry[id], stamp << 32 | value);
-    return static_cast<uint32_t>(id);
-}
-
-// Input e, in range: node 0 in place of what is not.
-__device__ inline ggnn_node checked_id(const unique_job& job, uint32_t e)
-{
-    ggnn_node id = job.id[e];
-    if (id >= 0 && id < job.seen.num_nodes) return id;
-    report(job.status, GGNN_ERROR_ID);
-    return job.seen.num_nodes > 0 ? 0 : -1;
-}
-
-// G = 0: a direct map. Lanes without an input have id -1: warps stay whole.
-template <int G> GGNNI_KERNEL(32, THREADS) insert_ids(unique_job job)
-{
-    uint32_t n = static_cast<uint32_t>(size_of(job.n));
-    if (blockIdx.x == 0 && threadIdx.x == 0) { // nobody reads these two here
-        job.seen.state->base = job.seen.state->count;
-        job.seen.state->last = job.seen.state->stamp;
-    }
-    for (uint32_t first = blockIdx.x * THREADS; first < n; first += gridDim.x * THREADS) {
-        uint32_t  e = first + threadIdx.x, slot;
-        ggnn_node id = e < n ? checked_id(job, e) : -1;
-        if constexpr (G == 0) slot = insert_direct(job, id, CANDIDATE + e);
-        else slot = insert_hash<G>(job, id, CANDIDATE + e);
-        if (e >= n) continue;
-        job.place[e] = slot;
-        if (slot == NOWHERE) report(job.status, GGNN_ERROR_CAPACITY);
-    }
-}
-
-// ---- flag and number: a block a tile -------------------------------------------
-
-static GGNNI_KERNEL(32, THREADS) flag_firsts(unique_job job)
-{
-    int64_t n = size_of(job.n);
-    write_tile_sums(job.tile_sum, job.tile, n, [&](int64_t e) {
-        uint32_t slot = e < n ? job.place[e] : NOWHERE;
-        uint32_t own = CANDIDATE + static_cast<uint32_t>(e);
-        bool     is_first = slot != NOWHERE && slot_value(job.seen, slot) == own;
-        unsigned bits = __ballot_sync(ALL_LANES, is_first);
-        if (threadIdx.x % WARP == 0) job.flag[e / WARP] = bits;
-        return static_cast<int64_t>(is_first);
-    });
-}
-
-// No other thread has this slot: an id has one first.
-__device__ inline void give_number(const unique_job& job, int64_t e, int64_t number)
-{
-    uint32_t slot = job.place[e];
-    if (number >= job.limit) return;
-    if (job.seen.kind == GGNN_UNIQUE_DIRECT) {
-        job.list[number] = static_cast<ggnn_node>(slot);
-        job.seen.entry[slot] = static_cast<unsigned long long>(~job.seen.state->stamp) << 32 |
-                               static_cast<unsigned long long>(number);
-    } else {
-        job.list[number] = job.seen.slot[slot].key;
-        job.seen.slot[slot].value = static_cast<uint32_t>(number);
-    }
-    if (job.repeats) job.repeats[number] = 0;
-}
-
-// THREADS inputs at a time: every thread adds up the bits before its own. The block that has the last tile
-// knows the sum.
-static GGNNI_KERNEL(40, THREADS) number_firsts(unique_job job)
-{
-    int64_t  n = size_of(job.n), number = job.seen.state->base, done = 0;
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    for (int64_t t = blockIdx.x; t == 0 || t * job.tile < n; t += gridDim.x) {
-        int64_t end = least(n, (t + 1) * job.tile), next;
-        number += add_tile_sums(job.tile_sum, done, t);
-        done = t;
-        next = number;
-        for (int64_t first = t * job.tile; first < end; first += THREADS) {
-            const uint32_t* bits = job.flag + first / WARP;
-            int64_t         mine = next + __popc(bits[warp] & ((1u << lane) - 1));
-            for (unsigned w = 0; w < THREADS / WARP; w++) {
-                if (w < warp) mine += __popc(bits[w]);
-                next += __popc(bits[w]);
-            }
-            if (bits[warp] >> lane & 1) give_number(job, first + threadIdx.x, mine);
-        }
-        if (end == n && threadIdx.x == 0) {
-            if (next > job.limit) report(job.status, GGNN_ERROR_CAPACITY);
-            job.seen.state->count = least(next, job.limit);
-            if (job.length) *job.length = least(next, job.limit);
-        }
-    }
-}
-
-// ---- relabel: a thread an input, of several appends after the last -------------
-// Numbers are final once given, so all hops of a batch are relabelled at once.
-
-struct relabel_part {
-    int32_t*       local;    // (n)        in: place; out: local ids
-    ggnn_count     n;        //
-    const int64_t* length;   //            ids of list that this part may refer to
-    ggnn_node*     neighbor; // (n)        list[0] where the id got no number; or NULL
-    int32_t*       repeats;  // (length)   added to; or NULL
-};
-
-struct relabel_job {
-    ggnn_cuda_unique seen;
-    const ggnn_node* list;
-    int32_t          parts;
-    relabel_part     part[GGNN_HOPS_MAX + 1];
-};
-
-static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job)
-{
-    for (int32_t p = 0; p < job.parts; p++) {
-        const relabel_part& part = job.part[p];
-        int64_t             n = size_of(part.n), length = *part.length;
-        for (int64_t e = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; e < n;
-             e += static_cast<int64_t>(gridDim.x) * THREADS) {
-            uint32_t slot = static_cast<uint32_t>(part.local[e]);
-            uint32_t number = slot == NOWHERE ? NOWHERE : slot_value(job.seen, slot);
-            bool     fits = number < length;
-            int32_t  local = fits ? static_cast<int32_t>(number) : 0;
-            part.local[e] = local;
-            if (!fits && part.neighbor) part.neighbor[e] = job.list[0];
-            if (part.repeats) atomicAdd(&part.repeats[local], 1);
-        }
-    }
-}
-
-// ---- launches --------------------------------------------------------------------
-
-inline size_t round_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-// Hands out the next part of memory, or only counts it when base is NULL.
-template <class T> inline T* carve(char* base, size_t* used, int64_t count)
-{
-    T* at = base ? reinterpret_cast<T*>(base + *used) : nullptr;
-    *used += round_up(static_cast<size_t>(count) * sizeof(T));
-    return at;
-}
-
-inline int64_t flag_words(int64_t max_n) { return tiles_of(max_n, THREADS) * (THREADS / WARP); }
-
-// Blocks for a thread an item; at least one, which also does what there is one of.
-inline int64_t blocks_for(int64_t items)
-{
-    return items > 0 ? grid_of(tiles_of(items, THREADS), THREADS) : 1;
-}
-
-inline cudaError_t launch_insert(const unique_job& job, cudaStream_t stream)
-{
-    int64_t blocks = blocks_for(job.n.max);
-    if (job.seen.kind == GGNN_UNIQUE_DIRECT) return launch(insert_ids<0>, blocks, THREADS, stream, job);
-    if (job.seen.group == 32) return launch(insert_ids<32>, blocks, THREADS, stream, job);
-    if (job.seen.group == 8) return launch(insert_ids<8>, blocks, THREADS, stream, job);
-    if (job.seen.group == 1) return launch(insert_ids<1>, blocks, THREADS, stream, job);
-    return cudaErrorInvalidValue;
-}
-
-// All but relabel.
-inline cudaError_t number_ids(unique_job job, cudaStream_t stream)
-{
-    job.tile = tile_of(job.n.max);
-    int64_t     tiles = tiles_of(job.n.max, job.tile), blocks = tiles > 0 ? grid_of(tiles, THREADS) : 1;
-    cudaError_t error = launch_insert(job, stream);
-    if (error == cudaSuccess) error = launch(flag_firsts, blocks, THREADS, stream, job);
-    if (error == cudaSuccess) error = launch(number_firsts, blocks, THREADS, stream, job);
-    return error;
-}
-
-inline size_t carve_unique(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids,
-                           char* base)
-{
-    size_t  used = 0;
-    int64_t slots = WARP;
-    *seen = {kind, WARP, num_nodes, least(max_ids, num_nodes), 0, nullptr, nullptr, nullptr};
-    while (slots < 2 * seen->max_ids && slots < INT64_C(1) << 31) slots *= 2; // a place is less than NOWHERE
-    seen->mask = static_cast<uint64_t>(slots) - 1;
-    seen->state = carve<ggnn_cuda_unique_state>(base, &used, 1);
-    if (kind == GGNN_UNIQUE_DIRECT) seen->entry = carve<unsigned long long>(base, &used, num_nodes);
-    else seen->slot = carve<ggnn_cuda_unique_slot>(base, &used, slots);
-    return used;
-}
-
-inline cudaError_t clear_table(const ggnn_cuda_unique* seen, cudaStream_t stream)
-{
-    if (seen->kind == GGNN_UNIQUE_HASH)
-        return cudaMemsetAsync(seen->slot, 0xff, (seen->mask + 1) * sizeof *seen->slot, stream);
-    return cudaMemsetAsync(seen->entry, 0xff, static_cast<size_t>(seen->num_nodes) * sizeof *seen->entry,
-                           stream);
-}
-
-inline cudaError_t launch_begin(const ggnn_cuda_unique* seen, ggnn_count given, ggnn_count kept,
-                                int32_t* status, cudaStream_t stream)
-{
-    bool        hash = seen->kind == GGNN_UNIQUE_HASH;
-    cudaError_t error = hash ? clear_table(seen, stream) : cudaSuccess;
-    if (error != cudaSuccess) return error;
-    return launch(begin_batch, blocks_for(hash ? 0 : seen->num_nodes), THREADS, stream, *seen, given, kept,
-                  status);
-}
-
-} // namespace ggnni
-
-// Direct: 8 N bytes; entries of earlier batches lose by their stamp, so that it is cleared once in 2^32
-// batches. Hash: a power of two >= 2 max_ids slots of 8 bytes (NODE64: 16), cleared by a memset a batch. Take
-// the kind from ggnn_unique_choose(num_nodes), or a direct map wherever its memory is at hand: it costs one
-// atomic an id. 0: what cannot be: max_ids above INT32_MAX, a direct map of 2^32 - 1 nodes or more.
-inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
-{
-    ggnn_cuda_unique unused;
-    if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
-    if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
-    return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
-}
-
-// memory: of _bytes, aligned as cudaMalloc's. *seen is the handle. seen->group is 32, WholeGraph's, good to a
-// load of .9; 8 and 1 have more ids on their way at once, which suits a table at most half full, as these
-// are. It may be set from batch to batch, and never changes a result.
-inline cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes,
-                                         int64_t max_ids, void* memory, cudaStream_t stream)
-{
-    if (!memory || !ggnn_cuda_unique_bytes(kind, num_nodes, max_ids)) return cudaErrorInvalidValue;
-    ggnni::carve_unique(seen, kind, num_nodes, max_ids, static_cast<char*>(memory));
-    cudaError_t error = cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream);
-    return ggnni::first_error(error, ggnni::clear_table(seen, stream));
-}
-
-// Starts a batch. One launch, and the memset of a hash table. The stamp is advanced on the device.
-inline cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream)
-{
-    return ggnni::launch_begin(seen, {nullptr, 0}, {nullptr, 0}, nullptr, stream);
-}
-
-// For at most max_n < 2^31 ids.
-inline size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
-{
-    return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) + ggnni::round_up(static_cast<size_t>(max_n) * 4) +
-           ggnni::round_up(static_cast<size_t>(ggnni::flag_words(max_n)) * 4);
-}
-
-// The length of the list is seen->state->count, on the device. An id out of range is reported and counts as
-// node 0. Of more than max_ids distinct ids the first ones are kept, reported, and the local id of the others
-// is 0 (when they are more than the hash table has slots, which are kept is decided by a race). list has room
-// for max_ids; local may be the memory of id where both are 4 bytes wide. Four launches.
-inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list, int32_t* local,
-                                           const ggnn_node* id, ggnn_count n, int32_t* status,
-                                           void* workspace, cudaStream_t stream)
-{
-    size_t            used = 0;
-    char*             base = static_cast<char*>(workspace);
-    ggnni::unique_job job = {};
-    if (n.max < 0 || n.max > INT32_MAX) return cudaErrorInvalidValue;
-    job.seen = *seen;
-    job.list = list;
-    job.limit = seen->max_ids;
-    job.id = id;
-    job.n = n;
-    job.status = status;
-    job.tile_sum = ggnni::carve<int64_t>(base, &used, ggnni::TILES);
-    job.flag = ggnni::carve<uint32_t>(base, &used, ggnni::flag_words(n.max));
-    job.place = local ? reinterpret_cast<uint32_t*>(local) : ggnni::carve<uint32_t>(base, &used, n.max);
-    cudaError_t error = ggnni::number_ids(job, stream);
-    if (!local || error != cudaSuccess) return error;
-    ggnni::relabel_job after = {};
-    after.seen = *seen;
-    after.list = list;
-    after.parts = 1;
-    after.part[0] = {local, n, &seen->state->count, nullptr, nullptr};
-    return ggnni::launch(ggnni::relabel, ggnni::blocks_for(n.max), ggnni::THREADS, stream, after);
-}
-
-// =============================================================================
 // ==== [6] BLOCK
 // =============================================================================
-// A mini-batch is a chain of launches whose sizes stay on the device. Per hop: how many edges each target
-// takes, and tile sums of that; where they go (indptr); the sampling kernel of [4]; insert, flag, number of
-// [5]. One relabel after all hops. 6 launches a hop (3 in a global last hop), 4 for the seeds, 1 relabel.
+// A mini-batch is a chain of launches whose sizes stay on the device. The seeds: insert, flag, number, of [5].
+// Per hop: a sampling kernel of [4], flag, number. One relabel after all hops. So L hops are 3 L + 4 launches;
+// 3 L + 2 where the last one is global, whose sampling kernel is all there is to it. (A hash table also takes
+// a memset.) What makes a hop so few: numbering counts what the next hop's targets will take, the ids from
+// before and the new ones, with sums over tiles of them; the sampling kernel finds from these where its edges
+// go; and it inserts what it takes. More a hop: WEIGHTED 2 and WALK 3, whose counts are kernels of their own;
+// all neighbours, and fanout 0, 1 (offsets come first); a table whose lanes look in groups 1.
+// A step called by itself counts for itself, 1 more, and relabels.
 //
 // What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
 // run on: the first edges of a hop are kept, the lists of its last targets end early; of its new ids the
@@ -1824,7 +2076,7 @@ namespace ggnni {
 
 struct batch_state {
     int64_t seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
-    int64_t tile_sum[TILES];
+    int64_t tile_sum[TILES], row_sum[TILES]; // of first inputs; of edges that targets take
     int32_t status;
 };
 
@@ -1832,6 +2084,7 @@ struct batch_state {
 struct batch_scratch {
     batch_state* state;
     uint32_t*    flag;   // (most seeds or edges) bits, of [5]
+    int64_t*     count;  // (most targets) edges that each takes
     char*        sample; // of hop_workspace_bytes
 };
 
@@ -1839,10 +2092,14 @@ struct batch_scratch {
 inline batch_scratch scratch_of(const ggnn_batch* b, size_t* used)
 {
     char*         base = static_cast<char*>(b->workspace);
-    int64_t       inputs = b->num_seeds.max;
-    batch_scratch scratch = {carve<batch_state>(base, used, 1), nullptr, nullptr};
-    for (const ggnn_block& hop : b->hop) inputs = hop.num_edges.max > inputs ? hop.num_edges.max : inputs;
+    int64_t       inputs = b->num_seeds.max, targets = 0;
+    batch_scratch scratch = {carve<batch_state>(base, used, 1), nullptr, nullptr, nullptr};
+    for (const ggnn_block& hop : b->hop) {
+        inputs = hop.num_edges.max > inputs ? hop.num_edges.max : inputs;
+        targets = hop.num_dst.max > targets ? hop.num_dst.max : targets;
+    }
     scratch.flag = carve<uint32_t>(base, used, flag_words(inputs));
+    scratch.count = carve<int64_t>(base, used, targets);
     scratch.sample = base ? base + *used : nullptr;
     return scratch;
 }
@@ -1942,26 +2199,37 @@ inline size_t carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_samplin
     return used;
 }
 
-// ---- edges of a hop: a block a tile of targets ------------------------------------
+// ---- edges that targets take ------------------------------------------------------
 
-// count (num_dst), where indptr will be: what each target takes, and the sums of its tiles. counted: it is
-// there. repeats of the targets are set to 0 on the way, those of new ids are when they get a number.
+// Counts of a hop by numbering the ids that are its targets.
+struct next_hop {
+    static constexpr bool COUNTS = true;
+    hop_job               job;
+    int64_t *             count, *sum; // of job, to be written; sum is 0
+
+    __device__ void add(int64_t first, int64_t i, ggnn_node id) const
+    {
+        int64_t mine = 0;
+        if (id >= 0) count[i] = mine = edges_taken(job, list_of(job.g, job.at, id, job.status).degree);
+        add_to_tiles(sum, job.tile_bits, first, i, mine);
+    }
+};
+
+// The same for itself: a block a tile of targets. counted: count is there.
 static GGNNI_KERNEL(32, THREADS)
-    count_edges(hop_job job, int64_t* count, bool counted, int32_t* repeats, int64_t* tile_sum, int64_t tile)
+    count_edges(const __grid_constant__ hop_job job, int64_t* count, int64_t* sum, bool counted)
 {
     int64_t n = size_of(job.num_dst);
-    write_tile_sums(tile_sum, tile, n, [&](int64_t i) {
+    write_tile_sums(sum, INT64_C(1) << job.tile_bits, n, [&](int64_t i) {
         if (i >= n) return INT64_C(0);
-        if (!counted) count[i] = edges_taken(job, list_of(job.g, job.target[i], job.status).degree);
-        if (repeats) repeats[i] = 0;
+        if (!counted) count[i] = edges_taken(job, list_of(job.g, job.at, job.target[i], job.status).degree);
         return count[i];
     });
 }
 
 // ---- counts to offsets: a block a tile of rows ------------------------------------
 
-// indptr[i] = count[0] + .. + count[i-1] for i in [0, n], at most `most`; the last one also to *total. count
-// may be indptr itself: a thread reads and writes the same elements.
+// indptr[i] = count[0] + .. + count[i-1] for i in [0, n], at most `most`; the last one also to *total.
 template <class T>
 GGNNI_KERNEL(40, THREADS)
     place_rows(int64_t* indptr, const T* count, ggnn_count rows, const int64_t* tile_sum, int64_t tile,
@@ -1989,8 +2257,78 @@ GGNNI_KERNEL(40, THREADS)
 
 // ---- the chain ------------------------------------------------------------------
 
-inline cudaError_t number_seeds(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_node* seeds,
-                                ggnn_count num_seeds, cudaStream_t stream)
+// Where the sampled ids go: neighbor, or indices, in which they are then renumbered.
+inline ggnn_node* ids_of(const ggnn_block* hop)
+{
+    return hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices);
+}
+
+inline hop_job job_of_hop(const ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
+                          const ggnn_sampling* how, const ggnn_rng* rng, int32_t h,
+                          const batch_scratch& scratch)
+{
+    const ggnn_block* hop = &b->hop[h];
+    hop_job           job = {};
+    job.g = *g;
+    job.g.traffic = nullptr;
+    job.at = layout_by_rank(g->at);
+    job.method = how->method;
+    job.fanout = fanout_of(g, how, h);
+    job.hop = h;
+    job.rng = rng;
+    job.target = b->id;
+    job.num_dst = hop->num_dst;
+    job.indptr = hop->indptr;
+    job.count = scratch.count;
+    job.tile_sum = scratch.state->row_sum;
+    while (INT64_C(1) << job.tile_bits < tile_of(hop->num_dst.max + 1)) job.tile_bits++;
+    job.total = hop->num_edges.n;
+    job.position = hop->position;
+    job.weight = hop->weight;
+    job.max_edges = hop->num_edges.max;
+    job.status = b->status;
+    job.walk = how->walk;
+    job.workspace = scratch.sample;
+    job.seen = *seen;
+    job.id = ids_of(hop);
+    if (seen->kind == GGNN_UNIQUE_DIRECT || seen->group == 1)
+        job.place = reinterpret_cast<uint32_t*>(hop->indices);
+    return job;
+}
+
+// What numbering does for the hop that comes after it.
+struct chain_link {
+    bool     counts; // what its targets take
+    next_hop next;
+};
+
+inline bool counts_alone(const ggnn_sampling* how) // by kernels of its own
+{
+    return how->method == GGNN_WEIGHTED || how->method == GGNN_WALK;
+}
+
+// To hop h; NULL as g: a step called by itself.
+inline chain_link link_to(const ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
+                          const ggnn_sampling* how, int32_t h, const batch_scratch& scratch)
+{
+    chain_link link = {};
+    link.counts = g && h < how->num_hops && !counts_alone(how);
+    if (!link.counts) return link;
+    link.next = {job_of_hop(b, seen, g, how, nullptr, h, scratch), scratch.count, scratch.state->row_sum};
+    return link;
+}
+
+inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_link& link,
+                                    cudaStream_t stream)
+{
+    if (!link.counts) return number_ids(job, inserted, no_next(), stream);
+    job.next_sum = link.next.sum;
+    return number_ids(job, inserted, link.next, stream);
+}
+
+inline cudaError_t number_seeds(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
+                                const ggnn_sampling* how, const ggnn_node* seeds, ggnn_count num_seeds,
+                                cudaStream_t stream)
 {
     size_t        used = 0;
     batch_scratch scratch = scratch_of(b, &used);
@@ -2003,85 +2341,70 @@ inline cudaError_t number_seeds(ggnn_batch* b, const ggnn_cuda_unique* seen, con
     job.place = reinterpret_cast<uint32_t*>(b->seed_local);
     job.id = seeds;
     job.n = b->num_seeds;
+    job.begins = true;
+    job.given = num_seeds;
     job.flag = scratch.flag;
     job.tile_sum = scratch.state->tile_sum;
     job.length = &scratch.state->length[0];
     job.status = b->status;
-    cudaError_t error = launch_begin(seen, num_seeds, b->num_seeds, b->status, stream);
-    return error == cudaSuccess ? number_ids(job, stream) : error;
+    cudaError_t error = seen->kind == GGNN_UNIQUE_HASH ? clear_table(seen, stream) : cudaSuccess;
+    if (error != cudaSuccess) return error;
+    return launch_numbering(job, false, link_to(b, seen, g, how, 0, scratch), stream);
 }
 
-// Where the sampled ids go: neighbor, or indices, in which they are then renumbered.
-inline ggnn_node* ids_of(const ggnn_block* hop)
+// indptr, and the sample itself. counted: numbering the targets has counted what they take.
+inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& scratch, cudaStream_t stream)
 {
-    return hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices);
-}
-
-// indptr, then the sample itself.
-inline cudaError_t sample_edges(const ggnn_batch* b, const hop_job& job, int64_t* tile_sum,
-                                cudaStream_t stream)
-{
-    const ggnn_block* hop = &b->hop[job.hop];
-    bool              counted = job.method == GGNN_WEIGHTED || job.method == GGNN_WALK;
-    int64_t           rows = hop->num_dst.max + 1, tile = tile_of(rows);
-    int64_t           blocks = grid_of(tiles_of(rows, tile), THREADS);
-    cudaError_t       error = counted ? count_hop(job, hop->indptr, stream) : cudaSuccess;
-    if (error == cudaSuccess)
-        error = launch(count_edges, blocks, THREADS, stream, job, hop->indptr, counted, hop->repeats,
-                       tile_sum, tile);
-    if (error == cudaSuccess)
-        error = launch(place_rows<int64_t>, blocks, THREADS, stream, hop->indptr, hop->indptr, hop->num_dst,
-                       tile_sum, tile, hop->num_edges.n, hop->num_edges.max, b->status);
+    const bool    alone = job.method == GGNN_WEIGHTED || job.method == GGNN_WALK;
+    const bool    places = job.method == GGNN_WALK || job.fanout > 0 || (alone && job.fanout < 0);
+    const int64_t tile = INT64_C(1) << job.tile_bits, rows = job.num_dst.max + 1;
+    const int64_t blocks = grid_of(tiles_of(rows, tile), THREADS);
+    cudaError_t   error = alone ? count_hop(job, scratch.count, stream) : cudaSuccess;
+    if (error == cudaSuccess && !counted)
+        error = launch(count_edges, blocks, THREADS, stream, job, scratch.count, scratch.state->row_sum,
+                       alone);
+    if (error == cudaSuccess && !places) {
+        error = launch(place_rows<int64_t>, blocks, THREADS, stream, job.indptr, job.count, job.num_dst,
+                       job.tile_sum, tile, job.total, job.max_edges, job.status);
+        job.count = nullptr;
+    }
     return error == cudaSuccess ? sample_hop(job, stream) : error;
 }
 
-inline cudaError_t number_sources(const ggnn_batch* b, const ggnn_cuda_unique* seen, int32_t h,
+inline cudaError_t number_sources(const ggnn_batch* b, const hop_job& hop, const chain_link& link,
                                   const batch_scratch& scratch, cudaStream_t stream)
 {
-    const ggnn_block* hop = &b->hop[h];
+    const ggnn_block* block = &b->hop[hop.hop];
     unique_job        job = {};
-    job.seen = *seen;
+    job.seen = hop.seen;
     job.list = b->id;
-    job.limit = least(seen->max_ids, hop->num_src.max);
-    job.place = reinterpret_cast<uint32_t*>(hop->indices);
-    job.id = ids_of(hop);
-    job.n = hop->num_edges;
+    job.limit = least(hop.seen.max_ids, block->num_src.max);
+    job.place = reinterpret_cast<uint32_t*>(block->indices);
+    job.id = hop.id;
+    job.n = block->num_edges;
     job.flag = scratch.flag;
     job.tile_sum = scratch.state->tile_sum;
-    job.repeats = hop->repeats;
-    job.length = &scratch.state->length[h + 1];
+    job.repeats = block->repeats;
+    job.length = &scratch.state->length[hop.hop + 1];
     job.status = b->status;
-    return number_ids(job, stream);
+    return launch_numbering(job, hop.place != nullptr, link, stream);
 }
 
+// The next hop. chained: by ggnn_cuda_sample, all of whose hops follow.
 inline cudaError_t sample_block(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
-                                const ggnn_sampling* how, const ggnn_rng* rng, cudaStream_t stream)
+                                const ggnn_sampling* how, const ggnn_rng* rng, bool chained,
+                                cudaStream_t stream)
 {
     int32_t h = b->num_hops;
     size_t  used = 0;
     if (h >= how->num_hops || !b->hop[h].indptr) return cudaErrorInvalidValue;
-    const ggnn_block* hop = &b->hop[h];
-    batch_scratch     scratch = scratch_of(b, &used);
-    hop_job           job = {};
-    job.g = *g;
-    job.g.traffic = nullptr;
-    job.method = how->method;
-    job.fanout = fanout_of(g, how, h);
-    job.hop = h;
-    job.rng = rng;
-    job.target = b->id;
-    job.num_dst = hop->num_dst;
-    job.indptr = hop->indptr;
-    job.id = ids_of(hop);
-    job.position = hop->position;
-    job.weight = hop->weight;
-    job.max_edges = hop->num_edges.max;
-    job.status = b->status;
-    job.walk = how->walk;
-    job.workspace = scratch.sample;
-    cudaError_t error = sample_edges(b, job, scratch.state->tile_sum, stream);
+    batch_scratch scratch = scratch_of(b, &used);
+    hop_job       job = job_of_hop(b, seen, g, how, rng, h, scratch);
+    chain_link    link = link_to(b, seen, chained ? g : nullptr, how, h + 1, scratch);
+    cudaError_t   error = sample_edges(job, chained && !counts_alone(how), scratch, stream);
     b->num_hops = h + 1;
-    return error == cudaSuccess && hop->indices ? number_sources(b, seen, h, scratch, stream) : error;
+    if (error != cudaSuccess || !b->hop[h].indices) return error;
+    return number_sources(b, job, link, scratch, stream);
 }
 
 // The seeds, and hops [first, last).
@@ -2144,14 +2467,14 @@ inline cudaError_t ggnn_cuda_batch_init(ggnn_batch* b, const ggnn_graph* g, cons
 inline cudaError_t ggnn_cuda_batch_begin(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_node* seeds,
                                          ggnn_count num_seeds, cudaStream_t stream)
 {
-    cudaError_t error = ggnni::number_seeds(b, seen, seeds, num_seeds, stream);
+    cudaError_t error = ggnni::number_seeds(b, seen, nullptr, nullptr, seeds, num_seeds, stream);
     return error == cudaSuccess ? ggnni::relabel_batch(b, seen, true, 0, 0, stream) : error;
 }
 
 inline cudaError_t ggnn_cuda_sample_hop(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
                                         const ggnn_sampling* how, const ggnn_rng* rng, cudaStream_t stream)
 {
-    cudaError_t error = ggnni::sample_block(b, seen, g, how, rng, stream);
+    cudaError_t error = ggnni::sample_block(b, seen, g, how, rng, false, stream);
     if (error != cudaSuccess) return error;
     return ggnni::relabel_batch(b, seen, false, b->num_hops - 1, b->num_hops, stream);
 }
@@ -2160,9 +2483,9 @@ inline cudaError_t ggnn_cuda_sample(ggnn_batch* b, const ggnn_cuda_unique* seen,
                                     const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
                                     ggnn_count num_seeds, cudaStream_t stream)
 {
-    cudaError_t error = ggnni::number_seeds(b, seen, seeds, num_seeds, stream);
+    cudaError_t error = ggnni::number_seeds(b, seen, g, how, seeds, num_seeds, stream);
     while (error == cudaSuccess && b->num_hops < how->num_hops)
-        error = ggnni::sample_block(b, seen, g, how, rng, stream);
+        error = ggnni::sample_block(b, seen, g, how, rng, true, stream);
     return error == cudaSuccess ? ggnni::relabel_batch(b, seen, true, 0, b->num_hops, stream) : error;
 }
 
@@ -2530,37 +2853,6 @@ enum tier {
 __device__ inline bool takes(tier wanted, const ggnn_layout& at, int32_t slot)
 {
     return wanted == ALL_TIERS || (slot == at.parts) == (wanted == HOST_TIER);
-}
-
-// ggnn_locate of a node whose rank is r, without the division of 64 bits: that is a call, around which a
-// thread's registers would have to be saved.
-struct rank_layout {
-    const int64_t* bound;
-    int64_t        cached, stored;
-    divider        parts;
-};
-inline rank_layout layout_by_rank(const ggnn_layout& at)
-{
-    rank_layout by_rank = {at.bound, at.cached, at.stored, divide_by(at.parts)};
-    return by_rank;
-}
-__device__ inline ggnn_place place_of(const rank_layout& at, int64_t r)
-{
-    const int32_t parts = static_cast<int32_t>(at.parts.by);
-    ggnn_place    place = {parts + 1, r};
-    if (r < at.cached) return place;
-    place.slot = 0;
-    if (r >= at.stored) {
-        place.slot = parts;
-        place.row = r - at.stored;
-    } else if (at.bound) {
-        while (r >= __ldg(at.bound + place.slot + 1)) place.slot++;
-        place.row = r - __ldg(at.bound + place.slot);
-    } else {
-        place.row = quotient(r, at.parts);
-        place.slot = static_cast<int32_t>(r - place.row * parts);
-    }
-    return place;
 }
 
 // Addresses of rows v[u] of a store; NULL where v[u] is negative or of another tier. Ranks, then bases, are

@@ -14,10 +14,13 @@ static const ggnn_rng the_rng = {42, 7, GGNN_PURPOSE_SAMPLE};
 
 struct form { // of the table
     ggnn_unique_kind kind;
-    int32_t          group;
+    int32_t          group, hubs;
+
+    bool fused() const { return kind == GGNN_UNIQUE_DIRECT || group == 1; } // into sampling
 };
-static const form forms[] = {
-    {GGNN_UNIQUE_DIRECT, 32}, {GGNN_UNIQUE_HASH, 32}, {GGNN_UNIQUE_HASH, 8}, {GGNN_UNIQUE_HASH, 1}};
+static const form forms[] = {{GGNN_UNIQUE_DIRECT, 32, 0}, {GGNN_UNIQUE_HASH, 32, 0},
+                             {GGNN_UNIQUE_HASH, 8, 0},    {GGNN_UNIQUE_HASH, 1, 0},
+                             {GGNN_UNIQUE_DIRECT, 1, 1},  {GGNN_UNIQUE_HASH, 1, 1}};
 
 template <class T> static std::vector<T> fetch(const T* from, int64_t n)
 {
@@ -128,6 +131,7 @@ public:
         CHECK_CUDA(ggnn_cuda_unique_init(&seen, f.kind, g.num_nodes, ids, table.at(), nullptr));
         CHECK_CUDA(ggnn_cuda_batch_init(&b, &g, &how, max_seeds, most, memory.at(), nullptr));
         seen.group = f.group;
+        seen.hubs = f.hubs;
     }
     int reported() const { return fetch(b.status, 1)[0]; }
 
@@ -297,7 +301,7 @@ TEST(batches_equal_the_twins)
     for (ggnn_method method : methods)
         for (int trial = 0; trial < 12; trial++) {
             const ggnn_sampling how = random_sampling(method);
-            device_batch        d(g.device, how, 40, forms[trial % 4]);
+            device_batch        d(g.device, how, 40, forms[trial % std::size(forms)]);
             host_batch          h(g.host, how, 40);
             for (int batch = 0; batch < 4; batch++) { // the same table
                 const auto seeds = random_seeds(test_below(41), 150);
@@ -520,7 +524,7 @@ TEST(any_capacities_leave_a_consistent_batch)
             most.edges[h] = test_below(3) ? 1 + test_below(300) : 0;
             most.src[h] = test_below(3) ? 1 + test_below(300) : 0;
         }
-        device_batch d(g.device, how, 40, forms[trial % 4], &most);
+        device_batch d(g.device, how, 40, forms[trial % std::size(forms)], &most);
         if (trial % 5 == 0) d.seen.max_ids = 30; // a table for fewer ids than the batch has room for
         for (int batch = 0; batch < 2; batch++) {
             d.sample(g.device, how, random_seeds(40, 300));
@@ -594,22 +598,103 @@ TEST(damaged_input_is_reported_and_leaves_a_consistent_batch)
 
 // ---- without the host --------------------------------------------------------------------
 
+// Batches around the one whose stamp is 0, of which the seeds' insertion clears the map itself.
+TEST(batches_survive_the_wrap_of_stamps)
+{
+    owned_graph         own(random_graph_new(700, 4, 300));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {3, 2}, keep_all);
+    for (form f : forms) {
+        device_batch           d(g.device, how, 600, f);
+        host_batch             h(g.host, how, 600);
+        ggnn_cuda_unique_state state = {};
+        state.last = UINT32_MAX - 2;
+        CHECK_CUDA(cudaMemcpy(d.seen.state, &state, sizeof state, cudaMemcpyHostToDevice));
+        for (int batch = 0; batch < 5; batch++) {
+            const auto seeds = random_seeds(batch == 3 ? 0 : 600, 700);
+            d.sample(g.device, how, seeds);
+            h.sample(g.host, how, seeds);
+            check_batch(d.b, h.b);
+        }
+        CHECK_EQ(fetch(d.seen.state, 1)[0].last, 2);
+    }
+}
+
+// A capacity for which a tile has 512 targets, and hubs that all lists name.
+TEST(tiles_of_more_targets_than_a_block_has_threads)
+{
+    const int64_t                nodes = 600000;
+    std::vector<int64_t>         indptr(nodes + 1);
+    std::vector<ggnn_node>       indices;
+    device_array<ggnn_csc>       part(1);
+    for (int64_t v = 0; v < nodes; v++) {
+        for (int64_t k = 0; v < 3000 && k < v % 7; k++)
+            indices.push_back(static_cast<ggnn_node>(k < 3 ? k : test_below(nodes)));
+        indptr[v + 1] = static_cast<int64_t>(indices.size());
+    }
+    device_array<int64_t>   device_indptr(indptr);
+    device_array<ggnn_node> device_indices(indices);
+    const int64_t           edges = indptr[nodes];
+    const ggnn_csc          host = {indptr.data(), nullptr, indices.data(), nullptr, edges};
+    const ggnn_csc          device = {device_indptr.at(), nullptr, device_indices.at(), nullptr, edges};
+    part.upload(&device);
+    const ggnn_graph    on_host = ggnn_graph_plain(&host, nodes, edges);
+    const ggnn_graph    on_device = ggnn_graph_plain(part.at(), nodes, edges);
+    std::vector<ggnn_node> seeds(3000);
+    std::iota(seeds.begin(), seeds.end(), 0);
+    for (ggnn_method method : methods)
+        for (form f : {forms[0], forms[3]}) {
+            if (method == GGNN_WALK) continue; // whose scratch is for all that might be
+            const ggnn_sampling how = sampling(method, {4, 2});
+            device_batch        d(on_device, how, nodes, f);
+            host_batch          h(on_host, how, nodes);
+            d.sample(on_device, how, seeds, nodes);
+            h.sample(on_host, how, seeds);
+            check_batch(d.b, h.b);
+        }
+}
+
 #ifdef SIMT_SHIM
-TEST(a_batch_neither_waits_nor_allocates)
+// As [6] says.
+static uint64_t launches_of(const ggnn_sampling& how, form f)
+{
+    uint64_t n = 3 + 1; // seeds, relabel
+    for (int32_t h = 0; h < how.num_hops; h++) {
+        const bool by_itself = how.method == GGNN_WALK || how.method == GGNN_WEIGHTED;
+        const bool global = how.last_hop_global && h + 1 == how.num_hops;
+        if (how.method == GGNN_WALK || how.fanout[h] != 0) n++; // the sample
+        if (how.method == GGNN_WALK) n += 3;                    // walks, visits, sums
+        if (how.method == GGNN_WEIGHTED) n += 2;
+        if (by_itself && how.method == GGNN_WEIGHTED && how.fanout[h] == 0) n++;
+        if (!by_itself && how.fanout[h] <= 0) n++; // offsets
+        if (!global) n += 2 + !f.fused();
+    }
+    return n;
+}
+
+TEST(a_batch_neither_waits_nor_allocates_and_takes_few_launches)
 {
     owned_graph             own(random_graph_new(150, 4, 60));
     both_graphs             g(own.g, 0);
-    const ggnn_sampling     how = sampling(GGNN_FISHER_YATES, {3, 4, 2}, keep_all);
-    device_batch            d(g.device, how, 20, forms[1]);
     device_array<ggnn_node> seeds(random_seeds(20, 150));
-    const simt_statistics   before = simt_get_statistics();
-    CHECK_CUDA(
-        ggnn_cuda_sample(&d.b, &d.seen, &g.device, &how, d.rng.at(), seeds.at(), {nullptr, 20}, nullptr));
-    const simt_statistics after = simt_get_statistics();
-    CHECK_EQ(after.allocations, before.allocations);
-    CHECK_EQ(after.synchronizations, before.synchronizations);
-    CHECK_CUDA(cudaDeviceSynchronize());
-    CHECK_EQ(simt_get_statistics().launches - before.launches, 4 + 3 * 6 + 1); // as [6] says
+    for (ggnn_method method : methods)
+        for (form f : forms)
+            for (int32_t global : {0, 1}) {
+                const bool          all = method != GGNN_REPLACEMENT && f.group == 32;
+                const ggnn_sampling how = sampling(method, {3, all ? -1 : 4, 2}, keep_all, global);
+                device_batch        d(g.device, how, 20, f);
+                CHECK_CUDA(cudaDeviceSynchronize());
+                const simt_statistics before = simt_get_statistics();
+                CHECK_CUDA(ggnn_cuda_sample(&d.b, &d.seen, &g.device, &how, d.rng.at(), seeds.at(),
+                                            {nullptr, 20}, nullptr));
+                const simt_statistics after = simt_get_statistics();
+                CHECK_EQ(after.allocations, before.allocations);
+                CHECK_EQ(after.synchronizations, before.synchronizations);
+                CHECK_CUDA(cudaDeviceSynchronize());
+                CHECK_EQ(simt_get_statistics().launches - before.launches, launches_of(how, f));
+                if (method == GGNN_FISHER_YATES && f.fused() && !all)
+                    CHECK_EQ(launches_of(how, f), static_cast<uint64_t>(global ? 3 * 3 + 2 : 3 * 3 + 4));
+            }
 }
 #endif
 
@@ -817,8 +902,10 @@ int main(int argc, char** argv)
     RUN(any_capacities_leave_a_consistent_batch);
     RUN(more_seeds_than_there_is_room_for);
     RUN(damaged_input_is_reported_and_leaves_a_consistent_batch);
+    RUN(batches_survive_the_wrap_of_stamps);
+    RUN(tiles_of_more_targets_than_a_block_has_threads);
 #ifdef SIMT_SHIM
-    RUN(a_batch_neither_waits_nor_allocates);
+    RUN(a_batch_neither_waits_nor_allocates_and_takes_few_launches);
 #endif
     RUN(a_captured_batch_samples_afresh_at_every_launch);
     RUN(the_whole_graph_is_one_block);

@@ -8,10 +8,12 @@
 
 struct form {
     ggnn_unique_kind kind;
-    int32_t          group;
+    int32_t          group, hubs;
 };
 static const form forms[] = {
-    {GGNN_UNIQUE_DIRECT, 32}, {GGNN_UNIQUE_HASH, 32}, {GGNN_UNIQUE_HASH, 8}, {GGNN_UNIQUE_HASH, 1}};
+    {GGNN_UNIQUE_DIRECT, 1, 0}, {GGNN_UNIQUE_HASH, 32, 0}, {GGNN_UNIQUE_HASH, 8, 0},
+    {GGNN_UNIQUE_HASH, 1, 0},   {GGNN_UNIQUE_DIRECT, 1, 1}, {GGNN_UNIQUE_HASH, 32, 1},
+    {GGNN_UNIQUE_HASH, 8, 1},   {GGNN_UNIQUE_HASH, 1, 1}};
 
 // A table on the device, a list of the ids in it, and what an append may need.
 class table {
@@ -22,6 +24,7 @@ public:
     {
         CHECK_CUDA(ggnn_cuda_unique_init(&seen, f.kind, num_nodes, max_ids, memory.at(), nullptr));
         seen.group = f.group;
+        seen.hubs = f.hubs;
         status.fill(0);
     }
 
@@ -250,7 +253,7 @@ TEST(an_id_out_of_range_is_reported_and_counts_as_node_0)
             CHECK(t.ids() == (std::vector<ggnn_node>{5, 7, 0, 9}));
             CHECK_EQ(t.reported(), GGNN_ERROR_ID);
         }
-    table none({GGNN_UNIQUE_HASH, 8}, 0, 0, 10); // no node at all
+    table none({GGNN_UNIQUE_HASH, 8, 0}, 0, 0, 10); // no node at all
     none.begin();
     CHECK(none.append({3, 4}) == (std::vector<int32_t>{0, 0}));
     CHECK_EQ(none.length(), 0);
@@ -329,7 +332,7 @@ TEST(what_cannot_be_has_no_size)
     CHECK(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, nodes, 100) < 10000);
     ggnn_cuda_unique seen;
     CHECK_EQ(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, 10, 10, nullptr, nullptr), cudaErrorInvalidValue);
-    table            t({GGNN_UNIQUE_HASH, 7}, 10, 10, 10); // no such group
+    table            t({GGNN_UNIQUE_HASH, 7, 0}, 10, 10, 10); // no such group
     const ggnn_count one = {nullptr, 1};
     CHECK_EQ(ggnn_cuda_unique_append(&t.seen, nullptr, nullptr, nullptr, one, nullptr, nullptr, nullptr),
              cudaErrorInvalidValue);
