@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # cuda.sh - what `make cuda` runs: compiles all kernels with nvcc for sm_80 and sm_90, all warnings errors, and reads
 # ptxas's report: no kernel may spill, use local memory, or take more registers than the limit beside it,
-# GGNNI_KERNEL(registers, ...). Limits are those of nvcc 13.0; under another one they are printed only.
+# GGNNI_KERNEL(registers, ...). Limits are those of nvcc 13.0; under another one they are printed only. The PTX must
+# have the loads of 16 bytes that the header says: "// 16-byte loads: n in m instances" above a kernel.
 #   tests/cuda.sh [-v]      -v: every kernel's registers, shared memory and vector loads
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -20,7 +21,8 @@ failed=0
 compile() {
     local name=$1 source=$2
     shift 2
-    if ! "$nvcc" $flags $arch -Xptxas -v "$@" -x cu -c "$source" -o "$build/$name.o" >"$build/$name.ptxas" 2>&1; then
+    rm -rf "$build/$name" && mkdir "$build/$name" # PTX and the like
+    if ! "$nvcc" $flags $arch -Xptxas -v -keep -keep-dir "$build/$name" "$@" -x cu -c "$source" -o "$build/$name.o" >"$build/$name.ptxas" 2>&1; then
         echo "  FAILED $source $*"
         grep -m5 -E 'error|warning' "$build/$name.ptxas"
         return 1
@@ -100,4 +102,32 @@ cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v headers="ggnn_cuda.cuh tra
         print n " kernels: " (bad ? bad " faults" : "no spill, no local memory, registers within their limits")
         exit bad > 0
     }' || failed=1
+
+# loads NAME ARCH: 16-byte loads of each kernel in that PTX, against the header
+loads() {
+    "${CXXFILT:-c++filt}" <"$(echo "$build/$1"/*.compute_$2.ptx)" | awk -v header=ggnn_cuda.cuh -v where="$1, compute_$2" -v verbose="${3:-}" '
+        BEGIN {
+            while ((getline line < header) > 0) {
+                if (line ~ /^\/\/ 16-byte loads: [0-9]+ in [0-9]+ instances/) { split(line, word, " "); now = word[4]; times = word[6] }
+                if (now && line !~ /^\/\// && match(line, /[a-z][a-z0-9_]*\([A-Za-z_<>]+ [a-z]+\)$/)) {
+                    name = substr(line, RSTART, RLENGTH)
+                    sub(/\(.*/, "", name)
+                    wanted[name] = now; instances[name] = times; now = 0
+                }
+            }
+        }
+        /\.entry/ { kernel = $0; sub(/.*\.entry (void )?/, "", kernel); sub(/\(.*/, "", kernel); while (kernel ~ /<[^<>]*>/) sub(/<[^<>]*>/, "", kernel); sub(/.*::/, "", kernel); seen = 0 }
+        /ld\.global\.nc\.v4\./ { found[kernel]++; if (!seen++) of[kernel]++ }
+        END {
+            for (k in wanted) {
+                n++
+                if (verbose) printf "  %-28s %3d loads of 16 bytes in %2d instances (%s)\n", k, found[k], of[k], where
+                if (found[k] < wanted[k] || of[k] < instances[k]) { printf "  FAILED %s: %d loads of 16 bytes in %d instances, not %d in %d (%s)\n", k, found[k], of[k], wanted[k], instances[k], where; bad++ }
+            }
+            for (k in found) if (!(k in wanted)) { print "  FAILED " k ": 16-byte loads, not stated beside it"; bad++ }
+            if (n < 7) { print "  FAILED: of the header, " n " kernels with 16-byte loads"; bad++ }
+            exit bad > 0
+        }'
+}
+for arch in 80 90; do loads all $arch "${1:-}" || failed=1; loads node64 $arch || failed=1; done
 exit $failed

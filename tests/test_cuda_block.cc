@@ -598,6 +598,36 @@ TEST(damaged_input_is_reported_and_leaves_a_consistent_batch)
 
 // ---- without the host --------------------------------------------------------------------
 
+// Lists read, by slot: what the twin adds up, over several batches.
+TEST(traffic_of_batches_is_the_twins)
+{
+    owned_graph own(random_graph_new(200, 5, 100));
+    for (ggnn_method method : methods)
+        for (int32_t parts : {0, 3}) {
+            both_graphs           g(own.g, parts);
+            const ggnn_sampling   how = sampling(method, {3, method == GGNN_REPLACEMENT ? 2 : -1, 0, 2});
+            const int64_t         slots = g.host.at.parts + 2;
+            std::vector<int64_t>  wanted(slots);
+            device_array<int64_t> counted(slots);
+            device_batch          d(g.device, how, 40, forms[0]);
+            host_batch            h(g.host, how, 40);
+            counted.fill(0);
+            g.host.traffic = wanted.data();
+            g.device.traffic = counted.at();
+            for (int batch = 0; batch < 2; batch++) {
+                const auto seeds = random_seeds(40, 200);
+                d.sample(g.device, how, seeds);
+                h.sample(g.host, how, seeds);
+            }
+            CHECK(counted.values() == wanted);
+            g.device.at.parts = GGNN_CUDA_PARTS_MAX + 1;
+            const ggnn_cuda_unique& seen = d.seen;
+            CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, &seen, d.b.id, {nullptr, 0}, nullptr));
+            CHECK_EQ(ggnn_cuda_sample_hop(&d.b, &seen, &g.device, &how, d.rng.at(), nullptr),
+                     cudaErrorInvalidValue);
+        }
+}
+
 // Batches around the one whose stamp is 0, of which the seeds' insertion clears the map itself.
 TEST(batches_survive_the_wrap_of_stamps)
 {
@@ -902,6 +932,7 @@ int main(int argc, char** argv)
     RUN(any_capacities_leave_a_consistent_batch);
     RUN(more_seeds_than_there_is_room_for);
     RUN(damaged_input_is_reported_and_leaves_a_consistent_batch);
+    RUN(traffic_of_batches_is_the_twins);
     RUN(batches_survive_the_wrap_of_stamps);
     RUN(tiles_of_more_targets_than_a_block_has_threads);
 #ifdef SIMT_SHIM
