@@ -2067,8 +2067,8 @@ inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanou
 // or not finite (no edges).
 // One launch for the counts, one for the samples, and one more, where indptr and g->traffic are given, that
 // counts the lists (at most GGNN_CUDA_PARTS_MAX parts; so in all that samples). O(degree) for WEIGHTED, whose
-// block form sorts its buffer about 1 + ln(degree / fanout) times, and for RESERVOIR, which draws anew for every 8,192 slots of fanout
-// (4,096 where the graph has 2^32 edges).
+// block form sorts its buffer about 1 + ln(degree / fanout) times, and for RESERVOIR, which draws anew for
+// every 8,192 slots of fanout (4,096 where the graph has 2^32 edges).
 inline cudaError_t ggnn_cuda_sample_lists(int64_t* count, ggnn_node* id, int64_t* position, float* weight,
                                           const int64_t* indptr, const ggnn_graph* g, const ggnn_node* nodes,
                                           ggnn_count num_nodes, ggnn_method method, int32_t fanout,

@@ -129,5 +129,20 @@ loads() {
             exit bad > 0
         }'
 }
+# Two files that include the header, one after CUB and one before it, one with cuRAND and one without, link; so does the
+# example.
+printf '#include <cub/cub.cuh>\n#include "ggnn_cuda.cuh"\ncudaError_t other(float* x);\nint main() { return other(nullptr) == cudaSuccess && ggnn_cuda_exp2_array(nullptr, {nullptr, 0}, nullptr) == cudaSuccess; }\n' >"$build/one.cu"
+printf '#define GGNN_NO_CURAND\n#include "ggnn_cuda.cuh"\n#include <cub/cub.cuh>\ncudaError_t other(float* x);\ncudaError_t other(float* x) { return ggnn_cuda_exp2_array(x, {nullptr, 0}, nullptr); }\n' >"$build/two.cu"
+link() { # link NAME FLAG... SOURCE...: with one architecture
+    local name=$1
+    shift
+    if "$nvcc" $flags -gencode arch=compute_80,code=sm_80 "$@" -o "$build/$name" >"$build/$name.link" 2>&1; then echo "ok $name"
+    else echo "  FAILED $name"; grep -m5 -E 'error|warning|multiple' "$build/$name.link"; return 1; fi
+}
+link two_files "$build/one.cu" "$build/two.cu" & jobs=$!
+link two_files_node64 -DGGNN_NODE64 "$build/one.cu" "$build/two.cu" || failed=1
+wait "$jobs" || failed=1
+link vendor examples/vendor.cu || failed=1
+
 for arch in 80 90; do loads all $arch "${1:-}" || failed=1; loads node64 $arch || failed=1; done
 exit $failed

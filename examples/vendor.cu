@@ -1,0 +1,89 @@
+// vendor.cu - examples/vendor.c on a GPU: nvcc -std=c++17 -I.. vendor.cu && ./a.out   prints "3 4, as the CPU".
+// The graph is sent, a mini-batch sampled, its rows gathered, and the means of sampled neighbours formed there; then
+// the same by the C functions of the same names.
+#define GGNN_IMPLEMENTATION
+#include "ggnn_cuda.cuh"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    printf("%s\n", cudaGetErrorString(error));
+    exit(1);
+}
+static void* device_new(size_t bytes)
+{
+    void* p = nullptr;
+    check(cudaMalloc(&p, bytes));
+    return p;
+}
+template <class T, int N> static T* send(const T (&from)[N])
+{
+    void* p = device_new(sizeof from);
+    check(cudaMemcpy(p, from, sizeof from, cudaMemcpyHostToDevice));
+    return static_cast<T*>(p);
+}
+
+static const int64_t   indptr[] = {0, 2, 4, 7, 8};          // the in-neighbours of v are
+static const ggnn_node indices[] = {1, 2, 0, 2, 0, 1, 3, 2}; // indices[indptr[v] .. indptr[v+1])
+static const float     x[] = {1, 2, 4, 8};                   // one feature a node
+static const ggnn_node seeds[] = {0, 3};
+static const ggnn_rng  rng[] = {{1, 0, GGNN_PURPOSE_SAMPLE}}; // seed 1, step 0
+
+// Rows of the batch's nodes (at most 4), and the means, on the device: no step waits for the host.
+static void on_device(float* row, float* mean, const ggnn_sampling* how, cudaStream_t stream)
+{
+    const ggnn_csc    csc[] = {{send(indptr), nullptr, send(indices), nullptr, 8}};
+    const ggnn_graph  g = ggnn_graph_plain(send(csc), 4, 8); // of the device, as far as pointers go
+    const void* const base[] = {send(x), nullptr, nullptr};
+    const ggnn_store  rows = ggnn_store_plain(send(base), 4, 1, GGNN_F32);
+    const int64_t     ids = ggnn_cuda_batch_max_ids(&g, how, 2, nullptr);
+    const auto        kind = ggnn_unique_choose(4);
+    ggnn_cuda_unique  seen;
+    ggnn_batch        batch;
+    float*            out = static_cast<float*>(device_new(6 * sizeof(float)));
+    void*             table = device_new(ggnn_cuda_unique_bytes(kind, 4, ids));
+    check(ggnn_cuda_unique_init(&seen, kind, 4, ids, table, stream));
+    void* memory = device_new(ggnn_cuda_batch_bytes(&g, how, 2, nullptr));
+    check(ggnn_cuda_batch_init(&batch, &g, how, 2, nullptr, memory, stream));
+    check(ggnn_cuda_sample(&batch, &seen, &g, how, send(rng), send(seeds), {nullptr, 2}, stream));
+    check(cudaMemsetAsync(out, 0, 6 * sizeof(float), stream));
+    check(ggnn_cuda_gather(out, 1, GGNN_F32, &rows, batch.id, batch.hop[0].num_src, stream));
+    check(ggnn_cuda_spmm(out + 4, 1, nullptr, GGNN_MEAN, &batch.hop[0], nullptr, nullptr, 1, out, 1, 1, stream));
+    check(cudaMemcpyAsync(row, out, 4 * sizeof(float), cudaMemcpyDeviceToHost, stream));
+    check(cudaMemcpyAsync(mean, out + 4, 2 * sizeof(float), cudaMemcpyDeviceToHost, stream));
+    check(cudaStreamSynchronize(stream));
+}
+
+static void on_host(float* row, float* mean, const ggnn_sampling* how)
+{
+    const ggnn_csc    csc = {indptr, nullptr, indices, nullptr, 8};
+    const ggnn_graph  g = ggnn_graph_plain(&csc, 4, 8);
+    const void* const base[] = {x, nullptr, nullptr};
+    const ggnn_store  rows = ggnn_store_plain(base, 4, 1, GGNN_F32);
+    const auto        kind = ggnn_unique_choose(4);
+    ggnn_unique*      seen = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, 4, 4)), kind, 4, 4);
+    ggnn_batch        batch;
+    ggnn_batch_init(&batch, &g, how, 2, malloc(ggnn_batch_bytes(&g, how, 2)));
+    if (ggnn_sample(&batch, seen, &g, how, rng, seeds, 2) != GGNN_OK) exit(1);
+    ggnn_gather(row, 1, GGNN_F32, &rows, batch.id, *batch.hop[0].num_src.n);
+    ggnn_spmm(mean, 1, nullptr, GGNN_MEAN, &batch.hop[0], nullptr, nullptr, 1, row, 1, 1);
+}
+
+int main()
+{
+    const ggnn_sampling how = {GGNN_FISHER_YATES, 1, {2}, 0, 0, {0, 0, 0}};
+    float               row[2][4] = {}, mean[2][2];
+    int                 devices = 0;
+    on_host(row[0], mean[0], &how);
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) {
+        printf("%g %g, no device\n", static_cast<double>(mean[0][0]), static_cast<double>(mean[0][1]));
+        return 0;
+    }
+    on_device(row[1], mean[1], &how, nullptr);
+    if (memcmp(row[0], row[1], sizeof row[0]) || memcmp(mean[0], mean[1], sizeof mean[0])) return 1;
+    printf("%g %g, as the CPU\n", static_cast<double>(mean[1][0]), static_cast<double>(mean[1][1]));
+    return 0;
+}
