@@ -1674,15 +1674,16 @@ struct walk_job {
     int32_t*         status;
 };
 
-// A thread a walk.
-static GGNNI_KERNEL(32, THREADS) random_walks(const __grid_constant__ walk_job job)
+// A thread a walk. COUNTS: where traffic is; else it costs nothing.
+template <bool COUNTS>
+GGNNI_KERNEL(48, THREADS, COUNTS ? 5 : 8) random_walks(const __grid_constant__ walk_job job)
 {
-    __shared__ slot_counts count;
-    const int32_t          parts = static_cast<int32_t>(job.at.parts.by);
+    [[maybe_unused]] __shared__ slot_counts count;
+    [[maybe_unused]] const int32_t          parts = static_cast<int32_t>(job.at.parts.by);
     const int64_t          walks = size_of(job.num_nodes) * job.walks;
     ggnn_rng               rng = *job.rng;
     rng.purpose = GGNN_PURPOSE_WALK;
-    if (job.traffic) count.begin(parts + 2);
+    if constexpr (COUNTS) count.begin(parts + 2);
 #pragma unroll 1
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < walks;
          t += static_cast<int64_t>(gridDim.x) * THREADS) {
@@ -1694,7 +1695,7 @@ static GGNNI_KERNEL(32, THREADS) random_walks(const __grid_constant__ walk_job j
             const ggnn_words words = random_words(rng, job.hop, start, static_cast<uint32_t>(block));
             const ggnn_list  list = list_of(job.g, job.at, at, job.status);
             ggnn_node        next = -1;
-            if (job.traffic && at >= 0 && at < job.g.num_nodes)
+            if (COUNTS && at >= 0 && at < job.g.num_nodes)
                 atomicAdd(&count.n[place_of(job.at, job.g.at.rank ? job.g.at.rank[at] : at).slot], 1u);
             if (list.degree > 0) {
                 next = list.id[ggnn_bounded(draw_of(words, 0), list.degree)];
@@ -1707,7 +1708,7 @@ static GGNNI_KERNEL(32, THREADS) random_walks(const __grid_constant__ walk_job j
             at = next < 0 || words.word[2] < job.restart ? start : next;
         }
     }
-    if (job.traffic) count.end(parts + 2, job.traffic);
+    if constexpr (COUNTS) count.end(parts + 2, job.traffic);
 }
 
 struct visit_job {
@@ -1890,7 +1891,8 @@ inline cudaError_t launch_weighted(const hop_job& job, cudaStream_t stream)
 inline cudaError_t launch_walks(const walk_job& job, cudaStream_t stream)
 {
     const int64_t tiles = tiles_of(job.num_nodes.max * job.walks, THREADS);
-    return launch(random_walks, grid_of(tiles, THREADS), THREADS, stream, job);
+    auto          kernel = job.traffic ? random_walks<true> : random_walks<false>;
+    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
 }
 
 inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_walks& how)
