@@ -156,6 +156,7 @@ stage_emulated() {
     run build test_simt $(emulated)
     SIMT_ORDER=rev MODE=reversed run build $(emulated)
     SIMT_ORDER=rand SIMT_ASYNC=lazy MODE=random run build $(emulated)
+    if [ "$(build/vendor-emulated)" = "3 4, as the CPU" ]; then pass; else fail "examples/vendor.cu on the emulator"; fi
     "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass || { fail "test_show"; tail "$logs/emulated.show"; }
     if can "$CC" -fsanitize=address,undefined; then
         build build/asan cuda-tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan $(emulated)
