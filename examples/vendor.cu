@@ -1,7 +1,7 @@
-// vendor.cu - examples/vendor.c on a GPU: nvcc -std=c++17 -I.. vendor.cu && ./a.out   prints "3 4, as the CPU".
+// vendor.cu - examples/vendor.c on a GPU; prints "3 4, as the CPU". The C functions are compiled as C:
+//   cc -O2 -I.. -c ../common/ggnn.c && nvcc -std=c++17 -I.. vendor.cu ggnn.o -lm && ./a.out
 // The graph is sent, a mini-batch sampled, its rows gathered, and the means of sampled neighbours formed there; then
 // the same by the C functions of the same names.
-#define GGNN_IMPLEMENTATION
 #include "ggnn_cuda.cuh"
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,8 +36,8 @@ emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn
 $(BUILD)/emulated/%.o: %.cu
 	@mkdir -p $(@D)
 	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/vendor-emulated: $(BUILD)/emulated/examples/vendor.o $(SIMT_OBJECTS)
-	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
+$(BUILD)/vendor-emulated: $(BUILD)/emulated/examples/vendor.o $(SIMT_OBJECTS) $(ARCHIVE)
+	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 $(BUILD)/ggnn-data-emulated: $(BUILD)/datasets/ggnn_data.o $(BUILD)/emulated/datasets/sample_cuda.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
