@@ -44,12 +44,12 @@ bool open_gradient(bench* b, gradient* g, const sparse_case& s, int32_t width)
 }
 
 // The transpose gives the C twin's bits; atomics add in any order.
-bool check_gradient(bench* b, int32_t width)
+bool check_gradient(bench* b, int32_t width, bool long_lists)
 {
     sparse_case s;
     gradient    g;
     host_block  h, t;
-    if (!sparse_small(b, &s) || !open_gradient(b, &g, s, width) || !fetch_block(b, &h, s.block) ||
+    if (!sparse_small(b, &s, long_lists) || !open_gradient(b, &g, s, width) || !fetch_block(b, &h, s.block) ||
         !fetch_block(b, &t, g.t))
         return false;
     auto               dout = fetch(b, g.dout, s.D * width);
@@ -146,12 +146,13 @@ bool measure_input(bench* b, int64_t rows, int64_t sources, int32_t width)
            bench_ratio(b, ours, theirs, "gather, then spmm", 1.5);
 }
 
-bool check_input(bench* b, int32_t width)
+bool check_input(bench* b, int32_t width, bool long_lists)
 {
     input_layer p;
     host_block  h;
     sparse_case s;
-    if (!sparse_small(b, &s) || !make_store(b, &p.from, 3 * s.S, width, 1) || !fetch_block(b, &h, s.block))
+    if (!sparse_small(b, &s, long_lists) || !make_store(b, &p.from, 3 * s.S, width, 1) ||
+        !fetch_block(b, &h, s.block))
         return false;
     p.block = s.block;
     p.id = make<ggnn_node>(b, s.S, "ids");
@@ -170,8 +171,9 @@ bool check_input(bench* b, int32_t width)
 bool backward(bench* b)
 {
     sparse_case small, large;
-    for (int32_t width : {3, 64})
-        if (!check_gradient(b, width)) return false;
+    for (bool long_lists : {false, true})
+        for (int32_t width : {3, 64})
+            if (!check_gradient(b, width, long_lists)) return false;
     if (!sparse_open(b, &small, pick(b, 3500, 3500, 30), 10, pick(b, 34000, 34000, 60)) ||
         !sparse_open(b, &large, pick(b, 110000, 50000, 40), 10, pick(b, 600000, 200000, 80)))
         return false;
@@ -182,8 +184,9 @@ bool backward(bench* b)
 
 bool input(bench* b)
 {
-    for (int32_t width : {3, 100})
-        if (!check_input(b, width)) return false;
+    for (bool long_lists : {false, true})
+        for (int32_t width : {3, 100})
+            if (!check_input(b, width, long_lists)) return false;
     for (int32_t width : {100, 128, 256})
         if (!measure_input(b, pick(b, 14000, 14000, 20), pick(b, 70000, 70000, 60), width) ||
             !measure_input(b, pick(b, 130000, 60000, 40), pick(b, 502000, 200000, 90), width))

@@ -15,11 +15,11 @@ bool same_floats(bench* b, const char* what, const float* ours, const std::vecto
 
 // ==== SDDMM ================================================================================================
 
-bool check_sddmm(bench* b, ggnn_edge_op how, int32_t heads, int32_t width)
+bool check_sddmm(bench* b, ggnn_edge_op how, int32_t heads, int32_t width, bool long_lists)
 {
     sparse_case s;
     host_block  h;
-    if (!sparse_small(b, &s) || !fetch_block(b, &h, s.block)) return false;
+    if (!sparse_small(b, &s, long_lists) || !fetch_block(b, &h, s.block)) return false;
     float *x = random_floats(b, s.S * width, 1), *y = random_floats(b, s.D * width, 2),
           *out = make<float>(b, s.E * heads, "dots");
     if (!x || !y || !out) return false;
@@ -49,11 +49,11 @@ bool measure_sddmm(bench* b, const sparse_case& s, ggnn_edge_op how, int32_t hea
 
 // ==== softmax ==============================================================================================
 
-bool check_softmax(bench* b, int32_t heads)
+bool check_softmax(bench* b, int32_t heads, bool long_lists)
 {
     sparse_case s;
     host_block  h;
-    if (!sparse_small(b, &s) || !fetch_block(b, &h, s.block)) return false;
+    if (!sparse_small(b, &s, long_lists) || !fetch_block(b, &h, s.block)) return false;
     float *x = random_floats(b, s.E * heads, 1), *d = random_floats(b, s.E * heads, 2);
     float *out = make<float>(b, s.E * heads, "a softmax"),
           *back = make<float>(b, s.E * heads, "its gradient");
@@ -145,12 +145,12 @@ bool near(bench* b, const char* what, const float* ours, const std::vector<float
     return bench_near(b, what, mine.data(), theirs.data(), static_cast<int64_t>(theirs.size()), 1e-5);
 }
 
-bool check_attention(bench* b, int32_t heads, int32_t width)
+bool check_attention(bench* b, int32_t heads, int32_t width, bool long_lists)
 {
     sparse_case s;
     attention   a;
     host_block  h, t;
-    if (!sparse_small(b, &s) || !open_attention(b, &a, s, heads, width)) return false;
+    if (!sparse_small(b, &s, long_lists) || !open_attention(b, &a, s, heads, width)) return false;
     if (!good(b, a.forward(), "attention") || !good(b, a.backward(), "attention, backward")) return false;
     if (!fetch_block(b, &h, s.block) || !fetch_block(b, &t, a.t)) return false;
     auto z = fetch(b, a.z, s.S * width), el = fetch(b, a.el, s.S * heads), er = fetch(b, a.er, s.D * heads),
@@ -204,8 +204,11 @@ bool open_three(bench* b, three* t)
 bool sddmm(bench* b)
 {
     three t;
-    for (int32_t heads : {1, 4})
-        if (!check_sddmm(b, GGNN_DOT, heads, 64) || !check_sddmm(b, GGNN_ADD, heads, heads)) return false;
+    for (bool long_lists : {false, true})
+        for (int32_t heads : {1, 4})
+            if (!check_sddmm(b, GGNN_DOT, heads, 64, long_lists) ||
+                !check_sddmm(b, GGNN_ADD, heads, heads, long_lists))
+                return false;
     if (!open_three(b, &t)) return false;
     for (int32_t width : {64, 256})
         for (int32_t heads : {1, 4, 8})
@@ -219,7 +222,9 @@ bool sddmm(bench* b)
 bool softmax(bench* b)
 {
     three t;
-    if (!check_softmax(b, 1) || !check_softmax(b, 4) || !open_three(b, &t)) return false;
+    for (bool long_lists : {false, true})
+        if (!check_softmax(b, 1, long_lists) || !check_softmax(b, 4, long_lists)) return false;
+    if (!open_three(b, &t)) return false;
     for (int32_t heads : {1, 4})
         for (bool back : {false, true})
             if (!measure_softmax(b, t.inner, heads, back, true) ||
@@ -241,7 +246,9 @@ bool gat(bench* b)
 {
     static const int32_t shape[][2] = {{1, 64}, {4, 64}, {8, 8}, {8, 32}};
     three                t;
-    if (!check_attention(b, 1, 64) || !check_attention(b, 4, 32) || !open_three(b, &t)) return false;
+    for (bool long_lists : {false, true})
+        if (!check_attention(b, 1, 64, long_lists) || !check_attention(b, 4, 32, long_lists)) return false;
+    if (!open_three(b, &t)) return false;
     for (const int32_t* k : shape)
         if (!measure_attention(b, t.inner, k[0], k[0] * k[1], true) ||
             !measure_attention(b, t.input, k[0], k[0] * k[1], true) ||

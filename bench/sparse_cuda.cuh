@@ -35,9 +35,10 @@ bool sparse_open_whole(bench* b, sparse_case* s, int64_t nodes, double mean)
                 "the whole graph");
 }
 
-// To be compared with the C twin.
-bool sparse_small(bench* b, sparse_case* s)
+// To be compared with the C twin: short lists, or ones of several segments of 256 edges.
+bool sparse_small(bench* b, sparse_case* s, bool long_lists)
 {
+    if (long_lists) return sparse_open(b, s, 3, 700, 7);
     return sparse_open(b, s, EMULATED ? 40 : 500, 7, EMULATED ? 90 : 2000);
 }
 

@@ -12,11 +12,11 @@ using namespace gpu;
 
 // ==== answers ==============================================================================================
 
-bool check_spmm(bench* b, ggnn_reduce how, int32_t width)
+bool check_spmm(bench* b, ggnn_reduce how, int32_t width, bool long_lists)
 {
     sparse_case s;
     host_block  h;
-    if (!sparse_small(b, &s) || !fetch_block(b, &h, s.block)) return false;
+    if (!sparse_small(b, &s, long_lists) || !fetch_block(b, &h, s.block)) return false;
     float *    x = random_floats(b, s.S * width, 1), *out = make<float>(b, s.D * width, "sums");
     const bool chosen = how == GGNN_MAX;
     int32_t*   arg = chosen ? make<int32_t>(b, s.D * width, "which was largest") : nullptr;
@@ -63,8 +63,10 @@ const bench_result* measure_spmm(bench* b, const sparse_case& s, ggnn_reduce how
 bool spmm(bench* b)
 {
     sparse_case inner, input, whole;
-    for (int32_t width : {3, 32, 100})
-        if (!check_spmm(b, GGNN_SUM, width) || !check_spmm(b, GGNN_MEAN, width)) return false;
+    for (bool long_lists : {false, true})
+        for (int32_t width : {3, 32, 100})
+            if (!check_spmm(b, GGNN_SUM, width, long_lists) || !check_spmm(b, GGNN_MEAN, width, long_lists))
+                return false;
     if (!sparse_open(b, &inner, pick(b, 14000, 14000, 30), 10, pick(b, 130000, 130000, 60)) ||
         !sparse_open(b, &input, pick(b, 130000, 60000, 40), 5, pick(b, 502000, 200000, 80)) ||
         !sparse_open_whole(b, &whole, pick(b, 2449029, 100000, 200), EMULATED ? 10 : 50.5))
@@ -80,8 +82,9 @@ bool spmm(bench* b)
 bool max(bench* b)
 {
     sparse_case inner, whole;
-    for (int32_t width : {3, 100})
-        if (!check_spmm(b, GGNN_MAX, width)) return false;
+    for (bool long_lists : {false, true})
+        for (int32_t width : {3, 100})
+            if (!check_spmm(b, GGNN_MAX, width, long_lists)) return false;
     if (!sparse_open(b, &inner, pick(b, 14000, 14000, 30), 10, pick(b, 130000, 130000, 60)) ||
         !sparse_open_whole(b, &whole, pick(b, 2449029, 100000, 200), EMULATED ? 10 : 50.5))
         return false;
