@@ -14,6 +14,7 @@
 #include "bench/host_cuda.cuh"
 #include "bench/roof_cuda.cuh"
 #include "bench/sample_cuda.cuh"
+#include "bench/split_cuda.cuh"
 #include "bench/spmm_cuda.cuh"
 #include "bench/unique_cuda.cuh"
 #include "trainer/device.h"
@@ -70,6 +71,7 @@ const bench_entry entries[] = {
     {"gather", "rows by id: widths, tables, parts, halves, the host tier", gathers::gather, false},
     {"peer", "another device's memory, if there is one; the pointer table beside splitting by owner",
      gathers::peer, false},
+    {"split", "ids by owner; rival: CUB's radix sort", splits::split, false},
     {"spmm", "sums and means of rows, blocks and a whole graph; rival: cuSPARSE", sums::spmm, false},
     {"max", "largest of rows, and which", sums::max, false},
     {"input", "means of stored rows in one pass, beside gathering them first", gradients::input, false},
