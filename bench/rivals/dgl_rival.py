@@ -143,6 +143,8 @@ def sample(task):
     """Variants: int32; fused (int64: on int32 DGL's fused sampler is wrong from the second batch on);
     workers: int32 by DataLoader's processes, one a thread."""
     variant = task.args.variant or "int32"
+    if variant.startswith("graphbolt"):
+        return graphbolt(task, np.int64 if variant == "graphbolt-int64" else np.int32)
     g = graph_of(task, narrow=variant != "fused")
     sampler = dgl.dataloading.NeighborSampler(list(reversed(task.fanout)), fused=variant == "fused")
     if variant == "workers":
@@ -178,11 +180,10 @@ def sample_by_workers(task, g, sampler):
     task.check_count("edges", np.mean(edges[:20]))
 
 
-def graphbolt(task):
+def graphbolt(task, kind):
     import dgl.graphbolt as gb
 
     use_torch(task)
-    kind = np.int64 if task.args.variant == "int64" else np.int32
     g = gb.fused_csc_sampling_graph(
         torch.from_numpy(task.graph.indptr.astype(np.int64)),
         torch.from_numpy(task.graph.indices.astype(kind)),
@@ -350,7 +351,6 @@ CASES = {
     "gat": gat,
     "gather": gather,
     "sample": sample,
-    "graphbolt": graphbolt,
     "input-hop": input_hop,
     "mean-back": mean_back,
     "open": opening,

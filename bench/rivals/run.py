@@ -199,7 +199,7 @@ class Run:
                 and not r["rival"]
                 and (r["threads"] == self.args.threads or self.args.device != "cpu")
             ):
-                each = r["threads"] if "a thread" in r["case"] else 1
+                each = r["threads"] if "a thread" in r["case"] else r["work"] if r["unit"] == "steps" else 1
                 return {
                     "by": "ggnn-bench",
                     "case": r["case"],
@@ -212,14 +212,13 @@ class Run:
                 }
         return {"skipped": f"ggnn-bench {entry} has no case like {pattern}"}
 
-    def train(self, options):
+    def train(self, graph, model, options):
         """ggnn-train's own log: seconds, peak memory, accuracy."""
         tool, out = self.tool("ggnn-train"), os.path.join(self.work, "train.jsonl")
         if not tool:
             return {"skipped": "no ggnn-train: make"}
-        code, seconds, text = self.start(
-            [tool, "--threads", str(self.args.threads), "--log", out] + options, heap=False
-        )
+        command = [tool, "--data", graph, "--model", model, "--threads", str(self.args.threads), "--log", out]
+        code, seconds, text = self.start(command + options.split(), heap=False)
         if code != 0:
             return {"skipped": text}
         with open(out) as file:
@@ -236,48 +235,19 @@ class Run:
 
     def ours(self, row, graph):
         """All our measurements of a row."""
-        epochs = "20" if self.args.quick else "200"
+        kind = row.case.split(":")[-1]
         if row.case.startswith("cora:"):
-            kind = row.case[5:]
-            return [
-                self.train(
-                    [
-                        "--data",
-                        graph,
-                        "--model",
-                        kind,
-                        "--fanout",
-                        "full",
-                        "--layers",
-                        "2",
-                        "--weight-decay",
-                        "5e-4",
-                        "--epochs",
-                        epochs,
-                        "--eval-every",
-                        epochs,
-                    ]
-                    + CORA[kind].split()
-                )
-            ]
+            epochs = 20 if self.args.quick else 200
+            how = "--fanout full --layers 2 --weight-decay 5e-4 " + CORA[kind]
+            return [self.train(graph, kind, f"{how} --epochs {epochs} --eval-every {epochs}")]
         if row.case.startswith("memory:"):
-            sizes = (
-                ["--hidden", "32", "--batch", "128", "--fanout", "5,4,3"]
-                if self.args.quick
-                else ["--hidden", "256", "--batch", "1024"]
-            )
-            return [
-                self.train(
-                    ["--data", graph, "--model", row.case[7:], "--epochs", "1", "--eval-every", "0"] + sizes
-                )
-            ]
+            small, usual = "--hidden 32 --batch 128 --fanout 5,4,3", "--hidden 256 --batch 1024"
+            how = "--epochs 1 --eval-every 0 " + (small if self.args.quick else usual)
+            return [self.train(graph, kind, how)]
         found = [self.from_bench(*row.bench, graph)] if row.bench else []
         if self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step"):
-            case = "sample" if row.case == "graphbolt" else row.case
-            beside = self.script(self.python["torch"], "ours.py", case, graph, heap=False)
+            beside = self.script(self.python["torch"], "ours.py", row.case, graph, heap=False)
             beside["by"] = "ours.py"
-            if case != row.case:
-                os.replace(os.path.join(self.work, "sample.npz"), os.path.join(self.work, "graphbolt.npz"))
             if self.args.device == "cpu":
                 found.append(beside)
         return found
@@ -372,10 +342,7 @@ def print_report(result):
         f"graph {result['graph']}; fp32; ours {result['git']}; "
         "times in ms (of a batch, a step, a call), memory in MiB"
     )
-    print(
-        "Ratios at equal work (edges, rows, FLOP). Of our measurements the slower counts, of a rival's variants"
-    )
-    print("its best.")
+    print("Ratios at equal work (edges, rows, FLOP). Of our measurements the slower counts.")
     for name, v in result["versions"].items():
         print(f"  {name}: " + ", ".join(f"{k} {x}" for k, x in v.items()))
     for name, why in result["absent"].items():

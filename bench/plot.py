@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""plot.py - figures of measured results as SVG, readable on light and on dark backgrounds. Needs
+matplotlib.
+
+    python3 bench/plot.py --bench bench.json --rivals rivals.json --log sage.jsonl gat.jsonl --out figures
+
+    roofs.svg      share of the roof per kernel              --bench, of ggnn-bench
+    threads.svg    speed against threads                     --bench with its entry "threads"
+    growth.svg     cost against work                         --bench with its entry "growth"
+    rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
+    loss.svg       loss against epochs, trained, validated   --log, of ggnn-train
+
+Only what the files hold is drawn; each figure names the processor. Backgrounds are transparent; text and
+lines have a middle lightness."""
+
+import argparse
+import json
+import os
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+TEXT, GRID = "#76818d", "#76818d55"
+OURS = "#3d85e0"
+COLOURS = ["#3d85e0", "#d97a1f", "#2f9e6e", "#c2558f", "#8f74d9", "#a08a2d", "#3f9fb0", "#cf5a4a"]
+LIBRARIES = ["OpenBLAS", "DGL", "PyG", "GraphBolt", "NumPy", "memcpy", "torch", "SciPy"]  # a colour each
+STYLE = {
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "text.color": TEXT,
+    "axes.labelcolor": TEXT,
+    "axes.edgecolor": TEXT,
+    "xtick.color": TEXT,
+    "ytick.color": TEXT,
+    "axes.titlecolor": TEXT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "legend.frameon": False,
+    "legend.labelcolor": TEXT,
+    "lines.linewidth": 2,
+    "svg.hashsalt": "ggnn",
+}
+
+
+def save(figure, folder, name, png):
+    """The SVG, the same bytes for the same data; with --png, pictures of it on white and on dark."""
+    figure.savefig(os.path.join(folder, name + ".svg"), metadata={"Date": None}, bbox_inches="tight")
+    if png:
+        for tone, colour in (("light", "#ffffff"), ("dark", "#0d1117")):
+            figure.savefig(
+                os.path.join(folder, f"{name}-{tone}.png"), facecolor=colour, dpi=110, bbox_inches="tight"
+            )
+    plt.close(figure)
+
+
+def machine_of(result):
+    machine = result["machine"]
+    where = (
+        machine.get("device")
+        or f"{machine['cpu']}, {result.get('threads') or machine.get('threads')} threads"
+    )
+    return f"{where}, {result['date'][:10]}"
+
+
+def bars(axes, places, values, colours, texts, ends=None):
+    """Horizontal bars from the top, each with a text at its end, or further out at ends."""
+    axes.barh(places, values, color=colours, height=0.75)
+    axes.set_ylim(places[-1] + 0.7, -0.7)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    for place, end, text in zip(places, ends or values, texts):
+        axes.annotate(text, (end, place), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
+
+
+# ---- ggnn-bench's results ------------------------------------------------------------------------
+
+
+def ours_with_share(result):
+    """Cases of ours at as many threads as they have been run with, and that a roof rules; fresh outputs
+    apart."""
+    left_out = {"threads", "growth", "roof"}
+    most = result["machine"]["threads"]
+    return [
+        r
+        for r in result["results"]
+        if not r["rival"]
+        and not r["case"].endswith("fresh")
+        and r["bench"] not in left_out
+        and r["share"]
+        and r["threads"] in (most, 1)
+        and not any(
+            o["bench"] == r["bench"] and o["case"] == r["case"] and o["threads"] > r["threads"]
+            for o in result["results"]
+        )
+    ]
+
+
+def draw_roofs(result):
+    """Shares above 100 % are cut there, and written: the roof was measured too low, or a cache was nearer."""
+    cases = ours_with_share(result)
+    if not cases:
+        return None
+    figure, axes = plt.subplots(figsize=(8, 0.26 * len(cases) + 1))
+    shares = [100 * r["share"] for r in cases]
+    texts = [
+        f"{s:.0f} % of {r['roof']}" + (f" {r['roof_size']}" if r["roof_size"] else "")
+        for s, r in zip(shares, cases)
+    ]
+    places = list(range(len(cases)))
+    bars(axes, places, [min(s, 100) for s in shares], OURS, texts)
+    axes.set_yticks(places, [f"{r['bench']}: {r['case']}" for r in cases])
+    axes.set_xlim(0, 130)
+    axes.set_xticks(range(0, 101, 20))
+    axes.set_xlabel("share of the roof that rules, in per cent")
+    axes.set_title(
+        "How near each operation comes to what the machine gives\n" + machine_of(result), loc="left"
+    )
+    return figure
+
+
+def series(result, entry, place, key):
+    """Points of an entry's cases: {name: [(x, value)]}, in the order measured; place(r) is (name, x)."""
+    found = {}
+    for r in result["results"]:
+        if r["bench"] == entry and not r["rival"]:
+            name, x = place(r)
+            found.setdefault(name, []).append((x, key(r)))
+    return {name: sorted(points) for name, points in found.items() if len(points) > 1}
+
+
+def draw_threads(result):
+    lines = series(result, "threads", lambda r: (r["case"], r["threads"]), lambda r: r["median"])
+    if not lines:
+        return None
+    figure, axes = plt.subplots(figsize=(7, 4))
+    most = max(points[-1][0] for points in lines.values())
+    axes.plot(
+        [1, most], [1, most], color=TEXT, linestyle=":", linewidth=1.2, label="as many times as threads"
+    )
+    for colour, (name, points) in zip(COLOURS, lines.items()):
+        axes.plot(
+            [t for t, _ in points], [points[0][1] / s for _, s in points], "o-", color=colour, label=name
+        )
+    axes.set_xticks(sorted({t for points in lines.values() for t, _ in points}))
+    axes.set_xlabel("threads")
+    axes.set_ylabel("times the speed of one")
+    axes.set_title("Speed against threads\n" + machine_of(result), loc="left")
+    axes.legend(fontsize=8.5)
+    return figure
+
+
+def draw_growth(result):
+    def place(r):
+        return r["case"].rsplit(", ", 1)[0] if "," in r["case"] else "mini-batch", r["work"]
+
+    lines = series(result, "growth", place, lambda r: 1e9 * r["median"] / r["work"])
+    if not lines:
+        return None
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for colour, (name, points) in zip(COLOURS, lines.items()):
+        axes.plot([w for w, _ in points], [v for _, v in points], "o-", color=colour, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("edges, ids or rows of a call")
+    axes.set_ylabel("nanoseconds each")
+    axes.set_title("Cost of an edge, an id, a row against size\n" + machine_of(result), loc="left")
+    axes.legend(fontsize=8.5)
+    return figure
+
+
+# ---- rivals and training -------------------------------------------------------------------------
+
+
+def best_of(row):
+    """A rival's best variant: the library is the name's first word, "DGL int32" is DGL."""
+    best = {}
+    for m in row["rivals"]:
+        if m["ratio"]:
+            library = m["name"].split()[0].rstrip(",")
+            best[library] = min(m["ratio"], best.get(library, m["ratio"]))
+    return best
+
+
+def rival_bars(result):
+    """(place, ratio, library, target or None) of each bar, and (place, label) of each row, from the top."""
+    found, labels, place = [], [], 0.0
+    for row in result["rows"]:
+        best = best_of(row)
+        if best:
+            labels.append((place + (len(best) - 1) / 2, f"{row['kernel']}, {row['size']}"))
+        for library, ratio in best.items():
+            found.append((place, ratio, library, row["target"] if row["against"] == library else None))
+            place += 1
+        place += 0.6 if best else 0
+    return found, labels
+
+
+def draw_rivals(result):
+    """A bar a rival; the mark is the ratio that is aimed at."""
+    found, labels = rival_bars(result)
+    if not found:
+        return None
+    places, values, libraries, targets = zip(*found)
+    colour_of = {name: COLOURS[LIBRARIES.index(name)] for name in dict.fromkeys(libraries)}
+    near = [t if t and v < t < 1.3 * v else v for v, t in zip(values, targets)]
+    figure, axes = plt.subplots(figsize=(8, 0.2 * places[-1] + 1.4))
+    texts = [f"{v:.1f}x" if v < 9.95 else f"{v:.0f}x" for v in values]
+    bars(axes, places, values, [colour_of[name] for name in libraries], texts, near)
+    axes.set_yticks(*zip(*labels))
+    for place, target in zip(places, targets):
+        if target:
+            axes.plot([target, target], [place - 0.45, place + 0.45], color=TEXT, linewidth=2.5)
+    axes.axvline(1, color=TEXT, linewidth=1.2)
+    axes.set_xscale("log")
+    axes.set_xlim(min(0.5, 0.8 * min(values)), 1.6 * max(values + tuple(t for t in targets if t)))
+    ticks = [t for t in (0.1, 0.5, 1, 2, 5, 10, 20, 50, 100) if axes.get_xlim()[0] <= t <= axes.get_xlim()[1]]
+    axes.set_xticks(ticks, [f"{t:g}x" for t in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("how many times ours is as fast (memory: as small); the mark: what is aimed at")
+    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in colour_of.values()]
+    axes.legend(
+        handles,
+        colour_of,
+        fontsize=8.5,
+        ncols=len(colour_of),
+        columnspacing=1.2,
+        handlelength=1.2,
+        loc="lower left",
+        bbox_to_anchor=(-0.2, 1),
+    )
+    axes.set_title("Beside rivals, the same work\n" + machine_of(result), loc="left", pad=28)
+    return figure
+
+
+def read_log(path):
+    """(name of the run, its epochs) of a --log file. A line cut short by an interruption ends it."""
+    start, epochs = {}, []
+    with open(path) as file:
+        for line in file:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                break
+            if event["event"] == "start":
+                start = event
+            elif event["event"] == "epoch":
+                epochs.append(event)
+    options, data = start.get("options", {}), start.get("data", {})
+    name = f"{options.get('model', '?')}, {os.path.basename(data.get('file', os.path.basename(path)))}"
+    return name, epochs
+
+
+def draw_losses(logs):
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for colour, (name, epochs) in zip(COLOURS * (1 + len(logs) // len(COLOURS)), logs):
+        axes.plot(
+            [e["epoch"] for e in epochs], [e["loss"] for e in epochs], color=colour, label=name + ", training"
+        )
+        seen = [e for e in epochs if e["val_loss"] is not None]
+        if seen:
+            axes.plot(
+                [e["epoch"] for e in seen],
+                [e["val_loss"] for e in seen],
+                "--",
+                color=colour,
+                label="validation",
+            )
+    axes.set_xlabel("epoch")
+    axes.set_ylabel("loss")
+    axes.set_title("Loss against epochs", loc="left")
+    axes.legend(fontsize=8.5, ncols=2)
+    return figure
+
+
+def options(argv=None):
+    p = argparse.ArgumentParser(description="Figures of measured results, as SVG.")
+    p.add_argument("--bench", help="JSON of ggnn-bench --json")
+    p.add_argument("--rivals", help="JSON of bench/rivals/run.py")
+    p.add_argument("--log", nargs="+", default=[], help="logs of ggnn-train --log")
+    p.add_argument("--out", default=".", help="folder of the figures")
+    p.add_argument("--png", action="store_true", help="also pictures on white and on dark, to look at")
+    return p.parse_args(argv)
+
+
+def read(path, mark):
+    with open(path) as file:
+        result = json.load(file)
+    if mark not in result:
+        sys.exit(f'{path}: has no "{mark}"')
+    return result
+
+
+def main():
+    args = options()
+    plt.rcParams.update(STYLE)
+    os.makedirs(args.out, exist_ok=True)
+    figures = {}
+    if args.bench:
+        result = read(args.bench, "ggnn_bench")
+        figures.update(roofs=draw_roofs(result), threads=draw_threads(result), growth=draw_growth(result))
+    if args.rivals:
+        figures["rivals"] = draw_rivals(read(args.rivals, "ggnn_rivals"))
+    if args.log:
+        figures["loss"] = draw_losses([read_log(path) for path in args.log])
+    for name, figure in figures.items():
+        if figure:
+            save(figure, args.out, name, args.png)
+            print(os.path.join(args.out, name + ".svg"))
+        else:
+            print(f"{name}: nothing of it in the file")
+    return 0 if any(figures.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
