@@ -3,6 +3,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "bench/adam_cuda.cuh"
 #include "bench/backward_cuda.cuh"
 #include "bench/block_cuda.cuh"
 #include "bench/cuda.cuh"
@@ -84,6 +85,7 @@ const bench_entry entries[] = {
      false},
     {"growth", "the same work per seed on ever larger graphs, to ogbn-papers100M's size", growths::growth,
      false},
+    {"adam", "the optimiser's update", optimisers::adam, false},
     {"step", "the trainer's steps: forward, loss, backward, optimiser", bench_step, false},
     {"epoch", "the trainer's epochs", bench_epoch, false},
     {nullptr, nullptr, nullptr, false}};
