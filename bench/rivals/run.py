@@ -37,6 +37,11 @@ def log(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def read_json(path):
+    with open(path) as file:
+        return json.load(file)
+
+
 class Run:
     def __init__(self, args):
         self.args, self.home = args, environments.home()
@@ -120,17 +125,21 @@ class Run:
         )
         return dict(env, **(KEPT_HEAP if heap else {}))
 
-    def start(self, command, heap):
+    def start(self, command, heap, timeout=None):
         """(exit code, seconds, the last line of its standard error) of a process of its own, which ends
         with it."""
         begin = time.perf_counter()
         try:
             run = subprocess.run(
-                command, env=self.environment(heap), capture_output=True, text=True, timeout=self.args.timeout
+                command,
+                env=self.environment(heap),
+                capture_output=True,
+                text=True,
+                timeout=timeout or self.args.timeout,
             )
             code, text = run.returncode, run.stderr
         except subprocess.TimeoutExpired:
-            code, text = None, f"no end after {self.args.timeout} s"
+            code, text = None, f"no end after {timeout or self.args.timeout:g} s"
         return code, time.perf_counter() - begin, environments.last_line(text)
 
     def script(self, python, name, case, graph, variant="", heap=True):
@@ -179,18 +188,24 @@ class Run:
 
     # ---- ours ----
 
-    def from_bench(self, entry, pattern, graph):
-        """The case of ggnn-bench, which is run once an entry."""
+    def bench_entry(self, entry, graph):
+        """The results of an entry of ggnn-bench, which is run once, or the reason why there are none."""
         tool = self.tool("ggnn-bench")
         if not tool:
-            return {"skipped": "no ggnn-bench: make bench"}
+            return "no ggnn-bench: make bench"
+        out = os.path.join(self.work, f"bench-{entry}.json")
+        command = [tool, entry, "--data", graph, "--threads", str(self.args.threads), "--json", out]
+        command += ["--quick"] if self.args.quick else []
+        command += ["--backend", "cuda"] if self.args.device != "cpu" else []
+        code, _, text = self.start(command, heap=False, timeout=4 * self.args.timeout)
+        return read_json(out)["results"] if code == 0 else text
+
+    def from_bench(self, entry, pattern, graph):
+        """A case of ggnn-bench: of --bench's file, or of a run of the entry."""
         if entry not in self.bench:
-            out = os.path.join(self.work, f"bench-{entry}.json")
-            command = [tool, entry, "--data", graph, "--threads", str(self.args.threads), "--json", out]
-            command += ["--quick"] if self.args.quick else []
-            command += ["--backend", "cuda"] if self.args.device != "cpu" else []
-            code, _, text = self.start(command, heap=False)
-            self.bench[entry] = json.load(open(out))["results"] if code == 0 else text
+            given = read_json(self.args.bench)["results"] if self.args.bench else []
+            given = [r for r in given if r["bench"] == entry]
+            self.bench[entry] = given or self.bench_entry(entry, graph)
         if isinstance(self.bench[entry], str):
             return {"skipped": self.bench[entry]}
         for r in self.bench[entry]:
@@ -369,6 +384,9 @@ def options(argv=None):
     p.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     p.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     p.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of ggnn's tools")
+    p.add_argument(
+        "--bench", help="JSON of a ggnn-bench run of just now, on the same graph: spares running it"
+    )
     p.add_argument("--timeout", type=float, default=180, help="seconds a measurement may take")
     p.add_argument(
         "--no-build",
