@@ -57,7 +57,7 @@ bench: $(BUILD)/ggnn-bench
 bench-check: $(BUILD)/ggnn-bench
 	$(BUILD)/ggnn-bench --check bench/results $(BENCH)
 bench-rivals: all $(BUILD)/ggnn-bench # bench/rivals/README.md: DGL, PyG, torch, SciPy on the same work
-	python3 bench/rivals/run.py --build $(BUILD) $(RIVALS)
+	python3 -B bench/rivals/run.py --build $(BUILD) $(RIVALS)
 $(BUILD)/ggnn-bench: $(BUILD)/bench/ggnn_bench.o $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/bench/naive.o: CFLAGS += -O3

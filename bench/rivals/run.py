@@ -121,7 +121,7 @@ class Run:
             MKL_NUM_THREADS=t,
             OPENBLAS_NUM_THREADS=t,
             DGLBACKEND="pytorch",
-            PYTHONUNBUFFERED="1",
+            PYTHONDONTWRITEBYTECODE="1",
         )
         return dict(env, **(KEPT_HEAP if heap else {}))
 
@@ -395,7 +395,7 @@ def options(argv=None):
     )
     p.add_argument("--setup", action="store_true", help="install only")
     p.add_argument(
-        "--save", action="store_true", help="also into bench/results, named for processor and date"
+        "--save", action="store_true", help="also into bench/results/rivals, named for processor and date"
     )
     return p.parse_args(argv)
 
@@ -413,7 +413,7 @@ def main():
     save(result, os.path.join(run.home, "results", "rivals.json"))
     if run.args.save:
         cpu = re.sub(r"[^a-z0-9]+", "-", result["machine"]["cpu"].lower()).strip("-")
-        save(result, os.path.join(ROOT, "bench", "results", f"rivals-{cpu}-{result['date'][:10]}.json"))
+        save(result, os.path.join(ROOT, "bench", "results", "rivals", f"{cpu}-{result['date'][:10]}.json"))
     wrong = [
         f"{r['kernel']} {r['size']} {m['name']}" for r in result["rows"] for m in r["rivals"] if "wrong" in m
     ]
