@@ -184,5 +184,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
             stream, [nodes = exec->nodes] { replay(*nodes); }, VIEW_ALL);
     });
 }
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return delete exec, cudaSuccess; }
+template <class T> static cudaError_t destroy(T* object)
+{
+    Lock lock; // streams may still be reading what it consists of: allowed, so it is no race
+    delete object;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return destroy(graph); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { return destroy(exec); }

@@ -196,8 +196,9 @@ void set_view(int view)
 // Below that lie integers, alone or two side by side, and what sanitizers keep for themselves.
 static bool may_be_address(const void* word)
 {
-    const uintptr_t lowest = with_asan() || with_tsan() ? 0x500000000000u : 0x10000000000u;
-    return (uintptr_t)word >= lowest && (uintptr_t)word >> 48 == 0;
+    const uintptr_t lowest = with_asan() || with_tsan() ? 0x500000000000u : 0x10000000000u, at = (uintptr_t)word;
+    if (with_tsan() && at >= 0x600000000000u && at < 0x7b0000000000u) return false;
+    return at >= lowest && at >> 48 == 0;
 }
 static bool is_mapped(const void* address)
 {
