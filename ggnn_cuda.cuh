@@ -18,8 +18,10 @@
 //   never by the host. max of a count sizes the grid. n NULL: max is the size.
 //   What changes from step to step (seed, step) is read from device memory too: ggnn_rng is passed by device
 //   pointer, so that a captured graph can be launched again for the next step.
-//   What goes wrong on the device (an id out of range, a capacity too small) is written to a status word, the
-//   first to come wins, and the work goes on with less: no wild read or write. The host looks when it likes.
+//   What goes wrong on the device in [4] to [6] (an id out of range, a capacity too small) is written to a
+//   status word, the first to come wins, and the work goes on with less: no wild read or write. The host looks
+//   when it likes. Functions without a status (the transpose; [7] and on) trust ids, indices and indptr, as
+//   ggnn.h's do.
 //
 // OPTIONS (define before including)
 //   GGNN_NO_CURAND   Philox from ggnn.h instead of cuRAND's device header: the same words
@@ -28,7 +30,9 @@
 //
 // CONTENTS
 //   [1] BASE   [2] RANDOM   [4] SAMPLE   [4b] weighted samples, walks; samples by any method   [5] UNIQUE
-//   [6] BLOCK   [7] STORE   [8] SPARSE   [9] ATTENTION, each followed by its [..b]
+//   [6] BLOCK   [7] STORE   [8] SPARSE   [9] ATTENTION
+//   in this order: [1] [2] [5] [4] [4b] [6] [7] [8] [8b] backward, factors [8c] edges [9] [9b] backward;
+//   [3] is [1]'s "where a node is", and ggnn.h
 //
 // LICENSE: MIT, at the end of this file.
 
@@ -82,8 +86,9 @@ inline cudaError_t launch(void (*kernel)(P...), int64_t blocks, int threads, cud
 // The first of several launches that failed decides.
 inline cudaError_t first_error(cudaError_t a, cudaError_t b) { return a != cudaSuccess ? a : b; }
 
-// Blocks for `tiles` tiles of work: as many as are resident at once, each of which then takes tile blockIdx.x,
-// blockIdx.x + gridDim.x, ... as long as the size on the device has it.
+// Blocks for `tiles` tiles of work: at most as many as could be resident at once (2,048 threads a
+// multiprocessor; fewer are where a kernel takes more than 32 registers, and the others follow). Each takes
+// tile blockIdx.x, blockIdx.x + gridDim.x, ... as long as the size on the device has it.
 inline int64_t grid_of(int64_t tiles, int threads)
 {
     int         device = 0, processors = 1;
@@ -302,7 +307,8 @@ __device__ inline void add_to_tiles(int64_t* sum, int bits, int64_t first, int64
         atomicAdd(reinterpret_cast<unsigned long long*>(sum + tile), static_cast<unsigned long long>(mine));
 }
 
-// Second kernel: what comes before tile `to`, given that before tile `from`.
+// Second kernel: sum[from] + .. + sum[to - 1], in every thread: of at most TILES entries, so 8 a thread. A
+// barrier.
 __device__ inline int64_t add_tile_sums(const int64_t* sum, int64_t from, int64_t to)
 {
     int64_t mine = 0;
@@ -342,7 +348,8 @@ __device__ inline uint64_t draw_of(const ggnn_words& words, int64_t j)
     return static_cast<uint64_t>(high) << 32 | low;
 }
 
-// Draw j of a node's stream, in [0, n).
+// Draw j of a node's stream, in [0, n). A block of Philox is two draws: lanes that make neighbouring draws both
+// compute it, as arithmetic is cheaper than a shuffle here.
 __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t node, int64_t j, int64_t n)
 {
     return ggnn_bounded(draw_of(random_words(rng, hop, node, static_cast<uint32_t>(j / 2)), j), n);
@@ -361,7 +368,7 @@ __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t n
 //   relabel   each input gets the number that its slot holds
 // Each is a kernel; but of a mini-batch the sampling kernels insert, and one relabel ends it.
 // A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number. Ids are
-// looked up once: what the later kernels read are slots. Integer atomics only; at most 34 registers a thread.
+// looked up once: what the later kernels read are slots. Integer atomics only.
 
 typedef struct {   // 8 bytes, 16 with GGNN_NODE64
     ggnn_node key; // -1: free
@@ -810,8 +817,8 @@ inline size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
 
 // The length of the list is seen->state->count, on the device. An id out of range is reported and counts as
 // node 0. Of more than max_ids distinct ids the first ones are kept, reported, and the local id of the others
-// is 0 (when they are more than the hash table has slots, which are kept is decided by a race). list has room
-// for max_ids; local may be the memory of id where both are 4 bytes wide. Four launches.
+// is 0 (when they are more than the hash table has slots, which are kept is decided by a race, and each of the
+// others has looked at every slot: give max_ids room). list has room for max_ids; local may be the memory of id where both are 4 bytes wide. Four launches.
 inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list, int32_t* local,
                                            const ggnn_node* id, ggnn_count n, int32_t* status,
                                            void* workspace, cudaStream_t stream)
@@ -2165,7 +2172,8 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 // a memset.) What makes a hop so few: numbering counts what the next hop's targets will take, the ids from
 // before and the new ones, with sums over tiles of them; the sampling kernel finds from these where its edges
 // go; and it inserts what it takes. More a hop: WEIGHTED 2 and WALK 3, whose counts are kernels of their own;
-// all neighbours, and fanout 0, 1 (offsets come first); a table whose lanes look in groups 1.
+// all neighbours 1 (offsets come first; fanout 0: offsets in place of a sample, so none); a table whose lanes
+// look in groups 1.
 // A step called by itself counts for itself, 1 more, and relabels.
 //
 // What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
@@ -2174,8 +2182,7 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 // are taken as empty, an id out of range in a list as the target's own, in the seeds as node 0:
 // GGNN_ERROR_ID.
 //
-// Integer atomics only; at most 40 registers a thread. ggnn_block_validate is for downloaded blocks: it has
-// no twin.
+// Integer atomics only. ggnn_block_validate is for downloaded blocks: it has no twin.
 
 typedef struct { // at most so many sources (targets included) and edges a hop; 0: what ggnn.h's bound is
     int64_t src[GGNN_HOPS_MAX], edges[GGNN_HOPS_MAX];
@@ -2661,7 +2668,8 @@ static GGNNI_KERNEL(32, THREADS) fill_transpose(ggnn_block t, ggnn_block b, int3
     }
 }
 
-// ---- lists ascending, so that the order of filling leaves no trace: a block THREADS rows ---------
+// ---- lists ascending, so that the order of filling leaves no trace --------------------------------
+// A block takes THREADS rows: a thread each short one, then all threads the others, one by one.
 
 enum { SHORT_ROW = 16, SHARED_ROW = 2048 }; // a thread sorts alone; a block sorts in shared memory
 
@@ -2839,7 +2847,8 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
 // =============================================================================
 // Rows are moved in chunks of 16, 8, 4 or 2 bytes: the widest that divides width, pitches and addresses.
 // (Element by element where the addresses of a pointer table, which the host does not know, fall short of
-// that.) With C chunks a row, chunk t % C of row t / C is thread t's: all lanes work whatever the width.
+// that.) With C chunks a row, thread t has chunk t % C of the 4 rows from 4 (t / C) on: all lanes work
+// whatever the width, with four loads on their way.
 //
 // The pointer table, from->base, is the caller's: (parts + 2) pointers in device memory, each of which this
 // device can read. They come
@@ -2851,7 +2860,7 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
 //     allocation. Close them (cudaIpcCloseMemHandle) before the owner frees;
 //   from the host: cudaHostGetDevicePointer of pinned, mapped memory (cudaHostAlloc, cudaHostRegister).
 // The lists of a ggnn_graph, whose part points to a table of ggnn_csc, are shared in the same way. The rows
-// must be there, and stay, before others read them: a barrier between threads or processes, at set-up.
+// must be there, and stay as they are, while others read them: a barrier between threads or processes, at set-up.
 
 namespace ggnni {
 
@@ -3339,7 +3348,7 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // though the host knows no degree:
 //   lists of at most 256 edges: thread t has chunk t % C of list t / C, edge by edge, four rows under way;
 //   longer ones: each block looks through those lists that fall to it. It takes such a list and 16 chunks of
-//   its columns at a time, 16 threads a segment of 256 edges, and adds up the segments in order.
+//   its columns at a time, up to 16 threads, a chunk each, a segment of 256 edges, and adds up the segments in order.
 // So float sums have ggnn.h's order, its rounded products and its bits, but for a NaN's payload. Compile
 // without -use_fast_math, which flushes subnormals to zero.
 
@@ -3372,7 +3381,8 @@ template <int N> struct columns {
 //   l                   the lists
 //   allow(N)            whether chunks of N elements can be read
 //   reduce              the result of n <= SEGMENT edges from `begin` on, the first being its list's edge
-//   `first` join                the result so far, and that of the next segment
+//                       `first`
+//   join                the result so far, and that of the next segment
 //   finish              writes list v's columns, of n edges
 
 template <int N, class Op> __device__ inline void short_lists(const Op& op)
@@ -3477,7 +3487,7 @@ template <int N, class Op> __device__ inline void long_lists(const Op& op, long_
         bool    is_long = item < items && op.l.begin(v + 1) - op.l.begin(v) > SEGMENT;
         if (threadIdx.x == 0) memory.items = 0;
         if (!__syncthreads_or(is_long)) continue;
-        if (is_long) memory.item[atomicAdd(&memory.items, 1)] = item;
+        if (is_long) memory.item[atomicAdd(&memory.items, 1)] = item; // in any order: they are independent
         __syncthreads();
         for (int32_t i = 0; i < memory.items; i++) long_list<N>(op, memory, i);
         __syncthreads();
@@ -3839,7 +3849,7 @@ struct target_ids {
 
 } // namespace ggnni
 
-// ggnn_spmm. One launch, no atomics, no workspace. The same bits. 64 registers.
+// ggnn_spmm. One launch, no atomics on floats, no workspace. The same bits. 64 registers.
 inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how,
                                   const ggnn_block* b, const ggnn_scale* scale, const float* weight,
                                   int32_t heads, const float* inp, int64_t ld_inp, int32_t width,
@@ -3881,6 +3891,9 @@ inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce h
 // =============================================================================
 // ==== [8b] SPARSE: backward of aggregation, factors
 // =============================================================================
+// The backward of SUM and MEAN is ggnn_cuda_spmm over the transpose, scale's src and dst swapped (MEAN: src =
+// ggnn_cuda_scale_mean's factors); t->edge finds the weights. Here are the others: of MAX and MIN over the
+// transpose, of SUM by atomics without one.
 
 namespace ggnni {
 
@@ -4108,7 +4121,7 @@ static GGNNI_KERNEL(32, THREADS) scale_gcn(scale_gcn_job job)
 
 } // namespace ggnni
 
-// ggnn_spmm_back_arg. One launch, no atomics. The same bits. 64 registers.
+// ggnn_spmm_back_arg. One launch, no atomics on floats. The same bits. 64 registers.
 inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t,
                                            const ggnn_block* b, const float* weight, int32_t heads,
                                            const float* dout, int64_t ld_dout, const int32_t* arg,
@@ -4401,7 +4414,7 @@ template <class L, class T> __device__ inline float list_sum(const edge_list& l,
     return total;
 }
 
-//
+// A list's sum: one lane writes it.
 static GGNNI_KERNEL(64, THREADS, 4) edge_sum(edges_job s)
 {
     for_lists(s, [&](const edge_list& l, int64_t item) {
@@ -4608,7 +4621,7 @@ template <int V> static GGNNI_KERNEL(64, THREADS, 4) scores_back(scores_back_job
     }
 }
 
-// datt = the segments' sums, in order: a thread a column.
+// datt = the segments' sums, in order: a thread a column, which goes through n / 256 of them one by one.
 static GGNNI_KERNEL(40, THREADS) add_segments(float* datt, const float* partial, ggnn_count n, int32_t width)
 {
     const int64_t segments = (size_of(n) + SEGMENT - 1) / SEGMENT;
@@ -5161,8 +5174,9 @@ inline size_t ggnn_cuda_gat_back_workspace_bytes(int64_t num_dst, int64_t num_ed
     return static_cast<size_t>(2 * num_dst + num_edges) * static_cast<size_t>(heads) * sizeof(float);
 }
 
-// Three launches, no atomics: delta = dout . out; over the transpose dz, del and every entry's gradient; der,
-// the sums of these. A source's list is gone through by the lanes of its group alone, however long.
+// Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's gradient; der,
+// the sums of these. A source's list of at most 256 entries is its group's, a longer one a block's, whose groups
+// take a segment each.
 inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t,
                                       const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
                                       const float* er, const float* out, int64_t ld_out, const float* lse,

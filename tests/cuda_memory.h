@@ -33,6 +33,16 @@ static inline int finish_without_device()
     return test_finish();
 }
 
+// Trials of a test of random input: fewer under the thread sanitizer, which takes 30 times as long.
+static inline int trials(int n)
+{
+#ifdef __SANITIZE_THREAD__
+    return (n + 3) / 4;
+#else
+    return n;
+#endif
+}
+
 // n elements on the device, freed with the object; what they hold at first is undefined. No element: no
 // memory.
 template <class T> class device_array {

@@ -299,7 +299,7 @@ TEST(batches_equal_the_twins)
     owned_graph own(random_graph_new(150, 4, 120));
     both_graphs g(own.g, 0);
     for (ggnn_method method : methods)
-        for (int trial = 0; trial < 12; trial++) {
+        for (int trial = 0; trial < trials(12); trial++) {
             const ggnn_sampling how = random_sampling(method);
             device_batch        d(g.device, how, 40, forms[trial % std::size(forms)]);
             host_batch          h(g.host, how, 40);

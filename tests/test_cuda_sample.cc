@@ -320,7 +320,7 @@ TEST(kernels_go_on_where_there_are_more_rows_than_resident_blocks)
     for (ggnn_method method : methods)
         for (int32_t fanout : {1, 3, 10, 32, 40, -1}) compare(g, all_nodes(2500), method, fanout, 100);
     std::vector<ggnn_node> heavy; // the kernels of greater fanouts, many long lists
-    for (int i = 0; i < 70; i++) heavy.push_back(1234);
+    for (int i = 0; i < trials(70); i++) heavy.push_back(1234);
     for (ggnn_method method : methods) compare(g, heavy, method, 300);
 }
 
