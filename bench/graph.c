@@ -69,25 +69,24 @@ static void set_sizes(bench_graph* g, bool quick)
     if (g->batch > g->num_train) g->batch = g->num_train;
 }
 
+static void close_graph(struct bench_data* d)
+{
+    dataset_close(&d->set);
+    memory_free(d->train);
+    memory_free(d);
+}
+
 const bench_graph* bench_graph_of(bench* b)
 {
     struct bench_state* s = b->state;
     if (!s->data) {
         s->data = memory_new(sizeof *s->data, "the graph", &b->why);
+        s->close_data = close_graph;
         if (!s->data || !open_graph(b, s->data)) return NULL;
         set_sizes(&s->data->graph, b->o.quick);
+        s->graph = &s->data->graph;
     }
-    return b->why.text[0] ? NULL : &s->data->graph;
-}
-
-void bench_graph_close(bench* b)
-{
-    struct bench_data* d = b->state->data;
-    if (!d) return;
-    dataset_close(&d->set);
-    memory_free(d->train);
-    memory_free(d);
-    b->state->data = NULL;
+    return b->why.text[0] ? NULL : s->graph;
 }
 
 /* ==== made data ========================================================================================= */

@@ -62,7 +62,7 @@ void bench_close(bench* b)
 {
     if (!b->state) return;
     bench_release(b, 0);
-    bench_graph_close(b);
+    if (b->state->data) b->state->close_data(b->state->data);
     if (b->state->result) bench_forget(b);
     memory_free(b->state->flushed);
     memory_free(b->state->result);

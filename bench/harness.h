@@ -45,7 +45,9 @@ struct bench_state {
     progress bar;
     char where[40];          /* what the bar says */
     int64_t entries_done;
-    struct bench_data* data; /* graph.c's */
+    struct bench_data* data; /* graph.c's; closed by */
+    void (*close_data)(struct bench_data*);
+    const bench_graph* graph; /* what it gives out; NULL: not opened */
     FILE* out;               /* the table's: standard output but in tests */
     char* flushed;           /* the CPU's evict */
     int flushes;
@@ -55,7 +57,6 @@ bool bench_open(bench* b);             /* after the options; false: b->why */
 bool bench_run(bench* b, const bench_entry* e);
 void bench_forget(bench* b);           /* results, roofs and ratios so far: for a second look */
 void bench_close(bench* b);
-void bench_graph_close(bench* b);
 
 /* output.c */
 void bench_print_result(bench* b, const bench_result* r);

@@ -201,7 +201,7 @@ static void put_options(json* j, const bench_options* o)
 
 static void put_data(json* j, bench* b)
 {
-    const bench_graph* g = b->state->data ? bench_graph_of(b) : NULL;
+    const bench_graph* g = b->state->graph;
     if (!g) {
         json_null(j, "data");
         return;
