@@ -13,7 +13,8 @@ mkdir -p "$build"
 rm -f "$build"/*.ptxas
 version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 echo "nvcc $version"
-arch="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90"
+hopper="-gencode arch=compute_90,code=sm_90"
+arch="-gencode arch=compute_80,code=sm_80 $hopper"
 flags="-std=c++17 -O2 -I. -Xcompiler -Wall,-Wextra -Werror all-warnings --threads 0"
 failed=0
 
@@ -40,7 +41,7 @@ compile() {
 [ "$(grep -c reinterpret_cast "$build/all.cu")" -ge 30 ] || { echo "  FAILED: functions of ggnn_cuda.cuh not found"; failed=1; }
 
 compile all "$build/all.cu" & jobs=$!
-compile node64 "$build/all.cu" -DGGNN_NODE64 -DGGNN_NO_CURAND || failed=1
+arch=$hopper compile node64 "$build/all.cu" -DGGNN_NODE64 -DGGNN_NO_CURAND || failed=1 # the wider ids, once
 wait "$jobs" || failed=1
 compile ops_cuda trainer/ops_cuda.cu & jobs=$!
 compile sample_cuda datasets/sample_cuda.cu || failed=1

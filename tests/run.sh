@@ -143,7 +143,7 @@ stage_install() {
 
 # the tests of the CUDA header, those that take longest first
 emulated() {
-    for name in test_cuda_sample test_cuda_spmm test_cuda_attention $(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|'); do
+    for name in test_cuda_steps test_cuda_train test_cuda_sample test_cuda_block $(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|'); do
         [ -f "tests/$name.cc" ] && echo "$name"
     done | awk '!seen[$0]++'
 }
@@ -152,6 +152,8 @@ emulated() {
 # the sanitizers of memory; with the thread sanitizer as race detector; with 64-bit ids.
 stage_emulated() {
     say "CUDA kernels on the CPU (tests/simt)"
+    local checked # by sanitizers; the nets of test_cuda_train are those of test_cuda_steps
+    checked=$(emulated | grep -v test_cuda_train)
     build build cuda-tests emulated CC="$CC" || return
     run build test_simt $(emulated)
     SIMT_ORDER=rev MODE=reversed run build $(emulated)
@@ -161,14 +163,11 @@ stage_emulated() {
     build/ggnn-bench-emulated roof sample unique block transpose gather peer split spmm max input backward sddmm softmax gat gemm uva growth adam step \
         --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
     if can "$CC" -fsanitize=address,undefined; then
-        build build/asan cuda-tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan $(emulated)
+        build build/asan "$(printf 'build/asan/tests/%s ' $checked)" CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan $checked
     fi
-    # By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256. The nets of
-    # test_cuda_train are those of test_cuda_steps.
-    local race
-    race=$(emulated | grep -v test_cuda_train)
+    # By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256.
     if command -v g++ >/dev/null && can "$CC" -fsanitize=thread; then
-        build build/race "$(printf 'build/race/tests/%s ' $race)" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $race
+        build build/race "$(printf 'build/race/tests/%s ' $checked)" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $checked
     else skip "the race detector: g++ is not installed"; fi
     local wide="test_cuda_sample test_cuda_unique test_cuda_block test_cuda_store" # the sections that have global ids
     build build64 "$(printf 'build64/tests/%s ' $wide)" CC="$CC" NODE64=1 BUILD=build64 && run build64 $wide

@@ -33,6 +33,7 @@ $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 
 # ---- programs whose backend is the emulator
 emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated $(BUILD)/vendor-emulated
+$(BUILD)/emulated/%.o: OPT := -O1 -g1
 $(BUILD)/emulated/%.o: %.cu
 	@mkdir -p $(@D)
 	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
