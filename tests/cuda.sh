@@ -106,7 +106,9 @@ cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v headers="ggnn_cuda.cuh tra
 
 # loads NAME ARCH: 16-byte loads of each kernel in that PTX, against the header
 loads() {
-    "${CXXFILT:-c++filt}" <"$(echo "$build/$1"/*.compute_$2.ptx)" | awk -v header=ggnn_cuda.cuh -v where="$1, compute_$2" -v verbose="${3:-}" '
+    local ptx # named by architecture where there are several
+    ptx=$(ls "$build/$1"/*.compute_$2.ptx "$build/$1"/*.ptx 2>/dev/null | head -n 1)
+    "${CXXFILT:-c++filt}" <"$ptx" | awk -v header=ggnn_cuda.cuh -v where="$1, compute_$2" -v verbose="${3:-}" '
         BEGIN {
             while ((getline line < header) > 0) {
                 if (line ~ /^\/\/ 16-byte loads: [0-9]+ in [0-9]+ instances/) { split(line, word, " "); now = word[4]; times = word[6] }
