@@ -154,7 +154,7 @@ stage_emulated() {
     say "CUDA kernels on the CPU (tests/simt)"
     local checked # by sanitizers; the nets of test_cuda_train are those of test_cuda_steps
     checked=$(emulated | grep -v test_cuda_train)
-    build build cuda-tests emulated CC="$CC" || return
+    build build "cuda-tests emulated all build/tests/test_show" CC="$CC" || return
     run build test_simt $(emulated)
     SIMT_ORDER=rev MODE=reversed run build $(emulated)
     SIMT_ORDER=rand SIMT_ASYNC=lazy MODE=random run build $(emulated)
