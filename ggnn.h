@@ -806,8 +806,8 @@ typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
 } ggnn_attention;
 
 // Per-head scores el[u,k] = z[u, head k] . att[k,:] of n rows: el (n, heads), att (heads, width / heads).
-// Backward adds del (x) att to dz and overwrites datt with the sum over rows of del * z: sums of 256 rows each,
-// added in row order.
+// Backward adds del (x) att to dz and overwrites datt with the sum over rows of del * z: sums of 256 rows
+// each, added in row order.
 GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads,
                           int32_t width);
 GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,

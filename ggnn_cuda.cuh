@@ -10,18 +10,18 @@
 // ggnn.h's own implementation (GGNN_IMPLEMENTATION in one file) is not needed for the kernels.
 //
 // HOW ALL FUNCTIONS WORK
-//   They put kernels on the caller's stream and return: no allocation, no synchronisation, no other stream; so
-//   any of them can be captured in a CUDA graph. They return what the launches returned, cudaErrorInvalidValue
-//   for an argument that ggnn.h would refuse.
+//   They put kernels on the caller's stream and return: no allocation, no synchronisation, no other stream;
+//   so any of them can be captured in a CUDA graph. They return what the launches returned,
+//   cudaErrorInvalidValue for an argument that ggnn.h would refuse.
 //   Structs (ggnn_graph, ggnn_store, ggnn_block, ggnn_batch) are the host's; the arrays they point to are the
 //   device's, and so is *n of every ggnn_count: a size that a kernel computes is read by the next kernel and
 //   never by the host. max of a count sizes the grid. n NULL: max is the size.
 //   What changes from step to step (seed, step) is read from device memory too: ggnn_rng is passed by device
 //   pointer, so that a captured graph can be launched again for the next step.
 //   What goes wrong on the device in [4] to [6] (an id out of range, a capacity too small) is written to a
-//   status word, the first to come wins, and the work goes on with less: no wild read or write. The host looks
-//   when it likes. Functions without a status (the transpose; [7] and on) trust ids, indices and indptr, as
-//   ggnn.h's do.
+//   status word, the first to come wins, and the work goes on with less: no wild read or write. The host
+//   looks when it likes. Functions without a status (the transpose; [7] and on) trust ids, indices and
+//   indptr, as ggnn.h's do.
 //
 // OPTIONS (define before including)
 //   GGNN_NO_CURAND   Philox from ggnn.h instead of cuRAND's device header: the same words
@@ -59,8 +59,8 @@
 
 // A kernel, after the most registers that it may take (nvcc 13.0, sm_80 and sm_90; a build checks it) and its
 // launch bounds: threads a block, and blocks on a multiprocessor where the compiler has to be told.
-// Above some: how many loads of 16 bytes their PTX has, in how many of a template's instances: those loads are
-// what keeps the memory busy, and a build checks that none becomes four small ones.
+// Above some: how many loads of 16 bytes their PTX has, in how many of a template's instances: those loads
+// are what keeps the memory busy, and a build checks that none becomes four small ones.
 #define GGNNI_KERNEL(registers, ...) __global__ void __launch_bounds__(__VA_ARGS__)
 
 enum { GGNN_CUDA_PARTS_MAX = 64 }; // parts of a layout that is split, or whose traffic is counted
@@ -333,7 +333,8 @@ __device__ inline ggnn_words random_words(const ggnn_rng& rng, int32_t hop, int6
     return ggnn_random(&rng, hop, node, block);
 #else
     uint64_t stream = ggnn_stream(rng.purpose, hop, node);
-    uint4    c = make_uint4(block, rng.step, static_cast<unsigned>(stream), static_cast<unsigned>(stream >> 32));
+    uint4    c =
+        make_uint4(block, rng.step, static_cast<unsigned>(stream), static_cast<unsigned>(stream >> 32));
     uint4    w = curand_Philox4x32_10(
         c, make_uint2(static_cast<unsigned>(rng.seed), static_cast<unsigned>(rng.seed >> 32)));
     ggnn_words words = {{w.x, w.y, w.z, w.w}};
@@ -348,8 +349,8 @@ __device__ inline uint64_t draw_of(const ggnn_words& words, int64_t j)
     return static_cast<uint64_t>(high) << 32 | low;
 }
 
-// Draw j of a node's stream, in [0, n). A block of Philox is two draws: lanes that make neighbouring draws both
-// compute it, as arithmetic is cheaper than a shuffle here.
+// Draw j of a node's stream, in [0, n). A block of Philox is two draws: lanes that make neighbouring draws
+// both compute it, as arithmetic is cheaper than a shuffle here.
 __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t node, int64_t j, int64_t n)
 {
     return ggnn_bounded(draw_of(random_words(rng, hop, node, static_cast<uint32_t>(j / 2)), j), n);
@@ -817,8 +818,9 @@ inline size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
 
 // The length of the list is seen->state->count, on the device. An id out of range is reported and counts as
 // node 0. Of more than max_ids distinct ids the first ones are kept, reported, and the local id of the others
-// is 0 (when they are more than the hash table has slots, which are kept is decided by a race, and each of the
-// others has looked at every slot: give max_ids room). list has room for max_ids; local may be the memory of id where both are 4 bytes wide. Four launches.
+// is 0 (when they are more than the hash table has slots, which are kept is decided by a race, and each of
+// the others has looked at every slot: give max_ids room). list has room for max_ids; local may be the
+// memory of id where both are 4 bytes wide. Four launches.
 inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_node* list, int32_t* local,
                                            const ggnn_node* id, ggnn_count n, int32_t* status,
                                            void* workspace, cudaStream_t stream)
@@ -2166,14 +2168,14 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 // =============================================================================
 // ==== [6] BLOCK
 // =============================================================================
-// A mini-batch is a chain of launches whose sizes stay on the device. The seeds: insert, flag, number, of [5].
-// Per hop: a sampling kernel of [4], flag, number. One relabel after all hops. So L hops are 3 L + 4 launches;
-// 3 L + 2 where the last one is global, whose sampling kernel is all there is to it. (A hash table also takes
-// a memset.) What makes a hop so few: numbering counts what the next hop's targets will take, the ids from
-// before and the new ones, with sums over tiles of them; the sampling kernel finds from these where its edges
-// go; and it inserts what it takes. More a hop: WEIGHTED 2 and WALK 3, whose counts are kernels of their own;
-// all neighbours 1 (offsets come first; fanout 0: offsets in place of a sample, so none); a table whose lanes
-// look in groups 1.
+// A mini-batch is a chain of launches whose sizes stay on the device. The seeds: insert, flag, number, of
+// [5]. Per hop: a sampling kernel of [4], flag, number. One relabel after all hops. So L hops are 3 L + 4
+// launches; 3 L + 2 where the last one is global, whose sampling kernel is all there is to it. (A hash
+// table also takes a memset.) What makes a hop so few: numbering counts what the next hop's targets will
+// take, the ids from before and the new ones, with sums over tiles of them; the sampling kernel finds from
+// these where its edges go; and it inserts what it takes. More a hop: WEIGHTED 2 and WALK 3, whose counts
+// are kernels of their own; all neighbours 1 (offsets come first; fanout 0: offsets in place of a sample,
+// so none); a table whose lanes look in groups 1.
 // A step called by itself counts for itself, 1 more, and relabels.
 //
 // What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
@@ -2513,7 +2515,8 @@ inline cudaError_t sample_block(ggnn_batch* b, const ggnn_cuda_unique* seen, con
 {
     int32_t h = b->num_hops;
     size_t  used = 0;
-    if (h >= how->num_hops || !b->hop[h].indptr || !can_count(g->traffic, g->at)) return cudaErrorInvalidValue;
+    if (h >= how->num_hops || !b->hop[h].indptr || !can_count(g->traffic, g->at))
+        return cudaErrorInvalidValue;
     batch_scratch scratch = scratch_of(b, &used);
     hop_job       job = job_of_hop(b, seen, g, how, rng, h, scratch);
     chain_link    link = link_to(b, seen, chained ? g : nullptr, how, h + 1, scratch);
@@ -2581,8 +2584,8 @@ inline cudaError_t ggnn_cuda_batch_init(ggnn_batch* b, const ggnn_graph* g, cons
 
 // g and how: as at _init, but for where g's arrays are. seeds, *rng and all that g's part, rank and bound
 // point to are on the device; num_seeds may be, and more than the batch is for are left out and reported.
-// Where g->traffic is given, one launch more a hop counts its targets' lists (those of WALK its walks do, with
-// none). b->num_hops is the host's: what has been launched.
+// Where g->traffic is given, one launch more a hop counts its targets' lists (those of WALK its walks do,
+// with none). b->num_hops is the host's: what has been launched.
 // ggnn_cuda_sample relabels once; each of its steps, called alone, for itself.
 inline cudaError_t ggnn_cuda_batch_begin(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_node* seeds,
                                          ggnn_count num_seeds, cudaStream_t stream)
@@ -2860,7 +2863,8 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
 //     allocation. Close them (cudaIpcCloseMemHandle) before the owner frees;
 //   from the host: cudaHostGetDevicePointer of pinned, mapped memory (cudaHostAlloc, cudaHostRegister).
 // The lists of a ggnn_graph, whose part points to a table of ggnn_csc, are shared in the same way. The rows
-// must be there, and stay as they are, while others read them: a barrier between threads or processes, at set-up.
+// must be there, and stay as they are, while others read them: a barrier between threads or processes, at
+// set-up.
 
 namespace ggnni {
 
@@ -3348,7 +3352,8 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // though the host knows no degree:
 //   lists of at most 256 edges: thread t has chunk t % C of list t / C, edge by edge, four rows under way;
 //   longer ones: each block looks through those lists that fall to it. It takes such a list and 16 chunks of
-//   its columns at a time, up to 16 threads, a chunk each, a segment of 256 edges, and adds up the segments in order.
+//   its columns at a time, up to 16 threads, a chunk each, a segment of 256 edges, and adds up the segments
+//   in order.
 // So float sums have ggnn.h's order, its rounded products and its bits, but for a NaN's payload. Compile
 // without -use_fast_math, which flushes subnormals to zero.
 
@@ -3423,7 +3428,8 @@ template <class Op> struct long_memory {
     }
 };
 
-// A thread's share of item = (list, group): a chunk of the group, and segments slot, slot + slots .. of the list.
+// A thread's share of item = (list, group): a chunk of the group, and segments slot, slot + slots .. of the
+// list.
 struct long_share {
     int32_t v, begin, n, segments, chunk, slot, slots, lanes;
     bool    works;
@@ -3431,7 +3437,8 @@ struct long_share {
 template <int N> __device__ inline long_share share_of(const lists& l, int64_t item)
 {
     const divider groups = l.groups[N > 1];
-    const int32_t chunks = static_cast<int32_t>(l.chunks[N > 1].by), thread = static_cast<int32_t>(threadIdx.x);
+    const int32_t chunks = static_cast<int32_t>(l.chunks[N > 1].by);
+    const int32_t thread = static_cast<int32_t>(threadIdx.x);
     long_share    s;
     s.v = static_cast<int32_t>(quotient(item, groups));
     s.begin = l.begin(s.v);
@@ -3445,8 +3452,9 @@ template <int N> __device__ inline long_share share_of(const lists& l, int64_t i
     return s;
 }
 
-// An item, by the whole block. Before a round's first barrier each thread leaves its segment's result; between
-// the two those of slot 0 join them in order. Shares are worked out again after a barrier: registers are for rows.
+// An item, by the whole block. Before a round's first barrier each thread leaves its segment's result;
+// between the two those of slot 0 join them in order. Shares are worked out again after a barrier:
+// registers are for rows.
 template <int N, class Op> __device__ inline void long_list(const Op& op, long_memory<Op>& memory, int32_t i)
 {
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
@@ -3457,7 +3465,8 @@ template <int N, class Op> __device__ inline void long_list(const Op& op, long_m
         if (round * s.slots >= s.segments) break;
         if (s.works && segment < s.segments) {
             int32_t first = segment * SEGMENT, left = s.n - first;
-            op.reduce(part, s.v, s.chunk * N, s.begin + first, first, left < SEGMENT ? left : int32_t{SEGMENT});
+            op.reduce(part, s.v, s.chunk * N, s.begin + first, first,
+                      left < SEGMENT ? left : int32_t{SEGMENT});
             memory.put(thread, part);
         }
         __syncthreads();
@@ -5174,9 +5183,9 @@ inline size_t ggnn_cuda_gat_back_workspace_bytes(int64_t num_dst, int64_t num_ed
     return static_cast<size_t>(2 * num_dst + num_edges) * static_cast<size_t>(heads) * sizeof(float);
 }
 
-// Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's gradient; der,
-// the sums of these. A source's list of at most 256 entries is its group's, a longer one a block's, whose groups
-// take a segment each.
+// Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's
+// gradient; der, the sums of these. A source's list of at most 256 entries is its group's, a longer one a
+// block's, whose groups take a segment each.
 inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t,
                                       const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
                                       const float* er, const float* out, int64_t ld_out, const float* lse,

@@ -7,6 +7,7 @@
 #include "bench/harness.h"
 #include "bench_version.h" /* made by make: BENCH_FLAGS, BENCH_GIT, BENCH_VERSION */
 #include "trainer/gemm.h"
+#include "trainer/report.h"
 
 const char bench_flags[] = BENCH_FLAGS;
 const char bench_git[] = BENCH_GIT;
@@ -89,13 +90,7 @@ void bench_machine_json(bench* b, const bench_machine* m, json* j)
     json_begin_object(j, "build");
     json_string(j, "compiler", m->compiler);
     json_string(j, "flags", bench_flags);
-#ifdef _OPENMP
-    json_bool(j, "openmp", true);
-#else
-    json_bool(j, "openmp", false);
-#endif
-    json_bool(j, "blas", gemm_blas_available());
     json_string(j, "gemm", gemm_level_name(gemm_used()));
-    json_int(j, "node_bits", 8 * (int64_t)sizeof(ggnn_node));
+    report_put_build(j);
     json_end_object(j);
 }

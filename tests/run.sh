@@ -69,6 +69,9 @@ stage_plain() {
     say "plain: $("$CC" --version | head -n 1)"
     make -s show
     build build tests CC="$CC" && run build
+    if ! command -v python3 >/dev/null; then skip "bench/rivals: python3 is not installed"
+    elif python3 -B -m unittest discover -s bench/rivals >"$logs/rivals" 2>&1; then pass
+    else fail "bench/rivals"; tail -n 20 "$logs/rivals"; fi
 }
 
 stage_asan() {

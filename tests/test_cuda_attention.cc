@@ -1,8 +1,8 @@
 // Scores and fused graph attention on the device: the bits of their twins in C, forward and backward.
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_floats.h"
+#include "tests/cuda_sampled.h"
 #include "tests/random_block.h"
-#include "tests/random_graph.h"
 
 static const int32_t HEADS[] = {1, 2, 3, 4, 8, 16, 17}, PER_HEAD[] = {1, 2, 3, 8, 16, 32, 64, 100};
 
@@ -312,43 +312,14 @@ TEST(any_number_of_targets_is_served)
 
 // ---- blocks that sampling makes ---------------------------------------------------
 
-static void check_with_transpose(const ggnn_block* b, const ggnn_node* ids)
-{
-    std::vector<char> memory(ggnn_block_transpose_bytes(b->num_dst.max, b->num_src.max, b->num_edges.max));
-    ggnn_block        t;
-    ggnn_block_transpose_init(&t, b->num_dst.max, b->num_src.max, b->num_edges.max, memory.data());
-    ggnn_block_transpose(&t, b);
-    for (int i = 0; i < 4; i++) {
-        setting s = {1 + i, 8, alignments[i], i % 2 ? 0.6f : 0.0f, 0.2f, 3, ids && i < 2, i == 1, i};
-        check_layer(b, &t, ids, s);
-    }
-}
-
 TEST(sampled_and_whole_blocks_give_the_same_bits)
 {
-    random_graph*     g = random_graph_new(400, 6, 300);
-    ggnn_sampling     how = {};
-    ggnn_rng          rng = {7, 3, GGNN_PURPOSE_SAMPLE};
-    ggnn_node         seeds[20];
-    ggnn_batch        batch;
-    ggnn_block        whole;
-    int64_t           counts[3];
-    std::vector<char> memory, table;
-    how.num_hops = 2;
-    how.fanout[0] = 15, how.fanout[1] = 5;
-    for (int i = 0; i < 20; i++)
-        seeds[i] = static_cast<ggnn_node>(i); // node 0 is the hub, node 1 has no neighbour
-    memory.resize(ggnn_batch_bytes(&g->graph, &how, 20));
-    const int64_t max_ids = ggnn_batch_max_ids(&g->graph, &how, 20);
-    table.resize(ggnn_unique_bytes(GGNN_UNIQUE_HASH, 400, max_ids));
-    ggnn_unique* seen = ggnn_unique_init(table.data(), GGNN_UNIQUE_HASH, 400, max_ids);
-    CHECK_EQ(ggnn_batch_init(&batch, &g->graph, &how, 20, memory.data()), GGNN_OK);
-    CHECK_EQ(ggnn_sample(&batch, seen, &g->graph, &how, &rng, seeds, 20), GGNN_OK);
-    for (int h = 0; h < 2; h++) check_with_transpose(&batch.hop[h], batch.id);
-    std::vector<int32_t> copy(static_cast<size_t>(g->num_edges));
-    CHECK_EQ(ggnn_block_whole(&whole, &g->graph, counts, copy.data()), GGNN_OK);
-    check_with_transpose(&whole, NULL);
-    random_graph_free(g);
+    for_sampled_and_whole_blocks([](const ggnn_block* b, const ggnn_block* t, const ggnn_node* ids) {
+        for (int i = 0; i < 4; i++) {
+            setting s = {1 + i, 8, alignments[i], i % 2 ? 0.6f : 0.0f, 0.2f, 3, ids && i < 2, i == 1, i};
+            check_layer(b, t, ids, s);
+        }
+    });
 }
 
 // ---- capture, refusals ----------------------------------------------------------------

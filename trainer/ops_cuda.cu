@@ -297,7 +297,7 @@ net_losses losses(net* n, bool wait)
 {
     context& c = own(n->device);
     if (c.asked && !wait && cudaEventQuery(c.arrived) == cudaErrorNotReady) return c.seen;
-    if (c.asked) c.seen = *c.losses;
+    if (c.asked && !wait) c.seen = *c.losses;
     cudaError_t e = cudaMemcpyAsync(c.losses, &c.step->losses, sizeof *c.losses, cudaMemcpyDeviceToHost, c.stream);
     e = first_error(e, cudaEventRecord(c.arrived, c.stream));
     if (wait) e = first_error(e, cudaEventSynchronize(c.arrived));

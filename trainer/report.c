@@ -64,6 +64,17 @@ static void put_data(json* j, const task* t)
     json_end_object(j);
 }
 
+void report_put_build(json* j)
+{
+#ifdef _OPENMP
+    json_bool(j, "openmp", true);
+#else
+    json_bool(j, "openmp", false);
+#endif
+    json_bool(j, "blas", gemm_blas_available());
+    json_int(j, "node_bits", 8 * (int64_t)sizeof(ggnn_node));
+}
+
 static void put_run(json* j, const config* c, const device* d, int threads, const train_state* at)
 {
     json_begin_object(j, "run");
@@ -73,13 +84,7 @@ static void put_run(json* j, const config* c, const device* d, int threads, cons
     json_string(j, "precision", c->precision == PRECISION_TF32 ? "tf32" : "fp32");
     json_string(j, "gemm", !d->host ? "cublas" : c->gemm ? "blas" : gemm_level_name(gemm_used()));
     json_string(j, "compiler", __VERSION__);
-#ifdef _OPENMP
-    json_bool(j, "openmp", true);
-#else
-    json_bool(j, "openmp", false);
-#endif
-    json_bool(j, "blas", gemm_blas_available());
-    json_int(j, "node_bits", 8 * (int64_t)sizeof(ggnn_node));
+    report_put_build(j);
     json_int(j, "resumed_epoch", at->epoch);
     json_int(j, "resumed_step", at->step);
     json_end_object(j);

@@ -57,6 +57,9 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
 void report_interrupted(report* r, const config* c, const train_state* at);
 void report_final(report* r, const task* t, const train_state* at, const score* test);        /* test NULL: none */
 
+/* What this build can do, into an object of the caller's: "openmp", "blas", "node_bits". */
+void report_put_build(json* j);
+
 /* The profile: what net and loader counted, and evaluation, which net counted as forward. */
 typedef struct {
     double seconds;      /* of evaluation, sampling included */

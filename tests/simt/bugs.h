@@ -469,6 +469,24 @@ static bool            race_for_the_same_value(bool buggy)
     go(same_value, 1, 64, out.p, buggy ? 2 : 64);
     return all(out.get(), 1);
 }
+static __global__ void bump_shared(int* o, bool atomic) // two threads of a block as large as kernels' usually are
+{
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    if (threadIdx.x == 3 || threadIdx.x == 40) {
+        if (atomic) atomicAdd(&sum, 1);
+        else sum = sum + 1;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) *o = sum;
+}
+static bool race_in_a_large_block(bool buggy)
+{
+    Array<int> out(1, 0);
+    go(bump_shared, 1, 256, out.p, !buggy);
+    return all(out.get(), 2);
+}
 static __global__ void publish(int* o, bool fenced) // thread 0's warp to the other warp
 {
     if (threadIdx.x == 0) {
@@ -767,6 +785,7 @@ static const Bug BUGS[] = {
     BUG(reduction_used_by_all, "plain:wrong", ""),
     BUG(race_of_blocks, "tsan:report", ""),
     BUG(race_for_the_same_value, "tsan:report", ""),
+    BUG(race_in_a_large_block, "tsan:report", ""),
     BUG(published_without_a_fence, "tsan:report", ""),
     BUG(order_of_atomics, "reversed:wrong random:wrong", ""),
     BUG(two_atomics_for_one, "preempted:wrong", ""),

@@ -1,0 +1,44 @@
+// cuda_sampled.h - for tests of ggnn_cuda.cuh: blocks as sampling makes them.
+#ifndef CUDA_SAMPLED_H
+#define CUDA_SAMPLED_H
+
+#include "tests/cuda_memory.h"
+#include "tests/random_graph.h"
+
+// check(b, t, ids) on what sampling makes: both hops of a mini-batch of a graph with a hub, and the whole graph as
+// one block, each with its transpose; ids are NULL for the whole.
+template <class F> void for_sampled_and_whole_blocks(F check)
+{
+    random_graph*     g = random_graph_new(400, 6, 300);
+    ggnn_sampling     how = {};
+    ggnn_rng          rng = {7, 3, GGNN_PURPOSE_SAMPLE};
+    ggnn_node         seeds[20];
+    ggnn_batch        batch;
+    ggnn_block        whole;
+    int64_t           counts[3];
+    std::vector<char> memory, table;
+    const auto        with_transpose = [&](const ggnn_block* b, const ggnn_node* ids) {
+        std::vector<char> room(ggnn_block_transpose_bytes(b->num_dst.max, b->num_src.max, b->num_edges.max));
+        ggnn_block        t;
+        ggnn_block_transpose_init(&t, b->num_dst.max, b->num_src.max, b->num_edges.max, room.data());
+        ggnn_block_transpose(&t, b);
+        check(b, &t, ids);
+    };
+    how.num_hops = 2;
+    how.fanout[0] = 15, how.fanout[1] = 5;
+    for (int i = 0; i < 20; i++)
+        seeds[i] = static_cast<ggnn_node>(i); // node 0 is the hub, node 1 has no neighbour
+    memory.resize(ggnn_batch_bytes(&g->graph, &how, 20));
+    const int64_t max_ids = ggnn_batch_max_ids(&g->graph, &how, 20);
+    table.resize(ggnn_unique_bytes(GGNN_UNIQUE_HASH, 400, max_ids));
+    ggnn_unique* seen = ggnn_unique_init(table.data(), GGNN_UNIQUE_HASH, 400, max_ids);
+    CHECK_EQ(ggnn_batch_init(&batch, &g->graph, &how, 20, memory.data()), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, seen, &g->graph, &how, &rng, seeds, 20), GGNN_OK);
+    for (int h = 0; h < 2; h++) with_transpose(&batch.hop[h], batch.id);
+    std::vector<int32_t> copy(static_cast<size_t>(g->num_edges));
+    CHECK_EQ(ggnn_block_whole(&whole, &g->graph, counts, copy.data()), GGNN_OK);
+    with_transpose(&whole, nullptr);
+    random_graph_free(g);
+}
+
+#endif // CUDA_SAMPLED_H
