@@ -180,7 +180,7 @@ static void rows_piece(void* context, int64_t piece)
     uint32_t sum = 0;
     for (int64_t i = begin; i < end; i++) {
         const char* next = r->from + at[i + ahead < end ? i + ahead : end - 1] * r->size;
-        for (int64_t j = 0; j < r->size; j += 64) __builtin_prefetch(next + j);
+        for (int64_t j = 0; j < r->size; j += 64) __builtin_prefetch(next + j, 0, 2); /* as ggnn.h does */
         const char* row = r->from + at[i] * r->size;
         uint32_t word;
         if (r->size > 64) word = r->use.read_bytes(row, r->size);

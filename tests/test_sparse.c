@@ -562,7 +562,9 @@ TEST(sddmm_is_the_gradient_of_edge_weights)
 TEST(edge_softmax_and_its_gradient)
 {
     random_block* r = random_block_mixed(20, 40);
-    for (int32_t heads = 1; heads < 20; heads += 4) {
+    static const int32_t numbers[] = {1, 2, 3, 4, 5, 8, 16, 17};
+    for (int h = 0; h < 8; h++) {
+        int32_t heads = numbers[h];
         float*  logit = test_floats(r->edges * heads);
         float*  out = test_floats(r->edges * heads);
         float*  dout = test_floats(r->edges * heads);
@@ -681,6 +683,30 @@ static int64_t run_all(random_block* r, int32_t width, int32_t heads, float* log
     return end - log;
 }
 
+/* Lists shorter and longer than sixteen numbers, and than sixteen segments of sums. */
+TEST(edge_softmax_has_the_same_bits_by_all_loops)
+{
+    static const int64_t degree[] = {0, 1, 2, 3, 15, 16, 17, 33, 4095, 4097, 9001};
+    random_block*        r = random_block_new(11, 50, degree);
+    for (int32_t heads = 1; heads <= 16; heads *= 2) {
+        float* logit = test_floats(r->edges * heads);
+        float* want = test_floats(r->edges * heads);
+        float* got = test_floats(r->edges * heads);
+        logit[7] = -INFINITY;
+        ggnn_level = 0;
+        ggnn_edge_softmax(want, &r->b, logit, heads);
+        for (ggnn_level = 1; ggnn_level <= 3; ggnn_level++) {
+            ggnn_edge_softmax(got, &r->b, logit, heads);
+            if (!CHECK(same_bits(want, got, r->edges * heads))) printf("  heads %d level %d\n", heads, ggnn_level);
+        }
+        free(logit);
+        free(want);
+        free(got);
+    }
+    ggnn_level = 3;
+    random_block_free(r);
+}
+
 TEST(all_loops_and_threads_give_the_same_bits)
 {
     static const int threads[] = {1, 2, 3, 8};
@@ -728,6 +754,7 @@ int main(int argc, char** argv)
     RUN(sddmm_is_the_gradient_of_edge_weights);
     RUN(edge_softmax_and_its_gradient);
     RUN(exp2_is_accurate_over_all_exponents);
+    RUN(edge_softmax_has_the_same_bits_by_all_loops);
     RUN(all_loops_and_threads_give_the_same_bits);
     return test_finish();
 }
