@@ -785,8 +785,8 @@ GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, cons
 GGNN_API void ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads);
 
 // Softmax over each target's edges, per head: out[e,k] (num_edges, heads); may be in place. Nothing over an
-// empty list. Fast where edges lie as they are listed (b->edge NULL) and heads divides 16: then a list's
-// numbers are summed in 16 lanes, each in segments, and the lanes in pairs. Backward: dlogit = out * (dout - sum over the list of out * dout); may be in place of dout.
+// empty list. Fast where edges lie as they are listed (b->edge NULL) and heads divides 16. Backward:
+// dlogit = out * (dout - sum over the list of out * dout); may be in place of dout.
 GGNN_API void ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads);
 GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout,
                                      int32_t heads);
@@ -2534,7 +2534,7 @@ typedef struct {
     void (*widen)(float* out, const uint16_t* half, int64_t n);
     // memcpy of 16-byte pieces, by stores that pass the caches by; GGNNI_STREAMED() before others may read
     void (*stream)(char* out, const char* row, int64_t bytes);
-    // ggnn_edge_softmax of one list that lies in one piece: n edges, heads a divisor of 16
+    // ggnn_edge_softmax of a list of n edges that lie side by side, heads a divisor of 16; NULL: has none
     void (*softmax)(float* out, const float* x, int64_t n, int32_t heads);
     // draws of Fisher-Yates for several nodes side by side, [4i]
     void (*lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
@@ -2660,40 +2660,6 @@ static void ggnni_widen_plain(float* out, const uint16_t* half, int64_t n)
 
 static void ggnni_stream_plain(char* out, const char* row, int64_t bytes) { memcpy(out, row, (size_t)bytes); }
 
-// Number i goes to lane i % 16, which belongs to head i % heads. Greatest values and sums are kept by lane,
-// sums in segments, and folded at the end: what vectors of any width can do alike.
-static void ggnni_fold_greatest(float lane[16], int32_t heads)
-{
-    for (int half = 8; half >= heads; half /= 2)
-        for (int j = 0; j < half; j++) lane[j] = lane[j + half] > lane[j] ? lane[j + half] : lane[j];
-    for (int j = heads; j < 16; j++) lane[j] = lane[j - heads];
-}
-static void ggnni_fold_sums(float lane[16], int32_t heads)
-{
-    for (int half = 8; half >= heads; half /= 2)
-        for (int j = 0; j < half; j++) lane[j] += lane[j + half];
-    for (int j = heads; j < 16; j++) lane[j] = lane[j - heads];
-}
-
-static void ggnni_softmax_plain(float* out, const float* x, int64_t n, int32_t heads)
-{
-    float most[16], total[16] = {0}, part[16] = {0};
-    for (int j = 0; j < 16; j++) most[j] = -INFINITY;
-    for (int64_t i = 0; i < n * heads; i++) most[i % 16] = x[i] > most[i % 16] ? x[i] : most[i % 16];
-    ggnni_fold_greatest(most, heads);
-    for (int64_t i = 0; i < n * heads; i++) {
-        if (i % (16 * GGNNI_SEGMENT) < 16) { // the lane's next segment
-            total[i % 16] += part[i % 16];
-            part[i % 16] = 0;
-        }
-        out[i] = ggnn_exp2((x[i] - most[i % 16]) * ggnni_log2_e);
-        part[i % 16] += out[i];
-    }
-    for (int j = 0; j < 16; j++) total[j] += part[j];
-    ggnni_fold_sums(total, heads);
-    for (int64_t i = 0; i < n * heads; i++) out[i] *= 1.0f / total[i % 16];
-}
-
 static void ggnni_fields_plain(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
                                int64_t blocks)
 {
@@ -2705,7 +2671,7 @@ static void ggnni_fields_plain(uint16_t* field, uint64_t key, uint64_t stream, u
 
 static const ggnni_loops ggnni_plain = {
     ggnni_sum_plain,  ggnni_sum_chosen_plain, ggnni_max_plain,   ggnni_dot_plain,   ggnni_blend_plain,
-    ggnni_exp2_plain, ggnni_leaky_plain,      ggnni_widen_plain, ggnni_stream_plain, ggnni_softmax_plain,
+    ggnni_exp2_plain, ggnni_leaky_plain,      ggnni_widen_plain, ggnni_stream_plain, NULL,
     ggnni_lanes_plain, ggnni_fields_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
@@ -3502,7 +3468,8 @@ GGNN_API void ggnn_edge_sum(float* out, const ggnn_block* b, const float* value,
     ggnni_edges_run(&s, ggnni_edge_sum_piece, heads);
 }
 
-// Head k of target v: 2^((x - max) log2 e) in segments, then their sum divides all.
+// Head k of target v: 2^((x - max) log2 e) in segments, then their sum divides all. (The vectors of [10i] do
+// the same for all heads side by side.)
 static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
 {
     int64_t   begin = s->b->indptr[v], end = s->b->indptr[v + 1], n;
@@ -3530,7 +3497,7 @@ static void ggnni_softmax_piece(void* context, int64_t piece)
 {
     const ggnni_edges* s = (const ggnni_edges*)context;
     ggnni_range        lists = ggnni_lists(s->b, piece, s->pieces);
-    int                in_turn = !s->b->edge && 16 % s->heads == 0; // edges lie as they are listed
+    int                in_turn = s->loops->softmax && !s->b->edge && 16 % s->heads == 0;
     for (int64_t v = lists.begin; v < lists.end; v++) {
         int64_t first = s->b->indptr[v], n = s->b->indptr[v + 1] - first;
         if (in_turn && n > 0)
@@ -4259,42 +4226,49 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_lane_load)(const float* lanes, int vector)
     return GGNNI_V(ggnni_load)((const char*)lanes, GGNN_F32, vector * GGNN_SIMD_WIDTH);
 }
 
-// ggnni_fold_greatest, ggnni_fold_sums: lanes 0-3, 4-7 .. in vectors of four.
-GGNNI_INLINE ggnni_float_4 GGNNI_V(ggnni_fold_pair)(ggnni_float_4 a, ggnni_float_4 b, int sums)
-{
-    return sums ? a + b : ggnni_select_4(b > a, b, a);
-}
-GGNNI_INLINE void GGNNI_V(ggnni_fold)(float lane[16], int32_t heads, int sums)
+// Of sixteen lanes that are heads 0 .. heads - 1 again and again: the head's greatest in each.
+GGNNI_INLINE void GGNNI_V(ggnni_fold_greatest)(float lane[16], int32_t heads)
 {
     ggnni_float_4 q[4], zero = {0}, other = zero;
     memcpy(q, lane, sizeof q);
     if (heads <= 8) {
-        q[0] = q[2] = GGNNI_V(ggnni_fold_pair)(q[0], q[2], sums);
-        q[1] = q[3] = GGNNI_V(ggnni_fold_pair)(q[1], q[3], sums);
+        q[0] = q[2] = ggnni_select_4(q[2] > q[0], q[2], q[0]);
+        q[1] = q[3] = ggnni_select_4(q[3] > q[1], q[3], q[1]);
     }
-    if (heads <= 4) q[0] = q[1] = q[2] = q[3] = GGNNI_V(ggnni_fold_pair)(q[0], q[1], sums);
+    if (heads <= 4) q[0] = q[1] = q[2] = q[3] = ggnni_select_4(q[1] > q[0], q[1], q[0]);
     if (heads <= 2) {
         other[0] = q[0][2];
         other[1] = q[0][3];
-        q[0] = GGNNI_V(ggnni_fold_pair)(q[0], other, sums);
+        q[0] = ggnni_select_4(other > q[0], other, q[0]);
         q[0][2] = q[0][0];
         q[0][3] = q[0][1];
     }
-    if (heads == 1) {
-        other[0] = q[0][1];
-        q[0] = GGNNI_V(ggnni_fold_pair)(q[0], other, sums);
-        q[0] = zero + q[0][0];
-    }
+    if (heads == 1) q[0] = zero + (q[0][1] > q[0][0] ? q[0][1] : q[0][0]);
     if (heads <= 2) q[1] = q[2] = q[3] = q[0];
     memcpy(lane, q, sizeof q);
+}
+
+// Adds a segment of n edges' numbers to each head's total, in edge order, the heads side by side.
+GGNNI_INLINE void GGNNI_V(ggnni_sum_heads)(float total[16], const float* x, int64_t n, int32_t heads)
+{
+    for (int32_t k = 0; k < heads && heads < 4; k++) {
+        float part = 0;
+        for (int64_t e = 0; e < n; e++) part += x[e * heads + k];
+        total[k] += part;
+    }
+    for (int32_t k = 0; k + 4 <= heads; k += 4) {
+        ggnni_float_4 part = {0};
+        for (int64_t e = 0; e < n; e++) part += *(const ggnni_float_at_4*)(x + e * heads + k);
+        *(ggnni_float_at_4*)(total + k) += part;
+    }
 }
 
 static void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_t heads)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
     int64_t count = n * heads, whole = count / 16 * 16;
-    float   lane[16], tail[16]; // what is left of the numbers, filled up with what adds nothing
-    GGNNI_F most[VECTORS], total[VECTORS], part[VECTORS], zero = {0};
+    float   lane[16] = {0}, tail[16]; // what is left of the numbers, filled up
+    GGNNI_F most[VECTORS], scale[VECTORS], zero = {0};
     for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(tail + v * GGNN_SIMD_WIDTH, zero - INFINITY);
     memcpy(tail, x + whole, (size_t)(count - whole) * sizeof *x);
     for (int v = 0; v < VECTORS; v++) most[v] = zero - INFINITY;
@@ -4305,37 +4279,31 @@ static void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_
             most[v] = GGNNI_V(ggnni_select)(value > most[v], value, most[v]);
         }
     for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(lane + v * GGNN_SIMD_WIDTH, most[v]);
-    GGNNI_V(ggnni_fold)(lane, heads, 0);
-    for (int v = 0; v < VECTORS; v++) {
-        most[v] = GGNNI_V(ggnni_lane_load)(lane, v);
-        total[v] = part[v] = zero;
-    }
-    for (int64_t i = 0; i < count; i += 16) {
-        const float* from = i < whole ? x + i : tail;
-        float*       to = i < whole ? out + i : tail;
-        int          next = i % (16 * GGNNI_SEGMENT) == 0;
-        GGNNI_UNROLL
-        for (int v = 0; v < VECTORS; v++) {
-            GGNNI_F power = GGNNI_V(ggnni_lane_load)(from, v) - most[v];
-            power = GGNNI_V(ggnni_power)(power * ggnni_log2_e);
-            if (next) {
-                total[v] += part[v];
-                part[v] = zero;
+    GGNNI_V(ggnni_fold_greatest)(lane, heads);
+    for (int v = 0; v < VECTORS; v++) most[v] = GGNNI_V(ggnni_lane_load)(lane, v);
+    memset(lane, 0, sizeof lane);
+    for (int64_t e = 0; e < n; e += GGNNI_SEGMENT) {
+        int64_t edges = ggnni_min(n - e, GGNNI_SEGMENT), end = (e + edges) * heads;
+        for (int64_t i = e * heads; i < end; i += 16)
+            GGNNI_UNROLL
+            for (int v = 0; v < VECTORS; v++) {
+                GGNNI_F value = GGNNI_V(ggnni_lane_load)(i < whole ? x + i : tail, v) - most[v];
+                float*  to = i < whole ? out + i : tail;
+                value = GGNNI_V(ggnni_power)(value * ggnni_log2_e);
+                GGNNI_V(ggnni_store)(to + v * GGNN_SIMD_WIDTH, value);
             }
-            part[v] += power;
-            GGNNI_V(ggnni_store)(to + v * GGNN_SIMD_WIDTH, power);
-        }
+        if (end > whole) memcpy(out + whole, tail, (size_t)(count - whole) * sizeof *out);
+        GGNNI_V(ggnni_sum_heads)(lane, out + e * heads, edges, heads);
     }
-    for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(lane + v * GGNN_SIMD_WIDTH, total[v] + part[v]);
-    GGNNI_V(ggnni_fold)(lane, heads, 1);
-    for (int v = 0; v < VECTORS; v++) total[v] = 1.0f / GGNNI_V(ggnni_lane_load)(lane, v);
-    for (int64_t i = 0; i < count; i += 16) {
-        float* to = i < whole ? out + i : tail;
+    for (int k = 0; k < heads; k++) lane[k] = 1.0f / lane[k];
+    for (int k = heads; k < 16; k++) lane[k] = lane[k - heads];
+    for (int v = 0; v < VECTORS; v++) scale[v] = GGNNI_V(ggnni_lane_load)(lane, v);
+    for (int64_t i = 0; i < whole; i += 16)
         GGNNI_UNROLL
         for (int v = 0; v < VECTORS; v++)
-            GGNNI_V(ggnni_store)(to + v * GGNN_SIMD_WIDTH, GGNNI_V(ggnni_lane_load)(to, v) * total[v]);
-    }
-    memcpy(out + whole, tail, (size_t)(count - whole) * sizeof *out);
+            GGNNI_V(ggnni_store)
+            (out + i + v * GGNN_SIMD_WIDTH, GGNNI_V(ggnni_lane_load)(out + i, v) * scale[v]);
+    for (int64_t i = whole; i < count; i++) out[i] *= lane[i % 16];
 }
 
 static float GGNNI_V(ggnni_leaky)(float* x, int64_t n, float add, float slope)

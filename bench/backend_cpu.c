@@ -56,7 +56,7 @@ static const bench_entry entries[] = {
     {"backward", "of the mean over a mini-batch's last hop", bench_backward, true},
     {"gemm", "the trainer's matrix products", bench_gemm, true},
     {"step", "of training, 3 layers: sample, forward, loss, backward, update", bench_step, false},
-    {"epoch", "of training: every batch of it", bench_epoch, false},
+    {"epoch", "of training: its batches, 64 at most", bench_epoch, false},
     {"threads", "the same work by 1, 2, 4 .. threads", bench_threads, false},
     {"growth", "cost against work, from 10^3 to 10^8 edges", bench_growth, false},
     {NULL, NULL, NULL, false}};

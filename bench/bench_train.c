@@ -79,7 +79,7 @@ static net_config network_of(const training* t)
                         .seed = (uint64_t)c->seed};
 }
 
-/* batches: of a pass, at most; 0: all there are. */
+/* batches: of a pass, at most. */
 static bool open_training(bench* b, training* t, net_model which, int64_t batches)
 {
     const bench_graph* g = bench_graph_of(b);
@@ -102,7 +102,7 @@ static bool open_training(bench* b, training* t, net_model which, int64_t batche
                             .rng = {1, 0, GGNN_PURPOSE_SAMPLE}};
     if (!t->loader || !loader_measure(t->loader, &t->pass, &b->why)) return false;
     t->net = net_create(&network, &data, loader_shape(t->loader), NULL, &b->why);
-    if (batches && batches * g->batch < t->pass.num_ids) t->pass.num_ids = batches * g->batch;
+    if (batches * g->batch < t->pass.num_ids) t->pass.num_ids = batches * g->batch;
     t->batches = loader_batches(t->loader, &t->pass);
     return t->net != NULL;
 }
@@ -193,13 +193,15 @@ static const char* title(net_model which)
     return which == NET_SAGE ? "GraphSAGE" : which == NET_GCN ? "GCN" : "GAT";
 }
 
-/* passes of a few batches (step) or of all (epoch) */
+enum { EPOCH = 64 }; /* batches, at most: they show its pace, and all of bench stays below ten minutes */
+
+/* passes of a few batches (step) or of an epoch's, other ones each time */
 static bool train(bench* b, net_model which, bool whole)
 {
     training* t = bench_new(b, sizeof *t, "training");
     int32_t mark = bench_mark(b);
     int64_t group = (3 + b->threads) / b->threads * b->threads; /* batches are sampled `threads` at a time */
-    if (!t || !open_training(b, t, which, whole ? 0 : group)) return false;
+    if (!t || !open_training(b, t, which, whole ? EPOCH : group)) return false;
     int64_t batches = t->batches;
     bench_case c = {.run = run_pass, .context = t, .work = (double)batches, .unit = "steps", .warmed = true};
     account before = account_of(t), after;
