@@ -22,11 +22,13 @@ CPPFLAGS += -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) $(if $(Z
 CFLAGS   += -std=c99 $(OPT) -ffp-contract=off $(WARN) $(if $(OPENMP),-fopenmp) $(EXTRA)
 LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm
 
-# ---- the tools: everything but the main programs goes into one archive -----------------------------------------------
+# ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
-PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c bench/*.c))
+PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c))
+BENCHES := $(filter-out $(MAINS),$(wildcard bench/*.c))
 TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
 ARCHIVE := $(BUILD)/libtools.a
+BENCH_ARCHIVE := $(BUILD)/libbench.a
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -35,6 +37,8 @@ tests: all $(BUILD)/ggnn-bench $(TESTS)
 fuzzers: $(FUZZERS)
 
 $(ARCHIVE): $(PARTS:%.c=$(BUILD)/%.o)
+$(BENCH_ARCHIVE): $(BENCHES:%.c=$(BUILD)/%.o)
+$(ARCHIVE) $(BENCH_ARCHIVE):
 	@rm -f $@
 	@ar rcs $@ $^
 $(BUILD)/ggnn-data: $(BUILD)/datasets/ggnn_data.o $(ARCHIVE)
@@ -42,6 +46,8 @@ $(BUILD)/ggnn-data: $(BUILD)/datasets/ggnn_data.o $(ARCHIVE)
 $(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/tests/test_bench: $(BUILD)/tests/test_bench.o $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
@@ -58,7 +64,7 @@ bench-check: $(BUILD)/ggnn-bench
 	$(BUILD)/ggnn-bench --check bench/results $(BENCH)
 bench-rivals: all $(BUILD)/ggnn-bench # bench/rivals/README.md: DGL, PyG, torch, SciPy on the same work
 	python3 -B bench/rivals/run.py --build $(BUILD) $(RIVALS)
-$(BUILD)/ggnn-bench: $(BUILD)/bench/ggnn_bench.o $(ARCHIVE)
+$(BUILD)/ggnn-bench: $(BUILD)/bench/ggnn_bench.o $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/bench/naive.o: CFLAGS += -O3
 $(BUILD)/bench/machine.o: CPPFLAGS += -I$(BUILD)
@@ -91,7 +97,8 @@ $(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/op
 CUSPARSE := $(wildcard $(dir $(NVCC))../include/cusparse.h)
 $(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
 $(BUILD)/cuda/bench/%.o: NVCCFLAGS += -Xcompiler -Wno-maybe-uninitialized # CUB's, in its scan of a whole array
-$(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/backend_cuda.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
+$(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/backend_cuda.o $(BUILD)/cuda/trainer/ops_cuda.o \
+                          $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) -lcudart $(LDLIBS)
 
 # the tests of ggnn_cuda.cuh by nvcc: make gpu-test runs them; without a GPU they say that they skip

@@ -938,6 +938,12 @@ static int64_t ggnni_begin(int64_t n, int64_t i, int64_t pieces)
 #define GGNNI_PREFETCH(address) ((void)(address))
 #endif
 
+// May rows like this one begin or end within a line?
+static int ggnni_off_lines(const char* row, int64_t bytes)
+{
+    return ((uintptr_t)row | (uintptr_t)bytes) % 64 != 0;
+}
+
 GGNN_API const char* ggnn_status_string(ggnn_status status)
 {
     switch (status) {
@@ -2794,11 +2800,11 @@ static int32_t ggnni_rows_ahead(int64_t row_bytes)
     return (int32_t)ggnni_max(4, ggnni_min(GGNNI_ROWS_AHEAD, 16384 / (row_bytes + 1)));
 }
 
-// Each line of it; a row that does not begin with a line has one more than its bytes tell.
+// Each line of it; a row that does not begin with a line may end in one more.
 static void ggnni_prefetch_row(const char* row, int64_t bytes)
 {
     for (int64_t i = 0; i < bytes; i += 64) GGNNI_PREFETCH(row + i);
-    GGNNI_PREFETCH(row + bytes - 1);
+    if (ggnni_off_lines(row, bytes)) GGNNI_PREFETCH(row + bytes - 1);
 }
 
 enum { GGNNI_CACHED = 8 << 20 }; // bytes of rows that caches are to keep for who reads them next
@@ -4007,9 +4013,11 @@ GGNNI_INLINE int GGNNI_V(ggnni_group)(int32_t left, int most)
 GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int32_t c, int count,
                                            ggnn_type type)
 {
-    GGNNI_F sum[16], zero = {0};
-    int64_t at[16];
+    GGNNI_F   sum[16], zero = {0};
+    int64_t   at[16];
+    const int off_lines = ggnni_off_lines(r->row[0] + r->offset, r->width * ggnn_type_bytes(type));
     GGNNI_V(ggnni_columns)(at, c, count, r->width);
+    const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * ggnn_type_bytes(type) - 1; // byte of the group
     GGNNI_UNROLL
     for (int j = 0; j < count; j++) sum[j] = zero;
     for (int32_t i = 0; i < r->n; i++) {
@@ -4018,7 +4026,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
         GGNNI_UNROLL
         for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
             GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
-        GGNNI_PREFETCH(next + (at[count - 1] + GGNN_SIMD_WIDTH) * (type == GGNN_F16 ? 2 : 4) - 1);
+        if (off_lines) GGNNI_PREFETCH(next + last);
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) sum[j] += GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
     }
@@ -4095,10 +4103,12 @@ static void GGNNI_V(ggnni_sum_chosen)(float* out, const ggnni_rows* r, const cha
 GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first,
                                            float sign, int32_t c, int count, ggnn_type type)
 {
-    GGNNI_F best[4];
-    GGNNI_I best_i[4], zero = {0};
-    int64_t at[4];
+    GGNNI_F   best[4];
+    GGNNI_I   best_i[4], zero = {0};
+    int64_t   at[4];
+    const int off_lines = ggnni_off_lines(r->row[0] + r->offset, r->width * ggnn_type_bytes(type));
     GGNNI_V(ggnni_columns)(at, c, count, r->width);
+    const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * ggnn_type_bytes(type) - 1; // byte of the group
     GGNNI_UNROLL
     for (int j = 0; j < count; j++) {
         float coef = sign * (r->coef ? r->coef[0] : 1.0f);
@@ -4113,7 +4123,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni
         GGNNI_UNROLL
         for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
             GGNNI_PREFETCH(next + at[j] * (type == GGNN_F16 ? 2 : 4));
-        GGNNI_PREFETCH(next + (at[count - 1] + GGNN_SIMD_WIDTH) * (type == GGNN_F16 ? 2 : 4) - 1);
+        if (off_lines) GGNNI_PREFETCH(next + last);
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) {
             GGNNI_F x = GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
@@ -4152,6 +4162,7 @@ static void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, in
 static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
+    const int off_lines = ggnni_off_lines(r->row[0] + r->offset, r->width * (int64_t)sizeof *x);
     for (int32_t i = 0; i < r->n; i++) {
         const char *  row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
         float         part[16];
@@ -4169,7 +4180,7 @@ static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const
         }
         GGNNI_UNROLL
         for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(part + v * GGNN_SIMD_WIDTH, sum[v]);
-        GGNNI_PREFETCH(next + 4 * r->width - 1);
+        if (off_lines) GGNNI_PREFETCH(next + 4 * r->width - 1);
         for (; j + 4 <= r->width; j += 4)
             *(ggnni_float_at_4*)(part + j % 16) +=
                 *(const ggnni_float_at_4*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);

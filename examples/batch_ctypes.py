@@ -79,11 +79,15 @@ class Sampler:
         if status:
             raise ValueError(f"{self.lib.ggnn_status_string(status).decode()} (node {self.batch.bad})")
 
-    def __call__(self, seeds, seed, step):
-        """Blocks from the seeds outward as (indptr, indices, num_src), and the global ids: views, valid until the next call."""
+    def sample(self, seeds, seed, step):
+        """One mini-batch, into self.batch. Other threads run meanwhile, with Samplers of their own."""
         seeds = np.ascontiguousarray(seeds, np.int32)
         self.check(self.lib.ggnn_sample(c.byref(self.batch), c.c_void_p(self.seen), c.byref(self.graph), c.byref(self.how),
                                         c.byref(Rng(seed, step, 0)), c.c_void_p(seeds.ctypes.data), c.c_int64(len(seeds))))
+
+    def __call__(self, seeds, seed, step):
+        """Blocks from the seeds outward as (indptr, indices, num_src), and the global ids: views, valid until the next call."""
+        self.sample(seeds, seed, step)
         view = lambda pointer, n: np.ctypeslib.as_array(pointer, (n,)) if n else np.empty(0, np.int32)
         blocks = []
         for hop in self.batch.hop[:self.batch.num_hops]:

@@ -37,14 +37,12 @@ compile() {
     echo 'const void* const functions[] = {'
     sed -n 's/^inline .*[ *]\(ggnn_cuda_[a-z0-9_]*\)(.*/    reinterpret_cast<const void*>(\1),/p' ggnn_cuda.cuh | sort -u
     echo '};'
-} >"$build/all.cu"
-[ "$(grep -c reinterpret_cast "$build/all.cu")" -ge 30 ] || { echo "  FAILED: functions of ggnn_cuda.cuh not found"; failed=1; }
+} >"$build/header.cu"
+[ "$(grep -c reinterpret_cast "$build/header.cu")" -ge 30 ] || { echo "  FAILED: functions of ggnn_cuda.cuh not found"; failed=1; }
+printf '#include "%s"\n' "$build/header.cu" trainer/ops_cuda.cu >"$build/all.cu" # and the trainer's
 
 compile all "$build/all.cu" & jobs=$!
-arch=$hopper compile node64 "$build/all.cu" -DGGNN_NODE64 -DGGNN_NO_CURAND || failed=1 # the wider ids, once
-wait "$jobs" || failed=1
-compile ops_cuda trainer/ops_cuda.cu & jobs=$!
-compile sample_cuda datasets/sample_cuda.cu || failed=1
+arch=$hopper compile node64 "$build/header.cu" -DGGNN_NODE64 -DGGNN_NO_CURAND || failed=1 # the wider ids, once
 wait "$jobs" || failed=1
 
 strict=$([ "$version" = 13.0 ] && echo 1 || echo 0)
@@ -137,16 +135,17 @@ loads() {
 printf '#include <cub/cub.cuh>\n#include "ggnn_cuda.cuh"\ncudaError_t other(float* x);\nint main() { return other(nullptr) == cudaSuccess && ggnn_cuda_exp2_array(nullptr, {nullptr, 0}, nullptr) == cudaSuccess; }\n' >"$build/one.cu"
 printf '#define GGNN_NO_CURAND\n#include "ggnn_cuda.cuh"\n#include <cub/cub.cuh>\ncudaError_t other(float* x);\ncudaError_t other(float* x) { return ggnn_cuda_exp2_array(x, {nullptr, 0}, nullptr); }\n' >"$build/two.cu"
 quick=$([ "$strict" = 1 ] && echo -Ofc=max) # what is linked is looked at by ptxas above
-link() { # link NAME FLAG... SOURCE...: with one architecture
+quickly() { # quickly NAME FLAG... SOURCE...: makes that object or program, for one architecture
     local name=$1
     shift
-    if "$nvcc" $flags $quick -gencode arch=compute_80,code=sm_80 "$@" -o "$build/$name" >"$build/$name.link" 2>&1; then echo "ok $name"
-    else echo "  FAILED $name"; grep -m5 -E 'error|warning|multiple' "$build/$name.link"; return 1; fi
+    if "$nvcc" $flags $quick -gencode arch=compute_80,code=sm_80 -o "$build/$name" "$@" >"$build/$name.log" 2>&1; then echo "ok $name"
+    else echo "  FAILED $name"; grep -m5 -E 'error|warning|multiple' "$build/$name.log"; return 1; fi
 }
-link two_files "$build/one.cu" "$build/two.cu" & jobs=$!
-link two_files_node64 -DGGNN_NODE64 "$build/one.cu" "$build/two.cu" || failed=1
+{ quickly one.o -c "$build/one.cu" && quickly sample_cuda.o -c datasets/sample_cuda.cu; } & jobs=$! # has no kernels of its own
+"${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" || failed=1
+quickly two.o -c "$build/two.cu" || failed=1
 wait "$jobs" || failed=1
-"${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && link vendor examples/vendor.cu "$build/ggnn.o" || failed=1
+quickly two_files "$build/one.o" "$build/two.o" || failed=1
 
 for number in 80 90; do loads all $number "${1:-}" || failed=1; done
 loads node64 90 || failed=1

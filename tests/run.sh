@@ -29,6 +29,8 @@ build() {
     return 1
 }
 
+in_folder() { printf "$1/tests/%s " "${@:2}"; } # the paths of test programs
+
 # run FOLDER NAME...: runs test programs (all where none is named), as many at once as there are cores, and adds up
 # their closing lines. Where MODE is set, the logs are named by it too.
 run() {
@@ -87,13 +89,14 @@ stage_node64() {
 
 stage_bare() {
     say "without OpenMP, zlib and BLAS"
-    build build/bare tests CC="$CC" NO_OPENMP=1 NO_ZLIB=1 NO_BLAS=1 && run build/bare $(numerical) test_npy test_text test_convert test_train
+    local few="$(numerical) test_npy test_text test_convert test_train"
+    build build/bare "all $(in_folder build/bare $few)" CC="$CC" NO_OPENMP=1 NO_ZLIB=1 NO_BLAS=1 && run build/bare $few
 }
 
 stage_clang() {
     say "clang"
     if ! command -v clang >/dev/null; then skip "clang: not installed"; return; fi
-    build build/clang tests CC=clang && run build/clang $(numerical)
+    build build/clang "all $(in_folder build/clang $(numerical))" CC=clang && run build/clang $(numerical)
 }
 
 # gcc's OpenMP runtime is not instrumented and gives false reports; clang's with archer does not.
@@ -101,7 +104,7 @@ stage_tsan() {
     say "thread sanitizer (clang)"
     if ! can clang -fsanitize=thread -fopenmp; then skip "tsan: clang with libomp is not installed"; return; fi
     export OMP_NUM_THREADS=3
-    build build/tsan tests CC=clang OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/tsan $(numerical)
+    build build/tsan "$(in_folder build/tsan $(numerical))" CC=clang OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/tsan $(numerical)
     unset OMP_NUM_THREADS
 }
 
@@ -166,14 +169,14 @@ stage_emulated() {
     build/ggnn-bench-emulated roof sample unique block transpose gather peer split spmm max input backward sddmm softmax gat gemm uva growth adam step \
         --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
     if can "$CC" -fsanitize=address,undefined; then
-        build build/asan "$(printf 'build/asan/tests/%s ' $checked)" CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan $checked
+        build build/asan "$(in_folder build/asan $checked)" CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan $checked
     fi
     # By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256.
     if command -v g++ >/dev/null && can "$CC" -fsanitize=thread; then
-        build build/race "$(printf 'build/race/tests/%s ' $checked)" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $checked
+        build build/race "$(in_folder build/race $checked)" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $checked
     else skip "the race detector: g++ is not installed"; fi
     local wide="test_cuda_sample test_cuda_unique test_cuda_block test_cuda_store" # the sections that have global ids
-    build build64 "$(printf 'build64/tests/%s ' $wide)" CC="$CC" NODE64=1 BUILD=build64 && run build64 $wide
+    build build64 "$(in_folder build64 $wide)" CC="$CC" NODE64=1 BUILD=build64 && run build64 $wide
 }
 
 stage_cuda() {

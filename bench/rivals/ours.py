@@ -260,6 +260,9 @@ def sampler_of(task):
     return Sampler(load(task.args.library), g.indptr, g.indices, list(task.fanout), task.batch)
 
 
+TURNS = 8
+
+
 def sample(task):
     g = task.graph
     seeds = g.seeds(task.batch).astype(np.int32)
@@ -272,12 +275,16 @@ def sample(task):
 
     edges, sources = np.mean([one(samplers[0], i) for i in range(20)], axis=0)
 
-    def together():
-        numbers = range(step[0], step[0] + task.threads)
-        step[0] += task.threads
-        list(pool.map(one, samplers, numbers))
+    def several(sampler, first):
+        for number in range(first, first + TURNS):
+            sampler.sample(seeds[number % len(seeds)], 1, number)
 
-    task.measure(together, each=task.threads)
+    def together():  # a batch a thread, TURNS times: Python's part is small beside
+        firsts = range(step[0], step[0] + task.threads * TURNS, TURNS)
+        step[0] += task.threads * TURNS
+        list(pool.map(several, samplers, firsts))
+
+    task.measure(together, each=task.threads * TURNS)
     task.result.update(work=float(edges), unit="edges", workers=task.threads)
     write(task, edges=edges, sources=sources)
 

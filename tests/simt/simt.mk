@@ -48,7 +48,7 @@ $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/tr
 # ggnn-bench on the emulator: whether its CUDA side is right. Its times mean nothing.
 $(BUILD)/emulated/bench/%.o: OPT := -O1 -g1
 $(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/backend_cuda.o \
-                              $(BUILD)/emulated/trainer/ops_cuda.o $(SIMT_OBJECTS) $(ARCHIVE)
+                              $(BUILD)/emulated/trainer/ops_cuda.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # The emulator's own test, as it is and under the sanitizers.
