@@ -934,8 +934,10 @@ static int64_t ggnni_begin(int64_t n, int64_t i, int64_t pieces)
 // fast.)
 #if defined(__GNUC__)
 #define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
+#define GGNNI_PREFETCHES static inline __attribute__((always_inline)) // GCC drops calls that only prefetch
 #else
 #define GGNNI_PREFETCH(address) ((void)(address))
+#define GGNNI_PREFETCHES static
 #endif
 
 // May rows like this one begin or end within a line?
@@ -1851,7 +1853,7 @@ GGNN_API void ggnn_unique_begin(ggnn_unique* seen)
 // ids appended between two checks; ids between a prefetch and its use
 enum { GGNNI_TILE = 16, GGNNI_AHEAD = 32 };
 
-static void ggnni_unique_prefetch(const ggnn_unique* seen, ggnn_node id)
+GGNNI_PREFETCHES void ggnni_unique_prefetch(const ggnn_unique* seen, ggnn_node id)
 {
     if (id < 0 || id >= seen->num_nodes) return; // not checked yet
     if (seen->value) GGNNI_PREFETCH(&seen->value[id]);
@@ -2158,7 +2160,7 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const gg
 // ---- one hop, a tile of targets after the other --------------------------------
 
 // what ggnn_neighbors will read: two numbers of indptr, which may lie in two lines
-static void ggnni_list_prefetch(const ggnn_graph* g, ggnn_node v)
+GGNNI_PREFETCHES void ggnni_list_prefetch(const ggnn_graph* g, ggnn_node v)
 {
     ggnn_place place = ggnn_locate(&g->at, v);
     GGNNI_PREFETCH(&g->part[place.slot].indptr[place.row]);
@@ -2801,7 +2803,7 @@ static int32_t ggnni_rows_ahead(int64_t row_bytes)
 }
 
 // Each line of it; a row that does not begin with a line may end in one more.
-static void ggnni_prefetch_row(const char* row, int64_t bytes)
+GGNNI_PREFETCHES void ggnni_prefetch_row(const char* row, int64_t bytes)
 {
     for (int64_t i = 0; i < bytes; i += 64) GGNNI_PREFETCH(row + i);
     if (ggnni_off_lines(row, bytes)) GGNNI_PREFETCH(row + bytes - 1);
