@@ -20,6 +20,9 @@ refuse() { # refuse NAME COMMAND...: must fail
 prints() { # prints NAME PROGRAM TEXT
     check "$1" test "$("$2" 2>&1)" = "$3"
 }
+prefetches() { # prefetches NAME FILE: a function of that name does, in this assembly of x86-64
+    ! grep -q '%rsp' "$2" || awk -v name="$1" '/^[a-z_]/ { at = $1 } /\tprefetch/ && at ~ name { n++ } END { exit !n }' "$2"
+}
 
 printf '#include "ggnn.h"\nconst char* other(void);\nconst char* other(void) { return ggnn_status_string(GGNN_OK); }\n' >"$work/user.c"
 printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/impl.c"
@@ -50,6 +53,9 @@ vendor() { # all checks with one compiler, in a folder of its own
         check "$cc $language" $cc $language $strict -I. -c "$work/impl.c" -o "$work/impl.o"
         check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
     done
+    # Compilers drop calls of functions that only prefetch, and only speed would tell.
+    check "$cc assembly" $cc -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
+    for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
     refuse "$cc 64-bit and 32-bit files do not link" sh -c "$cc -DGGNN_NODE64 -I. -c $work/impl.c -o $work/impl64.o && $cc -I. -c $work/wide.c -o $work/wide.o && $cc $work/impl64.o $work/wide.o $work/main_wide.c -o $work/mixed -lm"
