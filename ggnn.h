@@ -1897,6 +1897,15 @@ static void ggnni_unique_hash(ggnn_unique* seen, ggnn_node* list, int32_t* local
     seen->count = count;
 }
 
+static void ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
+                             int64_t n)
+{
+    if (seen->value)
+        ggnni_unique_direct(seen, list, local, id, n);
+    else
+        ggnni_unique_hash(seen, list, local, id, n);
+}
+
 static int32_t ggnni_unique_find(const ggnn_unique* seen, ggnn_node id) // -1: not in this batch
 {
     if (seen->value)
@@ -1917,8 +1926,7 @@ static ggnn_status ggnni_unique_careful(ggnn_unique* seen, ggnn_node* list, int3
         if (id[i] < 0 || id[i] >= seen->num_nodes) return GGNN_ERROR_ID;
         at = ggnni_unique_find(seen, id[i]);
         if (at < 0 && seen->count >= seen->max_ids) return GGNN_ERROR_CAPACITY;
-        if (at < 0 && seen->value) ggnni_unique_direct(seen, list, &at, &id[i], 1);
-        if (at < 0) ggnni_unique_hash(seen, list, &at, &id[i], 1);
+        if (at < 0) ggnni_unique_put(seen, list, &at, &id[i], 1);
         if (local) local[i] = at;
     }
     return GGNN_OK;
@@ -1931,10 +1939,7 @@ static ggnn_status ggnni_unique_tile(ggnn_unique* seen, ggnn_node* list, int32_t
     int wrong = seen->count + GGNNI_TILE > seen->max_ids;
     for (int64_t i = 0; i < n; i++) wrong |= (uint64_t)id[i] >= (uint64_t)seen->num_nodes;
     if (wrong) return ggnni_unique_careful(seen, list, local, id, n, bad);
-    if (seen->value)
-        ggnni_unique_direct(seen, list, local, id, n);
-    else
-        ggnni_unique_hash(seen, list, local, id, n);
+    ggnni_unique_put(seen, list, local, id, n);
     return GGNN_OK;
 }
 

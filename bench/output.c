@@ -199,6 +199,13 @@ static void put_options(json* j, const bench_options* o)
     json_end_object(j);
 }
 
+/* A file's name without its folders, which say nothing on another machine. */
+static const char* base_name(const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void put_data(json* j, bench* b)
 {
     const bench_graph* g = b->state->graph;
@@ -207,7 +214,7 @@ static void put_data(json* j, bench* b)
         return;
     }
     json_begin_object(j, "data");
-    json_string(j, "file", g->path);
+    json_string(j, "file", base_name(g->path));
     json_int(j, "nodes", g->graph.num_nodes);
     json_int(j, "edges", g->graph.num_edges);
     json_int(j, "features", g->features.width);
@@ -219,7 +226,7 @@ static void put_data(json* j, bench* b)
 static void put_command(json* j, int argc, char** argv)
 {
     json_begin_array(j, "command");
-    for (int i = 0; i < argc; i++) json_string(j, NULL, argv[i]);
+    for (int i = 0; i < argc; i++) json_string(j, NULL, base_name(argv[i]));
     json_end_array(j);
 }
 
