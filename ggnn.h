@@ -3678,23 +3678,23 @@ static void ggnni_gat_dropout(ggnni_gat* s, const ggnn_attention* how)
     s->kept = ggnn_dropout_scale(s->threshold);
 }
 
-// The random words that hold the dropout fields of entries i & ~7 .. i | 7 of target v's list.
-static ggnn_words ggnni_gat_words(const ggnni_gat* s, int64_t v, int64_t i, int32_t head)
+// The dropout fields of entries i & ~7 .. i | 7 of target v's list, eight a head.
+static void ggnni_gat_fields(const ggnni_gat* s, uint16_t* field, int64_t v, int64_t i)
 {
     int64_t node = s->how->id ? (int64_t)s->how->id[v] : v;
-    return ggnn_random(&s->how->rng, s->how->layer, node, (uint32_t)(i / 8 * s->heads + head));
+    ggnn_dropout_fields(field, &s->how->rng, s->how->layer, node, (uint32_t)(i / 8 * s->heads + s->first),
+                        s->pass);
 }
 
 // Leaves 0 of the coefficients that dropout takes, n entries from `first` on of target v, and scales the
 // others.
 static void ggnni_gat_drop(const ggnni_gat* s, float* coef, int64_t v, int64_t first, int32_t n)
 {
-    ggnn_words words = {{0, 0, 0, 0}};
-    for (int32_t k = 0; k < s->pass; k++) {
-        for (int32_t i = 0; i < n; i++) { // a segment begins at a multiple of 8
-            if (i % 8 == 0) words = ggnni_gat_words(s, v, first + i, s->first + k);
-            coef[k * GGNNI_SEGMENT + i] *= ggnn_dropout_field(words, i) < s->threshold ? 0.0f : s->kept;
-        }
+    uint16_t field[8 * GGNNI_HEADS];
+    for (int32_t i = 0; i < n; i++) { // a segment begins at a multiple of 8
+        if (i % 8 == 0) ggnni_gat_fields(s, field, v, first + i);
+        for (int32_t k = 0; k < s->pass; k++)
+            coef[k * GGNNI_SEGMENT + i] *= field[8 * k + i % 8] < s->threshold ? 0.0f : s->kept;
     }
 }
 
@@ -3842,14 +3842,17 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
                                    float* coef, ggnni_sum* del)
 {
     int64_t self = u < *s->b->num_dst.n, begin = s->t->indptr[u] + first - self;
-    int64_t target[GGNNI_SEGMENT], at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
-    float   logit[GGNNI_SEGMENT], alpha[GGNNI_SEGMENT];
+    int64_t  at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
+    float    logit[GGNNI_SEGMENT], alpha[GGNNI_SEGMENT];
+    uint16_t field[8 * GGNNI_HEADS];
     for (int32_t i = 0; i < n; i++) {
         int64_t v = first + i < self ? u : s->t->indices[begin + i];
-        slot[i] = (v + (first + i < self ? s->b->indptr[u] : ggnni_edge(s->t, begin + i) + 1)) * s->heads +
-                  s->first;
+        int64_t entry = first + i < self ? 0 : ggnni_edge(s->t, begin + i) + 1 - s->b->indptr[v];
+        slot[i] = (v + s->b->indptr[v] + entry) * s->heads + s->first;
         at[i] = v * s->heads + s->first;
-        target[i] = v;
+        if (s->threshold) ggnni_gat_fields(s, field, v, entry);
+        for (int32_t k = 0; k < s->pass && s->threshold; k++)
+            coef[k * GGNNI_SEGMENT + i] = field[8 * k + entry % 8] < s->threshold ? 0.0f : s->kept;
     }
     for (int32_t k = 0; k < s->pass; k++) {
         int32_t head = s->first + k, padded = ggnni_gat_collect(logit, s->er + k, at, n);
@@ -3858,13 +3861,7 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
         for (int32_t i = 0; i < n; i++) alpha[i] = logit[i] - alpha[i];
         s->loops->exp2(alpha, padded, 0);
         for (int32_t i = 0; i < n; i++) {
-            float q = 1;
-            if (s->threshold) {
-                int64_t entry = slot[i] / s->heads - s->b->indptr[target[i]] - target[i];
-                q = ggnn_dropout_field(ggnni_gat_words(s, target[i], entry, head), entry) < s->threshold
-                        ? 0
-                        : s->kept;
-            }
+            float q = s->threshold ? coef[k * GGNNI_SEGMENT + i] : 1.0f;
             float d = alpha[i] * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
             if (!(logit[i] > 0)) d *= s->how->slope;
             coef[k * GGNNI_SEGMENT + i] = alpha[i] * q;

@@ -939,6 +939,70 @@ TEST(blas_gives_the_same_but_for_rounding)
     fixture_free(f);
 }
 
+/* Leaves `entries` features that are not 0, among them a last column, and rows and columns without any. */
+static void thin_out(fixture* f, int64_t entries)
+{
+    int64_t all = f->num_nodes * f->width;
+    for (int64_t i = 0; i < all; i++) f->features[i] = 0;
+    for (int64_t left = entries, at = all - 1; left > 0; left--) {
+        f->features[at] = test_uniform() + 1.5f;
+        while (left > 1 && f->features[at] != 0) at = test_below(f->num_nodes / 2) * f->width + test_below(f->width);
+    }
+}
+
+/* With dropout: every field that matters, as a product of all and of the entries alone have the same ones. */
+TEST(features_without_their_zeros_give_the_same_but_for_rounding)
+{
+    enum { N = 60, WIDTH = 33 }; /* of 1980 features a tenth is 198 */
+    fixture*    f = random_fixture(N, WIDTH, 3);
+    uint16_t    half[N * WIDTH];
+    const void* base[3] = {half, NULL, NULL};
+    ggnn_store  store = ggnn_store_plain(base, N, WIDTH, GGNN_F16);
+    net_data    halves = {&f->graph, &store};
+    net_labels  labels = {f->label, NULL};
+    for (int kind = 0; kind < NUM_KINDS; kind++)
+        for (int variant = 0; variant < 8; variant++) {
+            const int64_t entries = variant & 4 ? 199 : variant & 2 ? 198 : 0;
+            thin_out(f, entries);
+            for (int i = 0; i < N * WIDTH; i++) {
+                half[i] = ggnn_float_to_half(f->features[i]);
+                f->features[i] = ggnn_half_to_float(half[i]);
+            }
+            net_config c = config_for(kind, 3);
+            c.full_batch = true;
+            c.input_dropout = variant & 1 ? 0.4f : 0;
+            net* n = net_create(&c, variant & 1 ? &halves : &f->data, NULL, NULL, &why);
+            c.dense = true;
+            net* dense = net_create(&c, &f->data, NULL, NULL, &why);
+            for (uint32_t i = 0; i < 3; i++) { /* the last one is evaluation's */
+                double loss = step(dense, net_whole(dense), &labels, i, i < 2);
+                CHECK_NEAR(step(n, net_whole(n), &labels, i, i < 2), loss, tolerance(loss));
+                for (int64_t k = 0; k < net_state_of(n).count; k++)
+                    CHECK_NEAR(net_state_of(n).grad[k], net_state_of(dense).grad[k],
+                               tolerance((double)net_state_of(dense).grad[k]));
+            }
+            bool fewer = net_profile_of(n)->flops[0] < net_profile_of(dense)->flops[0];
+            CHECK(fewer == (entries <= 198 && net_only_multiplies(&c, WIDTH)));
+            net_free(n);
+            net_free(dense);
+        }
+    fixture_free(f);
+}
+
+TEST(features_without_their_zeros_are_for_nets_that_only_multiply_them)
+{
+    for (int kind = 0; kind < NUM_KINDS; kind++) {
+        net_config c = config_for(kind, 3); /* 6 hidden columns */
+        bool linear = c.model == NET_GCN || (c.model == NET_SAGE && c.aggregator == NET_SAGE_GCN);
+        CHECK(!net_only_multiplies(&c, 9));
+        c.full_batch = true;
+        CHECK_EQ(net_only_multiplies(&c, 9), linear || c.model == NET_GAT || c.model == NET_MLP);
+        CHECK_EQ(net_only_multiplies(&c, 6), c.model == NET_GAT || c.model == NET_MLP);
+        c.residual = true;
+        CHECK(!net_only_multiplies(&c, 9));
+    }
+}
+
 /* Features of 2 bytes an element, read by an aggregation (sage mean, and its targets' rows) or gathered (gat). */
 TEST(profile_counts_half_precision_rows_as_they_lie)
 {
@@ -1238,19 +1302,22 @@ TEST(creation_survives_any_failing_allocation)
     fixture*   f = random_fixture(40, 12, 3);
     net_config c = config_for(4, 3);
     c.full_batch = true;
-    for (long i = 1;; i++) {
-        char number[24];
-        snprintf(number, sizeof number, "%ld", memory_calls() + i);
-        setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
-        error said = {""};
-        net*  n = net_create(&c, &f->data, NULL, NULL, &said);
-        unsetenv("GGNN_TEST_FAIL_ALLOCATION");
-        CHECK(!n == (strstr(said.text, "out of memory") != NULL));
-        net_free(n);
-        if (n) {
-            CHECK(i > 3); /* net, whole graph, parameters, matrices */
-            break;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        for (long i = 1;; i++) {
+            char number[24];
+            snprintf(number, sizeof number, "%ld", memory_calls() + i);
+            setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
+            error said = {""};
+            net*  n = net_create(&c, &f->data, NULL, NULL, &said);
+            unsetenv("GGNN_TEST_FAIL_ALLOCATION");
+            CHECK(!n == (strstr(said.text, "out of memory") != NULL));
+            net_free(n);
+            if (n) {
+                CHECK(i > (sparse ? 7 : 3)); /* net, whole graph, parameters, matrices; features, twice, transposed */
+                break;
+            }
         }
+        thin_out(f, 9);
     }
     fixture_free(f);
 }
@@ -1304,6 +1371,8 @@ int main(int argc, char** argv)
     RUN(evaluation_keeps_two_matrices_of_rows_at_most);
     RUN(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start);
     RUN(blas_gives_the_same_but_for_rounding);
+    RUN(features_without_their_zeros_give_the_same_but_for_rounding);
+    RUN(features_without_their_zeros_are_for_nets_that_only_multiply_them);
     RUN(profile_counts_half_precision_rows_as_they_lie);
     RUN(profile_counts_arithmetic_and_bytes);
     RUN(any_number_of_threads_gives_the_same_bits);

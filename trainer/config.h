@@ -41,6 +41,7 @@ typedef struct {
     int64_t eval_every, eval_memory;
     /* the machine */
     int backend, precision, gemm;
+    bool dense_features;
     int64_t threads, seed;
     /* files */
     const char *save, *resume, *log;

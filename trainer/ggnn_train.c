@@ -84,6 +84,7 @@ static net_config network_of(const config* c, const task* t, device* d)
         .weight_decay = (float)c->weight_decay,
         .blas = c->gemm != 0,
         .full_batch = c->full_batch,
+        .dense = c->dense_features,
         .seed = (uint64_t)c->seed,
     };
 }

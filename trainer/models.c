@@ -41,11 +41,12 @@ static void mlp_backward(net* n, layer* y, mat dx, mat dout)
 
 /* Full batch: (A x) W sums rows of `in` columns, A (x W) rows of `out`. In a sampled block, where the sources are
    several times the targets, x W is the costlier product whatever the widths. */
+static bool transforms_first(const net_config* c, int32_t in, int32_t out) { return c->full_batch && out < in; }
 static bool transform_first(const layer* y, mat x) { return x.v && y->transform_first; }
 
 static void linear_plan(net* n, layer* y)
 {
-    y->transform_first = n->config.full_batch && y->out < y->in;
+    y->transform_first = transforms_first(&n->config, y->in, y->out);
     y->w = net_parameter(n, y, "w", y->in, y->out, GLOROT);
     y->a = net_matrix(n, y->most_dst, y->in);
     if (y->transform_first) y->z = net_matrix(n, y->train.src, y->out);
@@ -254,6 +255,14 @@ int32_t net_transformed(const net_config* c, int32_t features)
     int32_t other = c->model == NET_GAT ? c->out_heads * c->outputs : features;
     if (!model_of(c)->transform) return 0;
     return hidden > other ? hidden : other;
+}
+
+bool net_only_multiplies(const net_config* c, int32_t features)
+{
+    int32_t out = c->layers > 1 ? c->hidden : c->outputs;
+    bool linear = c->model == NET_GCN || (c->model == NET_SAGE && c->aggregator == NET_SAGE_GCN);
+    if (!c->full_batch || c->residual) return false;
+    return c->model == NET_GAT || c->model == NET_MLP || (linear && transforms_first(c, features, out));
 }
 
 const model* model_of(const net_config* config)

@@ -117,7 +117,7 @@ static void set_shapes(net* n, const ggnn_batch* like)
         y->train = extent_larger(y->train, extent_of(&like->hop[c->layers - 1 - l]));
         y->most_dst = larger(y->train.dst, n->chunk.dst);
     }
-    if (!net_reads_store(c) && !viewable(n)) n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
+    if (!net_reads_store(c) && !viewable(n) && !n->sparse) n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
 }
 
 /* The graph as a batch whose hops are all the same block. */
@@ -207,6 +207,8 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     n->ops = n->device->ops;
     n->model = model_of(config);
     bool good = !config->full_batch || make_whole(n, why);
+    if (good && n->ops->sparse && !config->dense && net_only_multiplies(config, data->features->width))
+        good = n->ops->sparse_open(n, n->whole.id, why);
     if (good) {
         if (chunk) set_chunk(n, chunk);
         set_shapes(n, config->full_batch ? &n->whole : like);
@@ -241,6 +243,7 @@ void net_free(net* n)
 {
     if (!n) return;
     n->ops->forget(n);
+    if (n->sparse) n->ops->sparse_close(n);
     device_free(n->device, n->memory);
     device_free(n->device, n->state.value);
     device_free(n->device, n->whole_memory);
@@ -250,15 +253,14 @@ void net_free(net* n)
 
 /* ==== forward ================================================================================================== */
 
-/* x as a matrix: its rows gathered, features with dropout. */
-static mat gather(net* n, mat x, bool features)
+/* x as a matrix: its rows gathered, with dropout. */
+static mat gather(net* n, mat x, uint32_t threshold)
 {
     mat dense = n->gathered;
     dense.cols = x.cols;
     dense.ld = mat_padded(x.cols);
     dense.rows = x.rows;
     n->ops->rows(n, dense, x);
-    uint32_t threshold = features && n->training ? ggnn_dropout_threshold(n->config.input_dropout) : 0;
     if (threshold) n->ops->drop(n, dense, threshold, 0);
     return dense;
 }
@@ -271,13 +273,15 @@ static mat stored_rows(const ggnn_store* from, const ggnn_node* id, ggnn_count r
 static mat features(net* n, const ggnn_block* b)
 {
     const ggnn_store* from = n->data.features;
+    uint32_t threshold = n->training ? ggnn_dropout_threshold(n->config.input_dropout) : 0;
     mat x = stored_rows(from, n->id, b->num_src);
+    if (n->sparse) return n->ops->sparse(n, threshold);
     if (viewable(n)) {
         x.v = n->view;
         x.ld = from->pitch / (int64_t)sizeof(float);
         return x;
     }
-    return net_reads_store(&n->config) ? x : gather(n, x, true);
+    return net_reads_store(&n->config) ? x : gather(n, x, threshold);
 }
 
 /* out = dropout(activation(norm(linear(x) + residual + bias))). The targets' x is read before out is written. */
@@ -346,7 +350,7 @@ void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, con
 {
     layer y = evaluated(n, l, z);
     n->ops->range(n->device, n->range, first, rows);
-    mat dense = gather(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), false);
+    mat dense = gather(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), 0);
     n->model->transform(n, &y, dense, n->chunk.dst + first);
 }
 

@@ -50,6 +50,7 @@ typedef struct {
     float weight_decay; /* adam: added to the gradient; adamw: decoupled */
     bool blas;          /* GEMM by CBLAS: gemm_blas_available() */
     bool full_batch;    /* every step on the whole graph: net_whole */
+    bool dense;         /* multiply features with their zeros too, where they could be left out */
     uint64_t seed;      /* of initial weights and dropout */
 } net_config;
 
@@ -76,6 +77,11 @@ typedef struct {
 /* True: config allows sampling.last_hop_global, as its input layer reads features straight from the store (GCN, SAGE
    mean and gcn, MLP, without input dropout; not for full batch). The batches may still come with local indices. */
 bool net_reads_store(const net_config* config);
+
+/* True: all that config's net does with its features is to multiply them by weights: GCN from wide to narrow, GAT, MLP,
+   each on the whole graph and without residual. Where under a tenth of them is not 0, only those are then multiplied,
+   on the CPU: the same sums but for their rounding. */
+bool net_only_multiplies(const net_config* config, int32_t features);
 
 /* Room for batches as large as `like` may become (laid out by ggnn_batch_init; NULL with full_batch) and for
    evaluation over one-hop blocks as large as `chunk` (NULL: there is none). Bounds cost address space only: what a

@@ -16,7 +16,10 @@ extern "C" {
 
 /* ---- matrices ------------------------------------------------------------------------------------------------- */
 
-/* A row-major matrix: v, or else rows of a store by global id. Values only: copying it copies no element. */
+typedef struct sparse_features sparse_features; /* the backend's */
+
+/* A row-major matrix: v, or else rows of a store by global id, or entries only. Values only: copying it copies no
+   element. */
 typedef struct {
     float*            v;
     int64_t           ld;   /* elements from row to row, >= cols */
@@ -24,6 +27,7 @@ typedef struct {
     ggnn_count        rows; /* n NULL: max of them */
     const ggnn_store* store;
     const ggnn_node*  id;   /* row i is row id[i] of the store */
+    const sparse_features* sparse; /* v holds its entries alone: gemm's first factor and nothing else, beta = 0 */
 } mat;
 
 /* On the CPU: elsewhere the number of rows is the device's, rows.max bounds it, and no row below that is NaN. */
@@ -139,6 +143,11 @@ typedef struct ops {
     void (*mean_heads_back)(net*, mat da, mat dout, int32_t heads);
     void (*loss)(net*, mat dlogits, mat logits, const net_labels* labels);  /* and adds to the losses */
     void (*update)(net*);                                                   /* by n->optimiser, or the device's of it */
+
+    /* a whole graph's features without their zeros; NULL: the backend has none of this */
+    bool (*sparse_open)(net*, const ggnn_node* id, error* why); /* into n->sparse; leaves NULL where zeros are few */
+    void (*sparse_close)(net*);
+    mat  (*sparse)(net*, uint32_t threshold);               /* with the dropout of `drop` */
 } ops;
 extern const ops ops_cpu;
 
@@ -226,6 +235,7 @@ struct net {
     void*      whole_memory;
     int64_t*   whole_counts; /* (3) */
     float*     view;       /* features as a matrix: where the store's rows begin */
+    sparse_features* sparse; /* features without their zeros, or NULL */
     ggnn_block transpose;  /* of the layer whose backward runs; */
     bool       transposed; /* of the whole graph, made once */
 

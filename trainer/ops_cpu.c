@@ -67,6 +67,10 @@ static int64_t edges_of(const ggnn_block* b) { return *b->num_edges.n; }
 
 static void cpu_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
 {
+    if (a.sparse) {
+        cpu_sparse_gemm(n, c, a, at, b);
+        return;
+    }
     double  start = cpu_start();
     int64_t rows = mat_rows(c), inner = at ? mat_rows(a) : a.cols;
     (n->config.blas ? gemm_blas : gemm)(c.v, c.ld, a.v, a.ld, at, b.v, b.ld, bt, rows, c.cols, inner, beta,
@@ -219,4 +223,7 @@ const ops ops_cpu = {
     .mean_heads_back = cpu_mean_heads_back,
     .loss = cpu_loss,
     .update = cpu_update,
+    .sparse_open = cpu_sparse_open,
+    .sparse_close = cpu_sparse_close,
+    .sparse = cpu_sparse,
 };

@@ -358,6 +358,9 @@ static const ops ops_cuda = {
     mean_of_heads_back,
     loss,
     update_all,
+    nullptr, // features without their zeros
+    nullptr,
+    nullptr,
 };
 
 static device* open_device(bool tf32, error* why)
