@@ -4241,8 +4241,9 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_lane_load)(const float* lanes, int vector)
     return GGNNI_V(ggnni_load)((const char*)lanes, GGNN_F32, vector * GGNN_SIMD_WIDTH);
 }
 
+#if GGNN_SIMD_WIDTH == 4 // for all widths
 // Of sixteen lanes that are heads 0 .. heads - 1 again and again: the head's greatest in each.
-GGNNI_INLINE void GGNNI_V(ggnni_fold_greatest)(float lane[16], int32_t heads)
+GGNNI_INLINE void ggnni_fold_greatest(float lane[16], int32_t heads)
 {
     ggnni_float_4 q[4], zero = {0}, other = zero;
     memcpy(q, lane, sizeof q);
@@ -4264,7 +4265,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_fold_greatest)(float lane[16], int32_t heads)
 }
 
 // Adds a segment of n edges' numbers to each head's total, in edge order, the heads side by side.
-GGNNI_INLINE void GGNNI_V(ggnni_sum_heads)(float total[16], const float* x, int64_t n, int32_t heads)
+GGNNI_INLINE void ggnni_sum_heads(float total[16], const float* x, int64_t n, int32_t heads)
 {
     for (int32_t k = 0; k < heads && heads < 4; k++) {
         float part = 0;
@@ -4277,6 +4278,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_heads)(float total[16], const float* x, int6
         *(ggnni_float_at_4*)(total + k) += part;
     }
 }
+#endif
 
 static void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_t heads)
 {
@@ -4294,7 +4296,7 @@ static void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_
             most[v] = GGNNI_V(ggnni_select)(value > most[v], value, most[v]);
         }
     for (int v = 0; v < VECTORS; v++) GGNNI_V(ggnni_store)(lane + v * GGNN_SIMD_WIDTH, most[v]);
-    GGNNI_V(ggnni_fold_greatest)(lane, heads);
+    ggnni_fold_greatest(lane, heads);
     for (int v = 0; v < VECTORS; v++) most[v] = GGNNI_V(ggnni_lane_load)(lane, v);
     memset(lane, 0, sizeof lane);
     for (int64_t e = 0; e < n; e += GGNNI_SEGMENT) {
@@ -4308,7 +4310,7 @@ static void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int32_
                 GGNNI_V(ggnni_store)(to + v * GGNN_SIMD_WIDTH, value);
             }
         if (end > whole) memcpy(out + whole, tail, (size_t)(count - whole) * sizeof *out);
-        GGNNI_V(ggnni_sum_heads)(lane, out + e * heads, edges, heads);
+        ggnni_sum_heads(lane, out + e * heads, edges, heads);
     }
     for (int k = 0; k < heads; k++) lane[k] = 1.0f / lane[k];
     for (int k = heads; k < 16; k++) lane[k] = lane[k - heads];

@@ -43,6 +43,8 @@ static inline int trials(int n)
 #endif
 }
 
+static inline bool few_trials() { return trials(2) == 1; }
+
 // n elements on the device, freed with the object; what they hold at first is undefined. No element: no
 // memory.
 template <class T> class device_array {

@@ -169,7 +169,7 @@ stage_emulated() {
     build/ggnn-bench-emulated roof sample unique block transpose gather peer split spmm max input backward sddmm softmax gat gemm uva growth adam step \
         --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
     if can "$CC" -fsanitize=address,undefined; then
-        build build/asan "$(in_folder build/asan $checked)" CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan $checked
+        build build/asan "$(in_folder build/asan $checked)" CC="$CC" OPT="-Og -g1" EXTRA="$sanitizers" && run build/asan $checked
     fi
     # By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256.
     if command -v g++ >/dev/null && can "$CC" -fsanitize=thread; then

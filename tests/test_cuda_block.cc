@@ -299,7 +299,7 @@ TEST(batches_equal_the_twins)
     owned_graph own(random_graph_new(150, 4, 120));
     both_graphs g(own.g, 0);
     for (ggnn_method method : methods)
-        for (int trial = 0; trial < 12; trial++) {
+        for (int trial = 0; trial < trials(12); trial++) {
             const ggnn_sampling how = random_sampling(method);
             device_batch        d(g.device, how, 40, forms[trial % std::size(forms)]);
             host_batch          h(g.host, how, 40);
@@ -715,7 +715,7 @@ TEST(a_batch_neither_waits_nor_allocates_and_takes_few_launches)
     device_array<ggnn_node> seeds(random_seeds(20, 150));
     for (ggnn_method method : methods)
         for (form f : forms)
-            for (int32_t global : {0, 1}) {
+            for (int32_t global = 0; global < trials(2); global++) {
                 const bool          all = method != GGNN_REPLACEMENT && f.group == 32;
                 const ggnn_sampling how = sampling(method, {3, all ? -1 : 4, 2}, keep_all, global);
                 device_batch        d(g.device, how, 20, f);
