@@ -180,9 +180,8 @@ class Run:
         if not self.python.get(who.environment):
             return {"skipped": self.reason.get(who.environment) or "no environment"}
         plain = row.unit == "MiB" or who.variant == "plain-heap"
-        result = self.script(
-            self.python[who.environment], who.script, row.case, graph, who.variant, heap=not plain
-        )
+        case = row.case.removesuffix(":dense")  # which is ours alone
+        result = self.script(self.python[who.environment], who.script, case, graph, who.variant, heap=not plain)
         result["heap"] = "as found" if plain else "kept"
         return result
 
@@ -250,10 +249,11 @@ class Run:
 
     def ours(self, row, graph):
         """All our measurements of a row."""
-        kind = row.case.split(":")[-1]
+        kind = row.case.split(":")[1] if ":" in row.case else ""
         if row.case.startswith("cora:"):
             epochs = 20 if self.args.quick else 200
             how = "--fanout full --layers 2 --weight-decay 5e-4 " + CORA[kind]
+            how += " --dense-features" if row.case.endswith(":dense") else ""
             return [self.train(graph, kind, f"{how} --epochs {epochs} --eval-every {epochs}")]
         if row.case.startswith("memory:"):
             small, usual = "--hidden 32 --batch 128 --fanout 5,4,3", "--hidden 256 --batch 1024"
