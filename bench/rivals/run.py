@@ -397,11 +397,31 @@ def options(argv=None):
     p.add_argument(
         "--save", action="store_true", help="also into bench/results/rivals, named for processor and date"
     )
+    p.add_argument(
+        "--markdown",
+        nargs="+",
+        metavar="JSON",
+        help="run nothing: print earlier results as a table for a document; rows of later files take the place of "
+        "the same rows of earlier ones",
+    )
     return p.parse_args(argv)
 
 
+def merged(paths):
+    """The rows of several results, the last of each kernel and size."""
+    rows = {}
+    for path in paths:
+        for row in read_json(path)["rows"]:
+            rows[row["kernel"], row["size"]] = row
+    return list(rows.values())
+
+
 def main():
-    run = Run(options())
+    args = options()
+    if args.markdown:
+        print("\n".join(table.markdown(merged(args.markdown))))
+        return 0
+    run = Run(args)
     run.prepare()
     if run.args.setup:
         return 0

@@ -113,3 +113,22 @@ def lines(rows):
         for line in [head] + body
     ]
     return [text[0], "-" * len(text[0])] + text[1:]
+
+
+def markdown(rows):
+    """The table for a document: a line a row, all rivals that answered in it."""
+    text = ["| kernel | size | ours | rivals | ratio | aim |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        best, word = verdict(row)
+        unit = "ms" if row["unit"] == "process" else row["unit"]
+        rivals = [f"{m['name']} {shown(m, row['unit'])}" for m in row["rivals"] if m["ratio"] is not None]
+        cells = (
+            row["kernel"],
+            row["size"],
+            f"{shown(row['ours'], row['unit'])} {unit}",
+            "; ".join(rivals) or "none answered",
+            f"{best:.2f}x {row['against']}" if best else "",
+            (f"{row['target']:g}x" if row["target"] else "") + (" **missed**" if word == "below" else ""),
+        )
+        text.append("| " + " | ".join(cells) + " |")
+    return text

@@ -128,6 +128,13 @@ class Table(unittest.TestCase):
         self.assertIsNone(table.ratio(measured("ours", 0.010), measured("DGL", 0.1, wrong="rows differ")))
         self.assertIsNone(table.ratio(None, measured("DGL", 0.1)))
 
+    def test_a_document_gets_a_line_a_row(self):
+        rivals = [measured("DGL", 0.040), measured("DGL int64", 0.020), {"name": "torch", "skipped": "crashed"}]
+        self.assertEqual(
+            table.markdown([row(measured("ours", 0.010), rivals)])[2:],
+            ["| SpMM | F 32 | 10.0 ms | DGL 40.0; DGL int64 20.0 | 2.00x DGL | 2.5x **missed** |"],
+        )
+
     def test_the_best_variant_decides_the_target(self):
         ours = measured("ours", 0.010)
         self.assertEqual(
