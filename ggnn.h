@@ -4066,6 +4066,12 @@ static void GGNNI_V(ggnni_sum)(float* out, const ggnni_rows* r)
         GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F16);
 }
 
+// The same for the loops that hold more than a sum a vector.
+GGNNI_INLINE int GGNNI_V(ggnni_group_of_four)(int32_t left)
+{
+    return left > 3 * GGNN_SIMD_WIDTH ? 4 : left > GGNN_SIMD_WIDTH ? 2 : 1;
+}
+
 GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, const char* const* chosen,
                                               const int32_t* offset, int32_t c, int count)
 {
@@ -4096,11 +4102,12 @@ static void GGNNI_V(ggnni_sum_chosen)(float* out, const ggnni_rows* r, const cha
         return;
     }
     for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
-        count = r->width - c > 3 * GGNN_SIMD_WIDTH ? 4 : 1;
-        if (count == 4)
-            GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 4);
-        else
-            GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 1);
+        count = GGNNI_V(ggnni_group_of_four)(r->width - c);
+        switch (count) {
+        case 1: GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 1); break;
+        case 2: GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 2); break;
+        default: GGNNI_V(ggnni_chosen_group)(out, r, chosen, offset, c, 4); break;
+        }
     }
 }
 
@@ -4143,22 +4150,28 @@ GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni
     }
 }
 
-static void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
+GGNNI_INLINE void GGNNI_V(ggnni_max_typed)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first,
+                                           float sign, ggnn_type type)
 {
     int count;
-    if (r->width < GGNN_SIMD_WIDTH) {
-        GGNNI_NARROWER(ggnni_max)(out, arg, r, first, sign);
-        return;
-    }
     for (int32_t c = 0; c < r->width; c += count * GGNN_SIMD_WIDTH) {
-        count = r->width - c > 3 * GGNN_SIMD_WIDTH ? 4 : 1;
-        if (count == 4 && r->type == GGNN_F32)
-            GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F32);
-        else if (count == 4)
-            GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, GGNN_F16);
-        else
-            GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 1, r->type);
+        count = GGNNI_V(ggnni_group_of_four)(r->width - c);
+        switch (count) {
+        case 1: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 1, type); break;
+        case 2: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 2, type); break;
+        default: GGNNI_V(ggnni_max_group)(out, arg, r, first, sign, c, 4, type); break;
+        }
     }
+}
+
+static void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
+{
+    if (r->width < GGNN_SIMD_WIDTH)
+        GGNNI_NARROWER(ggnni_max)(out, arg, r, first, sign);
+    else if (r->type == GGNN_F32)
+        GGNNI_V(ggnni_max_typed)(out, arg, r, first, sign, GGNN_F32);
+    else
+        GGNNI_V(ggnni_max_typed)(out, arg, r, first, sign, GGNN_F16);
 }
 
 // The sixteen partial sums in registers while whole sixteens last, then in memory. Fold by 8 and 4 in vectors
