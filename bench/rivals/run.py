@@ -259,8 +259,9 @@ class Run:
             small, usual = "--hidden 32 --batch 128 --fanout 5,4,3", "--hidden 256 --batch 1024"
             how = "--epochs 1 --eval-every 0 " + (small if self.args.quick else usual)
             return [self.train(graph, kind, how)]
-        found = [self.from_bench(*row.bench, graph)] if row.bench else []
-        if self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step"):
+        alone = self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step")
+        found = [self.from_bench(*row.bench, graph)] if row.bench and not (alone and self.args.no_bench) else []
+        if alone:
             beside = self.script(self.python["torch"], "ours.py", row.case, graph, heap=False)
             beside["by"] = "ours.py"
             if self.args.device == "cpu":
@@ -386,6 +387,11 @@ def options(argv=None):
     p.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of ggnn's tools")
     p.add_argument(
         "--bench", help="JSON of a ggnn-bench run of just now, on the same graph: spares running it"
+    )
+    p.add_argument(
+        "--no-bench",
+        action="store_true",
+        help="ours by ours.py alone, where it can: ggnn-bench's plain versions take minutes on large graphs",
     )
     p.add_argument("--timeout", type=float, default=180, help="seconds a measurement may take")
     p.add_argument(
