@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from common import Graph, integers, noise, rival_main
+from common import Graph, integers, noise, rival_main, zeros
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
 from batch_ctypes import Block, Count, Layout, Rng, Sampler, load  # noqa: E402
@@ -122,8 +122,8 @@ def write(task, **values):
 def spmm_case(task, how, width, weighted=False, arg=False):
     g, o = task.graph, Ours(task)
     inp, weight = noise((g.nodes, int(width)), 1), noise(g.edges, 2) if weighted else None
-    out = np.zeros_like(inp)
-    which = np.zeros(inp.shape, np.int32) if arg else None
+    out = zeros(inp.shape)
+    which = zeros(inp.shape, np.int32) if arg else None
     block = o.whole(g)
     task.measure(lambda: o.spmm(out, which, how, block, None, weight, inp), work=g.edges, unit="edges")
     write(task, rows=out[g.rows()])
@@ -143,7 +143,7 @@ def largest(task, width):
 
 def sddmm(task, width):
     g, o, width = task.graph, Ours(task), int(width)
-    src, dst, out = noise((g.nodes, width), 1), noise((g.nodes, width), 2), np.zeros(g.edges, np.float32)
+    src, dst, out = noise((g.nodes, width), 1), noise((g.nodes, width), 2), zeros(g.edges)
     block = o.whole(g)
     task.measure(
         lambda: o.lib.ggnn_sddmm(
@@ -158,7 +158,7 @@ def sddmm(task, width):
 def softmax(task, heads):
     g, o, heads = task.graph, Ours(task), int(heads)
     logit = noise((g.edges, heads), 3)
-    out = np.zeros_like(logit)
+    out = zeros(logit.shape)
     block = o.whole(g)
     task.measure(
         lambda: o.lib.ggnn_edge_softmax(at(out), c.byref(block), at(logit), i32(heads)),
@@ -177,7 +177,7 @@ def gat(task, direction, heads, width):
         noise((g.nodes, heads), 3),
         noise((g.nodes, width), 4),
     )
-    out, lse = np.zeros_like(z), np.zeros_like(er)
+    out, lse = zeros(z.shape), zeros(er.shape)
     block, how = o.whole(g), Attention(0.2, 0, 0, Rng(0, 0, 0), None)
 
     def forward():
@@ -199,7 +199,7 @@ def gat(task, direction, heads, width):
         task.measure(forward, work=g.edges, unit="edges")
         return write(task, rows=out[g.rows()])
     t = o.transpose(block)
-    dz, de, dr = np.zeros_like(z), np.zeros_like(el), np.zeros_like(er)
+    dz, de, dr = zeros(z.shape), zeros(el.shape), zeros(er.shape)
     workspace = Sampler.aligned(o.lib.ggnn_gat_back_workspace_bytes(i64(g.nodes), i64(g.edges), i32(heads)))
     o.lib.ggnn_block_transpose(c.byref(t), c.byref(block))  # once a graph, as the rivals keep theirs
 
@@ -235,7 +235,7 @@ def gat(task, direction, heads, width):
 def gather(task, width):
     g, o, width = task.graph, Ours(task), int(width)
     table, ids = gather_inputs(g, width, task.quick)
-    out = np.zeros((len(ids), width), np.float32)
+    out = zeros((len(ids), width))
     store, local = o.store(table), ids.astype(np.int32)
     task.measure(
         lambda: o.lib.ggnn_gather(at(out), i64(width), 0, c.byref(store), at(local), i64(len(ids))),
@@ -302,7 +302,7 @@ def input_hop(task):
     indptr, indices, sources, ids = first_block(task)
     block, store, local = o.block(indptr, indices, sources), o.store(g.feat), ids.astype(np.int32)
     width = g.feat.shape[1]
-    out = np.zeros((len(indptr) - 1, width), np.float32)
+    out = zeros((len(indptr) - 1, width))
     task.measure(
         lambda: o.lib.ggnn_aggregate(
             at(out), i64(width), MEAN, c.byref(block), None, c.byref(store), at(local)
@@ -321,7 +321,7 @@ def mean_back(task, width):
     t, dout, dx = (
         o.transpose(block),
         noise((len(indptr) - 1, width), 9),
-        np.zeros((sources, width), np.float32),
+        zeros((sources, width)),
     )
     degree = np.diff(indptr)
     inv = np.where(degree > 0, np.float32(1) / np.maximum(degree, 1).astype(np.float32), 0).astype(np.float32)
@@ -342,7 +342,7 @@ def opening(task):
         g, o = Graph(task.args.graph), Ours(task)
         sampler = Sampler(o.lib, g.indptr, g.indices, list(task.fanout), task.batch)
         _, ids = sampler(g.ids(1)[: task.batch], 1, 0)
-        out = np.empty((len(ids), g.feat.shape[1]), np.float32)
+        out = zeros((len(ids), g.feat.shape[1]))
         store = o.store(g.feat)
         o.lib.ggnn_gather(at(out), i64(out.shape[1]), 0, c.byref(store), at(ids), i64(len(ids)))
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 import scipy.sparse
 
-from common import Skip, noise, rival_main
+from common import Skip, noise, rival_main, zeros
 from ours import gather_inputs
 
 
@@ -33,7 +33,7 @@ def weighted(task, width):
 
 def gather(task, width):
     table, ids = gather_inputs(task.graph, int(width), task.quick)
-    out = np.empty((len(ids), int(width)), np.float32)
+    out = zeros((len(ids), int(width)))
     task.result["threads"] = 1
     if task.args.variant == "memcpy":
         source = np.ones_like(
@@ -57,7 +57,7 @@ def gemm(task, kind, m, k, n):
     m, k, n = int(m), int(k), int(n)
     left, right = noise((m, k), 1), noise((m, n) if kind == "t" else (k, n), 2)
     left = left.T if kind == "t" else left
-    out = np.empty((left.shape[0], n), np.float32)
+    out = zeros((left.shape[0], n))
     task.result["versions"]["blas"] = blas_name()
     if "openblas" not in blas_name().lower():
         raise Skip("this NumPy's BLAS is " + blas_name())
