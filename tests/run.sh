@@ -158,12 +158,12 @@ emulated() {
 # the sanitizers of memory; with the thread sanitizer as race detector; with 64-bit ids.
 stage_emulated() {
     say "CUDA kernels on the CPU (tests/simt)"
-    local checked # by sanitizers; the nets of test_cuda_train are those of test_cuda_steps
+    local checked # in other orders and by sanitizers; the nets of test_cuda_train are those of test_cuda_steps
     checked=$(emulated | grep -v test_cuda_train)
     build build "cuda-tests emulated all build/tests/test_show" CC="$CC" || return
     run build test_simt $(emulated)
-    SIMT_ORDER=rev MODE=reversed run build $(emulated)
-    SIMT_ORDER=rand SIMT_ASYNC=lazy MODE=random run build $(emulated)
+    SIMT_ORDER=rev MODE=reversed run build $checked
+    SIMT_ORDER=rand SIMT_ASYNC=lazy MODE=random run build $checked
     if [ "$(build/vendor-emulated)" = "3 4, as the CPU" ]; then pass; else fail "examples/vendor.cu on the emulator"; fi
     "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass || { fail "test_show"; tail "$logs/emulated.show"; }
     build/ggnn-bench-emulated roof sample unique block transpose gather peer split spmm max input backward sddmm softmax gat gemm uva growth adam step \

@@ -1051,7 +1051,7 @@ TEST(profile_counts_arithmetic_and_bytes)
 TEST(any_number_of_threads_gives_the_same_bits)
 {
 #ifdef _OPENMP
-    fixture* f = random_fixture(3000, 70, 5);
+    fixture* f = random_fixture(1500, 70, 5);
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_labels labels = {f->label, NULL};
         net_config c = config_for(kind, 5);
