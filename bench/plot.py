@@ -171,6 +171,8 @@ def draw_growth(result):
         axes.plot([w for w, _ in points], [v for _, v in points], "o-", color=colour, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        which("{x:g}")
     axes.set_xlabel("edges, ids or rows of a call")
     axes.set_ylabel("nanoseconds each")
     axes.set_title("Cost of an edge, an id, a row against size\n" + machine_of(result), loc="left")
@@ -203,6 +205,12 @@ def rival_bars(result):
             place += 1
         place += 0.6 if best else 0
     return found, labels
+
+
+def merged(results):
+    """The first one with the last row of each kernel and size."""
+    rows = {(row["kernel"], row["size"]): row for result in results for row in result["rows"]}
+    return dict(results[0], rows=list(rows.values()))
 
 
 def draw_rivals(result):
@@ -276,6 +284,7 @@ def draw_losses(logs):
                 label="validation",
             )
     axes.set_xlabel("epoch")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_ylabel("loss")
     axes.set_title("Loss against epochs", loc="left")
     axes.legend(fontsize=8.5, ncols=2)
@@ -285,7 +294,9 @@ def draw_losses(logs):
 def options(argv=None):
     p = argparse.ArgumentParser(description="Figures of measured results, as SVG.")
     p.add_argument("--bench", help="JSON of ggnn-bench --json")
-    p.add_argument("--rivals", help="JSON of bench/rivals/run.py")
+    p.add_argument(
+        "--rivals", nargs="+", help="JSON of bench/rivals/run.py; later ones' rows replace the first one's"
+    )
     p.add_argument("--log", nargs="+", default=[], help="logs of ggnn-train --log")
     p.add_argument("--out", default=".", help="folder of the figures")
     p.add_argument("--png", action="store_true", help="also pictures on white and on dark, to look at")
@@ -309,7 +320,7 @@ def main():
         result = read(args.bench, "ggnn_bench")
         figures.update(roofs=draw_roofs(result), threads=draw_threads(result), growth=draw_growth(result))
     if args.rivals:
-        figures["rivals"] = draw_rivals(read(args.rivals, "ggnn_rivals"))
+        figures["rivals"] = draw_rivals(merged([read(path, "ggnn_rivals") for path in args.rivals]))
     if args.log:
         figures["loss"] = draw_losses([read_log(path) for path in args.log])
     for name, figure in figures.items():
