@@ -39,7 +39,7 @@ compile() {
     echo '};'
 } >"$build/header.cu"
 [ "$(grep -c reinterpret_cast "$build/header.cu")" -ge 30 ] || { echo "  FAILED: functions of ggnn_cuda.cuh not found"; failed=1; }
-printf '#include "%s"\n' "$build/header.cu" trainer/ops_cuda.cu >"$build/all.cu" # and the trainer's
+printf '#include "%s"\n' "$build/header.cu" trainer/ops_cuda.cu datasets/sample_cuda.cu >"$build/all.cu" # and the tools'
 
 compile all "$build/all.cu" & jobs=$!
 arch=$hopper compile node64 "$build/header.cu" -DGGNN_NODE64 -DGGNN_NO_CURAND || failed=1 # the wider ids, once
@@ -141,7 +141,7 @@ quickly() { # quickly NAME FLAG... SOURCE...: makes that object or program, for 
     if "$nvcc" $flags $quick -gencode arch=compute_80,code=sm_80 -o "$build/$name" "$@" >"$build/$name.log" 2>&1; then echo "ok $name"
     else echo "  FAILED $name"; grep -m5 -E 'error|warning|multiple' "$build/$name.log"; return 1; fi
 }
-{ quickly one.o -c "$build/one.cu" && quickly sample_cuda.o -c datasets/sample_cuda.cu; } & jobs=$! # has no kernels of its own
+quickly one.o -c "$build/one.cu" & jobs=$!
 "${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" || failed=1
 quickly two.o -c "$build/two.cu" || failed=1
 wait "$jobs" || failed=1

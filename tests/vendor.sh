@@ -44,7 +44,7 @@ vendor() { # all checks with one compiler, in a folder of its own
     work=$work/$cc
     for option in -O2 -O3 -fopenmp -DGGNN_NODE64 -DGGNN_NO_SIMD -DNDEBUG -march=native -DGGNN_STATIC; do
         for language in "-x c -std=c99" "-x c++ -std=c++11"; do
-            case "$option $language" in "-O3 -x c++"*) continue ;; esac
+            case "$option $language" in "-O3 -x c++"* | "-O2 -x c -"*) continue ;; esac # the latter: below
             echo 'int main(void) { return 0; }' | $cc -x c $option - -o "$work/can" 2>/dev/null || continue
             check "$cc $language $option" $cc $language $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
@@ -54,7 +54,7 @@ vendor() { # all checks with one compiler, in a folder of its own
         check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
     done
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
-    check "$cc assembly" $cc -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
+    check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
