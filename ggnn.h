@@ -3850,8 +3850,9 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
         int64_t entry = first + i < self ? 0 : ggnni_edge(s->t, begin + i) + 1 - s->b->indptr[v];
         slot[i] = (v + s->b->indptr[v] + entry) * s->heads + s->first;
         at[i] = v * s->heads + s->first;
-        if (s->threshold) ggnni_gat_fields(s, field, v, entry);
-        for (int32_t k = 0; k < s->pass && s->threshold; k++)
+        if (!s->threshold) continue;
+        ggnni_gat_fields(s, field, v, entry);
+        for (int32_t k = 0; k < s->pass; k++)
             coef[k * GGNNI_SEGMENT + i] = field[8 * k + entry % 8] < s->threshold ? 0.0f : s->kept;
     }
     for (int32_t k = 0; k < s->pass; k++) {
@@ -4066,7 +4067,7 @@ static void GGNNI_V(ggnni_sum)(float* out, const ggnni_rows* r)
         GGNNI_V(ggnni_sum_typed)(out, r, GGNN_F16);
 }
 
-// The same for the loops that hold more than a sum a vector.
+// As ggnni_group, for loops that hold more than a sum a vector.
 GGNNI_INLINE int GGNNI_V(ggnni_group_of_four)(int32_t left)
 {
     return left > 3 * GGNN_SIMD_WIDTH ? 4 : left > GGNN_SIMD_WIDTH ? 2 : 1;

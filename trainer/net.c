@@ -117,7 +117,8 @@ static void set_shapes(net* n, const ggnn_batch* like)
         y->train = extent_larger(y->train, extent_of(&like->hop[c->layers - 1 - l]));
         y->most_dst = larger(y->train.dst, n->chunk.dst);
     }
-    if (!net_reads_store(c) && !viewable(n) && !n->sparse) n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
+    if (!net_reads_store(c) && !viewable(n) && !n->sparse)
+        n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
 }
 
 /* The graph as a batch whose hops are all the same block. */
@@ -208,7 +209,7 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     n->model = model_of(config);
     bool good = !config->full_batch || make_whole(n, why);
     if (good && n->ops->sparse && !config->dense && net_only_multiplies(config, data->features->width))
-        good = n->ops->sparse_open(n, n->whole.id, why);
+        good = n->ops->sparse_open(n, why);
     if (good) {
         if (chunk) set_chunk(n, chunk);
         set_shapes(n, config->full_batch ? &n->whole : like);

@@ -145,7 +145,7 @@ typedef struct ops {
     void (*update)(net*);                                                   /* by n->optimiser, or the device's of it */
 
     /* a whole graph's features without their zeros; NULL: the backend has none of this */
-    bool (*sparse_open)(net*, const ggnn_node* id, error* why); /* into n->sparse; leaves NULL where zeros are few */
+    bool (*sparse_open)(net*, error* why);                  /* into n->sparse; leaves NULL where zeros are few */
     void (*sparse_close)(net*);
     mat  (*sparse)(net*, uint32_t threshold);               /* with the dropout of `drop` */
 } ops;

@@ -14,7 +14,7 @@ void cpu_mean_heads(net* n, mat out, mat a, int32_t heads);
 void cpu_mean_heads_back(net* n, mat da, mat dout, int32_t heads);
 
 /* sparse_cpu.c */
-bool cpu_sparse_open(net* n, const ggnn_node* id, error* why);
+bool cpu_sparse_open(net* n, error* why);
 void cpu_sparse_close(net* n);
 mat  cpu_sparse(net* n, uint32_t threshold);
 void cpu_sparse_gemm(net* n, mat c, mat x, bool transposed, mat b); /* c = op(x) b */

@@ -2,8 +2,6 @@
    those of ggnn.h, a row of X as a target's list of columns, its values as weights:
        X W   = ggnn_spmm over X's entries,     a row of W for each,
        X' dz = ggnn_spmm over their transpose, a row of dz for each. */
-#include <string.h>
-
 #include "common/memory.h"
 #include "trainer/ops_cpu.h"
 #include "trainer/parallel.h"
@@ -14,17 +12,18 @@ struct sparse_features {
     ggnn_block entries, transpose;
     int64_t counts[3];
     float *value, *dropped;     /* (entries): of the file, and of this step */
-    const ggnn_node* id;        /* (N) 0, 1, .. */
     void *memory, *transposed;
 };
 
-/* Entries of the store's rows, in their order, into x where `indices` is there; stops beyond `most`. */
-static int64_t find_entries(const ggnn_store* from, sparse_features* x, float* rows, int64_t most)
+/* Counts entries, in the order of rows, and puts them into x once it has memory; stops beyond `most`. rows: ROWS of
+   them to work on. */
+static int64_t find_entries(const net* n, sparse_features* x, float* rows, int64_t most)
 {
+    const ggnn_store* from = n->data.features;
     int64_t found = 0, nodes = x->counts[0];
     for (int64_t first = 0; first < nodes; first += ROWS) {
         int64_t count = nodes - first < ROWS ? nodes - first : ROWS;
-        ggnn_gather(rows, from->width, GGNN_F32, from, x->id + first, count);
+        ggnn_gather(rows, from->width, GGNN_F32, from, n->whole.id + first, count);
         for (int64_t i = 0; i < count; i++) {
             for (int32_t j = 0; j < from->width; j++) {
                 float value = rows[i * from->width + j];
@@ -42,43 +41,42 @@ static int64_t find_entries(const ggnn_store* from, sparse_features* x, float* r
     return found;
 }
 
-static bool place_entries(sparse_features* x, const ggnn_store* from, float* rows, error* why)
+static bool place_entries(const net* n, sparse_features* x, float* rows, error* why)
 {
-    int64_t nodes = x->counts[0], found = x->counts[2];
+    int64_t nodes = x->counts[0], width = x->counts[1], found = x->counts[2];
     size_t  indptr = ((size_t)nodes + 1) * sizeof(int64_t), column = (size_t)found * sizeof(float);
     x->memory = memory_new(indptr + 3 * column, "features without their zeros", why);
     if (!x->memory) return false;
-    x->transposed = memory_new(ggnn_block_transpose_bytes(nodes, from->width, found), "their transpose", why);
+    x->transposed = memory_new(ggnn_block_transpose_bytes(nodes, width, found), "their transpose", why);
     if (!x->transposed) return false;
     x->entries.num_dst = (ggnn_count){&x->counts[0], nodes};
-    x->entries.num_src = (ggnn_count){&x->counts[1], from->width};
+    x->entries.num_src = (ggnn_count){&x->counts[1], width};
     x->entries.num_edges = (ggnn_count){&x->counts[2], found};
     x->entries.indptr = x->memory;
     x->entries.indices = (int32_t*)(x->entries.indptr + nodes + 1);
     x->value = (float*)(x->entries.indices + found);
     x->dropped = x->value + found;
-    find_entries(from, x, rows, found);
-    ggnn_block_transpose_init(&x->transpose, nodes, from->width, found, x->transposed);
+    find_entries(n, x, rows, found);
+    ggnn_block_transpose_init(&x->transpose, nodes, width, found, x->transposed);
     ggnn_block_transpose(&x->transpose, &x->entries);
     return true;
 }
 
-bool cpu_sparse_open(net* n, const ggnn_node* id, error* why)
+bool cpu_sparse_open(net* n, error* why)
 {
-    const ggnn_store* from = n->data.features;
-    int64_t nodes = n->data.graph->num_nodes, most = nodes * from->width / DENSEST;
+    int64_t nodes = n->data.graph->num_nodes, width = n->data.features->width, most = nodes * width / DENSEST;
+    if (most > INT32_MAX - 1) most = INT32_MAX - 1; /* edges of a block */
     sparse_features* x = memory_new(sizeof *x, "features without their zeros", why);
-    float* rows = x ? memory_new(memory_product(ROWS, (size_t)from->width, sizeof *rows), "feature rows", why) : NULL;
+    float* rows = x ? memory_new(memory_product(ROWS, (size_t)width, sizeof *rows), "feature rows", why) : NULL;
     if (!rows) {
         memory_free(x);
         return false;
     }
-    x->id = id;
     x->counts[0] = nodes;
-    x->counts[1] = from->width;
-    x->counts[2] = find_entries(from, x, rows, most < INT32_MAX ? most : INT32_MAX - 1);
+    x->counts[1] = width;
+    x->counts[2] = find_entries(n, x, rows, most);
     n->sparse = x;
-    bool few = x->counts[2] <= most && x->counts[2] < INT32_MAX, good = !few || place_entries(x, from, rows, why);
+    bool few = x->counts[2] <= most, good = !few || place_entries(n, x, rows, why);
     memory_free(rows);
     if (!few || !good) cpu_sparse_close(n);
     return good;
@@ -86,7 +84,6 @@ bool cpu_sparse_open(net* n, const ggnn_node* id, error* why)
 
 void cpu_sparse_close(net* n)
 {
-    if (!n->sparse) return;
     memory_free(n->sparse->memory);
     memory_free(n->sparse->transposed);
     memory_free(n->sparse);
@@ -95,6 +92,7 @@ void cpu_sparse_close(net* n)
 
 typedef struct {
     const sparse_features* x;
+    const ggnn_node* id;
     ggnn_rng rng;
     uint32_t threshold;
 } drop_job;
@@ -110,7 +108,7 @@ static void drop_entries(void* context, int64_t begin, int64_t end)
         int32_t block = -1;
         for (int64_t e = x->entries.indptr[i]; e < x->entries.indptr[i + 1]; e++) {
             int32_t j = x->entries.indices[e];
-            if (j / 8 != block) words = ggnn_random(&job->rng, 0, x->id[i], (uint32_t)j / 8);
+            if (j / 8 != block) words = ggnn_random(&job->rng, 0, job->id[i], (uint32_t)j / 8);
             block = j / 8;
             x->dropped[e] = ggnn_dropout_field(words, j % 8) < job->threshold ? 0 : x->value[e] * scale;
         }
@@ -123,7 +121,7 @@ mat cpu_sparse(net* n, uint32_t threshold)
     mat all = {.v = x->value, .cols = (int32_t)x->counts[1], .rows = x->entries.num_dst, .sparse = x};
     if (!threshold) return all;
     double   start = cpu_start();
-    drop_job job = {x, {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT}, threshold};
+    drop_job job = {x, n->id, {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT}, threshold};
     parallel_for(x->counts[0], 64, drop_entries, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, 12 * x->counts[2]);
     all.v = x->dropped;
