@@ -20,6 +20,9 @@ import sys
 
 import matplotlib
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "rivals"))
+from table import merged  # noqa: E402
+
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
@@ -207,12 +210,6 @@ def rival_bars(result):
     return found, labels
 
 
-def merged(results):
-    """The first one with the last row of each kernel and size."""
-    rows = {(row["kernel"], row["size"]): row for result in results for row in result["rows"]}
-    return dict(results[0], rows=list(rows.values()))
-
-
 def draw_rivals(result):
     """A bar a rival; the mark is the ratio that is aimed at."""
     found, labels = rival_bars(result)
@@ -320,7 +317,8 @@ def main():
         result = read(args.bench, "ggnn_bench")
         figures.update(roofs=draw_roofs(result), threads=draw_threads(result), growth=draw_growth(result))
     if args.rivals:
-        figures["rivals"] = draw_rivals(merged([read(path, "ggnn_rivals") for path in args.rivals]))
+        results = [read(path, "ggnn_rivals") for path in args.rivals]
+        figures["rivals"] = draw_rivals(dict(results[0], rows=merged(results)))
     if args.log:
         figures["loss"] = draw_losses([read_log(path) for path in args.log])
     for name, figure in figures.items():

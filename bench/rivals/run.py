@@ -413,19 +413,10 @@ def options(argv=None):
     return p.parse_args(argv)
 
 
-def merged(paths):
-    """The rows of several results, the last of each kernel and size."""
-    rows = {}
-    for path in paths:
-        for row in read_json(path)["rows"]:
-            rows[row["kernel"], row["size"]] = row
-    return list(rows.values())
-
-
 def main():
     args = options()
     if args.markdown:
-        print("\n".join(table.markdown(merged(args.markdown))))
+        print("\n".join(table.markdown(table.merged(map(read_json, args.markdown)))))
         return 0
     run = Run(args)
     run.prepare()

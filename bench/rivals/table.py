@@ -115,6 +115,11 @@ def lines(rows):
     return [text[0], "-" * len(text[0])] + text[1:]
 
 
+def merged(results):
+    """Rows of several results: the last of each kernel and size."""
+    return list({(row["kernel"], row["size"]): row for result in results for row in result["rows"]}.values())
+
+
 def markdown(rows):
     """The table for a document: a line a row, all rivals that answered in it."""
     text = ["| kernel | size | ours | rivals | ratio | aim |", "|---|---|---|---|---|---|"]
