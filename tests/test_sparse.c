@@ -198,6 +198,29 @@ TEST(spmm_scales_sources_targets_and_self)
     random_block_free(r);
 }
 
+/* Outputs of more than 8 MiB, padding included, are written past the caches, rows of up to 512 columns. */
+TEST(large_outputs_are_the_same)
+{
+    static const int32_t sizes[] = {4, 100, 128, 512, 516};
+    random_block*        r = random_block_mixed(20, 40);
+    int64_t              far = ((8 << 20) / 4 / r->dst + 4) & ~(int64_t)3;
+    for (int w = 0; w < 5; w++)
+        for (int how = GGNN_SUM; how <= GGNN_MAX; how++) {
+            int    greatest = how == GGNN_MAX;
+            sums   s = sums_new(r, (ggnn_reduce)how, sizes[w], 4, 1, greatest ? 0 : 7);
+            matrix near = matrix_new(r->dst, s.width, 3), out = matrix_new(r->dst, s.width, far - s.width);
+            int    same = 1;
+            sums_run(&s, near);
+            sums_run(&s, out);
+            for (int64_t v = 0; v < r->dst; v++) same &= same_bits(near.v + v * near.ld, out.v + v * out.ld, s.width);
+            if (!CHECK(same) || !CHECK(padding_kept(out))) printf("  width %d how %d\n", s.width, how);
+            free(near.v);
+            free(out.v);
+            sums_free(&s);
+        }
+    random_block_free(r);
+}
+
 TEST(spmm_of_no_rows_and_no_edges)
 {
     int64_t       none = 0, degree[3] = {0, 0, 0};
@@ -743,6 +766,7 @@ int main(int argc, char** argv)
     RUN(spmm_sums_in_edge_order_and_segments);
     RUN(spmm_weights_edges_per_head);
     RUN(spmm_scales_sources_targets_and_self);
+    RUN(large_outputs_are_the_same);
     RUN(spmm_of_no_rows_and_no_edges);
     RUN(spmm_on_the_transpose_is_the_adjoint);
     RUN(max_takes_the_first_of_equals_and_nan_last);
