@@ -369,7 +369,8 @@ __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t n
 //   relabel   each input gets the number that its slot holds
 // Each is a kernel; but of a mini-batch the sampling kernels insert, and one relabel ends it.
 // A slot's value is a number, < 2^31, or 2^31 + a position: a position never displaces a number. Ids are
-// looked up once: what the later kernels read are slots. Integer atomics only.
+// looked up once: what the later kernels read are slots. Integer atomics only. An id that got no number, for
+// want of room, keeps its position and may get none in later hops either.
 
 typedef struct {   // 8 bytes, 16 with GGNN_NODE64
     ggnn_node key; // -1: free
@@ -413,13 +414,13 @@ struct unique_job {
     uint32_t*        place;    // (n)      slot of each input; may be the memory of id where that is as wide
     const ggnn_node* id;       // (n)
     ggnn_count       n;        //
-    bool             begins;   //          a batch, with n = given, as far as there is room
+    bool             begins;   //          this append begins a batch: n becomes given, n.max at most
     ggnn_count       given;    //
     uint32_t*        flag;     // (n bits, up to a multiple of THREADS)
     int64_t*         tile_sum; // (TILES)
     int64_t*         next_sum; // (TILES)  zeroed on the way, for add_to_tiles; or NULL
     int64_t          tile;     //
-    int32_t*         repeats;  // (limit)  0 for each new id; or NULL
+    int32_t*         repeats;  // (limit)  overwritten: 0 for every id in list; or NULL
     int64_t*         length;   // (1)      ids in list after; or NULL
     int32_t*         status;   //
 };
@@ -869,9 +870,9 @@ inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_no
 namespace ggnni {
 
 // One hop as a sampling kernel sees it. How many edges each target takes is known, what they are is not.
-// All pointers but g's and rng's fields are on the device; passed by value.
+// Passed by value; what it points to is on the device.
 struct hop_job {
-    ggnn_graph       g;         // part, at.rank, at.bound: on the device; traffic NULL
+    ggnn_graph       g;         // its traffic is not used: only walks count, in the one below
     rank_layout      at;        // g's
     int64_t*         traffic;   // g's: WALK counts its steps there
     ggnn_method      method;    //
@@ -881,7 +882,7 @@ struct hop_job {
     const ggnn_node* target;    // (num_dst)        global ids
     ggnn_count       num_dst;   //
     int64_t*         indptr;    // (num_dst + 1)    target i takes edges [indptr[i], indptr[i+1]): given, or
-                                //                  overwritten where count is
+                                //                  overwritten if count is not NULL
     const int64_t*   count;     // (num_dst)        edges of each target; or NULL
     const int64_t*   tile_sum;  // (TILES)          of count, over tiles of 2^tile_bits targets
     int              tile_bits; //
@@ -896,8 +897,8 @@ struct hop_job {
     divider          most;      //                  REPLACEMENT, WALK: edges a target may have; WEIGHTED:
                                 //                  pairs of a block's buffer
     void*            workspace; //                  of hop_workspace_bytes; WALK: kept from count_hop on
-    size_t           visits;    //                  WALK: bytes of it before the visits' numbers
-    ggnn_cuda_unique seen;      //                  where place is
+    size_t           visits_at; //                  WALK: where in it the visits' numbers begin
+    ggnn_cuda_unique seen;      //                  used if place is not NULL
     uint32_t*        place;     // (max_edges)      overwritten: slots of neighbours in the table; may be the
                                 //                  memory of id where that is as wide; or NULL
 };
@@ -1127,11 +1128,11 @@ template <int T> struct team {
 
 // ---- Fisher-Yates in registers -------------------------------------------------
 
-// Lane i of a group of G makes draw i. Slot n-1-j is given up at draw j, and what it holds then is what the
-// last earlier draw of that slot moved there, which held it before in slot n-1-tail: so following `tail`
-// from j leads to a slot n-1-root that no draw overwrote. Draw i takes slot r_i itself where no earlier draw
-// took it, else what the last of those, prev, moved in: n-1-root(prev). Links lead to smaller draws, at most
-// G - 1 of them, so log2 G doublings follow all.
+// Lane i of a group of G makes draw i. Draw j gives slot n-1-j up. Where earlier draws took that slot, the
+// last of them, tail(j), moved the content of slot n-1-tail(j) into it; else tail(j) = j. So following tail
+// from j leads to root(j), whose slot n-1-root(j) no draw overwrote. Draw i takes slot r_i itself where no
+// earlier draw took it, else what the last of those, prev, moved in: n-1-root(prev). Links lead to smaller
+// draws, at most G - 1 of them, so log2 G doublings follow all.
 template <int G, class Offset> __device__ Offset fisher_yates_pick(Offset r, Offset n, int lane)
 {
     const Offset given_up = n - 1 - static_cast<Offset>(lane);
@@ -1171,7 +1172,9 @@ GGNNI_KERNEL(48, THREADS, 5) fisher_yates(const __grid_constant__ hop_job job)
 
 enum { PATH_THREADS = 128 };
 
-// What Algorithm 1 keeps, in shared memory: the sorted draws s, which draw p each was, and chain.
+// What Algorithm 1 keeps, in shared memory: the sorted draws s and which draw p each was, by rank; and, by
+// draw, chain: chain[j] is the draw that last overwrote slot n-1-j, or j. ggnn_path_doubling of ggnn.h says
+// why that gives Fisher-Yates.
 template <int ITEMS, class Key> struct path_memory {
     using sorter = cub::BlockRadixSort<Key, PATH_THREADS, ITEMS, uint16_t>;
     typename sorter::TempStorage sort;
@@ -1783,8 +1786,8 @@ template <class Value> __device__ int64_t run_end(Value at, int64_t t, int64_t n
     return high;
 }
 
-// A block a node, count <= 128 * ITEMS: sorted by id, then each id once, by (1024 - visits, id), after which
-// all that is no first sorts (its id bits are `none`).
+// A block a node, count <= 128 * ITEMS: sorted by id; then the first visit of each id, by (1024 - visits,
+// id), and behind these the other visits (their id bits are `none`).
 template <int ITEMS>
 GGNNI_KERNEL(80, PATH_THREADS) visits_block(const __grid_constant__ visit_job job)
 {
@@ -1993,7 +1996,7 @@ static GGNNI_KERNEL(48, THREADS, 5) place_walks(const __grid_constant__ hop_job 
     const int64_t          count = static_cast<int64_t>(job.walk.walks) * job.walk.length;
     const ggnn_node* const id = static_cast<const ggnn_node*>(job.workspace);
     const char* const      base = static_cast<const char*>(job.workspace);
-    const float* const     visits = reinterpret_cast<const float*>(base + job.visits);
+    const float* const     visits = reinterpret_cast<const float*>(base + job.visits_at);
     for_spans<THREADS>(job, [&](int64_t first, int rows, const int64_t* at) {
 #pragma unroll 1
         for (int64_t t = threadIdx.x; t < rows * job.most.by; t += THREADS) {
@@ -2011,7 +2014,7 @@ inline cudaError_t launch_place_walks(const hop_job& job, cudaStream_t stream)
     const int32_t     count = job.walk.walks * job.walk.length;
     const walk_memory memory = walk_memory_of(job.walk, job.num_dst.max);
     hop_job           copy = job;
-    copy.visits = memory.visits;
+    copy.visits_at = memory.visits;
     copy.most = divide_by(job.fanout < 0 || job.fanout > count ? count : job.fanout);
     return launch_rows(place_walks, THREADS, threads_for(copy.most.by), copy, stream);
 }
@@ -2180,8 +2183,8 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 //
 // What does not fit is reported (GGNN_ERROR_CAPACITY) and left out, and the batch stays one that every op may
 // run on: the first edges of a hop are kept, the lists of its last targets end early; of its new ids the
-// first are kept, and an edge from any other comes from source 0 in its place, also in neighbor. Broken lists
-// are taken as empty, an id out of range in a list as the target's own, in the seeds as node 0:
+// first are kept, and an edge from any other, here and in later hops, comes from source 0, also in neighbor.
+// Broken lists are taken as empty, an id out of range in a list as the target's own, in the seeds as node 0:
 // GGNN_ERROR_ID.
 //
 // Integer atomics only. ggnn_block_validate is for downloaded blocks: it has no twin.
@@ -2333,7 +2336,7 @@ struct next_hop {
     }
 };
 
-// The same for itself: a block a tile of targets. counted: count is there.
+// next_hop's counts in a kernel of their own: a block a tile of targets. counted: count is filled already.
 static GGNNI_KERNEL(32, THREADS)
     count_edges(const __grid_constant__ hop_job job, int64_t* count, int64_t* sum, bool counted)
 {
@@ -2715,7 +2718,8 @@ __device__ inline void sort_long(int32_t* edge, int32_t* source, uint32_t n)
     __syncthreads();
 }
 
-// In shared memory where it fits, else in place.
+// In shared memory where it fits, else in place. The next row needs no barrier: before and after sort_long a
+// cell of copy is one thread's.
 __device__ inline void sort_row(int32_t* edge, int32_t* source, uint32_t n)
 {
     __shared__ int32_t copy[2][SHARED_ROW];
@@ -3043,8 +3047,8 @@ struct indexed_rows { // row i is row index[i] of a matrix
 // ---- copying ----------------------------------------------------------------
 
 // Host memory is read in lines of 128 bytes, each a request over the bus. The k-th unit of a row, in the
-// order in which lanes take them: lane 0 begins on a line, the units before that line come last. Rows below a
-// line: k.
+// order in which lanes take them: lane 0 begins on a line, the units before that line come last. Rows shorter
+// than a line: k itself.
 __host__ __device__ inline int32_t line_unit(uint64_t address, int32_t units, int32_t bytes, int32_t k)
 {
     int32_t ahead = units * bytes < 128 ? 0 : static_cast<int32_t>(-address % 128) / bytes;
@@ -3351,9 +3355,9 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // that it is given: a sum, a maximum, what MAX sends back, atomic adds. One launch is right for any block,
 // though the host knows no degree:
 //   lists of at most 256 edges: thread t has chunk t % C of list t / C, edge by edge, four rows under way;
-//   longer ones: each block looks through those lists that fall to it. It takes such a list and 16 chunks of
-//   its columns at a time, up to 16 threads, a chunk each, a segment of 256 edges, and adds up the segments
-//   in order.
+//   longer ones: each block looks through those lists that fall to it, and takes one with up to 16 chunks of
+//   its columns at a time: a thread sums one chunk over one segment of 256 edges, and the segments' sums are
+//   then added in order.
 // So float sums have ggnn.h's order, its rounded products and its bits, but for a NaN's payload. Compile
 // without -use_fast_math, which flushes subnormals to zero.
 
@@ -4341,7 +4345,7 @@ struct edges_job {
     float*       out; // per edge, or (num_dst, heads)
     const float *x, *y;
     divider      heads;
-    int64_t      self; // 1: x has an entry more for each target, before its edges'; edge does not count
+    int64_t      self; // 1: x has an entry more for each target, before its edges'; b.edge is not used
 };
 
 struct edge_list { // of one target and head; segments lane, lane + lanes, ... are this thread's
@@ -4404,8 +4408,8 @@ template <class L, class U> __device__ inline void own_entries(const edge_list& 
         in_order(begin, min(begin + SEGMENT, l.end), load, use);
 }
 
-// Sum of term(load(i), i) over a list: as many segments as there are lanes, then these added in order. All
-// lanes get it.
+// Sum of term(load(i), i) over a list: a segment a lane at a time, then these added in order, and so on. All
+// lanes get it; term is called once an entry, by its lane.
 template <class L, class T> __device__ inline float list_sum(const edge_list& l, L load, T term)
 {
     float total = 0;
@@ -4532,8 +4536,8 @@ inline cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t str
 // ==== [9] ATTENTION
 // =============================================================================
 // All give the bits of their twins (a NaN for a NaN): the same powers of 2, sums in the same order, in every
-// chunk of 256 entries its greatest logit first. That second look at a chunk's scores is what the bits cost
-// over an online softmax; they are in L1 then.
+// segment of 256 entries its greatest logit first. That second look at a segment's scores is what the bits
+// cost over an online softmax; they are in L1 then.
 //
 // Where ggnn.h takes a number of rows these take a ggnn_count. Dropout's seed and step are read from rng, on
 // the device, when a kernel runs; rng NULL: they are how->rng's.
@@ -4783,7 +4787,7 @@ struct gat_list {
     const int32_t* id; // of entry i: id[i - 1]; of entry 0: v
     const float*   el; // of this head
     int32_t        v, head, heads;
-    uint32_t       entries; // 1 more than a block may have edges
+    uint32_t       entries; // its edges and itself: up to 2^31
     float          er, slope;
 
     __device__ int32_t source(uint32_t i) const { return i > 0 ? __ldg(id + (i - 1)) : v; }
@@ -4838,7 +4842,7 @@ __device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, cons
         for (int j = 0; j < IN_FLIGHT; j++) row[j] = load_chunk<V>(z + u[j] * s.ld_z);
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
-        if (DROP && i % 8 == 0) dropped = dropped_entries(s.drop, l.v, i, l.head);
+        if (DROP && i % 8 == 0) dropped = dropped_entries(s.drop, l.v, i, l.head); // segments begin there
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) {
             const bool in = i + j < end; // chosen, not branched on: a branch would take its load along
@@ -4920,7 +4924,7 @@ template <int V, bool DROP> __device__ inline void gat_long(const gat_job& s, ga
         if (slot == 0) gat_join(m, l, round, lane);
         __syncthreads();
     }
-    if (slot || wanted >= s.chunks.by) return;
+    if (slot || wanted >= s.chunks.by) return; // cells from THREADS on are slot 0's: the next list may begin
     chunk<float, V> rows;
 #pragma unroll
     for (int i = 0; i < V; i++) rows.at[i] = m.rows[i][THREADS + lane];
@@ -4964,8 +4968,8 @@ template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t st
 
 } // namespace ggnni
 
-// A thread for each target and 4, 2 or 1 columns, as alignment and a head's width allow; a block for 16 of
-// these and a target of 256 edges or more, a thread a segment of 256. One launch.
+// A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow; for a
+// target of 256 edges or more a block for 16 chunks, a thread a chunk and a segment of 256. One launch.
 inline cudaError_t ggnn_cuda_gat(float* out, int64_t ld_out, float* lse, const ggnn_block* b, const float* z,
                                  int64_t ld_z, const float* el, const float* er, int32_t heads, int32_t width,
                                  const ggnn_attention* how, const ggnn_rng* rng, cudaStream_t stream)
@@ -4992,19 +4996,19 @@ inline cudaError_t ggnn_cuda_gat(float* out, int64_t ld_out, float* lse, const g
 namespace ggnni {
 
 struct gat_back_job {
-    float *           dz, *del, *dlogit;
-    ggnn_block        t, b; // of b: num_dst and indptr
+    float *           dz, *del, *dlogit; // formulas and dlogit's layout: ggnn_gat_back of ggnn.h, [9i]
+    ggnn_block        t, b;              // of b: num_dst and indptr
     const float *     z, *el, *er, *lse, *dout, *delta;
     int64_t           ld_dz, ld_z, ld_dout;
-    divider           heads, parts;    // parts of a head's columns, a group each
+    divider           heads, parts;    // parts of a head's columns, a group of lanes each
     int32_t           width;           // of a head
-    int32_t           group, together; // log2 of its lanes; entries that it takes at once
+    int32_t           group, together; // log2 of a group's lanes; entries that it takes at once
     float             slope;
     attention_dropout drop;
 };
 
 struct gat_gradient {
-    float coef; // alpha q
+    float coef; // alpha q, q being dropout's factor
     float d;    // of the sum el[u] + er[v]
 };
 

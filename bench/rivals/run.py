@@ -401,14 +401,14 @@ def options(argv=None):
     )
     p.add_argument("--setup", action="store_true", help="install only")
     p.add_argument(
-        "--save", action="store_true", help="also into bench/results/rivals, named for processor and date"
+        "--save", action="store_true", help="also into bench/results/rivals, named for processor, date and commit"
     )
     p.add_argument(
         "--markdown",
         nargs="+",
         metavar="JSON",
-        help="run nothing: print earlier results as a table for a document; rows of later files take the place of "
-        "the same rows of earlier ones",
+        help="run nothing: print earlier results as a table for a document; of a row in several files the last counts, "
+        "the ratios of the others stand beside it",
     )
     return p.parse_args(argv)
 
@@ -416,7 +416,7 @@ def options(argv=None):
 def main():
     args = options()
     if args.markdown:
-        print("\n".join(table.markdown(table.merged(map(read_json, args.markdown)))))
+        print("\n".join(table.markdown(map(read_json, args.markdown))))
         return 0
     run = Run(args)
     run.prepare()
@@ -430,7 +430,9 @@ def main():
     save(result, os.path.join(run.home, "results", "rivals.json"))
     if run.args.save:
         cpu = re.sub(r"[^a-z0-9]+", "-", result["machine"]["cpu"].lower()).strip("-")
-        save(result, os.path.join(ROOT, "bench", "results", "rivals", f"{cpu}-{result['date'][:10]}.json"))
+        graph = "products" if run.args.products else ""
+        name = "-".join(filter(None, [cpu, result["date"][:10], graph, result["git"]]))
+        save(result, os.path.join(ROOT, "bench", "results", "rivals", name + ".json"))
     wrong = [
         f"{r['kernel']} {r['size']} {m['name']}" for r in result["rows"] for m in r["rivals"] if "wrong" in m
     ]

@@ -115,25 +115,38 @@ def lines(rows):
     return [text[0], "-" * len(text[0])] + text[1:]
 
 
+def runs_of(results):
+    """Each kernel and size's rows in several results, in their order."""
+    runs = {}
+    for result in results:
+        for row in result["rows"]:
+            runs.setdefault((row["kernel"], row["size"]), []).append(row)
+    return list(runs.values())
+
+
 def merged(results):
     """Rows of several results: the last of each kernel and size."""
-    return list({(row["kernel"], row["size"]): row for result in results for row in result["rows"]}.values())
+    return [rows[-1] for rows in runs_of(results)]
 
 
-def markdown(rows):
-    """The table for a document: a line a row, all rivals that answered in it."""
-    text = ["| kernel | size | ours | rivals | ratio | aim |", "|---|---|---|---|---|---|"]
-    for row in rows:
+def markdown(results):
+    """The table for a document: a line a row, as the last result has it, with all rivals that answered; what
+    earlier results gave beside it, as a machine that others share never gives the same twice."""
+    runs = runs_of(results)
+    several = any(len(rows) > 1 for rows in runs)
+    text = [["kernel", "size", "ours", "rivals", "ratio", "earlier", "aim"], ["---"] * 7]
+    for *earlier, row in runs:
         best, word = verdict(row)
+        before = [verdict(old)[0] for old in earlier]
         unit = "ms" if row["unit"] == "process" else row["unit"]
         rivals = [f"{m['name']} {shown(m, row['unit'])}" for m in row["rivals"] if m["ratio"] is not None]
-        cells = (
+        text.append([
             row["kernel"],
             row["size"],
             f"{shown(row['ours'], row['unit'])} {unit}",
             "; ".join(rivals) or "none answered",
             f"{best:.2f}x {row['against']}" if best else "",
+            ", ".join(f"{value:.2f}x" for value in before if value),
             (f"{row['target']:g}x" if row["target"] else "") + (" **missed**" if word == "below" else ""),
-        )
-        text.append("| " + " | ".join(cells) + " |")
-    return text
+        ])
+    return ["|" + "|".join(f" {c} " for i, c in enumerate(cells) if several or i != 5) + "|" for cells in text]
