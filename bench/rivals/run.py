@@ -2,8 +2,8 @@
 """run.py - ours beside its rivals, the same work on the same graph: make bench-rivals.
 
 For each row: ours.py (ggnn.h through ctypes, which also writes the answers that rivals' are compared with),
-then each rival in a process of its own; ggnn-bench once an entry. Of our two times the slower counts. See
-README.md."""
+then each rival in a process of its own; ggnn-bench once an entry. Of our times the median counts, of two the
+slower. See README.md."""
 
 import argparse
 import datetime
@@ -247,8 +247,8 @@ class Run:
             "threads": self.args.threads,
         }
 
-    def ours(self, row, graph):
-        """All our measurements of a row."""
+    def ours(self, row, graph, again):
+        """All our measurements of a row in a round; again: ggnn-bench only where nothing else measures it."""
         kind = row.case.split(":")[1] if ":" in row.case else ""
         if row.case.startswith("cora:"):
             epochs = 20 if self.args.quick else 200
@@ -260,7 +260,11 @@ class Run:
             how = "--epochs 1 --eval-every 0 " + (small if self.args.quick else usual)
             return [self.train(graph, kind, how)]
         alone = self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step")
-        found = [self.from_bench(*row.bench, graph)] if row.bench and not (alone and self.args.no_bench) else []
+        found = []
+        if row.bench and not (alone and (again or self.args.no_bench)):
+            if again:
+                self.bench.pop(row.bench[0], None)
+            found.append(self.from_bench(*row.bench, graph))
         if alone:
             beside = self.script(self.python["torch"], "ours.py", row.case, graph, heap=False)
             beside["by"] = "ours.py"
@@ -270,15 +274,23 @@ class Run:
 
     # ---- all rows ----
 
+    def rounds(self, row, graph):
+        """All measurements of ours, and each rival's, in turns: --rounds times ours, then every rival."""
+        ours, rivals = [], [[] for _ in row.rivals]
+        for again in range(self.args.rounds):
+            ours += self.ours(row, graph, again)
+            for who, runs in zip(row.rivals, rivals):
+                if not again or "skipped" not in runs[0]:
+                    runs.append(dict(self.rival(who, row, graph), name=who.name))
+        return ours, rivals
+
     def measure(self, row, graph, kept):
         """A row as it goes into the JSON. Two rows of one case, told apart by unit, are measured once."""
-        if row.case in kept:
-            candidates, rivals = kept[row.case]
-        else:
-            candidates = self.ours(row, graph)
-            rivals = [dict(self.rival(who, row, graph), name=who.name) for who in row.rivals]
-            kept[row.case] = candidates, rivals
+        if row.case not in kept:
+            kept[row.case] = self.rounds(row, graph)
+        candidates, runs = kept[row.case]
         ours = table.ours_of(candidates, row.unit)
+        rivals = [table.rival_of(each, row.unit) for each in runs]
         return dict(
             kernel=row.kernel,
             size=row.size,
@@ -338,6 +350,7 @@ def report(run, graph, rows):
         "threads": run.args.threads,
         "device": run.args.device,
         "quick": run.args.quick,
+        "rounds": run.args.rounds,
         "absent": dict(ABSENT, **{name: why for name, why in run.reason.items() if why}),
         "versions": versions,
         "rows": rows,
@@ -358,7 +371,7 @@ def print_report(result):
         f"graph {result['graph']}; fp32; ours {result['git']}; "
         "times in ms (of a batch, a step, a call), memory in MiB"
     )
-    print("Ratios at equal work (edges, rows, FLOP). Of our measurements the slower counts.")
+    print("Ratios at equal work (edges, rows, FLOP). Of our measurements the median counts, of two the slower.")
     for name, v in result["versions"].items():
         print(f"  {name}: " + ", ".join(f"{k} {x}" for k, x in v.items()))
     for name, why in result["absent"].items():
@@ -393,6 +406,7 @@ def options(argv=None):
         action="store_true",
         help="ours by ours.py alone, where it can: ggnn-bench's plain versions take minutes on large graphs",
     )
+    p.add_argument("--rounds", type=int, default=1, help="turns of ours and every rival; the medians count [1]")
     p.add_argument("--timeout", type=float, default=180, help="seconds a measurement may take")
     p.add_argument(
         "--no-build",
@@ -410,7 +424,10 @@ def options(argv=None):
         help="run nothing: print earlier results as a table for a document; of a row in several files the last counts, "
         "the ratios of the others stand beside it",
     )
-    return p.parse_args(argv)
+    args = p.parse_args(argv)
+    if args.rounds < 1:
+        p.error("--rounds: 1 or more")
+    return args
 
 
 def main():

@@ -11,9 +11,20 @@ def per_work(result, unit="ms"):
 
 
 def ours_of(candidates, unit="ms"):
-    """The slower of our measurements: nothing is claimed that only one of them showed."""
-    known = [c for c in candidates if c and "skipped" not in c]
-    return max(known, key=lambda c: per_work(c, unit)) if known else None
+    """The median of our measurements, of an even number the slower of the two in the middle: nothing is claimed
+    that only one of them showed."""
+    known = sorted((c for c in candidates if c and "skipped" not in c), key=lambda c: per_work(c, unit))
+    return known[len(known) // 2] if known else None
+
+
+def rival_of(runs, unit="ms"):
+    """The median of a rival's measurements, the faster in the middle; one that is wrong or missing stands for
+    all."""
+    for run in runs:
+        if "wrong" in run or "skipped" in run:
+            return run
+    known = sorted(runs, key=lambda r: per_work(r, unit))
+    return dict(known[(len(known) - 1) // 2], rounds=[per_work(r, unit) for r in runs])
 
 
 def disturbed(candidates, unit="ms"):

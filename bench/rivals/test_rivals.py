@@ -108,6 +108,16 @@ class Table(unittest.TestCase):
         self.assertIs(table.ours_of([a, b, None, {"skipped": "no ggnn-bench"}]), b)
         self.assertIsNone(table.ours_of([{"skipped": "no ggnn-bench"}]))
 
+    def test_of_several_rounds_the_medians_count(self):
+        a, b, c, d = [measured("x", seconds) for seconds in (0.010, 0.012, 0.030, 0.040)]
+        self.assertIs(table.ours_of([c, a, b]), b)
+        self.assertIs(table.ours_of([d, a, c, b]), c)
+        self.assertEqual(table.rival_of([d, a, c, b])["seconds"], 0.012)
+        self.assertEqual(table.rival_of([c, a, b])["rounds"], [0.015, 0.005, 0.006])  # a unit of work
+        missing, wrong = {"name": "DGL", "skipped": "crashed"}, measured("DGL", 0.1, wrong="rows differ")
+        self.assertIs(table.rival_of([a, missing]), missing)
+        self.assertIs(table.rival_of([a, wrong, b]), wrong)
+
     def test_a_disturbed_machine_is_named(self):
         a, b = measured("ours", 0.010), measured("ours", 0.013)
         self.assertEqual(table.disturbed([a, b]), "ours moved by 1.30x between two measurements")
