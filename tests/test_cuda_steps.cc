@@ -27,6 +27,12 @@ std::vector<float> trained(const fixture* f, const net_config& c, int64_t batch,
     return result;
 }
 
+// Those, or GAT alone where trials are few: captured_steps_have_the_bits_of_launched_ones runs all kernels.
+std::vector<kind> some(const std::vector<kind>& all)
+{
+    return few_trials() ? std::vector<kind>{kinds[4]} : all;
+}
+
 // ==== graphs ===============================================================================================
 
 TEST(captured_steps_have_the_bits_of_launched_ones)
@@ -90,7 +96,7 @@ TEST(batches_that_outgrow_their_room_get_more)
 {
     fixture f;
     make_fixture(&f, 120, 4, 9, 4, true);
-    for (const kind& k : {kinds[1], kinds[3], kinds[4], kinds[6]}) {
+    for (const kind& k : some({kinds[1], kinds[3], kinds[4], kinds[6]})) {
         net_config    c = config_of(k, 2, 4, false);
         ggnn_sampling how = sampling_of(c);
         run           cpu, gpu;
@@ -117,7 +123,7 @@ TEST(a_net_that_is_given_more_room_goes_on)
 {
     fixture f;
     make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : kinds) {
+    for (const kind& k : some({std::begin(kinds), std::end(kinds)})) {
         net_config c = config_of(k, 2, 4, true);
         auto       expected = trained(&f, c, 0, 12);
         run        r;
@@ -167,7 +173,7 @@ TEST(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample)
     fixture f;
     make_fixture(&f, 64, 5, 9, 4);
     f.shuffled = false; // four batches, the same in every epoch: after two of them there is a graph of each step
-    for (const kind& k : kinds) {
+    for (const kind& k : some({std::begin(kinds), std::end(kinds)})) {
         net_config    c = config_of(k, 2, 4, false);
         ggnn_sampling how = sampling_of(c);
         run           gpu;
