@@ -3118,7 +3118,6 @@ typedef struct {
     ggnni_source       source;
     ggnn_type          type;
     int64_t            pieces;
-    int                past_caches; // out is
     const ggnni_loops* loops;
 } ggnni_spmm;
 
@@ -3178,11 +3177,13 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
     ggnni_rows        rows = {NULL, 0, s->type, NULL, 0, 1, 0, 0, width};
     float             buffer[GGNNI_SEGMENT * GGNNI_HEADS], whole[GGNNI_COLUMNS]; // before it is streamed
     ggnni_reader      reader;
+    int               past_caches = width <= GGNNI_COLUMNS &&
+                      ggnni_past_caches(s->out, s->ld_out * 4, *s->b->num_dst.n, width * 4);
     ggnni_reader_init(&reader, s->b, s->source, 0, lists, width * ggnn_type_bytes(s->type));
     rows.ahead = reader.ahead;
     for (int64_t v = lists.begin; v < lists.end; v++) {
         int64_t  begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
-        float*   to = s->out + v * s->ld_out, *out = s->past_caches ? whole : to;
+        float*   to = s->out + v * s->ld_out, *out = past_caches ? whole : to;
         int32_t* arg = s->arg ? s->arg + v * s->ld_arg : NULL;
         if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
         if (n == 0 && arg) memset(arg, 0xff, (size_t)width * sizeof *arg);
@@ -3196,7 +3197,7 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
                 ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, s->heads, s->width);
         }
         ggnni_finish_row(s, out, v, n);
-        if (s->past_caches) s->loops->stream((char*)to, (const char*)whole, width * 4);
+        if (past_caches) s->loops->stream((char*)to, (const char*)whole, width * 4);
     }
     GGNNI_STREAMED();
 }
@@ -3206,8 +3207,6 @@ static void ggnni_spmm_run(ggnni_spmm* s, int32_t width)
     GGNN_ASSERT(s->ld_out >= width);
     s->loops = ggnni_choose_loops();
     s->pieces = ggnni_block_pieces(s->b, width);
-    s->past_caches = width <= GGNNI_COLUMNS &&
-                     ggnni_past_caches(s->out, s->ld_out * 4, *s->b->num_dst.n, width * 4);
     GGNN_PARALLEL_FOR(s->pieces, ggnni_spmm_piece, s);
 }
 
@@ -3246,7 +3245,6 @@ GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce ho
                         ggnni_matrix(inp + first, ld_inp),
                         GGNN_F32,
                         0,
-                        0,
                         NULL};
         if (arg) s.arg = arg + first;
         if (weight) s.weight = weight + k;
@@ -3259,7 +3257,7 @@ GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const 
 {
     ggnni_source source = {NULL, 0, from, id};
     ggnni_spmm   s = {out, ld_out,      NULL,   0,          how, b,   ggnni_no_scale(scale), NULL, 1,
-                      1,   from->width, source, from->type, 0,   0,   NULL};
+                      1,   from->width, source, from->type, 0,   NULL};
     GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
     ggnni_spmm_run(&s, from->width);
     if (from->traffic) {

@@ -4842,7 +4842,7 @@ __device__ inline float sum_powers(chunk<float, V>& rows, const gat_job& s, cons
         for (int j = 0; j < IN_FLIGHT; j++) row[j] = load_chunk<V>(z + u[j] * s.ld_z);
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) score[j] = l.score(u[j]);
-        if (DROP && i % 8 == 0) dropped = dropped_entries(s.drop, l.v, i, l.head); // segments begin there
+        if (DROP && i % 8 == 0) dropped = dropped_entries(s.drop, l.v, i, l.head); // a segment begins there
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++) {
             const bool in = i + j < end; // chosen, not branched on: a branch would take its load along

@@ -78,9 +78,9 @@ typedef struct {
    mean and gcn, MLP, without input dropout; not for full batch). The batches may still come with local indices. */
 bool net_reads_store(const net_config* config);
 
-/* True: all that config's net does with its features is to multiply them by weights: GCN (and GraphSAGE's
-   gcn) from wide to narrow, GAT, MLP, each on the whole graph and without residual. Where under a tenth of them is not 0, only those are then multiplied,
-   on the CPU: the same sums but for their rounding. */
+/* True: all that config's net does with its features is to multiply them by weights: GCN (and GraphSAGE's gcn) from
+   wide to narrow, GAT, MLP, each on the whole graph and without residual. Where under a tenth of them is not 0, only
+   those are then multiplied, on the CPU: the same sums but for their rounding. */
 bool net_only_multiplies(const net_config* config, int32_t features);
 
 /* Room for batches as large as `like` may become (laid out by ggnn_batch_init; NULL with full_batch) and for

@@ -199,15 +199,16 @@ class Run:
         code, _, text = self.start(command, heap=False, timeout=4 * self.args.timeout)
         return read_json(out)["results"] if code == 0 else text
 
-    def from_bench(self, entry, pattern, graph):
-        """A case of ggnn-bench: of --bench's file, or of a run of the entry."""
-        if entry not in self.bench:
-            given = read_json(self.args.bench)["results"] if self.args.bench else []
+    def from_bench(self, entry, pattern, graph, again):
+        """A case of ggnn-bench: of --bench's file, or of a run of the entry, one a round."""
+        if (entry, again) not in self.bench:
+            given = read_json(self.args.bench)["results"] if self.args.bench and not again else []
             given = [r for r in given if r["bench"] == entry]
-            self.bench[entry] = given or self.bench_entry(entry, graph)
-        if isinstance(self.bench[entry], str):
-            return {"skipped": self.bench[entry]}
-        for r in self.bench[entry]:
+            self.bench[entry, again] = given or self.bench_entry(entry, graph)
+        found = self.bench[entry, again]
+        if isinstance(found, str):
+            return {"skipped": found}
+        for r in found:
             if (
                 re.fullmatch(pattern, r["case"])
                 and not r["rival"]
@@ -260,11 +261,8 @@ class Run:
             how = "--epochs 1 --eval-every 0 " + (small if self.args.quick else usual)
             return [self.train(graph, kind, how)]
         alone = self.python.get("torch") and self.library and row.case.split(":")[0] not in ("gemm", "step")
-        found = []
-        if row.bench and not (alone and (again or self.args.no_bench)):
-            if again:
-                self.bench.pop(row.bench[0], None)
-            found.append(self.from_bench(*row.bench, graph))
+        spared = alone and (again or self.args.no_bench)
+        found = [self.from_bench(*row.bench, graph, again)] if row.bench and not spared else []
         if alone:
             beside = self.script(self.python["torch"], "ours.py", row.case, graph, heap=False)
             beside["by"] = "ours.py"

@@ -143,15 +143,13 @@ def merged(results):
 def markdown(results):
     """The table for a document: a line a row, as the last result has it, with all rivals that answered; what
     earlier results gave beside it, as a machine that others share never gives the same twice."""
-    runs = runs_of(results)
-    several = any(len(rows) > 1 for rows in runs)
-    text = [["kernel", "size", "ours", "rivals", "ratio", "earlier", "aim"], ["---"] * 7]
-    for *earlier, row in runs:
+    text = ["| kernel | size | ours | rivals | ratio | earlier | aim |", "|---|---|---|---|---|---|---|"]
+    for *earlier, row in runs_of(results):
         best, word = verdict(row)
         before = [verdict(old)[0] for old in earlier]
         unit = "ms" if row["unit"] == "process" else row["unit"]
         rivals = [f"{m['name']} {shown(m, row['unit'])}" for m in row["rivals"] if m["ratio"] is not None]
-        text.append([
+        cells = (
             row["kernel"],
             row["size"],
             f"{shown(row['ours'], row['unit'])} {unit}",
@@ -159,5 +157,6 @@ def markdown(results):
             f"{best:.2f}x {row['against']}" if best else "",
             ", ".join(f"{value:.2f}x" for value in before if value),
             (f"{row['target']:g}x" if row["target"] else "") + (" **missed**" if word == "below" else ""),
-        ])
-    return ["|" + "|".join(f" {c} " for i, c in enumerate(cells) if several or i != 5) + "|" for cells in text]
+        )
+        text.append("| " + " | ".join(cells) + " |")
+    return text
