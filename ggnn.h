@@ -1850,19 +1850,35 @@ GGNN_API void ggnn_unique_begin(ggnn_unique* seen)
     }
 }
 
-// ids appended between two checks; ids between a prefetch and its use
-enum { GGNNI_TILE = 16, GGNNI_AHEAD = 32 };
+enum { GGNNI_TILE = 32 }; // ids checked and prefetched at once, before those ahead of them are numbered
 
-GGNNI_PREFETCHES void ggnni_unique_prefetch(const ggnn_unique* seen, ggnn_node id)
+static int ggnni_unique_in_range(const ggnn_unique* seen, ggnn_node id)
 {
-    if (id < 0 || id >= seen->num_nodes) return; // not checked yet
-    if (seen->value) GGNNI_PREFETCH(&seen->value[id]);
-    else GGNNI_PREFETCH(&seen->slot[ggnn_hash(id, seen->mask)]);
+    return (uint64_t)id < (uint64_t)seen->num_nodes;
+}
+
+// How many of n ids, from the first, are in range. All are looked at before one is named: no branch an id.
+static int64_t ggnni_unique_valid(const ggnn_unique* seen, const ggnn_node* id, int64_t n)
+{
+    int     valid = 1;
+    int64_t first = 0;
+    for (int64_t i = 0; i < n; i++) valid &= ggnni_unique_in_range(seen, id[i]);
+    if (valid) return n;
+    while (ggnni_unique_in_range(seen, id[first])) first++;
+    return first;
+}
+
+GGNNI_PREFETCHES void ggnni_unique_prefetch(const ggnn_unique* seen, const ggnn_node* id, int64_t n)
+{
+    if (seen->value)
+        for (int64_t i = 0; i < n; i++) GGNNI_PREFETCH(&seen->value[id[i]]);
+    else
+        for (int64_t i = 0; i < n; i++) GGNNI_PREFETCH(&seen->slot[ggnn_hash(id[i], seen->mask)]);
 }
 
 // Local ids of n ids, in range, with room for all. The count stays in a register: through memory each id
-// would wait for the one before. No branch on "new": which ids are new is hard to predict. The list gets a
-// guess past its end, which counts only when the id is new.
+// would wait for the one before. No branch on "new": which ids are new is hard to predict. So what is known
+// is written again, and the list gets a guess past its end, which counts only when the id is new.
 static void ggnni_unique_direct(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
                                 int64_t n)
 {
@@ -1877,6 +1893,17 @@ static void ggnni_unique_direct(ggnn_unique* seen, ggnn_node* list, int32_t* loc
     seen->count = count;
 }
 
+// The slot of an id, or the free one where it would be: of no batch, or of an earlier one. Slots of other ids
+// of this batch are passed over. One comparison of two answers: which of them ends the search is hard to
+// predict.
+static uint64_t ggnni_unique_probe(const ggnn_unique_slot* slot, uint64_t mask, uint32_t base, uint32_t count,
+                                   ggnn_node wanted)
+{
+    uint64_t at = ggnn_hash(wanted, mask);
+    while ((slot[at].value - base < count) > (slot[at].key == wanted)) at = (at + 1) & mask;
+    return at;
+}
+
 static void ggnni_unique_hash(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
                               int64_t n)
 {
@@ -1884,15 +1911,14 @@ static void ggnni_unique_hash(ggnn_unique* seen, ggnn_node* list, int32_t* local
     uint64_t          mask = seen->mask;
     uint32_t          base = seen->base, count = seen->count;
     for (int64_t i = 0; i < n; i++) {
-        ggnn_node wanted = id[i];
-        uint64_t  at = ggnn_hash(wanted, mask);
-        while (slot[at].value - base < count && slot[at].key != wanted) at = (at + 1) & mask;
-        if (slot[at].value - base >= count) { // free, or of an earlier batch
-            slot[at].key = wanted;
-            slot[at].value = base + count;
-            list[count++] = wanted;
-        }
-        if (local) local[i] = (int32_t)(slot[at].value - base);
+        ggnn_node         wanted = id[i];
+        ggnn_unique_slot* own = &slot[ggnni_unique_probe(slot, mask, base, count, wanted)];
+        uint32_t          known = own->value - base, at = known < count ? known : count;
+        own->key = wanted;
+        own->value = base + at;
+        list[count] = wanted;
+        count += known >= count;
+        if (local) local[i] = (int32_t)at;
     }
     seen->count = count;
 }
@@ -1908,63 +1934,50 @@ static void ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, int32_t* local,
 
 static int32_t ggnni_unique_find(const ggnn_unique* seen, ggnn_node id) // -1: not in this batch
 {
-    if (seen->value)
-        return seen->value[id] - seen->base < seen->count ? (int32_t)(seen->value[id] - seen->base) : -1;
-    for (uint64_t at = ggnn_hash(id, seen->mask);; at = (at + 1) & seen->mask) {
-        if (seen->slot[at].value - seen->base >= seen->count) return -1;
-        if (seen->slot[at].key == id) return (int32_t)(seen->slot[at].value - seen->base);
-    }
+    uint32_t value = seen->value ? seen->value[id]
+                                 : seen->slot[ggnni_unique_probe(seen->slot, seen->mask, seen->base,
+                                                                 seen->count, id)].value;
+    return value - seen->base < seen->count ? (int32_t)(value - seen->base) : -1;
 }
 
-// A few ids, each checked: where one may be out of range or the list may run full.
-static ggnn_status ggnni_unique_careful(ggnn_unique* seen, ggnn_node* list, int32_t* local,
-                                        const ggnn_node* id, int64_t n, int64_t* bad)
+// Numbers n ids in range up to the first new one that has no room; how many. As many at once as there is room
+// for if all are new.
+static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
+                                   int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int32_t at;
-        *bad = i;
-        if (id[i] < 0 || id[i] >= seen->num_nodes) return GGNN_ERROR_ID;
-        at = ggnni_unique_find(seen, id[i]);
-        if (at < 0 && seen->count >= seen->max_ids) return GGNN_ERROR_CAPACITY;
-        if (at < 0) ggnni_unique_put(seen, list, &at, &id[i], 1);
-        if (local) local[i] = at;
-    }
-    return GGNN_OK;
-}
-
-// At most GGNNI_TILE ids, whose entries are on their way.
-static ggnn_status ggnni_unique_tile(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
-                                     int64_t n, int64_t* bad)
-{
-    int wrong = seen->count + GGNNI_TILE > seen->max_ids;
-    for (int64_t i = 0; i < n; i++) wrong |= (uint64_t)id[i] >= (uint64_t)seen->num_nodes;
-    if (wrong) return ggnni_unique_careful(seen, list, local, id, n, bad);
-    ggnni_unique_put(seen, list, local, id, n);
-    return GGNN_OK;
-}
-
-static ggnn_status ggnni_unique_fetched(ggnn_unique* seen, ggnn_node* list, int32_t* local,
-                                        const ggnn_node* id, int64_t n, int64_t ahead, int64_t* bad)
-{
-    for (int64_t begin = 0; begin < n; begin += GGNNI_TILE) {
-        int64_t     end = ggnni_min(n, begin + GGNNI_TILE);
-        ggnn_status status;
-        for (int64_t i = begin + ahead; ahead && i < ggnni_min(n, end + ahead); i++)
-            ggnni_unique_prefetch(seen, id[i]);
-        status = ggnni_unique_tile(seen, list, local ? local + begin : NULL, id + begin, end - begin, bad);
-        if (status != GGNN_OK) {
-            *bad += begin;
-            return status;
+    int64_t done = 0;
+    while (done < n) {
+        int64_t  some = ggnni_min(n - done, seen->max_ids - (int64_t)seen->count);
+        int32_t *to = local ? local + done : NULL, at;
+        if (some > 0) {
+            ggnni_unique_put(seen, list, to, id + done, some);
+            done += some;
+            continue;
         }
+        at = ggnni_unique_find(seen, id[done]);
+        if (at < 0) break;
+        if (to) *to = at;
+        done++;
     }
-    return GGNN_OK;
+    return done;
 }
 
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
                                         const ggnn_node* id, int64_t n, int64_t* bad)
 {
-    for (int64_t i = 0; i < ggnni_min(n, GGNNI_AHEAD); i++) ggnni_unique_prefetch(seen, id[i]);
-    return ggnni_unique_fetched(seen, list, local, id, n, GGNNI_AHEAD, bad);
+    int64_t valid = ggnni_unique_valid(seen, id, ggnni_min(n, GGNNI_TILE)), next;
+    ggnni_unique_prefetch(seen, id, valid);
+    for (int64_t begin = 0, end; begin < n; begin = end, valid = next) {
+        int64_t done;
+        end = ggnni_min(n, begin + GGNNI_TILE);
+        next = ggnni_unique_valid(seen, id + end, ggnni_min(n - end, GGNNI_TILE));
+        ggnni_unique_prefetch(seen, id + end, next);
+        done = ggnni_unique_number(seen, list, local ? local + begin : NULL, id + begin, valid);
+        if (done == end - begin) continue;
+        *bad = begin + done;
+        return done < valid ? GGNN_ERROR_CAPACITY : GGNN_ERROR_ID;
+    }
+    return GGNN_OK;
 }
 
 // =============================================================================
@@ -2195,6 +2208,7 @@ static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
 // numbered: what a stage loads was prefetched by the one before.
 typedef struct {
     int64_t   first, n;
+    int64_t   valid;  // ids in range, from the first; drawing the next tile here leaves it for the numbering
     int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
     int64_t   taken[GGNNI_TARGETS];
@@ -2269,7 +2283,7 @@ static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const 
 }
 
 // Stage 2: reads the ids taken, with positions and weights where wanted.
-static void ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const ggnn_unique* seen)
+static void ggnni_fetch_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_unique* seen)
 {
     const int64_t* offset = tile->offset;
     int64_t        begin = at->hop->indptr[tile->first], edges = begin;
@@ -2288,7 +2302,8 @@ static void ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const 
         if (!whole && lane < 0) offset += tile->taken[i];
         at->hop->indptr[tile->first + i + 1] = edges;
     }
-    for (int64_t e = begin; at->hop->indices && e < edges; e++) ggnni_unique_prefetch(seen, at->ids[e]);
+    tile->valid = ggnni_unique_valid(seen, at->ids + begin, edges - begin);
+    if (at->hop->indices) ggnni_unique_prefetch(seen, at->ids + begin, tile->valid);
 }
 
 static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int64_t i, ggnn_node* bad)
@@ -2313,24 +2328,19 @@ static void ggnni_count_repeats(ggnn_block* hop)
     for (int64_t e = 0; e < *hop->num_edges.n; e++) hop->repeats[hop->indices[e]]++;
 }
 
-// Stage 3: numbers the neighbours of targets [first, first + n), or only checks them in a global hop.
+// Stage 3: numbers the neighbours of targets [first, first + n), of which the first so many are valid ids; a
+// global hop keeps its ids, and only an error is told.
 static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t first,
-                                     int64_t n, ggnn_node* bad)
+                                     int64_t n, int64_t valid, ggnn_node* bad)
 {
     const int64_t* indptr = at->hop->indptr;
-    int64_t        begin = indptr[first], end = indptr[first + n], where = 0, i = first;
-    ggnn_status    status = GGNN_OK;
-    if (at->hop->indices) {
-        status = ggnni_unique_fetched(seen, b->id, at->hop->indices + begin, at->ids + begin, end - begin, 0,
-                                      &where);
-    } else {
-        while (where < end - begin && (uint64_t)at->ids[begin + where] < (uint64_t)at->g->num_nodes) where++;
-        if (where < end - begin) status = GGNN_ERROR_ID;
-    }
-    if (status == GGNN_OK) return GGNN_OK;
-    while (indptr[i + 1] <= begin + where) i++;
+    int64_t        begin = indptr[first], done = valid, i = first;
+    if (at->hop->indices)
+        done = ggnni_unique_number(seen, b->id, at->hop->indices + begin, at->ids + begin, valid);
+    if (done == indptr[first + n] - begin) return GGNN_OK;
+    while (indptr[i + 1] <= begin + done) i++;
     *bad = b->id[i];
-    return status;
+    return done < valid ? GGNN_ERROR_CAPACITY : GGNN_ERROR_ID;
 }
 
 static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst,
@@ -2338,8 +2348,12 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const gg
 {
     ggnn_status status = GGNN_OK;
     for (int64_t i = 0; i < num_dst && status == GGNN_OK; i++) {
+        const int64_t* edge = at->hop->indptr + i;
+        int64_t        valid;
         status = ggnni_walk_target(at, b->id[i], i, bad);
-        if (status == GGNN_OK) status = ggnni_number_tile(b, seen, at, i, 1, bad);
+        if (status != GGNN_OK) return status;
+        valid = ggnni_unique_valid(seen, at->ids + edge[0], edge[1] - edge[0]);
+        status = ggnni_number_tile(b, seen, at, i, 1, valid, bad);
     }
     return status;
 }
@@ -2365,7 +2379,8 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const gg
         if (t > 0 && t <= tiles && status == GGNN_OK) ggnni_fetch_tile(at, &tile[(t - 1) % 2], seen);
         if (t > 1 && status == GGNN_OK) {
             int64_t first = (t - 2) * width;
-            status = ggnni_number_tile(b, seen, at, first, ggnni_min(width, num_dst - first), bad);
+            int64_t n = ggnni_min(width, num_dst - first);
+            status = ggnni_number_tile(b, seen, at, first, n, tile[t % 2].valid, bad);
         }
     }
     return status;
