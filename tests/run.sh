@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh - what `make test` runs: builds the tests in every form that this machine can build, runs them, adds up.
-#   tests/run.sh [stage ...]   stages: plain asan node64 bare clang tsan vendor fuzz install emulated cuda; all by
-#   default. emulated: CUDA kernels on the CPU, tests/simt; cuda: compiled by nvcc, tests/cuda.sh
+#   tests/run.sh [stage ...]   stages: plain asan node64 bare clang tsan vendor fuzz install emulated; all by default.
+#   emulated: CUDA kernels on the CPU, tests/simt
 # Each stage has its own folder under build/. The last line is "N passed, N failed, N skipped".
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -160,7 +160,7 @@ stage_emulated() {
     say "CUDA kernels on the CPU (tests/simt)"
     local checked # in other orders and by sanitizers; the nets of test_cuda_train are those of test_cuda_steps
     checked=$(emulated | grep -v test_cuda_train)
-    build build "cuda-tests emulated all build/tests/test_show" CC="$CC" || return
+    build build "emulated cuda-tests all build/tests/test_show" CC="$CC" || return
     run build test_simt $(emulated)
     SIMT_ORDER=rev MODE=reversed run build $checked
     SIMT_ORDER=rand SIMT_ASYNC=lazy MODE=random run build $checked
@@ -179,18 +179,8 @@ stage_emulated() {
     build build64 "$(in_folder build64 $wide)" CC="$CC" NODE64=1 BUILD=build64 && run build64 $wide
 }
 
-stage_cuda() {
-    say "nvcc: warnings, spills, registers"
-    bash tests/cuda.sh >"$logs/cuda" 2>&1
-    case $? in
-    0) pass; tail -n 1 "$logs/cuda" ;;
-    77) skip "nvcc: not installed" ;;
-    *) fail "tests/cuda.sh"; grep -v '^$' "$logs/cuda" | head -n 20 ;;
-    esac
-}
-
 start=$(date +%s)
-for stage in ${@:-plain asan node64 bare clang tsan vendor fuzz install emulated cuda}; do
+for stage in ${@:-plain asan node64 bare clang tsan vendor fuzz install emulated}; do
     stage_start=$(date +%s)
     "stage_$stage"
     printf '   %s s\n' $(($(date +%s) - stage_start))

@@ -173,7 +173,7 @@ TEST(attention_has_the_same_bits)
     int           turn = 0;
     for (int32_t heads : HEADS)
         for (int32_t per_head : PER_HEAD)
-            for (int i = 0; i < 2; i++, turn++) {
+            for (int i = 0; i < trials(2); i++, turn++) {
                 setting s = {heads,
                              per_head,
                              alignments[turn % 4],
@@ -206,7 +206,7 @@ TEST(long_lists_are_summed_in_segments)
         block_of({255, 0, 256, 257, 1, 600, 511, 512, 254}, 12); // entries are one more; sources repeat
     for (int32_t heads : {1, 4, 17})
         for (int32_t per_head : {1, 3, 16, 64})
-            for (int i = 0; i < 2; i++) {
+            for (int i = 0; i < trials(2); i++) {
                 setting s = {heads, per_head, alignments[i * 2], i ? 0.5f : 0.0f, 0.2f, 8, i == 0, false, 2};
                 check_layer(&r->b, &r->t, r->id, s);
             }

@@ -356,6 +356,7 @@ TEST(sizes_around_a_tile) // of hops whose offsets come with the sample, and bef
             device_batch        d(g.device, how, 5000, f);
             host_batch          h(g.host, how, 5000);
             for (int64_t n : {0, 1, 255, 256, 257, 4096, 5000}) {
+                if (few_trials() && n != 257 && n != 4096) continue;
                 std::vector<ggnn_node> seeds;
                 for (int64_t v = 0; v < n; v++)
                     seeds.push_back(static_cast<ggnn_node>(v * 5 % 6000)); // node 0 is a hub
@@ -489,6 +490,7 @@ static void check_lowered_capacities(int32_t first_fanout)
     const int64_t edges = *h.b.hop[0].num_edges.n, src = *h.b.hop[0].num_src.n, dst = *h.b.hop[0].num_dst.n;
     for (form f : forms)
         for (int64_t room : {INT64_C(1), edges / 2, edges - 1, edges, edges + 1}) {
+            if (few_trials() && room != edges / 2) continue;
             ggnn_cuda_capacity most = {};
             most.edges[0] = room;
             device_batch d(g.device, how, 60, f, &most);
@@ -501,6 +503,7 @@ static void check_lowered_capacities(int32_t first_fanout)
         }
     for (form f : forms)
         for (int64_t room : {INT64_C(1), dst + 3, src - 1, src, src + 1}) {
+            if (few_trials() && room != dst + 3) continue;
             ggnn_cuda_capacity most = {};
             most.src[0] = std::max<int64_t>(room, 60); // never below what the seeds may be
             device_batch d(g.device, how, 60, f, &most);
@@ -610,6 +613,7 @@ TEST(traffic_of_batches_is_the_twins)
     owned_graph own(random_graph_new(200, 5, 100));
     for (ggnn_method method : methods)
         for (int32_t parts : {0, 3}) {
+            if (few_trials() && parts == 0) continue;
             both_graphs           g(own.g, parts);
             const ggnn_sampling   how = sampling(method, {3, method == GGNN_REPLACEMENT ? 2 : -1, 0, 2});
             const int64_t         slots = g.host.at.parts + 2;
@@ -679,8 +683,10 @@ TEST(tiles_of_more_targets_than_a_block_has_threads)
     std::vector<ggnn_node> seeds(3000);
     std::iota(seeds.begin(), seeds.end(), 0);
     for (ggnn_method method : methods)
-        for (form f : {forms[0], forms[3]}) {
+        for (int i : {0, 3}) {
             if (method == GGNN_WALK) continue; // whose scratch is for all that might be
+            if (few_trials() && method % 2 == i % 2) continue;
+            const form          f = forms[i];
             const ggnn_sampling how = sampling(method, {4, 2});
             device_batch        d(on_device, how, nodes, f);
             host_batch          h(on_host, how, nodes);
@@ -716,6 +722,7 @@ TEST(a_batch_neither_waits_nor_allocates_and_takes_few_launches)
     for (ggnn_method method : methods)
         for (form f : forms)
             for (int32_t global = 0; global < trials(2); global++) {
+                if (few_trials() && f.group == 8) continue;
                 const bool          all = method != GGNN_REPLACEMENT && f.group == 32;
                 const ggnn_sampling how = sampling(method, {3, all ? -1 : 4, 2}, keep_all, global);
                 device_batch        d(g.device, how, 20, f);

@@ -39,15 +39,16 @@ TEST(captured_steps_have_the_bits_of_launched_ones)
 {
     fixture f;
     make_fixture(&f, 70, 5, 9, 4);
+    const int steps = few_trials() ? 8 : 12;
     for (const kind& k : kinds)
         for (int64_t batch = few_trials() ? 16 : 0; batch < 20; batch += 16) {
             net_config c = config_of(k, 2, 4, batch == 0);
             int64_t    before = opened->replayed;
-            auto       captured = trained(&f, c, batch, 12);
-            CHECK(opened->replayed >= before + 5);
+            auto       captured = trained(&f, c, batch, steps);
+            CHECK(opened->replayed >= before + steps - 7);
             before = opened->replayed;
             opened->plain = true;
-            auto plain = trained(&f, c, batch, 12);
+            auto plain = trained(&f, c, batch, steps);
             opened->plain = false;
             CHECK_EQ(opened->replayed, before);
             if (!CHECK(captured == plain)) printf("  %s\n", k.name);
@@ -79,7 +80,7 @@ TEST(sampling_beside_a_step_changes_nothing)
 {
     fixture f;
     make_fixture(&f, 70, 5, 9, 4);
-    for (const kind& k : {kinds[1], kinds[4], kinds[6]}) {
+    for (const kind& k : some({kinds[1], kinds[4], kinds[6]})) {
         net_config c = config_of(k, 2, 4, false);
         auto       beside = trained(&f, c, 16, 12, false);
         opened->serial = true;
@@ -244,7 +245,7 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
     net_config    c = config_of(kinds[4], 2, 3, false);
     ggnn_sampling how = sampling_of(c);
     size_t        before = simt_live_allocations();
-    const int     step = few_trials() ? 4 : 1;
+    const int     step = few_trials() ? 9 : 1;
     int           failures = 0, grown = 0;
     how.fanout[0] = how.fanout[1] = -1;
     opened->plain = true; // a graph's instance may fail
@@ -272,7 +273,7 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
     simt_fail_allocation(0);
     opened->plain = false;
     CHECK(failures > 20);
-    CHECK(grown > 5 / step);
+    CHECK(grown >= 6 / step);
     CHECK_STR(opened->failed.text, "");
 #endif
 }

@@ -46,7 +46,7 @@ $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/tr
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # ggnn-bench on the emulator: whether its CUDA side is right. Its times mean nothing.
-$(BUILD)/emulated/bench/%.o: OPT := -O1 -g1
+$(BUILD)/emulated/bench/%.o: OPT := -Og -g1
 $(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/backend_cuda.o \
                               $(BUILD)/emulated/trainer/ops_cuda.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
