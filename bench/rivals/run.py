@@ -420,7 +420,7 @@ def options(argv=None):
         nargs="+",
         metavar="JSON",
         help="run nothing: print earlier results as a table for a document; of a row in several files the last counts, "
-        "the ratios of the others stand beside it",
+        "the ratios of the others stand beside it; of ggnn-bench's: its own comparisons that have an aim",
     )
     args = p.parse_args(argv)
     if args.rounds < 1:
@@ -431,7 +431,8 @@ def options(argv=None):
 def main():
     args = options()
     if args.markdown:
-        print("\n".join(table.markdown(map(read_json, args.markdown))))
+        results = [read_json(path) for path in args.markdown]
+        print("\n".join(table.goals(results) if "ratios" in results[0] else table.markdown(results)))
         return 0
     run = Run(args)
     run.prepare()

@@ -160,3 +160,18 @@ def markdown(results):
         )
         text.append("| " + " | ".join(cells) + " |")
     return text
+
+
+def goals(results):
+    """The same of results of ggnn-bench: what it compares itself with, where there is an aim."""
+    text = ["| bench | case | against | ratio | earlier | aim |", "|---|---|---|---|---|---|"]
+    runs = {}
+    for result in results:
+        for r in result["ratios"]:
+            if r["goal"]:
+                runs.setdefault((r["bench"], r["case"], r["of"]), []).append(r)
+    for key, (*earlier, last) in runs.items():
+        before = ", ".join(f"{old['ratio']:.2f}x" for old in earlier)
+        missed = " **missed**" if last["ratio"] < last["goal"] else ""
+        text.append(f"| {' | '.join(key)} | {last['ratio']:.2f}x | {before} | {last['goal']:.3g}x{missed} |")
+    return text

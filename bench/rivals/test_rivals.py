@@ -146,6 +146,15 @@ class Table(unittest.TestCase):
         self.assertEqual(table.markdown([last])[2:], [line % "  |"])
         self.assertEqual(table.markdown([first, last])[2:], [line % " 4.00x |"])
 
+    def test_comparisons_with_an_aim_get_a_line_each(self):
+        def result(value):
+            of = {"bench": "unique", "case": "direct map", "of": "a plain table"}
+            return {"ratios": [dict(of, ratio=value, goal=4), dict(of, case="hash", ratio=1, goal=None)]}
+
+        line = "| unique | direct map | a plain table |"
+        self.assertEqual(table.goals([result(4.5)])[2:], [line + " 4.50x |  | 4x |"])
+        self.assertEqual(table.goals([result(4.5), result(3)])[2:], [line + " 3.00x | 4.50x | 4x **missed** |"])
+
     def test_the_best_variant_decides_the_target(self):
         ours = measured("ours", 0.010)
         self.assertEqual(
