@@ -1850,7 +1850,7 @@ GGNN_API void ggnn_unique_begin(ggnn_unique* seen)
     }
 }
 
-enum { GGNNI_TILE = 32 }; // ids checked and prefetched at once, before those ahead of them are numbered
+enum { GGNNI_TILE = 32 }; // ids checked and prefetched together, while the tile before waits to be numbered
 
 static int ggnni_unique_in_range(const ggnn_unique* seen, ggnn_node id)
 {
@@ -3046,6 +3046,7 @@ static int64_t ggnni_global(const ggnn_block* b, const ggnn_node* id, int64_t e)
 typedef struct {
     const ggnn_block* b;
     ggnni_source      source;
+    const float*      factor; // of a store's rows by global id: prefetched with them; or NULL
     int64_t           with_self;
     int64_t           v, i, end;           // the next entry to look up, i of list v; lists end at `end`
     int32_t           taken, known, ahead; // entries of row[]
@@ -3057,6 +3058,7 @@ static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source
 {
     r->b = b;
     r->source = source;
+    r->factor = NULL;
     r->with_self = with_self;
     r->v = lists.begin;
     r->i = 0;
@@ -3087,6 +3089,19 @@ static void ggnni_take_rows(ggnni_reader* r, int64_t n)
     r->i += n;
 }
 
+// Of a store's rows.
+static void ggnni_take_stored(ggnni_reader* r, int64_t n)
+{
+    int64_t e = r->b->indptr[r->v] + r->i;
+    for (int64_t i = 0; i < n; i++) {
+        ggnn_node id = ggnni_global(r->b, r->source.id, e + i);
+        r->row[r->known + i] = (const char*)ggnn_row(r->source.from, id);
+        if (r->factor) GGNNI_PREFETCH(&r->factor[id]);
+    }
+    r->known += (int32_t)n;
+    r->i += n;
+}
+
 // The addresses of the next n entries, n <= GGNNI_SEGMENT, with `ahead` more behind them; after the last
 // entry of the range its address is repeated, so that no id past the end is read.
 static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
@@ -3101,8 +3116,9 @@ static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
     }
     while (r->known < wanted && r->v < r->end) {
         int64_t length = r->b->indptr[r->v + 1] - r->b->indptr[r->v] + (r->v < r->with_self);
-        if (!r->source.from && r->v >= r->with_self)
-            ggnni_take_rows(r, ggnni_min(length - r->i, wanted - r->known));
+        int64_t some = ggnni_min(length - r->i, wanted - r->known);
+        if (r->v >= r->with_self && r->source.from) ggnni_take_stored(r, some);
+        else if (r->v >= r->with_self) ggnni_take_rows(r, some);
         for (; r->i < length && r->known < wanted; r->i++) r->row[r->known++] = ggnni_address(r, r->v, r->i);
         if (r->i == length) {
             r->v++;
@@ -3168,16 +3184,30 @@ static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_
     }
 }
 
+// The target's own row, which scale.self adds; NULL: none.
+static const char* ggnni_own_row(const ggnni_spmm* s, int64_t v)
+{
+    if (!s->scale.self || (s->b->indices && v >= *s->b->num_src.n)) return NULL;
+    return s->source.from ? (const char*)ggnn_row(s->source.from, s->source.id[v])
+                          : s->source.base + v * s->source.pitch;
+}
+
+enum { GGNNI_OWN_AHEAD = 8 }; // targets between the prefetch of an own row and its use
+
+// In a store own rows lie anywhere; in a matrix one behind the other, which needs no hint.
+GGNNI_PREFETCHES void ggnni_prefetch_own_row(const ggnni_spmm* s, int64_t v)
+{
+    const char* own = s->source.from && v < *s->b->num_dst.n ? ggnni_own_row(s, v) : NULL;
+    if (own) ggnni_prefetch_row(own, (int64_t)s->width * ggnn_type_bytes(s->type));
+}
+
 // The factors of a whole row: dst, mean, self.
 static void ggnni_finish_row(const ggnni_spmm* s, float* out, int64_t v, int64_t n)
 {
     int32_t     width = s->heads * s->width;
     float       factor = s->scale.dst ? s->scale.dst[v] : s->how == GGNN_MEAN ? 1.0f / (float)n : 1.0f;
-    const void* own = NULL;
+    const void* own = ggnni_own_row(s, v);
     if (n == 0) factor = 1; // of zeros
-    if (s->scale.self && (s->b->indices == NULL || v < *s->b->num_src.n))
-        own =
-            s->source.from ? ggnn_row(s->source.from, s->source.id[v]) : s->source.base + v * s->source.pitch;
     if (own)
         s->loops->blend(out, factor, s->scale.self[v], own, s->type, width);
     else if (factor != 1.0f)
@@ -3195,11 +3225,13 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
     int               past_caches = width <= GGNNI_COLUMNS &&
                       ggnni_past_caches(s->out, s->ld_out * 4, *s->b->num_dst.n, width * 4);
     ggnni_reader_init(&reader, s->b, s->source, 0, lists, width * ggnn_type_bytes(s->type));
+    if (s->source.from) reader.factor = s->scale.src;
     rows.ahead = reader.ahead;
     for (int64_t v = lists.begin; v < lists.end; v++) {
         int64_t  begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
         float*   to = s->out + v * s->ld_out, *out = past_caches ? whole : to;
         int32_t* arg = s->arg ? s->arg + v * s->ld_arg : NULL;
+        ggnni_prefetch_own_row(s, v + GGNNI_OWN_AHEAD);
         if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
         if (n == 0 && arg) memset(arg, 0xff, (size_t)width * sizeof *arg);
         for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
