@@ -3094,7 +3094,7 @@ static void ggnni_take_stored(ggnni_reader* r, int64_t n)
 {
     int64_t e = r->b->indptr[r->v] + r->i;
     for (int64_t i = 0; i < n; i++) {
-        ggnn_node id = ggnni_global(r->b, r->source.id, e + i);
+        int64_t id = ggnni_global(r->b, r->source.id, e + i);
         r->row[r->known + i] = (const char*)ggnn_row(r->source.from, id);
         if (r->factor) GGNNI_PREFETCH(&r->factor[id]);
     }
@@ -3655,28 +3655,31 @@ static void ggnni_scores_dz(void* context, int64_t piece)
                             s->att + k * s->width, GGNN_F32, s->width);
 }
 
-// Sixteen columns of datt, over all rows in order, segment by segment: threads divide outputs, never a sum.
+enum { GGNNI_STRIPE = 64 }; // columns of a head whose sums over all rows are one thread's
+
+static int32_t ggnni_stripes(int32_t width) { return (width + GGNNI_STRIPE - 1) / GGNNI_STRIPE; }
+
+// A stripe of datt, over all rows in order, segment by segment: threads divide outputs, never a sum.
 static void ggnni_scores_datt(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    int32_t first = (int32_t)piece * 16, n = (int32_t)ggnni_min(16, s->heads * s->width - first), head[16];
-    float   total[16] = {0};
-    for (int32_t j = 0; j < n; j++) head[j] = (first + j) / s->width;
-    for (int64_t begin = 0; begin < s->n; begin += GGNNI_SEGMENT) {
-        int64_t end = ggnni_min(begin + GGNNI_SEGMENT, s->n);
-        float   sum[16] = {0};
-        for (int64_t u = begin; u < end; u++) {
-            const float *z = s->z + u * s->ld_z + first, *del = s->del + u * s->heads;
-            if (n == 16 && head[0] == head[15]) {
-                float factor = del[head[0]];
-                for (int32_t j = 0; j < 16; j++) sum[j] += factor * z[j];
-            } else {
-                for (int32_t j = 0; j < n; j++) sum[j] += del[head[j]] * z[j];
-            }
-        }
-        for (int32_t j = 0; j < n; j++) total[j] += sum[j];
+    int32_t             k = (int32_t)piece / ggnni_stripes(s->width);
+    int32_t             c = (int32_t)piece % ggnni_stripes(s->width) * GGNNI_STRIPE;
+    int32_t             width = s->width - c < GGNNI_STRIPE ? s->width - c : GGNNI_STRIPE;
+    float               sum[GGNNI_STRIPE], *out = s->datt + k * s->width + c;
+    const char*         row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD];
+    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, s->heads, 0, 0, 0, width};
+    rows.offset = (k * s->width + c) * (int64_t)sizeof *out;
+    rows.ahead = ggnni_rows_ahead(width * (int64_t)sizeof *out);
+    memset(out, 0, (size_t)width * sizeof *out);
+    for (int64_t u = 0; u < s->n; u += GGNNI_SEGMENT) {
+        rows.n = (int32_t)ggnni_min(s->n - u, GGNNI_SEGMENT);
+        rows.coef = s->del + u * s->heads + k;
+        for (int32_t i = 0; i < rows.n + rows.ahead; i++)
+            row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
+        s->loops->sum(sum, &rows);
+        s->loops->blend(out, 1.0f, 1.0f, sum, GGNN_F32, width);
     }
-    memcpy(s->datt + first, total, (size_t)n * sizeof *total);
 }
 
 GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
@@ -3687,7 +3690,7 @@ GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const floa
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
     GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_dz, &s);
-    GGNN_PARALLEL_FOR((width + 15) / 16, ggnni_scores_datt, &s);
+    GGNN_PARALLEL_FOR(heads * ggnni_stripes(s.width), ggnni_scores_datt, &s);
 }
 
 // log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa
@@ -3892,40 +3895,57 @@ static void ggnni_gat_der(void* context, int64_t piece)
     }
 }
 
+// Fetches what is looked up of the target of entry e of the transpose.
+GGNNI_PREFETCHES void ggnni_gat_back_prefetch(const ggnni_gat* s, int64_t e)
+{
+    int64_t v = s->t->indices[e], at = v * s->heads + s->first;
+    GGNNI_PREFETCH(&s->b->indptr[v]);
+    GGNNI_PREFETCH(&s->er[at]);
+    GGNNI_PREFETCH(&s->lse_in[at]);
+    GGNNI_PREFETCH(&s->delta[at]);
+}
+
 // Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots
-// holds dout . z of each. Both head after head.
+// holds dout . z of each. Both head after head. Logits and alphas of all heads lie side by side, as most lists
+// are shorter than a vector.
 static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots,
                                    float* coef, ggnni_sum* del)
 {
     int64_t self = u < *s->b->num_dst.n, begin = s->t->indptr[u] + first - self;
-    int64_t  at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
-    float    logit[GGNNI_SEGMENT], alpha[GGNNI_SEGMENT];
-    uint16_t field[8 * GGNNI_HEADS];
+    int64_t last = s->t->indptr[*s->t->num_dst.n] - 1;
+    int64_t at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
+    float   logit[GGNNI_HEADS * GGNNI_SEGMENT], alpha[GGNNI_HEADS * GGNNI_SEGMENT];
+    const float* el = s->el + u * s->heads + s->first;
+    uint16_t     field[8 * GGNNI_HEADS];
+    int32_t      all = s->pass * n, padded = (all + 15) & ~15; // a vector's multiple: no rest
     for (int32_t i = 0; i < n; i++) {
         int64_t v = first + i < self ? u : s->t->indices[begin + i];
         int64_t entry = first + i < self ? 0 : ggnni_edge(s->t, begin + i) + 1 - s->b->indptr[v];
         slot[i] = (v + s->b->indptr[v] + entry) * s->heads + s->first;
         at[i] = v * s->heads + s->first;
+        if (first + i >= self) ggnni_gat_back_prefetch(s, ggnni_min(begin + i + GGNNI_ROWS_AHEAD, last));
+        for (int32_t k = 0; k < s->pass; k++) {
+            logit[k * n + i] = s->er[at[i] + k] + el[k];
+            alpha[k * n + i] = s->lse_in[at[i] + k];
+        }
         if (!s->threshold) continue;
         ggnni_gat_fields(s, field, v, entry);
         for (int32_t k = 0; k < s->pass; k++)
             coef[k * GGNNI_SEGMENT + i] = field[8 * k + entry % 8] < s->threshold ? 0.0f : s->kept;
     }
-    for (int32_t k = 0; k < s->pass; k++) {
-        int32_t head = s->first + k, padded = ggnni_gat_collect(logit, s->er + k, at, n);
-        s->loops->leaky(logit, padded, s->el[u * s->heads + head], s->how->slope);
-        ggnni_gat_collect(alpha, s->lse_in + k, at, n);
-        for (int32_t i = 0; i < n; i++) alpha[i] = logit[i] - alpha[i];
-        s->loops->exp2(alpha, padded, 0);
+    for (int32_t j = all; j < padded; j++) logit[j] = alpha[j] = -INFINITY;
+    s->loops->leaky(logit, padded, 0.0f, s->how->slope);
+    for (int32_t j = 0; j < all; j++) alpha[j] = logit[j] - alpha[j];
+    s->loops->exp2(alpha, padded, 0);
+    for (int32_t k = 0; k < s->pass; k++)
         for (int32_t i = 0; i < n; i++) {
-            float q = s->threshold ? coef[k * GGNNI_SEGMENT + i] : 1.0f;
-            float d = alpha[i] * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
-            if (!(logit[i] > 0)) d *= s->how->slope;
-            coef[k * GGNNI_SEGMENT + i] = alpha[i] * q;
+            float q = s->threshold ? coef[k * GGNNI_SEGMENT + i] : 1.0f, a = alpha[k * n + i];
+            float d = a * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
+            if (!(logit[k * n + i] > 0)) d *= s->how->slope;
+            coef[k * GGNNI_SEGMENT + i] = a * q;
             s->dlogit[slot[i] + k] = d;
             ggnni_add(&del[k], d);
         }
-    }
 }
 
 static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t u)
@@ -3934,8 +3954,8 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
     float      dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
     float*     dz = s->dz + u * s->ld_dz + s->first * s->width;
     ggnni_rows rows = {NULL, 0, GGNN_F32, coef, 1, GGNNI_SEGMENT, 0, 0, 0};
-    ggnni_sum  del[GGNNI_HEADS];
-    memset(del, 0, sizeof del);
+    ggnni_sum  del[GGNNI_HEADS], none = {0, 0, 0};
+    for (int32_t k = 0; k < s->pass; k++) del[k] = none;
     if (n == 0) memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz);
     for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
         rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
