@@ -3623,11 +3623,13 @@ static void ggnni_scores_piece(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
     int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
-    const char*         row[GGNNI_SEGMENT];
+    const char*         row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD];
     ggnni_rows          rows = {row, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
+    rows.ahead = ggnni_rows_ahead(s->width * (int64_t)sizeof(float));
     for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u += rows.n) {
         rows.n = (int32_t)ggnni_min(end - u, GGNNI_SEGMENT);
-        for (int32_t i = 0; i < rows.n; i++) row[i] = (const char*)(s->z + (u + i) * s->ld_z);
+        for (int32_t i = 0; i < rows.n + rows.ahead; i++)
+            row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
         for (int32_t k = 0; k < s->heads; k++) {
             rows.offset = k * s->width * (int64_t)sizeof(float);
             s->loops->dot(s->el + u * s->heads + k, s->heads, s->att + k * s->width, &rows);
