@@ -163,15 +163,20 @@ def markdown(results):
 
 
 def goals(results):
-    """The same of results of ggnn-bench: what it compares itself with, where there is an aim."""
-    text = ["| bench | case | against | ratio | earlier | aim |", "|---|---|---|---|---|---|"]
-    runs = {}
-    for result in results:
-        for r in result["ratios"]:
-            if r["goal"]:
-                runs.setdefault((r["bench"], r["case"], r["of"]), []).append(r)
-    for key, (*earlier, last) in runs.items():
-        before = ", ".join(f"{old['ratio']:.2f}x" for old in earlier)
-        missed = " **missed**" if last["ratio"] < last["goal"] else ""
-        text.append(f"| {' | '.join(key)} | {last['ratio']:.2f}x | {before} | {last['goal']:.3g}x{missed} |")
+    """The same of results of ggnn-bench: the last one's comparisons that have an aim."""
+    text = ["| bench | case | T | against | ratio | earlier | aim |", "|---|---|---|---|---|---|---|"]
+
+    def key(r):
+        return r["bench"], r["case"], str(r["threads"]), r["of"]
+
+    for r in results[-1]["ratios"]:
+        if r["goal"]:
+            before = [old["ratio"] for result in results[:-1] for old in result["ratios"] if key(old) == key(r)]
+            cells = (
+                *key(r),
+                f"{r['ratio']:.2f}x",
+                ", ".join(f"{value:.2f}x" for value in before),
+                f"{r['goal']:.3g}x" + (" **missed**" if r["ratio"] < r["goal"] else ""),
+            )
+            text.append("| " + " | ".join(cells) + " |")
     return text

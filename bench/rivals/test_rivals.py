@@ -148,11 +148,12 @@ class Table(unittest.TestCase):
 
     def test_comparisons_with_an_aim_get_a_line_each(self):
         def result(value):
-            of = {"bench": "unique", "case": "direct map", "of": "a plain table"}
+            of = {"bench": "unique", "case": "direct map", "threads": 1, "of": "a plain table"}
             return {"ratios": [dict(of, ratio=value, goal=4), dict(of, case="hash", ratio=1, goal=None)]}
 
-        line = "| unique | direct map | a plain table |"
+        line = "| unique | direct map | 1 | a plain table |"
         self.assertEqual(table.goals([result(4.5)])[2:], [line + " 4.50x |  | 4x |"])
+        self.assertEqual(table.goals([result(4.5), {"ratios": []}])[2:], [])
         self.assertEqual(table.goals([result(4.5), result(3)])[2:], [line + " 3.00x | 4.50x | 4x **missed** |"])
 
     def test_the_best_variant_decides_the_target(self):
