@@ -1850,15 +1850,15 @@ GGNN_API void ggnn_unique_begin(ggnn_unique* seen)
     }
 }
 
-enum { GGNNI_TILE = 32 }; // ids checked and prefetched together, while the tile before waits to be numbered
+enum { GGNNI_IDS_AT_ONCE = 32 }; // checked and prefetched together, while those before wait to be numbered
 
 static int ggnni_unique_in_range(const ggnn_unique* seen, ggnn_node id)
 {
     return (uint64_t)id < (uint64_t)seen->num_nodes;
 }
 
-// How many of n ids, from the first, are in range. All are looked at before one is named: no branch an id.
-static int64_t ggnni_unique_valid(const ggnn_unique* seen, const ggnn_node* id, int64_t n)
+// How many of n ids, from the first, are in range. Usually all are: one branch for all of them.
+static int64_t ggnni_unique_count_valid(const ggnn_unique* seen, const ggnn_node* id, int64_t n)
 {
     int     valid = 1;
     int64_t first = 0;
@@ -1965,12 +1965,12 @@ static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* 
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
                                         const ggnn_node* id, int64_t n, int64_t* bad)
 {
-    int64_t valid = ggnni_unique_valid(seen, id, ggnni_min(n, GGNNI_TILE)), next;
+    int64_t valid = ggnni_unique_count_valid(seen, id, ggnni_min(n, GGNNI_IDS_AT_ONCE)), next;
     ggnni_unique_prefetch(seen, id, valid);
     for (int64_t begin = 0, end; begin < n; begin = end, valid = next) {
         int64_t done;
-        end = ggnni_min(n, begin + GGNNI_TILE);
-        next = ggnni_unique_valid(seen, id + end, ggnni_min(n - end, GGNNI_TILE));
+        end = ggnni_min(n, begin + GGNNI_IDS_AT_ONCE);
+        next = ggnni_unique_count_valid(seen, id + end, ggnni_min(n - end, GGNNI_IDS_AT_ONCE));
         ggnni_unique_prefetch(seen, id + end, next);
         done = ggnni_unique_number(seen, list, local ? local + begin : NULL, id + begin, valid);
         if (done == end - begin) continue;
@@ -2208,7 +2208,7 @@ static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
 // numbered: what a stage loads was prefetched by the one before.
 typedef struct {
     int64_t   first, n;
-    int64_t   valid;  // ids in range, from the first; drawing the next tile here leaves it for the numbering
+    int64_t   valid;  // ids in range, from the first; of the tile before once the next is drawn here
     int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
     int64_t   taken[GGNNI_TARGETS];
@@ -2302,7 +2302,7 @@ static void ggnni_fetch_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_u
         if (!whole && lane < 0) offset += tile->taken[i];
         at->hop->indptr[tile->first + i + 1] = edges;
     }
-    tile->valid = ggnni_unique_valid(seen, at->ids + begin, edges - begin);
+    tile->valid = ggnni_unique_count_valid(seen, at->ids + begin, edges - begin);
     if (at->hop->indices) ggnni_unique_prefetch(seen, at->ids + begin, tile->valid);
 }
 
@@ -2352,7 +2352,7 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const gg
         int64_t        valid;
         status = ggnni_walk_target(at, b->id[i], i, bad);
         if (status != GGNN_OK) return status;
-        valid = ggnni_unique_valid(seen, at->ids + edge[0], edge[1] - edge[0]);
+        valid = ggnni_unique_count_valid(seen, at->ids + edge[0], edge[1] - edge[0]);
         status = ggnni_number_tile(b, seen, at, i, 1, valid, bad);
     }
     return status;
@@ -3041,8 +3041,8 @@ static int64_t ggnni_global(const ggnn_block* b, const ggnn_node* id, int64_t e)
     return b->neighbor ? b->neighbor[e] : id[b->indices[e]];
 }
 
-// Reads the lists of a range in order, entry by entry. A list of a row below with_self begins with the row
-// itself.
+// Reads the lists of a range in order, entry by entry. Of a matrix, a list of a row below with_self begins
+// with the row itself.
 typedef struct {
     const ggnn_block* b;
     ggnni_source      source;
@@ -3067,39 +3067,24 @@ static void ggnni_reader_init(ggnni_reader* r, const ggnn_block* b, ggnni_source
     r->ahead = ggnni_rows_ahead(row_bytes);
 }
 
-static const char* ggnni_address(const ggnni_reader* r, int64_t v, int64_t i)
+// The addresses of n edges from e on: rows of a matrix.
+static void ggnni_take_rows(ggnni_reader* r, int64_t e, int64_t n)
 {
-    const ggnni_source* s = &r->source;
-    int64_t             e = r->b->indptr[v] + i - (v < r->with_self);
-    int                 self = v < r->with_self && i == 0;
-    if (s->from)
-        return (const char*)ggnn_row(s->from, self ? (int64_t)s->id[v] : ggnni_global(r->b, s->id, e));
-    return s->base + (self ? v : (int64_t)r->b->indices[e]) * s->pitch;
-}
-
-// The same for n entries of a list of a matrix's rows: most ops' usual case.
-static void ggnni_take_rows(ggnni_reader* r, int64_t n)
-{
-    const int32_t* index = r->b->indices + r->b->indptr[r->v] + r->i;
+    const int32_t* index = r->b->indices + e;
     const char**   row = r->row + r->known;
     const char*    base = r->source.base;
     int64_t        pitch = r->source.pitch;
     for (int64_t i = 0; i < n; i++) row[i] = base + index[i] * pitch;
-    r->known += (int32_t)n;
-    r->i += n;
 }
 
-// Of a store's rows.
-static void ggnni_take_stored(ggnni_reader* r, int64_t n)
+// The same of a store's rows; what the factors of their ids need is fetched with them.
+static void ggnni_take_stored(ggnni_reader* r, int64_t e, int64_t n)
 {
-    int64_t e = r->b->indptr[r->v] + r->i;
     for (int64_t i = 0; i < n; i++) {
         int64_t id = ggnni_global(r->b, r->source.id, e + i);
         r->row[r->known + i] = (const char*)ggnn_row(r->source.from, id);
         if (r->factor) GGNNI_PREFETCH(&r->factor[id]);
     }
-    r->known += (int32_t)n;
-    r->i += n;
 }
 
 // The addresses of the next n entries, n <= GGNNI_SEGMENT, with `ahead` more behind them; after the last
@@ -3115,12 +3100,17 @@ static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
         wanted = n + r->ahead;
     }
     while (r->known < wanted && r->v < r->end) {
-        int64_t length = r->b->indptr[r->v + 1] - r->b->indptr[r->v] + (r->v < r->with_self);
-        int64_t some = ggnni_min(length - r->i, wanted - r->known);
-        if (r->v >= r->with_self && r->source.from) ggnni_take_stored(r, some);
-        else if (r->v >= r->with_self) ggnni_take_rows(r, some);
-        for (; r->i < length && r->known < wanted; r->i++) r->row[r->known++] = ggnni_address(r, r->v, r->i);
-        if (r->i == length) {
+        int64_t begin = r->b->indptr[r->v], self = r->v < r->with_self, some;
+        if (self && r->i == 0) {
+            r->row[r->known++] = r->source.base + r->v * r->source.pitch;
+            r->i++;
+        }
+        some = ggnni_min(r->b->indptr[r->v + 1] - begin + self - r->i, wanted - r->known);
+        if (r->source.from) ggnni_take_stored(r, begin + r->i - self, some);
+        else ggnni_take_rows(r, begin + r->i - self, some);
+        r->known += (int32_t)some;
+        r->i += some;
+        if (r->i == r->b->indptr[r->v + 1] - begin + self) {
             r->v++;
             r->i = 0;
         }
@@ -3192,7 +3182,7 @@ static const char* ggnni_own_row(const ggnni_spmm* s, int64_t v)
                           : s->source.base + v * s->source.pitch;
 }
 
-enum { GGNNI_OWN_AHEAD = 8 }; // targets between the prefetch of an own row and its use
+enum { GGNNI_OWN_AHEAD = 8 }; // targets between the prefetch of an own row and its use, at most
 
 // In a store own rows lie anywhere; in a matrix one behind the other, which needs no hint.
 GGNNI_PREFETCHES void ggnni_prefetch_own_row(const ggnni_spmm* s, int64_t v)
@@ -3231,7 +3221,7 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
         int64_t  begin = s->b->indptr[v], n = s->b->indptr[v + 1] - begin;
         float*   to = s->out + v * s->ld_out, *out = past_caches ? whole : to;
         int32_t* arg = s->arg ? s->arg + v * s->ld_arg : NULL;
-        ggnni_prefetch_own_row(s, v + GGNNI_OWN_AHEAD);
+        ggnni_prefetch_own_row(s, v + ggnni_min(GGNNI_OWN_AHEAD, rows.ahead));
         if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
         if (n == 0 && arg) memset(arg, 0xff, (size_t)width * sizeof *arg);
         for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
@@ -3657,30 +3647,37 @@ static void ggnni_scores_dz(void* context, int64_t piece)
                             s->att + k * s->width, GGNN_F32, s->width);
 }
 
-enum { GGNNI_STRIPE = 64 }; // columns of a head whose sums over all rows are one thread's
+enum { GGNNI_STRIPE = 64 }; // columns whose sums over all rows are one thread's, at most
 
-static int32_t ggnni_stripes(int32_t width) { return (width + GGNNI_STRIPE - 1) / GGNNI_STRIPE; }
+// A fourth of all columns, in lines: narrow layers are divided too.
+static int32_t ggnni_stripe(int32_t columns)
+{
+    return (int32_t)ggnni_min(GGNNI_STRIPE, ggnni_max(16, columns / 64 * 16));
+}
 
 // A stripe of datt, over all rows in order, segment by segment: threads divide outputs, never a sum.
 static void ggnni_scores_datt(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    int32_t             k = (int32_t)piece / ggnni_stripes(s->width);
-    int32_t             c = (int32_t)piece % ggnni_stripes(s->width) * GGNNI_STRIPE;
-    int32_t             width = s->width - c < GGNNI_STRIPE ? s->width - c : GGNNI_STRIPE;
-    float               sum[GGNNI_STRIPE], *out = s->datt + k * s->width + c;
+    int32_t             columns = s->heads * s->width, stripe = ggnni_stripe(columns);
+    int32_t             first = (int32_t)piece * stripe, end = (int32_t)ggnni_min(first + stripe, columns);
+    float               sum[GGNNI_STRIPE];
     const char*         row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD];
-    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, s->heads, 0, 0, 0, width};
-    rows.offset = (k * s->width + c) * (int64_t)sizeof *out;
-    rows.ahead = ggnni_rows_ahead(width * (int64_t)sizeof *out);
-    memset(out, 0, (size_t)width * sizeof *out);
+    ggnni_rows          rows = {row, 0, GGNN_F32, NULL, s->heads, 0, 0, 0, 0};
+    rows.ahead = ggnni_rows_ahead(stripe * (int64_t)sizeof *sum);
+    memset(s->datt + first, 0, (size_t)(end - first) * sizeof *sum);
     for (int64_t u = 0; u < s->n; u += GGNNI_SEGMENT) {
         rows.n = (int32_t)ggnni_min(s->n - u, GGNNI_SEGMENT);
-        rows.coef = s->del + u * s->heads + k;
         for (int32_t i = 0; i < rows.n + rows.ahead; i++)
             row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
-        s->loops->sum(sum, &rows);
-        s->loops->blend(out, 1.0f, 1.0f, sum, GGNN_F32, width);
+        for (int32_t c = first; c < end; c += rows.width) { // head by head
+            int32_t k = c / s->width;
+            rows.width = (int32_t)ggnni_min((k + 1) * s->width, end) - c;
+            rows.offset = c * (int64_t)sizeof *sum;
+            rows.coef = s->del + u * s->heads + k;
+            s->loops->sum(sum, &rows);
+            s->loops->blend(s->datt + c, 1.0f, 1.0f, sum, GGNN_F32, rows.width);
+        }
     }
 }
 
@@ -3692,7 +3689,7 @@ GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const floa
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
     GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_dz, &s);
-    GGNN_PARALLEL_FOR(heads * ggnni_stripes(s.width), ggnni_scores_datt, &s);
+    GGNN_PARALLEL_FOR((width + ggnni_stripe(width) - 1) / ggnni_stripe(width), ggnni_scores_datt, &s);
 }
 
 // log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa
@@ -3908,8 +3905,8 @@ GGNNI_PREFETCHES void ggnni_gat_back_prefetch(const ggnni_gat* s, int64_t e)
 }
 
 // Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots
-// holds dout . z of each. Both head after head. Logits and alphas of all heads lie side by side, as most lists
-// are shorter than a vector.
+// holds dout . z of each. coef and dots: head k from k * GGNNI_SEGMENT on; logit and alpha: from k * n on,
+// with no gap, so that short lists of several heads fill a vector.
 static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first, int32_t n, const float* dots,
                                    float* coef, ggnni_sum* del)
 {
@@ -3936,7 +3933,7 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
             coef[k * GGNNI_SEGMENT + i] = field[8 * k + entry % 8] < s->threshold ? 0.0f : s->kept;
     }
     for (int32_t j = all; j < padded; j++) logit[j] = alpha[j] = -INFINITY;
-    s->loops->leaky(logit, padded, 0.0f, s->how->slope);
+    s->loops->leaky(logit, padded, 0.0f, s->how->slope); // el is added already: each head has its own
     for (int32_t j = 0; j < all; j++) alpha[j] = logit[j] - alpha[j];
     s->loops->exp2(alpha, padded, 0);
     for (int32_t k = 0; k < s->pass; k++)

@@ -116,14 +116,14 @@ static bool compare_unique(bench* b, const unique_run* like, int64_t nodes)
         if (!memory || !open_run(b, &u, like)) return false;
         u.seen = ggnn_unique_init(memory, (ggnn_unique_kind)kind, nodes, ids);
         fill_case(&c, &u, plain.count, (double)nodes, (ggnn_unique_kind)kind);
-        snprintf(c.what, sizeof c.what, "%s, %lld ids, %lld distinct", name[kind], (long long)many,
-                 (long long)(plain.count / plain.batches));
+        snprintf(c.what, sizeof c.what, "%s, %d x %lld ids, %lld distinct", name[kind], plain.batches,
+                 (long long)many, (long long)(plain.count / plain.batches));
         c.run = run_unique;
         c.context = &u;
         ours[kind] = bench_measure(b, &c);
         if (!ours[kind] || !same_answer(b, &u, &plain)) return false;
     }
-    snprintf(c.what, sizeof c.what, "plain hash table, %lld ids", (long long)many);
+    snprintf(c.what, sizeof c.what, "plain hash table, %d x %lld ids", plain.batches, (long long)many);
     c.run = run_plain_unique;
     c.context = &plain;
     c.rival = true;
@@ -132,7 +132,7 @@ static bool compare_unique(bench* b, const unique_run* like, int64_t nodes)
            bench_ratio(b, ours[1], slow, "the plain hash table, by ours", 0);
 }
 
-static bool own_ids(bench* b)
+static bool own_ids(bench* b) /* one batch */
 {
     unique_run u;
     int64_t n = b->o.rows, nodes = b->o.sources ? b->o.sources : n;
