@@ -3609,6 +3609,12 @@ typedef struct {
     const ggnni_loops* loops;
 } ggnni_scores;
 
+// Addresses of n rows from u on; past the last one its own again, for prefetching.
+static void ggnni_scores_rows(const ggnni_scores* s, const char** row, int64_t u, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
+}
+
 static void ggnni_scores_piece(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
@@ -3618,8 +3624,7 @@ static void ggnni_scores_piece(void* context, int64_t piece)
     rows.ahead = ggnni_rows_ahead(s->width * (int64_t)sizeof(float));
     for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u += rows.n) {
         rows.n = (int32_t)ggnni_min(end - u, GGNNI_SEGMENT);
-        for (int32_t i = 0; i < rows.n + rows.ahead; i++)
-            row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
+        ggnni_scores_rows(s, row, u, rows.n + rows.ahead);
         for (int32_t k = 0; k < s->heads; k++) {
             rows.offset = k * s->width * (int64_t)sizeof(float);
             s->loops->dot(s->el + u * s->heads + k, s->heads, s->att + k * s->width, &rows);
@@ -3668,8 +3673,7 @@ static void ggnni_scores_datt(void* context, int64_t piece)
     memset(s->datt + first, 0, (size_t)(end - first) * sizeof *sum);
     for (int64_t u = 0; u < s->n; u += GGNNI_SEGMENT) {
         rows.n = (int32_t)ggnni_min(s->n - u, GGNNI_SEGMENT);
-        for (int32_t i = 0; i < rows.n + rows.ahead; i++)
-            row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
+        ggnni_scores_rows(s, row, u, rows.n + rows.ahead);
         for (int32_t c = first; c < end; c += rows.width) { // head by head
             int32_t k = c / s->width;
             rows.width = (int32_t)ggnni_min((k + 1) * s->width, end) - c;
