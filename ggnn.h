@@ -43,30 +43,33 @@
 //   global state, no threads but those of GGNN_PARALLEL_FOR, no renumbering of the caller's nodes.
 //
 // GLOSSARY
-//   N nodes   E edges   D targets (dst), S sources (src) of a block   F features   H hidden   K heads
-//   P parts
+//   N nodes   E edges   K heads   N(v) the neighbours of v: its list   dst targets, src sources of a block
 //   CSC        in-neighbour lists: row v holds the sources u of the edges u -> v, whose messages v receives
-//   seeds      the nodes whose output is wanted   frontier   the nodes that a hop samples neighbours of
+//   seeds      the nodes whose output is wanted
 //   block      one hop, bipartite: targets, sources (the targets come first), CSC with local indices
 //   fanout     neighbours wanted a node; -1: all
 //   degree     length of a node's list
 //   offset     place of an edge in its node's list      position   its place in the whole graph's edge order
 //   edge       its place in the block's own order
-//   part, host tier, cache   where rows live: memory of one of P devices, of the host, of this device alone
+//   part, host tier, cache   where rows live: memory of one of several devices, of the host, of this device
+//   rank       a node's place in the order in which rows are laid out     owner   the part that has its row
 //   traffic    rows or lists read, counted by where they live
 //
 // OPTIONS (define before including, the same in every file)
 //   GGNN_STATIC          all functions static: a private copy in each file that has GGNN_IMPLEMENTATION, and
 //                        only such files may include it then
-//   GGNN_NODE64          64-bit global ids (else N < 2^31); files with and without it do not link together
+//   GGNN_NODE64          64-bit global ids (else N < 2^31), in all files of a program or in none: calls of
+//                        ggnn_sample do not link otherwise
 //   GGNN_CACHE_BYTES     last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
 //   GGNN_ASSERT(c)       checks of preconditions (assert)
-//   GGNN_PARALLEL_FOR(n, body, context)   runs body(context, i) for i in [0, n), in any order, and waits
+//   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
+//                        i in [0, n), n an int64_t, mostly <= 64, in any order, and waits (OpenMP's; serial
+//                        where that is off, and in a parallel region)
 //   GGNN_NO_SIMD         the plain loops only
 //   GGNN_SIMD_LEVEL()    at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests)
 //   GGNN_HEADER          this file's name where it is not "ggnn.h": it includes its own vector loops
 //
-// CONTENTS (search for the tag; the implementation's are [1i], [3i] .. [9i]: [2] is all inline)
+// CONTENTS (search for the tag; the implementation's are [1i], [3i] .. [9i])
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
 //   [9] ATTENTION
 //   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
@@ -75,7 +78,9 @@
 //   The same input gives the same bits for any number of threads and on any instruction set. Random numbers
 //   are keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
 //   Float sums run in edge order; a row of more than 256 edges is summed in segments of 256, added in order.
-//   A product in a sum is rounded before it is added: the implementation switches contraction off.
+//   A product in a sum is rounded before it is added: the implementation switches contraction off (in gcc and
+//   clang; clang's -ffp-contract=fast overrules it), and refuses -ffast-math. The file that holds it may set
+//   floating-point pragmas of its own below the include.
 //
 // PAPERS
 //   Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3            Philox
@@ -91,6 +96,7 @@
 
 #ifndef GGNN_H
 #define GGNN_H
+#define GGNN_VERSION "0.1.0"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -118,7 +124,7 @@
 #ifdef GGNN_NODE64
 typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t in every build
 #define GGNN_NODE_MAX INT64_MAX
-#define ggnn_sample ggnn_sample_node64 // so that files of different widths do not link
+#define ggnn_sample ggnn_sample_node64 // so that a mixture does not link
 #else
 typedef int32_t ggnn_node;
 #define GGNN_NODE_MAX INT32_MAX
@@ -178,7 +184,7 @@ typedef enum {
     GGNN_PURPOSE_SAMPLE,            // neighbours, in training
     GGNN_PURPOSE_EVALUATE,          // in evaluation
     GGNN_PURPOSE_PRESAMPLE,         // before training, for cache policies: never sees training's own draws
-    GGNN_PURPOSE_WALK,              // block walk * length + step: words 0, 1 neighbour, 2 restart
+    GGNN_PURPOSE_WALK,              // block walk * length + step: words 0, 1 neighbour, 2 restart; below
     GGNN_PURPOSE_EPOCH,             // epoch order
     GGNN_PURPOSE_WEIGHTS,           // initial weights
     GGNN_PURPOSE_DROPOUT,           // hop = layer, block = column / 8, 16-bit field column % 8
@@ -195,6 +201,9 @@ typedef struct { // all the state there is
 typedef struct {
     uint32_t word[4];
 } ggnn_words;
+
+// Walks draw words of their own for each of the three purposes that they may serve: 3, 19 and 35.
+GGNN_HD uint32_t ggnn_walk_purpose(uint32_t purpose) { return (uint32_t)GGNN_PURPOSE_WALK | purpose << 4; }
 
 // The four words of one Philox block; counter = (block low, block high, stream low, stream high).
 GGNN_HD ggnn_words ggnn_philox(uint64_t key, uint64_t stream, uint64_t block)
@@ -335,7 +344,7 @@ GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 
 typedef struct { // the neighbour lists of one part (or of the host tier, or of the cache)
     const int64_t*   indptr;    // (rows + 1) list i is [indptr[i], indptr[i+1])
-    const int64_t*   first;     // (rows) the list's position in the whole graph's edge order; NULL: indptr
+    const int64_t*   first;     // (rows) the list's position in the whole graph's edge order; NULL: indptr's
     const ggnn_node* indices;   // (num_edges) sources, global ids
     const float*     weight;    // (num_edges) or NULL: ones
     int64_t          num_edges; // of this part: a list that claims more is an error, not a wild read
@@ -535,7 +544,8 @@ typedef struct ggnn_unique_slot {
     uint32_t  value;
 } ggnn_unique_slot;
 
-// The first slot that an id probes: Fibonacci hashing, whose middle bits every bit of the id has mixed.
+// The first slot that an id probes: Fibonacci hashing. The bits taken, from 20 on, depend on all lower bits
+// of the id. (Ids that differ above those only would share a slot.)
 GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask)
 {
     return (uint64_t)id * 0x9E3779B97F4A7C15u >> 20 & mask;
@@ -591,7 +601,7 @@ typedef enum { // what a batch keeps of each hop, combined with |
     GGNN_KEEP_REPEATS = 8
 } ggnn_keep;
 
-typedef struct { // zero-initialise; only method, num_hops and fanout are needed
+typedef struct { // zero-initialise; method, num_hops and fanout are needed, and walk by GGNN_WALK
     ggnn_method method;
     int32_t     num_hops;
     int32_t     fanout[GGNN_HOPS_MAX]; // from the seeds outward; -1: all, 0: none
@@ -606,24 +616,25 @@ typedef struct {
     ggnn_count num_seeds;  // as given, duplicates included
     int32_t    num_hops;   // sampled so far
     ggnn_block hop[GGNN_HOPS_MAX];
-    void*      workspace; // of one node's sample
+    void*      workspace; // sizes, and scratch of the sampler
     int32_t*   status;    // sticky ggnn_status of the CUDA twin; unused here
     ggnn_node  bad;       // after an error: the node it was met at
 } ggnn_batch;
 
-// Memory for a batch of at most max_seeds seeds: bounds by fanout, N and E. 0: the batch cannot be (sources
-// or edges could reach 2^31, hops outside 1..8, fanout above E, negative walks). Most of a large bound is
-// never touched.
+// Memory for a batch of at most max_seeds seeds: bounds by fanout, N and E. 0: the batch cannot be (sources,
+// edges or a walk's visits could reach 2^31, num_hops outside 1..8, max_seeds outside [0, 2^31), no such
+// method, negative walks, restart outside [0, 1]). Most of a large bound is never touched.
 GGNN_API size_t ggnn_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
 // Lays the batch out in memory (of ggnn_batch_bytes; aligned as malloc's, to 64 bytes is best).
 // GGNN_ERROR_ARGUMENT where that is 0 or NULL.
 GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                      int64_t max_seeds, void* memory);
 
-// A mini-batch: the seeds, then every hop. seen must be for N nodes and at least the batch's sources
-// (ggnn_batch_max_ids). Runs on the calling thread: prepare several batches at once on several threads, each
-// with a batch, a ggnn_unique (and, when traffic is counted, a ggnn_graph) of its own. O(edges sampled). On
-// an error b->bad names the node and the batch is empty.
+// A mini-batch: the seeds, then every hop. g and how must be those of ggnn_batch_init; seen must be for N
+// nodes and at least the batch's sources (ggnn_batch_max_ids). Runs on the calling thread: prepare several
+// batches at once on several threads, each with a batch, a ggnn_unique (and, when traffic is counted, a
+// ggnn_graph) of its own. O(edges sampled). On an error b->bad names the node and the batch is empty;
+// GGNN_ERROR_CAPACITY: seen is too small, or lists overlap.
 GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
                                  const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
                                  int64_t num_seeds);
@@ -633,7 +644,7 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const gg
                                       int64_t num_seeds);
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
                                      const ggnn_sampling* how, const ggnn_rng* rng);
-// Distinct ids that a batch may number: what ggnn_unique needs.
+// Distinct ids that a batch may number: what ggnn_unique needs. 0 where ggnn_batch_bytes is.
 GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
 
 // The whole graph as one block (full batch): num_nodes targets = sources, indices alias a plain 32-bit graph;
@@ -643,14 +654,16 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
 
 // The transpose: sources become targets, ascending edge order within a list, edge = index in b. Backward is
 // the same op on it. _init lays t out in memory for any block within the given maxima. No workspace;
-// O(num_src + num_edges). b must have indices.
+// O(num_src + num_edges): up to four pieces of sources, each of which reads all edges twice. b must have
+// indices.
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges);
 GGNN_API void   ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
                                           void* memory);
 GGNN_API void   ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
 
-// Checks all that the ops rely on: indptr from 0, not decreasing, ending at num_edges; indices < num_src;
-// num_dst <= num_src unless it is a transpose; sizes within max. num_nodes bounds neighbor where given.
+// Checks what the ops rely on, but for edge's being a permutation: indptr from 0, not decreasing, ending at
+// num_edges; indices < num_src; edge < num_edges; num_dst <= num_src unless it is a transpose; sizes within
+// max. num_nodes bounds neighbor where given.
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault);
 
 // =============================================================================
@@ -662,7 +675,7 @@ typedef struct { // node features, edge features (by CSC position), hidden rows
     int32_t            width;   // elements in a row
     ggnn_type          type;
     const void* const* base;    // (parts + 2) by slot, as this device reads it; NULL where a slot has no rows
-    int64_t            pitch;   // bytes from row to row, >= width * ggnn_type_bytes(type)
+    int64_t            pitch;   // bytes from row to row, >= width elements, a whole number of them
     int64_t*           traffic; // (parts + 2) rows read by slot, added up; NULL: not. One thread a counter
 } ggnn_store;
 
@@ -693,7 +706,7 @@ GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_st
 
 // Stable split of n < 2^31 ids by owner (the slot of ggnn_locate): slot s gets the ids whose indices are
 // gather[bound[s] .. bound[s+1]), and id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3).
-// The first part of the all-to-all gather and of GSplit. Serial, O(n).
+// The first part of the all-to-all gather and of GSplit. Serial, O(n), and O(parts) a node by a bound.
 GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
                          const ggnn_node* id, int64_t n);
 // out[i,:] = inp[index[i],:]: the other part. n rows of `type`; index gather packs them by owner, index
@@ -705,10 +718,11 @@ GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t l
 // ==== [8] SPARSE: aggregation, SDDMM, edge softmax
 // =============================================================================
 // All take a block (or its transpose) and dense row-major matrices with ld_ elements from row to row, and
-// write every element of their outputs' rows. Precondition: ggnn_block_validate. None can fail; none
-// allocates. Per-edge inputs and outputs are indexed by block->edge where that is given (a transpose), so
-// that forward and backward share arrays. A block's own weights (block->weight) count only where they are
-// passed as `weight`. Columns are split evenly over K heads: heads must divide width.
+// write every element of their outputs' rows. Preconditions: ggnn_block_validate, and local indices (all but
+// ggnn_aggregate). None can fail; none allocates. Per-edge inputs and outputs are indexed by block->edge
+// where that is given (a transpose), so that forward and backward share arrays. A block's own weights
+// (block->weight) count only where they are passed as `weight`. Columns are split evenly over K heads: heads
+// must divide width.
 
 typedef enum { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 
@@ -835,8 +849,9 @@ GGNN_API void ggnn_gat(float*                out,    // (num_dst, width)  overwr
                        int32_t               width,  //
                        const ggnn_attention* how);
 
-// Its backward over the transpose t, one pass, deterministic. alpha is computed again from lse. workspace
-// holds the gradient of each sum el[u] + er[v]. What el and er add to dz, and their vectors' gradients, are
+// Its backward, deterministic: over b for dout . out, over the transpose t for dz and del, over b for der,
+// 16 heads at a time. alpha is computed again from lse. workspace holds dout . out and the gradient of each
+// sum el[u] + er[v]. What el and er add to dz, and their vectors' gradients, are
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads);
@@ -866,6 +881,7 @@ GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwri
 #ifndef GGNN_IMPLEMENTED
 #define GGNN_IMPLEMENTED
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -881,6 +897,14 @@ GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwri
 #endif
 #ifndef GGNN_HEADER
 #define GGNN_HEADER "ggnn.h"
+#endif
+
+#if defined(__FAST_MATH__) ||                                                                                \
+    (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ > 0 && __FLT_EVAL_METHOD__ < 16)
+#error "ggnn.h's implementation needs IEEE arithmetic: no -ffast-math, no x87"
+#endif
+#if SIZE_MAX < UINT64_MAX
+#error "ggnn.h needs 64-bit sizes"
 #endif
 
 // A product is rounded before it is added, whatever the compiler's default.
@@ -918,15 +942,29 @@ static void ggnni_parallel_for(int64_t n, ggnni_body* body, void* context)
 }
 #endif
 
+static int32_t ggnni_head_width(int32_t width, int32_t heads)
+{
+    GGNN_ASSERT(heads >= 1 && width % heads == 0);
+    return width / heads;
+}
+
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// How many pieces to cut `work` into: at least `grain` each, 64 at most; and where piece i of n things
-// begins.
+// How many pieces to cut `work` into: of at least `grain` each, so that starting a thread pays, and 64 at
+// most.
 static int64_t ggnni_pieces(int64_t work, int64_t grain) { return ggnni_max(1, ggnni_min(64, work / grain)); }
-static int64_t ggnni_begin(int64_t n, int64_t i, int64_t pieces)
+
+typedef struct {
+    int64_t begin, end;
+} ggnni_range;
+
+// Piece i of n things.
+static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
 {
-    return n / pieces * i + ggnni_min(n % pieces, i);
+    ggnni_range range = {n / pieces * i + ggnni_min(n % pieces, i),
+                         n / pieces * (i + 1) + ggnni_min(n % pieces, i + 1)};
+    return range;
 }
 
 // Into the second-level cache: a core can wait for more lines there than in its first. (Measured on Zen 4:
@@ -1071,14 +1109,14 @@ static void ggnni_sort_flush(ggnni_found_edges* found, const ggnni_sort* s)
 static void ggnni_sort_piece(void* context, int64_t piece)
 {
     const ggnni_sort* s = (const ggnni_sort*)context;
-    int64_t           first = ggnni_begin(s->num_keys, piece, s->pieces),
-            last = ggnni_begin(s->num_keys, piece + 1, s->pieces);
+    ggnni_range       keys = ggnni_cut(s->num_keys, piece, s->pieces);
     ggnni_found_edges found;
     found.n = 0;
-    if (!s->filling) memset(s->indptr + 1 + first, 0, (size_t)(last - first) * sizeof *s->indptr);
+    if (!s->filling)
+        memset(s->indptr + 1 + keys.begin, 0, (size_t)(keys.end - keys.begin) * sizeof *s->indptr);
     for (int64_t row = 0; row < s->num_rows; row++)
         for (int64_t e = s->row[row]; e < s->row[row + 1];) {
-            e = ggnni_sort_find(&found, s, row, e, s->row[row + 1], first, last);
+            e = ggnni_sort_find(&found, s, row, e, s->row[row + 1], keys.begin, keys.end);
             if (found.n == 256) ggnni_sort_flush(&found, s);
         }
     ggnni_sort_flush(&found, s);
@@ -1144,9 +1182,9 @@ static void ggnni_check_ids_piece(void* context, int64_t piece)
 {
     ggnni_check* check = (ggnni_check*)context;
     ggnni_found* found = &check->found[piece];
-    int64_t      end = ggnni_begin(check->n, piece + 1, check->pieces);
+    ggnni_range  ids = ggnni_cut(check->n, piece, check->pieces);
     found->status = GGNN_OK;
-    for (int64_t e = ggnni_begin(check->n, piece, check->pieces); e < end; e++)
+    for (int64_t e = ids.begin; e < ids.end; e++)
         if (check->id[e] < 0 || check->id[e] >= check->num_nodes) {
             found->status =
                 ggnni_fault(&found->fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", -1, e);
@@ -1178,13 +1216,15 @@ static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, g
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
+static int ggnni_weight_valid(float w) { return w >= 0.0f && w <= FLT_MAX; }
+
 static ggnn_status ggnni_check_list(const ggnn_list* list, int64_t num_nodes, int64_t v, ggnn_fault* fault)
 {
     for (int64_t i = 0; i < list->degree; i++) {
         if (list->id[i] < 0 || list->id[i] >= num_nodes)
             return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v,
                                list->position + i);
-        if (list->weight && !(list->weight[i] >= 0.0f && list->weight[i] <= 3.402823466e38f))
+        if (list->weight && !ggnni_weight_valid(list->weight[i]))
             return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v,
                                list->position + i);
     }
@@ -1196,42 +1236,57 @@ static void ggnni_check_lists_piece(void* context, int64_t piece)
     ggnni_check* check = (ggnni_check*)context;
     ggnni_found* found = &check->found[piece];
     ggnn_graph   g = *check->g;
-    int64_t      end = ggnni_begin(check->n, piece + 1, check->pieces);
+    ggnni_range  nodes = ggnni_cut(check->n, piece, check->pieces);
     g.traffic = NULL; // checking is not traffic
     found->status = GGNN_OK;
-    for (int64_t v = ggnni_begin(check->n, piece, check->pieces); v < end && found->status == GGNN_OK; v++) {
+    for (int64_t v = nodes.begin; v < nodes.end && found->status == GGNN_OK; v++) {
         ggnn_list list = ggnn_neighbors(&g, (ggnn_node)v);
         found->status = ggnni_check_list(&list, g.num_nodes, v, &found->fault);
     }
 }
 
+// The first fault of indptr and of positions; *edges: the degrees before it, added up. Positions that nobody
+// gave are known in one CSC only.
+static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
+{
+    ggnn_graph quiet = *g;
+    ggnn_fault broken = {NULL, -1, -1};
+    int        plain = g->at.parts == 1 && !g->at.rank && !g->at.cached;
+    quiet.traffic = NULL;
+    *edges = 0;
+    for (int64_t v = 0; v < g->num_nodes && !broken.what; v++) {
+        ggnn_place place = ggnn_locate(&g->at, (ggnn_node)v);
+        ggnn_list  list = ggnn_neighbors(&quiet, (ggnn_node)v);
+        int        known = plain || g->part[place.slot].first;
+        if (list.degree < 0)
+            ggnni_fault(&broken, GGNN_ERROR_ID, "indptr decreases or leaves its part", v, -1);
+        else if (known && list.position != *edges)
+            ggnni_fault(&broken, GGNN_ERROR_ID, "the list does not begin where the last ended", v, -1);
+        else
+            *edges += list.degree;
+    }
+    if (!broken.what && *edges != g->num_edges)
+        ggnni_fault(&broken, GGNN_ERROR_ID, "degrees do not add up to num_edges", -1, *edges);
+    return broken;
+}
+
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 {
-    ggnn_graph  quiet = *g;
     ggnni_check check;
-    ggnn_fault  broken = {NULL, -1, -1}, in_list = {NULL, -1, -1};
-    ggnn_status status, in_list_status;
-    int64_t     v, position = 0;
-    quiet.traffic = NULL;
+    ggnn_fault  broken, in_list = {NULL, -1, -1};
+    ggnn_status status;
+    int64_t     edges;
     if (g->num_nodes < 0 || g->num_edges < 0 || g->num_nodes > GGNN_NODE_MAX)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1,
                            -1);
     status = ggnni_check_layout(&g->at, g->num_nodes, fault);
     if (status != GGNN_OK) return status;
     // indptr first: the lists before its first fault are safe to read
-    for (v = 0; v < g->num_nodes && !broken.what; v++) {
-        ggnn_list list = ggnn_neighbors(&quiet, (ggnn_node)v);
-        if (list.degree < 0) ggnni_fault(&broken, status, "indptr decreases or leaves its part", v, -1);
-        else if (list.position != position)
-            ggnni_fault(&broken, status, "the list does not begin where the last ended", v, -1);
-        else position += list.degree;
-    }
-    if (!broken.what && position != g->num_edges)
-        ggnni_fault(&broken, status, "degrees do not add up to num_edges", -1, position);
+    broken = ggnni_check_indptr(g, &edges);
     check.g = g;
     check.n = broken.node >= 0 ? broken.node : g->num_nodes;
-    in_list_status = ggnni_check_run(&check, check.n + position, ggnni_check_lists_piece, &in_list);
-    if (in_list.what) return ggnni_fault(fault, in_list_status, in_list.what, in_list.node, in_list.edge);
+    status = ggnni_check_run(&check, check.n + edges, ggnni_check_lists_piece, &in_list);
+    if (in_list.what) return ggnni_fault(fault, status, in_list.what, in_list.node, in_list.edge);
     return ggnni_fault(fault, broken.what ? GGNN_ERROR_ID : GGNN_OK, broken.what, broken.node, broken.edge);
 }
 
@@ -1362,8 +1417,8 @@ static void ggnni_sort_lists_piece(void* context, int64_t piece)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
     ggnn_lists*            lists = job->out;
-    int64_t                end = ggnni_begin(lists->num_nodes, piece + 1, job->pieces);
-    for (int64_t v = ggnni_begin(lists->num_nodes, piece, job->pieces); v < end; v++)
+    ggnni_range            nodes = ggnni_cut(lists->num_nodes, piece, job->pieces);
+    for (int64_t v = nodes.begin; v < nodes.end; v++)
         ggnni_sort_list(lists, lists->indptr[v], lists->indptr[v + 1] - lists->indptr[v],
                         job->pairs + lists->indptr[v]);
 }
@@ -1423,16 +1478,16 @@ static void ggnni_simplify_count(void* context, int64_t piece)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
     ggnn_lists             counting = {0, 0, NULL, NULL, NULL, NULL};
-    int64_t                end = ggnni_begin(job->in->num_nodes, piece + 1, job->pieces);
-    for (int64_t v = ggnni_begin(job->in->num_nodes, piece, job->pieces); v < end; v++)
+    ggnni_range            nodes = ggnni_cut(job->in->num_nodes, piece, job->pieces);
+    for (int64_t v = nodes.begin; v < nodes.end; v++)
         job->out->indptr[v + 1] = ggnni_simplify_row(&counting, 0, job->in, job->reverse, v, job->how);
 }
 
 static void ggnni_simplify_fill(void* context, int64_t piece)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
-    int64_t                end = ggnni_begin(job->in->num_nodes, piece + 1, job->pieces);
-    for (int64_t v = ggnni_begin(job->in->num_nodes, piece, job->pieces); v < end; v++)
+    ggnni_range            nodes = ggnni_cut(job->in->num_nodes, piece, job->pieces);
+    for (int64_t v = nodes.begin; v < nodes.end; v++)
         ggnni_simplify_row(job->out, job->out->indptr[v], job->in, job->reverse, v, job->how);
 }
 
@@ -1451,8 +1506,8 @@ static void ggnni_reorder_piece(void* context, int64_t piece)
 {
     const ggnni_lists_job* job = (const ggnni_lists_job*)context;
     const ggnn_lists*      in = job->in;
-    int64_t                end = ggnni_begin(in->num_nodes, piece + 1, job->pieces);
-    for (int64_t v = ggnni_begin(in->num_nodes, piece, job->pieces); v < end; v++) {
+    ggnni_range            nodes = ggnni_cut(in->num_nodes, piece, job->pieces);
+    for (int64_t v = nodes.begin; v < nodes.end; v++) {
         int64_t to = job->out->indptr[job->rank[v]];
         for (int64_t e = in->indptr[v]; e < in->indptr[v + 1]; e++, to++) {
             ggnni_put_edge(job->out, to, in, e);
@@ -1547,7 +1602,7 @@ static void ggnni_fisher_yates(int64_t* offset, int64_t n, int64_t m, ggnni_draw
         taken->slot = r;
         last = ggnni_table_find(table, size, n - 1 - i);
         // (last may be taken itself: never looked at again)
-        taken->content = last->slot < 0 ? n - 1 - i : last->content;
+        if (last != taken) taken->content = last->slot < 0 ? n - 1 - i : last->content;
     }
 }
 
@@ -1662,7 +1717,7 @@ static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m,
         float      w = list->weight ? list->weight[i] : 1.0f;
         double     key;
         ggnni_pair pair;
-        if (!(w >= 0.0f && w <= 3.402823466e38f)) return -1;
+        if (!ggnni_weight_valid(w)) return -1;
         if (i % 2 == 0) draws.words = ggnn_random(draws.rng, draws.hop, draws.node, (uint32_t)(i / 2));
         if (w == 0.0f) continue;
         key = (double)ggnn_neg_log2(ggnn_draw(draws.words, i)) / (double)w;
@@ -1688,7 +1743,7 @@ static int64_t ggnni_take_all(int64_t* offset, const ggnn_list* list, int only_w
     int64_t taken = 0;
     for (int64_t i = 0; i < list->degree; i++) {
         float w = only_weighted && list->weight ? list->weight[i] : 1.0f;
-        if (!(w >= 0.0f && w <= 3.402823466e38f)) return -1;
+        if (!ggnni_weight_valid(w)) return -1;
         if (w > 0.0f) offset[taken++] = i;
     }
     return taken;
@@ -1740,7 +1795,7 @@ GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, c
 {
     uint64_t restart = (uint64_t)((double)how->restart * 4294967296.0);
     ggnn_rng own = *rng;
-    own.purpose = GGNN_PURPOSE_WALK;
+    own.purpose = ggnn_walk_purpose(rng->purpose);
     for (int32_t walk = 0; walk < how->walks; walk++) {
         ggnn_node at = node;
         for (int32_t step = 0; step < how->length; step++) {
@@ -2025,6 +2080,7 @@ static int ggnni_sampling_valid(const ggnn_graph* g, const ggnn_sampling* how, i
 GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
 {
     int64_t ids = ggnni_min(max_seeds, g->num_nodes);
+    if (!ggnni_sampling_valid(g, how, max_seeds)) return 0;
     for (int32_t h = 0; h < how->num_hops; h++) ids = ggnni_hop_bound(g, how, h, ids).src;
     return ids;
 }
@@ -2049,7 +2105,7 @@ static int64_t ggnni_tile_offsets(const ggnn_sampling* how, const ggnn_graph* g)
     return most;
 }
 
-// Hands out the next `bytes` of memory, or only counts them when base is NULL.
+// Hands out the next count * size bytes of memory, or only counts them when base is NULL.
 static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
 {
     void* at = base ? base + *used : NULL;
@@ -2060,7 +2116,7 @@ static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
 static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, ggnni_bound bound, int global,
                               char* base, size_t used)
 {
-    // else ids become indices in place
+    // ids need an array of their own, or become indices in place
     int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
     memset(hop, 0, sizeof *hop);
     hop->num_dst.max = bound.dst;
@@ -2208,7 +2264,6 @@ static int ggnni_takes_whole(const ggnni_hop* at, int64_t degree)
 // numbered: what a stage loads was prefetched by the one before.
 typedef struct {
     int64_t   first, n;
-    int64_t   valid;  // ids in range, from the first; of the tile before once the next is drawn here
     int64_t*  offset; // of targets with lane -1, in turn
     ggnn_list list[GGNNI_TARGETS];
     int64_t   taken[GGNNI_TARGETS];
@@ -2261,7 +2316,7 @@ static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const 
         *list = ggnn_neighbors(at->g, target[i]);
         *bad = target[i];
         tile->lane[i] = -1;
-        if (list->degree < 0) return GGNN_ERROR_ID;
+        if (list->degree < 0 || list->degree > at->g->num_edges) return GGNN_ERROR_ID;
         if (ggnni_takes_whole(at, list->degree)) {
             tile->taken[i] = list->degree; // needs no offsets
             if (list->degree) GGNNI_PREFETCH(list->id); // few: in one line or two
@@ -2282,8 +2337,10 @@ static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const 
     return GGNN_OK;
 }
 
-// Stage 2: reads the ids taken, with positions and weights where wanted.
-static void ggnni_fetch_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_unique* seen)
+// Stage 2: reads the ids taken, with positions and weights where wanted, and counts those from the first on
+// that are valid. There is room for all edges of the graph; lists that overlap could ask for more.
+static ggnn_status ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const ggnn_unique* seen,
+                                    const ggnn_node* target, int64_t* valid, ggnn_node* bad)
 {
     const int64_t* offset = tile->offset;
     int64_t        begin = at->hop->indptr[tile->first], edges = begin;
@@ -2291,6 +2348,8 @@ static void ggnni_fetch_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_u
         const ggnn_list* list = &tile->list[i];
         int              whole = ggnni_takes_whole(at, list->degree);
         int32_t          lane = tile->lane[i];
+        *bad = target[i];
+        if (tile->taken[i] > at->hop->num_edges.max - edges) return GGNN_ERROR_CAPACITY;
         for (int64_t j = 0; j < tile->taken[i]; j++, edges++) {
             int64_t from = whole      ? j
                            : lane < 0 ? offset[j]
@@ -2302,8 +2361,9 @@ static void ggnni_fetch_tile(const ggnni_hop* at, ggnni_tile* tile, const ggnn_u
         if (!whole && lane < 0) offset += tile->taken[i];
         at->hop->indptr[tile->first + i + 1] = edges;
     }
-    tile->valid = ggnni_unique_count_valid(seen, at->ids + begin, edges - begin);
-    if (at->hop->indices) ggnni_unique_prefetch(seen, at->ids + begin, tile->valid);
+    *valid = ggnni_unique_count_valid(seen, at->ids + begin, edges - begin);
+    if (at->hop->indices) ggnni_unique_prefetch(seen, at->ids + begin, *valid);
+    return GGNN_OK;
 }
 
 static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int64_t i, ggnn_node* bad)
@@ -2365,6 +2425,7 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const gg
     ggnni_tile  tile[2];
     int64_t     width = at->how->method == GGNN_WEIGHTED || at->fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
     int64_t     tiles = (num_dst + width - 1) / width;
+    int64_t     valid[2]; // of tile t: valid[t % 2], until it is numbered
     ggnn_status status = GGNN_OK;
     tile[0].offset = at->scratch->offset[0];
     tile[1].offset = at->scratch->offset[1];
@@ -2376,11 +2437,13 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const gg
             tile[t % 2].n = ggnni_min(width, num_dst - t * width);
             status = ggnni_draw_tile(at, &tile[t % 2], b->id + t * width, bad);
         }
-        if (t > 0 && t <= tiles && status == GGNN_OK) ggnni_fetch_tile(at, &tile[(t - 1) % 2], seen);
+        if (t > 0 && t <= tiles && status == GGNN_OK)
+            status = ggnni_fetch_tile(at, &tile[(t - 1) % 2], seen, b->id + (t - 1) * width,
+                                      &valid[(t - 1) % 2], bad);
         if (t > 1 && status == GGNN_OK) {
             int64_t first = (t - 2) * width;
             int64_t n = ggnni_min(width, num_dst - first);
-            status = ggnni_number_tile(b, seen, at, first, n, tile[t % 2].valid, bad);
+            status = ggnni_number_tile(b, seen, at, first, n, valid[t % 2], bad);
         }
     }
     return status;
@@ -2533,9 +2596,9 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 
 enum { GGNNI_SEGMENT = 256 }; // entries whose sum is formed before it is added to the row's
 
-typedef struct { // n rows that one loop runs over, `width` columns from byte `offset` on
+typedef struct { // n rows that one loop runs over: `width` columns of each, from its `byte` on
     const char* const* row;    // (n, and `ahead` more to be prefetched)
-    int64_t            offset; //
+    int64_t            byte;   //
     ggnn_type          type;   //
     const float*       coef;   // of row i: coef[i * stride], of head k from coef + k * next on; NULL: ones
     int64_t            stride, next;
@@ -2545,7 +2608,7 @@ typedef struct { // n rows that one loop runs over, `width` columns from byte `o
 typedef struct {
     // out[j] = sum over i, in order, of coef[i] * row[i][j]
     void (*sum)(float* out, const ggnni_rows* r);
-    // The same where chosen[i][j] = offset[i] only: what MAX and MIN send back. chosen is read at r->offset.
+    // The same where chosen[i][j] = offset[i] only: what MAX and MIN send back. chosen is read at r->byte.
     void (*sum_chosen)(float* out, const ggnni_rows* r, const char* const* chosen, const int32_t* offset);
     // out[j] = greatest of sign * coef[i] * row[i][j], times sign; arg[j] = first + i, or NULL. first > 0:
     // goes on.
@@ -2581,7 +2644,7 @@ static void ggnni_sum_plain(float* out, const ggnni_rows* r)
 {
     for (int32_t j = 0; j < r->width; j++) out[j] = 0;
     for (int32_t i = 0; i < r->n; i++) {
-        const char* row = r->row[i] + r->offset;
+        const char* row = r->row[i] + r->byte;
         float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
         for (int32_t j = 0; j < r->width; j++) out[j] += coef * ggnni_load(row, r->type, j);
     }
@@ -2592,8 +2655,8 @@ static void ggnni_sum_chosen_plain(float* out, const ggnni_rows* r, const char* 
 {
     for (int32_t j = 0; j < r->width; j++) out[j] = 0;
     for (int32_t i = 0; i < r->n; i++) {
-        const char*    row = r->row[i] + r->offset;
-        const int32_t* arg = (const int32_t*)(const void*)(chosen[i] + r->offset);
+        const char*    row = r->row[i] + r->byte;
+        const int32_t* arg = (const int32_t*)(const void*)(chosen[i] + r->byte);
         float          coef = r->coef ? r->coef[i * r->stride] : 1.0f;
         for (int32_t j = 0; j < r->width; j++)
             if (arg[j] == offset[i]) out[j] += coef * ggnni_load(row, r->type, j);
@@ -2603,13 +2666,13 @@ static void ggnni_sum_chosen_plain(float* out, const ggnni_rows* r, const char* 
 static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32_t first, float sign)
 {
     for (int32_t j = 0; j < r->width; j++) {
-        float   best = sign * out[j];
-        int32_t best_i = arg ? arg[j] : 0;
+        float   best = first ? sign * out[j] : 0;
+        int32_t best_i = first && arg ? arg[j] : 0;
         for (int32_t i = 0; i < r->n; i++) {
             float x = sign * (r->coef ? r->coef[i * r->stride] : 1.0f) *
-                      ggnni_load(r->row[i] + r->offset, r->type, j);
-            int   better = x > best || (best != best && x == x); // a NaN gives way to any number
-            if ((i == 0 && first == 0) || better) {
+                      ggnni_load(r->row[i] + r->byte, r->type, j);
+            // a NaN gives way to any number
+            if (first + i == 0 || x > best || (best != best && x == x)) {
                 best = x;
                 best_i = first + i;
             }
@@ -2626,7 +2689,7 @@ static void ggnni_dot_plain(float* out, int64_t stride, const float* x, const gg
     for (int32_t i = 0; i < r->n; i++) {
         float part[16] = {0};
         for (int32_t j = 0; j < r->width; j++)
-            part[j & 15] += ggnni_load(r->row[i] + r->offset, r->type, j) * x[j];
+            part[j & 15] += ggnni_load(r->row[i] + r->byte, r->type, j) * x[j];
         for (int32_t half = 8; half; half /= 2)
             for (int32_t j = 0; j < half; j++) part[j] += part[j + half];
         out[i * stride] = part[0];
@@ -2829,12 +2892,13 @@ GGNNI_PREFETCHES void ggnni_prefetch_row(const char* row, int64_t bytes)
     if (ggnni_off_lines(row, bytes)) GGNNI_PREFETCH(row + bytes - 1);
 }
 
-enum { GGNNI_CACHED = 8 << 20 }; // bytes of rows that caches are to keep for who reads them next
+enum { GGNNI_CACHES_KEEP = 8 << 20 }; // bytes of rows that caches are to keep for who reads them next
 
 // Whether n rows are to be written by ggnni_loops.stream: more than that, and of 16-byte pieces.
 static int ggnni_past_caches(const void* out, int64_t pitch, int64_t n, int64_t row_bytes)
 {
-    return n * pitch > GGNNI_CACHED && ((uintptr_t)out | (uintptr_t)pitch | (uintptr_t)row_bytes) % 16 == 0;
+    return n * pitch > GGNNI_CACHES_KEEP &&
+           ((uintptr_t)out | (uintptr_t)pitch | (uintptr_t)row_bytes) % 16 == 0;
 }
 
 typedef struct {
@@ -2864,17 +2928,17 @@ static void ggnni_gather_row(const ggnni_gather* s, char* out, const char* row)
 static void ggnni_gather_piece(void* context, int64_t piece)
 {
     const ggnni_gather* s = (const ggnni_gather*)context;
-    int64_t bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
-    int64_t begin = ggnni_begin(s->n, piece, s->pieces), end = ggnni_begin(s->n, piece + 1, s->pieces);
+    int64_t     bytes = s->from->width * ggnn_type_bytes(s->from->type), ahead = ggnni_rows_ahead(bytes);
+    ggnni_range rows = ggnni_cut(s->n, piece, s->pieces);
     const char* row[GGNNI_ROWS_AHEAD]; // a ring
-    for (int64_t i = begin - ahead; i < end; i++) {
-        const char*  now = row[i & (GGNNI_ROWS_AHEAD - 1)];
+    for (int64_t i = rows.begin - ahead; i < rows.end; i++) {
+        const char*  now = i < rows.begin ? NULL : row[i & (GGNNI_ROWS_AHEAD - 1)]; // next may take its place
         const char** next = &row[(i + ahead) & (GGNNI_ROWS_AHEAD - 1)];
-        if (i + ahead < end) {
+        if (i + ahead < rows.end) {
             *next = (const char*)ggnn_row(s->from, s->id[i + ahead]);
             ggnni_prefetch_row(*next, bytes);
         }
-        if (i >= begin) ggnni_gather_row(s, s->out + i * s->pitch_out, now);
+        if (now) ggnni_gather_row(s, s->out + i * s->pitch_out, now);
     }
     GGNNI_STREAMED();
 }
@@ -2921,8 +2985,8 @@ typedef struct {
 static void ggnni_permute_piece(void* context, int64_t piece)
 {
     const ggnni_permute* s = (const ggnni_permute*)context;
-    int64_t              end = ggnni_begin(s->n, piece + 1, s->pieces);
-    for (int64_t i = ggnni_begin(s->n, piece, s->pieces); i < end; i++)
+    ggnni_range          rows = ggnni_cut(s->n, piece, s->pieces);
+    for (int64_t i = rows.begin; i < rows.end; i++)
         memcpy(s->out + i * s->pitch_out, s->inp + s->index[i] * s->pitch_inp, (size_t)s->bytes);
 }
 
@@ -2963,7 +3027,7 @@ static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* ke
         if (coef) rows.coef = coef + k * rows.next;
         for (int32_t c = 0; c < width; c += rows.width) {
             rows.width = keep && width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : width - c;
-            rows.offset = (k * width + c) * ggnn_type_bytes(rows.type);
+            rows.byte = (k * width + c) * ggnn_type_bytes(rows.type);
             loops->sum(keep ? part : out + k * width, &rows);
             if (keep) loops->blend(out + k * width + c, keep[k], 1.0f, part, GGNN_F32, rows.width);
         }
@@ -2993,10 +3057,6 @@ static float ggnni_total(const ggnni_sum* s) { return s->total + s->part; }
 
 static int64_t ggnni_edge(const ggnn_block* b, int64_t e) { return b->edge ? b->edge[e] : e; }
 
-typedef struct {
-    int64_t begin, end;
-} ggnni_range;
-
 // The lists of one piece of work: cut where rows + edges are even, so that neither hubs nor empty lists pile
 // up in one.
 static int64_t ggnni_list_at(const ggnn_block* b, int64_t work)
@@ -3021,10 +3081,9 @@ static int64_t ggnni_block_pieces(const ggnn_block* b, int32_t width)
 }
 static ggnni_range ggnni_lists(const ggnn_block* b, int64_t piece, int64_t pieces)
 {
-    int64_t     work = ggnni_work(b);
-    ggnni_range lists;
-    lists.begin = ggnni_list_at(b, ggnni_begin(work, piece, pieces));
-    lists.end = piece + 1 < pieces ? ggnni_list_at(b, ggnni_begin(work, piece + 1, pieces)) : *b->num_dst.n;
+    ggnni_range share = ggnni_cut(ggnni_work(b), piece, pieces), lists;
+    lists.begin = ggnni_list_at(b, share.begin);
+    lists.end = piece + 1 < pieces ? ggnni_list_at(b, share.end) : *b->num_dst.n;
     return lists;
 }
 
@@ -3168,7 +3227,7 @@ static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_
     rows.width = s->width;
     for (int32_t k = 0; k < s->heads; k++) {
         if (coef) rows.coef = coef + k * rows.next;
-        rows.offset = k * s->width * ggnn_type_bytes(s->type);
+        rows.byte = k * s->width * ggnn_type_bytes(s->type);
         s->loops->max(out + k * s->width, arg ? arg + k * s->width : NULL, &rows, (int32_t)first,
                       s->how == GGNN_MAX ? 1.0f : -1.0f);
     }
@@ -3263,8 +3322,8 @@ GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce ho
                         const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp,
                         int64_t ld_inp, int32_t width)
 {
-    int32_t per_head = width / heads;
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && (heads == 1 || weight) && ld_inp >= width);
+    int32_t per_head = ggnni_head_width(width, heads);
+    GGNN_ASSERT((heads == 1 || weight) && ld_inp >= width && (b->indices || *b->num_edges.n == 0));
     GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
     for (int32_t k = 0; k < heads; k += GGNNI_HEADS) {
         int32_t    first = k * per_head, pass = heads - k < GGNNI_HEADS ? heads - k : GGNNI_HEADS;
@@ -3338,7 +3397,7 @@ static void ggnni_back_arg_segment(const ggnni_back_arg* s, float* out, ggnni_ro
         for (int32_t c = 0; c < s->width; c += rows.width) {
             int32_t column = k * s->width + c;
             rows.width = !fresh && s->width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : s->width - c;
-            rows.offset = column * (int64_t)sizeof(float);
+            rows.byte = column * (int64_t)sizeof(float);
             s->loops->sum_chosen(fresh ? out + column : part, &rows, chosen, offset);
             if (!fresh) s->loops->blend(out + column, 1.0f, 1.0f, part, GGNN_F32, rows.width);
         }
@@ -3353,8 +3412,7 @@ static void ggnni_back_arg_piece(void* context, int64_t piece)
     ggnni_rows            rows = {NULL, 0, GGNN_F32, NULL, 0, 1, 0, 0, width};
     ggnni_reader          reader;
     ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout, s->ld_dout), 0, lists,
-                      2 * width * (int64_t)sizeof(float));
-    rows.ahead = reader.ahead;
+                      width * (int64_t)sizeof(float));
     for (int64_t u = lists.begin; u < lists.end; u++) {
         int64_t begin = s->t->indptr[u], n = s->t->indptr[u + 1] - begin;
         float*  out = s->dinp + u * s->ld_dinp;
@@ -3371,9 +3429,9 @@ GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block*
                                  const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
                                  const int32_t* arg, int32_t width)
 {
-    ggnni_back_arg s = {dinp,          ld_dinp, t,       b,   weight, heads, heads,
-                        width / heads, dout,    ld_dout, arg, width,  0,     NULL};
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_dinp >= width && ld_dout >= width);
+    ggnni_back_arg s = {dinp, ld_dinp, t, b, weight, heads, heads, ggnni_head_width(width, heads), dout,
+                        ld_dout, arg, width, 0, NULL};
+    GGNN_ASSERT(ld_dinp >= width && ld_dout >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_block_pieces(t, width);
     GGNN_PARALLEL_FOR(s.pieces, ggnni_back_arg_piece, &s);
@@ -3384,6 +3442,8 @@ GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* 
                                 int32_t width)
 {
     ggnn_scale f = ggnni_no_scale(scale);
+    int32_t    head_width = ggnni_head_width(width, heads);
+    GGNN_ASSERT(b->indices || *b->num_edges.n == 0);
     for (int64_t u = 0; u < *b->num_src.n; u++) memset(dinp + u * ld_dinp, 0, (size_t)width * sizeof *dinp);
     for (int64_t v = 0; v < *b->num_dst.n; v++) {
         const float* row = dout + v * ld_dout;
@@ -3391,7 +3451,7 @@ GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* 
             int32_t u = b->indices[e];
             float   factor = (f.src ? f.src[u] : 1.0f) * (f.dst ? f.dst[v] : 1.0f);
             for (int32_t j = 0; j < width; j++) {
-                float w = weight ? weight[ggnni_edge(b, e) * heads + j / (width / heads)] : 1.0f;
+                float w = weight ? weight[ggnni_edge(b, e) * heads + j / head_width] : 1.0f;
                 dinp[u * ld_dinp + j] += w * factor * row[j];
             }
         }
@@ -3419,8 +3479,8 @@ typedef struct {
 static void ggnni_gcn_norm_piece(void* context, int64_t piece)
 {
     const ggnni_gcn_norm* s = (const ggnni_gcn_norm*)context;
-    int64_t               end = ggnni_begin(s->g.num_nodes, piece + 1, s->pieces);
-    for (int64_t v = ggnni_begin(s->g.num_nodes, piece, s->pieces); v < end; v++)
+    ggnni_range           nodes = ggnni_cut(s->g.num_nodes, piece, s->pieces);
+    for (int64_t v = nodes.begin; v < nodes.end; v++)
         s->inv_sqrt[v] = 1.0f / sqrtf((float)(ggnn_neighbors(&s->g, (ggnn_node)v).degree + 1));
 }
 
@@ -3478,7 +3538,7 @@ static void ggnni_sddmm_dot(void* context, int64_t piece)
             rows.n = (int32_t)ggnni_min(end - e, GGNNI_SEGMENT);
             rows.row = ggnni_take(&reader, rows.n);
             for (int32_t k = 0; k < s->heads; k++) {
-                rows.offset = k * s->width * (int64_t)sizeof(float);
+                rows.byte = k * s->width * (int64_t)sizeof(float);
                 s->loops->dot(dots, 1, s->y + v * s->ld_y + k * s->width, &rows);
                 for (int32_t i = 0; i < rows.n; i++) s->out[ggnni_edge(s->b, e + i) * s->heads + k] = dots[i];
             }
@@ -3502,8 +3562,9 @@ static void ggnni_sddmm_add(void* context, int64_t piece)
 GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
                          int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width)
 {
-    ggnni_edges s = {out, b, inp_src, inp_dst, ld_src, ld_dst, heads, width / heads, 0, NULL};
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && (how == GGNN_DOT || width == heads));
+    ggnni_edges s = {out,    b,     inp_src, inp_dst, ld_src,
+                     ld_dst, heads, ggnni_head_width(width, heads), 0, NULL};
+    GGNN_ASSERT((how == GGNN_DOT || width == heads) && (b->indices || *b->num_edges.n == 0));
     ggnni_edges_run(&s, how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, width);
 }
 
@@ -3618,15 +3679,15 @@ static void ggnni_scores_rows(const ggnni_scores* s, const char** row, int64_t u
 static void ggnni_scores_piece(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
+    ggnni_range         all = ggnni_cut(s->n, piece, s->pieces);
     const char*         row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD];
     ggnni_rows          rows = {row, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
     rows.ahead = ggnni_rows_ahead(s->width * (int64_t)sizeof(float));
-    for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u += rows.n) {
-        rows.n = (int32_t)ggnni_min(end - u, GGNNI_SEGMENT);
+    for (int64_t u = all.begin; u < all.end; u += rows.n) {
+        rows.n = (int32_t)ggnni_min(all.end - u, GGNNI_SEGMENT);
         ggnni_scores_rows(s, row, u, rows.n + rows.ahead);
         for (int32_t k = 0; k < s->heads; k++) {
-            rows.offset = k * s->width * (int64_t)sizeof(float);
+            rows.byte = k * s->width * (int64_t)sizeof(float);
             s->loops->dot(s->el + u * s->heads + k, s->heads, s->att + k * s->width, &rows);
         }
     }
@@ -3635,8 +3696,9 @@ static void ggnni_scores_piece(void* context, int64_t piece)
 GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads,
                           int32_t width)
 {
-    ggnni_scores s = {el, NULL, NULL, z, att, NULL, ld_z, 0, n, 0, heads, width / heads, NULL};
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_z >= width);
+    ggnni_scores s = {el,   NULL, NULL, z, att, NULL,
+                      ld_z, 0,    n,    0, heads, ggnni_head_width(width, heads), NULL};
+    GGNN_ASSERT(ld_z >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
     GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_piece, &s);
@@ -3645,8 +3707,8 @@ GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* 
 static void ggnni_scores_dz(void* context, int64_t piece)
 {
     const ggnni_scores* s = (const ggnni_scores*)context;
-    int64_t             end = ggnni_begin(s->n, piece + 1, s->pieces);
-    for (int64_t u = ggnni_begin(s->n, piece, s->pieces); u < end; u++)
+    ggnni_range         rows = ggnni_cut(s->n, piece, s->pieces);
+    for (int64_t u = rows.begin; u < rows.end; u++)
         for (int32_t k = 0; k < s->heads; k++)
             s->loops->blend(s->dz + u * s->ld_dz + k * s->width, 1.0f, s->del[u * s->heads + k],
                             s->att + k * s->width, GGNN_F32, s->width);
@@ -3677,7 +3739,7 @@ static void ggnni_scores_datt(void* context, int64_t piece)
         for (int32_t c = first; c < end; c += rows.width) { // head by head
             int32_t k = c / s->width;
             rows.width = (int32_t)ggnni_min((k + 1) * s->width, end) - c;
-            rows.offset = c * (int64_t)sizeof *sum;
+            rows.byte = c * (int64_t)sizeof *sum;
             rows.coef = s->del + u * s->heads + k;
             s->loops->sum(sum, &rows);
             s->loops->blend(s->datt + c, 1.0f, 1.0f, sum, GGNN_F32, rows.width);
@@ -3688,8 +3750,9 @@ static void ggnni_scores_datt(void* context, int64_t piece)
 GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
                                int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)
 {
-    ggnni_scores s = {NULL, dz, datt, z, att, del, ld_z, ld_dz, n, 0, heads, width / heads, NULL};
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_z >= width && ld_dz >= width);
+    ggnni_scores s = {NULL, dz,    datt, z, att,   del,
+                      ld_z, ld_dz, n,    0, heads, ggnni_head_width(width, heads), NULL};
+    GGNN_ASSERT(ld_z >= width && ld_dz >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
     GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_dz, &s);
@@ -3724,7 +3787,7 @@ typedef struct {
     int64_t               ld_out, ld_z, ld_dz, ld_dout; //
     const ggnn_block *    b, *t;                        //
     float *               delta, *dlogit; // workspace: (num_dst, heads), (num_dst + num_edges, heads)
-    int32_t               heads, first, pass, width; // heads [first, first + pass) of `heads`; of a head
+    int32_t               heads, head, pass, width; // heads [head, head + pass) of `heads`; of a head
     const ggnn_attention* how;
     uint32_t              threshold;
     float                 kept; // factor of what dropout leaves
@@ -3744,7 +3807,7 @@ static void ggnni_gat_dropout(ggnni_gat* s, const ggnn_attention* how)
 static void ggnni_gat_fields(const ggnni_gat* s, uint16_t* field, int64_t v, int64_t i)
 {
     int64_t node = s->how->id ? (int64_t)s->how->id[v] : v;
-    ggnn_dropout_fields(field, &s->how->rng, s->how->layer, node, (uint32_t)(i / 8 * s->heads + s->first),
+    ggnn_dropout_fields(field, &s->how->rng, s->how->layer, node, (uint32_t)(i / 8 * s->heads + s->head),
                         s->pass);
 }
 
@@ -3782,12 +3845,12 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
             u = s->b->indices[begin + i];
             GGNNI_PREFETCH(s->el + s->b->indices[ggnni_min(begin + i + 64, last)] * (int64_t)s->heads);
         }
-        at[i] = u * s->heads + s->first;
+        at[i] = u * s->heads + s->head;
     }
     for (int32_t k = 0; k < s->pass; k++) {
         float*  p = power + k * GGNNI_SEGMENT;
         int32_t padded = ggnni_gat_collect(p, s->el + k, at, n);
-        float   greatest = s->loops->leaky(p, padded, s->er[v * s->heads + s->first + k], s->how->slope),
+        float   greatest = s->loops->leaky(p, padded, s->er[v * s->heads + s->head + k], s->how->slope),
               before = most[k];
         if (greatest > before) most[k] = greatest;
         keep[k] = first ? ggnn_exp2(before - most[k]) : 1.0f;
@@ -3799,7 +3862,7 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
 {
     int64_t n = s->b->indptr[v + 1] - s->b->indptr[v] + 1;
     float   power[GGNNI_HEADS * GGNNI_SEGMENT], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
-    float*  out = s->out + v * s->ld_out + s->first * s->width;
+    float*  out = s->out + v * s->ld_out + s->head * s->width;
     ggnni_rows rows = {NULL, 0, GGNN_F32, power, 1, GGNNI_SEGMENT, 0, reader->ahead, 0};
     for (int32_t k = 0; k < s->pass; k++) most[k] = -INFINITY;
     for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
@@ -3816,7 +3879,7 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
     }
     for (int32_t k = 0; k < s->pass; k++) {
         s->loops->blend(out + k * s->width, 1.0f / sum[k], 0.0f, NULL, GGNN_F32, s->width);
-        s->lse[v * s->heads + s->first + k] = most[k] + ggnni_log2(sum[k]);
+        s->lse[v * s->heads + s->head + k] = most[k] + ggnni_log2(sum[k]);
     }
 }
 
@@ -3824,7 +3887,7 @@ static void ggnni_gat_piece(void* context, int64_t piece)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
-    int64_t          pass = s->pass * s->width, first = s->first * s->width;
+    int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
     ggnni_reader_init(&reader, s->b, ggnni_matrix(s->z + first, s->ld_z), lists.end, lists,
                       pass * (int64_t)sizeof(float));
@@ -3834,8 +3897,8 @@ static void ggnni_gat_piece(void* context, int64_t piece)
 // Runs body over pieces of b's lists, for GGNNI_HEADS heads at a time.
 static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
 {
-    for (s->first = 0; s->first < s->heads; s->first += GGNNI_HEADS) {
-        s->pass = (int32_t)ggnni_min(s->heads - s->first, GGNNI_HEADS);
+    for (s->head = 0; s->head < s->heads; s->head += GGNNI_HEADS) {
+        s->pass = (int32_t)ggnni_min(s->heads - s->head, GGNNI_HEADS);
         s->pieces = ggnni_block_pieces(b, s->pass * (s->width + 8));
         GGNN_PARALLEL_FOR(s->pieces, body, s);
     }
@@ -3846,11 +3909,11 @@ GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block*
                        const ggnn_attention* how)
 {
     ggnni_gat s;
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_out >= width && ld_z >= width && b->indices);
+    GGNN_ASSERT(ld_out >= width && ld_z >= width && (b->indices || *b->num_edges.n == 0));
     memset(&s, 0, sizeof s);
     s.out = out, s.ld_out = ld_out, s.lse = lse, s.b = b;
     s.z = z, s.ld_z = ld_z, s.el = el, s.er = er;
-    s.heads = heads, s.width = width / heads;
+    s.heads = heads, s.width = ggnni_head_width(width, heads);
     s.loops = ggnni_choose_loops();
     ggnni_gat_dropout(&s, how);
     ggnni_gat_run(&s, ggnni_gat_piece, b);
@@ -3877,8 +3940,8 @@ static void ggnni_gat_delta(void* context, int64_t piece)
     ggnni_rows       rows = {&row, 0, GGNN_F32, NULL, 0, 0, 1, 0, s->width};
     for (int64_t v = lists.begin; v < lists.end; v++) {
         row = (const char*)(s->out_in + v * s->ld_out);
-        for (int32_t k = s->first; k < s->first + s->pass; k++) {
-            rows.offset = k * s->width * (int64_t)sizeof(float);
+        for (int32_t k = s->head; k < s->head + s->pass; k++) {
+            rows.byte = k * s->width * (int64_t)sizeof(float);
             s->loops->dot(s->delta + v * s->heads + k, 1, s->dout + v * s->ld_dout + k * s->width, &rows);
         }
     }
@@ -3889,7 +3952,7 @@ static void ggnni_gat_der(void* context, int64_t piece)
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
     for (int64_t v = lists.begin; v < lists.end; v++) {
-        for (int32_t k = s->first; k < s->first + s->pass; k++) {
+        for (int32_t k = s->head; k < s->head + s->pass; k++) {
             ggnni_sum sum = {0, 0, 0};
             for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++)
                 ggnni_add(&sum, s->dlogit[i * s->heads + k]);
@@ -3901,7 +3964,7 @@ static void ggnni_gat_der(void* context, int64_t piece)
 // Fetches what is looked up of the target of entry e of the transpose.
 GGNNI_PREFETCHES void ggnni_gat_back_prefetch(const ggnni_gat* s, int64_t e)
 {
-    int64_t v = s->t->indices[e], at = v * s->heads + s->first;
+    int64_t v = s->t->indices[e], at = v * s->heads + s->head;
     GGNNI_PREFETCH(&s->b->indptr[v]);
     GGNNI_PREFETCH(&s->er[at]);
     GGNNI_PREFETCH(&s->lse_in[at]);
@@ -3918,14 +3981,14 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
     int64_t last = s->t->indptr[*s->t->num_dst.n] - 1;
     int64_t at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
     float   logit[GGNNI_HEADS * GGNNI_SEGMENT], alpha[GGNNI_HEADS * GGNNI_SEGMENT];
-    const float* el = s->el + u * s->heads + s->first;
+    const float* el = s->el + u * s->heads + s->head;
     uint16_t     field[8 * GGNNI_HEADS];
     int32_t      all = s->pass * n, padded = (all + 15) & ~15; // a vector's multiple: no rest
     for (int32_t i = 0; i < n; i++) {
         int64_t v = first + i < self ? u : s->t->indices[begin + i];
         int64_t entry = first + i < self ? 0 : ggnni_edge(s->t, begin + i) + 1 - s->b->indptr[v];
-        slot[i] = (v + s->b->indptr[v] + entry) * s->heads + s->first;
-        at[i] = v * s->heads + s->first;
+        slot[i] = (v + s->b->indptr[v] + entry) * s->heads + s->head;
+        at[i] = v * s->heads + s->head;
         if (first + i >= self) ggnni_gat_back_prefetch(s, ggnni_min(begin + i + GGNNI_ROWS_AHEAD, last));
         for (int32_t k = 0; k < s->pass; k++) {
             logit[k * n + i] = s->er[at[i] + k] + el[k];
@@ -3955,7 +4018,7 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
 {
     int64_t    n = s->t->indptr[u + 1] - s->t->indptr[u] + (u < *s->b->num_dst.n);
     float      dots[GGNNI_HEADS * GGNNI_SEGMENT], coef[GGNNI_HEADS * GGNNI_SEGMENT];
-    float*     dz = s->dz + u * s->ld_dz + s->first * s->width;
+    float*     dz = s->dz + u * s->ld_dz + s->head * s->width;
     ggnni_rows rows = {NULL, 0, GGNN_F32, coef, 1, GGNNI_SEGMENT, 0, 0, 0};
     ggnni_sum  del[GGNNI_HEADS], none = {0, 0, 0};
     for (int32_t k = 0; k < s->pass; k++) del[k] = none;
@@ -3966,21 +4029,21 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
         rows.width = s->width;
         rows.ahead = reader->ahead;
         for (int32_t k = 0; k < s->pass; k++) {
-            rows.offset = k * s->width * (int64_t)sizeof(float);
-            s->loops->dot(dots + k * GGNNI_SEGMENT, 1, s->z + u * s->ld_z + (s->first + k) * s->width, &rows);
+            rows.byte = k * s->width * (int64_t)sizeof(float);
+            s->loops->dot(dots + k * GGNNI_SEGMENT, 1, s->z + u * s->ld_z + (s->head + k) * s->width, &rows);
         }
         ggnni_gat_back_segment(s, u, first, rows.n, dots, coef, del);
         rows.ahead = 0; // they are in the cache now
         ggnni_add_rows(s->loops, dz, first ? ggnni_ones : NULL, rows, s->pass, s->width);
     }
-    for (int32_t k = 0; k < s->pass; k++) s->del[u * s->heads + s->first + k] = ggnni_total(&del[k]);
+    for (int32_t k = 0; k < s->pass; k++) s->del[u * s->heads + s->head + k] = ggnni_total(&del[k]);
 }
 
 static void ggnni_gat_back_piece(void* context, int64_t piece)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
     ggnni_range      lists = ggnni_lists(s->t, piece, s->pieces);
-    int64_t          pass = s->pass * s->width, first = s->first * s->width;
+    int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
     ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout + first, s->ld_dout), *s->b->num_dst.n, lists,
                       pass * (int64_t)sizeof(float));
@@ -3994,12 +4057,11 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
                             const ggnn_attention* how, void* workspace)
 {
     ggnni_gat s;
-    GGNN_ASSERT(heads >= 1 && width % heads == 0 && ld_dz >= width && ld_z >= width && ld_out >= width &&
-                ld_dout >= width);
+    GGNN_ASSERT(ld_dz >= width && ld_z >= width && ld_out >= width && ld_dout >= width);
     memset(&s, 0, sizeof s);
     s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.der = der, s.t = t, s.b = b;
     s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.lse_in = lse, s.dout = dout, s.ld_dout = ld_dout;
-    s.heads = heads, s.width = width / heads;
+    s.heads = heads, s.width = ggnni_head_width(width, heads);
     s.delta = (float*)workspace;
     s.dlogit = s.delta + *b->num_dst.n * heads;
     s.loops = ggnni_choose_loops();
@@ -4099,13 +4161,13 @@ GGNNI_INLINE void GGNNI_V(ggnni_sum_group)(float* out, const ggnni_rows* r, int3
 {
     GGNNI_F   sum[16], zero = {0};
     int64_t   at[16];
-    const int off_lines = ggnni_off_lines(r->row[0] + r->offset, r->width * ggnn_type_bytes(type));
+    const int off_lines = ggnni_off_lines(r->row[0] + r->byte, r->width * ggnn_type_bytes(type));
     GGNNI_V(ggnni_columns)(at, c, count, r->width);
     const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * ggnn_type_bytes(type) - 1; // byte of the group
     GGNNI_UNROLL
     for (int j = 0; j < count; j++) sum[j] = zero;
     for (int32_t i = 0; i < r->n; i++) {
-        const char *row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
+        const char *row = r->row[i] + r->byte, *next = r->row[i + r->ahead] + r->byte;
         float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
         GGNNI_UNROLL
         for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
@@ -4155,13 +4217,13 @@ GGNNI_INLINE int GGNNI_V(ggnni_group_of_four)(int32_t left)
 GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, const char* const* chosen,
                                               const int32_t* offset, int32_t c, int count)
 {
-    GGNNI_F sum[16], zero = {0};
-    int64_t at[16];
+    GGNNI_F sum[4], zero = {0};
+    int64_t at[4];
     GGNNI_V(ggnni_columns)(at, c, count, r->width);
     GGNNI_UNROLL
     for (int j = 0; j < count; j++) sum[j] = zero;
     for (int32_t i = 0; i < r->n; i++) {
-        const char *row = r->row[i] + r->offset, *arg = chosen[i] + r->offset;
+        const char *row = r->row[i] + r->byte, *arg = chosen[i] + r->byte;
         float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) {
@@ -4197,19 +4259,19 @@ GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni
     GGNNI_F   best[4];
     GGNNI_I   best_i[4], zero = {0};
     int64_t   at[4];
-    const int off_lines = ggnni_off_lines(r->row[0] + r->offset, r->width * ggnn_type_bytes(type));
+    const int off_lines = ggnni_off_lines(r->row[0] + r->byte, r->width * ggnn_type_bytes(type));
     GGNNI_V(ggnni_columns)(at, c, count, r->width);
     const int64_t last = (at[count - 1] + GGNN_SIMD_WIDTH) * ggnn_type_bytes(type) - 1; // byte of the group
     GGNNI_UNROLL
     for (int j = 0; j < count; j++) {
         float coef = sign * (r->coef ? r->coef[0] : 1.0f);
         best[j] = first ? GGNNI_V(ggnni_load)((const char*)out, GGNN_F32, at[j]) * sign
-                        : GGNNI_V(ggnni_load)(r->row[0] + r->offset, type, at[j]) * coef;
+                        : GGNNI_V(ggnni_load)(r->row[0] + r->byte, type, at[j]) * coef;
         best_i[j] = zero;
         if (first && arg) best_i[j] = *(GGNNI_V(ggnni_int_at)*)(arg + at[j]);
     }
     for (int32_t i = first == 0; i < r->n; i++) {
-        const char *row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
+        const char *row = r->row[i] + r->byte, *next = r->row[i + r->ahead] + r->byte;
         float       coef = sign * (r->coef ? r->coef[i * r->stride] : 1.0f);
         GGNNI_UNROLL
         for (int j = 0; j < count; j += 16 / GGNN_SIMD_WIDTH)
@@ -4259,9 +4321,9 @@ static void GGNNI_V(ggnni_max)(float* out, int32_t* arg, const ggnni_rows* r, in
 static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const ggnni_rows* r)
 {
     enum { VECTORS = 16 / GGNN_SIMD_WIDTH };
-    const int off_lines = ggnni_off_lines(r->row[0] + r->offset, r->width * (int64_t)sizeof *x);
+    const int off_lines = ggnni_off_lines(r->row[0] + r->byte, r->width * (int64_t)sizeof *x);
     for (int32_t i = 0; i < r->n; i++) {
-        const char *  row = r->row[i] + r->offset, *next = r->row[i + r->ahead] + r->offset;
+        const char *  row = r->row[i] + r->byte, *next = r->row[i + r->ahead] + r->byte;
         float         part[16];
         ggnni_float_4 a, b;
         GGNNI_F       sum[VECTORS], zero = {0};

@@ -1694,7 +1694,7 @@ GGNNI_KERNEL(48, THREADS, COUNTS ? 5 : 8) random_walks(const __grid_constant__ w
     [[maybe_unused]] const int32_t          parts = static_cast<int32_t>(job.at.parts.by);
     const int64_t          walks = size_of(job.num_nodes) * job.walks;
     ggnn_rng               rng = *job.rng;
-    rng.purpose = GGNN_PURPOSE_WALK;
+    rng.purpose = ggnn_walk_purpose(rng.purpose);
     if constexpr (COUNTS) count.begin(parts + 2);
 #pragma unroll 1
     for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < walks;
@@ -4152,7 +4152,8 @@ inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const g
 // come in any order, so its last bits change from run to run: the sum of n terms errs by at most (n - 1)
 // 2^-24 times the sum of their magnitudes, to first order, and so does ggnn_spmm_scatter's. Where b->repeats
 // is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in sampled blocks most
-// are); a sum of one term has ggnn_spmm_scatter's bits. Two launches, three with scale->self. 48 registers.
+// are); a sum of one term has ggnn_spmm_scatter's bits. Where terms are added, a GPU takes terms and sums
+// below 2^-126 for 0. Two launches, three with scale->self. 48 registers.
 inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b,
                                          const ggnn_scale* scale, const float* weight, int32_t heads,
                                          const float* dout, int64_t ld_dout, int32_t width,

@@ -351,6 +351,28 @@ TEST(bad_input_is_an_error_that_names_the_node)
     random_graph_free(g);
 }
 
+/* There is room for E edges, as distinct targets have lists of their own; these two have the same one. */
+TEST(lists_that_overlap_are_an_error)
+{
+    enum { EDGES = 1000 };
+    const int64_t indptr[] = {0, EDGES, 0, EDGES};
+    ggnn_node     indices[EDGES], seeds[] = {0, 2};
+    ggnn_csc      csc = {indptr, NULL, indices, NULL, EDGES};
+    ggnn_graph    g = ggnn_graph_plain(&csc, 3, EDGES);
+    for (int e = 0; e < EDGES; e++) indices[e] = e % 3;
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WEIGHTED; method++)
+        for (int32_t fanout = -1; fanout < EDGES; fanout += 700) {
+            ggnn_sampling how = {(ggnn_method)method, 1, {fanout}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {0, 0, 0}};
+            prepared      p = prepare(&g, &how, 2, GGNN_UNIQUE_DIRECT);
+            CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g, &how, &rng, seeds, 1), GGNN_OK);
+            CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g, &how, &rng, seeds, 2),
+                     method == GGNN_REPLACEMENT && fanout > 0 ? GGNN_OK : GGNN_ERROR_CAPACITY);
+            if (method != GGNN_REPLACEMENT) CHECK_EQ(p.batch.bad, 2);
+            finish(&p);
+        }
+    CHECK_EQ(ggnn_graph_validate(&g, NULL), GGNN_ERROR_ID);
+}
+
 TEST(impossible_batches_have_no_size)
 {
     random_graph* g = random_graph_new(50, 3, 10);
@@ -359,6 +381,7 @@ TEST(impossible_batches_have_no_size)
     CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
     how.num_hops = 9;
     CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    CHECK_EQ(ggnn_batch_max_ids(&g->graph, &how, 4), 0);
     how.num_hops = 1;
     CHECK(ggnn_batch_bytes(&g->graph, &how, -1) == 0);
     CHECK(ggnn_batch_bytes(&g->graph, &how, 4) > 0);
@@ -643,6 +666,7 @@ int main(int argc, char** argv)
     RUN(a_batch_of_no_seeds_or_isolated_seeds_is_empty);
     RUN(a_graph_of_no_nodes_gives_an_empty_batch);
     RUN(bad_input_is_an_error_that_names_the_node);
+    RUN(lists_that_overlap_are_an_error);
     RUN(impossible_batches_have_no_size);
     RUN(walk_batches_hold_the_most_visited_and_their_visits);
     RUN(batches_prepared_on_several_threads_are_the_same);

@@ -735,19 +735,21 @@ TEST(path_doubling_of_equal_and_of_dense_draws)
 
 // ---- walks ------------------------------------------------------------------
 
-static void compare_walks(const twin_graph& g, const std::vector<ggnn_node>& nodes, ggnn_walks how)
+static void compare_walks(const twin_graph& g, const std::vector<ggnn_node>& nodes, ggnn_walks how,
+                          ggnn_purpose purpose = GGNN_PURPOSE_SAMPLE)
 {
+    const ggnn_rng          own = {rng.seed, rng.step, static_cast<uint32_t>(purpose)};
     const int64_t           visits = how.walks * how.length, n = static_cast<int64_t>(nodes.size());
     std::vector<ggnn_node>  want(static_cast<size_t>(n * visits));
     device_array<ggnn_node> start(nodes), visited(n * visits + 1);
-    device_array<ggnn_rng>  key(&rng, 1);
+    device_array<ggnn_rng>  key(&own, 1);
     device_array<int32_t>   status(1);
     device_count            size(n, n + 5);
     ggnn_node               bad;
     visited.fill(0x5b);
     status.fill(0);
     for (int64_t i = 0; i < n; i++)
-        CHECK_EQ(ggnn_random_walk(want.data() + i * visits, &g.host, &how, &rng, HOP, nodes[i], &bad),
+        CHECK_EQ(ggnn_random_walk(want.data() + i * visits, &g.host, &how, &own, HOP, nodes[i], &bad),
                  GGNN_OK);
     CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &g.device, &how, key.at(), HOP, start.at(), size.get(),
                                      status.at(), nullptr));
@@ -768,6 +770,7 @@ TEST(walks_equal_ggnn_hs)
                 for (int32_t length : {1, 3, 10}) compare_walks(g, all_nodes(300), {walks, length, restart});
         compare_walks(g, all_nodes(300), {40, 2, 0.5f}); // more walks than resident threads
         compare_walks(g, all_nodes(300), {0, 3, 0.5f});
+        compare_walks(g, all_nodes(300), {4, 3, 0.5f}, GGNN_PURPOSE_EVALUATE);
         compare_walks(g, {}, {4, 3, 0.5f});
     }
 }
@@ -849,6 +852,8 @@ static void compare_neighbors(int32_t count, int64_t top, int64_t range, int64_t
     device_array<char>       workspace(static_cast<int64_t>(ggnn_cuda_walk_workspace_bytes(count, n)));
     device_count             size(n, n);
     device_array<ggnn_node>& id = in_place ? given : apart;
+    apart.fill(0x5b); // rows are not written to their ends
+    visits.fill(0x5b);
     CHECK_CUDA(ggnn_cuda_walk_neighbors(id.at(), visits.at(), taken.at(), given.at(), count, top, node.at(),
                                         size.get(), workspace.at(), nullptr));
     const std::vector<ggnn_node> got_id = id.values();
@@ -920,6 +925,8 @@ static void compare_walk_hop(const twin_graph& g, ggnn_walks how, int32_t fanout
     job.walk = how;
     job.workspace = workspace.at();
     got.fill(0x5b);
+    position.fill(0x5b);
+    got_weight.fill(0x5b);
     CHECK_CUDA(ggnni::count_hop(job, counts.at(), nullptr));
     CHECK_CUDA(ggnni::sample_hop(job, nullptr));
     check_equal(counts.values(), taken, taken.size(), "count", GGNN_WALK, fanout);

@@ -318,6 +318,22 @@ TEST(validate_accepts_what_was_built_and_names_the_first_fault)
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ARGUMENT);
 }
 
+/* Two parts in turn; positions in the whole graph are checked where they are given. */
+TEST(validate_reads_parts)
+{
+    const int64_t   indptr[2][3] = {{0, 1, 3}, {0, 1, 1}}; /* of nodes 0 and 2, 1 and 3 */
+    int64_t         first[2][2] = {{0, 2}, {1, 4}};
+    const ggnn_node indices[2][3] = {{3, 0, 1}, {2, 0, 0}};
+    ggnn_csc        part[4] = {{indptr[0], NULL, indices[0], NULL, 3}, {indptr[1], NULL, indices[1], NULL, 1}};
+    ggnn_graph      g = {{NULL, NULL, 0, 4, 2}, part, 4, 4, NULL};
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    for (int p = 0; p < 2; p++) part[p].first = first[p];
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    first[0][1] = 1;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 2);
+}
+
 TEST(neighbors_never_leave_their_part)
 {
     ggnn_csc   csc;
@@ -346,6 +362,7 @@ int main(int argc, char** argv)
     RUN(out_degrees_count_sources);
     RUN(locate_follows_rank_cache_parts_and_host);
     RUN(validate_accepts_what_was_built_and_names_the_first_fault);
+    RUN(validate_reads_parts);
     RUN(neighbors_never_leave_their_part);
     return test_finish();
 }

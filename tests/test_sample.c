@@ -359,10 +359,11 @@ TEST(walks_follow_their_definition)
 {
     random_graph* g = random_graph_new(60, 3, 20);
     ggnn_walks    how = {6, 5, 0.4f};
-    for (ggnn_node node = 0; node < 60; node++) {
-        ggnn_node visited[30], bad, at = 0;
-        ggnn_rng  keyed = {42, 7, GGNN_PURPOSE_WALK};
-        CHECK_EQ(ggnn_random_walk(visited, &g->graph, &how, &rng, 1, node, &bad), GGNN_OK);
+    for (int trial = 0; trial < 180; trial++) {
+        ggnn_node visited[30], bad, at = 0, node = trial % 60;
+        uint32_t  purpose = (uint32_t)trial / 60; /* SAMPLE, EVALUATE, PRESAMPLE */
+        ggnn_rng  own = {42, 7, purpose}, keyed = {42, 7, 3 + 16 * purpose};
+        CHECK_EQ(ggnn_random_walk(visited, &g->graph, &how, &own, 1, node, &bad), GGNN_OK);
         for (uint32_t block = 0; block < 30; block++) {
             ggnn_words words = ggnn_random(&keyed, 1, node, block);
             int64_t    degree, next = -1;

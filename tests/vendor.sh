@@ -31,6 +31,9 @@ printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "dataset
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
 printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? uses() : 0; }\n' >"$work/main_wide.c"
 
+version=$(sed -n 's/^#define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
+for header in ggnn.h ggnn_cuda.cuh; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
+
 # Optimised compiles see more (uninitialised values), unoptimised ones are quick: a few of the former, all of the latter.
 compilers=
 for cc in gcc clang; do
@@ -56,6 +59,15 @@ vendor() { # all checks with one compiler, in a folder of its own
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
+    refuse "$cc -ffast-math" $cc -ffast-math -I. -c "$work/impl.c" -o "$work/impl.o"
+    # Every build of make test has contraction off; a vendor's has not, and relies on the header's own pragma.
+    option=fast
+    [ $cc = clang ] && option=on
+    if echo 'int main(void) { return 0; }' | $cc -x c -march=native - -o "$work/can" 2>/dev/null; then
+        check "$cc products rounded in spite of -ffp-contract=$option" $cc -std=gnu99 -O1 -march=native -ffp-contract=$option \
+            -D_GNU_SOURCE -I. tests/test_sparse.c common/ggnn.c -o "$work/contract" -lm
+        check "$cc products rounded: test_sparse" "$work/contract"
+    fi
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
     refuse "$cc 64-bit and 32-bit files do not link" sh -c "$cc -DGGNN_NODE64 -I. -c $work/impl.c -o $work/impl64.o && $cc -I. -c $work/wide.c -o $work/wide.o && $cc $work/impl64.o $work/wide.o $work/main_wide.c -o $work/mixed -lm"
@@ -73,4 +85,4 @@ check "the example is the program on the header's first page" sh -c "tail -n +2 
 sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
 check "no symbol but ggnn_*" sh -c "${1:-cc} -I. -c $work/impl.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
-check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"
+check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h | grep -vE '<(stddef|stdint|float|math|string|assert|omp|immintrin|arm_neon)\.h>'"
