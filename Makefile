@@ -1,4 +1,4 @@
-# ggnn: make | make run | make test | make install.  Needs a C compiler and make; finds and uses what else is there.
+# ggnn: make | make run | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
 #   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
@@ -32,7 +32,7 @@ BENCH_ARCHIVE := $(BUILD)/libbench.a
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-all: $(TOOLS)
+all: $(TOOLS) # the tools: ggnn-data, ggnn-train
 tests: all $(BUILD)/ggnn-bench $(TESTS)
 fuzzers: $(FUZZERS)
 
@@ -58,9 +58,9 @@ $(BUILD)/%.o: %.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # ---- make bench: what the machine gives, and every operation against it ----------------------------------------------
-bench: $(BUILD)/ggnn-bench
+bench: $(BUILD)/ggnn-bench # every operation against the machine's roofs; BENCH="NAME ... OPTIONS"
 	$(BUILD)/ggnn-bench $(BENCH)
-bench-check: $(BUILD)/ggnn-bench
+bench-check: $(BUILD)/ggnn-bench # what lost a tenth of its share of the roof since the committed results
 	$(BUILD)/ggnn-bench --check bench/results $(BENCH)
 bench-rivals: all $(BUILD)/ggnn-bench # bench/rivals/README.md: DGL, PyG, torch, SciPy on the same work
 	python3 -B bench/rivals/run.py --build $(BUILD) $(RIVALS)
@@ -71,7 +71,7 @@ $(BUILD)/bench/machine.o: CPPFLAGS += -I$(BUILD)
 $(BUILD)/bench/machine.o: $(BUILD)/bench_version.h
 $(BUILD)/bench_version.h: FORCE
 	@mkdir -p $(@D)
-	@printf '#define BENCH_%s "%s"\n' VERSION "$(VERSION)" GIT "$$(git describe --always --dirty --tags 2>/dev/null)" \
+	@printf '#define BENCH_%s "%s"\n' GIT "$$(git describe --always --dirty --tags 2>/dev/null)" \
 	    FLAGS "$(CC) $(CFLAGS)" > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
@@ -83,7 +83,7 @@ NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 GPU_ARCH  ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
 NVCCFLAGS += -std=c++17 -O2 $(GPU_ARCH) --threads 0 -Xcompiler -Wall,-Wextra$(if $(OPENMP),$(COMMA)-fopenmp) -Werror all-warnings
 COMMA     := ,
-gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda $(BUILD)/ggnn-bench-cuda
+gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda $(BUILD)/ggnn-bench-cuda # the tools with the CUDA backend
 $(BUILD)/cuda/%.o: %.cu
 	@mkdir -p $(@D)
 	@command -v $(NVCC) >/dev/null || { echo "nvcc is not installed: NVCC=PATH says where it is, make emulated needs none"; exit 1; }
@@ -111,22 +111,22 @@ $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas -lcudart $(LDLIBS)
 $(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/ops_cuda.o
-gpu-test gpu-sanitize: # on the GPU; gpu-sanitize: under compute-sanitizer
+gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
-gpu-bench: # BENCH="NAME ... OPTIONS" as for make bench
+gpu-bench: # every operation against the GPU's roofs; BENCH as for make bench
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh bench $(BENCH)
 gpu-check: # all that a GPU is needed for, each part under eight minutes on an H200 with 16 cores
-	@$(MAKE) gpu-test && $(MAKE) gpu-sanitize && $(MAKE) gpu-bench
+	@$(MAKE) gpu-test && $(MAKE) gpu-bench && $(MAKE) gpu-sanitize
 
 cuda: # every kernel by nvcc: warnings, spills, registers
 	@bash tests/cuda.sh
 
 # ---- the two commands ------------------------------------------------------------------------------------------------
-run: all
+run: all # make a graph, train GraphSAGE on it
 	$(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn
 	$(BUILD)/ggnn-train --data $(BUILD)/planted.ggnn --model sage --layers 3 --hidden 64 --fanout 10,5,5 --epochs 10
 
-test:
+test: # every test in every form this machine can build
 	@CC="$(CC)" bash tests/run.sh
 
 mutate: # does every break of ggnn_cuda.cuh that tests/mutations.txt lists fail a test?
@@ -135,16 +135,19 @@ mutate: # does every break of ggnn_cuda.cuh that tests/mutations.txt lists fail 
 show: # what was found
 	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)"
 
+help: # the targets
+	@sed -n 's/^\([a-z][a-z -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done
+
 # ---- make install [DESTDIR=] [PREFIX=/usr/local] ---------------------------------------------------------------------
-VERSION := $(shell sed -n '1s/.* v\([0-9.]*\) .*/\1/p' ggnn.h)
-install: all
+VERSION := $(shell sed -n 's/.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
+install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/pkgconfig
-	install -m 644 ggnn.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 ggnn.h ggnn_cuda.cuh $(DESTDIR)$(PREFIX)/include
 	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
 	printf 'Name: ggnn\nDescription: graph sampling and GNN kernels in one C99 header\nVersion: $(VERSION)\nCflags: -I$(PREFIX)/include\nLibs: -lm\n' \
 	    > $(DESTDIR)$(PREFIX)/share/pkgconfig/ggnn.pc
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run test mutate show install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run test mutate show help install clean FORCE
 .SECONDARY:

@@ -172,6 +172,7 @@ int main(int argc, char** argv)
     const char* name[NAMES_MAX];
     const bench_entry* chosen[NAMES_MAX];
     int names, count = 0, status = STATUS_DONE;
+    if (options_version("ggnn-bench", argc, argv)) return STATUS_DONE;
     b.backend = &bench_cpu;
     options_result result = parse(&b, argc, argv, name, &names);
     if (result == OPTIONS_WRONG) status = STATUS_USAGE;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "bench/harness.h"
-#include "bench_version.h" /* made by make: BENCH_FLAGS, BENCH_GIT, BENCH_VERSION */
+#include "bench_version.h" /* made by make: BENCH_FLAGS, BENCH_GIT */
 #include "trainer/gemm.h"
 #include "trainer/report.h"
 
@@ -72,7 +72,7 @@ void bench_machine_of(bench_machine* m)
 
 void bench_machine_json(bench* b, const bench_machine* m, json* j)
 {
-    json_string(j, "version", BENCH_VERSION);
+    json_string(j, "version", GGNN_VERSION);
     json_string(j, "git", bench_git[0] ? bench_git : NULL);
     json_string(j, "date", m->date);
     json_string(j, "backend", b->backend->name);

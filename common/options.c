@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ggnn.h"
+
 /* ---- numbers -------------------------------------------------------------------------------------------------- */
 
 static bool out_of_range(const char* name, const char* text, double low, double high, error* why)
@@ -244,6 +246,13 @@ options_result options_parse(const option* table, int argc, char** argv, const c
     if (*num_arguments >= min) return OPTIONS_GOOD;
     error_set(why, "%d argument%s expected, %d given", min, min == 1 ? "" : "s", *num_arguments);
     return OPTIONS_WRONG;
+}
+
+bool options_version(const char* program, int argc, char** argv)
+{
+    if (argc < 2 || strcmp(argv[1], "--version") != 0) return false;
+    printf("%s %s\n", program, GGNN_VERSION);
+    return true;
 }
 
 /* ---- help ----------------------------------------------------------------------------------------------------- */

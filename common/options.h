@@ -41,6 +41,9 @@ typedef enum { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_WRONG } options_result;
 options_result options_parse(const option* table, int argc, char** argv, const char** argument, int* num_arguments,
                              int min, int max, error* why);
 
+/* True where --version is the first word: prints the program's name and ggnn's version. */
+bool options_version(const char* program, int argc, char** argv);
+
 /* The table as help, wrapped, defaults included: call it before parsing, as value holds them. */
 void options_help(const option* table, FILE* out);
 

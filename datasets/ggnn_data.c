@@ -25,7 +25,7 @@ static void print_help(FILE* out)
 {
     fprintf(out, "usage: ggnn-data COMMAND ...\n\n");
     for (int i = 0; i < num_commands; i++) fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\nggnn-data COMMAND --help says more.\n");
+    fprintf(out, "\nggnn-data COMMAND --help says more; --version names the version.\n");
 }
 
 static int unknown_command(const char* name)
@@ -56,6 +56,7 @@ int main(int argc, char** argv)
         print_help(stdout);
         return EXIT_GOOD;
     }
+    if (options_version("ggnn-data", argc, argv)) return EXIT_GOOD;
     for (int i = 0; i < num_commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
     return unknown_command(argv[1]);

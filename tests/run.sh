@@ -142,7 +142,7 @@ stage_install() {
     local root
     root=$(mktemp -d)
     if make -s install DESTDIR="$root" PREFIX=/usr CC="$CC" >"$logs/install" 2>&1 && [ -x "$root/usr/bin/ggnn-train" ] && [ -x "$root/usr/bin/ggnn-data" ] &&
-        [ -f "$root/usr/share/pkgconfig/ggnn.pc" ] && "$CC" -I"$root/usr/include" examples/vendor.c -o "$root/vendor" -lm && "$root/vendor" >/dev/null; then pass
+        [ -f "$root/usr/include/ggnn_cuda.cuh" ] && grep -q '^Version: [0-9]' "$root/usr/share/pkgconfig/ggnn.pc" && "$CC" -I"$root/usr/include" examples/vendor.c -o "$root/vendor" -lm && "$root/vendor" >/dev/null; then pass
     else fail "make install"; tail -n 5 "$logs/install"; fi
     rm -rf "$root"
 }

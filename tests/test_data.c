@@ -826,6 +826,12 @@ TEST(help_exits_with_0_and_goes_to_standard_output)
     }
 }
 
+TEST(version_is_the_headers)
+{
+    CHECK_EQ(run("", "--version"), 0);
+    CHECK_STR(output("out"), "ggnn-data " GGNN_VERSION "\n");
+}
+
 TEST(failures_exit_with_1_and_leave_no_file)
 {
     static const char* const command[] = {"info /nonexistent", "verify /nonexistent", "stats /nonexistent",
@@ -927,6 +933,7 @@ int main(int argc, char** argv)
     RUN(wrong_usage_exits_with_2_and_says_why);
     RUN(a_command_never_writes_over_what_it_reads);
     RUN(help_exits_with_0_and_goes_to_standard_output);
+    RUN(version_is_the_headers);
     RUN(failures_exit_with_1_and_leave_no_file);
     RUN(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind);
     folder_remove();

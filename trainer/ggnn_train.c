@@ -355,6 +355,7 @@ int main(int argc, char** argv)
     static trainer t;
     static ggnn_file resumed;
     error why = {""};
+    if (options_version("ggnn-train", argc, argv)) return STATUS_DONE;
     int status = configure(&t.config, &resumed, argc, argv, &why);
     if (status == STATUS_DONE) status = run(&t, &resumed, &why);
     else if (!why.text[0]) status = STATUS_DONE; /* --help */

@@ -151,7 +151,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     progress_begin(&r->bar, "training", "steps", c->epochs * batches - at->step);
     if (!r->log) return;
     begin_record(r, &j, "start");
-    json_string(&j, "version", "0.1.0");
+    json_string(&j, "version", GGNN_VERSION);
     config_json(c, &j, "options");
     put_data(&j, t);
     json_int(&j, "parameters", net_state_of(n).count);

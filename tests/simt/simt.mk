@@ -32,7 +32,7 @@ $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
 
 # ---- programs whose backend is the emulator
-emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated $(BUILD)/vendor-emulated
+emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated $(BUILD)/vendor-emulated # the tools, CUDA emulated on the CPU
 $(BUILD)/emulated/%.o: OPT := -O1 -g1
 $(BUILD)/emulated/%.o: %.cu
 	@mkdir -p $(@D)
@@ -52,7 +52,7 @@ $(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/benc
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # The emulator's own test, as it is and under the sanitizers.
-test-simt:
+test-simt: # the emulator itself, plain and under the sanitizers
 	$(MAKE) BUILD=$(BUILD) $(BUILD)/tests/test_simt
 	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g1" EXTRA="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \
 	    $(BUILD)/asan/tests/test_simt
