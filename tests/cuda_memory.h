@@ -71,25 +71,29 @@ public:
     T*      at() const { return start; }
     int64_t count() const { return size; }
 
-    void upload(const T* from) { copy(start, from, cudaMemcpyHostToDevice); }
-    void download(T* to) const { copy(to, start, cudaMemcpyDeviceToHost); }
+    void upload(const T* from) { copy(start, from, size, cudaMemcpyHostToDevice); }
+    void download(T* to) const { copy(to, start, size, cudaMemcpyDeviceToHost); }
     void fill(int byte)
     {
         if (size > 0) CHECK_CUDA(cudaMemset(start, byte, static_cast<size_t>(size) * sizeof(T)));
         CHECK_CUDA(cudaDeviceSynchronize());
     }
-    std::vector<T> values() const
+    std::vector<T> values() const { return values(size); }
+    std::vector<T> values(int64_t n) const // the first n: initcheck minds copies of what was never written
     {
-        std::vector<T> v(static_cast<size_t>(size));
-        download(v.data());
+        std::vector<T> v(static_cast<size_t>(n));
+        copy(v.data(), start, n, cudaMemcpyDeviceToHost);
         return v;
     }
 
 private:
-    void copy(void* to, const void* from, cudaMemcpyKind kind) const
+    // Streams of tests need not wait for the default one, and a copy from the host may go on when cudaMemcpy
+    // returns.
+    static void copy(void* to, const void* from, int64_t n, cudaMemcpyKind kind)
     {
-        CHECK_CUDA(cudaDeviceSynchronize()); // streams of tests need not wait for the default one
-        if (size > 0) CHECK_CUDA(cudaMemcpy(to, from, static_cast<size_t>(size) * sizeof(T), kind));
+        CHECK_CUDA(cudaDeviceSynchronize());
+        if (n > 0) CHECK_CUDA(cudaMemcpy(to, from, static_cast<size_t>(n) * sizeof(T), kind));
+        CHECK_CUDA(cudaDeviceSynchronize());
     }
     T*      start = nullptr;
     int64_t size = 0;

@@ -549,6 +549,7 @@ TEST(captured_work_follows_the_sizes_on_the_device)
         inp.randomise();
         out.spoil();
         CHECK_CUDA(cudaMemcpy(b.get()->num_dst.n, &n, sizeof n, cudaMemcpyHostToDevice));
+        CHECK_CUDA(cudaDeviceSynchronize()); // the stream does not wait for the default one
         CHECK_CUDA(cudaGraphLaunch(ready, stream));
         CHECK_CUDA(cudaStreamSynchronize(stream));
         r->b.num_dst.n = &n;

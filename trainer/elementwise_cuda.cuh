@@ -1,7 +1,7 @@
 // elementwise_cuda.cuh - the CUDA twins of elementwise.c, loss.c and optimiser.c: kernels, without their launches.
 //
-// Every float operation is rounded by itself, in the C twin's order, so that all but logarithms (of the loss, in
-// double) have its bits. Threads divide elements or rows; a sum over rows is one thread's, of 256 rows, and these sums
+// Every float operation is rounded by itself, in the C twin's order, so that all but the loss (its logarithms and
+// sums, in double) have its bits. Threads divide elements or rows; a sum over rows is one thread's, of 256 rows, and these sums
 // are added in order, as everywhere. Nothing here is written by two threads but the count of known labels, an integer.
 #ifndef TRAINER_ELEMENTWISE_CUDA_CUH
 #define TRAINER_ELEMENTWISE_CUDA_CUH

@@ -296,7 +296,10 @@ void set_losses(net* n, const net_losses* losses)
 net_losses losses(net* n, bool wait)
 {
     context& c = own(n->device);
-    if (c.asked && !wait && cudaEventQuery(c.arrived) == cudaErrorNotReady) return c.seen;
+    if (c.asked && !wait && cudaEventQuery(c.arrived) == cudaErrorNotReady) {
+        cudaGetLastError(); // no error to be found later
+        return c.seen;
+    }
     if (c.asked && !wait) c.seen = *c.losses;
     cudaError_t e = cudaMemcpyAsync(c.losses, &c.step->losses, sizeof *c.losses, cudaMemcpyDeviceToHost, c.stream);
     e = first_error(e, cudaEventRecord(c.arrived, c.stream));
