@@ -74,6 +74,10 @@
 //   [9] ATTENTION
 //   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
 //
+// MEMORY
+//   The caller's, all of it: as many bytes as a function named _bytes or a comment says, aligned as malloc's.
+//   Outputs overlap nothing, unless it is said. The stack: less than 100 KiB a thread.
+//
 // PROMISES
 //   The same input gives the same bits for any number of threads and on any instruction set. Random numbers
 //   are keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
@@ -193,9 +197,9 @@ typedef enum {
 } ggnn_purpose;
 
 typedef struct { // all the state there is
-    uint64_t seed;
-    uint32_t step; // mini-batches since the start of training: each samples and drops out afresh
-    uint32_t purpose;
+    uint64_t seed;    //
+    uint32_t step;    // mini-batches since the start of training: each samples and drops out afresh
+    uint32_t purpose; // the caller's to set; walks draw by ggnn_walk_purpose of it
 } ggnn_rng;
 
 typedef struct {

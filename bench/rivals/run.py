@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -40,6 +41,15 @@ def log(text):
 def read_json(path):
     with open(path) as file:
         return json.load(file)
+
+
+def ended(code, text):
+    """How a script that left no result ended, from its exit code (None: it was stopped) and last words."""
+    if code is None:
+        return text
+    if code < 0:
+        return f"killed by {signal.Signals(-code).name}" + (" (no memory?)" if code == -signal.SIGKILL else "")
+    return f"ended with {code}: {text}"
 
 
 class Run:
@@ -172,7 +182,7 @@ class Run:
             with open(out) as file:
                 result = json.load(file)
         except (OSError, ValueError):
-            result = {"skipped": f"ended with {code}: {text}" if code is not None else text}
+            result = {"skipped": ended(code, text)}
         result["process_seconds"] = seconds
         return result
 

@@ -141,19 +141,22 @@ def merged(results):
 
 
 def markdown(results):
-    """The table for a document: a line a row, as the last result has it, with all rivals that answered; what
+    """The table for a document: a line a row, as the last result has it, with all rivals, or why one did not answer; what
     earlier results gave beside it, as a machine that others share never gives the same twice."""
     text = ["| kernel | size | ours | rivals | ratio | earlier | aim |", "|---|---|---|---|---|---|---|"]
     for *earlier, row in runs_of(results):
         best, word = verdict(row)
         before = [verdict(old)[0] for old in earlier]
         unit = "ms" if row["unit"] == "process" else row["unit"]
-        rivals = [f"{m['name']} {shown(m, row['unit'])}" for m in row["rivals"] if m["ratio"] is not None]
+        rivals = [
+            f"{m['name']} {shown(m, row['unit'])}" if m["ratio"] is not None else f"{m['name']}: {remarks(row, m)}"
+            for m in row["rivals"]
+        ]
         cells = (
             row["kernel"],
             row["size"],
             f"{shown(row['ours'], row['unit'])} {unit}",
-            "; ".join(rivals) or "none answered",
+            "; ".join(rivals),
             f"{best:.2f}x {row['against']}" if best else "",
             ", ".join(f"{value:.2f}x" for value in before if value),
             (f"{row['target']:g}x" if row["target"] else "") + (" **missed**" if word == "below" else ""),

@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import environments  # noqa: E402
 import rows  # noqa: E402
+import run  # noqa: E402
 import table  # noqa: E402
 from ggnn_reader import ENTRY, MAGIC, Ggnn, crc32c, read_table  # noqa: E402
 
@@ -138,11 +139,16 @@ class Table(unittest.TestCase):
         self.assertIsNone(table.ratio(measured("ours", 0.010), measured("DGL", 0.1, wrong="rows differ")))
         self.assertIsNone(table.ratio(None, measured("DGL", 0.1)))
 
+    def test_how_a_script_ended_is_said(self):
+        self.assertEqual(run.ended(None, "no end after 180 s"), "no end after 180 s")
+        self.assertEqual(run.ended(-9, "no message"), "killed by SIGKILL (no memory?)")
+        self.assertEqual(run.ended(1, "ImportError"), "ended with 1: ImportError")
+
     def test_a_document_gets_a_line_a_row(self):
         rivals = [measured("DGL", 0.040), measured("DGL int64", 0.020), {"name": "torch", "skipped": "crashed"}]
         last = {"rows": [row(measured("ours", 0.010), rivals)]}
         first = {"rows": [row(measured("ours", 0.005), rivals)]}
-        line = "| SpMM | F 32 | 10.0 ms | DGL 40.0; DGL int64 20.0 | 2.00x DGL |%s 2.5x **missed** |"
+        line = "| SpMM | F 32 | 10.0 ms | DGL 40.0; DGL int64 20.0; torch: crashed | 2.00x DGL |%s 2.5x **missed** |"
         self.assertEqual(table.markdown([last])[2:], [line % "  |"])
         self.assertEqual(table.markdown([first, last])[2:], [line % " 4.00x |"])
 
