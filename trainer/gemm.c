@@ -16,7 +16,7 @@ enum {
     SEGMENT       = 256,     /* products summed from zero before they join C: part of the result's definition */
     WIDEST_PANEL  = 32,      /* columns; the workspace's size must not depend on the level */
     SHARED_FLOATS = 1 << 20, /* an op(B) up to this size is packed once, for all threads */
-    GROUP         = 12,      /* row tiles of op(A) packed at a time, at most: on the stack */
+    GROUP         = 24,      /* row tiles of op(A) packed at a time, at most: 300 KiB on the stack */
     LINE          = 16,      /* floats in a cache line, as far as prefetching goes */
     STEPS         = 16,      /* along k, between prefetches of ... */
     BURST         = 4,       /* ... so many lines: more at once, and the tile's own loads would wait for them */
@@ -209,14 +209,21 @@ size_t gemm_workspace_bytes(int64_t m, int64_t n, int64_t k)
 /* Parts of C: rows x columns of them, in tiles and panels, sizes equal but for one. */
 typedef struct { int64_t rows, columns; } grid;
 
-/* The grid on which the busiest thread has least to do, and the fewest columns of parts, as each packs op(A) anew. */
-static grid divide(int64_t tiles, int64_t panels, int64_t threads)
+/* What a part costs, in tiles of C: packing a row tile of op(A) takes as long as one, packing a panel of op(B), which
+   every group of row tiles does where it was not done for all before, as two. */
+static int64_t cost(int64_t tiles, int64_t panels, bool b_is_packed)
+{
+    return tiles * (panels + 1) + (b_is_packed ? 0 : 2 * pieces(tiles, GROUP) * panels);
+}
+
+/* The grid on which the busiest thread has least to do. */
+static grid divide(int64_t tiles, int64_t panels, int64_t threads, bool b_is_packed)
 {
     grid best = {1, 1};
     int64_t least_work = INT64_MAX;
     for (int64_t columns = 1; columns <= panels; columns *= 2) {
         int64_t rows = least(tiles, round_up(pieces(tiles, GROUP), pieces(threads, columns)));
-        int64_t work = pieces(rows * columns, threads) * pieces(tiles, rows) * pieces(panels, columns);
+        int64_t work = pieces(rows * columns, threads) * cost(pieces(tiles, rows), pieces(panels, columns), b_is_packed);
         if (work < least_work) {
             least_work = work;
             best = (grid){rows, columns};
@@ -256,8 +263,8 @@ static int64_t threads_for(const product* g)
 static void multiply(const product* g, const kernel* how, float* workspace)
 {
     int64_t panels = pieces(g->n, how->tile_columns), width = panels * how->tile_columns, threads = threads_for(g);
-    grid parts = divide(pieces(g->m, how->tile_rows), panels, threads);
     float* packed = how->pack && pack_is_shared(g->n, g->k) ? workspace : NULL;
+    grid parts = divide(pieces(g->m, how->tile_rows), panels, threads, packed != NULL);
     OMP(omp parallel num_threads((int)threads))
     {
         if (packed) {

@@ -141,8 +141,8 @@ def merged(results):
 
 
 def markdown(results):
-    """The table for a document: a line a row, as the last result has it, with all rivals, or why one did not answer; what
-    earlier results gave beside it, as a machine that others share never gives the same twice."""
+    """The table for a document: a line a row, as the last result has it, with all rivals, or why one did not answer;
+    what earlier results gave beside it, as a machine that others share never gives the same twice."""
     text = ["| kernel | size | ours | rivals | ratio | earlier | aim |", "|---|---|---|---|---|---|---|"]
     for *earlier, row in runs_of(results):
         best, word = verdict(row)
