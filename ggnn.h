@@ -188,7 +188,7 @@ typedef enum {
     GGNN_PURPOSE_SAMPLE,            // neighbours, in training
     GGNN_PURPOSE_EVALUATE,          // in evaluation
     GGNN_PURPOSE_PRESAMPLE,         // before training, for cache policies: never sees training's own draws
-    GGNN_PURPOSE_WALK,              // block walk * length + step: words 0, 1 neighbour, 2 restart; below
+    GGNN_PURPOSE_WALK,              // see ggnn_walk_purpose
     GGNN_PURPOSE_EPOCH,             // epoch order
     GGNN_PURPOSE_WEIGHTS,           // initial weights
     GGNN_PURPOSE_DROPOUT,           // hop = layer, block = column / 8, 16-bit field column % 8
@@ -206,7 +206,8 @@ typedef struct {
     uint32_t word[4];
 } ggnn_words;
 
-// Walks draw words of their own for each of the three purposes that they may serve: 3, 19 and 35.
+// A walk's words, of their own for each of the three purposes that it may serve (3, 19 and 35): of block
+// walk * length + step, words 0 and 1 choose the neighbour, 2 whether to restart.
 GGNN_HD uint32_t ggnn_walk_purpose(uint32_t purpose) { return (uint32_t)GGNN_PURPOSE_WALK | purpose << 4; }
 
 // The four words of one Philox block; counter = (block low, block high, stream low, stream high).
