@@ -324,7 +324,8 @@ static bool sample(job* w, error* why)
     }
     status = ggnn_sample(&w->batch, w->seen, &w->graph, &w->how, &w->rng, w->seed_ids, set->seeds.count);
     if (status != GGNN_OK)
-        return error_set(why, "%s: node %" PRId64 ": %s", w->data.file.path, (int64_t)w->batch.bad, ggnn_status_string(status));
+        return error_set(why, "%s: node %" PRId64 ": %s (ggnn-data verify checks the whole file)", w->data.file.path,
+                         (int64_t)w->batch.bad, ggnn_status_string(status));
     if (set->backend == SIBLING_CPU) return true; /* a device's batch takes its place; the trace is still this one's */
     return sample_on_device(&w->batch, &w->graph, &w->how, &w->rng, w->seed_ids, set->seeds.count, w->kind, why);
 }
