@@ -373,6 +373,9 @@ GGNN_HD ggnn_graph ggnn_graph_plain(const ggnn_csc* csc, int64_t num_nodes, int6
     return g;
 }
 
+// Weights are finite and not negative.
+GGNN_HD int ggnn_weight_valid(float w) { return w >= 0.0f && w <= 3.402823466e38f; } // FLT_MAX
+
 typedef struct { // the in-neighbours of one node: the only way in which a sampler reads a graph
     const ggnn_node* id;       // (degree) not checked: the sampler checks what it takes
     const float*     weight;   // (degree) or NULL
@@ -886,7 +889,6 @@ GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwri
 #ifndef GGNN_IMPLEMENTED
 #define GGNN_IMPLEMENTED
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -1221,15 +1223,13 @@ static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, g
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
-static int ggnni_weight_valid(float w) { return w >= 0.0f && w <= FLT_MAX; }
-
 static ggnn_status ggnni_check_list(const ggnn_list* list, int64_t num_nodes, int64_t v, ggnn_fault* fault)
 {
     for (int64_t i = 0; i < list->degree; i++) {
         if (list->id[i] < 0 || list->id[i] >= num_nodes)
             return ggnni_fault(fault, GGNN_ERROR_ID, "a neighbour's id is outside [0, num_nodes)", v,
                                list->position + i);
-        if (list->weight && !ggnni_weight_valid(list->weight[i]))
+        if (list->weight && !ggnn_weight_valid(list->weight[i]))
             return ggnni_fault(fault, GGNN_ERROR_WEIGHT, "a weight is negative or not finite", v,
                                list->position + i);
     }
@@ -1722,7 +1722,7 @@ static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m,
         float      w = list->weight ? list->weight[i] : 1.0f;
         double     key;
         ggnni_pair pair;
-        if (!ggnni_weight_valid(w)) return -1;
+        if (!ggnn_weight_valid(w)) return -1;
         if (i % 2 == 0) draws.words = ggnn_random(draws.rng, draws.hop, draws.node, (uint32_t)(i / 2));
         if (w == 0.0f) continue;
         key = (double)ggnn_neg_log2(ggnn_draw(draws.words, i)) / (double)w;
@@ -1748,7 +1748,7 @@ static int64_t ggnni_take_all(int64_t* offset, const ggnn_list* list, int only_w
     int64_t taken = 0;
     for (int64_t i = 0; i < list->degree; i++) {
         float w = only_weighted && list->weight ? list->weight[i] : 1.0f;
-        if (!ggnni_weight_valid(w)) return -1;
+        if (!ggnn_weight_valid(w)) return -1;
         if (w > 0.0f) offset[taken++] = i;
     }
     return taken;

@@ -1527,7 +1527,6 @@ __device__ inline float weight_at(const ggnn_list& list, int64_t i)
     if (i >= list.degree) return 0.0f;
     return list.weight ? list.weight[i] : 1.0f;
 }
-__device__ inline bool is_weight(float w) { return w >= 0.0f && w <= 3.402823466e38f; }
 
 // -log2(u) / w of edge i.
 __device__ inline unsigned long long edge_key(const ggnn_rng& rng, int32_t hop, ggnn_node target, int64_t i,
@@ -1550,7 +1549,7 @@ __device__ int64_t count_weighted(const hop_job& job, const ggnn_list& list, con
         int         total;
         us.rank(w > 0.0f, &total);
         some += total;
-        bad |= !is_weight(w);
+        bad |= !ggnn_weight_valid(w);
     }
     if (bad) report(job.status, GGNN_ERROR_WEIGHT);
     return us.any(bad) ? -1 : some;
@@ -1607,7 +1606,7 @@ static GGNNI_KERNEL(64, THREADS, 4) weighted_small(const __grid_constant__ hop_j
             const float              w = weight_at(list, base + us.lane);
             const unsigned long long key = edge_key(*job.rng, job.hop, job.target[i], base + us.lane, w);
             keep_least(best, from, key, base, job.fanout);
-            bad |= !is_weight(w);
+            bad |= !ggnn_weight_valid(w);
         }
         if (bad) report(job.status, GGNN_ERROR_WEIGHT);
         if (!us.any(bad) && us.lane < job.fanout && best != NO_KEY)
@@ -1658,7 +1657,7 @@ GGNNI_KERNEL(64, THREADS, 4)
             const int place = us.rank(key < last, &total);
             if (key < last) best[kept + place] = {key, base + us.lane};
             kept += total;
-            bad |= !is_weight(w);
+            bad |= !ggnn_weight_valid(w);
         }
         sort_pairs(best, kept, us);
         if (bad) report(job.status, GGNN_ERROR_WEIGHT);

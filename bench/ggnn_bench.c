@@ -25,7 +25,8 @@ static void help(const bench* b, const option* table)
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
     printf(
-        "\nExit codes: 0 done, 1 failure, a wrong answer or, with --check, something lost; 2 wrong usage.\n");
+        "\nExit codes: 0 done, 1 failure, a wrong answer or, with --check, something lost; 2 wrong usage.\n"
+        "--version names the version.\n");
 }
 
 static options_result parse(bench* b, int argc, char** argv, const char** name, int* names)

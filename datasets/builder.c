@@ -117,7 +117,7 @@ bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const
     for (int64_t i = 0; i < count; i++) {
         int64_t e = b->num_edges + i;
         if (!check_edge(b, e, src[i], why) || !check_edge(b, e, dst[i], why)) return false;
-        if (b->weighted && !(weight[i] >= 0 && weight[i] <= 3.4028235e38f))
+        if (b->weighted && !ggnn_weight_valid(weight[i]))
             return error_set(why, "%s: edge %lld: weight %g is negative or not finite (--drop-weights ignores them)",
                              b->in, (long long)e, (double)weight[i]);
         if (b->compact) {

@@ -85,4 +85,4 @@ check "the example is the program on the header's first page" sh -c "tail -n +2 
 sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
 check "no symbol but ggnn_*" sh -c "${1:-cc} -I. -c $work/impl.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
-check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h | grep -vE '<(stddef|stdint|float|math|string|assert|omp|immintrin|arm_neon)\.h>'"
+check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"

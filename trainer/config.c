@@ -146,7 +146,8 @@ static void print_help(config* c)
         printf("\n%s\n", table[i].group);
         options_help(group, stdout);
     }
-    printf("\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (and saved, with --save).\n");
+    printf("\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (and saved, with --save).\n"
+           "--version names the version.\n");
 }
 
 options_result config_parse(config* c, int argc, char** argv, error* why)
