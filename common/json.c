@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/printable.h"
+
 void json_start(json* j, FILE* out, bool indent)
 {
     memset(j, 0, sizeof *j);
@@ -12,23 +14,10 @@ void json_start(json* j, FILE* out, bool indent)
     j->indent = indent;
 }
 
-/* Length of the well-formed UTF-8 sequence at p, 0 where there is none (RFC 3629: no surrogates, nothing
-   overlong). */
-static int utf8_length(const unsigned char* p)
-{
-    int length = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
-    for (int i = 1; i < length; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F)) return 0;
-    if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;
-    return length;
-}
-
 static void put_string(json* j, const char* text)
 {
-    const unsigned char* p = (const unsigned char*)text;
     fputc('"', j->out);
-    while (*p) {
+    for (const char* p = text; *p;) {
         int length = utf8_length(p);
         if (length == 0)
             fputs("\\ufffd", j->out);
@@ -38,7 +27,7 @@ static void put_string(json* j, const char* text)
             fputs("\\n", j->out);
         else if (*p == '\t')
             fputs("\\t", j->out);
-        else if (*p < 0x20 || *p == 0x7F)
+        else if ((unsigned char)*p < 0x20 || *p == 0x7F)
             fprintf(j->out, "\\u%04x", *p);
         else
             fwrite(p, 1, (size_t)length, j->out);

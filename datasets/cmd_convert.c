@@ -109,9 +109,6 @@ int convert_main(int argc, char** argv)
     how.loops = (convert_loops)loops;
     how.seed = (uint64_t)seed;
     if (same_file(path[0], path[1])) error_set(&why, "%s: IN and OUT are one file", path[1]);
-    if (why.text[0] || !settle(&how, &given, &why)) {
-        fprintf(stderr, "ggnn-data: convert: %s\n", why.text);
-        return EXIT_WRONG_USAGE;
-    }
+    if (why.text[0] || !settle(&how, &given, &why)) return command_refused("convert", &why);
     return convert(path[0], path[1], &how, &why) && command_flush(&why) ? EXIT_GOOD : command_failed(&why);
 }

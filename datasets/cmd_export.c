@@ -298,8 +298,8 @@ int export_main(int argc, char** argv)
                        table, argc, argv, argument, &num_arguments, 2, 2, &exit_code))
         return exit_code;
     if (same_file(argument[0], argument[1])) {
-        fprintf(stderr, "ggnn-data: export: %s: FILE and OUT are one file\n", argument[1]);
-        return EXIT_WRONG_USAGE;
+        error_set(&why, "%s: FILE and OUT are one file", argument[1]);
+        return command_refused("export", &why);
     }
     return export_dataset(argument[0], argument[1], (export_format)format, &why) ? EXIT_GOOD : command_failed(&why);
 }

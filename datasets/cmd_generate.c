@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "common/json.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "datasets/commands.h"
 #include "datasets/generate.h"
@@ -21,8 +22,9 @@ static const char text[] =
 
 static void print_report(const generate_options* how, const char* out, const generate_report* r, double seconds)
 {
+    char path[4096];
     printf("%s: %" PRId64 " nodes, %" PRId64 " directed edges, %" PRId64 " features, %" PRId64 " classes, %.1f s\n",
-           out, r->num_nodes, r->num_edges, r->num_features, r->num_classes, seconds);
+           printable(path, sizeof path, out), r->num_nodes, r->num_edges, r->num_features, r->num_classes, seconds);
     if (how->classes)
         printf("split: %" PRId64 " train, %" PRId64 " val, %" PRId64 " test, %" PRId64 " none\n",
                r->count[SPLIT_TRAIN], r->count[SPLIT_VAL], r->count[SPLIT_TEST], r->count[SPLIT_NONE]);
@@ -82,14 +84,11 @@ int generate_main(int argc, char** argv)
     if (kind < 0) {
         char nearest[64];
         bool near = options_nearest(GENERATE_KINDS, argument[0], nearest);
-        fprintf(stderr, "ggnn-data: generate %s: not one of " GENERATE_KINDS "%s%s\n", argument[0],
-                near ? "; is meant: " : "", near ? nearest : "");
-        return EXIT_WRONG_USAGE;
+        error_set(&why, "%s: not one of " GENERATE_KINDS "%s%s", argument[0], near ? "; is meant: " : "",
+                  near ? nearest : "");
+        return command_refused("generate", &why);
     }
-    if (!generate_complete(&how, &why)) {
-        fprintf(stderr, "ggnn-data: generate %s: %s\n", argument[0], why.text);
-        return EXIT_WRONG_USAGE;
-    }
+    if (!generate_complete(&how, &why)) return command_refused("generate", &why);
     if (!generate(argument[1], &how, &report, &why)) return command_failed(&why);
     if (as_json)
         json_report(&how, argument[1], &report, progress_seconds() - start);

@@ -4,6 +4,7 @@
 
 #include "common/json.h"
 #include "common/memory.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
@@ -99,12 +100,12 @@ static void json_dataset(json* j, const dataset* d, int64_t (*count)[4])
 /* d is NULL for files that hold no graph; count (num_splits) its splits' parts. */
 static void print_info(const ggnn_file* f, const dataset* d, int64_t (*count)[4], bool as_json)
 {
-    char bytes[16];
+    char bytes[16], path[4096];
     int64_t graph = ggnn_file_graph_crc(f);
     json j;
     if (!as_json) {
         progress_amount(bytes, (double)f->bytes);
-        printf("%-16s %s, %s%sB\n", "file", f->path, bytes, strchr(bytes, ' ') ? "" : " ");
+        printf("%-16s %s, %s%sB\n", "file", printable(path, sizeof path, f->path), bytes, strchr(bytes, ' ') ? "" : " ");
         if (d) print_dataset(d, count);
         if (graph >= 0) printf("%-16s %08" PRIx64 "\n", "graph identity", (uint64_t)graph);
         printf("\n");

@@ -377,8 +377,8 @@ int sample_main(int argc, char** argv)
                        table, argc, argv, &path, &files, 1, 1, &exit_code))
         return exit_code;
     if (!set.seeds.count || !set.fanout.count || set.fanout.count > GGNN_HOPS_MAX) {
-        fprintf(stderr, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to %d hops\n", GGNN_HOPS_MAX);
-        return EXIT_WRONG_USAGE;
+        error_set(&why, "--seeds and --fanout are needed, the latter for 1 to %d hops", GGNN_HOPS_MAX);
+        return command_refused("sample", &why);
     }
     if (set.backend != SIBLING_CPU && !sample_on_device) {
         sibling_run(set.backend, program_arguments, &why);

@@ -27,6 +27,12 @@ int command_failed(const error* why)
     return EXIT_FAILED;
 }
 
+int command_refused(const char* command, const error* why)
+{
+    fprintf(stderr, "ggnn-data: %s: %s\n", command, why->text);
+    return EXIT_WRONG_USAGE;
+}
+
 bool command_flush(error* why)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return true;

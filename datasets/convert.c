@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/printable.h"
 #include "datasets/arrays.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
@@ -111,12 +112,14 @@ bool convert_detect(convert_format* format, const char* in, error* why)
 bool convert(const char* in, const char* out, const convert_options* how, error* why)
 {
     convert_format format = how->format;
+    char shown[4096];
     builder b;
     if (format == FORMAT_AUTO && !convert_detect(&format, in, why)) return false;
     if (!formats[format].read)
         return error_set(why, "%s: %s: this format is known, but not supported yet", in, formats[format].about);
     if (how->report)
-        fprintf(how->report, "reading    %s as %s (%s)\n", in, formats[format].name, formats[format].about);
+        fprintf(how->report, "reading    %s as %s (%s)\n", printable(shown, sizeof shown, in), formats[format].name,
+                formats[format].about);
     if (how->report) fflush(how->report); /* before any error, also in one file with it */
     if (!builder_open(&b, in, out, how, why)) return false;
     bool ok = formats[format].read(&b, in, why) && builder_finish(&b, why);

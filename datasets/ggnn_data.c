@@ -31,13 +31,14 @@ static void print_help(FILE* out)
 static int unknown_command(const char* name)
 {
     char all[512] = "", nearest[64];
+    error why = {""};
     for (int i = 0; i < num_commands; i++) {
         strcat(all, i ? "|" : "");
         strcat(all, commands[i].name);
     }
-    fprintf(stderr, "ggnn-data: '%s' is not a command", name);
-    if (options_nearest(all, name, nearest)) fprintf(stderr, "; is %s meant?", nearest);
-    fprintf(stderr, "\n");
+    bool near = options_nearest(all, name, nearest);
+    error_set(&why, "'%s' is not a command%s%s%s", name, near ? "; is " : "", near ? nearest : "", near ? " meant?" : "");
+    command_failed(&why);
     print_help(stderr);
     return EXIT_WRONG_USAGE;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/printable.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -234,10 +235,10 @@ static void find_split(const char* in, char name[256])
 
 static bool read_split(builder* b, const char* in, error* why)
 {
-    char split[256];
+    char split[256], shown[256];
     find_split(in, split);
     if (!split[0] || b->how->split) return true;
-    if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", split);
+    if (b->how->report) fprintf(b->how->report, "splits     from split/%s\n", printable(shown, sizeof shown, split));
     if (!builder_begin_splits(b, 1, why)) return false;
     for (int part = 1; part <= 3; part++)
         if (!read_part(b, in, split, part, why)) return false;

@@ -5,6 +5,7 @@
 
 #include "common/json.h"
 #include "common/options.h"
+#include "common/printable.h"
 #include "common/progress.h"
 #include "tests/test.h"
 
@@ -212,6 +213,53 @@ TEST(json_numbers_read_back_equal_and_are_short)
     }
 }
 
+/* ---- text of strangers ---------------------------------------------------------------------------------------- */
+
+static void check_printable(const char* text, const char* wanted)
+{
+    char out[64];
+    CHECK_STR(printable(out, sizeof out, text), wanted);
+}
+
+TEST(printable_text_shows_control_characters_and_bytes_that_are_not_utf8)
+{
+    check_printable("", "");
+    check_printable("a b\\c~", "a b\\c~");
+    check_printable("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+    check_printable("\x1b[2J\r\n\t\x7f", "\\x1b[2J\\x0d\\x0a\\x09\\x7f");
+    check_printable("\xc2\x9b"
+                    "31m", "\\xc2\\x9b31m");                            /* CSI as one character of C1 */
+    check_printable("\xc2\xa0", "\xc2\xa0");                       /* the first after C1 */
+    check_printable("\xff\xc3", "\\xff\\xc3");                     /* no UTF-8; cut off */
+    check_printable("\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80"); /* overlong; a surrogate */
+}
+
+TEST(printable_text_is_cut_between_characters)
+{
+    char out[8];
+    CHECK_STR(printable(out, 4, "abcd"), "abc");
+    CHECK_STR(printable(out, 4, "ab\xc3\xa9"), "ab");
+    CHECK_STR(printable(out, 5, "ab\xc3\xa9"), "ab\xc3\xa9");
+    CHECK_STR(printable(out, 5, "a\x1b"), "a");
+    CHECK_STR(printable(out, 6, "a\x1b"), "a\\x1b");
+    CHECK_STR(printable(out, 1, "a"), "");
+}
+
+TEST(errors_are_printable_and_keep_the_first_cause)
+{
+    error first = {""};
+    char name[2048];
+    memset(name, 0x1b, sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    CHECK(!error_set(&first, "%s: line %d\n", "a\x1b[1mb\xff", 3));
+    CHECK_STR(first.text, "a\\x1b[1mb\\xff: line 3\\x0a");
+    CHECK(!error_set(&first, "second"));
+    CHECK(strstr(first.text, "second") == NULL);
+    first.text[0] = 0;
+    error_set(&first, "%s", name);
+    CHECK_EQ(strlen(first.text), (sizeof first.text - 1) / 4 * 4);
+}
+
 /* ---- progress ------------------------------------------------------------------------------------------------- */
 
 TEST(amounts_have_three_digits_and_a_prefix)
@@ -295,6 +343,9 @@ int main(int argc, char** argv)
     RUN(help_lists_every_option_with_its_default);
     RUN(json_is_written_on_a_line_or_indented);
     RUN(json_numbers_read_back_equal_and_are_short);
+    RUN(printable_text_shows_control_characters_and_bytes_that_are_not_utf8);
+    RUN(printable_text_is_cut_between_characters);
+    RUN(errors_are_printable_and_keep_the_first_cause);
     RUN(amounts_have_three_digits_and_a_prefix);
     RUN(progress_elsewhere_than_on_a_terminal_is_one_line_at_most);
     RUN(progress_on_a_terminal_is_a_bar_that_fits);

@@ -784,7 +784,7 @@ TEST(wrong_usage_exits_with_2_and_says_why)
     check_usage("generat planted OUT", "'generat' is not a command; is generate meant?");
     check_usage("generate", "2 arguments expected, 0 given");
     check_usage("generate planed OUT",
-                "generate planed: not one of planted|citation|rmat|grid|star|path|karate; is meant: planted");
+                "generate: planed: not one of planted|citation|rmat|grid|star|path|karate; is meant: planted");
     check_usage("generate planted OUT --edgse 4", "--edgse: no such option; is --edges meant?");
     check_usage("generate planted OUT --edges 5", "--edges 5: must be even");
     check_usage("generate planted OUT --nodes 5 --classes 2 --edges 22", "--edges 22: 5 nodes have at most 20");
