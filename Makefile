@@ -24,8 +24,8 @@ LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm
 
 # ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
-PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c))
-BENCHES := $(filter-out $(MAINS),$(wildcard bench/*.c))
+PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c trainer/cpu/*.c trainer/cuda/*.c))
+BENCHES := $(filter-out $(MAINS),$(wildcard bench/*.c bench/cuda/*.c))
 TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
 ARCHIVE := $(BUILD)/libtools.a
 BENCH_ARCHIVE := $(BUILD)/libbench.a
@@ -40,7 +40,7 @@ $(ARCHIVE): $(PARTS:%.c=$(BUILD)/%.o)
 $(BENCH_ARCHIVE): $(BENCHES:%.c=$(BUILD)/%.o)
 $(ARCHIVE) $(BENCH_ARCHIVE):
 	@rm -f $@
-	@ar rcs $@ $^
+	@ar qcs $@ $^
 $(BUILD)/ggnn-data: $(BUILD)/datasets/ggnn_data.o $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
@@ -52,7 +52,7 @@ $(BUILD)/tests/test_bench: $(BUILD)/tests/test_bench.o $(BENCH_ARCHIVE) $(ARCHIV
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/trainer/elementwise.o $(BUILD)/trainer/loss.o $(BUILD)/trainer/optimiser.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+$(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -90,14 +90,14 @@ $(BUILD)/cuda/%.o: %.cu
 	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sample_cuda.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcudart $(LDLIBS)
-$(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/ops_cuda.o $(ARCHIVE)
+$(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/cuda/ops.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas -lcudart $(LDLIBS)
 
 # make gpu-bench: what this GPU gives, and every operation against it; cuSPARSE beside it where the toolkit has it
 CUSPARSE := $(wildcard $(dir $(NVCC))../include/cusparse.h)
 $(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
 $(BUILD)/cuda/bench/%.o: NVCCFLAGS += -Xcompiler -Wno-maybe-uninitialized # CUB's, in its scan of a whole array
-$(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/backend_cuda.o $(BUILD)/cuda/trainer/ops_cuda.o \
+$(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/cuda/backend.o $(BUILD)/cuda/trainer/cuda/ops.o \
                           $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) -lcudart $(LDLIBS)
 
@@ -110,7 +110,7 @@ $(BUILD)/cuda/%.o: %.cc
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas -lcudart $(LDLIBS)
-$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/ops_cuda.o
+$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o
 gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
 gpu-bench: # every operation against the GPU's roofs; BENCH as for make bench

@@ -3,7 +3,7 @@
 
 #include "bench/cpu.h"
 #include "bench/naive.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 
 typedef struct {
     float *a, *b, *c, *plain;

@@ -3,7 +3,7 @@
 
 #include "bench/cpu.h"
 #include "common/parallel.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 
 typedef struct { /* of one operation or another */
     ggnn_block block;

@@ -6,7 +6,7 @@
 
 #include "bench/harness.h"
 #include "bench_version.h" /* made by make: BENCH_FLAGS, BENCH_GIT */
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 #include "trainer/report.h"
 
 const char bench_flags[] = BENCH_FLAGS;

@@ -1,5 +1,5 @@
 /* roof.c - what the machine gives: copy, read, random lines and rows, multiply-adds, latencies. GNU C:
-   vectors and atomic builtins, as in trainer/gemm.c. */
+   vectors and atomic builtins, as in trainer/cpu/gemm.c. */
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -8,7 +8,7 @@
 #include "bench/cpu.h"
 #include "bench/harness.h"
 #include "common/parallel.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 
 #define LOOP_LANES 4
 #define LOOP_NAME(x) x##_vector

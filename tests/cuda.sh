@@ -39,14 +39,14 @@ compile() {
     echo '};'
 } >"$build/header.cu"
 [ "$(grep -c reinterpret_cast "$build/header.cu")" -ge 30 ] || { echo "  FAILED: functions of ggnn_cuda.cuh not found"; failed=1; }
-printf '#include "%s"\n' "$build/header.cu" trainer/ops_cuda.cu datasets/sample_cuda.cu >"$build/all.cu" # and the tools'
+printf '#include "%s"\n' "$build/header.cu" trainer/cuda/ops.cu datasets/sample_cuda.cu >"$build/all.cu" # and the tools'
 
 compile all "$build/all.cu" & jobs=$!
 arch=$hopper compile node64 "$build/header.cu" -DGGNN_NODE64 -DGGNN_NO_CURAND || failed=1 # the wider ids, once
 wait "$jobs" || failed=1
 
 strict=$([ "$version" = 13.0 ] && echo 1 || echo 0)
-cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v headers="ggnn_cuda.cuh trainer/elementwise_cuda.cuh trainer/sampler_cuda.cuh" -v strict="$strict" -v verbose="${1:-}" '
+cat "$build"/*.ptxas | "${CXXFILT:-c++filt}" | awk -v headers="ggnn_cuda.cuh trainer/cuda/elementwise.cuh trainer/cuda/batches.cuh" -v strict="$strict" -v verbose="${1:-}" '
     BEGIN {
         files = split(headers, header, " ")
         for (f = 1; f <= files; f++)

@@ -1,7 +1,7 @@
-/* test_gemm.c - trainer/gemm.h: every level and transpose against sums in double and, bit for bit, against the order
+/* test_gemm.c - trainer/cpu/gemm.h: every level and transpose against sums in double and, bit for bit, against the order
    of summation that gemm.h defines; threads; edges; NaN; what must not be touched. */
 #include "tests/test.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 
 #include <stdbool.h>
 #ifdef _OPENMP

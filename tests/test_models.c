@@ -10,7 +10,7 @@
 #include "tests/test.h"
 #include "tests/vectors/model_vectors.h"
 #include "trainer/evaluate.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 
 static error why; /* of the last call that took one */
 

@@ -7,7 +7,7 @@
 
 #include "common/same_file.h"
 #include "common/sibling.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 
 /* How an option and a checkpoint's get along. */
 typedef enum {

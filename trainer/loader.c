@@ -5,7 +5,7 @@
 #include "common/memory.h"
 #include "common/progress.h"
 #include "trainer/ops.h"
-#include "trainer/parallel.h"
+#include "trainer/cpu/parallel.h"
 
 enum { MEASURED = 4, SLACK = 2, GUESS = 1 << 16 }; /* batches; levels above them; ids and edges before that */
 

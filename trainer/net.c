@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 #include "trainer/ops.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "trainer/device.h"
-#include "trainer/gemm.h"
+#include "trainer/cpu/gemm.h"
 
 bool report_open(report* r, const config* c, error* why)
 {

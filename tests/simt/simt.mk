@@ -26,8 +26,8 @@ $(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc
 $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDLIBS)
 # which runs the programs too
-$(BUILD)/tests/test_cuda_steps: $(BUILD)/emulated/trainer/ops_cuda.o
-$(BUILD)/tests/test_cuda_train: $(BUILD)/emulated/trainer/ops_cuda.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated
+$(BUILD)/tests/test_cuda_steps: $(BUILD)/emulated/trainer/cuda/ops.o
+$(BUILD)/tests/test_cuda_train: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated
 $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
 
@@ -42,13 +42,13 @@ $(BUILD)/vendor-emulated: $(BUILD)/emulated/examples/vendor.o $(SIMT_OBJECTS) $(
 $(BUILD)/ggnn-data-emulated: $(BUILD)/datasets/ggnn_data.o $(BUILD)/emulated/datasets/sample_cuda.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/trainer/ops_cuda.o $(SIMT_OBJECTS) $(ARCHIVE)
+$(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/trainer/cuda/ops.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # ggnn-bench on the emulator: whether its CUDA side is right. Its times mean nothing.
 $(BUILD)/emulated/bench/%.o: OPT := -Og -g1
-$(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/backend_cuda.o \
-                              $(BUILD)/emulated/trainer/ops_cuda.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
+$(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/cuda/backend.o \
+                              $(BUILD)/emulated/trainer/cuda/ops.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # The emulator's own test, as it is and under the sanitizers.

@@ -1,0 +1,113 @@
+// adam.cuh - the optimiser's update of all parameters, by the trainer's own net on its own stream.
+#ifndef BENCH_CUDA_ADAM_CUH
+#define BENCH_CUDA_ADAM_CUH
+#include "bench/cuda/common.cuh"
+#include "trainer/device.h"
+#include "trainer/loader.h"
+
+namespace optimisers {
+
+using namespace gpu;
+
+enum { NODES = 8, UPDATES = EMULATED ? 2 : 16 }; // updates of a run, so that waiting for it costs little
+
+// A perceptron, as it has the fewest other parts, over a few nodes without edges.
+struct perceptron {
+    device*            d = nullptr;
+    placement          data = {};
+    loader*            batches = nullptr;
+    net*               n = nullptr;
+    int64_t            indptr[NODES + 1] = {};
+    ggnn_node          indices[1] = {};
+    int32_t            label[NODES] = {};
+    ggnn_csc           csc = {indptr, nullptr, indices, nullptr, 0};
+    std::vector<float> rows;
+    std::vector<float> grad;
+    const void*        base[3] = {};
+
+    ~perceptron()
+    {
+        net_free(n);
+        loader_free(batches);
+        placement_close(&data);
+        device_close(d);
+    }
+};
+
+bool open_perceptron(bench* b, perceptron* p, device* on, int32_t features, int32_t hidden)
+{
+    if (!(p->d = on)) return false;
+    p->rows.resize(static_cast<size_t>(NODES) * static_cast<size_t>(features));
+    p->base[0] = p->rows.data();
+    const ggnn_graph graph = ggnn_graph_plain(&p->csc, NODES, 0);
+    const ggnn_store store = ggnn_store_plain(p->base, NODES, features, GGNN_F32);
+    net_labels       labels = {};
+    labels.label = p->label;
+    if (!placement_open(&p->data, on, &graph, &store, &labels, &b->why)) return false;
+    ggnn_sampling how = {};
+    how.num_hops = 2; // of fanout 0
+    net_config config = {};
+    config.device = on;
+    config.model = NET_MLP;
+    config.layers = 2, config.hidden = hidden, config.outputs = 47;
+    config.heads = config.out_heads = 1;
+    config.optimizer = NET_ADAMW, config.weight_decay = .01f;
+    config.seed = 1;
+    const net_data data = {&p->data.graph, &p->data.features};
+    p->batches = loader_create(on, &p->data.graph, &how, NODES, 1, nullptr, &b->why);
+    if (!p->batches) return false;
+    p->n = net_create(&config, &data, loader_shape(p->batches), nullptr, &b->why);
+    if (!p->n) return false;
+    const net_state s = net_state_of(p->n);
+    p->grad.resize(static_cast<size_t>(s.count));
+    bench_fill(p->grad.data(), s.count, 1);
+    device_upload(on, s.grad, p->grad.data(), p->grad.size() * sizeof(float));
+    return true;
+}
+
+std::vector<float> parameters(const perceptron& p)
+{
+    const net_state    s = net_state_of(p.n);
+    std::vector<float> value(static_cast<size_t>(s.count));
+    device_download(p.d, value.data(), s.value, value.size() * sizeof(float));
+    return value;
+}
+
+bool check_updates(bench* b)
+{
+    perceptron ours, theirs;
+    if (!open_perceptron(b, &ours, b->backend->device(b), 12, 20) ||
+        !open_perceptron(b, &theirs, device_cpu(), 12, 20))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        net_update(ours.n, .01f);
+        net_update(theirs.n, .01f);
+    }
+    auto x = parameters(ours), y = parameters(theirs);
+    return bench_near(b, "a parameter", x.data(), y.data(), static_cast<int64_t>(x.size()), 1e-6);
+}
+
+// Least: value and both moments read and written, the gradient read.
+bool adam(bench* b)
+{
+    perceptron* p = own(b, new perceptron());
+    if (!check_updates(b) || !p ||
+        !open_perceptron(b, p, b->backend->device(b), static_cast<int32_t>(pick(b, 1024, 512, 12)),
+                         static_cast<int32_t>(pick(b, 8192, 2048, 20))))
+        return false;
+    const double count = static_cast<double>(net_state_of(p->n).count);
+    bench_case   c = case_of(b, [p] {
+        for (int i = 0; i < UPDATES; i++) net_update(p->n, .001f);
+        return p->d->failed.text[0] ? cudaErrorUnknown : cudaSuccess;
+    });
+    name(&c, "%.3g M parameters, %d updates", 1e-6 * count, static_cast<int>(UPDATES));
+    c.work = UPDATES * count;
+    c.unit = "parameters";
+    c.bytes = 28 * c.work;
+    c.warmed = true; // it is waited for
+    demand(&c, "copy", 0, c.bytes);
+    return bench_measure(b, &c) != nullptr;
+}
+
+} // namespace optimisers
+#endif

@@ -1,0 +1,229 @@
+/* ops.c - the CPU backend: the function of ggnn.h or gemm.h behind each operation, its time and its bytes. */
+#include <string.h>
+
+#include "common/memory.h"
+#include "trainer/cpu/gemm.h"
+#include "trainer/cpu/cpu.h"
+#include "trainer/cpu/parallel.h"
+
+/* ==== memory, set-up ============================================================================================ */
+
+static void cpu_close(device* d) { (void)d; }
+
+static void* cpu_take(device* d, size_t bytes, const char* what, error* why)
+{
+    (void)d;
+    return memory_new(bytes, what, why);
+}
+
+static void cpu_give_back(device* d, void* memory)
+{
+    (void)d;
+    memory_free(memory);
+}
+
+static void cpu_upload(device* d, void* to, const void* from, size_t bytes)
+{
+    (void)d;
+    memcpy(to, from, bytes);
+}
+
+static void cpu_download(device* d, void* to, const void* from, size_t bytes)
+{
+    (void)d;
+    memcpy(to, from, bytes);
+}
+
+static void cpu_plan(net* n)
+{
+    extent t = n->most_transposed;
+    int64_t rows = n->most_rows, inner = rows > n->widest ? rows : n->widest;
+    void* memory = net_take(n, ggnn_block_transpose_bytes(t.dst, t.src, t.edges), 1);
+    if (memory) ggnn_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
+    n->workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, inner), 1);
+}
+
+static void cpu_forget(net* n) { (void)n; }
+
+static ggnn_status cpu_whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
+{
+    return ggnn_block_whole(b, n->data.graph, counts, copy);
+}
+
+static void cpu_gcn_norm(net* n, float* inv_sqrt) { ggnn_gcn_norm(inv_sqrt, n->data.graph); }
+
+static void cpu_range(device* d, ggnn_node* out, int64_t first, int64_t n)
+{
+    (void)d;
+    for (int64_t i = 0; i < n; i++) out[i] = (ggnn_node)(first + i);
+}
+
+static void cpu_begin(net* n) { (void)n; }
+
+/* ==== operations ================================================================================================ */
+
+static int64_t bytes_of(mat a) { return mat_rows(a) * a.cols * (int64_t)sizeof(float); }
+static int64_t edges_of(const ggnn_block* b) { return *b->num_edges.n; }
+
+static void cpu_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
+{
+    if (a.sparse) {
+        cpu_sparse_gemm(n, c, a, at, b);
+        return;
+    }
+    double  start = cpu_start();
+    int64_t rows = mat_rows(c), inner = at ? mat_rows(a) : a.cols;
+    (n->config.blas ? gemm_blas : gemm)(c.v, c.ld, a.v, a.ld, at, b.v, b.ld, bt, rows, c.cols, inner, beta,
+                                        n->workspace);
+    n->profile.flops[n->backward] += 2 * rows * c.cols * inner;
+    cpu_stop(n, NET_GEMM, start, bytes_of(a) + bytes_of(b) + bytes_of(c));
+}
+
+static void cpu_rows(net* n, mat out, mat x)
+{
+    double  start = cpu_start();
+    int64_t width = x.store ? ggnn_type_bytes(x.store->type) : (int64_t)sizeof(float);
+    if (x.v) cpu_copy(out, x);
+    else ggnn_gather(out.v, out.ld, GGNN_F32, x.store, x.id, mat_rows(out));
+    cpu_stop(n, x.v ? NET_ELEMENTWISE : NET_GATHER, start, bytes_of(out) + mat_rows(out) * out.cols * width);
+}
+
+static void cpu_transpose(net* n, ggnn_block* t, const ggnn_block* b)
+{
+    double start = cpu_start();
+    ggnn_block_transpose(t, b);
+    cpu_stop(n, NET_AGGREGATE, start, 16 * edges_of(b)); /* two index arrays of each, read and written */
+}
+
+typedef struct {
+    int32_t* indices;
+    const ggnn_node* id;
+    int32_t first;
+} index_job;
+
+static void index_part(void* context, int64_t begin, int64_t end)
+{
+    const index_job* job = context;
+    for (int64_t e = begin; e < end; e++) job->indices[e] = job->first + (int32_t)job->id[e];
+}
+
+static void cpu_index_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
+{
+    double start = cpu_start();
+    index_job job = {indices, b->neighbor, first};
+    parallel_for(edges_of(b), 1 << 14, index_part, &job);
+    cpu_stop(n, NET_AGGREGATE, start, edges_of(b) * (int64_t)(sizeof *indices + sizeof(ggnn_node)));
+}
+
+static void cpu_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
+{
+    double start = cpu_start();
+    ggnn_scale_mean(inv, b, with_self);
+    cpu_stop(n, NET_AGGREGATE, start, 12 * *b->num_dst.n);
+}
+
+static void cpu_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
+{
+    double start = cpu_start();
+    ggnn_scale_gcn(src, dst, self, b, n->id, n->inv_sqrt, n->data.graph);
+    cpu_stop(n, NET_AGGREGATE, start, (src ? 8 * *b->num_src.n : 0) + 20 * *b->num_dst.n);
+}
+
+/* Each edge reads a row and an index. */
+static int64_t aggregate_bytes(const ggnn_block* b, mat out, int64_t element)
+{
+    return edges_of(b) * (out.cols * element + (int64_t)sizeof(int32_t)) + bytes_of(out);
+}
+
+static void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,
+                          mat x)
+{
+    double  start = cpu_start();
+    int64_t element = x.v ? (int64_t)sizeof(float) : ggnn_type_bytes(x.store->type);
+    if (x.v) ggnn_spmm(out.v, out.ld, arg, how, b, s, NULL, 1, x.v, x.ld, x.cols);
+    else ggnn_aggregate(out.v, out.ld, how, b, s, x.store, x.id);
+    cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
+}
+
+static void cpu_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,
+                                   const int32_t* arg)
+{
+    double start = cpu_start();
+    ggnn_spmm_back_arg(dx.v, dx.ld, t, b, NULL, 1, dout.v, dout.ld, arg, dout.cols);
+    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, dx, (int64_t)sizeof(float)));
+}
+
+static void cpu_scores(net* n, float* e, mat z, mat a)
+{
+    double start = cpu_start();
+    ggnn_scores(e, z.v, z.ld, a.v, mat_rows(z), (int32_t)mat_rows(a), z.cols);
+    cpu_stop(n, NET_AGGREGATE, start, bytes_of(z));
+}
+
+static void cpu_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
+{
+    double start = cpu_start();
+    ggnn_scores_back(dz.v, dz.ld, da.v, de, z.v, z.ld, a.v, mat_rows(z), (int32_t)mat_rows(a), z.cols);
+    cpu_stop(n, NET_AGGREGATE, start, 3 * bytes_of(z));
+}
+
+static void cpu_attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+{
+    double start = cpu_start();
+    ggnn_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how);
+    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, out, (int64_t)sizeof(float)));
+}
+
+static void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
+                            const attention* a)
+{
+    double start = cpu_start();
+    ggnn_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld, a->lse, dout.v, dout.ld,
+                  a->heads, z.cols, &a->how, a->workspace);
+    cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(b, dz, (int64_t)sizeof(float)));
+}
+
+const ops ops_cpu = {
+    .close = cpu_close,
+    .take = cpu_take,
+    .give_back = cpu_give_back,
+    .upload = cpu_upload,
+    .download = cpu_download,
+    .sampler_open = cpu_sampler_open,
+    .sampler_close = cpu_sampler_close,
+    .sample = cpu_sample,
+    .sampler_wait = cpu_sampler_wait,
+    .plan = cpu_plan,
+    .forget = cpu_forget,
+    .attend_workspace_bytes = ggnn_gat_back_workspace_bytes,
+    .whole = cpu_whole,
+    .gcn_norm = cpu_gcn_norm,
+    .range = cpu_range,
+    .begin = cpu_begin,
+    .step = net_run,
+    .set_losses = cpu_set_losses,
+    .losses = cpu_losses,
+    .gemm = cpu_gemm,
+    .rows = cpu_rows,
+    .drop = cpu_drop,
+    .add = cpu_add,
+    .finish = cpu_finish,
+    .finish_back = cpu_finish_back,
+    .transpose = cpu_transpose,
+    .index_by_id = cpu_index_by_id,
+    .scale_mean = cpu_scale_mean,
+    .scale_gcn = cpu_scale_gcn,
+    .aggregate = cpu_aggregate,
+    .aggregate_arg_back = cpu_aggregate_arg_back,
+    .scores = cpu_scores,
+    .scores_back = cpu_scores_back,
+    .attend = cpu_attend,
+    .attend_back = cpu_attend_back,
+    .mean_heads = cpu_mean_heads,
+    .mean_heads_back = cpu_mean_heads_back,
+    .loss = cpu_loss,
+    .update = cpu_update,
+    .sparse_open = cpu_sparse_open,
+    .sparse_close = cpu_sparse_close,
+    .sparse = cpu_sparse,
+};

@@ -1,0 +1,177 @@
+// device.cuh - a CUDA device as the trainer has it: two streams, memory, cuBLAS, and what a step reads and leaves.
+//
+// Everything goes on one stream, but for sampling, which has its own and works on the batch after the one that
+// trains (batches.cuh). What the host reads or writes waits for both.
+#ifndef TRAINER_CUDA_DEVICE_CUH
+#define TRAINER_CUDA_DEVICE_CUH
+#include <cstdio>
+#include <map>
+
+#include <cublas_v2.h>
+
+#include "trainer/cuda/elementwise.cuh"
+
+namespace train {
+
+struct context { // a device's own
+    cudaStream_t   stream, sampling;
+    cudaEvent_t    trained; // all that `stream` had been given when a sample was asked for
+    cudaEvent_t    begun, ended; // of an operation, for the profile
+    cublasHandle_t blas;
+    void*          blas_workspace;
+    step_state*    step;
+    net_losses*    losses;  // pinned: the copy under way, where it was asked for,
+    cudaEvent_t    arrived; // which has come after this event,
+    bool           asked;
+    net_losses     seen;    // and the last one that was read
+    std::map<void*, size_t> size; // of what was taken
+};
+
+inline context&     own(device* d) { return *static_cast<context*>(d->own); }
+inline cudaStream_t stream_of(const net* n) { return own(n->device).stream; }
+inline step_state*  step_of(const net* n) { return own(n->device).step; }
+
+inline void check(device* d, cudaError_t e, const char* what)
+{
+    if (e != cudaSuccess && !d->failed.text[0])
+        error_set(&d->failed, "%s on the device: %s", what, cudaGetErrorString(e));
+}
+inline void check(const net* n, cudaError_t e, const char* what) { check(n->device, e, what); }
+
+inline int64_t blocks_of(int64_t items) { return grid_of(tiles_of(items, THREADS), THREADS); }
+
+inline cudaError_t wait_for_both(const context& c)
+{
+    return first_error(cudaStreamSynchronize(c.sampling), cudaStreamSynchronize(c.stream));
+}
+
+// While one of these lives its stage's time runs, on the device's clock. Without --profile it does nothing.
+class stage_timer {
+public:
+    stage_timer(net* of, net_stage which) : n(of), stage(which)
+    {
+        if (n->device->profile) check(n, cudaEventRecord(own(n->device).begun, stream_of(n)), "the profile");
+    }
+    ~stage_timer()
+    {
+        const context& c = own(n->device);
+        float          ms = 0;
+        if (!n->device->profile) return;
+        cudaError_t e = cudaEventRecord(c.ended, c.stream);
+        e = first_error(e, cudaEventSynchronize(c.ended));
+        check(n, first_error(e, cudaEventElapsedTime(&ms, c.begun, c.ended)), "the profile");
+        n->profile.seconds[n->backward][stage] += 1e-3 * static_cast<double>(ms);
+    }
+    stage_timer(const stage_timer&) = delete;
+    stage_timer& operator=(const stage_timer&) = delete;
+
+private:
+    net*      n;
+    net_stage stage;
+};
+
+// ==== memory ===============================================================================================
+
+inline void* take(device* d, size_t bytes, const char* what, error* why)
+{
+    void*       memory = nullptr;
+    size_t      some = bytes ? bytes : 64;
+    cudaError_t e = cudaMalloc(&memory, some);
+    if (e == cudaSuccess) e = cudaMemsetAsync(memory, 0, some, own(d).stream);
+    if (e != cudaSuccess) {
+        error_set(why, "%s: %zu bytes of the device: %s", what, bytes, cudaGetErrorString(e));
+        if (memory) cudaFree(memory);
+        return nullptr;
+    }
+    own(d).size[memory] = some;
+    d->bytes += static_cast<int64_t>(some);
+    if (d->bytes > d->most_bytes) d->most_bytes = d->bytes;
+    return memory;
+}
+
+inline void give_back(device* d, void* memory)
+{
+    context&    c = own(d);
+    d->bytes -= static_cast<int64_t>(c.size[memory]);
+    c.size.erase(memory);
+    cudaError_t e = wait_for_both(c);
+    check(d, first_error(e, cudaFree(memory)), "freeing memory");
+}
+
+inline void upload(device* d, void* to, const void* from, size_t bytes)
+{
+    const context& c = own(d);
+    cudaError_t    e = cudaStreamSynchronize(c.sampling);
+    e = first_error(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, c.stream));
+    check(d, first_error(e, cudaStreamSynchronize(c.stream)), "copying to it");
+}
+
+inline void download(device* d, void* to, const void* from, size_t bytes)
+{
+    const context& c = own(d);
+    cudaError_t    e = cudaStreamSynchronize(c.sampling);
+    e = first_error(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c.stream));
+    check(d, first_error(e, cudaStreamSynchronize(c.stream)), "copying from it");
+}
+
+// ==== opening, closing =====================================================================================
+
+inline cudaError_t open_streams(context& c)
+{
+    cudaError_t e = cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking);
+    if (e == cudaSuccess) e = cudaStreamCreateWithFlags(&c.sampling, cudaStreamNonBlocking);
+    if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.trained, cudaEventDisableTiming);
+    if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
+    if (e == cudaSuccess) e = cudaEventCreate(&c.begun);
+    if (e == cudaSuccess) e = cudaEventCreate(&c.ended);
+    return e;
+}
+
+// A workspace of its own keeps cuBLAS from allocating, in a capture above all; its size is what the manual advises.
+inline cudaError_t open_blas(context& c, int major, bool tf32)
+{
+    const size_t      bytes = static_cast<size_t>(major < 9 ? 4 : 32) << 20;
+    const cublasMath_t math = tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
+    cudaError_t        e = cudaMalloc(&c.blas_workspace, bytes);
+    if (e != cudaSuccess) return e;
+    bool good = cublasCreate(&c.blas) == CUBLAS_STATUS_SUCCESS;
+    good = good && cublasSetStream(c.blas, c.stream) == CUBLAS_STATUS_SUCCESS;
+    good = good && cublasSetWorkspace(c.blas, c.blas_workspace, bytes) == CUBLAS_STATUS_SUCCESS;
+    good = good && cublasSetMathMode(c.blas, math) == CUBLAS_STATUS_SUCCESS;
+    return good ? cudaSuccess : cudaErrorUnknown;
+}
+
+inline cudaError_t open_context(device* d, bool tf32)
+{
+    context&       c = own(d);
+    cudaDeviceProp what = {};
+    int            number = 0;
+    cudaError_t    e = cudaGetDevice(&number);
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, number);
+    if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
+    if (e == cudaSuccess) e = open_streams(c);
+    if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
+    if (e == cudaSuccess) e = cudaMemsetAsync(c.step, 0, sizeof *c.step, c.stream);
+    if (e == cudaSuccess) e = cudaMallocHost(&c.losses, sizeof *c.losses);
+    return e == cudaSuccess ? open_blas(c, what.major, tf32) : e;
+}
+
+inline void close_device(device* d)
+{
+    context& c = own(d);
+    if (c.blas) cublasDestroy(c.blas);
+    if (c.blas_workspace) cudaFree(c.blas_workspace);
+    if (c.step) cudaFree(c.step);
+    if (c.losses) cudaFreeHost(c.losses);
+    if (c.arrived) cudaEventDestroy(c.arrived);
+    if (c.trained) cudaEventDestroy(c.trained);
+    if (c.begun) cudaEventDestroy(c.begun);
+    if (c.ended) cudaEventDestroy(c.ended);
+    if (c.sampling) cudaStreamDestroy(c.sampling);
+    if (c.stream) cudaStreamDestroy(c.stream);
+    delete &c;
+    delete d;
+}
+
+} // namespace train
+#endif

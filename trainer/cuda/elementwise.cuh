@@ -1,0 +1,464 @@
+// elementwise.cuh - the CUDA twins of elementwise.c, loss.c and optimiser.c: kernels, without their launches.
+//
+// Every float operation is rounded by itself, in the C twin's order, so that all but the loss (its logarithms and
+// sums, in double) have its bits. Threads divide elements or rows; a sum over rows is one thread's, of 256 rows, and these sums
+// are added in order, as everywhere. Nothing here is written by two threads but the count of known labels, an integer.
+#ifndef TRAINER_CUDA_ELEMENTWISE_CUH
+#define TRAINER_CUDA_ELEMENTWISE_CUH
+
+#include "ggnn_cuda.cuh"
+#include "trainer/ops.h"
+
+namespace train {
+
+using ggnni::ALL_LANES;
+using ggnni::block_total;
+using ggnni::divide_by;
+using ggnni::divider;
+using ggnni::exp2_rounded;
+using ggnni::first_error;
+using ggnni::grain_of;
+using ggnni::grid_of;
+using ggnni::launch;
+using ggnni::least;
+using ggnni::LOG2_E;
+using ggnni::quotient;
+using ggnni::random_words;
+using ggnni::size_of;
+using ggnni::THREADS;
+using ggnni::tiles_of;
+using ggnni::WARP;
+
+enum { FIELDS = 8, ROW_LANES = 16, ROWS = NET_SEGMENT }; // columns of a Philox block; lanes of a row's sum
+
+// Structs that are passed to kernels have no padding: the emulator takes every word that looks like one of the host's
+// addresses for one.
+struct dense { // a mat whose elements are on the device
+    float*     v;
+    int64_t    ld, cols;
+    ggnn_count rows;
+};
+
+// What changes from step to step. A kernel's arguments are frozen in a graph, so all others read it here, and one,
+// which is in no graph, writes it: its arguments are the numbers themselves, and no copy has to be waited for.
+struct step_state {
+    ggnn_rng           dropout, attention;
+    adam               optimiser;
+    unsigned long long known; // labelled rows of this step's loss
+    net_losses         losses;
+};
+
+static GGNNI_KERNEL(40, WARP) advance(step_state* at, uint64_t seed, uint32_t step, adam optimiser)
+{
+    if (threadIdx.x) return;
+    at->dropout = {seed, step, GGNN_PURPOSE_DROPOUT};
+    at->attention = {seed, step, GGNN_PURPOSE_ATTENTION_DROPOUT};
+    at->optimiser = optimiser;
+}
+
+// Thread t, t + all threads, ... of n: what a persistent grid does.
+template <class F> __device__ inline void for_items(int64_t n, F body)
+{
+#pragma unroll 1
+    for (int64_t t = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; t < n;
+         t += static_cast<int64_t>(gridDim.x) * THREADS)
+        body(t);
+}
+
+// ==== ids ==================================================================================================
+
+static GGNNI_KERNEL(40, THREADS) range(ggnn_node* out, int64_t first, int64_t n)
+{
+    for_items(n, [&](int64_t i) { out[i] = static_cast<ggnn_node>(first + i); });
+}
+
+static GGNNI_KERNEL(40, THREADS)
+    index_by_id(int32_t* indices, const ggnn_node* id, ggnn_count n, int32_t first)
+{
+    for_items(size_of(n), [&](int64_t e) { indices[e] = first + static_cast<int32_t>(id[e]); });
+}
+
+// ==== copies and sums: a thread an element =================================================================
+
+static GGNNI_KERNEL(40, THREADS) copy_matrix(dense out, dense a, divider cols)
+{
+    for_items(size_of(out.rows) * cols.by, [&](int64_t t) {
+        const int64_t i = quotient(t, cols), j = t - i * cols.by;
+        out.v[i * out.ld + j] = a.v[i * a.ld + j];
+    });
+}
+
+static GGNNI_KERNEL(40, THREADS) add_matrix(dense out, dense a, divider cols)
+{
+    for_items(size_of(a.rows) * cols.by, [&](int64_t t) {
+        const int64_t i = quotient(t, cols), j = t - i * cols.by;
+        out.v[i * out.ld + j] = __fadd_rn(out.v[i * out.ld + j], a.v[i * a.ld + j]);
+    });
+}
+
+static GGNNI_KERNEL(40, THREADS) mean_heads(dense out, dense a, int32_t heads, divider cols)
+{
+    const float inverse = __frcp_rn(static_cast<float>(heads));
+    for_items(size_of(out.rows) * cols.by, [&](int64_t t) {
+        const int64_t i = quotient(t, cols), j = t - i * cols.by;
+        const float*  from = a.v + i * a.ld + j;
+        float         sum = from[0];
+#pragma unroll 1
+        for (int32_t k = 1; k < heads; k++) sum = __fadd_rn(sum, from[k * cols.by]);
+        out.v[i * out.ld + j] = heads > 1 ? __fmul_rn(sum, inverse) : sum;
+    });
+}
+
+static GGNNI_KERNEL(40, THREADS) mean_heads_back(dense da, dense dout, int32_t heads, divider cols)
+{
+    const float inverse = __frcp_rn(static_cast<float>(heads));
+    for_items(size_of(da.rows) * cols.by, [&](int64_t t) {
+        const int64_t i = quotient(t, cols), j = t - i * cols.by;
+        const float   d = __fmul_rn(dout.v[i * dout.ld + j], inverse);
+#pragma unroll 1
+        for (int32_t k = 0; k < heads; k++) da.v[i * da.ld + k * cols.by + j] = d;
+    });
+}
+
+// Rows from the count to the bound: a product over rows then has zeros to add.
+static GGNNI_KERNEL(40, THREADS) zero_tail(dense a, divider cols)
+{
+    const int64_t first = size_of(a.rows);
+    for_items((a.rows.max - first) * cols.by, [&](int64_t t) {
+        const int64_t i = quotient(t, cols), j = t - i * cols.by;
+        a.v[(first + i) * a.ld + j] = 0;
+    });
+}
+
+// ==== bias, activation, dropout: a thread 8 columns of a row ===============================================
+
+struct dropout {
+    const ggnn_rng*  rng;
+    const ggnn_node* id;
+    int32_t          layer;
+    uint32_t         threshold; // 0: none
+    float            scale;
+    activation       act; // which comes before it
+};
+
+// x[k] = x[k] * scale where field k of the row's block says keep, else 0.
+__device__ inline void drop(float (&x)[FIELDS], const dropout& d, int64_t row, int64_t part)
+{
+    const ggnn_words words = random_words(*d.rng, d.layer, d.id[row], static_cast<uint32_t>(part));
+#pragma unroll
+    for (int k = 0; k < FIELDS; k++)
+        x[k] = ggnn_dropout_field(words, k) < d.threshold ? 0 : __fmul_rn(x[k], d.scale);
+}
+
+// V = 4: the row and its width allow float4.
+template <int V> __device__ inline void load_part(float (&x)[FIELDS], const float* row, int64_t first, int64_t cols)
+{
+#pragma unroll
+    for (int k = 0; k < FIELDS; k += V) {
+        if (first + k >= cols) {
+#pragma unroll
+            for (int i = 0; i < V; i++) x[k + i] = 0;
+        } else if constexpr (V == 4) {
+            const float4 four = *reinterpret_cast<const float4*>(row + first + k);
+            x[k] = four.x;
+            x[k + 1] = four.y;
+            x[k + 2] = four.z;
+            x[k + 3] = four.w;
+        } else {
+            x[k] = row[first + k];
+        }
+    }
+}
+template <int V> __device__ inline void store_part(float* row, int64_t first, int64_t cols, const float (&x)[FIELDS])
+{
+#pragma unroll
+    for (int k = 0; k < FIELDS; k += V) {
+        if (first + k >= cols) continue;
+        if constexpr (V == 4)
+            *reinterpret_cast<float4*>(row + first + k) = make_float4(x[k], x[k + 1], x[k + 2], x[k + 3]);
+        else row[first + k] = x[k];
+    }
+}
+
+struct finish_job {
+    dense        h, dh;
+    const float* bias; // NULL: added before
+    dropout      drop;
+    divider      parts; // of a row
+};
+
+template <int V> GGNNI_KERNEL(40, THREADS) drop_rows(const __grid_constant__ finish_job s)
+{
+    for_items(size_of(s.h.rows) * s.parts.by, [&](int64_t t) {
+        const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
+        float         x[FIELDS];
+        load_part<V>(x, s.h.v + i * s.h.ld, part * FIELDS, s.h.cols);
+        drop(x, s.drop, i, part);
+        store_part<V>(s.h.v + i * s.h.ld, part * FIELDS, s.h.cols, x);
+    });
+}
+
+__device__ inline float activate(float x, activation act)
+{
+    if (act == ACTIVATION_RELU) return x < 0 ? 0 : x; // NaN stays
+    if (act == ACTIVATION_ELU && x < 0) return __fsub_rn(exp2_rounded(__fmul_rn(x, LOG2_E)), 1.0f);
+    return x;
+}
+
+template <int V> GGNNI_KERNEL(40, THREADS) finish(const __grid_constant__ finish_job s)
+{
+    for_items(size_of(s.h.rows) * s.parts.by, [&](int64_t t) {
+        const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
+        float         x[FIELDS];
+        load_part<V>(x, s.h.v + i * s.h.ld, part * FIELDS, s.h.cols);
+        if (s.bias) {
+            float b[FIELDS];
+            load_part<1>(b, s.bias, part * FIELDS, s.h.cols); // parameters lie without gaps: unaligned
+#pragma unroll
+            for (int k = 0; k < FIELDS; k++) x[k] = __fadd_rn(x[k], b[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < FIELDS; k++) x[k] = activate(x[k], s.drop.act);
+        if (s.drop.threshold) drop(x, s.drop, i, part);
+        store_part<V>(s.h.v + i * s.h.ld, part * FIELDS, s.h.cols, x);
+    });
+}
+
+// dh through dropout and activation; 0 from the count to the bound. relu's output is positive exactly where it was
+// kept; ELU's mask is drawn again, and its derivative below 0 is ELU(x) + 1.
+template <int V> GGNNI_KERNEL(40, THREADS) finish_back(const __grid_constant__ finish_job s)
+{
+    const int64_t rows = size_of(s.h.rows);
+    const float   scale = s.drop.scale, inverse = __frcp_rn(scale);
+    for_items(s.h.rows.max * s.parts.by, [&](int64_t t) {
+        const int64_t i = quotient(t, s.parts), part = t - i * s.parts.by;
+        float         d[FIELDS] = {}, h[FIELDS];
+        if (i < rows) {
+            load_part<V>(d, s.dh.v + i * s.dh.ld, part * FIELDS, s.h.cols);
+            load_part<V>(h, s.h.v + i * s.h.ld, part * FIELDS, s.h.cols);
+#pragma unroll
+            for (int k = 0; k < FIELDS; k++) {
+                if (s.drop.act == ACTIVATION_RELU) d[k] = h[k] > 0 ? __fmul_rn(d[k], scale) : 0;
+                if (s.drop.act == ACTIVATION_ELU && h[k] < 0)
+                    d[k] = __fmul_rn(d[k], __fadd_rn(__fmul_rn(h[k], inverse), 1.0f));
+            }
+            if (s.drop.act != ACTIVATION_RELU && s.drop.threshold) drop(d, s.drop, i, part);
+        }
+        store_part<V>(s.dh.v + i * s.dh.ld, part * FIELDS, s.h.cols, d);
+    });
+}
+
+// ==== layer norm: 16 lanes a row ===========================================================================
+// Lane i sums columns i, i + 16, ..., and the lanes' sums are folded 8, 4, 2, 1, as in elementwise.c.
+
+struct norm_job {
+    dense        h; // forward: h; backward: dh
+    const float *bias, *gamma, *beta;
+    float*       normed;
+    int64_t      ld_normed;
+    float*       inv_deviation;
+};
+
+__device__ inline float fold(float part)
+{
+#pragma unroll
+    for (int width = ROW_LANES / 2; width > 0; width /= 2)
+        part = __fadd_rn(part, __shfl_down_sync(ALL_LANES, part, width, ROW_LANES));
+    return __shfl_sync(ALL_LANES, part, 0, ROW_LANES);
+}
+
+// body(row, width of it: 0 for lanes without a row), all lanes of a warp together.
+template <class F> __device__ inline void for_rows(const dense& a, F body)
+{
+    const int64_t n = size_of(a.rows);
+    for (int64_t tile = static_cast<int64_t>(blockIdx.x) * (THREADS / ROW_LANES); tile < n;
+         tile += static_cast<int64_t>(gridDim.x) * (THREADS / ROW_LANES)) {
+        const int64_t i = tile + threadIdx.x / ROW_LANES;
+        body(i, i < n ? static_cast<int32_t>(a.cols) : 0);
+    }
+}
+
+static GGNNI_KERNEL(40, THREADS) normalise(const __grid_constant__ norm_job s)
+{
+    const float epsilon = 1e-5f, cols = static_cast<float>(s.h.cols);
+    const int   lane = threadIdx.x % ROW_LANES;
+    for_rows(s.h, [&](int64_t i, int32_t width) {
+        float *h = s.h.v + i * s.h.ld, *normed = s.normed + i * s.ld_normed, part = 0, squares = 0;
+#pragma unroll 1
+        for (int32_t j = lane; j < width; j += ROW_LANES) {
+            h[j] = __fadd_rn(h[j], s.bias[j]);
+            part = __fadd_rn(part, h[j]);
+        }
+        const float mean = __fdiv_rn(fold(part), cols);
+#pragma unroll 1
+        for (int32_t j = lane; j < width; j += ROW_LANES) {
+            normed[j] = __fsub_rn(h[j], mean);
+            squares = __fadd_rn(squares, __fmul_rn(normed[j], normed[j]));
+        }
+        const float variance = __fdiv_rn(fold(squares), cols), inv = __frcp_rn(__fsqrt_rn(__fadd_rn(variance, epsilon)));
+        if (width && lane == 0) s.inv_deviation[i] = inv;
+#pragma unroll 1
+        for (int32_t j = lane; j < width; j += ROW_LANES) {
+            normed[j] = __fmul_rn(normed[j], inv);
+            h[j] = __fadd_rn(__fmul_rn(normed[j], s.gamma[j]), s.beta[j]);
+        }
+    });
+}
+
+static GGNNI_KERNEL(40, THREADS) normalise_back(const __grid_constant__ norm_job s)
+{
+    const float cols = static_cast<float>(s.h.cols);
+    const int   lane = threadIdx.x % ROW_LANES;
+    for_rows(s.h, [&](int64_t i, int32_t width) {
+        float *      dh = s.h.v + i * s.h.ld, part = 0, products = 0;
+        const float* normed = s.normed + i * s.ld_normed;
+#pragma unroll 1
+        for (int32_t j = lane; j < width; j += ROW_LANES) {
+            dh[j] = __fmul_rn(dh[j], s.gamma[j]);
+            part = __fadd_rn(part, dh[j]);
+            products = __fadd_rn(products, __fmul_rn(dh[j], normed[j]));
+        }
+        const float mean = __fdiv_rn(fold(part), cols);
+        const float slope = __fdiv_rn(fold(products), cols), inv = width ? s.inv_deviation[i] : 0;
+#pragma unroll 1
+        for (int32_t j = lane; j < width; j += ROW_LANES)
+            dh[j] = __fmul_rn(__fsub_rn(__fsub_rn(dh[j], mean), __fmul_rn(normed[j], slope)), inv);
+    });
+}
+
+// ==== sums over rows: a thread 256 rows of a column, then a thread a column ================================
+
+__device__ inline int64_t segments_of(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
+
+// Rows 3 s + which of sums: of dh, or with `normed` of dh * normed and in the next row of dh.
+static GGNNI_KERNEL(40, THREADS)
+    column_sums(dense sums, int which, dense dh, const float* normed, int64_t ld_normed, divider cols)
+{
+    const int64_t n = size_of(dh.rows);
+    for_items(segments_of(n) * cols.by, [&](int64_t t) {
+        const int64_t s = quotient(t, cols), j = t - s * cols.by, end = least(n, (s + 1) * ROWS);
+        float         sum = 0, products = 0;
+#pragma unroll 4
+        for (int64_t i = s * ROWS; i < end; i++) {
+            const float d = dh.v[i * dh.ld + j];
+            sum = __fadd_rn(sum, d);
+            if (normed) products = __fadd_rn(products, __fmul_rn(d, normed[i * ld_normed + j]));
+        }
+        float* to = sums.v + (3 * s + which) * sums.ld + j;
+        if (normed) {
+            to[0] = products;
+            to[sums.ld] = sum;
+        } else to[0] = sum;
+    });
+}
+
+static GGNNI_KERNEL(40, THREADS) add_column_sums(dense d, dense sums, int which, ggnn_count rows)
+{
+    const int64_t segments = segments_of(size_of(rows));
+    for_items(d.cols, [&](int64_t j) {
+        float sum = 0;
+#pragma unroll 4
+        for (int64_t s = 0; s < segments; s++) sum = __fadd_rn(sum, sums.v[(3 * s + which) * sums.ld + j]);
+        d.v[j] = sum;
+    });
+}
+
+// ==== loss: a thread a row =================================================================================
+
+struct loss_job {
+    dense            d, x;
+    net_labels       labels;
+    const ggnn_node* id;
+    double*          row_loss;
+    step_state*      step;
+};
+
+__device__ inline bool known_label(const net_labels& labels, int64_t v)
+{
+    return labels.label ? labels.label[v] >= 0 : labels.target[v] == labels.target[v];
+}
+
+static GGNNI_KERNEL(40, THREADS) count_known(const __grid_constant__ loss_job s)
+{
+    const int64_t n = size_of(s.x.rows);
+    int64_t       mine = 0;
+    for_items(n, [&](int64_t i) { mine += known_label(s.labels, s.id[i]); });
+    mine = block_total(mine);
+    if (threadIdx.x == 0) atomicAdd(&s.step->known, static_cast<unsigned long long>(mine));
+}
+
+__device__ inline double class_loss(float* d, const float* x, int32_t classes, int32_t label)
+{
+    float most = x[0], total = 0;
+    for (int32_t j = 1; j < classes; j++) most = x[j] > most ? x[j] : most;
+    for (int32_t j = 0; j < classes; j++) {
+        d[j] = exp2_rounded(__fmul_rn(__fsub_rn(x[j], most), LOG2_E));
+        total = __fadd_rn(total, d[j]);
+    }
+    for (int32_t j = 0; j < classes; j++) d[j] = __fdiv_rn(d[j], total);
+    d[label] = __fsub_rn(d[label], 1.0f);
+    return log(static_cast<double>(total)) - (static_cast<double>(x[label]) - static_cast<double>(most));
+}
+
+__device__ inline double binary_loss(float* d, float x, float target)
+{
+    const float e = exp2_rounded(__fmul_rn(-fabsf(x), LOG2_E));
+    *d = __fsub_rn(__fdiv_rn(x < 0 ? e : 1.0f, __fadd_rn(1.0f, e)), target);
+    return log1p(static_cast<double>(e)) + static_cast<double>(x > 0 ? x : 0) -
+           static_cast<double>(target) * static_cast<double>(x);
+}
+
+static GGNNI_KERNEL(40, THREADS) loss_rows(const __grid_constant__ loss_job s)
+{
+    const unsigned long long known = s.step->known;
+    const float              weight = known ? __frcp_rn(static_cast<float>(known)) : 0;
+    for_items(size_of(s.x.rows), [&](int64_t i) {
+        const int64_t v = s.id[i];
+        const bool    has = known_label(s.labels, v);
+        const float*  x = s.x.v + i * s.x.ld;
+        float*        d = s.d.v + i * s.d.ld;
+        double        loss = 0;
+        if (has && s.x.cols > 1) loss = class_loss(d, x, static_cast<int32_t>(s.x.cols), s.labels.label[v]);
+        else if (has)
+            loss = binary_loss(d, *x, s.labels.label ? static_cast<float>(s.labels.label[v]) : s.labels.target[v]);
+        s.row_loss[i] = loss;
+        for (int32_t j = 0; j < s.x.cols; j++) d[j] = has ? __fmul_rn(d[j], weight) : 0;
+    });
+}
+
+// One block: thread t adds rows t, t + 256, ..., thread 0 their sums, in order.
+static GGNNI_KERNEL(40, THREADS) sum_losses(const __grid_constant__ loss_job s)
+{
+    __shared__ double part[THREADS];
+    const int64_t     n = size_of(s.x.rows);
+    double            sum = 0;
+    for (int64_t i = threadIdx.x; i < n; i += THREADS) sum += s.row_loss[i];
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x) return;
+    sum = 0;
+    for (int t = 0; t < THREADS; t++) sum += part[t];
+    const int64_t known = static_cast<int64_t>(s.step->known);
+    losses_add(&s.step->losses, s.step->dropout.step, known ? sum / static_cast<double>(known) : 0, known);
+}
+
+// ==== Adam, AdamW: a thread a parameter ====================================================================
+
+static GGNNI_KERNEL(40, THREADS) update(net_state s, const step_state* at)
+{
+    const float beta1 = 0.9f, rest1 = 0.1f, beta2 = 0.999f, rest2 = 0.001f, epsilon = 1e-8f;
+    const adam  a = at->optimiser;
+    for_items(s.count, [&](int64_t i) {
+        const float p = s.value[i], g = __fadd_rn(s.grad[i], __fmul_rn(a.l2, p));
+        const float m = __fadd_rn(__fmul_rn(beta1, s.m[i]), __fmul_rn(rest1, g));
+        const float v = __fadd_rn(__fmul_rn(beta2, s.v[i]), __fmul_rn(__fmul_rn(rest2, g), g));
+        const float up = __fmul_rn(a.rate, __fmul_rn(m, a.inv_correction1));
+        const float down = __fadd_rn(__fsqrt_rn(__fmul_rn(v, a.inv_correction2)), epsilon);
+        s.m[i] = m;
+        s.v[i] = v;
+        s.value[i] = __fsub_rn(__fmul_rn(a.keep, p), __fdiv_rn(up, down));
+    });
+}
+
+} // namespace train
+#endif

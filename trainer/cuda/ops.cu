@@ -1,0 +1,390 @@
+// ops.cu - the CUDA backend: the launch behind each operation of ops.h, all on one stream.
+//
+// Row counts stay on the device. A product's M (or K, where the first factor is transposed) is the rows' bound: rows
+// above the count hold whatever was there, which is finite, as all memory begins with zeros; where such rows would
+// be added up, in the gradients of weights, those of one factor are zero: finish_back and attend_back leave the
+// gradients that they make so.
+#include <cstdlib>
+
+#include "trainer/cuda/capture.cuh"
+#include "trainer/cuda/batches.cuh"
+
+using namespace train;
+
+namespace {
+
+dense   dense_of(mat a) { return {a.v, a.ld, a.cols, a.rows}; }
+divider columns(mat a) { return divide_by(a.cols); }
+
+// ==== set-up ===============================================================================================
+
+void plan(net* n)
+{
+    const extent t = n->most_transposed;
+    void*        memory = net_take(n, ggnn_cuda_block_transpose_bytes(t.dst, t.src, t.edges), 1);
+    if (memory) ggnn_cuda_block_transpose_init(&n->transpose, t.dst, t.src, t.edges, memory);
+    n->transpose_workspace = net_take(n, ggnn_cuda_block_transpose_workspace_bytes(t.src), 1);
+    n->workspace = net_take(n, ggnn_cuda_scores_back_workspace_bytes(n->most_rows, n->widest), 1);
+}
+
+void forget_net(net* n)
+{
+    step_graphs* all = static_cast<step_graphs*>(n->steps);
+    if (all) forget_steps(all);
+    delete all;
+    n->steps = nullptr;
+}
+
+ggnn_status whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
+{
+    const ggnn_graph* g = n->data.graph;
+    ggnn_csc          csc;
+    if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_CAPACITY;
+    download(n->device, &csc, g->part, sizeof csc);
+    check(n, ggnn_cuda_block_whole(b, g, &csc, counts, copy, stream_of(n)), "the whole graph");
+    return GGNN_OK;
+}
+
+void gcn_norm(net* n, float* inv_sqrt)
+{
+    check(n, ggnn_cuda_gcn_norm(inv_sqrt, n->data.graph, stream_of(n)), "degrees");
+}
+
+void write_range(device* d, ggnn_node* out, int64_t first, int64_t n)
+{
+    check(d, launch(range, blocks_of(n), THREADS, own(d).stream, out, first, n), "a range of ids");
+}
+
+void begin(net* n)
+{
+    check(n, launch(advance, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step, n->optimiser), "a step");
+}
+
+void step(net* n, const ggnn_batch* batch, const net_labels* labels)
+{
+    if (!n->steps) n->steps = new step_graphs();
+    repeated* r = find_step(static_cast<step_graphs*>(n->steps), *batch, *labels);
+    check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, batch, labels); }), "a step");
+}
+
+// ==== products, matrices ===================================================================================
+
+// Row-major c = op(a) op(b) is cuBLAS's column-major c' = op(b)' op(a)'.
+void gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
+{
+    stage_timer timed(n, NET_GEMM);
+    const float   one = 1;
+    const int64_t rows = c.rows.max, inner = at ? a.rows.max : a.cols;
+    if (rows == 0) return;
+    cublasStatus_t s = cublasSgemm(own(n->device).blas, bt ? CUBLAS_OP_T : CUBLAS_OP_N, at ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                   c.cols, static_cast<int>(rows), static_cast<int>(inner), &one, b.v,
+                                   static_cast<int>(b.ld), a.v, static_cast<int>(a.ld), &beta, c.v,
+                                   static_cast<int>(c.ld));
+    n->profile.flops[n->backward] += 2 * rows * c.cols * inner; // as many as were done, by bounds
+    if (s != CUBLAS_STATUS_SUCCESS) error_set(&n->device->failed, "a product by cuBLAS: %s", cublasGetStatusString(s));
+}
+
+void rows(net* n, mat out, mat x)
+{
+    stage_timer timed(n, x.v ? NET_ELEMENTWISE : NET_GATHER);
+    cudaStream_t stream = stream_of(n);
+    if (!x.v) check(n, ggnn_cuda_gather(out.v, out.ld, GGNN_F32, x.store, x.id, out.rows, stream), "gathering rows");
+    else
+        check(n, launch(copy_matrix, blocks_of(out.rows.max * out.cols), THREADS, stream, dense_of(out), dense_of(x),
+                        columns(out)), "copying rows");
+}
+
+void add(net* n, mat out, mat a)
+{
+    stage_timer timed(n, NET_ELEMENTWISE);
+    check(n, launch(add_matrix, blocks_of(a.rows.max * a.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
+                    columns(a)), "adding rows");
+}
+
+void mean_of_heads(net* n, mat out, mat a, int32_t heads)
+{
+    stage_timer timed(n, NET_ELEMENTWISE);
+    check(n, launch(mean_heads, blocks_of(out.rows.max * out.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
+                    heads, columns(out)), "a mean of heads");
+}
+
+void mean_of_heads_back(net* n, mat da, mat dout, int32_t heads)
+{
+    stage_timer timed(n, NET_ELEMENTWISE);
+    check(n, launch(mean_heads_back, blocks_of(dout.rows.max * dout.cols), THREADS, stream_of(n), dense_of(da),
+                    dense_of(dout), heads, columns(dout)), "a mean of heads, backward");
+}
+
+// ==== bias, norm, activation, dropout ======================================================================
+
+dropout dropout_of(const net* n, uint32_t threshold, int32_t l)
+{
+    return {&step_of(n)->dropout, n->id, l, threshold, ggnn_dropout_scale(threshold), ACTIVATION_NONE};
+}
+
+bool by_four(mat a) { return (grain_of(a.v, a.ld, GGNN_F32) | static_cast<uint64_t>(a.cols)) % 4 == 0; }
+
+finish_job job_of(const net* n, mat h, uint32_t threshold, int32_t l)
+{
+    return {dense_of(h), dense_of(h), nullptr, dropout_of(n, threshold, l),
+            divide_by(tiles_of(h.cols, FIELDS))};
+}
+
+cudaError_t run(const net* n, void (*kernel)(finish_job), const finish_job& s)
+{
+    return launch(kernel, blocks_of(s.h.rows.max * s.parts.by), THREADS, stream_of(n), s);
+}
+
+void drop_matrix(net* n, mat x, uint32_t threshold, int32_t l)
+{
+    stage_timer timed(n, NET_ELEMENTWISE);
+    check(n, run(n, by_four(x) ? drop_rows<4> : drop_rows<1>, job_of(n, x, threshold, l)), "dropout");
+}
+
+norm_job norm_of(mat h, const epilogue* e)
+{
+    return {dense_of(h), e->bias.v.v, e->gamma.v.v, e->beta.v.v, e->normed.v, e->normed.ld, e->inv_deviation};
+}
+
+cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
+{
+    const int64_t tiles = tiles_of(s.h.rows.max, THREADS / ROW_LANES);
+    return launch(kernel, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
+}
+
+void finish_matrix(net* n, mat h, const epilogue* e)
+{
+    stage_timer timed(n, NET_ELEMENTWISE);
+    finish_job  s = job_of(n, h, e->threshold, e->layer);
+    cudaError_t done = cudaSuccess;
+    s.drop.act = e->act;
+    if (e->gamma.v.v) done = run(n, normalise, norm_of(h, e));
+    else s.bias = e->bias.v.v;
+    check(n, first_error(done, run(n, by_four(h) ? finish<4> : finish<1>, s)), "bias and activation");
+}
+
+// d = the sum over rows of dh; with norm also dgamma's and dbeta's, which read it before.
+cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* e)
+{
+    const dense   sums = dense_of(n->column_sums);
+    const int64_t segments = tiles_of(dh.rows.max, ROWS);
+    const bool    norm = which > 0;
+    const float*  normed = norm ? e->normed.v : nullptr;
+    const param   to[] = {e->bias, e->gamma, e->beta};
+    cudaStream_t  stream = stream_of(n);
+    cudaError_t   done = launch(column_sums, blocks_of(segments * dh.cols), THREADS, stream, sums, which, dense_of(dh),
+                                normed, e->normed.ld, columns(dh));
+    for (int k = which; k <= (norm ? 2 : 0); k++)
+        done = first_error(done, launch(add_column_sums, blocks_of(dh.cols), THREADS, stream, dense_of(to[k].d), sums, k,
+                                        dh.rows));
+    return done;
+}
+
+void finish_matrix_back(net* n, mat dh, mat h, const epilogue* e)
+{
+    stage_timer timed(n, NET_ELEMENTWISE);
+    finish_job s = job_of(n, h, e->threshold, e->layer);
+    s.h.rows = dh.rows;
+    s.dh = dense_of(dh);
+    s.drop.act = e->act;
+    cudaError_t done = run(n, by_four(h) && by_four(dh) ? finish_back<4> : finish_back<1>, s);
+    if (e->gamma.v.v) done = first_error(done, sum_columns(n, 1, dh, e));
+    if (e->gamma.v.v) done = first_error(done, run(n, normalise_back, norm_of(dh, e)));
+    check(n, first_error(done, sum_columns(n, 0, dh, e)), "bias and activation, backward");
+}
+
+// ==== the graph ============================================================================================
+
+void transpose(net* n, ggnn_block* t, const ggnn_block* b)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_block_transpose(t, b, n->transpose_workspace, stream_of(n)), "transposing a block");
+}
+
+void index_rows_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, launch(index_by_id, blocks_of(b->num_edges.max), THREADS, stream_of(n), indices, b->neighbor,
+                    b->num_edges, first), "indices");
+}
+
+void scale_mean_of(net* n, float* inv, const ggnn_block* b, bool with_self)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_scale_mean(inv, b, with_self, stream_of(n)), "factors of a mean");
+}
+
+void scale_gcn_of(net* n, float* src, float* dst, float* self, const ggnn_block* b)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_scale_gcn(src, dst, self, b, n->id, n->inv_sqrt, n->data.graph, stream_of(n)),
+          "factors of GCN");
+}
+
+void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
+{
+    stage_timer timed(n, x.v ? NET_AGGREGATE : NET_GATHER);
+    cudaStream_t stream = stream_of(n);
+    if (x.v)
+        check(n, ggnn_cuda_spmm(out.v, out.ld, arg, how, b, s, nullptr, 1, x.v, x.ld, x.cols, stream), "aggregation");
+    else check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, x.store, x.id, stream), "aggregation of stored rows");
+}
+
+void aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_spmm_back_arg(dx.v, dx.ld, t, b, nullptr, 1, dout.v, dout.ld, arg, dout.cols, stream_of(n)),
+          "aggregation, backward");
+}
+
+int32_t heads_of(mat a) { return static_cast<int32_t>(a.rows.max); }
+
+void scores(net* n, float* e, mat z, mat a)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_scores(e, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, stream_of(n)), "scores");
+}
+
+void add_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_scores_back(dz.v, dz.ld, da.v, de, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, n->workspace,
+                                   stream_of(n)), "scores, backward");
+}
+
+void attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how,
+                           &step_of(n)->attention, stream_of(n)), "attention");
+}
+
+void attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
+                 const attention* a)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld,
+                                          a->lse, dout.v, dout.ld, a->heads, z.cols, &a->how, &step_of(n)->attention,
+                                          a->workspace, stream_of(n));
+    check(n, first_error(done, launch(zero_tail, blocks_of(dz.rows.max * dz.cols), THREADS, stream_of(n),
+                                      dense_of(dz), columns(dz))), "attention, backward");
+}
+
+// ==== loss, update =========================================================================================
+
+void loss(net* n, mat dlogits, mat logits, const net_labels* labels)
+{
+    stage_timer timed(n, NET_LOSS);
+    const loss_job s = {dense_of(dlogits), dense_of(logits), *labels, n->id, n->row_loss, step_of(n)};
+    const int64_t  blocks = blocks_of(logits.rows.max);
+    cudaStream_t   stream = stream_of(n);
+    cudaError_t    done = cudaMemsetAsync(&s.step->known, 0, sizeof s.step->known, stream);
+    done = first_error(done, launch(count_known, blocks, THREADS, stream, s));
+    done = first_error(done, launch(loss_rows, blocks, THREADS, stream, s));
+    check(n, first_error(done, launch(sum_losses, 1, THREADS, stream, s)), "the loss");
+}
+
+void set_losses(net* n, const net_losses* losses)
+{
+    context& c = own(n->device);
+    upload(n->device, &c.step->losses, losses, sizeof *losses);
+    c.seen = *losses;
+    c.asked = false;
+}
+
+// A copy to pinned memory is asked for, and looked at in a later call unless this one waits.
+net_losses losses(net* n, bool wait)
+{
+    context& c = own(n->device);
+    if (c.asked && !wait && cudaEventQuery(c.arrived) == cudaErrorNotReady) {
+        cudaGetLastError(); // no error to be found later
+        return c.seen;
+    }
+    if (c.asked && !wait) c.seen = *c.losses;
+    cudaError_t e = cudaMemcpyAsync(c.losses, &c.step->losses, sizeof *c.losses, cudaMemcpyDeviceToHost, c.stream);
+    e = first_error(e, cudaEventRecord(c.arrived, c.stream));
+    if (wait) e = first_error(e, cudaEventSynchronize(c.arrived));
+    check(n, e, "reading the loss");
+    c.asked = !wait && e == cudaSuccess;
+    if (wait && e == cudaSuccess) c.seen = *c.losses;
+    return c.seen;
+}
+
+void update_all(net* n)
+{
+    stage_timer timed(n, NET_OPTIMIZER);
+    const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
+    check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n)), "the optimiser");
+}
+
+} // namespace
+
+extern "C" {
+
+static const ops ops_cuda = {
+    close_device,
+    take,
+    give_back,
+    upload,
+    download,
+    sampler_open,
+    sampler_close,
+    sample,
+    sampler_wait,
+    plan,
+    forget_net,
+    ggnn_cuda_gat_back_workspace_bytes,
+    whole,
+    gcn_norm,
+    write_range,
+    begin,
+    step,
+    set_losses,
+    losses,
+    gemm,
+    rows,
+    drop_matrix,
+    add,
+    finish_matrix,
+    finish_matrix_back,
+    transpose,
+    index_rows_by_id,
+    scale_mean_of,
+    scale_gcn_of,
+    aggregate,
+    aggregate_arg_back,
+    scores,
+    add_scores_back,
+    attend,
+    attend_back,
+    mean_of_heads,
+    mean_of_heads_back,
+    loss,
+    update_all,
+    nullptr, // features without their zeros
+    nullptr,
+    nullptr,
+};
+
+static device* open_device(bool tf32, error* why)
+{
+    device* d = new device();
+    d->ops = &ops_cuda;
+#ifdef __CUDACC__
+    d->backend = "cuda";
+#else
+    d->backend = "cuda-emulated";
+#endif
+    d->own = new context();
+    d->plain = getenv("GGNN_TRAIN_PLAIN") != nullptr;
+    d->serial = getenv("GGNN_TRAIN_SERIAL") != nullptr;
+    cudaError_t e = open_context(d, tf32);
+    if (e == cudaSuccess) return d;
+    error_set(why, "--backend %s: %s", d->backend, cudaGetErrorString(e));
+    close_device(d);
+    return nullptr;
+}
+
+device_opener* const device_open_cuda = open_device;
+
+} // extern "C"

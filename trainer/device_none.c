@@ -1,3 +1,0 @@
-#include "trainer/device.h"
-
-device_opener* const device_open_cuda = NULL; /* what links ops_cuda.cu has another one */
