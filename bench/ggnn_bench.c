@@ -8,6 +8,7 @@
 #include "bench/harness.h"
 #include "common/options.h"
 #include "common/sibling.h"
+#include "common/standard.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, NAMES_MAX = 64 };
 
@@ -173,6 +174,7 @@ int main(int argc, char** argv)
     const char* name[NAMES_MAX];
     const bench_entry* chosen[NAMES_MAX];
     int names, count = 0, status = STATUS_DONE;
+    standard_open();
     if (options_version("ggnn-bench", argc, argv)) return STATUS_DONE;
     b.backend = &bench_cpu;
     options_result result = parse(&b, argc, argv, name, &names);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/convert.h"
 
@@ -47,6 +48,7 @@ char** program_arguments;
 
 int main(int argc, char** argv)
 {
+    standard_open();
     program_arguments = argv;
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     if (argc < 2) {

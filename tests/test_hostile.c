@@ -62,6 +62,58 @@ TEST(hostile_text_files_reach_the_terminal_escaped)
     }
 }
 
+/* ---- closed descriptors --------------------------------------------------------------------------------------- */
+
+/* Runs a shell line in the test's folder, where $B is the folder of the programs. Returns the exit code. */
+static int shell(const char* command)
+{
+    char line[8192], here[4096];
+    if (!realpath(tool, here)) return -1;
+    *strrchr(here, '/') = 0;
+    snprintf(line, sizeof line, "B='%s'; cd '%s' && %s", here, folder, command);
+    int status = system(line);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int shell_with(const char* command, const char* redirected)
+{
+    char line[512];
+    snprintf(line, sizeof line, "%s %s", command, redirected);
+    return shell(line);
+}
+
+TEST(a_closed_descriptor_never_ends_up_inside_an_output_file)
+{
+    static const struct {
+        const char* descriptors;
+        bool prints; /* standard output is there */
+    } form[] = {{"<&- >out 2>err", true}, {">&- 2>err", false}, {"2>&- >out", true}, {"<&- >&- 2>&-", false}};
+    CHECK_EQ(shell("$B/ggnn-data generate planted whole.ggnn --nodes 100 --edges 400 --features 4 --classes 2 >out"), 0);
+    CHECK_EQ(shell("$B/ggnn-data export whole.ggnn whole.mtx --format mtx"), 0);
+    for (int i = 0; i < 4; i++) {
+        const char* closed = form[i].descriptors;
+        CHECK_EQ(shell_with("$B/ggnn-data generate planted part.ggnn --nodes 100 --edges 400 --features 4 --classes 2", closed),
+                 form[i].prints ? 0 : 1);
+        CHECK_EQ(shell("cmp whole.ggnn part.ggnn"), 0);
+        CHECK_EQ(shell_with("$B/ggnn-data export whole.ggnn part.mtx --format mtx", closed), 0);
+        CHECK_EQ(shell("cmp whole.mtx part.mtx"), 0);
+        shell_with("$B/ggnn-train --data whole.ggnn --epochs 1 --log part.jsonl --save part.ckpt", closed);
+        CHECK_EQ(shell("$B/ggnn-data verify part.ckpt >out"), 0);
+        CHECK_EQ(shell("! grep -v '^{.*}$' part.jsonl"), 0);
+        if (shell("[ -x $B/ggnn-bench ]") != 0) continue; /* not built by make alone */
+        shell_with("$B/ggnn-bench gemm --quick --min-time 0 --reps 1 --json part.json", closed);
+        CHECK_EQ(shell("head -c 1 part.json | grep -q '{' && tail -n 1 part.json | grep -qx '}'"), 0);
+        CHECK_EQ(shell("rm part.*"), 0);
+    }
+}
+
+TEST(what_cannot_be_printed_on_a_closed_output_is_an_error)
+{
+    CHECK_EQ(shell("$B/ggnn-data generate star star.ggnn --nodes 5 >out"), 0);
+    CHECK_EQ(shell("$B/ggnn-data info star.ggnn >&- 2>err"), 1);
+    CHECK(says("err", "cannot write to standard output"));
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -70,6 +122,8 @@ int main(int argc, char** argv)
     RUN(hostile_arguments_reach_the_terminal_escaped);
     RUN(hostile_names_of_good_files_reach_the_terminal_escaped);
     RUN(hostile_text_files_reach_the_terminal_escaped);
+    RUN(a_closed_descriptor_never_ends_up_inside_an_output_file);
+    RUN(what_cannot_be_printed_on_a_closed_output_is_an_error);
     folder_remove();
     return test_finish();
 }

@@ -9,6 +9,7 @@
 
 #include "common/memory.h"
 #include "common/sibling.h"
+#include "common/standard.h"
 #include "trainer/checkpoint.h"
 #include "trainer/device.h"
 #include "trainer/evaluate.h"
@@ -355,6 +356,7 @@ int main(int argc, char** argv)
     static trainer t;
     static ggnn_file resumed;
     error why = {""};
+    standard_open();
     if (options_version("ggnn-train", argc, argv)) return STATUS_DONE;
     int status = configure(&t.config, &resumed, argc, argv, &why);
     if (status == STATUS_DONE) status = run(&t, &resumed, &why);
