@@ -9,10 +9,21 @@
 
 /* ---- numbers -------------------------------------------------------------------------------------------------- */
 
+/* Integers as such, "9000000000000000000"; else the shortest text that reads back equal: "0.999". */
+static const char* limit_text(char text[40], double limit)
+{
+    int digits = 1;
+    if (fabs(limit) < 1e19 && limit == floor(limit)) snprintf(text, 40, "%.0f", limit);
+    else
+        do snprintf(text, 40, "%.*g", digits, limit);
+        while (digits++ < 17 && strtod(text, NULL) != limit);
+    return text;
+}
+
 static bool out_of_range(const char* name, const char* text, double low, double high, error* why)
 {
-    if (high >= 9e18) return error_set(why, "%s %s: must be at least %.17g", name, text, low);
-    return error_set(why, "%s %s: must be between %.17g and %.17g", name, text, low, high);
+    char least[40], most[40];
+    return error_set(why, "%s %s: must be between %s and %s", name, text, limit_text(least, low), limit_text(most, high));
 }
 
 static bool is_limited(double low, double high) { return low != 0 || high != 0; }
@@ -112,15 +123,23 @@ static int edit_distance(const char* a, size_t a_length, const char* b, size_t b
     return rows[a_length % 3][b_length];
 }
 
-/* Keeps the name in nearest where it is closer than best; returns the smaller distance. A beginning
-   counts as close. */
+/* Another word for what one of ours names: no letters tell. */
+static bool is_synonym(const char* name, size_t length, const char* text)
+{
+    return strcmp(text, "gpu") == 0 && length == 4 && memcmp(name, "cuda", 4) == 0;
+}
+
+/* Keeps the name in nearest where it is closer than best; returns the smaller distance. A beginning counts as close;
+   a short word that begins with another letter is another word, as gpu is not cpu. */
 static int consider(const char* name, size_t length, const char* text, int best, char nearest[64])
 {
     size_t text_length = strlen(text);
     int distance;
     if (length > 63 || text_length > 63) return best;
     distance = edit_distance(name, length, text, text_length);
+    if (text_length <= 3 && name[0] != text[0]) distance = best;
     if (text_length >= 3 && text_length < length && memcmp(name, text, text_length) == 0) distance = 1;
+    if (is_synonym(name, length, text)) distance = 0;
     if (distance >= best) return best;
     memcpy(nearest, name, length);
     nearest[length] = 0;

@@ -25,7 +25,9 @@ static const option table[] = {
     {"number", OPTION_INT, &got.number, 1, 100, "N", "a number", &got.given},
     {"free", OPTION_INT, &got.number, 0, 0, "N", "without limits", NULL},
     {"bytes", OPTION_BYTES, &got.bytes, 0, 9e18, "BYTES", "an amount", NULL},
-    {"real", OPTION_REAL, &got.real, 0, 1, "X", "a share", NULL},
+    {"real", OPTION_REAL, &got.real, 0, .999, "X", "a share", NULL},
+    {"seed", OPTION_INT, &got.number, 0, 9e18, "N", "any of many", NULL},
+    {"backend", OPTION_CHOICE, &got.choice, 0, 0, "cpu|cuda|cuda-emulated", "where", NULL},
     {"text", OPTION_TEXT, &got.text, 0, 0, "FILE", "a name", NULL},
     {"model", OPTION_CHOICE, &got.choice, 0, 0, "gcn|sage|gat", "which one", NULL},
     {"fanout", OPTION_LIST, &got.list, -1, 1000, NULL, "how many", NULL},
@@ -88,7 +90,11 @@ TEST(wrong_options_name_option_and_value)
     check_wrong("in --number 101", "--number 101: must be between 1 and 100");
     check_wrong("in --number 0", "--number 0: must be between");
     check_wrong("in --free 99999999999999999999", "does not fit 64 bits");
-    check_wrong("in --real 1.5", "--real 1.5: must be between 0 and 1");
+    check_wrong("in --real 1.5", "--real 1.5: must be between 0 and 0.999");
+    check_wrong("in --real -1e-3", "--real -1e-3: must be between 0 and 0.999");
+    check_wrong("in --seed -1", "--seed -1: must be between 0 and 9000000000000000000");
+    check_wrong("in --seed 9223372036854775807",
+                "--seed 9223372036854775807: must be between 0 and 9000000000000000000");
     check_wrong("in --real nan", "--real 'nan': not a finite number");
     check_wrong("in --real inf", "not a finite number");
     check_wrong("in --bytes 5Q", "--bytes '5Q'");
@@ -104,6 +110,15 @@ TEST(wrong_options_name_option_and_value)
     check_wrong("in -n 3", "-n: options begin with two dashes");
     check_wrong("a b c", "'c': one argument too many");
     check_wrong("--flag", "1 argument expected, 0 given");
+    CHECK(strstr(why.text, "meant") == NULL);
+}
+
+TEST(suggestions_mean_what_was_asked_for)
+{
+    check_wrong("in --backend gpu", "--backend gpu: not one of cpu|cuda|cuda-emulated; is cuda meant?");
+    check_wrong("in --backend cdua", "is cuda meant?");
+    check_wrong("in --backend cup", "is cpu meant?");
+    check_wrong("in --backend tpu", "--backend tpu: not one of cpu|cuda|cuda-emulated");
     CHECK(strstr(why.text, "meant") == NULL);
 }
 
@@ -340,6 +355,7 @@ int main(int argc, char** argv)
     test_seed(1);
     RUN(options_take_values_with_and_without_an_equals_sign);
     RUN(wrong_options_name_option_and_value);
+    RUN(suggestions_mean_what_was_asked_for);
     RUN(help_lists_every_option_with_its_default);
     RUN(json_is_written_on_a_line_or_indented);
     RUN(json_numbers_read_back_equal_and_are_short);
