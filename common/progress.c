@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/printable.h"
+
 double progress_seconds(void)
 {
     struct timespec now;
@@ -81,7 +83,7 @@ void progress_note(progress* p, const char* format, ...)
 
 static void draw(const progress* p, int64_t done, double seconds)
 {
-    char line[512], bar[25], amount[64], rate[64], left[32];
+    char line[512], shown[512], bar[25], amount[64], rate[64], left[32];
     double share = p->total > 0 ? (double)done / (double)p->total : 0;
     int filled = (int)(24 * (share < 1 ? share : 1)), columns = terminal_columns();
     for (int i = 0; i < 24; i++) bar[i] = i < filled ? '#' : '-';
@@ -93,7 +95,7 @@ static void draw(const progress* p, int64_t done, double seconds)
                  time_of(left, seconds / share * (share < 1 ? 1 - share : 0)), p->note);
     else
         snprintf(line, sizeof line, "%s  %s  %s/s  %s", p->what, amount, rate, p->note);
-    fprintf(stderr, "\r%.*s\033[K", columns - 1, line);
+    fprintf(stderr, "\r%s\033[K", printable(shown, columns < (int)sizeof shown ? (size_t)columns : sizeof shown, line));
     fflush(stderr);
 }
 

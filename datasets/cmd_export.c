@@ -1,6 +1,8 @@
 /* ggnn-data export: a .ggnn file in formats that other programs read. All or nothing: the output is written under a
-   temporary name and renamed when it is complete. */
+   temporary name and renamed when it is complete; a pipe or a device is written into. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +15,15 @@
 #include "datasets/dataset.h"
 
 typedef enum { EXPORT_CSV, EXPORT_MTX, EXPORT_NPY } export_format;
+typedef enum { OUTPUT_FILE, OUTPUT_FOLDER, OUTPUT_STREAM } output_kind;
 
 typedef struct {
-    const char* path;     /* what it will be called: a file, or a folder of files */
-    char temporary[4096]; /* what it is called until then */
-    bool folder;
-    char file[4200]; /* the one being written */
+    const char* path; /* as the user names it */
+    output_kind kind;
+    char target[4096];    /* of a file or a folder: path through links */
+    char temporary[4200]; /* what it is called until it is complete */
+    int fd;               /* of a file or a stream, until its FILE takes it; else -1 */
+    char file[4300];      /* the one being written */
     FILE* stream;
     const char* written[16]; /* files in the folder so far */
     int num_written;
@@ -33,21 +38,74 @@ static bool output_fail(output* o, const char* what)
     return error_set(o->why, "%s: %s: %s", o->file, what, strerror(errno));
 }
 
+static bool is_empty(const char* folder)
+{
+    bool empty = true;
+    DIR* list = opendir(folder);
+    for (struct dirent* entry; list && (entry = readdir(list));)
+        empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
+    if (list) closedir(list);
+    return empty;
+}
+
+/* A folder's target: one that is there must be empty; one that is not may be named with a slash at its end. */
+static bool find_folder(output* o)
+{
+    struct stat status;
+    if (realpath(o->path, o->target)) {
+        if (stat(o->target, &status) != 0 || !S_ISDIR(status.st_mode))
+            return error_set(o->why, "%s: cannot put the output there: it is no folder", o->path);
+        if (same_file(o->target, ".")) /* whoever stands in it would stay in the old one */
+            return error_set(o->why, "%s: cannot put the output there: it is the current folder", o->path);
+        return is_empty(o->target) ||
+               error_set(o->why, "%s: cannot put the output there: a folder that is not empty", o->path);
+    }
+    if (errno != ENOENT || !o->path[0]) return output_fail(o, "cannot create");
+    snprintf(o->target, sizeof o->target, "%s", o->path);
+    for (size_t end = strlen(o->target); end > 1 && o->target[end - 1] == '/'; end--) o->target[end - 1] = 0;
+    if (lstat(o->target, &status) == 0)
+        return error_set(o->why, "%s: cannot put the output there: it links to nothing", o->path);
+    return true;
+}
+
+/* Opens what is not to be replaced: a pipe, a device of characters, /dev/stdout. What standard output has open already
+   is written on where standard output stands. reason: why no file can be put there. */
+static bool open_stream(output* o, const char* reason)
+{
+    struct stat status, standard;
+    if (stat(o->path, &status) != 0 || S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode))
+        return error_set(o->why, "%s", reason);
+    bool same = fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == status.st_dev &&
+                standard.st_ino == status.st_ino;
+    o->kind = OUTPUT_STREAM;
+    o->fd = same ? dup(STDOUT_FILENO) : open(o->path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+    return o->fd >= 0 || output_fail(o, "cannot open");
+}
+
+/* Makes a new file or folder beside the target. */
+static bool make_temporary(output* o)
+{
+    bool made = false;
+    errno = EEXIST;
+    for (int number = 0; number < 1000 && !made && errno == EEXIST; number++) {
+        snprintf(o->temporary, sizeof o->temporary, "%s.%ld.%d.tmp", o->target, (long)getpid(), number);
+        if (o->kind == OUTPUT_FOLDER) made = mkdir(o->temporary, 0777) == 0;
+        else made = (o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
+    }
+    return made || output_fail(o, "cannot create");
+}
+
 static bool output_open(output* o, const char* path, bool folder, error* why)
 {
+    char reason[640];
     memset(o, 0, sizeof *o);
     o->path = path;
-    o->folder = folder;
+    o->kind = folder ? OUTPUT_FOLDER : OUTPUT_FILE;
+    o->fd = -1;
     o->why = why;
-    if (strlen(path) > 4000) return error_set(why, "output path is too long");
-    snprintf(o->temporary, sizeof o->temporary, "%s.%ld.tmp", path, (long)getpid());
-    snprintf(o->file, sizeof o->file, "%s", o->temporary);
-    if (folder && mkdir(o->temporary, 0777) != 0) {
-        output_fail(o, "cannot create");
-        o->folder = false; /* nothing to remove */
-        return false;
-    }
-    return true;
+    snprintf(o->file, sizeof o->file, "%s", path);
+    if (folder) return find_folder(o) && make_temporary(o);
+    return ggnn_file_target(o->target, path, reason) ? make_temporary(o) : open_stream(o, reason);
 }
 
 /* Begins a file: name within the folder, or NULL for the one file that the output is. */
@@ -57,15 +115,17 @@ static bool output_begin(output* o, const char* name, int64_t rows)
         snprintf(o->file, sizeof o->file, "%s/%s", o->temporary, name);
         o->written[o->num_written++] = name;
     }
-    o->stream = fopen(o->file, "wb");
+    o->stream = name ? fopen(o->file, "wb") : fdopen(o->fd, "wb");
     if (!o->stream) return output_fail(o, "cannot create");
+    o->fd = -1;
     progress_begin(&o->bar, name ? name : o->path, "rows", rows);
     return true;
 }
 
 static bool output_end(output* o)
 {
-    bool good = fflush(o->stream) == 0 && !ferror(o->stream) && fsync(fileno(o->stream)) == 0;
+    bool good = fflush(o->stream) == 0 && !ferror(o->stream);
+    if (good && o->kind != OUTPUT_STREAM) good = fsync(fileno(o->stream)) == 0;
     if (!good) output_fail(o, "cannot write");
     if (fclose(o->stream) != 0 && good) good = output_fail(o, "cannot write");
     o->stream = NULL;
@@ -77,7 +137,9 @@ static bool output_end(output* o)
 static bool output_finish(output* o, bool good)
 {
     if (o->stream) fclose(o->stream);
-    if (good && rename(o->temporary, o->path) == 0) return true;
+    if (o->fd >= 0) close(o->fd);
+    if (o->kind == OUTPUT_STREAM) return good;
+    if (good && rename(o->temporary, o->target) == 0) return true;
     if (good)
         error_set(o->why, "%s: cannot put the output there: %s", o->path,
                   errno == ENOTEMPTY || errno == EEXIST ? "a folder that is not empty" : strerror(errno));
@@ -85,10 +147,8 @@ static bool output_finish(output* o, bool good)
         snprintf(o->file, sizeof o->file, "%s/%s", o->temporary, o->written[i]);
         unlink(o->file);
     }
-    if (o->folder)
-        rmdir(o->temporary);
-    else
-        unlink(o->temporary);
+    if (o->kind == OUTPUT_FOLDER) rmdir(o->temporary);
+    else unlink(o->temporary);
     return false;
 }
 
@@ -287,7 +347,7 @@ int export_main(int argc, char** argv)
     const option table[] = {
         {"format", OPTION_CHOICE, &format, 0, 0, "csv|mtx|npy",
          "csv: a folder with edges.csv, nodes.csv, features.csv; mtx: one Matrix Market file with "
-         "the graph alone; npy: a folder of NumPy arrays",
+         "the graph alone, which may go to a pipe or /dev/stdout; npy: a folder of NumPy arrays",
          NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* argument[2];

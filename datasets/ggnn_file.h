@@ -80,7 +80,8 @@ typedef struct {
 const char* ggnn_file_type_name(uint32_t type); /* "u8" ...; "unknown" */
 int64_t ggnn_file_type_bytes(uint32_t type);    /* of one element; 0 where the type is unknown or has no fixed size */
 
-/* Maps path and checks its section table: O(sections^2), whatever the file's size. On failure false, f->error says
+/* Maps path and checks its section table: O(sections^2), whatever the file's size. Waits for no pipe: whatever is not
+   a regular file is refused. On failure false, f->error says
    why; ggnn_file_close is harmless then, and again after itself. */
 bool ggnn_file_open(ggnn_file* f, const char* path);
 
@@ -109,12 +110,17 @@ typedef struct {
     int64_t end; /* of the sections so far */
     ggnn_file_section section[GGNN_FILE_MAX_SECTIONS];
     void* data[GGNN_FILE_MAX_SECTIONS]; /* their writable mappings */
-    char temporary[4096];
+    char target[4096], temporary[4096];
     char error[640]; /* the first failure; empty: none yet. Later calls do nothing and fail */
 } ggnn_file_writer;
 
-/* Starts a file that will be called path. Removes temporary files that killed writers of the same path
-   left behind. */
+/* Where a writer of path puts its file: path itself or, where that is a link, what it links to, there yet or not; so
+   that the link stays. False where a file cannot be put: error says that path is a folder, a device, a pipe, or a name
+   of an open descriptor (/dev/stdout). */
+bool ggnn_file_target(char target[4096], const char* path, char error[640]);
+
+/* Starts a file that will be called path, through links (ggnn_file_target). Removes temporary files that killed
+   writers of the same path left behind. */
 bool ggnn_file_create(ggnn_file_writer* w, const char* path);
 
 /* Adds a section and returns its array, zeroed, to be filled until commit; NULL on failure. The pointer stays valid
@@ -129,7 +135,7 @@ bool ggnn_file_copy(ggnn_file_writer* w, const ggnn_file* from, const ggnn_file_
    the end. */
 bool ggnn_file_shrink(ggnn_file_writer* w, int64_t dim0);
 
-/* commit: CRCs, table, fsync, rename over path, fsync of the directory. On failure path is as it was before.
+/* commit: CRCs, table, fsync, rename over path's target, fsync of the directory. On failure path is as it was before.
    abort: drops everything; harmless after commit, abort or a failed create. The arrays are gone after either. */
 bool ggnn_file_commit(ggnn_file_writer* w);
 void ggnn_file_abort(ggnn_file_writer* w);
@@ -141,7 +147,7 @@ typedef struct { /* memory that the kernel can write out: an unlinked file, mapp
     char error[640];
 } ggnn_file_scratch;
 
-/* Zeroed scratch in the directory of the file beside; it vanishes with the process. resize keeps the contents, and
+/* Zeroed scratch in the directory of the file beside, or of what that links to; it vanishes with the process. resize keeps the contents, and
    what is new is zeroed; on failure the old mapping stays. close is harmless on a failed open and after itself. */
 bool ggnn_file_scratch_open(ggnn_file_scratch* s, const char* beside, int64_t bytes);
 bool ggnn_file_scratch_resize(ggnn_file_scratch* s, int64_t bytes);
@@ -430,16 +436,24 @@ bool ggnn_file_open_memory(ggnn_file* f, const char* path, const void* memory, i
     return false;
 }
 
+/* What a path that is no regular file is. */
+static const char* ggnni_file_kind(const struct stat* status)
+{
+    return S_ISDIR(status->st_mode) ? "a folder" : S_ISFIFO(status->st_mode) ? "a pipe" : "a device or a socket";
+}
+
 bool ggnn_file_open(ggnn_file* f, const char* path)
 {
     struct stat status;
     void* map = MAP_FAILED;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe opens without its writer */
     memset(f, 0, sizeof *f);
     f->path = path;
     if (fd < 0) return ggnni_file_fail(f->error, "%s: cannot open: %s", path, strerror(errno));
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        ggnni_file_fail(f->error, "%s: not a regular file", path);
+    if (fstat(fd, &status) != 0) {
+        ggnni_file_fail(f->error, "%s: %s", path, strerror(errno));
+    } else if (!S_ISREG(status.st_mode)) {
+        ggnni_file_fail(f->error, "%s: is %s, a file is needed", path, ggnni_file_kind(&status));
     } else if (status.st_size == 0) {
         ggnni_file_fail(f->error, "%s: not a .ggnn file: it is empty", path);
     } else {
@@ -551,6 +565,42 @@ static void ggnni_file_directory(char directory[4096], const char* path)
     directory[length ? length : 1] = 0;
 }
 
+/* Puts what the link at target names in its place. False: errno says why. */
+static bool ggnni_file_follow(char target[4096])
+{
+    char name[4096];
+    ssize_t length = readlink(target, name, sizeof name);
+    size_t directory = length > 0 && name[0] == '/' ? 0 : ggnni_file_directory_length(target);
+    if (length < 0) return false;
+    if (directory + (size_t)length > 4096 - 64) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(target + directory, name, (size_t)length);
+    target[directory + (size_t)length] = 0;
+    return true;
+}
+
+bool ggnn_file_target(char target[4096], const char* path, char error[640])
+{
+    struct stat status, proc;
+    bool has_proc = lstat("/proc/self", &proc) == 0;
+    error[0] = 0;
+    if (!path[0] || strlen(path) > 4096 - 64)
+        return ggnni_file_fail(error, "output path is %s", path[0] ? "too long" : "empty");
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return ggnni_file_fail(error, "%s: is %s, no file can be put there", path, ggnni_file_kind(&status));
+    strcpy(target, path);
+    for (int links = 0; lstat(target, &status) == 0 && S_ISLNK(status.st_mode); links++) {
+        if (has_proc && status.st_dev == proc.st_dev)
+            return ggnni_file_fail(error, "%s: is an open descriptor, the name of a file is needed", path);
+        if (links == 40) errno = ELOOP;
+        if (links == 40 || !ggnni_file_follow(target))
+            return ggnni_file_fail(error, "%s: cannot follow the link: %s", path, strerror(errno));
+    }
+    return true;
+}
+
 /* Is entry a temporary name of target, target.PID.NUMBER.tmp? */
 static bool ggnni_file_is_temporary_of(const char* entry, const char* target)
 {
@@ -566,6 +616,7 @@ static void ggnni_file_remove_stale(const char* path)
 {
     char directory[4096], name[4096 + 300];
     const char* target = path + ggnni_file_directory_length(path);
+    struct stat status;
     struct dirent* entry;
     DIR* list;
     ggnni_file_directory(directory, path);
@@ -576,7 +627,7 @@ static void ggnni_file_remove_stale(const char* path)
         snprintf(name, sizeof name, "%s/%s", directory, entry->d_name);
         fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0) continue;
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(name);
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(name);
         close(fd);
     }
     if (list) closedir(list);
@@ -634,17 +685,14 @@ static int64_t ggnni_file_room(int64_t bytes) { return ggnni_file_round_up(bytes
 
 bool ggnn_file_create(ggnn_file_writer* w, const char* path)
 {
-    struct stat status;
     int failure;
     memset(w, 0, sizeof *w);
     w->path = path;
     w->fd = -1;
     w->end = GGNN_FILE_DATA;
-    if (strlen(path) > sizeof w->temporary - 64) return ggnni_file_fail(w->error, "output path is too long");
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return ggnni_file_fail(w->error, "%s: exists and is not a regular file", path);
-    ggnni_file_remove_stale(path);
-    w->fd = ggnni_file_new_temporary(w->temporary, path);
+    if (!ggnn_file_target(w->target, path, w->error)) return false;
+    ggnni_file_remove_stale(w->target);
+    w->fd = ggnni_file_new_temporary(w->temporary, w->target);
     if (w->fd < 0) return ggnni_file_fail(w->error, "%s: cannot create: %s", path, strerror(errno));
     failure = ggnni_file_allocate(w->fd, 0, GGNN_FILE_DATA);
     if (failure) {
@@ -794,7 +842,7 @@ static bool ggnni_file_sync_directory(ggnn_file_writer* w)
     char directory[4096];
     bool good;
     int fd;
-    ggnni_file_directory(directory, w->path);
+    ggnni_file_directory(directory, w->target);
     fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
     if (!good) ggnni_file_fail(w->error, "%s: cannot sync its directory: %s", w->path, strerror(errno));
@@ -809,7 +857,7 @@ bool ggnn_file_commit(ggnn_file_writer* w)
     if (!w->error[0]) ggnni_file_write_table(w);
     if (!w->error[0] && fsync(w->fd) != 0)
         ggnni_file_fail(w->error, "%s: cannot write: %s", w->path, strerror(errno));
-    if (!w->error[0] && rename(w->temporary, w->path) != 0)
+    if (!w->error[0] && rename(w->temporary, w->target) != 0)
         ggnni_file_fail(w->error, "%s: cannot rename %s to it: %s", w->path, w->temporary, strerror(errno));
     if (w->error[0]) {
         ggnn_file_abort(w);
@@ -834,11 +882,11 @@ void ggnn_file_abort(ggnn_file_writer* w)
 
 bool ggnn_file_scratch_open(ggnn_file_scratch* s, const char* beside, int64_t bytes)
 {
-    char temporary[4096];
+    char target[4096], temporary[4096];
     memset(s, 0, sizeof *s);
     s->fd = -1;
-    if (strlen(beside) > sizeof temporary - 64) return ggnni_file_fail(s->error, "scratch path is too long");
-    s->fd = ggnni_file_new_temporary(temporary, beside);
+    if (!ggnn_file_target(target, beside, s->error)) return false;
+    s->fd = ggnni_file_new_temporary(temporary, target);
     if (s->fd < 0)
         return ggnni_file_fail(s->error, "%s: cannot create scratch beside it: %s", beside, strerror(errno));
     unlink(temporary);

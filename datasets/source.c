@@ -264,13 +264,14 @@ static source* open_file(const char* path, const char* member, error* why)
         snprintf(s->name, sizeof s->name, "%s: member %s", path, member);
     else
         snprintf(s->name, sizeof s->name, "%s", path);
-    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe opens without its writer */
     if (s->fd < 0 || fstat(s->fd, &about) != 0)
         error_set(why, "%s: %s", path, strerror(errno));
     else if (S_ISDIR(about.st_mode))
         error_set(why, "%s: is a folder, a file is needed", path);
     else if (!S_ISREG(about.st_mode))
-        error_set(why, "%s: is no regular file (pipes: write to a file first)", path);
+        error_set(why, "%s: is a %s, a file is needed%s", path, S_ISFIFO(about.st_mode) ? "pipe" : "device or a socket",
+                  S_ISFIFO(about.st_mode) ? " (write to one first)" : "");
     else {
         s->end = (int64_t)about.st_size;
         return s;

@@ -302,7 +302,7 @@ TEST(foreign_and_missing_files_are_named)
     CHECK(!ggnn_file_open(&f, "/nonexistent/x.ggnn"));
     CHECK(strstr(f.error, "/nonexistent/x.ggnn: cannot open") != NULL);
     CHECK(!ggnn_file_open(&f, folder));
-    CHECK(strstr(f.error, "not a regular file") != NULL);
+    CHECK(strstr(f.error, "is a folder, a file is needed") != NULL);
 }
 
 /* One field of the signed table made wrong: where, how many bytes, what, and a word of the message. */
@@ -390,7 +390,7 @@ TEST(a_writer_refuses_what_no_file_can_hold)
     CHECK(!ggnn_file_create(&w, "/nonexistent/x.ggnn"));
     CHECK(!ggnn_file_commit(&w) && strstr(w.error, "/nonexistent/x.ggnn: cannot create") != NULL);
     CHECK(!ggnn_file_create(&w, folder));
-    CHECK(strstr(w.error, "not a regular file") != NULL);
+    CHECK(strstr(w.error, "is a folder, no file can be put there") != NULL);
 }
 
 TEST(a_hundred_sections_fit)

@@ -114,6 +114,109 @@ TEST(what_cannot_be_printed_on_a_closed_output_is_an_error)
     CHECK(says("err", "cannot write to standard output"));
 }
 
+/* ---- outputs that are no files -------------------------------------------------------------------------------- */
+
+/* All of them by links of our own: a tool that replaced one would harm nobody. */
+
+/* Makes the graph f.ggnn and what exporting it gives, f.mtx. */
+static void make_graph(void)
+{
+    CHECK_EQ(shell("$B/ggnn-data generate planted f.ggnn --nodes 100 --edges 400 --features 4 --classes 2 >out"), 0);
+    CHECK_EQ(shell("rm -f f.mtx; $B/ggnn-data export f.ggnn f.mtx --format mtx"), 0);
+}
+
+static void check_shell(const char* command, int exit_code)
+{
+    if (!CHECK_EQ(shell(command), exit_code)) printf("  %s\n  %s", command, output("err"));
+}
+
+TEST(an_output_that_is_a_link_stays_one_and_its_target_is_written)
+{
+    make_graph();
+    check_shell("mkdir deep && ln -s deep/real link && ln -s ../there deep/real && ln -s none.ggnn dangling", 0);
+    check_shell("$B/ggnn-data export f.ggnn link --format mtx && cmp f.mtx there", 0);
+    check_shell("$B/ggnn-data export f.ggnn link --format mtx && cmp f.mtx deep/real", 0); /* now that it is there */
+    check_shell("[ -h link ] && [ -h deep/real ] && [ ! -h there ]", 0);
+    check_shell("$B/ggnn-data generate star dangling --nodes 9 >out && [ -h dangling ] && $B/ggnn-data verify none.ggnn >out", 0);
+    check_shell("$B/ggnn-data convert f.mtx dangling >out && [ -h dangling ] && $B/ggnn-data verify none.ggnn >out", 0);
+    check_shell("mkdir empty && ln -s empty folder && $B/ggnn-data export f.ggnn folder && [ -h folder ] && [ -f empty/indptr.npy ]", 0);
+    check_shell("ln -s loop loop; $B/ggnn-data generate star loop 2>err", 1);
+    CHECK(says("err", "loop: cannot follow the link: Too many"));
+    check_shell("ls -A . deep | grep tmp", 1);
+    check_shell("rm -r deep empty link folder dangling none.ggnn loop there", 0);
+}
+
+TEST(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there)
+{
+    make_graph();
+    check_shell("mkfifo pipe && (timeout 20 cat pipe >got & timeout 20 $B/ggnn-data export f.ggnn pipe --format mtx; s=$?; wait; exit $s)", 0);
+    check_shell("[ -p pipe ] && cmp f.mtx got", 0);
+    check_shell("ln -s /dev/null null && $B/ggnn-data export f.ggnn null --format mtx && [ -h null ] && [ -c null ]", 0);
+    check_shell("ln -s /proc/self/fd/1 stdout && ln -s /proc/self/fd/3 third", 0); /* as /dev/stdout, /dev/fd/3 */
+    check_shell("$B/ggnn-data export f.ggnn stdout --format mtx | cmp f.mtx -", 0);
+    check_shell("{ echo a; $B/ggnn-data export f.ggnn stdout --format mtx; echo b; } >got; { echo a; cat f.mtx; echo b; } | cmp got -", 0);
+    check_shell("$B/ggnn-data export f.ggnn third --format mtx 3>>got; { echo a; cat f.mtx; echo b; cat f.mtx; } | cmp got -", 0);
+    if (access("/dev/full", W_OK) == 0) {
+        check_shell("ln -s /dev/full full; $B/ggnn-data export f.ggnn full --format mtx 2>err", 1);
+        CHECK(says("err", "full: cannot write: No space left"));
+    }
+    check_shell("rm -f pipe null full got stdout third", 0);
+}
+
+TEST(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is)
+{
+    static const char* const command[] = {"generate star %s", "convert f.mtx %s", "export f.ggnn %s", "export f.ggnn %s --format csv"};
+    static const char* const place[] = {"pipe", "null", "folder", "stdout"};
+    make_graph();
+    check_shell("mkfifo pipe && ln -s /dev/null null && ln -s /proc/self/fd/1 stdout && mkdir folder && touch folder/file", 0);
+    for (int c = 0; c < 4; c++)
+        for (int p = 0; p < 4; p++) {
+            char arguments[128], line[256];
+            snprintf(arguments, sizeof arguments, command[c], place[p]);
+            snprintf(line, sizeof line, "timeout 20 $B/ggnn-data %s 2>err | cat >out; grep -q 'ggnn-data: %s: ' err", arguments, place[p]);
+            check_shell(line, 0);
+        }
+    check_shell("$B/ggnn-data generate star pipe 2>err", 1);
+    CHECK(says("err", "pipe: is a pipe, no file can be put there"));
+    check_shell("$B/ggnn-data export f.ggnn pipe 2>err", 1);
+    CHECK(says("err", "pipe: cannot put the output there: it is no folder"));
+    check_shell("$B/ggnn-data export f.ggnn folder --format mtx 2>err", 1);
+    CHECK(says("err", "folder: is a folder, no file can be put there"));
+    check_shell("[ -p pipe ] && [ -c null ] && [ -h null ] && [ -h stdout ] && [ -f folder/file ] && ! ls -A | grep tmp", 0);
+    check_shell("rm -r pipe null stdout folder", 0);
+}
+
+TEST(a_folder_may_be_named_with_a_slash_at_its_end)
+{
+    make_graph();
+    check_shell("$B/ggnn-data export f.ggnn new/ && [ -f new/indptr.npy ]", 0);
+    check_shell("mkdir here && cd here && $B/ggnn-data export ../f.ggnn ./ --format csv 2>../err", 1);
+    CHECK(says("err", "./: cannot put the output there: it is the current folder"));
+    check_shell("rm -r new here", 0);
+}
+
+/* ---- inputs that are no files --------------------------------------------------------------------------------- */
+
+TEST(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once)
+{
+    static const char* const command[] = {"ggnn-data info %s", "ggnn-data verify %s", "ggnn-data stats %s", "ggnn-data sample %s --seeds 0 --fanout 2",
+                                          "ggnn-data export %s o.mtx --format mtx", "ggnn-data convert %s o.ggnn", "ggnn-data convert --from edges %s o.ggnn",
+                                          "ggnn-data convert --from npz %s o.ggnn", "ggnn-train --data %s", "ggnn-train --data f.ggnn --resume %s"};
+    make_graph();
+    check_shell("mkfifo pipe && ln -s /dev/null null && mkdir folder", 0);
+    for (size_t c = 0; c < sizeof command / sizeof *command; c++)
+        for (int p = 0; p < 3; p++) {
+            char arguments[128], line[256];
+            snprintf(arguments, sizeof arguments, command[c], p == 0 ? "pipe" : p == 1 ? "null" : "folder");
+            snprintf(line, sizeof line, "timeout 20 $B/%s >out 2>err", arguments);
+            check_shell(line, 1);
+            if (!CHECK(says("err", p == 0 ? "pipe" : p == 1 ? "null" : "folder"))) printf("  %s\n", line);
+        }
+    check_shell("mkfifo folder/edges.npy; timeout 20 $B/ggnn-data convert folder o.ggnn 2>err >out", 1);
+    CHECK(says("err", "folder/edges.npy: is a pipe"));
+    check_shell("rm -r pipe null folder", 0);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -124,6 +227,11 @@ int main(int argc, char** argv)
     RUN(hostile_text_files_reach_the_terminal_escaped);
     RUN(a_closed_descriptor_never_ends_up_inside_an_output_file);
     RUN(what_cannot_be_printed_on_a_closed_output_is_an_error);
+    RUN(an_output_that_is_a_link_stays_one_and_its_target_is_written);
+    RUN(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there);
+    RUN(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is);
+    RUN(a_folder_may_be_named_with_a_slash_at_its_end);
+    RUN(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once);
     folder_remove();
     return test_finish();
 }
