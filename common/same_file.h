@@ -3,6 +3,7 @@
 #define COMMON_SAME_FILE_H
 #include <stdbool.h>
 
-/* Links of both kinds are seen through. False where either is NULL or does not exist. */
+/* Links of both kinds are seen through. Names of files that do not exist yet are the same where their folders are and
+   the names in these: "new" and "./new", or a link that points to "new". False where either is NULL. */
 bool same_file(const char* a, const char* b);
 #endif

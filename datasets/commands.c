@@ -1,8 +1,9 @@
 #include "commands.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "common/standard.h"
 
 bool command_begin(const char* usage, const char* text, const option* table, int argc, char** argv,
                    const char** argument, int* num_arguments, int min, int max, int* exit_code)
@@ -35,6 +36,5 @@ int command_refused(const char* command, const error* why)
 
 bool command_flush(error* why)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
-    return error_set(why, "cannot write to standard output: %s", strerror(errno));
+    return standard_flush(why);
 }

@@ -107,9 +107,22 @@ TEST(what_is_undefined_is_nan)
     CHECK(!isnan(measure(5, 2, 2).accuracy));
     metrics_values none = measure(0, 3, 3);
     CHECK(isnan(none.accuracy) && isnan(none.macro_f1));
-    labels[0] = 0;
-    logits[2][1] = NAN;
-    CHECK(isnan(measure(5, 2, 2).roc_auc));
+}
+
+TEST(logits_that_are_not_finite_have_no_score)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int32_t outputs = 1; outputs <= 3; outputs++)
+        for (int i = 0; i < 3; i++) {
+            int32_t classes = outputs == 1 ? 2 : outputs;
+            fill(20, outputs, classes, 10);
+            labels[0] = 0; /* both of two classes, so that there is a curve */
+            labels[1] = 1;
+            CHECK(!isnan(measure(20, outputs, classes).accuracy));
+            logits[7][outputs - 1] = bad[i];
+            metrics_values got = measure(20, outputs, classes);
+            CHECK(isnan(got.accuracy) && isnan(got.macro_f1) && isnan(got.roc_auc));
+        }
 }
 
 TEST(auc_is_one_half_when_all_scores_tie_and_one_when_separated)
@@ -132,6 +145,7 @@ int main(int argc, char** argv)
     RUN(metrics_equal_their_definitions);
     RUN(equal_logits_give_the_smaller_class);
     RUN(what_is_undefined_is_nan);
+    RUN(logits_that_are_not_finite_have_no_score);
     RUN(auc_is_one_half_when_all_scores_tie_and_one_when_separated);
     return test_finish();
 }

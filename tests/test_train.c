@@ -1,154 +1,6 @@
 /* ggnn-train from end to end, as a user runs it: the programs of this test's own build, on small generated graphs. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "common/progress.h"
-#include "datasets/dataset.h"
-#include "folder.h"
-#include "test.h"
-
-static char build[4096]; /* folder of ggnn-train and ggnn-data */
-
-/* ==== running programs ========================================================================================== */
-
-enum { WORDS_MAX = 64, OUTPUT_MAX = 1 << 16 };
-static char output[OUTPUT_MAX];           /* of the last program: both streams */
-static const char* fail_allocation;       /* n as text: its n-th allocation fails */
-static rlim_t file_limit = RLIM_INFINITY; /* bytes that a file may have: a full disk */
-
-/* Starts build/name with the blank-separated words of `line`; its output goes to the file "output". */
-static pid_t start(const char* name, const char* line)
-{
-    char program[4200], *copy = strdup(line), *word[WORDS_MAX];
-    int words = 0;
-    snprintf(program, sizeof program, "%s/%s", build, name);
-    word[words++] = program;
-    for (char* at = strtok(copy, " "); at && words < WORDS_MAX - 1; at = strtok(NULL, " ")) word[words++] = at;
-    word[words] = NULL;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        int out = open("output", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        struct rlimit limit = {file_limit, file_limit};
-        dup2(out, 1);
-        dup2(out, 2);
-        setenv("OMP_NUM_THREADS", "1", 1); /* where --threads does not say: many small programs beside other tests */
-        if (fail_allocation) setenv("GGNN_TEST_FAIL_ALLOCATION", fail_allocation, 1);
-        if (file_limit != RLIM_INFINITY) {
-            signal(SIGXFSZ, SIG_IGN);
-            setrlimit(RLIMIT_FSIZE, &limit);
-        }
-        execv(program, word);
-        _exit(127);
-    }
-    free(copy);
-    return child;
-}
-
-/* Waits, fills `output`; the exit status, or 1000 + the signal that ended it. */
-static int finish(pid_t child)
-{
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    FILE* f = fopen("output", "r");
-    size_t length = f ? fread(output, 1, OUTPUT_MAX - 1, f) : 0;
-    output[length] = 0;
-    if (f) fclose(f);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
-static int train(const char* line) { return finish(start("ggnn-train", line)); }
-
-static int trainf(const char* format, ...)
-{
-    char line[4096];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(line, sizeof line, format, values);
-    va_end(values);
-    return train(line);
-}
-
-static bool says(const char* text)
-{
-    size_t length = strlen(output);
-    if (strstr(output, text)) return true;
-    printf("  \"%s\" is not in the output, which ends: %s\n", text, output + (length > 300 ? length - 300 : 0));
-    return false;
-}
-
-static void nap(double seconds)
-{
-    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&time, NULL);
-}
-
-/* ==== logs ====================================================================================================== */
-
-enum { RECORDS_MAX = 256, RECORD_MAX = 4096 };
-typedef struct {
-    char line[RECORDS_MAX][RECORD_MAX];
-    int count;
-} records;
-static records first, second;
-
-/* Cuts `"key":value,` out of a line; braces belong to the value. */
-static void cut(char* line, const char* key)
-{
-    char pattern[64];
-    snprintf(pattern, sizeof pattern, ",\"%s\":", key);
-    char* from = strstr(line, pattern);
-    if (!from) return;
-    char* to = from + strlen(pattern);
-    for (int depth = 0; *to && (depth > 0 || (*to != ',' && *to != '}')); to++) depth += (*to == '{') - (*to == '}');
-    memmove(from, to, strlen(to) + 1);
-}
-
-/* The records of a log without what may differ between equal runs; of one event, or of all where that is NULL. */
-static void read_log(records* r, const char* path, const char* event)
-{
-    FILE* f = fopen(path, "r");
-    char pattern[64];
-    r->count = 0;
-    snprintf(pattern, sizeof pattern, "\"event\":\"%s\"", event ? event : "");
-    while (f && r->count < RECORDS_MAX && fgets(r->line[r->count], RECORD_MAX, f)) {
-        char* line = r->line[r->count];
-        cut(line, "seconds");
-        cut(line, "peak_memory_bytes");
-        cut(line, "run");
-        if (!event || strstr(line, pattern)) r->count++;
-    }
-    if (f) fclose(f);
-}
-
-static bool same_records(const records* a, const records* b)
-{
-    bool same = CHECK_EQ(a->count, b->count) != 0;
-    for (int i = 0; same && i < a->count; i++) same = CHECK_STR(a->line[i], b->line[i]) != 0;
-    return same && a->count > 0;
-}
-
-static double number(const char* line, const char* key)
-{
-    char pattern[64];
-    snprintf(pattern, sizeof pattern, "\"%s\":", key);
-    const char* at = strstr(line, pattern);
-    return at && strncmp(at + strlen(pattern), "null", 4) != 0 ? strtod(at + strlen(pattern), NULL) : (double)NAN;
-}
-
-static double last_number(const char* path, const char* event, const char* key)
-{
-    read_log(&first, path, event);
-    return first.count ? number(first.line[first.count - 1], key) : (double)NAN;
-}
+#include "tests/train_tool.h"
 
 /* ==== what it learns ============================================================================================ */
 
@@ -193,8 +45,9 @@ TEST(gcn_under_samplers_that_prefer_neighbours_is_warned_of_once)
     } run[] = {{"--model gcn --sampler weighted", true}, {"--model gcn --sampler walk", true},
                {"--model gcn --sampler replacement", false}, {"--model gcn", false},
                {"--model sage --sampler weighted", false}, {"--model gcn --sampler weighted --fanout full", false}};
+    add_weights("heavy.ggnn", 1);
     for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
-        CHECK_EQ(trainf("--data karate.ggnn --layers 2 --hidden 4 --epochs 2 %s", run[i].options), 0);
+        CHECK_EQ(trainf("--data heavy.ggnn --layers 2 --hidden 4 --epochs 2 %s", run[i].options), 0);
         const char* warning = strstr(output, "ggnn-train: warning: --sampler w");
         CHECK_EQ(warning != NULL, run[i].warned);
         CHECK(!warning || (says("unbiased") && !strstr(warning + 1, "ggnn-train: warning")));
@@ -350,15 +203,6 @@ TEST(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch)
     CHECK(within > 0);
 }
 
-static bool whole_file(const char* path)
-{
-    ggnn_file f;
-    bool good = ggnn_file_open(&f, path) && ggnn_file_verify(&f);
-    if (!good) printf("  %s\n", f.error);
-    ggnn_file_close(&f);
-    return good;
-}
-
 TEST(a_run_killed_while_saving_leaves_a_whole_checkpoint)
 {
     const char* options = "--data planted.ggnn --fanout 2,2 --hidden 700 --batch 400 --eval-every 0 --save c";
@@ -425,22 +269,6 @@ TEST(a_backend_that_is_not_built_is_an_error_that_says_how)
     CHECK(says("ggnn-train-cuda: not there; make gpu builds it"));
 }
 
-static void copy_file(const char* from, const char* to, int64_t bytes, int64_t flipped)
-{
-    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-    int64_t i = 0;
-    for (int c; in && out && (bytes < 0 || i < bytes) && (c = fgetc(in)) != EOF; i++)
-        fputc(i == flipped ? c ^ 4 : c, out);
-    if (in) fclose(in);
-    if (out) fclose(out);
-}
-
-static int64_t file_bytes(const char* path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 ? (int64_t)s.st_size : -1;
-}
-
 TEST(files_that_cannot_be_trained_on_are_errors_that_say_why)
 {
     CHECK_EQ(train("--data nosuch.ggnn"), 1);
@@ -459,22 +287,6 @@ TEST(files_that_cannot_be_trained_on_are_errors_that_say_why)
     CHECK(says("nowhere/log"));
     CHECK_EQ(train("--data planted.ggnn --epochs 1 --hidden 8 --save nowhere/c"), 1);
     CHECK(says("nowhere/c") && !strstr(output, "epoch 1")); /* before any work is done */
-}
-
-/* A copy of karate.ggnn with an element of a section set. */
-static void poison(const char* path, const char* section, int64_t at, const void* value, size_t bytes)
-{
-    ggnn_file f;
-    ggnn_file_writer w;
-    CHECK(ggnn_file_open(&f, "karate.ggnn") && ggnn_file_create(&w, path));
-    for (int32_t i = 0; i < f.num_sections; i++) {
-        const ggnn_file_section* s = &f.section[i];
-        char* data = ggnn_file_reserve(&w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
-        memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
-        if (strcmp(s->name, section) == 0) memcpy(data + at * (int64_t)bytes, value, bytes);
-    }
-    CHECK(ggnn_file_commit(&w));
-    ggnn_file_close(&f);
 }
 
 TEST(what_is_not_finite_or_out_of_range_is_named)
@@ -574,32 +386,11 @@ TEST(the_profile_accounts_for_the_time)
 
 /* ==== the scene ================================================================================================= */
 
-static bool find_build(void)
-{
-    ssize_t length = readlink("/proc/self/exe", build, sizeof build - 1);
-    for (int up = 0; up < 2 && length > 0; up++) {
-        build[length] = 0;
-        char* slash = strrchr(build, '/');
-        if (!slash) return false;
-        *slash = 0;
-        length = slash - build;
-    }
-    char program[4200];
-    snprintf(program, sizeof program, "%s/ggnn-train", build);
-    return access(program, X_OK) == 0;
-}
-
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(5);
-    folder_make();
-    if (!find_build() || chdir(folder) != 0) {
-        printf("  no ggnn-train in %s, or no folder to work in\n", build);
-        return 1;
-    }
-    finish(start("ggnn-data", "generate planted planted.ggnn --nodes 600 --edges 9000 --classes 5 --features 16"));
-    finish(start("ggnn-data", "generate karate karate.ggnn"));
+    if (!train_tool_begin()) return 1;
     RUN(communities_are_learnt_better_than_features_allow);
     RUN(every_model_and_sampler_learns_the_karate_club);
     RUN(gcn_under_samplers_that_prefer_neighbours_is_warned_of_once);

@@ -7,8 +7,22 @@
 #include "trainer/device.h"
 
 #define CHECKPOINT_X(name) +1
-enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), PARAMS_TEXT_MAX = 8192 };
+enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), DATA = 0 CHECKPOINT_DATA(CHECKPOINT_X), PARAMS_TEXT_MAX = 8192 };
 #undef CHECKPOINT_X
+
+#define CHECKPOINT_X(name) #name,
+static const char* const data_section[DATA] = {CHECKPOINT_DATA(CHECKPOINT_X)};
+#undef CHECKPOINT_X
+
+/* The checksums of data_section, which the file's table has: no array is read. */
+static void data_crcs(const config* c, const task* t, int64_t crc[DATA])
+{
+    for (int i = 0; i < DATA; i++) {
+        const ggnn_file_section* s = ggnn_file_find(&t->set.file, data_section[i]);
+        bool read = strcmp(data_section[i], "weight") != 0 || config_reads_weights(c);
+        crc[i] = s && read ? (int64_t)s->crc : -1;
+    }
+}
 
 /* "w_self0 1433 16" a line: what tells a network of one shape from another of the same size. */
 static size_t params_text(const net* n, char text[PARAMS_TEXT_MAX])
@@ -33,7 +47,8 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     char options[CONFIG_TEXT_MAX], params[PARAMS_TEXT_MAX];
     ggnn_file_writer w;
     net_state s = net_state_of(n);
-    int64_t crc = ggnn_file_graph_crc(&t->set.file);
+    int64_t crc = ggnn_file_graph_crc(&t->set.file), data_crc[DATA];
+    data_crcs(c, t, data_crc);
     at->updates = *s.updates;
 #define CHECKPOINT_X(name) at->name,
     int64_t counters[COUNTERS] = {CHECKPOINT_COUNTERS(CHECKPOINT_X)};
@@ -43,6 +58,7 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     append(&w, "options", GGNN_FILE_U8, config_text(c, options), options);
     append(&w, "params", GGNN_FILE_U8, params_text(n, params), params);
     append(&w, "graph_crc", GGNN_FILE_I64, 1, &crc);
+    append(&w, "data_crc", GGNN_FILE_I64, DATA, data_crc);
     append(&w, "counters", GGNN_FILE_I64, COUNTERS, counters);
     append(&w, "sums", GGNN_FILE_F64, 2, sums);
     size_t count = (size_t)s.count, bytes = count * sizeof *copy;
@@ -118,6 +134,40 @@ static bool same_graph(ggnn_file* f, const task* t, error* why)
                      (unsigned long long)*crc, t->set.file.path, (unsigned long long)here);
 }
 
+static void crc_text(char text[32], int64_t crc)
+{
+    if (crc < 0) snprintf(text, 32, "none");
+    else snprintf(text, 32, "checksum %08llx", (unsigned long long)crc);
+}
+
+bool checkpoint_is_old(const ggnn_file* f) { return !ggnn_file_find(f, "data_crc"); }
+
+static bool same_data(ggnn_file* f, const config* c, const task* t, error* why)
+{
+    if (!same_graph(f, t, why)) return false;
+    if (checkpoint_is_old(f)) return true;
+    int64_t here[DATA];
+    char here_text[32], there_text[32];
+    const int64_t* there = need(f, "data_crc", GGNN_FILE_I64, DATA, why);
+    data_crcs(c, t, here);
+    for (int i = 0; there && i < DATA; i++) {
+        if (there[i] == here[i]) continue;
+        crc_text(here_text, here[i]);
+        crc_text(there_text, there[i]);
+        return error_set(why, "%s was trained with another section '%s' (%s) than that of %s (%s)", f->path,
+                         data_section[i], there_text, t->set.file.path, here_text);
+    }
+    return there != NULL;
+}
+
+/* Of the line at text, of which `size` bytes are there. */
+static int line_length(const char* text, size_t size)
+{
+    int length = 0;
+    while (length < 64 && (size_t)length < size && text[length] != '\n') length++;
+    return length;
+}
+
 static bool same_params(ggnn_file* f, const net* n, error* why)
 {
     char here[PARAMS_TEXT_MAX];
@@ -126,8 +176,12 @@ static bool same_params(ggnn_file* f, const net* n, error* why)
     const char* there = need(f, "params", GGNN_FILE_U8, -1, why);
     if (!there) return false;
     if (s->dim[0] == (int64_t)length && memcmp(here, there, length) == 0) return true;
-    return error_set(why, "%s: its parameters are not those of this network; do features and classes of the data "
-                          "differ?\nits parameters:\n%.*s", f->path, (int)(s->dim[0] < 300 ? s->dim[0] : 300), there);
+    size_t line = 0; /* of the first difference */
+    for (size_t i = 0; i < length && i < (size_t)s->dim[0] && here[i] == there[i]; i++)
+        if (here[i] == '\n') line = i + 1;
+    return error_set(why, "%s: its parameters are not those of this network: '%.*s', not '%.*s' (name, rows, columns)",
+                     f->path, line_length(there + line, (size_t)s->dim[0] - line), there + line,
+                     line_length(here + line, length - line), here + line);
 }
 
 static bool check_counters(const ggnn_file* f, const train_state* at, int64_t batches, error* why)
@@ -140,10 +194,10 @@ static bool check_counters(const ggnn_file* f, const train_state* at, int64_t ba
                      (long long)at->epoch, (long long)at->batch, (long long)at->step, (long long)batches);
 }
 
-bool checkpoint_restore(ggnn_file* f, const task* t, int64_t batches, net* n, train_state* at, float* best,
-                        error* why)
+bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t batches, net* n, train_state* at,
+                        float* best, error* why)
 {
-    if (!same_graph(f, t, why) || !same_params(f, n, why)) return false;
+    if (!same_data(f, c, t, why) || !same_params(f, n, why)) return false;
     net_state s = net_state_of(n);
     const int64_t* counters = need(f, "counters", GGNN_FILE_I64, COUNTERS, why);
     const double* sums = need(f, "sums", GGNN_FILE_F64, 2, why);

@@ -4,13 +4,30 @@
      options     u8 (bytes)          the options that shape the training, as command line words, a line each
      params      u8 (bytes)          name, rows, columns of each parameter, a line each, in the order of the arrays
      graph_crc   i64 (1)             the graph it was trained on
+     data_crc    i64 (4)             CHECKPOINT_DATA below: the checksums of the data's other sections
      counters    i64 (8)             CHECKPOINT_COUNTERS below, in that order
      sums        f64 (2)             loss_sum, best_loss
-     value, moment1, moment2, best   f32 (count) parameters, Adam's moments, parameters of the best epoch */
+     value, moment1, moment2, best   f32 (count) parameters, Adam's moments, parameters of the best epoch
+
+   A CHECKPOINT FIXES the graph, features, labels and splits that it was trained on (not the file's name), edge weights
+   where --sampler weighted reads them, and every option but these:
+     --data --eval-memory --threads --backend --precision --save --save-every --resume --log --profile
+                                     may differ; those not given have their usual defaults
+     --epochs                        may differ, unless the schedule is cosine's, whose rates depend on it; not given:
+                                     the checkpoint's
+   Another value of a fixed option is an error that names both; so is other data, which names the section.
+   (The table in config.c decides, --help prints the list.)
+
+   VERSIONS. Those of 0.1 have no data_crc: they are read, and a warning says that features, labels and splits are not
+   compared. Options of a later version that this one does not know are an error. */
 #ifndef TRAINER_CHECKPOINT_H
 #define TRAINER_CHECKPOINT_H
 #include "trainer/config.h"
 #include "trainer/task.h"
+
+/* Sections of the data that training reads beside the graph, in the order of data_crc; -1: the data has none, or it is
+   not read. X(section) */
+#define CHECKPOINT_DATA(X) X(feat) X(label) X(split) X(weight)
 
 /* X(name) */
 #define CHECKPOINT_COUNTERS(X)                                                                                       \
@@ -42,8 +59,11 @@ bool checkpoint_save(const char* path, const config* c, const task* t, net* n, t
    ggnn_file_close(f) after all, or after a failure. */
 const char* checkpoint_open(ggnn_file* f, const char* path, size_t* length, error* why);
 
-/* Puts net, state and best weights where the checkpoint has them. Errors: another graph, another network, another
-   number of mini-batches an epoch. */
-bool checkpoint_restore(ggnn_file* f, const task* t, int64_t batches, net* n, train_state* at, float* best,
-                        error* why);
+/* Was the checkpoint written by version 0.1, which does not know all of its data? */
+bool checkpoint_is_old(const ggnn_file* f);
+
+/* Puts net, state and best weights where the checkpoint has them. Errors: other data, another network, another number
+   of mini-batches an epoch. */
+bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t batches, net* n, train_state* at,
+                        float* best, error* why);
 #endif

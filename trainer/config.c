@@ -48,7 +48,7 @@ static const entry table[] = {
         "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers.", 0}},
     {0, SAME, AT(sampler), {"sampler", OPTION_CHOICE, 0, 0, 0,
         "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk",
-        "How they are chosen; weighted alone looks at the edges' weights.", 0}},
+        "How they are chosen; weighted alone looks at the edges' weights (where there are none, all are equal).", 0}},
     {0, SAME, AT(batch), {"batch", OPTION_INT, 0, 1, 1 << 24, 0, "Seeds a mini-batch.", 0}},
     {0, SAME, AT(walks), {"walks", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: walks from a node.", 0}},
     {0, SAME, AT(walk_length), {"walk-length", OPTION_INT, 0, 1, 1024, 0, "Sampler walk: steps of a walk.", 0}},
@@ -89,10 +89,9 @@ static const entry table[] = {
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
     {0, FREE, AT(save_every), {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
     {0, FREE, AT(resume), {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
-        "Go on from a checkpoint (name --data too, and --save to go on saving) with its options. Those of machine and "
-        "files may differ, and --epochs unless the schedule is cosine's.", 0}},
+        "Go on from a checkpoint, bit for bit; name --data too, and --save to go on saving. What it fixes: below.", 0}},
     {0, FREE, AT(log), {"log", OPTION_TEXT, 0, 0, 0, "FILE",
-        "JSON lines (trainer/report.h has the schema); with --resume appended to.", 0}},
+        "JSON lines (trainer/report.h has the schema); with --resume appended to, a torn last line cut off.", 0}},
     {0, FREE, AT(profile), {"profile", OPTION_FLAG, 0, 0, 0, 0,
         "Print where time and, on the CPU, bytes went. CUDA: waits for every operation, so nothing overlaps.", 0}},
 };
@@ -132,6 +131,17 @@ static void bind(config* c, option bound[ENTRIES + 1])
     }
 }
 
+/* "--data --threads ...": the options of that kind. */
+static void print_kept(keep kind)
+{
+    for (int i = 0, column = 1; i < ENTRIES; i++) {
+        if (table[i].keep != kind) continue;
+        column += 3 + (int)strlen(table[i].o.name);
+        printf("%s--%s", column > 100 ? "\n  " : " ", table[i].o.name);
+        if (column > 100) column = 5 + (int)strlen(table[i].o.name);
+    }
+}
+
 static void print_help(config* c)
 {
     option bound[ENTRIES + 1], group[ENTRIES + 1];
@@ -146,6 +156,12 @@ static void print_help(config* c)
         printf("\n%s\n", table[i].group);
         options_help(group, stdout);
     }
+    printf("\nA checkpoint fixes graph, features, labels, splits, the weights that --sampler weighted reads, and all\n"
+           "options but these, which may differ when it is resumed:\n ");
+    print_kept(FREE);
+    printf("\nMay differ unless the schedule is cosine's, and is the checkpoint's where it is not given:\n ");
+    print_kept(DEFAULT);
+    printf("\n");
     printf("\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (and saved, with --save).\n"
            "--version names the version.\n");
 }
@@ -200,6 +216,48 @@ static bool is_set(const config* c, const entry* e)
     const void* value = (const char*)c + e->at;
     if (e->o.kind == OPTION_FLAG) return *(const bool*)value;
     return e->o.kind != OPTION_TEXT || *(const char* const*)value;
+}
+
+/* A word as a POSIX shell takes it: in quotes where it is not plain. */
+static void print_word(FILE* out, const char* word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%_+=:,./-";
+    if (word[0] && !word[strspn(word, plain)]) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++) {
+        if (*word == '\'') fputs("'\\''", out); /* out of the quotes, one that is escaped, in again */
+        else fputc(*word, out);
+    }
+    fputc('\'', out);
+}
+
+void config_print_resume(const config* c, FILE* out)
+{
+    static const char* const name[] = {"--data ", " --resume ", " --save "};
+    const char* const file[] = {c->data, c->save, c->save};
+    for (int i = 0; i < 3; i++) {
+        fputs(name[i], out);
+        print_word(out, file[i]);
+    }
+    for (int i = 0; i < ENTRIES; i++) {
+        const entry* e = &table[i];
+        char text[256];
+        bool named = e->at == AT(data) || e->at == AT(save) || e->at == AT(resume);
+        if (e->keep != FREE || named || !c->given[i]) continue;
+        fprintf(out, " --%s", e->o.name);
+        if (e->o.kind == OPTION_FLAG) continue;
+        fputc(' ', out);
+        value_text(c, e, text, sizeof text);
+        print_word(out, e->o.kind == OPTION_TEXT ? *(const char* const*)((const char*)c + e->at) : text);
+    }
+}
+
+bool config_reads_weights(const config* c)
+{
+    return c->sampler == GGNN_WEIGHTED && !c->full_batch && c->model != NET_MLP;
 }
 
 size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
@@ -300,20 +358,26 @@ bool config_inherit(config* c, const char* path, const char* text, size_t length
 
 /* ==== values together =========================================================================================== */
 
+/* In full and plainly, so that a checkpoint knows it: "15,10". */
+static void write_fanout(config* c)
+{
+    size_t used = 0;
+    for (int32_t i = 0; i < c->layers; i++)
+        used += (size_t)sprintf(c->plain_fanout + used, "%s%d", i ? "," : "", (int)c->fanout[i]);
+    c->fanout_text = c->plain_fanout;
+}
+
 /* Fills c->fanout and c->full_batch, and layers where only the fanouts say how many. */
 static bool set_fanout(config* c, error* why)
 {
     static const int32_t usual[NET_LAYERS_MAX] = {15, 10, 5, 5, 5, 5, 5, 5};
     option_list list;
     bool layers_given = false;
-    size_t used = 0;
     for (int i = 0; i < ENTRIES; i++)
         if (strcmp(table[i].o.name, "layers") == 0) layers_given = c->given[i];
     memcpy(c->fanout, usual, sizeof usual);
-    if (!c->fanout_text) { /* said in full, so that a checkpoint knows */
-        for (int32_t i = 0; i < c->layers; i++)
-            used += (size_t)sprintf(c->usual_fanout + used, "%s%d", i ? "," : "", (int)usual[i]);
-        c->fanout_text = c->usual_fanout;
+    if (!c->fanout_text) {
+        write_fanout(c);
         return true;
     }
     c->full_batch = strcmp(c->fanout_text, "full") == 0;
@@ -326,6 +390,7 @@ static bool set_fanout(config* c, error* why)
         return error_set(why, "--fanout %s: %d values for --layers %d", c->fanout_text, (int)list.count,
                          (int)c->layers);
     for (int32_t i = 0; i < list.count; i++) c->fanout[i] = (int32_t)list.value[i];
+    write_fanout(c);
     return true;
 }
 
@@ -342,8 +407,8 @@ bool config_finish(config* c, error* why)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
     if (same_file(c->save, c->data)) return error_set(why, "--save %s: that is the data", c->save);
     if (same_file(c->log, c->data)) return error_set(why, "--log %s: that is the data", c->log);
-    if (c->save && c->log && (strcmp(c->save, c->log) == 0 || same_file(c->save, c->log)))
-        return error_set(why, "--log %s: --save writes there", c->log);
+    if (same_file(c->log, c->resume)) return error_set(why, "--log %s: that is the checkpoint of --resume", c->log);
+    if (same_file(c->log, c->save)) return error_set(why, "--log %s: --save writes there", c->log);
     if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
     return true;
 }

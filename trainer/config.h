@@ -51,7 +51,7 @@ typedef struct {
     /* worked out by config_finish */
     bool full_batch;
     int32_t fanout[NET_LAYERS_MAX];
-    char usual_fanout[64]; /* fanout_text where it was not given */
+    char plain_fanout[12 * NET_LAYERS_MAX]; /* what fanout_text points to where it is not "full" */
 
     bool given[CONFIG_OPTIONS_MAX];  /* on the command line, by place in the table */
     char inherited[CONFIG_TEXT_MAX]; /* words of a checkpoint's options, where they have to stay */
@@ -69,6 +69,13 @@ bool config_finish(config* c, error* why);
 
 /* The options that shape the training, as command line words, a line each: "--hidden=256". Returns the length. */
 size_t config_text(const config* c, char text[CONFIG_TEXT_MAX]);
+
+/* The options that go on with this training from --save, as a shell takes them: --data, --resume, --save, and those
+   given that a checkpoint does not keep. */
+void config_print_resume(const config* c, FILE* out);
+
+/* Does the training look at the edges' weights? */
+bool config_reads_weights(const config* c);
 
 /* The same as members of a JSON object. */
 void config_json(const config* c, json* j, const char* key);

@@ -21,7 +21,7 @@ struct evaluation {
     int64_t chunk;    /* of so many targets */
     metrics metrics;
     double loss;
-    int64_t known;
+    int64_t known, broken; /* as in score */
     float* rows[2];   /* (N, hidden) outputs of layers, in turn; one matrix where z lets them go over x */
     float* z;         /* of net.h; NULL: nothing is transformed. These are in memory or scratch */
     float* memory;
@@ -177,6 +177,7 @@ static void add_row(evaluation* e, const float* logits, int64_t v)
     double loss;
     if (!net_row_loss(&loss, logits, t->outputs, &t->labels, v)) return;
     metrics_add(&e->metrics, logits, t->outputs, task_class(t, v));
+    if (e->metrics.not_finite && e->broken < 0) e->broken = v;
     e->loss += loss;
     e->known++;
 }
@@ -262,11 +263,13 @@ bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
     metrics_reset(&e->metrics);
     e->loss = 0;
     e->known = 0;
+    e->broken = -1;
     if (e->config->full_batch) run_whole(e, n, &wanted);
     else if (e->config->eval == EVAL_SAMPLED) good = run_sampled(e, n, &wanted, why);
     else good = run_layerwise(e, n, &wanted, why);
     if (!good) return false;
     result->known = e->known;
+    result->broken = e->broken;
     result->loss = e->known ? e->loss / (double)e->known : NAN;
     result->metrics = metrics_of(&e->metrics);
     return true;

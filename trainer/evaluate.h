@@ -18,8 +18,9 @@
 #include "trainer/task.h"
 
 typedef struct {
-    int64_t known; /* labelled nodes among those asked for */
-    double loss;   /* their mean; NaN where there are none */
+    int64_t known;  /* labelled nodes among those asked for */
+    int64_t broken; /* the first of them with a logit that is not finite, or -1: then there is no score */
+    double loss;    /* their mean; NaN where there are none */
     metrics_values metrics;
 } score;
 

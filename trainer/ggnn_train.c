@@ -1,6 +1,6 @@
 /* ggnn_train.c - trains a graph neural network: dataset -> loader -> net -> optimiser -> report. */
-#include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -8,6 +8,7 @@
 #endif
 
 #include "common/memory.h"
+#include "common/printable.h"
 #include "common/sibling.h"
 #include "common/standard.h"
 #include "trainer/checkpoint.h"
@@ -100,12 +101,38 @@ static ggnn_sampling sampling_of(const config* c, bool reads_store)
     return how;
 }
 
-static void warn(const config* c)
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+static void warning(const char* format, ...)
 {
-    bool uniform = c->sampler != GGNN_WEIGHTED && c->sampler != GGNN_WALK;
-    if (c->model != NET_GCN || c->full_batch || uniform) return;
-    fprintf(stderr, "ggnn-train: warning: --sampler %s: GCN's scaling is an unbiased estimate only under uniform "
-                    "sampling\n", c->sampler == GGNN_WALK ? "walk" : "weighted");
+    char text[640], safe[640];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    fprintf(stderr, "ggnn-train: warning: %s\n", printable(safe, sizeof safe, text));
+}
+
+/* What is no error and may yet not be meant. */
+static void warn(const trainer* t, const ggnn_file* resumed)
+{
+    const config* c = &t->config;
+    bool weighted = config_reads_weights(c), equal = weighted && !t->task.set.csc.weight;
+    bool walks = c->sampler == GGNN_WALK && !c->full_batch;
+    if (equal)
+        warning("--sampler weighted: %s has no edge weights (section 'weight'): all neighbours are as likely", c->data);
+    if (c->model == NET_GCN && (walks || (weighted && !equal)))
+        warning("--sampler %s: GCN's scaling is an unbiased estimate only under uniform sampling",
+                walks ? "walk" : "weighted");
+    if (c->resume && checkpoint_is_old(resumed))
+        warning("--resume %s: version 0.1 wrote it; that features, labels and splits are the same is not checked",
+                c->resume);
+    if (c->eval_every && !t->task.labelled[SPLIT_VAL])
+        warning("%s: no validation node has a label: the last epoch counts as the best one%s", c->data,
+                c->patience ? ", --patience ends nothing" : "");
+    if (c->eval_every && !t->task.labelled[SPLIT_TEST])
+        warning("%s: no test node has a label: there will be no test score", c->data);
 }
 
 static bool open_device(trainer* t, error* why)
@@ -120,8 +147,8 @@ static bool open_device(trainer* t, error* why)
 static bool create(trainer* t, int32_t threads, error* why)
 {
     const config* c = &t->config;
-    if (c->save && !checkpoint_possible(c->save, why)) return false;
     if (!task_open(&t->task, c, why)) return false;
+    if (c->save && !checkpoint_possible(c->save, why)) return false;
     if (!open_device(t, why)) return false;
     if (c->profile) t->device->profile = t->device->plain = t->device->serial = true;
     net_config network = network_of(c, &t->task, t->device);
@@ -168,13 +195,13 @@ static void destroy(trainer* t)
 
 /* ==== training ================================================================================================== */
 
-static bool not_finite(const trainer* t, const char* what, double loss, int64_t step, error* why)
+/* what: "the loss is nan". */
+static bool not_finite(const trainer* t, int64_t step, const char* what, error* why)
 {
     error feature = {""};
     task_blame_features(&t->task, &feature);
-    return error_set(why, "epoch %lld, step %lld: the %s is %g%s%s", (long long)t->at.epoch + 1,
-                     (long long)step, what, loss, feature.text[0] ? ": " : "; a smaller --lr may help",
-                     feature.text);
+    return error_set(why, "epoch %lld, step %lld: %s%s%s", (long long)t->at.epoch + (t->at.batch > 0), (long long)step,
+                     what, feature.text[0] ? ": " : "; a smaller --lr may help", feature.text);
 }
 
 /* wait: of all steps; else of those whose loss is there. Where nothing is read for long, a loss that is not finite is
@@ -183,7 +210,11 @@ static bool read_losses(trainer* t, bool wait, error* why)
 {
     net_losses all = net_losses_of(t->net, wait);
     if (t->device->failed.text[0]) return error_set(why, "%s", t->device->failed.text);
-    if (all.bad >= 0) return not_finite(t, "loss", all.bad_loss, all.bad + 1, why);
+    if (all.bad >= 0) {
+        char what[64];
+        snprintf(what, sizeof what, "the loss is %g", all.bad_loss);
+        return not_finite(t, all.bad + 1, what, why);
+    }
     t->at.loss_sum = all.sum;
     t->at.loss_rows = all.rows;
     report_step(&t->report, &t->at, all.last);
@@ -216,7 +247,8 @@ static bool train_epoch(trainer* t, error* why)
     return !why->text[0] && read_losses(t, true, why);
 }
 
-/* Adds up what evaluations cost, so that the profile can tell them from training. */
+/* Logits that are not finite are an error: no score could tell. Adds up what evaluations cost, so that the profile can
+   tell them from training. */
 static bool evaluate(trainer* t, int part, score* result, error* why)
 {
     evaluation_cost* cost = &t->evaluation_cost;
@@ -236,7 +268,11 @@ static bool evaluate(trainer* t, int part, score* result, error* why)
         cost->loader.seconds += loader_cost_of(t->loader).seconds - sampled.seconds;
         cost->loader.bytes += loader_cost_of(t->loader).bytes - sampled.bytes;
     }
-    return good;
+    if (!good || result->broken < 0) return good;
+    char what[96];
+    snprintf(what, sizeof what, "the logits of %s node %lld are not finite", part == SPLIT_VAL ? "validation" : "test",
+             (long long)result->broken);
+    return not_finite(t, t->at.step, what, why);
 }
 
 static bool save(trainer* t, error* why)
@@ -247,7 +283,7 @@ static bool save(trainer* t, error* why)
 /* Without validation nodes the last evaluation counts as the best one. */
 static bool is_best(const train_state* at, const score* val)
 {
-    return !at->has_best || val->known == 0 || val->loss < at->best_loss;
+    return !at->has_best || val->known == 0 || !(val->loss >= at->best_loss);
 }
 
 static bool due(int64_t every, int64_t epoch, int64_t epochs)
@@ -264,8 +300,6 @@ static bool end_epoch(trainer* t, error* why)
     score val;
     bool evaluated = t->evaluation && due(t->config.eval_every, at->epoch + 1, t->config.epochs), best = false;
     if (evaluated && !evaluate(t, SPLIT_VAL, &val, why)) return !why->text[0];
-    if (evaluated && val.known && !isfinite(val.loss))
-        return not_finite(t, "validation loss", val.loss, at->step, why);
     at->epoch++;
     at->batch = 0;
     if (evaluated) {
@@ -290,16 +324,18 @@ static bool finished(const trainer* t)
     return t->at.epoch >= c->epochs || (c->patience && t->at.stale >= c->patience);
 }
 
+/* Saves every --save-every epochs and at the end, where there was nothing to be done, too. */
 static bool train(trainer* t, error* why)
 {
+    bool saved = false; /* as it is now */
     while (!finished(t) && !stop) {
         report_epoch_begin(&t->report);
         if (!train_epoch(t, why)) return false;
         if (t->at.batch == t->batches && !stop && !end_epoch(t, why)) return false;
-        if (t->config.save && (stop || finished(t) || due(t->config.save_every, t->at.epoch, 0)) && !save(t, why))
-            return false;
+        saved = t->config.save && due(t->config.save_every, t->at.epoch, 0);
+        if (saved && !save(t, why)) return false;
     }
-    return true;
+    return saved || !t->config.save || save(t, why);
 }
 
 /* The test score with the best weights. */
@@ -320,21 +356,23 @@ static bool finish(trainer* t, error* why)
 
 static int run(trainer* t, ggnn_file* resumed, error* why)
 {
+    const config* c = &t->config;
     loader_cost sampled = {0, 0, 0, 0};
-    int32_t threads = use_threads(t->config.threads);
-    if (!report_open(&t->report, &t->config, why) || !create(t, threads, why)) return STATUS_FAILURE;
-    if (t->config.resume && !checkpoint_restore(resumed, &t->task, t->batches, t->net, &t->at, t->best, why))
+    int32_t threads = use_threads(c->threads);
+    report_begin(&t->report, c);
+    if (!create(t, threads, why)) return STATUS_FAILURE;
+    if (c->resume && !checkpoint_restore(resumed, c, &t->task, t->batches, t->net, &t->at, t->best, why))
         return STATUS_FAILURE;
-    warn(&t->config);
-    report_start(&t->report, &t->config, &t->task, t->net, threads, t->batches, &t->at);
+    if (!report_open(&t->report, c, why)) return STATUS_FAILURE; /* all that is read is good: an old log may go */
+    warn(t, resumed);
+    report_start(&t->report, c, &t->task, t->net, threads, t->batches, &t->at);
     catch_signals();
-    bool good = train(t, why);
-    if (good && !stop) good = finish(t, why);
+    bool done = train(t, why) && !stop && finish(t, why);
     if (t->loader) sampled = loader_cost_of(t->loader);
-    if (t->config.profile) report_profile(&t->report, t->steps, net_profile_of(t->net), sampled, &t->evaluation_cost);
-    if (stop && !why->text[0]) report_interrupted(&t->report, &t->config, &t->at);
+    if (c->profile) report_profile(&t->report, t->steps, net_profile_of(t->net), sampled, &t->evaluation_cost);
+    if (!done && !why->text[0]) report_interrupted(&t->report, c, &t->at);
     if (!report_close(&t->report, why) || why->text[0]) return STATUS_FAILURE;
-    return stop ? STATUS_INTERRUPTED : STATUS_DONE;
+    return done ? STATUS_DONE : STATUS_INTERRUPTED;
 }
 
 /* The command line, and a checkpoint's options where it names one. */
@@ -357,10 +395,11 @@ int main(int argc, char** argv)
     static ggnn_file resumed;
     error why = {""};
     standard_open();
-    if (options_version("ggnn-train", argc, argv)) return STATUS_DONE;
-    int status = configure(&t.config, &resumed, argc, argv, &why);
-    if (status == STATUS_DONE) status = run(&t, &resumed, &why);
-    else if (!why.text[0]) status = STATUS_DONE; /* --help */
+    signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
+    int status = STATUS_DONE;
+    if (!options_version("ggnn-train", argc, argv)) status = configure(&t.config, &resumed, argc, argv, &why);
+    if (status == STATUS_DONE && t.config.data) status = run(&t, &resumed, &why);
+    else if (!why.text[0]) status = standard_flush(&why) ? STATUS_DONE : STATUS_FAILURE; /* --help, --version */
     if (why.text[0]) fprintf(stderr, "ggnn-train: %s\n", why.text);
     destroy(&t);
     ggnn_file_close(&resumed);

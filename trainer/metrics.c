@@ -30,7 +30,7 @@ void metrics_close(metrics* m)
 
 void metrics_reset(metrics* m)
 {
-    m->rows = 0;
+    m->rows = m->not_finite = 0;
     memset(m->hit, 0, 3 * (size_t)m->classes * sizeof *m->hit);
 }
 
@@ -49,6 +49,9 @@ void metrics_add(metrics* m, const float* logits, int32_t outputs, int32_t label
     m->actual[label]++;
     m->predicted[guess]++;
     m->hit[label] += guess == label;
+    bool finite = true;
+    for (int32_t j = 0; j < outputs; j++) finite = finite && isfinite(logits[j]);
+    m->not_finite += !finite;
     if (m->pair) m->pair[m->rows] = (metrics_pair){outputs == 1 ? logits[0] : logits[1] - logits[0], label};
     m->rows++;
 }
@@ -67,7 +70,6 @@ static double roc_auc(metrics_pair* pair, int64_t n)
     for (int64_t i = 0, end; i < n; i = end) {
         double tied[2] = {0, 0};
         for (end = i; end < n && pair[end].score == pair[i].score; end++) tied[pair[end].positive]++;
-        if (end == i) return NAN; /* a score that is not a number */
         above += tied[1] * (negatives + tied[0] / 2);
         negatives += tied[0];
         positives += tied[1];
@@ -79,6 +81,7 @@ metrics_values metrics_of(metrics* m)
 {
     double f1 = 0;
     int64_t hits = 0, present = 0;
+    if (m->not_finite > 0) return (metrics_values){NAN, NAN, NAN};
     for (int32_t c = 0; c < m->classes; c++) {
         int64_t seen = m->actual[c] + m->predicted[c];
         hits += m->hit[c];

@@ -14,11 +14,12 @@ typedef struct {
 typedef struct {
     int32_t classes;
     int64_t rows, max_rows;
+    int64_t not_finite; /* rows with a logit that is not */
     int64_t *hit, *actual, *predicted; /* (classes) rows of a class: predicted right, in truth, predicted */
     metrics_pair* pair;                /* (max_rows) of two classes, else NULL */
 } metrics;
 
-typedef struct {     /* NaN where not defined */
+typedef struct {     /* NaN where not defined, and all of them where a logit of any row is not finite */
     double accuracy; /* over no rows: NaN */
     double macro_f1; /* mean of F1 = 2 hit / (actual + predicted) over the classes that occur in either */
     double roc_auc;  /* only of two classes, both present */

@@ -1,52 +1,36 @@
 #include "trainer/report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/standard.h"
 #include "trainer/device.h"
 #include "trainer/cpu/gemm.h"
 
-bool report_open(report* r, const config* c, error* why)
+void report_begin(report* r, const config* c)
 {
     memset(r, 0, sizeof *r);
     r->start = progress_seconds();
     r->terminal = isatty(STDERR_FILENO) != 0;
     r->epochs = c->epochs;
-    r->path = c->log;
     r->val_loss = NAN;
-    if (!c->log) return true;
-    r->log = fopen(c->log, c->resume ? "a" : "w");
-    return r->log ? true : error_set(why, "%s: cannot open the log: %s", c->log, strerror(errno));
+}
+
+bool report_open(report* r, const config* c, error* why)
+{
+    return !c->log || log_open(&r->log, c->log, c->resume != NULL, why);
 }
 
 bool report_close(report* r, error* why)
 {
-    bool good = true;
-    if (r->log) {
-        bool failed = ferror(r->log) != 0;
-        if (fclose(r->log) != 0 || failed) good = error_set(why, "%s: cannot write the log", r->path);
-    }
-    r->log = NULL;
+    bool good = log_close(&r->log, why);
+    standard_flush(&r->failed);
+    if (r->failed.text[0]) good = error_set(why, "%s", r->failed.text);
     return good;
 }
 
-/* ==== records =================================================================================================== */
-
-static void begin_record(report* r, json* j, const char* event)
-{
-    json_start(j, r->log, false);
-    json_begin_object(j, NULL);
-    json_string(j, "event", event);
-}
-
-/* A record is on its way as soon as it is complete, so that the log of a killed run is good to its last line. */
-static void end_record(report* r, json* j)
-{
-    json_end_object(j);
-    fflush(r->log);
-}
+/* ==== parts of records ========================================================================================== */
 
 static void put_data(json* j, const task* t)
 {
@@ -147,17 +131,16 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     if (!net_device(n)->host) printf("on %s: %s\n", net_device(n)->backend, net_device(n)->name);
     if (c->resume)
         printf("resumed from %s after epoch %lld, step %lld\n", c->resume, (long long)at->epoch, (long long)at->step);
-    fflush(stdout);
+    standard_flush(&r->failed);
     progress_begin(&r->bar, "training", "steps", c->epochs * batches - at->step);
-    if (!r->log) return;
-    begin_record(r, &j, "start");
+    if (!log_begin(&r->log, &j, "start")) return;
     json_string(&j, "version", GGNN_VERSION);
     config_json(c, &j, "options");
     put_data(&j, t);
     json_int(&j, "parameters", net_state_of(n).count);
     json_int(&j, "batches", batches);
     put_run(&j, c, net_device(n), threads, at);
-    end_record(r, &j);
+    log_end(&r->log, &j);
 }
 
 bool report_wants_loss(const report* r) { return r->terminal && progress_is_due(&r->bar); }
@@ -184,9 +167,8 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     if (!r->terminal)
         printf("epoch %lld/%lld  loss %.4f%s  %.2f s\n", (long long)at->epoch, (long long)r->epochs, loss, validation,
                seconds);
-    fflush(stdout);
-    if (!r->log) return;
-    begin_record(r, &j, "epoch");
+    standard_flush(&r->failed);
+    if (!log_begin(&r->log, &j, "epoch")) return;
     json_int(&j, "epoch", at->epoch);
     json_int(&j, "step", at->step);
     json_float(&j, "learning_rate", rate);
@@ -194,7 +176,7 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     put_score(&j, "val", val);
     json_bool(&j, "best", best);
     json_real(&j, "seconds", seconds);
-    end_record(r, &j);
+    log_end(&r->log, &j);
 }
 
 void report_interrupted(report* r, const config* c, const train_state* at)
@@ -202,14 +184,18 @@ void report_interrupted(report* r, const config* c, const train_state* at)
     json j;
     if (r->terminal) fprintf(stderr, "\r\033[K");
     printf("interrupted in epoch %lld after step %lld; ", (long long)at->epoch + 1, (long long)at->step);
-    if (c->save) printf("saved, go on with --data %s --resume %s --save %s\n", c->data, c->save, c->save);
-    else printf("nothing saved (--save FILE would)\n");
-    if (!r->log) return;
-    begin_record(r, &j, "interrupted");
+    if (c->save) {
+        printf("saved, go on with ");
+        config_print_resume(c, stdout);
+        printf("\n");
+    } else {
+        printf("nothing saved (--save FILE would)\n");
+    }
+    if (!log_begin(&r->log, &j, "interrupted")) return;
     json_int(&j, "epoch", at->epoch + 1);
     json_int(&j, "step", at->step);
     json_string(&j, "saved", c->save);
-    end_record(r, &j);
+    log_end(&r->log, &j);
 }
 
 void report_final(report* r, const task* t, const train_state* at, const score* test)
@@ -227,8 +213,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     printf("\n%.1f s, peak memory %sB", seconds, progress_amount(amount, (double)peak));
     if (!r->device->host) printf(", of the device %sB", progress_amount(amount, (double)r->device->most_bytes));
     printf("\n");
-    if (!r->log) return;
-    begin_record(r, &j, "final");
+    if (!log_begin(&r->log, &j, "final")) return;
     json_int(&j, "epochs", at->epoch);
     json_int(&j, "steps", at->step);
     json_int(&j, "best_epoch", at->has_best ? at->best_epoch : 0);
@@ -237,7 +222,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     json_real(&j, "seconds", seconds);
     json_int(&j, "peak_memory_bytes", peak);
     json_int(&j, "device_memory_bytes", r->device->most_bytes);
-    end_record(r, &j);
+    log_end(&r->log, &j);
 }
 
 /* ==== profile =================================================================================================== */

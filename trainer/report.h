@@ -1,7 +1,10 @@
 /* report.h - what ggnn-train says: a progress bar on a terminal, a line an epoch elsewhere, the result, the profile,
    and the log of --log.
 
-   THE LOG has one JSON object a line. Two runs of the same options and data write the same log but for "seconds",
+   THE LOG has one JSON object a line, written as soon as it is known and at once, so that a killed run's log is good to
+   its last line or ends in a part of one. A resumed run goes on at the end of the file: such a part of a record is cut
+   off first, another last line without its end is ended. Where a run was killed after its last checkpoint, the resumed
+   one writes the epochs after "resumed_epoch" again; the later ones count. Two runs of the same options and data write the same log but for "seconds",
    "peak_memory_bytes" and "run"; on another backend also but for "device_memory_bytes" and rounding. A number that is
    not defined (no validation nodes, no second class) is null.
 
@@ -29,10 +32,11 @@
 #include "common/progress.h"
 #include "trainer/checkpoint.h"
 #include "trainer/evaluate.h"
+#include "trainer/log.h"
 
 typedef struct {
-    const char* path; /* of the log; NULL: none */
-    FILE* log;
+    log_file log;
+    error failed;  /* of standard output */
     bool terminal; /* standard error is one: the bar is drawn */
     progress bar;
     double start, epoch_start;
@@ -41,11 +45,14 @@ typedef struct {
     const device* device;
 } report;
 
-/* Opens the log: anew, or at its end with --resume. */
+/* No log yet, but time runs. report_close is harmless from here on, and after itself. */
+void report_begin(report* r, const config* c);
+
+/* Opens the log: anew, or at its end with --resume. To be called when all that is read has been opened and checked, as
+   it empties an old log. */
 bool report_open(report* r, const config* c, error* why);
 
-/* Writes what the log still holds back. False where something of it could not be written. Harmless after a failed
-   report_open and after itself. */
+/* False where something of the log or of standard output could not be written. */
 bool report_close(report* r, error* why);
 
 void report_start(report* r, const config* c, const task* t, net* n, int threads, int64_t batches,

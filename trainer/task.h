@@ -15,10 +15,11 @@ typedef struct {
     int32_t outputs;    /* 1: binary with logits */
     ggnn_node* ids[4];  /* nodes of SPLIT_TRAIN, _VAL, _TEST, in ascending order */
     int64_t count[4];   /* how many */
+    int64_t labelled[4]; /* and how many of these have a label */
     void* masked;       /* of `trained` */
 } task;
 
-/* Opens c->data and checks that it can be trained on. On failure false; task_close is harmless then. O(N). */
+/* Opens c->data and checks that it can be trained on: at least one training node has a label. On failure false; task_close is harmless then. O(N). */
 bool task_open(task* t, const config* c, error* why);
 void task_close(task* t);
 
