@@ -419,10 +419,13 @@ static bool write_targets(builder* b, const double* value, error* why)
 bool builder_add_labels(builder* b, const double* value, error* why)
 {
     int64_t unknown = 0, largest = -1;
+    bool real = false;
     for (int64_t v = 0; v < b->num_nodes; v++) {
-        if (isinf(value[v])) return error_set(why, "%s: label of node %lld is %g", b->in, (long long)v, value[v]);
-        if (!isnan(value[v]) && value[v] != floor(value[v])) return write_targets(b, value, why);
+        if (isinf((float)value[v]))
+            return error_set(why, "%s: label of node %lld is %g", b->in, (long long)v, value[v]);
+        if (!isnan(value[v]) && value[v] != floor(value[v])) real = true;
     }
+    if (real) return write_targets(b, value, why);
     b->label = reserve(b, "label", GGNN_FILE_I32, b->num_nodes, -1, why);
     if (!b->label) return false;
     for (int64_t v = 0; v < b->num_nodes; v++) {

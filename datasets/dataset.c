@@ -57,8 +57,8 @@ static bool open_rows(dataset* d, const char* name, int64_t num_rows, dataset_ro
     if (!s) return true;
     if (!has_shape(s, GGNN_FILE_F32, 2, 0, num_rows) && !has_shape(s, GGNN_FILE_F16, 2, 0, num_rows))
         return wrong_shape(d, s, num_rows == d->num_nodes ? "f32 or f16 (N, F)" : "f32 or f16 (E, F)", why);
-    if (s->dim[1] > DATASET_MAX_WIDTH)
-        return error_set(why, "%s: section '%s' is %lld wide, more than %d", d->file.path, name, (long long)s->dim[1],
+    if (s->dim[1] < 1 || s->dim[1] > DATASET_MAX_WIDTH)
+        return error_set(why, "%s: section '%s' is %lld wide, not 1 to %d", d->file.path, name, (long long)s->dim[1],
                          DATASET_MAX_WIDTH);
     rows->row[0] = ggnn_file_data(&d->file, s);
     rows->type = s->type == GGNN_FILE_F32 ? GGNN_F32 : GGNN_F16;

@@ -4,8 +4,8 @@
      indptr       (N + 1)   i64         CSC: in-edges of v are [indptr[v], indptr[v+1])
      indices      (E)       i32 | i64   their sources; i64 where N needs it (make NODE64=1)
      weight       (E)       f32
-     feat         (N, F)    f32 | f16
-     edge_feat    (E, Fe)   f32 | f16   by CSC position
+     feat         (N, F)    f32 | f16   F from 1: a graph without features has no such section
+     edge_feat    (E, Fe)   f32 | f16   by CSC position, Fe from 1
      label        (N)       i32 | f32   classes from 0, -1 unknown; or real targets, NaN unknown
      split        (S, N)    u8          S ways to split: 0 none, 1 train, 2 val, 3 test
      external_id  (N)       i64         what the source of the data called each node

@@ -211,12 +211,9 @@ static bool as_int(int64_t* out, uint64_t bits, const npy_header* h, source* s, 
         return true;
     }
     double real = as_real(bits, h);
-    if (isnan(real))
-        *out = NPY_NAN;
-    else if (real != floor(real) || fabs(real) >= 9223372036854775808.0)
+    if (real != floor(real) || fabs(real) >= 9223372036854775808.0) /* NaN differs from its floor */
         return error_set(why, "%s: element %lld: %g is no 64-bit integer", source_name(s), (long long)index, real);
-    else
-        *out = (int64_t)real;
+    *out = (int64_t)real;
     return true;
 }
 

@@ -23,9 +23,8 @@ typedef struct {
 bool npy_read_header(npy_header* h, source* s, error* why);
 
 /* Reads the next count elements, in the order they lie in the file, as floats (rounded to nearest) or integers.
-   An integer of a float that has a fraction or does not fit is an error; NaN becomes NPY_NAN. first: index of the
-   first of them, for messages. */
-#define NPY_NAN INT64_MIN
+   An integer of a float that has a fraction, does not fit or is NaN is an error. first: index of the first of them,
+   for messages. */
 bool npy_read_floats(float* out, int64_t count, const npy_header* h, source* s, error* why);
 bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, int64_t first, error* why);
 #endif

@@ -242,8 +242,12 @@ static bool read_dense_labels(builder* b, array* a, error* why)
         float real[COLUMN_CHUNK];
         some = smaller(COLUMN_CHUNK, b->num_nodes - done);
         ok = a->h.kind == 'f' ? array_floats(a, real, some, why) : array_ints(a, whole, some, why);
-        for (int64_t i = 0; i < some && ok; i++)
+        for (int64_t i = 0; i < some && ok; i++) {
             value[done + i] = a->h.kind == 'f' ? (double)real[i] : (double)whole[i];
+            if (isinf(value[done + i]))
+                ok = error_set(why, "%s: element %lld: %g as a 32-bit float; a label is finite, or nan where unknown",
+                               source_name(a->in), (long long)(done + i), value[done + i]);
+        }
     }
     ok = ok && array_end(a, why) && builder_add_labels(b, value, why);
     memory_free(value);
@@ -274,13 +278,18 @@ static bool read_ids(builder* b, array* a, int part, error* why)
 {
     for (int64_t i = 0; i < a->h.count; i++) {
         int64_t node;
-        if (!array_ints(a, &node, 1, why) || !builder_mark(b, 0, node, part, why)) return false;
+        if (!array_ints(a, &node, 1, why)) return false;
+        if (node >= 0 && node < b->num_nodes && b->split[node] == part)
+            return error_set(why, "%s: element %lld: node %lld is listed twice (a mask of wide integers? "
+                             "bools, bytes and floats are masks)",
+                             source_name(a->in), (long long)i, (long long)node);
+        if (!builder_mark(b, 0, node, part, why)) return false;
     }
     return true;
 }
 
-/* Bools and bytes are masks; a list of integers is a list of node ids. */
-static bool is_mask(const array* a) { return a->h.size == 1 || a->h.num_dims == 2; }
+/* Bools, bytes and floats are masks; a list of wider integers is a list of node ids. */
+static bool is_mask(const array* a) { return a->h.size == 1 || a->h.kind == 'f' || a->h.num_dims == 2; }
 
 static bool read_parts(builder* b, array part[3], error* why)
 {

@@ -178,7 +178,9 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
     int more;
     while ((more = text_next_line(t, why)) == 1) {
         if (n == b->num_nodes) return text_fail(t, "more labels than nodes", why);
-        if (!text_real(t, &value[n++], why) || !end_line(t, why)) return false;
+        if (!text_real(t, &value[n], why)) return false;
+        if (isinf((float)value[n++])) return text_fail(t, "a label is finite, or nan where unknown", why);
+        if (!end_line(t, why)) return false;
     }
     if (more < 0) return false;
     if (n < b->num_nodes)

@@ -1,9 +1,11 @@
 /* Graphs as lists of edges in text: plain lists (CSV, TSV, spaces), SNAP, KONECT, Matrix Market. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/options.h"
 #include "datasets/readers.h"
 #include "datasets/text.h"
 
@@ -126,10 +128,31 @@ static void close_text(text* t)
 
 /* ---- plain lists ---------------------------------------------------------------------------------------------- */
 
-/* A first line of words names the columns: src,dst or source,target,weight. */
+/* What the columns of edges are called, without capitals, quotes, digits, '_' and '-': id_1, "Source", FromNodeId. */
+#define COLUMN_NAMES                                                                                              \
+    "src|source|sourceid|srcid|from|fromid|fromnode|fromnodeid|head|start|row|u|i|dst|dest|destination|target|" \
+    "targetid|dstid|tgt|to|toid|tonode|tonodeid|tail|end|col|column|v|j|node|nodeid|vertex|id|numericid|"        \
+    "weight|weights|w|value"
+
+static bool is_column_name(const text* t)
+{
+    char name[32];
+    size_t length = 0;
+    for (const char* p = t->field; p < t->at && length + 1 < sizeof name; p++)
+        if (!strchr("\"'_-0123456789", *p)) name[length++] = (char)tolower((unsigned char)*p);
+    name[length] = 0;
+    return length > 0 && length + 1 < sizeof name && options_choice(COLUMN_NAMES, name) >= 0;
+}
+
+/* A first line of names is skipped: src,dst or source,target,weight. Other words are ids that nobody can number. */
 static bool skip_header(text* t, const char* in, error* why)
 {
     if (!text_is_word(t, why)) return !why->text[0];
+    do {
+        if (!text_skip(t, why)) return false;
+        if (!is_column_name(t)) return text_fail(t, "neither a number nor a column's name such as src, dst, weight", why);
+    } while (text_more(t, why));
+    if (why->text[0]) return false;
     int more = text_next_line(t, why);
     if (more == 0) error_set(why, "%s: holds no edge", in);
     return more == 1;

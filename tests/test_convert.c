@@ -427,6 +427,20 @@ TEST(bare_graphs_get_random_features_labels_and_splits)
     dataset_close(&d[1]);
 }
 
+TEST(a_first_line_of_column_names_is_skipped)
+{
+    static const char* const header[] = {"src,dst", "source\ttarget", "From To", "\"Source\",\"Target\"", "id_1,id_2", "FromNodeId\tToNodeId", "u v", "row,col"};
+    for (size_t k = 0; k < sizeof header / sizeof header[0]; k++) {
+        char path[600], lines[128];
+        dataset d;
+        snprintf(lines, sizeof lines, "%s\n0,1\n2,1\n", header[k]);
+        write_file(folder_path(path, "named.csv"), lines, strlen(lines));
+        if (!converted(&d, "named.csv", &(convert_options){.loops = LOOPS_KEEP})) continue;
+        CHECK(d.num_nodes == 3 && d.num_edges == 2);
+        dataset_close(&d);
+    }
+}
+
 /* ---- bad files ------------------------------------------------------------------------------------------------ */
 
 TEST(bad_text_is_named_by_line_and_byte)
@@ -442,6 +456,11 @@ TEST(bad_text_is_named_by_line_and_byte)
         {"x.csv", "0,1\n1,2,3\n", "line 2, byte 5: more columns"},
         {"x.csv", "0,1,2,3\n", "not more"},
         {"x.csv", "0\n", "source and target"},
+        {"x.csv", "alice,bob\n0,1\n", "x.csv: line 1, byte 1: neither a number nor a column's name such as src, dst, weight: \"alice\""},
+        {"x.csv", "src,bob\n0,1\n", "x.csv: line 1, byte 5: neither a number nor a column's name such as src, dst, weight: \"bob\""},
+        {"x.csv", "\"1\",\"2\"\n0,1\n", "x.csv: line 1, byte 1: neither a number nor"},
+        {"x.csv", "src,1\n0,1\n", "x.csv: line 1, byte 5: neither a number nor"},
+        {"x.csv", "nan,1\n0,1\n", "x.csv: line 1, byte 1: neither a number nor"},
         {"x.csv", "0,1,nan\n", "a weight is >= 0"},
         {"x.csv", "0,1,-1\n", "a weight is >= 0"},
         {"x.csv", "0,1,1e39\n", "a weight is >= 0"},
@@ -484,7 +503,7 @@ TEST(formats_of_later_work_are_named)
 }
 
 /* One array of an archive replaced by another; the graph is small and otherwise good. */
-static const char* refused_array(const char* name, const char* type, const char* shape, const void* data, size_t size)
+static void make_array(const char* name, const char* type, const char* shape, const void* data, size_t size)
 {
     static const int64_t edges[] = {0, 1, 1, 2}, labels[] = {0, 1, 0};
     static const float features[] = {1, 2, 3};
@@ -506,7 +525,44 @@ static const char* refused_array(const char* name, const char* type, const char*
             zip_add_npy(&z, good[k].name, npy_of(good[k].type, good[k].shape, false, good[k].data, good[k].size));
     }
     save(zip_end(&z), "bad.npz", false);
+}
+
+static const char* refused_array(const char* name, const char* type, const char* shape, const void* data, size_t size)
+{
+    make_array(name, type, shape, data, size);
     return refused("bad.npz", &(convert_options){.loops = LOOPS_KEEP});
+}
+
+TEST(labels_that_are_infinite_as_floats_are_refused_wherever_they_stand)
+{
+    static const double late[] = {.5, -INFINITY, 0}, wide[] = {0, .5, 1e300};
+    CHECK(strstr(refused_array("node_labels.npy", "<f8", "3,", late, 24), "member node_labels.npy: element 1: -inf"));
+    CHECK(strstr(refused_array("node_labels.npy", "<f8", "3,", wide, 24), "member node_labels.npy: element 2: inf"));
+}
+
+TEST(a_mask_of_floats_holds_no_nan)
+{
+    static const double one[] = {0, NAN, 1}, two[] = {1, 0, 0, 0, 0, NAN}, half[] = {0, .5, 0};
+    CHECK(strstr(refused_array("train_masks.npy", "<f8", "3,", one, 24), "member train_masks.npy: element 1: nan"));
+    CHECK(strstr(refused_array("train_masks.npy", "<f8", "2, 3", two, 48), "member train_masks.npy: element 5: nan"));
+    CHECK(strstr(refused_array("train_masks.npy", "<f8", "3,", half, 24), "element 1: 0.5"));
+}
+
+TEST(a_mask_of_wide_integers_is_not_taken_for_ids)
+{
+    static const int64_t mask[] = {0, 0, 1};
+    CHECK(strstr(refused_array("train_masks.npy", "<i8", "3,", mask, 24),
+                 "member train_masks.npy: element 1: node 0 is listed twice (a mask of wide integers?"));
+}
+
+TEST(a_mask_of_floats_marks_what_is_not_zero)
+{
+    static const float mask[] = {0, 0, 1};
+    dataset d;
+    make_array("train_masks.npy", "<f4", "3,", mask, sizeof mask);
+    if (!converted(&d, "bad.npz", &(convert_options){.loops = LOOPS_KEEP})) return;
+    CHECK(d.split[0] == SPLIT_NONE && d.split[1] == SPLIT_VAL && d.split[2] == SPLIT_TRAIN);
+    dataset_close(&d);
 }
 
 TEST(bad_arrays_are_named)
@@ -523,7 +579,7 @@ TEST(bad_arrays_are_named)
     CHECK(strstr(refused_array("node_labels.npy", "<i8", "2,", labels, 16), "shape (2)"));
     CHECK(strstr(refused_array("node_labels.npy", "<i8", "3,", labels, 24), "label -2 of node 1"));
     CHECK(strstr(refused_array("node_labels.npy", "<i8", "3,", large, 24), "label 1099511627776 of node 1"));
-    CHECK(strstr(refused_array("node_labels.npy", "<f8", "3,", endless, 24), "label of node 1 is inf"));
+    CHECK(strstr(refused_array("node_labels.npy", "<f8", "3,", endless, 24), "member node_labels.npy: element 1: inf"));
     CHECK(strstr(refused_array("train_masks.npy", "|b1", "2,", "\1\1", 2), "shape (2)"));
     CHECK(strstr(refused_array("train_masks.npy", "|b1", "3,", "\0\1\1", 3), "node 1 is in train and in val"));
     CHECK(strstr(refused_array("train_masks.npy", "<i8", "4,", wide, 32), "node 3 is outside [0, 3)"));
@@ -966,8 +1022,13 @@ int main(int argc, char** argv)
     RUN(features_are_normalised_and_halved);
     RUN(nodes_without_label_are_in_no_split);
     RUN(bare_graphs_get_random_features_labels_and_splits);
+    RUN(a_first_line_of_column_names_is_skipped);
     RUN(bad_text_is_named_by_line_and_byte);
     RUN(formats_of_later_work_are_named);
+    RUN(labels_that_are_infinite_as_floats_are_refused_wherever_they_stand);
+    RUN(a_mask_of_floats_holds_no_nan);
+    RUN(a_mask_of_wide_integers_is_not_taken_for_ids);
+    RUN(a_mask_of_floats_marks_what_is_not_zero);
     RUN(bad_arrays_are_named);
     RUN(damaged_archives_are_refused_or_harmless);
     RUN(damaged_text_gives_a_graph_or_a_message);

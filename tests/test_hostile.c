@@ -1,4 +1,5 @@
 /* The tools in bad company: hostile names and files, closed descriptors, outputs that are no files. */
+#include "datasets/dataset.h"
 #include "tests/test.h"
 #include "tests/tool.h"
 
@@ -217,6 +218,54 @@ TEST(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once)
     check_shell("rm -r pipe null folder", 0);
 }
 
+/* ---- values --------------------------------------------------------------------------------------------------- */
+
+TEST(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value)
+{
+    check_shell("mkdir -p ogb/raw && cd ogb/raw && echo 3 >num-node-list.csv && echo 2 >num-edge-list.csv && printf '0,1\\n1,2\\n' >edge.csv && "
+                "printf '.5\\n-inf\\n0\\n' >node-label.csv", 0);
+    check_shell("$B/ggnn-data convert ogb o.ggnn >out 2>err", 1);
+    CHECK(says("err", "ogb/raw/node-label.csv: line 2, byte 1: a label is finite, or nan where unknown: \"-inf\""));
+    check_shell("printf '.5\\n7\\n1e39\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out 2>err", 1);
+    CHECK(says("err", "line 3, byte 1: a label is finite, or nan where unknown: \"1e39\""));
+    check_shell("printf '.5\\nnan\\n1e38\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out && $B/ggnn-data verify o.ggnn >out", 0);
+    check_shell("rm -r ogb o.ggnn", 0);
+}
+
+/* Two nodes, an edge each way, and a section of rows that are 0 wide. */
+static void write_narrow(const char* section, int64_t rows)
+{
+    static const int64_t indptr[] = {0, 1, 2};
+    static const ggnn_node indices[] = {1, 0};
+    static const int32_t label[] = {0, 1};
+    static const uint8_t split[] = {1, 2};
+    int64_t one = 3, two = 2, matrix[2] = {rows, 0}, splits[2] = {1, 2};
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, folder_path(path, "narrow.ggnn")) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &one, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &two, indices) && ggnn_file_append(&w, section, GGNN_FILE_F32, 2, matrix, NULL) &&
+          ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &two, label) && ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split) &&
+          ggnn_file_commit(&w));
+}
+
+TEST(features_of_width_0_are_refused_by_every_program)
+{
+    static const char* const command[] = {"ggnn-data info narrow.ggnn", "ggnn-data verify narrow.ggnn", "ggnn-data stats narrow.ggnn",
+                                          "ggnn-data export narrow.ggnn o.csv --format csv", "ggnn-data export narrow.ggnn o.npy",
+                                          "ggnn-data sample narrow.ggnn --seeds 0 --fanout 2", "ggnn-train --data narrow.ggnn --epochs 1"};
+    for (size_t c = 0; c < sizeof command / sizeof *command; c++)
+        for (int edges = 0; edges < 2; edges++) {
+            char line[256];
+            write_narrow(edges ? "edge_feat" : "feat", 2);
+            snprintf(line, sizeof line, "$B/%s >out 2>err", command[c]);
+            check_shell(line, 1);
+            CHECK(says("err", edges ? "narrow.ggnn: section 'edge_feat' is 0 wide, not 1 to" : "narrow.ggnn: section 'feat' is 0 wide, not 1 to"));
+        }
+    check_shell("$B/ggnn-data generate star o.ggnn --nodes 5 --features 0 >out && $B/ggnn-data verify o.ggnn >out", 0);
+    check_shell("$B/ggnn-train --data o.ggnn 2>err >out", 1);
+    CHECK(says("err", "o.ggnn: "));
+    check_shell("rm narrow.ggnn o.ggnn; ls -A | grep '^o[.]'", 1);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -232,6 +281,8 @@ int main(int argc, char** argv)
     RUN(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is);
     RUN(a_folder_may_be_named_with_a_slash_at_its_end);
     RUN(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once);
+    RUN(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value);
+    RUN(features_of_width_0_are_refused_by_every_program);
     folder_remove();
     return test_finish();
 }
