@@ -6,6 +6,7 @@ CC       ?= cc
 CXX      ?= c++
 NODE64   ?= 0
 BUILD    ?= $(if $(filter 1,$(NODE64)),build64,build)
+$(if $(filter-out 1,$(words $(BUILD))),$(error BUILD=$(BUILD): make knows no folder with blanks in its name))
 PREFIX   ?= /usr/local
 OPT      ?= -O2 -g
 WARN     := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
@@ -141,11 +142,11 @@ help: # the targets
 # ---- make install [DESTDIR=] [PREFIX=/usr/local] ---------------------------------------------------------------------
 VERSION := $(shell sed -n 's/.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
 install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
-	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/pkgconfig
-	install -m 644 ggnn.h ggnn_cuda.cuh $(DESTDIR)$(PREFIX)/include
-	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
-	printf 'Name: ggnn\nDescription: graph sampling and GNN kernels in one C99 header\nVersion: $(VERSION)\nCflags: -I$(PREFIX)/include\nLibs: -lm\n' \
-	    > $(DESTDIR)$(PREFIX)/share/pkgconfig/ggnn.pc
+	install -d "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/pkgconfig"
+	install -m 644 ggnn.h ggnn_cuda.cuh "$(DESTDIR)$(PREFIX)/include"
+	install $(TOOLS) "$(DESTDIR)$(PREFIX)/bin"
+	printf 'Name: ggnn\nDescription: graph sampling and GNN kernels in one C99 header\nVersion: $(VERSION)\nCflags: -I"%s/include"\nLibs: -lm\n' \
+	    "$(PREFIX)" > "$(DESTDIR)$(PREFIX)/share/pkgconfig/ggnn.pc"
 
 clean:
 	rm -rf build build64
