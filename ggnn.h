@@ -21,15 +21,13 @@
 //         const ggnn_node  indices[] = {1, 2, 0, 2, 0, 1, 3, 2};       // indices[indptr[v] .. indptr[v+1])
 //         const float      x[]       = {1, 2, 4, 8};                   // one feature a node
 //         const ggnn_node  seeds[]   = {0, 3};
-//         ggnn_csc         csc       = {indptr, NULL, indices, NULL, 8};
-//         ggnn_graph       g         = ggnn_graph_plain(&csc, 4, 8);
+//         ggnn_graph       g         = ggnn_graph_plain(indptr, indices, NULL, 4, 8);
 //         ggnn_sampling    how       = {GGNN_FISHER_YATES, 1, {2}, 0, 0, {0, 0, 0}};
 //         ggnn_rng         rng       = {1, 0, GGNN_PURPOSE_SAMPLE};    // seed 1, step 0
 //         ggnn_batch       batch;
 //         ggnn_unique_kind kind      = ggnn_unique_choose(4);
 //         ggnn_unique*     seen      = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, 4, 4)), kind, 4, 4);
-//         const void*      base[]    = {x, NULL, NULL};
-//         ggnn_store       rows      = ggnn_store_plain(base, 4, 1, GGNN_F32);
+//         ggnn_store       rows      = ggnn_store_plain(x, 4, 1, GGNN_F32);
 //         float            mean[2];
 //         ggnn_batch_init(&batch, &g, &how, 2, malloc(ggnn_batch_bytes(&g, &how, 2)));
 //         if (ggnn_sample(&batch, seen, &g, &how, &rng, seeds, 2) != GGNN_OK) return 1;
@@ -307,32 +305,39 @@ GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n
 // =============================================================================
 
 // ---- where row v of anything lives, as one device sees it -------------------
-// Ranks order the nodes, hottest first. Ranks < cached are in this device's own cache, ranks < stored in one
-// of the parts, the others in the host tier. Plain memory: {NULL, NULL, 0, N, 1}.
+// A look-up asks three places in turn. Plain memory: {NULL, 0, NULL, NULL, N, 1}.
+//   1. This device's own cache. Each device may cache other rows.
+//   2. The parts: memory spread over all devices. They share one order of the nodes, hottest first.
+//   3. The host tier: the whole array by id. A mapped file is one as it is.
 typedef struct {
-    const ggnn_node* rank;   // (N) or NULL: the rank of v is v
-    const int64_t*   bound;  // (parts + 1) part p has ranks [bound[p], bound[p+1]); NULL: part r % parts
-    int64_t          cached; // rows of the own cache
-    int64_t          stored; // ranks in the parts; the host tier has rank - stored
-    int32_t          parts;  // >= 1
+    const ggnn_node* cache_row; // (N) the row of v in the own cache, where that is in [0, cached); any other
+                                // value: not there. A ranking will do. NULL: v itself
+    int64_t          cached;    // rows of the own cache; 0: none
+    const ggnn_node* rank;      // (N) the rank of v in the order of the parts; NULL: v itself
+    const int64_t*   bound;     // (parts + 1) part p has ranks [bound[p], bound[p+1]); NULL: part r % parts
+    int64_t          stored;    // ranks < stored lie in the parts
+    int32_t          parts;     // >= 1
 } ggnn_layout;
 
 typedef struct {
     int32_t slot; // < parts: that part; parts: host tier; parts + 1: own cache
-    int64_t row;
+    int64_t row;  // host tier: v
 } ggnn_place;
 
 // O(1); O(parts) with bound. v must be in [0, N).
 GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 {
-    int64_t    r = at->rank ? (int64_t)at->rank[v] : v;
     ggnn_place place;
-    if (r < at->cached) {
+    int64_t    r;
+    if (at->cached) {
         place.slot = at->parts + 1;
-        place.row = r;
-    } else if (r >= at->stored) {
+        place.row = at->cache_row ? (int64_t)at->cache_row[v] : v;
+        if ((uint64_t)place.row < (uint64_t)at->cached) return place;
+    }
+    r = at->rank ? (int64_t)at->rank[v] : v;
+    if (r >= at->stored) {
         place.slot = at->parts;
-        place.row = r - at->stored;
+        place.row = v;
     } else if (at->bound) {
         place.slot = 0;
         while (r >= at->bound[place.slot + 1]) place.slot++;
@@ -347,29 +352,34 @@ GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
     return place;
 }
 
-typedef struct { // the neighbour lists of one part (or of the host tier, or of the cache)
+typedef struct { // neighbour lists in one piece of memory
     const int64_t*   indptr;    // (rows + 1) list i is [indptr[i], indptr[i+1])
     const int64_t*   first;     // (rows) the list's position in the whole graph's edge order; NULL: indptr's
     const ggnn_node* indices;   // (num_edges) sources, global ids
     const float*     weight;    // (num_edges) or NULL: ones
-    int64_t          num_edges; // of this part: a list that claims more is an error, not a wild read
+    int64_t          num_edges; // of this piece: a list that claims more is an error, not a wild read
 } ggnn_csc;
 
 typedef struct {
-    ggnn_layout     at;
-    const ggnn_csc* part; // (parts + 2) by slot; slots without rows are never read; (1) in a plain graph
     int64_t         num_nodes, num_edges;
+    ggnn_csc        whole;   // all lists, where part is NULL
+    const ggnn_csc* part;    // (parts + 2) by slot; slots without rows are never read. The host tier's
+                             // (part[at.parts]) is the whole graph, list v at row v
+    ggnn_layout     at;      // of part
     int64_t*        traffic; // (parts + 2) lists read by slot, added up; or NULL. One thread a counter
 } ggnn_graph;
 
-// All lists in one CSC. csc must outlive the graph.
-GGNN_HD ggnn_graph ggnn_graph_plain(const ggnn_csc* csc, int64_t num_nodes, int64_t num_edges)
+// A graph in one CSC: list v is indices[indptr[v] .. indptr[v+1]). weight (num_edges) may be NULL: ones. The
+// arrays must outlive the graph.
+GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indices, const float* weight,
+                                    int64_t num_nodes, int64_t num_edges)
 {
-    ggnn_graph g = {{0, 0, 0, 0, 1}, 0, 0, 0, 0};
+    ggnn_graph g = {num_nodes, num_edges, {0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 1}, 0};
+    g.whole.indptr = indptr;
+    g.whole.indices = indices;
+    g.whole.weight = weight;
+    g.whole.num_edges = num_edges;
     g.at.stored = num_nodes;
-    g.part = csc;
-    g.num_nodes = num_nodes;
-    g.num_edges = num_edges;
     return g;
 }
 
@@ -386,10 +396,16 @@ typedef struct { // the in-neighbours of one node: the only way in which a sampl
 // XGNN's accessor: hides part, host tier and cache. v must be in [0, N).
 GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
 {
-    ggnn_place      place = ggnn_locate(&g->at, v);
-    const ggnn_csc* csc = &g->part[place.slot];
-    int64_t         begin = csc->indptr[place.row], end = csc->indptr[place.row + 1];
+    ggnn_place      place = {0, v};
+    const ggnn_csc* csc = &g->whole;
     ggnn_list       list = {0, 0, -1, 0};
+    int64_t         begin, end;
+    if (g->part) {
+        place = ggnn_locate(&g->at, v);
+        csc = &g->part[place.slot];
+    }
+    begin = csc->indptr[place.row];
+    end = csc->indptr[place.row + 1];
     if (g->traffic) g->traffic[place.slot]++;
     if (begin < 0 || begin > end || end > csc->num_edges) return list;
     list.id = csc->indices + begin;
@@ -420,6 +436,12 @@ typedef struct {
     float*     weight;   // (num_edges) or NULL
     int64_t*   position; // (num_edges) or NULL: which input edge this is; -1: added here
 } ggnn_lists;
+
+// The graph that built lists are. They must outlive it.
+GGNN_HD ggnn_graph ggnn_graph_from_lists(const ggnn_lists* lists)
+{
+    return ggnn_graph_plain(lists->indptr, lists->indices, lists->weight, lists->num_nodes, lists->num_edges);
+}
 
 // Lists from edges src[e] -> dst[e]: list v holds, in input order, the sources of the edges into v (stable).
 // out: num_nodes, num_edges and the arrays are given, and filled; weight and position where not NULL (weight
@@ -679,30 +701,34 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 // =============================================================================
 
 typedef struct { // node features, edge features (by CSC position), hidden rows
-    ggnn_layout        at;
-    int32_t            width;   // elements in a row
+    int32_t            width; // elements in a row
     ggnn_type          type;
-    const void* const* base;    // (parts + 2) by slot, as this device reads it; NULL where a slot has no rows
-    int64_t            pitch;   // bytes from row to row, >= width elements, a whole number of them
+    int64_t            pitch; // bytes from row to row, >= width elements, a whole number of them
+    const void*        rows;  // all rows, where base is NULL
+    const void* const* base;  // (parts + 2) by slot, as this device reads it; NULL where a slot has no rows.
+                              // The host tier's (base[at.parts]) is the whole array, row v at row v
+    ggnn_layout        at;    // of base
     int64_t*           traffic; // (parts + 2) rows read by slot, added up; NULL: not. One thread a counter
 } ggnn_store;
 
-// num_rows rows in one array: base[0]. base (3 entries, the last two unused) must outlive the store.
-GGNN_HD ggnn_store ggnn_store_plain(const void* const* base, int64_t num_rows, int32_t width, ggnn_type type)
+// num_rows rows in one array, which must outlive the store.
+GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type)
 {
-    ggnn_store s = {{0, 0, 0, 0, 1}, 0, GGNN_F32, 0, 0, 0};
-    s.at.stored = num_rows;
+    ggnn_store s = {0, GGNN_F32, 0, 0, 0, {0, 0, 0, 0, 0, 1}, 0};
     s.width = width;
     s.type = type;
-    s.base = base;
     s.pitch = width * ggnn_type_bytes(type);
+    s.rows = rows;
+    s.at.stored = num_rows;
     return s;
 }
 
 // Address of row v: what peers, host and cache have in common.
 GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
 {
-    ggnn_place place = ggnn_locate(&s->at, v);
+    ggnn_place place;
+    if (!s->base) return (const char*)s->rows + v * s->pitch;
+    place = ggnn_locate(&s->at, v);
     return (const char*)s->base[place.slot] + place.row * s->pitch;
 }
 
@@ -1250,19 +1276,20 @@ static void ggnni_check_lists_piece(void* context, int64_t piece)
     }
 }
 
-// The first fault of indptr and of positions; *edges: the degrees before it, added up. Positions that nobody
-// gave are known in one CSC only.
+// The first fault of indptr and of positions; *edges: the degrees before it, added up. Where nobody gave
+// positions, they are known of lists that lie in id order.
 static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
 {
     ggnn_graph quiet = *g;
     ggnn_fault broken = {NULL, -1, -1};
-    int        plain = g->at.parts == 1 && !g->at.rank && !g->at.cached;
+    int        in_order = g->at.parts == 1 && !g->at.rank; // part 0's lists
     quiet.traffic = NULL;
     *edges = 0;
     for (int64_t v = 0; v < g->num_nodes && !broken.what; v++) {
         ggnn_place place = ggnn_locate(&g->at, (ggnn_node)v);
         ggnn_list  list = ggnn_neighbors(&quiet, (ggnn_node)v);
-        int        known = plain || g->part[place.slot].first;
+        int        known = !g->part || g->part[place.slot].first || place.slot == g->at.parts ||
+                    (place.slot == 0 && in_order);
         if (list.degree < 0)
             ggnni_fault(&broken, GGNN_ERROR_ID, "indptr decreases or leaves its part", v, -1);
         else if (known && list.position != *edges)
@@ -2241,9 +2268,14 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const gg
 // what ggnn_neighbors will read: two numbers of indptr, which may lie in two lines
 GGNNI_PREFETCHES void ggnni_list_prefetch(const ggnn_graph* g, ggnn_node v)
 {
-    ggnn_place place = ggnn_locate(&g->at, v);
-    GGNNI_PREFETCH(&g->part[place.slot].indptr[place.row]);
-    GGNNI_PREFETCH(&g->part[place.slot].indptr[place.row + 1]);
+    ggnn_place      place = {0, v};
+    const ggnn_csc* csc = &g->whole;
+    if (g->part) {
+        place = ggnn_locate(&g->at, v);
+        csc = &g->part[place.slot];
+    }
+    GGNNI_PREFETCH(&csc->indptr[place.row]);
+    GGNNI_PREFETCH(&csc->indptr[place.row + 1]);
 }
 
 typedef struct {
@@ -2494,10 +2526,9 @@ GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_gr
 
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy)
 {
-    const ggnn_csc* csc = g->part;
+    const ggnn_csc* csc = &g->whole;
     memset(b, 0, sizeof *b);
-    if (g->at.parts != 1 || g->at.rank || g->at.cached || g->at.stored != g->num_nodes)
-        return GGNN_ERROR_ARGUMENT;
+    if (g->part) return GGNN_ERROR_ARGUMENT;
     if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_ARGUMENT;
     counts[0] = counts[1] = g->num_nodes;
     counts[2] = g->num_edges;

@@ -132,27 +132,38 @@ __device__ inline int64_t quotient(int64_t t, divider d)
 
 // ---- where a node is ---------------------------------------------------------
 
-// ggnn_locate of a node whose rank is r, without the division of 64 bits: that is a call, around which a
-// thread's registers would have to be saved.
-struct rank_layout {
-    const int64_t* bound;
-    int64_t        cached, stored;
-    divider        parts;
+// A layout whose look-up needs no division of 64 bits: that is a call, around which a thread's registers
+// would have to be saved.
+struct fast_layout {
+    const ggnn_node *cache_row, *rank;
+    const int64_t*   bound;
+    int64_t          cached, stored;
+    divider          parts;
 };
-inline rank_layout layout_by_rank(const ggnn_layout& at)
+inline fast_layout layout_of(const ggnn_layout& at)
 {
-    rank_layout by_rank = {at.bound, at.cached, at.stored, divide_by(at.parts)};
-    return by_rank;
+    fast_layout fast = {at.cache_row, at.rank, at.bound, at.cached, at.stored, divide_by(at.parts)};
+    return fast;
 }
-__device__ inline ggnn_place place_of(const rank_layout& at, int64_t r)
+
+// The row of v in the own cache; not in [0, cached): it has none.
+__device__ inline int64_t cache_row_of(const fast_layout& at, ggnn_node v)
+{
+    if (!at.cached) return -1;
+    return at.cache_row ? __ldg(at.cache_row + v) : v;
+}
+__device__ inline bool in_cache(const fast_layout& at, int64_t row)
+{
+    return static_cast<uint64_t>(row) < static_cast<uint64_t>(at.cached);
+}
+
+// Where v is, of rank r, in the parts or in the host tier.
+__device__ inline ggnn_place place_beyond_cache(const fast_layout& at, ggnn_node v, int64_t r)
 {
     const int32_t parts = static_cast<int32_t>(at.parts.by);
-    ggnn_place    place = {parts + 1, r};
-    if (r < at.cached) return place;
-    place.slot = 0;
+    ggnn_place    place = {0, v};
     if (r >= at.stored) {
         place.slot = parts;
-        place.row = r - at.stored;
     } else if (at.bound) {
         while (r >= __ldg(at.bound + place.slot + 1)) place.slot++;
         place.row = r - __ldg(at.bound + place.slot);
@@ -161,6 +172,14 @@ __device__ inline ggnn_place place_of(const rank_layout& at, int64_t r)
         place.slot = static_cast<int32_t>(r - place.row * parts);
     }
     return place;
+}
+
+// ggnn_locate
+__device__ inline ggnn_place place_of(const fast_layout& at, ggnn_node v)
+{
+    const int64_t own = cache_row_of(at, v);
+    if (in_cache(at, own)) return {static_cast<int32_t>(at.parts.by) + 1, own};
+    return place_beyond_cache(at, v, at.rank ? __ldg(at.rank + v) : v);
 }
 
 // ---- traffic: what is read, by slot ---------------------------------------------
@@ -214,7 +233,7 @@ struct slot_counts { // a block's, in shared memory
 // first of a warp's lanes with equal slots counts them for its block.
 template <class Ids>
 static GGNNI_KERNEL(32, THREADS)
-    count_slots(Ids ids, const ggnn_node* rank, rank_layout at, tier wanted, int64_t* traffic)
+    count_slots(Ids ids, fast_layout at, tier wanted, int64_t* traffic)
 {
     __shared__ slot_counts count;
     const int32_t          parts = static_cast<int32_t>(at.parts.by);
@@ -224,7 +243,7 @@ static GGNNI_KERNEL(32, THREADS)
     for (int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS; first < n;
          first += static_cast<int64_t>(gridDim.x) * THREADS) {
         const ggnn_node v = first + thread < n ? ids.at(first + thread) : -1;
-        const int32_t   slot = v < 0 ? -1 : place_of(at, rank ? rank[v] : v).slot;
+        const int32_t   slot = v < 0 ? -1 : place_of(at, v).slot;
         const unsigned  same = __match_any_sync(ALL_LANES, slot);
         const bool      leads = __ffs(static_cast<int>(same)) - 1 == thread % WARP;
         if (slot >= 0 && leads && takes(wanted, parts, slot))
@@ -244,8 +263,8 @@ inline cudaError_t count_traffic(const Ids& ids, int64_t max, const ggnn_layout&
                                  tier wanted, cudaStream_t stream)
 {
     if (!traffic) return cudaSuccess;
-    return launch(count_slots<Ids>, grid_of(tiles_of(max, THREADS), THREADS), THREADS, stream, ids, at.rank,
-                  layout_by_rank(at), wanted, traffic);
+    return launch(count_slots<Ids>, grid_of(tiles_of(max, THREADS), THREADS), THREADS, stream, ids,
+                  layout_of(at), wanted, traffic);
 }
 
 // ---- scans in two kernels ----------------------------------------------------
@@ -873,7 +892,7 @@ namespace ggnni {
 // Passed by value; what it points to is on the device.
 struct hop_job {
     ggnn_graph       g;         // its traffic is not used: only walks count, in the one below
-    rank_layout      at;        // g's
+    fast_layout      at;        // g's
     int64_t*         traffic;   // g's: WALK counts its steps there
     ggnn_method      method;    //
     int32_t          fanout;    //
@@ -912,12 +931,12 @@ __device__ inline int64_t edges_taken(const hop_job& job, int64_t degree)
 
 // ggnn_neighbors of a node; where the node or its list is out of range that is reported, and the list is
 // empty.
-__device__ inline ggnn_list list_of(const ggnn_graph& g, const rank_layout& at, ggnn_node v, int32_t* status)
+__device__ inline ggnn_list list_of(const ggnn_graph& g, const fast_layout& at, ggnn_node v, int32_t* status)
 {
     ggnn_list list = {nullptr, nullptr, 0, 0};
     if (v >= 0 && v < g.num_nodes) {
-        const ggnn_place place = place_of(at, g.at.rank ? g.at.rank[v] : v);
-        const ggnn_csc&  csc = g.part[place.slot];
+        const ggnn_place place = g.part ? place_of(at, v) : ggnn_place{0, v};
+        const ggnn_csc   csc = g.part ? g.part[place.slot] : g.whole;
         const int64_t    begin = csc.indptr[place.row], end = csc.indptr[place.row + 1];
         if (begin >= 0 && begin <= end && end <= csc.num_edges && end - begin <= g.num_edges) {
             list.id = csc.indices + begin;
@@ -1674,7 +1693,7 @@ GGNNI_KERNEL(64, THREADS, 4)
 struct walk_job {
     ggnn_node*       visited; // (num_nodes, walks * length)
     ggnn_graph       g;
-    rank_layout      at;      // g's
+    fast_layout      at;      // g's
     int64_t*         traffic; // lists read by slot; or NULL
     int32_t          walks, length, hop;
     uint64_t         restart; // chance * 2^32
@@ -1707,7 +1726,7 @@ GGNNI_KERNEL(48, THREADS, COUNTS ? 5 : 8) random_walks(const __grid_constant__ w
             const ggnn_list  list = list_of(job.g, job.at, at, job.status);
             ggnn_node        next = -1;
             if (COUNTS && at >= 0 && at < job.g.num_nodes)
-                atomicAdd(&count.n[place_of(job.at, job.g.at.rank ? job.g.at.rank[at] : at).slot], 1u);
+                atomicAdd(&count.n[place_of(job.at, at).slot], 1u);
             if (list.degree > 0) {
                 next = list.id[ggnn_bounded(draw_of(words, 0), list.degree)];
                 if (next < 0 || next >= job.g.num_nodes) {
@@ -1911,7 +1930,7 @@ inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_
     walk_job job = {};
     job.visited = visited;
     job.g = g;
-    job.at = layout_by_rank(g.at);
+    job.at = layout_of(g.at);
     job.traffic = g.traffic;
     job.walks = how.walks;
     job.length = how.length;
@@ -2094,7 +2113,7 @@ inline cudaError_t ggnn_cuda_sample_lists(int64_t* count, ggnn_node* id, int64_t
         !ggnni::can_count(g->traffic, g->at))
         return cudaErrorInvalidValue;
     job.g = *g;
-    job.at = ggnni::layout_by_rank(g->at);
+    job.at = ggnni::layout_of(g->at);
     job.method = method;
     job.fanout = fanout;
     job.hop = hop;
@@ -2390,7 +2409,7 @@ inline hop_job job_of_hop(const ggnn_batch* b, const ggnn_cuda_unique* seen, con
     const ggnn_block* hop = &b->hop[h];
     hop_job           job = {};
     job.g = *g;
-    job.at = layout_by_rank(g->at);
+    job.at = layout_of(g->at);
     job.traffic = g->traffic;
     job.method = how->method;
     job.fanout = fanout_of(g, how, h);
@@ -2775,12 +2794,13 @@ inline size_t carve_transpose(ggnn_block* t, int64_t max_dst, int64_t max_src, i
 
 } // namespace ggnni
 
-// csc is the host's copy of *g->part (which lies on the device). With GGNN_NODE64 a thread an id copies them.
-inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, const ggnn_csc* csc,
-                                         int64_t* counts, int32_t* copy, cudaStream_t stream)
+// With GGNN_NODE64 a thread an id copies them.
+inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy,
+                                         cudaStream_t stream)
 {
-    int64_t nodes = g->num_nodes, edges = g->num_edges;
-    if (g->at.parts != 1 || g->at.rank || g->at.cached || g->at.stored != nodes) return cudaErrorInvalidValue;
+    const ggnn_csc* csc = &g->whole;
+    int64_t         nodes = g->num_nodes, edges = g->num_edges;
+    if (g->part) return cudaErrorInvalidValue;
     if (nodes > INT32_MAX || edges > INT32_MAX) return cudaErrorInvalidValue;
     *b = {};
     b->num_dst = {&counts[0], nodes};
@@ -2985,20 +3005,30 @@ template <class Out, class In, int N> __device__ inline chunk<Out, N> convert(co
 // ---- where rows are ---------------------------------------------------------
 
 enum { IN_FLIGHT = 4 }; // chunks that a thread reads before it uses the first
-// Addresses of rows v[u] of a store; NULL where v[u] is negative or of another tier. Ranks, then bases, are
-// read side by side: one latency each.
+// Addresses of rows v[u] of a store; NULL where v[u] is negative or of another tier. Cache rows, then the
+// ranks of those that are not cached, then bases are read side by side: one latency each.
 template <int U>
-__device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, const rank_layout& at,
+__device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, const fast_layout& at,
                                  const ggnn_node (&v)[U], tier wanted)
 {
-    ggnn_node rank[U];
-#pragma unroll
-    for (int u = 0; u < U; u++) rank[u] = from.at.rank && v[u] >= 0 ? __ldg(from.at.rank + v[u]) : v[u];
+    int64_t own[U];
 #pragma unroll
     for (int u = 0; u < U; u++) {
         row[u] = nullptr;
+        own[u] = v[u] >= 0 ? cache_row_of(at, v[u]) : -1;
+        if (!from.base && v[u] >= 0 && wanted != HOST_TIER)
+            row[u] = static_cast<const char*>(from.rows) + v[u] * from.pitch;
+    }
+    if (!from.base) return;
+    ggnn_node rank[U];
+#pragma unroll
+    for (int u = 0; u < U; u++)
+        rank[u] = at.rank && v[u] >= 0 && !in_cache(at, own[u]) ? __ldg(at.rank + v[u]) : v[u];
+#pragma unroll
+    for (int u = 0; u < U; u++) {
         if (v[u] < 0) continue;
-        ggnn_place place = place_of(at, rank[u]);
+        const ggnn_place place = in_cache(at, own[u]) ? ggnn_place{from.at.parts + 1, own[u]}
+                                                      : place_beyond_cache(at, v[u], rank[u]);
         if (takes(wanted, from.at.parts, place.slot))
             row[u] = static_cast<const char*>(from.base[place.slot]) + place.row * from.pitch;
     }
@@ -3007,15 +3037,16 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
 // Whether all bases of a store are multiples of `bytes`: a warp's lanes look at one each, and at the next 32.
 __device__ inline bool bases_allow(const ggnn_store& from, size_t bytes)
 {
-    bool bad = false;
-    for (int32_t slot = static_cast<int32_t>(threadIdx.x) % WARP; slot < from.at.parts + 2; slot += WARP)
+    bool bad = !from.base && reinterpret_cast<uintptr_t>(from.rows) % bytes;
+    for (int32_t slot = static_cast<int32_t>(threadIdx.x) % WARP; from.base && slot < from.at.parts + 2;
+         slot += WARP)
         bad = bad || reinterpret_cast<uintptr_t>(from.base[slot]) % bytes;
     return !__any_sync(ALL_LANES, bad);
 }
 
 struct stored_rows { // row i is row id[i] of a store
     ggnn_store       from;
-    rank_layout      at;
+    fast_layout      at;
     const ggnn_node* id;
     tier             wanted;
 
@@ -3150,7 +3181,7 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
 {
     uint64_t              pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
     uint64_t              grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
-    stored_rows           rows = {*from, layout_by_rank(from->at), id, wanted};
+    stored_rows           rows = {*from, layout_of(from->at), id, wanted};
     copy_job<stored_rows> job = {rows, out, ld_out, n, from->width, {}};
     cudaError_t           copied;
     if (ld_out < from->width || !can_count(from->traffic, from->at)) return cudaErrorInvalidValue;
@@ -3576,7 +3607,7 @@ template <class T> struct store_rows { // rows by global id
     static constexpr int WIDEST = sizeof(T) == 2 ? 8 : 4, BLOCKS_MORE = 3;
     static constexpr int BLOCKS = sizeof(T) == 2 || sizeof(ggnn_node) == 8 ? 3 : 4;
     ggnn_store           from;
-    rank_layout          at;
+    fast_layout          at;
     const ggnn_node *    neighbor, *id;
     const int32_t*       indices;
 
@@ -3831,7 +3862,7 @@ inline cudaError_t launch_aggregate_store(float* out, int64_t ld_out, ggnn_reduc
                                           const ggnn_scale* scale, const ggnn_store* from,
                                           const ggnn_node* id, cudaStream_t stream)
 {
-    store_rows<T> rows = {*from, layout_by_rank(from->at), b->neighbor, id, b->indices};
+    store_rows<T> rows = {*from, layout_of(from->at), b->neighbor, id, b->indices};
     edge_weights  ones = {nullptr, nullptr, 1, from->width};
     return launch_aggregate(out, ld_out, nullptr, how, b, scale, ones, rows, from->width,
                             static_cast<uint64_t>(from->pitch) / sizeof(T), stream);
@@ -4173,8 +4204,8 @@ inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggn
                                      targets_of(b), factors.self, dout, ld_dout));
 }
 
-// ggnn_scale_mean, ggnn_gcn_norm, ggnn_scale_gcn: one launch each. The same bits. 32 registers. g->part and
-// what it points to are on the device.
+// ggnn_scale_mean, ggnn_gcn_norm, ggnn_scale_gcn: one launch each. The same bits. 32 registers. What
+// g points to is on the device.
 inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self, cudaStream_t stream)
 {
     using namespace ggnni;

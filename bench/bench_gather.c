@@ -128,7 +128,6 @@ static bool random_ids(bench* b, ggnn_node** id, int64_t n, int64_t rows)
 /* A table of `rows` rows of its own. */
 static bool gather_made(bench* b, int64_t rows, int64_t n, int32_t width, ggnn_type type, bool both)
 {
-    const void* base[3] = {NULL, NULL, NULL};
     ggnn_node* id;
     size_t bytes = (size_t)(rows * width) * (size_t)ggnn_type_bytes(type);
     void* table = bench_new(b, bytes + 4, "a table");
@@ -136,8 +135,7 @@ static bool gather_made(bench* b, int64_t rows, int64_t n, int32_t width, ggnn_t
     if (type == GGNN_F32) bench_fill(table, rows * width, 3);
     else
         for (int64_t i = 0; i < rows * width; i++) ((uint16_t*)table)[i] = (uint16_t)(i * 40503 & 0x3bff);
-    base[0] = table;
-    ggnn_store from = ggnn_store_plain(base, rows, width, type);
+    ggnn_store from = ggnn_store_plain(table, rows, width, type);
     return gather_rows(b, &from, id, n, "random", false, both);
 }
 

@@ -10,7 +10,6 @@ typedef struct { /* of one operation or another */
     float *inp, *out;
     int32_t width;
     ggnn_store from;
-    const void* base[3];
     ggnn_node* id;
     int64_t n;
     cpu_batch* batch;
@@ -170,8 +169,7 @@ static bool grow_ids(bench* b, int64_t n)
     w.seen = ggnn_unique_init(table, ggnn_unique_choose(rows), rows, rows);
     bench_fill(w.inp, rows * 32, 1);
     for (int64_t i = 0; i < n; i++) w.id[i] = (ggnn_node)(bench_random(&state) % (uint64_t)rows);
-    w.base[0] = w.inp;
-    w.from = ggnn_store_plain(w.base, rows, 32, GGNN_F32);
+    w.from = ggnn_store_plain(w.inp, rows, 32, GGNN_F32);
     bench_case u = {.context = &w, .run = run_unique, .work = (double)n, .unit = "ids", .threads = 1};
     snprintf(u.what, sizeof u.what, "append-unique, %.0e ids", (double)n);
     bench_case g = {.context = &w,

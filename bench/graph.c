@@ -46,7 +46,7 @@ static bool open_graph(bench* b, struct bench_data* d)
     else if (!make_usual(b, d->path)) return false;
     if (!dataset_open(&d->set, d->path, &b->why)) return false;
     if (b->o.data && !dataset_check_graph(&d->set, &b->why)) return false;
-    if (!d->set.feat.row[0]) return error_set(&b->why, "%s: has no features", d->path);
+    if (!d->set.feat.rows) return error_set(&b->why, "%s: has no features", d->path);
     if (!d->set.split || !dataset_split(&d->set, 0, count, &b->why) || count[SPLIT_TRAIN] == 0)
         return error_set(&b->why, "%s: has no training nodes", d->path);
     d->train = memory_new((size_t)count[SPLIT_TRAIN] * sizeof *d->train, "training nodes", &b->why);

@@ -166,8 +166,8 @@ static void put_float(FILE* out, float value)
 
 static float value_at(const dataset_rows* rows, int64_t i)
 {
-    if (rows->type == GGNN_F32) return ((const float*)rows->row[0])[i];
-    return ggnn_half_to_float(((const uint16_t*)rows->row[0])[i]);
+    if (rows->type == GGNN_F32) return ((const float*)rows->rows)[i];
+    return ggnn_half_to_float(((const uint16_t*)rows->rows)[i]);
 }
 
 /* "src dst [weight]" lines, ids counted from base. */
@@ -232,12 +232,12 @@ static bool export_csv(output* o, const dataset* d)
         put_nodes(o, d);
         if (!output_end(o)) return false;
     }
-    if (d->feat.row[0]) {
+    if (d->feat.rows) {
         if (!output_begin(o, "features.csv", d->num_nodes)) return false;
         put_rows(o, &d->feat, d->num_nodes);
         if (!output_end(o)) return false;
     }
-    if (d->edge_feat.row[0]) {
+    if (d->edge_feat.rows) {
         if (!output_begin(o, "edge_features.csv", d->num_edges)) return false;
         put_rows(o, &d->edge_feat, d->num_edges);
         if (!output_end(o)) return false;
@@ -307,7 +307,7 @@ static bool put_mask(output* o, const char* name, const dataset* d, int part)
 
 static bool put_npy_rows(output* o, const char* name, const dataset_rows* rows, int64_t num_rows)
 {
-    return put_npy(o, name, rows->type == GGNN_F32 ? "<f4" : "<f2", rows->row[0], 2, num_rows, rows->width);
+    return put_npy(o, name, rows->type == GGNN_F32 ? "<f4" : "<f2", rows->rows, 2, num_rows, rows->width);
 }
 
 static bool export_npy(output* o, const dataset* d)

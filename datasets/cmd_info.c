@@ -32,7 +32,7 @@ static void print_sections(const ggnn_file* f)
 
 static void print_rows(const char* name, const dataset_rows* rows)
 {
-    if (rows->row[0])
+    if (rows->rows)
         printf("%-16s %" PRId32 " a row, %s\n", name, rows->width, rows->type == GGNN_F32 ? "fp32" : "fp16");
 }
 
@@ -73,8 +73,8 @@ static void json_sections(json* j, const ggnn_file* f)
 static void json_rows(json* j, const char* key, const dataset_rows* rows)
 {
     json_begin_object(j, key);
-    json_int(j, "width", rows->row[0] ? rows->width : 0);
-    json_string(j, "type", !rows->row[0] ? NULL : rows->type == GGNN_F32 ? "f32" : "f16");
+    json_int(j, "width", rows->rows ? rows->width : 0);
+    json_string(j, "type", !rows->rows ? NULL : rows->type == GGNN_F32 ? "f32" : "f16");
     json_end_object(j);
 }
 

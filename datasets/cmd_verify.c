@@ -39,8 +39,8 @@ static void check_piece(void* context, int64_t piece)
 
 static bool check_rows(const dataset* d, const char* section, const dataset_rows* rows, int64_t num_rows, error* why)
 {
-    finite_check check = {rows->row[0], rows->type, num_rows * rows->width, 64, {0}};
-    if (!rows->row[0]) return true;
+    finite_check check = {rows->rows, rows->type, num_rows * rows->width, 64, {0}};
+    if (!rows->rows) return true;
     parallel_each(check.pieces, check_piece, &check);
     for (int64_t piece = 0; piece < check.pieces; piece++)
         if (check.bad[piece] >= 0)

@@ -60,7 +60,7 @@ static bool open_rows(dataset* d, const char* name, int64_t num_rows, dataset_ro
     if (s->dim[1] < 1 || s->dim[1] > DATASET_MAX_WIDTH)
         return error_set(why, "%s: section '%s' is %lld wide, not 1 to %d", d->file.path, name, (long long)s->dim[1],
                          DATASET_MAX_WIDTH);
-    rows->row[0] = ggnn_file_data(&d->file, s);
+    rows->rows = ggnn_file_data(&d->file, s);
     rows->type = s->type == GGNN_FILE_F32 ? GGNN_F32 : GGNN_F16;
     rows->width = (int32_t)s->dim[1];
     return true;
@@ -114,16 +114,19 @@ void dataset_close(dataset* d)
     memset(d, 0, sizeof *d);
 }
 
-ggnn_graph dataset_graph(const dataset* d) { return ggnn_graph_plain(&d->csc, d->num_nodes, d->num_edges); }
+ggnn_graph dataset_graph(const dataset* d)
+{
+    return ggnn_graph_plain(d->csc.indptr, d->csc.indices, d->csc.weight, d->num_nodes, d->num_edges);
+}
 
 ggnn_store dataset_features(const dataset* d)
 {
-    return ggnn_store_plain(d->feat.row, d->num_nodes, d->feat.width, d->feat.type);
+    return ggnn_store_plain(d->feat.rows, d->num_nodes, d->feat.width, d->feat.type);
 }
 
 ggnn_store dataset_edge_features(const dataset* d)
 {
-    return ggnn_store_plain(d->edge_feat.row, d->num_edges, d->edge_feat.width, d->edge_feat.type);
+    return ggnn_store_plain(d->edge_feat.rows, d->num_edges, d->edge_feat.width, d->edge_feat.type);
 }
 
 bool dataset_check_graph(const dataset* d, error* why)

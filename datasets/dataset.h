@@ -26,8 +26,8 @@
 enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
 enum { DATASET_MAX_CLASSES = 1 << 20, DATASET_MAX_WIDTH = 1 << 24 };
 
-typedef struct {        /* rows of fixed width */
-    const void* row[3]; /* row[0], NULL: the file has none; the others for ggnn_store_plain */
+typedef struct {      /* rows of fixed width */
+    const void* rows; /* NULL: the file has none */
     ggnn_type type;
     int32_t width;
 } dataset_rows;

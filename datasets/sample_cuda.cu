@@ -47,13 +47,9 @@ private:
 
 ggnn_graph send_graph(device* d, const ggnn_graph* g)
 {
-    ggnn_csc   csc = *g->part;
-    ggnn_graph sent = *g;
-    csc.indptr = d->send(csc.indptr, g->num_nodes + 1);
-    csc.indices = d->send(csc.indices, g->num_edges);
-    csc.weight = d->send(csc.weight, g->num_edges);
-    sent.part = d->send(&csc, 1);
-    return sent;
+    const ggnn_csc& csc = g->whole;
+    return ggnn_graph_plain(d->send(csc.indptr, g->num_nodes + 1), d->send(csc.indices, g->num_edges),
+                            d->send(csc.weight, g->num_edges), g->num_nodes, g->num_edges);
 }
 
 void fetch_batch(device* d, ggnn_batch* to, const ggnn_batch* from)

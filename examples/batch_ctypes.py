@@ -16,7 +16,8 @@ class Count(c.Structure):
 
 
 class Layout(c.Structure):
-    _fields_ = [("rank", c.c_void_p), ("bound", c.c_void_p), ("cached", c.c_int64), ("stored", c.c_int64), ("parts", c.c_int32)]
+    _fields_ = [("cache_row", c.c_void_p), ("cached", c.c_int64), ("rank", c.c_void_p), ("bound", c.c_void_p),
+                ("stored", c.c_int64), ("parts", c.c_int32)]
 
 
 class Csc(c.Structure):
@@ -24,7 +25,8 @@ class Csc(c.Structure):
 
 
 class Graph(c.Structure):
-    _fields_ = [("at", Layout), ("part", c.POINTER(Csc)), ("num_nodes", c.c_int64), ("num_edges", c.c_int64), ("traffic", c.c_void_p)]
+    _fields_ = [("num_nodes", c.c_int64), ("num_edges", c.c_int64), ("whole", Csc), ("part", c.c_void_p), ("at", Layout),
+                ("traffic", c.c_void_p)]
 
 
 class Walks(c.Structure):
@@ -57,8 +59,8 @@ class Sampler:
     def __init__(self, lib, indptr, indices, fanout, max_seeds, method=0):
         self.lib, self.keep = lib, (indptr, indices)
         nodes, edges = len(indptr) - 1, len(indices)
-        self.csc = Csc(indptr.ctypes.data, None, indices.ctypes.data, None, edges)
-        self.graph = Graph(Layout(None, None, 0, nodes, 1), c.pointer(self.csc), nodes, edges, None)
+        lists = Csc(indptr.ctypes.data, None, indices.ctypes.data, None, edges)
+        self.graph = Graph(nodes, edges, lists, None, Layout(None, 0, None, None, nodes, 1), None)
         self.how = Sampling(method, len(fanout), (c.c_int32 * 8)(*fanout), 0, 0, Walks(0, 0, 0))
         bytes_ = lib.ggnn_batch_bytes(c.byref(self.graph), c.byref(self.how), c.c_int64(max_seeds))
         ids = lib.ggnn_batch_max_ids(c.byref(self.graph), c.byref(self.how), c.c_int64(max_seeds))

@@ -9,15 +9,13 @@ int main(void)
     const ggnn_node  indices[] = {1, 2, 0, 2, 0, 1, 3, 2};       // indices[indptr[v] .. indptr[v+1])
     const float      x[]       = {1, 2, 4, 8};                   // one feature a node
     const ggnn_node  seeds[]   = {0, 3};
-    ggnn_csc         csc       = {indptr, NULL, indices, NULL, 8};
-    ggnn_graph       g         = ggnn_graph_plain(&csc, 4, 8);
+    ggnn_graph       g         = ggnn_graph_plain(indptr, indices, NULL, 4, 8);
     ggnn_sampling    how       = {GGNN_FISHER_YATES, 1, {2}, 0, 0, {0, 0, 0}};
     ggnn_rng         rng       = {1, 0, GGNN_PURPOSE_SAMPLE};    // seed 1, step 0
     ggnn_batch       batch;
     ggnn_unique_kind kind      = ggnn_unique_choose(4);
     ggnn_unique*     seen      = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, 4, 4)), kind, 4, 4);
-    const void*      base[]    = {x, NULL, NULL};
-    ggnn_store       rows      = ggnn_store_plain(base, 4, 1, GGNN_F32);
+    ggnn_store       rows      = ggnn_store_plain(x, 4, 1, GGNN_F32);
     float            mean[2];
     ggnn_batch_init(&batch, &g, &how, 2, malloc(ggnn_batch_bytes(&g, &how, 2)));
     if (ggnn_sample(&batch, seen, &g, &how, &rng, seeds, 2) != GGNN_OK) return 1;

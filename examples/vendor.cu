@@ -35,10 +35,8 @@ static const ggnn_rng  rng[] = {{1, 0, GGNN_PURPOSE_SAMPLE}}; // seed 1, step 0
 // Rows of the batch's nodes (at most 4), and the means, on the device: no step waits for the host.
 static void on_device(float* row, float* mean, const ggnn_sampling* how, cudaStream_t stream)
 {
-    const ggnn_csc    csc[] = {{send(indptr), nullptr, send(indices), nullptr, 8}};
-    const ggnn_graph  g = ggnn_graph_plain(send(csc), 4, 8); // of the device, as far as pointers go
-    const void* const base[] = {send(x), nullptr, nullptr};
-    const ggnn_store  rows = ggnn_store_plain(send(base), 4, 1, GGNN_F32);
+    const ggnn_graph  g = ggnn_graph_plain(send(indptr), send(indices), nullptr, 4, 8);
+    const ggnn_store  rows = ggnn_store_plain(send(x), 4, 1, GGNN_F32);
     const int64_t     ids = ggnn_cuda_batch_max_ids(&g, how, 2, nullptr);
     const auto        kind = ggnn_unique_choose(4);
     ggnn_cuda_unique  seen;
@@ -59,10 +57,8 @@ static void on_device(float* row, float* mean, const ggnn_sampling* how, cudaStr
 
 static void on_host(float* row, float* mean, const ggnn_sampling* how)
 {
-    const ggnn_csc    csc = {indptr, nullptr, indices, nullptr, 8};
-    const ggnn_graph  g = ggnn_graph_plain(&csc, 4, 8);
-    const void* const base[] = {x, nullptr, nullptr};
-    const ggnn_store  rows = ggnn_store_plain(base, 4, 1, GGNN_F32);
+    const ggnn_graph  g = ggnn_graph_plain(indptr, indices, nullptr, 4, 8);
+    const ggnn_store  rows = ggnn_store_plain(x, 4, 1, GGNN_F32);
     const auto        kind = ggnn_unique_choose(4);
     ggnn_unique*      seen = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, 4, 4)), kind, 4, 4);
     ggnn_batch        batch;

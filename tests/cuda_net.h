@@ -24,8 +24,6 @@ struct fixture {
     std::vector<ggnn_node> indices;
     std::vector<float>     features, target;
     std::vector<int32_t>   label;
-    const void*            base[3];
-    ggnn_csc               csc[3];
     ggnn_graph             graph;
     ggnn_store             store;
     bool                   shuffled = true;
@@ -50,12 +48,8 @@ inline void make_fixture(fixture* f, int64_t nodes, int64_t degree, int32_t widt
             f->features.push_back(test_uniform() - 0.5f + (j == v % classes ? 1.0f : 0.0f));
     }
     int64_t edges = static_cast<int64_t>(f->indices.size());
-    f->csc[0] = {f->indptr.data(), nullptr, f->indices.data(), nullptr, edges};
-    f->csc[1] = f->csc[2] = {};
-    f->graph = ggnn_graph_plain(f->csc, nodes, edges);
-    f->base[0] = f->features.data();
-    f->base[1] = f->base[2] = nullptr;
-    f->store = ggnn_store_plain(f->base, nodes, width, GGNN_F32);
+    f->graph = ggnn_graph_plain(f->indptr.data(), f->indices.data(), nullptr, nodes, edges);
+    f->store = ggnn_store_plain(f->features.data(), nodes, width, GGNN_F32);
 }
 
 // ==== a net on one device ==================================================================================

@@ -10,7 +10,7 @@ struct store_shape {
     int32_t   width;
     ggnn_type type = GGNN_F32;
     int32_t   parts = 1;
-    bool      ranked = false, ranges = false; // a rank array; bounds instead of modulo
+    bool      ranked = false, ranges = false; // arrays of ranks and of cache rows; bounds instead of modulo
     int64_t   cached = 0, stored = -1;        // -1: all
     int64_t   extra = 0;                      // elements that a pitch is longer than a row
     int64_t   shift = 0;                      // elements by which bases are off their alignment
@@ -27,7 +27,7 @@ public:
         host.type = shape.type;
         host.pitch = (shape.width + shape.extra) * ggnn_type_bytes(shape.type);
         fill_table();
-        host.at = {nullptr, nullptr, shape.cached, shape.stored < 0 ? shape.n : shape.stored, shape.parts};
+        host.at = {nullptr, shape.cached, nullptr, nullptr, shape.stored < 0 ? shape.n : shape.stored, shape.parts};
         spread(shape);
     }
     twin_store(const twin_store&) = delete;
@@ -81,16 +81,30 @@ private:
             }
     }
 
+    static std::vector<ggnn_node> random_order(int64_t n)
+    {
+        std::vector<ggnn_node> order(static_cast<size_t>(n));
+        for (size_t v = 0; v < order.size(); v++) order[v] = static_cast<ggnn_node>(v);
+        for (size_t v = order.size(); v > 1; v--)
+            std::swap(order[v - 1], order[static_cast<size_t>(test_below(static_cast<int64_t>(v)))]);
+        return order;
+    }
+
     void set_layout(const store_shape& shape)
     {
-        rank.resize(static_cast<size_t>(shape.n));
-        for (size_t v = 0; v < rank.size(); v++) rank[v] = static_cast<ggnn_node>(v);
-        for (size_t v = rank.size(); shape.ranked && v > 1; v--)
-            std::swap(rank[v - 1], rank[static_cast<size_t>(test_below(static_cast<int64_t>(v)))]);
+        if (shape.ranked) {
+            rank = random_order(shape.n);
+            cache_row = random_order(shape.n);
+            for (ggnn_node& row : cache_row) // any value past the cache says that a row is not there
+                if (row >= shape.cached && test_below(2)) row = -1;
+        }
         for (int32_t p = 0; p <= shape.parts; p++) // the first part is the largest, the second has no rows
             bound.push_back(p == 0 ? 0 : p < 3 ? host.at.stored / 2 : host.at.stored * p / shape.parts);
         bound.back() = host.at.stored;
-        if (shape.ranked) host.at.rank = rank.data();
+        if (shape.ranked) {
+            host.at.rank = rank.data();
+            host.at.cache_row = cache_row.data();
+        }
         if (shape.ranges) host.at.bound = bound.data();
     }
 
@@ -101,8 +115,7 @@ private:
                       off = shape.shift * ggnn_type_bytes(host.type);
         set_layout(shape);
         slot.resize(slots());
-        for (int pass = 0; pass < 2;
-             pass++) // the cache repeats rows that a part has, so those are placed too
+        for (int pass = 0; pass < 2; pass++) // cached rows lie in a part or in the host tier too
             for (int64_t v = 0; v < shape.n; v++) {
                 ggnn_layout at = host.at;
                 if (pass == 0) at.cached = 0;
@@ -134,7 +147,9 @@ private:
         device.base = device_base.at();
         if (host.at.rank) {
             device_rank = device_array<ggnn_node>(rank);
+            device_cache_row = device_array<ggnn_node>(cache_row);
             device.at.rank = device_rank.at();
+            device.at.cache_row = device_cache_row.at();
         }
         if (host.at.bound) {
             device_bound = device_array<int64_t>(bound);
@@ -148,9 +163,9 @@ private:
     void*                           pinned = nullptr; // the host tier
     std::vector<const void*>        host_base;
     device_array<const void*>       device_base;
-    std::vector<ggnn_node>          rank;
+    std::vector<ggnn_node>          rank, cache_row;
     std::vector<int64_t>            bound, traffic;
-    device_array<ggnn_node>         device_rank;
+    device_array<ggnn_node>         device_rank, device_cache_row;
     device_array<int64_t>           device_bound, device_traffic;
 };
 

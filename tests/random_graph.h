@@ -9,7 +9,6 @@ typedef struct {
     int64_t*   indptr;
     ggnn_node* indices;
     float*     weight;
-    ggnn_csc   csc;
     ggnn_graph graph;
 } random_graph;
 
@@ -28,12 +27,7 @@ static inline random_graph* random_graph_new(int64_t num_nodes, int64_t degree, 
         g->indices[e] = (ggnn_node)test_below(num_nodes);
         g->weight[e] = test_below(5) ? (float)(1 + test_below(8)) : 0.0f;
     }
-    g->csc.indptr = g->indptr;
-    g->csc.first = NULL;
-    g->csc.indices = g->indices;
-    g->csc.weight = g->weight;
-    g->csc.num_edges = g->num_edges;
-    g->graph = ggnn_graph_plain(&g->csc, num_nodes, g->num_edges);
+    g->graph = ggnn_graph_plain(g->indptr, g->indices, g->weight, num_nodes, g->num_edges);
     return g;
 }
 

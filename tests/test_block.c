@@ -259,8 +259,7 @@ TEST(a_table_may_be_roomier_than_its_batch)
     enum { N = 16 };
     int64_t       indptr[N + 1];
     ggnn_node     indices[N * N], seed = 5;
-    ggnn_csc      csc = {indptr, NULL, indices, NULL, N * N};
-    ggnn_graph    g = ggnn_graph_plain(&csc, N, N * N);
+    ggnn_graph    g = ggnn_graph_plain(indptr, indices, NULL, N, N * N);
     ggnn_sampling how = {GGNN_FISHER_YATES, 2, {-1, -1}, 0, 0, {0, 0, 0}};
     for (int64_t i = 0; i <= N; i++) indptr[i] = i * N;
     for (int i = 0; i < N * N; i++) indices[i] = (ggnn_node)(i % N);
@@ -299,8 +298,7 @@ TEST(a_batch_of_no_seeds_or_isolated_seeds_is_empty)
 TEST(a_graph_of_no_nodes_gives_an_empty_batch)
 {
     const int64_t indptr[] = {0};
-    ggnn_csc      csc = {indptr, NULL, NULL, NULL, 0};
-    ggnn_graph    g = ggnn_graph_plain(&csc, 0, 0);
+    ggnn_graph    g = ggnn_graph_plain(indptr, NULL, NULL, 0, 0);
     ggnn_sampling how = {GGNN_FISHER_YATES, 1, {3}, 0, 0, {0, 0, 0}};
     prepared      p = prepare(&g, &how, 4, GGNN_UNIQUE_DIRECT);
     CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g, &how, &rng, NULL, 0), GGNN_OK);
@@ -357,8 +355,7 @@ TEST(lists_that_overlap_are_an_error)
     enum { EDGES = 1000 };
     const int64_t indptr[] = {0, EDGES, 0, EDGES};
     ggnn_node     indices[EDGES], seeds[] = {0, 2};
-    ggnn_csc      csc = {indptr, NULL, indices, NULL, EDGES};
-    ggnn_graph    g = ggnn_graph_plain(&csc, 3, EDGES);
+    ggnn_graph    g = ggnn_graph_plain(indptr, indices, NULL, 3, EDGES);
     for (int e = 0; e < EDGES; e++) indices[e] = e % 3;
     for (int method = GGNN_FISHER_YATES; method <= GGNN_WEIGHTED; method++)
         for (int32_t fanout = -1; fanout < EDGES; fanout += 700) {
@@ -479,12 +476,14 @@ TEST(a_nodes_sample_does_not_depend_on_its_batch)
 
 /* ---- sampling through parts --------------------------------------------------------- */
 
-/* The graph cut into parts, host tier and cache as `at` says, each part in arrays of its own. */
+/* The graph cut into parts and own cache as `at` says, each in arrays of its own; the host tier is the whole graph. */
 static ggnn_csc* cut(const random_graph* g, const ggnn_layout* at)
 {
     int32_t   slots = at->parts + 2;
     ggnn_csc* part = (ggnn_csc*)calloc((size_t)slots, sizeof *part);
+    part[at->parts] = g->graph.whole;
     for (int32_t slot = 0; slot < slots; slot++) {
+        if (slot == at->parts) continue;
         int64_t*   indptr = (int64_t*)malloc((size_t)(g->num_nodes + 1) * sizeof *indptr);
         int64_t*   first = (int64_t*)malloc((size_t)(g->num_nodes + 1) * sizeof *first);
         ggnn_node* indices = (ggnn_node*)malloc((size_t)(g->num_edges + 1) * sizeof *indices);
@@ -517,6 +516,7 @@ static ggnn_csc* cut(const random_graph* g, const ggnn_layout* at)
 static void cut_free(ggnn_csc* part, int32_t parts)
 {
     for (int32_t slot = 0; slot < parts + 2; slot++) {
+        if (slot == parts) continue;
         free((void*)part[slot].indptr);
         free((void*)part[slot].first);
         free((void*)part[slot].indices);
@@ -529,14 +529,15 @@ TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
 {
     const double  stored[] = {0, 0.3, 1};
     random_graph* g = random_graph_new(120, 5, 60);
-    ggnn_node     rank[120], seeds[30];
+    ggnn_node     rank[120], cache_row[120], seeds[30];
     for (int v = 0; v < 120; v++) rank[v] = (ggnn_node)ggnn_shuffle(3, 1, v, 120);
+    for (int v = 0; v < 120; v++) cache_row[v] = (ggnn_node)ggnn_shuffle(3, 2, v, 120);
     for (int i = 0; i < 30; i++) seeds[i] = (ggnn_node)(i * 4);
     for (int32_t parts = 1; parts <= 4; parts++)
         for (int s = 0; s < 3; s++)
             for (int kind = 0; kind < 2; kind++) { /* modulo, range */
                 int64_t     bound[5], rows = (int64_t)(stored[s] * 120), traffic[6] = {0}, lists = 0;
-                ggnn_layout at = {rank, kind ? bound : NULL, rows / 3, rows, parts};
+                ggnn_layout at = {cache_row, rows / 3, rank, kind ? bound : NULL, rows, parts};
                 ggnn_csc*   part;
                 ggnn_graph  split = g->graph;
                 for (int32_t p = 0; p <= parts; p++) bound[p] = rows * p / parts;
@@ -587,7 +588,7 @@ TEST(the_whole_graph_is_a_block)
     CHECK_EQ(ggnn_block_validate(&b, 100, NULL), GGNN_OK);
     CHECK_EQ(*b.num_edges.n, g->num_edges);
     for (int64_t e = 0; e < g->num_edges; e++) CHECK_EQ(b.indices[e], g->indices[e]);
-    g->graph.at.parts = 2;
+    g->graph.part = &g->graph.whole;
     CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_ERROR_ARGUMENT);
     free(copy);
     random_graph_free(g);

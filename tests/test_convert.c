@@ -70,7 +70,7 @@ static bool graph_is(const dataset* d, const edge_list* l)
 
 static bool rows_are(const dataset* d, const model* m)
 {
-    return d->feat.row[0] && memcmp(d->feat.row[0], m->feat, sizeof m->feat) == 0;
+    return d->feat.rows && memcmp(d->feat.rows, m->feat, sizeof m->feat) == 0;
 }
 
 static bool labels_are(const dataset* d, const model* m)
@@ -155,7 +155,7 @@ TEST(the_same_graph_comes_from_every_format)
         for (int k = 0; k < NUM_FILES; k++) {
             if (!converted(&d, files[k], &how)) continue;
             if (!CHECK(graph_is(&d, &l))) printf("    round %d, %s\n", round, files[k]);
-            CHECK(k >= FIRST_BARE ? !d.feat.row[0] && !d.label : rows_are(&d, &m) && labels_are(&d, &m));
+            CHECK(k >= FIRST_BARE ? !d.feat.rows && !d.label : rows_are(&d, &m) && labels_are(&d, &m));
             if (k < FIRST_WITHOUT_SPLITS || (k > 5 && k < FIRST_BARE)) CHECK(splits_are(&d, &m, MODEL_SPLITS));
             if (k == 5) CHECK(splits_are(&d, &m, 1));
             CHECK_EQ(d.csc.weight != NULL, k == 10 || k == 13);
@@ -352,7 +352,7 @@ TEST(features_are_normalised_and_halved)
         double sum = 0;
         for (int j = 0; j < MODEL_WIDTH; j++) sum += fabs((double)m.feat[v][j]);
         for (int j = 0; j < MODEL_WIDTH; j++)
-            CHECK(((const float*)d.feat.row[0])[v * MODEL_WIDTH + j] ==
+            CHECK(((const float*)d.feat.rows)[v * MODEL_WIDTH + j] ==
                   (sum > 0 ? (float)((double)m.feat[v][j] / sum) : 0));
     }
     dataset_close(&d);
@@ -360,7 +360,7 @@ TEST(features_are_normalised_and_halved)
     if (!converted(&d, "f.npz", &how)) return;
     CHECK_EQ(d.feat.type, GGNN_F16);
     for (int i = 0; i < MODEL_NODES * MODEL_WIDTH; i++)
-        CHECK(ggnn_half_to_float(((const uint16_t*)d.feat.row[0])[i]) == (&m.feat[0][0])[i]);
+        CHECK(ggnn_half_to_float(((const uint16_t*)d.feat.rows)[i]) == (&m.feat[0][0])[i]);
     dataset_close(&d);
     m.feat[3][2] = 70000;
     model_npz(&m, "f.npz", EDGES_PAIRS, false, false);
@@ -404,7 +404,7 @@ TEST(bare_graphs_get_random_features_labels_and_splits)
     char copy[600], out[600];
     rename(folder_path(out, "out.ggnn"), folder_path(copy, "first.ggnn"));
     CHECK_EQ(d[0].feat.width, 9);
-    for (int i = 0; i < 9 * MODEL_NODES; i++) CHECK(fabsf(((const float*)d[0].feat.row[0])[i]) <= 1);
+    for (int i = 0; i < 9 * MODEL_NODES; i++) CHECK(fabsf(((const float*)d[0].feat.rows)[i]) <= 1);
     CHECK(dataset_count(&d[0], &why) && d[0].num_classes == 4);
     CHECK(dataset_split(&d[0], 0, count, &why));
     CHECK(count[1] == 10 && count[2] == 10 && count[3] == 16 && count[0] == 4);
@@ -600,7 +600,7 @@ static bool same_graph(const dataset* a, const dataset* b)
     if (memcmp(a->csc.indptr, b->csc.indptr, (nodes + 1) * 8) ||
         memcmp(a->csc.indices, b->csc.indices, (size_t)a->num_edges * sizeof(ggnn_node)))
         return false;
-    return !a->label || (memcmp(a->feat.row[0], b->feat.row[0], nodes * (size_t)a->feat.width * 4) == 0 &&
+    return !a->label || (memcmp(a->feat.rows, b->feat.rows, nodes * (size_t)a->feat.width * 4) == 0 &&
                          memcmp(a->label, b->label, nodes * 4) == 0);
 }
 
@@ -686,8 +686,8 @@ TEST(damaged_text_gives_a_graph_or_a_message)
             bool ok = convert(in, folder_path(out, "damaged.ggnn"),
                               &(convert_options){.num_nodes = k == 2 ? MODEL_NODES : 0}, &why);
             if (ok && CHECK(dataset_open(&d, out, &why))) {
-                CHECK_EQ(ggnn_graph_validate(&(ggnn_graph){.at = {0, 0, 0, d.num_nodes, 1},
-                                                           .part = &d.csc,
+                CHECK_EQ(ggnn_graph_validate(&(ggnn_graph){.at = {.stored = d.num_nodes, .parts = 1},
+                                                           .whole = d.csc,
                                                            .num_nodes = d.num_nodes,
                                                            .num_edges = d.num_edges},
                                              &(ggnn_fault){0}),

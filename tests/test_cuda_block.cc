@@ -71,48 +71,52 @@ public:
     {
         if (parts > 0) spread(g, parts);
         else place_plain(g);
-        device_csc = device_array<ggnn_csc>(sent);
-        device.part = device_csc.at();
     }
-    ggnn_graph            host, device;
-    std::vector<ggnn_csc> sent; // what device.part points to
+    ggnn_graph host, device;
 
 private:
     void place_plain(const random_graph* g)
     {
         lists.resize(1);
         for (int64_t v = 0; v < g->num_nodes; v++) lists[0].add(g, v);
-        sent.push_back(lists[0].device());
-        sent[0].first = nullptr;
+        device.whole = lists[0].device();
+        device.whole.first = nullptr;
     }
     void spread(const random_graph* g, int32_t parts)
     {
         const int64_t N = g->num_nodes;
-        rank.resize(N);
-        std::iota(rank.begin(), rank.end(), 0);
-        for (int64_t i = N; i-- > 1;) std::swap(rank[i], rank[test_below(i + 1)]);
-        host.at = {rank.data(), nullptr, N / 5, N * 3 / 4, parts};
-        std::vector<int64_t> node(N); // by rank: rows of every slot ascend with the rank
-        for (int64_t v = 0; v < N; v++) node[rank[v]] = v;
-        lists.resize(parts + 2);
-        for (int64_t r = 0; r < N; r++) { // parts hold their cached rows too: they are not moved
-            if (r < host.at.cached) lists[parts + 1].add(g, node[r]);
-            if (r < host.at.stored) lists[r % parts].add(g, node[r]);
-            else lists[parts].add(g, node[r]);
+        std::vector<int64_t> node(N), cached(N); // by rank, by cache row
+        for (std::vector<ggnn_node>* order : {&rank, &cache_row}) {
+            order->resize(N);
+            std::iota(order->begin(), order->end(), 0);
+            for (int64_t i = N; i-- > 1;) std::swap((*order)[i], (*order)[test_below(i + 1)]);
         }
+        host.at = {cache_row.data(), N / 5, rank.data(), nullptr, N * 3 / 4, parts};
+        for (int64_t v = 0; v < N; v++) node[rank[v]] = v;
+        for (int64_t v = 0; v < N; v++) cached[cache_row[v]] = v;
+        lists.resize(parts + 2);
+        for (int64_t r = 0; r < host.at.stored; r++) lists[r % parts].add(g, node[r]); // cached ones too
+        for (int64_t v = 0; v < N; v++) lists[parts].add(g, v);
+        for (int64_t r = 0; r < host.at.cached; r++) lists[parts + 1].add(g, cached[r]);
+        std::vector<ggnn_csc> sent;
         for (part_lists& part : lists) {
             host_csc.push_back(part.host());
             sent.push_back(part.device());
         }
         host.part = host_csc.data();
+        device.whole = {};
+        device_csc = device_array<ggnn_csc>(sent);
+        device.part = device_csc.at();
         device_rank = device_array<ggnn_node>(rank);
+        device_cache_row = device_array<ggnn_node>(cache_row);
         device.at = host.at;
         device.at.rank = device_rank.at();
+        device.at.cache_row = device_cache_row.at();
     }
     std::vector<part_lists> lists;
     std::vector<ggnn_csc>   host_csc;
-    std::vector<ggnn_node>  rank;
-    device_array<ggnn_node> device_rank;
+    std::vector<ggnn_node>  rank, cache_row;
+    device_array<ggnn_node> device_rank, device_cache_row;
     device_array<ggnn_csc>  device_csc;
 };
 
@@ -379,9 +383,8 @@ TEST(equal_seeds_isolated_nodes_and_self_loops)
                                     const_cast<int64_t*>(indptr),
                                     const_cast<ggnn_node*>(indices),
                                     const_cast<float*>(weight),
-                                    {indptr, nullptr, indices, weight, 6},
                                     {}};
-    plain.graph = ggnn_graph_plain(&plain.csc, 4, 6);
+    plain.graph = ggnn_graph_plain(indptr, indices, weight, 4, 6);
     both_graphs g(&plain, 0);
     for (form f : forms)
         for (const std::vector<ggnn_node>& seeds :
@@ -593,10 +596,7 @@ TEST(damaged_input_is_reported_and_leaves_a_consistent_batch)
             seeds[21] = 100;
             device_array<int64_t>   indptr(own.g->indptr, 201);
             device_array<ggnn_node> indices(own.g->indices, own.g->num_edges);
-            const ggnn_csc          csc = {indptr.at(), nullptr, indices.at(), nullptr, own.g->num_edges};
-            device_array<ggnn_csc>  part(&csc, 1);
-            ggnn_graph              g = own.g->graph;
-            g.part = part.at();
+            const ggnn_graph g = ggnn_graph_plain(indptr.at(), indices.at(), nullptr, 200, own.g->num_edges);
             const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {4, 3, -1}, keep_all);
             device_batch        d(g, how, 40, f);
             d.sample(g, how, seeds);
@@ -666,7 +666,6 @@ TEST(tiles_of_more_targets_than_a_block_has_threads)
     const int64_t                nodes = 600000;
     std::vector<int64_t>         indptr(nodes + 1);
     std::vector<ggnn_node>       indices;
-    device_array<ggnn_csc>       part(1);
     for (int64_t v = 0; v < nodes; v++) {
         for (int64_t k = 0; v < 3000 && k < v % 7; k++)
             indices.push_back(static_cast<ggnn_node>(k < 3 ? k : test_below(nodes)));
@@ -675,11 +674,8 @@ TEST(tiles_of_more_targets_than_a_block_has_threads)
     device_array<int64_t>   device_indptr(indptr);
     device_array<ggnn_node> device_indices(indices);
     const int64_t           edges = indptr[nodes];
-    const ggnn_csc          host = {indptr.data(), nullptr, indices.data(), nullptr, edges};
-    const ggnn_csc          device = {device_indptr.at(), nullptr, device_indices.at(), nullptr, edges};
-    part.upload(&device);
-    const ggnn_graph    on_host = ggnn_graph_plain(&host, nodes, edges);
-    const ggnn_graph    on_device = ggnn_graph_plain(part.at(), nodes, edges);
+    const ggnn_graph on_host = ggnn_graph_plain(indptr.data(), indices.data(), nullptr, nodes, edges);
+    const ggnn_graph on_device = ggnn_graph_plain(device_indptr.at(), device_indices.at(), nullptr, nodes, edges);
     std::vector<ggnn_node> seeds(3000);
     std::iota(seeds.begin(), seeds.end(), 0);
     for (ggnn_method method : methods)
@@ -792,16 +788,16 @@ TEST(the_whole_graph_is_one_block)
     int64_t               host_counts[3];
     ggnn_block            d, h;
     CHECK_EQ(ggnn_block_whole(&h, &g.host, host_counts, host_copy.data()), GGNN_OK);
-    CHECK_CUDA(ggnn_cuda_block_whole(&d, &g.device, &g.sent[0], counts.at(), copy.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_block_whole(&d, &g.device, counts.at(), copy.at(), nullptr));
     CHECK_CUDA(cudaDeviceSynchronize());
     check_block(d, h);
     CHECK_EQ(d.num_dst.max, 120);
     CHECK_EQ(d.num_edges.max, own.g->num_edges);
-    CHECK(d.indptr == g.sent[0].indptr && d.weight == g.sent[0].weight);
-    CHECK_EQ(ggnn_cuda_block_whole(&d, &spread.device, &spread.sent[0], counts.at(), copy.at(), nullptr),
+    CHECK(d.indptr == g.device.whole.indptr && d.weight == g.device.whole.weight);
+    CHECK_EQ(ggnn_cuda_block_whole(&d, &spread.device, counts.at(), copy.at(), nullptr),
              cudaErrorInvalidValue);
     g.device.num_edges = INT64_C(1) << 31;
-    CHECK_EQ(ggnn_cuda_block_whole(&d, &g.device, &g.sent[0], counts.at(), copy.at(), nullptr),
+    CHECK_EQ(ggnn_cuda_block_whole(&d, &g.device, counts.at(), copy.at(), nullptr),
              cudaErrorInvalidValue);
 }
 
@@ -894,7 +890,7 @@ TEST(transposes_of_sampled_and_of_whole_blocks_equal_the_twins)
             check_block(device_transpose(d.b.hop[hop]).t, twin);
         }
     }
-    CHECK_CUDA(ggnn_cuda_block_whole(&whole, &g.device, &g.sent[0], counts.at(), copy.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_block_whole(&whole, &g.device, counts.at(), copy.at(), nullptr));
     device_transpose t(whole);
     device_transpose back(t.t); // lists of sources, ascending: a stable sort of each list of the graph
     CHECK_EQ(size_on_device(back.t.num_edges), own.g->num_edges);

@@ -54,9 +54,11 @@ public:
     void spread(layout_kind kind)
     {
         const int64_t n = num_nodes();
-        host = ggnn_graph_plain(nullptr, n, indptr.back());
+        host = ggnn_graph_plain(nullptr, nullptr, nullptr, n, indptr.back());
         if (kind != PLAIN) {
             for (int64_t v = 0; v < n; v++) rank.push_back(static_cast<ggnn_node>((v * 7 + 3) % n));
+            for (int64_t v = 0; v < n; v++) cache_row.push_back(static_cast<ggnn_node>(ggnn_shuffle(2, 0, v, n)));
+            host.at.cache_row = cache_row.data();
             host.at.parts = 3;
             host.at.cached = n / 10;
             host.at.stored = n * 2 / 3;
@@ -70,7 +72,8 @@ public:
             host_csc.push_back({p.indptr.data(), p.first.data(), p.indices.data(),
                                 weight.empty() ? nullptr : p.weight.data(),
                                 static_cast<int64_t>(p.indices.size())});
-        host.part = host_csc.data();
+        if (kind == PLAIN) host.whole = host_csc[0];
+        else host.part = host_csc.data();
         send();
     }
 
@@ -81,23 +84,28 @@ public:
     }
 
 private:
-    std::vector<ggnn_node>  rank;
+    std::vector<ggnn_node>  rank, cache_row;
     std::vector<int64_t>    bound;
     std::vector<part_lists> part;
     std::vector<ggnn_csc>   host_csc;
     device_array<ggnn_csc>  device_csc;
-    device_array<ggnn_node> device_rank;
+    device_array<ggnn_node> device_rank, device_cache_row;
     device_array<int64_t>   device_bound;
 
-    // In the order of ranks: the parts and the host tier hold every list, the cache copies of the hottest.
+    // The parts in the order of ranks, the cache in that of its own rows, the host tier whole, by id.
     void place()
     {
-        std::vector<ggnn_node> order(static_cast<size_t>(num_nodes()));
+        std::vector<ggnn_node> order(static_cast<size_t>(num_nodes())), cache = order;
         ggnn_layout            uncached = host.at;
         uncached.cached = 0;
         for (ggnn_node v = 0; v < num_nodes(); v++) order[rank.empty() ? v : rank[v]] = v;
-        for (ggnn_node v : order) append(part[ggnn_locate(&uncached, v).slot], v);
-        for (int64_t r = 0; r < host.at.cached; r++) append(part.back(), order[r]);
+        for (ggnn_node v = 0; v < num_nodes(); v++) cache[cache_row.empty() ? v : cache_row[v]] = v;
+        for (ggnn_node v : order) {
+            const int32_t slot = ggnn_locate(&uncached, v).slot;
+            if (slot < host.at.parts) append(part[slot], v);
+        }
+        for (ggnn_node v = 0; v < num_nodes(); v++) append(part[host.at.parts], v);
+        for (int64_t r = 0; r < host.at.cached; r++) append(part.back(), cache[r]);
     }
 
     void append(part_lists& p, ggnn_node v) const
@@ -125,7 +133,10 @@ private:
         device_rank = device_array<ggnn_node>(rank);
         device_bound = device_array<int64_t>(bound);
         device = host;
-        device.part = device_csc.at();
+        if (host.part) device.part = device_csc.at();
+        else device.whole = csc[0];
+        device_cache_row = device_array<ggnn_node>(cache_row);
+        device.at.cache_row = device_cache_row.at();
         device.at.rank = device_rank.at();
         device.at.bound = host.at.bound ? device_bound.at() : nullptr;
     }
@@ -298,12 +309,11 @@ TEST(lists_of_more_than_32_bits_are_sampled_over_their_whole_length)
     g.spread(PLAIN);
     std::vector<int64_t>  indptr = {0, degree, degree};
     device_array<int64_t> device_indptr(indptr);
-    ggnn_csc              host = {indptr.data(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
-    ggnn_csc csc = {device_indptr.at(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
-    device_array<ggnn_csc> part(&csc, 1);
-    g.host.part = &host;
+    g.host = ggnn_graph_plain(indptr.data(), static_cast<ggnn_node*>(zeros), nullptr, 2, degree);
+    const ggnn_csc lists = {device_indptr.at(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
+    const device_array<ggnn_csc> part(&lists, 1); // through a table, as the emulator refuses host addresses
+    g.device = ggnn_graph_plain(nullptr, nullptr, nullptr, 2, degree);
     g.device.part = part.at();
-    g.host.num_edges = g.device.num_edges = degree;
     for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_REPLACEMENT})
         for (int32_t fanout : {5, 32, 1000}) compare(g, {0, 1}, method, fanout);
     munmap(zeros, static_cast<size_t>(degree) * sizeof(ggnn_node));

@@ -489,12 +489,9 @@ TEST(factors_have_the_bits_of_c)
     for (int64_t nodes : {1, 255, 256, 257, 900}) {
         random_graph*                g = random_graph_new(nodes, 6, 300);
         const device_array<int64_t>  indptr(g->indptr, nodes + 1);
-        const ggnn_csc               csc = {indptr.at(), nullptr, nullptr, nullptr, g->num_edges};
-        const device_array<ggnn_csc> part(&csc, 1);
-        ggnn_graph                   graph = g->graph;
+        const ggnn_graph             graph = ggnn_graph_plain(indptr.at(), nullptr, nullptr, nodes, g->num_edges);
         std::vector<float>           norm(static_cast<size_t>(nodes));
         device_array<float>          device_norm(nodes);
-        graph.part = part.at();
         ggnn_gcn_norm(norm.data(), &g->graph);
         CHECK_CUDA(ggnn_cuda_gcn_norm(device_norm.at(), &graph, nullptr));
         CHECK(device_norm.values() == norm);

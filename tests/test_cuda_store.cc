@@ -115,7 +115,7 @@ TEST(gather_leaves_the_other_tier_alone)
     const std::vector<float> a = device_rows.values(), b = host_rows.values();
     const float              none = b[0] == all[0] ? a[0] : b[0]; // the sentinel as a float
     for (size_t i = 0; i < all.size(); i++) {
-        const bool on_host = id[i / 6] >= 40;
+        const bool on_host = id[i / 6] >= 40; // the cache has rows below 4
         CHECK((on_host ? b : a)[i] == all[i]);
         CHECK(memcmp(&(on_host ? a : b)[i], &none, 4) == 0);
     }
@@ -127,7 +127,7 @@ TEST(arguments_that_cannot_be_are_refused)
     store_shape shape{4, 6};
     twin_store  store(shape);
     ggnn_count  none = {nullptr, 0};
-    ggnn_layout wide = {nullptr, nullptr, 0, 4, GGNN_CUDA_PARTS_MAX + 1};
+    ggnn_layout wide = {nullptr, 0, nullptr, nullptr, 4, GGNN_CUDA_PARTS_MAX + 1};
     CHECK(ggnn_cuda_gather(nullptr, 5, GGNN_F32, &store.device, nullptr, none, nullptr) ==
           cudaErrorInvalidValue);
     CHECK(ggnn_cuda_gather_host(nullptr, 6, GGNN_F32, &store.device, nullptr, none, 0, nullptr) ==
@@ -146,11 +146,10 @@ TEST(arguments_that_cannot_be_are_refused)
 
 // ---- places, halves ---------------------------------------------------------------------------------------
 
-static __global__ void locate_all(ggnn_layout by_rank, ggnni::rank_layout at, int64_t n, ggnn_place* place)
+static __global__ void locate_all(ggnni::fast_layout at, int64_t n, ggnn_place* place)
 {
-    int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (r < n) place[r] = ggnni::place_of(at, r);
-    (void)by_rank;
+    int64_t v = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (v < n) place[v] = ggnni::place_of(at, static_cast<ggnn_node>(v));
 }
 
 TEST(places_are_those_of_ggnn_locate)
@@ -158,13 +157,23 @@ TEST(places_are_those_of_ggnn_locate)
     const int64_t            bound[] = {0, 10, 10, 60, 75};
     device_array<int64_t>    device_bound(bound, 5);
     device_array<ggnn_place> place(100);
+    std::vector<ggnn_node>   rank, cache_row;
+    for (int64_t v = 0; v < 100; v++) {
+        rank.push_back(static_cast<ggnn_node>(ggnn_shuffle(1, 0, v, 100)));
+        cache_row.push_back(static_cast<ggnn_node>(v % 3 ? ggnn_shuffle(1, 1, v, 100) : -1));
+    }
+    device_array<ggnn_node> device_rank(rank), device_cache_row(cache_row);
+    for (bool ranked : {false, true})
     for (int32_t parts : {1, 2, 3, 4, 7})
         for (int64_t cached : {0, 20})
             for (int ranges = 0; ranges < (parts == 4 ? 2 : 1); ranges++) {
-                ggnn_layout at = {nullptr, ranges ? bound : nullptr, cached, 75, parts}, device = at;
+                ggnn_layout at = {nullptr, cached, nullptr, ranges ? bound : nullptr, 75, parts}, device = at;
                 if (ranges) device.bound = device_bound.at();
-                CHECK_CUDA(ggnni::launch(locate_all, 1, 128, nullptr, device, ggnni::layout_by_rank(device), 100,
-                                         place.at()));
+                if (ranked) {
+                    at.rank = rank.data(), at.cache_row = cache_row.data();
+                    device.rank = device_rank.at(), device.cache_row = device_cache_row.at();
+                }
+                CHECK_CUDA(ggnni::launch(locate_all, 1, 128, nullptr, ggnni::layout_of(device), 100, place.at()));
                 std::vector<ggnn_place> got = place.values();
                 for (int64_t r = 0; r < 100; r++) {
                     ggnn_place want = ggnn_locate(&at, r);
@@ -321,10 +330,10 @@ TEST(split_is_ggnn_split)
         for (int64_t n : {0, 1, 31, 33, 256, 1023, 1024, 1025, 3000})
             check_split(store.host.at, store.device.at, 100, n, n + test_below(2000));
     }
-    ggnn_layout most = {nullptr, nullptr, 10, 900, GGNN_CUDA_PARTS_MAX};
+    ggnn_layout most = {nullptr, 10, nullptr, nullptr, 900, GGNN_CUDA_PARTS_MAX};
     check_split(most, most, 1000, 5000, 5000);
     check_split(most, most, 1000, 40000, 40000); // more tiles than blocks
-    ggnn_layout one = {nullptr, nullptr, 0, 0, 1};
+    ggnn_layout one = {nullptr, 0, nullptr, nullptr, 0, 1};
     check_split(one, one, 10, 2000, 600000); // more tiles of capacity than there are ids for
 }
 
@@ -356,7 +365,7 @@ TEST(split_gives_the_indices_of_gsplit)
     const ggnn_node            id[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     const std::vector<int32_t> want_gather = {0, 4, 1, 5, 2, 6, 3, 7},
                                want_scatter = {0, 2, 4, 6, 1, 3, 5, 7};
-    ggnn_layout             at = {nullptr, nullptr, 0, 8, 4};
+    ggnn_layout             at = {nullptr, 0, nullptr, nullptr, 8, 4};
     device_array<ggnn_node> device_id(id, 8);
     device_array<int32_t>   gather(8), scatter(8);
     device_array<int64_t>   bound(7);
@@ -489,7 +498,8 @@ TEST(parts_of_a_peer_and_of_another_process_are_gathered)
         device_array<ggnn_node>      device_id(id);
         std::vector<float>           want(id.size() * LENT_WIDTH);
         device_array<float>          got(n * LENT_WIDTH);
-        ggnn_store from = {{nullptr, nullptr, 0, 3 * LENT_ROWS, 3}, LENT_WIDTH, GGNN_F32, host_base, LENT_WIDTH * 4, nullptr};
+        ggnn_store from = {LENT_WIDTH, GGNN_F32, LENT_WIDTH * 4, nullptr, host_base,
+                           {nullptr, 0, nullptr, nullptr, 3 * LENT_ROWS, 3}, nullptr};
         ggnn_gather(want.data(), LENT_WIDTH, GGNN_F32, &from, id.data(), n);
         from.base = base.at();
         CHECK_CUDA(ggnn_cuda_gather(got.at(), LENT_WIDTH, GGNN_F32, &from, device_id.at(), {nullptr, n}, nullptr));

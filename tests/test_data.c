@@ -106,7 +106,7 @@ TEST(planted_communities_are_equal_and_attract_edges)
    loses (1 - homophily) of a community's signal and nearly all of the noise. */
 static void judge_again(const dataset* d, const generate_options* how, double* own, double* neighbours)
 {
-    const float* x = d->feat.row[0];
+    const float* x = d->feat.rows;
     int64_t width = d->feat.width, right = 0, right_beside = 0, count = 0;
     float mean[8][32];
     ggnn_rng rng = {how->seed, 0, GGNN_PURPOSE_GENERATE};
@@ -246,7 +246,7 @@ TEST(grid_star_and_path_join_whom_they_should)
             graph_statistics s;
             int64_t width = (int64_t)ceil(sqrt((double)n));
             if (!make_and_open(&how, &d, &s)) return;
-            CHECK(d.label == NULL && d.feat.row[0] == NULL && d.split == NULL);
+            CHECK(d.label == NULL && d.feat.rows == NULL && d.split == NULL);
             for (int64_t u = 0; u < n; u++)
                 for (int64_t v = 0; v < n; v++) {
                     bool joined = kind == KIND_PATH ? llabs(u - v) == 1
@@ -279,7 +279,7 @@ TEST(karate_is_zacharys_club)
             for (int64_t w = 0; w < v; w++)
                 triangles += has_edge(&d, u, v) && has_edge(&d, v, w) && has_edge(&d, u, w);
     CHECK_EQ(triangles, 45); /* as is well known */
-    for (int64_t i = 0; i < 34 * 34; i++) CHECK(((const float*)d.feat.row[0])[i] == (float)(i / 34 == i % 34));
+    for (int64_t i = 0; i < 34 * 34; i++) CHECK(((const float*)d.feat.rows)[i] == (float)(i / 34 == i % 34));
     CHECK(d.split[0] == SPLIT_TRAIN && d.split[33] == SPLIT_TRAIN);
     done(&d, &s);
 }

@@ -545,7 +545,7 @@ TEST(a_dataset_has_shapes_classes_and_splits)
     CHECK_EQ(d.num_edges, 5);
     CHECK_EQ(d.feat.width, 3);
     CHECK_EQ(d.feat.type, GGNN_F32);
-    CHECK(d.csc.weight == NULL && d.edge_feat.row[0] == NULL && d.target == NULL && d.external_id == NULL);
+    CHECK(d.csc.weight == NULL && d.edge_feat.rows == NULL && d.target == NULL && d.external_id == NULL);
     CHECK(dataset_count(&d, &why));
     CHECK_EQ(d.num_classes, 3);
     features = dataset_features(&d);

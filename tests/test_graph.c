@@ -249,42 +249,45 @@ TEST(out_degrees_count_sources)
 
 /* ---- layouts --------------------------------------------------------------- */
 
-TEST(locate_follows_rank_cache_parts_and_host)
+TEST(locate_asks_the_own_cache_then_parts_then_the_host_tier)
 {
-    const ggnn_node rank[] = {5, 0, 3, 1, 4, 2};
+    const ggnn_node rank[] = {5, 0, 3, 1, 4, 2}, cache_row[] = {9, 1, -1, 2, 0, 3};
     const int64_t   bound[] = {0, 1, 1, 4};
-    ggnn_layout     modulo = {NULL, NULL, 0, 6, 4}, ranges = {rank, bound, 1, 4, 3};
+    ggnn_layout     modulo = {NULL, 0, NULL, NULL, 6, 4}, ranges = {cache_row, 2, rank, bound, 4, 3};
+    ggnn_layout     first = {NULL, 2, rank, NULL, 6, 1};
     ggnn_place      place = ggnn_locate(&modulo, 5);
     CHECK(place.slot == 1 && place.row == 1);
-    place = ggnn_locate(&ranges, 1); /* rank 0: cached */
+    place = ggnn_locate(&ranges, 1); /* cached, though of rank 0 */
+    CHECK(place.slot == 4 && place.row == 1);
+    place = ggnn_locate(&ranges, 4); /* cached, though in no part */
     CHECK(place.slot == 4 && place.row == 0);
     place = ggnn_locate(&ranges, 3); /* rank 1: part 1 is empty, so part 2 */
     CHECK(place.slot == 2 && place.row == 0);
     place = ggnn_locate(&ranges, 2); /* rank 3 */
     CHECK(place.slot == 2 && place.row == 2);
-    place = ggnn_locate(&ranges, 0); /* rank 5: host */
-    CHECK(place.slot == 3 && place.row == 1);
+    place = ggnn_locate(&ranges, 0); /* rank 5: the host tier, by id */
+    CHECK(place.slot == 3 && place.row == 0);
+    place = ggnn_locate(&ranges, 5); /* a cache row past the cache: rank 2 */
+    CHECK(place.slot == 2 && place.row == 1);
+    place = ggnn_locate(&first, 1); /* without cache_row the first ids are cached */
+    CHECK(place.slot == 2 && place.row == 1);
+    place = ggnn_locate(&first, 2);
+    CHECK(place.slot == 0 && place.row == 3);
 }
 
 /* ---- validation ------------------------------------------------------------ */
 
-static ggnn_graph plain_graph(ggnn_csc* csc)
+static ggnn_graph plain_graph(void)
 {
     random_edges(90, 2500);
     for (int64_t e = 0; e < 2500; e++) weight[e] = 1.0f;
     ggnn_graph_from_coo(own(&a, 90, 2500), src, dst, weight, &fault);
-    csc->indptr = a.indptr;
-    csc->first = NULL;
-    csc->indices = a.indices;
-    csc->weight = a.weight;
-    csc->num_edges = 2500;
-    return ggnn_graph_plain(csc, 90, 2500);
+    return ggnn_graph_from_lists(&a.lists);
 }
 
 TEST(validate_accepts_what_was_built_and_names_the_first_fault)
 {
-    ggnn_csc   csc;
-    ggnn_graph g = plain_graph(&csc);
+    ggnn_graph g = plain_graph();
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
     CHECK(fault.what == NULL);
     a.indices[a.indptr[50]] = 90;
@@ -292,7 +295,7 @@ TEST(validate_accepts_what_was_built_and_names_the_first_fault)
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 30);
     CHECK_EQ(fault.edge, a.indptr[30] + 1);
-    g = plain_graph(&csc);
+    g = plain_graph();
     a.weight[a.indptr[20]] = NAN;
     a.indptr[60] = a.indptr[59] - 1;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_WEIGHT);
@@ -301,17 +304,17 @@ TEST(validate_accepts_what_was_built_and_names_the_first_fault)
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 59);
     CHECK(fault.what != NULL && strstr(fault.what, "indptr") != NULL);
-    g = plain_graph(&csc);
+    g = plain_graph();
     a.weight[7] = -0.5f;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_WEIGHT);
-    g = plain_graph(&csc);
+    g = plain_graph();
     a.indptr[90] = INT64_MAX;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 89);
-    g = plain_graph(&csc);
+    g = plain_graph();
     a.indptr[0] = 1;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
-    g = plain_graph(&csc);
+    g = plain_graph();
     g.num_edges++;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
     g.num_nodes = -1;
@@ -325,7 +328,7 @@ TEST(validate_reads_parts)
     int64_t         first[2][2] = {{0, 2}, {1, 4}};
     const ggnn_node indices[2][3] = {{3, 0, 1}, {2, 0, 0}};
     ggnn_csc        part[4] = {{indptr[0], NULL, indices[0], NULL, 3}, {indptr[1], NULL, indices[1], NULL, 1}};
-    ggnn_graph      g = {{NULL, NULL, 0, 4, 2}, part, 4, 4, NULL};
+    ggnn_graph      g = {4, 4, {0}, part, {NULL, 0, NULL, NULL, 4, 2}, NULL};
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
     for (int p = 0; p < 2; p++) part[p].first = first[p];
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
@@ -336,8 +339,7 @@ TEST(validate_reads_parts)
 
 TEST(neighbors_never_leave_their_part)
 {
-    ggnn_csc   csc;
-    ggnn_graph g = plain_graph(&csc);
+    ggnn_graph g = plain_graph();
     a.indptr[10] = -1;
     CHECK_EQ(ggnn_neighbors(&g, 9).degree, -1);
     CHECK_EQ(ggnn_neighbors(&g, 10).degree, -1);
@@ -360,7 +362,7 @@ int main(int argc, char** argv)
     RUN(sort_is_stable_for_long_and_short_lists);
     RUN(reorder_renames_nodes_and_rejects_what_is_no_permutation);
     RUN(out_degrees_count_sources);
-    RUN(locate_follows_rank_cache_parts_and_host);
+    RUN(locate_asks_the_own_cache_then_parts_then_the_host_tier);
     RUN(validate_accepts_what_was_built_and_names_the_first_fault);
     RUN(validate_reads_parts);
     RUN(neighbors_never_leave_their_part);

@@ -22,8 +22,6 @@ typedef struct {
     int64_t*    indptr;
     ggnn_node*  indices;
     float*      features;
-    const void* base[3];
-    ggnn_csc    csc;
     ggnn_graph  graph;
     ggnn_store  store;
     net_data    data;
@@ -32,11 +30,8 @@ typedef struct {
 
 static void fixture_finish(fixture* f, int64_t num_edges)
 {
-    f->csc = (ggnn_csc){f->indptr, NULL, f->indices, NULL, num_edges};
-    f->graph = ggnn_graph_plain(&f->csc, f->num_nodes, num_edges);
-    f->base[0] = f->features;
-    f->base[1] = f->base[2] = NULL;
-    f->store = ggnn_store_plain(f->base, f->num_nodes, f->width, GGNN_F32);
+    f->graph = ggnn_graph_plain(f->indptr, f->indices, NULL, f->num_nodes, num_edges);
+    f->store = ggnn_store_plain(f->features, f->num_nodes, f->width, GGNN_F32);
     f->data = (net_data){&f->graph, &f->store};
 }
 
@@ -622,7 +617,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
     float*      part[3];
     const void* base[5] = {NULL};
     for (int p = 0; p < 3; p++) base[p] = part[p] = malloc(14 * 12 * sizeof(float));
-    ggnn_store parts = {{rank, NULL, 0, 40, 3}, 12, GGNN_F32, base, 12 * (int64_t)sizeof(float), NULL};
+    ggnn_store parts = {12, GGNN_F32, 12 * (int64_t)sizeof(float), NULL, base, {NULL, 0, rank, NULL, 40, 3}, NULL};
     for (int64_t v = 0; v < 40; v++) {
         rank[v] = (ggnn_node)(v % 2 ? 40 - v : v);
         memcpy(part[rank[v] % 3] + rank[v] / 3 * 12, f->features + v * 12, 12 * sizeof(float));
@@ -649,8 +644,7 @@ TEST(half_precision_features_are_read_exactly)
 {
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12];
-    const void* base[3] = {half, NULL, NULL};
-    ggnn_store  store = ggnn_store_plain(base, 40, 12, GGNN_F16);
+    ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
     net_data    halves = {&f->graph, &store};
     for (int i = 0; i < 40 * 12; i++) {
         half[i] = ggnn_float_to_half(f->features[i]);
@@ -690,7 +684,6 @@ static void run_layers(float* out, net* n, const net_config* c, const fixture* f
     int32_t     width = net_transformed(c, f->width);
     float*      z = width ? malloc((size_t)(40 + 16) * (size_t)width * sizeof *z) : NULL;
     float*      rows[2] = {malloc(40 * 16 * sizeof(float)), malloc(40 * 16 * sizeof(float))};
-    const void* base[3] = {NULL, NULL, NULL};
     ggnn_store  x = f->store;
     for (int32_t l = 0; l < c->layers; l++) {
         float* to = l == c->layers - 1 ? out : rows[z ? 0 : l % 2];
@@ -700,8 +693,7 @@ static void run_layers(float* out, net* n, const net_config* c, const fixture* f
             const ggnn_batch* b = sample(s, f, 0, first, first + 16 > 40 ? 8 : 16);
             net_layer(n, l, to + first * net_width(n, l), net_width(n, l), &b->hop[0], b->id, &x, z);
         }
-        base[0] = to;
-        x = ggnn_store_plain(base, 40, net_width(n, l), GGNN_F32);
+        x = ggnn_store_plain(to, 40, net_width(n, l), GGNN_F32);
     }
     free(z);
     free(rows[0]);
@@ -956,8 +948,7 @@ TEST(features_without_their_zeros_give_the_same_but_for_rounding)
     enum { N = 60, WIDTH = 33 }; /* of 1980 features a tenth is 198 */
     fixture*    f = random_fixture(N, WIDTH, 3);
     uint16_t    half[N * WIDTH];
-    const void* base[3] = {half, NULL, NULL};
-    ggnn_store  store = ggnn_store_plain(base, N, WIDTH, GGNN_F16);
+    ggnn_store  store = ggnn_store_plain(half, N, WIDTH, GGNN_F16);
     net_data    halves = {&f->graph, &store};
     net_labels  labels = {f->label, NULL};
     for (int kind = 0; kind < NUM_KINDS; kind++)
@@ -1008,8 +999,7 @@ TEST(profile_counts_half_precision_rows_as_they_lie)
 {
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12] = {0};
-    const void* base[3] = {half, NULL, NULL};
-    ggnn_store  store = ggnn_store_plain(base, 40, 12, GGNN_F16);
+    ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
     net_data    halves = {&f->graph, &store};
     for (int kind = 1; kind < 5; kind += 3) {
         net_config c = config_for(kind, 3);

@@ -381,8 +381,7 @@ TEST(walks_restart_as_often_as_told)
 {
     const int64_t   indptr[] = {0, 1, 2, 3, 4, 5}; /* 0 <- 1 <- 2 <- 3 <- 4 <- 4: a walk from 0 climbs until it restarts */
     const ggnn_node indices[] = {1, 2, 3, 4, 4};
-    ggnn_csc        csc = {indptr, NULL, indices, NULL, 5};
-    ggnn_graph      g = ggnn_graph_plain(&csc, 5, 5);
+    ggnn_graph      g = ggnn_graph_plain(indptr, indices, NULL, 5, 5);
     const float     chance[] = {0.0f, 0.25f, 1.0f};
     for (int i = 0; i < 3; i++) {
         ggnn_walks how = {20000, 2, chance[i]};
@@ -433,8 +432,7 @@ TEST(a_node_of_more_than_2_31_edges_is_sampled)
     const int64_t indptr[] = {0, degree};
     ggnn_node*    zeros = (ggnn_node*)mmap(NULL, (size_t)degree * sizeof *zeros, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (zeros == MAP_FAILED) SKIP("no address space for 2^31 edges");
-    ggnn_csc   csc = {indptr, NULL, zeros, NULL, degree};
-    ggnn_graph g = ggnn_graph_plain(&csc, 1, degree);
+    ggnn_graph g = ggnn_graph_plain(indptr, zeros, NULL, 1, degree);
     ggnn_list  list = ggnn_neighbors(&g, 0);
     int64_t    above = 0;
     CHECK_EQ(list.degree, degree);

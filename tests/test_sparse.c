@@ -393,7 +393,7 @@ static void stored_rows_init(stored_rows* s, int64_t n, int32_t width, ggnn_type
     s->store.traffic = s->traffic;
     s->base[0] = s->rows;
     s->base[1] = (char*)s->rows + n * 3 / 8 * s->store.pitch;
-    s->base[2] = (char*)s->rows + n * 3 / 4 * s->store.pitch;
+    s->base[2] = s->rows; /* the host tier, by id */
     s->base[3] = s->rows;
 }
 
@@ -450,8 +450,7 @@ TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
     const int64_t   indptr[] = {0, 4, 6, 6, 7};
     const ggnn_node indices[] = {1, 2, 3, 1, 0, 3, 0};
     const double    degree[] = {5, 3, 1, 2}; /* with the self-loop */
-    ggnn_csc        csc = {indptr, NULL, indices, NULL, 7};
-    ggnn_graph      g = ggnn_graph_plain(&csc, 4, 7);
+    ggnn_graph      g = ggnn_graph_plain(indptr, indices, NULL, 4, 7);
     ggnn_node       id[4] = {0, 1, 2, 3};
     int64_t         lengths[] = {4, 2, 0, 1}, sampled[] = {2, 2, 0, 1}, traffic[3] = {0, 0, 0};
     float           inv_sqrt[4], src[4], dst[4], self[4], x[4] = {1, 2, 4, 8}, out[4];

@@ -11,7 +11,7 @@ typedef struct {
     char*       table; /* (n, pitch) row v: what row v of the store must be */
     char*       slot[SLOTS];
     const void* base[SLOTS];
-    ggnn_node*  rank;
+    ggnn_node * rank, *cache_row;
     int64_t     bound[MAX_PARTS + 1], traffic[SLOTS];
 } world;
 
@@ -33,12 +33,12 @@ static void shuffle(ggnn_node* id, int64_t n)
     }
 }
 
-/* Where row v must be, worked out apart from ggnn_locate: ranks are dealt out one by one. */
+/* Where row v must be, worked out apart from ggnn_locate. */
 static int expected_slot(const world* w, int64_t v)
 {
     const ggnn_layout* at = &w->store.at;
-    int64_t            r = at->rank ? at->rank[v] : v;
-    if (r < at->cached) return at->parts + 1;
+    int64_t            r = at->rank ? at->rank[v] : v, c = at->cache_row ? at->cache_row[v] : v;
+    if (c >= 0 && c < at->cached) return at->parts + 1;
     if (r >= at->stored) return at->parts;
     if (!at->bound) return (int)(r % at->parts);
     for (int p = 0; p < at->parts; p++)
@@ -46,10 +46,11 @@ static int expected_slot(const world* w, int64_t v)
     abort();
 }
 
+/* Parts are dealt out by rank, one by one. Cache and host tier get the rows that must be read there, no others. */
 static void put_rows(world* w)
 {
-    int64_t pitch = w->store.pitch, next[SLOTS];
-    /* the cache repeats rows of the parts, so parts and host are filled for all ranks, in rank order */
+    const ggnn_layout* at = &w->store.at;
+    int64_t            pitch = w->store.pitch, next[SLOTS];
     ggnn_node* by_rank = (ggnn_node*)fresh(w->n * (int64_t)sizeof *by_rank);
     memset(next, 0, sizeof next);
     for (int64_t v = 0; v < w->n; v++) by_rank[w->rank ? w->rank[v] : v] = (ggnn_node)v;
@@ -58,14 +59,15 @@ static void put_rows(world* w)
         memset(w->slot[s], 0x5a, (size_t)(w->n * pitch));
         w->base[s] = w->slot[s];
     }
-    for (int64_t r = 0; r < w->n; r++) {
-        const ggnn_layout* at = &w->store.at;
-        int                s = r >= at->stored ? at->parts : 0;
-        if (r < at->stored && !at->bound) s = (int)(r % at->parts);
-        if (r < at->stored && at->bound)
-            while (r >= at->bound[s + 1]) s++;
+    for (int64_t r = 0; r < at->stored; r++) {
+        int s = at->bound ? 0 : (int)(r % at->parts);
+        while (at->bound && r >= at->bound[s + 1]) s++;
         memcpy(w->slot[s] + next[s]++ * pitch, w->table + by_rank[r] * pitch, (size_t)pitch);
-        if (r < at->cached) memcpy(w->slot[at->parts + 1] + r * pitch, w->table + by_rank[r] * pitch, (size_t)pitch);
+    }
+    for (int64_t v = 0; v < w->n; v++) {
+        int     s = expected_slot(w, v);
+        int64_t row = s == at->parts ? v : w->cache_row ? w->cache_row[v] : v;
+        if (s >= at->parts) memcpy(w->slot[s] + row * pitch, w->table + v * pitch, (size_t)pitch);
     }
     free(by_rank);
 }
@@ -86,11 +88,16 @@ static void make_world(world* w, int64_t n, int32_t width, ggnn_type type, int p
     }
     w->store.at.parts = parts;
     w->store.at.stored = test_below(3) ? test_below(n + 1) : n;
-    w->store.at.cached = test_below(3) ? test_below(w->store.at.stored + 1) : 0;
+    w->store.at.cached = test_below(3) ? test_below(n + 1) : 0;
     if (ranked) {
         w->rank = (ggnn_node*)fresh(n * (int64_t)sizeof *w->rank);
         shuffle(w->rank, n);
         w->store.at.rank = w->rank;
+        w->cache_row = (ggnn_node*)fresh(n * (int64_t)sizeof *w->cache_row);
+        shuffle(w->cache_row, n);
+        for (int64_t v = 0; v < n; v++) /* any value past the cache says that a row is not there */
+            if (w->cache_row[v] >= w->store.at.cached && test_below(2)) w->cache_row[v] = -1;
+        w->store.at.cache_row = w->cache_row;
     }
     if (ranges) {
         for (int p = 1; p < parts; p++) w->bound[p] = test_below(w->store.at.stored + 1); /* empty parts among them */
@@ -111,6 +118,7 @@ static void free_world(world* w)
     for (int s = 0; s < SLOTS; s++) free(w->slot[s]);
     free(w->table);
     free(w->rank);
+    free(w->cache_row);
 }
 
 static float element(const world* w, int64_t v, int32_t j)
@@ -186,6 +194,44 @@ TEST(gather_fills_large_outputs) /* past the cache: stores may go round it */
 }
 
 /* What a distributed-memory system does: ids bucketed by owner, each owner copies its rows, answers put in order. */
+/* Four devices: parts and host tier are the same for all, each has a cache of other rows. */
+TEST(devices_with_caches_of_their_own_read_the_same_rows)
+{
+    enum { DEVICES = 4, N = 203, WIDTH = 9 };
+    world     w;
+    ggnn_node id[N], row[N];
+    float     out[N * WIDTH];
+    make_world(&w, N, WIDTH, GGNN_F32, DEVICES, 1, 0);
+    for (int64_t v = 0; v < N; v++) id[v] = (ggnn_node)v;
+    for (int s = 0; s < SLOTS; s++) free(w.slot[s]);
+    w.store.at.cached = 0;
+    w.store.at.stored = N / 2;
+    put_rows(&w);
+    for (int d = 0; d < DEVICES; d++) {
+        int64_t     cached = 10 + 7 * d, pitch = w.store.pitch, held[SLOTS];
+        const void* base[SLOTS];
+        char*       cache = (char*)fresh(cached * pitch);
+        ggnn_store  own = w.store;
+        memset(w.traffic, 0, sizeof w.traffic);
+        memset(held, 0, sizeof held);
+        shuffle(row, N);
+        for (int64_t v = 0; v < N; v++) {
+            if (row[v] < cached) memcpy(cache + row[v] * pitch, w.table + v * pitch, (size_t)pitch);
+            held[row[v] < cached ? DEVICES + 1 : w.rank[v] < N / 2 ? w.rank[v] % DEVICES : DEVICES]++;
+        }
+        memcpy(base, w.base, sizeof base);
+        base[DEVICES + 1] = cache;
+        own.base = base;
+        own.at.cache_row = row;
+        own.at.cached = cached;
+        ggnn_gather(out, WIDTH, GGNN_F32, &own, id, N);
+        for (int64_t v = 0; v < N; v++) CHECK(memcmp(out + v * WIDTH, w.table + v * pitch, WIDTH * sizeof(float)) == 0);
+        CHECK(memcmp(held, w.traffic, sizeof held) == 0);
+        free(cache);
+    }
+    free_world(&w);
+}
+
 TEST(bucketed_exchange_equals_gather)
 {
     for (int round = 0; round < 40; round++) {
@@ -245,7 +291,7 @@ TEST(split_gives_the_indices_of_gsplit)
     static const ggnn_node id[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     static const int32_t   want_gather[8] = {0, 4, 1, 5, 2, 6, 3, 7}, want_scatter[8] = {0, 2, 4, 6, 1, 3, 5, 7};
     static const int64_t   want_bound[7] = {0, 2, 4, 6, 8, 8, 8};
-    ggnn_layout            at = {NULL, NULL, 0, 8, 4};
+    ggnn_layout            at = {NULL, 0, NULL, NULL, 8, 4};
     int32_t                gather[8], scatter[8];
     int64_t                bound[7];
     ggnn_split(gather, scatter, bound, &at, id, 8);
@@ -273,8 +319,7 @@ TEST(permute_moves_rows_of_both_types)
 TEST(plain_store_reads_one_array)
 {
     float       rows[6] = {1, 2, 3, 4, 5, 6}, out[4];
-    const void* base[3] = {rows, NULL, NULL};
-    ggnn_store  s = ggnn_store_plain(base, 3, 2, GGNN_F32);
+    ggnn_store  s = ggnn_store_plain(rows, 3, 2, GGNN_F32);
     ggnn_node   id[2] = {2, 0};
     ggnn_gather(out, 2, GGNN_F32, &s, id, 2);
     CHECK(out[0] == 5 && out[1] == 6 && out[2] == 1 && out[3] == 2);
@@ -289,10 +334,8 @@ TEST(halves_convert_exactly)
     uint16_t* back = (uint16_t*)fresh(65536 * 2);
     float*    wide = (float*)fresh(65536 * 4);
     for (int i = 0; i < 65536; i++) half[i] = (uint16_t)i;
-    const void* base[3] = {half, NULL, NULL};
-    const void* wide_base[3] = {wide, NULL, NULL};
     ggnn_node   zero = 0;
-    ggnn_store  s = ggnn_store_plain(base, 1, 65536, GGNN_F16), t = ggnn_store_plain(wide_base, 1, 65536, GGNN_F32);
+    ggnn_store  s = ggnn_store_plain(half, 1, 65536, GGNN_F16), t = ggnn_store_plain(wide, 1, 65536, GGNN_F32);
     ggnn_gather(wide, 65536, GGNN_F32, &s, &zero, 1);
     ggnn_gather(back, 65536, GGNN_F16, &t, &zero, 1);
     for (int i = 0; i < 65536; i++) {
@@ -315,6 +358,7 @@ int main(int argc, char** argv)
     test_seed(7);
     RUN(gather_reads_any_layout_and_counts_where);
     RUN(gather_fills_large_outputs);
+    RUN(devices_with_caches_of_their_own_read_the_same_rows);
     RUN(bucketed_exchange_equals_gather);
     RUN(split_is_stable_and_complete);
     RUN(split_gives_the_indices_of_gsplit);

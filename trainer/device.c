@@ -61,20 +61,16 @@ static void* send(placement* p, const void* from, size_t bytes, const char* what
 static void send_graph(placement* p, const ggnn_graph* g, error* why)
 {
     size_t nodes = (size_t)g->num_nodes, edges = (size_t)g->num_edges;
-    ggnn_csc part[3] = {g->part[0], {0}, {0}};
-    part[0].first = NULL;
-    part[0].indptr = send(p, g->part->indptr, (nodes + 1) * sizeof *part->indptr, "the graph's offsets", why);
-    part[0].indices = send(p, g->part->indices, edges * sizeof *part->indices, "the graph's edges", why);
-    part[0].weight = send(p, g->part->weight, edges * sizeof *part->weight, "the edges' weights", why);
-    p->graph.part = send(p, part, sizeof part, "the graph", why);
-    p->graph.traffic = NULL;
+    const ggnn_csc* csc = &g->whole;
+    p->graph = ggnn_graph_plain(send(p, csc->indptr, (nodes + 1) * sizeof *csc->indptr, "the graph's offsets", why),
+                                send(p, csc->indices, edges * sizeof *csc->indices, "the graph's edges", why),
+                                send(p, csc->weight, edges * sizeof *csc->weight, "the edges' weights", why),
+                                g->num_nodes, g->num_edges);
 }
 
 static void send_features(placement* p, const ggnn_store* f, int64_t nodes, error* why)
 {
-    const void* base[3] = {NULL, NULL, NULL};
-    base[0] = send(p, f->base[0], (size_t)nodes * (size_t)f->pitch, "the features", why);
-    p->features.base = send(p, base, sizeof base, "the features' place", why);
+    p->features.rows = send(p, f->rows, (size_t)nodes * (size_t)f->pitch, "the features", why);
     p->features.traffic = NULL;
 }
 

@@ -27,20 +27,11 @@ struct evaluation {
     float* memory;
     ggnn_file_scratch scratch;
     float* logits;    /* (chunk, outputs) on the device */
-    const void** base; /* (3, 3) of stores over rows[0], rows[1]: on the device */
     float* host_rows; /* what is read of logits and ids, where the device's memory is not the host's */
     ggnn_node* host_ids;
 };
 
 /* ==== memory ==================================================================================================== */
-
-static bool open_stores(evaluation* e, error* why)
-{
-    const void* base[6] = {e->rows[0], NULL, NULL, e->rows[1], NULL, NULL};
-    e->base = device_new(e->data.device, sizeof base, "the outputs' places", why);
-    if (e->base) device_upload(e->data.device, e->base, base, sizeof base);
-    return e->base != NULL;
-}
 
 /* Room for logits to be read into; most: rows at once. */
 static bool open_host_rows(evaluation* e, int64_t most, int64_t ld, error* why)
@@ -73,13 +64,13 @@ static bool open_rows(evaluation* e, int32_t widest, error* why)
     e->rows[0] = e->memory ? e->memory : e->scratch.data;
     e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
     if (widest) e->z = e->rows[0] + needed * (one / sizeof(float));
-    return open_stores(e, why);
+    return true;
 }
 
 /* Most edges of a chunk of these nodes; ids NULL: all. */
 static int64_t chunk_edges(const task* t, const ggnn_node* ids, int64_t count, int64_t chunk)
 {
-    const int64_t* indptr = t->graph.part->indptr;
+    const int64_t* indptr = t->graph.whole.indptr;
     int64_t most = 0, edges = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t v = ids ? (int64_t)ids[i] : i;
@@ -160,7 +151,6 @@ void evaluation_free(evaluation* e)
     metrics_close(&e->metrics);
     device_free(e->data.device, e->memory);
     device_free(e->data.device, e->logits);
-    device_free(e->data.device, e->base);
     memory_free(e->host_rows);
     memory_free(e->host_ids);
     ggnn_file_scratch_close(&e->scratch);
@@ -225,7 +215,7 @@ static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, erro
     ggnn_store x = e->data.features;
     for (int32_t l = 0; l < e->config->layers; l++) {
         if (!run_layer(e, n, l, l == e->config->layers - 1 ? wanted : &all, &x, why)) return false;
-        x = ggnn_store_plain(e->base + 3 * (l % 2), t->set.num_nodes, net_width(n, l), GGNN_F32);
+        x = ggnn_store_plain(e->rows[l % 2], t->set.num_nodes, net_width(n, l), GGNN_F32);
     }
     return true;
 }

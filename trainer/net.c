@@ -45,7 +45,6 @@ static void plan_chunk(net* n)
     const net_config* c = &n->config;
     size_t heads = c->model == NET_GAT ? (size_t)larger(c->heads, c->out_heads) : 0;
     n->chunk_src = net_take(n, 1, sizeof *n->chunk_src);
-    n->nodes = net_take(n, 3, sizeof *n->nodes);
     n->range = net_take(n, (size_t)n->chunk.dst, sizeof *n->range);
     n->indices = net_take(n, (size_t)n->chunk.edges, sizeof *n->indices);
     n->el = net_take(n, memory_product((size_t)n->chunk.src, heads, 1), sizeof *n->el);
@@ -87,8 +86,7 @@ bool net_reads_store(const net_config* config)
 static bool viewable(const net* n)
 {
     const ggnn_store* f = n->data.features;
-    return n->config.full_batch && n->config.input_dropout == 0 && f->type == GGNN_F32 && !f->at.rank
-        && f->at.parts == 1 && f->at.cached == 0 && f->at.stored >= n->data.graph->num_nodes
+    return n->config.full_batch && n->config.input_dropout == 0 && f->type == GGNN_F32 && !f->base
         && f->pitch % (int64_t)sizeof(float) == 0;
 }
 
@@ -162,10 +160,7 @@ static void fill(net* n)
 {
     if (n->chunk_src) device_upload(n->device, n->chunk_src, &n->chunk.src, sizeof n->chunk.src);
     if (n->inv_sqrt) n->ops->gcn_norm(n, n->inv_sqrt);
-    if (viewable(n)) { /* read only */
-        const void* base = NULL;
-        n->view = *(float* const*)device_read(n->device, &base, n->data.features->base, sizeof base);
-    }
+    if (viewable(n)) n->view = (float*)n->data.features->rows; /* read only */
 }
 
 /* After a plan that counted: the matrices, all zeros. */
@@ -358,10 +353,8 @@ void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, con
 /* The block over z: its sources are its targets, whose rows and scores are put where z begins, then all nodes. */
 static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b, const ggnn_node* id)
 {
-    const void* base[3] = {y->z.v + n->chunk.dst * y->z.ld, NULL, NULL};
-    ggnn_store  nodes = ggnn_store_plain(n->nodes, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
+    ggnn_store  nodes = ggnn_store_plain(y->z.v + n->chunk.dst * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
     ggnn_block  all = *b;
-    device_upload(n->device, n->nodes, base, sizeof base);
     n->ops->rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, id, b->num_dst));
     if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
     n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk.dst);

@@ -86,7 +86,7 @@ bool task_open(task* t, const config* c, error* why)
     if (!dataset_open(&t->set, c->data, why)) return false;
     t->graph = dataset_graph(&t->set);
     t->features = dataset_features(&t->set);
-    bool good = t->set.feat.row[0] ? true : error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", c->data);
+    bool good = t->set.feat.rows ? true : error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", c->data);
     good = good && set_loss(t, c, why) && set_splits(t, c, why);
     t->trained = t->labels;
     if (c->full_batch) good = good && dataset_check_graph(&t->set, why) && mask_labels(t, why); /* no sampler will look */

@@ -20,10 +20,8 @@ struct perceptron {
     int64_t            indptr[NODES + 1] = {};
     ggnn_node          indices[1] = {};
     int32_t            label[NODES] = {};
-    ggnn_csc           csc = {indptr, nullptr, indices, nullptr, 0};
     std::vector<float> rows;
     std::vector<float> grad;
-    const void*        base[3] = {};
 
     ~perceptron()
     {
@@ -38,9 +36,8 @@ bool open_perceptron(bench* b, perceptron* p, device* on, int32_t features, int3
 {
     if (!(p->d = on)) return false;
     p->rows.resize(static_cast<size_t>(NODES) * static_cast<size_t>(features));
-    p->base[0] = p->rows.data();
-    const ggnn_graph graph = ggnn_graph_plain(&p->csc, NODES, 0);
-    const ggnn_store store = ggnn_store_plain(p->base, NODES, features, GGNN_F32);
+    const ggnn_graph graph = ggnn_graph_plain(p->indptr, p->indices, nullptr, NODES, 0);
+    const ggnn_store store = ggnn_store_plain(p->rows.data(), NODES, features, GGNN_F32);
     net_labels       labels = {};
     labels.label = p->label;
     if (!placement_open(&p->data, on, &graph, &store, &labels, &b->why)) return false;

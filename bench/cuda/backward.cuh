@@ -161,8 +161,7 @@ bool check_input(bench* b, int32_t width, bool long_lists)
         return false;
     auto               table = fetch(b, p.from.table, 3 * s.S * width), ours = fetch(b, p.out, s.D * width);
     auto               id = fetch(b, p.id, s.S);
-    const void*        base[] = {table.data(), nullptr, nullptr};
-    ggnn_store         store = ggnn_store_plain(base, 3 * s.S, width, GGNN_F32);
+    ggnn_store         store = ggnn_store_plain(table.data(), 3 * s.S, width, GGNN_F32);
     std::vector<float> theirs(ours.size());
     ggnn_aggregate(theirs.data(), width, GGNN_MEAN, &h.block, nullptr, &store, id.data());
     return bench_equal(b, "a mean of stored rows", ours.data(), theirs.data(), ours.size() * sizeof(float));

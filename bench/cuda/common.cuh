@@ -108,7 +108,6 @@ work captured(bench* b, const work& w, size_t* nodes);
 // often.
 struct made_graph {
     ggnn_graph           graph;
-    ggnn_csc             csc;                            // the host's copy of *graph.part
     std::vector<int32_t> quantile;                       // of degrees
     double               edges_of(int32_t fanout) const; // of one list, sampled: expected
     double atoms_of(int32_t fanout) const; // 64-byte pieces of the list that they lie in, expected
@@ -119,7 +118,6 @@ struct host_graph { // the same, for the C twin
     std::vector<int64_t>   indptr;
     std::vector<ggnn_node> indices;
     std::vector<float>     weight;
-    ggnn_csc               csc;
     ggnn_graph             graph;
 };
 bool fetch_graph(bench* b, host_graph* to, const made_graph& g);

@@ -48,7 +48,7 @@ bool open_store(bench* b, ggnn_store* store, const rows_table& t, const shape& s
     std::vector<const void*> base(static_cast<size_t>(s.parts) + 2);
     for (int32_t p = 0; p < s.parts; p++) base[p] = t.at + p * (rows / s.parts) * s.row;
     *store = {};
-    store->at = {nullptr, nullptr, 0, rows, s.parts};
+    store->at = {nullptr, 0, nullptr, nullptr, rows, s.parts};
     store->width = static_cast<int32_t>(width);
     store->type = s.type;
     store->pitch = s.row;

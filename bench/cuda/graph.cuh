@@ -131,8 +131,8 @@ bool check_graph(bench* b, const made_graph& g)
     unsigned long long* faults = make<unsigned long long>(b, 1, "a count");
     const int64_t       edges = g.graph.num_edges;
     if (!faults || !good(b,
-                         launch(check_lists, blocks_of(edges), THREADS, stream(), faults, g.csc.indptr,
-                                g.csc.indices, g.graph.num_nodes, edges),
+                         launch(check_lists, blocks_of(edges), THREADS, stream(), faults, g.graph.whole.indptr,
+                                g.graph.whole.indices, g.graph.num_nodes, edges),
                          "a graph"))
         return false;
     const unsigned long long found = fetch(b, faults, 1)[0];
@@ -175,24 +175,18 @@ bool make_graph(bench* b, made_graph* g, int64_t nodes, double mean, bool weight
     if (!indices || (weighted && !weight)) return false;
     e = launch(draw_neighbors, blocks_of(nodes * 32), THREADS, stream(), indices, weight,
                static_cast<const int64_t*>(indptr), nodes, rng);
-    g->csc = {indptr, nullptr, indices, weight, edges};
-    g->graph = {};
-    g->graph.at = {nullptr, nullptr, 0, nodes, 1};
-    g->graph.part = send(b, &g->csc, 1, "a graph");
-    g->graph.num_nodes = nodes;
-    g->graph.num_edges = edges;
-    return good(b, e, "a graph") && g->graph.part && check_graph(b, *g);
+    g->graph = ggnn_graph_plain(indptr, indices, weight, nodes, edges);
+    return good(b, e, "a graph") && check_graph(b, *g);
 }
 
 bool fetch_graph(bench* b, host_graph* to, const made_graph& g)
 {
-    to->indptr = fetch(b, g.csc.indptr, g.graph.num_nodes + 1);
-    to->indices = fetch(b, g.csc.indices, g.graph.num_edges);
-    if (g.csc.weight) to->weight = fetch(b, g.csc.weight, g.graph.num_edges);
-    to->csc = {to->indptr.data(), nullptr, to->indices.data(), g.csc.weight ? to->weight.data() : nullptr,
-               g.graph.num_edges};
-    to->graph = g.graph;
-    to->graph.part = &to->csc;
+    const ggnn_csc& csc = g.graph.whole;
+    to->indptr = fetch(b, csc.indptr, g.graph.num_nodes + 1);
+    to->indices = fetch(b, csc.indices, g.graph.num_edges);
+    if (csc.weight) to->weight = fetch(b, csc.weight, g.graph.num_edges);
+    to->graph = ggnn_graph_plain(to->indptr.data(), to->indices.data(), csc.weight ? to->weight.data() : nullptr,
+                                 g.graph.num_nodes, g.graph.num_edges);
     ggnn_fault  fault = {};
     ggnn_status status = b->why.text[0] ? GGNN_OK : ggnn_graph_validate(&to->graph, &fault);
     return !b->why.text[0] &&
@@ -264,14 +258,8 @@ bool make_store(bench* b, made_store* s, int64_t rows, int32_t width, uint64_t s
 {
     s->table = make<float>(b, rows * width, "a table of rows");
     if (!s->table || !fill(b, s->table, rows * width, seed)) return false;
-    const void* base[] = {s->table, nullptr, nullptr};
-    s->store = {};
-    s->store.at = {nullptr, nullptr, 0, rows, 1};
-    s->store.width = width;
-    s->store.type = GGNN_F32;
-    s->store.pitch = width * static_cast<int64_t>(sizeof(float));
-    s->store.base = send(b, base, 3, "a table's base");
-    return s->store.base != nullptr;
+    s->store = ggnn_store_plain(s->table, rows, width, GGNN_F32);
+    return true;
 }
 
 } // namespace gpu

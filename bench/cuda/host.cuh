@@ -11,15 +11,14 @@ namespace hosts {
 
 using namespace gpu;
 
-struct tiers { // rows below `stored` on the device, the others on the host
+struct tiers { // rows below `stored` on the device too, all on the host
     int64_t                  rows, stored, n;
     int32_t                  width;
     ggnn_store               store, plain; // plain: the same as the C twin reads it
-    std::vector<const void*> base, plain_base;
-    std::vector<float>       top; // the device's rows, for the C twin
+    std::vector<const void*> base;
     ggnn_node*               id;
     std::vector<ggnn_node>   host_id;
-    char *                   pinned, *staged; // the host's rows; (n, width) where the CPU gathers them
+    char *                   pinned, *staged; // all rows; (n, width) where the CPU gathers them
     float*                   out;
 };
 
@@ -44,31 +43,27 @@ bool open_tiers(bench* b, tiers* t, int64_t row, double hits)
     t->stored = t->rows / 4;
     t->n = pick(b, 200000, 50000, 40);
     t->width = static_cast<int32_t>(row / 4);
-    const int64_t on_host = t->rows - t->stored;
     float*        device_rows = make<float>(b, t->stored * t->width, "rows of the device");
-    float*        between = make<float>(b, on_host * t->width, "rows of the host");
-    t->pinned = static_cast<char*>(take_pinned(b, on_host * row, "rows of the host"));
+    float*        between = make<float>(b, t->rows * t->width, "rows of the host");
+    t->pinned = static_cast<char*>(take_pinned(b, t->rows * row, "rows of the host"));
     t->staged = static_cast<char*>(take_pinned(b, t->n * row, "gathered rows"));
     t->id = make<ggnn_node>(b, t->n, "ids");
     t->out = make<float>(b, t->n * t->width, "gathered rows");
     if (!device_rows || !between || !t->pinned || !t->staged || !t->id || !t->out) return false;
-    if (!fill(b, device_rows, t->stored * t->width, 1) || !fill(b, between, on_host * t->width, 2) ||
-        !copy(b, t->pinned, between, on_host * row) ||
+    if (!fill(b, between, t->rows * t->width, 1) || !copy(b, t->pinned, between, t->rows * row) ||
+        !copy(b, device_rows, between, t->stored * row) ||
         !good(b,
               launch(draw_tiers, blocks_of(t->n), THREADS, stream(), t->id, t->n, t->stored, t->rows,
                      static_cast<uint64_t>(hits * 4294967296.0), rng),
               "ids"))
         return false;
     t->host_id = fetch(b, t->id, t->n);
-    t->top = fetch(b, device_rows, t->stored * t->width);
     t->base = {device_rows, t->pinned, nullptr};
-    t->plain_base = {t->top.data(), t->pinned, nullptr};
     t->store = {};
-    t->store.at = {nullptr, nullptr, 0, t->stored, 1};
+    t->store.at = {nullptr, 0, nullptr, nullptr, t->stored, 1};
     t->store.width = t->width;
     t->store.pitch = row;
-    t->plain = t->store;
-    t->plain.base = t->plain_base.data();
+    t->plain = ggnn_store_plain(t->pinned, t->rows, t->width, GGNN_F32);
     t->store.base = send(b, t->base.data(), 3, "bases");
     return t->store.base != nullptr;
 }

@@ -31,7 +31,7 @@ bool sparse_open_whole(bench* b, sparse_case* s, int64_t nodes, double mean)
     int32_t* copy = sizeof(ggnn_node) > 4 ? make<int32_t>(b, s->E, "a graph's edges") : nullptr;
     if (sizeof(ggnn_node) > 4 && !copy) return false;
     snprintf(s->what, sizeof s->what, "graph of %.3g M edges", 1e-6 * static_cast<double>(s->E));
-    return good(b, ggnn_cuda_block_whole(&s->block, &g.graph, &g.csc, counts, copy, stream()),
+    return good(b, ggnn_cuda_block_whole(&s->block, &g.graph, counts, copy, stream()),
                 "the whole graph");
 }
 

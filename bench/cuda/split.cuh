@@ -24,7 +24,7 @@ struct split_run {
 bool open_split(bench* b, split_run* s, int64_t n, int32_t parts)
 {
     const int64_t nodes = 4 * n;
-    s->at = {nullptr, nullptr, 0, nodes, parts};
+    s->at = {nullptr, 0, nullptr, nullptr, nodes, parts};
     s->n = n;
     s->id = make<ggnn_node>(b, n, "ids");
     s->gather = make<int32_t>(b, n, "a split");

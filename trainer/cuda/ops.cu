@@ -38,10 +38,8 @@ void forget_net(net* n)
 ggnn_status whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
 {
     const ggnn_graph* g = n->data.graph;
-    ggnn_csc          csc;
     if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_CAPACITY;
-    download(n->device, &csc, g->part, sizeof csc);
-    check(n, ggnn_cuda_block_whole(b, g, &csc, counts, copy, stream_of(n)), "the whole graph");
+    check(n, ggnn_cuda_block_whole(b, g, counts, copy, stream_of(n)), "the whole graph");
     return GGNN_OK;
 }
 
