@@ -256,6 +256,31 @@ TEST(a_log_that_reaches_its_limit_is_an_error_and_ends_with_a_record)
     CHECK(length > 1000 && length <= 4000 && strcmp(text_of("log") + length - 2, "}\n") == 0);
 }
 
+TEST(a_log_that_others_write_is_refused_and_stays)
+{
+    CHECK_EQ(shell("\"$train\" %s --epochs 1 --log log >log 2>err", small), 1);
+    CHECK(strstr(text_of("err"), "log: cannot open the log: standard output goes there"));
+    CHECK_EQ(shell("\"$train\" %s --epochs 1 --log ./log 2>>log", small), 1);
+    CHECK(strstr(text_of("log"), "standard error goes there"));
+    unlink("log");
+    pid_t other = start("ggnn-train", "--data karate.ggnn --fanout 4,3 --hidden 4 --epochs 1000000 --log log");
+    for (int i = 0; i < 1000 && strlen(text_of("log")) < 2000; i++) nap(0.01);
+    CHECK_EQ(shell("\"$train\" %s --epochs 1 --log log >mine 2>&1", small), 1);
+    CHECK(strstr(text_of("mine"), "log: cannot open the log: another process writes it"));
+    kill(other, SIGTERM);
+    CHECK_EQ(finish(other), 130);
+    read_log(&first, "log", NULL);
+    CHECK(strstr(first.line[0], "\"start\"") && strstr(first.line[1], "\"epoch\":1,"));
+}
+
+/* Writers of c remove what killed writers left: files with names like this one. */
+TEST(a_log_named_like_an_unfinished_checkpoint_stays)
+{
+    CHECK_EQ(trainf("%s --epochs 3 --save c --log c.1.2.tmp", small), 0);
+    read_log(&first, "c.1.2.tmp", "final");
+    CHECK_EQ(first.count, 1);
+}
+
 /* ==== standard output =========================================================================================== */
 
 TEST(a_report_that_cannot_be_written_is_an_error_and_all_is_saved)
@@ -305,6 +330,24 @@ TEST(the_printed_command_is_one_that_a_shell_takes)
         CHECK(says("resumed from "));
     }
     CHECK(access("hacked", F_OK) != 0);
+}
+
+/* The first signal waits for the end of a step, here of a second and more; the second does not, whichever it is. */
+TEST(a_second_signal_of_either_kind_ends_the_program)
+{
+    int status = 130;
+    for (int i = 0; i < 5 && status == 130; i++) { /* a step may end between the two */
+        unlink("output");
+        pid_t child = start("ggnn-train", "--data planted.ggnn --fanout full --layers 8 --hidden 1500 --epochs 1000 "
+                                          "--eval-every 0 --save slow --threads 1");
+        for (int wait = 0; wait < 1000 && !strstr(text_of("output"), "parameters"); wait++) nap(0.01);
+        nap(0.1);
+        kill(child, SIGINT);
+        nap(0.01);
+        kill(child, SIGTERM);
+        status = finish(child);
+    }
+    CHECK_EQ(status, 1000 + SIGTERM);
 }
 
 /* ==== what cannot be scored ===================================================================================== */
@@ -373,8 +416,11 @@ int main(int argc, char** argv)
     RUN(a_log_goes_on_after_a_torn_line);
     RUN(a_log_cut_anywhere_goes_on_with_whole_records);
     RUN(a_log_that_reaches_its_limit_is_an_error_and_ends_with_a_record);
+    RUN(a_log_that_others_write_is_refused_and_stays);
+    RUN(a_log_named_like_an_unfinished_checkpoint_stays);
     RUN(a_report_that_cannot_be_written_is_an_error_and_all_is_saved);
     RUN(the_printed_command_is_one_that_a_shell_takes);
+    RUN(a_second_signal_of_either_kind_ends_the_program);
     RUN(test_logits_that_are_not_finite_are_an_error);
     RUN(training_without_a_label_is_refused_and_other_missing_labels_are_said);
     RUN(weighted_sampling_without_weights_is_warned_of);

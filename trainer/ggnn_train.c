@@ -18,12 +18,14 @@
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
-/* Set by SIGINT and SIGTERM: the step is finished, then the training saved. A second signal ends the program. */
+/* Set by SIGINT and SIGTERM: the step is finished, then the training saved. A second one, of either, ends the program. */
 static volatile sig_atomic_t stop;
 static void on_signal(int signal_number)
 {
     (void)signal_number;
     stop = 1;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
 }
 
 static void catch_signals(void)
@@ -31,7 +33,6 @@ static void catch_signals(void)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

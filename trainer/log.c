@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,15 +70,31 @@ static bool mend(int fd)
     return write_whole(fd, "\n", 1);
 }
 
+/* Would another writer and this log destroy each other's lines? */
+static bool is_shared(int fd, const char* path, error* why)
+{
+    struct stat log, s;
+    if (size_of(fd) < 0) return false; /* a terminal, a pipe, a device */
+    for (int other = STDOUT_FILENO; other <= STDERR_FILENO; other++)
+        if (fstat(fd, &log) == 0 && fstat(other, &s) == 0 && log.st_dev == s.st_dev && log.st_ino == s.st_ino)
+            return !error_set(why, "%s: cannot open the log: standard %s goes there", path,
+                              other == STDOUT_FILENO ? "output" : "error");
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return false; /* some file systems have no locks */
+    return !error_set(why, "%s: cannot open the log: another process writes it", path);
+}
+
 bool log_open(log_file* l, const char* path, bool goes_on, error* why)
 {
     memset(l, 0, sizeof *l);
-    l->fd = open(path, (goes_on ? O_RDWR : O_WRONLY | O_TRUNC) | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    l->fd = open(path, (goes_on ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (l->fd < 0) return error_set(why, "%s: cannot open the log: %s", path, strerror(errno));
-    l->path = path;
-    if (!goes_on || mend(l->fd)) return true;
-    error_set(why, "%s: cannot go on with the log: %s", path, strerror(errno));
-    log_close(l, why);
+    bool shared = is_shared(l->fd, path, why), empties = !goes_on && size_of(l->fd) > 0;
+    if (!shared && (empties ? ftruncate(l->fd, 0) == 0 : !goes_on || mend(l->fd))) {
+        l->path = path;
+        return true;
+    }
+    error_set(why, "%s: cannot open the log: %s", path, strerror(errno));
+    close(l->fd);
     return false;
 }
 

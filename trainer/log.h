@@ -16,7 +16,8 @@ typedef struct {
 } log_file;
 
 /* Opens path and empties it, or goes on at its end. A part of a record there, which a killed process left, is cut off;
-   another last line without its end is ended. */
+   another last line without its end is ended. Errors, and the file stays as it is: standard output or error goes there
+   too, another process has it open as its log. */
 bool log_open(log_file* l, const char* path, bool goes_on, error* why);
 
 /* False where a record could not be written: why says which was the first cause. Harmless where l is zeros or closed. */

@@ -22,8 +22,14 @@ bool report_open(report* r, const config* c, error* why)
     return !c->log || log_open(&r->log, c->log, c->resume != NULL, why);
 }
 
+static void clear_bar(const report* r)
+{
+    if (r->terminal) fprintf(stderr, "\r\033[K");
+}
+
 bool report_close(report* r, error* why)
 {
+    clear_bar(r);
     bool good = log_close(&r->log, why);
     standard_flush(&r->failed);
     if (r->failed.text[0]) good = error_set(why, "%s", r->failed.text);
@@ -182,7 +188,7 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
 void report_interrupted(report* r, const config* c, const train_state* at)
 {
     json j;
-    if (r->terminal) fprintf(stderr, "\r\033[K");
+    clear_bar(r);
     printf("interrupted in epoch %lld after step %lld; ", (long long)at->epoch + 1, (long long)at->step);
     if (c->save) {
         printf("saved, go on with ");
@@ -204,7 +210,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     char amount[16], text[128] = "not evaluated";
     double seconds = progress_seconds() - r->start;
     int64_t peak = peak_memory_bytes();
-    if (r->terminal) fprintf(stderr, "\r\033[K");
+    clear_bar(r);
     if (test && test->known) print_score(text, sizeof text, test);
     else if (test) snprintf(text, sizeof text, "no labelled nodes");
     printf("test: %s", text);
