@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/unfinished.h"
 #include "datasets/compact.h"
 #include "datasets/dataset.h"
 
@@ -15,7 +16,9 @@ bool builder_open(builder* b, const char* in, const char* path, const convert_op
     b->in = in;
     b->path = path;
     b->src.fd = b->dst.fd = b->weight.fd = -1;
-    return ggnn_file_create(&b->out, path) || error_set(why, "%s", b->out.error);
+    if (!ggnn_file_create(&b->out, path)) return error_set(why, "%s", b->out.error);
+    unfinished_add(b->out.temporary);
+    return true;
 }
 
 static void scratch_drop(ggnn_file_scratch* s)
@@ -27,6 +30,7 @@ static void scratch_drop(ggnn_file_scratch* s)
 void builder_close(builder* b)
 {
     ggnn_file_abort(&b->out);
+    unfinished_clear();
     scratch_drop(&b->src);
     scratch_drop(&b->dst);
     scratch_drop(&b->weight);

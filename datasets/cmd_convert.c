@@ -1,8 +1,11 @@
 /* ggnn-data convert: its options and its help. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/same_file.h"
+#include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/convert.h"
 
@@ -73,6 +76,16 @@ static bool settle(convert_options* how, const command* given, error* why)
     return !given->train || parse_train(how, given->train, why);
 }
 
+/* Would OUT replace a file of the folder IN that holds the graph? A .ggnn file there is none of them. */
+static bool is_part_of(const char* in, const char* out)
+{
+    char folder[PATH_MAX], file[PATH_MAX];
+    size_t length = strlen(out);
+    if (!realpath(in, folder) || !realpath(out, file) || (length > 5 && !strcmp(out + length - 5, ".ggnn"))) return false;
+    length = strlen(folder);
+    return strncmp(file, folder, length) == 0 && file[length] == '/';
+}
+
 int convert_main(int argc, char** argv)
 {
     convert_options how = {.report = stdout};
@@ -110,6 +123,7 @@ int convert_main(int argc, char** argv)
     how.loops = (convert_loops)loops;
     how.seed = (uint64_t)seed;
     if (same_file(path[0], path[1])) error_set(&why, "%s: IN and OUT are one file", path[1]);
+    if (is_part_of(path[0], path[1])) error_set(&why, "%s: OUT is a file of IN", path[1]);
     if (why.text[0] || !settle(&how, &given, &why)) return command_refused("convert", &why);
-    return convert(path[0], path[1], &how, &why) && command_flush(&why) ? EXIT_GOOD : command_failed(&why);
+    return convert(path[0], path[1], &how, &why) && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -11,6 +11,7 @@
 
 #include "common/progress.h"
 #include "common/same_file.h"
+#include "common/unfinished.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
 
@@ -23,7 +24,7 @@ typedef struct {
     char target[4096];    /* of a file or a folder: path through links */
     char temporary[4200]; /* what it is called until it is complete */
     int fd;               /* of a file or a stream, until its FILE takes it; else -1 */
-    char file[4300];      /* the one being written */
+    char file[4400];      /* the one being written, as errors call it */
     FILE* stream;
     const char* written[16]; /* files in the folder so far */
     int num_written;
@@ -92,6 +93,7 @@ static bool make_temporary(output* o)
         if (o->kind == OUTPUT_FOLDER) made = mkdir(o->temporary, 0777) == 0;
         else made = (o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
     }
+    if (made) unfinished_add(o->temporary);
     return made || output_fail(o, "cannot create");
 }
 
@@ -112,10 +114,15 @@ static bool output_open(output* o, const char* path, bool folder, error* why)
 static bool output_begin(output* o, const char* name, int64_t rows)
 {
     if (name) {
-        snprintf(o->file, sizeof o->file, "%s/%s", o->temporary, name);
+        char made[4400];
+        snprintf(made, sizeof made, "%s/%s", o->temporary, name);
+        snprintf(o->file, sizeof o->file, "%s/%s", o->path, name);
         o->written[o->num_written++] = name;
+        unfinished_add(made);
+        o->stream = fopen(made, "wb");
+    } else {
+        o->stream = fdopen(o->fd, "wb");
     }
-    o->stream = name ? fopen(o->file, "wb") : fdopen(o->fd, "wb");
     if (!o->stream) return output_fail(o, "cannot create");
     o->fd = -1;
     progress_begin(&o->bar, name ? name : o->path, "rows", rows);
@@ -139,17 +146,18 @@ static bool output_finish(output* o, bool good)
     if (o->stream) fclose(o->stream);
     if (o->fd >= 0) close(o->fd);
     if (o->kind == OUTPUT_STREAM) return good;
-    if (good && rename(o->temporary, o->target) == 0) return true;
-    if (good)
+    bool put = good && rename(o->temporary, o->target) == 0;
+    if (good && !put)
         error_set(o->why, "%s: cannot put the output there: %s", o->path,
                   errno == ENOTEMPTY || errno == EEXIST ? "a folder that is not empty" : strerror(errno));
-    for (int i = 0; i < o->num_written; i++) {
+    for (int i = 0; i < o->num_written && !put; i++) {
         snprintf(o->file, sizeof o->file, "%s/%s", o->temporary, o->written[i]);
         unlink(o->file);
     }
-    if (o->kind == OUTPUT_FOLDER) rmdir(o->temporary);
-    else unlink(o->temporary);
-    return false;
+    if (!put && (o->kind == OUTPUT_FOLDER ? rmdir(o->temporary) : unlink(o->temporary)) != 0)
+        error_set(o->why, "%s: cannot be removed: %s", o->temporary, strerror(errno));
+    unfinished_clear();
+    return put;
 }
 
 /* ---- text ----------------------------------------------------------------------------------------------------- */

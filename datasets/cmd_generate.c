@@ -5,6 +5,7 @@
 #include "common/json.h"
 #include "common/printable.h"
 #include "common/progress.h"
+#include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/generate.h"
 
@@ -94,5 +95,5 @@ int generate_main(int argc, char** argv)
         json_report(&how, argument[1], &report, progress_seconds() - start);
     else
         print_report(&how, argument[1], &report, progress_seconds() - start);
-    return command_flush(&why) ? EXIT_GOOD : command_failed(&why);
+    return standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -6,6 +6,7 @@
 #include "common/memory.h"
 #include "common/printable.h"
 #include "common/progress.h"
+#include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
 
@@ -159,7 +160,7 @@ int info_main(int argc, char** argv)
         good = dataset_info(path, as_json, &why);
     else
         print_info(&f, NULL, NULL, as_json); /* a checkpoint, a ranking, a partition */
-    good = good && command_flush(&why);
+    good = good && standard_flush(&why);
     ggnn_file_close(&f);
     return good ? EXIT_GOOD : command_failed(&why);
 }

@@ -5,6 +5,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/sibling.h"
+#include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
 #include "datasets/sample_device.h"
@@ -344,7 +345,7 @@ static bool sample_file(const char* path, const settings* set, error* why)
     memory_free(w.seen);
     memory_free(w.seed_ids);
     dataset_close(&w.data);
-    return good && command_flush(why);
+    return good && standard_flush(why);
 }
 
 int sample_main(int argc, char** argv)

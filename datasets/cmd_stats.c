@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "common/json.h"
+#include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/statistics.h"
 
@@ -125,7 +126,7 @@ int stats_main(int argc, char** argv)
         else
             print_statistics(&d, &s);
         statistics_free(&s);
-        good = command_flush(&why);
+        good = standard_flush(&why);
     }
     dataset_close(&d);
     return good ? EXIT_GOOD : command_failed(&why);

@@ -5,6 +5,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/parallel.h"
+#include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
 
@@ -201,6 +202,6 @@ int verify_main(int argc, char** argv)
         json_end_object(&j);
     }
     dataset_close(&d);
-    if (!command_flush(&not_written)) return command_failed(&not_written);
+    if (!standard_flush(&not_written)) return command_failed(&not_written);
     return good ? EXIT_GOOD : command_failed(&why);
 }

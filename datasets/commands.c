@@ -5,6 +5,8 @@
 
 #include "common/standard.h"
 
+#include "common/standard.h"
+
 bool command_begin(const char* usage, const char* text, const option* table, int argc, char** argv,
                    const char** argument, int* num_arguments, int min, int max, int* exit_code)
 {
@@ -13,7 +15,7 @@ bool command_begin(const char* usage, const char* text, const option* table, int
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) { /* before parsing, while the table holds the defaults */
             printf("usage: ggnn-data %s\n\n%s\n\n", usage, text);
             options_help(table, stdout);
-            *exit_code = command_flush(&why) ? EXIT_GOOD : command_failed(&why);
+            *exit_code = standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
             return false;
         }
     *exit_code = EXIT_WRONG_USAGE;
@@ -32,9 +34,4 @@ int command_refused(const char* command, const error* why)
 {
     fprintf(stderr, "ggnn-data: %s: %s\n", command, why->text);
     return EXIT_WRONG_USAGE;
-}
-
-bool command_flush(error* why)
-{
-    return standard_flush(why);
 }

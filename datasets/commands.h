@@ -27,7 +27,4 @@ int command_failed(const error* why);
 
 /* The same for a command line that cannot be meant: names the command, returns EXIT_WRONG_USAGE. */
 int command_refused(const char* command, const error* why);
-
-/* Standard output could not be written (a full disk, a closed pipe)? Then false, with the reason. */
-bool command_flush(error* why);
 #endif

@@ -6,6 +6,7 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "common/progress.h"
+#include "common/unfinished.h"
 
 enum { PIECES = 64, MAX_JUDGED = 20000 };
 
@@ -311,9 +312,11 @@ bool generate(const char* out, const generate_options* how, generate_report* rep
     report->num_classes = how->classes;
     if (!generate_shape_open(&s, how, why)) return false;
     good = ggnn_file_create(&w, out) || error_set(why, "%s", w.error);
+    if (good) unfinished_add(w.temporary);
     good = good && write_all(&w, &s, report, why);
     if (good) good = ggnn_file_commit(&w) || error_set(why, "%s", w.error);
     ggnn_file_abort(&w);
+    unfinished_clear();
     generate_shape_close(&s);
     return good;
 }

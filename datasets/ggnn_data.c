@@ -48,6 +48,7 @@ char** program_arguments;
 
 int main(int argc, char** argv)
 {
+    error why = {""};
     standard_open();
     program_arguments = argv;
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
@@ -57,9 +58,9 @@ int main(int argc, char** argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
-        return EXIT_GOOD;
+        return standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
     }
-    if (options_version("ggnn-data", argc, argv)) return EXIT_GOOD;
+    if (options_version("ggnn-data", argc, argv)) return standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
     for (int i = 0; i < num_commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
     return unknown_command(argv[1]);

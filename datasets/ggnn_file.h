@@ -141,6 +141,7 @@ bool ggnn_file_commit(ggnn_file_writer* w);
 void ggnn_file_abort(ggnn_file_writer* w);
 
 typedef struct { /* memory that the kernel can write out: an unlinked file, mapped */
+    const char* beside; /* the caller's string, kept */
     void* data;
     int64_t bytes;
     int fd;
@@ -884,6 +885,7 @@ bool ggnn_file_scratch_open(ggnn_file_scratch* s, const char* beside, int64_t by
 {
     char target[4096], temporary[4096];
     memset(s, 0, sizeof *s);
+    s->beside = beside;
     s->fd = -1;
     if (!ggnn_file_target(target, beside, s->error)) return false;
     s->fd = ggnni_file_new_temporary(temporary, target);
@@ -902,13 +904,13 @@ bool ggnn_file_scratch_resize(ggnn_file_scratch* s, int64_t bytes)
     void* data = NULL;
     s->error[0] = 0;
     if (bytes < 0 || bytes > INT64_MAX / 2)
-        return ggnni_file_fail(s->error, "scratch of %lld bytes", (long long)bytes);
+        return ggnni_file_fail(s->error, "%s: scratch of %lld bytes", s->beside, (long long)bytes);
     room = ggnni_file_room(bytes);
     failure = room > old_room ? ggnni_file_allocate(s->fd, old_room, room) : 0;
     if (!failure) data = ggnni_file_map(s->fd, 0, room);
     if (!data)
-        return ggnni_file_fail(s->error, "no room for %lld bytes of scratch: %s", (long long)bytes,
-                               strerror(failure ? failure : errno));
+        return ggnni_file_fail(s->error, "%s: no room for %lld bytes of scratch beside it: %s", s->beside,
+                               (long long)bytes, strerror(failure ? failure : errno));
     if (s->data) munmap(s->data, (size_t)old_room);
     if (bytes < s->bytes) { /* what comes back later is to be zero */
         memset((char*)data + bytes, 0, (size_t)(room - bytes));

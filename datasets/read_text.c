@@ -207,8 +207,8 @@ bool read_konect(builder* b, const char* in, error* why)
         ok = error_set(why, "%s: bipartite: its two sides have ids of their own, which would be mixed up", in);
     else if (ok && !known)
         ok = error_set(
-            why, "%s: line 1 is \"%.40s\"; KONECT's is \"%% sym|asym WEIGHTS\" (--from edges reads plain lists)", in,
-            head);
+            why, "%s: line 1 is %s%.40s%s; KONECT's is \"%% sym|asym WEIGHTS\" (--from edges reads plain lists)", in,
+            head[0] ? "\"" : "", head[0] ? head : "no comment", head[0] ? "\"" : "");
     edge_format f = {1, asked_nodes(b), strstr(weights, "weighted") && strcmp(weights, "unweighted") && columns > 2,
                      EXTRA_IGNORED};
     ok = ok && read_list(b, &t, &f, !strcmp(format, "sym"), why);
@@ -222,10 +222,19 @@ typedef struct {
     bool pattern, symmetric;
 } mtx_header;
 
+static void to_lower(char* word) /* the banner's words may have capitals */
+{
+    for (; *word; word++) *word = (char)tolower((unsigned char)*word);
+}
+
 static bool parse_banner(mtx_header* h, const char* head, const char* in, error* why)
 {
     char object[32] = "", layout[32] = "", field[32] = "", symmetry[32] = "";
     sscanf(head, "%%%%MatrixMarket %31s %31s %31s %31s", object, layout, field, symmetry);
+    to_lower(object);
+    to_lower(layout);
+    to_lower(field);
+    to_lower(symmetry);
     h->pattern = !strcmp(field, "pattern");
     h->symmetric = !strcmp(symmetry, "symmetric");
     if (!strcmp(object, "matrix") && !strcmp(layout, "coordinate") &&
@@ -233,15 +242,17 @@ static bool parse_banner(mtx_header* h, const char* head, const char* in, error*
         (h->symmetric || !strcmp(symmetry, "general")))
         return true;
     return error_set(why,
-                     "%s: line 1 is \"%.80s\"; \"%%%%MatrixMarket matrix coordinate pattern|real|integer "
+                     "%s: line 1 is %s%.80s%s; \"%%%%MatrixMarket matrix coordinate pattern|real|integer "
                      "general|symmetric\" is read",
-                     in, head);
+                     in, head[0] ? "\"" : "", head[0] ? head : "no banner", head[0] ? "\"" : "");
 }
 
 static bool read_sizes(text* t, const char* in, int64_t* nodes, int64_t* entries, error* why)
 {
     int64_t columns;
     if (!text_int(t, nodes, why) || !text_int(t, &columns, why) || !text_int(t, entries, why)) return false;
+    if (text_more(t, why)) return text_skip(t, why) && text_fail(t, "rows, columns and entries are expected, not more", why);
+    if (why->text[0]) return false;
     if (*nodes != columns)
         return error_set(why, "%s: a matrix of %lld by %lld is no graph", in, (long long)*nodes, (long long)columns);
     if (*nodes < 1 || *entries < 0)

@@ -427,6 +427,17 @@ TEST(bare_graphs_get_random_features_labels_and_splits)
     dataset_close(&d[1]);
 }
 
+TEST(words_of_a_banner_may_have_capitals)
+{
+    static const char lines[] = "%%MatrixMarket MATRIX Coordinate Pattern GENERAL\n3 3 2\n1 2\n3 2\n";
+    char path[600];
+    dataset d;
+    write_file(folder_path(path, "capitals.mtx"), lines, strlen(lines));
+    if (!converted(&d, "capitals.mtx", &(convert_options){.loops = LOOPS_KEEP})) return;
+    CHECK(d.num_nodes == 3 && d.num_edges == 2);
+    dataset_close(&d);
+}
+
 TEST(a_first_line_of_column_names_is_skipped)
 {
     static const char* const header[] = {"src,dst", "source\ttarget", "From To", "\"Source\",\"Target\"", "id_1,id_2", "FromNodeId\tToNodeId", "u v", "row,col"};
@@ -474,6 +485,8 @@ TEST(bad_text_is_named_by_line_and_byte)
         {"x.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", "coordinate pattern|real|integer"},
         {"x.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 0 0\n",
          "coordinate pattern|real|integer"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1 5\n1 1\n",
+         "line 2, byte 7: rows, columns and entries are expected, not more: \"5\""},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n", "2 by 3 is no graph"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n", "1 entries, its header says 2"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 3\n",
@@ -1022,6 +1035,7 @@ int main(int argc, char** argv)
     RUN(features_are_normalised_and_halved);
     RUN(nodes_without_label_are_in_no_split);
     RUN(bare_graphs_get_random_features_labels_and_splits);
+    RUN(words_of_a_banner_may_have_capitals);
     RUN(a_first_line_of_column_names_is_skipped);
     RUN(bad_text_is_named_by_line_and_byte);
     RUN(formats_of_later_work_are_named);

@@ -1,4 +1,6 @@
 /* The tools in bad company: hostile names and files, closed descriptors, outputs that are no files. */
+#include <signal.h>
+
 #include "datasets/dataset.h"
 #include "tests/test.h"
 #include "tests/tool.h"
@@ -266,6 +268,86 @@ TEST(features_of_width_0_are_refused_by_every_program)
     check_shell("rm narrow.ggnn o.ggnn; ls -A | grep '^o[.]'", 1);
 }
 
+/* ---- full disks, interrupts ----------------------------------------------------------------------------------- */
+
+TEST(help_and_version_that_cannot_be_printed_are_errors)
+{
+    static const char* const word[] = {"--help", "--version", "info --help"};
+    for (int i = 0; i < 3; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "$B/ggnn-data %s >&- 2>err", word[i]);
+        check_shell(line, 1);
+        CHECK(says("err", "cannot write to standard output"));
+    }
+}
+
+TEST(where_a_file_is_too_large_the_error_names_the_output_and_nothing_is_left)
+{
+    make_graph();
+    check_shell("ulimit -f 2; $B/ggnn-data export f.ggnn o.mtx --format mtx 2>err", 1);
+    CHECK(says("err", "ggnn-data: o.mtx: cannot write: File too large"));
+    check_shell("ulimit -f 2; $B/ggnn-data export f.ggnn o.npy 2>err", 1);
+    CHECK(says("err", "ggnn-data: o.npy/indices.npy: cannot write: File too large"));
+    check_shell("ulimit -f 2; $B/ggnn-data export f.ggnn o.csv --format csv 2>err", 1);
+    CHECK(says("err", "ggnn-data: o.csv/edges.csv: cannot write: File too large"));
+    check_shell("ulimit -f 100; $B/ggnn-data generate rmat o.ggnn 2>err", 1);
+    CHECK(says("err", "ggnn-data: o.ggnn: no room for"));
+    check_shell("ls -A | grep '^o[.]'", 1);
+}
+
+TEST(a_folder_that_is_converted_keeps_its_files)
+{
+    make_graph();
+    check_shell("$B/ggnn-data export f.ggnn d && cp -r d kept", 0);
+    check_shell("$B/ggnn-data convert d d/feat.npy 2>err", 2);
+    CHECK(says("err", "convert: d/feat.npy: OUT is a file of IN"));
+    check_shell("cd d && $B/ggnn-data convert . label.npy 2>err", 2);
+    check_shell("$B/ggnn-data convert d d/new.ggnn >out && $B/ggnn-data convert d d/new.ggnn >out && rm d/new.ggnn d/err", 0);
+    check_shell("diff -r d kept && rm -r d kept", 0);
+}
+
+static bool has_temporary(void)
+{
+    bool found = false;
+    DIR* list = opendir(folder);
+    for (struct dirent* entry; list && (entry = readdir(list));) found = found || strstr(entry->d_name, ".tmp");
+    if (list) closedir(list);
+    return found;
+}
+
+/* Starts the tool, waits for its temporary file, interrupts it. Returns the signal that ended it; 0: it ended before. */
+static int interrupt(char* const* arguments, int signal_number)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        if (chdir(folder) != 0 || !freopen("/dev/null", "w", stdout)) _exit(9);
+        execv(arguments[0], arguments);
+        _exit(9);
+    }
+    while (!has_temporary() && waitpid(child, &status, WNOHANG) == 0) usleep(1000);
+    usleep(10000); /* it is to know of its file, too */
+    kill(child, signal_number);
+    if (waitpid(child, &status, 0) == child && WIFSIGNALED(status)) return WTERMSIG(status);
+    return 0;
+}
+
+TEST(an_interrupted_command_leaves_nothing_behind)
+{
+    static char program[4096], kind[] = "rmat", in[] = "in.ggnn", text[] = "in.mtx", out[] = "o.ggnn", mtx[] = "mtx", csv[] = "csv", format[] = "--format";
+    static char generate[] = "generate", export[] = "export", convert[] = "convert", edges[] = "--edges", many[] = "2000000";
+    char* const command[][7] = {{program, generate, kind, out, edges, many, NULL}, {program, convert, text, out, NULL},
+                                {program, export, in, out, format, mtx, NULL}, {program, export, in, out, format, csv, NULL}};
+    static const int number[] = {SIGINT, SIGTERM, SIGHUP, SIGINT};
+    if (!CHECK(realpath(tool, program) != NULL)) return;
+    check_shell("$B/ggnn-data generate rmat in.ggnn --edges 1000000 >out && $B/ggnn-data export in.ggnn in.mtx --format mtx", 0);
+    for (int c = 0; c < 4; c++) {
+        CHECK_EQ(interrupt(command[c], number[c]), number[c]);
+        check_shell("ls -A | grep -e tmp -e '^o[.]'", 1);
+    }
+    check_shell("rm in.ggnn in.mtx", 0);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -283,6 +365,10 @@ int main(int argc, char** argv)
     RUN(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once);
     RUN(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value);
     RUN(features_of_width_0_are_refused_by_every_program);
+    RUN(help_and_version_that_cannot_be_printed_are_errors);
+    RUN(where_a_file_is_too_large_the_error_names_the_output_and_nothing_is_left);
+    RUN(a_folder_that_is_converted_keeps_its_files);
+    RUN(an_interrupted_command_leaves_nothing_behind);
     folder_remove();
     return test_finish();
 }
