@@ -338,6 +338,12 @@ static bool sample_file(const char* path, const settings* set, error* why)
     memset(&w, 0, sizeof w);
     w.set = set;
     if (!dataset_open(&w.data, path, why)) return false;
+    if (set->sampler == GGNN_WEIGHTED && !w.data.csc.weight) {
+        error warning = {""};
+        error_set(&warning, "--sampler weighted: %s has no edge weights (section 'weight'): all neighbours are as likely",
+                  path);
+        command_warns(&warning);
+    }
     good = sample(&w, why);
     if (good && set->json) print_json(&w);
     else if (good) print_table(&w);

@@ -26,9 +26,12 @@ bool command_begin(const char* usage, const char* text, const option* table, int
 
 int command_failed(const error* why)
 {
+    fflush(stdout); /* what was said before the failure stands before it, also where both go to one file */
     fprintf(stderr, "ggnn-data: %s\n", why->text);
     return EXIT_FAILED;
 }
+
+void command_warns(const error* why) { fprintf(stderr, "ggnn-data: warning: %s\n", why->text); }
 
 int command_refused(const char* command, const error* why)
 {

@@ -22,6 +22,9 @@ extern char** program_arguments; /* main's argv */
 bool command_begin(const char* usage, const char* text, const option* table, int argc, char** argv,
                    const char** argument, int* num_arguments, int min, int max, int* exit_code);
 
+/* Prints a warning on standard error. */
+void command_warns(const error* why);
+
 /* Prints the reason on standard error. Returns EXIT_FAILED. */
 int command_failed(const error* why);
 

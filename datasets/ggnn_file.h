@@ -205,11 +205,16 @@ static bool ggnni_file_fail(char error[640], const char* format, ...)
     ;
 static bool ggnni_file_fail(char error[640], const char* format, ...)
 {
+    char text[8192];
+    size_t length;
     va_list values;
     if (error[0]) return false; /* the first cause is kept */
     va_start(values, format);
-    vsnprintf(error, 640, format, values);
+    vsnprintf(text, sizeof text, format, values);
     va_end(values);
+    length = strlen(text);
+    if (length < 640) strcpy(error, text);
+    else snprintf(error, 640, "%.200s ... %s", text, text + length - 430); /* a long path: what is said of it stays */
     return false;
 }
 

@@ -271,8 +271,18 @@ TEST(errors_are_printable_and_keep_the_first_cause)
     CHECK(!error_set(&first, "second"));
     CHECK(strstr(first.text, "second") == NULL);
     first.text[0] = 0;
-    error_set(&first, "%s", name);
-    CHECK_EQ(strlen(first.text), (sizeof first.text - 1) / 4 * 4);
+    error_set(&first, "%s: the reason", name);
+    CHECK(strncmp(first.text, "\\x1b\\x1b", 8) == 0 && strstr(first.text, " ... "));
+    CHECK_STR(first.text + strlen(first.text) - 16, "\\x1b: the reason");
+    CHECK(strlen(first.text) < sizeof first.text && strlen(first.text) > sizeof first.text - 20);
+    first.text[0] = 0;
+    for (size_t i = 0; i + 2 < sizeof name; i += 2) memcpy(name + i, "\xc3\xa9", 2);
+    for (int shift = 0; shift < 4; shift++) { /* characters stay whole wherever the cut falls */
+        char again[sizeof first.text];
+        first.text[0] = 0;
+        error_set(&first, "%.*s%s%.*s", shift, "abc", name, shift / 2, "d");
+        CHECK_STR(printable(again, sizeof again, first.text), first.text);
+    }
 }
 
 /* ---- progress ------------------------------------------------------------------------------------------------- */

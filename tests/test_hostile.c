@@ -220,6 +220,37 @@ TEST(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once)
     check_shell("rm -r pipe null folder", 0);
 }
 
+TEST(errors_stand_after_what_was_printed_before_them)
+{
+    make_graph();
+    check_shell("echo 0,1,2,x >bad.csv; $B/ggnn-data convert bad.csv o.ggnn >err 2>&1", 1);
+    CHECK(strncmp(output("err"), "reading    bad.csv", 18) == 0);
+    check_shell("mkdir -p d/raw && cd d/raw && echo 2 >num-node-list.csv && echo 1 >num-edge-list.csv && echo 0,1 >edge.csv && echo 9,x >node-feat.csv", 0);
+    check_shell("$B/ggnn-data convert d o.ggnn >err 2>&1", 1);
+    CHECK(strstr(output("err"), "ggnn-data: ") > strstr(output("err"), "\nin-degree  mean"));
+    check_shell("rm -r d bad.csv", 0);
+}
+
+TEST(a_long_path_does_not_hide_what_is_said_of_it)
+{
+    check_shell("p=$(printf 'a/%.0s' $(seq 1000)); $B/ggnn-data info ${p}x 2>err", 1);
+    CHECK(says("err", "a/x: cannot open: No such file or directory\n"));
+    check_shell("p=$(printf 'a/%.0s' $(seq 1000)); $B/ggnn-data convert ${p}x o.ggnn 2>err", 1);
+    CHECK(says("err", "a/x: No such file or directory\n"));
+}
+
+TEST(sampling_by_weights_that_are_not_there_is_said)
+{
+    make_graph();
+    check_shell("$B/ggnn-data sample f.ggnn --seeds 1 --fanout 2 --sampler weighted >out 2>err", 0);
+    CHECK(says("err", "warning: --sampler weighted: f.ggnn has no edge weights"));
+    check_shell("printf '0,1,2\\n1,2,3\\n' >w.csv; $B/ggnn-data convert w.csv w.ggnn >out && "
+                "$B/ggnn-data sample w.ggnn --seeds 1 --fanout 2 --sampler weighted >out 2>err", 0);
+    CHECK(!output("err")[0]);
+    check_shell("$B/ggnn-data sample f.ggnn --seeds 1 --fanout 2 >out 2>err && rm w.csv w.ggnn", 0);
+    CHECK(!output("err")[0]);
+}
+
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
 TEST(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value)
@@ -363,6 +394,9 @@ int main(int argc, char** argv)
     RUN(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is);
     RUN(a_folder_may_be_named_with_a_slash_at_its_end);
     RUN(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once);
+    RUN(errors_stand_after_what_was_printed_before_them);
+    RUN(a_long_path_does_not_hide_what_is_said_of_it);
+    RUN(sampling_by_weights_that_are_not_there_is_said);
     RUN(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value);
     RUN(features_of_width_0_are_refused_by_every_program);
     RUN(help_and_version_that_cannot_be_printed_are_errors);
