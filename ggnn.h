@@ -31,7 +31,7 @@
 //         float            mean[2];
 //         ggnn_batch_init(&batch, &g, &how, 2, malloc(ggnn_batch_bytes(&g, &how, 2)));
 //         if (ggnn_sample(&batch, seen, &g, &how, &rng, seeds, 2) != GGNN_OK) return 1;
-//         ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, &rows, batch.id);
+//         ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, &rows);
 //         printf("%g %g\n", (double)mean[0], (double)mean[1]);          // 3 4
 //         return 0;
 //     }
@@ -606,13 +606,14 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
 // ==== [6] BLOCK: one hop, and a mini-batch of hops
 // =============================================================================
 // A hop is a bipartite block: targets [0, num_dst), sources [0, num_src), of which the first num_dst are the
-// targets. All hops of a batch share one list of global ids: the targets and sources of hop h are its first
-// num_dst and num_src entries, and the targets of hop h + 1 are all sources of hop h. Hop 0 is the seeds'
-// own; training's layer l of L runs on hop L - 1 - l. Sizes are read as *block.num_src.n; < 2^31 sources and
-// edges.
+// targets. A block names its ids: targets and sources share one numbering, and so does the transpose. All
+// hops of a batch share one list of them: the targets and sources of hop h are its first num_dst and num_src
+// entries, and the targets of hop h + 1 are all sources of hop h. Hop 0 is the seeds' own; training's layer l
+// of L runs on hop L - 1 - l. Sizes are read as *block.num_src.n; < 2^31 sources and edges.
 
 typedef struct {
     ggnn_count num_dst, num_src, num_edges;
+    ggnn_node* id;       // (max(num_src, num_dst)) global ids by local id; NULL: they are the same
     int64_t*   indptr;   // (num_dst + 1)
     int32_t*   indices;  // (num_edges) local sources; NULL in a global last hop
     ggnn_node* neighbor; // (num_edges) the same as global ids, or NULL
@@ -678,14 +679,14 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggn
 GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
 
 // The whole graph as one block (full batch): num_nodes targets = sources, indices alias a plain 32-bit graph;
-// with GGNN_NODE64 they are copied into copy (num_edges). counts (3) is memory for the sizes.
+// with GGNN_NODE64 they are copied into copy (num_edges). counts (3) is memory for the sizes. id is NULL.
 // GGNN_ERROR_ARGUMENT: the graph is not plain, or has 2^31 nodes or edges. weight and indptr alias too.
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy);
 
 // The transpose: sources become targets, ascending edge order within a list, edge = index in b. Backward is
 // the same op on it. _init lays t out in memory for any block within the given maxima. No workspace;
 // O(num_src + num_edges): up to four pieces of sources, each of which reads all edges twice. b must have
-// indices.
+// indices. t->id is b's.
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges);
 GGNN_API void   ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
                                           void* memory);
@@ -693,7 +694,7 @@ GGNN_API void   ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
 
 // Checks what the ops rely on, but for edge's being a permutation: indptr from 0, not decreasing, ending at
 // num_edges; indices < num_src; edge < num_edges; num_dst <= num_src unless it is a transpose; sizes within
-// max. num_nodes bounds neighbor where given.
+// max; id and neighbor, where given, in [0, num_nodes).
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault);
 
 // =============================================================================
@@ -807,18 +808,17 @@ GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
 // in-degree in the graph + 1; dst[v] = degree/sampled * 1/sqrt(d_v) (num_dst), so that the neighbour sum is
 // unbiased where every edge is as likely to be sampled (not by WEIGHTED or WALK); self[v] = 1/d_v (num_dst).
 // Full fanout is exactly theirs; v itself comes in by `self`, so that a self-loop in a list counts once more.
-// inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; id is the batch's list; src may be NULL
-// (input layer: pass inv_sqrt itself to ggnn_aggregate).
+// inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; src may be NULL (input layer: pass inv_sqrt
+// itself to ggnn_aggregate).
 GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g);
-GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const ggnn_node* id,
-                             const float* inv_sqrt, const ggnn_graph* g);
+GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const float* inv_sqrt,
+                             const ggnn_graph* g);
 
 // The input layer in one pass, no gathered copy: ggnn_spmm over rows read straight from a store by global id
-// (b->neighbor, else id[b->indices]); id (num_src, or num_dst in a global hop) is the batch's list, whose
-// first num_dst are the targets. fp16 rows are converted as they are read. scale.src is by global id. Same
-// bits as gather, then spmm.
+// (b->neighbor, else b->id[b->indices]). fp16 rows are converted as they are read. scale.src is by global id.
+// Same bits as gather, then spmm.
 GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                             const ggnn_scale* scale, const ggnn_store* from, const ggnn_node* id);
+                             const ggnn_scale* scale, const ggnn_store* from);
 
 typedef enum { GGNN_DOT, GGNN_ADD } ggnn_edge_op;
 
@@ -849,12 +849,11 @@ GGNN_API void ggnn_exp2_array(float* x, int64_t n);
 // ==== [9] ATTENTION: scores, fused graph attention
 // =============================================================================
 
-typedef struct {             // zero-initialise: LeakyReLU 0, no dropout
-    float            slope;  // of LeakyReLU, >= 0: GAT uses .2
-    float            dropout;// of attention coefficients; 0: none
-    int32_t          layer;  // keys the dropout field, with rng and the target's global id
-    ggnn_rng         rng;    // purpose GGNN_PURPOSE_ATTENTION_DROPOUT
-    const ggnn_node* id;     // (num_dst) global ids of the targets; NULL: they are 0, 1, ...
+typedef struct {      // zero-initialise: LeakyReLU 0, no dropout
+    float    slope;   // of LeakyReLU, >= 0: GAT uses .2
+    float    dropout; // of attention coefficients; 0: none
+    int32_t  layer;   // keys the dropout field, with rng and the target's global id
+    ggnn_rng rng;     // purpose GGNN_PURPOSE_ATTENTION_DROPOUT
 } ggnn_attention;
 
 // Per-head scores el[u,k] = z[u, head k] . att[k,:] of n rows: el (n, heads), att (heads, width / heads).
@@ -2235,6 +2234,7 @@ GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const g
         b->hop[h].num_dst.n = &state->length[h];
         b->hop[h].num_src.n = &state->length[h + 1];
         b->hop[h].num_edges.n = &state->edges[h];
+        b->hop[h].id = b->id;
     }
     ggnni_batch_empty(b);
     return GGNN_OK;
@@ -2581,6 +2581,7 @@ GGNN_API void ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
     *t->num_dst.n = *b->num_src.n;
     *t->num_src.n = *b->num_dst.n;
     *t->num_edges.n = *b->num_edges.n;
+    t->id = b->id;
     memset(&sort, 0, sizeof sort);
     sort.key = b->indices;
     sort.row = b->indptr;
@@ -2617,6 +2618,9 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
         }
     if (!b->indices && !b->neighbor && edges)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "neither indices nor neighbor", -1, -1);
+    for (int64_t i = 0; b->id && i < ggnni_max(src, dst); i++)
+        if (b->id[i] < 0 || b->id[i] >= num_nodes)
+            return ggnni_fault(fault, GGNN_ERROR_ID, "a source's or target's id is out of range", i, -1);
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
@@ -3128,12 +3132,13 @@ typedef struct {
     const char*       base;
     int64_t           pitch;
     const ggnn_store* from; // NULL: base
-    const ggnn_node*  id;   // of the block's sources
 } ggnni_source;
 
-static int64_t ggnni_global(const ggnn_block* b, const ggnn_node* id, int64_t e)
+// Global ids: of a local id; of the source of edge e.
+static int64_t ggnni_id(const ggnn_block* b, int64_t i) { return b->id ? (int64_t)b->id[i] : i; }
+static int64_t ggnni_source_id(const ggnn_block* b, int64_t e)
 {
-    return b->neighbor ? b->neighbor[e] : id[b->indices[e]];
+    return b->neighbor ? (int64_t)b->neighbor[e] : ggnni_id(b, b->indices[e]);
 }
 
 // Reads the lists of a range in order, entry by entry. Of a matrix, a list of a row below with_self begins
@@ -3176,7 +3181,7 @@ static void ggnni_take_rows(ggnni_reader* r, int64_t e, int64_t n)
 static void ggnni_take_stored(ggnni_reader* r, int64_t e, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        int64_t id = ggnni_global(r->b, r->source.id, e + i);
+        int64_t id = ggnni_source_id(r->b, e + i);
         r->row[r->known + i] = (const char*)ggnn_row(r->source.from, id);
         if (r->factor) GGNNI_PREFETCH(&r->factor[id]);
     }
@@ -3250,7 +3255,7 @@ static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64
         int64_t e = begin + i;
         float   src = 1;
         if (s->scale.src)
-            src = s->scale.src[s->source.from ? ggnni_global(s->b, s->source.id, e) : s->b->indices[e]];
+            src = s->scale.src[s->source.from ? ggnni_source_id(s->b, e) : s->b->indices[e]];
         for (int32_t k = 0; k < s->heads; k++)
             buffer[i * s->heads + k] = s->weight ? s->weight[ggnni_edge(s->b, e) * s->stride + k] * src : src;
     }
@@ -3273,7 +3278,7 @@ static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_
 static const char* ggnni_own_row(const ggnni_spmm* s, int64_t v)
 {
     if (!s->scale.self || (s->b->indices && v >= *s->b->num_src.n)) return NULL;
-    return s->source.from ? (const char*)ggnn_row(s->source.from, s->source.id[v])
+    return s->source.from ? (const char*)ggnn_row(s->source.from, ggnni_id(s->b, v))
                           : s->source.base + v * s->source.pitch;
 }
 
@@ -3350,7 +3355,7 @@ static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
 
 static ggnni_source ggnni_matrix(const float* v, int64_t ld)
 {
-    ggnni_source s = {(const char*)v, ld * (int64_t)sizeof *v, NULL, NULL};
+    ggnni_source s = {(const char*)v, ld * (int64_t)sizeof *v, NULL};
     return s;
 }
 
@@ -3385,9 +3390,9 @@ GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce ho
 }
 
 GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                             const ggnn_scale* scale, const ggnn_store* from, const ggnn_node* id)
+                             const ggnn_scale* scale, const ggnn_store* from)
 {
-    ggnni_source source = {NULL, 0, from, id};
+    ggnni_source source = {NULL, 0, from};
     ggnni_spmm   s = {out, ld_out,      NULL,   0,          how, b,   ggnni_no_scale(scale), NULL, 1,
                       1,   from->width, source, from->type, 0,   NULL};
     GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
@@ -3395,8 +3400,8 @@ GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const 
     if (from->traffic) {
         int64_t own = b->indices ? ggnni_min(*b->num_dst.n, *b->num_src.n) : *b->num_dst.n;
         int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
-        for (int64_t e = 0; e < edges; e++) ggnni_count_row(from, ggnni_global(b, id, e));
-        for (int64_t v = 0; v < own && s.scale.self; v++) ggnni_count_row(from, id[v]);
+        for (int64_t e = 0; e < edges; e++) ggnni_count_row(from, ggnni_source_id(b, e));
+        for (int64_t v = 0; v < own && s.scale.self; v++) ggnni_count_row(from, ggnni_id(b, v));
     }
 }
 
@@ -3527,15 +3532,16 @@ GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
     GGNN_PARALLEL_FOR(s.pieces, ggnni_gcn_norm_piece, &s);
 }
 
-GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const ggnn_node* id,
-                             const float* inv_sqrt, const ggnn_graph* g)
+GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const float* inv_sqrt,
+                             const ggnn_graph* g)
 {
     ggnn_graph quiet = *g;
     quiet.traffic = NULL; // degrees, no lists
-    for (int64_t u = 0; src && u < *b->num_src.n; u++) src[u] = inv_sqrt[id[u]];
+    for (int64_t u = 0; src && u < *b->num_src.n; u++) src[u] = inv_sqrt[ggnni_id(b, u)];
     for (int64_t v = 0; v < *b->num_dst.n; v++) {
-        int64_t degree = ggnn_neighbors(&quiet, id[v]).degree, sampled = b->indptr[v + 1] - b->indptr[v];
-        dst[v] = sampled ? (float)degree / (float)sampled * inv_sqrt[id[v]] : 0.0f;
+        int64_t id = ggnni_id(b, v), sampled = b->indptr[v + 1] - b->indptr[v];
+        int64_t degree = ggnn_neighbors(&quiet, (ggnn_node)id).degree;
+        dst[v] = sampled ? (float)degree / (float)sampled * inv_sqrt[id] : 0.0f;
         self[v] = 1.0f / (float)(degree + 1);
     }
 }
@@ -3842,9 +3848,8 @@ static void ggnni_gat_dropout(ggnni_gat* s, const ggnn_attention* how)
 // The dropout fields of entries i & ~7 .. i | 7 of target v's list, eight a head.
 static void ggnni_gat_fields(const ggnni_gat* s, uint16_t* field, int64_t v, int64_t i)
 {
-    int64_t node = s->how->id ? (int64_t)s->how->id[v] : v;
-    ggnn_dropout_fields(field, &s->how->rng, s->how->layer, node, (uint32_t)(i / 8 * s->heads + s->head),
-                        s->pass);
+    ggnn_dropout_fields(field, &s->how->rng, s->how->layer, ggnni_id(s->b, v),
+                        (uint32_t)(i / 8 * s->heads + s->head), s->pass);
 }
 
 // Leaves 0 of the coefficients that dropout takes, n entries from `first` on of target v, and scales the

@@ -2334,6 +2334,7 @@ inline size_t carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_samplin
         b->hop[h].num_dst.n = &scratch.state->length[h];
         b->hop[h].num_src.n = &scratch.state->length[is_global(how, h) ? h : h + 1];
         b->hop[h].num_edges.n = &scratch.state->edges[h];
+        b->hop[h].id = b->id;
     }
     return used;
 }
@@ -2854,6 +2855,7 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
     if (!b->indices || b->num_src.max > t->num_dst.max || b->num_dst.max > t->num_src.max ||
         b->num_edges.max > t->num_edges.max)
         return cudaErrorInvalidValue;
+    t->id = b->id;
     cudaError_t error = cudaMemsetAsync(left, 0, static_cast<size_t>(b->num_src.max) * sizeof *left, stream);
     if (error == cudaSuccess)
         error = launch(count_sources, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
@@ -3601,6 +3603,12 @@ struct matrix_rows { // rows by local id
     __device__ const char* own(int32_t v) const { return start + v * pitch; }
 };
 
+// The global id of a block's source or target; ids NULL: the local one.
+__device__ inline ggnn_node id_of(const ggnn_node* ids, int64_t i)
+{
+    return ids ? __ldg(ids + i) : static_cast<ggnn_node>(i);
+}
+
 template <class T> struct store_rows { // rows by global id
     using element = T;
     using key = ggnn_node;
@@ -3622,12 +3630,12 @@ template <class T> struct store_rows { // rows by global id
         }
 #pragma unroll
         for (int k = 0; k < U; k++)
-            if (k < left && !neighbor) u[k] = __ldg(id + u[k]);
+            if (k < left && !neighbor) u[k] = id_of(id, u[k]);
         find_rows(row, from, at, u, ALL_TIERS);
     }
     __device__ const char* own(int32_t v) const
     {
-        const ggnn_node u[1] = {__ldg(id + v)};
+        const ggnn_node u[1] = {id_of(id, v)};
         const char*     row[1];
         find_rows(row, from, at, u, ALL_TIERS);
         return row[0];
@@ -3860,9 +3868,9 @@ inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, gg
 template <class T>
 inline cudaError_t launch_aggregate_store(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
                                           const ggnn_scale* scale, const ggnn_store* from,
-                                          const ggnn_node* id, cudaStream_t stream)
+                                          cudaStream_t stream)
 {
-    store_rows<T> rows = {*from, layout_of(from->at), b->neighbor, id, b->indices};
+    store_rows<T> rows = {*from, layout_of(from->at), b->neighbor, b->id, b->indices};
     edge_weights  ones = {nullptr, nullptr, 1, from->width};
     return launch_aggregate(out, ld_out, nullptr, how, b, scale, ones, rows, from->width,
                             static_cast<uint64_t>(from->pitch) / sizeof(T), stream);
@@ -3879,7 +3887,7 @@ struct edge_ids { // of the rows that a block's edges name
         int64_t n = size_of(num_dst);
         return n ? indptr[n] : 0;
     }
-    __device__ ggnn_node at(int64_t e) const { return neighbor ? neighbor[e] : id[indices[e]]; }
+    __device__ ggnn_node at(int64_t e) const { return neighbor ? neighbor[e] : id_of(id, indices[e]); }
 };
 
 struct target_ids {
@@ -3887,7 +3895,7 @@ struct target_ids {
     target_count     n;
 
     __device__ int64_t   size() const { return n.size(); }
-    __device__ ggnn_node at(int64_t v) const { return id[v]; }
+    __device__ ggnn_node at(int64_t v) const { return id_of(id, v); }
 };
 
 } // namespace ggnni
@@ -3911,18 +3919,17 @@ inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn
 // count where from->traffic is given (at most GGNN_CUDA_PARTS_MAX parts). The same bits. 64 registers; 80
 // where elements have 16 bits, ids 64, or scale->src is given.
 inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                                       const ggnn_scale* scale, const ggnn_store* from, const ggnn_node* id,
-                                       cudaStream_t stream)
+                                       const ggnn_scale* scale, const ggnn_store* from, cudaStream_t stream)
 {
     using namespace ggnni;
     const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
     if (ld_out < from->width || (scale && !linear) || !can_count(from->traffic, from->at))
         return cudaErrorInvalidValue;
-    edge_ids    edges = {b->neighbor, id, b->indices, b->num_dst, b->indptr};
-    target_ids  own = {id, targets_of(b)};
+    edge_ids    edges = {b->neighbor, b->id, b->indices, b->num_dst, b->indptr};
+    target_ids  own = {b->id, targets_of(b)};
     cudaError_t done = from->type == GGNN_F32
-                           ? launch_aggregate_store<float>(out, ld_out, how, b, scale, from, id, stream)
-                           : launch_aggregate_store<uint16_t>(out, ld_out, how, b, scale, from, id, stream);
+                           ? launch_aggregate_store<float>(out, ld_out, how, b, scale, from, stream)
+                           : launch_aggregate_store<uint16_t>(out, ld_out, how, b, scale, from, stream);
     const auto count = [&](const auto& ids, int64_t max) {
         return count_traffic(ids, max, from->at, from->traffic, ALL_TIERS, stream);
     };
@@ -4151,12 +4158,12 @@ static GGNNI_KERNEL(32, THREADS) scale_gcn(scale_gcn_job job)
     const int64_t total = num_src > num_dst ? num_src : num_dst;
     const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += stride) {
-        float norm = __ldg(job.inv_sqrt + job.id[i]);
+        ggnn_node id = id_of(job.id, i);
+        float     norm = __ldg(job.inv_sqrt + id);
         if (i < num_src) job.src[i] = norm;
         if (i >= num_dst) continue;
-        int64_t degree = ggnn_neighbors(&job.g, job.id[i]).degree,
-                sampled = job.indptr[i + 1] - job.indptr[i];
-        float ratio = __fdiv_rn(static_cast<float>(degree), static_cast<float>(sampled));
+        int64_t degree = ggnn_neighbors(&job.g, id).degree, sampled = job.indptr[i + 1] - job.indptr[i];
+        float   ratio = __fdiv_rn(static_cast<float>(degree), static_cast<float>(sampled));
         job.dst[i] = sampled ? __fmul_rn(ratio, norm) : 0.0f;
         job.self[i] = __fdiv_rn(1.0f, static_cast<float>(degree + 1));
     }
@@ -4223,12 +4230,11 @@ inline cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cuda
 }
 
 inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
-                                       const ggnn_node* id, const float* inv_sqrt, const ggnn_graph* g,
-                                       cudaStream_t stream)
+                                       const float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
     const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
-    scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, id, inv_sqrt, *g};
+    scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, b->id, inv_sqrt, *g};
     job.g.traffic = nullptr;
     return launch(scale_gcn, grid_of(tiles_of(max, THREADS), THREADS), THREADS, stream, job);
 }
@@ -4722,15 +4728,16 @@ namespace ggnni {
 struct attention_dropout {
     const ggnn_rng*  rng;   // on the device, or NULL: given
     ggnn_rng         given; //
-    const ggnn_node* id;
+    const ggnn_node* id;    // of the block
     int32_t          layer, heads;
     uint32_t         threshold; // 0: none
     float            kept;      // factor of what dropout leaves
 };
 
-inline attention_dropout dropout_of(const ggnn_attention* how, const ggnn_rng* rng, int32_t heads)
+inline attention_dropout dropout_of(const ggnn_attention* how, const ggnn_block* b, const ggnn_rng* rng,
+                                    int32_t heads)
 {
-    attention_dropout d = {rng, how->rng, how->id, how->layer, heads, 0, 0};
+    attention_dropout d = {rng, how->rng, b->id, how->layer, heads, 0, 0};
     d.threshold = ggnn_dropout_threshold(how->dropout);
     d.kept = ggnn_dropout_scale(d.threshold);
     return d;
@@ -4746,7 +4753,7 @@ inline bool attention_wrong(const ggnn_attention* how, int32_t heads, int32_t wi
 __device__ inline unsigned dropped_entries(const attention_dropout& d, int32_t v, uint32_t i, int32_t head)
 {
     const ggnn_rng   rng = d.rng ? *d.rng : d.given;
-    const int64_t    node = d.id ? static_cast<int64_t>(__ldg(d.id + v)) : v;
+    const int64_t    node = id_of(d.id, v);
     const uint32_t   block = i / 8 * static_cast<uint32_t>(d.heads) + static_cast<uint32_t>(head);
     const ggnn_words words = random_words(rng, d.layer, node, block);
     unsigned         dropped = 0;
@@ -5014,7 +5021,7 @@ inline cudaError_t ggnn_cuda_gat(float* out, int64_t ld_out, float* lse, const g
     s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.heads = heads;
     s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
     s.groups = divide_by(tiles_of(width / floats, GAT_LANES));
-    s.slope = how->slope, s.drop = dropout_of(how, rng, heads);
+    s.slope = how->slope, s.drop = dropout_of(how, b, rng, heads);
     return floats == 4   ? launch_gat<4>(s, stream)
            : floats == 2 ? launch_gat<2>(s, stream)
                          : launch_gat<1>(s, stream);
@@ -5243,7 +5250,7 @@ inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, floa
     s.dout = dout, s.ld_dout = ld_dout;
     s.heads = divide_by(heads), s.parts = divide_by(tiles_of(per_head, floats << group)), s.width = per_head;
     s.group = group, s.together = (1 << group) * floats / 16;
-    s.slope = how->slope, s.drop = dropout_of(how, rng, heads);
+    s.slope = how->slope, s.drop = dropout_of(how, b, rng, heads);
     edges_job   sums = {*b, der, dlogit, nullptr, divide_by(heads), 1};
     cudaError_t error = launch_dots(delta, out, ld_out, dout, ld_dout, b->num_dst, heads, per_head, stream);
     cudaError_t middle = floats == 4   ? launch_gat_back<4>(s, stream)

@@ -13,7 +13,6 @@ typedef struct {
     float* out;
     int32_t heads, width;
     const ggnn_store* from; /* of the input hop */
-    const ggnn_node* id;
     float* gathered;
     ggnn_block* transpose; /* of the backward */
     error* why;            /* of fresh outputs */
@@ -98,19 +97,19 @@ static const bench_result* spmm_width(bench* b, const ggnn_block* block, const c
 static void run_fused(void* context)
 {
     spmm_run* s = context;
-    ggnn_aggregate(s->out, s->width, s->how, s->block, NULL, s->from, s->id);
+    ggnn_aggregate(s->out, s->width, s->how, s->block, NULL, s->from);
 }
 static void run_apart(void* context)
 {
     spmm_run* s = context;
-    ggnn_gather(s->gathered, s->width, GGNN_F32, s->from, s->id, *s->block->num_src.n);
+    ggnn_gather(s->gathered, s->width, GGNN_F32, s->from, s->block->id, *s->block->num_src.n);
     ggnn_spmm(s->out, s->width, NULL, s->how, s->block, NULL, NULL, 1, s->gathered, s->width, s->width);
 }
 
 static bool input_hop(bench* b, const bench_graph* g, const cpu_batch* batch)
 {
     const ggnn_block* hop = &batch->batch.hop[2];
-    spmm_run s = {.block = hop, .how = GGNN_MEAN, .from = &g->features, .id = batch->batch.id, .heads = 1};
+    spmm_run s = {.block = hop, .how = GGNN_MEAN, .from = &g->features, .heads = 1};
     s.width = g->features.width;
     s.out = bench_new(b, out_bytes(&s), "rows");
     s.gathered = bench_new(b, (size_t)(*hop->num_src.n * s.width) * sizeof *s.gathered, "gathered rows");

@@ -43,7 +43,7 @@ class Rng(c.Structure):
 
 
 class Block(c.Structure):
-    _fields_ = [("num_dst", Count), ("num_src", Count), ("num_edges", Count), ("indptr", c.POINTER(c.c_int64)),
+    _fields_ = [("num_dst", Count), ("num_src", Count), ("num_edges", Count), ("id", c.c_void_p), ("indptr", c.POINTER(c.c_int64)),
                 ("indices", c.POINTER(c.c_int32)), ("neighbor", c.c_void_p), ("position", c.c_void_p), ("weight", c.c_void_p),
                 ("repeats", c.c_void_p), ("edge", c.c_void_p)]
 

@@ -122,6 +122,7 @@ public:
         sent.num_dst = dst.get();
         sent.num_src = src.get();
         sent.num_edges = edges.get();
+        sent.id = send(id, b.id, *b.num_dst.n > *b.num_src.n ? *b.num_dst.n : *b.num_src.n);
         sent.indptr = send(indptr, b.indptr, *b.num_dst.n + 1);
         sent.indices = send(indices, b.indices, e);
         sent.neighbor = send(neighbor, b.neighbor, e);
@@ -141,7 +142,7 @@ private:
     device_count            dst, src, edges;
     device_array<int64_t>   indptr, position;
     device_array<int32_t>   indices, repeats, edge;
-    device_array<ggnn_node> neighbor;
+    device_array<ggnn_node> id, neighbor;
     device_array<float>     weight;
     ggnn_block              sent = {};
 };

@@ -5,8 +5,8 @@
 #include "tests/cuda_memory.h"
 #include "tests/random_graph.h"
 
-// check(b, t, ids) on what sampling makes: both hops of a mini-batch of a graph with a hub, and the whole graph as
-// one block, each with its transpose; ids are NULL for the whole.
+// check(b, t) on what sampling makes: both hops of a mini-batch of a graph with a hub, and the whole graph as one
+// block, each with its transpose.
 template <class F> void for_sampled_and_whole_blocks(F check)
 {
     random_graph*     g = random_graph_new(400, 6, 300);
@@ -17,12 +17,12 @@ template <class F> void for_sampled_and_whole_blocks(F check)
     ggnn_block        whole;
     int64_t           counts[3];
     std::vector<char> memory, table;
-    const auto        with_transpose = [&](const ggnn_block* b, const ggnn_node* ids) {
+    const auto        with_transpose = [&](const ggnn_block* b) {
         std::vector<char> room(ggnn_block_transpose_bytes(b->num_dst.max, b->num_src.max, b->num_edges.max));
         ggnn_block        t;
         ggnn_block_transpose_init(&t, b->num_dst.max, b->num_src.max, b->num_edges.max, room.data());
         ggnn_block_transpose(&t, b);
-        check(b, &t, ids);
+        check(b, &t);
     };
     how.num_hops = 2;
     how.fanout[0] = 15, how.fanout[1] = 5;
@@ -34,10 +34,10 @@ template <class F> void for_sampled_and_whole_blocks(F check)
     ggnn_unique* seen = ggnn_unique_init(table.data(), GGNN_UNIQUE_HASH, 400, max_ids);
     CHECK_EQ(ggnn_batch_init(&batch, &g->graph, &how, 20, memory.data()), GGNN_OK);
     CHECK_EQ(ggnn_sample(&batch, seen, &g->graph, &how, &rng, seeds, 20), GGNN_OK);
-    for (int h = 0; h < 2; h++) with_transpose(&batch.hop[h], batch.id);
+    for (int h = 0; h < 2; h++) with_transpose(&batch.hop[h]);
     std::vector<int32_t> copy(static_cast<size_t>(g->num_edges));
     CHECK_EQ(ggnn_block_whole(&whole, &g->graph, counts, copy.data()), GGNN_OK);
-    with_transpose(&whole, nullptr);
+    with_transpose(&whole);
     random_graph_free(g);
 }
 

@@ -7,7 +7,7 @@
 typedef struct {
     int64_t    dst, src, edges; /* the sizes that the counts point to */
     ggnn_block b, t;            /* and its transpose */
-    ggnn_node* id;              /* (src) distinct global ids below 3 * src */
+    ggnn_node* id;              /* (max(src, dst)) of both blocks: distinct global ids below num_nodes */
     int64_t    num_nodes;
 } random_block;
 
@@ -63,9 +63,10 @@ static inline random_block* random_block_new(int64_t num_dst, int64_t num_src, c
     r->b.num_src = r->t.num_dst = src;
     r->b.num_edges = r->t.num_edges = edges;
     block_transpose_by_hand(r);
-    r->num_nodes = 3 * num_src;
-    r->id = (ggnn_node*)test_memory(num_src * (int64_t)sizeof *r->id);
-    for (int64_t u = 0; u < num_src; u++) r->id[u] = (ggnn_node)(3 * u + test_below(3));
+    int64_t ids = num_src > num_dst ? num_src : num_dst;
+    r->num_nodes = 3 * ids;
+    r->id = r->b.id = r->t.id = (ggnn_node*)test_memory(ids * (int64_t)sizeof *r->id);
+    for (int64_t u = 0; u < ids; u++) r->id[u] = (ggnn_node)(3 * u + test_below(3));
     return r;
 }
 

@@ -5,6 +5,7 @@
 #endif
 #include "common/ggnn_level.h"
 #include "ggnn.h"
+#include "tests/random_block.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
 
@@ -200,6 +201,7 @@ static void check_batch(const ggnn_batch* b, const random_graph* g, const ggnn_s
         CHECK_EQ(hop->indptr[num_dst], edges);
         CHECK_EQ(*hop->num_edges.n, edges);
         CHECK_EQ(*hop->num_src.n, count);
+        CHECK(hop->id == b->id);
         for (int64_t i = 0; hop->repeats && i < count; i++) CHECK_EQ(hop->repeats[i], 0);
         CHECK_EQ(ggnn_block_validate(hop, g->num_nodes, NULL), GGNN_OK);
     }
@@ -587,6 +589,7 @@ TEST(the_whole_graph_is_a_block)
     CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_OK);
     CHECK_EQ(ggnn_block_validate(&b, 100, NULL), GGNN_OK);
     CHECK_EQ(*b.num_edges.n, g->num_edges);
+    CHECK(b.id == NULL); /* local ids are the global ones */
     for (int64_t e = 0; e < g->num_edges; e++) CHECK_EQ(b.indices[e], g->indices[e]);
     g->graph.part = &g->graph.whole;
     CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_ERROR_ARGUMENT);
@@ -602,12 +605,15 @@ TEST(a_transpose_holds_every_edge_the_other_way_round_in_order)
         int64_t       counts[3], sum = 0, n = g->num_nodes;
         int32_t*      copy = (int32_t*)malloc((size_t)(g->num_edges + 1) * sizeof *copy);
         void*         memory = malloc(ggnn_block_transpose_bytes(n, n, g->num_edges));
+        ggnn_node*    id = (ggnn_node*)calloc((size_t)n, sizeof *id);
         ggnn_block    b, t;
         ggnn_block_whole(&b, &g->graph, counts, copy);
+        b.id = s ? id : NULL;
         ggnn_block_transpose_init(&t, n, n, g->num_edges, memory);
         ggnn_block_transpose(&t, &b);
         CHECK_EQ(ggnn_block_validate(&t, n, NULL), GGNN_OK);
         CHECK_EQ(*t.num_edges.n, g->num_edges);
+        CHECK(t.id == b.id);
         for (int64_t u = 0; u < n; u++)
             for (int64_t i = t.indptr[u]; i < t.indptr[u + 1]; i++) {
                 int64_t e = t.edge[i], v = t.indices[i];
@@ -619,6 +625,7 @@ TEST(a_transpose_holds_every_edge_the_other_way_round_in_order)
         CHECK_EQ(sum, g->num_edges * (g->num_edges - 1) / 2);
         free(memory);
         free(copy);
+        free(id);
         random_graph_free(g);
     }
 }
@@ -651,6 +658,25 @@ TEST(validate_names_what_is_wrong_with_a_block)
     random_graph_free(g);
 }
 
+TEST(validate_names_the_local_id_whose_global_id_is_out_of_range)
+{
+    int64_t       degree[] = {2, 0, 1};
+    random_block* r = random_block_new(3, 7, degree);
+    ggnn_fault    fault;
+    for (int transposed = 0; transposed < 2; transposed++) { /* where the targets are more than the sources, too */
+        const ggnn_block* b = transposed ? &r->t : &r->b;
+        CHECK_EQ(ggnn_block_validate(b, r->num_nodes, &fault), GGNN_OK);
+        for (int i = 0; i < 2; i++) {
+            ggnn_node kept = r->id[6];
+            r->id[6] = i ? (ggnn_node)r->num_nodes : -1;
+            CHECK_EQ(ggnn_block_validate(b, r->num_nodes, &fault), GGNN_ERROR_ID);
+            CHECK_EQ(fault.node, 6);
+            r->id[6] = kept;
+        }
+    }
+    random_block_free(r);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -676,5 +702,6 @@ int main(int argc, char** argv)
     RUN(the_whole_graph_is_a_block);
     RUN(a_transpose_holds_every_edge_the_other_way_round_in_order);
     RUN(validate_names_what_is_wrong_with_a_block);
+    RUN(validate_names_the_local_id_whose_global_id_is_out_of_range);
     return test_finish();
 }

@@ -61,19 +61,18 @@ struct setting {
     int32_t   heads, per_head;
     alignment a;
     float     dropout, slope, spread; // spread of the scores
-    bool      ids, rng;               // global ids given; seed and step on the device
+    bool      ids, rng;               // the block's ids are kept; seed and step on the device
     int64_t   extra;
 };
 
 // Everything a layer has, on both sides.
 struct layer {
-    layer(const ggnn_block* block, const ggnn_block* transpose, const ggnn_node* ids, const setting& s)
-        : b(block), t(transpose), heads(s.heads), width(s.heads * s.per_head), sent(*block, s.extra),
-          sent_t(*transpose, s.extra), z(*b->num_src.n, width, s.a.pad, s.a.shift),
+    layer(const ggnn_block* block, const ggnn_block* transpose, const setting& s)
+        : own(named(*block, s.ids)), b(&own), t(transpose), heads(s.heads), width(s.heads * s.per_head),
+          sent(own, s.extra), sent_t(*transpose, s.extra), z(*b->num_src.n, width, s.a.pad, s.a.shift),
           out(*b->num_dst.n, width, s.a.pad, s.a.shift), dout(*b->num_dst.n, width, 0, s.a.shift),
           dz(*b->num_src.n, width, s.a.pad, s.a.shift), el(*b->num_src.n, heads), er(*b->num_dst.n, heads),
-          lse(*b->num_dst.n, heads), del(*b->num_src.n, heads), der(*b->num_dst.n, heads),
-          id(s.ids ? device_array<ggnn_node>(ids, *b->num_src.n) : device_array<ggnn_node>()), rng(1),
+          lse(*b->num_dst.n, heads), del(*b->num_src.n, heads), der(*b->num_dst.n, heads), rng(1),
           use_rng(s.rng)
     {
         for (int64_t i = 0; i < *b->num_src.n * heads; i++) el.host()[i] *= s.spread;
@@ -82,13 +81,17 @@ struct layer {
         how.dropout = s.dropout;
         how.layer = 2;
         how.rng = {5, 17, GGNN_PURPOSE_ATTENTION_DROPOUT};
-        how.id = s.ids ? ids : nullptr;
         rng.upload(&how.rng);
+    }
+    layer(const layer&) = delete; // b is its own
+    static ggnn_block named(ggnn_block block, bool ids)
+    {
+        if (!ids) block.id = nullptr;
+        return block;
     }
     ggnn_attention on_device() const
     {
         ggnn_attention d = how;
-        d.id = how.id ? id.at() : nullptr;
         if (use_rng) d.rng.seed = 99, d.rng.step = 98; // not what is used
         return d;
     }
@@ -127,14 +130,14 @@ struct layer {
     }
     bool inputs_same() const { return z.same() && el.same() && er.same() && dout.same(); }
 
-    const ggnn_block *      b, *t;
-    int32_t                 heads, width;
-    device_block            sent, sent_t;
-    float_rows              z, out, dout, dz, el, er, lse, del, der;
-    device_array<ggnn_node> id;
-    device_array<ggnn_rng>  rng;
-    bool                    use_rng;
-    ggnn_attention          how = {};
+    ggnn_block             own;
+    const ggnn_block *     b, *t;
+    int32_t                heads, width;
+    device_block           sent, sent_t;
+    float_rows             z, out, dout, dz, el, er, lse, del, der;
+    device_array<ggnn_rng> rng;
+    bool                   use_rng;
+    ggnn_attention         how = {};
 };
 
 static bool layer_same(layer& l)
@@ -148,9 +151,9 @@ static bool layer_same(layer& l)
            CHECK(l.der.same()) & CHECK(l.inputs_same());
 }
 
-static void check_layer(const ggnn_block* b, const ggnn_block* t, const ggnn_node* ids, const setting& s)
+static void check_layer(const ggnn_block* b, const ggnn_block* t, const setting& s)
 {
-    layer l(b, t, ids, s);
+    layer l(b, t, s);
     if (!layer_same(l))
         printf("  heads %d of %d, pad %d, dropout %g\n", s.heads, s.per_head, (int)s.a.pad, s.dropout);
 }
@@ -183,7 +186,7 @@ TEST(attention_has_the_same_bits)
                              turn % 2 == 0,
                              turn % 7 < 3,
                              turn % 3};
-                check_layer(&r->b, &r->t, r->id, s);
+                check_layer(&r->b, &r->t, s);
             }
     random_block_free(r);
 }
@@ -195,7 +198,7 @@ TEST(dropout_is_keyed_by_entry_and_head)
         for (int i = 0; i < 4; i++) {
             setting s = {heads, 4, alignments[i], 0.1f + 0.2f * static_cast<float>(i), 0.2f, 2, i % 2 == 0,
                          i < 2, i};
-            check_layer(&r->b, &r->t, r->id, s);
+            check_layer(&r->b, &r->t, s);
         }
     random_block_free(r);
 }
@@ -208,7 +211,7 @@ TEST(long_lists_are_summed_in_segments)
         for (int32_t per_head : {1, 3, 16, 64})
             for (int i = 0; i < trials(2); i++) {
                 setting s = {heads, per_head, alignments[i * 2], i ? 0.5f : 0.0f, 0.2f, 8, i == 0, false, 2};
-                check_layer(&r->b, &r->t, r->id, s);
+                check_layer(&r->b, &r->t, s);
             }
     random_block_free(r);
 }
@@ -224,7 +227,7 @@ TEST(hubs_of_thousands_have_the_same_bits)
     transpose_again(r);
     for (int i = 0; i < 4; i++) {
         setting s = {i + 1, per_head[i], alignments[i], i % 2 ? 0.3f : 0.0f, 0.2f, 3, true, false, 0};
-        check_layer(&r->b, &r->t, r->id, s);
+        check_layer(&r->b, &r->t, s);
     }
     random_block_free(r);
 }
@@ -241,7 +244,7 @@ TEST(sources_have_lists_around_a_segment)
     transpose_again(r);
     for (int i = 0; i < 2; i++) {
         setting s = {2, i ? 3 : 16, alignments[i], i ? 0.3f : 0.0f, 0.2f, 3, true, false, 0};
-        check_layer(&r->b, &r->t, r->id, s);
+        check_layer(&r->b, &r->t, s);
     }
     random_block_free(r);
 }
@@ -256,7 +259,7 @@ TEST(long_lists_are_found_among_thousands)
     for (int64_t e = 0; e < r->edges; e++)
         if (e % 3) r->b.indices[e] = e % 3 == 1 ? 5 : 4101;
     transpose_again(r);
-    check_layer(&r->b, &r->t, r->id, {1, 1, alignments[0], 0, 0.2f, 3, true, false, 0});
+    check_layer(&r->b, &r->t, {1, 1, alignments[0], 0, 0.2f, 3, true, false, 0});
     random_block_free(r);
 }
 
@@ -268,7 +271,7 @@ TEST(the_running_maximum_rises_and_falls)
     for (int i = 0; i < 4700; i++) r->b.indices[i] = i / 256, r->b.indices[4700 + i] = 18 - i / 256;
     transpose_again(r);
     setting s = {3, 8, alignments[0], 0, 0.2f, 0, true, false, 0};
-    layer   l(&r->b, &r->t, r->id, s);
+    layer   l(&r->b, &r->t, s);
     for (int u = 0; u < 20; u++) {
         float* el = l.el.host() + 3 * u;
         el[0] = static_cast<float>(u) * 20, el[1] = static_cast<float>(u) * -0.7f;
@@ -285,7 +288,7 @@ TEST(infinite_logits_and_nan_spread_alike)
     random_block*      r = block_of({0, 1, 3, 9, 300, 20, 0, 2}, 60);
     for (int round = 0; round < 20; round++) {
         setting s = {2, 5, alignments[round % 4], round % 2 ? 0.3f : 0.0f, 0.2f, 4, false, false, 1};
-        layer   l(&r->b, &r->t, r->id, s);
+        layer   l(&r->b, &r->t, s);
         for (int64_t i = 0; i < r->src * 2; i++)
             if (test_below(40) == 0) l.el.host()[i] = extremes[test_below(5)];
         l.z.host()[test_below(r->src * 10)] = extremes[test_below(5)];
@@ -303,9 +306,9 @@ TEST(any_number_of_targets_is_served)
         for (int64_t& d : degree) d = test_below(5);
         random_block* r = block_of(degree, targets + 40);
         setting s = {4, 16, alignments[0], targets % 2 ? 0.5f : 0.0f, 0.2f, 4, true, true, targets % 3 * 50};
-        check_layer(&r->b, &r->t, r->id, s);
+        check_layer(&r->b, &r->t, s);
         s.per_head = 3;
-        check_layer(&r->b, &r->t, r->id, s);
+        check_layer(&r->b, &r->t, s);
         random_block_free(r);
     }
 }
@@ -314,10 +317,10 @@ TEST(any_number_of_targets_is_served)
 
 TEST(sampled_and_whole_blocks_give_the_same_bits)
 {
-    for_sampled_and_whole_blocks([](const ggnn_block* b, const ggnn_block* t, const ggnn_node* ids) {
+    for_sampled_and_whole_blocks([](const ggnn_block* b, const ggnn_block* t) {
         for (int i = 0; i < 4; i++) {
-            setting s = {1 + i, 8, alignments[i], i % 2 ? 0.6f : 0.0f, 0.2f, 3, ids && i < 2, i == 1, i};
-            check_layer(b, t, ids, s);
+            setting s = {1 + i, 8, alignments[i], i % 2 ? 0.6f : 0.0f, 0.2f, 3, i < 2, i == 1, i};
+            check_layer(b, t, s);
         }
     });
 }
@@ -328,7 +331,7 @@ TEST(a_captured_graph_takes_the_step_from_the_device)
 {
     random_block*      r = block_of({0, 3, 12, 40, 7, 300}, 50);
     setting            s = {4, 16, alignments[0], 0.5f, 0.2f, 3, true, true, 0};
-    layer              l(&r->b, &r->t, r->id, s);
+    layer              l(&r->b, &r->t, s);
     device_array<char> workspace = l.workspace();
     cudaStream_t       stream;
     cudaGraph_t        graph;
@@ -362,8 +365,8 @@ TEST(wrong_arguments_are_refused)
 {
     random_block* r = block_of({0, 3, 12}, 20);
     setting       s = {4, 16, alignments[0], 0, 0.2f, 3, true, true, 0};
-    layer         l(&r->b, &r->t, r->id, s);
-    layer         heads(&r->b, &r->t, r->id, s), ld(&r->b, &r->t, r->id, s), p(&r->b, &r->t, r->id, s);
+    layer         l(&r->b, &r->t, s);
+    layer         heads(&r->b, &r->t, s), ld(&r->b, &r->t, s), p(&r->b, &r->t, s);
     ggnn_count    n = {nullptr, r->src};
     heads.heads = 5;
     ld.z.ld = 63;

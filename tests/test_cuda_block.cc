@@ -199,6 +199,7 @@ static void check_block(const ggnn_block& device, const ggnn_block& host)
     if (!CHECK_EQ(size_on_device(device.num_dst), *host.num_dst.n)) return;
     if (!CHECK_EQ(size_on_device(device.num_src), *host.num_src.n)) return;
     if (!CHECK_EQ(size_on_device(device.num_edges), edges)) return;
+    check_array(device.id, host.id, std::max(*host.num_dst.n, *host.num_src.n), "id");
     check_array(device.indptr, host.indptr, *host.num_dst.n + 1, "indptr");
     check_array(device.indices, host.indices, edges, "indices");
     check_array(device.neighbor, host.neighbor, edges, "neighbor");

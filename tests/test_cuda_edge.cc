@@ -209,7 +209,7 @@ static void check_block(const ggnn_block* b)
 
 TEST(sampled_and_whole_blocks_give_the_same_bits)
 {
-    for_sampled_and_whole_blocks([](const ggnn_block* b, const ggnn_block* t, const ggnn_node*) {
+    for_sampled_and_whole_blocks([](const ggnn_block* b, const ggnn_block* t) {
         check_block(b);
         check_block(t);
     });

@@ -391,6 +391,7 @@ TEST(backward_by_atomics_errs_by_rounding_alone)
 struct aggregate_case {
     ggnn_reduce how;
     bool    global = false, src = false, dst = false, self = false; // global: neighbours' ids, no local ones
+    bool    named = true;                                           // the block has ids
     int64_t extra = 0, shift = 0;
 };
 
@@ -403,18 +404,18 @@ static void check_aggregate(random_block* r, const twin_store& store, const aggr
         b.neighbor = neighbor.data();
         b.indices = nullptr;
     }
-    const device_block            device(b, 5);
-    const device_array<ggnn_node> id(r->id, r->src);
-    const int64_t                 own = c.global || r->dst < r->src ? r->dst : r->src;
-    const twin_floats             of_src(r->num_nodes, c.src), of_dst(r->dst, c.dst), of_self(own, c.self);
-    const ggnn_scale              scale = {of_src.h(), of_dst.h(), of_self.h()},
+    if (!c.named) b.id = nullptr;
+    const device_block device(b, 5);
+    const int64_t      own = c.global || r->dst < r->src ? r->dst : r->src;
+    const twin_floats  of_src(r->num_nodes, c.src), of_dst(r->dst, c.dst), of_self(own, c.self);
+    const ggnn_scale   scale = {of_src.h(), of_dst.h(), of_self.h()},
                      device_scale = {of_src.d(), of_dst.d(), of_self.d()};
     const bool         scaled = c.src || c.dst || c.self;
     twin_matrix<float> out(r->dst, store.host.width, c.extra, c.shift);
     out.spoil();
-    ggnn_aggregate(out.host(), out.ld, c.how, &b, scaled ? &scale : nullptr, &store.host, r->id);
+    ggnn_aggregate(out.host(), out.ld, c.how, &b, scaled ? &scale : nullptr, &store.host);
     CHECK_CUDA(ggnn_cuda_aggregate(out.device(), out.ld, c.how, device.get(),
-                                   scaled ? &device_scale : nullptr, &store.device, id.at(), nullptr));
+                                   scaled ? &device_scale : nullptr, &store.device, nullptr));
     CHECK(out.agrees());
 }
 
@@ -427,6 +428,7 @@ static void check_aggregates(random_block* r, const store_shape& shape)
         aggregate_case    c{how, (i & 4) != 0, scaled, scaled && how == GGNN_SUM, scaled};
         c.extra = test_below(4);
         c.shift = test_below(2) ? 0 : test_below(4);
+        c.named = test_below(3) > 0;
         store.count_traffic();
         check_aggregate(r, store, c);
         CHECK(store.traffic_agrees());
@@ -499,19 +501,19 @@ TEST(factors_have_the_bits_of_c)
         std::vector<int64_t> degree; // sampled: none of some
         for (int64_t v = 0; v < nodes; v++) degree.push_back(test_below(4));
         random_block*                 r = block_of(nodes + 3, degree);
-        const device_block            b(r->b, 9);
-        const device_array<ggnn_node> id(r->id, r->src);
         for (int64_t u = 0; u < r->src; u++) r->id[u] = static_cast<ggnn_node>(test_below(nodes));
-        const device_array<ggnn_node> ids(r->id, r->src);
+        const device_block            b(r->b, 9);
         twin_matrix<float>            src(1, r->src, 0, 0), dst(1, r->dst, 0, 0), self(1, r->dst, 0, 0);
         for (bool with_src : {true, false}) {
             src.spoil();
             dst.spoil();
             self.spoil();
-            ggnn_scale_gcn(with_src ? src.host() : nullptr, dst.host(), self.host(), &r->b, r->id,
-                           norm.data(), &g->graph);
+            ggnn_block sent = *b.get();
+            if (!with_src) r->b.id = sent.id = nullptr; // targets are all nodes: ids are local ones
+            ggnn_scale_gcn(with_src ? src.host() : nullptr, dst.host(), self.host(), &r->b, norm.data(),
+                           &g->graph);
             CHECK_CUDA(ggnn_cuda_scale_gcn(with_src ? src.device() : nullptr, dst.device(), self.device(),
-                                           b.get(), ids.at(), device_norm.at(), &graph, nullptr));
+                                           &sent, device_norm.at(), &graph, nullptr));
             CHECK(src.agrees());
             CHECK(dst.agrees());
             CHECK(self.agrees());

@@ -691,7 +691,7 @@ static void run_layers(float* out, net* n, const net_config* c, const fixture* f
             net_transform(n, l, z, first, first + 16 > 40 ? 8 : 16, &x);
         for (int64_t first = 0; first < 40; first += 16) {
             const ggnn_batch* b = sample(s, f, 0, first, first + 16 > 40 ? 8 : 16);
-            net_layer(n, l, to + first * net_width(n, l), net_width(n, l), &b->hop[0], b->id, &x, z);
+            net_layer(n, l, to + first * net_width(n, l), net_width(n, l), &b->hop[0], &x, z);
         }
         x = ggnn_store_plain(to, 40, net_width(n, l), GGNN_F32);
     }

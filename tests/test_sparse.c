@@ -420,7 +420,7 @@ TEST(aggregate_equals_gather_then_spmm)
         ggnn_gather(rows.v, rows.ld, GGNN_F32, &s.store, r->id, r->src);
         memset(s.traffic, 0, sizeof s.traffic);
         ggnn_spmm(want.v, want.ld, NULL, how, &r->b, linear ? &by_local : NULL, NULL, 1, rows.v, rows.ld, width);
-        ggnn_aggregate(out.v, out.ld, how, &r->b, linear ? &by_id : NULL, &s.store, r->id);
+        ggnn_aggregate(out.v, out.ld, how, &r->b, linear ? &by_id : NULL, &s.store);
         CHECK(same_bits(want.v, out.v, r->dst * out.ld));
         for (int slot = 0; slot < 4; slot++) reads += s.traffic[slot];
         if (linear && by_id.self) expected += r->dst;
@@ -429,7 +429,7 @@ TEST(aggregate_equals_gather_then_spmm)
         for (int64_t e = 0; e < r->edges; e++) global.neighbor[e] = r->id[r->b.indices[e]];
         global.indices = NULL;
         memset(out.v, 0, (size_t)(r->dst * width) * 4);
-        ggnn_aggregate(out.v, out.ld, how, &global, linear ? &by_id : NULL, &s.store, r->id);
+        ggnn_aggregate(out.v, out.ld, how, &global, linear ? &by_id : NULL, &s.store);
         for (int64_t v = 0; v < r->dst; v++) CHECK(same_bits(want.v + v * want.ld, out.v + v * out.ld, width));
         free(global.neighbor);
         free(src);
@@ -444,6 +444,29 @@ TEST(aggregate_equals_gather_then_spmm)
     random_block_free(r);
 }
 
+/* The whole graph: local ids are the global ones, and so are those of the factors and of attention's dropout. */
+TEST(a_block_without_ids_is_read_by_local_id)
+{
+    random_block* r = random_block_mixed(20, 40);
+    stored_rows   s;
+    matrix        want = matrix_new(r->dst, 8, 1), out = matrix_new(r->dst, 8, 1);
+    float *       src = test_floats(r->num_nodes), *self = test_floats(r->dst);
+    ggnn_scale    scale = {src, NULL, self};
+    ggnn_block    same = r->b, none = r->b;
+    for (int64_t u = 0; u < r->src; u++) r->id[u] = (ggnn_node)u;
+    none.id = NULL;
+    stored_rows_init(&s, r->num_nodes, 8, GGNN_F32);
+    ggnn_aggregate(want.v, want.ld, GGNN_SUM, &same, &scale, &s.store);
+    ggnn_aggregate(out.v, out.ld, GGNN_SUM, &none, &scale, &s.store);
+    CHECK(same_bits(want.v, out.v, r->dst * out.ld));
+    free(src);
+    free(self);
+    free(want.v);
+    free(out.v);
+    free(s.rows);
+    random_block_free(r);
+}
+
 /* Full fanout is Kipf & Welling: D^-1/2 (A + I) D^-1/2 x. Half the list sampled counts its neighbours twice. */
 TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
 {
@@ -451,7 +474,6 @@ TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
     const ggnn_node indices[] = {1, 2, 3, 1, 0, 3, 0};
     const double    degree[] = {5, 3, 1, 2}; /* with the self-loop */
     ggnn_graph      g = ggnn_graph_plain(indptr, indices, NULL, 4, 7);
-    ggnn_node       id[4] = {0, 1, 2, 3};
     int64_t         lengths[] = {4, 2, 0, 1}, sampled[] = {2, 2, 0, 1}, traffic[3] = {0, 0, 0};
     float           inv_sqrt[4], src[4], dst[4], self[4], x[4] = {1, 2, 4, 8}, out[4];
     ggnn_scale      scale = {src, dst, self};
@@ -459,8 +481,9 @@ TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
     random_block*   half = random_block_new(4, 4, sampled);
     g.traffic = traffic;
     for (int e = 0; e < 7; e++) r->b.indices[e] = (int32_t)indices[e];
+    r->b.id = half->b.id = NULL; /* local ids are the global ones */
     ggnn_gcn_norm(inv_sqrt, &g);
-    ggnn_scale_gcn(src, dst, self, &r->b, id, inv_sqrt, &g);
+    ggnn_scale_gcn(src, dst, self, &r->b, inv_sqrt, &g);
     ggnn_spmm(out, 1, NULL, GGNN_SUM, &r->b, &scale, NULL, 1, x, 1, 1);
     for (int v = 0; v < 4; v++) {
         double want = x[v] / degree[v];
@@ -468,7 +491,7 @@ TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
         CHECK_NEAR(out[v], want, 1e-5);
         CHECK_NEAR(inv_sqrt[v], 1 / sqrt(degree[v]), 1e-7);
     }
-    ggnn_scale_gcn(NULL, dst, self, &half->b, id, inv_sqrt, &g);
+    ggnn_scale_gcn(NULL, dst, self, &half->b, inv_sqrt, &g);
     CHECK_NEAR(dst[0], 2 / sqrt(5), 1e-6);
     CHECK_NEAR(dst[1], 1 / sqrt(3), 1e-6);
     CHECK(dst[2] == 0 && self[2] == 1);
@@ -678,7 +701,7 @@ static int64_t run_all(random_block* r, int32_t width, int32_t heads, float* log
     for (int how = GGNN_MAX; how <= GGNN_MIN; how++, end += 3 * r->dst * width) {
         ggnn_spmm(end, width, arg, (ggnn_reduce)how, &r->b, NULL, s.weight, heads, s.inp.v, s.inp.ld, width);
         memcpy(end + r->dst * width, arg, (size_t)(r->dst * width) * 4);
-        ggnn_aggregate(end + 2 * r->dst * width, width, (ggnn_reduce)how, &r->b, NULL, &rows.store, r->id);
+        ggnn_aggregate(end + 2 * r->dst * width, width, (ggnn_reduce)how, &r->b, NULL, &rows.store);
     }
     ggnn_spmm_back_arg(end, width, &r->t, &r->b, s.weight, heads, dout.v, dout.ld, arg, width);
     end += r->src * width;
@@ -689,7 +712,7 @@ static int64_t run_all(random_block* r, int32_t width, int32_t heads, float* log
     end += r->dst * width;
     ggnn_spmm(end, width, NULL, GGNN_SUM, &r->t, NULL, s.weight, heads, dout.v, dout.ld, width);
     end += r->src * width;
-    ggnn_aggregate(end, width, GGNN_MEAN, &r->b, &by_id, &rows.store, r->id);
+    ggnn_aggregate(end, width, GGNN_MEAN, &r->b, &by_id, &rows.store);
     end += r->dst * width;
     ggnn_gather(end, width, GGNN_F32, &rows.store, r->id, r->src);
     end += r->src * width;
@@ -771,6 +794,7 @@ int main(int argc, char** argv)
     RUN(max_takes_the_first_of_equals_and_nan_last);
     RUN(max_sends_gradients_to_the_chosen_edges);
     RUN(aggregate_equals_gather_then_spmm);
+    RUN(a_block_without_ids_is_read_by_local_id);
     RUN(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below);
     RUN(sddmm_dot_folds_sixteen_partial_sums);
     RUN(sddmm_add_and_edge_sum_are_adjoint);

@@ -199,7 +199,7 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* pass,
     while (!*e->stop && (b = loader_next(e->chunks, why))) {
         int64_t rows = device_size(e->data.device, b->hop[0].num_dst);
         float* out = last ? e->logits : e->rows[l % 2] + done * width;
-        net_layer(n, l, out, width, &b->hop[0], b->id, x, e->z);
+        net_layer(n, l, out, width, &b->hop[0], x, e->z);
         if (last) add_rows(e, (net_rows){out, width, rows, (int32_t)width}, b->id);
         done += rows;
     }

@@ -283,7 +283,6 @@ static mat features(net* n, const ggnn_block* b)
 /* out = dropout(activation(norm(linear(x) + residual + bias))). The targets' x is read before out is written. */
 static void forward_layer(net* n, layer* y, mat out)
 {
-    y->att.how.id = n->id;
     y->att.how.rng = (ggnn_rng){n->config.seed, n->step, GGNN_PURPOSE_ATTENTION_DROPOUT};
     y->att.how.dropout = n->training ? n->config.attention_dropout : 0;
     y->finish.threshold = n->training && !y->last ? ggnn_dropout_threshold(n->config.dropout) : 0;
@@ -351,11 +350,11 @@ void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, con
 }
 
 /* The block over z: its sources are its targets, whose rows and scores are put where z begins, then all nodes. */
-static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b, const ggnn_node* id)
+static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b)
 {
     ggnn_store  nodes = ggnn_store_plain(y->z.v + n->chunk.dst * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
     ggnn_block  all = *b;
-    n->ops->rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, id, b->num_dst));
+    n->ops->rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, b->id, b->num_dst));
     if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
     n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk.dst);
     all.indices = n->indices;
@@ -363,16 +362,15 @@ static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b, const ggnn
     return all;
 }
 
-void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id,
-               const ggnn_store* x, float* z)
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x, float* z)
 {
     layer y = evaluated(n, l, z);
     ggnn_block all;
-    n->id = id;
+    n->id = block->id;
     y.block = block;
-    y.x = stored_rows(x, id, block->num_dst);
+    y.x = stored_rows(x, block->id, block->num_dst);
     if (z) {
-        all = block_of_all(n, &y, block, id);
+        all = block_of_all(n, &y, block);
         y.block = &all;
     }
     ggnn_count rows = {block->num_dst.n, device_size(n->device, block->num_dst)}; /* no row beyond may be touched */

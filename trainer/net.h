@@ -145,11 +145,9 @@ int32_t net_width(const net* n, int32_t l);                          /* columns 
 /* Fills z's rows of nodes [first, first + rows), rows <= room. */
 void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, const ggnn_store* x);
 
-/* Layer l of the targets of one block (usually all neighbours): a global hop, hop 0 of a batch within `chunk`, id the
-   batch's list. out (num_dst, net_width) is overwritten. Where there is a z, no other nodes' x is read: out may then
+/* Layer l of the targets of one block (usually all neighbours): a global hop, hop 0 of a batch within `chunk`. out (num_dst, net_width) is overwritten. Where there is a z, no other nodes' x is read: out may then
    lie over the targets' own rows of it. */
-void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_node* id,
-               const ggnn_store* x, float* z);
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x, float* z);
 
 /* Loss of one row of logits (outputs of them) for node v, as in net_loss, in double; false: v has no label. */
 bool net_row_loss(double* loss, const float* logits, int32_t outputs, const net_labels* labels, int64_t v);

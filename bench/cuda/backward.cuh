@@ -100,19 +100,18 @@ bool measure_gradient(bench* b, const sparse_case& s, int32_t width)
 struct input_layer {
     ggnn_block block;
     made_store from;
-    ggnn_node* id; // (S)
     float *    gathered, *out;
     int64_t    D, S;
 
     cudaError_t fused() const
     {
-        return ggnn_cuda_aggregate(out, from.store.width, GGNN_MEAN, &block, nullptr, &from.store, id,
-                                   stream());
+        return ggnn_cuda_aggregate(out, from.store.width, GGNN_MEAN, &block, nullptr, &from.store, stream());
     }
     cudaError_t in_two() const
     {
         const int32_t F = from.store.width;
-        cudaError_t   e = ggnn_cuda_gather(gathered, F, GGNN_F32, &from.store, id, {nullptr, S}, stream());
+        cudaError_t   e =
+            ggnn_cuda_gather(gathered, F, GGNN_F32, &from.store, block.id, {nullptr, S}, stream());
         return ggnni::first_error(e, ggnn_cuda_spmm(out, F, nullptr, GGNN_MEAN, &block, nullptr, nullptr, 1,
                                                     gathered, F, F, stream()));
     }
@@ -127,10 +126,10 @@ bool measure_input(bench* b, int64_t rows, int64_t sources, int32_t width)
     if (!p || !sparse_open(b, &s, rows, 5, sources) || !make_store(b, &p->from, nodes, width, 1))
         return false;
     p->block = s.block, p->D = s.D, p->S = s.S;
-    p->id = make<ggnn_node>(b, s.S, "ids");
+    p->block.id = make<ggnn_node>(b, s.S, "ids");
     p->gathered = make<float>(b, s.S * width, "gathered rows");
     p->out = make<float>(b, s.D * width, "means");
-    if (!p->id || !p->gathered || !p->out || !distinct_ids(b, p->id, s.S, nodes, 2)) return false;
+    if (!p->block.id || !p->gathered || !p->out || !distinct_ids(b, p->block.id, s.S, nodes, 2)) return false;
     bench_case c = case_of(b, [p] { return p->fused(); });
     name(&c, "one pass, F %d, %s", width, s.what);
     sparse_demand(&c, s, width, 4.0 * static_cast<double>(s.D) * width, sizeof(ggnn_node));
@@ -155,15 +154,16 @@ bool check_input(bench* b, int32_t width, bool long_lists)
         !fetch_block(b, &h, s.block))
         return false;
     p.block = s.block;
-    p.id = make<ggnn_node>(b, s.S, "ids");
+    p.block.id = make<ggnn_node>(b, s.S, "ids");
     p.out = make<float>(b, s.D * width, "means");
-    if (!p.id || !p.out || !distinct_ids(b, p.id, s.S, 3 * s.S, 2) || !good(b, p.fused(), "means"))
+    if (!p.block.id || !p.out || !distinct_ids(b, p.block.id, s.S, 3 * s.S, 2) || !good(b, p.fused(), "means"))
         return false;
     auto               table = fetch(b, p.from.table, 3 * s.S * width), ours = fetch(b, p.out, s.D * width);
-    auto               id = fetch(b, p.id, s.S);
+    auto               id = fetch(b, p.block.id, s.S);
     ggnn_store         store = ggnn_store_plain(table.data(), 3 * s.S, width, GGNN_F32);
     std::vector<float> theirs(ours.size());
-    ggnn_aggregate(theirs.data(), width, GGNN_MEAN, &h.block, nullptr, &store, id.data());
+    h.block.id = id.data();
+    ggnn_aggregate(theirs.data(), width, GGNN_MEAN, &h.block, nullptr, &store);
     return bench_equal(b, "a mean of stored rows", ours.data(), theirs.data(), ours.size() * sizeof(float));
 }
 

@@ -38,7 +38,6 @@ class Attention(c.Structure):
         ("dropout", c.c_float),
         ("layer", c.c_int32),
         ("rng", Rng),
-        ("id", c.c_void_p),
     ]
 
 
@@ -65,15 +64,16 @@ class Ours:
             getattr(self.lib, name).restype = c.c_size_t
         self.keep = []
 
-    def block(self, indptr, indices, sources):
-        """A block over arrays of NumPy."""
+    def block(self, indptr, indices, sources, ids=None):
+        """A block over arrays of NumPy; ids: of its sources."""
         sizes = np.array([len(indptr) - 1, sources, len(indices)], np.int64)
-        self.keep += [indptr, indices, sizes]
+        self.keep += [indptr, indices, sizes, ids]
         count = [
             Count(c.cast(sizes.ctypes.data + 8 * i, c.POINTER(c.c_int64)), int(sizes[i])) for i in range(3)
         ]
         return Block(
             *count,
+            at(ids),
             c.cast(indptr.ctypes.data, c.POINTER(c.c_int64)),
             c.cast(indices.ctypes.data, c.POINTER(c.c_int32))
         )
@@ -178,7 +178,7 @@ def gat(task, direction, heads, width):
         noise((g.nodes, width), 4),
     )
     out, lse = zeros(z.shape), zeros(er.shape)
-    block, how = o.whole(g), Attention(0.2, 0, 0, Rng(0, 0, 0), None)
+    block, how = o.whole(g), Attention(0.2, 0, 0, Rng(0, 0, 0))
 
     def forward():
         o.lib.ggnn_gat(
@@ -300,13 +300,11 @@ def first_block(task):
 def input_hop(task):
     g, o = task.graph, Ours(task)
     indptr, indices, sources, ids = first_block(task)
-    block, store, local = o.block(indptr, indices, sources), o.store(g.feat), ids.astype(np.int32)
+    block, store = o.block(indptr, indices, sources, ids.astype(np.int32)), o.store(g.feat)
     width = g.feat.shape[1]
     out = zeros((len(indptr) - 1, width))
     task.measure(
-        lambda: o.lib.ggnn_aggregate(
-            at(out), i64(width), MEAN, c.byref(block), None, c.byref(store), at(local)
-        ),
+        lambda: o.lib.ggnn_aggregate(at(out), i64(width), MEAN, c.byref(block), None, c.byref(store)),
         work=len(indices),
         unit="edges",
         cold=True,

@@ -125,7 +125,7 @@ static void cpu_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_se
 static void cpu_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
 {
     double start = cpu_start();
-    ggnn_scale_gcn(src, dst, self, b, n->id, n->inv_sqrt, n->data.graph);
+    ggnn_scale_gcn(src, dst, self, b, n->inv_sqrt, n->data.graph);
     cpu_stop(n, NET_AGGREGATE, start, (src ? 8 * *b->num_src.n : 0) + 20 * *b->num_dst.n);
 }
 
@@ -141,7 +141,7 @@ static void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const 
     double  start = cpu_start();
     int64_t element = x.v ? (int64_t)sizeof(float) : ggnn_type_bytes(x.store->type);
     if (x.v) ggnn_spmm(out.v, out.ld, arg, how, b, s, NULL, 1, x.v, x.ld, x.cols);
-    else ggnn_aggregate(out.v, out.ld, how, b, s, x.store, x.id);
+    else ggnn_aggregate(out.v, out.ld, how, b, s, x.store);
     cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
 }
 

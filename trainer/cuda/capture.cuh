@@ -68,7 +68,7 @@ struct step_graphs {
     step_graph of[MOST];
 };
 
-static_assert(sizeof(ggnn_block) == 6 * sizeof(int64_t) + 7 * sizeof(void*), "no padding: compared by its bytes");
+static_assert(sizeof(ggnn_block) == 6 * sizeof(int64_t) + 8 * sizeof(void*), "no padding: compared by its bytes");
 
 inline bool same_step(const step_graph& a, const ggnn_batch& b, const net_labels& labels)
 {

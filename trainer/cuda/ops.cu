@@ -215,8 +215,7 @@ void scale_mean_of(net* n, float* inv, const ggnn_block* b, bool with_self)
 void scale_gcn_of(net* n, float* src, float* dst, float* self, const ggnn_block* b)
 {
     stage_timer timed(n, NET_AGGREGATE);
-    check(n, ggnn_cuda_scale_gcn(src, dst, self, b, n->id, n->inv_sqrt, n->data.graph, stream_of(n)),
-          "factors of GCN");
+    check(n, ggnn_cuda_scale_gcn(src, dst, self, b, n->inv_sqrt, n->data.graph, stream_of(n)), "factors of GCN");
 }
 
 void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
@@ -225,7 +224,7 @@ void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block*
     cudaStream_t stream = stream_of(n);
     if (x.v)
         check(n, ggnn_cuda_spmm(out.v, out.ld, arg, how, b, s, nullptr, 1, x.v, x.ld, x.cols, stream), "aggregation");
-    else check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, x.store, x.id, stream), "aggregation of stored rows");
+    else check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, x.store, stream), "aggregation of stored rows");
 }
 
 void aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
