@@ -67,7 +67,7 @@ sanitize_all() {
         echo "  skipped: ${gpu:+compute-sanitizer is not installed}${gpu:-no GPU}"
         return
     fi
-    if ! "$sanitizer" --tool memcheck "$build/gpu-tests/${programs%%[[:space:]]*}" nothing >"$logs/sanitizer" 2>&1; then
+    if ! "$sanitizer" --tool memcheck "$build/gpu-tests/${programs%%[[:space:]]*}" --list >"$logs/sanitizer" 2>&1; then
         skipped=$((skipped + 1))
         echo "  skipped: compute-sanitizer cannot watch this GPU:"
         tail -n 3 "$logs/sanitizer"

@@ -1,5 +1,9 @@
 /* test.h - the smallest test harness that serves: TEST(name) { CHECK(...); }, RUN(name) in main, a closing line.
-   Works in C and C++. A test passes when all its checks hold, is skipped when it says SKIP(why). */
+   Works in C and C++. A test passes when all its checks hold, is skipped when it says SKIP(why).
+     test_x          runs all tests: a line "ok NAME SECONDS" for each that passes
+     test_x NAME     runs that one; a name that no test has is a failure
+     test_x --quick  leaves out those that take seconds: RUN_SLOW(name) in main
+     test_x --list   prints their names and runs none */
 #ifndef TEST_H
 #define TEST_H
 #include <inttypes.h>
@@ -8,16 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int test_passed, test_failed, test_skipped;
 static int test_errors;          /* failed checks of the running test */
 static const char* test_skip;    /* why the running test is skipped */
 static const char* test_current; /* its name */
-static const char* test_only;    /* run this one alone: the program's first argument */
+static const char* test_only;    /* the program's first argument, or NULL */
 
 #define TEST(name) static void name(void)
 #define SKIP(why) do { test_skip = (why); return; } while (0)
 #define RUN(name) test_run(#name, name)
+#define RUN_SLOW(name) (test_is("--quick") ? (void)0 : test_run(#name, name))
 
 /* Each check prints the first few failures of a test and goes on. */
 #define CHECK(condition) test_check((condition) != 0, __FILE__, __LINE__, #condition)
@@ -53,9 +59,18 @@ static inline int test_check_near(double a, double b, double tolerance, const ch
         printf("  %s:%d: %s: not %s: %.9g and %.9g differ by %.3g > %.3g\n", file, line, test_current, what, a, b, fabs(a - b), tolerance);
     return ok;
 }
+static inline int test_is(const char* what) { return test_only && strcmp(test_only, what) == 0; }
+static inline double test_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 static inline void test_run(const char* name, void (*test)(void))
 {
-    if (test_only && strcmp(test_only, name) != 0) return;
+    double start = test_seconds();
+    if (test_is("--list")) printf("%s\n", name);
+    if (test_only && !test_is("--quick") && !test_is(name)) return;
     test_errors = 0;
     test_skip = NULL;
     test_current = name;
@@ -64,10 +79,16 @@ static inline void test_run(const char* name, void (*test)(void))
     else if (test_skip) test_skipped++;
     else test_passed++;
     if (test_errors || test_skip) printf("  %s %s%s%s\n", test_errors ? "FAILED" : "skipped", name, test_skip ? ": " : "", test_skip ? test_skip : "");
+    else printf("ok %s %.2f\n", name, test_seconds() - start);
     fflush(stdout);
 }
 static inline int test_finish(void)
 {
+    if (test_is("--list")) return 0;
+    if (test_only && !test_is("--quick") && test_passed + test_failed + test_skipped == 0) {
+        printf("  FAILED: no test is named %s; --list prints their names\n", test_only);
+        test_failed++;
+    }
     printf("%d passed, %d failed, %d skipped\n", test_passed, test_failed, test_skipped);
     return test_failed != 0;
 }

@@ -601,8 +601,8 @@ int main(int argc, char** argv)
     RUN(bad_values_name_the_option_and_the_value);
     RUN(failures_are_said_and_end_in_1);
     RUN(backends_that_were_not_built_are_named);
-    RUN(roofs_are_kept_with_all_samples);
-    RUN(every_entry_is_measured_and_its_answers_compared);
+    RUN_SLOW(roofs_are_kept_with_all_samples);
+    RUN_SLOW(every_entry_is_measured_and_its_answers_compared);
     RUN(own_sizes_run_once_and_alone);
     RUN(without_memory_it_says_so);
     RUN(data_that_cannot_be_used_is_named);

@@ -1044,13 +1044,13 @@ int main(int argc, char** argv)
     RUN(a_mask_of_wide_integers_is_not_taken_for_ids);
     RUN(a_mask_of_floats_marks_what_is_not_zero);
     RUN(bad_arrays_are_named);
-    RUN(damaged_archives_are_refused_or_harmless);
+    RUN_SLOW(damaged_archives_are_refused_or_harmless);
     RUN(damaged_text_gives_a_graph_or_a_message);
     RUN(ogb_folders_with_a_file_cut_or_missing_are_refused);
     RUN(every_allocation_may_fail);
     RUN(the_command_exits_0_1_or_2);
     RUN(kill_during_convert_leaves_a_whole_file);
-    RUN(anonymous_memory_stays_below_one_and_a_half_outputs_and_64_MiB);
+    RUN_SLOW(anonymous_memory_stays_below_one_and_a_half_outputs_and_64_MiB);
     RUN(cora_citeseer_and_minesweeper_have_the_known_counts);
     folder_remove();
     return test_finish();
