@@ -3,6 +3,7 @@
 #include "tests/chi_square.h"
 #include "tests/test.h"
 #include "tests/vectors/philox_kat.h"
+#include "tests/vectors/shuffle_vectors.h"
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 
@@ -93,6 +94,17 @@ TEST(shuffle_is_a_permutation_and_differs_by_epoch_and_seed)
             in_place += to == i;
         }
         if (n >= 255) CHECK(same_epoch < 10 && same_seed < 10 && in_place < 10); /* each about 1 in the mean */
+    }
+}
+
+TEST(shuffle_gives_the_frozen_orders)
+{
+    for (int64_t i = 0; i < COUNT(shuffle_vectors); i++) {
+        uint64_t seed = shuffle_vectors[i].seed;
+        uint32_t epoch = shuffle_vectors[i].epoch;
+        int64_t  n = shuffle_vectors[i].n;
+        for (int64_t k = 0; k < 5; k++) CHECK_EQ(ggnn_shuffle(seed, epoch, k, n), shuffle_vectors[i].to[k]);
+        for (int64_t k = 0; k < 3; k++) CHECK_EQ(ggnn_shuffle(seed, epoch, n - 1 - k, n), shuffle_vectors[i].last[k]);
     }
 }
 
@@ -191,6 +203,7 @@ int main(int argc, char** argv)
     RUN(draws_below_n_are_uniform);
     RUN(draw_j_is_words_2j_and_2j_plus_1);
     RUN(shuffle_is_a_permutation_and_differs_by_epoch_and_seed);
+    RUN(shuffle_gives_the_frozen_orders);
     RUN(shuffle_puts_every_element_everywhere_equally_often);
     RUN(all_orders_of_four_are_equally_likely);
     RUN(neg_log2_is_the_truncated_logarithm);

@@ -118,6 +118,96 @@ TEST(patience_ends_training)
     CHECK_NEAR(last_number("a", "final", "best_epoch"), last_number("a", "final", "epochs") - 3, 0);
 }
 
+/* ==== batches, orders, rates ==================================================================================== */
+
+/* With a rate of 0 and no dropout a node's loss is the same in every epoch, so that an epoch's loss changes with the
+   order of its sum alone: in the last bits, of at least one of eight epochs. */
+TEST(every_epoch_has_an_order_of_its_own)
+{
+    int differ = 0;
+    CHECK_EQ(train("--data planted.ggnn --model mlp --hidden 8 --layers 2 --dropout 0 --lr 0 --batch 7 --epochs 9 "
+                   "--eval-every 0 --log a"), 0);
+    read_log(&first, "a", "epoch");
+    if (!CHECK_EQ(first.count, 9)) return;
+    for (int i = 1; i < 9; i++) {
+        CHECK_NEAR(number(first.line[i], "loss"), number(first.line[0], "loss"), 1e-6);
+        differ += fabs(number(first.line[i], "loss") - number(first.line[0], "loss")) > 0;
+    }
+    CHECK(differ > 0);
+}
+
+static double loss_of_epoch(const char* options, int epoch)
+{
+    CHECK_EQ(trainf("--data planted.ggnn --hidden 8 --layers 2 --dropout 0 --lr 0 --epochs 2 --eval-every 0 --log a %s",
+                    options), 0);
+    read_log(&first, "a", "epoch");
+    return first.count == 2 ? number(first.line[epoch], "loss") : (double)NAN;
+}
+
+/* A node's sample depends on seed, step and node, so at a rate of 0 an epoch's loss tells whether its batches are
+   sampled at one step: then their number changes nothing. */
+TEST(every_batch_is_sampled_at_a_step_of_its_own)
+{
+    double all = loss_of_epoch("--fanout -1,-1 --batch 1000", 0), sampled = loss_of_epoch("--fanout 2,2 --batch 1000", 0);
+    CHECK_NEAR(loss_of_epoch("--fanout -1,-1 --batch 20", 0), all, 1e-6);
+    CHECK(fabs(loss_of_epoch("--fanout 2,2 --batch 20", 0) - sampled) > 1e-4);
+    CHECK(fabs(loss_of_epoch("--fanout 2,2 --batch 1000", 1) - sampled) > 1e-4);
+    CHECK_NEAR(loss_of_epoch("--fanout -1,-1 --batch 1000", 1), all, 1e-6);
+}
+
+/* The log has the rate of an epoch's last step: step 2, 5, 8 ... of 15 with three batches an epoch. */
+TEST(rates_follow_their_schedules)
+{
+    enum { EPOCHS = 5, BATCHES = 3, WARMUP = 7, DECAY_EVERY = 2 };
+    const double pi = acos(-1), rate = 0.01;
+    char line[200];
+    snprintf(line, sizeof line, "--data planted.ggnn --model mlp --hidden 4 --layers 2 --lr .01 --epochs %d --eval-every 0 "
+                                "--log a --batch ", EPOCHS);
+    CHECK_EQ(trainf("%s 1000", line), 0);
+    read_log(&first, "a", "start");
+    int train_nodes = first.count ? (int)number(strstr(first.line[0], "\"data\":"), "train") : 0;
+    int batch = (train_nodes + BATCHES - 1) / BATCHES;
+    for (int kind = 0; kind < 4; kind++) {
+        static const char* const options[] = {"", "--lr-schedule cosine", "--lr-schedule step --lr-step 2 --lr-decay .5",
+                                              "--lr-schedule cosine --warmup 7"};
+        CHECK_EQ(trainf("%s %d %s", line, batch, options[kind]), 0);
+        read_log(&first, "a", "epoch");
+        if (!CHECK_EQ(first.count, EPOCHS)) return;
+        for (int epoch = 0; epoch < EPOCHS; epoch++) {
+            int step = BATCHES * epoch + BATCHES - 1;
+            double wanted = rate;
+            if (kind == 1 || kind == 3) wanted *= (1 + cos(pi * step / (EPOCHS * BATCHES))) / 2;
+            if (kind == 2) wanted *= pow(.5, epoch / DECAY_EVERY);
+            if (kind == 3 && step < WARMUP) wanted *= (step + 1) / (double)WARMUP;
+            CHECK_EQ((int)number(first.line[epoch], "step"), step + 1);
+            CHECK_NEAR(number(first.line[epoch], "learning_rate"), wanted, 1e-8);
+        }
+    }
+}
+
+/* That the rates of the log are those that are used: a rate of 0 changes nothing, a warm-up of one step is none, and the
+   first step of a warm-up of many has a small part of the rate. */
+TEST(steps_are_made_at_the_rate_of_the_schedule)
+{
+    const char* common = "--data planted.ggnn --model mlp --hidden 8 --layers 2 --dropout 0 --lr .05 --batch 1000 --log a";
+    CHECK_EQ(trainf("%s --epochs 5 --lr-schedule step --lr-step 2 --lr-decay 0", common), 0);
+    read_log(&first, "a", "epoch");
+    if (!CHECK_EQ(first.count, 5)) return;
+    double loss[5];
+    for (int i = 0; i < 5; i++) loss[i] = number(first.line[i], "val_loss");
+    CHECK(loss[1] != loss[0]);
+    for (int i = 2; i < 5; i++) CHECK_NEAR(loss[i], loss[1], 0);
+    CHECK_EQ(trainf("%s --epochs 2 --warmup 1", common), 0);
+    read_log(&first, "a", "epoch");
+    CHECK_NEAR(number(first.line[0], "val_loss"), loss[0], 0);
+    CHECK_NEAR(number(first.line[1], "val_loss"), loss[1], 0);
+    CHECK_EQ(trainf("%s --epochs 1 --warmup 5", common), 0); /* Adam's first step is the rate, whatever the gradient */
+    double warm = last_number("a", "epoch", "val_loss");
+    CHECK_EQ(trainf("--data planted.ggnn --model mlp --hidden 8 --layers 2 --dropout 0 --lr .01 --batch 1000 --log a "
+                    "--epochs 1"), 0);
+    CHECK_NEAR(warm, last_number("a", "epoch", "val_loss"), 1e-6);
+}
+
 /* ==== the same again ============================================================================================ */
 
 static const char* const variant[] = {
@@ -398,6 +488,10 @@ int main(int argc, char** argv)
     RUN(full_batch_trains_as_a_batch_of_all_training_nodes_does);
     RUN(the_test_score_is_that_of_the_least_validation_loss);
     RUN(patience_ends_training);
+    RUN(every_epoch_has_an_order_of_its_own);
+    RUN(every_batch_is_sampled_at_a_step_of_its_own);
+    RUN(rates_follow_their_schedules);
+    RUN(steps_are_made_at_the_rate_of_the_schedule);
     RUN(runs_of_one_seed_write_one_log_for_any_number_of_threads);
     RUN(a_resumed_run_goes_on_bit_for_bit_after_every_epoch);
     RUN(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch);
