@@ -1,4 +1,4 @@
-# ggnn: make | make run | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
+# ggnn: make | make run | make check | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
 #   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
@@ -127,11 +127,15 @@ run: all # make a graph, train GraphSAGE on it
 	$(BUILD)/ggnn-data generate planted $(BUILD)/planted.ggnn
 	$(BUILD)/ggnn-train --data $(BUILD)/planted.ggnn --model sage --layers 3 --hidden 64 --fanout 10,5,5 --epochs 10
 
-test: # every test in every form this machine can build
-	@CC="$(CC)" bash tests/run.sh
+check: # half a minute, after each edit; TEST=test_sample, TEST=test_sample:NAME: that one alone
+	@CC="$(CC)" bash tests/run.sh check $(TEST)
+test: # every test, in the forms that find most: under ten minutes on two cores
+	@CC="$(CC)" bash tests/run.sh test
+test-all: # the slower forms too: 64-bit ids, thread sanitizers, other orders of CUDA threads
+	@CC="$(CC)" bash tests/run.sh all
 
-mutate: # does every break of ggnn_cuda.cuh that tests/mutations.txt lists fail a test?
-	@BUILD=$(BUILD) CXX="$(CXX)" bash tests/mutate.sh
+mutate: tests # does every break that tests/mutations.txt and tests/mutations_c.txt list fail a test? BREAKS="NAME ..."
+	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
 
 show: # what was found
 	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)"
@@ -150,5 +154,5 @@ install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run test mutate show help install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run check test test-all mutate show help install clean FORCE
 .SECONDARY:

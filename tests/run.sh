@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
-# run.sh - what `make test` runs: builds the tests in every form that this machine can build, runs them, adds up.
-#   tests/run.sh [stage ...]   stages: plain asan node64 bare clang tsan vendor fuzz install emulated; all by default.
-#   emulated: CUDA kernels on the CPU, tests/simt
-# Each stage has its own folder under build/. The last line is "N passed, N failed, N skipped".
+# run.sh - what `make check`, `make test` and `make test-all` run: builds the tests, runs them, adds up.
+#   tests/run.sh check [PROGRAM[:TEST] ...]   what to run after each edit: the plain build, tests of seconds left out; or
+#                                             the named programs and tests alone. An unknown name is a failure.
+#   tests/run.sh test | all | STAGE ...       the stages of make test, or all stages, or these
+# Each stage has its own folder under build/. The last line is "N passed, N failed, N skipped", where every form of a test
+# counts; the line before says how many distinct tests there were.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 CC=${CC:-cc}
 jobs=$(nproc 2>/dev/null || echo 2)
 passed=0 failed=0 skipped=0
 logs=build/test-logs
+ran=$logs/ran.$$ # what passed: a form and a test a line
 mkdir -p "$logs"
 unset GGNN_TEST_FAIL_ALLOCATION MAKEFLAGS MAKELEVEL
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export OMP_WAIT_POLICY=passive # programs run side by side: threads that wait leave their core to the others
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
+# Stages, each with the seconds it may take on two quiet cores with nothing built before.
+in_test="plain:80 asan:120 bare:40 clang:40 vendor:60 fuzz:40 install:20 emulated:120"
+in_all="asan_slow:40 tsan:120 node64:90 orders:60 emulated_asan:120 race:240 emulated64:120"
+
 say() { printf '== %s\n' "$*"; }
-pass() { passed=$((passed + 1)); }
+pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
 fail() { failed=$((failed + 1)); printf '  FAILED %s\n' "$*"; }
 skip() { skipped=$((skipped + 1)); printf '  skipped %s\n' "$*"; }
 can() { printf 'int main(void){return 0;}\n' | "$1" -x c - -o "$logs/can" "${@:2}" 2>/dev/null && "$logs/can"; }
@@ -31,14 +39,12 @@ build() {
 
 in_folder() { printf "$1/tests/%s " "${@:2}"; } # the paths of test programs
 
-# run FOLDER NAME...: runs test programs (all where none is named), as many at once as there are cores, and adds up
-# their closing lines. Where MODE is set, the logs are named by it too.
+# run FOLDER NAME...: runs test programs, as many at once as there are cores, and adds up their closing lines. OPTION: of
+# all programs. The logs are named by the form, $form, and so is what ran.
 run() {
-    local folder=$1 form name log line
+    local folder=$1 name log line
     shift
-    form=$(basename "$folder")${MODE:+.$MODE}
-    [ $# -gt 0 ] || set -- $(programs)
-    printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' >'$logs/$form.NAME' 2>&1; echo \$? >'$logs/$form.NAME.exit'"
+    printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' ${OPTION:-} >'$logs/$form.NAME' 2>&1; echo \$? >'$logs/$form.NAME.exit'"
     for name in "$@"; do
         log=$logs/$form.$name
         line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
@@ -51,6 +57,7 @@ run() {
         *" 0 failed"*" skipped 0" | *" "[1-9]*" failed"*) ;;
         *) fail "$folder/tests/$name: exit status $(cat "$log.exit"): $(grep -m1 -E 'WARNING|ERROR' "$log")" ;;
         esac
+        sed -n "s/^ok \([^ ]*\).*/$form $name:\1/p" "$log" >>"$ran"
         passed=$((passed + $(echo "$line" | cut -d' ' -f1)))
         failed=$((failed + $(echo "$line" | cut -d' ' -f3)))
         skipped=$((skipped + $(echo "$line" | cut -d' ' -f5)))
@@ -60,37 +67,90 @@ run() {
 
 # all test programs, those that take longest first
 programs() {
-    local all long="test_models test_convert test_train"
+    local all long="test_bench test_models test_convert test_train"
     all=$(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
     for name in $long $all; do echo "$name"; done | awk '!seen[$0]++'
 }
 
+# the programs that run in parallel regions; the others start other programs
+numerical() {
+    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models; do
+        [ -f "tests/$name.c" ] && echo "$name"
+    done
+}
+
+# the tests of the CUDA header, those that take longest first
+emulated() {
+    for name in test_cuda_steps test_cuda_train test_cuda_sample test_cuda_block $(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|'); do
+        [ -f "tests/$name.cc" ] && echo "$name"
+    done | awk '!seen[$0]++'
+}
+# in other forms than the plain one: the nets of test_cuda_train are those of test_cuda_steps
+emulated_again() { emulated | grep -v test_cuda_train; }
+
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+
+# ==== make check ======================================================================================================
+
+# The C tests without those that take seconds, and of the emulator the quickest program.
+check_all() {
+    say "check: $("$CC" --version | head -n 1)"
+    form=plain
+    build build "tests build/tests/test_cuda_unique" CC="$CC" && OPTION=--quick run build $(programs) test_cuda_unique
+}
+
+# check_one PROGRAM[:TEST]: what it prints is shown
+check_one() {
+    local program=${1%%:*} name= tools="all"
+    case $1 in *:*) name=${1#*:} ;; esac
+    if [ ! -f "tests/$program.c" ] && [ ! -f "tests/$program.cc" ] && [ ! -f "tests/simt/$program.cc" ]; then
+        fail "no test program is named $program; there are: $(echo $(programs) $(emulated) test_simt)"
+        return
+    fi
+    [ "$program" = test_bench ] && tools="all build/ggnn-bench"
+    build build "$tools build/tests/$program" CC="$CC" || return
+    "build/tests/$program" $name | tee "$logs/one" | grep -v -E '^[0-9]+ passed, '
+    if [ "${PIPESTATUS[0]}" -ne 0 ] && ! grep -q '^  FAILED' "$logs/one"; then fail "$program ended early"; fi
+    line=$(tail -n 1 "$logs/one" | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' || echo "0 passed, 0 failed, 0 skipped")
+    passed=$((passed + $(echo "$line" | cut -d' ' -f1)))
+    failed=$((failed + $(echo "$line" | cut -d' ' -f3)))
+    skipped=$((skipped + $(echo "$line" | cut -d' ' -f5)))
+}
+
+# ==== the stages ======================================================================================================
 
 stage_plain() {
     say "plain: $("$CC" --version | head -n 1)"
     make -s show
-    build build tests CC="$CC" && run build
+    build build tests CC="$CC" && run build $(programs)
     if ! command -v python3 >/dev/null; then skip "bench/rivals: python3 is not installed"
-    elif python3 -B -m unittest discover -s bench/rivals >"$logs/rivals" 2>&1; then pass
+    elif python3 -B -m unittest discover -s bench/rivals >"$logs/rivals" 2>&1; then pass rivals
     else fail "bench/rivals"; tail -n 20 "$logs/rivals"; fi
+    if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
+    if bash tests/run.sh check no_such_program >"$logs/unknown" 2>&1; then fail "make check TEST=no_such_program: succeeds"; else pass unknown_program; fi
 }
 
 stage_asan() {
     say "address and undefined-behaviour sanitizers"
     if ! can "$CC" -fsanitize=address,undefined; then skip "asan: $CC cannot"; return; fi
-    build build/asan tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan
+    build build/asan tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && OPTION=--quick run build/asan $(programs)
+}
+
+stage_asan_slow() {
+    say "tests of seconds with the sanitizers"
+    if ! can "$CC" -fsanitize=address,undefined; then skip "asan_slow: $CC cannot"; return; fi
+    build build/asan tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan test_bench test_convert
 }
 
 stage_node64() {
     say "64-bit node ids"
-    build build64 tests CC="$CC" NODE64=1 BUILD=build64 && run build64
+    build build64 tests CC="$CC" NODE64=1 BUILD=build64 && OPTION=--quick run build64 $(programs)
 }
 
 stage_bare() {
     say "without OpenMP, zlib and BLAS"
     local few="$(numerical) test_npy test_text test_convert test_train"
-    build build/bare "all $(in_folder build/bare $few)" CC="$CC" NO_OPENMP=1 NO_ZLIB=1 NO_BLAS=1 && run build/bare $few
+    build build/bare "all $(in_folder build/bare $few)" CC="$CC" NO_OPENMP=1 NO_ZLIB=1 NO_BLAS=1 && OPTION=--quick run build/bare $few
 }
 
 stage_clang() {
@@ -108,17 +168,11 @@ stage_tsan() {
     unset OMP_NUM_THREADS
 }
 
-# the programs that run in parallel regions; the others start other programs
-numerical() {
-    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models; do
-        [ -f "tests/$name.c" ] && echo "$name"
-    done
-}
-
 stage_vendor() {
     say "vendoring: languages, compilers, options, two files"
     bash tests/vendor.sh "$CC" >"$logs/vendor" 2>&1
     grep -E '^  ' "$logs/vendor"
+    sed -n 's/^ok /vendor /p' "$logs/vendor" >>"$ran"
     passed=$((passed + $(grep -c '^ok' "$logs/vendor")))
     failed=$((failed + $(grep -c '^  FAILED' "$logs/vendor")))
     skipped=$((skipped + $(grep -c '^  skipped' "$logs/vendor")))
@@ -126,13 +180,12 @@ stage_vendor() {
 
 stage_fuzz() {
     say "fuzzing, a short run of each parser"
-    local folder=build/fuzz options=
+    local folder=build/fuzz options= name
     if can "$CC" -fsanitize=address,undefined; then folder=build/asan options=$sanitizers; fi
     build "$folder" fuzzers CC="$CC" OPT="-O1 -g1" EXTRA="$options" || return
     for source in tests/fuzz/fuzz_*.c; do
-        local name
         name=$(basename "$source" .c)
-        if timeout 120 "$folder/fuzz/$name" "${FUZZ_RUNS:-3000}" >"$logs/$name" 2>&1; then pass
+        if timeout 120 "$folder/fuzz/$name" "${FUZZ_RUNS:-3000}" >"$logs/$name" 2>&1; then pass "$name"
         else fail "$name:"; tail -n 20 "$logs/$name"; fi
     done
 }
@@ -158,44 +211,81 @@ installs_with_blanks() {
     make BUILD="a b" show 2>&1 | grep -q 'BUILD=a b: make knows no folder with blanks in its name'
 }
 
-# the tests of the CUDA header, those that take longest first
-emulated() {
-    for name in test_cuda_steps test_cuda_train test_cuda_sample test_cuda_block $(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|'); do
-        [ -f "tests/$name.cc" ] && echo "$name"
-    done | awk '!seen[$0]++'
-}
-
-# Every order in which threads may run: first to last, last to first, at random with the streams behind the host; with
-# the sanitizers of memory; with the thread sanitizer as race detector; with 64-bit ids.
+# The CUDA kernels on the CPU, every thread in turn, and the tools over the emulator.
 stage_emulated() {
     say "CUDA kernels on the CPU (tests/simt)"
-    local checked # in other orders and by sanitizers; the nets of test_cuda_train are those of test_cuda_steps
-    checked=$(emulated | grep -v test_cuda_train)
     build build "emulated cuda-tests all build/tests/test_show" CC="$CC" || return
     run build test_simt $(emulated)
-    SIMT_ORDER=rev MODE=reversed run build $checked
-    SIMT_ORDER=rand SIMT_ASYNC=lazy MODE=random run build $checked
-    if [ "$(build/vendor-emulated)" = "3 4, as the CPU" ]; then pass; else fail "examples/vendor.cu on the emulator"; fi
-    "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass || { fail "test_show"; tail "$logs/emulated.show"; }
+    if [ "$(build/vendor-emulated)" = "3 4, as the CPU" ]; then pass vendor; else fail "examples/vendor.cu on the emulator"; fi
+    "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass test_show || { fail "test_show"; tail "$logs/emulated.show"; }
     build/ggnn-bench-emulated roof sample unique block transpose gather peer split spmm max input backward sddmm softmax gat gemm uva growth adam step \
-        --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
-    if can "$CC" -fsanitize=address,undefined; then
-        build build/asan "$(in_folder build/asan $checked)" CC="$CC" OPT="-Og -g1" EXTRA="$sanitizers" && run build/asan $checked
-    fi
-    # By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256.
-    if command -v g++ >/dev/null && can "$CC" -fsanitize=thread; then
-        build build/race "$(in_folder build/race $checked)" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $checked
-    else skip "the race detector: g++ is not installed"; fi
+        --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass bench || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
+}
+
+# Threads from the last to the first; at random, with streams that run behind the host.
+stage_orders() {
+    say "CUDA kernels in other orders"
+    build build cuda-tests CC="$CC" || return
+    form=reversed
+    SIMT_ORDER=rev run build $(emulated_again)
+    form=random
+    SIMT_ORDER=rand SIMT_ASYNC=lazy run build $(emulated_again)
+}
+
+stage_emulated_asan() {
+    say "CUDA kernels with address and undefined-behaviour sanitizers"
+    if ! can "$CC" -fsanitize=address,undefined; then skip "emulated_asan: $CC cannot"; return; fi
+    build build/asan "$(in_folder build/asan $(emulated_again))" CC="$CC" OPT="-Og -g1" EXTRA="$sanitizers" && run build/asan $(emulated_again)
+}
+
+# By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256.
+stage_race() {
+    say "CUDA kernels under the race detector (g++)"
+    if ! command -v g++ >/dev/null || ! can "$CC" -fsanitize=thread; then skip "race: g++ is not installed"; return; fi
+    build build/race "$(in_folder build/race $(emulated_again))" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $(emulated_again)
+}
+
+stage_emulated64() {
+    say "CUDA kernels with 64-bit node ids"
     local wide="test_cuda_sample test_cuda_unique test_cuda_block test_cuda_store" # the sections that have global ids
     build build64 "$(in_folder build64 $wide)" CC="$CC" NODE64=1 BUILD=build64 && run build64 $wide
 }
 
+# ==== running them ====================================================================================================
+
+# seconds of processor that this script's children have taken so far
+processor() { awk '{ printf "%d", ($16 + $17) / 100 }' /proc/$$/stat 2>/dev/null || echo 0; }
+
+# stage NAME:BUDGET
+stage() {
+    local begin taken worked budget=${1#*:}
+    begin=$(date +%s)
+    worked=$(processor)
+    form=${1%:*}
+    if ! declare -F "stage_$form" >/dev/null; then fail "no stage is named $form"; return; fi
+    "stage_$form"
+    taken=$(($(date +%s) - begin))
+    worked=$(($(processor) - worked))
+    printf '   %s s (%s of processor) of %s%s\n' "$taken" "$worked" "$budget" "$([ "$taken" -le "$budget" ] || echo ": OVER the budget, which is for two quiet cores")"
+}
+
 start=$(date +%s)
-for stage in ${@:-plain asan node64 bare clang tsan vendor fuzz install emulated}; do
-    stage_start=$(date +%s)
-    "stage_$stage"
-    printf '   %s s\n' $(($(date +%s) - stage_start))
-done
-printf 'all stages: %s s; logs in %s\n' $(($(date +%s) - start)) "$logs"
+: >"$ran"
+trap 'rm -f "$ran"' EXIT
+case ${1:-test} in
+check)
+    shift
+    for one in "$@"; do check_one "$one"; done
+    [ $# -gt 0 ] || check_all
+    ;;
+test | all)
+    for one in $in_test $([ "${1:-test}" = all ] && echo "$in_all"); do stage "$one"; done
+    ;;
+*)
+    for one in "$@"; do stage "$(echo $in_test $in_all | tr ' ' '\n' | grep -m1 "^$one:" || echo "$one:0")"; done
+    ;;
+esac
+printf '%s s; logs in %s\n' $(($(date +%s) - start)) "$logs"
+awk '{ runs++; form[$1]; sub(/^[^ ]* /, ""); test[$0] } END { for (t in test) n++; for (f in form) m++; if (runs) printf "%d runs that passed: %d distinct tests in %d forms\n", runs, n, m }' "$ran"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" -eq 0 ]
