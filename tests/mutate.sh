@@ -1,56 +1,77 @@
 #!/usr/bin/env bash
-# mutate.sh - what `make mutate` runs: does every test that should fail do so? Breaks ggnn_cuda.cuh in one place at a
-# time (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), each as tests/mutations.txt says,
-# in a copy of the header under build/mutate, and runs the program that should notice on the emulator (tests/simt).
-#   tests/mutate.sh [NAME ...]   all breaks, or those whose names begin with one of these
+# mutate.sh - what `make mutate` runs: does every test that should fail do so? Breaks the sources in one place at a time
+# (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
+# and tests/mutations_c.txt (ggnn.h, the trainer, the data tools) say, in a copy of the file under build/mutate, and runs
+# the program that should notice: C programs as they are, those of the CUDA header on the emulator (tests/simt).
+#   tests/mutate.sh [NAME ...]   all breaks, or those whose names begin with one of these; c: all of mutations_c.txt
 #   tests/mutate.sh --list       their names
 #   tests/mutate.sh --help
-# Prints a table: number, section, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a
-# break is not noticed, where its text is not found exactly once, or where the test fails without it too.
-# JOBS (number of cores), LIMIT (seconds that a program may take: 300), CXX, RACEXX (CXX, for the race detector).
+# Prints a table: number, where, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a break
+# is not noticed, where its text is not found exactly once, or where the test fails without it too.
+# JOBS (number of cores), LIMIT (seconds that a program may take: 300), CC, CXX, RACEXX (CXX, for the race detector).
+# make mutate builds the tests first, and gives CFLAGS and LDLIBS.
 # RACEXX should be g++ 12 or older: the thread sanitizer of clang 14 and all built as it is tell 256 threads apart, which
 # a block's 256 and the host exceed, and miss some of their races.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-CXX=${CXX:-c++} RACEXX=${RACEXX:-${CXX:-c++}}
+CC=${CC:-cc} CXX=${CXX:-c++} RACEXX=${RACEXX:-${CXX:-c++}}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 limit=${LIMIT:-300}
-build=${BUILD:-build}/mutate
-list=tests/mutations.txt
+plain=${BUILD:-build} build=${BUILD:-build}/mutate
+CFLAGS=${CFLAGS:--std=c99 -O1 -I. -D_GNU_SOURCE -fopenmp -ffp-contract=off} LDLIBS=${LDLIBS:--lz -lopenblas -lm}
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=0
-export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1
+export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 OMP_WAIT_POLICY=passive
+list() { cat tests/mutations.txt tests/mutations_c.txt; } # one after the other, numbered through
 
-# breaks [NAME ...]: number, section, name, program, mode, test and what is broken, a line each, tabs between them
+# breaks [NAME ...]: number, where, section, name, program, mode, test and what is broken, a line each, tabs between them
 breaks() {
-    awk -v wanted="$*" '
+    list | awk -v wanted="$*" '
         BEGIN { names = split(wanted, want, " ") }
+        /^=/ { where = $2; section = where == "ggnn_cuda.cuh" ? "" : where }
         /^\[/ { section = $0 }
         /^[a-z]/ {
             number++
             split($0, field, / *\| */)
-            split(field[2], where, ":")
-            for (i = chosen = 0; ++i <= names;) chosen += index(field[1], want[i]) == 1
+            split(field[2], program, ":")
+            for (i = chosen = 0; ++i <= names;) chosen += index(field[1], want[i]) == 1 || (want[i] == "c" && where != "ggnn_cuda.cuh")
             if (!names || chosen)
-                printf "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", number, section, field[1], where[1], field[3], where[2] ? where[2] : "-", field[4]
-        }' "$list"
+                printf "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", number, where, section, field[1], program[1], field[3], program[2] ? program[2] : "-", field[4]
+        }'
 }
 
-# broken NUMBER: the header with that break, or on standard error why not
+# broken NUMBER WHERE FOLDER: puts the file with that break into FOLDER, under its own path, and prints the path; or says on
+# standard error why not. WHERE: a file, or a folder, one of whose .c and .h files has the text.
 broken() {
-    awk -v number="$1" -v header=ggnn_cuda.cuh '
+    local files
+    files=$1
+    if [ -d "$2" ]; then files=$(find "$2" -name '*.[ch]' | sort); else files=$2; fi
+    list | awk -v number="$1" -v files="$files" -v folder="$3" '
         /^[a-z]/ { n++ }
         n == number && /^-/ { old = old (old_lines++ ? "\n" : "") substr($0, 3) }
         n == number && /^\+/ { new = new (new_lines++ ? "\n" : "") substr($0, 3) }
         END {
-            while ((getline line < header) > 0) text = text line "\n"
-            at = index(text, old)
-            again = index(substr(text, at + 1), old)
-            if (!old || !at || again) {
-                print "its text is found " (at && again ? "more than once" : "nowhere") > "/dev/stderr"
+            count = split(files, file, "\n")
+            for (f = 1; f <= count; f++) {
+                text = ""
+                while ((getline line < file[f]) > 0) text = text line "\n"
+                close(file[f])
+                if (old) for (rest = text; at = index(rest, old); rest = substr(rest, at + 1)) {
+                    if (!found++) {
+                        path = file[f]
+                        whole = substr(text, 1, at - 1) new substr(text, at + length(old))
+                    }
+                }
+            }
+            if (found != 1) {
+                print "its text is found " (found ? found " times" : "nowhere") " in " (count > 1 ? count " files" : files) > "/dev/stderr"
                 exit 1
             }
-            printf "%s%s%s", substr(text, 1, at - 1), new, substr(text, at + length(old))
-        }' "$list"
+            parent = path
+            if (!sub(/\/[^\/]*$/, "", parent)) parent = "."
+            system("mkdir -p " folder "/" parent)
+            printf "%s", whole >(folder "/" path)
+            print path
+        }'
 }
 
 form_of() { case $1 in asan | tsan) echo "$1" ;; *) echo plain ;; esac; }
@@ -64,10 +85,55 @@ compiler() {
     esac
 }
 
-# compile FOLDER PROGRAM FORM: FOLDER/PROGRAM.FORM with the header that lies in FOLDER, if one does
-compile() {
+# compile_cuda FOLDER PROGRAM FORM: FOLDER/tests/PROGRAM.FORM with the header that lies in FOLDER, if one does
+compile_cuda() {
     $(compiler "$3") -std=c++17 -O1 -w -ffp-contract=off -D_GNU_SOURCE -I"$1" -I. -Itests/simt \
-        "tests/test_cuda_$2.cc" "$build/$3.twin.o" "$build"/simt_*.o -o "$1/$2.$3" -lm
+        "tests/test_cuda_$2.cc" "$build/$3.twin.o" "$build"/simt_*.o -o "$1/tests/$2.$3" -lm
+}
+
+# What is to be compiled again where that file is broken: of ggnn.h its implementation and the test, as a vendor's program
+# is; of a source itself; of another header what `make` says depends on it.
+dependents() { # dependents FILE PROGRAM
+    case $1 in
+    ggnn.h) echo "common/ggnn.c tests/test_$2.c" ;;
+    *.c) echo "$1" ;;
+    "") ;;
+    *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" ;;
+    esac
+}
+
+# compile_c FOLDER PROGRAM FORM FILE: FOLDER/tests/PROGRAM.FORM with FILE as it is in FOLDER, the rest as make built it; and
+# the tools beside it that some tests run.
+compile_c() {
+    local folder=$1 program=$2 source object objects= test=$plain/tests/test_$2.o flags="-w -O0 -g0" tool sources
+    [ "$3" = asan ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    sources=$(dependents "$4" "$program")
+    [ "$3" = asan ] && sources="common/ggnn.c tests/test_$program.c"
+    local train=$plain/trainer/ggnn_train.o data=$plain/datasets/ggnn_data.o archives=$plain/libtools.a
+    [ "$program" = bench ] && archives="$plain/libbench.a $archives"
+    for source in $sources; do
+        object=$folder/$(echo "$source" | tr / _).o
+        local from=$source
+        [ -f "$folder/$source" ] && from=$folder/$source
+        $CC -I"$folder" -I"$(dirname "$source")" $CFLAGS $flags -c "$from" -o "$object" || return
+        case $source in
+        trainer/ggnn_train.c) train=$object ;;
+        datasets/ggnn_data.c) data=$object ;;
+        tests/*) test=$object ;;
+        *) objects="$objects $object" ;;
+        esac
+    done
+    $CC $CFLAGS $flags -o "$folder/tests/$program.$3" "$test" $objects $archives $LDLIBS || return
+    case $program in train | data | convert | hostile | file | show | bench) ;; *) return ;; esac
+    [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
+    $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $plain/libtools.a $LDLIBS &&
+        $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $plain/libtools.a $LDLIBS
+}
+
+# compile FOLDER WHERE PROGRAM FORM FILE
+compile() {
+    mkdir -p "$1/tests"
+    if [ "$2" = ggnn_cuda.cuh ]; then compile_cuda "$1" "$3" "$4"; else compile_c "$1" "$3" "$4" "$5"; fi
 }
 
 # What all programs need: the emulator, and ggnn.h's own implementation in every form.
@@ -93,43 +159,45 @@ noticed() {
         s/.*runtime error: //; s/ggnni:://g; s/ 0x[0-9a-f]+,?//g' | cut -c1-64
 }
 
-# try NUMBER SECTION NAME PROGRAM MODE TEST WHAT: one break; its row of the table
+# try NUMBER WHERE SECTION NAME PROGRAM MODE TEST WHAT: one break; its row of the table
 try() {
-    local folder=$build/$1 form start=$SECONDS status seen
-    form=$(form_of "$5")
+    local folder=$build/$1 form start=$SECONDS status seen file
+    form=$(form_of "$6")
+    rm -rf "$folder"
     mkdir -p "$folder"
-    if ! broken "$1" >"$folder/ggnn_cuda.cuh" 2>"$folder/log"; then seen="NOT BROKEN: $(cat "$folder/log")"
-    elif ! compile "$folder" "$4" "$form" >"$folder/log" 2>&1; then seen="NOT COMPILED: $(grep -m1 error "$folder/log" | cut -c1-60)"
+    if ! file=$(broken "$1" "$2" "$folder" 2>"$folder/log"); then seen="NOT BROKEN: $(cat "$folder/log")"
+    elif ! compile "$folder" "$2" "$5" "$form" "$file" >"$folder/log" 2>&1; then seen="NOT COMPILED: $(grep -m1 error "$folder/log" | cut -c1-60)"
     else
-        run "$folder/$4.$form" "$5" "$6" >"$folder/log" 2>&1
+        run "$folder/tests/$5.$form" "$6" "$7" >"$folder/log" 2>&1
         status=$?
         seen=$(noticed "$folder/log")
-        if [ $status = 0 ]; then seen="NOT NOTICED ($3)"
+        if [ $status = 0 ]; then seen="NOT NOTICED ($4)"
         elif [ $status = 124 ]; then seen="does not end"
         else seen=${seen:-exit status $status}; fi
     fi
-    rm -f "$folder/$4.$form"
-    printf '%3d  %-5s %-62s %-10s %-9s %-62s %4d s\n' "$1" "$2" "$7" "$4" "$5" "$seen" $((SECONDS - start))
+    find "$folder" -type f ! -name log ! -name '*.[ch]' ! -name '*.cuh' -delete
+    printf '%3d  %-13s %-62s %-10s %-9s %-62s %4d s\n' "$1" "$3" "$8" "$5" "$6" "$seen" $((SECONDS - start))
 }
 
-# whole PROGRAM FORM: does every test that breaks of this form rely on pass without them?
+# whole WHERE PROGRAM FORM: does every test that breaks of this form rely on pass without them? WHERE: ggnn_cuda.cuh or c
 whole() {
-    local folder=$build/whole mode test log
-    log=$folder/$1.$2.log
-    compile "$folder" "$1" "$2" >"$log" 2>&1 || { echo "NOT COMPILED: $1 $2, $log"; return; }
-    cut -f4-6 "$build/wanted" | sort -u | while IFS=$'\t' read -r program mode test; do
-        [ "$program" = "$1" ] && [ "$(form_of "$mode")" = "$2" ] || continue
-        run "$folder/$1.$2" "$mode" "$test" >"$log" 2>&1 && grep -q '^[1-9].* passed, 0 failed' "$log" ||
-            echo "NOT WHOLE: without any break $1 $mode $test fails too, or tests nothing: $(noticed "$log")"
+    local folder=$build/whole/$1 mode test log where
+    mkdir -p "$folder"
+    log=$folder/$2.$3.log
+    compile "$folder" "$1" "$2" "$3" "" >"$log" 2>&1 || { echo "NOT COMPILED: $1 $2 $3, $log"; return; }
+    awk -F'\t' -v OFS='\t' '{ print ($2 == "ggnn_cuda.cuh" ? $2 : "c"), $5, $6, $7 }' "$build/wanted" | sort -u | while IFS=$'\t' read -r where program mode test; do
+        [ "$where $program" = "$1 $2" ] && [ "$(form_of "$mode")" = "$3" ] || continue
+        run "$folder/tests/$2.$3" "$mode" "$test" >"$log" 2>&1 && grep -q '^[1-9].* passed, 0 failed' "$log" ||
+            echo "NOT WHOLE: without any break $2 $mode $test fails too, or tests nothing: $(noticed "$log")"
     done
-    rm -f "$folder/$1.$2"
+    rm -f "$folder/tests/$2.$3"
 }
 
 case ${1:-} in
 --help | -h) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit ;;
---list) breaks | cut -f2,3,7; exit ;;
---try) breaks | awk -v n="$2" '$1 == n' | { IFS=$'\t' read -r a b c d e f g; try "$a" "$b" "$c" "$d" "$e" "$f" "$g"; }; exit ;;
---whole) whole "$2" "$3"; exit ;;
+--list) breaks | cut -f3,4,8; exit ;;
+--try) breaks | awk -v n="$2" '$1 == n' | { IFS=$'\t' read -r a b c d e f g h; try "$a" "$b" "$c" "$d" "$e" "$f" "$g" "$h"; }; exit ;;
+--whole) whole "$2" "$3" "$4"; exit ;;
 -*) echo "mutate.sh: no option $1; --help tells more" >&2; exit 2 ;;
 esac
 
@@ -139,14 +207,16 @@ breaks "$@" >"$build/wanted"
 start=$SECONDS
 if ! printf 'int main(){}' | $RACEXX -fsanitize=thread -x c++ - -o "$build/can" 2>/dev/null; then
     echo "skipped: those for the race detector, which $RACEXX has not"
-    awk -F'\t' '$5 != "tsan"' "$build/wanted" >"$build/can" && mv "$build/can" "$build/wanted"
+    awk -F'\t' '$6 != "tsan"' "$build/wanted" >"$build/can" && mv "$build/can" "$build/wanted"
 fi
-forms=$(cut -f5 "$build/wanted" | while read -r mode; do form_of "$mode"; done | sort -u)
-compile_common $forms || exit 1
+forms=$(awk -F'\t' '$2 == "ggnn_cuda.cuh" { print $6 }' "$build/wanted" | while read -r mode; do form_of "$mode"; done | sort -u)
+[ -z "$forms" ] || compile_common $forms || exit 1
 {
-    while IFS=$'\t' read -r _ _ _ program mode _; do echo "$program $(form_of "$mode")"; done <"$build/wanted" | sort -u | sed 's/^/--whole /'
+    while IFS=$'\t' read -r _ where _ _ program mode _; do
+        echo "$([ "$where" = ggnn_cuda.cuh ] && echo $where || echo c) $program $(form_of "$mode")"
+    done <"$build/wanted" | sort -u | sed 's/^/--whole /'
     cut -f1 "$build/wanted" | sed 's/^/--try /'
 } | xargs -P "$jobs" -L 1 bash "$0" | tee "$build/table"
 bad=$(grep -c NOT "$build/table")
-printf '%d breaks of ggnn_cuda.cuh: %s; %d s\n' "$(wc -l <"$build/wanted")" "$([ "$bad" = 0 ] && echo "each is noticed" || echo "$bad faults")" $((SECONDS - start))
+printf '%d breaks: %s; %d s\n' "$(wc -l <"$build/wanted")" "$([ "$bad" = 0 ] && echo "each is noticed" || echo "$bad faults")" $((SECONDS - start))
 [ "$bad" = 0 ]

@@ -122,7 +122,8 @@ check_one() {
 stage_plain() {
     say "plain: $("$CC" --version | head -n 1)"
     make -s show
-    build build tests CC="$CC" && run build $(programs)
+    build build tests CC="$CC" || return
+    run build $(programs)
     if ! command -v python3 >/dev/null; then skip "bench/rivals: python3 is not installed"
     elif python3 -B -m unittest discover -s bench/rivals >"$logs/rivals" 2>&1; then pass rivals
     else fail "bench/rivals"; tail -n 20 "$logs/rivals"; fi

@@ -162,6 +162,23 @@ TEST(dropout_fields_are_the_words_low_half_first)
     CHECK_NEAR(ggnn_dropout_scale(0), 1.0, 0);
 }
 
+TEST(uniform_is_24_bits_of_a_word)
+{
+    CHECK_NEAR(ggnn_uniform(0), 0, 0);
+    CHECK_NEAR(ggnn_uniform(255), 0, 0);
+    CHECK_NEAR(ggnn_uniform(256), ldexp(1, -24), 0);
+    CHECK_NEAR(ggnn_uniform(0x80000000u), 0.5, 0);
+    CHECK_NEAR(ggnn_uniform(UINT32_MAX), 1 - ldexp(1, -24), 0);
+}
+
+TEST(dropout_threshold_is_rounded_to_nearest)
+{
+    CHECK_EQ(ggnn_dropout_threshold(0.1f), 6554); /* 6553.6 */
+    CHECK_EQ(ggnn_dropout_threshold(0.3f), 19661); /* 19660.8 */
+    CHECK_EQ(ggnn_dropout_threshold(0.2f), 13107); /* 13107.2 */
+    CHECK_EQ(ggnn_dropout_threshold(0.999f), 65470); /* 65470.46 */
+}
+
 TEST(half_floats_convert_as_ieee_says)
 {
     for (uint32_t h = 0; h < 65536; h++) { /* there and back, every value */
@@ -208,6 +225,8 @@ int main(int argc, char** argv)
     RUN(all_orders_of_four_are_equally_likely);
     RUN(neg_log2_is_the_truncated_logarithm);
     RUN(dropout_fields_are_the_words_low_half_first);
+    RUN(uniform_is_24_bits_of_a_word);
+    RUN(dropout_threshold_is_rounded_to_nearest);
     RUN(half_floats_convert_as_ieee_says);
     RUN(every_status_has_a_sentence);
     return test_finish();
