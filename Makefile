@@ -52,7 +52,8 @@ $(BUILD)/tests/test_bench: $(BUILD)/tests/test_bench.o $(BENCH_ARCHIVE) $(ARCHIV
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
+$(BUILD)/tests/fuzz/%.o: CPPFLAGS += $(if $(LIBFUZZER),-DFUZZ_LIBFUZZER)
 $(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -134,6 +135,9 @@ test: # every test, in the forms that find most: under ten minutes on two cores
 test-all: # the slower forms too: 64-bit ids, thread sanitizers, other orders of CUDA threads
 	@CC="$(CC)" bash tests/run.sh all
 
+fuzz: # libFuzzer (clang) over every parser, or FUZZ="csv npz"; FUZZ_RUNS=100000 inputs each, what it learns is kept in build/
+	@bash tests/fuzz.sh $(FUZZ)
+
 mutate: tests # does every break that tests/mutations.txt and tests/mutations_c.txt list fail a test? BREAKS="NAME ..."
 	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
 
@@ -154,5 +158,5 @@ install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run check test test-all mutate show help install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run check test test-all fuzz mutate show help install clean FORCE
 .SECONDARY:

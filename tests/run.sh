@@ -2,7 +2,7 @@
 # run.sh - what `make check`, `make test` and `make test-all` run: builds the tests, runs them, adds up.
 #   tests/run.sh check [PROGRAM[:TEST] ...]   what to run after each edit: the plain build, tests of seconds left out; or
 #                                             the named programs and tests alone. An unknown name is a failure.
-#   tests/run.sh test | all | STAGE ...       the stages of make test, or all stages, or these
+#   tests/run.sh test | slow | all | STAGE ...   the stages of make test; those that make test-all has besides; all; or these
 # Each stage has its own folder under build/. The last line is "N passed, N failed, N skipped", where every form of a test
 # counts; the line before says how many distinct tests there were.
 set -u
@@ -19,8 +19,8 @@ export OMP_WAIT_POLICY=passive # programs run side by side: threads that wait le
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before.
-in_test="plain:80 asan:120 bare:40 clang:40 vendor:60 fuzz:40 install:20 emulated:120"
-in_all="asan_slow:40 tsan:120 node64:90 orders:60 emulated_asan:120 race:240 emulated64:120"
+quick="plain:60 asan:110 bare:50 clang:40 vendor:60 fuzz:60 install:10 emulated:110"
+slow="asan_slow:40 tsan:120 node64:90 orders:60 emulated_asan:120 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
@@ -279,11 +279,11 @@ check)
     for one in "$@"; do check_one "$one"; done
     [ $# -gt 0 ] || check_all
     ;;
-test | all)
-    for one in $in_test $([ "${1:-test}" = all ] && echo "$in_all"); do stage "$one"; done
-    ;;
+test) for one in $quick; do stage "$one"; done ;;
+slow) for one in $slow; do stage "$one"; done ;;
+all) for one in $quick $slow; do stage "$one"; done ;;
 *)
-    for one in "$@"; do stage "$(echo $in_test $in_all | tr ' ' '\n' | grep -m1 "^$one:" || echo "$one:0")"; done
+    for one in "$@"; do stage "$(echo $quick $slow | tr ' ' '\n' | grep -m1 "^$one:" || echo "$one:0")"; done
     ;;
 esac
 printf '%s s; logs in %s\n' $(($(date +%s) - start)) "$logs"

@@ -4,10 +4,13 @@
      static size_t fuzz_seed(int which, uint8_t* out, size_t room);         good input number which (0, 1, ...); 0: no
    more
 
-   With clang -fsanitize=fuzzer -DFUZZ_LIBFUZZER it is a libFuzzer target. Else it has a main of its own that parses
-   the seeds, mutated at random, and so runs wherever a C compiler is, best under -fsanitize=address,undefined:
+   It has a main of its own that parses the seeds, mutated at random, and so runs wherever a C compiler is, best under
+   -fsanitize=address,undefined:
 
-     build/fuzz/fuzz_X [iterations [seed]]       or       build/fuzz/fuzz_X FILE...    to repeat a failure */
+     build/fuzz/fuzz_X [iterations [seed]]      build/fuzz/fuzz_X 0 FILE...      to repeat a failure
+     build/fuzz/fuzz_X --seeds FOLDER           writes the seeds there
+
+   With clang -fsanitize=fuzzer -DFUZZ_LIBFUZZER it is a libFuzzer target: `make fuzz` (tests/fuzz.sh). */
 #ifndef FUZZ_H
 #define FUZZ_H
 #include <inttypes.h>
@@ -132,6 +135,21 @@ static void fuzz_parse_file(const char* path, uint8_t* data)
     printf("%s: %zu bytes parsed\n", path, size);
 }
 
+static int fuzz_write_seeds(const char* in, uint8_t* data)
+{
+    size_t size;
+    for (int which = 0; (size = fuzz_seed(which, data, FUZZ_ROOM)) > 0; which++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/seed%02d", in, which);
+        FILE* out = fopen(path, "wb");
+        if (!out || fwrite(data, 1, size, out) != size || fclose(out) != 0) {
+            perror(path);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Iteration i depends on the seed and on i alone; a debugger finds the number of a crashing one here. */
 static volatile long fuzz_last;
 
@@ -145,8 +163,9 @@ int main(int argc, char** argv)
     long iterations = argc > 1 ? strtol(argv[1], NULL, 10) : 20000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     int num_seeds = 0;
+    if (argc == 3 && strcmp(argv[1], "--seeds") == 0) return fuzz_write_seeds(argv[2], data);
     if (argc > 1 && iterations == 0) {
-        for (int i = 1; i < argc; i++) fuzz_parse_file(argv[i], data);
+        for (int i = 2; i < argc; i++) fuzz_parse_file(argv[i], data);
         return 0;
     }
     for (size_t size; num_seeds < FUZZ_MAX_SEEDS && (size = fuzz_seed(num_seeds, data, sizeof data)) > 0;
