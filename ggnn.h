@@ -81,8 +81,8 @@
 //   are keyed by (seed, step, purpose, hop, node, draw): a node's sample depends on nothing else.
 //   Float sums run in edge order; a row of more than 256 edges is summed in segments of 256, added in order.
 //   A product in a sum is rounded before it is added: the implementation switches contraction off (in gcc and
-//   clang; clang's -ffp-contract=fast overrules it), and refuses -ffast-math. The file that holds it may set
-//   floating-point pragmas of its own below the include.
+//   clang; clang's -ffp-contract=fast overrules it), the parts of -ffast-math too, and refuses -ffast-math
+//   itself. The file that holds it may set floating-point pragmas of its own below the include.
 //
 // PAPERS
 //   Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3            Philox
@@ -102,6 +102,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(GGNN_STATIC) && defined(__GNUC__)
 #define GGNN_API static __attribute__((unused))
@@ -383,8 +384,13 @@ GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indi
     return g;
 }
 
-// Weights are finite and not negative.
-GGNN_HD int ggnn_weight_valid(float w) { return w >= 0.0f && w <= 3.402823466e38f; } // FLT_MAX
+// Weights are finite and not negative. Asked of the bits, as -ffinite-math-only takes every number for finite.
+GGNN_HD int ggnn_weight_valid(float w)
+{
+    uint32_t bits;
+    memcpy(&bits, &w, sizeof bits);
+    return bits < 0x7f800000u || bits == 0x80000000u; // below infinity, or -0
+}
 
 typedef struct { // the in-neighbours of one node: the only way in which a sampler reads a graph
     const ggnn_node* id;       // (degree) not checked: the sampler checks what it takes
@@ -915,7 +921,6 @@ GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwri
 #define GGNN_IMPLEMENTED
 
 #include <math.h>
-#include <string.h>
 
 #ifndef GGNN_ASSERT
 #include <assert.h>
@@ -939,12 +944,15 @@ GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwri
 #error "ggnn.h needs 64-bit sizes"
 #endif
 
-// A product is rounded before it is added, whatever the compiler's default.
+// Sums in the order written, NaN and infinity known, a product rounded before it is added: whatever the
+// compiler's flags. (float_control switches contraction on, so it comes first.)
 #if defined(__clang__)
+#pragma float_control(precise, on, push)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC push_options
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("no-unsafe-math-optimizations", "no-associative-math", "no-reciprocal-math")
+#pragma GCC optimize("no-finite-math-only", "signed-zeros", "fp-contract=off")
 #endif
 
 // =============================================================================
@@ -4114,7 +4122,7 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 }
 
 #if defined(__clang__)
-#pragma STDC FP_CONTRACT DEFAULT
+#pragma float_control(pop)
 #elif defined(__GNUC__)
 #pragma GCC pop_options
 #endif

@@ -68,6 +68,14 @@ vendor() { # all checks with one compiler, in a folder of its own
             -D_GNU_SOURCE -I. tests/test_sparse.c common/ggnn.c -o "$work/contract" -lm
         check "$cc products rounded: test_sparse" "$work/contract"
     fi
+    # Parts of -ffast-math, which the header's pragmas and its look at a weight's bits make harmless.
+    check "$cc no warning by parts of -ffast-math" $cc -std=gnu99 $strict -O1 -funsafe-math-optimizations \
+        -ffinite-math-only -I. -c common/ggnn.c -o "$work/parts.o"
+    for option in sparse sample; do
+        check "$cc builds test_$option on it" $cc -std=gnu99 -O1 -ffp-contract=off -D_GNU_SOURCE -I. tests/test_$option.c "$work/parts.o" \
+            -o "$work/parts_$option" -lm
+        check "$cc same floats in spite of parts of -ffast-math: test_$option" "$work/parts_$option"
+    done
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
     refuse "$cc 64-bit and 32-bit files do not link" sh -c "$cc -DGGNN_NODE64 -I. -c $work/impl.c -o $work/impl64.o && $cc -I. -c $work/wide.c -o $work/wide.o && $cc $work/impl64.o $work/wide.o $work/main_wide.c -o $work/mixed -lm"
