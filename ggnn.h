@@ -2078,7 +2078,8 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
 // ==== [6i] BLOCK
 // =============================================================================
 
-enum { GGNNI_TARGETS = 32 }; // targets sampled together: their lists' lines are fetched at once
+// Targets sampled together, in groups of lanes: their lists' lines are fetched at once.
+enum { GGNNI_GROUPS = 2, GGNNI_TARGETS = GGNNI_GROUPS * GGNNI_LANES };
 
 typedef struct { // bounds of one hop
     int64_t dst, src, edges;
@@ -2314,7 +2315,7 @@ typedef struct {
     int64_t   taken[GGNNI_TARGETS];
     // >= 0: sampled in lanes, as lane lane % GGNNI_LANES of group lane / GGNNI_LANES; -1: not
     int32_t   lane[GGNNI_TARGETS];
-    uint32_t  lanes[GGNNI_TARGETS / GGNNI_LANES][GGNNI_LANE_FANOUT][GGNNI_LANES];
+    uint32_t  lanes[GGNNI_GROUPS][GGNNI_LANE_FANOUT][GGNNI_LANES];
 } ggnni_tile;
 
 static int ggnni_takes_lane(const ggnni_hop* at, int64_t degree)
@@ -2642,7 +2643,14 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 
 // ---- the loops: plain -----------------------------------------------------------
 
-enum { GGNNI_SEGMENT = 256 }; // entries whose sum is formed before it is added to the row's
+enum { // of [7] to [9]; one enum, as C++20 warns of a product of two
+    GGNNI_SEGMENT = 256,   // entries whose sum is formed before it is added to the row's
+    GGNNI_HEADS = 16,      // heads handled in one pass: bounds the memory of a segment's coefficients
+    GGNNI_COLUMNS = 512,   // columns of a partial sum
+    // Rows to prefetch ahead of the one in use: up to 16 KiB of them, no more than 32, hide the latency of
+    // memory (measured; 64 short rows take a third longer).
+    GGNNI_ROWS_AHEAD = 32
+};
 
 typedef struct { // n rows that one loop runs over: `width` columns of each, from its `byte` on
     const char* const* row;    // (n, and `ahead` more to be prefetched)
@@ -2924,10 +2932,6 @@ static void ggnni_narrow(uint16_t* half, const float* row, int32_t width)
     for (int32_t j = 0; j < width; j++) half[j] = ggnn_float_to_half(row[j]);
 }
 
-// Rows to prefetch ahead of the one in use: up to 16 KiB of them, no more than 32, hide the latency of memory
-// (measured; 64 short rows take a third longer).
-enum { GGNNI_ROWS_AHEAD = 32 };
-
 static int32_t ggnni_rows_ahead(int64_t row_bytes)
 {
     return (int32_t)ggnni_max(4, ggnni_min(GGNNI_ROWS_AHEAD, 16384 / (row_bytes + 1)));
@@ -3056,11 +3060,6 @@ GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t l
 // addresses of the rows that the entries name - in a matrix or in a store, and those of the lists to come,
 // for prefetching - and one of the loops of [7i] runs over them: sum, max, dot. The loops know nothing of
 // blocks, so there are few of them, and every op that sums rows sums them alike.
-
-enum {
-    GGNNI_HEADS = 16,    // heads handled in one pass: bounds the memory of a segment's coefficients
-    GGNNI_COLUMNS = 512  // columns of a partial sum
-};
 
 // ---- sums in segments -------------------------------------------------------------
 
@@ -3529,8 +3528,11 @@ static void ggnni_gcn_norm_piece(void* context, int64_t piece)
 {
     const ggnni_gcn_norm* s = (const ggnni_gcn_norm*)context;
     ggnni_range           nodes = ggnni_cut(s->g.num_nodes, piece, s->pieces);
-    for (int64_t v = nodes.begin; v < nodes.end; v++)
-        s->inv_sqrt[v] = 1.0f / sqrtf((float)(ggnn_neighbors(&s->g, (ggnn_node)v).degree + 1));
+    for (int64_t v = nodes.begin; v < nodes.end; v++) {
+        // sqrtf in double, to the bit: clang's float_control does not reach calls, and fast sqrtf is an estimate
+        float d = (float)(ggnn_neighbors(&s->g, (ggnn_node)v).degree + 1);
+        s->inv_sqrt[v] = 1.0f / (float)sqrt((double)d);
+    }
 }
 
 GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)

@@ -3248,7 +3248,12 @@ namespace ggnni {
 // counts over the tiles before; (c) an id's place is what the slots before have, what the tiles before have
 // of its slot, and its rank among those of its tile and slot.
 
-enum { SPLIT_ROUNDS = 4, SPLIT_TILE = SPLIT_ROUNDS * THREADS, SPLIT_SLOTS = GGNN_CUDA_PARTS_MAX + 2 };
+enum {
+    SPLIT_ROUNDS = 4,
+    SPLIT_TILE = SPLIT_ROUNDS * THREADS,
+    SPLIT_WARPS = SPLIT_TILE / WARP,
+    SPLIT_SLOTS = GGNN_CUDA_PARTS_MAX + 2
+};
 
 struct split_job {
     int32_t *        gather, *scatter;
@@ -3309,8 +3314,7 @@ static GGNNI_KERNEL(32, THREADS) split_sum(split_job job)
 // and so are ids in a group. 48 registers.
 static GGNNI_KERNEL(48, THREADS) split_place(split_job job)
 {
-    enum { GROUPS = SPLIT_TILE / WARP };
-    __shared__ int32_t begin[SPLIT_SLOTS], group[GROUPS][SPLIT_SLOTS];
+    __shared__ int32_t begin[SPLIT_SLOTS], group[SPLIT_WARPS][SPLIT_SLOTS];
     const int32_t      thread = static_cast<int32_t>(threadIdx.x), slots = job.at.parts + 2;
     const int32_t      lane = thread % WARP, warp = thread / WARP;
     const int64_t      n = size_of(job.n);
@@ -3323,7 +3327,7 @@ static GGNNI_KERNEL(48, THREADS) split_place(split_job job)
     for (int64_t tile = blockIdx.x; tile * SPLIT_TILE < n; tile += gridDim.x) {
         int32_t  slot[SPLIT_ROUNDS];
         unsigned same[SPLIT_ROUNDS];
-        for (int32_t i = thread; i < GROUPS * SPLIT_SLOTS; i += THREADS) (&group[0][0])[i] = 0;
+        for (int32_t i = thread; i < SPLIT_WARPS * SPLIT_SLOTS; i += THREADS) (&group[0][0])[i] = 0;
         __syncthreads();
 #pragma unroll
         for (int32_t round = 0; round < SPLIT_ROUNDS; round++) {
@@ -3335,7 +3339,7 @@ static GGNNI_KERNEL(48, THREADS) split_place(split_job job)
         __syncthreads();
         if (thread < slots) {
             int32_t place = begin[thread] + job.count[thread * job.max_tiles + tile];
-            for (int32_t g = 0; g < GROUPS; g++) {
+            for (int32_t g = 0; g < SPLIT_WARPS; g++) {
                 int32_t members = group[g][thread];
                 group[g][thread] = place;
                 place += members;
@@ -3395,7 +3399,7 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 
 namespace ggnni {
 
-enum { SEGMENT = 256, LANES = 16 };
+enum { SEGMENT = 256, LANES = 16, LONG_VALUES = THREADS + LANES }; // (a sum of two enums warns in C++20)
 
 // ---- lists ------------------------------------------------------------------
 
@@ -3442,9 +3446,8 @@ template <int N, class Op> __device__ inline void short_lists(const Op& op)
 }
 
 template <class Op> struct long_memory {
-    float value[Op::RESULT ? Op::WIDEST : 1]
-               [THREADS + LANES]; // of threads' segments; then of the list so far
-    int32_t offset[Op::OFFSETS ? Op::WIDEST : 1][THREADS + LANES];
+    float   value[Op::RESULT ? Op::WIDEST : 1][LONG_VALUES]; // of threads' segments; then of the list so far
+    int32_t offset[Op::OFFSETS ? Op::WIDEST : 1][LONG_VALUES];
     int64_t item[THREADS];
     int32_t items;
 
@@ -4806,7 +4809,12 @@ __device__ inline float log2_rounded(float x)
 
 // ---- forward --------------------------------------------------------------------
 
-enum { GAT_LANES = 16, GAT_SLOTS = THREADS / GAT_LANES }; // of a block that shares a long list
+enum { // of a block that shares a long list
+    GAT_LANES = 16,
+    GAT_SLOTS = THREADS / GAT_LANES,
+    GAT_VALUES = THREADS + GAT_LANES,
+    GAT_ROUND = GAT_SLOTS * SEGMENT // entries
+};
 
 struct gat_job {
     float *           out, *lse;
@@ -4910,7 +4918,7 @@ __device__ inline void gat_write(const gat_job& s, const gat_list& l, int32_t c,
 
 // What the threads of a block have of a long list: each of its segment; the last GAT_LANES of all before.
 template <int V> struct gat_memory {
-    float most[THREADS + GAT_LANES], sum[THREADS + GAT_LANES], rows[V][THREADS + GAT_LANES];
+    float most[GAT_VALUES], sum[GAT_VALUES], rows[V][GAT_VALUES];
 };
 
 // Takes the segments of a round up into what comes before them, in order: out = keep * out + part.
@@ -4948,7 +4956,7 @@ template <int V, bool DROP> __device__ inline void gat_long(const gat_job& s, ga
     const int32_t  c = static_cast<int32_t>(min(wanted, s.chunks.by - 1)); // spare lanes do the last's work
     const gat_list l = gat_list_of(s, v, static_cast<int32_t>(quotient(c, s.per_head)));
 #pragma unroll 1
-    for (uint32_t round = 0; round < l.entries; round += GAT_SLOTS * SEGMENT) {
+    for (uint32_t round = 0; round < l.entries; round += GAT_ROUND) {
         const uint32_t  first = min(round + slot * SEGMENT, l.entries), end = min(first + SEGMENT, l.entries);
         float           most = round ? m.most[THREADS + lane] : -INFINITY;
         chunk<float, V> rows = {};

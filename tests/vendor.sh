@@ -27,6 +27,7 @@ prefetches() { # prefetches NAME FILE: a function of that name does, in this ass
 printf '#include "ggnn.h"\nconst char* other(void);\nconst char* other(void) { return ggnn_status_string(GGNN_OK); }\n' >"$work/user.c"
 printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/impl.c"
 printf '#include "ggnn.h"\nint uses(void);\nint uses(void) { return (int)ggnn_sample(0, 0, 0, 0, 0, 0, 0); }\n' >"$work/wide.c"
+printf '#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
 printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
 printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? uses() : 0; }\n' >"$work/main_wide.c"
@@ -52,9 +53,15 @@ vendor() { # all checks with one compiler, in a folder of its own
             check "$cc $language $option" $cc $language $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
     done
-    for language in "-x c -std=gnu17" "-x c++ -std=c++17"; do
-        check "$cc $language" $cc $language $strict -I. -c "$work/impl.c" -o "$work/impl.o"
+    for language in "-x c -std=gnu17" "-x c++ -std=c++14" "-x c++ -std=c++17" "-x c++ -std=c++20"; do
+        for option in "" " -DGGNN_STATIC"; do
+            check "$cc $language$option" $cc $language $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
+        done
         check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
+    done
+    for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
+        check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas -D_GNU_SOURCE \
+            -Itests/simt -I. -fsyntax-only "$work/cuda.c"
     done
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
