@@ -38,8 +38,7 @@ static const char* describe(bench* b)
 
 static device* device_of(bench* b)
 {
-    (void)b;
-    return device_cpu();
+    return device_open_cpu(b->threads, &b->why);
 }
 
 static const bench_entry entries[] = {

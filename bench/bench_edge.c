@@ -41,7 +41,7 @@ static void run_spmm(void* context)
 /* The block and sizes of a run: the graph's, or the user's own. */
 static bool open_block(bench* b, ggnn_block* block, int64_t counts[3])
 {
-    if (!b->o.own) return cpu_whole(b, block, counts);
+    if (!b->o.own) return cpu_whole_graph(b, block, counts);
     return bench_block(b, block, b->o.rows, b->o.degree, b->o.sources ? b->o.sources : b->o.rows);
 }
 

@@ -158,7 +158,7 @@ bool bench_gat(bench* b)
     }
     int32_t mark = bench_mark(b);
     const bench_graph* g = bench_graph_of(b);
-    if (!g || !cpu_whole(b, &block, counts) || !open_run(b, &s, &block, width, heads) ||
+    if (!g || !cpu_whole_graph(b, &block, counts) || !open_run(b, &s, &block, width, heads) ||
         !forward(b, &s, "graph", false, true))
         return false;
     bench_release(b, mark);

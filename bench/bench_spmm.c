@@ -166,7 +166,7 @@ bool bench_spmm(bench* b)
     ggnn_block whole;
     int64_t counts[3], count, nodes;
     if (b->o.own) return own_spmm(b);
-    if (!(g = bench_graph_of(b)) || !cpu_whole(b, &whole, counts)) return false;
+    if (!(g = bench_graph_of(b)) || !cpu_whole_graph(b, &whole, counts)) return false;
     nodes = g->graph.num_nodes;
     float* inp = bench_new(b, (size_t)nodes * 256 * sizeof *inp, "rows");
     float* weight = bench_new(b, (size_t)(g->graph.num_edges * 4) * sizeof *weight, "weights");

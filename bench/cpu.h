@@ -65,5 +65,5 @@ bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, int32_t w
 bench_demand cpu_touch(double table, int64_t row, double bytes);
 
 /* The graph of the run as one block; counts is the block's memory. False: b->why. */
-bool cpu_whole(bench* b, ggnn_block* block, int64_t counts[3]);
+bool cpu_whole_graph(bench* b, ggnn_block* block, int64_t counts[3]);
 #endif

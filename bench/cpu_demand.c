@@ -50,7 +50,7 @@ bool cpu_demand_rows(bench* b, bench_case* c, const ggnn_block* block, int32_t w
     return true;
 }
 
-bool cpu_whole(bench* b, ggnn_block* block, int64_t counts[3])
+bool cpu_whole_graph(bench* b, ggnn_block* block, int64_t counts[3])
 {
     const bench_graph* g = bench_graph_of(b);
     int32_t* copy = NULL;

@@ -6,12 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static long calls; /* the tools allocate on the main thread only */
+static long calls; /* of all threads */
 
 static bool told_to_fail(void)
 {
     const char* which = getenv("GGNN_TEST_FAIL_ALLOCATION");
-    return ++calls && which && atol(which) == calls;
+    long call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+    return which && atol(which) == call;
 }
 
 /* Pages of a large block are the system's zeros and cost nothing until they are touched: bounds of batches are often
@@ -70,4 +71,4 @@ size_t memory_product(size_t a, size_t b, size_t c)
     return a * b * c;
 }
 
-long memory_calls(void) { return calls; }
+long memory_calls(void) { return __atomic_load_n(&calls, __ATOMIC_RELAXED); }

@@ -12,10 +12,12 @@
 extern "C" {
 #include "trainer/loader.h"
 #include "trainer/net.h"
+#include "trainer/tiers.h"
 }
 
 inline error   why;
 inline device* opened; // the CUDA device
+inline device* cpu_device;
 
 // ==== graphs ===============================================================================================
 
@@ -56,11 +58,31 @@ inline void make_fixture(fixture* f, int64_t nodes, int64_t degree, int32_t widt
 
 struct run {
     device*    where;
-    placement  data;
+    tiers      data;
     loader*    batches;
     net*       n;
-    net_labels labels;
 };
+
+inline bool open_data(run* r, device* d, const fixture* f, bool classes)
+{
+    tiers_source from = {};
+    from.graph = f->graph;
+    from.features = f->store;
+    if (classes) from.labels.label = f->label.data();
+    else from.labels.target = f->target.data();
+    return tiers_open(&r->data, d, &from, &why);
+}
+
+inline loader_plan plan_of(const run* r, const ggnn_sampling& how, int64_t batch)
+{
+    loader_plan plan = {};
+    plan.graph = r->data.graph;
+    plan.features = r->data.features;
+    plan.labels = r->data.labels;
+    plan.how = how;
+    plan.batch = batch;
+    return plan;
+}
 
 // The pass that step number i is in: an epoch begins where the batches end.
 inline loader_pass pass_of(const run* r, const fixture* f, int i)
@@ -75,18 +97,23 @@ inline loader_pass pass_of(const run* r, const fixture* f, int i)
     return pass;
 }
 
-inline void open_run(run* r, device* d, const fixture* f, net_config c, const ggnn_sampling* how, int64_t batch)
+// extract: batches come with their rows.
+inline void open_run(run* r, device* d, const fixture* f, net_config c, const ggnn_sampling* how, int64_t batch,
+                     bool extract = false)
 {
-    net_labels labels = {c.outputs > 1 ? f->label.data() : nullptr, c.outputs > 1 ? nullptr : f->target.data()};
     *r = {};
     r->where = d;
-    CHECK(placement_open(&r->data, d, &f->graph, &f->store, &labels, &why));
-    if (how) r->batches = loader_create(d, &r->data.graph, how, batch, 2, nullptr, &why);
+    device_enter(d);
+    CHECK(open_data(r, d, f, c.outputs > 1));
     if (how) {
+        loader_plan plan = plan_of(r, *how, batch);
+        plan.extract = c.extracted = extract;
+        if (extract) plan.how.last_hop_global = false;
+        r->batches = loader_create(d, &plan, nullptr, &why);
         loader_pass pass = pass_of(r, f, 0);
         CHECK(loader_measure(r->batches, &pass, &why));
     }
-    net_data data = {&r->data.graph, &r->data.features};
+    net_data data = {&r->data.graph, &r->data.features, r->data.labels};
     c.device = d;
     r->n = net_create(&c, &data, how ? loader_shape(r->batches) : nullptr, nullptr, &why);
     if (!CHECK(r->n != nullptr)) printf("  %s\n", why.text);
@@ -96,20 +123,21 @@ inline void close_run(run* r)
 {
     net_free(r->n);
     loader_free(r->batches);
-    placement_close(&r->data);
+    tiers_close(&r->data);
 }
 
 // Step number i. The loss, unless the step is not to be waited for.
 inline double take_step(run* r, const fixture* f, int i, bool wait = true)
 {
-    const ggnn_batch* b = net_whole(r->n);
+    const mini_batch* b = net_whole(r->n);
     if (r->batches) {
         loader_pass pass = pass_of(r, f, i);
         if (i % loader_batches(r->batches, &pass) == 0) loader_begin(r->batches, &pass, 0);
-        b = loader_next(r->batches, &why);
+        b = batch_take(r->batches, &why);
         if (!b || !net_fit(r->n, loader_shape(r->batches), &why)) return NAN;
     }
-    net_step(r->n, b, &r->data.labels, static_cast<uint32_t>(i), 0.01f / static_cast<float>(i + 1));
+    net_step(r->n, b, static_cast<uint32_t>(i), 0.01f / static_cast<float>(i + 1));
+    if (r->batches) batch_give(r->batches, b);
     return wait ? net_losses_of(r->n, true).last : 0;
 }
 

@@ -67,7 +67,7 @@ TEST(a_capture_that_fails_is_launched)
     simt_fail_allocation(1); // the graph's instance: nothing else is allocated from here on
     int64_t before = opened->replayed;
     CHECK(trained(&r, &f, 6) == captured);
-    CHECK_EQ(opened->replayed, before);
+    CHECK_EQ(opened->replayed, before + 5); // the updates, from the second on
     CHECK_STR(opened->failed.text, "");
     simt_fail_allocation(0);
     close_run(&r);
@@ -90,6 +90,27 @@ TEST(sampling_beside_a_step_changes_nothing)
     }
 }
 
+// Rows that the ring extracts, in two buffers that alternate, are those that the net would read.
+TEST(extracted_rows_change_nothing)
+{
+    fixture f;
+    make_fixture(&f, 70, 5, 9, 4);
+    for (const kind& k : some({std::begin(kinds), std::end(kinds)})) {
+        net_config         c = config_of(k, 2, 4, false);
+        ggnn_sampling      how = sampling_of(c);
+        std::vector<float> trace[3];
+        device* const      where[] = {opened, opened, cpu_device};
+        for (int i = 0; i < 3; i++) {
+            run r;
+            open_run(&r, where[i], &f, c, &how, 16, i > 0);
+            trace[i] = trained(&r, &f, 12, false);
+            close_run(&r);
+        }
+        if (!CHECK(trace[0] == trace[1])) printf("  %s\n", k.name);
+        CHECK_NEAR(trace[2][12], trace[0][12], 1e-5 * std::fabs(trace[0][12])); // the sum of losses
+    }
+}
+
 // ==== room =================================================================================================
 
 // The first batches are small, later ones several times as large.
@@ -102,7 +123,7 @@ TEST(batches_that_outgrow_their_room_get_more)
         ggnn_sampling how = sampling_of(c);
         run           cpu, gpu;
         how.fanout[0] = how.fanout[1] = -1;
-        open_run(&cpu, device_cpu(), &f, c, &how, 10);
+        open_run(&cpu, cpu_device, &f, c, &how, 10);
         open_run(&gpu, opened, &f, c, &how, 10);
         int64_t edges = loader_shape(gpu.batches)->hop[0].num_edges.max;
         CHECK(edges < f.graph.num_edges / 4);
@@ -129,7 +150,7 @@ TEST(a_net_that_is_given_more_room_goes_on)
         auto       expected = trained(&f, c, 0, 12);
         run        r;
         open_run(&r, opened, &f, c, nullptr, 0);
-        ggnn_batch larger = *net_whole(r.n);
+        ggnn_batch larger = net_whole(r.n)->blocks;
         for (ggnn_block& hop : larger.hop) hop.num_src.max += 500;
         std::vector<float> losses;
         for (int i = 0; i < 12; i++) {
@@ -153,13 +174,15 @@ TEST(a_batch_is_seen_at_the_least_bucket_that_holds_it)
     loader_pass pass = pass_of(&r, &f, 0);
     loader_begin(r.batches, &pass, 0);
     int64_t last = 0;
-    while (const ggnn_batch* b = loader_next(r.batches, &why)) {
+    while (const mini_batch* given = batch_take(r.batches, &why)) {
+        const ggnn_batch* b = &given->blocks;
         int64_t sources = device_size(opened, b->hop[1].num_src), most = b->hop[1].num_src.max;
         int64_t edges = device_size(opened, b->hop[1].num_edges), most_edges = b->hop[1].num_edges.max;
         CHECK(sources <= most && edges <= most_edges && most <= loader_shape(r.batches)->hop[1].num_src.max);
         CHECK(b->hop[0].num_src.max == b->hop[1].num_dst.max);
         CHECK(sources > most / 2 || edges > most_edges / 2);
         last = most;
+        batch_give(r.batches, given);
     }
     CHECK(last < loader_shape(r.batches)->hop[1].num_src.max); // 300 % 32 seeds
     CHECK_STR(why.text, "");
@@ -186,7 +209,7 @@ TEST(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample)
         for (int i = 8; i < 12; i++) take_step(&gpu, &f, i, false);
         CHECK_EQ(simt_get_statistics().allocations, before.allocations);
         CHECK_EQ(simt_get_statistics().synchronizations - before.synchronizations, 4);
-        CHECK_EQ(opened->replayed - replayed, 8); // samples too
+        CHECK_EQ(opened->replayed - replayed, 12); // sample, forward and backward, update
         CHECK_EQ(opened->launched, launched);
         close_run(&gpu);
     }
@@ -251,15 +274,15 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
     opened->plain = true; // a graph's instance may fail
     for (bool bad = true; bad; failures += bad ? step : 0) {
         run        r = {};
-        net_labels labels = {f.label.data(), nullptr};
         why.text[0] = 0;
         simt_fail_allocation(failures + 1);
-        bool good = placement_open(&r.data, opened, &f.graph, &f.store, &labels, &why);
-        if (good) r.batches = loader_create(opened, &r.data.graph, &how, 10, 1, nullptr, &why);
+        bool        good = open_data(&r, opened, &f, true);
+        loader_plan plan = plan_of(&r, how, 10);
+        if (good) r.batches = loader_create(opened, &plan, nullptr, &why);
         loader_pass pass = {};
         if (r.batches) pass = pass_of(&r, &f, 0);
         good = r.batches && loader_measure(r.batches, &pass, &why);
-        net_data data = {&r.data.graph, &r.data.features};
+        net_data data = {&r.data.graph, &r.data.features, r.data.labels};
         c.device = opened;
         if (good) r.n = net_create(&c, &data, loader_shape(r.batches), nullptr, &why);
         for (int i = 0; r.n && i < 8 && !why.text[0]; i++) take_step(&r, &f, i, false);
@@ -288,12 +311,14 @@ int main(int argc, char** argv)
         printf("skipped: no device\n");
         return test_finish();
     }
+    cpu_device = device_open_cpu(0, &why);
     opened = device_open_cuda(false, &why);
     if (!opened) printf("  %s\n", why.text);
     if (!opened) return 1;
     RUN(captured_steps_have_the_bits_of_launched_ones);
     RUN(a_capture_that_fails_is_launched);
     RUN(sampling_beside_a_step_changes_nothing);
+    RUN(extracted_rows_change_nothing);
     RUN(batches_that_outgrow_their_room_get_more);
     RUN(a_net_that_is_given_more_room_goes_on);
     RUN(a_batch_is_seen_at_the_least_bucket_that_holds_it);
@@ -302,5 +327,6 @@ int main(int argc, char** argv)
     RUN(the_first_loss_that_is_not_finite_is_kept);
     RUN(an_allocation_that_fails_on_the_device_is_an_error);
     device_close(opened);
+    device_close(cpu_device);
     return test_finish();
 }

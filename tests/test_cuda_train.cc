@@ -43,7 +43,7 @@ void compare(device* d, const fixture* f, const net_config& c, int64_t batch, in
 {
     ggnn_sampling how = sampling_of(c);
     run           cpu, gpu;
-    open_run(&cpu, device_cpu(), f, c, batch ? &how : nullptr, batch);
+    open_run(&cpu, cpu_device, f, c, batch ? &how : nullptr, batch);
     open_run(&gpu, d, f, c, batch ? &how : nullptr, batch);
     bool   good = cpu.n && gpu.n;
     double longest = static_cast<double>(f->graph.num_nodes);
@@ -251,6 +251,7 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(11);
     if (!device_present() || !device_open_cuda) return finish_without_device();
+    cpu_device = device_open_cpu(0, &why);
     opened = device_open_cuda(false, &why);
     if (!opened) printf("  %s\n", why.text);
     if (!opened) return 1;
@@ -273,5 +274,6 @@ int main(int argc, char** argv)
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());
     folder_remove();
     device_close(opened);
+    device_close(cpu_device);
     return test_finish();
 }

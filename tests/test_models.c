@@ -9,10 +9,11 @@
 #include "tests/folder.h"
 #include "tests/test.h"
 #include "tests/vectors/model_vectors.h"
-#include "trainer/evaluate.h"
 #include "trainer/cpu/gemm.h"
+#include "trainer/evaluate.h"
 
-static error why; /* of the last call that took one */
+static error   why; /* of the last call that took one */
+static device* cpu;
 
 /* ==== graphs =================================================================================================== */
 
@@ -32,7 +33,7 @@ static void fixture_finish(fixture* f, int64_t num_edges)
 {
     f->graph = ggnn_graph_plain(f->indptr, f->indices, NULL, f->num_nodes, num_edges);
     f->store = ggnn_store_plain(f->features, f->num_nodes, f->width, GGNN_F32);
-    f->data = (net_data){&f->graph, &f->store};
+    f->data = (net_data){&f->graph, &f->store, {f->label, NULL}};
 }
 
 static void fixture_free(fixture* f)
@@ -88,7 +89,7 @@ static fixture* random_fixture(int64_t num_nodes, int32_t width, int32_t classes
 
 typedef struct {
     ggnn_sampling how;
-    ggnn_batch    batch;
+    mini_batch    batch;
     ggnn_unique*  seen;
     void *        memory, *table;
 } sampler;
@@ -101,7 +102,7 @@ static sampler sampler_new(const fixture* f, int32_t hops, int32_t fanout, bool 
     s.memory = memory_new(ggnn_batch_bytes(&f->graph, &s.how, max_seeds), "batch", &why);
     s.table = memory_new(ggnn_unique_bytes(GGNN_UNIQUE_HASH, f->num_nodes, ids), "table", &why);
     s.seen = ggnn_unique_init(s.table, GGNN_UNIQUE_HASH, f->num_nodes, ids);
-    CHECK_EQ(ggnn_batch_init(&s.batch, &f->graph, &s.how, max_seeds, s.memory), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&s.batch.blocks, &f->graph, &s.how, max_seeds, s.memory), GGNN_OK);
     return s;
 }
 
@@ -111,12 +112,14 @@ static void sampler_free(sampler* s)
     memory_free(s->table);
 }
 
-static const ggnn_batch* sample(sampler* s, const fixture* f, uint32_t step, int64_t first, int64_t count)
+static const mini_batch* sample(sampler* s, const fixture* f, uint32_t step, int64_t first, int64_t count)
 {
     ggnn_rng  rng = {7, step, GGNN_PURPOSE_SAMPLE};
     ggnn_node seeds[64];
     for (int64_t i = 0; i < count; i++) seeds[i] = (ggnn_node)(first + i);
-    CHECK_EQ(ggnn_sample(&s->batch, s->seen, &f->graph, &s->how, &rng, seeds, count), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&s->batch.blocks, s->seen, &f->graph, &s->how, &rng, seeds, count), GGNN_OK);
+    s->batch.known.max = 0;
+    for (int64_t i = 0; i < count; i++) s->batch.known.max += label_known(&f->data.labels, seeds[i]);
     return &s->batch;
 }
 
@@ -127,7 +130,7 @@ typedef struct {
     const fixture*    f;
     net*              n;     /* names and places of parameters */
     double*           value; /* as net_state's */
-    const ggnn_batch* batch;
+    const mini_batch* batch;
     uint32_t          step;
     bool              training;
 } oracle;
@@ -164,7 +167,7 @@ static void drop_input(const oracle* o, double* x, int64_t rows, int32_t cols, i
     uint32_t threshold = ggnn_dropout_threshold(l ? o->c->dropout : o->c->input_dropout);
     for (int64_t i = 0; i < rows && threshold; i++)
         for (int32_t j = 0; j < cols; j++) {
-            ggnn_words words = ggnn_random(&rng, l, o->batch->id[i], (uint32_t)j / 8);
+            ggnn_words words = ggnn_random(&rng, l, o->batch->blocks.id[i], (uint32_t)j / 8);
             x[i * cols + j] *= kept(threshold, ggnn_dropout_field(words, j));
         }
 }
@@ -175,12 +178,12 @@ static void aggregate(const oracle* o, double* out, const ggnn_block* b, const d
 {
     for (int64_t v = 0; v < *b->num_dst.n; v++) {
         double sampled = (double)(b->indptr[v + 1] - b->indptr[v]);
-        double degree = (double)ggnn_neighbors(&o->f->graph, o->batch->id[v]).degree;
+        double degree = (double)ggnn_neighbors(&o->f->graph, o->batch->blocks.id[v]).degree;
         double self = kind == SUM_GCN ? 1 / (degree + 1) : kind == SUM_MEAN ? 0 : 1 / (sampled + 1);
         for (int32_t j = 0; j < cols; j++) out[v * cols + j] = self * x[v * cols + j];
         for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
             int64_t u = b->indices[e];
-            double  degree_u = (double)ggnn_neighbors(&o->f->graph, o->batch->id[u]).degree;
+            double  degree_u = (double)ggnn_neighbors(&o->f->graph, o->batch->blocks.id[u]).degree;
             double  factor = kind == SUM_MEAN ? 1 / sampled : 1 / (sampled + 1);
             if (kind == SUM_GCN) factor = degree / sampled / sqrt((degree + 1) * (degree_u + 1));
             for (int32_t j = 0; j < cols; j++) out[v * cols + j] += factor * x[u * cols + j];
@@ -210,7 +213,7 @@ static double attention_kept(const oracle* o, int32_t l, int64_t v, int64_t edge
     ggnn_rng rng = {o->c->seed, o->step, GGNN_PURPOSE_ATTENTION_DROPOUT};
     uint32_t threshold = o->training ? ggnn_dropout_threshold(o->c->attention_dropout) : 0;
     if (!threshold) return 1;
-    ggnn_words words = ggnn_random(&rng, l, o->batch->id[v], (uint32_t)(edge / 8 * heads + k));
+    ggnn_words words = ggnn_random(&rng, l, o->batch->blocks.id[v], (uint32_t)(edge / 8 * heads + k));
     return kept(threshold, ggnn_dropout_field(words, edge));
 }
 
@@ -286,7 +289,7 @@ static void oracle_norm(const oracle* o, double* h, int64_t rows, int32_t cols, 
 static double* oracle_layer(const oracle* o, double* x, int32_t in, int32_t l)
 {
     const net_config* c = o->c;
-    const ggnn_block* b = &o->batch->hop[c->layers - 1 - l];
+    const ggnn_block* b = &o->batch->blocks.hop[c->layers - 1 - l];
     bool    last = l == c->layers - 1;
     int32_t width = last ? c->outputs : c->hidden;
     int64_t D = *b->num_dst.n;
@@ -308,10 +311,10 @@ static double* oracle_layer(const oracle* o, double* x, int32_t in, int32_t l)
 
 static double* oracle_forward(const oracle* o)
 {
-    int64_t S = *o->batch->hop[o->c->layers - 1].num_src.n;
+    int64_t S = *o->batch->blocks.hop[o->c->layers - 1].num_src.n;
     int32_t F = o->f->width;
     double* x = matrix(S, F);
-    for (int64_t i = 0; i < S * F; i++) x[i] = (double)o->f->features[o->batch->id[i / F] * F + i % F];
+    for (int64_t i = 0; i < S * F; i++) x[i] = (double)o->f->features[o->batch->blocks.id[i / F] * F + i % F];
     for (int32_t l = 0; l < o->c->layers; l++) x = oracle_layer(o, x, l ? o->c->hidden : F, l);
     return x;
 }
@@ -322,8 +325,8 @@ static double oracle_loss(const oracle* o)
     int32_t C = o->c->outputs;
     int64_t known = 0;
     double  total = 0;
-    for (int64_t i = 0; i < *o->batch->hop[0].num_dst.n; i++) {
-        int32_t y = o->f->label[o->batch->id[i]];
+    for (int64_t i = 0; i < *o->batch->blocks.hop[0].num_dst.n; i++) {
+        int32_t y = o->f->label[o->batch->blocks.id[i]];
         double *s = logits + i * C, sum = 0;
         if (y < 0) continue;
         for (int32_t j = 0; j < C; j++) sum += exp(s[j]);
@@ -338,7 +341,7 @@ static double oracle_loss(const oracle* o)
 
 static net_config config_of(const vec_case* v)
 {
-    net_config c = {.layers = v->layers, .hidden = v->hidden, .outputs = v->outputs, .heads = v->heads,
+    net_config c = {.device = cpu, .layers = v->layers, .hidden = v->hidden, .outputs = v->outputs, .heads = v->heads,
                     .out_heads = v->out_heads, .residual = v->residual != 0, .norm = v->norm != 0, .full_batch = true,
                     .seed = 1};
     c.model = (net_model)options_choice(NET_MODELS, v->model);
@@ -369,11 +372,10 @@ static net* vector_net(const vec_case* v, const fixture* f, net_config* c)
     return n;
 }
 
-static double step(net* n, const ggnn_batch* batch, const net_labels* labels, uint32_t number, bool training)
+static double step(net* n, const mini_batch* batch, uint32_t number, bool training)
 {
-    int64_t known = 0;
     net_forward(n, batch, number, training);
-    double loss = net_loss(n, labels, &known);
+    double loss = net_loss(n);
     net_backward(n);
     return loss;
 }
@@ -387,7 +389,6 @@ TEST(models_equal_pytorch)
     for (int i = 0; i < VEC_NUM_CASES; i++) {
         const vec_case* v = &vec_cases[i];
         fixture*   f = vector_fixture(v->outputs == 1 ? vec_labels_binary : vec_labels);
-        net_labels labels = {f->label, NULL};
         net_config c = config_of(v);
         net*       n = vector_net(v, f, &c);
         int before = test_errors;
@@ -396,7 +397,7 @@ TEST(models_equal_pytorch)
         CHECK_EQ(logits.cols, v->outputs);
         for (int64_t k = 0; k < VEC_N * v->outputs; k++)
             CHECK_NEAR(logits.v[k / v->outputs * logits.ld + k % v->outputs], v->logits[k], tolerance(v->logits[k]));
-        CHECK_NEAR(step(n, net_whole(n), &labels, 0, true), v->loss, tolerance(v->loss));
+        CHECK_NEAR(step(n, net_whole(n), 0, true), v->loss, tolerance(v->loss));
         for (int p = 0; p < v->num_params; p++) {
             const vec_param* expected = &v->params[p];
             const float* grad = net_state_of(n).grad + find_parameter(n, expected->name).offset;
@@ -417,13 +418,12 @@ TEST(optimizers_equal_pytorch)
     CHECK_STR(v->name, "gcn");
     for (int decoupled = 0; decoupled < 2; decoupled++) {
         fixture*   f = vector_fixture(vec_labels);
-        net_labels labels = {f->label, NULL};
         net_config c = config_of(v);
         c.optimizer = decoupled ? NET_ADAMW : NET_ADAM;
         c.weight_decay = (float)vec_weight_decay;
         net* n = vector_net(v, f, &c);
         for (uint32_t i = 0; i < VEC_STEPS; i++) {
-            step(n, net_whole(n), &labels, i, true);
+            step(n, net_whole(n), i, true);
             net_update(n, (float)vec_lr);
         }
         CHECK_EQ(*net_state_of(n).updates, VEC_STEPS);
@@ -438,7 +438,7 @@ TEST(optimizers_equal_pytorch)
 
 /* ==== central differences ====================================================================================== */
 
-static oracle oracle_of(net* n, const net_config* c, const fixture* f, const ggnn_batch* batch, uint32_t number,
+static oracle oracle_of(net* n, const net_config* c, const fixture* f, const mini_batch* batch, uint32_t number,
                         bool training)
 {
     net_state s = net_state_of(n);
@@ -451,7 +451,7 @@ static void check_logits(net* n, const oracle* o)
 {
     double*  reference = oracle_forward(o);
     net_rows logits = net_forward(n, o->batch, o->step, o->training);
-    CHECK_EQ(logits.rows, *o->batch->hop[0].num_dst.n);
+    CHECK_EQ(logits.rows, *o->batch->blocks.hop[0].num_dst.n);
     for (int64_t i = 0; i < logits.rows * logits.cols; i++)
         CHECK_NEAR(logits.v[i / logits.cols * logits.ld + i % logits.cols], reference[i], tolerance(reference[i]));
     free(reference);
@@ -468,16 +468,15 @@ static void check_gradient(double gradient, double below, double here, double ab
 }
 
 /* Every logit and every gradient of one step against the plain implementation. */
-static void check_step(net* n, const net_config* c, const fixture* f, const ggnn_batch* batch, uint32_t number,
+static void check_step(net* n, const net_config* c, const fixture* f, const mini_batch* batch, uint32_t number,
                        bool training)
 {
-    net_labels labels = {f->label, NULL};
     net_state  s = net_state_of(n);
     oracle     o = oracle_of(n, c, f, batch, number, training);
     const double h = 1e-5;
     check_logits(n, &o);
     double here = oracle_loss(&o);
-    CHECK_NEAR(step(n, batch, &labels, number, training), here, tolerance(1));
+    CHECK_NEAR(step(n, batch, number, training), here, tolerance(1));
     for (int64_t i = 0; i < s.count; i++) {
         double kept_value = o.value[i];
         o.value[i] = kept_value + h;
@@ -506,7 +505,7 @@ enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
 
 static net_config config_for(int kind, int32_t outputs)
 {
-    return (net_config){.model = kinds[kind].model, .aggregator = kinds[kind].aggregator, .layers = 3, .hidden = 6,
+    return (net_config){.device = cpu, .model = kinds[kind].model, .aggregator = kinds[kind].aggregator, .layers = 3, .hidden = 6,
                         .outputs = outputs, .heads = 3, .out_heads = 2, .seed = 5};
 }
 
@@ -525,7 +524,7 @@ static void check_kind(int kind, int variant, bool sampled)
     }
     c.full_batch = !sampled;
     sampler s = sampler_new(f, c.layers, c.model == NET_MLP ? 0 : 3, false, 8);
-    net* n = net_create(&c, &f->data, &s.batch, NULL, &why);
+    net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
     int before = test_errors;
     shake(n);
     for (uint32_t i = 0; i < 2; i++) /* the second step finds the first one's matrices */
@@ -593,12 +592,11 @@ static void copy_rows(float* to, net_rows from)
 /* One training step over a sampled batch; logits to out, gradients stay in the net, which the caller frees. */
 static net* one_step(const fixture* f, const net_config* c, const net_data* data, bool global, float* out)
 {
-    net_labels labels = {f->label, NULL};
     sampler    s = sampler_new(f, c->layers, 3, global, 8);
-    net*       n = net_create(c, data, &s.batch, NULL, &why);
-    const ggnn_batch* b = sample(&s, f, 1, 3, 8);
+    net*       n = net_create(c, data, &s.batch.blocks, NULL, &why);
+    const mini_batch* b = sample(&s, f, 1, 3, 8);
     copy_rows(out, net_forward(n, b, 1, true));
-    step(n, b, &labels, 1, true);
+    step(n, b, 1, true);
     sampler_free(&s);
     return n;
 }
@@ -622,7 +620,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
         rank[v] = (ggnn_node)(v % 2 ? 40 - v : v);
         memcpy(part[rank[v] % 3] + rank[v] / 3 * 12, f->features + v * 12, 12 * sizeof(float));
     }
-    net_data over_parts = {&f->graph, &parts};
+    net_data over_parts = {&f->graph, &parts, {f->label, NULL}};
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config c = config_for(kind, 3);
         float plain[24], other[24];
@@ -645,14 +643,13 @@ TEST(half_precision_features_are_read_exactly)
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12];
     ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
-    net_data    halves = {&f->graph, &store};
+    net_data    halves = {&f->graph, &store, {f->label, NULL}};
     for (int i = 0; i < 40 * 12; i++) {
         half[i] = ggnn_float_to_half(f->features[i]);
         f->features[i] = ggnn_half_to_float(half[i]);
     }
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int full = 0; full < 2; full++) {
-            net_labels labels = {f->label, NULL};
             net_config c = config_for(kind, 3);
             float a[24], b[24];
             c.full_batch = full;
@@ -660,7 +657,7 @@ TEST(half_precision_features_are_read_exactly)
             if (full) {
                 n = net_create(&c, &f->data, NULL, NULL, &why);
                 m = net_create(&c, &halves, NULL, NULL, &why);
-                CHECK(step(n, net_whole(n), &labels, 0, true) == step(m, net_whole(m), &labels, 0, true));
+                CHECK(step(n, net_whole(n), 0, true) == step(m, net_whole(m), 0, true));
             } else if (c.model != NET_MLP) {
                 n = one_step(f, &c, &f->data, false, a);
                 m = one_step(f, &c, &halves, false, b);
@@ -690,8 +687,8 @@ static void run_layers(float* out, net* n, const net_config* c, const fixture* f
         for (int64_t first = 0; z && first < 40; first += 16)
             net_transform(n, l, z, first, first + 16 > 40 ? 8 : 16, &x);
         for (int64_t first = 0; first < 40; first += 16) {
-            const ggnn_batch* b = sample(s, f, 0, first, first + 16 > 40 ? 8 : 16);
-            net_layer(n, l, to + first * net_width(n, l), net_width(n, l), &b->hop[0], &x, z);
+            const mini_batch* b = sample(s, f, 0, first, first + 16 > 40 ? 8 : 16);
+            net_layer(n, l, to + first * net_width(n, l), net_width(n, l), &b->blocks.hop[0], &x, z);
         }
         x = ggnn_store_plain(to, 40, net_width(n, l), GGNN_F32);
     }
@@ -720,7 +717,7 @@ TEST(layers_over_chunks_are_the_whole_graph_bit_for_bit)
             net_config c = widening(i % NUM_KINDS, 1 + i / NUM_KINDS % 3, i / NUM_KINDS / 3);
             c.full_batch = true;
             sampler s = sampler_new(f, 1, -1, true, 16);
-            net*    n = net_create(&c, &f->data, NULL, &s.batch, &why);
+            net*    n = net_create(&c, &f->data, NULL, &s.batch.blocks, &why);
             float   layered[40 * 7], whole[40 * 7];
             shake(n);
             run_layers(layered, n, &c, f, &s);
@@ -756,14 +753,27 @@ static void add_loss(double* sum, int64_t* known, net_rows logits, int64_t row, 
 
 static const volatile sig_atomic_t never = 0;
 
+static void open_view(tiers* view, device* d, const task* t)
+{
+    tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->labels,
+                         .ids = {[SPLIT_VAL] = t->ids[SPLIT_VAL]}, .count = {[SPLIT_VAL] = t->count[SPLIT_VAL]}};
+    CHECK(tiers_open(view, d, &from, &why));
+}
+
 /* Validation of a net with the values of `same`, in mini-batches' own configuration; its GEMM's operations. */
 static int64_t run_evaluation(score* result, const config* how, const task* t, net_config c, net* same, int threads)
 {
-    net_data      data = {&t->graph, &t->features};
-    ggnn_sampling few = {.num_hops = c.layers, .last_hop_global = net_reads_store(&c)};
-    for (int32_t h = 0; h < c.layers && c.model != NET_MLP; h++) few.fanout[h] = 2;
-    loader*     training = loader_create(NULL, &t->graph, &few, 64, threads, NULL, &why);
-    evaluation* e = evaluation_create(how, t, NULL, &c, training, threads, &never, &why);
+    loader_plan plan = {.batch = 64, .how = {.num_hops = c.layers, .last_hop_global = net_reads_store(&c)}};
+    tiers view;
+    c.device = device_open_cpu(threads, &why);
+    device_enter(c.device);
+    open_view(&view, c.device, t);
+    net_data data = {&view.graph, &view.features, view.labels};
+    plan.graph = view.graph;
+    plan.features = view.features;
+    for (int32_t h = 0; h < c.layers && c.model != NET_MLP; h++) plan.how.fanout[h] = 2;
+    loader*     training = loader_create(c.device, &plan, NULL, &why);
+    evaluation* e = evaluation_create(how, t, &view, &c, training, &never, &why);
     net*        n = net_create(&c, &data, loader_shape(training), evaluation_chunk(e), &why);
     memcpy(net_state_of(n).value, net_state_of(same).value, (size_t)net_state_of(n).count * sizeof(float));
     CHECK(evaluation_run(e, n, SPLIT_VAL, result, &why));
@@ -771,6 +781,9 @@ static int64_t run_evaluation(score* result, const config* how, const task* t, n
     net_free(n);
     evaluation_free(e);
     loader_free(training);
+    tiers_close(&view);
+    device_close(c.device);
+    device_enter(cpu);
     return flops;
 }
 
@@ -811,9 +824,6 @@ TEST(evaluation_is_one_pass_over_the_graph_and_transforms_rows_once)
             add_loss(&sum, &known, logits, t.ids[SPLIT_VAL][k], &t, t.ids[SPLIT_VAL][k]);
         for (int threads = 1; threads < 4; threads++) {
             score result = {0};
-#ifdef _OPENMP
-            omp_set_num_threads(threads);
-#endif
             CHECK_EQ(run_evaluation(&result, &how, &t, c, whole, threads),
                      evaluation_flops(&c, f->num_nodes, t.count[SPLIT_VAL], f->width));
             CHECK_EQ(result.known, known);
@@ -821,9 +831,6 @@ TEST(evaluation_is_one_pass_over_the_graph_and_transforms_rows_once)
         }
         net_free(whole);
     }
-#ifdef _OPENMP
-    omp_set_num_threads(2);
-#endif
     free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
@@ -837,9 +844,9 @@ static double sampled_loss(net* n, const fixture* f, const task* t, ggnn_purpose
     int64_t  known = 0;
     for (int64_t first = 0, count; first < t->count[SPLIT_VAL]; first += count) {
         count = t->count[SPLIT_VAL] - first < 64 ? t->count[SPLIT_VAL] - first : 64;
-        ggnn_sample(&s.batch, s.seen, &f->graph, &s.how, &rng, t->ids[SPLIT_VAL] + first, count);
+        ggnn_sample(&s.batch.blocks, s.seen, &f->graph, &s.how, &rng, t->ids[SPLIT_VAL] + first, count);
         net_rows logits = net_forward(n, &s.batch, 0, false);
-        for (int64_t i = 0; i < count; i++) add_loss(&sum, &known, logits, i, t, s.batch.id[i]);
+        for (int64_t i = 0; i < count; i++) add_loss(&sum, &known, logits, i, t, s.batch.blocks.id[i]);
     }
     sampler_free(&s);
     return sum / (double)known;
@@ -855,7 +862,7 @@ TEST(sampled_evaluation_has_draws_of_its_own)
     sampler    s = sampler_new(f, 2, 2, true, 64);
     score      result = {0};
     c.input_dropout = 0;
-    net* n = net_create(&c, &f->data, &s.batch, NULL, &why);
+    net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
     run_evaluation(&result, &how, &t, c, n, 2);
     CHECK(result.loss == sampled_loss(n, f, &t, GGNN_PURPOSE_EVALUATE));
     CHECK(result.loss != sampled_loss(n, f, &t, GGNN_PURPOSE_SAMPLE));
@@ -878,16 +885,19 @@ TEST(evaluation_keeps_two_matrices_of_rows_at_most)
                 {4, 1, (N + ROOM) * LAST}, {4, 4, N * HIDDEN + (N + ROOM) * LAST}};
     fixture* f = random_fixture(N, FEATURES, 7);
     task     t = task_of(f, 7);
+    tiers    view;
+    open_view(&view, cpu, &t);
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
         for (int short_by = 0; short_by < 2 && short_by <= need[i].elements; short_by++) {
             net_config  c = widening(need[i].kind, need[i].layers, 0);
             config      how = {.layers = c.layers, .hidden = HIDDEN, .data = "no/such/folder"};
             error       said = {""};
             how.eval_memory = need[i].elements * (int64_t)sizeof(float) - short_by;
-            evaluation* e = evaluation_create(&how, &t, NULL, &c, NULL, 1, &never, &said);
+            evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &never, &said);
             if (!CHECK_EQ(e == NULL, short_by)) printf("  case %d\n", (int)i);
             evaluation_free(e);
         }
+    tiers_close(&view);
     free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
@@ -898,14 +908,17 @@ TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
     task     t = task_of(f, 3);
     config   how = {.layers = 3, .hidden = 6, .eval_memory = 1 << 20};
     t.graph.num_edges = (int64_t)1 << 31;
+    tiers view;
+    open_view(&view, cpu, &t);
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config  c = config_for(kind, 3);
         error       said = {""};
-        evaluation* e = evaluation_create(&how, &t, NULL, &c, NULL, 1, &never, &said);
+        evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &never, &said);
         CHECK((e == NULL) == (c.model != NET_MLP)); /* it looks at no edge */
         CHECK((strstr(said.text, "--eval sampled") != NULL) == (c.model != NET_MLP));
         evaluation_free(e);
     }
+    tiers_close(&view);
     free(t.ids[SPLIT_VAL]);
     fixture_free(f);
 }
@@ -914,15 +927,14 @@ TEST(blas_gives_the_same_but_for_rounding)
 {
     if (!gemm_blas_available()) SKIP("no CBLAS");
     fixture*   f = random_fixture(40, 12, 3);
-    net_labels labels = {f->label, NULL};
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config c = config_for(kind, 3);
         c.full_batch = true;
         net* a = net_create(&c, &f->data, NULL, NULL, &why);
         c.blas = true;
         net* b = net_create(&c, &f->data, NULL, NULL, &why);
-        double loss = step(a, net_whole(a), &labels, 0, true);
-        CHECK_NEAR(step(b, net_whole(b), &labels, 0, true), loss, tolerance(loss));
+        double loss = step(a, net_whole(a), 0, true);
+        CHECK_NEAR(step(b, net_whole(b), 0, true), loss, tolerance(loss));
         for (int64_t i = 0; i < net_state_of(a).count; i++)
             CHECK_NEAR(net_state_of(b).grad[i], net_state_of(a).grad[i], tolerance((double)net_state_of(a).grad[i]));
         net_free(a);
@@ -949,8 +961,7 @@ TEST(features_without_their_zeros_give_the_same_but_for_rounding)
     fixture*    f = random_fixture(N, WIDTH, 3);
     uint16_t    half[N * WIDTH];
     ggnn_store  store = ggnn_store_plain(half, N, WIDTH, GGNN_F16);
-    net_data    halves = {&f->graph, &store};
-    net_labels  labels = {f->label, NULL};
+    net_data    halves = {&f->graph, &store, {f->label, NULL}};
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int variant = 0; variant < 8; variant++) {
             const int64_t entries = variant & 4 ? 199 : variant & 2 ? 198 : 0;
@@ -966,8 +977,8 @@ TEST(features_without_their_zeros_give_the_same_but_for_rounding)
             c.dense = true;
             net* dense = net_create(&c, &f->data, NULL, NULL, &why);
             for (uint32_t i = 0; i < 3; i++) { /* the last one is evaluation's */
-                double loss = step(dense, net_whole(dense), &labels, i, i < 2);
-                CHECK_NEAR(step(n, net_whole(n), &labels, i, i < 2), loss, tolerance(loss));
+                double loss = step(dense, net_whole(dense), i, i < 2);
+                CHECK_NEAR(step(n, net_whole(n), i, i < 2), loss, tolerance(loss));
                 for (int64_t k = 0; k < net_state_of(n).count; k++)
                     CHECK_NEAR(net_state_of(n).grad[k], net_state_of(dense).grad[k],
                                tolerance((double)net_state_of(dense).grad[k]));
@@ -1000,16 +1011,16 @@ TEST(profile_counts_half_precision_rows_as_they_lie)
     fixture*    f = random_fixture(40, 12, 3);
     uint16_t    half[40 * 12] = {0};
     ggnn_store  store = ggnn_store_plain(half, 40, 12, GGNN_F16);
-    net_data    halves = {&f->graph, &store};
+    net_data    halves = {&f->graph, &store, {f->label, NULL}};
     for (int kind = 1; kind < 5; kind += 3) {
         net_config c = config_for(kind, 3);
         c.layers = 1;
         sampler s = sampler_new(f, 1, 3, net_reads_store(&c), 8);
-        net*    n = net_create(&c, &halves, &s.batch, NULL, &why);
-        const ggnn_batch* b = sample(&s, f, 0, 0, 8);
+        net*    n = net_create(&c, &halves, &s.batch.blocks, NULL, &why);
+        const mini_batch* b = sample(&s, f, 0, 0, 8);
         net_forward(n, b, 0, true);
-        int64_t read = 8 * 12 * (2 + 4) + *b->hop[0].num_edges.n * (12 * 2 + 4) + 8 * 12 * 4;
-        if (c.model == NET_GAT) read = *b->hop[0].num_src.n * 12 * (2 + 4);
+        int64_t read = 8 * 12 * (2 + 4) + *b->blocks.hop[0].num_edges.n * (12 * 2 + 4) + 8 * 12 * 4;
+        if (c.model == NET_GAT) read = *b->blocks.hop[0].num_src.n * 12 * (2 + 4);
         CHECK_EQ(net_profile_of(n)->bytes[0][NET_GATHER], read);
         net_free(n);
         sampler_free(&s);
@@ -1021,13 +1032,12 @@ TEST(profile_counts_half_precision_rows_as_they_lie)
 TEST(profile_counts_arithmetic_and_bytes)
 {
     fixture*   f = random_fixture(10, 4, 3);
-    net_labels labels = {f->label, NULL};
     net_config c = config_for(5, 3);
     c.layers = 2;
     c.full_batch = true;
     net* n = net_create(&c, &f->data, NULL, NULL, &why);
     const net_profile* p = net_profile_of(n);
-    step(n, net_whole(n), &labels, 0, true);
+    step(n, net_whole(n), 0, true);
     net_update(n, 0.01f);
     CHECK_EQ(p->flops[0], 2 * 10 * (4 * 6 + 6 * 3));
     CHECK_EQ(p->flops[1], 2 * 10 * (4 * 6 + 2 * 6 * 3));
@@ -1043,7 +1053,6 @@ TEST(any_number_of_threads_gives_the_same_bits)
 #ifdef _OPENMP
     fixture* f = random_fixture(1500, 70, 5);
     for (int kind = 0; kind < NUM_KINDS; kind++) {
-        net_labels labels = {f->label, NULL};
         net_config c = config_for(kind, 5);
         net* first = NULL;
         c.hidden = 96;
@@ -1056,7 +1065,7 @@ TEST(any_number_of_threads_gives_the_same_bits)
             net*   n = net_create(&c, &f->data, NULL, NULL, &why);
             size_t values = (size_t)net_state_of(n).count * sizeof(float);
             for (uint32_t i = 0; i < 2; i++) {
-                loss[t] = step(n, net_whole(n), &labels, i, true);
+                loss[t] = step(n, net_whole(n), i, true);
                 net_update(n, 0.01f);
             }
             if (!first) first = n;
@@ -1084,7 +1093,7 @@ TEST(sampled_gcn_is_unbiased)
     net_config c = config_for(0, 3);
     c.layers = 1;
     sampler s = sampler_new(f, 1, 2, true, 16), all = sampler_new(f, 1, -1, true, 16);
-    net*    n = net_create(&c, &f->data, &all.batch, NULL, &why);
+    net*    n = net_create(&c, &f->data, &all.batch.blocks, NULL, &why);
     double  sum[COUNT] = {0}, squares[COUNT] = {0};
     float   logits[COUNT], full[COUNT];
     copy_rows(full, net_forward(n, sample(&all, f, 0, 0, 16), 0, false));
@@ -1196,17 +1205,16 @@ TEST(training_reduces_the_loss)
     fixture* f = two_communities();
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int full = 0; full < 2; full++) {
-            net_labels labels = {f->label, NULL};
             net_config c = config_for(kind, 2);
             c.layers = 2;
             c.hidden = 12;
             c.full_batch = full;
             c.weight_decay = 1e-4f;
             sampler s = sampler_new(f, 2, c.model == NET_MLP ? 0 : 4, net_reads_store(&c), 50);
-            net*    n = net_create(&c, &f->data, &s.batch, NULL, &why);
+            net*    n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
             double  first = 0, last = 0;
             for (uint32_t i = 0; i < 60; i++) {
-                double loss = step(n, full ? net_whole(n) : sample(&s, f, i, i % 4 * 50, 50), &labels, i, true);
+                double loss = step(n, full ? net_whole(n) : sample(&s, f, i, i % 4 * 50, 50), i, true);
                 if (i < 4) first += loss; /* of all nodes, a quarter a batch */
                 if (i >= 56) last += loss;
                 net_update(n, 0.02f);
@@ -1223,10 +1231,10 @@ TEST(real_targets_are_binary_labels_between)
     fixture*   f = random_fixture(6, 4, 2);
     net_config c = config_for(5, 1);
     c.full_batch = true;
-    net*  n = net_create(&c, &f->data, NULL, NULL, &why);
     const float target[6] = {0, 1, 0.25f, NAN, 1, NAN};
     net_labels labels = {NULL, target};
-    int64_t known = 0;
+    net_data data = {&f->graph, &f->store, labels};
+    net*  n = net_create(&c, &data, NULL, NULL, &why);
     double  expected = 0, one = 0;
     net_rows logits = net_forward(n, net_whole(n), 0, true);
     for (int v = 0; v < 6; v++) {
@@ -1237,8 +1245,8 @@ TEST(real_targets_are_binary_labels_between)
         expected += (log(1 + exp(s)) - (double)target[v] * s) / 4;
         CHECK_NEAR(one, log(1 + exp(s)) - (double)target[v] * s, 1e-6);
     }
-    CHECK_NEAR(net_loss(n, &labels, &known), expected, 1e-6);
-    CHECK_EQ(known, 4);
+    CHECK_NEAR(net_loss(n), expected, 1e-6);
+    CHECK_EQ(net_whole(n)->known.max, 4);
     net_free(n);
     fixture_free(f);
 }
@@ -1260,10 +1268,9 @@ TEST(loss_is_safe_at_its_ends)
     fixture*   f = random_fixture(6, 4, 2);
     net_config c = config_for(0, 3);
     c.full_batch = true;
-    net* n = net_create(&c, &f->data, NULL, NULL, &why);
     for (int v = 0; v < 6; v++) f->label[v] = -1;
-    labels.label = f->label;
-    CHECK_NEAR(step(n, net_whole(n), &labels, 0, true), 0, 0);
+    net* n = net_create(&c, &f->data, NULL, NULL, &why);
+    CHECK_NEAR(step(n, net_whole(n), 0, true), 0, 0);
     for (int64_t i = 0; i < net_state_of(n).count; i++) CHECK_NEAR(net_state_of(n).grad[i], 0, 0);
     net_free(n);
     fixture_free(f);
@@ -1274,12 +1281,11 @@ TEST(loss_is_safe_at_its_ends)
 TEST(a_step_allocates_nothing)
 {
     fixture*   f = random_fixture(40, 12, 3);
-    net_labels labels = {f->label, NULL};
     net_config c = config_for(4, 3);
     sampler    s = sampler_new(f, 3, 3, false, 8);
-    net*       n = net_create(&c, &f->data, &s.batch, NULL, &why);
+    net*       n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
     long       before = memory_calls();
-    step(n, sample(&s, f, 0, 0, 8), &labels, 0, true);
+    step(n, sample(&s, f, 0, 0, 8), 0, true);
     net_update(n, 0.01f);
     CHECK_EQ(memory_calls(), before);
     net_free(n);
@@ -1344,9 +1350,8 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(4);
     folder_make();
-#ifdef _OPENMP
-    omp_set_num_threads(2);
-#endif
+    cpu = device_open_cpu(2, &why);
+    device_enter(cpu);
     RUN(models_equal_pytorch);
     RUN(optimizers_equal_pytorch);
     RUN(gradients_equal_central_differences_in_full_batch);
@@ -1377,5 +1382,6 @@ int main(int argc, char** argv)
     RUN(creation_survives_any_failing_allocation);
     RUN(creation_refuses_what_it_cannot_build);
     folder_remove();
+    device_close(cpu);
     return test_finish();
 }

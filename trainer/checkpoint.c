@@ -77,9 +77,8 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
 bool checkpoint_save(const char* path, const config* c, const task* t, net* n, train_state* at, const float* best,
                      error* why)
 {
-    float* copy = NULL; /* of an array that is not the host's */
-    size_t count = net_device(n)->host ? 0 : (size_t)net_state_of(n).count;
-    if (count && !(copy = memory_new(count * sizeof *copy, "a copy of the weights", why))) return false;
+    float* copy = memory_new((size_t)net_state_of(n).count * sizeof *copy, "a copy of the weights", why);
+    if (!copy) return false;
     bool good = save(path, c, t, n, at, best, copy, why);
     memory_free(copy);
     return good;

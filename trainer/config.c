@@ -7,7 +7,7 @@
 
 #include "common/same_file.h"
 #include "common/sibling.h"
-#include "trainer/cpu/gemm.h"
+#include "trainer/device.h"
 
 /* How an option and a checkpoint's get along. */
 typedef enum {
@@ -84,6 +84,9 @@ static const entry table[] = {
     {0, FREE, AT(backend), {"backend", OPTION_CHOICE, 0, 0, 0, SIBLING_BACKENDS, "Where it runs.", 0}},
     {0, FREE, AT(precision), {"precision", OPTION_CHOICE, 0, 0, 0, "fp32|tf32",
         "CUDA: what matrix products round their factors to.", 0}},
+    {0, FREE, AT(pipeline), {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap",
+        "serial: batches are prepared, then trained on; overlap: the next ones while one trains. auto: serial on the "
+        "CPU, where all threads do each in turn, overlap with CUDA. Changes no result.", 0}},
 
     {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
@@ -402,7 +405,7 @@ bool config_finish(config* c, error* why)
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
     if (c->model == NET_GAT && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
-    if (c->gemm && !gemm_blas_available()) return error_set(why, "--gemm blas: this build has no BLAS");
+    if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
     if (same_file(c->save, c->data)) return error_set(why, "--save %s: that is the data", c->save);

@@ -14,6 +14,7 @@ enum { CONFIG_OPTIONS_MAX = 64, CONFIG_TEXT_MAX = 8192 };
 
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedule;
 typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
+typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP } config_pipeline;
 typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
 
@@ -40,7 +41,7 @@ typedef struct {
     int eval;
     int64_t eval_every, eval_memory;
     /* the machine */
-    int backend, precision, gemm;
+    int backend, precision, gemm, pipeline;
     bool dense_features;
     int64_t threads, seed;
     /* files */

@@ -1,41 +1,52 @@
-/* device.h - where a network runs: memory of that place, and what of a data set has to lie there.
+/* device.h - where a net runs: one logical device, its memory, and the thread that works for it.
 
-   Memory of a device is the host's on the CPU; elsewhere only the operations of ops.h may look into it. Structs
-   (graphs, stores, blocks, batches) are always the host's, what they point to is the device's. */
+   Memory of a device is the host's on a CPU; elsewhere only the operations of ops.h may look into it. Structs (graphs,
+   stores, blocks, batches) are always the host's, what they point to is the device's. A program may hold several
+   devices of one kind; each is used by one thread at a time. */
 #ifndef TRAINER_DEVICE_H
 #define TRAINER_DEVICE_H
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/error.h"
-#include "trainer/net.h"
+#include "ggnn.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct ops;
+typedef struct device device;
 struct device {
     const struct ops* ops;
     const char* backend; /* "cpu", ... as --backend takes it */
-    char  name[256];     /* of the device; empty for the CPU */
-    bool  host;          /* its memory is the host's */
+    char  name[256];     /* of the device; empty for a CPU */
+    const char* gemm[2]; /* what multiplies matrices: usually, and with --gemm blas (NULL: it cannot) */
+    int32_t threads;     /* of the CPU, that work for it */
+    bool  tight;         /* room costs memory: batches get what they usually need, and grow (bucket.h). Else they get
+                            room for the worst case, which costs address space only */
     error failed;        /* the first thing that went wrong on it, as operations return nothing; empty: none */
     bool  plain;         /* to compare with: nothing is captured as a graph (environment GGNN_TRAIN_PLAIN=1), */
     bool  serial;        /* and no batch is sampled while another one trains (GGNN_TRAIN_SERIAL=1) */
     bool  profile;       /* every operation is waited for and timed: plain and serial then too */
-    int64_t bytes, most_bytes;  /* that were taken from it, now and at most */
-    int64_t launched, replayed; /* steps and samples so far, by their operations or as a graph */
+    int64_t bytes, most_bytes;  /* that were taken from it, now and at most; 0 on a CPU */
+    int64_t launched, replayed; /* pieces of work so far, by their operations or as a graph */
     void* own;           /* the backend's */
 };
 
-device* device_cpu(void);
+/* A CPU, or a part of one: threads of OpenMP for whoever works for it; 0: as many as the calling thread has now. NULL
+   on failure. */
+device* device_open_cpu(int32_t threads, error* why);
+bool    device_cpu_has_blas(void); /* --gemm blas */
 
 /* The current CUDA device, or the emulator's; tf32: products may round their factors to 10 bits. NULL on failure. The
    pointer is NULL in a program without: sibling.h finds one that has it. */
 typedef device* device_opener(bool tf32, error* why);
 extern device_opener* const device_open_cuda;
 void device_close(device* d); /* after all that is on it; NULL is fine */
+
+/* From now on the calling thread works for this device. Before all other calls that a thread makes for one. */
+void device_enter(device* d);
 
 /* Zeroed memory, aligned for everything. NULL on failure: why says what was for how much. */
 void* device_new(device* d, size_t bytes, const char* what, error* why);
@@ -45,25 +56,12 @@ void  device_free(device* d, void* memory); /* NULL is fine */
 void device_upload(device* d, void* to, const void* from, size_t bytes);
 void device_download(device* d, void* to, const void* from, size_t bytes);
 
-/* What is at `from` as the host can read it: there on the CPU, else copied to `to`. */
+/* What is at `from` as the host can read it: there on a CPU, else copied to `to`. */
 const void* device_read(device* d, void* to, const void* from, size_t bytes);
 int64_t     device_size(device* d, ggnn_count count);
 
-/* ---- data ----------------------------------------------------------------------------------------------------- */
-
-typedef struct { /* as it lies on the device; on the CPU where it was */
-    struct device* device;
-    ggnn_graph  graph;
-    ggnn_store  features;
-    net_labels  labels;
-    void*       memory[8];
-} placement;
-
-/* graph and features: one part, no rank; labels of graph->num_nodes nodes. On failure false; placement_close is
-   harmless then. */
-bool placement_open(placement* p, device* d, const ggnn_graph* graph, const ggnn_store* features,
-                    const net_labels* labels, error* why);
-void placement_close(placement* p);
+/* Where the device reads and writes this memory of the host's without a copy; NULL: nowhere. */
+void* device_map(device* d, void* host);
 
 #ifdef __cplusplus
 }

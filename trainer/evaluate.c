@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "trainer/device.h"
 
 enum {
     CHUNK = 4096, /* targets: enough to fill the threads, few enough that their sources fit the cache */
@@ -15,7 +14,7 @@ struct evaluation {
     const config* config;
     const volatile sig_atomic_t* stop;
     const task* task;
-    placement data;   /* the task's, where the net runs; not its own */
+    const tiers* view; /* not its own */
     loader* training; /* not its own */
     loader* chunks;   /* layer-wise: all neighbours, one hop; */
     int64_t chunk;    /* of so many targets */
@@ -23,23 +22,21 @@ struct evaluation {
     double loss;
     int64_t known, broken; /* as in score */
     float* rows[2];   /* (N, hidden) outputs of layers, in turn; one matrix where z lets them go over x */
-    float* z;         /* of net.h; NULL: nothing is transformed. These are in memory or scratch */
-    float* memory;
-    ggnn_file_scratch scratch;
+    float* z;         /* of net.h; NULL: nothing is transformed */
+    tiers_room room;  /* of these */
     float* logits;    /* (chunk, outputs) on the device */
-    float* host_rows; /* what is read of logits and ids, where the device's memory is not the host's */
-    ggnn_node* host_ids;
+    float* read_rows; /* for device_read: of logits */
+    ggnn_node* read_ids; /* and of ids */
 };
 
 /* ==== memory ==================================================================================================== */
 
 /* Room for logits to be read into; most: rows at once. */
-static bool open_host_rows(evaluation* e, int64_t most, int64_t ld, error* why)
+static bool open_read_rows(evaluation* e, int64_t most, int64_t ld, error* why)
 {
-    if (e->data.device->host) return true;
-    e->host_rows = memory_new(memory_product((size_t)most, (size_t)ld, sizeof(float)), "logits on the host", why);
-    e->host_ids = memory_new(memory_product((size_t)most, sizeof *e->host_ids, 1), "ids on the host", why);
-    return e->host_rows && e->host_ids;
+    e->read_rows = memory_new(memory_product((size_t)most, (size_t)ld, sizeof(float)), "logits on the host", why);
+    e->read_ids = memory_new(memory_product((size_t)most, sizeof *e->read_ids, 1), "ids on the host", why);
+    return e->read_rows && e->read_ids;
 }
 
 /* The matrices of outputs, none for one layer, one for two; and z, of `widest` columns. */
@@ -51,17 +48,9 @@ static bool open_rows(evaluation* e, int32_t widest, error* why)
     size_t one = memory_product(nodes, (size_t)c->hidden, sizeof(float));
     size_t z = memory_product(nodes + room, (size_t)widest, sizeof(float)), bytes = memory_product(one, needed, 1);
     bytes = z > SIZE_MAX - bytes ? SIZE_MAX : bytes + z;
-    if (bytes <= (size_t)c->eval_memory) {
-        e->memory = device_new(e->data.device, bytes, "the outputs of layers (--eval-memory)", why);
-        if (!e->memory) return false;
-    } else if (!e->data.device->host) {
-        return error_set(why, "--eval full: the outputs of layers take %zu bytes of the device, more than "
-                         "--eval-memory %lld; use --eval sampled", bytes, (long long)c->eval_memory);
-    } else if (!ggnn_file_scratch_open(&e->scratch, c->save ? c->save : c->data, (int64_t)bytes)) {
-        return error_set(why, "evaluation beyond --eval-memory %lld: %s", (long long)c->eval_memory,
-                         e->scratch.error);
-    }
-    e->rows[0] = e->memory ? e->memory : e->scratch.data;
+    e->rows[0] = tiers_room_open(&e->room, e->view->device, bytes, (size_t)c->eval_memory,
+                                 c->save ? c->save : c->data, why);
+    if (!e->rows[0]) return false;
     e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
     if (widest) e->z = e->rows[0] + needed * (one / sizeof(float));
     return true;
@@ -100,45 +89,44 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks)
     }
 }
 
-static bool open_layerwise(evaluation* e, const net_config* network, int32_t threads, error* why)
+static bool open_layerwise(evaluation* e, const net_config* network, error* why)
 {
     const task* t = e->task;
     bool looks = network->model != NET_MLP;
     int32_t widest = net_transformed(network, t->features.width);
-    ggnn_sampling how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = 1};
     batch_sizes room = {{0}, {0}};
-    bool host = e->data.device->host;
-    if (!host) room = room_of_chunks(e, looks);
-    int64_t edges = !looks ? 0 : host ? t->graph.num_edges : room.edges[0];
+    device* d = e->view->device;
+    if (d->tight) room = room_of_chunks(e, looks);
+    int64_t edges = !looks ? 0 : d->tight ? room.edges[0] : t->graph.num_edges;
     if (edges > INT32_MAX || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
         return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
                          "use --eval sampled", (long long)t->graph.num_nodes, (long long)t->graph.num_edges);
     size_t logits = memory_product((size_t)e->chunk, (size_t)t->outputs, sizeof(float));
-    e->logits = device_new(e->data.device, logits, "logits of a chunk", why);
+    e->logits = device_new(d, logits, "logits of a chunk", why);
     if (!e->logits) return false;
-    e->chunks = loader_create(e->data.device, &e->data.graph, &how, e->chunk, threads, &room, why);
+    loader_plan plan = {.graph = e->view->graph, .features = e->view->features, .batch = e->chunk,
+                        .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = 1}};
+    e->chunks = loader_create(d, &plan, &room, why);
     return e->chunks && open_rows(e, widest, why);
 }
 
-evaluation* evaluation_create(const config* c, const task* t, const placement* data, const net_config* network,
-                              loader* training, int32_t threads, const volatile sig_atomic_t* stop, error* why)
+evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
+                              loader* training, const volatile sig_atomic_t* stop, error* why)
 {
     evaluation* e = memory_new(sizeof *e, "the evaluation", why);
     if (!e) return NULL;
     e->config = c;
     e->task = t;
-    if (data) e->data = *data;
-    else placement_open(&e->data, device_cpu(), &t->graph, &t->features, &t->labels, why);
+    e->view = view;
     e->training = training;
     e->chunk = CHUNK;
     e->stop = stop;
-    e->scratch.fd = -1;
     int64_t most = t->count[SPLIT_VAL] > t->count[SPLIT_TEST] ? t->count[SPLIT_VAL] : t->count[SPLIT_TEST];
     bool good = metrics_open(&e->metrics, t->classes, most, why);
-    if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, network, threads, why);
+    if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, network, why);
     int64_t rows = c->full_batch ? t->set.num_nodes : e->chunk;
     if (!c->full_batch && c->eval == EVAL_SAMPLED) rows = loader_shape(training)->hop[0].num_dst.max;
-    good = good && open_host_rows(e, rows, ((int64_t)t->outputs + 15) / 16 * 16, why);
+    good = good && open_read_rows(e, rows, ((int64_t)t->outputs + 15) / 16 * 16, why);
     if (good) return e;
     evaluation_free(e);
     return NULL;
@@ -149,11 +137,10 @@ void evaluation_free(evaluation* e)
     if (!e) return;
     loader_free(e->chunks);
     metrics_close(&e->metrics);
-    device_free(e->data.device, e->memory);
-    device_free(e->data.device, e->logits);
-    memory_free(e->host_rows);
-    memory_free(e->host_ids);
-    ggnn_file_scratch_close(&e->scratch);
+    tiers_room_close(&e->room);
+    device_free(e->view->device, e->logits);
+    memory_free(e->read_rows);
+    memory_free(e->read_ids);
     memory_free(e);
 }
 
@@ -175,7 +162,7 @@ static void add_row(evaluation* e, const float* logits, int64_t v)
 static net_rows on_host(evaluation* e, net_rows rows)
 {
     size_t bytes = (size_t)(rows.rows * rows.ld) * sizeof(float);
-    rows.v = device_read(e->data.device, e->host_rows, rows.v, bytes);
+    rows.v = device_read(e->view->device, e->read_rows, rows.v, bytes);
     return rows;
 }
 
@@ -183,7 +170,7 @@ static net_rows on_host(evaluation* e, net_rows rows)
 static void add_rows(evaluation* e, net_rows rows, const ggnn_node* id)
 {
     rows = on_host(e, rows);
-    id = device_read(e->data.device, e->host_ids, id, (size_t)rows.rows * sizeof *id);
+    id = device_read(e->view->device, e->read_ids, id, (size_t)rows.rows * sizeof *id);
     for (int64_t i = 0; i < rows.rows; i++) add_row(e, rows.v + i * rows.ld, (int64_t)id[i]);
 }
 
@@ -192,15 +179,17 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* pass,
 {
     bool last = l == e->config->layers - 1;
     int64_t width = net_width(n, l), nodes = e->task->set.num_nodes, done = 0;
-    const ggnn_batch* b;
+    const mini_batch* b;
     for (int64_t v = 0; e->z && v < nodes && !*e->stop; v += e->chunk)
         net_transform(n, l, e->z, v, nodes - v < e->chunk ? nodes - v : e->chunk, x);
     loader_begin(e->chunks, pass, 0);
-    while (!*e->stop && (b = loader_next(e->chunks, why))) {
-        int64_t rows = device_size(e->data.device, b->hop[0].num_dst);
+    while (!*e->stop && (b = batch_take(e->chunks, why))) {
+        const ggnn_block* block = &b->blocks.hop[0];
+        int64_t rows = device_size(e->view->device, block->num_dst);
         float* out = last ? e->logits : e->rows[l % 2] + done * width;
-        net_layer(n, l, out, width, &b->hop[0], x, e->z);
-        if (last) add_rows(e, (net_rows){out, width, rows, (int32_t)width}, b->id);
+        net_layer(n, l, out, width, block, x, e->z);
+        if (last) add_rows(e, (net_rows){out, width, rows, (int32_t)width}, block->id);
+        batch_give(e->chunks, b);
         done += rows;
     }
     return done == pass->num_ids && !why->text[0];
@@ -212,7 +201,7 @@ static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, erro
     loader_pass all = *wanted;
     all.ids = NULL;
     all.num_ids = t->set.num_nodes;
-    ggnn_store x = e->data.features;
+    ggnn_store x = e->view->features;
     for (int32_t l = 0; l < e->config->layers; l++) {
         if (!run_layer(e, n, l, l == e->config->layers - 1 ? wanted : &all, &x, why)) return false;
         x = ggnn_store_plain(e->rows[l % 2], t->set.num_nodes, net_width(n, l), GGNN_F32);
@@ -222,30 +211,30 @@ static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, erro
 
 static bool run_sampled(evaluation* e, net* n, const loader_pass* wanted, error* why)
 {
-    const ggnn_batch* b;
+    const mini_batch* b;
     int64_t done = 0;
     loader_begin(e->training, wanted, 0);
-    while (!*e->stop && (b = loader_next(e->training, why))) {
-        if (!net_fit(n, loader_shape(e->training), why)) return false;
-        net_rows rows = net_forward(n, b, 0, false);
-        add_rows(e, rows, b->id);
+    while (!*e->stop && (b = batch_take(e->training, why))) {
+        bool fits = net_fit(n, loader_shape(e->training), why);
+        net_rows rows = fits ? net_forward(n, b, 0, false) : (net_rows){0};
+        add_rows(e, rows, b->blocks.id);
+        batch_give(e->training, b);
         done += rows.rows;
     }
     return done == wanted->num_ids && !why->text[0];
 }
 
-static void run_whole(evaluation* e, net* n, const loader_pass* wanted)
+static void run_whole(evaluation* e, net* n, const ggnn_node* ids, int64_t count)
 {
     net_rows rows = on_host(e, net_forward(n, net_whole(n), 0, false));
-    for (int64_t i = 0; i < wanted->num_ids; i++)
-        add_row(e, rows.v + (int64_t)wanted->ids[i] * rows.ld, (int64_t)wanted->ids[i]);
+    for (int64_t i = 0; i < count; i++) add_row(e, rows.v + (int64_t)ids[i] * rows.ld, (int64_t)ids[i]);
 }
 
 bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
 {
     const task* t = e->task;
     loader_pass wanted = {
-        .ids = t->ids[part],
+        .ids = e->view->ids[part],
         .num_ids = t->count[part],
         .rng = {(uint64_t)e->config->seed, 0, GGNN_PURPOSE_EVALUATE},
     };
@@ -254,7 +243,7 @@ bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
     e->loss = 0;
     e->known = 0;
     e->broken = -1;
-    if (e->config->full_batch) run_whole(e, n, &wanted);
+    if (e->config->full_batch) run_whole(e, n, t->ids[part], t->count[part]);
     else if (e->config->eval == EVAL_SAMPLED) good = run_sampled(e, n, &wanted, why);
     else good = run_layerwise(e, n, &wanted, why);
     if (!good) return false;

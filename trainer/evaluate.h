@@ -12,10 +12,11 @@
 #define TRAINER_EVALUATE_H
 #include <signal.h>
 
-#include "trainer/device.h"
 #include "trainer/loader.h"
 #include "trainer/metrics.h"
+#include "trainer/net.h"
 #include "trainer/task.h"
+#include "trainer/tiers.h"
 
 typedef struct {
     int64_t known;  /* labelled nodes among those asked for */
@@ -26,12 +27,11 @@ typedef struct {
 
 typedef struct evaluation evaluation;
 
-/* data: the task's where the net runs; NULL: that is the CPU. network: of the net that it will be asked to run. training: the loader of training's batches, used where
-   evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to be used in the middle of
-   another. threads: chunks prepared at once. Evaluations give up between chunks once *stop is not 0. NULL on
-   failure. */
-evaluation* evaluation_create(const config* c, const task* t, const placement* data, const net_config* network,
-                              loader* training, int32_t threads, const volatile sig_atomic_t* stop, error* why);
+/* view: of the data, where the net runs. network: of the net that it will be asked to run. training: the loader of
+   training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to be
+   used in the middle of another. Evaluations give up between chunks once *stop is not 0. NULL on failure. */
+evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
+                              loader* training, const volatile sig_atomic_t* stop, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */
 
 /* The shape of its chunks for net_create; NULL where it needs none. */

@@ -1,17 +1,30 @@
-/* loader.h - mini-batches of a pass over nodes, several prepared at once. Which batches there are, and what is in them,
-   does not depend on how many, nor on where.
+/* loader.h - mini-batches of a pass over nodes, in a ring of slots. What the batches are depends on the pass alone:
+   not on the ring, nor on where and when they are prepared.
 
-   On the CPU: a batch, a ggnn_unique and a view of the graph a thread, with room for the worst case, which costs
-   address space only. On a device: two batches, of which one is sampled while the other trains; the host waits for
-   sampling alone, a step ahead, reads how large the batch became, and hands it out with bounds to match. There is
-   room for what batches usually need (bucket.h); one that needs more is sampled again, the same, with more room. */
+       loader_begin(l, &pass, 0);
+       while ((b = batch_take(l, why))) {   // the next one, prepared: it is the caller's
+           net_step(n, b, ...);
+           batch_give(l, b);                // and now the ring's again
+       }
+
+   THE RING. A slot holds one batch: its blocks, their id lists and, where the plan says so, its extracted rows. It is
+   free, ordered (being prepared, or ready), or taken. Whoever takes a batch owns its slot until it is given back, and
+   may take others meanwhile; a queue may own them. Batches come out in the order of the pass.
+
+   WHEN batches are prepared is all that runs differ in: batch_take orders as many as there are free slots, once `group`
+   of them are free or the next batch has not been ordered.
+       CPU, usual     T slots, T at a time: one a thread, all prepared while batch_take waits
+       CPU, overlap   by threads of the ring's own, while the taken ones train
+       CUDA, usual    2 slots, one at a time: on a stream of its own, while the other one trains
+       CUDA, serial   1 slot: prepared when it is asked for
+   One thread at a time calls a loader.
+
+   ROOM. On a CPU a slot has room for the worst case. On a device that is `tight` it has room for what batches usually
+   need (bucket.h): a batch that needs more is sampled again, the same, with more room, and each is handed out with
+   bounds to match. */
 #ifndef TRAINER_LOADER_H
 #define TRAINER_LOADER_H
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/error.h"
-#include "ggnn.h"
+#include "trainer/batch.h"
 #include "trainer/bucket.h"
 #include "trainer/device.h"
 
@@ -21,18 +34,27 @@ extern "C" {
 
 typedef struct loader loader;
 
-/* The graph lies on the device, and so will the batches; NULL: the CPU. slots: batches prepared at once there. room: of
-   batches on another device; NULL: not known. Allocates all there will be, but for what grows on a device. NULL on
+typedef struct {
+    ggnn_graph    graph;    /* these three lie on the loader's device and outlive the loader */
+    ggnn_store    features; /* read where rows are extracted */
+    net_labels    labels;   /* of which the labelled seeds are counted; {NULL, NULL}: none */
+    ggnn_sampling how;
+    int64_t       batch;    /* seeds of a global batch */
+    int32_t       rank, ranks; /* the loader makes slice `rank` of each batch cut into `ranks`; 0 of 0: the whole */
+    bool          extract;  /* batches come with their rows; how.last_hop_global must be false */
+    bool          overlap;  /* prepared while others train. CUDA does so anyway; no device that is `serial` does */
+} loader_plan;
+
+/* room: of batches on a tight device; NULL: not known. Allocates all there will be, but for what grows there. NULL on
    failure. */
-loader* loader_create(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch, int32_t slots,
-                      const batch_sizes* room, error* why);
-void loader_free(loader* l); /* NULL is fine */
+loader* loader_create(device* d, const loader_plan* plan, const batch_sizes* room, error* why);
+void loader_free(loader* l); /* all batches given back; NULL is fine */
 
 /* A batch as it is laid out now, for its bounds. */
 const ggnn_batch* loader_shape(const loader* l);
 
 typedef struct {
-    const ggnn_node* ids; /* (num_ids) the host's; NULL: all nodes in order */
+    const ggnn_node* ids; /* (num_ids) distinct, the device's; NULL: all nodes in order */
     int64_t num_ids;
     bool shuffled;  /* seed i of the pass is id ggnn_shuffle(rng.seed, epoch, i, num_ids) */
     uint32_t epoch;
@@ -43,32 +65,65 @@ typedef struct {
 
 int64_t loader_batches(const loader* l, const loader_pass* pass); /* the last one may be short */
 
-/* Starts a pass at its batch number `first`. pass->ids must stay until it ends. */
+/* Starts a pass at its batch number `first`: what was ordered of the pass before is dropped, and none is taken.
+   pass->ids must stay until it ends. */
 void loader_begin(loader* l, const loader_pass* pass, int64_t first);
 
-/* Seed i of a pass; ids: pass->ids, or a copy. */
-GGNN_HD ggnn_node loader_seed(const loader_pass* pass, const ggnn_node* ids, int64_t i)
+/* Seed i of a pass. */
+GGNN_HD ggnn_node loader_seed(const loader_pass* pass, int64_t i)
 {
     int64_t at = pass->shuffled ? ggnn_shuffle(pass->rng.seed, pass->epoch, i, pass->num_ids) : i;
-    return ids ? ids[at] : (ggnn_node)at;
+    return pass->ids ? pass->ids[at] : (ggnn_node)at;
 }
 
-/* On a device: samples the first batches of the pass, takes their sizes as the usual ones, and lays the batches out
-   anew with some room above. On the CPU it does nothing. Not in the middle of a pass. False on failure. */
+/* On a tight device: samples the first batches of the pass, takes their sizes as the usual ones, and lays the slots out
+   anew with some room above. Elsewhere nothing. Not in the middle of a pass. False on failure. */
 bool loader_measure(loader* l, const loader_pass* pass, error* why);
 
-/* The next batch; it stays as it is until the next call of loader_begin or loader_next, which may also move the
-   batches to where there is more room. NULL at the end of the pass, and on an error, which sets why and on the CPU
-   names the node. */
-const ggnn_batch* loader_next(loader* l, error* why);
+/* The next batch, which stays as it is until it is given back. Where a batch outgrows its room all slots move, so none
+   may be taken then. NULL at the end of the pass, and on an error, which sets why and on a CPU names the node. */
+const mini_batch* batch_take(loader* l, error* why);
+
+/* After all work that reads it has been given to the device. */
+void batch_give(loader* l, const mini_batch* b);
 
 typedef struct { /* since loader_create */
-    double seconds;
-    int64_t bytes; /* of ids, offsets and indices, each read and written once */
+    double seconds; /* that batch_take took */
+    int64_t bytes;  /* of ids, offsets and indices, each read and written once */
     int64_t edges;
-    int64_t grown; /* how often batches were given more room */
+    int64_t grown;  /* how often batches were given more room */
 } loader_cost;
 loader_cost loader_cost_of(const loader* l);
+
+/* ---- for backends: ops.h, the table of batches ---------------------------------------------------------------- */
+
+typedef struct { /* seeds [from, from + seeds) of a pass; [global_from, + global_seeds) are those of the global batch */
+    int64_t from, seeds, global_from, global_seeds;
+    ggnn_rng rng;
+} loader_slice;
+
+typedef struct slot {
+    mini_batch   batch;     /* to be handed out: `shape`, on a tight device with lower bounds */
+    ggnn_batch   shape;     /* as it was laid out */
+    loader_slice slice;     /* what it was ordered to hold */
+    int64_t      number;    /* in the pass */
+    enum { SLOT_FREE, SLOT_ORDERED, SLOT_TAKEN } state;
+    /* set by `wait`: */
+    ggnn_status  status;
+    int64_t      edges, bytes; /* read */
+    batch_sizes  sizes;        /* of a tight device */
+} slot;
+
+typedef struct ring {
+    device*     device;
+    loader_plan plan;
+    int64_t     seeds;  /* of a slice, at most */
+    batch_sizes room;   /* on a tight device */
+    loader_pass pass;   /* under way */
+    int32_t     slots, group;
+    slot**      slot;
+    void*       own;    /* the backend's, for all slots */
+} ring;
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,7 @@ static void mlp_forward(net* n, layer* y, mat out)
 {
     mat x = targets(y, y->x); /* (D, in) */
     if (!x.v) {
-        n->ops->rows(n, targets(y, y->a), x);
+        n->ops->read_rows(n, targets(y, y->a), x);
         x = targets(y, y->a);
     }
     n->ops->gemm(n, out, x, false, y->w.v, false, 0);
@@ -133,7 +133,7 @@ static void sage_mean_plan(net* n, layer* y)
 static void sage_mean_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in) */
-    n->ops->rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
+    n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
     n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, NULL, y->x);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
 }
@@ -171,7 +171,7 @@ static void sage_pool_transform(net* n, layer* y, mat x, int64_t first)
 static void sage_pool_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);
-    n->ops->rows(n, mat_columns(a, 0, y->in), targets(y, y->x));             /* a = [x_v | max z]       (D, 2 in) */
+    n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));             /* a = [x_v | max z]       (D, 2 in) */
     n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, y->z);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W               (D, out) */
 }

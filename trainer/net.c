@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "trainer/cpu/gemm.h"
 #include "trainer/ops.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -10,10 +9,10 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static void plan_layer(net* n, layer* y)
 {
     const net_config* c = &n->config;
-    n->model->plan(n, y);
+    y->model->plan(n, y);
     y->finish.bias = net_parameter(n, y, "b", 1, y->out, 0);
     y->finish.layer = y->index + 1;
-    y->finish.act = y->last ? ACTIVATION_NONE : n->model->act;
+    y->finish.act = y->last ? ACTIVATION_NONE : y->model->act;
     if (c->residual) {
         if (y->in != y->out) y->w_res = net_parameter(n, y, "w_res", y->in, y->out, GLOROT);
         y->residual = net_matrix(n, y->most_dst, y->in);
@@ -32,7 +31,8 @@ static void plan_layer(net* n, layer* y)
 static void set_transposed(net* n)
 {
     extent* t = &n->most_transposed;
-    for (int32_t l = n->model->transform || n->config.full_batch ? 0 : 1; l < n->config.layers; l++) {
+    for (int32_t l = 0; l < n->config.layers; l++) {
+        if (l == 0 && !n->layer[l].model->transform && !n->config.full_batch) continue; /* no one wants its dx */
         t->dst = larger(t->dst, n->layer[l].train.dst);
         t->src = larger(t->src, n->layer[l].train.src);
         t->edges = larger(t->edges, n->layer[l].train.edges);
@@ -61,10 +61,11 @@ static void plan(net* n)
         plan_layer(n, &n->layer[l]);
         n->most_rows = larger(n->most_rows, larger(n->layer[l].train.src, n->layer[l].most_dst));
     }
-    if (n->model->transform && n->chunk.dst) plan_chunk(n);
+    if (n->layer[0].model->transform && n->chunk.dst) plan_chunk(n);
     n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
     n->dlogits = net_matrix(n, last->train.dst, last->out);
     n->row_loss = net_take(n, (size_t)last->train.dst, sizeof *n->row_loss);
+    n->sums = net_take(n, 1, sizeof *n->sums);
     if (n->config.model == NET_GCN) n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
     n->column_sums = net_matrix(n, 3 * (n->most_rows / NET_SEGMENT + 1), n->widest);
     n->ops->plan(n);
@@ -98,7 +99,7 @@ static extent extent_larger(extent a, extent b)
 static void set_chunk(net* n, const ggnn_batch* chunk)
 {
     n->chunk = extent_of(&chunk->hop[0]);
-    if (!n->model->transform) return;
+    if (!n->layer[0].model->transform) return;
     n->chunk.src = n->chunk.dst + n->data.graph->num_nodes;
     n->gathered_rows = n->chunk.dst;
 }
@@ -115,7 +116,8 @@ static void set_shapes(net* n, const ggnn_batch* like)
         y->train = extent_larger(y->train, extent_of(&like->hop[c->layers - 1 - l]));
         y->most_dst = larger(y->train.dst, n->chunk.dst);
     }
-    if (!net_reads_store(c) && !viewable(n) && !n->sparse)
+    bool read = net_reads_store(c) || viewable(n) || n->sparse || (c->extracted && c->input_dropout == 0);
+    if (!read)
         n->gathered_rows = larger(n->gathered_rows, n->layer[0].train.src);
 }
 
@@ -123,19 +125,22 @@ static void set_shapes(net* n, const ggnn_batch* like)
 static bool make_whole(net* n, error* why)
 {
     const ggnn_graph* g = n->data.graph;
+    ggnn_batch* whole = &n->whole.blocks;
     size_t copied = sizeof(ggnn_node) == 4 ? 0 : (size_t)g->num_edges * sizeof(int32_t);
     size_t ids = (size_t)g->num_nodes * sizeof(ggnn_node), counts = 3 * sizeof *n->whole_counts;
     n->whole_memory = device_new(n->device, counts + ids + copied, "the whole graph as a batch", why);
     if (!n->whole_memory) return false;
     n->whole_counts = n->whole_memory;
-    n->whole.id = (ggnn_node*)(n->whole_counts + 3);
-    n->ops->range(n->device, n->whole.id, 0, g->num_nodes);
-    int32_t* copy = copied ? (int32_t*)(n->whole.id + g->num_nodes) : NULL;
-    ggnn_status status = n->ops->whole(n, &n->whole.hop[0], n->whole_counts, copy);
+    whole->id = (ggnn_node*)(n->whole_counts + 3);
+    n->ops->range(n->device, whole->id, 0, g->num_nodes);
+    int32_t* copy = copied ? (int32_t*)(whole->id + g->num_nodes) : NULL;
+    ggnn_status status = n->ops->whole(n, &whole->hop[0], n->whole_counts, copy);
     if (status != GGNN_OK) return error_set(why, "full batch: %s", ggnn_status_string(status));
-    for (int32_t h = 1; h < n->config.layers; h++) n->whole.hop[h] = n->whole.hop[0];
-    n->whole.num_hops = n->config.layers;
-    n->whole.num_seeds = n->whole.hop[0].num_dst;
+    whole->hop[0].id = whole->id;
+    for (int32_t h = 1; h < n->config.layers; h++) whole->hop[h] = whole->hop[0];
+    whole->num_hops = n->config.layers;
+    whole->num_seeds = whole->hop[0].num_dst;
+    n->whole.known.max = n->ops->count_known(n);
     return true;
 }
 
@@ -151,7 +156,7 @@ static bool check_config(const net_config* c, error* why)
     for (int i = 0; i < 3; i++)
         if (!(chance[i] >= 0 && chance[i] <= 0.999f))
             return error_set(why, "dropout of %g: 0 to 0.999", (double)chance[i]);
-    if (c->blas && !gemm_blas_available()) return error_set(why, "this build has no BLAS");
+    if (c->blas && !c->device->gemm[1]) return error_set(why, "this build has no BLAS");
     return true;
 }
 
@@ -199,15 +204,15 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     if (!n) return NULL;
     n->config = *config;
     n->data = *data;
-    n->device = config->device ? config->device : device_cpu();
-    n->ops = n->device->ops;
-    n->model = model_of(config);
+    n->device = config->device;
+    n->ops = &n->device->ops->math;
+    for (int32_t l = 0; l < config->layers; l++) n->layer[l].model = model_of(config);
     bool good = !config->full_batch || make_whole(n, why);
-    if (good && n->ops->sparse && !config->dense && net_only_multiplies(config, data->features->width))
+    if (good && !config->dense && net_only_multiplies(config, data->features->width))
         good = n->ops->sparse_open(n, why);
     if (good) {
         if (chunk) set_chunk(n, chunk);
-        set_shapes(n, config->full_batch ? &n->whole : like);
+        set_shapes(n, config->full_batch ? &n->whole.blocks : like);
         set_transposed(n);
         good = allocate(n, why);
     }
@@ -249,15 +254,15 @@ void net_free(net* n)
 
 /* ==== forward ================================================================================================== */
 
-/* x as a matrix: its rows gathered, with dropout. */
-static mat gather(net* n, mat x, uint32_t threshold)
+/* x (rows of nodes `id`) as a matrix of its own, with dropout. */
+static mat copied(net* n, mat x, const ggnn_node* id, uint32_t threshold)
 {
     mat dense = n->gathered;
     dense.cols = x.cols;
     dense.ld = mat_padded(x.cols);
     dense.rows = x.rows;
-    n->ops->rows(n, dense, x);
-    if (threshold) n->ops->drop(n, dense, threshold, 0);
+    n->ops->read_rows(n, dense, x);
+    if (threshold) n->ops->drop(n, dense, id, threshold, 0);
     return dense;
 }
 
@@ -266,64 +271,72 @@ static mat stored_rows(const ggnn_store* from, const ggnn_node* id, ggnn_count r
     return (mat){.cols = from->width, .rows = rows, .store = from, .id = id};
 }
 
-static mat features(net* n, const ggnn_block* b)
+/* The input of layer 0: as the store has it where the layer can read that, else as a matrix: the whole store seen as
+   one, the batch's extracted rows, or rows gathered here. */
+static mat features(net* n, const mini_batch* b)
 {
     const ggnn_store* from = n->data.features;
     uint32_t threshold = n->training ? ggnn_dropout_threshold(n->config.input_dropout) : 0;
-    mat x = stored_rows(from, n->id, b->num_src);
+    mat x = stored_rows(from, b->blocks.id, b->blocks.hop[n->config.layers - 1].num_src);
     if (n->sparse) return n->ops->sparse(n, threshold);
     if (viewable(n)) {
         x.v = n->view;
         x.ld = from->pitch / (int64_t)sizeof(float);
         return x;
     }
-    return net_reads_store(&n->config) ? x : gather(n, x, threshold);
+    if (b->rows) {
+        x.v = b->rows;
+        x.ld = b->ld_rows;
+        return threshold ? copied(n, x, b->blocks.id, threshold) : x;
+    }
+    return net_reads_store(&n->config) ? x : copied(n, x, b->blocks.id, threshold);
 }
 
 /* out = dropout(activation(norm(linear(x) + residual + bias))). The targets' x is read before out is written. */
 static void forward_layer(net* n, layer* y, mat out)
 {
+    y->finish.id = y->id;
     y->att.how.rng = (ggnn_rng){n->config.seed, n->step, GGNN_PURPOSE_ATTENTION_DROPOUT};
     y->att.how.dropout = n->training ? n->config.attention_dropout : 0;
     y->finish.threshold = n->training && !y->last ? ggnn_dropout_threshold(n->config.dropout) : 0;
     y->targets = mat_head(y->x, y->block->num_dst);
     if (n->config.residual && !y->x.v) {
         y->targets = mat_head(y->residual, y->block->num_dst);
-        n->ops->rows(n, y->targets, mat_head(y->x, y->block->num_dst));
+        n->ops->read_rows(n, y->targets, mat_head(y->x, y->block->num_dst));
     }
-    n->model->forward(n, y, out);
+    y->model->forward(n, y, out);
     if (y->w_res.v.v) n->ops->gemm(n, out, y->targets, false, y->w_res.v, false, 1);
     else if (n->config.residual) n->ops->add(n, out, y->targets);
     n->ops->finish(n, out, &y->finish);
 }
 
 /* The last layer's output. */
-static mat run_forward(net* n, const ggnn_batch* batch)
+static mat run_forward(net* n, const mini_batch* b)
 {
     const int32_t layers = n->config.layers;
     n->backward = 0;
-    n->id = batch->id;
-    mat x = features(n, &batch->hop[layers - 1]);
+    n->batch = b;
+    mat x = features(n, b);
     for (int32_t l = 0; l < layers; l++) {
         layer* y = &n->layer[l];
-        y->block = &batch->hop[layers - 1 - l];
-        y->x = x;
+        y->block = &b->blocks.hop[layers - 1 - l];
+        y->id = y->block->id;
+        y->x = l ? n->ops->pull(n, y, x) : x;
         y->h.rows = y->block->num_dst;
-        if (n->model->transform) n->model->transform(n, y, x, 0);
+        if (y->model->transform) y->model->transform(n, y, y->x, 0);
         forward_layer(n, y, y->h);
         x = y->h;
     }
     return x;
 }
 
-net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training)
+net_rows net_forward(net* n, const mini_batch* b, uint32_t step, bool training)
 {
     n->training = training;
     n->step = step;
     n->ops->begin(n);
-    mat x = run_forward(n, batch);
-    int64_t rows = training && !n->device->host ? x.rows.max : device_size(n->device, x.rows);
-    return (net_rows){x.v, x.ld, rows, x.cols};
+    mat x = run_forward(n, b);
+    return (net_rows){x.v, x.ld, device_size(n->device, x.rows), x.cols};
 }
 
 /* ---- evaluation ----------------------------------------------------------------------------------------------- */
@@ -345,8 +358,8 @@ void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, con
 {
     layer y = evaluated(n, l, z);
     n->ops->range(n->device, n->range, first, rows);
-    mat dense = gather(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), 0);
-    n->model->transform(n, &y, dense, n->chunk.dst + first);
+    mat dense = copied(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), n->range, 0);
+    y.model->transform(n, &y, dense, n->chunk.dst + first);
 }
 
 /* The block over z: its sources are its targets, whose rows and scores are put where z begins, then all nodes. */
@@ -354,7 +367,7 @@ static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b)
 {
     ggnn_store  nodes = ggnn_store_plain(y->z.v + n->chunk.dst * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
     ggnn_block  all = *b;
-    n->ops->rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, b->id, b->num_dst));
+    n->ops->read_rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, b->id, b->num_dst));
     if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
     n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk.dst);
     all.indices = n->indices;
@@ -366,7 +379,7 @@ void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* 
 {
     layer y = evaluated(n, l, z);
     ggnn_block all;
-    n->id = block->id;
+    y.id = block->id;
     y.block = block;
     y.x = stored_rows(x, block->id, block->num_dst);
     if (z) {
@@ -379,19 +392,19 @@ void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* 
 
 /* ==== loss, backward, update =================================================================================== */
 
-static void run_loss(net* n, const net_labels* labels)
+static void run_loss(net* n)
 {
     mat logits = n->layer[n->config.layers - 1].h;
     n->backward = 0;
-    n->ops->loss(n, mat_head(n->dlogits, logits.rows), logits, labels);
+    n->ops->loss(n, mat_head(n->dlogits, logits.rows), logits, n->batch);
 }
 
-double net_loss(net* n, const net_labels* labels, int64_t* known)
+double net_loss(net* n)
 {
-    run_loss(n, labels);
-    net_losses all = net_losses_of(n, true);
-    *known = all.known;
-    return all.last;
+    net_sums sums;
+    run_loss(n);
+    device_download(n->device, &sums, n->sums, sizeof sums);
+    return sums.known ? sums.loss / (double)sums.known : 0;
 }
 
 void net_start_losses(net* n, double sum, int64_t rows)
@@ -405,7 +418,7 @@ net_losses net_losses_of(net* n, bool wait) { return n->ops->losses(n, wait); }
 static void transpose_for(net* n, layer* y)
 {
     y->transpose = &n->transpose;
-    if (n->transposed || (!y->dx.v && !n->model->transform && !y->transform_first)) return;
+    if (n->transposed || (!y->dx.v && !y->model->transform && !y->transform_first)) return;
     n->ops->transpose(n, &n->transpose, y->block);
     n->transposed = n->config.full_batch; /* every layer's block is the same, in every step */
 }
@@ -417,7 +430,7 @@ static void backward_layer(net* n, layer* y, mat dx, mat dout)
     n->ops->finish_back(n, dout, y->h, &y->finish);
     if (y->w_res.v.v) n->ops->gemm(n, y->w_res.d, y->targets, true, dout, false, 0);
     transpose_for(n, y);
-    n->model->backward(n, y, dx, dout);
+    y->model->backward(n, y, dx, dout);
     if (!dx.v || !n->config.residual) return;
     if (y->w_res.v.v) n->ops->gemm(n, mat_head(dx, rows), dout, false, y->w_res.v, true, 1);
     else n->ops->add(n, dx, dout);
@@ -430,8 +443,23 @@ void net_backward(net* n)
     for (int32_t l = n->config.layers - 1; l >= 0; l--) {
         layer* y = &n->layer[l];
         backward_layer(n, y, mat_head(y->dx, y->block->num_src), mat_head(dout, y->block->num_dst));
-        dout = y->dx;
+        dout = l ? n->ops->push(n, y, y->dx) : y->dx;
     }
+}
+
+void net_run(net* n, const mini_batch* b)
+{
+    run_forward(n, b);
+    run_loss(n);
+    net_backward(n);
+}
+
+void net_compute(net* n, const mini_batch* b, uint32_t step)
+{
+    n->training = true;
+    n->step = step;
+    n->ops->begin(n);
+    n->ops->compute(n, b);
 }
 
 void net_update(net* n, float learning_rate)
@@ -442,28 +470,18 @@ void net_update(net* n, float learning_rate)
     n->ops->update(n);
 }
 
-void net_run(net* n, const ggnn_batch* batch, const net_labels* labels)
+void net_step(net* n, const mini_batch* b, uint32_t step, float learning_rate)
 {
-    run_forward(n, batch);
-    run_loss(n, labels);
-    net_backward(n);
-    n->ops->update(n);
-}
-
-void net_step(net* n, const ggnn_batch* batch, const net_labels* labels, uint32_t step, float learning_rate)
-{
-    n->training = true;
-    n->step = step;
-    n->optimiser = net_next_adam(n, learning_rate);
-    n->ops->begin(n);
-    n->ops->step(n, batch, labels);
+    net_compute(n, b, step);
+    net_update(n, learning_rate);
 }
 
 /* ==== what the rest of the trainer asks ======================================================================== */
 
-const ggnn_batch* net_whole(const net* n) { return &n->whole; }
+const mini_batch* net_whole(const net* n) { return &n->whole; }
 int32_t net_width(const net* n, int32_t l) { return n->layer[l].out; }
 net_state net_state_of(net* n) { return n->state; }
+net_partial net_partial_of(net* n) { return (net_partial){n->state.count, n->state.grad, n->sums}; }
 int32_t net_num_params(const net* n) { return n->num_params; }
 net_param net_param_at(const net* n, int32_t i) { return n->param[i]; }
 const net_profile* net_profile_of(const net* n) { return &n->profile; }

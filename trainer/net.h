@@ -1,12 +1,16 @@
 /* net.h - the network of ggnn-train on one device: parameters, forward, loss, backward, optimiser.
 
-   A step of training:
-       net_step(n, &batch, &labels, step, learning_rate);
-   which is
-       net_forward(n, &batch, step, true);
-       loss = net_loss(n, &labels, &known);
+   A step of training has three parts:
+       net_compute(n, batch, step);      forward, loss and backward over this device's slice of the batch
+       ...                               several devices add up what net_partial_of gives, in rank order
+       net_update(n, learning_rate);     the optimiser, the same on each
+   of which the first is
+       net_forward(n, batch, step, true);
+       net_loss(n);
        net_backward(n);
-       net_update(n, learning_rate);
+   The loss is divided by the labelled rows of the global batch, which the batch knows before any part is computed, so
+   that slices' gradients only have to be added.
+
    Everything is allocated by net_create; a step allocates nothing and cannot fail. All results are the same bits for
    any number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over ops.h. Weights
    of edges choose what is sampled; no model multiplies by them. */
@@ -16,7 +20,8 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "ggnn.h"
+#include "trainer/batch.h"
+#include "trainer/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,10 +37,8 @@ typedef enum { NET_GCN, NET_SAGE, NET_GAT, NET_MLP } net_model;
 typedef enum { NET_MEAN, NET_SAGE_GCN, NET_POOL } net_aggregator; /* of GraphSAGE */
 typedef enum { NET_ADAM, NET_ADAMW } net_optimizer;
 
-typedef struct device device; /* of device.h: where the net runs */
-
 typedef struct {
-    device* device; /* NULL: the CPU */
+    device* device;
     net_model model;
     net_aggregator aggregator;
     int32_t layers;           /* 1 .. NET_LAYERS_MAX */
@@ -51,19 +54,17 @@ typedef struct {
     bool blas;          /* GEMM by CBLAS: gemm_blas_available() */
     bool full_batch;    /* every step on the whole graph: net_whole */
     bool dense;         /* multiply features with their zeros too, where they could be left out */
+    bool extracted;     /* batches come with their rows */
     uint64_t seed;      /* of initial weights and dropout */
 } net_config;
 
-/* What is read and never written; must outlive the net. What they point to lies on the net's device. */
+/* What is read and never written; must outlive the net. What it points to lies on the net's device. labels may be
+   {NULL, NULL} where nothing is trained. */
 typedef struct {
     const ggnn_graph* graph;
     const ggnn_store* features;
+    net_labels        labels;
 } net_data;
-
-typedef struct { /* by global id; one of them given. For net_loss on the net's device, for net_row_loss the host's */
-    const int32_t* label;  /* (N) class, < 0: not in the loss */
-    const float*   target; /* (N) real in [0, 1] for one output, NaN: not in the loss */
-} net_labels;
 
 typedef struct net net;
 
@@ -97,27 +98,42 @@ void net_free(net* n); /* NULL is fine */
 bool net_fit(net* n, const ggnn_batch* like, error* why);
 
 /* With full_batch: the whole graph as a batch, id[i] = i, seeds: all nodes. */
-const ggnn_batch* net_whole(const net* n);
+const mini_batch* net_whole(const net* n);
 
-/* Logits of the batch's distinct seeds: row i belongs to node batch->id[i]. step keys dropout, which training turns
+/* Logits of the batch's distinct seeds: row i belongs to node blocks.id[i]. step keys dropout, which training turns
    on. The batch must have one hop a layer (MLP: of fanout 0, as it reads no neighbours), and stay as it is until
-   net_backward has run; the rows are valid until the next net_forward. On another device than the CPU rows.rows is
-   in training how many there may be, so that no one waits for it. */
-net_rows net_forward(net* n, const ggnn_batch* batch, uint32_t step, bool training);
+   net_backward has run; the rows are valid until the next net_forward. Waits for the number of rows. */
+net_rows net_forward(net* n, const mini_batch* b, uint32_t step, bool training);
 
-/* After net_forward: the mean over the labelled seeds (known of them) of the cross-entropy, or of the binary
-   cross-entropy with logits where outputs = 1; and its gradient for net_backward. 0 where none is labelled. */
-double net_loss(net* n, const net_labels* labels, int64_t* known);
+/* After net_forward: the cross-entropy of the labelled seeds, or the binary cross-entropy with logits where outputs = 1,
+   over batch->known; and its gradient for net_backward. 0 where known is 0. Waits. */
+double net_loss(net* n);
 
 /* After net_loss: the gradient of every parameter, overwritten. */
 void net_backward(net* n);
 
-/* One step of the optimiser on all parameters. */
+/* The three at once, and the same bits. On a device no one waits for anything: the work is put there, the first time
+   operation by operation, from the second step over the same batch memory and bounds on as one captured graph. */
+void net_compute(net* n, const mini_batch* b, uint32_t step);
+
+/* What a device's slice of a batch leaves, in its memory: what has to be added to those of the other slices, in rank
+   order, between net_compute and net_update. */
+typedef struct {
+    double  loss;  /* summed over this slice's labelled seeds */
+    int64_t known; /* of the global batch: not to be added */
+} net_sums;
+typedef struct {
+    int64_t   count;
+    float*    grad; /* (count) net_state's */
+    net_sums* sums; /* (1) */
+} net_partial;
+net_partial net_partial_of(net* n);
+
+/* One step of the optimiser on all parameters; the step's loss joins the losses. Captured as net_compute. */
 void net_update(net* n, float learning_rate);
 
-/* The four at once, and the same bits. On a device no one waits for anything: the step's work is put there, the first
-   time operation by operation, from the second step over the same batch memory and bounds on as one captured graph. */
-void net_step(net* n, const ggnn_batch* batch, const net_labels* labels, uint32_t step, float learning_rate);
+/* Both, on one device. */
+void net_step(net* n, const mini_batch* b, uint32_t step, float learning_rate);
 
 typedef struct { /* of the steps since net_start_losses, added up in their order where the net runs */
     double  sum;      /* of known * mean loss, */
@@ -149,7 +165,8 @@ void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, con
    lie over the targets' own rows of it. */
 void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x, float* z);
 
-/* Loss of one row of logits (outputs of them) for node v, as in net_loss, in double; false: v has no label. */
+/* Loss of one row of logits (outputs of them) for node v, as in net_loss, in double; false: v has no label. labels are
+   the host's here. */
 bool net_row_loss(double* loss, const float* logits, int32_t outputs, const net_labels* labels, int64_t v);
 
 /* ---- parameters: for checkpoints, best weights and tests ------------------------------------------------------ */

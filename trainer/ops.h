@@ -9,6 +9,7 @@
 
 #include "trainer/device.h"
 #include "trainer/loader.h"
+#include "trainer/net.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,7 +65,8 @@ typedef struct {
     float*     inv_deviation;          /* (D)       and 1 / deviation */
     activation act;
     uint32_t   threshold;              /* of dropout; 0: none. Its field is keyed by the row's node, the column */
-    int32_t    layer;                  /* and the layer that reads h */
+    int32_t    layer;                  /* and the layer that reads h; */
+    const ggnn_node* id;               /* (D) the rows' nodes */
 } epilogue;
 
 typedef struct { /* GAT's, K heads */
@@ -75,89 +77,16 @@ typedef struct { /* GAT's, K heads */
     void*          workspace;        /* of attend_back */
 } attention;
 
-/* ---- mini-batches --------------------------------------------------------------------------------------------- */
-
-/* What makes one batch at a time: seeds [from, from + seeds) of a pass, whose ids are on the device. */
-typedef struct sampler {
-    ggnn_batch  batch;        /* to be handed out; on a device `shape` with lower bounds, the loader's to set */
-    ggnn_batch  shape;        /* as it was laid out */
-    ggnn_status status;       /* of the last batch, */
-    int64_t     edges, bytes; /* what it read, */
-    batch_sizes sizes;        /* and on a device how large it became */
-} sampler;
-
-/* ---- operations: all that the backends differ in -------------------------------------------------------------- */
-
-/* Those of a net return nothing: what fails is left in net->device->failed. Outputs come first and are overwritten,
-   but for gemm's where beta = 1 and those of `add`. On the CPU each measures its time and bytes into net->profile. */
-typedef struct ops {
-    void (*close)(device*);
-
-    /* memory: device.h */
-    void* (*take)(device*, size_t bytes, const char* what, error* why);
-    void (*give_back)(device*, void* memory);
-    void (*upload)(device*, void* to, const void* from, size_t bytes);
-    void (*download)(device*, void* to, const void* from, size_t bytes);
-
-    /* mini-batches, one at a time: the loader's slots */
-    sampler* (*sampler_open)(device*, const ggnn_graph*, const ggnn_sampling*, int64_t batch, const batch_sizes* room,
-                             const sampler* beside, error* why); /* closed after this one, or NULL */
-    void (*sampler_close)(sampler*);                                        /* NULL is fine */
-    void (*sample)(sampler*, const loader_pass*, const ggnn_node* ids, int64_t from, int64_t seeds, ggnn_rng rng);
-                                                        /* after all steps that were asked for until now */
-    ggnn_status (*sampler_wait)(sampler*);              /* on a device: for the last sample, whose sizes it sets */
-
-    /* a net's set-up */
-    void (*plan)(net*);                                 /* takes transpose and workspaces, after the layers' plans */
-    void (*forget)(net*);                               /* what it keeps of steps, whose memory goes */
-    size_t (*attend_workspace_bytes)(int64_t dst, int64_t edges, int32_t heads);
-    ggnn_status (*whole)(net*, ggnn_block* b, int64_t counts[3], int32_t* copy);    /* ggnn_block_whole */
-    void (*gcn_norm)(net*, float* inv_sqrt);
-    void (*range)(device*, ggnn_node* out, int64_t first, int64_t n);               /* out[i] = first + i */
-
-    /* a step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else
-       may be done again as it was captured */
-    void (*begin)(net*);
-    void (*step)(net*, const ggnn_batch* batch, const net_labels* labels);          /* net_run */
-    void (*set_losses)(net*, const net_losses* losses);
-    net_losses (*losses)(net*, bool wait);                                          /* net_losses_of */
-
-    void (*gemm)(net*, mat c, mat a, bool at, mat b, bool bt, float beta);  /* c = beta c + op(a) op(b) */
-    void (*rows)(net*, mat out, mat x);                                     /* out = x, from a store or not */
-    void (*drop)(net*, mat x, uint32_t threshold, int32_t l);               /* dropout in place */
-    void (*add)(net*, mat out, mat a);                                      /* out[: rows of a, :] += a */
-    void (*finish)(net*, mat h, const epilogue* e);
-    void (*finish_back)(net*, mat dh, mat h, const epilogue* e);            /* dh in place; and of e's parameters */
-    void (*transpose)(net*, ggnn_block* t, const ggnn_block* b);
-    void (*index_by_id)(net*, int32_t* indices, const ggnn_block* b, int32_t first);   /* first + b->neighbor */
-    void (*scale_mean)(net*, float* inv, const ggnn_block* b, bool with_self);         /* ggnn_scale_mean */
-    void (*scale_gcn)(net*, float* src, float* dst, float* self, const ggnn_block* b); /* ggnn_scale_gcn */
-    void (*aggregate)(net*, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x);
-    void (*aggregate_arg_back)(net*, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg);
-    void (*scores)(net*, float* e, mat z, mat a);                           /* e[u,k] = z[u, head k] . a[k,:] */
-    void (*scores_back)(net*, mat dz, mat da, const float* de, mat z, mat a); /* adds to dz */
-    void (*attend)(net*, mat out, const ggnn_block* b, mat z, const attention* a);
-    void (*attend_back)(net*, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
-                        const attention* a);
-    void (*mean_heads)(net*, mat out, mat a, int32_t heads);                /* (D, C) of (D, K C) */
-    void (*mean_heads_back)(net*, mat da, mat dout, int32_t heads);
-    void (*loss)(net*, mat dlogits, mat logits, const net_labels* labels);  /* and adds to the losses */
-    void (*update)(net*);                                                   /* by n->optimiser, or the device's of it */
-
-    /* a whole graph's features without their zeros; NULL: the backend has none of this */
-    bool (*sparse_open)(net*, error* why);                  /* into n->sparse; leaves NULL where zeros are few */
-    void (*sparse_close)(net*);
-    mat  (*sparse)(net*, uint32_t threshold);               /* with the dropout of `drop` */
-} ops;
-extern const ops ops_cpu;
-
 /* ---- layers and models ---------------------------------------------------------------------------------------- */
 
+typedef struct layer layer;
+typedef struct model model;
 typedef struct { /* most targets, sources and edges of a layer's block */
     int64_t dst, src, edges;
 } extent;
 
-typedef struct layer {
+struct layer {
+    const model* model;
     int32_t  index, in, out;
     bool     last;
     extent   train;               /* in training; */
@@ -167,7 +96,8 @@ typedef struct layer {
     epilogue pooled, finish;      /* what follows w_pool; what follows the layer */
     bool     transform_first;     /* GCN: A (x W) rather than (A x) W */
     attention att;                /* GAT */
-    const ggnn_block* block;      /* of this step; */
+    const ggnn_block* block;      /* of this step, */
+    const ggnn_node*  id;         /* (S) the nodes of its rows; */
     const ggnn_block* transpose;  /* in backward, where the model wants it */
     mat      x, h;                /* input (S, in) and output (D, out) of this step; in evaluation x is a store */
     mat      dx;                  /* (S, in); v NULL in layer 0, where no one wants it */
@@ -175,18 +105,143 @@ typedef struct layer {
     mat      a, z, da, dz;        /* the model's matrices: over targets, over sources, gradients */
     float    *src, *dst, *self;   /* factors of a linear aggregation */
     int32_t* arg;                 /* (D, in) SAGE pool: which neighbour was the largest */
-} layer;
+};
 
 /* With a transform, y->z[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
    reads y->z and the targets' rows of y->x alone, and backward wants the transpose in layer 0 too. */
-typedef struct model {
+struct model {
     activation act;
     void (*plan)(net*, layer*);                             /* parameters and memory */
     void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
     void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias */
     void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
-} model;
+};
 const model* model_of(const net_config* config);
+
+/* ---- operations: all that the backends differ in -------------------------------------------------------------- */
+
+/* Each table is listed once, OP(result, name, parameters); a backend has a function `cpu_name` or `cuda_name` for each,
+   and its table is filled by the same list. What fails on a device is left in device->failed. */
+#define OPS_SLOT(result, name, parameters) result (*name) parameters;
+
+/* Memory: device.h has the contracts. */
+#define MEMORY_OPS(OP)                                                                         \
+    OP(void, close, (device * d))                                                              \
+    OP(void, enter, (device * d))                                                              \
+    OP(void*, take, (device * d, size_t bytes, const char* what, error* why))                  \
+    OP(void, give_back, (device * d, void* memory))                                            \
+    OP(void, upload, (device * d, void* to, const void* from, size_t bytes))                   \
+    OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
+    OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
+    OP(void*, map, (device * d, void* host))
+typedef struct {
+    MEMORY_OPS(OPS_SLOT)
+} memory_ops;
+
+/* Batches: what a ring's slots are and how they are filled. loader.h has the whole.
+     ring_size   sets r->slots and r->group
+     ring_open   what slots share; then slot_open makes r->slot[i]. ring_close ends all preparing, then each slot is
+                 closed
+     prepare     orders `count` slots: seeds of slot->slice, sample, rows. After all steps that were asked for until now.
+                 May return before it is done
+     wait        for one of them: sets what slot says */
+#define BATCH_OPS(OP)                                                                          \
+    OP(void, ring_size, (ring * r))                                                            \
+    OP(bool, ring_open, (ring * r, error* why))                                                \
+    OP(void, ring_close, (ring * r))                                                           \
+    OP(slot*, slot_open, (ring * r, error* why))                                               \
+    OP(void, slot_close, (ring * r, slot * s))                                                 \
+    OP(void, prepare, (ring * r, slot* const* slots, int32_t count))                           \
+    OP(void, wait, (ring * r, slot * s))
+typedef struct {
+    BATCH_OPS(OPS_SLOT)
+} batch_ops;
+
+/* Math. Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. On a CPU each measures
+   its time and bytes into net->profile.
+
+   A factor of a weight gradient has a zero tail on CUDA: sizes stay on the device, so that gemm with a transposed first
+   factor sums over the rows that there may be (rows.max), not over those that there are. Rows above the count hold
+   whatever was there, which is finite, as all memory begins with zeros; in one of the two factors they must be zeros.
+   The gradients that come out of loss, finish_back, mean_heads_back and attend_back are so.
+
+   Set-up:
+     plan        takes transpose and workspaces, after the layers' plans
+     forget      what it keeps of steps, whose memory goes
+     whole       ggnn_block_whole
+     gcn_norm    ggnn_gcn_norm
+     range       out[i] = first + i
+     count_known labelled ones among all nodes
+     sparse_*    a whole graph's features without their zeros: open fills n->sparse, or leaves it NULL where zeros are
+                 few or the backend has none of this; `sparse` gives them with the dropout of `drop`
+   A step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else may be
+   done again as it was captured.
+     compute     net_run: forward, loss, backward
+     update      by n->optimiser; and adds n->sums to the losses
+     set_losses, losses: net_start_losses, net_losses_of
+   Matrices and graph:
+     gemm        c = beta c + op(a) op(b)
+     read_rows   out = x, from a store or not
+     drop        dropout in place, of rows of nodes `id`, which layer l reads
+     add         out[: rows of a, :] += a
+     finish      h = dropout(activation(norm(h + bias)))
+     finish_back dh in place, and the gradients of e's parameters
+     index_by_id indices = first + b->neighbor
+     scale_*     ggnn_scale_mean, ggnn_scale_gcn
+     scores      e[u,k] = z[u, head k] . a[k,:];  scores_back adds to dz
+     mean_heads  (D, C) of (D, K C)
+     loss        dlogits, and n->sums
+   Rows that another device owns; on one device they are nothing:
+     pull        x (S, in) of h, the rows of the layer before that are here;  push: dh of dx, the adjoint */
+#define MATH_OPS(OP)                                                                                             \
+    OP(void, plan, (net * n))                                                                                    \
+    OP(void, forget, (net * n))                                                                                  \
+    OP(size_t, attend_workspace_bytes, (int64_t dst, int64_t edges, int32_t heads))                              \
+    OP(ggnn_status, whole, (net * n, ggnn_block * b, int64_t counts[3], int32_t* copy))                          \
+    OP(void, gcn_norm, (net * n, float* inv_sqrt))                                                               \
+    OP(void, range, (device * d, ggnn_node * out, int64_t first, int64_t n))                                     \
+    OP(int64_t, count_known, (net * n))                                                                          \
+    OP(bool, sparse_open, (net * n, error* why))                                                                 \
+    OP(void, sparse_close, (net * n))                                                                            \
+    OP(mat, sparse, (net * n, uint32_t threshold))                                                               \
+    OP(void, begin, (net * n))                                                                                   \
+    OP(void, compute, (net * n, const mini_batch* b))                                                            \
+    OP(void, update, (net * n))                                                                                  \
+    OP(void, set_losses, (net * n, const net_losses* losses))                                                    \
+    OP(net_losses, losses, (net * n, bool wait))                                                                 \
+    OP(void, gemm, (net * n, mat c, mat a, bool at, mat b, bool bt, float beta))                                 \
+    OP(void, read_rows, (net * n, mat out, mat x))                                                               \
+    OP(void, drop, (net * n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l))                         \
+    OP(void, add, (net * n, mat out, mat a))                                                                     \
+    OP(void, finish, (net * n, mat h, const epilogue* e))                                                        \
+    OP(void, finish_back, (net * n, mat dh, mat h, const epilogue* e))                                           \
+    OP(void, transpose, (net * n, ggnn_block * t, const ggnn_block* b))                                          \
+    OP(void, index_by_id, (net * n, int32_t* indices, const ggnn_block* b, int32_t first))                       \
+    OP(void, scale_mean, (net * n, float* inv, const ggnn_block* b, bool with_self))                             \
+    OP(void, scale_gcn, (net * n, float* src, float* dst, float* self, const ggnn_block* b))                     \
+    OP(void, aggregate,                                                                                          \
+       (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x))       \
+    OP(void, aggregate_arg_back,                                                                                 \
+       (net * n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg))                \
+    OP(void, scores, (net * n, float* e, mat z, mat a))                                                          \
+    OP(void, scores_back, (net * n, mat dz, mat da, const float* de, mat z, mat a))                              \
+    OP(void, attend, (net * n, mat out, const ggnn_block* b, mat z, const attention* a))                         \
+    OP(void, attend_back,                                                                                        \
+       (net * n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout, const attention* a)) \
+    OP(void, mean_heads, (net * n, mat out, mat a, int32_t heads))                                               \
+    OP(void, mean_heads_back, (net * n, mat da, mat dout, int32_t heads))                                        \
+    OP(void, loss, (net * n, mat dlogits, mat logits, const mini_batch* b))                                      \
+    OP(mat, pull, (net * n, const layer* y, mat h))                                                              \
+    OP(mat, push, (net * n, const layer* y, mat dx))
+typedef struct {
+    MATH_OPS(OPS_SLOT)
+} math_ops;
+
+struct ops {
+    memory_ops memory;
+    batch_ops  batches;
+    math_ops   math;
+};
 
 /* ---- the net -------------------------------------------------------------------------------------------------- */
 
@@ -200,8 +255,7 @@ struct net {
     net_config   config;
     net_data     data;
     device*      device;
-    const struct ops*   ops;     /* the device's */
-    const struct model* model;
+    const math_ops* ops;   /* the device's */
     struct layer layer[NET_LAYERS_MAX];
 
     net_param param[NET_PARAMS_MAX];
@@ -216,12 +270,12 @@ struct net {
     int64_t gathered_rows;
     extent chunk;          /* most of a block in evaluation, 0 without; of transformed rows src = dst + N */
     int64_t* chunk_src;    /* (1) chunk.src, on the device */
-    const void** nodes;    /* (3) base of a store of all nodes' transformed rows */
     ggnn_node* range;      /* (chunk.dst) nodes whose rows evaluation transforms */
     int32_t* indices;      /* (chunk.edges) of its blocks */
     float* el;             /* (chunk.src, K) GAT's scores in it */
     mat    dlogits;        /* (seeds, outputs) */
     double* row_loss;      /* (seeds) */
+    net_sums* sums;        /* (1) what the loss leaves for the reduction and the update */
     void*  steps;          /* the backend's: captured ones */
     void*  workspace;      /* of the backend: the CPU's gemm, ... */
     void*  transpose_workspace;
@@ -231,7 +285,7 @@ struct net {
     int64_t most_rows;     /* of a matrix over targets or sources */
     extent most_transposed; /* block */
 
-    ggnn_batch whole;      /* full batch: the graph */
+    mini_batch whole;      /* full batch: the graph */
     void*      whole_memory;
     int64_t*   whole_counts; /* (3) */
     float*     view;       /* features as a matrix: where the store's rows begin */
@@ -239,7 +293,7 @@ struct net {
     ggnn_block transpose;  /* of the layer whose backward runs; */
     bool       transposed; /* of the whole graph, made once */
 
-    const ggnn_node* id;   /* of this step: global ids of rows, */
+    const mini_batch* batch; /* of this step, */
     bool     training;
     uint32_t step;
     adam     optimiser;
@@ -251,12 +305,17 @@ struct net {
 /* optimiser.c: of the next update, which is counted. */
 adam net_next_adam(net* n, float learning_rate);
 
-/* net.c: a step's work but for `begin`: forward, loss, backward, update. */
-void net_run(net* n, const ggnn_batch* batch, const net_labels* labels);
+/* loss.c: the loss of a labelled row, and d (outputs), its gradient, unless NULL. labels are the host's. */
+double net_row_gradient(float* d, const float* x, int32_t outputs, const net_labels* labels, int64_t v);
 
-/* What `loss` leaves of a step. */
-GGNN_HD void losses_add(net_losses* all, uint32_t step, double loss, int64_t known)
+/* net.c: forward, loss, backward, without `begin`. */
+void net_run(net* n, const mini_batch* b);
+
+/* What becomes of a step's sums, once they are those of all devices. */
+GGNN_HD void losses_add(net_losses* all, uint32_t step, const net_sums* sums)
 {
+    const int64_t known = sums->known;
+    const double  loss = known ? sums->loss / (double)known : 0;
     all->sum += loss * (double)known;
     all->rows += known;
     all->last = loss;

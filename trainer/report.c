@@ -6,7 +6,6 @@
 
 #include "common/standard.h"
 #include "trainer/device.h"
-#include "trainer/cpu/gemm.h"
 
 void report_begin(report* r, const config* c)
 {
@@ -61,7 +60,7 @@ void report_put_build(json* j)
 #else
     json_bool(j, "openmp", false);
 #endif
-    json_bool(j, "blas", gemm_blas_available());
+    json_bool(j, "blas", device_cpu_has_blas());
     json_int(j, "node_bits", 8 * (int64_t)sizeof(ggnn_node));
 }
 
@@ -72,7 +71,7 @@ static void put_run(json* j, const config* c, const device* d, int threads, cons
     json_string(j, "backend", d->backend);
     json_string(j, "device", d->name);
     json_string(j, "precision", c->precision == PRECISION_TF32 ? "tf32" : "fp32");
-    json_string(j, "gemm", !d->host ? "cublas" : c->gemm ? "blas" : gemm_level_name(gemm_used()));
+    json_string(j, "gemm", d->gemm[c->gemm != 0]);
     json_string(j, "compiler", __VERSION__);
     report_put_build(j);
     json_int(j, "resumed_epoch", at->epoch);
@@ -134,7 +133,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     printf("%d layers, %s parameters; %lld mini-batch%s an epoch, %d thread%s\n", (int)c->layers,
            progress_amount(parameters, (double)net_state_of(n).count), (long long)batches, batches == 1 ? "" : "es",
            threads, threads == 1 ? "" : "s");
-    if (!net_device(n)->host) printf("on %s: %s\n", net_device(n)->backend, net_device(n)->name);
+    if (net_device(n)->name[0]) printf("on %s: %s\n", net_device(n)->backend, net_device(n)->name);
     if (c->resume)
         printf("resumed from %s after epoch %lld, step %lld\n", c->resume, (long long)at->epoch, (long long)at->step);
     standard_flush(&r->failed);
@@ -148,8 +147,6 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     put_run(&j, c, net_device(n), threads, at);
     log_end(&r->log, &j);
 }
-
-bool report_wants_loss(const report* r) { return r->terminal && progress_is_due(&r->bar); }
 
 void report_step(report* r, const train_state* at, double loss)
 {
@@ -217,7 +214,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     if (at->has_best && t->count[SPLIT_VAL])
         printf("  (epoch %lld, val loss %.4f)", (long long)at->best_epoch, at->best_loss);
     printf("\n%.1f s, peak memory %sB", seconds, progress_amount(amount, (double)peak));
-    if (!r->device->host) printf(", of the device %sB", progress_amount(amount, (double)r->device->most_bytes));
+    if (r->device->most_bytes) printf(", of the device %sB", progress_amount(amount, (double)r->device->most_bytes));
     printf("\n");
     if (!log_begin(&r->log, &j, "final")) return;
     json_int(&j, "epochs", at->epoch);

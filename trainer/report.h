@@ -57,7 +57,6 @@ bool report_close(report* r, error* why);
 
 void report_start(report* r, const config* c, const task* t, net* n, int threads, int64_t batches,
                   const train_state* at);
-bool report_wants_loss(const report* r); /* would report_step draw it now? */
 void report_step(report* r, const train_state* at, double loss);
 void report_epoch_begin(report* r);
 void report_epoch(report* r, const train_state* at, float rate, const score* val, bool best); /* val NULL: none */

@@ -38,11 +38,6 @@ static bool set_loss(task* t, const config* c, error* why)
     return true;
 }
 
-static bool is_labelled(const task* t, int64_t v)
-{
-    return t->labels.label ? t->labels.label[v] >= 0 : !isnan(t->labels.target[v]);
-}
-
 static bool set_splits(task* t, const config* c, error* why)
 {
     const uint8_t* split = dataset_split(&t->set, (int32_t)c->split, t->count, why);
@@ -52,7 +47,7 @@ static bool set_splits(task* t, const config* c, error* why)
         t->ids[part] = memory_new(bytes, "ids of a split", why);
         if (!t->ids[part]) return false;
         dataset_split_ids(&t->set, (int32_t)c->split, part, t->ids[part]);
-        for (int64_t i = 0; i < t->count[part]; i++) t->labelled[part] += is_labelled(t, (int64_t)t->ids[part][i]);
+        for (int64_t i = 0; i < t->count[part]; i++) t->labelled[part] += label_known(&t->labels, t->ids[part][i]);
     }
     if (t->labelled[SPLIT_TRAIN] > 0) return true;
     if (t->count[SPLIT_TRAIN] == 0)

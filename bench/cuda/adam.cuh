@@ -4,6 +4,8 @@
 #include "bench/cuda/common.cuh"
 #include "trainer/device.h"
 #include "trainer/loader.h"
+#include "trainer/net.h"
+#include "trainer/tiers.h"
 
 namespace optimisers {
 
@@ -14,7 +16,7 @@ enum { NODES = 8, UPDATES = EMULATED ? 2 : 16 }; // updates of a run, so that wa
 // A perceptron, as it has the fewest other parts, over a few nodes without edges.
 struct perceptron {
     device*            d = nullptr;
-    placement          data = {};
+    tiers              data = {};
     loader*            batches = nullptr;
     net*               n = nullptr;
     int64_t            indptr[NODES + 1] = {};
@@ -27,7 +29,7 @@ struct perceptron {
     {
         net_free(n);
         loader_free(batches);
-        placement_close(&data);
+        tiers_close(&data);
         device_close(d);
     }
 };
@@ -36,13 +38,17 @@ bool open_perceptron(bench* b, perceptron* p, device* on, int32_t features, int3
 {
     if (!(p->d = on)) return false;
     p->rows.resize(static_cast<size_t>(NODES) * static_cast<size_t>(features));
-    const ggnn_graph graph = ggnn_graph_plain(p->indptr, p->indices, nullptr, NODES, 0);
-    const ggnn_store store = ggnn_store_plain(p->rows.data(), NODES, features, GGNN_F32);
-    net_labels       labels = {};
-    labels.label = p->label;
-    if (!placement_open(&p->data, on, &graph, &store, &labels, &b->why)) return false;
-    ggnn_sampling how = {};
-    how.num_hops = 2; // of fanout 0
+    device_enter(on);
+    tiers_source from = {};
+    from.graph = ggnn_graph_plain(p->indptr, p->indices, nullptr, NODES, 0);
+    from.features = ggnn_store_plain(p->rows.data(), NODES, features, GGNN_F32);
+    from.labels.label = p->label;
+    if (!tiers_open(&p->data, on, &from, &b->why)) return false;
+    loader_plan plan = {};
+    plan.graph = p->data.graph;
+    plan.features = p->data.features;
+    plan.batch = NODES;
+    plan.how.num_hops = 2; // of fanout 0
     net_config config = {};
     config.device = on;
     config.model = NET_MLP;
@@ -50,8 +56,8 @@ bool open_perceptron(bench* b, perceptron* p, device* on, int32_t features, int3
     config.heads = config.out_heads = 1;
     config.optimizer = NET_ADAMW, config.weight_decay = .01f;
     config.seed = 1;
-    const net_data data = {&p->data.graph, &p->data.features};
-    p->batches = loader_create(on, &p->data.graph, &how, NODES, 1, nullptr, &b->why);
+    const net_data data = {&p->data.graph, &p->data.features, p->data.labels};
+    p->batches = loader_create(on, &plan, nullptr, &b->why);
     if (!p->batches) return false;
     p->n = net_create(&config, &data, loader_shape(p->batches), nullptr, &b->why);
     if (!p->n) return false;
@@ -74,7 +80,7 @@ bool check_updates(bench* b)
 {
     perceptron ours, theirs;
     if (!open_perceptron(b, &ours, b->backend->device(b), 12, 20) ||
-        !open_perceptron(b, &theirs, device_cpu(), 12, 20))
+        !open_perceptron(b, &theirs, device_open_cpu(b->threads, &b->why), 12, 20))
         return false;
     for (int i = 0; i < 3; i++) {
         net_update(ours.n, .01f);

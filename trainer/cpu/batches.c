@@ -1,70 +1,222 @@
-/* batches.c - the CPU's mini-batches: seeds of a pass, ggnn_sample. */
+/* batches.c - the CPU's mini-batches: seeds of a slice, ggnn_sample, rows. Prepared by the threads of whoever asks, a
+   slot each; or, to overlap with training, by a crew of threads of the ring's own. */
+#include <pthread.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "common/memory.h"
 #include "trainer/cpu/cpu.h"
+#include "trainer/cpu/parallel.h"
 
 typedef struct {
-    sampler shared;   /* first, so that a sampler is one of these */
+    slot shared;      /* first, so that a slot is one of these */
     ggnn_graph graph; /* its own, as a thread counts its own traffic */
-    ggnn_sampling how;
     ggnn_unique* seen;
     ggnn_node* seeds;
+    int64_t known;    /* of batch.known */
     void *batch_memory, *seen_memory;
-} cpu_sampler;
+    bool done;        /* by the crew, whose mutex guards it */
+} cpu_slot;
 
-sampler* cpu_sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch,
-                          const batch_sizes* room, const sampler* beside, error* why)
+typedef struct {
+    ring* of;
+    pthread_mutex_t lock;
+    pthread_cond_t ordered, done;
+    slot** queue;     /* (slots) ordered and not begun: [begun, end) modulo slots */
+    int64_t begun, end;
+    bool quit;
+    int32_t threads;  /* that run */
+    pthread_t thread[];
+} crew;
+
+/* ==== one batch ================================================================================================= */
+
+static void fill_seeds(const ring* r, cpu_slot* s)
 {
-    int64_t max_ids = ggnn_batch_max_ids(graph, how, batch);
-    ggnn_unique_kind kind = ggnn_unique_choose(graph->num_nodes);
-    size_t bytes = ggnn_batch_bytes(graph, how, batch);
-    (void)d;
-    (void)room;
-    (void)beside;
-    if (bytes == 0) {
-        error_set(why, "a mini-batch of %lld seeds could have 2^31 sources or edges", (long long)batch);
-        return NULL;
+    const loader_slice* part = &s->shared.slice;
+    const net_labels* labels = &r->plan.labels;
+    bool counts = labels->label || labels->target;
+    int64_t first = counts ? part->global_from : part->from, end = part->from + part->seeds;
+    if (counts) end = part->global_from + part->global_seeds;
+    s->known = 0;
+    for (int64_t i = first; i < end; i++) {
+        ggnn_node v = loader_seed(&r->pass, i);
+        if (i >= part->from && i < part->from + part->seeds) s->seeds[i - part->from] = v;
+        s->known += counts && label_known(labels, v);
     }
-    cpu_sampler* s = memory_new(sizeof *s, "a sampler", why);
-    if (!s) return NULL;
-    s->graph = *graph;
-    s->how = *how;
-    s->batch_memory = memory_new(bytes, "a mini-batch", why);
-    s->seen_memory = memory_new(ggnn_unique_bytes(kind, graph->num_nodes, max_ids), "the ids of a mini-batch", why);
-    s->seeds = memory_new((size_t)batch * sizeof *s->seeds, "seeds of a mini-batch", why);
-    if (s->batch_memory && s->seen_memory && s->seeds) {
-        s->seen = ggnn_unique_init(s->seen_memory, kind, graph->num_nodes, max_ids);
-        if (ggnn_batch_init(&s->shared.shape, graph, how, batch, s->batch_memory) == GGNN_OK) {
-            s->shared.batch = s->shared.shape;
-            return &s->shared;
-        }
-    }
-    cpu_sampler_close(&s->shared);
-    return NULL;
 }
 
-void cpu_sampler_close(sampler* shared)
+static void fill(const ring* r, cpu_slot* s)
 {
-    cpu_sampler* s = (cpu_sampler*)shared;
-    if (!s) return;
-    memory_free(s->batch_memory);
-    memory_free(s->seen_memory);
-    memory_free(s->seeds);
-    memory_free(s);
-}
-
-void cpu_sample(sampler* shared, const loader_pass* pass, const ggnn_node* ids, int64_t from, int64_t seeds,
-                ggnn_rng rng)
-{
-    cpu_sampler* s = (cpu_sampler*)shared;
-    ggnn_batch* b = &shared->batch;
-    for (int64_t k = 0; k < seeds; k++) s->seeds[k] = loader_seed(pass, ids, from + k);
-    shared->status = ggnn_sample(b, s->seen, &s->graph, &s->how, &rng, s->seeds, seeds);
+    slot* shared = &s->shared;
+    mini_batch* b = &shared->batch;
+    ggnn_batch* blocks = &b->blocks;
+    fill_seeds(r, s);
+    shared->status = ggnn_sample(blocks, s->seen, &s->graph, &r->plan.how, &shared->slice.rng, s->seeds,
+                                 shared->slice.seeds);
     shared->edges = shared->bytes = 0;
-    for (int32_t h = 0; h < b->num_hops; h++) {
-        int64_t edges = *b->hop[h].num_edges.n, targets = *b->hop[h].num_dst.n;
+    for (int32_t h = 0; h < blocks->num_hops; h++) {
+        int64_t edges = *blocks->hop[h].num_edges.n, targets = *blocks->hop[h].num_dst.n;
         shared->edges += edges;
         shared->bytes += edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
     }
+    if (b->rows && shared->status == GGNN_OK)
+        ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &r->plan.features, blocks->id,
+                    *blocks->hop[blocks->num_hops - 1].num_src.n);
 }
 
-ggnn_status cpu_sampler_wait(sampler* s) { return s->status; }
+/* ==== slots ===================================================================================================== */
+
+static bool take_slot(const ring* r, cpu_slot* s, error* why)
+{
+    const loader_plan* plan = &r->plan;
+    int64_t max_ids = ggnn_batch_max_ids(&plan->graph, &plan->how, r->seeds);
+    ggnn_unique_kind kind = ggnn_unique_choose(plan->graph.num_nodes);
+    size_t bytes = ggnn_batch_bytes(&plan->graph, &plan->how, r->seeds);
+    mini_batch* b = &s->shared.batch;
+    if (bytes == 0)
+        return error_set(why, "a mini-batch of %lld seeds could have 2^31 sources or edges", (long long)r->seeds);
+    s->batch_memory = memory_new(bytes, "a mini-batch", why);
+    s->seen_memory = memory_new(ggnn_unique_bytes(kind, plan->graph.num_nodes, max_ids), "the ids of a mini-batch", why);
+    s->seeds = memory_new((size_t)r->seeds * sizeof *s->seeds, "seeds of a mini-batch", why);
+    if (!s->batch_memory || !s->seen_memory || !s->seeds) return false;
+    s->graph = plan->graph;
+    s->seen = ggnn_unique_init(s->seen_memory, kind, plan->graph.num_nodes, max_ids);
+    if (ggnn_batch_init(&s->shared.shape, &plan->graph, &plan->how, r->seeds, s->batch_memory) != GGNN_OK) return false;
+    b->blocks = s->shared.shape;
+    b->known = (ggnn_count){&s->known, plan->batch};
+    if (!plan->extract) return true;
+    b->ld_rows = mat_padded(plan->features.width);
+    b->rows = memory_new(memory_product((size_t)max_ids, (size_t)b->ld_rows, sizeof *b->rows), "rows of a mini-batch", why);
+    return b->rows != NULL;
+}
+
+slot* cpu_slot_open(ring* r, error* why)
+{
+    cpu_slot* s = memory_new(sizeof *s, "a slot of the loader", why);
+    if (!s) return NULL;
+    if (take_slot(r, s, why)) return &s->shared;
+    cpu_slot_close(r, &s->shared);
+    return NULL;
+}
+
+void cpu_slot_close(ring* r, slot* shared)
+{
+    cpu_slot* s = (cpu_slot*)shared;
+    (void)r;
+    memory_free(s->batch_memory);
+    memory_free(s->seen_memory);
+    memory_free(s->seeds);
+    memory_free(s->shared.batch.rows);
+    memory_free(s);
+}
+
+/* ==== the crew ================================================================================================== */
+
+static void* work(void* context)
+{
+    crew* c = context;
+#ifdef _OPENMP
+    omp_set_num_threads(1);
+#endif
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        while (c->begun == c->end && !c->quit) pthread_cond_wait(&c->ordered, &c->lock);
+        if (c->quit) break;
+        cpu_slot* s = (cpu_slot*)c->queue[c->begun++ % c->of->slots];
+        pthread_mutex_unlock(&c->lock);
+        fill(c->of, s);
+        pthread_mutex_lock(&c->lock);
+        s->done = true;
+        pthread_cond_broadcast(&c->done);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static bool overlapped(const ring* r) { return r->plan.overlap && !r->device->serial; }
+
+void cpu_ring_size(ring* r)
+{
+    r->slots = r->group = r->device->threads;
+    if (!overlapped(r)) return;
+    r->slots++; /* one trains while each thread of the crew has another */
+    r->group = 1;
+}
+
+bool cpu_ring_open(ring* r, error* why)
+{
+    if (!overlapped(r)) return true;
+    int32_t threads = r->slots - 1;
+    crew* c = memory_new(sizeof *c + (size_t)threads * sizeof *c->thread, "threads of the loader", why);
+    if (!c) return false;
+    c->of = r;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->ordered, NULL);
+    pthread_cond_init(&c->done, NULL);
+    r->own = c;
+    c->queue = memory_new((size_t)r->slots * sizeof *c->queue, "orders of the loader", why);
+    while (c->queue && c->threads < threads) {
+        if (pthread_create(&c->thread[c->threads], NULL, work, c) != 0)
+            return error_set(why, "thread %d of %d of the loader cannot be started", (int)c->threads + 1, (int)threads);
+        c->threads++;
+    }
+    return c->queue != NULL;
+}
+
+void cpu_ring_close(ring* r)
+{
+    crew* c = r->own;
+    if (!c) return;
+    pthread_mutex_lock(&c->lock);
+    c->quit = true;
+    pthread_cond_broadcast(&c->ordered);
+    pthread_mutex_unlock(&c->lock);
+    for (int32_t i = 0; i < c->threads; i++) pthread_join(c->thread[i], NULL);
+    pthread_cond_destroy(&c->done);
+    pthread_cond_destroy(&c->ordered);
+    pthread_mutex_destroy(&c->lock);
+    memory_free(c->queue);
+    memory_free(c);
+    r->own = NULL;
+}
+
+/* ==== orders ==================================================================================================== */
+
+typedef struct {
+    const ring* of;
+    slot* const* slots;
+} order;
+
+static void fill_slots(void* context, int64_t begin, int64_t end)
+{
+    const order* o = context;
+    for (int64_t i = begin; i < end; i++) fill(o->of, (cpu_slot*)o->slots[i]);
+}
+
+void cpu_prepare(ring* r, slot* const* slots, int32_t count)
+{
+    crew* c = r->own;
+    order now = {r, slots};
+    if (!c) {
+        parallel_for(count, 1, fill_slots, &now);
+        return;
+    }
+    pthread_mutex_lock(&c->lock);
+    for (int32_t i = 0; i < count; i++) {
+        ((cpu_slot*)slots[i])->done = false;
+        c->queue[c->end++ % r->slots] = slots[i];
+    }
+    pthread_cond_broadcast(&c->ordered);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void cpu_wait(ring* r, slot* shared)
+{
+    crew* c = r->own;
+    if (!c) return;
+    pthread_mutex_lock(&c->lock);
+    while (!((cpu_slot*)shared)->done) pthread_cond_wait(&c->done, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+}

@@ -31,10 +31,10 @@ typedef struct { /* of one layer's input in this step */
     float scale;
 } dropout;
 
-static dropout dropout_of(const net* n, uint32_t threshold, int32_t l)
+static dropout dropout_of(const net* n, const ggnn_node* id, uint32_t threshold, int32_t l)
 {
     ggnn_rng rng = {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT};
-    return (dropout){rng, n->id, l, threshold, ggnn_dropout_scale(threshold)};
+    return (dropout){rng, id, l, threshold, ggnn_dropout_scale(threshold)};
 }
 
 /* v = v * scale where its field says keep, else 0. */
@@ -62,10 +62,10 @@ static void drop_rows(void* context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) drop_row(row_of(job->x, i), job->x.cols, &job->drop, i);
 }
 
-void cpu_drop(net* n, mat x, uint32_t threshold, int32_t l)
+void cpu_drop(net* n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l)
 {
     double start = cpu_start();
-    drop_job job = {x, dropout_of(n, threshold, l)};
+    drop_job job = {x, dropout_of(n, id, threshold, l)};
     for_rows(x, drop_rows, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, 2 * bytes_of(x));
 }
@@ -234,7 +234,7 @@ static void finish_rows(void* context, int64_t begin, int64_t end)
 void cpu_finish(net* n, mat h, const epilogue* e)
 {
     double start = cpu_start();
-    finish_job job = {h, h, n->column_sums, e, dropout_of(n, e->threshold, e->layer)};
+    finish_job job = {h, h, n->column_sums, e, dropout_of(n, e->id, e->threshold, e->layer)};
     for_rows(h, finish_rows, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, (e->gamma.v.v ? 3 : 2) * bytes_of(h));
 }
@@ -310,7 +310,7 @@ static void add_segments(mat d, mat sums, int64_t segments, int which)
 void cpu_finish_back(net* n, mat dh, mat h, const epilogue* e)
 {
     double start = cpu_start();
-    finish_job job = {h, dh, n->column_sums, e, dropout_of(n, e->threshold, e->layer)};
+    finish_job job = {h, dh, n->column_sums, e, dropout_of(n, e->id, e->threshold, e->layer)};
     int64_t segments = (mat_rows(h) + SEGMENT - 1) / SEGMENT;
     parallel_for(segments, 1, finish_back_segment, &job);
     add_segments(e->bias.d, job.sums, segments, 0);

@@ -1,40 +1,94 @@
-/* ops.c - the CPU backend: the function of ggnn.h or gemm.h behind each operation, its time and its bytes. */
+/* ops.c - the CPU backend: its tables, memory, and the function of ggnn.h or gemm.h behind each operation, with its time
+   and its bytes. */
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "common/memory.h"
-#include "trainer/cpu/gemm.h"
 #include "trainer/cpu/cpu.h"
+#include "trainer/cpu/gemm.h"
 #include "trainer/cpu/parallel.h"
 
-/* ==== memory, set-up ============================================================================================ */
+#define CPU_ENTRY(result, name, parameters) .name = cpu_##name,
+static const struct ops ops_cpu = {
+    .memory = {MEMORY_OPS(CPU_ENTRY)},
+    .batches = {BATCH_OPS(CPU_ENTRY)},
+    .math = {MATH_OPS(CPU_ENTRY)},
+};
 
-static void cpu_close(device* d) { (void)d; }
+/* ==== the device, memory ======================================================================================== */
 
-static void* cpu_take(device* d, size_t bytes, const char* what, error* why)
+bool device_cpu_has_blas(void) { return gemm_blas_available(); }
+
+device* device_open_cpu(int32_t threads, error* why)
+{
+    device* d = memory_new(sizeof *d, "a device", why);
+    if (!d) return NULL;
+    d->ops = &ops_cpu;
+    d->backend = "cpu";
+    d->gemm[0] = gemm_level_name(gemm_used());
+    d->gemm[1] = gemm_blas_available() ? "blas" : NULL;
+    d->threads = 1;
+#ifdef _OPENMP
+    d->threads = threads > 0 ? threads : omp_get_max_threads();
+#else
+    (void)threads;
+#endif
+    return d;
+}
+
+void cpu_close(device* d) { memory_free(d); }
+
+/* OpenMP keeps the number of threads for each thread that opens teams. */
+void cpu_enter(device* d)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(d->threads);
+#else
+    (void)d;
+#endif
+}
+
+void* cpu_take(device* d, size_t bytes, const char* what, error* why)
 {
     (void)d;
     return memory_new(bytes, what, why);
 }
 
-static void cpu_give_back(device* d, void* memory)
+void cpu_give_back(device* d, void* memory)
 {
     (void)d;
     memory_free(memory);
 }
 
-static void cpu_upload(device* d, void* to, const void* from, size_t bytes)
+void cpu_upload(device* d, void* to, const void* from, size_t bytes)
 {
     (void)d;
     memcpy(to, from, bytes);
 }
 
-static void cpu_download(device* d, void* to, const void* from, size_t bytes)
+void cpu_download(device* d, void* to, const void* from, size_t bytes)
 {
     (void)d;
     memcpy(to, from, bytes);
 }
 
-static void cpu_plan(net* n)
+const void* cpu_read(device* d, void* to, const void* from, size_t bytes)
+{
+    (void)d, (void)to, (void)bytes;
+    return from;
+}
+
+void* cpu_map(device* d, void* host)
+{
+    (void)d;
+    return host;
+}
+
+/* ==== set-up ==================================================================================================== */
+
+void cpu_plan(net* n)
 {
     extent t = n->most_transposed;
     int64_t rows = n->most_rows, inner = rows > n->widest ? rows : n->widest;
@@ -43,29 +97,49 @@ static void cpu_plan(net* n)
     n->workspace = net_take(n, gemm_workspace_bytes(rows, n->widest, inner), 1);
 }
 
-static void cpu_forget(net* n) { (void)n; }
+void cpu_forget(net* n) { (void)n; }
 
-static ggnn_status cpu_whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
+ggnn_status cpu_whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
 {
     return ggnn_block_whole(b, n->data.graph, counts, copy);
 }
 
-static void cpu_gcn_norm(net* n, float* inv_sqrt) { ggnn_gcn_norm(inv_sqrt, n->data.graph); }
+void cpu_gcn_norm(net* n, float* inv_sqrt) { ggnn_gcn_norm(inv_sqrt, n->data.graph); }
 
-static void cpu_range(device* d, ggnn_node* out, int64_t first, int64_t n)
+void cpu_range(device* d, ggnn_node* out, int64_t first, int64_t n)
 {
     (void)d;
     for (int64_t i = 0; i < n; i++) out[i] = (ggnn_node)(first + i);
 }
 
-static void cpu_begin(net* n) { (void)n; }
+size_t cpu_attend_workspace_bytes(int64_t dst, int64_t edges, int32_t heads)
+{
+    return ggnn_gat_back_workspace_bytes(dst, edges, heads);
+}
+
+int64_t cpu_count_known(net* n)
+{
+    int64_t known = 0;
+    for (int64_t v = 0; v < n->data.graph->num_nodes; v++) known += label_known(&n->data.labels, (ggnn_node)v);
+    return known;
+}
+
+void cpu_begin(net* n) { (void)n; }
+void cpu_compute(net* n, const mini_batch* b) { net_run(n, b); }
+void cpu_set_losses(net* n, const net_losses* losses) { n->losses = *losses; }
+
+net_losses cpu_losses(net* n, bool wait)
+{
+    (void)wait;
+    return n->losses;
+}
 
 /* ==== operations ================================================================================================ */
 
 static int64_t bytes_of(mat a) { return mat_rows(a) * a.cols * (int64_t)sizeof(float); }
 static int64_t edges_of(const ggnn_block* b) { return *b->num_edges.n; }
 
-static void cpu_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
+void cpu_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
 {
     if (a.sparse) {
         cpu_sparse_gemm(n, c, a, at, b);
@@ -79,7 +153,7 @@ static void cpu_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
     cpu_stop(n, NET_GEMM, start, bytes_of(a) + bytes_of(b) + bytes_of(c));
 }
 
-static void cpu_rows(net* n, mat out, mat x)
+void cpu_read_rows(net* n, mat out, mat x)
 {
     double  start = cpu_start();
     int64_t width = x.store ? ggnn_type_bytes(x.store->type) : (int64_t)sizeof(float);
@@ -88,7 +162,7 @@ static void cpu_rows(net* n, mat out, mat x)
     cpu_stop(n, x.v ? NET_ELEMENTWISE : NET_GATHER, start, bytes_of(out) + mat_rows(out) * out.cols * width);
 }
 
-static void cpu_transpose(net* n, ggnn_block* t, const ggnn_block* b)
+void cpu_transpose(net* n, ggnn_block* t, const ggnn_block* b)
 {
     double start = cpu_start();
     ggnn_block_transpose(t, b);
@@ -107,7 +181,7 @@ static void index_part(void* context, int64_t begin, int64_t end)
     for (int64_t e = begin; e < end; e++) job->indices[e] = job->first + (int32_t)job->id[e];
 }
 
-static void cpu_index_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
+void cpu_index_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
 {
     double start = cpu_start();
     index_job job = {indices, b->neighbor, first};
@@ -115,14 +189,14 @@ static void cpu_index_by_id(net* n, int32_t* indices, const ggnn_block* b, int32
     cpu_stop(n, NET_AGGREGATE, start, edges_of(b) * (int64_t)(sizeof *indices + sizeof(ggnn_node)));
 }
 
-static void cpu_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
+void cpu_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
 {
     double start = cpu_start();
     ggnn_scale_mean(inv, b, with_self);
     cpu_stop(n, NET_AGGREGATE, start, 12 * *b->num_dst.n);
 }
 
-static void cpu_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
+void cpu_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
 {
     double start = cpu_start();
     ggnn_scale_gcn(src, dst, self, b, n->inv_sqrt, n->data.graph);
@@ -135,8 +209,7 @@ static int64_t aggregate_bytes(const ggnn_block* b, mat out, int64_t element)
     return edges_of(b) * (out.cols * element + (int64_t)sizeof(int32_t)) + bytes_of(out);
 }
 
-static void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,
-                          mat x)
+void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
 {
     double  start = cpu_start();
     int64_t element = x.v ? (int64_t)sizeof(float) : ggnn_type_bytes(x.store->type);
@@ -145,37 +218,37 @@ static void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const 
     cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
 }
 
-static void cpu_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,
-                                   const int32_t* arg)
+void cpu_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,
+                            const int32_t* arg)
 {
     double start = cpu_start();
     ggnn_spmm_back_arg(dx.v, dx.ld, t, b, NULL, 1, dout.v, dout.ld, arg, dout.cols);
     cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, dx, (int64_t)sizeof(float)));
 }
 
-static void cpu_scores(net* n, float* e, mat z, mat a)
+void cpu_scores(net* n, float* e, mat z, mat a)
 {
     double start = cpu_start();
     ggnn_scores(e, z.v, z.ld, a.v, mat_rows(z), (int32_t)mat_rows(a), z.cols);
     cpu_stop(n, NET_AGGREGATE, start, bytes_of(z));
 }
 
-static void cpu_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
+void cpu_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
 {
     double start = cpu_start();
     ggnn_scores_back(dz.v, dz.ld, da.v, de, z.v, z.ld, a.v, mat_rows(z), (int32_t)mat_rows(a), z.cols);
     cpu_stop(n, NET_AGGREGATE, start, 3 * bytes_of(z));
 }
 
-static void cpu_attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+void cpu_attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
 {
     double start = cpu_start();
     ggnn_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how);
     cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, out, (int64_t)sizeof(float)));
 }
 
-static void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
-                            const attention* a)
+void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
+                     const attention* a)
 {
     double start = cpu_start();
     ggnn_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld, a->lse, dout.v, dout.ld,
@@ -183,47 +256,15 @@ static void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_bloc
     cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(b, dz, (int64_t)sizeof(float)));
 }
 
-const ops ops_cpu = {
-    .close = cpu_close,
-    .take = cpu_take,
-    .give_back = cpu_give_back,
-    .upload = cpu_upload,
-    .download = cpu_download,
-    .sampler_open = cpu_sampler_open,
-    .sampler_close = cpu_sampler_close,
-    .sample = cpu_sample,
-    .sampler_wait = cpu_sampler_wait,
-    .plan = cpu_plan,
-    .forget = cpu_forget,
-    .attend_workspace_bytes = ggnn_gat_back_workspace_bytes,
-    .whole = cpu_whole,
-    .gcn_norm = cpu_gcn_norm,
-    .range = cpu_range,
-    .begin = cpu_begin,
-    .step = net_run,
-    .set_losses = cpu_set_losses,
-    .losses = cpu_losses,
-    .gemm = cpu_gemm,
-    .rows = cpu_rows,
-    .drop = cpu_drop,
-    .add = cpu_add,
-    .finish = cpu_finish,
-    .finish_back = cpu_finish_back,
-    .transpose = cpu_transpose,
-    .index_by_id = cpu_index_by_id,
-    .scale_mean = cpu_scale_mean,
-    .scale_gcn = cpu_scale_gcn,
-    .aggregate = cpu_aggregate,
-    .aggregate_arg_back = cpu_aggregate_arg_back,
-    .scores = cpu_scores,
-    .scores_back = cpu_scores_back,
-    .attend = cpu_attend,
-    .attend_back = cpu_attend_back,
-    .mean_heads = cpu_mean_heads,
-    .mean_heads_back = cpu_mean_heads_back,
-    .loss = cpu_loss,
-    .update = cpu_update,
-    .sparse_open = cpu_sparse_open,
-    .sparse_close = cpu_sparse_close,
-    .sparse = cpu_sparse,
-};
+/* One device owns all rows. */
+mat cpu_pull(net* n, const layer* y, mat h)
+{
+    (void)n, (void)y;
+    return h;
+}
+
+mat cpu_push(net* n, const layer* y, mat dx)
+{
+    (void)n, (void)y;
+    return dx;
+}

@@ -9,15 +9,6 @@ typedef struct {
     adam a;
 } update_job;
 
-/* b^t by squaring: the same bits everywhere, and whether or not the run was resumed. */
-static double power(double b, int64_t t)
-{
-    double result = 1;
-    for (; t > 0; t >>= 1, b *= b)
-        if (t & 1) result *= b;
-    return result;
-}
-
 /* Kingma & Ba 2015, algorithm 1; AdamW: Loshchilov & Hutter 2019, algorithm 2. */
 static void update_range(void* context, int64_t begin, int64_t end)
 {
@@ -35,23 +26,11 @@ static void update_range(void* context, int64_t begin, int64_t end)
     }
 }
 
-adam net_next_adam(net* n, float learning_rate)
-{
-    int64_t t = ++n->updates;
-    bool decoupled = n->config.optimizer == NET_ADAMW;
-    return (adam){
-        .rate = learning_rate,
-        .l2 = decoupled ? 0 : n->config.weight_decay,
-        .keep = decoupled ? 1 - learning_rate * n->config.weight_decay : 1,
-        .inv_correction1 = (float)(1 / (1 - power(0.9, t))),
-        .inv_correction2 = (float)(1 / (1 - power(0.999, t))),
-    };
-}
-
 void cpu_update(net* n)
 {
     double start = cpu_start();
     update_job job = {n->state, n->optimiser};
     parallel_for(n->state.count, 16384, update_range, &job);
+    losses_add(&n->losses, n->step, n->sums);
     cpu_stop(n, NET_OPTIMIZER, start, 28 * n->state.count);
 }

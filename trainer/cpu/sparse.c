@@ -23,7 +23,7 @@ static int64_t find_entries(const net* n, sparse_features* x, float* rows, int64
     int64_t found = 0, nodes = x->counts[0];
     for (int64_t first = 0; first < nodes; first += ROWS) {
         int64_t count = nodes - first < ROWS ? nodes - first : ROWS;
-        ggnn_gather(rows, from->width, GGNN_F32, from, n->whole.id + first, count);
+        ggnn_gather(rows, from->width, GGNN_F32, from, n->whole.blocks.id + first, count);
         for (int64_t i = 0; i < count; i++) {
             for (int32_t j = 0; j < from->width; j++) {
                 float value = rows[i * from->width + j];
@@ -121,7 +121,7 @@ mat cpu_sparse(net* n, uint32_t threshold)
     mat all = {.v = x->value, .cols = (int32_t)x->counts[1], .rows = x->entries.num_dst, .sparse = x};
     if (!threshold) return all;
     double   start = cpu_start();
-    drop_job job = {x, n->id, {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT}, threshold};
+    drop_job job = {x, n->whole.blocks.id, {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT}, threshold};
     parallel_for(x->counts[0], 64, drop_entries, &job);
     cpu_stop(n, NET_ELEMENTWISE, start, 12 * x->counts[2]);
     all.v = x->dropped;

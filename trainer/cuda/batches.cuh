@@ -2,8 +2,7 @@
 //
 // A sample waits for the steps asked for before it, one of which read the batch that it overwrites; a step comes
 // after the host has waited for its sample, whose sizes say what to launch. Samples follow one another, so that all
-// samplers of a loader share one table of ids. A sample's numbers go to the device by begin_sample; the rest is
-// captured.
+// slots of a ring share one table of ids. A sample's numbers go to the device by begin_sample; the rest is captured.
 #ifndef TRAINER_CUDA_BATCHES_CUH
 #define TRAINER_CUDA_BATCHES_CUH
 #include "trainer/cuda/capture.cuh"
@@ -13,6 +12,7 @@ namespace train {
 struct sample_state { // what is new in a sample
     ggnn_rng rng;
     int64_t  seeds;
+    int64_t  known; // labelled seeds of the global batch; zero before begin_sample
 };
 
 struct sample_note { // what became of it
@@ -26,18 +26,25 @@ struct note_job {
     sample_note*   to;
 };
 
-// Seeds [from, from + n) of a pass of num_ids, and the batch's random numbers.
-static GGNNI_KERNEL(40, THREADS)
-    begin_sample(sample_state* to, ggnn_rng rng, ggnn_node* seed, const ggnn_node* ids, int64_t num_ids,
-                 uint32_t epoch, bool shuffled, int64_t from, int64_t n)
+// Seeds of a slice and its random numbers; of the global batch only how many are labelled.
+struct seeds_job {
+    loader_pass   pass;
+    loader_slice  slice;
+    net_labels    labels;
+    sample_state* to;
+    ggnn_node*    seed;
+};
+
+static GGNNI_KERNEL(40, THREADS) begin_sample(const __grid_constant__ seeds_job s)
 {
-    loader_pass pass = {};
-    pass.num_ids = num_ids;
-    pass.epoch = epoch;
-    pass.shuffled = shuffled;
-    pass.rng = rng;
-    if (blockIdx.x == 0 && threadIdx.x == 0) *to = {rng, n};
-    for_items(n, [&](int64_t i) { seed[i] = loader_seed(&pass, ids, from + i); });
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        s.to->rng = s.slice.rng;
+        s.to->seeds = s.slice.seeds;
+    }
+    for_items(s.slice.seeds, [&](int64_t i) { s.seed[i] = loader_seed(&s.pass, s.slice.from + i); });
+    if (s.labels.label || s.labels.target)
+        count_labels(&s.to->known, s.labels, s.slice.global_seeds,
+                     [&](int64_t i) { return loader_seed(&s.pass, s.slice.global_from + i); });
 }
 
 static GGNNI_KERNEL(40, WARP) note_sample(const __grid_constant__ note_job s)
@@ -48,33 +55,21 @@ static GGNNI_KERNEL(40, WARP) note_sample(const __grid_constant__ note_job s)
     if (h == 0) s.to->status = *s.status;
 }
 
-struct cuda_sampler : sampler {
-    device*          place;
-    ggnn_graph       graph;
-    ggnn_sampling    how;
-    ggnn_cuda_unique seen;
-    sample_state*    state;
-    sample_note *    note, *known; // on the device; its copy, pinned
-    ggnn_node*       seeds;
-    void *           batch_memory, *seen_memory; // NULL: another sampler's
-    cudaEvent_t      sampled;
-    repeated         work;
+struct cuda_slot : slot {
+    sample_state* state;
+    sample_note * note, *known; // on the device; its copy, pinned
+    ggnn_node*    seeds;
+    void*         memory;
+    cudaEvent_t   sampled;
+    repeated      work;
 };
 
-inline void sampler_close(sampler* shared)
-{
-    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
-    if (!s) return;
-    forget(&s->work);
-    device_free(s->place, s->batch_memory);
-    device_free(s->place, s->seen_memory);
-    device_free(s->place, s->seeds);
-    device_free(s->place, s->state);
-    device_free(s->place, s->note);
-    if (s->known) cudaFreeHost(s->known);
-    if (s->sampled) cudaEventDestroy(s->sampled);
-    delete s;
-}
+struct cuda_ring { // what slots share: the table of ids, as samples follow one another
+    ggnn_cuda_unique seen;
+    void*            memory;
+};
+
+inline cuda_ring& own(ring* r) { return *static_cast<cuda_ring*>(r->own); }
 
 template <class T> bool take_array(device* d, T** to, int64_t count, const char* what, error* why)
 {
@@ -82,58 +77,104 @@ template <class T> bool take_array(device* d, T** to, int64_t count, const char*
     return *to != nullptr;
 }
 
-// The table of ids: another sampler's, or its own; a direct map where that takes at most 1 GB.
-inline bool open_seen(cuda_sampler* s, const sampler* beside, int64_t ids, error* why)
+inline ggnn_cuda_capacity capacity_of(const ring* r)
 {
-    const int64_t          nodes = s->graph.num_nodes;
-    const ggnn_unique_kind kind = nodes < INT64_C(1) << 27 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
-    if (beside) s->seen = static_cast<const cuda_sampler*>(beside)->seen;
-    if (beside) return true;
-    s->seen_memory = device_new(s->place, ggnn_cuda_unique_bytes(kind, nodes, ids), "the ids of a mini-batch", why);
-    if (!s->seen_memory) return false;
-    cudaError_t e = ggnn_cuda_unique_init(&s->seen, kind, nodes, ids, s->seen_memory, own(s->place).stream);
+    ggnn_cuda_capacity most = {};
+    for (int h = 0; h < GGNN_HOPS_MAX; h++) most.src[h] = r->room.ids[h + 1];
+    for (int h = 0; h < GGNN_HOPS_MAX; h++) most.edges[h] = r->room.edges[h];
+    return most;
+}
+
+// ==== the ring =============================================================================================
+
+inline void cuda_ring_size(ring* r)
+{
+    r->slots = r->device->serial ? 1 : 2;
+    r->group = 1;
+}
+
+// A direct map where that takes at most 1 GB.
+inline bool cuda_ring_open(ring* r, error* why)
+{
+    const int64_t            nodes = r->plan.graph.num_nodes;
+    const ggnn_unique_kind   kind = nodes < INT64_C(1) << 27 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
+    const ggnn_cuda_capacity most = capacity_of(r);
+    const int64_t            ids = ggnn_cuda_batch_max_ids(&r->plan.graph, &r->plan.how, r->seeds, &most);
+    device*                  d = r->device;
+    cuda_ring*               shared = new cuda_ring();
+    r->own = shared;
+    shared->memory = device_new(d, ggnn_cuda_unique_bytes(kind, nodes, ids), "the ids of a mini-batch", why);
+    if (!shared->memory) return false;
+    cudaError_t e = ggnn_cuda_unique_init(&shared->seen, kind, nodes, ids, shared->memory, own(d).stream);
     return e == cudaSuccess || error_set(why, "a table of ids on the device: %s", cudaGetErrorString(e));
 }
 
-inline bool open_sampler(cuda_sampler* s, int64_t batch, const batch_sizes* room, const sampler* beside, error* why)
+inline void cuda_ring_close(ring* r)
 {
-    ggnn_cuda_capacity most = {};
-    for (int h = 0; h < GGNN_HOPS_MAX; h++) most.src[h] = room->ids[h + 1];
-    for (int h = 0; h < GGNN_HOPS_MAX; h++) most.edges[h] = room->edges[h];
-    const size_t bytes = ggnn_cuda_batch_bytes(&s->graph, &s->how, batch, &most);
+    if (!r->own) return;
+    device_free(r->device, own(r).memory);
+    delete &own(r);
+    r->own = nullptr;
+}
+
+// ==== slots ================================================================================================
+
+inline bool open_slot(ring* r, cuda_slot* s, error* why)
+{
+    const ggnn_cuda_capacity most = capacity_of(r);
+    const loader_plan&       plan = r->plan;
+    device*                  d = r->device;
+    const size_t             bytes = ggnn_cuda_batch_bytes(&plan.graph, &plan.how, r->seeds, &most);
     if (!bytes)
         return error_set(why, "a mini-batch of %lld seeds could have 2^31 sources or edges",
-                         static_cast<long long>(batch));
-    s->batch_memory = device_new(s->place, bytes, "a mini-batch", why);
-    bool good = s->batch_memory && take_array(s->place, &s->seeds, batch, "seeds of a mini-batch", why) &&
-                take_array(s->place, &s->state, 1, "numbers of a sample", why) &&
-                take_array(s->place, &s->note, 1, "sizes of a sample", why) &&
-                open_seen(s, beside, ggnn_cuda_batch_max_ids(&s->graph, &s->how, batch, &most), why);
+                         static_cast<long long>(r->seeds));
+    s->memory = device_new(d, bytes, "a mini-batch", why);
+    bool good = s->memory && take_array(d, &s->seeds, r->seeds, "seeds of a mini-batch", why) &&
+                take_array(d, &s->state, 1, "numbers of a sample", why) &&
+                take_array(d, &s->note, 1, "sizes of a sample", why);
     if (!good) return false;
     cudaError_t e = cudaMallocHost(&s->known, sizeof *s->known);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&s->sampled, cudaEventDisableTiming);
-    e = first_error(e, ggnn_cuda_batch_init(&s->shape, &s->graph, &s->how, batch, &most, s->batch_memory,
-                                            own(s->place).stream));
-    s->batch = s->shape;
-    return e == cudaSuccess || error_set(why, "a mini-batch on the device: %s", cudaGetErrorString(e));
+    e = first_error(e, ggnn_cuda_batch_init(&s->shape, &plan.graph, &plan.how, r->seeds, &most, s->memory,
+                                            own(d).stream));
+    s->batch.blocks = s->shape;
+    s->batch.known = {&s->state->known, plan.batch};
+    if (e != cudaSuccess) return error_set(why, "a mini-batch on the device: %s", cudaGetErrorString(e));
+    if (!plan.extract) return true;
+    s->batch.ld_rows = mat_padded(plan.features.width);
+    return take_array(d, &s->batch.rows, s->shape.hop[plan.how.num_hops - 1].num_src.max * s->batch.ld_rows,
+                      "rows of a mini-batch", why);
 }
 
-inline sampler* sampler_open(device* d, const ggnn_graph* graph, const ggnn_sampling* how, int64_t batch,
-                             const batch_sizes* room, const sampler* beside, error* why)
+inline void cuda_slot_close(ring* r, slot* shared)
 {
-    cuda_sampler* s = new cuda_sampler();
-    s->place = d;
-    s->graph = *graph;
-    s->how = *how;
-    if (open_sampler(s, batch, room, beside, why)) return s;
-    sampler_close(s);
+    cuda_slot* s = static_cast<cuda_slot*>(shared);
+    device*    d = r->device;
+    forget(&s->work);
+    device_free(d, s->memory);
+    device_free(d, s->seeds);
+    device_free(d, s->state);
+    device_free(d, s->note);
+    device_free(d, s->batch.rows);
+    if (s->known) cudaFreeHost(s->known);
+    if (s->sampled) cudaEventDestroy(s->sampled);
+    delete s;
+}
+
+inline slot* cuda_slot_open(ring* r, error* why)
+{
+    cuda_slot* s = new cuda_slot();
+    if (open_slot(r, s, why)) return s;
+    cuda_slot_close(r, s);
     return nullptr;
 }
 
-inline note_job note_of(const cuda_sampler* s)
+// ==== orders ===============================================================================================
+
+inline note_job note_of(const ring* r, const cuda_slot* s)
 {
     note_job job = {};
-    for (int32_t h = 0; h < s->how.num_hops; h++) {
+    for (int32_t h = 0; h < r->plan.how.num_hops; h++) {
         job.ids[h] = s->shape.hop[h].num_dst.n;
         job.ids[h + 1] = s->shape.hop[h].num_src.n;
         job.edges[h] = s->shape.hop[h].num_edges.n;
@@ -143,43 +184,53 @@ inline note_job note_of(const cuda_sampler* s)
     return job;
 }
 
-// The sample, and a note of it on its way to the host.
-inline void run_sample(cuda_sampler* s)
+// The sample, a note of it on its way to the host, and the rows.
+inline void run_sample(ring* r, cuda_slot* s)
 {
-    cudaStream_t stream = own(s->place).sampling;
-    cudaError_t  e = ggnn_cuda_sample(&s->shape, &s->seen, &s->graph, &s->how, &s->state->rng, s->seeds,
-                                      {&s->state->seeds, s->shape.num_seeds.max}, stream);
-    e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(s)));
+    const loader_plan& plan = r->plan;
+    cudaStream_t       stream = own(r->device).sampling;
+    cudaError_t        e = ggnn_cuda_sample(&s->shape, &own(r).seen, &plan.graph, &plan.how, &s->state->rng, s->seeds,
+                                            {&s->state->seeds, s->shape.num_seeds.max}, stream);
+    e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(r, s)));
     e = first_error(e, cudaMemcpyAsync(s->known, s->note, sizeof *s->note, cudaMemcpyDeviceToHost, stream));
-    check(s->place, e, "sampling");
+    if (plan.extract)
+        e = first_error(e, ggnn_cuda_gather(s->batch.rows, s->batch.ld_rows, GGNN_F32, &plan.features, s->shape.id,
+                                            s->shape.hop[plan.how.num_hops - 1].num_src, stream));
+    check(r->device, e, "sampling");
 }
 
-inline void sample(sampler* shared, const loader_pass* pass, const ggnn_node* ids, int64_t from, int64_t seeds,
-                   ggnn_rng rng)
+inline void order_slot(ring* r, cuda_slot* s)
 {
-    cuda_sampler*  s = static_cast<cuda_sampler*>(shared);
-    const context& c = own(s->place);
-    cudaError_t    e = cudaEventRecord(c.trained, c.stream);
+    const context&  c = own(r->device);
+    const seeds_job job = {r->pass, s->slice, r->plan.labels, s->state, s->seeds};
+    cudaError_t     e = cudaEventRecord(c.trained, c.stream);
     e = first_error(e, cudaStreamWaitEvent(c.sampling, c.trained, 0));
-    e = first_error(e, launch(begin_sample, blocks_of(seeds), THREADS, c.sampling, s->state, rng, s->seeds, ids,
-                              pass->num_ids, pass->epoch, pass->shuffled, from, seeds));
-    e = first_error(e, repeat(s->place, &s->work, c.sampling, [=] { run_sample(s); }));
-    check(s->place, first_error(e, cudaEventRecord(s->sampled, c.sampling)), "sampling");
+    e = first_error(e, cudaMemsetAsync(&s->state->known, 0, sizeof s->state->known, c.sampling));
+    e = first_error(e, launch(begin_sample, blocks_of(s->slice.global_seeds), THREADS, c.sampling, job));
+    e = first_error(e, repeat(r->device, &s->work, c.sampling, [=] { run_sample(r, s); }));
+    check(r->device, first_error(e, cudaEventRecord(s->sampled, c.sampling)), "sampling");
 }
 
-inline ggnn_status sampler_wait(sampler* shared)
+inline void cuda_prepare(ring* r, slot* const* slots, int32_t count)
 {
-    cuda_sampler* s = static_cast<cuda_sampler*>(shared);
-    check(s->place, cudaEventSynchronize(s->sampled), "sampling");
+    for (int32_t i = 0; i < count; i++) order_slot(r, static_cast<cuda_slot*>(slots[i]));
+}
+
+inline void cuda_wait(ring* r, slot* shared)
+{
+    cuda_slot*    s = static_cast<cuda_slot*>(shared);
+    const int32_t hops = r->plan.how.num_hops;
+    check(r->device, cudaEventSynchronize(s->sampled), "sampling");
     s->sizes = s->known->sizes;
     s->edges = s->bytes = 0;
     for (int h = 0; h < GGNN_HOPS_MAX; h++) {
         s->edges += s->sizes.edges[h];
         s->bytes += s->sizes.edges[h] * static_cast<int64_t>(2 * sizeof(ggnn_node));
-        if (h < s->how.num_hops) s->bytes += s->sizes.ids[h] * static_cast<int64_t>(3 * sizeof(int64_t));
+        if (h < hops) s->bytes += s->sizes.ids[h] * static_cast<int64_t>(3 * sizeof(int64_t));
     }
-    s->shape.num_hops = s->batch.num_hops = s->how.num_hops;
-    return static_cast<ggnn_status>(s->known->status);
+    s->shape.num_hops = s->batch.blocks.num_hops = hops;
+    s->batch.blocks.bad = -1; // the host does not know it
+    s->status = static_cast<ggnn_status>(s->known->status);
 }
 
 } // namespace train

@@ -14,6 +14,7 @@
 namespace train {
 
 struct context { // a device's own
+    int            number;  // CUDA's, of the device
     cudaStream_t   stream, sampling;
     cudaEvent_t    trained; // all that `stream` had been given when a sample was asked for
     cudaEvent_t    begun, ended; // of an operation, for the profile
@@ -23,6 +24,7 @@ struct context { // a device's own
     net_losses*    losses;  // pinned: the copy under way, where it was asked for,
     cudaEvent_t    arrived; // which has come after this event,
     bool           asked;
+    int64_t        looks;   // for losses that need not be waited for
     net_losses     seen;    // and the last one that was read
     std::map<void*, size_t> size; // of what was taken
 };
@@ -72,7 +74,7 @@ private:
 
 // ==== memory ===============================================================================================
 
-inline void* take(device* d, size_t bytes, const char* what, error* why)
+inline void* cuda_take(device* d, size_t bytes, const char* what, error* why)
 {
     void*       memory = nullptr;
     size_t      some = bytes ? bytes : 64;
@@ -89,7 +91,7 @@ inline void* take(device* d, size_t bytes, const char* what, error* why)
     return memory;
 }
 
-inline void give_back(device* d, void* memory)
+inline void cuda_give_back(device* d, void* memory)
 {
     context&    c = own(d);
     d->bytes -= static_cast<int64_t>(c.size[memory]);
@@ -98,7 +100,7 @@ inline void give_back(device* d, void* memory)
     check(d, first_error(e, cudaFree(memory)), "freeing memory");
 }
 
-inline void upload(device* d, void* to, const void* from, size_t bytes)
+inline void cuda_upload(device* d, void* to, const void* from, size_t bytes)
 {
     const context& c = own(d);
     cudaError_t    e = cudaStreamSynchronize(c.sampling);
@@ -106,13 +108,21 @@ inline void upload(device* d, void* to, const void* from, size_t bytes)
     check(d, first_error(e, cudaStreamSynchronize(c.stream)), "copying to it");
 }
 
-inline void download(device* d, void* to, const void* from, size_t bytes)
+inline void cuda_download(device* d, void* to, const void* from, size_t bytes)
 {
     const context& c = own(d);
     cudaError_t    e = cudaStreamSynchronize(c.sampling);
     e = first_error(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c.stream));
     check(d, first_error(e, cudaStreamSynchronize(c.stream)), "copying from it");
 }
+
+inline const void* cuda_read(device* d, void* to, const void* from, size_t bytes)
+{
+    if (bytes) cuda_download(d, to, from, bytes);
+    return to;
+}
+
+inline void* cuda_map(device*, void*) { return nullptr; } // memory of the host's is copied
 
 // ==== opening, closing =====================================================================================
 
@@ -145,9 +155,8 @@ inline cudaError_t open_context(device* d, bool tf32)
 {
     context&       c = own(d);
     cudaDeviceProp what = {};
-    int            number = 0;
-    cudaError_t    e = cudaGetDevice(&number);
-    if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, number);
+    cudaError_t    e = cudaGetDevice(&c.number);
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, c.number);
     if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
     if (e == cudaSuccess) e = open_streams(c);
     if (e == cudaSuccess) e = cudaMalloc(&c.step, sizeof *c.step);
@@ -156,7 +165,7 @@ inline cudaError_t open_context(device* d, bool tf32)
     return e == cudaSuccess ? open_blas(c, what.major, tf32) : e;
 }
 
-inline void close_device(device* d)
+inline void cuda_close(device* d)
 {
     context& c = own(d);
     if (c.blas) cublasDestroy(c.blas);

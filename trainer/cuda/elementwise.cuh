@@ -1,4 +1,4 @@
-// elementwise.cuh - the CUDA twins of elementwise.c, loss.c and optimiser.c: kernels, without their launches.
+// elementwise.cuh - the CUDA twins of elementwise.c, loss.c and optimiser.c of ../cpu: kernels, without their launches.
 //
 // Every float operation is rounded by itself, in the C twin's order, so that all but the loss (its logarithms and
 // sums, in double) have its bits. Threads divide elements or rows; a sum over rows is one thread's, of 256 rows, and these sums
@@ -44,8 +44,8 @@ struct dense { // a mat whose elements are on the device
 struct step_state {
     ggnn_rng           dropout, attention;
     adam               optimiser;
-    unsigned long long known; // labelled rows of this step's loss
     net_losses         losses;
+    int64_t            labelled; // of the whole graph, while they are counted
 };
 
 static GGNNI_KERNEL(40, WARP) advance(step_state* at, uint64_t seed, uint32_t step, adam optimiser)
@@ -370,21 +370,22 @@ struct loss_job {
     net_labels       labels;
     const ggnn_node* id;
     double*          row_loss;
-    step_state*      step;
+    ggnn_count       known; // of the global batch
+    net_sums*        sums;
 };
 
-__device__ inline bool known_label(const net_labels& labels, int64_t v)
+// *known += the labelled ones of nodes first(0) .. first(n - 1).
+template <class F> __device__ inline void count_labels(int64_t* known, const net_labels& labels, int64_t n, F node)
 {
-    return labels.label ? labels.label[v] >= 0 : labels.target[v] == labels.target[v];
+    int64_t mine = 0;
+    for_items(n, [&](int64_t i) { mine += label_known(&labels, node(i)); });
+    mine = block_total(mine);
+    if (threadIdx.x == 0) atomicAdd(reinterpret_cast<unsigned long long*>(known), static_cast<unsigned long long>(mine));
 }
 
-static GGNNI_KERNEL(40, THREADS) count_known(const __grid_constant__ loss_job s)
+static GGNNI_KERNEL(40, THREADS) count_known(int64_t* known, const __grid_constant__ net_labels labels, int64_t n)
 {
-    const int64_t n = size_of(s.x.rows);
-    int64_t       mine = 0;
-    for_items(n, [&](int64_t i) { mine += known_label(s.labels, s.id[i]); });
-    mine = block_total(mine);
-    if (threadIdx.x == 0) atomicAdd(&s.step->known, static_cast<unsigned long long>(mine));
+    count_labels(known, labels, n, [](int64_t v) { return static_cast<ggnn_node>(v); });
 }
 
 __device__ inline double class_loss(float* d, const float* x, int32_t classes, int32_t label)
@@ -410,11 +411,11 @@ __device__ inline double binary_loss(float* d, float x, float target)
 
 static GGNNI_KERNEL(40, THREADS) loss_rows(const __grid_constant__ loss_job s)
 {
-    const unsigned long long known = s.step->known;
-    const float              weight = known ? __frcp_rn(static_cast<float>(known)) : 0;
+    const int64_t known = size_of(s.known);
+    const float   weight = known ? __frcp_rn(static_cast<float>(known)) : 0;
     for_items(size_of(s.x.rows), [&](int64_t i) {
         const int64_t v = s.id[i];
-        const bool    has = known_label(s.labels, v);
+        const bool    has = label_known(&s.labels, s.id[i]);
         const float*  x = s.x.v + i * s.x.ld;
         float*        d = s.d.v + i * s.d.ld;
         double        loss = 0;
@@ -438,16 +439,16 @@ static GGNNI_KERNEL(40, THREADS) sum_losses(const __grid_constant__ loss_job s)
     if (threadIdx.x) return;
     sum = 0;
     for (int t = 0; t < THREADS; t++) sum += part[t];
-    const int64_t known = static_cast<int64_t>(s.step->known);
-    losses_add(&s.step->losses, s.step->dropout.step, known ? sum / static_cast<double>(known) : 0, known);
+    *s.sums = {sum, size_of(s.known)};
 }
 
 // ==== Adam, AdamW: a thread a parameter ====================================================================
 
-static GGNNI_KERNEL(40, THREADS) update(net_state s, const step_state* at)
+static GGNNI_KERNEL(40, THREADS) update(net_state s, step_state* at, const net_sums* sums)
 {
     const float beta1 = 0.9f, rest1 = 0.1f, beta2 = 0.999f, rest2 = 0.001f, epsilon = 1e-8f;
     const adam  a = at->optimiser;
+    if (blockIdx.x == 0 && threadIdx.x == 0) losses_add(&at->losses, at->dropout.step, sums);
     for_items(s.count, [&](int64_t i) {
         const float p = s.value[i], g = __fadd_rn(s.grad[i], __fmul_rn(a.l2, p));
         const float m = __fadd_rn(__fmul_rn(beta1, s.m[i]), __fmul_rn(rest1, g));

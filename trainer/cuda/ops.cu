@@ -9,16 +9,14 @@
 #include "trainer/cuda/capture.cuh"
 #include "trainer/cuda/batches.cuh"
 
-using namespace train;
+namespace train {
 
-namespace {
-
-dense   dense_of(mat a) { return {a.v, a.ld, a.cols, a.rows}; }
-divider columns(mat a) { return divide_by(a.cols); }
+static dense   dense_of(mat a) { return {a.v, a.ld, a.cols, a.rows}; }
+static divider columns(mat a) { return divide_by(a.cols); }
 
 // ==== set-up ===============================================================================================
 
-void plan(net* n)
+static void cuda_plan(net* n)
 {
     const extent t = n->most_transposed;
     void*        memory = net_take(n, ggnn_cuda_block_transpose_bytes(t.dst, t.src, t.edges), 1);
@@ -27,7 +25,7 @@ void plan(net* n)
     n->workspace = net_take(n, ggnn_cuda_scores_back_workspace_bytes(n->most_rows, n->widest), 1);
 }
 
-void forget_net(net* n)
+static void cuda_forget(net* n)
 {
     step_graphs* all = static_cast<step_graphs*>(n->steps);
     if (all) forget_steps(all);
@@ -35,7 +33,7 @@ void forget_net(net* n)
     n->steps = nullptr;
 }
 
-ggnn_status whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
+static ggnn_status cuda_whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
 {
     const ggnn_graph* g = n->data.graph;
     if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_CAPACITY;
@@ -43,32 +41,77 @@ ggnn_status whole(net* n, ggnn_block* b, int64_t counts[3], int32_t* copy)
     return GGNN_OK;
 }
 
-void gcn_norm(net* n, float* inv_sqrt)
+static void cuda_gcn_norm(net* n, float* inv_sqrt)
 {
     check(n, ggnn_cuda_gcn_norm(inv_sqrt, n->data.graph, stream_of(n)), "degrees");
 }
 
-void write_range(device* d, ggnn_node* out, int64_t first, int64_t n)
+static void cuda_range(device* d, ggnn_node* out, int64_t first, int64_t n)
 {
     check(d, launch(range, blocks_of(n), THREADS, own(d).stream, out, first, n), "a range of ids");
 }
 
-void begin(net* n)
+static int64_t cuda_count_known(net* n)
+{
+    const net_labels labels = n->data.labels;
+    const int64_t    nodes = n->data.graph->num_nodes;
+    int64_t *        to = &step_of(n)->labelled, known = 0;
+    if (!labels.label && !labels.target) return 0;
+    cudaError_t e = cudaMemsetAsync(to, 0, sizeof *to, stream_of(n));
+    check(n, first_error(e, launch(count_known, blocks_of(nodes), THREADS, stream_of(n), to, labels, nodes)), "labels");
+    cuda_download(n->device, &known, to, sizeof known);
+    return known;
+}
+
+static size_t cuda_attend_workspace_bytes(int64_t dst, int64_t edges, int32_t heads)
+{
+    return ggnn_cuda_gat_back_workspace_bytes(dst, edges, heads);
+}
+
+// Features keep their zeros here.
+static bool cuda_sparse_open(net*, error*) { return true; }
+static void cuda_sparse_close(net*) {}
+static mat  cuda_sparse(net*, uint32_t) { return {}; }
+
+// ==== a step ===============================================================================================
+
+static void cuda_begin(net* n)
 {
     check(n, launch(advance, 1, WARP, stream_of(n), step_of(n), n->config.seed, n->step, n->optimiser), "a step");
 }
 
-void step(net* n, const ggnn_batch* batch, const net_labels* labels)
+static step_graphs* graphs_of(net* n)
 {
     if (!n->steps) n->steps = new step_graphs();
-    repeated* r = find_step(static_cast<step_graphs*>(n->steps), *batch, *labels);
-    check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, batch, labels); }), "a step");
+    return static_cast<step_graphs*>(n->steps);
 }
+
+static void cuda_compute(net* n, const mini_batch* b)
+{
+    repeated* r = find_step(graphs_of(n), *b);
+    check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, b); }), "a step");
+}
+
+static void run_update(net* n)
+{
+    stage_timer     timed(n, NET_OPTIMIZER);
+    const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
+    check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n), n->sums), "the optimiser");
+}
+
+static void cuda_update(net* n)
+{
+    check(n, repeat(n->device, &graphs_of(n)->update, stream_of(n), [=] { run_update(n); }), "the optimiser");
+}
+
+// One device owns all rows.
+static mat cuda_pull(net*, const layer*, mat h) { return h; }
+static mat cuda_push(net*, const layer*, mat dx) { return dx; }
 
 // ==== products, matrices ===================================================================================
 
 // Row-major c = op(a) op(b) is cuBLAS's column-major c' = op(b)' op(a)'.
-void gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
+static void cuda_gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
 {
     stage_timer timed(n, NET_GEMM);
     const float   one = 1;
@@ -82,7 +125,7 @@ void gemm(net* n, mat c, mat a, bool at, mat b, bool bt, float beta)
     if (s != CUBLAS_STATUS_SUCCESS) error_set(&n->device->failed, "a product by cuBLAS: %s", cublasGetStatusString(s));
 }
 
-void rows(net* n, mat out, mat x)
+static void cuda_read_rows(net* n, mat out, mat x)
 {
     stage_timer timed(n, x.v ? NET_ELEMENTWISE : NET_GATHER);
     cudaStream_t stream = stream_of(n);
@@ -92,21 +135,21 @@ void rows(net* n, mat out, mat x)
                         columns(out)), "copying rows");
 }
 
-void add(net* n, mat out, mat a)
+static void cuda_add(net* n, mat out, mat a)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
     check(n, launch(add_matrix, blocks_of(a.rows.max * a.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
                     columns(a)), "adding rows");
 }
 
-void mean_of_heads(net* n, mat out, mat a, int32_t heads)
+static void cuda_mean_heads(net* n, mat out, mat a, int32_t heads)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
     check(n, launch(mean_heads, blocks_of(out.rows.max * out.cols), THREADS, stream_of(n), dense_of(out), dense_of(a),
                     heads, columns(out)), "a mean of heads");
 }
 
-void mean_of_heads_back(net* n, mat da, mat dout, int32_t heads)
+static void cuda_mean_heads_back(net* n, mat da, mat dout, int32_t heads)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
     check(n, launch(mean_heads_back, blocks_of(dout.rows.max * dout.cols), THREADS, stream_of(n), dense_of(da),
@@ -115,45 +158,45 @@ void mean_of_heads_back(net* n, mat da, mat dout, int32_t heads)
 
 // ==== bias, norm, activation, dropout ======================================================================
 
-dropout dropout_of(const net* n, uint32_t threshold, int32_t l)
+static dropout dropout_of(const net* n, const ggnn_node* id, uint32_t threshold, int32_t l)
 {
-    return {&step_of(n)->dropout, n->id, l, threshold, ggnn_dropout_scale(threshold), ACTIVATION_NONE};
+    return {&step_of(n)->dropout, id, l, threshold, ggnn_dropout_scale(threshold), ACTIVATION_NONE};
 }
 
-bool by_four(mat a) { return (grain_of(a.v, a.ld, GGNN_F32) | static_cast<uint64_t>(a.cols)) % 4 == 0; }
+static bool by_four(mat a) { return (grain_of(a.v, a.ld, GGNN_F32) | static_cast<uint64_t>(a.cols)) % 4 == 0; }
 
-finish_job job_of(const net* n, mat h, uint32_t threshold, int32_t l)
+static finish_job job_of(const net* n, mat h, const ggnn_node* id, uint32_t threshold, int32_t l)
 {
-    return {dense_of(h), dense_of(h), nullptr, dropout_of(n, threshold, l),
+    return {dense_of(h), dense_of(h), nullptr, dropout_of(n, id, threshold, l),
             divide_by(tiles_of(h.cols, FIELDS))};
 }
 
-cudaError_t run(const net* n, void (*kernel)(finish_job), const finish_job& s)
+static cudaError_t run(const net* n, void (*kernel)(finish_job), const finish_job& s)
 {
     return launch(kernel, blocks_of(s.h.rows.max * s.parts.by), THREADS, stream_of(n), s);
 }
 
-void drop_matrix(net* n, mat x, uint32_t threshold, int32_t l)
+static void cuda_drop(net* n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
-    check(n, run(n, by_four(x) ? drop_rows<4> : drop_rows<1>, job_of(n, x, threshold, l)), "dropout");
+    check(n, run(n, by_four(x) ? drop_rows<4> : drop_rows<1>, job_of(n, x, id, threshold, l)), "dropout");
 }
 
-norm_job norm_of(mat h, const epilogue* e)
+static norm_job norm_of(mat h, const epilogue* e)
 {
     return {dense_of(h), e->bias.v.v, e->gamma.v.v, e->beta.v.v, e->normed.v, e->normed.ld, e->inv_deviation};
 }
 
-cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
+static cudaError_t run(const net* n, void (*kernel)(norm_job), const norm_job& s)
 {
     const int64_t tiles = tiles_of(s.h.rows.max, THREADS / ROW_LANES);
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream_of(n), s);
 }
 
-void finish_matrix(net* n, mat h, const epilogue* e)
+static void cuda_finish(net* n, mat h, const epilogue* e)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
-    finish_job  s = job_of(n, h, e->threshold, e->layer);
+    finish_job  s = job_of(n, h, e->id, e->threshold, e->layer);
     cudaError_t done = cudaSuccess;
     s.drop.act = e->act;
     if (e->gamma.v.v) done = run(n, normalise, norm_of(h, e));
@@ -162,7 +205,7 @@ void finish_matrix(net* n, mat h, const epilogue* e)
 }
 
 // d = the sum over rows of dh; with norm also dgamma's and dbeta's, which read it before.
-cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* e)
+static cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* e)
 {
     const dense   sums = dense_of(n->column_sums);
     const int64_t segments = tiles_of(dh.rows.max, ROWS);
@@ -178,10 +221,10 @@ cudaError_t sum_columns(const net* n, int which, mat dh, const epilogue* e)
     return done;
 }
 
-void finish_matrix_back(net* n, mat dh, mat h, const epilogue* e)
+static void cuda_finish_back(net* n, mat dh, mat h, const epilogue* e)
 {
     stage_timer timed(n, NET_ELEMENTWISE);
-    finish_job s = job_of(n, h, e->threshold, e->layer);
+    finish_job s = job_of(n, h, e->id, e->threshold, e->layer);
     s.h.rows = dh.rows;
     s.dh = dense_of(dh);
     s.drop.act = e->act;
@@ -193,32 +236,32 @@ void finish_matrix_back(net* n, mat dh, mat h, const epilogue* e)
 
 // ==== the graph ============================================================================================
 
-void transpose(net* n, ggnn_block* t, const ggnn_block* b)
+static void cuda_transpose(net* n, ggnn_block* t, const ggnn_block* b)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_block_transpose(t, b, n->transpose_workspace, stream_of(n)), "transposing a block");
 }
 
-void index_rows_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
+static void cuda_index_by_id(net* n, int32_t* indices, const ggnn_block* b, int32_t first)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, launch(index_by_id, blocks_of(b->num_edges.max), THREADS, stream_of(n), indices, b->neighbor,
                     b->num_edges, first), "indices");
 }
 
-void scale_mean_of(net* n, float* inv, const ggnn_block* b, bool with_self)
+static void cuda_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scale_mean(inv, b, with_self, stream_of(n)), "factors of a mean");
 }
 
-void scale_gcn_of(net* n, float* src, float* dst, float* self, const ggnn_block* b)
+static void cuda_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scale_gcn(src, dst, self, b, n->inv_sqrt, n->data.graph, stream_of(n)), "factors of GCN");
 }
 
-void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
+static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
 {
     stage_timer timed(n, x.v ? NET_AGGREGATE : NET_GATHER);
     cudaStream_t stream = stream_of(n);
@@ -227,36 +270,36 @@ void aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block*
     else check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, x.store, stream), "aggregation of stored rows");
 }
 
-void aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
+static void cuda_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_spmm_back_arg(dx.v, dx.ld, t, b, nullptr, 1, dout.v, dout.ld, arg, dout.cols, stream_of(n)),
           "aggregation, backward");
 }
 
-int32_t heads_of(mat a) { return static_cast<int32_t>(a.rows.max); }
+static int32_t heads_of(mat a) { return static_cast<int32_t>(a.rows.max); }
 
-void scores(net* n, float* e, mat z, mat a)
+static void cuda_scores(net* n, float* e, mat z, mat a)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scores(e, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, stream_of(n)), "scores");
 }
 
-void add_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
+static void cuda_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_scores_back(dz.v, dz.ld, da.v, de, z.v, z.ld, a.v, z.rows, heads_of(a), z.cols, n->workspace,
                                    stream_of(n)), "scores, backward");
 }
 
-void attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+static void cuda_attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how,
                            &step_of(n)->attention, stream_of(n)), "attention");
 }
 
-void attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
+static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
                  const attention* a)
 {
     stage_timer timed(n, NET_AGGREGATE);
@@ -267,32 +310,31 @@ void attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z
                                       dense_of(dz), columns(dz))), "attention, backward");
 }
 
-// ==== loss, update =========================================================================================
+// ==== loss =========================================================================================
 
-void loss(net* n, mat dlogits, mat logits, const net_labels* labels)
+static void cuda_loss(net* n, mat dlogits, mat logits, const mini_batch* b)
 {
-    stage_timer timed(n, NET_LOSS);
-    const loss_job s = {dense_of(dlogits), dense_of(logits), *labels, n->id, n->row_loss, step_of(n)};
-    const int64_t  blocks = blocks_of(logits.rows.max);
-    cudaStream_t   stream = stream_of(n);
-    cudaError_t    done = cudaMemsetAsync(&s.step->known, 0, sizeof s.step->known, stream);
-    done = first_error(done, launch(count_known, blocks, THREADS, stream, s));
-    done = first_error(done, launch(loss_rows, blocks, THREADS, stream, s));
-    check(n, first_error(done, launch(sum_losses, 1, THREADS, stream, s)), "the loss");
+    stage_timer    timed(n, NET_LOSS);
+    const loss_job s = {dense_of(dlogits), dense_of(logits), n->data.labels, b->blocks.id, n->row_loss, b->known, n->sums};
+    cudaError_t    done = launch(loss_rows, blocks_of(logits.rows.max), THREADS, stream_of(n), s);
+    check(n, first_error(done, launch(sum_losses, 1, THREADS, stream_of(n), s)), "the loss");
 }
 
-void set_losses(net* n, const net_losses* losses)
+static void cuda_set_losses(net* n, const net_losses* losses)
 {
     context& c = own(n->device);
-    upload(n->device, &c.step->losses, losses, sizeof *losses);
+    cuda_upload(n->device, &c.step->losses, losses, sizeof *losses);
     c.seen = *losses;
     c.asked = false;
 }
 
-// A copy to pinned memory is asked for, and looked at in a later call unless this one waits.
-net_losses losses(net* n, bool wait)
+// A copy to pinned memory is asked for, and looked at in a later call unless this one waits; every LOOKS-th of those
+// that do not.
+enum { LOOKS = 16 };
+static net_losses cuda_losses(net* n, bool wait)
 {
     context& c = own(n->device);
+    if (!wait && c.looks++ % LOOKS) return c.seen;
     if (c.asked && !wait && cudaEventQuery(c.arrived) == cudaErrorNotReady) {
         cudaGetLastError(); // no error to be found later
         return c.seen;
@@ -307,61 +349,12 @@ net_losses losses(net* n, bool wait)
     return c.seen;
 }
 
-void update_all(net* n)
-{
-    stage_timer timed(n, NET_OPTIMIZER);
-    const net_state s = {n->state.count, n->state.value, n->state.grad, n->state.m, n->state.v, nullptr};
-    check(n, launch(update, blocks_of(s.count), THREADS, stream_of(n), s, step_of(n)), "the optimiser");
-}
+// ==== the tables ===========================================================================================
 
-} // namespace
+static void cuda_enter(device* d) { check(d, cudaSetDevice(own(d).number), "entering it"); }
 
-extern "C" {
-
-static const ops ops_cuda = {
-    close_device,
-    take,
-    give_back,
-    upload,
-    download,
-    sampler_open,
-    sampler_close,
-    sample,
-    sampler_wait,
-    plan,
-    forget_net,
-    ggnn_cuda_gat_back_workspace_bytes,
-    whole,
-    gcn_norm,
-    write_range,
-    begin,
-    step,
-    set_losses,
-    losses,
-    gemm,
-    rows,
-    drop_matrix,
-    add,
-    finish_matrix,
-    finish_matrix_back,
-    transpose,
-    index_rows_by_id,
-    scale_mean_of,
-    scale_gcn_of,
-    aggregate,
-    aggregate_arg_back,
-    scores,
-    add_scores_back,
-    attend,
-    attend_back,
-    mean_of_heads,
-    mean_of_heads_back,
-    loss,
-    update_all,
-    nullptr, // features without their zeros
-    nullptr,
-    nullptr,
-};
+#define CUDA_ENTRY(result, name, parameters) cuda_##name,
+static const struct ops ops_cuda = {{MEMORY_OPS(CUDA_ENTRY)}, {BATCH_OPS(CUDA_ENTRY)}, {MATH_OPS(CUDA_ENTRY)}};
 
 static device* open_device(bool tf32, error* why)
 {
@@ -372,16 +365,21 @@ static device* open_device(bool tf32, error* why)
 #else
     d->backend = "cuda-emulated";
 #endif
+    d->gemm[0] = d->gemm[1] = "cublas";
+    d->threads = 1;
+    d->tight = true;
     d->own = new context();
     d->plain = getenv("GGNN_TRAIN_PLAIN") != nullptr;
     d->serial = getenv("GGNN_TRAIN_SERIAL") != nullptr;
     cudaError_t e = open_context(d, tf32);
     if (e == cudaSuccess) return d;
     error_set(why, "--backend %s: %s", d->backend, cudaGetErrorString(e));
-    close_device(d);
+    cuda_close(d);
     return nullptr;
 }
 
-device_opener* const device_open_cuda = open_device;
+} // namespace train
 
-} // extern "C"
+extern "C" {
+device_opener* const device_open_cuda = train::open_device;
+}

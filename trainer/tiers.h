@@ -1,0 +1,53 @@
+/* tiers.h - where the bytes of a data set live, as one device sees them. No other file knows: it makes the graph and
+   the store that a loader and a net read, and the room for rows between layers.
+
+   There is one tier today: the device's own memory, which on a CPU is the file as it is mapped. P devices open a view
+   each over the same source; views of a CPU share its arrays. */
+#ifndef TRAINER_TIERS_H
+#define TRAINER_TIERS_H
+#include "datasets/ggnn_file.h"
+#include "trainer/batch.h"
+#include "trainer/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TIERS_LISTS = 4 };
+
+typedef struct { /* the host's arrays; must outlive the views */
+    ggnn_graph graph;    /* plain, as are */
+    ggnn_store features;
+    net_labels labels;   /* (num_nodes) */
+    const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
+    int64_t count[TIERS_LISTS];
+} tiers_source;
+
+typedef struct { /* what they point to is memory of the device */
+    device*    device;
+    ggnn_graph graph;
+    ggnn_store features;
+    net_labels labels;
+    const ggnn_node* ids[TIERS_LISTS];
+    bool  local;  /* every row of features is in the device's own memory: reading one twice costs no link */
+    void* memory[9]; /* what was sent */
+} tiers;
+
+/* One part of everything, in the device's own memory. On failure false; tiers_close is harmless then. */
+bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
+void tiers_close(tiers* t);
+
+/* Room for rows that evaluation leaves between layers. In the device's memory, where `bytes` are at most `most`; else
+   in an unnamed file in the folder of `beside`, where the device reads the host's memory. NULL on failure. */
+typedef struct { /* all zeros: not open */
+    device* device;
+    void*   memory;
+    ggnn_file_scratch file;
+} tiers_room;
+void* tiers_room_open(tiers_room* r, device* d, size_t bytes, size_t most, const char* beside, error* why);
+void  tiers_room_close(tiers_room* r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

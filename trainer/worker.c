@@ -1,0 +1,124 @@
+#include "trainer/worker.h"
+
+#include <string.h>
+
+/* The one place where options become a network's. */
+static net_config network_of(const config* c, const task* t, device* d)
+{
+    return (net_config){
+        .device = d,
+        .model = (net_model)c->model,
+        .aggregator = (net_aggregator)c->aggregator,
+        .layers = (int32_t)c->layers,
+        .hidden = (int32_t)c->hidden,
+        .outputs = t->outputs,
+        .heads = (int32_t)c->heads,
+        .out_heads = (int32_t)c->out_heads,
+        .residual = c->residual,
+        .norm = c->norm != 0,
+        .dropout = (float)c->dropout,
+        .input_dropout = (float)c->input_dropout,
+        .attention_dropout = (float)c->attention_dropout,
+        .optimizer = (net_optimizer)c->optimizer,
+        .weight_decay = (float)c->weight_decay,
+        .blas = c->gemm != 0,
+        .full_batch = c->full_batch,
+        .dense = c->dense_features,
+        .seed = (uint64_t)c->seed,
+    };
+}
+
+static ggnn_sampling sampling_of(const config* c)
+{
+    ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
+    how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
+    for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = c->model == NET_MLP ? 0 : c->fanout[h];
+    if (c->model == NET_MLP) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */
+    return how;
+}
+
+static bool open_tiers(worker* w, const task* t, error* why)
+{
+    tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->trained};
+    for (int part = SPLIT_TRAIN; part <= SPLIT_TEST; part++) {
+        from.ids[part] = t->ids[part];
+        from.count[part] = t->count[part];
+    }
+    return tiers_open(&w->tiers, w->device, &from, why);
+}
+
+/* The plan: rows come straight from the store where the input layer can read it and no row crosses a link; where rows
+   cross one they are extracted, each once. */
+static loader_plan plan_of(const worker* w, const config* c, net_config* network, int32_t rank, int32_t ranks)
+{
+    loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels,
+                        .how = sampling_of(c), .batch = c->batch, .rank = rank, .ranks = ranks};
+    if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
+    plan.extract = network->extracted = !w->tiers.local;
+    plan.how.last_hop_global = net_reads_store(network) && !plan.extract;
+    plan.overlap = c->pipeline == PIPELINE_OVERLAP;
+    return plan;
+}
+
+bool worker_open(worker* w, const config* c, const task* t, device* d, int32_t rank, int32_t ranks,
+                 const volatile sig_atomic_t* stop, error* why)
+{
+    memset(w, 0, sizeof *w);
+    w->device = d;
+    device_enter(d);
+    if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
+    if (!open_tiers(w, t, why)) return false;
+    net_config network = network_of(c, t, d);
+    net_data data = {&w->tiers.graph, &w->tiers.features, w->tiers.labels};
+    w->pass = (loader_pass){.ids = w->tiers.ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,
+                            .keyed = true, .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE}};
+    w->batches = 1;
+    if (!c->full_batch) {
+        loader_plan plan = plan_of(w, c, &network, rank, ranks);
+        w->loader = loader_create(d, &plan, NULL, why);
+        if (!w->loader || !loader_measure(w->loader, &w->pass, why)) return false;
+        w->batches = loader_batches(w->loader, &w->pass);
+    }
+    if (c->eval_every) {
+        w->evaluation = evaluation_create(c, t, &w->tiers, &network, w->loader, stop, why);
+        if (!w->evaluation) return false;
+    }
+    w->net = net_create(&network, &data, w->loader ? loader_shape(w->loader) : NULL,
+                        w->evaluation ? evaluation_chunk(w->evaluation) : NULL, why);
+    return w->net != NULL;
+}
+
+void worker_close(worker* w)
+{
+    net_free(w->net);
+    evaluation_free(w->evaluation);
+    loader_free(w->loader);
+    tiers_close(&w->tiers);
+    device_close(w->device);
+    memset(w, 0, sizeof *w);
+}
+
+void worker_begin(worker* w, int64_t epoch, int64_t first)
+{
+    w->pass.epoch = (uint32_t)epoch;
+    w->pass.rng.step = (uint32_t)(epoch * w->batches);
+    if (w->loader) loader_begin(w->loader, &w->pass, first);
+}
+
+bool worker_compute(worker* w, int64_t step, error* why)
+{
+    const mini_batch* b = w->loader ? batch_take(w->loader, why) : net_whole(w->net);
+    if (!b) return false;
+    bool fits = !w->loader || net_fit(w->net, loader_shape(w->loader), why);
+    if (fits) net_compute(w->net, b, (uint32_t)step);
+    if (w->loader) batch_give(w->loader, b);
+    return fits;
+}
+
+void worker_update(worker* w, float rate) { net_update(w->net, rate); }
+
+bool worker_losses(worker* w, bool wait, net_losses* losses, error* why)
+{
+    *losses = net_losses_of(w->net, wait);
+    return !w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text);
+}

@@ -1,0 +1,49 @@
+/* worker.h - one logical device at work: its view of the data (tiers), its batches (loader), its network (net), and its
+   evaluation. ggnn-train, ggnn-bench and the tests hold P of them. On a CPU a worker is a thread, with a device_open_cpu
+   of its share of the cores; the thread that opens a worker is the one that runs it.
+
+       worker_open(&w, &config, &task, device, rank, ranks, &stop, why);
+       worker_begin(&w, epoch, 0);
+       for (int64_t i = 0; i < w.batches; i++) {
+           worker_compute(&w, step, why);   // a batch from the ring: its slice of it forward, loss, backward
+           ...                              // P > 1: net_partial_of(w.net) of all workers are added in rank order
+           worker_update(&w, rate);         // the optimiser
+       }
+
+   The way of a batch: loader.h (the ring: seeds, sample, rows) -> net.h (forward, loss, backward). */
+#ifndef TRAINER_WORKER_H
+#define TRAINER_WORKER_H
+#include <signal.h>
+
+#include "trainer/evaluate.h"
+#include "trainer/net.h"
+#include "trainer/tiers.h"
+
+typedef struct {
+    device*     device;
+    tiers       tiers;
+    loader*     loader;     /* NULL in full batch */
+    net*        net;
+    evaluation* evaluation; /* NULL: --eval-every 0 */
+    loader_pass pass;       /* over the training nodes */
+    int64_t     batches;    /* of a pass */
+} worker;
+
+/* d becomes the worker's, and is closed with it, also after a failure: false then, and worker_close is due all the same.
+   Every --batch is cut into `ranks` slices, of which this worker computes slice `rank`. *stop: evaluation.h. */
+bool worker_open(worker* w, const config* c, const task* t, device* d, int32_t rank, int32_t ranks,
+                 const volatile sig_atomic_t* stop, error* why);
+void worker_close(worker* w); /* all zeros is fine */
+
+/* The pass of an epoch (from 0) begins, at its batch number `first`. Its batch i is step epoch * batches + i. */
+void worker_begin(worker* w, int64_t epoch, int64_t first);
+
+/* Gradients of this worker's slice of the next batch, for the given step. False on an error. */
+bool worker_compute(worker* w, int64_t step, error* why);
+
+/* After all slices' gradients have been added up: one step of the optimiser. */
+void worker_update(worker* w, float rate);
+
+/* The losses so far (net_losses_of). False where something failed on the device. */
+bool worker_losses(worker* w, bool wait, net_losses* losses, error* why);
+#endif
