@@ -352,7 +352,7 @@ TEST(a_second_signal_of_either_kind_ends_the_program)
 
 /* ==== what cannot be scored ===================================================================================== */
 
-TEST(test_logits_that_are_not_finite_are_an_error)
+TEST(logits_that_are_not_finite_are_an_error_and_no_score)
 {
     static const float bad[] = {NAN, INFINITY, -INFINITY};
     for (int i = 0; i < 3; i++) {
@@ -360,6 +360,9 @@ TEST(test_logits_that_are_not_finite_are_an_error)
         CHECK_EQ(train("--data nan.ggnn --model mlp --fanout 1,1 --hidden 8 --epochs 3 --save c --log log"), 1);
         CHECK(says("epoch 3, step 3: the logits of test node 13 are not finite: nan.ggnn: feature 2 of node 13 is "));
         CHECK(!strstr(output, "test: accuracy") && whole_file("c"));
+        poison("nan.ggnn", "feat", 34 * 12 + 2, &bad[i], sizeof *bad); /* 12 is a validation node: no epoch is best */
+        CHECK_EQ(train("--data nan.ggnn --model mlp --fanout 1,1 --hidden 8 --epochs 3"), 1);
+        CHECK(says("epoch 1, step 1: the logits of validation node 12 are not finite: nan.ggnn: feature 2 of node 12 is "));
     }
 }
 
@@ -421,7 +424,7 @@ int main(int argc, char** argv)
     RUN(a_report_that_cannot_be_written_is_an_error_and_all_is_saved);
     RUN(the_printed_command_is_one_that_a_shell_takes);
     RUN(a_second_signal_of_either_kind_ends_the_program);
-    RUN(test_logits_that_are_not_finite_are_an_error);
+    RUN(logits_that_are_not_finite_are_an_error_and_no_score);
     RUN(training_without_a_label_is_refused_and_other_missing_labels_are_said);
     RUN(weighted_sampling_without_weights_is_warned_of);
     folder_remove();
