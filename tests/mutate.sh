@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # mutate.sh - what `make mutate` runs: does every test that should fail do so? Breaks the sources in one place at a time
 # (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
-# and tests/mutations_c.txt (ggnn.h, the trainer, the data tools) say, in a copy of the file under build/mutate, and runs
+# and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
 # the program that should notice: C programs as they are, those of the CUDA header on the emulator (tests/simt).
 #   tests/mutate.sh [NAME ...]   all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
-#                                ggnn.h, trainer, datasets
+#                                ggnn.h, trainer, common, datasets
 #   tests/mutate.sh --list       their names
 #   tests/mutate.sh --help
 # Prints a table: number, where, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a break
@@ -125,7 +125,7 @@ compile_c() {
         esac
     done
     $CC $CFLAGS $flags -o "$folder/tests/$program.$3" "$test" $objects $archives $LDLIBS || return
-    case $program in train | data | convert | hostile | file | show | bench) ;; *) return ;; esac
+    case $program in train | train_files | data | convert | hostile | file | show | bench) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $plain/libtools.a $LDLIBS &&
         $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $plain/libtools.a $LDLIBS
@@ -182,7 +182,7 @@ try() {
 
 # whole WHERE PROGRAM FORM: does every test that breaks of this form rely on pass without them? WHERE: ggnn_cuda.cuh or c
 whole() {
-    local folder=$build/whole/$1 mode test log where
+    local folder=$build/whole/$1.$2.$3 mode test log where # its own: some programs come with tools beside them
     mkdir -p "$folder"
     log=$folder/$2.$3.log
     compile "$folder" "$1" "$2" "$3" "" >"$log" 2>&1 || { echo "NOT COMPILED: $1 $2 $3, $log"; return; }
