@@ -80,12 +80,14 @@ static bool open_stream(output* o, const char* reason)
                 standard.st_ino == status.st_ino;
     o->kind = OUTPUT_STREAM;
     o->fd = same ? dup(STDOUT_FILENO) : open(o->path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+    if (o->fd < 0 && S_ISREG(status.st_mode)) return error_set(o->why, "%s", reason);
     return o->fd >= 0 || output_fail(o, "cannot open");
 }
 
 /* Makes a new file or folder beside the target. */
 static bool make_temporary(output* o)
 {
+    struct stat status;
     bool made = false;
     errno = EEXIST;
     for (int number = 0; number < 1000 && !made && errno == EEXIST; number++) {
@@ -94,6 +96,8 @@ static bool make_temporary(output* o)
         else made = (o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
     }
     if (made) unfinished_add(o->temporary);
+    if (made && o->kind == OUTPUT_FILE && stat(o->target, &status) == 0)
+        (void)!fchmod(o->fd, status.st_mode & 0777); /* as the file that it replaces */
     return made || output_fail(o, "cannot create");
 }
 

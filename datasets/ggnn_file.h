@@ -115,12 +115,12 @@ typedef struct {
 } ggnn_file_writer;
 
 /* Where a writer of path puts its file: path itself or, where that is a link, what it links to, there yet or not; so
-   that the link stays. False where a file cannot be put: error says that path is a folder, a device, a pipe, or a name
-   of an open descriptor (/dev/stdout). */
+   that the link stays. False where a file cannot be put: error says that path is a folder, a device, a pipe, a name of
+   an open descriptor (/dev/stdout), or a file that may not be written. */
 bool ggnn_file_target(char target[4096], const char* path, char error[640]);
 
-/* Starts a file that will be called path, through links (ggnn_file_target). Removes temporary files that killed
-   writers of the same path left behind. */
+/* Starts a file that will be called path, through links (ggnn_file_target); one that takes another's place takes its
+   permissions. Removes temporary files that killed writers of the same path left behind. */
 bool ggnn_file_create(ggnn_file_writer* w, const char* path);
 
 /* Adds a section and returns its array, zeroed, to be filled until commit; NULL on failure. The pointer stays valid
@@ -604,6 +604,8 @@ bool ggnn_file_target(char target[4096], const char* path, char error[640])
         if (links == 40 || !ggnni_file_follow(target))
             return ggnni_file_fail(error, "%s: cannot follow the link: %s", path, strerror(errno));
     }
+    if (access(target, W_OK) != 0 && errno != ENOENT)
+        return ggnni_file_fail(error, "%s: cannot write: %s", path, strerror(errno));
     return true;
 }
 
@@ -691,6 +693,7 @@ static int64_t ggnni_file_room(int64_t bytes) { return ggnni_file_round_up(bytes
 
 bool ggnn_file_create(ggnn_file_writer* w, const char* path)
 {
+    struct stat status;
     int failure;
     memset(w, 0, sizeof *w);
     w->path = path;
@@ -700,6 +703,7 @@ bool ggnn_file_create(ggnn_file_writer* w, const char* path)
     ggnni_file_remove_stale(w->target);
     w->fd = ggnni_file_new_temporary(w->temporary, w->target);
     if (w->fd < 0) return ggnni_file_fail(w->error, "%s: cannot create: %s", path, strerror(errno));
+    if (stat(w->target, &status) == 0) (void)!fchmod(w->fd, status.st_mode & 0777); /* some file systems know none */
     failure = ggnni_file_allocate(w->fd, 0, GGNN_FILE_DATA);
     if (failure) {
         ggnni_file_fail(w->error, "%s: no room for the section table: %s", path, strerror(failure));

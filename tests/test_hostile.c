@@ -149,6 +149,34 @@ TEST(an_output_that_is_a_link_stays_one_and_its_target_is_written)
     check_shell("rm -r deep empty link folder dangling none.ggnn loop there", 0);
 }
 
+TEST(a_file_that_is_replaced_keeps_its_permissions)
+{
+    make_graph();
+    check_shell("touch o.ggnn o.mtx && chmod 600 o.ggnn o.mtx", 0);
+    check_shell("$B/ggnn-data generate star o.ggnn >out && [ $(stat -c %a o.ggnn) = 600 ]", 0);
+    check_shell("$B/ggnn-data convert f.mtx o.ggnn >out && [ $(stat -c %a o.ggnn) = 600 ]", 0);
+    check_shell("$B/ggnn-data export f.ggnn o.mtx --format mtx && [ $(stat -c %a o.mtx) = 600 ]", 0);
+    check_shell("rm o.ggnn o.mtx; umask 027; $B/ggnn-data generate star o.ggnn >out && [ $(stat -c %a o.ggnn) = 640 ]", 0);
+    check_shell("rm o.ggnn", 0);
+}
+
+TEST(a_file_that_may_not_be_written_is_not_replaced)
+{
+    const char* other = geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups" : "env";
+    char line[512];
+    make_graph();
+    check_shell("chmod 777 . && cp $B/ggnn-data . && echo mine >o.ggnn && cp o.ggnn o.mtx && chmod 444 o.ggnn o.mtx", 0);
+    snprintf(line, sizeof line, "%s ./ggnn-data --version >out 2>err", other);
+    if (shell(line) != 0) SKIP("another user's rights cannot be taken (setpriv)");
+    static const char* const command[] = {"generate star o.ggnn", "convert f.mtx o.ggnn", "export f.ggnn o.mtx --format mtx"};
+    for (int c = 0; c < 3; c++) {
+        snprintf(line, sizeof line, "%s ./ggnn-data %s >out 2>err", other, command[c]);
+        check_shell(line, 1);
+        CHECK(says("err", c < 2 ? "o.ggnn: cannot write: Permission denied" : "o.mtx: cannot write: Permission denied"));
+    }
+    check_shell("grep -q mine o.ggnn && grep -q mine o.mtx && rm -f o.ggnn o.mtx ggnn-data", 0);
+}
+
 TEST(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there)
 {
     make_graph();
@@ -390,6 +418,8 @@ int main(int argc, char** argv)
     RUN(a_closed_descriptor_never_ends_up_inside_an_output_file);
     RUN(what_cannot_be_printed_on_a_closed_output_is_an_error);
     RUN(an_output_that_is_a_link_stays_one_and_its_target_is_written);
+    RUN(a_file_that_is_replaced_keeps_its_permissions);
+    RUN(a_file_that_may_not_be_written_is_not_replaced);
     RUN(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there);
     RUN(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is);
     RUN(a_folder_may_be_named_with_a_slash_at_its_end);
