@@ -175,9 +175,9 @@ int main(int argc, char** argv)
     const bench_entry* chosen[NAMES_MAX];
     int names, count = 0, status = STATUS_DONE;
     standard_open();
-    if (options_version("ggnn-bench", argc, argv)) return STATUS_DONE;
     b.backend = &bench_cpu;
-    options_result result = parse(&b, argc, argv, name, &names);
+    options_result result = OPTIONS_HELP;
+    if (!options_version("ggnn-bench", argc, argv)) result = parse(&b, argc, argv, name, &names);
     if (result == OPTIONS_WRONG) status = STATUS_USAGE;
     else if (result == OPTIONS_GOOD && !open_backend(&b, argv)) status = STATUS_FAILURE;
     else if (result == OPTIONS_GOOD && !(count = choose(&b, name, names, chosen))) status = STATUS_USAGE;
@@ -186,6 +186,7 @@ int main(int argc, char** argv)
         status = run(&b, chosen, count, argc, argv);
     }
     bench_close(&b);
+    standard_flush(&b.why);
     if (b.why.text[0]) {
         fprintf(stderr, "ggnn-bench: %s\n", b.why.text);
         if (status == STATUS_USAGE)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/printable.h"
 #include "common/standard.h"
 #include "trainer/device.h"
 
@@ -123,11 +124,11 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
                   const train_state* at)
 {
     json j;
-    char nodes[16], edges[16], parameters[16];
+    char nodes[16], edges[16], parameters[16], path[4096];
     r->batches = batches;
     r->device = net_device(n);
     printf("%s: %s nodes, %s edges, %d features, %d classes; %lld to train, %lld to validate, %lld to test\n",
-           t->set.file.path, progress_amount(nodes, (double)t->set.num_nodes),
+           printable(path, sizeof path, t->set.file.path), progress_amount(nodes, (double)t->set.num_nodes),
            progress_amount(edges, (double)t->set.num_edges), (int)t->set.feat.width, (int)t->classes,
            (long long)t->count[SPLIT_TRAIN], (long long)t->count[SPLIT_VAL], (long long)t->count[SPLIT_TEST]);
     printf("%d layers, %s parameters; %lld mini-batch%s an epoch, %d thread%s\n", (int)c->layers,
@@ -135,7 +136,8 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
            threads, threads == 1 ? "" : "s");
     if (net_device(n)->name[0]) printf("on %s: %s\n", net_device(n)->backend, net_device(n)->name);
     if (c->resume)
-        printf("resumed from %s after epoch %lld, step %lld\n", c->resume, (long long)at->epoch, (long long)at->step);
+        printf("resumed from %s after epoch %lld, step %lld\n", printable(path, sizeof path, c->resume),
+               (long long)at->epoch, (long long)at->step);
     standard_flush(&r->failed);
     progress_begin(&r->bar, "training", "steps", c->epochs * batches - at->step);
     if (!log_begin(&r->log, &j, "start")) return;
