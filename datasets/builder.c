@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/parallel.h"
 #include "common/unfinished.h"
-#include "datasets/compact.h"
 #include "datasets/dataset.h"
 
 bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why)
@@ -15,25 +15,17 @@ bool builder_open(builder* b, const char* in, const char* path, const convert_op
     b->how = how;
     b->in = in;
     b->path = path;
-    b->src.fd = b->dst.fd = b->weight.fd = -1;
+    b->lists.sorter.fd = -1;
     if (!ggnn_file_create(&b->out, path)) return error_set(why, "%s", b->out.error);
     unfinished_add(b->out.temporary);
     return true;
-}
-
-static void scratch_drop(ggnn_file_scratch* s)
-{
-    if (s->fd >= 0) ggnn_file_scratch_close(s);
-    s->fd = -1;
 }
 
 void builder_close(builder* b)
 {
     ggnn_file_abort(&b->out);
     unfinished_clear();
-    scratch_drop(&b->src);
-    scratch_drop(&b->dst);
-    scratch_drop(&b->weight);
+    edge_lists_close(&b->lists);
     memory_free(b->row);
     b->row = NULL;
 }
@@ -62,16 +54,6 @@ static void say(const builder* b, const char* format, ...)
 
 /* ---- edges as they are read ----------------------------------------------------------------------------------- */
 
-static int64_t id_bytes(const builder* b)
-{
-    return b->compact ? (int64_t)sizeof(int64_t) : (int64_t)sizeof(ggnn_node);
-}
-
-static bool resize(ggnn_file_scratch* s, int64_t bytes, error* why)
-{
-    return ggnn_file_scratch_resize(s, bytes) || error_set(why, "%s", s->error);
-}
-
 static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 {
     if (num_nodes <= (int64_t)GGNN_NODE_MAX && num_nodes < (int64_t)1 << 48) return true;
@@ -82,33 +64,30 @@ static bool check_num_nodes(const builder* b, int64_t num_nodes, error* why)
 
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
 {
-    b->compact = about->num_nodes < 0;
-    b->num_nodes = b->compact ? 0 : about->num_nodes;
-    b->weighted = about->weighted && !b->how->drop_weights;
-    b->both = b->how->direction == DIRECTION_AUTO ? about->both : b->how->direction == DIRECTION_BOTH;
-    b->drop_loops = b->how->loops == LOOPS_AUTO ? about->drop_loops : b->how->loops == LOOPS_DROP;
-    if (!check_num_nodes(b, b->num_nodes, why)) return false;
-    b->room = about->expected > 0 && about->expected < INT64_MAX / 64 ? about->expected : 1 << 16;
-    if (!ggnn_file_scratch_open(&b->src, b->path, b->room * id_bytes(b))) return error_set(why, "%s", b->src.error);
-    if (!ggnn_file_scratch_open(&b->dst, b->path, b->room * id_bytes(b))) return error_set(why, "%s", b->dst.error);
-    if (b->weighted && !ggnn_file_scratch_open(&b->weight, b->path, b->room * (int64_t)sizeof(float)))
-        return error_set(why, "%s", b->weight.error);
+    const convert_options* how = b->how;
+    edge_lists_options lists = {
+        .in = b->in,
+        .num_nodes = about->num_nodes,
+        .expected = about->expected,
+        .most = about->most,
+        .memory = how->memory,
+        .weighted = about->weighted && !how->drop_weights,
+        .both = how->direction == DIRECTION_AUTO ? about->both : how->direction == DIRECTION_BOTH,
+        .drop_loops = how->loops == LOOPS_AUTO ? about->drop_loops : how->loops == LOOPS_DROP,
+        .add_loops = how->loops == LOOPS_ADD,
+        .keep_duplicates = how->keep_duplicates,
+    };
+    b->num_nodes = about->num_nodes;
+    if (!check_num_nodes(b, b->num_nodes, why) || !edge_lists_open(&b->lists, &lists, &b->out, why)) return false;
+    say(b, "takes      %s\n", b->lists.plan);
+    if (how->report) fflush(how->report); /* before the work */
     return true;
-}
-
-/* Room for count more edges: a quarter more than there is, so that the copies of page tables stay few. */
-static bool make_room(builder* b, int64_t count, error* why)
-{
-    if (b->num_edges + count <= b->room) return true;
-    b->room = b->room + b->room / 4 > b->num_edges + count ? b->room + b->room / 4 : b->num_edges + count;
-    return resize(&b->src, b->room * id_bytes(b), why) && resize(&b->dst, b->room * id_bytes(b), why) &&
-           (!b->weighted || resize(&b->weight, b->room * (int64_t)sizeof(float), why));
 }
 
 static bool check_edge(const builder* b, int64_t edge, int64_t id, error* why)
 {
-    if (id >= 0 && (b->compact || id < b->num_nodes)) return true;
-    if (b->compact)
+    if (id >= 0 && (b->num_nodes < 0 || id < b->num_nodes)) return true;
+    if (b->num_nodes < 0)
         return error_set(why, "%s: edge %lld: node id %lld is negative", b->in, (long long)edge, (long long)id);
     return error_set(why, "%s: edge %lld: node id %lld is outside [0, %lld)", b->in, (long long)edge, (long long)id,
                      (long long)b->num_nodes);
@@ -117,53 +96,18 @@ static bool check_edge(const builder* b, int64_t edge, int64_t id, error* why)
 bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count,
                        error* why)
 {
-    if (!make_room(b, count, why)) return false;
     for (int64_t i = 0; i < count; i++) {
         int64_t e = b->num_edges + i;
         if (!check_edge(b, e, src[i], why) || !check_edge(b, e, dst[i], why)) return false;
-        if (b->weighted && !ggnn_weight_valid(weight[i]))
+        if (b->lists.how.weighted && !ggnn_weight_valid(weight[i]))
             return error_set(why, "%s: edge %lld: weight %g is negative or not finite (--drop-weights ignores them)",
                              b->in, (long long)e, (double)weight[i]);
-        if (b->compact) {
-            ((int64_t*)b->src.data)[e] = src[i];
-            ((int64_t*)b->dst.data)[e] = dst[i];
-        } else {
-            ((ggnn_node*)b->src.data)[e] = (ggnn_node)src[i];
-            ((ggnn_node*)b->dst.data)[e] = (ggnn_node)dst[i];
-        }
-        if (b->weighted) ((float*)b->weight.data)[e] = weight[i];
     }
     b->num_edges += count;
-    return true;
+    return edge_lists_add(&b->lists, src, dst, weight, count, why);
 }
 
-/* ---- compaction ----------------------------------------------------------------------------------------------- */
-
-/* Wide external ids become dense ones, in place: the narrow array never overtakes the wide one. */
-static void narrow(void* ids, int64_t count, const compact_map* map)
-{
-    char* bytes = ids;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t wide;
-        ggnn_node id;
-        memcpy(&wide, bytes + i * (int64_t)sizeof wide, sizeof wide);
-        id = (ggnn_node)compact_rank(map, wide);
-        memcpy(bytes + i * (int64_t)sizeof id, &id, sizeof id);
-    }
-}
-
-/* external_id is written where ids change; it comes after the graph in the file, so it is kept in the map
-   until then. */
-static bool compact_edges(builder* b, compact_map* map, error* why)
-{
-    if (!compact_make(map, b->src.data, b->dst.data, b->num_edges, false, b->path, why)) return false;
-    if (!check_num_nodes(b, map->num_ids, why)) return false;
-    narrow(b->src.data, b->num_edges, map);
-    narrow(b->dst.data, b->num_edges, map);
-    b->compact = false;
-    b->num_nodes = map->num_ids;
-    return true;
-}
+/* ---- ids ------------------------------------------------------------------------------------------------------ */
 
 int64_t* builder_begin_ids(builder* b, error* why)
 {
@@ -171,9 +115,10 @@ int64_t* builder_begin_ids(builder* b, error* why)
     return reserve(b, "external_id", GGNN_FILE_I64, b->num_nodes, -1, why);
 }
 
-static bool write_external_ids(builder* b, const compact_map* map, error* why)
+static bool write_external_ids(builder* b, error* why)
 {
-    if (map->table.fd < 0 || map->largest < map->num_ids) return true; /* 0 .. num_ids - 1 already */
+    const compact_map* map = &b->lists.map;
+    if (!b->lists.renamed) return true;
     int64_t* external = builder_begin_ids(b, why);
     if (!external) return false;
     compact_ids(map, external);
@@ -184,53 +129,20 @@ static bool write_external_ids(builder* b, const compact_map* map, error* why)
 
 /* ---- lists ---------------------------------------------------------------------------------------------------- */
 
-static bool lists_open(ggnn_lists* l, ggnn_file_scratch* s, const builder* b, error* why)
-{
-    int64_t n = b->num_nodes, e = b->num_edges;
-    int64_t bytes = (n + 1) * 8 + e * (int64_t)sizeof(ggnn_node) + (b->weighted ? e * 4 : 0);
-    if (!ggnn_file_scratch_open(s, b->path, bytes)) return error_set(why, "%s", s->error);
-    memset(l, 0, sizeof *l);
-    l->num_nodes = n;
-    l->num_edges = e;
-    l->indptr = s->data;
-    l->indices = (ggnn_node*)(l->indptr + n + 1);
-    l->weight = b->weighted ? (float*)(l->indices + e) : NULL;
-    return true;
-}
-
-typedef struct {
-    int64_t loops, loop_nodes, duplicates;
-} list_counts;
-
-static list_counts count_lists(const ggnn_lists* l) /* sorted ones */
-{
-    list_counts c = {0, 0, 0};
-    for (int64_t v = 0; v < l->num_nodes; v++) {
-        int64_t loops = 0;
-        for (int64_t i = l->indptr[v]; i < l->indptr[v + 1]; i++) {
-            loops += l->indices[i] == v;
-            c.duplicates += i > l->indptr[v] && l->indices[i] == l->indices[i - 1];
-        }
-        c.loops += loops;
-        c.loop_nodes += loops > 0;
-    }
-    return c;
-}
-
 static const char* plural(int64_t n) { return n == 1 ? "" : "s"; }
 
-static void report_edges(const builder* b, int64_t read, list_counts c, int64_t written)
+static void report_edges(const builder* b, int64_t read, edge_counts c, int64_t written)
 {
-    bool add = b->how->loops == LOOPS_ADD, drop = b->drop_loops;
+    bool add = b->lists.how.add_loops, drop = b->lists.how.drop_loops;
     int64_t dropped = b->how->keep_duplicates ? 0 : c.duplicates;
     int64_t loops_dropped = !drop ? 0 : b->how->keep_duplicates ? c.loops : c.loop_nodes;
     int64_t added = add ? b->num_nodes - c.loop_nodes : 0;
     int64_t reverse = written - (read - dropped - loops_dropped + added);
     say(b, "found      %lld edge%s on %lld nodes, %lld duplicate%s, %lld self-loop%s%s\n", (long long)read,
         plural(read), (long long)b->num_nodes, (long long)c.duplicates, plural(c.duplicates), (long long)c.loops,
-        plural(c.loops), b->weighted ? ", weights" : "");
+        plural(c.loops), b->lists.how.weighted ? ", weights" : "");
     say(b, "changed    %lld reverse edge%s added (%s), %lld duplicate%s dropped, %lld self-loop%s %s\n",
-        (long long)reverse, plural(reverse), b->both ? "undirected" : "directed as is", (long long)dropped,
+        (long long)reverse, plural(reverse), b->lists.how.both ? "undirected" : "directed as is", (long long)dropped,
         plural(dropped),
         (long long)(add    ? added
                     : drop ? loops_dropped
@@ -243,18 +155,39 @@ static void report_edges(const builder* b, int64_t read, list_counts c, int64_t 
                : "kept");
 }
 
+typedef struct {
+    const ggnn_lists* lists;
+    unsigned char* touched; /* a bit a node: it has an edge to another node */
+    int64_t pieces;
+} touch_job;
+
+static void touch(unsigned char* touched, int64_t v)
+{
+    unsigned char bit = (unsigned char)(1 << v % 8);
+    if (!(__atomic_load_n(&touched[v / 8], __ATOMIC_RELAXED) & bit))
+        __atomic_fetch_or(&touched[v / 8], bit, __ATOMIC_RELAXED);
+}
+
+static void touch_piece(void* context, int64_t piece)
+{
+    const touch_job* job = context;
+    const ggnn_lists* l = job->lists;
+    int64_t end = parallel_begin(l->num_nodes, piece + 1, job->pieces);
+    for (int64_t v = parallel_begin(l->num_nodes, piece, job->pieces); v < end; v++)
+        for (int64_t i = l->indptr[v]; i < l->indptr[v + 1]; i++) {
+            if ((int64_t)l->indices[i] == v) continue;
+            touch(job->touched, v);
+            touch(job->touched, (int64_t)l->indices[i]);
+        }
+}
+
 /* Nodes without an edge to another node. */
 static bool count_isolated(const ggnn_lists* l, int64_t* isolated, error* why)
 {
     unsigned char* touched = memory_new((size_t)(l->num_nodes / 8 + 1), "a bit a node", why);
     if (!touched) return false;
-    for (int64_t v = 0; v < l->num_nodes; v++)
-        for (int64_t i = l->indptr[v]; i < l->indptr[v + 1]; i++) {
-            int64_t u = (int64_t)l->indices[i];
-            if (u == v) continue;
-            touched[v / 8] |= (unsigned char)(1 << v % 8);
-            touched[u / 8] |= (unsigned char)(1 << u % 8);
-        }
+    touch_job job = {l, touched, parallel_pieces(l->num_nodes + l->num_edges, 1 << 16)};
+    parallel_each(job.pieces, touch_piece, &job);
     *isolated = l->num_nodes;
     for (int64_t v = 0; v < l->num_nodes; v++) *isolated -= touched[v / 8] >> v % 8 & 1;
     memory_free(touched);
@@ -289,57 +222,21 @@ static bool report_graph(const builder* b, const ggnn_lists* l, error* why)
     return true;
 }
 
-static bool write_lists(builder* b, const ggnn_lists* in, const ggnn_lists* reverse, error* why)
-{
-    int how = b->how->keep_duplicates ? 0 : GGNN_DROP_DUPLICATES;
-    if (b->drop_loops) how |= GGNN_DROP_SELF_LOOPS;
-    if (b->how->loops == LOOPS_ADD) how |= GGNN_ADD_SELF_LOOPS;
-    ggnn_lists out = {.num_nodes = in->num_nodes};
-    out.indptr = reserve(b, "indptr", GGNN_FILE_I64, in->num_nodes + 1, -1, why);
-    if (!out.indptr) return false;
-    ggnn_graph_simplify(&out, in, reverse, how); /* sizes only */
-    out.indices = reserve(b, "indices", DATASET_NODE, out.num_edges, -1, why);
-    if (!out.indices) return false;
-    if (b->weighted && !(out.weight = reserve(b, "weight", GGNN_FILE_F32, out.num_edges, -1, why))) return false;
-    ggnn_graph_simplify(&out, in, reverse, how);
-    report_edges(b, in->num_edges, count_lists(in), out.num_edges);
-    b->indptr = out.indptr;
-    b->num_edges = out.num_edges;
-    return report_graph(b, &out, why);
-}
-
-/* Edges -> out-neighbour lists -> in-neighbour lists, which the transposition leaves sorted by id; for an undirected
-   graph once more, so that each list meets its reverse sorted too. Arrays that are done with give their
-   space back. */
-static bool build_lists(builder* b, ggnn_file_scratch* first, ggnn_file_scratch* second, error* why)
-{
-    ggnn_lists out, in;
-    ggnn_fault fault = {0};
-    if (!lists_open(&out, first, b, why)) return false;
-    if (ggnn_graph_from_coo(&out, b->dst.data, b->src.data, b->weight.fd < 0 ? NULL : b->weight.data, &fault) !=
-        GGNN_OK)
-        return error_set(why, "%s: edge %lld: %s", b->in, (long long)fault.edge, fault.what);
-    scratch_drop(&b->src);
-    scratch_drop(&b->dst);
-    scratch_drop(&b->weight);
-    if (!lists_open(&in, second, b, why)) return false;
-    ggnn_graph_transpose(&in, &out, &fault);
-    if (b->both) ggnn_graph_transpose(&out, &in, &fault);
-    return write_lists(b, &in, b->both ? &out : NULL, why);
-}
-
 bool builder_end_edges(builder* b, error* why)
 {
-    ggnn_file_scratch first = {.fd = -1}, second = {.fd = -1};
-    compact_map map = {.table = {.fd = -1}};
-    if (!b->compact && b->num_nodes == 0) return error_set(why, "%s: no nodes", b->in);
-    if (b->compact && b->num_edges == 0) return error_set(why, "%s: no edges", b->in);
-    bool ok = (!b->compact || compact_edges(b, &map, why)) && build_lists(b, &first, &second, why) &&
-              write_external_ids(b, &map, why);
-    scratch_drop(&first);
-    scratch_drop(&second);
-    compact_close(&map);
-    return ok;
+    edge_lists* l = &b->lists;
+    int64_t read = b->num_edges;
+    if (b->num_nodes == 0) return error_set(why, "%s: no nodes", b->in);
+    if (b->num_nodes < 0 && read == 0) return error_set(why, "%s: no edges", b->in);
+    if (!edge_lists_count(l, why)) return false;
+    b->num_nodes = l->lists.num_nodes;
+    b->num_edges = l->lists.num_edges;
+    b->indptr = l->lists.indptr;
+    if (!check_num_nodes(b, b->num_nodes, why) || !edge_lists_write(l, why)) return false;
+    report_edges(b, read, l->found, b->num_edges);
+    bool good = report_graph(b, &l->lists, why) && write_external_ids(b, why);
+    edge_lists_close(l); /* its memory is needed no more */
+    return good;
 }
 
 /* ---- features ------------------------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "common/error.h"
 #include "common/progress.h"
 #include "datasets/convert.h"
+#include "datasets/edge_lists.h"
 #include "datasets/ggnn_file.h"
 #include "ggnn.h"
 
@@ -25,12 +26,10 @@ typedef struct {
     ggnn_file_writer out;
     progress bar;
 
-    bool compact, weighted, both, drop_loops; /* both: edges get their reverse */
-    bool renamed;                             /* external_id is written */
-    int64_t num_nodes, num_edges;             /* num_edges: as read, then of the output */
-    int64_t room;                             /* edges that the scratch holds */
-    ggnn_file_scratch src, dst, weight;       /* ids as int64_t while compact, else as ggnn_node; float */
-    const int64_t* indptr;                    /* of the output */
+    edge_lists lists;
+    bool renamed;                 /* external_id is written */
+    int64_t num_nodes, num_edges; /* num_nodes: -1 while ids are compacted; num_edges: as read, then of the output */
+    const int64_t* indptr;        /* of the output */
 
     void* rows;              /* (num_nodes, width) floats or halves */
     int64_t width, num_rows; /* rows so far */
@@ -44,15 +43,16 @@ typedef struct {
 bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why);
 void builder_close(builder* b); /* without builder_finish the output stays as it was */
 
-/* num_nodes: ids are below it; -1: known after the edges only, ids are compacted. expected: edges, a guess (0: no
-   idea). both and loops: what is usual for the format, where the user did not say. */
+/* num_nodes: ids are below it; -1: known after the edges only, ids are compacted. expected, most: edges, as
+   edge_lists_options has them. both and drop_loops: what is usual for the format, where the user did not say. Says what
+   it will take, and fails where there is less than that: see edge_lists_open. */
 typedef struct {
-    int64_t num_nodes, expected;
+    int64_t num_nodes, expected, most;
     bool weighted, both, drop_loops;
 } builder_edges;
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
 
-/* Edges src[i] -> dst[i], weight NULL unless weighted. The first edge that is out of range fails, named "edge E" by
+/* Edges src[i] -> dst[i], at most EDGE_LISTS_BATCH, weight NULL unless weighted. The first edge that is out of range fails, named "edge E" by
    its number; a reader that knows a line checks before. */
 bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count,
                        error* why);

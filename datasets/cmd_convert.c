@@ -116,6 +116,8 @@ int convert_main(int argc, char** argv)
         {"train", OPTION_TEXT, &given.train, 0, 0, "HOW[:SHARE]",
          "training nodes: uniform, or degree for the highest in-degrees; degree:.01 takes 1 %", NULL},
         {"seed", OPTION_INT, &seed, 0, 9e18, "N", "of everything random", NULL},
+        {"memory", OPTION_BYTES, &how.memory, 1 << 20, 9e18, "BYTES",
+         "to work in: more edges are sorted on the disk; default: 3/4 of what the machine has available", NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL},
     };
     if (!command_begin(usage, about, table, argc, argv, path, &arguments, 2, 2, &exit_code)) return exit_code;

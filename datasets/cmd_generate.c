@@ -56,7 +56,7 @@ static void json_report(const generate_options* how, const char* out, const gene
 
 int generate_main(int argc, char** argv)
 {
-    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1};
+    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1, 0, stderr};
     int64_t seed = 1;
     bool as_json = false;
     const option table[] = {
@@ -69,6 +69,8 @@ int generate_main(int argc, char** argv)
          NULL},
         {"separation", OPTION_REAL, &how.separation, 0, 1e6, "X",
          "how far class means lie from 0, in units of the noise; 1.5 or 4 by kind", NULL},
+        {"memory", OPTION_BYTES, &how.memory, 1 << 20, 9e18, "BYTES",
+         "to work in: more edges are sorted on the disk; default: 3/4 of what the machine has available", NULL},
         {"json", OPTION_FLAG, &as_json, 0, 0, NULL, "print JSON", NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* argument[2];

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/memory.h"
+
 /* ---- by bits -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -11,15 +13,38 @@ typedef struct {
 
 static int64_t ones(uint64_t bits) { return __builtin_popcountll(bits); }
 
-static bool make_bits(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, const char* beside,
-                      error* why)
+typedef struct {
+    const edge_sorter* edges;
+    word* table;
+} mark_job;
+
+static void mark(word* table, int64_t id)
+{
+    uint64_t *bits = &table[id / 64].bits, bit = (uint64_t)1 << id % 64;
+    if (!(__atomic_load_n(bits, __ATOMIC_RELAXED) & bit)) __atomic_fetch_or(bits, bit, __ATOMIC_RELAXED);
+}
+
+static void mark_piece(void* context, int64_t piece, edge_stream* in)
+{
+    const mark_job* job = context;
+    const uint64_t* record;
+    int64_t dst = -1;
+    (void)piece;
+    for (int64_t count; (count = edge_stream_next(in, &record)) > 0;)
+        for (int64_t i = 0; i < count; i++) {
+            sorted_edge e = edge_sorter_edge(job->edges, record + i * job->edges->words);
+            if (e.dst != dst) mark(job->table, e.dst);
+            mark(job->table, e.src);
+            dst = e.dst;
+        }
+}
+
+static bool make_bits(compact_map* m, edge_sorter* edges, error* why)
 {
     int64_t words = m->largest / 64 + 1;
-    if (!ggnn_file_scratch_open(&m->table, beside, words * (int64_t)sizeof(word)))
-        return error_set(why, "%s", m->table.error);
-    word* w = m->table.data;
-    for (int64_t i = 0; i < count; i++) w[a[i] / 64].bits |= (uint64_t)1 << a[i] % 64;
-    for (int64_t i = 0; i < count; i++) w[b[i] / 64].bits |= (uint64_t)1 << b[i] % 64;
+    word* w = m->table = memory_new((size_t)words * sizeof *w, "the ids that occur", why);
+    if (!w) return false;
+    edge_sorter_scan(edges, "finding ids", mark_piece, &(mark_job){edges, w});
     for (int64_t i = 0; i < words; i++) {
         w[i].before = m->num_ids;
         m->num_ids += ones(w[i].bits);
@@ -29,51 +54,98 @@ static bool make_bits(compact_map* m, const int64_t* a, const int64_t* b, int64_
 
 /* ---- by sorting ----------------------------------------------------------------------------------------------- */
 
-/* One pass of a radix sort, by the byte at shift: stable. */
-static void sort_by_byte(int64_t* out, const int64_t* in, int64_t count, int shift)
+typedef struct { /* ids are sorted as the targets of edges from 0 */
+    const edge_sorter* edges;
+    edge_sorter* ids;
+    error* why;
+    int64_t* count; /* (pieces) distinct ids; then where the piece's first one goes */
+    int64_t* table; /* NULL: they are counted */
+} sort_job;
+
+static void add_ids(void* context, int64_t piece, edge_stream* in)
 {
-    int64_t begin[257] = {0};
-    for (int64_t i = 0; i < count; i++) begin[(in[i] >> shift & 255) + 1]++;
-    for (int k = 0; k < 256; k++) begin[k + 1] += begin[k];
-    for (int64_t i = 0; i < count; i++) out[begin[in[i] >> shift & 255]++] = in[i];
+    sort_job* job = context;
+    const uint64_t* record;
+    int64_t dst = -1;
+    (void)piece;
+    for (int64_t count; !job->why->text[0] && (count = edge_stream_next(in, &record)) > 0;) {
+        int64_t place = edge_sorter_begin(job->ids, 2 * count, job->edges->largest, job->why), added = 0;
+        if (place < 0) return;
+        for (int64_t i = 0; i < count; i++) {
+            sorted_edge e = edge_sorter_edge(job->edges, record + i * job->edges->words);
+            if (e.dst != dst) edge_sorter_put(job->ids, place + added++, &(sorted_edge){.dst = e.dst});
+            edge_sorter_put(job->ids, place + added++, &(sorted_edge){.dst = e.src});
+            dst = e.dst;
+        }
+        edge_sorter_end(job->ids, added);
+    }
 }
 
-static bool make_sorted(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, const char* beside,
-                        error* why)
+static void take_distinct(void* context, int64_t piece, edge_stream* in)
 {
-    int64_t total = 2 * count, bytes = total * (int64_t)sizeof(int64_t);
-    if (!ggnn_file_scratch_open(&m->table, beside, 2 * bytes)) return error_set(why, "%s", m->table.error);
-    int64_t *ids = m->table.data, *other = ids + total;
-    memcpy(ids, a, (size_t)(bytes / 2));
-    memcpy(ids + count, b, (size_t)(bytes / 2));
-    for (int shift = 0; shift < 64 && m->largest >> shift; shift += 8) {
-        int64_t* swap = ids;
-        sort_by_byte(other, ids, total, shift);
-        ids = other;
-        other = swap;
+    const sort_job* job = context;
+    const uint64_t* record;
+    int64_t id = -1, at = job->table ? job->count[piece] : 0;
+    for (int64_t count; (count = edge_stream_next(in, &record)) > 0;)
+        for (int64_t i = 0; i < count; i++) {
+            sorted_edge e = edge_sorter_edge(job->ids, record + i * job->ids->words);
+            if (e.dst == id) continue;
+            id = e.dst;
+            if (job->table) job->table[at] = id;
+            at++;
+        }
+    if (!job->table) job->count[piece] = at;
+}
+
+/* Counted, then written: the table is as large as it needs to be. */
+static bool list_distinct(compact_map* m, sort_job* job, error* why)
+{
+    int64_t pieces = job->ids->num_pieces;
+    job->count = memory_new((size_t)pieces * sizeof *job->count, "ids in pieces", why);
+    if (!job->count) return false;
+    edge_sorter_scan(job->ids, "finding ids", take_distinct, job);
+    for (int64_t i = 0; i < pieces; i++) {
+        int64_t count = job->count[i];
+        job->count[i] = m->num_ids;
+        m->num_ids += count;
     }
-    int64_t* kept = m->table.data;
-    for (int64_t i = 0; i < total; i++)
-        if (i == 0 || ids[i] != ids[i - 1]) kept[m->num_ids++] = ids[i]; /* never ahead of the reading */
-    if (ggnn_file_scratch_resize(&m->table, m->num_ids * (int64_t)sizeof(int64_t))) return true;
-    return error_set(why, "%s", m->table.error);
+    m->table = job->table = memory_new((size_t)m->num_ids * sizeof *job->table, "the ids that occur", why);
+    if (m->table) edge_sorter_scan(job->ids, "finding ids", take_distinct, job);
+    memory_free(job->count);
+    return m->table != NULL;
+}
+
+static bool make_sorted(compact_map* m, edge_sorter* edges, int64_t memory, error* why)
+{
+    edge_sorter ids;
+    edge_sorter_options how = {.path = edges->how.path, .memory = memory, .expected = 2 * edges->added};
+    sort_job job = {.edges = edges, .ids = &ids, .why = why};
+    if (!edge_sorter_open(&ids, &how, why)) return false;
+    edge_sorter_walk(edges, "collecting ids", add_ids, &job);
+    bool good = !why->text[0] && edge_sorter_finish(&ids, why) && list_distinct(m, &job, why);
+    edge_sorter_close(&ids);
+    return good;
+}
+
+/* The smallest id: the table is not empty. */
+static int64_t first_id(const compact_map* m)
+{
+    const word* w = m->table;
+    int64_t i = 0;
+    if (!m->by_bits) return ((const int64_t*)m->table)[0];
+    while (!w[i].bits) i++;
+    return i * 64 + __builtin_ctzll(w[i].bits);
 }
 
 /* ---- the interface -------------------------------------------------------------------------------------------- */
 
-bool compact_make(compact_map* m, const int64_t* a, const int64_t* b, int64_t count, bool force_sort,
-                  const char* beside, error* why)
+bool compact_make(compact_map* m, edge_sorter* edges, bool force_sort, int64_t memory, error* why)
 {
     memset(m, 0, sizeof *m);
-    m->table.fd = -1;
-    m->least = count ? a[0] : 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t low = a[i] < b[i] ? a[i] : b[i], high = a[i] < b[i] ? b[i] : a[i];
-        if (low < m->least) m->least = low;
-        if (high > m->largest) m->largest = high;
-    }
-    m->by_bits = !force_sort && m->largest / 64 <= count;
-    bool ok = m->by_bits ? make_bits(m, a, b, count, beside, why) : make_sorted(m, a, b, count, beside, why);
+    m->largest = edges->largest;
+    m->by_bits = !force_sort && m->largest / 64 <= edges->added && (m->largest / 64 + 1) * 16 <= memory;
+    bool ok = m->by_bits ? make_bits(m, edges, why) : make_sorted(m, edges, memory, why);
+    if (ok && m->num_ids > 0) m->least = first_id(m);
     if (!ok) compact_close(m);
     return ok;
 }
@@ -81,10 +153,10 @@ bool compact_make(compact_map* m, const int64_t* a, const int64_t* b, int64_t co
 int64_t compact_rank(const compact_map* m, int64_t id)
 {
     if (m->by_bits) {
-        const word* w = (const word*)m->table.data + id / 64;
+        const word* w = (const word*)m->table + id / 64;
         return w->before + ones(w->bits & (((uint64_t)1 << id % 64) - 1));
     }
-    const int64_t* ids = m->table.data;
+    const int64_t* ids = m->table;
     int64_t low = 0, high = m->num_ids - 1; /* ids[low] <= id <= ids[high] */
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -99,16 +171,16 @@ int64_t compact_rank(const compact_map* m, int64_t id)
 void compact_ids(const compact_map* m, int64_t* external)
 {
     if (!m->by_bits) {
-        memcpy(external, m->table.data, (size_t)m->num_ids * sizeof *external);
+        memcpy(external, m->table, (size_t)m->num_ids * sizeof *external);
         return;
     }
-    const word* w = m->table.data;
+    const word* w = m->table;
     for (int64_t i = 0, n = 0; n < m->num_ids; i++)
         for (uint64_t bits = w[i].bits; bits; bits &= bits - 1) external[n++] = i * 64 + __builtin_ctzll(bits);
 }
 
 void compact_close(compact_map* m)
 {
-    if (m->table.fd >= 0) ggnn_file_scratch_close(&m->table);
-    m->table.fd = -1;
+    memory_free(m->table);
+    m->table = NULL;
 }

@@ -37,12 +37,13 @@ typedef struct { /* zeros: every default */
     bool split;                       /* make one: shares of the nodes with a label */
     double share[3];                  /* train, val, test; their sum is at most 1 */
     convert_train train;
-    uint64_t seed; /* of random features, labels, splits */
-    FILE* report;  /* what was found and changed; NULL: nowhere */
+    uint64_t seed;  /* of random features, labels, splits */
+    int64_t memory; /* bytes to work in; 0: what the machine has available. More edges go to the disk */
+    FILE* report;   /* what was found and changed; NULL: nowhere */
 } convert_options;
 
-/* Reads the graph at in (a file or a folder) and writes out, whole or not at all. Anonymous memory: at most 1.5 times
-   the output + 64 MiB; edges spill to unlinked files beside out. */
+/* Reads the graph at in (a file or a folder) and writes out, whole or not at all. Edges that do not fit
+   how->memory go to a scratch file beside out, which has no name. */
 bool convert(const char* in, const char* out, const convert_options* how, error* why);
 
 /* ggnn-data convert IN OUT [options]: argv[0] is "convert". Returns the tool's exit code. */

@@ -6,9 +6,10 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "common/progress.h"
+#include "common/resources.h"
 #include "common/unfinished.h"
 
-enum { PIECES = 64, MAX_JUDGED = 20000 };
+enum { PIECES = 64, MAX_JUDGED = 20000, WORTH_SAYING = 16 << 20 }; /* bytes */
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
@@ -186,13 +187,20 @@ static bool write_features(ggnn_file_writer* w, const generate_shape* s, float**
 /* ---- split ---------------------------------------------------------------------------------------------------- */
 
 /* Half for training, a quarter each to validate and to test, by a keyed permutation. */
-static void split_by_chance(uint8_t* split, const generate_shape* s)
+typedef struct {
+    uint8_t* split;
+    const generate_shape* shape;
+} split_job;
+
+static void split_piece(void* context, int64_t piece)
 {
+    const split_job* job = context;
+    const generate_shape* s = job->shape;
     uint64_t key = ggnn_draw(ggnn_random(&s->rng, STREAM_KEYS, 1, 0), 0);
-    int64_t nodes = s->how->nodes;
-    for (int64_t i = 0; i < nodes; i++) {
+    int64_t nodes = s->how->nodes, end = parallel_begin(nodes, piece + 1, PIECES);
+    for (int64_t i = parallel_begin(nodes, piece, PIECES); i < end; i++) {
         int64_t v = ggnn_shuffle(key, 0, i, nodes);
-        split[v] = i < nodes / 2 ? SPLIT_TRAIN : i < nodes / 2 + nodes / 4 ? SPLIT_VAL : SPLIT_TEST;
+        job->split[v] = i < nodes / 2 ? SPLIT_TRAIN : i < nodes / 2 + nodes / 4 ? SPLIT_VAL : SPLIT_TEST;
     }
 }
 
@@ -228,7 +236,7 @@ static bool write_split(ggnn_file_writer* w, const generate_shape* s, const int3
     else if (s->how->kind == KIND_KARATE)
         split_karate(*split, s->how->nodes);
     else
-        split_by_chance(*split, s);
+        parallel_each(PIECES, split_piece, &(split_job){*split, s});
     for (int64_t v = 0; v < s->how->nodes; v++) count[(*split)[v]]++;
     return true;
 }
@@ -278,15 +286,17 @@ static bool judge_features(ggnn_file_writer* w, judge_job* job, generate_report*
 
 /* ---- all ------------------------------------------------------------------------------------------------------ */
 
-static bool write_all(ggnn_file_writer* w, const generate_shape* s, generate_report* report, error* why)
+static bool write_all(edge_lists* l, const generate_shape* s, int64_t bytes, generate_report* report, error* why)
 {
-    ggnn_lists lists;
+    ggnn_file_writer* w = l->out;
     int32_t* label = NULL;
     float *feat = NULL, *mean = NULL;
     uint8_t* split = NULL;
     judge_job job;
-    bool good = generate_edges(&lists, w, s, why) && write_features(w, s, &feat, &mean, why) &&
-                write_labels(w, s, &lists, &label, why) && write_split(w, s, label, report->count, &split, why);
+    bool good = generate_edges(l, s, bytes, why);
+    if (good) edge_lists_close(l); /* its memory is needed no more; the lists stay */
+    good = good && write_features(w, s, &feat, &mean, why) && write_labels(w, s, &l->lists, &label, why) &&
+           write_split(w, s, label, report->count, &split, why);
     if (good) {
         memset(&job, 0, sizeof job);
         job.shape = s;
@@ -300,9 +310,43 @@ static bool write_all(ggnn_file_writer* w, const generate_shape* s, generate_rep
     return good;
 }
 
+/* A quarter of the memory, at most, is for candidates beyond the first; none where all edges are known. */
+static int64_t candidate_bytes(const generate_options* how, int64_t memory)
+{
+    int64_t most = how->edges / 2 * 17 + (2 << 20);
+    if (generate_fixed_edges(how->kind, how->nodes) >= 0) return 0;
+    return most < memory / 4 ? most : memory / 4;
+}
+
+static bool generate_into(ggnn_file_writer* w, const generate_options* how, generate_report* report, error* why)
+{
+    int64_t memory = resources_memory_or(how->memory), bytes = candidate_bytes(how, memory);
+    edge_lists_options options = {
+        .in = w->path,
+        .num_nodes = how->nodes,
+        .expected = how->edges / 2,
+        .most = how->edges, /* as each of the first may be replaced by one more */
+        .more_bytes = how->nodes * (how->features * (int64_t)sizeof(float) + (how->classes ? 5 : 0)),
+        .memory = memory,
+        .held_bytes = bytes + generate_shape_bytes(how),
+        .both = true,
+        .drop_loops = true,
+    };
+    edge_lists l;
+    generate_shape s;
+    if (!edge_lists_open(&l, &options, w, why)) return false;
+    if (how->report && l.takes >= WORTH_SAYING) fprintf(how->report, "%s: takes %s\n", w->path, l.plan);
+    bool good = generate_shape_open(&s, how, why);
+    if (good) {
+        good = write_all(&l, &s, bytes, report, why);
+        generate_shape_close(&s);
+    }
+    edge_lists_close(&l);
+    return good;
+}
+
 bool generate(const char* out, const generate_options* how, generate_report* report, error* why)
 {
-    generate_shape s;
     ggnn_file_writer w;
     bool good;
     memset(report, 0, sizeof *report);
@@ -310,13 +354,11 @@ bool generate(const char* out, const generate_options* how, generate_report* rep
     report->num_edges = how->edges;
     report->num_features = how->features;
     report->num_classes = how->classes;
-    if (!generate_shape_open(&s, how, why)) return false;
     good = ggnn_file_create(&w, out) || error_set(why, "%s", w.error);
     if (good) unfinished_add(w.temporary);
-    good = good && write_all(&w, &s, report, why);
+    good = good && generate_into(&w, how, report, why);
     if (good) good = ggnn_file_commit(&w) || error_set(why, "%s", w.error);
     ggnn_file_abort(&w);
     unfinished_clear();
-    generate_shape_close(&s);
     return good;
 }

@@ -3,7 +3,10 @@
    roundings. */
 #ifndef DATASETS_GENERATE_H
 #define DATASETS_GENERATE_H
+#include <stdio.h>
+
 #include "datasets/dataset.h"
+#include "datasets/edge_lists.h"
 
 #define GENERATE_KINDS "planted|citation|rmat|grid|star|path|karate"
 typedef enum {
@@ -23,6 +26,8 @@ typedef struct {
     int64_t nodes, edges, features, classes; /* -1: the kind's default. edges: directed ones in the file */
     double homophily;                        /* planted */
     double separation; /* of a class mean from the origin, in units of the noise; -1: the kind's default */
+    int64_t memory;    /* bytes to work in; 0: what the machine has available. More edges go to the disk */
+    FILE* report;      /* where it will take many bytes that is said there first; NULL: nowhere */
 } generate_options;
 
 typedef struct {
@@ -35,8 +40,8 @@ typedef struct {
 /* Fills in the kind's defaults and checks that they go together. */
 bool generate_complete(generate_options* how, error* why);
 
-/* Writes the graph to out, whole or not at all. Edges are drawn into scratch files beside out; anonymous memory is
-   some bytes a node. how is complete. */
+/* Writes the graph to out, whole or not at all. Edges that do not fit how->memory are sorted in a scratch file beside
+   out, which has no name. how is complete. */
 bool generate(const char* out, const generate_options* how, generate_report* report, error* why);
 
 /* ---- within the generators ------------------------------------------------------------------------------------ */
@@ -63,16 +68,22 @@ typedef struct { /* what a kind's edges are drawn from, and the group that each 
     int32_t levels;    /* rmat: 2^levels positions */
 } generate_shape;
 
+int64_t generate_shape_bytes(const generate_options* how); /* of memory */
 bool generate_shape_open(generate_shape* s, const generate_options* how, error* why);
 void generate_shape_close(generate_shape* s);
 
 /* Candidate edge number i. Those of grid, star, path, karate are distinct, and their number is known. */
 void generate_draw(const generate_shape* s, int64_t i, int64_t* u, int64_t* v);
+
+/* Those from first on, the same ones, faster: u, v (count). */
+void generate_draw_many(const generate_shape* s, int64_t first, int64_t count, int64_t* u, int64_t* v);
 int64_t generate_fixed_edges(generate_kind kind, int64_t nodes); /* directed; -1: the kind's edges are drawn */
 
 /* Draws candidates 0, 1, 2 ... and takes the first how->edges / 2 that join two nodes not joined before. Writes both
-   directions as sorted lists: sections indptr and indices, returned in out. */
-bool generate_edges(ggnn_lists* out, ggnn_file_writer* w, const generate_shape* s, error* why);
+   directions as sorted lists. l is open, for undirected edges, without self-loops. The first how->edges / 2 candidates
+   go to l as they are; what is missing then, as some were drawn twice, comes from rounds of further candidates, which
+   are sorted within bytes of memory and compared with the edges. */
+bool generate_edges(edge_lists* l, const generate_shape* s, int64_t bytes, error* why);
 
 /* Two independent standard normal numbers from one half of a Philox block; false: rejected, take the next half. */
 bool generate_normals(double normal[2], uint32_t word0, uint32_t word1);

@@ -2,9 +2,15 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/parallel.h"
 #include "datasets/generate.h"
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 enum { NUM_FIELDS = 16 };
+
+static int64_t node_pieces(const generate_shape* s) { return parallel_pieces(s->how->nodes, 1 << 13); }
 
 /* ---- planted -------------------------------------------------------------------------------------------------- */
 
@@ -58,22 +64,104 @@ static void draw_citation(const generate_shape* s, int64_t i, int64_t* u, int64_
 
 /* Chakrabarti et al. 2004: which quadrant, level by level, by one word a level. There are 2^levels positions; those
    past the last node fall on u = v = 0 and are so dropped. Ids are shuffled, as degrees follow positions. */
-static void draw_rmat(const generate_shape* s, int64_t i, int64_t* u, int64_t* v)
+static const uint32_t rmat_a = 2448131359u, rmat_ab = 3264175145u, rmat_abc = 4080218931u; /* .57, .76, .95 of 2^32 */
+
+static void find_position(const generate_shape* s, int64_t i, int64_t* row, int64_t* column)
 {
-    const uint32_t a = 2448131359u, ab = 3264175145u, abc = 4080218931u; /* .57, .76, .95 of 2^32 */
     ggnn_words words = {{0, 0, 0, 0}};
-    int64_t row = 0, column = 0;
+    *row = *column = 0;
     for (int32_t level = 0; level < s->levels; level++) {
         uint32_t word;
         if (level % 4 == 0) words = ggnn_random(&s->rng, STREAM_EDGES, i, (uint32_t)level / 4);
         word = words.word[level % 4];
-        row = 2 * row + (word >= ab);
-        column = 2 * column + ((word >= a && word < ab) || word >= abc);
+        *row = 2 * *row + (word >= rmat_ab);
+        *column = 2 * *column + ((word >= rmat_a && word < rmat_ab) || word >= rmat_abc);
     }
-    *u = *v = 0;
-    if (row >= s->how->nodes || column >= s->how->nodes) return;
-    *u = s->order[row];
-    *v = s->order[column];
+}
+
+enum { LANES = 8 };
+
+#if defined(__x86_64__) && defined(__GNUC__)
+typedef uint64_t lanes __attribute__((vector_size(32)));
+
+/* find_position for candidates i .. i + LANES - 1, each in a lane of 64 bits: Philox leaves its words in the lower
+   halves. What a lane is at least is known from the sign of a difference. */
+__attribute__((target("avx2"))) static void find_positions_avx2(const generate_shape* s, int64_t i, int64_t* row,
+                                                                int64_t* column)
+{
+    enum { PARTS = LANES / 4 };
+    const lanes zero = {0}, low = zero + 0xffffffffu, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
+    lanes r[PARTS] = {{0}}, c[PARTS] = {{0}}, word[4][PARTS] = {{{0}}};
+    for (int32_t level = 0; level < s->levels; level++) {
+        for (int k = 0; k < PARTS && level % 4 == 0; k++) {
+            const lanes step = {0, 1, 2, 3};
+            lanes stream = zero + ggnn_stream(s->rng.purpose, STREAM_EDGES, i + 4 * k) + step;
+            lanes w[4] = {zero + (uint64_t)(level / 4), zero + s->rng.step, stream, stream >> 32};
+            uint32_t k0 = (uint32_t)s->rng.seed, k1 = (uint32_t)(s->rng.seed >> 32);
+            for (int round = 0; round < 10; round++) {
+                lanes p = (lanes)_mm256_mul_epu32((__m256i)w[0], (__m256i)m0);
+                lanes q = (lanes)_mm256_mul_epu32((__m256i)w[2], (__m256i)m1);
+                w[0] = (q >> 32) ^ w[1] ^ (zero + k0);
+                w[2] = (p >> 32) ^ w[3] ^ (zero + k1);
+                w[1] = q;
+                w[3] = p;
+                k0 += 0x9E3779B9u;
+                k1 += 0xBB67AE85u;
+            }
+            for (int n = 0; n < 4; n++) word[n][k] = w[n] & low;
+        }
+        for (int k = 0; k < PARTS; k++) {
+            lanes w = word[level % 4][k], second = (rmat_ab - 1 - w) >> 63;
+            r[k] = 2 * r[k] + second;
+            c[k] = 2 * c[k] + ((rmat_a - 1 - w) >> 63) - second + ((rmat_abc - 1 - w) >> 63);
+        }
+    }
+    memcpy(row, r, sizeof r);
+    memcpy(column, c, sizeof c);
+}
+#endif
+
+static void find_positions(const generate_shape* s, int64_t i, int64_t* row, int64_t* column)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (__builtin_cpu_supports("avx2")) {
+        find_positions_avx2(s, i, row, column);
+        return;
+    }
+#endif
+    for (int lane = 0; lane < LANES; lane++) find_position(s, i + lane, &row[lane], &column[lane]);
+}
+
+static void take_position(const generate_shape* s, int64_t row, int64_t column, int64_t* u, int64_t* v)
+{
+    bool inside = row < s->how->nodes && column < s->how->nodes;
+    *u = inside ? s->order[row] : 0;
+    *v = inside ? s->order[column] : 0;
+}
+
+static void draw_rmat(const generate_shape* s, int64_t i, int64_t* u, int64_t* v)
+{
+    int64_t row, column;
+    find_position(s, i, &row, &column);
+    take_position(s, row, column, u, v);
+}
+
+/* Some at a time, so that the nodes at their positions are fetched side by side. */
+static void draw_rmat_many(const generate_shape* s, int64_t first, int64_t count, int64_t* u, int64_t* v)
+{
+    enum { AHEAD = 8 * LANES };
+    int64_t row[AHEAD], column[AHEAD];
+    for (int64_t begin = 0, some; begin < count; begin += some) {
+        some = count - begin < AHEAD ? count - begin : AHEAD;
+        for (int64_t i = 0; i < some; i += LANES) find_positions(s, first + begin + i, row + i, column + i);
+#ifdef __GNUC__
+        for (int64_t i = 0; i < some; i++) {
+            __builtin_prefetch(s->order + (row[i] < s->how->nodes ? row[i] : 0));
+            __builtin_prefetch(s->order + (column[i] < s->how->nodes ? column[i] : 0));
+        }
+#endif
+        for (int64_t i = 0; i < some; i++) take_position(s, row[i], column[i], &u[begin + i], &v[begin + i]);
+    }
 }
 
 /* ---- the others: no chance ------------------------------------------------------------------------------------ */
@@ -136,12 +224,33 @@ void generate_draw(const generate_shape* s, int64_t i, int64_t* u, int64_t* v)
     *v = generate_karate[i % 78][1];
 }
 
+void generate_draw_many(const generate_shape* s, int64_t first, int64_t count, int64_t* u, int64_t* v)
+{
+    if (s->how->kind == KIND_RMAT) {
+        draw_rmat_many(s, first, count, u, v);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) generate_draw(s, first + i, &u[i], &v[i]);
+}
+
 /* ---- groups --------------------------------------------------------------------------------------------------- */
 
-static void deal_groups(generate_shape* s)
+/* The node at each position, which a keyed permutation tells. */
+static void order_piece(void* context, int64_t piece)
 {
+    generate_shape* s = context;
+    uint64_t key = ggnn_draw(ggnn_random(&s->rng, STREAM_KEYS, 0, 0), 0);
+    int64_t end = parallel_begin(s->how->nodes, piece + 1, node_pieces(s));
+    for (int64_t p = parallel_begin(s->how->nodes, piece, node_pieces(s)); p < end; p++)
+        s->order[p] = (ggnn_node)ggnn_shuffle(key, 0, p, s->how->nodes);
+}
+
+static void deal_piece(void* context, int64_t piece)
+{
+    generate_shape* s = context;
     bool communities = s->how->kind == KIND_PLANTED, karate = s->how->kind == KIND_KARATE;
-    for (int64_t v = 0; v < s->how->nodes; v++) {
+    int64_t end = parallel_begin(s->how->nodes, piece + 1, node_pieces(s));
+    for (int64_t v = parallel_begin(s->how->nodes, piece, node_pieces(s)); v < end; v++) {
         if (communities)
             s->group[s->order[v]] = (int32_t)(v % s->num_groups);
         else if (karate)
@@ -161,9 +270,17 @@ static void sort_by_group(generate_shape* s)
     s->first[0] = 0;
 }
 
+static bool is_ordered(generate_kind kind) { return kind == KIND_PLANTED || kind == KIND_RMAT; }
+
+int64_t generate_shape_bytes(const generate_options* how)
+{
+    bool member = is_ordered(how->kind) || how->kind == KIND_CITATION;
+    return how->nodes * ((int64_t)sizeof(int32_t) + (member ? (int64_t)sizeof(ggnn_node) : 0));
+}
+
 bool generate_shape_open(generate_shape* s, const generate_options* how, error* why)
 {
-    bool ordered = how->kind == KIND_PLANTED || how->kind == KIND_RMAT, sorted = how->kind == KIND_CITATION;
+    bool ordered = is_ordered(how->kind), sorted = how->kind == KIND_CITATION;
     size_t nodes = (size_t)how->nodes;
     memset(s, 0, sizeof *s);
     s->how = how;
@@ -181,10 +298,8 @@ bool generate_shape_open(generate_shape* s, const generate_options* how, error* 
         generate_shape_close(s);
         return false;
     }
-    for (int64_t p = 0; ordered && p < how->nodes; p++)
-        s->order[p] =
-            (ggnn_node)ggnn_shuffle(ggnn_draw(ggnn_random(&s->rng, STREAM_KEYS, 0, 0), 0), 0, p, how->nodes);
-    deal_groups(s);
+    if (ordered) parallel_each(node_pieces(s), order_piece, s);
+    parallel_each(node_pieces(s), deal_piece, s);
     if (sorted) sort_by_group(s);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/resources.h"
 #include "datasets/arrays.h"
 #include "datasets/readers.h"
 
@@ -61,7 +62,7 @@ static bool read_edge_array(builder* b, const array_set* set, const char* name, 
     bool ok = a.h.num_dims == 2 && a.h.shape[index ? 0 : 1] == 2;
     if (!ok) array_wrong_shape(&a, index ? "(2, E)" : "(E, 2)", why);
     int64_t count = a.h.count / 2;
-    builder_edges about = {.num_nodes = num_nodes, .expected = count, .both = both};
+    builder_edges about = {.num_nodes = num_nodes, .expected = count, .most = count, .both = both};
     ok = ok && builder_begin_edges(b, &about, why);
     progress_begin(&b->bar, "reading edges", "edges", count);
     if (ok && index == a.h.fortran)
@@ -154,24 +155,39 @@ static bool read_sparse_edges(builder* b, sparse_rows* m, bool outgoing, const b
 
 /* ---- features ------------------------------------------------------------------------------------------------- */
 
-/* By columns: a chunk of rows of every column is gathered in scratch first, then rows go on in order. */
-static bool read_by_columns(builder* b, array* a, int64_t rows, int64_t width, error* why)
+/* Rows [first, first + count) of all columns, by rows. */
+static bool gather_rows(builder* b, array* a, float* matrix, int64_t first, int64_t count, error* why)
 {
-    ggnn_file_scratch whole;
+    int64_t rows = a->h.shape[0], width = a->h.count / rows;
     float column[COLUMN_CHUNK];
-    if (!ggnn_file_scratch_open(&whole, b->path, rows * width * (int64_t)sizeof(float)))
-        return error_set(why, "%s", whole.error);
-    float* matrix = whole.data;
-    bool ok = true;
-    for (int64_t j = 0; j < width && ok; j++)
-        for (int64_t done = 0, some; done < rows && ok; done += some) {
+    for (int64_t j = 0; j < width; j++)
+        for (int64_t done = 0, some; done < rows; done += some) {
             some = smaller(COLUMN_CHUNK, rows - done);
-            ok = array_floats(a, column, some, why);
-            for (int64_t i = 0; i < some && ok; i++) matrix[(done + i) * width + j] = column[i];
-            progress_update(&b->bar, j * rows + done);
+            if (!array_floats(a, column, some, why)) return false;
+            for (int64_t i = 0; i < some; i++)
+                if (done + i >= first && done + i < first + count)
+                    matrix[(done + i - first) * width + j] = column[i];
+            progress_update(&b->bar, first * width + j * count);
         }
-    ok = ok && builder_add_features(b, matrix, rows, why);
-    ggnn_file_scratch_close(&whole);
+    return array_end(a, why);
+}
+
+/* By columns: as many rows as half the memory takes are gathered, then the array is read again for the next ones. */
+static bool read_by_columns(builder* b, const array_set* set, const char* names, int64_t rows, int64_t width,
+                            error* why)
+{
+    int64_t most = resources_memory_or(b->how->memory) / 2 / width / (int64_t)sizeof(float);
+    int64_t step = most < 1 ? 1 : smaller(most, rows);
+    float* chunk = memory_new(memory_product((size_t)step, (size_t)width, sizeof *chunk), "rows of features", why);
+    bool ok = chunk != NULL;
+    for (int64_t first = 0, some; first < rows && ok; first += some) {
+        array a;
+        some = smaller(step, rows - first);
+        ok = array_open(&a, set, names, true, why) && gather_rows(b, &a, chunk, first, some, why) &&
+             builder_add_features(b, chunk, some, why);
+        array_close(&a);
+    }
+    memory_free(chunk);
     return ok;
 }
 
@@ -189,16 +205,17 @@ static bool read_by_rows(builder* b, array* a, int64_t rows, int64_t width, erro
     return ok;
 }
 
-static bool read_dense_features(builder* b, array* a, error* why)
+static bool read_dense_features(builder* b, const array_set* set, const char* names, array* a, error* why)
 {
     int64_t rows = a->h.shape[0], width = a->h.num_dims == 2 ? a->h.shape[1] : 1;
     if (a->h.num_dims < 1 || a->h.num_dims > 2 || rows != b->num_nodes)
         return array_wrong_shape(a, "(nodes, width)", why);
     if (!builder_begin_features(b, width, why)) return false;
     progress_begin(&b->bar, "reading features", "values", a->h.count);
-    bool ok = a->h.fortran ? read_by_columns(b, a, rows, width, why) : read_by_rows(b, a, rows, width, why);
+    bool ok = a->h.fortran ? read_by_columns(b, set, names, rows, width, why)
+                           : read_by_rows(b, a, rows, width, why) && array_end(a, why);
     progress_end(&b->bar, a->h.count, false);
-    return ok && array_end(a, why) && builder_end_features(b, why);
+    return ok && builder_end_features(b, why);
 }
 
 /* Sparse attributes, a dense row at a time; elements that are there twice add up, as in SciPy. */
@@ -371,7 +388,8 @@ static bool read_graph_arrays(builder* b, const array_set* set, bool both, error
     if (arrays_have(set, "edge_index")) return read_edge_array(b, set, "edge_index", num_nodes, both, why);
     sparse_rows m;
     bool ok = sparse_open(&m, set, csc, num_nodes, false, why);
-    builder_edges about = {m.rows, ok ? m.indices.h.count : 0, m.data.in != NULL, both, false};
+    int64_t count = ok ? m.indices.h.count : 0;
+    builder_edges about = {m.rows, count, count, m.data.in != NULL, both, false};
     ok = ok && read_sparse_edges(b, &m, false, &about, why);
     sparse_close(&m);
     return ok;
@@ -398,7 +416,7 @@ static bool read_array_set(builder* b, const array_set* set, bool both, error* w
     array features = {0}, labels = {0};
     bool ok = read_graph_arrays(b, set, both, why) && read_external_ids(b, set, why) &&
               array_open(&features, set, FEATURES, false, why) &&
-              (!features.in || read_dense_features(b, &features, why)) &&
+              (!features.in || read_dense_features(b, set, FEATURES, &features, why)) &&
               array_open(&labels, set, LABELS, false, why) && (!labels.in || read_dense_labels(b, &labels, why)) &&
               read_splits(b, set, why);
     array_close(&features);
@@ -441,7 +459,8 @@ static bool read_shchur_graph(builder* b, const array_set* set, error* why)
                          (long long)shape[1]);
     bool ok = sparse_open(&m, set, names, shape[0], false, why);
     array_close(&m.data); /* ones */
-    builder_edges about = {shape[0], ok ? m.indices.h.count : 0, false, true, true};
+    int64_t count = ok ? m.indices.h.count : 0;
+    builder_edges about = {shape[0], count, count, false, true, true};
     ok = ok && read_sparse_edges(b, &m, true, &about, why);
     sparse_close(&m);
     return ok;
@@ -455,7 +474,7 @@ static bool read_shchur_features(builder* b, const array_set* set, error* why)
     sparse_rows m;
     if (!array_open(&dense, set, "attr_matrix", false, why)) return false;
     if (dense.in || !arrays_have(set, "attr_indptr")) {
-        bool ok = !dense.in || read_dense_features(b, &dense, why);
+        bool ok = !dense.in || read_dense_features(b, set, "attr_matrix", &dense, why);
         array_close(&dense);
         return ok;
     }

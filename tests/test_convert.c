@@ -315,13 +315,19 @@ TEST(compaction_by_bits_equals_compaction_by_sorting)
     test_seed(4);
     for (int64_t range = 1; range <= 64 * COUNT; range *= 40) {
         compact_map map[2];
+        edge_sorter edges;
         error why = {""};
+        if (!CHECK(edge_sorter_open(&edges, &(edge_sorter_options){.path = folder_path(path, "map")}, &why))) return;
         for (int i = 0; i < COUNT; i++) {
             a[i] = test_below(range);
             b[i] = test_below(range);
+            CHECK_EQ(edge_sorter_begin(&edges, 1, a[i] > b[i] ? a[i] : b[i], &why), i);
+            edge_sorter_put(&edges, i, &(sorted_edge){.dst = a[i], .src = b[i]});
+            edge_sorter_end(&edges, 1);
         }
+        CHECK(edge_sorter_finish(&edges, &why));
         for (int k = 0; k < 2; k++) {
-            CHECK(compact_make(&map[k], a, b, COUNT, k, folder_path(path, "map"), &why));
+            CHECK(compact_make(&map[k], &edges, k, 1 << 20, &why));
             compact_ids(&map[k], ids[k]);
         }
         CHECK(map[0].by_bits && !map[1].by_bits);
@@ -334,6 +340,7 @@ TEST(compaction_by_bits_equals_compaction_by_sorting)
         for (int64_t i = 1; i < map[0].num_ids; i++) CHECK(ids[0][i - 1] < ids[0][i]);
         compact_close(&map[0]);
         compact_close(&map[1]);
+        edge_sorter_close(&edges);
     }
 }
 

@@ -20,7 +20,7 @@ static int count_files(void)
 
 static generate_options options_of(generate_kind kind, int64_t nodes, int64_t edges)
 {
-    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1};
+    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1, 0, NULL};
     return how;
 }
 

@@ -1,0 +1,569 @@
+/* How the data tools build graphs: the same file from memory and from the disk, on any number of threads; what it will
+   take is said first, and refused where it is not there; nothing stays behind. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "common/memory.h"
+#include "common/resources.h"
+#include "datasets/convert.h"
+#include "datasets/dataset.h"
+#include "datasets/edge_sort.h"
+#include "datasets/generate.h"
+#include "tests/test.h"
+#include "tests/tool.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { MEBI = 1 << 20 };
+
+static void use_threads(int count)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(count);
+#else
+    (void)count;
+#endif
+}
+
+static int temporaries(void)
+{
+    int count = 0;
+    DIR* list = opendir(folder);
+    for (struct dirent* entry; list && (entry = readdir(list));) count += strstr(entry->d_name, ".tmp") != NULL;
+    if (list) closedir(list);
+    return count;
+}
+
+/* ---- sorting -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    sorted_edge e;
+    int64_t number;
+} numbered;
+
+static int compare(const void* a, const void* b)
+{
+    const numbered *x = a, *y = b;
+    int64_t key[4][2] = {{x->e.dst, y->e.dst},
+                         {x->e.src, y->e.src},
+                         {x->e.reverse, y->e.reverse},
+                         {x->number, y->number}};
+    for (int i = 0; i < 4; i++)
+        if (key[i][0] != key[i][1]) return key[i][0] < key[i][1] ? -1 : 1;
+    return 0;
+}
+
+typedef struct {
+    const edge_sorter* s;
+    const numbered* expected;
+    int64_t *begin, wrong; /* (pieces + 1) where each begins, when they are known; counted before */
+    bool counting;
+} order_check;
+
+static void check_piece(void* context, int64_t piece, edge_stream* in)
+{
+    order_check* check = context;
+    const uint64_t* record;
+    int64_t at = check->counting ? 0 : check->begin[piece];
+    for (int64_t count; (count = edge_stream_next(in, &record)) > 0;)
+        for (int64_t i = 0; i < count; i++, at++) {
+            sorted_edge e = edge_sorter_edge(check->s, record + i * check->s->words);
+            if (check->counting) continue;
+            const sorted_edge* x = &check->expected[at].e;
+            if (e.dst == x->dst && e.src == x->src && e.reverse == x->reverse &&
+                (!check->s->how.weighted || e.weight == x->weight))
+                continue;
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+            check->wrong++;
+        }
+    if (check->counting) check->begin[piece + 1] = at;
+}
+
+/* Edges of a kind: 0 spread, 1 all to one node, 2 few nodes and so many duplicates, 3 large ids from the middle on. */
+static sorted_edge random_edge(int kind, int64_t number, int64_t count, bool both)
+{
+    int64_t nodes = kind == 2 ? 40 : 50000;
+    sorted_edge e = {test_below(nodes), test_below(nodes), both && test_below(2), (float)number};
+    if (kind == 1) e.dst = 7;
+    if (kind == 3 && number > count / 2) e.dst += (int64_t)1 << 40;
+    if (kind == 3 && number > count / 3) e.src += (int64_t)1 << 33;
+    return e;
+}
+
+static void check_sorting(int kind, bool weighted, bool both, int64_t memory, int threads)
+{
+    enum { COUNT = 150000 };
+    static numbered expected[COUNT];
+    edge_sorter s;
+    error why = {""};
+    char path[600];
+    order_check check = {&s, expected, NULL, 0, true};
+    use_threads(threads);
+    if (!CHECK(edge_sorter_open(&s,
+                                &(edge_sorter_options){.path = folder_path(path, "sort"),
+                                                       .memory = memory,
+                                                       .weighted = weighted,
+                                                       .both = both},
+                                &why)))
+        return;
+    for (int64_t i = 0; i < COUNT; i++) {
+        sorted_edge e = random_edge(kind, i, COUNT, both);
+        int64_t place = edge_sorter_begin(&s, 1, e.src > e.dst ? e.src : e.dst, &why);
+        if (!CHECK(place >= 0)) break;
+        expected[i] = (numbered){e, i};
+        edge_sorter_put(&s, place, &e);
+        edge_sorter_end(&s, 1);
+        if (i == COUNT / 5) CHECK(edge_sorter_finish(&s, &why)); /* and more after it */
+    }
+    if (!CHECK(edge_sorter_finish(&s, &why))) printf("    %s\n", why.text);
+    qsort(expected, COUNT, sizeof expected[0], compare);
+    check.begin = calloc((size_t)s.num_pieces + 1, sizeof(int64_t));
+    edge_sorter_scan(&s, "counting", check_piece, &check);
+    for (int64_t i = 0; i < s.num_pieces; i++) check.begin[i + 1] += check.begin[i];
+    CHECK_EQ(check.begin[s.num_pieces], COUNT);
+    check.counting = false;
+    edge_sorter_scan(&s, "checking", check_piece, &check);
+    edge_sorter_walk(&s, "checking", check_piece, &check);
+    CHECK_EQ(check.wrong, 0);
+    CHECK_EQ(s.fd >= 0, memory == MEBI || kind == 3);
+    if (s.fd >= 0) CHECK(s.written > 0 && s.written <= COUNT * (kind == 3 ? 17 : weighted ? 9 : 5));
+    if (memory == MEBI) CHECK(s.num_runs > 2);
+    free(check.begin);
+    edge_sorter_close(&s);
+    edge_sorter_close(&s);
+}
+
+TEST(edges_come_sorted_whatever_memory_and_threads)
+{
+    test_seed(1);
+    for (int kind = 0; kind < 4; kind++)
+        for (int weighted = 0; weighted < 2; weighted++)
+            for (int threads = 1; threads <= 3; threads += 2) {
+                check_sorting(kind, weighted, kind % 2 == weighted, MEBI, threads);
+                check_sorting(kind, weighted, kind % 2 == weighted, 16 * MEBI, threads);
+            }
+}
+
+/* ---- convert -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t nodes, edges;
+    ggnn_node *src, *dst;
+    float* weight;
+} edge_array;
+
+static void* room(int64_t count, size_t size) { return calloc((size_t)count + 1, size); }
+
+static ggnn_lists lists_of(int64_t nodes, int64_t edges)
+{
+    ggnn_lists l = {nodes, edges, room(nodes + 1, 8), room(edges, sizeof(ggnn_node)), room(edges, 4), NULL};
+    return l;
+}
+
+static void lists_free(ggnn_lists* l)
+{
+    free(l->indptr);
+    free(l->indices);
+    free(l->weight);
+}
+
+/* The plain twin: ggnn.h's own lists, transposed until they are sorted. */
+static ggnn_lists plain_lists(const edge_array* a, const convert_options* how)
+{
+    ggnn_fault fault;
+    bool both = how->direction == DIRECTION_BOTH;
+    ggnn_lists out = lists_of(a->nodes, a->edges), in = lists_of(a->nodes, a->edges);
+    ggnn_lists all = lists_of(a->nodes, 2 * a->edges + a->nodes);
+    CHECK(ggnn_graph_from_coo(&out, a->dst, a->src, a->weight, &fault) == GGNN_OK);
+    CHECK(ggnn_graph_transpose(&in, &out, &fault) == GGNN_OK);
+    if (both) CHECK(ggnn_graph_transpose(&out, &in, &fault) == GGNN_OK);
+    ggnn_graph_simplify(&all, &in, both ? &out : NULL,
+                        (how->keep_duplicates ? 0 : GGNN_DROP_DUPLICATES) |
+                            (how->loops == LOOPS_DROP ? GGNN_DROP_SELF_LOOPS : 0) |
+                            (how->loops == LOOPS_ADD ? GGNN_ADD_SELF_LOOPS : 0));
+    lists_free(&out);
+    lists_free(&in);
+    return all;
+}
+
+/* A list of edges in text, with hubs, duplicates and self-loops; id v is written as v * gap + gap / 2. */
+static edge_array write_edges(const char* path, int64_t nodes, int64_t edges, int64_t gap)
+{
+    edge_array a = {nodes, edges, room(edges, sizeof(ggnn_node)), room(edges, sizeof(ggnn_node)), room(edges, 4)};
+    FILE* out = fopen(path, "wb");
+    for (int64_t e = 0; e < edges; e++) {
+        a.src[e] = (ggnn_node)(e < nodes ? e : test_below(test_below(3) ? nodes : 20));
+        a.dst[e] = (ggnn_node)(test_below(10) ? test_below(test_below(3) ? nodes : 5) : a.src[e]);
+        a.weight[e] = (float)test_below(1000);
+        fprintf(out, "%lld %lld %d\n", (long long)(a.src[e] * gap + gap / 2), (long long)(a.dst[e] * gap + gap / 2),
+                (int)a.weight[e]);
+    }
+    fclose(out);
+    return a;
+}
+
+static void edges_free(edge_array* a)
+{
+    free(a->src);
+    free(a->dst);
+    free(a->weight);
+}
+
+static bool same(const void* a, const void* b, int64_t count, size_t size)
+{
+    return memcmp(a, b, (size_t)count * size) == 0;
+}
+
+static void check_convert(const char* in, const edge_array* a, int64_t gap, const convert_options* how)
+{
+    ggnn_lists expected = plain_lists(a, how);
+    char out[600], first[600];
+    dataset d;
+    error why = {""};
+    for (int k = 0; k < 4; k++) {
+        convert_options with = *how;
+        with.memory = k < 2 ? 0 : MEBI;
+        use_threads(1 + k % 2);
+        if (!CHECK(convert(in, folder_path(out, k ? "b.ggnn" : "a.ggnn"), &with, &why) && dataset_open(&d, out, &why))) {
+            printf("    %s\n", why.text);
+            continue;
+        }
+        CHECK_EQ(d.num_nodes, a->nodes);
+        CHECK_EQ(d.num_edges, expected.num_edges);
+        CHECK(same(d.csc.indptr, expected.indptr, a->nodes + 1, 8));
+        CHECK(same(d.csc.indices, expected.indices, expected.num_edges, sizeof(ggnn_node)));
+        CHECK(same(d.csc.weight, expected.weight, expected.num_edges, 4));
+        for (int64_t v = 0; v < d.num_nodes && d.external_id; v++) CHECK_EQ(d.external_id[v], v * gap + gap / 2);
+        CHECK_EQ(d.external_id != NULL, gap > 1);
+        dataset_close(&d);
+        char line[1300];
+        snprintf(line, sizeof line, "cmp -s %s %s", folder_path(first, "a.ggnn"), out);
+        CHECK(system(line) == 0);
+    }
+    CHECK_EQ(temporaries(), 0);
+    lists_free(&expected);
+}
+
+TEST(convert_gives_the_same_file_from_memory_and_from_the_disk)
+{
+    static const int64_t gaps[] = {1, 9, 1 << 20, (int64_t)1 << 40}; /* dense ids, compacted by bits, by sorting, wide */
+    char path[600];
+    test_seed(2);
+    for (int k = 0; k < 4; k++) {
+        edge_array a = write_edges(folder_path(path, "edges.txt"), 20000, 80000, gaps[k]);
+        for (int round = 0; round < 6; round++) {
+            convert_options how = {.direction = round & 1 ? DIRECTION_BOTH : DIRECTION_AS_IS,
+                                   .loops = (convert_loops)(LOOPS_KEEP + round % 3),
+                                   .keep_duplicates = round & 2,
+                                   .num_nodes = gaps[k] == 1 ? a.nodes : 0};
+            check_convert(path, &a, gaps[k], &how);
+        }
+        edges_free(&a);
+    }
+}
+
+/* A .npy file of version 1: descr "<f4", "<i8"; the header is padded to 128 bytes. */
+static void write_npy(const char* name, const char* descr, bool fortran, int64_t rows, int64_t columns, const void* data,
+                      size_t bytes)
+{
+    char path[600], header[128];
+    FILE* out = fopen(folder_path(path, name), "wb");
+    memset(header, ' ', sizeof header);
+    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+    int length = snprintf(header + 10, 118, "{'descr': '%s', 'fortran_order': %s, 'shape': (%lld, %lld), }", descr,
+                          fortran ? "True" : "False", (long long)rows, (long long)columns);
+    header[10 + length] = ' ';
+    header[127] = '\n';
+    CHECK(fwrite(header, 1, 128, out) == 128 && fwrite(data, 1, bytes, out) == bytes);
+    fclose(out);
+}
+
+TEST(features_by_columns_are_gathered_in_parts_that_fit_memory)
+{
+    enum { ROWS = 3000, WIDTH = 100 }; /* 1.2 MB: three parts of half a MiB */
+    static float by_columns[WIDTH * ROWS];
+    static const int64_t edge[2] = {0, 1};
+    char in[600], out[600];
+    dataset d;
+    error why = {""};
+    for (int64_t v = 0; v < ROWS; v++)
+        for (int64_t j = 0; j < WIDTH; j++) by_columns[j * ROWS + v] = (float)(v * WIDTH + j);
+    mkdir(folder_path(in, "columns"), 0777);
+    write_npy("columns/edges.npy", "<i8", false, 1, 2, edge, sizeof edge);
+    write_npy("columns/feat.npy", "<f4", true, ROWS, WIDTH, by_columns, sizeof by_columns);
+    for (int k = 0; k < 2; k++) {
+        convert_options how = {.memory = k ? MEBI : 0};
+        if (!CHECK(convert(in, folder_path(out, "columns.ggnn"), &how, &why) && dataset_open(&d, out, &why))) {
+            printf("    %s\n", why.text);
+            continue;
+        }
+        const float* row = d.feat.rows;
+        CHECK(d.num_nodes == ROWS && d.feat.width == WIDTH);
+        for (int64_t i = 0; i < ROWS * WIDTH; i++) CHECK(row[i] == (float)i);
+        dataset_close(&d);
+    }
+}
+
+/* ---- generate ------------------------------------------------------------------------------------------------- */
+
+/* The plain twin: candidates one after the other, each looked up among all pairs so far. */
+static ggnn_lists plain_graph(const generate_options* how)
+{
+    generate_shape s;
+    error why = {""};
+    ggnn_fault fault;
+    int64_t taken = 0, slots = 4 * how->edges;
+    uint64_t* table = room(slots, 8);
+    edge_array a = {how->nodes, how->edges, room(how->edges, sizeof(ggnn_node)), room(how->edges, sizeof(ggnn_node)), NULL};
+    ggnn_lists out = lists_of(a.nodes, a.edges), in = lists_of(a.nodes, a.edges);
+    CHECK(generate_shape_open(&s, how, &why));
+    for (int64_t i = 0; taken < how->edges; i++) {
+        int64_t u, v;
+        generate_draw(&s, i, &u, &v);
+        uint64_t pair = (uint64_t)(u < v ? u : v) << 32 | (uint64_t)(u < v ? v : u);
+        int64_t at = (int64_t)(pair * 0x9E3779B97F4A7C15u % (uint64_t)slots);
+        if (u == v) continue;
+        while (table[at] && table[at] != pair) at = (at + 1) % slots;
+        if (table[at]) continue;
+        table[at] = pair;
+        a.src[taken] = a.dst[taken + 1] = (ggnn_node)u;
+        a.src[taken + 1] = a.dst[taken] = (ggnn_node)v;
+        taken += 2;
+    }
+    CHECK(ggnn_graph_from_coo(&out, a.src, a.dst, NULL, &fault) == GGNN_OK);
+    CHECK(ggnn_graph_transpose(&in, &out, &fault) == GGNN_OK);
+    generate_shape_close(&s);
+    lists_free(&out);
+    edges_free(&a);
+    free(table);
+    return in;
+}
+
+TEST(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk)
+{
+    static const struct {
+        generate_kind kind;
+        int64_t nodes, edges;
+    } graph[] = {{KIND_PLANTED, 20000, 400000}, {KIND_PLANTED, 300, 80000},   {KIND_CITATION, 20000, 400000},
+                 {KIND_RMAT, 20000, 400000},    {KIND_RMAT, 1024, 100000},    {KIND_STAR, 50000, 99998}};
+    for (int g = 0; g < 6; g++) {
+        generate_options how = {graph[g].kind, 3, graph[g].nodes, graph[g].edges, 0, -1, .5, -1, 0, NULL};
+        generate_report report;
+        error why = {""};
+        char out[600], first[600], line[1300];
+        CHECK(generate_complete(&how, &why));
+        ggnn_lists expected = plain_graph(&how);
+        for (int k = 0; k < 4; k++) {
+            dataset d;
+            how.memory = k < 2 ? 0 : MEBI;
+            use_threads(1 + k % 2);
+            if (!CHECK(generate(folder_path(out, k ? "b.ggnn" : "a.ggnn"), &how, &report, &why) &&
+                       dataset_open(&d, out, &why))) {
+                printf("    %s\n", why.text);
+                continue;
+            }
+            CHECK_EQ(d.num_edges, how.edges);
+            CHECK(same(d.csc.indptr, expected.indptr, how.nodes + 1, 8));
+            CHECK(same(d.csc.indices, expected.indices, how.edges, sizeof(ggnn_node)));
+            dataset_close(&d);
+            snprintf(line, sizeof line, "cmp -s %s %s", folder_path(first, "a.ggnn"), out);
+            CHECK(system(line) == 0);
+        }
+        lists_free(&expected);
+    }
+    CHECK_EQ(temporaries(), 0);
+}
+
+/* ---- what it takes -------------------------------------------------------------------------------------------- */
+
+static void write_text(const char* name, const char* text)
+{
+    char path[600];
+    write_file(folder_path(path, name), text, strlen(text));
+}
+
+static void refuses(const char* arguments, const char* words)
+{
+    char line[3000], path[600];
+    snprintf(line, sizeof line, arguments, folder, folder);
+    CHECK_EQ(run("", line), 1);
+    if (!says("err", words)) CHECK(false);
+    CHECK(access(folder_path(path, "none"), F_OK) != 0);
+    CHECK_EQ(temporaries(), 0);
+}
+
+TEST(nodes_that_a_header_claims_are_refused_beyond_memory)
+{
+    char path[600];
+    write_text("claims.mtx", "%%MatrixMarket matrix coordinate pattern general\n2147483647 2147483647 1\n1 1\n");
+    write_text("far.csv", "0,2147483646\n");
+    mkdir(folder_path(path, "claims"), 0777);
+    mkdir(folder_path(path, "claims/raw"), 0777);
+    write_text("claims/raw/num-node-list.csv", "2147483647\n");
+    write_text("claims/raw/num-edge-list.csv", "1\n");
+    write_text("claims/raw/edge.csv", "0,1\n");
+    refuses("convert %s/claims.mtx %s/none --memory 1G", "claims.mtx: 2147483647 nodes need 17.4 GB of memory");
+    refuses("convert %s/claims %s/none --memory 1G", "claims: 2147483647 nodes need 17.4 GB of memory");
+    refuses("convert %s/far.csv %s/none --nodes 2147483647 --memory 1G", "more than --memory 1.07 GB");
+    refuses("generate path %2$s/none --nodes 2147483647 --memory 1G", "2147483647 nodes need");
+    refuses("generate rmat %2$s/none --nodes 2147483647 --memory 1G", "2147483647 nodes need");
+}
+
+TEST(one_edge_with_a_large_id_takes_two_nodes)
+{
+    char line[2000];
+    write_text("far.csv", "0,2147483646\n");
+    snprintf(line, sizeof line, "convert %s/far.csv %s/far.ggnn --memory 1M", folder, folder);
+    CHECK_EQ(run("", line), 0);
+    CHECK(says("out", "graph      2 nodes, 1 directed edge"));
+}
+
+TEST(what_it_takes_is_said_before_the_work)
+{
+    char line[2000], file[24], words[200];
+    write_text("small.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 1\n1 2\n");
+    snprintf(line, sizeof line, "convert %s/small.mtx %s/small.ggnn --memory 64M", folder, folder);
+    CHECK_EQ(run("", line), 0);
+    CHECK(says("out", "(--memory 67.1 MB), none of scratch on the disk, 8.0"));
+    snprintf(line, sizeof line,
+             "generate rmat %s/r.ggnn --nodes 100000 --edges 2000000 --features 0 --classes 0 --memory 4M", folder);
+    CHECK_EQ(run("", line), 0);
+    snprintf(words, sizeof words,
+             "takes about 4.19 MB of memory (--memory 4.19 MB), 8.00 MB of scratch on the disk, %s of file",
+             resources_bytes(file, 800000 + 2000000 * (int64_t)sizeof(ggnn_node)));
+    CHECK(says("err", words));
+    CHECK(says("out", "2000000 directed edges"));
+}
+
+TEST(a_disk_without_room_is_an_error_before_the_work)
+{
+    write_text("many.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 90000000000000\n1 1\n");
+    write_text("more.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 9000000000000000000\n1 1\n");
+    refuses("convert %s/many.mtx %s/none --memory 64M", "of file; its disk has");
+    refuses("convert %s/more.mtx %s/none --memory 64M", "9000000000000000000 edges are more than a disk holds");
+    refuses("generate rmat %2$s/none --nodes 50000000 --edges 90000000000000 --memory 4G", "of file; its disk has");
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------------- */
+
+TEST(scratch_that_cannot_be_written_is_an_error_that_leaves_nothing)
+{
+    char line[2000], path[600];
+    snprintf(line, sizeof line, "generate rmat %s/none --nodes 20000 --edges 2000000 --features 0 --memory 1M", folder);
+    CHECK_EQ(run("ulimit -f 4000;", line), 1); /* 4,000 blocks of 512 or 1,024 bytes stand for a full disk */
+    CHECK(says("err", "cannot write scratch beside it"));
+    CHECK(access(folder_path(path, "none"), F_OK) != 0);
+    CHECK_EQ(temporaries(), 0);
+}
+
+/* With so little memory that edges are on the disk; compacted by sorting, so that there are two sorters. */
+TEST(every_allocation_of_a_build_on_the_disk_may_fail)
+{
+    char in[600], out[600];
+    long n = 1;
+    test_seed(3);
+    use_threads(2);
+    edge_array a = write_edges(folder_path(in, "edges.txt"), 20000, 100000, (int64_t)1 << 33);
+    for (;; n++) {
+        char number[24];
+        error why = {""};
+        snprintf(number, sizeof number, "%ld", memory_calls() + n);
+        setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
+        bool ok = convert(in, folder_path(out, "none"), &(convert_options){.memory = MEBI}, &why);
+        unsetenv("GGNN_TEST_FAIL_ALLOCATION");
+        if (ok) break;
+        if (!CHECK(strstr(why.text, "out of memory")) || !CHECK(access(out, F_OK) != 0))
+            printf("    allocation %ld: %s\n", n, why.text);
+    }
+    CHECK(n > 25);
+    CHECK_EQ(temporaries(), 0);
+    edges_free(&a);
+    remove(out);
+}
+
+/* The tool in its own process, as a shell starts it: killed after some milliseconds. Returns its status. */
+static int interrupted(int signal_number, int milliseconds)
+{
+    char out[600];
+    folder_path(out, "none");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) _exit(126);
+        execl(tool, tool, "generate", "rmat", out, "--nodes", "100000", "--edges", "50000000", "--features", "0",
+              "--memory", "8M", (char*)NULL);
+        _exit(127);
+    }
+    usleep((useconds_t)milliseconds * 1000);
+    kill(child, signal_number);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+TEST(an_interrupted_build_leaves_nothing)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    char path[600];
+    for (int i = 0; i < 9; i++) {
+        int status = interrupted(signals[i % 3], 20 << i / 3 * 2);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signals[i % 3]);
+        CHECK_EQ(temporaries(), 0);
+        CHECK(access(folder_path(path, "none"), F_OK) != 0);
+    }
+}
+
+/* ---- what the machine has ------------------------------------------------------------------------------------- */
+
+static void write_group(const char* name, const char* text)
+{
+    char path[600], line[1300];
+    snprintf(line, sizeof line, "mkdir -p $(dirname %s)", folder_path(path, name));
+    CHECK(system(line) == 0);
+    write_text(name, text);
+}
+
+TEST(memory_is_what_the_system_and_its_control_groups_leave)
+{
+    char root[600];
+    folder_path(root, "root");
+    write_group("root/proc/meminfo", "MemTotal:  100 kB\nMemAvailable:  8000 kB\n");
+    CHECK_EQ(resources_memory(root), 8000 * 1024);
+    write_group("root/proc/self/cgroup", "0::/a/b\n");
+    write_group("root/sys/fs/cgroup/a/b/memory.max", "max\n");
+    write_group("root/sys/fs/cgroup/a/memory.max", "6000000\n");
+    write_group("root/sys/fs/cgroup/a/memory.current", "5000000\n");
+    write_group("root/sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 2000000\n");
+    CHECK_EQ(resources_memory(root), 3000000);
+    write_group("root/proc/self/cgroup", "5:cpu:/\n4:memory:/c\n0::/\n");
+    write_group("root/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "700000\n");
+    write_group("root/sys/fs/cgroup/memory/c/memory.usage_in_bytes", "100000\n");
+    write_group("root/sys/fs/cgroup/memory/c/memory.stat", "total_inactive_file 50000\n");
+    CHECK_EQ(resources_memory(root), 650000);
+    CHECK(resources_memory("") > MEBI && resources_memory_or(5) == 5);
+    CHECK(resources_disk(root) > 0 && resources_disk("/nonexistent/x") == -1);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    tool_find(argv[0]);
+    folder_make();
+    RUN(edges_come_sorted_whatever_memory_and_threads);
+    RUN(convert_gives_the_same_file_from_memory_and_from_the_disk);
+    RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);
+    RUN(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk);
+    RUN(nodes_that_a_header_claims_are_refused_beyond_memory);
+    RUN(one_edge_with_a_large_id_takes_two_nodes);
+    RUN(what_it_takes_is_said_before_the_work);
+    RUN(a_disk_without_room_is_an_error_before_the_work);
+    RUN(scratch_that_cannot_be_written_is_an_error_that_leaves_nothing);
+    RUN(every_allocation_of_a_build_on_the_disk_may_fail);
+    RUN(an_interrupted_build_leaves_nothing);
+    RUN(memory_is_what_the_system_and_its_control_groups_leave);
+    folder_remove();
+    return test_finish();
+}
