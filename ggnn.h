@@ -459,7 +459,8 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
 
 // Lists of out-neighbours: edge u -> v becomes v -> u. Each list comes sorted by id; of duplicates the
 // earlier list position first. Transposing twice sorts every list, stably. position: as in's, or the index in
-// `in` where that is NULL. As ggnn_graph_from_coo otherwise.
+// `in` where that is NULL. GGNN_ERROR_ID also: indptr does not rise from 0 to num_edges (fault names the node).
+// As ggnn_graph_from_coo otherwise.
 GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault);
 
 // Sorts every list by id, stably, in place; weights and positions go along. O(E log degree).
@@ -480,8 +481,8 @@ typedef enum { // for ggnn_graph_simplify, combined with |
 GGNN_API void ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse, int how);
 
 // Renames node v to rank[v] (a permutation of [0, N)), lists and ids; edges keep their order in a list (sort
-// them after, if wanted). GGNN_ERROR_ID: rank is not a permutation; fault names the node. seen: N bytes of
-// workspace.
+// them after, if wanted). GGNN_ERROR_ID: rank is not a permutation, indptr does not rise from 0 to num_edges
+// (fault names the node), an id is out of range (the edge). seen: N bytes of workspace.
 GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank,
                                         void* seen, ggnn_fault* fault);
 
@@ -494,7 +495,7 @@ GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* list
 // =============================================================================
 // Every method is a function of (list, fanout, rng, hop, node). Of a list of n edges it takes m = fanout:
 // fanout < 0 takes the whole list, 0 nothing; n <= m takes the whole list too, in order (not by REPLACEMENT
-// and WALK). Above GGNN_FANOUT_MAX, Fisher-Yates, path doubling and rejection return the reservoir's sample,
+// and WALK). WEIGHTED leaves edges of weight 0 out, of a whole list too. Above GGNN_FANOUT_MAX, Fisher-Yates, path doubling and rejection return the reservoir's sample,
 // as their sets would no longer fit a GPU's shared memory.
 
 typedef enum {
@@ -537,9 +538,20 @@ GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t
                                  void* context);
 
 typedef struct {
-    int32_t walks, length; // from each start; PinSAGE's defaults 4 and 3
-    float   restart;       // chance, after each step, to go on from the start again; default .5
+    int32_t walks, length; // from each start
+    float   restart;       // chance, after each step, to go on from the start again
 } ggnn_walks;
+
+// Whoever takes a ggnn_walks takes {0, 0, 0} for PinSAGE's {4, 3, .5}, and all others as they are.
+GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how)
+{
+    if (how.walks == 0 && how.length == 0 && how.restart == 0.0f) {
+        how.walks = 4;
+        how.length = 3;
+        how.restart = 0.5f;
+    }
+    return how;
+}
 
 // Random walks along in-edges: visited (walks, length) by start node `node`; step s of walk w moves to a
 // uniform neighbour of where the walk is, or, when that has none, notes -1 and goes on from the start. After
@@ -638,13 +650,13 @@ typedef enum { // what a batch keeps of each hop, combined with |
     GGNN_KEEP_REPEATS = 8
 } ggnn_keep;
 
-typedef struct { // zero-initialise; method, num_hops and fanout are needed, and walk by GGNN_WALK
+typedef struct { // zero-initialise; method, num_hops and fanout are needed, and by GGNN_WALK walk, unless PinSAGE's will do
     ggnn_method method;
     int32_t     num_hops;
     int32_t     fanout[GGNN_HOPS_MAX]; // from the seeds outward; -1: all, 0: none
     int32_t     last_hop_global;       // 1: the last hop keeps global ids: neighbor, not indices
     int32_t     keep;
-    ggnn_walks  walk; // GGNN_WALK
+    ggnn_walks  walk; // GGNN_WALK; {0, 0, 0}: PinSAGE's
 } ggnn_sampling;
 
 typedef struct {
@@ -1241,6 +1253,42 @@ static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_n
     return ggnni_check_run(&check, n, ggnni_check_ids_piece, fault);
 }
 
+// Does every number in [0, n) stand once among number[0 .. count), whatever else stands there? No memory: what
+// stands there must add up, mixed, to what should. The mix (splitmix64's) is one to one, so one wrong number
+// is always found; several escape with chance 2^-64.
+static uint64_t ggnni_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+static int ggnni_each_once(const ggnn_node* number, int64_t count, int64_t n)
+{
+    uint64_t sum = 0;
+    int64_t  found = 0;
+    for (int64_t i = 0; i < count; i++)
+        if ((uint64_t)number[i] < (uint64_t)n) {
+            sum += ggnni_mix((uint64_t)number[i]);
+            found++;
+        }
+    for (int64_t i = 0; i < n; i++) sum -= ggnni_mix((uint64_t)i);
+    return found == n && sum == 0;
+}
+
+static ggnn_status ggnni_check_built(const ggnn_lists* lists, ggnn_fault* fault)
+{
+    const int64_t* indptr = lists->indptr;
+    if (lists->num_nodes < 0 || lists->num_nodes > GGNN_NODE_MAX || lists->num_edges < 0)
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1, -1);
+    if (indptr[0] != 0) return ggnni_fault(fault, GGNN_ERROR_ID, "indptr does not begin with 0", 0, -1);
+    for (int64_t v = 0; v < lists->num_nodes; v++)
+        if (indptr[v] > indptr[v + 1])
+            return ggnni_fault(fault, GGNN_ERROR_ID, "indptr decreases", v, -1);
+    if (indptr[lists->num_nodes] != lists->num_edges)
+        return ggnni_fault(fault, GGNN_ERROR_ID, "indptr does not end with num_edges", -1, -1);
+    return ggnni_check_ids(lists->indices, lists->num_edges, lists->num_nodes, fault);
+}
+
 static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, ggnn_fault* fault)
 {
     if (at->parts < 1 || at->cached < 0 || at->cached > num_rows || at->stored < 0 || at->stored > num_rows)
@@ -1253,6 +1301,10 @@ static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, g
     for (int64_t v = 0; at->rank && v < num_rows; v++)
         if (at->rank[v] < 0 || at->rank[v] >= num_rows)
             return ggnni_fault(fault, GGNN_ERROR_ID, "layout: a rank is outside [0, num_nodes)", v, -1);
+    if (at->rank && !ggnni_each_once(at->rank, num_rows, num_rows))
+        return ggnni_fault(fault, GGNN_ERROR_ID, "layout: rank is not a permutation", -1, -1);
+    if (at->cache_row && !ggnni_each_once(at->cache_row, num_rows, at->cached))
+        return ggnni_fault(fault, GGNN_ERROR_ID, "layout: a cached row has no node, or two", -1, -1);
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
@@ -1360,7 +1412,7 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
 GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault)
 {
     ggnni_sort  sort;
-    ggnn_status status = ggnni_check_ids(in->indices, in->num_edges, in->num_nodes, fault);
+    ggnn_status status = ggnni_check_built(in, fault);
     if (status != GGNN_OK) return status;
     out->num_nodes = in->num_nodes;
     out->num_edges = in->num_edges;
@@ -1560,7 +1612,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
 {
     ggnni_lists_job job = {out, in, NULL, rank, NULL, 1, 0};
     unsigned char*  taken = (unsigned char*)seen;
-    ggnn_status     status = ggnni_check_ids(in->indices, in->num_edges, in->num_nodes, fault);
+    ggnn_status     status = ggnni_check_built(in, fault);
     if (status != GGNN_OK) return status;
     memset(taken, 0, (size_t)in->num_nodes);
     for (int64_t v = 0; v < in->num_nodes; v++) {
@@ -1832,13 +1884,14 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
 GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad)
 {
-    uint64_t restart = (uint64_t)((double)how->restart * 4294967296.0);
-    ggnn_rng own = *rng;
+    ggnn_walks walks = ggnn_walks_or_default(*how);
+    uint64_t   restart = (uint64_t)((double)walks.restart * 4294967296.0);
+    ggnn_rng   own = *rng;
     own.purpose = ggnn_walk_purpose(rng->purpose);
-    for (int32_t walk = 0; walk < how->walks; walk++) {
+    for (int32_t walk = 0; walk < walks.walks; walk++) {
         ggnn_node at = node;
-        for (int32_t step = 0; step < how->length; step++) {
-            uint32_t   block = (uint32_t)walk * (uint32_t)how->length + (uint32_t)step;
+        for (int32_t step = 0; step < walks.length; step++) {
+            uint32_t   block = (uint32_t)walk * (uint32_t)walks.length + (uint32_t)step;
             ggnn_words words = ggnn_random(&own, hop, node, block);
             ggnn_list  list = ggnn_neighbors(g, at);
             ggnn_node  next = list.degree > 0 ? list.id[ggnn_bounded(ggnn_draw(words, 0), list.degree)] : -1;
@@ -1924,8 +1977,9 @@ GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int6
                                        int64_t max_ids)
 {
     ggnn_unique* seen = (ggnn_unique*)memory;
-    char*        table = (char*)memory + ggnni_round_up(sizeof *seen);
+    char*        table;
     if (!memory) return NULL;
+    table = (char*)memory + ggnni_round_up(sizeof *seen);
     ggnni_unique_describe(seen, kind, num_nodes, max_ids);
     if (kind == GGNN_UNIQUE_DIRECT) seen->value = (uint32_t*)(void*)table;
     else seen->slot = (ggnn_unique_slot*)(void*)table;
@@ -2081,6 +2135,12 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
 // Targets sampled together, in groups of lanes: their lists' lines are fetched at once.
 enum { GGNNI_GROUPS = 2, GGNNI_TARGETS = GGNNI_GROUPS * GGNNI_LANES };
 
+static int64_t ggnni_visits(const ggnn_sampling* how) // of the walks from one node
+{
+    ggnn_walks walk = ggnn_walks_or_default(how->walk);
+    return (int64_t)walk.walks * walk.length;
+}
+
 typedef struct { // bounds of one hop
     int64_t dst, src, edges;
 } ggnni_bound;
@@ -2091,7 +2151,7 @@ static ggnni_bound ggnni_hop_bound(const ggnn_graph* g, const ggnn_sampling* how
 {
     ggnni_bound bound = {dst, 0, 0};
     int64_t     fanout = how->fanout[h], most = g->num_edges;
-    if (how->method == GGNN_WALK) most = dst * (int64_t)how->walk.walks * how->walk.length;
+    if (how->method == GGNN_WALK) most = dst * ggnni_visits(how);
     bound.edges = fanout < 0 ? most : dst * fanout;
     if (how->method != GGNN_REPLACEMENT || fanout < 0) bound.edges = ggnni_min(bound.edges, most);
     bound.src =
@@ -2107,7 +2167,7 @@ static int ggnni_sampling_valid(const ggnn_graph* g, const ggnn_sampling* how, i
     if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK) return 0;
     if (how->method == GGNN_WALK &&
         (how->walk.walks < 0 || how->walk.length < 0 || !(how->walk.restart >= 0 && how->walk.restart <= 1) ||
-         (int64_t)how->walk.walks * how->walk.length > INT32_MAX))
+         ggnni_visits(how) > INT32_MAX))
         return 0;
     for (int32_t h = 0; h < how->num_hops; h++) {
         ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
@@ -2200,7 +2260,7 @@ static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_s
         dst = bound.src;
     }
     if (how->method == GGNN_WALK) {
-        int64_t visits = (int64_t)how->walk.walks * how->walk.length;
+        int64_t visits = ggnni_visits(how);
         scratch.visited = (ggnn_node*)ggnni_carve(base, &used, visits, sizeof *scratch.visited);
         scratch.visits = (float*)ggnni_carve(base, &used, visits, sizeof *scratch.visits);
         sample = (size_t)visits * sizeof(ggnni_pair);
@@ -2414,7 +2474,7 @@ static ggnn_status ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile,
 
 static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int64_t i, ggnn_node* bad)
 {
-    int64_t edges = at->hop->indptr[i], visits = (int64_t)at->how->walk.walks * at->how->walk.length, taken;
+    int64_t edges = at->hop->indptr[i], visits = ggnni_visits(at->how), taken;
     float*      count = at->scratch->visits;
     ggnn_status status =
         ggnn_random_walk(at->scratch->visited, at->g, &at->how->walk, at->rng, at->h, target, bad);

@@ -1925,9 +1925,10 @@ inline cudaError_t launch_walks(const walk_job& job, cudaStream_t stream)
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, job);
 }
 
-inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_walks& how)
+inline walk_job walk_job_of(ggnn_node* visited, const ggnn_graph& g, const ggnn_walks& given)
 {
-    walk_job job = {};
+    const ggnn_walks how = ggnn_walks_or_default(given);
+    walk_job         job = {};
     job.visited = visited;
     job.g = g;
     job.at = layout_of(g.at);
@@ -2071,7 +2072,7 @@ inline cudaError_t sample_hop(const hop_job& job, cudaStream_t stream)
 
 inline size_t hop_workspace_bytes(ggnn_method method, int32_t fanout, const ggnn_walks& walk, int64_t max_dst)
 {
-    if (method == GGNN_WALK) return walk_memory_of(walk, max_dst).bytes;
+    if (method == GGNN_WALK) return walk_memory_of(ggnn_walks_or_default(walk), max_dst).bytes;
     if (method != GGNN_WEIGHTED || fanout <= GGNN_FANOUT_MAX) return 0;
     return pairs_bytes(weighted_buffer(fanout), max_dst);
 }
@@ -2262,7 +2263,8 @@ inline void bound_hop(ggnn_block* hop, const ggnn_graph* g, const ggnn_sampling*
                       const ggnn_cuda_capacity* most, int32_t h, int64_t dst)
 {
     int64_t fanout = how->fanout[h], all = g->num_edges, edges, src;
-    if (how->method == GGNN_WALK) all = dst * how->walk.walks * how->walk.length;
+    const ggnn_walks walk = ggnn_walks_or_default(how->walk);
+    if (how->method == GGNN_WALK) all = dst * walk.walks * walk.length;
     edges = fanout < 0 ? all : dst * fanout;
     if (how->method != GGNN_REPLACEMENT) edges = least(edges, all);
     if (most && most->edges[h]) edges = least(edges, most->edges[h]);
@@ -2427,7 +2429,7 @@ inline hop_job job_of_hop(const ggnn_batch* b, const ggnn_cuda_unique* seen, con
     job.weight = hop->weight;
     job.max_edges = hop->num_edges.max;
     job.status = b->status;
-    job.walk = how->walk;
+    job.walk = ggnn_walks_or_default(how->walk);
     job.workspace = scratch.sample;
     job.seen = *seen;
     job.id = ids_of(hop);

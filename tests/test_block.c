@@ -394,6 +394,30 @@ TEST(impossible_batches_have_no_size)
     random_graph_free(g);
 }
 
+TEST(a_walk_of_zeros_is_pinsages)
+{
+    random_graph* g = random_graph_new(300, 5, 40);
+    ggnn_sampling zero = {GGNN_WALK, 2, {5, -1}, 0, GGNN_KEEP_WEIGHTS, {0, 0, 0}}, pinsage = zero;
+    ggnn_node     seeds[20];
+    for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)(i * 7);
+    pinsage.walk.walks = 4;
+    pinsage.walk.length = 3;
+    pinsage.walk.restart = 0.5f;
+    prepared a = prepare(&g->graph, &zero, 20, GGNN_UNIQUE_HASH), b = prepare(&g->graph, &pinsage, 20, GGNN_UNIQUE_HASH);
+    CHECK_EQ(ggnn_sample(&a.batch, a.seen, &g->graph, &zero, &rng, seeds, 20), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b.batch, b.seen, &g->graph, &pinsage, &rng, seeds, 20), GGNN_OK);
+    for (int32_t h = 0; h < 2; h++) {
+        const ggnn_block *x = &a.batch.hop[h], *y = &b.batch.hop[h];
+        CHECK(*x->num_edges.n > 20);
+        if (!CHECK_EQ(*x->num_edges.n, *y->num_edges.n)) break;
+        CHECK(memcmp(x->indices, y->indices, (size_t)*x->num_edges.n * sizeof *x->indices) == 0);
+        CHECK(memcmp(x->weight, y->weight, (size_t)*x->num_edges.n * sizeof *x->weight) == 0);
+    }
+    finish(&a);
+    finish(&b);
+    random_graph_free(g);
+}
+
 TEST(walk_batches_hold_the_most_visited_and_their_visits)
 {
     random_graph* g = random_graph_new(300, 5, 40);
@@ -695,6 +719,7 @@ int main(int argc, char** argv)
     RUN(bad_input_is_an_error_that_names_the_node);
     RUN(lists_that_overlap_are_an_error);
     RUN(impossible_batches_have_no_size);
+    RUN(a_walk_of_zeros_is_pinsages);
     RUN(walk_batches_hold_the_most_visited_and_their_visits);
     RUN(batches_prepared_on_several_threads_are_the_same);
     RUN(a_nodes_sample_does_not_depend_on_its_batch);

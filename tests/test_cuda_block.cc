@@ -286,8 +286,10 @@ static ggnn_sampling random_sampling(ggnn_method method)
     static const int32_t fanouts[] = {0, -1, 1, 2, 3, 5, 10, 40};
     std::vector<int32_t> fanout(1 + test_below(4));
     for (int32_t& k : fanout) k = fanouts[test_below(8)];
-    return sampling(method, fanout, static_cast<int32_t>(test_below(16)),
-                    static_cast<int32_t>(test_below(3) == 0));
+    ggnn_sampling how = sampling(method, fanout, static_cast<int32_t>(test_below(16)),
+                                 static_cast<int32_t>(test_below(3) == 0));
+    if (test_below(2)) how.walk = {}; // PinSAGE's
+    return how;
 }
 
 static std::vector<ggnn_node> random_seeds(int64_t n, int64_t num_nodes)

@@ -749,7 +749,8 @@ static void compare_walks(const twin_graph& g, const std::vector<ggnn_node>& nod
                           ggnn_purpose purpose = GGNN_PURPOSE_SAMPLE)
 {
     const ggnn_rng          own = {rng.seed, rng.step, static_cast<uint32_t>(purpose)};
-    const int64_t           visits = how.walks * how.length, n = static_cast<int64_t>(nodes.size());
+    const ggnn_walks        walks = ggnn_walks_or_default(how);
+    const int64_t           visits = walks.walks * walks.length, n = static_cast<int64_t>(nodes.size());
     std::vector<ggnn_node>  want(static_cast<size_t>(n * visits));
     device_array<ggnn_node> start(nodes), visited(n * visits + 1);
     device_array<ggnn_rng>  key(&own, 1);
@@ -780,6 +781,7 @@ TEST(walks_equal_ggnn_hs)
                 for (int32_t length : {1, 3, 10}) compare_walks(g, all_nodes(300), {walks, length, restart});
         compare_walks(g, all_nodes(300), {40, 2, 0.5f}); // more walks than resident threads
         compare_walks(g, all_nodes(300), {0, 3, 0.5f});
+        compare_walks(g, all_nodes(300), {0, 0, 0.0f}); // PinSAGE's
         compare_walks(g, all_nodes(300), {4, 3, 0.5f}, GGNN_PURPOSE_EVALUATE);
         compare_walks(g, {}, {4, 3, 0.5f});
     }

@@ -232,6 +232,36 @@ TEST(reorder_renames_nodes_and_rejects_what_is_no_permutation)
     CHECK_EQ(ggnn_graph_reorder(own(&b, 90, 2500), &a.lists, rank, seen, &fault), GGNN_ERROR_ID);
 }
 
+/* Arrays of exactly their size, so that a sanitizer sees what is read past them. */
+TEST(transpose_and_reorder_refuse_a_broken_indptr)
+{
+    enum { N = 4, E = 5 };
+    const int64_t   good[N + 1] = {0, 2, 2, 4, 5};
+    const ggnn_node rank[N] = {2, 0, 3, 1};
+    const struct {
+        int64_t at, value, node; /* of indptr; the node that the fault names */
+    } breaks[] = {{0, 1, 0}, {0, -1, 0}, {1, 3, 1}, {2, -5, 1}, {2, 1000000, 2}, {4, 6, -1}, {4, 1000000, -1}, {4, 4, -1}, {3, INT64_MIN, 2}};
+    int64_t*        indptr = malloc(sizeof good);
+    ggnn_node*      indices = calloc(E, sizeof *indices);
+    ggnn_lists      in = {N, E, indptr, indices, NULL, NULL};
+    char            seen[N];
+    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+        memcpy(indptr, good, sizeof good);
+        indptr[breaks[i].at] = breaks[i].value;
+        CHECK_EQ(ggnn_graph_transpose(own(&b, N, E), &in, &fault), GGNN_ERROR_ID);
+        CHECK_EQ(fault.node, breaks[i].node);
+        CHECK(fault.what != NULL && strstr(fault.what, "indptr") != NULL);
+        CHECK_EQ(ggnn_graph_reorder(own(&b, N, E), &in, rank, seen, &fault), GGNN_ERROR_ID);
+        CHECK_EQ(fault.node, breaks[i].node);
+    }
+    memcpy(indptr, good, sizeof good);
+    CHECK_EQ(ggnn_graph_transpose(own(&b, N, E), &in, &fault), GGNN_OK);
+    in.num_edges = -1;
+    CHECK_EQ(ggnn_graph_transpose(own(&b, N, E), &in, &fault), GGNN_ERROR_ARGUMENT);
+    free(indptr);
+    free(indices);
+}
+
 TEST(out_degrees_count_sources)
 {
     int64_t degree[90], sum = 0;
@@ -337,6 +367,37 @@ TEST(validate_reads_parts)
     CHECK_EQ(fault.node, 2);
 }
 
+/* Each node has one edge of its own rank's row, so that nothing else is wrong. */
+TEST(validate_finds_a_rank_that_is_no_permutation)
+{
+    enum { N = 90 };
+    static ggnn_node rank[N], cache_row[N];
+    static int64_t   indptr[N + 1];
+    static ggnn_node indices[N];
+    ggnn_csc         part[3] = {{indptr, NULL, indices, NULL, N}, {NULL, NULL, NULL, NULL, 0}, {indptr, NULL, indices, NULL, N}};
+    ggnn_graph       g = {N, N, {0}, part, {NULL, 0, rank, NULL, N, 1}, NULL};
+    for (int64_t v = 0; v <= N; v++) indptr[v] = v;
+    for (int64_t v = 0; v < N; v++) rank[v] = (ggnn_node)ggnn_shuffle(5, 0, v, N);
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    ggnn_node before = rank[40], other = rank[7];
+    rank[40] = rank[12]; /* one twice, one never */
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK(fault.what != NULL && strstr(fault.what, "permutation") != NULL);
+    rank[7] = before; /* another never: the ranks' own sum may be right, the mixed one is not */
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    rank[7] = other;
+    rank[40] = before;
+    for (int64_t v = 0; v < N; v++) cache_row[v] = rank[v];
+    g.at.cache_row = cache_row;
+    g.at.cached = 10;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK); /* a ranking will do */
+    for (int64_t v = 0; v < N; v++) cache_row[v] = (ggnn_node)(v < 20 ? (v % 2 ? -1 : v / 2) : N);
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    cache_row[2] = 3; /* row 3 twice, row 1 never */
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK(fault.what != NULL && strstr(fault.what, "cached") != NULL);
+}
+
 TEST(neighbors_never_leave_their_part)
 {
     ggnn_graph g = plain_graph();
@@ -361,10 +422,12 @@ int main(int argc, char** argv)
     RUN(simplify_keeps_the_first_of_equal_edges);
     RUN(sort_is_stable_for_long_and_short_lists);
     RUN(reorder_renames_nodes_and_rejects_what_is_no_permutation);
+    RUN(transpose_and_reorder_refuse_a_broken_indptr);
     RUN(out_degrees_count_sources);
     RUN(locate_asks_the_own_cache_then_parts_then_the_host_tier);
     RUN(validate_accepts_what_was_built_and_names_the_first_fault);
     RUN(validate_reads_parts);
+    RUN(validate_finds_a_rank_that_is_no_permutation);
     RUN(neighbors_never_leave_their_part);
     return test_finish();
 }
