@@ -62,7 +62,9 @@
 //   GGNN_ASSERT(c)       checks of preconditions (assert)
 //   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
 //                        i in [0, n), n an int64_t, mostly <= 64, in any order, and waits (OpenMP's; serial
-//                        where that is off, and in a parallel region)
+//                        where that is off, and in a parallel region). A thread of a pool of your own is in
+//                        no parallel region: each that calls an op opens an OpenMP team of its own. Define
+//                        this as your pool's loop or a serial one, or let each call omp_set_num_threads(1)
 //   GGNN_NO_SIMD         the plain loops only
 //   GGNN_SIMD_LEVEL()    at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests)
 //   GGNN_HEADER          this file's name where it is not "ggnn.h": it includes its own vector loops
@@ -83,6 +85,8 @@
 //   A product in a sum is rounded before it is added: the implementation switches contraction off (in gcc and
 //   clang; clang's -ffp-contract=fast overrules it), the parts of -ffast-math too, and refuses -ffast-math
 //   itself. The file that holds it may set floating-point pragmas of its own below the include.
+//   Who flushes subnormals or rounds otherwise than to nearest gets other bits, but for any number of threads
+//   the same: the caller's mode (MXCSR, FPCR) counts in every piece.
 //
 // PAPERS
 //   Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3            Philox
@@ -99,6 +103,7 @@
 #ifndef GGNN_H
 #define GGNN_H
 #define GGNN_VERSION "0.1.0"
+#define GGNN_VERSION_NUMBER 100 // major * 10000 + minor * 100 + patch
 
 #include <stddef.h>
 #include <stdint.h>
@@ -994,6 +999,46 @@ static void ggnni_parallel_for(int64_t n, ggnni_body* body, void* context)
 }
 #endif
 
+// What the calling thread set in its floating-point unit counts in all pieces: rounding, subnormals flushed to
+// zero. A pool's threads keep what they began with otherwise, and bits would depend on who computes them.
+#if defined(__GNUC__) && defined(__x86_64__)
+static uint64_t ggnni_float_mode(void) { return __builtin_ia32_stmxcsr() & ~63u; } // without what has happened
+static void     ggnni_set_float_mode(uint64_t mode) { __builtin_ia32_ldmxcsr((uint32_t)mode); }
+#elif defined(__GNUC__) && defined(__aarch64__)
+static uint64_t ggnni_float_mode(void)
+{
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    return mode;
+}
+static void ggnni_set_float_mode(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode)); }
+#else
+static uint64_t ggnni_float_mode(void) { return 0; }
+static void     ggnni_set_float_mode(uint64_t mode) { (void)mode; }
+#endif
+
+typedef struct {
+    ggnni_body* body;
+    void*       context;
+    uint64_t    mode;
+} ggnni_job;
+
+static void ggnni_run_piece(void* context, int64_t i)
+{
+    const ggnni_job* job = (const ggnni_job*)context;
+    uint64_t         own = ggnni_float_mode();
+    if (own != job->mode) ggnni_set_float_mode(job->mode);
+    job->body(job->context, i);
+    if (own != job->mode) ggnni_set_float_mode(own);
+}
+
+static void ggnni_run(int64_t n, ggnni_body* body, void* context)
+{
+    ggnni_job job = {body, context, 0};
+    job.mode = ggnni_float_mode();
+    GGNN_PARALLEL_FOR(n, ggnni_run_piece, &job);
+}
+
 static int32_t ggnni_head_width(int32_t width, int32_t heads)
 {
     GGNN_ASSERT(heads >= 1 && width % heads == 0);
@@ -1184,10 +1229,10 @@ static void ggnni_sort_run(ggnni_sort* s)
 {
     s->pieces = ggnni_min(4, ggnni_pieces(s->row[s->num_rows], 1 << 14));
     s->filling = 0;
-    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_piece, s);
+    ggnni_run(s->pieces, ggnni_sort_piece, s);
     ggnni_prefix_sum(s->indptr, s->num_keys);
     s->filling = 1;
-    GGNN_PARALLEL_FOR(s->pieces, ggnni_sort_piece, s);
+    ggnni_run(s->pieces, ggnni_sort_piece, s);
     // each cursor stands at its list's end
     memmove(s->indptr + 1, s->indptr, (size_t)s->num_keys * sizeof *s->indptr);
     s->indptr[0] = 0;
@@ -1221,7 +1266,7 @@ typedef struct {
 static ggnn_status ggnni_check_run(ggnni_check* check, int64_t work, ggnni_body* body, ggnn_fault* fault)
 {
     check->pieces = ggnni_pieces(work, 1 << 14);
-    GGNN_PARALLEL_FOR(check->pieces, body, check);
+    ggnni_run(check->pieces, body, check);
     for (int64_t i = 0; i < check->pieces; i++) { // pieces are in node order, so the first found is the least
         const ggnni_found* found = &check->found[i];
         if (found->status != GGNN_OK)
@@ -1523,7 +1568,7 @@ GGNN_API void ggnn_graph_sort(ggnn_lists* lists, void* workspace)
 {
     ggnni_lists_job job = {lists, NULL, NULL, NULL, (ggnni_pair*)workspace, 1, 0};
     job.pieces = ggnni_pieces(lists->num_edges, 1 << 12);
-    GGNN_PARALLEL_FOR(job.pieces, ggnni_sort_lists_piece, &job);
+    ggnni_run(job.pieces, ggnni_sort_lists_piece, &job);
 }
 
 static void ggnni_put(ggnn_lists* out, int64_t at, ggnn_node id, float weight, int64_t position)
@@ -1586,11 +1631,11 @@ GGNN_API void ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const g
 {
     ggnni_lists_job job = {out, in, reverse, NULL, NULL, 1, how};
     job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
-    GGNN_PARALLEL_FOR(job.pieces, ggnni_simplify_count, &job);
+    ggnni_run(job.pieces, ggnni_simplify_count, &job);
     ggnni_prefix_sum(out->indptr, in->num_nodes);
     out->num_nodes = in->num_nodes;
     out->num_edges = out->indptr[in->num_nodes];
-    if (out->indices) GGNN_PARALLEL_FOR(job.pieces, ggnni_simplify_fill, &job);
+    if (out->indices) ggnni_run(job.pieces, ggnni_simplify_fill, &job);
 }
 
 static void ggnni_reorder_piece(void* context, int64_t piece)
@@ -1624,7 +1669,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
     out->num_nodes = in->num_nodes;
     out->num_edges = in->num_edges;
     job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
-    GGNN_PARALLEL_FOR(job.pieces, ggnni_reorder_piece, &job);
+    ggnni_run(job.pieces, ggnni_reorder_piece, &job);
     return GGNN_OK;
 }
 
@@ -2910,6 +2955,9 @@ static const ggnni_loops ggnni_plain = {
 #define GGNN_SIMD_WIDTH 4
 #define GGNN_SIMD_NARROWER 1
 #include GGNN_HEADER
+#if !defined(GGNNI_LOOPS_VERSION) || GGNNI_LOOPS_VERSION != GGNN_VERSION_NUMBER
+#error "GGNN_HEADER names another version of ggnn.h: define it as this file's name"
+#endif
 
 #if defined(__x86_64__)
 #ifdef __clang__
@@ -3062,7 +3110,7 @@ GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_st
     GGNN_ASSERT(ld_out >= from->width);
     s.past_caches = ggnni_past_caches(out, s.pitch_out, n, from->width * ggnn_type_bytes(from->type));
     s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_gather_piece, &s);
+    ggnni_run(s.pieces, ggnni_gather_piece, &s);
     if (from->traffic)
         for (int64_t i = 0; i < n; i++) ggnni_count_row(from, id[i]);
 }
@@ -3109,7 +3157,7 @@ GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t l
     ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index, n, 0};
     GGNN_ASSERT(ld_out >= width && ld_inp >= width);
     s.pieces = ggnni_pieces(n * s.bytes, 1 << 15);
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_permute_piece, &s);
+    ggnni_run(s.pieces, ggnni_permute_piece, &s);
 }
 
 // =============================================================================
@@ -3411,7 +3459,7 @@ static void ggnni_spmm_run(ggnni_spmm* s, int32_t width)
     GGNN_ASSERT(s->ld_out >= width);
     s->loops = ggnni_choose_loops();
     s->pieces = ggnni_block_pieces(s->b, width);
-    GGNN_PARALLEL_FOR(s->pieces, ggnni_spmm_piece, s);
+    ggnni_run(s->pieces, ggnni_spmm_piece, s);
 }
 
 static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
@@ -3542,7 +3590,7 @@ GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block*
     GGNN_ASSERT(ld_dinp >= width && ld_dout >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_block_pieces(t, width);
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_back_arg_piece, &s);
+    ggnni_run(s.pieces, ggnni_back_arg_piece, &s);
 }
 
 GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale,
@@ -3599,7 +3647,7 @@ GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
 {
     ggnni_gcn_norm s = {inv_sqrt, *g, ggnni_pieces(g->num_nodes, 1 << 12)};
     s.g.traffic = NULL; // set-up, not a batch
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_gcn_norm_piece, &s);
+    ggnni_run(s.pieces, ggnni_gcn_norm_piece, &s);
 }
 
 GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const float* inv_sqrt,
@@ -3632,7 +3680,7 @@ static void ggnni_edges_run(ggnni_edges* s, ggnni_body* body, int32_t width)
 {
     s->loops = ggnni_choose_loops();
     s->pieces = ggnni_block_pieces(s->b, width);
-    GGNN_PARALLEL_FOR(s->pieces, body, s);
+    ggnni_run(s->pieces, body, s);
 }
 
 static void ggnni_sddmm_dot(void* context, int64_t piece)
@@ -3813,7 +3861,7 @@ GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* 
     GGNN_ASSERT(ld_z >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_piece, &s);
+    ggnni_run(s.pieces, ggnni_scores_piece, &s);
 }
 
 static void ggnni_scores_dz(void* context, int64_t piece)
@@ -3867,8 +3915,8 @@ GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const floa
     GGNN_ASSERT(ld_z >= width && ld_dz >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
-    GGNN_PARALLEL_FOR(s.pieces, ggnni_scores_dz, &s);
-    GGNN_PARALLEL_FOR((width + ggnni_stripe(width) - 1) / ggnni_stripe(width), ggnni_scores_datt, &s);
+    ggnni_run(s.pieces, ggnni_scores_dz, &s);
+    ggnni_run((width + ggnni_stripe(width) - 1) / ggnni_stripe(width), ggnni_scores_datt, &s);
 }
 
 // log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa
@@ -4011,7 +4059,7 @@ static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
     for (s->head = 0; s->head < s->heads; s->head += GGNNI_HEADS) {
         s->pass = (int32_t)ggnni_min(s->heads - s->head, GGNNI_HEADS);
         s->pieces = ggnni_block_pieces(b, s->pass * (s->width + 8));
-        GGNN_PARALLEL_FOR(s->pieces, body, s);
+        ggnni_run(s->pieces, body, s);
     }
 }
 
@@ -4202,6 +4250,8 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 // loops.
 
 #ifdef GGNN_SIMD_WIDTH
+#undef GGNNI_LOOPS_VERSION
+#define GGNNI_LOOPS_VERSION 100 // GGNN_VERSION_NUMBER of this file, whose API part may be another's
 #define GGNNI_JOIN2(name, width) name##_##width
 #define GGNNI_JOIN(name, width) GGNNI_JOIN2(name, width)
 #define GGNNI_V(name) GGNNI_JOIN(name, GGNN_SIMD_WIDTH)           // this width's

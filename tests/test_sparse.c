@@ -7,6 +7,9 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
 
 static const int32_t widths[] = {1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 48, 64, 65, 96, 100, 128, 129, 200, 255, 256, 260, 300};
 enum { NUM_WIDTHS = sizeof widths / sizeof *widths };
@@ -728,6 +731,42 @@ static int64_t run_all(random_block* r, int32_t width, int32_t heads, float* log
     return end - log;
 }
 
+/* The pool's threads exist before the caller's mode changes. */
+TEST(a_caller_that_flushes_subnormals_gets_the_same_bits_from_any_number_of_threads)
+{
+#if defined(_OPENMP) && defined(__x86_64__)
+    enum { N = 400, WIDTH = 32 };
+    static int64_t degree[N];
+    for (int64_t v = 0; v < N; v++) degree[v] = 20;
+    random_block* r = random_block_new(N, N, degree);
+    matrix        inp = matrix_new(N, WIDTH, 0), out[2] = {matrix_new(N, WIDTH, 0), matrix_new(N, WIDTH, 0)};
+    unsigned      mode = _mm_getcsr();
+    for (int64_t i = 0; i < N * inp.ld; i++) inp.v[i] = 1e-40f * (float)(i % 7);
+    set_threads(4);
+    ggnn_spmm(out[0].v, out[0].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
+    CHECK(out[0].v[0] > 0);
+    for (int i = 0; i < 2; i++) {
+        set_threads(i ? 4 : 1);
+        _mm_setcsr(mode | 0x8040); /* flush to zero, subnormals are zero */
+        ggnn_spmm(out[i].v, out[i].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
+        CHECK_EQ(_mm_getcsr() & ~63u, (mode | 0x8040) & ~63u);
+        _mm_setcsr(mode);
+    }
+    for (int64_t v = 0; v < N; v++) CHECK(memcmp(out[0].v + v * out[0].ld, out[1].v + v * out[1].ld, WIDTH * sizeof(float)) == 0);
+    set_threads(4); /* and the pool's threads are as they were */
+    ggnn_spmm(out[0].v, out[0].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
+    set_threads(1);
+    ggnn_spmm(out[1].v, out[1].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
+    for (int64_t v = 0; v < N; v++) CHECK(memcmp(out[0].v + v * out[0].ld, out[1].v + v * out[1].ld, WIDTH * sizeof(float)) == 0);
+    set_threads(omp_get_num_procs());
+    for (int i = 0; i < 2; i++) free(out[i].v);
+    free(inp.v);
+    random_block_free(r);
+#else
+    SKIP("no OpenMP, or no MXCSR");
+#endif
+}
+
 /* Lists shorter and longer than sixteen numbers, and than sixteen segments of sums. */
 TEST(edge_softmax_has_the_same_bits_by_all_loops)
 {
@@ -801,6 +840,7 @@ int main(int argc, char** argv)
     RUN(sddmm_is_the_gradient_of_edge_weights);
     RUN(edge_softmax_and_its_gradient);
     RUN(exp2_is_accurate_over_all_exponents);
+    RUN(a_caller_that_flushes_subnormals_gets_the_same_bits_from_any_number_of_threads);
     RUN(edge_softmax_has_the_same_bits_by_all_loops);
     RUN(all_loops_and_threads_give_the_same_bits);
     return test_finish();

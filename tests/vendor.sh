@@ -33,6 +33,8 @@ printf 'const char* other(void);\nint uses(void);\nint main(void) { return other
 printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? uses() : 0; }\n' >"$work/main_wide.c"
 
 version=$(sed -n 's/^#define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
+number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
+check "ggnn.h says its version as a number, twice" test "$(grep -cE "^#define (GGNN_VERSION_NUMBER|GGNNI_LOOPS_VERSION) $number( |$)" ggnn.h)" = 2
 for header in ggnn.h ggnn_cuda.cuh; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
 
 # Optimised compiles see more (uninitialised values), unoptimised ones are quick: a few of the former, all of the latter.
@@ -83,6 +85,14 @@ vendor() { # all checks with one compiler, in a folder of its own
             -o "$work/parts_$option" -lm
         check "$cc same floats in spite of parts of -ffast-math: test_$option" "$work/parts_$option"
     done
+    # A file of another name, which finds another version as "ggnn.h" on the path.
+    mkdir "$work/foreign" "$work/own"
+    sed 's/^\(#define GGNNI_LOOPS_VERSION\) [0-9]*/\1 90000/' ggnn.h >"$work/foreign/ggnn.h"
+    cp ggnn.h "$work/own/graph.h"
+    printf '#define GGNN_IMPLEMENTATION\n#include "graph.h"\n' >"$work/renamed.c"
+    check "$cc another version on the path is an error" sh -c \
+        "! $cc -I$work/foreign -I$work/own -c $work/renamed.c -o $work/renamed.o 2>$work/said && grep -q 'another version of ggnn.h' $work/said"
+    check "$cc a renamed header by GGNN_HEADER" $cc '-DGGNN_HEADER="graph.h"' -I"$work/foreign" -I"$work/own" -c "$work/renamed.c" -o "$work/renamed.o"
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
     refuse "$cc 64-bit and 32-bit files do not link" sh -c "$cc -DGGNN_NODE64 -I. -c $work/impl.c -o $work/impl64.o && $cc -I. -c $work/wide.c -o $work/wide.o && $cc $work/impl64.o $work/wide.o $work/main_wide.c -o $work/mixed -lm"
