@@ -25,7 +25,7 @@ LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm -pthread
 
 # ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
-PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c trainer/*.c trainer/cpu/*.c trainer/cuda/*.c))
+PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c$(if $(LIBFUZZER),, trainer/*.c trainer/cpu/*.c trainer/cuda/*.c)))
 BENCHES := $(filter-out $(MAINS),$(wildcard bench/*.c bench/cuda/*.c))
 TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
 ARCHIVE := $(BUILD)/libtools.a

@@ -99,7 +99,7 @@ dependents() { # dependents FILE PROGRAM
     ggnn.h) echo "common/ggnn.c tests/test_$2.c" ;;
     *.c) echo "$1" ;;
     "") ;;
-    *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" ;;
+    *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
     esac
 }
 

@@ -55,6 +55,41 @@ TEST(append_numbers_by_first_occurrence)
     }
 }
 
+/* Ids from far apart meet in slots of the table, which those of a small graph never do. */
+TEST(hashed_ids_that_meet_in_a_slot_are_told_apart)
+{
+    enum { IDS = 400 };
+    ggnn_unique* seen = unique_new(GGNN_UNIQUE_HASH, 1 << 30, IDS);
+    for (int batch = 0; batch < 20; batch++) {
+        ggnn_node list[IDS + 1], want[IDS + 1], id[IDS];
+        int32_t   local[IDS], want_local[IDS];
+        int64_t   bad;
+        for (int i = 0; i < IDS; i++) id[i] = i % 3 ? (ggnn_node)test_below(1 << 30) : id[test_below(i + 1) * 2 / 3];
+        ggnn_unique_begin(seen);
+        CHECK_EQ(ggnn_unique_append(seen, list, local, id, IDS, &bad), GGNN_OK);
+        CHECK_EQ(seen->count, append_oracle(want, 0, want_local, id, IDS));
+        CHECK(memcmp(list, want, (size_t)seen->count * sizeof *list) == 0);
+        CHECK(memcmp(local, want_local, sizeof local) == 0);
+    }
+    free(seen);
+}
+
+TEST(a_full_list_still_numbers_what_it_has)
+{
+    for (int k = 0; k < 2; k++) {
+        const ggnn_node id[] = {8, 3, 5, 3, 8, 5, 5, 6, 8};
+        ggnn_unique*    seen = unique_new(kinds[k], 100, 3);
+        ggnn_node       list[3];
+        int32_t         local[9];
+        int64_t         bad = -1;
+        ggnn_unique_begin(seen);
+        CHECK_EQ(ggnn_unique_append(seen, list, local, id, 9, &bad), GGNN_ERROR_CAPACITY);
+        CHECK_EQ(bad, 7);
+        for (int i = 0; i < 7; i++) CHECK_EQ(list[local[i]], id[i]);
+        free(seen);
+    }
+}
+
 TEST(append_handles_nothing_all_equal_and_the_greatest_ids)
 {
     for (int k = 0; k < 2; k++) {
@@ -706,6 +741,8 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(20264);
     RUN(append_numbers_by_first_occurrence);
+    RUN(hashed_ids_that_meet_in_a_slot_are_told_apart);
+    RUN(a_full_list_still_numbers_what_it_has);
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
     RUN(append_stops_at_what_does_not_fit_and_at_bad_ids);
     RUN(the_table_survives_the_wrap_of_its_values);

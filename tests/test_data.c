@@ -451,19 +451,30 @@ static void check_homophily(const graph_statistics* s, const dataset* d, int64_t
     if (chance < 1) CHECK_NEAR(s->adjusted_homophily, (same / all - chance) / (1 - chance), 1e-12);
 }
 
+/* The least degree that at least so many percent of the nodes do not exceed. */
+static void check_quantile(int64_t value, const int64_t degree[SMALL], int64_t percent)
+{
+    int64_t below = 0, up_to = 0;
+    for (int64_t v = 0; v < SMALL; v++) {
+        below += degree[v] < value;
+        up_to += degree[v] <= value;
+    }
+    CHECK(100 * up_to >= percent * SMALL && 100 * below < percent * SMALL && up_to > below);
+}
+
 static void check_degrees(const degree_statistics* s, int64_t count[SMALL][SMALL], bool in)
 {
     int64_t degree[SMALL] = {0}, most = 0, least = INT64_MAX, zero = 0, sum = 0, bins = 0;
     for (int64_t v = 0; v < SMALL; v++) {
-        int64_t below = 0;
         for (int64_t u = 0; u < SMALL; u++) degree[v] += in ? count[v][u] : count[u][v];
         most = degree[v] > most ? degree[v] : most;
         least = degree[v] < least ? degree[v] : least;
         zero += degree[v] == 0;
         sum += degree[v];
-        for (int64_t u = 0; u <= v; u++) below += degree[u] <= s->median;
-        if (v == SMALL - 1) CHECK(below >= SMALL / 2);
     }
+    check_quantile(s->median, degree, 50);
+    check_quantile(s->p90, degree, 90);
+    check_quantile(s->p99, degree, 99);
     for (int32_t bin = 0; bin < s->num_bins; bin++) bins += s->bin[bin];
     CHECK(s->most == most && s->least == least && s->zero == zero && bins == SMALL && s->bin[0] == zero);
     CHECK_NEAR(s->mean, (double)sum / SMALL, 1e-12);

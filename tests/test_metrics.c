@@ -90,6 +90,17 @@ TEST(metrics_equal_their_definitions)
     }
 }
 
+TEST(a_class_that_nobody_has_or_guesses_has_no_part_in_macro_f1)
+{
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 4; j++) logits[i][j] = (float)(j == i % 2);
+        labels[i] = i % 2;
+    }
+    CHECK_NEAR(measure(6, 4, 4).macro_f1, 1, 0);
+    labels[0] = 3; /* nobody guesses it: class 0 has 2 * 2 / (2 + 3), class 1 all, class 3 nothing */
+    CHECK_NEAR(measure(6, 4, 4).macro_f1, (0.8 + 1 + 0) / 3, 1e-12);
+}
+
 TEST(equal_logits_give_the_smaller_class)
 {
     float three[] = {1, 2, 2}, all[] = {0, 0, 0}, zero[] = {0}, above[] = {1e-30f};
@@ -143,6 +154,7 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(11);
     RUN(metrics_equal_their_definitions);
+    RUN(a_class_that_nobody_has_or_guesses_has_no_part_in_macro_f1);
     RUN(equal_logits_give_the_smaller_class);
     RUN(what_is_undefined_is_nan);
     RUN(logits_that_are_not_finite_have_no_score);

@@ -192,6 +192,19 @@ TEST(reservoir_follows_algorithm_r)
         }
 }
 
+TEST(at_the_greatest_fanout_methods_are_their_own)
+{
+    ggnn_list list = list_of(3001);
+    CHECK_EQ(sample(&list, GGNN_FISHER_YATES, GGNN_FANOUT_MAX, 5), GGNN_FANOUT_MAX);
+    fisher_yates_oracle(3001, GGNN_FANOUT_MAX, 5);
+    CHECK(same_as_wanted(GGNN_FANOUT_MAX));
+    CHECK_EQ(sample(&list, GGNN_PATH_DOUBLING, GGNN_FANOUT_MAX, 5), GGNN_FANOUT_MAX);
+    CHECK(same_as_wanted(GGNN_FANOUT_MAX));
+    CHECK_EQ(sample(&list, GGNN_REJECTION, GGNN_FANOUT_MAX, 5), GGNN_FANOUT_MAX);
+    rejection_oracle(3001, GGNN_FANOUT_MAX, 5);
+    CHECK(same_as_wanted(GGNN_FANOUT_MAX));
+}
+
 TEST(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir)
 {
     const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR};
@@ -471,6 +484,7 @@ int main(int argc, char** argv)
     RUN(path_doubling_leaves_its_arrays_to_be_read);
     RUN(rejection_takes_the_first_distinct_draws);
     RUN(reservoir_follows_algorithm_r);
+    RUN(at_the_greatest_fanout_methods_are_their_own);
     RUN(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir);
     RUN(replacement_draws_fanout_times_from_any_list);
     RUN(weighted_takes_the_least_keys_in_order);
