@@ -19,7 +19,7 @@ export OMP_WAIT_POLICY=passive # programs run side by side: threads that wait le
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before.
-quick="plain:60 asan:110 bare:50 clang:40 vendor:60 fuzz:60 install:10 emulated:110"
+quick="plain:60 asan:110 bare:50 clang:40 vendor:60 fuzz:60 install:10 emulated:130"
 slow="asan_slow:40 tsan:120 node64:90 orders:60 emulated_asan:120 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
@@ -286,7 +286,7 @@ all) for one in $quick $slow; do stage "$one"; done ;;
     for one in "$@"; do stage "$(echo $quick $slow | tr ' ' '\n' | grep -m1 "^$one:" || echo "$one:0")"; done
     ;;
 esac
-printf '%s s; logs in %s\n' $(($(date +%s) - start)) "$logs"
+printf '%s s (%s of processor); logs in %s\n' $(($(date +%s) - start)) "$(processor)" "$logs"
 awk '{ runs++; form[$1]; sub(/^[^ ]* /, ""); test[$0] } END { for (t in test) n++; for (f in form) m++; if (runs) printf "%d runs that passed: %d distinct tests in %d forms\n", runs, n, m }' "$ran"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" -eq 0 ]
