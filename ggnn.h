@@ -31,7 +31,7 @@
 //         float            mean[2];
 //         ggnn_batch_init(&batch, &g, &how, 2, malloc(ggnn_batch_bytes(&g, &how, 2)));
 //         if (ggnn_sample(&batch, seen, &g, &how, &rng, seeds, 2) != GGNN_OK) return 1;
-//         ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, &rows);
+//         ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, NULL, 1, &rows);
 //         printf("%g %g\n", (double)mean[0], (double)mean[1]);          // 3 4
 //         return 0;
 //     }
@@ -838,10 +838,11 @@ GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_blo
                              const ggnn_graph* g);
 
 // The input layer in one pass, no gathered copy: ggnn_spmm over rows read straight from a store by global id
-// (b->neighbor, else b->id[b->indices]). fp16 rows are converted as they are read. scale.src is by global id.
-// Same bits as gather, then spmm.
+// (b->neighbor, else b->id[b->indices]). fp16 rows are converted as they are read. scale.src is by global id;
+// weight and heads as in ggnn_spmm. Same bits as gather, then spmm.
 GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                             const ggnn_scale* scale, const ggnn_store* from);
+                             const ggnn_scale* scale, const float* weight, int32_t heads,
+                             const ggnn_store* from);
 
 typedef enum { GGNN_DOT, GGNN_ADD } ggnn_edge_op;
 
@@ -3247,6 +3248,7 @@ typedef struct {
     const char*       base;
     int64_t           pitch;
     const ggnn_store* from; // NULL: base
+    int64_t           byte; // of its rows, where a pass begins
 } ggnni_source;
 
 // Global ids: of a local id; of the source of edge e.
@@ -3297,7 +3299,7 @@ static void ggnni_take_stored(ggnni_reader* r, int64_t e, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int64_t id = ggnni_source_id(r->b, e + i);
-        r->row[r->known + i] = (const char*)ggnn_row(r->source.from, id);
+        r->row[r->known + i] = (const char*)ggnn_row(r->source.from, id) + r->source.byte;
         if (r->factor) GGNNI_PREFETCH(&r->factor[id]);
     }
 }
@@ -3393,7 +3395,7 @@ static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_
 static const char* ggnni_own_row(const ggnni_spmm* s, int64_t v)
 {
     if (!s->scale.self || (s->b->indices && v >= *s->b->num_src.n)) return NULL;
-    return s->source.from ? (const char*)ggnn_row(s->source.from, ggnni_id(s->b, v))
+    return s->source.from ? (const char*)ggnn_row(s->source.from, ggnni_id(s->b, v)) + s->source.byte
                           : s->source.base + v * s->source.pitch;
 }
 
@@ -3454,12 +3456,28 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
     GGNNI_STREAMED();
 }
 
-static void ggnni_spmm_run(ggnni_spmm* s, int32_t width)
+// GGNNI_HEADS heads at a time.
+static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
 {
-    GGNN_ASSERT(s->ld_out >= width);
-    s->loops = ggnni_choose_loops();
-    s->pieces = ggnni_block_pieces(s->b, width);
-    ggnni_run(s->pieces, ggnni_spmm_piece, s);
+    int32_t per_head = ggnni_head_width(width, heads);
+    GGNN_ASSERT(s->ld_out >= width && (heads == 1 || s->weight));
+    GGNN_ASSERT(s->how < GGNN_MAX || !(s->scale.src || s->scale.dst || s->scale.self));
+    for (int32_t k = 0; k < heads; k += GGNNI_HEADS) {
+        int32_t    first = k * per_head;
+        int64_t    byte = first * ggnn_type_bytes(s->type);
+        ggnni_spmm pass = *s;
+        pass.stride = heads;
+        pass.heads = (int32_t)ggnni_min(heads - k, GGNNI_HEADS);
+        pass.width = per_head;
+        pass.out += first;
+        if (s->arg) pass.arg += first;
+        if (s->weight) pass.weight += k;
+        if (s->source.from) pass.source.byte = byte;
+        else pass.source.base += byte;
+        pass.loops = ggnni_choose_loops();
+        pass.pieces = ggnni_block_pieces(s->b, pass.heads * per_head);
+        ggnni_run(pass.pieces, ggnni_spmm_piece, &pass);
+    }
 }
 
 static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
@@ -3470,7 +3488,7 @@ static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
 
 static ggnni_source ggnni_matrix(const float* v, int64_t ld)
 {
-    ggnni_source s = {(const char*)v, ld * (int64_t)sizeof *v, NULL};
+    ggnni_source s = {(const char*)v, ld * (int64_t)sizeof *v, NULL, 0};
     return s;
 }
 
@@ -3478,40 +3496,25 @@ GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce ho
                         const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp,
                         int64_t ld_inp, int32_t width)
 {
-    int32_t per_head = ggnni_head_width(width, heads);
-    GGNN_ASSERT((heads == 1 || weight) && ld_inp >= width && (b->indices || *b->num_edges.n == 0));
-    GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
-    for (int32_t k = 0; k < heads; k += GGNNI_HEADS) {
-        int32_t    first = k * per_head, pass = heads - k < GGNNI_HEADS ? heads - k : GGNNI_HEADS;
-        ggnni_spmm s = {out + first,
-                        ld_out,
-                        NULL,
-                        width,
-                        how,
-                        b,
-                        ggnni_no_scale(scale),
-                        NULL,
-                        heads,
-                        pass,
-                        per_head,
-                        ggnni_matrix(inp + first, ld_inp),
-                        GGNN_F32,
-                        0,
-                        NULL};
-        if (arg) s.arg = arg + first;
-        if (weight) s.weight = weight + k;
-        ggnni_spmm_run(&s, pass * per_head);
-    }
+    ggnni_spmm s;
+    GGNN_ASSERT(ld_inp >= width && (b->indices || *b->num_edges.n == 0));
+    memset(&s, 0, sizeof s);
+    s.out = out, s.ld_out = ld_out, s.arg = arg, s.ld_arg = width, s.how = how, s.b = b;
+    s.scale = ggnni_no_scale(scale), s.weight = weight;
+    s.source = ggnni_matrix(inp, ld_inp), s.type = GGNN_F32;
+    ggnni_spmm_run(&s, heads, width);
 }
 
 GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                             const ggnn_scale* scale, const ggnn_store* from)
+                             const ggnn_scale* scale, const float* weight, int32_t heads,
+                             const ggnn_store* from)
 {
-    ggnni_source source = {NULL, 0, from};
-    ggnni_spmm   s = {out, ld_out,      NULL,   0,          how, b,   ggnni_no_scale(scale), NULL, 1,
-                      1,   from->width, source, from->type, 0,   NULL};
-    GGNN_ASSERT(how == GGNN_SUM || how == GGNN_MEAN || !scale);
-    ggnni_spmm_run(&s, from->width);
+    ggnni_spmm s;
+    memset(&s, 0, sizeof s);
+    s.out = out, s.ld_out = ld_out, s.how = how, s.b = b;
+    s.scale = ggnni_no_scale(scale), s.weight = weight;
+    s.source.from = from, s.type = from->type;
+    ggnni_spmm_run(&s, heads, from->width);
     if (from->traffic) {
         int64_t own = b->indices ? ggnni_min(*b->num_dst.n, *b->num_src.n) : *b->num_dst.n;
         int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;

@@ -3872,12 +3872,11 @@ inline cudaError_t launch_aggregate(float* out, int64_t ld_out, int32_t* arg, gg
 
 template <class T>
 inline cudaError_t launch_aggregate_store(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                                          const ggnn_scale* scale, const ggnn_store* from,
-                                          cudaStream_t stream)
+                                          const ggnn_scale* scale, const edge_weights& weights,
+                                          const ggnn_store* from, cudaStream_t stream)
 {
     store_rows<T> rows = {*from, layout_of(from->at), b->neighbor, b->id, b->indices};
-    edge_weights  ones = {nullptr, nullptr, 1, from->width};
-    return launch_aggregate(out, ld_out, nullptr, how, b, scale, ones, rows, from->width,
+    return launch_aggregate(out, ld_out, nullptr, how, b, scale, weights, rows, from->width,
                             static_cast<uint64_t>(from->pitch) / sizeof(T), stream);
 }
 
@@ -3922,19 +3921,23 @@ inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn
 
 // ggnn_aggregate. One launch: ggnn_cuda_spmm, with rows found by the pointer table; one or two more that
 // count where from->traffic is given (at most GGNN_CUDA_PARTS_MAX parts). The same bits. 64 registers; 80
-// where elements have 16 bits, ids 64, or scale->src is given.
+// where elements have 16 bits, ids 64, or weight or scale->src is given.
 inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                                       const ggnn_scale* scale, const ggnn_store* from, cudaStream_t stream)
+                                       const ggnn_scale* scale, const float* weight, int32_t heads,
+                                       const ggnn_store* from, cudaStream_t stream)
 {
     using namespace ggnni;
     const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
+    if (heads < 1 || from->width % heads || (heads > 1 && !weight)) return cudaErrorInvalidValue;
     if (ld_out < from->width || (scale && !linear) || !can_count(from->traffic, from->at))
         return cudaErrorInvalidValue;
+    edge_weights weights = {weight, b->edge, heads, from->width / heads};
     edge_ids    edges = {b->neighbor, b->id, b->indices, b->num_dst, b->indptr};
     target_ids  own = {b->id, targets_of(b)};
     cudaError_t done = from->type == GGNN_F32
-                           ? launch_aggregate_store<float>(out, ld_out, how, b, scale, from, stream)
-                           : launch_aggregate_store<uint16_t>(out, ld_out, how, b, scale, from, stream);
+                           ? launch_aggregate_store<float>(out, ld_out, how, b, scale, weights, from, stream)
+                           : launch_aggregate_store<uint16_t>(out, ld_out, how, b, scale, weights, from,
+                                                              stream);
     const auto count = [&](const auto& ids, int64_t max) {
         return count_traffic(ids, max, from->at, from->traffic, ALL_TIERS, stream);
     };

@@ -97,7 +97,7 @@ static const bench_result* spmm_width(bench* b, const ggnn_block* block, const c
 static void run_fused(void* context)
 {
     spmm_run* s = context;
-    ggnn_aggregate(s->out, s->width, s->how, s->block, NULL, s->from);
+    ggnn_aggregate(s->out, s->width, s->how, s->block, NULL, NULL, 1, s->from);
 }
 static void run_apart(void* context)
 {

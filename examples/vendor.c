@@ -19,7 +19,7 @@ int main(void)
     float            mean[2];
     ggnn_batch_init(&batch, &g, &how, 2, malloc(ggnn_batch_bytes(&g, &how, 2)));
     if (ggnn_sample(&batch, seen, &g, &how, &rng, seeds, 2) != GGNN_OK) return 1;
-    ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, &rows);
+    ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, NULL, 1, &rows);
     printf("%g %g\n", (double)mean[0], (double)mean[1]);          // 3 4
     return 0;
 }

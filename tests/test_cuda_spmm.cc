@@ -278,6 +278,9 @@ TEST(arguments_that_cannot_be_are_refused)
     CHECK(ggnn_cuda_spmm(x, 3, nullptr, GGNN_SUM, b.get(), nullptr, nullptr, 1, x, 4, 4, nullptr) == no);
     CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_SUM, b.get(), nullptr, nullptr, 1, x, 3, 4, nullptr) == no);
     CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_MAX, b.get(), &scale, nullptr, 1, x, 4, 4, nullptr) == no);
+    const ggnn_store rows = ggnn_store_plain(nullptr, 36, 4, GGNN_F32);
+    CHECK(ggnn_cuda_aggregate(x, 4, GGNN_SUM, b.get(), nullptr, nullptr, 2, &rows, nullptr) == no);
+    CHECK(ggnn_cuda_aggregate(x, 4, GGNN_SUM, b.get(), nullptr, reinterpret_cast<float*>(8), 3, &rows, nullptr) == no);
     CHECK(ggnn_cuda_spmm_back_arg(x, 3, t.get(), b.get(), nullptr, 1, x, 4, nullptr, 4, nullptr) == no);
     CHECK(ggnn_cuda_spmm_atomic(x, 4, b.get(), nullptr, nullptr, 1, x, 3, 4, nullptr) == no);
     random_block_free(r);
@@ -392,6 +395,7 @@ struct aggregate_case {
     ggnn_reduce how;
     bool    global = false, src = false, dst = false, self = false; // global: neighbours' ids, no local ones
     bool    named = true;                                           // the block has ids
+    int32_t heads = 0;                                              // of weights; 0: none
     int64_t extra = 0, shift = 0;
 };
 
@@ -407,15 +411,19 @@ static void check_aggregate(random_block* r, const twin_store& store, const aggr
     if (!c.named) b.id = nullptr;
     const device_block device(b, 5);
     const int64_t      own = c.global || r->dst < r->src ? r->dst : r->src;
+    const twin_floats  weight(r->edges * c.heads, c.heads > 0);
     const twin_floats  of_src(r->num_nodes, c.src), of_dst(r->dst, c.dst), of_self(own, c.self);
     const ggnn_scale   scale = {of_src.h(), of_dst.h(), of_self.h()},
                      device_scale = {of_src.d(), of_dst.d(), of_self.d()};
     const bool         scaled = c.src || c.dst || c.self;
+    const int32_t      heads = c.heads ? c.heads : 1;
     twin_matrix<float> out(r->dst, store.host.width, c.extra, c.shift);
     out.spoil();
-    ggnn_aggregate(out.host(), out.ld, c.how, &b, scaled ? &scale : nullptr, &store.host);
+    ggnn_aggregate(out.host(), out.ld, c.how, &b, scaled ? &scale : nullptr, weight.h(), heads,
+                   &store.host);
     CHECK_CUDA(ggnn_cuda_aggregate(out.device(), out.ld, c.how, device.get(),
-                                   scaled ? &device_scale : nullptr, &store.device, nullptr));
+                                   scaled ? &device_scale : nullptr, weight.d(), heads, &store.device,
+                                   nullptr));
     CHECK(out.agrees());
 }
 
@@ -429,6 +437,8 @@ static void check_aggregates(random_block* r, const store_shape& shape)
         c.extra = test_below(4);
         c.shift = test_below(2) ? 0 : test_below(4);
         c.named = test_below(3) > 0;
+        c.heads = static_cast<int32_t>(test_below(3)); // none, one, or a chunk of columns each
+        if (c.heads == 2) c.heads = shape.width % 4 ? shape.width : shape.width / 4;
         store.count_traffic();
         check_aggregate(r, store, c);
         CHECK(store.traffic_agrees());

@@ -3,6 +3,7 @@
 #include "common/ggnn_level.h"
 #include "ggnn.h"
 #include "random_block.h"
+#include "random_graph.h"
 #include "test.h"
 #ifdef _OPENMP
 #include <omp.h>
@@ -400,11 +401,11 @@ static void stored_rows_init(stored_rows* s, int64_t n, int32_t width, ggnn_type
     s->base[3] = s->rows;
 }
 
-TEST(aggregate_equals_gather_then_spmm)
+TEST(aggregate_equals_gather_then_spmm) /* without weights, with one an edge, with one an edge and head */
 {
     random_block* r = random_block_mixed(20, 40);
-    for (int round = 0; round < 2 * NUM_WIDTHS; round++) {
-        int32_t     width = widths[round / 2];
+    for (int round = 0; round < 6 * NUM_WIDTHS; round++) {
+        int32_t     width = widths[round / 2 % NUM_WIDTHS], heads = round < 4 * NUM_WIDTHS ? 1 : width % 4 ? width : width / 4;
         ggnn_reduce how = (ggnn_reduce)(round % 4);
         int         linear = how == GGNN_SUM || how == GGNN_MEAN;
         stored_rows s;
@@ -413,6 +414,7 @@ TEST(aggregate_equals_gather_then_spmm)
         float*      local_src = test_floats(r->src);
         float*      dst = test_floats(r->dst);
         float*      self = test_floats(r->dst);
+        float*      weight = round < 2 * NUM_WIDTHS ? NULL : test_floats(r->edges * heads);
         matrix      rows = matrix_new(r->src, width, 0), want = matrix_new(r->dst, width, 1), out = matrix_new(r->dst, width, 1);
         ggnn_scale  by_id = {src, dst, self}, by_local = {local_src, dst, self};
         ggnn_block  global = r->b; /* the hop as last_hop_global leaves it */
@@ -422,8 +424,8 @@ TEST(aggregate_equals_gather_then_spmm)
         for (int64_t u = 0; u < r->src; u++) local_src[u] = src[r->id[u]];
         ggnn_gather(rows.v, rows.ld, GGNN_F32, &s.store, r->id, r->src);
         memset(s.traffic, 0, sizeof s.traffic);
-        ggnn_spmm(want.v, want.ld, NULL, how, &r->b, linear ? &by_local : NULL, NULL, 1, rows.v, rows.ld, width);
-        ggnn_aggregate(out.v, out.ld, how, &r->b, linear ? &by_id : NULL, &s.store);
+        ggnn_spmm(want.v, want.ld, NULL, how, &r->b, linear ? &by_local : NULL, weight, heads, rows.v, rows.ld, width);
+        ggnn_aggregate(out.v, out.ld, how, &r->b, linear ? &by_id : NULL, weight, heads, &s.store);
         CHECK(same_bits(want.v, out.v, r->dst * out.ld));
         for (int slot = 0; slot < 4; slot++) reads += s.traffic[slot];
         if (linear && by_id.self) expected += r->dst;
@@ -432,13 +434,14 @@ TEST(aggregate_equals_gather_then_spmm)
         for (int64_t e = 0; e < r->edges; e++) global.neighbor[e] = r->id[r->b.indices[e]];
         global.indices = NULL;
         memset(out.v, 0, (size_t)(r->dst * width) * 4);
-        ggnn_aggregate(out.v, out.ld, how, &global, linear ? &by_id : NULL, &s.store);
+        ggnn_aggregate(out.v, out.ld, how, &global, linear ? &by_id : NULL, weight, heads, &s.store);
         for (int64_t v = 0; v < r->dst; v++) CHECK(same_bits(want.v + v * want.ld, out.v + v * out.ld, width));
         free(global.neighbor);
         free(src);
         free(local_src);
         free(dst);
         free(self);
+        free(weight);
         free(rows.v);
         free(want.v);
         free(out.v);
@@ -459,8 +462,8 @@ TEST(a_block_without_ids_is_read_by_local_id)
     for (int64_t u = 0; u < r->src; u++) r->id[u] = (ggnn_node)u;
     none.id = NULL;
     stored_rows_init(&s, r->num_nodes, 8, GGNN_F32);
-    ggnn_aggregate(want.v, want.ld, GGNN_SUM, &same, &scale, &s.store);
-    ggnn_aggregate(out.v, out.ld, GGNN_SUM, &none, &scale, &s.store);
+    ggnn_aggregate(want.v, want.ld, GGNN_SUM, &same, &scale, NULL, 1, &s.store);
+    ggnn_aggregate(out.v, out.ld, GGNN_SUM, &none, &scale, NULL, 1, &s.store);
     CHECK(same_bits(want.v, out.v, r->dst * out.ld));
     free(src);
     free(self);
@@ -468,6 +471,64 @@ TEST(a_block_without_ids_is_read_by_local_id)
     free(out.v);
     free(s.rows);
     random_block_free(r);
+}
+
+TEST(aggregate_takes_weights_of_a_transpose_by_original_edge)
+{
+    random_block* r = random_block_mixed(20, 40);
+    stored_rows   s;
+    float*        weight = test_floats(r->edges * 2);
+    matrix        rows = matrix_new(r->dst, 10, 0), want = matrix_new(r->src, 10, 1), out = matrix_new(r->src, 10, 1);
+    stored_rows_init(&s, r->num_nodes, 10, GGNN_F16);
+    ggnn_gather(rows.v, rows.ld, GGNN_F32, &s.store, r->id, r->dst);
+    ggnn_spmm(want.v, want.ld, NULL, GGNN_SUM, &r->t, NULL, weight, 2, rows.v, rows.ld, 10);
+    ggnn_aggregate(out.v, out.ld, GGNN_SUM, &r->t, NULL, weight, 2, &s.store);
+    CHECK(same_bits(want.v, out.v, r->src * out.ld));
+    free(weight);
+    free(rows.v);
+    free(want.v);
+    free(out.v);
+    free(s.rows);
+    random_block_free(r);
+}
+
+/* From the graph's weights through A-Res and the batch to the sum of the stored rows. */
+TEST(weighted_samples_are_aggregated_by_the_weights_of_their_edges)
+{
+    random_graph*   g = random_graph_new(200, 8, 500);
+    ggnn_sampling   how = {GGNN_WEIGHTED, 2, {6, 4}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {0, 0, 0}};
+    const ggnn_rng  rng = {3, 1, GGNN_PURPOSE_SAMPLE};
+    const ggnn_node seeds[] = {0, 1, 7, 150, 2};
+    int64_t         ids = ggnn_batch_max_ids(&g->graph, &how, 5);
+    void*           memory = test_memory((int64_t)ggnn_batch_bytes(&g->graph, &how, 5));
+    void*           table = test_memory((int64_t)ggnn_unique_bytes(GGNN_UNIQUE_HASH, 200, ids));
+    ggnn_unique*    seen = ggnn_unique_init(table, GGNN_UNIQUE_HASH, 200, ids);
+    ggnn_batch      batch;
+    stored_rows     s;
+    stored_rows_init(&s, 200, 3, GGNN_F32);
+    CHECK_EQ(ggnn_batch_init(&batch, &g->graph, &how, 5, memory), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, seen, &g->graph, &how, &rng, seeds, 5), GGNN_OK);
+    for (int h = 0; h < 2; h++) {
+        const ggnn_block* hop = &batch.hop[h];
+        matrix            out = matrix_new(*hop->num_dst.n, 3, 0);
+        int               same = *hop->num_edges.n > 5;
+        ggnn_aggregate(out.v, out.ld, GGNN_SUM, hop, NULL, hop->weight, 1, &s.store);
+        for (int64_t v = 0; v < *hop->num_dst.n; v++)
+            for (int32_t j = 0; j < 3; j++) {
+                float sum = 0;
+                for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) {
+                    const float* row = (const float*)ggnn_row(&s.store, batch.id[hop->indices[e]]);
+                    sum = rounded(sum + rounded(g->weight[hop->position[e]] * row[j]));
+                }
+                same &= out.v[v * out.ld + j] == sum;
+            }
+        CHECK(same);
+        free(out.v);
+    }
+    free(memory);
+    free(table);
+    free(s.rows);
+    random_graph_free(g);
 }
 
 /* Full fanout is Kipf & Welling: D^-1/2 (A + I) D^-1/2 x. Half the list sampled counts its neighbours twice. */
@@ -704,7 +765,7 @@ static int64_t run_all(random_block* r, int32_t width, int32_t heads, float* log
     for (int how = GGNN_MAX; how <= GGNN_MIN; how++, end += 3 * r->dst * width) {
         ggnn_spmm(end, width, arg, (ggnn_reduce)how, &r->b, NULL, s.weight, heads, s.inp.v, s.inp.ld, width);
         memcpy(end + r->dst * width, arg, (size_t)(r->dst * width) * 4);
-        ggnn_aggregate(end + 2 * r->dst * width, width, (ggnn_reduce)how, &r->b, NULL, &rows.store);
+        ggnn_aggregate(end + 2 * r->dst * width, width, (ggnn_reduce)how, &r->b, NULL, s.weight, heads, &rows.store);
     }
     ggnn_spmm_back_arg(end, width, &r->t, &r->b, s.weight, heads, dout.v, dout.ld, arg, width);
     end += r->src * width;
@@ -715,7 +776,7 @@ static int64_t run_all(random_block* r, int32_t width, int32_t heads, float* log
     end += r->dst * width;
     ggnn_spmm(end, width, NULL, GGNN_SUM, &r->t, NULL, s.weight, heads, dout.v, dout.ld, width);
     end += r->src * width;
-    ggnn_aggregate(end, width, GGNN_MEAN, &r->b, &by_id, &rows.store);
+    ggnn_aggregate(end, width, GGNN_MEAN, &r->b, &by_id, NULL, 1, &rows.store);
     end += r->dst * width;
     ggnn_gather(end, width, GGNN_F32, &rows.store, r->id, r->src);
     end += r->src * width;
@@ -834,6 +895,8 @@ int main(int argc, char** argv)
     RUN(max_sends_gradients_to_the_chosen_edges);
     RUN(aggregate_equals_gather_then_spmm);
     RUN(a_block_without_ids_is_read_by_local_id);
+    RUN(aggregate_takes_weights_of_a_transpose_by_original_edge);
+    RUN(weighted_samples_are_aggregated_by_the_weights_of_their_edges);
     RUN(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below);
     RUN(sddmm_dot_folds_sixteen_partial_sums);
     RUN(sddmm_add_and_edge_sum_are_adjoint);

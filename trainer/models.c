@@ -77,10 +77,10 @@ static void linear_forward(net* n, layer* y, mat out, ggnn_scale scale)
     if (transform_first(y, y->x)) {
         mat z = sources(y, y->z);                                            /* z = x W       (S, out) */
         n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);
-        n->ops->aggregate(n, out, NULL, GGNN_SUM, y->block, &scale, z);      /* out = A z     (D, out) */
+        n->ops->aggregate(n, out, NULL, GGNN_SUM, y->block, &scale, NULL, z); /* out = A z     (D, out) */
     } else {
         mat a = targets(y, y->a);                                            /* a = A x       (D, in) */
-        n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &scale, y->x);
+        n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &scale, NULL, y->x);
         n->ops->gemm(n, out, a, false, y->w.v, false, 0);                    /* out = a W     (D, out) */
     }
 }
@@ -89,7 +89,7 @@ static void linear_backward(net* n, layer* y, mat dx, mat dout, ggnn_scale back)
 {
     if (transform_first(y, y->x)) {
         mat dz = sources(y, y->z);                                           /* dz = A' dout  (S, out) */
-        n->ops->aggregate(n, dz, NULL, GGNN_SUM, y->transpose, &back, dout);
+        n->ops->aggregate(n, dz, NULL, GGNN_SUM, y->transpose, &back, NULL, dout);
         n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                   /* dW = x' dz */
         if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);           /* dx = dz W' */
     } else {
@@ -97,7 +97,7 @@ static void linear_backward(net* n, layer* y, mat dx, mat dout, ggnn_scale back)
         n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                    /* dW = a' dout */
         if (!dx.v) return;
         n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                   /* da = dout W'  (D, in) */
-        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, da);   /* dx = A' da    (S, in) */
+        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, NULL, da); /* dx = A' da    (S, in) */
     }
 }
 
@@ -134,7 +134,7 @@ static void sage_mean_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in) */
     n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
-    n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, NULL, y->x);
+    n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, NULL, NULL, y->x);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
 }
 
@@ -146,7 +146,7 @@ static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
     n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W'     (D, 2 in) */
     n->ops->scale_mean(n, y->dst, y->block, false);                          /* dx = the mean's transpose, + self */
     ggnn_scale back = {y->dst, NULL, NULL};
-    n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, mat_columns(da, y->in, y->in));
+    n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, NULL, mat_columns(da, y->in, y->in));
     n->ops->add(n, dx, mat_columns(da, 0, y->in));
 }
 
@@ -172,7 +172,7 @@ static void sage_pool_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);
     n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));             /* a = [x_v | max z]       (D, 2 in) */
-    n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, y->z);
+    n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, NULL, y->z);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W               (D, out) */
 }
 

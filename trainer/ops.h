@@ -220,7 +220,8 @@ typedef struct {
     OP(void, scale_mean, (net * n, float* inv, const ggnn_block* b, bool with_self))                             \
     OP(void, scale_gcn, (net * n, float* src, float* dst, float* self, const ggnn_block* b))                     \
     OP(void, aggregate,                                                                                          \
-       (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x))       \
+       (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,               \
+        const float* weight, mat x))                                                                             \
     OP(void, aggregate_arg_back,                                                                                 \
        (net * n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg))                \
     OP(void, scores, (net * n, float* e, mat z, mat a))                                                          \

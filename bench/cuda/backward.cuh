@@ -105,7 +105,8 @@ struct input_layer {
 
     cudaError_t fused() const
     {
-        return ggnn_cuda_aggregate(out, from.store.width, GGNN_MEAN, &block, nullptr, &from.store, stream());
+        return ggnn_cuda_aggregate(out, from.store.width, GGNN_MEAN, &block, nullptr, nullptr, 1, &from.store,
+                                   stream());
     }
     cudaError_t in_two() const
     {
@@ -163,7 +164,7 @@ bool check_input(bench* b, int32_t width, bool long_lists)
     ggnn_store         store = ggnn_store_plain(table.data(), 3 * s.S, width, GGNN_F32);
     std::vector<float> theirs(ours.size());
     h.block.id = id.data();
-    ggnn_aggregate(theirs.data(), width, GGNN_MEAN, &h.block, nullptr, &store);
+    ggnn_aggregate(theirs.data(), width, GGNN_MEAN, &h.block, nullptr, nullptr, 1, &store);
     return bench_equal(b, "a mean of stored rows", ours.data(), theirs.data(), ours.size() * sizeof(float));
 }
 

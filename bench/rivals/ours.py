@@ -304,7 +304,9 @@ def input_hop(task):
     width = g.feat.shape[1]
     out = zeros((len(indptr) - 1, width))
     task.measure(
-        lambda: o.lib.ggnn_aggregate(at(out), i64(width), MEAN, c.byref(block), None, c.byref(store)),
+        lambda: o.lib.ggnn_aggregate(
+            at(out), i64(width), MEAN, c.byref(block), None, None, i32(1), c.byref(store)
+        ),
         work=len(indices),
         unit="edges",
         cold=True,

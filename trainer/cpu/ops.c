@@ -209,12 +209,13 @@ static int64_t aggregate_bytes(const ggnn_block* b, mat out, int64_t element)
     return edges_of(b) * (out.cols * element + (int64_t)sizeof(int32_t)) + bytes_of(out);
 }
 
-void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
+void cpu_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,
+                   const float* weight, mat x)
 {
     double  start = cpu_start();
     int64_t element = x.v ? (int64_t)sizeof(float) : ggnn_type_bytes(x.store->type);
-    if (x.v) ggnn_spmm(out.v, out.ld, arg, how, b, s, NULL, 1, x.v, x.ld, x.cols);
-    else ggnn_aggregate(out.v, out.ld, how, b, s, x.store);
+    if (x.v) ggnn_spmm(out.v, out.ld, arg, how, b, s, weight, 1, x.v, x.ld, x.cols);
+    else ggnn_aggregate(out.v, out.ld, how, b, s, weight, 1, x.store);
     cpu_stop(n, x.v ? NET_AGGREGATE : NET_GATHER, start, aggregate_bytes(b, out, element));
 }
 

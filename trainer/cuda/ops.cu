@@ -261,13 +261,16 @@ static void cuda_scale_gcn(net* n, float* src, float* dst, float* self, const gg
     check(n, ggnn_cuda_scale_gcn(src, dst, self, b, n->inv_sqrt, n->data.graph, stream_of(n)), "factors of GCN");
 }
 
-static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s, mat x)
+static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,
+                           const float* weight, mat x)
 {
     stage_timer timed(n, x.v ? NET_AGGREGATE : NET_GATHER);
     cudaStream_t stream = stream_of(n);
     if (x.v)
-        check(n, ggnn_cuda_spmm(out.v, out.ld, arg, how, b, s, nullptr, 1, x.v, x.ld, x.cols, stream), "aggregation");
-    else check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, x.store, stream), "aggregation of stored rows");
+        check(n, ggnn_cuda_spmm(out.v, out.ld, arg, how, b, s, weight, 1, x.v, x.ld, x.cols, stream), "aggregation");
+    else
+        check(n, ggnn_cuda_aggregate(out.v, out.ld, how, b, s, weight, 1, x.store, stream),
+              "aggregation of stored rows");
 }
 
 static void cuda_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
