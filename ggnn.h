@@ -888,48 +888,42 @@ GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* 
 GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
                                int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width);
 
+typedef struct { // one layer of fused attention: what forward reads and writes, and backward reads again
+    const ggnn_block* block;  //                   with indices
+    const float*      z;      // (num_src, width)
+    int64_t           ld_z;   //
+    const float*      el;     // (num_src, heads)
+    const float*      er;     // (num_dst, heads)
+    float*            out;    // (num_dst, width)  overwritten by forward
+    int64_t           ld_out; //
+    float*            lse;    // (num_dst, heads)  overwritten by forward: log2 of the sum of e^l
+    int32_t           heads;  //
+    int32_t           width;  //                   of z and out
+    ggnn_attention    how;
+} ggnn_gat_layer;
+
 // Fused graph attention, Velickovic et al. 2018, with no (E, width) buffer: target v attends to itself and
 // its list, per head:
 //   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] z[u,:]
 // Entry 0 of the row is v itself, entry 1 + i its i-th neighbour: that order sums and keys dropout (which
 // acts on alpha after the softmax); a self-loop in the list counts once more. One pass, running maximum over
 // chunks of 256 entries.
-GGNN_API void ggnn_gat(float*                out,    // (num_dst, width)  overwritten
-                       int64_t               ld_out, //
-                       float*                lse,    // (num_dst, heads)  overwritten: log2 of the sum of e^l
-                       const ggnn_block*     b,      //                   indices given
-                       const float*          z,      // (num_src, width)
-                       int64_t               ld_z,   //
-                       const float*          el,     // (num_src, heads)
-                       const float*          er,     // (num_dst, heads)
-                       int32_t               heads,  //
-                       int32_t               width,  //
-                       const ggnn_attention* how);
+GGNN_API void ggnn_gat(const ggnn_gat_layer* y);
 
-// Its backward, deterministic: over b for dout . out, over the transpose t for dz and del, over b for der,
-// 16 heads at a time. alpha is computed again from lse. workspace holds dout . out and the gradient of each
-// sum el[u] + er[v]. What el and er add to dz, and their vectors' gradients, are
+// Its backward, deterministic: over the block for dout . out, over its transpose for dz and del, over the
+// block for der, 16 heads at a time. alpha is computed again from lse. workspace holds dout . out and the
+// gradient of each sum el[u] + er[v]. What el and er add to dz, and their vectors' gradients, are
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads);
-GGNN_API void   ggnn_gat_back(float*            dz, // (num_src, width)  overwritten; not yet what el, er add
-                              int64_t           ld_dz,   //
-                              float*            del,     // (num_src, heads)  overwritten
-                              float*            der,     // (num_dst, heads)  overwritten
-                              const ggnn_block* t,       //                   transpose of b
-                              const ggnn_block* b,       //
-                              const float*      z,       // (num_src, width)
-                              int64_t           ld_z,    //
-                              const float*      el,      // (num_src, heads)
-                              const float*      er,      // (num_dst, heads)
-                              const float*      out,     // (num_dst, width)  of ggnn_gat
-                              int64_t           ld_out,  //
-                              const float*      lse,     // (num_dst, heads)  of ggnn_gat
-                              const float*      dout,    // (num_dst, width)
-                              int64_t           ld_dout, //
-                              int32_t           heads,   //
-                              int32_t           width,   //
-                              const ggnn_attention* how, //                   as forward
+GGNN_API void   ggnn_gat_back(float*            dz,  // (num_src, width)  overwritten; not yet what el, er add
+                              int64_t           ld_dz,     //
+                              float*            del,       // (num_src, heads)  overwritten
+                              float*            der,       // (num_dst, heads)  overwritten
+                              const ggnn_block* transpose, //                   of y->block
+                              const ggnn_gat_layer* y,     //                   as forward left it
+                              const float*          dout,  // (num_dst, width)
+                              int64_t               ld_dout, //
                               void*                 workspace);
 
 #endif // GGNN_H
@@ -3943,34 +3937,40 @@ static float ggnni_log2(float x)
 }
 
 typedef struct {
-    float *               out, *lse;                    // forward
-    float *               dz, *del, *der;               // backward
-    const float *         z, *el, *er;                  //
-    const float *         dout, *out_in, *lse_in;       // backward
-    int64_t               ld_out, ld_z, ld_dz, ld_dout; //
-    const ggnn_block *    b, *t;                        //
-    float *               delta, *dlogit; // workspace: (num_dst, heads), (num_dst + num_edges, heads)
-    int32_t               heads, head, pass, width; // heads [head, head + pass) of `heads`; of a head
-    const ggnn_attention* how;
-    uint32_t              threshold;
-    float                 kept; // factor of what dropout leaves
-    int64_t               pieces;
-    const ggnni_loops*    loops;
+    ggnn_gat_layer     y;
+    float *            dz, *del, *der; // backward
+    const float*       dout;           //
+    int64_t            ld_dz, ld_dout; //
+    const ggnn_block * b, *t;          // y.block, its transpose
+    float *            delta, *dlogit; // workspace: (num_dst, heads), (num_dst + num_edges, heads)
+    int32_t            head, pass;     // heads [head, head + pass) of y.heads
+    int32_t            width;          // of a head
+    uint32_t           threshold;      // of dropout,
+    float              kept;           // and the factor of what it leaves
+    int64_t            pieces;
+    const ggnni_loops* loops;
 } ggnni_gat;
 
-static void ggnni_gat_dropout(ggnni_gat* s, const ggnn_attention* how)
+static ggnni_gat ggnni_gat_of(const ggnn_gat_layer* y)
 {
-    GGNN_ASSERT(how->dropout >= 0.0f && how->dropout < 1.0f && how->slope >= 0.0f);
-    s->how = how;
-    s->threshold = ggnn_dropout_threshold(how->dropout);
-    s->kept = ggnn_dropout_scale(s->threshold);
+    ggnni_gat s;
+    GGNN_ASSERT(y->ld_out >= y->width && y->ld_z >= y->width);
+    GGNN_ASSERT(y->how.dropout >= 0.0f && y->how.dropout < 1.0f && y->how.slope >= 0.0f);
+    memset(&s, 0, sizeof s);
+    s.y = *y;
+    s.b = y->block;
+    s.width = ggnni_head_width(y->width, y->heads);
+    s.threshold = ggnn_dropout_threshold(y->how.dropout);
+    s.kept = ggnn_dropout_scale(s.threshold);
+    s.loops = ggnni_choose_loops();
+    return s;
 }
 
 // The dropout fields of entries i & ~7 .. i | 7 of target v's list, eight a head.
 static void ggnni_gat_fields(const ggnni_gat* s, uint16_t* field, int64_t v, int64_t i)
 {
-    ggnn_dropout_fields(field, &s->how->rng, s->how->layer, ggnni_id(s->b, v),
-                        (uint32_t)(i / 8 * s->heads + s->head), s->pass);
+    ggnn_dropout_fields(field, &s->y.how.rng, s->y.how.layer, ggnni_id(s->b, v),
+                        (uint32_t)(i / 8 * s->y.heads + s->head), s->pass);
 }
 
 // Leaves 0 of the coefficients that dropout takes, n entries from `first` on of target v, and scales the
@@ -4005,14 +4005,14 @@ static void ggnni_gat_powers(const ggnni_gat* s, float* power, float* most, floa
         int64_t u = v;
         if (first + i > 0) {
             u = s->b->indices[begin + i];
-            GGNNI_PREFETCH(s->el + s->b->indices[ggnni_min(begin + i + 64, last)] * (int64_t)s->heads);
+            GGNNI_PREFETCH(s->y.el + s->b->indices[ggnni_min(begin + i + 64, last)] * (int64_t)s->y.heads);
         }
-        at[i] = u * s->heads + s->head;
+        at[i] = u * s->y.heads + s->head;
     }
     for (int32_t k = 0; k < s->pass; k++) {
         float*  p = power + k * GGNNI_SEGMENT;
-        int32_t padded = ggnni_gat_collect(p, s->el + k, at, n);
-        float   greatest = s->loops->leaky(p, padded, s->er[v * s->heads + s->head + k], s->how->slope),
+        int32_t padded = ggnni_gat_collect(p, s->y.el + k, at, n);
+        float   greatest = s->loops->leaky(p, padded, s->y.er[v * s->y.heads + s->head + k], s->y.how.slope),
               before = most[k];
         if (greatest > before) most[k] = greatest;
         keep[k] = first ? ggnn_exp2(before - most[k]) : 1.0f;
@@ -4024,7 +4024,7 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
 {
     int64_t n = s->b->indptr[v + 1] - s->b->indptr[v] + 1;
     float   power[GGNNI_HEADS * GGNNI_SEGMENT], most[GGNNI_HEADS], sum[GGNNI_HEADS] = {0}, keep[GGNNI_HEADS];
-    float*  out = s->out + v * s->ld_out + s->head * s->width;
+    float*  out = s->y.out + v * s->y.ld_out + s->head * s->width;
     ggnni_rows rows = {NULL, 0, GGNN_F32, power, 1, GGNNI_SEGMENT, 0, reader->ahead, 0};
     for (int32_t k = 0; k < s->pass; k++) most[k] = -INFINITY;
     for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
@@ -4041,7 +4041,7 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
     }
     for (int32_t k = 0; k < s->pass; k++) {
         s->loops->blend(out + k * s->width, 1.0f / sum[k], 0.0f, NULL, GGNN_F32, s->width);
-        s->lse[v * s->heads + s->head + k] = most[k] + ggnni_log2(sum[k]);
+        s->y.lse[v * s->y.heads + s->head + k] = most[k] + ggnni_log2(sum[k]);
     }
 }
 
@@ -4051,7 +4051,7 @@ static void ggnni_gat_piece(void* context, int64_t piece)
     ggnni_range      lists = ggnni_lists(s->b, piece, s->pieces);
     int64_t          pass = s->pass * s->width, first = s->head * s->width;
     ggnni_reader     reader;
-    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->z + first, s->ld_z), lists.end, lists,
+    ggnni_reader_init(&reader, s->b, ggnni_matrix(s->y.z + first, s->y.ld_z), lists.end, lists,
                       pass * (int64_t)sizeof(float));
     for (int64_t v = lists.begin; v < lists.end; v++) ggnni_gat_row(s, &reader, v);
 }
@@ -4059,26 +4059,18 @@ static void ggnni_gat_piece(void* context, int64_t piece)
 // Runs body over pieces of b's lists, for GGNNI_HEADS heads at a time.
 static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
 {
-    for (s->head = 0; s->head < s->heads; s->head += GGNNI_HEADS) {
-        s->pass = (int32_t)ggnni_min(s->heads - s->head, GGNNI_HEADS);
+    for (s->head = 0; s->head < s->y.heads; s->head += GGNNI_HEADS) {
+        s->pass = (int32_t)ggnni_min(s->y.heads - s->head, GGNNI_HEADS);
         s->pieces = ggnni_block_pieces(b, s->pass * (s->width + 8));
         ggnni_run(s->pieces, body, s);
     }
 }
 
-GGNN_API void ggnn_gat(float* out, int64_t ld_out, float* lse, const ggnn_block* b, const float* z,
-                       int64_t ld_z, const float* el, const float* er, int32_t heads, int32_t width,
-                       const ggnn_attention* how)
+GGNN_API void ggnn_gat(const ggnn_gat_layer* y)
 {
-    ggnni_gat s;
-    GGNN_ASSERT(ld_out >= width && ld_z >= width && (b->indices || *b->num_edges.n == 0));
-    memset(&s, 0, sizeof s);
-    s.out = out, s.ld_out = ld_out, s.lse = lse, s.b = b;
-    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er;
-    s.heads = heads, s.width = ggnni_head_width(width, heads);
-    s.loops = ggnni_choose_loops();
-    ggnni_gat_dropout(&s, how);
-    ggnni_gat_run(&s, ggnni_gat_piece, b);
+    ggnni_gat s = ggnni_gat_of(y);
+    GGNN_ASSERT(y->block->indices || *y->block->num_edges.n == 0);
+    ggnni_gat_run(&s, ggnni_gat_piece, y->block);
 }
 
 // Logits are kept times log2 e, so alpha = 2^(logit - lse). The gradient of logit i of a list with
@@ -4101,10 +4093,10 @@ static void ggnni_gat_delta(void* context, int64_t piece)
     const char*      row;
     ggnni_rows       rows = {&row, 0, GGNN_F32, NULL, 0, 0, 1, 0, s->width};
     for (int64_t v = lists.begin; v < lists.end; v++) {
-        row = (const char*)(s->out_in + v * s->ld_out);
+        row = (const char*)(s->y.out + v * s->y.ld_out);
         for (int32_t k = s->head; k < s->head + s->pass; k++) {
             rows.byte = k * s->width * (int64_t)sizeof(float);
-            s->loops->dot(s->delta + v * s->heads + k, 1, s->dout + v * s->ld_dout + k * s->width, &rows);
+            s->loops->dot(s->delta + v * s->y.heads + k, 1, s->dout + v * s->ld_dout + k * s->width, &rows);
         }
     }
 }
@@ -4117,8 +4109,8 @@ static void ggnni_gat_der(void* context, int64_t piece)
         for (int32_t k = s->head; k < s->head + s->pass; k++) {
             ggnni_sum sum = {0, 0, 0};
             for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++)
-                ggnni_add(&sum, s->dlogit[i * s->heads + k]);
-            s->der[v * s->heads + k] = ggnni_total(&sum);
+                ggnni_add(&sum, s->dlogit[i * s->y.heads + k]);
+            s->der[v * s->y.heads + k] = ggnni_total(&sum);
         }
     }
 }
@@ -4126,10 +4118,10 @@ static void ggnni_gat_der(void* context, int64_t piece)
 // Fetches what is looked up of the target of entry e of the transpose.
 GGNNI_PREFETCHES void ggnni_gat_back_prefetch(const ggnni_gat* s, int64_t e)
 {
-    int64_t v = s->t->indices[e], at = v * s->heads + s->head;
+    int64_t v = s->t->indices[e], at = v * s->y.heads + s->head;
     GGNNI_PREFETCH(&s->b->indptr[v]);
-    GGNNI_PREFETCH(&s->er[at]);
-    GGNNI_PREFETCH(&s->lse_in[at]);
+    GGNNI_PREFETCH(&s->y.er[at]);
+    GGNNI_PREFETCH(&s->y.lse[at]);
     GGNNI_PREFETCH(&s->delta[at]);
 }
 
@@ -4143,18 +4135,18 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
     int64_t last = s->t->indptr[*s->t->num_dst.n] - 1;
     int64_t at[GGNNI_SEGMENT], slot[GGNNI_SEGMENT];
     float   logit[GGNNI_HEADS * GGNNI_SEGMENT], alpha[GGNNI_HEADS * GGNNI_SEGMENT];
-    const float* el = s->el + u * s->heads + s->head;
+    const float* el = s->y.el + u * s->y.heads + s->head;
     uint16_t     field[8 * GGNNI_HEADS];
     int32_t      all = s->pass * n, padded = (all + 15) & ~15; // a vector's multiple: no rest
     for (int32_t i = 0; i < n; i++) {
         int64_t v = first + i < self ? u : s->t->indices[begin + i];
         int64_t entry = first + i < self ? 0 : ggnni_edge(s->t, begin + i) + 1 - s->b->indptr[v];
-        slot[i] = (v + s->b->indptr[v] + entry) * s->heads + s->head;
-        at[i] = v * s->heads + s->head;
+        slot[i] = (v + s->b->indptr[v] + entry) * s->y.heads + s->head;
+        at[i] = v * s->y.heads + s->head;
         if (first + i >= self) ggnni_gat_back_prefetch(s, ggnni_min(begin + i + GGNNI_ROWS_AHEAD, last));
         for (int32_t k = 0; k < s->pass; k++) {
-            logit[k * n + i] = s->er[at[i] + k] + el[k];
-            alpha[k * n + i] = s->lse_in[at[i] + k];
+            logit[k * n + i] = s->y.er[at[i] + k] + el[k];
+            alpha[k * n + i] = s->y.lse[at[i] + k];
         }
         if (!s->threshold) continue;
         ggnni_gat_fields(s, field, v, entry);
@@ -4162,14 +4154,14 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
             coef[k * GGNNI_SEGMENT + i] = field[8 * k + entry % 8] < s->threshold ? 0.0f : s->kept;
     }
     for (int32_t j = all; j < padded; j++) logit[j] = alpha[j] = -INFINITY;
-    s->loops->leaky(logit, padded, 0.0f, s->how->slope); // el is added already: each head has its own
+    s->loops->leaky(logit, padded, 0.0f, s->y.how.slope); // el is added already: each head has its own
     for (int32_t j = 0; j < all; j++) alpha[j] = logit[j] - alpha[j];
     s->loops->exp2(alpha, padded, 0);
     for (int32_t k = 0; k < s->pass; k++)
         for (int32_t i = 0; i < n; i++) {
             float q = s->threshold ? coef[k * GGNNI_SEGMENT + i] : 1.0f, a = alpha[k * n + i];
             float d = a * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
-            if (!(logit[k * n + i] > 0)) d *= s->how->slope;
+            if (!(logit[k * n + i] > 0)) d *= s->y.how.slope;
             coef[k * GGNNI_SEGMENT + i] = a * q;
             s->dlogit[slot[i] + k] = d;
             ggnni_add(&del[k], d);
@@ -4192,13 +4184,14 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
         rows.ahead = reader->ahead;
         for (int32_t k = 0; k < s->pass; k++) {
             rows.byte = k * s->width * (int64_t)sizeof(float);
-            s->loops->dot(dots + k * GGNNI_SEGMENT, 1, s->z + u * s->ld_z + (s->head + k) * s->width, &rows);
+            s->loops->dot(dots + k * GGNNI_SEGMENT, 1, s->y.z + u * s->y.ld_z + (s->head + k) * s->width,
+                          &rows);
         }
         ggnni_gat_back_segment(s, u, first, rows.n, dots, coef, del);
         rows.ahead = 0; // they are in the cache now
         ggnni_add_rows(s->loops, dz, first ? ggnni_ones : NULL, rows, s->pass, s->width);
     }
-    for (int32_t k = 0; k < s->pass; k++) s->del[u * s->heads + s->head + k] = ggnni_total(&del[k]);
+    for (int32_t k = 0; k < s->pass; k++) s->del[u * s->y.heads + s->head + k] = ggnni_total(&del[k]);
 }
 
 static void ggnni_gat_back_piece(void* context, int64_t piece)
@@ -4212,26 +4205,18 @@ static void ggnni_gat_back_piece(void* context, int64_t piece)
     for (int64_t u = lists.begin; u < lists.end; u++) ggnni_gat_back_row(s, &reader, u);
 }
 
-GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t,
-                            const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
-                            const float* er, const float* out, int64_t ld_out, const float* lse,
-                            const float* dout, int64_t ld_dout, int32_t heads, int32_t width,
-                            const ggnn_attention* how, void* workspace)
+GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* transpose,
+                            const ggnn_gat_layer* y, const float* dout, int64_t ld_dout, void* workspace)
 {
-    ggnni_gat s;
-    GGNN_ASSERT(ld_dz >= width && ld_z >= width && ld_out >= width && ld_dout >= width);
-    memset(&s, 0, sizeof s);
-    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.der = der, s.t = t, s.b = b;
-    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.lse_in = lse, s.dout = dout, s.ld_dout = ld_dout;
-    s.heads = heads, s.width = ggnni_head_width(width, heads);
+    ggnni_gat s = ggnni_gat_of(y);
+    GGNN_ASSERT(ld_dz >= y->width && ld_dout >= y->width);
+    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.der = der, s.t = transpose;
+    s.dout = dout, s.ld_dout = ld_dout;
     s.delta = (float*)workspace;
-    s.dlogit = s.delta + *b->num_dst.n * heads;
-    s.loops = ggnni_choose_loops();
-    ggnni_gat_dropout(&s, how);
-    s.out_in = out, s.ld_out = ld_out;
-    ggnni_gat_run(&s, ggnni_gat_delta, b);
-    ggnni_gat_run(&s, ggnni_gat_back_piece, t);
-    ggnni_gat_run(&s, ggnni_gat_der, b);
+    s.dlogit = s.delta + *y->block->num_dst.n * y->heads;
+    ggnni_gat_run(&s, ggnni_gat_delta, y->block);
+    ggnni_gat_run(&s, ggnni_gat_back_piece, transpose);
+    ggnni_gat_run(&s, ggnni_gat_der, y->block);
 }
 
 #if defined(__clang__)

@@ -4585,7 +4585,7 @@ inline cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t str
 // cost over an online softmax; they are in L1 then.
 //
 // Where ggnn.h takes a number of rows these take a ggnn_count. Dropout's seed and step are read from rng, on
-// the device, when a kernel runs; rng NULL: they are how->rng's.
+// the device, when a kernel runs; rng NULL: they are the layer's.
 
 namespace ggnni {
 
@@ -4742,18 +4742,18 @@ struct attention_dropout {
     float            kept;      // factor of what dropout leaves
 };
 
-inline attention_dropout dropout_of(const ggnn_attention* how, const ggnn_block* b, const ggnn_rng* rng,
-                                    int32_t heads)
+inline attention_dropout dropout_of(const ggnn_gat_layer& y, const ggnn_rng* rng)
 {
-    attention_dropout d = {rng, how->rng, b->id, how->layer, heads, 0, 0};
-    d.threshold = ggnn_dropout_threshold(how->dropout);
+    attention_dropout d = {rng, y.how.rng, y.block->id, y.how.layer, y.heads, 0, 0};
+    d.threshold = ggnn_dropout_threshold(y.how.dropout);
     d.kept = ggnn_dropout_scale(d.threshold);
     return d;
 }
 
-inline bool attention_wrong(const ggnn_attention* how, int32_t heads, int32_t width)
+inline bool layer_wrong(const ggnn_gat_layer& y)
 {
-    return heads < 1 || width % heads || !(how->dropout >= 0.0f && how->dropout < 1.0f && how->slope >= 0.0f);
+    return y.heads < 1 || y.width % y.heads || y.ld_out < y.width || y.ld_z < y.width ||
+           !(y.how.dropout >= 0.0f && y.how.dropout < 1.0f && y.how.slope >= 0.0f);
 }
 
 // Which of entries i & ~7 .. i | 7 of target v's list dropout takes, a bit each: all that is kept of the
@@ -5021,20 +5021,18 @@ template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t st
 
 // A thread for each target and chunk of columns, 4, 2 or 1 as alignment and a head's width allow; for a
 // target of 256 edges or more a block for 16 chunks, a thread a chunk and a segment of 256. One launch.
-inline cudaError_t ggnn_cuda_gat(float* out, int64_t ld_out, float* lse, const ggnn_block* b, const float* z,
-                                 int64_t ld_z, const float* el, const float* er, int32_t heads, int32_t width,
-                                 const ggnn_attention* how, const ggnn_rng* rng, cudaStream_t stream)
+inline cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (attention_wrong(how, heads, width) || ld_out < width || ld_z < width || !b->indices)
-        return cudaErrorInvalidValue;
-    const int floats = floats_of(grain(out, ld_out) | grain(z, ld_z), width / heads);
-    gat_job   s = {};
-    s.out = out, s.ld_out = ld_out, s.lse = lse, s.b = *b;
-    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.heads = heads;
-    s.chunks = divide_by(width / floats), s.per_head = divide_by(width / heads / floats);
-    s.groups = divide_by(tiles_of(width / floats, GAT_LANES));
-    s.slope = how->slope, s.drop = dropout_of(how, b, rng, heads);
+    if (layer_wrong(*y) || !y->block->indices) return cudaErrorInvalidValue;
+    const int32_t per_head = y->width / y->heads;
+    const int     floats = floats_of(grain(y->out, y->ld_out) | grain(y->z, y->ld_z), per_head);
+    gat_job       s = {};
+    s.out = y->out, s.ld_out = y->ld_out, s.lse = y->lse, s.b = *y->block;
+    s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.heads = y->heads;
+    s.chunks = divide_by(y->width / floats), s.per_head = divide_by(per_head / floats);
+    s.groups = divide_by(tiles_of(y->width / floats, GAT_LANES));
+    s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
     return floats == 4   ? launch_gat<4>(s, stream)
            : floats == 2 ? launch_gat<2>(s, stream)
                          : launch_gat<1>(s, stream);
@@ -5241,31 +5239,30 @@ inline size_t ggnn_cuda_gat_back_workspace_bytes(int64_t num_dst, int64_t num_ed
 // Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's
 // gradient; der, the sums of these. A source's list of at most 256 entries is its group's, a longer one a
 // block's, whose groups take a segment each.
-inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t,
-                                      const ggnn_block* b, const float* z, int64_t ld_z, const float* el,
-                                      const float* er, const float* out, int64_t ld_out, const float* lse,
-                                      const float* dout, int64_t ld_dout, int32_t heads, int32_t width,
-                                      const ggnn_attention* how, const ggnn_rng* rng, void* workspace,
+inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, float* der,
+                                      const ggnn_block* transpose, const ggnn_gat_layer* y, const float* dout,
+                                      int64_t ld_dout, const ggnn_rng* rng, void* workspace,
                                       cudaStream_t stream)
 {
     using namespace ggnni;
-    if (attention_wrong(how, heads, width) || ld_dz < width || ld_z < width || ld_out < width ||
-        ld_dout < width)
-        return cudaErrorInvalidValue;
-    const int32_t per_head = width / heads;
-    float *       delta = static_cast<float*>(workspace), *dlogit = delta + b->num_dst.max * heads;
-    const int     floats = floats_of(grain(dz, ld_dz) | grain(z, ld_z) | grain(dout, ld_dout), per_head);
-    int           group = floats == 4 ? 2 : floats == 2 ? 3 : 4; // a dot's lanes at least
+    if (layer_wrong(*y) || ld_dz < y->width || ld_dout < y->width) return cudaErrorInvalidValue;
+    const ggnn_block& b = *y->block;
+    const int32_t     heads = y->heads, per_head = y->width / heads;
+    float *           delta = static_cast<float*>(workspace), *dlogit = delta + b.num_dst.max * heads;
+    const uint64_t    grains = grain(dz, ld_dz) | grain(y->z, y->ld_z) | grain(dout, ld_dout);
+    const int         floats = floats_of(grains, per_head);
+    int               group = floats == 4 ? 2 : floats == 2 ? 3 : 4; // a dot's lanes at least
     while (1 << group < WARP && floats << group < per_head) group++;
     gat_back_job s = {};
-    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.dlogit = dlogit, s.t = *t, s.b = *b;
-    s.z = z, s.ld_z = ld_z, s.el = el, s.er = er, s.lse = lse, s.delta = delta;
+    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.dlogit = dlogit, s.t = *transpose, s.b = b;
+    s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = delta;
     s.dout = dout, s.ld_dout = ld_dout;
     s.heads = divide_by(heads), s.parts = divide_by(tiles_of(per_head, floats << group)), s.width = per_head;
     s.group = group, s.together = (1 << group) * floats / 16;
-    s.slope = how->slope, s.drop = dropout_of(how, b, rng, heads);
-    edges_job   sums = {*b, der, dlogit, nullptr, divide_by(heads), 1};
-    cudaError_t error = launch_dots(delta, out, ld_out, dout, ld_dout, b->num_dst, heads, per_head, stream);
+    s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
+    edges_job   sums = {b, der, dlogit, nullptr, divide_by(heads), 1};
+    cudaError_t error =
+        launch_dots(delta, y->out, y->ld_out, dout, ld_dout, b.num_dst, heads, per_head, stream);
     cudaError_t middle = floats == 4   ? launch_gat_back<4>(s, stream)
                          : floats == 2 ? launch_gat_back<2>(s, stream)
                                        : launch_gat_back<1>(s, stream);

@@ -13,13 +13,19 @@ typedef struct {
     float *plain_out, *alpha, *plain_dz, *plain_del, *plain_der;
     void* workspace;
     int32_t heads, width;
-    ggnn_attention how;
 } gat_run;
+
+static ggnn_gat_layer layer_of(const gat_run* s)
+{
+    return (ggnn_gat_layer){s->block, s->z, s->width, s->el, s->er, s->out, s->width, s->lse, s->heads,
+                            s->width, {.slope = SLOPE}};
+}
 
 static void run_gat(void* context)
 {
     gat_run* s = context;
-    ggnn_gat(s->out, s->width, s->lse, s->block, s->z, s->width, s->el, s->er, s->heads, s->width, &s->how);
+    ggnn_gat_layer y = layer_of(s);
+    ggnn_gat(&y);
 }
 static void run_plain_gat(void* context)
 {
@@ -36,8 +42,8 @@ static void run_back(void* context)
 {
     gat_run* s = context;
     ggnn_block_transpose(s->transpose, s->block);
-    ggnn_gat_back(s->dz, s->width, s->del, s->der, s->transpose, s->block, s->z, s->width, s->el, s->er,
-                  s->out, s->width, s->lse, s->dout, s->width, s->heads, s->width, &s->how, s->workspace);
+    ggnn_gat_layer y = layer_of(s);
+    ggnn_gat_back(s->dz, s->width, s->del, s->der, s->transpose, &y, s->dout, s->width, s->workspace);
 }
 static void run_plain_back(void* context)
 {
@@ -58,7 +64,6 @@ static bool open_run(bench* b, gat_run* s, ggnn_block* block, int32_t width, int
     s->block = block;
     s->width = width;
     s->heads = heads;
-    s->how.slope = SLOPE;
     s->z = floats(b, src * width);
     s->el = floats(b, src * heads);
     s->er = floats(b, dst * heads);

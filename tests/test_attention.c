@@ -131,15 +131,22 @@ static void attention_free(attention* a)
     free(a->workspace);
 }
 
+static ggnn_gat_layer layer_of(const attention* a)
+{
+    ggnn_gat_layer y = {&a->r->b, a->z, a->ld_z, a->el, a->er, a->out, a->ld_out, a->lse, a->heads, a->width, a->how};
+    return y;
+}
+
 static void attention_forward(attention* a)
 {
-    ggnn_gat(a->out, a->ld_out, a->lse, &a->r->b, a->z, a->ld_z, a->el, a->er, a->heads, a->width, &a->how);
+    ggnn_gat_layer y = layer_of(a);
+    ggnn_gat(&y);
 }
 
 static void attention_backward(attention* a)
 {
-    ggnn_gat_back(a->dz, a->ld_dz, a->del, a->der, &a->r->t, &a->r->b, a->z, a->ld_z, a->el, a->er, a->out, a->ld_out, a->lse,
-                  a->dout, a->ld_out, a->heads, a->width, &a->how, a->workspace);
+    ggnn_gat_layer y = layer_of(a);
+    ggnn_gat_back(a->dz, a->ld_dz, a->del, a->der, &a->r->t, &y, a->dout, a->ld_out, a->workspace);
 }
 
 /* What dropout leaves of entry i of target v's list, as DESIGN keys it: one block of words holds eight entries. */

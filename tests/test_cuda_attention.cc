@@ -89,37 +89,39 @@ struct layer {
         if (!ids) block.id = nullptr;
         return block;
     }
-    ggnn_attention on_device() const
+    ggnn_gat_layer on_device() const
     {
-        ggnn_attention d = how;
-        if (use_rng) d.rng.seed = 99, d.rng.step = 98; // not what is used
-        return d;
+        ggnn_gat_layer y = {sent.get(), z.device(), z.ld, el.device(), er.device(), out.device(), out.ld,
+                            lse.device(), heads, width, how};
+        if (use_rng) y.how.rng.seed = 99, y.how.rng.step = 98; // not what is used
+        return y;
     }
     cudaError_t forward(cudaStream_t stream = nullptr) const
     {
-        ggnn_attention d = on_device();
-        return ggnn_cuda_gat(out.device(), out.ld, lse.device(), sent.get(), z.device(), z.ld, el.device(),
-                             er.device(), heads, width, &d, use_rng ? rng.at() : nullptr, stream);
+        const ggnn_gat_layer y = on_device();
+        return ggnn_cuda_gat(&y, use_rng ? rng.at() : nullptr, stream);
     }
     cudaError_t backward(void* workspace, cudaStream_t stream = nullptr) const
     {
-        ggnn_attention d = on_device();
-        return ggnn_cuda_gat_back(dz.device(), dz.ld, del.device(), der.device(), sent_t.get(), sent.get(),
-                                  z.device(), z.ld, el.device(), er.device(), out.device(), out.ld,
-                                  lse.device(), dout.device(), dout.ld, heads, width, &d,
-                                  use_rng ? rng.at() : nullptr, workspace, stream);
+        const ggnn_gat_layer y = on_device();
+        return ggnn_cuda_gat_back(dz.device(), dz.ld, del.device(), der.device(), sent_t.get(), &y, dout.device(),
+                                  dout.ld, use_rng ? rng.at() : nullptr, workspace, stream);
+    }
+    ggnn_gat_layer twin()
+    {
+        return {b, z.host(), z.ld, el.host(), er.host(), out.host(), out.ld, lse.host(), heads, width, how};
     }
     void forward_twin()
     {
-        ggnn_gat(out.host(), out.ld, lse.host(), b, z.host(), z.ld, el.host(), er.host(), heads, width, &how);
+        const ggnn_gat_layer y = twin();
+        ggnn_gat(&y);
     }
     void backward_twin()
     {
+        const ggnn_gat_layer y = twin();
         std::vector<float> workspace(ggnn_gat_back_workspace_bytes(*b->num_dst.n, *b->num_edges.n, heads) /
                                      sizeof(float));
-        ggnn_gat_back(dz.host(), dz.ld, del.host(), der.host(), t, b, z.host(), z.ld, el.host(), er.host(),
-                      out.host(), out.ld, lse.host(), dout.host(), dout.ld, heads, width, &how,
-                      workspace.data());
+        ggnn_gat_back(dz.host(), dz.ld, del.host(), der.host(), t, &y, dout.host(), dout.ld, workspace.data());
     }
     device_array<char> workspace() const // bytes of a NaN, so that what is not written would show
     {

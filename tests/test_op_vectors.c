@@ -142,15 +142,13 @@ TEST(gat_equals_torch)
     INPUT(gat_el, S * K);
     INPUT(gat_er, D * K);
     INPUT(gat_dout, D * W);
-    ggnn_attention how;
     float          out[D * W], lse[D * K], dz[S * W], del[S * K], der[D * K];
+    ggnn_gat_layer y = {&b, gat_z, W, gat_el, gat_er, out, W, lse, K, W, {0.2f, 0, 0, {0, 0, 0}}};
     void*          workspace = malloc(ggnn_gat_back_workspace_bytes(D, E, K));
-    memset(&how, 0, sizeof how);
-    how.slope = 0.2f;
-    ggnn_gat(out, W, lse, &b, gat_z, W, gat_el, gat_er, K, W, &how);
+    ggnn_gat(&y);
     check_equal(out, op_gat_out, D * W);
     check_equal(lse, op_gat_lse, D * K);
-    ggnn_gat_back(dz, W, del, der, &t, &b, gat_z, W, gat_el, gat_er, out, W, lse, gat_dout, W, K, W, &how, workspace);
+    ggnn_gat_back(dz, W, del, der, &t, &y, gat_dout, W, workspace);
     check_equal(dz, op_gat_dz, S * W);
     check_equal(del, op_gat_del, S * K);
     check_equal(der, op_gat_der, D * K);

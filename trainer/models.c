@@ -223,24 +223,31 @@ static void gat_transform(net* n, layer* y, mat x, int64_t first)
     n->ops->scores(n, y->att.el + first * y->att.heads, z, y->a_l.v); /* el = z a_l (S, K) */
 }
 
+static ggnn_gat_layer gat_layer(const layer* y)
+{
+    const attention* at = &y->att;
+    return (ggnn_gat_layer){y->block, y->z.v,  y->z.ld,   at->el,    at->er, y->a.v,
+                            y->a.ld,  at->lse, at->heads, y->z.cols, at->how};
+}
+
 static void gat_forward(net* n, layer* y, mat out)
 {
-    attention* at = &y->att;
-    mat a = targets(y, y->a);
-    n->ops->scores(n, at->er, targets(y, y->z), y->a_r.v); /* er = z a_r        (D, K) */
-    n->ops->attend(n, a, y->block, y->z, at);              /* a = softmax(..) z (D, K width), saved with lse */
-    n->ops->mean_heads(n, out, a, y->last ? at->heads : 1);
+    const ggnn_gat_layer all = gat_layer(y);
+    n->ops->scores(n, y->att.er, targets(y, y->z), y->a_r.v); /* er = z a_r        (D, K) */
+    n->ops->attend(n, &all);                                  /* a = softmax(..) z (D, K width), saved with lse */
+    n->ops->mean_heads(n, out, targets(y, y->a), y->last ? y->att.heads : 1);
 }
 
 static void gat_backward(net* n, layer* y, mat dx, mat dout)
 {
-    attention* at = &y->att;
-    mat z = sources(y, y->z), dz = sources(y, y->dz), a = targets(y, y->a), da = dout;
+    const attention*     at = &y->att;
+    const ggnn_gat_layer all = gat_layer(y);
+    mat z = sources(y, y->z), dz = sources(y, y->dz), da = dout;
     if (y->da.v) {
         da = targets(y, y->da);
         n->ops->mean_heads_back(n, da, dout, at->heads);
     }
-    n->ops->attend_back(n, dz, y->transpose, y->block, z, a, da, at);       /* dz, del, der */
+    n->ops->attend_back(n, dz, y->transpose, &all, da, at);                 /* dz, del, der */
     n->ops->scores_back(n, dz, y->a_l.d, at->del, z, y->a_l.v);             /* dz += del a_l, da_l = del' z */
     n->ops->scores_back(n, targets(y, dz), y->a_r.d, at->der, targets(y, z), y->a_r.v);
     n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                      /* dW = x' dz */

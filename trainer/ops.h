@@ -226,9 +226,9 @@ typedef struct {
        (net * n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg))                \
     OP(void, scores, (net * n, float* e, mat z, mat a))                                                          \
     OP(void, scores_back, (net * n, mat dz, mat da, const float* de, mat z, mat a))                              \
-    OP(void, attend, (net * n, mat out, const ggnn_block* b, mat z, const attention* a))                         \
+    OP(void, attend, (net * n, const ggnn_gat_layer* y))                                                         \
     OP(void, attend_back,                                                                                        \
-       (net * n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout, const attention* a)) \
+       (net * n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout, const attention* a))            \
     OP(void, mean_heads, (net * n, mat out, mat a, int32_t heads))                                               \
     OP(void, mean_heads_back, (net * n, mat da, mat dout, int32_t heads))                                        \
     OP(void, loss, (net * n, mat dlogits, mat logits, const mini_batch* b))                                      \

@@ -157,8 +157,8 @@ bool check_input(bench* b, int32_t width, bool long_lists)
     p.block = s.block;
     p.block.id = make<ggnn_node>(b, s.S, "ids");
     p.out = make<float>(b, s.D * width, "means");
-    if (!p.block.id || !p.out || !distinct_ids(b, p.block.id, s.S, 3 * s.S, 2) || !good(b, p.fused(), "means"))
-        return false;
+    if (!p.block.id || !p.out || !distinct_ids(b, p.block.id, s.S, 3 * s.S, 2)) return false;
+    if (!good(b, p.fused(), "means")) return false;
     auto               table = fetch(b, p.from.table, 3 * s.S * width), ours = fetch(b, p.out, s.D * width);
     auto               id = fetch(b, p.block.id, s.S);
     ggnn_store         store = ggnn_store_plain(table.data(), 3 * s.S, width, GGNN_F32);

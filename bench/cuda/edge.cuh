@@ -94,19 +94,22 @@ struct attention { // a layer's arrays, and what calls it
     sparse_case    s;
     ggnn_block     t;
     int32_t        heads, width;
-    ggnn_attention how;
     float *        z, *el, *er, *out, *lse, *dout, *dz, *del, *der;
     void*          workspace;
 
+    ggnn_gat_layer layer() const
+    {
+        return {&s.block, z, width, el, er, out, width, lse, heads, width, {.2f, 0, 0, {}}};
+    }
     cudaError_t forward() const
     {
-        return ggnn_cuda_gat(out, width, lse, &s.block, z, width, el, er, heads, width, &how, nullptr,
-                             stream());
+        const ggnn_gat_layer y = layer();
+        return ggnn_cuda_gat(&y, nullptr, stream());
     }
     cudaError_t backward() const
     {
-        return ggnn_cuda_gat_back(dz, width, del, der, &t, &s.block, z, width, el, er, out, width, lse, dout,
-                                  width, heads, width, &how, nullptr, workspace, stream());
+        const ggnn_gat_layer y = layer();
+        return ggnn_cuda_gat_back(dz, width, del, der, &t, &y, dout, width, nullptr, workspace, stream());
     }
 };
 
@@ -127,7 +130,6 @@ bool open_attention(bench* b, attention* a, const sparse_case& s, int32_t heads,
     *a = {};
     a->s = s;
     a->heads = heads, a->width = width;
-    a->how.slope = .2f;
     a->z = random_floats(b, s.S * width, 1), a->el = random_floats(b, s.S * heads, 2);
     a->er = random_floats(b, s.D * heads, 3), a->dout = random_floats(b, s.D * width, 4);
     a->out = make<float>(b, s.D * width, "attention"), a->lse = make<float>(b, s.D * heads, "sums");
@@ -157,11 +159,10 @@ bool check_attention(bench* b, int32_t heads, int32_t width, bool long_lists)
          dout = fetch(b, a.dout, s.D * width);
     std::vector<float> out(dout.size()), lse(er.size()), dz(z.size()), del(el.size()), der(er.size());
     std::vector<char>  room(ggnn_gat_back_workspace_bytes(s.D, s.E, heads));
-    ggnn_gat(out.data(), width, lse.data(), &h.block, z.data(), width, el.data(), er.data(), heads, width,
-             &a.how);
-    ggnn_gat_back(dz.data(), width, del.data(), der.data(), &t.block, &h.block, z.data(), width, el.data(),
-                  er.data(), out.data(), width, lse.data(), dout.data(), width, heads, width, &a.how,
-                  room.data());
+    const ggnn_gat_layer y = {&h.block, z.data(), width, el.data(), er.data(), out.data(),
+                              width, lse.data(), heads, width, a.layer().how};
+    ggnn_gat(&y);
+    ggnn_gat_back(dz.data(), width, del.data(), der.data(), &t.block, &y, dout.data(), width, room.data());
     return near(b, "attention", a.out, out) && near(b, "its sums", a.lse, lse) && near(b, "dz", a.dz, dz) &&
            near(b, "del", a.del, del) && near(b, "der", a.der, der);
 }

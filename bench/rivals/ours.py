@@ -41,6 +41,22 @@ class Attention(c.Structure):
     ]
 
 
+class GatLayer(c.Structure):
+    _fields_ = [
+        ("block", c.POINTER(Block)),
+        ("z", c.c_void_p),
+        ("ld_z", c.c_int64),
+        ("el", c.c_void_p),
+        ("er", c.c_void_p),
+        ("out", c.c_void_p),
+        ("ld_out", c.c_int64),
+        ("lse", c.c_void_p),
+        ("heads", c.c_int32),
+        ("width", c.c_int32),
+        ("how", Attention),
+    ]
+
+
 class Scale(c.Structure):
     _fields_ = [("src", c.c_void_p), ("dst", c.c_void_p), ("self", c.c_void_p)]
 
@@ -179,21 +195,12 @@ def gat(task, direction, heads, width):
     )
     out, lse = zeros(z.shape), zeros(er.shape)
     block, how = o.whole(g), Attention(0.2, 0, 0, Rng(0, 0, 0))
+    layer = GatLayer(
+        c.pointer(block), at(z), width, at(el), at(er), at(out), width, at(lse), heads, width, how
+    )
 
     def forward():
-        o.lib.ggnn_gat(
-            at(out),
-            i64(width),
-            at(lse),
-            c.byref(block),
-            at(z),
-            i64(width),
-            at(el),
-            at(er),
-            i32(heads),
-            i32(width),
-            c.byref(how),
-        )
+        o.lib.ggnn_gat(c.byref(layer))
 
     if direction == "forward":
         task.measure(forward, work=g.edges, unit="edges")
@@ -211,19 +218,9 @@ def gat(task, direction, heads, width):
             at(de),
             at(dr),
             c.byref(t),
-            c.byref(block),
-            at(z),
-            i64(width),
-            at(el),
-            at(er),
-            at(out),
-            i64(width),
-            at(lse),
+            c.byref(layer),
             at(dout),
             i64(width),
-            i32(heads),
-            i32(width),
-            c.byref(how),
             at(workspace),
         )
 

@@ -241,20 +241,19 @@ void cpu_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat a)
     cpu_stop(n, NET_AGGREGATE, start, 3 * bytes_of(z));
 }
 
-void cpu_attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+void cpu_attend(net* n, const ggnn_gat_layer* y)
 {
     double start = cpu_start();
-    ggnn_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how);
-    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(b, out, (int64_t)sizeof(float)));
+    mat out = {.cols = y->width, .rows = y->block->num_dst};
+    ggnn_gat(y);
+    cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(y->block, out, (int64_t)sizeof(float)));
 }
 
-void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
-                     const attention* a)
+void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout, const attention* a)
 {
     double start = cpu_start();
-    ggnn_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld, a->lse, dout.v, dout.ld,
-                  a->heads, z.cols, &a->how, a->workspace);
-    cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(b, dz, (int64_t)sizeof(float)));
+    ggnn_gat_back(dz.v, dz.ld, a->del, a->der, t, y, dout.v, dout.ld, a->workspace);
+    cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(y->block, dz, (int64_t)sizeof(float)));
 }
 
 /* One device owns all rows. */

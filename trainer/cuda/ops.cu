@@ -295,19 +295,16 @@ static void cuda_scores_back(net* n, mat dz, mat da, const float* de, mat z, mat
                                    stream_of(n)), "scores, backward");
 }
 
-static void cuda_attend(net* n, mat out, const ggnn_block* b, mat z, const attention* a)
+static void cuda_attend(net* n, const ggnn_gat_layer* y)
 {
     stage_timer timed(n, NET_AGGREGATE);
-    check(n, ggnn_cuda_gat(out.v, out.ld, a->lse, b, z.v, z.ld, a->el, a->er, a->heads, z.cols, &a->how,
-                           &step_of(n)->attention, stream_of(n)), "attention");
+    check(n, ggnn_cuda_gat(y, &step_of(n)->attention, stream_of(n)), "attention");
 }
 
-static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_block* b, mat z, mat out, mat dout,
-                 const attention* a)
+static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout, const attention* a)
 {
     stage_timer timed(n, NET_AGGREGATE);
-    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, a->del, a->der, t, b, z.v, z.ld, a->el, a->er, out.v, out.ld,
-                                          a->lse, dout.v, dout.ld, a->heads, z.cols, &a->how, &step_of(n)->attention,
+    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, a->del, a->der, t, y, dout.v, dout.ld, &step_of(n)->attention,
                                           a->workspace, stream_of(n));
     check(n, first_error(done, launch(zero_tail, blocks_of(dz.rows.max * dz.cols), THREADS, stream_of(n),
                                       dense_of(dz), columns(dz))), "attention, backward");
