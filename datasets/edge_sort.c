@@ -303,8 +303,7 @@ typedef struct {
     edge_sorter* s;
     edge_run* run;
     unsigned char* buffer; /* (lanes, bytes) */
-    int64_t bytes, *begin; /* (runs) begin: in the file; afterwards how much was written */
-    int failure;
+    int64_t bytes, *begin; /* (runs) begin: in the file; afterwards how much was written, or minus the errno */
 } spill_job;
 
 /* Returns an errno. */
@@ -347,8 +346,7 @@ static void spill_run(void* context, int64_t i)
         p = put_edge(p, &c, (uint64_t)e.dst, from, s->how.weighted ? &weight : NULL);
     }
     if (!failure) failure = write_all(s->fd, first, p - first, at);
-    job->begin[i] = at + (p - first) - job->begin[i];
-    if (failure) job->failure = failure; /* any of them will do */
+    job->begin[i] = failure ? -failure : at + (p - first) - job->begin[i];
 }
 
 static bool open_scratch(edge_sorter* s, error* why)
@@ -372,10 +370,10 @@ static bool spill_runs(edge_sorter* s, spill_job* job, int64_t runs, error* why)
         s->end += job->run[i].count * (source_bytes(&s->how, s->largest) + number_bytes((uint64_t)s->largest));
     }
     parallel_each(runs, spill_run, job);
-    if (job->failure)
-        return error_set(why, "%s: cannot write scratch beside it, %lld edges so far: %s", s->how.path,
-                         (long long)s->added, strerror(job->failure));
     for (int64_t i = 0; i < runs; i++) {
+        if (job->begin[i] < 0)
+            return error_set(why, "%s: cannot write scratch beside it, %lld edges so far: %s", s->how.path,
+                             (long long)s->added, strerror((int)-job->begin[i]));
         s->written += job->begin[i];
         job->run[i].record = NULL;
     }

@@ -310,12 +310,13 @@ static bool write_all(edge_lists* l, const generate_shape* s, int64_t bytes, gen
     return good;
 }
 
-/* A quarter of the memory, at most, is for candidates beyond the first; none where all edges are known. */
+/* For candidates beyond the first: a quarter of the edges, as long as that is no more than an eighth of the memory.
+   Nothing where all edges are known. */
 static int64_t candidate_bytes(const generate_options* how, int64_t memory)
 {
-    int64_t most = how->edges / 2 * 17 + (2 << 20);
+    int64_t most = how->edges / 8 * 17 + (2 << 20);
     if (generate_fixed_edges(how->kind, how->nodes) >= 0) return 0;
-    return most < memory / 4 ? most : memory / 4;
+    return most < memory / 8 ? most : memory / 8;
 }
 
 static bool generate_into(ggnn_file_writer* w, const generate_options* how, generate_report* report, error* why)

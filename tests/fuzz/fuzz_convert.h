@@ -45,11 +45,12 @@ static inline void fuzz_file(const char* name, convert_format format, const uint
     char path[600];
     fuzz_folder();
     write_file(folder_path(path, name), data, size);
-    fuzz_convert(name, &(convert_options){.format = format});
+    fuzz_convert(name, &(convert_options){.format = format, .memory = 64 << 20});
     fuzz_convert(name, &(convert_options){.format = format,
                                           .direction = DIRECTION_BOTH,
                                           .loops = LOOPS_ADD,
                                           .num_nodes = MODEL_NODES,
+                                          .memory = 64 << 20,
                                           .row_normalise = true,
                                           .half = true,
                                           .split = true,
