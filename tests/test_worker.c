@@ -65,7 +65,8 @@ static config config_of(char words[400], const char* options)
 typedef struct { /* of a run */
     int32_t workers;
     int64_t count;           /* parameters */
-    double loss[STEPS];      /* of each step, as worker 0 has it */
+    double loss[STEPS];      /* of each step, as worker 0 has it, */
+    int64_t rows[STEPS];     /* and labelled rows so far */
     float value[8192];       /* in the end, as worker 0 has them */
     bool same;               /* and all others */
     long allocations;        /* in all steps */
@@ -121,7 +122,9 @@ static void take_steps(crew* k, int32_t rank)
         worker_update(w, .01f);
         net_losses losses;
         worker_losses(w, true, &losses, &k->why[rank]);
-        if (rank == 0) k->trace->loss[step] = losses.last;
+        if (rank != 0) continue;
+        k->trace->loss[step] = losses.last;
+        k->trace->rows[step] = losses.rows;
     }
 }
 
@@ -191,6 +194,8 @@ enum { MODELS = sizeof models / sizeof *models };
 TEST(four_workers_train_as_one_does)
 {
     fixture* f = fixture_new();
+    int64_t labelled = 0;
+    for (int64_t i = 0; i < f->task.count[SPLIT_TRAIN]; i++) labelled += label_known(&f->task.labels, f->ids[i]);
     for (int i = 0; i < MODELS; i++) {
         char words[400], options[400];
         snprintf(options, sizeof options, "%s --batch 58", models[i]);
@@ -199,6 +204,8 @@ TEST(four_workers_train_as_one_does)
         int before = test_errors;
         for (int s = 0; s < STEPS; s++) CHECK_NEAR(four.loss[s], one.loss[s], 1e-6 * fabs(one.loss[s]));
         CHECK(one.loss[STEPS - 1] < one.loss[0]);
+        CHECK_EQ(one.rows[2 * 9 - 1], 2 * labelled); /* two epochs of nine batches */
+        CHECK_EQ(four.rows[2 * 9 - 1], 2 * labelled);
         CHECK(four.same && again.same);
         CHECK(same_bits(&four, &again));
         CHECK_EQ(four.allocations, 0);

@@ -36,81 +36,68 @@ static void mlp_backward(net* n, layer* y, mat dx, mat dout)
 }
 
 /* ==== GCN, Kipf & Welling 2017: out = A x W, A[v,u] = 1 / sqrt(d_u d_v) over N(v) and v itself ================= */
-/* A is two diagonal factors around the plain sum, and its transpose the same with the factors swapped. GraphSAGE's
-   gcn aggregator is this layer with other factors: A[v,u] = 1 / (|N(v)| + 1). */
+/* A is two diagonal factors around the plain sum, and A' the same with the factors swapped. GraphSAGE's gcn aggregator is
+   this layer with other factors: A[v,u] = 1 / (|N(v)| + 1). */
 
 /* Full batch: (A x) W sums rows of `in` columns, A (x W) rows of `out`. In a sampled block, where the sources are
    several times the targets, x W is the costlier product whatever the widths. */
 static bool transforms_first(const net_config* c, int32_t in, int32_t out) { return c->full_batch && out < in; }
-static bool transform_first(const layer* y, mat x) { return x.v && y->transform_first; }
 
-static void linear_plan(net* n, layer* y)
+static void gcn_plan(net* n, layer* y)
 {
     y->transform_first = transforms_first(&n->config, y->in, y->out);
     y->w = net_parameter(n, y, "w", y->in, y->out, GLOROT);
     y->a = net_matrix(n, y->most_dst, y->in);
     if (y->transform_first) y->z = net_matrix(n, y->train.src, y->out);
     y->dst = net_take(n, (size_t)y->most_dst, sizeof *y->dst);
-}
-
-static void gcn_plan(net* n, layer* y)
-{
-    linear_plan(n, y);
+    if (n->config.model != NET_GCN) return;
     y->src = net_take(n, (size_t)y->train.src, sizeof *y->src);
     y->self = net_take(n, (size_t)y->most_dst, sizeof *y->self);
 }
 
-static ggnn_scale gcn_scale(net* n, layer* y, mat x)
+/* y->scale is A, y->back A'. Rows of a store are scaled by global id. */
+static void set_factors(net* n, layer* y)
 {
-    n->ops->scale_gcn(n, x.v ? y->src : NULL, y->dst, y->self, y->block);
-    return (ggnn_scale){x.v ? y->src : n->inv_sqrt, y->dst, y->self};
-}
-
-static ggnn_scale sage_gcn_scale(net* n, layer* y)
-{
-    n->ops->scale_mean(n, y->dst, y->block, true);
-    return (ggnn_scale){NULL, y->dst, y->dst};
-}
-
-static void linear_forward(net* n, layer* y, mat out, ggnn_scale scale)
-{
-    if (transform_first(y, y->x)) {
-        mat z = sources(y, y->z);                                            /* z = x W       (S, out) */
-        n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);
-        n->ops->aggregate(n, out, NULL, GGNN_SUM, y->block, &scale, NULL, z); /* out = A z     (D, out) */
+    bool stored = !y->x.v;
+    if (n->config.model == NET_GCN) {
+        n->ops->scale_gcn(n, stored ? NULL : y->src, y->dst, y->self, y->block);
+        y->scale = (ggnn_scale){stored ? n->inv_sqrt : y->src, y->dst, y->self};
+        y->back = (ggnn_scale){y->dst, y->src, y->self};
     } else {
-        mat a = targets(y, y->a);                                            /* a = A x       (D, in) */
-        n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &scale, NULL, y->x);
-        n->ops->gemm(n, out, a, false, y->w.v, false, 0);                    /* out = a W     (D, out) */
+        n->ops->scale_mean(n, y->dst, y->block, true);
+        y->scale = (ggnn_scale){NULL, y->dst, y->dst};
+        y->back = (ggnn_scale){y->dst, NULL, y->dst};
     }
 }
 
-static void linear_backward(net* n, layer* y, mat dx, mat dout, ggnn_scale back)
+static void gcn_forward(net* n, layer* y, mat out)
 {
-    if (transform_first(y, y->x)) {
-        mat dz = sources(y, y->z);                                           /* dz = A' dout  (S, out) */
-        n->ops->aggregate(n, dz, NULL, GGNN_SUM, y->transpose, &back, NULL, dout);
-        n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                   /* dW = x' dz */
-        if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);           /* dx = dz W' */
+    set_factors(n, y);
+    if (y->transform_first) {
+        mat z = sources(y, y->z);
+        n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);                       /* z = x W       (S, out) */
+        n->ops->aggregate(n, out, NULL, GGNN_SUM, y->block, &y->scale, NULL, z);     /* out = A z     (D, out) */
     } else {
-        mat a = targets(y, y->a), da = a;
-        n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                    /* dW = a' dout */
-        if (!dx.v) return;
-        n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                   /* da = dout W'  (D, in) */
-        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, NULL, da); /* dx = A' da    (S, in) */
+        mat a = targets(y, y->a);
+        n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &y->scale, NULL, y->x);    /* a = A x       (D, in) */
+        n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W     (D, out) */
     }
 }
 
-static void gcn_forward(net* n, layer* y, mat out) { linear_forward(n, y, out, gcn_scale(n, y, y->x)); }
 static void gcn_backward(net* n, layer* y, mat dx, mat dout)
 {
-    linear_backward(n, y, dx, dout, (ggnn_scale){y->dst, y->src, y->self});
-}
-
-static void sage_gcn_forward(net* n, layer* y, mat out) { linear_forward(n, y, out, sage_gcn_scale(n, y)); }
-static void sage_gcn_backward(net* n, layer* y, mat dx, mat dout)
-{
-    linear_backward(n, y, dx, dout, (ggnn_scale){y->dst, NULL, y->dst});
+    if (y->transform_first) {
+        mat dz = sources(y, y->z);
+        n->ops->aggregate(n, dz, NULL, GGNN_SUM, y->transpose, &y->back, NULL, dout); /* dz = A' dout  (S, out) */
+        n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                       /* dW = x' dz */
+        if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);               /* dx = dz W' */
+    } else {
+        mat a = targets(y, y->a), da = a;
+        n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
+        if (!dx.v) return;
+        n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W'  (D, in) */
+        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &y->back, NULL, da);   /* dx = A' da    (S, in) */
+    }
 }
 
 /* ==== GraphSAGE, Hamilton et al. 2017: out = x_v W_self + (mean of x, or max of relu(x W_pool + b)) W_neigh === */
@@ -277,7 +264,7 @@ const model* model_of(const net_config* config)
     static const model gcn = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward};
     static const model sage[] = {
         [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward},
-        [NET_SAGE_GCN] = {ACTIVATION_RELU, linear_plan, NULL, sage_gcn_forward, sage_gcn_backward},
+        [NET_SAGE_GCN] = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward},
         [NET_POOL] = {ACTIVATION_RELU, sage_pool_plan, sage_pool_transform, sage_pool_forward, sage_pool_backward},
     };
     static const model gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward};

@@ -345,6 +345,7 @@ net_rows net_forward(net* n, const mini_batch* b, uint32_t step, bool training)
 static layer evaluated(net* n, int32_t l, float* z)
 {
     layer y = n->layer[l];
+    y.transform_first = false; /* its x is a store */
     n->backward = 0;
     n->training = false;
     if (!z) return y;

@@ -103,7 +103,8 @@ struct layer {
     mat      dx;                  /* (S, in); v NULL in layer 0, where no one wants it */
     mat      residual, targets;   /* (D, in) memory for, and the rows of x that are added to the targets */
     mat      a, z, da, dz;        /* the model's matrices: over targets, over sources, gradients */
-    float    *src, *dst, *self;   /* factors of a linear aggregation */
+    float    *src, *dst, *self;   /* (S), (D), (D) factors of a linear aggregation, */
+    ggnn_scale scale, back;       /* as it and its transpose take them */
     int32_t* arg;                 /* (D, in) SAGE pool: which neighbour was the largest */
 };
 
