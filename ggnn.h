@@ -56,8 +56,9 @@
 // OPTIONS (define before including, the same in every file)
 //   GGNN_STATIC          all functions static: a private copy in each file that has GGNN_IMPLEMENTATION, and
 //                        only such files may include it then
-//   GGNN_NODE64          64-bit global ids (else N < 2^31), in all files of a program or in none: calls of
-//                        ggnn_sample do not link otherwise
+//   GGNN_NODE64          64-bit global ids (else N < 2^31), in all files of a program or in none: a mixture
+//                        does not link, as functions that take ids, themselves or in a struct, are named
+//                        ggnn_x_node64 then
 //   GGNN_CACHE_BYTES     last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
 //   GGNN_ASSERT(c)       checks of preconditions (assert)
 //   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
@@ -132,7 +133,48 @@
 #ifdef GGNN_NODE64
 typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t in every build
 #define GGNN_NODE_MAX INT64_MAX
-#define ggnn_sample ggnn_sample_node64 // so that a mixture does not link
+// Every function that takes ids, itself or in a struct, so that a mixture does not link.
+#define ggnn_graph_validate             ggnn_graph_validate_node64
+#define ggnn_graph_from_coo             ggnn_graph_from_coo_node64
+#define ggnn_graph_transpose            ggnn_graph_transpose_node64
+#define ggnn_graph_sort_workspace_bytes ggnn_graph_sort_workspace_bytes_node64
+#define ggnn_graph_sort                 ggnn_graph_sort_node64
+#define ggnn_graph_simplify             ggnn_graph_simplify_node64
+#define ggnn_graph_reorder              ggnn_graph_reorder_node64
+#define ggnn_graph_out_degrees          ggnn_graph_out_degrees_node64
+#define ggnn_sample_list                ggnn_sample_list_node64
+#define ggnn_random_walk                ggnn_random_walk_node64
+#define ggnn_walk_neighbors             ggnn_walk_neighbors_node64
+#define ggnn_unique_bytes               ggnn_unique_bytes_node64
+#define ggnn_unique_init                ggnn_unique_init_node64
+#define ggnn_unique_begin               ggnn_unique_begin_node64
+#define ggnn_unique_append              ggnn_unique_append_node64
+#define ggnn_unique_find                ggnn_unique_find_node64
+#define ggnn_batch_bytes                ggnn_batch_bytes_node64
+#define ggnn_batch_init                 ggnn_batch_init_node64
+#define ggnn_sample                     ggnn_sample_node64
+#define ggnn_batch_begin                ggnn_batch_begin_node64
+#define ggnn_sample_hop                 ggnn_sample_hop_node64
+#define ggnn_batch_max_ids              ggnn_batch_max_ids_node64
+#define ggnn_block_whole                ggnn_block_whole_node64
+#define ggnn_block_transpose_init       ggnn_block_transpose_init_node64
+#define ggnn_block_transpose            ggnn_block_transpose_node64
+#define ggnn_block_validate             ggnn_block_validate_node64
+#define ggnn_gather                     ggnn_gather_node64
+#define ggnn_split                      ggnn_split_node64
+#define ggnn_spmm                       ggnn_spmm_node64
+#define ggnn_spmm_back_arg              ggnn_spmm_back_arg_node64
+#define ggnn_spmm_scatter               ggnn_spmm_scatter_node64
+#define ggnn_scale_mean                 ggnn_scale_mean_node64
+#define ggnn_gcn_norm                   ggnn_gcn_norm_node64
+#define ggnn_scale_gcn                  ggnn_scale_gcn_node64
+#define ggnn_aggregate                  ggnn_aggregate_node64
+#define ggnn_sddmm                      ggnn_sddmm_node64
+#define ggnn_edge_sum                   ggnn_edge_sum_node64
+#define ggnn_edge_softmax               ggnn_edge_softmax_node64
+#define ggnn_edge_softmax_back          ggnn_edge_softmax_back_node64
+#define ggnn_gat                        ggnn_gat_node64
+#define ggnn_gat_back                   ggnn_gat_back_node64
 #else
 typedef int32_t ggnn_node;
 #define GGNN_NODE_MAX INT32_MAX
@@ -624,6 +666,9 @@ GGNN_API void ggnn_unique_begin(ggnn_unique* seen);
 // same memory as id where both are 4 bytes wide.
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
                                         const ggnn_node* id, int64_t n, int64_t* bad);
+
+// The local id of a global one in this batch; -1: it has none, or is outside [0, N). O(1) expected.
+GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id);
 
 // =============================================================================
 // ==== [6] BLOCK: one hop, and a mini-batch of hops
@@ -2120,9 +2165,11 @@ static void ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, int32_t* local,
         ggnni_unique_hash(seen, list, local, id, n);
 }
 
-static int32_t ggnni_unique_find(const ggnn_unique* seen, ggnn_node id) // -1: not in this batch
+GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id)
 {
-    uint32_t value = seen->value ? seen->value[id]
+    uint32_t value;
+    if (!ggnni_unique_in_range(seen, id)) return -1;
+    value = seen->value ? seen->value[id]
                                  : seen->slot[ggnni_unique_probe(seen->slot, seen->mask, seen->base,
                                                                  seen->count, id)].value;
     return value - seen->base < seen->count ? (int32_t)(value - seen->base) : -1;
@@ -2142,7 +2189,7 @@ static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* 
             done += some;
             continue;
         }
-        at = ggnni_unique_find(seen, id[done]);
+        at = ggnn_unique_find(seen, id[done]);
         if (at < 0) break;
         if (to) *to = at;
         done++;

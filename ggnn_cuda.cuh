@@ -720,6 +720,38 @@ static GGNNI_KERNEL(32, THREADS) relabel(const __grid_constant__ relabel_job job
     }
 }
 
+// ---- find: a thread an id --------------------------------------------------------
+
+// Its slot's value, as find_slot would find it, but nothing is claimed; NOWHERE: it has none.
+__device__ inline uint32_t value_of(const ggnn_cuda_unique& seen, ggnn_node id)
+{
+    if (seen.kind == GGNN_UNIQUE_DIRECT) {
+        const unsigned long long entry = seen.entry[id];
+        const bool               now = static_cast<uint32_t>(entry >> 32) == ~seen.state->stamp;
+        return now ? static_cast<uint32_t>(entry) : NOWHERE;
+    }
+    const uint32_t slots = static_cast<uint32_t>(seen.mask) + 1, group = static_cast<uint32_t>(seen.group);
+    uint32_t       at = static_cast<uint32_t>(ggnn_hash(id, seen.mask)) / group * group;
+    for (uint32_t looked = 0; looked < slots; looked++, at = (at + 1) & (slots - 1)) {
+        if (seen.slot[at].key == id) return seen.slot[at].value;
+        if (seen.slot[at].key == -1) break;
+    }
+    return NOWHERE;
+}
+
+// An id that was inserted and got no number keeps a position: it is not in the batch.
+static GGNNI_KERNEL(32, THREADS)
+    find_ids(ggnn_cuda_unique seen, int32_t* local, const ggnn_node* id, ggnn_count n)
+{
+    const int64_t total = size_of(n), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < total; i += stride) {
+        const ggnn_node v = id[i];
+        uint32_t        value = NOWHERE;
+        if (v >= 0 && v < seen.num_nodes) value = value_of(seen, v);
+        local[i] = value < CANDIDATE ? static_cast<int32_t>(value) : -1;
+    }
+}
+
 // ---- launches --------------------------------------------------------------------
 
 inline size_t round_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -866,6 +898,15 @@ inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_no
     after.parts = 1;
     after.part[0] = {local, n, &seen->state->count, nullptr, nullptr};
     return ggnni::launch(ggnni::relabel, ggnni::blocks_for(n.max), ggnni::THREADS, stream, after);
+}
+
+// ggnn_unique_find of n ids: local (n), which may be the memory of id where both are 4 bytes wide.
+// seen->group must be what it was when the batch's ids were appended. One launch.
+inline cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* local, const ggnn_node* id,
+                                         ggnn_count n, cudaStream_t stream)
+{
+    using namespace ggnni;
+    return launch(find_ids, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, *seen, local, id, n);
 }
 
 // =============================================================================

@@ -157,6 +157,33 @@ TEST(the_table_survives_the_wrap_of_its_values)
     }
 }
 
+TEST(find_knows_the_ids_of_this_batch_alone)
+{
+    enum { N = 500 };
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique* seen = unique_new(kinds[k], N, 200);
+        ggnn_node    list[201], id[60];
+        int64_t      bad;
+        CHECK_EQ(ggnn_unique_find(seen, 0), -1); /* before the first batch */
+        for (int batch = 0; batch < 20; batch++) {
+            int32_t expected[N];
+            ggnn_unique_begin(seen);
+            for (int v = 0; v < N; v++) CHECK_EQ(ggnn_unique_find(seen, (ggnn_node)v), -1);
+            for (int call = 0; call < 3; call++) {
+                for (int i = 0; i < 60; i++) id[i] = (ggnn_node)test_below(N);
+                CHECK_EQ(ggnn_unique_append(seen, list, NULL, id, 60, &bad), GGNN_OK);
+            }
+            memset(expected, 0xff, sizeof expected);
+            for (uint32_t i = 0; i < seen->count; i++) expected[list[i]] = (int32_t)i;
+            for (int v = 0; v < N; v++) CHECK_EQ(ggnn_unique_find(seen, (ggnn_node)v), expected[v]);
+            CHECK_EQ(ggnn_unique_find(seen, -1), -1);
+            CHECK_EQ(ggnn_unique_find(seen, N), -1);
+            CHECK_EQ(ggnn_unique_find(seen, GGNN_NODE_MAX), -1);
+        }
+        free(seen);
+    }
+}
+
 TEST(append_writes_nothing_behind_a_full_list)
 {
     static const ggnn_node id[] = {7, 9, 7, 3, 3, 9, 7, 3};
@@ -746,6 +773,7 @@ int main(int argc, char** argv)
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
     RUN(append_stops_at_what_does_not_fit_and_at_bad_ids);
     RUN(the_table_survives_the_wrap_of_its_values);
+    RUN(find_knows_the_ids_of_this_batch_alone);
     RUN(append_writes_nothing_behind_a_full_list);
     RUN(choose_takes_the_direct_map_while_it_fits_the_cache);
     RUN(batches_are_what_the_definitions_say);

@@ -42,6 +42,17 @@ public:
         return local.values();
     }
 
+    // the size known to the device
+    std::vector<int32_t> find(const std::vector<ggnn_node>& id) const
+    {
+        const int64_t           n = static_cast<int64_t>(id.size());
+        device_array<ggnn_node> given(id);
+        device_array<int32_t>   local(n);
+        device_count            count(n, n + 300);
+        CHECK_CUDA(ggnn_cuda_unique_find(&seen, local.at(), given.at(), count.get(), nullptr));
+        return local.values();
+    }
+
     int64_t length() const
     {
         ggnn_cuda_unique_state state;
@@ -81,6 +92,12 @@ public:
                  expected);
         return local;
     }
+    std::vector<int32_t> find(const std::vector<ggnn_node>& id) const
+    {
+        std::vector<int32_t> local;
+        for (ggnn_node v : id) local.push_back(ggnn_unique_find(seen, v));
+        return local;
+    }
     std::vector<ggnn_node> ids() const { return {list.begin(), list.begin() + seen->count}; }
 
 private:
@@ -113,6 +130,41 @@ TEST(append_numbers_as_the_twin_does)
             }
         }
         CHECK_EQ(t.reported(), GGNN_OK);
+    }
+}
+
+TEST(find_knows_the_ids_of_this_batch_alone)
+{
+    const int64_t          N = 400;
+    std::vector<ggnn_node> all = {-1, static_cast<ggnn_node>(N), GGNN_NODE_MAX};
+    for (int64_t v = 0; v < N; v++) all.push_back(static_cast<ggnn_node>(v));
+    for (form f : forms) {
+        table      t(f, N, N, 1000);
+        host_table twin(N, N);
+        CHECK(t.find(all) == std::vector<int32_t>(all.size(), -1)); // before the first batch
+        for (int batch = 0; batch < 5; batch++) {
+            t.begin();
+            twin.begin();
+            CHECK(t.find(all) == twin.find(all)); // none
+            for (int call = 0; call < 3; call++) {
+                const auto id = random_ids(1 + test_below(200), 1 + test_below(N));
+                t.append(id);
+                twin.append(id);
+                CHECK(t.find(all) == twin.find(all));
+            }
+        }
+    }
+}
+
+TEST(find_leaves_out_what_had_no_room)
+{
+    for (form f : forms) {
+        table      t(f, 100, 10, 100);
+        const auto found = [&] { return t.find({7, 3, 8, 1, 90}); };
+        t.begin();
+        t.append({7, 3, 7, 20, 21, 22, 23, 24, 25, 26, 1, 8, 90, 99});
+        CHECK_EQ(t.reported(), GGNN_ERROR_CAPACITY);
+        CHECK(found() == std::vector<int32_t>({0, 1, -1, 9, -1}));
     }
 }
 
@@ -336,6 +388,8 @@ int main(int argc, char** argv)
     if (!device_present()) return finish_without_device();
     test_seed(51);
     RUN(append_numbers_as_the_twin_does);
+    RUN(find_knows_the_ids_of_this_batch_alone);
+    RUN(find_leaves_out_what_had_no_room);
     RUN(blocks_take_tile_after_tile);
     RUN(a_block_adds_up_all_sums_before_its_tile);
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);

@@ -17,6 +17,15 @@ refuse() { # refuse NAME COMMAND...: must fail
     shift
     if "$@" >"$work/log" 2>&1; then echo "  FAILED $name: succeeded"; else echo "ok $name"; fi
 }
+# What takes no ids, neither itself nor in a struct (graph, lists, unique, batch, block, layout, store): all else must be
+# named ggnn_x_node64 under GGNN_NODE64, and every name here must be one that is left.
+without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
+    ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_path_doubling ggnn_permute ggnn_sample_workspace_bytes
+    ggnn_scores ggnn_scores_back ggnn_status_string ggnn_unique_choose"
+only_these_keep_their_names() { # only_these_keep_their_names OBJECT
+    nm -g --defined-only "$1" | awk '{ print $3 }' | grep -v '_node64$' | sort >"$work/kept"
+    echo $without_ids | tr ' ' '\n' | sort | diff - "$work/kept"
+}
 prints() { # prints NAME PROGRAM TEXT
     check "$1" test "$("$2" 2>&1)" = "$3"
 }
@@ -26,7 +35,7 @@ prefetches() { # prefetches NAME FILE: a function of that name does, in this ass
 
 printf '#include "ggnn.h"\nconst char* other(void);\nconst char* other(void) { return ggnn_status_string(GGNN_OK); }\n' >"$work/user.c"
 printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/impl.c"
-printf '#include "ggnn.h"\nint uses(void);\nint uses(void) { return (int)ggnn_sample(0, 0, 0, 0, 0, 0, 0); }\n' >"$work/wide.c"
+printf '#include "ggnn.h"\nint uses(void);\nint uses(void) { ggnn_gather(0, 0, GGNN_F32, 0, 0, 0); return 0; }\n' >"$work/gather.c"
 printf '#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
 printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
@@ -95,7 +104,13 @@ vendor() { # all checks with one compiler, in a folder of its own
     check "$cc a renamed header by GGNN_HEADER" $cc '-DGGNN_HEADER="graph.h"' -I"$work/foreign" -I"$work/own" -c "$work/renamed.c" -o "$work/renamed.o"
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
-    refuse "$cc 64-bit and 32-bit files do not link" sh -c "$cc -DGGNN_NODE64 -I. -c $work/impl.c -o $work/impl64.o && $cc -I. -c $work/wide.c -o $work/wide.o && $cc $work/impl64.o $work/wide.o $work/main_wide.c -o $work/mixed -lm"
+    check "$cc 64-bit ids" $cc -DGGNN_NODE64 -I. -c "$work/impl.c" -o "$work/impl64.o"
+    check "$cc 64-bit gather" $cc -DGGNN_NODE64 -I. -c "$work/gather.c" -o "$work/gather64.o"
+    check "$cc 32-bit gather" $cc -I. -c "$work/gather.c" -o "$work/gather.o"
+    check "$cc 64-bit files link" $cc "$work/impl64.o" "$work/gather64.o" "$work/main_wide.c" -o "$work/mixed" -lm
+    refuse "$cc a 32-bit file that only gathers does not link with 64-bit ones" $cc "$work/impl64.o" "$work/gather.o" "$work/main_wide.c" -o "$work/mixed" -lm
+    refuse "$cc a 64-bit file that only gathers does not link with 32-bit ones" $cc -I. "$work/impl.c" "$work/gather64.o" "$work/main_wide.c" -o "$work/mixed" -lm
+    check "$cc every function with ids is renamed for 64-bit ones" only_these_keep_their_names "$work/impl64.o"
     check "$cc example compiles" $cc -std=c99 $strict -I. examples/vendor.c -o "$work/vendor" -lm
     prints "$cc example prints the means" "$work/vendor" "3 4"
     check "$cc example as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/vendor.c -o "$work/vendor.o"
