@@ -64,7 +64,7 @@ TEST(hashed_ids_that_meet_in_a_slot_are_told_apart)
         ggnn_node list[IDS + 1], want[IDS + 1], id[IDS];
         int32_t   local[IDS], want_local[IDS];
         int64_t   bad;
-        for (int i = 0; i < IDS; i++) id[i] = i % 3 ? (ggnn_node)test_below(1 << 30) : id[test_below(i + 1) * 2 / 3];
+        for (int i = 0; i < IDS; i++) id[i] = i == 0 || i % 3 ? (ggnn_node)test_below(1 << 30) : id[test_below(i + 1) * 2 / 3];
         ggnn_unique_begin(seen);
         CHECK_EQ(ggnn_unique_append(seen, list, local, id, IDS, &bad), GGNN_OK);
         CHECK_EQ(seen->count, append_oracle(want, 0, want_local, id, IDS));
