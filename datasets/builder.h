@@ -6,7 +6,10 @@
      builder_add_labels                                                       where it has labels
      builder_begin_splits, then fills the array                               where it has splits
      builder_finish, which adds what was asked for at random and commits.
-   So the sections of every file come in the same order, and the same graph gives the same file from any format. */
+   So the sections of every file come in the same order, and the same graph gives the same file from any format,
+   whatever memory there is and on any number of threads. Lists are built by edge_lists.h: edges are sorted in memory,
+   or in a scratch file without a name where they do not fit convert_options.memory. Readers hand over what a file
+   claims of its sizes before they act on it: what would not fit is refused in builder_begin_edges. */
 #ifndef DATASETS_BUILDER_H
 #define DATASETS_BUILDER_H
 #include <stdbool.h>

@@ -9,6 +9,7 @@
 #include "datasets/dataset.h"
 #include "datasets/edge_sort.h"
 #include "datasets/generate.h"
+#include "tests/archive.h"
 #include "tests/test.h"
 #include "tests/tool.h"
 #ifdef _OPENMP
@@ -265,20 +266,11 @@ TEST(convert_gives_the_same_file_from_memory_and_from_the_disk)
     }
 }
 
-/* A .npy file of version 1: descr "<f4", "<i8"; the header is padded to 128 bytes. */
-static void write_npy(const char* name, const char* descr, bool fortran, int64_t rows, int64_t columns, const void* data,
-                      size_t bytes)
+static void write_npy(const char* name, bytes npy)
 {
-    char path[600], header[128];
-    FILE* out = fopen(folder_path(path, name), "wb");
-    memset(header, ' ', sizeof header);
-    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
-    int length = snprintf(header + 10, 118, "{'descr': '%s', 'fortran_order': %s, 'shape': (%lld, %lld), }", descr,
-                          fortran ? "True" : "False", (long long)rows, (long long)columns);
-    header[10 + length] = ' ';
-    header[127] = '\n';
-    CHECK(fwrite(header, 1, 128, out) == 128 && fwrite(data, 1, bytes, out) == bytes);
-    fclose(out);
+    char path[600];
+    write_file(folder_path(path, name), npy.data, npy.size);
+    drop(&npy);
 }
 
 TEST(features_by_columns_are_gathered_in_parts_that_fit_memory)
@@ -292,8 +284,8 @@ TEST(features_by_columns_are_gathered_in_parts_that_fit_memory)
     for (int64_t v = 0; v < ROWS; v++)
         for (int64_t j = 0; j < WIDTH; j++) by_columns[j * ROWS + v] = (float)(v * WIDTH + j);
     mkdir(folder_path(in, "columns"), 0777);
-    write_npy("columns/edges.npy", "<i8", false, 1, 2, edge, sizeof edge);
-    write_npy("columns/feat.npy", "<f4", true, ROWS, WIDTH, by_columns, sizeof by_columns);
+    write_npy("columns/edges.npy", npy_of("<i8", "1, 2", false, edge, sizeof edge));
+    write_npy("columns/feat.npy", npy_of("<f4", "3000, 100", true, by_columns, sizeof by_columns));
     for (int k = 0; k < 2; k++) {
         convert_options how = {.memory = k ? MEBI : 0};
         if (!CHECK(convert(in, folder_path(out, "columns.ggnn"), &how, &why) && dataset_open(&d, out, &why))) {
@@ -410,6 +402,28 @@ TEST(nodes_that_a_header_claims_are_refused_beyond_memory)
     refuses("convert %s/far.csv %s/none --nodes 2147483647 --memory 1G", "more than --memory 1.07 GB");
     refuses("generate path %2$s/none --nodes 2147483647 --memory 1G", "2147483647 nodes need");
     refuses("generate rmat %2$s/none --nodes 2147483647 --memory 1G", "2147483647 nodes need");
+}
+
+/* Zeros of 32 MiB take 32 KB of an archive: labels of as many nodes. */
+TEST(nodes_that_an_array_claims_are_refused_beyond_memory)
+{
+#ifndef HAVE_ZLIB
+    SKIP("no zlib");
+#else
+    enum { NODES = 32 << 20 };
+    static const int64_t edge[2] = {0, 1};
+    char* zeros = calloc(NODES, 1);
+    char path[600];
+    zip_maker z = {.deflated = true};
+    zip_add_npy(&z, "label.npy", npy_of("|i1", "33554432,", false, zeros, NODES));
+    zip_add_npy(&z, "edges.npy", npy_of("<i8", "1, 2", false, edge, sizeof edge));
+    bytes archive = zip_end(&z);
+    CHECK(archive.size < 100000);
+    write_file(folder_path(path, "labels.npz"), archive.data, archive.size);
+    drop(&archive);
+    free(zeros);
+    refuses("convert %s/labels.npz %s/none --memory 128M", "labels.npz: 33554432 nodes need 273 MB of memory");
+#endif
 }
 
 TEST(one_edge_with_a_large_id_takes_two_nodes)
@@ -557,6 +571,7 @@ int main(int argc, char** argv)
     RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);
     RUN(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk);
     RUN(nodes_that_a_header_claims_are_refused_beyond_memory);
+    RUN(nodes_that_an_array_claims_are_refused_beyond_memory);
     RUN(one_edge_with_a_large_id_takes_two_nodes);
     RUN(what_it_takes_is_said_before_the_work);
     RUN(a_disk_without_room_is_an_error_before_the_work);
