@@ -28,8 +28,8 @@ typedef struct {
 typedef struct evaluation evaluation;
 
 /* view: of the data, where the net runs. network: of the net that it will be asked to run. training: the loader of
-   training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to be
-   used in the middle of another. Evaluations give up between chunks once *stop is not 0. NULL on failure. */
+   training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to
+   be used in the middle of another. Evaluations give up between chunks once *stop is not 0. NULL on failure. */
 evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
                               loader* training, const volatile sig_atomic_t* stop, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */

@@ -36,8 +36,8 @@ static void mlp_backward(net* n, layer* y, mat dx, mat dout)
 }
 
 /* ==== GCN, Kipf & Welling 2017: out = A x W, A[v,u] = 1 / sqrt(d_u d_v) over N(v) and v itself ================= */
-/* A is two diagonal factors around the plain sum, and A' the same with the factors swapped. GraphSAGE's gcn aggregator is
-   this layer with other factors: A[v,u] = 1 / (|N(v)| + 1). */
+/* A is two diagonal factors around the plain sum, and A' the same with the factors swapped. GraphSAGE's gcn aggregator
+   is this layer with other factors: A[v,u] = 1 / (|N(v)| + 1). */
 
 /* Full batch: (A x) W sums rows of `in` columns, A (x W) rows of `out`. In a sampled block, where the sources are
    several times the targets, x W is the costlier product whatever the widths. */
@@ -75,12 +75,12 @@ static void gcn_forward(net* n, layer* y, mat out)
     set_factors(n, y);
     if (y->transform_first) {
         mat z = sources(y, y->z);
-        n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);                       /* z = x W       (S, out) */
-        n->ops->aggregate(n, out, NULL, GGNN_SUM, y->block, &y->scale, NULL, z);     /* out = A z     (D, out) */
+        n->ops->gemm(n, z, y->x, false, y->w.v, false, 0);                            /* z = x W       (S, out) */
+        n->ops->aggregate(n, out, NULL, GGNN_SUM, y->block, &y->scale, NULL, z);      /* out = A z     (D, out) */
     } else {
         mat a = targets(y, y->a);
-        n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &y->scale, NULL, y->x);    /* a = A x       (D, in) */
-        n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W     (D, out) */
+        n->ops->aggregate(n, a, NULL, GGNN_SUM, y->block, &y->scale, NULL, y->x);     /* a = A x       (D, in) */
+        n->ops->gemm(n, out, a, false, y->w.v, false, 0);                             /* out = a W     (D, out) */
     }
 }
 
@@ -89,13 +89,13 @@ static void gcn_backward(net* n, layer* y, mat dx, mat dout)
     if (y->transform_first) {
         mat dz = sources(y, y->z);
         n->ops->aggregate(n, dz, NULL, GGNN_SUM, y->transpose, &y->back, NULL, dout); /* dz = A' dout  (S, out) */
-        n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                       /* dW = x' dz */
-        if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);               /* dx = dz W' */
+        n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                            /* dW = x' dz */
+        if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);                    /* dx = dz W' */
     } else {
         mat a = targets(y, y->a), da = a;
-        n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
+        n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                             /* dW = a' dout */
         if (!dx.v) return;
-        n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W'  (D, in) */
+        n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                            /* da = dout W'  (D, in) */
         n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &y->back, NULL, da);   /* dx = A' da    (S, in) */
     }
 }
@@ -158,7 +158,7 @@ static void sage_pool_transform(net* n, layer* y, mat x, int64_t first)
 static void sage_pool_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);
-    n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));             /* a = [x_v | max z]       (D, 2 in) */
+    n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));        /* a = [x_v | max z]       (D, 2 in) */
     n->ops->aggregate(n, mat_columns(a, y->in, y->in), y->arg, GGNN_MAX, y->block, NULL, NULL, y->z);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W               (D, out) */
 }

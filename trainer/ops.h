@@ -143,8 +143,8 @@ typedef struct {
      ring_size   sets r->slots and r->group
      ring_open   what slots share; then slot_open makes r->slot[i]. ring_close ends all preparing, then each slot is
                  closed
-     prepare     orders `count` slots: seeds of slot->slice, sample, rows. After all steps that were asked for until now.
-                 May return before it is done
+     prepare     orders `count` slots: seeds of slot->slice, sample, rows. After all steps that were asked for until
+                 now. May return before it is done
      wait        for one of them: sets what slot says */
 #define BATCH_OPS(OP)                                                                          \
     OP(void, ring_size, (ring * r))                                                            \
@@ -158,8 +158,8 @@ typedef struct {
     BATCH_OPS(OPS_SLOT)
 } batch_ops;
 
-/* Math. Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. On a CPU each measures
-   its time and bytes into net->profile.
+/* Math. Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. On a CPU each
+   measures its time and bytes into net->profile.
 
    A factor of a weight gradient has a zero tail on CUDA: sizes stay on the device, so that gemm with a transposed first
    factor sums over the rows that there may be (rows.max), not over those that there are. Rows above the count hold

@@ -1,6 +1,6 @@
 /* worker.h - one logical device at work: its view of the data (tiers), its batches (loader), its network (net), and its
-   evaluation. ggnn-train, ggnn-bench and the tests hold P of them. On a CPU a worker is a thread, with a device_open_cpu
-   of its share of the cores; the thread that opens a worker is the one that runs it.
+   evaluation. ggnn-train, ggnn-bench and the tests hold P of them. On a CPU a worker is a thread, whose device has its
+   share of the cores (device_open_cpu). The thread that opens a worker is the one that runs it.
 
        worker_open(&w, &config, &task, device, rank, ranks, &stop, why);
        worker_begin(&w, epoch, 0);
@@ -29,8 +29,8 @@ typedef struct {
     int64_t     batches;    /* of a pass */
 } worker;
 
-/* d becomes the worker's, and is closed with it, also after a failure: false then, and worker_close is due all the same.
-   Every --batch is cut into `ranks` slices, of which this worker computes slice `rank`. *stop: evaluation.h. */
+/* d becomes the worker's, and is closed with it. Every --batch is cut into `ranks` slices, of which this worker computes
+   slice `rank`. *stop: evaluate.h. On failure false; worker_close is due all the same. */
 bool worker_open(worker* w, const config* c, const task* t, device* d, int32_t rank, int32_t ranks,
                  const volatile sig_atomic_t* stop, error* why);
 void worker_close(worker* w); /* all zeros is fine */

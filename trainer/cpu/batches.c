@@ -78,7 +78,8 @@ static bool take_slot(const ring* r, cpu_slot* s, error* why)
     if (bytes == 0)
         return error_set(why, "a mini-batch of %lld seeds could have 2^31 sources or edges", (long long)r->seeds);
     s->batch_memory = memory_new(bytes, "a mini-batch", why);
-    s->seen_memory = memory_new(ggnn_unique_bytes(kind, plan->graph.num_nodes, max_ids), "the ids of a mini-batch", why);
+    s->seen_memory =
+        memory_new(ggnn_unique_bytes(kind, plan->graph.num_nodes, max_ids), "the ids of a mini-batch", why);
     s->seeds = memory_new((size_t)r->seeds * sizeof *s->seeds, "seeds of a mini-batch", why);
     if (!s->batch_memory || !s->seen_memory || !s->seeds) return false;
     s->graph = plan->graph;
@@ -88,7 +89,8 @@ static bool take_slot(const ring* r, cpu_slot* s, error* why)
     b->known = (ggnn_count){&s->known, plan->batch};
     if (!plan->extract) return true;
     b->ld_rows = mat_padded(plan->features.width);
-    b->rows = memory_new(memory_product((size_t)max_ids, (size_t)b->ld_rows, sizeof *b->rows), "rows of a mini-batch", why);
+    size_t rows = memory_product((size_t)max_ids, (size_t)b->ld_rows, sizeof *b->rows);
+    b->rows = memory_new(rows, "rows of a mini-batch", why);
     return b->rows != NULL;
 }
 

@@ -1,5 +1,5 @@
-/* ops.c - the CPU backend: its tables, memory, and the function of ggnn.h or gemm.h behind each operation, with its time
-   and its bytes. */
+/* ops.c - the CPU backend: its tables, memory, and the function of ggnn.h or gemm.h behind each operation, with its
+   time and its bytes. */
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>

@@ -375,15 +375,18 @@ struct loss_job {
 };
 
 // *known += the labelled ones of nodes first(0) .. first(n - 1).
-template <class F> __device__ inline void count_labels(int64_t* known, const net_labels& labels, int64_t n, F node)
+template <class F>
+__device__ inline void count_labels(int64_t* known, const net_labels& labels, int64_t n, F node)
 {
     int64_t mine = 0;
     for_items(n, [&](int64_t i) { mine += label_known(&labels, node(i)); });
     mine = block_total(mine);
-    if (threadIdx.x == 0) atomicAdd(reinterpret_cast<unsigned long long*>(known), static_cast<unsigned long long>(mine));
+    using word = unsigned long long;
+    if (threadIdx.x == 0) atomicAdd(reinterpret_cast<word*>(known), static_cast<word>(mine));
 }
 
-static GGNNI_KERNEL(40, THREADS) count_known(int64_t* known, const __grid_constant__ net_labels labels, int64_t n)
+static GGNNI_KERNEL(40, THREADS)
+    count_known(int64_t* known, const __grid_constant__ net_labels labels, int64_t n)
 {
     count_labels(known, labels, n, [](int64_t v) { return static_cast<ggnn_node>(v); });
 }

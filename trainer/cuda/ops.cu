@@ -273,7 +273,8 @@ static void cuda_aggregate(net* n, mat out, int32_t* arg, ggnn_reduce how, const
               "aggregation of stored rows");
 }
 
-static void cuda_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg)
+static void cuda_aggregate_arg_back(net* n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout,
+                                    const int32_t* arg)
 {
     stage_timer timed(n, NET_AGGREGATE);
     check(n, ggnn_cuda_spmm_back_arg(dx.v, dx.ld, t, b, nullptr, 1, dout.v, dout.ld, arg, dout.cols, stream_of(n)),
@@ -315,7 +316,8 @@ static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat
 static void cuda_loss(net* n, mat dlogits, mat logits, const mini_batch* b)
 {
     stage_timer    timed(n, NET_LOSS);
-    const loss_job s = {dense_of(dlogits), dense_of(logits), n->data.labels, b->blocks.id, n->row_loss, b->known, n->sums};
+    const loss_job s = {dense_of(dlogits), dense_of(logits), n->data.labels, b->blocks.id,
+                        n->row_loss,       b->known,         n->sums};
     cudaError_t    done = launch(loss_rows, blocks_of(logits.rows.max), THREADS, stream_of(n), s);
     check(n, first_error(done, launch(sum_losses, 1, THREADS, stream_of(n), s)), "the loss");
 }
