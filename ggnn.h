@@ -17,22 +17,23 @@
 //     #include <stdlib.h>
 //     int main(void)
 //     {
-//         const int64_t    indptr[]  = {0, 2, 4, 7, 8};                // the in-neighbours of v are
-//         const ggnn_node  indices[] = {1, 2, 0, 2, 0, 1, 3, 2};       // indices[indptr[v] .. indptr[v+1])
-//         const float      x[]       = {1, 2, 4, 8};                   // one feature a node
-//         const ggnn_node  seeds[]   = {0, 3};
-//         ggnn_graph       g         = ggnn_graph_plain(indptr, indices, NULL, 4, 8);
-//         ggnn_sampling    how       = {GGNN_FISHER_YATES, 1, {2}, 0, 0, {0, 0, 0}};
-//         ggnn_rng         rng       = {1, 0, GGNN_PURPOSE_SAMPLE};    // seed 1, step 0
-//         ggnn_batch       batch;
-//         ggnn_unique_kind kind      = ggnn_unique_choose(4);
-//         ggnn_unique*     seen      = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, 4, 4)), kind, 4, 4);
-//         ggnn_store       rows      = ggnn_store_plain(x, 4, 1, GGNN_F32);
-//         float            mean[2];
-//         ggnn_batch_init(&batch, &g, &how, 2, malloc(ggnn_batch_bytes(&g, &how, 2)));
-//         if (ggnn_sample(&batch, seen, &g, &how, &rng, seeds, 2) != GGNN_OK) return 1;
+//         const int64_t   indptr[]  = {0, 2, 4, 7, 8};              // the in-neighbours of v are
+//         const ggnn_node indices[] = {1, 2, 0, 2, 0, 1, 3, 2};     // indices[indptr[v] .. indptr[v+1])
+//         const float     x[]       = {1, 2, 4, 8};                 // one feature a node
+//         const ggnn_node seeds[]   = {0, 3};
+//         const int32_t   fanout[]  = {2};                          // one hop
+//         ggnn_graph      g         = ggnn_graph_plain(indptr, indices, NULL, 4, 8);
+//         ggnn_store      rows      = ggnn_store_plain(x, 4, 1, GGNN_F32);
+//         ggnn_sampling   how       = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
+//         ggnn_rng        rng       = {1, 0, GGNN_PURPOSE_SAMPLE};  // seed 1, step 0
+//         ggnn_batch      batch;
+//         float           mean[2];
+//         if (ggnn_batch_plan(&batch, &g, &how, 2, NULL, NULL) != GGNN_OK) return 1;
+//         if (ggnn_batch_init(&batch, malloc(batch.bytes)) != GGNN_OK) return 1;
+//         if (ggnn_sample(&batch, &g, &rng, seeds, 2) != GGNN_OK) return 1;
 //         ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, NULL, 1, &rows);
-//         printf("%g %g\n", (double)mean[0], (double)mean[1]);          // 3 4
+//         printf("%g %g\n", (double)mean[0], (double)mean[1]);      // 3 4
+//         free(batch.workspace);
 //         return 0;
 //     }
 //
@@ -150,12 +151,11 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define ggnn_unique_begin               ggnn_unique_begin_node64
 #define ggnn_unique_append              ggnn_unique_append_node64
 #define ggnn_unique_find                ggnn_unique_find_node64
-#define ggnn_batch_bytes                ggnn_batch_bytes_node64
+#define ggnn_batch_plan                 ggnn_batch_plan_node64
 #define ggnn_batch_init                 ggnn_batch_init_node64
 #define ggnn_sample                     ggnn_sample_node64
 #define ggnn_batch_begin                ggnn_batch_begin_node64
 #define ggnn_sample_hop                 ggnn_sample_hop_node64
-#define ggnn_batch_max_ids              ggnn_batch_max_ids_node64
 #define ggnn_block_whole                ggnn_block_whole_node64
 #define ggnn_block_transpose_init       ggnn_block_transpose_init_node64
 #define ggnn_block_transpose            ggnn_block_transpose_node64
@@ -473,6 +473,7 @@ typedef struct {
     const char* what; // NULL: nothing wrong
     int64_t     node; // -1: does not apply
     int64_t     edge; // position, -1: does not apply
+    int32_t     hop;  // of a batch, -1: does not apply
 } ggnn_fault;
 
 // Checks everything that is promised of a graph: layout consistent, every list inside its part and with first
@@ -646,8 +647,14 @@ GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask)
     return (uint64_t)id * 0x9E3779B97F4A7C15u >> 20 & mask;
 }
 
+#ifndef GGNN_CACHE_BYTES
+#define GGNN_CACHE_BYTES (32 << 20)
+#endif
 // Direct map while two of them fit the cache: 4 N <= GGNN_CACHE_BYTES / 2; else hash.
-GGNN_API ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes);
+GGNN_HD ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
+{
+    return num_nodes <= GGNN_CACHE_BYTES / 8 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
+}
 // Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31;
 // above num_nodes it counts as that.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
@@ -700,51 +707,127 @@ typedef enum { // what a batch keeps of each hop, combined with |
     GGNN_KEEP_REPEATS = 8
 } ggnn_keep;
 
-typedef struct { // zero-initialise; method, num_hops and fanout are needed, and by GGNN_WALK walk, unless PinSAGE's will do
+typedef struct { // how a batch is sampled. Zero-initialise; method, num_hops and fanout are needed
     ggnn_method method;
     int32_t     num_hops;
     int32_t     fanout[GGNN_HOPS_MAX]; // from the seeds outward; -1: all, 0: none
     int32_t     last_hop_global;       // 1: the last hop keeps global ids: neighbor, not indices
     int32_t     keep;
-    ggnn_walks  walk; // GGNN_WALK; {0, 0, 0}: PinSAGE's
+    ggnn_walks  walk;      // GGNN_WALK; {0, 0, 0}: PinSAGE's
+    int32_t     first_hop; // hop number of hop[0], by which its draws are keyed. A batch of one hop samples
+                           // any targets at any hop number: its seeds are the targets
+    // What the caller allows of each hop, where the worst case is too much; 0: the worst case.
+    int64_t max_src[GGNN_HOPS_MAX];   // sources, targets included
+    int64_t max_edges[GGNN_HOPS_MAX]; //
 } ggnn_sampling;
 
+GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops)
+{
+    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    how.method = method;
+    how.num_hops = num_hops;
+    for (int32_t h = 0; h < num_hops && h < GGNN_HOPS_MAX; h++) how.fanout[h] = fanout[h];
+    return how;
+}
+
 typedef struct {
-    ggnn_node* id;         // (sources of the last hop) global ids; the distinct seeds first
-    int32_t*   seed_local; // (seeds given) local id of each: equal seeds share one
-    ggnn_count num_seeds;  // as given, duplicates included
-    int32_t    num_hops;   // sampled so far
-    ggnn_block hop[GGNN_HOPS_MAX];
-    void*      workspace; // sizes, and scratch of the sampler
-    int32_t*   status;    // sticky ggnn_status of the CUDA twin; unused here
-    ggnn_node  bad;       // after an error: the node it was met at
+    ggnn_sampling how;                  // the batch's own copy
+    int64_t       num_nodes, num_edges; // of the graph that it is for
+    size_t        bytes;                // of the memory that it takes
+    int64_t       max_ids;              // distinct ids that it may number: what a shared table must hold
+    ggnn_node*    id;         // (sources of the last hop) global ids; the distinct seeds first
+    int32_t*      seed_local; // (seeds given) local id of each: equal seeds share one
+    ggnn_count    num_seeds;  // as given, duplicates included
+    int32_t       num_hops;   // sampled so far
+    ggnn_block    hop[GGNN_HOPS_MAX];
+    ggnn_unique*  seen;      // its table: its own, or the one that it shares; unused by the CUDA twin
+    void*         workspace; // sizes, and scratch of the sampler
+    int32_t*      status;    // sticky ggnn_status of the CUDA twin; unused here
+    ggnn_node     bad;       // after an error: the node it was met at
 } ggnn_batch;
 
-// Memory for a batch of at most max_seeds seeds: bounds by fanout, N and E. 0: the batch cannot be (sources,
-// edges or a walk's visits could reach 2^31, num_hops outside 1..8, max_seeds outside [0, 2^31), no such
-// method, negative walks, restart outside [0, 1]). Most of a large bound is never touched.
-GGNN_API size_t ggnn_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
-// Lays the batch out in memory (of ggnn_batch_bytes; aligned as malloc's, to 64 bytes is best).
-// GGNN_ERROR_ARGUMENT where that is 0 or NULL.
-GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                     int64_t max_seeds, void* memory);
+GGNN_HD ggnn_status ggnni_hop_fault(ggnn_fault* fault, ggnn_status status, const char* what, int32_t hop)
+{
+    if (fault) {
+        fault->what = what;
+        fault->node = fault->edge = -1;
+        fault->hop = hop;
+    }
+    return status;
+}
 
-// A mini-batch: the seeds, then every hop. g and how must be those of ggnn_batch_init; seen must be for N
-// nodes and at least the batch's sources (ggnn_batch_max_ids). Runs on the calling thread: prepare several
-// batches at once on several threads, each with a batch, a ggnn_unique (and, when traffic is counted, a
-// ggnn_graph) of its own. O(edges sampled). On an error b->bad names the node and the batch is empty;
-// GGNN_ERROR_CAPACITY: seen is too small, or lists overlap.
-GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
-                                 const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
-                                 int64_t num_seeds);
-// The same in steps, for split training: the seeds (distinct ones numbered by first occurrence), then one hop
-// a call.
-GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds,
-                                      int64_t num_seeds);
-GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
-                                     const ggnn_sampling* how, const ggnn_rng* rng);
-// Distinct ids that a batch may number: what ggnn_unique needs. 0 where ggnn_batch_bytes is.
-GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds);
+// What both headers plan a batch with: its how, num_nodes, num_edges, max_ids, and the max of every size.
+// Targets are distinct, so that the edges without replacement are at most all of the graph's.
+GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                     int64_t max_seeds, ggnn_fault* fault)
+{
+    const ggnn_walks  walk = ggnn_walks_or_default(how->walk);
+    const ggnn_status bad = GGNN_ERROR_ARGUMENT;
+    int64_t           dst = max_seeds < g->num_nodes ? max_seeds : g->num_nodes;
+    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX)
+        return ggnni_hop_fault(fault, bad, "num_hops is outside [1, 8]", -1);
+    if (max_seeds < 0 || max_seeds > INT32_MAX)
+        return ggnni_hop_fault(fault, bad, "max_seeds is outside [0, 2^31)", -1);
+    if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK)
+        return ggnni_hop_fault(fault, bad, "there is no such method", -1);
+    if (how->first_hop < 0 || how->first_hop + how->num_hops > 256)
+        return ggnni_hop_fault(fault, bad, "a hop number is outside [0, 256)", -1);
+    if (how->method == GGNN_WALK &&
+        (walk.walks < 0 || walk.length < 0 || !(walk.restart >= 0 && walk.restart <= 1) ||
+         (int64_t)walk.walks * walk.length > INT32_MAX))
+        return ggnni_hop_fault(fault, bad, "walks, their length or restart are out of range", -1);
+    b->how = *how;
+    b->how.walk = walk;
+    b->num_nodes = g->num_nodes;
+    b->num_edges = g->num_edges;
+    b->num_seeds.max = max_seeds;
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        const int64_t fanout = how->fanout[h];
+        int64_t       all = g->num_edges, edges, src;
+        if (how->max_src[h] < 0 || how->max_edges[h] < 0)
+            return ggnni_hop_fault(fault, bad, "max_src or max_edges is negative", h);
+        if (how->method == GGNN_WALK) all = dst * walk.walks * walk.length;
+        edges = fanout < 0 ? all : dst * fanout;
+        if (edges > all && (how->method != GGNN_REPLACEMENT || fanout < 0)) edges = all;
+        if (how->max_edges[h] && edges > how->max_edges[h]) edges = how->max_edges[h];
+        if (edges > INT32_MAX)
+            return ggnni_hop_fault(fault, bad, "a hop may have 2^31 edges or more: max_edges allows less", h);
+        src = dst + edges < g->num_nodes ? dst + edges : g->num_nodes;
+        if (how->last_hop_global && h + 1 == how->num_hops) src = dst;
+        if (how->max_src[h] && src > how->max_src[h]) src = how->max_src[h] > dst ? how->max_src[h] : dst;
+        if (src > INT32_MAX)
+            return ggnni_hop_fault(fault, bad, "a hop may have 2^31 sources or more: max_src allows less", h);
+        b->hop[h].num_dst.max = dst;
+        b->hop[h].num_src.max = src;
+        b->hop[h].num_edges.max = edges;
+        dst = src;
+    }
+    b->max_ids = dst;
+    return ggnni_hop_fault(fault, GGNN_OK, 0, -1);
+}
+
+// Step 1 of 2: plans a batch of at most max_seeds seeds. Works out the bound of every size from N, E, fanout
+// and the caller's own bounds, and b->bytes. Of g only N and E are read; how is copied. shared: a table that
+// batches use in turn, for N nodes and at least b->max_ids ids; NULL: the batch gets a table of its own, of
+// the kind that ggnn_unique_choose says. GGNN_ERROR_ARGUMENT: the batch cannot be, and *fault (or NULL) says
+// why: an argument is out of range, or a hop's sources or edges could reach 2^31, which bounds of the caller's
+// own prevent. Most of a large bound is never touched.
+GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                     int64_t max_seeds, ggnn_unique* shared, ggnn_fault* fault);
+// Step 2 of 2: lays the batch, and its own table, out in memory of b->bytes, aligned as malloc's (to 64 bytes
+// is best). GGNN_ERROR_ARGUMENT: memory is NULL, or b was not planned.
+GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory);
+
+// A mini-batch: the seeds, then every hop. g has the N and E that the batch was planned for, else
+// GGNN_ERROR_ARGUMENT. Runs on the calling thread. Several threads prepare several batches at once, each with
+// a batch, its table (and, when traffic is counted, a ggnn_graph) of its own. O(edges sampled). On an error
+// b->bad names the node and the batch is empty. GGNN_ERROR_CAPACITY: a bound of the caller's own is passed,
+// a shared table is too small, or lists overlap.
+GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
+                                 const ggnn_node* seeds, int64_t num_seeds);
+// The same in steps: the seeds (distinct ones numbered by first occurrence), then one hop a call.
+GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int64_t num_seeds);
+GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng);
 
 // The whole graph as one block (full batch): num_nodes targets = sources, indices alias a plain 32-bit graph;
 // with GGNN_NODE64 they are copied into copy (num_edges). counts (3) is memory for the sizes. id is NULL.
@@ -982,9 +1065,6 @@ GGNN_API void   ggnn_gat_back(float*            dz,  // (num_src, width)  overwr
 #ifndef GGNN_ASSERT
 #include <assert.h>
 #define GGNN_ASSERT(condition) assert(condition)
-#endif
-#ifndef GGNN_CACHE_BYTES
-#define GGNN_CACHE_BYTES (32 << 20)
 #endif
 #ifndef GGNN_SIMD_LEVEL
 #define GGNN_SIMD_LEVEL() 3
@@ -1287,6 +1367,7 @@ static ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char
         fault->what = what;
         fault->node = node;
         fault->edge = edge;
+        fault->hop = -1;
     }
     return status;
 }
@@ -1425,7 +1506,7 @@ static void ggnni_check_lists_piece(void* context, int64_t piece)
 static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
 {
     ggnn_graph quiet = *g;
-    ggnn_fault broken = {NULL, -1, -1};
+    ggnn_fault broken = {NULL, -1, -1, -1};
     int        in_order = g->at.parts == 1 && !g->at.rank; // part 0's lists
     quiet.traffic = NULL;
     *edges = 0;
@@ -1449,7 +1530,7 @@ static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 {
     ggnni_check check;
-    ggnn_fault  broken, in_list = {NULL, -1, -1};
+    ggnn_fault  broken, in_list = {NULL, -1, -1, -1};
     ggnn_status status;
     int64_t     edges;
     if (g->num_nodes < 0 || g->num_edges < 0 || g->num_nodes > GGNN_NODE_MAX)
@@ -2021,11 +2102,6 @@ GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_no
 // ==== [5i] UNIQUE
 // =============================================================================
 
-GGNN_API ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
-{
-    return num_nodes <= GGNN_CACHE_BYTES / 8 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
-}
-
 static size_t ggnni_round_up(size_t bytes) { return (bytes + 63) / 64 * 64; } // to a cache line
 
 static int64_t ggnni_unique_slots(int64_t max_ids)
@@ -2175,14 +2251,14 @@ GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id)
     return value - seen->base < seen->count ? (int32_t)(value - seen->base) : -1;
 }
 
-// Numbers n ids in range up to the first new one that has no room; how many. As many at once as there is room
-// for if all are new.
+// Numbers n ids in range up to the first new one past `limit` in all; how many. As many at once as there is
+// room for if all are new.
 static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* local, const ggnn_node* id,
-                                   int64_t n)
+                                   int64_t n, int64_t limit)
 {
     int64_t done = 0;
     while (done < n) {
-        int64_t  some = ggnni_min(n - done, seen->max_ids - (int64_t)seen->count);
+        int64_t  some = ggnni_min(n - done, limit - (int64_t)seen->count);
         int32_t *to = local ? local + done : NULL, at;
         if (some > 0) {
             ggnni_unique_put(seen, list, to, id + done, some);
@@ -2207,7 +2283,8 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
         end = ggnni_min(n, begin + GGNNI_IDS_AT_ONCE);
         next = ggnni_unique_count_valid(seen, id + end, ggnni_min(n - end, GGNNI_IDS_AT_ONCE));
         ggnni_unique_prefetch(seen, id + end, next);
-        done = ggnni_unique_number(seen, list, local ? local + begin : NULL, id + begin, valid);
+        done = ggnni_unique_number(seen, list, local ? local + begin : NULL, id + begin, valid,
+                                   seen->max_ids);
         if (done == end - begin) continue;
         *bad = begin + done;
         return done < valid ? GGNN_ERROR_CAPACITY : GGNN_ERROR_ID;
@@ -2222,56 +2299,6 @@ GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int3
 // Targets sampled together, in groups of lanes: their lists' lines are fetched at once.
 enum { GGNNI_GROUPS = 2, GGNNI_TARGETS = GGNNI_GROUPS * GGNNI_LANES };
 
-static int64_t ggnni_visits(const ggnn_sampling* how) // of the walks from one node
-{
-    ggnn_walks walk = ggnn_walks_or_default(how->walk);
-    return (int64_t)walk.walks * walk.length;
-}
-
-typedef struct { // bounds of one hop
-    int64_t dst, src, edges;
-} ggnni_bound;
-
-// Bounds of hop h given those of the one before (its src). Targets are distinct, so the edges without
-// replacement are at most all of the graph's.
-static ggnni_bound ggnni_hop_bound(const ggnn_graph* g, const ggnn_sampling* how, int32_t h, int64_t dst)
-{
-    ggnni_bound bound = {dst, 0, 0};
-    int64_t     fanout = how->fanout[h], most = g->num_edges;
-    if (how->method == GGNN_WALK) most = dst * ggnni_visits(how);
-    bound.edges = fanout < 0 ? most : dst * fanout;
-    if (how->method != GGNN_REPLACEMENT || fanout < 0) bound.edges = ggnni_min(bound.edges, most);
-    bound.src =
-        how->last_hop_global && h + 1 == how->num_hops ? dst : ggnni_min(g->num_nodes, dst + bound.edges);
-    return bound;
-}
-
-static int ggnni_sampling_valid(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
-{
-    int64_t dst = ggnni_min(max_seeds, g->num_nodes);
-    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX || max_seeds < 0 || max_seeds > INT32_MAX)
-        return 0;
-    if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK) return 0;
-    if (how->method == GGNN_WALK &&
-        (how->walk.walks < 0 || how->walk.length < 0 || !(how->walk.restart >= 0 && how->walk.restart <= 1) ||
-         ggnni_visits(how) > INT32_MAX))
-        return 0;
-    for (int32_t h = 0; h < how->num_hops; h++) {
-        ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
-        if (bound.edges > INT32_MAX || bound.src > INT32_MAX) return 0;
-        dst = bound.src;
-    }
-    return 1;
-}
-
-GGNN_API int64_t ggnn_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
-{
-    int64_t ids = ggnni_min(max_seeds, g->num_nodes);
-    if (!ggnni_sampling_valid(g, how, max_seeds)) return 0;
-    for (int32_t h = 0; h < how->num_hops; h++) ids = ggnni_hop_bound(g, how, h, ids).src;
-    return ids;
-}
-
 // Scratch that one tile of targets, or one target of great fanout, needs.
 typedef struct {
     int64_t*   offset[2]; // sampled offsets of two tiles, target after target
@@ -2280,14 +2307,22 @@ typedef struct {
     float*     visits;
 } ggnni_scratch;
 
-static int64_t ggnni_tile_offsets(const ggnn_sampling* how, const ggnn_graph* g)
+// Targets in a tile: one where it may draw many offsets.
+static int64_t ggnni_tile_width(ggnn_method method, int64_t fanout)
+{
+    return method == GGNN_WEIGHTED || fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
+}
+
+// Offsets that a tile may draw. Weighted samples of whole lists are drawn too; others take the lists as they
+// are.
+static int64_t ggnni_tile_offsets(const ggnn_batch* b)
 {
     int64_t most = 1;
-    for (int32_t h = 0; h < how->num_hops; h++) {
-        int64_t m = how->fanout[h];
-        if (how->method != GGNN_REPLACEMENT) m = ggnni_min(m, g->num_edges);
-        if (m < 0 && how->method == GGNN_WEIGHTED) m = g->num_edges; // what has weight, of a whole list
-        most = ggnni_max(most, m <= GGNN_FANOUT_MAX ? m * GGNNI_TARGETS : m);
+    for (int32_t h = 0; h < b->how.num_hops; h++) {
+        int64_t m = b->how.fanout[h], edges = b->hop[h].num_edges.max;
+        int64_t width = ggnni_tile_width(b->how.method, m);
+        if (m < 0) m = b->how.method == GGNN_WEIGHTED ? edges : 0;
+        most = ggnni_max(most, width * (width == 1 ? ggnni_min(m, edges) : m));
     }
     return most;
 }
@@ -2300,24 +2335,20 @@ static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
     return at;
 }
 
-static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, ggnni_bound bound, int global,
-                              char* base, size_t used)
+static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, int global, char* base, size_t used)
 {
+    int64_t edges = hop->num_edges.max;
     // ids need an array of their own, or become indices in place
     int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
-    memset(hop, 0, sizeof *hop);
-    hop->num_dst.max = bound.dst;
-    hop->num_src.max = bound.src;
-    hop->num_edges.max = bound.edges;
-    hop->indptr = (int64_t*)ggnni_carve(base, &used, bound.dst + 1, sizeof *hop->indptr);
-    if (!global) hop->indices = (int32_t*)ggnni_carve(base, &used, bound.edges, sizeof *hop->indices);
-    if (ids) hop->neighbor = (ggnn_node*)ggnni_carve(base, &used, bound.edges, sizeof *hop->neighbor);
+    hop->indptr = (int64_t*)ggnni_carve(base, &used, hop->num_dst.max + 1, sizeof *hop->indptr);
+    if (!global) hop->indices = (int32_t*)ggnni_carve(base, &used, edges, sizeof *hop->indices);
+    if (ids) hop->neighbor = (ggnn_node*)ggnni_carve(base, &used, edges, sizeof *hop->neighbor);
     if (how->keep & GGNN_KEEP_POSITIONS)
-        hop->position = (int64_t*)ggnni_carve(base, &used, bound.edges, sizeof *hop->position);
+        hop->position = (int64_t*)ggnni_carve(base, &used, edges, sizeof *hop->position);
     if (how->keep & GGNN_KEEP_WEIGHTS)
-        hop->weight = (float*)ggnni_carve(base, &used, bound.edges, sizeof *hop->weight);
+        hop->weight = (float*)ggnni_carve(base, &used, edges, sizeof *hop->weight);
     if (how->keep & GGNN_KEEP_REPEATS && !global)
-        hop->repeats = (int32_t*)ggnni_carve(base, &used, bound.src, sizeof *hop->repeats);
+        hop->repeats = (int32_t*)ggnni_carve(base, &used, hop->num_src.max, sizeof *hop->repeats);
     return used;
 }
 
@@ -2326,45 +2357,65 @@ typedef struct { // at the start of a batch's workspace
     int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
 } ggnni_batch_state;
 
-static size_t ggnni_carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                int64_t max_seeds, char* base)
+static int ggnni_is_global(const ggnn_sampling* how, int32_t h)
 {
-    size_t             used = 0, sample = 0;
-    int64_t            dst = ggnni_min(max_seeds, g->num_nodes), most = g->num_edges;
-    ggnni_scratch      scratch = {{NULL, NULL}, NULL, NULL, NULL};
-    ggnni_batch_state* state = (ggnni_batch_state*)ggnni_carve(base, &used, 1, sizeof *state);
-    memset(b, 0, sizeof *b);
-    b->workspace = state;
-    b->num_seeds.max = max_seeds;
-    b->id = (ggnn_node*)ggnni_carve(base, &used, ggnn_batch_max_ids(g, how, max_seeds) + 1, sizeof *b->id);
-    b->seed_local = (int32_t*)ggnni_carve(base, &used, max_seeds, sizeof *b->seed_local);
-    for (int32_t h = 0; h < how->num_hops; h++) {
-        ggnni_bound bound = ggnni_hop_bound(g, how, h, dst);
-        size_t      bytes = ggnn_sample_workspace_bytes(how->method, ggnni_min(how->fanout[h], most));
-        used = ggnni_carve_hop(&b->hop[h], how, bound, how->last_hop_global && h + 1 == how->num_hops, base,
-                               used);
-        sample = bytes > sample ? bytes : sample;
-        dst = bound.src;
-    }
+    return how->last_hop_global && h + 1 == how->num_hops;
+}
+
+static size_t ggnni_carve_scratch(ggnni_scratch* scratch, const ggnn_batch* b, char* base, size_t used)
+{
+    const ggnn_sampling* how = &b->how;
+    size_t               sample = 0;
+    memset(scratch, 0, sizeof *scratch);
     if (how->method == GGNN_WALK) {
-        int64_t visits = ggnni_visits(how);
-        scratch.visited = (ggnn_node*)ggnni_carve(base, &used, visits, sizeof *scratch.visited);
-        scratch.visits = (float*)ggnni_carve(base, &used, visits, sizeof *scratch.visits);
+        int64_t visits = (int64_t)how->walk.walks * how->walk.length;
+        scratch->visited = (ggnn_node*)ggnni_carve(base, &used, visits, sizeof *scratch->visited);
+        scratch->visits = (float*)ggnni_carve(base, &used, visits, sizeof *scratch->visits);
         sample = (size_t)visits * sizeof(ggnni_pair);
-    } else {
-        for (int i = 0; i < 2; i++)
-            scratch.offset[i] =
-                (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(how, g), sizeof(int64_t));
     }
-    scratch.sample = ggnni_carve(base, &used, (int64_t)sample, 1);
-    if (base) state->scratch = scratch;
+    for (int i = 0; i < 2 && how->method != GGNN_WALK; i++)
+        scratch->offset[i] = (int64_t*)ggnni_carve(base, &used, ggnni_tile_offsets(b), sizeof(int64_t));
+    for (int32_t h = 0; h < how->num_hops && how->method != GGNN_WALK; h++) {
+        size_t bytes = ggnn_sample_workspace_bytes(how->method,
+                                                   ggnni_min(how->fanout[h], b->hop[h].num_edges.max));
+        sample = bytes > sample ? bytes : sample;
+    }
+    scratch->sample = ggnni_carve(base, &used, (int64_t)sample, 1);
     return used;
 }
 
-GGNN_API size_t ggnn_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
+// A batch whose bounds are known. The table comes last.
+static size_t ggnni_carve_batch(ggnn_batch* b, char* base)
 {
-    ggnn_batch unused;
-    return ggnni_sampling_valid(g, how, max_seeds) ? ggnni_carve_batch(&unused, g, how, max_seeds, NULL) : 0;
+    size_t             used = 0;
+    ggnni_scratch      scratch;
+    ggnni_batch_state* state = (ggnni_batch_state*)ggnni_carve(base, &used, 1, sizeof *state);
+    ggnn_unique_kind   kind = ggnn_unique_choose(b->num_nodes);
+    b->workspace = state;
+    b->id = (ggnn_node*)ggnni_carve(base, &used, b->max_ids + 1, sizeof *b->id);
+    b->seed_local = (int32_t*)ggnni_carve(base, &used, b->num_seeds.max, sizeof *b->seed_local);
+    for (int32_t h = 0; h < b->how.num_hops; h++)
+        used = ggnni_carve_hop(&b->hop[h], &b->how, ggnni_is_global(&b->how, h), base, used);
+    used = ggnni_carve_scratch(&scratch, b, base, used);
+    if (base) state->scratch = scratch;
+    if (b->seen) return used; // shared
+    if (base) b->seen = ggnn_unique_init(base + used, kind, b->num_nodes, b->max_ids);
+    return used + ggnn_unique_bytes(kind, b->num_nodes, b->max_ids);
+}
+
+GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                     int64_t max_seeds, ggnn_unique* shared, ggnn_fault* fault)
+{
+    ggnn_status status;
+    memset(b, 0, sizeof *b);
+    status = ggnn_batch_bound(b, g, how, max_seeds, fault);
+    if (status != GGNN_OK) return status;
+    if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
+        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT,
+                               "the shared table is for another number of nodes, or for too few ids", -1);
+    b->seen = shared;
+    b->bytes = ggnni_carve_batch(b, NULL);
+    return GGNN_OK;
 }
 
 static void ggnni_batch_empty(ggnn_batch* b)
@@ -2374,19 +2425,16 @@ static void ggnni_batch_empty(ggnn_batch* b)
     memset(state->edges, 0, sizeof state->edges);
     memset(state->length, 0, sizeof state->length);
     b->num_hops = 0;
-    for (int32_t h = 0; h < GGNN_HOPS_MAX; h++)
-        if (b->hop[h].indptr) b->hop[h].indptr[0] = 0;
+    for (int32_t h = 0; h < b->how.num_hops; h++) b->hop[h].indptr[0] = 0;
 }
 
-GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                     int64_t max_seeds, void* memory)
+GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory)
 {
-    ggnni_batch_state* state;
-    if (!memory || !ggnni_sampling_valid(g, how, max_seeds)) return GGNN_ERROR_ARGUMENT;
-    ggnni_carve_batch(b, g, how, max_seeds, (char*)memory);
-    state = (ggnni_batch_state*)b->workspace;
+    ggnni_batch_state* state = (ggnni_batch_state*)memory;
+    if (!memory || !b->bytes) return GGNN_ERROR_ARGUMENT;
+    ggnni_carve_batch(b, (char*)memory);
     b->num_seeds.n = &state->seeds;
-    for (int32_t h = 0; h < how->num_hops; h++) {
+    for (int32_t h = 0; h < b->how.num_hops; h++) {
         b->hop[h].num_dst.n = &state->length[h];
         b->hop[h].num_src.n = &state->length[h + 1];
         b->hop[h].num_edges.n = &state->edges[h];
@@ -2403,19 +2451,19 @@ static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node
     return status;
 }
 
-GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, ggnn_unique* seen, const ggnn_node* seeds,
-                                      int64_t num_seeds)
+GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int64_t num_seeds)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     int64_t            bad = 0;
     ggnn_status        status;
+    if (!state) return GGNN_ERROR_ARGUMENT;
     ggnni_batch_empty(b);
     if (num_seeds < 0 || num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1);
-    ggnn_unique_begin(seen);
-    status = ggnn_unique_append(seen, b->id, b->seed_local, seeds, num_seeds, &bad);
+    ggnn_unique_begin(b->seen);
+    status = ggnn_unique_append(b->seen, b->id, b->seed_local, seeds, num_seeds, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, seeds[bad]);
     state->seeds = num_seeds;
-    state->length[0] = seen->count;
+    state->length[0] = b->seen->count;
     return GGNN_OK;
 }
 
@@ -2443,7 +2491,7 @@ typedef struct {
     // where neighbours' ids go: hop->neighbor, or hop->indices, to be renumbered in place
     ggnn_node*           ids;
     int64_t              fanout;
-    int32_t              h;
+    int32_t              number; // of the hop: keys its draws
 } ggnni_hop;
 
 // Is the sample the list itself? (Weighted samples leave out what has no weight.)
@@ -2478,7 +2526,7 @@ static void ggnni_draw_lanes(const ggnni_hop* at, ggnni_tile* tile, const ggnn_n
     int32_t  m = (int32_t)at->fanout;
     for (int32_t lane = 0; lane < GGNNI_LANES; lane++) {
         int32_t i = member[lane < count ? lane : 0];
-        stream[lane] = ggnn_stream(at->rng->purpose, at->h, target[i]);
+        stream[lane] = ggnn_stream(at->rng->purpose, at->number, target[i]);
         n[lane] = (uint64_t)tile->list[i].degree;
         if (lane < count) tile->lane[i] = group * GGNNI_LANES + lane;
     }
@@ -2492,7 +2540,10 @@ static ggnn_status ggnni_draw_one(const ggnni_hop* at, ggnni_tile* tile, ggnn_no
                                   int64_t* offset)
 {
     const ggnn_list* list = &tile->list[i];
-    tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->h, target,
+    int64_t          most = at->fanout < 0 ? list->degree : at->fanout;
+    if (at->how->method != GGNN_REPLACEMENT) most = ggnni_min(most, list->degree);
+    if (most > at->hop->num_edges.max) return GGNN_ERROR_CAPACITY; // no room for the offsets either
+    tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->number, target,
                                       at->scratch->sample);
     for (int64_t j = 0; j < tile->taken[i]; j++) GGNNI_PREFETCH(&list->id[offset[j]]);
     return tile->taken[i] < 0 ? GGNN_ERROR_WEIGHT : GGNN_OK;
@@ -2531,7 +2582,7 @@ static ggnn_status ggnni_draw_tile(const ggnni_hop* at, ggnni_tile* tile, const 
 }
 
 // Stage 2: reads the ids taken, with positions and weights where wanted, and counts those from the first on
-// that are valid. There is room for all edges of the graph; lists that overlap could ask for more.
+// that are valid.
 static ggnn_status ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile, const ggnn_unique* seen,
                                     const ggnn_node* target, int64_t* valid, ggnn_node* bad)
 {
@@ -2561,13 +2612,17 @@ static ggnn_status ggnni_fetch_tile(const ggnni_hop* at, const ggnni_tile* tile,
 
 static ggnn_status ggnni_walk_target(const ggnni_hop* at, ggnn_node target, int64_t i, ggnn_node* bad)
 {
-    int64_t edges = at->hop->indptr[i], visits = ggnni_visits(at->how), taken;
+    int64_t edges = at->hop->indptr[i], visits = (int64_t)at->how->walk.walks * at->how->walk.length, taken;
     float*      count = at->scratch->visits;
     ggnn_status status =
-        ggnn_random_walk(at->scratch->visited, at->g, &at->how->walk, at->rng, at->h, target, bad);
+        ggnn_random_walk(at->scratch->visited, at->g, &at->how->walk, at->rng, at->number, target, bad);
     if (status != GGNN_OK) return status;
     taken = ggnn_walk_neighbors(at->scratch->visited, count, at->scratch->visited, visits, at->fanout, target,
                                 at->scratch->sample);
+    if (taken > at->hop->num_edges.max - edges) {
+        *bad = target;
+        return GGNN_ERROR_CAPACITY;
+    }
     memcpy(at->ids + edges, at->scratch->visited, (size_t)taken * sizeof *at->ids);
     if (at->hop->weight) memcpy(at->hop->weight + edges, count, (size_t)taken * sizeof *count);
     for (int64_t j = 0; at->hop->position && j < taken; j++) at->hop->position[edges + j] = -1;
@@ -2583,21 +2638,21 @@ static void ggnni_count_repeats(ggnn_block* hop)
 
 // Stage 3: numbers the neighbours of targets [first, first + n), of which the first so many are valid ids; a
 // global hop keeps its ids, and only an error is told.
-static ggnn_status ggnni_number_tile(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t first,
-                                     int64_t n, int64_t valid, ggnn_node* bad)
+static ggnn_status ggnni_number_tile(ggnn_batch* b, const ggnni_hop* at, int64_t first, int64_t n,
+                                     int64_t valid, ggnn_node* bad)
 {
     const int64_t* indptr = at->hop->indptr;
     int64_t        begin = indptr[first], done = valid, i = first;
+    int64_t        limit = ggnni_min(b->seen->max_ids, at->hop->num_src.max);
     if (at->hop->indices)
-        done = ggnni_unique_number(seen, b->id, at->hop->indices + begin, at->ids + begin, valid);
+        done = ggnni_unique_number(b->seen, b->id, at->hop->indices + begin, at->ids + begin, valid, limit);
     if (done == indptr[first + n] - begin) return GGNN_OK;
     while (indptr[i + 1] <= begin + done) i++;
     *bad = b->id[i];
     return done < valid ? GGNN_ERROR_CAPACITY : GGNN_ERROR_ID;
 }
 
-static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst,
-                                      ggnn_node* bad)
+static ggnn_status ggnni_walk_targets(ggnn_batch* b, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
 {
     ggnn_status status = GGNN_OK;
     for (int64_t i = 0; i < num_dst && status == GGNN_OK; i++) {
@@ -2605,18 +2660,17 @@ static ggnn_status ggnni_walk_targets(ggnn_batch* b, ggnn_unique* seen, const gg
         int64_t        valid;
         status = ggnni_walk_target(at, b->id[i], i, bad);
         if (status != GGNN_OK) return status;
-        valid = ggnni_unique_count_valid(seen, at->ids + edge[0], edge[1] - edge[0]);
-        status = ggnni_number_tile(b, seen, at, i, 1, valid, bad);
+        valid = ggnni_unique_count_valid(b->seen, at->ids + edge[0], edge[1] - edge[0]);
+        status = ggnni_number_tile(b, at, i, 1, valid, bad);
     }
     return status;
 }
 
 // The pipeline over tiles. A fanout too great for the scratch of a tile takes tiles of one target.
-static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const ggnni_hop* at, int64_t num_dst,
-                                      ggnn_node* bad)
+static ggnn_status ggnni_sample_tiles(ggnn_batch* b, const ggnni_hop* at, int64_t num_dst, ggnn_node* bad)
 {
     ggnni_tile  tile[2];
-    int64_t     width = at->how->method == GGNN_WEIGHTED || at->fanout > GGNN_FANOUT_MAX ? 1 : GGNNI_TARGETS;
+    int64_t     width = ggnni_tile_width(at->how->method, at->fanout);
     int64_t     tiles = (num_dst + width - 1) / width;
     int64_t     valid[2]; // of tile t: valid[t % 2], until it is numbered
     ggnn_status status = GGNN_OK;
@@ -2631,50 +2685,50 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, ggnn_unique* seen, const gg
             status = ggnni_draw_tile(at, &tile[t % 2], b->id + t * width, bad);
         }
         if (t > 0 && t <= tiles && status == GGNN_OK)
-            status = ggnni_fetch_tile(at, &tile[(t - 1) % 2], seen, b->id + (t - 1) * width,
+            status = ggnni_fetch_tile(at, &tile[(t - 1) % 2], b->seen, b->id + (t - 1) * width,
                                       &valid[(t - 1) % 2], bad);
         if (t > 1 && status == GGNN_OK) {
             int64_t first = (t - 2) * width;
             int64_t n = ggnni_min(width, num_dst - first);
-            status = ggnni_number_tile(b, seen, at, first, n, valid[t % 2], bad);
+            status = ggnni_number_tile(b, at, first, n, valid[t % 2], bad);
         }
     }
     return status;
 }
 
-GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
-                                     const ggnn_sampling* how, const ggnn_rng* rng)
+GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
-    ggnni_hop          at = {NULL, g, how, rng, NULL, NULL, 0, 0};
+    ggnni_hop          at = {NULL, g, &b->how, rng, NULL, NULL, 0, 0};
     int32_t            h = b->num_hops;
     int64_t            num_dst;
     ggnn_node          bad = -1;
     ggnn_status        status;
-    if (h >= how->num_hops) return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1);
+    if (!state) return GGNN_ERROR_ARGUMENT;
+    if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges)
+        return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1);
     at.hop = &b->hop[h];
     at.scratch = &state->scratch;
     at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
-    at.fanout = how->fanout[h];
-    at.h = h;
+    at.fanout = b->how.fanout[h];
+    at.number = b->how.first_hop + h;
     num_dst = state->length[h];
     at.hop->indptr[0] = 0;
-    status = how->method == GGNN_WALK ? ggnni_walk_targets(b, seen, &at, num_dst, &bad)
-                                      : ggnni_sample_tiles(b, seen, &at, num_dst, &bad);
+    status = b->how.method == GGNN_WALK ? ggnni_walk_targets(b, &at, num_dst, &bad)
+                                        : ggnni_sample_tiles(b, &at, num_dst, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad);
     state->edges[h] = at.hop->indptr[num_dst];
-    state->length[h + 1] = seen->count;
+    state->length[h + 1] = b->seen->count;
     b->num_hops = h + 1;
     if (at.hop->repeats) ggnni_count_repeats(at.hop);
     return GGNN_OK;
 }
 
-GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, ggnn_unique* seen, const ggnn_graph* g,
-                                 const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
-                                 int64_t num_seeds)
+GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
+                                 const ggnn_node* seeds, int64_t num_seeds)
 {
-    ggnn_status status = ggnn_batch_begin(b, seen, seeds, num_seeds);
-    while (status == GGNN_OK && b->num_hops < how->num_hops) status = ggnn_sample_hop(b, seen, g, how, rng);
+    ggnn_status status = ggnn_batch_begin(b, seeds, num_seeds);
+    while (status == GGNN_OK && b->num_hops < b->how.num_hops) status = ggnn_sample_hop(b, g, rng);
     return status;
 }
 

@@ -823,6 +823,11 @@ inline cudaError_t clear_table(const ggnn_cuda_unique* seen, cudaStream_t stream
                            stream);
 }
 
+inline cudaError_t clear_unique(const ggnn_cuda_unique* seen, cudaStream_t stream)
+{
+    return first_error(cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream), clear_table(seen, stream));
+}
+
 } // namespace ggnni
 
 // Direct: 8 N bytes; entries of earlier batches lose by their stamp, so that it is cleared once in 2^32
@@ -847,8 +852,7 @@ inline cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kin
 {
     if (!memory || !ggnn_cuda_unique_bytes(kind, num_nodes, max_ids)) return cudaErrorInvalidValue;
     ggnni::carve_unique(seen, kind, num_nodes, max_ids, static_cast<char*>(memory));
-    cudaError_t error = cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream);
-    return ggnni::first_error(error, ggnni::clear_table(seen, stream));
+    return ggnni::clear_unique(seen, stream);
 }
 
 // Starts a batch. One launch, and the memset of a hash table. The stamp is advanced on the device.
@@ -2249,9 +2253,12 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
 //
 // Integer atomics only. ggnn_block_validate is for downloaded blocks: it has no twin.
 
-typedef struct { // at most so many sources (targets included) and edges a hop; 0: what ggnn.h's bound is
-    int64_t src[GGNN_HOPS_MAX], edges[GGNN_HOPS_MAX];
-} ggnn_cuda_capacity;
+// A batch, and the handle of its table: its own, or the one that it shares. table.group and table.hubs may be
+// set after _init.
+struct ggnn_cuda_batch : ggnn_batch {
+    ggnn_cuda_unique table;
+    bool             shares;
+};
 
 namespace ggnni {
 
@@ -2293,54 +2300,10 @@ inline bool is_global(const ggnn_sampling* how, int32_t h)
 }
 
 // No list is longer than all edges: a greater fanout asks for no more, but with replacement.
-inline int32_t fanout_of(const ggnn_graph* g, const ggnn_sampling* how, int32_t h)
+inline int32_t fanout_of(const ggnn_batch* b, int32_t h)
 {
-    if (how->method == GGNN_REPLACEMENT) return how->fanout[h];
-    return static_cast<int32_t>(least(how->fanout[h], g->num_edges));
-}
-
-// Bounds of hop h for at most dst targets: ggnn_batch_init's, then the caller's.
-inline void bound_hop(ggnn_block* hop, const ggnn_graph* g, const ggnn_sampling* how,
-                      const ggnn_cuda_capacity* most, int32_t h, int64_t dst)
-{
-    int64_t fanout = how->fanout[h], all = g->num_edges, edges, src;
-    const ggnn_walks walk = ggnn_walks_or_default(how->walk);
-    if (how->method == GGNN_WALK) all = dst * walk.walks * walk.length;
-    edges = fanout < 0 ? all : dst * fanout;
-    if (how->method != GGNN_REPLACEMENT) edges = least(edges, all);
-    if (most && most->edges[h]) edges = least(edges, most->edges[h]);
-    src = is_global(how, h) ? dst : least(g->num_nodes, dst + edges);
-    if (most && most->src[h]) src = least(src, most->src[h]);
-    hop->num_dst.max = dst;
-    hop->num_src.max = src < dst ? dst : src;
-    hop->num_edges.max = edges;
-}
-
-inline bool valid_walks(const ggnn_walks& walk)
-{
-    return walk.walks >= 0 && walk.length >= 0 && walk.restart >= 0 && walk.restart <= 1 &&
-           static_cast<int64_t>(walk.walks) * walk.length <= INT32_MAX;
-}
-
-// Bounds of all hops; false where a batch cannot be.
-inline bool bound_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds,
-                        const ggnn_cuda_capacity* most)
-{
-    int64_t dst = least(max_seeds, g->num_nodes);
-    *b = {};
-    b->num_seeds.max = max_seeds;
-    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX || max_seeds < 0 || max_seeds > INT32_MAX)
-        return false;
-    if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK) return false;
-    if (how->method == GGNN_WALK && !valid_walks(how->walk)) return false;
-    for (int32_t h = 0; h < how->num_hops; h++) {
-        ggnn_block* hop = &b->hop[h];
-        if (most && (most->src[h] < 0 || most->edges[h] < 0)) return false;
-        bound_hop(hop, g, how, most, h, dst);
-        if (hop->num_edges.max > INT32_MAX || hop->num_src.max > INT32_MAX) return false;
-        dst = hop->num_src.max;
-    }
-    return true;
+    if (b->how.method == GGNN_REPLACEMENT) return b->how.fanout[h];
+    return static_cast<int32_t>(least(b->how.fanout[h], b->num_edges));
 }
 
 inline void carve_hop(ggnn_block* hop, const ggnn_sampling* how, bool global, char* base, size_t* used)
@@ -2355,21 +2318,25 @@ inline void carve_hop(ggnn_block* hop, const ggnn_sampling* how, bool global, ch
     if (how->keep & GGNN_KEEP_REPEATS && !global) hop->repeats = carve<int32_t>(base, used, hop->num_src.max);
 }
 
-// A batch whose bounds are known. A global hop has no sources but its targets, and shares their count.
-inline size_t carve_batch(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, char* base)
+// A batch whose bounds are known. A global hop has no sources but its targets, and shares their count. The
+// table comes last.
+inline size_t carve_batch(ggnn_cuda_batch* b, char* base)
 {
-    size_t used = 0, sample = 0;
+    const ggnn_sampling* how = &b->how;
+    size_t               used = 0, sample = 0;
     b->workspace = base;
     batch_scratch scratch = scratch_of(b, &used);
     for (int32_t h = 0; h < how->num_hops; h++) {
-        size_t bytes =
-            hop_workspace_bytes(how->method, fanout_of(g, how, h), how->walk, b->hop[h].num_dst.max);
+        size_t bytes = hop_workspace_bytes(how->method, fanout_of(b, h), how->walk, b->hop[h].num_dst.max);
         sample = bytes > sample ? bytes : sample;
     }
     carve<char>(base, &used, static_cast<int64_t>(sample));
-    b->id = carve<ggnn_node>(base, &used, b->hop[how->num_hops - 1].num_src.max);
+    b->id = carve<ggnn_node>(base, &used, b->max_ids);
     b->seed_local = carve<int32_t>(base, &used, b->num_seeds.max);
     for (int32_t h = 0; h < how->num_hops; h++) carve_hop(&b->hop[h], how, is_global(how, h), base, &used);
+    if (!b->shares)
+        used += carve_unique(&b->table, ggnn_unique_choose(b->num_nodes), b->num_nodes, b->max_ids,
+                             base ? base + used : nullptr);
     if (!base) return used;
     b->status = &scratch.state->status;
     b->num_seeds.n = &scratch.state->seeds;
@@ -2446,8 +2413,13 @@ inline ggnn_node* ids_of(const ggnn_block* hop)
     return hop->neighbor ? hop->neighbor : reinterpret_cast<ggnn_node*>(hop->indices);
 }
 
-inline hop_job job_of_hop(const ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
-                          const ggnn_sampling* how, const ggnn_rng* rng, int32_t h,
+// Whether g is of the size that the batch was planned for.
+inline bool fits(const ggnn_batch* b, const ggnn_graph* g)
+{
+    return b->num_nodes == g->num_nodes && b->num_edges == g->num_edges;
+}
+
+inline hop_job job_of_hop(const ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng, int32_t h,
                           const batch_scratch& scratch)
 {
     const ggnn_block* hop = &b->hop[h];
@@ -2455,9 +2427,9 @@ inline hop_job job_of_hop(const ggnn_batch* b, const ggnn_cuda_unique* seen, con
     job.g = *g;
     job.at = layout_of(g->at);
     job.traffic = g->traffic;
-    job.method = how->method;
-    job.fanout = fanout_of(g, how, h);
-    job.hop = h;
+    job.method = b->how.method;
+    job.fanout = fanout_of(b, h);
+    job.hop = b->how.first_hop + h;
     job.rng = rng;
     job.target = b->id;
     job.num_dst = hop->num_dst;
@@ -2470,11 +2442,11 @@ inline hop_job job_of_hop(const ggnn_batch* b, const ggnn_cuda_unique* seen, con
     job.weight = hop->weight;
     job.max_edges = hop->num_edges.max;
     job.status = b->status;
-    job.walk = ggnn_walks_or_default(how->walk);
+    job.walk = b->how.walk;
     job.workspace = scratch.sample;
-    job.seen = *seen;
+    job.seen = b->table;
     job.id = ids_of(hop);
-    if (seen->kind == GGNN_UNIQUE_DIRECT || seen->group == 1)
+    if (b->table.kind == GGNN_UNIQUE_DIRECT || b->table.group == 1)
         job.place = reinterpret_cast<uint32_t*>(hop->indices);
     return job;
 }
@@ -2485,19 +2457,19 @@ struct chain_link {
     next_hop next;
 };
 
-inline bool counts_alone(const ggnn_sampling* how) // by kernels of its own
+inline bool counts_alone(ggnn_method method) // by kernels of its own
 {
-    return how->method == GGNN_WEIGHTED || how->method == GGNN_WALK;
+    return method == GGNN_WEIGHTED || method == GGNN_WALK;
 }
 
 // To hop h; NULL as g: a step called by itself.
-inline chain_link link_to(const ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
-                          const ggnn_sampling* how, int32_t h, const batch_scratch& scratch)
+inline chain_link link_to(const ggnn_cuda_batch* b, const ggnn_graph* g, int32_t h,
+                          const batch_scratch& scratch)
 {
     chain_link link = {};
-    link.counts = g && h < how->num_hops && !counts_alone(how);
+    link.counts = g && h < b->how.num_hops && !counts_alone(b->how.method);
     if (!link.counts) return link;
-    link.next = {job_of_hop(b, seen, g, how, nullptr, h, scratch), scratch.count, scratch.state->row_sum};
+    link.next = {job_of_hop(b, g, nullptr, h, scratch), scratch.count, scratch.state->row_sum};
     return link;
 }
 
@@ -2509,18 +2481,19 @@ inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_l
     return number_ids(job, inserted, link.next, stream);
 }
 
-inline cudaError_t number_seeds(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
-                                const ggnn_sampling* how, const ggnn_node* seeds, ggnn_count num_seeds,
-                                cudaStream_t stream)
+// g NULL: a step called by itself.
+inline cudaError_t number_seeds(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_node* seeds,
+                                ggnn_count num_seeds, cudaStream_t stream)
 {
     size_t        used = 0;
     batch_scratch scratch = scratch_of(b, &used);
     unique_job    job = {};
     b->num_hops = 0;
+    if (!b->workspace || (g && !fits(b, g))) return cudaErrorInvalidValue;
     if (!num_seeds.n && (num_seeds.max < 0 || num_seeds.max > b->num_seeds.max)) return cudaErrorInvalidValue;
-    job.seen = *seen;
+    job.seen = b->table;
     job.list = b->id;
-    job.limit = least(seen->max_ids, b->hop[0].num_dst.max);
+    job.limit = least(b->table.max_ids, b->hop[0].num_dst.max);
     job.place = reinterpret_cast<uint32_t*>(b->seed_local);
     job.id = seeds;
     job.n = b->num_seeds;
@@ -2530,15 +2503,15 @@ inline cudaError_t number_seeds(ggnn_batch* b, const ggnn_cuda_unique* seen, con
     job.tile_sum = scratch.state->tile_sum;
     job.length = &scratch.state->length[0];
     job.status = b->status;
-    cudaError_t error = seen->kind == GGNN_UNIQUE_HASH ? clear_table(seen, stream) : cudaSuccess;
+    cudaError_t error = b->table.kind == GGNN_UNIQUE_HASH ? clear_table(&b->table, stream) : cudaSuccess;
     if (error != cudaSuccess) return error;
-    return launch_numbering(job, false, link_to(b, seen, g, how, 0, scratch), stream);
+    return launch_numbering(job, false, link_to(b, g, 0, scratch), stream);
 }
 
 // indptr, and the sample itself. counted: numbering the targets has counted what they take.
 inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& scratch, cudaStream_t stream)
 {
-    const bool    alone = job.method == GGNN_WEIGHTED || job.method == GGNN_WALK;
+    const bool    alone = counts_alone(job.method);
     const bool    places = job.method == GGNN_WALK || job.fanout > 0 || (alone && job.fanout < 0);
     const int64_t tile = INT64_C(1) << job.tile_bits, rows = job.num_dst.max + 1;
     const int64_t blocks = grid_of(tiles_of(rows, tile), THREADS);
@@ -2554,10 +2527,10 @@ inline cudaError_t sample_edges(hop_job job, bool counted, const batch_scratch& 
     return error == cudaSuccess ? sample_hop(job, stream) : error;
 }
 
-inline cudaError_t number_sources(const ggnn_batch* b, const hop_job& hop, const chain_link& link,
+inline cudaError_t number_sources(const ggnn_batch* b, int32_t h, const hop_job& hop, const chain_link& link,
                                   const batch_scratch& scratch, cudaStream_t stream)
 {
-    const ggnn_block* block = &b->hop[hop.hop];
+    const ggnn_block* block = &b->hop[h];
     unique_job        job = {};
     job.seen = hop.seen;
     job.list = b->id;
@@ -2568,39 +2541,38 @@ inline cudaError_t number_sources(const ggnn_batch* b, const hop_job& hop, const
     job.flag = scratch.flag;
     job.tile_sum = scratch.state->tile_sum;
     job.repeats = block->repeats;
-    job.length = &scratch.state->length[hop.hop + 1];
+    job.length = &scratch.state->length[h + 1];
     job.status = b->status;
     return launch_numbering(job, hop.place != nullptr, link, stream);
 }
 
 // The next hop. chained: by ggnn_cuda_sample, all of whose hops follow.
-inline cudaError_t sample_block(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
-                                const ggnn_sampling* how, const ggnn_rng* rng, bool chained,
+inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng, bool chained,
                                 cudaStream_t stream)
 {
     int32_t h = b->num_hops;
     size_t  used = 0;
-    if (h >= how->num_hops || !b->hop[h].indptr || !can_count(g->traffic, g->at))
+    if (!b->workspace || h >= b->how.num_hops || !fits(b, g) || !can_count(g->traffic, g->at))
         return cudaErrorInvalidValue;
     batch_scratch scratch = scratch_of(b, &used);
-    hop_job       job = job_of_hop(b, seen, g, how, rng, h, scratch);
-    chain_link    link = link_to(b, seen, chained ? g : nullptr, how, h + 1, scratch);
-    cudaError_t   error = sample_edges(job, chained && !counts_alone(how), scratch, stream);
+    hop_job       job = job_of_hop(b, g, rng, h, scratch);
+    chain_link    link = link_to(b, chained ? g : nullptr, h + 1, scratch);
+    cudaError_t   error = sample_edges(job, chained && !counts_alone(job.method), scratch, stream);
     b->num_hops = h + 1;
     const id_list targets = {b->id, job.num_dst};
     if (error == cudaSuccess && job.method != GGNN_WALK)
         error = count_traffic(targets, job.num_dst.max, g->at, g->traffic, ALL_TIERS, stream);
     if (error != cudaSuccess || !b->hop[h].indices) return error;
-    return number_sources(b, job, link, scratch, stream);
+    return number_sources(b, h, job, link, scratch, stream);
 }
 
 // The seeds, and hops [first, last).
-inline cudaError_t relabel_batch(const ggnn_batch* b, const ggnn_cuda_unique* seen, bool seeds, int32_t first,
-                                 int32_t last, cudaStream_t stream)
+inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool seeds, int32_t first, int32_t last,
+                                 cudaStream_t stream)
 {
     relabel_job job = {};
     int64_t     most = 0;
-    job.seen = *seen;
+    job.seen = b->table;
     job.list = b->id;
     if (seeds) job.part[job.parts++] = {b->seed_local, b->num_seeds, b->hop[0].num_dst.n, nullptr, nullptr};
     for (int32_t h = first; h < last; h++) {
@@ -2614,67 +2586,62 @@ inline cudaError_t relabel_batch(const ggnn_batch* b, const ggnn_cuda_unique* se
 
 } // namespace ggnni
 
-// Memory on the device for a batch. Of *g only num_nodes and num_edges are read. most: NULL, or lower
-// capacities than the bounds, which are the worst case: a batch is then sized by what its hops are seen to
-// need. 0 where ggnn_batch_bytes is, after lowering.
-inline size_t ggnn_cuda_batch_bytes(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds,
-                                    const ggnn_cuda_capacity* most)
+// ggnn_batch_plan. A size past a bound of the caller's own is no error that ends the batch here: what does not
+// fit is reported and left out, as above.
+inline ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                        int64_t max_seeds, const ggnn_cuda_unique* shared, ggnn_fault* fault)
 {
-    ggnn_batch unused;
-    if (!ggnni::bound_batch(&unused, g, how, max_seeds, most)) return 0;
-    return ggnni::carve_batch(&unused, g, how, nullptr);
+    *b = {};
+    ggnn_status status = ggnn_batch_bound(b, g, how, max_seeds, fault);
+    if (status != GGNN_OK) return status;
+    if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
+        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT,
+                               "the shared table is for another number of nodes, or for too few ids", -1);
+    b->shares = shared != nullptr;
+    if (shared) b->table = *shared;
+    b->bytes = ggnni::carve_batch(b, nullptr);
+    return GGNN_OK;
 }
 
-// Distinct ids that a batch may number: what ggnn_cuda_unique needs.
-inline int64_t ggnn_cuda_batch_max_ids(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds,
-                                       const ggnn_cuda_capacity* most)
+// *b is the host's; its arrays, sizes, status and table lie in memory on the device (of b->bytes, aligned as
+// cudaMalloc's). Sizes and status are 0 afterwards; status is never cleared again.
+inline cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaStream_t stream)
 {
-    ggnn_batch b;
-    return ggnni::bound_batch(&b, g, how, max_seeds, most) ? b.hop[how->num_hops - 1].num_src.max : 0;
+    if (!memory || !b->bytes) return cudaErrorInvalidValue;
+    ggnni::carve_batch(b, static_cast<char*>(memory));
+    cudaError_t error = cudaMemsetAsync(b->workspace, 0, sizeof(ggnni::batch_state), stream);
+    for (int32_t h = 0; h < b->how.num_hops && error == cudaSuccess; h++)
+        error = cudaMemsetAsync(b->hop[h].indptr, 0, sizeof(int64_t), stream);
+    if (b->shares || error != cudaSuccess) return error;
+    return ggnni::clear_unique(&b->table, stream);
 }
 
-// *b is the host's; its arrays, sizes and status lie in memory (of _bytes, aligned as cudaMalloc's). Sizes
-// and status are 0 afterwards; status is never cleared again.
-inline cudaError_t ggnn_cuda_batch_init(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                        int64_t max_seeds, const ggnn_cuda_capacity* most, void* memory,
+// seeds, *rng and all that g points to are on the device; num_seeds may be, and more than the batch is for are
+// left out and reported. Where g->traffic is given, one launch more a hop counts its targets' lists (those of
+// WALK its walks do, with none). b->num_hops is the host's: what has been launched.
+// ggnn_cuda_sample relabels once; each of its steps, called alone, for itself.
+inline cudaError_t ggnn_cuda_batch_begin(ggnn_cuda_batch* b, const ggnn_node* seeds, ggnn_count num_seeds,
+                                         cudaStream_t stream)
+{
+    cudaError_t error = ggnni::number_seeds(b, nullptr, seeds, num_seeds, stream);
+    return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, 0, stream) : error;
+}
+
+inline cudaError_t ggnn_cuda_sample_hop(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
                                         cudaStream_t stream)
 {
-    if (!memory || !ggnni::bound_batch(b, g, how, max_seeds, most)) return cudaErrorInvalidValue;
-    ggnni::carve_batch(b, g, how, static_cast<char*>(memory));
-    cudaError_t error = cudaMemsetAsync(b->workspace, 0, sizeof(ggnni::batch_state), stream);
-    for (int32_t h = 0; h < how->num_hops && error == cudaSuccess; h++)
-        error = cudaMemsetAsync(b->hop[h].indptr, 0, sizeof(int64_t), stream);
-    return error;
-}
-
-// g and how: as at _init, but for where g's arrays are. seeds, *rng and all that g's part, rank and bound
-// point to are on the device; num_seeds may be, and more than the batch is for are left out and reported.
-// Where g->traffic is given, one launch more a hop counts its targets' lists (those of WALK its walks do,
-// with none). b->num_hops is the host's: what has been launched.
-// ggnn_cuda_sample relabels once; each of its steps, called alone, for itself.
-inline cudaError_t ggnn_cuda_batch_begin(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_node* seeds,
-                                         ggnn_count num_seeds, cudaStream_t stream)
-{
-    cudaError_t error = ggnni::number_seeds(b, seen, nullptr, nullptr, seeds, num_seeds, stream);
-    return error == cudaSuccess ? ggnni::relabel_batch(b, seen, true, 0, 0, stream) : error;
-}
-
-inline cudaError_t ggnn_cuda_sample_hop(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
-                                        const ggnn_sampling* how, const ggnn_rng* rng, cudaStream_t stream)
-{
-    cudaError_t error = ggnni::sample_block(b, seen, g, how, rng, false, stream);
+    cudaError_t error = ggnni::sample_block(b, g, rng, false, stream);
     if (error != cudaSuccess) return error;
-    return ggnni::relabel_batch(b, seen, false, b->num_hops - 1, b->num_hops, stream);
+    return ggnni::relabel_batch(b, false, b->num_hops - 1, b->num_hops, stream);
 }
 
-inline cudaError_t ggnn_cuda_sample(ggnn_batch* b, const ggnn_cuda_unique* seen, const ggnn_graph* g,
-                                    const ggnn_sampling* how, const ggnn_rng* rng, const ggnn_node* seeds,
-                                    ggnn_count num_seeds, cudaStream_t stream)
+inline cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
+                                    const ggnn_node* seeds, ggnn_count num_seeds, cudaStream_t stream)
 {
-    cudaError_t error = ggnni::number_seeds(b, seen, g, how, seeds, num_seeds, stream);
-    while (error == cudaSuccess && b->num_hops < how->num_hops)
-        error = ggnni::sample_block(b, seen, g, how, rng, true, stream);
-    return error == cudaSuccess ? ggnni::relabel_batch(b, seen, true, 0, b->num_hops, stream) : error;
+    cudaError_t error = ggnni::number_seeds(b, g, seeds, num_seeds, stream);
+    while (error == cudaSuccess && b->num_hops < b->how.num_hops)
+        error = ggnni::sample_block(b, g, rng, true, stream);
+    return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, b->num_hops, stream) : error;
 }
 
 // ---- whole graph, transpose --------------------------------------------------------

@@ -58,11 +58,11 @@ static void run_plain(void* context)
 
 static bool open_plain(bench* b, plain_batch* p, const batches* all, const cpu_batch* like)
 {
-    int64_t rows = all->size, ids = ggnn_batch_max_ids(&like->graph, &like->how, all->size), most = 0;
+    int64_t rows = all->size, ids = like->batch.max_ids, most = 0;
     memset(p, 0, sizeof *p);
     p->all = all;
     p->graph = &like->graph;
-    p->how = &like->how;
+    p->how = &like->batch.how;
     p->rng = like->rng;
     for (p->mask = 15; (int64_t)p->mask < 2 * ids; p->mask = 2 * p->mask + 1) continue;
     p->table = bench_new(b, (p->mask + 1) * sizeof *p->table, "a hash table");

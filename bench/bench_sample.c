@@ -79,7 +79,7 @@ typedef struct {
 static void run_plain_hop(void* context)
 {
     plain_hop* p = context;
-    p->edges = naive_hop(p->indptr, p->neighbor, &p->like->graph, &p->like->rng, 0, p->like->how.fanout[0],
+    p->edges = naive_hop(p->indptr, p->neighbor, &p->like->graph, &p->like->rng, 0, p->like->batch.how.fanout[0],
                          p->like->seeds, p->like->num_seeds);
 }
 
@@ -90,7 +90,7 @@ static bool compare_hop(bench* b, const bench_case* like, const bench_result* ou
     plain_hop p = {s, NULL, NULL, 0};
     bench_case c = *like;
     p.indptr = bench_new(b, ((size_t)s->num_seeds + 1) * sizeof *p.indptr, "offsets");
-    p.neighbor = bench_new(b, (size_t)(s->num_seeds * s->how.fanout[0]) * sizeof *p.neighbor, "neighbours");
+    p.neighbor = bench_new(b, (size_t)(s->num_seeds * s->batch.how.fanout[0]) * sizeof *p.neighbor, "neighbours");
     if (!p.indptr || !p.neighbor) return false;
     snprintf(c.what, sizeof c.what, "%.40s: scalar loop", like->what);
     c.threads = 1;
@@ -109,10 +109,12 @@ static bool compare_hop(bench* b, const bench_case* like, const bench_result* ou
 static bool sample_hop(bench* b, const bench_graph* g, const ggnn_node* target, int64_t n, ggnn_method method,
                        int64_t fanout, const char* name, int32_t threads)
 {
-    ggnn_sampling how = {method, 1, {(int32_t)fanout}, 1, 0, {0, 0, 0}};
+    const int32_t wanted[] = {(int32_t)fanout};
+    ggnn_sampling how = ggnn_sampling_plain(method, wanted, 1);
     hop_run h = {bench_new(b, (size_t)threads * sizeof *h.batch, "batches"), threads};
     bench_case c = {.threads = threads, .run = run_hop, .context = &h, .unit = "edges", .cold = true};
     if (!h.batch) return false;
+    how.last_hop_global = 1;
     for (int32_t i = 0; i < threads; i++) {
         if (!cpu_batch_open(b, &h.batch[i], &g->graph, &how, target, n,
                             ggnn_unique_choose(g->graph.num_nodes)))

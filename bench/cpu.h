@@ -24,10 +24,8 @@ bool bench_growth(bench* b);
 
 typedef struct { /* what a thread needs to sample batch after batch */
     ggnn_graph graph;
-    ggnn_sampling how;
     ggnn_rng rng; /* step: the batch's number */
     ggnn_batch batch;
-    ggnn_unique* seen;
     const ggnn_node* seeds; /* (num_seeds) */
     int64_t num_seeds;
     ggnn_status status; /* the first one that is not good */

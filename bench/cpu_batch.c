@@ -5,27 +5,28 @@
 bool cpu_batch_open(bench* b, cpu_batch* s, const ggnn_graph* g, const ggnn_sampling* how,
                     const ggnn_node* seeds, int64_t num_seeds, ggnn_unique_kind kind)
 {
-    int64_t ids = ggnn_batch_max_ids(g, how, num_seeds);
-    size_t bytes = ggnn_batch_bytes(g, how, num_seeds);
     void *memory, *table;
+    ggnn_unique* seen;
+    ggnn_fault fault;
     memset(s, 0, sizeof *s);
-    if (bytes == 0)
-        return error_set(&b->why, "%s: a batch of %lld seeds is too large", b->entry, (long long)num_seeds);
-    memory = bench_new(b, bytes, "a mini-batch");
+    if (ggnn_batch_plan(&s->batch, g, how, num_seeds, NULL, &fault) != GGNN_OK)
+        return error_set(&b->why, "%s: a batch of %lld seeds: %s", b->entry, (long long)num_seeds, fault.what);
+    const int64_t ids = s->batch.max_ids;
     table = bench_new(b, ggnn_unique_bytes(kind, g->num_nodes, ids), "the ids of a mini-batch");
-    if (!memory || !table) return false;
+    if (!table) return false;
+    seen = ggnn_unique_init(table, kind, g->num_nodes, ids);
+    ggnn_batch_plan(&s->batch, g, how, num_seeds, seen, NULL);
+    if (!(memory = bench_new(b, s->batch.bytes, "a mini-batch"))) return false;
     s->graph = *g;
-    s->how = *how;
     s->rng = (ggnn_rng){1, 0, GGNN_PURPOSE_SAMPLE};
     s->seeds = seeds;
     s->num_seeds = num_seeds;
-    s->seen = ggnn_unique_init(table, kind, g->num_nodes, ids);
-    return ggnn_batch_init(&s->batch, g, how, num_seeds, memory) == GGNN_OK;
+    return ggnn_batch_init(&s->batch, memory) == GGNN_OK;
 }
 
 void cpu_batch_sample(cpu_batch* s)
 {
-    ggnn_status status = ggnn_sample(&s->batch, s->seen, &s->graph, &s->how, &s->rng, s->seeds, s->num_seeds);
+    ggnn_status status = ggnn_sample(&s->batch, &s->graph, &s->rng, s->seeds, s->num_seeds);
     if (s->status == GGNN_OK) s->status = status;
 }
 
@@ -69,7 +70,7 @@ double cpu_batch_lines(bench* b, const cpu_batch* like)
 {
     const int64_t ids = 64 / (int64_t)sizeof(ggnn_node), offsets = 8; /* in a line */
     const ggnn_graph* g = &like->graph;
-    ggnn_sampling how = like->how;
+    ggnn_sampling how = like->batch.how;
     cpu_batch s;
     int64_t lines = 0;
     how.keep |= GGNN_KEEP_POSITIONS;

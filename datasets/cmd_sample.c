@@ -288,18 +288,19 @@ static bool allocate(job* w, error* why)
 {
     const settings* set = w->set;
     int64_t seeds = set->seeds.count, ids, nodes = w->graph.num_nodes;
-    size_t bytes = ggnn_batch_bytes(&w->graph, &w->how, seeds);
+    ggnn_fault fault;
     ggnn_unique_kind kind = set->table == 1 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
     if (set->table == 0) kind = ggnn_unique_choose(nodes);
-    if (!bytes) return error_set(why, "--fanout: so many neighbours of %" PRId64 " seeds could pass 2^31 edges", seeds);
-    ids = ggnn_batch_max_ids(&w->graph, &w->how, seeds);
-    if (!(w->memory = memory_new(bytes, "the mini-batch", why))) return false;
+    if (ggnn_batch_plan(&w->batch, &w->graph, &w->how, seeds, NULL, &fault) != GGNN_OK)
+        return error_set(why, "--fanout: %" PRId64 " seeds: %s", seeds, fault.what);
+    ids = w->batch.max_ids;
     if (!(w->seen = memory_new(ggnn_unique_bytes(kind, nodes, ids), "append-unique's table", why))) return false;
     if (!(w->seed_ids = memory_new((size_t)seeds * sizeof *w->seed_ids, "the seeds", why))) return false;
     ggnn_unique_init(w->seen, kind, nodes, ids);
     w->kind = kind;
-    ggnn_batch_init(&w->batch, &w->graph, &w->how, seeds, w->memory);
-    return true;
+    ggnn_batch_plan(&w->batch, &w->graph, &w->how, seeds, w->seen, NULL);
+    if (!(w->memory = memory_new(w->batch.bytes, "the mini-batch", why))) return false;
+    return ggnn_batch_init(&w->batch, w->memory) == GGNN_OK;
 }
 
 static bool sample(job* w, error* why)
@@ -323,7 +324,7 @@ static bool sample(job* w, error* why)
             return error_set(why, "--seeds: node %" PRId64 " is not in [0, %" PRId64 ")", set->seeds.value[i], w->graph.num_nodes);
         w->seed_ids[i] = (ggnn_node)set->seeds.value[i];
     }
-    status = ggnn_sample(&w->batch, w->seen, &w->graph, &w->how, &w->rng, w->seed_ids, set->seeds.count);
+    status = ggnn_sample(&w->batch, &w->graph, &w->rng, w->seed_ids, set->seeds.count);
     if (status != GGNN_OK)
         return error_set(why, "%s: node %" PRId64 ": %s (ggnn-data verify checks the whole file)", w->data.file.path,
                          (int64_t)w->batch.bad, ggnn_status_string(status));

@@ -80,18 +80,17 @@ bool run(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, const ggn
     if (cudaError_t e = cudaGetDeviceCount(&devices)) return error_set(why, "no GPU: %s", cudaGetErrorString(e));
     device           d;
     ggnn_cuda_unique seen;
-    ggnn_batch       batch;
+    ggnn_cuda_batch  batch;
     ggnn_graph       graph = send_graph(&d, g);
-    int64_t          ids = ggnn_cuda_batch_max_ids(g, how, num_seeds, nullptr);
+    const int64_t    ids = b->max_ids;
     int32_t          status = GGNN_OK;
     void*            table = d.bytes(ggnn_cuda_unique_bytes(kind, g->num_nodes, ids));
-    void*            memory = d.bytes(ggnn_cuda_batch_bytes(g, how, num_seeds, nullptr));
     const ggnn_rng*  key = d.send(rng, 1);
     const ggnn_node* sent = d.send(seeds, num_seeds);
     if (d.status == cudaSuccess) d.check(ggnn_cuda_unique_init(&seen, kind, g->num_nodes, ids, table, nullptr));
-    if (d.status == cudaSuccess) d.check(ggnn_cuda_batch_init(&batch, g, how, num_seeds, nullptr, memory, nullptr));
-    if (d.status == cudaSuccess)
-        d.check(ggnn_cuda_sample(&batch, &seen, &graph, how, key, sent, {nullptr, num_seeds}, nullptr));
+    ggnn_cuda_batch_plan(&batch, g, how, num_seeds, &seen, nullptr); // as b was
+    if (d.status == cudaSuccess) d.check(ggnn_cuda_batch_init(&batch, d.bytes(batch.bytes), nullptr));
+    if (d.status == cudaSuccess) d.check(ggnn_cuda_sample(&batch, &graph, key, sent, {nullptr, num_seeds}, nullptr));
     if (d.status == cudaSuccess) d.fetch(&status, batch.status, 1);
     if (d.status == cudaSuccess && status == GGNN_OK) fetch_batch(&d, b, &batch);
     if (d.status != cudaSuccess) return error_set(why, "the device: %s", cudaGetErrorString(d.status));

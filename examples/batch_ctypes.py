@@ -35,7 +35,8 @@ class Walks(c.Structure):
 
 class Sampling(c.Structure):
     _fields_ = [("method", c.c_int), ("num_hops", c.c_int32), ("fanout", c.c_int32 * 8), ("last_hop_global", c.c_int32),
-                ("keep", c.c_int32), ("walk", Walks)]
+                ("keep", c.c_int32), ("walk", Walks), ("first_hop", c.c_int32), ("max_src", c.c_int64 * 8),
+                ("max_edges", c.c_int64 * 8)]
 
 
 class Rng(c.Structure):
@@ -48,9 +49,14 @@ class Block(c.Structure):
                 ("repeats", c.c_void_p), ("edge", c.c_void_p)]
 
 
+class Fault(c.Structure):
+    _fields_ = [("what", c.c_char_p), ("node", c.c_int64), ("edge", c.c_int64), ("hop", c.c_int32)]
+
+
 class Batch(c.Structure):
-    _fields_ = [("id", c.POINTER(c.c_int32)), ("seed_local", c.POINTER(c.c_int32)), ("num_seeds", Count), ("num_hops", c.c_int32),
-                ("hop", Block * 8), ("workspace", c.c_void_p), ("status", c.c_void_p), ("bad", c.c_int32)]
+    _fields_ = [("how", Sampling), ("num_nodes", c.c_int64), ("num_edges", c.c_int64), ("bytes", c.c_size_t), ("max_ids", c.c_int64),
+                ("id", c.POINTER(c.c_int32)), ("seed_local", c.POINTER(c.c_int32)), ("num_seeds", Count), ("num_hops", c.c_int32),
+                ("hop", Block * 8), ("seen", c.c_void_p), ("workspace", c.c_void_p), ("status", c.c_void_p), ("bad", c.c_int32)]
 
 
 class Sampler:
@@ -61,16 +67,12 @@ class Sampler:
         nodes, edges = len(indptr) - 1, len(indices)
         lists = Csc(indptr.ctypes.data, None, indices.ctypes.data, None, edges)
         self.graph = Graph(nodes, edges, lists, None, Layout(None, 0, None, None, nodes, 1), None)
-        self.how = Sampling(method, len(fanout), (c.c_int32 * 8)(*fanout), 0, 0, Walks(0, 0, 0))
-        bytes_ = lib.ggnn_batch_bytes(c.byref(self.graph), c.byref(self.how), c.c_int64(max_seeds))
-        ids = lib.ggnn_batch_max_ids(c.byref(self.graph), c.byref(self.how), c.c_int64(max_seeds))
-        kind = lib.ggnn_unique_choose(c.c_int64(nodes))
-        self.memory = self.aligned(bytes_)
-        self.table = self.aligned(lib.ggnn_unique_bytes(kind, c.c_int64(nodes), c.c_int64(ids)))
-        self.batch = Batch()
-        self.seen = lib.ggnn_unique_init(c.c_void_p(self.table.ctypes.data), kind, c.c_int64(nodes), c.c_int64(ids))
-        self.check(lib.ggnn_batch_init(c.byref(self.batch), c.byref(self.graph), c.byref(self.how), c.c_int64(max_seeds),
-                                       c.c_void_p(self.memory.ctypes.data)))
+        how = Sampling(method, len(fanout), (c.c_int32 * 8)(*fanout))
+        self.batch, fault = Batch(), Fault()
+        if lib.ggnn_batch_plan(c.byref(self.batch), c.byref(self.graph), c.byref(how), c.c_int64(max_seeds), None, c.byref(fault)):
+            raise ValueError(fault.what.decode())
+        self.memory = self.aligned(self.batch.bytes)
+        self.check(lib.ggnn_batch_init(c.byref(self.batch), c.c_void_p(self.memory.ctypes.data)))
 
     @staticmethod
     def aligned(bytes_):
@@ -84,8 +86,8 @@ class Sampler:
     def sample(self, seeds, seed, step):
         """One mini-batch, into self.batch. Other threads run meanwhile, with Samplers of their own."""
         seeds = np.ascontiguousarray(seeds, np.int32)
-        self.check(self.lib.ggnn_sample(c.byref(self.batch), c.c_void_p(self.seen), c.byref(self.graph), c.byref(self.how),
-                                        c.byref(Rng(seed, step, 0)), c.c_void_p(seeds.ctypes.data), c.c_int64(len(seeds))))
+        self.check(self.lib.ggnn_sample(c.byref(self.batch), c.byref(self.graph), c.byref(Rng(seed, step, 0)),
+                                        c.c_void_p(seeds.ctypes.data), c.c_int64(len(seeds))))
 
     def __call__(self, seeds, seed, step):
         """Blocks from the seeds outward as (indptr, indices, num_src), and the global ids: views, valid until the next call."""
@@ -100,9 +102,6 @@ class Sampler:
 
 def load(path):
     lib = c.CDLL(path)
-    lib.ggnn_batch_bytes.restype = lib.ggnn_unique_bytes.restype = c.c_size_t
-    lib.ggnn_batch_max_ids.restype = c.c_int64
-    lib.ggnn_unique_init.restype = c.c_void_p
     lib.ggnn_status_string.restype = c.c_char_p
     return lib
 

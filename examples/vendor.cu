@@ -13,6 +13,12 @@ static void check(cudaError_t error)
     printf("%s\n", cudaGetErrorString(error));
     exit(1);
 }
+static void check(ggnn_status status)
+{
+    if (status == GGNN_OK) return;
+    printf("%s\n", ggnn_status_string(status));
+    exit(1);
+}
 static void* device_new(size_t bytes)
 {
     void* p = nullptr;
@@ -30,6 +36,7 @@ static const int64_t   indptr[] = {0, 2, 4, 7, 8};          // the in-neighbours
 static const ggnn_node indices[] = {1, 2, 0, 2, 0, 1, 3, 2}; // indices[indptr[v] .. indptr[v+1])
 static const float     x[] = {1, 2, 4, 8};                   // one feature a node
 static const ggnn_node seeds[] = {0, 3};
+static const int32_t   fanout[] = {2}; // one hop
 static const ggnn_rng  rng[] = {{1, 0, GGNN_PURPOSE_SAMPLE}}; // seed 1, step 0
 
 // Rows of the batch's nodes (at most 4), and the means, on the device: no step waits for the host.
@@ -37,16 +44,11 @@ static void on_device(float* row, float* mean, const ggnn_sampling* how, cudaStr
 {
     const ggnn_graph  g = ggnn_graph_plain(send(indptr), send(indices), nullptr, 4, 8);
     const ggnn_store  rows = ggnn_store_plain(send(x), 4, 1, GGNN_F32);
-    const int64_t     ids = ggnn_cuda_batch_max_ids(&g, how, 2, nullptr);
-    const auto        kind = ggnn_unique_choose(4);
-    ggnn_cuda_unique  seen;
-    ggnn_batch        batch;
+    ggnn_cuda_batch   batch;
     float*            out = static_cast<float*>(device_new(6 * sizeof(float)));
-    void*             table = device_new(ggnn_cuda_unique_bytes(kind, 4, ids));
-    check(ggnn_cuda_unique_init(&seen, kind, 4, ids, table, stream));
-    void* memory = device_new(ggnn_cuda_batch_bytes(&g, how, 2, nullptr));
-    check(ggnn_cuda_batch_init(&batch, &g, how, 2, nullptr, memory, stream));
-    check(ggnn_cuda_sample(&batch, &seen, &g, how, send(rng), send(seeds), {nullptr, 2}, stream));
+    check(ggnn_cuda_batch_plan(&batch, &g, how, 2, nullptr, nullptr));
+    check(ggnn_cuda_batch_init(&batch, device_new(batch.bytes), stream));
+    check(ggnn_cuda_sample(&batch, &g, send(rng), send(seeds), {nullptr, 2}, stream));
     check(cudaMemsetAsync(out, 0, 6 * sizeof(float), stream));
     check(ggnn_cuda_gather(out, 1, GGNN_F32, &rows, batch.id, batch.hop[0].num_src, stream));
     check(ggnn_cuda_spmm(out + 4, 1, nullptr, GGNN_MEAN, &batch.hop[0], nullptr, nullptr, 1, out, 1, 1, stream));
@@ -59,18 +61,17 @@ static void on_host(float* row, float* mean, const ggnn_sampling* how)
 {
     const ggnn_graph  g = ggnn_graph_plain(indptr, indices, nullptr, 4, 8);
     const ggnn_store  rows = ggnn_store_plain(x, 4, 1, GGNN_F32);
-    const auto        kind = ggnn_unique_choose(4);
-    ggnn_unique*      seen = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, 4, 4)), kind, 4, 4);
     ggnn_batch        batch;
-    ggnn_batch_init(&batch, &g, how, 2, malloc(ggnn_batch_bytes(&g, how, 2)));
-    if (ggnn_sample(&batch, seen, &g, how, rng, seeds, 2) != GGNN_OK) exit(1);
+    check(ggnn_batch_plan(&batch, &g, how, 2, nullptr, nullptr));
+    check(ggnn_batch_init(&batch, malloc(batch.bytes)));
+    check(ggnn_sample(&batch, &g, rng, seeds, 2));
     ggnn_gather(row, 1, GGNN_F32, &rows, batch.id, *batch.hop[0].num_src.n);
     ggnn_spmm(mean, 1, nullptr, GGNN_MEAN, &batch.hop[0], nullptr, nullptr, 1, row, 1, 1);
 }
 
 int main()
 {
-    const ggnn_sampling how = {GGNN_FISHER_YATES, 1, {2}, 0, 0, {0, 0, 0}};
+    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
     float               row[2][4] = {}, mean[2][2];
     int                 devices = 0;
     on_host(row[0], mean[0], &how);

@@ -16,7 +16,7 @@ template <class F> void for_sampled_and_whole_blocks(F check)
     ggnn_batch        batch;
     ggnn_block        whole;
     int64_t           counts[3];
-    std::vector<char> memory, table;
+    std::vector<char> memory;
     const auto        with_transpose = [&](const ggnn_block* b) {
         std::vector<char> room(ggnn_block_transpose_bytes(b->num_dst.max, b->num_src.max, b->num_edges.max));
         ggnn_block        t;
@@ -28,12 +28,10 @@ template <class F> void for_sampled_and_whole_blocks(F check)
     how.fanout[0] = 15, how.fanout[1] = 5;
     for (int i = 0; i < 20; i++)
         seeds[i] = static_cast<ggnn_node>(i); // node 0 is the hub, node 1 has no neighbour
-    memory.resize(ggnn_batch_bytes(&g->graph, &how, 20));
-    const int64_t max_ids = ggnn_batch_max_ids(&g->graph, &how, 20);
-    table.resize(ggnn_unique_bytes(GGNN_UNIQUE_HASH, 400, max_ids));
-    ggnn_unique* seen = ggnn_unique_init(table.data(), GGNN_UNIQUE_HASH, 400, max_ids);
-    CHECK_EQ(ggnn_batch_init(&batch, &g->graph, &how, 20, memory.data()), GGNN_OK);
-    CHECK_EQ(ggnn_sample(&batch, seen, &g->graph, &how, &rng, seeds, 20), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g->graph, &how, 20, nullptr, nullptr), GGNN_OK);
+    memory.resize(batch.bytes);
+    CHECK_EQ(ggnn_batch_init(&batch, memory.data()), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, &g->graph, &rng, seeds, 20), GGNN_OK);
     for (int h = 0; h < 2; h++) with_transpose(&batch.hop[h]);
     std::vector<int32_t> copy(static_cast<size_t>(g->num_edges));
     CHECK_EQ(ggnn_block_whole(&whole, &g->graph, counts, copy.data()), GGNN_OK);

@@ -219,9 +219,11 @@ typedef struct {
 static prepared prepare(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, ggnn_unique_kind kind)
 {
     prepared p;
-    p.memory = malloc(ggnn_batch_bytes(g, how, max_seeds));
-    p.seen = unique_new(kind, g->num_nodes, ggnn_batch_max_ids(g, how, max_seeds));
-    CHECK_EQ(ggnn_batch_init(&p.batch, g, how, max_seeds, p.memory), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&p.batch, g, how, max_seeds, NULL, NULL), GGNN_OK);
+    p.seen = unique_new(kind, g->num_nodes, p.batch.max_ids);
+    CHECK_EQ(ggnn_batch_plan(&p.batch, g, how, max_seeds, p.seen, NULL), GGNN_OK);
+    p.memory = malloc(p.batch.bytes);
+    CHECK_EQ(ggnn_batch_init(&p.batch, p.memory), GGNN_OK);
     return p;
 }
 
@@ -285,10 +287,10 @@ TEST(batches_are_what_the_definitions_say)
         for (int f = 0; f < 6; f++)
             for (int keep = 0; keep < 16; keep += 5)
                 for (int global = 0; global < 2; global++) {
-                    ggnn_sampling how = {(ggnn_method)method, 3, {fanouts[f][0], fanouts[f][1], fanouts[f][2]}, global, keep, {0, 0, 0}};
+                    ggnn_sampling how = {(ggnn_method)method, 3, {fanouts[f][0], fanouts[f][1], fanouts[f][2]}, global, keep, {0, 0, 0}, 0, {0}, {0}};
                     prepared      p = prepare(&g->graph, &how, 40, kinds[f % 2]);
                     for (int again = 0; again < 2; again++) {
-                        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 40), GGNN_OK);
+                        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 40), GGNN_OK);
                         check_batch(&p.batch, g, &how, seeds, 40);
                     }
                     finish(&p);
@@ -307,9 +309,9 @@ TEST(every_instruction_set_draws_the_same_sample)
     for (int i = 0; i < 100; i++) seeds[i] = (ggnn_node)(i * 5);
     for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++)
         for (int32_t fanout = 1; fanout <= 33; fanout++) { /* 32: the greatest in lanes */
-            ggnn_sampling how = {GGNN_FISHER_YATES, 2, {fanout, 2}, 0, 0, {0, 0, 0}};
+            ggnn_sampling how = {GGNN_FISHER_YATES, 2, {fanout, 2}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
             prepared      p = prepare(&g->graph, &how, 100, GGNN_UNIQUE_DIRECT);
-            CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 100), GGNN_OK);
+            CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 100), GGNN_OK);
             check_batch(&p.batch, g, &how, seeds, 100);
             finish(&p);
         }
@@ -324,15 +326,15 @@ TEST(a_table_may_be_roomier_than_its_batch)
     int64_t       indptr[N + 1];
     ggnn_node     indices[N * N], seed = 5;
     ggnn_graph    g = ggnn_graph_plain(indptr, indices, NULL, N, N * N);
-    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {-1, -1}, 0, 0, {0, 0, 0}};
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {-1, -1}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     for (int64_t i = 0; i <= N; i++) indptr[i] = i * N;
     for (int i = 0; i < N * N; i++) indices[i] = (ggnn_node)(i % N);
     for (int k = 0; k < 2; k++) {
         ggnn_unique* seen = unique_new(kinds[k], N, 1000);
-        void*        memory = malloc(ggnn_batch_bytes(&g, &how, 1));
         ggnn_batch   b;
-        CHECK_EQ(ggnn_batch_init(&b, &g, &how, 1, memory), GGNN_OK);
-        CHECK_EQ(ggnn_sample(&b, seen, &g, &how, &rng, &seed, 1), GGNN_OK);
+        void*        memory = (CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, seen, NULL), GGNN_OK), malloc(b.bytes));
+        CHECK_EQ(ggnn_batch_init(&b, memory), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_OK);
         CHECK_EQ(*b.hop[1].num_src.n, N);
         CHECK_EQ(b.seed_local[0], 0);
         CHECK_EQ(b.id[0], 5);
@@ -344,13 +346,13 @@ TEST(a_table_may_be_roomier_than_its_batch)
 TEST(a_batch_of_no_seeds_or_isolated_seeds_is_empty)
 {
     random_graph* g = random_graph_new(50, 3, 10);
-    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {3, 3}, 0, 15, {0, 0, 0}};
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {3, 3}, 0, 15, {0, 0, 0}, 0, {0}, {0}};
     prepared      p = prepare(&g->graph, &how, 4, GGNN_UNIQUE_HASH);
     ggnn_node     isolated[] = {1, 1, 1};
-    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, NULL, 0), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, NULL, 0), GGNN_OK);
     CHECK_EQ(*p.batch.hop[1].num_src.n, 0);
     CHECK_EQ(*p.batch.hop[1].num_edges.n, 0);
-    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, isolated, 3), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, isolated, 3), GGNN_OK);
     CHECK_EQ(*p.batch.hop[1].num_src.n, 1);
     CHECK_EQ(*p.batch.hop[1].num_edges.n, 0);
     CHECK_EQ(p.batch.hop[1].repeats[0], 0);
@@ -363,9 +365,9 @@ TEST(a_graph_of_no_nodes_gives_an_empty_batch)
 {
     const int64_t indptr[] = {0};
     ggnn_graph    g = ggnn_graph_plain(indptr, NULL, NULL, 0, 0);
-    ggnn_sampling how = {GGNN_FISHER_YATES, 1, {3}, 0, 0, {0, 0, 0}};
+    ggnn_sampling how = {GGNN_FISHER_YATES, 1, {3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     prepared      p = prepare(&g, &how, 4, GGNN_UNIQUE_DIRECT);
-    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g, &how, &rng, NULL, 0), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&p.batch, &g, &rng, NULL, 0), GGNN_OK);
     CHECK_EQ(ggnn_graph_validate(&g, NULL), GGNN_OK);
     finish(&p);
 }
@@ -382,36 +384,36 @@ TEST(bad_input_is_an_error_that_names_the_node)
     ggnn_node     seeds[200];
     for (int i = 0; i < 200; i++) seeds[i] = (ggnn_node)i;
     for (int global = 0; global < 2; global++) {
-        ggnn_sampling how = {GGNN_FISHER_YATES, 1, {-1}, global, 0, {0, 0, 0}};
+        ggnn_sampling how = {GGNN_FISHER_YATES, 1, {-1}, global, 0, {0, 0, 0}, 0, {0}, {0}};
         prepared      p = prepare(&g->graph, &how, 200, GGNN_UNIQUE_DIRECT);
         int64_t       kept = g->indptr[77], node = node_with_neighbours(g, 120), edge = g->indptr[node];
         ggnn_node     id = g->indices[edge];
         g->indptr[77] = -5;
-        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
         CHECK_EQ(p.batch.bad, 76);
         CHECK_EQ(*p.batch.hop[0].num_edges.n, 0);
         g->indptr[77] = g->num_edges + 1;
-        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
         g->indptr[77] = kept;
         g->indices[edge] = 200;
-        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
         CHECK_EQ(p.batch.bad, node);
         g->indices[edge] = -1;
-        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
         g->indices[edge] = id;
         seeds[9] = 200;
-        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_ERROR_ID);
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
         CHECK_EQ(p.batch.bad, 200);
         seeds[9] = 9;
-        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 201), GGNN_ERROR_CAPACITY);
-        CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 200), GGNN_OK); /* and is well again */
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 201), GGNN_ERROR_CAPACITY);
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_OK); /* and is well again */
         finish(&p);
     }
     int64_t node = node_with_neighbours(g, 50);
     g->weight[g->indptr[node]] = -1.0f;
-    ggnn_sampling weighted = {GGNN_WEIGHTED, 1, {2}, 0, 0, {0, 0, 0}};
+    ggnn_sampling weighted = {GGNN_WEIGHTED, 1, {2}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     prepared      p = prepare(&g->graph, &weighted, 200, GGNN_UNIQUE_DIRECT);
-    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &weighted, &rng, seeds, 200), GGNN_ERROR_WEIGHT);
+    CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_WEIGHT);
     CHECK_EQ(p.batch.bad, node);
     finish(&p);
     random_graph_free(g);
@@ -427,10 +429,10 @@ TEST(lists_that_overlap_are_an_error)
     for (int e = 0; e < EDGES; e++) indices[e] = e % 3;
     for (int method = GGNN_FISHER_YATES; method <= GGNN_WEIGHTED; method++)
         for (int32_t fanout = -1; fanout < EDGES; fanout += 700) {
-            ggnn_sampling how = {(ggnn_method)method, 1, {fanout}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {0, 0, 0}};
+            ggnn_sampling how = {(ggnn_method)method, 1, {fanout}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {0, 0, 0}, 0, {0}, {0}};
             prepared      p = prepare(&g, &how, 2, GGNN_UNIQUE_DIRECT);
-            CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g, &how, &rng, seeds, 1), GGNN_OK);
-            CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g, &how, &rng, seeds, 2),
+            CHECK_EQ(ggnn_sample(&p.batch, &g, &rng, seeds, 1), GGNN_OK);
+            CHECK_EQ(ggnn_sample(&p.batch, &g, &rng, seeds, 2),
                      method == GGNN_REPLACEMENT && fanout > 0 ? GGNN_OK : GGNN_ERROR_CAPACITY);
             if (method != GGNN_REPLACEMENT) CHECK_EQ(p.batch.bad, 2);
             finish(&p);
@@ -438,40 +440,209 @@ TEST(lists_that_overlap_are_an_error)
     CHECK_EQ(ggnn_graph_validate(&g, NULL), GGNN_ERROR_ID);
 }
 
-TEST(impossible_batches_have_no_size)
+/* Plans a batch that cannot be, and returns what the fault says. */
+static const char* refused(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, int32_t hop)
+{
+    ggnn_batch b;
+    ggnn_fault fault = {NULL, 0, 0, 0};
+    CHECK_EQ(ggnn_batch_plan(&b, g, how, max_seeds, NULL, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(b.bytes, 0);
+    CHECK_EQ(ggnn_batch_init(&b, &b), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(fault.hop, hop);
+    CHECK_EQ(fault.node, -1);
+    return fault.what ? fault.what : "";
+}
+
+TEST(a_batch_that_cannot_be_is_refused_and_the_fault_says_why)
 {
     random_graph* g = random_graph_new(50, 3, 10);
-    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {3, 3}, 0, 0, {0, 0, 0}};
+    ggnn_graph    huge = ggnn_graph_plain(NULL, NULL, NULL, 50, (int64_t)1 << 40);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {3, 3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     ggnn_batch    b;
-    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    ggnn_fault    fault;
+    CHECK(strstr(refused(&g->graph, &how, 4, -1), "num_hops"));
     how.num_hops = 9;
-    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
-    CHECK_EQ(ggnn_batch_max_ids(&g->graph, &how, 4), 0);
+    CHECK(strstr(refused(&g->graph, &how, 4, -1), "num_hops"));
     how.num_hops = 1;
-    CHECK(ggnn_batch_bytes(&g->graph, &how, -1) == 0);
-    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) > 0);
-    CHECK_EQ(ggnn_batch_init(&b, &g->graph, &how, 4, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK(strstr(refused(&g->graph, &how, -1, -1), "max_seeds"));
+    CHECK(strstr(refused(&g->graph, &how, (int64_t)1 << 31, -1), "max_seeds"));
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, NULL, &fault), GGNN_OK);
+    CHECK(fault.what == NULL);
+    CHECK_EQ(ggnn_batch_init(&b, NULL), GGNN_ERROR_ARGUMENT);
+    how.first_hop = 256;
+    CHECK(strstr(refused(&g->graph, &how, 4, -1), "hop number"));
+    how.first_hop = 0;
+    how.max_edges[0] = -1;
+    CHECK(strstr(refused(&g->graph, &how, 4, 0), "negative"));
+    how.max_edges[0] = 0;
+    how.num_hops = 2;
+    how.fanout[1] = -1;
+    CHECK(strstr(refused(&huge, &how, 4, 1), "2^31 edges"));
     how.method = GGNN_REPLACEMENT;
     how.fanout[0] = INT32_MAX;
-    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    CHECK(strstr(refused(&g->graph, &how, 4, 0), "2^31 edges"));
+    huge.num_nodes = GGNN_NODE_MAX;
+    how.fanout[0] = 2;
+    how.max_edges[1] = 1000;
+    if (sizeof(ggnn_node) == 8) {
+        how.max_edges[1] = INT32_MAX;
+        CHECK(strstr(refused(&huge, &how, 4, 1), "2^31 sources"));
+    }
+    how.method = (ggnn_method)99;
+    CHECK(strstr(refused(&g->graph, &how, 4, -1), "method"));
     how.method = GGNN_WALK;
     how.walk.walks = -1;
-    CHECK(ggnn_batch_bytes(&g->graph, &how, 4) == 0);
+    CHECK(strstr(refused(&g->graph, &how, 4, -1), "walks"));
+    random_graph_free(g);
+}
+
+TEST(a_shared_table_must_be_for_the_graph_and_large_enough)
+{
+    random_graph* g = random_graph_new(50, 3, 10);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 1, {3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_batch    b;
+    ggnn_fault    fault;
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique *few = unique_new(kinds[k], 50, 15), *other = unique_new(kinds[k], 51, 51), *enough = unique_new(kinds[k], 50, 16);
+        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, few, &fault), GGNN_ERROR_ARGUMENT);
+        CHECK(fault.what && strstr(fault.what, "table"));
+        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, other, NULL), GGNN_ERROR_ARGUMENT);
+        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, enough, NULL), GGNN_OK);
+        free(few);
+        free(other);
+        free(enough);
+    }
+    random_graph_free(g);
+}
+
+/* A batch has its own copy of `how`, and refuses another graph than it was planned for. */
+TEST(a_batch_keeps_how_it_is_sampled_and_for_which_graph)
+{
+    random_graph* g = random_graph_new(100, 5, 30);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {4, 3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    prepared      p = prepare(&g->graph, &how, 10, GGNN_UNIQUE_HASH);
+    ggnn_graph    other = g->graph;
+    ggnn_node     seeds[10];
+    ggnn_sampling meant = how;
+    for (int i = 0; i < 10; i++) seeds[i] = (ggnn_node)i;
+    how.keep = 15; /* the caller's own is free again */
+    how.fanout[0] = -1;
+    CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 10), GGNN_OK);
+    check_batch(&p.batch, g, &meant, seeds, 10);
+    other.num_edges--;
+    CHECK_EQ(ggnn_sample(&p.batch, &other, &rng, seeds, 10), GGNN_ERROR_ARGUMENT);
+    other = g->graph;
+    other.num_nodes--;
+    CHECK_EQ(ggnn_sample(&p.batch, &other, &rng, seeds, 10), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(*p.batch.hop[0].num_edges.n, 0);
+    CHECK_EQ(ggnn_sample_hop(&p.batch, &g->graph, &rng), GGNN_OK);
+    finish(&p);
+    random_graph_free(g);
+}
+
+/* From CSC arrays to a batch: graph, plan, init; the table is the batch's own. */
+TEST(three_calls_set_a_batch_up)
+{
+    random_graph* like = random_graph_new(500, 6, 300);
+    const int32_t fanout[] = {5, 3};
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_REJECTION, fanout, 2);
+    ggnn_graph    g = ggnn_graph_plain(like->indptr, like->indices, like->weight, like->num_nodes, like->num_edges);
+    ggnn_batch    b;
+    ggnn_node     seeds[20];
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 20, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    for (int again = 0; again < 3; again++) {
+        for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)test_below(500);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 20), GGNN_OK);
+        check_batch(&b, like, &how, seeds, 20);
+    }
+    free(b.workspace);
+    random_graph_free(like);
+}
+
+/* What a split device does: each layer samples targets of its own, at its hop number. */
+TEST(any_targets_are_sampled_at_any_hop_number)
+{
+    random_graph* g = random_graph_new(400, 6, 100);
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+        ggnn_sampling how = {(ggnn_method)method, 3, {5, 4, 3}, 0, GGNN_KEEP_NEIGHBORS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}, 0, {0}, {0}};
+        ggnn_node     seeds[30];
+        prepared      p = prepare(&g->graph, &how, 30, GGNN_UNIQUE_HASH);
+        for (int i = 0; i < 30; i++) seeds[i] = (ggnn_node)(i * 3);
+        CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 30), GGNN_OK);
+        for (int32_t h = 0; h < 3; h++) {
+            const ggnn_block* all = &p.batch.hop[h];
+            ggnn_sampling     one = how;
+            prepared          q;
+            int64_t           n = *all->num_dst.n, skip = n / 3; /* the last two thirds of its targets */
+            one.num_hops = 1;
+            one.first_hop = h;
+            one.fanout[0] = how.fanout[h];
+            q = prepare(&g->graph, &one, n, GGNN_UNIQUE_DIRECT);
+            CHECK_EQ(ggnn_sample(&q.batch, &g->graph, &rng, p.batch.id + skip, n - skip), GGNN_OK);
+            for (int64_t i = skip; i < n; i++) {
+                const ggnn_block* own = &q.batch.hop[0];
+                int64_t           from = all->indptr[i], to = own->indptr[i - skip], m = all->indptr[i + 1] - from;
+                if (!CHECK_EQ(own->indptr[i - skip + 1] - to, m)) return;
+                CHECK(memcmp(own->neighbor + to, all->neighbor + from, (size_t)m * sizeof *own->neighbor) == 0);
+                CHECK(memcmp(own->weight + to, all->weight + from, (size_t)m * sizeof *own->weight) == 0);
+                for (int64_t e = 0; e < m; e++) CHECK_EQ(q.batch.id[own->indices[to + e]], own->neighbor[to + e]);
+            }
+            finish(&q);
+        }
+        finish(&p);
+    }
+    random_graph_free(g);
+}
+
+/* Bounds of exactly what a batch needs change nothing; one less of any is GGNN_ERROR_CAPACITY, and writes nothing past them. */
+TEST(own_bounds_that_are_passed_are_an_error)
+{
+    random_graph* g = random_graph_new(300, 8, 120);
+    ggnn_node     seeds[25];
+    for (int i = 0; i < 25; i++) seeds[i] = (ggnn_node)(i * 2);
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+        for (int all = 0; all < 2; all++) {
+            ggnn_sampling how = {(ggnn_method)method, 2, {all ? -1 : 6, 4}, 0, 15, {4, 3, .5f}, 0, {0}, {0}};
+            prepared      p = prepare(&g->graph, &how, 25, GGNN_UNIQUE_HASH);
+            CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 25), GGNN_OK);
+            for (int less = 0; less < 5; less++) { /* nothing, edges of hop 0 and 1, sources of hop 0 and 1 */
+                ggnn_sampling tight = how;
+                prepared      q;
+                for (int h = 0; h < 2; h++) {
+                    tight.max_edges[h] = *p.batch.hop[h].num_edges.n - (less == 1 + h);
+                    tight.max_src[h] = *p.batch.hop[h].num_src.n - (less == 3 + h);
+                }
+                q = prepare(&g->graph, &tight, 25, kinds[less % 2]);
+                CHECK(q.batch.bytes <= p.batch.bytes);
+                if (all && method == GGNN_WEIGHTED && less == 0) { /* its whole lists count with their weights of 0 */
+                    finish(&q);
+                    continue;
+                }
+                CHECK_EQ(ggnn_sample(&q.batch, &g->graph, &rng, seeds, 25), less ? GGNN_ERROR_CAPACITY : GGNN_OK);
+                if (less == 0) {
+                    CHECK_EQ(*q.batch.hop[1].num_edges.n, *p.batch.hop[1].num_edges.n);
+                    CHECK(memcmp(q.batch.id, p.batch.id, (size_t)*p.batch.hop[1].num_src.n * sizeof(ggnn_node)) == 0);
+                } else CHECK_EQ(*q.batch.hop[0].num_edges.n, 0);
+                finish(&q);
+            }
+            finish(&p);
+        }
     random_graph_free(g);
 }
 
 TEST(a_walk_of_zeros_is_pinsages)
 {
     random_graph* g = random_graph_new(300, 5, 40);
-    ggnn_sampling zero = {GGNN_WALK, 2, {5, -1}, 0, GGNN_KEEP_WEIGHTS, {0, 0, 0}}, pinsage = zero;
+    ggnn_sampling zero = {GGNN_WALK, 2, {5, -1}, 0, GGNN_KEEP_WEIGHTS, {0, 0, 0}, 0, {0}, {0}}, pinsage = zero;
     ggnn_node     seeds[20];
     for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)(i * 7);
     pinsage.walk.walks = 4;
     pinsage.walk.length = 3;
     pinsage.walk.restart = 0.5f;
     prepared a = prepare(&g->graph, &zero, 20, GGNN_UNIQUE_HASH), b = prepare(&g->graph, &pinsage, 20, GGNN_UNIQUE_HASH);
-    CHECK_EQ(ggnn_sample(&a.batch, a.seen, &g->graph, &zero, &rng, seeds, 20), GGNN_OK);
-    CHECK_EQ(ggnn_sample(&b.batch, b.seen, &g->graph, &pinsage, &rng, seeds, 20), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&a.batch, &g->graph, &rng, seeds, 20), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b.batch, &g->graph, &rng, seeds, 20), GGNN_OK);
     for (int32_t h = 0; h < 2; h++) {
         const ggnn_block *x = &a.batch.hop[h], *y = &b.batch.hop[h];
         CHECK(*x->num_edges.n > 20);
@@ -487,13 +658,13 @@ TEST(a_walk_of_zeros_is_pinsages)
 TEST(walk_batches_hold_the_most_visited_and_their_visits)
 {
     random_graph* g = random_graph_new(300, 5, 40);
-    ggnn_sampling how = {GGNN_WALK, 2, {5, 3}, 0, GGNN_KEEP_WEIGHTS | GGNN_KEEP_POSITIONS | GGNN_KEEP_NEIGHBORS, {4, 3, 0.5f}};
+    ggnn_sampling how = {GGNN_WALK, 2, {5, 3}, 0, GGNN_KEEP_WEIGHTS | GGNN_KEEP_POSITIONS | GGNN_KEEP_NEIGHBORS, {4, 3, 0.5f}, 0, {0}, {0}};
     prepared      p = prepare(&g->graph, &how, 20, GGNN_UNIQUE_HASH);
     ggnn_node     seeds[20], visited[12], id[12], bad;
     float         visits[12];
     char          workspace[16 * 12];
     for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)(i * 7);
-    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 20), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 20), GGNN_OK);
     for (int32_t h = 0; h < 2; h++) {
         const ggnn_block* hop = &p.batch.hop[h];
         CHECK_EQ(ggnn_block_validate(hop, 300, NULL), GGNN_OK);
@@ -518,7 +689,7 @@ TEST(batches_prepared_on_several_threads_are_the_same)
 #ifdef _OPENMP
     enum { BATCHES = 8 };
     random_graph* g = random_graph_new(2000, 8, 500);
-    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {6, 4}, 0, 0, {0, 0, 0}};
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {6, 4}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     prepared      p[BATCHES], one = prepare(&g->graph, &how, 50, GGNN_UNIQUE_DIRECT);
     for (int i = 0; i < BATCHES; i++) p[i] = prepare(&g->graph, &how, 50, GGNN_UNIQUE_HASH);
 #pragma omp parallel for num_threads(4) schedule(dynamic, 1)
@@ -526,13 +697,13 @@ TEST(batches_prepared_on_several_threads_are_the_same)
         ggnn_rng  own = {42, (uint32_t)i, GGNN_PURPOSE_SAMPLE};
         ggnn_node seeds[50];
         for (int s = 0; s < 50; s++) seeds[s] = (ggnn_node)ggnn_shuffle(1, 0, i * 50 + s, 2000);
-        ggnn_sample(&p[i].batch, p[i].seen, &g->graph, &how, &own, seeds, 50);
+        ggnn_sample(&p[i].batch, &g->graph, &own, seeds, 50);
     }
     for (int i = 0; i < BATCHES; i++) {
         ggnn_rng  own = {42, (uint32_t)i, GGNN_PURPOSE_SAMPLE};
         ggnn_node seeds[50];
         for (int s = 0; s < 50; s++) seeds[s] = (ggnn_node)ggnn_shuffle(1, 0, i * 50 + s, 2000);
-        ggnn_sample(&one.batch, one.seen, &g->graph, &how, &own, seeds, 50);
+        ggnn_sample(&one.batch, &g->graph, &own, seeds, 50);
         CHECK_EQ(*one.batch.hop[1].num_src.n, *p[i].batch.hop[1].num_src.n);
         CHECK_EQ(*one.batch.hop[1].num_edges.n, *p[i].batch.hop[1].num_edges.n);
         CHECK(memcmp(one.batch.id, p[i].batch.id, (size_t)*one.batch.hop[1].num_src.n * sizeof *one.batch.id) == 0);
@@ -549,15 +720,15 @@ TEST(batches_prepared_on_several_threads_are_the_same)
 TEST(a_nodes_sample_does_not_depend_on_its_batch)
 {
     random_graph* g = random_graph_new(400, 10, 100);
-    ggnn_sampling how = {GGNN_REJECTION, 1, {4}, 0, GGNN_KEEP_NEIGHBORS, {0, 0, 0}};
+    ggnn_sampling how = {GGNN_REJECTION, 1, {4}, 0, GGNN_KEEP_NEIGHBORS, {0, 0, 0}, 0, {0}, {0}};
     prepared      p = prepare(&g->graph, &how, 400, GGNN_UNIQUE_DIRECT), q = prepare(&g->graph, &how, 1, GGNN_UNIQUE_DIRECT);
     ggnn_node     seeds[400];
     for (int i = 0; i < 400; i++) seeds[i] = (ggnn_node)(399 - i);
-    ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 400);
+    ggnn_sample(&p.batch, &g->graph, &rng, seeds, 400);
     for (int i = 0; i < 400; i++) {
         const ggnn_block* all = &p.batch.hop[0];
         int64_t           n = all->indptr[i + 1] - all->indptr[i];
-        ggnn_sample(&q.batch, q.seen, &g->graph, &how, &rng, seeds + i, 1);
+        ggnn_sample(&q.batch, &g->graph, &rng, seeds + i, 1);
         CHECK_EQ(*q.batch.hop[0].num_edges.n, n);
         CHECK(memcmp(q.batch.hop[0].neighbor, all->neighbor + all->indptr[i], (size_t)n * sizeof(ggnn_node)) == 0);
     }
@@ -639,10 +810,10 @@ TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
                 CHECK_EQ(ggnn_graph_validate(&split, NULL), GGNN_OK);
                 split.traffic = traffic;
                 for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
-                    ggnn_sampling how = {(ggnn_method)method, 2, {4, 3}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}};
+                    ggnn_sampling how = {(ggnn_method)method, 2, {4, 3}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}, 0, {0}, {0}};
                     prepared      p = prepare(&g->graph, &how, 30, GGNN_UNIQUE_DIRECT), q = prepare(&split, &how, 30, GGNN_UNIQUE_HASH);
-                    CHECK_EQ(ggnn_sample(&p.batch, p.seen, &g->graph, &how, &rng, seeds, 30), GGNN_OK);
-                    CHECK_EQ(ggnn_sample(&q.batch, q.seen, &split, &how, &rng, seeds, 30), GGNN_OK);
+                    CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 30), GGNN_OK);
+                    CHECK_EQ(ggnn_sample(&q.batch, &split, &rng, seeds, 30), GGNN_OK);
                     for (int h = 0; h < 2; h++) {
                         const ggnn_block *a = &p.batch.hop[h], *b = &q.batch.hop[h];
                         size_t            edges = (size_t)*a->num_edges.n;
@@ -787,7 +958,12 @@ int main(int argc, char** argv)
     RUN(a_graph_of_no_nodes_gives_an_empty_batch);
     RUN(bad_input_is_an_error_that_names_the_node);
     RUN(lists_that_overlap_are_an_error);
-    RUN(impossible_batches_have_no_size);
+    RUN(a_batch_that_cannot_be_is_refused_and_the_fault_says_why);
+    RUN(a_shared_table_must_be_for_the_graph_and_large_enough);
+    RUN(a_batch_keeps_how_it_is_sampled_and_for_which_graph);
+    RUN(three_calls_set_a_batch_up);
+    RUN(any_targets_are_sampled_at_any_hop_number);
+    RUN(own_bounds_that_are_passed_are_an_error);
     RUN(a_walk_of_zeros_is_pinsages);
     RUN(walk_batches_hold_the_most_visited_and_their_visits);
     RUN(batches_prepared_on_several_threads_are_the_same);

@@ -125,35 +125,36 @@ private:
 // A batch of the device, with all it needs.
 class device_batch {
 public:
-    device_batch(const ggnn_graph& g, const ggnn_sampling& how, int64_t max_seeds, form f,
-                 const ggnn_cuda_capacity* most = nullptr)
-        : memory(static_cast<int64_t>(ggnn_cuda_batch_bytes(&g, &how, max_seeds, most))), rng(&the_rng, 1)
+    // A table of its own where it would have this form anyway, else a shared one.
+    device_batch(const ggnn_graph& g, const ggnn_sampling& how, int64_t max_seeds, form f) : rng(&the_rng, 1)
     {
-        const int64_t ids = ggnn_cuda_batch_max_ids(&g, &how, max_seeds, most);
-        table = device_array<char>(static_cast<int64_t>(ggnn_cuda_unique_bytes(f.kind, g.num_nodes, ids)));
+        ggnn_cuda_unique seen = {};
+        CHECK_EQ(ggnn_cuda_batch_plan(&b, &g, &how, max_seeds, nullptr, nullptr), GGNN_OK);
+        if (f.kind != ggnn_unique_choose(g.num_nodes)) {
+            table = device_array<char>(static_cast<int64_t>(ggnn_cuda_unique_bytes(f.kind, g.num_nodes, b.max_ids)));
+            CHECK_CUDA(ggnn_cuda_unique_init(&seen, f.kind, g.num_nodes, b.max_ids, table.at(), nullptr));
+            CHECK_EQ(ggnn_cuda_batch_plan(&b, &g, &how, max_seeds, &seen, nullptr), GGNN_OK);
+        }
+        memory = device_array<char>(static_cast<int64_t>(b.bytes));
         memory.fill(0xa5);
-        CHECK_CUDA(ggnn_cuda_unique_init(&seen, f.kind, g.num_nodes, ids, table.at(), nullptr));
-        CHECK_CUDA(ggnn_cuda_batch_init(&b, &g, &how, max_seeds, most, memory.at(), nullptr));
-        seen.group = f.group;
-        seen.hubs = f.hubs;
+        CHECK_CUDA(ggnn_cuda_batch_init(&b, memory.at(), nullptr));
+        b.table.group = f.group;
+        b.table.hubs = f.hubs;
     }
     int reported() const { return fetch(b.status, 1)[0]; }
 
     // num: the seeds' number, known to the host where max is negative, else to the device, with that bound
-    void sample(const ggnn_graph& g, const ggnn_sampling& how, const std::vector<ggnn_node>& seeds,
-                int64_t max = -1)
+    void sample(const ggnn_graph& g, const std::vector<ggnn_node>& seeds, int64_t max = -1)
     {
         const int64_t           n = static_cast<int64_t>(seeds.size());
         device_array<ggnn_node> given(seeds);
         device_count            count(n, max);
         const ggnn_count        known = {nullptr, n};
-        CHECK_CUDA(ggnn_cuda_sample(&b, &seen, &g, &how, rng.at(), given.at(), max < 0 ? known : count.get(),
-                                    nullptr));
+        CHECK_CUDA(ggnn_cuda_sample(&b, &g, rng.at(), given.at(), max < 0 ? known : count.get(), nullptr));
         CHECK_CUDA(cudaDeviceSynchronize());
     }
 
-    ggnn_batch             b;
-    ggnn_cuda_unique       seen;
+    ggnn_cuda_batch        b;
     device_array<char>     memory, table;
     device_array<ggnn_rng> rng;
 };
@@ -162,24 +163,20 @@ public:
 class host_batch {
 public:
     host_batch(const ggnn_graph& g, const ggnn_sampling& how, int64_t max_seeds)
-        : memory(ggnn_batch_bytes(&g, &how, max_seeds)),
-          table(ggnn_unique_bytes(GGNN_UNIQUE_DIRECT, g.num_nodes, ggnn_batch_max_ids(&g, &how, max_seeds))),
-          seen(ggnn_unique_init(table.data(), GGNN_UNIQUE_DIRECT, g.num_nodes,
-                                ggnn_batch_max_ids(&g, &how, max_seeds)))
     {
-        CHECK_EQ(ggnn_batch_init(&b, &g, &how, max_seeds, memory.data()), GGNN_OK);
+        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, max_seeds, nullptr, nullptr), GGNN_OK);
+        memory.resize(b.bytes);
+        CHECK_EQ(ggnn_batch_init(&b, memory.data()), GGNN_OK);
     }
-    void sample(const ggnn_graph& g, const ggnn_sampling& how, const std::vector<ggnn_node>& seeds,
-                const ggnn_rng& rng = the_rng)
+    void sample(const ggnn_graph& g, const std::vector<ggnn_node>& seeds, const ggnn_rng& rng = the_rng)
     {
-        CHECK_EQ(ggnn_sample(&b, seen, &g, &how, &rng, seeds.data(), static_cast<int64_t>(seeds.size())),
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds.data(), static_cast<int64_t>(seeds.size())),
                  GGNN_OK);
     }
     ggnn_batch b;
 
 private:
-    std::vector<char> memory, table;
-    ggnn_unique*      seen;
+    std::vector<char> memory;
 };
 
 static int64_t size_on_device(ggnn_count count) { return fetch(count.n, 1)[0]; }
@@ -235,7 +232,7 @@ static void check_consistent(const ggnn_batch& b, int64_t num_nodes)
         auto       indices = fetch(hop.indices, hop.indices ? edges : 0);
         auto       neighbor = fetch(hop.neighbor, hop.neighbor ? edges : 0);
         auto       repeats = fetch(hop.repeats, hop.repeats ? src : 0);
-        ggnn_fault fault = {nullptr, 0, 0};
+        ggnn_fault fault = {};
         hop.num_dst.n = &dst;
         hop.num_src.n = &src;
         hop.num_edges.n = &edges;
@@ -289,6 +286,7 @@ static ggnn_sampling random_sampling(ggnn_method method)
     ggnn_sampling how = sampling(method, fanout, static_cast<int32_t>(test_below(16)),
                                  static_cast<int32_t>(test_below(3) == 0));
     if (test_below(2)) how.walk = {}; // PinSAGE's
+    how.first_hop = test_below(2) ? static_cast<int32_t>(test_below(250)) : 0;
     return how;
 }
 
@@ -312,8 +310,8 @@ TEST(batches_equal_the_twins)
             host_batch          h(g.host, how, 40);
             for (int batch = 0; batch < 4; batch++) { // the same table
                 const auto seeds = random_seeds(test_below(41), 150);
-                d.sample(g.device, how, seeds, batch % 2 ? 40 : -1);
-                h.sample(g.host, how, seeds);
+                d.sample(g.device, seeds, batch % 2 ? 40 : -1);
+                h.sample(g.host, seeds);
                 check_batch(d.b, h.b);
                 CHECK_EQ(d.reported(), GGNN_OK);
             }
@@ -330,8 +328,8 @@ TEST(fanouts_above_all_edges_take_whole_lists)
         device_batch        d(g.device, how, 10, forms[3]);
         host_batch          h(g.host, how, 10);
         const auto          seeds = random_seeds(10, 60);
-        d.sample(g.device, how, seeds);
-        h.sample(g.host, how, seeds);
+        d.sample(g.device, seeds);
+        h.sample(g.host, seeds);
         check_batch(d.b, h.b);
     }
 }
@@ -345,8 +343,8 @@ TEST(batches_of_a_graph_over_parts_equal_the_twins)
         device_batch        d(g.device, how, 30, forms[parts]);
         host_batch          h(g.host, how, 30);
         const auto          seeds = random_seeds(30, 200);
-        d.sample(g.device, how, seeds);
-        h.sample(g.host, how, seeds);
+        d.sample(g.device, seeds);
+        h.sample(g.host, seeds);
         check_batch(d.b, h.b);
         CHECK_EQ(d.reported(), GGNN_OK);
     }
@@ -367,8 +365,8 @@ TEST(sizes_around_a_tile) // of hops whose offsets come with the sample, and bef
                 std::vector<ggnn_node> seeds;
                 for (int64_t v = 0; v < n; v++)
                     seeds.push_back(static_cast<ggnn_node>(v * 5 % 6000)); // node 0 is a hub
-                d.sample(g.device, how, seeds, 5000);
-                h.sample(g.host, how, seeds);
+                d.sample(g.device, seeds, 5000);
+                h.sample(g.host, seeds);
                 check_batch(d.b, h.b);
             }
             CHECK_EQ(d.reported(), GGNN_OK);
@@ -396,8 +394,8 @@ TEST(equal_seeds_isolated_nodes_and_self_loops)
             const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {-1, 1, 2}, keep_all);
             device_batch        d(g.device, how, 5, f);
             host_batch          h(g.host, how, 5);
-            d.sample(g.device, how, seeds);
-            h.sample(g.host, how, seeds);
+            d.sample(g.device, seeds);
+            h.sample(g.host, seeds);
             check_batch(d.b, h.b);
         }
 }
@@ -411,17 +409,17 @@ TEST(steps_give_what_the_whole_does)
     host_batch              h(g.host, how, 20);
     const auto              seeds = random_seeds(20, 150);
     device_array<ggnn_node> given(seeds);
-    h.sample(g.host, how, seeds);
-    CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, &d.seen, given.at(), {nullptr, 20}, nullptr));
+    h.sample(g.host, seeds);
+    CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, given.at(), {nullptr, 20}, nullptr));
     CHECK_EQ(d.b.num_hops, 0);
     CHECK_EQ(size_on_device(d.b.hop[0].num_dst), *h.b.hop[0].num_dst.n);
     check_array(d.b.seed_local, h.b.seed_local, 20, "seed_local");
     for (int32_t hop = 0; hop < 3; hop++) {
-        CHECK_CUDA(ggnn_cuda_sample_hop(&d.b, &d.seen, &g.device, &how, d.rng.at(), nullptr));
+        CHECK_CUDA(ggnn_cuda_sample_hop(&d.b, &g.device, d.rng.at(), nullptr));
         check_block(d.b.hop[hop], h.b.hop[hop]); // complete at once
     }
     check_batch(d.b, h.b);
-    CHECK_EQ(ggnn_cuda_sample_hop(&d.b, &d.seen, &g.device, &how, d.rng.at(), nullptr),
+    CHECK_EQ(ggnn_cuda_sample_hop(&d.b, &g.device, d.rng.at(), nullptr),
              cudaErrorInvalidValue);
 }
 
@@ -439,21 +437,19 @@ TEST(bounds_are_the_twins)
         if (test_below(20) == 0) how.walk.walks = -1;
         if (test_below(20) == 0) how.fanout[0] = INT32_MAX;
         if (test_below(10) == 0) g.num_edges = g.num_nodes = (INT64_C(1) << 31) - 1 + test_below(2);
-        const bool can = ggnn_batch_bytes(&g, &how, max_seeds) > 0;
-        ggnn_batch want, got;
-        if (!CHECK_EQ(ggnn_cuda_batch_bytes(&g, &how, max_seeds, nullptr) > 0, can)) return;
+        ggnn_batch      want;
+        ggnn_cuda_batch got;
+        ggnn_fault      why = {}, twin = {};
+        const bool      can = ggnn_batch_plan(&want, &g, &how, max_seeds, nullptr, &twin) == GGNN_OK;
+        if (!CHECK_EQ(ggnn_cuda_batch_plan(&got, &g, &how, max_seeds, nullptr, &why) == GGNN_OK, can)) return;
         if (!can) {
-            CHECK_EQ(ggnn_cuda_batch_init(&got, &g, &how, max_seeds, nullptr, some.at(), nullptr),
-                     cudaErrorInvalidValue);
-            CHECK_EQ(ggnn_cuda_batch_max_ids(&g, &how, max_seeds, nullptr), 0);
+            CHECK(why.what && strcmp(why.what, twin.what) == 0 && why.hop == twin.hop);
+            CHECK_EQ(ggnn_cuda_batch_init(&got, some.at(), nullptr), cudaErrorInvalidValue);
             continue;
         }
         if (g.num_nodes > 1000) continue; // only the question whether it can be
-        std::vector<char> memory(ggnn_batch_bytes(&g, &how, max_seeds));
-        device_batch      d(g, how, max_seeds, forms[3]);
-        ggnn_batch_init(&want, &g, &how, max_seeds, memory.data());
-        CHECK_EQ(ggnn_cuda_batch_max_ids(&g, &how, max_seeds, nullptr),
-                 ggnn_batch_max_ids(&g, &how, max_seeds));
+        device_batch d(g, how, max_seeds, forms[3]);
+        CHECK_EQ(d.b.max_ids, want.max_ids);
         CHECK_EQ(d.b.num_seeds.max, want.num_seeds.max);
         for (int32_t h = 0; h < how.num_hops; h++) {
             CHECK_EQ(d.b.hop[h].num_dst.max, want.hop[h].num_dst.max);
@@ -490,33 +486,34 @@ static void check_lowered_capacities(int32_t first_fanout)
     owned_graph         own(random_graph_new(400, 6, 90));
     both_graphs         g(own.g, 0);
     const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {first_fanout, 4, -1}, keep_all);
+    ggnn_sampling       less = how;
     const auto          seeds = random_seeds(60, 400);
     host_batch          h(g.host, how, 60);
-    h.sample(g.host, how, seeds);
+    h.sample(g.host, seeds);
     const int64_t edges = *h.b.hop[0].num_edges.n, src = *h.b.hop[0].num_src.n, dst = *h.b.hop[0].num_dst.n;
     for (form f : forms)
         for (int64_t room : {INT64_C(1), edges / 2, edges - 1, edges, edges + 1}) {
             if (few_trials() && room != edges / 2) continue;
-            ggnn_cuda_capacity most = {};
-            most.edges[0] = room;
-            device_batch d(g.device, how, 60, f, &most);
+            less.max_edges[0] = room;
+            device_batch d(g.device, less, 60, f);
             CHECK_EQ(d.b.hop[0].num_edges.max, room);
-            d.sample(g.device, how, seeds);
+            d.sample(g.device, seeds);
             CHECK_EQ(d.reported(), room < edges ? GGNN_ERROR_CAPACITY : GGNN_OK);
             check_first_hop_cut(d.b, h.b, room, INT64_MAX);
             check_consistent(d.b, 400);
             if (room >= edges) check_batch(d.b, h.b);
         }
+    less = how;
     for (form f : forms)
         for (int64_t room : {INT64_C(1), dst + 3, src - 1, src, src + 1}) {
             if (few_trials() && room != dst + 3) continue;
-            ggnn_cuda_capacity most = {};
-            most.src[0] = std::max<int64_t>(room, 60); // never below what the seeds may be
-            device_batch d(g.device, how, 60, f, &most);
-            CHECK_EQ(d.b.hop[0].num_src.max, most.src[0]);
-            d.sample(g.device, how, seeds);
-            CHECK_EQ(d.reported(), most.src[0] < src ? GGNN_ERROR_CAPACITY : GGNN_OK);
-            check_first_hop_cut(d.b, h.b, INT64_MAX, most.src[0]);
+            less.max_src[0] = room;
+            const int64_t most = std::max<int64_t>(room, 60); // never below what the seeds may be
+            device_batch  d(g.device, less, 60, f);
+            CHECK_EQ(d.b.hop[0].num_src.max, most);
+            d.sample(g.device, seeds);
+            CHECK_EQ(d.reported(), most < src ? GGNN_ERROR_CAPACITY : GGNN_OK);
+            check_first_hop_cut(d.b, h.b, INT64_MAX, most);
             check_consistent(d.b, 400);
             if (room >= src) check_batch(d.b, h.b);
         }
@@ -533,17 +530,16 @@ TEST(any_capacities_leave_a_consistent_batch)
     both_graphs g(own.g, 0);
     int         cut = 0;
     for (int trial = 0; trial < trials(40); trial++) {
-        ggnn_sampling      how = random_sampling(methods[trial % 7]);
-        ggnn_cuda_capacity most = {};
+        ggnn_sampling how = random_sampling(methods[trial % 7]);
         for (int32_t h = 0; h < how.num_hops; h++) {
-            most.edges[h] = test_below(3) ? 1 + test_below(300) : 0;
-            most.src[h] = test_below(3) ? 1 + test_below(300) : 0;
+            how.max_edges[h] = test_below(3) ? 1 + test_below(300) : 0;
+            how.max_src[h] = test_below(3) ? 1 + test_below(300) : 0;
         }
-        device_batch d(g.device, how, 40, forms[trial % std::size(forms)], &most);
-        if (trial % 5 == 0) d.seen.max_ids = 30; // a table for fewer ids than the batch has room for
+        device_batch d(g.device, how, 40, forms[trial % std::size(forms)]);
+        if (trial % 5 == 0) d.b.table.max_ids = 30; // a table for fewer ids than the batch has room for
         for (int batch = 0; batch < 2; batch++) {
-            d.sample(g.device, how, random_seeds(40, 300));
-            if (d.reported() == GGNN_OK) d.sample(g.device, how, random_seeds(40, 300));
+            d.sample(g.device, random_seeds(40, 300));
+            if (d.reported() == GGNN_OK) d.sample(g.device, random_seeds(40, 300));
             check_consistent(d.b, 300);
         }
         CHECK(d.reported() == GGNN_OK || d.reported() == GGNN_ERROR_CAPACITY);
@@ -561,16 +557,16 @@ TEST(more_seeds_than_there_is_room_for)
         device_batch d(g.device, how, 20, forms[0]);
         host_batch   h(g.host, how, 20);
         auto         seeds = random_seeds(n, 100);
-        d.sample(g.device, how, seeds, 100); // the host's bound is greater than the batch's
+        d.sample(g.device, seeds, 100); // the host's bound is greater than the batch's
         seeds.resize(std::min<int64_t>(n, 20));
-        h.sample(g.host, how, seeds);
+        h.sample(g.host, seeds);
         check_batch(d.b, h.b);
         CHECK_EQ(d.reported(), n > 20 ? GGNN_ERROR_CAPACITY : GGNN_OK);
     }
     device_batch            d(g.device, how, 20, forms[0]);
     device_array<ggnn_node> seeds(random_seeds(21, 100));
     for (int64_t n : {-1, 21}) // known to the host: refused
-        CHECK_EQ(ggnn_cuda_batch_begin(&d.b, &d.seen, seeds.at(), {nullptr, n}, nullptr),
+        CHECK_EQ(ggnn_cuda_batch_begin(&d.b, seeds.at(), {nullptr, n}, nullptr),
                  cudaErrorInvalidValue);
 }
 
@@ -602,7 +598,7 @@ TEST(damaged_input_is_reported_and_leaves_a_consistent_batch)
             const ggnn_graph g = ggnn_graph_plain(indptr.at(), indices.at(), nullptr, 200, own.g->num_edges);
             const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {4, 3, -1}, keep_all);
             device_batch        d(g, how, 40, f);
-            d.sample(g, how, seeds);
+            d.sample(g, seeds);
             CHECK_EQ(d.reported(), GGNN_ERROR_ID);
             check_consistent(d.b, 200);
         }
@@ -629,15 +625,13 @@ TEST(traffic_of_batches_is_the_twins)
             g.device.traffic = counted.at();
             for (int batch = 0; batch < 2; batch++) {
                 const auto seeds = random_seeds(40, 200);
-                d.sample(g.device, how, seeds);
-                h.sample(g.host, how, seeds);
+                d.sample(g.device, seeds);
+                h.sample(g.host, seeds);
             }
             CHECK(counted.values() == wanted);
             g.device.at.parts = GGNN_CUDA_PARTS_MAX + 1;
-            const ggnn_cuda_unique& seen = d.seen;
-            CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, &seen, d.b.id, {nullptr, 0}, nullptr));
-            CHECK_EQ(ggnn_cuda_sample_hop(&d.b, &seen, &g.device, &how, d.rng.at(), nullptr),
-                     cudaErrorInvalidValue);
+            CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, d.b.id, {nullptr, 0}, nullptr));
+            CHECK_EQ(ggnn_cuda_sample_hop(&d.b, &g.device, d.rng.at(), nullptr), cudaErrorInvalidValue);
         }
 }
 
@@ -652,14 +646,14 @@ TEST(batches_survive_the_wrap_of_stamps)
         host_batch             h(g.host, how, 600);
         ggnn_cuda_unique_state state = {};
         state.last = UINT32_MAX - 2;
-        CHECK_CUDA(cudaMemcpy(d.seen.state, &state, sizeof state, cudaMemcpyHostToDevice));
+        CHECK_CUDA(cudaMemcpy(d.b.table.state, &state, sizeof state, cudaMemcpyHostToDevice));
         for (int batch = 0; batch < 5; batch++) {
             const auto seeds = random_seeds(batch == 3 ? 0 : 600, 700);
-            d.sample(g.device, how, seeds);
-            h.sample(g.host, how, seeds);
+            d.sample(g.device, seeds);
+            h.sample(g.host, seeds);
             check_batch(d.b, h.b);
         }
-        CHECK_EQ(fetch(d.seen.state, 1)[0].last, 2);
+        CHECK_EQ(fetch(d.b.table.state, 1)[0].last, 2);
     }
 }
 
@@ -689,8 +683,8 @@ TEST(tiles_of_more_targets_than_a_block_has_threads)
             const ggnn_sampling how = sampling(method, {4, 2});
             device_batch        d(on_device, how, nodes, f);
             host_batch          h(on_host, how, nodes);
-            d.sample(on_device, how, seeds, nodes);
-            h.sample(on_host, how, seeds);
+            d.sample(on_device, seeds, nodes);
+            h.sample(on_host, seeds);
             check_batch(d.b, h.b);
         }
 }
@@ -727,7 +721,7 @@ TEST(a_batch_neither_waits_nor_allocates_and_takes_few_launches)
                 device_batch        d(g.device, how, 20, f);
                 CHECK_CUDA(cudaDeviceSynchronize());
                 const simt_statistics before = simt_get_statistics();
-                CHECK_CUDA(ggnn_cuda_sample(&d.b, &d.seen, &g.device, &how, d.rng.at(), seeds.at(),
+                CHECK_CUDA(ggnn_cuda_sample(&d.b, &g.device, d.rng.at(), seeds.at(),
                                             {nullptr, 20}, nullptr));
                 const simt_statistics after = simt_get_statistics();
                 CHECK_EQ(after.allocations, before.allocations);
@@ -756,7 +750,7 @@ TEST(a_captured_batch_samples_afresh_at_every_launch)
         cudaGraphExec_t         ready;
         CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-        CHECK_CUDA(ggnn_cuda_sample(&d.b, &d.seen, &g.device, &how, d.rng.at(), seeds.at(), {count.at(), 20},
+        CHECK_CUDA(ggnn_cuda_sample(&d.b, &g.device, d.rng.at(), seeds.at(), {count.at(), 20},
                                     stream));
         CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
         CHECK_CUDA(cudaGraphInstantiate(&ready, graph, 0));
@@ -769,7 +763,7 @@ TEST(a_captured_batch_samples_afresh_at_every_launch)
             d.rng.upload(&rng);
             CHECK_CUDA(cudaGraphLaunch(ready, stream));
             CHECK_CUDA(cudaStreamSynchronize(stream));
-            h.sample(g.host, how, {given.begin(), given.begin() + n}, rng);
+            h.sample(g.host, {given.begin(), given.begin() + n}, rng);
             check_batch(d.b, h.b);
         }
         CHECK_EQ(d.reported(), GGNN_OK);
@@ -880,8 +874,8 @@ TEST(transposes_of_sampled_and_of_whole_blocks_equal_the_twins)
     ggnn_block            whole;
     for (int64_t n : {0, 1, 500}) {
         const auto seeds = random_seeds(n, 3000);
-        d.sample(g.device, how, seeds);
-        h.sample(g.host, how, seeds);
+        d.sample(g.device, seeds);
+        h.sample(g.host, seeds);
         for (int hop = 0; hop < 2; hop++) {
             const ggnn_block& from = h.b.hop[hop];
             std::vector<char> memory(

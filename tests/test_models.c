@@ -90,26 +90,22 @@ static fixture* random_fixture(int64_t num_nodes, int32_t width, int32_t classes
 typedef struct {
     ggnn_sampling how;
     mini_batch    batch;
-    ggnn_unique*  seen;
-    void *        memory, *table;
+    void*         memory;
 } sampler;
 
 static sampler sampler_new(const fixture* f, int32_t hops, int32_t fanout, bool global, int64_t max_seeds)
 {
     sampler s = {.how = {.method = GGNN_FISHER_YATES, .num_hops = hops, .last_hop_global = global}};
     for (int32_t h = 0; h < hops; h++) s.how.fanout[h] = fanout;
-    int64_t ids = ggnn_batch_max_ids(&f->graph, &s.how, max_seeds);
-    s.memory = memory_new(ggnn_batch_bytes(&f->graph, &s.how, max_seeds), "batch", &why);
-    s.table = memory_new(ggnn_unique_bytes(GGNN_UNIQUE_HASH, f->num_nodes, ids), "table", &why);
-    s.seen = ggnn_unique_init(s.table, GGNN_UNIQUE_HASH, f->num_nodes, ids);
-    CHECK_EQ(ggnn_batch_init(&s.batch.blocks, &f->graph, &s.how, max_seeds, s.memory), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&s.batch.blocks, &f->graph, &s.how, max_seeds, NULL, NULL), GGNN_OK);
+    s.memory = memory_new(s.batch.blocks.bytes, "batch", &why);
+    CHECK_EQ(ggnn_batch_init(&s.batch.blocks, s.memory), GGNN_OK);
     return s;
 }
 
 static void sampler_free(sampler* s)
 {
     memory_free(s->memory);
-    memory_free(s->table);
 }
 
 static const mini_batch* sample(sampler* s, const fixture* f, uint32_t step, int64_t first, int64_t count)
@@ -117,7 +113,7 @@ static const mini_batch* sample(sampler* s, const fixture* f, uint32_t step, int
     ggnn_rng  rng = {7, step, GGNN_PURPOSE_SAMPLE};
     ggnn_node seeds[64];
     for (int64_t i = 0; i < count; i++) seeds[i] = (ggnn_node)(first + i);
-    CHECK_EQ(ggnn_sample(&s->batch.blocks, s->seen, &f->graph, &s->how, &rng, seeds, count), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&s->batch.blocks, &f->graph, &rng, seeds, count), GGNN_OK);
     s->batch.known.max = 0;
     for (int64_t i = 0; i < count; i++) s->batch.known.max += label_known(&f->data.labels, seeds[i]);
     return &s->batch;
@@ -872,7 +868,7 @@ static double sampled_loss(net* n, const fixture* f, const task* t, ggnn_purpose
     int64_t  known = 0;
     for (int64_t first = 0, count; first < t->count[SPLIT_VAL]; first += count) {
         count = t->count[SPLIT_VAL] - first < 64 ? t->count[SPLIT_VAL] - first : 64;
-        ggnn_sample(&s.batch.blocks, s.seen, &f->graph, &s.how, &rng, t->ids[SPLIT_VAL] + first, count);
+        ggnn_sample(&s.batch.blocks, &f->graph, &rng, t->ids[SPLIT_VAL] + first, count);
         net_rows logits = net_forward(n, &s.batch, 0, false);
         for (int64_t i = 0; i < count; i++) add_loss(&sum, &known, logits, i, t, s.batch.blocks.id[i]);
     }

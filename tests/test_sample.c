@@ -457,20 +457,17 @@ TEST(a_node_of_more_than_2_31_edges_is_sampled)
         }
     }
     CHECK(above > 7000 && above < 8000); /* half of 15,000 */
-    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {5, 5}, 0, GGNN_KEEP_POSITIONS, {0, 0, 0}};
-    void*         memory = malloc(ggnn_batch_bytes(&g, &how, 1));
-    void*         table = malloc(ggnn_unique_bytes(GGNN_UNIQUE_HASH, 1, 1));
-    ggnn_unique*  seen = ggnn_unique_init(table, GGNN_UNIQUE_HASH, 1, 1);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {5, 5}, 0, GGNN_KEEP_POSITIONS, {0, 0, 0}, 0, {0}, {0}};
     ggnn_batch    batch;
     ggnn_node     seed = 0;
-    CHECK_EQ(ggnn_batch_init(&batch, &g, &how, 1, memory), GGNN_OK);
-    CHECK_EQ(ggnn_sample(&batch, seen, &g, &how, &rng, &seed, 1), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 1, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&batch, malloc(batch.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, &g, &rng, &seed, 1), GGNN_OK);
     CHECK_EQ(*batch.hop[1].num_edges.n, 5);
     CHECK_EQ(*batch.hop[1].num_src.n, 1);
     how.fanout[0] = -1;
-    CHECK(ggnn_batch_bytes(&g, &how, 1) == 0); /* a block has fewer than 2^31 edges */
-    free(memory);
-    free(table);
+    free(batch.workspace);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 1, NULL, NULL), GGNN_ERROR_ARGUMENT); /* a block has fewer than 2^31 edges */
     munmap(zeros, (size_t)degree * sizeof *zeros);
 }
 

@@ -52,14 +52,13 @@ TEST(sample_prints_the_batch_that_the_library_gives)
     if (!CHECK(dataset_open(&d, target, &why))) return;
     for (int s = 0; s < SAMPLERS; s++) {
         ggnn_graph g = dataset_graph(&d);
-        ggnn_sampling how = {(ggnn_method)s, 2, {3, 2}, 0, GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS, {4, 3, .5f}};
+        ggnn_sampling how = {(ggnn_method)s, 2, {3, 2}, 0, GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS, {4, 3, .5f}, 0, {0}, {0}};
         ggnn_rng rng = {7, 5, GGNN_PURPOSE_SAMPLE};
         const ggnn_node seeds[] = {33, 0, 33, 5};
-        void* memory = malloc(ggnn_batch_bytes(&g, &how, 4));
-        ggnn_unique* seen = ggnn_unique_init(malloc(ggnn_unique_bytes(GGNN_UNIQUE_HASH, 34, 34)), GGNN_UNIQUE_HASH, 34, 34);
         ggnn_batch b;
-        ggnn_batch_init(&b, &g, &how, 4, memory);
-        CHECK_EQ(ggnn_sample(&b, seen, &g, &how, &rng, seeds, 4), GGNN_OK);
+        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 4, NULL, NULL), GGNN_OK);
+        CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 4), GGNN_OK);
         sample(samplers[s], "--seeds 33,0,33,5 --fanout 3,2 --seed 7 --step 5 --json");
         const char* at = output("out");
         check_ids(at, "seeds", seeds, 4);
@@ -71,8 +70,7 @@ TEST(sample_prints_the_batch_that_the_library_gives)
             check_ids(at, "neighbor", b.hop[h].neighbor, *b.hop[h].num_edges.n);
             at = strstr(at, "\"repeats\"");
         }
-        free(memory);
-        free(seen);
+        free(b.workspace);
     }
     dataset_close(&d);
 }

@@ -496,18 +496,15 @@ TEST(aggregate_takes_weights_of_a_transpose_by_original_edge)
 TEST(weighted_samples_are_aggregated_by_the_weights_of_their_edges)
 {
     random_graph*   g = random_graph_new(200, 8, 500);
-    ggnn_sampling   how = {GGNN_WEIGHTED, 2, {6, 4}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {0, 0, 0}};
+    ggnn_sampling   how = {GGNN_WEIGHTED, 2, {6, 4}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {0, 0, 0}, 0, {0}, {0}};
     const ggnn_rng  rng = {3, 1, GGNN_PURPOSE_SAMPLE};
     const ggnn_node seeds[] = {0, 1, 7, 150, 2};
-    int64_t         ids = ggnn_batch_max_ids(&g->graph, &how, 5);
-    void*           memory = test_memory((int64_t)ggnn_batch_bytes(&g->graph, &how, 5));
-    void*           table = test_memory((int64_t)ggnn_unique_bytes(GGNN_UNIQUE_HASH, 200, ids));
-    ggnn_unique*    seen = ggnn_unique_init(table, GGNN_UNIQUE_HASH, 200, ids);
     ggnn_batch      batch;
     stored_rows     s;
     stored_rows_init(&s, 200, 3, GGNN_F32);
-    CHECK_EQ(ggnn_batch_init(&batch, &g->graph, &how, 5, memory), GGNN_OK);
-    CHECK_EQ(ggnn_sample(&batch, seen, &g->graph, &how, &rng, seeds, 5), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g->graph, &how, 5, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&batch, test_memory((int64_t)batch.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, &g->graph, &rng, seeds, 5), GGNN_OK);
     for (int h = 0; h < 2; h++) {
         const ggnn_block* hop = &batch.hop[h];
         matrix            out = matrix_new(*hop->num_dst.n, 3, 0);
@@ -525,8 +522,7 @@ TEST(weighted_samples_are_aggregated_by_the_weights_of_their_edges)
         CHECK(same);
         free(out.v);
     }
-    free(memory);
-    free(table);
+    free(batch.workspace);
     free(s.rows);
     random_graph_free(g);
 }

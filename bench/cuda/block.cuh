@@ -28,10 +28,8 @@ __global__ void __launch_bounds__(32) next_step(uint32_t* step)
 
 struct batches {
     const made_graph* g;
-    ggnn_sampling     how;
     int64_t           seeds;
-    ggnn_batch        batch;
-    ggnn_cuda_unique  seen;
+    ggnn_cuda_batch   batch;
     ggnn_node*        seed;
     ggnn_rng*         rng;
     uint32_t*         step;
@@ -42,7 +40,7 @@ struct batches {
                                static_cast<const uint32_t*>(step), seeds, g->graph.num_nodes);
         if (e == cudaSuccess) e = launch(next_step, 1, 32, stream(), step);
         if (e != cudaSuccess) return e;
-        return ggnn_cuda_sample(&batch, &seen, &g->graph, &how, rng, seed, {nullptr, seeds}, stream());
+        return ggnn_cuda_sample(&batch, &g->graph, rng, seed, {nullptr, seeds}, stream());
     }
 };
 
@@ -50,24 +48,25 @@ bool open_batches(bench* b, batches* s, const made_graph& g, int64_t seeds, cons
                   ggnn_unique_kind kind, int32_t group)
 {
     const ggnn_rng rng = {9, 0, GGNN_PURPOSE_SAMPLE};
-    const int64_t  nodes = g.graph.num_nodes, ids = ggnn_cuda_batch_max_ids(&g.graph, &how, seeds, nullptr);
+    const int64_t  nodes = g.graph.num_nodes;
+    ggnn_fault     fault;
     s->g = &g;
-    s->how = how;
     s->seeds = seeds;
-    void* memory =
-        take(b, static_cast<int64_t>(ggnn_cuda_batch_bytes(&g.graph, &how, seeds, nullptr)), "a mini-batch");
-    void* table =
+    if (ggnn_cuda_batch_plan(&s->batch, &g.graph, &how, seeds, nullptr, &fault) != GGNN_OK)
+        return error_set(&b->why, "%s: a mini-batch: %s", b->entry, fault.what);
+    const int64_t ids = s->batch.max_ids;
+    void*         table =
         take(b, static_cast<int64_t>(ggnn_cuda_unique_bytes(kind, nodes, ids)), "the ids of a mini-batch");
     s->seed = make<ggnn_node>(b, seeds, "seeds");
     s->rng = send(b, &rng, 1, "random numbers");
     s->step = make<uint32_t>(b, 1, "a step");
-    if (!memory || !table || !s->seed || !s->rng || !s->step) return false;
-    cudaError_t e = ggnn_cuda_unique_init(&s->seen, kind, nodes, ids, table, stream());
-    s->seen.group = group;
-    return good(b,
-                ggnni::first_error(
-                    e, ggnn_cuda_batch_init(&s->batch, &g.graph, &how, seeds, nullptr, memory, stream())),
-                "a mini-batch");
+    if (!table || !s->seed || !s->rng || !s->step) return false;
+    ggnn_cuda_unique seen;
+    cudaError_t      e = ggnn_cuda_unique_init(&seen, kind, nodes, ids, table, stream());
+    seen.group = group;
+    ggnn_cuda_batch_plan(&s->batch, &g.graph, &how, seeds, &seen, nullptr);
+    void* memory = take(b, static_cast<int64_t>(s->batch.bytes), "a mini-batch");
+    return memory && good(b, ggnni::first_error(e, ggnn_cuda_batch_init(&s->batch, memory, stream())), "a mini-batch");
 }
 
 ggnn_sampling sampling(bool last_global)
@@ -98,22 +97,19 @@ bool same_hop(bench* b, const ggnn_block& ours, const ggnn_block& theirs)
 // The batch that the device has just sampled, by the C twin.
 bool same_batch(bench* b, const batches& s, const host_graph& g)
 {
-    const int64_t ids = ggnn_batch_max_ids(&g.graph, &s.how, s.seeds), nodes = g.graph.num_nodes;
-    void*         memory = bench_new(b, ggnn_batch_bytes(&g.graph, &s.how, s.seeds), "a mini-batch");
-    void* table = bench_new(b, ggnn_unique_bytes(GGNN_UNIQUE_HASH, nodes, ids), "the ids of a mini-batch");
-    if (!memory || !table) return false;
-    ggnn_unique* seen = ggnn_unique_init(table, GGNN_UNIQUE_HASH, nodes, ids);
-    ggnn_batch   batch;
-    auto         seeds = fetch(b, s.seed, s.seeds);
-    auto         rng = fetch(b, s.rng, 1);
-    ggnn_status  status = ggnn_batch_init(&batch, &g.graph, &s.how, s.seeds, memory);
-    if (status == GGNN_OK)
-        status = ggnn_sample(&batch, seen, &g.graph, &s.how, rng.data(), seeds.data(), s.seeds);
+    ggnn_batch  batch;
+    ggnn_status status = ggnn_batch_plan(&batch, &g.graph, &s.batch.how, s.seeds, nullptr, nullptr);
+    void*       memory = bench_new(b, batch.bytes, "a mini-batch");
+    if (!memory) return false;
+    auto seeds = fetch(b, s.seed, s.seeds);
+    auto rng = fetch(b, s.rng, 1);
+    if (status == GGNN_OK) status = ggnn_batch_init(&batch, memory);
+    if (status == GGNN_OK) status = ggnn_sample(&batch, &g.graph, rng.data(), seeds.data(), s.seeds);
     if (status != GGNN_OK)
         return error_set(&b->why, "%s: the C twin: %s", b->entry, ggnn_status_string(status));
-    for (int32_t h = 0; h < s.how.num_hops; h++)
+    for (int32_t h = 0; h < s.batch.how.num_hops; h++)
         if (!same_hop(b, s.batch.hop[h], batch.hop[h])) return false;
-    const int64_t all = *batch.hop[s.how.num_hops - 1].num_src.n;
+    const int64_t all = *batch.hop[s.batch.how.num_hops - 1].num_src.n;
     auto          id = fetch(b, s.batch.id, all);
     return bench_equal(b, "ids of a batch", id.data(), batch.id,
                        static_cast<size_t>(all) * sizeof(ggnn_node));
@@ -147,12 +143,12 @@ struct batch_size {
 batch_size size_of(bench* b, const batches& s)
 {
     batch_size n;
-    for (int32_t h = 0; h < s.how.num_hops; h++) {
+    for (int32_t h = 0; h < s.batch.how.num_hops; h++) {
         const ggnn_block& hop = s.batch.hop[h];
         const double      dst = static_cast<double>(fetch(b, hop.num_dst.n, 1)[0]),
                      edges = static_cast<double>(fetch(b, hop.num_edges.n, 1)[0]);
         n.edges += edges;
-        n.lists += dst * 64 * (1 + s.g->atoms_of(s.how.fanout[h]));
+        n.lists += dst * 64 * (1 + s.g->atoms_of(s.batch.how.fanout[h]));
         n.bytes += edges * sizeof(int32_t) + dst * (sizeof(ggnn_node) + sizeof(int64_t));
         if (hop.indices) n.ids += edges;
     }

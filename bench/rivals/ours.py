@@ -23,11 +23,12 @@ DOT = 0
 
 class Store(c.Structure):
     _fields_ = [
-        ("at", Layout),
         ("width", c.c_int32),
         ("type", c.c_int),
-        ("base", c.POINTER(c.c_void_p)),
         ("pitch", c.c_int64),
+        ("rows", c.c_void_p),
+        ("base", c.c_void_p),
+        ("at", Layout),
         ("traffic", c.c_void_p),
     ]
 
@@ -106,10 +107,9 @@ class Ours:
         return t
 
     def store(self, rows):
-        base = (c.c_void_p * 3)(rows.ctypes.data, None, None)
-        self.keep += [rows, base]
+        self.keep.append(rows)
         nodes, width = rows.shape
-        return Store(Layout(None, None, 0, nodes, 1), width, 0, base, 4 * width, None)
+        return Store(width, 0, 4 * width, rows.ctypes.data, None, Layout(None, 0, None, None, nodes, 1), None)
 
     def spmm(self, out, arg, how, block, scale, weight, inp):
         width = inp.shape[1]

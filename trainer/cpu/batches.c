@@ -12,10 +12,9 @@
 typedef struct {
     slot shared;      /* first, so that a slot is one of these */
     ggnn_graph graph; /* its own, as a thread counts its own traffic */
-    ggnn_unique* seen;
     ggnn_node* seeds;
     int64_t known;    /* of batch.known */
-    void *batch_memory, *seen_memory;
+    void* batch_memory;
     bool done;        /* by the crew, whose mutex guards it */
 } cpu_slot;
 
@@ -53,8 +52,7 @@ static void fill(const ring* r, cpu_slot* s)
     mini_batch* b = &shared->batch;
     ggnn_batch* blocks = &b->blocks;
     fill_seeds(r, s);
-    shared->status = ggnn_sample(blocks, s->seen, &s->graph, &r->plan.how, &shared->slice.rng, s->seeds,
-                                 shared->slice.seeds);
+    shared->status = ggnn_sample(blocks, &s->graph, &shared->slice.rng, s->seeds, shared->slice.seeds);
     shared->edges = shared->bytes = 0;
     for (int32_t h = 0; h < blocks->num_hops; h++) {
         int64_t edges = *blocks->hop[h].num_edges.n, targets = *blocks->hop[h].num_dst.n;
@@ -71,25 +69,20 @@ static void fill(const ring* r, cpu_slot* s)
 static bool take_slot(const ring* r, cpu_slot* s, error* why)
 {
     const loader_plan* plan = &r->plan;
-    int64_t max_ids = ggnn_batch_max_ids(&plan->graph, &plan->how, r->seeds);
-    ggnn_unique_kind kind = ggnn_unique_choose(plan->graph.num_nodes);
-    size_t bytes = ggnn_batch_bytes(&plan->graph, &plan->how, r->seeds);
+    ggnn_batch* shape = &s->shared.shape;
     mini_batch* b = &s->shared.batch;
-    if (bytes == 0)
-        return error_set(why, "a mini-batch of %lld seeds could have 2^31 sources or edges", (long long)r->seeds);
-    s->batch_memory = memory_new(bytes, "a mini-batch", why);
-    s->seen_memory =
-        memory_new(ggnn_unique_bytes(kind, plan->graph.num_nodes, max_ids), "the ids of a mini-batch", why);
+    ggnn_fault fault;
+    if (ggnn_batch_plan(shape, &plan->graph, &plan->how, r->seeds, NULL, &fault) != GGNN_OK)
+        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)r->seeds, fault.what);
+    s->batch_memory = memory_new(shape->bytes, "a mini-batch", why);
     s->seeds = memory_new((size_t)r->seeds * sizeof *s->seeds, "seeds of a mini-batch", why);
-    if (!s->batch_memory || !s->seen_memory || !s->seeds) return false;
+    if (!s->seeds || ggnn_batch_init(shape, s->batch_memory) != GGNN_OK) return false;
     s->graph = plan->graph;
-    s->seen = ggnn_unique_init(s->seen_memory, kind, plan->graph.num_nodes, max_ids);
-    if (ggnn_batch_init(&s->shared.shape, &plan->graph, &plan->how, r->seeds, s->batch_memory) != GGNN_OK) return false;
-    b->blocks = s->shared.shape;
+    b->blocks = *shape;
     b->known = (ggnn_count){&s->known, plan->batch};
     if (!plan->extract) return true;
     b->ld_rows = mat_padded(plan->features.width);
-    size_t rows = memory_product((size_t)max_ids, (size_t)b->ld_rows, sizeof *b->rows);
+    size_t rows = memory_product((size_t)shape->max_ids, (size_t)b->ld_rows, sizeof *b->rows);
     b->rows = memory_new(rows, "rows of a mini-batch", why);
     return b->rows != NULL;
 }
@@ -108,7 +101,6 @@ void cpu_slot_close(ring* r, slot* shared)
     cpu_slot* s = (cpu_slot*)shared;
     (void)r;
     memory_free(s->batch_memory);
-    memory_free(s->seen_memory);
     memory_free(s->seeds);
     memory_free(s->shared.batch.rows);
     memory_free(s);

@@ -56,6 +56,7 @@ static GGNNI_KERNEL(40, WARP) note_sample(const __grid_constant__ note_job s)
 }
 
 struct cuda_slot : slot {
+    ggnn_cuda_batch own; // what shape is a copy of
     sample_state* state;
     sample_note * note, *known; // on the device; its copy, pinned
     ggnn_node*    seeds;
@@ -77,12 +78,15 @@ template <class T> bool take_array(device* d, T** to, int64_t count, const char*
     return *to != nullptr;
 }
 
-inline ggnn_cuda_capacity capacity_of(const ring* r)
+// A batch with the ring's room. shared NULL: to see how many ids it needs.
+inline bool plan_batch(ggnn_cuda_batch* b, const ring* r, const ggnn_cuda_unique* shared, error* why)
 {
-    ggnn_cuda_capacity most = {};
-    for (int h = 0; h < GGNN_HOPS_MAX; h++) most.src[h] = r->room.ids[h + 1];
-    for (int h = 0; h < GGNN_HOPS_MAX; h++) most.edges[h] = r->room.edges[h];
-    return most;
+    ggnn_sampling how = r->plan.how;
+    ggnn_fault    fault;
+    for (int h = 0; h < GGNN_HOPS_MAX; h++) how.max_src[h] = r->room.ids[h + 1];
+    for (int h = 0; h < GGNN_HOPS_MAX; h++) how.max_edges[h] = r->room.edges[h];
+    return ggnn_cuda_batch_plan(b, &r->plan.graph, &how, r->seeds, shared, &fault) == GGNN_OK ||
+           error_set(why, "a mini-batch of %lld seeds: %s", static_cast<long long>(r->seeds), fault.what);
 }
 
 // ==== the ring =============================================================================================
@@ -98,11 +102,12 @@ inline bool cuda_ring_open(ring* r, error* why)
 {
     const int64_t            nodes = r->plan.graph.num_nodes;
     const ggnn_unique_kind   kind = nodes < INT64_C(1) << 27 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
-    const ggnn_cuda_capacity most = capacity_of(r);
-    const int64_t            ids = ggnn_cuda_batch_max_ids(&r->plan.graph, &r->plan.how, r->seeds, &most);
     device*                  d = r->device;
     cuda_ring*               shared = new cuda_ring();
+    ggnn_cuda_batch          batch;
     r->own = shared;
+    if (!plan_batch(&batch, r, nullptr, why)) return false;
+    const int64_t ids = batch.max_ids;
     shared->memory = device_new(d, ggnn_cuda_unique_bytes(kind, nodes, ids), "the ids of a mini-batch", why);
     if (!shared->memory) return false;
     cudaError_t e = ggnn_cuda_unique_init(&shared->seen, kind, nodes, ids, shared->memory, own(d).stream);
@@ -121,23 +126,18 @@ inline void cuda_ring_close(ring* r)
 
 inline bool open_slot(ring* r, cuda_slot* s, error* why)
 {
-    const ggnn_cuda_capacity most = capacity_of(r);
-    const loader_plan&       plan = r->plan;
-    device*                  d = r->device;
-    const size_t             bytes = ggnn_cuda_batch_bytes(&plan.graph, &plan.how, r->seeds, &most);
-    if (!bytes)
-        return error_set(why, "a mini-batch of %lld seeds could have 2^31 sources or edges",
-                         static_cast<long long>(r->seeds));
-    s->memory = device_new(d, bytes, "a mini-batch", why);
+    const loader_plan& plan = r->plan;
+    device*            d = r->device;
+    if (!plan_batch(&s->own, r, &own(r).seen, why)) return false;
+    s->memory = device_new(d, s->own.bytes, "a mini-batch", why);
     bool good = s->memory && take_array(d, &s->seeds, r->seeds, "seeds of a mini-batch", why) &&
                 take_array(d, &s->state, 1, "numbers of a sample", why) &&
                 take_array(d, &s->note, 1, "sizes of a sample", why);
     if (!good) return false;
     cudaError_t e = cudaMallocHost(&s->known, sizeof *s->known);
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&s->sampled, cudaEventDisableTiming);
-    e = first_error(e, ggnn_cuda_batch_init(&s->shape, &plan.graph, &plan.how, r->seeds, &most, s->memory,
-                                            own(d).stream));
-    s->batch.blocks = s->shape;
+    e = first_error(e, ggnn_cuda_batch_init(&s->own, s->memory, own(d).stream));
+    s->batch.blocks = s->shape = s->own;
     s->batch.known = {&s->state->known, plan.batch};
     if (e != cudaSuccess) return error_set(why, "a mini-batch on the device: %s", cudaGetErrorString(e));
     if (!plan.extract) return true;
@@ -189,7 +189,7 @@ inline void run_sample(ring* r, cuda_slot* s)
 {
     const loader_plan& plan = r->plan;
     cudaStream_t       stream = own(r->device).sampling;
-    cudaError_t        e = ggnn_cuda_sample(&s->shape, &own(r).seen, &plan.graph, &plan.how, &s->state->rng, s->seeds,
+    cudaError_t        e = ggnn_cuda_sample(&s->own, &plan.graph, &s->state->rng, s->seeds,
                                             {&s->state->seeds, s->shape.num_seeds.max}, stream);
     e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(r, s)));
     e = first_error(e, cudaMemcpyAsync(s->known, s->note, sizeof *s->note, cudaMemcpyDeviceToHost, stream));
