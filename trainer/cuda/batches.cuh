@@ -35,7 +35,7 @@ struct seeds_job {
     ggnn_node*    seed;
 };
 
-static GGNNI_KERNEL(40, THREADS) begin_sample(const __grid_constant__ seeds_job s)
+static GGNNI_KERNEL(48, THREADS) begin_sample(const __grid_constant__ seeds_job s)
 {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         s.to->rng = s.slice.rng;
