@@ -152,6 +152,9 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define ggnn_unique_append              ggnn_unique_append_node64
 #define ggnn_unique_find                ggnn_unique_find_node64
 #define ggnn_batch_plan                 ggnn_batch_plan_node64
+#define ggnn_batch_packed_bytes         ggnn_batch_packed_bytes_node64
+#define ggnn_batch_pack                 ggnn_batch_pack_node64
+#define ggnn_batch_unpack               ggnn_batch_unpack_node64
 #define ggnn_batch_init                 ggnn_batch_init_node64
 #define ggnn_sample                     ggnn_sample_node64
 #define ggnn_batch_begin                ggnn_batch_begin_node64
@@ -828,6 +831,15 @@ GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_
 // The same in steps: the seeds (distinct ones numbered by first occurrence), then one hop a call.
 GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int64_t num_seeds);
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng);
+
+// A compact copy: a batch of exactly its size in one piece of memory without an address in it, for a queue or
+// for sending. _pack writes _packed_bytes bytes, aligned as malloc's. _unpack makes *b a batch whose arrays lie
+// in these bytes, wherever they have been moved; it is for reading, its maxima are its sizes, and it has no
+// table. GGNN_ERROR_BLOCK: _pack did not write these bytes, or with ids of another width, or some are missing.
+// The arrays themselves are not checked: ggnn_block_validate does that. O(bytes).
+GGNN_API size_t      ggnn_batch_packed_bytes(const ggnn_batch* b);
+GGNN_API void        ggnn_batch_pack(void* memory, const ggnn_batch* b);
+GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes);
 
 // The whole graph as one block (full batch): num_nodes targets = sources, indices alias a plain 32-bit graph;
 // with GGNN_NODE64 they are copied into copy (num_edges). counts (3) is memory for the sizes. id is NULL.
@@ -2730,6 +2742,114 @@ GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_
     ggnn_status status = ggnn_batch_begin(b, seeds, num_seeds);
     while (status == GGNN_OK && b->num_hops < b->how.num_hops) status = ggnn_sample_hop(b, g, rng);
     return status;
+}
+
+// ---- a compact copy ---------------------------------------------------------------
+
+#define GGNNI_PACKED (UINT64_C(0x6767706163006600) + sizeof(ggnn_node)) // what packed bytes begin with
+
+typedef struct {
+    uint64_t      magic;
+    size_t        bytes;
+    ggnn_sampling how;
+    int64_t       num_nodes, num_edges;
+    int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
+    int32_t       num_hops;
+} ggnni_packed;
+
+// Lays b out in base as its header says; only counts where base is NULL.
+static size_t ggnni_carve_packed(ggnn_batch* b, ggnni_packed* header, char* base)
+{
+    size_t used = ggnni_round_up(sizeof *header);
+    memset(b, 0, sizeof *b);
+    b->how = header->how;
+    b->num_nodes = header->num_nodes;
+    b->num_edges = header->num_edges;
+    b->workspace = base;
+    b->max_ids = header->length[header->num_hops];
+    b->num_hops = header->num_hops;
+    b->num_seeds.n = &header->seeds;
+    b->num_seeds.max = header->seeds;
+    b->bad = -1;
+    b->id = (ggnn_node*)ggnni_carve(base, &used, b->max_ids, sizeof *b->id);
+    b->seed_local = (int32_t*)ggnni_carve(base, &used, header->seeds, sizeof *b->seed_local);
+    for (int32_t h = 0; h < header->num_hops; h++) {
+        ggnn_block* hop = &b->hop[h];
+        hop->id = b->id;
+        hop->num_dst.n = &header->length[h];
+        hop->num_src.n = &header->length[h + 1];
+        hop->num_edges.n = &header->edges[h];
+        hop->num_dst.max = header->length[h];
+        hop->num_src.max = header->length[h + 1];
+        hop->num_edges.max = header->edges[h];
+        used = ggnni_carve_hop(hop, &b->how, ggnni_is_global(&b->how, h), base, used);
+    }
+    return b->bytes = used;
+}
+
+static ggnni_packed ggnni_packed_header(const ggnn_batch* b)
+{
+    ggnni_packed header;
+    ggnn_batch   unused;
+    memset(&header, 0, sizeof header);
+    header.magic = GGNNI_PACKED;
+    header.how = b->how;
+    header.num_nodes = b->num_nodes;
+    header.num_edges = b->num_edges;
+    header.seeds = *b->num_seeds.n;
+    header.num_hops = b->num_hops;
+    header.length[0] = *b->hop[0].num_dst.n;
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        header.edges[h] = *b->hop[h].num_edges.n;
+        header.length[h + 1] = *b->hop[h].num_src.n;
+    }
+    header.bytes = ggnni_carve_packed(&unused, &header, NULL);
+    return header;
+}
+
+GGNN_API size_t ggnn_batch_packed_bytes(const ggnn_batch* b) { return ggnni_packed_header(b).bytes; }
+
+static void ggnni_copy(void* to, const void* from, int64_t count, size_t size)
+{
+    if (to && count > 0) memcpy(to, from, (size_t)count * size);
+}
+
+GGNN_API void ggnn_batch_pack(void* memory, const ggnn_batch* b)
+{
+    ggnni_packed* header = (ggnni_packed*)memory;
+    ggnn_batch    to;
+    *header = ggnni_packed_header(b);
+    ggnni_carve_packed(&to, header, (char*)memory);
+    ggnni_copy(to.id, b->id, to.max_ids, sizeof *to.id);
+    ggnni_copy(to.seed_local, b->seed_local, header->seeds, sizeof *to.seed_local);
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        ggnn_block*       hop = &to.hop[h];
+        const ggnn_block* from = &b->hop[h];
+        int64_t           edges = header->edges[h];
+        ggnni_copy(hop->indptr, from->indptr, header->length[h] + 1, sizeof *hop->indptr);
+        ggnni_copy(hop->indices, from->indices, edges, sizeof *hop->indices);
+        ggnni_copy(hop->neighbor, from->neighbor, edges, sizeof *hop->neighbor);
+        ggnni_copy(hop->position, from->position, edges, sizeof *hop->position);
+        ggnni_copy(hop->weight, from->weight, edges, sizeof *hop->weight);
+        ggnni_copy(hop->repeats, from->repeats, header->length[h + 1], sizeof *hop->repeats);
+    }
+}
+
+GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes)
+{
+    ggnni_packed* header = (ggnni_packed*)memory;
+    memset(b, 0, sizeof *b);
+    if (bytes < sizeof *header || header->magic != GGNNI_PACKED || header->bytes != bytes) return GGNN_ERROR_BLOCK;
+    if (header->num_hops < 0 || header->num_hops > GGNN_HOPS_MAX || header->seeds < 0 || header->seeds > INT32_MAX ||
+        header->length[0] < 0 || header->length[0] > INT32_MAX)
+        return GGNN_ERROR_BLOCK;
+    for (int32_t h = 0; h < header->num_hops; h++)
+        if (header->edges[h] < 0 || header->edges[h] > INT32_MAX || header->length[h + 1] < header->length[h] ||
+            header->length[h + 1] > INT32_MAX)
+            return GGNN_ERROR_BLOCK;
+    if (ggnni_carve_packed(b, header, NULL) != bytes) return GGNN_ERROR_BLOCK;
+    ggnni_carve_packed(b, header, (char*)memory);
+    return GGNN_OK;
 }
 
 // ---- whole graph, transpose, validate -------------------------------------------

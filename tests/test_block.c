@@ -560,6 +560,42 @@ TEST(three_calls_set_a_batch_up)
     random_graph_free(like);
 }
 
+/* A packed batch is moved, and is the same batch; damaged headers and missing bytes are refused. */
+TEST(a_packed_batch_is_the_same_batch_elsewhere)
+{
+    random_graph* g = random_graph_new(300, 6, 100);
+    ggnn_node     seeds[20];
+    for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)(i % 2 ? 7 : i * 3);
+    for (int keep = 0; keep < 16; keep += 5)
+        for (int global = 0; global < 2; global++)
+            for (int64_t n = 0; n <= 20; n += 20) {
+                ggnn_sampling how = {GGNN_FISHER_YATES, 2, {5, 3}, global, keep, {0, 0, 0}, 0, {0}, {0}};
+                prepared      p = prepare(&g->graph, &how, 20, GGNN_UNIQUE_HASH);
+                ggnn_batch    b;
+                CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, n), GGNN_OK);
+                size_t bytes = ggnn_batch_packed_bytes(&p.batch);
+                char * packed = malloc(bytes), *moved = malloc(bytes);
+                CHECK(bytes < p.batch.bytes);
+                ggnn_batch_pack(packed, &p.batch);
+                memcpy(moved, packed, bytes);
+                memset(packed, 0x5a, bytes);
+                finish(&p);
+                CHECK_EQ(ggnn_batch_unpack(&b, moved, bytes), GGNN_OK);
+                check_batch(&b, g, &how, seeds, n);
+                for (int h = 0; h < 2; h++) CHECK(b.hop[h].id == b.id && b.hop[h].num_edges.max == *b.hop[h].num_edges.n);
+                CHECK_EQ(ggnn_batch_unpack(&b, moved, bytes - 1), GGNN_ERROR_BLOCK);
+                CHECK_EQ(ggnn_batch_unpack(&b, moved, 8), GGNN_ERROR_BLOCK);
+                for (size_t at = 0; at < 16; at++) { /* what says that it was packed, and how many bytes */
+                    moved[at] ^= 1;
+                    CHECK_EQ(ggnn_batch_unpack(&b, moved, bytes), GGNN_ERROR_BLOCK);
+                    moved[at] ^= 1;
+                }
+                free(packed);
+                free(moved);
+            }
+    random_graph_free(g);
+}
+
 /* What a split device does: each layer samples targets of its own, at its hop number. */
 TEST(any_targets_are_sampled_at_any_hop_number)
 {
@@ -962,6 +998,7 @@ int main(int argc, char** argv)
     RUN(a_shared_table_must_be_for_the_graph_and_large_enough);
     RUN(a_batch_keeps_how_it_is_sampled_and_for_which_graph);
     RUN(three_calls_set_a_batch_up);
+    RUN(a_packed_batch_is_the_same_batch_elsewhere);
     RUN(any_targets_are_sampled_at_any_hop_number);
     RUN(own_bounds_that_are_passed_are_an_error);
     RUN(a_walk_of_zeros_is_pinsages);

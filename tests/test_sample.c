@@ -439,6 +439,47 @@ TEST(walk_neighbors_are_the_most_visited_ties_by_smaller_id)
 /* ---- a list of more than 2^31 edges, on a mapping that is never written ------ */
 #include <sys/mman.h>
 
+/* All neighbours of a few nodes of a graph of 2^31 + 5 edges, most of which are one node's: the caller knows what it asks
+   for. Asking for that node's list passes the bound. */
+TEST(full_neighbour_batches_run_on_a_graph_of_more_than_2_31_edges)
+{
+    enum { NODES = 1000, DEGREE = 7 };
+    const int64_t edges = ((int64_t)1 << 31) + 5;
+    int64_t*      indptr = (int64_t*)malloc((NODES + 1) * sizeof *indptr);
+    ggnn_node*    indices = (ggnn_node*)mmap(NULL, (size_t)edges * sizeof *indices, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (indices == MAP_FAILED) SKIP("no address space for 2^31 edges");
+    for (int64_t v = 0; v < NODES; v++) indptr[v] = v * DEGREE; /* the last node has all the others */
+    indptr[NODES] = edges;
+    for (int64_t e = 0; e < (NODES - 1) * DEGREE; e++) indices[e] = (ggnn_node)((e * 13 + 5) % (NODES - 1));
+    const int32_t fanout[] = {-1, -1};
+    ggnn_graph    g = ggnn_graph_plain(indptr, indices, NULL, NODES, edges);
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2);
+    ggnn_batch    batch;
+    ggnn_fault    fault;
+    ggnn_node     seeds[] = {3, 500, 998};
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 3, NULL, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(fault.hop, 0);
+    for (int h = 0; h < 2; h++) how.max_edges[h] = NODES * DEGREE;
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 3, NULL, &fault), GGNN_OK);
+    CHECK(batch.bytes < 1 << 20);
+    CHECK_EQ(ggnn_batch_init(&batch, malloc(batch.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, &g, &rng, seeds, 3), GGNN_OK);
+    for (int h = 0; h < 2; h++) {
+        const ggnn_block* hop = &batch.hop[h];
+        CHECK_EQ(*hop->num_edges.n, *hop->num_dst.n * DEGREE);
+        for (int64_t v = 0; v < *hop->num_dst.n; v++)
+            for (int64_t k = 0; k < DEGREE; k++)
+                CHECK_EQ(batch.id[hop->indices[hop->indptr[v] + k]], indices[batch.id[v] * DEGREE + k]);
+    }
+    seeds[1] = NODES - 1;
+    CHECK_EQ(ggnn_sample(&batch, &g, &rng, seeds, 3), GGNN_ERROR_CAPACITY);
+    CHECK_EQ(batch.bad, NODES - 1);
+    free(batch.workspace);
+    munmap(indices, (size_t)edges * sizeof *indices);
+    free(indptr);
+}
+
 TEST(a_node_of_more_than_2_31_edges_is_sampled)
 {
     const int64_t degree = ((int64_t)1 << 31) + 5;
@@ -497,6 +538,7 @@ int main(int argc, char** argv)
     RUN(walks_restart_as_often_as_told);
     RUN(walks_report_broken_lists);
     RUN(walk_neighbors_are_the_most_visited_ties_by_smaller_id);
+    RUN(full_neighbour_batches_run_on_a_graph_of_more_than_2_31_edges);
     RUN(a_node_of_more_than_2_31_edges_is_sampled);
     return test_finish();
 }
