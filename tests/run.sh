@@ -101,7 +101,7 @@ check_all() {
 
 # check_one PROGRAM[:TEST]: what it prints is shown
 check_one() {
-    local program=${1%%:*} name= tools="all"
+    local program=${1%%:*} name= tools=all line
     case $1 in *:*) name=${1#*:} ;; esac
     if [ ! -f "tests/$program.c" ] && [ ! -f "tests/$program.cc" ] && [ ! -f "tests/simt/$program.cc" ]; then
         fail "no test program is named $program; there are: $(echo $(programs) $(emulated) test_simt)"
@@ -110,8 +110,11 @@ check_one() {
     [ "$program" = test_bench ] && tools="all build/ggnn-bench"
     build build "$tools build/tests/$program" CC="$CC" || return
     "build/tests/$program" $name | tee "$logs/one" | grep -v -E '^[0-9]+ passed, '
-    if [ "${PIPESTATUS[0]}" -ne 0 ] && ! grep -q '^  FAILED' "$logs/one"; then fail "$program ended early"; fi
-    line=$(tail -n 1 "$logs/one" | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' || echo "0 passed, 0 failed, 0 skipped")
+    line=$(tail -n 1 "$logs/one" | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$')
+    if [ -z "$line" ]; then
+        fail "$program ended early"
+        return
+    fi
     passed=$((passed + $(echo "$line" | cut -d' ' -f1)))
     failed=$((failed + $(echo "$line" | cut -d' ' -f3)))
     skipped=$((skipped + $(echo "$line" | cut -d' ' -f5)))
