@@ -149,7 +149,7 @@ static double loss_of_epoch(const char* options, int epoch)
 TEST(every_batch_is_sampled_at_a_step_of_its_own)
 {
     double all = loss_of_epoch("--fanout -1,-1 --batch 1000", 0), sampled = loss_of_epoch("--fanout 2,2 --batch 1000", 0);
-    CHECK_NEAR(loss_of_epoch("--fanout -1,-1 --batch 20", 0), all, 1e-6);
+    CHECK_NEAR(loss_of_epoch("--fanout -1,-1 --batch 70", 0), all, 1e-6); /* the last of them is shorter */
     CHECK(fabs(loss_of_epoch("--fanout 2,2 --batch 20", 0) - sampled) > 1e-4);
     CHECK(fabs(loss_of_epoch("--fanout 2,2 --batch 1000", 1) - sampled) > 1e-4);
     CHECK_NEAR(loss_of_epoch("--fanout -1,-1 --batch 1000", 1), all, 1e-6);
