@@ -21,7 +21,7 @@ refuse() { # refuse NAME COMMAND...: must fail
 # named ggnn_x_node64 under GGNN_NODE64, and every name here must be one that is left.
 without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
     ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_path_doubling ggnn_permute ggnn_sample_workspace_bytes
-    ggnn_scores ggnn_scores_back ggnn_status_string ggnn_unique_choose"
+    ggnn_scores ggnn_scores_back ggnn_status_string"
 only_these_keep_their_names() { # only_these_keep_their_names OBJECT
     nm -g --defined-only "$1" | awk '{ print $3 }' | grep -v '_node64$' | sort >"$work/kept"
     echo $without_ids | tr ' ' '\n' | sort | diff - "$work/kept"
