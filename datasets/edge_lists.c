@@ -41,9 +41,13 @@ static edge_sorter_options sorter_options(const edge_lists_options* how, const c
     return options;
 }
 
-static bool is_guess(const edge_lists_options* how) { return how->most < 1 || how->most / 2 > how->expected; }
+/* A guess may be twice too many, and so are edges of which the reverses are there already: only half is held against
+   the disk then. */
+static bool may_be_half(const edge_lists_options* how)
+{
+    return how->most < 1 || how->most / 2 > how->expected || (how->both && !how->distinct);
+}
 
-/* A guess may be twice too many: only half of it is held against the disk. */
 static bool check_disk(edge_lists* l, const edge_sorter_options* sorter, error* why)
 {
     const edge_lists_options* how = &l->how;
@@ -61,7 +65,7 @@ static bool check_disk(edge_lists* l, const edge_sorter_options* sorter, error* 
     resources_bytes(text[4], has);
     snprintf(l->plan, sizeof l->plan, "about %s of memory (--memory %s), %s of scratch on the disk, %s of file",
              text[0], text[1], scratch ? text[2] : "none", text[3]);
-    if (has < 0 || (scratch + file) / (is_guess(how) ? 2 : 1) <= has) return true;
+    if (has < 0 || (scratch + file) / (may_be_half(how) ? 2 : 1) <= has) return true;
     return error_set(why, "%s: needs about %s of scratch and %s of file; its disk has %s", l->out->path, text[2],
                      text[3], text[4]);
 }

@@ -20,6 +20,7 @@ typedef struct {
     int64_t num_nodes;  /* ids are below; -1: known after the edges only, ids are compacted */
     int64_t expected;   /* edges as they are read, without reverses: a guess; 0: no idea */
     int64_t most;       /* there are no more than that; 0: not known. At most twice expected: it is no guess */
+    bool distinct;      /* none of the expected edges is there twice, or as another's reverse */
     int64_t more_bytes; /* of the file, beside the lists */
     int64_t memory;     /* bytes to work in; 0: what the machine has available, resources.h */
     int64_t held_bytes; /* of these, what the caller takes */

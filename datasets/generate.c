@@ -330,6 +330,7 @@ static bool generate_into(ggnn_file_writer* w, const generate_options* how, gene
         .more_bytes = how->nodes * (how->features * (int64_t)sizeof(float) + (how->classes ? 5 : 0)),
         .memory = memory,
         .held_bytes = bytes + generate_shape_bytes(how),
+        .distinct = true,
         .both = true,
         .drop_loops = true,
     };
