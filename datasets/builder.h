@@ -55,8 +55,8 @@ typedef struct {
 } builder_edges;
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
 
-/* Edges src[i] -> dst[i], at most EDGE_LISTS_BATCH, weight NULL unless weighted. The first edge that is out of range fails, named "edge E" by
-   its number; a reader that knows a line checks before. */
+/* Edges src[i] -> dst[i], at most EDGE_LISTS_BATCH, weight NULL unless weighted. The first edge that is out of range
+   fails, named "edge E" by its number; a reader that knows a line checks before. */
 bool builder_add_edges(builder* b, const int64_t* src, const int64_t* dst, const float* weight, int64_t count,
                        error* why);
 bool builder_end_edges(builder* b, error* why);

@@ -188,7 +188,8 @@ static int words_of(const edge_sorter_options* how, int64_t largest)
 static int64_t room_of(const edge_sorter_options* how, int words)
 {
     int64_t room = how->memory / (8 * words), most = UINT32_MAX;
-    if (how->expected > 0 && how->expected < room) room = how->expected + 3 * EDGE_SORT_BATCH; /* thrice: records may become wider */
+    if (how->expected > 0 && how->expected < room)
+        room = how->expected + 3 * EDGE_SORT_BATCH; /* thrice: records may become wider */
     return room > most && words > 1 ? most : room;
 }
 

@@ -63,7 +63,7 @@ typedef struct { /* further candidates */
     const generate_shape* from;
     const edge_sorter* edges;
     int64_t first, count;
-    uint64_t* pair; /* (count, 2) both nodes, the smaller one above; number in the round, or KNOWN: it was there before */
+    uint64_t* pair;  /* (count, 2) both nodes, the smaller one above; number in the round, KNOWN: it was there before */
     uint64_t* fresh; /* (count) bits by number: no candidate before it is that pair */
 } candidates;
 

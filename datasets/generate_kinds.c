@@ -84,38 +84,43 @@ enum { LANES = 8 };
 #if defined(__x86_64__) && defined(__GNUC__)
 typedef uint64_t lanes __attribute__((vector_size(32)));
 
-/* find_position for candidates i .. i + LANES - 1, each in a lane of 64 bits: Philox leaves its words in the lower
-   halves. What a lane is at least is known from the sign of a difference. */
-__attribute__((target("avx2"))) static void find_positions_avx2(const generate_shape* s, int64_t i, int64_t* row,
-                                                                int64_t* column)
+#define FOR_AVX2 __attribute__((target("avx2")))
+
+/* ggnn_random for candidates i .. i + 3, each in a lane of 64 bits. */
+FOR_AVX2 static void random_lanes(lanes word[4], const ggnn_rng* rng, int64_t i, int32_t block)
+{
+    const lanes zero = {0}, step = {0, 1, 2, 3}, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
+    lanes stream = zero + ggnn_stream(rng->purpose, STREAM_EDGES, i) + step;
+    lanes a = zero + (uint64_t)block, b = zero + rng->step, c = stream, d = stream >> 32;
+    uint32_t k0 = (uint32_t)rng->seed, k1 = (uint32_t)(rng->seed >> 32);
+    for (int round = 0; round < 10; round++) { /* words are in the lower halves: nobody looks at the upper ones */
+        lanes p = (lanes)_mm256_mul_epu32((__m256i)a, (__m256i)m0);
+        lanes q = (lanes)_mm256_mul_epu32((__m256i)c, (__m256i)m1);
+        a = (q >> 32) ^ b ^ (zero + k0);
+        c = (p >> 32) ^ d ^ (zero + k1);
+        b = q;
+        d = p;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    word[0] = a & 0xffffffffu;
+    word[1] = b & 0xffffffffu;
+    word[2] = c & 0xffffffffu;
+    word[3] = d & 0xffffffffu;
+}
+
+/* find_position for candidates i .. i + LANES - 1. Whether a word is a bound or more: the sign of a difference. */
+FOR_AVX2 static void find_positions_avx2(const generate_shape* s, int64_t i, int64_t* row, int64_t* column)
 {
     enum { PARTS = LANES / 4 };
-    const lanes zero = {0}, low = zero + 0xffffffffu, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
-    lanes r[PARTS] = {{0}}, c[PARTS] = {{0}}, word[4][PARTS] = {{{0}}};
-    for (int32_t level = 0; level < s->levels; level++) {
-        for (int k = 0; k < PARTS && level % 4 == 0; k++) {
-            const lanes step = {0, 1, 2, 3};
-            lanes stream = zero + ggnn_stream(s->rng.purpose, STREAM_EDGES, i + 4 * k) + step;
-            lanes w[4] = {zero + (uint64_t)(level / 4), zero + s->rng.step, stream, stream >> 32};
-            uint32_t k0 = (uint32_t)s->rng.seed, k1 = (uint32_t)(s->rng.seed >> 32);
-            for (int round = 0; round < 10; round++) {
-                lanes p = (lanes)_mm256_mul_epu32((__m256i)w[0], (__m256i)m0);
-                lanes q = (lanes)_mm256_mul_epu32((__m256i)w[2], (__m256i)m1);
-                w[0] = (q >> 32) ^ w[1] ^ (zero + k0);
-                w[2] = (p >> 32) ^ w[3] ^ (zero + k1);
-                w[1] = q;
-                w[3] = p;
-                k0 += 0x9E3779B9u;
-                k1 += 0xBB67AE85u;
-            }
-            for (int n = 0; n < 4; n++) word[n][k] = w[n] & low;
-        }
+    lanes r[PARTS] = {{0}}, c[PARTS] = {{0}}, word[PARTS][4] = {{{0}}};
+    for (int32_t level = 0; level < s->levels; level++)
         for (int k = 0; k < PARTS; k++) {
-            lanes w = word[level % 4][k], second = (rmat_ab - 1 - w) >> 63;
+            if (level % 4 == 0) random_lanes(word[k], &s->rng, i + 4 * k, level / 4);
+            lanes w = word[k][level % 4], second = (rmat_ab - 1 - w) >> 63;
             r[k] = 2 * r[k] + second;
             c[k] = 2 * c[k] + ((rmat_a - 1 - w) >> 63) - second + ((rmat_abc - 1 - w) >> 63);
         }
-    }
     memcpy(row, r, sizeof r);
     memcpy(column, c, sizeof c);
 }

@@ -228,7 +228,8 @@ static void check_convert(const char* in, const edge_array* a, int64_t gap, cons
         convert_options with = *how;
         with.memory = k < 2 ? 0 : MEBI;
         use_threads(1 + k % 2);
-        if (!CHECK(convert(in, folder_path(out, k ? "b.ggnn" : "a.ggnn"), &with, &why) && dataset_open(&d, out, &why))) {
+        folder_path(out, k ? "b.ggnn" : "a.ggnn");
+        if (!CHECK(convert(in, out, &with, &why) && dataset_open(&d, out, &why))) {
             printf("    %s\n", why.text);
             continue;
         }
@@ -250,7 +251,7 @@ static void check_convert(const char* in, const edge_array* a, int64_t gap, cons
 
 TEST(convert_gives_the_same_file_from_memory_and_from_the_disk)
 {
-    static const int64_t gaps[] = {1, 9, 1 << 20, (int64_t)1 << 40}; /* dense ids, compacted by bits, by sorting, wide */
+    static const int64_t gaps[] = {1, 9, 1 << 20, (int64_t)1 << 40}; /* dense; by bits; by sorting; wide */
     char path[600];
     test_seed(2);
     for (int k = 0; k < 4; k++) {
@@ -309,7 +310,8 @@ static ggnn_lists plain_graph(const generate_options* how)
     ggnn_fault fault;
     int64_t taken = 0, slots = 4 * how->edges;
     uint64_t* table = room(slots, 8);
-    edge_array a = {how->nodes, how->edges, room(how->edges, sizeof(ggnn_node)), room(how->edges, sizeof(ggnn_node)), NULL};
+    edge_array a = {how->nodes, how->edges, room(how->edges, sizeof(ggnn_node)), NULL, NULL};
+    a.dst = room(how->edges, sizeof(ggnn_node));
     ggnn_lists out = lists_of(a.nodes, a.edges), in = lists_of(a.nodes, a.edges);
     CHECK(generate_shape_open(&s, how, &why));
     for (int64_t i = 0; taken < how->edges; i++) {
@@ -332,6 +334,27 @@ static ggnn_lists plain_graph(const generate_options* how)
     edges_free(&a);
     free(table);
     return in;
+}
+
+TEST(many_candidates_are_those_drawn_one_by_one)
+{
+    static const generate_kind kinds[] = {KIND_RMAT, KIND_PLANTED};
+    for (int k = 0; k < 2; k++) {
+        generate_options how = {kinds[k], 5, 1000 + 40000 * k, 2000, 0, -1, .5, -1, 0, NULL};
+        generate_shape s;
+        error why = {""};
+        if (!CHECK(generate_complete(&how, &why) && generate_shape_open(&s, &how, &why))) continue;
+        for (int64_t count = 0; count < 200; count += 13) {
+            int64_t u[200], v[200], first = ((int64_t)1 << 31) - 50;
+            generate_draw_many(&s, first, count, u, v);
+            for (int64_t i = 0; i < count; i++) {
+                int64_t x, y;
+                generate_draw(&s, first + i, &x, &y);
+                CHECK(u[i] == x && v[i] == y);
+            }
+        }
+        generate_shape_close(&s);
+    }
 }
 
 TEST(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk)
@@ -569,6 +592,7 @@ int main(int argc, char** argv)
     RUN(edges_come_sorted_whatever_memory_and_threads);
     RUN(convert_gives_the_same_file_from_memory_and_from_the_disk);
     RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);
+    RUN(many_candidates_are_those_drawn_one_by_one);
     RUN(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk);
     RUN(nodes_that_a_header_claims_are_refused_beyond_memory);
     RUN(nodes_that_an_array_claims_are_refused_beyond_memory);
