@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # accuracy.sh - trains on public graphs and prints a table of test scores, with the command of each row; minutes to an
 # hour, so not part of `make test`.
-#   tests/accuracy.sh FOLDER [row ...]   FOLDER: cora.npz, citeseer.npz, minesweeper.npz (README says what is in them)
+#   tests/accuracy.sh FOLDER [row ...]   FOLDER: cora.npz, citeseer.npz, minesweeper.npz (docs/DATA.md says what is in them)
 #   rows: cora-gcn cora-sage cora-gat cora-gcn-sampled cora-sage-sampled citeseer-gcn citeseer-gat
 #         minesweeper-gcn minesweeper-sage minesweeper-gat; all by default
 #   SEEDS=10 SPLITS=3 BUILD=build THREADS=0    from the environment
