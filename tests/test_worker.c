@@ -402,7 +402,7 @@ TEST(opening_a_worker_survives_any_failing_allocation)
         worker_close(&w);
         CHECK(good == !strstr(why.text, "out of memory"));
         if (good) {
-            CHECK(i > 15);
+            CHECK(i > 8);
             break;
         }
     }

@@ -31,19 +31,31 @@ typedef struct {
 
 /* ==== one batch ================================================================================================= */
 
+/* Labelled seeds [from, end) of the pass. Ids first: then the labels' cache misses overlap. */
+static int64_t count_known(const ring* r, int64_t from, int64_t end)
+{
+    enum { PIECE = 256 };
+    ggnn_node v[PIECE];
+    int64_t known = 0;
+    for (; from < end; from += PIECE) {
+        int64_t count = end - from < PIECE ? end - from : PIECE;
+        for (int64_t i = 0; i < count; i++) v[i] = loader_seed(&r->pass, from + i);
+        for (int64_t i = 0; i < count; i++) known += label_known(&r->plan.labels, v[i]);
+    }
+    return known;
+}
+
+/* The slice's seeds; of the global batch's others only how many are labelled. */
 static void fill_seeds(const ring* r, cpu_slot* s)
 {
     const loader_slice* part = &s->shared.slice;
     const net_labels* labels = &r->plan.labels;
-    bool counts = labels->label || labels->target;
-    int64_t first = counts ? part->global_from : part->from, end = part->from + part->seeds;
-    if (counts) end = part->global_from + part->global_seeds;
+    for (int64_t i = 0; i < part->seeds; i++) s->seeds[i] = loader_seed(&r->pass, part->from + i);
     s->known = 0;
-    for (int64_t i = first; i < end; i++) {
-        ggnn_node v = loader_seed(&r->pass, i);
-        if (i >= part->from && i < part->from + part->seeds) s->seeds[i - part->from] = v;
-        s->known += counts && label_known(labels, v);
-    }
+    if (!labels->label && !labels->target) return;
+    for (int64_t i = 0; i < part->seeds; i++) s->known += label_known(labels, s->seeds[i]);
+    s->known += count_known(r, part->global_from, part->from);
+    s->known += count_known(r, part->from + part->seeds, part->global_from + part->global_seeds);
 }
 
 static void fill(const ring* r, cpu_slot* s)

@@ -13,11 +13,13 @@ static void loss_rows(void* context, int64_t begin, int64_t end)
 {
     loss_job* job = context;
     const net_labels* labels = &job->n->data.labels;
+    double* loss = job->n->row_loss;
+    for (int64_t i = begin; i < end; i++) loss[i] = label_known(labels, job->id[i]); /* at once: their misses overlap */
     for (int64_t i = begin; i < end; i++) {
         float* d = job->d.v + i * job->d.ld;
-        bool known = label_known(labels, job->id[i]);
-        job->n->row_loss[i] =
-            known ? net_row_gradient(d, job->x.v + i * job->x.ld, job->x.cols, labels, (int64_t)job->id[i]) : 0;
+        bool known = loss[i] != 0;
+        loss[i] = known ? net_row_gradient(d, job->x.v + i * job->x.ld, job->x.cols, labels, (int64_t)job->id[i])
+                        : 0;
         for (int32_t j = 0; j < job->x.cols; j++) d[j] = known ? d[j] * job->weight : 0;
     }
 }
