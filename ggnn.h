@@ -1,4 +1,4 @@
-// ggnn.h - v0.1.0 - graph sampling and GNN kernels in C99
+// ggnn.h - v0.2.0 - graph sampling and GNN kernels in C99
 //
 // Everything that sample-based training of graph neural networks needs besides the dense part: CSC graphs,
 // neighbour samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over
@@ -76,6 +76,84 @@
 //   [9] ATTENTION
 //   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
 //
+// FUNCTIONS: what each writes (all of it, unless said), what may be NULL, who works, how it fails
+//   P: by GGNN_PARALLEL_FOR. 1: the calling thread; call it on several threads with data of their own.
+//   Fails with: GGNN_ERROR_..., and no output is to be used then.
+//   ggnn_...             writes                                         may be NULL           fails with
+//  [1]
+//   status_string        returns a sentence, never NULL                                    1  nothing
+//   half_to_float,       return the value                                                  1  nothing
+//   float_to_half
+//  [2]
+//   dropout_fields       field (8 blocks)                                                  1  nothing
+//  [3]
+//   graph_validate       fault (1)                                      fault              P  ARGUMENT, ID,
+//                                                                                             WEIGHT
+//   graph_from_coo       out: indptr (N + 1), the others (E)            out's weight,      P  ID
+//                                                                       position; weight,
+//                                                                       fault
+//   graph_transpose      out: as above                                  out's weight,      P  ID
+//                                                                       position; in's;
+//                                                                       fault
+//   graph_sort           lists, in place; workspace: _workspace_bytes                      P  nothing
+//   graph_simplify       out: as above, once indices are given          out's indices      P  nothing
+//                                                                       (counts), weight,
+//                                                                       position; reverse
+//   graph_reorder        out: as above; seen (N bytes)                  out's weight,      P  ID
+//                                                                       position; in's;
+//                                                                       fault
+//   graph_out_degrees    out_degree (N)                                                    1  nothing
+//  [4]
+//   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
+//                        sample_workspace_bytes                                               weight
+//   path_doubling        offset (m), work (1)                           watch              1  nothing
+//   random_walk          visited (walks, length), bad (1)                                  1  ID
+//   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  nothing
+//                        count bytes)
+//  [5]
+//   unique_init          returns the table, in memory of unique_bytes   memory             1  returns NULL:
+//                                                                                             memory was
+//   unique_begin         seen                                                              1  nothing
+//   unique_append        list (max_ids), local (n), bad (1)             local              1  ID, CAPACITY
+//   unique_find          returns the local id, or -1                                       1  nothing
+//  [6]
+//   batch_plan           b: bounds, bytes                               shared, fault      1  ARGUMENT
+//   batch_init           b, in memory of b->bytes                       memory             1  ARGUMENT
+//   sample               b: seeds and all hops                                             1  ARGUMENT, ID,
+//                                                                                             WEIGHT, CAPACITY
+//   batch_begin,         b: the seeds; one hop                                             1  ARGUMENT, ID,
+//   sample_hop                                                                                WEIGHT, CAPACITY
+//   batch_pack           memory: batch_packed_bytes                                        1  nothing
+//   batch_unpack         b, in these bytes                                                 1  BLOCK
+//   block_whole          b, counts (3), copy (E, with NODE64)           copy, with 32-bit  1  ARGUMENT
+//                                                                       ids
+//   block_transpose      t, laid out by _init in memory of _bytes                          P  nothing
+//   block_validate       fault (1)                                      fault              1  BLOCK, ID
+//  [7]
+//   gather               out (n, width)                                                    P  nothing
+//   split                gather, scatter (n), bound (parts + 3)                            1  nothing
+//   permute              out (n, width)                                                    P  nothing
+//  [8]
+//   spmm                 out, arg (num_dst, width)                      arg, scale, weight P  nothing
+//   spmm_back_arg        dinp (num_src, width)                          weight             P  nothing
+//   spmm_scatter         dinp (num_src, width)                          scale, weight      1  nothing
+//   scale_mean           inv (num_dst)                                                     1  nothing
+//   gcn_norm             inv_sqrt (N)                                                      P  nothing
+//   scale_gcn            src (num_src), dst, self (num_dst)             src                1  nothing
+//   aggregate            out (num_dst, width)                           scale, weight      P  nothing
+//   sddmm, edge_softmax  out (num_edges, heads)                                            P  nothing
+//   edge_sum             out (num_dst, heads)                                              P  nothing
+//   edge_softmax_back    dlogit (num_edges, heads)                                         P  nothing
+//   exp2, exp2_array     return 2^x; x (n), in place                                       1  nothing
+//  [9]
+//   scores               el (n, heads)                                                     P  nothing
+//   scores_back          dz (n, width), added to; datt (heads, width /                     P  nothing
+//                        heads)
+//   gat                  y->out (num_dst, width), y->lse (num_dst,                         P  nothing
+//                        heads)
+//   gat_back             dz (num_src, width), del (num_src, heads), der                    P  nothing
+//                        (num_dst, heads); workspace: _workspace_bytes
+//
 // MEMORY
 //   The caller's, all of it: as many bytes as a function named _bytes or a comment says, aligned as malloc's.
 //   Outputs overlap nothing, unless it is said. The stack: less than 100 KiB a thread.
@@ -104,8 +182,8 @@
 
 #ifndef GGNN_H
 #define GGNN_H
-#define GGNN_VERSION "0.1.0"
-#define GGNN_VERSION_NUMBER 100 // major * 10000 + minor * 100 + patch
+#define GGNN_VERSION "0.2.0"
+#define GGNN_VERSION_NUMBER 200 // major * 10000 + minor * 100 + patch
 
 #include <stddef.h>
 #include <stdint.h>
@@ -4460,7 +4538,7 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
 
 #ifdef GGNN_SIMD_WIDTH
 #undef GGNNI_LOOPS_VERSION
-#define GGNNI_LOOPS_VERSION 100 // GGNN_VERSION_NUMBER of this file, whose API part may be another's
+#define GGNNI_LOOPS_VERSION 200 // GGNN_VERSION_NUMBER of this file, whose API part may be another's
 #define GGNNI_JOIN2(name, width) name##_##width
 #define GGNNI_JOIN(name, width) GGNNI_JOIN2(name, width)
 #define GGNNI_V(name) GGNNI_JOIN(name, GGNN_SIMD_WIDTH)           // this width's

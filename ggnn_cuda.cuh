@@ -1,4 +1,4 @@
-// ggnn_cuda.cuh - v0.1.0 - the CUDA twin of ggnn.h: graph sampling and GNN kernels on a GPU
+// ggnn_cuda.cuh - v0.2.0 - the CUDA twin of ggnn.h: graph sampling and GNN kernels on a GPU
 //
 // The same functions as ggnn.h, section by section, with the same argument names and the same results:
 // integers bit for bit, floats equal or within what each function says. ggnn_cuda_x(..., stream) does what
@@ -981,7 +981,7 @@ __device__ inline ggnn_list list_of(const ggnn_graph& g, const fast_layout& at, 
     ggnn_list list = {nullptr, nullptr, 0, 0};
     if (v >= 0 && v < g.num_nodes) {
         const ggnn_place place = g.part ? place_of(at, v) : ggnn_place{0, v};
-        const ggnn_csc   csc = g.part ? g.part[place.slot] : g.whole;
+        const ggnn_csc&  csc = g.part ? g.part[place.slot] : g.whole;
         const int64_t    begin = csc.indptr[place.row], end = csc.indptr[place.row + 1];
         if (begin >= 0 && begin <= end && end <= csc.num_edges && end - begin <= g.num_edges) {
             list.id = csc.indices + begin;
@@ -1426,7 +1426,7 @@ __device__ inline int64_t row_with(const int64_t* indptr, int64_t low, int64_t h
 
 // A thread an edge, so that hubs and leaves cost the same; indptr is complete. Two threads find the rows of a
 // tile's first and last edge; the others look between them.
-static GGNNI_KERNEL(32, THREADS) take_all(const __grid_constant__ hop_job job)
+static GGNNI_KERNEL(40, THREADS, 6) take_all(const __grid_constant__ hop_job job)
 {
     constexpr int      TILE = 4 * THREADS;
     __shared__ int64_t row_at[2];
@@ -1692,7 +1692,7 @@ inline int64_t weighted_buffer(int64_t fanout)
 // A block a row. The buffer (`size` pairs; SHARED: in shared memory) holds the least keys so far, then what
 // was found below the last of them since; when a round more might not fit it is sorted, and cut to fanout.
 template <bool SHARED>
-GGNNI_KERNEL(64, THREADS, 4)
+GGNNI_KERNEL(80, THREADS, sizeof(ggnn_node) == 4 ? 4 : 3) // 64 registers; 80 with 64-bit ids
     weighted_large(const __grid_constant__ hop_job job)
 {
     const int64_t        size = job.most.by;
@@ -3023,24 +3023,38 @@ template <int U>
 __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, const fast_layout& at,
                                  const ggnn_node (&v)[U], tier wanted)
 {
-    int64_t own[U];
+    ggnn_node r[U]; // the row in the own cache where `cached` has the bit, else the rank
+    unsigned  cached = 0;
+#pragma unroll
+    for (int u = 0; u < U; u++) r[u] = v[u];
+    if (!from.base) {
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            row[u] = v[u] >= 0 && wanted != HOST_TIER ? static_cast<const char*>(from.rows) + v[u] * from.pitch
+                                                      : nullptr;
+        return;
+    }
+    if (at.cached) {
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            if (at.cache_row && v[u] >= 0) r[u] = __ldg(at.cache_row + v[u]);
+#pragma unroll
+        for (int u = 0; u < U; u++) {
+            if (v[u] >= 0 && in_cache(at, r[u])) cached |= 1u << u;
+            else r[u] = v[u];
+        }
+    }
+    if (at.rank) {
+#pragma unroll
+        for (int u = 0; u < U; u++)
+            if (v[u] >= 0 && !(cached >> u & 1)) r[u] = __ldg(at.rank + v[u]);
+    }
 #pragma unroll
     for (int u = 0; u < U; u++) {
         row[u] = nullptr;
-        own[u] = v[u] >= 0 ? cache_row_of(at, v[u]) : -1;
-        if (!from.base && v[u] >= 0 && wanted != HOST_TIER)
-            row[u] = static_cast<const char*>(from.rows) + v[u] * from.pitch;
-    }
-    if (!from.base) return;
-    ggnn_node rank[U];
-#pragma unroll
-    for (int u = 0; u < U; u++)
-        rank[u] = at.rank && v[u] >= 0 && !in_cache(at, own[u]) ? __ldg(at.rank + v[u]) : v[u];
-#pragma unroll
-    for (int u = 0; u < U; u++) {
         if (v[u] < 0) continue;
-        const ggnn_place place = in_cache(at, own[u]) ? ggnn_place{from.at.parts + 1, own[u]}
-                                                      : place_beyond_cache(at, v[u], rank[u]);
+        const ggnn_place place = cached >> u & 1 ? ggnn_place{from.at.parts + 1, r[u]}
+                                                 : place_beyond_cache(at, v[u], r[u]);
         if (takes(wanted, from.at.parts, place.slot))
             row[u] = static_cast<const char*>(from.base[place.slot]) + place.row * from.pitch;
     }
@@ -3140,10 +3154,11 @@ __device__ inline void copy_units(const copy_job<Rows>& job)
     }
 }
 
-// 40 registers; 48 with 64-bit ids or a conversion.
+// 40 registers; 48 with chunks of 16 bytes, 64-bit ids or a conversion.
 // 16-byte loads: 20 in 5 instances
 template <class In, class Out, int N, bool LINES, class Rows>
-static GGNNI_KERNEL(48, THREADS, sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) ? 6 : 5)
+static GGNNI_KERNEL(48, THREADS,
+                    sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) && sizeof(In) * N < 16 ? 6 : 5)
     copy_rows(copy_job<Rows> job)
 {
     if (N > 1 && !job.rows.allow(sizeof(In) * N))
@@ -3211,8 +3226,8 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
 } // namespace ggnni
 
 // ggnn_gather. One launch, and one that counts where from->traffic is given (at most GGNN_CUDA_PARTS_MAX
-// parts). The same bits, those of a NaN too. A thread has four rows under way. 40 registers; 48 where ids
-// have 64 bits or elements are converted.
+// parts). The same bits, those of a NaN too. A thread has four rows under way. 40 registers; 48 where
+// chunks have 16 bytes, ids 64 bits or elements are converted.
 inline cudaError_t ggnn_cuda_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                     const ggnn_node* id, ggnn_count n, cudaStream_t stream)
 {
@@ -4150,7 +4165,7 @@ static GGNNI_KERNEL(32, THREADS)
     }
 }
 
-static GGNNI_KERNEL(32, THREADS) gcn_norm(float* inv_sqrt, ggnn_graph g)
+static GGNNI_KERNEL(32, THREADS) gcn_norm(float* inv_sqrt, const __grid_constant__ ggnn_graph g)
 {
     const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t v = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; v < g.num_nodes; v += stride) {

@@ -79,7 +79,7 @@ bool run(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, const ggn
     int devices = 0;
     if (cudaError_t e = cudaGetDeviceCount(&devices)) return error_set(why, "no GPU: %s", cudaGetErrorString(e));
     device           d;
-    ggnn_cuda_unique seen;
+    ggnn_cuda_unique seen = {};
     ggnn_cuda_batch  batch;
     ggnn_graph       graph = send_graph(&d, g);
     const int64_t    ids = b->max_ids;

@@ -46,6 +46,18 @@ number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
 check "ggnn.h says its version as a number, twice" test "$(grep -cE "^#define (GGNN_VERSION_NUMBER|GGNNI_LOOPS_VERSION) $number( |$)" ggnn.h)" = 2
 for header in ggnn.h ggnn_cuda.cuh; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
 
+# The manual's table of functions names them all. (Sizes and layouts stand beside what they are for.)
+named_in_table() {
+    local table missing=
+    table=$(sed -n '/^\/\/ FUNCTIONS:/,/^\/\/ MEMORY/p' ggnn.h)
+    for name in $(awk '/^#endif \/\/ GGNN_H/ { exit } /^GGNN_API/' ggnn.h | grep -o 'ggnn_[a-z0-9_]*(' | tr -d '(' | sed 's/^ggnn_//' |
+        grep -vE '_bytes$|^block_transpose_init$'); do
+        echo "$table" | grep -qw "$name" || missing="$missing $name"
+    done
+    [ -z "$missing" ] || { echo "not in the table:$missing"; return 1; }
+}
+check "the manual's table names every function" named_in_table
+
 # Optimised compiles see more (uninitialised values), unoptimised ones are quick: a few of the former, all of the latter.
 compilers=
 for cc in gcc clang; do
