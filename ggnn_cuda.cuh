@@ -2131,13 +2131,18 @@ inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanou
     return method == GGNN_WALK ? 0 : ggnni::hop_workspace_bytes(method, fanout, ggnn_walks(), max_nodes);
 }
 
-// The lists of D nodes sampled at once, each as by ggnn_sample_list; any method but WALK.
-//   count (D)              overwritten: edges of each node's sample; or NULL
-//   id, position, weight   overwritten at [indptr[i], indptr[i+1]) for node i: its sample, in the order of
-//                          ggnn_sample_list's offsets, as neighbours, positions in the graph's edge order,
-//                          and edge weights; the latter two may be NULL
-//   indptr (D + 1)         what has no room there is left out; NULL: counts only
-//   nodes (D)              D = the size num_nodes
+// Samples of D nodes, on the device. Node i has entries [indptr[i], indptr[i+1]) of id, position and weight,
+// in the order of ggnn_sample_list's offsets.
+typedef struct {
+    const int64_t* indptr;   // (D + 1) what has no room there is left out; NULL: counts only
+    int64_t*       count;    // (D)     overwritten: edges of each node's sample; or NULL
+    ggnn_node*     id;       //         overwritten: neighbours
+    int64_t*       position; //         overwritten: in the graph's edge order; or NULL
+    float*         weight;   //         overwritten: of the edges; or NULL
+} ggnn_cuda_samples;
+
+// The lists of D nodes sampled at once, each as by ggnn_sample_list; any method but WALK. D is the size
+// num_nodes.
 // Rows of equal length: indptr[i] = i * fanout. Packed rows: counts only, a scan of them into indptr, then a
 // call with count NULL. workspace: of ggnn_cuda_sample_workspace_bytes; nothing need be kept in it.
 // status: GGNN_ERROR_ID for a node that is out of range or has a broken list (it has no edges) and for a
@@ -2147,11 +2152,10 @@ inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanou
 // counts the lists (at most GGNN_CUDA_PARTS_MAX parts; so in all that samples). O(degree) for WEIGHTED, whose
 // block form sorts its buffer about 1 + ln(degree / fanout) times, and for RESERVOIR, which draws anew for
 // every 8,192 slots of fanout (4,096 where the graph has 2^32 edges).
-inline cudaError_t ggnn_cuda_sample_lists(int64_t* count, ggnn_node* id, int64_t* position, float* weight,
-                                          const int64_t* indptr, const ggnn_graph* g, const ggnn_node* nodes,
-                                          ggnn_count num_nodes, ggnn_method method, int32_t fanout,
-                                          const ggnn_rng* rng, int32_t hop, void* workspace, int32_t* status,
-                                          cudaStream_t stream)
+inline cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const ggnn_graph* g,
+                                          const ggnn_node* nodes, ggnn_count num_nodes, ggnn_method method,
+                                          int32_t fanout, const ggnn_rng* rng, int32_t hop, void* workspace,
+                                          int32_t* status, cudaStream_t stream)
 {
     ggnni::hop_job job = {};
     cudaError_t    counted = cudaSuccess;
@@ -2166,15 +2170,15 @@ inline cudaError_t ggnn_cuda_sample_lists(int64_t* count, ggnn_node* id, int64_t
     job.rng = rng;
     job.target = nodes;
     job.num_dst = num_nodes;
-    job.indptr = const_cast<int64_t*>(indptr); // without counts it is read
-    job.id = id;
-    job.position = position;
-    job.weight = weight;
+    job.indptr = const_cast<int64_t*>(out->indptr); // without counts it is read
+    job.id = out->id;
+    job.position = out->position;
+    job.weight = out->weight;
     job.max_edges = INT64_MAX;
     job.status = status;
     job.workspace = workspace;
-    if (count) counted = ggnni::count_hop(job, count, stream);
-    if (!indptr) return counted;
+    if (out->count) counted = ggnni::count_hop(job, out->count, stream);
+    if (!out->indptr) return counted;
     ggnni::node_list lists = {nodes, num_nodes, g->num_nodes};
     counted = ggnni::first_error(counted, ggnni::sample_hop(job, stream));
     return ggnni::first_error(counted, ggnni::count_traffic(lists, num_nodes.max, g->at, g->traffic,

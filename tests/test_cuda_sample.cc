@@ -219,12 +219,13 @@ static void compare(const twin_graph& g, const std::vector<ggnn_node>& targets, 
     weight.fill(0x5b);
     count.fill(0x5b);
     status.fill(0);
-    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), nullptr, nullptr, nullptr, nullptr, &g.device, nodes.at(),
+    const ggnn_cuda_samples counts = {nullptr, count.at(), nullptr, nullptr, nullptr};
+    const ggnn_cuda_samples samples = {indptr.at(), nullptr, id.at(), position.at(), weight.at()};
+    CHECK_CUDA(ggnn_cuda_sample_lists(&counts, &g.device, nodes.at(),
                                       size.get(), method, fanout, key.at(), HOP, workspace.at(), status.at(),
                                       nullptr));
     check_equal(count.values(), want.count, want.count.size(), "count", method, fanout);
-    CHECK_CUDA(ggnn_cuda_sample_lists(nullptr, id.at(), position.at(), weight.at(), indptr.at(), &g.device,
-                                      nodes.at(), size.get(), method, fanout, key.at(), HOP, workspace.at(),
+    CHECK_CUDA(ggnn_cuda_sample_lists(&samples, &g.device, nodes.at(), size.get(), method, fanout, key.at(), HOP, workspace.at(),
                                       status.at(), nullptr));
     check_equal(id.values(), want.id, want.id.size(), "id", method, fanout);
     check_equal(position.values(), want.position, want.id.size(), "position", method, fanout);
@@ -360,8 +361,8 @@ TEST(a_size_above_its_bound_is_cut_to_it)
     device_array<ggnn_rng>       key(&rng, 1);
     device_count                 size(13, 12);
     count.fill(0x5b);
-    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), id.at(), nullptr, nullptr, indptr.at(), &g.device,
-                                      nodes.at(), size.get(), GGNN_FISHER_YATES, 4, key.at(), HOP, nullptr,
+    const ggnn_cuda_samples samples = {indptr.at(), count.at(), id.at(), nullptr, nullptr};
+    CHECK_CUDA(ggnn_cuda_sample_lists(&samples, &g.device, nodes.at(), size.get(), GGNN_FISHER_YATES, 4, key.at(), HOP, nullptr,
                                       nullptr, nullptr));
     check_equal(id.values(), want.id, 48, "id", GGNN_FISHER_YATES, 4);
     CHECK_EQ(count.values()[12], 0x5b5b5b5b5b5b5b5b);
@@ -521,8 +522,8 @@ TEST(a_list_longer_than_the_graph_is_broken)
     device_array<int32_t>   status(1);
     device_array<int64_t>   count(3);
     status.fill(0);
-    CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), nullptr, nullptr, nullptr, nullptr, &g.device, nodes.at(),
-                                      {nullptr, 3}, GGNN_RESERVOIR, 4, key.at(), HOP, nullptr, status.at(),
+    const ggnn_cuda_samples counts = {nullptr, count.at(), nullptr, nullptr, nullptr};
+    CHECK_CUDA(ggnn_cuda_sample_lists(&counts, &g.device, nodes.at(), {nullptr, 3}, GGNN_RESERVOIR, 4, key.at(), HOP, nullptr, status.at(),
                                       nullptr));
     check_equal(count.values(), {4, 0, 4}, 3, "count", GGNN_RESERVOIR, 4);
     CHECK_EQ(status.values()[0], GGNN_ERROR_ID);
@@ -605,8 +606,8 @@ TEST(rows_of_equal_length_need_no_scan)
             device_array<char>      workspace(
                      static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, 7)));
             position.fill(0x5b);
-            CHECK_CUDA(ggnn_cuda_sample_lists(count.at(), id.at(), position.at(), nullptr, starts.at(),
-                                              &g.device, nodes.at(), {nullptr, 7}, method, fanout, key.at(),
+            const ggnn_cuda_samples samples = {starts.at(), count.at(), id.at(), position.at(), nullptr};
+            CHECK_CUDA(ggnn_cuda_sample_lists(&samples, &g.device, nodes.at(), {nullptr, 7}, method, fanout, key.at(),
                                               HOP, workspace.at(), nullptr, nullptr));
             check_equal(count.values(), want.count, 7, "count", method, fanout);
             const std::vector<int64_t> got = position.values();
@@ -623,11 +624,12 @@ TEST(arguments_that_ggnn_h_would_refuse_are_refused)
     twin_graph g({3, 4});
     g.spread(PLAIN);
     const ggnn_walks negative = {-1, 3, 0.5f}, long_walks = {1 << 16, 1 << 16, 0.5f}, chance = {1, 1, 1.5f};
-    const ggnn_count two = {nullptr, 2}, none = {nullptr, -1};
-    CHECK_EQ(ggnn_cuda_sample_lists(nullptr, nullptr, nullptr, nullptr, nullptr, &g.device, nullptr, two,
+    const ggnn_count        two = {nullptr, 2}, none = {nullptr, -1};
+    const ggnn_cuda_samples nothing = {};
+    CHECK_EQ(ggnn_cuda_sample_lists(&nothing, &g.device, nullptr, two,
                                     GGNN_WALK, 4, nullptr, 0, nullptr, nullptr, nullptr),
              cudaErrorInvalidValue);
-    CHECK_EQ(ggnn_cuda_sample_lists(nullptr, nullptr, nullptr, nullptr, nullptr, &g.device, nullptr, none,
+    CHECK_EQ(ggnn_cuda_sample_lists(&nothing, &g.device, nullptr, none,
                                     GGNN_FISHER_YATES, 4, nullptr, 0, nullptr, nullptr, nullptr),
              cudaErrorInvalidValue);
     for (const ggnn_walks* how : {&negative, &long_walks, &chance})

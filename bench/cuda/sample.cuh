@@ -31,9 +31,9 @@ struct hop {
     cudaError_t run(int64_t* counts)
     {
         const int64_t set = turn++ % sets;
-        return ggnn_cuda_sample_lists(counts, id, nullptr, nullptr, indptr, &g->graph, nodes + set * rows,
-                                      {nullptr, rows}, method, fanout, rng + set, 0, workspace, status,
-                                      stream());
+        const ggnn_cuda_samples out = {indptr, counts, id, nullptr, nullptr};
+        return ggnn_cuda_sample_lists(&out, &g->graph, nodes + set * rows, {nullptr, rows}, method, fanout,
+                                      rng + set, 0, workspace, status, stream());
     }
 };
 
