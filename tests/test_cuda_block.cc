@@ -236,6 +236,7 @@ static void check_consistent(const ggnn_batch& b, int64_t num_nodes)
         hop.num_dst.n = &dst;
         hop.num_src.n = &src;
         hop.num_edges.n = &edges;
+        hop.id = id.data();
         hop.indptr = indptr.data();
         if (hop.indices) hop.indices = indices.data();
         if (hop.neighbor) hop.neighbor = neighbor.data();
