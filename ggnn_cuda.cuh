@@ -3158,11 +3158,16 @@ __device__ inline void copy_units(const copy_job<Rows>& job)
     }
 }
 
-// 40 registers; 48 with chunks of 16 bytes, 64-bit ids or a conversion.
+// Blocks on a multiprocessor: 40 registers a thread let 6 run; chunks of 16 bytes, 64-bit ids and conversions
+// take 48.
+template <class In, class Out, int N> constexpr int copy_blocks()
+{
+    return sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) && sizeof(In) * N < 16 ? 6 : 5;
+}
+
 // 16-byte loads: 20 in 5 instances
 template <class In, class Out, int N, bool LINES, class Rows>
-static GGNNI_KERNEL(48, THREADS,
-                    sizeof(ggnn_node) == 4 && sizeof(In) == sizeof(Out) && sizeof(In) * N < 16 ? 6 : 5)
+static GGNNI_KERNEL(48, THREADS, copy_blocks<In, Out, N>())
     copy_rows(copy_job<Rows> job)
 {
     if (N > 1 && !job.rows.allow(sizeof(In) * N))
