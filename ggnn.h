@@ -120,9 +120,9 @@
 //   batch_plan           b: bounds, bytes                               shared, fault      1  ARGUMENT
 //   batch_init           b, in memory of b->bytes                       memory             1  ARGUMENT
 //   sample               b: seeds and all hops                                             1  ARGUMENT, ID,
-//                                                                                             WEIGHT, CAPACITY
+//                                                                                            WEIGHT, CAPACITY
 //   batch_begin,         b: the seeds; one hop                                             1  ARGUMENT, ID,
-//   sample_hop                                                                                WEIGHT, CAPACITY
+//   sample_hop                                                                               WEIGHT, CAPACITY
 //   batch_pack           memory: batch_packed_bytes                                        1  nothing
 //   batch_unpack         b, in these bytes                                                 1  BLOCK
 //   block_whole          b, counts (3), copy (E, with NODE64)           copy, with 32-bit  1  ARGUMENT
@@ -512,7 +512,8 @@ GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indi
     return g;
 }
 
-// Weights are finite and not negative. Asked of the bits, as -ffinite-math-only takes every number for finite.
+// Weights are finite and not negative. The bits are looked at: -ffinite-math-only takes every number for
+// finite.
 GGNN_HD int ggnn_weight_valid(float w)
 {
     uint32_t bits;
@@ -588,7 +589,8 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
 
 // Lists of out-neighbours: edge u -> v becomes v -> u. Each list comes sorted by id; of duplicates the
 // earlier list position first. Transposing twice sorts every list, stably. position: as in's, or the index in
-// `in` where that is NULL. GGNN_ERROR_ID also: indptr does not rise from 0 to num_edges (fault names the node).
+// `in` where that is NULL. GGNN_ERROR_ID also: indptr does not rise from 0 to num_edges; fault names the
+// node.
 // As ggnn_graph_from_coo otherwise.
 GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault);
 
@@ -624,7 +626,8 @@ GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* list
 // =============================================================================
 // Every method is a function of (list, fanout, rng, hop, node). Of a list of n edges it takes m = fanout:
 // fanout < 0 takes the whole list, 0 nothing; n <= m takes the whole list too, in order (not by REPLACEMENT
-// and WALK). WEIGHTED leaves edges of weight 0 out, of a whole list too. Above GGNN_FANOUT_MAX, Fisher-Yates, path doubling and rejection return the reservoir's sample,
+// and WALK). WEIGHTED leaves edges of weight 0 out, of a whole list too. Above GGNN_FANOUT_MAX, Fisher-Yates,
+// path doubling and rejection return the reservoir's sample,
 // as their sets would no longer fit a GPU's shared memory.
 
 typedef enum {
@@ -891,8 +894,8 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
 // and the caller's own bounds, and b->bytes. Of g only N and E are read; how is copied. shared: a table that
 // batches use in turn, for N nodes and at least b->max_ids ids; NULL: the batch gets a table of its own, of
 // the kind that ggnn_unique_choose says. GGNN_ERROR_ARGUMENT: the batch cannot be, and *fault (or NULL) says
-// why: an argument is out of range, or a hop's sources or edges could reach 2^31, which bounds of the caller's
-// own prevent. Most of a large bound is never touched.
+// why: an argument is out of range, or a hop's sources or edges could reach 2^31. Bounds of the caller's own
+// prevent that. Most of a large bound is never touched.
 GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                      int64_t max_seeds, ggnn_unique* shared, ggnn_fault* fault);
 // Step 2 of 2: lays the batch, and its own table, out in memory of b->bytes, aligned as malloc's (to 64 bytes
@@ -910,11 +913,11 @@ GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_
 GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int64_t num_seeds);
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng);
 
-// A compact copy: a batch of exactly its size in one piece of memory without an address in it, for a queue or
-// for sending. _pack writes _packed_bytes bytes, aligned as malloc's. _unpack makes *b a batch whose arrays lie
-// in these bytes, wherever they have been moved; it is for reading, its maxima are its sizes, and it has no
-// table. GGNN_ERROR_BLOCK: _pack did not write these bytes, or with ids of another width, or some are missing.
-// The arrays themselves are not checked: ggnn_block_validate does that. O(bytes).
+// A compact copy: a batch of exactly its size in one piece of memory without an address in it, for a queue
+// or for sending. _pack writes _packed_bytes bytes, aligned as malloc's. _unpack makes *b a batch whose
+// arrays lie in these bytes, wherever they have been moved; it is for reading, its maxima are its sizes, and
+// it has no table. GGNN_ERROR_BLOCK: _pack did not write these bytes, or wrote ids of another width, or
+// bytes are missing. The arrays themselves are not checked: ggnn_block_validate does that. O(bytes).
 GGNN_API size_t      ggnn_batch_packed_bytes(const ggnn_batch* b);
 GGNN_API void        ggnn_batch_pack(void* memory, const ggnn_batch* b);
 GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes);
@@ -1209,10 +1212,11 @@ static void ggnni_parallel_for(int64_t n, ggnni_body* body, void* context)
 }
 #endif
 
-// What the calling thread set in its floating-point unit counts in all pieces: rounding, subnormals flushed to
-// zero. A pool's threads keep what they began with otherwise, and bits would depend on who computes them.
+// What the calling thread set in its floating-point unit counts in all pieces: rounding, subnormals flushed
+// to zero. A pool's threads keep what they began with otherwise, and bits would depend on who computes them.
 #if defined(__GNUC__) && defined(__x86_64__)
-static uint64_t ggnni_float_mode(void) { return __builtin_ia32_stmxcsr() & ~63u; } // without what has happened
+// without the flags of what has happened
+static uint64_t ggnni_float_mode(void) { return __builtin_ia32_stmxcsr() & ~63u; }
 static void     ggnni_set_float_mode(uint64_t mode) { __builtin_ia32_ldmxcsr((uint32_t)mode); }
 #elif defined(__GNUC__) && defined(__aarch64__)
 static uint64_t ggnni_float_mode(void)
@@ -1453,12 +1457,9 @@ static void ggnni_sort_run(ggnni_sort* s)
 static ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node,
                                int64_t edge)
 {
-    if (fault) {
-        fault->what = what;
-        fault->node = node;
-        fault->edge = edge;
-        fault->hop = -1;
-    }
+    ggnni_hop_fault(fault, status, what, -1);
+    if (fault) fault->node = node;
+    if (fault) fault->edge = edge;
     return status;
 }
 
@@ -1509,9 +1510,9 @@ static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_n
     return ggnni_check_run(&check, n, ggnni_check_ids_piece, fault);
 }
 
-// Does every number in [0, n) stand once among number[0 .. count), whatever else stands there? No memory: what
-// stands there must add up, mixed, to what should. The mix (splitmix64's) is one to one, so one wrong number
-// is always found; several escape with chance 2^-64.
+// Does every number in [0, n) stand once among number[0 .. count), whatever else stands there? No memory:
+// what stands there must add up, mixed, to what should. The mix (splitmix64's) is one to one, so one wrong
+// number is always found; several escape with chance 2^-64.
 static uint64_t ggnni_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
@@ -1535,7 +1536,8 @@ static ggnn_status ggnni_check_built(const ggnn_lists* lists, ggnn_fault* fault)
 {
     const int64_t* indptr = lists->indptr;
     if (lists->num_nodes < 0 || lists->num_nodes > GGNN_NODE_MAX || lists->num_edges < 0)
-        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1, -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1,
+                           -1);
     if (indptr[0] != 0) return ggnni_fault(fault, GGNN_ERROR_ID, "indptr does not begin with 0", 0, -1);
     for (int64_t v = 0; v < lists->num_nodes; v++)
         if (indptr[v] > indptr[v + 1])
@@ -2917,13 +2919,14 @@ GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes
 {
     ggnni_packed* header = (ggnni_packed*)memory;
     memset(b, 0, sizeof *b);
-    if (bytes < sizeof *header || header->magic != GGNNI_PACKED || header->bytes != bytes) return GGNN_ERROR_BLOCK;
-    if (header->num_hops < 0 || header->num_hops > GGNN_HOPS_MAX || header->seeds < 0 || header->seeds > INT32_MAX ||
-        header->length[0] < 0 || header->length[0] > INT32_MAX)
+    if (bytes < sizeof *header || header->magic != GGNNI_PACKED || header->bytes != bytes)
+        return GGNN_ERROR_BLOCK;
+    if (header->num_hops < 0 || header->num_hops > GGNN_HOPS_MAX || header->seeds < 0 ||
+        header->seeds > INT32_MAX || header->length[0] < 0 || header->length[0] > INT32_MAX)
         return GGNN_ERROR_BLOCK;
     for (int32_t h = 0; h < header->num_hops; h++)
-        if (header->edges[h] < 0 || header->edges[h] > INT32_MAX || header->length[h + 1] < header->length[h] ||
-            header->length[h + 1] > INT32_MAX)
+        if (header->edges[h] < 0 || header->edges[h] > INT32_MAX ||
+            header->length[h + 1] < header->length[h] || header->length[h + 1] > INT32_MAX)
             return GGNN_ERROR_BLOCK;
     if (ggnni_carve_packed(b, header, NULL) != bytes) return GGNN_ERROR_BLOCK;
     ggnni_carve_packed(b, header, (char*)memory);
@@ -3933,7 +3936,8 @@ static void ggnni_gcn_norm_piece(void* context, int64_t piece)
     const ggnni_gcn_norm* s = (const ggnni_gcn_norm*)context;
     ggnni_range           nodes = ggnni_cut(s->g.num_nodes, piece, s->pieces);
     for (int64_t v = nodes.begin; v < nodes.end; v++) {
-        // sqrtf in double, to the bit: clang's float_control does not reach calls, and fast sqrtf is an estimate
+        // sqrtf in double, to the bit: clang's float_control does not reach calls, and a fast sqrtf is an
+        // estimate
         float d = (float)(ggnn_neighbors(&s->g, (ggnn_node)v).degree + 1);
         s->inv_sqrt[v] = 1.0f / (float)sqrt((double)d);
     }

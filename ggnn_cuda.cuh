@@ -825,7 +825,8 @@ inline cudaError_t clear_table(const ggnn_cuda_unique* seen, cudaStream_t stream
 
 inline cudaError_t clear_unique(const ggnn_cuda_unique* seen, cudaStream_t stream)
 {
-    return first_error(cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream), clear_table(seen, stream));
+    return first_error(cudaMemsetAsync(seen->state, 0, sizeof *seen->state, stream),
+                       clear_table(seen, stream));
 }
 
 } // namespace ggnni
@@ -2590,8 +2591,8 @@ inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool seeds, int32_t f
 
 } // namespace ggnni
 
-// ggnn_batch_plan. A size past a bound of the caller's own is no error that ends the batch here: what does not
-// fit is reported and left out, as above.
+// ggnn_batch_plan. A size past a bound of the caller's own does not end the batch here: what does not fit is
+// reported and left out, as above.
 inline ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
                                         int64_t max_seeds, const ggnn_cuda_unique* shared, ggnn_fault* fault)
 {
@@ -2620,9 +2621,9 @@ inline cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaSt
     return ggnni::clear_unique(&b->table, stream);
 }
 
-// seeds, *rng and all that g points to are on the device; num_seeds may be, and more than the batch is for are
-// left out and reported. Where g->traffic is given, one launch more a hop counts its targets' lists (those of
-// WALK its walks do, with none). b->num_hops is the host's: what has been launched.
+// seeds, *rng and all that g points to are on the device; num_seeds may be, and more than the batch is for
+// are left out and reported. Where g->traffic is given, one launch more a hop counts its targets' lists
+// (those of WALK its walks do, with none). b->num_hops is the host's: what has been launched.
 // ggnn_cuda_sample relabels once; each of its steps, called alone, for itself.
 inline cudaError_t ggnn_cuda_batch_begin(ggnn_cuda_batch* b, const ggnn_node* seeds, ggnn_count num_seeds,
                                          cudaStream_t stream)
@@ -3034,8 +3035,9 @@ __device__ inline void find_rows(const char* (&row)[U], const ggnn_store& from, 
     if (!from.base) {
 #pragma unroll
         for (int u = 0; u < U; u++)
-            row[u] = v[u] >= 0 && wanted != HOST_TIER ? static_cast<const char*>(from.rows) + v[u] * from.pitch
-                                                      : nullptr;
+            row[u] = v[u] >= 0 && wanted != HOST_TIER
+                         ? static_cast<const char*>(from.rows) + v[u] * from.pitch
+                         : nullptr;
         return;
     }
     if (at.cached) {

@@ -42,6 +42,16 @@ static inline void remove_tree(const char* path)
 }
 static inline void folder_remove(void) { remove_tree(folder); }
 
+/* How many files of unfinished outputs and scratch it holds. */
+static inline int temporaries(void)
+{
+    int count = 0;
+    DIR* list = opendir(folder);
+    for (struct dirent* entry; list && (entry = readdir(list));) count += strstr(entry->d_name, ".tmp") != NULL;
+    if (list) closedir(list);
+    return count;
+}
+
 /* A new file each time: rewriting one makes some file systems wait for the disk. */
 static inline void write_file(const char* path, const void* data, size_t size)
 {

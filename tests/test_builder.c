@@ -27,15 +27,6 @@ static void use_threads(int count)
 #endif
 }
 
-static int temporaries(void)
-{
-    int count = 0;
-    DIR* list = opendir(folder);
-    for (struct dirent* entry; list && (entry = readdir(list));) count += strstr(entry->d_name, ".tmp") != NULL;
-    if (list) closedir(list);
-    return count;
-}
-
 /* ---- sorting -------------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -96,16 +96,6 @@ static bool converted(dataset* d, const char* name, const convert_options* how)
     return CHECK(ok);
 }
 
-/* Files of unfinished outputs and scratch. */
-static int temporaries(void)
-{
-    int count = 0;
-    DIR* list = opendir(folder);
-    for (struct dirent* entry; list && (entry = readdir(list));) count += strstr(entry->d_name, ".tmp") != NULL;
-    if (list) closedir(list);
-    return count;
-}
-
 /* The message of a conversion that must fail, and leave nothing. */
 static const char* refused(const char* name, const convert_options* how)
 {
