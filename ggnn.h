@@ -1284,9 +1284,11 @@ static ggnni_range ggnni_cut(int64_t n, int64_t i, int64_t pieces)
 #if defined(__GNUC__)
 #define GGNNI_PREFETCH(address) __builtin_prefetch(address, 0, 2)
 #define GGNNI_PREFETCHES static inline __attribute__((always_inline)) // GCC drops calls that only prefetch
+#define GGNNI_APART      static __attribute__((noinline))             // its registers are not its caller's
 #else
 #define GGNNI_PREFETCH(address) ((void)(address))
 #define GGNNI_PREFETCHES static
+#define GGNNI_APART      static
 #endif
 
 // May rows like this one begin or end within a line?
@@ -3590,8 +3592,9 @@ static void ggnni_take_rows(ggnni_reader* r, int64_t e, int64_t n)
     for (int64_t i = 0; i < n; i++) row[i] = base + index[i] * pitch;
 }
 
-// The same of a store's rows; what the factors of their ids need is fetched with them.
-static void ggnni_take_stored(ggnni_reader* r, int64_t e, int64_t n)
+// The same of a store's rows; what the factors of their ids need is fetched with them. Not inlined: the loop
+// over a matrix's rows is 5 % faster when it has all registers.
+GGNNI_APART void ggnni_take_stored(ggnni_reader* r, int64_t e, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int64_t id = ggnni_source_id(r->b, e + i);
