@@ -1,0 +1,101 @@
+/* comm.h - what P ranks do together. A rank is one worker (worker.h) and has one comm. Two engines carry the bytes:
+   threads of one process (comm_threads.c) and processes under MPI, on one machine or on several (comm_mpi.c). A rank that
+   is alone exchanges nothing.
+
+   All ranks make the same calls in the same order. Each call begins with a word from every rank: go on, stop, or failed
+   with a message. So
+   - a rank that fails calls comm_fail, and makes no call after it. The next call of every other rank returns false; its
+     error names the least failed rank and has that rank's message;
+   - after a call `stopped` is the same on all ranks: true once *stop was set anywhere. All leave a loop at one step.
+   A rank that dies says no word. Under MPI the others notice that by heartbeats, name it, and end (comm_mpi.c).
+
+   Sums are added in rank order by our own code, so that every engine gives the same bits. */
+#ifndef TRAINER_COMM_H
+#define TRAINER_COMM_H
+#include <signal.h>
+
+#include "trainer/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct { /* of one rank, since it was opened */
+    int64_t calls;
+    int64_t bytes;   /* sent to other ranks, each receiver counted; without the words */
+    double  seconds; /* in calls, */
+    double  waited;  /* and of these until all had come */
+} comm_cost;
+
+typedef struct comm comm;
+struct comm {
+    int32_t rank, ranks;
+    int32_t local, locals;     /* this rank among the ranks of its machine; those are the ranks rank - local .. */
+    int32_t machine, machines; /* ranks of one machine follow each other */
+    const char* name;          /* for messages: "rank 3 (host a)" */
+    bool stopped;
+    comm_cost cost;
+    const volatile sig_atomic_t* stop;
+    void* own;                 /* the engine's; NULL: alone */
+    const struct comm_engine* engine;
+};
+
+/* One rank. stop: set from outside, when the run is to end in good order; must outlive c. */
+void comm_open_alone(comm* c, const volatile sig_atomic_t* stop);
+
+/* `ranks` threads of this process: fills c[0 .. ranks). Each thread then uses one. False on failure; comm_close_threads is
+   harmless then. Closed after all threads have ended. */
+bool comm_open_threads(comm c[], int32_t ranks, const volatile sig_atomic_t* stop, error* why);
+void comm_close_threads(comm c[], int32_t ranks);
+
+/* Was this program started by mpirun or srun, and built with MPI? Then comm_open_mpi may be called, once, by the main
+   thread, which makes all calls. comm_close_mpi ends it; failed: without waiting for the others. */
+bool comm_under_mpi(void);
+bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why);
+void comm_close_mpi(comm* c, bool failed);
+
+/* This rank fails, for `why`. It never waits for a rank that is busy longer than that rank's next call takes to come. */
+void comm_fail(comm* c, const error* why);
+
+/* Returns when all ranks have come. */
+bool comm_barrier(comm* c, error* why);
+
+/* Where the arrays of the calls below are: memory of device d, or the host's (d NULL). */
+
+/* Elements [bound[rank], bound[rank + 1]) of `all` are this rank's, already there; the other ranks' are filled in.
+   bound (ranks + 1) is the same on all ranks, unit the bytes of an element. */
+bool comm_all_gather(comm* c, device* d, void* all, const int64_t* bound, size_t unit, error* why);
+
+/* All to all: elements [first, first + count) of `from` at from_piece[r] go to rank r, where they become its to_piece[this
+   rank] of `to`. Pieces of `from` may overlap; counts agree in pairs. to and from are different arrays. */
+typedef struct {
+    int64_t first, count;
+} comm_piece;
+bool comm_exchange(comm* c, device* d, void* to, const comm_piece* to_piece, const void* from, const comm_piece* from_piece,
+                   size_t unit, error* why);
+
+/* v (n) and *value become their sums over all ranks, added in rank order. Slices are exchanged, added by one rank each,
+   and gathered: 2 n (P - 1) / P elements a rank. `room`: comm_reduce_bytes of d's memory. */
+size_t comm_reduce_bytes(const comm* c, int64_t n);
+bool   comm_reduce(comm* c, device* d, float* v, int64_t n, double* value, void* room, error* why);
+
+/* Memory that the ranks of a machine read alike: this rank gives `bytes` (0 is fine) and gets its own part, zeroed, in
+   part[local], and those of the others, part (locals). For threads it is one memory; processes map a file in shared memory. For a
+   CPU only. False on failure. All give it back together with comm_unshare. */
+typedef struct { /* all zeros: nothing */
+    void** part;    /* (locals) */
+    size_t* bytes;  /* (locals) */
+    void* own;
+} comm_shared;
+bool comm_share(comm* c, comm_shared* s, size_t bytes, const char* what, error* why);
+void comm_unshare(comm* c, comm_shared* s);
+
+/* Do all ranks hold the same? False where a rank's text differs from rank 0's, and names both: "rank 3 (host b): --data has
+   CRC 1f.., rank 0 has 2a..". At most COMM_TEXT bytes. */
+enum { COMM_TEXT = 512 };
+bool comm_same(comm* c, const char* text, error* why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
