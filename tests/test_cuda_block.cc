@@ -120,6 +120,40 @@ private:
     device_array<ggnn_csc>  device_csc;
 };
 
+// How another device sees a graph over parts: parts and host tier are the same, the lists in its cache are others.
+class other_device {
+public:
+    other_device(const random_graph* g, const both_graphs& shared, int64_t cached)
+        : host(shared.host), device(shared.device), row(g->num_nodes)
+    {
+        const size_t           slots = static_cast<size_t>(host.at.parts) + 2;
+        std::vector<ggnn_csc>  sent = fetch(shared.device.part, static_cast<int64_t>(slots));
+        std::vector<ggnn_node> node(row.size());
+        std::iota(node.begin(), node.end(), 0);
+        for (size_t i = node.size(); i-- > 1;) std::swap(node[i], node[test_below(static_cast<int64_t>(i) + 1)]);
+        for (size_t r = 0; r < node.size(); r++) row[node[r]] = static_cast<ggnn_node>(r);
+        for (int64_t r = 0; r < cached; r++) lists.add(g, node[r]);
+        csc.assign(shared.host.part, shared.host.part + slots);
+        csc.back() = lists.host();
+        sent.back() = lists.device();
+        device_csc = device_array<ggnn_csc>(sent);
+        device_row = device_array<ggnn_node>(row);
+        host.part = csc.data();
+        device.part = device_csc.at();
+        host.at.cached = device.at.cached = cached;
+        host.at.cache_row = row.data();
+        device.at.cache_row = device_row.at();
+    }
+    ggnn_graph host, device;
+
+private:
+    part_lists              lists;
+    std::vector<ggnn_csc>   csc;
+    std::vector<ggnn_node>  row;
+    device_array<ggnn_csc>  device_csc;
+    device_array<ggnn_node> device_row;
+};
+
 // ---- batches on both sides ---------------------------------------------------------
 
 // A batch of the device, with all it needs.
@@ -352,6 +386,36 @@ TEST(batches_of_a_graph_over_parts_equal_the_twins)
 }
 
 // Seeds, targets and edges around a tile; more tiles than blocks (16 run at once in the emulator).
+TEST(devices_with_caches_of_their_own_sample_the_same_batches)
+{
+    enum { DEVICES = 4 };
+    owned_graph                                own(random_graph_new(150, 6, 60));
+    both_graphs                                shared(own.g, DEVICES);
+    std::vector<std::unique_ptr<other_device>> devices;
+    for (int64_t d = 0; d < DEVICES; d++) // the first has no cache
+        devices.push_back(std::make_unique<other_device>(own.g, shared, d * 17));
+    for (ggnn_method method : methods) {
+        const ggnn_sampling how = sampling(method, {4, 3}, keep_all);
+        const auto          seeds = random_seeds(20, 150);
+        host_batch          plain(own.g->graph, how, 20);
+        plain.sample(own.g->graph, seeds);
+        for (const auto& view : devices) {
+            std::vector<int64_t>  read(DEVICES + 2), zeros(DEVICES + 2);
+            device_array<int64_t> device_read(zeros);
+            device_batch          d(view->device, how, 20, forms[test_below(std::size(forms))]);
+            host_batch            h(view->host, how, 20);
+            ggnn_graph            host = view->host, device = view->device;
+            host.traffic = read.data();
+            device.traffic = device_read.at();
+            d.sample(device, seeds);
+            h.sample(host, seeds);
+            check_batch(d.b, plain.b);
+            check_batch(d.b, h.b);
+            CHECK(read == device_read.values());
+        }
+    }
+}
+
 TEST(sizes_around_a_tile) // of hops whose offsets come with the sample, and before it
 {
     owned_graph own(random_graph_new(6000, 3, 4500));
@@ -931,6 +995,7 @@ int main(int argc, char** argv)
     RUN(batches_equal_the_twins);
     RUN(fanouts_above_all_edges_take_whole_lists);
     RUN(batches_of_a_graph_over_parts_equal_the_twins);
+    RUN(devices_with_caches_of_their_own_sample_the_same_batches);
     RUN(sizes_around_a_tile);
     RUN(equal_seeds_isolated_nodes_and_self_loops);
     RUN(steps_give_what_the_whole_does);

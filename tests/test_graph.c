@@ -305,8 +305,6 @@ TEST(locate_asks_the_own_cache_then_parts_then_the_host_tier)
     CHECK(place.slot == 0 && place.row == 3);
 }
 
-/* ---- validation ------------------------------------------------------------ */
-
 static ggnn_graph plain_graph(void)
 {
     random_edges(90, 2500);
@@ -314,6 +312,102 @@ static ggnn_graph plain_graph(void)
     ggnn_graph_from_coo(own(&a, 90, 2500), src, dst, weight, &fault);
     return ggnn_graph_from_lists(&a.lists);
 }
+
+enum { DEVICES = 4, SLOTS = DEVICES + 2 };
+
+typedef struct { /* lists of one slot, as they were put in one after the other */
+    int64_t   rows, indptr[91], first[90];
+    ggnn_node indices[2500];
+    float     weight[2500];
+} slot_lists;
+
+static void put_list(slot_lists* to, const ggnn_graph* g, ggnn_node v)
+{
+    const ggnn_list list = ggnn_neighbors(g, v);
+    const int64_t   at = to->indptr[to->rows];
+    memcpy(to->indices + at, list.id, (size_t)list.degree * sizeof *list.id);
+    memcpy(to->weight + at, list.weight, (size_t)list.degree * sizeof *list.weight);
+    to->first[to->rows++] = list.position;
+    to->indptr[to->rows] = at + list.degree;
+}
+
+static ggnn_csc csc_of(const slot_lists* s)
+{
+    const ggnn_csc csc = {s->indptr, s->first, s->indices, s->weight, s->indptr[s->rows]};
+    return csc;
+}
+
+/* A mini-batch of two hops of g, packed: its bytes. */
+static size_t packed_batch(char* packed, size_t room, const ggnn_graph* g, ggnn_method method)
+{
+    const ggnn_node seeds[] = {3, 50, 89, 3, 17, 41};
+    const int32_t   fanout[] = {4, 7};
+    const ggnn_rng  rng = {11, 2, GGNN_PURPOSE_SAMPLE};
+    ggnn_sampling   how = ggnn_sampling_plain(method, fanout, 2);
+    ggnn_batch      batch;
+    size_t          bytes;
+    how.keep = GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS | GGNN_KEEP_REPEATS;
+    CHECK_EQ(ggnn_batch_plan(&batch, g, &how, 6, NULL, NULL), GGNN_OK);
+    void* memory = malloc(batch.bytes);
+    CHECK_EQ(ggnn_batch_init(&batch, memory), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, g, &rng, seeds, 6), GGNN_OK);
+    bytes = ggnn_batch_packed_bytes(&batch);
+    if (CHECK(bytes <= room)) ggnn_batch_pack(packed, &batch);
+    free(memory);
+    return bytes;
+}
+
+/* What each of g's lists is in `whole`, where it is read, and batches of every method: all as of the whole graph. */
+static void check_device(ggnn_graph* g, const ggnn_graph* whole)
+{
+    enum { ROOM = 65536 };
+    static char packed[2][ROOM];
+    int64_t     read[SLOTS] = {0}, expected[SLOTS] = {0};
+    for (ggnn_node v = 0; v < 90; v++) {
+        const int64_t own_row = g->at.cache_row[v], r = g->at.rank[v];
+        expected[own_row >= 0 && own_row < g->at.cached ? DEVICES + 1 : r < g->at.stored ? r % DEVICES : DEVICES]++;
+    }
+    g->traffic = read;
+    for (ggnn_node v = 0; v < 90; v++) {
+        const ggnn_list got = ggnn_neighbors(g, v), want = ggnn_neighbors(whole, v);
+        if (!CHECK_EQ(got.degree, want.degree) || !CHECK_EQ(got.position, want.position)) return;
+        CHECK(memcmp(got.id, want.id, (size_t)want.degree * sizeof *want.id) == 0);
+        CHECK(memcmp(got.weight, want.weight, (size_t)want.degree * sizeof *want.weight) == 0);
+    }
+    g->traffic = NULL;
+    for (int slot = 0; slot < SLOTS; slot++) CHECK_EQ(read[slot], expected[slot]);
+    CHECK_EQ(ggnn_graph_validate(g, &fault), GGNN_OK);
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+        const size_t bytes = packed_batch(packed[0], ROOM, whole, (ggnn_method)method);
+        if (!CHECK_EQ(packed_batch(packed[1], ROOM, g, (ggnn_method)method), bytes)) continue;
+        CHECK(memcmp(packed[0], packed[1], bytes) == 0);
+    }
+}
+
+/* Four devices: parts by rank and host tier by id are the same for all; each has lists of other nodes in its cache, and
+   another number of them. */
+TEST(devices_with_caches_of_their_own_read_the_same_lists)
+{
+    static slot_lists part[SLOTS], none;
+    static ggnn_node  rank[90], node[90], row[DEVICES][90];
+    ggnn_csc          csc[SLOTS];
+    ggnn_graph        whole = plain_graph();
+    for (int64_t v = 0; v < 90; v++) rank[v] = (ggnn_node)ggnn_shuffle(5, 0, v, 90);
+    for (int64_t v = 0; v < 90; v++) node[rank[v]] = (ggnn_node)v;
+    for (int64_t r = 0; r < 60; r++) put_list(&part[r % DEVICES], &whole, node[r]);
+    for (ggnn_node v = 0; v < 90; v++) put_list(&part[DEVICES], &whole, v);
+    for (int d = 0; d < DEVICES; d++) {
+        const int64_t cached = d * (5 + d); /* the first device has no cache */
+        ggnn_graph    g = {90, 2500, {0}, csc, {row[d], cached, rank, NULL, 60, DEVICES}, NULL};
+        part[DEVICES + 1] = none;
+        for (int64_t v = 0; v < 90; v++) node[row[d][v] = (ggnn_node)ggnn_shuffle(6, (uint32_t)d, v, 90)] = (ggnn_node)v;
+        for (int64_t r = 0; r < cached; r++) put_list(&part[DEVICES + 1], &whole, node[r]);
+        for (int slot = 0; slot < SLOTS; slot++) csc[slot] = csc_of(&part[slot]);
+        check_device(&g, &whole);
+    }
+}
+
+/* ---- validation ------------------------------------------------------------ */
 
 TEST(validate_accepts_what_was_built_and_names_the_first_fault)
 {
@@ -425,6 +519,7 @@ int main(int argc, char** argv)
     RUN(transpose_and_reorder_refuse_a_broken_indptr);
     RUN(out_degrees_count_sources);
     RUN(locate_asks_the_own_cache_then_parts_then_the_host_tier);
+    RUN(devices_with_caches_of_their_own_read_the_same_lists);
     RUN(validate_accepts_what_was_built_and_names_the_first_fault);
     RUN(validate_reads_parts);
     RUN(validate_finds_a_rank_that_is_no_permutation);
