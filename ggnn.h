@@ -89,6 +89,12 @@
 //  [3]
 //   graph_validate       fault (1)                                      fault              P  ARGUMENT, ID,
 //                                                                                             WEIGHT
+//   layout_owners        at, rank (N), bound (parts + 1)                rank, bound, owner 1  ARGUMENT, ID
+//                                                                       by how; fault
+//   layout_nodes         id (as many as it returns)                     id (counts)        1  nothing
+//   graph_lists          indptr (n + 1), first (n), indices, weight     first, indices     1  ID
+//                        (indptr[n])                                    (counts), weight,
+//                                                                       fault
 //   graph_from_coo       out: indptr (N + 1), the others (E)            out's weight,      P  ID
 //                                                                       position; weight,
 //                                                                       fault
@@ -214,6 +220,9 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define GGNN_NODE_MAX INT64_MAX
 // Every function that takes ids, itself or in a struct, so that a mixture does not link.
 #define ggnn_graph_validate             ggnn_graph_validate_node64
+#define ggnn_layout_owners              ggnn_layout_owners_node64
+#define ggnn_layout_nodes               ggnn_layout_nodes_node64
+#define ggnn_graph_lists                ggnn_graph_lists_node64
 #define ggnn_graph_from_coo             ggnn_graph_from_coo_node64
 #define ggnn_graph_transpose            ggnn_graph_transpose_node64
 #define ggnn_graph_sort_workspace_bytes ggnn_graph_sort_workspace_bytes_node64
@@ -430,7 +439,7 @@ GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n
 }
 
 // =============================================================================
-// ==== [3] GRAPH: where rows live; CSC over parts; building one from edges
+// ==== [3] GRAPH: where rows live, and owners; CSC over parts; building one from edges
 // =============================================================================
 
 // ---- where row v of anything lives, as one device sees it -------------------
@@ -563,6 +572,50 @@ typedef struct {
 // stops at the first fault, which is the least (node, edge) whatever the number of threads. Cannot fail
 // itself.
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault);
+
+// ---- owners: which part has a row ----------------------------------------------
+typedef enum { // v in [0, N), its row in its part
+    GGNN_OWNER_RANGE,  // parts of equal length, the first N % parts one row longer; rows in order of ids
+    GGNN_OWNER_MODULO, // part v % parts, row v / parts
+    GGNN_OWNER_HASH,   // part ggnn_owner_hash(v, parts); rows in order of ids
+    GGNN_OWNER_MAP     // part owner[v]; rows in order of ids
+} ggnn_owner;
+
+// The part of v by hash: splitmix64's mix of v, spread over [0, parts).
+GGNN_HD int32_t ggnn_owner_hash(int64_t v, int32_t parts)
+{
+    uint64_t x = (uint64_t)v + 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return (int32_t)ggnn_mul_high(x ^ x >> 31, (uint64_t)parts);
+}
+
+// *at: num_rows rows over parts >= 1, no cache. It points to rank and bound, which must outlive it; for a
+// device send both and point there. O(N). Parts may be empty. Ranges of other lengths need no call: set bound
+// and parts, stored = bound[parts].
+// GGNN_ERROR_ARGUMENT: a size is out of range. GGNN_ERROR_ID: an owner is; fault names the node.
+GGNN_API ggnn_status ggnn_layout_owners(
+    ggnn_layout*   at,
+    ggnn_node*     rank,  // (num_rows)   by hash and map; NULL otherwise
+    int64_t*       bound, // (parts + 1)  by range, hash and map: part p has bound[p + 1] - bound[p] rows
+    ggnn_owner     how,
+    const int32_t* owner, // (num_rows)   by map, in [0, parts]; parts: in the host tier alone. NULL otherwise
+    int64_t num_rows, int32_t parts, ggnn_fault* fault);
+
+// The nodes whose rows are in part `part`, in the order of its rows; returns how many. id NULL: counts alone.
+// part = at->parts + 1: those of the own cache. O(N). Rows of a part:
+// ggnn_gather(rows, width, type, &whole, id, n).
+GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t num_rows, int32_t part);
+
+// The lists of n nodes, one after the other: a part of a graph. id in [0, num_nodes). Where indices is NULL
+// only indptr is written: call it twice, with the arrays allocated in between. GGNN_ERROR_ID: a list is
+// broken; fault names the node. Reads count as traffic.
+GGNN_API ggnn_status ggnn_graph_lists(
+    int64_t*   indptr,  // (n + 1)
+    int64_t*   first,   // (n)          positions in the whole graph's edge order; or NULL
+    ggnn_node* indices, // (indptr[n])  or NULL
+    float*     weight,  // (indptr[n])  ones where the graph has none; or NULL
+    const ggnn_graph* from, const ggnn_node* id, int64_t n, ggnn_fault* fault);
 
 // ---- building: plain CSC in the caller's arrays -------------------------------
 typedef struct {
@@ -1639,6 +1692,90 @@ GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
     status = ggnni_check_run(&check, check.n + edges, ggnni_check_lists_piece, &in_list);
     if (in_list.what) return ggnni_fault(fault, status, in_list.what, in_list.node, in_list.edge);
     return ggnni_fault(fault, broken.what ? GGNN_ERROR_ID : GGNN_OK, broken.what, broken.node, broken.edge);
+}
+
+// ---- owners -----------------------------------------------------------------
+
+// Ranks by a counting sort: bound[p + 1] counts the rows of part p, then is where its next row goes, and ends
+// as where part p ends.
+static ggnn_status ggnni_rank_by_owner(ggnn_layout* at, ggnn_node* rank, int64_t* bound, const int32_t* owner,
+                                       int64_t num_rows, ggnn_fault* fault)
+{
+    int64_t host; // rank of the next row that no part has
+    for (int64_t v = 0; v < num_rows; v++) {
+        int32_t p = owner ? owner[v] : ggnn_owner_hash(v, at->parts);
+        if (p < 0 || p > at->parts)
+            return ggnni_fault(fault, GGNN_ERROR_ID, "an owner is outside [0, parts]", v, -1);
+        if (p < at->parts) bound[p + 1]++;
+    }
+    for (int32_t p = 0; p < at->parts; p++) bound[p + 1] += bound[p];
+    at->stored = host = bound[at->parts];
+    for (int32_t p = at->parts; p > 0; p--) bound[p] = bound[p - 1];
+    for (int64_t v = 0; v < num_rows; v++) {
+        int32_t p = owner ? owner[v] : ggnn_owner_hash(v, at->parts);
+        rank[v] = (ggnn_node)(p < at->parts ? bound[p + 1]++ : host++);
+    }
+    return GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_t* bound, ggnn_owner how,
+                                        const int32_t* owner, int64_t num_rows, int32_t parts,
+                                        ggnn_fault* fault)
+{
+    ggnn_status status = GGNN_OK;
+    if (parts < 1 || num_rows < 0 || num_rows > GGNN_NODE_MAX)
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "parts or the number of rows is out of range", -1, -1);
+    memset(at, 0, sizeof *at);
+    at->stored = num_rows;
+    at->parts = parts;
+    if (how != GGNN_OWNER_MODULO) {
+        memset(bound, 0, ((size_t)parts + 1) * sizeof *bound);
+        at->bound = bound;
+    }
+    if (how == GGNN_OWNER_RANGE)
+        for (int32_t p = 0; p <= parts; p++)
+            bound[p] = num_rows / parts * p + (p < num_rows % parts ? p : num_rows % parts);
+    if (how == GGNN_OWNER_HASH || how == GGNN_OWNER_MAP) {
+        at->rank = rank;
+        status = ggnni_rank_by_owner(at, rank, bound, how == GGNN_OWNER_MAP ? owner : NULL, num_rows, fault);
+    }
+    return status == GGNN_OK ? ggnni_fault(fault, GGNN_OK, NULL, -1, -1) : status;
+}
+
+GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t num_rows, int32_t part)
+{
+    ggnn_layout shared = *at; // what is cached lies in a part too
+    int64_t     n = 0;
+    GGNN_ASSERT(part != at->parts); // the host tier is the whole array
+    if (part < at->parts) shared.cached = 0;
+    for (int64_t v = 0; v < num_rows; v++) {
+        ggnn_place place = ggnn_locate(&shared, v);
+        if (place.slot != part) continue;
+        if (id) id[place.row] = (ggnn_node)v;
+        n++;
+    }
+    return n;
+}
+
+GGNN_API ggnn_status ggnn_graph_lists(int64_t* indptr, int64_t* first, ggnn_node* indices, float* weight,
+                                      const ggnn_graph* from, const ggnn_node* id, int64_t n,
+                                      ggnn_fault* fault)
+{
+    indptr[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        ggnn_list list = ggnn_neighbors(from, id[i]);
+        int64_t   begin = indptr[i];
+        if (list.degree < 0)
+            return ggnni_fault(fault, GGNN_ERROR_ID, "indptr decreases or leaves its part", id[i], -1);
+        indptr[i + 1] = begin + list.degree;
+        if (!indices) continue;
+        if (first) first[i] = list.position;
+        for (int64_t j = 0; j < list.degree; j++) {
+            indices[begin + j] = list.id[j];
+            if (weight) weight[begin + j] = list.weight ? list.weight[j] : 1;
+        }
+    }
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 // ---- building ---------------------------------------------------------------

@@ -1,6 +1,6 @@
 /* Rows spread over parts, host tier and cache: every layout gives what one array gives, and says where it read. */
 #include "ggnn.h"
-#include "test.h"
+#include "owners.h"
 
 enum { MAX_PARTS = 8, SLOTS = MAX_PARTS + 2 };
 
@@ -352,6 +352,124 @@ TEST(halves_convert_exactly)
     free(wide);
 }
 
+/* ---- owners: the same rows and lists, whoever has them ------------------------------------------------- */
+
+/* A sampled batch and its rows: those of one array, read where the sampled ids' owners are. */
+static void check_owned_batch(owned* o, const ggnn_node* seeds, int64_t num_seeds, uint64_t seed)
+{
+    const int32_t fanout[2] = {4, 3};
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2);
+    ggnn_rng      rng = {seed, 0, GGNN_PURPOSE_SAMPLE};
+    int64_t       lists[OWNED_PARTS + 2] = {0}, rows[OWNED_PARTS + 2] = {0}, want_lists[OWNED_PARTS + 2] = {0}, want_rows[OWNED_PARTS + 2] = {0};
+    ggnn_graph    cut = o->g->graph;
+    ggnn_store    store = {o->width, GGNN_F32, o->width * 4, NULL, o->base, o->at, rows};
+    ggnn_batch    whole, split;
+    cut.part = o->part;
+    cut.at = o->at;
+    CHECK_EQ(ggnn_graph_validate(&cut, NULL), GGNN_OK);
+    cut.traffic = lists;
+    how.keep = GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS;
+    CHECK_EQ(ggnn_batch_plan(&whole, &o->g->graph, &how, num_seeds, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&split, &cut, &how, num_seeds, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&whole, fresh((int64_t)whole.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&split, fresh((int64_t)split.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&whole, &o->g->graph, &rng, seeds, num_seeds), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&split, &cut, &rng, seeds, num_seeds), GGNN_OK);
+    for (int h = 0; h < 2; h++) {
+        const ggnn_block *a = &whole.hop[h], *b = &split.hop[h];
+        const size_t      edges = (size_t)*a->num_edges.n;
+        CHECK_EQ(*a->num_src.n, *b->num_src.n);
+        CHECK(memcmp(a->indptr, b->indptr, (size_t)(*a->num_dst.n + 1) * sizeof *a->indptr) == 0);
+        CHECK(memcmp(a->indices, b->indices, edges * sizeof *a->indices) == 0);
+        CHECK(memcmp(a->position, b->position, edges * sizeof *a->position) == 0);
+        CHECK(memcmp(a->weight, b->weight, edges * sizeof *a->weight) == 0);
+        owned_count(o, want_lists, whole.id, *a->num_dst.n);
+    }
+    CHECK(memcmp(lists, want_lists, sizeof lists) == 0);
+
+    const int64_t n = *whole.hop[1].num_src.n;
+    float*        out = (float*)fresh(n * o->width * 4);
+    ggnn_gather(out, o->width, GGNN_F32, &store, split.id, n);
+    for (int64_t i = 0; i < n; i++) CHECK(memcmp(out + i * o->width, o->table + whole.id[i] * o->width, (size_t)o->width * 4) == 0);
+    owned_count(o, want_rows, whole.id, n);
+    CHECK(memcmp(rows, want_rows, sizeof rows) == 0);
+    free(out);
+    free(whole.workspace);
+    free(split.workspace);
+}
+
+TEST(parts_of_every_owner_hold_the_rows_and_lists_of_one_array)
+{
+    enum { N = 230, WIDTH = 5 };
+    random_graph* g = random_graph_new(N, 4, 60);
+    float         table[N * WIDTH];
+    ggnn_node     seeds[40];
+    for (int i = 0; i < N * WIDTH; i++) table[i] = test_uniform();
+    for (int kind = 0; kind < OWNED_KINDS; kind++)
+        for (int32_t parts = 1; parts <= OWNED_PARTS; parts++) {
+            owned*  o = owned_by((owned_kind)kind, parts, g, table, WIDTH);
+            int64_t rows = 0, edges = 0, want[OWNED_PARTS + 1] = {0};
+            for (int v = 0; v < N; v++) want[o->owner[v]]++;
+            for (int32_t p = 0; p < parts; p++) {
+                CHECK_EQ(o->rows[p], want[p]);
+                rows += o->rows[p];
+                edges += o->part[p].num_edges;
+            }
+            if (kind != BY_MAP_AND_HOST) CHECK(rows == N && edges == g->num_edges);
+            CHECK_EQ(o->at.stored, rows);
+            for (int i = 0; i < 40; i++) seeds[i] = (ggnn_node)test_below(N);
+            check_owned_batch(o, seeds, 40, (uint64_t)(kind * 8 + parts));
+            owned_free(o);
+        }
+    random_graph_free(g);
+}
+
+TEST(there_may_be_more_parts_than_rows_and_no_rows)
+{
+    ggnn_layout at;
+    ggnn_node   rank[3];
+    int64_t     bound[9];
+    for (int how = GGNN_OWNER_RANGE; how <= GGNN_OWNER_HASH; how++)
+        for (int64_t n = 0; n <= 3; n++) {
+            int64_t sum = 0;
+            CHECK_EQ(ggnn_layout_owners(&at, rank, bound, (ggnn_owner)how, NULL, n, 8, NULL), GGNN_OK);
+            for (int32_t p = 0; p < 8; p++) sum += ggnn_layout_nodes(NULL, &at, n, p);
+            CHECK_EQ(sum, n);
+            if (at.bound) CHECK_EQ(bound[8], n);
+        }
+}
+
+TEST(a_cache_s_nodes_are_listed_in_its_order_and_stay_in_their_parts)
+{
+    const ggnn_node cache_row[6] = {5, 1, -1, 0, 9, 2};
+    ggnn_layout     at = {cache_row, 3, NULL, NULL, 6, 2};
+    ggnn_node       id[3];
+    CHECK_EQ(ggnn_layout_nodes(id, &at, 6, 3), 3);
+    CHECK(id[0] == 3 && id[1] == 1 && id[2] == 5);
+    CHECK_EQ(ggnn_layout_nodes(id, &at, 6, 1), 3);
+    CHECK(id[0] == 1 && id[1] == 3 && id[2] == 5);
+}
+
+TEST(owners_and_lists_that_cannot_be_are_refused)
+{
+    const int32_t   owner[4] = {0, 2, 3, 1}, below[2] = {0, -1};
+    const int64_t   indptr[4] = {0, 2, 1, 3};
+    const ggnn_node indices[3] = {0, 1, 2}, id[2] = {0, 1};
+    ggnn_graph      broken = ggnn_graph_plain(indptr, indices, NULL, 3, 3);
+    ggnn_layout     at;
+    ggnn_node       rank[4];
+    int64_t         bound[4], lists[3];
+    ggnn_fault      fault;
+    CHECK_EQ(ggnn_layout_owners(&at, rank, bound, GGNN_OWNER_MAP, owner, 4, 2, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 2);
+    CHECK_EQ(ggnn_layout_owners(&at, rank, bound, GGNN_OWNER_MAP, below, 2, 2, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 1);
+    CHECK_EQ(ggnn_layout_owners(&at, rank, bound, GGNN_OWNER_MAP, owner, 4, 0, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_layout_owners(&at, rank, bound, GGNN_OWNER_MODULO, NULL, -1, 2, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_graph_lists(lists, NULL, NULL, NULL, &broken, id, 2, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 1);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -365,5 +483,9 @@ int main(int argc, char** argv)
     RUN(permute_moves_rows_of_both_types);
     RUN(plain_store_reads_one_array);
     RUN(halves_convert_exactly);
+    RUN(parts_of_every_owner_hold_the_rows_and_lists_of_one_array);
+    RUN(there_may_be_more_parts_than_rows_and_no_rows);
+    RUN(a_cache_s_nodes_are_listed_in_its_order_and_stay_in_their_parts);
+    RUN(owners_and_lists_that_cannot_be_are_refused);
     return test_finish();
 }

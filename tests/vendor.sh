@@ -128,7 +128,11 @@ vendor() { # all checks with one compiler, in a folder of its own
     check "$cc every function with ids is renamed for 64-bit ones" only_these_keep_their_names "$work/impl64.o"
     check "$cc example compiles" $cc -std=c99 $strict -I. examples/vendor.c -o "$work/vendor" -lm
     prints "$cc example prints the means" "$work/vendor" "3 4"
-    check "$cc example as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/vendor.c -o "$work/vendor.o"
+    check "$cc parts.c compiles" $cc -std=c99 $strict -I. examples/parts.c -o "$work/parts_of_rows" -lm
+    prints "$cc parts.c prints what its first lines say" "$work/parts_of_rows" "$(sed -n 's|^//   prints  ||p' examples/parts.c)"
+    for option in vendor parts; do
+        check "$cc $option.c as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/$option.c -o "$work/$option.o"
+    done
 }
 for cc in $compilers; do
     (trap - EXIT; vendor "$cc" >"$work/$cc.out") &
