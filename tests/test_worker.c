@@ -4,6 +4,7 @@
 
 #include "common/memory.h"
 #include "tests/random_graph.h"
+#include "trainer/comm.h"
 #include "trainer/worker.h"
 
 enum { NODES = 700, WIDTH = 12, CLASSES = 5, STEPS = 20, WORKERS_MAX = 4 };
@@ -76,11 +77,9 @@ typedef struct { /* what the threads of a run share */
     const config* c;
     const task* t;
     int threads; /* of each */
-    pthread_barrier_t all;
     worker worker[WORKERS_MAX];
+    comm comm[WORKERS_MAX];
     error why[WORKERS_MAX];
-    net_sums sums;
-    float grad[8192];
     trace* trace;
 } crew;
 
@@ -89,43 +88,24 @@ typedef struct {
     int32_t rank;
 } member;
 
-/* Sums in rank order, each element by one worker; then every worker has them. */
-static void reduce(crew* k, int32_t rank)
-{
-    int32_t P = k->trace->workers;
-    net_partial mine = net_partial_of(k->worker[rank].net);
-    int64_t begin = mine.count * rank / P, end = mine.count * (rank + 1) / P;
-    pthread_barrier_wait(&k->all);
-    for (int64_t i = begin; i < end; i++) {
-        k->grad[i] = net_partial_of(k->worker[0].net).grad[i];
-        for (int32_t r = 1; r < P; r++) k->grad[i] += net_partial_of(k->worker[r].net).grad[i];
-    }
-    if (rank == 0) {
-        k->sums = *mine.sums;
-        for (int32_t r = 1; r < P; r++) {
-            k->sums.loss += net_partial_of(k->worker[r].net).sums->loss;
-            if (net_partial_of(k->worker[r].net).sums->known != k->sums.known) k->why[0].text[0] = '!';
-        }
-    }
-    pthread_barrier_wait(&k->all);
-    memcpy(mine.grad, k->grad, (size_t)mine.count * sizeof *mine.grad);
-    *mine.sums = k->sums;
-}
-
-static void take_steps(crew* k, int32_t rank)
+/* false: some worker failed, and all say why. */
+static bool take_steps(crew* k, int32_t rank, void* room)
 {
     worker* w = &k->worker[rank];
+    net_partial mine = net_partial_of(w->net);
+    error* why = &k->why[rank];
     for (int64_t step = 0; step < STEPS; step++) {
         if (step % w->batches == 0) worker_begin(w, step / w->batches, 0);
-        if (!worker_compute(w, step, &k->why[rank])) abort(); /* the others would wait for ever */
-        if (k->trace->workers > 1) reduce(k, rank);
+        if (!worker_compute(w, step, why)) return false;
+        if (!comm_reduce(&k->comm[rank], w->device, mine.grad, mine.count, &mine.sums->loss, room, why)) return false;
         worker_update(w, .01f);
         net_losses losses;
-        worker_losses(w, true, &losses, &k->why[rank]);
+        worker_losses(w, true, &losses, why);
         if (rank != 0) continue;
         k->trace->loss[step] = losses.last;
         k->trace->rows[step] = losses.rows;
     }
+    return true;
 }
 
 static void* run_worker(void* context)
@@ -133,14 +113,18 @@ static void* run_worker(void* context)
     member* m = context;
     crew* k = m->crew;
     worker* w = &k->worker[m->rank];
-    device* d = device_open_cpu(k->threads, &k->why[m->rank]);
-    if (!d || !worker_open(w, k->c, k->t, d, m->rank, k->trace->workers, &never, &k->why[m->rank])) abort();
-    pthread_barrier_wait(&k->all);
+    comm* c = &k->comm[m->rank];
+    error* why = &k->why[m->rank];
+    device* d = device_open_cpu(k->threads, why);
+    if (!d || !worker_open(w, k->c, k->t, d, m->rank, k->trace->workers, &never, why)) comm_fail(c, why);
+    void* room = why->text[0] ? NULL : device_new(d, comm_reduce_bytes(c, net_partial_of(w->net).count), "gradients", why);
+    comm_barrier(c, why);
     long before = memory_calls();
-    pthread_barrier_wait(&k->all);
-    take_steps(k, m->rank);
-    pthread_barrier_wait(&k->all);
+    comm_barrier(c, why);
+    if (why->text[0] || !take_steps(k, m->rank, room)) comm_fail(c, why);
+    comm_barrier(c, why);
     if (m->rank == 0) k->trace->allocations = memory_calls() - before;
+    device_free(d, room);
     return NULL;
 }
 
@@ -155,7 +139,7 @@ static trace run(const config* c, const task* t, int32_t workers, int threads)
     k.t = t;
     k.threads = threads;
     k.trace = &result;
-    pthread_barrier_init(&k.all, NULL, (unsigned)workers);
+    CHECK(comm_open_threads(k.comm, workers, &never, &k.why[0]));
     for (int32_t r = 0; r < workers; r++) {
         m[r] = (member){&k, r};
         CHECK_EQ(pthread_create(&thread[r], NULL, run_worker, &m[r]), 0);
@@ -170,7 +154,7 @@ static trace run(const config* c, const task* t, int32_t workers, int threads)
         result.same = result.same && !memcmp(s.value, net_state_of(k.worker[r].net).value, bytes);
     }
     for (int32_t r = 0; r < workers; r++) worker_close(&k.worker[r]);
-    pthread_barrier_destroy(&k.all);
+    comm_close_threads(k.comm, workers);
     return result;
 }
 

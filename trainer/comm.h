@@ -5,7 +5,9 @@
    All ranks make the same calls in the same order. Each call begins with a word from every rank: go on, stop, or failed
    with a message. So
    - a rank that fails calls comm_fail, and makes no call after it. The next call of every other rank returns false; its
-     error names the least failed rank and has that rank's message;
+     error names the least failed rank and has that rank's message: "rank 3 (host b): out of memory: ...". From then on
+     every call of every rank returns false at once with that error, and comm_fail does nothing. So whoever meets an
+     error, whether a call returned it or not, says comm_fail;
    - after a call `stopped` is the same on all ranks: true once *stop was set anywhere. All leave a loop at one step.
    A rank that dies says no word. Under MPI the others notice that by heartbeats, name it, and end (comm_mpi.c).
 
@@ -19,6 +21,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+enum { COMM_RANKS_MAX = 1024 };
 
 typedef struct { /* of one rank, since it was opened */
     int64_t calls;
@@ -34,6 +38,7 @@ struct comm {
     int32_t machine, machines; /* ranks of one machine follow each other */
     const char* name;          /* for messages: "rank 3 (host a)" */
     bool stopped;
+    error failed;              /* why all calls return false; empty: they do not */
     comm_cost cost;
     const volatile sig_atomic_t* stop;
     void* own;                 /* the engine's; NULL: alone */
@@ -54,7 +59,7 @@ bool comm_under_mpi(void);
 bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why);
 void comm_close_mpi(comm* c, bool failed);
 
-/* This rank fails, for `why`. It never waits for a rank that is busy longer than that rank's next call takes to come. */
+/* This rank fails, for `why`. Returns when all others have come to their next call or have ended. */
 void comm_fail(comm* c, const error* why);
 
 /* Returns when all ranks have come. */
@@ -63,25 +68,27 @@ bool comm_barrier(comm* c, error* why);
 /* Where the arrays of the calls below are: memory of device d, or the host's (d NULL). */
 
 /* Elements [bound[rank], bound[rank + 1]) of `all` are this rank's, already there; the other ranks' are filled in.
-   bound (ranks + 1) is the same on all ranks, unit the bytes of an element. */
+   bound (ranks + 1), which does not fall, is the same on all ranks; unit is the bytes of an element. */
 bool comm_all_gather(comm* c, device* d, void* all, const int64_t* bound, size_t unit, error* why);
 
 /* All to all: elements [first, first + count) of `from` at from_piece[r] go to rank r, where they become its to_piece[this
-   rank] of `to`. Pieces of `from` may overlap; counts agree in pairs. to and from are different arrays. */
+   rank] of `to`. Pieces of `from` may overlap; counts agree in pairs. The arrays do not overlap. */
 typedef struct {
     int64_t first, count;
 } comm_piece;
 bool comm_exchange(comm* c, device* d, void* to, const comm_piece* to_piece, const void* from, const comm_piece* from_piece,
                    size_t unit, error* why);
 
-/* v (n) and *value become their sums over all ranks, added in rank order. Slices are exchanged, added by one rank each,
-   and gathered: 2 n (P - 1) / P elements a rank. `room`: comm_reduce_bytes of d's memory. */
+/* v (n) and *value (one; NULL: none) become their sums over all ranks, added in rank order; all three arrays are of d's
+   memory. Slices are exchanged, added by one rank each, and gathered: 2 n (P - 1) / P elements a rank. *value goes with
+   the words. `room`: comm_reduce_bytes. */
 size_t comm_reduce_bytes(const comm* c, int64_t n);
 bool   comm_reduce(comm* c, device* d, float* v, int64_t n, double* value, void* room, error* why);
 
 /* Memory that the ranks of a machine read alike: this rank gives `bytes` (0 is fine) and gets its own part, zeroed, in
    part[local], and those of the others, part (locals). For threads it is one memory; processes map a file in shared memory. For a
-   CPU only. False on failure. All give it back together with comm_unshare. */
+   CPU only. False on failure. Each gives it back with comm_unshare, which never waits: a part lives until the last one
+   has given it back. */
 typedef struct { /* all zeros: nothing */
     void** part;    /* (locals) */
     size_t* bytes;  /* (locals) */
@@ -90,8 +97,8 @@ typedef struct { /* all zeros: nothing */
 bool comm_share(comm* c, comm_shared* s, size_t bytes, const char* what, error* why);
 void comm_unshare(comm* c, comm_shared* s);
 
-/* Do all ranks hold the same? False where a rank's text differs from rank 0's, and names both: "rank 3 (host b): --data has
-   CRC 1f.., rank 0 has 2a..". At most COMM_TEXT bytes. */
+/* Do all ranks hold the same text? False on all ranks where one differs from rank 0's, with the first line that does:
+   "rank 3 (host b): --data has CRC 1f..; rank 0 (host a): --data has CRC 2a..". At most COMM_TEXT bytes of it. */
 enum { COMM_TEXT = 512 };
 bool comm_same(comm* c, const char* text, error* why);
 

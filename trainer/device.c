@@ -41,3 +41,10 @@ int64_t device_size(device* d, ggnn_count count)
 }
 
 void* device_map(device* d, void* host) { return d->ops->memory.map(d, host); }
+
+void device_fetch(device* d, void* to, const void* from, size_t bytes)
+{
+    if (bytes) d->ops->memory.fetch(d, to, from, bytes);
+}
+
+void device_settle(device* d) { d->ops->memory.settle(d); }

@@ -60,6 +60,11 @@ void device_download(device* d, void* to, const void* from, size_t bytes);
 const void* device_read(device* d, void* to, const void* from, size_t bytes);
 int64_t     device_size(device* d, ggnn_count count);
 
+/* Between devices of one process. fetch: to memory of d from memory of the host or of any device, behind all work given
+   to d so far; what another device is still at work on is not waited for. settle: until all work given to d is done. */
+void device_fetch(device* d, void* to, const void* from, size_t bytes);
+void device_settle(device* d);
+
 /* Where the device reads and writes this memory of the host's without a copy; NULL: nowhere. */
 void* device_map(device* d, void* host);
 

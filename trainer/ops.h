@@ -134,7 +134,9 @@ const model* model_of(const net_config* config);
     OP(void, upload, (device * d, void* to, const void* from, size_t bytes))                   \
     OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
     OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
-    OP(void*, map, (device * d, void* host))
+    OP(void*, map, (device * d, void* host))                                                   \
+    OP(void, fetch, (device * d, void* to, const void* from, size_t bytes))                    \
+    OP(void, settle, (device * d))
 typedef struct {
     MEMORY_OPS(OPS_SLOT)
 } memory_ops;
@@ -172,6 +174,7 @@ typedef struct {
      whole       ggnn_block_whole
      gcn_norm    ggnn_gcn_norm
      range       out[i] = first + i
+     sum_pieces  out[i] = piece[0][i] + piece[1][i] + ... (pieces, n), added in this order
      count_known labelled ones among all nodes
      sparse_*    a whole graph's features without their zeros: open fills n->sparse, or leaves it NULL where zeros are
                  few or the backend has none of this; `sparse` gives them with the dropout of `drop`
@@ -201,6 +204,7 @@ typedef struct {
     OP(ggnn_status, whole, (net * n, ggnn_block * b, int64_t counts[3], int32_t* copy))                          \
     OP(void, gcn_norm, (net * n, float* inv_sqrt))                                                               \
     OP(void, range, (device * d, ggnn_node * out, int64_t first, int64_t n))                                     \
+    OP(void, sum_pieces, (device * d, float* out, const float* piece, int32_t pieces, int64_t n))                \
     OP(int64_t, count_known, (net * n))                                                                          \
     OP(bool, sparse_open, (net * n, error* why))                                                                 \
     OP(void, sparse_close, (net * n))                                                                            \

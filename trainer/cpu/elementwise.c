@@ -100,6 +100,31 @@ static void add_rows(void* context, int64_t begin, int64_t end)
     }
 }
 
+typedef struct {
+    float* out;
+    const float* piece;
+    int32_t pieces;
+    int64_t n;
+} pieces_job;
+
+static void sum_range(void* context, int64_t begin, int64_t end)
+{
+    pieces_job* job = context;
+    float* restrict out = job->out;
+    memcpy(out + begin, job->piece + begin, (size_t)(end - begin) * sizeof *out);
+    for (int32_t r = 1; r < job->pieces; r++) {
+        const float* restrict a = job->piece + r * job->n;
+        for (int64_t i = begin; i < end; i++) out[i] += a[i];
+    }
+}
+
+void cpu_sum_pieces(device* d, float* out, const float* piece, int32_t pieces, int64_t n)
+{
+    (void)d;
+    pieces_job job = {out, piece, pieces, n};
+    parallel_for(n, PIECE, sum_range, &job);
+}
+
 void cpu_add(net* n, mat out, mat a)
 {
     double start = cpu_start();

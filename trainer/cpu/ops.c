@@ -86,6 +86,14 @@ void* cpu_map(device* d, void* host)
     return host;
 }
 
+void cpu_fetch(device* d, void* to, const void* from, size_t bytes)
+{
+    (void)d;
+    memcpy(to, from, bytes);
+}
+
+void cpu_settle(device* d) { (void)d; }
+
 /* ==== set-up ==================================================================================================== */
 
 void cpu_plan(net* n)

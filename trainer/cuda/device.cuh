@@ -122,6 +122,13 @@ inline const void* cuda_read(device* d, void* to, const void* from, size_t bytes
     return to;
 }
 
+inline void cuda_fetch(device* d, void* to, const void* from, size_t bytes)
+{
+    check(d, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, own(d).stream), "copying from another one");
+}
+
+inline void cuda_settle(device* d) { check(d, wait_for_both(own(d)), "waiting for it"); }
+
 inline void* cuda_map(device*, void*) { return nullptr; } // memory of the host's is copied
 
 // ==== opening, closing =====================================================================================

@@ -96,6 +96,15 @@ static GGNNI_KERNEL(40, THREADS) add_matrix(dense out, dense a, divider cols)
     });
 }
 
+static GGNNI_KERNEL(40, THREADS) sum_pieces(float* out, const float* piece, int32_t pieces, int64_t n)
+{
+    for_items(n, [&](int64_t i) {
+        float sum = piece[i];
+        for (int32_t r = 1; r < pieces; r++) sum = __fadd_rn(sum, piece[r * n + i]);
+        out[i] = sum;
+    });
+}
+
 static GGNNI_KERNEL(40, THREADS) mean_heads(dense out, dense a, int32_t heads, divider cols)
 {
     const float inverse = __frcp_rn(static_cast<float>(heads));

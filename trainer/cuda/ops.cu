@@ -51,6 +51,11 @@ static void cuda_range(device* d, ggnn_node* out, int64_t first, int64_t n)
     check(d, launch(range, blocks_of(n), THREADS, own(d).stream, out, first, n), "a range of ids");
 }
 
+static void cuda_sum_pieces(device* d, float* out, const float* piece, int32_t pieces, int64_t n)
+{
+    check(d, launch(sum_pieces, blocks_of(n), THREADS, own(d).stream, out, piece, pieces, n), "a sum of pieces");
+}
+
 static int64_t cuda_count_known(net* n)
 {
     const net_labels labels = n->data.labels;
