@@ -28,11 +28,11 @@ struct source {
     int64_t given, declared;    /* unpacked bytes */
     uint32_t crc, declared_crc;
     int64_t small_at, small_end; /* what is left in small: unpacked bytes for readers of a few at a time */
-    unsigned char small[SMALL_BYTES];
+    unsigned char* small;        /* (SMALL_BYTES) */
 #ifdef HAVE_ZLIB
+    unsigned char* buffer; /* (BUFFER_BYTES) packed ones */
     z_stream zlib;
     bool zlib_open, between_streams; /* between gzip streams: the end is allowed here and only here */
-    unsigned char buffer[BUFFER_BYTES];
 #endif
 };
 
@@ -255,11 +255,16 @@ bool source_at_end(source* s, const char* what, error* why)
 
 /* ---- open and close ------------------------------------------------------------------------------------------- */
 
-static source* open_file(const char* path, const char* member, error* why)
+/* buffers: whether there will be a stream; peeking at some bytes needs none. */
+static source* open_file(const char* path, const char* member, bool buffers, error* why)
 {
     struct stat about;
-    source* s = memory_new(sizeof *s, "a reader", why);
+    source* s = memory_new(sizeof *s + (buffers ? SMALL_BYTES + BUFFER_BYTES : 0), "a reader", why);
     if (!s) return NULL;
+    if (buffers) s->small = (unsigned char*)(s + 1);
+#ifdef HAVE_ZLIB
+    if (buffers) s->buffer = s->small + SMALL_BYTES;
+#endif
     if (member)
         snprintf(s->name, sizeof s->name, "%s: member %s", path, member);
     else
@@ -283,7 +288,7 @@ static source* open_file(const char* path, const char* member, error* why)
 source* source_open(const char* path, error* why)
 {
     unsigned char magic[2] = {0, 0};
-    source* s = open_file(path, NULL, why);
+    source* s = open_file(path, NULL, true, why);
     if (!s) return NULL;
     s->declared = s->end;
     if (s->end >= 2 && read_plain(s, magic, 2, why) == 2 && magic[0] == 0x1F && magic[1] == 0x8B) s->how = GZIP;
@@ -297,7 +302,7 @@ source* source_open(const char* path, error* why)
 
 source* source_open_part(const source_part* part, error* why)
 {
-    source* s = open_file(part->path, part->member, why);
+    source* s = open_file(part->path, part->member, true, why);
     if (!s) return NULL;
     if (part->offset < 0 || part->packed_bytes < 0 || part->offset > s->end ||
         part->packed_bytes > s->end - part->offset) {
@@ -320,7 +325,7 @@ source* source_open_part(const source_part* part, error* why)
 
 int64_t source_file_bytes(const char* path, error* why)
 {
-    source* s = open_file(path, NULL, why);
+    source* s = open_file(path, NULL, false, why);
     int64_t bytes = s ? s->end : -1;
     source_close(s);
     return bytes;
@@ -328,7 +333,7 @@ int64_t source_file_bytes(const char* path, error* why)
 
 bool source_peek(const char* path, int64_t at, void* out, int64_t bytes, const char* what, error* why)
 {
-    source* s = open_file(path, NULL, why);
+    source* s = open_file(path, NULL, false, why);
     if (!s) return false;
     s->offset = at;
     int64_t got = read_plain(s, out, bytes, why);

