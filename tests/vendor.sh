@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# vendor.sh - does ggnn.h compile, link and run the way vendors will use it? One line a check: "ok ..." or "  FAILED ...".
+# vendor.sh - do ggnn.h and ggnn_plan.h compile, link and run the way vendors will use them? One line a check: "ok ..." or "  FAILED ...".
 #   tests/vendor.sh [CC]      QUICK=1 in the environment: fewer languages and options
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -22,9 +22,10 @@ refuse() { # refuse NAME COMMAND...: must fail
 without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
     ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_path_doubling ggnn_permute ggnn_sample_workspace_bytes
     ggnn_scores ggnn_scores_back ggnn_status_string"
-only_these_keep_their_names() { # only_these_keep_their_names OBJECT
+plan_without_ids="ggnn_fill_auto ggnn_fill_parts ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope"
+only_these_keep_their_names() { # only_these_keep_their_names OBJECT NAMES
     nm -g --defined-only "$1" | awk '{ print $3 }' | grep -v '_node64$' | sort >"$work/kept"
-    echo $without_ids | tr ' ' '\n' | sort | diff - "$work/kept"
+    echo $2 | tr ' ' '\n' | sort | diff - "$work/kept"
 }
 prints() { # prints NAME PROGRAM TEXT
     check "$1" test "$("$2" 2>&1)" = "$3"
@@ -36,6 +37,9 @@ prefetches() { # prefetches NAME FILE: a function of that name does, in this ass
 printf '#include "ggnn.h"\nconst char* other(void);\nconst char* other(void) { return ggnn_status_string(GGNN_OK); }\n' >"$work/user.c"
 printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/impl.c"
 printf '#include "ggnn.h"\nint uses(void);\nint uses(void) { ggnn_gather(0, 0, GGNN_F32, 0, 0, 0); return 0; }\n' >"$work/gather.c"
+printf '#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn_plan.h"\n' >"$work/plan.c"
+cat "$work/impl.c" "$work/plan.c" >"$work/both.c"
+printf '#include "ggnn_plan.h"\nint uses(void);\nint uses(void) { ggnn_rank_random(0, 0, 1, 0); return 0; }\n' >"$work/rank.c"
 printf '#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
 printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
@@ -44,19 +48,19 @@ printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? use
 version=$(sed -n 's/^#define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
 number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
 check "ggnn.h says its version as a number, twice" test "$(grep -cE "^#define (GGNN_VERSION_NUMBER|GGNNI_LOOPS_VERSION) $number( |$)" ggnn.h)" = 2
-for header in ggnn.h ggnn_cuda.cuh; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
+for header in ggnn.h ggnn_cuda.cuh ggnn_plan.h; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
 
 # The manual's table of functions names them all. (Sizes and layouts stand beside what they are for.)
-named_in_table() {
+named_in_table() { # named_in_table HEADER
     local table missing=
-    table=$(sed -n '/^\/\/ FUNCTIONS:/,/^\/\/ MEMORY/p' ggnn.h)
-    for name in $(awk '/^#endif \/\/ GGNN_H/ { exit } /^GGNN_API/' ggnn.h | grep -o 'ggnn_[a-z0-9_]*(' | tr -d '(' | sed 's/^ggnn_//' |
+    table=$(sed -n '/^\/\/ FUNCTIONS:/,/^\/\/ MEMORY/p' "$1")
+    for name in $(awk '/^#endif \/\/ GGNN_(PLAN_)?H/ { exit } /^GGNN_API/' "$1" | grep -o 'ggnn_[a-z0-9_]*(' | tr -d '(' | sed 's/^ggnn_//' |
         grep -vE '_bytes$|^block_transpose_init$'); do
         echo "$table" | grep -qw "$name" || missing="$missing $name"
     done
     [ -z "$missing" ] || { echo "not in the table:$missing"; return 1; }
 }
-check "the manual's table names every function" named_in_table
+for header in ggnn.h ggnn_plan.h; do check "$header: the manual's table names every function" named_in_table $header; done
 
 # Optimised compiles see more (uninitialised values), unoptimised ones are quick: a few of the former, all of the latter.
 compilers=
@@ -84,6 +88,7 @@ vendor() { # all checks with one compiler, in a folder of its own
             check "$cc $language$option" $cc $language $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
         check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
+        check "$cc $language ggnn_plan.h" $cc $language $strict -I. -c "$work/plan.c" -o "$work/plan.o"
     done
     for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
         check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas -D_GNU_SOURCE \
@@ -125,7 +130,15 @@ vendor() { # all checks with one compiler, in a folder of its own
     check "$cc 64-bit files link" $cc "$work/impl64.o" "$work/gather64.o" "$work/main_wide.c" -o "$work/mixed" -lm
     refuse "$cc a 32-bit file that only gathers does not link with 64-bit ones" $cc "$work/impl64.o" "$work/gather.o" "$work/main_wide.c" -o "$work/mixed" -lm
     refuse "$cc a 64-bit file that only gathers does not link with 32-bit ones" $cc -I. "$work/impl.c" "$work/gather64.o" "$work/main_wide.c" -o "$work/mixed" -lm
-    check "$cc every function with ids is renamed for 64-bit ones" only_these_keep_their_names "$work/impl64.o"
+    check "$cc every function with ids is renamed for 64-bit ones" only_these_keep_their_names "$work/impl64.o" "$without_ids"
+    for language in "-x c -std=c99" "-x c++ -std=c++11"; do
+        check "$cc $language ggnn_plan.h in one file" $cc $language $strict -O2 -DGGNN_STATIC -I. -c "$work/both.c" -o "$work/both.o"
+    done
+    check "$cc ggnn_plan.h for 64-bit ids" $cc -std=c99 $strict -DGGNN_NODE64 -I. -c "$work/plan.c" -o "$work/plan64.o"
+    check "$cc every function of ggnn_plan.h with ids is renamed" only_these_keep_their_names "$work/plan64.o" "$plan_without_ids"
+    check "$cc a file that ranks" $cc -std=c99 $strict -DGGNN_NODE64 -I. -c "$work/rank.c" -o "$work/rank64.o"
+    check "$cc ggnn_plan.h links beside ggnn.h" $cc "$work/impl64.o" "$work/plan64.o" "$work/rank64.o" "$work/main_wide.c" -o "$work/mixed" -lm
+    refuse "$cc a 32-bit file that ranks does not link" $cc -I. "$work/impl64.o" "$work/plan64.o" "$work/rank.c" "$work/main_wide.c" -o "$work/mixed" -lm
     check "$cc example compiles" $cc -std=c99 $strict -I. examples/vendor.c -o "$work/vendor" -lm
     prints "$cc example prints the means" "$work/vendor" "3 4"
     check "$cc parts.c compiles" $cc -std=c99 $strict -I. examples/parts.c -o "$work/parts_of_rows" -lm
@@ -143,5 +156,5 @@ sed -n '/^\/\/ A complete program/,/^\/\/ WHAT/p' ggnn.h | sed -n 's|^//     ||p
 check "the example is the program on the header's first page" sh -c "tail -n +2 examples/vendor.c | sed 's/^    \$//' | diff - $work/first_page.c"
 sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
-check "no symbol but ggnn_*" sh -c "${1:-cc} -I. -c $work/impl.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
-check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"
+check "no symbol but ggnn_*" sh -c "${1:-cc} -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
+check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_plan.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"

@@ -1,0 +1,663 @@
+/* test_plan.c - [1] COUNT, [2] RANK, [3] FILL of ggnn_plan.h: hotness, rankings, how much fits. */
+#include "ggnn_plan.h"
+
+#include "datasets/generate.h"
+#include "tests/folder.h"
+#include "tests/random_graph.h"
+#include "tests/test.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+static void* array(int64_t n, size_t size) { return calloc((size_t)n + 1, size); }
+#define NEW(type, n) ((type*)array(n, sizeof(type)))
+
+/* ---- counting ------------------------------------------------------------------------------------------------- */
+
+/* 0 <- 1 <- 2 <- 3 and 0 <- 3, 3 twice; 4 is isolated. */
+static const int64_t path_indptr[] = {0, 3, 4, 5, 5, 5};
+static const ggnn_node path_indices[] = {1, 3, 3, 2, 3};
+
+TEST(degrees_count_both_ends_of_an_edge)
+{
+    const int64_t expected_out[] = {0, 1, 1, 3, 0}, expected_in[] = {3, 1, 1, 0, 0};
+    ggnn_graph    g = ggnn_graph_plain(path_indptr, path_indices, NULL, 5, 5);
+    int64_t       out[5] = {9, 9, 9, 9, 9}, in[5] = {9, 9, 9, 9, 9};
+    ggnn_fault    fault;
+    CHECK_EQ(ggnn_count_degrees(out, in, &g, &fault), GGNN_OK);
+    CHECK(fault.what == NULL);
+    for (int v = 0; v < 5; v++) {
+        CHECK_EQ(out[v], expected_out[v]);
+        CHECK_EQ(in[v], expected_in[v]);
+    }
+    CHECK_EQ(ggnn_count_degrees(NULL, NULL, &g, NULL), GGNN_OK);
+}
+
+TEST(degrees_refuse_ids_and_lists_that_are_broken)
+{
+    const ggnn_node wild[] = {1, 3, 5, 2, 3}, negative[] = {1, 3, 3, -1, 3};
+    const int64_t   falling[] = {0, 3, 2, 5, 5, 5};
+    ggnn_graph      g = ggnn_graph_plain(path_indptr, wild, NULL, 5, 5);
+    int64_t         out[5];
+    ggnn_fault      fault;
+    CHECK_EQ(ggnn_count_degrees(out, NULL, &g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 0);
+    g = ggnn_graph_plain(path_indptr, negative, NULL, 5, 5);
+    CHECK_EQ(ggnn_count_degrees(out, NULL, &g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 1);
+    g = ggnn_graph_plain(falling, path_indices, NULL, 5, 5);
+    CHECK_EQ(ggnn_count_degrees(NULL, out, &g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 1);
+}
+
+/* Two hops of all neighbours from 0: hop 0's target is 0; hop 1's are 0, 1, 3; the input layer has 0, 1, 3, 2. */
+TEST(a_batch_counts_its_input_rows_and_the_lists_of_each_hop)
+{
+    const int64_t   expected_rows[] = {1, 1, 1, 1, 0}, expected_lists[] = {2, 1, 0, 1, 0};
+    const int32_t   fanout[] = {-1, -1};
+    const ggnn_node seeds[] = {0, 0};
+    ggnn_graph      g = ggnn_graph_plain(path_indptr, path_indices, NULL, 5, 5);
+    ggnn_sampling   how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2);
+    ggnn_rng        rng = {1, 0, GGNN_PURPOSE_PRESAMPLE};
+    ggnn_batch      b;
+    int64_t         rows[5] = {0}, lists[5] = {0};
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 2, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 2), GGNN_OK);
+    CHECK_EQ(ggnn_count_batch(rows, NULL, &b), GGNN_OK);
+    CHECK_EQ(ggnn_count_batch(NULL, lists, &b), GGNN_OK);
+    for (int v = 0; v < 5; v++) {
+        CHECK_EQ(rows[v], expected_rows[v]);
+        CHECK_EQ(lists[v], expected_lists[v]);
+    }
+    b.how.last_hop_global = 1;
+    CHECK_EQ(ggnn_count_batch(rows, lists, &b), GGNN_ERROR_ARGUMENT);
+    free(b.workspace);
+}
+
+typedef struct {
+    random_graph* graph;
+    ggnn_node* ids;
+    ggnn_epochs of;
+    ggnn_batch b;
+    int64_t *rows, *lists;
+    ggnn_node* seeds;
+} epochs;
+
+static void epochs_open(epochs* e, int64_t num_nodes, uint32_t purpose, uint32_t first_epoch)
+{
+    const int32_t fanout[] = {4, 3};
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2);
+    int64_t n = num_nodes / 3;
+    e->graph = random_graph_new(num_nodes, 6, 50);
+    e->ids = NEW(ggnn_node, n);
+    for (int64_t i = 0; i < n; i++) e->ids[i] = (ggnn_node)(3 * i);
+    e->of = (ggnn_epochs){e->ids, n, 16, {7, 0, purpose}, first_epoch};
+    CHECK_EQ(ggnn_batch_plan(&e->b, &e->graph->graph, &how, 16, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&e->b, malloc(e->b.bytes)), GGNN_OK);
+    e->rows = NEW(int64_t, num_nodes);
+    e->lists = NEW(int64_t, num_nodes);
+    e->seeds = NEW(ggnn_node, 16);
+}
+static void epochs_close(epochs* e)
+{
+    random_graph_free(e->graph);
+    free(e->ids);
+    free(e->b.workspace);
+    free(e->rows);
+    free(e->lists);
+    free(e->seeds);
+}
+
+/* Training's own way to a batch, written once more: epoch order by ggnn_shuffle, a step a batch. */
+TEST(counted_epochs_are_trainings_batches)
+{
+    enum { N = 300 };
+    epochs e;
+    int64_t rows[N] = {0}, lists[N] = {0}, step = 0;
+    epochs_open(&e, N, GGNN_PURPOSE_SAMPLE, 5);
+    CHECK_EQ(ggnn_epoch_batches(&e.of), 7);
+    for (uint32_t epoch = 5; epoch < 7; epoch++)
+        for (int64_t first = 0; first < 100; first += 16, step++) {
+            ggnn_node seeds[16];
+            int64_t count = first + 16 < 100 ? 16 : 100 - first;
+            ggnn_rng rng = {7, (uint32_t)step, GGNN_PURPOSE_SAMPLE};
+            for (int64_t k = 0; k < count; k++) seeds[k] = e.ids[ggnn_shuffle(7, epoch, first + k, 100)];
+            CHECK_EQ(ggnn_sample(&e.b, &e.graph->graph, &rng, seeds, count), GGNN_OK);
+            CHECK_EQ(ggnn_count_batch(rows, lists, &e.b), GGNN_OK);
+        }
+    CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, 14, e.seeds), GGNN_OK);
+    for (int v = 0; v < N; v++) {
+        CHECK_EQ(e.rows[v], rows[v]);
+        CHECK_EQ(e.lists[v], lists[v]);
+    }
+    /* cut in pieces, by several threads say, they add up to the same */
+    for (int64_t begin = 0; begin < 14; begin += 4)
+        CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, begin, begin + 4 < 14 ? begin + 4 : 14, e.seeds), GGNN_OK);
+    for (int v = 0; v < N; v++) CHECK_EQ(e.rows[v], 2 * rows[v]);
+    epochs_close(&e);
+}
+
+TEST(presampling_sees_neither_the_order_nor_the_samples_of_training)
+{
+    epochs before, training;
+    int64_t same = 0;
+    test_seed(11);
+    epochs_open(&before, 3000, GGNN_PURPOSE_PRESAMPLE, GGNN_PRESAMPLE_EPOCH);
+    test_seed(11); /* the same graph once more */
+    epochs_open(&training, 3000, GGNN_PURPOSE_SAMPLE, 0);
+    for (int64_t i = 0; i < 1000; i++)
+        same += ggnn_shuffle(7, GGNN_PRESAMPLE_EPOCH, i, 1000) == ggnn_shuffle(7, 0, i, 1000);
+    CHECK(same < 10);
+    before.of.first_epoch = 0; /* the same seeds: other samples all the same */
+    CHECK_EQ(ggnn_count_epochs(before.rows, NULL, &before.b, &training.graph->graph, &before.of, 0, 1, before.seeds), GGNN_OK);
+    CHECK_EQ(ggnn_count_epochs(training.rows, NULL, &training.b, &training.graph->graph, &training.of, 0, 1, training.seeds), GGNN_OK);
+    CHECK(memcmp(before.rows, training.rows, 3000 * sizeof(int64_t)) != 0);
+    epochs_close(&before);
+    epochs_close(&training);
+}
+
+TEST(counting_epochs_fails_as_sampling_does)
+{
+    epochs e;
+    epochs_open(&e, 300, GGNN_PURPOSE_PRESAMPLE, GGNN_PRESAMPLE_EPOCH);
+    e.graph->indices[e.graph->indptr[3]] = 300;
+    e.graph->indptr[4] = e.graph->indptr[3] + 1; /* node 3 has this one neighbour */
+    CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, 7, e.seeds), GGNN_ERROR_ID);
+    CHECK_EQ(e.b.bad, 3);
+    epochs_close(&e);
+}
+
+/* ---- ranking -------------------------------------------------------------------------------------------------- */
+
+static void check_order(const ggnn_node* order, const ggnn_node* rank, const ggnn_node* expected, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        CHECK_EQ(order[i], expected[i]);
+        CHECK_EQ(rank[order[i]], i);
+    }
+}
+
+TEST(equal_nodes_are_ranked_by_list_length_then_by_id)
+{
+    const int64_t   hot[] = {2, 5, 2, 5, 0, 2};
+    const int64_t   indptr[] = {0, 1, 2, 5, 6, 6, 9}; /* lengths 1 1 3 1 0 3 */
+    const ggnn_node by_id[] = {1, 3, 0, 2, 5, 4}, by_length[] = {1, 3, 2, 5, 0, 4};
+    ggnn_hotness    by = {hot, NULL, NULL};
+    ggnn_node       rank[6], order[6];
+    ggnn_rank(rank, order, &by, 6);
+    check_order(order, rank, by_id, 6);
+    by.indptr = indptr;
+    ggnn_rank(rank, order, &by, 6);
+    check_order(order, rank, by_length, 6);
+}
+
+/* 2/3 and 4/6 are equal; 1/0 and 0/0 come last; fractions that doubles cannot tell apart are told apart. */
+TEST(fractions_are_compared_exactly)
+{
+    const int64_t   big = INT64_C(1) << 60;
+    const int64_t   hot[] = {4, 1, big, 2, 0, big - 1, 3}, over[] = {6, 0, big + 1, 3, 0, big, 1};
+    const ggnn_node expected[] = {6, 2, 5, 0, 3, 1, 4};
+    ggnn_hotness    by = {hot, over, NULL};
+    ggnn_node       rank[7], order[7];
+    ggnn_rank(rank, order, &by, 7);
+    check_order(order, rank, expected, 7);
+}
+
+static const int64_t* sorted_hot;
+static int by_hot(const void* a, const void* b)
+{
+    const ggnn_node x = *(const ggnn_node*)a, y = *(const ggnn_node*)b;
+    if (sorted_hot[x] != sorted_hot[y]) return sorted_hot[x] < sorted_hot[y] ? 1 : -1;
+    return x < y ? -1 : 1;
+}
+
+TEST(a_ranking_is_the_sorted_order_for_any_number_of_nodes)
+{
+    test_seed(3);
+    for (int64_t n = 0; n < 70; n++) {
+        int64_t hot[70];
+        ggnn_node rank[70], order[70], expected[70];
+        ggnn_hotness by = {hot, NULL, NULL};
+        for (int64_t v = 0; v < n; v++) {
+            hot[v] = test_below(n / 3 + 1);
+            expected[v] = (ggnn_node)v;
+        }
+        sorted_hot = hot;
+        qsort(expected, (size_t)n, sizeof *expected, by_hot);
+        ggnn_rank(rank, order, &by, n);
+        check_order(order, rank, expected, n);
+    }
+}
+
+TEST(a_random_ranking_is_a_permutation_keyed_by_its_seed)
+{
+    enum { N = 1000 };
+    ggnn_node rank[N], order[N], again[N], other[N];
+    int64_t same = 0;
+    ggnn_rank_random(rank, order, 1, N);
+    for (int i = 0; i < N; i++) CHECK_EQ(rank[order[i]], i);
+    ggnn_rank_random(rank, again, 1, N);
+    CHECK(memcmp(order, again, sizeof order) == 0);
+    ggnn_rank_random(rank, other, 2, N);
+    for (int i = 0; i < N; i++) same += order[i] == other[i];
+    CHECK(same < 10);
+    same = 0;
+    for (int i = 0; i < N; i++) same += order[i] == (ggnn_node)ggnn_shuffle(1, 0, i, N);
+    CHECK(same < 10);
+}
+
+/* ---- policies on generated graphs ----------------------------------------------------------------------------- */
+
+typedef struct { /* hit rates, %, of a cache of a share of the rows */
+    double random, aligraph, degree, presc, optimal;
+} rates;
+
+static double rate_of(const int64_t* reads, const ggnn_hotness* by, int64_t n, double share)
+{
+    ggnn_node *rank = NEW(ggnn_node, n), *order = NEW(ggnn_node, n);
+    int64_t all = 0, hits;
+    if (by) ggnn_rank(rank, order, by, n);
+    else ggnn_rank_random(rank, order, 1, n);
+    hits = ggnn_count_hits(reads, rank, ggnn_fill_ratio(share, n), n);
+    for (int64_t v = 0; v < n; v++) all += reads[v];
+    free(rank);
+    free(order);
+    return 100. * (double)hits / (double)all;
+}
+
+/* One epoch pre-sampled, one measured, fanout 15,10,5 from training nodes: those of the split, or every `every`-th. */
+static rates measure(const char* path, ggnn_method method, int64_t every, int64_t batch_size, double share)
+{
+    const int32_t fanout[] = {15, 10, 5};
+    dataset d;
+    error why = {""};
+    rates r = {0, 0, 0, 0, 0};
+    if (!CHECK(dataset_open(&d, path, &why))) return r;
+    const int64_t n = d.num_nodes;
+    ggnn_graph g = dataset_graph(&d);
+    ggnn_sampling how = ggnn_sampling_plain(method, fanout, 3);
+    ggnn_node *ids = NEW(ggnn_node, n), *seeds = NEW(ggnn_node, batch_size);
+    int64_t *pre = NEW(int64_t, n), *reads = NEW(int64_t, n), *out = NEW(int64_t, n), *in = NEW(int64_t, n);
+    float* weight = NEW(float, d.num_edges);
+    int64_t count = every ? 0 : dataset_split_ids(&d, 0, SPLIT_TRAIN, ids);
+    for (int64_t v = 0; every && v < n; v += every) ids[count++] = (ggnn_node)v;
+    for (int64_t e = 0; e < d.num_edges; e++) weight[e] = (float)(1 + (d.csc.indices[e] % 97) * (d.csc.indices[e] % 97));
+    g.whole.weight = weight;
+    ggnn_batch b;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, batch_size, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    ggnn_epochs of = {ids, count, batch_size, {1, 0, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
+    CHECK_EQ(ggnn_count_epochs(pre, NULL, &b, &g, &of, 0, ggnn_epoch_batches(&of), seeds), GGNN_OK);
+    of.rng.purpose = GGNN_PURPOSE_SAMPLE;
+    of.first_epoch = 0;
+    CHECK_EQ(ggnn_count_epochs(reads, NULL, &b, &g, &of, 0, ggnn_epoch_batches(&of), seeds), GGNN_OK);
+    CHECK_EQ(ggnn_count_degrees(out, in, &g, NULL), GGNN_OK);
+    r.random = rate_of(reads, NULL, n, share);
+    r.aligraph = rate_of(reads, &(ggnn_hotness){in, out, NULL}, n, share);
+    r.degree = rate_of(reads, &(ggnn_hotness){out, NULL, NULL}, n, share);
+    r.presc = rate_of(reads, &(ggnn_hotness){pre, NULL, g.whole.indptr}, n, share);
+    r.optimal = rate_of(reads, &(ggnn_hotness){reads, NULL, g.whole.indptr}, n, share);
+    printf("  hit rate %%: random %.1f, aligraph %.1f, degree %.1f, presc %.1f, optimal %.1f\n", r.random, r.aligraph,
+           r.degree, r.presc, r.optimal);
+    for (void** m = (void*[]){ids, seeds, pre, reads, out, in, weight, b.workspace, NULL}; *m; m++) free(*m);
+    dataset_close(&d);
+    return r;
+}
+
+static char* generated(char* path, generate_kind kind, int64_t nodes, int64_t edges)
+{
+    generate_options how = {kind, 1, nodes, edges, 0, -1, .5, -1, 0, NULL};
+    generate_report report;
+    error why = {""};
+    folder_path(path, kind == KIND_CITATION ? "citation.ggnn" : "rmat.ggnn");
+    if (!CHECK(generate_complete(&how, &why) && generate(path, &how, &report, &why))) printf("  %s\n", why.text);
+    return path;
+}
+
+TEST(presampling_comes_near_the_optimum_where_training_is_local)
+{
+    char path[600];
+    rates r = measure(generated(path, KIND_CITATION, 60000, 480000), GGNN_FISHER_YATES, 0, 64, .1);
+    CHECK(r.optimal >= r.presc && r.presc >= r.degree && r.degree > r.random);
+    CHECK(r.presc >= r.optimal - 2);
+    CHECK(r.presc >= 2 * r.degree);
+    CHECK_NEAR(r.random, 10, 1.5);
+}
+
+TEST(presampling_equals_degree_on_rmat_and_beats_it_where_weights_decide)
+{
+    char path[600];
+    generated(path, KIND_RMAT, 16384, 262144);
+    rates uniform = measure(path, GGNN_FISHER_YATES, 20, 64, .1), weighted = measure(path, GGNN_WEIGHTED, 20, 64, .1);
+    CHECK_NEAR(uniform.presc, uniform.degree, 2);
+    CHECK(weighted.presc > weighted.degree + 2);
+    CHECK(weighted.optimal >= weighted.presc);
+}
+
+/* R-MAT, 1% training nodes, a cache of half of all rows: most rows are never counted, so ties decide. */
+TEST(ties_by_degree_fill_a_large_cache_well)
+{
+    char path[600];
+    rates r = measure(generated(path, KIND_RMAT, 65536, 1048576), GGNN_FISHER_YATES, 100, 64, .5);
+    CHECK(r.presc >= r.degree - .2);
+    CHECK(r.presc > 95);
+}
+
+/* ---- filling -------------------------------------------------------------------------------------------------- */
+
+TEST(a_ratio_is_rounded_down_but_not_by_its_own_rounding)
+{
+    CHECK_EQ(ggnn_fill_ratio(0, 100), 0);
+    CHECK_EQ(ggnn_fill_ratio(1, 100), 100);
+    CHECK_EQ(ggnn_fill_ratio(.3, 10), 3);
+    CHECK_EQ(ggnn_fill_ratio(.29, 100), 29);
+    CHECK_EQ(ggnn_fill_ratio(.299, 100), 29);
+    CHECK_EQ(ggnn_fill_ratio(.5, 7), 3);
+    CHECK_EQ(ggnn_fill_ratio(-1, 100), 0);
+    CHECK_EQ(ggnn_fill_ratio(2, 100), 100);
+    CHECK_EQ(ggnn_fill_ratio(NAN, 100), 0);
+    CHECK_EQ(ggnn_fill_ratio(.5, 0), 0);
+    CHECK_EQ(ggnn_fill_ratio(.999999999, INT32_MAX), INT32_MAX - 3);
+    for (int64_t n = 1; n < 300; n++)
+        for (int64_t k = 0; k <= n; k++) CHECK_EQ(ggnn_fill_ratio((double)k / (double)n, n), k);
+}
+
+TEST(bytes_hold_whole_rows_and_never_fewer_than_none)
+{
+    CHECK_EQ(ggnn_fill_rows(0, 400, 100), 0);
+    CHECK_EQ(ggnn_fill_rows(399, 400, 100), 0);
+    CHECK_EQ(ggnn_fill_rows(400, 400, 100), 1);
+    CHECK_EQ(ggnn_fill_rows(INT64_MAX, 400, 100), 100);
+    CHECK_EQ(ggnn_fill_rows(-1, 1, 100), 0);
+    CHECK_EQ(ggnn_fill_rows(INT64_MIN, 1, 100), 0);
+    CHECK_EQ(ggnn_fill_auto(100, 30, 20), 50);
+    CHECK_EQ(ggnn_fill_auto(100, 80, 20), 0);
+    CHECK_EQ(ggnn_fill_auto(100, 81, 20), 0); /* an empty cache, not a full one */
+    CHECK_EQ(ggnn_fill_auto(100, 200, 0), 0);
+    CHECK_EQ(ggnn_fill_auto(INT64_MAX, INT64_MAX, INT64_MAX), 0);
+}
+
+TEST(parts_hold_what_the_devices_have_over_the_copies)
+{
+    ggnn_share s = ggnn_fill_parts(100, 8, 2, 150, 1000, 0);
+    CHECK_EQ(s.topology, 150);
+    CHECK_EQ(s.features, 250);
+    s = ggnn_fill_parts(100, 8, 2, 150, 1000, 1);
+    CHECK_EQ(s.topology, 0);
+    CHECK_EQ(s.features, 400);
+    s = ggnn_fill_parts(100, 1, 1, 150, 1000, 0);
+    CHECK_EQ(s.topology, 100);
+    CHECK_EQ(s.features, 0);
+    s = ggnn_fill_parts(1000, 8, 1, 150, 1000, 0);
+    CHECK_EQ(s.topology + s.features, 1150);
+    s = ggnn_fill_parts(-5, 8, 1, 150, 1000, 0);
+    CHECK_EQ(s.topology + s.features, 0);
+}
+
+/* XGNN's Table 4: 8 V100 in a DGX-1V store 2 parts of 8 each. A device has what DGL+C had there: the whole topology
+   (which it kept on each) and its cache. GB from the paper's tables 3 and 4. */
+TEST(the_arithmetic_gives_the_shares_of_xgnns_table_4_within_4_points)
+{
+    static const struct {
+        const char* what;
+        double topology, features, cached, paper; /* GB, GB, share that DGL+C cached, % that XGNN stores */
+    } row[] = {
+        {"GCN TW", 5.6, 40, .09, 79},       {"GCN PA", 6.4, 53, .08, 69},       {"GraphSAGE TW", 5.6, 40, .16, 100},
+        {"GraphSAGE PA", 6.4, 53, .11, 80}, {"GraphSAGE UK", 11.3, 74, .01, 51}, {"PinSAGE TW", 5.6, 40, .10, 84},
+        {"PinSAGE PA", 6.4, 53, .08, 71},
+    };
+    for (int i = 0; i < COUNT(row); i++) {
+        int64_t topology = (int64_t)(row[i].topology * 1e9), features = (int64_t)(row[i].features * 1e9);
+        int64_t device = topology + (int64_t)(row[i].cached * (double)features);
+        ggnn_share s = ggnn_fill_parts(device, 8, 2, topology, features, 0);
+        double percent = 100. * (double)s.features / (double)features;
+        printf("  %s: %.1f%%, paper %.0f\n", row[i].what, percent, row[i].paper);
+        CHECK_EQ(s.topology, topology);
+        CHECK_NEAR(percent, row[i].paper, 4);
+    }
+}
+
+TEST(lists_that_do_not_fit_are_skipped_and_filling_goes_on)
+{
+    const int64_t   indptr[] = {0, 100, 102, 102, 105, 106}; /* bytes 408 16 8 20 12 */
+    const ggnn_node order[] = {0, 3, 1, 4, 2};
+    ggnn_sizes      of = {1, indptr, 4, 8};
+    ggnn_node       rank[5];
+    int64_t         left[2] = {36, 0};
+    CHECK_EQ(ggnn_fill_lists(rank, left, 1, order, &of, 5), 2); /* 3 and 1 fit exactly, the hub does not */
+    CHECK_EQ(left[0], 0);
+    CHECK_EQ(rank[3], 0);
+    CHECK_EQ(rank[1], 1);
+    CHECK_EQ(rank[0], 2);
+    CHECK_EQ(rank[4], 3);
+    CHECK_EQ(rank[2], 4);
+    left[0] = 40;
+    left[1] = 12; /* part 0: 3 and then 1; part 1: 4, as 1 does not fit there */
+    CHECK_EQ(ggnn_fill_lists(rank, left, 2, order, &of, 5), 3);
+    CHECK_EQ(rank[3], 0);
+    CHECK_EQ(rank[4], 1);
+    CHECK_EQ(rank[2], 2);
+    CHECK_EQ(left[0], 12);
+    CHECK_EQ(left[1], 0);
+    left[0] = 0;
+    CHECK_EQ(ggnn_fill_lists(rank, left, 1, order, &of, 5), 0);
+    for (int i = 0; i < 5; i++) CHECK_EQ(rank[order[i]], i);
+    left[0] = INT64_MAX;
+    CHECK_EQ(ggnn_fill_lists(rank, left, 1, order, &of, 5), 5);
+    for (int i = 0; i < 5; i++) CHECK_EQ(rank[order[i]], i);
+}
+
+TEST(synthetic_timings_give_back_their_slope)
+{
+    const double hit[] = {0, .1, .25, .5, 1};
+    double ms[5];
+    for (int i = 0; i < 5; i++) ms[i] = 40 - 12.345678 * hit[i];
+    CHECK_EQ(ggnn_fill_slope(hit, ms, 5), 12345678);
+    for (int i = 0; i < 5; i++) ms[i] = 40 + 12.5 * hit[i];
+    CHECK_EQ(ggnn_fill_slope(hit, ms, 5), 0); /* the wrong sign */
+    CHECK_EQ(ggnn_fill_slope(hit, ms, 1), 0);
+    CHECK_EQ(ggnn_fill_slope(hit, ms, 0), 0);
+    ms[2] = NAN;
+    CHECK_EQ(ggnn_fill_slope(hit, ms, 5), 0);
+    const double noisy[] = {10, 9.5, 7, 5.5, 1}; /* by hand: means .37 and 6.6; -5.76 / .638 */
+    CHECK_NEAR((double)ggnn_fill_slope(hit, noisy, 5), 9028213.2, 1);
+}
+
+typedef struct { /* a random problem of DUCATI's */
+    int64_t rows[12], lists[12], indptr[13];
+    ggnn_sizes of;
+    ggnn_dual from;
+} dual_problem;
+
+static void dual_random(dual_problem* p, int64_t n, bool unit)
+{
+    p->indptr[0] = 0;
+    for (int64_t v = 0; v < n; v++) {
+        p->rows[v] = test_below(20);
+        p->lists[v] = test_below(20);
+        p->indptr[v + 1] = p->indptr[v] + test_below(6);
+    }
+    p->of = (ggnn_sizes){unit ? 1 : 1 + test_below(9), p->indptr, unit ? 0 : 1, 1};
+    p->from = (ggnn_dual){p->rows, p->lists, test_below(1000), test_below(1000), &p->of, test_below(60)};
+}
+
+static double value_of(const dual_problem* p, int64_t n, int64_t entry) /* 0 .. 2 n: rows, then lists */
+{
+    double row_sum = 0, list_sum = 0;
+    for (int64_t v = 0; v < n; v++) {
+        row_sum += (double)p->rows[v];
+        list_sum += (double)p->lists[v];
+    }
+    if (entry < n) return row_sum > 0 ? (double)p->rows[entry] / row_sum * (double)p->from.row_slope : 0;
+    return list_sum > 0 ? (double)p->lists[entry - n] / list_sum * (double)p->from.list_slope : 0;
+}
+static int64_t bytes_of(const dual_problem* p, int64_t n, int64_t entry)
+{
+    return entry < n ? p->of.row : ggnn_list_bytes(&p->of, entry - n);
+}
+
+/* The best of all subsets, and of all fractions, against what was taken. */
+TEST(a_budget_is_filled_to_within_one_entry_of_the_fractional_optimum)
+{
+    enum { N = 6 };
+    test_seed(21);
+    for (int round = 0; round < 600; round++) {
+        const bool unit = round % 2;
+        dual_problem p;
+        ggnn_node row_rank[N], list_rank[N], work[2 * N];
+        double taken = 0, best = 0, excluded = 0;
+        int64_t bytes = 0;
+        dual_random(&p, N, unit);
+        if (p.from.row_slope == 0 && p.from.list_slope == 0) continue;
+        if (unit) p.from.budget = test_below(2 * N + 1);
+        ggnn_dual_fill fill = ggnn_fill_dual(row_rank, list_rank, &p.from, N, work);
+        CHECK(fill.row_bytes + fill.list_bytes <= p.from.budget);
+        CHECK_EQ(fill.row_bytes, fill.rows * p.of.row);
+        bool rank_seen[2][N] = {{0}};
+        for (int64_t e = 0; e < 2 * N; e++) {
+            const ggnn_node* rank = e < N ? row_rank : list_rank;
+            const bool in = rank[e % N] < (e < N ? fill.rows : fill.lists);
+            if (CHECK(rank[e % N] >= 0 && rank[e % N] < N)) rank_seen[e >= N][rank[e % N]] = true;
+            if (in) {
+                taken += value_of(&p, N, e);
+                bytes += bytes_of(&p, N, e);
+            } else if (value_of(&p, N, e) > excluded) excluded = value_of(&p, N, e);
+        }
+        for (int e = 0; e < 2 * N; e++) CHECK(rank_seen[e >= N][e % N]);
+        CHECK_EQ(bytes, fill.row_bytes + fill.list_bytes);
+        for (int set = 0; set < 1 << 2 * N; set++) {
+            double value = 0;
+            int64_t size = 0;
+            for (int e = 0; e < 2 * N; e++)
+                if (set >> e & 1) {
+                    value += value_of(&p, N, e);
+                    size += bytes_of(&p, N, e);
+                }
+            if (size <= p.from.budget && value > best) best = value;
+        }
+        CHECK(taken <= best * (1 + 1e-12));
+        if (unit) CHECK_NEAR(taken, best, 1e-9 * best);
+        else CHECK(best <= taken + excluded + 1e-9); /* the integer optimum is at most the fractional one */
+    }
+}
+
+TEST(budgets_of_nothing_one_entry_and_everything_are_kept)
+{
+    enum { N = 12 };
+    const int64_t budgets[] = {-5, 0, 1, 2, 7, 1000000};
+    dual_problem p;
+    ggnn_node row_rank[N], list_rank[N], work[2 * N];
+    test_seed(22);
+    dual_random(&p, N, false);
+    p.from.row_slope = p.from.list_slope = 10;
+    for (int i = 0; i < COUNT(budgets); i++) {
+        p.from.budget = budgets[i];
+        ggnn_dual_fill fill = ggnn_fill_dual(row_rank, list_rank, &p.from, N, work);
+        CHECK(fill.row_bytes + fill.list_bytes <= (budgets[i] > 0 ? budgets[i] : 0));
+        if (budgets[i] <= 0) CHECK_EQ(fill.rows + fill.lists, 0);
+    }
+    ggnn_dual_fill all = ggnn_fill_dual(row_rank, list_rank, &p.from, N, work);
+    CHECK_EQ(all.rows, N);
+    CHECK_EQ(all.lists, N);
+    p.from.budget = all.row_bytes + all.list_bytes; /* the last entry fits exactly, and is taken */
+    CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &p.from, N, work).lists, N);
+    p.from.budget--;
+    all = ggnn_fill_dual(row_rank, list_rank, &p.from, N, work);
+    CHECK_EQ(all.rows + all.lists, 2 * N - 1);
+    p.from.list_slope = 0;
+    p.from.budget = 3 * p.of.row;
+    CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &p.from, N, work).rows, 3);
+}
+
+TEST(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each)
+{
+    enum { N = 12 };
+    dual_problem p;
+    ggnn_node row_rank[N], list_rank[N], work[2 * N], other_rows[N], other_lists[N];
+    test_seed(23);
+    dual_random(&p, N, false);
+    p.from.budget = 1000000;
+    p.from.list_slope = 0;
+    p.from.row_slope = 1;
+    ggnn_dual_fill fill = ggnn_fill_dual(row_rank, list_rank, &p.from, N, work);
+    CHECK_EQ(fill.lists, 0);
+    CHECK_EQ(fill.rows, N);
+    p.from.list_slope = 1;
+    p.from.row_slope = 0;
+    fill = ggnn_fill_dual(row_rank, list_rank, &p.from, N, work);
+    CHECK_EQ(fill.lists, N);
+    CHECK_EQ(fill.rows, 0);
+    p.from.budget = 40;
+    p.from.list_slope = 0;
+    ggnn_dual_fill zeros = ggnn_fill_dual(row_rank, list_rank, &p.from, N, work);
+    p.from.row_slope = p.from.list_slope = 1;
+    fill = ggnn_fill_dual(other_rows, other_lists, &p.from, N, work);
+    CHECK(zeros.rows == fill.rows && zeros.lists == fill.lists && zeros.rows + zeros.lists > 0);
+    CHECK(memcmp(row_rank, other_rows, sizeof row_rank) == 0 && memcmp(list_rank, other_lists, sizeof list_rank) == 0);
+}
+
+/* Slopes and sums near their limits: the shares are 2^-30 apart in doubles' last places, and nothing overflows. */
+TEST(densities_do_not_overflow)
+{
+    const int64_t rows[] = {INT64_C(0xffffffff), 0}, lists[] = {INT64_C(0xffffffff), 0}, indptr[] = {0, 1, 2};
+    ggnn_sizes of = {INT64_C(1) << 40, indptr, INT64_C(1) << 40, 1}; /* the list is a byte larger than the row */
+    ggnn_dual from = {rows, lists, INT64_MAX, INT64_MAX, &of, (INT64_C(1) << 40) + 1};
+    ggnn_node row_rank[2], list_rank[2], work[4];
+    ggnn_dual_fill fill = ggnn_fill_dual(row_rank, list_rank, &from, 2, work);
+    CHECK_EQ(fill.rows, 1);
+    CHECK_EQ(fill.lists, 0);
+    CHECK_EQ(row_rank[0], 0);
+    from.row_slope = 1; /* a tiny slope is not none */
+    fill = ggnn_fill_dual(row_rank, list_rank, &from, 2, work);
+    CHECK_EQ(fill.lists, 1);
+    from.budget *= 4;
+    CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &from, 2, work).rows, 2);
+}
+
+TEST(an_empty_graph_is_planned_too)
+{
+    const int64_t indptr[] = {0};
+    ggnn_graph g = ggnn_graph_plain(indptr, NULL, NULL, 0, 0);
+    ggnn_sizes of = {4, indptr, 4, 8};
+    ggnn_dual from = {NULL, NULL, 1, 1, &of, 100};
+    ggnn_hotness by = {NULL, NULL, NULL};
+    int64_t left[1] = {100};
+    ggnn_node none[1];
+    CHECK_EQ(ggnn_count_degrees(left, NULL, &g, NULL), GGNN_OK);
+    ggnn_rank(none, none, &by, 0);
+    ggnn_rank_random(none, none, 1, 0);
+    CHECK_EQ(ggnn_fill_lists(none, left, 1, none, &of, 0), 0);
+    CHECK_EQ(ggnn_fill_dual(none, none, &from, 0, none).rows, 0);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    folder_make();
+    RUN(degrees_count_both_ends_of_an_edge);
+    RUN(degrees_refuse_ids_and_lists_that_are_broken);
+    RUN(a_batch_counts_its_input_rows_and_the_lists_of_each_hop);
+    RUN(counted_epochs_are_trainings_batches);
+    RUN(presampling_sees_neither_the_order_nor_the_samples_of_training);
+    RUN(counting_epochs_fails_as_sampling_does);
+    RUN(equal_nodes_are_ranked_by_list_length_then_by_id);
+    RUN(fractions_are_compared_exactly);
+    RUN(a_ranking_is_the_sorted_order_for_any_number_of_nodes);
+    RUN(a_random_ranking_is_a_permutation_keyed_by_its_seed);
+    RUN(presampling_comes_near_the_optimum_where_training_is_local);
+    RUN(presampling_equals_degree_on_rmat_and_beats_it_where_weights_decide);
+    RUN(ties_by_degree_fill_a_large_cache_well);
+    RUN(a_ratio_is_rounded_down_but_not_by_its_own_rounding);
+    RUN(bytes_hold_whole_rows_and_never_fewer_than_none);
+    RUN(parts_hold_what_the_devices_have_over_the_copies);
+    RUN(the_arithmetic_gives_the_shares_of_xgnns_table_4_within_4_points);
+    RUN(lists_that_do_not_fit_are_skipped_and_filling_goes_on);
+    RUN(synthetic_timings_give_back_their_slope);
+    RUN(a_budget_is_filled_to_within_one_entry_of_the_fractional_optimum);
+    RUN(budgets_of_nothing_one_entry_and_everything_are_kept);
+    RUN(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each);
+    RUN(densities_do_not_overflow);
+    RUN(an_empty_graph_is_planned_too);
+    folder_remove();
+    return test_finish();
+}
