@@ -8,12 +8,15 @@
 typedef struct {
     config config;
     task task;
+    comm alone;
     worker worker;
     int64_t step, epoch;
     int64_t batches;  /* of a pass */
     bool fresh_seeds; /* each pass is another epoch */
     error why;
 } training;
+
+static const volatile sig_atomic_t never = 0;
 
 static void close_training(void* context)
 {
@@ -53,13 +56,13 @@ static bool configure(bench* b, training* t, const bench_graph* g, net_model whi
 static bool open_training(bench* b, training* t, net_model which, int64_t batches)
 {
     const bench_graph* g = bench_graph_of(b);
-    const volatile sig_atomic_t* never = NULL; /* no evaluation to stop */
     memset(t, 0, sizeof *t);
     if (!bench_defer(b, close_training, t) || !g || !configure(b, t, g, which)) return false;
     if (!task_open(&t->task, &t->config, &b->why)) return false;
     device* d = b->backend->device(b);
     worker* w = &t->worker;
-    if (!d || !worker_open(w, &t->config, &t->task, d, 0, 1, never, &b->why)) return false;
+    comm_open_alone(&t->alone, &never);
+    if (!d || !worker_open(w, &t->config, &t->task, d, &t->alone, &b->why)) return false;
     if (batches * t->config.batch < w->pass.num_ids) w->pass.num_ids = batches * t->config.batch;
     t->batches = w->batches = loader_batches(w->loader, &w->pass);
     return true;

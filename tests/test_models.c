@@ -704,19 +704,22 @@ static void run_layers(float* out, net* n, const net_config* c, const fixture* f
 {
     int32_t     width = net_transformed(c, f->width);
     float*      z = width ? malloc((size_t)(40 + 16) * (size_t)width * sizeof *z) : NULL;
+    float*      el = malloc((size_t)(40 + 16) * 16 * sizeof *el);
+    const net_transformed_rows transformed = {z, el, 0, 16}, *all = z ? &transformed : NULL;
     float*      rows[2] = {malloc(40 * 16 * sizeof(float)), malloc(40 * 16 * sizeof(float))};
     ggnn_store  x = f->store;
     for (int32_t l = 0; l < c->layers; l++) {
         float* to = l == c->layers - 1 ? out : rows[z ? 0 : l % 2];
         for (int64_t first = 0; z && first < 40; first += 16)
-            net_transform(n, l, z, first, first + 16 > 40 ? 8 : 16, &x);
+            net_transform(n, l, all, first, first + 16 > 40 ? 8 : 16, &x);
         for (int64_t first = 0; first < 40; first += 16) {
             const mini_batch* b = sample(s, f, 0, first, first + 16 > 40 ? 8 : 16);
-            net_layer(n, l, to + first * net_width(n, l), net_width(n, l), &b->blocks.hop[0], &x, z);
+            net_layer(n, l, to + first * net_width(n, l), net_width(n, l), &b->blocks.hop[0], &x, all);
         }
         x = ggnn_store_plain(to, 40, net_width(n, l), GGNN_F32);
     }
     free(z);
+    free(el);
     free(rows[0]);
     free(rows[1]);
 }
@@ -797,7 +800,9 @@ static int64_t run_evaluation(score* result, const config* how, const task* t, n
     plan.features = view.features;
     for (int32_t h = 0; h < c.layers && c.model != NET_MLP; h++) plan.how.fanout[h] = 2;
     loader*     training = loader_create(c.device, &plan, NULL, &why);
-    evaluation* e = evaluation_create(how, t, &view, &c, training, &never, &why);
+    comm        alone;
+    comm_open_alone(&alone, &never);
+    evaluation* e = evaluation_create(how, t, &view, &c, training, &alone, &why);
     net*        n = net_create(&c, &data, loader_shape(training), evaluation_chunk(e), &why);
     memcpy(net_state_of(n).value, net_state_of(same).value, (size_t)net_state_of(n).count * sizeof(float));
     CHECK(evaluation_run(e, n, SPLIT_VAL, result, &why));
@@ -910,6 +915,8 @@ TEST(evaluation_keeps_two_matrices_of_rows_at_most)
     fixture* f = random_fixture(N, FEATURES, 7);
     task     t = task_of(f, 7);
     tiers    view;
+    comm alone;
+    comm_open_alone(&alone, &never);
     open_view(&view, cpu, &t);
     for (size_t i = 0; i < sizeof need / sizeof *need; i++)
         for (int short_by = 0; short_by < 2 && short_by <= need[i].elements; short_by++) {
@@ -917,7 +924,7 @@ TEST(evaluation_keeps_two_matrices_of_rows_at_most)
             config      how = {.layers = c.layers, .hidden = HIDDEN, .data = "no/such/folder"};
             error       said = {""};
             how.eval_memory = need[i].elements * (int64_t)sizeof(float) - short_by;
-            evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &never, &said);
+            evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
             if (!CHECK_EQ(e == NULL, short_by)) printf("  case %d\n", (int)i);
             evaluation_free(e);
         }
@@ -933,11 +940,13 @@ TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
     config   how = {.layers = 3, .hidden = 6, .eval_memory = 1 << 20};
     t.graph.num_edges = (int64_t)1 << 31;
     tiers view;
+    comm alone;
+    comm_open_alone(&alone, &never);
     open_view(&view, cpu, &t);
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config  c = config_for(kind, 3);
         error       said = {""};
-        evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &never, &said);
+        evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
         CHECK((e == NULL) == (c.model != NET_MLP)); /* it looks at no edge */
         CHECK((strstr(said.text, "--eval sampled") != NULL) == (c.model != NET_MLP));
         evaluation_free(e);

@@ -179,7 +179,8 @@ TEST(bytes_of_a_checkpoint_do_not_reach_the_terminal)
 TEST(help_says_what_a_checkpoint_fixes_and_the_rest_may_change)
 {
     static const char* const differ[] = {" --data", " --eval-memory", " --threads", " --backend", " --precision",
-        " --pipeline", " --save", " --save-every", " --resume", " --log", " --profile", " --epochs"};
+        " --pipeline", " --save", " --save-every", " --resume", " --log", " --profile", " --epochs",
+        " --devices", " --save-steps"};
     CHECK_EQ(train("--help"), 0);
     const char* fixed = strstr(output, "A checkpoint fixes graph, features, labels, splits");
     for (size_t i = 0; fixed && i < sizeof differ / sizeof *differ; i++) CHECK(strstr(fixed, differ[i]));

@@ -7,7 +7,7 @@
 #include "trainer/comm.h"
 #include "trainer/worker.h"
 
-enum { NODES = 700, WIDTH = 12, CLASSES = 5, STEPS = 20, WORKERS_MAX = 4 };
+enum { NODES = 700, WIDTH = 12, CLASSES = 5, STEPS = 20, WORKERS_MAX = 8 };
 
 static const volatile sig_atomic_t never = 0;
 
@@ -89,15 +89,13 @@ typedef struct {
 } member;
 
 /* false: some worker failed, and all say why. */
-static bool take_steps(crew* k, int32_t rank, void* room)
+static bool take_steps(crew* k, int32_t rank)
 {
     worker* w = &k->worker[rank];
-    net_partial mine = net_partial_of(w->net);
     error* why = &k->why[rank];
     for (int64_t step = 0; step < STEPS; step++) {
         if (step % w->batches == 0) worker_begin(w, step / w->batches, 0);
-        if (!worker_compute(w, step, why)) return false;
-        if (!comm_reduce(&k->comm[rank], w->device, mine.grad, mine.count, &mine.sums->loss, room, why)) return false;
+        if (!worker_compute(w, step, why) || !worker_reduce(w, why)) return false;
         worker_update(w, .01f);
         net_losses losses;
         worker_losses(w, true, &losses, why);
@@ -116,15 +114,13 @@ static void* run_worker(void* context)
     comm* c = &k->comm[m->rank];
     error* why = &k->why[m->rank];
     device* d = device_open_cpu(k->threads, why);
-    if (!d || !worker_open(w, k->c, k->t, d, m->rank, k->trace->workers, &never, why)) comm_fail(c, why);
-    void* room = why->text[0] ? NULL : device_new(d, comm_reduce_bytes(c, net_partial_of(w->net).count), "gradients", why);
+    if (!d || !worker_open(w, k->c, k->t, d, c, why)) comm_fail(c, why);
     comm_barrier(c, why);
     long before = memory_calls();
     comm_barrier(c, why);
-    if (why->text[0] || !take_steps(k, m->rank, room)) comm_fail(c, why);
+    if (why->text[0] || !take_steps(k, m->rank)) comm_fail(c, why);
     comm_barrier(c, why);
     if (m->rank == 0) k->trace->allocations = memory_calls() - before;
-    device_free(d, room);
     return NULL;
 }
 
@@ -251,18 +247,17 @@ static void stream_close(stream* s)
 
 /* Slices in rank order are the batch, each knows how many of the whole one are labelled, and samples are those of the
    whole one. */
-TEST(slices_are_the_batch_cut_in_rank_order)
+static void compare_slices(const fixture* f, int32_t ranks)
 {
-    fixture* f = fixture_new();
     error why = {""};
     stream whole = stream_of(f, 1, (loader_plan){.batch = 58}), part[WORKERS_MAX];
-    for (int32_t r = 0; r < WORKERS_MAX; r++)
-        part[r] = stream_of(f, 1, (loader_plan){.batch = 58, .rank = r, .ranks = WORKERS_MAX});
+    for (int32_t r = 0; r < ranks; r++)
+        part[r] = stream_of(f, 1, (loader_plan){.batch = 58, .rank = r, .ranks = ranks});
     const mini_batch *b, *p;
     while ((b = batch_take(whole.loader, &why))) {
         const ggnn_block* all = &b->blocks.hop[0];
         int64_t at = 0, known = 0;
-        for (int32_t r = 0; r < WORKERS_MAX && (p = batch_take(part[r].loader, &why)); r++) {
+        for (int32_t r = 0; r < ranks && (p = batch_take(part[r].loader, &why)); r++) {
             const ggnn_block* mine = &p->blocks.hop[0];
             CHECK_EQ(*p->known.n, *b->known.n);
             for (int64_t i = 0; i < *mine->num_dst.n; i++, at++) {
@@ -282,7 +277,13 @@ TEST(slices_are_the_batch_cut_in_rank_order)
     }
     CHECK_STR(why.text, "");
     stream_close(&whole);
-    for (int32_t r = 0; r < WORKERS_MAX; r++) stream_close(&part[r]);
+    for (int32_t r = 0; r < ranks; r++) stream_close(&part[r]);
+}
+
+TEST(slices_are_the_batch_cut_in_rank_order)
+{
+    fixture* f = fixture_new();
+    for (int32_t ranks = 1; ranks <= WORKERS_MAX; ranks++) compare_slices(f, ranks);
     fixture_free(f);
 }
 
@@ -374,6 +375,8 @@ TEST(opening_a_worker_survives_any_failing_allocation)
     fixture* f = fixture_new();
     char words[400];
     config c = config_of(words, "--model gat --fanout 3,3 --batch 20 --pipeline overlap");
+    comm alone;
+    comm_open_alone(&alone, &never);
     for (long i = 1; i < 200; i++) {
         char number[24];
         error why = {""};
@@ -381,7 +384,7 @@ TEST(opening_a_worker_survives_any_failing_allocation)
         device* d = device_open_cpu(2, &why);
         snprintf(number, sizeof number, "%ld", memory_calls() + i);
         setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
-        bool good = worker_open(&w, &c, &f->task, d, 0, 1, &never, &why);
+        bool good = worker_open(&w, &c, &f->task, d, &alone, &why);
         unsetenv("GGNN_TEST_FAIL_ALLOCATION");
         worker_close(&w);
         CHECK(good == !strstr(why.text, "out of memory"));

@@ -76,7 +76,8 @@ static const entry table[] = {
         "than hidden), are more, full evaluation keeps them in an unlinked file beside --save or --data.", 0}},
 
     {"Machine", SAME, AT(seed), {"seed", OPTION_INT, 0, 0, HUGE_INT, 0, "Of everything random.", 0}},
-    {0, FREE, AT(threads), {"threads", OPTION_INT, 0, 0, 4096, 0, "0: all. Changes no result.", 0}},
+    {0, FREE, AT(threads), {"threads", OPTION_INT, 0, 0, 4096, 0,
+        "Of the CPU, over all --devices; 0: all. Changes no result.", 0}},
     {0, SAME, AT(gemm), {"gemm", OPTION_CHOICE, 0, 0, 0, "builtin|blas", "Whose matrix products.", 0}},
     {0, SAME, AT(dense_features), {"dense-features", OPTION_FLAG, 0, 0, 0, 0,
         "Multiply features with their zeros too. Else, on the CPU, a whole graph's are multiplied without where over "
@@ -88,9 +89,15 @@ static const entry table[] = {
         "serial: batches are prepared, then trained on; overlap: the next ones while one trains. auto: serial on the "
         "CPU, where all threads do each in turn, overlap with CUDA. Changes no result.", 0}},
 
+    {"Several devices", FREE, AT(devices), {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
+        "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each.", 0}},
+    {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data", "What is cut: data, the seeds of a batch.", 0}},
+
     {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
     {0, FREE, AT(save_every), {"save-every", OPTION_INT, 0, 0, 1 << 24, 0, "Epochs between two; 0: none.", 0}},
+    {0, FREE, AT(save_steps), {"save-steps", OPTION_INT, 0, 0, 1 << 30, 0,
+        "And every so many mini-batches; 0: not.", 0}},
     {0, FREE, AT(resume), {"resume", OPTION_TEXT, 0, 0, 0, "FILE",
         "Go on from a checkpoint, bit for bit; name --data too, and --save to go on saving. What it fixes: below.", 0}},
     {0, FREE, AT(log), {"log", OPTION_TEXT, 0, 0, 0, "FILE",
@@ -120,6 +127,7 @@ static void set_defaults(config* c)
     c->eval_every = 1;
     c->eval_memory = (int64_t)4 << 30;
     c->seed = 1;
+    c->devices = 1;
     c->save_every = 1;
 }
 
@@ -405,6 +413,7 @@ bool config_finish(config* c, error* why)
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
     if (c->model == NET_GAT && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
+    if (!config_check_ranks(c, (int32_t)c->devices, why)) return false;
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
@@ -412,7 +421,16 @@ bool config_finish(config* c, error* why)
     if (same_file(c->log, c->data)) return error_set(why, "--log %s: that is the data", c->log);
     if (same_file(c->log, c->resume)) return error_set(why, "--log %s: that is the checkpoint of --resume", c->log);
     if (same_file(c->log, c->save)) return error_set(why, "--log %s: --save writes there", c->log);
+    if (c->save_steps && !c->save) return error_set(why, "--save-steps %lld: needs --save", (long long)c->save_steps);
     if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
+    return true;
+}
+
+bool config_check_ranks(const config* c, int32_t ranks, error* why)
+{
+    if (c->full_batch && ranks > 1)
+        return error_set(why, "--fanout full: one device computes the whole graph, here are %d; --fanout -1,-1,.., a value "
+                              "a layer, takes all neighbours of each --batch", (int)ranks);
     return true;
 }
 

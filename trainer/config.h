@@ -10,7 +10,7 @@
 #include "common/options.h"
 #include "trainer/net.h"
 
-enum { CONFIG_OPTIONS_MAX = 64, CONFIG_TEXT_MAX = 8192 };
+enum { CONFIG_OPTIONS_MAX = 64, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256 };
 
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedule;
 typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
@@ -44,9 +44,12 @@ typedef struct {
     int backend, precision, gemm, pipeline;
     bool dense_features;
     int64_t threads, seed;
+    /* several devices */
+    int64_t devices;
+    int parallel;
     /* files */
     const char *save, *resume, *log;
-    int64_t save_every;
+    int64_t save_every, save_steps;
     bool profile;
 
     /* worked out by config_finish */
@@ -67,6 +70,9 @@ bool config_inherit(config* c, const char* path, const char* text, size_t length
 
 /* Checks values against each other and fills what is worked out. Last, after config_inherit. */
 bool config_finish(config* c, error* why);
+
+/* Checks what depends on the number of devices that train together. */
+bool config_check_ranks(const config* c, int32_t ranks, error* why);
 
 /* The options that shape the training, as command line words, a line each: "--hidden=256". Returns the length. */
 size_t config_text(const config* c, char text[CONFIG_TEXT_MAX]);

@@ -38,6 +38,7 @@ struct device {
    on failure. */
 device* device_open_cpu(int32_t threads, error* why);
 bool    device_cpu_has_blas(void); /* --gemm blas */
+int32_t device_cpu_threads(void);  /* as many as the calling thread has now */
 
 /* The current CUDA device, or the emulator's; tf32: products may round their factors to 10 bits. NULL on failure. The
    pointer is NULL in a program without: sibling.h finds one that has it. */

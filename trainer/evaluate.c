@@ -10,63 +10,93 @@ enum {
     CHUNK_LEAST = 64
 };
 
+typedef struct { /* what a node's logits say */
+    double loss;
+    int32_t labelled; /* 0: it has no label, and the rest is nothing */
+    metrics_row row;
+} finding;
+
 struct evaluation {
     const config* config;
-    const volatile sig_atomic_t* stop;
+    comm* comm;       /* not its own */
     const task* task;
     const tiers* view; /* not its own */
     loader* training; /* not its own */
     loader* chunks;   /* layer-wise: all neighbours, one hop; */
-    int64_t chunk;    /* of so many targets */
+    int64_t chunk;    /* of so many targets, of each rank */
     metrics metrics;
     double loss;
     int64_t known, broken; /* as in score */
     float* rows[2];   /* (N, hidden) outputs of layers, in turn; one matrix where z lets them go over x */
-    float* z;         /* of net.h; NULL: nothing is transformed */
-    tiers_room room;  /* of these */
+    net_transformed_rows all; /* of net.h; z NULL: nothing is transformed */
+    tiers_room room, scores;  /* of rows and z; of el */
     float* logits;    /* (chunk, outputs) on the device */
-    float* read_rows; /* for device_read: of logits */
-    ggnn_node* read_ids; /* and of ids */
+    float* read_rows; /* for device_read of logits */
+    finding* found;   /* of all ranks' nodes of a chunk or mini-batch */
+    int64_t* bound;   /* (ranks + 1) whose is which */
 };
 
 /* ==== memory ==================================================================================================== */
 
-/* Room for logits to be read into; most: rows at once. */
-static bool open_read_rows(evaluation* e, int64_t most, int64_t ld, error* why)
+/* Room for `most` rows of logits to be read into, and for what all ranks find. */
+static bool open_found(evaluation* e, int64_t most, int64_t ld, error* why)
 {
+    size_t ranks = (size_t)e->comm->ranks;
     e->read_rows = memory_new(memory_product((size_t)most, (size_t)ld, sizeof(float)), "logits on the host", why);
-    e->read_ids = memory_new(memory_product((size_t)most, sizeof *e->read_ids, 1), "ids on the host", why);
-    return e->read_rows && e->read_ids;
+    e->found = memory_new(memory_product((size_t)most, ranks, sizeof *e->found), "losses of nodes", why);
+    e->bound = memory_new((ranks + 1) * sizeof *e->bound, "losses of nodes", why);
+    return e->read_rows && e->found && e->bound;
+}
+
+/* Where each rank has the scratch rows of its own before the nodes' rows. */
+static bool open_transformed(evaluation* e, float* z, net_config* network, size_t room, error* why)
+{
+    size_t heads = (size_t)(network->heads > network->out_heads ? network->heads : network->out_heads);
+    size_t rows = room * (size_t)e->comm->ranks + (size_t)e->task->set.num_nodes;
+    e->all = (net_transformed_rows){.z = z, .scratch = (int64_t)room * e->comm->rank,
+                                    .nodes = (int64_t)room * e->comm->ranks};
+    network->room = e->all.nodes - e->all.scratch;
+    if (network->model != NET_GAT) return true;
+    e->all.el = tiers_room_open(&e->scores, e->view->device, e->comm, memory_product(rows, heads, sizeof(float)), SIZE_MAX,
+                                NULL, why);
+    return e->all.el != NULL;
 }
 
 /* The matrices of outputs, none for one layer, one for two; and z, of `widest` columns. */
-static bool open_rows(evaluation* e, int32_t widest, error* why)
+static bool open_rows(evaluation* e, int32_t widest, net_config* network, error* why)
 {
     const config* c = e->config;
     size_t nodes = (size_t)e->task->set.num_nodes, room = (size_t)loader_shape(e->chunks)->hop[0].num_dst.max;
     size_t needed = c->layers > 2 && !widest ? 2 : c->layers > 1;
     size_t one = memory_product(nodes, (size_t)c->hidden, sizeof(float));
-    size_t z = memory_product(nodes + room, (size_t)widest, sizeof(float)), bytes = memory_product(one, needed, 1);
+    size_t z = memory_product(nodes + room * (size_t)e->comm->ranks, (size_t)widest, sizeof(float));
+    size_t bytes = memory_product(one, needed, 1);
     bytes = z > SIZE_MAX - bytes ? SIZE_MAX : bytes + z;
-    e->rows[0] = tiers_room_open(&e->room, e->view->device, bytes, (size_t)c->eval_memory,
+    e->rows[0] = tiers_room_open(&e->room, e->view->device, e->comm, bytes, (size_t)c->eval_memory,
                                  c->save ? c->save : c->data, why);
     if (!e->rows[0]) return false;
     e->rows[1] = e->rows[0] + (needed > 1 ? one / sizeof(float) : 0);
-    if (widest) e->z = e->rows[0] + needed * (one / sizeof(float));
-    return true;
+    return !widest || open_transformed(e, e->rows[0] + needed * (one / sizeof(float)), network, room, why);
 }
 
-/* Most edges of a chunk of these nodes; ids NULL: all. */
-static int64_t chunk_edges(const task* t, const ggnn_node* ids, int64_t count, int64_t chunk)
+/* Most edges of a slice of a chunk of these nodes; ids NULL: all. */
+static int64_t slice_edges(const evaluation* e, const ggnn_node* ids, int64_t count)
 {
-    const int64_t* indptr = t->graph.whole.indptr;
-    int64_t most = 0, edges = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t v = ids ? (int64_t)ids[i] : i;
-        edges = i % chunk ? edges : 0;
-        edges += indptr[v + 1] - indptr[v];
-        most = edges > most ? edges : most;
-    }
+    const int64_t* indptr = e->task->graph.whole.indptr;
+    const int32_t ranks = e->comm->ranks;
+    const loader_pass pass = {.num_ids = count};
+    const int64_t batch = e->chunk * ranks;
+    int64_t most = 0;
+    for (int64_t i = 0; i * batch < count; i++)
+        for (int32_t r = 0; r < ranks; r++) {
+            const loader_slice s = loader_slice_of(&pass, batch, i, r, ranks);
+            int64_t edges = 0;
+            for (int64_t k = s.from; k < s.from + s.seeds; k++) {
+                int64_t v = ids ? (int64_t)ids[k] : k;
+                edges += indptr[v + 1] - indptr[v];
+            }
+            most = edges > most ? edges : most;
+        }
     return most;
 }
 
@@ -77,9 +107,9 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks)
     const task* t = e->task;
     batch_sizes room = {{0}, {0}};
     for (;; e->chunk /= 2) {
-        int64_t most = e->config->layers > 1 ? chunk_edges(t, NULL, t->set.num_nodes, e->chunk) : 0;
+        int64_t most = e->config->layers > 1 ? slice_edges(e, NULL, t->set.num_nodes) : 0;
         for (int part = SPLIT_VAL; part <= SPLIT_TEST; part++) {
-            int64_t edges = chunk_edges(t, t->ids[part], t->count[part], e->chunk);
+            int64_t edges = slice_edges(e, t->ids[part], t->count[part]);
             most = edges > most ? edges : most;
         }
         room.ids[0] = room.ids[1] = e->chunk;
@@ -89,29 +119,30 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks)
     }
 }
 
-static bool open_layerwise(evaluation* e, const net_config* network, error* why)
+static bool open_layerwise(evaluation* e, net_config* network, error* why)
 {
     const task* t = e->task;
     bool looks = network->model != NET_MLP;
-    int32_t widest = net_transformed(network, t->features.width);
+    int32_t widest = net_transformed(network, t->features.width), ranks = e->comm->ranks;
     batch_sizes room = {{0}, {0}};
     device* d = e->view->device;
     if (d->tight) room = room_of_chunks(e, looks);
     int64_t edges = !looks ? 0 : d->tight ? room.edges[0] : t->graph.num_edges;
-    if (edges > INT32_MAX || (widest && t->graph.num_nodes > INT32_MAX - CHUNK))
+    if (edges > INT32_MAX || (widest && t->graph.num_nodes > INT32_MAX - (int64_t)CHUNK * ranks))
         return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
                          "use --eval sampled", (long long)t->graph.num_nodes, (long long)t->graph.num_edges);
     size_t logits = memory_product((size_t)e->chunk, (size_t)t->outputs, sizeof(float));
     e->logits = device_new(d, logits, "logits of a chunk", why);
     if (!e->logits) return false;
-    loader_plan plan = {.graph = e->view->graph, .features = e->view->features, .batch = e->chunk,
+    loader_plan plan = {.graph = e->view->graph, .features = e->view->features, .batch = e->chunk * ranks,
+                        .rank = e->comm->rank, .ranks = ranks,
                         .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = 1}};
     e->chunks = loader_create(d, &plan, &room, why);
-    return e->chunks && open_rows(e, widest, why);
+    return e->chunks && open_rows(e, widest, network, why);
 }
 
-evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
-                              loader* training, const volatile sig_atomic_t* stop, error* why)
+evaluation* evaluation_create(const config* c, const task* t, const tiers* view, net_config* network,
+                              loader* training, comm* with, error* why)
 {
     evaluation* e = memory_new(sizeof *e, "the evaluation", why);
     if (!e) return NULL;
@@ -120,13 +151,13 @@ evaluation* evaluation_create(const config* c, const task* t, const tiers* view,
     e->view = view;
     e->training = training;
     e->chunk = CHUNK;
-    e->stop = stop;
+    e->comm = with;
     int64_t most = t->count[SPLIT_VAL] > t->count[SPLIT_TEST] ? t->count[SPLIT_VAL] : t->count[SPLIT_TEST];
     bool good = metrics_open(&e->metrics, t->classes, most, why);
     if (good && !c->full_batch && c->eval == EVAL_FULL) good = open_layerwise(e, network, why);
     int64_t rows = c->full_batch ? t->set.num_nodes : e->chunk;
     if (!c->full_batch && c->eval == EVAL_SAMPLED) rows = loader_shape(training)->hop[0].num_dst.max;
-    good = good && open_read_rows(e, rows, ((int64_t)t->outputs + 15) / 16 * 16, why);
+    good = good && open_found(e, rows, ((int64_t)t->outputs + 15) / 16 * 16, why);
     if (good) return e;
     evaluation_free(e);
     return NULL;
@@ -138,9 +169,11 @@ void evaluation_free(evaluation* e)
     loader_free(e->chunks);
     metrics_close(&e->metrics);
     tiers_room_close(&e->room);
+    tiers_room_close(&e->scores);
     device_free(e->view->device, e->logits);
     memory_free(e->read_rows);
-    memory_free(e->read_ids);
+    memory_free(e->found);
+    memory_free(e->bound);
     memory_free(e);
 }
 
@@ -148,14 +181,21 @@ const ggnn_batch* evaluation_chunk(const evaluation* e) { return e->chunks ? loa
 
 /* ==== passes ==================================================================================================== */
 
-static void add_row(evaluation* e, const float* logits, int64_t v)
+static finding find(const evaluation* e, const float* logits, int64_t v)
 {
-    const task* t = e->task;
-    double loss;
-    if (!net_row_loss(&loss, logits, t->outputs, &t->labels, v)) return;
-    metrics_add(&e->metrics, logits, t->outputs, task_class(t, v));
+    finding f = {0};
+    if (!net_row_loss(&f.loss, logits, e->task->outputs, &e->task->labels, v)) return f;
+    f.labelled = 1;
+    f.row = metrics_look(logits, e->task->outputs);
+    return f;
+}
+
+static void add(evaluation* e, const finding* f, int64_t v)
+{
+    if (!f->labelled) return;
+    metrics_add(&e->metrics, f->row, task_class(e->task, v));
     if (e->metrics.not_finite && e->broken < 0) e->broken = v;
-    e->loss += loss;
+    e->loss += f->loss;
     e->known++;
 }
 
@@ -166,68 +206,106 @@ static net_rows on_host(evaluation* e, net_rows rows)
     return rows;
 }
 
-/* Row i of `rows` belongs to node id[i]. */
-static void add_rows(evaluation* e, net_rows rows, const ggnn_node* id)
+/* This rank's slice of batch number i of a pass over ids, whose node k has row k of `rows`. What all ranks found of the
+   batch is added up in its order. */
+static bool add_rows(evaluation* e, net_rows rows, const ggnn_node* ids, const loader_pass* pass, int64_t batch, int64_t i,
+                     error* why)
 {
-    rows = on_host(e, rows);
-    id = device_read(e->view->device, e->read_ids, id, (size_t)rows.rows * sizeof *id);
-    for (int64_t i = 0; i < rows.rows; i++) add_row(e, rows.v + i * rows.ld, (int64_t)id[i]);
-}
-
-/* Layer l over the nodes of a pass, which gives out its rows; the last layer's are added up instead. */
-static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* pass, const ggnn_store* x, error* why)
-{
-    bool last = l == e->config->layers - 1;
-    int64_t width = net_width(n, l), nodes = e->task->set.num_nodes, done = 0;
-    const mini_batch* b;
-    for (int64_t v = 0; e->z && v < nodes && !*e->stop; v += e->chunk)
-        net_transform(n, l, e->z, v, nodes - v < e->chunk ? nodes - v : e->chunk, x);
-    loader_begin(e->chunks, pass, 0);
-    while (!*e->stop && (b = batch_take(e->chunks, why))) {
-        const ggnn_block* block = &b->blocks.hop[0];
-        int64_t rows = device_size(e->view->device, block->num_dst);
-        float* out = last ? e->logits : e->rows[l % 2] + done * width;
-        net_layer(n, l, out, width, block, x, e->z);
-        if (last) add_rows(e, (net_rows){out, width, rows, (int32_t)width}, block->id);
-        batch_give(e->chunks, b);
-        done += rows;
+    comm* c = e->comm;
+    loader_slice s = {0};
+    for (int32_t r = c->ranks - 1; r >= 0; r--) {
+        s = loader_slice_of(pass, batch, i, r, c->ranks);
+        e->bound[r] = s.from - s.global_from;
     }
-    return done == pass->num_ids && !why->text[0];
+    e->bound[c->ranks] = s.global_seeds;
+    rows = on_host(e, rows);
+    ids += s.global_from;
+    for (int64_t k = 0, at = e->bound[c->rank]; k < rows.rows; k++, at++)
+        e->found[at] = find(e, rows.v + k * rows.ld, (int64_t)ids[at]);
+    if (!comm_all_gather(c, NULL, e->found, e->bound, sizeof *e->found, why)) return false;
+    for (int64_t k = 0; k < s.global_seeds; k++) add(e, &e->found[k], (int64_t)ids[k]);
+    return true;
 }
 
-static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, error* why)
+/* Transforms this rank's share of the rows of x, which all wait for. */
+static bool transform(evaluation* e, net* n, int32_t l, const ggnn_store* x, error* why)
+{
+    const int64_t nodes = e->task->set.num_nodes, step = e->chunk * e->comm->ranks;
+    if (!e->all.z) return true;
+    for (int64_t v = e->chunk * e->comm->rank; v < nodes && !*e->comm->stop; v += step)
+        net_transform(n, l, &e->all, v, nodes - v < e->chunk ? nodes - v : e->chunk, x);
+    return comm_barrier(e->comm, why) && !e->comm->stopped;
+}
+
+/* Layer l but the last, of all nodes: this rank's share of its rows. */
+static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* all, const ggnn_store* x, error* why)
+{
+    comm* c = e->comm;
+    const int64_t width = net_width(n, l);
+    const mini_batch* b;
+    if (!transform(e, n, l, x, why)) return false;
+    loader_begin(e->chunks, all, 0);
+    for (int64_t i = 0; !*c->stop && (b = batch_take(e->chunks, why)); i++) {
+        const loader_slice s = loader_slice_of(all, loader_batch(e->chunks), i, c->rank, c->ranks);
+        net_layer(n, l, e->rows[l % 2] + s.from * width, width, &b->blocks.hop[0], x, e->all.z ? &e->all : NULL);
+        batch_give(e->chunks, b);
+    }
+    return !why->text[0] && comm_barrier(c, why) && !c->stopped;
+}
+
+/* The last layer, of the nodes asked for. */
+static bool run_last_layer(evaluation* e, net* n, const loader_pass* wanted, const ggnn_node* ids, const ggnn_store* x,
+                           error* why)
+{
+    const int32_t l = (int32_t)e->config->layers - 1, width = net_width(n, l);
+    const mini_batch* b;
+    if (!transform(e, n, l, x, why)) return false;
+    loader_begin(e->chunks, wanted, 0);
+    for (int64_t i = 0; !e->comm->stopped && (b = batch_take(e->chunks, why)); i++) {
+        const ggnn_block* block = &b->blocks.hop[0];
+        const net_rows rows = {e->logits, width, device_size(e->view->device, block->num_dst), width};
+        net_layer(n, l, e->logits, width, block, x, e->all.z ? &e->all : NULL);
+        batch_give(e->chunks, b);
+        if (!add_rows(e, rows, ids, wanted, loader_batch(e->chunks), i, why)) return false;
+    }
+    return !why->text[0] && !e->comm->stopped;
+}
+
+static bool run_layerwise(evaluation* e, net* n, const loader_pass* wanted, const ggnn_node* ids, error* why)
 {
     const task* t = e->task;
     loader_pass all = *wanted;
     all.ids = NULL;
     all.num_ids = t->set.num_nodes;
     ggnn_store x = e->view->features;
-    for (int32_t l = 0; l < e->config->layers; l++) {
-        if (!run_layer(e, n, l, l == e->config->layers - 1 ? wanted : &all, &x, why)) return false;
+    for (int32_t l = 0; l < e->config->layers - 1; l++) {
+        if (!run_layer(e, n, l, &all, &x, why)) return false;
         x = ggnn_store_plain(e->rows[l % 2], t->set.num_nodes, net_width(n, l), GGNN_F32);
     }
-    return true;
+    return run_last_layer(e, n, wanted, ids, &x, why);
 }
 
-static bool run_sampled(evaluation* e, net* n, const loader_pass* wanted, error* why)
+static bool run_sampled(evaluation* e, net* n, const loader_pass* wanted, const ggnn_node* ids, error* why)
 {
     const mini_batch* b;
-    int64_t done = 0;
     loader_begin(e->training, wanted, 0);
-    while (!*e->stop && (b = batch_take(e->training, why))) {
+    for (int64_t i = 0; !e->comm->stopped && (b = batch_take(e->training, why)); i++) {
         bool fits = net_fit(n, loader_shape(e->training), why);
         net_rows rows = fits ? net_forward(n, b, 0, false) : (net_rows){0};
-        add_rows(e, rows, b->blocks.id);
+        bool good = fits && add_rows(e, rows, ids, wanted, loader_batch(e->training), i, why);
         batch_give(e->training, b);
-        done += rows.rows;
+        if (!good) return false;
     }
-    return done == wanted->num_ids && !why->text[0];
+    return !why->text[0] && !e->comm->stopped;
 }
 
 static void run_whole(evaluation* e, net* n, const ggnn_node* ids, int64_t count)
 {
     net_rows rows = on_host(e, net_forward(n, net_whole(n), 0, false));
-    for (int64_t i = 0; i < count; i++) add_row(e, rows.v + (int64_t)ids[i] * rows.ld, (int64_t)ids[i]);
+    for (int64_t i = 0; i < count; i++) {
+        const finding f = find(e, rows.v + (int64_t)ids[i] * rows.ld, (int64_t)ids[i]);
+        add(e, &f, (int64_t)ids[i]);
+    }
 }
 
 bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
@@ -244,8 +322,8 @@ bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why)
     e->known = 0;
     e->broken = -1;
     if (e->config->full_batch) run_whole(e, n, t->ids[part], t->count[part]);
-    else if (e->config->eval == EVAL_SAMPLED) good = run_sampled(e, n, &wanted, why);
-    else good = run_layerwise(e, n, &wanted, why);
+    else if (e->config->eval == EVAL_SAMPLED) good = run_sampled(e, n, &wanted, t->ids[part], why);
+    else good = run_layerwise(e, n, &wanted, t->ids[part], why);
     if (!good) return false;
     result->known = e->known;
     result->broken = e->broken;

@@ -7,11 +7,13 @@
    error. Beside them there is room for a chunk of the largest lists, and GAT's scores (N, heads); on a device the
    chunk has fewer targets where its lists would take more than a quarter of --eval-memory. Sampled: mini-batches as
    in training, by draws of their own that are the same at every evaluation. Full batch: one forward pass over the
-   graph. */
+   graph.
+
+   Several ranks share the work: each computes its slice of every chunk or mini-batch. On a CPU the rows between layers
+   lie in memory that the ranks of a machine share. What each found of its nodes goes to all, which add it up in the
+   nodes' order: all have the score that one rank alone would have. */
 #ifndef TRAINER_EVALUATE_H
 #define TRAINER_EVALUATE_H
-#include <signal.h>
-
 #include "trainer/loader.h"
 #include "trainer/metrics.h"
 #include "trainer/net.h"
@@ -29,9 +31,10 @@ typedef struct evaluation evaluation;
 
 /* view: of the data, where the net runs. network: of the net that it will be asked to run. training: the loader of
    training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to
-   be used in the middle of another. Evaluations give up between chunks once *stop is not 0. NULL on failure. */
-evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
-                              loader* training, const volatile sig_atomic_t* stop, error* why);
+   be used in the middle of another. network gets the room that its net needs. with: the ranks, all of which call this
+   and evaluation_run. Evaluations give up between chunks once one is to stop: with->stopped. NULL on failure. */
+evaluation* evaluation_create(const config* c, const task* t, const tiers* view, net_config* network,
+                              loader* training, comm* with, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */
 
 /* The shape of its chunks for net_create; NULL where it needs none. */

@@ -1,4 +1,5 @@
 /* ggnn_train.c - trains a graph neural network: dataset -> loader -> net -> optimiser -> report. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,9 +9,7 @@
 #include "common/printable.h"
 #include "common/sibling.h"
 #include "common/standard.h"
-#include "trainer/checkpoint.h"
-#include "trainer/report.h"
-#include "trainer/worker.h"
+#include "trainer/training.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
@@ -33,16 +32,28 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-typedef struct {
+typedef struct program program;
+typedef struct { /* one of the ranks that this process has; each is a thread, one that is alone is the main thread */
+    program* of;
+    comm* comm;
+    int32_t threads; /* of OpenMP */
+    training training;
+    bool done;       /* to the end */
+    error why;
+    pthread_t thread;
+} rank;
+
+struct program {
     config config;
     task task;
-    worker worker;
-    float* best; /* weights of the least validation loss */
-    train_state at;
-    int64_t steps; /* of this run */
+    ggnn_file resumed;
     report report;
-    evaluation_cost evaluation_cost;
-} trainer;
+    int32_t ranks;   /* of this process */
+    rank* rank;
+    comm* comm;      /* (ranks) */
+    pthread_mutex_t gate; /* held until all threads have been started, */
+    bool started;         /* if they were */
+};
 
 /* ==== setting up ================================================================================================ */
 
@@ -60,30 +71,30 @@ static void warning(const char* format, ...)
 }
 
 /* What is no error and may yet not be meant. */
-static void warn(const trainer* t, const ggnn_file* resumed)
+static void warn(const program* p)
 {
-    const config* c = &t->config;
-    bool weighted = config_reads_weights(c), equal = weighted && !t->task.set.csc.weight;
+    const config* c = &p->config;
+    bool weighted = config_reads_weights(c), equal = weighted && !p->task.set.csc.weight;
     bool walks = c->sampler == GGNN_WALK && !c->full_batch;
     if (equal)
         warning("--sampler weighted: %s has no edge weights (section 'weight'): all neighbours are as likely", c->data);
     if (c->model == NET_GCN && (walks || (weighted && !equal)))
         warning("--sampler %s: GCN's scaling is an unbiased estimate only under uniform sampling",
                 walks ? "walk" : "weighted");
-    if (c->resume && checkpoint_is_old(resumed))
+    if (c->resume && checkpoint_is_old(&p->resumed))
         warning("--resume %s: version 0.1 wrote it; that features, labels and splits are the same is not checked",
                 c->resume);
-    if (c->eval_every && !t->task.labelled[SPLIT_VAL])
+    if (c->eval_every && !p->task.labelled[SPLIT_VAL])
         warning("%s: no validation node has a label: the last epoch counts as the best one%s", c->data,
                 c->patience ? ", --patience ends nothing" : "");
-    if (c->eval_every && !t->task.labelled[SPLIT_TEST])
+    if (c->eval_every && !p->task.labelled[SPLIT_TEST])
         warning("%s: no test node has a label: there will be no test score", c->data);
 }
 
-static device* open_device(const config* c, error* why)
+static device* open_device(const config* c, int32_t threads, error* why)
 {
     static const char* const name[] = {"cpu", "cuda", "cuda-emulated"};
-    device* d = c->backend == SIBLING_CPU ? device_open_cpu((int32_t)c->threads, why)
+    device* d = c->backend == SIBLING_CPU ? device_open_cpu(threads, why)
                                           : device_open_cuda(c->precision == PRECISION_TF32, why);
     if (!d || strcmp(d->backend, name[c->backend]) == 0) return d;
     error_set(why, "--backend %s: this program has %s", name[c->backend], d->backend);
@@ -91,205 +102,132 @@ static device* open_device(const config* c, error* why)
     return NULL;
 }
 
-static bool create(trainer* t, error* why)
+/* Threads of rank r of this process, whose ranks share --threads. */
+static int32_t threads_of(const program* p, int32_t r)
 {
-    const config* c = &t->config;
-    worker* w = &t->worker;
-    if (!task_open(&t->task, c, why)) return false;
-    if (c->save && !checkpoint_possible(c->save, why)) return false;
-    device* d = open_device(c, why);
-    if (!d) return false;
-    if (c->profile) d->profile = d->plain = d->serial = true;
-    if (!worker_open(w, c, &t->task, d, 0, 1, &stop, why)) return false;
-    if (c->epochs * w->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
-        return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
-                         (long long)w->batches);
-    t->best = memory_new(memory_product((size_t)net_state_of(w->net).count, sizeof *t->best, 1), "best weights", why);
-    return t->best != NULL;
+    int32_t all = p->config.threads ? (int32_t)p->config.threads : device_cpu_threads();
+    int32_t share = all / p->ranks + (r < all % p->ranks);
+    return share ? share : 1;
 }
 
-static void destroy(trainer* t)
+static bool open_ranks(program* p, error* why)
+{
+    p->ranks = (int32_t)p->config.devices;
+    p->comm = memory_new((size_t)p->ranks * sizeof *p->comm, "ranks", why);
+    p->rank = p->comm ? memory_new((size_t)p->ranks * sizeof *p->rank, "ranks", why) : NULL;
+    if (!p->rank) return false;
+    if (p->ranks == 1) comm_open_alone(p->comm, &stop);
+    else if (!comm_open_threads(p->comm, p->ranks, &stop, why)) return false;
+    for (int32_t r = 0; r < p->ranks; r++) {
+        p->rank[r].of = p;
+        p->rank[r].comm = &p->comm[r];
+        p->rank[r].threads = threads_of(p, r);
+    }
+    return true;
+}
+
+static void destroy(program* p)
 {
     error ignored = {""};
-    report_close(&t->report, &ignored);
-    memory_free(t->best);
-    worker_close(&t->worker);
-    task_close(&t->task);
+    report_close(&p->report, &ignored);
+    if (p->ranks > 1 && p->comm) comm_close_threads(p->comm, p->ranks);
+    memory_free(p->rank);
+    memory_free(p->comm);
+    task_close(&p->task);
+    ggnn_file_close(&p->resumed);
 }
 
-/* ==== training ================================================================================================== */
+/* ==== a rank ==================================================================================================== */
 
-/* what: "the loss is nan". */
-static bool not_finite(const trainer* t, int64_t step, const char* what, error* why)
+/* What rank 0 says before the first step. */
+static bool begin_report(rank* r, error* why)
 {
-    error feature = {""};
-    task_blame_features(&t->task, &feature);
-    return error_set(why, "epoch %lld, step %lld: %s%s%s", (long long)t->at.epoch + (t->at.batch > 0), (long long)step,
-                     what, feature.text[0] ? ": " : "; a smaller --lr may help", feature.text);
-}
-
-/* wait: of all steps; else of those whose loss is there, so that on a device one that is not finite is found later. */
-static bool read_losses(trainer* t, bool wait, error* why)
-{
-    net_losses all;
-    if (!worker_losses(&t->worker, wait, &all, why)) return false;
-    if (all.bad >= 0) {
-        char what[64];
-        snprintf(what, sizeof what, "the loss is %g", all.bad_loss);
-        return not_finite(t, all.bad + 1, what, why);
-    }
-    t->at.loss_sum = all.sum;
-    t->at.loss_rows = all.rows;
-    report_step(&t->report, &t->at, all.last);
+    program* p = r->of;
+    const worker* w = &r->training.worker;
+    report* to = &p->report;
+    int32_t threads = 0;
+    if (r->comm->rank > 0) return true;
+    for (int32_t i = 0; i < p->ranks; i++) threads += p->rank[i].threads;
+    if (!report_open(to, &p->config, why)) return false; /* all that is read is good: an old log may go */
+    warn(p);
+    report_start(to, &p->config, &p->task, w->net, r->comm, threads, w->batches, &r->training.at);
+    catch_signals();
     return true;
 }
 
-static bool train_step(trainer* t, error* why)
+static void end_report(rank* r)
 {
-    if (!worker_compute(&t->worker, t->at.step, why)) return false;
-    worker_update(&t->worker, config_rate(&t->config, t->at.step, t->worker.batches));
-    t->at.step++;
-    t->at.batch++;
-    t->steps++;
-    return read_losses(t, false, why);
-}
-
-/* The rest of the epoch that t->at is in; it ends early once stop is set. */
-static bool train_epoch(trainer* t, error* why)
-{
-    net_start_losses(t->worker.net, t->at.loss_sum, t->at.loss_rows);
-    worker_begin(&t->worker, t->at.epoch, t->at.batch);
-    while (t->at.batch < t->worker.batches && !stop)
-        if (!train_step(t, why)) return false;
-    return read_losses(t, true, why);
-}
-
-/* Logits that are not finite are an error: no score could tell. Adds up what evaluations cost, so that the profile can
-   tell them from training. */
-static bool evaluate(trainer* t, int part, score* result, error* why)
-{
-    evaluation_cost* cost = &t->evaluation_cost;
-    worker* w = &t->worker;
-    net_profile before = *net_profile_of(w->net), *sum = &cost->net;
+    program* p = r->of;
+    const training* t = &r->training;
     loader_cost sampled = {0, 0, 0, 0};
-    if (w->loader) sampled = loader_cost_of(w->loader);
-    double start = progress_seconds();
-    bool good = evaluation_run(w->evaluation, w->net, part, result, why);
-    const net_profile* after = net_profile_of(w->net);
-    cost->seconds += progress_seconds() - start;
-    for (int s = 0; s < NET_NUM_STAGES; s++) {
-        sum->seconds[0][s] += after->seconds[0][s] - before.seconds[0][s];
-        sum->bytes[0][s] += after->bytes[0][s] - before.bytes[0][s];
+    if (r->comm->rank > 0) return;
+    if (t->worker.loader) sampled = loader_cost_of(t->worker.loader);
+    if (p->config.profile)
+        report_profile(&p->report, t->steps, net_profile_of(t->worker.net), sampled, &t->evaluation_cost);
+    if (!r->done && !r->why.text[0]) report_interrupted(&p->report, &p->config, &t->at);
+}
+
+static bool open_training(rank* r, error* why)
+{
+    program* p = r->of;
+    const config* c = &p->config;
+    ggnn_file resumed = p->resumed; /* a struct of its own, as failures are left in it */
+    device* d = open_device(c, r->threads, why);
+    if (!d) return false;
+    if (c->profile) d->profile = d->plain = d->serial = true;
+    return training_open(&r->training, c, &p->task, d, r->comm, c->resume ? &resumed : NULL,
+                         r->comm->rank ? NULL : &p->report, why);
+}
+
+static void run_rank(rank* r)
+{
+    if (open_training(r, &r->why) && begin_report(r, &r->why) && comm_barrier(r->comm, &r->why)) {
+        r->done = training_run(&r->training, &r->why);
+        end_report(r);
     }
-    sum->flops[0] += after->flops[0] - before.flops[0];
-    if (w->loader) {
-        cost->loader.seconds += loader_cost_of(w->loader).seconds - sampled.seconds;
-        cost->loader.bytes += loader_cost_of(w->loader).bytes - sampled.bytes;
-    }
-    if (!good || result->broken < 0) return good;
-    char what[96];
-    snprintf(what, sizeof what, "the logits of %s node %lld are not finite", part == SPLIT_VAL ? "validation" : "test",
-             (long long)result->broken);
-    return not_finite(t, t->at.step, what, why);
+    if (r->why.text[0]) comm_fail(r->comm, &r->why);
+    training_close(&r->training);
 }
 
-static bool save(trainer* t, error* why)
+static void* run_thread(void* context)
 {
-    return checkpoint_save(t->config.save, &t->config, &t->task, t->worker.net, &t->at, t->best, why);
+    rank* r = context;
+    pthread_mutex_lock(&r->of->gate);
+    pthread_mutex_unlock(&r->of->gate);
+    if (r->of->started) run_rank(r);
+    return NULL;
 }
 
-/* Without validation nodes the last evaluation counts as the best one. */
-static bool is_best(const train_state* at, const score* val)
+static bool run_threads(program* p, error* why)
 {
-    return !at->has_best || val->known == 0 || !(val->loss >= at->best_loss);
-}
-
-static bool due(int64_t every, int64_t epoch, int64_t epochs)
-{
-    return every && (epoch % every == 0 || epoch == epochs);
-}
-
-/* Evaluation after the epoch whose batches are all done, then the state moves on to the next one. When stopped in the
-   evaluation, nothing has moved: a resumed run begins with it. */
-static bool end_epoch(trainer* t, error* why)
-{
-    train_state* at = &t->at;
-    net_state s = net_state_of(t->worker.net);
-    score val;
-    bool evaluated = t->worker.evaluation && due(t->config.eval_every, at->epoch + 1, t->config.epochs), best = false;
-    if (evaluated && !evaluate(t, SPLIT_VAL, &val, why)) return !why->text[0];
-    at->epoch++;
-    at->batch = 0;
-    if (evaluated) {
-        best = is_best(at, &val);
-        at->stale = best ? 0 : at->stale + 1;
-    }
-    if (best) {
-        at->has_best = 1;
-        at->best_epoch = at->epoch;
-        at->best_loss = val.loss;
-        device_download(t->worker.device, t->best, s.value, (size_t)s.count * sizeof *s.value);
-    }
-    report_epoch(&t->report, at, config_rate(&t->config, at->step - 1, t->worker.batches), evaluated ? &val : NULL, best);
-    at->loss_sum = 0;
-    at->loss_rows = 0;
-    return true;
-}
-
-static bool finished(const trainer* t)
-{
-    const config* c = &t->config;
-    return t->at.epoch >= c->epochs || (c->patience && t->at.stale >= c->patience);
-}
-
-/* Saves every --save-every epochs and at the end, where there was nothing to be done, too. */
-static bool train(trainer* t, error* why)
-{
-    bool saved = false; /* as it is now */
-    while (!finished(t) && !stop) {
-        report_epoch_begin(&t->report);
-        if (!train_epoch(t, why)) return false;
-        if (t->at.batch == t->worker.batches && !stop && !end_epoch(t, why)) return false;
-        saved = t->config.save && due(t->config.save_every, t->at.epoch, 0);
-        if (saved && !save(t, why)) return false;
-    }
-    return saved || !t->config.save || save(t, why);
-}
-
-/* The test score with the best weights. */
-static bool finish(trainer* t, error* why)
-{
-    net_state s = net_state_of(t->worker.net);
-    score test;
-    bool scored = t->worker.evaluation && t->at.has_best;
-    if (scored) {
-        device_upload(t->worker.device, s.value, t->best, (size_t)s.count * sizeof *s.value);
-        if (!evaluate(t, SPLIT_TEST, &test, why)) return false;
-    }
-    report_final(&t->report, &t->task, &t->at, scored ? &test : NULL);
-    return true;
+    int32_t begun = 0;
+    pthread_mutex_init(&p->gate, NULL);
+    pthread_mutex_lock(&p->gate);
+    while (begun < p->ranks && pthread_create(&p->rank[begun].thread, NULL, run_thread, &p->rank[begun]) == 0) begun++;
+    p->started = begun == p->ranks;
+    pthread_mutex_unlock(&p->gate);
+    for (int32_t i = 0; i < begun; i++) pthread_join(p->rank[i].thread, NULL);
+    pthread_mutex_destroy(&p->gate);
+    return p->started ? true : error_set(why, "--devices %d: thread %d cannot be started", (int)p->ranks, (int)begun + 1);
 }
 
 /* ==== the program =============================================================================================== */
 
-static int run(trainer* t, ggnn_file* resumed, error* why)
+static int run(program* p, error* why)
 {
-    const config* c = &t->config;
-    loader_cost sampled = {0, 0, 0, 0};
-    worker* w = &t->worker;
-    report_begin(&t->report, c);
-    if (!create(t, why)) return STATUS_FAILURE;
-    if (c->resume && !checkpoint_restore(resumed, c, &t->task, w->batches, w->net, &t->at, t->best, why))
-        return STATUS_FAILURE;
-    if (!report_open(&t->report, c, why)) return STATUS_FAILURE; /* all that is read is good: an old log may go */
-    warn(t, resumed);
-    report_start(&t->report, c, &t->task, w->net, w->device->threads, w->batches, &t->at);
-    catch_signals();
-    bool done = train(t, why) && !stop && finish(t, why);
-    if (w->loader) sampled = loader_cost_of(w->loader);
-    if (c->profile) report_profile(&t->report, t->steps, net_profile_of(w->net), sampled, &t->evaluation_cost);
-    if (!done && !why->text[0]) report_interrupted(&t->report, c, &t->at);
-    if (!report_close(&t->report, why) || why->text[0]) return STATUS_FAILURE;
+    const config* c = &p->config;
+    bool done = true;
+    report_begin(&p->report, c);
+    if (!task_open(&p->task, c, why)) return STATUS_FAILURE;
+    if (c->save && !checkpoint_possible(c->save, why)) return STATUS_FAILURE;
+    if (!open_ranks(p, why)) return STATUS_FAILURE;
+    if (p->ranks == 1) run_rank(p->rank);
+    else if (!run_threads(p, why)) return STATUS_FAILURE;
+    for (int32_t r = 0; r < p->ranks; r++) {
+        if (p->rank[r].why.text[0]) error_set(why, "%s", p->rank[r].why.text);
+        done = done && p->rank[r].done;
+    }
+    if (!report_close(&p->report, why) || why->text[0]) return STATUS_FAILURE;
     return done ? STATUS_DONE : STATUS_INTERRUPTED;
 }
 
@@ -309,17 +247,15 @@ static int configure(config* c, ggnn_file* resumed, int argc, char** argv, error
 
 int main(int argc, char** argv)
 {
-    static trainer t;
-    static ggnn_file resumed;
+    static program p;
     error why = {""};
     standard_open();
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     int status = STATUS_DONE;
-    if (!options_version("ggnn-train", argc, argv)) status = configure(&t.config, &resumed, argc, argv, &why);
-    if (status == STATUS_DONE && t.config.data) status = run(&t, &resumed, &why);
+    if (!options_version("ggnn-train", argc, argv)) status = configure(&p.config, &p.resumed, argc, argv, &why);
+    if (status == STATUS_DONE && p.config.data) status = run(&p, &why);
     else if (!why.text[0]) status = standard_flush(&why) ? STATUS_DONE : STATUS_FAILURE; /* --help, --version */
     if (why.text[0]) fprintf(stderr, "ggnn-train: %s\n", why.text);
-    destroy(&t);
-    ggnn_file_close(&resumed);
+    destroy(&p);
     return status;
 }

@@ -114,6 +114,8 @@ int64_t loader_batches(const loader* l, const loader_pass* pass)
     return (pass->num_ids + l->ring.plan.batch - 1) / l->ring.plan.batch;
 }
 
+int64_t loader_batch(const loader* l) { return l->ring.plan.batch; }
+
 void loader_begin(loader* l, const loader_pass* pass, int64_t first)
 {
     for (int32_t i = 0; i < l->ring.slots; i++) {
@@ -126,15 +128,12 @@ void loader_begin(loader* l, const loader_pass* pass, int64_t first)
     l->next = l->ordered = first;
 }
 
-/* Batch i of the pass: its seeds, and this device's slice of them. Slices are of one length but for the last ones. */
-static loader_slice slice_of(const loader* l, int64_t i)
+loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, int32_t rank, int32_t ranks)
 {
-    const loader_plan* plan = &l->ring.plan;
-    const loader_pass* pass = &l->ring.pass;
-    loader_slice s = {.global_from = i * plan->batch, .rng = pass->rng};
+    loader_slice s = {.global_from = i * batch, .rng = pass->rng};
     int64_t left = pass->num_ids - s.global_from;
-    s.global_seeds = left < plan->batch ? left : plan->batch;
-    int64_t each = (s.global_seeds + plan->ranks - 1) / plan->ranks, before = plan->rank * each;
+    s.global_seeds = left < batch ? left : batch;
+    int64_t each = (s.global_seeds + ranks - 1) / ranks, before = rank * each;
     if (before > s.global_seeds) before = s.global_seeds;
     s.from = s.global_from + before;
     s.seeds = s.global_seeds - before < each ? s.global_seeds - before : each;
@@ -152,13 +151,14 @@ static int32_t free_slots(const loader* l)
 /* The next batches of the pass, one for each free slot. */
 static void order(loader* l)
 {
+    const loader_plan* plan = &l->ring.plan;
     int32_t count = 0;
     for (int32_t i = 0; i < l->ring.slots && l->ordered < l->batches; i++) {
         slot* s = l->ring.slot[i];
         if (s->state != SLOT_FREE) continue;
         s->state = SLOT_ORDERED;
         s->number = l->ordered++;
-        s->slice = slice_of(l, s->number);
+        s->slice = loader_slice_of(&l->ring.pass, plan->batch, s->number, plan->rank, plan->ranks);
         l->now[count++] = s;
     }
     if (count) l->ops->prepare(&l->ring, l->now, count);

@@ -64,6 +64,7 @@ typedef struct {
 } loader_pass;
 
 int64_t loader_batches(const loader* l, const loader_pass* pass); /* the last one may be short */
+int64_t loader_batch(const loader* l);                            /* seeds of a global batch, at most */
 
 /* Starts a pass at its batch number `first`: what was ordered of the pass before is dropped, and none is taken.
    pass->ids must stay until it ends. */
@@ -75,6 +76,15 @@ GGNN_HD ggnn_node loader_seed(const loader_pass* pass, int64_t i)
     int64_t at = pass->shuffled ? ggnn_shuffle(pass->rng.seed, pass->epoch, i, pass->num_ids) : i;
     return pass->ids ? pass->ids[at] : (ggnn_node)at;
 }
+
+typedef struct { /* seeds [from, from + seeds) of a pass; [global_from, + global_seeds) are those of the global batch */
+    int64_t from, seeds, global_from, global_seeds;
+    ggnn_rng rng;
+} loader_slice;
+
+/* Slice `rank` of batch i of a pass, of batches of `batch` seeds cut into `ranks`. Slices are of one length but for the
+   last ones, which may be empty. */
+loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, int32_t rank, int32_t ranks);
 
 /* On a tight device: samples the first batches of the pass, takes their sizes as the usual ones, and lays the slots out
    anew with some room above. Elsewhere nothing. Not in the middle of a pass. False on failure. */
@@ -96,11 +106,6 @@ typedef struct { /* since loader_create */
 loader_cost loader_cost_of(const loader* l);
 
 /* ---- for backends: ops.h, the table of batches ---------------------------------------------------------------- */
-
-typedef struct { /* seeds [from, from + seeds) of a pass; [global_from, + global_seeds) are those of the global batch */
-    int64_t from, seeds, global_from, global_seeds;
-    ggnn_rng rng;
-} loader_slice;
 
 typedef struct slot {
     mini_batch   batch;     /* to be handed out: `shape`, on a tight device with lower bounds */

@@ -43,16 +43,21 @@ int32_t metrics_class(const float* logits, int32_t outputs)
     return best;
 }
 
-void metrics_add(metrics* m, const float* logits, int32_t outputs, int32_t label)
+metrics_row metrics_look(const float* logits, int32_t outputs)
 {
-    int32_t guess = metrics_class(logits, outputs);
+    metrics_row row = {logits[0], metrics_class(logits, outputs), true};
+    for (int32_t j = 0; j < outputs; j++) row.finite = row.finite && isfinite(logits[j]);
+    if (outputs > 1) row.score = logits[1] - logits[0];
+    return row;
+}
+
+void metrics_add(metrics* m, metrics_row row, int32_t label)
+{
     m->actual[label]++;
-    m->predicted[guess]++;
-    m->hit[label] += guess == label;
-    bool finite = true;
-    for (int32_t j = 0; j < outputs; j++) finite = finite && isfinite(logits[j]);
-    m->not_finite += !finite;
-    if (m->pair) m->pair[m->rows] = (metrics_pair){outputs == 1 ? logits[0] : logits[1] - logits[0], label};
+    m->predicted[row.guess]++;
+    m->hit[label] += row.guess == label;
+    m->not_finite += !row.finite;
+    if (m->pair) m->pair[m->rows] = (metrics_pair){row.score, label};
     m->rows++;
 }
 

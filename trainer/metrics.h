@@ -33,8 +33,16 @@ void metrics_reset(metrics* m);
 /* The class that logits stand for: the largest one's index, the smaller one of equals; of one output: 1 where > 0. */
 int32_t metrics_class(const float* logits, int32_t outputs);
 
-/* Adds a row: outputs logits (1: binary), of a node whose class is label, in [0, classes). */
-void metrics_add(metrics* m, const float* logits, int32_t outputs, int32_t label);
+/* What a row of `outputs` logits (1: binary) says: all that the metrics need of it. */
+typedef struct {
+    float score;   /* the larger, the likelier class 1, where there are two */
+    int32_t guess; /* metrics_class */
+    bool finite;   /* is every logit? */
+} metrics_row;
+metrics_row metrics_look(const float* logits, int32_t outputs);
+
+/* Adds a row, of a node whose class is label, in [0, classes). */
+void metrics_add(metrics* m, metrics_row row, int32_t label);
 
 /* Of all rows added since the last reset. Sorts them. */
 metrics_values metrics_of(metrics* m);

@@ -42,12 +42,9 @@ static void set_transposed(net* n)
 /* What evaluation needs to look at rows that have been transformed. */
 static void plan_chunk(net* n)
 {
-    const net_config* c = &n->config;
-    size_t heads = c->model == NET_GAT ? (size_t)larger(c->heads, c->out_heads) : 0;
     n->chunk_src = net_take(n, 1, sizeof *n->chunk_src);
     n->range = net_take(n, (size_t)n->chunk.dst, sizeof *n->range);
     n->indices = net_take(n, (size_t)n->chunk.edges, sizeof *n->indices);
-    n->el = net_take(n, memory_product((size_t)n->chunk.src, heads, 1), sizeof *n->el);
 }
 
 static void plan(net* n)
@@ -100,7 +97,8 @@ static void set_chunk(net* n, const ggnn_batch* chunk)
 {
     n->chunk = extent_of(&chunk->hop[0]);
     if (!n->layer[0].model->transform) return;
-    n->chunk.src = n->chunk.dst + n->data.graph->num_nodes;
+    if (!n->config.room) n->config.room = n->chunk.dst;
+    n->chunk.src = n->config.room + n->data.graph->num_nodes;
     n->gathered_rows = n->chunk.dst;
 }
 
@@ -342,50 +340,51 @@ net_rows net_forward(net* n, const mini_batch* b, uint32_t step, bool training)
 /* ---- evaluation ----------------------------------------------------------------------------------------------- */
 
 /* Layer l as evaluation runs it: a copy, so that training's matrices stay its own. */
-static layer evaluated(net* n, int32_t l, float* z)
+static layer evaluated(net* n, int32_t l, const net_transformed_rows* all)
 {
     layer y = n->layer[l];
     y.transform_first = false; /* its x is a store */
     n->backward = 0;
     n->training = false;
-    if (!z) return y;
-    y.z.v = z;
+    if (!all) return y;
     y.z.ld = y.z.cols;
-    y.att.el = n->el;
+    y.z.v = all->z + all->scratch * y.z.ld;
+    y.att.el = all->el ? all->el + all->scratch * y.att.heads : NULL;
     return y;
 }
 
-void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, const ggnn_store* x)
+void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t first, int64_t rows, const ggnn_store* x)
 {
-    layer y = evaluated(n, l, z);
+    layer y = evaluated(n, l, all);
     n->ops->range(n->device, n->range, first, rows);
     mat dense = copied(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), n->range, 0);
-    y.model->transform(n, &y, dense, n->chunk.dst + first);
+    y.model->transform(n, &y, dense, n->config.room + first);
 }
 
 /* The block over z: its sources are its targets, whose rows and scores are put where z begins, then all nodes. */
 static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b)
 {
-    ggnn_store  nodes = ggnn_store_plain(y->z.v + n->chunk.dst * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
+    ggnn_store  nodes = ggnn_store_plain(y->z.v + n->config.room * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
     ggnn_block  all = *b;
     n->ops->read_rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, b->id, b->num_dst));
     if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
-    n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk.dst);
+    n->ops->index_by_id(n, n->indices, b, (int32_t)n->config.room);
     all.indices = n->indices;
     all.num_src = (ggnn_count){n->chunk_src, n->chunk.src};
     return all;
 }
 
-void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x, float* z)
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x,
+               const net_transformed_rows* all)
 {
-    layer y = evaluated(n, l, z);
-    ggnn_block all;
+    layer y = evaluated(n, l, all);
+    ggnn_block over;
     y.id = block->id;
     y.block = block;
     y.x = stored_rows(x, block->id, block->num_dst);
-    if (z) {
-        all = block_of_all(n, &y, block);
-        y.block = &all;
+    if (all) {
+        over = block_of_all(n, &y, block);
+        y.block = &over;
     }
     ggnn_count rows = {block->num_dst.n, device_size(n->device, block->num_dst)}; /* no row beyond may be touched */
     forward_layer(n, &y, (mat){.v = out, .ld = ld_out, .cols = y.out, .rows = rows});

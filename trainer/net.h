@@ -55,6 +55,7 @@ typedef struct {
     bool full_batch;    /* every step on the whole graph: net_whole */
     bool dense;         /* multiply features with their zeros too, where they could be left out */
     bool extracted;     /* batches come with their rows */
+    int64_t room;       /* evaluation: net_transformed_rows' nodes - scratch; 0: a chunk's targets */
     uint64_t seed;      /* of initial weights and dropout */
 } net_config;
 
@@ -151,19 +152,27 @@ net_losses net_losses_of(net* n, bool wait);
 
 /* ---- evaluation: one layer at a time over all nodes, without dropout ------------------------------------------ */
 /* A layer reads its input x by global id: the features for layer 0, else the rows of the layer before. GAT and SAGE
-   pool first transform every row of x, once, into z (room + N, net_transformed at most): node v's row is room + v;
-   the rows before, room = chunk->hop[0].num_dst.max, are net_layer's to use. z is NULL for the other models. Both
-   calls overwrite what net_forward saved: they have no place between it and net_backward. */
+   pool first transform every row of x, once; for the other models there are no transformed rows (NULL). Several
+   devices may share them: each transforms some nodes' rows and has scratch rows of its own. Both calls overwrite what
+   net_forward saved: they have no place between it and net_backward. */
+typedef struct {
+    float*  z;       /* (nodes + N, net_transformed at most), and */
+    float*  el;      /* (nodes + N, heads) GAT's scores of these rows; NULL for SAGE pool */
+    int64_t scratch; /* rows [scratch, scratch + chunk->hop[0].num_dst.max) are this net's net_layer's to use; */
+    int64_t nodes;   /* node v's row is nodes + v */
+} net_transformed_rows;
 
 int32_t net_transformed(const net_config* config, int32_t features); /* columns of the widest z; 0: there is none */
 int32_t net_width(const net* n, int32_t l);                          /* columns of layer l's output */
 
-/* Fills z's rows of nodes [first, first + rows), rows <= room. */
-void net_transform(net* n, int32_t l, float* z, int64_t first, int64_t rows, const ggnn_store* x);
+/* Fills the rows of nodes [first, first + rows), of at most as many as a chunk has targets. */
+void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t first, int64_t rows, const ggnn_store* x);
 
-/* Layer l of the targets of one block (usually all neighbours): a global hop, hop 0 of a batch within `chunk`. out (num_dst, net_width) is overwritten. Where there is a z, no other nodes' x is read: out may then
-   lie over the targets' own rows of it. */
-void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x, float* z);
+/* Layer l of the targets of one block (usually all neighbours): a global hop, hop 0 of a batch within `chunk`. out
+   (num_dst, net_width) is overwritten. Where there are transformed rows, no other nodes' x is read: out may then lie
+   over the targets' own rows of it. */
+void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x,
+               const net_transformed_rows* all);
 
 /* Loss of one row of logits (outputs of them) for node v, as in net_loss, in double; false: v has no label. labels are
    the host's here. */

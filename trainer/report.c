@@ -65,9 +65,10 @@ void report_put_build(json* j)
     json_int(j, "node_bits", 8 * (int64_t)sizeof(ggnn_node));
 }
 
-static void put_run(json* j, const config* c, const device* d, int threads, const train_state* at)
+static void put_run(json* j, const config* c, const device* d, int devices, int threads, const train_state* at)
 {
     json_begin_object(j, "run");
+    json_int(j, "devices", devices);
     json_int(j, "threads", threads);
     json_string(j, "backend", d->backend);
     json_string(j, "device", d->name);
@@ -120,20 +121,21 @@ static int64_t peak_memory_bytes(void)
 
 /* ==== events ==================================================================================================== */
 
-void report_start(report* r, const config* c, const task* t, net* n, int threads, int64_t batches,
+void report_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
                   const train_state* at)
 {
     json j;
-    char nodes[16], edges[16], parameters[16], path[4096];
+    char nodes[16], edges[16], parameters[16], path[4096], devices[32] = "";
     r->batches = batches;
     r->device = net_device(n);
     printf("%s: %s nodes, %s edges, %d features, %d classes; %lld to train, %lld to validate, %lld to test\n",
            printable(path, sizeof path, t->set.file.path), progress_amount(nodes, (double)t->set.num_nodes),
            progress_amount(edges, (double)t->set.num_edges), (int)t->set.feat.width, (int)t->classes,
            (long long)t->count[SPLIT_TRAIN], (long long)t->count[SPLIT_VAL], (long long)t->count[SPLIT_TEST]);
-    printf("%d layers, %s parameters; %lld mini-batch%s an epoch, %d thread%s\n", (int)c->layers,
+    if (with->ranks > 1) snprintf(devices, sizeof devices, "%d devices, ", (int)with->ranks);
+    printf("%d layers, %s parameters; %lld mini-batch%s an epoch, %s%d thread%s\n", (int)c->layers,
            progress_amount(parameters, (double)net_state_of(n).count), (long long)batches, batches == 1 ? "" : "es",
-           threads, threads == 1 ? "" : "s");
+           devices, threads, threads == 1 ? "" : "s");
     if (net_device(n)->name[0]) printf("on %s: %s\n", net_device(n)->backend, net_device(n)->name);
     if (c->resume)
         printf("resumed from %s after epoch %lld, step %lld\n", printable(path, sizeof path, c->resume),
@@ -146,7 +148,7 @@ void report_start(report* r, const config* c, const task* t, net* n, int threads
     put_data(&j, t);
     json_int(&j, "parameters", net_state_of(n).count);
     json_int(&j, "batches", batches);
-    put_run(&j, c, net_device(n), threads, at);
+    put_run(&j, c, net_device(n), with->ranks, threads, at);
     log_end(&r->log, &j);
 }
 

@@ -13,7 +13,7 @@
       "data":{"file", "nodes", "edges", "features", "classes", "outputs", "train", "val", "test", "graph_crc"},
       "parameters":N,             weights to be trained
       "batches":N,                mini-batches an epoch
-      "run":{"threads", "backend", "device", "precision", "gemm", "compiler", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
+      "run":{"devices", "threads", "backend", "device", "precision", "gemm", "compiler", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
      {"event":"epoch", "epoch":1.., "step":N, "learning_rate":X, "loss":X, "val_loss":X, "val_accuracy":X,
       "val_macro_f1":X, "val_roc_auc":X, "best":true, "seconds":X}
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
@@ -55,7 +55,8 @@ bool report_open(report* r, const config* c, error* why);
 /* False where something of the log or of standard output could not be written. */
 bool report_close(report* r, error* why);
 
-void report_start(report* r, const config* c, const task* t, net* n, int threads, int64_t batches,
+/* with: the ranks; threads: of all of this process. */
+void report_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
                   const train_state* at);
 void report_step(report* r, const train_state* at, double loss);
 void report_epoch_begin(report* r);

@@ -58,13 +58,25 @@ void tiers_close(tiers* t)
 
 /* ==== room for rows ============================================================================================= */
 
-void* tiers_room_open(tiers_room* r, device* d, size_t bytes, size_t most, const char* beside, error* why)
+static const char outputs[] = "the outputs of layers (--eval-memory)";
+
+/* The least rank of a machine gives all of it. */
+static void* share_room(tiers_room* r, size_t bytes, error* why)
 {
+    if (!comm_share(r->comm, &r->shared, r->comm->local ? 0 : bytes, outputs, why)) return NULL;
+    return r->shared.part[0];
+}
+
+void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why)
+{
+    const bool host = device_map(d, r) != NULL;
     memset(r, 0, sizeof *r);
     r->device = d;
+    r->comm = c;
     r->file.fd = -1;
-    if (bytes <= most) return r->memory = device_new(d, bytes, "the outputs of layers (--eval-memory)", why);
-    if (!device_map(d, r)) {
+    if (bytes <= most && host && c->ranks > 1) return share_room(r, bytes, why);
+    if (bytes <= most) return r->memory = device_new(d, bytes, outputs, why);
+    if (!host || c->ranks > 1) {
         error_set(why, "--eval full: the outputs of layers take %zu bytes of the device, more than --eval-memory %zu; "
                        "use --eval sampled", bytes, most);
         return NULL;
@@ -78,6 +90,7 @@ void tiers_room_close(tiers_room* r)
 {
     if (!r->device) return;
     device_free(r->device, r->memory);
+    comm_unshare(r->comm, &r->shared);
     ggnn_file_scratch_close(&r->file);
     memset(r, 0, sizeof *r);
 }

@@ -7,6 +7,7 @@
 #define TRAINER_TIERS_H
 #include "datasets/ggnn_file.h"
 #include "trainer/batch.h"
+#include "trainer/comm.h"
 #include "trainer/device.h"
 
 #ifdef __cplusplus
@@ -37,14 +38,17 @@ typedef struct { /* what they point to is memory of the device */
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
 void tiers_close(tiers* t);
 
-/* Room for rows that evaluation leaves between layers. In the device's memory, where `bytes` are at most `most`; else
-   in an unnamed file in the folder of `beside`, where the device reads the host's memory. NULL on failure. */
+/* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`;
+   else in an unnamed file in the folder of `beside`, where the device reads the host's memory. On a CPU the ranks of a
+   machine share one room, which has no file behind it. All ranks of c call it. NULL on failure. */
 typedef struct { /* all zeros: not open */
     device* device;
+    comm*   comm;
     void*   memory;
+    comm_shared shared;
     ggnn_file_scratch file;
 } tiers_room;
-void* tiers_room_open(tiers_room* r, device* d, size_t bytes, size_t most, const char* beside, error* why);
+void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why);
 void  tiers_room_close(tiers_room* r);
 
 #ifdef __cplusplus

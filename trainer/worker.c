@@ -49,10 +49,10 @@ static bool open_tiers(worker* w, const task* t, error* why)
 
 /* The plan: rows come straight from the store where the input layer can read it and no row crosses a link; where rows
    cross one they are extracted, each once. */
-static loader_plan plan_of(const worker* w, const config* c, net_config* network, int32_t rank, int32_t ranks)
+static loader_plan plan_of(const worker* w, const config* c, net_config* network)
 {
     loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels,
-                        .how = sampling_of(c), .batch = c->batch, .rank = rank, .ranks = ranks};
+                        .how = sampling_of(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted = !w->tiers.local;
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract;
@@ -60,11 +60,11 @@ static loader_plan plan_of(const worker* w, const config* c, net_config* network
     return plan;
 }
 
-bool worker_open(worker* w, const config* c, const task* t, device* d, int32_t rank, int32_t ranks,
-                 const volatile sig_atomic_t* stop, error* why)
+bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why)
 {
     memset(w, 0, sizeof *w);
     w->device = d;
+    w->comm = with;
     device_enter(d);
     if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
     if (!open_tiers(w, t, why)) return false;
@@ -74,22 +74,25 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, int32_t r
                             .keyed = true, .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE}};
     w->batches = 1;
     if (!c->full_batch) {
-        loader_plan plan = plan_of(w, c, &network, rank, ranks);
+        loader_plan plan = plan_of(w, c, &network);
         w->loader = loader_create(d, &plan, NULL, why);
         if (!w->loader || !loader_measure(w->loader, &w->pass, why)) return false;
         w->batches = loader_batches(w->loader, &w->pass);
     }
     if (c->eval_every) {
-        w->evaluation = evaluation_create(c, t, &w->tiers, &network, w->loader, stop, why);
+        w->evaluation = evaluation_create(c, t, &w->tiers, &network, w->loader, with, why);
         if (!w->evaluation) return false;
     }
     w->net = net_create(&network, &data, w->loader ? loader_shape(w->loader) : NULL,
                         w->evaluation ? evaluation_chunk(w->evaluation) : NULL, why);
-    return w->net != NULL;
+    if (!w->net) return false;
+    w->room = device_new(d, comm_reduce_bytes(with, net_partial_of(w->net).count), "gradients of other devices", why);
+    return w->room != NULL;
 }
 
 void worker_close(worker* w)
 {
+    if (w->room) device_free(w->device, w->room);
     net_free(w->net);
     evaluation_free(w->evaluation);
     loader_free(w->loader);
@@ -113,6 +116,12 @@ bool worker_compute(worker* w, int64_t step, error* why)
     if (fits) net_compute(w->net, b, (uint32_t)step);
     if (w->loader) batch_give(w->loader, b);
     return fits;
+}
+
+bool worker_reduce(worker* w, error* why)
+{
+    net_partial mine = net_partial_of(w->net);
+    return comm_reduce(w->comm, w->device, mine.grad, mine.count, &mine.sums->loss, w->room, why);
 }
 
 void worker_update(worker* w, float rate) { net_update(w->net, rate); }

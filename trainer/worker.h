@@ -2,37 +2,36 @@
    evaluation. ggnn-train, ggnn-bench and the tests hold P of them. On a CPU a worker is a thread, whose device has its
    share of the cores (device_open_cpu). The thread that opens a worker is the one that runs it.
 
-       worker_open(&w, &config, &task, device, rank, ranks, &stop, why);
+       worker_open(&w, &config, &task, device, comm, why);
        worker_begin(&w, epoch, 0);
        for (int64_t i = 0; i < w.batches; i++) {
            worker_compute(&w, step, why);   // a batch from the ring: its slice of it forward, loss, backward
-           ...                              // P > 1: net_partial_of(w.net) of all workers are added in rank order
+           worker_reduce(&w, why);          // gradients and loss of all workers are added in rank order
            worker_update(&w, rate);         // the optimiser
        }
 
    The way of a batch: loader.h (the ring: seeds, sample, rows) -> net.h (forward, loss, backward). */
 #ifndef TRAINER_WORKER_H
 #define TRAINER_WORKER_H
-#include <signal.h>
-
 #include "trainer/evaluate.h"
 #include "trainer/net.h"
 #include "trainer/tiers.h"
 
 typedef struct {
     device*     device;
+    comm*       comm;
     tiers       tiers;
     loader*     loader;     /* NULL in full batch */
     net*        net;
     evaluation* evaluation; /* NULL: --eval-every 0 */
     loader_pass pass;       /* over the training nodes */
     int64_t     batches;    /* of a pass */
+    void*       room;       /* for the reduction */
 } worker;
 
-/* d becomes the worker's, and is closed with it. Every --batch is cut into `ranks` slices, of which this worker computes
-   slice `rank`. *stop: evaluate.h. On failure false; worker_close is due all the same. */
-bool worker_open(worker* w, const config* c, const task* t, device* d, int32_t rank, int32_t ranks,
-                 const volatile sig_atomic_t* stop, error* why);
+/* d becomes the worker's, and is closed with it. Every --batch is cut into slices, of which this worker computes that of
+   its rank in `with`. All ranks call this. On failure false; worker_close is due all the same. */
+bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why);
 void worker_close(worker* w); /* all zeros is fine */
 
 /* The pass of an epoch (from 0) begins, at its batch number `first`. Its batch i is step epoch * batches + i. */
@@ -41,7 +40,11 @@ void worker_begin(worker* w, int64_t epoch, int64_t first);
 /* Gradients of this worker's slice of the next batch, for the given step. False on an error. */
 bool worker_compute(worker* w, int64_t step, error* why);
 
-/* After all slices' gradients have been added up: one step of the optimiser. */
+/* The gradients and the losses of all workers' slices become their sums. False once a worker has failed. Says by
+   comm->stopped whether all are to stop. */
+bool worker_reduce(worker* w, error* why);
+
+/* One step of the optimiser. */
 void worker_update(worker* w, float rate);
 
 /* The losses so far (net_losses_of). False where something failed on the device. */

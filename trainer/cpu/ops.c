@@ -21,6 +21,15 @@ static const struct ops ops_cpu = {
 
 bool device_cpu_has_blas(void) { return gemm_blas_available(); }
 
+int32_t device_cpu_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
 device* device_open_cpu(int32_t threads, error* why)
 {
     device* d = memory_new(sizeof *d, "a device", why);
@@ -31,7 +40,7 @@ device* device_open_cpu(int32_t threads, error* why)
     d->gemm[1] = gemm_blas_available() ? "blas" : NULL;
     d->threads = 1;
 #ifdef _OPENMP
-    d->threads = threads > 0 ? threads : omp_get_max_threads();
+    d->threads = threads > 0 ? threads : device_cpu_threads();
 #else
     (void)threads;
 #endif

@@ -1,0 +1,268 @@
+/* ggnn-train on several logical devices of the CPU, from end to end: they train, evaluate and save as one does. The
+   batches' ids are compared in test_worker.c. */
+#include "common/progress.h"
+#include "tests/train_tool.h"
+
+static const int counts[] = {2, 4, 8};
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+static const char* const models[] = {"--model sage", "--model gcn", "--model gat --heads 4",
+                                     "--model sage --aggregator pool", "--model mlp"};
+enum { MODELS = sizeof models / sizeof *models };
+
+/* The epochs' records of a run. */
+static const records* epochs_of(const char* options, int devices, records* to)
+{
+    if (!CHECK_EQ(trainf("%s --devices %d --log a", options, devices), 0)) printf("  %s\n", output);
+    read_log(to, "a", "epoch");
+    return to;
+}
+
+/* One batch an epoch, so that the log has the loss of each step; of 300 training nodes, 38 of a device of eight. */
+TEST(losses_of_the_first_20_steps_are_those_of_one_device)
+{
+    for (int m = 0; m < MODELS; m++) {
+        char options[400];
+        snprintf(options, sizeof options, "--data planted.ggnn %s --fanout 5,4 --hidden 16 --batch 1024 --epochs 20 "
+                                          "--eval-every 4", models[m]);
+        epochs_of(options, 1, &first);
+        CHECK_EQ(first.count, 20);
+        for (int i = 0; i < COUNTS; i++) {
+            epochs_of(options, counts[i], &second);
+            CHECK_EQ(second.count, 20);
+            for (int k = 0; k < first.count && k < second.count; k++) {
+                double loss = number(first.line[k], "loss"), val = number(first.line[k], "val_loss");
+                if (!CHECK_NEAR(number(second.line[k], "loss"), loss, 1e-6 * loss))
+                    printf("  %s, %d devices, step %d\n", models[m], counts[i], k);
+                if (!isnan(val)) CHECK_NEAR(number(second.line[k], "val_loss"), val, 1e-5 * val);
+            }
+        }
+    }
+}
+
+TEST(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices)
+{
+    for (int seed = 1; seed <= 3; seed++)
+        for (int m = 0; m < 3; m++) {
+            char options[400];
+            snprintf(options, sizeof options, "--data planted.ggnn %s --fanout 5,4 --hidden 16 --batch 64 --lr .02 "
+                                              "--epochs 3 --seed %d", models[m], seed);
+            double one = number(epochs_of(options, 1, &first)->line[2], "val_accuracy");
+            for (int i = 0; i < COUNTS; i++)
+                CHECK_NEAR(number(epochs_of(options, counts[i], &second)->line[2], "val_accuracy"), one, .01);
+        }
+}
+
+/* At a rate of 0 all numbers of devices have the same weights: the scores are the same bits, whoever computed which row
+   of a layer, also where some devices have none. */
+TEST(evaluation_gives_the_bits_of_one_device)
+{
+    static const char* const how[] = {"", "--eval sampled", "--norm layer --residual", "--layers 1 --fanout 5"};
+    static const char* const data[] = {"planted.ggnn", "karate.ggnn"};
+    for (int m = 0; m < MODELS; m++)
+        for (int h = 0; h < 4; h++) {
+            char options[400];
+            snprintf(options, sizeof options, "--data %s %s %s --hidden 16 --batch 100 --lr 0 --epochs 1",
+                     data[(m + h) % 2], models[m], how[h]);
+            CHECK_EQ(trainf("%s --log one", options), 0);
+            for (int i = 0; i < COUNTS; i++) {
+                CHECK_EQ(trainf("%s --devices %d --log several", options, counts[i]), 0);
+                static const char* const keys[] = {"val_loss", "val_accuracy", "val_macro_f1", "test_loss"};
+                for (int k = 0; k < 4; k++) {
+                    const char* event = k < 3 ? "epoch" : "final";
+                    double one = last_number("one", event, keys[k]);
+                    CHECK(!isnan(one) && last_number("several", event, keys[k]) == one);
+                }
+            }
+        }
+}
+
+TEST(runs_on_one_number_of_devices_write_one_log)
+{
+    static const char* const also[] = {"", "--threads 1", "--threads 7", "--pipeline overlap"};
+    for (int m = 0; m < MODELS; m++)
+        for (int i = 0; i < 4; i++) {
+            CHECK_EQ(trainf("--data planted.ggnn %s --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 4 --log a %s",
+                            models[m], also[i]), 0);
+            read_log(i ? &second : &first, "a", NULL);
+            if (i && !CHECK(same_records(&first, &second))) printf("  %s %s\n", models[m], also[i]);
+        }
+}
+
+/* ==== checkpoints =============================================================================================== */
+
+static const char small[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --lr-schedule cosine --epochs 4";
+
+/* A checkpoint holds no number of devices: with the same one the run goes on bit for bit, with others to rounding. */
+TEST(a_run_is_resumed_by_another_number_of_devices)
+{
+    static const int next[] = {4, 1, 3};
+    CHECK_EQ(trainf("%s --devices 4 --log whole", small), 0);
+    CHECK_EQ(trainf("%s --devices 4 --save c --save-every 2 --save-steps 5 --epochs 4 --log part", small), 0);
+    read_log(&first, "whole", "epoch");
+    read_log(&second, "part", "epoch");
+    CHECK(same_records(&first, &second));
+    CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 4 --save half"), 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(trainf("--data planted.ggnn --resume half --epochs 4 --devices %d --log part%d", next[i], i), 0);
+        char name[16];
+        snprintf(name, sizeof name, "part%d", i);
+        read_log(i ? &second : &first, name, "epoch");
+        if (i == 0) continue;
+        CHECK_EQ(second.count, 2);
+        for (int k = 0; k < 2; k++)
+            CHECK_NEAR(number(second.line[k], "loss"), number(first.line[k], "loss"), 1e-5);
+    }
+    CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 4 --devices 4 --log whole"), 0);
+    read_log(&first, "part0", "epoch");
+    read_log(&second, "whole", "epoch");
+    CHECK(first.count == 2 && second.count == 4);
+    CHECK_STR(first.line[0], second.line[2]);
+    CHECK_STR(first.line[1], second.line[3]);
+}
+
+TEST(four_devices_that_are_interrupted_go_on_bit_for_bit_within_an_epoch)
+{
+    static const char options[] = "--data planted.ggnn --fanout 4,3 --hidden 48 --batch 4 --epochs 6 --devices 4";
+    int stops = 0, within = 0, status = 130;
+    double begin = progress_seconds();
+    CHECK_EQ(trainf("%s --log whole", options), 0);
+    double seconds = progress_seconds() - begin;
+    for (int round = 0; round < 20 && within == 0; round++) {
+        unlink("part");
+        unlink("c");
+        status = 130;
+        for (int i = 0; status != 0 && i < 100; i++) {
+            char line[400];
+            snprintf(line, sizeof line, "%s --save c --save-every 0 --log part",
+                     access("c", F_OK) == 0 ? "--data planted.ggnn --resume c --devices 4" : options);
+            pid_t child = start("ggnn-train", line);
+            nap(seconds * (0.1 + 0.5 * (double)test_below(1000) / 1000) * (1 + 0.1 * i));
+            kill(child, i % 2 ? SIGTERM : SIGINT);
+            status = finish(child);
+            if (status == 1000 + SIGINT || status == 1000 + SIGTERM) continue; /* before it was ready to catch it */
+            if (status != 130) break;
+            CHECK(says("saved, go on with --data planted.ggnn --resume c --save c"));
+            int64_t step = (int64_t)last_number("part", "interrupted", "step");
+            read_log(&first, "part", "start");
+            within += step % (int64_t)number(first.line[0], "batches") != 0;
+            stops++;
+        }
+        CHECK_EQ(status, 0);
+        read_log(&first, "whole", "epoch");
+        read_log(&second, "part", "epoch");
+        CHECK(same_records(&first, &second));
+    }
+    CHECK(stops > 0 && within > 0);
+}
+
+TEST(a_killed_run_goes_on_from_the_last_of_every_five_steps)
+{
+    static const char options[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 3 --devices 2";
+    CHECK_EQ(trainf("%s --save c --save-steps 5 --log whole", options), 0);
+    ggnn_file f;
+    CHECK(ggnn_file_open(&f, "c"));
+    ggnn_file_close(&f);
+    char line[400];
+    read_log(&first, "whole", "start");
+    const int64_t batches = first.count ? (int64_t)number(first.line[0], "batches") : 1;
+    int64_t step = 0;
+    for (int i = 0; i < 50 && step % batches == 0; i++) {
+        unlink("c");
+        snprintf(line, sizeof line, "%s --save c --save-every 0 --save-steps 1 --epochs 1000", options);
+        pid_t child = start("ggnn-train", line);
+        nap(.05 + .02 * i);
+        kill(child, SIGKILL);
+        finish(child);
+        if (access("c", F_OK) != 0 || !ggnn_file_open(&f, "c")) continue;
+        step = ((const int64_t*)ggnn_file_data(&f, ggnn_file_find(&f, "counters")))[2];
+        ggnn_file_close(&f);
+    }
+    unlink("part");
+    CHECK(step % batches != 0);
+    const int epoch = (int)(step / batches);
+    CHECK_EQ(trainf("--data planted.ggnn --resume c --epochs %d --devices 2 --log part", epoch + 1), 0);
+    CHECK_EQ(trainf("%s --log whole --epochs %d", options, epoch + 1), 0);
+    read_log(&first, "whole", "epoch");
+    read_log(&second, "part", "epoch");
+    CHECK(second.count == 1 && first.count == epoch + 1);
+    CHECK_STR(first.line[epoch], second.line[0]);
+}
+
+/* ==== errors ==================================================================================================== */
+
+TEST(full_batch_on_several_devices_is_an_error_that_says_what_to_use)
+{
+    CHECK_EQ(train("--data karate.ggnn --fanout full --devices 2"), 2);
+    CHECK(says("--fanout full: one device computes the whole graph, here are 2; --fanout -1,-1,"));
+    CHECK_EQ(train("--data karate.ggnn --devices 0"), 2);
+    CHECK_EQ(train("--data karate.ggnn --devices 2 --save-steps 3"), 2);
+    CHECK(says("--save-steps 3: needs --save"));
+}
+
+static int lines_that_say(const char* text)
+{
+    int count = 0;
+    for (const char* at = output; (at = strstr(at, text)); at++) count++;
+    return count;
+}
+
+/* Which rank's call it is depends on the threads; every one ends all, and the message comes once. */
+TEST(a_device_that_gets_no_memory_ends_all)
+{
+    int status = 1, named = 0;
+    for (int n = 1; status == 1 && n < 1000; n++) {
+        char number[24];
+        snprintf(number, sizeof number, "%d", n);
+        fail_allocation = number;
+        status = train("--data karate.ggnn --fanout 4,3 --model gat --hidden 4 --epochs 1 --devices 3 --save c");
+        fail_allocation = NULL;
+        if (status != 1) break;
+        if (!CHECK_EQ(lines_that_say("out of memory"), 1)) printf("  call %d: %s\n", n, output);
+        CHECK_EQ(lines_that_say("ggnn-train: "), 1);
+        named += strstr(output, "ggnn-train: rank ") != NULL;
+    }
+    CHECK_EQ(status, 0);
+    CHECK(named > 0);
+}
+
+TEST(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays)
+{
+    CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 1 --devices 4 --save c"), 0);
+    file_limit = 20000;
+    CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 2 --devices 4 --save c"), 1);
+    file_limit = RLIM_INFINITY;
+    CHECK(says("ggnn-train: c: "));
+    CHECK(whole_file("c"));
+}
+
+TEST(a_damaged_list_ends_all_devices_and_names_the_node)
+{
+    for (int v = 0; v < 156; v += 60) {
+        ggnn_node wrong = 1000;
+        poison("poisoned.ggnn", "indices", v, &wrong, sizeof wrong);
+        CHECK_EQ(train("--data poisoned.ggnn --fanout -1,-1 --hidden 4 --epochs 1 --devices 3 --batch 5"), 1);
+        CHECK(says("sampling the neighbours of node "));
+        CHECK_EQ(lines_that_say("ggnn-train: "), 1);
+    }
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(31);
+    if (!train_tool_begin()) return 1;
+    RUN(losses_of_the_first_20_steps_are_those_of_one_device);
+    RUN(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices);
+    RUN(evaluation_gives_the_bits_of_one_device);
+    RUN(runs_on_one_number_of_devices_write_one_log);
+    RUN(a_run_is_resumed_by_another_number_of_devices);
+    RUN(four_devices_that_are_interrupted_go_on_bit_for_bit_within_an_epoch);
+    RUN(a_killed_run_goes_on_from_the_last_of_every_five_steps);
+    RUN(full_batch_on_several_devices_is_an_error_that_says_what_to_use);
+    RUN(a_device_that_gets_no_memory_ends_all);
+    RUN(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays);
+    RUN(a_damaged_list_ends_all_devices_and_names_the_node);
+    folder_remove();
+    return test_finish();
+}

@@ -1,0 +1,198 @@
+/* training.c - the loop over epochs and steps, as each rank runs it. */
+#include "trainer/training.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* ==== setting up ================================================================================================ */
+
+bool training_open(training* t, const config* c, const task* data, device* d, comm* with, ggnn_file* resumed, report* r,
+                   error* why)
+{
+    worker* w = &t->worker;
+    memset(t, 0, sizeof *t);
+    t->config = c;
+    t->task = data;
+    t->report = r;
+    if (!worker_open(w, c, data, d, with, why)) return false;
+    if (c->epochs * w->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
+        return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
+                         (long long)w->batches);
+    t->best = memory_new(memory_product((size_t)net_state_of(w->net).count, sizeof *t->best, 1), "best weights", why);
+    if (!t->best || !resumed) return t->best != NULL;
+    return checkpoint_restore(resumed, c, data, w->batches, w->net, &t->at, t->best, why);
+}
+
+void training_close(training* t)
+{
+    memory_free(t->best);
+    worker_close(&t->worker);
+    memset(t, 0, sizeof *t);
+}
+
+/* ==== training ================================================================================================== */
+
+/* what: "the loss is nan". */
+static bool not_finite(const training* t, int64_t step, const char* what, error* why)
+{
+    error feature = {""};
+    task_blame_features(t->task, &feature);
+    return error_set(why, "epoch %lld, step %lld: %s%s%s", (long long)t->at.epoch + (t->at.batch > 0), (long long)step,
+                     what, feature.text[0] ? ": " : "; a smaller --lr may help", feature.text);
+}
+
+/* wait: of all steps; else of those whose loss is there, so that on a device one that is not finite is found later. */
+static bool read_losses(training* t, bool wait, error* why)
+{
+    net_losses all;
+    if (!worker_losses(&t->worker, wait, &all, why)) return false;
+    if (all.bad >= 0) {
+        char what[64];
+        snprintf(what, sizeof what, "the loss is %g", all.bad_loss);
+        return not_finite(t, all.bad + 1, what, why);
+    }
+    t->at.loss_sum = all.sum;
+    t->at.loss_rows = all.rows;
+    if (t->report) report_step(t->report, &t->at, all.last);
+    return true;
+}
+
+/* Rank 0 does it, the others wait. */
+static bool save(training* t, error* why)
+{
+    bool good = t->worker.comm->rank > 0 || checkpoint_save(t->config->save, t->config, t->task, t->worker.net, &t->at,
+                                                            t->best, why);
+    return good && comm_barrier(t->worker.comm, why);
+}
+
+static bool train_step(training* t, error* why)
+{
+    if (!worker_compute(&t->worker, t->at.step, why) || !worker_reduce(&t->worker, why)) return false;
+    worker_update(&t->worker, config_rate(t->config, t->at.step, t->worker.batches));
+    t->at.step++;
+    t->at.batch++;
+    t->steps++;
+    if (!t->config->save_steps || t->at.step % t->config->save_steps) return read_losses(t, false, why);
+    return read_losses(t, true, why) && save(t, why);
+}
+
+/* The rest of the epoch that t->at is in; it ends early once all are to stop. */
+static bool train_epoch(training* t, error* why)
+{
+    net_start_losses(t->worker.net, t->at.loss_sum, t->at.loss_rows);
+    worker_begin(&t->worker, t->at.epoch, t->at.batch);
+    while (t->at.batch < t->worker.batches && !t->worker.comm->stopped)
+        if (!train_step(t, why)) return false;
+    return read_losses(t, true, why);
+}
+
+/* Logits that are not finite are an error: no score could tell. Adds up what evaluations cost, so that the profile can
+   tell them from training. */
+static bool evaluate(training* t, int part, score* result, error* why)
+{
+    evaluation_cost* cost = &t->evaluation_cost;
+    worker* w = &t->worker;
+    net_profile before = *net_profile_of(w->net), *sum = &cost->net;
+    loader_cost sampled = {0, 0, 0, 0};
+    if (w->loader) sampled = loader_cost_of(w->loader);
+    double start = progress_seconds();
+    bool good = evaluation_run(w->evaluation, w->net, part, result, why);
+    const net_profile* after = net_profile_of(w->net);
+    cost->seconds += progress_seconds() - start;
+    for (int s = 0; s < NET_NUM_STAGES; s++) {
+        sum->seconds[0][s] += after->seconds[0][s] - before.seconds[0][s];
+        sum->bytes[0][s] += after->bytes[0][s] - before.bytes[0][s];
+    }
+    sum->flops[0] += after->flops[0] - before.flops[0];
+    if (w->loader) {
+        cost->loader.seconds += loader_cost_of(w->loader).seconds - sampled.seconds;
+        cost->loader.bytes += loader_cost_of(w->loader).bytes - sampled.bytes;
+    }
+    if (!good || result->broken < 0) return good;
+    char what[96];
+    snprintf(what, sizeof what, "the logits of %s node %lld are not finite", part == SPLIT_VAL ? "validation" : "test",
+             (long long)result->broken);
+    return not_finite(t, t->at.step, what, why);
+}
+
+/* Without validation nodes the last evaluation counts as the best one. */
+static bool is_best(const train_state* at, const score* val)
+{
+    return !at->has_best || val->known == 0 || !(val->loss >= at->best_loss);
+}
+
+static bool due(int64_t every, int64_t epoch, int64_t epochs)
+{
+    return every && (epoch % every == 0 || epoch == epochs);
+}
+
+/* Evaluation after the epoch whose batches are all done, then the state moves on to the next one. When stopped in the
+   evaluation, nothing has moved: a resumed run begins with it. */
+static bool end_epoch(training* t, error* why)
+{
+    train_state* at = &t->at;
+    net_state s = net_state_of(t->worker.net);
+    score val;
+    bool evaluated = t->worker.evaluation && due(t->config->eval_every, at->epoch + 1, t->config->epochs), best = false;
+    if (evaluated && !evaluate(t, SPLIT_VAL, &val, why)) return !why->text[0];
+    at->epoch++;
+    at->batch = 0;
+    if (evaluated) {
+        best = is_best(at, &val);
+        at->stale = best ? 0 : at->stale + 1;
+    }
+    if (best) {
+        at->has_best = 1;
+        at->best_epoch = at->epoch;
+        at->best_loss = val.loss;
+        device_download(t->worker.device, t->best, s.value, (size_t)s.count * sizeof *s.value);
+    }
+    const float rate = config_rate(t->config, at->step - 1, t->worker.batches);
+    if (t->report) report_epoch(t->report, at, rate, evaluated ? &val : NULL, best);
+    at->loss_sum = 0;
+    at->loss_rows = 0;
+    return true;
+}
+
+static bool finished(const training* t)
+{
+    const config* c = t->config;
+    return t->at.epoch >= c->epochs || (c->patience && t->at.stale >= c->patience);
+}
+
+/* Saves every --save-every epochs and at the end, where there was nothing to be done, too. */
+static bool train(training* t, error* why)
+{
+    bool saved = false; /* as it is now */
+    const comm* with = t->worker.comm;
+    while (!finished(t) && !with->stopped) {
+        if (t->report) report_epoch_begin(t->report);
+        if (!train_epoch(t, why)) return false;
+        if (t->at.batch == t->worker.batches && !with->stopped && !end_epoch(t, why)) return false;
+        saved = t->config->save && due(t->config->save_every, t->at.epoch, 0);
+        if (saved && !save(t, why)) return false;
+    }
+    return saved || !t->config->save || save(t, why);
+}
+
+/* The test score with the best weights. */
+static bool finish(training* t, error* why)
+{
+    net_state s = net_state_of(t->worker.net);
+    score test;
+    bool scored = t->worker.evaluation && t->at.has_best;
+    if (scored) {
+        device_upload(t->worker.device, s.value, t->best, (size_t)s.count * sizeof *s.value);
+        if (!evaluate(t, SPLIT_TEST, &test, why)) return false;
+    }
+    if (t->report) report_final(t->report, t->task, &t->at, scored ? &test : NULL);
+    return true;
+}
+
+bool training_run(training* t, error* why)
+{
+    return train(t, why) && !t->worker.comm->stopped && finish(t, why);
+}
+
