@@ -673,6 +673,41 @@ static bool peer_behind_a_table(bool buggy)
     cudaFree(far);
     return right;
 }
+// Device 1 opens memory that another process lends it; device 0, which has no link to device 1, reads it.
+static bool ipc_without_a_link(bool buggy)
+{
+    int                sent[2], until[2], *far = nullptr;
+    cudaIpcMemHandle_t handle;
+    if (pipe(sent) || pipe(until)) return false;
+    pid_t lender = fork();
+    if (!lender) {
+        close(until[1]);
+        bool lent = !cudaSetDevice(1) && !cudaMalloc(&far, 256) && !cudaIpcGetMemHandle(&handle, far) &&
+                    write(sent[1], &handle, sizeof handle) == sizeof handle;
+        _exit(!lent || read(until[0], &handle, 1) != 0);
+    }
+    close(until[0]);
+    bool got = read(sent[0], &handle, sizeof handle) == sizeof handle && !cudaSetDevice(1) &&
+               !cudaIpcOpenMemHandle((void**)&far, handle, cudaIpcMemLazyEnablePeerAccess);
+    int *local = nullptr, can = 0;
+    cudaDeviceCanAccessPeer(&can, 0, 1);
+    simt_link(0, 1, false);
+    cudaSetDevice(buggy ? 0 : 1);
+    cudaMalloc(&local, 256);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 1, config.blockDim = 64;
+    int*  host[] = {local, far};
+    int** table  = nullptr;
+    cudaMalloc(&table, sizeof host);
+    cudaMemcpy(table, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaLaunchKernelEx(&config, through_table, (int* const*)table);
+    got = got && !cudaDeviceSynchronize() && !cudaIpcCloseMemHandle(far) && !cudaFree(local) && !cudaFree(table);
+    cudaSetDevice(0);
+    simt_link(0, 1, can);
+    for (int end : {sent[0], sent[1], until[1]}) close(end);
+    int status = -1;
+    return waitpid(lender, &status, 0) == lender && status == 0 && got;
+}
 static bool wrong_device_awaited(bool buggy)
 {
     Pinned host(0);
@@ -799,6 +834,7 @@ static const Bug BUGS[] = {
     BUG(freed_in_another_stream, "lazy:fault", "is no address on a device"),
     BUG(wrong_device_awaited, "lazy:wrong tsan:report", ""),
     BUG(peer_argument, "plain:fault nopeer:fault", "argument 0 of bugs::ones(int*) lies on device 1"),
+    BUG(ipc_without_a_link, "plain:fault", "device 0 has no peer access to it, nor a link to device 1"),
     BUG(peer_behind_a_table, "plain:fault nopeer:fault", "device 0 has no peer access to it"),
     BUG(argument_frozen_in_a_graph, "plain:wrong", ""),
     BUG(branches_without_a_dependency, "reversed:wrong tsan:report", ""),

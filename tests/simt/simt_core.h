@@ -53,7 +53,8 @@ struct Options {
     bool     lazy    = false;   // SIMT_ASYNC=lazy: streams' work runs when something waits for it
     bool     lax     = false;   // SIMT_LAX=1: as forgiving as Volta and later
     bool     guard   = false;   // SIMT_GUARD=1: host code that touches device memory faults
-    bool     peer    = true;    // SIMT_PEER=0: no device can reach another's memory
+    bool     pin     = true;    // SIMT_PIN=0: cudaHostRegister is refused
+    const char* links = nullptr; // SIMT_LINKS=0-1,2-3|none: which devices can be linked; null: all
     int      devices = 2;       // SIMT_DEVICES
     int      poison  = 0x7D; // SIMT_POISON=byte|rand: what fresh memory holds; -1: other garbage in every run
     long     fail    = 0;    // SIMT_FAIL_MALLOC=n: the n-th allocation fails
@@ -136,11 +137,23 @@ void check_copy(const void* to, size_t to_bytes, const void* from, size_t from_b
 bool is_pageable(const void* address); // neither a device's nor pinned
 bool is_device_memory(const void* address);
 
+// Where other processes find a range of pages, and a copy of a device's number there.
+struct Shared {
+    int    process, file;
+    long   offset, device; // no padding, which would be sent
+    size_t bytes;
+};
+Shared new_shared(size_t bytes, Range* pages); // throws
+Range  map_shared(const Shared& where);        // another process's; throws
+void   unmap_shared(Range pages);
+
 // ---- simt_devices.cc
 
 int  current_device();
 void use_device(int device);
-bool has_peer_access(int from, int to);
+bool has_peer_access(int from, int to); // linked, and enabled
+void link_lazily(int to);               // for the current device; throws
+const char* why_unreachable(int from, int to); // ": device .. has no .. to it", for a message
 void require_device(int device); // throws
 
 extern simt_statistics counts;

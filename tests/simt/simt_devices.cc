@@ -16,12 +16,58 @@ static bool                     peers[16][16]; // [device][peer]: enabled
 
 int         current_device() { return device; }
 void        use_device(int d) { device = d; }
-bool        has_peer_access(int from, int to) { return peers[from][to]; }
 void        require_device(int d) { require(d >= 0 && d < options().devices, cudaErrorInvalidDevice); }
 cudaError_t remember(cudaError_t error)
 {
     if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
     return error;
+}
+
+// ---- links
+
+struct Links {
+    bool between[16][16] = {};
+
+    Links()
+    {
+        const char* text = options().links;
+        for (int a = 0; a < 16; a++)
+            for (int b = 0; b < 16; b++) between[a][b] = !text && a != b;
+        if (text && strcmp(text, "none") != 0) read(text);
+    }
+    void read(const char* text)
+    {
+        for (int a, b, used; *text; text += used + (text[used] == ',')) {
+            bool pair = sscanf(text, "%d-%d%n", &a, &b, &used) == 2 && (!text[used] || text[used] == ',');
+            if (!pair || a < 0 || b < 0 || a > 15 || b > 15 || a == b)
+                fail("SIMT_LINKS: \"%s\" is no list of pairs such as 0-1,2-3", text);
+            between[a][b] = between[b][a] = true;
+        }
+    }
+};
+static Links& links()
+{
+    static Links all;
+    return all;
+}
+
+bool has_peer_access(int from, int to) { return peers[from][to] && links().between[from][to]; }
+
+const char* why_unreachable(int from, int to)
+{
+    static char text[80];
+    snprintf(text, sizeof text, ": device %d has no peer access to it", from);
+    if (!links().between[from][to])
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", nor a link to device %d", to);
+    return text;
+}
+
+void link_lazily(int to)
+{
+    require_device(to);
+    if (to == device) return;
+    require(links().between[device][to], cudaErrorPeerAccessUnsupported);
+    peers[device][to] = true;
 }
 
 // ---- the lock
@@ -160,7 +206,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int from, int to)
 {
     return api([=] {
         require_device(from), require_device(to);
-        *can = from != to && options().peer;
+        *can = links().between[from][to];
     });
 }
 static cudaError_t link_peer(int peer, bool enabled, cudaError_t otherwise)
@@ -168,7 +214,7 @@ static cudaError_t link_peer(int peer, bool enabled, cudaError_t otherwise)
     return api([=] {
         require_device(peer);
         require(peer != device, cudaErrorInvalidDevice);
-        require(options().peer, cudaErrorPeerAccessUnsupported);
+        require(links().between[device][peer], cudaErrorPeerAccessUnsupported);
         require(peers[device][peer] != enabled, otherwise);
         peers[device][peer] = enabled;
     });
@@ -180,6 +226,30 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned)
 cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
     return link_peer(peer, false, cudaErrorPeerAccessNotEnabled);
+}
+
+void simt_link(int a, int b, bool linked)
+{
+    Lock lock;
+    links().between[a][b] = links().between[b][a] = linked;
+}
+
+// Devices of the same number are the same device in all processes.
+cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int d)
+{
+    return api([=] {
+        require_device(d);
+        require(id && snprintf(id, (size_t)bytes, "0000:%02x:00.0", d + 1) < bytes);
+    });
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* d, const char* id)
+{
+    return api([=] {
+        unsigned bus = 0;
+        require(d && id && sscanf(id, "0000:%2x:00.0", &bus) == 1);
+        require_device((int)bus - 1);
+        *d = (int)bus - 1;
+    });
 }
 
 // ---- errors

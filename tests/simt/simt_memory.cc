@@ -110,6 +110,31 @@ static void retire(Range pages)
     }
 }
 
+// ---- pages that other processes map
+
+Shared new_shared(size_t bytes, Range* pages)
+{
+    long offset = extend_shared_file(in_pages(bytes));
+    *pages      = offset < 0 ? Range{nullptr, 0} : map_pages(in_pages(bytes), shared_file, offset);
+    require(pages->start, cudaErrorMemoryAllocation);
+    return {shared_file_owner, shared_file, offset, current_device(), bytes};
+}
+
+Range map_shared(const Shared& where)
+{
+    char path[64];
+    require(where.process != getpid(), cudaErrorDeviceUninitialized);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", where.process, where.file);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    require(file >= 0, cudaErrorInvalidResourceHandle);
+    Range pages = map_pages(in_pages(where.bytes), file, where.offset);
+    close(file);
+    require(pages.start, cudaErrorMemoryAllocation);
+    return pages;
+}
+
+void unmap_shared(Range pages) { munmap(pages.start - PAGE, pages.bytes + 2 * PAGE); }
+
 // ---- faults
 
 static bool is_within(const char* address, Range range)
@@ -124,7 +149,7 @@ static void describe(const char* address)
         fprintf(stderr, "byte %td of an allocation of %zu bytes, %s memory of device %d", address - start,
                 a.bytes, a.type == cudaMemoryTypeDevice ? "device" : "pinned or managed", a.device);
         if (!is_within(address, {start, a.bytes})) return;
-        if (in_kernel()) fprintf(stderr, ": device %d has no peer access to it", current_device());
+        if (in_kernel()) fputs(why_unreachable(current_device(), a.device), stderr);
         else fprintf(stderr, ": not the host's");
         return;
     }
@@ -209,8 +234,8 @@ static bool is_mapped(const void* address)
 static void check_peer(const Allocation& a, const void* function, int argument)
 {
     if (!may_touch(current_device(), a))
-        fail("argument %d of %s lies on device %d: device %d has no peer access to it", argument,
-             function_name(function).c_str(), a.device, current_device());
+        fail("argument %d of %s lies on device %d%s", argument, function_name(function).c_str(), a.device,
+             why_unreachable(current_device(), a.device));
 }
 
 void check_pointer(const void* pointer, const void* function, int argument)
@@ -264,12 +289,12 @@ static void hide_from_asan(const char* start, const char* end)
     if (with_asan() && start < end) __asan_poison_memory_region(start, (size_t)(end - start));
 }
 
-static void* add(Range pages, size_t n, cudaMemoryType type, long offset, bool imported)
+static void* add(Range pages, size_t n, cudaMemoryType type, int device, long offset, bool imported)
 {
     char* start = start_in(pages, n, ALIGNMENT);
     hide_from_asan(pages.start, start);
     hide_from_asan(start + n, pages.start + pages.bytes);
-    live[start] = {n, type, current_device(), pages, offset, imported, true};
+    live[start] = {n, type, device, pages, offset, imported, true};
     set_view(VIEW_HOST);
     return start;
 }
@@ -291,7 +316,7 @@ static cudaError_t allocate(void** out, size_t n, cudaMemoryType type)
         char* end = start_in(pages, n, ALIGNMENT) + n;
         fill_garbage(pages.start, std::min(pages.bytes, FILLED));
         fill_garbage(end, (size_t)(pages.start + pages.bytes - end));
-        *out = add(pages, n, type, offset, false);
+        *out = add(pages, n, type, current_device(), offset, false);
         (void)VALGRIND_MAKE_MEM_NOACCESS(pages.start, pages.bytes);
         (void)VALGRIND_MAKE_MEM_UNDEFINED(*out, n);
     });
@@ -386,7 +411,17 @@ static cudaError_t adopt(void* p, size_t n, cudaMemoryType type)
         live[(char*)p] = {n, type, current_device(), {nullptr, 0}, 0, false, true};
     });
 }
-cudaError_t cudaHostRegister(void* p, size_t n, unsigned) { return adopt(p, n, cudaMemoryTypeHost); }
+static bool& pins()
+{
+    static bool pin = options().pin;
+    return pin;
+}
+void        simt_refuse_pinning(bool refuse) { pins() = !refuse; }
+cudaError_t cudaHostRegister(void* p, size_t n, unsigned)
+{
+    if (!pins()) return remember(cudaErrorMemoryAllocation); // what ulimit -l brings about
+    return adopt(p, n, cudaMemoryTypeHost);
+}
 cudaError_t cudaHostUnregister(void* p)
 {
     return api([=] {
@@ -429,39 +464,29 @@ size_t simt_live_allocations() { return live.size(); }
 
 // ---- memory of other processes
 
-struct IpcHandle {
-    int    process, file;
-    long   offset;
-    size_t bytes;
-};
-static_assert(sizeof(IpcHandle) <= sizeof(cudaIpcMemHandle_t));
+static_assert(sizeof(Shared) <= sizeof(cudaIpcMemHandle_t));
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* p)
 {
     return api([=] {
         auto it = live.find((char*)p);
         require(it != live.end() && it->second.type == cudaMemoryTypeDevice && !it->second.imported);
-        IpcHandle h = {shared_file_owner, shared_file, it->second.offset, it->second.bytes};
+        Shared where = {shared_file_owner, shared_file, it->second.offset, it->second.device, it->second.bytes};
         memset(handle, 0, sizeof *handle);
-        memcpy(handle, &h, sizeof h);
+        memcpy(handle, &where, sizeof where);
     });
 }
 
-cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned)
+cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned flags)
 {
     return api([=] {
-        IpcHandle h;
-        char      path[64];
+        Shared where;
         catch_faults();
-        memcpy(&h, &handle, sizeof h);
-        require(h.process != getpid(), cudaErrorDeviceUninitialized);
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.file);
-        int file = open(path, O_RDWR | O_CLOEXEC);
-        require(file >= 0, cudaErrorInvalidResourceHandle);
-        Range pages = map_pages(in_pages(h.bytes), file, h.offset);
-        close(file);
-        require(pages.start, cudaErrorMemoryAllocation);
-        *p = add(pages, h.bytes, cudaMemoryTypeDevice, h.offset, true);
+        memcpy(&where, &handle, sizeof where);
+        require(flags == cudaIpcMemLazyEnablePeerAccess);
+        link_lazily((int)where.device);
+        Range pages = map_shared(where);
+        *p = add(pages, where.bytes, cudaMemoryTypeDevice, (int)where.device, where.offset, true);
     });
 }
 

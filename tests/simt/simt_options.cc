@@ -40,7 +40,8 @@ static Options read_options()
     read_number("SIMT_PREEMPT", o.preempt);
     read_number("SIMT_LAX", o.lax);
     read_number("SIMT_GUARD", o.guard);
-    read_number("SIMT_PEER", o.peer);
+    read_number("SIMT_PIN", o.pin);
+    o.links = variable("SIMT_LINKS");
     read_number("SIMT_DEVICES", o.devices);
     read_number("SIMT_FAIL_MALLOC", o.fail);
     read_number("SIMT_STACK", o.stack);

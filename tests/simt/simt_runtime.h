@@ -106,6 +106,9 @@ typedef struct CUgraphExec_st* cudaGraphExec_t;
 struct cudaIpcMemHandle_t {
     char reserved[64];
 };
+struct cudaIpcEventHandle_t {
+    char reserved[64];
+};
 struct cudaPointerAttributes {
     cudaMemoryType type;
     int            device;
@@ -146,6 +149,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit, size_t);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
+cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 
 // ---- memory
@@ -229,6 +234,8 @@ cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
 cudaError_t cudaEventQuery(cudaEvent_t);
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end);
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t);
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t);
 
 // ---- graphs
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);
@@ -281,6 +288,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F*, int t
 // The n-th allocation from now on (device, pinned, managed, or of a graph's instance; 1: the next) fails, once.
 // 0: none.
 void simt_fail_allocation(long n);
+void simt_link(int a, int b, bool linked); // whether two devices can be linked: the matrix of SIMT_LINKS
+void simt_refuse_pinning(bool refuse);     // cudaHostRegister fails: SIMT_PIN=0
 struct simt_statistics {
     uint64_t allocations;      // calls that allocate
     uint64_t synchronizations; // calls by which the host waits

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sched.h>
+#include <unistd.h>
 
 namespace simt {
 
@@ -266,8 +268,16 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), voi
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned flags)
 {
-    auto* event    = new Event{!(flags & cudaEventDisableTiming), {}, nullptr, nullptr, nullptr, {}};
-    return *handle = (cudaEvent_t)event, cudaSuccess;
+    return api([=] {
+        bool timed = !(flags & cudaEventDisableTiming), shared = flags & cudaEventInterprocess;
+        require(handle && !(timed && shared));
+        auto event = std::make_unique<Event>(Event{timed, {}, nullptr, nullptr, nullptr, {}});
+        if (shared) {
+            event->where  = new_shared(sizeof(SharedEvent), &event->pages);
+            event->shared = (SharedEvent*)event->pages.start; // zeros: not recorded
+        }
+        *handle = (cudaEvent_t)event.release();
+    });
 }
 cudaError_t cudaEventCreate(cudaEvent_t* handle)
 {
@@ -275,7 +285,53 @@ cudaError_t cudaEventCreate(cudaEvent_t* handle)
 }
 cudaError_t cudaEventDestroy(cudaEvent_t handle)
 {
-    return api([=] { delete &event_of(handle); });
+    return api([=] {
+        Event* event = &event_of(handle);
+        if (event->shared) unmap_shared(event->pages);
+        delete event;
+    });
+}
+
+// ---- events of several processes
+
+static_assert(sizeof(Shared) <= sizeof(cudaIpcEventHandle_t));
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event)
+{
+    return api([=] {
+        require(event_of(event).shared, cudaErrorInvalidResourceHandle);
+        memset(handle, 0, sizeof *handle);
+        memcpy(handle, &event_of(event).where, sizeof(Shared));
+    });
+}
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* into, cudaIpcEventHandle_t handle)
+{
+    return api([=] {
+        auto event = std::make_unique<Event>(Event{false, {}, nullptr, nullptr, nullptr, {}});
+        memcpy(&event->where, &handle, sizeof(Shared));
+        event->pages  = map_shared(event->where);
+        event->shared = (SharedEvent*)event->pages.start;
+        *into         = (cudaEvent_t)event.release();
+    });
+}
+
+// Another process cannot make this one's streams work: what comes before the record is done now.
+static void record_shared(SharedEvent& event, const StreamPointer& stream)
+{
+    const uint64_t n = ++event.recorded;
+    event.process    = getpid();
+    drain(*stream, stream->pushed);
+    event.reached = std::max(event.reached.load(), n);
+}
+static void wait_shared(const SharedEvent* event)
+{
+    const uint64_t n     = event ? event->recorded.load() : 0;
+    const double   start = milliseconds();
+    while (event && event->reached < n) {
+        sched_yield();
+        if (milliseconds() - start > 10e3)
+            fail("an event that process %d recorded was not reached in 10 s", event->process.load());
+    }
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle)
@@ -294,6 +350,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle)
             tsan_release(sync);
         };
         put(stream_handle, reach, VIEW_ALL);
+        if (event.shared) record_shared(*event.shared, stream);
     });
 }
 
@@ -304,6 +361,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle, u
         StreamPointer stream = stream_of(handle);
         if (event.capture) return join_capture(stream, event);
         if (stream->capture) refuse(stream->capture, cudaErrorStreamCaptureIsolation);
+        wait_shared(event.shared);
         if (!event.mark.stream || event.mark.stream == stream) return;
         put_after(
             handle, [] {}, VIEW_ALL, &event.mark, event.sync);
@@ -320,6 +378,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle)
 {
     return api([=] {
         Event& event = awaited(handle);
+        wait_shared(event.shared);
         if (event.mark.stream) wait_for(event.mark, event.sync);
     });
 }
@@ -327,6 +386,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle)
 {
     return api([=] {
         Event& event = awaited(handle);
+        require(!event.shared || event.shared->reached >= event.shared->recorded, cudaErrorNotReady);
         if (event.mark.stream) answer(event.mark, event.sync);
     });
 }

@@ -4,6 +4,7 @@
 
 #include "simt_core.h"
 
+#include <atomic>
 #include <deque>
 
 namespace simt {
@@ -34,6 +35,10 @@ struct Stream {
     Capture*         capture = nullptr;
     std::vector<int> tail; // while captured: the nodes that its next node comes after
 };
+struct SharedEvent { // in memory that several processes map
+    std::atomic<uint64_t> recorded, reached; // how often
+    std::atomic<int>      process;           // that recorded it last
+};
 struct Event {
     bool                    timed;
     Mark                    mark; // nothing recorded: no stream
@@ -41,6 +46,9 @@ struct Event {
     std::shared_ptr<double> ms; // when it was reached
     Capture*                capture;
     std::vector<int>        tail;
+    Range                   pages  = {nullptr, 0}; // cudaEventInterprocess: what follows is in them
+    SharedEvent*            shared = nullptr;
+    Shared                  where  = {};
 };
 
 StreamPointer stream_of(void* handle); // throws

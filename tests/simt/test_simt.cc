@@ -571,6 +571,9 @@ TEST(host_memory_that_devices_reach)
     CHECK_EQ(cudaMallocManaged(&managed, 256), cudaSuccess);
     CHECK_EQ(cudaHostAlloc(&mapped, 256, cudaHostAllocMapped), cudaSuccess);
     CHECK_EQ(cudaHostGetDevicePointer(&device, mapped, 0), cudaSuccess);
+    simt_refuse_pinning(true);
+    CHECK_EQ(cudaHostRegister(own.data(), 256, cudaHostRegisterMapped), cudaErrorMemoryAllocation);
+    simt_refuse_pinning(false);
     CHECK_EQ(cudaHostRegister(own.data(), 256, cudaHostRegisterMapped), cudaSuccess);
     CHECK_EQ(cudaHostRegister(own.data(), 256, 0), cudaErrorHostMemoryAlreadyRegistered);
     for (int i = 0; i < 64; i++) managed[i] = mapped[i] = 0;
@@ -621,7 +624,7 @@ TEST(devices_read_each_other_once_linked)
     CHECK_EQ(cudaDeviceCanAccessPeer(&can, 0, 1), cudaSuccess);
     if (!can) {
         CHECK_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
-        SKIP("SIMT_PEER=0");
+        SKIP("SIMT_LINKS=none");
     }
     int* far = nullptr;
     CHECK_EQ(cudaSetDevice(1), cudaSuccess);
@@ -638,16 +641,48 @@ TEST(devices_read_each_other_once_linked)
     go(sum_parts, 1, 32, (int* const*)parts.p, 2, out.p);
     for (int i = 0; i < 32; i++) CHECK_EQ(out.get()[i], 2 * i);
     CHECK_EQ(cudaDeviceDisablePeerAccess(1), cudaSuccess);
+    simt_link(0, 1, false);
+    CHECK(!cudaDeviceCanAccessPeer(&can, 1, 0) && !can);
+    CHECK_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
+    simt_link(0, 1, true);
     CHECK_EQ(cudaSetDevice(99), cudaErrorInvalidDevice);
     cudaPointerAttributes at;
     CHECK(!cudaPointerGetAttributes(&at, far) && at.type == cudaMemoryTypeDevice && at.device == 1);
     CHECK_EQ(cudaFree(far), cudaSuccess);
 }
 
+// What a program with these links answers of four devices: a digit a pair.
+static std::string links_of(const char* links)
+{
+    Child child = run_child({"links"}, (std::string("SIMT_DEVICES=4 ") + links).c_str());
+    return child.status ? "fails" : child.output.substr(0, child.output.find('\n'));
+}
+static int print_links()
+{
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) {
+            int can = -1;
+            if (cudaDeviceCanAccessPeer(&can, a, b)) return 1;
+            printf("%d", can);
+        }
+    return printf("\n"), 0;
+}
+TEST(links_are_what_the_environment_says)
+{
+    CHECK_STR(links_of("SIMT_LINKS=").c_str(), "0111101111011110");
+    CHECK_STR(links_of("SIMT_LINKS=none").c_str(), "0000000000000000");
+    CHECK_STR(links_of("SIMT_LINKS=0-1,2-3,3-0").c_str(), "0101100000011010");
+    for (const char* bad : {"SIMT_LINKS=0-1/2-3", "SIMT_LINKS=1-1", "SIMT_LINKS=0-16", "SIMT_LINKS=0"})
+        CHECK_STR(links_of(bad).c_str(), "fails");
+}
+
 TEST(attributes_properties_and_occupancy)
 {
     int            value = 0, blocks = 0;
+    char           bus[16];
     cudaDeviceProp p;
+    CHECK(!cudaDeviceGetPCIBusId(bus, sizeof bus, 1) && !cudaDeviceGetByPCIBusId(&value, bus) && value == 1);
+    CHECK_EQ(cudaDeviceGetByPCIBusId(&value, "0000:ff:00.0"), cudaErrorInvalidDevice);
     CHECK(!cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0) &&
           !cudaGetDeviceProperties(&p, 0));
     CHECK(value > 0 && value == p.multiProcessorCount && p.warpSize == 32 && p.major >= 8);
@@ -657,34 +692,56 @@ TEST(attributes_properties_and_occupancy)
     CHECK_EQ(blocks, 2);
 }
 
-// Another process maps this one's memory and adds to it.
-static int ipc_child(const char* text)
+// Another process waits for this one's event, maps its memory and adds to it.
+static std::string to_hex(const char (&bytes)[64])
 {
-    cudaIpcMemHandle_t handle;
-    int*               p = nullptr;
-    for (size_t i = 0; i < sizeof handle; i++) {
+    std::string text;
+    char        byte[3];
+    for (char c : bytes) text += (snprintf(byte, sizeof byte, "%02x", (unsigned char)c), byte);
+    return text;
+}
+static bool from_hex(char (&bytes)[64], const char* text)
+{
+    for (size_t i = 0; i < sizeof bytes; i++) {
         unsigned byte;
-        if (sscanf(text + 2 * i, "%2x", &byte) != 1) return 1;
-        handle.reserved[i] = (char)byte;
+        if (sscanf(text + 2 * i, "%2x", &byte) != 1) return false;
+        bytes[i] = (char)byte;
     }
+    return true;
+}
+static int ipc_child(const char* memory, const char* event_text)
+{
+    cudaIpcMemHandle_t   handle;
+    cudaIpcEventHandle_t event_handle;
+    cudaEvent_t          ready;
+    int*                 p = nullptr;
+    if (!from_hex(handle.reserved, memory) || !from_hex(event_handle.reserved, event_text)) return 1;
     if (cudaIpcOpenMemHandle((void**)&p, handle, cudaIpcMemLazyEnablePeerAccess)) return 2;
+    if (cudaIpcOpenEventHandle(&ready, event_handle) || cudaStreamWaitEvent(test_stream(), ready, 0)) return 3;
     go(add_to_all, 1, 64, p, 100);
-    if (cudaStreamSynchronize(test_stream()) || cudaIpcCloseMemHandle(p)) return 3;
+    if (cudaEventRecord(ready, test_stream()) || cudaEventSynchronize(ready) || cudaEventDestroy(ready)) return 4;
+    if (cudaStreamSynchronize(test_stream()) || cudaIpcCloseMemHandle(p)) return 5;
     return 0;
 }
 TEST(another_process_maps_the_memory)
 {
     Array<int>         a(64, 5);
-    cudaIpcMemHandle_t handle;
-    void*              same = nullptr;
-    std::string        text;
-    char               byte[3];
+    cudaIpcMemHandle_t   handle;
+    cudaIpcEventHandle_t event_handle;
+    cudaEvent_t          ready, none;
+    void*                same = nullptr;
+    CHECK_EQ(cudaEventCreateWithFlags(&none, cudaEventInterprocess), cudaErrorInvalidValue);
+    CHECK_EQ(cudaEventCreateWithFlags(&ready, cudaEventInterprocess | cudaEventDisableTiming), cudaSuccess);
+    CHECK_EQ(cudaIpcGetEventHandle(&event_handle, ready), cudaSuccess);
+    CHECK(cudaIpcOpenEventHandle(&none, event_handle) != cudaSuccess);
+    go(add_to_all, 1, 64, a.p, 1);
+    CHECK(!cudaEventRecord(ready, test_stream()) && !cudaEventQuery(ready));
     CHECK_EQ(cudaIpcGetMemHandle(&handle, a.p), cudaSuccess);
     CHECK(cudaIpcOpenMemHandle(&same, handle, 0) != cudaSuccess);
     CHECK(cudaIpcGetMemHandle(&handle, &handle) != cudaSuccess && cudaIpcCloseMemHandle(a.p) != cudaSuccess);
-    for (char c : handle.reserved) text += (snprintf(byte, sizeof byte, "%02x", (unsigned char)c), byte);
-    CHECK_EQ(run_child({"ipc", text}, "").status, 0);
-    CHECK(a.get() == std::vector<int>(64, 105));
+    CHECK_EQ(run_child({"ipc", to_hex(handle.reserved), to_hex(event_handle.reserved)}, "").status, 0);
+    CHECK(!cudaEventSynchronize(ready) && !cudaEventDestroy(ready));
+    CHECK(a.get() == std::vector<int>(64, 106));
 }
 
 // ---- streams and graphs
@@ -882,7 +939,7 @@ static const Mode MODES[] = {{"plain", ""},
                              {"garbage", "SIMT_POISON=rand"},
                              {"guarded", "SIMT_GUARD=1"},
                              {"preempted", "SIMT_PREEMPT=2"},
-                             {"nopeer", "SIMT_PEER=0"},
+                             {"nopeer", "SIMT_LINKS=none"},
                              {"noalloc", "SIMT_FAIL_MALLOC=1"}};
 
 static void check_correct(const Mode& mode)
@@ -942,7 +999,8 @@ TEST(bugs_put_right_pass)
 int main(int argc, char** argv)
 {
     if (argc == 3 && !strcmp(argv[1], "bug")) return run_bug(argv[2]);
-    if (argc == 3 && !strcmp(argv[1], "ipc")) return ipc_child(argv[2]);
+    if (argc == 4 && !strcmp(argv[1], "ipc")) return ipc_child(argv[2], argv[3]);
+    if (argc == 2 && !strcmp(argv[1], "links")) return print_links();
     bool correct = argc == 2 && !strcmp(argv[1], "correct");
     test_only    = argc == 2 && !correct ? argv[1] : nullptr;
     test_seed(1);
@@ -965,6 +1023,7 @@ int main(int argc, char** argv)
     RUN(host_memory_that_devices_reach);
     RUN(the_nth_allocation_fails_and_memory_runs_out);
     RUN(devices_read_each_other_once_linked);
+    if (!correct) RUN(links_are_what_the_environment_says);
     RUN(attributes_properties_and_occupancy);
     RUN(another_process_maps_the_memory);
     RUN(events_order_streams);
