@@ -1,5 +1,5 @@
 # ggnn: make | make run | make check | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
-#   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1   leave one out
+#   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
 CC       ?= cc
@@ -18,10 +18,19 @@ has = $(shell printf '%s\n' '$(HASH)include <$(1)>' 'int main(void){return 0;}' 
 OPENMP := $(if $(NO_OPENMP),,$(call has,omp.h,-fopenmp))
 ZLIB   := $(if $(NO_ZLIB),,$(call has,zlib.h,-lz))
 BLAS   := $(if $(NO_BLAS),,$(call has,cblas.h,-lopenblas))
+# MPI's own words for the compiler: those of Open MPI's mpicc, or what pkg-config knows of MPICH
+MPICC      ?= mpicc
+mpi_flags   = $(shell $(MPICC) --showme:$(1) 2>/dev/null || pkg-config $(2) mpich 2>/dev/null)
+MPI_CFLAGS := $(if $(NO_MPI),,$(patsubst -I%,-isystem %,$(filter -I%,$(call mpi_flags,compile,--cflags))))
+MPI_LIBS   := $(if $(NO_MPI),,$(filter -l% -L%,$(call mpi_flags,link,--libs)))
+MPI        := $(if $(MPI_LIBS),$(call has,mpi.h,$(MPI_CFLAGS) $(MPI_LIBS)))
 
 CPPFLAGS += -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) $(if $(ZLIB),-DHAVE_ZLIB) $(if $(BLAS),-DHAVE_CBLAS)
 CFLAGS   += -std=c99 $(OPT) -ffp-contract=off $(WARN) $(if $(OPENMP),-fopenmp) $(EXTRA)
-LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm -pthread
+LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm -pthread -lrt
+ifeq ($(MPI),1) # only programs that use it depend on it. nvcc knows no -Wl
+LDLIBS   += -Xlinker --as-needed $(MPI_LIBS) -Xlinker --no-as-needed
+endif
 
 # ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
@@ -55,6 +64,7 @@ $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/fuzz/%.o: CPPFLAGS += $(if $(LIBFUZZER),-DFUZZ_LIBFUZZER)
 $(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o $(BUILD)/trainer/loss.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+$(BUILD)/trainer/comm_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -142,7 +152,7 @@ mutate: tests # does every break that tests/mutations.txt and tests/mutations_c.
 	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
 
 show: # what was found
-	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)"
+	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)"
 
 help: # the targets
 	@sed -n 's/^\([a-z][a-z -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done

@@ -8,10 +8,15 @@ enum { MOST = 32, PATH_BYTES = 4400 };
 static char unfinished[MOST][PATH_BYTES];
 static volatile sig_atomic_t count; /* grows when a path is whole */
 
-static void remove_all(int signal_number)
+void unfinished_remove(void)
 {
     for (int i = count; i-- > 0;)
         if (unlink(unfinished[i]) != 0) rmdir(unfinished[i]);
+}
+
+static void remove_all(int signal_number)
+{
+    unfinished_remove();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }

@@ -8,6 +8,9 @@
    with one thread calls it, at most 32 times between two calls of unfinished_clear. */
 void unfinished_add(const char* path);
 
+/* Removes them now, from any thread or signal handler of a program that is about to end. */
+void unfinished_remove(void);
+
 /* Forgets all paths. */
 void unfinished_clear(void);
 #endif

@@ -67,7 +67,7 @@ run() {
 
 # all test programs, those that take longest first
 programs() {
-    local all long="test_bench test_models test_convert test_train"
+    local all long="test_mpi test_bench test_models test_convert test_train"
     all=$(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
     for name in $long $all; do echo "$name"; done | awk '!seen[$0]++'
 }

@@ -42,6 +42,13 @@ int64_t device_size(device* d, ggnn_count count)
 
 void* device_map(device* d, void* host) { return d->ops->memory.map(d, host); }
 
+void* device_new_host(device* d, size_t bytes, const char* what, error* why)
+{
+    return d->ops->memory.take_host(d, bytes, what, why);
+}
+
+void device_free_host(device* d, void* memory) { d->ops->memory.give_back_host(d, memory); }
+
 void device_fetch(device* d, void* to, const void* from, size_t bytes)
 {
     if (bytes) d->ops->memory.fetch(d, to, from, bytes);

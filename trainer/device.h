@@ -61,6 +61,10 @@ void device_download(device* d, void* to, const void* from, size_t bytes);
 const void* device_read(device* d, void* to, const void* from, size_t bytes);
 int64_t     device_size(device* d, ggnn_count count);
 
+/* Memory of the host between which and the device bytes go fastest: pinned, where that is possible. NULL on failure. */
+void* device_new_host(device* d, size_t bytes, const char* what, error* why);
+void  device_free_host(device* d, void* memory);
+
 /* Between devices of one process. fetch: to memory of d from memory of the host or of any device, behind all work given
    to d so far; what another device is still at work on is not waited for. settle: until all work given to d is done. */
 void device_fetch(device* d, void* to, const void* from, size_t bytes);

@@ -135,6 +135,8 @@ const model* model_of(const net_config* config);
     OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
     OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
     OP(void*, map, (device * d, void* host))                                                   \
+    OP(void*, take_host, (device * d, size_t bytes, const char* what, error* why))             \
+    OP(void, give_back_host, (device * d, void* memory))                                       \
     OP(void, fetch, (device * d, void* to, const void* from, size_t bytes))                    \
     OP(void, settle, (device * d))
 typedef struct {

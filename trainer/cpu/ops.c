@@ -95,6 +95,9 @@ void* cpu_map(device* d, void* host)
     return host;
 }
 
+void* cpu_take_host(device* d, size_t bytes, const char* what, error* why) { return cpu_take(d, bytes, what, why); }
+void cpu_give_back_host(device* d, void* memory) { cpu_give_back(d, memory); }
+
 void cpu_fetch(device* d, void* to, const void* from, size_t bytes)
 {
     (void)d;

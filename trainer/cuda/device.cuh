@@ -122,6 +122,18 @@ inline const void* cuda_read(device* d, void* to, const void* from, size_t bytes
     return to;
 }
 
+inline void* cuda_take_host(device*, size_t bytes, const char* what, error* why)
+{
+    void*       memory = nullptr;
+    cudaError_t e = cudaMallocHost(&memory, bytes ? bytes : 64);
+    if (e == cudaSuccess) return memory;
+    cudaGetLastError(); // it is told here
+    error_set(why, "%s: %zu bytes of pinned memory: %s", what, bytes, cudaGetErrorString(e));
+    return nullptr;
+}
+
+inline void cuda_give_back_host(device* d, void* memory) { check(d, cudaFreeHost(memory), "freeing memory of the host"); }
+
 inline void cuda_fetch(device* d, void* to, const void* from, size_t bytes)
 {
     check(d, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, own(d).stream), "copying from another one");

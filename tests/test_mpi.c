@@ -1,0 +1,397 @@
+/* test_mpi.c - ranks that are processes: the calls that test_comm's threads make, with the same bits; and what happens
+   when one of them dies. The program starts itself under mpirun. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/unfinished.h"
+#include "tests/comm_script.h"
+#include "tests/folder.h"
+
+static volatile sig_atomic_t told_to_stop;
+
+static void tell_to_stop(int signal_number)
+{
+    (void)signal_number;
+    told_to_stop = 1;
+}
+
+/* ==== a rank ==================================================================================================== */
+
+/* test_mpi script SEED DEVICE FAIL_RANK FAIL_STEP: prints what came of it. */
+static void follow_script(comm* c, char** argument, error* why)
+{
+    script s = {strtoull(argument[0], NULL, 10), atoi(argument[1]) != 0, atoi(argument[2]), atoi(argument[3])};
+    outcome o = {0};
+    follow(c, &s, &o);
+    printf("rank=%d ranks=%d local=%d locals=%d machine=%d machines=%d steps=%d wrong=%lld digest=%016llx calls=%lld sent=%lld bytes=%lld why=%s\n",
+           (int)c->rank, (int)c->ranks, (int)c->local, (int)c->locals, (int)c->machine, (int)c->machines, (int)o.steps,
+           (long long)o.wrong, (unsigned long long)o.digest, (long long)o.calls, (long long)o.sent, (long long)o.bytes, o.why.text);
+    *why = o.why;
+}
+
+/* A file of this rank in the folder, that holds a number. */
+static void write_number(const char* in, const char* name, int32_t rank, long number)
+{
+    char path[700], temporary[720];
+    snprintf(path, sizeof path, "%s/%s.%d", in, name, (int)rank);
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE* f = fopen(temporary, "w");
+    if (!f) abort();
+    fprintf(f, "%ld\n", number);
+    fclose(f);
+    if (rename(temporary, path) != 0) abort();
+}
+
+/* test_mpi loop FOLDER: adds up until it is told to stop; an unfinished file lies in the folder meanwhile. */
+static void go_on(comm* c, char** argument, error* why)
+{
+    enum { N = 20000 };
+    static float v[N];
+    void* room = malloc(comm_reduce_bytes(c, N));
+    char path[700];
+    long calls = 0;
+    snprintf(path, sizeof path, "%s/unfinished.%d", argument[0], (int)c->rank);
+    unfinished_add(path);
+    write_number(argument[0], "unfinished", c->rank, 1);
+    signal(SIGTERM, tell_to_stop);
+    write_number(argument[0], "process", c->rank, getpid());
+    while (!c->stopped && comm_reduce(c, NULL, v, N, NULL, room, why)) calls++;
+    printf("rank=%d calls=%ld\n", (int)c->rank, calls);
+    unlink(path);
+    free(room);
+}
+
+/* test_mpi busy SECONDS: rank 1 has much to do, the others wait for it. */
+static void be_busy(comm* c, char** argument, error* why)
+{
+    const double until = test_seconds() + atof(argument[0]);
+    double x = 1;
+    while (c->rank == 1 && test_seconds() < until) x = x * 1.000001 + 1e-9;
+    if (comm_barrier(c, why)) printf("rank=%d waited=%.1f%s\n", (int)c->rank, c->cost.waited, x > 0 ? "" : "!");
+}
+
+/* test_mpi same: rank 2 has other data. */
+static void compare(comm* c, char** argument, error* why)
+{
+    (void)argument;
+    comm_same(c, c->rank == 2 ? "--layers 2\n--data has CRC 1f" : "--layers 2\n--data has CRC 2a", why);
+}
+
+static int be_a_rank(int argc, char** argv)
+{
+    static const struct {
+        const char* name;
+        int arguments;
+        void (*run)(comm*, char**, error*);
+    } does[] = {{"script", 4, follow_script}, {"loop", 1, go_on}, {"busy", 1, be_busy}, {"same", 0, compare}};
+    comm c;
+    error why = {""};
+    bool open = comm_open_mpi(&c, &told_to_stop, &why);
+    for (size_t i = 0; open && i < sizeof does / sizeof *does; i++)
+        if (argc == 2 + does[i].arguments && !strcmp(argv[1], does[i].name)) does[i].run(&c, argv + 2, &why);
+    if (why.text[0]) fprintf(stderr, "test_mpi: %s\n", why.text);
+    if (why.text[0] && open) comm_fail(&c, &why);
+    fflush(stdout);
+    comm_close_mpi(&c, why.text[0] != 0);
+    return why.text[0] != 0;
+}
+
+/* ==== mpirun ==================================================================================================== */
+
+static char self[600];
+
+/* Why these tests cannot run here; NULL: they can. Where CI is true they must. */
+static const char* missing(void)
+{
+    const char *why = NULL, *ci = getenv("CI");
+    if (!comm_mpi_name()) why = "built without MPI";
+    else if (system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0) why = "mpirun of Open MPI is not installed";
+    if (why && ci && !strcmp(ci, "true")) CHECK(!"a test that CI must run");
+    return why;
+}
+
+/* Starts `mpirun -n P` of this program as a session of its own; what it prints goes to files out and err. MPI itself
+   leaks, so that no sanitizer looks for leaks there. */
+static pid_t start(int32_t P, const char* arguments)
+{
+    char line[2000];
+    snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 exec mpirun -n %d --oversubscribe --allow-run-as-root %s %s >%s/out 2>%s/err </dev/null",
+             (int)P, self, arguments, folder, folder);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        execl("/bin/sh", "sh", "-c", line, (char*)NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+static void nap(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&t, NULL);
+}
+
+/* The exit status; -1: it did not end within so many seconds, and was killed. */
+static int finish(pid_t child, double within)
+{
+    const double until = test_seconds() + within;
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (test_seconds() > until) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            return -1;
+        }
+        nap(.02);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+/* Processes of the session that still run, 3 seconds after mpirun at most: it does not wait for those that it kills. */
+static int left_of(pid_t session)
+{
+    char line[200];
+    int count = -1;
+    snprintf(line, sizeof line, "ps -o pid= -s %d | wc -l", (int)session);
+    for (int i = 0; i < 30 && count != 0; i++) {
+        FILE* f = popen(line, "r");
+        if (i > 0) nap(.1);
+        if (!f || fscanf(f, "%d", &count) != 1) count = -1;
+        if (f) pclose(f);
+    }
+    return count;
+}
+
+static int run_ranks(int32_t P, const char* arguments)
+{
+    pid_t child = start(P, arguments);
+    int status = finish(child, 60);
+    CHECK_EQ(left_of(child), 0);
+    return status;
+}
+
+static const char* output(const char* which)
+{
+    static char text[1 << 16];
+    char path[600];
+    FILE* in = fopen(folder_path(path, which), "rb");
+    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    if (in) fclose(in);
+    text[length] = 0;
+    return text;
+}
+
+static int times_in(const char* text, const char* words)
+{
+    int times = 0;
+    for (const char* at = text; (at = strstr(at, words)); at++) times++;
+    return times;
+}
+
+/* The line of a rank in "out"; empty: it printed none. */
+static const char* line_of(int32_t r)
+{
+    static char line[2000];
+    char begin[24];
+    snprintf(begin, sizeof begin, "rank=%d ", (int)r);
+    const char* at = strstr(output("out"), begin);
+    snprintf(line, sizeof line, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
+    return line;
+}
+
+static bool has(const char* line, const char* words)
+{
+    if (strstr(line, words)) return true;
+    printf("  not \"%s\" in \"%s\"; errors: %s\n", words, line, output("err"));
+    return false;
+}
+
+/* Is one left behind? Those of programs that run beside this one go within moments. */
+static bool shared_files(void)
+{
+    for (int i = 0; i < 20; i++) {
+        if (system("ls /dev/shm | grep -q -E '^ggnn-[0-9a-f]{32}$'") != 0) return false;
+        nap(.1);
+    }
+    return true;
+}
+
+/* ==== tests ===================================================================================================== */
+
+typedef struct {
+    comm* c;
+    const script* s;
+    outcome* o;
+} member;
+
+static void* follow_as_thread(void* context)
+{
+    member* m = context;
+    follow(m->c, m->s, m->o);
+    return NULL;
+}
+
+static void run_threads(int32_t P, const script* s, outcome o[RANKS_MAX])
+{
+    comm c[RANKS_MAX];
+    member m[RANKS_MAX];
+    pthread_t thread[RANKS_MAX];
+    error why = {""};
+    memset(o, 0, RANKS_MAX * sizeof *o);
+    CHECK(comm_open_threads(c, P, &told_to_stop, &why));
+    for (int32_t r = 0; r < P; r++) {
+        m[r] = (member){&c[r], s, &o[r]};
+        CHECK_EQ(pthread_create(&thread[r], NULL, follow_as_thread, &m[r]), 0);
+    }
+    for (int32_t r = 0; r < P; r++) pthread_join(thread[r], NULL);
+    comm_close_threads(c, P);
+}
+
+static void compare_with_threads(int32_t P, const script* s)
+{
+    outcome o[RANKS_MAX];
+    char arguments[100], words[200];
+    run_threads(P, s, o);
+    snprintf(arguments, sizeof arguments, "script %llu %d %d %d", (unsigned long long)s->seed, s->device, (int)s->fail_rank, (int)s->fail_step);
+    CHECK_EQ(run_ranks(P, arguments), s->fail_rank >= 0);
+    for (int32_t r = 0; r < P; r++) {
+        const char* line = line_of(r);
+        const char *sent = strstr(line, "sent="), *bytes = strstr(line, "bytes=");
+        snprintf(words, sizeof words, "ranks=%d local=%d locals=%d machine=0 machines=1 steps=%d wrong=0 digest=%016llx ", (int)P, (int)r, (int)P,
+                 (int)o[r].steps, (unsigned long long)o[r].digest);
+        CHECK(has(line, words));
+        CHECK(sent && bytes && atoll(sent + 5) == atoll(bytes + 6));
+        if (s->fail_rank < 0) snprintf(words, sizeof words, "why=");
+        else if (r == s->fail_rank) snprintf(words, sizeof words, "why=cannot go on");
+        else snprintf(words, sizeof words, "why=rank %d (host ", (int)s->fail_rank);
+        CHECK(has(line, words) && (s->fail_rank < 0 || has(line, "cannot go on")));
+    }
+    CHECK(!shared_files());
+}
+
+TEST(processes_get_the_same_bits_as_threads)
+{
+    if (missing()) SKIP(missing());
+    for (int i = 0; i < 4; i++) {
+        if (i == 3) setenv("GGNN_TEST_MESSAGE", "1000", 1); /* many messages, as if rows did not fit into one */
+        compare_with_threads(i % 2 ? 4 : 2, &(script){test_random(), i > 1, -1, 0});
+    }
+    unsetenv("GGNN_TEST_MESSAGE");
+}
+
+TEST(a_process_that_fails_ends_all_with_its_message)
+{
+    if (missing()) SKIP(missing());
+    for (int i = 0; i < 3; i++)
+        compare_with_threads(3, &(script){test_random(), false, (int32_t)test_below(3), (int32_t)test_below(STEPS)});
+    CHECK_EQ(run_ranks(3, "same"), 1);
+    CHECK_EQ(times_in(output("err"), "): --data has CRC 1f; rank 0 (host "), 3);
+}
+
+/* Starts ranks that add up; process[r] is rank r's. */
+static pid_t start_looping(int32_t P, pid_t process[RANKS_MAX])
+{
+    char arguments[700], path[700], name[30];
+    const double until = test_seconds() + 30;
+    for (int32_t r = 0; r < P; r++) {
+        snprintf(name, sizeof name, "process.%d", (int)r);
+        unlink(folder_path(path, name));
+    }
+    snprintf(arguments, sizeof arguments, "loop %s", folder);
+    pid_t child = start(P, arguments);
+    for (int32_t r = 0; r < P; r++) {
+        snprintf(name, sizeof name, "process.%d", (int)r);
+        int number = 0;
+        while (number == 0 && test_seconds() < until) {
+            FILE* f = fopen(folder_path(path, name), "r");
+            if (f && fscanf(f, "%d", &number) != 1) number = 0;
+            if (f) fclose(f);
+            if (!number) nap(.01);
+        }
+        process[r] = number;
+        if (!CHECK(number != 0)) printf("  %s\n", output("err"));
+    }
+    return child;
+}
+
+static void lose_one(int32_t P, int how, double within, const char* cause)
+{
+    pid_t process[RANKS_MAX];
+    char words[200], host[70], path[700];
+    pid_t child = start_looping(P, process);
+    const int32_t victim = (int32_t)test_below(P);
+    nap((double)test_below(300) * 1e-3);
+    const double start = test_seconds();
+    if (process[victim] > 0) kill(process[victim], how);
+    const int status = finish(child, within + 10);
+    CHECK(status > 0);
+    CHECK(test_seconds() - start < within);
+    CHECK_EQ(left_of(child), 0);
+    gethostname(host, sizeof host);
+    snprintf(words, sizeof words, "test_mpi: rank %d (host %s, process %d): lost: %s\n", (int)victim, host, (int)process[victim], cause);
+    if (!CHECK_EQ(times_in(output("err"), words), P - 1)) printf("  %s\n  not %d times in: %s\n", words, (int)P - 1, output("err"));
+    CHECK(!shared_files());
+    for (int32_t r = 0; r < P; r++) {
+        char name[30];
+        snprintf(name, sizeof name, "unfinished.%d", (int)r);
+        CHECK(access(folder_path(path, name), F_OK) != 0 || r == victim);
+        unlink(path);
+    }
+}
+
+TEST(a_killed_process_is_named_by_all_others_which_end)
+{
+    if (missing()) SKIP(missing());
+    const char* kills = getenv("GGNN_TEST_KILLS");
+    for (int i = 0; i < (kills ? atoi(kills) : 3); i++) lose_one(2 + i % 3, SIGKILL, 10, "connection closed");
+}
+
+TEST(a_process_that_stands_still_is_lost_after_five_seconds)
+{
+    if (missing()) SKIP(missing());
+    lose_one(3, SIGSTOP, 15, "no sign of life for 5 s");
+}
+
+TEST(a_busy_process_lives)
+{
+    if (missing()) SKIP(missing());
+    CHECK_EQ(run_ranks(3, "busy 8"), 0);
+    for (int32_t r = 0; r < 3; r++) CHECK(has(line_of(r), r == 1 ? "waited=0" : "waited="));
+}
+
+TEST(one_that_is_told_to_stop_stops_all_at_one_call)
+{
+    if (missing()) SKIP(missing());
+    pid_t process[RANKS_MAX];
+    char first[200];
+    pid_t child = start_looping(3, process);
+    nap(.2);
+    kill(process[1], SIGTERM);
+    CHECK_EQ(finish(child, 20), 0);
+    CHECK_EQ(left_of(child), 0);
+    snprintf(first, sizeof first, "%s", line_of(0) + strlen("rank=0"));
+    CHECK(strstr(first, "calls=") != NULL);
+    for (int32_t r = 1; r < 3; r++) CHECK_STR(line_of(r) + strlen("rank=0"), first);
+}
+
+int main(int argc, char** argv)
+{
+    if (comm_under_mpi()) return be_a_rank(argc, argv);
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(17);
+    if (!realpath(argv[0], self)) return 1;
+    folder_make();
+    RUN(processes_get_the_same_bits_as_threads);
+    RUN(a_process_that_fails_ends_all_with_its_message);
+    RUN(a_killed_process_is_named_by_all_others_which_end);
+    RUN(one_that_is_told_to_stop_stops_all_at_one_call);
+    RUN_SLOW(a_process_that_stands_still_is_lost_after_five_seconds);
+    RUN_SLOW(a_busy_process_lives);
+    folder_remove();
+    return test_finish();
+}
