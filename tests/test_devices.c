@@ -82,11 +82,30 @@ TEST(runs_on_one_number_of_devices_write_one_log)
     static const char* const also[] = {"", "--threads 1", "--threads 7", "--pipeline overlap"};
     for (int m = 0; m < MODELS; m++)
         for (int i = 0; i < 4; i++) {
-            CHECK_EQ(trainf("--data planted.ggnn %s --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 4 --log a %s",
-                            models[m], also[i]), 0);
+            CHECK_EQ(trainf("--data planted.ggnn %s --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 4 --store %s "
+                            "--log a %s", models[m], m % 2 ? "parts" : "replica", also[i]), 0);
             read_log(i ? &second : &first, "a", NULL);
             if (i && !CHECK(same_records(&first, &second))) printf("  %s %s\n", models[m], also[i]);
         }
+}
+
+/* Each device has a part of graph and features, and reads all. */
+TEST(parts_of_graph_and_features_give_the_bits_of_replicas)
+{
+    static const char* const how[] = {"--fanout 4,3", "--fanout 4,3 --eval sampled --sampler weighted",
+                                      "--fanout -1,-1 --pipeline overlap"};
+    for (int m = 0; m < MODELS; m++)
+        for (int i = 0; i < COUNTS; i++) {
+            const char* options = how[(m + i) % 3];
+            for (int parts = 0; parts < 2; parts++) {
+                CHECK_EQ(trainf("--data %s %s %s --hidden 16 --batch 50 --epochs 2 --devices %d --store %s --log a",
+                                m % 2 ? "karate.ggnn" : "planted.ggnn", models[m], options, counts[i],
+                                parts ? "parts" : "replica"), 0);
+                read_log(parts ? &second : &first, "a", "epoch");
+            }
+            if (!CHECK(same_records(&first, &second))) printf("  %s %s, %d devices\n", models[m], options, counts[i]);
+        }
+    CHECK(strstr((read_log(&first, "a", "ranks"), first.line[0]), "\"host\":[0,0,0,0,0,0,0,0]") != NULL);
 }
 
 /* ==== checkpoints =============================================================================================== */
@@ -215,7 +234,8 @@ TEST(a_device_that_gets_no_memory_ends_all)
         char number[24];
         snprintf(number, sizeof number, "%d", n);
         fail_allocation = number;
-        status = train("--data karate.ggnn --fanout 4,3 --model gat --hidden 4 --epochs 1 --devices 3 --save c");
+        status = train("--data karate.ggnn --fanout 4,3 --model gat --hidden 4 --epochs 1 --devices 3 --store parts "
+                       "--save c");
         fail_allocation = NULL;
         if (status != 1) break;
         if (!CHECK_EQ(lines_that_say("out of memory"), 1)) printf("  call %d: %s\n", n, output);
@@ -256,6 +276,7 @@ int main(int argc, char** argv)
     RUN(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices);
     RUN(evaluation_gives_the_bits_of_one_device);
     RUN(runs_on_one_number_of_devices_write_one_log);
+    RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(a_run_is_resumed_by_another_number_of_devices);
     RUN(four_devices_that_are_interrupted_go_on_bit_for_bit_within_an_epoch);
     RUN(a_killed_run_goes_on_from_the_last_of_every_five_steps);

@@ -67,10 +67,11 @@ typedef struct { /* of a run */
     int32_t workers;
     int64_t count;           /* parameters */
     double loss[STEPS];      /* of each step, as worker 0 has it, */
-    int64_t rows[STEPS];     /* and labelled rows so far */
+    int64_t known[STEPS];    /* and labelled rows so far */
     float value[8192];       /* in the end, as worker 0 has them */
     bool same;               /* and all others */
     long allocations;        /* in all steps */
+    tiers_reads rows[WORKERS_MAX], lists[WORKERS_MAX]; /* of each worker */
 } trace;
 
 typedef struct { /* what the threads of a run share */
@@ -101,7 +102,7 @@ static bool take_steps(crew* k, int32_t rank)
         worker_losses(w, true, &losses, why);
         if (rank != 0) continue;
         k->trace->loss[step] = losses.last;
-        k->trace->rows[step] = losses.rows;
+        k->trace->known[step] = losses.rows;
     }
     return true;
 }
@@ -149,7 +150,11 @@ static trace run(const config* c, const task* t, int32_t workers, int threads)
         CHECK_STR(k.why[r].text, "");
         result.same = result.same && !memcmp(s.value, net_state_of(k.worker[r].net).value, bytes);
     }
-    for (int32_t r = 0; r < workers; r++) worker_close(&k.worker[r]);
+    for (int32_t r = 0; r < workers; r++) {
+        result.rows[r] = tiers_rows_read(&k.worker[r].tiers);
+        result.lists[r] = tiers_lists_read(&k.worker[r].tiers);
+        worker_close(&k.worker[r]);
+    }
     comm_close_threads(k.comm, workers);
     return result;
 }
@@ -184,8 +189,8 @@ TEST(four_workers_train_as_one_does)
         int before = test_errors;
         for (int s = 0; s < STEPS; s++) CHECK_NEAR(four.loss[s], one.loss[s], 1e-6 * fabs(one.loss[s]));
         CHECK(one.loss[STEPS - 1] < one.loss[0]);
-        CHECK_EQ(one.rows[2 * 9 - 1], 2 * labelled); /* two epochs of nine batches */
-        CHECK_EQ(four.rows[2 * 9 - 1], 2 * labelled);
+        CHECK_EQ(one.known[2 * 9 - 1], 2 * labelled); /* two epochs of nine batches */
+        CHECK_EQ(four.known[2 * 9 - 1], 2 * labelled);
         CHECK(four.same && again.same);
         CHECK(same_bits(&four, &again));
         CHECK_EQ(four.allocations, 0);
@@ -211,6 +216,82 @@ TEST(batches_prepared_beside_training_change_no_bit)
         trace four = run(&c, &f->task, 4, 1);
         CHECK_NEAR(four.loss[STEPS - 1], serial.loss[STEPS - 1], 1e-6 * fabs(serial.loss[STEPS - 1]));
     }
+    fixture_free(f);
+}
+
+/* ==== parts of graph and features =============================================================================== */
+
+static void count_read(tiers_reads* reads, int64_t v, int32_t rank, int32_t ranks)
+{
+    const int64_t longer = NODES % ranks, each = NODES / ranks; /* the first ranks have a node more */
+    const int64_t begin = each * rank + (rank < longer ? rank : longer);
+    const bool own = v >= begin && v < begin + each + (rank < longer);
+    *(own ? &reads->own : &reads->peer) += 1;
+}
+
+/* What a worker will read in STEPS steps, from the ids of its slices as a loader without parts samples them. fused: its
+   layers read the rows of neighbours from the store, edge by edge, and those of the targets. */
+static void predict(tiers_reads* rows, tiers_reads* lists, const fixture* f, const config* c, int32_t rank, int32_t ranks,
+                    bool fused)
+{
+    error why = {""};
+    device* d = device_open_cpu(1, &why);
+    loader_plan plan = {.graph = f->task.graph, .features = f->task.features, .labels = f->task.labels,
+                        .how = {.num_hops = 2, .fanout = {c->fanout[0], c->fanout[1]}, .last_hop_global = fused},
+                        .batch = c->batch, .rank = rank, .ranks = ranks};
+    loader* l = loader_create(d, &plan, NULL, &why);
+    const mini_batch* b;
+    for (int64_t step = 0, epoch = 0; step < STEPS; epoch++) {
+        loader_pass pass = {.ids = f->ids, .num_ids = f->task.count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
+                            .epoch = (uint32_t)epoch, .rng = {(uint64_t)c->seed, (uint32_t)step, GGNN_PURPOSE_SAMPLE}};
+        loader_begin(l, &pass, 0);
+        for (; step < STEPS && (b = batch_take(l, &why)); step++) {
+            const ggnn_block* last = &b->blocks.hop[1];
+            for (int h = 0; h < 2; h++)
+                for (int64_t i = 0; i < *b->blocks.hop[h].num_dst.n; i++)
+                    count_read(lists, b->blocks.hop[h].id[i], rank, ranks);
+            const int64_t ids = fused ? *last->num_dst.n : *last->num_src.n;
+            for (int64_t i = 0; i < ids; i++) count_read(rows, last->id[i], rank, ranks);
+            for (int64_t e = 0; fused && e < *last->num_edges.n; e++) count_read(rows, last->neighbor[e], rank, ranks);
+            batch_give(l, b);
+        }
+    }
+    CHECK_STR(why.text, "");
+    loader_free(l);
+    device_close(d);
+}
+
+/* 700 nodes over up to eight devices: parts of unequal length. */
+TEST(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say)
+{
+    static const struct {
+        const char* options;
+        bool fused;
+    } kind[] = {{"--model gat --fanout 5,4", false}, {"--model sage --fanout 5,4", true},
+                {"--model sage --fanout 5,4 --input-dropout .2", false}};
+    fixture* f = fixture_new();
+    for (int i = 0; i < 3; i++)
+        for (int32_t P = 2; P <= WORKERS_MAX; P += 3) {
+            char words[400], options[400];
+            snprintf(options, sizeof options, "%s --batch 58", kind[i].options);
+            config c = config_of(words, options);
+            trace replica = run(&c, &f->task, P, 1);
+            c.store = STORE_PARTS;
+            trace parts = run(&c, &f->task, P, 1 + P % 2);
+            CHECK(same_bits(&replica, &parts));
+            for (int32_t r = 0; r < P; r++) {
+                tiers_reads rows = {0, 0, 0}, lists = {0, 0, 0};
+                predict(&rows, &lists, f, &c, r, P, kind[i].fused);
+                CHECK_EQ(parts.rows[r].own, rows.own);
+                CHECK_EQ(parts.rows[r].peer, rows.peer);
+                CHECK_EQ(parts.rows[r].host, 0);
+                if (P % 2 == 0) { /* one thread: it prepares no batch that no one takes */
+                    CHECK_EQ(parts.lists[r].own, lists.own);
+                    CHECK_EQ(parts.lists[r].peer, lists.peer);
+                }
+                CHECK_EQ(replica.rows[r].own + replica.rows[r].peer, 0);
+            }
+        }
     fixture_free(f);
 }
 
@@ -402,6 +483,7 @@ int main(int argc, char** argv)
     test_seed(21);
     RUN(four_workers_train_as_one_does);
     RUN(batches_prepared_beside_training_change_no_bit);
+    RUN(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say);
     RUN(slices_are_the_batch_cut_in_rank_order);
     RUN(a_batch_is_its_takers_until_it_is_given_back);
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);

@@ -92,6 +92,9 @@ static const entry table[] = {
     {"Several devices", FREE, AT(devices), {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
         "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each.", 0}},
     {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data", "What is cut: data, the seeds of a batch.", 0}},
+    {0, FREE, AT(store), {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica",
+        "Graph and features: once over the devices of a machine, each having a part, or all of it for each. auto: "
+        "replica on the CPU, where it is the mapped file.", 0}},
 
     {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},

@@ -16,6 +16,7 @@ typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedu
 typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
 typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP } config_pipeline;
 typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
+typedef enum { STORE_AUTO, STORE_PARTS, STORE_REPLICA } config_store;
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
 
 typedef struct {
@@ -46,7 +47,7 @@ typedef struct {
     int64_t threads, seed;
     /* several devices */
     int64_t devices;
-    int parallel;
+    int parallel, store;
     /* files */
     const char *save, *resume, *log;
     int64_t save_every, save_steps;

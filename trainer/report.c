@@ -1,6 +1,7 @@
 #include "trainer/report.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -275,4 +276,83 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
     profile_row("evaluation", apart->seconds, evaluation_bytes, apart->net.flops[0], total, 0);
     profile_row("other", rest, 0, 0, total, 0);
     profile_row("total", total, 0, 0, total, 0);
+}
+
+/* ==== ranks ===================================================================================================== */
+
+#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(net, "net") X(evaluation, "evaluation") \
+    X(comm, "comm") X(waited, "waited")
+
+static void put_integers(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at, bool bytes)
+{
+    json_begin_array(j, key);
+    for (int32_t r = 0; r < ranks; r++)
+        json_int(j, NULL, *(const int64_t*)(const void*)((const char*)&all[r] + at) * (bytes ? all[r].row_bytes : 1));
+    json_end_array(j);
+}
+
+static void put_reads(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at, bool bytes)
+{
+    json_begin_object(j, key);
+    put_integers(j, "own", all, ranks, at + offsetof(tiers_reads, own), bytes);
+    put_integers(j, "peer", all, ranks, at + offsetof(tiers_reads, peer), bytes);
+    put_integers(j, "host", all, ranks, at + offsetof(tiers_reads, host), bytes);
+    json_end_object(j);
+}
+
+static void rank_row(const char* name, const report_rank* k)
+{
+    const double mb = 1e-6 * (double)k->row_bytes;
+    printf("  %-6s %11lld %11lld %11lld %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name, (long long)k->rows.own,
+           (long long)k->rows.peer, (long long)k->rows.host, mb * (double)k->rows.own, mb * (double)k->rows.peer,
+           mb * (double)k->rows.host, k->sample, k->net, k->evaluation, k->waited, 1e-6 * (double)k->sent);
+}
+
+static void add_rank(report_rank* sum, const report_rank* k)
+{
+    sum->row_bytes = k->row_bytes;
+    sum->rows.own += k->rows.own;
+    sum->rows.peer += k->rows.peer;
+    sum->rows.host += k->rows.host;
+    sum->sent += k->sent;
+    sum->sample += k->sample;
+    sum->net += k->net;
+    sum->evaluation += k->evaluation;
+    sum->waited += k->waited;
+}
+
+void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
+{
+    report_rank sum;
+    memset(&sum, 0, sizeof sum);
+    clear_bar(r);
+    printf("\n         rows of features read from           MB read from                  seconds\n"
+           "  device         own        peer        host       own      peer      host   sample      net evaluate  waiting"
+           "   MB sent\n");
+    for (int32_t k = 0; k < ranks; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", (int)k);
+        rank_row(name, &all[k]);
+        add_rank(&sum, &all[k]);
+    }
+    rank_row("all", &sum);
+}
+
+void report_ranks(report* r, const report_rank* all, int32_t ranks)
+{
+    json j;
+    if (!log_begin(&r->log, &j, "ranks")) return;
+    put_reads(&j, "rows", all, ranks, offsetof(report_rank, rows), false);
+    put_reads(&j, "bytes", all, ranks, offsetof(report_rank, rows), true);
+    put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists), false);
+    put_integers(&j, "sent_bytes", all, ranks, offsetof(report_rank, sent), false);
+    json_begin_object(&j, "seconds");
+#define PUT(field, name)                                                                   \
+    json_begin_array(&j, name);                                                            \
+    for (int32_t k = 0; k < ranks; k++) json_real(&j, NULL, all[k].field);                 \
+    json_end_array(&j);
+    RANK_SECONDS(PUT)
+#undef PUT
+    json_end_object(&j);
+    log_end(&r->log, &j);
 }

@@ -19,6 +19,12 @@
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
                                   seeds, dropout included; val_...: null in epochs without evaluation; best: the
                                   least val_loss so far; seconds: of this epoch, evaluation included
+     {"event":"ranks", "rows":{"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...}, "sent_bytes":[..],
+      "seconds":{"training":[..],"sample":[..],"net":[..],"evaluation":[..],"comm":[..],"waited":[..]}}
+                                  of several devices only, before the next record: an element a rank, in this run. rows,
+                                  bytes: of features, by where they lay; lists: of neighbours; all zeros with --store
+                                  replica. sent_bytes: gradients and losses to other ranks. sample, net: of training;
+                                  comm: in calls of all ranks, of which waited: until all had come
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}
@@ -33,6 +39,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/evaluate.h"
 #include "trainer/log.h"
+#include "trainer/tiers.h"
 
 typedef struct {
     log_file log;
@@ -73,6 +80,17 @@ typedef struct {
     net_profile net;     /* its share of the net's profile */
     loader_cost loader;  /* and of the training loader's */
 } evaluation_cost;
+
+typedef struct { /* what a rank did */
+    tiers_reads rows, lists; /* that were read */
+    int64_t row_bytes;       /* of a row */
+    int64_t sent;            /* bytes, to other ranks */
+    double seconds, sample, net, evaluation, comm, waited;
+} report_rank;
+/* Of all ranks: to the log; as a table beside the profile. */
+void report_ranks(report* r, const report_rank* all, int32_t ranks);
+void report_print_ranks(const report* r, const report_rank* all, int32_t ranks);
+
 void report_profile(const report* r, int64_t steps, const net_profile* all, loader_cost sample,
                     const evaluation_cost* apart);
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/memory.h"
+
 /* ==== a view ==================================================================================================== */
 
 /* An array as the device reads it: where it is, or sent to the next place of t->memory. NULL where there is none, or no
@@ -35,13 +37,147 @@ static void show_features(tiers* t, const ggnn_store* f, int64_t nodes, error* w
     t->local = true;
 }
 
+/* ==== parts ===================================================================================================== */
+
+typedef struct { /* at the beginning of a part, whose arrays follow it */
+    int64_t nodes, edges;
+} part_head;
+
+typedef struct {
+    ggnn_csc lists;
+    void*    rows;
+    size_t   bytes; /* of all */
+} part_arrays;
+
+static size_t place(size_t* used, size_t bytes)
+{
+    size_t at = (*used + 63) / 64 * 64;
+    *used = at + bytes;
+    return at;
+}
+
+/* Where the arrays of a part lie whose head is at `head`; NULL: their bytes alone. */
+static part_arrays arrays_of(char* head, part_head size, const tiers_source* from)
+{
+    const size_t nodes = (size_t)size.nodes, edges = (size_t)size.edges;
+    size_t used = sizeof size;
+    const size_t indptr = place(&used, (nodes + 1) * sizeof(int64_t)), first = place(&used, nodes * sizeof(int64_t));
+    const size_t indices = place(&used, edges * sizeof(ggnn_node));
+    const size_t weight = from->graph.whole.weight ? place(&used, edges * sizeof(float)) : 0;
+    const size_t rows = place(&used, nodes * (size_t)from->features.pitch);
+    part_arrays a = {.bytes = used};
+    if (!head) return a;
+    a.lists = (ggnn_csc){.indptr = (int64_t*)(void*)(head + indptr), .first = (int64_t*)(void*)(head + first),
+                         .indices = (ggnn_node*)(void*)(head + indices), .num_edges = size.edges};
+    if (weight) a.lists.weight = (float*)(void*)(head + weight);
+    a.rows = head + rows;
+    return a;
+}
+
+/* The lists of nodes `id`, into a part's arrays or, counted only, into indptr. */
+static bool cut_lists(const tiers_source* from, const ggnn_csc* to, int64_t* indptr, const ggnn_node* id, int64_t nodes,
+                      error* why)
+{
+    ggnn_fault fault;
+    ggnn_status status = ggnn_graph_lists(indptr, (int64_t*)(uintptr_t)to->first, (ggnn_node*)(uintptr_t)to->indices,
+                                          (float*)(uintptr_t)to->weight, &from->graph, id, nodes, &fault);
+    return status == GGNN_OK || error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+                                          (long long)fault.node, fault.what);
+}
+
+/* This rank's part, of nodes `id`; indptr: room for their offsets. */
+static bool fill_part(tiers* t, const tiers_source* from, const ggnn_node* id, int64_t nodes, int64_t* indptr, error* why)
+{
+    const ggnn_csc none = {0};
+    const ggnn_store* f = &from->features;
+    if (!cut_lists(from, &none, indptr, id, nodes, why)) return false;
+    const part_head size = {nodes, indptr[nodes]};
+    if (!comm_share(t->over, &t->shared, arrays_of(NULL, size, from).bytes, "a part of graph and features", why)) return false;
+    char* head = t->shared.part[t->over->local];
+    const part_arrays a = arrays_of(head, size, from);
+    memcpy(head, &size, sizeof size);
+    ggnn_gather(a.rows, f->pitch / ggnn_type_bytes(f->type), f->type, f, id, nodes);
+    return cut_lists(from, &a.lists, (int64_t*)(uintptr_t)a.lists.indptr, id, nodes, why);
+}
+
+/* This rank's nodes, and their part. */
+static bool cut_part(tiers* t, const tiers_source* from, const ggnn_layout* at, error* why)
+{
+    const int64_t all = from->graph.num_nodes, nodes = ggnn_layout_nodes(NULL, at, all, t->over->local);
+    ggnn_node* id = memory_new(memory_product((size_t)nodes, sizeof *id, 1), "the nodes of a part", why);
+    int64_t* indptr = id ? memory_new(memory_product((size_t)nodes + 1, sizeof *indptr, 1), "the nodes of a part", why) : NULL;
+    if (indptr) ggnn_layout_nodes(id, at, all, t->over->local);
+    bool good = indptr && fill_part(t, from, id, nodes, indptr, why);
+    memory_free(indptr);
+    memory_free(id);
+    return good;
+}
+
+/* Graph and features as all parts have them. */
+static void show_parts(tiers* t, const tiers_source* from, const ggnn_layout* at, ggnn_csc* part, const void** base,
+                       int64_t* counts)
+{
+    const int32_t parts = at->parts;
+    for (int32_t p = 0; p < parts; p++) {
+        part_head size;
+        memcpy(&size, t->shared.part[p], sizeof size);
+        const part_arrays a = arrays_of(t->shared.part[p], size, from);
+        part[p] = a.lists;
+        base[p] = a.rows;
+    }
+    part[parts] = from->graph.whole;
+    base[parts] = from->features.rows;
+    t->graph = (ggnn_graph){.num_nodes = from->graph.num_nodes, .num_edges = from->graph.num_edges, .part = part, .at = *at,
+                            .traffic = counts};
+    t->features = from->features;
+    t->features.rows = NULL;
+    t->features.base = base;
+    t->features.at = *at;
+    t->features.traffic = counts + parts + 2;
+    t->local = true;
+}
+
+static bool open_parts(tiers* t, const tiers_source* from, error* why)
+{
+    const int32_t parts = from->over->locals;
+    const size_t slots = (size_t)parts + 2;
+    ggnn_layout at;
+    ggnn_fault  fault;
+    t->over = from->over;
+    t->tables = memory_new(slots * (sizeof(ggnn_csc) + sizeof(void*) + 3 * sizeof(int64_t)), "tables of parts", why);
+    if (!t->tables) return false;
+    ggnn_csc* part = t->tables;
+    const void** base = (const void**)(part + slots);
+    int64_t *bound = (int64_t*)(base + slots), *counts = bound + slots;
+    if (ggnn_layout_owners(&at, NULL, bound, GGNN_OWNER_RANGE, NULL, from->graph.num_nodes, parts, &fault) != GGNN_OK)
+        return error_set(why, "parts: %s", fault.what);
+    if (!cut_part(t, from, &at, why) || !comm_barrier(t->over, why)) return false;
+    show_parts(t, from, &at, part, base, counts);
+    return true;
+}
+
+static tiers_reads reads_of(const tiers* t, const int64_t* counts)
+{
+    tiers_reads sum = {0, 0, 0};
+    for (int32_t p = 0; t->over && p < t->graph.at.parts; p++)
+        *(p == t->over->local ? &sum.own : &sum.peer) += counts[p];
+    if (t->over) sum.host = counts[t->graph.at.parts];
+    return sum;
+}
+
+tiers_reads tiers_rows_read(const tiers* t) { return reads_of(t, t->features.traffic); }
+tiers_reads tiers_lists_read(const tiers* t) { return reads_of(t, t->graph.traffic); }
+
+/* ==== opening, closing ========================================================================================== */
+
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
 {
     size_t nodes = (size_t)from->graph.num_nodes;
     memset(t, 0, sizeof *t);
     t->device = d;
-    show_graph(t, &from->graph, why);
-    show_features(t, &from->features, from->graph.num_nodes, why);
+    if (from->over && !open_parts(t, from, why)) return false;
+    if (!from->over) show_graph(t, &from->graph, why);
+    if (!from->over) show_features(t, &from->features, from->graph.num_nodes, why);
     t->labels.label = show(t, from->labels.label, nodes * sizeof *t->labels.label, "labels", why);
     t->labels.target = show(t, from->labels.target, nodes * sizeof *t->labels.target, "targets", why);
     for (int i = 0; i < TIERS_LISTS; i++)
@@ -53,6 +189,8 @@ void tiers_close(tiers* t)
 {
     for (size_t i = 0; i < sizeof t->memory / sizeof *t->memory; i++)
         if (t->memory[i]) device_free(t->device, t->memory[i]);
+    if (t->over) comm_unshare(t->over, &t->shared);
+    memory_free(t->tables);
     memset(t, 0, sizeof *t);
 }
 

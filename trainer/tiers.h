@@ -1,8 +1,10 @@
 /* tiers.h - where the bytes of a data set live, as one device sees them. No other file knows: it makes the graph and
    the store that a loader and a net read, and the room for rows between layers.
 
-   There is one tier today: the device's own memory, which on a CPU is the file as it is mapped. P devices open a view
-   each over the same source; views of a CPU share its arrays. */
+   REPLICA: each device has all of graph and features in its own memory, which on a CPU is the file as it is mapped.
+   PARTS: the ranks of a machine have them once. Each fills the part that it owns, of a range of nodes, and reads all
+   through tables of the parts' addresses (ggnn_layout, ggnn.h, sections [3] and [7]). Each has labels and ids whole.
+   P devices open a view each over the same source. */
 #ifndef TRAINER_TIERS_H
 #define TRAINER_TIERS_H
 #include "datasets/ggnn_file.h"
@@ -22,7 +24,12 @@ typedef struct { /* the host's arrays; must outlive the views */
     net_labels labels;   /* (num_nodes) */
     const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
     int64_t count[TIERS_LISTS];
+    comm* over; /* parts over its ranks of this machine; NULL: a replica */
 } tiers_source;
+
+typedef struct { /* what a rank read, by where it lay */
+    int64_t own, peer, host;
+} tiers_reads;
 
 typedef struct { /* what they point to is memory of the device */
     device*    device;
@@ -32,11 +39,20 @@ typedef struct { /* what they point to is memory of the device */
     const ggnn_node* ids[TIERS_LISTS];
     bool  local;  /* every row of features is in the device's own memory: reading one twice costs no link */
     void* memory[9]; /* what was sent */
+
+    comm* over;         /* of parts: all below is nothing for a replica */
+    comm_shared shared;
+    void* tables;       /* that graph and features point to, and the counts of what was read */
 } tiers;
 
-/* One part of everything, in the device's own memory. On failure false; tiers_close is harmless then. */
+/* All ranks of from->over call it. On failure false; tiers_close is harmless then. */
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
 void tiers_close(tiers* t);
+
+/* Rows of features and lists of neighbours that were read through this view so far; of a replica zeros, as no one counts.
+   A loader adds what it read when a batch is taken. */
+tiers_reads tiers_rows_read(const tiers* t);
+tiers_reads tiers_lists_read(const tiers* t);
 
 /* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`;
    else in an unnamed file in the folder of `beside`, where the device reads the host's memory. On a CPU the ranks of a

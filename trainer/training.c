@@ -21,13 +21,15 @@ bool training_open(training* t, const config* c, const task* data, device* d, co
         return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
                          (long long)w->batches);
     t->best = memory_new(memory_product((size_t)net_state_of(w->net).count, sizeof *t->best, 1), "best weights", why);
-    if (!t->best || !resumed) return t->best != NULL;
+    t->all = memory_new((size_t)with->ranks * sizeof *t->all, "the report of all ranks", why);
+    if (!t->best || !t->all || !resumed) return t->best && t->all;
     return checkpoint_restore(resumed, c, data, w->batches, w->net, &t->at, t->best, why);
 }
 
 void training_close(training* t)
 {
     memory_free(t->best);
+    memory_free(t->all);
     worker_close(&t->worker);
     memset(t, 0, sizeof *t);
 }
@@ -177,6 +179,37 @@ static bool train(training* t, error* why)
     return saved || !t->config->save || save(t, why);
 }
 
+/* ==== what the ranks did ======================================================================================== */
+
+static report_rank rank_of(const training* t)
+{
+    const worker* w = &t->worker;
+    const comm_cost cost = w->comm->cost;
+    const net_profile* stages = net_profile_of(w->net);
+    report_rank mine = {.rows = tiers_rows_read(&w->tiers), .lists = tiers_lists_read(&w->tiers), .sent = cost.bytes,
+                        .row_bytes = w->tiers.features.width * ggnn_type_bytes(w->tiers.features.type),
+                        .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
+                        .comm = cost.seconds, .waited = cost.waited};
+    if (w->loader) mine.sample = loader_cost_of(w->loader).seconds - t->evaluation_cost.loader.seconds;
+    for (int half = 0; half < 2; half++)
+        for (int s = 0; s < NET_NUM_STAGES; s++)
+            mine.net += stages->seconds[half][s] - t->evaluation_cost.net.seconds[half][s];
+    return mine;
+}
+
+/* Rank 0 reports what all did. */
+static bool report_all_ranks(training* t, error* why)
+{
+    comm* c = t->worker.comm;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    if (c->ranks == 1) return true;
+    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
+    t->all[c->rank] = rank_of(t);
+    if (!comm_all_gather(c, NULL, t->all, bound, sizeof *t->all, why)) return false;
+    if (t->report) report_ranks(t->report, t->all, c->ranks);
+    return true;
+}
+
 /* The test score with the best weights. */
 static bool finish(training* t, error* why)
 {
@@ -187,12 +220,16 @@ static bool finish(training* t, error* why)
         device_upload(t->worker.device, s.value, t->best, (size_t)s.count * sizeof *s.value);
         if (!evaluate(t, SPLIT_TEST, &test, why)) return false;
     }
+    if (!report_all_ranks(t, why)) return false;
     if (t->report) report_final(t->report, t->task, &t->at, scored ? &test : NULL);
     return true;
 }
 
 bool training_run(training* t, error* why)
 {
-    return train(t, why) && !t->worker.comm->stopped && finish(t, why);
+    t->start = progress_seconds();
+    bool done = train(t, why) && !t->worker.comm->stopped && finish(t, why);
+    if (!done && !why->text[0]) report_all_ranks(t, why); /* stopped */
+    return done;
 }
 

@@ -17,6 +17,8 @@ typedef struct {
     float* best;    /* weights of the least validation loss */
     train_state at;
     int64_t steps;  /* of this run */
+    double start;
+    report_rank* all; /* what each rank did, in the end */
     evaluation_cost evaluation_cost;
 } training;
 

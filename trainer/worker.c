@@ -37,13 +37,14 @@ static ggnn_sampling sampling_of(const config* c)
     return how;
 }
 
-static bool open_tiers(worker* w, const task* t, error* why)
+static bool open_tiers(worker* w, const config* c, const task* t, error* why)
 {
     tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->trained};
     for (int part = SPLIT_TRAIN; part <= SPLIT_TEST; part++) {
         from.ids[part] = t->ids[part];
         from.count[part] = t->count[part];
     }
+    if (c->store == STORE_PARTS && w->comm->ranks > 1) from.over = w->comm;
     return tiers_open(&w->tiers, w->device, &from, why);
 }
 
@@ -67,7 +68,7 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
     w->comm = with;
     device_enter(d);
     if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
-    if (!open_tiers(w, t, why)) return false;
+    if (!open_tiers(w, c, t, why)) return false;
     net_config network = network_of(c, t, d);
     net_data data = {&w->tiers.graph, &w->tiers.features, w->tiers.labels};
     w->pass = (loader_pass){.ids = w->tiers.ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,

@@ -11,7 +11,9 @@
 
 typedef struct {
     slot shared;      /* first, so that a slot is one of these */
-    ggnn_graph graph; /* its own, as a thread counts its own traffic */
+    ggnn_graph graph; /* its own, as are the features: a thread counts its own traffic, */
+    ggnn_store features;
+    int64_t* reads;   /* (2, parts + 2) lists and rows; NULL: which no one wants */
     ggnn_node* seeds;
     int64_t known;    /* of batch.known */
     void* batch_memory;
@@ -72,11 +74,37 @@ static void fill(const ring* r, cpu_slot* s)
         shared->bytes += edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
     }
     if (b->rows && shared->status == GGNN_OK)
-        ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &r->plan.features, blocks->id,
+        ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &s->features, blocks->id,
                     *blocks->hop[blocks->num_hops - 1].num_src.n);
 }
 
 /* ==== slots ===================================================================================================== */
+
+static bool take_counters(const loader_plan* plan, cpu_slot* s, error* why)
+{
+    if (!plan->graph.traffic && !plan->features.traffic) return true;
+    const size_t lists = (size_t)plan->graph.at.parts + 2, rows = (size_t)plan->features.at.parts + 2;
+    s->reads = memory_new((lists + rows) * sizeof *s->reads, "counts of rows", why);
+    if (!s->reads) return false;
+    if (plan->graph.traffic) s->graph.traffic = s->reads;
+    if (plan->features.traffic) s->features.traffic = s->reads + lists;
+    return true;
+}
+
+static void add_counts(int64_t* to, int64_t* from, int32_t parts)
+{
+    for (int32_t p = 0; to && p < parts + 2; p++) {
+        to[p] += from[p];
+        from[p] = 0;
+    }
+}
+
+/* What a slot's thread has counted becomes part of the whole. */
+static void add_reads(const loader_plan* plan, const cpu_slot* s)
+{
+    add_counts(plan->graph.traffic, s->graph.traffic, plan->graph.at.parts);
+    add_counts(plan->features.traffic, s->features.traffic, plan->features.at.parts);
+}
 
 static bool take_slot(const ring* r, cpu_slot* s, error* why)
 {
@@ -90,8 +118,10 @@ static bool take_slot(const ring* r, cpu_slot* s, error* why)
     s->seeds = memory_new((size_t)r->seeds * sizeof *s->seeds, "seeds of a mini-batch", why);
     if (!s->seeds || ggnn_batch_init(shape, s->batch_memory) != GGNN_OK) return false;
     s->graph = plan->graph;
+    s->features = plan->features;
     b->blocks = *shape;
     b->known = (ggnn_count){&s->known, plan->batch};
+    if (!take_counters(plan, s, why)) return false;
     if (!plan->extract) return true;
     b->ld_rows = mat_padded(plan->features.width);
     size_t rows = memory_product((size_t)shape->max_ids, (size_t)b->ld_rows, sizeof *b->rows);
@@ -114,6 +144,7 @@ void cpu_slot_close(ring* r, slot* shared)
     (void)r;
     memory_free(s->batch_memory);
     memory_free(s->seeds);
+    memory_free(s->reads);
     memory_free(s->shared.batch.rows);
     memory_free(s);
 }
@@ -221,8 +252,10 @@ void cpu_prepare(ring* r, slot* const* slots, int32_t count)
 void cpu_wait(ring* r, slot* shared)
 {
     crew* c = r->own;
-    if (!c) return;
-    pthread_mutex_lock(&c->lock);
-    while (!((cpu_slot*)shared)->done) pthread_cond_wait(&c->done, &c->lock);
-    pthread_mutex_unlock(&c->lock);
+    if (c) {
+        pthread_mutex_lock(&c->lock);
+        while (!((cpu_slot*)shared)->done) pthread_cond_wait(&c->done, &c->lock);
+        pthread_mutex_unlock(&c->lock);
+    }
+    add_reads(&r->plan, (cpu_slot*)shared);
 }
