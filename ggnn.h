@@ -886,6 +886,121 @@ typedef struct {
     ggnn_node     bad;       // after an error: the node it was met at
 } ggnn_batch;
 
+// ---- how batches and packed batches lie in memory, for both headers
+
+enum { GGNNI_LINE = 64 }; // a cache line: what an array of ggnn.h's starts at
+
+// Hands out the next count * size bytes of memory, in whole units, or only counts them where base is NULL.
+GGNN_HD void* ggnni_carve_by(size_t unit, char* base, size_t* used, int64_t count, size_t size)
+{
+    void* at = base ? base + *used : 0;
+    *used += ((size_t)count * size + unit - 1) / unit * unit;
+    return at;
+}
+
+GGNN_HD int ggnni_is_global(const ggnn_sampling* how, int32_t h)
+{
+    return how->last_hop_global && h + 1 == how->num_hops;
+}
+
+// Hop h of a batch: its arrays, of the max of its sizes.
+GGNN_HD size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, int32_t h, size_t unit, char* base,
+                               size_t used)
+{
+    const int     global = ggnni_is_global(how, h);
+    const int64_t edges = hop->num_edges.max;
+    // ids need an array of their own, or become indices in place
+    const int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
+    hop->indptr = (int64_t*)ggnni_carve_by(unit, base, &used, hop->num_dst.max + 1, sizeof *hop->indptr);
+    if (!global) hop->indices = (int32_t*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->indices);
+    if (ids) hop->neighbor = (ggnn_node*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->neighbor);
+    if (how->keep & GGNN_KEEP_POSITIONS)
+        hop->position = (int64_t*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->position);
+    if (how->keep & GGNN_KEEP_WEIGHTS)
+        hop->weight = (float*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->weight);
+    if (how->keep & GGNN_KEEP_REPEATS && !global)
+        hop->repeats = (int32_t*)ggnni_carve_by(unit, base, &used, hop->num_src.max, sizeof *hop->repeats);
+    return used;
+}
+
+#define GGNNI_PACKED (UINT64_C(0x6767706163006600) + sizeof(ggnn_node)) // what packed bytes begin with
+
+typedef struct { // the first of the packed bytes; no padding
+    uint64_t      magic, bytes;
+    ggnn_sampling how;
+    int64_t       num_nodes, num_edges, num_hops;
+    int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
+} ggnni_packed;
+
+// Makes *b the batch whose bytes begin with *header and lie at base. Its arrays follow the header in the
+// order in which they are handed out here. base NULL: they are only counted.
+GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, char* base)
+{
+    ggnni_packed* there = (ggnni_packed*)base; // what its sizes point into
+    size_t        used = 0;
+    memset(b, 0, sizeof *b);
+    b->how = header->how;
+    b->num_nodes = header->num_nodes;
+    b->num_edges = header->num_edges;
+    b->workspace = ggnni_carve_by(GGNNI_LINE, base, &used, 1, sizeof *header);
+    b->max_ids = header->length[header->num_hops];
+    b->num_hops = (int32_t)header->num_hops;
+    b->num_seeds.n = base ? &there->seeds : 0;
+    b->num_seeds.max = header->seeds;
+    b->bad = -1;
+    b->id = (ggnn_node*)ggnni_carve_by(GGNNI_LINE, base, &used, b->max_ids, sizeof *b->id);
+    b->seed_local =
+        (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
+    b->hop[0].num_dst.n = base ? there->length : 0; // of a batch without hops too
+    b->hop[0].num_dst.max = header->length[0];
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        ggnn_block* hop = &b->hop[h];
+        hop->id = b->id;
+        hop->num_dst.n = base ? &there->length[h] : 0;
+        hop->num_src.n = base ? &there->length[h + 1] : 0;
+        hop->num_edges.n = base ? &there->edges[h] : 0;
+        hop->num_dst.max = header->length[h];
+        hop->num_src.max = header->length[h + 1];
+        hop->num_edges.max = header->edges[h];
+        used = ggnni_carve_hop(hop, &b->how, h, GGNNI_LINE, base, used);
+    }
+    return b->bytes = used;
+}
+
+// Fills the header of b's packed bytes, and lays them out at base.
+GGNN_HD void ggnni_pack_header(ggnni_packed* header, ggnn_batch* to, const ggnn_batch* b, char* base)
+{
+    memset(header, 0, sizeof *header);
+    header->magic = GGNNI_PACKED;
+    header->how = b->how;
+    header->num_nodes = b->num_nodes;
+    header->num_edges = b->num_edges;
+    header->num_hops = b->num_hops;
+    header->seeds = *b->num_seeds.n;
+    header->length[0] = *b->hop[0].num_dst.n;
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        header->edges[h] = *b->hop[h].num_edges.n;
+        header->length[h + 1] = *b->hop[h].num_src.n;
+    }
+    header->bytes = ggnni_lay_out_packed(to, header, base);
+}
+
+// Whether a batch can lie as the header says, in so many bytes.
+GGNN_HD int ggnni_is_packed(const ggnni_packed* header)
+{
+    ggnn_batch unused;
+    if (header->magic != GGNNI_PACKED || header->num_hops < 0 || header->num_hops > GGNN_HOPS_MAX) return 0;
+    if (header->seeds < 0 || header->seeds > INT32_MAX) return 0;
+    if (header->length[0] < 0 || header->length[0] > INT32_MAX) return 0;
+    for (int64_t h = 0; h < header->num_hops; h++)
+        if (header->edges[h] < 0 || header->edges[h] > INT32_MAX ||
+            header->length[h + 1] < header->length[h] || header->length[h + 1] > INT32_MAX)
+            return 0;
+    return ggnni_lay_out_packed(&unused, header, 0) == header->bytes;
+}
+
+// ---- planning
+
 GGNN_HD ggnn_status ggnni_hop_fault(ggnn_fault* fault, ggnn_status status, const char* what, int32_t hop)
 {
     if (fault) {
@@ -970,7 +1085,8 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng);
 
 // A compact copy: a batch of exactly its size in one piece of memory without an address in it, for a queue
-// or for sending. _pack writes _packed_bytes bytes, aligned as malloc's. _unpack makes *b a batch whose
+// or for sending. _pack writes _packed_bytes bytes, aligned as malloc's: the same batch, the same bytes, on
+// the CPU and by the CUDA twin. _unpack makes *b a batch whose
 // arrays lie in these bytes, wherever they have been moved; it is for reading, its maxima are its sizes, and
 // it has no table. GGNN_ERROR_BLOCK: _pack did not write these bytes, or wrote ids of another width, or
 // bytes are missing. The arrays themselves are not checked: ggnn_block_validate does that. O(bytes).
@@ -2366,7 +2482,7 @@ GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_no
 // ==== [5i] UNIQUE
 // =============================================================================
 
-static size_t ggnni_round_up(size_t bytes) { return (bytes + 63) / 64 * 64; } // to a cache line
+static size_t ggnni_round_up(size_t bytes) { return (bytes + GGNNI_LINE - 1) / GGNNI_LINE * GGNNI_LINE; }
 
 static int64_t ggnni_unique_slots(int64_t max_ids)
 {
@@ -2591,39 +2707,14 @@ static int64_t ggnni_tile_offsets(const ggnn_batch* b)
     return most;
 }
 
-// Hands out the next count * size bytes of memory, or only counts them when base is NULL.
-static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
-{
-    void* at = base ? base + *used : NULL;
-    *used += ggnni_round_up((size_t)count * size);
-    return at;
-}
-
-static size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, int global, char* base, size_t used)
-{
-    int64_t edges = hop->num_edges.max;
-    // ids need an array of their own, or become indices in place
-    int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
-    hop->indptr = (int64_t*)ggnni_carve(base, &used, hop->num_dst.max + 1, sizeof *hop->indptr);
-    if (!global) hop->indices = (int32_t*)ggnni_carve(base, &used, edges, sizeof *hop->indices);
-    if (ids) hop->neighbor = (ggnn_node*)ggnni_carve(base, &used, edges, sizeof *hop->neighbor);
-    if (how->keep & GGNN_KEEP_POSITIONS)
-        hop->position = (int64_t*)ggnni_carve(base, &used, edges, sizeof *hop->position);
-    if (how->keep & GGNN_KEEP_WEIGHTS)
-        hop->weight = (float*)ggnni_carve(base, &used, edges, sizeof *hop->weight);
-    if (how->keep & GGNN_KEEP_REPEATS && !global)
-        hop->repeats = (int32_t*)ggnni_carve(base, &used, hop->num_src.max, sizeof *hop->repeats);
-    return used;
-}
-
 typedef struct { // at the start of a batch's workspace
     ggnni_scratch scratch;
     int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
 } ggnni_batch_state;
 
-static int ggnni_is_global(const ggnn_sampling* how, int32_t h)
+static void* ggnni_carve(char* base, size_t* used, int64_t count, size_t size)
 {
-    return how->last_hop_global && h + 1 == how->num_hops;
+    return ggnni_carve_by(GGNNI_LINE, base, used, count, size);
 }
 
 static size_t ggnni_carve_scratch(ggnni_scratch* scratch, const ggnn_batch* b, char* base, size_t used)
@@ -2659,7 +2750,7 @@ static size_t ggnni_carve_batch(ggnn_batch* b, char* base)
     b->id = (ggnn_node*)ggnni_carve(base, &used, b->max_ids + 1, sizeof *b->id);
     b->seed_local = (int32_t*)ggnni_carve(base, &used, b->num_seeds.max, sizeof *b->seed_local);
     for (int32_t h = 0; h < b->how.num_hops; h++)
-        used = ggnni_carve_hop(&b->hop[h], &b->how, ggnni_is_global(&b->how, h), base, used);
+        used = ggnni_carve_hop(&b->hop[h], &b->how, h, GGNNI_LINE, base, used);
     used = ggnni_carve_scratch(&scratch, b, base, used);
     if (base) state->scratch = scratch;
     if (b->seen) return used; // shared
@@ -2998,110 +3089,50 @@ GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_
 
 // ---- a compact copy ---------------------------------------------------------------
 
-#define GGNNI_PACKED (UINT64_C(0x6767706163006600) + sizeof(ggnn_node)) // what packed bytes begin with
-
-typedef struct {
-    uint64_t      magic;
-    size_t        bytes;
-    ggnn_sampling how;
-    int64_t       num_nodes, num_edges;
-    int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
-    int32_t       num_hops;
-} ggnni_packed;
-
-// Lays b out in base as its header says; only counts where base is NULL.
-static size_t ggnni_carve_packed(ggnn_batch* b, ggnni_packed* header, char* base)
-{
-    size_t used = ggnni_round_up(sizeof *header);
-    memset(b, 0, sizeof *b);
-    b->how = header->how;
-    b->num_nodes = header->num_nodes;
-    b->num_edges = header->num_edges;
-    b->workspace = base;
-    b->max_ids = header->length[header->num_hops];
-    b->num_hops = header->num_hops;
-    b->num_seeds.n = &header->seeds;
-    b->num_seeds.max = header->seeds;
-    b->bad = -1;
-    b->id = (ggnn_node*)ggnni_carve(base, &used, b->max_ids, sizeof *b->id);
-    b->seed_local = (int32_t*)ggnni_carve(base, &used, header->seeds, sizeof *b->seed_local);
-    for (int32_t h = 0; h < header->num_hops; h++) {
-        ggnn_block* hop = &b->hop[h];
-        hop->id = b->id;
-        hop->num_dst.n = &header->length[h];
-        hop->num_src.n = &header->length[h + 1];
-        hop->num_edges.n = &header->edges[h];
-        hop->num_dst.max = header->length[h];
-        hop->num_src.max = header->length[h + 1];
-        hop->num_edges.max = header->edges[h];
-        used = ggnni_carve_hop(hop, &b->how, ggnni_is_global(&b->how, h), base, used);
-    }
-    return b->bytes = used;
-}
-
-static ggnni_packed ggnni_packed_header(const ggnn_batch* b)
+GGNN_API size_t ggnn_batch_packed_bytes(const ggnn_batch* b)
 {
     ggnni_packed header;
     ggnn_batch   unused;
-    memset(&header, 0, sizeof header);
-    header.magic = GGNNI_PACKED;
-    header.how = b->how;
-    header.num_nodes = b->num_nodes;
-    header.num_edges = b->num_edges;
-    header.seeds = *b->num_seeds.n;
-    header.num_hops = b->num_hops;
-    header.length[0] = *b->hop[0].num_dst.n;
-    for (int32_t h = 0; h < b->num_hops; h++) {
-        header.edges[h] = *b->hop[h].num_edges.n;
-        header.length[h + 1] = *b->hop[h].num_src.n;
-    }
-    header.bytes = ggnni_carve_packed(&unused, &header, NULL);
-    return header;
+    ggnni_pack_header(&header, &unused, b, NULL);
+    return (size_t)header.bytes;
 }
 
-GGNN_API size_t ggnn_batch_packed_bytes(const ggnn_batch* b) { return ggnni_packed_header(b).bytes; }
-
+// An array, and zeros up to the next one.
 static void ggnni_copy(void* to, const void* from, int64_t count, size_t size)
 {
-    if (to && count > 0) memcpy(to, from, (size_t)count * size);
+    const size_t bytes = (size_t)count * size;
+    if (!to) return;
+    if (bytes) memcpy(to, from, bytes);
+    memset((char*)to + bytes, 0, ggnni_round_up(bytes) - bytes);
 }
 
 GGNN_API void ggnn_batch_pack(void* memory, const ggnn_batch* b)
 {
-    ggnni_packed* header = (ggnni_packed*)memory;
-    ggnn_batch    to;
-    *header = ggnni_packed_header(b);
-    ggnni_carve_packed(&to, header, (char*)memory);
+    ggnni_packed header;
+    ggnn_batch   to;
+    ggnni_pack_header(&header, &to, b, (char*)memory);
+    ggnni_copy(memory, &header, 1, sizeof header);
     ggnni_copy(to.id, b->id, to.max_ids, sizeof *to.id);
-    ggnni_copy(to.seed_local, b->seed_local, header->seeds, sizeof *to.seed_local);
+    ggnni_copy(to.seed_local, b->seed_local, header.seeds, sizeof *to.seed_local);
     for (int32_t h = 0; h < b->num_hops; h++) {
         ggnn_block*       hop = &to.hop[h];
         const ggnn_block* from = &b->hop[h];
-        int64_t           edges = header->edges[h];
-        ggnni_copy(hop->indptr, from->indptr, header->length[h] + 1, sizeof *hop->indptr);
+        int64_t           edges = header.edges[h];
+        ggnni_copy(hop->indptr, from->indptr, header.length[h] + 1, sizeof *hop->indptr);
         ggnni_copy(hop->indices, from->indices, edges, sizeof *hop->indices);
         ggnni_copy(hop->neighbor, from->neighbor, edges, sizeof *hop->neighbor);
         ggnni_copy(hop->position, from->position, edges, sizeof *hop->position);
         ggnni_copy(hop->weight, from->weight, edges, sizeof *hop->weight);
-        ggnni_copy(hop->repeats, from->repeats, header->length[h + 1], sizeof *hop->repeats);
+        ggnni_copy(hop->repeats, from->repeats, header.length[h + 1], sizeof *hop->repeats);
     }
 }
 
 GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes)
 {
-    ggnni_packed* header = (ggnni_packed*)memory;
+    const ggnni_packed* header = (const ggnni_packed*)memory;
     memset(b, 0, sizeof *b);
-    if (bytes < sizeof *header || header->magic != GGNNI_PACKED || header->bytes != bytes)
-        return GGNN_ERROR_BLOCK;
-    if (header->num_hops < 0 || header->num_hops > GGNN_HOPS_MAX || header->seeds < 0 ||
-        header->seeds > INT32_MAX || header->length[0] < 0 || header->length[0] > INT32_MAX)
-        return GGNN_ERROR_BLOCK;
-    for (int32_t h = 0; h < header->num_hops; h++)
-        if (header->edges[h] < 0 || header->edges[h] > INT32_MAX ||
-            header->length[h + 1] < header->length[h] || header->length[h + 1] > INT32_MAX)
-            return GGNN_ERROR_BLOCK;
-    if (ggnni_carve_packed(b, header, NULL) != bytes) return GGNN_ERROR_BLOCK;
-    ggnni_carve_packed(b, header, (char*)memory);
+    if (bytes < sizeof *header || !ggnni_is_packed(header) || header->bytes != bytes) return GGNN_ERROR_BLOCK;
+    ggnni_lay_out_packed(b, header, (char*)memory);
     return GGNN_OK;
 }
 

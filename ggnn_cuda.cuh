@@ -754,14 +754,14 @@ static GGNNI_KERNEL(32, THREADS)
 
 // ---- launches --------------------------------------------------------------------
 
-inline size_t round_up(size_t bytes) { return (bytes + 255) / 256 * 256; }
+enum { UNIT = 256 }; // bytes: what cudaMalloc's memory starts at, and every array in it
+
+inline size_t round_up(size_t bytes) { return (bytes + UNIT - 1) / UNIT * UNIT; }
 
 // Hands out the next part of memory, or only counts it when base is NULL.
 template <class T> inline T* carve(char* base, size_t* used, int64_t count)
 {
-    T* at = base ? reinterpret_cast<T*>(base + *used) : nullptr;
-    *used += round_up(static_cast<size_t>(count) * sizeof(T));
-    return at;
+    return static_cast<T*>(ggnni_carve_by(UNIT, base, used, count, sizeof(T)));
 }
 
 inline int64_t flag_words(int64_t max_n) { return tiles_of(max_n, THREADS) * (THREADS / WARP); }
@@ -2299,28 +2299,11 @@ inline batch_scratch scratch_of(const ggnn_batch* b, size_t* used)
 
 // ---- layout ------------------------------------------------------------------
 
-inline bool is_global(const ggnn_sampling* how, int32_t h)
-{
-    return how->last_hop_global && h + 1 == how->num_hops;
-}
-
 // No list is longer than all edges: a greater fanout asks for no more, but with replacement.
 inline int32_t fanout_of(const ggnn_batch* b, int32_t h)
 {
     if (b->how.method == GGNN_REPLACEMENT) return b->how.fanout[h];
     return static_cast<int32_t>(least(b->how.fanout[h], b->num_edges));
-}
-
-inline void carve_hop(ggnn_block* hop, const ggnn_sampling* how, bool global, char* base, size_t* used)
-{
-    int64_t edges = hop->num_edges.max;
-    bool    ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
-    hop->indptr = carve<int64_t>(base, used, hop->num_dst.max + 1);
-    if (!global) hop->indices = carve<int32_t>(base, used, edges);
-    if (ids) hop->neighbor = carve<ggnn_node>(base, used, edges); // else ids become indices in place
-    if (how->keep & GGNN_KEEP_POSITIONS) hop->position = carve<int64_t>(base, used, edges);
-    if (how->keep & GGNN_KEEP_WEIGHTS) hop->weight = carve<float>(base, used, edges);
-    if (how->keep & GGNN_KEEP_REPEATS && !global) hop->repeats = carve<int32_t>(base, used, hop->num_src.max);
 }
 
 // A batch whose bounds are known. A global hop has no sources but its targets, and shares their count. The
@@ -2338,7 +2321,8 @@ inline size_t carve_batch(ggnn_cuda_batch* b, char* base)
     carve<char>(base, &used, static_cast<int64_t>(sample));
     b->id = carve<ggnn_node>(base, &used, b->max_ids);
     b->seed_local = carve<int32_t>(base, &used, b->num_seeds.max);
-    for (int32_t h = 0; h < how->num_hops; h++) carve_hop(&b->hop[h], how, is_global(how, h), base, &used);
+    for (int32_t h = 0; h < how->num_hops; h++)
+        used = ggnni_carve_hop(&b->hop[h], how, h, UNIT, base, used);
     if (!b->shares)
         used += carve_unique(&b->table, ggnn_unique_choose(b->num_nodes), b->num_nodes, b->max_ids,
                              base ? base + used : nullptr);
@@ -2347,7 +2331,7 @@ inline size_t carve_batch(ggnn_cuda_batch* b, char* base)
     b->num_seeds.n = &scratch.state->seeds;
     for (int32_t h = 0; h < how->num_hops; h++) {
         b->hop[h].num_dst.n = &scratch.state->length[h];
-        b->hop[h].num_src.n = &scratch.state->length[is_global(how, h) ? h : h + 1];
+        b->hop[h].num_src.n = &scratch.state->length[ggnni_is_global(how, h) ? h : h + 1];
         b->hop[h].num_edges.n = &scratch.state->edges[h];
         b->hop[h].id = b->id;
     }
@@ -2647,6 +2631,142 @@ inline cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, con
     while (error == cudaSuccess && b->num_hops < b->how.num_hops)
         error = ggnni::sample_block(b, g, rng, true, stream);
     return error == cudaSuccess ? ggnni::relabel_batch(b, true, 0, b->num_hops, stream) : error;
+}
+
+// ---- a compact copy ----------------------------------------------------------------
+
+constexpr size_t GGNN_CUDA_PACKED_HEADER = (sizeof(ggnni_packed) + GGNNI_LINE - 1) / GGNNI_LINE * GGNNI_LINE;
+
+namespace ggnni {
+
+struct pack_job {
+    ggnn_batch b;
+    char*      memory;
+    size_t     room;
+};
+
+struct piece { // an array, and where it begins in the packed bytes
+    const char* from;
+    int64_t     begin, bytes;
+};
+
+// What each block works out for itself, in shared memory: the header, the copy, and its arrays in order.
+struct packing {
+    alignas(16) ggnni_packed header;
+    ggnn_batch to;
+    piece      array[3 + 6 * GGNN_HOPS_MAX];
+    int32_t    arrays;
+
+    template <class T> __device__ void add(const T* array_to, const T* from, int64_t count)
+    {
+        if (!array_to) return;
+        const char* base = static_cast<const char*>(to.workspace);
+        array[arrays++] = {reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(array_to) - base,
+                           count * static_cast<int64_t>(sizeof(T))};
+    }
+    __device__ void plan(const pack_job& job)
+    {
+        ggnni_pack_header(&header, &to, &job.b, job.memory);
+        arrays = 0;
+        add(static_cast<const ggnni_packed*>(to.workspace), &header, 1);
+        add(to.id, job.b.id, to.max_ids);
+        add(to.seed_local, job.b.seed_local, header.seeds);
+        for (int32_t h = 0; h < to.num_hops; h++) {
+            const ggnn_block &hop = to.hop[h], &from = job.b.hop[h];
+            add(hop.indptr, from.indptr, header.length[h] + 1);
+            add(hop.indices, from.indices, header.edges[h]);
+            add(hop.neighbor, from.neighbor, header.edges[h]);
+            add(hop.position, from.position, header.edges[h]);
+            add(hop.weight, from.weight, header.edges[h]);
+            add(hop.repeats, from.repeats, header.length[h + 1]);
+        }
+    }
+};
+
+// The 16 bytes at `at` of an array, zeros behind its end. All elements have 4 or 8 bytes.
+__device__ inline uint4 packed_chunk(const piece& array, int64_t at)
+{
+    const int64_t   left = array.bytes - at;
+    const uint32_t* word = reinterpret_cast<const uint32_t*>(array.from + at);
+    if (left >= 16) return *reinterpret_cast<const uint4*>(word);
+    return make_uint4(left > 0 ? word[0] : 0, left > 4 ? word[1] : 0, left > 8 ? word[2] : 0, 0);
+}
+
+// A thread 16 bytes of the packed ones.
+static GGNNI_KERNEL(40, THREADS) pack_batch(const __grid_constant__ pack_job job)
+{
+    __shared__ packing s;
+    if (threadIdx.x == 0) s.plan(job);
+    __syncthreads();
+    const bool    fits = s.header.bytes <= job.room;
+    const int64_t end = static_cast<int64_t>(fits ? s.header.bytes : GGNN_CUDA_PACKED_HEADER);
+    int32_t       a = 0;
+    if (!fits && blockIdx.x == 0 && threadIdx.x == 0) report(job.b.status, GGNN_ERROR_CAPACITY);
+    for (int64_t at = 16 * (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x); at < end;
+         at += 16 * (static_cast<int64_t>(gridDim.x) * THREADS)) {
+        while (a + 1 < s.arrays && s.array[a + 1].begin <= at) a++;
+        *reinterpret_cast<uint4*>(job.memory + at) = packed_chunk(s.array[a], at - s.array[a].begin);
+    }
+}
+
+} // namespace ggnni
+
+// A batch's sizes are the device's, so the host packs without knowing how many bytes it will be:
+//   1. It gives room for the most, ggnn_cuda_batch_packed_max: what one piece of memory a device is for.
+//   2. ggnn_cuda_batch_pack, in one launch.
+//   3. It copies the first GGNN_CUDA_PACKED_HEADER bytes, and ggnn_cuda_batch_packed_bytes reads there how
+//      many all are: so many are put into a queue, or sent to another device, or to ggnn_batch_unpack.
+//   4. Where they have arrived, ggnn_cuda_batch_unpack takes their address and the same copy of the header.
+
+// Bytes that b takes at most, whatever is sampled. b is planned.
+inline size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
+{
+    ggnni_packed header;
+    ggnn_batch   most = *b, unused;
+    most.num_hops = b->how.num_hops;
+    most.num_seeds.n = &most.num_seeds.max;
+    for (ggnn_block& hop : most.hop) {
+        hop.num_dst.n = &hop.num_dst.max;
+        hop.num_src.n = &hop.num_src.max;
+        hop.num_edges.n = &hop.num_edges.max;
+    }
+    ggnni_pack_header(&header, &unused, &most, nullptr);
+    return static_cast<size_t>(header.bytes);
+}
+
+// ggnn_batch_pack: the same bytes, in `room` bytes that the device can write, aligned as cudaMalloc's: its
+// own, a peer's or mapped ones of the host. Where the batch takes more than that, GGNN_ERROR_CAPACITY is
+// reported, and the header is all that is written.
+inline cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b,
+                                        cudaStream_t stream)
+{
+    if (!memory || !b->workspace || room < GGNN_CUDA_PACKED_HEADER) return cudaErrorInvalidValue;
+    const int64_t         chunks = static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16);
+    const ggnni::pack_job job = {*b, static_cast<char*>(memory), room};
+    return ggnni::launch(ggnni::pack_batch, ggnni::blocks_for(chunks), ggnni::THREADS, stream, job);
+}
+
+// How many bytes were packed, or would have been, were there room. header: the host's copy of the first
+// GGNN_CUDA_PACKED_HEADER. 0: they are no packed batch's.
+inline size_t ggnn_cuda_batch_packed_bytes(const void* header)
+{
+    ggnni_packed copy;
+    memcpy(&copy, header, sizeof copy);
+    return ggnni_is_packed(&copy) ? static_cast<size_t>(copy.bytes) : 0;
+}
+
+// ggnn_batch_unpack on the host alone: memory is the device's, of at least as many bytes as were packed, and
+// header the host's copy of the first GGNN_CUDA_PACKED_HEADER. GGNN_ERROR_BLOCK: `bytes` are fewer, or it is
+// no such header. b's maxima are its sizes; it has neither table nor status.
+inline ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t bytes, const void* header)
+{
+    const size_t packed = ggnn_cuda_batch_packed_bytes(header);
+    ggnni_packed copy;
+    memset(b, 0, sizeof *b);
+    if (!packed || packed > bytes) return GGNN_ERROR_BLOCK;
+    memcpy(&copy, header, sizeof copy);
+    ggnni_lay_out_packed(b, &copy, static_cast<char*>(memory));
+    return GGNN_OK;
 }
 
 // ---- whole graph, transpose --------------------------------------------------------

@@ -575,7 +575,11 @@ TEST(a_packed_batch_is_the_same_batch_elsewhere)
                 size_t bytes = ggnn_batch_packed_bytes(&p.batch);
                 char * packed = malloc(bytes), *moved = malloc(bytes);
                 CHECK(bytes < p.batch.bytes);
+                memset(moved, 0xa5, bytes);
+                ggnn_batch_pack(moved, &p.batch);
+                memset(packed, 0x5a, bytes);
                 ggnn_batch_pack(packed, &p.batch);
+                CHECK(memcmp(packed, moved, bytes) == 0); /* nothing is left of what was there */
                 memcpy(moved, packed, bytes);
                 memset(packed, 0x5a, bytes);
                 finish(&p);

@@ -672,6 +672,106 @@ TEST(damaged_input_is_reported_and_leaves_a_consistent_batch)
 // ---- without the host --------------------------------------------------------------------
 
 // Lists read, by slot: what the twin adds up, over several batches.
+// ---- a compact copy -----------------------------------------------------------------
+
+static std::vector<char> packed_by_twin(const ggnn_batch& b)
+{
+    std::vector<char> packed(ggnn_batch_packed_bytes(&b), 0x5a);
+    ggnn_batch_pack(packed.data(), &b);
+    return packed;
+}
+
+// d packed into room for the most, its bytes put where there is room for no more, and unpacked there.
+static void check_packed(const device_batch& d, const host_batch& h)
+{
+    const std::vector<char> want = packed_by_twin(h.b);
+    const size_t            most = ggnn_cuda_batch_packed_max(&d.b);
+    device_array<char>      room(static_cast<int64_t>(most));
+    room.fill(0xa5);
+    CHECK_CUDA(ggnn_cuda_batch_pack(room.at(), most, &d.b, nullptr));
+    const std::vector<char> header = fetch(room.at(), GGNN_CUDA_PACKED_HEADER);
+    const size_t            bytes = ggnn_cuda_batch_packed_bytes(header.data());
+    if (!CHECK_EQ(bytes, want.size()) || !CHECK(bytes <= most)) return;
+    std::vector<char> got = fetch(room.at(), static_cast<int64_t>(bytes));
+    CHECK(got == want);
+    for (char rest : fetch(room.at() + bytes, static_cast<int64_t>(most - bytes))) CHECK_EQ(rest, '\xa5');
+    device_array<char> exact(got);
+    ggnn_batch         b;
+    room.fill(0x5a);
+    CHECK_EQ(ggnn_cuda_batch_unpack(&b, exact.at(), bytes - 1, header.data()), GGNN_ERROR_BLOCK);
+    CHECK_EQ(ggnn_cuda_batch_unpack(&b, exact.at(), bytes, header.data()), GGNN_OK);
+    if (h.b.num_hops) check_batch(b, h.b);
+    for (int32_t hop = 0; hop < b.num_hops; hop++) CHECK_EQ(b.hop[hop].num_edges.max, *h.b.hop[hop].num_edges.n);
+    CHECK_EQ(ggnn_batch_unpack(&b, got.data(), bytes), GGNN_OK); // on the host
+    CHECK(packed_by_twin(b) == want);
+}
+
+TEST(packed_batches_have_the_twins_bytes)
+{
+    owned_graph own(random_graph_new(150, 4, 120));
+    both_graphs g(own.g, 0);
+    for (ggnn_method method : methods)
+        for (int trial = 0; trial < trials(12); trial++) {
+            const ggnn_sampling how = random_sampling(method);
+            device_batch        d(g.device, how, 40, forms[trial % std::size(forms)]);
+            host_batch          h(g.host, how, 40);
+            for (int64_t n : {test_below(41), INT64_C(0)}) {
+                const auto seeds = random_seeds(n, 150);
+                d.sample(g.device, seeds);
+                h.sample(g.host, seeds);
+                check_packed(d, h);
+            }
+            CHECK_EQ(d.reported(), GGNN_OK);
+        }
+}
+
+TEST(batches_larger_than_a_grid_and_without_hops_are_packed)
+{
+    owned_graph             own(random_graph_new(3000, 12, 120));
+    both_graphs             g(own.g, 0);
+    const ggnn_sampling     how = sampling(GGNN_RESERVOIR, {10, 10}, keep_all);
+    device_batch            d(g.device, how, 300, forms[0]);
+    host_batch              h(g.host, how, 300);
+    const auto              seeds = random_seeds(300, 3000);
+    device_array<ggnn_node> given(seeds);
+    d.sample(g.device, seeds);
+    h.sample(g.host, seeds);
+    check_packed(d, h);
+    CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, given.at(), {nullptr, 300}, nullptr));
+    CHECK_EQ(ggnn_batch_begin(&h.b, seeds.data(), 300), GGNN_OK);
+    check_packed(d, h);
+}
+
+TEST(a_packed_batch_without_room_is_its_header)
+{
+    owned_graph         own(random_graph_new(150, 4, 120));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {3, 2}, keep_all);
+    device_batch        d(g.device, how, 40, forms[0]);
+    ggnn_batch          b;
+    d.sample(g.device, random_seeds(40, 150));
+    device_array<char> room(static_cast<int64_t>(ggnn_cuda_batch_packed_max(&d.b)));
+    const auto         pack = [&](size_t bytes) { return ggnn_cuda_batch_pack(room.at(), bytes, &d.b, nullptr); };
+    CHECK_CUDA(pack(ggnn_cuda_batch_packed_max(&d.b)));
+    const auto   header = fetch(room.at(), GGNN_CUDA_PACKED_HEADER);
+    const size_t bytes = ggnn_cuda_batch_packed_bytes(header.data());
+    CHECK_CUDA(pack(bytes)); // just enough
+    CHECK_EQ(d.reported(), GGNN_OK);
+    room.fill(0xa5);
+    CHECK_CUDA(pack(bytes - 1));
+    CHECK_EQ(d.reported(), GGNN_ERROR_CAPACITY);
+    CHECK(fetch(room.at(), GGNN_CUDA_PACKED_HEADER) == header); // which tells how much is needed
+    for (char rest : fetch(room.at() + GGNN_CUDA_PACKED_HEADER, room.count() - static_cast<int64_t>(GGNN_CUDA_PACKED_HEADER))) CHECK_EQ(rest, '\xa5');
+    CHECK_EQ(ggnn_cuda_batch_unpack(&b, room.at(), bytes - 1, header.data()), GGNN_ERROR_BLOCK);
+    CHECK_EQ(pack(GGNN_CUDA_PACKED_HEADER - 1), cudaErrorInvalidValue);
+    for (size_t at = 0; at < 16; at++) { // what says that it was packed, and how many bytes
+        std::vector<char> damaged = header;
+        damaged[at] ^= 1;
+        CHECK_EQ(ggnn_cuda_batch_packed_bytes(damaged.data()), 0);
+        CHECK_EQ(ggnn_cuda_batch_unpack(&b, room.at(), bytes, damaged.data()), GGNN_ERROR_BLOCK);
+    }
+}
+
 TEST(traffic_of_batches_is_the_twins)
 {
     owned_graph own(random_graph_new(200, 5, 100));
@@ -1004,6 +1104,9 @@ int main(int argc, char** argv)
     RUN(any_capacities_leave_a_consistent_batch);
     RUN(more_seeds_than_there_is_room_for);
     RUN(damaged_input_is_reported_and_leaves_a_consistent_batch);
+    RUN(packed_batches_have_the_twins_bytes);
+    RUN(batches_larger_than_a_grid_and_without_hops_are_packed);
+    RUN(a_packed_batch_without_room_is_its_header);
     RUN(traffic_of_batches_is_the_twins);
     RUN(batches_survive_the_wrap_of_stamps);
     RUN(tiles_of_more_targets_than_a_block_has_threads);
