@@ -26,7 +26,8 @@
 // OPTIONS (define before including)
 //   GGNN_NO_CURAND   Philox from ggnn.h instead of cuRAND's device header: the same words
 //   GGNN_CUDA_UNIQUE_GROUP   lanes that look for one id in a hash table together: 1, 8 or 32; default 1
-//   and those of ggnn.h
+//   and those of ggnn.h; with GGNN_NODE64 all names are in an inline namespace, so that files of both widths
+//   share no function
 //
 // CONTENTS
 //   [1] BASE   [2] RANDOM   [4] SAMPLE   [4b] weighted samples, walks; samples by any method   [5] UNIQUE
@@ -52,6 +53,10 @@
 #include <curand_philox4x32_x.h>
 #endif
 #include <string.h>
+
+#ifdef GGNN_NODE64
+inline namespace ggnn_node64 { // all that is linked has another name then; it is called as ever
+#endif
 
 // =============================================================================
 // ==== [1] BASE: launches, sizes on the device, status, division, tile sums
@@ -5423,6 +5428,10 @@ inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, floa
     error = first_error(error, middle);
     return first_error(error, launch_edge_lists(edge_sum, sums, stream));
 }
+
+#ifdef GGNN_NODE64
+} // inline namespace ggnn_node64
+#endif
 
 #endif // GGNN_CUDA_CUH
 

@@ -27,6 +27,15 @@ only_these_keep_their_names() { # only_these_keep_their_names OBJECT NAMES
     nm -g --defined-only "$1" | awk '{ print $3 }' | grep -v '_node64$' | sort >"$work/kept"
     echo $2 | tr ' ' '\n' | sort | diff - "$work/kept"
 }
+# Inline functions of two files are one in a program, if their names are: which would be called is the linker's choice.
+share_no_function() { # share_no_function OBJECT OBJECT
+    local object
+    for object; do
+        nm --defined-only "$object" | awk '$2 ~ /[WVu]/ && /ggnn/ { print $3 }' | sort >"$object.inline"
+        grep -q ggnn_cuda_gather "$object.inline" || { echo "no inline function in $object"; return 1; }
+    done
+    ! comm -12 "$1.inline" "$2.inline" | grep .
+}
 prints() { # prints NAME PROGRAM TEXT
     check "$1" test "$("$2" 2>&1)" = "$3"
 }
@@ -41,6 +50,16 @@ printf '#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn_plan.h"\n' >"$work/plan
 cat "$work/impl.c" "$work/plan.c" >"$work/both.c"
 printf '#include "ggnn_plan.h"\nint uses(void);\nint uses(void) { ggnn_rank_random(0, 0, 1, 0); return 0; }\n' >"$work/rank.c"
 printf '#include "ggnn_cuda.cuh"\n' >"$work/cuda.c"
+cat >"$work/inline.c" <<'END'
+#include "ggnn_cuda.cuh"
+cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const ggnn_node* id, cudaStream_t stream);
+cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const ggnn_node* id, cudaStream_t stream)
+{
+    cudaError_t error = ggnn_cuda_batch_init(b, out, stream);
+    if (error == cudaSuccess) error = ggnn_cuda_batch_pack(out, ggnn_cuda_batch_packed_max(b), b, stream);
+    return error == cudaSuccess ? ggnn_cuda_gather(out, 1, GGNN_F32, rows, id, {nullptr, 1}, stream) : error;
+}
+END
 printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
 printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? uses() : 0; }\n' >"$work/main_wide.c"
@@ -94,6 +113,11 @@ vendor() { # all checks with one compiler, in a folder of its own
         check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas -D_GNU_SOURCE \
             -Itests/simt -I. -fsyntax-only "$work/cuda.c"
     done
+    for option in "" -DGGNN_NODE64; do
+        check "$cc calls ggnn_cuda.cuh $option" $cc -x c++ -std=c++17 -w -D_GNU_SOURCE $option -Itests/simt -I. -c "$work/inline.c" \
+            -o "$work/inline$option.o"
+    done
+    check "$cc files of both widths share no function of ggnn_cuda.cuh" share_no_function "$work/inline.o" "$work/inline-DGGNN_NODE64.o"
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
