@@ -2666,7 +2666,8 @@ struct packing {
     {
         if (!array_to) return;
         const char* base = static_cast<const char*>(to.workspace);
-        array[arrays++] = {reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(array_to) - base,
+        const char* at = reinterpret_cast<const char*>(array_to);
+        array[arrays++] = {reinterpret_cast<const char*>(from), at - base,
                            count * static_cast<int64_t>(sizeof(T))};
     }
     __device__ void plan(const pack_job& job)
@@ -2697,8 +2698,8 @@ __device__ inline uint4 packed_chunk(const piece& array, int64_t at)
     return make_uint4(left > 0 ? word[0] : 0, left > 4 ? word[1] : 0, left > 8 ? word[2] : 0, 0);
 }
 
-// A thread 16 bytes of the packed ones.
-static GGNNI_KERNEL(40, THREADS) pack_batch(const __grid_constant__ pack_job job)
+// A thread 16 bytes of the packed ones. (Its registers are what one thread of a block plans with.)
+static GGNNI_KERNEL(72, THREADS) pack_batch(const __grid_constant__ pack_job job)
 {
     __shared__ packing s;
     if (threadIdx.x == 0) s.plan(job);
