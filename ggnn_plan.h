@@ -51,6 +51,11 @@
 //   fill_lists           rank (n), left (parts); returns the number                           nothing
 //   fill_slope           returns nanoseconds                                                  nothing
 //   fill_dual            row_rank, list_rank (n); returns the numbers                         nothing
+//  [4]
+//   topology_named       t                                                                    ARGUMENT
+//   topology_validate    fault (1)                                      fault                 ARGUMENT
+//   place_parts          plan                                           fault                 ARGUMENT
+//   place_sources        plan: source, most, copies, bandwidth          fault                 ARGUMENT
 //
 // MEMORY
 //   The caller's, all of it, aligned as malloc's. Outputs overlap nothing. The stack: less than 100 KiB.
@@ -246,6 +251,69 @@ GGNN_API ggnn_dual_fill ggnn_fill_dual(ggnn_node*       row_rank,  // (n) overwr
                                        ggnn_node*       list_rank, // (n) overwritten
                                        const ggnn_dual* from, int64_t n,
                                        ggnn_node* workspace); // (2 n)
+
+// =============================================================================
+// ==== [4] PLACE: which parts each device stores, and where it reads the others
+// =============================================================================
+// XGNN. P devices share P parts of equal size; device i stores at least part i. Each device must be able to
+// read every part: from its own memory, or from a device that it has a link to. What links it has decides how
+// many parts each has to store.
+
+enum { GGNN_DEVICES_MAX = 16 };
+
+typedef struct {
+    int32_t devices; // P
+    double  bandwidth[GGNN_DEVICES_MAX][GGNN_DEVICES_MAX]; // [i][j]: of i reading j's memory, in any unit;
+                                                           // 0: it cannot. [i][i], its own memory: > 0
+} ggnn_topology;
+
+// Machines by name, GB/s: "dgx-1v" (8 V100, numbered as nvidia-smi does), "dgx-a100" (NVSwitch), "pcie-pairs"
+// (0-1, 2-3, ... share a switch), "ring", "none" (no links). The first `devices` of it; 0: 8. All but the
+// first may have up to 16. GGNN_ERROR_ARGUMENT: no such name, or not so many devices.
+GGNN_API ggnn_status ggnn_topology_named(ggnn_topology* t, const char* name, int32_t devices);
+
+// GGNN_ERROR_ARGUMENT: devices outside [1, 16], an entry that is negative or not finite, a diagonal of 0;
+// fault names it, node its row and edge its column. A link of one direction is allowed.
+GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* fault);
+
+typedef enum {
+    GGNN_PLACE_BEST,   // PRUNED over numberings of the devices (all for P <= 7, else the first 5,040 in
+                       // lexicographic order), then EXACT from there
+    GGNN_PLACE_PRUNED, // XGNN's search. Device by device, each part that the device cannot read goes to one
+                       // of those that it can read (or itself): to the one with the fewest parts, of these
+                       // the one with most readers that lack the part, of these one that lacks it itself;
+                       // all that tie are tried. Depends on the numbering
+    GGNN_PLACE_EXACT,  // branch and bound: fewest parts on the fullest device, then the largest bandwidth,
+                       // then fewest copies, then the first in order: where two plans differ first, device by
+                       // device and part by part, the one that stores the part
+    GGNN_PLACE_CLIQUE  // disjoint cliques, each of which holds everything; the smallest as large as can be
+} ggnn_place_rule;
+
+typedef struct {
+    int32_t  devices;
+    uint16_t stores[GGNN_DEVICES_MAX];                  // bit p of [i]: device i stores part p
+    int8_t   source[GGNN_DEVICES_MAX][GGNN_DEVICES_MAX]; // [i][p]: the device that i reads part p from
+    int32_t  most;                                      // parts on the fullest device
+    int32_t  copies;                                    // parts stored by all devices together
+    double   bandwidth; // least, over devices i and those they read: bandwidth[i][j] / parts read from j
+    int64_t  plans;     // examined; EXACT counts partial ones too
+    int32_t  complete;  // 0: the search was cut at max_plans. 1: it was not; of BEST and EXACT: the plan is
+                        // proven best (BEST's perhaps not the first of equal ones)
+} ggnn_placement;
+
+// Plans that a rule examines where max_plans is 0. The default rule answers within a second then, at P = 16.
+#define GGNN_PLANS_DEFAULT 16384
+
+// Finds a plan. Ends when max_plans (>= 1; 0: the default) are examined, whatever the rule: never by time. No
+// rule gives a worse plan than the first that it completes. GGNN_ERROR_ARGUMENT: as
+// ggnn_topology_validate, or max_plans is negative.
+GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology* t, ggnn_place_rule rule,
+                                      int64_t max_plans, ggnn_fault* fault);
+
+// Fills source, most, copies and bandwidth of a plan whose devices and stores are given: for each device the
+// sources that make its least bandwidth / parts largest; of equal choices the lexicographically smallest.
+// GGNN_ERROR_ARGUMENT: a device cannot read some part (fault: node the device, edge the part).
+GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topology* t, ggnn_fault* fault);
 
 #endif // GGNN_PLAN_H
 
@@ -579,6 +647,696 @@ GGNN_API ggnn_dual_fill ggnn_fill_dual(ggnn_node* row_rank, ggnn_node* list_rank
     ggnni_fill_others(row_rank, row_order, fill.rows, n);
     ggnni_fill_others(list_rank, list_order, fill.lists, n);
     return fill;
+}
+
+// =============================================================================
+// ==== [4i] PLACE
+// =============================================================================
+
+// ---- topologies -------------------------------------------------------------
+
+static void ggnni_topology_link(ggnn_topology* t, int32_t i, int32_t j, double bandwidth)
+{
+    if (i >= t->devices || j >= t->devices) return;
+    t->bandwidth[i][j] = t->bandwidth[j][i] = bandwidth;
+}
+
+GGNN_API ggnn_status ggnn_topology_named(ggnn_topology* t, const char* name, int32_t devices)
+{
+    static const int8_t two[8][2] = {{0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3}, {4, 7}, {5, 6}, {6, 7}};
+    static const int8_t one[8][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 6}, {3, 7}, {4, 5}, {4, 6}, {5, 7}};
+    const int           dgx1 = strcmp(name, "dgx-1v") == 0, a100 = strcmp(name, "dgx-a100") == 0;
+    const int           pairs = strcmp(name, "pcie-pairs") == 0, ring = strcmp(name, "ring") == 0;
+    const int32_t       P = devices ? devices : 8;
+    if (!dgx1 && !a100 && !pairs && !ring && strcmp(name, "none") != 0) return GGNN_ERROR_ARGUMENT;
+    if (P < 1 || P > (dgx1 ? 8 : GGNN_DEVICES_MAX)) return GGNN_ERROR_ARGUMENT;
+    memset(t, 0, sizeof *t);
+    t->devices = P;
+    for (int32_t l = 0; dgx1 && l < 8; l++) { // two NVLinks of 25 GB/s, or one
+        ggnni_topology_link(t, two[l][0], two[l][1], 50);
+        ggnni_topology_link(t, one[l][0], one[l][1], 25);
+    }
+    for (int32_t i = 0; i < P; i++) {
+        for (int32_t j = 0; a100 && j < i; j++) ggnni_topology_link(t, i, j, 300);
+        if (pairs && i % 2) ggnni_topology_link(t, i - 1, i, 12);
+        if (ring && P > 1) ggnni_topology_link(t, i, (i + 1) % P, 50);
+        t->bandwidth[i][i] = a100 ? 1555 : 700;
+    }
+    return GGNN_OK;
+}
+
+static ggnn_status ggnni_topology_fault(ggnn_fault* fault, const char* what, int32_t i, int32_t j)
+{
+    ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, what, i);
+    if (fault) fault->edge = j;
+    return GGNN_ERROR_ARGUMENT;
+}
+
+GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* fault)
+{
+    if (t->devices < 1 || t->devices > GGNN_DEVICES_MAX)
+        return ggnni_topology_fault(fault, "the number of devices is outside [1, 16]", -1, -1);
+    for (int32_t i = 0; i < t->devices; i++)
+        for (int32_t j = 0; j < t->devices; j++) {
+            uint64_t bits; // looked at, as -ffinite-math-only takes every number for finite
+            memcpy(&bits, &t->bandwidth[i][j], sizeof bits);
+            if (bits >= (uint64_t)0x7ff << 52 && bits != (uint64_t)1 << 63)
+                return ggnni_topology_fault(fault, "a bandwidth is negative or not finite", i, j);
+            if (i == j && !(t->bandwidth[i][j] > 0))
+                return ggnni_topology_fault(fault, "a device cannot read its own memory", i, j);
+        }
+    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+}
+
+static int32_t ggnni_bits(uint32_t set)
+{
+    int32_t n = 0;
+    for (; set; set &= set - 1) n++;
+    return n;
+}
+
+typedef struct { // who can read whom, itself included
+    int32_t  P;
+    uint32_t reads[GGNN_DEVICES_MAX];   // by reader: the devices that it can read
+    uint32_t readers[GGNN_DEVICES_MAX]; // by device: those that can read it
+} ggnni_links;
+
+static ggnni_links ggnni_links_of(const ggnn_topology* t)
+{
+    ggnni_links l;
+    memset(&l, 0, sizeof l);
+    l.P = t->devices;
+    for (int32_t i = 0; i < l.P; i++)
+        for (int32_t j = 0; j < l.P; j++)
+            if (t->bandwidth[i][j] > 0) {
+                l.reads[i] |= 1u << j;
+                l.readers[j] |= 1u << i;
+            }
+    return l;
+}
+
+// ---- the sources of one device ----------------------------------------------
+// Which device to read each part from, so that the least bandwidth / parts read is largest: parts are matched
+// to devices, of which each takes as many as leave it the bandwidth that is asked for.
+
+typedef struct {
+    int32_t       P;
+    const double* bandwidth;                // (P) of the links of this device
+    uint32_t      holders[GGNN_DEVICES_MAX]; // by part: devices that it may be read from
+    int32_t       room[GGNN_DEVICES_MAX], load[GGNN_DEVICES_MAX];
+    int8_t        source[GGNN_DEVICES_MAX]; // by part; -1: not matched
+    int32_t       failed; // the part that could not be matched,
+    uint32_t      tried;  // and the devices, all full, that were tried for it
+} ggnni_match;
+
+// Finds a source for a part, moving others away where their devices have room elsewhere (Kuhn).
+static int ggnni_match_part(ggnni_match* m, int32_t part, uint32_t* tried)
+{
+    for (int32_t j = 0; j < m->P; j++) {
+        int found;
+        if (!(m->holders[part] & ~*tried & 1u << j)) continue;
+        *tried |= 1u << j;
+        found = m->load[j] < m->room[j];
+        if (found) m->load[j]++;
+        for (int32_t q = 0; !found && q < m->P; q++)
+            found = m->source[q] == j && q != part && ggnni_match_part(m, q, tried);
+        if (found) {
+            m->source[part] = (int8_t)j;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Can all parts be read at this bandwidth, or more (strictly: more)?
+static int ggnni_match_all(ggnni_match* m, double least, int strictly)
+{
+    for (int32_t j = 0; j < m->P; j++) {
+        const double b = m->bandwidth[j];
+        int32_t      k = least > 0 && b / least < m->P ? (int32_t)(b / least) + 1 : m->P;
+        while (k > 0 && (strictly ? b / k <= least : b / k < least)) k--;
+        m->room[j] = k;
+        m->load[j] = 0;
+    }
+    for (int32_t p = 0; p < m->P; p++) m->source[p] = -1;
+    for (int32_t p = 0; p < m->P; p++) {
+        m->failed = p;
+        m->tried = 0;
+        if (!ggnni_match_part(m, p, &m->tried)) return 0;
+    }
+    return 1;
+}
+
+static void ggnni_match_begin(ggnni_match* m, const ggnn_topology* t, const ggnni_links* links,
+                              int32_t device, const uint32_t* holders)
+{
+    m->P = t->devices;
+    m->bandwidth = t->bandwidth[device];
+    for (int32_t p = 0; p < m->P; p++) m->holders[p] = holders[p] & links->reads[device];
+}
+
+// The largest bandwidth; -1 where it is below `least`.
+static double ggnni_match_best(ggnni_match* m, double least)
+{
+    if (!ggnni_match_all(m, least, 0)) return -1;
+    do {
+        least = m->bandwidth[m->source[0]] / m->load[m->source[0]];
+        for (int32_t p = 1; p < m->P; p++) {
+            const double b = m->bandwidth[m->source[p]] / m->load[m->source[p]];
+            if (b < least) least = b;
+        }
+    } while (ggnni_match_all(m, least, 1));
+    return least;
+}
+
+// The bandwidth of a plan's worst device; -1 where it is below `least`, or a part cannot be read. holders:
+// by part, the devices that store it.
+static double ggnni_plan_bandwidth(const ggnn_topology* t, const ggnni_links* links, const uint32_t* holders,
+                                   double least)
+{
+    double      worst = -1;
+    ggnni_match m;
+    for (int32_t i = 0; i < t->devices; i++) {
+        ggnni_match_begin(&m, t, links, i, holders);
+        if (i && ggnni_match_all(&m, worst, 0)) continue;
+        worst = ggnni_match_best(&m, least);
+        if (worst < 0) return -1;
+    }
+    return worst;
+}
+
+static void ggnni_plan_holders(uint32_t* holders, const ggnn_placement* plan)
+{
+    for (int32_t p = 0; p < plan->devices; p++) {
+        holders[p] = 0;
+        for (int32_t i = 0; i < plan->devices; i++)
+            if (plan->stores[i] >> p & 1) holders[p] |= 1u << i;
+    }
+}
+
+static void ggnni_plan_count(ggnn_placement* plan)
+{
+    plan->most = plan->copies = 0;
+    for (int32_t i = 0; i < plan->devices; i++) {
+        const int32_t stored = ggnni_bits(plan->stores[i]);
+        plan->copies += stored;
+        if (stored > plan->most) plan->most = stored;
+    }
+}
+
+GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topology* t, ggnn_fault* fault)
+{
+    const ggnni_links links = ggnni_links_of(t);
+    uint32_t          holders[GGNN_DEVICES_MAX];
+    ggnni_match       m;
+    ggnni_plan_holders(holders, plan);
+    ggnni_plan_count(plan);
+    for (int32_t i = 0; i < plan->devices; i++) {
+        double least;
+        for (int32_t p = 0; p < plan->devices; p++)
+            if (!(holders[p] & links.reads[i]))
+                return ggnni_topology_fault(fault, "a device cannot read a part", i, p);
+        ggnni_match_begin(&m, t, &links, i, holders);
+        least = ggnni_match_best(&m, 0);
+        if (i == 0 || least < plan->bandwidth) plan->bandwidth = least;
+        for (int32_t p = 0; p < plan->devices; p++) { // each part from the first device that leaves a way
+            const uint32_t from = m.holders[p];
+            for (int32_t j = 0; j < plan->devices; j++) {
+                m.holders[p] = from & 1u << j;
+                if (m.holders[p] && ggnni_match_all(&m, least, 0)) break;
+            }
+        }
+        for (int32_t p = 0; p < plan->devices; p++) plan->source[i][p] = m.source[p];
+    }
+    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+}
+
+// ---- what all searches share ------------------------------------------------
+
+typedef struct {
+    const ggnn_topology* t;
+    ggnni_links          links;   // of t
+    ggnni_links          own;     // in the numbering that is searched
+    int8_t device[GGNN_DEVICES_MAX]; // the caller's number of each device of that numbering
+    int32_t  published;           // keep the first of plans with equal bandwidth, as XGNN does
+    int64_t  max_plans;           // examined in all, when the search under way ends
+    int32_t  stopped;             // it ended there
+    int32_t  limit;               // EXACT: parts that a device may store
+    int32_t  found;               // EXACT: the first of the best plans
+    uint32_t holders[GGNN_DEVICES_MAX];  // by part: devices that store it
+    uint32_t possible[GGNN_DEVICES_MAX]; // EXACT: those, and those not yet decided
+    int32_t  stored[GGNN_DEVICES_MAX];   // parts on each device
+    int32_t  copies;
+    ggnn_placement best;          // stores, most (0: none yet), copies, bandwidth, plans
+} ggnni_search;
+
+// Each device stores its own part and nothing else.
+static void ggnni_search_begin(ggnni_search* s)
+{
+    s->copies = s->own.P;
+    for (int32_t i = 0; i < s->own.P; i++) {
+        s->holders[i] = 1u << i;
+        s->possible[i] = (1u << s->own.P) - 1;
+        s->stored[i] = 1;
+    }
+}
+
+// Of two plans equal otherwise: at the first place where they differ, a stores and b does not.
+static int ggnni_plan_first(const ggnn_placement* a, const ggnn_placement* b)
+{
+    for (int32_t i = 0; i < a->devices; i++) {
+        const uint32_t differ = (uint32_t)a->stores[i] ^ b->stores[i];
+        if (differ) return (a->stores[i] & (differ & (0u - differ))) != 0;
+    }
+    return 0;
+}
+
+// A complete plan, in the numbering searched. Keeps it if it is better than the best.
+static int ggnni_search_offer(ggnni_search* s)
+{
+    const int32_t  P = s->own.P;
+    uint32_t       holders[GGNN_DEVICES_MAX];
+    ggnn_placement plan;
+    memset(&plan, 0, sizeof plan);
+    plan.devices = P;
+    plan.plans = s->best.plans;
+    for (int32_t i = 0; i < P; i++)
+        for (int32_t p = 0; p < P; p++)
+            if (s->holders[p] >> i & 1) plan.stores[s->device[i]] |= (uint16_t)(1u << s->device[p]);
+    ggnni_plan_holders(holders, &plan);
+    ggnni_plan_count(&plan);
+    if (s->best.most && plan.most > s->best.most) return 0;
+    plan.bandwidth = ggnni_plan_bandwidth(s->t, &s->links, holders,
+                                          plan.most == s->best.most ? s->best.bandwidth : 0);
+    if (plan.bandwidth < 0) return 0;
+    if (plan.most == s->best.most && plan.bandwidth <= s->best.bandwidth) {
+        if (s->published || plan.copies > s->best.copies) return 0;
+        if (plan.copies == s->best.copies && !ggnni_plan_first(&plan, &s->best)) return 0;
+    }
+    s->best = plan;
+    return 1;
+}
+
+// No plan has fewer parts on its fullest device: the parts that a device reads are on it and its neighbours.
+static int32_t ggnni_bound_most(const ggnni_links* l)
+{
+    int32_t most = 1;
+    for (int32_t i = 0; i < l->P; i++) {
+        const int32_t near = ggnni_bits(l->reads[i]);
+        if ((l->P + near - 1) / near > most) most = (l->P + near - 1) / near;
+    }
+    return most;
+}
+
+// Is no plan better than the best (but for the order of equal ones)? Each device reads at most `most` parts
+// from each other; and the P parts of P neighbourhoods are copies, each in as many as it has readers.
+static int ggnni_search_at_bound(const ggnni_search* s)
+{
+    const int32_t P = s->links.P, most = s->best.most;
+    int32_t       readers = 1;
+    double        bandwidth = -1;
+    if (most != ggnni_bound_most(&s->links)) return 0;
+    for (int32_t i = 0; i < P; i++) {
+        const double* from = s->t->bandwidth[i];
+        double        largest = 0;
+        if (ggnni_bits(s->links.readers[i]) > readers) readers = ggnni_bits(s->links.readers[i]);
+        for (int32_t k = 0; k < P * P; k++) { // the values that a device's bandwidth may have
+            const double value = from[k % P] / (k / P + 1);
+            int32_t      parts = 0;
+            if (value <= largest) continue;
+            for (int32_t j = 0; j < P; j++) {
+                int32_t room = 0;
+                while (room < most && from[j] / (room + 1) >= value) room++;
+                parts += room;
+            }
+            if (parts >= P) largest = value;
+        }
+        if (bandwidth < 0 || largest < bandwidth) bandwidth = largest;
+    }
+    return s->best.bandwidth >= bandwidth && (s->best.copies == P || s->best.copies * readers <= P * P);
+}
+
+// ---- XGNN's search ----------------------------------------------------------
+
+// Those that tie for storing the part which device g lacks.
+static uint32_t ggnni_pruned_candidates(const ggnni_search* s, int32_t g, int32_t part)
+{
+    uint32_t lacking = 0, tied = 0;
+    int32_t  least = INT32_MAX;
+    for (int32_t d = 0; d < s->own.P; d++)
+        if (!(s->own.reads[d] & s->holders[part])) lacking |= 1u << d;
+    for (int32_t c = 0; c < s->own.P; c++) {
+        int32_t key;
+        if (!(s->own.reads[g] >> c & 1)) continue;
+        key = s->stored[c] << 16 | (32 - ggnni_bits(s->own.readers[c] & lacking)) << 1 | !(lacking >> c & 1);
+        if (key < least) tied = 0;
+        if (key <= least) tied |= 1u << c;
+        if (key < least) least = key;
+    }
+    return tied;
+}
+
+// Goes on from (device, part) = step / P, step % P. A plan that already has more parts on a device than the
+// best counts as examined.
+static void ggnni_pruned(ggnni_search* s, int32_t step)
+{
+    const int32_t P = s->own.P;
+    uint32_t      tied;
+    while (step < P * P && s->own.reads[step / P] & s->holders[step % P]) step++;
+    if (step == P * P) {
+        s->best.plans++;
+        ggnni_search_offer(s);
+        return;
+    }
+    tied = ggnni_pruned_candidates(s, step / P, step % P);
+    for (int32_t c = 0; c < P; c++) {
+        if (!(tied >> c & 1)) continue;
+        if (s->best.plans >= s->max_plans) {
+            s->stopped = 1;
+            return;
+        }
+        if (s->best.most && s->stored[c] == s->best.most) {
+            s->best.plans++;
+            continue;
+        }
+        s->holders[step % P] |= 1u << c;
+        s->stored[c]++;
+        ggnni_pruned(s, step + 1);
+        s->stored[c]--;
+        s->holders[step % P] &= ~(1u << c);
+    }
+}
+
+// The search in a numbering: device[i] is the caller's number of device i.
+static void ggnni_pruned_numbered(ggnni_search* s, int64_t max_plans)
+{
+    s->own.P = s->links.P;
+    for (int32_t i = 0; i < s->own.P; i++) {
+        s->own.reads[i] = s->own.readers[i] = 0;
+        for (int32_t j = 0; j < s->own.P; j++) {
+            s->own.reads[i] |= (s->links.reads[s->device[i]] >> s->device[j] & 1) << j;
+            s->own.readers[i] |= (s->links.readers[s->device[i]] >> s->device[j] & 1) << j;
+        }
+    }
+    s->max_plans = max_plans;
+    ggnni_search_begin(s);
+    ggnni_pruned(s, 0);
+}
+
+static void ggnni_numbers(int8_t* device, int32_t P)
+{
+    for (int32_t i = 0; i < P; i++) device[i] = (int8_t)i;
+}
+
+// The lexicographically next numbering; 0: it was the last.
+static int ggnni_numbers_next(int8_t* device, int32_t P)
+{
+    int32_t i = P - 2, j = P - 1;
+    int8_t  swap;
+    while (i >= 0 && device[i] > device[i + 1]) i--;
+    if (i < 0) return 0;
+    while (device[j] < device[i]) j--;
+    swap = device[i];
+    device[i] = device[j];
+    device[j] = swap;
+    for (i = i + 1, j = P - 1; i < j; i++, j--) {
+        swap = device[i];
+        device[i] = device[j];
+        device[j] = swap;
+    }
+    return 1;
+}
+
+// ---- branch and bound -------------------------------------------------------
+// Two searches, under a limit of parts on a device. The first adds what a device misses until all can read
+// at the bandwidth wanted; it finds the least copies at the largest bandwidth. The second goes through plans
+// in their order, to find the first of those equal.
+
+typedef struct { // one of these parts must be added to one of these devices
+    uint32_t parts, devices;
+} ggnni_need;
+
+static int ggnni_may_add(const ggnni_search* s, int32_t part, int32_t device)
+{
+    const uint32_t bit = 1u << device;
+    return s->stored[device] < s->limit && (s->possible[part] & ~s->holders[part] & bit) != 0;
+}
+
+// May device d still read all parts at the bandwidth wanted? Parts that it lacks need room on those it reads.
+static int ggnni_exact_hopes(const ggnni_search* s, int32_t d, double wanted, int strictly)
+{
+    int32_t     lacks = 0, room = 0;
+    ggnni_match m;
+    for (int32_t i = 0; i < s->own.P; i++) {
+        lacks += !(s->own.reads[d] & s->holders[i]);
+        if (s->own.reads[d] >> i & 1) room += s->limit - s->stored[i];
+    }
+    ggnni_match_begin(&m, s->t, &s->own, d, s->possible);
+    return lacks <= room && ggnni_match_all(&m, wanted, strictly);
+}
+
+// What device d misses, and in how many ways it may be added: by Hall, a part among those that compete for
+// devices which are full must become readable elsewhere. -1: it misses nothing.
+static int32_t ggnni_exact_misses(const ggnni_search* s, int32_t d, double wanted, int strictly,
+                                  ggnni_need* need)
+{
+    int32_t     ways = 0;
+    ggnni_match m;
+    ggnni_match_begin(&m, s->t, &s->own, d, s->holders);
+    if (ggnni_match_all(&m, wanted, strictly)) return -1;
+    need->parts = need->devices = 0;
+    for (int32_t p = 0; p < s->own.P; p++)
+        if (p == m.failed || (m.source[p] >= 0 && m.tried >> m.source[p] & 1)) need->parts |= 1u << p;
+    for (int32_t j = 0; j < s->own.P; j++)
+        if (s->own.reads[d] & ~m.tried & 1u << j && m.room[j] > 0) need->devices |= 1u << j;
+    for (int32_t p = 0; p < s->own.P; p++)
+        for (int32_t j = 0; j < s->own.P; j++)
+            ways += need->parts >> p & need->devices >> j & 1 && ggnni_may_add(s, p, j);
+    return ways;
+}
+
+// 1: a plan better than the best; 0: what must be added, of all devices the need with the fewest ways;
+// -1: this becomes no better plan.
+static int ggnni_exact_state(const ggnni_search* s, ggnni_need* need)
+{
+    const int    equal = s->best.most == s->limit; // else any plan is better
+    const double wanted = equal ? s->best.bandwidth : 0;
+    int32_t      fewest = INT32_MAX;
+    ggnni_need   of_one;
+    int          missing = 0;
+    for (int32_t d = 0; d < s->own.P && !missing; d++)
+        missing = ggnni_exact_misses(s, d, wanted, equal && s->copies >= s->best.copies, &of_one) >= 0;
+    if (!missing) return 1;
+    for (int32_t d = 0; d < s->own.P; d++) { // at least one copy more
+        const int     strictly = equal && s->copies + 1 >= s->best.copies;
+        const int32_t ways = ggnni_exact_misses(s, d, wanted, strictly, &of_one);
+        if (ways < 0) continue;
+        if (ways == 0 || !ggnni_exact_hopes(s, d, wanted, strictly)) return -1;
+        if (ways < fewest) {
+            fewest = ways;
+            *need = of_one;
+        }
+    }
+    return 0;
+}
+
+static void ggnni_exact(ggnni_search* s)
+{
+    ggnni_need need = {0, 0};
+    uint32_t   possible[GGNN_DEVICES_MAX];
+    int        state;
+    if (s->best.plans >= s->max_plans) s->stopped = 1;
+    if (s->stopped) return;
+    s->best.plans++;
+    while ((state = ggnni_exact_state(s, &need)) > 0)
+        if (!ggnni_search_offer(s)) return;
+    if (state < 0) return;
+    memcpy(possible, s->possible, sizeof possible);
+    for (int32_t stored = 1; stored < s->limit; stored++) // least filled devices first
+        for (int32_t cell = 0; cell < s->own.P * s->own.P && !s->stopped; cell++) {
+            const int32_t part = cell / s->own.P, device = cell % s->own.P;
+            if (!(need.parts >> part & need.devices >> device & 1)) continue;
+            if (s->stored[device] != stored || !ggnni_may_add(s, part, device)) continue;
+            s->holders[part] |= 1u << device;
+            s->stored[device]++;
+            s->copies++;
+            ggnni_exact(s);
+            s->copies--;
+            s->stored[device]--;
+            s->holders[part] &= ~(1u << device);
+            s->possible[part] &= ~(1u << device); // the others do without it
+        }
+    memcpy(s->possible, possible, sizeof possible);
+}
+
+// Decides whether device step / P stores part step % P, first that it does.
+static void ggnni_exact_first(ggnni_search* s, int32_t step)
+{
+    const int32_t P = s->own.P, g = step / P, part = step % P;
+    int           hopes = 1;
+    if (s->best.plans >= s->max_plans) s->stopped = 1;
+    if (s->stopped || s->found) return;
+    s->best.plans++;
+    if (step == P * P) {
+        ggnni_search_offer(s);
+        s->found = 1;
+        return;
+    }
+    if (part == g) {
+        ggnni_exact_first(s, step + 1);
+        return;
+    }
+    if (s->stored[g] < s->limit && s->copies < s->best.copies) {
+        s->holders[part] |= 1u << g;
+        s->stored[g]++;
+        s->copies++;
+        ggnni_exact_first(s, step + 1);
+        s->copies--;
+        s->stored[g]--;
+        s->holders[part] &= ~(1u << g);
+    }
+    s->possible[part] &= ~(1u << g);
+    for (int32_t d = 0; d < P && hopes; d++)
+        hopes = !(s->own.readers[g] >> d & 1) || ggnni_exact_hopes(s, d, s->best.bandwidth, 0);
+    if (hopes) ggnni_exact_first(s, step + 1);
+    s->possible[part] |= 1u << g;
+}
+
+// From the best so far. Searches with as few parts on a device as there may be, then with one more: the first
+// limit under which there is a plan is the least.
+static void ggnni_exact_from_best(ggnni_search* s, int64_t max_plans, int first)
+{
+    s->max_plans = max_plans;
+    s->own = s->links;
+    s->stopped = s->found = 0;
+    ggnni_numbers(s->device, s->own.P);
+    for (s->limit = ggnni_bound_most(&s->links); s->limit <= s->best.most && !s->stopped; s->limit++) {
+        ggnni_search_begin(s);
+        ggnni_exact(s);
+    }
+    s->limit = s->best.most;
+    ggnni_search_begin(s);
+    if (first && !s->stopped) ggnni_exact_first(s, 0);
+}
+
+// ---- the rules --------------------------------------------------------------
+
+// A quarter of the plans for the caller's numbering, half for all others, what is left for the exact search.
+static void ggnni_place_best(ggnni_search* s, int64_t max_plans, int exact)
+{
+    const int64_t numberings = 5040, others = max_plans / 4 + max_plans / 2;
+    ggnni_pruned_numbered(s, max_plans / 4 > 1 ? max_plans / 4 : 1);
+    for (int64_t i = 1; i < numberings && s->best.plans < others; i++) {
+        if (ggnni_search_at_bound(s) || !ggnni_numbers_next(s->device, s->links.P)) break;
+        ggnni_pruned_numbered(s, s->best.plans + 1 + (others - s->best.plans) / (numberings - i));
+    }
+    s->stopped = 0;
+    if (exact || !ggnni_search_at_bound(s)) ggnni_exact_from_best(s, max_plans, exact);
+}
+
+typedef struct { // cliques that hold each device once
+    uint32_t clique[GGNN_DEVICES_MAX], best[GGNN_DEVICES_MAX];
+    int32_t  count, best_count, least; // least: size of the best's smallest
+} ggnni_cliques;
+
+static int ggnni_is_clique(const ggnni_links* l, uint32_t set)
+{
+    for (int32_t i = 0; i < l->P; i++)
+        if (set >> i & 1 && (set & ~(l->reads[i] & l->readers[i]))) return 0;
+    return 1;
+}
+
+// Splits `rest` into cliques; the first device of it gets the largest first.
+static void ggnni_cliques_split(ggnni_cliques* c, ggnni_search* s, uint32_t rest, int32_t smallest)
+{
+    const uint32_t first = rest & (0u - rest);
+    uint32_t       near;
+    int32_t        i = 0, tried = 0;
+    if (!rest) {
+        s->best.plans++;
+        memcpy(c->best, c->clique, sizeof c->best);
+        c->best_count = c->count;
+        c->least = smallest;
+        return;
+    }
+    while (!(first >> i & 1)) i++;
+    near = s->links.reads[i] & s->links.readers[i] & rest & ~first;
+    for (int32_t size = ggnni_bits(near) + 1; size > c->least; size--) {
+        uint32_t set = 0;
+        do { // all subsets of near
+            if (ggnni_bits(set) + 1 == size && ggnni_is_clique(&s->links, set | first)) {
+                if (c->best_count && s->best.plans >= s->max_plans) s->stopped = 1;
+                if (s->stopped) return;
+                tried++;
+                c->clique[c->count++] = set | first;
+                ggnni_cliques_split(c, s, rest & ~(set | first), size < smallest ? size : smallest);
+                c->count--;
+                if (c->least >= smallest || size <= c->least) break;
+            }
+            set = (set - near) & near;
+        } while (set);
+        if (c->least >= smallest) return;
+    }
+    s->best.plans += tried == 0; // a dead end
+}
+
+// Members store their own parts; the others go, in order, to the member with the fewest. Reads stay within.
+static ggnn_topology ggnni_place_cliques(ggnni_search* s)
+{
+    ggnni_cliques c;
+    ggnn_topology within = *s->t;
+    memset(&c, 0, sizeof c);
+    ggnni_cliques_split(&c, s, (1u << s->links.P) - 1, s->links.P);
+    for (int32_t k = 0; k < c.best_count; k++) {
+        const uint32_t set = c.best[k];
+        for (int32_t i = 0; i < s->links.P; i++) {
+            if (!(set >> i & 1)) continue;
+            s->best.stores[i] = (uint16_t)(1u << i);
+            for (int32_t j = 0; j < s->links.P; j++)
+                if (!(set >> j & 1)) within.bandwidth[i][j] = 0;
+        }
+        for (int32_t p = 0; p < s->links.P; p++) {
+            int32_t to = -1, fewest = INT32_MAX;
+            if (set >> p & 1) continue;
+            for (int32_t i = 0; i < s->links.P; i++)
+                if (set >> i & 1 && ggnni_bits(s->best.stores[i]) < fewest) {
+                    fewest = ggnni_bits(s->best.stores[i]);
+                    to = i;
+                }
+            s->best.stores[to] = (uint16_t)(s->best.stores[to] | 1u << p);
+        }
+    }
+    return within;
+}
+
+GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology* t, ggnn_place_rule rule,
+                                      int64_t max_plans, ggnn_fault* fault)
+{
+    ggnn_topology within;
+    ggnni_search  s;
+    ggnn_status   status = ggnn_topology_validate(t, fault);
+    if (status != GGNN_OK) return status;
+    if (max_plans < 0 || rule < GGNN_PLACE_BEST || rule > GGNN_PLACE_CLIQUE)
+        return ggnni_topology_fault(fault, "there is no such rule or number of plans", -1, -1);
+    if (max_plans == 0) max_plans = GGNN_PLANS_DEFAULT;
+    memset(&s, 0, sizeof s);
+    s.t = t;
+    s.links = ggnni_links_of(t);
+    s.max_plans = max_plans;
+    s.best.devices = t->devices;
+    ggnni_numbers(s.device, t->devices);
+    if (rule == GGNN_PLACE_CLIQUE) {
+        within = ggnni_place_cliques(&s);
+        t = &within;
+    } else if (rule == GGNN_PLACE_PRUNED) {
+        s.published = 1;
+        ggnni_pruned_numbered(&s, max_plans);
+    } else {
+        ggnni_place_best(&s, max_plans, rule == GGNN_PLACE_EXACT);
+    }
+    *plan = s.best;
+    plan->complete = !s.stopped;
+    return ggnn_place_sources(plan, t, fault);
 }
 
 #endif // GGNN_PLAN_IMPLEMENTED

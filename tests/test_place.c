@@ -1,0 +1,471 @@
+/* test_place.c - [4] PLACE of ggnn_plan.h: which parts each device stores, and where it reads the others. */
+#include "ggnn_plan.h"
+
+#include "tests/test.h"
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; } /* other programs do not count */
+
+/* ---- oracles, written from the definition ---------------------------------------------------------------------- */
+
+typedef struct { /* one device's reads, by trying all sources of each part */
+    const ggnn_topology* t;
+    const uint16_t* stores;
+    int32_t device, load[16];
+    int8_t source[16], best_source[16];
+    double best;
+} brute_reads;
+
+/* Sources in lexicographic order; the first of equal ones stays. */
+static void brute_read(brute_reads* r, int32_t part, double least)
+{
+    if (part == r->t->devices) {
+        if (least > r->best) {
+            r->best = least;
+            memcpy(r->best_source, r->source, sizeof r->source);
+        }
+        return;
+    }
+    for (int32_t j = 0; j < r->t->devices; j++) {
+        const double b = r->t->bandwidth[r->device][j] / (r->load[j] + 1);
+        if (!(r->stores[j] >> part & 1) || b <= r->best) continue;
+        r->load[j]++;
+        r->source[part] = (int8_t)j;
+        brute_read(r, part + 1, b < least ? b : least);
+        r->load[j]--;
+    }
+}
+
+/* The bandwidth of a plan; 0 where a device cannot read a part, or where it is below least. */
+static double brute_bandwidth(const ggnn_topology* t, const uint16_t* stores, int8_t source[16][16], double least)
+{
+    double worst = INFINITY;
+    for (int32_t i = 0; i < t->devices; i++) {
+        brute_reads r = {t, stores, i, {0}, {0}, {0}, 0};
+        brute_read(&r, 0, INFINITY);
+        if (r.best < least || r.best == 0) return 0;
+        if (r.best < worst) worst = r.best;
+        if (source) memcpy(source[i], r.best_source, 16);
+    }
+    return worst;
+}
+
+typedef struct {
+    const ggnn_topology* t;
+    int32_t limit;
+    uint16_t stores[16], best_stores[16];
+    double best;
+    int32_t best_copies;
+} brute_plans;
+
+static int32_t bits(uint32_t set)
+{
+    int32_t n = 0;
+    for (; set; set &= set - 1) n++;
+    return n;
+}
+static int stores_first(const uint16_t* a, const uint16_t* b, int32_t P)
+{
+    for (int32_t i = 0; i < P * P; i++) {
+        const int in_a = a[i / P] >> i % P & 1, in_b = b[i / P] >> i % P & 1;
+        if (in_a != in_b) return in_a;
+    }
+    return 0;
+}
+
+static void brute_plan(brute_plans* b, int32_t device, int32_t copies)
+{
+    const int32_t P = b->t->devices;
+    if (device == P) {
+        const double bandwidth = brute_bandwidth(b->t, b->stores, NULL, b->best);
+        if (bandwidth == 0 || bandwidth < b->best) return;
+        if (bandwidth == b->best && copies > b->best_copies) return;
+        if (bandwidth == b->best && copies == b->best_copies && !stores_first(b->stores, b->best_stores, P)) return;
+        b->best = bandwidth;
+        b->best_copies = copies;
+        memcpy(b->best_stores, b->stores, sizeof b->stores);
+        return;
+    }
+    for (uint32_t set = 0; set < 1u << P; set++) {
+        if (!(set >> device & 1) || bits(set) > b->limit) continue;
+        b->stores[device] = (uint16_t)set;
+        brute_plan(b, device + 1, copies + bits(set));
+    }
+}
+
+static brute_plans brute_best(const ggnn_topology* t)
+{
+    brute_plans b;
+    memset(&b, 0, sizeof b);
+    b.t = t;
+    while (b.best == 0) {
+        b.limit++;
+        brute_plan(&b, 0, 0);
+    }
+    return b;
+}
+
+/* All that a plan promises, whatever the rule. */
+static void check_plan(const ggnn_placement* plan, const ggnn_topology* t)
+{
+    double least = INFINITY;
+    int32_t most = 0, copies = 0;
+    CHECK_EQ(plan->devices, t->devices);
+    for (int32_t i = 0; i < t->devices; i++) {
+        int32_t load[16] = {0};
+        CHECK(plan->stores[i] >> i & 1);
+        CHECK(plan->stores[i] >> t->devices == 0);
+        copies += bits(plan->stores[i]);
+        if (bits(plan->stores[i]) > most) most = bits(plan->stores[i]);
+        for (int32_t p = 0; p < t->devices; p++) {
+            const int32_t j = plan->source[i][p];
+            if (!CHECK(j >= 0 && j < t->devices)) return;
+            CHECK(plan->stores[j] >> p & 1);
+            CHECK(t->bandwidth[i][j] > 0);
+            load[j]++;
+        }
+        for (int32_t j = 0; j < t->devices; j++)
+            if (load[j] && t->bandwidth[i][j] / load[j] < least) least = t->bandwidth[i][j] / load[j];
+    }
+    CHECK_EQ(plan->most, most);
+    CHECK_EQ(plan->copies, copies);
+    CHECK(plan->bandwidth == least);
+}
+
+static ggnn_placement place(const ggnn_topology* t, ggnn_place_rule rule, int64_t plans)
+{
+    ggnn_placement plan;
+    ggnn_fault fault;
+    memset(&plan, 0xee, sizeof plan);
+    CHECK_EQ(ggnn_place_parts(&plan, t, rule, plans, &fault), GGNN_OK);
+    CHECK(fault.what == NULL);
+    check_plan(&plan, t);
+    CHECK(plans == 0 || plan.plans <= plans);
+    return plan;
+}
+
+static ggnn_topology named(const char* name, int32_t devices)
+{
+    ggnn_topology t;
+    CHECK_EQ(ggnn_topology_named(&t, name, devices), GGNN_OK);
+    CHECK_EQ(ggnn_topology_validate(&t, NULL), GGNN_OK);
+    return t;
+}
+
+static ggnn_topology random_topology(int32_t devices, int both_ways)
+{
+    static const double link[] = {12.5, 25, 25, 50, 50, 100};
+    ggnn_topology t;
+    const int64_t of_ten = 1 + test_below(9);
+    memset(&t, 0, sizeof t);
+    t.devices = devices;
+    for (int32_t i = 0; i < devices; i++) {
+        for (int32_t j = 0; j < devices; j++) {
+            if (both_ways && j < i) t.bandwidth[i][j] = t.bandwidth[j][i];
+            else t.bandwidth[i][j] = test_below(10) < of_ten ? link[test_below(6)] : 0;
+        }
+        t.bandwidth[i][i] = 700;
+    }
+    return t;
+}
+
+/* -1: a is better than b, by parts on the fullest device, then bandwidth. */
+static int compare(const ggnn_placement* a, const ggnn_placement* b)
+{
+    if (a->most != b->most) return a->most < b->most ? -1 : 1;
+    return a->bandwidth > b->bandwidth ? -1 : a->bandwidth < b->bandwidth;
+}
+
+/* ---- known machines -------------------------------------------------------------------------------------------- */
+
+TEST(xgnns_search_gives_the_plan_of_a_dgx_1v_within_15_ms)
+{
+    static const uint16_t stores[8] = {1 << 0 | 1 << 5, 1 << 1 | 1 << 7, 1 << 2 | 1 << 4, 1 << 3 | 1 << 6,
+                                       1 << 1 | 1 << 4, 1 << 3 | 1 << 5, 1 << 0 | 1 << 6, 1 << 2 | 1 << 7};
+    static const char* const source[8] = {"04234031", "01252531", "61232031", "01232037",
+                                          "04754067", "61754561", "64752567", "64734567"};
+    ggnn_topology t = named("dgx-1v", 8);
+    double start = cpu_seconds();
+    ggnn_placement plan = place(&t, GGNN_PLACE_PRUNED, 0);
+    CHECK(cpu_seconds() - start < .015);
+    CHECK_EQ(plan.most, 2);
+    CHECK_NEAR(plan.bandwidth, 25, 0);
+    CHECK(plan.complete);
+    for (int i = 0; i < 8; i++) {
+        CHECK_EQ(plan.stores[i], stores[i]);
+        for (int p = 0; p < 8; p++) CHECK_EQ(plan.source[i][p], source[i][p] - '0');
+    }
+}
+
+TEST(a_dgx_1v_cannot_be_placed_better_than_xgnn_does)
+{
+    ggnn_topology t = named("dgx-1v", 8);
+    ggnn_placement best = place(&t, GGNN_PLACE_BEST, 0), exact = place(&t, GGNN_PLACE_EXACT, 0);
+    CHECK(best.complete && exact.complete);
+    CHECK_EQ(exact.most, 2);
+    CHECK_NEAR(exact.bandwidth, 25, 0);
+    CHECK_EQ(exact.copies, 16);
+    CHECK_EQ(best.copies, 16);
+}
+
+TEST(six_devices_of_a_dgx_1v_need_three_parts_as_published_and_two_in_other_numberings)
+{
+    ggnn_topology t = named("dgx-1v", 6);
+    int8_t device[6] = {0, 1, 2, 3, 4, 5};
+    int two = 0, all = 0;
+    CHECK_EQ(place(&t, GGNN_PLACE_PRUNED, 0).most, 3);
+    CHECK_EQ(place(&t, GGNN_PLACE_BEST, 0).most, 2);
+    CHECK_EQ(place(&t, GGNN_PLACE_EXACT, 0).most, 2);
+    for (int code = 0; code < 6 * 6 * 6 * 6 * 6 * 6; code++) { /* every numbering among all codes */
+        ggnn_topology renumbered = t;
+        int rest = code, seen = 0;
+        for (int i = 0; i < 6; i++, rest /= 6) {
+            device[i] = (int8_t)(rest % 6);
+            seen |= 1 << device[i];
+        }
+        if (seen != 63) continue;
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++) renumbered.bandwidth[i][j] = t.bandwidth[device[i]][device[j]];
+        const int32_t most = place(&renumbered, GGNN_PLACE_PRUNED, 0).most;
+        CHECK(most == 2 || most == 3);
+        two += most == 2;
+        all++;
+    }
+    CHECK_EQ(all, 720);
+    CHECK_EQ(two, 480);
+}
+
+TEST(seven_devices_of_a_dgx_1v_have_twice_the_bandwidth_by_the_exact_search)
+{
+    ggnn_topology t = named("dgx-1v", 7);
+    ggnn_placement pruned = place(&t, GGNN_PLACE_PRUNED, 0), exact = place(&t, GGNN_PLACE_EXACT, 0);
+    CHECK_EQ(pruned.most, 3);
+    CHECK_NEAR(pruned.bandwidth, 12.5, 0);
+    CHECK_EQ(exact.most, 3);
+    CHECK_NEAR(exact.bandwidth, 25, 0);
+    CHECK_NEAR(place(&t, GGNN_PLACE_BEST, 0).bandwidth, 25, 0);
+}
+
+TEST(cliques_store_a_part_each_rings_two_and_lone_devices_everything)
+{
+    for (int32_t P = 1; P <= 16; P++)
+        for (int rule = 0; rule < 4; rule++) {
+            ggnn_topology all = named("dgx-a100", P), none = named("none", P);
+            ggnn_placement plan = place(&all, (ggnn_place_rule)rule, 0);
+            CHECK_EQ(plan.most, 1);
+            CHECK_EQ(plan.copies, P);
+            CHECK(plan.complete);
+            plan = place(&none, (ggnn_place_rule)rule, 0);
+            CHECK_EQ(plan.copies, P * P);
+            CHECK(plan.complete);
+        }
+    ggnn_topology ring = named("ring", 4), five = named("dgx-1v", 5);
+    for (int rule = 0; rule < 4; rule++) CHECK_EQ(place(&ring, (ggnn_place_rule)rule, 0).most, 2);
+    CHECK_NEAR(place(&ring, GGNN_PLACE_BEST, 0).bandwidth, 50, 0);
+    CHECK_EQ(place(&five, GGNN_PLACE_EXACT, 0).most, 3); /* 4 reads 0 alone: five parts on two devices */
+}
+
+TEST(ties_of_pcie_pairs_are_counted_and_cut)
+{
+    ggnn_topology eight = named("pcie-pairs", 8), sixteen = named("pcie-pairs", 16);
+    ggnn_placement plan = place(&eight, GGNN_PLACE_PRUNED, 0);
+    CHECK_EQ(plan.plans, 4096);
+    CHECK(plan.complete);
+    CHECK_EQ(plan.most, 4);
+    plan = place(&eight, GGNN_PLACE_PRUNED, 4095);
+    CHECK(!plan.complete);
+    plan = place(&sixteen, GGNN_PLACE_PRUNED, 1000);
+    CHECK_EQ(plan.plans, 1000);
+    CHECK(!plan.complete);
+    CHECK_EQ(plan.most, 8);
+    CHECK_EQ(place(&sixteen, GGNN_PLACE_BEST, 0).most, 8);
+}
+
+TEST(disjoint_cliques_hold_everything_and_read_within)
+{
+    ggnn_topology t = named("dgx-1v", 8);
+    ggnn_placement plan = place(&t, GGNN_PLACE_CLIQUE, 0);
+    CHECK_EQ(plan.most, 2);
+    CHECK_EQ(plan.copies, 16);
+    for (int i = 0; i < 8; i++)
+        for (int p = 0; p < 8; p++) CHECK_EQ(plan.source[i][p] / 4, i / 4);
+    /* a triangle with a tail at each corner: three pairs, not the triangle and three single devices */
+    memset(&t, 0, sizeof t);
+    t.devices = 6;
+    for (int i = 0; i < 3; i++) {
+        t.bandwidth[i][(i + 1) % 3] = t.bandwidth[(i + 1) % 3][i] = 50;
+        t.bandwidth[i][i + 3] = t.bandwidth[i + 3][i] = 50;
+    }
+    for (int i = 0; i < 6; i++) t.bandwidth[i][i] = 700;
+    CHECK_EQ(place(&t, GGNN_PLACE_CLIQUE, 0).most, 3);
+    CHECK_EQ(place(&t, GGNN_PLACE_CLIQUE, 1).devices, 6); /* cut at the first, it is a plan all the same */
+}
+
+/* ---- against brute force --------------------------------------------------------------------------------------- */
+
+TEST(sources_leave_the_largest_bandwidth_and_are_the_first_of_equal_ones)
+{
+    test_seed(31);
+    for (int round = 0; round < 300; round++) {
+        const int32_t P = 1 + (int32_t)test_below(6);
+        ggnn_topology t = random_topology(P, round % 2);
+        ggnn_placement plan;
+        ggnn_fault fault;
+        int8_t source[16][16];
+        memset(&plan, 0, sizeof plan);
+        plan.devices = P;
+        for (int32_t i = 0; i < P; i++) plan.stores[i] = (uint16_t)(1u << i | (test_random() & test_random() & ((1u << P) - 1)));
+        const double bandwidth = brute_bandwidth(&t, plan.stores, source, 0);
+        const ggnn_status status = ggnn_place_sources(&plan, &t, &fault);
+        if (bandwidth == 0) {
+            CHECK_EQ(status, GGNN_ERROR_ARGUMENT);
+            CHECK(fault.node >= 0 && fault.edge >= 0);
+            continue;
+        }
+        CHECK_EQ(status, GGNN_OK);
+        CHECK(plan.bandwidth == bandwidth);
+        for (int32_t i = 0; i < P; i++) CHECK(memcmp(plan.source[i], source[i], (size_t)P) == 0);
+        check_plan(&plan, &t);
+    }
+}
+
+TEST(the_exact_search_equals_brute_force_up_to_five_devices)
+{
+    test_seed(32);
+    for (int round = 0; round < 200; round++) {
+        ggnn_topology t = random_topology(1 + round % 5, round % 3);
+        brute_plans brute = brute_best(&t);
+        ggnn_placement plan = place(&t, GGNN_PLACE_EXACT, 1000000);
+        CHECK(plan.complete);
+        CHECK_EQ(plan.most, brute.limit);
+        CHECK(plan.bandwidth == brute.best);
+        CHECK_EQ(plan.copies, brute.best_copies);
+        CHECK(memcmp(plan.stores, brute.best_stores, sizeof plan.stores) == 0);
+        plan = place(&t, GGNN_PLACE_BEST, 0);
+        if (plan.complete) CHECK(plan.most == brute.limit && plan.bandwidth == brute.best && plan.copies == brute.best_copies);
+    }
+}
+
+TEST(no_rule_is_worse_than_xgnns_search)
+{
+    int better = 0;
+    test_seed(33);
+    for (int round = 0; round < 1000; round++) {
+        ggnn_topology t = random_topology(1 + (int32_t)test_below(8), 1);
+        ggnn_placement pruned = place(&t, GGNN_PLACE_PRUNED, 0);
+        ggnn_placement exact = place(&t, GGNN_PLACE_EXACT, round % 10 ? 2000 : 0);
+        ggnn_placement best = place(&t, GGNN_PLACE_BEST, 2000);
+        CHECK(compare(&exact, &pruned) <= 0);
+        CHECK(compare(&best, &pruned) <= 0);
+        better += compare(&best, &pruned) < 0;
+    }
+    CHECK(better > 50);
+}
+
+TEST(a_search_cut_at_any_count_is_no_worse_than_its_start)
+{
+    test_seed(34);
+    for (int round = 0; round < 40; round++) {
+        ggnn_topology t = random_topology(1 + (int32_t)test_below(8), round % 2);
+        ggnn_placement start = place(&t, GGNN_PLACE_PRUNED, 1);
+        for (int rule = 0; rule < 3; rule++)
+            for (int64_t plans = 1; plans < 200; plans += 1 + plans / 3) {
+                ggnn_placement plan = place(&t, (ggnn_place_rule)rule, plans);
+                CHECK(compare(&plan, &start) <= 0);
+            }
+    }
+}
+
+TEST(the_default_answers_within_a_second_at_sixteen_devices)
+{
+    static const char* const names[] = {"dgx-a100", "pcie-pairs", "ring", "none"};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+    const double allowed = 15;
+#else
+    const double allowed = 1;
+#endif
+    test_seed(35);
+    for (int i = 0; i < 10; i++) {
+        ggnn_topology t = i < 4 ? named(names[i], 16) : random_topology(16, i % 2);
+        double start = cpu_seconds();
+        ggnn_placement best = place(&t, GGNN_PLACE_BEST, 0);
+        CHECK(cpu_seconds() - start < allowed);
+        ggnn_placement first = place(&t, GGNN_PLACE_PRUNED, 1);
+        CHECK(compare(&best, &first) <= 0);
+    }
+}
+
+/* ---- what is no topology --------------------------------------------------------------------------------------- */
+
+static void refuses(const ggnn_topology* t, int64_t row, int64_t column, const char* words)
+{
+    ggnn_placement plan;
+    ggnn_fault fault;
+    CHECK_EQ(ggnn_place_parts(&plan, t, GGNN_PLACE_BEST, 0, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(fault.node, row);
+    CHECK_EQ(fault.edge, column);
+    CHECK(fault.what && strstr(fault.what, words));
+    CHECK_EQ(ggnn_place_parts(&plan, t, GGNN_PLACE_BEST, 0, NULL), GGNN_ERROR_ARGUMENT);
+}
+
+TEST(entries_that_are_no_bandwidths_are_refused_by_name)
+{
+    ggnn_topology good = named("dgx-1v", 8), t = good;
+    t.bandwidth[2][5] = -1;
+    refuses(&t, 2, 5, "negative");
+    t.bandwidth[2][5] = NAN;
+    refuses(&t, 2, 5, "not finite");
+    t.bandwidth[2][5] = INFINITY;
+    refuses(&t, 2, 5, "not finite");
+    t = good;
+    t.bandwidth[3][3] = 0;
+    refuses(&t, 3, 3, "own memory");
+    t = good;
+    t.devices = 17;
+    refuses(&t, -1, -1, "outside [1, 16]");
+    t.devices = 0;
+    refuses(&t, -1, -1, "outside [1, 16]");
+    ggnn_placement plan;
+    CHECK_EQ(ggnn_place_parts(&plan, &good, GGNN_PLACE_BEST, -1, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_place_parts(&plan, &good, (ggnn_place_rule)4, 0, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_topology_named(&t, "dgx-2", 8), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_topology_named(&t, "dgx-1v", 9), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_topology_named(&t, "ring", 17), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_topology_named(&t, "ring", -1), GGNN_ERROR_ARGUMENT);
+}
+
+/* 0 reads 1, and 1 does not read 0: 1 stores everything, 0 its own part. */
+TEST(a_link_of_one_direction_is_read_in_that_direction)
+{
+    ggnn_topology t;
+    memset(&t, 0, sizeof t);
+    t.devices = 2;
+    t.bandwidth[0][0] = t.bandwidth[1][1] = 700;
+    t.bandwidth[0][1] = 50;
+    for (int rule = 0; rule < 3; rule++) {
+        ggnn_placement plan = place(&t, (ggnn_place_rule)rule, 0);
+        CHECK_EQ(plan.stores[1], 3);
+        CHECK_EQ(plan.most, 2);
+    }
+    CHECK_EQ(place(&t, GGNN_PLACE_PRUNED, 0).stores[0], 1);
+    CHECK_EQ(place(&t, GGNN_PLACE_CLIQUE, 0).copies, 4); /* no clique but each alone */
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    RUN(xgnns_search_gives_the_plan_of_a_dgx_1v_within_15_ms);
+    RUN(a_dgx_1v_cannot_be_placed_better_than_xgnn_does);
+    RUN(six_devices_of_a_dgx_1v_need_three_parts_as_published_and_two_in_other_numberings);
+    RUN(seven_devices_of_a_dgx_1v_have_twice_the_bandwidth_by_the_exact_search);
+    RUN(cliques_store_a_part_each_rings_two_and_lone_devices_everything);
+    RUN(ties_of_pcie_pairs_are_counted_and_cut);
+    RUN(disjoint_cliques_hold_everything_and_read_within);
+    RUN(sources_leave_the_largest_bandwidth_and_are_the_first_of_equal_ones);
+    RUN_SLOW(the_exact_search_equals_brute_force_up_to_five_devices);
+    RUN_SLOW(no_rule_is_worse_than_xgnns_search);
+    RUN(a_search_cut_at_any_count_is_no_worse_than_its_start);
+    RUN_SLOW(the_default_answers_within_a_second_at_sixteen_devices);
+    RUN(entries_that_are_no_bandwidths_are_refused_by_name);
+    RUN(a_link_of_one_direction_is_read_in_that_direction);
+    return test_finish();
+}
