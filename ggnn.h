@@ -114,7 +114,7 @@
 //   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
 //                        sample_workspace_bytes                                               weight
 //   path_doubling        offset (m), work (1)                           watch              1  nothing
-//   random_walk          visited (walks, length), bad (1)                                  1  ID
+//   random_walk          visited (walks, length), bad (1)                                  1  ARGUMENT, ID
 //   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  nothing
 //                        count bytes)
 //  [5]
@@ -374,7 +374,8 @@ GGNN_HD ggnn_words ggnn_random(const ggnn_rng* rng, int32_t hop, int64_t node, u
     return ggnn_philox(rng->seed, ggnn_stream(rng->purpose, hop, node), (uint64_t)rng->step << 32 | block);
 }
 
-// Draw j of a stream whose block j / 2 is given: 64 random bits.
+// Draw j of a stream whose block j / 2 is given: 64 random bits. A stream has 2^33 draws. Lists of more edges
+// than that, sampled by RESERVOIR or WEIGHTED, use them again.
 GGNN_HD uint64_t ggnn_draw(ggnn_words block, int64_t j)
 {
     return (uint64_t)block.word[2 * (j & 1)] << 32 | block.word[2 * (j & 1) + 1];
@@ -741,10 +742,17 @@ GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how)
     return how;
 }
 
+// walks and length >= 0, their product < 2^31, restart in [0, 1]?
+GGNN_HD int ggnn_walks_valid(ggnn_walks how)
+{
+    return how.walks >= 0 && how.length >= 0 && (int64_t)how.walks * how.length <= INT32_MAX &&
+           how.restart >= 0.0f && how.restart <= 1.0f;
+}
+
 // Random walks along in-edges: visited (walks, length) by start node `node`; step s of walk w moves to a
 // uniform neighbour of where the walk is, or, when that has none, notes -1 and goes on from the start. After
-// a step the walk returns to the start with chance `restart`. GGNN_ERROR_ID: broken list or id (*bad names
-// the node).
+// a step the walk returns to the start with chance `restart`. GGNN_ERROR_ARGUMENT: how is not valid.
+// GGNN_ERROR_ID: broken list or id (*bad names the node).
 GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad);
 
@@ -1027,9 +1035,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
         return ggnni_hop_fault(fault, bad, "there is no such method", -1);
     if (how->first_hop < 0 || how->first_hop + how->num_hops > 256)
         return ggnni_hop_fault(fault, bad, "a hop number is outside [0, 256)", -1);
-    if (how->method == GGNN_WALK &&
-        (walk.walks < 0 || walk.length < 0 || !(walk.restart >= 0 && walk.restart <= 1) ||
-         (int64_t)walk.walks * walk.length > INT32_MAX))
+    if (how->method == GGNN_WALK && !ggnn_walks_valid(walk))
         return ggnni_hop_fault(fault, bad, "walks, their length or restart are out of range", -1);
     b->how = *how;
     b->how.walk = walk;
@@ -2431,8 +2437,9 @@ GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, c
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad)
 {
     ggnn_walks walks = ggnn_walks_or_default(*how);
-    uint64_t   restart = (uint64_t)((double)walks.restart * 4294967296.0);
-    ggnn_rng   own = *rng;
+    if (!ggnn_walks_valid(walks)) return GGNN_ERROR_ARGUMENT;
+    uint64_t restart = (uint64_t)((double)walks.restart * 4294967296.0);
+    ggnn_rng own = *rng;
     own.purpose = ggnn_walk_purpose(rng->purpose);
     for (int32_t walk = 0; walk < walks.walks; walk++) {
         ggnn_node at = node;

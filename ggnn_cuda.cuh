@@ -2198,9 +2198,7 @@ inline cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g
                                          const ggnn_rng* rng, int32_t hop, const ggnn_node* nodes,
                                          ggnn_count num_nodes, int32_t* status, cudaStream_t stream)
 {
-    if (how->walks < 0 || how->length < 0 || !(how->restart >= 0 && how->restart <= 1) ||
-        static_cast<int64_t>(how->walks) * how->length > INT32_MAX || num_nodes.max < 0 ||
-        !ggnni::can_count(g->traffic, g->at))
+    if (!ggnn_walks_valid(*how) || num_nodes.max < 0 || !ggnni::can_count(g->traffic, g->at))
         return cudaErrorInvalidValue;
     ggnni::walk_job job = ggnni::walk_job_of(visited, *g, *how);
     job.hop = hop;

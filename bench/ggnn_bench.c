@@ -9,6 +9,7 @@
 #include "common/options.h"
 #include "common/sibling.h"
 #include "common/standard.h"
+#include "datasets/ggnn_file.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, NAMES_MAX = 64 };
 
@@ -147,6 +148,8 @@ static void count_threads(bench* b)
 /* Before minutes are spent; what the file holds stays until there is something better. */
 static bool can_write(const char* path, error* why)
 {
+    char target[4096], reason[640];
+    if (path && !ggnn_file_target(target, path, reason)) return error_set(why, "%s", reason); /* a pipe would wait */
     FILE* out = path ? fopen(path, "a") : NULL;
     if (path && !out) return error_set(why, "%s: %s", path, strerror(errno));
     if (out) fclose(out);

@@ -317,7 +317,12 @@ static bool write_targets(builder* b, const double* value, error* why)
     return true;
 }
 
-bool builder_add_labels(builder* b, const double* value, error* why)
+bool builder_no_class(double value)
+{
+    return value == floor(value) && value != -1 && (value < 0 || value >= DATASET_MAX_CLASSES);
+}
+
+bool builder_add_labels(builder* b, const double* value, const char* where, error* why)
 {
     int64_t unknown = 0, largest = -1;
     bool real = false;
@@ -331,9 +336,9 @@ bool builder_add_labels(builder* b, const double* value, error* why)
     if (!b->label) return false;
     for (int64_t v = 0; v < b->num_nodes; v++) {
         bool none = isnan(value[v]) || value[v] == -1;
-        if (!none && (value[v] < 0 || value[v] >= DATASET_MAX_CLASSES))
-            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d", b->in, value[v],
-                             (long long)v, DATASET_MAX_CLASSES - 1);
+        if (builder_no_class(value[v]))
+            return error_set(why, "%s: label %.0f of node %lld is no class: -1 (unknown) or 0 to %d",
+                             where ? where : b->in, value[v], (long long)v, DATASET_MAX_CLASSES - 1);
         b->label[v] = none ? -1 : (int32_t)value[v];
         unknown += none;
         if (b->label[v] > largest) largest = b->label[v];

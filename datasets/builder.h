@@ -69,8 +69,10 @@ bool builder_begin_features(builder* b, int64_t width, error* why);
 bool builder_add_features(builder* b, const float* rows, int64_t count, error* why);
 bool builder_end_features(builder* b, error* why);
 
-/* (num_nodes) NaN or -1: unknown. All whole: classes; else real targets. */
-bool builder_add_labels(builder* b, const double* value, error* why);
+/* (num_nodes) NaN or -1: unknown. All whole: classes; else real targets. where: the place of the first value that can
+   be no class, for a message; NULL: the input. */
+bool builder_add_labels(builder* b, const double* value, const char* where, error* why);
+bool builder_no_class(double value); /* whole, and neither -1 (unknown) nor a class */
 
 /* Returns (num_splits, num_nodes) zeros to fill with SPLIT_... */
 uint8_t* builder_begin_splits(builder* b, int64_t num_splits, error* why);

@@ -22,7 +22,7 @@ typedef struct {
     const char* path; /* as the user names it */
     output_kind kind;
     char target[4096];    /* of a file or a folder: path through links */
-    char temporary[4200]; /* what it is called until it is complete */
+    char temporary[4096]; /* what it is called until it is complete */
     int fd;               /* of a file or a stream, until its FILE takes it; else -1 */
     char file[4400];      /* the one being written, as errors call it */
     FILE* stream;
@@ -89,9 +89,9 @@ static bool make_temporary(output* o)
 {
     struct stat status;
     bool made = false;
-    errno = EEXIST;
+    errno = strlen(o->target) > sizeof o->target - 64 ? ENAMETOOLONG : EEXIST;
     for (int number = 0; number < 1000 && !made && errno == EEXIST; number++) {
-        snprintf(o->temporary, sizeof o->temporary, "%s.%ld.%d.tmp", o->target, (long)getpid(), number);
+        ggnn_file_temporary(o->temporary, o->target, number);
         if (o->kind == OUTPUT_FOLDER) made = mkdir(o->temporary, 0777) == 0;
         else made = (o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
     }

@@ -119,6 +119,10 @@ typedef struct {
    an open descriptor (/dev/stdout), or a file that may not be written. */
 bool ggnn_file_target(char target[4096], const char* path, char error[640]);
 
+/* A name for what is to be called target when it is complete, beside it: target.PID.NUMBER.tmp, target's name cut to
+   200 bytes, as file systems take names of 255. target is ggnn_file_target's. */
+void ggnn_file_temporary(char temporary[4096], const char* target, int number);
+
 /* Starts a file that will be called path, through links (ggnn_file_target); one that takes another's place takes its
    permissions. Removes temporary files that killed writers of the same path left behind. */
 bool ggnn_file_create(ggnn_file_writer* w, const char* path);
@@ -609,10 +613,23 @@ bool ggnn_file_target(char target[4096], const char* path, char error[640])
     return true;
 }
 
-/* Is entry a temporary name of target, target.PID.NUMBER.tmp? */
+/* What temporary names keep of a name. */
+static size_t ggnni_file_stem(const char* name)
+{
+    size_t length = strlen(name);
+    return length < 200 ? length : 200;
+}
+
+void ggnn_file_temporary(char temporary[4096], const char* target, int number)
+{
+    size_t directory = ggnni_file_directory_length(target), stem = ggnni_file_stem(target + directory);
+    snprintf(temporary, 4096, "%.*s.%ld.%d.tmp", (int)(directory + stem), target, (long)getpid(), number);
+}
+
+/* Is entry a temporary name of target, a name without folder? */
 static bool ggnni_file_is_temporary_of(const char* entry, const char* target)
 {
-    size_t length = strlen(target), digits;
+    size_t length = ggnni_file_stem(target), digits;
     if (strncmp(entry, target, length) != 0 || entry[length] != '.') return false;
     entry += length + 1;
     digits = strspn(entry, "0123456789.");
@@ -648,7 +665,7 @@ static int ggnni_file_new_temporary(char temporary[4096], const char* path)
     for (int number = 0; number < 1000; number++) {
         struct stat status;
         int fd;
-        snprintf(temporary, 4096, "%s.%ld.%d.tmp", path, (long)getpid(), number);
+        ggnn_file_temporary(temporary, path, number);
         fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) return -1;

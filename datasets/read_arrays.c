@@ -266,7 +266,7 @@ static bool read_dense_labels(builder* b, array* a, error* why)
                                source_name(a->in), (long long)(done + i), value[done + i]);
         }
     }
-    ok = ok && array_end(a, why) && builder_add_labels(b, value, why);
+    ok = ok && array_end(a, why) && builder_add_labels(b, value, NULL, why);
     memory_free(value);
     return ok;
 }
@@ -501,7 +501,7 @@ static bool read_sparse_labels(builder* b, sparse_rows* m, double* value, error*
         if (count == 1) value[v] = (double)column;
     }
     array_close(&m->data); /* not looked at */
-    return sparse_end(m, why) && builder_add_labels(b, value, why);
+    return sparse_end(m, why) && builder_add_labels(b, value, NULL, why);
 }
 
 static bool read_shchur_labels(builder* b, const array_set* set, error* why)

@@ -173,11 +173,14 @@ static bool read_features(builder* b, const char* in, error* why)
 
 static bool read_label_lines(builder* b, text* t, double* value, error* why)
 {
+    char where[600] = "";
     int64_t n = 0;
     int more;
     while ((more = text_next_line(t, why)) == 1) {
         if (n == b->num_nodes) return text_fail(t, "more labels than nodes", why);
         if (!text_real(t, &value[n], why)) return false;
+        if (builder_no_class(value[n]) && !where[0])
+            snprintf(where, sizeof where, "%s: line %lld", source_name(t->in), (long long)t->line);
         if (isinf((float)value[n++])) return text_fail(t, "a label is finite, or nan where unknown", why);
         if (!end_line(t, why)) return false;
     }
@@ -185,7 +188,7 @@ static bool read_label_lines(builder* b, text* t, double* value, error* why)
     if (n < b->num_nodes)
         return error_set(why, "%s: %lld labels for %lld nodes (truncated?)", source_name(t->in), (long long)n,
                          (long long)b->num_nodes);
-    return builder_add_labels(b, value, why);
+    return builder_add_labels(b, value, where[0] ? where : NULL, why);
 }
 
 static bool read_labels(builder* b, const char* in, error* why)

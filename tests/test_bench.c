@@ -105,6 +105,11 @@ TEST(failures_are_said_and_end_in_1)
 {
     CHECK_EQ(run("", "roof --json /nowhere/at/all.json"), 1);
     CHECK(says("err", "/nowhere/at/all.json: No such file"));
+    char pipe[600], line[700];
+    CHECK(mkfifo(folder_path(pipe, "pipe"), 0600) == 0);
+    snprintf(line, sizeof line, "roof --json %s", pipe);
+    CHECK_EQ(run("timeout 20", line), 1); /* it would wait for a reader */
+    CHECK(says("err", "is a pipe, no file can be put there"));
 }
 
 TEST(backends_that_were_not_built_are_named)

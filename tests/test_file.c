@@ -495,6 +495,22 @@ TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
     unlink(neighbour);
 }
 
+TEST(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work)
+{
+    char path[700], stale[700];
+    ggnn_file_writer w;
+    int folder_bytes = snprintf(path, sizeof path, "%s/", folder);
+    memset(path + folder_bytes, 'n', 256);
+    path[folder_bytes + 256] = 0;
+    CHECK(!ggnn_file_create(&w, path) && strstr(w.error, "File name too long"));
+    path[folder_bytes + 255] = 0;
+    snprintf(stale, sizeof stale, "%.*s.123.0.tmp", folder_bytes + 200, path);
+    spill(stale, "x", 1);
+    CHECK(write_sample(path, 5));
+    CHECK(access(stale, F_OK) != 0);
+    CHECK(unlink(path) == 0 && num_temporaries() == 0);
+}
+
 TEST(a_name_without_a_folder_is_written_in_the_current_one)
 {
     char back[4096];
@@ -661,6 +677,7 @@ int main(int argc, char** argv)
     RUN(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one);
     RUN(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_counts);
     RUN(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not);
+    RUN(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work);
     RUN(a_name_without_a_folder_is_written_in_the_current_one);
     RUN(scratch_keeps_its_contents_when_resized_and_has_no_name);
     RUN(a_dataset_has_shapes_classes_and_splits);

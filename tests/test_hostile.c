@@ -293,7 +293,7 @@ TEST(sampling_by_weights_that_are_not_there_is_said)
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
-TEST(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value)
+TEST(labels_of_a_text_file_that_cannot_be_are_refused_by_file_line_and_value)
 {
     check_shell("mkdir -p ogb/raw && cd ogb/raw && echo 3 >num-node-list.csv && echo 2 >num-edge-list.csv && printf '0,1\\n1,2\\n' >edge.csv && "
                 "printf '.5\\n-inf\\n0\\n' >node-label.csv", 0);
@@ -301,6 +301,8 @@ TEST(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value)
     CHECK(says("err", "ogb/raw/node-label.csv: line 2, byte 1: a label is finite, or nan where unknown: \"-inf\""));
     check_shell("printf '.5\\n7\\n1e39\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out 2>err", 1);
     CHECK(says("err", "line 3, byte 1: a label is finite, or nan where unknown: \"1e39\""));
+    check_shell("printf '0\\n\\n3000000000\\n-1\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out 2>err", 1);
+    CHECK(says("err", "ogb/raw/node-label.csv: line 3: label 3000000000 of node 1 is no class"));
     check_shell("printf '.5\\nnan\\n1e38\\n' >ogb/raw/node-label.csv; $B/ggnn-data convert ogb o.ggnn >out && $B/ggnn-data verify o.ggnn >out", 0);
     check_shell("rm -r ogb o.ggnn", 0);
 }
@@ -442,7 +444,7 @@ int main(int argc, char** argv)
     RUN(errors_stand_after_what_was_printed_before_them);
     RUN(a_long_path_does_not_hide_what_is_said_of_it);
     RUN(sampling_by_weights_that_are_not_there_is_said);
-    RUN(infinite_labels_of_a_text_file_are_refused_by_file_line_and_value);
+    RUN(labels_of_a_text_file_that_cannot_be_are_refused_by_file_line_and_value);
     RUN(features_of_width_0_are_refused_by_every_program);
     RUN(help_and_version_that_cannot_be_printed_are_errors);
     RUN(where_a_file_is_too_large_the_error_names_the_output_and_nothing_is_left);

@@ -420,6 +420,19 @@ TEST(walks_report_broken_lists)
     random_graph_free(g);
 }
 
+TEST(walks_out_of_range_are_refused)
+{
+    random_graph*    g = random_graph_new(20, 3, 5);
+    ggnn_node        visited[4], bad = -1;
+    const ggnn_walks refused[] = {{2, 2, NAN},  {2, 2, -0.1f}, {2, 2, 1.5f},         {2, 2, INFINITY},
+                                  {-1, 2, 0.5f}, {2, -1, 0.5f}, {65536, 32768, 0.5f}};
+    for (int64_t i = 0; i < (int64_t)(sizeof refused / sizeof refused[0]); i++)
+        CHECK_EQ(ggnn_random_walk(visited, &g->graph, &refused[i], &rng, 0, 0, &bad), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(bad, -1);
+    CHECK_EQ(ggnn_random_walk(visited, &g->graph, &(ggnn_walks){2, 2, 1}, &rng, 0, 0, &bad), GGNN_OK);
+    random_graph_free(g);
+}
+
 TEST(walk_neighbors_are_the_most_visited_ties_by_smaller_id)
 {
     const ggnn_node visited[] = {7, 3, -1, 7, 2, 9, 3, 7, 5, 5, 9, 0, -1, 0, 0, 0};
@@ -537,6 +550,7 @@ int main(int argc, char** argv)
     RUN(walks_follow_their_definition);
     RUN(walks_restart_as_often_as_told);
     RUN(walks_report_broken_lists);
+    RUN(walks_out_of_range_are_refused);
     RUN(walk_neighbors_are_the_most_visited_ties_by_smaller_id);
     RUN(full_neighbour_batches_run_on_a_graph_of_more_than_2_31_edges);
     RUN(a_node_of_more_than_2_31_edges_is_sampled);
