@@ -85,6 +85,7 @@
 //   half_to_float,       return the value                                                  1  nothing
 //   float_to_half
 //  [2]
+//   random_nodes         word (nodes)                                                      1  nothing
 //   dropout_fields       field (8 blocks)                                                  1  nothing
 //   neg_log2_fast        returns the value                                                 1  nothing
 //  [3]
@@ -373,6 +374,11 @@ GGNN_HD ggnn_words ggnn_random(const ggnn_rng* rng, int32_t hop, int64_t node, u
 {
     return ggnn_philox(rng->seed, ggnn_stream(rng->purpose, hop, node), (uint64_t)rng->step << 32 | block);
 }
+
+// A block of each of some nodes, by the widest vectors there are: word[i] = ggnn_random(rng, hop, first + i,
+// block) for i in [0, nodes).
+GGNN_API void ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
+                                int64_t nodes, uint32_t block);
 
 // Draw j of a stream whose block j / 2 is given: 64 random bits. A stream has 2^33 draws. Lists of more edges
 // than that, sampled by RESERVOIR or WEIGHTED, use them again.
@@ -3298,9 +3304,9 @@ typedef struct {
     // draws of Fisher-Yates for several nodes side by side, [4i]
     void (*lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uint64_t* stream, uint64_t step,
                   const uint64_t* n, int32_t m);
-    // ggnn_dropout_fields
-    void (*fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
-                   int64_t blocks);
+    // ggnn_philox n times: word (n) of 16 bytes, the i-th of block + i, or of stream + i where by_stream
+    void (*words)(void* word, uint64_t key, uint64_t stream, uint64_t step, uint32_t block, int by_stream,
+                  int64_t n);
 } ggnni_loops;
 
 static float ggnni_load(const void* row, ggnn_type type, int32_t j)
@@ -3419,19 +3425,20 @@ static void ggnni_widen_plain(float* out, const uint16_t* half, int64_t n)
 
 static void ggnni_stream_plain(char* out, const char* row, int64_t bytes) { memcpy(out, row, (size_t)bytes); }
 
-static void ggnni_fields_plain(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step, uint32_t first,
-                               int64_t blocks)
+static void ggnni_words_plain(void* word, uint64_t key, uint64_t stream, uint64_t step, uint32_t block,
+                              int by_stream, int64_t n)
 {
-    for (int64_t b = 0; b < blocks; b++) {
-        ggnn_words words = ggnn_philox(key, stream, step << 32 | (first + (uint32_t)b));
-        for (int i = 0; i < 8; i++) field[8 * b + i] = (uint16_t)ggnn_dropout_field(words, i);
+    for (int64_t i = 0; i < n; i++) {
+        ggnn_words one = by_stream ? ggnn_philox(key, stream + (uint64_t)i, step << 32 | block)
+                                   : ggnn_philox(key, stream, step << 32 | (block + (uint32_t)i));
+        memcpy((char*)word + i * (int64_t)sizeof one, &one, sizeof one);
     }
 }
 
 static const ggnni_loops ggnni_plain = {
     ggnni_sum_plain,  ggnni_sum_chosen_plain, ggnni_max_plain,   ggnni_dot_plain,   ggnni_blend_plain,
     ggnni_exp2_plain, ggnni_leaky_plain,      ggnni_widen_plain, ggnni_stream_plain, NULL,
-    ggnni_lanes_plain, ggnni_fields_plain};
+    ggnni_lanes_plain, ggnni_words_plain};
 
 // ---- the loops: in vectors --------------------------------------------------------
 // Written once, in [10i], and compiled for each instruction set here: the caller's compiler flags do not
@@ -3455,7 +3462,7 @@ static const ggnni_loops ggnni_plain = {
 #define ggnni_max_1 ggnni_max_plain
 #define ggnni_blend_1 ggnni_blend_plain
 #define ggnni_exp2_1 ggnni_exp2_plain
-#define ggnni_fields_1 ggnni_fields_plain
+#define ggnni_words_1 ggnni_words_plain
 #define ggnni_leaky_1 ggnni_leaky_plain
 #define ggnni_widen_1 ggnni_widen_plain
 
@@ -3523,11 +3530,26 @@ static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uin
     ggnni_choose_loops()->lanes(offset, key, stream, step, n, m);
 }
 
+GGNN_API void ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
+                                int64_t nodes, uint32_t block)
+{
+    ggnni_choose_loops()->words(word, rng->seed, ggnn_stream(rng->purpose, hop, first), rng->step, block, 1,
+                                nodes);
+}
+
+// The fields are the words' bytes, as they lie where the least comes first.
 GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
                                   uint32_t first, int64_t blocks)
 {
-    ggnni_choose_loops()->fields(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first,
-                                 blocks);
+    ggnni_choose_loops()->words(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first, 0,
+                                blocks);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (int64_t i = 0; i < 8 * blocks; i += 2) {
+        uint16_t high = field[i];
+        field[i] = field[i + 1];
+        field[i + 1] = high;
+    }
+#endif
 }
 
 GGNN_API void ggnn_exp2_array(float* x, int64_t n) { ggnni_choose_loops()->exp2(x, n, 0); }
@@ -5295,36 +5317,40 @@ static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, 
     }
 }
 
-// ggnn_dropout_fields, a block a lane; what is left is done by narrower vectors.
-static void GGNNI_V(ggnni_fields)(uint16_t* field, uint64_t key, uint64_t stream, uint64_t step,
-                                  uint32_t first, int64_t blocks)
+// ggnni_words_plain, a block a lane; what is left is done by narrower vectors.
+static void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, uint64_t step, uint32_t block,
+                                 int by_stream, int64_t n)
 {
     enum { WIDTH = GGNN_SIMD_WIDTH / 2 };
-    GGNNI_V(ggnni_u64) lane, streams = {0};
-    int64_t b = 0;
-    for (int i = 0; i < WIDTH; i++) lane[i] = first + (uint64_t)i;
-    streams += stream;
-    for (; b + WIDTH <= blocks; b += WIDTH, lane += (uint64_t)WIDTH) {
-        GGNNI_V(ggnni_u64) word[4], low, high;
-        GGNNI_V(ggnni_philox)(word, key, streams, step, lane);
-        low = (word[0] & 0xffffffffu) | word[1]
-                                            << 32; // fields 0 to 3 of each lane, the first in the lowest bits
-        high = (word[2] & 0xffffffffu) | word[3] << 32;
+    const uint64_t streams_step = by_stream ? WIDTH : 0, blocks_step = by_stream ? 0 : WIDTH;
+    GGNNI_V(ggnni_u64) streams = {0}, blocks = {0};
+    int64_t done = 0;
+    for (int i = 0; i < WIDTH; i++) {
+        streams[i] = stream + (by_stream ? (uint64_t)i : 0);
+        blocks[i] = block + (by_stream ? 0 : (uint64_t)i);
+    }
+    for (; done + WIDTH <= n; done += WIDTH, streams += streams_step, blocks += blocks_step) {
+        GGNNI_V(ggnni_u64) w[4], low, high;
+        GGNNI_V(ggnni_philox)(w, key, streams, step, blocks);
+        low = (w[0] & 0xffffffffu) | w[1] << 32;
+        high = (w[2] & 0xffffffffu) | w[3] << 32;
         for (int i = 0; i < WIDTH; i++) {
             uint64_t half[2];
             half[0] = low[i];
             half[1] = high[i];
-            memcpy(field + 8 * (b + i), half, sizeof half);
+            memcpy((char*)word + 16 * (done + i), half, sizeof half);
         }
     }
-    if (b < blocks)
-        GGNNI_NARROWER(ggnni_fields)(field + 8 * b, key, stream, step, first + (uint32_t)b, blocks - b);
+    if (done == n) return;
+    if (by_stream) stream += (uint64_t)done;
+    else block += (uint32_t)done;
+    GGNNI_NARROWER(ggnni_words)((char*)word + 16 * done, key, stream, step, block, by_stream, n - done);
 }
 
 static const ggnni_loops GGNNI_V(ggnni_loops) = {
     GGNNI_V(ggnni_sum),   GGNNI_V(ggnni_sum_chosen), GGNNI_V(ggnni_max),   GGNNI_V(ggnni_dot),
     GGNNI_V(ggnni_blend), GGNNI_V(ggnni_exp2),       GGNNI_V(ggnni_leaky), GGNNI_V(ggnni_widen),
-    GGNNI_V(ggnni_stream), GGNNI_V(ggnni_softmax), GGNNI_V(ggnni_lanes), GGNNI_V(ggnni_fields)};
+    GGNNI_V(ggnni_stream), GGNNI_V(ggnni_softmax), GGNNI_V(ggnni_lanes), GGNNI_V(ggnni_words)};
 
 #undef GGNNI_JOIN2
 #undef GGNNI_JOIN

@@ -4,9 +4,6 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "datasets/generate.h"
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
 
 enum { NUM_FIELDS = 16 };
 
@@ -66,75 +63,28 @@ static void draw_citation(const generate_shape* s, int64_t i, int64_t* u, int64_
    past the last node fall on u = v = 0 and are so dropped. Ids are shuffled, as degrees follow positions. */
 static const uint32_t rmat_a = 2448131359u, rmat_ab = 3264175145u, rmat_abc = 4080218931u; /* .57, .76, .95 of 2^32 */
 
-static void find_position(const generate_shape* s, int64_t i, int64_t* row, int64_t* column)
+/* Of candidates first .. first + count - 1, count <= AHEAD. */
+enum { AHEAD = 64 };
+static void find_positions(const generate_shape* s, int64_t first, int64_t count, int64_t* row, int64_t* column)
 {
-    ggnn_words words = {{0, 0, 0, 0}};
-    *row = *column = 0;
-    for (int32_t level = 0; level < s->levels; level++) {
-        uint32_t word;
-        if (level % 4 == 0) words = ggnn_random(&s->rng, STREAM_EDGES, i, (uint32_t)level / 4);
-        word = words.word[level % 4];
-        *row = 2 * *row + (word >= rmat_ab);
-        *column = 2 * *column + ((word >= rmat_a && word < rmat_ab) || word >= rmat_abc);
-    }
-}
-
-enum { LANES = 8 };
-
-#if defined(__x86_64__) && defined(__GNUC__)
-typedef uint64_t lanes __attribute__((vector_size(32)));
-
-#define FOR_AVX2 __attribute__((target("avx2")))
-
-/* ggnn_random for candidates i .. i + 3, each in a lane of 64 bits. */
-FOR_AVX2 static void random_lanes(lanes word[4], const ggnn_rng* rng, int64_t i, int32_t block)
-{
-    const lanes zero = {0}, step = {0, 1, 2, 3}, m0 = zero + 0xD2511F53u, m1 = zero + 0xCD9E8D57u;
-    lanes stream = zero + ggnn_stream(rng->purpose, STREAM_EDGES, i) + step;
-    lanes a = zero + (uint64_t)block, b = zero + rng->step, c = stream, d = stream >> 32;
-    uint32_t k0 = (uint32_t)rng->seed, k1 = (uint32_t)(rng->seed >> 32);
-    for (int round = 0; round < 10; round++) { /* words are in the lower halves: nobody looks at the upper ones */
-        lanes p = (lanes)_mm256_mul_epu32((__m256i)a, (__m256i)m0);
-        lanes q = (lanes)_mm256_mul_epu32((__m256i)c, (__m256i)m1);
-        a = (q >> 32) ^ b ^ (zero + k0);
-        c = (p >> 32) ^ d ^ (zero + k1);
-        b = q;
-        d = p;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    word[0] = a & 0xffffffffu;
-    word[1] = b & 0xffffffffu;
-    word[2] = c & 0xffffffffu;
-    word[3] = d & 0xffffffffu;
-}
-
-/* find_position for candidates i .. i + LANES - 1. Whether a word is a bound or more: the sign of a difference. */
-FOR_AVX2 static void find_positions_avx2(const generate_shape* s, int64_t i, int64_t* row, int64_t* column)
-{
-    enum { PARTS = LANES / 4 };
-    lanes r[PARTS] = {{0}}, c[PARTS] = {{0}}, word[PARTS][4] = {{{0}}};
-    for (int32_t level = 0; level < s->levels; level++)
-        for (int k = 0; k < PARTS; k++) {
-            if (level % 4 == 0) random_lanes(word[k], &s->rng, i + 4 * k, level / 4);
-            lanes w = word[k][level % 4], second = (rmat_ab - 1 - w) >> 63;
-            r[k] = 2 * r[k] + second;
-            c[k] = 2 * c[k] + ((rmat_a - 1 - w) >> 63) - second + ((rmat_abc - 1 - w) >> 63);
+    ggnn_words words[AHEAD];
+    memset(row, 0, (size_t)count * sizeof *row);
+    memset(column, 0, (size_t)count * sizeof *column);
+    for (int32_t level = 0; level < s->levels; level += 4) {
+        int32_t end = s->levels - level < 4 ? s->levels - level : 4;
+        ggnn_random_nodes(words, &s->rng, STREAM_EDGES, first, count, (uint32_t)level / 4);
+        for (int64_t i = 0; i < count; i++) {
+            int32_t r = 0, c = 0;
+            for (int32_t k = 0; k < end; k++) {
+                uint32_t word = words[i].word[k];
+                int32_t second = word >= rmat_ab;
+                r = 2 * r + second;
+                c = 2 * c + (word >= rmat_a) - second + (word >= rmat_abc);
+            }
+            row[i] = row[i] << end | r;
+            column[i] = column[i] << end | c;
         }
-    memcpy(row, r, sizeof r);
-    memcpy(column, c, sizeof c);
-}
-#endif
-
-static void find_positions(const generate_shape* s, int64_t i, int64_t* row, int64_t* column)
-{
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx2")) {
-        find_positions_avx2(s, i, row, column);
-        return;
     }
-#endif
-    for (int lane = 0; lane < LANES; lane++) find_position(s, i + lane, &row[lane], &column[lane]);
 }
 
 static void take_position(const generate_shape* s, int64_t row, int64_t column, int64_t* u, int64_t* v)
@@ -147,18 +97,17 @@ static void take_position(const generate_shape* s, int64_t row, int64_t column, 
 static void draw_rmat(const generate_shape* s, int64_t i, int64_t* u, int64_t* v)
 {
     int64_t row, column;
-    find_position(s, i, &row, &column);
+    find_positions(s, i, 1, &row, &column);
     take_position(s, row, column, u, v);
 }
 
 /* Some at a time, so that the nodes at their positions are fetched side by side. */
 static void draw_rmat_many(const generate_shape* s, int64_t first, int64_t count, int64_t* u, int64_t* v)
 {
-    enum { AHEAD = 8 * LANES };
     int64_t row[AHEAD], column[AHEAD];
     for (int64_t begin = 0, some; begin < count; begin += some) {
         some = count - begin < AHEAD ? count - begin : AHEAD;
-        for (int64_t i = 0; i < some; i += LANES) find_positions(s, first + begin + i, row + i, column + i);
+        find_positions(s, first + begin, some, row, column);
 #ifdef __GNUC__
         for (int64_t i = 0; i < some; i++) {
             __builtin_prefetch(s->order + (row[i] < s->how->nodes ? row[i] : 0));

@@ -134,6 +134,22 @@ TEST(all_orders_of_four_are_equally_likely)
     CHECK(chi_square_uniform(count, 24, 24000, 1));
 }
 
+/* Any number of nodes goes through several vector widths and the plain remainder. */
+TEST(random_nodes_are_their_definition)
+{
+    const ggnn_rng rng = {0x0123456789abcdefu, 77, GGNN_PURPOSE_GENERATE};
+    ggnn_words     words[40];
+    for (int64_t nodes = 0; nodes < 40; nodes++) {
+        int64_t  first = nodes % 2 ? 7 : ((int64_t)1 << 32) - 9; /* the low word carries */
+        uint32_t block = (uint32_t)nodes * 0x0fffffffu;
+        ggnn_random_nodes(words, &rng, 3, first, nodes, block);
+        for (int64_t i = 0; i < nodes; i++) {
+            ggnn_words one = ggnn_random(&rng, 3, first + i, block);
+            CHECK(memcmp(&words[i], &one, sizeof one) == 0);
+        }
+    }
+}
+
 TEST(neg_log2_is_the_truncated_logarithm)
 {
     const double one = 1099511627776.0; /* 2^40 */
@@ -236,6 +252,7 @@ int main(int argc, char** argv)
     RUN(shuffle_gives_the_frozen_orders);
     RUN(shuffle_puts_every_element_everywhere_equally_often);
     RUN(all_orders_of_four_are_equally_likely);
+    RUN(random_nodes_are_their_definition);
     RUN(neg_log2_is_the_truncated_logarithm);
     RUN(the_fast_logarithm_has_the_bits_of_the_definition);
     RUN(dropout_fields_are_the_words_low_half_first);

@@ -20,8 +20,8 @@ refuse() { # refuse NAME COMMAND...: must fail
 # What takes no ids, neither itself nor in a struct (graph, lists, unique, batch, block, layout, store): all else must be
 # named ggnn_x_node64 under GGNN_NODE64, and every name here must be one that is left.
 without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
-    ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_path_doubling ggnn_permute ggnn_sample_workspace_bytes
-    ggnn_scores ggnn_scores_back ggnn_status_string"
+    ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_neg_log2_fast ggnn_path_doubling ggnn_permute
+    ggnn_random_nodes ggnn_sample_workspace_bytes ggnn_scores ggnn_scores_back ggnn_status_string"
 plan_without_ids="ggnn_fill_auto ggnn_fill_parts ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope ggnn_place_parts ggnn_place_sources
     ggnn_topology_named ggnn_topology_validate"
 only_these_keep_their_names() { # only_these_keep_their_names OBJECT NAMES
