@@ -2,6 +2,7 @@
    batches' ids are compared in test_worker.c. */
 #include "common/progress.h"
 #include "tests/train_tool.h"
+#include "trainer/comm.h"
 
 static const int counts[] = {2, 4, 8};
 enum { COUNTS = sizeof counts / sizeof *counts };
@@ -267,6 +268,73 @@ TEST(a_damaged_list_ends_all_devices_and_names_the_node)
     }
 }
 
+/* ==== processes ================================================================================================= */
+
+/* Why there are none; NULL: there are. */
+static const char* no_mpi(void)
+{
+    if (!comm_mpi_name()) return "built without MPI";
+    if (system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0) return "mpirun of Open MPI is not installed";
+    return NULL;
+}
+
+/* ggnn-train as processes: "-n 2 $train OPTIONS", and one more with the options `other`, unless NULL. */
+static int mpi_train(const char* set, const char* other)
+{
+    char second_set[1024] = "";
+    if (other) snprintf(second_set, sizeof second_set, ": -n 1 $train %s", other);
+    return shell("export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 OMPI_MCA_mpi_yield_when_idle=1; "
+                 "exec timeout -k 5 120 mpirun --oversubscribe --allow-run-as-root %s %s </dev/null", set, second_set);
+}
+
+TEST(processes_give_the_bits_of_threads)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    static const char* const how[] = {"--fanout 4,3 --store parts", "--fanout 4,3 --eval sampled", "--fanout -1,-1"};
+    for (int m = 0; m < 4; m++) {
+        const int P = 2 + m % 2;
+        char options[400], line[600];
+        snprintf(options, sizeof options, "--data planted.ggnn %s %s --hidden 16 --batch 50 --epochs 2", models[m], how[m % 3]);
+        CHECK_EQ(trainf("%s --devices %d --log threads", options, P), 0);
+        snprintf(line, sizeof line, "-n %d $train %s --threads 1 --log processes", P, options);
+        if (!CHECK_EQ(mpi_train(line, NULL), 0)) printf("  %s\n", output);
+        read_log(&first, "threads", NULL);
+        read_log(&second, "processes", NULL);
+        CHECK(same_records(&first, &second));
+    }
+}
+
+TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    static const char* const other[][3] = {
+        {"--data no/such.ggnn", "rank 1 (host ", "no/such.ggnn: cannot open"},
+        {"--data karate.ggnn", "rank 1 (host ", "--data has graph"},
+        {"--data planted.ggnn --hidden 8", "rank 1 (host ", "--hidden=8; rank 0 (host "},
+        {"--data planted.ggnn --save c", "rank 1 (host ", "no --save"},
+        {"--data planted.ggnn --devices 3", "--devices 3: mpirun started this program", ""}};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        char line[400];
+        snprintf(line, sizeof line, "%s --epochs 1", other[i][0]);
+        CHECK(mpi_train("-n 1 $train --data planted.ggnn --epochs 1", line) != 0);
+        CHECK(says(other[i][1]) && says(other[i][2]));
+    }
+    CHECK(mpi_train("-n 2 $train --data karate.ggnn --fanout full", NULL) != 0);
+    CHECK(says("--fanout full: one device computes the whole graph, here are 2"));
+}
+
+/* A checkpoint of three threads goes on as two processes, and theirs as one. */
+TEST(processes_resume_what_threads_saved)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 3 --save c"), 0);
+    CHECK_EQ(mpi_train("-n 2 $train --data planted.ggnn --resume c --save c --epochs 3", NULL), 0);
+    CHECK_EQ(trainf("--data planted.ggnn --resume c --epochs 4 --log part"), 0);
+    CHECK(says("resumed from c after epoch 3"));
+    CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 4 --log whole"), 0);
+    CHECK_NEAR(last_number("part", "epoch", "loss"), last_number("whole", "epoch", "loss"), 1e-5);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -284,6 +352,9 @@ int main(int argc, char** argv)
     RUN(a_device_that_gets_no_memory_ends_all);
     RUN(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays);
     RUN(a_damaged_list_ends_all_devices_and_names_the_node);
+    RUN(processes_give_the_bits_of_threads);
+    RUN(processes_that_differ_are_an_error_that_names_rank_and_difference);
+    RUN(processes_resume_what_threads_saved);
     folder_remove();
     return test_finish();
 }

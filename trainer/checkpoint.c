@@ -139,6 +139,18 @@ static void crc_text(char text[32], int64_t crc)
     else snprintf(text, 32, "checksum %08llx", (unsigned long long)crc);
 }
 
+void checkpoint_data_text(const config* c, const task* t, char text[256])
+{
+    int64_t crc[DATA];
+    data_crcs(c, t, crc);
+    size_t used = (size_t)snprintf(text, 256, "--data has graph %08llx", (unsigned long long)ggnn_file_graph_crc(&t->set.file));
+    for (int i = 0; i < DATA; i++) {
+        char one[32];
+        crc_text(one, crc[i]);
+        used += (size_t)snprintf(text + used, 256 - used, ", %s %s", data_section[i], one);
+    }
+}
+
 bool checkpoint_is_old(const ggnn_file* f) { return !ggnn_file_find(f, "data_crc"); }
 
 static bool same_data(ggnn_file* f, const config* c, const task* t, error* why)

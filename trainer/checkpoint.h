@@ -60,6 +60,9 @@ bool checkpoint_save(const char* path, const config* c, const task* t, net* n, t
    ggnn_file_close(f) after all, or after a failure. */
 const char* checkpoint_open(ggnn_file* f, const char* path, size_t* length, error* why);
 
+/* "--data has graph 1f00ba2d, feat 0, ..": the same checksums, for people. */
+void checkpoint_data_text(const config* c, const task* t, char text[256]);
+
 /* Was the checkpoint written by version 0.1, which does not know all of its data? */
 bool checkpoint_is_old(const ggnn_file* f);
 

@@ -212,8 +212,8 @@ static void* make_file(shared_file* f, const char* what, error* why)
 
 static void* map_file(const shared_file* f, const char* what, error* why)
 {
-    int fd = shm_open(f->name, O_RDONLY, 0);
-    void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, f->bytes, PROT_READ, MAP_SHARED, fd, 0);
+    int fd = shm_open(f->name, O_RDWR, 0);
+    void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED) error_set(why, "shared memory in /dev/shm: another rank's %s: %s", what, strerror(errno));
     if (fd >= 0) close(fd);
     return memory == MAP_FAILED ? NULL : memory;

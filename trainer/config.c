@@ -7,6 +7,7 @@
 
 #include "common/same_file.h"
 #include "common/sibling.h"
+#include "trainer/comm.h"
 #include "trainer/device.h"
 
 /* How an option and a checkpoint's get along. */
@@ -274,16 +275,31 @@ bool config_reads_weights(const config* c)
     return c->sampler == GGNN_WEIGHTED && !c->full_batch && c->model != NET_MLP;
 }
 
+static size_t write_option(const config* c, const entry* e, char* text)
+{
+    char value[256];
+    value_text(c, e, value, sizeof value);
+    if (e->o.kind == OPTION_FLAG) return (size_t)sprintf(text, "--%s\n", e->o.name);
+    return (size_t)sprintf(text, "--%s=%s\n", e->o.name, value);
+}
+
 size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
     size_t used = 0;
-    for (int i = 0; i < ENTRIES; i++) {
-        char value[256];
-        if (table[i].keep == FREE || !is_set(c, &table[i])) continue;
-        value_text(c, &table[i], value, sizeof value);
-        if (table[i].o.kind == OPTION_FLAG) used += (size_t)sprintf(text + used, "--%s\n", table[i].o.name);
-        else used += (size_t)sprintf(text + used, "--%s=%s\n", table[i].o.name, value);
-    }
+    for (int i = 0; i < ENTRIES; i++)
+        if (table[i].keep != FREE && is_set(c, &table[i])) used += write_option(c, &table[i], text + used);
+    return used;
+}
+
+size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
+{
+    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(eval_memory), AT(save_every),
+                                    AT(save_steps)};
+    size_t used = config_text(c, text);
+    for (int i = 0; i < ENTRIES; i++)
+        for (size_t k = 0; k < sizeof common / sizeof *common; k++)
+            if (table[i].at == common[k]) used += write_option(c, &table[i], text + used);
+    used += (size_t)sprintf(text + used, "%s\n%s\n", c->save ? "--save" : "no --save", c->resume ? "--resume" : "no --resume");
     return used;
 }
 
@@ -381,14 +397,19 @@ static void write_fanout(config* c)
     c->fanout_text = c->plain_fanout;
 }
 
+static bool is_given(const config* c, size_t at)
+{
+    bool given = false;
+    for (int i = 0; i < ENTRIES; i++) given = given || (table[i].at == at && c->given[i]);
+    return given;
+}
+
 /* Fills c->fanout and c->full_batch, and layers where only the fanouts say how many. */
 static bool set_fanout(config* c, error* why)
 {
     static const int32_t usual[NET_LAYERS_MAX] = {15, 10, 5, 5, 5, 5, 5, 5};
     option_list list;
-    bool layers_given = false;
-    for (int i = 0; i < ENTRIES; i++)
-        if (strcmp(table[i].o.name, "layers") == 0) layers_given = c->given[i];
+    const bool layers_given = is_given(c, AT(layers));
     memcpy(c->fanout, usual, sizeof usual);
     if (!c->fanout_text) {
         write_fanout(c);
@@ -416,6 +437,8 @@ bool config_finish(config* c, error* why)
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
     if (c->model == NET_GAT && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
+    if (comm_under_mpi() && is_given(c, AT(devices)))
+        return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
     if (!config_check_ranks(c, (int32_t)c->devices, why)) return false;
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
     if (c->full_batch && c->eval == EVAL_SAMPLED)

@@ -85,6 +85,10 @@ void config_print_resume(const config* c, FILE* out);
 /* Does the training look at the edges' weights? */
 bool config_reads_weights(const config* c);
 
+/* What ranks must have alike, in the same form: the options that shape the training, and those by which they call each
+   other. */
+size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX]);
+
 /* The same as members of a JSON object. */
 void config_json(const config* c, json* j, const char* key);
 

@@ -206,34 +206,57 @@ static net_rows on_host(evaluation* e, net_rows rows)
     return rows;
 }
 
+/* Fills bound: which rows of batch i of a pass are whose. Returns where the batch begins. */
+static int64_t cut(evaluation* e, const loader_pass* pass, int64_t batch, int64_t i)
+{
+    loader_slice s = {0};
+    for (int32_t r = e->comm->ranks - 1; r >= 0; r--) {
+        s = loader_slice_of(pass, batch, i, r, e->comm->ranks);
+        e->bound[r] = s.from - s.global_from;
+    }
+    e->bound[e->comm->ranks] = s.global_seeds;
+    return s.global_from;
+}
+
+/* Between two chunks: where these are exchanged, all give up at once, else each does by itself. */
+static bool gives_up(const evaluation* e) { return tiers_room_is_one(&e->room) ? *e->comm->stop : e->comm->stopped; }
+
 /* This rank's slice of batch number i of a pass over ids, whose node k has row k of `rows`. What all ranks found of the
    batch is added up in its order. */
 static bool add_rows(evaluation* e, net_rows rows, const ggnn_node* ids, const loader_pass* pass, int64_t batch, int64_t i,
                      error* why)
 {
     comm* c = e->comm;
-    loader_slice s = {0};
-    for (int32_t r = c->ranks - 1; r >= 0; r--) {
-        s = loader_slice_of(pass, batch, i, r, c->ranks);
-        e->bound[r] = s.from - s.global_from;
-    }
-    e->bound[c->ranks] = s.global_seeds;
+    ids += cut(e, pass, batch, i);
     rows = on_host(e, rows);
-    ids += s.global_from;
     for (int64_t k = 0, at = e->bound[c->rank]; k < rows.rows; k++, at++)
         e->found[at] = find(e, rows.v + k * rows.ld, (int64_t)ids[at]);
     if (!comm_all_gather(c, NULL, e->found, e->bound, sizeof *e->found, why)) return false;
-    for (int64_t k = 0; k < s.global_seeds; k++) add(e, &e->found[k], (int64_t)ids[k]);
+    for (int64_t k = 0; k < e->bound[c->ranks]; k++) add(e, &e->found[k], (int64_t)ids[k]);
     return true;
+}
+
+/* The transformed rows of nodes [from, ..) as bound cuts them, to the other rooms. */
+static bool spread_transformed(evaluation* e, net* n, int32_t l, int64_t from, error* why)
+{
+    const size_t width = (size_t)net_transformed_width(n, l), heads = (size_t)net_heads(n, l);
+    const size_t row = (size_t)(e->all.nodes + from);
+    if (!tiers_room_spread(&e->room, e->all.z + row * width, e->bound, width * sizeof(float), why)) return false;
+    return !e->all.el || tiers_room_spread(&e->scores, e->all.el + row * heads, e->bound, heads * sizeof(float), why);
 }
 
 /* Transforms this rank's share of the rows of x, which all wait for. */
 static bool transform(evaluation* e, net* n, int32_t l, const ggnn_store* x, error* why)
 {
-    const int64_t nodes = e->task->set.num_nodes, step = e->chunk * e->comm->ranks;
+    const loader_pass all = {.num_ids = e->task->set.num_nodes};
+    const int64_t batch = e->chunk * e->comm->ranks;
+    const int32_t rank = e->comm->rank;
     if (!e->all.z) return true;
-    for (int64_t v = e->chunk * e->comm->rank; v < nodes && !*e->comm->stop; v += step)
-        net_transform(n, l, &e->all, v, nodes - v < e->chunk ? nodes - v : e->chunk, x);
+    for (int64_t i = 0; i * batch < all.num_ids && !gives_up(e); i++) {
+        const int64_t from = cut(e, &all, batch, i), rows = e->bound[rank + 1] - e->bound[rank];
+        if (rows) net_transform(n, l, &e->all, from + e->bound[rank], rows, x);
+        if (!spread_transformed(e, n, l, from, why)) return false;
+    }
     return comm_barrier(e->comm, why) && !e->comm->stopped;
 }
 
@@ -245,10 +268,11 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* all, 
     const mini_batch* b;
     if (!transform(e, n, l, x, why)) return false;
     loader_begin(e->chunks, all, 0);
-    for (int64_t i = 0; !*c->stop && (b = batch_take(e->chunks, why)); i++) {
-        const loader_slice s = loader_slice_of(all, loader_batch(e->chunks), i, c->rank, c->ranks);
-        net_layer(n, l, e->rows[l % 2] + s.from * width, width, &b->blocks.hop[0], x, e->all.z ? &e->all : NULL);
+    for (int64_t i = 0; !gives_up(e) && (b = batch_take(e->chunks, why)); i++) {
+        float* rows = e->rows[l % 2] + cut(e, all, loader_batch(e->chunks), i) * width;
+        net_layer(n, l, rows + e->bound[c->rank] * width, width, &b->blocks.hop[0], x, e->all.z ? &e->all : NULL);
         batch_give(e->chunks, b);
+        if (!tiers_room_spread(&e->room, rows, e->bound, (size_t)width * sizeof *rows, why)) return false;
     }
     return !why->text[0] && comm_barrier(c, why) && !c->stopped;
 }

@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/printable.h"
@@ -49,6 +51,7 @@ struct program {
     ggnn_file resumed;
     report report;
     int32_t ranks;   /* of this process */
+    bool mpi;        /* each process is one */
     rank* rank;
     comm* comm;      /* (ranks) */
     pthread_mutex_t gate; /* held until all threads have been started, */
@@ -102,21 +105,27 @@ static device* open_device(const config* c, int32_t threads, error* why)
     return NULL;
 }
 
-/* Threads of rank r of this process, whose ranks share --threads. */
+/* Threads of rank r of this process, whose ranks share --threads; else they share the machine's processors. */
 static int32_t threads_of(const program* p, int32_t r)
 {
     int32_t all = p->config.threads ? (int32_t)p->config.threads : device_cpu_threads();
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN) / p->comm->locals;
+    if (p->mpi && !p->config.threads && !getenv("OMP_NUM_THREADS") && all > cores) all = (int32_t)cores;
     int32_t share = all / p->ranks + (r < all % p->ranks);
     return share ? share : 1;
 }
 
 static bool open_ranks(program* p, error* why)
 {
+    p->mpi = comm_under_mpi();
     p->ranks = (int32_t)p->config.devices;
     p->comm = memory_new((size_t)p->ranks * sizeof *p->comm, "ranks", why);
     p->rank = p->comm ? memory_new((size_t)p->ranks * sizeof *p->rank, "ranks", why) : NULL;
     if (!p->rank) return false;
-    if (p->ranks == 1) comm_open_alone(p->comm, &stop);
+    if (p->mpi && !comm_open_mpi(p->comm, &stop, why)) return false;
+    if (p->mpi && !config_check_ranks(&p->config, p->comm->ranks, why)) return false;
+    if (p->mpi) {}
+    else if (p->ranks == 1) comm_open_alone(p->comm, &stop);
     else if (!comm_open_threads(p->comm, p->ranks, &stop, why)) return false;
     for (int32_t r = 0; r < p->ranks; r++) {
         p->rank[r].of = p;
@@ -126,11 +135,12 @@ static bool open_ranks(program* p, error* why)
     return true;
 }
 
-static void destroy(program* p)
+static void destroy(program* p, bool failed)
 {
     error ignored = {""};
     report_close(&p->report, &ignored);
-    if (p->ranks > 1 && p->comm) comm_close_threads(p->comm, p->ranks);
+    if (p->mpi && p->comm) comm_close_mpi(p->comm, failed);
+    else if (p->ranks > 1 && p->comm) comm_close_threads(p->comm, p->ranks);
     memory_free(p->rank);
     memory_free(p->comm);
     task_close(&p->task);
@@ -151,7 +161,6 @@ static bool begin_report(rank* r, error* why)
     if (!report_open(to, &p->config, why)) return false; /* all that is read is good: an old log may go */
     warn(p);
     report_start(to, &p->config, &p->task, w->net, r->comm, threads, w->batches, &r->training.at);
-    catch_signals();
     return true;
 }
 
@@ -183,6 +192,7 @@ static bool open_training(rank* r, error* why)
 static void run_rank(rank* r)
 {
     if (open_training(r, &r->why) && begin_report(r, &r->why) && comm_barrier(r->comm, &r->why)) {
+        if (r == r->of->rank) catch_signals();
         r->done = training_run(&r->training, &r->why);
         end_report(r);
     }
@@ -214,14 +224,46 @@ static bool run_threads(program* p, error* why)
 
 /* ==== the program =============================================================================================== */
 
+/* Have all processes the same version, options, data and checkpoint? */
+static bool compare(program* p, error* why)
+{
+    char text[CONFIG_TEXT_MAX + COMM_TEXT] = "", data[256], line[COMM_TEXT] = "";
+    const ggnn_file_section* weights = p->config.resume ? ggnn_file_find(&p->resumed, "value") : NULL;
+    snprintf(line, sizeof line, "version %s, %d-bit ids\n--resume has weights %08x\n", GGNN_VERSION,
+             8 * (int)sizeof(ggnn_node), weights ? (unsigned)weights->crc : 0);
+    checkpoint_data_text(&p->config, &p->task, data);
+    if (!comm_same(p->comm, line, why) || !comm_same(p->comm, data, why)) return false;
+    config_common_text(&p->config, text);
+    for (const char* at = text; *at;) { /* as many whole lines at once as go into one text */
+        size_t length = 0;
+        for (size_t one = strcspn(at, "\n") + 1; length + one < COMM_TEXT && at[length]; one = strcspn(at + length, "\n") + 1)
+            length += one;
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        if (!comm_same(p->comm, line, why)) return false;
+        at += length;
+    }
+    return comm_same(p->comm, "", why);
+}
+
+/* The data, alike for all ranks. */
+static bool open_task(program* p, error* why)
+{
+    const config* c = &p->config;
+    if (!task_open(&p->task, c, why)) return false;
+    if (c->save && p->comm->rank == 0 && !checkpoint_possible(c->save, why)) return false;
+    return !p->mpi || compare(p, why);
+}
+
 static int run(program* p, error* why)
 {
     const config* c = &p->config;
     bool done = true;
     report_begin(&p->report, c);
-    if (!task_open(&p->task, c, why)) return STATUS_FAILURE;
-    if (c->save && !checkpoint_possible(c->save, why)) return STATUS_FAILURE;
     if (!open_ranks(p, why)) return STATUS_FAILURE;
+    if (!open_task(p, why)) {
+        if (p->mpi) comm_fail(p->comm, why);
+        return STATUS_FAILURE;
+    }
     if (p->ranks == 1) run_rank(p->rank);
     else if (!run_threads(p, why)) return STATUS_FAILURE;
     for (int32_t r = 0; r < p->ranks; r++) {
@@ -257,6 +299,7 @@ int main(int argc, char** argv)
     if (status == STATUS_DONE && p.config.data) status = run(&p, &why);
     else if (!why.text[0]) status = standard_flush(&why) ? STATUS_DONE : STATUS_FAILURE; /* --help, --version */
     if (why.text[0]) fprintf(stderr, "ggnn-train: %s\n", why.text);
-    destroy(&p);
+    fflush(stderr);
+    destroy(&p, status == STATUS_FAILURE);
     return status;
 }

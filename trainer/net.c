@@ -480,6 +480,8 @@ void net_step(net* n, const mini_batch* b, uint32_t step, float learning_rate)
 
 const mini_batch* net_whole(const net* n) { return &n->whole; }
 int32_t net_width(const net* n, int32_t l) { return n->layer[l].out; }
+int32_t net_transformed_width(const net* n, int32_t l) { return n->layer[l].z.cols; }
+int32_t net_heads(const net* n, int32_t l) { return n->layer[l].att.heads; }
 net_state net_state_of(net* n) { return n->state; }
 net_partial net_partial_of(net* n) { return (net_partial){n->state.count, n->state.grad, n->sums}; }
 int32_t net_num_params(const net* n) { return n->num_params; }

@@ -163,7 +163,9 @@ typedef struct {
 } net_transformed_rows;
 
 int32_t net_transformed(const net_config* config, int32_t features); /* columns of the widest z; 0: there is none */
-int32_t net_width(const net* n, int32_t l);                          /* columns of layer l's output */
+int32_t net_width(const net* n, int32_t l);                          /* columns of layer l's output, */
+int32_t net_transformed_width(const net* n, int32_t l);              /* of its transformed rows, */
+int32_t net_heads(const net* n, int32_t l);                          /* and of their scores */
 
 /* Fills the rows of nodes [first, first + rows), of at most as many as a chunk has targets. */
 void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t first, int64_t rows, const ggnn_store* x);

@@ -198,6 +198,40 @@ void tiers_close(tiers* t)
 
 static const char outputs[] = "the outputs of layers (--eval-memory)";
 
+/* Who uses which room: machines have one each on a CPU, else ranks do. */
+static bool find_users(tiers_room* r, bool host, error* why)
+{
+    comm* c = r->comm;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    if (host ? c->machines == 1 : c->ranks == 1) return true;
+    r->user = memory_new((size_t)c->ranks * sizeof *r->user, outputs, why);
+    r->piece = r->user ? memory_new(2 * (size_t)c->ranks * sizeof *r->piece, outputs, why) : NULL;
+    if (!r->piece) return false;
+    r->user[c->rank] = host ? (tiers_user){c->machine, c->local, c->locals} : (tiers_user){c->rank, 0, 1};
+    for (int32_t k = 0; k <= c->ranks; k++) bound[k] = k;
+    return comm_all_gather(c, NULL, r->user, bound, sizeof *r->user, why);
+}
+
+/* Does rank `to` take for its room what rank `from` has? */
+static bool takes(const tiers_user* to, const tiers_user* from)
+{
+    return to->room != from->room && to->user == from->user % to->users;
+}
+
+bool tiers_room_spread(tiers_room* r, void* rows, const int64_t* bound, size_t row_bytes, error* why)
+{
+    comm* c = r->comm;
+    comm_piece *to = r->piece, *from = r->piece + c->ranks;
+    const comm_piece none = {0, 0};
+    if (!r->user) return true;
+    const tiers_user* me = &r->user[c->rank];
+    for (int32_t k = 0; k < c->ranks; k++) {
+        to[k] = takes(me, &r->user[k]) ? (comm_piece){bound[k], bound[k + 1] - bound[k]} : none;
+        from[k] = takes(&r->user[k], me) ? (comm_piece){bound[c->rank], bound[c->rank + 1] - bound[c->rank]} : none;
+    }
+    return comm_exchange(c, device_map(r->device, rows) ? NULL : r->device, rows, to, rows, from, row_bytes, why);
+}
+
 /* The least rank of a machine gives all of it. */
 static void* share_room(tiers_room* r, size_t bytes, error* why)
 {
@@ -212,6 +246,7 @@ void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t mo
     r->device = d;
     r->comm = c;
     r->file.fd = -1;
+    if (!find_users(r, host, why)) return NULL;
     if (bytes <= most && host && c->ranks > 1) return share_room(r, bytes, why);
     if (bytes <= most) return r->memory = device_new(d, bytes, outputs, why);
     if (!host || c->ranks > 1) {
@@ -229,6 +264,8 @@ void tiers_room_close(tiers_room* r)
     if (!r->device) return;
     device_free(r->device, r->memory);
     comm_unshare(r->comm, &r->shared);
+    memory_free(r->user);
+    memory_free(r->piece);
     ggnn_file_scratch_close(&r->file);
     memset(r, 0, sizeof *r);
 }

@@ -57,15 +57,26 @@ tiers_reads tiers_lists_read(const tiers* t);
 /* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`;
    else in an unnamed file in the folder of `beside`, where the device reads the host's memory. On a CPU the ranks of a
    machine share one room, which has no file behind it. All ranks of c call it. NULL on failure. */
+typedef struct { /* a rank: which of the rooms it uses, as the how-manieth of how many */
+    int32_t room, user, users;
+} tiers_user;
 typedef struct { /* all zeros: not open */
     device* device;
     comm*   comm;
     void*   memory;
     comm_shared shared;
     ggnn_file_scratch file;
+    tiers_user* user;  /* (ranks) where there are several rooms; NULL: one */
+    comm_piece* piece; /* (2 ranks) */
 } tiers_room;
 void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why);
 void  tiers_room_close(tiers_room* r);
+
+/* Rank k has filled rows [bound[k], bound[k + 1]) of `rows`, a place in the room: they go to the other rooms, to each
+   once. All ranks call it. Those who share a room have the rows after the next call of comm.h. Where there is one room
+   it does nothing, and no one waits. */
+bool tiers_room_spread(tiers_room* r, void* rows, const int64_t* bound, size_t row_bytes, error* why);
+static inline bool tiers_room_is_one(const tiers_room* r) { return !r->user; }
 
 #ifdef __cplusplus
 }

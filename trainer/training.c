@@ -186,10 +186,11 @@ static report_rank rank_of(const training* t)
     const worker* w = &t->worker;
     const comm_cost cost = w->comm->cost;
     const net_profile* stages = net_profile_of(w->net);
-    report_rank mine = {.rows = tiers_rows_read(&w->tiers), .lists = tiers_lists_read(&w->tiers), .sent = cost.bytes,
+    report_rank mine = {.rows = tiers_rows_read(&w->tiers), .lists = tiers_lists_read(&w->tiers), .sent = cost.bytes - t->before.bytes,
                         .row_bytes = w->tiers.features.width * ggnn_type_bytes(w->tiers.features.type),
                         .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
-                        .comm = cost.seconds, .waited = cost.waited};
+                        .comm = cost.seconds - t->before.seconds,
+                        .waited = cost.waited - t->before.waited};
     if (w->loader) mine.sample = loader_cost_of(w->loader).seconds - t->evaluation_cost.loader.seconds;
     for (int half = 0; half < 2; half++)
         for (int s = 0; s < NET_NUM_STAGES; s++)
@@ -228,6 +229,7 @@ static bool finish(training* t, error* why)
 bool training_run(training* t, error* why)
 {
     t->start = progress_seconds();
+    t->before = t->worker.comm->cost;
     bool done = train(t, why) && !t->worker.comm->stopped && finish(t, why);
     if (!done && !why->text[0]) report_all_ranks(t, why); /* stopped */
     return done;

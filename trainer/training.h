@@ -18,6 +18,7 @@ typedef struct {
     train_state at;
     int64_t steps;  /* of this run */
     double start;
+    comm_cost before; /* what the ranks' calls had cost at the start */
     report_rank* all; /* what each rank did, in the end */
     evaluation_cost evaluation_cost;
 } training;
