@@ -140,6 +140,46 @@ TEST(batches_that_outgrow_their_room_get_more)
     }
 }
 
+// Each batch is held while the next one is taken, which may need more room: it stays what it was.
+TEST(a_batch_that_is_held_stays_while_the_next_one_gets_more_room)
+{
+    if (opened->serial) SKIP("one batch at a time");
+    fixture f;
+    make_fixture(&f, 120, 4, 9, 4, true);
+    net_config    c = config_of(kinds[1], 2, 4, false);
+    ggnn_sampling how = sampling_of(c);
+    run           cpu, gpu;
+    how.fanout[0] = how.fanout[1] = -1;
+    open_run(&cpu, cpu_device, &f, c, &how, 10, true);
+    open_run(&gpu, opened, &f, c, &how, 10, true);
+    const loader_pass passes[] = {pass_of(&cpu, &f, 0), pass_of(&gpu, &f, 0)};
+    const auto        check_equal = [&](const mini_batch* b) {
+        const mini_batch* expected = batch_take(cpu.batches, &why);
+        if (!CHECK(expected != nullptr)) return;
+        const int64_t          n = *expected->blocks.hop[1].num_src.n;
+        std::vector<ggnn_node> id(static_cast<size_t>(n));
+        std::vector<float>     row(static_cast<size_t>(gpu.data.features.width));
+        device_download(opened, id.data(), b->blocks.id, id.size() * sizeof id[0]);
+        CHECK(!memcmp(id.data(), expected->blocks.id, id.size() * sizeof id[0]));
+        for (int64_t v = 0; v < n; v++) {
+            device_download(opened, row.data(), b->rows + v * b->ld_rows, row.size() * sizeof row[0]);
+            CHECK(!memcmp(row.data(), expected->rows + v * expected->ld_rows, row.size() * sizeof row[0]));
+        }
+        batch_give(cpu.batches, expected);
+    };
+    loader_begin(cpu.batches, &passes[0], 0);
+    loader_begin(gpu.batches, &passes[1], 0);
+    for (const mini_batch *held = batch_take(gpu.batches, &why), *next; held; held = next) {
+        next = batch_take(gpu.batches, &why);
+        check_equal(held);
+        batch_give(gpu.batches, held);
+    }
+    CHECK_STR(why.text, "");
+    CHECK(loader_cost_of(gpu.batches).grown > 0);
+    close_run(&cpu);
+    close_run(&gpu);
+}
+
 // The graphs of its steps hold addresses of the memory that it had.
 TEST(a_net_that_is_given_more_room_goes_on)
 {
@@ -320,6 +360,7 @@ int main(int argc, char** argv)
     RUN(sampling_beside_a_step_changes_nothing);
     RUN(extracted_rows_change_nothing);
     RUN(batches_that_outgrow_their_room_get_more);
+    RUN(a_batch_that_is_held_stays_while_the_next_one_gets_more_room);
     RUN(a_net_that_is_given_more_room_goes_on);
     RUN(a_batch_is_seen_at_the_least_bucket_that_holds_it);
     RUN(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample);

@@ -22,12 +22,15 @@ struct loader {
 
 /* ==== room ====================================================================================================== */
 
-static void close_slots(loader* l)
+/* but_taken: a slot that is taken is closed when it is given back. */
+static void close_slots(loader* l, bool but_taken)
 {
     l->ops->ring_close(&l->ring);
     for (int32_t i = l->ring.slots - 1; l->ring.slot && i >= 0; i--) {
-        if (l->ring.slot[i]) l->ops->slot_close(&l->ring, l->ring.slot[i]);
+        slot* s = l->ring.slot[i];
         l->ring.slot[i] = NULL;
+        if (s && but_taken && s->state == SLOT_TAKEN) s->replaced = true;
+        else if (s) l->ops->slot_close(&l->ring, s);
     }
 }
 
@@ -45,10 +48,7 @@ static bool open_slots(loader* l, error* why)
 /* What was ordered is ordered again. */
 static bool lay_out_again(loader* l, int level, error* why)
 {
-    for (int32_t i = 0; i < l->ring.slots; i++)
-        if (l->ring.slot[i]->state == SLOT_TAKEN)
-            return error_set(why, "a mini-batch needs more room while another one is in use");
-    close_slots(l);
+    close_slots(l, true);
     l->level = level;
     l->ordered = l->next;
     return open_slots(l, why);
@@ -83,7 +83,7 @@ loader* loader_create(device* d, const loader_plan* plan, const batch_sizes* roo
 void loader_free(loader* l)
 {
     if (!l) return;
-    close_slots(l);
+    close_slots(l, false);
     memory_free(l->ring.slot);
     memory_free(l);
 }
@@ -221,6 +221,7 @@ const mini_batch* batch_take(loader* l, error* why)
 
 void batch_give(loader* l, const mini_batch* b)
 {
-    (void)l;
-    ((slot*)b)->state = SLOT_FREE; /* of which the batch is the first member */
+    slot* s = (slot*)b; /* of which the batch is the first member */
+    s->state = SLOT_FREE;
+    if (s->replaced) l->ops->slot_close(&l->ring, s);
 }

@@ -90,8 +90,8 @@ loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, 
    anew with some room above. Elsewhere nothing. Not in the middle of a pass. False on failure. */
 bool loader_measure(loader* l, const loader_pass* pass, error* why);
 
-/* The next batch, which stays as it is until it is given back. Where a batch outgrows its room all slots move, so none
-   may be taken then. NULL at the end of the pass, and on an error, which sets why and on a CPU names the node. */
+/* The next batch, which stays as it is until it is given back. Where a batch outgrows its room, larger slots replace all
+   there are; one that is taken keeps its memory until it is given back. NULL at the end of the pass, and on an error, which sets why and on a CPU names the node. */
 const mini_batch* batch_take(loader* l, error* why);
 
 /* After all work that reads it has been given to the device. */
@@ -113,6 +113,7 @@ typedef struct slot {
     loader_slice slice;     /* what it was ordered to hold */
     int64_t      number;    /* in the pass */
     enum { SLOT_FREE, SLOT_ORDERED, SLOT_TAKEN } state;
+    bool         replaced;  /* by a larger one: closed when it is given back */
     /* set by `wait`: */
     ggnn_status  status;
     int64_t      edges, bytes; /* read */
