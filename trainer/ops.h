@@ -146,7 +146,7 @@ typedef struct {
 /* Batches: what a ring's slots are and how they are filled. loader.h has the whole.
      ring_size   sets r->slots and r->group
      ring_open   what slots share; then slot_open makes r->slot[i]. ring_close ends all preparing, then each slot is
-                 closed
+                 closed, but one that is taken may be only when it is given back
      prepare     orders `count` slots: seeds of slot->slice, sample, rows. After all steps that were asked for until
                  now. May return before it is done
      wait        for one of them: sets what slot says */
