@@ -5,6 +5,8 @@
 
 #include "common/standard.h"
 
+char** program_arguments;
+
 #include "common/standard.h"
 
 bool command_begin(const char* usage, const char* text, const option* table, int argc, char** argv,

@@ -44,8 +44,6 @@ static int unknown_command(const char* name)
     return EXIT_WRONG_USAGE;
 }
 
-char** program_arguments;
-
 int main(int argc, char** argv)
 {
     error why = {""};

@@ -1,3 +1,3 @@
 /* The one translation unit of the tools that holds ggnn_file.h's implementation. */
 #define GGNN_FILE_IMPLEMENTATION
-#include "ggnn_file.h"
+#include "datasets/ggnn_file.h"
