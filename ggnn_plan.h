@@ -56,6 +56,14 @@
 //   topology_validate    fault (1)                                      fault                 ARGUMENT
 //   place_parts          plan                                           fault                 ARGUMENT
 //   place_sources        plan: source, most, copies, bandwidth          fault                 ARGUMENT
+//  [5]
+//   partition_ids        owner (n)                                                            nothing
+//   partition_mincut     owner, workspace (N)                           fault                 ARGUMENT, ID
+//   partition_pagraph    owner (N), cut (1); workspace:                 fault                 ARGUMENT, ID
+//                        _workspace_bytes
+//   partition_closure    list (N at most), bound (hops + 2); seen       fault                 ID
+//   partition_cut        cut (1)                                        fault                 ID
+//   partition_layout     rank (n), bound (parts + 1)                                          nothing
 //
 // MEMORY
 //   The caller's, all of it, aligned as malloc's. Outputs overlap nothing. The stack: less than 100 KiB.
@@ -84,14 +92,21 @@
 #endif
 
 #ifdef GGNN_NODE64 // every function that takes ids, itself or in a struct, so that a mixture does not link
-#define ggnn_count_degrees ggnn_count_degrees_node64
-#define ggnn_count_batch   ggnn_count_batch_node64
-#define ggnn_count_epochs  ggnn_count_epochs_node64
-#define ggnn_count_hits    ggnn_count_hits_node64
-#define ggnn_rank          ggnn_rank_node64
-#define ggnn_rank_random   ggnn_rank_random_node64
-#define ggnn_fill_lists    ggnn_fill_lists_node64
-#define ggnn_fill_dual     ggnn_fill_dual_node64
+#define ggnn_count_degrees                     ggnn_count_degrees_node64
+#define ggnn_count_batch                       ggnn_count_batch_node64
+#define ggnn_count_epochs                      ggnn_count_epochs_node64
+#define ggnn_count_hits                        ggnn_count_hits_node64
+#define ggnn_rank                              ggnn_rank_node64
+#define ggnn_rank_random                       ggnn_rank_random_node64
+#define ggnn_fill_lists                        ggnn_fill_lists_node64
+#define ggnn_fill_dual                         ggnn_fill_dual_node64
+#define ggnn_partition_ids                     ggnn_partition_ids_node64
+#define ggnn_partition_mincut                  ggnn_partition_mincut_node64
+#define ggnn_partition_pagraph_workspace_bytes ggnn_partition_pagraph_workspace_bytes_node64
+#define ggnn_partition_pagraph                 ggnn_partition_pagraph_node64
+#define ggnn_partition_closure                 ggnn_partition_closure_node64
+#define ggnn_partition_cut                     ggnn_partition_cut_node64
+#define ggnn_partition_layout                  ggnn_partition_layout_node64
 #endif
 
 // =============================================================================
@@ -314,6 +329,75 @@ GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology*
 // sources that make its least bandwidth / parts largest; of equal choices the lexicographically smallest.
 // GGNN_ERROR_ARGUMENT: a device cannot read some part (fault: node the device, edge the part).
 GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topology* t, ggnn_fault* fault);
+
+// =============================================================================
+// ==== [5] PARTITION: which device has which nodes
+// =============================================================================
+// owner (N): the part of each node, in [0, parts); 1 <= parts <= GGNN_PARTS_MAX.
+
+enum { GGNN_PARTS_MAX = 64 };
+
+typedef enum {
+    GGNN_PARTITION_MOD,  // v % parts
+    GGNN_PARTITION_HASH, // by a mixed id: as even as random
+    GGNN_PARTITION_RANGE // consecutive ids, sizes equal within one
+} ggnn_partition;
+
+GGNN_API void ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n);
+
+// Few edges between parts, no part larger than ceil(N (100 + slack) / (100 parts)). Linear deterministic
+// greedy (Stanton and Kliot): nodes come in breadth-first order; each goes to the part with most of its
+// neighbours, times the room left there. Repeated `passes` times with the assignment before (Nishimura and
+// Ugander). Then nodes move, one at a time, while that cuts fewer edges. It sees only the lists: where edges
+// have no reverse, give it the symmetrised ones (ggnn_graph_simplify). O(passes (N + E)). GGNN_ERROR_ID: a
+// broken list or id (fault names the list's node); GGNN_ERROR_ARGUMENT: parts, passes < 1, slack outside
+// [0, 10000].
+GGNN_API ggnn_status ggnn_partition_mincut(int32_t* owner, const ggnn_graph* g, int32_t parts, int32_t passes,
+                                           int32_t    slack,     // %
+                                           ggnn_node* workspace, // (N)
+                                           ggnn_fault* fault);
+
+// PaGraph's partition of the training nodes, Eq. 1. Each training node v, in the order given, goes to the
+// part i with the largest
+//   (|TV_i and IN_L(v)| + 1) (|TV| / parts - |TV_i|) / (|PV_i| + 1)
+// TV_i: the training nodes that part i has so far. IN_L(v): the nodes that up to L hops of full lists reach
+// from v. PV_i: all nodes that part i has so far, its training nodes and their IN_L. Compared as
+// cross-products; equal ones: the part with fewest training nodes, then the first. Sizes differ by one at
+// most. IN_L(v) grows fast with L: after closure_limit nodes, in breadth-first order, it is cut.
+typedef struct {
+    const ggnn_node* ids;           // (num_ids) the training nodes, each once
+    int64_t          num_ids;
+    int32_t          parts, hops;   // L >= 0
+    int64_t          closure_limit; // >= 0
+} ggnn_pagraph;
+GGNN_API size_t ggnn_partition_pagraph_workspace_bytes(int64_t num_nodes);
+// O(edges of all closures). GGNN_ERROR_ID: a broken list, an id outside [0, N), a training node given twice
+// (fault names the node); GGNN_ERROR_ARGUMENT: parts, hops or limit out of range.
+GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, // (N) -1: no training node
+                                            int64_t* cut,   // (1) training nodes whose IN_L was cut
+                                            const ggnn_graph* g, const ggnn_pagraph* how, void* workspace,
+                                            ggnn_fault* fault);
+
+// What a part holds: its training nodes and all nodes that up to `hops` hops of full lists reach from them. A
+// node of hop h < hops needs its list, one of hop `hops` only its row: edges to it carry no message to a
+// training node. O(N + edges of the part). GGNN_ERROR_ID: as above.
+GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list,  // (N) the nodes, training nodes first, by hop
+                                            int64_t*   bound, // (hops + 2) hop h: [bound[h], bound[h+1])
+                                            const ggnn_graph* g, const int32_t* owner, int32_t part,
+                                            const ggnn_node* ids, int64_t num_ids, // the training nodes
+                                            int32_t hops,
+                                            void* seen, // N bytes of workspace
+                                            ggnn_fault* fault);
+
+// Edges whose ends have different owners. GGNN_ERROR_ID: as above.
+GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
+                                        ggnn_fault* fault);
+
+// A ggnn_layout for it: nodes by owner, then by id. Part p has ranks [bound[p], bound[p+1]). O(N). owner in
+// [0, parts).
+GGNN_API void ggnn_partition_layout(ggnn_node*     rank,  // (n) overwritten
+                                    int64_t*       bound, // (parts + 1) overwritten
+                                    const int32_t* owner, int32_t parts, int64_t n);
 
 #endif // GGNN_PLAN_H
 
@@ -1337,6 +1421,300 @@ GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology*
     *plan = s.best;
     plan->complete = !s.stopped;
     return ggnn_place_sources(plan, t, fault);
+}
+
+// =============================================================================
+// ==== [5i] PARTITION
+// =============================================================================
+
+GGNN_API void ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n)
+{
+    const int64_t each = n / parts, larger = n % parts; // the first `larger` ranges have one more
+    for (int64_t v = 0; v < n; v++) {
+        uint64_t x = (uint64_t)v + 0x9E3779B97F4A7C15u; // splitmix64's
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+        x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+        if (how == GGNN_PARTITION_MOD) owner[v] = (int32_t)(v % parts);
+        else if (how == GGNN_PARTITION_HASH) owner[v] = (int32_t)ggnn_bounded(x ^ x >> 31, parts);
+        else if (v < larger * (each + 1)) owner[v] = (int32_t)(v / (each + 1));
+        else owner[v] = (int32_t)((v - larger) / each);
+    }
+}
+
+// The list of v, checked. degree -1: it is broken, or has an id outside [0, N).
+static ggnn_list ggnni_partition_list(const ggnn_graph* g, ggnn_node v)
+{
+    ggnn_list list = ggnn_neighbors(g, v);
+    uint64_t  wrong = 0;
+    for (int64_t i = 0; i < list.degree; i++) wrong |= (uint64_t)list.id[i] >= (uint64_t)g->num_nodes;
+    if (wrong) list.degree = -1;
+    return list;
+}
+
+static ggnn_status ggnni_partition_fault(ggnn_fault* fault, int64_t v)
+{
+    return ggnni_plan_fault(fault, GGNN_ERROR_ID, "a list is broken, or an id is outside [0, num_nodes)", v);
+}
+
+static ggnn_status ggnni_partition_refuse(ggnn_fault* fault)
+{
+    return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "parts, hops, passes, slack or limit is out of range",
+                            -1);
+}
+
+// ---- mincut -----------------------------------------------------------------
+
+// Breadth-first over lists, from the least node not reached, and so on. Leaves owner at -1. Returns the first
+// node whose list is broken, or -1.
+static int64_t ggnni_mincut_order(ggnn_node* order, int32_t* owner, const ggnn_graph* g)
+{
+    int64_t head = 0, tail = 0;
+    for (int64_t v = 0; v < g->num_nodes; v++) owner[v] = -2;
+    for (int64_t start = 0; start < g->num_nodes; start++) {
+        if (owner[start] == -1) continue;
+        owner[start] = -1;
+        order[tail++] = (ggnn_node)start;
+        while (head < tail) {
+            const ggnn_node v = order[head++];
+            const ggnn_list list = ggnni_partition_list(g, v);
+            if (list.degree < 0) return v;
+            for (int64_t i = 0; i < list.degree; i++)
+                if (owner[list.id[i]] != -1) {
+                    owner[list.id[i]] = -1;
+                    order[tail++] = list.id[i];
+                }
+        }
+    }
+    return -1;
+}
+
+// Neighbours of v by part. self-loops and nodes without a part do not count.
+static void ggnni_mincut_count(int64_t* count, const ggnn_graph* g, const int32_t* owner, ggnn_node v,
+                               int32_t parts)
+{
+    const ggnn_list list = ggnn_neighbors(g, v);
+    memset(count, 0, (size_t)parts * sizeof *count);
+    for (int64_t i = 0; i < list.degree; i++)
+        if (list.id[i] != v && owner[list.id[i]] >= 0) count[owner[list.id[i]]]++;
+}
+
+// One pass of linear deterministic greedy. Loads start at nothing, neighbours where they were or now are.
+static void ggnni_mincut_stream(int32_t* owner, const ggnn_graph* g, const ggnn_node* order, int32_t parts,
+                                int64_t room)
+{
+    int64_t load[GGNN_PARTS_MAX] = {0}, count[GGNN_PARTS_MAX];
+    for (int64_t i = 0; i < g->num_nodes; i++) {
+        int32_t best = -1;
+        int64_t most = 0;
+        ggnni_mincut_count(count, g, owner, order[i], parts);
+        for (int32_t p = 0; p < parts; p++) {
+            const int64_t score = count[p] * (room - load[p]);
+            if (load[p] == room) continue;
+            if (best < 0 || score > most || (score == most && load[p] < load[best])) {
+                best = p;
+                most = score;
+            }
+        }
+        owner[order[i]] = best;
+        load[best]++;
+    }
+}
+
+// Moves nodes to the part with most neighbours, where it has room and more than their own. Returns how many.
+static int64_t ggnni_mincut_refine(int32_t* owner, const ggnn_graph* g, const ggnn_node* order, int32_t parts,
+                                   int64_t room)
+{
+    int64_t load[GGNN_PARTS_MAX] = {0}, count[GGNN_PARTS_MAX], moved = 0;
+    for (int64_t v = 0; v < g->num_nodes; v++) load[owner[v]]++;
+    for (int64_t i = 0; i < g->num_nodes; i++) {
+        const int32_t from = owner[order[i]];
+        int32_t       best = from;
+        ggnni_mincut_count(count, g, owner, order[i], parts);
+        for (int32_t p = 0; p < parts; p++)
+            if (count[p] > count[best] && load[p] < room) best = p;
+        if (best == from) continue;
+        owner[order[i]] = best;
+        load[from]--;
+        load[best]++;
+        moved++;
+    }
+    return moved;
+}
+
+GGNN_API ggnn_status ggnn_partition_mincut(int32_t* owner, const ggnn_graph* g, int32_t parts, int32_t passes,
+                                           int32_t slack, ggnn_node* workspace, ggnn_fault* fault)
+{
+    const int64_t n = g->num_nodes;
+    int64_t       room, broken;
+    if (parts < 1 || parts > GGNN_PARTS_MAX || passes < 1 || slack < 0 || slack > 10000)
+        return ggnni_partition_refuse(fault);
+    room = (n * (100 + slack) + 100 * parts - 1) / (100 * parts);
+    broken = ggnni_mincut_order(workspace, owner, g);
+    if (broken >= 0) return ggnni_partition_fault(fault, broken);
+    for (int32_t i = 0; i < passes; i++) ggnni_mincut_stream(owner, g, workspace, parts, room);
+    for (int32_t i = 0; i < passes; i++)
+        if (ggnni_mincut_refine(owner, g, workspace, parts, room) == 0) break;
+    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+}
+
+// ---- PaGraph ----------------------------------------------------------------
+
+typedef struct {
+    const ggnn_graph*   g;
+    const ggnn_pagraph* how;
+    int32_t*            owner;
+    uint64_t*           held;  // (N) bit p: part p has the node
+    ggnn_node*          list;  // (N) the closure of a training node, breadth first, itself first
+    ggnn_node*          stamp; // (N) number of the training node that reached it last, from 1
+    int64_t             trained[GGNN_PARTS_MAX], size[GGNN_PARTS_MAX]; // |TV_i|, |PV_i|
+    int64_t             broken; // a node whose list is, or -1
+    int                 cut;
+} ggnni_pagraph;
+
+// Nodes of IN_L of training node number `number`, and itself.
+static int64_t ggnni_pagraph_closure(ggnni_pagraph* s, int64_t number)
+{
+    int64_t begin = 0, count = 1;
+    s->cut = 0;
+    s->list[0] = s->how->ids[number];
+    s->stamp[s->list[0]] = (ggnn_node)(number + 1);
+    for (int32_t hop = 0; hop < s->how->hops && begin < count; hop++) {
+        const int64_t end = count;
+        for (; begin < end; begin++) {
+            const ggnn_list list = ggnni_partition_list(s->g, s->list[begin]);
+            if (list.degree < 0) s->broken = s->list[begin];
+            for (int64_t i = 0; i < list.degree; i++) {
+                const ggnn_node u = list.id[i];
+                if (s->stamp[u] == (ggnn_node)(number + 1)) continue;
+                if (count > s->how->closure_limit) {
+                    s->cut = 1;
+                    return count;
+                }
+                s->stamp[u] = (ggnn_node)(number + 1);
+                s->list[count++] = u;
+            }
+        }
+    }
+    return count;
+}
+
+// The part with the largest score, of those that are not full.
+static int32_t ggnni_pagraph_choose(const ggnni_pagraph* s, int64_t count)
+{
+    const int64_t train = s->how->num_ids, floor = train / s->how->parts, larger = train % s->how->parts;
+    int64_t       common[GGNN_PARTS_MAX] = {0}, at_ceiling = 0;
+    int32_t       best = -1;
+    for (int64_t i = 1; i < count; i++)
+        if (s->owner[s->list[i]] >= 0) common[s->owner[s->list[i]]]++;
+    for (int32_t p = 0; p < s->how->parts; p++) at_ceiling += s->trained[p] > floor;
+    for (int32_t p = 0; p < s->how->parts; p++) {
+        int order = 1;
+        if (s->trained[p] > floor || (s->trained[p] == floor && at_ceiling == larger)) continue;
+        if (best >= 0)
+            order = ggnni_fraction_compare((common[p] + 1) * (train - s->how->parts * s->trained[p]),
+                                           s->size[p] + 1,
+                                           (common[best] + 1) * (train - s->how->parts * s->trained[best]),
+                                           s->size[best] + 1);
+        if (order > 0 || (order == 0 && s->trained[p] < s->trained[best])) best = p;
+    }
+    return best;
+}
+
+GGNN_API size_t ggnn_partition_pagraph_workspace_bytes(int64_t num_nodes)
+{
+    return (size_t)num_nodes * (sizeof(uint64_t) + 2 * sizeof(ggnn_node));
+}
+
+GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, int64_t* cut, const ggnn_graph* g,
+                                            const ggnn_pagraph* how, void* workspace, ggnn_fault* fault)
+{
+    const int64_t n = g->num_nodes;
+    ggnni_pagraph s;
+    if (how->parts < 1 || how->parts > GGNN_PARTS_MAX || how->hops < 0 || how->closure_limit < 0)
+        return ggnni_partition_refuse(fault);
+    memset(&s, 0, sizeof s);
+    s.g = g;
+    s.how = how;
+    s.owner = owner;
+    s.held = (uint64_t*)workspace;
+    s.list = (ggnn_node*)(s.held + n);
+    s.stamp = s.list + n;
+    s.broken = -1;
+    memset(workspace, 0, ggnn_partition_pagraph_workspace_bytes(n));
+    for (int64_t v = 0; v < n; v++) owner[v] = -1;
+    for (int64_t t = *cut = 0; t < how->num_ids; t++) {
+        int64_t count;
+        int32_t part;
+        if ((uint64_t)how->ids[t] >= (uint64_t)n || owner[how->ids[t]] >= 0)
+            return ggnni_plan_fault(fault, GGNN_ERROR_ID, "a training node is no node, or is given twice",
+                                    how->ids[t]);
+        count = ggnni_pagraph_closure(&s, t);
+        if (s.broken >= 0) return ggnni_partition_fault(fault, s.broken);
+        *cut += s.cut;
+        part = ggnni_pagraph_choose(&s, count);
+        owner[how->ids[t]] = part;
+        s.trained[part]++;
+        for (int64_t i = 0; i < count; i++) {
+            s.size[part] += !(s.held[s.list[i]] >> part & 1);
+            s.held[s.list[i]] |= (uint64_t)1 << part;
+        }
+    }
+    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+}
+
+// ---- what a partition means -------------------------------------------------
+
+GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list, int64_t* bound, const ggnn_graph* g,
+                                            const int32_t* owner, int32_t part, const ggnn_node* ids,
+                                            int64_t num_ids, int32_t hops, void* seen, ggnn_fault* fault)
+{
+    uint8_t* reached = (uint8_t*)seen;
+    int64_t  count = 0;
+    memset(reached, 0, (size_t)g->num_nodes);
+    for (int64_t i = 0; i < num_ids; i++) {
+        if ((uint64_t)ids[i] >= (uint64_t)g->num_nodes) return ggnni_partition_fault(fault, ids[i]);
+        if (owner[ids[i]] != part || reached[ids[i]]) continue;
+        reached[ids[i]] = 1;
+        list[count++] = ids[i];
+    }
+    bound[0] = 0;
+    bound[1] = count;
+    for (int32_t hop = 0; hop < hops; hop++) {
+        for (int64_t i = bound[hop]; i < bound[hop + 1]; i++) {
+            const ggnn_list near = ggnni_partition_list(g, list[i]);
+            if (near.degree < 0) return ggnni_partition_fault(fault, list[i]);
+            for (int64_t e = 0; e < near.degree; e++)
+                if (!reached[near.id[e]]) {
+                    reached[near.id[e]] = 1;
+                    list[count++] = near.id[e];
+                }
+        }
+        bound[hop + 2] = count;
+    }
+    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+}
+
+GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
+                                        ggnn_fault* fault)
+{
+    *cut = 0;
+    for (int64_t v = 0; v < g->num_nodes; v++) {
+        const ggnn_list list = ggnni_partition_list(g, (ggnn_node)v);
+        if (list.degree < 0) return ggnni_partition_fault(fault, v);
+        for (int64_t i = 0; i < list.degree; i++) *cut += owner[list.id[i]] != owner[v];
+    }
+    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+}
+
+GGNN_API void ggnn_partition_layout(ggnn_node* rank, int64_t* bound, const int32_t* owner, int32_t parts,
+                                    int64_t n)
+{
+    memset(bound, 0, (size_t)(parts + 1) * sizeof *bound);
+    for (int64_t v = 0; v < n; v++) bound[owner[v] + 1]++;
+    for (int32_t p = 0; p < parts; p++) bound[p + 1] += bound[p];
+    for (int64_t v = 0; v < n; v++) rank[v] = (ggnn_node)bound[owner[v]]++;
+    for (int32_t p = parts; p > 0; p--) bound[p] = bound[p - 1]; // each stood at its end
+    bound[0] = 0;
 }
 
 #endif // GGNN_PLAN_IMPLEMENTED

@@ -1,0 +1,333 @@
+/* test_partition.c - [5] PARTITION of ggnn_plan.h: owners, PaGraph's Eq. 1, min-cut, closures. */
+#include "ggnn_plan.h"
+
+#include "datasets/generate.h"
+#include "tests/folder.h"
+#include "tests/random_graph.h"
+#include "tests/test.h"
+
+#define NEW(type, n) ((type*)calloc((size_t)(n) + 1, sizeof(type)))
+
+/* ---- by id ------------------------------------------------------------------------------------------------------ */
+
+TEST(owners_by_id_are_even)
+{
+    enum { N = 10007, P = 7 };
+    int32_t* owner = NEW(int32_t, N);
+    for (int how = 0; how < 3; how++) {
+        int64_t size[P] = {0};
+        ggnn_partition_ids(owner, (ggnn_partition)how, P, N);
+        for (int v = 0; v < N; v++)
+            if (CHECK(owner[v] >= 0 && owner[v] < P)) size[owner[v]]++;
+        for (int p = 0; p < P; p++) CHECK(llabs(size[p] - N / P) <= (how == GGNN_PARTITION_HASH ? 200 : 1));
+        for (int v = 1; v < N; v++) {
+            if (how == GGNN_PARTITION_MOD) CHECK_EQ(owner[v], v % P);
+            if (how == GGNN_PARTITION_RANGE) CHECK(owner[v] == owner[v - 1] || owner[v] == owner[v - 1] + 1);
+        }
+    }
+    ggnn_partition_ids(owner, GGNN_PARTITION_RANGE, 7, 3); /* more parts than nodes */
+    for (int v = 0; v < 3; v++) CHECK_EQ(owner[v], v);
+    free(owner);
+}
+
+TEST(a_partition_is_a_layout_of_ranges)
+{
+    const int32_t owner[] = {2, 0, 3, 0, 2, 2};
+    const int64_t expected_bound[] = {0, 2, 2, 5, 6};
+    const ggnn_node expected_rank[] = {2, 0, 5, 1, 3, 4};
+    int64_t bound[5];
+    ggnn_node rank[6];
+    ggnn_partition_layout(rank, bound, owner, 4, 6);
+    for (int p = 0; p < 5; p++) CHECK_EQ(bound[p], expected_bound[p]);
+    ggnn_layout at = {NULL, 0, rank, bound, 6, 4};
+    for (int v = 0; v < 6; v++) {
+        CHECK_EQ(rank[v], expected_rank[v]);
+        CHECK_EQ(ggnn_locate(&at, v).slot, owner[v]);
+    }
+}
+
+/* ---- PaGraph ---------------------------------------------------------------------------------------------------- */
+
+/* 0 <- 4, 5;  1 <- 6, 7;  2 <- 1, 6;  3 <- nothing. L = 1, two parts, |TV| = 4; doubled scores are
+     0: 4 / 1 in both parts: part 0              TV 0      PV 0, 4, 5
+     1: 1 (4 - 2) / 4 and 1 (4) / 1: part 1      TV 1      PV 1, 6, 7
+     2: 1 (4 - 2) / 4 and 2 (4 - 2) / 4: part 1, which then is full
+     3: part 0 */
+TEST(pagraphs_scores_are_those_by_hand)
+{
+    static const int64_t indptr[] = {0, 2, 4, 6, 6, 6, 6, 6, 6};
+    static const ggnn_node indices[] = {4, 5, 6, 7, 1, 6}, ids[] = {0, 1, 2, 3};
+    const int32_t expected[] = {0, 1, 1, 0, -1, -1, -1, -1};
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 8, 6);
+    ggnn_pagraph how = {ids, 4, 2, 1, 100};
+    void* work = malloc(ggnn_partition_pagraph_workspace_bytes(8));
+    int32_t owner[8];
+    int64_t cut;
+    ggnn_fault fault;
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_OK);
+    CHECK(fault.what == NULL);
+    CHECK_EQ(cut, 0);
+    for (int v = 0; v < 8; v++) CHECK_EQ(owner[v], expected[v]);
+    how.closure_limit = 1; /* node 2's second neighbour, and more, are cut off */
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_OK);
+    CHECK_EQ(cut, 3);
+    how.closure_limit = 2;
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_OK);
+    CHECK_EQ(cut, 0);
+    free(work);
+}
+
+static void reach(const ggnn_graph* g, uint8_t* in, int64_t v, int hops) /* by recursion */
+{
+    in[v] = 1;
+    if (hops == 0) return;
+    const ggnn_list list = ggnn_neighbors(g, (ggnn_node)v);
+    for (int64_t i = 0; i < list.degree; i++) reach(g, in, list.id[i], hops - 1);
+}
+
+static void pagraph_oracle(int32_t* owner, const ggnn_graph* g, const ggnn_pagraph* how)
+{
+    const int64_t n = g->num_nodes, K = how->parts, T = how->num_ids;
+    uint8_t *in = NEW(uint8_t, n), *held = NEW(uint8_t, n * K);
+    int64_t trained[8] = {0}, size[8] = {0};
+    for (int64_t v = 0; v < n; v++) owner[v] = -1;
+    for (int64_t t = 0; t < T; t++) {
+        int64_t best = -1, top = 0, under = 1, full = 0;
+        memset(in, 0, (size_t)n);
+        reach(g, in, how->ids[t], how->hops);
+        for (int64_t p = 0; p < K; p++) full += trained[p] == T / K + 1;
+        for (int64_t p = 0; p < K; p++) {
+            int64_t common = 0, score, over = size[p] + 1;
+            if (trained[p] == T / K + 1 || (trained[p] == T / K && full == T % K)) continue;
+            for (int64_t u = 0; u < n; u++) common += in[u] && owner[u] == p;
+            score = (common + 1) * (T - K * trained[p]);
+            if (best < 0 || score * under > top * over || (score * under == top * over && trained[p] < trained[best])) {
+                best = p;
+                top = score;
+                under = over;
+            }
+        }
+        owner[how->ids[t]] = (int32_t)best;
+        trained[best]++;
+        for (int64_t u = 0; u < n; u++) {
+            size[best] += in[u] && !held[u * K + best];
+            held[u * K + best] |= in[u];
+        }
+    }
+    free(in);
+    free(held);
+}
+
+TEST(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even)
+{
+    test_seed(41);
+    for (int round = 0; round < 300; round++) {
+        const int64_t n = 20 + test_below(80), count = test_below(n + 1);
+        random_graph* r = random_graph_new(n, 2, round % 2 ? 5 : n / 2);
+        for (int64_t v = 1; round % 2 == 0 && v < n; v++) /* neighbours near by, and one hub */
+            for (int64_t e = r->indptr[v]; e < r->indptr[v + 1]; e++) r->indices[e] = (ggnn_node)((v + test_below(4)) % n);
+        ggnn_node* ids = NEW(ggnn_node, n);
+        int32_t *owner = NEW(int32_t, n), *expected = NEW(int32_t, n);
+        int64_t trained[8] = {0}, cut;
+        for (int64_t i = 0; i < count; i++) ids[i] = (ggnn_node)ggnn_shuffle((uint64_t)round, 0, i, n);
+        ggnn_pagraph how = {ids, count, 1 + (int32_t)test_below(8), (int32_t)test_below(4), 1000};
+        void* work = malloc(ggnn_partition_pagraph_workspace_bytes(n));
+        CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &r->graph, &how, work, NULL), GGNN_OK);
+        pagraph_oracle(expected, &r->graph, &how);
+        CHECK(memcmp(owner, expected, (size_t)n * sizeof *owner) == 0);
+        CHECK_EQ(cut, 0);
+        int64_t all = 0;
+        for (int64_t v = 0; v < n; v++)
+            if (owner[v] >= 0) {
+                trained[owner[v]]++;
+                all++;
+            }
+        CHECK_EQ(all, count);
+        for (int p = 0; p < how.parts; p++) CHECK(trained[p] == count / how.parts || trained[p] == count / how.parts + 1);
+        free(work);
+        free(ids);
+        free(owner);
+        free(expected);
+        random_graph_free(r);
+    }
+}
+
+TEST(pagraph_refuses_what_is_no_training_node)
+{
+    static const int64_t indptr[] = {0, 1, 2, 3};
+    ggnn_node indices[] = {1, 2, 0}, ids[] = {0, 3};
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 3, 3);
+    ggnn_pagraph how = {ids, 2, 2, 1, 10};
+    int32_t owner[3];
+    int64_t cut;
+    ggnn_fault fault;
+    void* work = malloc(ggnn_partition_pagraph_workspace_bytes(3));
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 3);
+    ids[1] = 0;
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
+    CHECK(strstr(fault.what, "twice"));
+    ids[1] = 1;
+    indices[1] = -1;
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 1);
+    how.parts = 65;
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ARGUMENT);
+    how.parts = 2;
+    how.hops = -1;
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, NULL), GGNN_ERROR_ARGUMENT);
+    free(work);
+}
+
+/* ---- closures --------------------------------------------------------------------------------------------------- */
+
+TEST(a_part_holds_all_that_its_training_nodes_reach_by_hop)
+{
+    test_seed(42);
+    for (int round = 0; round < 60; round++) {
+        const int64_t n = 2 + test_below(60);
+        random_graph* r = random_graph_new(n, 1, 3);
+        int32_t *owner = NEW(int32_t, n), hops = (int32_t)test_below(4);
+        ggnn_node *ids = NEW(ggnn_node, n), *list = NEW(ggnn_node, n);
+        int64_t bound[6], count = 0;
+        uint8_t* work = NEW(uint8_t, n);
+        for (int64_t v = 0; v < n; v++) {
+            owner[v] = (int32_t)test_below(3);
+            if (test_below(2)) ids[count++] = (ggnn_node)v;
+        }
+        CHECK_EQ(ggnn_partition_closure(list, bound, &r->graph, owner, 1, ids, count, hops, work, NULL), GGNN_OK);
+        for (int32_t h = 0; h <= hops; h++) { /* what up to h hops reach is list[0 .. bound[h + 1]) */
+            uint8_t *in = NEW(uint8_t, n), *listed = NEW(uint8_t, n);
+            for (int64_t i = 0; i < count; i++)
+                if (owner[ids[i]] == 1) reach(&r->graph, in, ids[i], h);
+            for (int64_t i = 0; i < bound[h + 1]; i++) {
+                CHECK(!listed[list[i]]);
+                listed[list[i]] = 1;
+            }
+            CHECK(memcmp(in, listed, (size_t)n) == 0);
+            free(in);
+            free(listed);
+        }
+        free(owner);
+        free(ids);
+        free(list);
+        free(work);
+        random_graph_free(r);
+    }
+}
+
+TEST(a_broken_graph_is_named_by_its_node)
+{
+    static const int64_t indptr[] = {0, 1, 2, 3};
+    static const ggnn_node indices[] = {1, 2, 3}, ids[] = {0};
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 3, 3);
+    int32_t owner[3] = {0, 0, 0};
+    ggnn_node list[3];
+    int64_t bound[5], cut;
+    uint8_t work[3];
+    ggnn_fault fault;
+    CHECK_EQ(ggnn_partition_cut(&cut, &g, owner, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 2);
+    CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, ids, 1, 2, work, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, ids, 1, 3, work, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 2);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 3, 5, list, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 2);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 0, 3, 5, list, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 0, 5, list, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 3, -1, list, NULL), GGNN_ERROR_ARGUMENT);
+}
+
+/* ---- min-cut ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double hash, mincut, largest; /* cut edges, %; the largest part over the mean */
+} cuts;
+
+static cuts cut_of(generate_kind kind, int64_t nodes, int64_t edges, int32_t parts)
+{
+    generate_options how = {kind, 1, nodes, edges, 0, -1, .8, -1, 0, NULL};
+    generate_report report;
+    error why = {""};
+    char path[600];
+    dataset d;
+    cuts c = {0, 0, 0};
+    folder_path(path, "graph.ggnn");
+    if (!CHECK(generate_complete(&how, &why) && generate(path, &how, &report, &why) && dataset_open(&d, path, &why))) return c;
+    ggnn_graph g = dataset_graph(&d);
+    int32_t *owner = NEW(int32_t, nodes), *again = NEW(int32_t, nodes);
+    ggnn_node* work = NEW(ggnn_node, nodes);
+    int64_t cut, size[64] = {0};
+    ggnn_partition_ids(owner, GGNN_PARTITION_HASH, parts, nodes);
+    CHECK_EQ(ggnn_partition_cut(&cut, &g, owner, NULL), GGNN_OK);
+    c.hash = 100. * (double)cut / (double)d.num_edges;
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, parts, 10, 5, work, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_partition_cut(&cut, &g, owner, NULL), GGNN_OK);
+    c.mincut = 100. * (double)cut / (double)d.num_edges;
+    for (int64_t v = 0; v < nodes; v++)
+        if (CHECK(owner[v] >= 0 && owner[v] < parts)) size[owner[v]]++;
+    for (int32_t p = 0; p < parts; p++) {
+        const double over = (double)size[p] * parts / (double)nodes;
+        if (over > c.largest) c.largest = over;
+    }
+    CHECK_EQ(ggnn_partition_mincut(again, &g, parts, 10, 5, work, NULL), GGNN_OK);
+    CHECK(memcmp(owner, again, (size_t)nodes * sizeof *owner) == 0);
+    printf("  %s, %d parts: cut by hash %.1f%%, by mincut %.1f%%, largest part %.3f\n",
+           (const char*[]){"planted", "citation", "rmat", "grid"}[kind], parts, c.hash, c.mincut, c.largest);
+    free(owner);
+    free(again);
+    free(work);
+    dataset_close(&d);
+    return c;
+}
+
+TEST(mincut_cuts_far_fewer_edges_than_hash_and_keeps_parts_even)
+{
+    for (int32_t parts = 2; parts <= 8; parts += 2) {
+        cuts grid = cut_of(KIND_GRID, 10000, -1, parts), planted = cut_of(KIND_PLANTED, 20000, 400000, parts);
+        cuts citation = cut_of(KIND_CITATION, 20000, 160000, parts), rmat = cut_of(KIND_RMAT, 16384, 262144, parts);
+        CHECK(grid.mincut < .15 * grid.hash);
+        CHECK(planted.mincut < .6 * planted.hash);
+        CHECK(citation.mincut < .6 * citation.hash);
+        CHECK(rmat.mincut < .9 * rmat.hash);
+        CHECK(grid.largest <= 1.051 && planted.largest <= 1.051 && citation.largest <= 1.051 && rmat.largest <= 1.051);
+    }
+}
+
+TEST(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part)
+{
+    int64_t* indptr = NEW(int64_t, 100);
+    int32_t owner[100];
+    ggnn_node work[100];
+    int64_t size[64] = {0}, cut;
+    ggnn_graph g = ggnn_graph_plain(indptr, NULL, NULL, 100, 0);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 7, 3, 0, work, NULL), GGNN_OK);
+    for (int v = 0; v < 100; v++) size[owner[v]]++;
+    for (int p = 0; p < 7; p++) CHECK(size[p] == 14 || size[p] == 15);
+    g = ggnn_graph_plain(indptr, NULL, NULL, 3, 0);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 64, 3, 0, work, NULL), GGNN_OK);
+    CHECK(owner[0] != owner[1] && owner[1] != owner[2] && owner[0] != owner[2]);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 1, 3, 0, work, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_partition_cut(&cut, &g, owner, NULL), GGNN_OK);
+    CHECK_EQ(cut, 0);
+    g = ggnn_graph_plain(indptr, NULL, NULL, 0, 0);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 4, 3, 0, work, NULL), GGNN_OK);
+    free(indptr);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    folder_make();
+    RUN(owners_by_id_are_even);
+    RUN(a_partition_is_a_layout_of_ranges);
+    RUN(pagraphs_scores_are_those_by_hand);
+    RUN(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even);
+    RUN(pagraph_refuses_what_is_no_training_node);
+    RUN(a_part_holds_all_that_its_training_nodes_reach_by_hop);
+    RUN(a_broken_graph_is_named_by_its_node);
+    RUN(mincut_cuts_far_fewer_edges_than_hash_and_keeps_parts_even);
+    RUN(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part);
+    folder_remove();
+    return test_finish();
+}
