@@ -9,7 +9,7 @@
 // C++17, nvcc 12 or 13, sm_80 and up. Needs the CUDA Toolkit alone: runtime, cuRAND's Philox, CUB.
 // ggnn.h's own implementation (GGNN_IMPLEMENTATION in one file) is not needed for the kernels.
 //
-// HOW ALL FUNCTIONS WORK
+// HOW ALL FUNCTIONS WORK (but those of [7b], which set up and close, on the host)
 //   They put kernels on the caller's stream and return: no allocation, no synchronisation, no other stream;
 //   so any of them can be captured in a CUDA graph. They return what the launches returned,
 //   cudaErrorInvalidValue for an argument that ggnn.h would refuse.
@@ -31,8 +31,8 @@
 //
 // CONTENTS
 //   [1] BASE   [2] RANDOM   [4] SAMPLE   [4b] weighted samples, walks; samples by any method   [5] UNIQUE
-//   [6] BLOCK   [7] STORE   [8] SPARSE   [9] ATTENTION
-//   in this order: [1] [2] [5] [4] [4b] [6] [7] [8] [8b] backward, factors [8c] edges [9] [9b] backward;
+//   [6] BLOCK   [7] STORE   [7b] PEERS: parts on several devices   [8] SPARSE   [9] ATTENTION
+//   in this order: [1] [2] [5] [4] [4b] [6] [7] [7b] [8] [8b] backward, factors [8c] edges [9] [9b] backward;
 //   [3] is [1]'s "where a node is", and ggnn.h
 //
 // LICENSE: MIT, at the end of this file.
@@ -42,6 +42,7 @@
 
 #include "ggnn.h"
 
+#include <atomic>
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -52,7 +53,12 @@
 #ifndef GGNN_NO_CURAND
 #include <curand_philox4x32_x.h>
 #endif
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #ifdef GGNN_NODE64
 inline namespace ggnn_node64 { // all that is linked has another name then; it is called as ever
@@ -3020,15 +3026,10 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
 // The pointer table, from->base, is the caller's: (parts + 2) pointers in device memory, each of which this
 // device can read. They come
 //   from its own memory, as they are;
-//   from another device, driven by a thread of the same process: as they are, after
-//     cudaDeviceEnablePeerAccess from this device to that one, once;
-//   from another process: cudaIpcGetMemHandle there, of what cudaMalloc returned; 64 bytes sent by any means;
-//     cudaIpcOpenMemHandle(.., cudaIpcMemLazyEnablePeerAccess) here, plus the offset of the rows in that
-//     allocation. Close them (cudaIpcCloseMemHandle) before the owner frees;
+//   from another device, or another process: [7b], PEERS;
 //   from the host: cudaHostGetDevicePointer of pinned, mapped memory (cudaHostAlloc, cudaHostRegister).
 // The lists of a ggnn_graph, whose part points to a table of ggnn_csc, are shared in the same way. The rows
-// must be there, and stay as they are, while others read them: a barrier between threads or processes, at
-// set-up.
+// must be there, and stay as they are, while others read them.
 
 namespace ggnni {
 
@@ -3542,6 +3543,427 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
     cudaError_t summed = launch(split_sum, slots, THREADS, stream, job);
     cudaError_t placed = launch(split_place, blocks ? blocks : 1, THREADS, stream, job);
     return first_error(counted, first_error(summed, placed));
+}
+
+// =============================================================================
+// ==== [7b] PEERS: parts on several devices of a machine, driven by threads or processes
+// =============================================================================
+// These functions run on the host, at set-up and at the end; [7]'s gather then reads the others' memory. One
+// thread that drives all devices needs ggnn_cuda_link alone: every address is good on every device then.
+//
+// Else a peer is a thread, of one process or of several, with a device; several peers may have the same one.
+// Peers meet in host memory that all of them map: ggnn_cuda_peers_bytes of it, zeroed. Threads pass its
+// address. Processes call mmap: MAP_SHARED | MAP_ANONYMOUS before fork, or a file of shm_open. (Fork before
+// the first CUDA call.) What a peer lends are loans, numbered by itself. All peers, in this order:
+//     ggnn_cuda_peers_join    with the device current that it drives, then and in all calls that follow
+//     ...                     its parts by cudaMalloc, filled, the stream synchronised
+//     ggnn_cuda_peers_lend    a loan: one piece of memory; _lend_lists: a part's lists, four loans
+//     ggnn_cuda_peers_wait    till all have come here: everything is lent
+//     ggnn_cuda_peers_rows    base of a ggnn_store: for each part the copy that this device is to read;
+//     ..._lists               part of a ggnn_graph, in the same way
+//     ...                     the work. ggnn_cuda_peers_check, once a step: are all owners alive?
+//     ggnn_cuda_peers_close   gives back what was borrowed, returns when nobody reads this peer's memory
+//     cudaFree
+// A thread of the same process is read at its own addresses, after cudaDeviceEnablePeerAccess; another
+// process by cudaIpcOpenMemHandle.
+//
+// No call waits for a peer that is gone: a process that was killed, a thread that ended before it had closed.
+// Each call that needs one returns cudaErrorIllegalState then, and the fault names it. (A robust mutex tells:
+// the thread that joined holds it till it has closed.) What failed calls ggnn_cuda_peers_close too, so that the
+// others need not wait for it. Calls fail with errors of the CUDA runtime besides; fault may be NULL.
+
+typedef struct { // why a call failed
+    const char* what;     // NULL: nothing wrong
+    int32_t     from, to; // devices: the reader's, and the owner's as its process counts; -1: does not apply
+    int32_t     peer;     // the other one; -1: does not apply
+} ggnn_cuda_fault;
+
+typedef struct { // whose copy of a part is read
+    int32_t peer; // -1: nobody's, as the part is empty
+    int32_t loan;
+} ggnn_cuda_source;
+
+typedef struct { // a peer, as it sees itself
+    void*   shared;
+    int32_t peers, self, loans;
+    int     device;
+} ggnn_cuda_peers;
+
+namespace ggnni {
+
+// Closed: borrows no more, lends as long as others are joined. Left: its memory may be freed. Gone: by force.
+enum peer_state { PEER_AWAITED, PEER_JOINED, PEER_CLOSED, PEER_LEFT, PEER_GONE };
+
+struct peer_loan {
+    const char*          start; // in its owner's process; NULL: no bytes
+    size_t               offset, bytes;
+    cudaIpcMemHandle_t   handle; // of start - offset
+    cudaError_t          error;  // why there is none
+    std::atomic<int32_t> ready;
+};
+
+struct alignas(64) peer_slot {
+    pthread_mutex_t      alive; // held by the thread that joined, until it leaves
+    std::atomic<int32_t> state;
+    std::atomic<int64_t> arrived; // how often at ggnn_cuda_peers_wait
+    int64_t              process, started;
+    int32_t              device;
+    char                 bus[32]; // by which other processes know the device
+};
+
+// Shared memory: slots, loans by peer, and by borrower what it has opened of these.
+inline peer_slot& slot_of_peer(const ggnn_cuda_peers* p, int32_t peer)
+{
+    return static_cast<peer_slot*>(p->shared)[peer];
+}
+inline peer_loan& loan_of(const ggnn_cuda_peers* p, int32_t peer, int32_t loan)
+{
+    return reinterpret_cast<peer_loan*>(&slot_of_peer(p, p->peers))[peer * p->loans + loan];
+}
+inline void*& opened_of(const ggnn_cuda_peers* p, int32_t peer, int32_t loan)
+{
+    void** all = reinterpret_cast<void**>(&loan_of(p, p->peers, 0));
+    return all[(static_cast<size_t>(p->self) * static_cast<size_t>(p->peers) + static_cast<size_t>(peer)) *
+                   static_cast<size_t>(p->loans) +
+               static_cast<size_t>(loan)];
+}
+
+inline cudaError_t peer_fault(ggnn_cuda_fault* fault, cudaError_t error, const char* what, int32_t from,
+                              int32_t to, int32_t peer)
+{
+    if (fault) *fault = {error == cudaSuccess ? nullptr : what, from, to, peer};
+    return error;
+}
+
+// Lets device `from`, the current one, read the memory of device `to`.
+inline cudaError_t link_device(int from, int to, bool enable, int32_t peer, ggnn_cuda_fault* fault)
+{
+    int         can = 1;
+    cudaError_t error = from == to ? cudaSuccess : cudaDeviceCanAccessPeer(&can, from, to);
+    if (error == cudaSuccess && !can) error = cudaErrorPeerAccessUnsupported;
+    if (error == cudaSuccess && from != to && enable) error = cudaDeviceEnablePeerAccess(to, 0);
+    if (error == cudaErrorPeerAccessAlreadyEnabled) {
+        cudaGetLastError();
+        error = cudaSuccess;
+    }
+    return peer_fault(fault, error,
+                      error == cudaErrorPeerAccessUnsupported ? "two devices have no link"
+                                                              : "peer access could not be enabled",
+                      from, to, peer);
+}
+
+// Who ended before it left is gone from then on, for all.
+inline int32_t state_of_peer(const ggnn_cuda_peers* p, int32_t peer)
+{
+    peer_slot&    slot = slot_of_peer(p, peer);
+    const int32_t state = slot.state.load();
+    if ((state != PEER_JOINED && state != PEER_CLOSED) || peer == p->self) return state;
+    const int held = pthread_mutex_trylock(&slot.alive);
+    if (held == EBUSY) return state;
+    if (held == EOWNERDEAD) slot.state = PEER_GONE;
+    if (held == EOWNERDEAD || held == 0) pthread_mutex_unlock(&slot.alive);
+    return held == ENOTRECOVERABLE ? static_cast<int32_t>(PEER_GONE) : slot.state.load();
+}
+
+// An error from state `limit` on.
+inline cudaError_t check_peer(const ggnn_cuda_peers* p, int32_t peer, peer_state limit, ggnn_cuda_fault* fault)
+{
+    const int32_t     state = state_of_peer(p, peer);
+    const cudaError_t error = state < limit ? cudaSuccess : cudaErrorIllegalState;
+    return peer_fault(fault, error,
+                      state == PEER_GONE ? "a peer has ended without closing" : "a peer has closed already", -1,
+                      -1, error == cudaSuccess ? -1 : peer);
+}
+
+inline void pause_for_peers() // 50 microseconds
+{
+    const timespec pause = {0, 50000};
+    nanosleep(&pause, nullptr);
+}
+
+inline int64_t process_start() // beside the id, which another process may have in another container
+{
+    static const int64_t nanoseconds = [] {
+        timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+    }();
+    return nanoseconds;
+}
+
+inline bool drives_its_device(const ggnn_cuda_peers* p)
+{
+    int device = -1;
+    return cudaGetDevice(&device) == cudaSuccess && device == p->device;
+}
+
+// Another process's memory: opened once.
+inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loan, ggnn_cuda_fault* fault)
+{
+    const peer_slot& owner = slot_of_peer(p, peer);
+    const peer_loan& lent = loan_of(p, peer, loan);
+    void*&           opened = opened_of(p, peer, loan);
+    cudaError_t      error = lent.error;
+    int              here = -1; // the owner's device, as this process counts
+    if (opened) return cudaSuccess;
+    if (cudaDeviceGetByPCIBusId(&here, owner.bus) != cudaSuccess) {
+        cudaGetLastError(); // not visible here: whether it can be read the next call says
+    } else {
+        const cudaError_t linked = link_device(p->device, here, true, peer, fault);
+        if (linked != cudaSuccess) return linked;
+    }
+    if (error == cudaSuccess)
+        error = cudaIpcOpenMemHandle(&opened, lent.handle, cudaIpcMemLazyEnablePeerAccess);
+    if (error != cudaSuccess) opened = nullptr;
+    return peer_fault(fault, error, "another process's memory cannot be opened", p->device, owner.device,
+                      peer);
+}
+
+// The address of what a source lends, NULL where that has no bytes.
+inline cudaError_t borrow(const char** start, size_t* bytes, const ggnn_cuda_peers* p,
+                          ggnn_cuda_source source, ggnn_cuda_fault* fault)
+{
+    *start = nullptr;
+    *bytes = 0;
+    if (source.peer < 0) return peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    if (source.peer >= p->peers || source.loan < 0 || source.loan >= p->loans || !drives_its_device(p))
+        return peer_fault(fault, cudaErrorInvalidValue,
+                          "no such peer, no such loan, or not this peer's device", p->device, -1,
+                          source.peer);
+    const peer_slot&  owner = slot_of_peer(p, source.peer), &own = slot_of_peer(p, p->self);
+    const peer_loan&  lent = loan_of(p, source.peer, source.loan);
+    const bool        far = owner.process != own.process || owner.started != own.started;
+    const cudaError_t there = check_peer(p, source.peer, PEER_LEFT, fault);
+    if (there != cudaSuccess) return there;
+    if (!lent.ready)
+        return peer_fault(fault, cudaErrorIllegalState, "a peer has not lent this", -1, -1, source.peer);
+    *bytes = lent.bytes;
+    if (!lent.bytes) return cudaSuccess;
+    const cudaError_t error = far ? open_loan(p, source.peer, source.loan, fault)
+                                  : link_device(p->device, owner.device, true, source.peer, fault);
+    if (error == cudaSuccess)
+        *start = far ? static_cast<char*>(opened_of(p, source.peer, source.loan)) + lent.offset : lent.start;
+    return error;
+}
+
+} // namespace ggnni
+
+// The number of this process among those of its machine, as mpirun (Open MPI; MPICH, Intel MPI) or srun put
+// it into the environment; 0 where none did; -1: what stands there is no number.
+inline int32_t ggnn_cuda_local_rank()
+{
+    for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+        const char* text = getenv(name);
+        char*       end = nullptr;
+        if (!text) continue;
+        const long rank = strtol(text, &end, 10);
+        return end == text || *end || rank < 0 || rank > INT32_MAX ? -1 : static_cast<int32_t>(rank);
+    }
+    return 0;
+}
+
+// *device: the one for this process, local rank modulo the devices that it sees. cudaSetDevice is the
+// caller's. cudaErrorInvalidValue: the local rank is no number.
+inline cudaError_t ggnn_cuda_local_device(int* device)
+{
+    const int32_t     rank = ggnn_cuda_local_rank();
+    int               devices = 0;
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error != cudaSuccess) return error;
+    if (rank < 0) return cudaErrorInvalidValue;
+    *device = rank % devices;
+    return cudaSuccess;
+}
+
+// Lets each of n devices read the memory of all others. A device may stand there twice. All links are looked
+// for first: cudaErrorPeerAccessUnsupported: there is none from fault->from to fault->to, and nothing is
+// changed. The current device stays. Links last as long as the process.
+inline cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault* fault)
+{
+    int         current = 0;
+    cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
+    for (int enable = 0; enable < 2; enable++)
+        for (int32_t i = 0; i < n && error == cudaSuccess; i++) {
+            if (enable) error = cudaSetDevice(device[i]);
+            for (int32_t j = 0; j < n && error == cudaSuccess; j++)
+                error = ggnni::link_device(device[i], device[j], enable, -1, fault);
+        }
+    return ggnni::first_error(error, cudaSetDevice(current));
+}
+
+// Bytes of shared memory for `peers` peers, of which each lends up to `loans` pieces.
+inline size_t ggnn_cuda_peers_bytes(int32_t peers, int32_t loans)
+{
+    const size_t all = static_cast<size_t>(peers) * static_cast<size_t>(loans);
+    return static_cast<size_t>(peers) * sizeof(ggnni::peer_slot) + all * sizeof(ggnni::peer_loan) +
+           static_cast<size_t>(peers) * all * sizeof(void*);
+}
+
+// Makes *p peer `self` of [0, peers), with the current device. The thread that joins closes. shared: aligned
+// to 64 bytes, the same for all, as are peers and loans. cudaErrorIllegalState: this peer has joined already
+// (the memory was not zeroed), or was given up.
+inline cudaError_t ggnn_cuda_peers_join(ggnn_cuda_peers* p, void* shared, int32_t peers, int32_t self,
+                                        int32_t loans)
+{
+    pthread_mutexattr_t kind;
+    *p = {nullptr, peers, self, loans, 0};
+    if (!shared || peers < 1 || self < 0 || self >= peers || loans < 1) return cudaErrorInvalidValue;
+    ggnni::peer_slot& slot = static_cast<ggnni::peer_slot*>(shared)[self];
+    cudaError_t       error = cudaGetDevice(&p->device);
+    if (error == cudaSuccess && slot.state != ggnni::PEER_AWAITED) error = cudaErrorIllegalState;
+    if (error == cudaSuccess)
+        error = cudaDeviceGetPCIBusId(slot.bus, static_cast<int>(sizeof slot.bus), p->device);
+    if (error != cudaSuccess) return error;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&slot.alive, &kind);
+    pthread_mutexattr_destroy(&kind);
+    pthread_mutex_lock(&slot.alive);
+    slot.process = getpid();
+    slot.started = ggnni::process_start();
+    slot.device = p->device;
+    p->shared = shared;
+    slot.state = ggnni::PEER_JOINED;
+    return cudaSuccess;
+}
+
+// For who starts the peers: this one ended before it joined, nobody shall wait for it.
+inline void ggnn_cuda_peers_give_up(void* shared, int32_t peer)
+{
+    int32_t awaited = ggnni::PEER_AWAITED;
+    static_cast<ggnni::peer_slot*>(shared)[peer].state.compare_exchange_strong(awaited, ggnni::PEER_GONE);
+}
+
+// Lends `bytes` bytes from allocation + offset, as loan number `loan` of [0, loans). allocation: what
+// cudaMalloc returned, of this peer's device; it stays until ggnn_cuda_peers_close has returned. bytes 0:
+// nothing, borrowers get NULL. cudaErrorInvalidValue: no such loan, or not the memory of this device.
+inline cudaError_t ggnn_cuda_peers_lend(const ggnn_cuda_peers* p, int32_t loan, const void* allocation,
+                                        size_t offset, size_t bytes)
+{
+    cudaPointerAttributes at = {};
+    if (loan < 0 || loan >= p->loans) return cudaErrorInvalidValue;
+    ggnni::peer_loan& lent = ggnni::loan_of(p, p->self, loan);
+    lent.offset = offset;
+    lent.bytes = bytes;
+    if (bytes) {
+        cudaError_t error = cudaPointerGetAttributes(&at, allocation);
+        if (error != cudaSuccess) return error;
+        if (at.type != cudaMemoryTypeDevice || at.device != p->device) return cudaErrorInvalidValue;
+        lent.start = static_cast<const char*>(allocation) + offset;
+        lent.error = cudaIpcGetMemHandle(&lent.handle, const_cast<void*>(allocation));
+        if (lent.error != cudaSuccess) cudaGetLastError(); // threads need no handle
+    }
+    lent.ready = 1;
+    return cudaSuccess;
+}
+
+// Lends a part's `rows` lists as loans loan .. loan + 3: indptr, first, indices, weight, each an allocation
+// of its own; first and weight may be NULL.
+inline cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t loan, const ggnn_csc* lists,
+                                              int64_t rows)
+{
+    const void*  array[4] = {lists->indptr, lists->first, lists->indices, lists->weight};
+    const size_t n = static_cast<size_t>(rows), edges = static_cast<size_t>(lists->num_edges);
+    const size_t bytes[4] = {(n + 1) * sizeof(int64_t), n * sizeof(int64_t), edges * sizeof(ggnn_node),
+                             edges * sizeof(float)};
+    cudaError_t  error = cudaSuccess;
+    for (int32_t i = 0; i < 4 && error == cudaSuccess; i++)
+        error = ggnn_cuda_peers_lend(p, loan + i, array[i], 0, array[i] ? bytes[i] : 0);
+    return error;
+}
+
+// Has everybody who joined closed, or is alive? A microsecond a peer. cudaErrorIllegalState: fault->peer has
+// ended, what it lent is not to be read.
+inline cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
+{
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    for (int32_t peer = 0; peer < p->peers && error == cudaSuccess; peer++)
+        error = ggnni::check_peer(p, peer, ggnni::PEER_GONE, fault);
+    return error;
+}
+
+// Returns when every peer has called it as often as this one. Synchronise the streams before that fill what
+// is lent. For set-up: some 100 microseconds. cudaErrorIllegalState: fault->peer has ended or closed and will
+// not come.
+inline cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
+{
+    const int64_t turn = ++ggnni::slot_of_peer(p, p->self).arrived;
+    for (int32_t missing = 1; missing;) {
+        missing = 0;
+        for (int32_t peer = 0; peer < p->peers; peer++) {
+            const std::atomic<int64_t>& arrived = ggnni::slot_of_peer(p, peer).arrived;
+            if (arrived >= turn) continue;
+            const cudaError_t error = ggnni::check_peer(p, peer, ggnni::PEER_CLOSED, fault);
+            if (error != cudaSuccess && arrived < turn) return error; // else it came before it ended
+            missing++;
+        }
+        if (missing) ggnni::pause_for_peers();
+    }
+    return ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+}
+
+// base[i], i < parts: where this device reads part i, of source[i]. base (at.parts + 2) is the host's: set
+// the host tier's and the cache's, and send it. Links are enabled where a source needs one, and there alone.
+// cudaErrorPeerAccessUnsupported: one is missing, from device fault->from to fault->to of fault->peer.
+inline cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers* p,
+                                        const ggnn_cuda_source* source, int32_t parts, ggnn_cuda_fault* fault)
+{
+    cudaError_t error = cudaSuccess;
+    size_t      bytes;
+    for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
+        const char* start;
+        error = ggnni::borrow(&start, &bytes, p, source[i], fault);
+        base[i] = start;
+    }
+    return error;
+}
+
+// The same for the lists that ggnn_cuda_peers_lend_lists lent: source[i].loan is the first of four. A part
+// without a source has no lists.
+inline cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* p,
+                                         const ggnn_cuda_source* source, int32_t parts,
+                                         ggnn_cuda_fault* fault)
+{
+    cudaError_t error = cudaSuccess;
+    for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
+        const char* array[4] = {};
+        size_t      bytes[4] = {};
+        for (int32_t j = 0; j < 4 && error == cudaSuccess; j++)
+            error = ggnni::borrow(array + j, bytes + j, p, {source[i].peer, source[i].loan + j}, fault);
+        part[i].indptr = reinterpret_cast<const int64_t*>(array[0]);
+        part[i].first = reinterpret_cast<const int64_t*>(array[1]);
+        part[i].indices = reinterpret_cast<const ggnn_node*>(array[2]);
+        part[i].weight = reinterpret_cast<const float*>(array[3]);
+        part[i].num_edges = static_cast<int64_t>(bytes[2] / sizeof(ggnn_node));
+    }
+    return error;
+}
+
+// Waits for the device, gives back what was borrowed, then waits till every peer that has joined has closed
+// or ended: the memory that this one lent can be freed. Does all of it whatever fails; nothing where *p has
+// not joined. cudaErrorIllegalState: fault->peer had ended without closing.
+inline cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
+{
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
+    if (!p->shared) return error;
+    error = cudaDeviceSynchronize();
+    for (int32_t peer = 0; peer < p->peers; peer++)
+        for (int32_t loan = 0; loan < p->loans; loan++) {
+            void*& opened = ggnni::opened_of(p, peer, loan);
+            if (opened) error = ggnni::first_error(error, cudaIpcCloseMemHandle(opened));
+            opened = nullptr;
+        }
+    ggnni::peer_slot& own = ggnni::slot_of_peer(p, p->self);
+    own.state = ggnni::PEER_CLOSED;
+    for (int32_t peer = 0; peer < p->peers; peer++) {
+        while (ggnni::state_of_peer(p, peer) == ggnni::PEER_JOINED) ggnni::pause_for_peers();
+        if (error == cudaSuccess) error = ggnni::check_peer(p, peer, ggnni::PEER_GONE, fault);
+    }
+    own.state = ggnni::PEER_LEFT;
+    pthread_mutex_unlock(&own.alive);
+    p->shared = nullptr;
+    return error;
 }
 
 // =============================================================================

@@ -142,7 +142,8 @@ quickly() { # quickly NAME FLAG... SOURCE...: makes that object or program, for 
     else echo "  FAILED $name"; grep -m5 -E 'error|warning|multiple' "$build/$name.log"; return 1; fi
 }
 quickly one.o -c "$build/one.cu" & jobs=$!
-"${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" || failed=1
+"${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" &&
+    quickly peers examples/peers.cu "$build/ggnn.o" || failed=1
 quickly two.o -c "$build/two.cu" || failed=1
 wait "$jobs" || failed=1
 quickly two_files "$build/one.o" "$build/two.o" || failed=1

@@ -3,10 +3,6 @@
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_store.h"
 
-#include <string>
-#include <sys/wait.h>
-#include <unistd.h>
-
 static const int32_t widths[] = {1, 2, 3, 4, 5, 7, 8, 31, 100, 128, 257, 600};
 static const char    SENTINEL = 0x5b;
 
@@ -400,119 +396,8 @@ TEST(permute_moves_rows_of_both_types)
         }
 }
 
-// ---- parts that lie elsewhere ---------------------------------------------------------------------------
-
-enum { LENT_ROWS = 40, LENT_WIDTH = 12 };
-
-static std::vector<float> rows_of_part(int32_t part)
-{
-    std::vector<float> rows;
-    for (int64_t i = 0; i < LENT_ROWS * LENT_WIDTH; i++) rows.push_back(static_cast<float>(1000 * part + i));
-    return rows;
-}
-
-static void* send_part(int32_t part)
-{
-    const std::vector<float> rows = rows_of_part(part);
-    void*                    start = nullptr;
-    CHECK_CUDA(cudaMalloc(&start, rows.size() * sizeof(float)));
-    CHECK_CUDA(cudaMemcpy(start, rows.data(), rows.size() * sizeof(float), cudaMemcpyHostToDevice));
-    CHECK_CUDA(cudaDeviceSynchronize());
-    return start;
-}
-
-// What this program does as the other process: keeps a part in its memory, and says where on standard output, until
-// standard input ends.
-static int lend(int32_t part)
-{
-    void*              start = send_part(part);
-    cudaIpcMemHandle_t handle;
-    CHECK_CUDA(cudaIpcGetMemHandle(&handle, start));
-    fwrite(&handle, sizeof handle, 1, stdout);
-    fflush(stdout);
-    while (getchar() != EOF) {}
-    CHECK_CUDA(cudaFree(start));
-    return test_errors;
-}
-
-// A part in another process's memory, opened here.
-class borrowed_part {
-public:
-    void* start = nullptr;
-
-    explicit borrowed_part(int32_t part)
-    {
-        int                in[2], out[2];
-        cudaIpcMemHandle_t handle;
-        if (!CHECK(pipe(in) == 0 && pipe(out) == 0)) return;
-        lender = fork();
-        if (lender == 0) {
-            dup2(in[0], STDIN_FILENO);
-            dup2(out[1], STDOUT_FILENO);
-            for (int end : {in[0], in[1], out[0], out[1]}) close(end);
-            execl("/proc/self/exe", "lender", "--lend", std::to_string(part).c_str(), nullptr);
-            _exit(127);
-        }
-        close(in[0]);
-        close(out[1]);
-        until = in[1];
-        const ssize_t got = read(out[0], &handle, sizeof handle);
-        close(out[0]);
-        if (CHECK(got == static_cast<ssize_t>(sizeof handle)))
-            CHECK_CUDA(cudaIpcOpenMemHandle(&start, handle, cudaIpcMemLazyEnablePeerAccess));
-    }
-    borrowed_part(const borrowed_part&) = delete;
-    ~borrowed_part()
-    {
-        int status = -1;
-        if (start) CHECK_CUDA(cudaIpcCloseMemHandle(start)); // before the owner frees
-        close(until);
-        CHECK(waitpid(lender, &status, 0) == lender && status == 0);
-    }
-
-private:
-    pid_t lender = -1;
-    int   until = -1;
-};
-
-// Part 0 is this device's own, part 1 another device's where there is one that this one reaches, part 2 another
-// process's.
-TEST(parts_of_a_peer_and_of_another_process_are_gathered)
-{
-    int devices = 0, reached = 0;
-    CHECK_CUDA(cudaGetDeviceCount(&devices));
-    if (devices > 1) CHECK_CUDA(cudaDeviceCanAccessPeer(&reached, 0, 1));
-    if (reached) CHECK_CUDA(cudaDeviceEnablePeerAccess(1, 0));
-    void* own = send_part(0);
-    if (reached) CHECK_CUDA(cudaSetDevice(1));
-    void* peer = send_part(1);
-    CHECK_CUDA(cudaSetDevice(0));
-    {
-        borrowed_part            other(2);
-        const std::vector<float> rows[] = {rows_of_part(0), rows_of_part(1), rows_of_part(2)};
-        const void*              host_base[] = {rows[0].data(), rows[1].data(), rows[2].data(), nullptr, nullptr};
-        const void*              device_base[] = {own, peer, other.start, nullptr, nullptr};
-        device_array<const void*> base(device_base, 5);
-        const std::vector<ggnn_node> id = random_ids(500, 3 * LENT_ROWS);
-        const int64_t                n = static_cast<int64_t>(id.size());
-        device_array<ggnn_node>      device_id(id);
-        std::vector<float>           want(id.size() * LENT_WIDTH);
-        device_array<float>          got(n * LENT_WIDTH);
-        ggnn_store from = {LENT_WIDTH, GGNN_F32, LENT_WIDTH * 4, nullptr, host_base,
-                           {nullptr, 0, nullptr, nullptr, 3 * LENT_ROWS, 3}, nullptr};
-        ggnn_gather(want.data(), LENT_WIDTH, GGNN_F32, &from, id.data(), n);
-        from.base = base.at();
-        CHECK_CUDA(ggnn_cuda_gather(got.at(), LENT_WIDTH, GGNN_F32, &from, device_id.at(), {nullptr, n}, nullptr));
-        CHECK(got.values() == want);
-    }
-    CHECK_CUDA(cudaFree(own));
-    CHECK_CUDA(cudaFree(peer));
-    if (reached) CHECK_CUDA(cudaDeviceDisablePeerAccess(1));
-}
-
 int main(int argc, char** argv)
 {
-    if (argc > 2 && strcmp(argv[1], "--lend") == 0) return lend(atoi(argv[2]));
     test_only = argc > 1 ? argv[1] : nullptr;
     test_seed(7);
     if (!device_present()) return finish_without_device();
@@ -521,7 +406,6 @@ int main(int argc, char** argv)
     RUN(gather_takes_the_widest_chunks_that_fit);
     RUN(gather_stops_at_the_count_on_the_device);
     RUN(gather_leaves_the_other_tier_alone);
-    RUN(parts_of_a_peer_and_of_another_process_are_gathered);
     RUN(arguments_that_cannot_be_are_refused);
     RUN(places_are_those_of_ggnn_locate);
     RUN(halves_and_floats_convert_as_in_c);

@@ -1,0 +1,613 @@
+// test_cuda_peers.cc - [7b] PEERS of ggnn_cuda.cuh: parts that threads and processes lend each other hold one array's rows
+// and lists; links that are missing and peers that died are errors that name them. On a machine with one GPU all peers have
+// the same one; the emulator has eight.
+#include "ggnn_cuda.cuh"
+#include "tests/cuda_memory.h"
+#include "tests/owners.h"
+
+#include <signal.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+
+enum { NODES = 150, WIDTH = 6, SEEDS = 24, LOANS = 6, ROWS = 0, LISTS = 1, COPY = 5 };
+
+static int devices()
+{
+    int n = 0;
+    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
+}
+
+// Whether `what` went wrong as expected.
+static bool failed_with(cudaError_t error, cudaError_t expected, const ggnn_cuda_fault& fault, int32_t peer)
+{
+    return error == expected && fault.what && fault.peer == peer;
+}
+
+// ---- the world: a graph and rows that every process makes anew --------------------------------------------
+
+struct world {
+    random_graph* g;
+    float         table[NODES * WIDTH];
+    owned*        o;
+    ggnn_node     seeds[SEEDS];
+    ggnn_batch    whole; // the host's batch of the whole graph
+
+    world(int kind, int32_t parts)
+    {
+        const ggnn_rng    rng = draws();
+        ggnn_sampling     how = sampling();
+        const uint64_t    kept = test_state;
+        test_state = static_cast<uint64_t>(kind * OWNED_PARTS + parts);
+        g = random_graph_new(NODES, 4, 30);
+        for (float& x : table) x = test_uniform();
+        o = owned_by(static_cast<owned_kind>(kind), parts, g, table, WIDTH);
+        for (ggnn_node& v : seeds) v = static_cast<ggnn_node>(test_below(NODES));
+        test_state = kept;
+        ggnn_batch_plan(&whole, &g->graph, &how, SEEDS, nullptr, nullptr);
+        ggnn_batch_init(&whole, owned_new(static_cast<int64_t>(whole.bytes)));
+        ggnn_sample(&whole, &g->graph, &rng, seeds, SEEDS);
+    }
+    world(const world&) = delete;
+    ~world()
+    {
+        free(whole.workspace);
+        owned_free(o);
+        random_graph_free(g);
+    }
+    static ggnn_sampling sampling()
+    {
+        const int32_t fanout[] = {3, 2};
+        ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2);
+        how.keep = GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS;
+        return how;
+    }
+    static ggnn_rng draws() { return {5, 2, GGNN_PURPOSE_SAMPLE}; }
+};
+
+template <class T> static bool same(const device_array<T>& got, const T* want, int64_t n)
+{
+    const std::vector<T> values = got.values(n);
+    return memcmp(values.data(), want, static_cast<size_t>(n) * sizeof(T)) == 0;
+}
+template <class T> static bool same(const T* device, const T* want, int64_t n)
+{
+    std::vector<T> values(static_cast<size_t>(n));
+    if (n && cudaMemcpy(values.data(), device, values.size() * sizeof(T), cudaMemcpyDeviceToHost) != cudaSuccess)
+        return false;
+    return memcmp(values.data(), want, values.size() * sizeof(T)) == 0;
+}
+
+// ---- what a peer does: lends its part, reads all --------------------------------------------------------------
+
+struct lent_part { // in this peer's device
+    device_array<float>     rows, weight;
+    device_array<int64_t>   indptr, first;
+    device_array<ggnn_node> indices;
+
+    lent_part(const owned* o, int32_t p)
+        : rows(static_cast<const float*>(o->base[p]), o->rows[p] * WIDTH), weight(o->part[p].weight, o->part[p].num_edges),
+          indptr(o->part[p].indptr, o->rows[p] + 1), first(o->part[p].first, o->rows[p]),
+          indices(o->part[p].indices, o->part[p].num_edges)
+    {
+    }
+    cudaError_t lend(const ggnn_cuda_peers* p) const
+    {
+        const ggnn_csc lists = {indptr.at(), first.at(), indices.at(), weight.at(), indices.count()};
+        cudaError_t    error = ggnn_cuda_peers_lend(p, ROWS, rows.at(), 0, static_cast<size_t>(rows.count()) * sizeof(float));
+        return ggnni::first_error(error, ggnn_cuda_peers_lend_lists(p, LISTS, &lists, indptr.count() - 1));
+    }
+};
+
+class pinned_copy { // the host tier, as a device reads it
+public:
+    template <class T> const T* add(const T* from, int64_t n)
+    {
+        void* to = nullptr;
+        if (cudaMallocHost(&to, static_cast<size_t>(n) * sizeof(T)) != cudaSuccess) return nullptr;
+        memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+        all.push_back(to);
+        return static_cast<const T*>(to);
+    }
+    pinned_copy() = default;
+    pinned_copy(const pinned_copy&) = delete;
+    ~pinned_copy()
+    {
+        for (void* p : all) cudaFreeHost(p);
+    }
+
+private:
+    std::vector<void*> all;
+};
+
+static bool same_traffic(const world& w, const device_array<int64_t>& lists, const device_array<int64_t>& rows)
+{
+    int64_t want_lists[OWNED_PARTS + 2] = {}, want_rows[OWNED_PARTS + 2] = {};
+    for (int h = 0; h < 2; h++) owned_count(w.o, want_lists, w.whole.id, *w.whole.hop[h].num_dst.n);
+    owned_count(w.o, want_rows, w.whole.id, *w.whole.hop[1].num_src.n);
+    return same(lists, want_lists, w.o->parts + 2) && same(rows, want_rows, w.o->parts + 2);
+}
+
+static bool same_batch(const world& w, const ggnn_cuda_batch& b)
+{
+    bool equal = true;
+    for (int h = 0; h < 2; h++) {
+        const ggnn_block &want = w.whole.hop[h], &got = b.hop[h];
+        equal = equal && same(got.num_edges.n, want.num_edges.n, 1) && same(got.num_src.n, want.num_src.n, 1) &&
+                same(got.indptr, want.indptr, *want.num_dst.n + 1) && same(got.indices, want.indices, *want.num_edges.n) &&
+                same(got.position, want.position, *want.num_edges.n) && same(got.weight, want.weight, *want.num_edges.n);
+    }
+    return equal && same(b.id, w.whole.id, *w.whole.hop[1].num_src.n);
+}
+
+// Samples and gathers through tables of pointers: the bits of the whole arrays, read where the owners are.
+static bool reads_all(const world& w, const void** base, ggnn_csc* part)
+{
+    const int32_t parts = w.o->parts;
+    const int64_t n = *w.whole.hop[1].num_src.n;
+    pinned_copy   host;
+    base[parts] = host.add(w.table, NODES * WIDTH);
+    part[parts] = {host.add(w.g->indptr, NODES + 1), nullptr, host.add(w.g->indices, w.g->num_edges),
+                   host.add(w.g->weight, w.g->num_edges), w.g->num_edges};
+    base[parts + 1] = nullptr;
+    part[parts + 1] = {nullptr, nullptr, nullptr, nullptr, 0};
+    device_array<const void*> bases(base, parts + 2);
+    device_array<ggnn_csc>    lists(part, parts + 2);
+    device_array<ggnn_node>   rank(w.o->rank, w.o->at.rank ? NODES : 0), seeds(w.seeds, SEEDS);
+    device_array<int64_t>     bound(w.o->bound, parts + 1), list_traffic(parts + 2), row_traffic(parts + 2);
+    device_array<ggnn_rng>    rng(std::vector<ggnn_rng>{world::draws()});
+    device_array<float>       out(n * WIDTH);
+    ggnn_graph                g = w.g->graph;
+    ggnn_store                from = {WIDTH, GGNN_F32, WIDTH * 4, nullptr, bases.at(), w.o->at, row_traffic.at()};
+    ggnn_sampling             how = world::sampling();
+    ggnn_cuda_batch           batch;
+    list_traffic.fill(0);
+    row_traffic.fill(0);
+    from.at.rank = rank.at();
+    from.at.bound = w.o->at.bound ? bound.at() : nullptr;
+    g.whole = {};
+    g.part = lists.at();
+    g.at = from.at;
+    g.traffic = list_traffic.at();
+    if (ggnn_cuda_batch_plan(&batch, &g, &how, SEEDS, nullptr, nullptr) != GGNN_OK) return false;
+    device_array<char> memory(static_cast<int64_t>(batch.bytes));
+    cudaError_t        error = ggnn_cuda_batch_init(&batch, memory.at(), nullptr);
+    error = ggnni::first_error(error, ggnn_cuda_sample(&batch, &g, rng.at(), seeds.at(), {nullptr, SEEDS}, nullptr));
+    error = ggnni::first_error(error, ggnn_cuda_gather(out.at(), WIDTH, GGNN_F32, &from, batch.id, batch.hop[1].num_src, nullptr));
+    if (ggnni::first_error(error, cudaDeviceSynchronize()) != cudaSuccess || !same_batch(w, batch)) return false;
+    std::vector<float> want(static_cast<size_t>(n * WIDTH));
+    for (int64_t i = 0; i < n; i++) memcpy(&want[static_cast<size_t>(i * WIDTH)], w.table + w.whole.id[i] * WIDTH, WIDTH * 4);
+    return same(out, want.data(), n * WIDTH) && same_traffic(w, list_traffic, row_traffic);
+}
+
+// One peer from joining to closing.
+static bool lives_as_peer(const world& w, void* shared, int32_t self)
+{
+    const int32_t    parts = w.o->parts;
+    ggnn_cuda_peers  p;
+    ggnn_cuda_fault  fault = {};
+    ggnn_cuda_source source[OWNED_PARTS], lists[OWNED_PARTS];
+    const void*      base[OWNED_PARTS + 2];
+    ggnn_csc         part[OWNED_PARTS + 2];
+    bool             good = cudaSetDevice(self % devices()) == cudaSuccess;
+    lent_part        own(w.o, self);
+    for (int32_t q = 0; q < parts; q++) source[q] = {q, ROWS}, lists[q] = {q, LISTS};
+    good = good && ggnn_cuda_peers_join(&p, shared, parts, self, LOANS) == cudaSuccess && own.lend(&p) == cudaSuccess;
+    good = good && ggnn_cuda_peers_wait(&p, &fault) == cudaSuccess;
+    good = good && ggnn_cuda_peers_rows(base, &p, source, parts, &fault) == cudaSuccess;
+    good = good && ggnn_cuda_peers_lists(part, &p, lists, parts, &fault) == cudaSuccess;
+    good = good && reads_all(w, base, part) && ggnn_cuda_peers_check(&p, &fault) == cudaSuccess;
+    if (fault.what) printf("  peer %d: %s (peer %d, devices %d, %d)\n", self, fault.what, fault.peer, fault.from, fault.to);
+    return (ggnn_cuda_peers_close(&p, &fault) == cudaSuccess) && good;
+}
+
+// ---- shared memory, threads, processes -----------------------------------------------------------------------
+
+class shared_memory { // a file without a name, which child processes have by its number
+public:
+    void* at = nullptr;
+    int   file;
+
+    shared_memory() : name(tmpfile()), file_bytes(ggnn_cuda_peers_bytes(OWNED_PARTS, LOANS))
+    {
+        file = fileno(name);
+        if (CHECK(ftruncate(file, static_cast<off_t>(file_bytes)) == 0)) at = map(file);
+    }
+    shared_memory(const shared_memory&) = delete;
+    ~shared_memory()
+    {
+        munmap(at, file_bytes);
+        fclose(name);
+    }
+    static void* map(int file)
+    {
+        return mmap(nullptr, ggnn_cuda_peers_bytes(OWNED_PARTS, LOANS), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+
+private:
+    FILE*  name;
+    size_t file_bytes;
+};
+
+// Starts this program as another process: --peer FILE WHAT PEERS SELF.
+static pid_t start(const shared_memory& shared, const std::string& what, int32_t peers, int32_t self)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "peer", "--peer", std::to_string(shared.file).c_str(), what.c_str(),
+              std::to_string(peers).c_str(), std::to_string(self).c_str(), nullptr);
+        _exit(127);
+    }
+    return child;
+}
+static int status_of(pid_t child)
+{
+    int status = -1;
+    if (waitpid(child, &status, 0) != child) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// ---- tests ----------------------------------------------------------------------------------------------------
+
+TEST(parts_of_threads_hold_the_rows_and_lists_of_one_array)
+{
+    for (int kind = 0; kind < OWNED_KINDS; kind++)
+        for (int32_t parts = 1; parts <= OWNED_PARTS; parts += few_trials() ? 3 : 1) {
+            world                    w(kind, parts);
+            shared_memory            shared;
+            std::vector<std::thread> threads;
+            bool                     good[OWNED_PARTS] = {};
+            for (int32_t self = 0; self < parts; self++)
+                threads.emplace_back([&, self] { good[self] = lives_as_peer(w, shared.at, self); });
+            for (std::thread& t : threads) t.join();
+            for (int32_t self = 0; self < parts; self++)
+                if (!CHECK(good[self])) printf("  owners of kind %d, peer %d of %d\n", kind, self, parts);
+        }
+}
+
+TEST(parts_of_processes_hold_the_rows_and_lists_of_one_array)
+{
+    const int32_t of_kind[OWNED_KINDS] = {2, 3, 4, 2, 3, 8};
+    for (int kind = 0; kind < OWNED_KINDS; kind += few_trials() ? 3 : 1) {
+        shared_memory      shared;
+        std::vector<pid_t> child;
+        for (int32_t self = 0; self < of_kind[kind]; self++)
+            child.push_back(start(shared, "lives" + std::to_string(kind), of_kind[kind], self));
+        for (pid_t c : child) CHECK_EQ(status_of(c), 0);
+    }
+}
+
+// A process with two threads beside one with a thread: addresses here, IPC there.
+TEST(threads_and_processes_may_be_peers_of_each_other)
+{
+    world         w(BY_HASH, 3);
+    shared_memory shared;
+    bool          good[2] = {};
+    const pid_t   child = start(shared, "lives" + std::to_string(BY_HASH), 3, 2);
+    std::thread   threads[2];
+    for (int self = 0; self < 2; self++)
+        threads[self] = std::thread([&, self] { good[self] = lives_as_peer(w, shared.at, self); });
+    for (std::thread& t : threads) t.join();
+    CHECK(good[0] && good[1]);
+    CHECK_EQ(status_of(child), 0);
+}
+
+#ifdef SIMT_SHIM
+// Two pairs of devices, each pair linked: every pair has both parts, and reads its own copies.
+static bool reads_its_pair(void* shared, int32_t self)
+{
+    ggnn_cuda_peers     p;
+    ggnn_cuda_fault     fault = {};
+    const int32_t       pair = self / 2 * 2, other = 2 - pair;
+    const void*         base[2];
+    cudaSetDevice(self);
+    device_array<float>    mine(std::vector<float>(8, static_cast<float>(self)));
+    const ggnn_cuda_source near[] = {{pair, COPY}, {pair + 1, COPY}}, far[] = {{pair, COPY}, {other, COPY}};
+    bool good = ggnn_cuda_peers_join(&p, shared, 4, self, LOANS) == cudaSuccess &&
+                ggnn_cuda_peers_lend(&p, COPY, mine.at(), 4, 28) == cudaSuccess &&
+                ggnn_cuda_peers_wait(&p, &fault) == cudaSuccess && ggnn_cuda_peers_rows(base, &p, near, 2, &fault) == cudaSuccess;
+    good = good && static_cast<const char*>(base[self % 2]) == reinterpret_cast<char*>(mine.at()) + 4;
+    good = good && failed_with(ggnn_cuda_peers_rows(base, &p, far, 2, &fault), cudaErrorPeerAccessUnsupported, fault, other);
+    good = good && fault.from == self && fault.to == other;
+    return ggnn_cuda_peers_close(&p, &fault) == cudaSuccess && good;
+}
+TEST(sources_need_only_the_links_that_they_use)
+{
+    if (devices() < 4) SKIP("fewer than four devices");
+    shared_memory shared;
+    bool          good[4] = {};
+    std::thread   threads[4];
+    for (int a = 0; a < 2; a++)
+        for (int b = 2; b < 4; b++) simt_link(a, b, false);
+    for (int self = 0; self < 4; self++)
+        threads[self] = std::thread([&, self] { good[self] = reads_its_pair(shared.at, self); });
+    for (std::thread& t : threads) t.join();
+    CHECK(good[0] && good[1] && good[2] && good[3]);
+    const int       all[] = {0, 1, 1, 3};
+    ggnn_cuda_fault fault;
+    CHECK_EQ(ggnn_cuda_link(all, 4, &fault), cudaErrorPeerAccessUnsupported);
+    CHECK(fault.from == 0 && fault.to == 3 && fault.what);
+    for (int a = 0; a < 2; a++)
+        for (int b = 2; b < 4; b++) simt_link(a, b, true);
+    CHECK_EQ(cudaSetDevice(2), cudaSuccess);
+    CHECK_EQ(ggnn_cuda_link(all, 4, &fault), cudaSuccess);
+    CHECK(fault.what == nullptr);
+    int device = -1;
+    CHECK(cudaGetDevice(&device) == cudaSuccess && device == 2);
+    CHECK_EQ(cudaSetDevice(0), cudaSuccess);
+    CHECK_EQ(cudaDeviceEnablePeerAccess(3, 0), cudaErrorPeerAccessAlreadyEnabled);
+}
+
+TEST(a_missing_link_between_processes_is_named)
+{
+    if (devices() < 2) SKIP("one device");
+    shared_memory shared;
+    const pid_t   child[] = {start(shared, "unlinked", 2, 0), start(shared, "unlinked", 2, 1)};
+    for (pid_t c : child) CHECK_EQ(status_of(c), 0);
+}
+
+// The pointer of another device's part, without a link, in a store's table.
+TEST(a_read_over_a_missing_link_traps)
+{
+    if (devices() < 2) SKIP("one device");
+    shared_memory shared;
+    int           out[2];
+    char          text[2048] = "";
+    if (!CHECK(pipe(out) == 0)) return;
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(out[1], STDERR_FILENO);
+        setenv("SIMT_LINKS", "none", 1);
+        execl("/proc/self/exe", "peer", "--peer", "0", "trap", "1", "0", nullptr);
+        _exit(127);
+    }
+    close(out[1]);
+    for (ssize_t got = 1, n = 0; got > 0 && n < 2000; n += got) got = read(out[0], text + n, 2000 - static_cast<size_t>(n));
+    close(out[0]);
+    CHECK_EQ(status_of(child), 97);
+    if (!CHECK(strstr(text, "memory of device 1: device 0 has no peer access to it, nor a link to device 1"))) printf("%s", text);
+}
+static int reads_without_a_link()
+{
+    const ggnn_node         ids[] = {0, 1};
+    device_array<float>     near(4), out(2);
+    device_array<ggnn_node> id(ids, 2);
+    cudaSetDevice(1);
+    device_array<float> far(4);
+    cudaSetDevice(0);
+    device_array<const void*> base(std::vector<const void*>{near.at(), far.at(), nullptr, nullptr});
+    ggnn_store                from = {1, GGNN_F32, 4, nullptr, base.at(), {nullptr, 0, nullptr, nullptr, 4, 2}, nullptr};
+    ggnn_cuda_gather(out.at(), 1, GGNN_F32, &from, id.at(), {nullptr, 2}, nullptr);
+    return cudaDeviceSynchronize() == cudaSuccess;
+}
+#else
+TEST(sources_need_only_the_links_that_they_use) { SKIP("only the emulator's links can be taken away"); }
+TEST(a_missing_link_between_processes_is_named) { SKIP("only the emulator's links can be taken away"); }
+TEST(a_read_over_a_missing_link_traps) { SKIP("only the emulator's links can be taken away"); }
+static int reads_without_a_link() { return 1; }
+#endif
+
+// Waits until a process is dead, and leaves it a zombie, as an owner's own parent may.
+static bool died(pid_t child)
+{
+    siginfo_t info = {};
+    return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0 && info.si_code == CLD_KILLED;
+}
+
+// Peer 1 is killed with its loan open; peer 2, a process, and this one, peer 0, see it at their next call.
+TEST(a_killed_owner_is_an_error_at_the_next_call)
+{
+    shared_memory          shared;
+    ggnn_cuda_peers        p;
+    ggnn_cuda_fault        fault = {};
+    const void*            base[1];
+    const ggnn_cuda_source killed[] = {{1, COPY}};
+    device_array<float>    mine(4);
+    const pid_t            victim = start(shared, "victim", 3, 1), other = start(shared, "survivor", 3, 2);
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 3, 0, LOANS));
+    CHECK_CUDA(ggnn_cuda_peers_lend(&p, COPY, mine.at(), 0, 16));
+    CHECK_CUDA(ggnn_cuda_peers_wait(&p, &fault));
+    CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, killed, 1, &fault));
+    CHECK_CUDA(ggnn_cuda_peers_check(&p, &fault));
+    CHECK_EQ(kill(victim, SIGKILL), 0);
+    CHECK(died(victim));
+    CHECK(failed_with(ggnn_cuda_peers_check(&p, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, killed, 1, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK(failed_with(ggnn_cuda_peers_wait(&p, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK_EQ(status_of(victim), 128 + SIGKILL);
+    CHECK(failed_with(ggnn_cuda_peers_close(&p, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK_EQ(status_of(other), 0);
+}
+
+TEST(a_thread_that_ends_without_closing_is_an_error)
+{
+    shared_memory   shared;
+    ggnn_cuda_peers p;
+    ggnn_cuda_fault fault = {};
+    bool            joined = false;
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 2, 0, LOANS));
+    std::thread([&] {
+        ggnn_cuda_peers other;
+        joined = ggnn_cuda_peers_join(&other, shared.at, 2, 1, LOANS) == cudaSuccess;
+    }).join();
+    CHECK(joined);
+    CHECK(failed_with(ggnn_cuda_peers_wait(&p, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK(failed_with(ggnn_cuda_peers_close(&p, &fault), cudaErrorIllegalState, fault, 1));
+}
+
+TEST(a_peer_that_closes_or_is_given_up_is_not_waited_for)
+{
+    shared_memory   shared;
+    ggnn_cuda_peers        p, other;
+    ggnn_cuda_fault        fault = {};
+    const ggnn_cuda_source left[] = {{0, COPY}};
+    const void*            base[1];
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 3, 0, LOANS));
+    ggnn_cuda_peers_give_up(shared.at, 1);
+    CHECK(failed_with(ggnn_cuda_peers_wait(&p, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK_EQ(ggnn_cuda_peers_join(&other, shared.at, 3, 1, LOANS), cudaErrorIllegalState);
+    CHECK(failed_with(ggnn_cuda_peers_close(&p, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK(ggnn_cuda_peers_close(&p, &fault) == cudaSuccess && !fault.what); // once more: nothing
+    CHECK_EQ(ggnn_cuda_peers_join(&p, shared.at, 3, 0, LOANS), cudaErrorIllegalState);
+    std::thread([&] {
+        CHECK_CUDA(ggnn_cuda_peers_join(&other, shared.at, 3, 2, LOANS));
+        CHECK(failed_with(ggnn_cuda_peers_check(&other, &fault), cudaErrorIllegalState, fault, 1));
+        CHECK(failed_with(ggnn_cuda_peers_rows(base, &other, left, 1, &fault), cudaErrorIllegalState, fault, 0));
+        CHECK(failed_with(ggnn_cuda_peers_wait(&other, &fault), cudaErrorIllegalState, fault, 1));
+        CHECK(failed_with(ggnn_cuda_peers_wait(&other, &fault), cudaErrorIllegalState, fault, 0)); // it came but once
+        ggnn_cuda_peers_close(&other, nullptr);
+    }).join();
+}
+
+TEST(owners_close_after_their_borrowers)
+{
+    shared_memory     shared;
+    std::atomic<bool> gave_back{false};
+    bool              right = false;
+    std::thread       owner([&] {
+        ggnn_cuda_peers     p;
+        device_array<float> mine(4);
+        bool good = ggnn_cuda_peers_join(&p, shared.at, 2, 0, LOANS) == cudaSuccess &&
+                    ggnn_cuda_peers_lend(&p, COPY, mine.at(), 0, 16) == cudaSuccess && ggnn_cuda_peers_wait(&p, nullptr) == cudaSuccess;
+        right = ggnn_cuda_peers_close(&p, nullptr) == cudaSuccess && good && gave_back;
+    });
+    ggnn_cuda_peers        p;
+    ggnn_cuda_fault        fault;
+    const ggnn_cuda_source source[] = {{0, COPY}};
+    const void*            base[1];
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 2, 1, LOANS));
+    CHECK_CUDA(ggnn_cuda_peers_wait(&p, &fault));
+    if (ggnn_cuda_peers_rows(base, &p, source, 1, &fault) == cudaSuccess) CHECK(base[0] != nullptr);
+    for (int i = 0; i < 200; i++) ggnni::pause_for_peers();
+    gave_back = true;
+    CHECK_CUDA(ggnn_cuda_peers_close(&p, &fault));
+    owner.join();
+    CHECK(right);
+}
+
+TEST(what_cannot_be_lent_or_borrowed_is_refused)
+{
+    shared_memory       shared;
+    ggnn_cuda_peers     p;
+    ggnn_cuda_fault     fault;
+    device_array<float> mine(4);
+    float               host[4];
+    const void*         base[1];
+    CHECK_EQ(ggnn_cuda_peers_join(&p, nullptr, 1, 0, 1), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_peers_join(&p, shared.at, 2, 2, 1), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_peers_join(&p, shared.at, 2, -1, 1), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_peers_join(&p, shared.at, 1, 0, 0), cudaErrorInvalidValue);
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 1, 0, 2));
+    CHECK_EQ(ggnn_cuda_peers_lend(&p, 2, mine.at(), 0, 16), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_peers_lend(&p, -1, mine.at(), 0, 16), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_peers_lend(&p, 0, host, 0, 16), cudaErrorInvalidValue);
+    CHECK_CUDA(ggnn_cuda_peers_lend(&p, 0, nullptr, 0, 0));
+    const ggnn_cuda_source nothing[] = {{0, 0}}, nobody[] = {{-1, 7}}, not_lent[] = {{0, 1}}, no_peer[] = {{1, 0}}, no_loan[] = {{0, 2}};
+    for (const ggnn_cuda_source* source : {nothing, nobody}) {
+        base[0] = host;
+        CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, source, 1, &fault));
+        CHECK(base[0] == nullptr && fault.what == nullptr);
+    }
+    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, not_lent, 1, &fault), cudaErrorIllegalState, fault, 0));
+    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, no_peer, 1, &fault), cudaErrorInvalidValue, fault, 1));
+    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, no_loan, 1, &fault), cudaErrorInvalidValue, fault, 0));
+    if (devices() > 1) {
+        CHECK_CUDA(cudaSetDevice(1));
+        CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, nothing, 1, &fault), cudaErrorInvalidValue, fault, 0));
+        device_array<float> far(4);
+        CHECK_EQ(ggnn_cuda_peers_lend(&p, 1, far.at(), 0, 16), cudaErrorInvalidValue);
+        CHECK_CUDA(cudaSetDevice(0));
+    }
+    CHECK_CUDA(ggnn_cuda_peers_close(&p, &fault));
+}
+
+TEST(the_launcher_says_which_device)
+{
+    const char* names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
+    int         device = -1;
+    for (const char* name : names) unsetenv(name);
+    CHECK_EQ(ggnn_cuda_local_rank(), 0);
+    for (int i = 2; i >= 0; i--) { // those of mpirun come before those of srun, in which it may run
+        setenv(names[i], std::to_string(i + 3).c_str(), 1);
+        CHECK_EQ(ggnn_cuda_local_rank(), i + 3);
+        CHECK_CUDA(ggnn_cuda_local_device(&device));
+        CHECK_EQ(device, (i + 3) % devices());
+    }
+    for (const char* bad : {"", "x", "1x", "-1", "99999999999"}) {
+        setenv(names[0], bad, 1);
+        CHECK_EQ(ggnn_cuda_local_rank(), -1);
+        CHECK_EQ(ggnn_cuda_local_device(&device), cudaErrorInvalidValue);
+    }
+    for (const char* name : names) unsetenv(name);
+}
+
+// ---- this program as another process ---------------------------------------------------------------------------
+
+static int dies_or_survives(void* shared, int32_t self, bool survives)
+{
+    ggnn_cuda_peers        p;
+    ggnn_cuda_fault        fault = {};
+    const void*            base[1];
+    const ggnn_cuda_source source[] = {{survives ? 1 : 0, COPY}};
+    device_array<float>    mine(4);
+    if (ggnn_cuda_peers_join(&p, shared, 3, self, LOANS) != cudaSuccess) return 2;
+    if (ggnn_cuda_peers_lend(&p, COPY, mine.at(), 0, 16) != cudaSuccess) return 3;
+    if (ggnn_cuda_peers_wait(&p, &fault) != cudaSuccess) return 4;
+    const cudaError_t opened = ggnn_cuda_peers_rows(base, &p, source, 1, &fault);
+    if (opened != cudaSuccess && opened != cudaErrorIllegalState) return 5; // it may be dead already
+    while (!survives) pause(); // until it is killed
+    if (!failed_with(ggnn_cuda_peers_wait(&p, &fault), cudaErrorIllegalState, fault, 1)) return 6;
+    return failed_with(ggnn_cuda_peers_close(&p, &fault), cudaErrorIllegalState, fault, 1) ? 0 : 7;
+}
+
+static int finds_no_link(void* shared, int32_t self)
+{
+    ggnn_cuda_peers        p;
+    ggnn_cuda_fault        fault = {};
+    const void*            base[1];
+    const ggnn_cuda_source source[] = {{1 - self, COPY}};
+    setenv("SIMT_LINKS", "none", 1);
+    if (cudaSetDevice(self) != cudaSuccess) return 2;
+    device_array<float> mine(4);
+    bool good = ggnn_cuda_peers_join(&p, shared, 2, self, LOANS) == cudaSuccess &&
+                ggnn_cuda_peers_lend(&p, COPY, mine.at(), 0, 16) == cudaSuccess && ggnn_cuda_peers_wait(&p, &fault) == cudaSuccess;
+    good = good && failed_with(ggnn_cuda_peers_rows(base, &p, source, 1, &fault), cudaErrorPeerAccessUnsupported, fault, 1 - self) &&
+           fault.from == self && fault.to == 1 - self;
+    return ggnn_cuda_peers_close(&p, nullptr) == cudaSuccess && good ? 0 : 3;
+}
+
+static int be_peer(char** argument)
+{
+    void*             shared = shared_memory::map(atoi(argument[0]));
+    const std::string what = argument[1];
+    const int32_t     peers = atoi(argument[2]), self = atoi(argument[3]);
+    if (what == "trap") return reads_without_a_link();
+    if (what == "victim" || what == "survivor") return dies_or_survives(shared, self, what == "survivor");
+    if (what == "unlinked") return finds_no_link(shared, self);
+    world w(atoi(what.c_str() + 5), peers); // lives and the kind
+    return lives_as_peer(w, shared, self) && !test_errors ? 0 : 1;
+}
+
+int main(int argc, char** argv)
+{
+    setenv("SIMT_DEVICES", "8", 0);
+    test_current = "peers";
+    if (argc == 6 && strcmp(argv[1], "--peer") == 0) return be_peer(argv + 2);
+    test_only = argc > 1 ? argv[1] : nullptr;
+    test_seed(7);
+    if (!device_present()) return finish_without_device();
+    RUN(parts_of_threads_hold_the_rows_and_lists_of_one_array);
+    RUN(parts_of_processes_hold_the_rows_and_lists_of_one_array);
+    RUN(threads_and_processes_may_be_peers_of_each_other);
+    RUN(sources_need_only_the_links_that_they_use);
+    RUN(a_missing_link_between_processes_is_named);
+    RUN(a_read_over_a_missing_link_traps);
+    RUN(a_killed_owner_is_an_error_at_the_next_call);
+    RUN(a_thread_that_ends_without_closing_is_an_error);
+    RUN(a_peer_that_closes_or_is_given_up_is_not_waited_for);
+    RUN(owners_close_after_their_borrowers);
+    RUN(what_cannot_be_lent_or_borrowed_is_refused);
+    RUN(the_launcher_says_which_device);
+    return test_finish();
+}
