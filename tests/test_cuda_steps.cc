@@ -352,7 +352,7 @@ int main(int argc, char** argv)
         return test_finish();
     }
     cpu_device = device_open_cpu(0, &why);
-    opened = device_open_cuda(false, &why);
+    opened = device_open_cuda(0, false, &why);
     if (!opened) printf("  %s\n", why.text);
     if (!opened) return 1;
     RUN(captured_steps_have_the_bits_of_launched_ones);

@@ -252,7 +252,7 @@ int main(int argc, char** argv)
     test_seed(11);
     if (!device_present() || !device_open_cuda) return finish_without_device();
     cpu_device = device_open_cpu(0, &why);
-    opened = device_open_cuda(false, &why);
+    opened = device_open_cuda(0, false, &why);
     if (!opened) printf("  %s\n", why.text);
     if (!opened) return 1;
     std::string own = argv[0];

@@ -92,6 +92,9 @@ static const entry table[] = {
 
     {"Several devices", FREE, AT(devices), {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
         "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each.", 0}},
+    {0, FREE, AT(device_list), {"device-list", OPTION_TEXT, 0, 0, 0, "N,N,...",
+        "CUDA: on which of the machine's devices, as CUDA numbers them; one may be named again. Not given: each in turn.",
+        0}},
     {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data", "What is cut: data, the seeds of a batch.", 0}},
     {0, FREE, AT(store), {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica",
         "Graph and features: once over the devices of a machine, each having a part, or all of it for each. auto: "
@@ -429,6 +432,23 @@ static bool set_fanout(config* c, error* why)
     return true;
 }
 
+/* Without --devices it says how many there are. */
+static bool set_device_list(config* c, error* why)
+{
+    option_list list;
+    if (!c->device_list) return true;
+    if (c->backend == SIBLING_CPU) return error_set(why, "--device-list %s: needs --backend cuda", c->device_list);
+    if (!options_ints("--device-list", c->device_list, 0, 1 << 16, &list, why)) return false;
+    if (list.count > CONFIG_DEVICES_MAX)
+        return error_set(why, "--device-list %s: at most %d devices", c->device_list, CONFIG_DEVICES_MAX);
+    for (int32_t i = 0; i < list.count; i++) c->device[i] = (int32_t)list.value[i];
+    c->listed = list.count;
+    if (comm_under_mpi()) return true;
+    if (!is_given(c, AT(devices))) c->devices = list.count;
+    if (c->devices == list.count) return true;
+    return error_set(why, "--device-list %s: %d devices for --devices %d", c->device_list, (int)list.count, (int)c->devices);
+}
+
 bool config_finish(config* c, error* why)
 {
     if (!set_fanout(c, why)) return false;
@@ -437,6 +457,7 @@ bool config_finish(config* c, error* why)
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
     if (c->model == NET_GAT && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);
+    if (!set_device_list(c, why)) return false;
     if (comm_under_mpi() && is_given(c, AT(devices)))
         return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
     if (!config_check_ranks(c, (int32_t)c->devices, why)) return false;

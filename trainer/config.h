@@ -47,6 +47,7 @@ typedef struct {
     int64_t threads, seed;
     /* several devices */
     int64_t devices;
+    const char* device_list;
     int parallel, store;
     /* files */
     const char *save, *resume, *log;
@@ -56,6 +57,8 @@ typedef struct {
     /* worked out by config_finish */
     bool full_batch;
     int32_t fanout[NET_LAYERS_MAX];
+    int32_t device[CONFIG_DEVICES_MAX]; /* of --device-list; */
+    int32_t listed;                     /* so many */
     char plain_fanout[12 * NET_LAYERS_MAX]; /* what fanout_text points to where it is not "full" */
 
     bool given[CONFIG_OPTIONS_MAX];  /* on the command line, by place in the table */

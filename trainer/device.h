@@ -40,10 +40,13 @@ device* device_open_cpu(int32_t threads, error* why);
 bool    device_cpu_has_blas(void); /* --gemm blas */
 int32_t device_cpu_threads(void);  /* as many as the calling thread has now */
 
-/* The current CUDA device, or the emulator's; tf32: products may round their factors to 10 bits. NULL on failure. The
-   pointer is NULL in a program without: sibling.h finds one that has it. */
-typedef device* device_opener(bool tf32, error* why);
+/* CUDA device `number`, or the emulator's; tf32: products may round their factors to 10 bits. Several may be opened of one
+   number. NULL on failure. How many numbers there are. The pointers are NULL in a program without: sibling.h finds one
+   that has it. */
+typedef device* device_opener(int32_t number, bool tf32, error* why);
+typedef int32_t device_counter(void);
 extern device_opener* const device_open_cuda;
+extern device_counter* const device_count_cuda;
 void device_close(device* d); /* after all that is on it; NULL is fine */
 
 /* From now on the calling thread works for this device. Before all other calls that a thread makes for one. */

@@ -94,11 +94,19 @@ static void warn(const program* p)
         warning("%s: no test node has a label: there will be no test score", c->data);
 }
 
-static device* open_device(const config* c, int32_t threads, error* why)
+/* The CUDA device of a rank: by its place among those of its machine. */
+static int32_t device_number(const config* c, const comm* with)
+{
+    if (c->listed) return c->device[with->local % c->listed];
+    int32_t count = device_count_cuda();
+    return count ? with->local % count : 0;
+}
+
+static device* open_device(const config* c, const comm* with, int32_t threads, error* why)
 {
     static const char* const name[] = {"cpu", "cuda", "cuda-emulated"};
     device* d = c->backend == SIBLING_CPU ? device_open_cpu(threads, why)
-                                          : device_open_cuda(c->precision == PRECISION_TF32, why);
+                                          : device_open_cuda(device_number(c, with), c->precision == PRECISION_TF32, why);
     if (!d || strcmp(d->backend, name[c->backend]) == 0) return d;
     error_set(why, "--backend %s: this program has %s", name[c->backend], d->backend);
     device_close(d);
@@ -182,7 +190,7 @@ static bool open_training(rank* r, error* why)
     program* p = r->of;
     const config* c = &p->config;
     ggnn_file resumed = p->resumed; /* a struct of its own, as failures are left in it */
-    device* d = open_device(c, r->threads, why);
+    device* d = open_device(c, r->comm, r->threads, why);
     if (!d) return false;
     if (c->profile) d->profile = d->plain = d->serial = true;
     return training_open(&r->training, c, &p->task, d, r->comm, c->resume ? &resumed : NULL,

@@ -61,7 +61,7 @@ void evict(bench* b)
 
 const char* describe(bench*) { return the.line; }
 
-device* device_of(bench* b) { return device_open_cuda(false, &b->why); }
+device* device_of(bench* b) { return device_open_cuda(0, false, &b->why); }
 
 const bench_entry entries[] = {
     {"roof", "what this device gives", roofs::all, false},

@@ -3,6 +3,7 @@
 #include "simt_stream.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace simt {
 
@@ -18,24 +19,33 @@ struct Capture {
     StreamPointer              origin;
     std::vector<StreamPointer> streams;
     Nodes                      nodes;
-    bool                       relaxed, valid = true;
+    cudaStreamCaptureMode      mode;
+    std::thread::id            thread = std::this_thread::get_id(); // that began it
+    bool                       valid  = true;
 };
 
 static std::vector<Capture*> captures;
 
-bool capturing() { return !captures.empty(); }
+// Another thread's capture binds this one if it is global.
+static bool binds(const Capture* capture)
+{
+    return capture->mode == cudaStreamCaptureModeGlobal || capture->thread == std::this_thread::get_id();
+}
+
+bool capturing() { return std::any_of(captures.begin(), captures.end(), binds); }
 
 void refuse(Capture* which, cudaError_t error)
 {
     for (Capture* capture : captures)
-        if (!which || capture == which) capture->valid = false;
+        if (which ? capture == which : binds(capture)) capture->valid = false;
     throw error;
 }
 
 void refuse_in_capture()
 {
     for (Capture* capture : captures)
-        if (!capture->relaxed) refuse(nullptr, cudaErrorStreamCaptureUnsupported);
+        if (binds(capture) && capture->mode != cudaStreamCaptureModeRelaxed)
+            refuse(nullptr, cudaErrorStreamCaptureUnsupported);
 }
 
 void add_node(Stream& stream, Work work)
@@ -132,7 +142,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
         StreamPointer stream = stream_of(handle);
         require(!stream->is_default, cudaErrorStreamCaptureUnsupported);
         require(!stream->capture, cudaErrorIllegalState);
-        captures.push_back(new Capture{stream, {stream}, {}, mode == cudaStreamCaptureModeRelaxed});
+        captures.push_back(new Capture{stream, {stream}, {}, mode});
         stream->capture = captures.back();
     });
 }

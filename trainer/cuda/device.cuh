@@ -170,11 +170,12 @@ inline cudaError_t open_blas(context& c, int major, bool tf32)
     return good ? cudaSuccess : cudaErrorUnknown;
 }
 
-inline cudaError_t open_context(device* d, bool tf32)
+inline cudaError_t open_context(device* d, int32_t number, bool tf32)
 {
     context&       c = own(d);
     cudaDeviceProp what = {};
-    cudaError_t    e = cudaGetDevice(&c.number);
+    cudaError_t    e = cudaSetDevice(number);
+    c.number = number;
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, c.number);
     if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
     if (e == cudaSuccess) e = open_streams(c);

@@ -363,7 +363,13 @@ static void cuda_enter(device* d) { check(d, cudaSetDevice(own(d).number), "ente
 #define CUDA_ENTRY(result, name, parameters) cuda_##name,
 static const struct ops ops_cuda = {{MEMORY_OPS(CUDA_ENTRY)}, {BATCH_OPS(CUDA_ENTRY)}, {MATH_OPS(CUDA_ENTRY)}};
 
-static device* open_device(bool tf32, error* why)
+static int32_t count_devices()
+{
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+static device* open_device(int32_t number, bool tf32, error* why)
 {
     device* d = new device();
     d->ops = &ops_cuda;
@@ -378,9 +384,9 @@ static device* open_device(bool tf32, error* why)
     d->own = new context();
     d->plain = getenv("GGNN_TRAIN_PLAIN") != nullptr;
     d->serial = getenv("GGNN_TRAIN_SERIAL") != nullptr;
-    cudaError_t e = open_context(d, tf32);
+    cudaError_t e = open_context(d, number, tf32);
     if (e == cudaSuccess) return d;
-    error_set(why, "--backend %s: %s", d->backend, cudaGetErrorString(e));
+    error_set(why, "--backend %s: device %d: %s", d->backend, number, cudaGetErrorString(e));
     cuda_close(d);
     return nullptr;
 }
@@ -389,4 +395,5 @@ static device* open_device(bool tf32, error* why)
 
 extern "C" {
 device_opener* const device_open_cuda = train::open_device;
+device_counter* const device_count_cuda = train::count_devices;
 }
