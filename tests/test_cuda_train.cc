@@ -244,6 +244,46 @@ TEST(a_checkpoint_goes_on_with_either_backend)
     }
 }
 
+// Four devices, two of each number: what as many devices of a CPU write. Parts, replicas and processes give the same
+// bits. Parts are read over links.
+TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
+{
+    static const char* const options[] = {"--model sage", "--model gat --norm layer",
+                                          "--model gcn --eval sampled --sampler weighted"};
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
+    for (const char* o : options) {
+        std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 --devices 4 ") + o;
+        CHECK_EQ(train(all + " --log cpu"), 0);
+        CHECK_EQ(train(all + " --backend cuda-emulated --log gpu"), 0);
+        same_logs("cpu", "gpu", o);
+        CHECK_EQ(train(all + " --backend cuda-emulated --store replica --log again"), 0);
+        for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("gpu", "again", "epoch", key, 0);
+    }
+    CHECK_EQ(shell("grep -q '\"peer\":\\[[1-9]' gpu && grep -q '\"peer\":\\[0,0,0,0\\]' again"), 0);
+    CHECK_EQ(train("--hidden 8 --layers 2 --fanout 4,3 --epochs 1 --backend cuda-emulated --device-list 1,0,1"), 0);
+    CHECK_EQ(shell("grep -q '3 devices' out"), 0);
+    CHECK_EQ(train("--fanout 4,3,3 --epochs 1 --backend cuda-emulated --device-list 2"), 1);
+    CHECK_EQ(shell("grep -q 'device 2: invalid device ordinal' out"), 0);
+    setenv("SIMT_LINKS", "none", 1);
+    CHECK_EQ(train("--fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2"), 1);
+    CHECK_EQ(shell("grep -q 'device [01] cannot read memory of device [01]: .*; --store replica needs no link' out"), 0);
+    CHECK_EQ(train("--hidden 8 --fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2 --store replica"), 0);
+    unsetenv("SIMT_LINKS");
+}
+
+TEST(processes_with_a_device_each_give_the_bits_of_threads)
+{
+    if (!comm_mpi_name()) SKIP("built without MPI");
+    if (shell("mpirun --version 2>&1 | grep -q 'Open MPI'") != 0) SKIP("mpirun of Open MPI is not installed");
+    const std::string options = " --data g --model gat --hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
+    CHECK_EQ(shell(build + "/ggnn-train-emulated --backend cuda-emulated --devices 2 --log threads" + options + " >out 2>&1"), 0);
+    CHECK_EQ(shell("OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 300 "
+                   "mpirun --allow-run-as-root --oversubscribe -n 2 " + build +
+                   "/ggnn-train-emulated --backend cuda-emulated --log processes" + options + " >out 2>&1 </dev/null"), 0);
+    for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("threads", "processes", "epoch", key, 0);
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -271,6 +311,8 @@ int main(int argc, char** argv)
         RUN(the_profile_times_every_stage);
         RUN(a_loss_that_is_not_finite_is_found_at_its_step);
         RUN(a_checkpoint_goes_on_with_either_backend);
+        RUN(several_devices_write_the_log_of_as_many_of_the_cpu);
+        RUN(processes_with_a_device_each_give_the_bits_of_threads);
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());
     folder_remove();
     device_close(opened);

@@ -98,7 +98,7 @@ static const entry table[] = {
     {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data", "What is cut: data, the seeds of a batch.", 0}},
     {0, FREE, AT(store), {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica",
         "Graph and features: once over the devices of a machine, each having a part, or all of it for each. auto: "
-        "replica on the CPU, where it is the mapped file.", 0}},
+        "replica on the CPU, where it is the mapped file, and parts on CUDA.", 0}},
 
     {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},

@@ -68,8 +68,10 @@ int64_t     device_size(device* d, ggnn_count count);
 void* device_new_host(device* d, size_t bytes, const char* what, error* why);
 void  device_free_host(device* d, void* memory);
 
-/* Between devices of one process. fetch: to memory of d from memory of the host or of any device, behind all work given
+/* Between devices of one process. reach: from now on the work of d may read this memory, which another device took; false
+   where no link leads there. fetch: to memory of d from memory of the host or of any device, behind all work given
    to d so far; what another device is still at work on is not waited for. settle: until all work given to d is done. */
+bool device_reach(device* d, const void* memory, error* why);
 void device_fetch(device* d, void* to, const void* from, size_t bytes);
 void device_settle(device* d);
 

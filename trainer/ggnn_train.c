@@ -205,7 +205,7 @@ static void run_rank(rank* r)
         end_report(r);
     }
     if (r->why.text[0]) comm_fail(r->comm, &r->why);
-    training_close(&r->training);
+    if (r->training.worker.device) device_settle(r->training.worker.device); /* then others may close what it reads */
 }
 
 static void* run_thread(void* context)
@@ -278,6 +278,7 @@ static int run(program* p, error* why)
         if (p->rank[r].why.text[0]) error_set(why, "%s", p->rank[r].why.text);
         done = done && p->rank[r].done;
     }
+    for (int32_t r = 0; r < p->ranks; r++) training_close(&p->rank[r].training);
     if (!report_close(&p->report, why) || why->text[0]) return STATUS_FAILURE;
     return done ? STATUS_DONE : STATUS_INTERRUPTED;
 }

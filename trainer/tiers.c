@@ -39,9 +39,10 @@ static void show_features(tiers* t, const ggnn_store* f, int64_t nodes, error* w
 
 /* ==== parts ===================================================================================================== */
 
-typedef struct { /* at the beginning of a part, whose arrays follow it */
+typedef struct { /* what the other ranks have to know of a part */
     int64_t nodes, edges;
-} part_head;
+    char*   memory;
+} part_place;
 
 typedef struct {
     ggnn_csc lists;
@@ -51,30 +52,30 @@ typedef struct {
 
 static size_t place(size_t* used, size_t bytes)
 {
-    size_t at = (*used + 63) / 64 * 64;
+    size_t at = (*used + 127) / 128 * 128;
     *used = at + bytes;
     return at;
 }
 
-/* Where the arrays of a part lie whose head is at `head`; NULL: their bytes alone. */
-static part_arrays arrays_of(char* head, part_head size, const tiers_source* from)
+/* Where the arrays of a part lie in its memory; without memory: their bytes alone. */
+static part_arrays arrays_of(part_place p, const tiers_source* from)
 {
-    const size_t nodes = (size_t)size.nodes, edges = (size_t)size.edges;
-    size_t used = sizeof size;
+    const size_t nodes = (size_t)p.nodes, edges = (size_t)p.edges;
+    size_t used = 0;
     const size_t indptr = place(&used, (nodes + 1) * sizeof(int64_t)), first = place(&used, nodes * sizeof(int64_t));
     const size_t indices = place(&used, edges * sizeof(ggnn_node));
     const size_t weight = from->graph.whole.weight ? place(&used, edges * sizeof(float)) : 0;
     const size_t rows = place(&used, nodes * (size_t)from->features.pitch);
     part_arrays a = {.bytes = used};
-    if (!head) return a;
-    a.lists = (ggnn_csc){.indptr = (int64_t*)(void*)(head + indptr), .first = (int64_t*)(void*)(head + first),
-                         .indices = (ggnn_node*)(void*)(head + indices), .num_edges = size.edges};
-    if (weight) a.lists.weight = (float*)(void*)(head + weight);
-    a.rows = head + rows;
+    if (!p.memory) return a;
+    a.lists = (ggnn_csc){.indptr = (int64_t*)(void*)(p.memory + indptr), .first = (int64_t*)(void*)(p.memory + first),
+                         .indices = (ggnn_node*)(void*)(p.memory + indices), .num_edges = p.edges};
+    if (weight) a.lists.weight = (float*)(void*)(p.memory + weight);
+    a.rows = p.memory + rows;
     return a;
 }
 
-/* The lists of nodes `id`, into a part's arrays or, counted only, into indptr. */
+/* The lists of nodes `id`, into the arrays of `to` or, counted only, into indptr. */
 static bool cut_lists(const tiers_source* from, const ggnn_csc* to, int64_t* indptr, const ggnn_node* id, int64_t nodes,
                       error* why)
 {
@@ -85,88 +86,175 @@ static bool cut_lists(const tiers_source* from, const ggnn_csc* to, int64_t* ind
                                           (long long)fault.node, fault.what);
 }
 
-/* This rank's part, of nodes `id`; indptr: room for their offsets. */
-static bool fill_part(tiers* t, const tiers_source* from, const ggnn_node* id, int64_t nodes, int64_t* indptr, error* why)
+static bool fill_piece(const tiers_source* from, const part_arrays* to, const ggnn_node* id, int64_t nodes, error* why)
 {
-    const ggnn_csc none = {0};
     const ggnn_store* f = &from->features;
-    if (!cut_lists(from, &none, indptr, id, nodes, why)) return false;
-    const part_head size = {nodes, indptr[nodes]};
-    if (!comm_share(t->over, &t->shared, arrays_of(NULL, size, from).bytes, "a part of graph and features", why)) return false;
-    char* head = t->shared.part[t->over->local];
-    const part_arrays a = arrays_of(head, size, from);
-    memcpy(head, &size, sizeof size);
-    ggnn_gather(a.rows, f->pitch / ggnn_type_bytes(f->type), f->type, f, id, nodes);
-    return cut_lists(from, &a.lists, (int64_t*)(uintptr_t)a.lists.indptr, id, nodes, why);
+    ggnn_gather(to->rows, f->pitch / ggnn_type_bytes(f->type), f->type, f, id, nodes);
+    return cut_lists(from, &to->lists, (int64_t*)(uintptr_t)to->lists.indptr, id, nodes, why);
+}
+
+/* By way of the host, a piece at a time. indptr: of the whole part. */
+static bool send_pieces(tiers* t, const tiers_source* from, const part_arrays* to, const ggnn_node* id, int64_t nodes,
+                        const int64_t* indptr, error* why)
+{
+    enum { PIECE = 1 << 14 };
+    const size_t pitch = (size_t)from->features.pitch;
+    device_upload(t->device, (void*)(uintptr_t)to->lists.indptr, indptr, ((size_t)nodes + 1) * sizeof *indptr);
+    for (int64_t i = 0; i < nodes && !why->text[0]; i += PIECE) {
+        const int64_t n = nodes - i < PIECE ? nodes - i : PIECE, edge = indptr[i], edges = indptr[i + n] - edge;
+        part_place piece = {n, edges, NULL};
+        piece.memory = memory_new(arrays_of(piece, from).bytes, "a piece of a part", why);
+        if (!piece.memory) return false;
+        const part_arrays a = arrays_of(piece, from);
+        if (fill_piece(from, &a, id + i, n, why)) {
+            device_upload(t->device, (char*)to->rows + (size_t)i * pitch, a.rows, (size_t)n * pitch);
+            device_upload(t->device, (void*)(uintptr_t)(to->lists.first + i), a.lists.first, (size_t)n * sizeof(int64_t));
+            device_upload(t->device, (void*)(uintptr_t)(to->lists.indices + edge), a.lists.indices,
+                          (size_t)edges * sizeof(ggnn_node));
+            if (a.lists.weight)
+                device_upload(t->device, (void*)(uintptr_t)(to->lists.weight + edge), a.lists.weight,
+                              (size_t)edges * sizeof(float));
+        }
+        memory_free(piece.memory);
+    }
+    return !why->text[0];
+}
+
+/* This rank's part, of nodes `id`; indptr: room for their offsets. */
+static bool fill_part(tiers* t, const tiers_source* from, part_place* mine, const ggnn_node* id, int64_t* indptr, error* why)
+{
+    static const char what[] = "a part of graph and features";
+    const bool host = device_map(t->device, mine) != NULL;
+    const ggnn_csc none = {0};
+    if (!cut_lists(from, &none, indptr, id, mine->nodes, why)) return false;
+    mine->edges = indptr[mine->nodes];
+    const size_t bytes = arrays_of(*mine, from).bytes;
+    if (host && !comm_share(t->over, &t->shared, bytes, what, why)) return false;
+    if (!host && !(t->part = device_new(t->device, bytes, what, why))) return false;
+    mine->memory = host ? t->shared.part[t->over->local] : t->part;
+    const part_arrays a = arrays_of(*mine, from);
+    return host ? fill_piece(from, &a, id, mine->nodes, why) : send_pieces(t, from, &a, id, mine->nodes, indptr, why);
 }
 
 /* This rank's nodes, and their part. */
-static bool cut_part(tiers* t, const tiers_source* from, const ggnn_layout* at, error* why)
+static bool cut_part(tiers* t, const tiers_source* from, const ggnn_layout* at, part_place* mine, error* why)
 {
-    const int64_t all = from->graph.num_nodes, nodes = ggnn_layout_nodes(NULL, at, all, t->over->local);
-    ggnn_node* id = memory_new(memory_product((size_t)nodes, sizeof *id, 1), "the nodes of a part", why);
-    int64_t* indptr = id ? memory_new(memory_product((size_t)nodes + 1, sizeof *indptr, 1), "the nodes of a part", why) : NULL;
+    const int64_t all = from->graph.num_nodes;
+    mine->nodes = ggnn_layout_nodes(NULL, at, all, t->over->local);
+    ggnn_node* id = memory_new(memory_product((size_t)mine->nodes, sizeof *id, 1), "the nodes of a part", why);
+    int64_t* indptr = id ? memory_new(memory_product((size_t)mine->nodes + 1, sizeof *indptr, 1), "the nodes of a part", why) : NULL;
     if (indptr) ggnn_layout_nodes(id, at, all, t->over->local);
-    bool good = indptr && fill_part(t, from, id, nodes, indptr, why);
+    bool good = indptr && fill_part(t, from, mine, id, indptr, why);
     memory_free(indptr);
     memory_free(id);
     return good;
 }
 
-/* Graph and features as all parts have them. */
-static void show_parts(tiers* t, const tiers_source* from, const ggnn_layout* at, ggnn_csc* part, const void** base,
-                       int64_t* counts)
+typedef struct { /* of one memory, by slot; for `slots` = parts + 2 */
+    ggnn_csc*    part;
+    const void** base;
+    int64_t *bound, *counts;
+    size_t bytes;
+} part_tables;
+
+static part_tables tables_of(void* memory, size_t slots)
 {
-    const int32_t parts = at->parts;
+    part_tables t;
+    t.part = memory;
+    t.base = (const void**)(t.part + slots);
+    t.bound = (int64_t*)(t.base + slots);
+    t.counts = t.bound + slots;
+    t.bytes = (size_t)((char*)(t.counts + 2 * slots) - (char*)memory);
+    return t;
+}
+
+/* Fills the tables with all parts as the ranks of this machine told them, in their order from `all` on. */
+static bool fill_tables(tiers* t, const tiers_source* from, const part_tables* to, const part_place* all, error* why)
+{
+    const int32_t parts = t->over->locals;
+    const bool host = device_map(t->device, t) != NULL;
     for (int32_t p = 0; p < parts; p++) {
-        part_head size;
-        memcpy(&size, t->shared.part[p], sizeof size);
-        const part_arrays a = arrays_of(t->shared.part[p], size, from);
-        part[p] = a.lists;
-        base[p] = a.rows;
+        part_place it = all[p];
+        if (host) it.memory = t->shared.part[p];
+        if (!device_reach(t->device, it.memory, why)) return false;
+        const part_arrays a = arrays_of(it, from);
+        to->part[p] = a.lists;
+        to->base[p] = a.rows;
     }
-    part[parts] = from->graph.whole;
-    base[parts] = from->features.rows;
-    t->graph = (ggnn_graph){.num_nodes = from->graph.num_nodes, .num_edges = from->graph.num_edges, .part = part, .at = *at,
-                            .traffic = counts};
+    if (!host) return true; /* which reads no host tier */
+    to->part[parts] = from->graph.whole;
+    to->base[parts] = from->features.rows;
+    return true;
+}
+
+/* Graph and features through the tables, which a device has in its own memory. */
+static bool show_parts(tiers* t, const tiers_source* from, ggnn_layout at, size_t bytes, error* why)
+{
+    const size_t slots = (size_t)at.parts + 2;
+    t->tables = device_map(t->device, t->host_tables);
+    t->local = t->tables != NULL;
+    if (!t->tables) {
+        t->tables = device_new(t->device, bytes, "tables of parts", why);
+        if (!t->tables) return false;
+        device_upload(t->device, t->tables, t->host_tables, bytes);
+    }
+    const part_tables table = tables_of(t->tables, slots);
+    at.bound = table.bound;
+    t->graph = (ggnn_graph){.num_nodes = from->graph.num_nodes, .num_edges = from->graph.num_edges, .part = table.part,
+                            .at = at, .traffic = table.counts};
     t->features = from->features;
     t->features.rows = NULL;
-    t->features.base = base;
-    t->features.at = *at;
-    t->features.traffic = counts + parts + 2;
-    t->local = true;
+    t->features.base = table.base;
+    t->features.at = at;
+    t->features.traffic = table.counts + slots;
+    return true;
+}
+
+/* The ranks' parts, each by its place; all (ranks). */
+static bool open_places(tiers* t, const tiers_source* from, const part_tables* table, part_place* all, error* why)
+{
+    comm* c = t->over;
+    const int32_t parts = c->locals;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    ggnn_layout at;
+    ggnn_fault  fault;
+    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
+    if (ggnn_layout_owners(&at, NULL, table->bound, GGNN_OWNER_RANGE, NULL, from->graph.num_nodes, parts, &fault) != GGNN_OK)
+        return error_set(why, "parts: %s", fault.what);
+    if (!cut_part(t, from, &at, &all[c->rank], why)) return false;
+    if (!comm_all_gather(c, NULL, all, bound, sizeof *all, why)) return false;
+    if (!fill_tables(t, from, table, all + (c->rank - c->local), why)) return false;
+    return show_parts(t, from, at, table->bytes, why);
 }
 
 static bool open_parts(tiers* t, const tiers_source* from, error* why)
 {
-    const int32_t parts = from->over->locals;
-    const size_t slots = (size_t)parts + 2;
-    ggnn_layout at;
-    ggnn_fault  fault;
+    const size_t slots = (size_t)from->over->locals + 2;
     t->over = from->over;
-    t->tables = memory_new(slots * (sizeof(ggnn_csc) + sizeof(void*) + 3 * sizeof(int64_t)), "tables of parts", why);
-    if (!t->tables) return false;
-    ggnn_csc* part = t->tables;
-    const void** base = (const void**)(part + slots);
-    int64_t *bound = (int64_t*)(base + slots), *counts = bound + slots;
-    if (ggnn_layout_owners(&at, NULL, bound, GGNN_OWNER_RANGE, NULL, from->graph.num_nodes, parts, &fault) != GGNN_OK)
-        return error_set(why, "parts: %s", fault.what);
-    if (!cut_part(t, from, &at, why) || !comm_barrier(t->over, why)) return false;
-    show_parts(t, from, &at, part, base, counts);
-    return true;
+    t->host_tables = memory_new(slots * (sizeof(ggnn_csc) + sizeof(void*) + 3 * sizeof(int64_t)), "tables of parts", why);
+    part_place* all = t->host_tables ? memory_new((size_t)t->over->ranks * sizeof *all, "places of parts", why) : NULL;
+    const part_tables table = tables_of(t->host_tables, slots);
+    bool good = all && open_places(t, from, &table, all, why);
+    memory_free(all);
+    return good;
 }
 
-static tiers_reads reads_of(const tiers* t, const int64_t* counts)
+/* Counts of lists, or those of rows that follow them. */
+static tiers_reads reads_of(const tiers* t, bool rows)
 {
     tiers_reads sum = {0, 0, 0};
-    for (int32_t p = 0; t->over && p < t->graph.at.parts; p++)
-        *(p == t->over->local ? &sum.own : &sum.peer) += counts[p];
-    if (t->over) sum.host = counts[t->graph.at.parts];
+    if (!t->over) return sum;
+    const size_t slots = (size_t)t->graph.at.parts + 2;
+    int64_t* copy = tables_of(t->host_tables, slots).counts;
+    const int64_t* counts = device_read(t->device, copy, t->graph.traffic, 2 * slots * sizeof *copy);
+    counts += rows ? slots : 0;
+    for (int32_t p = 0; p < t->graph.at.parts; p++) *(p == t->over->local ? &sum.own : &sum.peer) += counts[p];
+    sum.host = counts[t->graph.at.parts];
     return sum;
 }
 
-tiers_reads tiers_rows_read(const tiers* t) { return reads_of(t, t->features.traffic); }
-tiers_reads tiers_lists_read(const tiers* t) { return reads_of(t, t->graph.traffic); }
+tiers_reads tiers_rows_read(const tiers* t) { return reads_of(t, true); }
+tiers_reads tiers_lists_read(const tiers* t) { return reads_of(t, false); }
 
 /* ==== opening, closing ========================================================================================== */
 
@@ -190,7 +278,9 @@ void tiers_close(tiers* t)
     for (size_t i = 0; i < sizeof t->memory / sizeof *t->memory; i++)
         if (t->memory[i]) device_free(t->device, t->memory[i]);
     if (t->over) comm_unshare(t->over, &t->shared);
-    memory_free(t->tables);
+    if (t->part) device_free(t->device, t->part);
+    if (t->tables && t->tables != t->host_tables) device_free(t->device, t->tables);
+    memory_free(t->host_tables);
     memset(t, 0, sizeof *t);
 }
 

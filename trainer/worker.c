@@ -44,7 +44,10 @@ static bool open_tiers(worker* w, const config* c, const task* t, error* why)
         from.ids[part] = t->ids[part];
         from.count[part] = t->count[part];
     }
-    if (c->store == STORE_PARTS && w->comm->ranks > 1) from.over = w->comm;
+    const bool parts = c->store == STORE_PARTS || (c->store == STORE_AUTO && !device_map(w->device, &from) && !comm_under_mpi());
+    if (parts && w->comm->ranks > 1) from.over = w->comm;
+    if (from.over && !device_map(w->device, &from) && comm_under_mpi())
+        return error_set(why, "--store parts: devices of several processes have no parts in common; use --devices, or --store replica");
     return tiers_open(&w->tiers, w->device, &from, why);
 }
 
@@ -93,6 +96,7 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
 
 void worker_close(worker* w)
 {
+    if (w->device) device_enter(w->device); /* another thread may have opened it */
     if (w->room) device_free(w->device, w->room);
     net_free(w->net);
     evaluation_free(w->evaluation);

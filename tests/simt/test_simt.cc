@@ -892,6 +892,27 @@ TEST(a_capture_refuses_what_cannot_be_recorded)
     }
 }
 
+// A capture that is its thread's own binds that thread alone.
+TEST(a_capture_binds_other_threads_where_it_is_global)
+{
+    for (cudaStreamCaptureMode mode : {cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal}) {
+        const bool   global = mode == cudaStreamCaptureModeGlobal;
+        cudaStream_t s      = test_stream();
+        cudaGraph_t  graph;
+        Array<int>   x(64, 0);
+        int*         p      = nullptr;
+        cudaError_t  other  = cudaSuccess;
+        CHECK_EQ(cudaStreamBeginCapture(s, mode), cudaSuccess);
+        std::thread([&] { other = cudaMalloc(&p, 4), cudaGetLastError(); }).join();
+        CHECK_EQ(other, global ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+        go_on(s, add_to_all, 1, 64, x.p, 1);
+        CHECK_EQ(cudaStreamEndCapture(s, &graph), global ? cudaErrorStreamCaptureInvalidated : cudaSuccess);
+        if (global) continue;
+        cudaGraphDestroy(graph);
+        cudaFree(p);
+    }
+}
+
 // ---- requests
 
 // One warp reads a row, four bytes a lane; shifted lanes begin on a 128-byte line and wrap around in the row.
@@ -1030,6 +1051,7 @@ int main(int argc, char** argv)
     RUN(host_threads_launch_side_by_side);
     RUN(a_graph_is_replayed_with_what_the_device_holds);
     RUN(a_capture_refuses_what_cannot_be_recorded);
+    RUN(a_capture_binds_other_threads_where_it_is_global);
     RUN(requests_of_128_byte_lines_are_counted);
     RUN(bugs_put_right_pass);
     if (!correct) {

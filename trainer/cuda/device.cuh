@@ -139,6 +139,16 @@ inline void cuda_fetch(device* d, void* to, const void* from, size_t bytes)
     check(d, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, own(d).stream), "copying from another one");
 }
 
+inline bool cuda_reach(device* d, const void* memory, error* why)
+{
+    cudaPointerAttributes where = {};
+    cudaError_t           e = cudaPointerGetAttributes(&where, memory);
+    if (e == cudaSuccess && where.device != own(d).number) e = cudaDeviceEnablePeerAccess(where.device, 0);
+    if (e == cudaErrorPeerAccessAlreadyEnabled) e = cudaGetLastError(), e = cudaSuccess;
+    return e == cudaSuccess || error_set(why, "--store parts: device %d cannot read memory of device %d: %s; --store replica "
+                                         "needs no link", own(d).number, where.device, cudaGetErrorString(e));
+}
+
 inline void cuda_settle(device* d) { check(d, wait_for_both(own(d)), "waiting for it"); }
 
 inline void* cuda_map(device*, void*) { return nullptr; } // memory of the host's is copied
