@@ -13,6 +13,9 @@ int verify_main(int argc, char** argv);
 int stats_main(int argc, char** argv);
 int sample_main(int argc, char** argv);
 int export_main(int argc, char** argv);
+int rank_main(int argc, char** argv);
+int place_main(int argc, char** argv);
+int partition_main(int argc, char** argv);
 
 extern char** program_arguments; /* main's argv */
 

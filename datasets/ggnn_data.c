@@ -19,6 +19,9 @@ static const struct {
     {"stats", stats_main, "degrees, components, homophily"},
     {"sample", sample_main, "sample a mini-batch and print it, with the algorithms' own arrays if wanted"},
     {"export", export_main, "write as CSV, Matrix Market or .npy"},
+    {"rank", rank_main, "rank nodes: which rows and lists are worth keeping near"},
+    {"place", place_main, "place parts on devices for a topology: which device stores and reads what"},
+    {"partition", partition_main, "divide the nodes among devices: min-cut, hash, mod, range, PaGraph's"},
 };
 enum { num_commands = sizeof commands / sizeof commands[0] };
 

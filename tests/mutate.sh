@@ -125,7 +125,7 @@ compile_c() {
         esac
     done
     $CC $CFLAGS $flags -o "$folder/tests/$program.$3" "$test" $objects $archives $LDLIBS || return
-    case $program in train | train_files | data | convert | hostile | file | show | bench) ;; *) return ;; esac
+    case $program in train | train_files | data | convert | hostile | file | show | bench | plan_tool) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $plain/libtools.a $LDLIBS &&
         $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $plain/libtools.a $LDLIBS

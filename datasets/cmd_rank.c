@@ -1,0 +1,233 @@
+/* ggnn-data rank: the order in which rows and lists are worth keeping near, in a file beside the graph. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/memory.h"
+#include "common/printable.h"
+#include "common/same_file.h"
+#include "common/standard.h"
+#include "datasets/commands.h"
+#include "datasets/plan_file.h"
+
+static const char text[] =
+    "Ranks the nodes of FILE, hottest first, and writes the ranking to FILE.rank: for feature rows and for neighbour\n"
+    "lists.\n"
+    "  degree    by out-degree (PaGraph)\n"
+    "  aligraph  by in-degree over out-degree; nodes without out-edges last\n"
+    "  presc     by how often K epochs of sampling before training read them (GNNLab, PreSC#K)\n"
+    "  optimal   by how often training's own first K epochs do, with this seed, fanout and batch\n"
+    "  dual      as presc, and fills --cache-bytes with what saves most time a byte (DUCATI), by --slopes\n"
+    "  random    at random\n"
+    "presc, optimal and dual print what share of the reads counted the hottest nodes take.";
+
+static const char policies[] = "degree|aligraph|presc|optimal|dual|random";
+static const char* const policy_name[] = {"degree", "aligraph", "presc", "optimal", "dual", "random"};
+enum { BY_DEGREE, BY_ALIGRAPH, BY_PRESC, BY_OPTIMAL, BY_DUAL, BY_RANDOM };
+static const char methods[] = "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk";
+
+typedef struct {
+    int by, sampler;
+    int64_t epochs, batch, split, seed, cache_bytes;
+    option_list fanout, slopes;
+    const char* out;
+    bool json;
+} settings;
+
+typedef struct {
+    const settings* set;
+    dataset data;
+    ggnn_graph graph;
+    int64_t *rows, *lists;             /* (N) what they are ranked by */
+    ggnn_node *rank_rows, *rank_lists; /* (N) */
+    ggnn_node* work;                   /* (2 N) */
+    ggnn_dual_fill fill;
+} job;
+
+static bool is_counted(const settings* set) { return set->by == BY_PRESC || set->by == BY_OPTIMAL || set->by == BY_DUAL; }
+
+/* ---- counting --------------------------------------------------------------------------------------------------- */
+
+static bool count_degrees(job* r, error* why)
+{
+    ggnn_fault fault;
+    int64_t* out = r->set->by == BY_ALIGRAPH ? r->lists : r->rows;
+    if (ggnn_count_degrees(out, r->set->by == BY_ALIGRAPH ? r->rows : NULL, &r->graph, &fault) == GGNN_OK) return true;
+    return error_set(why, "%s: node %" PRId64 ": %s", r->data.file.path, fault.node, fault.what);
+}
+
+static bool count_reads(job* r, error* why)
+{
+    const settings* set = r->set;
+    int32_t fanout[GGNN_HOPS_MAX];
+    for (int32_t h = 0; h < set->fanout.count; h++) fanout[h] = (int32_t)set->fanout.value[h];
+    ggnn_sampling how = ggnn_sampling_plain((ggnn_method)set->sampler, fanout, set->fanout.count);
+    ggnn_epochs of = {NULL, 0, set->batch, {(uint64_t)set->seed, 0, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
+    ggnn_batch b;
+    ggnn_fault fault;
+    int64_t count[4];
+    if (set->by == BY_OPTIMAL) {
+        of.rng.purpose = GGNN_PURPOSE_SAMPLE;
+        of.first_epoch = 0;
+    }
+    if (!dataset_split(&r->data, (int32_t)set->split, count, why)) return false;
+    if (count[SPLIT_TRAIN] == 0) return error_set(why, "%s: split %" PRId64 " has no training node", r->data.file.path, set->split);
+    if (of.batch_size > count[SPLIT_TRAIN]) of.batch_size = count[SPLIT_TRAIN];
+    if (ggnn_batch_plan(&b, &r->graph, &how, of.batch_size, NULL, &fault) != GGNN_OK)
+        return error_set(why, "--fanout, --batch: %s", fault.what);
+    void* memory = memory_new(b.bytes, "a mini-batch", why);
+    ggnn_node* ids = memory_new((size_t)(count[SPLIT_TRAIN] + of.batch_size) * sizeof *ids, "training nodes", why);
+    bool good = memory && ids;
+    if (good) {
+        of.ids = ids;
+        of.num_ids = dataset_split_ids(&r->data, (int32_t)set->split, SPLIT_TRAIN, ids);
+        ggnn_batch_init(&b, memory);
+        ggnn_status status = ggnn_count_epochs(r->rows, r->lists, &b, &r->graph, &of, 0, set->epochs * ggnn_epoch_batches(&of), ids + of.num_ids);
+        if (status != GGNN_OK)
+            good = error_set(why, "%s: node %" PRId64 ": %s", r->data.file.path, (int64_t)b.bad, ggnn_status_string(status));
+    }
+    memory_free(memory);
+    memory_free(ids);
+    return good;
+}
+
+/* ---- ranking ---------------------------------------------------------------------------------------------------- */
+
+static void rank_all(job* r)
+{
+    const int64_t n = r->data.num_nodes;
+    const int64_t* ties = is_counted(r->set) ? r->graph.whole.indptr : NULL;
+    ggnn_hotness rows = {r->rows, NULL, ties}, lists = {r->lists, NULL, ties};
+    const dataset_rows* feat = &r->data.feat;
+    const ggnn_sizes sizes = {feat->rows ? feat->width * ggnn_type_bytes(feat->type) : 4, r->graph.whole.indptr,
+                              (int64_t)sizeof(ggnn_node) + (r->graph.whole.weight ? 4 : 0), 8};
+    const int64_t feature_slope = feat->rows ? r->set->slopes.value[1] : 0;
+    const ggnn_dual dual = {r->rows, r->lists, feature_slope, r->set->slopes.value[0], &sizes, r->set->cache_bytes};
+    if (r->set->by == BY_DUAL) {
+        r->fill = ggnn_fill_dual(r->rank_rows, r->rank_lists, &dual, n, r->work);
+        return;
+    }
+    if (r->set->by == BY_RANDOM) ggnn_rank_random(r->rank_rows, r->work, (uint64_t)r->set->seed, n);
+    if (r->set->by == BY_ALIGRAPH) rows.over = r->lists; /* in over out */
+    if (r->set->by != BY_RANDOM) ggnn_rank(r->rank_rows, r->work, &rows, n);
+    if (is_counted(r->set)) ggnn_rank(r->rank_lists, r->work, &lists, n);
+    else memcpy(r->rank_lists, r->rank_rows, (size_t)n * sizeof *r->rank_rows);
+}
+
+/* ---- what is said ------------------------------------------------------------------------------------------------ */
+
+static double hit_rate(const int64_t* count, const ggnn_node* rank, double share, int64_t n)
+{
+    int64_t all = ggnn_count_hits(count, rank, n, n);
+    return all ? 100. * (double)ggnn_count_hits(count, rank, ggnn_fill_ratio(share, n), n) / (double)all : 0;
+}
+
+static void report(const job* r, const char* out)
+{
+    static const double shares[] = {.01, .05, .1, .2, .5};
+    const int64_t n = r->data.num_nodes;
+    char path[4096];
+    json j;
+    if (r->set->json) {
+        json_start(&j, stdout, true);
+        json_begin_object(&j, NULL);
+        json_string(&j, "file", out);
+        json_string(&j, "by", policy_name[r->set->by]);
+        json_int(&j, "num_nodes", n);
+        if (r->set->by == BY_DUAL) {
+            json_int(&j, "rows", r->fill.rows);
+            json_int(&j, "lists", r->fill.lists);
+            json_int(&j, "row_bytes", r->fill.row_bytes);
+            json_int(&j, "list_bytes", r->fill.list_bytes);
+        }
+        json_begin_array(&j, "hits"); /* counted reads of rows and lists, %, by the share kept */
+        for (int i = 0; is_counted(r->set) && i < 5; i++) {
+            json_begin_object(&j, NULL);
+            json_real(&j, "share", shares[i]);
+            json_real(&j, "rows", hit_rate(r->rows, r->rank_rows, shares[i], n));
+            json_real(&j, "lists", hit_rate(r->lists, r->rank_lists, shares[i], n));
+            json_end_object(&j);
+        }
+        json_end_array(&j);
+        json_end_object(&j);
+        return;
+    }
+    printf("%s: %" PRId64 " nodes ranked by %s\n", printable(path, sizeof path, out), n, policy_name[r->set->by]);
+    if (r->set->by == BY_DUAL) {
+        if (r->set->slopes.value[0] == 0 && r->set->slopes.value[1] == 0) printf("both slopes are 0: by frequency per byte\n");
+        printf("%" PRId64 " rows (%" PRId64 " bytes) and %" PRId64 " lists (%" PRId64 " bytes) fit %" PRId64 " bytes\n",
+               r->fill.rows, r->fill.row_bytes, r->fill.lists, r->fill.list_bytes, r->set->cache_bytes);
+    }
+    for (int i = 0; is_counted(r->set) && i < 5; i++)
+        printf("the hottest %2.0f%%: %5.1f%% of the rows read, %5.1f%% of the lists (counted)\n", 100 * shares[i],
+               hit_rate(r->rows, r->rank_rows, shares[i], n), hit_rate(r->lists, r->rank_lists, shares[i], n));
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+static bool make(job* r, const char* out, error* why)
+{
+    const size_t n = (size_t)r->data.num_nodes;
+    r->rows = memory_new(n * sizeof *r->rows, "counts", why);
+    r->lists = memory_new(n * sizeof *r->lists, "counts", why);
+    r->rank_rows = memory_new(n * sizeof *r->rank_rows, "ranks", why);
+    r->rank_lists = memory_new(n * sizeof *r->rank_lists, "ranks", why);
+    r->work = memory_new(2 * n * sizeof *r->work, "orders", why);
+    if (!r->rows || !r->lists || !r->rank_rows || !r->rank_lists || !r->work) return false;
+    if (is_counted(r->set) ? !count_reads(r, why) : r->set->by != BY_RANDOM && !count_degrees(r, why)) return false;
+    rank_all(r);
+    const int64_t cached[2] = {r->fill.rows, r->fill.lists};
+    return ranking_write(out, &r->data, policy_name[r->set->by], r->rank_rows, r->rank_lists,
+                         r->set->by == BY_DUAL ? cached : NULL, why);
+}
+
+static bool settings_agree(const settings* set, error* why)
+{
+    if (set->fanout.count > GGNN_HOPS_MAX) return error_set(why, "--fanout: more than %d hops", GGNN_HOPS_MAX);
+    if (set->slopes.count != 2) return error_set(why, "--slopes: two numbers, A,F");
+    if (set->by == BY_DUAL && set->cache_bytes < 0) return error_set(why, "--by dual fills --cache-bytes N: give it");
+    return true;
+}
+
+int rank_main(int argc, char** argv)
+{
+    settings set = {BY_PRESC, 0, 1, 1024, 0, 1, -1, {3, {15, 10, 5}}, {2, {0, 0}}, NULL, false};
+    const option table[] = {
+        {"by", OPTION_CHOICE, &set.by, 0, 0, policies, "what makes a node hot", NULL},
+        {"presample-epochs", OPTION_INT, &set.epochs, 1, 10000, "K", "epochs that are counted", NULL},
+        {"fanout", OPTION_LIST, &set.fanout, -1, 1 << 20, "N,N,...", "neighbours a hop, from the seeds outward; default: 15,10,5", NULL},
+        {"sampler", OPTION_CHOICE, &set.sampler, 0, 0, methods, "how neighbours are drawn", NULL},
+        {"batch", OPTION_INT, &set.batch, 1, 1 << 24, "N", "seeds of a mini-batch", NULL},
+        {"split", OPTION_INT, &set.split, 0, 999, "K", "which split's training nodes", NULL},
+        {"seed", OPTION_INT, &set.seed, 0, 9e18, "N", "of order and samples", NULL},
+        {"cache-bytes", OPTION_BYTES, &set.cache_bytes, 0, 9e18, "BYTES", "dual: what rows and lists share", NULL},
+        {"slopes", OPTION_LIST, &set.slopes, 0, 9e15, "A,F", "dual: nanoseconds that all lists and all rows being cached would save; 0,0: by frequency per byte", NULL},
+        {"out", OPTION_TEXT, &set.out, 0, 0, "FILE", "where to write; default: FILE.rank", NULL},
+        {"json", OPTION_FLAG, &set.json, 0, 0, NULL, "print JSON", NULL},
+        {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    const char* argument[1];
+    char beside[4096];
+    int num_arguments, exit_code;
+    job r = {.set = &set};
+    error why = {""};
+    if (!command_begin("rank FILE [options]", text, table, argc, argv, argument, &num_arguments, 1, 1, &exit_code))
+        return exit_code;
+    if (!settings_agree(&set, &why)) return command_refused("rank", &why);
+    snprintf(beside, sizeof beside, "%s.rank", argument[0]);
+    if (!set.out) set.out = beside;
+    if (same_file(set.out, argument[0])) {
+        error_set(&why, "--out %s: that is the graph itself", set.out);
+        return command_refused("rank", &why);
+    }
+    if (!dataset_open(&r.data, argument[0], &why)) return command_failed(&why);
+    r.graph = dataset_graph(&r.data);
+    bool good = make(&r, set.out, &why);
+    if (good) report(&r, set.out);
+    memory_free(r.rows);
+    memory_free(r.lists);
+    memory_free(r.rank_rows);
+    memory_free(r.rank_lists);
+    memory_free(r.work);
+    dataset_close(&r.data);
+    return good && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
+}

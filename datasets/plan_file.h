@@ -1,0 +1,42 @@
+/* plan_file.h - rankings and partitions: small .ggnn files beside a graph, which name it by its CRC.
+
+   A ranking has the sections
+     rank_rows  (N)  i32 | i64   the rank of each node's row, hottest 0: a permutation
+     rank_lists (N)  i32 | i64   the rank of each node's list
+     cached     (2)  i64         rows and lists that a budget holds, where it was made for one; else absent
+   a partition
+     owner      (N)  i32         the part of each node; -1: none (a node that is not trained)
+     parts      (1)  i64
+   and both
+     graph_crc  (1)  i64         the graph's ggnn_file_graph_crc
+     made_by    (n)  u8          how: "presc", "mincut" */
+#ifndef DATASETS_PLAN_FILE_H
+#define DATASETS_PLAN_FILE_H
+#include "datasets/dataset.h"
+#include "ggnn_plan.h"
+
+typedef struct {
+    ggnn_file file;
+    const ggnn_node *rows, *lists; /* (N) */
+    const int64_t* cached;         /* (2) or NULL */
+} ranking;
+
+typedef struct {
+    ggnn_file file;
+    const int32_t* owner; /* (N) */
+    int32_t parts;
+} partition;
+
+/* cached may be NULL. Whole or not at all. */
+bool ranking_write(const char* path, const dataset* d, const char* made_by, const ggnn_node* rows,
+                   const ggnn_node* lists, const int64_t* cached, error* why);
+bool partition_write(const char* path, const dataset* d, const char* made_by, const int32_t* owner, int32_t parts,
+                     error* why);
+
+/* Refuses a file of another graph, and what is no permutation, no owner. O(N). _close is harmless after a failure and
+   after itself. */
+bool ranking_open(ranking* r, const char* path, const dataset* d, error* why);
+void ranking_close(ranking* r);
+bool partition_open(partition* p, const char* path, const dataset* d, error* why);
+void partition_close(partition* p);
+#endif

@@ -1,0 +1,299 @@
+/* test_plan_tool.c - ggnn-data rank, place, partition, and the files that they write. */
+#include "datasets/plan_file.h"
+#include "datasets/topology.h"
+#include "tests/test.h"
+#include "tests/tool.h"
+
+static char graph[600], other[600], made[600], topology[600];
+
+static char* with(char* line, const char* format, const char* a, const char* b)
+{
+    snprintf(line, 2000, format, a, b);
+    return line;
+}
+static int tool_on(const char* command, const char* options) /* on the graph */
+{
+    char line[4000];
+    snprintf(line, sizeof line, "%s %s %s", command, graph, options);
+    return run("", line);
+}
+static void put(const char* path, const char* text) { write_file(path, text, strlen(text)); }
+
+static void make_graphs(void)
+{
+    char line[2000];
+    folder_path(graph, "graph.ggnn");
+    folder_path(other, "other.ggnn");
+    folder_path(made, "made.ggnn");
+    folder_path(topology, "topology");
+    CHECK_EQ(run("", with(line, "generate citation %s --nodes 4000 --edges 32000 --features 8%s", graph, "")), 0);
+    CHECK_EQ(run("", with(line, "generate citation %s --nodes 4000 --edges 32000 --features 8 --seed 2%s", other, "")), 0);
+}
+
+/* ---- place ----------------------------------------------------------------------------------------------------- */
+
+/* As a DGX-1V prints it, with network cards, a header that is underlined, affinities and a legend. */
+static const char smi[] =
+    "\t\033[4mGPU0\tGPU1\tGPU2\tGPU3\tGPU4\tGPU5\tGPU6\tGPU7\tmlx5_0\tmlx5_1\tCPU Affinity\tNUMA Affinity\033[0m\n"
+    "GPU0\t X \tNV1\tNV1\tNV2\tNV2\tSYS\tSYS\tSYS\tPIX\tPHB\t0-19,40-59\t0\n"
+    "GPU1\tNV1\t X \tNV2\tNV1\tSYS\tNV2\tSYS\tSYS\tPIX\tPHB\t0-19,40-59\t0\n"
+    "GPU2\tNV1\tNV2\t X \tNV2\tSYS\tSYS\tNV1\tSYS\tPHB\tPIX\t0-19,40-59\t0\n"
+    "GPU3\tNV2\tNV1\tNV2\t X \tSYS\tSYS\tSYS\tNV1\tPHB\tPIX\t0-19,40-59\t0\n"
+    "GPU4\tNV2\tSYS\tSYS\tSYS\t X \tNV1\tNV1\tNV2\tSYS\tSYS\t20-39,60-79\t1\n"
+    "GPU5\tSYS\tNV2\tSYS\tSYS\tNV1\t X \tNV2\tNV1\tSYS\tSYS\t20-39,60-79\t1\n"
+    "GPU6\tSYS\tSYS\tNV1\tSYS\tNV1\tNV2\t X \tNV2\tSYS\tSYS\t20-39,60-79\t1\n"
+    "GPU7\tSYS\tSYS\tSYS\tNV1\tNV2\tNV1\tNV2\t X \tSYS\tSYS\t20-39,60-79\t1\n"
+    "mlx5_0\tPIX\tPIX\tPHB\tPHB\tSYS\tSYS\tSYS\tSYS\t X \tPHB\n"
+    "mlx5_1\tPHB\tPHB\tPIX\tPIX\tSYS\tSYS\tSYS\tSYS\tPHB\t X \n\n"
+    "Legend:\n\n  X    = Self\n  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes\n";
+
+TEST(nvidia_smis_table_is_read_as_it_is)
+{
+    ggnn_topology t, dgx;
+    error why = {""};
+    put(topology, smi);
+    CHECK(topology_read(&t, topology, 0, &why));
+    CHECK(topology_read(&dgx, "dgx-1v", 0, &why));
+    CHECK_EQ(t.devices, 8);
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) CHECK(t.bandwidth[i][j] == dgx.bandwidth[i][j]);
+    put(topology, "     GPU0 GPU1 GPU2 CPU Affinity\nGPU0 X NV12 PIX 0-7\nGPU1 NV12 X PHB 0-7\nGPU2 PXB NODE X 0-7\n");
+    CHECK(topology_read(&t, topology, 3, &why));
+    CHECK(t.bandwidth[0][1] == 300 && t.bandwidth[0][2] == 12 && t.bandwidth[1][2] == 0 && t.bandwidth[2][0] == 12);
+}
+
+static void refuses(const char* text, const char* words)
+{
+    ggnn_topology t;
+    error why = {""};
+    put(topology, text);
+    CHECK(!topology_read(&t, topology, 0, &why));
+    if (!CHECK(strstr(why.text, words) != NULL)) printf("  says: %s\n", why.text);
+}
+
+TEST(what_is_no_topology_is_refused_by_line_and_word)
+{
+    char wide[200] = "", line[2000];
+    for (int i = 0; i < 17; i++) strcat(wide, "1 ");
+    refuses("", "no line with a word");
+    refuses("# nothing\n\n", "no line with a word");
+    refuses("700 50\n50 x\n", "line 2: not a number: \"x\"");
+    refuses("700 50\n50 700 1\n", "line 2: 3 numbers, the first row has 2");
+    refuses("700 50\n", "line 1: 1 rows for 2 columns");
+    refuses("700 50\n50 700\n1 2\n", "line 3: a row more");
+    refuses("700 -1\n50 700\n", "row 0, column 1 (from 0): a bandwidth is negative");
+    refuses("700 50\n# a comment\nnan 700\n", "row 1, column 0 (from 0): a bandwidth is negative or not finite");
+    refuses("700 50\n50 0\n", "row 1, column 1 (from 0): a device cannot read its own memory");
+    refuses(wide, "line 1: more than 16 devices");
+    refuses("GPU0 GPU1\nGPU0 X NV2\nGPU1 QPI X\n", "line 3: not a link that nvidia-smi names: \"QPI\"");
+    refuses("GPU0 GPU1\nGPU0 X NV2\n", "1 rows for 2 devices");
+    refuses("GPU0 GPU1\nGPU0 X\n", "line 2: not a link");
+    write_file(topology, "1 2\n\0 4\n", 8);
+    CHECK_EQ(run("", with(line, "place %s%s", topology, "")), 1);
+    CHECK(says("err", "holds zeros"));
+}
+
+TEST(place_prints_plans_for_people_and_as_json)
+{
+    char line[2000];
+    CHECK_EQ(run("", "place dgx-1v --rule pruned"), 0);
+    CHECK(says("out", "2 parts on the fullest, 16 copies"));
+    CHECK(says("out", "     2   6  1  2  3  2  0  3  1   2 4\n"));
+    CHECK_EQ(run("", "place dgx-1v --rule pruned --json"), 0);
+    CHECK(says("out", "\"bandwidth\": 25"));
+    CHECK(says("out", "\"plans\": 121"));
+    CHECK(says("out", "\"complete\": true"));
+    CHECK(says("out", "\"parts\": [\n    [0, 5],"));
+    CHECK(says("out", "\"sources\": [\n    [0, 4, 2, 3, 4, 0, 3, 1],"));
+    CHECK_EQ(run("", "place pcie-pairs --devices 16 --rule pruned --plans 100 --json"), 0);
+    CHECK(says("out", "\"complete\": false"));
+    CHECK_EQ(run("", "place dgx-1v --device-list 0,1,4,5 --json"), 0); /* a ring */
+    CHECK(says("out", "\"most\": 2"));
+    put(topology, "700 50 0\n0 700,50\n0 0 700\n"); /* one way */
+    CHECK_EQ(run("", with(line, "place %s --json%s", topology, "")), 0);
+    put(topology, smi);
+    CHECK_EQ(run("", with(line, "place %s --devices 4%s", topology, "")), 1);
+    CHECK(says("err", "a topology of 8 devices, not of 4"));
+}
+
+TEST(place_refuses_what_cannot_be_meant)
+{
+    CHECK_EQ(run("", "place"), 2);
+    CHECK_EQ(run("", "place dgx-1v --rule greedy"), 2);
+    CHECK_EQ(run("", "place dgx-1v --plans 0"), 2);
+    CHECK_EQ(run("", "place ring --devices 17"), 2);
+    CHECK_EQ(run("", "place dgx-1v --device-list 0,8"), 2);
+    CHECK(says("err", "device 8: the topology has devices 0 to 7"));
+    CHECK_EQ(run("", "place dgx-1v --device-list 1,1"), 2);
+    CHECK_EQ(run("", "place dgx-1v --devices 9"), 1);
+    CHECK_EQ(run("", "place no_such_file"), 1);
+}
+
+/* ---- rank ------------------------------------------------------------------------------------------------------ */
+
+TEST(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone)
+{
+    static const char* const by[] = {"degree", "aligraph", "presc", "optimal", "random"};
+    dataset d, wrong;
+    ranking r;
+    error why = {""};
+    char line[2000], path[700];
+    snprintf(path, sizeof path, "%s.rank", graph);
+    CHECK(dataset_open(&d, graph, &why) && dataset_open(&wrong, other, &why));
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ(tool_on("rank", with(line, "--fanout 5,5 --batch 64 --by %s%s", by[i], "")), 0);
+        CHECK(ranking_open(&r, path, &d, &why));
+        CHECK(r.cached == NULL);
+        ranking_close(&r);
+    }
+    CHECK(!ranking_open(&r, path, &wrong, &why));
+    CHECK(strstr(why.text, "another graph") && strstr(why.text, "other.ggnn"));
+    CHECK_EQ(run("", with(line, "verify %s%s", graph, "")), 0); /* the graph is as it was */
+    CHECK_EQ(tool_on("rank", "--by dual --fanout 5,5 --cache-bytes 20K --slopes 1000,1000"), 0);
+    CHECK(says("out", "fit 20480 bytes"));
+    CHECK(ranking_open(&r, path, &d, &(error){""}));
+    CHECK(r.cached && r.cached[0] > 0 && r.cached[1] > 0);
+    ranking_close(&r);
+    dataset_close(&d);
+    dataset_close(&wrong);
+}
+
+TEST(the_degree_ranking_is_that_of_the_graphs_degrees)
+{
+    dataset d;
+    ranking r;
+    error why = {""};
+    char line[2000];
+    CHECK_EQ(tool_on("rank", with(line, "--by degree --out %s%s", made, "")), 0);
+    CHECK(dataset_open(&d, graph, &why) && ranking_open(&r, made, &d, &why));
+    int64_t* out = calloc((size_t)d.num_nodes, sizeof *out);
+    ggnn_node* at = calloc((size_t)d.num_nodes, sizeof *at);
+    for (int64_t e = 0; e < d.num_edges; e++) out[d.csc.indices[e]]++;
+    for (int64_t v = 0; v < d.num_nodes; v++) at[r.rows[v]] = (ggnn_node)v;
+    for (int64_t i = 1; i < d.num_nodes; i++)
+        CHECK(out[at[i - 1]] > out[at[i]] || (out[at[i - 1]] == out[at[i]] && at[i - 1] < at[i]));
+    free(out);
+    free(at);
+    ranking_close(&r);
+    dataset_close(&d);
+}
+
+TEST(rankings_that_are_broken_are_refused)
+{
+    dataset d;
+    ranking r;
+    error why = {""};
+    CHECK(dataset_open(&d, graph, &why));
+    ggnn_node* rank = calloc((size_t)d.num_nodes, sizeof *rank);
+    const int64_t cached[2] = {0, d.num_nodes + 1};
+    for (int64_t v = 0; v < d.num_nodes; v++) rank[v] = (ggnn_node)v;
+    CHECK(ranking_write(made, &d, "test", rank, rank, cached, &why));
+    CHECK(!ranking_open(&r, made, &d, &why));
+    CHECK(strstr(why.text, "cached"));
+    rank[3] = 2;
+    why.text[0] = 0;
+    CHECK(ranking_write(made, &d, "test", rank, rank, NULL, &why));
+    CHECK(!ranking_open(&r, made, &d, &why));
+    CHECK(strstr(why.text, "node 3 has rank 2, which is another node's"));
+    rank[3] = (ggnn_node)d.num_nodes;
+    why.text[0] = 0;
+    CHECK(ranking_write(made, &d, "test", rank, rank, NULL, &why));
+    CHECK(!ranking_open(&r, made, &d, &why));
+    CHECK(strstr(why.text, "outside [0, N)"));
+    why.text[0] = 0;
+    CHECK(!ranking_open(&r, graph, &d, &why)); /* a graph is no ranking */
+    free(rank);
+    dataset_close(&d);
+}
+
+TEST(rank_and_partition_refuse_what_cannot_be_meant)
+{
+    char line[2000];
+    CHECK_EQ(tool_on("rank", "--by hotness"), 2);
+    CHECK_EQ(tool_on("rank", "--by dual"), 2);
+    CHECK(says("err", "--cache-bytes"));
+    CHECK_EQ(tool_on("rank", "--by dual --cache-bytes 1M --slopes 1"), 2);
+    CHECK_EQ(tool_on("rank", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
+    CHECK_EQ(tool_on("rank", with(line, "--out %s%s", graph, "")), 2);
+    CHECK_EQ(tool_on("rank", "--split 7"), 1);
+    CHECK_EQ(tool_on("partition", "--parts 65"), 2);
+    CHECK_EQ(tool_on("partition", "--method metis"), 2);
+    CHECK_EQ(tool_on("partition", with(line, "--out %s%s", graph, "")), 2);
+    CHECK_EQ(run("", with(line, "generate path %s%s", made, "")), 0);
+    CHECK_EQ(run("", with(line, "partition %s --method pagraph%s", made, "")), 1);
+    CHECK(says("err", "no training nodes"));
+    CHECK_EQ(run("", with(line, "partition %s --method mincut%s", made, "")), 0); /* it needs none */
+    CHECK(says("out", "replication 0.000"));
+}
+
+/* ---- partition ------------------------------------------------------------------------------------------------- */
+
+TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
+{
+    static const char* const method[] = {"mincut", "hash", "mod", "range", "pagraph"};
+    dataset d, wrong;
+    partition p;
+    error why = {""};
+    char line[2000], path[700];
+    snprintf(path, sizeof path, "%s.part", graph);
+    CHECK(dataset_open(&d, graph, &why) && dataset_open(&wrong, other, &why));
+    for (int i = 0; i < 5; i++) {
+        int64_t none = 0;
+        CHECK_EQ(tool_on("partition", with(line, "--parts 3 --method %s%s", method[i], "")), 0);
+        CHECK(says("out", "balance 1."));
+        CHECK(says("out", "replication "));
+        CHECK((strstr(output("out"), "cut ") != NULL) == (i < 4));
+        CHECK(partition_open(&p, path, &d, &why));
+        CHECK_EQ(p.parts, 3);
+        for (int64_t v = 0; v < d.num_nodes; v++) none += p.owner[v] < 0;
+        CHECK((none > 0) == (i == 4));
+        partition_close(&p);
+        CHECK_EQ(tool_on("partition", with(line, "--parts 3 --method %s --json%s", method[i], "")), 0);
+        CHECK(says("out", "\"replication\": "));
+    }
+    CHECK_EQ(tool_on("partition", "--method pagraph --closure-limit 3"), 0);
+    CHECK(says("out", "--closure-limit cut them"));
+    CHECK(!partition_open(&p, path, &wrong, &why));
+    CHECK(strstr(why.text, "another graph"));
+    dataset_close(&d);
+    dataset_close(&wrong);
+}
+
+TEST(every_allocation_may_fail)
+{
+    static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place"};
+    put(topology, "700\n");
+    for (int c = 0; c < 4; c++) {
+        int n = 1, code = 1;
+        for (; n < 60 && code != 0; n++) {
+            char before[100], line[2000];
+            snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
+            snprintf(line, sizeof line, c < 3 ? "%s %s --out %s" : "%s %s", command[c], c < 3 ? graph : topology, made);
+            remove(made);
+            code = run(before, line);
+            CHECK(code == 0 || (code == 1 && access(made, F_OK) != 0 && says("err", "memory")));
+            CHECK_EQ(temporaries(), 0);
+        }
+        CHECK(n > 2 && n < 60);
+    }
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    tool_find(argv[0]);
+    folder_make();
+    make_graphs();
+    RUN(nvidia_smis_table_is_read_as_it_is);
+    RUN(what_is_no_topology_is_refused_by_line_and_word);
+    RUN(place_prints_plans_for_people_and_as_json);
+    RUN(place_refuses_what_cannot_be_meant);
+    RUN(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone);
+    RUN(the_degree_ranking_is_that_of_the_graphs_degrees);
+    RUN(rankings_that_are_broken_are_refused);
+    RUN(rank_and_partition_refuse_what_cannot_be_meant);
+    RUN(partitions_are_written_beside_the_graph_and_their_figures_printed);
+    RUN(every_allocation_may_fail);
+    folder_remove();
+    return test_finish();
+}
