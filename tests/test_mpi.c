@@ -10,6 +10,19 @@
 #include "tests/comm_script.h"
 #include "tests/folder.h"
 
+/* What is handed to MPI as rows passes through here. */
+static long long handed;
+#ifdef HAVE_MPI
+#include <mpi.h>
+int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm all, MPI_Request* request)
+{
+    int unit;
+    PMPI_Type_size(type, &unit);
+    handed += (long long)count * unit;
+    return PMPI_Isend(from, count, type, to, tag, all, request);
+}
+#endif
+
 static volatile sig_atomic_t told_to_stop;
 
 static void tell_to_stop(int signal_number)
@@ -26,9 +39,9 @@ static void follow_script(comm* c, char** argument, error* why)
     script s = {strtoull(argument[0], NULL, 10), atoi(argument[1]) != 0, atoi(argument[2]), atoi(argument[3])};
     outcome o = {0};
     follow(c, &s, &o);
-    printf("rank=%d ranks=%d local=%d locals=%d machine=%d machines=%d steps=%d wrong=%lld digest=%016llx calls=%lld sent=%lld bytes=%lld why=%s\n",
+    printf("rank=%d ranks=%d local=%d locals=%d machine=%d machines=%d steps=%d wrong=%lld digest=%016llx calls=%lld sent=%lld bytes=%lld handed=%lld why=%s\n",
            (int)c->rank, (int)c->ranks, (int)c->local, (int)c->locals, (int)c->machine, (int)c->machines, (int)o.steps,
-           (long long)o.wrong, (unsigned long long)o.digest, (long long)o.calls, (long long)o.sent, (long long)o.bytes, o.why.text);
+           (long long)o.wrong, (unsigned long long)o.digest, (long long)o.calls, (long long)o.sent, (long long)o.bytes, handed, o.why.text);
     *why = o.why;
 }
 
@@ -45,7 +58,8 @@ static void write_number(const char* in, const char* name, int32_t rank, long nu
     if (rename(temporary, path) != 0) abort();
 }
 
-/* test_mpi loop FOLDER: adds up until it is told to stop; an unfinished file lies in the folder meanwhile. */
+/* test_mpi loop FOLDER: adds up until it is told to stop; an unfinished file lies in the folder meanwhile. FOLDER -: no
+   files. */
 static void go_on(comm* c, char** argument, error* why)
 {
     enum { N = 20000 };
@@ -54,10 +68,12 @@ static void go_on(comm* c, char** argument, error* why)
     char path[700];
     long calls = 0;
     snprintf(path, sizeof path, "%s/unfinished.%d", argument[0], (int)c->rank);
-    unfinished_add(path);
-    write_number(argument[0], "unfinished", c->rank, 1);
-    signal(SIGTERM, tell_to_stop);
-    write_number(argument[0], "process", c->rank, getpid());
+    if (strcmp(argument[0], "-") != 0) {
+        unfinished_add(path);
+        write_number(argument[0], "unfinished", c->rank, 1);
+        signal(SIGTERM, tell_to_stop);
+        write_number(argument[0], "process", c->rank, getpid());
+    }
     while (!c->stopped && comm_reduce(c, NULL, v, N, NULL, room, why)) calls++;
     printf("rank=%d calls=%ld\n", (int)c->rank, calls);
     unlink(path);
@@ -113,13 +129,18 @@ static const char* missing(void)
     return why;
 }
 
+enum { HOSTS = 0 };      /* in place of P: two ranks on each of three hosts (hosts.sh) */
+static const char* down; /* and an option of hosts.sh */
+
 /* Starts `mpirun -n P` of this program as a session of its own; what it prints goes to files out and err. MPI itself
    leaks, so that no sanitizer looks for leaks there. */
 static pid_t start(int32_t P, const char* arguments)
 {
-    char line[2000];
-    snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 exec mpirun -n %d --oversubscribe --allow-run-as-root %s %s >%s/out 2>%s/err </dev/null",
-             (int)P, self, arguments, folder, folder);
+    char line[2000], with[100];
+    if (P == HOSTS) snprintf(with, sizeof with, "bash tests/hosts.sh %s", down);
+    else snprintf(with, sizeof with, "mpirun -n %d --oversubscribe --allow-run-as-root", (int)P);
+    snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 exec %s %s %s >%s/out 2>%s/err </dev/null", with, self, arguments,
+             folder, folder);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -252,20 +273,28 @@ static void run_threads(int32_t P, const script* s, outcome o[RANKS_MAX])
     comm_close_threads(c, P);
 }
 
+/* P processes, or those of three hosts: ranks of one host follow each other. */
 static void compare_with_threads(int32_t P, const script* s)
 {
     outcome o[RANKS_MAX];
     char arguments[100], words[200];
-    run_threads(P, s, o);
+    const int32_t ranks = P == HOSTS ? 6 : P, locals = P == HOSTS ? 2 : P;
+    run_threads(ranks, s, o);
     snprintf(arguments, sizeof arguments, "script %llu %d %d %d", (unsigned long long)s->seed, s->device, (int)s->fail_rank, (int)s->fail_step);
-    CHECK_EQ(run_ranks(P, arguments), s->fail_rank >= 0);
-    for (int32_t r = 0; r < P; r++) {
+    const int status = run_ranks(P, arguments);
+    if (P == HOSTS && status == 77) {
+        test_skip = "hosts.sh cannot run here";
+        return;
+    }
+    CHECK_EQ(status, s->fail_rank >= 0);
+    for (int32_t r = 0; r < ranks; r++) {
         const char* line = line_of(r);
-        const char *sent = strstr(line, "sent="), *bytes = strstr(line, "bytes=");
-        snprintf(words, sizeof words, "ranks=%d local=%d locals=%d machine=0 machines=1 steps=%d wrong=0 digest=%016llx ", (int)P, (int)r, (int)P,
-                 (int)o[r].steps, (unsigned long long)o[r].digest);
+        const char *sent = strstr(line, "sent="), *bytes = strstr(line, "bytes="), *given = strstr(line, "handed=");
+        snprintf(words, sizeof words, "ranks=%d local=%d locals=%d machine=%d machines=%d steps=%d wrong=0 digest=%016llx ", (int)ranks,
+                 (int)(r % locals), (int)locals, (int)(r / locals), (int)(ranks / locals), (int)o[r].steps, (unsigned long long)o[r].digest);
         CHECK(has(line, words));
         CHECK(sent && bytes && atoll(sent + 5) == atoll(bytes + 6));
+        CHECK(sent && given && atoll(sent + 5) == atoll(given + 7));
         if (s->fail_rank < 0) snprintf(words, sizeof words, "why=");
         else if (r == s->fail_rank) snprintf(words, sizeof words, "why=cannot go on");
         else snprintf(words, sizeof words, "why=rank %d (host ", (int)s->fail_rank);
@@ -379,6 +408,27 @@ TEST(one_that_is_told_to_stop_stops_all_at_one_call)
     for (int32_t r = 1; r < 3; r++) CHECK_STR(line_of(r) + strlen("rank=0"), first);
 }
 
+TEST(three_hosts_get_the_same_bits_as_threads)
+{
+    if (missing()) SKIP(missing());
+    down = "";
+    compare_with_threads(HOSTS, &(script){test_random(), false, -1, 0});
+    if (!test_skip) printf("  %s\n", strstr(output("out"), "host a: "));
+}
+
+TEST(a_host_whose_link_goes_down_is_lost)
+{
+    if (missing()) SKIP(missing());
+    down = "--down 2";
+    pid_t child = start(HOSTS, "loop -");
+    if (finish(child, 90) == 77) SKIP("hosts.sh cannot run here");
+    CHECK_EQ(left_of(child), 0);
+    CHECK(times_in(output("err"), "test_mpi: rank 4 (host c, ") + times_in(output("err"), "test_mpi: rank 5 (host c, ") == 4);
+    CHECK_EQ(times_in(output("err"), "): lost: no sign of life for 5 s\n"), 4);
+    const char* ended = strstr(output("out"), "all ranks have ended ");
+    CHECK(ended && atoi(ended + strlen("all ranks have ended ")) < 10000);
+}
+
 int main(int argc, char** argv)
 {
     if (comm_under_mpi()) return be_a_rank(argc, argv);
@@ -392,6 +442,8 @@ int main(int argc, char** argv)
     RUN(one_that_is_told_to_stop_stops_all_at_one_call);
     RUN_SLOW(a_process_that_stands_still_is_lost_after_five_seconds);
     RUN_SLOW(a_busy_process_lives);
+    RUN(three_hosts_get_the_same_bits_as_threads);
+    RUN_SLOW(a_host_whose_link_goes_down_is_lost);
     folder_remove();
     return test_finish();
 }
