@@ -156,6 +156,12 @@ static inline bool share_step(comm* c, uint64_t seed, outcome* o, error* why)
         o->wrong += s.bytes[k] != bytes;
         for (size_t i = 0; i < bytes; i++) o->wrong += ((unsigned char*)s.part[k])[i] != byte_of(seed, r, (int64_t)i);
     }
+    good = good && comm_barrier(c, why);
+    const int32_t next = (c->local + 1) % c->locals; /* each writes another one's part */
+    if (good && s.bytes[next]) memset(s.part[next], c->local, s.bytes[next]);
+    good = good && comm_barrier(c, why);
+    for (size_t i = 0; good && i < s.bytes[c->local]; i++)
+        o->wrong += ((unsigned char*)s.part[c->local])[i] != (c->local + c->locals - 1) % c->locals;
     comm_unshare(c, &s);
     return good;
 }

@@ -118,6 +118,7 @@ static int be_a_rank(int argc, char** argv)
 /* ==== mpirun ==================================================================================================== */
 
 static char self[600];
+static const char* name(void) { return strrchr(self, '/') + 1; } /* as its messages begin */
 
 /* Why these tests cannot run here; NULL: they can. Where CI is true they must. */
 static const char* missing(void)
@@ -362,7 +363,7 @@ static void lose_one(int32_t P, int how, double within, const char* cause)
     CHECK(test_seconds() - start < within);
     CHECK_EQ(left_of(child), 0);
     gethostname(host, sizeof host);
-    snprintf(words, sizeof words, "test_mpi: rank %d (host %s, process %d): lost: %s\n", (int)victim, host, (int)process[victim], cause);
+    snprintf(words, sizeof words, "%s: rank %d (host %s, process %d): lost: %s\n", name(), (int)victim, host, (int)process[victim], cause);
     if (!CHECK_EQ(times_in(output("err"), words), P - 1)) printf("  %s\n  not %d times in: %s\n", words, (int)P - 1, output("err"));
     CHECK(!shared_files());
     for (int32_t r = 0; r < P; r++) {
@@ -423,7 +424,7 @@ TEST(a_host_whose_link_goes_down_is_lost)
     pid_t child = start(HOSTS, "loop -");
     if (finish(child, 90) == 77) SKIP("hosts.sh cannot run here");
     CHECK_EQ(left_of(child), 0);
-    CHECK(times_in(output("err"), "test_mpi: rank 4 (host c, ") + times_in(output("err"), "test_mpi: rank 5 (host c, ") == 4);
+    CHECK(times_in(output("err"), ": rank 4 (host c, ") + times_in(output("err"), ": rank 5 (host c, ") == 4);
     CHECK_EQ(times_in(output("err"), "): lost: no sign of life for 5 s\n"), 4);
     const char* ended = strstr(output("out"), "all ranks have ended ");
     CHECK(ended && atoi(ended + strlen("all ranks have ended ")) < 10000);
