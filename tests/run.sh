@@ -20,7 +20,7 @@ export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before.
 quick="plain:70 asan:170 bare:40 clang:40 vendor:60 fuzz:30 install:10 emulated:130"
-slow="vendor_all:130 asan_slow:40 tsan:120 node64:90 orders:60 emulated_asan:120 race:240 emulated64:120"
+slow="vendor_all:130 asan_slow:40 tsan:120 node64:90 orders:60 emulated_asan:120 faults:80 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
@@ -180,6 +180,15 @@ stage_tsan() {
     build build/tsan "all $(in_folder build/tsan $(numerical) test_devices)" CC=clang OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/tsan $(numerical) &&
         OPTION=runs_on_one_number_of_devices_write_one_log run build/tsan test_devices
     unset OMP_NUM_THREADS
+}
+
+# Twenty processes are killed, one after the other (make test kills three).
+stage_faults() {
+    say "killed processes"
+    build build tests CC="$CC" || return
+    if GGNN_TEST_KILLS=20 build/tests/test_mpi a_killed_process_is_named_by_all_others_which_end >"$logs/$form" 2>&1; then
+        if grep -q '^  skipped' "$logs/$form"; then skip "$(grep -m1 '^  skipped' "$logs/$form")"; else pass; fi
+    else fail "test_mpi with 20 kills"; tail -n 20 "$logs/$form"; fi
 }
 
 stage_vendor() {
