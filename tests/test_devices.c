@@ -58,7 +58,8 @@ TEST(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices)
    of a layer, also where some devices have none. */
 TEST(evaluation_gives_the_bits_of_one_device)
 {
-    static const char* const how[] = {"", "--eval sampled", "--norm layer --residual", "--layers 1 --fanout 5"};
+    static const char* const how[] = {"--eval-memory 0", "--eval sampled", "--norm layer --residual",
+                                      "--layers 1 --fanout 5"};
     static const char* const data[] = {"planted.ggnn", "karate.ggnn"};
     for (int m = 0; m < MODELS; m++)
         for (int h = 0; h < 4; h++) {
@@ -290,7 +291,8 @@ static int mpi_train(const char* set, const char* other)
 TEST(processes_give_the_bits_of_threads)
 {
     if (no_mpi()) SKIP(no_mpi());
-    static const char* const how[] = {"--fanout 4,3 --store parts", "--fanout 4,3 --eval sampled", "--fanout -1,-1"};
+    static const char* const how[] = {"--fanout 4,3 --store parts", "--fanout 4,3 --eval sampled",
+                                      "--fanout -1,-1 --eval-memory 0"};
     for (int m = 0; m < 4; m++) {
         const int P = 2 + m % 2;
         char options[400], line[600];

@@ -1,6 +1,11 @@
 #include "trainer/tiers.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 
@@ -329,6 +334,48 @@ static void* share_room(tiers_room* r, size_t bytes, error* why)
     return r->shared.part[0];
 }
 
+static void* open_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
+{
+    if (ggnn_file_scratch_open(&r->file, beside, (int64_t)bytes)) return r->file.data;
+    error_set(why, "evaluation beyond --eval-memory %zu: %s", most, r->file.error);
+    return NULL;
+}
+
+typedef struct { /* where the ranks of a machine find an unnamed file */
+    int64_t process, file;
+} file_place;
+
+/* The file of another rank of this machine, as one that is open there. */
+static void* map_file(tiers_room* r, file_place where, size_t bytes, error* why)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)where.process, (long long)where.file);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) error_set(why, "%s: cannot map the file of evaluation's rows: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    if (memory == MAP_FAILED) return NULL;
+    r->bytes = bytes;
+    return r->mapped = memory;
+}
+
+/* The least rank of a machine has the file. */
+static void* share_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
+{
+    comm* c = r->comm;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    void* memory = NULL;
+    for (int32_t k = 0; k <= c->ranks; k++) bound[k] = k;
+    if (c->local == 0 && !(memory = open_file(r, bytes, most, beside, why))) return NULL;
+    file_place* all = memory_new((size_t)c->ranks * sizeof *all, outputs, why);
+    if (!all) return NULL;
+    all[c->rank] = (file_place){getpid(), r->file.fd};
+    bool good = comm_all_gather(c, NULL, all, bound, sizeof *all, why);
+    if (good && c->local) memory = map_file(r, all[c->rank - c->local], bytes, why);
+    memory_free(all);
+    return good && memory && comm_barrier(c, why) ? memory : NULL; /* until then the file is open */
+}
+
 void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why)
 {
     const bool host = device_map(d, r) != NULL;
@@ -339,14 +386,12 @@ void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t mo
     if (!find_users(r, host, why)) return NULL;
     if (bytes <= most && host && c->ranks > 1) return share_room(r, bytes, why);
     if (bytes <= most) return r->memory = device_new(d, bytes, outputs, why);
-    if (!host || c->ranks > 1) {
+    if (!host) {
         error_set(why, "--eval full: the outputs of layers take %zu bytes of the device, more than --eval-memory %zu; "
                        "use --eval sampled", bytes, most);
         return NULL;
     }
-    if (ggnn_file_scratch_open(&r->file, beside, (int64_t)bytes)) return r->file.data;
-    error_set(why, "evaluation beyond --eval-memory %zu: %s", most, r->file.error);
-    return NULL;
+    return c->ranks > 1 ? share_file(r, bytes, most, beside, why) : open_file(r, bytes, most, beside, why);
 }
 
 void tiers_room_close(tiers_room* r)
@@ -357,5 +402,6 @@ void tiers_room_close(tiers_room* r)
     memory_free(r->user);
     memory_free(r->piece);
     ggnn_file_scratch_close(&r->file);
+    if (r->mapped) munmap(r->mapped, r->bytes);
     memset(r, 0, sizeof *r);
 }

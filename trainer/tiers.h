@@ -60,7 +60,7 @@ tiers_reads tiers_lists_read(const tiers* t);
 
 /* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`;
    else in an unnamed file in the folder of `beside`, where the device reads the host's memory. On a CPU the ranks of a
-   machine share one room, which has no file behind it. All ranks of c call it. NULL on failure. */
+   machine share one room. All ranks of c call it. NULL on failure. */
 typedef struct { /* a rank: which of the rooms it uses, as the how-manieth of how many */
     int32_t room, user, users;
 } tiers_user;
@@ -69,7 +69,9 @@ typedef struct { /* all zeros: not open */
     comm*   comm;
     void*   memory;
     comm_shared shared;
-    ggnn_file_scratch file;
+    ggnn_file_scratch file; /* this rank's own; */
+    void*  mapped;          /* or another one's */
+    size_t bytes;
     tiers_user* user;  /* (ranks) where there are several rooms; NULL: one */
     comm_piece* piece; /* (2 ranks) */
 } tiers_room;
