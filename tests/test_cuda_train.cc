@@ -271,6 +271,24 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
     unsetenv("SIMT_LINKS");
 }
 
+// Before anything is loaded. A device of the emulator has what SIMT_MEMORY says, of which the program takes some 4 MB.
+TEST(what_a_device_needs_and_has_not_is_said_before_loading)
+{
+    static const char* const run[][3] = {
+        {"6000000", "--devices 2 --store replica --eval sampled", "try --store parts"},
+        {"7500000", "--devices 2 --store replica --hidden 64", "try --eval sampled"},
+        {"5000000", "--devices 1", "try more devices"},
+        {"10000000", "--device-list 0,0 --eval sampled", "try more devices"}};
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 10000 --edges 100000 --features 32 >out 2>&1"), 0);
+    for (const auto& r : run) {
+        setenv("SIMT_MEMORY", r[0], 1);
+        CHECK_EQ(train(std::string("--hidden 8 --fanout 2,2 --epochs 1 --backend cuda-emulated ") + r[1]), 1);
+        if (!CHECK_EQ(shell(std::string("grep -q 'device 0 needs [0-9.]* [MG]B at least, has [0-9.]* [kMG]B: ") + r[2] + "' out"), 0))
+            shell("cat out");
+    }
+    unsetenv("SIMT_MEMORY");
+}
+
 TEST(processes_with_a_device_each_give_the_bits_of_threads)
 {
     if (!comm_mpi_name()) SKIP("built without MPI");
@@ -312,6 +330,7 @@ int main(int argc, char** argv)
         RUN(a_loss_that_is_not_finite_is_found_at_its_step);
         RUN(a_checkpoint_goes_on_with_either_backend);
         RUN(several_devices_write_the_log_of_as_many_of_the_cpu);
+        RUN(what_a_device_needs_and_has_not_is_said_before_loading);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());
     folder_remove();

@@ -54,6 +54,8 @@ void device_fetch(device* d, void* to, const void* from, size_t bytes)
     if (bytes) d->ops->memory.fetch(d, to, from, bytes);
 }
 
+int64_t device_room(device* d) { return d->ops->memory.room(d); }
+
 bool device_reach(device* d, const void* memory, error* why) { return d->ops->memory.reach(d, memory, why); }
 
 void device_settle(device* d) { d->ops->memory.settle(d); }

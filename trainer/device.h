@@ -23,6 +23,7 @@ struct device {
     char  name[256];     /* of the device; empty for a CPU */
     const char* gemm[2]; /* what multiplies matrices: usually, and with --gemm blas (NULL: it cannot) */
     int32_t threads;     /* of the CPU, that work for it */
+    int32_t number;      /* CUDA's; several devices of one number share its memory */
     bool  tight;         /* room costs memory: batches get what they usually need, and grow (bucket.h). Else they get
                             room for the worst case, which costs address space only */
     error failed;        /* the first thing that went wrong on it, as operations return nothing; empty: none */
@@ -67,6 +68,9 @@ int64_t     device_size(device* d, ggnn_count count);
 /* Memory of the host between which and the device bytes go fastest: pinned, where that is possible. NULL on failure. */
 void* device_new_host(device* d, size_t bytes, const char* what, error* why);
 void  device_free_host(device* d, void* memory);
+
+/* Bytes that can be taken now; INT64_MAX: no limit is known, as on a CPU. */
+int64_t device_room(device* d);
 
 /* Between devices of one process. reach: from now on the work of d may read this memory, which another device took; false
    where no link leads there. fetch: to memory of d from memory of the host or of any device, behind all work given

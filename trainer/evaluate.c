@@ -62,12 +62,14 @@ static bool open_transformed(evaluation* e, float* z, net_config* network, size_
     return e->all.el != NULL;
 }
 
+static int64_t matrices_of(const config* c, bool transforms) { return c->layers > 2 && !transforms ? 2 : c->layers > 1; }
+
 /* The matrices of outputs, none for one layer, one for two; and z, of `widest` columns. */
 static bool open_rows(evaluation* e, int32_t widest, net_config* network, error* why)
 {
     const config* c = e->config;
     size_t nodes = (size_t)e->task->set.num_nodes, room = (size_t)loader_shape(e->chunks)->hop[0].num_dst.max;
-    size_t needed = c->layers > 2 && !widest ? 2 : c->layers > 1;
+    size_t needed = (size_t)matrices_of(c, widest != 0);
     size_t one = memory_product(nodes, (size_t)c->hidden, sizeof(float));
     size_t z = memory_product(nodes + room * (size_t)e->comm->ranks, (size_t)widest, sizeof(float));
     size_t bytes = memory_product(one, needed, 1);
@@ -175,6 +177,14 @@ void evaluation_free(evaluation* e)
     memory_free(e->found);
     memory_free(e->bound);
     memory_free(e);
+}
+
+int64_t evaluation_bytes(const config* c, const task* t, const net_config* network)
+{
+    const int64_t widest = net_transformed(network, t->features.width);
+    const int64_t outputs = matrices_of(c, widest != 0) * c->hidden;
+    if (!c->eval_every || c->full_batch || c->eval != EVAL_FULL) return 0;
+    return (outputs + widest) * t->set.num_nodes * (int64_t)sizeof(float);
 }
 
 const ggnn_batch* evaluation_chunk(const evaluation* e) { return e->chunks ? loader_shape(e->chunks) : NULL; }

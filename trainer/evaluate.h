@@ -37,6 +37,9 @@ evaluation* evaluation_create(const config* c, const task* t, const tiers* view,
                               loader* training, comm* with, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */
 
+/* Bytes of the rows between layers that each rank of a device has to itself; 0 where evaluation keeps none. */
+int64_t evaluation_bytes(const config* c, const task* t, const net_config* network);
+
 /* The shape of its chunks for net_create; NULL where it needs none. */
 const ggnn_batch* evaluation_chunk(const evaluation* e);
 

@@ -137,6 +137,7 @@ const model* model_of(const net_config* config);
     OP(void*, map, (device * d, void* host))                                                   \
     OP(void*, take_host, (device * d, size_t bytes, const char* what, error* why))             \
     OP(void, give_back_host, (device * d, void* memory))                                       \
+    OP(int64_t, room, (device * d))                                                            \
     OP(bool, reach, (device * d, const void* memory, error* why))                              \
     OP(void, fetch, (device * d, void* to, const void* from, size_t bytes))                    \
     OP(void, settle, (device * d))

@@ -232,6 +232,16 @@ static bool open_places(tiers* t, const tiers_source* from, const part_tables* t
     return show_parts(t, from, at, table->bytes, why);
 }
 
+int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
+{
+    const int64_t N = from->graph.num_nodes, begin = N * part / parts, end = N * (part + 1) / parts;
+    const int64_t* indptr = from->graph.whole.indptr;
+    const part_place own = {end - begin, indptr[end] - indptr[begin], NULL};
+    int64_t bytes = (int64_t)arrays_of(own, from).bytes + N * (int64_t)sizeof(int32_t);
+    for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
+    return bytes;
+}
+
 static bool open_parts(tiers* t, const tiers_source* from, error* why)
 {
     const size_t slots = (size_t)from->over->locals + 2;

@@ -53,6 +53,9 @@ typedef struct { /* what they point to is memory of the device */
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
 void tiers_close(tiers* t);
 
+/* Bytes of the data, as the view of part number `part` of `parts` has them; of a replica: 0 of 1. */
+int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts);
+
 /* Rows of features and lists of neighbours that were read through this view so far; of a replica zeros, as no one counts.
    A loader adds what it read when a batch is taken. */
 tiers_reads tiers_rows_read(const tiers* t);

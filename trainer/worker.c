@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "common/memory.h"
+#include "common/progress.h"
+
 /* The one place where options become a network's. */
 static net_config network_of(const config* c, const task* t, device* d)
 {
@@ -37,6 +40,53 @@ static ggnn_sampling sampling_of(const config* c)
     return how;
 }
 
+typedef struct { /* what a rank needs of its device at least, and what that has */
+    int64_t machine, number, needs, evaluation, by_parts, has;
+} memory_need;
+
+/* Has every device what its ranks need? The answer is the same on all ranks. */
+static bool check_needs(const memory_need* all, int32_t ranks, error* why)
+{
+    for (int32_t r = 0; r < ranks; r++) {
+        const memory_need* first = &all[r];
+        memory_need sum = {0};
+        for (int32_t k = 0; k < ranks; k++) {
+            if (all[k].machine != first->machine || all[k].number != first->number) continue;
+            sum.needs += all[k].needs;
+            sum.evaluation += all[k].evaluation;
+            sum.by_parts += all[k].by_parts;
+        }
+        if (sum.needs <= first->has) continue;
+        char needs[16], has[16];
+        const char* try = sum.needs - sum.evaluation <= first->has ? "--eval sampled"
+                        : sum.by_parts <= first->has               ? "--store parts"
+                                                                   : "more devices with --store parts, and --eval sampled";
+        return error_set(why, "device %d needs %sB at least, has %sB: try %s", (int)first->number,
+                         progress_amount(needs, (double)sum.needs), progress_amount(has, (double)first->has), try);
+    }
+    return true;
+}
+
+/* Before anything large is taken. */
+static bool check_memory(const worker* w, const config* c, const task* t, const tiers_source* from, error* why)
+{
+    comm* with = w->comm;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    const net_config network = network_of(c, t, w->device);
+    const int64_t whole = tiers_bytes(from, 0, 1), part = tiers_bytes(from, with->local, with->locals);
+    memory_need* all = memory_new((size_t)with->ranks * sizeof *all, "what devices need", why);
+    if (!all) return false;
+    memory_need* mine = &all[with->rank];
+    bool good = comm_barrier(with, why); /* all have opened their devices */
+    *mine = (memory_need){with->machine, w->device->number, 0, evaluation_bytes(c, t, &network), 0, device_room(w->device)};
+    mine->needs = (from->over ? part : whole) + mine->evaluation;
+    mine->by_parts = with->locals > 1 ? part + mine->evaluation : mine->needs;
+    for (int32_t r = 0; r <= with->ranks; r++) bound[r] = r;
+    good = good && comm_all_gather(with, NULL, all, bound, sizeof *all, why) && check_needs(all, with->ranks, why);
+    memory_free(all);
+    return good;
+}
+
 static bool open_tiers(worker* w, const config* c, const task* t, error* why)
 {
     tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->trained};
@@ -48,6 +98,7 @@ static bool open_tiers(worker* w, const config* c, const task* t, error* why)
     if (parts && w->comm->ranks > 1) from.over = w->comm;
     if (from.over && !device_map(w->device, &from) && comm_under_mpi())
         return error_set(why, "--store parts: devices of several processes have no parts in common; use --devices, or --store replica");
+    if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
     return tiers_open(&w->tiers, w->device, &from, why);
 }
 

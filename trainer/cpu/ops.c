@@ -104,6 +104,12 @@ void cpu_fetch(device* d, void* to, const void* from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
+int64_t cpu_room(device* d)
+{
+    (void)d;
+    return INT64_MAX;
+}
+
 bool cpu_reach(device* d, const void* memory, error* why)
 {
     (void)d, (void)memory, (void)why;

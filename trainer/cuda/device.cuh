@@ -139,6 +139,13 @@ inline void cuda_fetch(device* d, void* to, const void* from, size_t bytes)
     check(d, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, own(d).stream), "copying from another one");
 }
 
+inline int64_t cuda_room(device* d)
+{
+    size_t free = 0, all = 0;
+    check(d, cudaMemGetInfo(&free, &all), "asking for its memory");
+    return static_cast<int64_t>(free);
+}
+
 inline bool cuda_reach(device* d, const void* memory, error* why)
 {
     cudaPointerAttributes where = {};
@@ -185,7 +192,7 @@ inline cudaError_t open_context(device* d, int32_t number, bool tf32)
     context&       c = own(d);
     cudaDeviceProp what = {};
     cudaError_t    e = cudaSetDevice(number);
-    c.number = number;
+    c.number = d->number = number;
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&what, c.number);
     if (e == cudaSuccess) snprintf(d->name, sizeof d->name, "%s", what.name);
     if (e == cudaSuccess) e = open_streams(c);
