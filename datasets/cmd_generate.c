@@ -18,8 +18,8 @@ static const char text[] =
     "            (65536, 1048576, 64, 16)\n"
     "  grid, star, path    by nodes alone; features and labels on request, labels as of rmat (10000, 1000, 1000)\n"
     "  karate    Zachary's club: 34 nodes, 78 edges in both directions, two factions, the identity as features\n"
-    "Every edge is there in both directions, none twice, none from a node to itself. The same options give the same\n"
-    "file. What the best rule that sees a node's own features alone would reach is printed beside.";
+    "Every edge is there in both directions (--directed: in one), none twice, none from a node to itself. The same\n"
+    "options give the same file. What the best rule that sees a node's own features alone would reach is printed beside.";
 
 static void print_report(const generate_options* how, const char* out, const generate_report* r, double seconds)
 {
@@ -56,13 +56,17 @@ static void json_report(const generate_options* how, const char* out, const gene
 
 int generate_main(int argc, char** argv)
 {
-    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1, 0, stderr};
+    generate_options how = {KIND_PLANTED, 1, -1, -1, -1, -1, .5, -1, 0, stderr, false, 0};
     int64_t seed = 1;
     bool as_json = false;
     const option table[] = {
         {"seed", OPTION_INT, &seed, 0, 9e18, "N", "which of the many graphs of this kind", NULL},
         {"nodes", OPTION_INT, &how.nodes, 1, 2147483647, "N", "number of nodes", NULL},
-        {"edges", OPTION_INT, &how.edges, 0, 9e15, "N", "number of directed edges in the file, even", NULL},
+        {"edges", OPTION_INT, &how.edges, 0, 9e15, "N", "number of directed edges in the file, even unless --directed", NULL},
+        {"directed", OPTION_FLAG, &how.directed, 0, 0, NULL,
+         "planted, citation, rmat: edges one way; of citation a paper receives from those that it cites", NULL},
+        {"train", OPTION_REAL, &how.train, 1e-9, 1, "X",
+         "share of the labelled nodes that train; default: .5, of citation .78", NULL},
         {"features", OPTION_INT, &how.features, 0, DATASET_MAX_WIDTH, "N", "features a node", NULL},
         {"classes", OPTION_INT, &how.classes, 0, DATASET_MAX_CLASSES, "N", "classes", NULL},
         {"homophily", OPTION_REAL, &how.homophily, 0, 1, "X", "planted: chance that an edge stays in its community",

@@ -29,13 +29,15 @@ static const struct {
 static bool complete_edges(generate_options* how, error* why)
 {
     long long n = how->nodes, fixed = generate_fixed_edges(how->kind, n), most = n * (n - 1); /* n < 2^31 */
+    if (fixed >= 0 && how->directed)
+        return error_set(why, "--directed: this kind has every edge in both directions");
     if (fixed >= 0 && how->edges >= 0 && how->edges != fixed)
         return error_set(why, "--edges %lld: %lld nodes of this kind have %lld edges", (long long)how->edges, n,
                          fixed);
     if (fixed >= 0) how->edges = fixed;
     if (how->edges < 0)
         how->edges = standard[how->kind].degree * n < most / 2 ? standard[how->kind].degree * n : most / 4 * 2;
-    if (how->edges % 2)
+    if (how->edges % 2 && !how->directed)
         return error_set(why, "--edges %lld: must be even, as every edge has its reverse", (long long)how->edges);
     if (how->edges > most)
         return error_set(why, "--edges %lld: %lld nodes have at most %lld", (long long)how->edges, n, most);
@@ -44,6 +46,8 @@ static bool complete_edges(generate_options* how, error* why)
 
 bool generate_complete(generate_options* how, error* why)
 {
+    if (how->kind == KIND_KARATE && how->train > 0)
+        return error_set(why, "--train: karate's two leaders train");
     if (how->kind == KIND_KARATE && (how->nodes >= 0 || how->features >= 0 || how->classes >= 0))
         return error_set(why,
                          "karate has 34 nodes, 34 features, 2 classes: --nodes, --features, --classes do not apply");
@@ -186,7 +190,15 @@ static bool write_features(ggnn_file_writer* w, const generate_shape* s, float**
 
 /* ---- split ---------------------------------------------------------------------------------------------------- */
 
-/* Half for training, a quarter each to validate and to test, by a keyed permutation. */
+/* How many of so many labelled nodes train; whole is the kind's own number. One at least. */
+static int64_t train_count(const generate_options* how, int64_t labelled, int64_t whole)
+{
+    int64_t count = how->train > 0 ? (int64_t)(how->train * (double)labelled + .5) : whole;
+    return how->train > 0 && count < 1 ? labelled > 0 : count;
+}
+
+/* Half for training, or the share asked for, half of the others each to validate and to test, by a keyed
+   permutation. */
 typedef struct {
     uint8_t* split;
     const generate_shape* shape;
@@ -198,20 +210,24 @@ static void split_piece(void* context, int64_t piece)
     const generate_shape* s = job->shape;
     uint64_t key = ggnn_draw(ggnn_random(&s->rng, STREAM_KEYS, 1, 0), 0);
     int64_t nodes = s->how->nodes, end = parallel_begin(nodes, piece + 1, PIECES);
+    int64_t train = train_count(s->how, nodes, nodes / 2), val = s->how->train > 0 ? (nodes - train) / 2 : nodes / 4;
     for (int64_t i = parallel_begin(nodes, piece, PIECES); i < end; i++) {
         int64_t v = ggnn_shuffle(key, 0, i, nodes);
-        job->split[v] = i < nodes / 2 ? SPLIT_TRAIN : i < nodes / 2 + nodes / 4 ? SPLIT_VAL : SPLIT_TEST;
+        job->split[v] = i < train ? SPLIT_TRAIN : i < train + val ? SPLIT_VAL : SPLIT_TEST;
     }
 }
 
-/* As ogbn-papers100M: the labelled nodes in time order, 78% to train, 8% to validate, the latest to test. */
-static void split_by_time(uint8_t* split, const int32_t* label, int64_t nodes)
+/* As ogbn-papers100M: the labelled nodes in time order, 78% to train, 8% to validate, the latest to test. Of what
+   another share leaves, as much goes to each as there. */
+static void split_by_time(uint8_t* split, const int32_t* label, const generate_options* how)
 {
-    int64_t labelled = 0, seen = 0;
+    int64_t nodes = how->nodes, labelled = 0, seen = 0, train, val;
     for (int64_t v = 0; v < nodes; v++) labelled += label[v] >= 0;
+    train = train_count(how, labelled, (labelled * 78 + 99) / 100);
+    val = how->train > 0 ? train + (labelled - train) * 8 / 22 : (labelled * 86 + 99) / 100;
     for (int64_t v = 0; v < nodes; v++) {
         if (label[v] < 0) continue;
-        split[v] = seen * 100 < labelled * 78 ? SPLIT_TRAIN : seen * 100 < labelled * 86 ? SPLIT_VAL : SPLIT_TEST;
+        split[v] = seen < train ? SPLIT_TRAIN : seen < val ? SPLIT_VAL : SPLIT_TEST;
         seen++;
     }
 }
@@ -232,7 +248,7 @@ static bool write_split(ggnn_file_writer* w, const generate_shape* s, const int3
     *split = ggnn_file_reserve(w, "split", GGNN_FILE_U8, 2, dim);
     if (!*split) return error_set(why, "%s", w->error);
     if (s->how->kind == KIND_CITATION)
-        split_by_time(*split, label, s->how->nodes);
+        split_by_time(*split, label, s->how);
     else if (s->how->kind == KIND_KARATE)
         split_karate(*split, s->how->nodes);
     else
@@ -325,13 +341,13 @@ static bool generate_into(ggnn_file_writer* w, const generate_options* how, gene
     edge_lists_options options = {
         .in = w->path,
         .num_nodes = how->nodes,
-        .expected = how->edges / 2,
-        .most = how->edges, /* as each of the first may be replaced by one more */
+        .expected = how->directed ? how->edges : how->edges / 2,
+        .most = how->directed ? 2 * how->edges : how->edges, /* as each of the first may be replaced by one more */
         .more_bytes = how->nodes * (how->features * (int64_t)sizeof(float) + (how->classes ? 5 : 0)),
         .memory = memory,
         .held_bytes = bytes + generate_shape_bytes(how),
         .distinct = true,
-        .both = true,
+        .both = !how->directed,
         .drop_loops = true,
     };
     edge_lists l;

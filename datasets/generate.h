@@ -28,6 +28,9 @@ typedef struct {
     double separation; /* of a class mean from the origin, in units of the noise; -1: the kind's default */
     int64_t memory;    /* bytes to work in; 0: what the machine has available. More edges go to the disk */
     FILE* report;      /* where it will take many bytes that is said there first; NULL: nowhere */
+    bool directed;     /* edges as they are drawn, one way: of citation a paper receives from those that it cites. Kinds
+                          whose edges are drawn alone */
+    double train;      /* share of the labelled nodes that train; 0: the kind's own */
 } generate_options;
 
 typedef struct {
@@ -82,7 +85,8 @@ int64_t generate_fixed_edges(generate_kind kind, int64_t nodes); /* directed; -1
 /* Draws candidates 0, 1, 2 ... and takes the first how->edges / 2 that join two nodes not joined before. Writes both
    directions as sorted lists. l is open, for undirected edges, without self-loops. The first how->edges / 2 candidates
    go to l as they are; what is missing then, as some were drawn twice, comes from rounds of further candidates, which
-   are sorted within bytes of memory and compared with the edges. */
+   are sorted within bytes of memory and compared with the edges. Directed: how->edges of them, v -> u, which may join
+   nodes in both directions. */
 bool generate_edges(edge_lists* l, const generate_shape* s, int64_t bytes, error* why);
 
 /* Two independent standard normal numbers from one half of a Philox block; false: rejected, take the next half. */

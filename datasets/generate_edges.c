@@ -28,7 +28,8 @@ static bool add_chunk(edge_lists* l, const chunk* c, error* why)
 {
     for (int64_t i = 0, some; i < c->count; i += some) {
         some = c->count - i < EDGE_LISTS_BATCH ? c->count - i : EDGE_LISTS_BATCH;
-        if (!edge_lists_add(l, c->u + i, c->v + i, NULL, some, why)) return false;
+        const int64_t *src = l->how.both ? c->u : c->v, *dst = l->how.both ? c->v : c->u;
+        if (!edge_lists_add(l, src + i, dst + i, NULL, some, why)) return false;
     }
     return true;
 }
@@ -40,15 +41,15 @@ static bool draw_first(edge_lists* l, const generate_shape* s, int64_t num_pairs
     bool good = c != NULL;
     progress bar;
     if (good) c->from = s;
-    progress_begin(&bar, "drawing edges", "edges", 2 * num_pairs);
+    progress_begin(&bar, "drawing edges", "edges", s->how->edges);
     for (int64_t done = 0; good && done < num_pairs; done += c->count) {
         c->first = done;
         c->count = num_pairs - done < CHUNK ? num_pairs - done : CHUNK;
         parallel_each(parallel_pieces(c->count, EACH), draw_piece, c);
         good = add_chunk(l, c, why);
-        progress_update(&bar, 2 * done);
+        progress_update(&bar, done << l->how.both);
     }
-    progress_end(&bar, 2 * num_pairs, false);
+    progress_end(&bar, s->how->edges, false);
     memory_free(c);
     return good;
 }
@@ -63,7 +64,8 @@ typedef struct { /* further candidates */
     const generate_shape* from;
     const edge_sorter* edges;
     int64_t first, count;
-    uint64_t* pair;  /* (count, 2) both nodes, the smaller one above; number in the round, KNOWN: it was there before */
+    uint64_t* pair;  /* (count, 2) both nodes, above the smaller one or, directed, the target; number in the round,
+                        KNOWN: it was there before */
     uint64_t* fresh; /* (count) bits by number: no candidate before it is that pair */
 } candidates;
 
@@ -76,8 +78,9 @@ static void draw_candidates(void* context, int64_t piece)
         some = end - i < 256 ? end - i : 256;
         generate_draw_many(c->from, c->first + i, some, u, v);
         for (int64_t k = 0; k < some; k++) {
-            uint64_t low = (uint64_t)(u[k] < v[k] ? u[k] : v[k]), high = (uint64_t)(u[k] < v[k] ? v[k] : u[k]);
-            c->pair[2 * (i + k)] = low == high ? NO_PAIR : low << 32 | high;
+            bool as_is = c->from->how->directed || u[k] < v[k];
+            uint64_t above = (uint64_t)(as_is ? u[k] : v[k]), below = (uint64_t)(as_is ? v[k] : u[k]);
+            c->pair[2 * (i + k)] = above == below ? NO_PAIR : above << 32 | below;
             c->pair[2 * (i + k) + 1] = (uint64_t)(i + k);
         }
     }
@@ -107,7 +110,7 @@ static void mark_known(void* context, int64_t piece, edge_stream* in)
         for (int64_t k = 0; k < count; k++) {
             sorted_edge e = edge_sorter_edge(c->edges, record + k * c->edges->words);
             uint64_t pair = (uint64_t)e.dst << 32 | (uint64_t)e.src;
-            if (e.dst >= e.src) continue;
+            if (e.dst >= e.src && !c->from->how->directed) continue;
             while (i < c->count && c->pair[2 * i] < pair) i++;
             for (; i < c->count && c->pair[2 * i] == pair; i++) c->pair[2 * i + 1] = KNOWN;
         }
@@ -138,8 +141,8 @@ static int64_t add_fresh(edge_lists* l, candidates* c, int64_t missing, error* w
     int64_t needed = count_needed(c, missing);
     for (int64_t i = 0; i < c->count; i++) {
         if (!is_fresh(c, i) || (int64_t)c->pair[2 * i + 1] >= needed) continue;
-        src[some] = (int64_t)(c->pair[2 * i] >> 32);
-        dst[some++] = (int64_t)(uint32_t)c->pair[2 * i];
+        src[some] = (int64_t)(uint32_t)c->pair[2 * i];
+        dst[some++] = (int64_t)(c->pair[2 * i] >> 32);
         added++;
         if (some < 1024) continue;
         if (!edge_lists_add(l, src, dst, NULL, some, why)) return -1;
@@ -169,13 +172,13 @@ static bool too_many(const generate_shape* s, int64_t pairs, int64_t drawn, erro
 {
     return error_set(
         why, "--edges %lld: only %lld distinct ones among %lld drawn: too many for %lld nodes of this kind",
-        (long long)s->how->edges, (long long)(2 * pairs), (long long)drawn, (long long)s->how->nodes);
+        (long long)s->how->edges, (long long)(pairs << !s->how->directed), (long long)drawn, (long long)s->how->nodes);
 }
 
 /* Rounds of further candidates, until no pair is missing or that many were drawn that it makes no sense. */
 static bool draw_missing(edge_lists* l, const generate_shape* s, int64_t num_pairs, int64_t bytes, error* why)
 {
-    int64_t pairs = l->lists.num_edges / 2, drawn = num_pairs, room = bytes / 17;
+    int64_t pairs = l->lists.num_edges >> l->how.both, drawn = num_pairs, room = bytes / 17;
     int64_t limit = (64 * num_pairs + (1 << 20) + ROUND - 1) / ROUND * ROUND;
     candidates c = {.from = s, .edges = &l->sorter};
     double share = (double)pairs / (double)drawn;
@@ -197,8 +200,8 @@ static bool draw_missing(edge_lists* l, const generate_shape* s, int64_t num_pai
 
 bool generate_edges(edge_lists* l, const generate_shape* s, int64_t bytes, error* why)
 {
-    int64_t num_pairs = s->how->edges / 2;
+    int64_t num_pairs = s->how->directed ? s->how->edges : s->how->edges / 2;
     if (!draw_first(l, s, num_pairs, why) || !edge_lists_count(l, why)) return false;
-    if (l->lists.num_edges < 2 * num_pairs && !draw_missing(l, s, num_pairs, bytes, why)) return false;
+    if (l->lists.num_edges < s->how->edges && !draw_missing(l, s, num_pairs, bytes, why)) return false;
     return edge_lists_write(l, why);
 }

@@ -308,15 +308,18 @@ static ggnn_lists plain_graph(const generate_options* how)
     for (int64_t i = 0; taken < how->edges; i++) {
         int64_t u, v;
         generate_draw(&s, i, &u, &v);
-        uint64_t pair = (uint64_t)(u < v ? u : v) << 32 | (uint64_t)(u < v ? v : u);
+        const bool as_is = how->directed || u < v;
+        uint64_t pair = (uint64_t)(as_is ? u : v) << 32 | (uint64_t)(as_is ? v : u);
         int64_t at = (int64_t)(pair * 0x9E3779B97F4A7C15u % (uint64_t)slots);
         if (u == v) continue;
         while (table[at] && table[at] != pair) at = (at + 1) % slots;
         if (table[at]) continue;
         table[at] = pair;
-        a.src[taken] = a.dst[taken + 1] = (ggnn_node)u;
-        a.src[taken + 1] = a.dst[taken] = (ggnn_node)v;
-        taken += 2;
+        a.src[taken] = (ggnn_node)u; /* transposed below: u receives from v */
+        a.dst[taken++] = (ggnn_node)v;
+        if (how->directed) continue;
+        a.src[taken] = (ggnn_node)v;
+        a.dst[taken++] = (ggnn_node)u;
     }
     CHECK(ggnn_graph_from_coo(&out, a.src, a.dst, NULL, &fault) == GGNN_OK);
     CHECK(ggnn_graph_transpose(&in, &out, &fault) == GGNN_OK);
@@ -331,7 +334,7 @@ TEST(many_candidates_are_those_drawn_one_by_one)
 {
     static const generate_kind kinds[] = {KIND_RMAT, KIND_PLANTED};
     for (int k = 0; k < 2; k++) {
-        generate_options how = {kinds[k], 5, 1000 + 40000 * k, 2000, 0, -1, .5, -1, 0, NULL};
+        generate_options how = {kinds[k], 5, 1000 + 40000 * k, 2000, 0, -1, .5, -1, 0, NULL, false, 0};
         generate_shape s;
         error why = {""};
         if (!CHECK(generate_complete(&how, &why) && generate_shape_open(&s, &how, &why))) continue;
@@ -353,10 +356,12 @@ TEST(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk)
     static const struct {
         generate_kind kind;
         int64_t nodes, edges;
-    } graph[] = {{KIND_PLANTED, 20000, 400000}, {KIND_PLANTED, 300, 80000},   {KIND_CITATION, 20000, 400000},
-                 {KIND_RMAT, 20000, 400000},    {KIND_RMAT, 1024, 100000},    {KIND_STAR, 50000, 99998}};
-    for (int g = 0; g < 6; g++) {
-        generate_options how = {graph[g].kind, 3, graph[g].nodes, graph[g].edges, 0, -1, .5, -1, 0, NULL};
+        bool directed;
+    } graph[] = {{KIND_PLANTED, 20000, 400000, false}, {KIND_PLANTED, 300, 80000, false}, {KIND_CITATION, 20000, 400000, false},
+                 {KIND_RMAT, 20000, 400000, false},    {KIND_RMAT, 1024, 100000, false},  {KIND_STAR, 50000, 99998, false},
+                 {KIND_PLANTED, 300, 80001, true},     {KIND_RMAT, 20000, 400000, true}};
+    for (int g = 0; g < 8; g++) {
+        generate_options how = {graph[g].kind, 3, graph[g].nodes, graph[g].edges, 0, -1, .5, -1, 0, NULL, graph[g].directed, 0};
         generate_report report;
         error why = {""};
         char out[600], first[600], line[1300];

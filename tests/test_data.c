@@ -20,7 +20,7 @@ static int count_files(void)
 
 static generate_options options_of(generate_kind kind, int64_t nodes, int64_t edges)
 {
-    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1, 0, NULL};
+    generate_options how = {kind, 1, nodes, edges, -1, -1, .5, -1, 0, NULL, false, 0};
     return how;
 }
 
@@ -206,6 +206,48 @@ TEST(rmat_fills_quadrants_as_its_four_chances_say)
     CHECK_NEAR((double)quadrant[2], 19000, 650);
     CHECK_NEAR((double)quadrant[3], 5000, 350);
     generate_shape_close(&s);
+}
+
+TEST(directed_papers_receive_from_those_that_they_cite)
+{
+    generate_options how = options_of(KIND_CITATION, 5000, 40001);
+    generate_report report;
+    dataset d;
+    error why = {""};
+    how.directed = true;
+    if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+    CHECK_EQ(d.num_edges, 40001);
+    for (int64_t v = 0; v < 5000; v++)
+        for (int64_t e = d.csc.indptr[v]; e < d.csc.indptr[v + 1]; e++) {
+            CHECK(d.csc.indices[e] < v);
+            CHECK(e == d.csc.indptr[v] || d.csc.indices[e - 1] < d.csc.indices[e]);
+        }
+    dataset_close(&d);
+    how = options_of(KIND_GRID, 100, -1);
+    how.directed = true;
+    CHECK(!generate_complete(&how, &why));
+    CHECK(strstr(why.text, "--directed"));
+}
+
+TEST(the_share_that_trains_is_the_one_asked_for)
+{
+    generate_report report, standard;
+    for (int kind = KIND_PLANTED; kind <= KIND_RMAT; kind++) {
+        generate_options how = options_of((generate_kind)kind, 4000, 16000);
+        if (!CHECK(make(&how, &standard))) continue;
+        const int64_t labelled = 4000 - standard.count[SPLIT_NONE];
+        how.train = .05;
+        CHECK(make(&how, &report));
+        CHECK_EQ(report.count[SPLIT_TRAIN], (int64_t)(.05 * (double)labelled + .5));
+        CHECK_EQ(report.count[SPLIT_NONE], standard.count[SPLIT_NONE]);
+        CHECK(report.count[SPLIT_VAL] > 0 && report.count[SPLIT_TEST] >= report.count[SPLIT_VAL]);
+        how.train = 1e-9;
+        CHECK(make(&how, &report));
+        CHECK_EQ(report.count[SPLIT_TRAIN], 1);
+        how.train = 1;
+        CHECK(make(&how, &report));
+        CHECK_EQ(report.count[SPLIT_TRAIN], labelled);
+    }
 }
 
 /* Labels of kinds without communities: the commonest group among the neighbours, told here by a histogram. */
@@ -926,6 +968,8 @@ int main(int argc, char** argv)
     RUN(planted_features_alone_do_not_suffice_and_what_they_reach_is_printed);
     RUN(citation_labels_are_one_field_and_training_comes_before_testing);
     RUN(rmat_fills_quadrants_as_its_four_chances_say);
+    RUN(directed_papers_receive_from_those_that_they_cite);
+    RUN(the_share_that_trains_is_the_one_asked_for);
     RUN(labels_of_other_kinds_are_the_majority_of_the_neighbours);
     RUN(grid_star_and_path_join_whom_they_should);
     RUN(karate_is_zacharys_club);
