@@ -27,7 +27,7 @@ MPI        := $(if $(MPI_LIBS),$(call has,mpi.h,$(MPI_CFLAGS) $(MPI_LIBS)))
 
 CPPFLAGS += -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) $(if $(ZLIB),-DHAVE_ZLIB) $(if $(BLAS),-DHAVE_CBLAS)
 CFLAGS   += -std=c99 $(OPT) -ffp-contract=off $(WARN) $(if $(OPENMP),-fopenmp) $(EXTRA)
-LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm -pthread -lrt
+LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm -lpthread -lrt
 ifeq ($(MPI),1) # only programs that use it depend on it. nvcc knows no -Wl
 LDLIBS   += -Xlinker --as-needed $(MPI_LIBS) -Xlinker --no-as-needed
 endif

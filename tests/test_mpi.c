@@ -126,7 +126,8 @@ static const char* missing(void)
     const char *why = NULL, *ci = getenv("CI");
     if (!comm_mpi_name()) why = "built without MPI";
     else if (system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0) why = "mpirun of Open MPI is not installed";
-    if (why && ci && !strcmp(ci, "true")) CHECK(!"a test that CI must run");
+    const bool ci_can = !why || !ci || strcmp(ci, "true") != 0;
+    CHECK(ci_can);
     return why;
 }
 

@@ -297,6 +297,16 @@ static int configure(config* c, ggnn_file* resumed, int argc, char** argv, error
     return STATUS_FAILURE;
 }
 
+static void print_libraries(void)
+{
+#ifdef _OPENMP
+    const char* openmp = "yes";
+#else
+    const char* openmp = "no";
+#endif
+    printf("OpenMP: %s  CBLAS: %s  MPI: %s\n", openmp, device_cpu_has_blas() ? "yes" : "no", comm_mpi_name() ? comm_mpi_name() : "no");
+}
+
 int main(int argc, char** argv)
 {
     static program p;
@@ -304,7 +314,8 @@ int main(int argc, char** argv)
     standard_open();
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     int status = STATUS_DONE;
-    if (!options_version("ggnn-train", argc, argv)) status = configure(&p.config, &p.resumed, argc, argv, &why);
+    if (options_version("ggnn-train", argc, argv)) print_libraries();
+    else status = configure(&p.config, &p.resumed, argc, argv, &why);
     if (status == STATUS_DONE && p.config.data) status = run(&p, &why);
     else if (!why.text[0]) status = standard_flush(&why) ? STATUS_DONE : STATUS_FAILURE; /* --help, --version */
     if (why.text[0]) fprintf(stderr, "ggnn-train: %s\n", why.text);
