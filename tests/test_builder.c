@@ -526,6 +526,7 @@ static int interrupted(int signal_number, int milliseconds)
     pid_t child = fork();
     if (child == 0) {
         if (!freopen("/dev/null", "w", stderr)) _exit(126);
+        signal(signal_number, SIG_DFL); /* a shell's background job ignores some, and its children with it */
         execl(tool, tool, "generate", "rmat", out, "--nodes", "100000", "--edges", "50000000", "--features", "0",
               "--memory", "8M", (char*)NULL);
         _exit(127);
