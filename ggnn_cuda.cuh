@@ -3568,9 +3568,9 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // process by cudaIpcOpenMemHandle.
 //
 // No call waits for a peer that is gone: a process that was killed, a thread that ended before it had closed.
-// Each call that needs one returns cudaErrorIllegalState then, and the fault names it. (A robust mutex tells:
-// the thread that joined holds it till it has closed.) What failed calls ggnn_cuda_peers_close too, so that the
-// others need not wait for it. Calls fail with errors of the CUDA runtime besides; fault may be NULL.
+// Each call that needs it returns cudaErrorIllegalState then, and the fault names it. (A robust mutex tells:
+// the thread that joined holds it till it has closed.) A peer that fails calls ggnn_cuda_peers_close too: the
+// others do not wait for it then. Calls also return errors of the CUDA runtime. fault may be NULL.
 
 typedef struct { // why a call failed
     const char* what;     // NULL: nothing wrong
@@ -3660,19 +3660,20 @@ inline int32_t state_of_peer(const ggnn_cuda_peers* p, int32_t peer)
     if ((state != PEER_JOINED && state != PEER_CLOSED) || peer == p->self) return state;
     const int held = pthread_mutex_trylock(&slot.alive);
     if (held == EBUSY) return state;
-    if (held == EOWNERDEAD) slot.state = PEER_GONE;
+    if (held == EOWNERDEAD) slot.state = PEER_GONE; // before the unlock: the next trylock may keep the lock
     if (held == EOWNERDEAD || held == 0) pthread_mutex_unlock(&slot.alive);
     return held == ENOTRECOVERABLE ? static_cast<int32_t>(PEER_GONE) : slot.state.load();
 }
 
 // An error from state `limit` on.
-inline cudaError_t check_peer(const ggnn_cuda_peers* p, int32_t peer, peer_state limit, ggnn_cuda_fault* fault)
+inline cudaError_t check_peer(const ggnn_cuda_peers* p, int32_t peer, peer_state limit,
+                              ggnn_cuda_fault* fault)
 {
     const int32_t     state = state_of_peer(p, peer);
     const cudaError_t error = state < limit ? cudaSuccess : cudaErrorIllegalState;
-    return peer_fault(fault, error,
-                      state == PEER_GONE ? "a peer has ended without closing" : "a peer has closed already", -1,
-                      -1, error == cudaSuccess ? -1 : peer);
+    const char*       what =
+        state == PEER_GONE ? "a peer has ended without closing" : "a peer has closed already";
+    return peer_fault(fault, error, what, -1, -1, error == cudaSuccess ? -1 : peer);
 }
 
 inline void pause_for_peers() // 50 microseconds
