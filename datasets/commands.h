@@ -14,6 +14,7 @@ int stats_main(int argc, char** argv);
 int sample_main(int argc, char** argv);
 int export_main(int argc, char** argv);
 int rank_main(int argc, char** argv);
+int reorder_main(int argc, char** argv);
 int place_main(int argc, char** argv);
 int partition_main(int argc, char** argv);
 

@@ -226,6 +226,81 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     CHECK(says("out", "replication 0.000"));
 }
 
+/* ---- reorder --------------------------------------------------------------------------------------------------- */
+
+/* Edge u -> v of the old graph is rank[u] -> rank[v] of the new one, and every row went along. */
+TEST(a_reordered_graph_is_the_same_graph_with_other_numbers)
+{
+    dataset d, new;
+    ranking r;
+    error why = {""};
+    char line[2000], path[700];
+    snprintf(path, sizeof path, "%s.rank", graph);
+    CHECK_EQ(tool_on("rank", "--by presc --fanout 5,5 --batch 64"), 0);
+    CHECK_EQ(tool_on("reorder", made), 0);
+    CHECK(says("out", "4000 nodes in the order of their rows, 32000 edges"));
+    CHECK_EQ(run("", with(line, "verify %s%s", made, "")), 0);
+    if (!CHECK(dataset_open(&d, graph, &why) && dataset_open(&new, made, &why) && ranking_open(&r, path, &d, &why))) return;
+    CHECK_EQ(new.num_edges, d.num_edges);
+    for (int64_t v = 0; v < d.num_nodes; v++) {
+        const int64_t to = r.rows[v], begin = new.csc.indptr[to], end = new.csc.indptr[to + 1];
+        uint64_t old_sum = 0, new_sum = 0; /* lists as sets: sorted anew */
+        CHECK_EQ(end - begin, d.csc.indptr[v + 1] - d.csc.indptr[v]);
+        for (int64_t e = begin; e < end; e++) {
+            CHECK(e == begin || new.csc.indices[e - 1] <= new.csc.indices[e]);
+            new_sum += ggnn_philox(1, (uint64_t)new.csc.indices[e], 0).word[0];
+        }
+        for (int64_t e = d.csc.indptr[v]; e < d.csc.indptr[v + 1]; e++)
+            old_sum += ggnn_philox(1, (uint64_t)r.rows[d.csc.indices[e]], 0).word[0];
+        CHECK(old_sum == new_sum);
+        CHECK_EQ(new.external_id[to], v);
+        CHECK_EQ(new.label[to], d.label[v]);
+        CHECK_EQ(new.split[to], d.split[v]);
+        CHECK(memcmp((const float*)new.feat.rows + to * 8, (const float*)d.feat.rows + v * 8, 8 * sizeof(float)) == 0);
+    }
+    dataset_close(&new);
+    dataset_close(&d);
+    ranking_close(&r);
+    CHECK_EQ(tool_on("reorder", graph), 2);
+    CHECK_EQ(tool_on("reorder", path), 2);
+    snprintf(line, sizeof line, "reorder %s %s --ranking %s", other, made, path);
+    CHECK_EQ(run("", line), 1);
+    CHECK(says("err", "another graph"));
+}
+
+/* Weights and edge features follow their edges. */
+TEST(rows_of_edges_follow_their_edges)
+{
+    enum { N = 5, E = 6 };
+    static const int64_t indptr[] = {0, 2, 3, 3, 5, 6}, rows = N + 1, edges = E, dim[2] = {E, 1};
+    static const ggnn_node indices[] = {1, 4, 0, 0, 2, 3}, rank[] = {4, 2, 0, 1, 3};
+    float weight[E], feat[E];
+    ggnn_file_writer w;
+    dataset d, new;
+    error why = {""};
+    char line[2000], path[700], out[700];
+    for (int e = 0; e < E; e++) feat[e] = 100 + (weight[e] = (float)(10 * e));
+    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices) &&
+          ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &edges, weight) &&
+          ggnn_file_append(&w, "edge_feat", GGNN_FILE_F32, 2, dim, feat) && ggnn_file_commit(&w));
+    snprintf(path, sizeof path, "%s.rank", made);
+    snprintf(out, sizeof out, "%s.new", made);
+    CHECK(dataset_open(&d, made, &why) && ranking_write(path, &d, "test", rank, rank, NULL, &why));
+    CHECK_EQ(run("", with(line, "reorder %s %s --of lists --json", made, out)), 0);
+    CHECK(dataset_open(&new, out, &why));
+    for (int64_t v = 0; v < N; v++)
+        for (int64_t e = indptr[v]; e < indptr[v + 1]; e++) {
+            int64_t at = new.csc.indptr[rank[v]];
+            while (at < new.csc.indptr[rank[v] + 1] && new.csc.indices[at] != rank[indices[e]]) at++;
+            if (!CHECK(at < new.csc.indptr[rank[v] + 1])) continue;
+            CHECK(new.csc.weight[at] == weight[e]);
+            CHECK(((const float*)new.edge_feat.rows)[at] == feat[e]);
+        }
+    dataset_close(&d);
+    dataset_close(&new);
+}
+
 /* ---- partition ------------------------------------------------------------------------------------------------- */
 
 TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
@@ -261,14 +336,14 @@ TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
 
 TEST(every_allocation_may_fail)
 {
-    static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place"};
+    static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place", "reorder"};
     put(topology, "700\n");
-    for (int c = 0; c < 4; c++) {
+    for (int c = 0; c < 5; c++) {
         int n = 1, code = 1;
         for (; n < 60 && code != 0; n++) {
             char before[100], line[2000];
             snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
-            snprintf(line, sizeof line, c < 3 ? "%s %s --out %s" : "%s %s", command[c], c < 3 ? graph : topology, made);
+            snprintf(line, sizeof line, c < 3 ? "%s %s --out %s" : c == 3 ? "%s %s" : "%s %s %s", command[c], c == 3 ? topology : graph, made);
             remove(made);
             code = run(before, line);
             CHECK(code == 0 || (code == 1 && access(made, F_OK) != 0 && says("err", "memory")));
@@ -291,6 +366,8 @@ int main(int argc, char** argv)
     RUN(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone);
     RUN(the_degree_ranking_is_that_of_the_graphs_degrees);
     RUN(rankings_that_are_broken_are_refused);
+    RUN(a_reordered_graph_is_the_same_graph_with_other_numbers);
+    RUN(rows_of_edges_follow_their_edges);
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
     RUN(partitions_are_written_beside_the_graph_and_their_figures_printed);
     RUN(every_allocation_may_fail);

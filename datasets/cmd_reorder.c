@@ -1,0 +1,168 @@
+/* ggnn-data reorder: the same graph with its nodes numbered by a ranking, hottest first. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/memory.h"
+#include "common/printable.h"
+#include "common/same_file.h"
+#include "common/standard.h"
+#include "common/unfinished.h"
+#include "datasets/commands.h"
+#include "datasets/plan_file.h"
+
+static const char text[] =
+    "Writes FILE's graph to OUT with node v called rank[v], by the ranking in FILE.rank (ggnn-data rank). What lies near\n"
+    "is then the first rows and lists, and a look-up needs no table. Ids are other ids: samples, dropout and training\n"
+    "order differ from FILE's. external_id keeps what each node was called: its old id, or its old external id. Lists\n"
+    "are sorted by id.";
+
+typedef struct {
+    dataset data;
+    ranking by;
+    const ggnn_node* rank;
+    ggnn_node* order;  /* (N) the node at each rank */
+    int64_t* position; /* (E) of each edge, or NULL: edges have no features */
+    ggnn_file_writer out;
+} job;
+
+static bool writer_fails(job* r, error* why) { return error_set(why, "%s", r->out.error); }
+
+/* out[i] = from[order[i]], rows of so many bytes. */
+static void permute(char* out, const char* from, const void* order, bool wide, int64_t n, size_t bytes)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = wide ? ((const int64_t*)order)[i] : ((const int32_t*)order)[i];
+        memcpy(out + (size_t)i * bytes, from + (size_t)at * bytes, bytes);
+    }
+}
+
+/* A section that has one row a node or, by_edge, an edge: copied in the new order, where the file has it. */
+static bool write_rows(job* r, const char* name, bool by_edge, error* why)
+{
+    const ggnn_file_section* s = ggnn_file_find(&r->data.file, name);
+    const int64_t rows = by_edge ? r->data.num_edges : r->data.num_nodes;
+    char* out;
+    if (!s) return true;
+    out = ggnn_file_reserve(&r->out, name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
+    if (!out) return writer_fails(r, why);
+    permute(out, ggnn_file_data(&r->data.file, s), by_edge ? (const void*)r->position : r->order,
+            by_edge || DATASET_NODE == GGNN_FILE_I64, rows, rows ? (size_t)(s->bytes / rows) : 0);
+    return true;
+}
+
+static bool write_graph(job* r, error* why)
+{
+    dataset* d = &r->data;
+    const int64_t rows = d->num_nodes + 1;
+    ggnn_lists in = {d->num_nodes, d->num_edges, (int64_t*)d->csc.indptr, (ggnn_node*)d->csc.indices, (float*)d->csc.weight, NULL};
+    ggnn_lists out = in;
+    ggnn_fault fault;
+    out.indptr = ggnn_file_reserve(&r->out, "indptr", GGNN_FILE_I64, 1, &rows);
+    out.indices = ggnn_file_reserve(&r->out, "indices", DATASET_NODE, 1, &d->num_edges);
+    if (d->csc.weight) out.weight = ggnn_file_reserve(&r->out, "weight", GGNN_FILE_F32, 1, &d->num_edges);
+    if (!out.indptr || !out.indices || (d->csc.weight && !out.weight)) return writer_fails(r, why);
+    out.position = r->position;
+    void* seen = memory_new((size_t)d->num_nodes, "nodes seen", why);
+    bool good = seen != NULL;
+    if (good && ggnn_graph_reorder(&out, &in, r->rank, seen, &fault) != GGNN_OK)
+        good = error_set(why, "%s: node %" PRId64 ", edge %" PRId64 ": %s", d->file.path, fault.node, fault.edge, fault.what);
+    memory_free(seen);
+    void* work = good ? memory_new(ggnn_graph_sort_workspace_bytes(&out), "sorting lists", why) : NULL;
+    if (work) ggnn_graph_sort(&out, work);
+    memory_free(work);
+    return work != NULL;
+}
+
+static bool write_splits(job* r, error* why)
+{
+    const int64_t n = r->data.num_nodes, dim[2] = {r->data.num_splits, n};
+    uint8_t* out;
+    if (!r->data.split) return true;
+    out = ggnn_file_reserve(&r->out, "split", GGNN_FILE_U8, 2, dim);
+    if (!out) return writer_fails(r, why);
+    for (int64_t s = 0; s < dim[0]; s++)
+        permute((char*)out + s * n, (const char*)r->data.split + s * n, r->order, DATASET_NODE == GGNN_FILE_I64, n, 1);
+    return true;
+}
+
+static bool write_names(job* r, error* why)
+{
+    const int64_t n = r->data.num_nodes;
+    int64_t* out = ggnn_file_reserve(&r->out, "external_id", GGNN_FILE_I64, 1, &n);
+    if (!out) return writer_fails(r, why);
+    for (int64_t i = 0; i < n; i++) out[i] = r->data.external_id ? r->data.external_id[r->order[i]] : (int64_t)r->order[i];
+    return true;
+}
+
+static bool write_all(job* r, error* why)
+{
+    const ggnn_file_section* rule = ggnn_file_find(&r->data.file, "features_only"); /* of all nodes: it stays */
+    return write_graph(r, why) && write_rows(r, "feat", false, why) && write_rows(r, "edge_feat", true, why) &&
+           write_rows(r, "label", false, why) && write_splits(r, why) && write_names(r, why) &&
+           (!rule || ggnn_file_copy(&r->out, &r->data.file, rule) || writer_fails(r, why));
+}
+
+static bool make(job* r, const char* out, error* why)
+{
+    const dataset* d = &r->data;
+    const bool edges = d->edge_feat.rows != NULL;
+    bool good;
+    r->order = memory_new((size_t)d->num_nodes * sizeof *r->order, "the order of nodes", why);
+    if (edges) r->position = memory_new((size_t)d->num_edges * sizeof *r->position, "positions of edges", why);
+    if (!r->order || (edges && !r->position)) return false;
+    for (int64_t v = 0; v < d->num_nodes; v++) r->order[r->rank[v]] = (ggnn_node)v;
+    good = ggnn_file_create(&r->out, out) || writer_fails(r, why);
+    if (good) unfinished_add(r->out.temporary);
+    good = good && write_all(r, why) && (ggnn_file_commit(&r->out) || writer_fails(r, why));
+    ggnn_file_abort(&r->out);
+    unfinished_clear();
+    return good;
+}
+
+int reorder_main(int argc, char** argv)
+{
+    const char* path = NULL;
+    int by = 0;
+    bool as_json = false;
+    const option table[] = {
+        {"ranking", OPTION_TEXT, &path, 0, 0, "FILE", "the ranking; default: FILE.rank", NULL},
+        {"of", OPTION_CHOICE, &by, 0, 0, "rows|lists", "which of its two orders", NULL},
+        {"json", OPTION_FLAG, &as_json, 0, 0, NULL, "print JSON", NULL},
+        {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    const char* argument[2];
+    char beside[4096], name[4096];
+    int num_arguments, exit_code;
+    job r = {.rank = NULL};
+    error why = {""};
+    json j;
+    if (!command_begin("reorder FILE OUT [options]", text, table, argc, argv, argument, &num_arguments, 2, 2, &exit_code))
+        return exit_code;
+    snprintf(beside, sizeof beside, "%s.rank", argument[0]);
+    if (!path) path = beside;
+    if (same_file(argument[1], argument[0]) || same_file(argument[1], path)) {
+        error_set(&why, "OUT %s: that is an input", argument[1]);
+        return command_refused("reorder", &why);
+    }
+    bool good = dataset_open(&r.data, argument[0], &why) && ranking_open(&r.by, path, &r.data, &why);
+    if (good) {
+        r.rank = by ? r.by.lists : r.by.rows;
+        good = make(&r, argument[1], &why);
+    }
+    if (good && as_json) {
+        json_start(&j, stdout, true);
+        json_begin_object(&j, NULL);
+        json_string(&j, "file", argument[1]);
+        json_int(&j, "num_nodes", r.data.num_nodes);
+        json_int(&j, "num_edges", r.data.num_edges);
+        json_end_object(&j);
+    } else if (good) {
+        printf("%s: %" PRId64 " nodes in the order of their %s, %" PRId64 " edges\n", printable(name, sizeof name, argument[1]),
+               r.data.num_nodes, by ? "lists" : "rows", r.data.num_edges);
+    }
+    memory_free(r.order);
+    memory_free(r.position);
+    ranking_close(&r.by);
+    dataset_close(&r.data);
+    return good && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
+}
