@@ -1,5 +1,5 @@
 # ggnn: make | make run | make check | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
-#   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1   leave one out
+#   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1, NO_METIS=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
 CC       ?= cc
@@ -18,6 +18,7 @@ has = $(shell printf '%s\n' '$(HASH)include <$(1)>' 'int main(void){return 0;}' 
 OPENMP := $(if $(NO_OPENMP),,$(call has,omp.h,-fopenmp))
 ZLIB   := $(if $(NO_ZLIB),,$(call has,zlib.h,-lz))
 BLAS   := $(if $(NO_BLAS),,$(call has,cblas.h,-lopenblas))
+METIS  := $(if $(NO_METIS),,$(call has,metis.h,-lmetis))
 # MPI's own words for the compiler: those of Open MPI's mpicc, or what pkg-config knows of MPICH
 MPICC      ?= mpicc
 mpi_flags   = $(shell $(MPICC) --showme:$(1) 2>/dev/null || pkg-config $(2) mpich 2>/dev/null)
@@ -31,6 +32,7 @@ LDLIBS   += $(if $(ZLIB),-lz) $(if $(BLAS),-lopenblas) -lm -lpthread -lrt
 ifeq ($(MPI),1) # only programs that use it depend on it. nvcc knows no -Wl
 LDLIBS   += -Xlinker --as-needed $(MPI_LIBS) -Xlinker --no-as-needed
 endif
+LDLIBS   += $(if $(METIS),-Xlinker --as-needed -lmetis -Xlinker --no-as-needed)
 
 # ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
@@ -64,6 +66,7 @@ $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/fuzz/%.o: CPPFLAGS += $(if $(LIBFUZZER),-DFUZZ_LIBFUZZER)
 $(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o $(BUILD)/trainer/loss.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+$(BUILD)/datasets/metis.o: CPPFLAGS += $(if $(METIS),-DHAVE_METIS)
 $(BUILD)/trainer/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -152,7 +155,7 @@ mutate: tests # does every break that tests/mutations.txt and tests/mutations_c.
 	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
 
 show: # what was found
-	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)"
+	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)  METIS: $(if $(METIS),yes,no)"
 
 help: # the targets
 	@sed -n 's/^\([a-z][a-z -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done

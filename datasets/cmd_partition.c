@@ -8,20 +8,22 @@
 #include "common/same_file.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
+#include "datasets/metis.h"
 #include "datasets/plan_file.h"
 
 static const char text[] =
     "Divides the nodes of FILE into parts, and writes the partition to FILE.part.\n"
     "  mincut    few edges between parts: linear deterministic greedy, repeated, then single moves\n"
+    "  metis     fewer, where the program was built with METIS\n"
     "  hash, mod, range   by id\n"
     "  pagraph   the training nodes alone, by PaGraph's Eq. 1\n"
     "Prints balance, the largest part over the mean; cut, the share of edges whose ends are in two parts (not of\n"
     "pagraph's); replication, in how many parts a node is held on average, when each part holds its training nodes and\n"
     "all that --hops hops of full lists reach from them.";
 
-static const char methods[] = "mincut|hash|mod|range|pagraph";
-static const char* const method_name[] = {"mincut", "hash", "mod", "range", "pagraph"};
-enum { BY_MINCUT, BY_HASH, BY_MOD, BY_RANGE, BY_PAGRAPH };
+static const char methods[] = "mincut|hash|mod|range|pagraph|metis";
+static const char* const method_name[] = {"mincut", "hash", "mod", "range", "pagraph", "metis"};
+enum { BY_MINCUT, BY_HASH, BY_MOD, BY_RANGE, BY_PAGRAPH, BY_METIS };
 
 typedef struct {
     int method;
@@ -74,15 +76,21 @@ static void* symmetrised(const dataset* d, ggnn_lists* both, error* why)
     return merged;
 }
 
-static bool divide_mincut(job* p, error* why)
+/* By mincut or METIS. */
+static bool divide_by_edges(job* p, error* why)
 {
     ggnn_lists both;
     ggnn_fault fault;
     void* memory = symmetrised(&p->data, &both, why);
     if (!memory) return false;
     ggnn_graph g = ggnn_graph_from_lists(&both);
-    bool good = ggnn_partition_mincut(p->owner, &g, (int32_t)p->set->parts, (int32_t)p->set->passes, (int32_t)p->set->slack,
-                                      p->list, &fault) == GGNN_OK || graph_fails(p, &fault, why);
+    const int32_t parts = (int32_t)p->set->parts;
+    bool good;
+    if (p->set->method == BY_METIS)
+        good = metis_divide(p->owner, &both, parts, p->data.file.path, why);
+    else
+        good = ggnn_partition_mincut(p->owner, &g, parts, (int32_t)p->set->passes, (int32_t)p->set->slack, p->list,
+                                     &fault) == GGNN_OK || graph_fails(p, &fault, why);
     memory_free(memory);
     return good;
 }
@@ -93,7 +101,7 @@ static bool divide(job* p, error* why)
     const settings* set = p->set;
     ggnn_pagraph how = {p->train, p->num_train, (int32_t)set->parts, (int32_t)set->hops, set->closure_limit};
     ggnn_fault fault;
-    if (set->method == BY_MINCUT) return divide_mincut(p, why);
+    if (set->method == BY_MINCUT || set->method == BY_METIS) return divide_by_edges(p, why);
     if (set->method != BY_PAGRAPH) {
         ggnn_partition_ids(p->owner, by_id[set->method], (int32_t)set->parts, p->data.num_nodes);
         return true;

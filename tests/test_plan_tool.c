@@ -217,13 +217,29 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     CHECK_EQ(tool_on("rank", with(line, "--out %s%s", graph, "")), 2);
     CHECK_EQ(tool_on("rank", "--split 7"), 1);
     CHECK_EQ(tool_on("partition", "--parts 65"), 2);
-    CHECK_EQ(tool_on("partition", "--method metis"), 2);
     CHECK_EQ(tool_on("partition", with(line, "--out %s%s", graph, "")), 2);
     CHECK_EQ(run("", with(line, "generate path %s%s", made, "")), 0);
     CHECK_EQ(run("", with(line, "partition %s --method pagraph%s", made, "")), 1);
     CHECK(says("err", "no training nodes"));
     CHECK_EQ(run("", with(line, "partition %s --method mincut%s", made, "")), 0); /* it needs none */
     CHECK(says("out", "replication 0.000"));
+}
+
+/* With METIS few edges are cut, fewer than by hash; without it there is a message, and no other method's result. */
+TEST(metis_divides_or_says_that_it_is_not_there)
+{
+    char line[2000];
+    remove(made);
+    const int code = tool_on("partition", with(line, "--method metis --json --out %s%s", made, ""));
+    if (code != 0) {
+        CHECK_EQ(code, 1);
+        CHECK(says("err", "built without METIS"));
+        CHECK(access(made, F_OK) != 0);
+        SKIP("METIS is not there");
+    }
+    const char* cut = strstr(output("out"), "\"cut\": ");
+    if (CHECK(cut != NULL)) CHECK(atof(cut + 7) < .4); /* hash: .75 */
+    CHECK_EQ(tool_on("partition", "--method metis --parts 1"), 0);
 }
 
 /* ---- reorder --------------------------------------------------------------------------------------------------- */
@@ -368,6 +384,7 @@ int main(int argc, char** argv)
     RUN(rankings_that_are_broken_are_refused);
     RUN(a_reordered_graph_is_the_same_graph_with_other_numbers);
     RUN(rows_of_edges_follow_their_edges);
+    RUN(metis_divides_or_says_that_it_is_not_there);
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
     RUN(partitions_are_written_beside_the_graph_and_their_figures_printed);
     RUN(every_allocation_may_fail);

@@ -72,7 +72,7 @@ for header in ggnn.h ggnn_cuda.cuh ggnn_plan.h; do check "$header says its versi
 
 # The manual's table of functions names them all. (Sizes and layouts stand beside what they are for.)
 named_in_table() { # named_in_table HEADER
-    local table missing=
+    local table missing= name
     table=$(sed -n '/^\/\/ FUNCTIONS:/,/^\/\/ MEMORY/p' "$1")
     for name in $(awk '/^#endif \/\/ GGNN_(PLAN_)?H/ { exit } /^GGNN_API/' "$1" | grep -o 'ggnn_[a-z0-9_]*(' | tr -d '(' | sed 's/^ggnn_//' |
         grep -vE '_bytes$|^block_transpose_init$'); do
