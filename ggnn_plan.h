@@ -293,7 +293,8 @@ GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* 
 
 typedef enum {
     GGNN_PLACE_BEST,   // PRUNED over numberings of the devices (all for P <= 7, else the first 5,040 in
-                       // lexicographic order), then EXACT from there
+                       // lexicographic order), then EXACT from there. Of max_plans a quarter is for the
+                       // caller's numbering, half for the others, and what is left for EXACT
     GGNN_PLACE_PRUNED, // XGNN's search. Device by device, each part that the device cannot read goes to one
                        // of those that it can read (or itself): to the one with the fewest parts, of these
                        // the one with most readers that lack the part, of these one that lacks it itself;
