@@ -300,6 +300,9 @@ TEST(processes_with_a_device_each_give_the_bits_of_threads)
                    "mpirun --allow-run-as-root --oversubscribe -n 2 " + build +
                    "/ggnn-train-emulated --backend cuda-emulated --log processes" + options + " >out 2>&1 </dev/null"), 0);
     for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("threads", "processes", "epoch", key, 0);
+    // each reads the other's part
+    CHECK_EQ(shell("grep -o '\"rows\":{[^}]*}' threads >a && grep -o '\"rows\":{[^}]*}' processes >b && grep -q "
+                   "'\"peer\":\\[[1-9]' a && cmp a b"), 0);
 }
 
 } // namespace

@@ -56,6 +56,18 @@ void device_fetch(device* d, void* to, const void* from, size_t bytes)
 
 int64_t device_room(device* d) { return d->ops->memory.room(d); }
 
+bool device_lend(device* d, void* memory, char handle[DEVICE_HANDLE], error* why)
+{
+    return d->ops->memory.lend(d, memory, handle, why);
+}
+
+void* device_borrow(device* d, const char handle[DEVICE_HANDLE], error* why)
+{
+    return d->ops->memory.borrow(d, handle, why);
+}
+
+void device_give_borrowed(device* d, void* memory) { d->ops->memory.give_borrowed(d, memory); }
+
 bool device_reach(device* d, const void* memory, error* why) { return d->ops->memory.reach(d, memory, why); }
 
 void device_settle(device* d) { d->ops->memory.settle(d); }

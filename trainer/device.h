@@ -72,6 +72,13 @@ void  device_free_host(device* d, void* memory);
 /* Bytes that can be taken now; INT64_MAX: no limit is known, as on a CPU. */
 int64_t device_room(device* d);
 
+/* Between processes, of devices that are no CPU: by the handle of memory that device_new gave here, another process has
+   it there, until it gives it back. That comes before the memory is freed here. */
+enum { DEVICE_HANDLE = 64 };
+bool  device_lend(device* d, void* memory, char handle[DEVICE_HANDLE], error* why);
+void* device_borrow(device* d, const char handle[DEVICE_HANDLE], error* why);
+void  device_give_borrowed(device* d, void* memory);
+
 /* Between devices of one process. reach: from now on the work of d may read this memory, which another device took; false
    where no link leads there. fetch: to memory of d from memory of the host or of any device, behind all work given
    to d so far; what another device is still at work on is not waited for. settle: until all work given to d is done. */

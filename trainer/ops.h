@@ -138,6 +138,9 @@ const model* model_of(const net_config* config);
     OP(void*, take_host, (device * d, size_t bytes, const char* what, error* why))             \
     OP(void, give_back_host, (device * d, void* memory))                                       \
     OP(int64_t, room, (device * d))                                                            \
+    OP(bool, lend, (device * d, void* memory, char handle[DEVICE_HANDLE], error* why))         \
+    OP(void*, borrow, (device * d, const char handle[DEVICE_HANDLE], error* why))              \
+    OP(void, give_borrowed, (device * d, void* memory))                                        \
     OP(bool, reach, (device * d, const void* memory, error* why))                              \
     OP(void, fetch, (device * d, void* to, const void* from, size_t bytes))                    \
     OP(void, settle, (device * d))

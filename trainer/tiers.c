@@ -46,7 +46,9 @@ static void show_features(tiers* t, const ggnn_store* f, int64_t nodes, error* w
 
 typedef struct { /* what the other ranks have to know of a part */
     int64_t nodes, edges;
-    char*   memory;
+    char*   memory; /* as its process has it; */
+    int64_t process;
+    char    handle[DEVICE_HANDLE]; /* for others, of a device that is no CPU */
 } part_place;
 
 typedef struct {
@@ -107,7 +109,7 @@ static bool send_pieces(tiers* t, const tiers_source* from, const part_arrays* t
     device_upload(t->device, (void*)(uintptr_t)to->lists.indptr, indptr, ((size_t)nodes + 1) * sizeof *indptr);
     for (int64_t i = 0; i < nodes && !why->text[0]; i += PIECE) {
         const int64_t n = nodes - i < PIECE ? nodes - i : PIECE, edge = indptr[i], edges = indptr[i + n] - edge;
-        part_place piece = {n, edges, NULL};
+        part_place piece = {.nodes = n, .edges = edges};
         piece.memory = memory_new(arrays_of(piece, from).bytes, "a piece of a part", why);
         if (!piece.memory) return false;
         const part_arrays a = arrays_of(piece, from);
@@ -137,6 +139,8 @@ static bool fill_part(tiers* t, const tiers_source* from, part_place* mine, cons
     if (host && !comm_share(t->over, &t->shared, bytes, what, why)) return false;
     if (!host && !(t->part = device_new(t->device, bytes, what, why))) return false;
     mine->memory = host ? t->shared.part[t->over->local] : t->part;
+    mine->process = getpid();
+    if (!host && comm_under_mpi() && !device_lend(t->device, t->part, mine->handle, why)) return false;
     const part_arrays a = arrays_of(*mine, from);
     return host ? fill_piece(from, &a, id, mine->nodes, why) : send_pieces(t, from, &a, id, mine->nodes, indptr, why);
 }
@@ -181,7 +185,8 @@ static bool fill_tables(tiers* t, const tiers_source* from, const part_tables* t
     for (int32_t p = 0; p < parts; p++) {
         part_place it = all[p];
         if (host) it.memory = t->shared.part[p];
-        if (!device_reach(t->device, it.memory, why)) return false;
+        else if (it.process != getpid()) it.memory = t->borrowed[p] = device_borrow(t->device, it.handle, why);
+        if (!it.memory || !device_reach(t->device, it.memory, why)) return false;
         const part_arrays a = arrays_of(it, from);
         to->part[p] = a.lists;
         to->base[p] = a.rows;
@@ -236,7 +241,7 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
 {
     const int64_t N = from->graph.num_nodes, begin = N * part / parts, end = N * (part + 1) / parts;
     const int64_t* indptr = from->graph.whole.indptr;
-    const part_place own = {end - begin, indptr[end] - indptr[begin], NULL};
+    const part_place own = {.nodes = end - begin, .edges = indptr[end] - indptr[begin]};
     int64_t bytes = (int64_t)arrays_of(own, from).bytes + N * (int64_t)sizeof(int32_t);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
     return bytes;
@@ -247,7 +252,8 @@ static bool open_parts(tiers* t, const tiers_source* from, error* why)
     const size_t slots = (size_t)from->over->locals + 2;
     t->over = from->over;
     t->host_tables = memory_new(slots * (sizeof(ggnn_csc) + sizeof(void*) + 3 * sizeof(int64_t)), "tables of parts", why);
-    part_place* all = t->host_tables ? memory_new((size_t)t->over->ranks * sizeof *all, "places of parts", why) : NULL;
+    t->borrowed = t->host_tables ? memory_new(slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
+    part_place* all = t->borrowed ? memory_new((size_t)t->over->ranks * sizeof *all, "places of parts", why) : NULL;
     const part_tables table = tables_of(t->host_tables, slots);
     bool good = all && open_places(t, from, &table, all, why);
     memory_free(all);
@@ -288,11 +294,22 @@ bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
     return !why->text[0];
 }
 
+/* Before any process frees what others have borrowed. */
+static void give_back_borrowed(tiers* t)
+{
+    error ignored = {""};
+    for (int32_t p = 0; t->borrowed && p < t->over->locals; p++)
+        if (t->borrowed[p]) device_give_borrowed(t->device, t->borrowed[p]);
+    if (t->part && comm_under_mpi()) comm_barrier(t->over, &ignored); /* returns at once where a rank has failed */
+    memory_free(t->borrowed);
+}
+
 void tiers_close(tiers* t)
 {
     for (size_t i = 0; i < sizeof t->memory / sizeof *t->memory; i++)
         if (t->memory[i]) device_free(t->device, t->memory[i]);
     if (t->over) comm_unshare(t->over, &t->shared);
+    give_back_borrowed(t);
     if (t->part) device_free(t->device, t->part);
     if (t->tables && t->tables != t->host_tables) device_free(t->device, t->tables);
     memory_free(t->host_tables);

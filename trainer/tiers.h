@@ -4,7 +4,7 @@
    REPLICA: each device has all of graph and features in its own memory, which on a CPU is the file as it is mapped.
    PARTS: the ranks of a machine have them once. Each fills the part that it owns, of a range of nodes, and reads all
    through tables of the parts' addresses (ggnn_layout, ggnn.h, sections [3] and [7]). Each has labels and ids whole. On a
-   CPU parts lie in shared memory; on CUDA in the device's own, which other devices of the process reach by a link.
+   CPU parts lie in shared memory; on CUDA in the device's own, which the others of the machine read over links.
    P devices open a view each over the same source. */
 #ifndef TRAINER_TIERS_H
 #define TRAINER_TIERS_H
@@ -43,13 +43,14 @@ typedef struct { /* what they point to is memory of the device */
 
     comm* over;         /* of parts: all below is nothing for a replica */
     comm_shared shared; /* a CPU's parts; */
-    void* part;         /* another device's own */
+    void* part;         /* another device's own, */
+    void** borrowed;    /* (locals) and those of other processes; NULL: in this one */
     void* tables;       /* that graph and features point to, and the counts of what was read; */
     void* host_tables;  /* as they were made */
 } tiers;
 
-/* All ranks of from->over call it. On failure false; tiers_close is harmless then. Of parts it is called when no rank
-   reads any more. */
+/* All ranks of from->over call it. On failure false; tiers_close is harmless then. Of parts it is called when no rank of
+   this process reads any more; for ranks of other processes it waits. */
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
 void tiers_close(tiers* t);
 

@@ -94,10 +94,8 @@ static bool open_tiers(worker* w, const config* c, const task* t, error* why)
         from.ids[part] = t->ids[part];
         from.count[part] = t->count[part];
     }
-    const bool parts = c->store == STORE_PARTS || (c->store == STORE_AUTO && !device_map(w->device, &from) && !comm_under_mpi());
+    const bool parts = c->store == STORE_PARTS || (c->store == STORE_AUTO && !device_map(w->device, &from));
     if (parts && w->comm->ranks > 1) from.over = w->comm;
-    if (from.over && !device_map(w->device, &from) && comm_under_mpi())
-        return error_set(why, "--store parts: devices of several processes have no parts in common; use --devices, or --store replica");
     if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
     return tiers_open(&w->tiers, w->device, &from, why);
 }

@@ -110,6 +110,22 @@ int64_t cpu_room(device* d)
     return INT64_MAX;
 }
 
+/* Processes share a CPU's memory by comm_share. */
+bool cpu_lend(device* d, void* memory, char handle[DEVICE_HANDLE], error* why)
+{
+    (void)d, (void)memory, (void)handle;
+    return error_set(why, "memory of a CPU is not lent");
+}
+
+void* cpu_borrow(device* d, const char handle[DEVICE_HANDLE], error* why)
+{
+    (void)d, (void)handle;
+    error_set(why, "memory of a CPU is not lent");
+    return NULL;
+}
+
+void cpu_give_borrowed(device* d, void* memory) { (void)d, (void)memory; }
+
 bool cpu_reach(device* d, const void* memory, error* why)
 {
     (void)d, (void)memory, (void)why;

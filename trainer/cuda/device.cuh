@@ -146,6 +146,35 @@ inline int64_t cuda_room(device* d)
     return static_cast<int64_t>(free);
 }
 
+static_assert(sizeof(cudaIpcMemHandle_t) == DEVICE_HANDLE, "a handle is told in so many bytes");
+
+inline bool cuda_lend(device* d, void* memory, char handle[DEVICE_HANDLE], error* why)
+{
+    cudaIpcMemHandle_t h;
+    cudaError_t        e = cudaIpcGetMemHandle(&h, memory);
+    if (e == cudaSuccess) memcpy(handle, &h, sizeof h);
+    return e == cudaSuccess || error_set(why, "--store parts: device %d cannot lend memory to other processes: %s; --store "
+                                         "replica needs it not", own(d).number, cudaGetErrorString(e));
+}
+
+inline void* cuda_borrow(device* d, const char handle[DEVICE_HANDLE], error* why)
+{
+    cudaIpcMemHandle_t h;
+    void*              memory = nullptr;
+    memcpy(&h, handle, sizeof h);
+    cudaError_t e = cudaIpcOpenMemHandle(&memory, h, cudaIpcMemLazyEnablePeerAccess);
+    if (e == cudaSuccess) return memory;
+    error_set(why, "--store parts: device %d cannot read memory of another process's: %s; --store replica needs no link",
+              own(d).number, cudaGetErrorString(e));
+    return nullptr;
+}
+
+inline void cuda_give_borrowed(device* d, void* memory)
+{
+    cudaError_t e = wait_for_both(own(d));
+    check(d, first_error(e, cudaIpcCloseMemHandle(memory)), "giving back memory");
+}
+
 inline bool cuda_reach(device* d, const void* memory, error* why)
 {
     cudaPointerAttributes where = {};
