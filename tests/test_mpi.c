@@ -418,6 +418,22 @@ TEST(three_hosts_get_the_same_bits_as_threads)
     if (!test_skip) printf("  %s\n", strstr(output("out"), "host a: "));
 }
 
+/* Files that all hosts see: beside this program, as each has a /dev/shm of its own. */
+TEST(a_training_over_three_hosts_saves_what_six_threads_save)
+{
+    if (missing()) SKIP(missing());
+    const char* lines =
+        "set -e; tools=$(dirname $self)/..; here=$(mktemp -d $tools/hosts.XXXXXX); trap 'rm -r $here' EXIT; "
+        "$tools/ggnn-data generate planted $here/graph --nodes 20000 >$here/out; "
+        "train=\"$tools/ggnn-train --data $here/graph --layers 2 --hidden 16 --fanout 8,4 --epochs 2 --eval-every 1 --seed 4\"; "
+        "bash tests/hosts.sh $train --save $here/hosts >$here/out 2>&1 || { s=$?; cat $here/out; exit $s; }; "
+        "$train --devices 6 --save $here/threads >$here/out 2>&1; cmp $here/hosts $here/threads";
+    setenv("self", self, 1);
+    const int status = system(lines);
+    if (WEXITSTATUS(status) == 77) SKIP("hosts.sh cannot run here");
+    CHECK_EQ(status, 0);
+}
+
 TEST(a_host_whose_link_goes_down_is_lost)
 {
     if (missing()) SKIP(missing());
@@ -445,6 +461,7 @@ int main(int argc, char** argv)
     RUN_SLOW(a_process_that_stands_still_is_lost_after_five_seconds);
     RUN_SLOW(a_busy_process_lives);
     RUN(three_hosts_get_the_same_bits_as_threads);
+    RUN_SLOW(a_training_over_three_hosts_saves_what_six_threads_save);
     RUN_SLOW(a_host_whose_link_goes_down_is_lost);
     folder_remove();
     return test_finish();
