@@ -22,7 +22,14 @@ if [ "${1:-}" != --inside ]; then
         alone="--user --map-root-user $alone"
         unshare $alone sh -c "$try" 2>/dev/null || cannot "no namespaces of processes, mounts and networks for this user"
     fi
-    exec unshare $alone bash "$0" --inside "$@"
+    # unshare itself ignores signals while it waits
+    trap 'kill -KILL $tree 2>/dev/null' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' HUP TERM
+    setpriv --pdeathsig KILL unshare $alone bash "$0" --inside "$@" &
+    tree=$!
+    wait "$tree"
+    exit
 fi
 shift
 down=
