@@ -100,7 +100,7 @@ void ranking_close(ranking* r)
 
 bool partition_open(partition* p, const char* path, const dataset* d, error* why)
 {
-    const int64_t* parts;
+    const int64_t* parts = NULL;
     bool good;
     memset(p, 0, sizeof *p);
     good = open_common(&p->file, path, d, why) && (parts = array_of(&p->file, "parts", GGNN_FILE_I64, 1, why)) &&
