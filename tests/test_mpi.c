@@ -133,16 +133,19 @@ static const char* missing(void)
 
 enum { HOSTS = 0 };      /* in place of P: two ranks on each of three hosts (hosts.sh) */
 static const char* down; /* and an option of hosts.sh */
+static long failing;     /* this allocation of rank 1 fails; 0: none */
 
 /* Starts `mpirun -n P` of this program as a session of its own; what it prints goes to files out and err. MPI itself
    leaks, so that no sanitizer looks for leaks there. */
 static pid_t start(int32_t P, const char* arguments)
 {
-    char line[2000], with[100];
+    char line[2000], with[100], before[200] = "";
     if (P == HOSTS) snprintf(with, sizeof with, "bash tests/hosts.sh %s", down);
     else snprintf(with, sizeof with, "mpirun -n %d --oversubscribe --allow-run-as-root", (int)P);
-    snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 exec %s %s %s >%s/out 2>%s/err </dev/null", with, self, arguments,
-             folder, folder);
+    if (failing)
+        snprintf(before, sizeof before, "sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || export GGNN_TEST_FAIL_ALLOCATION=%ld; exec \"$0\" \"$@\"'", failing);
+    snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 exec %s %s %s %s >%s/out 2>%s/err </dev/null", with, before, self,
+             arguments, folder, folder);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -324,6 +327,20 @@ TEST(a_process_that_fails_ends_all_with_its_message)
     CHECK_EQ(times_in(output("err"), "): --data has CRC 1f; rank 0 (host "), 3);
 }
 
+/* While ranks find each other, and in calls. */
+TEST(all_fail_with_the_process_whose_allocation_fails)
+{
+    if (missing()) SKIP(missing());
+    static const long which[] = {1, 2, 6, 8, 12};
+    for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
+        failing = which[i];
+        CHECK_EQ(run_ranks(3, "script 5 0 -1 0"), 1);
+        CHECK_EQ(times_in(output("err"), "out of memory: "), 3);
+        CHECK_EQ(times_in(output("err"), "rank 1"), 2);
+    }
+    failing = 0;
+}
+
 /* Starts ranks that add up; process[r] is rank r's. */
 static pid_t start_looping(int32_t P, pid_t process[RANKS_MAX])
 {
@@ -458,6 +475,7 @@ int main(int argc, char** argv)
     RUN(a_process_that_fails_ends_all_with_its_message);
     RUN(a_killed_process_is_named_by_all_others_which_end);
     RUN(one_that_is_told_to_stop_stops_all_at_one_call);
+    RUN_SLOW(all_fail_with_the_process_whose_allocation_fails);
     RUN_SLOW(a_process_that_stands_still_is_lost_after_five_seconds);
     RUN_SLOW(a_busy_process_lives);
     RUN(three_hosts_get_the_same_bits_as_threads);
