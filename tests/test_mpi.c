@@ -183,7 +183,7 @@ static int left_of(pid_t session)
 {
     char line[200];
     int count = -1;
-    snprintf(line, sizeof line, "ps -o pid= -s %d | wc -l", (int)session);
+    snprintf(line, sizeof line, "ps -o stat= -s %d | grep -c -v Z", (int)session);
     for (int i = 0; i < 30 && count != 0; i++) {
         FILE* f = popen(line, "r");
         if (i > 0) nap(.1);
