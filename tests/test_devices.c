@@ -279,7 +279,7 @@ static const char* no_mpi(void)
     const char *why = NULL, *ci = getenv("CI");
     if (!comm_mpi_name()) why = "built without MPI";
     else if (system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0) why = "mpirun of Open MPI is not installed";
-    if (why && ci && !strcmp(ci, "true")) CHECK(!"a test that CI must run");
+    if (why && ci && !strcmp(ci, "true")) CHECK_STR(why, "");
     return why;
 }
 
