@@ -1537,8 +1537,8 @@ GGNN_API uint16_t ggnn_float_to_half(float value)
 // The logarithm of m = draw + 1 from a series in double: y in [1, 2) is m without its exponent, log2(y) =
 // 1/2 + 2 / ln 2 * atanh(t) where t = (y - sqrt 2) / (y + sqrt 2), |t| < .172. In units of 2^-52 the terms
 // from t^19 on make 2, the conversion to double 2, all other roundings less than 4. Where the sum is within
-// 16 such units of a multiple of 2^-40 (one draw of 128) the definition is asked, and so it is for draws below
-// 2^53, of which no bit may be lost.
+// 16 such units of a multiple of 2^-40 (one draw of 128) the definition is asked, and so it is for draws
+// below 2^53, of which no bit may be lost.
 GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw)
 {
     const double root = 1.4142135623730951, scale = 2.8853900817779268; // sqrt 2, 2 / ln 2

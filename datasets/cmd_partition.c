@@ -5,7 +5,6 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/printable.h"
-#include "common/same_file.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/metis.h"
@@ -219,18 +218,13 @@ int partition_main(int argc, char** argv)
         {"json", OPTION_FLAG, &set.json, 0, 0, NULL, "print JSON", NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* argument[1];
-    char beside[4096];
+    char beside[PLAN_FILE_NAME];
     int num_arguments, exit_code;
     job p = {.set = &set};
     error why = {""};
     if (!command_begin("partition FILE [options]", text, table, argc, argv, argument, &num_arguments, 1, 1, &exit_code))
         return exit_code;
-    snprintf(beside, sizeof beside, "%s.part", argument[0]);
-    if (!set.out) set.out = beside;
-    if (same_file(set.out, argument[0])) {
-        error_set(&why, "--out %s: that is the graph itself", set.out);
-        return command_refused("partition", &why);
-    }
+    if (!plan_file_name(&set.out, beside, argument[0], "part", &why)) return command_refused("partition", &why);
     if (!dataset_open(&p.data, argument[0], &why)) return command_failed(&why);
     p.graph = dataset_graph(&p.data);
     bool good = make(&p, &why);

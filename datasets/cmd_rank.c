@@ -5,7 +5,6 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/printable.h"
-#include "common/same_file.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/plan_file.h"
@@ -206,19 +205,14 @@ int rank_main(int argc, char** argv)
         {"json", OPTION_FLAG, &set.json, 0, 0, NULL, "print JSON", NULL},
         {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     const char* argument[1];
-    char beside[4096];
+    char beside[PLAN_FILE_NAME];
     int num_arguments, exit_code;
     job r = {.set = &set};
     error why = {""};
     if (!command_begin("rank FILE [options]", text, table, argc, argv, argument, &num_arguments, 1, 1, &exit_code))
         return exit_code;
     if (!settings_agree(&set, &why)) return command_refused("rank", &why);
-    snprintf(beside, sizeof beside, "%s.rank", argument[0]);
-    if (!set.out) set.out = beside;
-    if (same_file(set.out, argument[0])) {
-        error_set(&why, "--out %s: that is the graph itself", set.out);
-        return command_refused("rank", &why);
-    }
+    if (!plan_file_name(&set.out, beside, argument[0], "rank", &why)) return command_refused("rank", &why);
     if (!dataset_open(&r.data, argument[0], &why)) return command_failed(&why);
     r.graph = dataset_graph(&r.data);
     bool good = make(&r, set.out, &why);

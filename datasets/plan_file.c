@@ -1,8 +1,18 @@
-#include "plan_file.h"
+#include "datasets/plan_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/same_file.h"
+
+bool plan_file_name(const char** out, char beside[PLAN_FILE_NAME], const char* graph, const char* ending, error* why)
+{
+    const int length = snprintf(beside, PLAN_FILE_NAME, "%s.%s", graph, ending);
+    if (!*out && length >= PLAN_FILE_NAME) return error_set(why, "%s: the name is too long for one with .%s", graph, ending);
+    if (!*out) *out = beside;
+    return same_file(*out, graph) ? error_set(why, "--out %s: that is the graph itself", *out) : true;
+}
 
 static bool write_common(ggnn_file_writer* w, const dataset* d, const char* made_by)
 {

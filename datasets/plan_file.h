@@ -27,6 +27,11 @@ typedef struct {
     int32_t parts;
 } partition;
 
+/* Where a command writes: *out, or where that is NULL graph.ending, which is put into `beside`. False where it is the graph
+   itself, or too long. */
+enum { PLAN_FILE_NAME = 4096 };
+bool plan_file_name(const char** out, char beside[PLAN_FILE_NAME], const char* graph, const char* ending, error* why);
+
 /* cached may be NULL. Whole or not at all. */
 bool ranking_write(const char* path, const dataset* d, const char* made_by, const ggnn_node* rows,
                    const ggnn_node* lists, const int64_t* cached, error* why);

@@ -2,6 +2,8 @@
    follow. */
 #ifndef COMM_SCRIPT_H
 #define COMM_SCRIPT_H
+#include <pthread.h>
+
 #include "tests/test.h"
 #include "trainer/comm.h"
 
@@ -207,5 +209,36 @@ static inline void follow(comm* c, const script* s, outcome* o)
     o->calls = c->cost.calls;
     o->sent = c->cost.bytes;
     device_close(d);
+}
+
+typedef struct {
+    comm* c;
+    const script* s;
+    outcome* o;
+} member;
+
+static inline void* follow_as_thread(void* context)
+{
+    member* m = context;
+    follow(m->c, m->s, m->o);
+    return NULL;
+}
+
+/* P threads follow s, each as a rank. */
+static inline void follow_as_threads(int32_t P, const script* s, outcome o[RANKS_MAX], const volatile sig_atomic_t* stop)
+{
+    comm c[RANKS_MAX];
+    member m[RANKS_MAX];
+    pthread_t thread[RANKS_MAX];
+    error why = {""};
+    memset(o, 0, RANKS_MAX * sizeof *o);
+    CHECK(comm_open_threads(c, P, stop, &why));
+    for (int32_t r = 0; r < P; r++) {
+        CHECK(c[r].rank == r && c[r].ranks == P && c[r].local == r && c[r].locals == P && c[r].machine == 0 && c[r].machines == 1);
+        m[r] = (member){&c[r], s, &o[r]};
+        CHECK_EQ(pthread_create(&thread[r], NULL, follow_as_thread, &m[r]), 0);
+    }
+    for (int32_t r = 0; r < P; r++) pthread_join(thread[r], NULL);
+    comm_close_threads(c, P);
 }
 #endif

@@ -1,5 +1,4 @@
 /* test_comm.c - what ranks do together: every call against a plain oracle, failures and stops at random calls, costs. */
-#include <pthread.h>
 
 #include "common/memory.h"
 #include "tests/comm_script.h"
@@ -8,44 +7,14 @@
 
 static const volatile sig_atomic_t never = 0;
 
-typedef struct {
-    comm* c;
-    const script* s;
-    outcome* o;
-} member;
-
-static void* follow_as_thread(void* context)
-{
-    member* m = context;
-    follow(m->c, m->s, m->o);
-    return NULL;
-}
-
-static void run_threads(int32_t P, const script* s, outcome o[RANKS_MAX])
-{
-    comm c[RANKS_MAX];
-    member m[RANKS_MAX];
-    pthread_t thread[RANKS_MAX];
-    error why = {""};
-    memset(o, 0, RANKS_MAX * sizeof *o);
-    CHECK(comm_open_threads(c, P, &never, &why));
-    for (int32_t r = 0; r < P; r++) {
-        CHECK(c[r].rank == r && c[r].ranks == P && c[r].local == r && c[r].locals == P && c[r].machine == 0 && c[r].machines == 1);
-        m[r] = (member){&c[r], s, &o[r]};
-        CHECK_EQ(pthread_create(&thread[r], NULL, follow_as_thread, &m[r]), 0);
-    }
-    for (int32_t r = 0; r < P; r++) pthread_join(thread[r], NULL);
-    comm_close_threads(c, P);
-}
-
 TEST(every_call_gives_what_a_plain_program_gives)
 {
     outcome o[RANKS_MAX], again[RANKS_MAX];
     for (int32_t P = 1; P <= RANKS_MAX; P++)
         for (int times = 0; times < 4; times++) {
             script s = {test_random(), times % 2 == 1, -1, 0};
-            run_threads(P, &s, o);
-            run_threads(P, &s, again);
+            follow_as_threads(P, &s, o, &never);
+            follow_as_threads(P, &s, again, &never);
             for (int32_t r = 0; r < P; r++) {
                 CHECK_STR(o[r].why.text, "");
                 CHECK_EQ(o[r].steps, STEPS);
@@ -63,7 +32,7 @@ static void is_alone_as_well(const script* s)
     comm c;
     comm_open_alone(&c, &never);
     follow(&c, s, &o);
-    run_threads(1, s, one);
+    follow_as_threads(1, s, one, &never);
     CHECK_STR(o.why.text, one[0].why.text);
     CHECK_EQ(o.steps, one[0].steps);
     CHECK_EQ(o.sent, 0);
@@ -85,7 +54,7 @@ TEST(a_rank_that_fails_ends_all_with_its_message)
             char expected[100];
             script s = {test_random(), times % 2 == 1, (int32_t)test_below(P), (int32_t)test_below(STEPS)};
             snprintf(expected, sizeof expected, "rank %d: cannot go on", (int)s.fail_rank);
-            run_threads(P, &s, o);
+            follow_as_threads(P, &s, o, &never);
             for (int32_t r = 0; r < P; r++) {
                 CHECK_STR(o[r].why.text, r == s.fail_rank ? "cannot go on" : expected);
                 CHECK_EQ(o[r].steps, s.fail_step);

@@ -249,42 +249,13 @@ static bool shared_files(void)
 
 /* ==== tests ===================================================================================================== */
 
-typedef struct {
-    comm* c;
-    const script* s;
-    outcome* o;
-} member;
-
-static void* follow_as_thread(void* context)
-{
-    member* m = context;
-    follow(m->c, m->s, m->o);
-    return NULL;
-}
-
-static void run_threads(int32_t P, const script* s, outcome o[RANKS_MAX])
-{
-    comm c[RANKS_MAX];
-    member m[RANKS_MAX];
-    pthread_t thread[RANKS_MAX];
-    error why = {""};
-    memset(o, 0, RANKS_MAX * sizeof *o);
-    CHECK(comm_open_threads(c, P, &told_to_stop, &why));
-    for (int32_t r = 0; r < P; r++) {
-        m[r] = (member){&c[r], s, &o[r]};
-        CHECK_EQ(pthread_create(&thread[r], NULL, follow_as_thread, &m[r]), 0);
-    }
-    for (int32_t r = 0; r < P; r++) pthread_join(thread[r], NULL);
-    comm_close_threads(c, P);
-}
-
 /* P processes, or those of three hosts: ranks of one host follow each other. */
 static void compare_with_threads(int32_t P, const script* s)
 {
     outcome o[RANKS_MAX];
     char arguments[100], words[200];
     const int32_t ranks = P == HOSTS ? 6 : P, locals = P == HOSTS ? 2 : P;
-    run_threads(ranks, s, o);
+    follow_as_threads(ranks, s, o, &told_to_stop);
     snprintf(arguments, sizeof arguments, "script %llu %d %d %d", (unsigned long long)s->seed, s->device, (int)s->fail_rank, (int)s->fail_step);
     const int status = run_ranks(P, arguments);
     if (P == HOSTS && status == 77) {
