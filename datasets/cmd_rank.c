@@ -7,6 +7,7 @@
 #include "common/printable.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
+#include "datasets/hotness.h"
 #include "datasets/plan_file.h"
 
 static const char text[] =
@@ -20,9 +21,6 @@ static const char text[] =
     "  random    at random\n"
     "presc, optimal and dual print what share of the reads counted the hottest nodes take.";
 
-static const char policies[] = "degree|aligraph|presc|optimal|dual|random";
-static const char* const policy_name[] = {"degree", "aligraph", "presc", "optimal", "dual", "random"};
-enum { BY_DEGREE, BY_ALIGRAPH, BY_PRESC, BY_OPTIMAL, BY_DUAL, BY_RANDOM };
 static const char methods[] = "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk";
 
 typedef struct {
@@ -37,21 +35,21 @@ typedef struct {
     const settings* set;
     dataset data;
     ggnn_graph graph;
-    int64_t *rows, *lists;             /* (N) what they are ranked by */
+    int64_t *rows, *lists;             /* (N) what they are ranked by; aligraph: in-degrees over out-degrees */
     ggnn_node *rank_rows, *rank_lists; /* (N) */
     ggnn_node* work;                   /* (2 N) */
     ggnn_dual_fill fill;
 } job;
 
-static bool is_counted(const settings* set) { return set->by == BY_PRESC || set->by == BY_OPTIMAL || set->by == BY_DUAL; }
+static bool is_counted(const settings* set) { return hotness_is_counted((hotness_policy)set->by); }
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
 static bool count_degrees(job* r, error* why)
 {
     ggnn_fault fault;
-    int64_t* out = r->set->by == BY_ALIGRAPH ? r->lists : r->rows;
-    if (ggnn_count_degrees(out, r->set->by == BY_ALIGRAPH ? r->rows : NULL, &r->graph, &fault) == GGNN_OK) return true;
+    int64_t* out = r->set->by == HOTNESS_ALIGRAPH ? r->lists : r->rows;
+    if (ggnn_count_degrees(out, r->set->by == HOTNESS_ALIGRAPH ? r->rows : NULL, &r->graph, &fault) == GGNN_OK) return true;
     return error_set(why, "%s: node %" PRId64 ": %s", r->data.file.path, fault.node, fault.what);
 }
 
@@ -59,33 +57,16 @@ static bool count_reads(job* r, error* why)
 {
     const settings* set = r->set;
     int32_t fanout[GGNN_HOPS_MAX];
-    for (int32_t h = 0; h < set->fanout.count; h++) fanout[h] = (int32_t)set->fanout.value[h];
-    ggnn_sampling how = ggnn_sampling_plain((ggnn_method)set->sampler, fanout, set->fanout.count);
-    ggnn_epochs of = {NULL, 0, set->batch, {(uint64_t)set->seed, 0, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
-    ggnn_batch b;
-    ggnn_fault fault;
     int64_t count[4];
-    if (set->by == BY_OPTIMAL) {
-        of.rng.purpose = GGNN_PURPOSE_SAMPLE;
-        of.first_epoch = 0;
-    }
+    for (int32_t h = 0; h < set->fanout.count; h++) fanout[h] = (int32_t)set->fanout.value[h];
+    const ggnn_sampling how = ggnn_sampling_plain((ggnn_method)set->sampler, fanout, set->fanout.count);
     if (!dataset_split(&r->data, (int32_t)set->split, count, why)) return false;
     if (count[SPLIT_TRAIN] == 0) return error_set(why, "%s: split %" PRId64 " has no training node", r->data.file.path, set->split);
-    if (of.batch_size > count[SPLIT_TRAIN]) of.batch_size = count[SPLIT_TRAIN];
-    if (ggnn_batch_plan(&b, &r->graph, &how, of.batch_size, NULL, &fault) != GGNN_OK)
-        return error_set(why, "--fanout, --batch: %s", fault.what);
-    void* memory = memory_new(b.bytes, "a mini-batch", why);
-    ggnn_node* ids = memory_new((size_t)(count[SPLIT_TRAIN] + of.batch_size) * sizeof *ids, "training nodes", why);
-    bool good = memory && ids;
-    if (good) {
-        of.ids = ids;
-        of.num_ids = dataset_split_ids(&r->data, (int32_t)set->split, SPLIT_TRAIN, ids);
-        ggnn_batch_init(&b, memory);
-        ggnn_status status = ggnn_count_epochs(r->rows, r->lists, &b, &r->graph, &of, 0, set->epochs * ggnn_epoch_batches(&of), ids + of.num_ids);
-        if (status != GGNN_OK)
-            good = error_set(why, "%s: node %" PRId64 ": %s", r->data.file.path, (int64_t)b.bad, ggnn_status_string(status));
-    }
-    memory_free(memory);
+    ggnn_node* ids = memory_new((size_t)count[SPLIT_TRAIN] * sizeof *ids, "training nodes", why);
+    if (!ids) return false;
+    dataset_split_ids(&r->data, (int32_t)set->split, SPLIT_TRAIN, ids);
+    const ggnn_epochs of = hotness_epochs((hotness_policy)set->by, ids, count[SPLIT_TRAIN], set->batch, (uint64_t)set->seed);
+    bool good = hotness_count(r->rows, r->lists, &r->graph, &how, &of, set->epochs, r->data.file.path, why);
     memory_free(ids);
     return good;
 }
@@ -95,21 +76,19 @@ static bool count_reads(job* r, error* why)
 static void rank_all(job* r)
 {
     const int64_t n = r->data.num_nodes;
-    const int64_t* ties = is_counted(r->set) ? r->graph.whole.indptr : NULL;
-    ggnn_hotness rows = {r->rows, NULL, ties}, lists = {r->lists, NULL, ties};
     const dataset_rows* feat = &r->data.feat;
     const ggnn_sizes sizes = {feat->rows ? feat->width * ggnn_type_bytes(feat->type) : 4, r->graph.whole.indptr,
                               (int64_t)sizeof(ggnn_node) + (r->graph.whole.weight ? 4 : 0), 8};
     const int64_t feature_slope = feat->rows ? r->set->slopes.value[1] : 0;
     const ggnn_dual dual = {r->rows, r->lists, feature_slope, r->set->slopes.value[0], &sizes, r->set->cache_bytes};
-    if (r->set->by == BY_DUAL) {
+    if (r->set->by == HOTNESS_DUAL) {
         r->fill = ggnn_fill_dual(r->rank_rows, r->rank_lists, &dual, n, r->work);
         return;
     }
-    if (r->set->by == BY_RANDOM) ggnn_rank_random(r->rank_rows, r->work, (uint64_t)r->set->seed, n);
-    if (r->set->by == BY_ALIGRAPH) rows.over = r->lists; /* in over out */
-    if (r->set->by != BY_RANDOM) ggnn_rank(r->rank_rows, r->work, &rows, n);
-    if (is_counted(r->set)) ggnn_rank(r->rank_lists, r->work, &lists, n);
+    const hotness_policy by = (hotness_policy)r->set->by;
+    const int64_t* indptr = r->graph.whole.indptr;
+    hotness_rank(r->rank_rows, r->work, by, r->rows, r->lists, indptr, (uint64_t)r->set->seed, n);
+    if (is_counted(r->set)) hotness_rank(r->rank_lists, r->work, by, r->lists, NULL, indptr, 0, n);
     else memcpy(r->rank_lists, r->rank_rows, (size_t)n * sizeof *r->rank_rows);
 }
 
@@ -117,8 +96,7 @@ static void rank_all(job* r)
 
 static double hit_rate(const int64_t* count, const ggnn_node* rank, double share, int64_t n)
 {
-    int64_t all = ggnn_count_hits(count, rank, n, n);
-    return all ? 100. * (double)ggnn_count_hits(count, rank, ggnn_fill_ratio(share, n), n) / (double)all : 0;
+    return hotness_hits(count, rank, ggnn_fill_ratio(share, n), n);
 }
 
 static void report(const job* r, const char* out)
@@ -131,9 +109,9 @@ static void report(const job* r, const char* out)
         json_start(&j, stdout, true);
         json_begin_object(&j, NULL);
         json_string(&j, "file", out);
-        json_string(&j, "by", policy_name[r->set->by]);
+        json_string(&j, "by", hotness_name[r->set->by]);
         json_int(&j, "num_nodes", n);
-        if (r->set->by == BY_DUAL) {
+        if (r->set->by == HOTNESS_DUAL) {
             json_int(&j, "rows", r->fill.rows);
             json_int(&j, "lists", r->fill.lists);
             json_int(&j, "row_bytes", r->fill.row_bytes);
@@ -151,8 +129,8 @@ static void report(const job* r, const char* out)
         json_end_object(&j);
         return;
     }
-    printf("%s: %" PRId64 " nodes ranked by %s\n", printable(path, sizeof path, out), n, policy_name[r->set->by]);
-    if (r->set->by == BY_DUAL) {
+    printf("%s: %" PRId64 " nodes ranked by %s\n", printable(path, sizeof path, out), n, hotness_name[r->set->by]);
+    if (r->set->by == HOTNESS_DUAL) {
         if (r->set->slopes.value[0] == 0 && r->set->slopes.value[1] == 0) printf("both slopes are 0: by frequency per byte\n");
         printf("%" PRId64 " rows (%" PRId64 " bytes) and %" PRId64 " lists (%" PRId64 " bytes) fit %" PRId64 " bytes\n",
                r->fill.rows, r->fill.row_bytes, r->fill.lists, r->fill.list_bytes, r->set->cache_bytes);
@@ -173,26 +151,26 @@ static bool make(job* r, const char* out, error* why)
     r->rank_lists = memory_new(n * sizeof *r->rank_lists, "ranks", why);
     r->work = memory_new(2 * n * sizeof *r->work, "orders", why);
     if (!r->rows || !r->lists || !r->rank_rows || !r->rank_lists || !r->work) return false;
-    if (is_counted(r->set) ? !count_reads(r, why) : r->set->by != BY_RANDOM && !count_degrees(r, why)) return false;
+    if (is_counted(r->set) ? !count_reads(r, why) : r->set->by != HOTNESS_RANDOM && !count_degrees(r, why)) return false;
     rank_all(r);
     const int64_t cached[2] = {r->fill.rows, r->fill.lists};
-    return ranking_write(out, &r->data, policy_name[r->set->by], r->rank_rows, r->rank_lists,
-                         r->set->by == BY_DUAL ? cached : NULL, why);
+    return ranking_write(out, &r->data, hotness_name[r->set->by], r->rank_rows, r->rank_lists,
+                         r->set->by == HOTNESS_DUAL ? cached : NULL, why);
 }
 
 static bool settings_agree(const settings* set, error* why)
 {
     if (set->fanout.count > GGNN_HOPS_MAX) return error_set(why, "--fanout: more than %d hops", GGNN_HOPS_MAX);
     if (set->slopes.count != 2) return error_set(why, "--slopes: two numbers, A,F");
-    if (set->by == BY_DUAL && set->cache_bytes < 0) return error_set(why, "--by dual fills --cache-bytes N: give it");
+    if (set->by == HOTNESS_DUAL && set->cache_bytes < 0) return error_set(why, "--by dual fills --cache-bytes N: give it");
     return true;
 }
 
 int rank_main(int argc, char** argv)
 {
-    settings set = {BY_PRESC, 0, 1, 1024, 0, 1, -1, {3, {15, 10, 5}}, {2, {0, 0}}, NULL, false};
+    settings set = {HOTNESS_PRESC, 0, 1, 1024, 0, 1, -1, {3, {15, 10, 5}}, {2, {0, 0}}, NULL, false};
     const option table[] = {
-        {"by", OPTION_CHOICE, &set.by, 0, 0, policies, "what makes a node hot", NULL},
+        {"by", OPTION_CHOICE, &set.by, 0, 0, HOTNESS_POLICIES, "what makes a node hot", NULL},
         {"presample-epochs", OPTION_INT, &set.epochs, 1, 10000, "K", "epochs that are counted", NULL},
         {"fanout", OPTION_LIST, &set.fanout, -1, 1 << 20, "N,N,...", "neighbours a hop, from the seeds outward; default: 15,10,5", NULL},
         {"sampler", OPTION_CHOICE, &set.sampler, 0, 0, methods, "how neighbours are drawn", NULL},
