@@ -111,6 +111,45 @@ TEST(extracted_rows_change_nothing)
     }
 }
 
+// The order in which the host gives a pass to the device: 'x' an extraction, 's' a step.
+std::string order_of_a_pass(const fixture* f, const kind& k)
+{
+    std::string order;
+#ifndef __CUDACC__
+    net_config    c = config_of(k, 2, 4, false);
+    ggnn_sampling how = sampling_of(c);
+    run           r;
+    open_run(&r, opened, f, c, &how, 16, true);
+    const loader_pass pass = pass_of(&r, f, 0);
+    const int         batches = static_cast<int>(loader_batches(r.batches, &pass));
+    for (int i = 0; i < batches; i++) take_step(&r, f, i, false);
+    simt_trace_begin();
+    for (int i = batches; i < 2 * batches; i++) take_step(&r, f, i, false);
+    for (const std::string& name : simt_trace_end()) {
+        if (name.find("stored_rows") != name.npos) order += 'x';
+        if (name.find("advance") != name.npos) order += 's'; // begins a step, and its update
+    }
+    close_run(&r);
+#endif
+    return order;
+}
+
+// 70 seeds, 16 a batch: five batches.
+TEST(the_next_batch_is_extracted_before_this_one_trains)
+{
+#ifdef __CUDACC__
+    SKIP("the emulator sees the order of launches");
+#endif
+    fixture f;
+    make_fixture(&f, 70, 5, 9, 4);
+    for (const kind& k : {kinds[1], kinds[4]}) {
+        CHECK_STR(order_of_a_pass(&f, k).c_str(), "xxssxssxssxssss");
+        opened->serial = true;
+        CHECK_STR(order_of_a_pass(&f, k).c_str(), "xssxssxssxssxss");
+        opened->serial = false;
+    }
+}
+
 // ==== room =================================================================================================
 
 // The first batches are small, later ones several times as large.
@@ -359,6 +398,7 @@ int main(int argc, char** argv)
     RUN(a_capture_that_fails_is_launched);
     RUN(sampling_beside_a_step_changes_nothing);
     RUN(extracted_rows_change_nothing);
+    RUN(the_next_batch_is_extracted_before_this_one_trains);
     RUN(batches_that_outgrow_their_room_get_more);
     RUN(a_batch_that_is_held_stays_while_the_next_one_gets_more_room);
     RUN(a_net_that_is_given_more_room_goes_on);

@@ -176,7 +176,7 @@ static void end_report(rank* r)
 {
     program* p = r->of;
     const training* t = &r->training;
-    loader_cost sampled = {0, 0, 0, 0};
+    loader_cost sampled = {0};
     if (r->comm->rank > 0) return;
     if (t->worker.loader) sampled = loader_cost_of(t->worker.loader);
     if (p->config.profile)

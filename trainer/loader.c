@@ -103,7 +103,7 @@ bool loader_measure(loader* l, const loader_pass* pass, error* why)
         batch_give(l, b);
     }
     l->usual = most;
-    l->cost = (loader_cost){0, 0, 0, 0};
+    l->cost = (loader_cost){0};
     return lay_out_again(l, SLACK, why);
 }
 
@@ -206,6 +206,8 @@ const mini_batch* batch_take(loader* l, error* why)
     if (!s) return NULL;
     l->cost.edges += s->edges;
     l->cost.bytes += s->bytes;
+    l->cost.sample += s->sampling;
+    l->cost.extract += s->extracting;
     if (s->status != GGNN_OK) {
         fail(l, s, why);
         return NULL;

@@ -11,13 +11,17 @@
    free, ordered (being prepared, or ready), or taken. Whoever takes a batch owns its slot until it is given back, and
    may take others meanwhile; a queue may own them. Batches come out in the order of the pass.
 
+   STAGES. A batch is sampled, then its rows are extracted where the plan says so: each row once, as a batch's ids are
+   distinct. Both are over when batch_take returns it, which waits once. loader_cost_of has the time of each.
+
    WHEN batches are prepared is all that runs differ in: batch_take orders as many as there are free slots, once `group`
-   of them are free or the next batch has not been ordered.
-       CPU, usual     T slots, T at a time: one a thread, all prepared while batch_take waits
-       CPU, overlap   by threads of the ring's own, while the taken ones train
-       CUDA, usual    2 slots, one at a time: on a stream of its own, while the other one trains
-       CUDA, serial   1 slot: prepared when it is asked for
-   One thread at a time calls a loader.
+   of them are free or the next batch has not been ordered. (--pipeline)
+       CPU, serial (usual)     T slots, T at a time: one a thread, all prepared while batch_take waits
+       CPU, overlap            by threads of the ring's own, while the taken ones train
+       CUDA, overlap (usual)   2 slots, one at a time: on a stream of its own, while the other one trains
+       CUDA, serial            1 slot: prepared when it is asked for
+   With two slots there are two buffers of rows, which alternate: the next batch's extraction is given to the device
+   before the step that trains on this one. One thread at a time calls a loader.
 
    ROOM. On a CPU a slot has room for the worst case. On a device that is `tight` it has room for what batches usually
    need (bucket.h): a batch that needs more is sampled again, the same, with more room, and each is handed out with
@@ -98,7 +102,9 @@ const mini_batch* batch_take(loader* l, error* why);
 void batch_give(loader* l, const mini_batch* b);
 
 typedef struct { /* since loader_create */
-    double seconds; /* that batch_take took */
+    double seconds; /* that batch_take took, */
+    double sample, extract; /* and that the stages of the batches taken took: each by the clock of the thread or of the
+                               device that did it, so that with T threads at once it is T times what passed */
     int64_t bytes;  /* of ids, offsets and indices, each read and written once */
     int64_t edges;
     int64_t grown;  /* how often batches were given more room */
@@ -117,6 +123,7 @@ typedef struct slot {
     /* set by `wait`: */
     ggnn_status  status;
     int64_t      edges, bytes; /* read */
+    double       sampling, extracting; /* seconds */
     batch_sizes  sizes;        /* of a tight device */
 } slot;
 

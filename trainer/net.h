@@ -216,6 +216,8 @@ typedef struct { /* since net_create, summed; [0] forward and evaluation, [1] ba
     double  seconds[2][NET_NUM_STAGES];
     int64_t bytes[2][NET_NUM_STAGES]; /* read and written at least once, by the inputs' and outputs' sizes */
     int64_t flops[2];                 /* of GEMM */
+    double  train;                    /* seconds of net_compute and net_update by the device's clock, however profiled; of
+                                         the steps whose losses have been read */
 } net_profile;
 const net_profile* net_profile_of(const net* n);
 

@@ -255,8 +255,12 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
     int64_t evaluation_bytes = apart->loader.bytes;
     printf("\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n");
     sample.seconds -= apart->loader.seconds;
+    sample.sample -= apart->loader.sample;
+    sample.extract -= apart->loader.extract;
     sample.bytes -= apart->loader.bytes;
-    profile_row("sample", sample.seconds, sample.bytes, 0, total, steps);
+    const double busy = sample.sample + sample.extract, part = busy > 0 ? sample.extract / busy : 0;
+    profile_row("sample", (1 - part) * sample.seconds, sample.bytes, 0, total, steps);
+    profile_row("extract", part * sample.seconds, 0, 0, total, steps);
     rest -= sample.seconds;
     for (int which = 0; which < 2; which++) {
         const char* name = NET_STAGES;
@@ -280,8 +284,8 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
 
 /* ==== ranks ===================================================================================================== */
 
-#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(net, "net") X(evaluation, "evaluation") \
-    X(comm, "comm") X(waited, "waited")
+#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(extract, "extract") X(train, "train") \
+    X(batch, "batch") X(evaluation, "evaluation") X(comm, "comm") X(waited, "waited")
 
 static void put_integers(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at, bool bytes)
 {
@@ -303,9 +307,10 @@ static void put_reads(json* j, const char* key, const report_rank* all, int32_t 
 static void rank_row(const char* name, const report_rank* k)
 {
     const double mb = 1e-6 * (double)k->row_bytes;
-    printf("  %-6s %11lld %11lld %11lld %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name, (long long)k->rows.own,
-           (long long)k->rows.peer, (long long)k->rows.host, mb * (double)k->rows.own, mb * (double)k->rows.peer,
-           mb * (double)k->rows.host, k->sample, k->net, k->evaluation, k->waited, 1e-6 * (double)k->sent);
+    printf("  %-6s %11lld %11lld %11lld %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
+           (long long)k->rows.own, (long long)k->rows.peer, (long long)k->rows.host, mb * (double)k->rows.own,
+           mb * (double)k->rows.peer, mb * (double)k->rows.host, k->sample, k->extract, k->train, k->evaluation,
+           k->batch + k->waited, 1e-6 * (double)k->sent);
 }
 
 static void add_rank(report_rank* sum, const report_rank* k)
@@ -316,7 +321,9 @@ static void add_rank(report_rank* sum, const report_rank* k)
     sum->rows.host += k->rows.host;
     sum->sent += k->sent;
     sum->sample += k->sample;
-    sum->net += k->net;
+    sum->extract += k->extract;
+    sum->train += k->train;
+    sum->batch += k->batch;
     sum->evaluation += k->evaluation;
     sum->waited += k->waited;
 }
@@ -327,8 +334,8 @@ void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
     memset(&sum, 0, sizeof sum);
     clear_bar(r);
     printf("\n         rows of features read from           MB read from                  seconds\n"
-           "  device         own        peer        host       own      peer      host   sample      net evaluate  waiting"
-           "   MB sent\n");
+           "  device         own        peer        host       own      peer      host   sample  extract    train evaluate"
+           "  waiting   MB sent\n");
     for (int32_t k = 0; k < ranks; k++) {
         char name[16];
         snprintf(name, sizeof name, "%d", (int)k);

@@ -20,11 +20,15 @@
                                   seeds, dropout included; val_...: null in epochs without evaluation; best: the
                                   least val_loss so far; seconds: of this epoch, evaluation included
      {"event":"ranks", "rows":{"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...}, "sent_bytes":[..],
-      "seconds":{"training":[..],"sample":[..],"net":[..],"evaluation":[..],"comm":[..],"waited":[..]}}
-                                  of several devices only, before the next record: an element a rank, in this run. rows,
-                                  bytes: of features, by where they lay; lists: of neighbours; all zeros with --store
-                                  replica. sent_bytes: gradients and losses to other ranks. sample, net: of training;
-                                  comm: in calls of all ranks, of which waited: until all had come
+      "seconds":{"training":[..],"sample":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],"comm":[..],
+                 "waited":[..]}}
+                                  before the next record: an element a rank, in this run. rows, bytes: of features, by
+                                  where they lay; lists: of neighbours; all zeros where all is the device's own.
+                                  sent_bytes: gradients and losses to other ranks. training: of this run, of which
+                                  evaluation. The stages of batches that were trained on: sample; extract: rows; train:
+                                  forward, backward, update. Each by the clock of the device that did it, on a CPU added
+                                  over its threads. batch: until a batch was there, all of its stages where nothing
+                                  overlaps. comm: in calls of all ranks, of which waited: until all had come
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}
@@ -85,7 +89,7 @@ typedef struct { /* what a rank did */
     tiers_reads rows, lists; /* that were read */
     int64_t row_bytes;       /* of a row */
     int64_t sent;            /* bytes, to other ranks */
-    double seconds, sample, net, evaluation, comm, waited;
+    double seconds, sample, extract, train, batch, evaluation, comm, waited;
 } report_rank;
 /* Of all ranks: to the log; as a table beside the profile. */
 void report_ranks(report* r, const report_rank* all, int32_t ranks);

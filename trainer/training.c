@@ -97,7 +97,7 @@ static bool evaluate(training* t, int part, score* result, error* why)
     evaluation_cost* cost = &t->evaluation_cost;
     worker* w = &t->worker;
     net_profile before = *net_profile_of(w->net), *sum = &cost->net;
-    loader_cost sampled = {0, 0, 0, 0};
+    loader_cost sampled = {0};
     if (w->loader) sampled = loader_cost_of(w->loader);
     double start = progress_seconds();
     bool good = evaluation_run(w->evaluation, w->net, part, result, why);
@@ -109,8 +109,11 @@ static bool evaluate(training* t, int part, score* result, error* why)
     }
     sum->flops[0] += after->flops[0] - before.flops[0];
     if (w->loader) {
-        cost->loader.seconds += loader_cost_of(w->loader).seconds - sampled.seconds;
-        cost->loader.bytes += loader_cost_of(w->loader).bytes - sampled.bytes;
+        const loader_cost now = loader_cost_of(w->loader);
+        cost->loader.seconds += now.seconds - sampled.seconds;
+        cost->loader.sample += now.sample - sampled.sample;
+        cost->loader.extract += now.extract - sampled.extract;
+        cost->loader.bytes += now.bytes - sampled.bytes;
     }
     if (!good || result->broken < 0) return good;
     char what[96];
@@ -185,16 +188,16 @@ static report_rank rank_of(const training* t)
 {
     const worker* w = &t->worker;
     const comm_cost cost = w->comm->cost;
-    const net_profile* stages = net_profile_of(w->net);
+    const loader_cost *apart = &t->evaluation_cost.loader, none = {0}, all = w->loader ? loader_cost_of(w->loader) : none;
     report_rank mine = {.rows = tiers_rows_read(&w->tiers), .lists = tiers_lists_read(&w->tiers), .sent = cost.bytes - t->before.bytes,
                         .row_bytes = w->tiers.features.width * ggnn_type_bytes(w->tiers.features.type),
                         .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
                         .comm = cost.seconds - t->before.seconds,
                         .waited = cost.waited - t->before.waited};
-    if (w->loader) mine.sample = loader_cost_of(w->loader).seconds - t->evaluation_cost.loader.seconds;
-    for (int half = 0; half < 2; half++)
-        for (int s = 0; s < NET_NUM_STAGES; s++)
-            mine.net += stages->seconds[half][s] - t->evaluation_cost.net.seconds[half][s];
+    mine.sample = all.sample - apart->sample;
+    mine.extract = all.extract - apart->extract;
+    mine.train = net_profile_of(w->net)->train;
+    mine.batch = all.seconds - apart->seconds;
     return mine;
 }
 
@@ -203,7 +206,6 @@ static bool report_all_ranks(training* t, error* why)
 {
     comm* c = t->worker.comm;
     int64_t bound[COMM_RANKS_MAX + 1];
-    if (c->ranks == 1) return true;
     for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     t->all[c->rank] = rank_of(t);
     if (!comm_all_gather(c, NULL, t->all, bound, sizeof *t->all, why)) return false;

@@ -76,7 +76,8 @@ inline void access(const void* address, size_t bytes, Site at)
 
 // Puts work on a stream: run now, or when something waits for it (SIMT_ASYNC=lazy), or recorded (capture).
 // The work acts as the stream's device. Returns a cudaError.
-int enqueue(void* stream, std::function<void()> work);
+// of: the kernel that it is, for simt_trace_end.
+int enqueue(void* stream, std::function<void()> work, const void* of = nullptr);
 
 struct Kernel {
     void (*run)(const void* arguments); // calls the kernel for one thread; parameters are copied for each
@@ -128,7 +129,7 @@ int launch(void (*function)(P...), dim3 grid, dim3 block, size_t shared_bytes, v
             std::apply(c.first, c.second);
         };
         run_grid(grid, block, shared_bytes, Kernel{run, &call, (const void*)function});
-    });
+    }, (const void*)function);
 }
 
 // ---- values as 64 bits

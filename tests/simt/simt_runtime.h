@@ -4,6 +4,9 @@
 
 #include "simt.h"
 
+#include <string>
+#include <vector>
+
 #define CUDART_VERSION 13000
 
 #define SIMT_ERRORS(X)                                                                                       \
@@ -310,4 +313,9 @@ struct simt_requests {
 };
 void          simt_count_begin();
 simt_requests simt_count_end();
+
+// The kernels that the host has launched in between, on all streams, in the order of the calls: neither those
+// that were captured then, nor those of graphs.
+void                     simt_trace_begin();
+std::vector<std::string> simt_trace_end();
 #endif

@@ -140,9 +140,15 @@ void put(void* handle, std::function<void()> run, int view)
     put_after(handle, std::move(run), view, nullptr, nullptr);
 }
 
-int enqueue(void* stream, std::function<void()> work)
+static bool                     tracing;
+static std::vector<const void*> traced;
+
+int enqueue(void* stream, std::function<void()> work, const void* of)
 {
-    return api([&] { put(stream, std::move(work), VIEW_STREAM); });
+    return api([&] {
+        if (tracing && of && !stream_of(stream)->capture) traced.push_back(of);
+        put(stream, std::move(work), VIEW_STREAM);
+    });
 }
 
 // Rows of pageable memory are read before the call returns; copies to pageable memory are done by then. A
@@ -442,4 +448,20 @@ cudaError_t cudaMemsetAsync(void* to, int value, size_t n, cudaStream_t stream)
 cudaError_t cudaMemset(void* to, int value, size_t n) // not awaited: CUDA need not either
 {
     return by_default(false, [=] { set_bytes(to, value, n, nullptr); });
+}
+
+void simt_trace_begin()
+{
+    Lock lock;
+    tracing = true;
+    traced.clear();
+}
+
+std::vector<std::string> simt_trace_end()
+{
+    Lock                     lock;
+    std::vector<std::string> names;
+    for (const void* kernel : traced) names.push_back(function_name(kernel));
+    tracing = false;
+    return names;
 }

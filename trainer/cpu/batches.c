@@ -6,6 +6,7 @@
 #endif
 
 #include "common/memory.h"
+#include "common/progress.h"
 #include "trainer/cpu/cpu.h"
 #include "trainer/cpu/parallel.h"
 
@@ -65,6 +66,7 @@ static void fill(const ring* r, cpu_slot* s)
     slot* shared = &s->shared;
     mini_batch* b = &shared->batch;
     ggnn_batch* blocks = &b->blocks;
+    const double start = progress_seconds();
     fill_seeds(r, s);
     shared->status = ggnn_sample(blocks, &s->graph, &shared->slice.rng, s->seeds, shared->slice.seeds);
     shared->edges = shared->bytes = 0;
@@ -73,9 +75,12 @@ static void fill(const ring* r, cpu_slot* s)
         shared->edges += edges;
         shared->bytes += edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
     }
-    if (b->rows && shared->status == GGNN_OK)
-        ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &s->features, blocks->id,
-                    *blocks->hop[blocks->num_hops - 1].num_src.n);
+    const double sampled = progress_seconds();
+    shared->sampling = sampled - start;
+    shared->extracting = 0;
+    if (!b->rows || shared->status != GGNN_OK) return;
+    ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &s->features, blocks->id, *blocks->hop[blocks->num_hops - 1].num_src.n);
+    shared->extracting = progress_seconds() - sampled;
 }
 
 /* ==== slots ===================================================================================================== */

@@ -173,7 +173,13 @@ int64_t cpu_count_known(net* n)
 }
 
 void cpu_begin(net* n) { (void)n; }
-void cpu_compute(net* n, const mini_batch* b) { net_run(n, b); }
+void cpu_compute(net* n, const mini_batch* b)
+{
+    const double start = cpu_start();
+    net_run(n, b);
+    n->profile.train += cpu_start() - start;
+}
+
 void cpu_set_losses(net* n, const net_losses* losses) { n->losses = *losses; }
 
 net_losses cpu_losses(net* n, bool wait)

@@ -33,4 +33,5 @@ void cpu_update(net* n)
     parallel_for(n->state.count, 16384, update_range, &job);
     losses_add(&n->losses, n->step, n->sums);
     cpu_stop(n, NET_OPTIMIZER, start, 28 * n->state.count);
+    n->profile.train += cpu_start() - start;
 }

@@ -61,7 +61,7 @@ struct cuda_slot : slot {
     sample_note * note, *known; // on the device; its copy, pinned
     ggnn_node*    seeds;
     void*         memory;
-    cudaEvent_t   sampled;
+    cudaEvent_t   begun, sampled, extracted; // the last one stands for all
     repeated      work;
 };
 
@@ -135,7 +135,8 @@ inline bool open_slot(ring* r, cuda_slot* s, error* why)
                 take_array(d, &s->note, 1, "sizes of a sample", why);
     if (!good) return false;
     cudaError_t e = cudaMallocHost(&s->known, sizeof *s->known);
-    if (e == cudaSuccess) e = cudaEventCreateWithFlags(&s->sampled, cudaEventDisableTiming);
+    for (cudaEvent_t* event : {&s->begun, &s->sampled, &s->extracted})
+        if (e == cudaSuccess) e = cudaEventCreate(event);
     e = first_error(e, ggnn_cuda_batch_init(&s->own, s->memory, own(d).stream));
     s->batch.blocks = s->shape = s->own;
     s->batch.known = {&s->state->known, plan.batch};
@@ -157,7 +158,8 @@ inline void cuda_slot_close(ring* r, slot* shared)
     device_free(d, s->note);
     device_free(d, s->batch.rows);
     if (s->known) cudaFreeHost(s->known);
-    if (s->sampled) cudaEventDestroy(s->sampled);
+    for (cudaEvent_t event : {s->begun, s->sampled, s->extracted})
+        if (event) cudaEventDestroy(event);
     delete s;
 }
 
@@ -184,7 +186,7 @@ inline note_job note_of(const ring* r, const cuda_slot* s)
     return job;
 }
 
-// The sample, a note of it on its way to the host, and the rows.
+// The sample, and a note of it on its way to the host.
 inline void run_sample(ring* r, cuda_slot* s)
 {
     const loader_plan& plan = r->plan;
@@ -193,10 +195,19 @@ inline void run_sample(ring* r, cuda_slot* s)
                                             {&s->state->seeds, s->shape.num_seeds.max}, stream);
     e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(r, s)));
     e = first_error(e, cudaMemcpyAsync(s->known, s->note, sizeof *s->note, cudaMemcpyDeviceToHost, stream));
+    check(r->device, e, "sampling");
+}
+
+// The rows of the sample, whose number the host does not know yet.
+inline cudaError_t extract(ring* r, cuda_slot* s)
+{
+    const loader_plan& plan = r->plan;
+    cudaStream_t       stream = own(r->device).sampling;
+    cudaError_t        e = cudaEventRecord(s->sampled, stream);
     if (plan.extract)
         e = first_error(e, ggnn_cuda_gather(s->batch.rows, s->batch.ld_rows, GGNN_F32, &plan.features, s->shape.id,
                                             s->shape.hop[plan.how.num_hops - 1].num_src, stream));
-    check(r->device, e, "sampling");
+    return first_error(e, cudaEventRecord(s->extracted, stream));
 }
 
 inline void order_slot(ring* r, cuda_slot* s)
@@ -205,10 +216,11 @@ inline void order_slot(ring* r, cuda_slot* s)
     const seeds_job job = {r->pass, s->slice, r->plan.labels, s->state, s->seeds};
     cudaError_t     e = cudaEventRecord(c.trained, c.stream);
     e = first_error(e, cudaStreamWaitEvent(c.sampling, c.trained, 0));
+    e = first_error(e, cudaEventRecord(s->begun, c.sampling));
     e = first_error(e, cudaMemsetAsync(&s->state->known, 0, sizeof s->state->known, c.sampling));
     e = first_error(e, launch(begin_sample, blocks_of(s->slice.global_seeds), THREADS, c.sampling, job));
     e = first_error(e, repeat(r->device, &s->work, c.sampling, [=] { run_sample(r, s); }));
-    check(r->device, first_error(e, cudaEventRecord(s->sampled, c.sampling)), "sampling");
+    check(r->device, first_error(e, extract(r, s)), "sampling");
 }
 
 inline void cuda_prepare(ring* r, slot* const* slots, int32_t count)
@@ -220,7 +232,13 @@ inline void cuda_wait(ring* r, slot* shared)
 {
     cuda_slot*    s = static_cast<cuda_slot*>(shared);
     const int32_t hops = r->plan.how.num_hops;
-    check(r->device, cudaEventSynchronize(s->sampled), "sampling");
+    float         sampling = 0, extracting = 0; // milliseconds
+    cudaError_t   e = cudaEventSynchronize(s->extracted);
+    e = first_error(e, cudaEventElapsedTime(&sampling, s->begun, s->sampled));
+    e = first_error(e, cudaEventElapsedTime(&extracting, s->sampled, s->extracted));
+    check(r->device, e, "sampling");
+    s->sampling = 1e-3 * static_cast<double>(sampling);
+    s->extracting = 1e-3 * static_cast<double>(extracting);
     s->sizes = s->known->sizes;
     s->edges = s->bytes = 0;
     for (int h = 0; h < GGNN_HOPS_MAX; h++) {

@@ -13,11 +13,18 @@
 
 namespace train {
 
+struct step_clock { // pairs of events around the pieces of steps, [read, next) not looked at yet
+    enum { PAIRS = 64 };
+    cudaEvent_t begun[PAIRS], ended[PAIRS];
+    int64_t     next, read;
+};
+
 struct context { // a device's own
     int            number;  // CUDA's, of the device
     cudaStream_t   stream, sampling;
     cudaEvent_t    trained; // all that `stream` had been given when a sample was asked for
     cudaEvent_t    begun, ended; // of an operation, for the profile
+    step_clock     clock;
     cublasHandle_t blas;
     void*          blas_workspace;
     step_state*    step;
@@ -71,6 +78,35 @@ private:
     net*      n;
     net_stage stage;
 };
+
+// Adds up pieces of steps; wait: all of them, else those that are done.
+inline void read_clock(net* n, bool wait)
+{
+    step_clock& k = own(n->device).clock;
+    for (float ms = 0; k.read < k.next; k.read++) {
+        const int64_t at = k.read % step_clock::PAIRS;
+        cudaError_t   e = cudaEventQuery(k.ended[at]);
+        if (e == cudaErrorNotReady) {
+            cudaGetLastError(); // no error to be found later
+            if (!wait) return;
+            e = cudaEventSynchronize(k.ended[at]);
+        }
+        check(n, first_error(e, cudaEventElapsedTime(&ms, k.begun[at], k.ended[at])), "the clock of steps");
+        n->profile.train += 1e-3 * static_cast<double>(ms);
+    }
+}
+
+// Gives a piece of a step to the stream, between two events. The host waits only where it is 64 pieces ahead.
+template <class F> void timed_piece(net* n, F work)
+{
+    step_clock& k = own(n->device).clock;
+    for (bool wait : {false, true})
+        if (k.next - k.read == step_clock::PAIRS) read_clock(n, wait);
+    const int64_t at = k.next++ % step_clock::PAIRS;
+    check(n, cudaEventRecord(k.begun[at], stream_of(n)), "the clock of steps");
+    work();
+    check(n, cudaEventRecord(k.ended[at], stream_of(n)), "the clock of steps");
+}
 
 // ==== memory ===============================================================================================
 
@@ -199,6 +235,8 @@ inline cudaError_t open_streams(context& c)
     if (e == cudaSuccess) e = cudaEventCreateWithFlags(&c.arrived, cudaEventDisableTiming);
     if (e == cudaSuccess) e = cudaEventCreate(&c.begun);
     if (e == cudaSuccess) e = cudaEventCreate(&c.ended);
+    for (cudaEvent_t* events : {c.clock.begun, c.clock.ended})
+        for (int i = 0; i < step_clock::PAIRS && e == cudaSuccess; i++) e = cudaEventCreate(&events[i]);
     return e;
 }
 
@@ -242,6 +280,9 @@ inline void cuda_close(device* d)
     if (c.trained) cudaEventDestroy(c.trained);
     if (c.begun) cudaEventDestroy(c.begun);
     if (c.ended) cudaEventDestroy(c.ended);
+    for (cudaEvent_t* events : {c.clock.begun, c.clock.ended})
+        for (int i = 0; i < step_clock::PAIRS; i++)
+            if (events[i]) cudaEventDestroy(events[i]);
     if (c.sampling) cudaStreamDestroy(c.sampling);
     if (c.stream) cudaStreamDestroy(c.stream);
     delete &c;

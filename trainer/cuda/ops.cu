@@ -94,7 +94,7 @@ static step_graphs* graphs_of(net* n)
 static void cuda_compute(net* n, const mini_batch* b)
 {
     repeated* r = find_step(graphs_of(n), *b);
-    check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, b); }), "a step");
+    timed_piece(n, [=] { check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, b); }), "a step"); });
 }
 
 static void run_update(net* n)
@@ -106,7 +106,8 @@ static void run_update(net* n)
 
 static void cuda_update(net* n)
 {
-    check(n, repeat(n->device, &graphs_of(n)->update, stream_of(n), [=] { run_update(n); }), "the optimiser");
+    repeated* r = &graphs_of(n)->update;
+    timed_piece(n, [=] { check(n, repeat(n->device, r, stream_of(n), [=] { run_update(n); }), "the optimiser"); });
 }
 
 // One device owns all rows.
@@ -342,6 +343,7 @@ static net_losses cuda_losses(net* n, bool wait)
 {
     context& c = own(n->device);
     if (!wait && c.looks++ % LOOKS) return c.seen;
+    read_clock(n, wait);
     if (c.asked && !wait && cudaEventQuery(c.arrived) == cudaErrorNotReady) {
         cudaGetLastError(); // no error to be found later
         return c.seen;
