@@ -42,22 +42,23 @@ static device* device_of(bench* b)
 }
 
 static const bench_entry entries[] = {
-    {"roof", "what this machine gives", bench_roofs, false},
-    {"random", "Philox words, as dropout takes them", bench_random_words, false},
-    {"sample", "neighbours of one hop, not numbered", bench_sample, true},
-    {"unique", "append-unique by first occurrence, on the hops of a mini-batch", bench_unique, true},
-    {"block", "whole mini-batches: sampled and numbered; a block's transpose", bench_batches, true},
-    {"gather", "rows of a store by id", bench_gather, true},
-    {"spmm", "sums of neighbours' rows; the input hop straight from the store", bench_spmm, true},
-    {"sddmm", "a dot an edge", bench_sddmm, true},
-    {"softmax", "over each target's edges", bench_softmax, true},
-    {"gat", "graph attention in one pass, and its backward", bench_gat, true},
-    {"backward", "of the mean over a mini-batch's last hop", bench_backward, true},
-    {"gemm", "the trainer's matrix products", bench_gemm, true},
-    {"step", "of training, 3 layers: sample, forward, loss, backward, update", bench_step, false},
-    {"epoch", "of training: its batches, 64 at most", bench_epoch, false},
-    {"threads", "the same work by 1, 2, 4 .. threads", bench_threads, false},
-    {"growth", "cost against work, from 10^3 to 10^8 edges", bench_growth, false},
-    {NULL, NULL, NULL, false}};
+    {"roof", "what this machine gives", bench_roofs, false, false},
+    {"random", "Philox words, as dropout takes them", bench_random_words, false, false},
+    {"sample", "neighbours of one hop, not numbered", bench_sample, true, false},
+    {"unique", "append-unique by first occurrence, on the hops of a mini-batch", bench_unique, true, false},
+    {"block", "whole mini-batches: sampled and numbered; a block's transpose", bench_batches, true, false},
+    {"gather", "rows of a store by id", bench_gather, true, false},
+    {"spmm", "sums of neighbours' rows; the input hop straight from the store", bench_spmm, true, false},
+    {"sddmm", "a dot an edge", bench_sddmm, true, false},
+    {"softmax", "over each target's edges", bench_softmax, true, false},
+    {"gat", "graph attention in one pass, and its backward", bench_gat, true, false},
+    {"backward", "of the mean over a mini-batch's last hop", bench_backward, true, false},
+    {"gemm", "the trainer's matrix products", bench_gemm, true, false},
+    {"step", "of training, 3 layers: sample, forward, loss, backward, update", bench_step, false, false},
+    {"epoch", "of training: its batches, 64 at most", bench_epoch, false, false},
+    {"threads", "the same work by 1, 2, 4 .. threads", bench_threads, false, false},
+    {"growth", "cost against work, from 10^3 to 10^8 edges", bench_growth, false, false},
+    {"cache", "what caches of the hottest rows take of all that training reads", bench_cache, false, true},
+    {NULL, NULL, NULL, false, false}};
 
 const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of};

@@ -38,7 +38,8 @@
 extern "C" {
 #endif
 
-enum { BENCH_DEMANDS = 4, BENCH_SAMPLES_MAX = 1000, BENCH_RESULTS_MAX = 2000, BENCH_ROOFS_MAX = 200 };
+enum { BENCH_DEMANDS = 4, BENCH_SAMPLES_MAX = 1000, BENCH_RESULTS_MAX = 2000, BENCH_ROOFS_MAX = 200,
+       BENCH_FIGURES_MAX = 1000 };
 
 typedef struct { /* the command line */
     const char *data, *json, *check;
@@ -103,6 +104,18 @@ bool bench_ratio(bench* b, const bench_result* ours, const bench_result* theirs,
 /* Prints and keeps a number beside a result: a stage's seconds, a count. Unit "s" is printed as a time. */
 void bench_note(bench* b, const bench_result* r, const char* name, double value, const char* unit);
 
+/* Figures that no clock gives, such as hit rates: rows of a table that has columns. Prints and keeps a row; the heading
+   comes before the first row of each `what`. */
+enum { BENCH_COLUMNS = 8 };
+typedef struct {
+    const char* label; /* "counted" or "modelled" */
+    char what[80];     /* "uniform 15,10,5" */
+    const char* unit;
+    int32_t columns;
+    char column[BENCH_COLUMNS][16];
+} bench_table;
+bool bench_figures(bench* b, const bench_table* t, const char* row, const double* value);
+
 /* Answers are compared within the bench: a wrong one fails the run. near: |a - b| <= tolerance * max |b|. In
    the host's memory. */
 bool bench_equal(bench* b, const char* what, const void* ours, const void* theirs, size_t bytes);
@@ -128,6 +141,7 @@ typedef struct {
     const char* what;      /* for --help and the heading */
     bool (*run)(bench* b); /* false: b->why */
     bool sized;            /* takes --rows and the other sizes of a user's own */
+    bool asked;            /* runs only where it is named */
 } bench_entry;
 
 typedef struct bench_backend {
@@ -191,6 +205,9 @@ static inline uint64_t bench_random(uint64_t* state) /* splitmix64 */
 /* Entries that any backend may list: the trainer's own code, on the backend's device. bench_train.c */
 bool bench_step(bench* b);
 bool bench_epoch(bench* b);
+
+/* Hit rates of cache policies, counted on the host: the same for every backend. bench_cache.c */
+bool bench_cache(bench* b);
 
 #ifdef __cplusplus
 }

@@ -151,7 +151,7 @@ static bool measure_again(bench* b, const bench_entry* const* chosen, int count,
     for (int i = 0; i < count; i++) {
         bool wanted = false;
         for (int k = 0; k < losses; k++) wanted = wanted || strcmp(lost[k].entry, chosen[i]->name) == 0;
-        b->state->titled = NULL;
+        b->state->titled = b->state->headed = NULL;
         if (wanted && !bench_run(b, chosen[i])) return false;
     }
     return true;

@@ -23,7 +23,8 @@ static const char text[] = "usage: ggnn-bench [NAME ...] [options]\n\n"
 static void help(const bench* b, const option* table)
 {
     fputs(text, stdout);
-    for (const bench_entry* e = b->backend->entries; e->name; e++) printf("  %-12s %s\n", e->name, e->what);
+    for (const bench_entry* e = b->backend->entries; e->name; e++)
+        printf("  %-12s %s%s\n", e->name, e->what, e->asked ? " (only where named)" : "");
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
     printf(
@@ -100,7 +101,7 @@ static int choose(bench* b, const char* const* name, int names, const bench_entr
             return 0;
         }
     for (const bench_entry* e = b->backend->entries; e->name; e++) {
-        bool wanted = names == 0 && (e->sized || !b->o.own);
+        bool wanted = names == 0 && (e->sized || !b->o.own) && !e->asked;
         for (int i = 0; i < names; i++) wanted = wanted || strcmp(name[i], e->name) == 0;
         if (wanted && b->o.own && !e->sized) {
             error_set(&b->why, "--rows: %s has no sizes of your own", e->name);

@@ -55,7 +55,7 @@ void bench_forget(bench* b)
     struct bench_state* s = b->state;
     for (int32_t i = 0; i < s->num_results; i++) memory_free(s->result[i].sample);
     for (int32_t i = 0; i < s->num_roofs; i++) memory_free(s->roof[i].timing.sample);
-    s->num_results = s->num_roofs = s->num_ratios = s->num_notes = s->num_checks = 0;
+    s->num_results = s->num_roofs = s->num_ratios = s->num_notes = s->num_figures = s->num_checks = 0;
 }
 
 void bench_close(bench* b)
@@ -279,6 +279,21 @@ void bench_note(bench* b, const bench_result* r, const char* name, double value,
     n->value = value;
     s->num_notes++;
     bench_print_note(b, n);
+}
+
+bool bench_figures(bench* b, const bench_table* t, const char* row, const double* value)
+{
+    struct bench_state* s = b->state;
+    bench_figure_row* r = &s->figure[s->num_figures];
+    if (s->num_figures == BENCH_FIGURES_MAX) return error_set(&b->why, "more than %d rows of figures", BENCH_FIGURES_MAX);
+    const bool first = s->num_figures == 0 || r[-1].entry != b->entry || strcmp(r[-1].table.what, t->what) != 0;
+    r->entry = b->entry;
+    r->table = *t;
+    snprintf(r->row, sizeof r->row, "%s", row);
+    memcpy(r->value, value, (size_t)t->columns * sizeof *value);
+    s->num_figures++;
+    bench_print_figures(b, r, first);
+    return true;
 }
 
 /* ==== answers =========================================================================================== */

@@ -28,6 +28,13 @@ typedef struct {
     double value;
 } bench_note_value;
 
+typedef struct { /* a row of a table */
+    const char* entry;
+    bench_table table;
+    char row[32];
+    double value[BENCH_COLUMNS];
+} bench_figure_row;
+
 typedef struct {
     void (*undo)(void*);
     void* context;
@@ -38,10 +45,12 @@ struct bench_state {
     bench_roof_value roof[BENCH_ROOFS_MAX];
     bench_ratio_value ratio[BENCH_RESULTS_MAX];
     bench_note_value note[BENCH_RESULTS_MAX];
-    int32_t num_results, num_roofs, num_ratios, num_notes, num_checks;
+    bench_figure_row figure[BENCH_FIGURES_MAX];
+    int32_t num_results, num_roofs, num_ratios, num_notes, num_figures, num_checks;
     bench_undo undo[1000];
     int32_t num_undo;
-    const char* titled; /* the entry whose heading is printed */
+    const char* titled; /* the entry whose heading is printed, */
+    const char* headed; /* and that of the columns of times */
     progress bar;
     char where[40];          /* what the bar says */
     int64_t entries_done;
@@ -62,6 +71,7 @@ void bench_close(bench* b);
 void bench_print_result(bench* b, const bench_result* r);
 void bench_print_ratio(bench* b, const bench_ratio_value* r);
 void bench_print_note(bench* b, const bench_note_value* n);
+void bench_print_figures(bench* b, const bench_figure_row* r, bool first);
 void bench_print_roof(bench* b, const bench_roof_value* r);
 bool bench_write_json(bench* b, int argc, char** argv);
 

@@ -43,7 +43,7 @@ static const char* roof_name(char text[48], const char* name, int64_t size)
 }
 
 /* Erases the bar, and prints the entry's heading before its first line. */
-static void begin_line(bench* b)
+static void begin_figures(bench* b)
 {
     struct bench_state* s = b->state;
     progress_end(&s->bar, 0, false);
@@ -51,6 +51,15 @@ static void begin_line(bench* b)
     s->titled = b->entry;
     for (const bench_entry* e = b->backend->entries; e->name; e++)
         if (strcmp(e->name, b->entry) == 0) fprintf(b->state->out, "\n%s: %s\n", e->name, e->what);
+}
+
+/* And the columns' before its first time. */
+static void begin_line(bench* b)
+{
+    struct bench_state* s = b->state;
+    begin_figures(b);
+    if (s->headed == b->entry) return;
+    s->headed = b->entry;
     fprintf(b->state->out, "  %-42s %2s %10s %21s %16s %8s  %s\n", "", "T", "median", "least - most", "work",
             "GB/s", "of the roof");
 }
@@ -89,6 +98,21 @@ void bench_print_note(bench* b, const bench_note_value* n)
     else snprintf(value, sizeof value, "%.6g %s", n->value, n->unit);
     fprintf(b->state->out, "    %-36s    %10s\n", n->name, value);
     fflush(b->state->out);
+}
+
+void bench_print_figures(bench* b, const bench_figure_row* r, bool first)
+{
+    const bench_table* t = &r->table;
+    FILE* out = b->state->out;
+    char heading[128];
+    begin_figures(b);
+    snprintf(heading, sizeof heading, "%s: %s, %s", t->what, t->unit, t->label);
+    if (first) fprintf(out, "  %-54s", heading);
+    for (int32_t i = 0; first && i < t->columns; i++) fprintf(out, " %10s", t->column[i]);
+    fprintf(out, "%s    %-52s", first ? "\n" : "", r->row);
+    for (int32_t i = 0; i < t->columns; i++) fprintf(out, " %10.4g", r->value[i]);
+    fprintf(out, "\n");
+    fflush(out);
 }
 
 void bench_print_roof(bench* b, const bench_roof_value* r)
@@ -166,6 +190,21 @@ static void put_note(json* j, const bench* b, const bench_note_value* n)
     json_real(j, "value", n->value);
     json_string(j, "unit", n->unit);
     json_end_object(j);
+}
+
+static void put_figures(json* j, const bench_figure_row* r)
+{
+    for (int32_t i = 0; i < r->table.columns; i++) {
+        json_begin_object(j, NULL);
+        json_string(j, "bench", r->entry);
+        json_string(j, "case", r->table.what);
+        json_string(j, "row", r->row);
+        json_string(j, "column", r->table.column[i]);
+        json_real(j, "value", r->value[i]);
+        json_string(j, "unit", r->table.unit);
+        json_string(j, "label", r->table.label);
+        json_end_object(j);
+    }
 }
 
 static void put_ratio(json* j, const bench* b, const bench_ratio_value* r)
@@ -257,6 +296,9 @@ bool bench_write_json(bench* b, int argc, char** argv)
     json_end_array(&j);
     json_begin_array(&j, "notes");
     for (int32_t i = 0; i < s->num_notes; i++) put_note(&j, b, &s->note[i]);
+    json_end_array(&j);
+    json_begin_array(&j, "figures");
+    for (int32_t i = 0; i < s->num_figures; i++) put_figures(&j, &s->figure[i]);
     json_end_array(&j);
     json_end_object(&j);
     bool bad = ferror(out) != 0;

@@ -7,6 +7,7 @@ matplotlib.
     roofs.svg      share of the roof per kernel              --bench, of ggnn-bench
     threads.svg    speed against threads                     --bench with its entry "threads"
     growth.svg     cost against work                         --bench with its entry "growth"
+    hits-FILE.svg  hit rates of cache policies               --hits FILE.json ..., of ggnn-bench cache
     rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
     loss.svg       loss against epochs, trained, validated   --log, of ggnn-train
 
@@ -183,6 +184,48 @@ def draw_growth(result):
     return figure
 
 
+def hit_panels(result):
+    """{case: {policy: [(cached, hits)]}} in per cent, in the order counted; what is 0 throughout left out."""
+    panels = {}
+    for f in result["figures"]:
+        if f["bench"] == "cache" and f["row"] not in ("none", "dual: of lists"):
+            lines = panels.setdefault(f["case"], {})
+            lines.setdefault(f["row"], []).append((float(f["column"].split()[0]), f["value"]))
+    return panels
+
+
+def draw_hits(result):
+    panels = hit_panels(result)
+    if not panels:
+        return None
+    columns = (len(panels) + 1) // 2
+    figure, axes = plt.subplots(2, columns, figsize=(3.2 * columns, 6), sharex=True, sharey=True, squeeze=False)
+    for place, (case, lines) in zip(axes.flat, panels.items()):
+        for colour, (policy, points) in zip(COLOURS, lines.items()):
+            xs, ys = zip(*points)
+            place.plot(xs, ys, "--" if policy == "optimal" else "o-", color=colour, label=policy, markersize=4)
+        place.set_xscale("log")
+        place.set_xticks(xs, [f"{x:g}" for x in xs])
+        place.minorticks_off()
+        place.set_title(case, loc="left")
+    for place in axes[-1]:
+        place.set_xlabel("rows cached, per cent")
+    for place in axes[:, 0]:
+        place.set_ylabel("reads taken, per cent")
+    axes.flat[0].legend(fontsize=8.5)
+    data = result["data"]
+    figure.suptitle(
+        f"What a cache takes of all rows read, counted: {data['nodes']:,} nodes, {data['edges']:,} edges, "
+        f"{data['train']:,} train",
+        x=0.02,
+        ha="left",
+        fontsize=11,
+        color=TEXT,
+    )
+    figure.tight_layout()
+    return figure
+
+
 # ---- rivals and training -------------------------------------------------------------------------
 
 
@@ -291,6 +334,7 @@ def draw_losses(logs):
 def options(argv=None):
     p = argparse.ArgumentParser(description="Figures of measured results, as SVG.")
     p.add_argument("--bench", help="JSON of ggnn-bench --json")
+    p.add_argument("--hits", nargs="+", default=[], help="JSON of ggnn-bench cache --json")
     p.add_argument(
         "--rivals", nargs="+", help="JSON of bench/rivals/run.py; later ones' rows replace the first one's"
     )
@@ -316,6 +360,9 @@ def main():
     if args.bench:
         result = read(args.bench, "ggnn_bench")
         figures.update(roofs=draw_roofs(result), threads=draw_threads(result), growth=draw_growth(result))
+    for path in args.hits:
+        name = os.path.splitext(os.path.basename(path))[0]
+        figures["hits-" + name] = draw_hits(read(path, "ggnn_bench"))
     if args.rivals:
         results = [read(path, "ggnn_rivals") for path in args.rivals]
         figures["rivals"] = draw_rivals(dict(results[0], rows=merged(results)))

@@ -107,7 +107,7 @@ check_one() {
         fail "no test program is named $program; there are: $(echo $(programs) $(emulated) test_simt)"
         return
     fi
-    [ "$program" = test_bench ] && tools="all build/ggnn-bench"
+    case $program in test_bench*) tools="all build/ggnn-bench" ;; esac
     build build "$tools build/tests/$program" CC="$CC" || return
     "build/tests/$program" $name | tee "$logs/one" | grep -v -E '^[0-9]+ passed, '
     line=$(tail -n 1 "$logs/one" | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$')

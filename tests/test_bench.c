@@ -336,8 +336,8 @@ static bool scripted_entry(bench* b)
 }
 static const bench_roof_kind scripted_roofs[] = {
     {"units", "units", "", open_roof}, {"delay", "s", "", open_roof}, {NULL, NULL, NULL, NULL}};
-static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false},
-                                               {NULL, NULL, NULL, false}};
+static const bench_entry scripted_entries[] = {{"scripted", "a test", scripted_entry, false, false},
+                                               {NULL, NULL, NULL, false, false}};
 static const bench_backend scripted_backend = {
     "scripted", scripted_entries, scripted_roofs, scripted, count_evictions, no_device, NULL};
 
@@ -487,7 +487,7 @@ static bool deferring_entry(bench* b)
 }
 TEST(an_entrys_things_are_undone_last_first)
 {
-    static const bench_entry entry = {"deferring", "", deferring_entry, false};
+    static const bench_entry entry = {"deferring", "", deferring_entry, false, false};
     bench b;
     begin(&b, usual);
     num_undone = 0;

@@ -1,0 +1,268 @@
+/* test_bench_cache.c - hit rates that ggnn-bench cache counts, beside an oracle that looks at every read. */
+#include <math.h>
+
+#include "bench/read_json.h"
+#include "datasets/dataset.h"
+#include "ggnn_plan.h"
+#include "tests/test.h"
+#include "tests/tool.h"
+
+static char data[600], bench_tool[700];
+
+static bool generate_graph(const char* how)
+{
+    char line[1000];
+    snprintf(line, sizeof line, "generate %s", how);
+    const char* space = strchr(how, ' ');
+    snprintf(line, sizeof line, "generate %.*s %s %s --features 8", (int)(space - how), how, data, space);
+    return CHECK_EQ(run("", line), 0);
+}
+
+/* The JSON of ggnn-bench cache --quick on the graph, to be freed. */
+static char* counted(void)
+{
+    char line[3000], json[600];
+    snprintf(line, sizeof line, "%s cache --quick --data %s --json %s >%s/out 2>%s/err", bench_tool, data,
+             folder_path(json, "cache.json"), folder, folder);
+    remove(json);
+    if (!CHECK_EQ(system(line), 0)) printf("  %s", output("err"));
+    FILE* in = fopen(json, "r");
+    char* text = calloc(1 << 20, 1);
+    if (in) text[fread(text, 1, (1 << 20) - 1, in)] = 0;
+    if (in) fclose(in);
+    CHECK(json_whole(text));
+    return text;
+}
+
+static double figure(const char* text, const char* what, const char* row, const char* column)
+{
+    for (const char* f = json_begin(json_member(json_first(text), "figures")); f; f = json_next(f))
+        if (json_is_text(json_member(f, "case"), what) && json_is_text(json_member(f, "row"), row) &&
+            json_is_text(json_member(f, "column"), column)) {
+            CHECK(json_is_text(json_member(f, "label"), "counted"));
+            CHECK(json_is_text(json_member(f, "bench"), "cache"));
+            return json_number(json_member(f, "value"));
+        }
+    printf("  no figure: %s, %s, %s\n", what, row, column);
+    return NAN;
+}
+
+/* ---- by hand ---------------------------------------------------------------------------------------------------- */
+
+/* Nodes 0 and 1 train; 0 <- 1, 2; 1 <- 2; 2 <- 3; 4 .. 9 <- 0. Every list is shorter than the fanouts, so that every
+   epoch reads the same: one hop 0, 1, 2 once each, two hops 3 as well. A cache of 10 % has one row of ten. */
+TEST(hit_rates_of_a_graph_that_can_be_counted_by_hand)
+{
+    enum { N = 10, E = 10 };
+    static const int64_t indptr[N + 1] = {0, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10}, nodes = N, offsets = N + 1, edges = E;
+    static const ggnn_node indices[E] = {1, 2, 2, 3, 0, 0, 0, 0, 0, 0};
+    static const int64_t rows[2] = {N, 8}, splits[2] = {1, N};
+    static const uint8_t split[N] = {1, 1, 0, 0, 2, 3, 0, 0, 0, 0};
+    static const struct {
+        const char* policy;
+        double one_hop[3], two_hops[3]; /* of 10, 20, 50 %, in reads taken */
+    } expected[] = {
+        {"none", {0, 0, 0}, {0, 0, 0}},
+        {"degree", {1, 2, 3}, {1, 2, 4}},   /* 0 (6 times), 2 (2), 1, 3 (1), 4 */
+        {"aligraph", {1, 2, 3}, {1, 2, 4}}, /* 1 (1 / 1), 2 (1 / 2), 0 (2 / 6), 3 (0 / 1), 4 */
+        {"presc", {1, 2, 3}, {1, 2, 4}},    /* 0 (two in-edges), 1, 2, then 3 or others */
+        {"optimal", {1, 2, 3}, {1, 2, 4}},
+    };
+    float features[N * 8] = {0};
+    int32_t label[N] = {0, 1};
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, data) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &offsets, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices) &&
+          ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, rows, features) &&
+          ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &nodes, label) &&
+          ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split) && ggnn_file_commit(&w));
+    char* text = counted();
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        static const char* const column[] = {"10 %", "20 %", "50 %"};
+        for (int k = 0; k < 3; k++) {
+            CHECK_NEAR(figure(text, "uniform 2", expected[i].policy, column[k]), 100 * expected[i].one_hop[k] / 3, 1e-9);
+            CHECK_NEAR(figure(text, "uniform 4,3", expected[i].policy, column[k]), 100 * expected[i].two_hops[k] / 4, 1e-9);
+            CHECK_NEAR(figure(text, "weighted 4,3", expected[i].policy, column[k]), 100 * expected[i].two_hops[k] / 4, 1e-9);
+        }
+        CHECK_NEAR(figure(text, "uniform 5,4,3", expected[i].policy, "5 %"), 0, 0);
+    }
+    free(text);
+}
+
+/* ---- every read looked at ---------------------------------------------------------------------------------------- */
+
+enum { BATCH = 128, SEED = 1, EPOCHS = 3, READS = 1 << 21 };
+typedef struct {
+    int64_t *rows, *lists, *degree, *in; /* (N) */
+    ggnn_node* read;                     /* every row of every batch of training, one after the other */
+    int64_t reads;
+} seen;
+
+/* Epochs as training takes them, or as PreSC does before it. */
+static void sample_epochs(seen* s, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_node* train, int64_t num_train,
+                          bool before)
+{
+    ggnn_node seeds[BATCH];
+    ggnn_batch b;
+    uint32_t step = 0;
+    CHECK(ggnn_batch_plan(&b, g, how, BATCH, NULL, NULL) == GGNN_OK);
+    void* memory = malloc(b.bytes);
+    ggnn_batch_init(&b, memory);
+    for (uint32_t epoch = 0; epoch < (before ? 1 : EPOCHS); epoch++)
+        for (int64_t first = 0; first < num_train; first += BATCH, step++) {
+            const ggnn_rng rng = {SEED, step, before ? GGNN_PURPOSE_PRESAMPLE : GGNN_PURPOSE_SAMPLE};
+            const int64_t n = num_train - first < BATCH ? num_train - first : BATCH;
+            for (int64_t i = 0; i < n; i++)
+                seeds[i] = train[ggnn_shuffle(SEED, before ? GGNN_PRESAMPLE_EPOCH + epoch : epoch, first + i, num_train)];
+            CHECK(ggnn_sample(&b, g, &rng, seeds, n) == GGNN_OK);
+            for (int64_t i = 0; i < *b.hop[b.num_hops - 1].num_src.n; i++) {
+                s->rows[b.id[i]]++;
+                if (!before && CHECK(s->reads < READS)) s->read[s->reads++] = b.id[i];
+            }
+            for (int32_t h = 0; h < b.num_hops; h++)
+                for (int64_t i = 0; i < *b.hop[h].num_dst.n; i++) s->lists[b.hop[h].id[i]]++;
+        }
+    free(memory);
+}
+
+static const seen *by_before, *by_read; /* what qsort's comparison looks at */
+static int policy;                      /* 0 degree, 1 aligraph, 2 presc, 3 optimal */
+static int hotter(const void* x, const void* y)
+{
+    const ggnn_node a = *(const ggnn_node*)x, b = *(const ggnn_node*)y;
+    const seen* s = policy == 3 ? by_read : by_before;
+    double p = (double)s->rows[a], q = (double)s->rows[b];
+    if (policy == 0) {
+        p = (double)s->degree[a];
+        q = (double)s->degree[b];
+    }
+    if (policy == 1) {
+        p = s->degree[a] ? (double)s->in[a] / (double)s->degree[a] : -1;
+        q = s->degree[b] ? (double)s->in[b] / (double)s->degree[b] : -1;
+    }
+    if (p != q) return p > q ? -1 : 1;
+    if (policy >= 2 && s->in[a] != s->in[b]) return s->in[a] > s->in[b] ? -1 : 1;
+    return a < b ? -1 : 1;
+}
+
+static double taken(const seen* s, const bool* cached)
+{
+    int64_t hits = 0;
+    for (int64_t i = 0; i < s->reads; i++) hits += cached[s->read[i]];
+    return 100. * (double)hits / (double)s->reads;
+}
+
+static void compare_setting(const char* text, const char* what, const seen* before, const seen* read, const dataset* d)
+{
+    static const char *const name[] = {"degree", "aligraph", "presc", "optimal"}, *const column[] = {"1 %", "10 %", "50 %"};
+    static const double share[] = {.01, .1, .5};
+    const int64_t n = d->num_nodes, row = 8 * 4;
+    ggnn_node *order = malloc((size_t)n * sizeof *order), *work = malloc(4 * (size_t)n * sizeof *work);
+    bool* cached = malloc((size_t)n);
+    by_before = before;
+    by_read = read;
+    for (int k = 0; k < 3; k++) {
+        for (policy = 0; policy < 4; policy++) {
+            for (int64_t v = 0; v < n; v++) order[v] = (ggnn_node)v;
+            qsort(order, (size_t)n, sizeof *order, hotter);
+            memset(cached, 0, (size_t)n);
+            for (int64_t i = 0; i < (int64_t)(share[k] * (double)n + 1e-9); i++) cached[order[i]] = true;
+            CHECK_NEAR(figure(text, what, name[policy], column[k]), taken(read, cached), 1e-9);
+        }
+        const ggnn_sizes sizes = {row, d->csc.indptr, sizeof(ggnn_node), 8};
+        const ggnn_dual dual = {before->rows, before->lists, 0, 0, &sizes, (int64_t)(share[k] * (double)n + 1e-9) * row};
+        const ggnn_dual_fill fill = ggnn_fill_dual(work, work + n, &dual, n, work + 2 * n);
+        for (int64_t v = 0; v < n; v++) cached[v] = work[v] < fill.rows;
+        CHECK_NEAR(figure(text, what, "dual", column[k]), taken(read, cached), 1e-9);
+    }
+    free(order);
+    free(work);
+    free(cached);
+}
+
+static seen seen_new(const dataset* d)
+{
+    const size_t n = (size_t)d->num_nodes;
+    seen s = {calloc(n, 8), calloc(n, 8), calloc(n, 8), calloc(n, 8), malloc(READS * sizeof(ggnn_node)), 0};
+    for (int64_t e = 0; e < d->num_edges; e++) s.degree[d->csc.indices[e]]++;
+    for (int64_t v = 0; v < d->num_nodes; v++) s.in[v] = d->csc.indptr[v + 1] - d->csc.indptr[v];
+    return s;
+}
+static void seen_free(seen* s)
+{
+    free(s->rows);
+    free(s->lists);
+    free(s->degree);
+    free(s->in);
+    free(s->read);
+}
+
+TEST(hit_rates_are_those_of_every_read_of_every_batch)
+{
+    static const struct {
+        const char* what;
+        int32_t hops, fanout[3];
+    } setting[] = {{"uniform 5,4,3", 3, {5, 4, 3}}, {"uniform 2", 1, {2}}};
+    dataset d;
+    error why = {""};
+    if (!generate_graph("rmat --nodes 2048 --edges 30000 --directed --train .2")) return;
+    char* text = counted();
+    CHECK(dataset_open(&d, data, &why));
+    const ggnn_graph g = dataset_graph(&d);
+    ggnn_node* train = malloc((size_t)d.num_nodes * sizeof *train);
+    const int64_t num_train = dataset_split_ids(&d, 0, SPLIT_TRAIN, train);
+    CHECK(num_train > 3 * BATCH && num_train % BATCH != 0);
+    for (int i = 0; i < 2; i++) {
+        const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, setting[i].fanout, setting[i].hops);
+        seen before = seen_new(&d), read = seen_new(&d);
+        sample_epochs(&before, &g, &how, train, num_train, true);
+        sample_epochs(&read, &g, &how, train, num_train, false);
+        compare_setting(text, setting[i].what, &before, &read, &d);
+        seen_free(&before);
+        seen_free(&read);
+    }
+    free(train);
+    dataset_close(&d);
+    free(text);
+}
+
+/* ---- what the papers claim, on small graphs ------------------------------------------------------------------------ */
+
+TEST(presampling_finds_a_localised_training_sets_rows_where_degrees_do_not)
+{
+    if (!generate_graph("citation --nodes 40000 --edges 320000")) return;
+    char* text = counted();
+    const char* const what[] = {"uniform 5,4,3", "weighted 5,4,3"};
+    for (int i = 0; i < 2; i++) {
+        const double presc = figure(text, what[i], "presc", "10 %"), degree = figure(text, what[i], "degree", "10 %");
+        const double optimal = figure(text, what[i], "optimal", "10 %"), random = figure(text, what[i], "random", "10 %");
+        CHECK(presc >= optimal - 2.5 && presc <= optimal);
+        CHECK(presc >= 2.5 * degree);
+        CHECK(degree > random && random > 8 && random < 12);
+    }
+    free(text);
+}
+
+TEST(on_a_skewed_graph_degrees_do_as_well_unless_weights_choose)
+{
+    if (!generate_graph("rmat --nodes 16384 --edges 500000 --directed --train .02")) return;
+    char* text = counted();
+    CHECK(fabs(figure(text, "uniform 5,4,3", "presc", "10 %") - figure(text, "uniform 5,4,3", "degree", "10 %")) < 2);
+    CHECK(figure(text, "weighted 5,4,3", "presc", "10 %") > figure(text, "weighted 5,4,3", "degree", "10 %") + 5);
+    free(text);
+}
+
+int main(int argc, char** argv)
+{
+    if (argc > 1) test_only = argv[1];
+    folder_make();
+    folder_path(data, "data.ggnn");
+    tool_find(argv[0]);
+    snprintf(bench_tool, sizeof bench_tool, "%.*sggnn-bench", (int)(strlen(tool) - strlen("ggnn-data")), tool);
+    RUN(hit_rates_of_a_graph_that_can_be_counted_by_hand);
+    RUN(hit_rates_are_those_of_every_read_of_every_batch);
+    RUN(presampling_finds_a_localised_training_sets_rows_where_degrees_do_not);
+    RUN(on_a_skewed_graph_degrees_do_as_well_unless_weights_choose);
+    folder_remove();
+    return test_finish();
+}
