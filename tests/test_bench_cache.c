@@ -245,7 +245,7 @@ TEST(presampling_finds_a_localised_training_sets_rows_where_degrees_do_not)
 
 TEST(on_a_skewed_graph_degrees_do_as_well_unless_weights_choose)
 {
-    if (!generate_graph("rmat --nodes 16384 --edges 500000 --directed --train .02")) return;
+    if (!generate_graph("rmat --nodes 32768 --edges 1000000 --directed --train .02")) return;
     char* text = counted();
     CHECK(fabs(figure(text, "uniform 5,4,3", "presc", "10 %") - figure(text, "uniform 5,4,3", "degree", "10 %")) < 2);
     CHECK(figure(text, "weighted 5,4,3", "presc", "10 %") > figure(text, "weighted 5,4,3", "degree", "10 %") + 5);
