@@ -261,8 +261,8 @@ int main(int argc, char** argv)
     snprintf(bench_tool, sizeof bench_tool, "%.*sggnn-bench", (int)(strlen(tool) - strlen("ggnn-data")), tool);
     RUN(hit_rates_of_a_graph_that_can_be_counted_by_hand);
     RUN(hit_rates_are_those_of_every_read_of_every_batch);
-    RUN(presampling_finds_a_localised_training_sets_rows_where_degrees_do_not);
-    RUN(on_a_skewed_graph_degrees_do_as_well_unless_weights_choose);
+    RUN_SLOW(presampling_finds_a_localised_training_sets_rows_where_degrees_do_not);
+    RUN_SLOW(on_a_skewed_graph_degrees_do_as_well_unless_weights_choose);
     folder_remove();
     return test_finish();
 }
