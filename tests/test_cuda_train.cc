@@ -258,6 +258,10 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
         same_logs("cpu", "gpu", o);
         CHECK_EQ(train(all + " --backend cuda-emulated --store replica --log again"), 0);
         for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("gpu", "again", "epoch", key, 0);
+        setenv("SIMT_LINKS", "none", 1); // rows that are sent need no link
+        CHECK_EQ(train(all + " --backend cuda-emulated --gather exchange --owners hash --log sent"), 0);
+        unsetenv("SIMT_LINKS");
+        for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("gpu", "sent", "epoch", key, 0);
     }
     CHECK_EQ(shell("grep -q '\"peer\":\\[[1-9]' gpu && grep -q '\"peer\":\\[0,0,0,0\\]' again"), 0);
     CHECK_EQ(train("--hidden 8 --layers 2 --fanout 4,3 --epochs 1 --backend cuda-emulated --device-list 1,0,1"), 0);
@@ -266,7 +270,7 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
     CHECK_EQ(shell("grep -q 'device 2: invalid device ordinal' out"), 0);
     setenv("SIMT_LINKS", "none", 1);
     CHECK_EQ(train("--fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2"), 1);
-    CHECK_EQ(shell("grep -q 'device [01] cannot read memory of device [01]: .*; --store replica needs no link' out"), 0);
+    CHECK_EQ(shell("grep -q 'device [01] cannot read memory of device [01]: .*; --gather exchange needs no link' out"), 0);
     CHECK_EQ(train("--hidden 8 --fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2 --store replica"), 0);
     unsetenv("SIMT_LINKS");
 }

@@ -112,6 +112,46 @@ TEST(parts_of_graph_and_features_give_the_bits_of_replicas)
     CHECK(strstr((read_log(&first, "a", "ranks"), first.line[0]), "\"host\":[0,0,0,0,0,0,0,0]") != NULL);
 }
 
+/* No device reads another one's memory: each has a part of the features, and rows are sent. A device of eight may have no
+   seed and few nodes. */
+TEST(rows_by_exchange_give_the_bits_of_replicas)
+{
+    static const char* const how[] = {"--fanout 4,3", "--fanout 4,3 --eval sampled --sampler weighted",
+                                      "--fanout -1,-1 --pipeline overlap", "--fanout 4,3 --input-dropout .2 --residual"};
+    static const char* const gather[] = {"--gather exchange", "--store parts --gather exchange --owners modulo",
+                                         "--store shards --owners hash"};
+    for (int m = 0; m < MODELS; m++)
+        for (int i = 0; i < COUNTS; i++)
+            for (int exchanged = 0; exchanged < 2; exchanged++) {
+                CHECK_EQ(trainf("--data %s %s %s --hidden 16 --batch 50 --epochs 2 --devices %d --log a %s",
+                                m % 2 ? "karate.ggnn" : "planted.ggnn", models[m], how[(m + i) % 4], counts[i],
+                                exchanged ? gather[(m + 2 * i) % 3] : ""), 0);
+                if (!exchanged) read_log(&first, "a", "epoch");
+                else if (!CHECK(same_records((read_log(&second, "a", "epoch"), &first), &second)))
+                    printf("  %s %s %s, %d devices\n", models[m], how[(m + i) % 4], gather[(m + 2 * i) % 3], counts[i]);
+            }
+    const char* rows = strstr((read_log(&first, "a", "ranks"), first.line[0]), "\"peer\":["); /* of each rank */
+    CHECK(rows && strncmp(rows + 8, "0,", 2) != 0);
+    CHECK(rows && strstr(rows, "\"lists\":{\"own\":[0,0,0,0,0,0,0,0],\"peer\":[0,0,0,0,0,0,0,0]") != NULL);
+    CHECK_EQ(trainf("--data karate.ggnn --devices 2 --store replica --gather exchange"), 2);
+    CHECK(says("--gather exchange: with --store replica each device has all rows"));
+    CHECK_EQ(trainf("--data karate.ggnn --devices 2 --store shards --gather pointer"), 2);
+    CHECK(says("--store shards needs --gather exchange"));
+}
+
+/* Whoever owns a node, losses and evaluation are the same. */
+TEST(owners_by_modulo_and_hash_give_the_bits_of_ranges)
+{
+    static const char* const owners[] = {"range", "modulo", "hash"};
+    for (int i = 0; i < COUNTS; i++)
+        for (int k = 0; k < 3; k++) {
+            CHECK_EQ(trainf("--data %s %s --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices %d --store parts "
+                            "--owners %s --log a", i % 2 ? "karate.ggnn" : "planted.ggnn", models[i], counts[i], owners[k]), 0);
+            read_log(k ? &second : &first, "a", "epoch");
+            if (k && !CHECK(same_records(&first, &second))) printf("  %s, %d devices\n", owners[k], counts[i]);
+        }
+}
+
 /* ==== checkpoints =============================================================================================== */
 
 static const char small[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --lr-schedule cosine --epochs 4";
@@ -296,11 +336,11 @@ TEST(processes_give_the_bits_of_threads)
 {
     if (no_mpi()) SKIP(no_mpi());
     static const char* const how[] = {"--fanout 4,3 --store parts", "--fanout 4,3 --eval sampled",
-                                      "--fanout -1,-1 --eval-memory 0"};
+                                      "--fanout -1,-1 --eval-memory 0", "--fanout 4,3 --store shards --owners hash"};
     for (int m = 0; m < 4; m++) {
         const int P = 2 + m % 2;
         char options[400], line[600];
-        snprintf(options, sizeof options, "--data planted.ggnn %s %s --hidden 16 --batch 50 --epochs 2", models[m], how[m % 3]);
+        snprintf(options, sizeof options, "--data planted.ggnn %s %s --hidden 16 --batch 50 --epochs 2", models[m], how[m]);
         CHECK_EQ(trainf("%s --devices %d --log threads", options, P), 0);
         snprintf(line, sizeof line, "-n %d $train %s --threads 1 --log processes", P, options);
         if (!CHECK_EQ(mpi_train(line, NULL), 0)) printf("  %s\n", output);
@@ -341,7 +381,8 @@ TEST(processes_resume_what_threads_saved)
     CHECK_NEAR(last_number("part", "epoch", "loss"), last_number("whole", "epoch", "loss"), 1e-5);
 }
 
-/* Three hosts that share no memory, with two ranks each: rows of evaluation cross them, and each has its own parts. */
+/* Three hosts that share no memory, with two ranks each: rows of evaluation cross them, and each has its own parts; or
+   features lie once over all of them. */
 TEST(processes_of_three_hosts_give_the_bits_of_six_threads)
 {
     if (no_mpi()) SKIP(no_mpi());
@@ -349,12 +390,12 @@ TEST(processes_of_three_hosts_give_the_bits_of_six_threads)
     if (!CHECK(mkdtemp(seen) != NULL)) return;
     shell("cp planted.ggnn %s", seen);
     bool possible = true;
-    static const char* const how[] = {"--model gat --heads 4 --store parts", "--model sage --layers 3 --fanout 4,3,2"};
+    static const char* const how[] = {"--model gat --heads 4 --store parts", "--model sage --layers 3 --fanout 4,3,2 --store shards"};
     for (int i = 0; i < 2 && possible; i++) {
         char options[400], path[64];
         snprintf(options, sizeof options, "--data %s/planted.ggnn --layers 2 --fanout 4,3 --hidden 16 --batch 50 --epochs 2 %s",
                  seen, how[i]);
-        CHECK_EQ(trainf("%s --devices 6 --log threads", options), 0);
+        CHECK_EQ(trainf("%s --devices 6 --store replica --log threads", options), 0);
         int status = shell("cd '%s' && ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 bash tests/hosts.sh $train %s --threads 1 "
                            "--log %s/log", start_folder, options, seen);
         possible = status != 77;
@@ -428,6 +469,8 @@ int main(int argc, char** argv)
     RUN(evaluation_gives_the_bits_of_one_device);
     RUN(runs_on_one_number_of_devices_write_one_log);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
+    RUN(rows_by_exchange_give_the_bits_of_replicas);
+    RUN(owners_by_modulo_and_hash_give_the_bits_of_ranges);
     RUN(a_run_is_resumed_by_another_number_of_devices);
     RUN(four_devices_that_are_interrupted_go_on_bit_for_bit_within_an_epoch);
     RUN(a_killed_run_goes_on_from_the_last_of_every_five_steps);

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "common/memory.h"
-#include "tests/random_graph.h"
+#include "tests/owners.h"
 #include "trainer/comm.h"
 #include "trainer/worker.h"
 
@@ -221,12 +221,18 @@ TEST(batches_prepared_beside_training_change_no_bit)
 
 /* ==== parts of graph and features =============================================================================== */
 
-static void count_read(tiers_reads* reads, int64_t v, int32_t rank, int32_t ranks)
+static bool owns(int owners, int64_t v, int32_t rank, int32_t ranks)
 {
     const int64_t longer = NODES % ranks, each = NODES / ranks; /* the first ranks have a node more */
     const int64_t begin = each * rank + (rank < longer ? rank : longer);
-    const bool own = v >= begin && v < begin + each + (rank < longer);
-    *(own ? &reads->own : &reads->peer) += 1;
+    if (owners == GGNN_OWNER_MODULO) return v % ranks == rank;
+    if (owners == GGNN_OWNER_HASH) return owned_by_hash(v, ranks) == rank;
+    return v >= begin && v < begin + each + (rank < longer);
+}
+
+static void count_read(tiers_reads* reads, int owners, int64_t v, int32_t rank, int32_t ranks)
+{
+    *(owns(owners, v, rank, ranks) ? &reads->own : &reads->peer) += 1;
 }
 
 /* What a worker will read in STEPS steps, from the ids of its slices as a loader without parts samples them. fused: its
@@ -249,10 +255,10 @@ static void predict(tiers_reads* rows, tiers_reads* lists, const fixture* f, con
             const ggnn_block* last = &b->blocks.hop[1];
             for (int h = 0; h < 2; h++)
                 for (int64_t i = 0; i < *b->blocks.hop[h].num_dst.n; i++)
-                    count_read(lists, b->blocks.hop[h].id[i], rank, ranks);
+                    count_read(lists, c->owners, b->blocks.hop[h].id[i], rank, ranks);
             const int64_t ids = fused ? *last->num_dst.n : *last->num_src.n;
-            for (int64_t i = 0; i < ids; i++) count_read(rows, last->id[i], rank, ranks);
-            for (int64_t e = 0; fused && e < *last->num_edges.n; e++) count_read(rows, last->neighbor[e], rank, ranks);
+            for (int64_t i = 0; i < ids; i++) count_read(rows, c->owners, last->id[i], rank, ranks);
+            for (int64_t e = 0; fused && e < *last->num_edges.n; e++) count_read(rows, c->owners, last->neighbor[e], rank, ranks);
             batch_give(l, b);
         }
     }
@@ -277,6 +283,7 @@ TEST(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say)
             config c = config_of(words, options);
             trace replica = run(&c, &f->task, P, 1);
             c.store = STORE_PARTS;
+            c.owners = (int)(P + i) % 3;
             trace parts = run(&c, &f->task, P, 1 + P % 2);
             CHECK(same_bits(&replica, &parts));
             for (int32_t r = 0; r < P; r++) {
@@ -290,6 +297,31 @@ TEST(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say)
                     CHECK_EQ(parts.lists[r].peer, lists.peer);
                 }
                 CHECK_EQ(replica.rows[r].own + replica.rows[r].peer, 0);
+            }
+        }
+    fixture_free(f);
+}
+
+/* Rows are sent, each source of a batch once; lists are every worker's own. */
+TEST(rows_by_exchange_train_as_replicas_do_and_are_as_many_as_the_sampled_ids_say)
+{
+    fixture* f = fixture_new();
+    for (int i = 0; i < MODELS - 1; i++)
+        for (int32_t P = 2; P <= WORKERS_MAX; P += 3) {
+            char words[400], options[400];
+            snprintf(options, sizeof options, "%s --batch 58 --pipeline %s", models[i], i % 2 ? "overlap" : "serial");
+            config c = config_of(words, options);
+            trace replica = run(&c, &f->task, P, 1);
+            c.gather = GATHER_EXCHANGE;
+            c.owners = (int)(P + i) % 3;
+            trace sent = run(&c, &f->task, P, 1 + P % 2);
+            CHECK(sent.same && same_bits(&replica, &sent));
+            for (int32_t r = 0; r < P; r++) {
+                tiers_reads rows = {0, 0, 0}, lists = {0, 0, 0};
+                predict(&rows, &lists, f, &c, r, P, false);
+                CHECK_EQ(sent.rows[r].own, rows.own);
+                CHECK_EQ(sent.rows[r].peer, rows.peer);
+                CHECK_EQ(sent.lists[r].own + sent.lists[r].peer, 0);
             }
         }
     fixture_free(f);
@@ -484,6 +516,7 @@ int main(int argc, char** argv)
     RUN(four_workers_train_as_one_does);
     RUN(batches_prepared_beside_training_change_no_bit);
     RUN(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say);
+    RUN(rows_by_exchange_train_as_replicas_do_and_are_as_many_as_the_sampled_ids_say);
     RUN(slices_are_the_batch_cut_in_rank_order);
     RUN(a_batch_is_its_takers_until_it_is_given_back);
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);

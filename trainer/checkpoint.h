@@ -11,8 +11,8 @@
 
    A CHECKPOINT FIXES the graph, features, labels and splits that it was trained on (not the file's name), edge weights
    where --sampler weighted reads them, and every option but these:
-     --data --eval-memory --threads --backend --precision --pipeline --devices --device-list --parallel --store --save
-     --save-every --save-steps --resume --log --profile
+     --data --eval-memory --threads --backend --precision --pipeline --devices --device-list --parallel --store --gather --owners
+     --save --save-every --save-steps --resume --log --profile
                                      may differ; those not given have their usual defaults
      --epochs                        may differ, unless the schedule is cosine's, whose rates depend on it; not given:
                                      the checkpoint's

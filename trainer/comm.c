@@ -88,7 +88,7 @@ static void keep(const comm* c, const comm_transfer* t)
 
 bool comm_barrier(comm* c, error* why) { return call(c, NULL, NULL, why); }
 
-static bool exchange(comm* c, const comm_transfer* t, double* value, error* why)
+static bool exchange_pieces(comm* c, const comm_transfer* t, double* value, error* why)
 {
     if (!c->failed.text[0]) keep(c, t);
     return call(c, t, value, why);
@@ -97,7 +97,7 @@ static bool exchange(comm* c, const comm_transfer* t, double* value, error* why)
 bool comm_exchange(comm* c, device* d, void* to, const comm_piece* to_piece, const void* from, const comm_piece* from_piece,
                    size_t unit, error* why)
 {
-    return exchange(c, &(comm_transfer){d, to, from, to_piece, from_piece, unit}, NULL, why);
+    return exchange_pieces(c, &(comm_transfer){d, to, from, to_piece, from_piece, unit}, NULL, why);
 }
 
 /* An exchange within one array: every rank gets this one's piece, where it is in `all`. */
@@ -106,7 +106,7 @@ bool comm_all_gather(comm* c, device* d, void* all, const int64_t* bound, size_t
     comm_piece to[COMM_RANKS_MAX], from[COMM_RANKS_MAX];
     for (int32_t r = 0; r < c->ranks; r++) to[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
     for (int32_t r = 0; r < c->ranks; r++) from[r] = to[c->rank];
-    return exchange(c, &(comm_transfer){d, all, all, to, from, unit}, NULL, why);
+    return exchange_pieces(c, &(comm_transfer){d, all, all, to, from, unit}, NULL, why);
 }
 
 size_t comm_reduce_bytes(const comm* c, int64_t n)
@@ -123,7 +123,7 @@ static bool add_slices(comm* c, device* d, float* v, const int64_t* bound, doubl
         from[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
         to[r] = (comm_piece){r * mine, mine};
     }
-    if (!exchange(c, &(comm_transfer){d, (char*)room, (const char*)v, to, from, sizeof *v}, value, why)) return false;
+    if (!exchange_pieces(c, &(comm_transfer){d, (char*)room, (const char*)v, to, from, sizeof *v}, value, why)) return false;
     if (d) d->ops->math.sum_pieces(d, v + bound[c->rank], room, c->ranks, mine);
     else cpu_sum_pieces(NULL, v + bound[c->rank], room, c->ranks, mine);
     return true;

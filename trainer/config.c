@@ -96,9 +96,15 @@ static const entry table[] = {
         "CUDA: on which of the machine's devices, as CUDA numbers them; one may be named again. Not given: each in turn.",
         0}},
     {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data", "What is cut: data, the seeds of a batch.", 0}},
-    {0, FREE, AT(store), {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica",
+    {0, FREE, AT(store), {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica|shards",
         "Graph and features: once over the devices of a machine, each having a part, or all of it for each. auto: "
-        "replica on the CPU, where it is the mapped file, and parts on CUDA.", 0}},
+        "replica on the CPU, where it is the mapped file, and parts on CUDA. shards: features once over the devices of "
+        "all machines, the graph for each.", 0}},
+    {0, FREE, AT(gather), {"gather", OPTION_CHOICE, 0, 0, 0, "pointer|exchange",
+        "How rows of other parts are read: where they lie, or sent by their devices on demand, which needs no links. Then "
+        "each device has the whole graph, and a part of the features alone. shards have no other way.", 0}},
+    {0, FREE, AT(owners), {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
+        "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
 
     {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
@@ -296,8 +302,8 @@ size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
 
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
-    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(eval_memory), AT(save_every),
-                                    AT(save_steps)};
+    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(gather), AT(owners), AT(eval_memory),
+                                    AT(save_every), AT(save_steps)};
     size_t used = config_text(c, text);
     for (int i = 0; i < ENTRIES; i++)
         for (size_t k = 0; k < sizeof common / sizeof *common; k++)
@@ -461,6 +467,10 @@ bool config_finish(config* c, error* why)
     if (comm_under_mpi() && is_given(c, AT(devices)))
         return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
     if (!config_check_ranks(c, (int32_t)c->devices, why)) return false;
+    if (c->store == STORE_REPLICA && c->gather == GATHER_EXCHANGE)
+        return error_set(why, "--gather exchange: with --store replica each device has all rows");
+    if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
+        return error_set(why, "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange");
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");

@@ -16,7 +16,8 @@ typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedu
 typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
 typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP } config_pipeline;
 typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
-typedef enum { STORE_AUTO, STORE_PARTS, STORE_REPLICA } config_store;
+typedef enum { STORE_AUTO, STORE_PARTS, STORE_REPLICA, STORE_SHARDS } config_store;
+typedef enum { GATHER_POINTER, GATHER_EXCHANGE } config_gather;
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
 
 typedef struct {
@@ -48,7 +49,7 @@ typedef struct {
     /* several devices */
     int64_t devices;
     const char* device_list;
-    int parallel, store;
+    int parallel, store, gather, owners; /* owners: a ggnn_owner */
     /* files */
     const char *save, *resume, *log;
     int64_t save_every, save_steps;

@@ -103,8 +103,8 @@ static int64_t slice_edges(const evaluation* e, const ggnn_node* ids, int64_t co
 }
 
 /* A device's chunks: as much room as the largest takes, and fewer targets where their lists, of two chunks and once
-   more as indices, would be above a quarter of --eval-memory. */
-static batch_sizes room_of_chunks(evaluation* e, bool looks)
+   more as indices, would be above a quarter of --eval-memory. numbered: with a list of their sources. */
+static batch_sizes room_of_chunks(evaluation* e, bool looks, bool numbered)
 {
     const task* t = e->task;
     batch_sizes room = {{0}, {0}};
@@ -116,6 +116,7 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks)
         }
         room.ids[0] = room.ids[1] = e->chunk;
         room.edges[0] = looks ? most : 0;
+        if (numbered) room.ids[1] = most < t->set.num_nodes - e->chunk ? e->chunk + most : t->set.num_nodes;
         int64_t bytes = room.edges[0] * (int64_t)(2 * sizeof(ggnn_node) + sizeof(int32_t));
         if (bytes <= e->config->eval_memory / 4 || e->chunk <= CHUNK_LEAST) return room;
     }
@@ -126,9 +127,10 @@ static bool open_layerwise(evaluation* e, net_config* network, error* why)
     const task* t = e->task;
     bool looks = network->model != NET_MLP;
     int32_t widest = net_transformed(network, t->features.width), ranks = e->comm->ranks;
+    const bool numbered = e->view->exchange && !widest; /* the rows of a chunk's sources are sent once */
     batch_sizes room = {{0}, {0}};
     device* d = e->view->device;
-    if (d->tight) room = room_of_chunks(e, looks);
+    if (d->tight) room = room_of_chunks(e, looks, numbered);
     int64_t edges = !looks ? 0 : d->tight ? room.edges[0] : t->graph.num_edges;
     if (edges > INT32_MAX || (widest && t->graph.num_nodes > INT32_MAX - (int64_t)CHUNK * ranks))
         return error_set(why, "--eval full: a block of %lld nodes and %lld edges could have 2^31 sources or edges; "
@@ -138,7 +140,7 @@ static bool open_layerwise(evaluation* e, net_config* network, error* why)
     if (!e->logits) return false;
     loader_plan plan = {.graph = e->view->graph, .features = e->view->features, .batch = e->chunk * ranks,
                         .rank = e->comm->rank, .ranks = ranks,
-                        .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = 1}};
+                        .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = !numbered}};
     e->chunks = loader_create(d, &plan, &room, why);
     return e->chunks && open_rows(e, widest, network, why);
 }
@@ -228,8 +230,19 @@ static int64_t cut(evaluation* e, const loader_pass* pass, int64_t batch, int64_
     return s.global_from;
 }
 
-/* Between two chunks: where these are exchanged, all give up at once, else each does by itself. */
-static bool gives_up(const evaluation* e) { return tiers_room_is_one(&e->room) ? *e->comm->stop : e->comm->stopped; }
+/* Between two chunks: where rows are exchanged, all give up at once, else each does by itself. */
+static bool gives_up(const evaluation* e)
+{
+    return tiers_room_is_one(&e->room) && !e->view->exchange ? *e->comm->stop : e->comm->stopped;
+}
+
+/* The input of layer l as this device reads it for a chunk: x, or of layer 0 the rows of the chunk's sources that the ranks
+   exchange. NULL on failure. */
+static const ggnn_store* rows_of_chunk(evaluation* e, int32_t l, const mini_batch* b, const ggnn_store* x, error* why)
+{
+    if (l || !e->view->exchange) return x;
+    return exchange_some(e->view->exchange, b->blocks.id, device_size(e->view->device, b->blocks.hop[0].num_src), why);
+}
 
 /* This rank's slice of batch number i of a pass over ids, whose node k has row k of `rows`. What all ranks found of the
    batch is added up in its order. */
@@ -264,6 +277,8 @@ static bool transform(evaluation* e, net* n, int32_t l, const ggnn_store* x, err
     if (!e->all.z) return true;
     for (int64_t i = 0; i * batch < all.num_ids && !gives_up(e); i++) {
         const int64_t from = cut(e, &all, batch, i), rows = e->bound[rank + 1] - e->bound[rank];
+        if (!l && e->view->exchange) x = exchange_range(e->view->exchange, from + e->bound[rank], rows, why);
+        if (!x) return false;
         if (rows) net_transform(n, l, &e->all, from + e->bound[rank], rows, x);
         if (!spread_transformed(e, n, l, from, why)) return false;
     }
@@ -280,8 +295,10 @@ static bool run_layer(evaluation* e, net* n, int32_t l, const loader_pass* all, 
     loader_begin(e->chunks, all, 0);
     for (int64_t i = 0; !gives_up(e) && (b = batch_take(e->chunks, why)); i++) {
         float* rows = e->rows[l % 2] + cut(e, all, loader_batch(e->chunks), i) * width;
-        net_layer(n, l, rows + e->bound[c->rank] * width, width, &b->blocks.hop[0], x, e->all.z ? &e->all : NULL);
+        const ggnn_store* input = rows_of_chunk(e, l, b, x, why);
+        if (input) net_layer(n, l, rows + e->bound[c->rank] * width, width, &b->blocks.hop[0], input, e->all.z ? &e->all : NULL);
         batch_give(e->chunks, b);
+        if (!input) return false;
         if (!tiers_room_spread(&e->room, rows, e->bound, (size_t)width * sizeof *rows, why)) return false;
     }
     return !why->text[0] && comm_barrier(c, why) && !c->stopped;
@@ -298,8 +315,10 @@ static bool run_last_layer(evaluation* e, net* n, const loader_pass* wanted, con
     for (int64_t i = 0; !e->comm->stopped && (b = batch_take(e->chunks, why)); i++) {
         const ggnn_block* block = &b->blocks.hop[0];
         const net_rows rows = {e->logits, width, device_size(e->view->device, block->num_dst), width};
-        net_layer(n, l, e->logits, width, block, x, e->all.z ? &e->all : NULL);
+        const ggnn_store* input = rows_of_chunk(e, l, b, x, why);
+        if (input) net_layer(n, l, e->logits, width, block, input, e->all.z ? &e->all : NULL);
         batch_give(e->chunks, b);
+        if (!input) return false;
         if (!add_rows(e, rows, ids, wanted, loader_batch(e->chunks), i, why)) return false;
     }
     return !why->text[0] && !e->comm->stopped;

@@ -197,13 +197,26 @@ static void fail(loader* l, const slot* s, error* why)
     l->next = l->batches;
 }
 
+/* On the stream that the net works on. */
+static bool exchange_batch(loader* l, slot* s, error* why)
+{
+    const loader_plan* plan = &l->ring.plan;
+    const ggnn_count ids = s->shape.hop[plan->how.num_hops - 1].num_src;
+    if (!plan->extract || !plan->exchange) return true;
+    const double start = progress_seconds();
+    bool good = exchange_rows(plan->exchange, s->batch.rows, s->batch.ld_rows, s->shape.id, device_size(l->ring.device, ids), why);
+    s->extracting = progress_seconds() - start;
+    return good;
+}
+
 const mini_batch* batch_take(loader* l, error* why)
 {
     double start = progress_seconds();
     if (l->next >= l->batches) return NULL;
     slot* s = wait_for_next(l, why);
+    const bool good = s && (s->status != GGNN_OK || exchange_batch(l, s, why));
     l->cost.seconds += progress_seconds() - start;
-    if (!s) return NULL;
+    if (!good) return NULL;
     l->cost.edges += s->edges;
     l->cost.bytes += s->bytes;
     l->cost.sample += s->sampling;

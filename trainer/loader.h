@@ -30,7 +30,7 @@
 #define TRAINER_LOADER_H
 #include "trainer/batch.h"
 #include "trainer/bucket.h"
-#include "trainer/device.h"
+#include "trainer/exchange.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,6 +46,7 @@ typedef struct {
     int64_t       batch;    /* seeds of a global batch */
     int32_t       rank, ranks; /* the loader makes slice `rank` of each batch cut into `ranks`; 0 of 0: the whole */
     bool          extract;  /* batches come with their rows; how.last_hop_global must be false */
+    exchange*     exchange; /* by which they come: all ranks then take the same batches. NULL: `features` has them */
     bool          overlap;  /* prepared while others train. CUDA does so anyway; no device that is `serial` does */
 } loader_plan;
 
@@ -94,8 +95,9 @@ loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, 
    anew with some room above. Elsewhere nothing. Not in the middle of a pass. False on failure. */
 bool loader_measure(loader* l, const loader_pass* pass, error* why);
 
-/* The next batch, which stays as it is until it is given back. Where a batch outgrows its room, larger slots replace all
-   there are; one that is taken keeps its memory until it is given back. NULL at the end of the pass, and on an error, which sets why and on a CPU names the node. */
+/* The next batch, which stays as it is until it is given back. Its rows come by an exchange only now. Where a batch
+   outgrows its room, larger slots replace all there are; one that is taken keeps its memory until it is given back. NULL
+   at the end of the pass, and on an error, which sets why and on a CPU names the node. */
 const mini_batch* batch_take(loader* l, error* why);
 
 /* After all work that reads it has been given to the device. */

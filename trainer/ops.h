@@ -202,6 +202,9 @@ typedef struct {
      scores      e[u,k] = z[u, head k] . a[k,:];  scores_back adds to dz
      mean_heads  (D, C) of (D, K C)
      loss        dlogits, and n->sums
+   Rows by exchange (exchange.h), n of them; matrices are `width` elements wide:
+     split_bytes, split, permute, gather   those of ggnn.h; workspace: split_bytes
+     number      place[id[i]] = i
    Rows that another device owns; on one device they are nothing:
      pull        x (S, in) of h, the rows of the layer before that are here;  push: dh of dx, the adjoint */
 #define MATH_OPS(OP)                                                                                             \
@@ -244,6 +247,17 @@ typedef struct {
     OP(void, mean_heads, (net * n, mat out, mat a, int32_t heads))                                               \
     OP(void, mean_heads_back, (net * n, mat da, mat dout, int32_t heads))                                        \
     OP(void, loss, (net * n, mat dlogits, mat logits, const mini_batch* b))                                      \
+    OP(size_t, split_bytes, (int64_t n, int32_t parts))                                                          \
+    OP(void, split,                                                                                              \
+       (device * d, int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,                    \
+        const ggnn_node* id, int64_t n, void* workspace))                                                        \
+    OP(void, permute,                                                                                            \
+       (device * d, void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,   \
+        const int32_t* index, int64_t n))                                                                        \
+    OP(void, gather,                                                                                             \
+       (device * d, void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id,        \
+        int64_t n))                                                                                              \
+    OP(void, number, (device * d, ggnn_node * place, const ggnn_node* id, int64_t n))                            \
     OP(mat, pull, (net * n, const layer* y, mat h))                                                              \
     OP(mat, push, (net * n, const layer* y, mat dx))
 typedef struct {

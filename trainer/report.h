@@ -24,11 +24,12 @@
                  "waited":[..]}}
                                   before the next record: an element a rank, in this run. rows, bytes: of features, by
                                   where they lay; lists: of neighbours; all zeros where all is the device's own.
-                                  sent_bytes: gradients and losses to other ranks. training: of this run, of which
-                                  evaluation. The stages of batches that were trained on: sample; extract: rows; train:
-                                  forward, backward, update. Each by the clock of the device that did it, on a CPU added
-                                  over its threads. batch: until a batch was there, all of its stages where nothing
-                                  overlaps. comm: in calls of all ranks, of which waited: until all had come
+                                  sent_bytes: gradients, losses and rows by exchange to other ranks. training: of this
+                                  run, of which evaluation. The stages of batches that were trained on: sample; extract:
+                                  rows, by exchange with the waiting for other ranks; train: forward, backward, update.
+                                  Each by the clock of the device that did it, on a CPU added over its threads. batch:
+                                  until a batch was there, all of its stages where nothing overlaps. comm: in calls of
+                                  all ranks, of which waited: until all had come
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}

@@ -163,7 +163,8 @@ typedef struct { /* of one memory, by slot; for `slots` = parts + 2 */
     ggnn_csc*    part;
     const void** base;
     int64_t *bound, *counts;
-    size_t bytes;
+    ggnn_node* rank; /* of each node, by hash only */
+    size_t bytes;    /* without it */
 } part_tables;
 
 static part_tables tables_of(void* memory, size_t slots)
@@ -173,7 +174,8 @@ static part_tables tables_of(void* memory, size_t slots)
     t.base = (const void**)(t.part + slots);
     t.bound = (int64_t*)(t.base + slots);
     t.counts = t.bound + slots;
-    t.bytes = (size_t)((char*)(t.counts + 2 * slots) - (char*)memory);
+    t.rank = (ggnn_node*)(void*)(t.counts + 2 * slots);
+    t.bytes = (size_t)((char*)t.rank - (char*)memory);
     return t;
 }
 
@@ -209,7 +211,8 @@ static bool show_parts(tiers* t, const tiers_source* from, ggnn_layout at, size_
         device_upload(t->device, t->tables, t->host_tables, bytes);
     }
     const part_tables table = tables_of(t->tables, slots);
-    at.bound = table.bound;
+    if (at.bound) at.bound = table.bound;
+    if (at.rank) at.rank = table.rank;
     t->graph = (ggnn_graph){.num_nodes = from->graph.num_nodes, .num_edges = from->graph.num_edges, .part = table.part,
                             .at = at, .traffic = table.counts};
     t->features = from->features;
@@ -218,6 +221,11 @@ static bool show_parts(tiers* t, const tiers_source* from, ggnn_layout at, size_
     t->features.at = at;
     t->features.traffic = table.counts + slots;
     return true;
+}
+
+static size_t rank_bytes(const tiers_source* from)
+{
+    return from->owners == GGNN_OWNER_HASH ? (size_t)from->graph.num_nodes * sizeof(ggnn_node) : 0;
 }
 
 /* The ranks' parts, each by its place; all (ranks). */
@@ -229,20 +237,39 @@ static bool open_places(tiers* t, const tiers_source* from, const part_tables* t
     ggnn_layout at;
     ggnn_fault  fault;
     for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
-    if (ggnn_layout_owners(&at, NULL, table->bound, GGNN_OWNER_RANGE, NULL, from->graph.num_nodes, parts, &fault) != GGNN_OK)
+    if (ggnn_layout_owners(&at, table->rank, table->bound, from->owners, NULL, from->graph.num_nodes, parts, &fault) != GGNN_OK)
         return error_set(why, "parts: %s", fault.what);
     if (!cut_part(t, from, &at, &all[c->rank], why)) return false;
     if (!comm_all_gather(c, NULL, all, bound, sizeof *all, why)) return false;
     if (!fill_tables(t, from, table, all + (c->rank - c->local), why)) return false;
-    return show_parts(t, from, at, table->bytes, why);
+    return show_parts(t, from, at, table->bytes + rank_bytes(from), why);
+}
+
+/* Does the part own v? Of ranges near enough for a count of bytes. */
+static bool owns(const tiers_source* from, int64_t v, int32_t part, int32_t parts)
+{
+    const int64_t N = from->graph.num_nodes;
+    if (from->owners == GGNN_OWNER_RANGE) return v >= N * part / parts && v < N * (part + 1) / parts;
+    return part == (from->owners == GGNN_OWNER_HASH ? ggnn_owner_hash(v, parts) : (int32_t)(v % parts));
 }
 
 int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
 {
-    const int64_t N = from->graph.num_nodes, begin = N * part / parts, end = N * (part + 1) / parts;
+    const int64_t N = from->graph.num_nodes;
     const int64_t* indptr = from->graph.whole.indptr;
-    const part_place own = {.nodes = end - begin, .edges = indptr[end] - indptr[begin]};
+    part_place own = {0};
+    for (int64_t v = 0; v < N; v++) {
+        if (!owns(from, v, part, parts)) continue;
+        own.nodes++;
+        own.edges += indptr[v + 1] - indptr[v];
+    }
     int64_t bytes = (int64_t)arrays_of(own, from).bytes + N * (int64_t)sizeof(int32_t);
+    if (parts > 1) bytes += (int64_t)rank_bytes(from);
+    if (from->exchange) {
+        const part_place whole = {.nodes = N, .edges = from->graph.num_edges};
+        bytes += (int64_t)(arrays_of(whole, from).bytes - arrays_of(own, from).bytes);
+        bytes -= (N - own.nodes) * from->features.pitch;
+    }
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
     return bytes;
 }
@@ -251,7 +278,8 @@ static bool open_parts(tiers* t, const tiers_source* from, error* why)
 {
     const size_t slots = (size_t)from->over->locals + 2;
     t->over = from->over;
-    t->host_tables = memory_new(slots * (sizeof(ggnn_csc) + sizeof(void*) + 3 * sizeof(int64_t)), "tables of parts", why);
+    t->host_tables = memory_new(slots * (sizeof(ggnn_csc) + sizeof(void*) + 3 * sizeof(int64_t)) + rank_bytes(from),
+                                "tables of parts", why);
     t->borrowed = t->host_tables ? memory_new(slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
     part_place* all = t->borrowed ? memory_new((size_t)t->over->ranks * sizeof *all, "places of parts", why) : NULL;
     const part_tables table = tables_of(t->host_tables, slots);
@@ -260,10 +288,22 @@ static bool open_parts(tiers* t, const tiers_source* from, error* why)
     return good;
 }
 
+static bool open_exchange(tiers* t, const tiers_source* from, error* why)
+{
+    const exchange_plan plan = {from->over, from->features, from->graph.num_nodes, from->owners, from->machines};
+    t->exchange = exchange_create(t->device, &plan, why);
+    if (t->exchange) t->features = *exchange_stored(t->exchange);
+    return t->exchange != NULL;
+}
+
 /* Counts of lists, or those of rows that follow them. */
 static tiers_reads reads_of(const tiers* t, bool rows)
 {
     tiers_reads sum = {0, 0, 0};
+    if (t->exchange && rows) {
+        const exchange_cost cost = exchange_cost_of(t->exchange);
+        return (tiers_reads){cost.own, cost.peer, 0};
+    }
     if (!t->over) return sum;
     const size_t slots = (size_t)t->graph.at.parts + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
@@ -284,9 +324,11 @@ bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
     size_t nodes = (size_t)from->graph.num_nodes;
     memset(t, 0, sizeof *t);
     t->device = d;
-    if (from->over && !open_parts(t, from, why)) return false;
-    if (!from->over) show_graph(t, &from->graph, why);
+    const bool exchanged = from->over && from->exchange;
+    if (from->over && !exchanged && !open_parts(t, from, why)) return false;
+    if (!from->over || exchanged) show_graph(t, &from->graph, why);
     if (!from->over) show_features(t, &from->features, from->graph.num_nodes, why);
+    if (exchanged && !open_exchange(t, from, why)) return false;
     t->labels.label = show(t, from->labels.label, nodes * sizeof *t->labels.label, "labels", why);
     t->labels.target = show(t, from->labels.target, nodes * sizeof *t->labels.target, "targets", why);
     for (int i = 0; i < TIERS_LISTS; i++)
@@ -308,6 +350,7 @@ void tiers_close(tiers* t)
 {
     for (size_t i = 0; i < sizeof t->memory / sizeof *t->memory; i++)
         if (t->memory[i]) device_free(t->device, t->memory[i]);
+    exchange_free(t->exchange);
     if (t->over) comm_unshare(t->over, &t->shared);
     give_back_borrowed(t);
     if (t->part) device_free(t->device, t->part);

@@ -2,7 +2,8 @@
    the store that a loader and a net read, and the room for rows between layers.
 
    REPLICA: each device has all of graph and features in its own memory, which on a CPU is the file as it is mapped.
-   PARTS: the ranks of a machine have them once. Each fills the part that it owns, of a range of nodes, and reads all
+   EXCHANGE: each has the graph whole, as a replica, and a part of the rows; the others' come by exchange.h.
+   PARTS: the ranks of a machine have them once. Each fills the part of the nodes that it owns, and reads all
    through tables of the parts' addresses (ggnn_layout, ggnn.h, sections [3] and [7]). Each has labels and ids whole. On a
    CPU parts lie in shared memory; on CUDA in the device's own, which the others of the machine read over links.
    P devices open a view each over the same source. */
@@ -11,7 +12,7 @@
 #include "datasets/ggnn_file.h"
 #include "trainer/batch.h"
 #include "trainer/comm.h"
-#include "trainer/device.h"
+#include "trainer/exchange.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +27,9 @@ typedef struct { /* the host's arrays; must outlive the views */
     const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
     int64_t count[TIERS_LISTS];
     comm* over; /* parts over its ranks of this machine; NULL: a replica */
+    ggnn_owner owners; /* of nodes: range, modulo or hash */
+    bool exchange;     /* rows by exchange, in parts over all ranks where `machines` is set */
+    bool machines;
 } tiers_source;
 
 typedef struct { /* what a rank read, by where it lay */
@@ -39,6 +43,7 @@ typedef struct { /* what they point to is memory of the device */
     net_labels labels;
     const ggnn_node* ids[TIERS_LISTS];
     bool  local;  /* every row of features is in the device's own memory: reading one twice costs no link */
+    exchange* exchange; /* by which rows are read, all but those of `features`; NULL: they are all there */
     void* memory[9]; /* what was sent */
 
     comm* over;         /* of parts: all below is nothing for a replica */

@@ -73,14 +73,17 @@ static bool check_memory(const worker* w, const config* c, const task* t, const 
     comm* with = w->comm;
     int64_t bound[COMM_RANKS_MAX + 1];
     const net_config network = network_of(c, t, w->device);
-    const int64_t whole = tiers_bytes(from, 0, 1), part = tiers_bytes(from, with->local, with->locals);
+    const int32_t number = from->machines ? with->rank : with->local, parts = from->machines ? with->ranks : with->locals;
+    tiers_source replica = *from;
+    replica.exchange = false;
+    const int64_t whole = tiers_bytes(&replica, 0, 1), part = tiers_bytes(from, number, parts);
     memory_need* all = memory_new((size_t)with->ranks * sizeof *all, "what devices need", why);
     if (!all) return false;
     memory_need* mine = &all[with->rank];
     bool good = comm_barrier(with, why); /* all have opened their devices */
     *mine = (memory_need){with->machine, w->device->number, 0, evaluation_bytes(c, t, &network), 0, device_room(w->device)};
     mine->needs = (from->over ? part : whole) + mine->evaluation;
-    mine->by_parts = with->locals > 1 ? part + mine->evaluation : mine->needs;
+    mine->by_parts = parts > 1 ? part + mine->evaluation : mine->needs;
     for (int32_t r = 0; r <= with->ranks; r++) bound[r] = r;
     good = good && comm_all_gather(with, NULL, all, bound, sizeof *all, why) && check_needs(all, with->ranks, why);
     memory_free(all);
@@ -94,7 +97,10 @@ static bool open_tiers(worker* w, const config* c, const task* t, error* why)
         from.ids[part] = t->ids[part];
         from.count[part] = t->count[part];
     }
-    const bool parts = c->store == STORE_PARTS || (c->store == STORE_AUTO && !device_map(w->device, &from));
+    from.owners = (ggnn_owner)c->owners;
+    from.machines = c->store == STORE_SHARDS;
+    from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
+    const bool parts = c->store == STORE_PARTS || from.exchange || (c->store == STORE_AUTO && !device_map(w->device, &from));
     if (parts && w->comm->ranks > 1) from.over = w->comm;
     if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
     return tiers_open(&w->tiers, w->device, &from, why);
@@ -108,6 +114,7 @@ static loader_plan plan_of(const worker* w, const config* c, net_config* network
                         .how = sampling_of(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted = !w->tiers.local;
+    plan.exchange = w->tiers.exchange;
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract;
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
     return plan;

@@ -78,7 +78,7 @@ static void fill(const ring* r, cpu_slot* s)
     const double sampled = progress_seconds();
     shared->sampling = sampled - start;
     shared->extracting = 0;
-    if (!b->rows || shared->status != GGNN_OK) return;
+    if (!b->rows || r->plan.exchange || shared->status != GGNN_OK) return;
     ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &s->features, blocks->id, *blocks->hop[blocks->num_hops - 1].num_src.n);
     shared->extracting = progress_seconds() - sampled;
 }

@@ -160,6 +160,38 @@ void cpu_range(device* d, ggnn_node* out, int64_t first, int64_t n)
     for (int64_t i = 0; i < n; i++) out[i] = (ggnn_node)(first + i);
 }
 
+size_t cpu_split_bytes(int64_t n, int32_t parts)
+{
+    (void)n, (void)parts;
+    return 0;
+}
+
+void cpu_split(device* d, int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at, const ggnn_node* id,
+               int64_t n, void* workspace)
+{
+    (void)d, (void)workspace;
+    ggnn_split(gather, scatter, bound, at, id, n);
+}
+
+void cpu_permute(device* d, void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,
+                 const int32_t* index, int64_t n)
+{
+    (void)d;
+    ggnn_permute(out, ld_out, inp, ld_inp, type, width, index, n);
+}
+
+void cpu_gather(device* d, void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id, int64_t n)
+{
+    (void)d;
+    ggnn_gather(out, ld_out, as, from, id, n);
+}
+
+void cpu_number(device* d, ggnn_node* place, const ggnn_node* id, int64_t n)
+{
+    (void)d;
+    for (int64_t i = 0; i < n; i++) place[id[i]] = (ggnn_node)i;
+}
+
 size_t cpu_attend_workspace_bytes(int64_t dst, int64_t edges, int32_t heads)
 {
     return ggnn_gat_back_workspace_bytes(dst, edges, heads);

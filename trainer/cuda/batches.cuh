@@ -204,7 +204,7 @@ inline cudaError_t extract(ring* r, cuda_slot* s)
     const loader_plan& plan = r->plan;
     cudaStream_t       stream = own(r->device).sampling;
     cudaError_t        e = cudaEventRecord(s->sampled, stream);
-    if (plan.extract)
+    if (plan.extract && !plan.exchange)
         e = first_error(e, ggnn_cuda_gather(s->batch.rows, s->batch.ld_rows, GGNN_F32, &plan.features, s->shape.id,
                                             s->shape.hop[plan.how.num_hops - 1].num_src, stream));
     return first_error(e, cudaEventRecord(s->extracted, stream));

@@ -189,8 +189,8 @@ inline bool cuda_lend(device* d, void* memory, char handle[DEVICE_HANDLE], error
     cudaIpcMemHandle_t h;
     cudaError_t        e = cudaIpcGetMemHandle(&h, memory);
     if (e == cudaSuccess) memcpy(handle, &h, sizeof h);
-    return e == cudaSuccess || error_set(why, "--store parts: device %d cannot lend memory to other processes: %s; --store "
-                                         "replica needs it not", own(d).number, cudaGetErrorString(e));
+    return e == cudaSuccess || error_set(why, "--store parts: device %d cannot lend memory to other processes: %s; --gather "
+                                         "exchange needs it not", own(d).number, cudaGetErrorString(e));
 }
 
 inline void* cuda_borrow(device* d, const char handle[DEVICE_HANDLE], error* why)
@@ -200,7 +200,7 @@ inline void* cuda_borrow(device* d, const char handle[DEVICE_HANDLE], error* why
     memcpy(&h, handle, sizeof h);
     cudaError_t e = cudaIpcOpenMemHandle(&memory, h, cudaIpcMemLazyEnablePeerAccess);
     if (e == cudaSuccess) return memory;
-    error_set(why, "--store parts: device %d cannot read memory of another process's: %s; --store replica needs no link",
+    error_set(why, "--store parts: device %d cannot read memory of another process's: %s; --gather exchange needs no link",
               own(d).number, cudaGetErrorString(e));
     return nullptr;
 }
@@ -217,7 +217,7 @@ inline bool cuda_reach(device* d, const void* memory, error* why)
     cudaError_t           e = cudaPointerGetAttributes(&where, memory);
     if (e == cudaSuccess && where.device != own(d).number) e = cudaDeviceEnablePeerAccess(where.device, 0);
     if (e == cudaErrorPeerAccessAlreadyEnabled) e = cudaGetLastError(), e = cudaSuccess;
-    return e == cudaSuccess || error_set(why, "--store parts: device %d cannot read memory of device %d: %s; --store replica "
+    return e == cudaSuccess || error_set(why, "--store parts: device %d cannot read memory of device %d: %s; --gather exchange "
                                          "needs no link", own(d).number, where.device, cudaGetErrorString(e));
 }
 

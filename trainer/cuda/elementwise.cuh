@@ -96,6 +96,11 @@ static GGNNI_KERNEL(40, THREADS) add_matrix(dense out, dense a, divider cols)
     });
 }
 
+static GGNNI_KERNEL(40, THREADS) number(ggnn_node* place, const ggnn_node* id, int64_t n)
+{
+    for_items(n, [&](int64_t i) { place[id[i]] = static_cast<ggnn_node>(i); });
+}
+
 static GGNNI_KERNEL(40, THREADS) sum_pieces(float* out, const float* piece, int32_t pieces, int64_t n)
 {
     for_items(n, [&](int64_t i) {

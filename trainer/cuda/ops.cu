@@ -56,6 +56,31 @@ static void cuda_sum_pieces(device* d, float* out, const float* piece, int32_t p
     check(d, launch(sum_pieces, blocks_of(n), THREADS, own(d).stream, out, piece, pieces, n), "a sum of pieces");
 }
 
+static size_t cuda_split_bytes(int64_t n, int32_t parts) { return ggnn_cuda_split_workspace_bytes(n, parts); }
+
+static void cuda_split(device* d, int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
+                       const ggnn_node* id, int64_t n, void* workspace)
+{
+    check(d, ggnn_cuda_split(gather, scatter, bound, at, id, {nullptr, n}, workspace, own(d).stream), "a split of ids");
+}
+
+static void cuda_permute(device* d, void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
+                         int32_t width, const int32_t* index, int64_t n)
+{
+    check(d, ggnn_cuda_permute(out, ld_out, inp, ld_inp, type, width, index, {nullptr, n}, own(d).stream), "ordering rows");
+}
+
+static void cuda_gather(device* d, void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id,
+                        int64_t n)
+{
+    check(d, ggnn_cuda_gather(out, ld_out, as, from, id, {nullptr, n}, own(d).stream), "gathering rows");
+}
+
+static void cuda_number(device* d, ggnn_node* place, const ggnn_node* id, int64_t n)
+{
+    check(d, launch(number, blocks_of(n), THREADS, own(d).stream, place, id, n), "numbering ids");
+}
+
 static int64_t cuda_count_known(net* n)
 {
     const net_labels labels = n->data.labels;

@@ -1,0 +1,177 @@
+/* test_exchange.c - rows by all-to-all between threads: those of ggnn_gather, and as many messages and bytes as are counted
+   from the ids without ggnn_locate. */
+#include <pthread.h>
+
+#include "tests/owners.h"
+#include "trainer/exchange.h"
+
+enum { RANKS_MAX = 8, CALLS = 4, IDS_MAX = 900 };
+static const volatile sig_atomic_t never = 0;
+
+typedef struct { /* of a run; all ranks know what all will ask for */
+    ggnn_owner owners;
+    ggnn_store all;
+    int64_t rows;
+    int64_t count[RANKS_MAX][CALLS]; /* ids, of which none is common */
+    ggnn_node id[RANKS_MAX][CALLS][IDS_MAX];
+    comm comm[RANKS_MAX];
+    int32_t ranks;
+    int32_t wrong[RANKS_MAX]; /* rows */
+    exchange_cost cost[RANKS_MAX];
+    error why[RANKS_MAX];
+} scene;
+
+/* Who owns v, worked out apart from the header. */
+static int32_t owner_of(const scene* s, int64_t v)
+{
+    if (s->owners == GGNN_OWNER_MODULO) return (int32_t)(v % s->ranks);
+    if (s->owners == GGNN_OWNER_HASH) return owned_by_hash(v, s->ranks);
+    const int64_t each = s->rows / s->ranks, longer = s->rows % s->ranks, split = longer * (each + 1);
+    return (int32_t)(v < split ? v / (each + 1) : longer + (v - split) / each);
+}
+
+/* The rows that `got` should have are those of ggnn_gather from one array. */
+static int32_t wrong_rows(const scene* s, const float* got, int64_t ld, const ggnn_node* id, int64_t n)
+{
+    const int32_t width = s->all.width;
+    float* expected = owned_new(n * width * (int64_t)sizeof *expected);
+    int32_t wrong = 0;
+    ggnn_gather(expected, width, GGNN_F32, &s->all, id, n);
+    for (int64_t i = 0; i < n; i++) wrong += memcmp(got + i * ld, expected + i * width, (size_t)width * sizeof *got) != 0;
+    free(expected);
+    return wrong;
+}
+
+/* Rows into a matrix whose padding stays, and, on the last call, as a store. */
+static bool read_rows(scene* s, int32_t rank, exchange* x, int call, error* why)
+{
+    const int64_t n = s->count[rank][call], ld = s->all.width + 3;
+    const ggnn_node* id = s->id[rank][call];
+    float* out = owned_new((n + 1) * ld * (int64_t)sizeof *out);
+    for (int64_t i = 0; i < (n + 1) * ld; i++) out[i] = -77;
+    bool good = exchange_rows(x, out, ld, id, n, why);
+    if (good) s->wrong[rank] += wrong_rows(s, out, ld, id, n);
+    for (int64_t i = 0; i <= n; i++)
+        for (int64_t j = i < n ? s->all.width : 0; j < ld; j++) s->wrong[rank] += out[i * ld + j] != -77;
+    if (good && call == CALLS - 1) {
+        const ggnn_store* some = exchange_some(x, id, n, why);
+        good = some != NULL;
+        if (good) ggnn_gather(out, ld, GGNN_F32, some, id, n);
+        if (good) s->wrong[rank] += wrong_rows(s, out, ld, id, n);
+    }
+    free(out);
+    return good;
+}
+
+typedef struct {
+    scene* s;
+    int32_t rank;
+} member;
+
+static void* run_rank(void* context)
+{
+    member* m = context;
+    scene*  s = m->s;
+    comm*   c = &s->comm[m->rank];
+    error*  why = &s->why[m->rank];
+    device* d = device_open_cpu(1, why);
+    const exchange_plan plan = {.over = c, .from = s->all, .num_rows = s->rows, .owners = s->owners};
+    exchange* x = exchange_create(d, &plan, why);
+    const int64_t sent = c->cost.bytes;
+    bool good = x != NULL;
+    for (int k = 0; good && k < CALLS; k++) good = read_rows(s, m->rank, x, k, why);
+    if (!good) comm_fail(c, why);
+    if (x) s->cost[m->rank] = exchange_cost_of(x);
+    CHECK_EQ(c->cost.bytes - sent, s->cost[m->rank].bytes);
+    exchange_free(x);
+    device_close(d);
+    return NULL;
+}
+
+static void run(scene* s)
+{
+    member m[RANKS_MAX];
+    pthread_t thread[RANKS_MAX];
+    CHECK(comm_open_threads(s->comm, s->ranks, &never, &s->why[0]));
+    for (int32_t r = 0; r < s->ranks; r++) {
+        m[r] = (member){s, r};
+        CHECK_EQ(pthread_create(&thread[r], NULL, run_rank, &m[r]), 0);
+    }
+    for (int32_t r = 0; r < s->ranks; r++) pthread_join(thread[r], NULL);
+    comm_close_threads(s->comm, s->ranks);
+}
+
+/* Ids that differ within a call, as exchange_some wants; a third of all calls asks for none. */
+static void draw_ids(scene* s)
+{
+    for (int32_t r = 0; r < s->ranks; r++)
+        for (int k = 0; k < CALLS; k++) {
+            const int64_t most = s->rows < IDS_MAX ? s->rows : IDS_MAX, first = test_below(s->rows);
+            const int64_t n = test_below(3) ? test_below(most + 1) : 0;
+            s->count[r][k] = n;
+            for (int64_t i = 0; i < n; i++) s->id[r][k][i] = (ggnn_node)((first + i * 7919) % s->rows);
+        }
+}
+
+/* A count to each other rank, ids to owners, rows to those who ask; the last call reads twice. */
+static exchange_cost predict(const scene* s, int32_t rank)
+{
+    exchange_cost cost = {0};
+    const int64_t row = s->all.width * ggnn_type_bytes(s->all.type);
+    for (int k = 0; k < CALLS; k++)
+        for (int times = 0; times < 1 + (k == CALLS - 1); times++)
+            for (int32_t r = 0; r < s->ranks; r++) {
+                int64_t wanted = 0, asked = 0;
+                for (int64_t i = 0; i < s->count[rank][k]; i++) wanted += owner_of(s, s->id[rank][k][i]) == r;
+                for (int64_t i = 0; i < s->count[r][k]; i++) asked += owner_of(s, s->id[r][k][i]) == rank;
+                *(r == rank ? &cost.own : &cost.peer) += wanted;
+                if (r == rank) continue;
+                cost.messages += 1 + (wanted > 0) + (asked > 0);
+                cost.bytes += 8 + wanted * (int64_t)sizeof(ggnn_node) + asked * row;
+            }
+    return cost;
+}
+
+/* 1,000 rows, and 5 rows over up to eight ranks: some own none. */
+TEST(rows_are_those_of_a_gather_for_all_owners_and_types)
+{
+    enum { WIDTH = 9, ROWS = 1000 };
+    scene* s = calloc(1, sizeof *s);
+    float* rows = owned_new(ROWS * WIDTH * (int64_t)sizeof *rows);
+    uint16_t* half = owned_new(ROWS * WIDTH * (int64_t)sizeof *half);
+    for (int i = 0; i < ROWS * WIDTH; i++) {
+        rows[i] = test_uniform() - .5f;
+        half[i] = ggnn_float_to_half(rows[i]);
+    }
+    for (int owners = GGNN_OWNER_RANGE; owners <= GGNN_OWNER_HASH; owners++)
+        for (int32_t P = 1; P <= RANKS_MAX; P++)
+            for (int kind = 0; kind < 4; kind++) {
+                memset(s, 0, sizeof *s);
+                s->owners = (ggnn_owner)owners;
+                s->ranks = P;
+                s->rows = kind / 2 ? 5 : ROWS;
+                s->all = kind % 2 ? ggnn_store_plain(half, s->rows, WIDTH, GGNN_F16) : ggnn_store_plain(rows, s->rows, WIDTH, GGNN_F32);
+                draw_ids(s);
+                run(s);
+                for (int32_t r = 0; r < P; r++) {
+                    const exchange_cost cost = predict(s, r);
+                    CHECK_STR(s->why[r].text, "");
+                    CHECK_EQ(s->wrong[r], 0);
+                    CHECK_EQ(s->cost[r].own, cost.own);
+                    CHECK_EQ(s->cost[r].peer, cost.peer);
+                    CHECK_EQ(s->cost[r].messages, cost.messages);
+                    CHECK_EQ(s->cost[r].bytes, cost.bytes);
+                }
+            }
+    free(half);
+    free(rows);
+    free(s);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(51);
+    RUN(rows_are_those_of_a_gather_for_all_owners_and_types);
+    return test_finish();
+}
