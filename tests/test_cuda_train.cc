@@ -258,6 +258,7 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
         same_logs("cpu", "gpu", o);
         CHECK_EQ(train(all + " --backend cuda-emulated --store replica --log again"), 0);
         for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("gpu", "again", "epoch", key, 0);
+        if (o != options[0]) continue;
         setenv("SIMT_LINKS", "none", 1); // rows that are sent need no link
         CHECK_EQ(train(all + " --backend cuda-emulated --gather exchange --owners hash --log sent"), 0);
         unsetenv("SIMT_LINKS");
