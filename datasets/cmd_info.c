@@ -8,7 +8,7 @@
 #include "common/progress.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
-#include "datasets/dataset.h"
+#include "datasets/preprocess.h"
 
 static const char* const split_part[4] = {"none", "train", "val", "test"};
 
@@ -37,6 +37,20 @@ static void print_rows(const char* name, const dataset_rows* rows)
         printf("%-16s %" PRId32 " a row, %s\n", name, rows->width, rows->type == GGNN_F32 ? "fp32" : "fp16");
 }
 
+static const char* preprocessed_for(const dataset* d)
+{
+    error why = {""};
+    ggnn_store rows;
+    if (preprocess_rows(d, PREPROCESS_GCN, &rows, &why)) return "gcn";
+    why.text[0] = 0;
+    return preprocess_rows(d, PREPROCESS_SAGE, &rows, &why) ? "sage" : NULL;
+}
+
+static void print_preprocessed(const dataset* d)
+{
+    if (preprocessed_for(d)) printf("%-16s the first layer of %s\n", "preprocessed", preprocessed_for(d));
+}
+
 static void print_dataset(const dataset* d, int64_t (*count)[4])
 {
     printf("%-16s %" PRId64 "\n%-16s %" PRId64 " directed%s, %.2f a node\n", "nodes", d->num_nodes, "edges",
@@ -44,6 +58,7 @@ static void print_dataset(const dataset* d, int64_t (*count)[4])
            d->num_nodes ? (double)d->num_edges / (double)d->num_nodes : 0);
     print_rows("features", &d->feat);
     print_rows("edge features", &d->edge_feat);
+    print_preprocessed(d);
     if (d->label) printf("%-16s %" PRId32 " classes\n", "labels", d->num_classes);
     if (d->target) printf("%-16s real numbers\n", "labels");
     for (int32_t s = 0; s < d->num_splits; s++)
@@ -86,6 +101,7 @@ static void json_dataset(json* j, const dataset* d, int64_t (*count)[4])
     json_bool(j, "weighted", d->csc.weight != NULL);
     json_rows(j, "features", &d->feat);
     json_rows(j, "edge_features", &d->edge_feat);
+    json_string(j, "preprocessed", preprocessed_for(d));
     json_string(j, "labels", d->label ? "classes" : d->target ? "real" : NULL);
     json_int(j, "num_classes", d->num_classes);
     json_begin_array(j, "splits");

@@ -7,7 +7,7 @@
 #include "common/parallel.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
-#include "datasets/dataset.h"
+#include "datasets/preprocess.h"
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
@@ -80,6 +80,8 @@ static bool check_features(dataset* d, error* why)
            check_rows(d, "edge_feat", &d->edge_feat, d->num_edges, why);
 }
 
+static bool check_preprocessed(dataset* d, error* why) { return preprocess_check(d, why); }
+
 static bool check_labels(dataset* d, error* why)
 {
     for (int64_t v = 0; d->target && v < d->num_nodes; v++)
@@ -130,6 +132,7 @@ static const struct {
               {"graph", check_graph, "lists in order, ids of nodes, weights finite and not negative"},
               {"identity", check_identity, "the graph is the one that the file names"},
               {"features", check_features, "every value is finite"},
+              {"preprocess", check_preprocessed, "preprocessed features are of this graph and these features"},
               {"labels", check_labels, "every label is a class or unknown"},
               {"splits", check_splits, "every node is in none, train, val or test"},
               {"ids", check_ids, "no two nodes have one external id"}};

@@ -15,6 +15,7 @@ int sample_main(int argc, char** argv);
 int export_main(int argc, char** argv);
 int rank_main(int argc, char** argv);
 int reorder_main(int argc, char** argv);
+int preprocess_main(int argc, char** argv);
 int place_main(int argc, char** argv);
 int partition_main(int argc, char** argv);
 

@@ -9,6 +9,7 @@
      label        (N)       i32 | f32   classes from 0, -1 unknown; or real targets, NaN unknown
      split        (S, N)    u8          S ways to split: 0 none, 1 train, 2 val, 3 test
      external_id  (N)       i64         what the source of the data called each node
+     pre_feat, pre_of                   the first layer's sums over all neighbours: preprocess.h
      graph_crc    (1)       i64         in files beside a graph: its identity, ggnn_file_graph_crc
      features_only (1)      f64         generated graphs: test accuracy of the best rule that sees features alone */
 #ifndef DATASETS_DATASET_H

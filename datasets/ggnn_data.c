@@ -21,6 +21,7 @@ static const struct {
     {"export", export_main, "write as CSV, Matrix Market or .npy"},
     {"rank", rank_main, "rank nodes: which rows and lists are worth keeping near"},
     {"reorder", reorder_main, "number the nodes by a ranking: another graph, hottest first"},
+    {"preprocess", preprocess_main, "add the first layer's sums over all neighbours to a file"},
     {"place", place_main, "place parts on devices for a topology: which device stores and reads what"},
     {"partition", partition_main, "divide the nodes among devices: min-cut, hash, mod, range, PaGraph's"},
 };

@@ -276,6 +276,23 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
     unsetenv("SIMT_LINKS");
 }
 
+// With all neighbours a device's losses are those of the layer that it does not compute: to the bit. With few they are
+// the CPU's.
+TEST(preprocessed_rows_stand_for_the_first_layer)
+{
+    for (const char* model : {"gcn", "sage"}) {
+        const std::string all = std::string("--hidden 16 --layers 3 --epochs 2 --batch 30 --model ") + model;
+        CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
+        CHECK_EQ(shell(build + "/ggnn-data preprocess g --model " + model + " >out 2>&1"), 0);
+        CHECK_EQ(train(all + " --backend cuda-emulated --fanout -1,-1,-1 --log whole"), 0);
+        CHECK_EQ(train(all + " --backend cuda-emulated --fanout -1,-1 --preprocess --log pre"), 0);
+        for (const char* key : {"loss", "val_loss"}) same_numbers("whole", "pre", "epoch", key, 0);
+        CHECK_EQ(train(all + " --fanout 4,3 --preprocess --log cpu"), 0);
+        CHECK_EQ(train(all + " --backend cuda-emulated --fanout 4,3 --preprocess --log gpu"), 0);
+        same_logs("cpu", "gpu", model);
+    }
+}
+
 // Before anything is loaded. A device of the emulator has what SIMT_MEMORY says, of which the program takes some 4 MB.
 TEST(what_a_device_needs_and_has_not_is_said_before_loading)
 {
@@ -338,6 +355,7 @@ int main(int argc, char** argv)
         RUN(a_loss_that_is_not_finite_is_found_at_its_step);
         RUN(a_checkpoint_goes_on_with_either_backend);
         RUN(several_devices_write_the_log_of_as_many_of_the_cpu);
+        RUN(preprocessed_rows_stand_for_the_first_layer);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());

@@ -47,6 +47,8 @@ static const entry table[] = {
     {"Mini-batches", SAME, AT(fanout_text), {"fanout", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "Neighbours sampled a node, one value a layer, from the seeds outward; -1: all. -1 alone or full: the whole "
         "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers.", 0}},
+    {0, SAME, AT(preprocess), {"preprocess", OPTION_FLAG, 0, 0, 0, 0,
+        "Start at the second layer, from what ggnn-data preprocess put into --data: a value of --fanout less than --layers.", 0}},
     {0, SAME, AT(sampler), {"sampler", OPTION_CHOICE, 0, 0, 0,
         "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk",
         "How they are chosen; weighted alone looks at the edges' weights (where there are none, all are equal).", 0}},
@@ -397,13 +399,16 @@ bool config_inherit(config* c, const char* path, const char* text, size_t length
 
 /* ==== values together =========================================================================================== */
 
+/* Layers that have a fanout: a preprocessed one needs none. */
+static int32_t sampled_layers(const config* c) { return (int32_t)c->layers - (c->preprocess ? 1 : 0); }
+
 /* In full and plainly, so that a checkpoint knows it: "15,10". */
 static void write_fanout(config* c)
 {
     size_t used = 0;
-    for (int32_t i = 0; i < c->layers; i++)
+    for (int32_t i = 0; i < sampled_layers(c); i++)
         used += (size_t)sprintf(c->plain_fanout + used, "%s%d", i ? "," : "", (int)c->fanout[i]);
-    c->fanout_text = c->plain_fanout;
+    c->fanout_text = used ? c->plain_fanout : NULL;
 }
 
 static bool is_given(const config* c, size_t at)
@@ -420,6 +425,7 @@ static bool set_fanout(config* c, error* why)
     option_list list;
     const bool layers_given = is_given(c, AT(layers));
     memcpy(c->fanout, usual, sizeof usual);
+    if (c->preprocess) c->fanout[c->layers - 1] = 0;
     if (!c->fanout_text) {
         write_fanout(c);
         return true;
@@ -427,13 +433,15 @@ static bool set_fanout(config* c, error* why)
     c->full_batch = strcmp(c->fanout_text, "full") == 0;
     if (c->full_batch) return true;
     if (!options_ints("--fanout", c->fanout_text, -1, INT32_MAX, &list, why)) return false;
-    if (list.count > NET_LAYERS_MAX)
-        return error_set(why, "--fanout %s: at most %d values", c->fanout_text, NET_LAYERS_MAX);
-    if (!layers_given && !c->resume) c->layers = list.count;
-    if (list.count != c->layers)
-        return error_set(why, "--fanout %s: %d values for --layers %d", c->fanout_text, (int)list.count,
-                         (int)c->layers);
+    const int32_t more = c->preprocess ? 1 : 0;
+    if (list.count > NET_LAYERS_MAX - more)
+        return error_set(why, "--fanout %s: at most %d values", c->fanout_text, NET_LAYERS_MAX - more);
+    if (!layers_given && !c->resume) c->layers = list.count + more;
+    if (list.count != sampled_layers(c))
+        return error_set(why, "--fanout %s: %d values for --layers %d%s", c->fanout_text, (int)list.count, (int)c->layers,
+                         more ? ", the first of which --preprocess samples nothing for" : "");
     for (int32_t i = 0; i < list.count; i++) c->fanout[i] = (int32_t)list.value[i];
+    if (more) c->fanout[list.count] = 0;
     write_fanout(c);
     return true;
 }
@@ -455,9 +463,28 @@ static bool set_device_list(config* c, error* why)
     return error_set(why, "--device-list %s: %d devices for --devices %d", c->device_list, (int)list.count, (int)c->devices);
 }
 
+/* What was summed once, before training, cannot be chosen or changed in a step. */
+static bool check_preprocess(const config* c, error* why)
+{
+    static const char* const sampler[] = {[GGNN_WEIGHTED] = "weighted", [GGNN_WALK] = "walk"};
+    if (!c->preprocess) return true;
+    if (c->model == NET_GAT) return error_set(why, "--preprocess: GAT weighs neighbours by what it learns, so nothing can be summed before training");
+    if (c->model == NET_MLP) return error_set(why, "--preprocess: an MLP looks at no neighbour, so there is nothing to sum");
+    if (c->model == NET_SAGE && c->aggregator == NET_POOL)
+        return error_set(why, "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest");
+    if (c->model == NET_SAGE && c->aggregator == NET_SAGE_GCN)
+        return error_set(why, "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise");
+    if (c->input_dropout > 0) return error_set(why, "--preprocess: --input-dropout changes features in each step, which were summed once");
+    if (c->residual) return error_set(why, "--preprocess: --residual adds the features themselves to the first layer, which then begins without them");
+    if (!c->full_batch && (c->sampler == GGNN_WEIGHTED || c->sampler == GGNN_WALK))
+        return error_set(why, "--preprocess: --sampler %s chooses neighbours of the first layer too, which were all summed alike",
+                         sampler[c->sampler]);
+    return true;
+}
+
 bool config_finish(config* c, error* why)
 {
-    if (!set_fanout(c, why)) return false;
+    if (!set_fanout(c, why) || !check_preprocess(c, why)) return false;
     if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
         return error_set(why, "--precision tf32: needs --backend cuda");
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");

@@ -125,7 +125,7 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks, bool numbered)
 static bool open_layerwise(evaluation* e, net_config* network, error* why)
 {
     const task* t = e->task;
-    bool looks = network->model != NET_MLP;
+    bool looks = network->model != NET_MLP && !(network->preprocessed && network->layers == 1);
     int32_t widest = net_transformed(network, t->features.width), ranks = e->comm->ranks;
     const bool numbered = e->view->exchange && !widest; /* the rows of a chunk's sources are sent once */
     batch_sizes room = {{0}, {0}};

@@ -176,6 +176,15 @@ static void sage_pool_backward(net* n, layer* y, mat dx, mat dout)
     n->ops->add(n, dx, mat_columns(da, 0, y->in));
 }
 
+/* Of preprocessed features, [x_v | mean of x]: out = a W, as the MLP's, with the parameters of the whole layer. */
+static void sage_first_plan(net* n, layer* y)
+{
+    y->w = net_parameter(n, y, "w_self", y->in / 2, y->out, GLOROT);
+    net_parameter(n, y, "w_neigh", y->in / 2, y->out, GLOROT);
+    y->w.v.rows.max = y->w.d.rows.max = y->in;
+    y->a = net_matrix(n, y->most_dst, y->in);
+}
+
 /* ==== GAT, Velickovic et al. 2018: z = x W in K heads; out = softmax over N(v) and v of LeakyReLU(el_u + er_v) z */
 /* el_u = a_l . z_u and er_v = a_r . z_v, per head. The last layer's heads are `out` wide each and averaged. */
 
@@ -247,7 +256,7 @@ int32_t net_transformed(const net_config* c, int32_t features)
 {
     int32_t hidden = c->layers > 1 ? c->hidden : 0;
     int32_t other = c->model == NET_GAT ? c->out_heads * c->outputs : features;
-    if (!model_of(c)->transform) return 0;
+    if (!model_of(c, 0)->transform) return 0;
     return hidden > other ? hidden : other;
 }
 
@@ -256,10 +265,10 @@ bool net_only_multiplies(const net_config* c, int32_t features)
     int32_t out = c->layers > 1 ? c->hidden : c->outputs;
     bool linear = c->model == NET_GCN || (c->model == NET_SAGE && c->aggregator == NET_SAGE_GCN);
     if (!c->full_batch || c->residual) return false;
-    return c->model == NET_GAT || c->model == NET_MLP || (linear && transforms_first(c, features, out));
+    return c->preprocessed || c->model == NET_GAT || c->model == NET_MLP || (linear && transforms_first(c, features, out));
 }
 
-const model* model_of(const net_config* config)
+const model* model_of(const net_config* config, int32_t l)
 {
     static const model gcn = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward};
     static const model sage[] = {
@@ -269,6 +278,8 @@ const model* model_of(const net_config* config)
     };
     static const model gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward};
     static const model mlp = {ACTIVATION_RELU, mlp_plan, NULL, mlp_forward, mlp_backward};
+    static const model sage_first = {ACTIVATION_RELU, sage_first_plan, NULL, mlp_forward, mlp_backward};
+    if (config->preprocessed && l == 0) return config->model == NET_SAGE ? &sage_first : &mlp; /* A x W, and A x is there */
     switch (config->model) {
     case NET_GCN: return &gcn;
     case NET_SAGE: return &sage[config->aggregator];

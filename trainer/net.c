@@ -77,7 +77,7 @@ static extent extent_of(const ggnn_block* b)
 
 bool net_reads_store(const net_config* config)
 {
-    return !model_of(config)->transform && config->input_dropout == 0 && !config->full_batch;
+    return !model_of(config, 0)->transform && config->input_dropout == 0 && !config->full_batch;
 }
 
 /* Features as a matrix without a copy: the whole graph's rows, where they lie in one array of floats. */
@@ -154,6 +154,9 @@ static bool check_config(const net_config* c, error* why)
     for (int i = 0; i < 3; i++)
         if (!(chance[i] >= 0 && chance[i] <= 0.999f))
             return error_set(why, "dropout of %g: 0 to 0.999", (double)chance[i]);
+    const bool mean = c->model == NET_SAGE && c->aggregator == NET_MEAN;
+    if (c->preprocessed && ((c->model != NET_GCN && !mean) || c->residual || c->input_dropout > 0))
+        return error_set(why, "preprocessed features are GCN's or GraphSAGE's mean's, without residual and input dropout");
     if (c->blas && !c->device->gemm[1]) return error_set(why, "this build has no BLAS");
     return true;
 }
@@ -204,7 +207,7 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     n->data = *data;
     n->device = config->device;
     n->ops = &n->device->ops->math;
-    for (int32_t l = 0; l < config->layers; l++) n->layer[l].model = model_of(config);
+    for (int32_t l = 0; l < config->layers; l++) n->layer[l].model = model_of(config, l);
     bool good = !config->full_batch || make_whole(n, why);
     if (good && !config->dense && net_only_multiplies(config, data->features->width))
         good = n->ops->sparse_open(n, why);

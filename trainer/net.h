@@ -55,6 +55,8 @@ typedef struct {
     bool full_batch;    /* every step on the whole graph: net_whole */
     bool dense;         /* multiply features with their zeros too, where they could be left out */
     bool extracted;     /* batches come with their rows */
+    bool preprocessed;  /* features are what layer 0 of GCN or GraphSAGE's mean sums over all neighbours (preprocess.h):
+                           that layer only multiplies. No residual, no input dropout */
     int64_t room;       /* evaluation: net_transformed_rows' nodes - scratch; 0: a chunk's targets */
     uint64_t seed;      /* of initial weights and dropout */
 } net_config;

@@ -117,7 +117,7 @@ struct model {
     void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias */
     void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
 };
-const model* model_of(const net_config* config);
+const model* model_of(const net_config* config, int32_t l); /* of layer l */
 
 /* ---- operations: all that the backends differ in -------------------------------------------------------------- */
 

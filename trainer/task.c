@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "datasets/preprocess.h"
 
 int32_t task_class(const task* t, int64_t v)
 {
@@ -81,7 +82,9 @@ bool task_open(task* t, const config* c, error* why)
     if (!dataset_open(&t->set, c->data, why)) return false;
     t->graph = dataset_graph(&t->set);
     t->features = dataset_features(&t->set);
+    const preprocess_model first = c->model == NET_GCN ? PREPROCESS_GCN : PREPROCESS_SAGE;
     bool good = t->set.feat.rows ? true : error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", c->data);
+    good = good && (!c->preprocess || preprocess_rows(&t->set, first, &t->features, why));
     good = good && set_loss(t, c, why) && set_splits(t, c, why);
     t->trained = t->labels;
     if (c->full_batch) good = good && dataset_check_graph(&t->set, why) && mask_labels(t, why); /* no sampler will look */
@@ -100,8 +103,9 @@ void task_close(task* t)
 bool task_blame_features(const task* t, error* why)
 {
     const dataset_rows* feat = &t->set.feat;
+    const ggnn_store features = dataset_features(&t->set); /* as they were before any preprocessing */
     for (int64_t v = 0; v < t->set.num_nodes; v++) {
-        const void* row = ggnn_row(&t->features, v);
+        const void* row = ggnn_row(&features, v);
         for (int32_t j = 0; j < feat->width; j++) {
             float x = feat->type == GGNN_F32 ? ((const float*)row)[j] : ggnn_half_to_float(((const uint16_t*)row)[j]);
             if (!isfinite(x))

@@ -27,6 +27,7 @@ static net_config network_of(const config* c, const task* t, device* d)
         .blas = c->gemm != 0,
         .full_batch = c->full_batch,
         .dense = c->dense_features,
+        .preprocessed = c->preprocess,
         .seed = (uint64_t)c->seed,
     };
 }
