@@ -146,6 +146,7 @@
 //   spmm_back_arg        dinp (num_src, width)                          weight             P  nothing
 //   spmm_scatter         dinp (num_src, width)                          scale, weight      1  nothing
 //   scale_mean           inv (num_dst)                                                     1  nothing
+//   scale_weights        inv (num_dst)                                                     P  nothing
 //   gcn_norm             inv_sqrt (N)                                                      P  nothing
 //   scale_gcn            src (num_src), dst, self (num_dst)             src                1  nothing
 //   aggregate            out (num_dst, width)                           scale, weight      P  nothing
@@ -258,6 +259,7 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define ggnn_spmm_back_arg              ggnn_spmm_back_arg_node64
 #define ggnn_spmm_scatter               ggnn_spmm_scatter_node64
 #define ggnn_scale_mean                 ggnn_scale_mean_node64
+#define ggnn_scale_weights              ggnn_scale_weights_node64
 #define ggnn_gcn_norm                   ggnn_gcn_norm_node64
 #define ggnn_scale_gcn                  ggnn_scale_gcn_node64
 #define ggnn_aggregate                  ggnn_aggregate_node64
@@ -1231,6 +1233,10 @@ GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* 
 // 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1) (GraphSAGE's gcn
 // aggregator).
 GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
+
+// 1 / the sum of weight (num_edges) over N(v) for each target, 0 where that sum is 0: with it as scale.dst,
+// MEAN is the mean weighted by `weight`. PinSAGE's importance: `weight` are the visits of GGNN_WALK.
+GGNN_API void ggnn_scale_weights(float* inv, const ggnn_block* b, const float* weight);
 
 // GCN under sampling, Kipf & Welling 2017: the factors of a SUM. src[u] = 1/sqrt(d_u) (num_src), d =
 // in-degree in the graph + 1; dst[v] = degree/sampled * 1/sqrt(d_v) (num_dst), so that the neighbour sum is
@@ -4156,6 +4162,12 @@ GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self)
         int64_t n = b->indptr[v + 1] - b->indptr[v] + (with_self != 0);
         inv[v] = n ? 1.0f / (float)n : 0.0f;
     }
+}
+
+GGNN_API void ggnn_scale_weights(float* inv, const ggnn_block* b, const float* weight)
+{
+    ggnn_edge_sum(inv, b, weight, 1);
+    for (int64_t v = 0; v < *b->num_dst.n; v++) inv[v] = inv[v] != 0 ? 1.0f / inv[v] : 0.0f;
 }
 
 typedef struct {

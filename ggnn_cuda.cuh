@@ -5053,12 +5053,13 @@ template <class L, class T> __device__ inline float list_sum(const edge_list& l,
     return total;
 }
 
-// A list's sum: one lane writes it.
-static GGNNI_KERNEL(64, THREADS, 4) edge_sum(edges_job s)
+// A list's sum, or its reciprocal (of 0: 0): one lane writes it.
+template <bool INVERSE> static GGNNI_KERNEL(64, THREADS, 4) edge_sum(edges_job s)
 {
     for_lists(s, [&](const edge_list& l, int64_t item) {
         float sum = list_sum(
             l, [&](int64_t i) { return __ldg(s.x + l.at(i)); }, [](float x, int64_t) { return x; });
+        if (INVERSE) sum = sum != 0 ? __frcp_rn(sum) : 0.0f;
         if (l.lane == 0) s.out[item] = sum;
     });
 }
@@ -5136,7 +5137,13 @@ inline cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const flo
                                       cudaStream_t stream)
 {
     ggnni::edges_job s = {*b, out, value, nullptr, ggnni::divide_by(heads), 0};
-    return ggnni::launch_edge_lists(ggnni::edge_sum, s, stream);
+    return ggnni::launch_edge_lists(ggnni::edge_sum<false>, s, stream);
+}
+inline cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight,
+                                           cudaStream_t stream)
+{
+    ggnni::edges_job s = {*b, inv, weight, nullptr, ggnni::divide_by(1), 0};
+    return ggnni::launch_edge_lists(ggnni::edge_sum<true>, s, stream);
 }
 inline cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads,
                                           cudaStream_t stream)
@@ -5848,7 +5855,7 @@ inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, floa
                          : floats == 2 ? launch_gat_back<2>(s, stream)
                                        : launch_gat_back<1>(s, stream);
     error = first_error(error, middle);
-    return first_error(error, launch_edge_lists(edge_sum, sums, stream));
+    return first_error(error, launch_edge_lists(edge_sum<false>, sums, stream));
 }
 
 #ifdef GGNN_NODE64

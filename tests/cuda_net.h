@@ -168,6 +168,10 @@ const kind kinds[] = {
     {"sage pool, extras", NET_SAGE, NET_POOL, true},
     {"gat, extras", NET_GAT, NET_MEAN, true},
 };
+const kind importance_kinds[] = { // which a whole graph has no visits for
+    {"sage importance", NET_SAGE, NET_IMPORTANCE, false},
+    {"sage importance, extras", NET_SAGE, NET_IMPORTANCE, true},
+};
 
 inline net_config config_of(const kind& k, int32_t layers, int32_t outputs, bool full)
 {
@@ -194,6 +198,10 @@ inline ggnn_sampling sampling_of(const net_config& c)
 {
     ggnn_sampling how = {};
     how.method = GGNN_FISHER_YATES;
+    if (c.aggregator == NET_IMPORTANCE) {
+        how.method = GGNN_WALK;
+        how.keep = GGNN_KEEP_WEIGHTS;
+    }
     how.num_hops = c.layers;
     how.last_hop_global = net_reads_store(&c);
     for (int32_t h = 0; h < c.layers; h++) how.fanout[h] = c.model == NET_MLP ? 0 : 3 + h;

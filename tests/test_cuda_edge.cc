@@ -105,7 +105,7 @@ TEST(sddmm_takes_any_number_of_targets) // tiles of 16, and more of them than th
 
 // ---- sums and softmax -------------------------------------------------------
 
-typedef enum { SUM, SOFTMAX, SOFTMAX_IN_PLACE, BACK, BACK_IN_PLACE } list_op;
+typedef enum { WEIGHTS, SUM, SOFTMAX, SOFTMAX_IN_PLACE, BACK, BACK_IN_PLACE } list_op; // WEIGHTS: of one head
 
 // Numbers that softmax must survive; most are ordinary.
 static void put_extremes(float* x, int64_t n)
@@ -119,6 +119,7 @@ static void run_twin(list_op op, const ggnn_block* b, float_rows& x, float_rows&
                      int32_t heads)
 {
     switch (op) {
+    case WEIGHTS: ggnn_scale_weights(out.host(), b, x.host()); break;
     case SUM: ggnn_edge_sum(out.host(), b, x.host(), heads); break;
     case SOFTMAX: ggnn_edge_softmax(out.host(), b, x.host(), heads); break;
     case SOFTMAX_IN_PLACE: ggnn_edge_softmax(x.host(), b, x.host(), heads); break;
@@ -131,6 +132,7 @@ static cudaError_t run_device(list_op op, const ggnn_block* b, const float_rows&
                               const float_rows& out, int32_t heads)
 {
     switch (op) {
+    case WEIGHTS: return ggnn_cuda_scale_weights(out.device(), b, x.device(), nullptr);
     case SUM: return ggnn_cuda_edge_sum(out.device(), b, x.device(), heads, nullptr);
     case SOFTMAX: return ggnn_cuda_edge_softmax(out.device(), b, x.device(), heads, nullptr);
     case SOFTMAX_IN_PLACE: return ggnn_cuda_edge_softmax(x.device(), b, x.device(), heads, nullptr);
@@ -142,9 +144,10 @@ static cudaError_t run_device(list_op op, const ggnn_block* b, const float_rows&
 static bool list_op_same(const ggnn_block* b, list_op op, int32_t heads, bool extremes = false,
                          int64_t extra = 0)
 {
+    if (op == WEIGHTS) heads = 1;
     device_block sent(*b, extra);
     float_rows   x(*b->num_edges.n, heads), y(*b->num_edges.n, heads);
-    float_rows   out(op == SUM ? *b->num_dst.n : *b->num_edges.n, heads);
+    float_rows   out(op <= SUM ? *b->num_dst.n : *b->num_edges.n, heads);
     if (extremes) put_extremes(x.host(), *b->num_edges.n * heads);
     x.upload();
     run_twin(op, b, x, y, out, heads);
@@ -154,7 +157,7 @@ static bool list_op_same(const ggnn_block* b, list_op op, int32_t heads, bool ex
 
 static void check_list_ops(const random_block* r, int32_t heads, int64_t extra)
 {
-    for (int op = SUM; op <= BACK_IN_PLACE; op++) {
+    for (int op = WEIGHTS; op <= BACK_IN_PLACE; op++) {
         bool extremes = test_below(2);
         if (!CHECK(list_op_same(&r->b, static_cast<list_op>(op), heads, extremes, extra)) ||
             !CHECK(list_op_same(&r->t, static_cast<list_op>(op), heads, extremes, extra)))
@@ -191,7 +194,7 @@ TEST(any_number_of_lists_is_reduced)
         std::vector<int64_t> degree(static_cast<size_t>(targets));
         for (int64_t& d : degree) d = targets < 1000 ? test_below(4) : test_below(2);
         random_block* r = block_of(degree, targets + 1);
-        for (int op = SUM; op <= BACK; op++)
+        for (int op = WEIGHTS; op <= BACK; op++)
             CHECK(list_op_same(&r->b, static_cast<list_op>(op), 1 + static_cast<int32_t>(targets % 3), false,
                                targets % 2));
         random_block_free(r);
@@ -204,7 +207,7 @@ static void check_block(const ggnn_block* b)
 {
     CHECK(sddmm_same(b, GGNN_DOT, 2, 16, alignments[0]));
     CHECK(sddmm_same(b, GGNN_ADD, 2, 2, alignments[0]));
-    for (int op = SUM; op <= BACK_IN_PLACE; op++) CHECK(list_op_same(b, static_cast<list_op>(op), 2));
+    for (int op = WEIGHTS; op <= BACK_IN_PLACE; op++) CHECK(list_op_same(b, static_cast<list_op>(op), 2));
 }
 
 TEST(sampled_and_whole_blocks_give_the_same_bits)

@@ -78,6 +78,7 @@ TEST(every_model_takes_the_cpus_steps_in_mini_batches)
     fixture f;
     make_fixture(&f, 70, 5, 9, 4);
     for (const kind& k : kinds) compare(opened, &f, config_of(k, 2, 4, false), 16, 20, k.name);
+    for (const kind& k : importance_kinds) compare(opened, &f, config_of(k, 2, 4, false), 16, 20, k.name);
     compare(opened, &f, config_of(kinds[1], 3, 1, false), 16, 20, "binary");
 }
 
@@ -169,6 +170,7 @@ TEST(the_program_writes_the_cpus_log)
         "--model gcn --fanout full", "--model gat --fanout full --residual", "--model sage --fanout 4,3 --batch 9",
         "--model gcn --fanout 4,3 --norm layer", "--model gat --fanout 4,3 --attention-dropout .2",
         "--aggregator pool --fanout 4,3 --eval sampled", "--aggregator pool --fanout 4,3", "--model mlp --fanout 2,2",
+        "--aggregator importance",
         "--model sage --sampler weighted --fanout 3,3 --lr-schedule cosine", "--layers 1 --fanout 5"};
     CHECK_EQ(shell(build + "/ggnn-data generate karate g >out 2>&1"), 0);
     for (const char* o : options) {

@@ -10,7 +10,8 @@ static const int counts[] = {2, 4, 8};
 enum { COUNTS = sizeof counts / sizeof *counts };
 
 static const char* const models[] = {"--model sage", "--model gcn", "--model gat --heads 4",
-                                     "--model sage --aggregator pool", "--model mlp"};
+                                     "--model sage --aggregator pool", "--model mlp",
+                                     "--aggregator importance"};
 enum { MODELS = sizeof models / sizeof *models };
 
 /* The epochs' records of a run. */

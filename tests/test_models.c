@@ -93,14 +93,31 @@ typedef struct {
     void*         memory;
 } sampler;
 
-static sampler sampler_new(const fixture* f, int32_t hops, int32_t fanout, bool global, int64_t max_seeds)
+static sampler sampler_of(const fixture* f, ggnn_sampling how, int32_t fanout, int64_t max_seeds)
 {
-    sampler s = {.how = {.method = GGNN_FISHER_YATES, .num_hops = hops, .last_hop_global = global}};
-    for (int32_t h = 0; h < hops; h++) s.how.fanout[h] = fanout;
+    sampler s = {.how = how};
+    for (int32_t h = 0; h < how.num_hops; h++) s.how.fanout[h] = fanout;
     CHECK_EQ(ggnn_batch_plan(&s.batch.blocks, &f->graph, &s.how, max_seeds, NULL, NULL), GGNN_OK);
     s.memory = memory_new(s.batch.blocks.bytes, "batch", &why);
     CHECK_EQ(ggnn_batch_init(&s.batch.blocks, s.memory), GGNN_OK);
     return s;
+}
+
+static sampler sampler_new(const fixture* f, int32_t hops, int32_t fanout, bool global, int64_t max_seeds)
+{
+    const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = hops, .last_hop_global = global};
+    return sampler_of(f, how, fanout, max_seeds);
+}
+
+/* As the model needs it: with visits, without neighbours, or plain. */
+static sampler sampler_for(const fixture* f, const net_config* c, int32_t fanout, bool global, int64_t max_seeds)
+{
+    ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = c->layers, .last_hop_global = global};
+    if (c->aggregator == NET_IMPORTANCE) {
+        how.method = GGNN_WALK;
+        how.keep = GGNN_KEEP_WEIGHTS;
+    }
+    return sampler_of(f, how, c->model == NET_MLP ? 0 : fanout, max_seeds);
 }
 
 static void sampler_free(sampler* s)
@@ -169,18 +186,20 @@ static void drop_input(const oracle* o, double* x, int64_t rows, int32_t cols, i
 }
 
 /* out[v,:] = self * x[v,:] + sum over u in N(v) of factor(v, u) * x[u,:] */
-typedef enum { SUM_GCN, SUM_MEAN, SUM_WITH_SELF } sum_kind;
+typedef enum { SUM_GCN, SUM_MEAN, SUM_WITH_SELF, SUM_VISITS } sum_kind;
 static void aggregate(const oracle* o, double* out, const ggnn_block* b, const double* x, int32_t cols, sum_kind kind)
 {
     for (int64_t v = 0; v < *b->num_dst.n; v++) {
         double sampled = (double)(b->indptr[v + 1] - b->indptr[v]);
         double degree = (double)ggnn_neighbors(&o->f->graph, o->batch->blocks.id[v]).degree;
-        double self = kind == SUM_GCN ? 1 / (degree + 1) : kind == SUM_MEAN ? 0 : 1 / (sampled + 1);
+        double self = kind == SUM_GCN ? 1 / (degree + 1) : kind == SUM_WITH_SELF ? 1 / (sampled + 1) : 0, visits = 0;
+        for (int64_t e = b->indptr[v]; kind == SUM_VISITS && e < b->indptr[v + 1]; e++) visits += (double)b->weight[e];
         for (int32_t j = 0; j < cols; j++) out[v * cols + j] = self * x[v * cols + j];
         for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
             int64_t u = b->indices[e];
             double  degree_u = (double)ggnn_neighbors(&o->f->graph, o->batch->blocks.id[u]).degree;
             double  factor = kind == SUM_MEAN ? 1 / sampled : 1 / (sampled + 1);
+            if (kind == SUM_VISITS) factor = (double)b->weight[e] / visits;
             if (kind == SUM_GCN) factor = degree / sampled / sqrt((degree + 1) * (degree_u + 1));
             for (int32_t j = 0; j < cols; j++) out[v * cols + j] += factor * x[u * cols + j];
         }
@@ -260,9 +279,10 @@ static void oracle_linear(const oracle* o, double* out, const ggnn_block* b, con
 {
     int64_t D = *b->num_dst.n;
     double* a = matrix(D, in);
-    bool    mean = o->c->model == NET_SAGE && o->c->aggregator == NET_MEAN;
+    bool    visits = o->c->aggregator == NET_IMPORTANCE;
+    bool    mean = o->c->model == NET_SAGE && (visits || o->c->aggregator == NET_MEAN);
     if (o->c->model == NET_GCN) aggregate(o, a, b, x, in, SUM_GCN);
-    else if (o->c->model == NET_SAGE) aggregate(o, a, b, x, in, mean ? SUM_MEAN : SUM_WITH_SELF);
+    else if (o->c->model == NET_SAGE) aggregate(o, a, b, x, in, visits ? SUM_VISITS : mean ? SUM_MEAN : SUM_WITH_SELF);
     else memcpy(a, x, (size_t)(D * in) * sizeof *a);
     multiply(out, a, parameter(o, mean ? "w_neigh" : "w", l), D, in, width);
     if (mean) multiply(out, x, parameter(o, "w_self", l), D, in, width);
@@ -496,8 +516,9 @@ static const struct {
     net_model model;
     net_aggregator aggregator;
 } kinds[] = {{"gcn", NET_GCN, 0}, {"sage mean", NET_SAGE, NET_MEAN}, {"sage gcn", NET_SAGE, NET_SAGE_GCN},
-             {"sage pool", NET_SAGE, NET_POOL}, {"gat", NET_GAT, 0}, {"mlp", NET_MLP, 0}};
-enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
+             {"sage pool", NET_SAGE, NET_POOL}, {"gat", NET_GAT, 0}, {"mlp", NET_MLP, 0},
+             {"sage importance", NET_SAGE, NET_IMPORTANCE}};
+enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] - 1, IMPORTANCE = NUM_KINDS }; /* which a whole graph has no visits for */
 
 static net_config config_for(int kind, int32_t outputs)
 {
@@ -519,7 +540,7 @@ static void check_kind(int kind, int variant, bool sampled)
         c.attention_dropout = 0.5f;
     }
     c.full_batch = !sampled;
-    sampler s = sampler_new(f, c.layers, c.model == NET_MLP ? 0 : 3, false, 8);
+    sampler s = sampler_for(f, &c, 3, false, 8);
     net* n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
     int before = test_errors;
     shake(n);
@@ -540,7 +561,7 @@ TEST(gradients_equal_central_differences_in_full_batch)
 
 TEST(gradients_equal_central_differences_in_sampled_batches)
 {
-    for (int kind = 0; kind < NUM_KINDS; kind++)
+    for (int kind = 0; kind <= IMPORTANCE; kind++)
         for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, true);
 }
 
@@ -589,7 +610,7 @@ static void copy_rows(float* to, net_rows from)
    so the batch comes with its rows. */
 static net* one_step(const fixture* f, const net_config* c, const net_data* data, bool global, float* out)
 {
-    sampler    s = sampler_new(f, c->layers, 3, global, 8);
+    sampler    s = sampler_for(f, c, 3, global, 8);
     net*       n = net_create(c, data, &s.batch.blocks, NULL, &why);
     const mini_batch* b = sample(&s, f, 1, 3, 8);
     int64_t sources = *b->blocks.hop[c->layers - 1].num_src.n;
@@ -625,7 +646,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
         memcpy(part[rank[v] % 3] + rank[v] / 3 * 12, f->features + v * 12, 12 * sizeof(float));
     }
     net_data over_parts = {&f->graph, &parts, {f->label, NULL}};
-    for (int kind = 0; kind < NUM_KINDS; kind++) {
+    for (int kind = 0; kind <= IMPORTANCE; kind++) {
         net_config c = config_for(kind, 3);
         float plain[24], other[24];
         c.dropout = 0.5f;
@@ -645,7 +666,7 @@ TEST(global_last_hop_and_other_stores_give_the_same_bits)
 TEST(batches_that_come_with_their_rows_give_the_same_bits)
 {
     fixture* f = random_fixture(40, 12, 3);
-    for (int i = 0; i < NUM_KINDS * 2; i++) {
+    for (int i = 0; i < (IMPORTANCE + 1) * 2; i++) {
         net_config c = config_for(i / 2, 3);
         float plain[24], other[24];
         c.residual = true;
@@ -1085,20 +1106,22 @@ TEST(any_number_of_threads_gives_the_same_bits)
 {
 #ifdef _OPENMP
     fixture* f = random_fixture(1500, 70, 5);
-    for (int kind = 0; kind < NUM_KINDS; kind++) {
+    for (int kind = 0; kind <= IMPORTANCE; kind++) {
         net_config c = config_for(kind, 5);
         net* first = NULL;
         c.hidden = 96;
-        c.full_batch = c.residual = c.norm = true;
+        c.residual = c.norm = true;
+        c.full_batch = kind != IMPORTANCE;
         c.dropout = c.input_dropout = 0.5f;
-        const int threads[] = {1, 2, 3, 8};
+        sampler s = sampler_for(f, &c, 5, false, 64);
+        const int threads[] = {1, 2, 4, 8};
         double loss[4];
         for (int t = 0; t < 4; t++) {
             omp_set_num_threads(threads[t]);
-            net*   n = net_create(&c, &f->data, NULL, NULL, &why);
+            net*   n = net_create(&c, &f->data, &s.batch.blocks, NULL, &why);
             size_t values = (size_t)net_state_of(n).count * sizeof(float);
             for (uint32_t i = 0; i < 2; i++) {
-                loss[t] = step(n, net_whole(n), i, true);
+                loss[t] = step(n, c.full_batch ? net_whole(n) : sample(&s, f, i, 64 * i, 64), i, true);
                 net_update(n, 0.01f);
             }
             if (!first) first = n;
@@ -1108,6 +1131,7 @@ TEST(any_number_of_threads_gives_the_same_bits)
             if (n != first) net_free(n);
         }
         net_free(first);
+        sampler_free(&s);
     }
     omp_set_num_threads(2);
     fixture_free(f);
@@ -1376,6 +1400,25 @@ TEST(creation_refuses_what_it_cannot_build)
     c = config_for(0, 3);
     c.dropout = 1;
     refuses(c, "dropout of 1");
+    c = config_for(IMPORTANCE, 3);
+    c.full_batch = true;
+    refuses(c, "the importance aggregator needs batches with the visits of walks");
+}
+
+TEST(importance_without_visits_is_refused)
+{
+    fixture*   f = random_fixture(10, 4, 3);
+    net_config c = config_for(IMPORTANCE, 3);
+    sampler    plain = sampler_new(f, 3, 3, false, 8), visits = sampler_for(f, &c, 3, false, 8);
+    error      said = {""};
+    CHECK(net_create(&c, &f->data, &plain.batch.blocks, NULL, &said) == NULL);
+    CHECK(strstr(said.text, "visits of walks") != NULL);
+    said.text[0] = 0;
+    CHECK(net_create(&c, &f->data, &visits.batch.blocks, &plain.batch.blocks, &said) == NULL);
+    CHECK(strstr(said.text, "visits of walks") != NULL);
+    sampler_free(&plain);
+    sampler_free(&visits);
+    fixture_free(f);
 }
 
 int main(int argc, char** argv)
@@ -1415,6 +1458,7 @@ int main(int argc, char** argv)
     RUN(a_step_allocates_nothing);
     RUN(creation_survives_any_failing_allocation);
     RUN(creation_refuses_what_it_cannot_build);
+    RUN(importance_without_visits_is_refused);
     folder_remove();
     device_close(cpu);
     return test_finish();

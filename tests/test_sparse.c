@@ -564,6 +564,43 @@ TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
     random_block_free(half);
 }
 
+/* Of blocks and their transposes, whose weights are found by edge; empty lists and lists of weight 0 are 0. */
+TEST(weighted_means_divide_by_the_weights_sum)
+{
+    random_block* r = random_block_mixed(20, 40);
+    float*        weight = test_floats(r->edges);
+    float*        inv = test_floats(r->src);
+    for (int64_t e = 0; e < r->edges; e++) weight[e] = (float)(1 + test_below(7));
+    for (int64_t e = r->b.indptr[3]; e < r->b.indptr[4]; e++) weight[e] = 0;
+    const ggnn_block* const blocks[] = {&r->b, &r->t};
+    for (int i = 0; i < 2; i++) {
+        const ggnn_block* b = blocks[i];
+        ggnn_scale_weights(inv, b, weight);
+        for (int64_t v = 0; v < *b->num_dst.n; v++) {
+            float sum = 0; /* of small integers: exact in any order */
+            for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) sum += weight[b->edge ? b->edge[e] : e];
+            CHECK(inv[v] == (sum != 0 ? 1 / sum : 0));
+        }
+    }
+    matrix x = matrix_new(r->src, 5, 1), out = matrix_new(r->dst, 5, 2);
+    ggnn_scale scale = {NULL, inv, NULL};
+    ggnn_scale_weights(inv, &r->b, weight);
+    ggnn_spmm(out.v, out.ld, NULL, GGNN_MEAN, &r->b, &scale, weight, 1, x.v, x.ld, 5);
+    for (int64_t v = 0; v < r->dst; v++) {
+        double mean = 0, sum = 0;
+        for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) {
+            sum += (double)weight[e];
+            mean += (double)weight[e] * (double)x.v[r->b.indices[e] * x.ld + 2];
+        }
+        CHECK_NEAR(out.v[v * out.ld + 2], sum > 0 ? mean / sum : 0, 1e-5);
+    }
+    free(x.v);
+    free(out.v);
+    free(weight);
+    free(inv);
+    random_block_free(r);
+}
+
 /* ---- edges ----------------------------------------------------------------------------------------------------------- */
 
 static float exact_dot(const float* x, const float* y, int32_t n)
@@ -894,6 +931,7 @@ int main(int argc, char** argv)
     RUN(aggregate_takes_weights_of_a_transpose_by_original_edge);
     RUN(weighted_samples_are_aggregated_by_the_weights_of_their_edges);
     RUN(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below);
+    RUN(weighted_means_divide_by_the_weights_sum);
     RUN(sddmm_dot_folds_sixteen_partial_sums);
     RUN(sddmm_add_and_edge_sum_are_adjoint);
     RUN(sddmm_is_the_gradient_of_edge_weights);

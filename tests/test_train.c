@@ -16,6 +16,49 @@ TEST(communities_are_learnt_better_than_features_allow)
     CHECK(mlp > 0.3);
 }
 
+/* Test accuracy of a run on `data`. */
+static double accuracy_of(const char* data, const char* options)
+{
+    CHECK_EQ(trainf("--data %s --layers 2 --hidden 32 --batch 64 --lr .01 --eval sampled --log a %s", data, options), 0);
+    return last_number("a", "final", "test_accuracy");
+}
+
+TEST(pinsage_by_its_defaults_comes_within_two_points_of_graphsage)
+{
+    finish(start("ggnn-data", "generate planted near.ggnn --nodes 1000 --edges 20000 --classes 5 --features 16 --homophily .9"));
+    CHECK(accuracy_of("near.ggnn", "--aggregator importance --epochs 12") > accuracy_of("near.ggnn", "--epochs 12") - .02);
+}
+
+/* Communities of 16 nodes: walks come back to a node's own, and who was visited once may be from anywhere. With four walks
+   from a node few are visited twice, and visits change nothing that could be measured. */
+TEST(visits_as_weights_beat_none_where_walks_come_back)
+{
+    static const char many[] = "--sampler walk --walks 16 --fanout 32,32 --epochs 8";
+    char options[200];
+    finish(start("ggnn-data", "generate planted small.ggnn --nodes 800 --edges 9600 --classes 50 --features 32 --homophily .8 "
+                              "--separation 2.5"));
+    snprintf(options, sizeof options, "%s --aggregator importance", many);
+    CHECK(accuracy_of("small.ggnn", options) > accuracy_of("small.ggnn", many) + .05);
+}
+
+/* Said or not, the same run; a checkpoint keeps what was not said. */
+TEST(importance_turns_on_walks_and_sampled_evaluation)
+{
+    static const char common[] = "--data planted.ggnn --aggregator importance --layers 2 --hidden 8 --epochs 3";
+    CHECK_EQ(trainf("%s --log a", common), 0);
+    read_log(&first, "a", NULL);
+    CHECK(strstr(first.line[0], "\"sampler\":\"walk\"") && strstr(first.line[0], "\"fanout\":\"5,5\""));
+    CHECK_EQ(trainf("%s --sampler walk --walks 4 --walk-length 3 --walk-restart .5 --fanout 5,5 --eval sampled --log a", common), 0);
+    read_log(&second, "a", NULL);
+    CHECK(same_records(&first, &second));
+    CHECK_EQ(train("--data planted.ggnn --aggregator importance --layers 2 --hidden 8 --epochs 2 --save c --log a"), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume c --epochs 3 --log a"), 0);
+    read_log(&first, "a", "epoch");
+    CHECK_EQ(trainf("%s --log whole", common), 0);
+    read_log(&second, "whole", "epoch");
+    CHECK(same_records(&first, &second));
+}
+
 TEST(every_model_and_sampler_learns_the_karate_club)
 {
     static const char* const how[] = {
@@ -215,14 +258,15 @@ static const char* const variant[] = {
     "--model gat --fanout 4,3 --batch 50 --hidden 16 --attention-dropout .3 --norm layer --residual --patience 50",
     "--model gcn --fanout full --hidden 16 --layers 2 --optimizer adamw --weight-decay .1",
     "--aggregator pool --fanout 4,3 --batch 50 --hidden 16 --eval sampled --lr-schedule step --lr-step 2",
+    "--aggregator importance --layers 2 --batch 50 --hidden 16",
 };
 enum { VARIANTS = sizeof variant / sizeof *variant };
 
 TEST(runs_of_one_seed_write_one_log_for_any_number_of_threads)
 {
-    static const char* const also[] = {"", "--threads 1", "--threads 2", "--threads 3 --eval-memory 1"};
+    static const char* const also[] = {"", "--threads 1", "--threads 2", "--threads 3 --eval-memory 1", "--threads 4"};
     for (int v = 0; v < VARIANTS; v++) {
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             CHECK_EQ(trainf("--data planted.ggnn --epochs 3 --log a %s %s", variant[v], also[i]), 0);
             read_log(i ? &second : &first, "a", NULL);
             if (i) CHECK(same_records(&first, &second));
@@ -333,6 +377,10 @@ TEST(wrong_usage_exits_with_2_and_names_the_option)
         {"--data planted.ggnn --fanout 1,1,1,1,1,1,1,1,1", "--fanout"},
         {"--data planted.ggnn --fanout -2", "--fanout"},
         {"--data planted.ggnn --model gat --hidden 30 --heads 4", "--heads 4 does not divide --hidden 30"},
+        {"--data planted.ggnn --aggregator importance --model gat", "--aggregator importance: GraphSAGE's"},
+        {"--data planted.ggnn --aggregator importance --sampler weighted", "the visits of --sampler walk"},
+        {"--data planted.ggnn --aggregator importance --eval full", "--eval full takes all neighbours and has no visits"},
+        {"--data planted.ggnn --aggregator importance --fanout -1", "--fanout full samples nothing, so there are no visits"},
         {"--data planted.ggnn --precision tf32", "--precision tf32: needs --backend cuda"},
         {"--data planted.ggnn --fanout full --eval sampled", "--eval sampled"},
         {"--data planted.ggnn --patience 3 --eval-every 0", "--patience"},
@@ -482,6 +530,9 @@ int main(int argc, char** argv)
     test_seed(5);
     if (!train_tool_begin()) return 1;
     RUN(communities_are_learnt_better_than_features_allow);
+    RUN(pinsage_by_its_defaults_comes_within_two_points_of_graphsage);
+    RUN(visits_as_weights_beat_none_where_walks_come_back);
+    RUN(importance_turns_on_walks_and_sampled_evaluation);
     RUN(every_model_and_sampler_learns_the_karate_club);
     RUN(gcn_under_samplers_that_prefer_neighbours_is_warned_of_once);
     RUN(evaluation_by_layers_equals_one_pass_over_the_graph);

@@ -170,6 +170,7 @@ static const char* const models[] = {
     "--model sage --fanout 5,4 --dropout .4 --norm layer",
     "--model sage --aggregator pool --fanout 5,4 --dropout .4 --input-dropout .2",
     "--model gat --fanout 5,4 --dropout .4 --attention-dropout .3 --residual",
+    "--aggregator importance --dropout .4",
     "--model mlp --fanout 1,1 --dropout .4",
 };
 enum { MODELS = sizeof models / sizeof *models };
@@ -243,7 +244,7 @@ static void predict(tiers_reads* rows, tiers_reads* lists, const fixture* f, con
     error why = {""};
     device* d = device_open_cpu(1, &why);
     loader_plan plan = {.graph = f->task.graph, .features = f->task.features, .labels = f->task.labels,
-                        .how = {.num_hops = 2, .fanout = {c->fanout[0], c->fanout[1]}, .last_hop_global = fused},
+                        .how = {.method = (ggnn_method)c->sampler, .num_hops = 2, .fanout = {c->fanout[0], c->fanout[1]}, .last_hop_global = fused},
                         .batch = c->batch, .rank = rank, .ranks = ranks};
     loader* l = loader_create(d, &plan, NULL, &why);
     const mini_batch* b;

@@ -33,7 +33,9 @@ static const entry table[] = {
         "Cross-entropy, or binary with one logit; auto: bce for two classes and for real targets.", 0}},
 
     {"Model", SAME, AT(model), {"model", OPTION_CHOICE, 0, 0, 0, NET_MODELS, "mlp looks at no neighbour.", 0}},
-    {0, SAME, AT(aggregator), {"aggregator", OPTION_CHOICE, 0, 0, 0, NET_AGGREGATORS, "GraphSAGE's.", 0}},
+    {0, SAME, AT(aggregator), {"aggregator", OPTION_CHOICE, 0, 0, 0, NET_AGGREGATORS,
+        "GraphSAGE's; importance is PinSAGE's: a mean weighted by the visits of --sampler walk, which it turns on, with "
+        "--eval sampled.", 0}},
     {0, SAME, AT(layers), {"layers", OPTION_INT, 0, 1, NET_LAYERS_MAX, 0, "As many as --fanout has values.", 0}},
     {0, SAME, AT(hidden), {"hidden", OPTION_INT, 0, 1, 1 << 16, 0, "Total width of a hidden layer.", 0}},
     {0, SAME, AT(heads), {"heads", OPTION_INT, 0, 1, 1024, 0, "GAT: of a hidden layer; they divide --hidden.", 0}},
@@ -46,7 +48,7 @@ static const entry table[] = {
 
     {"Mini-batches", SAME, AT(fanout_text), {"fanout", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "Neighbours sampled a node, one value a layer, from the seeds outward; -1: all. -1 alone or full: the whole "
-        "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers.", 0}},
+        "graph is one batch, nothing is sampled. Not given: 15,10,5,5,... for --layers; sampler walk: 5, the most visited.", 0}},
     {0, SAME, AT(preprocess), {"preprocess", OPTION_FLAG, 0, 0, 0, 0,
         "Start at the second layer, from what ggnn-data preprocess put into --data: a value of --fanout less than --layers.", 0}},
     {0, SAME, AT(sampler), {"sampler", OPTION_CHOICE, 0, 0, 0,
@@ -132,7 +134,7 @@ static void set_defaults(config* c)
     c->out_heads = 1;
     c->dropout = 0.5;
     c->batch = 1024;
-    c->walks = 10;
+    c->walks = 4;
     c->walk_length = 3;
     c->walk_restart = 0.5;
     c->epochs = 10;
@@ -286,6 +288,8 @@ bool config_reads_weights(const config* c)
     return c->sampler == GGNN_WEIGHTED && !c->full_batch && c->model != NET_MLP;
 }
 
+bool config_counts_visits(const config* c) { return c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE; }
+
 static size_t write_option(const config* c, const entry* e, char* text)
 {
     char value[256];
@@ -421,10 +425,10 @@ static bool is_given(const config* c, size_t at)
 /* Fills c->fanout and c->full_batch, and layers where only the fanouts say how many. */
 static bool set_fanout(config* c, error* why)
 {
-    static const int32_t usual[NET_LAYERS_MAX] = {15, 10, 5, 5, 5, 5, 5, 5};
+    static const int32_t usual[NET_LAYERS_MAX] = {15, 10, 5, 5, 5, 5, 5, 5}, visited[] = {5, 5, 5, 5, 5, 5, 5, 5};
     option_list list;
     const bool layers_given = is_given(c, AT(layers));
-    memcpy(c->fanout, usual, sizeof usual);
+    memcpy(c->fanout, c->sampler == GGNN_WALK ? visited : usual, sizeof usual);
     if (c->preprocess) c->fanout[c->layers - 1] = 0;
     if (!c->fanout_text) {
         write_fanout(c);
@@ -443,6 +447,25 @@ static bool set_fanout(config* c, error* why)
     for (int32_t i = 0; i < list.count; i++) c->fanout[i] = (int32_t)list.value[i];
     if (more) c->fanout[list.count] = 0;
     write_fanout(c);
+    return true;
+}
+
+/* PinSAGE's aggregator multiplies by the visits of walks: batches without any are errors. */
+static bool set_importance(config* c, error* why)
+{
+    if (!config_counts_visits(c)) {
+        return c->aggregator != NET_IMPORTANCE
+            || error_set(why, "--aggregator importance: GraphSAGE's, it needs --model sage");
+    }
+    if (!is_given(c, AT(sampler))) c->sampler = GGNN_WALK;
+    if (!is_given(c, AT(eval))) c->eval = EVAL_SAMPLED;
+    if (c->sampler != GGNN_WALK)
+        return error_set(why, "--aggregator importance: its weights are the visits of --sampler walk; other samplers have none");
+    if (c->eval_every && c->eval != EVAL_SAMPLED)
+        return error_set(why, "--aggregator importance: --eval full takes all neighbours and has no visits; use --eval sampled");
+    if (c->fanout_text && strcmp(c->fanout_text, "full") == 0)
+        return error_set(why, "--aggregator importance: --fanout full samples nothing, so there are no visits; give the most "
+                              "visited a node, as in --fanout 5,5");
     return true;
 }
 
@@ -484,7 +507,7 @@ static bool check_preprocess(const config* c, error* why)
 
 bool config_finish(config* c, error* why)
 {
-    if (!set_fanout(c, why) || !check_preprocess(c, why)) return false;
+    if (!set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why)) return false;
     if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
         return error_set(why, "--precision tf32: needs --backend cuda");
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");

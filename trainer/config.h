@@ -89,6 +89,9 @@ void config_print_resume(const config* c, FILE* out);
 /* Does the training look at the edges' weights? */
 bool config_reads_weights(const config* c);
 
+/* Does it multiply by the visits of walks? */
+bool config_counts_visits(const config* c);
+
 /* What ranks must have alike, in the same form: the options that shape the training, and those by which they call each
    other. */
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX]);

@@ -101,7 +101,8 @@ static void gcn_backward(net* n, layer* y, mat dx, mat dout)
 }
 
 /* ==== GraphSAGE, Hamilton et al. 2017: out = x_v W_self + (mean of x, or max of relu(x W_pool + b)) W_neigh === */
-/* The two weights lie one above the other, so that [x_v | neighbours'] W is one product. */
+/* The two weights lie one above the other, so that [x_v | neighbours'] W is one product. The importance aggregator is a
+   mean weighted by how often walks visited each neighbour (PinSAGE, Ying et al. 2018). */
 
 static void sage_plan(net* n, layer* y)
 {
@@ -117,23 +118,33 @@ static void sage_mean_plan(net* n, layer* y)
     y->dst = net_take(n, (size_t)y->most_dst, sizeof *y->dst);
 }
 
+/* Of the block's edges; NULL: ones. */
+static const float* sage_weights(const net* n, const layer* y)
+{
+    return n->config.aggregator == NET_IMPORTANCE ? y->block->weight : NULL;
+}
+
 static void sage_mean_forward(net* n, layer* y, mat out)
 {
     mat a = targets(y, y->a);                                                /* a = [x_v | mean] (D, 2 in) */
+    const float* weight = sage_weights(n, y);
+    ggnn_scale by_weight = {NULL, y->dst, NULL}, *scale = weight ? &by_weight : NULL;
+    if (weight) n->ops->scale_weights(n, y->dst, y->block, weight);
     n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
-    n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, NULL, NULL, y->x);
+    n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
 }
 
 static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
 {
     mat a = targets(y, y->a), da = a;
+    const float* weight = sage_weights(n, y);
     n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
     if (!dx.v) return;
     n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W'     (D, 2 in) */
-    n->ops->scale_mean(n, y->dst, y->block, false);                          /* dx = the mean's transpose, + self */
+    if (!weight) n->ops->scale_mean(n, y->dst, y->block, false);             /* dx = the mean's transpose, + self */
     ggnn_scale back = {y->dst, NULL, NULL};
-    n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, NULL, mat_columns(da, y->in, y->in));
+    n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, weight, mat_columns(da, y->in, y->in));
     n->ops->add(n, dx, mat_columns(da, 0, y->in));
 }
 
@@ -275,6 +286,7 @@ const model* model_of(const net_config* config, int32_t l)
         [NET_MEAN] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward},
         [NET_SAGE_GCN] = {ACTIVATION_RELU, gcn_plan, NULL, gcn_forward, gcn_backward},
         [NET_POOL] = {ACTIVATION_RELU, sage_pool_plan, sage_pool_transform, sage_pool_forward, sage_pool_backward},
+        [NET_IMPORTANCE] = {ACTIVATION_RELU, sage_mean_plan, NULL, sage_mean_forward, sage_mean_backward},
     };
     static const model gat = {ACTIVATION_ELU, gat_plan, gat_transform, gat_forward, gat_backward};
     static const model mlp = {ACTIVATION_RELU, mlp_plan, NULL, mlp_forward, mlp_backward};

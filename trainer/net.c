@@ -142,7 +142,10 @@ static bool make_whole(net* n, error* why)
     return true;
 }
 
-static bool check_config(const net_config* c, error* why)
+/* Of a batch, where there is one. */
+static bool has_weights(const ggnn_batch* b) { return !b || b->how.keep & GGNN_KEEP_WEIGHTS; }
+
+static bool check_config(const net_config* c, const ggnn_batch* like, const ggnn_batch* chunk, error* why)
 {
     if (c->layers < 1 || c->layers > NET_LAYERS_MAX)
         return error_set(why, "%d layers: 1 to %d", (int)c->layers, NET_LAYERS_MAX);
@@ -158,6 +161,8 @@ static bool check_config(const net_config* c, error* why)
     if (c->preprocessed && ((c->model != NET_GCN && !mean) || c->residual || c->input_dropout > 0))
         return error_set(why, "preprocessed features are GCN's or GraphSAGE's mean's, without residual and input dropout");
     if (c->blas && !c->device->gemm[1]) return error_set(why, "this build has no BLAS");
+    if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE && (c->full_batch || !has_weights(like) || !has_weights(chunk)))
+        return error_set(why, "the importance aggregator needs batches with the visits of walks");
     return true;
 }
 
@@ -200,7 +205,7 @@ static bool allocate(net* n, error* why)
 net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
                 error* why)
 {
-    if (!check_config(config, why)) return NULL;
+    if (!check_config(config, like, chunk, why)) return NULL;
     net* n = memory_new(sizeof *n, "the network", why);
     if (!n) return NULL;
     n->config = *config;

@@ -13,7 +13,8 @@
 
    Everything is allocated by net_create; a step allocates nothing and cannot fail. All results are the same bits for
    any number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over ops.h. Weights
-   of edges choose what is sampled; no model multiplies by them. */
+   of edges choose what is sampled. The importance aggregator alone multiplies by a block's weights: the visits of walks,
+   which its batches must have (GGNN_WALK, GGNN_KEEP_WEIGHTS). */
 #ifndef TRAINER_NET_H
 #define TRAINER_NET_H
 #include <stdbool.h>
@@ -31,10 +32,10 @@ enum { NET_LAYERS_MAX = GGNN_HOPS_MAX };
 
 /* Choices for option tables, in the order of the enumerators. */
 #define NET_MODELS "gcn|sage|gat|mlp"
-#define NET_AGGREGATORS "mean|gcn|pool"
+#define NET_AGGREGATORS "mean|gcn|pool|importance"
 #define NET_OPTIMIZERS "adam|adamw"
 typedef enum { NET_GCN, NET_SAGE, NET_GAT, NET_MLP } net_model;
-typedef enum { NET_MEAN, NET_SAGE_GCN, NET_POOL } net_aggregator; /* of GraphSAGE */
+typedef enum { NET_MEAN, NET_SAGE_GCN, NET_POOL, NET_IMPORTANCE } net_aggregator; /* of GraphSAGE */
 typedef enum { NET_ADAM, NET_ADAMW } net_optimizer;
 
 typedef struct {
@@ -79,7 +80,7 @@ typedef struct {
 } net_rows;
 
 /* True: config allows sampling.last_hop_global, as its input layer reads features straight from the store (GCN, SAGE
-   mean and gcn, MLP, without input dropout; not for full batch). The batches may still come with local indices. */
+   but pool, MLP, without input dropout; not for full batch). The batches may still come with local indices. */
 bool net_reads_store(const net_config* config);
 
 /* True: all that config's net does with its features is to multiply them by weights: GCN (and GraphSAGE's gcn) from

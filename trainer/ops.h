@@ -198,7 +198,7 @@ typedef struct {
      finish      h = dropout(activation(norm(h + bias)))
      finish_back dh in place, and the gradients of e's parameters
      index_by_id indices = first + b->neighbor
-     scale_*     ggnn_scale_mean, ggnn_scale_gcn
+     scale_*     ggnn_scale_mean, ggnn_scale_weights, ggnn_scale_gcn
      scores      e[u,k] = z[u, head k] . a[k,:];  scores_back adds to dz
      mean_heads  (D, C) of (D, K C)
      loss        dlogits, and n->sums
@@ -233,6 +233,7 @@ typedef struct {
     OP(void, transpose, (net * n, ggnn_block * t, const ggnn_block* b))                                          \
     OP(void, index_by_id, (net * n, int32_t* indices, const ggnn_block* b, int32_t first))                       \
     OP(void, scale_mean, (net * n, float* inv, const ggnn_block* b, bool with_self))                             \
+    OP(void, scale_weights, (net * n, float* inv, const ggnn_block* b, const float* weight))                     \
     OP(void, scale_gcn, (net * n, float* src, float* dst, float* self, const ggnn_block* b))                     \
     OP(void, aggregate,                                                                                          \
        (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,               \

@@ -35,6 +35,7 @@ static net_config network_of(const config* c, const task* t, device* d)
 static ggnn_sampling sampling_of(const config* c)
 {
     ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
+    if (config_counts_visits(c)) how.keep = GGNN_KEEP_WEIGHTS;
     how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
     for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = c->model == NET_MLP ? 0 : c->fanout[h];
     if (c->model == NET_MLP) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */

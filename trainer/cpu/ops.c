@@ -282,6 +282,13 @@ void cpu_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_self)
     cpu_stop(n, NET_AGGREGATE, start, 12 * *b->num_dst.n);
 }
 
+void cpu_scale_weights(net* n, float* inv, const ggnn_block* b, const float* weight)
+{
+    double start = cpu_start();
+    ggnn_scale_weights(inv, b, weight);
+    cpu_stop(n, NET_AGGREGATE, start, 4 * edges_of(b) + 12 * *b->num_dst.n);
+}
+
 void cpu_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
 {
     double start = cpu_start();

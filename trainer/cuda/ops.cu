@@ -286,6 +286,12 @@ static void cuda_scale_mean(net* n, float* inv, const ggnn_block* b, bool with_s
     check(n, ggnn_cuda_scale_mean(inv, b, with_self, stream_of(n)), "factors of a mean");
 }
 
+static void cuda_scale_weights(net* n, float* inv, const ggnn_block* b, const float* weight)
+{
+    stage_timer timed(n, NET_AGGREGATE);
+    check(n, ggnn_cuda_scale_weights(inv, b, weight, stream_of(n)), "factors of a weighted mean");
+}
+
 static void cuda_scale_gcn(net* n, float* src, float* dst, float* self, const ggnn_block* b)
 {
     stage_timer timed(n, NET_AGGREGATE);
