@@ -1,0 +1,58 @@
+/* explain_model.h - how long an epoch would take with graph and features in other places: the arithmetic behind
+   ggnn-train --explain. Reads are counted from sampled ids, sizes are the graph's; times are modelled from them over the
+   bandwidths of stated links. Nothing here looks at a machine, so that the same input gives the same answer anywhere. */
+#ifndef TRAINER_EXPLAIN_MODEL_H
+#define TRAINER_EXPLAIN_MODEL_H
+#include "common/error.h"
+#include "ggnn_plan.h"
+
+typedef struct { /* by where it lies: this device, another one, the host */
+    double own, peer, host;
+} explain_tiers;
+
+typedef struct { /* a graph, how it is read, and on what */
+    int64_t nodes;
+    const int64_t* indptr;                 /* (nodes + 1) */
+    int64_t row, edge, list;               /* bytes: of a row; of an edge; of a list beside its edges */
+    const int64_t *hot_rows, *hot_lists;   /* (nodes) counts, [0, 2^32), by which rows and lists are ranked */
+    const int64_t *rows, *lists;           /* (nodes) reads of an epoch by all devices: other epochs than those */
+    double fanout;                         /* edges of a list that a sample looks at, on average */
+    int64_t memory;                        /* bytes of a device for graph and features */
+    int32_t devices, copies;               /* P; how many of P parts a device stores, by its links */
+    explain_tiers bandwidth;               /* bytes a second, as a device reads */
+    double compute;                        /* seconds of an epoch that no setting changes */
+} explain_case;
+
+/* From the simplest on. */
+typedef enum {
+    EXPLAIN_ALL,            /* each device has all */
+    EXPLAIN_PARTS,          /* the devices together have all: XGNN's store */
+    EXPLAIN_GRAPH_FIRST,    /* the devices together have the hottest lists, then rows; the rest is the host's */
+    EXPLAIN_FEATURES_FIRST, /* rows, then lists */
+    EXPLAIN_DUAL,           /* each device has a cache of the rows and lists that save most time a byte (DUCATI) */
+    EXPLAIN_SETTINGS
+} explain_setting;
+extern const char* const explain_name[EXPLAIN_SETTINGS]; /* what it is, for a table; */
+extern const char* const explain_options[EXPLAIN_SETTINGS]; /* and the options of ggnn-train */
+
+typedef struct { /* what a setting comes to */
+    bool possible;                 /* false: it does not fit, or has no sense with one device */
+    int64_t rows, lists;           /* kept by the devices together, or in each cache */
+    int64_t row_bytes, list_bytes; /* of a device */
+    explain_tiers row_reads, list_reads; /* of an epoch, all devices */
+    double sample, extract;        /* seconds of an epoch that a device reads lists, rows */
+    double seconds;                /* of an epoch: these and c->compute */
+} explain_outcome;
+
+/* All settings of a case. False: no memory. O(nodes log nodes). */
+bool explain_outcomes(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c, error* why);
+
+/* The simplest setting that takes at most 1 % more than the fastest. */
+explain_setting explain_choice(const explain_outcome out[EXPLAIN_SETTINGS]);
+
+/* XGNN's Table 4 by arithmetic: the share of the features that devices keep together, who could each keep the share
+   `cached` beside the whole topology, once each stores one of `spread` parts of both. A device then has the bytes of its
+   cache, and those of the topology but for its part: R = spread (cached F + (1 - 1 / spread) G) / F, at most 1. Bytes
+   of any unit. */
+double explain_store_share(double topology, double features, double cached, double spread);
+#endif
