@@ -117,6 +117,7 @@ TEST(what_cannot_be_preprocessed_is_an_error_that_says_why)
     refuses("--model mlp", "looks at no neighbour");
     refuses("--aggregator pool", "before it looks for the largest");
     refuses("--aggregator gcn", "mixes otherwise");
+    refuses("--aggregator importance", "by the walks of each step");
     refuses("--input-dropout .1", "changes features in each step");
     refuses("--residual", "begins without them");
     refuses("--sampler weighted", "--sampler weighted chooses neighbours");

@@ -497,6 +497,8 @@ static bool check_preprocess(const config* c, error* why)
         return error_set(why, "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest");
     if (c->model == NET_SAGE && c->aggregator == NET_SAGE_GCN)
         return error_set(why, "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise");
+    if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE)
+        return error_set(why, "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike");
     if (c->input_dropout > 0) return error_set(why, "--preprocess: --input-dropout changes features in each step, which were summed once");
     if (c->residual) return error_set(why, "--preprocess: --residual adds the features themselves to the first layer, which then begins without them");
     if (!c->full_batch && (c->sampler == GGNN_WEIGHTED || c->sampler == GGNN_WALK))
