@@ -39,12 +39,12 @@ build() {
 
 in_folder() { printf "$1/tests/%s " "${@:2}"; } # the paths of test programs
 
-# run FOLDER NAME...: runs test programs, as many at once as there are cores, and adds up their closing lines. OPTION: of
+# run FOLDER NAME...: runs test programs, one more at once than there are cores, as some wait, and adds up their closing lines. OPTION: of
 # all programs. The logs are named by the form, $form, and so is what ran.
 run() {
     local folder=$1 name log line
     shift
-    printf '%s\n' "$@" | xargs -P "$jobs" -I NAME sh -c "'$folder/tests/NAME' ${OPTION:-} >'$logs/$form.NAME' 2>&1; echo \$? >'$logs/$form.NAME.exit'"
+    printf '%s\n' "$@" | xargs -P $((jobs + 1)) -I NAME sh -c "'$folder/tests/NAME' ${OPTION:-} >'$logs/$form.NAME' 2>&1; echo \$? >'$logs/$form.NAME.exit'"
     for name in "$@"; do
         log=$logs/$form.$name
         line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
@@ -67,7 +67,7 @@ run() {
 
 # all test programs, those that take longest first
 programs() {
-    local all long="test_mpi test_bench test_models test_convert test_train"
+    local all long="test_mpi test_devices test_bench test_place test_builder test_convert test_models test_train"
     all=$(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
     for name in $long $all; do echo "$name"; done | awk '!seen[$0]++'
 }
@@ -152,7 +152,7 @@ stage_asan() {
 stage_asan_slow() {
     say "tests of seconds with the sanitizers"
     if ! can "$CC" -fsanitize=address,undefined; then skip "asan_slow: $CC cannot"; return; fi
-    build build/asan tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && run build/asan test_bench test_convert
+    build build/asan tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && OPTION=--slow run build/asan test_bench test_builder test_convert test_devices test_models test_partition
 }
 
 stage_node64() {
@@ -192,15 +192,15 @@ stage_faults() {
 }
 
 stage_vendor() {
-    say "vendoring: languages, compilers, two files"
-    QUICK=1 vendoring
+    say "vendoring: languages, two files, programs"
+    vendoring quick
 }
 stage_vendor_all() {
-    say "vendoring: all languages and options"
-    QUICK='' vendoring
+    say "vendoring: clang, other languages and options"
+    vendoring rest
 }
 vendoring() {
-    QUICK=$QUICK bash tests/vendor.sh "$CC" >"$logs/$form" 2>&1
+    bash tests/vendor.sh "$1" "$CC" >"$logs/$form" 2>&1
     grep -E '^  ' "$logs/$form"
     sed -n "s/^ok /$form /p" "$logs/$form" >>"$ran"
     passed=$((passed + $(grep -c '^ok' "$logs/$form")))
@@ -263,10 +263,19 @@ stage_orders() {
     SIMT_ORDER=rand SIMT_ASYNC=lazy run build $(emulated_again)
 }
 
+wide="test_cuda_sample test_cuda_unique test_cuda_block test_cuda_store test_cuda_peers" # of the sections that have global ids
 stage_emulated_asan() {
     say "CUDA kernels with address and undefined-behaviour sanitizers"
     if ! can "$CC" -fsanitize=address,undefined; then skip "emulated_asan: $CC cannot"; return; fi
-    build build/asan "$(in_folder build/asan $(emulated_again))" CC="$CC" OPT="-Og -g1" EXTRA="$sanitizers" && run build/asan $(emulated_again)
+    local narrow
+    narrow=$(emulated_again | grep -v -x -F "$(echo $wide | tr ' ' '\n')")
+    build build/asan "$(in_folder build/asan $narrow)" CC="$CC" OPT="-Og -g1" EXTRA="$sanitizers" && run build/asan $narrow
+}
+stage_emulated64() {
+    say "CUDA kernels with 64-bit node ids and the same sanitizers"
+    local options=
+    if can "$CC" -fsanitize=address,undefined; then options=$sanitizers; fi
+    build build64/asan "$(in_folder build64/asan $wide)" CC="$CC" NODE64=1 OPT="-Og -g1" EXTRA="$options" && run build64/asan $wide
 }
 
 # By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256.
@@ -274,12 +283,6 @@ stage_race() {
     say "CUDA kernels under the race detector (g++)"
     if ! command -v g++ >/dev/null || ! can "$CC" -fsanitize=thread; then skip "race: g++ is not installed"; return; fi
     build build/race "$(in_folder build/race $(emulated_again))" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $(emulated_again)
-}
-
-stage_emulated64() {
-    say "CUDA kernels with 64-bit node ids"
-    local wide="test_cuda_sample test_cuda_unique test_cuda_block test_cuda_store test_cuda_peers" # the sections that have global ids
-    build build64 "$(in_folder build64 $wide)" CC="$CC" NODE64=1 BUILD=build64 && run build64 $wide
 }
 
 # ==== running them ====================================================================================================

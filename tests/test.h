@@ -3,6 +3,7 @@
      test_x          runs all tests: a line "ok NAME SECONDS" for each that passes
      test_x NAME     runs that one; a name that no test has is a failure
      test_x --quick  leaves out those that take seconds: RUN_SLOW(name) in main
+     test_x --slow   runs those alone
      test_x --list   prints their names and runs none */
 #ifndef TEST_H
 #define TEST_H
@@ -22,7 +23,7 @@ static const char* test_only;    /* the program's first argument, or NULL */
 
 #define TEST(name) static void name(void)
 #define SKIP(why) do { test_skip = (why); return; } while (0)
-#define RUN(name) test_run(#name, name)
+#define RUN(name) (test_is("--slow") ? (void)0 : test_run(#name, name))
 #define RUN_SLOW(name) (test_is("--quick") ? (void)0 : test_run(#name, name))
 
 /* Each check prints the first few failures of a test and goes on. */
@@ -60,6 +61,7 @@ static inline int test_check_near(double a, double b, double tolerance, const ch
     return ok;
 }
 static inline int test_is(const char* what) { return test_only && strcmp(test_only, what) == 0; }
+static inline int test_is_named(void) { return test_only && !test_is("--quick") && !test_is("--slow"); }
 static inline double test_seconds(void)
 {
     struct timespec now;
@@ -70,7 +72,7 @@ static inline void test_run(const char* name, void (*test)(void))
 {
     double start = test_seconds();
     if (test_is("--list")) printf("%s\n", name);
-    if (test_only && !test_is("--quick") && !test_is(name)) return;
+    if (test_is_named() && !test_is(name)) return;
     test_errors = 0;
     test_skip = NULL;
     test_current = name;
@@ -85,7 +87,7 @@ static inline void test_run(const char* name, void (*test)(void))
 static inline int test_finish(void)
 {
     if (test_is("--list")) return 0;
-    if (test_only && !test_is("--quick") && test_passed + test_failed + test_skipped == 0) {
+    if (test_is_named() && test_passed + test_failed + test_skipped == 0) {
         printf("  FAILED: no test is named %s; --list prints their names\n", test_only);
         test_failed++;
     }

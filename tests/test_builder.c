@@ -586,11 +586,11 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     tool_find(argv[0]);
     folder_make();
-    RUN(edges_come_sorted_whatever_memory_and_threads);
-    RUN(convert_gives_the_same_file_from_memory_and_from_the_disk);
+    RUN_SLOW(edges_come_sorted_whatever_memory_and_threads);
+    RUN_SLOW(convert_gives_the_same_file_from_memory_and_from_the_disk);
     RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);
     RUN(many_candidates_are_those_drawn_one_by_one);
-    RUN(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk);
+    RUN_SLOW(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk);
     RUN(nodes_that_a_header_claims_are_refused_beyond_memory);
     RUN(nodes_that_an_array_claims_are_refused_beyond_memory);
     RUN(one_edge_with_a_large_id_takes_two_nodes);

@@ -466,8 +466,8 @@ int main(int argc, char** argv)
     if (!getcwd(start_folder, sizeof start_folder)) return 1;
     if (!train_tool_begin()) return 1;
     RUN(losses_of_the_first_20_steps_are_those_of_one_device);
-    RUN(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices);
-    RUN(evaluation_gives_the_bits_of_one_device);
+    RUN_SLOW(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices);
+    RUN_SLOW(evaluation_gives_the_bits_of_one_device);
     RUN(runs_on_one_number_of_devices_write_one_log);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);
@@ -476,7 +476,7 @@ int main(int argc, char** argv)
     RUN(four_devices_that_are_interrupted_go_on_bit_for_bit_within_an_epoch);
     RUN(a_killed_run_goes_on_from_the_last_of_every_five_steps);
     RUN(full_batch_on_several_devices_is_an_error_that_says_what_to_use);
-    RUN(a_device_that_gets_no_memory_ends_all);
+    RUN_SLOW(a_device_that_gets_no_memory_ends_all);
     RUN(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays);
     RUN(a_damaged_list_ends_all_devices_and_names_the_node);
     RUN(processes_give_the_bits_of_threads);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # vendor.sh - do ggnn.h and ggnn_plan.h compile, link and run the way vendors will use them? One line a check: "ok ..." or "  FAILED ...".
-#   tests/vendor.sh [CC]      QUICK=1 in the environment: fewer languages and options
+#   tests/vendor.sh quick|rest [CC]   quick: every check, by CC, in the languages and with the options that find most;
+#                                     rest: the other languages and options, and all by clang
 set -u
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d)
@@ -83,33 +84,45 @@ named_in_table() { # named_in_table HEADER
 for header in ggnn.h ggnn_plan.h; do check "$header: the manual's table names every function" named_in_table $header; done
 
 # Optimised compiles see more (uninitialised values), unoptimised ones are quick: a few of the former, all of the latter.
-compilers=
-for cc in gcc clang; do
-    if command -v $cc >/dev/null; then compilers="$compilers $cc"; else echo "  skipped vendoring with $cc: not installed"; fi
-done
-[ -n "$compilers" ] || compilers=${1:-cc} # (a name, no path)
-vendor() { # all checks with one compiler, in a folder of its own
+compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++11, both headers in each language
     local cc=$1 language option
-    mkdir "$work/$cc"
-    cp "$work"/*.c "$work/$cc"
-    work=$work/$cc
-    local options="-O2 -fopenmp -DGGNN_NODE64 -DGGNN_STATIC"
-    [ -n "${QUICK:-}" ] || options="$options -O3 -DGGNN_NO_SIMD -DNDEBUG -march=native"
-    for option in $options; do
+    for option in $2; do
         for language in "-x c -std=c99" "-x c++ -std=c++11"; do
             case "$option $language" in "-O3 -x c++"* | "-O2 -x c -"*) continue ;; esac # the latter: below
             echo 'int main(void) { return 0; }' | $cc -x c $option - -o "$work/can" 2>/dev/null || continue
             check "$cc $language $option" $cc $language $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
     done
-    for language in "-x c -std=gnu17" "-x c++ -std=c++14" "-x c++ -std=c++17" "-x c++ -std=c++20"; do
-        case "${QUICK:-}$language" in 1*++14 | 1*++17 | 1*gnu17) continue ;; esac
+    for language in $3; do
+        language="-x ${language%-*} -std=${language#*-}"
         for option in "" " -DGGNN_STATIC"; do
             check "$cc $language$option" $cc $language $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
         check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
         check "$cc $language ggnn_plan.h" $cc $language $strict -I. -c "$work/plan.c" -o "$work/plan.o"
     done
+}
+compile_most() { compile "$1" "-O2 -fopenmp -DGGNN_NODE64 -DGGNN_STATIC" "c++-c++20"; }
+compile_others() {
+    local cc=$1 option=fast
+    compile "$cc" "-O3 -DGGNN_NO_SIMD -DNDEBUG -march=native" "c-gnu17 c++-c++14 c++-c++17"
+    # Every build of make test has contraction off; a vendor's has not, and relies on the header's own pragma.
+    [ $cc = clang ] && option=on
+    if echo 'int main(void) { return 0; }' | $cc -x c -march=native - -o "$work/can" 2>/dev/null; then
+        check "$cc products rounded in spite of -ffp-contract=$option" $cc -std=gnu99 -O1 -march=native -ffp-contract=$option \
+            -D_GNU_SOURCE -I. tests/test_sparse.c common/ggnn.c -o "$work/contract" -lm
+        check "$cc products rounded: test_sparse" "$work/contract"
+    fi
+    same_floats "$cc" sparse
+}
+same_floats() { # same_floats CC TEST: in spite of parts of -ffast-math, which the header's pragmas and its look at a weight's bits make harmless
+    [ -f "$work/parts.o" ] || check "$1 no warning by parts of -ffast-math" $1 -std=gnu99 $strict -O1 -funsafe-math-optimizations \
+        -ffinite-math-only -I. -c common/ggnn.c -o "$work/parts.o"
+    check "$1 builds test_$2 on it" $1 -std=gnu99 -O1 -ffp-contract=off -D_GNU_SOURCE -I. tests/test_$2.c "$work/parts.o" -o "$work/parts_$2" -lm
+    check "$1 same floats in spite of parts of -ffast-math: test_$2" "$work/parts_$2"
+}
+vendor() { # every check but those of other languages, by one compiler
+    local cc=$1 language option
     for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
         check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas -D_GNU_SOURCE \
             -Itests/simt -I. -fsyntax-only "$work/cuda.c"
@@ -123,22 +136,7 @@ vendor() { # all checks with one compiler, in a folder of its own
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
     refuse "$cc -ffast-math" $cc -ffast-math -I. -c "$work/impl.c" -o "$work/impl.o"
-    # Every build of make test has contraction off; a vendor's has not, and relies on the header's own pragma.
-    option=fast
-    [ $cc = clang ] && option=on
-    if [ -z "${QUICK:-}" ] && echo 'int main(void) { return 0; }' | $cc -x c -march=native - -o "$work/can" 2>/dev/null; then
-        check "$cc products rounded in spite of -ffp-contract=$option" $cc -std=gnu99 -O1 -march=native -ffp-contract=$option \
-            -D_GNU_SOURCE -I. tests/test_sparse.c common/ggnn.c -o "$work/contract" -lm
-        check "$cc products rounded: test_sparse" "$work/contract"
-    fi
-    # Parts of -ffast-math, which the header's pragmas and its look at a weight's bits make harmless.
-    check "$cc no warning by parts of -ffast-math" $cc -std=gnu99 $strict -O1 -funsafe-math-optimizations \
-        -ffinite-math-only -I. -c common/ggnn.c -o "$work/parts.o"
-    for option in $([ -n "${QUICK:-}" ] || echo sparse) sample; do
-        check "$cc builds test_$option on it" $cc -std=gnu99 -O1 -ffp-contract=off -D_GNU_SOURCE -I. tests/test_$option.c "$work/parts.o" \
-            -o "$work/parts_$option" -lm
-        check "$cc same floats in spite of parts of -ffast-math: test_$option" "$work/parts_$option"
-    done
+    same_floats "$cc" sample
     # A file of another name, which finds another version as "ggnn.h" on the path.
     mkdir "$work/foreign" "$work/own"
     sed 's/^\(#define GGNNI_LOOPS_VERSION\) [0-9]*/\1 90000/' ggnn.h >"$work/foreign/ggnn.h"
@@ -172,14 +170,31 @@ vendor() { # all checks with one compiler, in a folder of its own
         check "$cc $option.c as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/$option.c -o "$work/$option.o"
     done
 }
-for cc in $compilers; do
-    (trap - EXIT; vendor "$cc" >"$work/$cc.out") &
-done
+in_folder() { # in_folder FOLDER FUNCTION CC: in a folder of its own, so that two may run at once
+    mkdir "$work/$1"
+    cp "$work"/*.c "$work/$1"
+    work=$work/$1
+    "$2" "$3" >"$work.out"
+}
+both() { compile_most "$1"; vendor "$1"; }
+part=${1:-quick} own=${2:-cc}
+if [ "$part" = rest ]; then
+    (trap - EXIT; in_folder own compile_others "$own") &
+    if command -v clang >/dev/null; then
+        (trap - EXIT; in_folder clang both clang) &
+        (trap - EXIT; in_folder clang2 compile_others clang) &
+    else echo "  skipped vendoring with clang: not installed"; fi
+    wait
+    cat "$work"/*.out
+    exit 0
+fi
+(trap - EXIT; in_folder languages compile_most "$own") &
+(trap - EXIT; in_folder own vendor "$own") &
 wait
-for cc in $compilers; do cat "$work/$cc.out"; done
+cat "$work"/*.out
 sed -n '/^\/\/ A complete program/,/^\/\/ WHAT/p' ggnn.h | sed -n 's|^//     ||p' >"$work/first_page.c"
 check "the example is the program on the header's first page" sh -c "tail -n +2 examples/vendor.c | sed 's/^    \$//' | diff - $work/first_page.c"
 sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
-check "no symbol but ggnn_*" sh -c "${1:-cc} -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
+check "no symbol but ggnn_*" sh -c "$own -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
 check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_plan.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"
