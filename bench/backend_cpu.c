@@ -41,6 +41,8 @@ static device* device_of(bench* b)
     return device_open_cpu(b->threads, &b->why);
 }
 
+static bool peers(bench* b) { return bench_peer(b, 0); }
+
 static const bench_entry entries[] = {
     {"roof", "what this machine gives", bench_roofs, false, false},
     {"random", "Philox words, as dropout takes them", bench_random_words, false, false},
@@ -48,6 +50,7 @@ static const bench_entry entries[] = {
     {"unique", "append-unique by first occurrence, on the hops of a mini-batch", bench_unique, true, false},
     {"block", "whole mini-batches: sampled and numbered; a block's transpose", bench_batches, true, false},
     {"gather", "rows of a store by id", bench_gather, true, false},
+    {"peer", "rows over parts: through pointers, by exchange, from the host's memory", peers, false, false},
     {"spmm", "sums of neighbours' rows; the input hop straight from the store", bench_spmm, true, false},
     {"sddmm", "a dot an edge", bench_sddmm, true, false},
     {"softmax", "over each target's edges", bench_softmax, true, false},

@@ -209,6 +209,10 @@ bool bench_epoch(bench* b);
 /* Hit rates of cache policies, counted on the host: the same for every backend. bench_cache.c */
 bool bench_cache(bench* b);
 
+/* Rows over parts, gathered through pointers, by exchange, and from the host's memory, on any backend: bench_peer.c.
+   devices: of CUDA, over which the parts are spread; 0: the CPU's. */
+bool bench_peer(bench* b, int32_t devices);
+
 #ifdef __cplusplus
 }
 #endif

@@ -100,6 +100,8 @@ void bench_print_note(bench* b, const bench_note_value* n)
     fflush(b->state->out);
 }
 
+static bool is_count(double x) { return x >= 0 && x < 1e10 && x == (double)(int64_t)x; }
+
 void bench_print_figures(bench* b, const bench_figure_row* r, bool first)
 {
     const bench_table* t = &r->table;
@@ -110,7 +112,7 @@ void bench_print_figures(bench* b, const bench_figure_row* r, bool first)
     if (first) fprintf(out, "  %-54s", heading);
     for (int32_t i = 0; first && i < t->columns; i++) fprintf(out, " %10s", t->column[i]);
     fprintf(out, "%s    %-52s", first ? "\n" : "", r->row);
-    for (int32_t i = 0; i < t->columns; i++) fprintf(out, " %10.4g", r->value[i]);
+    for (int32_t i = 0; i < t->columns; i++) fprintf(out, is_count(r->value[i]) ? " %10.0f" : " %10.4g", r->value[i]);
     fprintf(out, "\n");
     fflush(out);
 }

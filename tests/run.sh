@@ -282,7 +282,20 @@ stage_emulated64() {
 stage_race() {
     say "CUDA kernels under the race detector (g++)"
     if ! command -v g++ >/dev/null || ! can "$CC" -fsanitize=thread; then skip "race: g++ is not installed"; return; fi
-    build build/race "$(in_folder build/race $(emulated_again))" CC="$CC" CXX=g++ NO_OPENMP=1 OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/race $(emulated_again)
+    build build/race "$(in_folder build/race $(emulated_again)) build/race/ggnn-data build/race/ggnn-train-emulated" CC="$CC" CXX=g++ NO_OPENMP=1 \
+        OPT="-O1 -g1" EXTRA="-fsanitize=thread" || return
+    run build/race $(emulated_again)
+    two_devices_race "--store parts"
+    two_devices_race "--gather exchange --owners hash"
+}
+
+# Two devices, a thread each, train for an epoch: what their kernels and threads share is read only behind a barrier.
+two_devices_race() {
+    local log=$logs/race.devices
+    if build/race/ggnn-data generate planted "$log.ggnn" --nodes 60 --edges 300 --classes 3 --features 4 >"$log" 2>&1 &&
+        build/race/ggnn-train-emulated --data "$log.ggnn" --backend cuda-emulated --devices 2 --layers 2 --hidden 4 --fanout 3,2 --batch 24 --epochs 1 $1 >>"$log" 2>&1 &&
+        ! grep -q WARNING "$log"; then pass "ggnn-train --devices 2 $1"
+    else fail "ggnn-train --devices 2 $1:"; grep -m1 -A 12 -E 'WARNING|ERROR' "$log" || tail -n 5 "$log"; fi
 }
 
 # ==== running them ====================================================================================================

@@ -70,7 +70,7 @@ const bench_entry entries[] = {
     {"block", "whole mini-batches, as captured graphs", blocks::block, false, false},
     {"transpose", "of a block; rival: CUB's radix sort", numbers::transpose, false, false},
     {"gather", "rows by id: widths, tables, parts, halves, the host tier", gathers::gather, false, false},
-    {"peer", "another device's memory, if there is one; the pointer table beside splitting by owner",
+    {"peer", "another device's memory, if there is one; rows over parts: through pointers, by exchange, from the host",
      gathers::peer, false, false},
     {"split", "ids by owner; rival: CUB's radix sort", splits::split, false, false},
     {"spmm", "sums and means of rows, blocks and a whole graph; rival: cuSPARSE", sums::spmm, false, false},
@@ -186,6 +186,15 @@ int peer()
         if (other != the.device && cudaDeviceCanAccessPeer(&can, the.device, other) == cudaSuccess && can)
             return other;
     return -1;
+}
+
+int linked_devices()
+{
+    int count = 0, can = 1;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return 1;
+    for (int i = 0; i < count * count; i++)
+        if (i / count != i % count && (cudaDeviceCanAccessPeer(&can, i / count, i % count) != cudaSuccess || !can)) return 1;
+    return count;
 }
 
 void* take_peer(bench* b, int64_t bytes, const char* what)

@@ -34,6 +34,7 @@ int64_t      l2_bytes();
 void* take(bench* b, int64_t bytes, const char* what); // zeroed, freed when the entry returns; NULL: b->why
 void* take_pinned(bench* b, int64_t bytes, const char* what); // of the host, which kernels may read; zeroed
 int   peer(); // another device whose memory this one can read; -1: none
+int   linked_devices(); // all, if each can read the memory of each; else 1
 void* take_peer(bench* b, int64_t bytes, const char* what);      // of that one
 bool  copy(bench* b, void* to, const void* from, int64_t bytes); // either way, after all work so far
 

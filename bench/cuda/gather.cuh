@@ -225,7 +225,8 @@ bool links(bench* b)
     return !b->why.text[0];
 }
 
-// Several parts on one device: the cost of the table and of the split, without that of a link.
+// Several parts on one device: the cost of the table and of the split, without that of a link. Then parts of the usual
+// graph's features, on all devices that are linked.
 bool peer(bench* b)
 {
     rows_table t;
@@ -233,7 +234,7 @@ bool peer(bench* b)
     for (int64_t row : {4, 64, 512})
         for (int32_t parts : {4, 8})
             if (!measure_buckets(b, t, {8 * GiB, row, t.most, parts, GGNN_F32, GGNN_F32})) return false;
-    return true;
+    return bench_peer(b, linked_devices());
 }
 
 } // namespace gathers
