@@ -133,7 +133,7 @@ TEST(rows_by_exchange_give_the_bits_of_replicas)
             }
     const char* rows = strstr((read_log(&first, "a", "ranks"), first.line[0]), "\"peer\":["); /* of each rank */
     CHECK(rows && strncmp(rows + 8, "0,", 2) != 0);
-    CHECK(rows && strstr(rows, "\"lists\":{\"own\":[0,0,0,0,0,0,0,0],\"peer\":[0,0,0,0,0,0,0,0]") != NULL);
+    CHECK(rows && strstr(rows, "\"lists\":{\"cache\":[0,0,0,0,0,0,0,0],\"own\":[0,0,0,0,0,0,0,0],\"peer\":[0,0,0,0,0,0,0,0]") != NULL);
     CHECK_EQ(trainf("--data karate.ggnn --devices 2 --store replica --gather exchange"), 2);
     CHECK(says("--gather exchange: with --store replica each device has all rows"));
     CHECK_EQ(trainf("--data karate.ggnn --devices 2 --store shards --gather pointer"), 2);

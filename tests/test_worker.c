@@ -151,8 +151,8 @@ static trace run(const config* c, const task* t, int32_t workers, int threads)
         result.same = result.same && !memcmp(s.value, net_state_of(k.worker[r].net).value, bytes);
     }
     for (int32_t r = 0; r < workers; r++) {
-        result.rows[r] = tiers_rows_read(&k.worker[r].tiers);
-        result.lists[r] = tiers_lists_read(&k.worker[r].tiers);
+        result.rows[r] = tiers_counted(&k.worker[r].tiers, TIERS_FEATURES).read;
+        result.lists[r] = tiers_counted(&k.worker[r].tiers, TIERS_GRAPH).read;
         worker_close(&k.worker[r]);
     }
     comm_close_threads(k.comm, workers);
@@ -288,7 +288,7 @@ TEST(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say)
             trace parts = run(&c, &f->task, P, 1 + P % 2);
             CHECK(same_bits(&replica, &parts));
             for (int32_t r = 0; r < P; r++) {
-                tiers_reads rows = {0, 0, 0}, lists = {0, 0, 0};
+                tiers_reads rows = {0}, lists = {0};
                 predict(&rows, &lists, f, &c, r, P, kind[i].fused);
                 CHECK_EQ(parts.rows[r].own, rows.own);
                 CHECK_EQ(parts.rows[r].peer, rows.peer);
@@ -318,7 +318,7 @@ TEST(rows_by_exchange_train_as_replicas_do_and_are_as_many_as_the_sampled_ids_sa
             trace sent = run(&c, &f->task, P, 1 + P % 2);
             CHECK(sent.same && same_bits(&replica, &sent));
             for (int32_t r = 0; r < P; r++) {
-                tiers_reads rows = {0, 0, 0}, lists = {0, 0, 0};
+                tiers_reads rows = {0}, lists = {0};
                 predict(&rows, &lists, f, &c, r, P, false);
                 CHECK_EQ(sent.rows[r].own, rows.own);
                 CHECK_EQ(sent.rows[r].peer, rows.peer);

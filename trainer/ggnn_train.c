@@ -181,7 +181,7 @@ static void end_report(rank* r)
     if (t->worker.loader) sampled = loader_cost_of(t->worker.loader);
     if (p->config.profile)
         report_profile(&p->report, t->steps, net_profile_of(t->worker.net), sampled, &t->evaluation_cost);
-    if (p->config.profile && r->comm->ranks > 1) report_print_ranks(&p->report, t->all, r->comm->ranks);
+    if (p->config.profile && (r->comm->ranks > 1 || p->config.tiers)) report_print_ranks(&p->report, t->all, r->comm->ranks);
     if (!r->done && !r->why.text[0]) report_interrupted(&p->report, &p->config, &t->at);
 }
 

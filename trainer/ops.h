@@ -135,6 +135,9 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
     OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
     OP(void*, map, (device * d, void* host))                                                   \
+    OP(const void*, pin,                                                                       \
+       (device * d, const void* host, size_t bytes, const char* what, bool* copied, error* why)) \
+    OP(void, unpin, (device * d, const void* host))                                            \
     OP(void*, take_host, (device * d, size_t bytes, const char* what, error* why))             \
     OP(void, give_back_host, (device * d, void* memory))                                       \
     OP(int64_t, room, (device * d))                                                            \

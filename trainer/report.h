@@ -19,11 +19,18 @@
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
                                   seeds, dropout included; val_...: null in epochs without evaluation; best: the
                                   least val_loss so far; seconds: of this epoch, evaluation included
-     {"event":"ranks", "rows":{"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...}, "sent_bytes":[..],
+     {"event":"tiers", "notes":[..], "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
+      "lists":{...}, "list_bytes":{...}}
+                                  where options of tiers are used, before the first epoch: an element a rank. What lies
+                                  where (tiers_count.placed in trainer/tiers.h)
+     {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
+      "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
       "seconds":{"training":[..],"sample":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],"comm":[..],
                  "waited":[..]}}
-                                  before the next record: an element a rank, in this run. rows, bytes: of features, by
-                                  where they lay; lists: of neighbours; all zeros where all is the device's own.
+                                  before the next record: an element a rank, in this run. rows, bytes: of features that
+                                  training read, by where they lay; lists: of neighbours; evaluation_rows: the rest;
+                                  rows_from: training's from parts, by the device that had them. All zeros where all is
+                                  the device's own, and no option of tiers is used.
                                   sent_bytes: gradients, losses and rows by exchange to other ranks. training: of this
                                   run, of which evaluation. The stages of batches that were trained on: sample; extract:
                                   rows, by exchange with the waiting for other ranks; train: forward, backward, update.
@@ -44,7 +51,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/evaluate.h"
 #include "trainer/log.h"
-#include "trainer/tiers.h"
+#include "trainer/tier_plan.h"
 
 typedef struct {
     log_file log;
@@ -82,17 +89,21 @@ void report_put_build(json* j);
 /* The profile: what net and loader counted, and evaluation, which net counted as forward. */
 typedef struct {
     double seconds;      /* of evaluation, sampling included */
+    tiers_reads rows, lists; /* that it read, */
+    int64_t from[GGNN_DEVICES_MAX]; /* of the rows those of parts, by device */
     net_profile net;     /* its share of the net's profile */
     loader_cost loader;  /* and of the training loader's */
 } evaluation_cost;
 
 typedef struct { /* what a rank did */
-    tiers_reads rows, lists; /* that were read */
-    int64_t row_bytes;       /* of a row */
+    tiers_count rows, lists; /* read: by training */
+    tiers_reads evaluated;   /* rows that evaluation read */
+    int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
     int64_t sent;            /* bytes, to other ranks */
     double seconds, sample, extract, train, batch, evaluation, comm, waited;
 } report_rank;
 /* Of all ranks: to the log; as a table beside the profile. */
+void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan);
 void report_ranks(report* r, const report_rank* all, int32_t ranks);
 void report_print_ranks(const report* r, const report_rank* all, int32_t ranks);
 

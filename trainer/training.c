@@ -90,6 +90,22 @@ static bool train_epoch(training* t, error* why)
     return read_losses(t, true, why);
 }
 
+/* sign 1: adds what was read until now; -1: takes it away. */
+static void add_reads(const tiers* t, evaluation_cost* cost, int sign)
+{
+    const tiers_reads zero = {0, 0, 0, 0}, rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read;
+    int64_t from[GGNN_DEVICES_MAX];
+    tiers_rows_from(t, from);
+    if (sign < 0) {
+        cost->rows = tiers_reads_since(cost->rows, rows);
+        cost->lists = tiers_reads_since(cost->lists, lists);
+    } else {
+        cost->rows = tiers_reads_since(cost->rows, tiers_reads_since(zero, rows));
+        cost->lists = tiers_reads_since(cost->lists, tiers_reads_since(zero, lists));
+    }
+    for (int i = 0; i < GGNN_DEVICES_MAX; i++) cost->from[i] += sign * from[i];
+}
+
 /* Logits that are not finite are an error: no score could tell. Adds up what evaluations cost, so that the profile can
    tell them from training. */
 static bool evaluate(training* t, int part, score* result, error* why)
@@ -100,7 +116,9 @@ static bool evaluate(training* t, int part, score* result, error* why)
     loader_cost sampled = {0};
     if (w->loader) sampled = loader_cost_of(w->loader);
     double start = progress_seconds();
+    add_reads(&w->tiers, cost, -1);
     bool good = evaluation_run(w->evaluation, w->net, part, result, why);
+    add_reads(&w->tiers, cost, 1);
     const net_profile* after = net_profile_of(w->net);
     cost->seconds += progress_seconds() - start;
     for (int s = 0; s < NET_NUM_STAGES; s++) {
@@ -189,8 +207,8 @@ static report_rank rank_of(const training* t)
     const worker* w = &t->worker;
     const comm_cost cost = w->comm->cost;
     const loader_cost *apart = &t->evaluation_cost.loader, none = {0}, all = w->loader ? loader_cost_of(w->loader) : none;
-    report_rank mine = {.rows = tiers_rows_read(&w->tiers), .lists = tiers_lists_read(&w->tiers), .sent = cost.bytes - t->before.bytes,
-                        .row_bytes = w->tiers.features.width * ggnn_type_bytes(w->tiers.features.type),
+    report_rank mine = {.rows = tiers_counted(&w->tiers, TIERS_FEATURES),
+                        .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - t->before.bytes,
                         .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
                         .comm = cost.seconds - t->before.seconds,
                         .waited = cost.waited - t->before.waited};
@@ -198,18 +216,38 @@ static report_rank rank_of(const training* t)
     mine.extract = all.extract - apart->extract;
     mine.train = net_profile_of(w->net)->train;
     mine.batch = all.seconds - apart->seconds;
+    mine.evaluated = t->evaluation_cost.rows;
+    mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
+    mine.lists.read = tiers_reads_since(mine.lists.read, t->evaluation_cost.lists);
+    mine.rows.read_bytes = tiers_row_bytes(&w->tiers, mine.rows.read);
+    tiers_rows_from(&w->tiers, mine.from);
+    for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] -= t->evaluation_cost.from[i];
     return mine;
 }
 
-/* Rank 0 reports what all did. */
-static bool report_all_ranks(training* t, error* why)
+static bool gather_ranks(training* t, error* why)
 {
     comm* c = t->worker.comm;
     int64_t bound[COMM_RANKS_MAX + 1];
     for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     t->all[c->rank] = rank_of(t);
-    if (!comm_all_gather(c, NULL, t->all, bound, sizeof *t->all, why)) return false;
-    if (t->report) report_ranks(t->report, t->all, c->ranks);
+    return comm_all_gather(c, NULL, t->all, bound, sizeof *t->all, why);
+}
+
+/* Rank 0 reports what all did. */
+static bool report_all_ranks(training* t, error* why)
+{
+    if (!gather_ranks(t, why)) return false;
+    if (t->report) report_ranks(t->report, t->all, t->worker.comm->ranks);
+    return true;
+}
+
+/* And before it where everything lies. */
+static bool report_all_tiers(training* t, error* why)
+{
+    if (!t->config->tiers) return true;
+    if (!gather_ranks(t, why)) return false;
+    if (t->report) report_tiers(t->report, t->all, t->worker.comm->ranks, &t->worker.planned);
     return true;
 }
 
@@ -232,7 +270,7 @@ bool training_run(training* t, error* why)
 {
     t->start = progress_seconds();
     t->before = t->worker.comm->cost;
-    bool done = train(t, why) && !t->worker.comm->stopped && finish(t, why);
+    bool done = report_all_tiers(t, why) && train(t, why) && !t->worker.comm->stopped && finish(t, why);
     if (!done && !why->text[0]) report_all_ranks(t, why); /* stopped */
     return done;
 }

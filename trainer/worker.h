@@ -15,11 +15,13 @@
 #define TRAINER_WORKER_H
 #include "trainer/evaluate.h"
 #include "trainer/net.h"
+#include "trainer/tier_plan.h"
 #include "trainer/tiers.h"
 
 typedef struct {
     device*     device;
     comm*       comm;
+    tier_plan   planned; /* what lies in which of the */
     tiers       tiers;
     loader*     loader;     /* NULL in full batch */
     net*        net;
