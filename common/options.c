@@ -54,7 +54,7 @@ bool options_real(const char* name, const char* text, double low, double high, d
     return true;
 }
 
-static bool parse_bytes(const char* name, const char* text, double low, double high, int64_t* value, error* why)
+bool options_bytes(const char* name, const char* text, double low, double high, int64_t* value, error* why)
 {
     static const char suffix[] = "KMGT";
     char* end;
@@ -204,7 +204,7 @@ static bool take(const option* o, const char* text, error* why)
     case OPTION_REAL:
         return options_real(name, text, o->low, o->high, (double*)o->value, why);
     case OPTION_BYTES:
-        return parse_bytes(name, text, o->low, o->high, (int64_t*)o->value, why);
+        return options_bytes(name, text, o->low, o->high, (int64_t*)o->value, why);
     case OPTION_CHOICE:
         return choose(o, name, text, why);
     case OPTION_LIST:

@@ -50,6 +50,7 @@ void options_help(const option* table, FILE* out);
 /* One number or list by the rules above; name is what errors call it. */
 bool options_int(const char* name, const char* text, double low, double high, int64_t* value, error* why);
 bool options_real(const char* name, const char* text, double low, double high, double* value, error* why);
+bool options_bytes(const char* name, const char* text, double low, double high, int64_t* value, error* why);
 bool options_ints(const char* name, const char* text, double low, double high, option_list* list, error* why);
 
 /* The index of text in "a|b|c", or -1. */

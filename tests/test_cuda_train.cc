@@ -195,11 +195,11 @@ TEST(evaluation_by_layers_sees_what_the_cpu_sees_in_any_memory)
         same_logs("cpu", "gpu", o);
         CHECK_EQ(train(all + " --log small --backend cuda-emulated --eval-memory 150000"), 0);
         same_logs("cpu", "small", o);
+        CHECK_EQ(train(all + " --log host --backend cuda-emulated --eval-memory 100"), 0); // rows in the host's memory
+        for (const char* key : {"val_loss", "val_accuracy"}) same_numbers("gpu", "host", "epoch", key, 0);
         CHECK(logged("small", "final", "device_memory_bytes")[0] <
               logged("gpu", "final", "device_memory_bytes")[0] - 200000);
     }
-    CHECK_EQ(train("--hidden 64 --fanout 2,2 --epochs 1 --backend cuda-emulated --eval-memory 100"), 1);
-    CHECK_EQ(shell("grep -q 'more than --eval-memory 100; use --eval sampled' out"), 0);
 }
 
 // Stages are those of a step on the CPU; nothing is captured, so that each can be timed.
@@ -295,23 +295,6 @@ TEST(preprocessed_rows_stand_for_the_first_layer)
     }
 }
 
-// Batches go from device to device, in parts whose rows the trainer extracts and in replicas, and outgrow their room.
-TEST(devices_that_sample_for_others_give_the_bits_of_one_fewer)
-{
-    static const char* const options[] = {"--model sage --samplers 1", "--model gat --store replica",
-                                          "--model gcn --eval sampled --sampler weighted"};
-    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 120 --edges 800 --classes 5 --features 6 >out 2>&1"), 0);
-    for (int i = 0; i < 3; i++) {
-        const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 --backend cuda-emulated ");
-        const std::string of = options[i], model = of.substr(0, of.find(" --samplers"));
-        const int         devices = 2 + i % 2;
-        CHECK_EQ(train(all + model + " --log fewer --devices " + std::to_string(devices - 1)), 0);
-        CHECK_EQ(train(all + of + " --log shared --pipeline factored --devices " + std::to_string(devices)), 0);
-        for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("fewer", "shared", "epoch", key, 0);
-        CHECK_EQ(shell("grep -q '\"slices\":{\"sampled\":\\[0,' shared"), 0);
-    }
-}
-
 // Before anything is loaded. A device of the emulator has what SIMT_MEMORY says, of which the program takes some 4 MB.
 TEST(what_a_device_needs_and_has_not_is_said_before_loading)
 {
@@ -328,6 +311,98 @@ TEST(what_a_device_needs_and_has_not_is_said_before_loading)
             shell("cat out");
     }
     unsetenv("SIMT_MEMORY");
+}
+
+// What a run read from where.
+std::string reads_of(const char* name)
+{
+    char        line[8192], path[600];
+    std::string found;
+    FILE*       log = fopen(folder_path(path, name), "r");
+    while (log && fgets(line, sizeof line, log))
+        if (strstr(line, "\"event\":\"ranks\"")) found = line;
+    if (log) fclose(log);
+    return found.substr(0, found.find(",\"sent_bytes\""));
+}
+
+// Losses are those of a device that has everything, reads those of the CPU, which tests/test_tiers.c predicts.
+void in_tiers(const std::string& options, const std::string& tiers, bool counted)
+{
+    int before = test_errors;
+    CHECK_EQ(train(options + tiers + " --backend cuda-emulated --log gpu"), 0);
+    for (const char* key : {"loss", "val_loss"}) same_numbers("resident", "gpu", "epoch", key, 0);
+    same_numbers("resident", "gpu", "final", "test_loss", 0);
+    if (counted) CHECK_EQ(train(options + tiers + " --log cpu"), 0);
+    if (counted) CHECK_STR(reads_of("gpu").c_str(), reads_of("cpu").c_str());
+    if (test_errors > before) printf("  %s%s\n", options.c_str(), tiers.c_str());
+}
+
+void make_cites()
+{
+    CHECK_EQ(shell(build + "/ggnn-data generate citation g --nodes 200 --edges 1500 --classes 5 --features 6 --directed >out 2>&1"), 0);
+}
+
+TEST(what_lies_in_tiers_trains_as_what_is_resident)
+{
+    static const char* const models[] = {"--model sage", "--model gat --heads 2", "--model gcn --sampler weighted --eval sampled"};
+    static const char* const tiers[] = {
+        " --store-graph 0 --store-features 0", " --store-graph .3 --store-features .6", " --cache degree --cache-ratio .3",
+        " --cache presc --cache-ratio .3 --store-graph 0", " --cache dual --cache-ratio .3 --eval-memory 0",
+        " --cache random --cache-ratio .3 --store-features .5", " --cache optimal --cache-ratio 1 --store-graph .5",
+        " --cache aligraph --cache-bytes 100", " --cache dual --cache-ratio 1 --slopes 5,9"};
+    make_cites();
+    for (size_t m = 0; m < 3; m++) {
+        const std::string options = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 ") + models[m];
+        CHECK_EQ(train(options + " --backend cuda-emulated --log resident"), 0);
+        for (size_t i = m; i < 9; i += 3) in_tiers(options, tiers[i], true);
+    }
+}
+
+TEST(memory_that_cannot_be_pinned_is_copied_and_that_is_said)
+{
+    const std::string options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 1";
+    make_cites();
+    CHECK_EQ(train(options + " --backend cuda-emulated --log resident"), 0);
+    in_tiers(options, " --store-graph .4 --store-features .2", false);
+    CHECK_EQ(shell("grep -q 'pinned copy' out"), 1);
+    setenv("SIMT_PIN", "0", 1);
+    in_tiers(options, " --store-graph .4 --store-features .2", false);
+    unsetenv("SIMT_PIN");
+    CHECK_EQ(shell("grep -q 'cannot be pinned where it is: a pinned copy is read' out && grep -q 'a pinned copy is read' gpu"), 0);
+}
+
+// The peak of a first mini-batch is taken from what the device has.
+TEST(a_cache_takes_what_the_device_has_left)
+{
+    const std::string options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 1 --cache degree --cache-bytes auto ";
+    make_cites();
+    CHECK_EQ(train(options + "--backend cuda-emulated --log most"), 0);
+    const double most = logged("most", "final", "device_memory_bytes")[0];
+    CHECK_EQ(shell("grep -q '\"rows\":{\"cache\":.200.' most"), 0);
+    char memory[80];
+    snprintf(memory, sizeof memory, "--device-memory %.0f --reserve-bytes 0 --store-graph 0 ", most - 10000);
+    CHECK_EQ(train(options + memory + "--backend cuda-emulated --log some"), 0);
+    CHECK_EQ(shell("grep '\"event\":\"tiers\"' some | grep -q '\"rows\":{\"cache\":.[1-9][0-9]*.,\"own\":.0.'"), 0);
+    CHECK(logged("some", "final", "device_memory_bytes")[0] <= most - 10000);
+    CHECK_EQ(train(options + "--device-memory 1000 --backend cuda-emulated --log none"), 0);
+    CHECK_EQ(shell("grep -q -- '--cache-bytes auto: 0B' out"), 0);
+}
+
+// Eight devices with the links of a DGX-1V: a read over one that is not there traps.
+TEST(parts_on_a_dgx_are_read_over_its_links)
+{
+    static const char* const rules[] = {"best", "pruned", "exact", "clique"};
+    const std::string options = "--hidden 4 --layers 1 --fanout 4 --batch 64 --epochs 1 --eval sampled --devices 8 ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 64 --edges 500 --classes 3 --features 3 >out 2>&1"), 0);
+    setenv("SIMT_DEVICES", "8", 1);
+    CHECK_EQ(train(options + "--backend cuda-emulated --store replica --log resident"), 0);
+    setenv("SIMT_LINKS", "0-3,0-4,1-2,1-5,2-3,4-7,5-6,6-7,0-1,0-2,1-3,2-6,3-7,4-5,4-6,5-7", 1);
+    for (const char* rule : rules)
+        in_tiers(options, std::string("--store-graph .9 --store-features .8 --cache presc --cache-ratio .1 --topology dgx-1v --placement ") + rule, true);
+    CHECK_EQ(train(options + "--backend cuda-emulated --store-graph .9"), 1);
+    CHECK_EQ(shell("grep -q 'cannot read memory of device' out"), 0);
+    unsetenv("SIMT_LINKS");
+    unsetenv("SIMT_DEVICES");
 }
 
 TEST(processes_with_a_device_each_give_the_bits_of_threads)
@@ -375,8 +450,11 @@ int main(int argc, char** argv)
         RUN(a_checkpoint_goes_on_with_either_backend);
         RUN(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
-        RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
+        RUN(what_lies_in_tiers_trains_as_what_is_resident);
+        RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);
+        RUN(a_cache_takes_what_the_device_has_left);
+        RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());
     folder_remove();

@@ -7,6 +7,7 @@
 
 #include "common/same_file.h"
 #include "common/sibling.h"
+#include "datasets/hotness.h"
 #include "trainer/comm.h"
 #include "trainer/device.h"
 
@@ -90,17 +91,12 @@ static const entry table[] = {
     {0, FREE, AT(backend), {"backend", OPTION_CHOICE, 0, 0, 0, SIBLING_BACKENDS, "Where it runs.", 0}},
     {0, FREE, AT(precision), {"precision", OPTION_CHOICE, 0, 0, 0, "fp32|tf32",
         "CUDA: what matrix products round their factors to.", 0}},
-    {0, FREE, AT(pipeline), {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap|factored",
+    {0, FREE, AT(pipeline), {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap",
         "serial: batches are prepared, then trained on; overlap: the next ones while one trains. auto: serial on the "
-        "CPU, where all threads do each in turn, overlap with CUDA. Neither changes a result. factored: some of "
-        "--devices sample for the others (below).", 0}},
+        "CPU, where all threads do each in turn, overlap with CUDA. Changes no result.", 0}},
 
     {"Several devices", FREE, AT(devices), {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
-        "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each. With "
-        "--pipeline factored slices are one fewer, and go to whichever device is free; one device alternates.", 0}},
-    {0, FREE, AT(samplers), {"samplers", OPTION_INT, 0, 0, CONFIG_DEVICES_MAX, 0,
-        "--pipeline factored: so many devices sample until an epoch is sampled, then train as well; 0: by the measured "
-        "times of both, from the second epoch on. Changes no result.", 0}},
+        "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each.", 0}},
     {0, FREE, AT(device_list), {"device-list", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "CUDA: on which of the machine's devices, as CUDA numbers them; one may be named again. Not given: each in turn.",
         0}},
@@ -114,6 +110,38 @@ static const entry table[] = {
         "each device has the whole graph, and a part of the features alone. shards have no other way.", 0}},
     {0, FREE, AT(owners), {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
         "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
+
+    {"Tiers: where graph and features lie. No option here changes a result", FREE, AT(store_graph),
+        {"store-graph", OPTION_REAL, 0, 0, 1, 0,
+        "The share of nodes whose neighbour lists lie in the devices' memory, hottest first; the others' are read from the "
+        "host, by CUDA in pinned memory. Not given: all, with --cache dual none.", 0}},
+    {0, FREE, AT(store_features), {"store-features", OPTION_REAL, 0, 0, 1, 0,
+        "The same of rows of features. Not given: all, with a --cache none.", 0}},
+    {0, FREE, AT(prefer), {"prefer", OPTION_CHOICE, 0, 0, 0, "graph|features",
+        "What is stored first where --device-memory has no room for both.", 0}},
+    {0, FREE, AT(cache), {"cache", OPTION_CHOICE, 0, 0, 0, "none|" HOTNESS_POLICIES,
+        "Rows of features that each device keeps for itself, by what makes a node hot (ggnn-data rank --help); dual: lists "
+        "too, by what saves most time a byte. Shares of --store-... are ordered alike, without a cache by degree.", 0}},
+    {0, FREE, AT(cache_ratio), {"cache-ratio", OPTION_REAL, 0, 0, 1, 0,
+        "The cache's share of all rows; of dual: of all bytes of rows and lists.", 0}},
+    {0, FREE, AT(cache_bytes_text), {"cache-bytes", OPTION_TEXT, 0, 0, 0, "BYTES|auto",
+        "The cache in bytes; auto: what --device-memory, or the device, has left after the first mini-batch, less "
+        "--reserve-bytes.", 0}},
+    {0, FREE, AT(reserve_bytes), {"reserve-bytes", OPTION_BYTES, 0, 0, HUGE_INT, 0,
+        "Memory of a device that stays free.", 0}},
+    {0, FREE, AT(device_memory), {"device-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
+        "Bytes of each device that may be used in all; what is stored is cut to it. 0: as many as there are.", 0}},
+    {0, FREE, AT(slopes_text), {"slopes", OPTION_TEXT, 0, 0, 0, "A,F",
+        "dual: nanoseconds saved if all lists, and all rows, were cached; 0,0: by frequency a byte.", 0}},
+    {0, FREE, AT(presample_epochs), {"presample-epochs", OPTION_INT, 0, 1, 10000, 0,
+        "presc, dual: epochs sampled before training, to count what they read; optimal: training's own first.", 0}},
+    {0, FREE, AT(ranking), {"ranking", OPTION_TEXT, 0, 0, 0, "FILE",
+        "The order of rows and lists, from ggnn-data rank; else it is made here.", 0}},
+    {0, FREE, AT(topology), {"topology", OPTION_TEXT, 0, 0, 0, "FILE|NAME",
+        "Which device reads which others' memory, for --devices up to 16: as of ggnn-data place. Then a device stores "
+        "the parts that its links call for.", 0}},
+    {0, FREE, AT(placement), {"placement", OPTION_CHOICE, 0, 0, 0, "best|pruned|exact|clique",
+        "How parts are placed on a --topology (ggnn-data place --help).", 0}},
 
     {"Files and reports", FREE, AT(save), {"save", OPTION_TEXT, 0, 0, 0, "FILE",
         "Checkpoint: written at the end, when interrupted, and every --save-every epochs.", 0}},
@@ -151,6 +179,12 @@ static void set_defaults(config* c)
     c->seed = 1;
     c->devices = 1;
     c->save_every = 1;
+    c->store_graph = 1;
+    c->store_features = 1;
+    c->cache_ratio = 0;
+    c->slopes_text = "0,0";
+    c->reserve_bytes = (int64_t)1 << 30;
+    c->presample_epochs = 1;
 }
 
 /* The table as options.h takes it, over the fields of c. */
@@ -313,8 +347,10 @@ size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
 
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
-    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(gather), AT(owners), AT(eval_memory),
-                                    AT(save_every), AT(save_steps)};
+    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(gather), AT(owners), AT(eval_memory), AT(save_every),
+                                    AT(save_steps), AT(store_graph), AT(store_features), AT(prefer), AT(cache), AT(placement),
+                                    AT(cache_ratio), AT(cache_bytes_text), AT(slopes_text), AT(ranking), AT(topology),
+                                    AT(reserve_bytes), AT(device_memory), AT(presample_epochs)};
     size_t used = config_text(c, text);
     for (int i = 0; i < ENTRIES; i++)
         for (size_t k = 0; k < sizeof common / sizeof *common; k++)
@@ -512,25 +548,55 @@ static bool check_preprocess(const config* c, error* why)
     return true;
 }
 
-/* On one device factored is serial, as no one samples for it. */
-static bool check_pipeline(const config* c, error* why)
+/* How large the cache is: by one of two options, or by the ranking's file. */
+static bool set_cache_size(config* c, error* why)
 {
-    if (c->samplers && c->pipeline != PIPELINE_FACTORED)
-        return error_set(why, "--samplers %d: needs --pipeline factored", (int)c->samplers);
-    if (c->pipeline != PIPELINE_FACTORED) return true;
-    if (comm_under_mpi())
-        return error_set(why, "--pipeline factored: its devices are threads of one process: --devices N, without mpirun");
-    if (c->gather == GATHER_EXCHANGE || c->store == STORE_SHARDS)
-        return error_set(why, "--pipeline factored: rows by exchange need all devices at the same batch; --gather pointer");
-    if (c->full_batch) return error_set(why, "--pipeline factored: nothing is sampled with --fanout full");
-    if (c->samplers && c->samplers >= c->devices)
-        return error_set(why, "--samplers %d: one of --devices %d has to train at least", (int)c->samplers, (int)c->devices);
+    const bool ratio = is_given(c, AT(cache_ratio)), bytes = c->cache_bytes_text != NULL;
+    const bool by_file = c->cache == HOTNESS_DUAL + 1 && c->ranking;
+    c->cache_bytes = -1;
+    c->cache_auto = bytes && strcmp(c->cache_bytes_text, "auto") == 0;
+    if (bytes && !c->cache_auto && !options_bytes("--cache-bytes", c->cache_bytes_text, 0, HUGE_INT, &c->cache_bytes, why))
+        return false;
+    if (c->cache == CACHE_NONE && (ratio || bytes))
+        return error_set(why, "--cache-%s: needs --cache, one that has rows", ratio ? "ratio" : "bytes");
+    if (ratio && bytes) return error_set(why, "--cache-ratio and --cache-bytes: give one of them");
+    if (by_file && (ratio || bytes))
+        return error_set(why, "--ranking %s: with --cache dual it says how much is cached; leave out --cache-%s", c->ranking,
+                         ratio ? "ratio" : "bytes");
+    if (c->cache != CACHE_NONE && !ratio && !bytes && !by_file)
+        return error_set(why, "--cache: give its size by --cache-ratio, or by --cache-bytes");
+    if (c->cache_auto && c->backend == SIBLING_CPU && !c->device_memory)
+        return error_set(why, "--cache-bytes auto: a CPU has no memory of a device's; say how much by --device-memory");
     return true;
+}
+
+static bool set_tiers(config* c, error* why)
+{
+    option_list slopes;
+    static const size_t tiers[] = {AT(store_graph), AT(store_features), AT(device_memory), AT(ranking), AT(topology)};
+    c->tiers = c->cache != CACHE_NONE;
+    for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++) c->tiers = c->tiers || is_given(c, tiers[i]);
+    if (!set_cache_size(c, why)) return false;
+    if (!options_ints("--slopes", c->slopes_text, 0, 9e15, &slopes, why)) return false;
+    if (slopes.count != 2) return error_set(why, "--slopes %s: two numbers, A,F", c->slopes_text);
+    memcpy(c->slopes, slopes.value, sizeof c->slopes);
+    if (!is_given(c, AT(store_features)) && c->cache != CACHE_NONE) c->store_features = 0;
+    if (!is_given(c, AT(store_graph)) && c->cache == HOTNESS_DUAL + 1) c->store_graph = 0;
+    if (c->tiers && (c->gather == GATHER_EXCHANGE || c->store == STORE_SHARDS))
+        return error_set(why, "--gather exchange: rows are sent by their owners, not read from tiers; leave out --store-graph, "
+                              "--store-features, --cache, --device-memory, --ranking and --topology");
+    if (c->tiers && is_given(c, AT(owners)))
+        return error_set(why, "--owners: of tiers the parts follow the order of what is hot");
+    if (c->topology && c->store == STORE_REPLICA)
+        return error_set(why, "--topology %s: places parts, and with --store replica there are none", c->topology);
+    if (!c->tiers || !c->full_batch) return true;
+    return error_set(why, "--fanout full: the whole graph is one batch, which lies in the device's memory, not in tiers; "
+                          "--fanout -1,-1,.., a value a layer, takes all neighbours of each --batch");
 }
 
 bool config_finish(config* c, error* why)
 {
-    if (!set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why)) return false;
+    if (!set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why)) return false;
     if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
         return error_set(why, "--precision tf32: needs --backend cuda");
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
@@ -545,7 +611,6 @@ bool config_finish(config* c, error* why)
     if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
         return error_set(why, "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange");
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
-    if (!check_pipeline(c, why)) return false;
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
     if (same_file(c->save, c->data)) return error_set(why, "--save %s: that is the data", c->save);

@@ -10,14 +10,15 @@
 #include "common/options.h"
 #include "trainer/net.h"
 
-enum { CONFIG_OPTIONS_MAX = 64, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256 };
+enum { CONFIG_OPTIONS_MAX = 96, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256 };
 
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedule;
 typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
-typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP, PIPELINE_FACTORED } config_pipeline;
+typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP } config_pipeline;
 typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
 typedef enum { STORE_AUTO, STORE_PARTS, STORE_REPLICA, STORE_SHARDS } config_store;
 typedef enum { GATHER_POINTER, GATHER_EXCHANGE } config_gather;
+enum { CACHE_NONE }; /* else a hotness_policy, and one */
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
 
 typedef struct {
@@ -47,9 +48,14 @@ typedef struct {
     bool dense_features;
     int64_t threads, seed;
     /* several devices */
-    int64_t devices, samplers;
+    int64_t devices;
     const char* device_list;
     int parallel, store, gather, owners; /* owners: a ggnn_owner */
+    /* tiers */
+    double store_graph, store_features, cache_ratio;
+    int prefer, cache, placement; /* prefer: 1 features */
+    const char *cache_bytes_text, *slopes_text, *ranking, *topology;
+    int64_t reserve_bytes, device_memory, presample_epochs;
     /* files */
     const char *save, *resume, *log;
     int64_t save_every, save_steps;
@@ -60,6 +66,10 @@ typedef struct {
     int32_t fanout[NET_LAYERS_MAX];
     int32_t device[CONFIG_DEVICES_MAX]; /* of --device-list; */
     int32_t listed;                     /* so many */
+    bool tiers;                         /* some option says where graph or features lie; */
+    bool cache_auto;                    /* --cache-bytes auto; */
+    int64_t cache_bytes;                /* else so many, -1: not given, by --cache-ratio */
+    int64_t slopes[2];                  /* nanoseconds: of lists, of rows */
     char plain_fanout[12 * NET_LAYERS_MAX]; /* what fanout_text points to where it is not "full" */
 
     bool given[CONFIG_OPTIONS_MAX];  /* on the command line, by place in the table */

@@ -42,6 +42,13 @@ int64_t device_size(device* d, ggnn_count count)
 
 void* device_map(device* d, void* host) { return d->ops->memory.map(d, host); }
 
+const void* device_pin(device* d, const void* host, size_t bytes, const char* what, bool* copied, error* why)
+{
+    return d->ops->memory.pin(d, host, bytes, what, copied, why);
+}
+
+void device_unpin(device* d, const void* host) { d->ops->memory.unpin(d, host); }
+
 void* device_new_host(device* d, size_t bytes, const char* what, error* why)
 {
     return d->ops->memory.take_host(d, bytes, what, why);

@@ -89,6 +89,12 @@ void device_settle(device* d);
 /* Where the device reads and writes this memory of the host's without a copy; NULL: nowhere. */
 void* device_map(device* d, void* host);
 
+/* Where the device reads this memory of the host's, of `bytes` that nobody writes, over a link and without a copy of its
+   own. On CUDA it is pinned; where that is refused, a pinned copy is made and *copied set. Those of one process who ask
+   for the same memory share it, each giving it back by unpin of `host`, once. NULL on failure. */
+const void* device_pin(device* d, const void* host, size_t bytes, const char* what, bool* copied, error* why);
+void        device_unpin(device* d, const void* host);
+
 #ifdef __cplusplus
 }
 #endif

@@ -135,6 +135,9 @@ const model* model_of(const net_config* config, int32_t l); /* of layer l */
     OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
     OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
     OP(void*, map, (device * d, void* host))                                                   \
+    OP(const void*, pin,                                                                       \
+       (device * d, const void* host, size_t bytes, const char* what, bool* copied, error* why)) \
+    OP(void, unpin, (device * d, const void* host))                                            \
     OP(void*, take_host, (device * d, size_t bytes, const char* what, error* why))             \
     OP(void, give_back_host, (device * d, void* memory))                                       \
     OP(int64_t, room, (device * d))                                                            \
@@ -152,10 +155,9 @@ typedef struct {
      ring_size   sets r->slots and r->group
      ring_open   what slots share; then slot_open makes r->slot[i]. ring_close ends all preparing, then each slot is
                  closed, but one that is taken may be only when it is given back
-     prepare     orders `count` slots: seeds of slot->slice, sample, rows; or what slot->order says. After all steps
-                 that were asked for until now. May return before it is done
-     wait        for one of them: sets what slot says
-     packed_bytes, pack   batch_packed_bytes; fills `to`, whose memory has so many */
+     prepare     orders `count` slots: seeds of slot->slice, sample, rows. After all steps that were asked for until
+                 now. May return before it is done
+     wait        for one of them: sets what slot says */
 #define BATCH_OPS(OP)                                                                          \
     OP(void, ring_size, (ring * r))                                                            \
     OP(bool, ring_open, (ring * r, error* why))                                                \
@@ -163,9 +165,7 @@ typedef struct {
     OP(slot*, slot_open, (ring * r, error* why))                                               \
     OP(void, slot_close, (ring * r, slot * s))                                                 \
     OP(void, prepare, (ring * r, slot* const* slots, int32_t count))                           \
-    OP(void, wait, (ring * r, slot * s))                                                       \
-    OP(size_t, packed_bytes, (ring * r, const slot* s))                                        \
-    OP(void, pack, (ring * r, slot * s, packed_batch * to))
+    OP(void, wait, (ring * r, slot * s))
 typedef struct {
     BATCH_OPS(OPS_SLOT)
 } batch_ops;

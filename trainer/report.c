@@ -284,44 +284,50 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
 
 /* ==== ranks ===================================================================================================== */
 
-#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(copy, "copy") X(extract, "extract") X(train, "train") \
+#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(extract, "extract") X(train, "train") \
     X(batch, "batch") X(evaluation, "evaluation") X(comm, "comm") X(waited, "waited")
 
-static void put_integers(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at, bool bytes)
+/* The member at `at` of each rank. */
+static void put_integers(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at)
 {
     json_begin_array(j, key);
-    for (int32_t r = 0; r < ranks; r++)
-        json_int(j, NULL, *(const int64_t*)(const void*)((const char*)&all[r] + at) * (bytes ? all[r].row_bytes : 1));
+    for (int32_t r = 0; r < ranks; r++) json_int(j, NULL, *(const int64_t*)(const void*)((const char*)&all[r] + at));
     json_end_array(j);
 }
 
-static void put_reads(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at, bool bytes)
+static void put_reads(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at)
 {
     json_begin_object(j, key);
-    put_integers(j, "own", all, ranks, at + offsetof(tiers_reads, own), bytes);
-    put_integers(j, "peer", all, ranks, at + offsetof(tiers_reads, peer), bytes);
-    put_integers(j, "host", all, ranks, at + offsetof(tiers_reads, host), bytes);
+    put_integers(j, "cache", all, ranks, at + offsetof(tiers_reads, cache));
+    put_integers(j, "own", all, ranks, at + offsetof(tiers_reads, own));
+    put_integers(j, "peer", all, ranks, at + offsetof(tiers_reads, peer));
+    put_integers(j, "host", all, ranks, at + offsetof(tiers_reads, host));
     json_end_object(j);
 }
 
 static void rank_row(const char* name, const report_rank* k)
 {
-    const double mb = 1e-6 * (double)k->row_bytes;
-    printf("  %-6s %11lld %11lld %11lld %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
-           (long long)k->rows.own, (long long)k->rows.peer, (long long)k->rows.host, mb * (double)k->rows.own,
-           mb * (double)k->rows.peer, mb * (double)k->rows.host, k->sample, k->copy, k->extract, k->train, k->evaluation,
-           k->batch + k->waited, 1e-6 * (double)k->sent);
+    const tiers_reads *rows = &k->rows.read, *bytes = &k->rows.read_bytes;
+    printf("  %-6s %11lld %11lld %11lld %11lld %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
+           (long long)rows->cache, (long long)rows->own, (long long)rows->peer, (long long)rows->host,
+           1e-6 * (double)bytes->cache, 1e-6 * (double)bytes->own, 1e-6 * (double)bytes->peer, 1e-6 * (double)bytes->host,
+           k->sample, k->extract, k->train, k->evaluation, k->batch + k->waited, 1e-6 * (double)k->sent);
+}
+
+static void add_reads(tiers_reads* sum, const tiers_reads* more)
+{
+    sum->cache += more->cache;
+    sum->own += more->own;
+    sum->peer += more->peer;
+    sum->host += more->host;
 }
 
 static void add_rank(report_rank* sum, const report_rank* k)
 {
-    sum->row_bytes = k->row_bytes;
-    sum->rows.own += k->rows.own;
-    sum->rows.peer += k->rows.peer;
-    sum->rows.host += k->rows.host;
+    add_reads(&sum->rows.read, &k->rows.read);
+    add_reads(&sum->rows.read_bytes, &k->rows.read_bytes);
     sum->sent += k->sent;
     sum->sample += k->sample;
-    sum->copy += k->copy;
     sum->extract += k->extract;
     sum->train += k->train;
     sum->batch += k->batch;
@@ -329,13 +335,50 @@ static void add_rank(report_rank* sum, const report_rank* k)
     sum->waited += k->waited;
 }
 
+/* "cache 120 (7.68 kB), own 1.2 k (..)": of one device. */
+static void print_placed(const char* what, const tiers_count* c)
+{
+    static const char* const name[] = {"own cache", "own part", "peers", "host"};
+    const int64_t count[] = {c->placed.cache, c->placed.own, c->placed.peer, c->placed.host};
+    const int64_t bytes[] = {c->placed_bytes.cache, c->placed_bytes.own, c->placed_bytes.peer, c->placed_bytes.host};
+    bool any = false;
+    printf("%s:", what);
+    for (int i = 0; i < 4; i++) {
+        char amount[16], size[16];
+        if (!count[i]) continue;
+        printf("%s %s %s (%sB)", any ? "," : "", name[i], progress_amount(amount, (double)count[i]),
+               progress_amount(size, (double)bytes[i]));
+        any = true;
+    }
+    printf("\n");
+}
+
+void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan)
+{
+    json j;
+    clear_bar(r);
+    for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) printf("%s\n", plan->note[i]);
+    print_placed(ranks > 1 ? "lists of device 0" : "lists", &all->lists);
+    print_placed(ranks > 1 ? "rows of device 0" : "rows", &all->rows);
+    standard_flush(&r->failed);
+    if (!log_begin(&r->log, &j, "tiers")) return;
+    json_begin_array(&j, "notes");
+    for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) json_string(&j, NULL, plan->note[i]);
+    json_end_array(&j);
+    put_reads(&j, "rows", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, placed));
+    put_reads(&j, "row_bytes", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, placed_bytes));
+    put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, placed));
+    put_reads(&j, "list_bytes", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, placed_bytes));
+    log_end(&r->log, &j);
+}
+
 void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
 {
     report_rank sum;
     memset(&sum, 0, sizeof sum);
     clear_bar(r);
-    printf("\n         rows of features read from           MB read from                  seconds\n"
-           "  device         own        peer        host       own      peer      host   sample     copy  extract    train"
+    printf("\n         rows of features read from                       MB read from                            seconds\n"
+           "  device       cache         own        peer        host     cache       own      peer      host   sample  extract    train"
            " evaluate  waiting   MB sent\n");
     for (int32_t k = 0; k < ranks; k++) {
         char name[16];
@@ -350,18 +393,18 @@ void report_ranks(report* r, const report_rank* all, int32_t ranks)
 {
     json j;
     if (!log_begin(&r->log, &j, "ranks")) return;
-    put_reads(&j, "rows", all, ranks, offsetof(report_rank, rows), false);
-    put_reads(&j, "bytes", all, ranks, offsetof(report_rank, rows), true);
-    put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists), false);
-    put_integers(&j, "sent_bytes", all, ranks, offsetof(report_rank, sent), false);
-    bool factored = false;
-    for (int32_t k = 0; k < ranks; k++) factored = factored || all[k].sampled || all[k].trained;
-    if (factored) {
-        json_begin_object(&j, "slices");
-        put_integers(&j, "sampled", all, ranks, offsetof(report_rank, sampled), false);
-        put_integers(&j, "trained", all, ranks, offsetof(report_rank, trained), false);
-        json_end_object(&j);
+    put_reads(&j, "rows", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, read));
+    put_reads(&j, "bytes", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, read_bytes));
+    put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, read));
+    put_reads(&j, "evaluation_rows", all, ranks, offsetof(report_rank, evaluated));
+    json_begin_array(&j, "rows_from");
+    for (int32_t k = 0; k < ranks; k++) {
+        json_begin_array(&j, NULL);
+        for (int32_t i = 0; i < GGNN_DEVICES_MAX && i < ranks; i++) json_int(&j, NULL, all[k].from[i]);
+        json_end_array(&j);
     }
+    json_end_array(&j);
+    put_integers(&j, "sent_bytes", all, ranks, offsetof(report_rank, sent));
     json_begin_object(&j, "seconds");
 #define PUT(field, name)                                                                   \
     json_begin_array(&j, name);                                                            \

@@ -5,7 +5,7 @@
    its last line or ends in a part of one. A resumed run goes on at the end of the file: such a part of a record is cut
    off first, another last line without its end is ended. Where a run was killed after its last checkpoint, the resumed
    one writes the epochs after "resumed_epoch" again; the later ones count. Two runs of the same options and data write the same log but for "seconds",
-   "peak_memory_bytes", "run" and "slices"; on another backend also but for "device_memory_bytes" and rounding. A number that is
+   "peak_memory_bytes" and "run"; on another backend also but for "device_memory_bytes" and rounding. A number that is
    not defined (no validation nodes, no second class) is null.
 
      {"event":"start", "version":"0.2.0",
@@ -19,20 +19,24 @@
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
                                   seeds, dropout included; val_...: null in epochs without evaluation; best: the
                                   least val_loss so far; seconds: of this epoch, evaluation included
-     {"event":"ranks", "rows":{"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...}, "sent_bytes":[..],
-      "slices":{"sampled":[..],"trained":[..]},
-      "seconds":{"training":[..],"sample":[..],"copy":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],
-                 "comm":[..],"waited":[..]}}
-                                  before the next record: an element a rank, in this run. rows, bytes: of features, by
-                                  where they lay; lists: of neighbours; all zeros where all is the device's own.
-                                  sent_bytes: gradients, losses and rows by exchange to other ranks. slices: with
-                                  --pipeline factored alone, who made and who used them, which times decide. training: of
-                                  this run, of which evaluation. The stages of batches that were trained on: sample; copy:
-                                  into the queue and out of it; extract: rows, by exchange with the waiting for other
-                                  ranks; train: forward, backward, update. Each by the clock of the device that did it, on
-                                  a CPU added over its threads. batch: until a batch was there, all of its stages where
-                                  nothing overlaps. comm: in calls of all ranks; waited: until all had come, and for the
-                                  queue
+     {"event":"tiers", "notes":[..], "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
+      "lists":{...}, "list_bytes":{...}}
+                                  where options of tiers are used, before the first epoch: an element a rank. What lies
+                                  where (tiers_count.placed in trainer/tiers.h)
+     {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
+      "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
+      "seconds":{"training":[..],"sample":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],"comm":[..],
+                 "waited":[..]}}
+                                  before the next record: an element a rank, in this run. rows, bytes: of features that
+                                  training read, by where they lay; lists: of neighbours; evaluation_rows: the rest;
+                                  rows_from: training's from parts, by the device that had them. All zeros where all is
+                                  the device's own, and no option of tiers is used.
+                                  sent_bytes: gradients, losses and rows by exchange to other ranks. training: of this
+                                  run, of which evaluation. The stages of batches that were trained on: sample; extract:
+                                  rows, by exchange with the waiting for other ranks; train: forward, backward, update.
+                                  Each by the clock of the device that did it, on a CPU added over its threads. batch:
+                                  until a batch was there, all of its stages where nothing overlaps. comm: in calls of
+                                  all ranks, of which waited: until all had come
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}
@@ -47,7 +51,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/evaluate.h"
 #include "trainer/log.h"
-#include "trainer/tiers.h"
+#include "trainer/tier_plan.h"
 
 typedef struct {
     log_file log;
@@ -85,18 +89,21 @@ void report_put_build(json* j);
 /* The profile: what net and loader counted, and evaluation, which net counted as forward. */
 typedef struct {
     double seconds;      /* of evaluation, sampling included */
+    tiers_reads rows, lists; /* that it read, */
+    int64_t from[GGNN_DEVICES_MAX]; /* of the rows those of parts, by device */
     net_profile net;     /* its share of the net's profile */
     loader_cost loader;  /* and of the training loader's */
 } evaluation_cost;
 
 typedef struct { /* what a rank did */
-    tiers_reads rows, lists; /* that were read */
-    int64_t row_bytes;       /* of a row */
+    tiers_count rows, lists; /* read: by training */
+    tiers_reads evaluated;   /* rows that evaluation read */
+    int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
     int64_t sent;            /* bytes, to other ranks */
-    int64_t sampled, trained; /* slices, with --pipeline factored */
-    double seconds, sample, copy, extract, train, batch, evaluation, comm, waited;
+    double seconds, sample, extract, train, batch, evaluation, comm, waited;
 } report_rank;
 /* Of all ranks: to the log; as a table beside the profile. */
+void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan);
 void report_ranks(report* r, const report_rank* all, int32_t ranks);
 void report_print_ranks(const report* r, const report_rank* all, int32_t ranks);
 

@@ -9,19 +9,21 @@
 
 #include "common/memory.h"
 
-/* ==== a view ==================================================================================================== */
+/* ==== whole arrays ============================================================================================== */
 
-/* An array as the device reads it: where it is, or sent to the next place of t->memory. NULL where there is none, or no
-   room. */
+/* An array as the device reads it: where it is, or a copy, one however often it is asked for. NULL where there is none,
+   or no room. */
 static void* show(tiers* t, const void* from, size_t bytes, const char* what, error* why)
 {
-    void** place = t->memory;
-    void*  there = from ? device_map(t->device, (void*)(uintptr_t)from) : NULL;
+    void* there = from ? device_map(t->device, (void*)(uintptr_t)from) : NULL;
+    int i = 0;
     if (!from || there || why->text[0]) return there;
-    while (*place) place++;
-    *place = device_new(t->device, bytes, what, why);
-    if (*place) device_upload(t->device, *place, from, bytes);
-    return *place;
+    while (t->sent[i].there && t->sent[i].from != from) i++;
+    if (t->sent[i].there) return t->sent[i].there;
+    t->sent[i].from = from;
+    t->sent[i].there = device_new(t->device, bytes, what, why);
+    if (t->sent[i].there) device_upload(t->device, t->sent[i].there, from, bytes);
+    return t->sent[i].there;
 }
 
 static void show_graph(tiers* t, const ggnn_graph* g, error* why)
@@ -42,20 +44,29 @@ static void show_features(tiers* t, const ggnn_store* f, int64_t nodes, error* w
     t->local = true;
 }
 
-/* ==== parts ===================================================================================================== */
+/* An array of the host tier. */
+static const void* pin(tiers* t, const void* from, size_t bytes, const char* what, error* why)
+{
+    int i = 0;
+    while (t->pinned[i]) i++;
+    if (!from || !bytes || why->text[0]) return from;
+    const void* there = device_pin(t->device, from, bytes, what, &t->copied, why);
+    if (there) t->pinned[i] = from;
+    return there;
+}
 
-typedef struct { /* what the other ranks have to know of a part */
-    int64_t nodes, edges;
-    char*   memory; /* as its process has it; */
-    int64_t process;
-    char    handle[DEVICE_HANDLE]; /* for others, of a device that is no CPU */
-} part_place;
+/* ==== pieces: lists or rows of some nodes, one after the other ================================================== */
 
 typedef struct {
-    ggnn_csc lists;
-    void*    rows;
-    size_t   bytes; /* of all */
-} part_arrays;
+    int64_t nodes, edges; /* edges: of lists */
+    int64_t at;           /* bytes before it in its memory */
+} piece;
+
+typedef struct { /* where nodes lie: all that a piece is made from */
+    const tiers_source* from;
+    tiers_kind  kind;
+    ggnn_layout at;
+} cutter;
 
 static size_t place(size_t* used, size_t bytes)
 {
@@ -64,22 +75,28 @@ static size_t place(size_t* used, size_t bytes)
     return at;
 }
 
-/* Where the arrays of a part lie in its memory; without memory: their bytes alone. */
-static part_arrays arrays_of(part_place p, const tiers_source* from)
+/* The arrays of a piece of lists; without memory: their bytes alone. */
+static ggnn_csc lists_at(char* memory, const tiers_source* from, piece p, size_t* bytes)
 {
     const size_t nodes = (size_t)p.nodes, edges = (size_t)p.edges;
     size_t used = 0;
     const size_t indptr = place(&used, (nodes + 1) * sizeof(int64_t)), first = place(&used, nodes * sizeof(int64_t));
     const size_t indices = place(&used, edges * sizeof(ggnn_node));
     const size_t weight = from->graph.whole.weight ? place(&used, edges * sizeof(float)) : 0;
-    const size_t rows = place(&used, nodes * (size_t)from->features.pitch);
-    part_arrays a = {.bytes = used};
-    if (!p.memory) return a;
-    a.lists = (ggnn_csc){.indptr = (int64_t*)(void*)(p.memory + indptr), .first = (int64_t*)(void*)(p.memory + first),
-                         .indices = (ggnn_node*)(void*)(p.memory + indices), .num_edges = p.edges};
-    if (weight) a.lists.weight = (float*)(void*)(p.memory + weight);
-    a.rows = p.memory + rows;
-    return a;
+    ggnn_csc lists = {0};
+    if (bytes) *bytes = used;
+    if (!memory) return lists;
+    lists = (ggnn_csc){.indptr = (int64_t*)(void*)(memory + indptr), .first = (int64_t*)(void*)(memory + first),
+                       .indices = (ggnn_node*)(void*)(memory + indices), .num_edges = p.edges};
+    if (weight) lists.weight = (float*)(void*)(memory + weight);
+    return lists;
+}
+
+static size_t bytes_of(const tiers_source* from, tiers_kind kind, piece p)
+{
+    size_t bytes = (size_t)p.nodes * (size_t)from->features.pitch;
+    if (kind == TIERS_GRAPH) lists_at(NULL, from, p, &bytes);
+    return bytes;
 }
 
 /* The lists of nodes `id`, into the arrays of `to` or, counted only, into indptr. */
@@ -93,78 +110,190 @@ static bool cut_lists(const tiers_source* from, const ggnn_csc* to, int64_t* ind
                                           (long long)fault.node, fault.what);
 }
 
-static bool fill_piece(const tiers_source* from, const part_arrays* to, const ggnn_node* id, int64_t nodes, error* why)
+typedef struct {
+    piece p;
+    ggnn_node* id;   /* (nodes) */
+    int64_t* indptr; /* (nodes + 1) of lists */
+} content;
+
+static void drop(content* c)
 {
-    const ggnn_store* f = &from->features;
-    ggnn_gather(to->rows, f->pitch / ggnn_type_bytes(f->type), f->type, f, id, nodes);
-    return cut_lists(from, &to->lists, (int64_t*)(uintptr_t)to->lists.indptr, id, nodes, why);
+    memory_free(c->id);
+    memory_free(c->indptr);
 }
 
-/* By way of the host, a piece at a time. indptr: of the whole part. */
-static bool send_pieces(tiers* t, const tiers_source* from, const part_arrays* to, const ggnn_node* id, int64_t nodes,
-                        const int64_t* indptr, error* why)
+/* What slot number `slot` of a layout has. */
+static bool list_content(content* c, const cutter* k, int32_t slot, error* why)
 {
-    enum { PIECE = 1 << 14 };
-    const size_t pitch = (size_t)from->features.pitch;
-    device_upload(t->device, (void*)(uintptr_t)to->lists.indptr, indptr, ((size_t)nodes + 1) * sizeof *indptr);
-    for (int64_t i = 0; i < nodes && !why->text[0]; i += PIECE) {
-        const int64_t n = nodes - i < PIECE ? nodes - i : PIECE, edge = indptr[i], edges = indptr[i + n] - edge;
-        part_place piece = {.nodes = n, .edges = edges};
-        piece.memory = memory_new(arrays_of(piece, from).bytes, "a piece of a part", why);
-        if (!piece.memory) return false;
-        const part_arrays a = arrays_of(piece, from);
-        if (fill_piece(from, &a, id + i, n, why)) {
-            device_upload(t->device, (char*)to->rows + (size_t)i * pitch, a.rows, (size_t)n * pitch);
-            device_upload(t->device, (void*)(uintptr_t)(to->lists.first + i), a.lists.first, (size_t)n * sizeof(int64_t));
-            device_upload(t->device, (void*)(uintptr_t)(to->lists.indices + edge), a.lists.indices,
-                          (size_t)edges * sizeof(ggnn_node));
-            if (a.lists.weight)
-                device_upload(t->device, (void*)(uintptr_t)(to->lists.weight + edge), a.lists.weight,
-                              (size_t)edges * sizeof(float));
-        }
-        memory_free(piece.memory);
+    const int64_t all = k->from->graph.num_nodes;
+    const ggnn_csc none = {0};
+    *c = (content){.p = {ggnn_layout_nodes(NULL, &k->at, all, slot), 0, 0}};
+    c->id = memory_new(memory_product((size_t)c->p.nodes, sizeof *c->id, 1), "the nodes of a part", why);
+    if (!c->id) return false;
+    ggnn_layout_nodes(c->id, &k->at, all, slot);
+    if (k->kind == TIERS_FEATURES) return true;
+    c->indptr = memory_new(memory_product((size_t)c->p.nodes + 1, sizeof *c->indptr, 1), "the nodes of a part", why);
+    if (!c->indptr || !cut_lists(k->from, &none, c->indptr, c->id, c->p.nodes, why)) return false;
+    c->p.edges = c->indptr[c->p.nodes];
+    return true;
+}
+
+/* Nodes [begin, end) of c, in the host's memory. */
+static bool write_host(const cutter* k, const content* c, int64_t begin, int64_t end, char* memory, error* why)
+{
+    const ggnn_store* f = &k->from->features;
+    if (k->kind == TIERS_FEATURES) {
+        ggnn_gather(memory, f->pitch / ggnn_type_bytes(f->type), f->type, f, c->id + begin, end - begin);
+        return true;
+    }
+    const piece p = {end - begin, c->indptr[end] - c->indptr[begin], 0};
+    const ggnn_csc lists = lists_at(memory, k->from, p, NULL);
+    return cut_lists(k->from, &lists, (int64_t*)(uintptr_t)lists.indptr, c->id + begin, p.nodes, why);
+}
+
+/* From the host's arrays of nodes [begin, ..) to the device's of the whole piece. indptr goes at once, before. */
+static void send_lists(device* d, const ggnn_csc* to, const ggnn_csc* from, const content* c, int64_t begin, int64_t nodes)
+{
+    const int64_t edge = c->indptr[begin];
+    const size_t edges = (size_t)(c->indptr[begin + nodes] - edge);
+    device_upload(d, (void*)(uintptr_t)(to->first + begin), from->first, (size_t)nodes * sizeof *to->first);
+    device_upload(d, (void*)(uintptr_t)(to->indices + edge), from->indices, edges * sizeof *to->indices);
+    if (to->weight) device_upload(d, (void*)(uintptr_t)(to->weight + edge), from->weight, edges * sizeof *to->weight);
+}
+
+/* To a device by way of the host, some nodes at a time. */
+static bool write_device(device* d, const cutter* k, const content* c, char* memory, error* why)
+{
+    enum { STEP = 1 << 14 };
+    const size_t pitch = (size_t)k->from->features.pitch;
+    const ggnn_csc to = lists_at(memory, k->from, c->p, NULL);
+    if (c->indptr) device_upload(d, (void*)(uintptr_t)to.indptr, c->indptr, ((size_t)c->p.nodes + 1) * sizeof *to.indptr);
+    for (int64_t i = 0, n; i < c->p.nodes && !why->text[0]; i += n) {
+        n = c->p.nodes - i < STEP ? c->p.nodes - i : STEP;
+        const piece p = {n, c->indptr ? c->indptr[i + n] - c->indptr[i] : 0, 0};
+        char* way = memory_new(bytes_of(k->from, k->kind, p), "a piece of a part", why);
+        if (!way) return false;
+        bool good = write_host(k, c, i, i + n, way, why);
+        const ggnn_csc lists = lists_at(way, k->from, p, NULL);
+        if (good && c->indptr) send_lists(d, &to, &lists, c, i, n);
+        else if (good) device_upload(d, memory + (size_t)i * pitch, way, (size_t)n * pitch);
+        memory_free(way);
     }
     return !why->text[0];
 }
 
-/* This rank's part, of nodes `id`; indptr: room for their offsets. */
-static bool fill_part(tiers* t, const tiers_source* from, part_place* mine, const ggnn_node* id, int64_t* indptr, error* why)
+static bool write_piece(device* d, const cutter* k, int32_t slot, char* memory, error* why)
 {
-    static const char what[] = "a part of graph and features";
-    const bool host = device_map(t->device, mine) != NULL;
-    const ggnn_csc none = {0};
-    if (!cut_lists(from, &none, indptr, id, mine->nodes, why)) return false;
-    mine->edges = indptr[mine->nodes];
-    const size_t bytes = arrays_of(*mine, from).bytes;
-    if (host && !comm_share(t->over, &t->shared, bytes, what, why)) return false;
-    if (!host && !(t->part = device_new(t->device, bytes, what, why))) return false;
-    mine->memory = host ? t->shared.part[t->over->local] : t->part;
-    mine->process = getpid();
-    if (!host && comm_under_mpi() && !device_lend(t->device, t->part, mine->handle, why)) return false;
-    const part_arrays a = arrays_of(*mine, from);
-    return host ? fill_piece(from, &a, id, mine->nodes, why) : send_pieces(t, from, &a, id, mine->nodes, indptr, why);
-}
-
-/* This rank's nodes, and their part. */
-static bool cut_part(tiers* t, const tiers_source* from, const ggnn_layout* at, part_place* mine, error* why)
-{
-    const int64_t all = from->graph.num_nodes;
-    mine->nodes = ggnn_layout_nodes(NULL, at, all, t->over->local);
-    ggnn_node* id = memory_new(memory_product((size_t)mine->nodes, sizeof *id, 1), "the nodes of a part", why);
-    int64_t* indptr = id ? memory_new(memory_product((size_t)mine->nodes + 1, sizeof *indptr, 1), "the nodes of a part", why) : NULL;
-    if (indptr) ggnn_layout_nodes(id, at, all, t->over->local);
-    bool good = indptr && fill_part(t, from, mine, id, indptr, why);
-    memory_free(indptr);
-    memory_free(id);
+    content c;
+    bool good = list_content(&c, k, slot, why);
+    if (good && device_map(d, memory)) good = write_host(k, &c, 0, c.p.nodes, memory, why);
+    else if (good) good = write_device(d, k, &c, memory, why);
+    drop(&c);
     return good;
 }
+
+static bool measure_piece(piece* p, const cutter* k, int32_t slot, error* why)
+{
+    content c;
+    bool good = list_content(&c, k, slot, why);
+    *p = c.p;
+    drop(&c);
+    return good;
+}
+
+/* ==== own memory ================================================================================================ */
+
+/* On a CPU a tier has pages of its own, so that a test can take away all but one. */
+enum { PAGE = 4096 };
+static size_t in_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+static char*  to_page(void* memory) { return (char*)in_pages((size_t)(uintptr_t)memory); }
+
+static bool on_host(const tiers* t) { return device_map(t->device, t->device) != NULL; }
+
+/* The own cache of one kind, if it has any row. */
+static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
+{
+    static const char* const what[] = {"the cache of lists", "the cache of features"};
+    tiers_memory* m = &t->cache[k->kind];
+    *p = (piece){0, 0, 0};
+    if (!k->at.cached) return true;
+    if (!measure_piece(p, k, t->parts + 1, why)) return false;
+    const size_t bytes = bytes_of(k->from, k->kind, *p);
+    m->bytes = on_host(t) ? in_pages(bytes) + PAGE : bytes;
+    m->start = device_new(t->device, m->bytes, what[k->kind], why);
+    return m->start && write_piece(t->device, k, t->parts + 1, on_host(t) ? to_page(m->start) : m->start, why);
+}
+
+static bool stores(const tiers_source* from, int32_t rank, int32_t part)
+{
+    const ggnn_placement* plan = from->plan ? from->plan->placement : NULL;
+    return plan ? plan->stores[rank] >> part & 1 : part == rank;
+}
+
+static int32_t source_of(const tiers_source* from, int32_t rank, int32_t part)
+{
+    const ggnn_placement* plan = from->plan ? from->plan->placement : NULL;
+    return plan ? plan->source[rank][part] : part;
+}
+
+/* ==== parts ===================================================================================================== */
+
+typedef struct { /* what the others have to know of a rank's; with a piece for each kind and part behind it */
+    int64_t process;
+    char*   memory[TIERS_KINDS]; /* as its process has it; */
+    char    handle[TIERS_KINDS][DEVICE_HANDLE]; /* for others, of a device that is no CPU */
+    piece   part[];              /* (kinds, parts) those that it stores */
+} holding;
+
+static size_t holding_bytes(const tiers* t) { return sizeof(holding) + 2 * (size_t)t->parts * sizeof(piece); }
+
+/* This rank's parts of one kind, in one piece of memory. */
+static bool open_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
+{
+    static const char* const what[] = {"parts of the graph", "parts of the features"};
+    const bool host = on_host(t);
+    tiers_memory* m = &t->part[k->kind];
+    piece* part = mine->part + (k->kind == TIERS_FEATURES ? t->parts : 0);
+    char* memory = NULL;
+    for (int32_t p = 0; p < t->parts; p++) {
+        if (!stores(k->from, t->local_rank, p)) continue;
+        if (!measure_piece(&part[p], k, p, why)) return false;
+        part[p].at = (int64_t)m->bytes;
+        if (part[p].nodes) m->bytes += in_pages(bytes_of(k->from, k->kind, part[p]));
+    }
+    if (host && t->over && !comm_share(t->over, &t->shared[k->kind], m->bytes + PAGE, what[k->kind], why)) return false;
+    if (host && t->over) memory = t->shared[k->kind].part[t->local_rank];
+    else if (m->bytes) memory = m->start = device_new(t->device, m->bytes + (host ? PAGE : 0), what[k->kind], why);
+    if (!memory && m->bytes) return false;
+    if (host) memory = to_page(memory);
+    mine->memory[k->kind] = memory;
+    if (!host && m->bytes && comm_under_mpi() && !device_lend(t->device, memory, mine->handle[k->kind], why)) return false;
+    for (int32_t p = 0; p < t->parts; p++)
+        if (stores(k->from, t->local_rank, p) && part[p].nodes &&
+            !write_piece(t->device, k, p, memory + part[p].at, why)) return false;
+    return true;
+}
+
+/* Where this device reads memory of rank r of its machine. */
+static char* reach(tiers* t, const holding* of, int32_t r, tiers_kind kind, error* why)
+{
+    if (on_host(t)) return t->over ? to_page(t->shared[kind].part[r]) : of->memory[kind];
+    char* memory = of->memory[kind];
+    if (of->process != getpid()) {
+        void** borrowed = &t->borrowed[(kind == TIERS_FEATURES ? t->over->locals : 0) + r];
+        if (!*borrowed) *borrowed = device_borrow(t->device, of->handle[kind], why);
+        memory = *borrowed;
+    }
+    return memory && device_reach(t->device, memory, why) ? memory : NULL;
+}
+
+/* ==== tables ==================================================================================================== */
 
 typedef struct { /* of one memory, by slot; for `slots` = parts + 2 */
     ggnn_csc*    part;
     const void** base;
-    int64_t *bound, *counts;
-    ggnn_node* rank; /* of each node, by hash only */
-    size_t bytes;    /* without it */
+    int64_t *bound, *counts; /* counts (kinds, slots) */
+    size_t bytes;
 } part_tables;
 
 static part_tables tables_of(void* memory, size_t slots)
@@ -174,76 +303,188 @@ static part_tables tables_of(void* memory, size_t slots)
     t.base = (const void**)(t.part + slots);
     t.bound = (int64_t*)(t.base + slots);
     t.counts = t.bound + slots;
-    t.rank = (ggnn_node*)(void*)(t.counts + 2 * slots);
-    t.bytes = (size_t)((char*)t.rank - (char*)memory);
+    t.bytes = (size_t)((char*)(t.counts + 2 * slots) - (char*)memory);
     return t;
 }
 
-/* Fills the tables with all parts as the ranks of this machine told them, in their order from `all` on. */
-static bool fill_tables(tiers* t, const tiers_source* from, const part_tables* to, const part_place* all, error* why)
+static void set_slot(const part_tables* to, const cutter* k, int32_t slot, char* memory, piece p)
 {
-    const int32_t parts = t->over->locals;
-    const bool host = device_map(t->device, t) != NULL;
-    for (int32_t p = 0; p < parts; p++) {
-        part_place it = all[p];
-        if (host) it.memory = t->shared.part[p];
-        else if (it.process != getpid()) it.memory = t->borrowed[p] = device_borrow(t->device, it.handle, why);
-        if (!it.memory || !device_reach(t->device, it.memory, why)) return false;
-        const part_arrays a = arrays_of(it, from);
-        to->part[p] = a.lists;
-        to->base[p] = a.rows;
+    if (k->kind == TIERS_FEATURES) to->base[slot] = memory;
+    else to->part[slot] = lists_at(memory, k->from, p, NULL);
+}
+
+/* What rows take, or lists: their edges and two entries each. */
+static int64_t net_bytes(const cutter* k, piece p)
+{
+    const int64_t edge = (int64_t)sizeof(ggnn_node) + (k->from->graph.whole.weight ? (int64_t)sizeof(float) : 0);
+    return k->kind == TIERS_FEATURES ? p.nodes * k->from->features.pitch : 16 * p.nodes + edge * p.edges;
+}
+
+static void add_placed(tiers* t, const cutter* k, size_t tier, piece p)
+{
+    char* count = (char*)&t->placed[k->kind] + tier;
+    char* bytes = (char*)&t->placed_bytes[k->kind] + tier;
+    *(int64_t*)(void*)count += p.nodes;
+    *(int64_t*)(void*)bytes += net_bytes(k, p);
+}
+
+static bool set_parts(tiers* t, const cutter* k, const part_tables* to, const holding* all, error* why)
+{
+    for (int32_t p = 0; p < t->parts; p++) {
+        const int32_t r = t->source[p];
+        const holding* of = (const holding*)(const void*)((const char*)all + (size_t)r * holding_bytes(t));
+        const piece it = of->part[(k->kind == TIERS_FEATURES ? t->parts : 0) + p];
+        if (!it.nodes) continue;
+        char* memory = reach(t, of, r, k->kind, why);
+        if (!memory) return false;
+        set_slot(to, k, p, memory + it.at, it);
+        add_placed(t, k, r == t->local_rank ? offsetof(tiers_reads, own) : offsetof(tiers_reads, peer), it);
     }
-    if (!host) return true; /* which reads no host tier */
-    to->part[parts] = from->graph.whole;
-    to->base[parts] = from->features.rows;
     return true;
 }
 
-/* Graph and features through the tables, which a device has in its own memory. */
-static bool show_parts(tiers* t, const tiers_source* from, ggnn_layout at, size_t bytes, error* why)
+/* Where some node is read from it; else it has no address. */
+static void set_host(tiers* t, const cutter* k, const part_tables* to, error* why)
 {
-    const size_t slots = (size_t)at.parts + 2;
-    t->tables = device_map(t->device, t->host_tables);
-    t->local = t->tables != NULL;
-    if (!t->tables) {
-        t->tables = device_new(t->device, bytes, "tables of parts", why);
-        if (!t->tables) return false;
-        device_upload(t->device, t->tables, t->host_tables, bytes);
+    const ggnn_graph* g = &k->from->graph;
+    const ggnn_store* f = &k->from->features;
+    const int64_t nodes = g->num_nodes, left = nodes - k->at.stored;
+    const size_t edges = (size_t)g->whole.num_edges;
+    const tiers_reads* bytes = &t->placed_bytes[k->kind];
+    ggnn_csc* lists = &to->part[t->parts];
+    if (!left) return;
+    t->placed[k->kind].host = left;
+    t->placed_bytes[k->kind].host = net_bytes(k, (piece){nodes, g->num_edges, 0}) - bytes->own - bytes->peer;
+    if (k->at.cached == nodes) return;
+    if (k->kind == TIERS_FEATURES) {
+        to->base[t->parts] = pin(t, f->rows, (size_t)nodes * (size_t)f->pitch, "features", why);
+        return;
     }
-    const part_tables table = tables_of(t->tables, slots);
-    if (at.bound) at.bound = table.bound;
-    if (at.rank) at.rank = table.rank;
-    t->graph = (ggnn_graph){.num_nodes = from->graph.num_nodes, .num_edges = from->graph.num_edges, .part = table.part,
-                            .at = at, .traffic = table.counts};
-    t->features = from->features;
-    t->features.rows = NULL;
-    t->features.base = table.base;
-    t->features.at = at;
-    t->features.traffic = table.counts + slots;
+    *lists = g->whole;
+    lists->indptr = pin(t, lists->indptr, ((size_t)nodes + 1) * sizeof *lists->indptr, "the graph's offsets", why);
+    lists->indices = pin(t, lists->indices, edges * sizeof *lists->indices, "the graph's edges", why);
+    lists->weight = pin(t, lists->weight, edges * sizeof *lists->weight, "the edges' weights", why);
+}
+
+/* ==== a view of tiers =========================================================================================== */
+
+typedef struct {
+    cutter cut[TIERS_KINDS];
+    bool   split[TIERS_KINDS]; /* false: the device has it in one piece */
+    piece  cache[TIERS_KINDS];
+} layouts;
+
+/* By owners where there is no plan. */
+static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bound, error* why)
+{
+    const int64_t nodes = from->graph.num_nodes;
+    if (!from->plan && from->owners == GGNN_OWNER_HASH &&
+        !(t->owned = memory_new(memory_product((size_t)nodes, sizeof *t->owned, 1), "ranks of nodes", why))) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const tiers_share* s = from->plan ? &from->plan->share[kind] : NULL;
+        ggnn_layout at = {0};
+        ggnn_fault fault;
+        if (s) at = (ggnn_layout){s->cache_rank, s->cached, s->rank, NULL, s->stored, t->parts};
+        else if (ggnn_layout_owners(&at, t->owned, bound, from->owners, NULL, nodes, t->parts, &fault) != GGNN_OK)
+            return error_set(why, "parts: %s", fault.what);
+        y->cut[kind] = (cutter){from, (tiers_kind)kind, at};
+        y->split[kind] = t->parts > 1 || at.stored < nodes || at.cached;
+    }
     return true;
 }
 
-static size_t rank_bytes(const tiers_source* from)
+/* This rank's tiers, and all ranks' parts; all (ranks) holdings. */
+static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* all, error* why)
 {
-    return from->owners == GGNN_OWNER_HASH ? (size_t)from->graph.num_nodes * sizeof(ggnn_node) : 0;
-}
-
-/* The ranks' parts, each by its place; all (ranks). */
-static bool open_places(tiers* t, const tiers_source* from, const part_tables* table, part_place* all, error* why)
-{
-    comm* c = t->over;
-    const int32_t parts = c->locals;
     int64_t bound[COMM_RANKS_MAX + 1];
-    ggnn_layout at;
-    ggnn_fault  fault;
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
-    if (ggnn_layout_owners(&at, table->rank, table->bound, from->owners, NULL, from->graph.num_nodes, parts, &fault) != GGNN_OK)
-        return error_set(why, "parts: %s", fault.what);
-    if (!cut_part(t, from, &at, &all[c->rank], why)) return false;
-    if (!comm_all_gather(c, NULL, all, bound, sizeof *all, why)) return false;
-    if (!fill_tables(t, from, table, all + (c->rank - c->local), why)) return false;
-    return show_parts(t, from, at, table->bytes + rank_bytes(from), why);
+    const int32_t rank = t->over ? t->over->rank : 0, first = rank - t->local_rank;
+    holding* mine = (holding*)(void*)((char*)all + (size_t)rank * holding_bytes(t));
+    const holding* machine = (const holding*)(const void*)((const char*)all + (size_t)first * holding_bytes(t));
+    mine->process = getpid();
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        if (!y->split[kind]) continue;
+        if (!open_cache(t, &y->cut[kind], &y->cache[kind], why) || !open_own_parts(t, &y->cut[kind], mine, why)) return false;
+    }
+    for (int32_t r = 0; t->over && r <= t->over->ranks; r++) bound[r] = r;
+    if (t->over && !comm_all_gather(t->over, NULL, all, bound, holding_bytes(t), why)) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const cutter* k = &y->cut[kind];
+        if (!y->split[kind]) continue;
+        if (!set_parts(t, k, table, machine, why)) return false;
+        set_host(t, k, table, why);
+        if (!k->at.cached) continue;
+        set_slot(table, k, t->parts + 1, on_host(t) ? to_page(t->cache[kind].start) : t->cache[kind].start, y->cache[kind]);
+        add_placed(t, k, offsetof(tiers_reads, cache), y->cache[kind]);
+    }
+    return !why->text[0];
 }
+
+/* A layout as the device reads it. */
+static ggnn_layout show_layout(tiers* t, ggnn_layout at, int64_t nodes, const int64_t* bound, error* why)
+{
+    const size_t bytes = (size_t)nodes * sizeof *at.rank;
+    if (at.bound) at.bound = bound;
+    at.rank = show(t, at.rank, bytes, "ranks of nodes", why);
+    at.cache_row = at.cached ? show(t, at.cache_row, bytes, "ranks of nodes", why) : NULL;
+    return at;
+}
+
+static void show_split(tiers* t, const layouts* y, const tiers_source* from, const part_tables* table, error* why)
+{
+    const int64_t nodes = from->graph.num_nodes;
+    const size_t slots = (size_t)t->parts + 2;
+    if (y->split[TIERS_GRAPH])
+        t->graph = (ggnn_graph){.num_nodes = nodes, .num_edges = from->graph.num_edges, .part = table->part,
+                                .at = show_layout(t, y->cut[TIERS_GRAPH].at, nodes, table->bound, why)};
+    else show_graph(t, &from->graph, why);
+    if (y->split[TIERS_FEATURES]) {
+        t->features = from->features;
+        t->features.rows = NULL;
+        t->features.base = table->base;
+        t->features.at = show_layout(t, y->cut[TIERS_FEATURES].at, nodes, table->bound, why);
+        t->local = on_host(t) && !from->plan;
+    } else show_features(t, &from->features, nodes, why);
+    t->graph.traffic = table->counts;
+    t->features.traffic = table->counts + slots;
+}
+
+static void place_whole(tiers* t, const layouts* y, const tiers_source* from)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        if (!y->split[kind])
+            add_placed(t, &y->cut[kind], offsetof(tiers_reads, own), (piece){from->graph.num_nodes, from->graph.num_edges, 0});
+}
+
+static bool open_split(tiers* t, const tiers_source* from, error* why)
+{
+    layouts y = {0};
+    t->over = from->over;
+    t->parts = t->over ? t->over->locals : 1;
+    t->local_rank = t->over ? t->over->local : 0;
+    const size_t slots = (size_t)t->parts + 2, ranks = t->over ? (size_t)t->over->ranks : 1;
+    t->host_tables = memory_new(tables_of(NULL, slots).bytes, "tables of parts", why);
+    t->source = t->host_tables ? memory_new((size_t)t->parts * sizeof *t->source, "tables of parts", why) : NULL;
+    t->borrowed = t->source ? memory_new(2 * slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
+    holding* all = t->borrowed ? memory_new(ranks * holding_bytes(t), "places of parts", why) : NULL;
+    if (!all) return false;
+    for (int32_t p = 0; p < t->parts; p++) t->source[p] = (int16_t)source_of(from, t->local_rank, p);
+    part_tables table = tables_of(t->host_tables, slots);
+    bool good = lay_out(&y, t, from, table.bound, why) && fill_tiers(t, &y, &table, all, why);
+    memory_free(all);
+    if (!good) return false;
+    t->tables = device_map(t->device, t->host_tables);
+    if (!t->tables) {
+        t->tables = device_new(t->device, table.bytes, "tables of parts", why);
+        if (!t->tables) return false;
+        device_upload(t->device, t->tables, t->host_tables, table.bytes);
+    }
+    table = tables_of(t->tables, slots);
+    show_split(t, &y, from, &table, why);
+    place_whole(t, &y, from);
+    return !why->text[0];
+}
+
+/* ==== bytes, counts ============================================================================================= */
 
 /* Does the part own v? Of ranges near enough for a count of bytes. */
 static bool owns(const tiers_source* from, int64_t v, int32_t part, int32_t parts)
@@ -257,35 +498,68 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
 {
     const int64_t N = from->graph.num_nodes;
     const int64_t* indptr = from->graph.whole.indptr;
-    part_place own = {0};
+    piece own = {0, 0, 0};
     for (int64_t v = 0; v < N; v++) {
         if (!owns(from, v, part, parts)) continue;
         own.nodes++;
         own.edges += indptr[v + 1] - indptr[v];
     }
-    int64_t bytes = (int64_t)arrays_of(own, from).bytes + N * (int64_t)sizeof(int32_t);
-    if (parts > 1) bytes += (int64_t)rank_bytes(from);
-    if (from->exchange) {
-        const part_place whole = {.nodes = N, .edges = from->graph.num_edges};
-        bytes += (int64_t)(arrays_of(whole, from).bytes - arrays_of(own, from).bytes);
-        bytes -= (N - own.nodes) * from->features.pitch;
-    }
+    const piece whole = {N, from->graph.num_edges, 0};
+    int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, own);
+    bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own);
+    if (parts > 1 && from->owners == GGNN_OWNER_HASH) bytes += N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
     return bytes;
 }
 
-static bool open_parts(tiers* t, const tiers_source* from, error* why)
+tiers_count tiers_counted(const tiers* t, tiers_kind kind)
 {
-    const size_t slots = (size_t)from->over->locals + 2;
-    t->over = from->over;
-    t->host_tables = memory_new(slots * (sizeof(ggnn_csc) + sizeof(void*) + 3 * sizeof(int64_t)) + rank_bytes(from),
-                                "tables of parts", why);
-    t->borrowed = t->host_tables ? memory_new(slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
-    part_place* all = t->borrowed ? memory_new((size_t)t->over->ranks * sizeof *all, "places of parts", why) : NULL;
-    const part_tables table = tables_of(t->host_tables, slots);
-    bool good = all && open_places(t, from, &table, all, why);
-    memory_free(all);
-    return good;
+    tiers_count sum = {t->placed[kind], t->placed_bytes[kind], {0, 0, 0, 0}, {0, 0, 0, 0}};
+    if (t->exchange && kind == TIERS_FEATURES) {
+        const exchange_cost cost = exchange_cost_of(t->exchange);
+        sum.read = (tiers_reads){0, cost.own, cost.peer, 0};
+        sum.read_bytes = tiers_row_bytes(t, sum.read);
+    }
+    if (!t->tables) return sum;
+    const size_t slots = (size_t)t->parts + 2;
+    int64_t* copy = tables_of(t->host_tables, slots).counts;
+    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 2 * slots * sizeof *copy);
+    counts += kind == TIERS_FEATURES ? slots : 0;
+    for (int32_t p = 0; p < t->parts; p++) *(t->source[p] == t->local_rank ? &sum.read.own : &sum.read.peer) += counts[p];
+    sum.read.host = counts[t->parts];
+    sum.read.cache = counts[t->parts + 1];
+    if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
+    return sum;
+}
+
+tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows)
+{
+    const int64_t row = t->features.width * ggnn_type_bytes(t->features.type);
+    return (tiers_reads){row * rows.cache, row * rows.own, row * rows.peer, row * rows.host};
+}
+
+tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before)
+{
+    return (tiers_reads){now.cache - before.cache, now.own - before.own, now.peer - before.peer, now.host - before.host};
+}
+
+void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
+{
+    memset(from, 0, GGNN_DEVICES_MAX * sizeof *from);
+    if (!t->tables || t->parts > GGNN_DEVICES_MAX) return;
+    const size_t slots = (size_t)t->parts + 2;
+    int64_t* copy = tables_of(t->host_tables, slots).counts;
+    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 2 * slots * sizeof *copy);
+    for (int32_t p = 0; p < t->parts; p++) from[t->source[p]] += counts[slots + (size_t)p];
+}
+
+void tiers_start_counting(tiers* t)
+{
+    if (!t->tables) return;
+    const size_t slots = (size_t)t->parts + 2;
+    int64_t* zeros = tables_of(t->host_tables, slots).counts;
+    memset(zeros, 0, 2 * slots * sizeof *zeros);
+    if (t->tables != t->host_tables) device_upload(t->device, tables_of(t->tables, slots).counts, zeros, 2 * slots * sizeof *zeros);
 }
 
 static bool open_exchange(tiers* t, const tiers_source* from, error* why)
@@ -296,38 +570,17 @@ static bool open_exchange(tiers* t, const tiers_source* from, error* why)
     return t->exchange != NULL;
 }
 
-/* Counts of lists, or those of rows that follow them. */
-static tiers_reads reads_of(const tiers* t, bool rows)
-{
-    tiers_reads sum = {0, 0, 0};
-    if (t->exchange && rows) {
-        const exchange_cost cost = exchange_cost_of(t->exchange);
-        return (tiers_reads){cost.own, cost.peer, 0};
-    }
-    if (!t->over) return sum;
-    const size_t slots = (size_t)t->graph.at.parts + 2;
-    int64_t* copy = tables_of(t->host_tables, slots).counts;
-    const int64_t* counts = device_read(t->device, copy, t->graph.traffic, 2 * slots * sizeof *copy);
-    counts += rows ? slots : 0;
-    for (int32_t p = 0; p < t->graph.at.parts; p++) *(p == t->over->local ? &sum.own : &sum.peer) += counts[p];
-    sum.host = counts[t->graph.at.parts];
-    return sum;
-}
-
-tiers_reads tiers_rows_read(const tiers* t) { return reads_of(t, true); }
-tiers_reads tiers_lists_read(const tiers* t) { return reads_of(t, false); }
-
 /* ==== opening, closing ========================================================================================== */
 
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
 {
     size_t nodes = (size_t)from->graph.num_nodes;
+    const bool exchanged = from->over && from->exchange, split = !exchanged && (from->over || from->plan);
     memset(t, 0, sizeof *t);
     t->device = d;
-    const bool exchanged = from->over && from->exchange;
-    if (from->over && !exchanged && !open_parts(t, from, why)) return false;
-    if (!from->over || exchanged) show_graph(t, &from->graph, why);
-    if (!from->over) show_features(t, &from->features, from->graph.num_nodes, why);
+    if (split && !open_split(t, from, why)) return false;
+    if (!split) show_graph(t, &from->graph, why);
+    if (!split && !exchanged) show_features(t, &from->features, from->graph.num_nodes, why);
     if (exchanged && !open_exchange(t, from, why)) return false;
     t->labels.label = show(t, from->labels.label, nodes * sizeof *t->labels.label, "labels", why);
     t->labels.target = show(t, from->labels.target, nodes * sizeof *t->labels.target, "targets", why);
@@ -340,21 +593,31 @@ bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
 static void give_back_borrowed(tiers* t)
 {
     error ignored = {""};
-    for (int32_t p = 0; t->borrowed && p < t->over->locals; p++)
-        if (t->borrowed[p]) device_give_borrowed(t->device, t->borrowed[p]);
-    if (t->part && comm_under_mpi()) comm_barrier(t->over, &ignored); /* returns at once where a rank has failed */
+    const bool lent = t->over && !on_host(t) && comm_under_mpi();
+    for (int32_t i = 0; t->borrowed && t->over && i < 2 * t->over->locals; i++)
+        if (t->borrowed[i]) device_give_borrowed(t->device, t->borrowed[i]);
+    if (lent) comm_barrier(t->over, &ignored); /* returns at once where a rank has failed */
     memory_free(t->borrowed);
 }
 
 void tiers_close(tiers* t)
 {
-    for (size_t i = 0; i < sizeof t->memory / sizeof *t->memory; i++)
-        if (t->memory[i]) device_free(t->device, t->memory[i]);
+    if (!t->device) return;
+    for (size_t i = 0; i < sizeof t->sent / sizeof *t->sent; i++)
+        if (t->sent[i].there) device_free(t->device, t->sent[i].there);
     exchange_free(t->exchange);
-    if (t->over) comm_unshare(t->over, &t->shared);
+    for (size_t i = 0; i < sizeof t->pinned / sizeof *t->pinned; i++)
+        if (t->pinned[i]) device_unpin(t->device, t->pinned[i]);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        if (t->over) comm_unshare(t->over, &t->shared[kind]);
+        if (t->cache[kind].start) device_free(t->device, t->cache[kind].start);
+    }
     give_back_borrowed(t);
-    if (t->part) device_free(t->device, t->part);
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        if (t->part[kind].start) device_free(t->device, t->part[kind].start);
     if (t->tables && t->tables != t->host_tables) device_free(t->device, t->tables);
+    memory_free(t->source);
+    memory_free(t->owned);
     memory_free(t->host_tables);
     memset(t, 0, sizeof *t);
 }
@@ -446,6 +709,14 @@ static void* share_file(tiers_room* r, size_t bytes, size_t most, const char* be
     return good && memory && comm_barrier(c, why) ? memory : NULL; /* until then the file is open */
 }
 
+/* Of a device, in memory of the host's that it reads and writes over a link. */
+static void* open_host_room(tiers_room* r, size_t bytes, error* why)
+{
+    r->host_memory = device_new_host(r->device, bytes, outputs, why);
+    if (r->host_memory) memset(r->host_memory, 0, bytes);
+    return r->host_memory;
+}
+
 void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why)
 {
     const bool host = device_map(d, r) != NULL;
@@ -455,12 +726,8 @@ void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t mo
     r->file.fd = -1;
     if (!find_users(r, host, why)) return NULL;
     if (bytes <= most && host && c->ranks > 1) return share_room(r, bytes, why);
+    if (!host && (bytes > most || (int64_t)bytes > device_room(d))) return open_host_room(r, bytes, why);
     if (bytes <= most) return r->memory = device_new(d, bytes, outputs, why);
-    if (!host) {
-        error_set(why, "--eval full: the outputs of layers take %zu bytes of the device, more than --eval-memory %zu; "
-                       "use --eval sampled", bytes, most);
-        return NULL;
-    }
     return c->ranks > 1 ? share_file(r, bytes, most, beside, why) : open_file(r, bytes, most, beside, why);
 }
 
@@ -468,6 +735,10 @@ void tiers_room_close(tiers_room* r)
 {
     if (!r->device) return;
     device_free(r->device, r->memory);
+    if (r->host_memory) {
+        device_settle(r->device);
+        device_free_host(r->device, r->host_memory);
+    }
     comm_unshare(r->comm, &r->shared);
     memory_free(r->user);
     memory_free(r->piece);

@@ -6,10 +6,20 @@
    PARTS: the ranks of a machine have them once. Each fills the part of the nodes that it owns, and reads all
    through tables of the parts' addresses (ggnn_layout, ggnn.h, sections [3] and [7]). Each has labels and ids whole. On a
    CPU parts lie in shared memory; on CUDA in the device's own, which the others of the machine read over links.
-   P devices open a view each over the same source. */
+   A PLAN says of lists of neighbours, and of rows of features, which nodes' lie where. A look-up asks
+     the own cache   of this device alone, in its memory: nodes of its choice
+     the parts       in the devices' memory together: rank h, hottest 0, is row h / parts of part h % parts. A device
+                     has one part, or those that a placement gives it, and reads the others from the devices that the
+                     placement names
+     the host tier   the whole arrays by id. On a CPU that is the file as it is mapped; CUDA reads pinned memory over a
+                     link, without a copy in the device's (device_pin)
+   All that is read is counted by where it lay. Own cache, own parts and host tier are allocations of their own; what is
+   read from none has no address. What lies in one piece in the device's memory, or what a plan does not split, has no
+   tables. P devices open a view each over the same source. */
 #ifndef TRAINER_TIERS_H
 #define TRAINER_TIERS_H
 #include "datasets/ggnn_file.h"
+#include "ggnn_plan.h"
 #include "trainer/batch.h"
 #include "trainer/comm.h"
 #include "trainer/exchange.h"
@@ -20,21 +30,47 @@ extern "C" {
 
 enum { TIERS_LISTS = 4 };
 
+typedef enum { TIERS_GRAPH, TIERS_FEATURES, TIERS_KINDS } tiers_kind; /* lists of neighbours; rows */
+
+typedef struct { /* of one kind, as one device has it. Arrays are the host's and outlive the views */
+    const ggnn_node* rank;       /* (N) in the order of the parts, alike for all devices; NULL: v itself */
+    int64_t stored;              /* ranks below it lie in parts, the others in the host tier alone */
+    const ggnn_node* cache_rank; /* (N) this device's own */
+    int64_t cached;              /* of these the ranks below it lie in the own cache */
+} tiers_share;
+
+typedef struct {
+    tiers_share share[TIERS_KINDS];
+    const ggnn_placement* placement; /* of as many parts as devices; NULL: device i has part i */
+} tiers_plan;
+
 typedef struct { /* the host's arrays; must outlive the views */
     ggnn_graph graph;    /* plain, as are */
     ggnn_store features;
     net_labels labels;   /* (num_nodes) */
     const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
     int64_t count[TIERS_LISTS];
-    comm* over; /* parts over its ranks of this machine; NULL: a replica */
+    comm* over; /* parts over its ranks of this machine; NULL: one part, this device's */
+    const tiers_plan* plan; /* NULL: parts have all, the host tier nothing */
     ggnn_owner owners; /* of nodes: range, modulo or hash */
     bool exchange;     /* rows by exchange, in parts over all ranks where `machines` is set */
     bool machines;
 } tiers_source;
 
-typedef struct { /* what a rank read, by where it lay */
-    int64_t own, peer, host;
+typedef struct { /* by where it lies: the own cache, a part of this device, a part of another one, the host tier */
+    int64_t cache, own, peer, host;
 } tiers_reads;
+
+typedef struct { /* of one kind: the one counter of log, reports and benches */
+    tiers_reads placed, placed_bytes; /* what lies there, once each, as this device reads it; host: what no part has */
+    tiers_reads read, read_bytes;     /* through the view since it was opened or tiers_start_counting; bytes of rows
+                                         alone (of a list a sampler reads what it takes) */
+} tiers_count;
+
+typedef struct { /* one allocation; on a CPU it has pages of its own */
+    char*  start;
+    size_t bytes;
+} tiers_memory;
 
 typedef struct { /* what they point to is memory of the device */
     device*    device;
@@ -44,14 +80,24 @@ typedef struct { /* what they point to is memory of the device */
     const ggnn_node* ids[TIERS_LISTS];
     bool  local;  /* every row of features is in the device's own memory: reading one twice costs no link */
     exchange* exchange; /* by which rows are read, all but those of `features`; NULL: they are all there */
-    void* memory[9]; /* what was sent */
+    bool  copied; /* memory of the host could not be pinned where it is: there is a pinned copy */
 
-    comm* over;         /* of parts: all below is nothing for a replica */
-    comm_shared shared; /* a CPU's parts; */
-    void* part;         /* another device's own, */
-    void** borrowed;    /* (locals) and those of other processes; NULL: in this one */
-    void* tables;       /* that graph and features point to, and the counts of what was read; */
-    void* host_tables;  /* as they were made */
+    struct { /* what was sent */
+        const void* from;
+        void*       there;
+    } sent[16];
+    const void* pinned[8]; /* memory of the host's */
+
+    comm*   over;            /* of parts; of a replica NULL */
+    int32_t parts, local_rank;
+    tiers_memory cache[TIERS_KINDS], part[TIERS_KINDS]; /* this device's own */
+    comm_shared  shared[TIERS_KINDS]; /* a CPU's parts */
+    void** borrowed;         /* (kinds, locals) parts of other processes; NULL: in this one */
+    void*  tables;           /* that graph and features point to, and the counts of what was read; NULL: there are none */
+    void*  host_tables;      /* as they were made */
+    ggnn_node* owned;        /* (N) ranks by owner, of parts by hash */
+    int16_t* source;         /* (parts) the device that each is read from */
+    tiers_reads placed[TIERS_KINDS], placed_bytes[TIERS_KINDS];
 } tiers;
 
 /* All ranks of from->over call it. On failure false; tiers_close is harmless then. Of parts it is called when no rank of
@@ -59,24 +105,32 @@ typedef struct { /* what they point to is memory of the device */
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
 void tiers_close(tiers* t);
 
-/* Bytes of the data, as the view of part number `part` of `parts` has them; of a replica: 0 of 1. */
+/* Bytes of the data, as the view of part number `part` of `parts` has them; of a replica: 0 of 1. Not of a plan. */
 int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts);
 
-/* Rows of features and lists of neighbours that were read through this view so far; of a replica zeros, as no one counts.
-   A loader adds what it read when a batch is taken. */
-tiers_reads tiers_rows_read(const tiers* t);
-tiers_reads tiers_lists_read(const tiers* t);
+/* What lies where and what was read through this view; of a replica without a plan zeros, as no one counts. A loader adds
+   what it read when a batch is taken. No work may be under way on the device where counting starts anew. */
+tiers_count tiers_counted(const tiers* t, tiers_kind kind);
+void        tiers_start_counting(tiers* t);
 
-/* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`;
-   else in an unnamed file in the folder of `beside`, where the device reads the host's memory. On a CPU the ranks of a
-   machine share one room. All ranks of c call it. NULL on failure. */
+/* Rows of features that were read from parts, by the device of the machine that they were read from; of machines with
+   more devices zeros. */
+void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX]);
+
+/* Bytes of so many rows. What was read more: now than before. */
+tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows);
+tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before);
+
+/* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`
+   and there is room; else of a CPU in an unnamed file in the folder of `beside`, of others in pinned memory of the host,
+   a room each. On a CPU the ranks of a machine share one room. All ranks of c call it. NULL on failure. */
 typedef struct { /* a rank: which of the rooms it uses, as the how-manieth of how many */
     int32_t room, user, users;
 } tiers_user;
 typedef struct { /* all zeros: not open */
     device* device;
     comm*   comm;
-    void*   memory;
+    void *memory, *host_memory;
     comm_shared shared;
     ggnn_file_scratch file; /* this rank's own; */
     void*  mapped;          /* or another one's */

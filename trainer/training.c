@@ -8,15 +8,15 @@
 
 /* ==== setting up ================================================================================================ */
 
-bool training_open(training* t, const config* c, const task* data, device* d, comm* with, factored* f, ggnn_file* resumed,
-                   report* r, error* why)
+bool training_open(training* t, const config* c, const task* data, device* d, comm* with, ggnn_file* resumed, report* r,
+                   error* why)
 {
     worker* w = &t->worker;
     memset(t, 0, sizeof *t);
     t->config = c;
     t->task = data;
     t->report = r;
-    if (!worker_open(w, c, data, d, with, why) || (f && !worker_share(w, f, why))) return false;
+    if (!worker_open(w, c, data, d, with, why)) return false;
     if (c->epochs * w->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
         return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
                          (long long)w->batches);
@@ -61,12 +61,12 @@ static bool read_losses(training* t, bool wait, error* why)
     return true;
 }
 
-/* Rank 0 does it, the others wait; between two steps only where all take part in each. */
-static bool save(training* t, bool wait, error* why)
+/* Rank 0 does it, the others wait. */
+static bool save(training* t, error* why)
 {
     bool good = t->worker.comm->rank > 0 || checkpoint_save(t->config->save, t->config, t->task, t->worker.net, &t->at,
                                                             t->best, why);
-    return good && (!wait || comm_barrier(t->worker.comm, why));
+    return good && comm_barrier(t->worker.comm, why);
 }
 
 static bool train_step(training* t, error* why)
@@ -77,32 +77,33 @@ static bool train_step(training* t, error* why)
     t->at.batch++;
     t->steps++;
     if (!t->config->save_steps || t->at.step % t->config->save_steps) return read_losses(t, false, why);
-    return read_losses(t, true, why) && save(t, !t->worker.part.of, why);
-}
-
-/* A worker that samples is back when it has become a trainer, which may be some steps later. */
-static bool begin_epoch(training* t, error* why)
-{
-    worker* w = &t->worker;
-    int64_t batch = t->at.batch;
-    net_start_losses(w->net, t->at.loss_sum, t->at.loss_rows);
-    worker_begin(w, t->at.epoch, batch);
-    if (!w->part.of) return true;
-    if (!factored_begin(&w->part, &w->pass, batch, w->batches, why) || !factored_sample(&w->part, &batch, why)) return false;
-    t->at.step += batch - t->at.batch;
-    t->at.batch = batch;
-    return true;
+    return read_losses(t, true, why) && save(t, why);
 }
 
 /* The rest of the epoch that t->at is in; it ends early once all are to stop. */
 static bool train_epoch(training* t, error* why)
 {
-    if (!begin_epoch(t, why)) return false;
+    net_start_losses(t->worker.net, t->at.loss_sum, t->at.loss_rows);
+    worker_begin(&t->worker, t->at.epoch, t->at.batch);
     while (t->at.batch < t->worker.batches && !t->worker.comm->stopped)
         if (!train_step(t, why)) return false;
-    if (!read_losses(t, true, why)) return false;
-    if (t->worker.part.of) factored_end(&t->worker.part);
-    return true;
+    return read_losses(t, true, why);
+}
+
+/* sign 1: adds what was read until now; -1: takes it away. */
+static void add_reads(const tiers* t, evaluation_cost* cost, int sign)
+{
+    const tiers_reads zero = {0, 0, 0, 0}, rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read;
+    int64_t from[GGNN_DEVICES_MAX];
+    tiers_rows_from(t, from);
+    if (sign < 0) {
+        cost->rows = tiers_reads_since(cost->rows, rows);
+        cost->lists = tiers_reads_since(cost->lists, lists);
+    } else {
+        cost->rows = tiers_reads_since(cost->rows, tiers_reads_since(zero, rows));
+        cost->lists = tiers_reads_since(cost->lists, tiers_reads_since(zero, lists));
+    }
+    for (int i = 0; i < GGNN_DEVICES_MAX; i++) cost->from[i] += sign * from[i];
 }
 
 /* Logits that are not finite are an error: no score could tell. Adds up what evaluations cost, so that the profile can
@@ -115,7 +116,9 @@ static bool evaluate(training* t, int part, score* result, error* why)
     loader_cost sampled = {0};
     if (w->loader) sampled = loader_cost_of(w->loader);
     double start = progress_seconds();
+    add_reads(&w->tiers, cost, -1);
     bool good = evaluation_run(w->evaluation, w->net, part, result, why);
+    add_reads(&w->tiers, cost, 1);
     const net_profile* after = net_profile_of(w->net);
     cost->seconds += progress_seconds() - start;
     for (int s = 0; s < NET_NUM_STAGES; s++) {
@@ -192,9 +195,9 @@ static bool train(training* t, error* why)
         if (!train_epoch(t, why)) return false;
         if (t->at.batch == t->worker.batches && !with->stopped && !end_epoch(t, why)) return false;
         saved = t->config->save && due(t->config->save_every, t->at.epoch, 0);
-        if (saved && !save(t, true, why)) return false;
+        if (saved && !save(t, why)) return false;
     }
-    return saved || !t->config->save || save(t, true, why);
+    return saved || !t->config->save || save(t, why);
 }
 
 /* ==== what the ranks did ======================================================================================== */
@@ -204,28 +207,47 @@ static report_rank rank_of(const training* t)
     const worker* w = &t->worker;
     const comm_cost cost = w->comm->cost;
     const loader_cost *apart = &t->evaluation_cost.loader, none = {0}, all = w->loader ? loader_cost_of(w->loader) : none;
-    report_rank mine = {.rows = tiers_rows_read(&w->tiers), .lists = tiers_lists_read(&w->tiers), .sent = cost.bytes - t->before.bytes,
-                        .row_bytes = w->tiers.features.width * ggnn_type_bytes(w->tiers.features.type),
+    report_rank mine = {.rows = tiers_counted(&w->tiers, TIERS_FEATURES),
+                        .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - t->before.bytes,
                         .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
                         .comm = cost.seconds - t->before.seconds,
-                        .waited = cost.waited - t->before.waited + w->part.waited, .copy = all.copy,
-                        .sampled = w->part.sampled, .trained = w->part.trained};
+                        .waited = cost.waited - t->before.waited};
     mine.sample = all.sample - apart->sample;
     mine.extract = all.extract - apart->extract;
     mine.train = net_profile_of(w->net)->train;
     mine.batch = all.seconds - apart->seconds;
+    mine.evaluated = t->evaluation_cost.rows;
+    mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
+    mine.lists.read = tiers_reads_since(mine.lists.read, t->evaluation_cost.lists);
+    mine.rows.read_bytes = tiers_row_bytes(&w->tiers, mine.rows.read);
+    tiers_rows_from(&w->tiers, mine.from);
+    for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] -= t->evaluation_cost.from[i];
     return mine;
 }
 
-/* Rank 0 reports what all did. */
-static bool report_all_ranks(training* t, error* why)
+static bool gather_ranks(training* t, error* why)
 {
     comm* c = t->worker.comm;
     int64_t bound[COMM_RANKS_MAX + 1];
     for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     t->all[c->rank] = rank_of(t);
-    if (!comm_all_gather(c, NULL, t->all, bound, sizeof *t->all, why)) return false;
-    if (t->report) report_ranks(t->report, t->all, c->ranks);
+    return comm_all_gather(c, NULL, t->all, bound, sizeof *t->all, why);
+}
+
+/* Rank 0 reports what all did. */
+static bool report_all_ranks(training* t, error* why)
+{
+    if (!gather_ranks(t, why)) return false;
+    if (t->report) report_ranks(t->report, t->all, t->worker.comm->ranks);
+    return true;
+}
+
+/* And before it where everything lies. */
+static bool report_all_tiers(training* t, error* why)
+{
+    if (!t->config->tiers) return true;
+    if (!gather_ranks(t, why)) return false;
+    if (t->report) report_tiers(t->report, t->all, t->worker.comm->ranks, &t->worker.planned);
     return true;
 }
 
@@ -248,9 +270,8 @@ bool training_run(training* t, error* why)
 {
     t->start = progress_seconds();
     t->before = t->worker.comm->cost;
-    bool done = train(t, why) && !t->worker.comm->stopped && finish(t, why);
+    bool done = report_all_tiers(t, why) && train(t, why) && !t->worker.comm->stopped && finish(t, why);
     if (!done && !why->text[0]) report_all_ranks(t, why); /* stopped */
-    if (why->text[0] && t->worker.part.of) factored_fail(t->worker.part.of);
     return done;
 }
 

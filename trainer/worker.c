@@ -92,7 +92,7 @@ static bool check_memory(const worker* w, const config* c, const task* t, const 
     return good;
 }
 
-static bool open_tiers(worker* w, const config* c, const task* t, error* why)
+static tiers_source source_of(const worker* w, const config* c, const task* t)
 {
     tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->trained};
     for (int part = SPLIT_TRAIN; part <= SPLIT_TEST; part++) {
@@ -102,10 +102,11 @@ static bool open_tiers(worker* w, const config* c, const task* t, error* why)
     from.owners = (ggnn_owner)c->owners;
     from.machines = c->store == STORE_SHARDS;
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
-    const bool parts = c->store == STORE_PARTS || from.exchange || (c->store == STORE_AUTO && !device_map(w->device, &from));
+    const bool parts = c->store == STORE_PARTS || from.exchange ||
+                       (c->store == STORE_AUTO && (c->tiers || !device_map(w->device, &from)));
     if (parts && w->comm->ranks > 1) from.over = w->comm;
-    if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
-    return tiers_open(&w->tiers, w->device, &from, why);
+    if (c->tiers) from.plan = &w->planned.plan;
+    return from;
 }
 
 /* The plan: rows come straight from the store where the input layer can read it and no row crosses a link; where rows
@@ -119,18 +120,13 @@ static loader_plan plan_of(const worker* w, const config* c, net_config* network
     plan.exchange = w->tiers.exchange;
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract;
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
-    if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
     return plan;
 }
 
-bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why)
+/* Loader, evaluation and net over the tiers as they are. */
+static bool open_stages(worker* w, const config* c, const task* t, error* why)
 {
-    memset(w, 0, sizeof *w);
-    w->device = d;
-    w->comm = with;
-    device_enter(d);
-    if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
-    if (!open_tiers(w, c, t, why)) return false;
+    device* d = w->device;
     net_config network = network_of(c, t, d);
     net_data data = {&w->tiers.graph, &w->tiers.features, w->tiers.labels};
     w->pass = (loader_pass){.ids = w->tiers.ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,
@@ -143,32 +139,86 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
         w->batches = loader_batches(w->loader, &w->pass);
     }
     if (c->eval_every) {
-        w->evaluation = evaluation_create(c, t, &w->tiers, &network, w->loader, with, why);
+        w->evaluation = evaluation_create(c, t, &w->tiers, &network, w->loader, w->comm, why);
         if (!w->evaluation) return false;
     }
     w->net = net_create(&network, &data, w->loader ? loader_shape(w->loader) : NULL,
                         w->evaluation ? evaluation_chunk(w->evaluation) : NULL, why);
     if (!w->net) return false;
-    w->room = device_new(d, comm_reduce_bytes(with, net_partial_of(w->net).count), "gradients of other devices", why);
+    w->room = device_new(d, comm_reduce_bytes(w->comm, net_partial_of(w->net).count), "gradients of other devices", why);
     return w->room != NULL;
+}
+
+static void close_stages(worker* w)
+{
+    if (w->room) device_free(w->device, w->room);
+    net_free(w->net);
+    evaluation_free(w->evaluation);
+    loader_free(w->loader);
+    w->room = NULL;
+    w->net = NULL;
+    w->evaluation = NULL;
+    w->loader = NULL;
+}
+
+/* What a first mini-batch takes of the device, with all data in the host tier: the stages are opened for it, and closed.
+   The tiers stay open, so that the host's memory stays pinned. */
+static bool find_peak(worker* w, const config* c, const task* t, error* why)
+{
+    bool good = open_stages(w, c, t, why);
+    if (good) worker_begin(w, 0, 0);
+    good = good && worker_compute(w, 0, why);
+    if (good) device_settle(w->device);
+    close_stages(w);
+    return good && (!w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text));
+}
+
+/* The plan, and the tiers that it says. */
+static bool open_planned(worker* w, const config* c, const task* t, error* why)
+{
+    const ggnn_sampling how = sampling_of(c);
+    tiers_source from = source_of(w, c, t);
+    tiers first = {0};
+    if (!tier_plan_open(&w->planned, c, t, w->comm, from.over, w->device, &how, why)) return false;
+    if (tier_plan_asks_peak(&w->planned)) {
+        if (!tiers_open(&w->tiers, w->device, &from, why) || !find_peak(w, c, t, why)) return false;
+        first = w->tiers;
+        memset(&w->tiers, 0, sizeof w->tiers);
+    }
+    bool good = tier_plan_fill(&w->planned, w->device->most_bytes, why) && tiers_open(&w->tiers, w->device, &from, why);
+    tiers_close(&first);
+    if (w->tiers.copied) tier_plan_note(&w->planned, "the host's memory cannot be pinned where it is: a pinned copy is read");
+    return good;
+}
+
+static bool open_tiers(worker* w, const config* c, const task* t, error* why)
+{
+    if (c->tiers) return open_planned(w, c, t, why);
+    const tiers_source from = source_of(w, c, t);
+    if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
+    return tiers_open(&w->tiers, w->device, &from, why);
+}
+
+bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why)
+{
+    memset(w, 0, sizeof *w);
+    w->device = d;
+    w->comm = with;
+    device_enter(d);
+    if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
+    if (!open_tiers(w, c, t, why) || !open_stages(w, c, t, why)) return false;
+    tiers_start_counting(&w->tiers);
+    return true;
 }
 
 void worker_close(worker* w)
 {
     if (w->device) device_enter(w->device); /* another thread may have opened it */
-    factored_close(&w->part);
-    if (w->room) device_free(w->device, w->room);
-    net_free(w->net);
-    evaluation_free(w->evaluation);
-    loader_free(w->loader);
+    close_stages(w);
     tiers_close(&w->tiers);
+    tier_plan_close(&w->planned);
     device_close(w->device);
     memset(w, 0, sizeof *w);
-}
-
-bool worker_share(worker* w, factored* f, error* why)
-{
-    return factored_open(&w->part, f, w->comm, w->net, w->loader, why);
 }
 
 void worker_begin(worker* w, int64_t epoch, int64_t first)
@@ -180,7 +230,6 @@ void worker_begin(worker* w, int64_t epoch, int64_t first)
 
 bool worker_compute(worker* w, int64_t step, error* why)
 {
-    if (w->part.of) return factored_compute(&w->part, (uint32_t)step, why);
     const mini_batch* b = w->loader ? batch_take(w->loader, why) : net_whole(w->net);
     if (!b) return false;
     bool fits = !w->loader || net_fit(w->net, loader_shape(w->loader), why);
@@ -191,16 +240,11 @@ bool worker_compute(worker* w, int64_t step, error* why)
 
 bool worker_reduce(worker* w, error* why)
 {
-    if (w->part.of) return factored_reduce(&w->part, why);
     net_partial mine = net_partial_of(w->net);
     return comm_reduce(w->comm, w->device, mine.grad, mine.count, &mine.sums->loss, w->room, why);
 }
 
-void worker_update(worker* w, float rate)
-{
-    net_update(w->net, rate);
-    if (w->part.of) factored_updated(&w->part);
-}
+void worker_update(worker* w, float rate) { net_update(w->net, rate); }
 
 bool worker_losses(worker* w, bool wait, net_losses* losses, error* why)
 {

@@ -6,6 +6,7 @@
 #define TRAINER_CUDA_DEVICE_CUH
 #include <cstdio>
 #include <map>
+#include <mutex>
 
 #include <cublas_v2.h>
 
@@ -224,6 +225,85 @@ inline bool cuda_reach(device* d, const void* memory, error* why)
 inline void cuda_settle(device* d) { check(d, wait_for_both(own(d)), "waiting for it"); }
 
 inline void* cuda_map(device*, void*) { return nullptr; } // memory of the host's is copied
+
+// ==== the host's memory, read over a link ==================================================================
+
+struct pinned { // in place, or a copy
+    void*   copy; // nullptr: in place, from the beginning of its first page
+    int32_t users;
+};
+
+struct pinned_all { // of this process, by where it is
+    std::mutex                    lock;
+    std::map<const void*, pinned> at;
+};
+
+inline pinned_all& all_pinned()
+{
+    static pinned_all all;
+    return all;
+}
+
+inline void* first_page(const void* host)
+{
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(host) & ~static_cast<uintptr_t>(4095));
+}
+
+// A mapped file begins at a page, and no section shares a page with another one.
+inline cudaError_t pin_in_place(const void* host, size_t bytes)
+{
+    const unsigned how = cudaHostRegisterPortable | cudaHostRegisterMapped;
+    char*          first = static_cast<char*>(first_page(host));
+    const size_t   all = static_cast<size_t>(static_cast<const char*>(host) - first) + bytes;
+    cudaError_t    e = cudaHostRegister(first, all, how | cudaHostRegisterReadOnly);
+    if (e != cudaSuccess) {
+        cudaGetLastError(); // a device that cannot promise not to write
+        e = cudaHostRegister(first, all, how);
+    }
+    if (e != cudaSuccess) cudaGetLastError();
+    return e;
+}
+
+inline const void* cuda_pin(device*, const void* host, size_t bytes, const char* what, bool* copied, error* why)
+{
+    pinned_all&                 all = all_pinned();
+    std::lock_guard<std::mutex> held(all.lock);
+    auto                        it = all.at.find(host);
+    void*                       there = nullptr;
+    if (it == all.at.end()) {
+        pinned one = {nullptr, 0};
+        if (pin_in_place(host, bytes) != cudaSuccess) {
+            cudaError_t e = cudaHostAlloc(&one.copy, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+            if (e != cudaSuccess) {
+                cudaGetLastError(); // it is told here
+                error_set(why, "%s: %zu bytes of pinned memory: %s", what, bytes, cudaGetErrorString(e));
+                return nullptr;
+            }
+            memcpy(one.copy, host, bytes);
+        }
+        it = all.at.emplace(host, one).first;
+    }
+    cudaError_t e = cudaHostGetDevicePointer(&there, it->second.copy ? it->second.copy : const_cast<void*>(host), 0);
+    if (e != cudaSuccess) {
+        error_set(why, "%s: pinned memory: %s", what, cudaGetErrorString(e));
+        return nullptr;
+    }
+    it->second.users++;
+    *copied = *copied || it->second.copy;
+    return there;
+}
+
+inline void cuda_unpin(device* d, const void* host)
+{
+    pinned_all&                 all = all_pinned();
+    std::lock_guard<std::mutex> held(all.lock);
+    auto                        it = all.at.find(host);
+    if (it == all.at.end() || --it->second.users) return;
+    cudaError_t e = wait_for_both(own(d));
+    e = first_error(e, it->second.copy ? cudaFreeHost(it->second.copy) : cudaHostUnregister(first_page(host)));
+    check(d, e, "giving back pinned memory");
+    all.at.erase(it);
+}
 
 // ==== opening, closing =====================================================================================
 

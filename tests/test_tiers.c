@@ -1,0 +1,764 @@
+/* Graph and features that lie in tiers: ggnn-train from end to end, with what it says it read where beside what the
+   sampled ids say; the tiers themselves, each with memory of its own. */
+#include <sys/mman.h>
+
+#include "common/memory.h"
+#include "datasets/hotness.h"
+#include "datasets/plan_file.h"
+#include "tests/train_tool.h"
+#include "trainer/loader.h"
+#include "trainer/task.h"
+#include "trainer/tiers.h"
+
+static const char* const policies[] = {"none", "degree", "aligraph", "presc", "optimal", "dual", "random"};
+enum { POLICIES = sizeof policies / sizeof *policies };
+
+static const char* const models[] = {"--model sage", "--model gcn --eval sampled", "--model gat --heads 4",
+                                     "--model sage --aggregator pool --eval-memory 0", "--model gcn --sampler weighted"};
+enum { MODELS = sizeof models / sizeof *models };
+
+static const char common[] = "--fanout 4,3 --hidden 8 --batch 100 --epochs 2";
+
+/* ==== files ===================================================================================================== */
+
+/* A graph of so many nodes whose lists are given, with random features, three classes, every third node to train. */
+static void write_graph(const char* path, int64_t nodes, const int64_t* indptr, const ggnn_node* indices, int64_t width,
+                        bool half)
+{
+    ggnn_file_writer w;
+    const int64_t offsets = nodes + 1, edges = indptr[nodes], rows[2] = {nodes, width}, splits[2] = {1, nodes};
+    CHECK(ggnn_file_create(&w, path));
+    memcpy(ggnn_file_reserve(&w, "indptr", GGNN_FILE_I64, 1, &offsets), indptr, (size_t)offsets * sizeof *indptr);
+    ggnn_node* to = ggnn_file_reserve(&w, "indices", DATASET_NODE, 1, &edges);
+    if (edges) memcpy(to, indices, (size_t)edges * sizeof *indices);
+    void* feat = ggnn_file_reserve(&w, "feat", half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, rows);
+    for (int64_t i = 0; i < nodes * width; i++) {
+        const float x = test_uniform() - .5f;
+        if (half) ((uint16_t*)feat)[i] = ggnn_float_to_half(x);
+        else ((float*)feat)[i] = x;
+    }
+    int32_t* label = ggnn_file_reserve(&w, "label", GGNN_FILE_I32, 1, &nodes);
+    for (int64_t v = 0; v < nodes; v++) label[v] = (int32_t)(v % 3);
+    uint8_t* split = ggnn_file_reserve(&w, "split", GGNN_FILE_U8, 2, splits);
+    for (int64_t v = 0; v < nodes; v++) split[v] = (uint8_t)(1 + v / 2 % 3);
+    CHECK(ggnn_file_commit(&w));
+}
+
+/* 60 nodes that have a list of all; the others have lists of three. */
+static void write_hubs(const char* path, int64_t width, bool half)
+{
+    enum { NODES = 200, HUBS = 2 };
+    static int64_t indptr[NODES + 1];
+    static ggnn_node indices[NODES * (HUBS + 3)];
+    for (int v = 0; v < NODES; v++) {
+        const int degree = v < HUBS ? NODES : 3;
+        for (int i = 0; i < degree; i++) indices[indptr[v] + i] = (ggnn_node)(v < HUBS ? i : (v * 7 + i * i * 5) % NODES);
+        indptr[v + 1] = indptr[v] + degree;
+    }
+    write_graph(path, NODES, indptr, indices, width, half);
+}
+
+/* ==== losses ==================================================================================================== */
+
+/* The epochs and the end of a run. */
+static void results(const char* log, records* to)
+{
+    read_log(to, log, NULL);
+    int kept = 0;
+    for (int i = 0; i < to->count; i++)
+        if (strstr(to->line[i], "\"event\":\"epoch\"") || strstr(to->line[i], "\"event\":\"final\""))
+            memmove(to->line[kept++], to->line[i], RECORD_MAX);
+    to->count = kept;
+}
+
+static bool same_results(const char* options, const char* where)
+{
+    CHECK_EQ(trainf("%s --log tiers %s", options, where), 0);
+    results("tiers", &second);
+    if (same_records(&first, &second)) return true;
+    printf("  %s %s\n", options, where);
+    return false;
+}
+
+TEST(losses_do_not_depend_on_what_lies_where)
+{
+    static const char* const ratios[] = {"0", ".3", "1"};
+    for (int m = 0; m < MODELS; m++) {
+        char options[400], where[200];
+        snprintf(options, sizeof options, "--data %s %s %s", m % 2 ? "cites.ggnn" : "planted.ggnn", common, models[m]);
+        CHECK_EQ(trainf("%s --log resident --threads 2", options), 0);
+        results("resident", &first);
+        for (int p = m % 2; p < POLICIES; p += 2)
+            for (int r = 0; r < 3; r++) {
+                const int threads = 1 << (p + r + m) % 3;
+                if (p == 0) snprintf(where, sizeof where, "--store-graph %s --store-features %s", ratios[r], ratios[(r + m) % 3]);
+                else snprintf(where, sizeof where, "--cache %s --cache-ratio %s --store-graph %s", policies[p], ratios[r], ratios[(p + r) % 3]);
+                snprintf(where + strlen(where), sizeof where - strlen(where), " --threads %d%s", threads,
+                         p % 3 == 1 ? " --pipeline overlap" : "");
+                same_results(options, where);
+            }
+    }
+}
+
+TEST(losses_on_several_devices_do_not_depend_on_what_lies_where)
+{
+    for (int m = 0; m < MODELS; m++) {
+        char options[400], where[200];
+        snprintf(options, sizeof options, "--data cites.ggnn %s %s --devices %d", common, models[m], 2 + m);
+        CHECK_EQ(trainf("%s --log resident --threads 2 --store %s", options, m % 2 ? "parts" : "replica"), 0);
+        results("resident", &first);
+        for (int p = 0; p < POLICIES; p++) {
+            snprintf(where, sizeof where, "--cache %s %s --store-graph .%d --store-features .%d --store %s", policies[p],
+                     p ? "--cache-ratio .2" : "", 9 - p, 2 + p, (p + m) % 4 ? "auto" : "replica");
+            same_results(options, where);
+        }
+    }
+}
+
+/* ==== what is read where ======================================================================================== */
+
+typedef struct { /* a run's options, and what this test makes of them without ggnn_locate */
+    config config;
+    task task;
+    comm comm;
+    int32_t P;
+    int64_t* hot[TIERS_KINDS][8];  /* by rank: what its batches read */
+    ggnn_node* rank[TIERS_KINDS];  /* of the parts */
+    ggnn_node* cache[TIERS_KINDS]; /* of one rank's cache */
+    int64_t stored[TIERS_KINDS], cached[TIERS_KINDS];
+    tiers_reads rows, lists;
+    int64_t from[8];
+} oracle;
+
+static struct {
+    const oracle* of;
+    const int64_t *hot, *over;
+    bool ties;
+} sorted_by;
+static int compare_nodes(const void* a, const void* b)
+{
+    const ggnn_node u = *(const ggnn_node*)a, v = *(const ggnn_node*)b;
+    const int64_t* indptr = sorted_by.of->task.graph.whole.indptr;
+    double x = (double)sorted_by.hot[u], y = (double)sorted_by.hot[v];
+    if (sorted_by.over) {
+        x = sorted_by.over[u] ? x / (double)sorted_by.over[u] : -1;
+        y = sorted_by.over[v] ? y / (double)sorted_by.over[v] : -1;
+    }
+    if (x != y) return x > y ? -1 : 1;
+    const int64_t du = indptr[u + 1] - indptr[u], dv = indptr[v + 1] - indptr[v];
+    if (sorted_by.ties && du != dv) return du > dv ? -1 : 1;
+    return u < v ? -1 : 1;
+}
+
+static ggnn_node* ranked(const oracle* o, const int64_t* hot, const int64_t* over, bool ties)
+{
+    const int64_t N = o->task.graph.num_nodes;
+    ggnn_node *nodes = malloc((size_t)N * sizeof *nodes), *rank = malloc((size_t)N * sizeof *rank);
+    sorted_by.of = o;
+    sorted_by.hot = hot;
+    sorted_by.over = over;
+    sorted_by.ties = ties;
+    for (int64_t v = 0; v < N; v++) nodes[v] = (ggnn_node)v;
+    qsort(nodes, (size_t)N, sizeof *nodes, compare_nodes);
+    for (int64_t i = 0; i < N; i++) rank[nodes[i]] = (ggnn_node)i;
+    free(nodes);
+    return rank;
+}
+
+typedef void visitor(oracle* o, int32_t r, const ggnn_batch* b);
+
+/* Each slice of rank r of an epoch, sampled without tiers. */
+static void visit(oracle* o, int32_t r, uint32_t epoch, uint32_t purpose, int64_t step, bool fused, visitor* see)
+{
+    error why = {""};
+    const config* c = &o->config;
+    device* d = device_open_cpu(1, &why);
+    loader_plan plan = {.graph = o->task.graph, .features = o->task.features, .labels = o->task.labels, .rank = r, .ranks = o->P,
+                        .how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers, .last_hop_global = fused},
+                        .batch = c->batch};
+    if (plan.batch > o->task.count[SPLIT_TRAIN]) plan.batch = o->task.count[SPLIT_TRAIN];
+    for (int h = 0; h < c->layers; h++) plan.how.fanout[h] = c->fanout[h];
+    loader* l = loader_create(d, &plan, NULL, &why);
+    loader_pass pass = {.ids = o->task.ids[SPLIT_TRAIN], .num_ids = o->task.count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
+                        .epoch = epoch, .rng = {(uint64_t)c->seed, (uint32_t)step, (ggnn_purpose)purpose}};
+    loader_begin(l, &pass, 0);
+    for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b)) see(o, r, &b->blocks);
+    CHECK_STR(why.text, "");
+    loader_free(l);
+    device_close(d);
+}
+
+static void count_batch(oracle* o, int32_t r, const ggnn_batch* b)
+{
+    const ggnn_block* last = &b->hop[b->num_hops - 1];
+    for (int h = 0; h < b->num_hops; h++)
+        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) o->hot[TIERS_GRAPH][r][b->hop[h].id[i]]++;
+    for (int64_t i = 0; i < *last->num_src.n; i++) o->hot[TIERS_FEATURES][r][last->id[i]]++;
+}
+
+static int64_t batches_of(const oracle* o)
+{
+    const int64_t all = o->task.count[SPLIT_TRAIN], batch = o->config.batch < all ? o->config.batch : all;
+    return (all + batch - 1) / batch;
+}
+
+/* Ranks of the parts, and of rank r's cache. */
+static void make_ranks(oracle* o, int32_t r)
+{
+    const int64_t N = o->task.graph.num_nodes;
+    const ggnn_csc* g = &o->task.graph.whole;
+    const hotness_policy by = o->config.cache ? (hotness_policy)(o->config.cache - 1) : HOTNESS_DEGREE;
+    int64_t *out = calloc((size_t)N, 8), *in = calloc((size_t)N, 8), *all = calloc((size_t)N, 8);
+    for (int64_t e = 0; e < g->num_edges; e++) out[g->indices[e]]++;
+    for (int64_t v = 0; v < N; v++) in[v] = g->indptr[v + 1] - g->indptr[v];
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        if (hotness_is_counted(by)) {
+            memset(all, 0, (size_t)N * 8);
+            for (int32_t k = 0; k < o->P; k++)
+                for (int64_t v = 0; v < N; v++) all[v] += o->hot[kind][k][v];
+            o->rank[kind] = ranked(o, all, NULL, true);
+            o->cache[kind] = ranked(o, o->hot[kind][r], NULL, true);
+        } else if (by == HOTNESS_RANDOM) {
+            o->rank[kind] = malloc((size_t)N * sizeof(ggnn_node));
+            o->cache[kind] = malloc(2 * (size_t)N * sizeof(ggnn_node));
+            ggnn_rank_random(o->rank[kind], o->cache[kind], (uint64_t)o->config.seed, N);
+            memcpy(o->cache[kind], o->rank[kind], (size_t)N * sizeof(ggnn_node));
+        } else {
+            o->rank[kind] = ranked(o, by == HOTNESS_ALIGRAPH ? in : out, by == HOTNESS_ALIGRAPH ? out : NULL, false);
+            o->cache[kind] = ranked(o, by == HOTNESS_ALIGRAPH ? in : out, by == HOTNESS_ALIGRAPH ? out : NULL, false);
+        }
+    }
+    free(out);
+    free(in);
+    free(all);
+}
+
+/* DUCATI's choice; it is tested with ggnn_fill_dual. */
+static void fill_dual(oracle* o, int32_t r)
+{
+    const task* t = &o->task;
+    const int64_t N = t->graph.num_nodes, weight = t->graph.whole.weight ? 4 : 0;
+    const int64_t edge = (int64_t)sizeof(ggnn_node) + weight;
+    const ggnn_sizes sizes = {t->features.pitch, t->graph.whole.indptr, edge, 16};
+    const int64_t bytes = N * (t->features.pitch + 16) + t->graph.num_edges * edge;
+    const ggnn_dual from = {o->hot[TIERS_FEATURES][r], o->hot[TIERS_GRAPH][r], o->config.slopes[1], o->config.slopes[0], &sizes,
+                            o->config.cache_bytes >= 0 ? o->config.cache_bytes : (int64_t)(o->config.cache_ratio * (double)bytes)};
+    ggnn_node* work = malloc(2 * (size_t)N * sizeof *work);
+    const ggnn_dual_fill fill = ggnn_fill_dual(o->cache[TIERS_FEATURES], o->cache[TIERS_GRAPH], &from, N, work);
+    o->cached[TIERS_FEATURES] = fill.rows;
+    o->cached[TIERS_GRAPH] = fill.lists;
+    free(work);
+}
+
+static ggnn_placement placed;
+static bool is_placed;
+
+static void count_read(oracle* o, int32_t r, tiers_kind kind, int64_t v)
+{
+    tiers_reads* to = kind == TIERS_GRAPH ? &o->lists : &o->rows;
+    const int64_t N = o->task.graph.num_nodes, rank = o->stored[kind] == N ? v : o->rank[kind][v];
+    const int32_t part = (int32_t)(rank % o->P), source = is_placed ? placed.source[r][part] : part;
+    if (o->cache[kind][v] < o->cached[kind]) to->cache++;
+    else if (rank >= o->stored[kind]) to->host++;
+    else {
+        if (kind == TIERS_FEATURES) o->from[source]++;
+        *(source == r ? &to->own : &to->peer) += 1;
+    }
+}
+
+static void read_batch(oracle* o, int32_t r, const ggnn_batch* b)
+{
+    const ggnn_block* last = &b->hop[b->num_hops - 1];
+    for (int h = 0; h < b->num_hops; h++)
+        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) count_read(o, r, TIERS_GRAPH, b->hop[h].id[i]);
+    const bool fused = b->how.last_hop_global;
+    const int64_t ids = fused ? *last->num_dst.n : *last->num_src.n;
+    for (int64_t i = 0; i < ids; i++) count_read(o, r, TIERS_FEATURES, last->id[i]);
+    for (int64_t e = 0; fused && e < *last->num_edges.n; e++) count_read(o, r, TIERS_FEATURES, last->neighbor[e]);
+}
+
+/* The r-th number of an array of the log's last record of ranks: "rows":{"cache":[..],"own":.. */
+static int64_t logged(const char* group, const char* member, int32_t r)
+{
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, "\"%s\":%s", group, member ? "{" : "[");
+    const char* at = strstr(second.line[second.count - 1], pattern);
+    if (member && at) {
+        snprintf(pattern, sizeof pattern, "\"%s\":[", member);
+        at = strstr(at, pattern);
+    }
+    if (!at) return -1;
+    at += strlen(pattern);
+    for (; r > 0; r--) at = strpbrk(at, ",]") + 1;
+    return strtoll(at, NULL, 10);
+}
+
+static void check_rank(oracle* o, int32_t r, const char* options)
+{
+    const int before = test_errors;
+    const tiers_reads* expected[] = {&o->rows, &o->lists};
+    const int64_t row = o->task.features.pitch;
+    for (int i = 0; i < 2; i++) {
+        const char* group = i ? "lists" : "rows";
+        CHECK_EQ(logged(group, "cache", r), expected[i]->cache);
+        CHECK_EQ(logged(group, "own", r), expected[i]->own);
+        CHECK_EQ(logged(group, "peer", r), expected[i]->peer);
+        CHECK_EQ(logged(group, "host", r), expected[i]->host);
+    }
+    CHECK_EQ(logged("bytes", "cache", r), row * o->rows.cache);
+    CHECK_EQ(logged("bytes", "peer", r), row * o->rows.peer);
+    CHECK_EQ(logged("bytes", "host", r), row * o->rows.host);
+    const char* from = strstr(second.line[second.count - 1], "\"rows_from\":[");
+    for (int32_t k = 0; from && k <= r; k++) from = strchr(from + (k ? 1 : strlen("\"rows_from\":[")), '[');
+    for (int32_t k = 0; k < o->P; k++) {
+        CHECK_EQ(from ? strtoll(from + 1, NULL, 10) : -1, o->from[k]);
+        from = from ? strpbrk(from + 1, ",]") : NULL;
+    }
+    if (test_errors > before) printf("  rank %d of %d: %s\n", (int)r, (int)o->P, options);
+}
+
+/* Runs ggnn-train, and compares what each rank says that it read with the oracle. */
+static void check_reads(const char* options)
+{
+    static oracle o;
+    char words[600], *argv[60] = {(char*)(uintptr_t) "ggnn-train"};
+    int argc = 1;
+    error why = {""};
+    CHECK_EQ(trainf("%s --log reads", options), 0);
+    read_log(&second, "reads", "ranks");
+    CHECK_EQ(second.count, 1);
+    memset(&o, 0, sizeof o);
+    snprintf(words, sizeof words, "%s", options);
+    for (char* word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    CHECK(config_parse(&o.config, argc, argv, &why) == OPTIONS_GOOD && config_finish(&o.config, &why));
+    CHECK(task_open(&o.task, &o.config, &why));
+    const config* c = &o.config;
+    const int64_t N = o.task.graph.num_nodes, batches = batches_of(&o);
+    const hotness_policy by = (hotness_policy)(c->cache - 1);
+    o.P = (int32_t)c->devices;
+    for (int32_t r = 0; r < o.P; r++) {
+        for (int kind = 0; kind < TIERS_KINDS; kind++) o.hot[kind][r] = calloc((size_t)N, sizeof(int64_t));
+        for (int64_t e = 0; hotness_is_counted(by) && e < c->presample_epochs; e++)
+            visit(&o, r, (uint32_t)e + (by == HOTNESS_OPTIMAL ? 0 : GGNN_PRESAMPLE_EPOCH),
+                  by == HOTNESS_OPTIMAL ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_PRESAMPLE, e * batches, false, count_batch);
+    }
+    for (int32_t r = 0; r < o.P; r++) {
+        make_ranks(&o, r);
+        o.stored[TIERS_GRAPH] = (int64_t)(c->store_graph * (double)N + 1e-9);
+        o.stored[TIERS_FEATURES] = (int64_t)(c->store_features * (double)N + 1e-9);
+        o.cached[TIERS_FEATURES] = c->cache == 0 ? 0 : c->cache_bytes >= 0 ? c->cache_bytes / o.task.features.pitch
+                                                                           : (int64_t)(c->cache_ratio * (double)N + 1e-9);
+        if (o.cached[TIERS_FEATURES] > N) o.cached[TIERS_FEATURES] = N;
+        o.cached[TIERS_GRAPH] = 0;
+        if (by == HOTNESS_DUAL) fill_dual(&o, r);
+        o.rows = o.lists = (tiers_reads){0};
+        memset(o.from, 0, sizeof o.from);
+        for (int64_t e = 0; e < c->epochs; e++) {
+            const bool whole = o.P == 1 && o.stored[TIERS_FEATURES] == N && !o.cached[TIERS_FEATURES];
+            visit(&o, r, (uint32_t)e, GGNN_PURPOSE_SAMPLE, e * batches, whole, read_batch);
+        }
+        check_rank(&o, r, options);
+        for (int kind = 0; kind < TIERS_KINDS; kind++) {
+            free(o.rank[kind]);
+            free(o.cache[kind]);
+        }
+    }
+    for (int32_t r = 0; r < o.P; r++)
+        for (int kind = 0; kind < TIERS_KINDS; kind++) free(o.hot[kind][r]);
+    task_close(&o.task);
+}
+
+TEST(rows_and_lists_by_tier_are_what_the_sampled_ids_say)
+{
+    for (int p = 0; p < POLICIES; p++)
+        for (int i = 0; i < 4; i++) {
+            static const char* const stores[] = {"", "--store-graph .4", "--store-features .25 --store-graph 0",
+                                                 "--store-features 1 --store-graph .7"};
+            char options[600];
+            snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s --eval-every %d --cache %s %s %s %s --device-memory 1G "
+                                              "--reserve-bytes 0", common, i % 2, policies[p], p ? "--cache-ratio .2" : "", stores[i],
+                     p == 5 && i == 1 ? "--slopes 3,1000" : p == 3 ? "--presample-epochs 3" : "");
+            check_reads(options);
+        }
+}
+
+TEST(rows_by_device_are_what_the_sampled_ids_say)
+{
+    for (int p = 0; p < POLICIES; p++) {
+        char options[600];
+        snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s --cache %s %s --store-graph .%d --store-features .%d "
+                                          "--devices %d", common, policies[p], p ? "--cache-ratio .1" : "", 9 - p, 1 + p, 2 + p);
+        check_reads(options);
+    }
+}
+
+/* ==== placement ================================================================================================= */
+
+TEST(devices_read_parts_from_where_each_rule_places_them)
+{
+    static const char* const rules[] = {"best", "pruned", "exact", "clique"};
+    static const char* const machines[] = {"dgx-1v", "pcie-pairs", "none", "ring"};
+    char options[600];
+    snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s --devices 8", common);
+    CHECK_EQ(trainf("%s --log resident", options), 0);
+    results("resident", &first);
+    for (int rule = 0; rule < 4; rule++)
+        for (int m = 0; m < (rule ? 2 : 4); m++) {
+            ggnn_topology t;
+            ggnn_fault fault;
+            char all[900];
+            CHECK_EQ(ggnn_topology_named(&t, machines[m], 8), GGNN_OK);
+            CHECK_EQ(ggnn_place_parts(&placed, &t, (ggnn_place_rule)rule, 0, &fault), GGNN_OK);
+            is_placed = true;
+            snprintf(all, sizeof all, "%s --topology %s --placement %s --store-graph .8 --store-features .6 --cache presc "
+                                      "--cache-ratio .05", options, machines[m], rules[rule]);
+            check_reads(all);
+            is_placed = false;
+            results("reads", &second);
+            if (!same_records(&first, &second)) printf("  %s\n", all);
+        }
+    CHECK_EQ(trainf("%s --topology dgx-1v --devices 3 --log tiers", options), 0);
+    CHECK_EQ(trainf("%s --topology none/such", options), 1);
+    CHECK(says("none/such"));
+    CHECK_EQ(trainf("%s --topology ring --devices 17", options), 1);
+    CHECK(says("--topology ring: of 16 devices at most, here are 17"));
+}
+
+/* ==== memory ==================================================================================================== */
+
+typedef struct {
+    tiers view;
+    tiers_source from;
+    tiers_plan plan;
+    task task;
+    ggnn_node *rank, *cache_rank;
+    device* device;
+} scene;
+
+/* A third of the nodes in the cache, a third in the part, by id; those at the front of both in the cache. */
+static void open_scene(scene* s)
+{
+    error why = {""};
+    config c;
+    char* argv[] = {(char*)(uintptr_t) "ggnn-train", (char*)(uintptr_t) "--data", (char*)(uintptr_t) "planted.ggnn"};
+    memset(s, 0, sizeof *s);
+    CHECK(config_parse(&c, 3, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&s->task, &c, &why));
+    const int64_t N = s->task.graph.num_nodes;
+    s->rank = malloc((size_t)N * sizeof *s->rank);
+    s->cache_rank = malloc((size_t)N * sizeof *s->rank);
+    for (int64_t v = 0; v < N; v++) {
+        s->rank[v] = (ggnn_node)((v + N - N / 6) % N);
+        s->cache_rank[v] = (ggnn_node)v;
+    }
+    for (int kind = 0; kind < TIERS_KINDS; kind++) s->plan.share[kind] = (tiers_share){s->rank, N / 3, s->cache_rank, N / 3};
+    s->from = (tiers_source){.graph = s->task.graph, .features = s->task.features, .labels = s->task.labels, .plan = &s->plan};
+    s->device = device_open_cpu(1, &why);
+    CHECK(tiers_open(&s->view, s->device, &s->from, &why));
+    CHECK_STR(why.text, "");
+}
+
+static void close_scene(scene* s)
+{
+    tiers_close(&s->view);
+    device_close(s->device);
+    task_close(&s->task);
+    free(s->rank);
+    free(s->cache_rank);
+}
+
+/* 0: own cache, 1: own part, 2: host. */
+static int tier_of(const scene* s, int64_t v)
+{
+    const int64_t N = s->task.graph.num_nodes;
+    return v < N / 3 ? 0 : v >= N / 6 && v < N / 6 + N / 3 ? 1 : 2;
+}
+
+enum { TIERS = 3, PAGE = 4096 };
+
+/* Takes away whole pages of a tier's memory, as of the kind that is asked for. */
+static void protect(const scene* s, int tier, int kind)
+{
+    const ggnn_csc* g = &s->task.graph.whole;
+    const int64_t N = s->task.graph.num_nodes;
+    const void* start[] = {g->indptr, g->indices, s->task.features.rows};
+    const size_t bytes[] = {(size_t)(N + 1) * 8, (size_t)g->num_edges * sizeof(ggnn_node), (size_t)(N * s->task.features.pitch)};
+    const tiers_memory* own = tier == 0 ? &s->view.cache[kind] : &s->view.part[kind];
+    for (int i = 0; tier == 2 && i < 3; i++)
+        if ((i < 2) == (kind == TIERS_GRAPH))
+            CHECK_EQ(mprotect((void*)(uintptr_t)start[i], (bytes[i] + PAGE - 1) / PAGE * PAGE, PROT_NONE), 0);
+    if (tier == 2) return;
+    CHECK(own->bytes > PAGE);
+    const uintptr_t begin = ((uintptr_t)own->start + PAGE - 1) / PAGE * PAGE;
+    const uintptr_t end = ((uintptr_t)own->start + own->bytes) / PAGE * PAGE;
+    CHECK_EQ(mprotect((void*)begin, end - begin, PROT_NONE), 0);
+}
+
+/* In a process of its own, with only `left` of a kind's tiers readable: does it read the rows or lists of the nodes of
+   `tier`? */
+static bool can_read(const scene* s, int kind, int tier, int left)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        signal(SIGBUS, SIG_DFL);
+        for (int t = 0; t < TIERS; t++)
+            if (t != left) protect(s, t, kind);
+        volatile int64_t sum = 0;
+        for (int64_t v = 0; v < s->task.graph.num_nodes; v++) {
+            if (tier_of(s, v) != tier) continue;
+            const ggnn_list list = kind == TIERS_GRAPH ? ggnn_neighbors(&s->view.graph, (ggnn_node)v) : (ggnn_list){0};
+            for (int64_t i = 0; i < list.degree; i++) sum += list.id[i];
+            if (kind == TIERS_FEATURES) sum += *(const volatile int32_t*)ggnn_row(&s->view.features, v);
+        }
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(every_tier_is_an_allocation_of_its_own)
+{
+    scene s;
+    open_scene(&s);
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        for (int tier = 0; tier < TIERS; tier++)
+            for (int left = 0; left < TIERS; left++) CHECK_EQ(can_read(&s, kind, tier, left), tier == left);
+    close_scene(&s);
+}
+
+TEST(all_rows_and_lists_are_those_of_the_whole_arrays)
+{
+    scene s;
+    open_scene(&s);
+    for (int64_t v = 0; v < s.task.graph.num_nodes; v++) {
+        const ggnn_list a = ggnn_neighbors(&s.view.graph, (ggnn_node)v), b = ggnn_neighbors(&s.task.graph, (ggnn_node)v);
+        CHECK(a.degree == b.degree && a.position == b.position && !memcmp(a.id, b.id, (size_t)a.degree * sizeof *a.id));
+        CHECK(!memcmp(ggnn_row(&s.view.features, v), ggnn_row(&s.task.features, v), (size_t)s.task.features.pitch));
+    }
+    const int64_t N = s.task.graph.num_nodes, row = s.task.features.pitch;
+    const tiers_count rows = tiers_counted(&s.view, TIERS_FEATURES), lists = tiers_counted(&s.view, TIERS_GRAPH);
+    CHECK(rows.placed.cache == N / 3 && rows.placed.own == N / 3 && rows.placed.peer == 0 && rows.placed.host == N - N / 3);
+    CHECK(rows.placed_bytes.cache == N / 3 * row && rows.placed_bytes.host == (N - N / 3) * row);
+    CHECK(lists.read.cache == N / 3 && lists.read.own == N / 6 && lists.read.host == N - N / 2);
+    tiers_start_counting(&s.view);
+    CHECK_EQ(tiers_counted(&s.view, TIERS_GRAPH).read.cache, 0);
+    close_scene(&s);
+}
+
+/* What no node is read from has no address, and what is not split has no tables. */
+TEST(what_is_unused_is_not_there)
+{
+    error why = {""};
+    scene s;
+    open_scene(&s);
+    tiers_close(&s.view);
+    const int64_t N = s.task.graph.num_nodes;
+    s.plan.share[TIERS_GRAPH] = (tiers_share){NULL, N, NULL, 0};
+    s.plan.share[TIERS_FEATURES] = (tiers_share){NULL, 0, s.cache_rank, N};
+    CHECK(tiers_open(&s.view, s.device, &s.from, &why));
+    CHECK(!s.view.graph.part && s.view.graph.whole.indices == s.task.graph.whole.indices);
+    CHECK(s.view.features.base[0] == NULL && s.view.features.base[1] == NULL && s.view.features.base[2] != NULL);
+    tiers_close(&s.view);
+    s.from.plan = NULL;
+    CHECK(tiers_open(&s.view, s.device, &s.from, &why));
+    CHECK(!s.view.tables && !s.view.graph.traffic && !s.view.features.traffic && s.view.local);
+    close_scene(&s);
+}
+
+/* ==== edge cases ================================================================================================ */
+
+TEST(rows_of_any_width_lie_in_tiers)
+{
+    static const int widths[] = {1, 3, 100, 128, 602};
+    for (int i = 0; i < 10; i++) {
+        char options[400], where[200];
+        write_hubs("wide.ggnn", widths[i / 2], i % 2);
+        snprintf(options, sizeof options, "--data wide.ggnn --layers 2 %s %s", common, models[i % MODELS]);
+        CHECK_EQ(trainf("%s --log resident", options), 0);
+        results("resident", &first);
+        snprintf(where, sizeof where, "--cache dual --cache-bytes %d --store-features .4", 3000 + widths[i / 2] * 40);
+        same_results(options, where);
+        same_results(options, "--store-features .3 --store-graph .5 --devices 1");
+    }
+}
+
+/* A hub's list takes more than a budget: others are cached and stored in its place. */
+TEST(budgets_of_nothing_one_row_and_everything)
+{
+    static const char* const budgets[] = {"0", "63", "64", "65", "500", "1G"};
+    write_hubs("hubs.ggnn", 16, false);
+    char options[400], where[200];
+    snprintf(options, sizeof options, "--data hubs.ggnn --layers 2 %s", common);
+    CHECK_EQ(trainf("%s --log resident", options), 0);
+    results("resident", &first);
+    for (int b = 0; b < 6; b++) {
+        static const int rows[] = {0, 0, 1, 1, 7, 200};
+        snprintf(where, sizeof where, "--cache degree --cache-bytes %s", budgets[b]);
+        same_results(options, where);
+        read_log(&second, "tiers", "tiers");
+        CHECK_EQ(logged("rows", "cache", 0), rows[b]);
+        snprintf(where, sizeof where, "--cache dual --cache-bytes %s", budgets[b]);
+        same_results(options, where);
+        read_log(&second, "tiers", "tiers");
+        const int64_t bytes = logged("row_bytes", "cache", 0) + logged("list_bytes", "cache", 0);
+        CHECK(b == 5 ? logged("lists", "cache", 0) == 200 : bytes <= atoi(budgets[b]));
+        CHECK(b != 4 || logged("lists", "cache", 0) > 5); /* a hub's has 816 bytes */
+    }
+    for (int budget = 1; budget < 600; budget += 499) {
+        snprintf(where, sizeof where, "--device-memory %d --reserve-bytes 0 --prefer %s",
+                 budget + 200 * (int)sizeof(ggnn_node), budget < 9 ? "features" : "graph");
+        same_results(options, where);
+        read_log(&second, "tiers", "tiers");
+        CHECK(logged("row_bytes", "own", 0) + logged("list_bytes", "own", 0) <= budget);
+        CHECK(budget < 9 || logged("lists", "own", 0) > 5);
+    }
+}
+
+TEST(a_graph_of_isolated_nodes_lies_in_tiers)
+{
+    static const int64_t indptr[31];
+    char options[400], where[200];
+    write_graph("alone.ggnn", 30, indptr, NULL, 4, false);
+    for (int m = 0; m < MODELS; m++) {
+        snprintf(options, sizeof options, "--data alone.ggnn --layers 2 %s %s", common, models[m]);
+        CHECK_EQ(trainf("%s --log resident", options), 0);
+        results("resident", &first);
+        for (int p = 0; p < POLICIES; p++) {
+            snprintf(where, sizeof where, "--cache %s %s --store-graph .5 --store-features .%d", policies[p],
+                     p ? "--cache-ratio .3" : "", p);
+            same_results(options, where);
+        }
+    }
+}
+
+/* ==== rankings from a file ====================================================================================== */
+
+TEST(a_ranking_from_a_file_places_as_the_trainers_own)
+{
+    static const char* const by[] = {"degree", "presc", "dual"};
+    char options[400];
+    snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s", common);
+    for (int i = 0; i < 3; i++) {
+        char line[400];
+        snprintf(line, sizeof line, "rank cites.ggnn --by %s --fanout 4,3 --batch 100 --out r --cache-bytes 5000", by[i]);
+        CHECK_EQ(finish(start("ggnn-data", line)), 0);
+        if (i < 2) {
+            CHECK_EQ(trainf("%s --cache %s --cache-ratio .2 --store-graph .5 --log own", options, by[i]), 0);
+            CHECK_EQ(trainf("%s --cache degree --cache-ratio .2 --store-graph .5 --ranking r --log file", options), 0);
+            read_log(&first, "own", NULL);
+            read_log(&second, "file", NULL);
+            CHECK(same_records(&first, &second));
+            continue;
+        }
+        CHECK_EQ(trainf("%s --cache dual --ranking r --log file", options), 0);
+        read_log(&second, "file", "tiers");
+        CHECK(logged("rows", "cache", 0) > 0 && logged("lists", "cache", 0) > 0);
+        CHECK_EQ(trainf("%s --cache dual --cache-bytes 4K --ranking r", options), 2);
+        CHECK(says("--ranking r: with --cache dual it says how much is cached; leave out --cache-bytes"));
+    }
+    CHECK_EQ(finish(start("ggnn-data", "rank cites.ggnn --by degree --out r")), 0);
+    CHECK_EQ(trainf("%s --cache dual --ranking r", options), 1);
+    CHECK(says("r does not say how much is cached"));
+    CHECK_EQ(trainf("--data planted.ggnn %s --ranking r", common), 1);
+    CHECK(says("r: it belongs to another graph"));
+}
+
+/* ==== options =================================================================================================== */
+
+TEST(options_that_do_not_go_together_are_errors_that_say_what_to_do)
+{
+    static const char* const wrong[][2] = {
+        {"--fanout full --store-graph .5", "--fanout full: the whole graph is one batch, which lies in the device's memory, not in "
+                                           "tiers; --fanout -1,-1,.."},
+        {"--fanout full --cache degree --cache-ratio .5", "--fanout full: the whole graph"},
+        {"--cache degree", "--cache: give its size by --cache-ratio, or by --cache-bytes"},
+        {"--cache-ratio .1", "--cache-ratio: needs --cache"},
+        {"--cache presc --cache-ratio .1 --cache-bytes 5", "give one of them"},
+        {"--cache presc --cache-bytes auto", "a CPU has no memory of a device's; say how much by --device-memory"},
+        {"--cache presc --cache-bytes some", "--cache-bytes 'some': not a number of bytes"},
+        {"--cache dual --cache-ratio .1 --slopes 3", "--slopes 3: two numbers"},
+        {"--store-graph 1.5", "--store-graph 1.5: must be between 0 and 1"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_EQ(trainf("--data karate.ggnn --epochs 1 %s", wrong[i][0]), 2);
+        if (!says(wrong[i][1])) CHECK_STR(output, wrong[i][1]);
+    }
+}
+
+TEST(what_lies_where_is_said)
+{
+    char options[400];
+    snprintf(options, sizeof options, "--data planted.ggnn --layers 2 %s --log tiers", common);
+    CHECK_EQ(trainf("%s --cache dual --cache-ratio .5", options), 0);
+    CHECK(says("both slopes are 0, so that frequency a byte decides"));
+    CHECK_EQ(trainf("%s --cache dual --cache-ratio .5 --slopes 0,7", options), 0);
+    read_log(&second, "tiers", "tiers");
+    CHECK(logged("rows", "cache", 0) > 0 && logged("lists", "cache", 0) == 0);
+    CHECK_EQ(trainf("%s --cache dual --cache-ratio .5 --slopes 7,0", options), 0);
+    read_log(&second, "tiers", "tiers");
+    CHECK(logged("rows", "cache", 0) == 0 && logged("lists", "cache", 0) > 0);
+    /* 600 rows of 64 bytes; a ranking takes 2,400 */
+    CHECK_EQ(trainf("%s --cache random --cache-bytes auto --device-memory 20000 --reserve-bytes 5000 --store-graph 0", options), 0);
+    CHECK(says("--cache-bytes auto: 12.6 kB"));
+    read_log(&second, "tiers", "tiers");
+    CHECK_EQ(logged("rows", "cache", 0), (20000 - 5000 - 600 * (int)sizeof(ggnn_node)) / 64);
+    CHECK_EQ(trainf("%s --cache random --cache-bytes auto --device-memory 1000 --store-graph 0", options), 0);
+    read_log(&second, "tiers", "tiers");
+    CHECK_EQ(logged("rows", "cache", 0), 0);
+    CHECK_EQ(trainf("%s --device-memory 50000 --reserve-bytes 0", options), 0);
+    CHECK(says("the device has no room for all"));
+}
+
+/* 512 rows of 64 bytes and lists of 600 nodes: the one that is preferred is stored whole. */
+TEST(what_is_preferred_is_stored_first)
+{
+    for (int features = 0; features < 2; features++) {
+        CHECK_EQ(trainf("--data planted.ggnn --layers 2 %s --log tiers --device-memory 60000 --reserve-bytes 0 --prefer %s", common,
+                        features ? "features" : "graph"), 0);
+        read_log(&second, "tiers", "tiers");
+        const int64_t rows = logged("rows", "own", 0), lists = logged("lists", "own", 0);
+        CHECK(features ? rows == 600 && lists > 0 && lists < 600 : lists == 600 && rows > 0 && rows < 600);
+    }
+}
+
+TEST(opening_tiers_survives_any_failing_allocation)
+{
+    int status = 1;
+    for (int n = 1; status == 1 && n < 1000; n++) {
+        char number[24];
+        snprintf(number, sizeof number, "%d", n);
+        fail_allocation = number;
+        status = train("--data karate.ggnn --fanout 4,3 --hidden 4 --epochs 1 --devices 2 --cache dual --cache-ratio .2 "
+                       "--store-graph .5 --store-features .5 --topology ring --device-memory 5000 --reserve-bytes 0");
+        fail_allocation = NULL;
+        if (status == 1) CHECK(strstr(output, "out of memory") != NULL);
+    }
+    CHECK_EQ(status, 0);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(41);
+    if (!train_tool_begin()) return 1;
+    finish(start("ggnn-data", "generate citation cites.ggnn --nodes 700 --edges 5000 --classes 5 --features 6 --directed --train .3"));
+    RUN_SLOW(losses_do_not_depend_on_what_lies_where);
+    RUN_SLOW(losses_on_several_devices_do_not_depend_on_what_lies_where);
+    RUN(rows_and_lists_by_tier_are_what_the_sampled_ids_say);
+    RUN(rows_by_device_are_what_the_sampled_ids_say);
+    RUN_SLOW(devices_read_parts_from_where_each_rule_places_them);
+    RUN(every_tier_is_an_allocation_of_its_own);
+    RUN(all_rows_and_lists_are_those_of_the_whole_arrays);
+    RUN(what_is_unused_is_not_there);
+    RUN(rows_of_any_width_lie_in_tiers);
+    RUN(budgets_of_nothing_one_row_and_everything);
+    RUN(a_graph_of_isolated_nodes_lies_in_tiers);
+    RUN(a_ranking_from_a_file_places_as_the_trainers_own);
+    RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
+    RUN(what_lies_where_is_said);
+    RUN(what_is_preferred_is_stored_first);
+    RUN_SLOW(opening_tiers_survives_any_failing_allocation);
+    folder_remove();
+    return test_finish();
+}

@@ -1,0 +1,420 @@
+#include "trainer/tier_plan.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/parallel.h"
+#include "common/progress.h"
+#include "datasets/hotness.h"
+#include "datasets/topology.h"
+#include "trainer/loader.h"
+
+void tier_plan_note(tier_plan* p, const char* format, ...)
+{
+    va_list values;
+    for (int i = 0; i < TIER_NOTES_MAX; i++) {
+        if (p->note[i][0]) continue;
+        va_start(values, format);
+        vsnprintf(p->note[i], sizeof p->note[i], format, values);
+        va_end(values);
+        return;
+    }
+}
+
+enum { DUAL = HOTNESS_DUAL + 1 }; /* of --cache */
+
+static int64_t nodes_of(const tier_plan* p) { return p->task->graph.num_nodes; }
+
+/* By what nodes are ranked: without a cache by degree, for the parts. */
+static hotness_policy policy_of(const config* c)
+{
+    return c->cache == CACHE_NONE ? HOTNESS_DEGREE : (hotness_policy)(c->cache - 1);
+}
+
+/* ==== counting what batches read ================================================================================ */
+
+typedef struct { /* batches sampled side by side */
+    tier_plan* plan;
+    loader_pass pass; /* of the first epoch counted */
+    int64_t batch, batches;
+    int lanes;
+    ggnn_batch* lane; /* (lanes) */
+    void** memory;    /* (lanes) a batch's, */
+    ggnn_node** seeds; /* (lanes) */
+    ggnn_status* status; /* (lanes) */
+    int64_t first;    /* batch of lane 0, through all epochs */
+} counting;
+
+/* This rank's slice of one batch. */
+static void sample_lane(void* context, int64_t lane)
+{
+    counting* c = context;
+    const int64_t i = c->first + lane;
+    const comm* with = c->plan->comm;
+    loader_pass pass = c->pass;
+    pass.epoch += (uint32_t)(i / c->batches);
+    loader_slice s = loader_slice_of(&pass, c->batch, i % c->batches, with->rank, with->ranks);
+    s.rng.step = (uint32_t)i;
+    for (int64_t k = 0; k < s.seeds; k++) c->seeds[lane][k] = loader_seed(&pass, s.from + k);
+    c->status[lane] = ggnn_sample(&c->lane[lane], &c->plan->task->graph, &s.rng, c->seeds[lane], s.seeds);
+}
+
+static bool count_batches(counting* c, error* why)
+{
+    const int64_t all = c->batches * c->plan->config->presample_epochs;
+    for (; c->first < all; c->first += c->lanes) {
+        const int64_t now = all - c->first < c->lanes ? all - c->first : c->lanes;
+        parallel_each(now, sample_lane, c);
+        for (int64_t i = 0; i < now; i++) {
+            if (c->status[i] != GGNN_OK)
+                return error_set(why, "sampling the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+                                 (long long)c->lane[i].bad, ggnn_status_string(c->status[i]));
+            ggnn_count_batch(c->plan->count[TIERS_FEATURES], c->plan->count[TIERS_GRAPH], &c->lane[i]);
+        }
+    }
+    return true;
+}
+
+static bool open_lanes(counting* c, const ggnn_sampling* how, error* why)
+{
+    const comm* with = c->plan->comm;
+    const int64_t seeds = (c->batch + with->ranks - 1) / with->ranks;
+    ggnn_fault fault;
+    c->lane = memory_new((size_t)c->lanes * sizeof *c->lane, "batches to be counted", why);
+    c->memory = memory_new((size_t)c->lanes * sizeof *c->memory, "batches to be counted", why);
+    c->seeds = memory_new((size_t)c->lanes * sizeof *c->seeds, "batches to be counted", why);
+    c->status = memory_new((size_t)c->lanes * sizeof *c->status, "batches to be counted", why);
+    if (!c->lane || !c->memory || !c->seeds || !c->status) return false;
+    for (int i = 0; i < c->lanes; i++) {
+        if (ggnn_batch_plan(&c->lane[i], &c->plan->task->graph, how, seeds, NULL, &fault) != GGNN_OK)
+            return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, fault.what);
+        c->memory[i] = memory_new(c->lane[i].bytes, "batches to be counted", why);
+        c->seeds[i] = memory_new((size_t)seeds * sizeof **c->seeds, "batches to be counted", why);
+        if (!c->memory[i] || !c->seeds[i] || ggnn_batch_init(&c->lane[i], c->memory[i]) != GGNN_OK) return false;
+    }
+    return true;
+}
+
+static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
+{
+    const config* c = p->config;
+    const ggnn_epochs of = hotness_epochs(policy_of(c), p->task->ids[SPLIT_TRAIN], p->task->count[SPLIT_TRAIN], c->batch,
+                                          (uint64_t)c->seed);
+    counting k = {.plan = p, .batch = of.batch_size, .batches = ggnn_epoch_batches(&of), .lanes = parallel_lanes()};
+    k.pass = (loader_pass){.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
+    bool good = open_lanes(&k, how, why) && count_batches(&k, why);
+    for (int i = 0; i < k.lanes; i++) {
+        if (k.memory) memory_free(k.memory[i]);
+        if (k.seeds) memory_free(k.seeds[i]);
+    }
+    memory_free(k.lane);
+    memory_free(k.memory);
+    memory_free(k.seeds);
+    memory_free(k.status);
+    return good;
+}
+
+/* sum (N): those of all ranks, added up. Each rank adds those of some nodes, which go to all. */
+static bool sum_counts(tier_plan* p, int64_t* sum, const int64_t* own, error* why)
+{
+    comm* c = p->comm;
+    const int64_t N = nodes_of(p), begin = N * c->rank / c->ranks, mine = N * (c->rank + 1) / c->ranks - begin;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    comm_piece* to = memory_new(2 * (size_t)c->ranks * sizeof *to, "counts of all devices", why);
+    int64_t* parts = to ? memory_new(memory_product((size_t)mine, (size_t)c->ranks, sizeof *parts),
+                                        "counts of all devices", why) : NULL;
+    comm_piece* from = to + c->ranks;
+    for (int32_t r = 0; parts && r <= c->ranks; r++) {
+        bound[r] = N * r / c->ranks;
+        if (r == c->ranks) break;
+        to[r] = (comm_piece){mine * r, mine};
+        from[r] = (comm_piece){bound[r], N * (r + 1) / c->ranks - bound[r]};
+    }
+    bool good = parts && comm_exchange(c, NULL, parts, to, own, from, sizeof *own, why);
+    for (int64_t i = 0; good && i < mine; i++)
+        for (int32_t r = 0; r < c->ranks; r++) sum[begin + i] += parts[mine * r + i];
+    good = good && comm_all_gather(c, NULL, sum, bound, sizeof *sum, why);
+    memory_free(parts);
+    memory_free(to);
+    return good;
+}
+
+/* ==== rankings ================================================================================================== */
+
+static ggnn_node* new_rank(tier_plan* p, error* why)
+{
+    int i = 0;
+    while (p->memory[i]) i++;
+    p->memory[i] = memory_new(memory_product((size_t)nodes_of(p), sizeof **p->memory, 1), "ranks of nodes", why);
+    return p->memory[i];
+}
+
+/* By what needs no sampling: one order for lists and rows, parts and caches. */
+static bool rank_by_graph(tier_plan* p, error* why)
+{
+    const size_t bytes = memory_product((size_t)nodes_of(p), sizeof(int64_t), 1);
+    const hotness_policy by = policy_of(p->config);
+    const bool over = by == HOTNESS_ALIGRAPH;
+    ggnn_node* rank = new_rank(p, why);
+    int64_t* out = rank ? memory_new(bytes, "degrees of nodes", why) : NULL;
+    int64_t* in = out && over ? memory_new(bytes, "degrees of nodes", why) : NULL;
+    ggnn_fault fault;
+    bool good = rank && out && (in || !over);
+    if (good && by != HOTNESS_RANDOM && ggnn_count_degrees(out, in, &p->task->graph, &fault) != GGNN_OK)
+        good = error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+                         (long long)fault.node, fault.what);
+    if (good) hotness_rank(rank, p->work, by, over ? in : out, out, NULL, (uint64_t)p->config->seed, nodes_of(p));
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->of_parts[kind] = p->of_cache[kind] = rank;
+    memory_free(out);
+    memory_free(in);
+    return good;
+}
+
+/* The parts' order: by what all ranks read. */
+static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
+{
+    const int64_t* indptr = p->task->graph.whole.indptr;
+    ggnn_node* rank = new_rank(p, why);
+    int64_t* sum = rank ? memory_new(memory_product((size_t)nodes_of(p), sizeof *sum, 1), "counts of all devices", why) : NULL;
+    bool good = sum && sum_counts(p, sum, p->count[kind], why);
+    if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, nodes_of(p));
+    p->of_parts[kind] = rank;
+    memory_free(sum);
+    return good;
+}
+
+static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        p->count[kind] = memory_new(memory_product((size_t)nodes_of(p), sizeof **p->count, 1), "counts of reads", why);
+        if (!p->count[kind]) return false;
+    }
+    if (!count_reads(p, how, why)) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const int64_t* indptr = p->task->graph.whole.indptr;
+        ggnn_node* rank = new_rank(p, why);
+        if (!rank) return false;
+        hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, nodes_of(p));
+        p->of_parts[kind] = p->of_cache[kind] = rank;
+        if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
+    }
+    return true;
+}
+
+static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
+{
+    const config* c = p->config;
+    if (!c->ranking) return hotness_is_counted(policy_of(c)) ? rank_by_reads(p, how, why) : rank_by_graph(p, why);
+    if (!ranking_open(&p->file, c->ranking, &p->task->set, why)) return false;
+    if (c->cache == DUAL && !p->file.cached)
+        return error_set(why, "--cache dual: %s does not say how much is cached (ggnn-data rank --by dual)", c->ranking);
+    p->of_parts[TIERS_GRAPH] = p->of_cache[TIERS_GRAPH] = p->file.lists;
+    p->of_parts[TIERS_FEATURES] = p->of_cache[TIERS_FEATURES] = p->file.rows;
+    return true;
+}
+
+/* ==== opening =================================================================================================== */
+
+static bool place(tier_plan* p, error* why)
+{
+    const config* c = p->config;
+    ggnn_topology t;
+    ggnn_fault fault;
+    if (!c->topology) return true;
+    if (p->parts > GGNN_DEVICES_MAX)
+        return error_set(why, "--topology %s: of %d devices at most, here are %d", c->topology, GGNN_DEVICES_MAX, (int)p->parts);
+    if (!topology_read(&t, c->topology, p->parts, why)) return false;
+    if (ggnn_place_parts(&p->placement, &t, (ggnn_place_rule)c->placement, 0, &fault) != GGNN_OK)
+        return error_set(why, "--topology %s: %s", c->topology, fault.what);
+    p->plan.placement = &p->placement;
+    return true;
+}
+
+/* This rank's share of its device, which ranks of one machine and number share. */
+static bool find_total(tier_plan* p, device* d, error* why)
+{
+    comm* c = p->comm;
+    const int64_t room = device_room(d);
+    int64_t bound[COMM_RANKS_MAX + 1];
+    int64_t* all = memory_new((size_t)c->ranks * 2 * sizeof *all, "memory of devices", why);
+    int32_t sharers = 0;
+    if (!all) return false;
+    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
+    all[2 * c->rank] = c->machine;
+    all[2 * c->rank + 1] = d->number;
+    bool good = comm_all_gather(c, NULL, all, bound, 2 * sizeof *all, why);
+    for (int32_t r = 0; r < c->ranks; r++) sharers += all[2 * r] == c->machine && all[2 * r + 1] == d->number;
+    memory_free(all);
+    p->peaks = room != INT64_MAX;
+    if (good && p->peaks) p->total = room / sharers;
+    if (p->config->device_memory && (!p->total || p->total > p->config->device_memory)) p->total = p->config->device_memory;
+    return good;
+}
+
+bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
+                    const ggnn_sampling* how, error* why)
+{
+    const ggnn_csc* all = &t->graph.whole;
+    memset(p, 0, sizeof *p);
+    p->config = c;
+    p->task = t;
+    p->comm = with;
+    p->parts = over ? over->locals : 1;
+    p->sizes = (ggnn_sizes){t->features.pitch, all->indptr, (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), 16};
+    p->work = memory_new(memory_product((size_t)nodes_of(p), sizeof *p->work, 2), "orders of nodes", why);
+    return p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why);
+}
+
+bool tier_plan_asks_peak(const tier_plan* p) { return p->peaks; }
+
+void tier_plan_close(tier_plan* p)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++) memory_free(p->count[kind]);
+    for (size_t i = 0; i < sizeof p->memory / sizeof *p->memory; i++) memory_free(p->memory[i]);
+    memory_free(p->work);
+    ranking_close(&p->file);
+    memset(p, 0, sizeof *p);
+}
+
+/* ==== filling =================================================================================================== */
+
+/* Bytes of a cache whose size is given; 0 of auto. */
+static int64_t cache_bytes(const tier_plan* p)
+{
+    const config* c = p->config;
+    const int64_t N = nodes_of(p);
+    const int64_t rows = N * p->sizes.row, lists = p->task->graph.num_edges * p->sizes.edge + N * p->sizes.list;
+    if (c->cache == CACHE_NONE || c->cache_auto) return 0;
+    if (c->cache_bytes >= 0) return c->cache_bytes;
+    if (p->file.cached && c->cache == DUAL) return p->file.cached[0] * p->sizes.row; /* and the lists, which are few */
+    return c->cache == DUAL ? ggnn_fill_ratio(c->cache_ratio, rows + lists) : ggnn_fill_ratio(c->cache_ratio, N) * p->sizes.row;
+}
+
+/* The least of all ranks. */
+static bool least(tier_plan* p, int64_t* value, error* why)
+{
+    comm* c = p->comm;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
+    if (!all) return false;
+    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
+    all[c->rank] = *value;
+    bool good = comm_all_gather(c, NULL, all, bound, sizeof *all, why);
+    for (int32_t r = 0; good && r < c->ranks; r++) *value = all[r] < *value ? all[r] : *value;
+    memory_free(all);
+    return good;
+}
+
+static int64_t bytes_of_lists(const tier_plan* p, const ggnn_node* order, int64_t count)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < count; i++) bytes += ggnn_list_bytes(&p->sizes, order[i]);
+    return bytes;
+}
+
+/* The hottest lists that `bytes` of all parts hold, of the first `wanted`. */
+static bool fit_lists(tier_plan* p, int64_t bytes, const ggnn_node* order, int64_t wanted, error* why)
+{
+    tiers_share* s = &p->plan.share[TIERS_GRAPH];
+    int64_t left[COMM_RANKS_MAX];
+    ggnn_node* rank = new_rank(p, why);
+    if (!rank) return false;
+    memcpy(rank, p->of_parts[TIERS_GRAPH], (size_t)nodes_of(p) * sizeof *rank);
+    for (int32_t i = 0; i < p->parts; i++) left[i] = bytes / p->parts;
+    s->stored = ggnn_fill_lists(rank, left, p->parts, order, &p->sizes, wanted);
+    s->rank = rank;
+    return true;
+}
+
+/* What parts store; *bytes, of a device: what it has for them, and what is left. */
+static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
+{
+    const config* c = p->config;
+    const int64_t N = nodes_of(p);
+    const int32_t copies = p->plan.placement ? p->placement.most : 1;
+    const int64_t lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
+    tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    ggnn_node* order = p->work;
+    for (int64_t v = 0; v < N; v++) order[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
+    const int64_t graph_bytes = bytes_of_lists(p, order, lists), feature_bytes = rows * p->sizes.row;
+    ggnn_share share = {graph_bytes, feature_bytes};
+    if (p->total) share = ggnn_fill_parts(*bytes, p->parts, copies, graph_bytes, feature_bytes, c->prefer);
+    *graph = (tiers_share){p->of_parts[TIERS_GRAPH], lists, NULL, 0};
+    *features = (tiers_share){p->of_parts[TIERS_FEATURES], rows, NULL, 0};
+    if (share.topology < graph_bytes && !fit_lists(p, share.topology, order, lists, why)) return false;
+    if (share.features < feature_bytes) features->stored = share.features / p->parts / p->sizes.row * p->parts;
+    if (graph->stored < lists || features->stored < rows)
+        tier_plan_note(p, "the device has no room for all that --store-graph %g, --store-features %g ask for: %" PRId64 " of %" PRId64
+                " lists and %" PRId64 " of %" PRId64 " rows are stored", c->store_graph, c->store_features, graph->stored,
+             lists, features->stored, rows);
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        if (p->plan.share[kind].stored == 0 || p->plan.share[kind].stored == N) p->plan.share[kind].rank = NULL;
+    *bytes -= (share.topology + share.features) / p->parts * copies;
+    return true;
+}
+
+/* DUCATI's: lists and rows share the budget. */
+static bool fill_dual(tier_plan* p, int64_t budget, error* why)
+{
+    const config* c = p->config;
+    tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    ggnn_node *rows = new_rank(p, why), *lists = rows ? new_rank(p, why) : NULL;
+    const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], c->slopes[1], c->slopes[0], &p->sizes, budget};
+    if (!lists) return false;
+    const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, nodes_of(p), p->work);
+    graph->cache_rank = lists;
+    graph->cached = fill.lists;
+    features->cache_rank = rows;
+    features->cached = fill.rows;
+    if (!c->slopes[0] && !c->slopes[1]) tier_plan_note(p, "--cache dual: both slopes are 0, so that frequency a byte decides");
+    return true;
+}
+
+static bool fill_cache(tier_plan* p, int64_t budget, error* why)
+{
+    const config* c = p->config;
+    const int64_t N = nodes_of(p), *by_file = p->file.cached;
+    tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    if (c->cache == CACHE_NONE) return true;
+    if (c->cache == DUAL && !by_file) return fill_dual(p, budget, why);
+    features->cache_rank = p->of_cache[TIERS_FEATURES];
+    features->cached = ggnn_fill_rows(budget, p->sizes.row, N);
+    if (c->cache != DUAL) return true;
+    features->cached = by_file[0];
+    graph->cache_rank = p->of_cache[TIERS_GRAPH];
+    graph->cached = by_file[1];
+    return true;
+}
+
+/* Of the rankings that the device will need, at most. */
+static int64_t rank_bytes(const tier_plan* p)
+{
+    const config* c = p->config;
+    const ggnn_node* used[3] = {c->store_graph > 0 ? p->of_parts[TIERS_GRAPH] : NULL,
+                                c->store_features > 0 ? p->of_parts[TIERS_FEATURES] : NULL,
+                                c->cache != CACHE_NONE ? p->of_cache[TIERS_FEATURES] : NULL};
+    int64_t arrays = c->cache == DUAL;
+    for (int i = 0; i < 3; i++) {
+        bool is_new = used[i] != NULL;
+        for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
+        arrays += is_new;
+    }
+    return arrays * nodes_of(p) * (int64_t)sizeof(ggnn_node);
+}
+
+bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
+{
+    const int64_t given = cache_bytes(p), room = ggnn_fill_auto(p->total, peak + rank_bytes(p), p->config->reserve_bytes);
+    int64_t bytes = room > given ? room - given : 0, left;
+    if (!least(p, &bytes, why)) return false;
+    left = bytes;
+    if (!fill_parts(p, &left, why)) return false;
+    if (!p->config->cache_auto) return fill_cache(p, given, why);
+    left += room - bytes; /* of this device, which may have more than the least */
+    char text[16];
+    tier_plan_note(p, "--cache-bytes auto: %sB", progress_amount(text, (double)left));
+    return fill_cache(p, left, why);
+}

@@ -1,0 +1,53 @@
+/* tier_plan.h - which nodes' lists and rows lie in which tier: from options, graph and memory to a tiers_plan (tiers.h),
+   by the rules of ggnn_plan.h. Set-up only. All ranks make the same calls.
+
+       tier_plan_open(&p, ...);      // what is hot, and in which order; nothing is in a device's memory yet
+       ... a first mini-batch, where tier_plan_asks_peak: what it takes of the device is its peak
+       tier_plan_fill(&p, peak, why);
+       source.plan = &p.plan;        // for tiers_open; p must outlive the view
+
+   The parts' order is that of all ranks together, a cache's that of its own rank's batches. Same options, same plan, on
+   every machine and backend, but for what memory is free; of counted policies (presc, dual, optimal) on as many devices.
+   Parts that store all of a kind store it by id, as order has no meaning then. */
+#ifndef TRAINER_TIER_PLAN_H
+#define TRAINER_TIER_PLAN_H
+#include "datasets/plan_file.h"
+#include "trainer/task.h"
+#include "trainer/tiers.h"
+
+enum { TIER_NOTES_MAX = 4 };
+
+typedef struct { /* all zeros: there is no plan */
+    tiers_plan plan;
+    const config* config;
+    const task*   task;
+    comm*    comm;
+    int32_t  parts;
+    int64_t  total;  /* bytes of the device that count; 0: not known, there is no limit */
+    bool     peaks;  /* the device has memory of its own */
+    ggnn_sizes sizes;
+    ranking  file;
+    ggnn_placement placement;
+    int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
+    const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks for all devices */
+    const ggnn_node* of_cache[TIERS_KINDS];   /* (N) and for this one */
+    ggnn_node* memory[8];                     /* of ranks */
+    ggnn_node* work;                          /* (2 N) */
+    char note[TIER_NOTES_MAX][200];           /* what the user is to know */
+} tier_plan;
+
+/* over: the ranks whose devices share parts; NULL: each has one of its own. how: how training samples. False on
+   failure; tier_plan_close is due all the same. */
+bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
+                    const ggnn_sampling* how, error* why);
+bool tier_plan_asks_peak(const tier_plan* p);
+bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
+
+/* Adds to the notes, where there is room. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void tier_plan_note(tier_plan* p, const char* format, ...);
+
+void tier_plan_close(tier_plan* p); /* all zeros is fine */
+#endif
