@@ -1,5 +1,5 @@
 /* test_explain.c - the arithmetic behind ggnn-train --explain: XGNN's table, times by hand, five cases with five answers. */
-#include "tests/test.h"
+#include "tests/train_tool.h"
 #include "trainer/explain_model.h"
 
 /* XGNN's tables 3 and 4: sizes in GB, what DGL+C caches, what XGNN stores, %. */
@@ -38,8 +38,8 @@ static void make_counts(void)
 static explain_case case_of(const int64_t* rows, const int64_t* lists, int64_t memory, int32_t devices)
 {
     return (explain_case){.nodes = NODES, .indptr = indptr, .row = 400, .edge = 4, .list = 16, .hot_rows = rows, .hot_lists = lists,
-                          .rows = rows, .lists = lists, .fanout = 10, .memory = memory, .devices = devices, .copies = 1,
-                          .bandwidth = {1e9, 1e8, 1e7}, .compute = 0};
+                          .rows = rows, .lists = lists, .epochs = 1, .fanout = 10, .memory = memory, .devices = devices, .copies = 1,
+                          .bandwidth = {1e9, 1e8, 1e7}};
 }
 
 static explain_setting choose(const explain_case* c)
@@ -91,6 +91,9 @@ TEST(times_are_bytes_over_bandwidths)
     less.fanout = 1; /* a sector of 32 bytes, of 64 */
     CHECK(explain_outcomes(out, &less, &why));
     CHECK_NEAR(out[EXPLAIN_DUAL].sample, 100000. * (16 + 32) / 1e7 / 2, 1e-9);
+    less.epochs = 4;
+    CHECK(explain_outcomes(out, &less, &why));
+    CHECK_NEAR(out[EXPLAIN_DUAL].sample, 25000. * (16 + 32) / 1e7 / 2, 1e-9);
 }
 
 /* Each case's answer is another one, and right by what the case is. */
@@ -124,18 +127,123 @@ TEST(the_simplest_of_equal_settings_is_chosen)
     c.devices = 1;
     c.memory = 0; /* nothing fits anywhere */
     CHECK_EQ(choose(&c), EXPLAIN_GRAPH_FIRST);
-    c.compute = 1e9; /* and here it makes no difference */
     c.memory = 400000;
+    c.bandwidth.host = c.bandwidth.own; /* and here it makes no difference */
     CHECK_EQ(choose(&c), EXPLAIN_GRAPH_FIRST);
+}
+
+/* ==== the program =============================================================================================== */
+
+static void make_graph(const char* name, const char* how)
+{
+    char line[300];
+    const char* space = strchr(how, ' ');
+    snprintf(line, sizeof line, "generate %.*s %s %s", (int)(space - how), how, name, space);
+    CHECK_EQ(finish(start("ggnn-data", line)), 0);
+}
+
+/* The log's record of a run with these options. */
+static const char* explained(const char* options)
+{
+    if (!CHECK_EQ(trainf("--explain --hidden 8 --batch 128 --threads 1 --reserve-bytes 0 --log log %s", options), 0))
+        printf("  %s\n", output);
+    read_log(&first, "log", "explain");
+    return CHECK_EQ(first.count, 1) ? first.line[0] : "";
+}
+
+/* The same five, of graphs that are sampled. */
+TEST(explain_finds_the_right_setting_of_five_graphs)
+{
+    static const struct {
+        const char *options, *choice;
+    } run[] = {
+        {"--data small.ggnn --fanout 5,4", "--store replica"},
+        {"--data small.ggnn --fanout 5,4 --devices 4 --device-memory 60K", "--store parts"}, /* reads are even */
+        {"--data dense.ggnn --layers 4 --fanout 10,10,10,10 --device-memory 100K", "--store-graph 1 --store-features 1 --prefer graph"},
+        {"--data wide.ggnn --layers 2 --fanout 2,2 --device-memory 400K", "--store-graph 1 --store-features 1 --prefer features"},
+        {"--data skewed.ggnn --fanout 5,4,3 --devices 4 --device-memory 200K --links 1500,14,12", "--cache dual --cache-bytes auto"}};
+    make_graph("small.ggnn", "planted --nodes 2000 --edges 24000 --classes 4 --features 8");
+    make_graph("dense.ggnn", "planted --nodes 1000 --edges 40000 --classes 4 --features 1");
+    make_graph("wide.ggnn", "planted --nodes 2000 --edges 400000 --classes 4 --features 64");
+    make_graph("skewed.ggnn", "rmat --nodes 16384 --edges 300000 --features 32 --train .02");
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        char choice[200];
+        snprintf(choice, sizeof choice, "\"choice\":\"%s\"", run[i].choice);
+        if (!CHECK(strstr(explained(run[i].options), choice) != NULL)) printf("  %s: %s\n", run[i].options, strstr(output, "what a dev"));
+        snprintf(choice, sizeof choice, "(%s)", run[i].choice);
+        CHECK(says(choice));
+        CHECK(says("(modelled)"));
+        CHECK(says("(measured)"));
+        CHECK(says("(counted)"));
+    }
+}
+
+/* Of each kind and tier. */
+static double shares(const char* line, const char* kind, const char* what, const char* tier)
+{
+    char pattern[32];
+    snprintf(pattern, sizeof pattern, "\"%s\":{\"predicted\"", kind);
+    const char* at = strstr(line, pattern);
+    snprintf(pattern, sizeof pattern, "\"%s\":{\"cache\"", what);
+    at = at ? strstr(at, pattern) : NULL;
+    return at ? number(at, tier) : (double)NAN;
+}
+
+TEST(predicted_hit_rates_are_within_a_point_of_those_of_the_run)
+{
+    static const char* const tier[] = {"cache", "own", "peer", "host"};
+    static const char* const options[] = {"--cache presc --cache-ratio .1", "--cache degree --cache-ratio .2",
+                                          "--cache dual --cache-bytes 500K", "--cache optimal --cache-ratio .1",
+                                          "--store-graph .3 --store-features .3", "--devices 2 --cache presc --cache-ratio .1",
+                                          "--devices 3 --store-graph .5 --store-features .5"};
+    make_graph("paper.ggnn", "citation --nodes 30000 --edges 240000 --features 16");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "--data paper.ggnn --fanout 5,4,3 --epochs 4 %s", options[i]);
+        const char* found = explained(line);
+        for (int kind = 0; kind < 2; kind++) {
+            const char* name = kind ? "rows" : "lists";
+            double all = 0;
+            for (int k = 0; k < 4; k++) {
+                const double counted = shares(found, name, "counted", tier[k]);
+                all += counted;
+                if (!CHECK_NEAR(shares(found, name, "predicted", tier[k]), counted, 1)) printf("  %s: %s %s\n", options[i], name, tier[k]);
+            }
+            CHECK_NEAR(all, 100, 1e-9);
+        }
+    }
+    CHECK(shares(first.line[0], "rows", "counted", "peer") > shares(first.line[0], "rows", "counted", "own"));
+}
+
+TEST(explain_is_a_look_and_no_training)
+{
+    CHECK_EQ(train("--data karate.ggnn --explain --save x.ckpt"), 2);
+    CHECK(says("takes no --save"));
+    CHECK_EQ(train("--data karate.ggnn --explain --fanout full"), 2);
+    CHECK(says("nothing is sampled"));
+    CHECK_EQ(train("--data karate.ggnn --explain --links 5,4"), 2);
+    CHECK_EQ(train("--data karate.ggnn --explain --fanout 3,3"), 0);
+    CHECK(says("all is the device's own"));
+    CHECK(says("no limit"));
+    CHECK_EQ(train("--data karate.ggnn --explain --fanout 3,3 --seed 4 --log twice"), 0); /* all but times is as it was */
+    read_log(&first, "twice", "explain");
+    CHECK_EQ(train("--data karate.ggnn --explain --fanout 3,3 --seed 4 --log twice"), 0);
+    read_log(&second, "twice", "explain");
+    CHECK(same_records(&first, &second));
 }
 
 int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
+    if (!train_tool_begin()) return 1;
     make_counts();
     RUN(xgnns_table_4_follows_from_sizes_and_what_a_cache_held);
     RUN(times_are_bytes_over_bandwidths);
     RUN(five_cases_have_five_right_answers);
     RUN(the_simplest_of_equal_settings_is_chosen);
+    RUN(explain_finds_the_right_setting_of_five_graphs);
+    RUN_SLOW(predicted_hit_rates_are_within_a_point_of_those_of_the_run);
+    RUN(explain_is_a_look_and_no_training);
+    if (chdir("/") == 0) folder_remove();
     return test_finish();
 }

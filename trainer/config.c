@@ -154,6 +154,11 @@ static const entry table[] = {
         "JSON lines (trainer/report.h has the schema); with --resume appended to, a torn last line cut off.", 0}},
     {0, FREE, AT(profile), {"profile", OPTION_FLAG, 0, 0, 0, 0,
         "Print where time and, on the CPU, bytes went. CUDA: waits for every operation, so nothing overlaps.", 0}},
+    {0, FREE, AT(explain), {"explain", OPTION_FLAG, 0, 0, 0, 0,
+        "Train an epoch, or --epochs, without evaluation; then print what lies where, what was read from where, how long each "
+        "stage took, and which of the settings above would be fastest with --device-memory and --links.", 0}},
+    {0, FREE, AT(links_text), {"links", OPTION_TEXT, 0, 0, 0, "OWN,PEER,HOST",
+        "explain: GB/s at which a device reads its own memory, another device's, the host's.", 0}},
 };
 enum { ENTRIES = sizeof table / sizeof table[0] };
 
@@ -178,6 +183,7 @@ static void set_defaults(config* c)
     c->eval_memory = (int64_t)4 << 30;
     c->seed = 1;
     c->devices = 1;
+    c->links_text = "1500,50,12";
     c->save_every = 1;
     c->store_graph = 1;
     c->store_features = 1;
@@ -594,9 +600,26 @@ static bool set_tiers(config* c, error* why)
                           "--fanout -1,-1,.., a value a layer, takes all neighbours of each --batch");
 }
 
+/* A look, not a training: what it leaves out is no one's checkpoint. */
+static bool set_explain(config* c, error* why)
+{
+    option_list links;
+    if (!options_ints("--links", c->links_text, 1, 1000000, &links, why)) return false;
+    if (links.count != 3) return error_set(why, "--links %s: three numbers, OWN,PEER,HOST in GB/s", c->links_text);
+    memcpy(c->links, links.value, sizeof c->links);
+    if (!c->explain) return true;
+    if (c->save || c->resume) return error_set(why, "--explain: trains without evaluation, so it takes no --save and no --resume");
+    if (c->fanout_text && strcmp(c->fanout_text, "full") == 0)
+        return error_set(why, "--explain: nothing is sampled with --fanout full; give a value a layer");
+    if (!is_given(c, AT(epochs))) c->epochs = 1;
+    c->eval_every = 0;
+    return true;
+}
+
 bool config_finish(config* c, error* why)
 {
-    if (!set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why)) return false;
+    if (!set_explain(c, why) || !set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why))
+        return false;
     if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
         return error_set(why, "--precision tf32: needs --backend cuda");
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");

@@ -59,7 +59,8 @@ typedef struct {
     /* files */
     const char *save, *resume, *log;
     int64_t save_every, save_steps;
-    bool profile;
+    bool profile, explain;
+    const char* links_text;
 
     /* worked out by config_finish */
     bool full_batch;
@@ -69,6 +70,7 @@ typedef struct {
     bool tiers;                         /* some option says where graph or features lie; */
     bool cache_auto;                    /* --cache-bytes auto; */
     int64_t cache_bytes;                /* else so many, -1: not given, by --cache-ratio */
+    int64_t links[3];                   /* GB/s of a device's own memory, a peer's, the host's */
     int64_t slopes[2];                  /* nanoseconds: of lists, of rows */
     char plain_fanout[12 * NET_LAYERS_MAX]; /* what fanout_text points to where it is not "full" */
 

@@ -61,16 +61,18 @@ static void evaluate(const model* m, explain_outcome* out, const ggnn_node* row_
     const explain_case* c = m->c;
     explain_tiers bytes[2] = {{0, 0, 0}, {0, 0, 0}};
     out->possible = true;
+    const double epoch = 1 / (double)c->epochs;
     for (int64_t v = 0; v < c->nodes; v++) {
+        const double rows = epoch * (double)c->rows[v], lists = epoch * (double)c->lists[v];
         const bool row = row_rank[v] < out->rows, list = list_rank[v] < out->lists;
-        add_reads(&out->row_reads, (double)c->rows[v], row, in_parts, c->devices);
-        add_reads(&out->list_reads, (double)c->lists[v], list, in_parts, c->devices);
-        add_reads(&bytes[0], (double)c->lists[v] * list_read_bytes(m, v), list, in_parts, c->devices);
-        add_reads(&bytes[1], (double)c->rows[v] * (double)c->row, row, in_parts, c->devices);
+        add_reads(&out->row_reads, rows, row, in_parts, c->devices);
+        add_reads(&out->list_reads, lists, list, in_parts, c->devices);
+        add_reads(&bytes[0], lists * list_read_bytes(m, v), list, in_parts, c->devices);
+        add_reads(&bytes[1], rows * (double)c->row, row, in_parts, c->devices);
     }
     out->sample = seconds_of(bytes[0], c->bandwidth) / c->devices;
     out->extract = seconds_of(bytes[1], c->bandwidth) / c->devices;
-    out->seconds = c->compute + out->sample + out->extract;
+    out->seconds = out->sample + out->extract;
 }
 
 static void keep_all(const model* m, explain_outcome* out, bool in_parts)

@@ -1,4 +1,4 @@
-/* explain_model.h - how long an epoch would take with graph and features in other places: the arithmetic behind
+/* explain_model.h - how long an epoch would read with graph and features in other places: the arithmetic behind
    ggnn-train --explain. Reads are counted from sampled ids, sizes are the graph's; times are modelled from them over the
    bandwidths of stated links. Nothing here looks at a machine, so that the same input gives the same answer anywhere. */
 #ifndef TRAINER_EXPLAIN_MODEL_H
@@ -15,12 +15,12 @@ typedef struct { /* a graph, how it is read, and on what */
     const int64_t* indptr;                 /* (nodes + 1) */
     int64_t row, edge, list;               /* bytes: of a row; of an edge; of a list beside its edges */
     const int64_t *hot_rows, *hot_lists;   /* (nodes) counts, [0, 2^32), by which rows and lists are ranked */
-    const int64_t *rows, *lists;           /* (nodes) reads of an epoch by all devices: other epochs than those */
+    const int64_t *rows, *lists;           /* (nodes) reads by all devices, of other epochs than those: */
+    int64_t epochs;                        /* so many */
     double fanout;                         /* edges of a list that a sample looks at, on average */
     int64_t memory;                        /* bytes of a device for graph and features */
     int32_t devices, copies;               /* P; how many of P parts a device stores, by its links */
     explain_tiers bandwidth;               /* bytes a second, as a device reads */
-    double compute;                        /* seconds of an epoch that no setting changes */
 } explain_case;
 
 /* From the simplest on. */
@@ -40,8 +40,8 @@ typedef struct { /* what a setting comes to */
     int64_t rows, lists;           /* kept by the devices together, or in each cache */
     int64_t row_bytes, list_bytes; /* of a device */
     explain_tiers row_reads, list_reads; /* of an epoch, all devices */
-    double sample, extract;        /* seconds of an epoch that a device reads lists, rows */
-    double seconds;                /* of an epoch: these and c->compute */
+    double sample, extract;        /* seconds of an epoch that a device reads lists, rows; */
+    double seconds;                /* both. What computes, no setting changes */
 } explain_outcome;
 
 /* All settings of a case. False: no memory. O(nodes log nodes). */

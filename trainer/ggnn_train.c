@@ -11,7 +11,7 @@
 #include "common/printable.h"
 #include "common/sibling.h"
 #include "common/standard.h"
-#include "trainer/training.h"
+#include "trainer/explain.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
@@ -182,6 +182,10 @@ static void end_report(rank* r)
     if (p->config.profile)
         report_profile(&p->report, t->steps, net_profile_of(t->worker.net), sampled, &t->evaluation_cost);
     if (p->config.profile && (r->comm->ranks > 1 || p->config.tiers)) report_print_ranks(&p->report, t->all, r->comm->ranks);
+    if (r->done && p->config.explain) {
+        static explanation e;
+        if (explain(&e, t, &r->why)) explain_print(&e, t, &p->report);
+    }
     if (!r->done && !r->why.text[0]) report_interrupted(&p->report, &p->config, &t->at);
 }
 

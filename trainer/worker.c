@@ -32,7 +32,7 @@ static net_config network_of(const config* c, const task* t, device* d)
     };
 }
 
-static ggnn_sampling sampling_of(const config* c)
+ggnn_sampling worker_sampling(const config* c)
 {
     ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
     if (config_counts_visits(c)) how.keep = GGNN_KEEP_WEIGHTS;
@@ -114,7 +114,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
 static loader_plan plan_of(const worker* w, const config* c, net_config* network)
 {
     loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels,
-                        .how = sampling_of(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
+                        .how = worker_sampling(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted = !w->tiers.local;
     plan.exchange = w->tiers.exchange;
@@ -176,7 +176,7 @@ static bool find_peak(worker* w, const config* c, const task* t, error* why)
 /* The plan, and the tiers that it says. */
 static bool open_planned(worker* w, const config* c, const task* t, error* why)
 {
-    const ggnn_sampling how = sampling_of(c);
+    const ggnn_sampling how = worker_sampling(c);
     tiers_source from = source_of(w, c, t);
     tiers first = {0};
     if (!tier_plan_open(&w->planned, c, t, w->comm, from.over, w->device, &how, why)) return false;

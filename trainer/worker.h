@@ -36,6 +36,9 @@ typedef struct {
 bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why);
 void worker_close(worker* w); /* all zeros is fine */
 
+/* How training samples, with local indices in all hops. */
+ggnn_sampling worker_sampling(const config* c);
+
 /* The pass of an epoch (from 0) begins, at its batch number `first`. Its batch i is step epoch * batches + i. */
 void worker_begin(worker* w, int64_t epoch, int64_t first);
 

@@ -1,0 +1,257 @@
+#include "trainer/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "datasets/hotness.h"
+
+/* ==== counting ================================================================================================== */
+
+typedef struct {
+    const training* t;
+    int64_t *hot[TIERS_KINDS], *seen[TIERS_KINDS]; /* (N) what rankings are made of; what epochs of their own read, */
+    int64_t epochs;                                /* so many */
+} counts;
+
+static bool count_epochs(counts* k, error* why)
+{
+    const training* t = k->t;
+    const config* c = t->config;
+    const ggnn_sampling how = worker_sampling(c);
+    const int32_t ranks = t->worker.comm->ranks;
+    const int64_t slice = (c->batch + ranks - 1) / ranks, n = t->task->count[SPLIT_TRAIN], K = c->presample_epochs;
+    const ggnn_node* ids = t->task->ids[SPLIT_TRAIN];
+    const ggnn_epochs before = hotness_epochs(HOTNESS_PRESC, ids, n, slice, (uint64_t)c->seed);
+    ggnn_epochs seen = before;
+    k->epochs = c->cache == HOTNESS_OPTIMAL + 1 && t->at.epoch > 0 ? t->at.epoch : 1;
+    if (c->cache == HOTNESS_OPTIMAL + 1) {
+        seen = hotness_epochs(HOTNESS_OPTIMAL, ids, n, slice, (uint64_t)c->seed);
+    } else {
+        seen.first_epoch += (uint32_t)K;
+        seen.rng.step += (uint32_t)(K * ggnn_epoch_batches(&before));
+    }
+    return hotness_count(k->hot[TIERS_FEATURES], k->hot[TIERS_GRAPH], &t->task->graph, &how, &before, K, c->data, why) &&
+           hotness_count(k->seen[TIERS_FEATURES], k->seen[TIERS_GRAPH], &t->task->graph, &how, &seen, k->epochs, c->data, why);
+}
+
+/* Where device 0 reads node v's list or row. */
+static int tier_of(const training* t, const tiers_share* s, int64_t v)
+{
+    enum { CACHE, OWN, PEER, HOST };
+    const worker* w = &t->worker;
+    const int32_t parts = w->planned.parts;
+    const int64_t h = s->rank ? s->rank[v] : v;
+    if (s->cache_rank && s->cache_rank[v] < s->cached) return CACHE;
+    if (h >= s->stored) return HOST;
+    const int32_t part = (int32_t)(h % parts), me = w->comm->local;
+    if (parts == 1) return OWN;
+    if (w->planned.plan.placement) return w->planned.plan.placement->source[me][part] == me ? OWN : PEER;
+    return part == me ? OWN : PEER;
+}
+
+/* Shares by tier: of the plan's tiers; without a plan a device has all, or one of as many parts as there are. */
+static void predict(explanation* e, const training* t, const counts* k)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        int64_t reads[4] = {0, 0, 0, 0}, all = 0;
+        const bool parts = t->worker.tiers.parts > 1;
+        for (int64_t v = 0; v < t->task->graph.num_nodes; v++) {
+            if (t->config->tiers) reads[tier_of(t, &t->worker.planned.plan.share[kind], v)] += k->seen[kind][v];
+            all += k->seen[kind][v];
+        }
+        if (!t->config->tiers) reads[1] = parts ? all / t->worker.tiers.parts : all;
+        if (!t->config->tiers) reads[2] = all - reads[1];
+        const double share = all ? 100. / (double)all : 0;
+        e->predicted[kind].cache = share * (double)reads[0];
+        e->predicted[kind].own = share * (double)reads[1];
+        e->predicted[kind].peer = share * (double)reads[2];
+        e->predicted[kind].host = share * (double)reads[3];
+    }
+}
+
+static void see(explanation* e, const training* t)
+{
+    const report_rank* mine = &t->all[t->worker.comm->rank];
+    const tiers_count* count[TIERS_KINDS] = {[TIERS_GRAPH] = &mine->lists, [TIERS_FEATURES] = &mine->rows};
+    const double epochs = t->at.epoch > 0 ? (double)t->at.epoch : 1;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const tiers_reads r = count[kind]->read;
+        const int64_t all = r.cache + r.own + r.peer + r.host;
+        const double share = all ? 100. / (double)all : 0;
+        e->counted[kind].cache = share * (double)r.cache;
+        e->counted[kind].own = share * (double)r.own;
+        e->counted[kind].peer = share * (double)r.peer;
+        e->counted[kind].host = share * (double)r.host;
+    }
+    e->sample = mine->sample / epochs;
+    e->extract = mine->extract / epochs;
+    e->train = mine->train / epochs;
+    e->waiting = (mine->batch + mine->waited) / epochs;
+}
+
+/* ==== the case ================================================================================================== */
+
+/* Bytes that a device has for graph and features: of a device of its own, what all else took at most is left out. */
+static int64_t memory_for_data(const training* t)
+{
+    const config* c = t->config;
+    const device* d = t->worker.device;
+    const report_rank* mine = &t->all[t->worker.comm->rank];
+    const int64_t room = device_room(t->worker.device); /* of a CPU INT64_MAX */
+    int64_t total = c->device_memory && c->device_memory < room ? c->device_memory : room, data = 0;
+    if (total == INT64_MAX) return INT64_MAX / 4;
+    if (room == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes);
+    const tiers_count* count[] = {&mine->rows, &mine->lists};
+    for (int i = 0; i < 2; i++) data += count[i]->placed_bytes.cache + count[i]->placed_bytes.own;
+    return ggnn_fill_auto(total, d->most_bytes > data ? d->most_bytes - data : 0, c->reserve_bytes);
+}
+
+static explain_case case_of(const training* t, const counts* k)
+{
+    const config* c = t->config;
+    const ggnn_csc* all = &t->task->graph.whole;
+    const ggnn_sampling how = worker_sampling(c);
+    double fanout = 0;
+    for (int32_t h = 0; h < how.num_hops; h++) /* most lists are read in the last hop that samples */
+        if (how.fanout[h]) fanout = how.fanout[h] > 0 ? how.fanout[h] : 1e9;
+    const tier_plan* plan = &t->worker.planned;
+    return (explain_case){.nodes = t->task->graph.num_nodes, .indptr = all->indptr, .row = t->task->features.pitch,
+                          .edge = (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), .list = 16,
+                          .hot_rows = k->hot[TIERS_FEATURES], .hot_lists = k->hot[TIERS_GRAPH], .rows = k->seen[TIERS_FEATURES],
+                          .lists = k->seen[TIERS_GRAPH], .epochs = k->epochs, .fanout = fanout, .memory = memory_for_data(t),
+                          .devices = t->worker.comm->locals, .copies = plan->plan.placement ? plan->placement.most : 1,
+                          .bandwidth = {1e9 * (double)c->links[0], 1e9 * (double)c->links[1], 1e9 * (double)c->links[2]}};
+}
+
+bool explain(explanation* e, const training* t, error* why)
+{
+    const size_t n = (size_t)t->task->graph.num_nodes;
+    int64_t* memory = memory_new(memory_product(n, 2 * TIERS_KINDS, sizeof *memory), "counts of reads", why);
+    counts k = {.t = t};
+    if (!memory) return false;
+    memset(e, 0, sizeof *e);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        k.hot[kind] = memory + (size_t)kind * n;
+        k.seen[kind] = memory + (size_t)(TIERS_KINDS + kind) * n;
+    }
+    bool good = count_epochs(&k, why);
+    if (good) {
+        predict(e, t, &k);
+        see(e, t);
+        e->given = case_of(t, &k);
+        good = explain_outcomes(e->outcome, &e->given, why);
+    }
+    if (good) e->choice = explain_choice(e->outcome);
+    memory_free(memory);
+    return good;
+}
+
+/* ==== what is said ============================================================================================== */
+
+static void print_kind(const explanation* e, tiers_kind kind, const char* name)
+{
+    printf("  %-6s predicted %8.2f %8.2f %8.2f %8.2f\n", name, e->predicted[kind].cache, e->predicted[kind].own,
+           e->predicted[kind].peer, e->predicted[kind].host);
+    const double all = e->counted[kind].cache + e->counted[kind].own + e->counted[kind].peer + e->counted[kind].host;
+    if (all > 0)
+        printf("  %-6s in the run%8.2f %8.2f %8.2f %8.2f\n", "", e->counted[kind].cache, e->counted[kind].own,
+               e->counted[kind].peer, e->counted[kind].host);
+    else printf("  %-6s in the run   not counted: all is the device's own\n", "");
+}
+
+static void print_outcome(const explanation* e, explain_setting s)
+{
+    const explain_outcome* o = &e->outcome[s];
+    char rows[16], lists[16];
+    const explain_tiers *r = &o->row_reads, *l = &o->list_reads;
+    const double row = r->own + r->peer + r->host, list = l->own + l->peer + l->host;
+    if (!o->possible) {
+        printf("  %-32s %s\n", explain_name[s], s == EXPLAIN_PARTS && e->given.devices < 2 ? "one device has no parts" : "does not fit");
+        return;
+    }
+    printf("  %-32s %9s %9s  %6.2f %6.2f  %6.2f %6.2f %9.3g %9.3g %9.3g\n", explain_name[s],
+           progress_amount(rows, (double)o->row_bytes), progress_amount(lists, (double)o->list_bytes),
+           row > 0 ? 100 * r->own / row : 0, row > 0 ? 100 * r->host / row : 0, list > 0 ? 100 * l->own / list : 0,
+           list > 0 ? 100 * l->host / list : 0, o->sample, o->extract, o->seconds);
+}
+
+static void print_choice(const explanation* e)
+{
+    const explain_outcome* best = &e->outcome[e->choice];
+    printf("choice: %s (%s): %.4g s an epoch (modelled)", explain_name[e->choice], explain_options[e->choice], best->seconds);
+    int next = -1; /* the fastest of the others */
+    for (int s = 0; s < EXPLAIN_SETTINGS; s++)
+        if (s != (int)e->choice && e->outcome[s].possible && (next < 0 || e->outcome[s].seconds < e->outcome[next].seconds)) next = s;
+    if (next >= 0)
+        printf("; %s: %.4g s, sample %+.4g, extract %+.4g", explain_name[next], e->outcome[next].seconds,
+               e->outcome[next].sample - best->sample, e->outcome[next].extract - best->extract);
+    printf("\n");
+}
+
+static void put_shares(json* j, const char* key, double cache, double own, double peer, double host)
+{
+    json_begin_object(j, key);
+    json_real(j, "cache", cache);
+    json_real(j, "own", own);
+    json_real(j, "peer", peer);
+    json_real(j, "host", host);
+    json_end_object(j);
+}
+
+static void put_explanation(json* j, const explanation* e)
+{
+    static const char* const kind_name[] = {[TIERS_GRAPH] = "lists", [TIERS_FEATURES] = "rows"};
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        json_begin_object(j, kind_name[kind]);
+        put_shares(j, "predicted", e->predicted[kind].cache, e->predicted[kind].own, e->predicted[kind].peer, e->predicted[kind].host);
+        put_shares(j, "counted", e->counted[kind].cache, e->counted[kind].own, e->counted[kind].peer, e->counted[kind].host);
+        json_end_object(j);
+    }
+    json_begin_object(j, "settings");
+    for (int s = 0; s < EXPLAIN_SETTINGS; s++) {
+        json_begin_object(j, explain_options[s]);
+        json_bool(j, "possible", e->outcome[s].possible);
+        json_int(j, "row_bytes", e->outcome[s].row_bytes);
+        json_int(j, "list_bytes", e->outcome[s].list_bytes);
+        json_real(j, "modelled_sample", e->outcome[s].sample);
+        json_real(j, "modelled_extract", e->outcome[s].extract);
+        json_end_object(j);
+    }
+    json_end_object(j);
+    json_string(j, "choice", explain_options[e->choice]);
+    json_begin_object(j, "seconds"); /* measured; of a kind that logs may differ in */
+    json_real(j, "sample", e->sample);
+    json_real(j, "extract", e->extract);
+    json_real(j, "train", e->train);
+    json_real(j, "waiting", e->waiting);
+    json_end_object(j);
+}
+
+void explain_print(const explanation* e, const training* t, report* r)
+{
+    const config* c = t->config;
+    const explain_case* g = &e->given;
+    char memory[16], graph[16], rows[16];
+    const int64_t lists = t->task->graph.num_edges * g->edge + g->nodes * g->list;
+    json j;
+    printf("\nlists %sB, rows %sB; %d devices with ", progress_amount(graph, (double)lists),
+           progress_amount(rows, (double)(g->nodes * g->row)), (int)g->devices);
+    if (g->memory >= INT64_MAX / 4) printf("no limit (--device-memory N sets one)\n");
+    else printf("%sB for them\n", progress_amount(memory, (double)g->memory));
+    printf("read by device 0, %% (counted)     cache      own     peer     host\n");
+    print_kind(e, TIERS_GRAPH, "lists");
+    print_kind(e, TIERS_FEATURES, "rows");
+    printf("an epoch of device 0 (measured): sample %.4f s, mark: a part of extract, copy: none, extract %.4f s, train %.4f s, "
+           "waiting %.4f s\n", e->sample, e->extract, e->train, e->waiting);
+    printf("what a device would read in an epoch (bytes and shares counted, seconds modelled: --links %s GB/s for own memory, a "
+           "peer's, the host's)\n", c->links_text);
+    printf("  %-32s %19s  %13s  %13s %9s %9s %9s\n", "", "bytes of a device", "rows, %", "lists, %", "", "", "");
+    printf("  %-32s %9s %9s  %6s %6s  %6s %6s %9s %9s %9s\n", "", "rows", "lists", "own", "host", "own", "host", "sample s",
+           "extract s", "both s");
+    for (int s = 0; s < EXPLAIN_SETTINGS; s++) print_outcome(e, (explain_setting)s);
+    print_choice(e);
+    if (!log_begin(&r->log, &j, "explain")) return;
+    put_explanation(&j, e);
+    log_end(&r->log, &j);
+}
