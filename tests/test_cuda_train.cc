@@ -271,6 +271,8 @@ TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
     CHECK_EQ(shell("grep -q '3 devices' out"), 0);
     CHECK_EQ(train("--fanout 4,3,3 --epochs 1 --backend cuda-emulated --device-list 2"), 1);
     CHECK_EQ(shell("grep -q 'device 2: invalid device ordinal' out"), 0);
+    CHECK_EQ(train("--fanout 2,2,2 --epochs 1 --backend cuda-emulated --devices 65 --gather exchange"), 1);
+    CHECK_EQ(shell("grep -q 'GPUs split ids over at most 64 devices, here are 65' out"), 0);
     setenv("SIMT_LINKS", "none", 1);
     CHECK_EQ(train("--fanout 4,3,3 --epochs 1 --backend cuda-emulated --devices 2"), 1);
     CHECK_EQ(shell("grep -q 'device [01] cannot read memory of device [01]: .*; --gather exchange needs no link' out"), 0);
