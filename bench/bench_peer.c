@@ -216,7 +216,8 @@ static void count(crew* c)
     double* value = c->counted[c->way];
     for (int32_t r = 0; r < c->parts; r++) {
         const peer* p = &c->peer[r];
-        const tiers_reads reads = c->way == FROM_HOST ? (tiers_reads){0, 0, c->n} : tiers_rows_read(&p->tiers);
+        const tiers_reads reads = c->way == FROM_HOST ? (tiers_reads){.host = c->n}
+                                                   : tiers_counted(&p->tiers, TIERS_FEATURES).read;
         value[OWN] += (double)reads.own;
         value[PEER] += (double)reads.peer;
         value[HOST] += (double)reads.host;
