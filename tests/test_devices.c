@@ -114,7 +114,7 @@ TEST(parts_of_graph_and_features_give_the_bits_of_replicas)
 }
 
 /* No device reads another one's memory: each has a part of the features, and rows are sent. A device of eight may have no
-   seed and few nodes. */
+   seed and few nodes. (Importance alone wants its own sampler: it is not asked to be weighted.) */
 TEST(rows_by_exchange_give_the_bits_of_replicas)
 {
     static const char* const how[] = {"--fanout 4,3", "--fanout 4,3 --eval sampled --sampler weighted",
@@ -125,11 +125,11 @@ TEST(rows_by_exchange_give_the_bits_of_replicas)
         for (int i = 0; i < COUNTS; i++)
             for (int exchanged = 0; exchanged < 2; exchanged++) {
                 CHECK_EQ(trainf("--data %s %s %s --hidden 16 --batch 50 --epochs 2 --devices %d --log a %s",
-                                m % 2 ? "karate.ggnn" : "planted.ggnn", models[m], how[(m + i) % 4], counts[i],
+                                m % 2 ? "karate.ggnn" : "planted.ggnn", models[m], how[(m + i + 1) % 4], counts[i],
                                 exchanged ? gather[(m + 2 * i) % 3] : ""), 0);
                 if (!exchanged) read_log(&first, "a", "epoch");
                 else if (!CHECK(same_records((read_log(&second, "a", "epoch"), &first), &second)))
-                    printf("  %s %s %s, %d devices\n", models[m], how[(m + i) % 4], gather[(m + 2 * i) % 3], counts[i]);
+                    printf("  %s %s %s, %d devices\n", models[m], how[(m + i + 1) % 4], gather[(m + 2 * i) % 3], counts[i]);
             }
     const char* rows = strstr((read_log(&first, "a", "ranks"), first.line[0]), "\"peer\":["); /* of each rank */
     CHECK(rows && strncmp(rows + 8, "0,", 2) != 0);
