@@ -195,13 +195,14 @@ TEST(predicted_hit_rates_are_within_a_point_of_those_of_the_run)
     static const char* const options[] = {"--cache presc --cache-ratio .1", "--cache degree --cache-ratio .2",
                                           "--cache dual --cache-bytes 500K", "--cache optimal --cache-ratio .1",
                                           "--store-graph .3 --store-features .3", "--devices 2 --cache presc --cache-ratio .1",
-                                          "--devices 3 --store-graph .5 --store-features .5"};
+                                          "--devices 3 --store parts", "--devices 3 --store-graph .5 --store-features .5"};
     make_graph("paper.ggnn", "citation --nodes 30000 --edges 240000 --features 16");
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char line[300];
         snprintf(line, sizeof line, "--data paper.ggnn --fanout 5,4,3 --epochs 4 %s", options[i]);
         const char* found = explained(line);
-        for (int kind = 0; kind < 2; kind++) {
+        const bool by_edge = strstr(options[i], "--store parts") != NULL; /* rows are read where they lie */
+        for (int kind = 0; kind < 2 - by_edge; kind++) {
             const char* name = kind ? "rows" : "lists";
             double all = 0;
             for (int k = 0; k < 4; k++) {
@@ -213,6 +214,14 @@ TEST(predicted_hit_rates_are_within_a_point_of_those_of_the_run)
         }
     }
     CHECK(shares(first.line[0], "rows", "counted", "peer") > shares(first.line[0], "rows", "counted", "own"));
+    for (int i = 0; i < 3; i++) { /* no one counts lists there: all are the device's own */
+        static const char* const owners[] = {"range", "modulo", "hash"};
+        char line[300];
+        snprintf(line, sizeof line, "--data paper.ggnn --fanout 5,4,3 --epochs 4 --devices 2 --gather exchange --owners %s", owners[i]);
+        const char* found = explained(line);
+        CHECK_NEAR(shares(found, "rows", "predicted", "own"), shares(found, "rows", "counted", "own"), 1);
+        CHECK_NEAR(shares(found, "lists", "predicted", "own"), 100, 1e-9);
+    }
 }
 
 TEST(explain_is_a_look_and_no_training)

@@ -10,35 +10,95 @@
 
 typedef struct {
     const training* t;
-    int64_t *hot[TIERS_KINDS], *seen[TIERS_KINDS]; /* (N) what rankings are made of; what epochs of their own read, */
-    int64_t epochs;                                /* so many */
+    int64_t *hot[TIERS_KINDS];    /* (N) what rankings are made of: all devices' reads before training; */
+    int64_t *seen[TIERS_KINDS];   /* (N) what device 0 read in epochs of their own, */
+    int64_t *others[TIERS_KINDS]; /* (N) and all other devices */
+    int64_t epochs;               /* so many */
+    ggnn_batch batch;
+    ggnn_node* seeds;             /* (seeds of a slice) */
 } counts;
+
+/* Epochs from the pass's on, as loaders take them: slice by slice of each batch. Device 0's go to `mine`. */
+static bool count_slices(counts* k, loader_pass pass, int64_t epochs, int64_t* const* mine, int64_t* const* others, error* why)
+{
+    const training* t = k->t;
+    const int32_t ranks = t->worker.comm->ranks;
+    const int64_t batches = (pass.num_ids + t->config->batch - 1) / t->config->batch;
+    for (int64_t i = 0; i < epochs * batches; i++) {
+        loader_pass now = pass;
+        now.epoch += (uint32_t)(i / batches);
+        for (int32_t r = 0; r < ranks; r++) {
+            loader_slice s = loader_slice_of(&now, t->config->batch, i % batches, r, ranks);
+            int64_t* const* to = r == t->worker.comm->rank ? mine : others;
+            s.rng.step = pass.rng.step + (uint32_t)i;
+            for (int64_t j = 0; j < s.seeds; j++) k->seeds[j] = loader_seed(&now, s.from + j);
+            const ggnn_status status = ggnn_sample(&k->batch, &t->task->graph, &s.rng, k->seeds, s.seeds);
+            if (status != GGNN_OK)
+                return error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+                                 (long long)k->batch.bad, ggnn_status_string(status));
+            ggnn_count_batch(to[TIERS_FEATURES], to[TIERS_GRAPH], &k->batch);
+        }
+    }
+    return true;
+}
 
 static bool count_epochs(counts* k, error* why)
 {
     const training* t = k->t;
     const config* c = t->config;
-    const ggnn_sampling how = worker_sampling(c);
-    const int32_t ranks = t->worker.comm->ranks;
-    const int64_t slice = (c->batch + ranks - 1) / ranks, n = t->task->count[SPLIT_TRAIN], K = c->presample_epochs;
-    const ggnn_node* ids = t->task->ids[SPLIT_TRAIN];
-    const ggnn_epochs before = hotness_epochs(HOTNESS_PRESC, ids, n, slice, (uint64_t)c->seed);
-    ggnn_epochs seen = before;
-    k->epochs = c->cache == HOTNESS_OPTIMAL + 1 && t->at.epoch > 0 ? t->at.epoch : 1;
-    if (c->cache == HOTNESS_OPTIMAL + 1) {
-        seen = hotness_epochs(HOTNESS_OPTIMAL, ids, n, slice, (uint64_t)c->seed);
-    } else {
-        seen.first_epoch += (uint32_t)K;
-        seen.rng.step += (uint32_t)(K * ggnn_epoch_batches(&before));
+    const int64_t n = t->task->count[SPLIT_TRAIN], K = c->presample_epochs;
+    loader_pass before = {.ids = t->task->ids[SPLIT_TRAIN], .num_ids = n, .shuffled = true, .epoch = GGNN_PRESAMPLE_EPOCH,
+                          .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_PRESAMPLE}};
+    loader_pass seen = before;
+    k->epochs = 1;
+    seen.epoch += (uint32_t)K;
+    seen.rng.step = (uint32_t)(K * ((n + c->batch - 1) / c->batch));
+    if (c->cache == HOTNESS_OPTIMAL + 1) { /* the run itself */
+        k->epochs = t->at.epoch > 0 ? t->at.epoch : 1;
+        seen.epoch = seen.rng.step = 0;
+        seen.rng.purpose = GGNN_PURPOSE_SAMPLE;
     }
-    return hotness_count(k->hot[TIERS_FEATURES], k->hot[TIERS_GRAPH], &t->task->graph, &how, &before, K, c->data, why) &&
-           hotness_count(k->seen[TIERS_FEATURES], k->seen[TIERS_GRAPH], &t->task->graph, &how, &seen, k->epochs, c->data, why);
+    return count_slices(k, before, K, k->hot, k->hot, why) && count_slices(k, seen, k->epochs, k->seen, k->others, why);
 }
 
-/* Where device 0 reads node v's list or row. */
+/* A slice of the largest batch. */
+static bool count_all(counts* k, error* why)
+{
+    const training* t = k->t;
+    const ggnn_sampling how = worker_sampling(t->config);
+    const int64_t n = t->task->count[SPLIT_TRAIN], most = t->config->batch < n ? t->config->batch : n;
+    const int64_t seeds = (most + t->worker.comm->ranks - 1) / t->worker.comm->ranks;
+    ggnn_fault fault;
+    if (ggnn_batch_plan(&k->batch, &t->task->graph, &how, seeds, NULL, &fault) != GGNN_OK)
+        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, fault.what);
+    void* memory = memory_new(k->batch.bytes, "a mini-batch", why);
+    k->seeds = memory ? memory_new((size_t)seeds * sizeof *k->seeds, "seeds", why) : NULL;
+    if (k->seeds) ggnn_batch_init(&k->batch, memory);
+    const bool good = k->seeds && count_epochs(k, why);
+    memory_free(k->seeds);
+    memory_free(memory);
+    return good;
+}
+
+enum { CACHE, OWN, PEER, HOST };
+
+/* Where device 0 reads node v's list or row. Without a plan: all is here, or in parts by owner; where rows are exchanged,
+   all lists are here. */
+static int tier_by_owner(const training* t, tiers_kind kind, int64_t v)
+{
+    const config* c = t->config;
+    const worker* w = &t->worker;
+    const int64_t n = t->task->graph.num_nodes;
+    const int32_t parts = c->store == STORE_SHARDS ? w->comm->ranks : w->tiers.exchange ? w->comm->locals : w->tiers.parts;
+    if (parts <= 1 || (w->tiers.exchange && kind == TIERS_GRAPH)) return OWN;
+    if (c->owners == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts) == 0 ? OWN : PEER;
+    if (c->owners == GGNN_OWNER_RANGE) return v < (n + parts - 1) / parts ? OWN : PEER;
+    return v % parts == 0 ? OWN : PEER;
+}
+
+/* With a plan: as tiers.h says. */
 static int tier_of(const training* t, const tiers_share* s, int64_t v)
 {
-    enum { CACHE, OWN, PEER, HOST };
     const worker* w = &t->worker;
     const int32_t parts = w->planned.parts;
     const int64_t h = s->rank ? s->rank[v] : v;
@@ -50,23 +110,21 @@ static int tier_of(const training* t, const tiers_share* s, int64_t v)
     return part == me ? OWN : PEER;
 }
 
-/* Shares by tier: of the plan's tiers; without a plan a device has all, or one of as many parts as there are. */
 static void predict(explanation* e, const training* t, const counts* k)
 {
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         int64_t reads[4] = {0, 0, 0, 0}, all = 0;
-        const bool parts = t->worker.tiers.parts > 1;
         for (int64_t v = 0; v < t->task->graph.num_nodes; v++) {
-            if (t->config->tiers) reads[tier_of(t, &t->worker.planned.plan.share[kind], v)] += k->seen[kind][v];
+            const int tier = t->config->tiers ? tier_of(t, &t->worker.planned.plan.share[kind], v)
+                                              : tier_by_owner(t, (tiers_kind)kind, v);
+            reads[tier] += k->seen[kind][v];
             all += k->seen[kind][v];
         }
-        if (!t->config->tiers) reads[1] = parts ? all / t->worker.tiers.parts : all;
-        if (!t->config->tiers) reads[2] = all - reads[1];
         const double share = all ? 100. / (double)all : 0;
-        e->predicted[kind].cache = share * (double)reads[0];
-        e->predicted[kind].own = share * (double)reads[1];
-        e->predicted[kind].peer = share * (double)reads[2];
-        e->predicted[kind].host = share * (double)reads[3];
+        e->predicted[kind].cache = share * (double)reads[CACHE];
+        e->predicted[kind].own = share * (double)reads[OWN];
+        e->predicted[kind].peer = share * (double)reads[PEER];
+        e->predicted[kind].host = share * (double)reads[HOST];
     }
 }
 
@@ -107,6 +165,7 @@ static int64_t memory_for_data(const training* t)
     return ggnn_fill_auto(total, d->most_bytes > data ? d->most_bytes - data : 0, c->reserve_bytes);
 }
 
+/* seen: by all devices, by now. */
 static explain_case case_of(const training* t, const counts* k)
 {
     const config* c = t->config;
@@ -127,18 +186,20 @@ static explain_case case_of(const training* t, const counts* k)
 bool explain(explanation* e, const training* t, error* why)
 {
     const size_t n = (size_t)t->task->graph.num_nodes;
-    int64_t* memory = memory_new(memory_product(n, 2 * TIERS_KINDS, sizeof *memory), "counts of reads", why);
+    int64_t* memory = memory_new(memory_product(n, 3 * TIERS_KINDS, sizeof *memory), "counts of reads", why);
     counts k = {.t = t};
     if (!memory) return false;
     memset(e, 0, sizeof *e);
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         k.hot[kind] = memory + (size_t)kind * n;
         k.seen[kind] = memory + (size_t)(TIERS_KINDS + kind) * n;
+        k.others[kind] = memory + (size_t)(2 * TIERS_KINDS + kind) * n;
     }
-    bool good = count_epochs(&k, why);
+    bool good = count_all(&k, why);
     if (good) {
         predict(e, t, &k);
         see(e, t);
+        for (size_t i = 0; i < TIERS_KINDS * n; i++) k.seen[0][i] += k.others[0][i];
         e->given = case_of(t, &k);
         good = explain_outcomes(e->outcome, &e->given, why);
     }
