@@ -516,7 +516,8 @@ typedef struct {
     const ggnn_csc* part;    // (parts + 2) by slot; slots without rows are never read. The host tier's
                              // (part[at.parts]) is the whole graph, list v at row v
     ggnn_layout     at;      // of part
-    int64_t*        traffic; // (parts + 2) lists read by slot, added up; or NULL. One thread a counter
+    int64_t*        traffic; // (parts + 2) or NULL: lists read are added by slot, [p]: of part p. The caller
+                             // zeroes it. Calls at the same time on several threads need one each
 } ggnn_graph;
 
 // A graph in one CSC: list v is indices[indptr[v] .. indptr[v+1]). weight (num_edges) may be NULL: ones. The
@@ -1139,7 +1140,7 @@ typedef struct { // node features, edge features (by CSC position), hidden rows
     const void* const* base;  // (parts + 2) by slot, as this device reads it; NULL where a slot has no rows.
                               // The host tier's (base[at.parts]) is the whole array, row v at row v
     ggnn_layout        at;    // of base
-    int64_t*           traffic; // (parts + 2) rows read by slot, added up; NULL: not. One thread a counter
+    int64_t*           traffic; // (parts + 2) or NULL: rows read are added by slot, as in ggnn_graph
 } ggnn_store;
 
 // num_rows rows in one array, which must outlive the store.

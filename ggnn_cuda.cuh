@@ -3553,8 +3553,10 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 //
 // Else a peer is a thread, of one process or of several, with a device; several peers may have the same one.
 // Peers meet in host memory that all of them map: ggnn_cuda_peers_bytes of it, zeroed. Threads pass its
-// address. Processes call mmap: MAP_SHARED | MAP_ANONYMOUS before fork, or a file of shm_open. (Fork before
-// the first CUDA call.) What a peer lends are loans, numbered by itself. All peers, in this order:
+// address. Processes call mmap: MAP_SHARED | MAP_ANONYMOUS before fork, or a file of shm_open, set to that
+// length by ftruncate and removed once all have joined. (A file that an earlier run has left is not zeroed:
+// remove it first. Fork before the first CUDA call.) What a peer lends are loans, numbered by itself. All peers,
+// in this order:
 //     ggnn_cuda_peers_join    with the device current that it drives, then and in all calls that follow
 //     ...                     its parts by cudaMalloc, filled, the stream synchronised
 //     ggnn_cuda_peers_lend    a loan: one piece of memory; _lend_lists: a part's lists, four loans
@@ -3567,10 +3569,12 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // A thread of the same process is read at its own addresses, after cudaDeviceEnablePeerAccess; another
 // process by cudaIpcOpenMemHandle.
 //
-// No call waits for a peer that is gone: a process that was killed, a thread that ended before it had closed.
-// Each call that needs it returns cudaErrorIllegalState then, and the fault names it. (A robust mutex tells:
-// the thread that joined holds it till it has closed.) A peer that fails calls ggnn_cuda_peers_close too: the
-// others do not wait for it then. Calls also return errors of the CUDA runtime. fault may be NULL.
+// No call waits for a peer that has joined and is gone: a process that was killed, a thread that ended before
+// it had closed. Each call that needs it returns cudaErrorIllegalState then, and the fault names it. (A robust
+// mutex tells: the thread that joined holds it till it has closed.) The others read no more of what it lent,
+// close, and end. A peer that never joins is waited for, until ggnn_cuda_peers_give_up says that it will not
+// come. A peer that fails calls ggnn_cuda_peers_close too: the others do not wait for it then. Calls also
+// return errors of the CUDA runtime. fault may be NULL; else it is written on success too (what: NULL).
 
 typedef struct { // why a call failed
     const char* what;     // NULL: nothing wrong

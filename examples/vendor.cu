@@ -1,5 +1,6 @@
-// vendor.cu - examples/vendor.c on a GPU; prints "3 4, as the CPU". The C functions are compiled as C:
-//   cc -O2 -I.. -c ../common/ggnn.c && nvcc -std=c++17 -I.. vendor.cu ggnn.o -lm && ./a.out
+// vendor.cu - examples/vendor.c on a GPU; prints "3 4, as the CPU". The C functions are compiled as C. From the
+// project's folder (examples/peers.cu has the command for a machine without a GPU):
+//   cc -O2 -I. -c common/ggnn.c && nvcc -std=c++17 -arch=native -I. examples/vendor.cu ggnn.o -o vendor -lm && ./vendor
 // The graph is sent, a mini-batch sampled, its rows gathered, and the means of sampled neighbours formed there; then
 // the same by the C functions of the same names.
 #include "ggnn_cuda.cuh"
