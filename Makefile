@@ -1,5 +1,5 @@
 # ggnn: make | make run | make check | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
-#   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1, NO_METIS=1   leave one out
+#   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1, NO_METIS=1, NO_NCCL=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
 CC       ?= cc
@@ -105,8 +105,19 @@ $(BUILD)/cuda/%.o: %.cu
 	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sample_cuda.o $(ARCHIVE)
 	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcudart $(LDLIBS)
-$(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/cuda/ops.o $(ARCHIVE)
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas -lcudart $(LDLIBS)
+$(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT) $(ARCHIVE)
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(NCCL_LIBS) -lcudart $(LDLIBS)
+
+# NCCL, for gradients and rows between GPUs: the CUDA toolkit's, the system's, or that of the package nvidia-nccl-cu12 or
+# -cu13 in the Python environment; NCCL_HOME=FOLDER says where its include/ and lib/ are
+NCCL_PLACES := $(abspath $(dir $(NVCC))..) /usr/local/cuda /usr $(wildcard $(foreach d,$(VIRTUAL_ENV) $(HOME)/.local,$(d)/lib/python3*/site-packages/nvidia/nccl))
+NCCL_HOME   ?= $(patsubst %/include/nccl.h,%,$(firstword $(wildcard $(addsuffix /include/nccl.h,$(NCCL_PLACES)))))
+NCCL_LIB    := $(if $(NO_NCCL),,$(firstword $(wildcard $(NCCL_HOME)/lib/libnccl.so.2 $(NCCL_HOME)/lib64/libnccl.so.2 $(NCCL_HOME)/lib/*/libnccl.so.2)))
+NCCL_OBJECT := $(if $(NCCL_LIB),$(BUILD)/cuda/trainer/cuda/comm_nccl.o)
+NCCL_LIBS   := $(if $(NCCL_LIB),-Xlinker $(NCCL_LIB) -Xlinker -rpath=$(abspath $(dir $(NCCL_LIB))))
+nccl-flags:
+	@echo $(if $(NCCL_LIB),-isystem $(NCCL_HOME)/include $(NCCL_LIBS))
+$(BUILD)/cuda/trainer/cuda/comm_nccl.o: CPPFLAGS += -isystem $(NCCL_HOME)/include
 
 # make gpu-bench: what this GPU gives, and every operation against it; cuSPARSE beside it where the toolkit has it
 CUSPARSE := $(wildcard $(dir $(NVCC))../include/cusparse.h)
@@ -124,8 +135,9 @@ $(BUILD)/cuda/%.o: %.cc
 	$(NVCC) -x cu $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas -lcudart $(LDLIBS)
+	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) -lcudart $(LDLIBS)
 $(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o
+$(BUILD)/gpu-tests/test_cuda_nccl: $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT)
 gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
 gpu-bench: # every operation against the GPU's roofs; BENCH as for make bench
@@ -155,7 +167,7 @@ mutate: tests # does every break that tests/mutations.txt and tests/mutations_c.
 	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
 
 show: # what was found
-	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)  METIS: $(if $(METIS),yes,no)"
+	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)  METIS: $(if $(METIS),yes,no)  NCCL: $(if $(NCCL_LIB),yes,no)"
 
 help: # the targets
 	@sed -n 's/^\([a-z][a-z -]*\):[^=]*# \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort | while IFS='|' read -r name what; do printf '  %-22s %s\n' "$$name" "$$what"; done
@@ -171,5 +183,5 @@ install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
 
 clean:
 	rm -rf build build64
-.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run check test test-all fuzz mutate show help install clean FORCE
+.PHONY: all tests fuzzers bench bench-check bench-rivals gpu gpu-tests gpu-test gpu-sanitize gpu-bench gpu-check cuda run check test test-all fuzz mutate show nccl-flags help install clean FORCE
 .SECONDARY:

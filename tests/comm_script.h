@@ -1,5 +1,5 @@
-/* comm_script.h - random calls of comm.h, each against a plain oracle: what test_comm's threads and test_mpi's processes
-   follow. */
+/* comm_script.h - random calls of comm.h, each against a plain oracle: what test_comm's threads, test_mpi's processes and
+   test_cuda_nccl's devices follow. */
 #ifndef COMM_SCRIPT_H
 #define COMM_SCRIPT_H
 #include <pthread.h>
@@ -12,9 +12,10 @@ enum { RANKS_MAX = 8, STEPS = 60, MOST = 3000 };
 /* All ranks make the same calls, and any rank can compute the data of all. */
 typedef struct {
     uint64_t seed;
-    bool device;       /* arrays are those of a device */
+    device* (*open)(int32_t rank, error* why); /* arrays are those of that device; NULL: the host's */
     int32_t fail_rank; /* fails instead of making call fail_step; -1: none */
     int32_t fail_step;
+    comm_carrier by;   /* COMM_NCCL: rows of devices go over it */
 } script;
 
 typedef struct {      /* of a rank */
@@ -52,11 +53,33 @@ static inline double value_of(uint64_t seed, int32_t rank) { return (double)(int
 
 static inline void note(outcome* o, const void* got, const void* expected, size_t bytes)
 {
-    const unsigned char *a = got, *b = expected;
+    const unsigned char *a = (const unsigned char*)got, *b = (const unsigned char*)expected;
     for (size_t i = 0; i < bytes; i++) {
         o->wrong += a[i] != b[i];
         o->digest = (o->digest ^ a[i]) * 0x100000001B3u;
     }
+}
+
+/* An array in memory of d, or where it is; then back. */
+static inline void* lay(device* d, void* array, size_t bytes)
+{
+    error why = {""};
+    void* there = d ? device_new(d, bytes, "an array", &why) : array;
+    CHECK_STR(why.text, "");
+    if (d) device_upload(d, there, array, bytes);
+    return there;
+}
+static inline void take(device* d, void* array, void* there, size_t bytes)
+{
+    if (!d) return;
+    device_download(d, array, there, bytes);
+    device_free(d, there);
+}
+
+static inline comm_piece piece(int64_t first, int64_t count)
+{
+    comm_piece p = {first, count};
+    return p;
 }
 
 static inline bool gather_step(comm* c, device* d, uint64_t seed, outcome* o, error* why)
@@ -64,15 +87,17 @@ static inline bool gather_step(comm* c, device* d, uint64_t seed, outcome* o, er
     static const size_t units[] = {1, 4, 12, 16};
     const size_t unit = units[seed % 4];
     int64_t bound[RANKS_MAX + 1] = {0};
-    for (int32_t r = 0; r < c->ranks; r++) bound[r + 1] = bound[r] + count_of(seed, r, 0, 200);
+    for (int32_t r = 0; r < c->ranks; r++) bound[r + 1] = bound[r] + count_of(seed, seed % 3 ? r : 0, 0, 200);
     size_t bytes = (size_t)bound[c->ranks] * unit;
-    unsigned char *all = calloc(bytes + 1, 1), *expected = malloc(bytes + 1);
+    unsigned char *all = (unsigned char*)calloc(bytes + 1, 1), *expected = (unsigned char*)malloc(bytes + 1);
     for (int32_t r = 0; r < c->ranks; r++)
         for (size_t i = (size_t)bound[r] * unit; i < (size_t)bound[r + 1] * unit; i++) {
             expected[i] = byte_of(seed, r, (int64_t)i);
             if (r == c->rank) all[i] = expected[i];
         }
-    bool good = comm_all_gather(c, d, all, bound, unit, why);
+    void* there = lay(d, all, bytes);
+    bool good = comm_all_gather(c, d, there, bound, unit, why);
+    take(d, all, there, bytes);
     if (good) note(o, all, expected, bytes);
     if (good) o->bytes += (bound[c->rank + 1] - bound[c->rank]) * (int64_t)unit * (c->ranks - 1);
     free(all);
@@ -84,7 +109,7 @@ static inline bool gather_step(comm* c, device* d, uint64_t seed, outcome* o, er
 static inline comm_piece piece_of(uint64_t seed, int32_t from, int32_t to)
 {
     int64_t count = count_of(seed, from, to, 150);
-    return (comm_piece){(int64_t)(mix(seed, 15, (uint64_t)from, (uint64_t)to) % (uint64_t)(MOST - count)), count};
+    return piece((int64_t)(mix(seed, 15, (uint64_t)from, (uint64_t)to) % (uint64_t)(MOST - count)), count);
 }
 
 /* Between arriving pieces there are gaps of an element, which must not change. */
@@ -92,21 +117,25 @@ static inline bool exchange_step(comm* c, device* d, uint64_t seed, outcome* o, 
 {
     comm_piece to[RANKS_MAX], from[RANKS_MAX];
     const size_t unit = seed % 2 ? 4 : 24;
-    unsigned char *out = malloc(MOST * unit), *expected = malloc(MOST * unit), *mine = malloc(MOST * unit);
+    unsigned char *out = (unsigned char*)malloc(MOST * unit), *expected = (unsigned char*)malloc(MOST * unit);
+    unsigned char* mine = (unsigned char*)malloc(MOST * unit);
     memset(out, 77, MOST * unit);
     memset(expected, 77, MOST * unit);
     for (size_t i = 0; i < MOST * unit; i++) mine[i] = byte_of(seed, c->rank, (int64_t)i);
     int64_t at = 0;
     for (int32_t r = c->ranks; r-- > 0;) {
         comm_piece its = piece_of(seed, r, c->rank);
-        to[r] = (comm_piece){at, its.count};
+        to[r] = piece(at, its.count);
         from[r] = piece_of(seed, c->rank, r);
         for (size_t i = 0; i < (size_t)its.count * unit; i++)
             expected[(size_t)at * unit + i] = byte_of(seed, r, (int64_t)((size_t)its.first * unit + i));
         at += its.count + 1;
         if (r != c->rank) o->bytes += from[r].count * (int64_t)unit;
     }
-    bool good = comm_exchange(c, d, out, to, mine, from, unit, why);
+    void *there = lay(d, out, MOST * unit), *sent = lay(d, mine, MOST * unit);
+    bool good = comm_exchange(c, d, there, to, sent, from, unit, why);
+    take(d, out, there, MOST * unit);
+    take(d, mine, sent, MOST * unit);
     if (good) note(o, out, expected, MOST * unit);
     free(out);
     free(expected);
@@ -117,7 +146,7 @@ static inline bool exchange_step(comm* c, device* d, uint64_t seed, outcome* o, 
 static inline bool reduce_step(comm* c, device* d, uint64_t seed, outcome* o, error* why)
 {
     const int64_t n = seed % 5 == 0 ? (int64_t)(seed / 5 % 4) : count_of(seed, 0, 0, MOST);
-    float *v = malloc(((size_t)n + 1) * sizeof *v), *expected = malloc(((size_t)n + 1) * sizeof *v);
+    float *v = (float*)malloc(((size_t)n + 1) * sizeof *v), *expected = (float*)malloc(((size_t)n + 1) * sizeof *v);
     void* room = malloc(comm_reduce_bytes(c, n) + 1);
     double value = value_of(seed, c->rank), sum = value_of(seed, 0);
     for (int64_t i = 0; i < n; i++) {
@@ -126,7 +155,12 @@ static inline bool reduce_step(comm* c, device* d, uint64_t seed, outcome* o, er
         for (int32_t r = 1; r < c->ranks; r++) expected[i] += float_of(seed, r, i);
     }
     for (int32_t r = 1; r < c->ranks; r++) sum += value_of(seed, r);
-    bool good = comm_reduce(c, d, v, n, seed % 7 ? &value : NULL, room, why);
+    void *there = lay(d, v, (size_t)n * sizeof *v), *value_there = lay(d, &value, sizeof value);
+    void* room_there = lay(d, room, comm_reduce_bytes(c, n));
+    bool good = comm_reduce(c, d, (float*)there, n, seed % 7 ? (double*)value_there : NULL, room_there, why);
+    take(d, v, there, (size_t)n * sizeof *v);
+    take(d, &value, value_there, sizeof value);
+    take(d, room, room_there, comm_reduce_bytes(c, n));
     if (good) note(o, v, expected, (size_t)n * sizeof *v);
     if (good && seed % 7) note(o, &value, &sum, sizeof sum);
     if (c->ranks > 1) {
@@ -141,7 +175,8 @@ static inline bool reduce_step(comm* c, device* d, uint64_t seed, outcome* o, er
 
 static inline bool share_step(comm* c, uint64_t seed, outcome* o, error* why)
 {
-    comm_shared s = {0};
+    comm_shared s;
+    memset(&s, 0, sizeof s);
     const int64_t sent = c->cost.bytes;
     bool good = comm_share(c, &s, (size_t)count_of(seed, c->rank, 0, 9000), "parts", why);
     o->bytes += c->cost.bytes - sent; /* the engine's own matter */
@@ -190,13 +225,21 @@ static inline bool take_step(comm* c, device* d, uint64_t seed, outcome* o, erro
     }
 }
 
+static inline device* open_one_thread(int32_t rank, error* why)
+{
+    (void)rank;
+    return device_open_cpu(1, why);
+}
+
 /* What a rank does. */
 static inline void follow(comm* c, const script* s, outcome* o)
 {
     error why = {""};
-    device* d = s->device ? device_open_cpu(1, &why) : NULL;
+    device* d = s->open ? s->open(c->rank, &why) : NULL;
     if (d) device_enter(d);
-    for (; o->steps < STEPS; o->steps++) {
+    if (s->by == COMM_NCCL) comm_carry(c, d, s->by, &why);
+    o->bytes = c->cost.bytes;
+    for (; !why.text[0] && o->steps < STEPS; o->steps++) {
         if (c->rank == s->fail_rank && o->steps == s->fail_step) {
             error_set(&why, "cannot go on");
             comm_fail(c, &why);
@@ -208,6 +251,7 @@ static inline void follow(comm* c, const script* s, outcome* o)
     o->why = why;
     o->calls = c->cost.calls;
     o->sent = c->cost.bytes;
+    comm_leave(c);
     device_close(d);
 }
 
@@ -219,7 +263,7 @@ typedef struct {
 
 static inline void* follow_as_thread(void* context)
 {
-    member* m = context;
+    member* m = (member*)context;
     follow(m->c, m->s, m->o);
     return NULL;
 }
@@ -235,7 +279,9 @@ static inline void follow_as_threads(int32_t P, const script* s, outcome o[RANKS
     CHECK(comm_open_threads(c, P, stop, &why));
     for (int32_t r = 0; r < P; r++) {
         CHECK(c[r].rank == r && c[r].ranks == P && c[r].local == r && c[r].locals == P && c[r].machine == 0 && c[r].machines == 1);
-        m[r] = (member){&c[r], s, &o[r]};
+        m[r].c = &c[r];
+        m[r].s = s;
+        m[r].o = &o[r];
         CHECK_EQ(pthread_create(&thread[r], NULL, follow_as_thread, &m[r]), 0);
     }
     for (int32_t r = 0; r < P; r++) pthread_join(thread[r], NULL);

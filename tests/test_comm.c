@@ -12,7 +12,7 @@ TEST(every_call_gives_what_a_plain_program_gives)
     outcome o[RANKS_MAX], again[RANKS_MAX];
     for (int32_t P = 1; P <= RANKS_MAX; P++)
         for (int times = 0; times < 4; times++) {
-            script s = {test_random(), times % 2 == 1, -1, 0};
+            script s = {test_random(), times % 2 ? open_one_thread : NULL, -1, 0, COMM_OWN};
             follow_as_threads(P, &s, o, &never);
             follow_as_threads(P, &s, again, &never);
             for (int32_t r = 0; r < P; r++) {
@@ -42,8 +42,8 @@ static void is_alone_as_well(const script* s)
 
 TEST(a_rank_alone_gets_the_same)
 {
-    for (int times = 0; times < 8; times++) is_alone_as_well(&(script){test_random(), times % 2 == 1, -1, 0});
-    is_alone_as_well(&(script){test_random(), false, 0, 9});
+    for (int times = 0; times < 8; times++) is_alone_as_well(&(script){test_random(), times % 2 ? open_one_thread : NULL, -1, 0, COMM_OWN});
+    is_alone_as_well(&(script){test_random(), NULL, 0, 9, COMM_OWN});
 }
 
 TEST(a_rank_that_fails_ends_all_with_its_message)
@@ -52,7 +52,7 @@ TEST(a_rank_that_fails_ends_all_with_its_message)
     for (int32_t P = 2; P <= RANKS_MAX; P++)
         for (int times = 0; times < 6; times++) {
             char expected[100];
-            script s = {test_random(), times % 2 == 1, (int32_t)test_below(P), (int32_t)test_below(STEPS)};
+            script s = {test_random(), times % 2 ? open_one_thread : NULL, (int32_t)test_below(P), (int32_t)test_below(STEPS), COMM_OWN};
             snprintf(expected, sizeof expected, "rank %d: cannot go on", (int)s.fail_rank);
             follow_as_threads(P, &s, o, &never);
             for (int32_t r = 0; r < P; r++) {

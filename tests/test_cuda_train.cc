@@ -420,10 +420,111 @@ TEST(parts_on_a_dgx_are_read_over_its_links)
     unsetenv("SIMT_DEVICES");
 }
 
+// Why there are no processes; null: there are.
+const char* no_mpi()
+{
+    if (!comm_mpi_name()) return "built without MPI";
+    return shell("mpirun --version 2>&1 | grep -q 'Open MPI'") ? "mpirun of Open MPI is not installed" : nullptr;
+}
+
+// ggnn-train on emulated devices, as `processes` processes or, where that is 0, as one; what it prints goes to out.
+int emulated(int processes, const std::string& options)
+{
+    std::string with = "OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 120 mpirun "
+                       "--allow-run-as-root --oversubscribe -n " + std::to_string(processes) + " ";
+    return shell((processes ? with : "timeout 120 ") + build + "/ggnn-train-emulated --backend cuda-emulated --data g " +
+                 options + " >out 2>&1 </dev/null");
+}
+
+int lines_of_out(const std::string& pattern)
+{
+    shell("grep -c -e '" + pattern + "' out >count");
+    int   count = -1;
+    char  path[600];
+    FILE* f = fopen(folder_path(path, "count"), "r");
+    if (f && fscanf(f, "%d", &count) != 1) count = -1;
+    if (f) fclose(f);
+    return count;
+}
+
+// Threads and processes, with NCCL and without: all records but for the times and how it was run, and all bytes of the
+// checkpoints.
+TEST(nccl_gives_the_bits_of_threads_and_processes_without)
+{
+    static const char* const model[] = {"--model sage --store replica", "--model gat --heads 2", "--model gcn --eval sampled"};
+    setenv("SIMT_DEVICES", "4", 1);
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 100 --edges 700 --classes 5 --features 6 >out 2>&1"), 0);
+    for (int i = 0; i < 3; i++) {
+        const int         P = i ? 2 : 4, most = i < 2 && !no_mpi() ? P : 0;
+        const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 20 --epochs 2 --threads 1 ") + model[i];
+        for (const char* by : {"own", "nccl"})
+            for (int processes = 0; processes <= most; processes += P) {
+                const std::string name = std::string(by) + std::to_string(processes);
+                const std::string line = all + (processes ? "" : " --devices " + std::to_string(P)) +
+                                         " --comm " + (processes && *by == 'n' ? "auto" : by) + " --log l." + name + " --save c." + name;
+                if (!CHECK_EQ(emulated(processes, line), 0)) shell("tail -n 3 out");
+                CHECK_EQ(lines_of_out("between devices NCCL .*, emulated"), *by == 'n');
+                shell("sed 's/\"[a-z_]*seconds\":[^,}]*//g; s/\"peak_memory_bytes\":[0-9]*//; s/\"run\":{[^}]*}//' l." + name + " >e." + name);
+                if (!CHECK_EQ(shell("cmp c.own0 c." + name + " && grep -v sent_bytes e.own0 >a && grep -v sent_bytes e." + name + " >b && cmp a b"), 0))
+                    printf("  %s, %s\n", model[i], name.c_str());
+            }
+        shell("rm -f l.* c.* e.*");
+    }
+    unsetenv("SIMT_DEVICES");
+}
+
+// A call that fails while ranks join, at once or later, and one in the midst of an epoch.
+TEST(a_call_of_nccl_that_fails_ends_all_ranks_of_the_program)
+{
+    static const char* const call[][2] = {{"1:0", "joining: internal error"}, {"0:7", "rows: internal error"},
+                                          {"2:9:later", "rows: remote process exited or there was a network error"}};
+    const std::string        options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 9 --comm nccl";
+    setenv("SIMT_DEVICES", "3", 1);
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
+    for (const auto& c : call)
+        for (int processes = 0; processes <= (no_mpi() || c[0][0] == '2' ? 0 : 3); processes += 3) {
+            setenv("SIMT_FAIL_NCCL", c[0], 1);
+            CHECK_EQ(emulated(processes, options + (processes ? "" : " --devices 3")), 1);
+            if (!CHECK_EQ(lines_of_out(std::string("^ggnn-train: .*NCCL: ") + c[1]), processes ? 3 : 1)) shell("cat out");
+            if (processes) CHECK_EQ(lines_of_out(std::string("^ggnn-train: rank ") + c[0][0] + " (host .*): NCCL: " + c[1]), 2);
+        }
+    unsetenv("SIMT_FAIL_NCCL");
+    unsetenv("SIMT_DEVICES");
+}
+
+TEST(a_process_that_is_killed_is_named_by_those_that_wait_for_it_in_nccl)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    setenv("SIMT_DEVICES", "3", 1);
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
+    // each process says which it is: the second one kills itself when the first log line is there
+    CHECK_EQ(shell("rm -f log; cat >kills <<'END'\n"
+                   "if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then me=$$; (until grep -q '\"epoch\":2' log 2>/dev/null; do sleep .1; done; kill -9 $me) & fi\n"
+                   "exec \"$@\"\nEND"), 0);
+    const double begin = test_seconds();
+    CHECK(shell("OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 60 mpirun --allow-run-as-root "
+                "--oversubscribe -n 3 sh kills " + build + "/ggnn-train-emulated --backend cuda-emulated --data g --hidden 8 --layers 2 "
+                "--fanout 4,3 --batch 40 --epochs 100000 --comm nccl --log log >out 2>&1 </dev/null") % 124 != 0);
+    CHECK(test_seconds() - begin < 30);
+    if (!CHECK_EQ(lines_of_out("^ggnn-train-em[a-z]*: rank 1 (host .*, process [0-9]*): lost: connection closed"), 2)) shell("cat out");
+    unsetenv("SIMT_DEVICES");
+}
+
+TEST(nccl_where_it_cannot_be_is_an_error_that_says_why)
+{
+    CHECK_EQ(shell(build + "/ggnn-data generate karate g >out 2>&1"), 0);
+    CHECK_EQ(emulated(0, "--fanout 4,3 --epochs 1 --devices 3 --comm nccl"), 1);
+    CHECK_EQ(lines_of_out("--comm nccl: rank 0 and rank 2 have one device, 0000:01:00.0; NCCL wants a CUDA device for each rank"), 1);
+    CHECK_EQ(train("--fanout 4,3 --epochs 1 --devices 2 --comm nccl"), 2);
+    CHECK_EQ(lines_of_out("--comm nccl: needs --backend cuda"), 1);
+    if (no_mpi()) return;
+    CHECK_EQ(emulated(3, "--fanout 4,3 --epochs 1"), 0);
+    CHECK_EQ(lines_of_out("between devices"), 0);
+}
+
 TEST(processes_with_a_device_each_give_the_bits_of_threads)
 {
-    if (!comm_mpi_name()) SKIP("built without MPI");
-    if (shell("mpirun --version 2>&1 | grep -q 'Open MPI'") != 0) SKIP("mpirun of Open MPI is not installed");
+    if (no_mpi()) SKIP(no_mpi());
     const std::string options = " --data g --model gat --hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2";
     CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
     CHECK_EQ(shell(build + "/ggnn-train-emulated --backend cuda-emulated --devices 2 --log threads" + options + " >out 2>&1"), 0);
@@ -472,6 +573,10 @@ int main(int argc, char** argv)
         RUN(a_cache_takes_what_the_device_has_left);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
+        RUN(nccl_gives_the_bits_of_threads_and_processes_without);
+        RUN(a_call_of_nccl_that_fails_ends_all_ranks_of_the_program);
+        RUN(a_process_that_is_killed_is_named_by_those_that_wait_for_it_in_nccl);
+        RUN(nccl_where_it_cannot_be_is_an_error_that_says_why);
     } else printf("skipped: ggnn-train and ggnn-train-emulated are not in %s\n", build.c_str());
     folder_remove();
     device_close(opened);

@@ -36,7 +36,7 @@ static void tell_to_stop(int signal_number)
 /* test_mpi script SEED DEVICE FAIL_RANK FAIL_STEP: prints what came of it. */
 static void follow_script(comm* c, char** argument, error* why)
 {
-    script s = {strtoull(argument[0], NULL, 10), atoi(argument[1]) != 0, atoi(argument[2]), atoi(argument[3])};
+    script s = {strtoull(argument[0], NULL, 10), atoi(argument[1]) ? open_one_thread : NULL, atoi(argument[2]), atoi(argument[3]), COMM_OWN};
     outcome o = {0};
     follow(c, &s, &o);
     printf("rank=%d ranks=%d local=%d locals=%d machine=%d machines=%d steps=%d wrong=%lld digest=%016llx calls=%lld sent=%lld bytes=%lld handed=%lld why=%s\n",
@@ -256,7 +256,7 @@ static void compare_with_threads(int32_t P, const script* s)
     char arguments[100], words[200];
     const int32_t ranks = P == HOSTS ? 6 : P, locals = P == HOSTS ? 2 : P;
     follow_as_threads(ranks, s, o, &told_to_stop);
-    snprintf(arguments, sizeof arguments, "script %llu %d %d %d", (unsigned long long)s->seed, s->device, (int)s->fail_rank, (int)s->fail_step);
+    snprintf(arguments, sizeof arguments, "script %llu %d %d %d", (unsigned long long)s->seed, s->open != NULL, (int)s->fail_rank, (int)s->fail_step);
     const int status = run_ranks(P, arguments);
     if (P == HOSTS && status == 77) {
         test_skip = "hosts.sh cannot run here";
@@ -284,7 +284,7 @@ TEST(processes_get_the_same_bits_as_threads)
     if (missing()) SKIP(missing());
     for (int i = 0; i < 4; i++) {
         if (i == 3) setenv("GGNN_TEST_MESSAGE", "1000", 1); /* many messages, as if rows did not fit into one */
-        compare_with_threads(i % 2 ? 4 : 2, &(script){test_random(), i > 1, -1, 0});
+        compare_with_threads(i % 2 ? 4 : 2, &(script){test_random(), i > 1 ? open_one_thread : NULL, -1, 0, COMM_OWN});
     }
     unsetenv("GGNN_TEST_MESSAGE");
 }
@@ -293,7 +293,7 @@ TEST(a_process_that_fails_ends_all_with_its_message)
 {
     if (missing()) SKIP(missing());
     for (int i = 0; i < 3; i++)
-        compare_with_threads(3, &(script){test_random(), false, (int32_t)test_below(3), (int32_t)test_below(STEPS)});
+        compare_with_threads(3, &(script){test_random(), NULL, (int32_t)test_below(3), (int32_t)test_below(STEPS), COMM_OWN});
     CHECK_EQ(run_ranks(3, "same"), 1);
     CHECK_EQ(times_in(output("err"), "): --data has CRC 1f; rank 0 (host "), 3);
 }
@@ -402,7 +402,7 @@ TEST(three_hosts_get_the_same_bits_as_threads)
 {
     if (missing()) SKIP(missing());
     down = "";
-    compare_with_threads(HOSTS, &(script){test_random(), false, -1, 0});
+    compare_with_threads(HOSTS, &(script){test_random(), NULL, -1, 0, COMM_OWN});
     if (!test_skip) printf("  %s\n", strstr(output("out"), "host a: "));
 }
 

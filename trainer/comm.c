@@ -24,7 +24,6 @@ static const comm_word* meet(comm* c, comm_word* mine, const comm_transfer* t, c
 {
     double start = progress_seconds();
     mine->state = failed ? COMM_FAILED : __atomic_load_n(c->stop, __ATOMIC_RELAXED) ? COMM_STOPPED : COMM_FINE;
-    mine->moves = t != NULL;
     const comm_word* word = c->engine ? c->engine->meet(c, mine, t, failed, why) : mine;
     c->cost.calls++;
     c->cost.waited += progress_seconds() - start;
@@ -50,14 +49,34 @@ void comm_fail(comm* c, const error* why)
     if (!c->failed.text[0]) c->failed = named;
 }
 
+/* A rank that hears an alarm meets the one that raised it, which is in comm_fail. */
+bool comm_broken(comm* c, const error* mine, error* why)
+{
+    comm_word word = {0};
+    if (!mine->text[0]) {
+        meet(c, &word, NULL, NULL, why);
+        return false;
+    }
+    c->engine->raise_alarm(c);
+    return error_set(why, "%s", mine->text);
+}
+
+static bool move(comm* c, const comm_transfer* t, bool by_nccl, error* why)
+{
+    error mine = {""};
+    if (!by_nccl) return c->engine->move(c, t, why);
+    return comm_nccl_here->move(c, t, &mine) || comm_broken(c, &mine, why);
+}
+
 /* One call: words, where *value becomes the sum of all, then pieces. NULL: none of it. */
 static bool call(comm* c, const comm_transfer* t, double* value, error* why)
 {
     if (c->failed.text[0]) return error_set(why, "%s", c->failed.text);
     double start = progress_seconds();
-    comm_word mine = {.value = value ? *value : 0};
+    comm_word mine = {.moves = t != NULL, .value = value ? *value : 0};
+    const bool by_nccl = t && t->device && c->nccl;
     if (t && t->device) device_settle(t->device);
-    const comm_word* word = meet(c, &mine, t, NULL, why);
+    const comm_word* word = meet(c, &mine, by_nccl ? NULL : t, NULL, why);
     bool good = word != NULL;
     for (int32_t r = 0; good && r < c->ranks; r++)
         if (word[r].moves != (t != NULL)) good = error_set(why, "rank %d and rank %d make different calls", (int)c->rank, (int)r);
@@ -67,7 +86,7 @@ static bool call(comm* c, const comm_transfer* t, double* value, error* why)
     }
     for (int32_t r = 0; good && t && r < c->ranks; r++)
         if (r != c->rank) c->cost.bytes += (int64_t)comm_bytes(t, t->from_piece[r]);
-    if (good && t && c->engine) good = c->engine->move(c, t, why);
+    if (good && t && c->engine) good = move(c, t, by_nccl, why);
     if (good && t && t->device && t->device->failed.text[0]) good = error_set(why, "%s", t->device->failed.text);
     c->cost.seconds += progress_seconds() - start;
     return good;
@@ -97,16 +116,20 @@ static bool exchange_pieces(comm* c, const comm_transfer* t, double* value, erro
 bool comm_exchange(comm* c, device* d, void* to, const comm_piece* to_piece, const void* from, const comm_piece* from_piece,
                    size_t unit, error* why)
 {
-    return exchange_pieces(c, &(comm_transfer){d, to, from, to_piece, from_piece, unit}, NULL, why);
+    return exchange_pieces(c, &(comm_transfer){d, to, from, to_piece, from_piece, unit, false}, NULL, why);
 }
 
 /* An exchange within one array: every rank gets this one's piece, where it is in `all`. */
 bool comm_all_gather(comm* c, device* d, void* all, const int64_t* bound, size_t unit, error* why)
 {
     comm_piece to[COMM_RANKS_MAX], from[COMM_RANKS_MAX];
-    for (int32_t r = 0; r < c->ranks; r++) to[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
+    bool equal = true;
+    for (int32_t r = 0; r < c->ranks; r++) {
+        to[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
+        equal = equal && to[r].count == to[0].count;
+    }
     for (int32_t r = 0; r < c->ranks; r++) from[r] = to[c->rank];
-    return exchange_pieces(c, &(comm_transfer){d, all, all, to, from, unit}, NULL, why);
+    return exchange_pieces(c, &(comm_transfer){d, all, all, to, from, unit, equal}, NULL, why);
 }
 
 size_t comm_reduce_bytes(const comm* c, int64_t n)
@@ -123,7 +146,7 @@ static bool add_slices(comm* c, device* d, float* v, const int64_t* bound, doubl
         from[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
         to[r] = (comm_piece){r * mine, mine};
     }
-    if (!exchange_pieces(c, &(comm_transfer){d, (char*)room, (const char*)v, to, from, sizeof *v}, value, why)) return false;
+    if (!exchange_pieces(c, &(comm_transfer){d, (char*)room, (const char*)v, to, from, sizeof *v, false}, value, why)) return false;
     if (d) d->ops->math.sum_pieces(d, v + bound[c->rank], room, c->ranks, mine);
     else cpu_sum_pieces(NULL, v + bound[c->rank], room, c->ranks, mine);
     return true;

@@ -1,6 +1,6 @@
 /* comm.h - what P ranks do together. A rank is one worker (worker.h) and has one comm. Two engines carry the bytes:
-   threads of one process (comm_threads.c) and processes under MPI, on one machine or on several (comm_mpi.c). A rank that
-   is alone exchanges nothing.
+   threads of one process (comm_threads.c) and processes under MPI, on one machine or on several (comm_mpi.c). Beneath
+   either one NCCL may carry what goes from device to device (comm_nccl.c). A rank that is alone exchanges nothing.
 
    All ranks make the same calls in the same order. Each call begins with a word from every rank: go on, stop, or failed
    with a message. So
@@ -11,7 +11,7 @@
    - after a call `stopped` is the same on all ranks: true once *stop was set anywhere. All leave a loop at one step.
    A rank that dies says no word. Under MPI the others notice that by heartbeats, name it, and end (comm_mpi.c).
 
-   Sums are added in rank order by our own code, so that every engine gives the same bits. */
+   Sums are added in rank order by our own code, so that every engine gives the same bits, with NCCL and without. */
 #ifndef TRAINER_COMM_H
 #define TRAINER_COMM_H
 #include <signal.h>
@@ -43,6 +43,7 @@ struct comm {
     const volatile sig_atomic_t* stop;
     void* own;                 /* the engine's; NULL: alone */
     const struct comm_engine* engine;
+    void* nccl;                /* NCCL carries rows of devices; NULL: the engine does */
 };
 
 /* One rank. stop: set from outside, when the run is to end in good order; must outlive c. */
@@ -60,6 +61,16 @@ bool comm_under_mpi(void);
 const char* comm_mpi_name(void); /* "Open MPI 4.1.4"; NULL: built without */
 bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why);
 void comm_close_mpi(comm* c, bool failed);
+
+/* What carries rows of devices, where a call below names one. COMM_OWN: the engine; threads copy them from device to
+   device, processes pass them through memory of the host. COMM_NCCL: NCCL; it is an error where the program has none or
+   where two ranks have one device, which NCCL cannot. COMM_AUTO: NCCL between processes, where it can; else the engine.
+   No bit depends on it. All ranks make the call, each with a device of its own that it has entered, and take leave at one
+   time, before the device is closed. */
+typedef enum { COMM_AUTO, COMM_OWN, COMM_NCCL } comm_carrier;
+bool comm_carry(comm* c, device* d, comm_carrier by, error* why);
+void comm_leave(comm* c); /* harmless where nothing is to be left */
+const char* comm_nccl_name(void); /* "NCCL 2.28.9"; NULL: this program has none */
 
 /* This rank fails, for `why`. Returns when all others have come to their next call or have ended. */
 void comm_fail(comm* c, const error* why);

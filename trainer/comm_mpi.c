@@ -40,6 +40,8 @@ void comm_close_mpi(comm* c, bool failed) { (void)c, (void)failed; }
 #include "common/memory.h"
 #include "trainer/heartbeat.h"
 
+enum { ROWS, ALARM }; /* tags of messages */
+
 typedef struct { /* of a process: who and where it is */
     char host[64];
     int64_t process;
@@ -147,13 +149,13 @@ static bool post(processes* m, const comm* c, int64_t round, const message* out,
         const int32_t r = (c->rank + c->ranks - i) % c->ranks;
         const int64_t left = in[r].bytes - begin;
         if (left <= 0 || *e != MPI_SUCCESS) continue;
-        *e = MPI_Irecv(in[r].at + begin, (int)(left < m->largest ? left : m->largest), MPI_BYTE, r, 0, m->ranks, &m->request[posted++]);
+        *e = MPI_Irecv(in[r].at + begin, (int)(left < m->largest ? left : m->largest), MPI_BYTE, r, ROWS, m->ranks, &m->request[posted++]);
     }
     for (int32_t i = 1; i < c->ranks; i++) {
         const int32_t r = (c->rank + i) % c->ranks;
         const int64_t left = out[r].bytes - begin;
         if (left <= 0 || *e != MPI_SUCCESS) continue;
-        *e = MPI_Isend(out[r].at + begin, (int)(left < m->largest ? left : m->largest), MPI_BYTE, r, 0, m->ranks, &m->request[posted++]);
+        *e = MPI_Isend(out[r].at + begin, (int)(left < m->largest ? left : m->largest), MPI_BYTE, r, ROWS, m->ranks, &m->request[posted++]);
     }
     if (posted && *e == MPI_SUCCESS) *e = MPI_Waitall(posted, m->request, MPI_STATUSES_IGNORE);
     return posted > 0 && *e == MPI_SUCCESS;
@@ -185,6 +187,21 @@ static bool move(comm* c, const comm_transfer* t, error* why)
     for (int32_t r = 0; elsewhere && r < c->ranks; r++)
         device_upload(t->device, t->to + comm_offset(t, t->to_piece[r]), in[r].at, (size_t)in[r].bytes);
     return e == MPI_SUCCESS || mpi_failed("rows", e, why);
+}
+
+/* ==== the alarm: a message without bytes, that none takes ======================================================= */
+
+static void raise_alarm(comm* c)
+{
+    MPI_Request sent;
+    for (int32_t r = 0; r < c->ranks; r++)
+        if (r != c->rank && MPI_Isend(NULL, 0, MPI_BYTE, r, ALARM, own(c)->ranks, &sent) == MPI_SUCCESS) MPI_Request_free(&sent);
+}
+
+static bool alarmed(comm* c)
+{
+    int heard = 0;
+    return MPI_Iprobe(MPI_ANY_SOURCE, ALARM, own(c)->ranks, &heard, MPI_STATUS_IGNORE) == MPI_SUCCESS && heard;
 }
 
 /* ==== shared memory: a file in /dev/shm, without a name as soon as all have mapped it =========================== */
@@ -253,7 +270,7 @@ static bool share(comm* c, comm_shared* s, const char* what, error* why)
     return good;
 }
 
-static const comm_engine mpi_engine = {meet, reason, move, share, give_back};
+static const comm_engine mpi_engine = {true, meet, reason, move, share, give_back, raise_alarm, alarmed};
 
 /* ==== who is where ============================================================================================== */
 

@@ -16,6 +16,7 @@ typedef struct {
    say the next word while a slower one still reads. It can say none after that one before all have come to it. */
 typedef struct {
     int32_t ranks, come;
+    int32_t alarm; /* 1: a rank raised it */
     int64_t round; /* barriers so far */
     pthread_mutex_t lock;
     pthread_cond_t all_came;
@@ -73,6 +74,9 @@ static bool move(comm* c, const comm_transfer* mine, error* why)
     return good;
 }
 
+static void raise_alarm(comm* c) { __atomic_store_n(&((table*)c->own)->alarm, 1, __ATOMIC_RELEASE); }
+static bool alarmed(comm* c) { return __atomic_load_n(&((const table*)c->own)->alarm, __ATOMIC_ACQUIRE); }
+
 /* ==== shared memory: a part goes when the last rank has given it back ============================================ */
 
 typedef struct {
@@ -125,7 +129,7 @@ static void give_back(comm* c, comm_shared* s)
 
 /* ==== opening, closing ========================================================================================== */
 
-static const comm_engine threads_engine = {meet, reason, move, share, give_back};
+static const comm_engine threads_engine = {false, meet, reason, move, share, give_back, raise_alarm, alarmed};
 
 static void open_rank(comm* c, table* t, int32_t rank, const volatile sig_atomic_t* stop)
 {

@@ -110,6 +110,10 @@ static const entry table[] = {
         "each device has the whole graph, and a part of the features alone. shards have no other way.", 0}},
     {0, FREE, AT(owners), {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
         "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
+    {0, FREE, AT(comm), {"comm", OPTION_CHOICE, 0, 0, 0, "auto|own|nccl",
+        "CUDA: what carries gradients and rows from device to device. own: threads copy them, processes pass them through "
+        "memory of the host; nccl: NCCL, which wants a device for each. auto: nccl between processes, where it can, else "
+        "own. Changes no result.", 0}},
 
     {"Tiers: where graph and features lie. No option here changes a result", FREE, AT(store_graph),
         {"store-graph", OPTION_REAL, 0, 0, 1, 0,
@@ -353,7 +357,7 @@ size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
 
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
-    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(gather), AT(owners), AT(eval_memory), AT(save_every),
+    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(gather), AT(owners), AT(comm), AT(eval_memory), AT(save_every),
                                     AT(save_steps), AT(store_graph), AT(store_features), AT(prefer), AT(cache), AT(placement),
                                     AT(cache_ratio), AT(cache_bytes_text), AT(slopes_text), AT(ranking), AT(topology),
                                     AT(reserve_bytes), AT(device_memory), AT(presample_epochs)};
@@ -622,6 +626,7 @@ bool config_finish(config* c, error* why)
         return false;
     if (c->backend == SIBLING_CPU && c->precision != PRECISION_FP32)
         return error_set(why, "--precision tf32: needs --backend cuda");
+    if (c->backend == SIBLING_CPU && c->comm == COMM_NCCL) return error_set(why, "--comm nccl: needs --backend cuda");
     if (c->backend != SIBLING_CPU && c->gemm) return error_set(why, "--gemm blas: needs --backend cpu");
     if (c->model == NET_GAT && c->hidden % c->heads != 0)
         return error_set(why, "--heads %d does not divide --hidden %d", (int)c->heads, (int)c->hidden);

@@ -50,7 +50,7 @@ typedef struct {
     /* several devices */
     int64_t devices;
     const char* device_list;
-    int parallel, store, gather, owners; /* owners: a ggnn_owner */
+    int parallel, store, gather, owners, comm; /* owners: a ggnn_owner; comm: a comm_carrier */
     /* tiers */
     double store_graph, store_features, cache_ratio;
     int prefer, cache, placement; /* prefer: 1 features */

@@ -210,6 +210,7 @@ static void run_rank(rank* r)
     }
     if (r->why.text[0]) comm_fail(r->comm, &r->why);
     if (r->training.worker.device) device_settle(r->training.worker.device); /* then others may close what it reads */
+    comm_leave(r->comm);
 }
 
 static void* run_thread(void* context)
@@ -308,7 +309,8 @@ static void print_libraries(void)
 #else
     const char* openmp = "no";
 #endif
-    printf("OpenMP: %s  CBLAS: %s  MPI: %s\n", openmp, device_cpu_has_blas() ? "yes" : "no", comm_mpi_name() ? comm_mpi_name() : "no");
+    printf("OpenMP: %s  CBLAS: %s  MPI: %s  NCCL: %s\n", openmp, device_cpu_has_blas() ? "yes" : "no",
+           comm_mpi_name() ? comm_mpi_name() : "no", comm_nccl_name() ? comm_nccl_name() : "no");
 }
 
 int main(int argc, char** argv)

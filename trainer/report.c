@@ -137,7 +137,9 @@ void report_start(report* r, const config* c, const task* t, net* n, const comm*
     printf("%d layers, %s parameters; %lld mini-batch%s an epoch, %s%d thread%s\n", (int)c->layers,
            progress_amount(parameters, (double)net_state_of(n).count), (long long)batches, batches == 1 ? "" : "es",
            devices, threads, threads == 1 ? "" : "s");
-    if (net_device(n)->name[0]) printf("on %s: %s\n", net_device(n)->backend, net_device(n)->name);
+    if (net_device(n)->name[0])
+        printf("on %s: %s%s%s\n", net_device(n)->backend, net_device(n)->name, with->nccl ? "; between devices " : "",
+               with->nccl ? comm_nccl_name() : "");
     if (c->resume)
         printf("resumed from %s after epoch %lld, step %lld\n", printable(path, sizeof path, c->resume),
                (long long)at->epoch, (long long)at->step);

@@ -206,6 +206,7 @@ bool worker_open(worker* w, const config* c, const task* t, device* d, comm* wit
     w->comm = with;
     device_enter(d);
     if (c->pipeline == PIPELINE_SERIAL) d->serial = true;
+    if (!comm_carry(with, d, (comm_carrier)c->comm, why)) return false; /* before memory is counted: NCCL takes some */
     if (!open_tiers(w, c, t, why) || !open_stages(w, c, t, why)) return false;
     tiers_start_counting(&w->tiers);
     return true;

@@ -6,8 +6,10 @@
 #include <cuda_runtime.h>
 
 #include <fcntl.h>
+#include <nccl.h>
 #include <string>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -770,6 +772,112 @@ static bool branches_without_a_dependency(bool buggy)
     return right;
 }
 
+// ---- NCCL: of two threads with a device each, rank 0 sends what rank 1 receives
+
+struct Rank {
+    int          rank;
+    ncclComm_t   comm   = nullptr;
+    cudaStream_t stream = nullptr;
+
+    ncclResult_t settle()
+    {
+        ncclResult_t state = ncclInProgress;
+        while (state == ncclInProgress && ncclCommGetAsyncError(comm, &state) == ncclSuccess)
+            std::this_thread::yield();
+        return state;
+    }
+    ncclResult_t pass(int* at, size_t bytes)
+    {
+        ncclGroupStart();
+        if (rank == 0) ncclSend(at, bytes, ncclChar, 1, comm, stream);
+        else ncclRecv(at, bytes, ncclChar, 0, comm, stream);
+        return ncclGroupEnd();
+    }
+};
+template <class Body> static bool both_ranks(Body body, int second_device = 1)
+{
+    ncclUniqueId id;
+    bool         right[2] = {};
+    ncclGetUniqueId(&id);
+    auto one = [&](int rank) {
+        Rank         me{rank};
+        ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+        config.blocking     = 0;
+        cudaSetDevice(rank * second_device);
+        cudaStreamCreateWithFlags(&me.stream, cudaStreamNonBlocking);
+        ncclCommInitRankConfig(&me.comm, 2, id, rank, &config);
+        right[rank] = body(me);
+        ncclCommAbort(me.comm);
+        cudaStreamDestroy(me.stream);
+    };
+    std::thread first(one, 0), second(one, 1);
+    first.join(), second.join();
+    return right[0] && right[1];
+}
+static int first_of(const int* p)
+{
+    int value = 0;
+    cudaMemcpy(&value, p, sizeof value, cudaMemcpyDeviceToHost);
+    return value;
+}
+static bool nccl_rows_read_too_early(bool buggy)
+{
+    return both_ranks([buggy](Rank& me) {
+        Array<int> x(10000, me.rank == 0);
+        me.settle(), me.pass(x.p, 40000), me.settle();
+        if (!buggy || me.rank == 0) cudaStreamSynchronize(me.stream);
+        int seen = first_of(x.p);
+        cudaStreamSynchronize(me.stream);
+        return seen == 1;
+    });
+}
+static bool nccl_rows_changed_too_early(bool buggy)
+{
+    return both_ranks([buggy](Rank& me) {
+        Array<int> x(64, me.rank == 0);
+        me.settle(), me.pass(x.p, 256), me.settle();
+        if (!buggy || me.rank == 1) cudaStreamSynchronize(me.stream);
+        int seen = first_of(x.p);
+        if (me.rank == 0) x.set(0);
+        cudaStreamSynchronize(me.stream);
+        return seen == 1;
+    });
+}
+static bool nccl_counts_that_disagree(bool buggy)
+{
+    return both_ranks([buggy](Rank& me) {
+        Array<int> x(64, me.rank == 0);
+        me.settle(), me.pass(x.p, buggy && me.rank == 0 ? 252 : 256), me.settle();
+        cudaStreamSynchronize(me.stream);
+        return first_of(x.p) == 1;
+    });
+}
+static bool nccl_asked_before_it_has_joined(bool buggy)
+{
+    return both_ranks([buggy](Rank& me) {
+        Array<int> x(64, me.rank == 0);
+        if (!buggy) me.settle();
+        me.pass(x.p, 256), me.settle();
+        cudaStreamSynchronize(me.stream);
+        return first_of(x.p) == 1;
+    });
+}
+static bool nccl_memory_of_another_device(bool buggy)
+{
+    return both_ranks([buggy](Rank& me) {
+        if (buggy) cudaSetDevice(1 - me.rank);
+        Array<int> x(64, 0);
+        me.settle();
+        bool good = me.pass(x.p, 256) == ncclInProgress && me.settle() == ncclSuccess;
+        if (good) cudaStreamSynchronize(me.stream);
+        return good;
+    });
+}
+static bool nccl_ranks_of_one_device(bool buggy)
+{
+    return both_ranks([](Rank& me) { return me.settle() == ncclSuccess; }, !buggy);
+}
+
 } // namespace bugs
 
 struct Bug {
@@ -838,6 +946,12 @@ static const Bug BUGS[] = {
     BUG(peer_behind_a_table, "plain:fault nopeer:fault", "device 0 has no peer access to it"),
     BUG(argument_frozen_in_a_graph, "plain:wrong", ""),
     BUG(branches_without_a_dependency, "reversed:wrong tsan:report", ""),
+    BUG(nccl_rows_read_too_early, "lazy:wrong tsan:report", ""),
+    BUG(nccl_rows_changed_too_early, "tsan:report", ""),
+    BUG(nccl_counts_that_disagree, "plain:fault", "takes 256 bytes of rank 0 by ncclRecv, which sends 252 by ncclSend"),
+    BUG(nccl_asked_before_it_has_joined, "plain:fault", "the communicator's state is 7, not ncclSuccess"),
+    BUG(nccl_memory_of_another_device, "plain:wrong", ""),
+    BUG(nccl_ranks_of_one_device, "plain:wrong", ""),
 };
 
 static int run_bug(const char* name)

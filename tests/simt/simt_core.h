@@ -54,6 +54,7 @@ struct Options {
     bool     lax     = false;   // SIMT_LAX=1: as forgiving as Volta and later
     bool     guard   = false;   // SIMT_GUARD=1: host code that touches device memory faults
     bool     pin     = true;    // SIMT_PIN=0: cudaHostRegister is refused
+    const char* fail_nccl = nullptr; // SIMT_FAIL_NCCL=RANK:N[:later]: NCCL's call n of that rank fails
     const char* links = nullptr; // SIMT_LINKS=0-1,2-3|none: which devices can be linked; null: all
     int      devices = 2;       // SIMT_DEVICES
     int      poison  = 0x7D; // SIMT_POISON=byte|rand: what fresh memory holds; -1: other garbage in every run
@@ -166,6 +167,7 @@ public:
     ~Lock();
     Lock(const Lock&)            = delete;
     Lock& operator=(const Lock&) = delete;
+    static void let_others(); // who holds it gives it away for a moment
 };
 
 // The body of an API function. Within it, an error is thrown.
@@ -188,6 +190,8 @@ template <class T> void require(const T& condition, cudaError_t otherwise = cuda
 // ---- simt_stream.cc, simt_graph.cc
 
 void put(void* stream, std::function<void()> run, int view); // throws
+// Work that gets done once ready() says so; all before it on the stream has been done when it is asked.
+void put_until(void* stream, std::function<bool()> ready); // throws
 enum { ALL_DEVICES = -1 };
 void drain_device(int device); // all its streams
 void refuse_in_capture(); // throws, and ends the capture, if there is one that forbids the call

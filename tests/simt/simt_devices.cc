@@ -75,12 +75,17 @@ void link_lazily(int to)
 static std::atomic<int> lock_owner; // a thread's number; 0: nobody
 static int              lock_depth;
 
-Lock::Lock()
+static void take_lock()
 {
     static std::atomic<int> threads;
     static thread_local int me = ++threads;
     for (int nobody = 0; lock_owner != me && !lock_owner.compare_exchange_weak(nobody, me); nobody = 0)
         sched_yield();
+}
+
+Lock::Lock()
+{
+    take_lock();
     if (lock_depth++ == 0 && with_tsan()) AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 }
 Lock::~Lock()
@@ -88,6 +93,15 @@ Lock::~Lock()
     if (--lock_depth) return;
     if (with_tsan()) AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
     lock_owner = 0;
+}
+void Lock::let_others()
+{
+    const int depth = lock_depth;
+    lock_depth      = 0;
+    lock_owner      = 0;
+    sched_yield();
+    take_lock();
+    lock_depth = depth;
 }
 
 // ---- launches. A small device: few multiprocessors, so that grids which fill it stay short.

@@ -42,6 +42,7 @@ static Options read_options()
     read_number("SIMT_GUARD", o.guard);
     read_number("SIMT_PIN", o.pin);
     o.links = variable("SIMT_LINKS");
+    o.fail_nccl = variable("SIMT_FAIL_NCCL");
     read_number("SIMT_DEVICES", o.devices);
     read_number("SIMT_FAIL_MALLOC", o.fail);
     read_number("SIMT_STACK", o.stack);

@@ -57,6 +57,20 @@ void do_work(const Work& work)
     use_device(before);
 }
 
+// May the next piece of work be done?
+static bool is_ready(Stream& stream)
+{
+    if (!stream.queue.front().ready) return true;
+    auto work  = std::make_unique<Work>(stream.queue.front()); // which others may get done meanwhile
+    bool ready = false;
+    for (auto& mark : work->after) drain(*mark.stream, mark.n);
+    run_as(stream.fiber, [&] {
+        for (auto& sync : work->acquire) tsan_acquire(sync);
+        ready = work->ready();
+    });
+    return ready;
+}
+
 static void do_next(Stream& stream)
 {
     auto work = std::make_unique<Work>(std::move(stream.queue.front())); // not on a stack, which TSan watches
@@ -72,7 +86,10 @@ static void do_next(Stream& stream)
 }
 static void drain(Stream& stream, uint64_t n)
 {
-    while (stream.done < n && !stream.queue.empty()) do_next(stream);
+    while (stream.done < n && !stream.queue.empty()) {
+        if (is_ready(stream)) do_next(stream);
+        else Lock::let_others();
+    }
 }
 static void wait_for(const Mark& mark, const Sync& sync)
 {
@@ -86,7 +103,7 @@ static void wait_for(const StreamPointer& stream) { wait_for({stream, stream->pu
 static void answer(const Mark& mark, const Sync& sync)
 {
     if (mark.stream->done < mark.n) {
-        do_next(*mark.stream);
+        if (is_ready(*mark.stream)) do_next(*mark.stream);
         throw cudaErrorNotReady;
     }
     tsan_acquire(sync);
@@ -121,10 +138,11 @@ static void add_implied(const StreamPointer& stream, Work& work)
 
 // `after`, released by the work it stands for, comes first.
 static void put_after(void* handle, std::function<void()> run, int view, const Mark* after,
-                      const Sync& released)
+                      const Sync& released, std::function<bool()> ready = nullptr)
 {
     StreamPointer stream = stream_of(handle);
-    Work work = {std::move(run), view == VIEW_STREAM ? stream->device : view, stream->device, {}, {released}};
+    Work work = {std::move(run), view == VIEW_STREAM ? stream->device : view, stream->device, {}, {released},
+                 std::move(ready)};
     if (stream->capture) return add_node(*stream, std::move(work));
     if (stream->is_default && capturing()) refuse(nullptr, cudaErrorStreamCaptureImplicit);
     if (after) work.after.push_back(*after);
@@ -133,11 +151,16 @@ static void put_after(void* handle, std::function<void()> run, int view, const M
     tsan_release(work.acquire.back()); // what the host did before
     stream->queue.push_back(std::move(work));
     stream->pushed++;
-    if (!options().lazy) drain(*stream, stream->pushed);
+    while (!options().lazy && !stream->queue.empty() && is_ready(*stream)) do_next(*stream);
 }
 void put(void* handle, std::function<void()> run, int view)
 {
     put_after(handle, std::move(run), view, nullptr, nullptr);
+}
+void put_until(void* handle, std::function<bool()> ready)
+{
+    require(!stream_of(handle)->capture, cudaErrorStreamCaptureUnsupported);
+    put_after(handle, [] {}, VIEW_HOST, nullptr, nullptr, std::move(ready));
 }
 
 static bool                     tracing;
@@ -163,7 +186,8 @@ static void copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
     check_copy(to, (rows - 1) * to_pitch + width, from, from_bytes, kind);
     bool waits  = is_pageable(to) && !stream->capture;
     auto staged = std::make_shared<std::vector<char>>();
-    if (is_pageable(from) && !stream->capture && (options().lazy || with_tsan())) {
+    const bool later = options().lazy || with_tsan() || !stream->queue.empty();
+    if (is_pageable(from) && !stream->capture && later) {
         staged->assign((const char*)from, (const char*)from + from_bytes);
         from = staged->data();
     }

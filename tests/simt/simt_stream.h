@@ -23,6 +23,7 @@ struct Work {
     int                   device;
     std::vector<Mark>     after;   // work of other streams that comes first
     std::vector<Sync>     acquire; // and what it is ordered after
+    std::function<bool()> ready = nullptr; // what it waits for besides: asked until it says so
 };
 struct Stream {
     int              device;
