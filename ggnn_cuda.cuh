@@ -2779,6 +2779,88 @@ inline ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t by
     return GGNN_OK;
 }
 
+// ---- what batches read, counted ----------------------------------------------------
+
+namespace ggnni {
+
+struct count_job {
+    int64_t *        rows, *lists; // or NULL
+    const ggnn_node* id;
+    ggnn_count       targets[GGNN_HOPS_MAX], sources; // sources: of the last hop
+    int32_t          hops;
+};
+
+// A thread an id. Ids of a batch differ: atomics are for other batches that are counted meanwhile.
+static GGNNI_KERNEL(32, THREADS) count_ids(const __grid_constant__ count_job job)
+{
+    const int64_t sources = size_of(job.sources), stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < sources; i += stride) {
+        const ggnn_node v = __ldg(job.id + i);
+        int             hops = 0; // whose targets have v: the last ones, as a hop's targets are the next one's too
+        for (int32_t h = job.hops; job.lists && h-- && i < size_of(job.targets[h]);) hops++;
+        if (hops)
+            atomicAdd(reinterpret_cast<unsigned long long*>(job.lists + v),
+                      static_cast<unsigned long long>(hops));
+        if (job.rows) atomicAdd(reinterpret_cast<unsigned long long*>(job.rows + v), 1ull);
+    }
+}
+
+struct epoch_job {
+    ggnn_node*       seeds;
+    int64_t*         num_seeds;
+    ggnn_rng *       rng, rng_value;
+    const ggnn_node* ids;
+    int64_t          num_ids, first, count;
+    uint32_t         epoch;
+};
+
+static GGNNI_KERNEL(32, THREADS) epoch_batch(const __grid_constant__ epoch_job job)
+{
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * THREADS;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *job.num_seeds = job.count;
+        *job.rng = job.rng_value;
+    }
+    for (int64_t k = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; k < job.count; k += stride)
+        job.seeds[k] =
+            __ldg(job.ids + ggnn_shuffle(job.rng_value.seed, job.epoch, job.first + k, job.num_ids));
+}
+
+} // namespace ggnni
+
+// ggnn_plan.h's ggnn_count_batch, of any batch that lies on the device, an unpacked one too. rows and lists
+// are the device's; batches on several streams may be counted at once. One launch. 32 registers.
+inline cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b,
+                                         cudaStream_t stream)
+{
+    if (b->num_hops < 1 || b->how.last_hop_global) return cudaErrorInvalidValue;
+    ggnni::count_job job = {rows, lists, b->id, {}, b->hop[b->num_hops - 1].num_src, b->num_hops};
+    for (int32_t h = 0; h < b->num_hops; h++) job.targets[h] = b->hop[h].num_dst;
+    return ggnni::launch(ggnni::count_ids, ggnni::blocks_for(job.sources.max), ggnni::THREADS, stream, job);
+}
+
+// Batch i of ggnn_plan.h's ggnn_epochs, whose members these are, by their names: its seeds, how many they
+// are, and its random numbers, all of them the device's. Batches [begin, end) of these calls make the counts
+// of ggnn_count_epochs:
+//     ggnn_cuda_epoch_batch(seeds, num_seeds, step, ids, num_ids, batch_size, rng, first_epoch, i, stream);
+//     ggnn_cuda_sample(&b, &g, step, seeds, {num_seeds, batch_size}, stream);
+//     ggnn_cuda_count_batch(rows, lists, &b, stream);
+// One launch. 32 registers.
+inline cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds,     // (batch_size)
+                                         int64_t*   num_seeds, // (1)
+                                         ggnn_rng*  step,      // (1)
+                                         const ggnn_node* ids, int64_t num_ids, int64_t batch_size,
+                                         ggnn_rng rng, uint32_t first_epoch, int64_t i, cudaStream_t stream)
+{
+    if (num_ids < 1 || batch_size < 1 || i < 0) return cudaErrorInvalidValue;
+    const int64_t batches = (num_ids - 1) / batch_size + 1, first = i % batches * batch_size;
+    const int64_t left = num_ids - first, count = left < batch_size ? left : batch_size;
+    rng.step += static_cast<uint32_t>(i);
+    const ggnni::epoch_job job = {seeds, num_seeds, step,  rng,  ids,
+                                  num_ids, first,   count, first_epoch + static_cast<uint32_t>(i / batches)};
+    return ggnni::launch(ggnni::epoch_batch, ggnni::blocks_for(count), ggnni::THREADS, stream, job);
+}
+
 // ---- whole graph, transpose --------------------------------------------------------
 
 namespace ggnni {

@@ -152,7 +152,7 @@ GGNN_HD int64_t ggnn_epoch_batches(const ggnn_epochs* of)
 // Samples batches [begin, end), counted through all epochs, and counts what they read (ggnn_count_batch). K
 // epochs are batches [0, K * ggnn_epoch_batches). Several threads may each count batches of their own, with a
 // batch and counts of their own, which then add up to the same. Fails as ggnn_sample does, and b->bad names
-// the node. O(edges sampled).
+// the node. O(edges sampled). On a device: ggnn_cuda_epoch_batch, ggnn_cuda_count_batch of ggnn_cuda.cuh.
 GGNN_API ggnn_status ggnn_count_epochs(int64_t*           rows,  // (N) added to; or NULL
                                        int64_t*           lists, // (N) added to; or NULL
                                        ggnn_batch*        b,     // planned for batch_size seeds, and laid out

@@ -137,12 +137,13 @@ compile() {
     if [ "$2" = ggnn_cuda.cuh ]; then compile_cuda "$1" "$3" "$4"; else compile_c "$1" "$3" "$4" "$5"; fi
 }
 
-# What all programs need: the emulator, and ggnn.h's own implementation in every form.
+# What all programs need: the emulator, and the C headers' own implementation in every form.
 compile_common() {
     printf '%s\n' tests/simt/simt_*.cc | xargs -P "$jobs" -I SOURCE sh -c \
         "$CXX -std=c++17 -O2 -w -D_GNU_SOURCE -Itests/simt -c SOURCE -o $build/\$(basename SOURCE .cc).o" &&
         for form in "$@"; do
-            $(compiler "$form") -x c++ -O1 -w -ffp-contract=off -I. -c common/ggnn.c -o "$build/$form.twin.o" || return
+            printf '#include "common/%s.c"\n' ggnn ggnn_plan |
+                $(compiler "$form") -x c++ -O1 -w -ffp-contract=off -I. -c - -o "$build/$form.twin.o" || return
         done
 }
 

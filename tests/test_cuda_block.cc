@@ -2,6 +2,7 @@
 // steps and in a graph that is launched again; capacities that are too small; damaged graphs; the whole
 // graph; transposes.
 #include "ggnn_cuda.cuh"
+#include "ggnn_plan.h"
 #include "tests/cuda_memory.h"
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
@@ -801,6 +802,55 @@ TEST(traffic_of_batches_is_the_twins)
 }
 
 // Batches around the one whose stamp is 0, of which the seeds' insertion clears the map itself.
+// Two epochs of 7 batches, the last of each short, and one more: the counts of ggnn_count_epochs, added to what is there.
+TEST(reads_counted_on_the_device_are_those_of_ggnn_plan)
+{
+    enum { N = 300, IDS = 100, BATCH = 16 };
+    owned_graph            own(random_graph_new(N, 6, 50));
+    both_graphs            g(own.g, 0);
+    std::vector<ggnn_node> ids, workspace(BATCH);
+    for (ggnn_node i = 0; i < IDS; i++) ids.push_back(3 * i);
+    const device_array<ggnn_node> device_ids(ids);
+    const ggnn_epochs of = {ids.data(), IDS, BATCH, {7, 5, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
+    for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_WEIGHTED, GGNN_WALK}) {
+        const ggnn_sampling    how = sampling(method, {4, 3, 2});
+        std::vector<int64_t>   rows(N, 40), lists(N, 50);
+        device_array<int64_t>  device_rows(rows), device_lists(lists), num_seeds(1);
+        device_array<ggnn_rng> step(1);
+        device_array<ggnn_node> seeds(BATCH);
+        device_batch           d(g.device, how, BATCH, forms[0]);
+        host_batch             h(g.host, how, BATCH);
+        CHECK_EQ(ggnn_count_epochs(rows.data(), lists.data(), &h.b, &g.host, &of, 0, 15, workspace.data()), GGNN_OK);
+        for (int64_t i = 0; i < 15; i++) {
+            CHECK_CUDA(ggnn_cuda_epoch_batch(seeds.at(), num_seeds.at(), step.at(), device_ids.at(), IDS, BATCH, of.rng,
+                                             of.first_epoch, i, nullptr));
+            CHECK_CUDA(ggnn_cuda_sample(&d.b, &g.device, step.at(), seeds.at(), {num_seeds.at(), BATCH}, nullptr));
+            CHECK_CUDA(ggnn_cuda_count_batch(device_rows.at(), i % 2 ? nullptr : device_lists.at(), &d.b, nullptr));
+            if (i % 2) CHECK_CUDA(ggnn_cuda_count_batch(nullptr, device_lists.at(), &d.b, nullptr));
+        }
+        CHECK_EQ(d.reported(), GGNN_OK);
+        CHECK(device_rows.values() == rows);
+        CHECK(device_lists.values() == lists);
+    }
+}
+
+TEST(counting_refuses_what_has_no_input_layer)
+{
+    owned_graph           own(random_graph_new(30, 4, 10));
+    both_graphs           g(own.g, 0);
+    device_array<int64_t> rows(30);
+    device_batch          global(g.device, sampling(GGNN_FISHER_YATES, {2, 2}, 0, 1), 4, forms[0]);
+    device_batch          empty(g.device, sampling(GGNN_FISHER_YATES, {2}), 4, forms[0]);
+    global.sample(g.device, random_seeds(4, 30));
+    CHECK_EQ(ggnn_cuda_count_batch(rows.at(), nullptr, &global.b, nullptr), cudaErrorInvalidValue);
+    CHECK_EQ(ggnn_cuda_count_batch(rows.at(), nullptr, &empty.b, nullptr), cudaErrorInvalidValue);
+    const auto batch = [](int64_t ids, int64_t size, int64_t i) {
+        return ggnn_cuda_epoch_batch(nullptr, nullptr, nullptr, nullptr, ids, size, the_rng, 0, i, nullptr);
+    };
+    CHECK(batch(0, 4, 0) == cudaErrorInvalidValue && batch(4, 0, 0) == cudaErrorInvalidValue &&
+          batch(4, 4, -1) == cudaErrorInvalidValue);
+}
+
 TEST(batches_survive_the_wrap_of_stamps)
 {
     owned_graph         own(random_graph_new(700, 4, 300));
@@ -1108,6 +1158,8 @@ int main(int argc, char** argv)
     RUN(batches_larger_than_a_grid_and_without_hops_are_packed);
     RUN(a_packed_batch_without_room_is_its_header);
     RUN(traffic_of_batches_is_the_twins);
+    RUN(reads_counted_on_the_device_are_those_of_ggnn_plan);
+    RUN(counting_refuses_what_has_no_input_layer);
     RUN(batches_survive_the_wrap_of_stamps);
     RUN(tiles_of_more_targets_than_a_block_has_threads);
 #ifdef SIMT_SHIM
