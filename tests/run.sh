@@ -74,7 +74,7 @@ programs() {
 
 # the programs that run in parallel regions; the others start other programs
 numerical() {
-    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models test_worker test_comm test_exchange; do
+    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models test_worker test_queue test_comm test_exchange; do
         [ -f "tests/$name.c" ] && echo "$name"
     done
 }
@@ -178,7 +178,8 @@ stage_tsan() {
     if ! can clang -fsanitize=thread -fopenmp; then skip "tsan: clang with libomp is not installed"; return; fi
     export OMP_NUM_THREADS=3
     build build/tsan "all $(in_folder build/tsan $(numerical) test_devices)" CC=clang OPT="-O1 -g1" EXTRA="-fsanitize=thread" && run build/tsan $(numerical) &&
-        OPTION=runs_on_one_number_of_devices_write_one_log run build/tsan test_devices
+        OPTION=runs_on_one_number_of_devices_write_one_log run build/tsan test_devices &&
+        OPTION=devices_that_sample_for_others_write_the_log_of_one_fewer run build/tsan test_devices
     unset OMP_NUM_THREADS
 }
 

@@ -310,6 +310,23 @@ TEST(explain_foresees_what_a_device_reads)
     }
 }
 
+// Batches go from device to device, in parts whose rows the trainer extracts and in replicas, and outgrow their room.
+TEST(devices_that_sample_for_others_give_the_bits_of_one_fewer)
+{
+    static const char* const options[] = {"--model sage --samplers 1", "--model gat --store replica",
+                                          "--model gcn --eval sampled --sampler weighted"};
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 120 --edges 800 --classes 5 --features 6 >out 2>&1"), 0);
+    for (int i = 0; i < 3; i++) {
+        const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 --backend cuda-emulated ");
+        const std::string of = options[i], model = of.substr(0, of.find(" --samplers"));
+        const int         devices = 2 + i % 2;
+        CHECK_EQ(train(all + model + " --log fewer --devices " + std::to_string(devices - 1)), 0);
+        CHECK_EQ(train(all + of + " --log shared --pipeline factored --devices " + std::to_string(devices)), 0);
+        for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("fewer", "shared", "epoch", key, 0);
+        CHECK_EQ(shell("grep -q '\"slices\":{\"sampled\":\\[0,' shared"), 0);
+    }
+}
+
 // Before anything is loaded. A device of the emulator has what SIMT_MEMORY says, of which the program takes some 4 MB.
 TEST(what_a_device_needs_and_has_not_is_said_before_loading)
 {
@@ -567,6 +584,7 @@ int main(int argc, char** argv)
         RUN(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
         RUN_SLOW(explain_foresees_what_a_device_reads);
+        RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);
         RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);

@@ -72,7 +72,16 @@ typedef struct { /* of a run */
     bool same;               /* and all others */
     long allocations;        /* in all steps */
     tiers_reads rows[WORKERS_MAX], lists[WORKERS_MAX]; /* of each worker */
+    int64_t steps[WORKERS_MAX]; /* of each worker, and what it ended with */
+    error why[WORKERS_MAX];
+    queue_counts queue;      /* of a factored run */
 } trace;
+
+typedef struct { /* what happens to a run; -1: to none, never */
+    int32_t fails;
+    int64_t fails_at, stops_at; /* steps */
+} event;
+static const event nothing = {-1, -1, -1};
 
 typedef struct { /* what the threads of a run share */
     const config* c;
@@ -80,7 +89,9 @@ typedef struct { /* what the threads of a run share */
     int threads; /* of each */
     worker worker[WORKERS_MAX];
     comm comm[WORKERS_MAX];
-    error why[WORKERS_MAX];
+    factored* factored; /* NULL: another pipeline */
+    volatile sig_atomic_t stop;
+    event event;
     trace* trace;
 } crew;
 
@@ -89,20 +100,46 @@ typedef struct {
     int32_t rank;
 } member;
 
+static bool take_step(crew* k, int32_t rank, int64_t step)
+{
+    worker* w = &k->worker[rank];
+    error* why = &k->trace->why[rank];
+    if (rank == k->event.fails && step >= k->event.fails_at) return error_set(why, "this one fails");
+    if (rank == 0 && step == k->event.stops_at) k->stop = 1;
+    if (!worker_compute(w, step, why) || !worker_reduce(w, why)) return false;
+    worker_update(w, .01f);
+    net_losses losses;
+    worker_losses(w, true, &losses, why);
+    if (rank != 0) return true;
+    k->trace->loss[step] = losses.last;
+    k->trace->known[step] = losses.rows;
+    return true;
+}
+
+/* The pass of these steps. One that samples first trains from a later step on. */
+static bool begin_pass(crew* k, int32_t rank, int64_t epoch, int64_t* step, int64_t end)
+{
+    worker* w = &k->worker[rank];
+    error* why = &k->trace->why[rank];
+    int64_t batch;
+    worker_begin(w, epoch, 0);
+    if (!k->factored) return true;
+    if (!factored_begin(&w->part, &w->pass, 0, end - *step, why) || !factored_sample(&w->part, &batch, why)) return false;
+    *step += batch;
+    return true;
+}
+
 /* false: some worker failed, and all say why. */
 static bool take_steps(crew* k, int32_t rank)
 {
     worker* w = &k->worker[rank];
-    error* why = &k->why[rank];
-    for (int64_t step = 0; step < STEPS; step++) {
-        if (step % w->batches == 0) worker_begin(w, step / w->batches, 0);
-        if (!worker_compute(w, step, why) || !worker_reduce(w, why)) return false;
-        worker_update(w, .01f);
-        net_losses losses;
-        worker_losses(w, true, &losses, why);
-        if (rank != 0) continue;
-        k->trace->loss[step] = losses.last;
-        k->trace->known[step] = losses.rows;
+    int64_t* step = &k->trace->steps[rank];
+    for (int64_t epoch = 0; *step < STEPS && !w->comm->stopped; epoch++) {
+        const int64_t after = (epoch + 1) * w->batches, end = after < STEPS ? after : STEPS;
+        if (!begin_pass(k, rank, epoch, step, end)) return false;
+        for (; *step < end && !w->comm->stopped; ++*step)
+            if (!take_step(k, rank, *step)) return false;
+        if (k->factored) factored_end(&w->part);
     }
     return true;
 }
@@ -113,21 +150,26 @@ static void* run_worker(void* context)
     crew* k = m->crew;
     worker* w = &k->worker[m->rank];
     comm* c = &k->comm[m->rank];
-    error* why = &k->why[m->rank];
+    error* why = &k->trace->why[m->rank];
     device* d = device_open_cpu(k->threads, why);
-    if (!d || !worker_open(w, k->c, k->t, d, c, why)) comm_fail(c, why);
+    bool opened = d && worker_open(w, k->c, k->t, d, c, why);
+    if (!opened || (k->factored && !worker_share(w, k->factored, why))) comm_fail(c, why);
     comm_barrier(c, why);
     long before = memory_calls();
     comm_barrier(c, why);
-    if (why->text[0] || !take_steps(k, m->rank)) comm_fail(c, why);
+    if (why->text[0] || !take_steps(k, m->rank)) {
+        if (k->factored) factored_fail(k->factored);
+        comm_fail(c, why);
+    }
     comm_barrier(c, why);
     if (m->rank == 0) k->trace->allocations = memory_calls() - before;
     return NULL;
 }
 
-static trace run(const config* c, const task* t, int32_t workers, int threads)
+static trace run_with(const config* c, const task* t, int32_t workers, int threads, event what)
 {
     static crew k;
+    error why = {""};
     trace result = {.workers = workers, .same = true};
     member m[WORKERS_MAX];
     pthread_t thread[WORKERS_MAX];
@@ -136,7 +178,9 @@ static trace run(const config* c, const task* t, int32_t workers, int threads)
     k.t = t;
     k.threads = threads;
     k.trace = &result;
-    CHECK(comm_open_threads(k.comm, workers, &never, &k.why[0]));
+    k.event = what;
+    CHECK(comm_open_threads(k.comm, workers, &k.stop, &why));
+    if (c->pipeline == PIPELINE_FACTORED) k.factored = factored_create(workers, (int32_t)c->samplers, &why);
     for (int32_t r = 0; r < workers; r++) {
         m[r] = (member){&k, r};
         CHECK_EQ(pthread_create(&thread[r], NULL, run_worker, &m[r]), 0);
@@ -146,16 +190,23 @@ static trace run(const config* c, const task* t, int32_t workers, int threads)
     size_t bytes = (size_t)s.count * sizeof *s.value;
     result.count = s.count;
     if (CHECK(bytes <= sizeof result.value)) memcpy(result.value, s.value, bytes);
-    for (int32_t r = 0; r < workers; r++) {
-        CHECK_STR(k.why[r].text, "");
+    for (int32_t r = 0; r < workers; r++)
         result.same = result.same && !memcmp(s.value, net_state_of(k.worker[r].net).value, bytes);
-    }
+    if (k.factored) result.queue = factored_counts(k.factored);
     for (int32_t r = 0; r < workers; r++) {
         result.rows[r] = tiers_counted(&k.worker[r].tiers, TIERS_FEATURES).read;
         result.lists[r] = tiers_counted(&k.worker[r].tiers, TIERS_GRAPH).read;
         worker_close(&k.worker[r]);
     }
     comm_close_threads(k.comm, workers);
+    factored_free(k.factored);
+    return result;
+}
+
+static trace run(const config* c, const task* t, int32_t workers, int threads)
+{
+    trace result = run_with(c, t, workers, threads, nothing);
+    for (int32_t r = 0; r < workers; r++) CHECK_STR(result.why[r].text, "");
     return result;
 }
 
@@ -216,6 +267,89 @@ TEST(batches_prepared_beside_training_change_no_bit)
         }
         trace four = run(&c, &f->task, 4, 1);
         CHECK_NEAR(four.loss[STEPS - 1], serial.loss[STEPS - 1], 1e-6 * fabs(serial.loss[STEPS - 1]));
+    }
+    fixture_free(f);
+}
+
+/* ==== samplers and trainers ===================================================================================== */
+
+/* N devices have the bits of N - 1 that each compute a slice, however many of them sample; two have those of one. */
+static void compare_factored(const fixture* f, config* c, int32_t devices)
+{
+    c->pipeline = PIPELINE_SERIAL;
+    c->samplers = 0;
+    const trace slices = run(c, &f->task, devices - 1, 1);
+    c->pipeline = PIPELINE_FACTORED;
+    for (c->samplers = 0; c->samplers < devices; c->samplers += devices > 3 ? 2 : 1) {
+        const trace now = run(c, &f->task, devices, 1 + devices % 2);
+        const int64_t all = STEPS * (devices - 1);
+        if (!CHECK(same_bits(&slices, &now) && now.same)) printf("  %d devices, %d samplers\n", (int)devices, (int)c->samplers);
+        CHECK(!memcmp(slices.known, now.known, sizeof now.known)); /* no batch is lost, none is repeated */
+        CHECK(now.queue.claimed == all && now.queue.taken == all && now.queue.given == all);
+        CHECK(now.queue.most <= 2 * (devices - 1) + devices);
+    }
+}
+
+TEST(devices_that_sample_for_others_change_no_bit)
+{
+    static const int32_t devices[] = {2, 3, 6};
+    fixture* f = fixture_new();
+    for (int i = 0; i < MODELS; i++)
+        for (int d = 0; d < 3; d++) {
+            char words[400], options[400];
+            snprintf(options, sizeof options, "%s --batch 58 %s", models[i], i % 2 && devices[d] > 2 ? "--store parts" : "");
+            config c = config_of(words, options);
+            int before = test_errors;
+            compare_factored(f, &c, devices[d]);
+            if (test_errors > before) printf("  %s\n", models[i]);
+        }
+    fixture_free(f);
+}
+
+/* Rank 0 trains from the beginning, rank 1 does or joins. Others wait for slices, for room, for trainers. */
+TEST(a_trainer_that_fails_ends_all)
+{
+    fixture* f = fixture_new();
+    for (int i = 0; i < 8; i++) {
+        char words[400], message[64];
+        config c = config_of(words, "--model sage --fanout 5,4 --batch 58 --pipeline factored");
+        const event what = {i % 2, i / 2 * 5, -1};
+        c.samplers = i % 3;
+        snprintf(message, sizeof message, "rank %d: this one fails", i % 2);
+        const trace now = run_with(&c, &f->task, 3, 1, what);
+        for (int32_t r = 0; r < 3; r++) CHECK_STR(now.why[r].text, r == i % 2 ? "this one fails" : message);
+        CHECK(now.queue.most <= 2 * 2 + 3);
+    }
+    fixture_free(f);
+}
+
+TEST(a_sampler_that_fails_ends_all)
+{
+    fixture* f = fixture_new();
+    for (int64_t e = 0; e < f->graph->num_edges; e++)
+        if (e % 300 == 0) f->graph->indices[e] = NODES + 5;
+    for (int32_t samplers = 1; samplers < 4; samplers++) {
+        char words[400];
+        config c = config_of(words, "--model sage --fanout 5,4 --batch 58 --pipeline factored");
+        c.samplers = samplers;
+        const trace now = run_with(&c, &f->task, 4, 1, nothing);
+        for (int32_t r = 0; r < 4; r++) CHECK(strstr(now.why[r].text, "sampling the neighbours of node ") != NULL);
+        CHECK(strncmp(now.why[0].text, "rank ", 5) == 0);
+    }
+    fixture_free(f);
+}
+
+/* In the first batches of a pass, in its last one, and when all samplers have come over. */
+TEST(devices_that_are_stopped_leave_after_the_same_step)
+{
+    fixture* f = fixture_new();
+    for (int64_t at = 0; at < STEPS; at++) {
+        char words[400];
+        config c = config_of(words, "--model sage --fanout 5,4 --batch 58 --pipeline factored");
+        c.samplers = at % 4;
+        const trace now = run_with(&c, &f->task, 4, 1, (event){-1, -1, at});
+        for (int32_t r = 0; r < 4; r++) CHECK_EQ(now.steps[r], at + 1);
+        for (int32_t r = 0; r < 4; r++) CHECK_STR(now.why[r].text, "");
     }
     fixture_free(f);
 }
@@ -516,6 +650,10 @@ int main(int argc, char** argv)
     test_seed(21);
     RUN(four_workers_train_as_one_does);
     RUN(batches_prepared_beside_training_change_no_bit);
+    RUN(devices_that_sample_for_others_change_no_bit);
+    RUN(a_trainer_that_fails_ends_all);
+    RUN(a_sampler_that_fails_ends_all);
+    RUN(devices_that_are_stopped_leave_after_the_same_step);
     RUN(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say);
     RUN(rows_by_exchange_train_as_replicas_do_and_are_as_many_as_the_sampled_ids_say);
     RUN(slices_are_the_batch_cut_in_rank_order);

@@ -91,12 +91,17 @@ static const entry table[] = {
     {0, FREE, AT(backend), {"backend", OPTION_CHOICE, 0, 0, 0, SIBLING_BACKENDS, "Where it runs.", 0}},
     {0, FREE, AT(precision), {"precision", OPTION_CHOICE, 0, 0, 0, "fp32|tf32",
         "CUDA: what matrix products round their factors to.", 0}},
-    {0, FREE, AT(pipeline), {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap",
+    {0, FREE, AT(pipeline), {"pipeline", OPTION_CHOICE, 0, 0, 0, "auto|serial|overlap|factored",
         "serial: batches are prepared, then trained on; overlap: the next ones while one trains. auto: serial on the "
-        "CPU, where all threads do each in turn, overlap with CUDA. Changes no result.", 0}},
+        "CPU, where all threads do each in turn, overlap with CUDA. Neither changes a result. factored: some of "
+        "--devices sample for the others (below).", 0}},
 
     {"Several devices", FREE, AT(devices), {"devices", OPTION_INT, 0, 1, CONFIG_DEVICES_MAX, 0,
-        "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each.", 0}},
+        "Train together: each computes a slice of every --batch, gradients are added in their order. A thread each. With "
+        "--pipeline factored slices are one fewer, and go to whichever device is free; one device alternates.", 0}},
+    {0, FREE, AT(samplers), {"samplers", OPTION_INT, 0, 0, CONFIG_DEVICES_MAX, 0,
+        "--pipeline factored: so many devices sample until an epoch is sampled, then train as well; 0: by the measured "
+        "times of both, from the second epoch on. Changes no result.", 0}},
     {0, FREE, AT(device_list), {"device-list", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "CUDA: on which of the machine's devices, as CUDA numbers them; one may be named again. Not given: each in turn.",
         0}},
@@ -620,6 +625,23 @@ static bool set_explain(config* c, error* why)
     return true;
 }
 
+/* On one device factored is serial, as no one samples for it. */
+static bool check_pipeline(const config* c, error* why)
+{
+    if (c->samplers && c->pipeline != PIPELINE_FACTORED)
+        return error_set(why, "--samplers %d: needs --pipeline factored", (int)c->samplers);
+    if (c->pipeline != PIPELINE_FACTORED) return true;
+    if (comm_under_mpi())
+        return error_set(why, "--pipeline factored: its devices are threads of one process: --devices N, without mpirun");
+    if (c->gather == GATHER_EXCHANGE || c->store == STORE_SHARDS)
+        return error_set(why, "--pipeline factored: rows by exchange need all devices at the same batch; --gather pointer");
+    if (c->explain) return error_set(why, "--pipeline factored: --explain looks at devices that do all stages");
+    if (c->full_batch) return error_set(why, "--pipeline factored: nothing is sampled with --fanout full");
+    if (c->samplers && c->samplers >= c->devices)
+        return error_set(why, "--samplers %d: one of --devices %d has to train at least", (int)c->samplers, (int)c->devices);
+    return true;
+}
+
 bool config_finish(config* c, error* why)
 {
     if (!set_explain(c, why) || !set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why))
@@ -639,6 +661,7 @@ bool config_finish(config* c, error* why)
     if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
         return error_set(why, "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange");
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
+    if (!check_pipeline(c, why)) return false;
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
     if (same_file(c->save, c->data)) return error_set(why, "--save %s: that is the data", c->save);

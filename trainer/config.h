@@ -14,7 +14,7 @@ enum { CONFIG_OPTIONS_MAX = 96, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256
 
 typedef enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_STEP } config_schedule;
 typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
-typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP } config_pipeline;
+typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP, PIPELINE_FACTORED } config_pipeline;
 typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
 typedef enum { STORE_AUTO, STORE_PARTS, STORE_REPLICA, STORE_SHARDS } config_store;
 typedef enum { GATHER_POINTER, GATHER_EXCHANGE } config_gather;
@@ -48,7 +48,7 @@ typedef struct {
     bool dense_features;
     int64_t threads, seed;
     /* several devices */
-    int64_t devices;
+    int64_t devices, samplers;
     const char* device_list;
     int parallel, store, gather, owners, comm; /* owners: a ggnn_owner; comm: a comm_carrier */
     /* tiers */

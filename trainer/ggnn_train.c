@@ -54,6 +54,7 @@ struct program {
     bool mpi;        /* each process is one */
     rank* rank;
     comm* comm;      /* (ranks) */
+    factored* factored; /* NULL: another pipeline */
     pthread_mutex_t gate; /* held until all threads have been started, */
     bool started;         /* if they were */
 };
@@ -135,6 +136,8 @@ static bool open_ranks(program* p, error* why)
     if (p->mpi) {}
     else if (p->ranks == 1) comm_open_alone(p->comm, &stop);
     else if (!comm_open_threads(p->comm, p->ranks, &stop, why)) return false;
+    const bool shares = p->config.pipeline == PIPELINE_FACTORED && p->ranks > 1;
+    if (shares && !(p->factored = factored_create(p->ranks, (int32_t)p->config.samplers, why))) return false;
     for (int32_t r = 0; r < p->ranks; r++) {
         p->rank[r].of = p;
         p->rank[r].comm = &p->comm[r];
@@ -149,6 +152,7 @@ static void destroy(program* p, bool failed)
     report_close(&p->report, &ignored);
     if (p->mpi && p->comm) comm_close_mpi(p->comm, failed);
     else if (p->ranks > 1 && p->comm) comm_close_threads(p->comm, p->ranks);
+    factored_free(p->factored);
     memory_free(p->rank);
     memory_free(p->comm);
     task_close(&p->task);
@@ -197,7 +201,7 @@ static bool open_training(rank* r, error* why)
     device* d = open_device(c, r->comm, r->threads, why);
     if (!d) return false;
     if (c->profile) d->profile = d->plain = d->serial = true;
-    return training_open(&r->training, c, &p->task, d, r->comm, c->resume ? &resumed : NULL,
+    return training_open(&r->training, c, &p->task, d, r->comm, p->factored, c->resume ? &resumed : NULL,
                          r->comm->rank ? NULL : &p->report, why);
 }
 

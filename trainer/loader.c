@@ -11,6 +11,8 @@ enum { MEASURED = 4, SLACK = 2, GUESS = 1 << 16 }; /* batches; levels above them
 struct loader {
     ring ring;
     slot** now;      /* (slots) those ordered together */
+    loader_order* claimed; /* (slots) of a source: those from `next` on, modulo slots, */
+    int64_t claims;        /* up to this one */
     const batch_ops* ops; /* the device's */
     int64_t batches; /* of the pass */
     int64_t next;    /* to hand out, */
@@ -63,7 +65,8 @@ static bool open_loader(loader* l, const batch_sizes* room, error* why)
     l->ring.slot = memory_new(2 * (size_t)l->ring.slots * sizeof *l->ring.slot, "the loader's slots", why);
     if (!l->ring.slot) return false;
     l->now = l->ring.slot + l->ring.slots;
-    return open_slots(l, why);
+    l->claimed = memory_new((size_t)l->ring.slots * sizeof *l->claimed, "the loader's orders", why);
+    return l->claimed && open_slots(l, why);
 }
 
 loader* loader_create(device* d, const loader_plan* plan, const batch_sizes* room, error* why)
@@ -74,7 +77,8 @@ loader* loader_create(device* d, const loader_plan* plan, const batch_sizes* roo
     l->ring.device = d;
     l->ring.plan = *plan;
     if (plan->ranks < 1) l->ring.plan.ranks = 1;
-    l->ring.seeds = (plan->batch + l->ring.plan.ranks - 1) / l->ring.plan.ranks;
+    const int32_t least = plan->slices && plan->slices < l->ring.plan.ranks ? plan->slices : l->ring.plan.ranks;
+    l->ring.seeds = (plan->batch + least - 1) / least;
     if (open_loader(l, room, why)) return l;
     loader_free(l);
     return NULL;
@@ -84,6 +88,7 @@ void loader_free(loader* l)
 {
     if (!l) return;
     close_slots(l, false);
+    memory_free(l->claimed);
     memory_free(l->ring.slot);
     memory_free(l);
 }
@@ -124,8 +129,8 @@ void loader_begin(loader* l, const loader_pass* pass, int64_t first)
         s->state = SLOT_FREE;
     }
     l->ring.pass = *pass;
-    l->batches = loader_batches(l, pass);
-    l->next = l->ordered = first;
+    l->batches = pass->source ? INT64_MAX : loader_batches(l, pass);
+    l->next = l->ordered = l->claims = first;
 }
 
 loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, int32_t rank, int32_t ranks)
@@ -148,17 +153,32 @@ static int32_t free_slots(const loader* l)
     return count;
 }
 
+/* The order after those that slots have. Those of a source are kept until they are handed out, as slots may be laid out
+   anew. */
+static bool next_order(loader* l, loader_order* o)
+{
+    const loader_source* from = l->ring.pass.source;
+    loader_order* claimed = &l->claimed[l->ordered % l->ring.slots];
+    if (l->ordered >= l->batches) return false;
+    *o = (loader_order){l->ordered, l->ring.plan.rank, l->ring.plan.ranks, NULL, false};
+    if (!from) return true;
+    if (l->ordered == l->claims && !from->next(from->context, claimed)) return false;
+    if (l->ordered == l->claims) l->claims++;
+    *o = *claimed;
+    return true;
+}
+
 /* The next batches of the pass, one for each free slot. */
 static void order(loader* l)
 {
-    const loader_plan* plan = &l->ring.plan;
     int32_t count = 0;
-    for (int32_t i = 0; i < l->ring.slots && l->ordered < l->batches; i++) {
+    for (int32_t i = 0; i < l->ring.slots; i++) {
         slot* s = l->ring.slot[i];
         if (s->state != SLOT_FREE) continue;
+        if (!next_order(l, &s->order)) break;
         s->state = SLOT_ORDERED;
         s->number = l->ordered++;
-        s->slice = loader_slice_of(&l->ring.pass, plan->batch, s->number, plan->rank, plan->ranks);
+        s->slice = loader_slice_of(&l->ring.pass, l->ring.plan.batch, s->order.batch, s->order.slice, s->order.slices);
         l->now[count++] = s;
     }
     if (count) l->ops->prepare(&l->ring, l->now, count);
@@ -178,6 +198,7 @@ static slot* wait_for_next(loader* l, error* why)
     for (;;) {
         if (free_slots(l) >= l->ring.group || l->ordered == l->next) order(l);
         slot* s = find(l, l->next);
+        if (!s && l->ring.pass.source && free_slots(l)) return NULL;
         if (!s) error_set(why, "a mini-batch is asked for while all others are in use");
         else l->ops->wait(&l->ring, s);
         if (d->failed.text[0]) error_set(why, "%s", d->failed.text);
@@ -220,6 +241,7 @@ const mini_batch* batch_take(loader* l, error* why)
     l->cost.edges += s->edges;
     l->cost.bytes += s->bytes;
     l->cost.sample += s->sampling;
+    l->cost.copy += s->copying;
     l->cost.extract += s->extracting;
     if (s->status != GGNN_OK) {
         fail(l, s, why);
@@ -232,6 +254,18 @@ const mini_batch* batch_take(loader* l, error* why)
     s->state = SLOT_TAKEN;
     l->next++;
     return &s->batch;
+}
+
+loader_order batch_order(const mini_batch* b) { return ((const slot*)b)->order; }
+
+size_t batch_packed_bytes(loader* l, const mini_batch* b) { return l->ops->packed_bytes(&l->ring, (const slot*)b); }
+
+void batch_pack(loader* l, const mini_batch* b, packed_batch* to)
+{
+    const double start = progress_seconds();
+    to->bytes = batch_packed_bytes(l, b);
+    l->ops->pack(&l->ring, (slot*)b, to);
+    l->cost.copy += progress_seconds() - start;
 }
 
 void batch_give(loader* l, const mini_batch* b)

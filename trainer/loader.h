@@ -23,6 +23,11 @@
    With two slots there are two buffers of rows, which alternate: the next batch's extraction is given to the device
    before the step that trains on this one. One thread at a time calls a loader.
 
+   WHOSE BATCHES. Usually a loader makes its own slice of every batch. Where its pass has a source, that says which slice
+   comes next: so several loaders share a pass, and one packs what another trains on (factored.h). A packed batch is in
+   memory of the host's. It is unpacked into a slot, and its rows are extracted there, so that its taker sees no
+   difference.
+
    ROOM. On a CPU a slot has room for the worst case. On a device that is `tight` it has room for what batches usually
    need (bucket.h): a batch that needs more is sampled again, the same, with more room, and each is handed out with
    bounds to match. */
@@ -45,6 +50,7 @@ typedef struct {
     ggnn_sampling how;
     int64_t       batch;    /* seeds of a global batch */
     int32_t       rank, ranks; /* the loader makes slice `rank` of each batch cut into `ranks`; 0 of 0: the whole */
+    int32_t       slices;   /* an order of a source names one of at least so many; 0: of `ranks` */
     bool          extract;  /* batches come with their rows; how.last_hop_global must be false */
     exchange*     exchange; /* by which they come: all ranks then take the same batches. NULL: `features` has them */
     bool          overlap;  /* prepared while others train. CUDA does so anyway; no device that is `serial` does */
@@ -58,6 +64,25 @@ void loader_free(loader* l); /* all batches given back; NULL is fine */
 /* A batch as it is laid out now, for its bounds. */
 const ggnn_batch* loader_shape(const loader* l);
 
+typedef struct { /* a slice, sampled and packed (ggnn_batch_pack) */
+    void*       memory; /* of the host, by device_new_host */
+    size_t      bytes;
+    int64_t     known;  /* mini_batch.known */
+    batch_sizes sizes;
+} packed_batch;
+
+typedef struct {
+    int64_t batch;         /* of the pass */
+    int32_t slice, slices; /* cut into so many */
+    const packed_batch* packed; /* it is there, and stays until the batch is given back; NULL: to be sampled, */
+    bool    bare;               /* and without its rows, as it will be packed */
+} loader_order;
+
+typedef struct { /* the next order of a loader; false: there is none now. Never waits */
+    bool (*next)(void* context, loader_order* order);
+    void* context;
+} loader_source;
+
 typedef struct {
     const ggnn_node* ids; /* (num_ids) distinct, the device's; NULL: all nodes in order */
     int64_t num_ids;
@@ -66,6 +91,7 @@ typedef struct {
     ggnn_rng rng;   /* of batch 0 */
     bool keyed;     /* batch i is sampled at rng.step + i; else all at rng.step, so that a node's sample depends on
                        nothing but the node */
+    const loader_source* source; /* of orders; NULL: every batch, the loader's own slice */
 } loader_pass;
 
 int64_t loader_batches(const loader* l, const loader_pass* pass); /* the last one may be short */
@@ -97,15 +123,22 @@ bool loader_measure(loader* l, const loader_pass* pass, error* why);
 
 /* The next batch, which stays as it is until it is given back. Its rows come by an exchange only now. Where a batch
    outgrows its room, larger slots replace all there are; one that is taken keeps its memory until it is given back. NULL
-   at the end of the pass, and on an error, which sets why and on a CPU names the node. */
+   at the end of the pass, where a source has no order now, and on an error, which sets why and on a CPU names the node. */
 const mini_batch* batch_take(loader* l, error* why);
+
+/* What a batch was ordered as, until it is given back. */
+loader_order batch_order(const mini_batch* b);
+
+/* Of one that was sampled here, and is taken: the bytes that it takes packed; packs it into so many at to->memory. */
+size_t batch_packed_bytes(loader* l, const mini_batch* b);
+void   batch_pack(loader* l, const mini_batch* b, packed_batch* to);
 
 /* After all work that reads it has been given to the device. */
 void batch_give(loader* l, const mini_batch* b);
 
 typedef struct { /* since loader_create */
     double seconds; /* that batch_take took, */
-    double sample, extract; /* and that the stages of the batches taken took: each by the clock of the thread or of the
+    double sample, copy, extract; /* (copy: packing and unpacking) and that the stages of the batches taken took: each by the clock of the thread or of the
                                device that did it, so that with T threads at once it is T times what passed */
     int64_t bytes;  /* of ids, offsets and indices, each read and written once */
     int64_t edges;
@@ -118,14 +151,15 @@ loader_cost loader_cost_of(const loader* l);
 typedef struct slot {
     mini_batch   batch;     /* to be handed out: `shape`, on a tight device with lower bounds */
     ggnn_batch   shape;     /* as it was laid out */
+    loader_order order;
     loader_slice slice;     /* what it was ordered to hold */
-    int64_t      number;    /* in the pass */
+    int64_t      number;    /* of its order */
     enum { SLOT_FREE, SLOT_ORDERED, SLOT_TAKEN } state;
     bool         replaced;  /* by a larger one: closed when it is given back */
     /* set by `wait`: */
-    ggnn_status  status;
+    ggnn_status  status;    /* GGNN_ERROR_CAPACITY: it needs more room, on a tight device */
     int64_t      edges, bytes; /* read */
-    double       sampling, extracting; /* seconds */
+    double       sampling, copying, extracting; /* seconds */
     batch_sizes  sizes;        /* of a tight device */
 } slot;
 

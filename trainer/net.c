@@ -470,6 +470,12 @@ void net_compute(net* n, const mini_batch* b, uint32_t step)
     n->ops->compute(n, b);
 }
 
+void net_take_sums(net* n, uint32_t step, const net_sums* sums)
+{
+    n->step = step;
+    device_upload(n->device, n->sums, sums, sizeof *sums);
+}
+
 void net_update(net* n, float learning_rate)
 {
     n->backward = 1;

@@ -133,6 +133,9 @@ typedef struct {
 } net_partial;
 net_partial net_partial_of(net* n);
 
+/* Of a step whose slices others computed as well: the gradient has become the sum, and these are its sums. */
+void net_take_sums(net* n, uint32_t step, const net_sums* sums);
+
 /* One step of the optimiser on all parameters; the step's loss joins the losses. Captured as net_compute. */
 void net_update(net* n, float learning_rate);
 

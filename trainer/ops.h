@@ -155,9 +155,10 @@ typedef struct {
      ring_size   sets r->slots and r->group
      ring_open   what slots share; then slot_open makes r->slot[i]. ring_close ends all preparing, then each slot is
                  closed, but one that is taken may be only when it is given back
-     prepare     orders `count` slots: seeds of slot->slice, sample, rows. After all steps that were asked for until
-                 now. May return before it is done
-     wait        for one of them: sets what slot says */
+     prepare     orders `count` slots: seeds of slot->slice, sample, rows; or what slot->order says. After all steps
+                 that were asked for until now. May return before it is done
+     wait        for one of them: sets what slot says
+     packed_bytes, pack   batch_packed_bytes; fills `to`, whose memory has so many */
 #define BATCH_OPS(OP)                                                                          \
     OP(void, ring_size, (ring * r))                                                            \
     OP(bool, ring_open, (ring * r, error* why))                                                \
@@ -165,7 +166,9 @@ typedef struct {
     OP(slot*, slot_open, (ring * r, error* why))                                               \
     OP(void, slot_close, (ring * r, slot * s))                                                 \
     OP(void, prepare, (ring * r, slot* const* slots, int32_t count))                           \
-    OP(void, wait, (ring * r, slot * s))
+    OP(void, wait, (ring * r, slot * s))                                                       \
+    OP(size_t, packed_bytes, (ring * r, const slot* s))                                        \
+    OP(void, pack, (ring * r, slot * s, packed_batch * to))
 typedef struct {
     BATCH_OPS(OPS_SLOT)
 } batch_ops;

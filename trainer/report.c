@@ -286,7 +286,7 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
 
 /* ==== ranks ===================================================================================================== */
 
-#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(extract, "extract") X(train, "train") \
+#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(copy, "copy") X(extract, "extract") X(train, "train") \
     X(batch, "batch") X(evaluation, "evaluation") X(comm, "comm") X(waited, "waited")
 
 /* The member at `at` of each rank. */
@@ -310,10 +310,10 @@ static void put_reads(json* j, const char* key, const report_rank* all, int32_t 
 static void rank_row(const char* name, const report_rank* k)
 {
     const tiers_reads *rows = &k->rows.read, *bytes = &k->rows.read_bytes;
-    printf("  %-6s %11lld %11lld %11lld %11lld %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
+    printf("  %-6s %11lld %11lld %11lld %11lld %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
            (long long)rows->cache, (long long)rows->own, (long long)rows->peer, (long long)rows->host,
            1e-6 * (double)bytes->cache, 1e-6 * (double)bytes->own, 1e-6 * (double)bytes->peer, 1e-6 * (double)bytes->host,
-           k->sample, k->extract, k->train, k->evaluation, k->batch + k->waited, 1e-6 * (double)k->sent);
+           k->sample, k->copy, k->extract, k->train, k->evaluation, k->batch + k->waited, 1e-6 * (double)k->sent);
 }
 
 static void add_reads(tiers_reads* sum, const tiers_reads* more)
@@ -330,6 +330,7 @@ static void add_rank(report_rank* sum, const report_rank* k)
     add_reads(&sum->rows.read_bytes, &k->rows.read_bytes);
     sum->sent += k->sent;
     sum->sample += k->sample;
+    sum->copy += k->copy;
     sum->extract += k->extract;
     sum->train += k->train;
     sum->batch += k->batch;
@@ -380,7 +381,7 @@ void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
     memset(&sum, 0, sizeof sum);
     clear_bar(r);
     printf("\n         rows of features read from                       MB read from                            seconds\n"
-           "  device       cache         own        peer        host     cache       own      peer      host   sample  extract    train"
+           "  device       cache         own        peer        host     cache       own      peer      host   sample     copy  extract    train"
            " evaluate  waiting   MB sent\n");
     for (int32_t k = 0; k < ranks; k++) {
         char name[16];
@@ -407,6 +408,14 @@ void report_ranks(report* r, const report_rank* all, int32_t ranks)
     }
     json_end_array(&j);
     put_integers(&j, "sent_bytes", all, ranks, offsetof(report_rank, sent));
+    bool factored = false;
+    for (int32_t k = 0; k < ranks; k++) factored = factored || all[k].sampled || all[k].trained;
+    if (factored) {
+        json_begin_object(&j, "slices");
+        put_integers(&j, "sampled", all, ranks, offsetof(report_rank, sampled));
+        put_integers(&j, "trained", all, ranks, offsetof(report_rank, trained));
+        json_end_object(&j);
+    }
     json_begin_object(&j, "seconds");
 #define PUT(field, name)                                                                   \
     json_begin_array(&j, name);                                                            \

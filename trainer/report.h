@@ -5,7 +5,7 @@
    its last line or ends in a part of one. A resumed run goes on at the end of the file: such a part of a record is cut
    off first, another last line without its end is ended. Where a run was killed after its last checkpoint, the resumed
    one writes the epochs after "resumed_epoch" again; the later ones count. Two runs of the same options and data write the same log but for "seconds",
-   "peak_memory_bytes" and "run"; on another backend also but for "device_memory_bytes" and rounding. A number that is
+   "peak_memory_bytes", "run" and "slices"; on another backend also but for "device_memory_bytes" and rounding. A number that is
    not defined (no validation nodes, no second class) is null.
 
      {"event":"start", "version":"0.2.0",
@@ -25,18 +25,21 @@
                                   where (tiers_count.placed in trainer/tiers.h)
      {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
       "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
-      "seconds":{"training":[..],"sample":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],"comm":[..],
-                 "waited":[..]}}
+      "slices":{"sampled":[..],"trained":[..]},
+      "seconds":{"training":[..],"sample":[..],"copy":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],
+                 "comm":[..],"waited":[..]}}
                                   before the next record: an element a rank, in this run. rows, bytes: of features that
                                   training read, by where they lay; lists: of neighbours; evaluation_rows: the rest;
                                   rows_from: training's from parts, by the device that had them. All zeros where all is
                                   the device's own, and no option of tiers is used.
-                                  sent_bytes: gradients, losses and rows by exchange to other ranks. training: of this
-                                  run, of which evaluation. The stages of batches that were trained on: sample; extract:
-                                  rows, by exchange with the waiting for other ranks; train: forward, backward, update.
-                                  Each by the clock of the device that did it, on a CPU added over its threads. batch:
-                                  until a batch was there, all of its stages where nothing overlaps. comm: in calls of
-                                  all ranks, of which waited: until all had come
+                                  sent_bytes: gradients, losses and rows by exchange to other ranks. slices: with
+                                  --pipeline factored alone, who made and who used them, which times decide. training: of
+                                  this run, of which evaluation. The stages of batches that were trained on: sample; copy:
+                                  into the queue and out of it; extract: rows, by exchange with the waiting for other
+                                  ranks; train: forward, backward, update. Each by the clock of the device that did it, on
+                                  a CPU added over its threads. batch: until a batch was there, all of its stages where
+                                  nothing overlaps. comm: in calls of all ranks; waited: until all had come, and for the
+                                  queue
      {"event":"explain", "lists":{"predicted":{"cache","own","peer","host"}, "counted":{...}}, "rows":{...},
       "settings":{"--store parts":{"possible", "row_bytes", "list_bytes", "modelled_sample", "modelled_extract"}, ...},
       "choice":"--store parts", "seconds":{"sample", "extract", "train", "waiting"}}
@@ -105,7 +108,8 @@ typedef struct { /* what a rank did */
     tiers_reads evaluated;   /* rows that evaluation read */
     int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
     int64_t sent;            /* bytes, to other ranks */
-    double seconds, sample, extract, train, batch, evaluation, comm, waited;
+    int64_t sampled, trained; /* slices, with --pipeline factored */
+    double seconds, sample, copy, extract, train, batch, evaluation, comm, waited;
 } report_rank;
 /* Of all ranks: to the log; as a table beside the profile. */
 void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan);

@@ -8,15 +8,15 @@
 
 /* ==== setting up ================================================================================================ */
 
-bool training_open(training* t, const config* c, const task* data, device* d, comm* with, ggnn_file* resumed, report* r,
-                   error* why)
+bool training_open(training* t, const config* c, const task* data, device* d, comm* with, factored* f, ggnn_file* resumed,
+                   report* r, error* why)
 {
     worker* w = &t->worker;
     memset(t, 0, sizeof *t);
     t->config = c;
     t->task = data;
     t->report = r;
-    if (!worker_open(w, c, data, d, with, why)) return false;
+    if (!worker_open(w, c, data, d, with, why) || (f && !worker_share(w, f, why))) return false;
     if (c->epochs * w->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
         return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
                          (long long)w->batches);
@@ -61,12 +61,12 @@ static bool read_losses(training* t, bool wait, error* why)
     return true;
 }
 
-/* Rank 0 does it, the others wait. */
-static bool save(training* t, error* why)
+/* Rank 0 does it, the others wait; between two steps only where all take part in each. */
+static bool save(training* t, bool wait, error* why)
 {
     bool good = t->worker.comm->rank > 0 || checkpoint_save(t->config->save, t->config, t->task, t->worker.net, &t->at,
                                                             t->best, why);
-    return good && comm_barrier(t->worker.comm, why);
+    return good && (!wait || comm_barrier(t->worker.comm, why));
 }
 
 static bool train_step(training* t, error* why)
@@ -77,17 +77,32 @@ static bool train_step(training* t, error* why)
     t->at.batch++;
     t->steps++;
     if (!t->config->save_steps || t->at.step % t->config->save_steps) return read_losses(t, false, why);
-    return read_losses(t, true, why) && save(t, why);
+    return read_losses(t, true, why) && save(t, !t->worker.part.of, why);
+}
+
+/* A worker that samples is back when it has become a trainer, which may be some steps later. */
+static bool begin_epoch(training* t, error* why)
+{
+    worker* w = &t->worker;
+    int64_t batch = t->at.batch;
+    net_start_losses(w->net, t->at.loss_sum, t->at.loss_rows);
+    worker_begin(w, t->at.epoch, batch);
+    if (!w->part.of) return true;
+    if (!factored_begin(&w->part, &w->pass, batch, w->batches, why) || !factored_sample(&w->part, &batch, why)) return false;
+    t->at.step += batch - t->at.batch;
+    t->at.batch = batch;
+    return true;
 }
 
 /* The rest of the epoch that t->at is in; it ends early once all are to stop. */
 static bool train_epoch(training* t, error* why)
 {
-    net_start_losses(t->worker.net, t->at.loss_sum, t->at.loss_rows);
-    worker_begin(&t->worker, t->at.epoch, t->at.batch);
+    if (!begin_epoch(t, why)) return false;
     while (t->at.batch < t->worker.batches && !t->worker.comm->stopped)
         if (!train_step(t, why)) return false;
-    return read_losses(t, true, why);
+    if (!read_losses(t, true, why)) return false;
+    if (t->worker.part.of) factored_end(&t->worker.part);
+    return true;
 }
 
 /* sign 1: adds what was read until now; -1: takes it away. */
@@ -195,9 +210,9 @@ static bool train(training* t, error* why)
         if (!train_epoch(t, why)) return false;
         if (t->at.batch == t->worker.batches && !with->stopped && !end_epoch(t, why)) return false;
         saved = t->config->save && due(t->config->save_every, t->at.epoch, 0);
-        if (saved && !save(t, why)) return false;
+        if (saved && !save(t, true, why)) return false;
     }
-    return saved || !t->config->save || save(t, why);
+    return saved || !t->config->save || save(t, true, why);
 }
 
 /* ==== what the ranks did ======================================================================================== */
@@ -211,7 +226,8 @@ static report_rank rank_of(const training* t)
                         .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - t->before.bytes,
                         .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
                         .comm = cost.seconds - t->before.seconds,
-                        .waited = cost.waited - t->before.waited};
+                        .waited = cost.waited - t->before.waited + w->part.waited, .copy = all.copy,
+                        .sampled = w->part.sampled, .trained = w->part.trained};
     mine.sample = all.sample - apart->sample;
     mine.extract = all.extract - apart->extract;
     mine.train = net_profile_of(w->net)->train;
@@ -272,6 +288,7 @@ bool training_run(training* t, error* why)
     t->before = t->worker.comm->cost;
     bool done = report_all_tiers(t, why) && train(t, why) && !t->worker.comm->stopped && finish(t, why);
     if (!done && !why->text[0]) report_all_ranks(t, why); /* stopped */
+    if (why->text[0] && t->worker.part.of) factored_fail(t->worker.part.of);
     return done;
 }
 

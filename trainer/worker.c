@@ -120,6 +120,7 @@ static loader_plan plan_of(const worker* w, const config* c, net_config* network
     plan.exchange = w->tiers.exchange;
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract;
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
+    if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
     return plan;
 }
 
@@ -151,6 +152,7 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
 
 static void close_stages(worker* w)
 {
+    factored_close(&w->part);
     if (w->room) device_free(w->device, w->room);
     net_free(w->net);
     evaluation_free(w->evaluation);
@@ -222,6 +224,11 @@ void worker_close(worker* w)
     memset(w, 0, sizeof *w);
 }
 
+bool worker_share(worker* w, factored* f, error* why)
+{
+    return factored_open(&w->part, f, w->comm, w->net, w->loader, why);
+}
+
 void worker_begin(worker* w, int64_t epoch, int64_t first)
 {
     w->pass.epoch = (uint32_t)epoch;
@@ -231,6 +238,7 @@ void worker_begin(worker* w, int64_t epoch, int64_t first)
 
 bool worker_compute(worker* w, int64_t step, error* why)
 {
+    if (w->part.of) return factored_compute(&w->part, (uint32_t)step, why);
     const mini_batch* b = w->loader ? batch_take(w->loader, why) : net_whole(w->net);
     if (!b) return false;
     bool fits = !w->loader || net_fit(w->net, loader_shape(w->loader), why);
@@ -241,11 +249,16 @@ bool worker_compute(worker* w, int64_t step, error* why)
 
 bool worker_reduce(worker* w, error* why)
 {
+    if (w->part.of) return factored_reduce(&w->part, why);
     net_partial mine = net_partial_of(w->net);
     return comm_reduce(w->comm, w->device, mine.grad, mine.count, &mine.sums->loss, w->room, why);
 }
 
-void worker_update(worker* w, float rate) { net_update(w->net, rate); }
+void worker_update(worker* w, float rate)
+{
+    net_update(w->net, rate);
+    if (w->part.of) factored_updated(&w->part);
+}
 
 bool worker_losses(worker* w, bool wait, net_losses* losses, error* why)
 {

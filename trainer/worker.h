@@ -10,10 +10,14 @@
            worker_update(&w, rate);         // the optimiser
        }
 
+   With --pipeline factored (worker_share) some workers sample for a while. factored.h has the two calls that their
+   epochs begin with; worker_compute takes all slices of a batch that this worker gets.
+
    The way of a batch: loader.h (the ring: seeds, sample, rows) -> net.h (forward, loss, backward). */
 #ifndef TRAINER_WORKER_H
 #define TRAINER_WORKER_H
 #include "trainer/evaluate.h"
+#include "trainer/factored.h"
 #include "trainer/net.h"
 #include "trainer/tier_plan.h"
 #include "trainer/tiers.h"
@@ -28,6 +32,7 @@ typedef struct {
     evaluation* evaluation; /* NULL: --eval-every 0 */
     loader_pass pass;       /* over the training nodes */
     int64_t     batches;    /* of a pass */
+    factored_rank part;     /* in --pipeline factored; all zeros: another */
     void*       room;       /* for the reduction */
 } worker;
 
@@ -35,6 +40,10 @@ typedef struct {
    its rank in `with`. All ranks call this. On failure false; worker_close is due all the same. */
 bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why);
 void worker_close(worker* w); /* all zeros is fine */
+
+/* Before the first epoch: from now on it samples or trains as f says. f is that of all workers, which stay where they are,
+   and were opened with --pipeline factored. All ranks call it. */
+bool worker_share(worker* w, factored* f, error* why);
 
 /* How training samples, with local indices in all hops. */
 ggnn_sampling worker_sampling(const config* c);

@@ -17,6 +17,8 @@ typedef struct {
     int64_t* reads;   /* (2, parts + 2) lists and rows; NULL: which no one wants */
     ggnn_node* seeds;
     int64_t known;    /* of batch.known */
+    ggnn_batch own;   /* batch.blocks as they were, while these lie in a packed batch */
+    bool unpacked;    /* as they do now */
     void* batch_memory;
     bool done;        /* by the crew, whose mutex guards it */
 } cpu_slot;
@@ -61,12 +63,12 @@ static void fill_seeds(const ring* r, cpu_slot* s)
     s->known += count_known(r, part->from + part->seeds, part->global_from + part->global_seeds);
 }
 
-static void fill(const ring* r, cpu_slot* s)
+static void sample(const ring* r, cpu_slot* s)
 {
     slot* shared = &s->shared;
-    mini_batch* b = &shared->batch;
-    ggnn_batch* blocks = &b->blocks;
-    const double start = progress_seconds();
+    ggnn_batch* blocks = &shared->batch.blocks;
+    if (s->unpacked) *blocks = s->own;
+    s->unpacked = false;
     fill_seeds(r, s);
     shared->status = ggnn_sample(blocks, &s->graph, &shared->slice.rng, s->seeds, shared->slice.seeds);
     shared->edges = shared->bytes = 0;
@@ -75,12 +77,39 @@ static void fill(const ring* r, cpu_slot* s)
         shared->edges += edges;
         shared->bytes += edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
     }
-    const double sampled = progress_seconds();
-    shared->sampling = sampled - start;
+}
+
+/* The blocks stay where they are. */
+static void unpack(cpu_slot* s, const packed_batch* from)
+{
+    slot* shared = &s->shared;
+    if (!s->unpacked) s->own = shared->batch.blocks;
+    s->unpacked = true;
+    shared->status = ggnn_batch_unpack(&shared->batch.blocks, from->memory, from->bytes);
+    shared->edges = shared->bytes = 0;
+    s->known = from->known;
+}
+
+static void extract(cpu_slot* s)
+{
+    const mini_batch* b = &s->shared.batch;
+    ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &s->features, b->blocks.id, *b->blocks.hop[b->blocks.num_hops - 1].num_src.n);
+}
+
+static void fill(const ring* r, cpu_slot* s)
+{
+    slot* shared = &s->shared;
+    const packed_batch* packed = shared->order.packed;
+    const double start = progress_seconds();
+    if (packed) unpack(s, packed);
+    else sample(r, s);
+    const double filled = progress_seconds();
+    shared->sampling = packed ? 0 : filled - start;
+    shared->copying = packed ? filled - start : 0;
     shared->extracting = 0;
-    if (!b->rows || r->plan.exchange || shared->status != GGNN_OK) return;
-    ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &s->features, blocks->id, *blocks->hop[blocks->num_hops - 1].num_src.n);
-    shared->extracting = progress_seconds() - sampled;
+    if (!r->plan.extract || r->plan.exchange || shared->order.bare || shared->status != GGNN_OK) return;
+    extract(s);
+    shared->extracting = progress_seconds() - filled;
 }
 
 /* ==== slots ===================================================================================================== */
@@ -263,4 +292,17 @@ void cpu_wait(ring* r, slot* shared)
         pthread_mutex_unlock(&c->lock);
     }
     add_reads(&r->plan, (cpu_slot*)shared);
+}
+
+size_t cpu_packed_bytes(ring* r, const slot* s)
+{
+    (void)r;
+    return ggnn_batch_packed_bytes(&s->batch.blocks);
+}
+
+void cpu_pack(ring* r, slot* s, packed_batch* to)
+{
+    (void)r;
+    ggnn_batch_pack(to->memory, &s->batch.blocks);
+    to->known = *s->batch.known.n;
 }

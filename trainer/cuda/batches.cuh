@@ -17,12 +17,13 @@ struct sample_state { // what is new in a sample
 
 struct sample_note { // what became of it
     batch_sizes sizes;
-    int64_t     status;
+    int64_t     status, known;
 };
 
 struct note_job {
     const int64_t *ids[GGNN_HOPS_MAX + 1], *edges[GGNN_HOPS_MAX]; // NULL: no such hop
     const int32_t* status;
+    const int64_t* known;
     sample_note*   to;
 };
 
@@ -53,6 +54,34 @@ static GGNNI_KERNEL(40, WARP) note_sample(const __grid_constant__ note_job s)
     if (h <= GGNN_HOPS_MAX) s.to->sizes.ids[h] = s.ids[h] ? *s.ids[h] : 0;
     if (h < GGNN_HOPS_MAX) s.to->sizes.edges[h] = s.edges[h] ? *s.edges[h] : 0;
     if (h == 0) s.to->status = *s.status;
+    if (h == 0) s.to->known = *s.known;
+}
+
+// A packed batch in memory of the host's, whose arrays go to those of a slot.
+struct unpack_job {
+    struct array {
+        const uint32_t* from;
+        uint32_t*       to;
+        int64_t         words;
+    };
+    array    of[8 * GGNN_HOPS_MAX + 4];
+    int32_t  arrays;
+    int64_t  known, *known_to;
+
+    template <class T> void add(T* to, const T* from, int64_t count)
+    {
+        static_assert(sizeof(T) % sizeof(uint32_t) == 0, "whole words");
+        if (!to || !count) return;
+        of[arrays++] = {reinterpret_cast<const uint32_t*>(from), reinterpret_cast<uint32_t*>(to),
+                        count * static_cast<int64_t>(sizeof(T) / sizeof(uint32_t))};
+    }
+};
+
+static GGNNI_KERNEL(40, THREADS) unpack_batch(const __grid_constant__ unpack_job job)
+{
+    for (int32_t a = 0; a < job.arrays; a++)
+        for_items(job.of[a].words, [&](int64_t i) { job.of[a].to[i] = job.of[a].from[i]; });
+    if (blockIdx.x == 0 && threadIdx.x == 0) *job.known_to = job.known;
 }
 
 struct cuda_slot : slot {
@@ -182,6 +211,7 @@ inline note_job note_of(const ring* r, const cuda_slot* s)
         job.edges[h] = s->shape.hop[h].num_edges.n;
     }
     job.status = s->shape.status;
+    job.known = &s->state->known;
     job.to = s->note;
     return job;
 }
@@ -198,28 +228,77 @@ inline void run_sample(ring* r, cuda_slot* s)
     check(r->device, e, "sampling");
 }
 
+// Is there room for what a packed batch has? One that is sampled finds out by itself.
+inline bool holds(const cuda_slot* s)
+{
+    const packed_batch* packed = s->order.packed;
+    bool                fits = true;
+    for (int32_t h = 0; packed && h < s->shape.how.num_hops; h++) {
+        const ggnn_block& hop = s->shape.hop[h];
+        fits = fits && packed->sizes.ids[h] <= hop.num_dst.max && packed->sizes.ids[h + 1] <= hop.num_src.max &&
+               packed->sizes.edges[h] <= hop.num_edges.max;
+    }
+    return fits;
+}
+
+// Read where it is, by one kernel: addresses, and so the graph of a step, stay the slot's.
+inline cudaError_t unpack(ring* r, cuda_slot* s)
+{
+    const packed_batch* packed = s->order.packed;
+    ggnn_batch          from;
+    unpack_job          job = {};
+    if (!holds(s)) return cudaSuccess;
+    if (ggnn_batch_unpack(&from, packed->memory, packed->bytes) != GGNN_OK) return cudaErrorInvalidValue;
+    job.add(s->shape.id, from.id, from.max_ids);
+    job.add(s->shape.seed_local, from.seed_local, from.num_seeds.max);
+    job.add(s->shape.num_seeds.n, from.num_seeds.n, 1);
+    job.add(s->shape.hop[0].num_dst.n, from.hop[0].num_dst.n, 1);
+    for (int32_t h = 0; h < from.num_hops; h++) {
+        const ggnn_block &to = s->shape.hop[h], &hop = from.hop[h];
+        const int64_t     edges = hop.num_edges.max;
+        if (to.num_src.n != to.num_dst.n) job.add(to.num_src.n, hop.num_src.n, 1);
+        job.add(to.num_edges.n, hop.num_edges.n, 1);
+        job.add(to.indptr, hop.indptr, hop.num_dst.max + 1);
+        job.add(to.indices, hop.indices, edges);
+        job.add(to.neighbor, hop.neighbor, edges);
+        job.add(to.position, hop.position, edges);
+        job.add(to.weight, hop.weight, edges);
+        job.add(to.repeats, hop.repeats, hop.num_src.max);
+    }
+    job.known = packed->known;
+    job.known_to = &s->state->known;
+    return launch(unpack_batch, blocks_of(static_cast<int64_t>(packed->bytes / 16)), THREADS, own(r->device).sampling, job);
+}
+
 // The rows of the sample, whose number the host does not know yet.
 inline cudaError_t extract(ring* r, cuda_slot* s)
 {
     const loader_plan& plan = r->plan;
     cudaStream_t       stream = own(r->device).sampling;
     cudaError_t        e = cudaEventRecord(s->sampled, stream);
-    if (plan.extract && !plan.exchange)
+    if (plan.extract && !plan.exchange && !s->order.bare && holds(s))
         e = first_error(e, ggnn_cuda_gather(s->batch.rows, s->batch.ld_rows, GGNN_F32, &plan.features, s->shape.id,
                                             s->shape.hop[plan.how.num_hops - 1].num_src, stream));
     return first_error(e, cudaEventRecord(s->extracted, stream));
 }
 
+inline cudaError_t sample(ring* r, cuda_slot* s)
+{
+    const context& c = own(r->device);
+    seeds_job      job = {r->pass, s->slice, r->plan.labels, s->state, s->seeds};
+    job.pass.source = nullptr; // the host's
+    cudaError_t e = cudaMemsetAsync(&s->state->known, 0, sizeof s->state->known, c.sampling);
+    e = first_error(e, launch(begin_sample, blocks_of(s->slice.global_seeds), THREADS, c.sampling, job));
+    return first_error(e, repeat(r->device, &s->work, c.sampling, [=] { run_sample(r, s); }));
+}
+
 inline void order_slot(ring* r, cuda_slot* s)
 {
-    const context&  c = own(r->device);
-    const seeds_job job = {r->pass, s->slice, r->plan.labels, s->state, s->seeds};
-    cudaError_t     e = cudaEventRecord(c.trained, c.stream);
+    const context& c = own(r->device);
+    cudaError_t    e = cudaEventRecord(c.trained, c.stream);
     e = first_error(e, cudaStreamWaitEvent(c.sampling, c.trained, 0));
     e = first_error(e, cudaEventRecord(s->begun, c.sampling));
-    e = first_error(e, cudaMemsetAsync(&s->state->known, 0, sizeof s->state->known, c.sampling));
-    e = first_error(e, launch(begin_sample, blocks_of(s->slice.global_seeds), THREADS, c.sampling, job));
-    e = first_error(e, repeat(r->device, &s->work, c.sampling, [=] { run_sample(r, s); }));
+    e = first_error(e, s->order.packed ? unpack(r, s) : sample(r, s));
     check(r->device, first_error(e, extract(r, s)), "sampling");
 }
 
@@ -237,11 +316,13 @@ inline void cuda_wait(ring* r, slot* shared)
     e = first_error(e, cudaEventElapsedTime(&sampling, s->begun, s->sampled));
     e = first_error(e, cudaEventElapsedTime(&extracting, s->sampled, s->extracted));
     check(r->device, e, "sampling");
-    s->sampling = 1e-3 * static_cast<double>(sampling);
-    s->extracting = 1e-3 * static_cast<double>(extracting);
-    s->sizes = s->known->sizes;
+    const packed_batch* packed = s->order.packed;
+    s->sampling = packed ? 0 : 1e-3 * static_cast<double>(sampling);
+    s->copying = packed ? 1e-3 * static_cast<double>(sampling) : 0;
+    s->extracting = r->plan.extract ? 1e-3 * static_cast<double>(extracting) : 0;
+    s->sizes = packed ? packed->sizes : s->known->sizes;
     s->edges = s->bytes = 0;
-    for (int h = 0; h < GGNN_HOPS_MAX; h++) {
+    for (int h = 0; h < GGNN_HOPS_MAX && !packed; h++) {
         s->edges += s->sizes.edges[h];
         s->bytes += s->sizes.edges[h] * static_cast<int64_t>(2 * sizeof(ggnn_node));
         if (h < hops) s->bytes += s->sizes.ids[h] * static_cast<int64_t>(3 * sizeof(int64_t));
@@ -249,6 +330,31 @@ inline void cuda_wait(ring* r, slot* shared)
     s->shape.num_hops = s->batch.blocks.num_hops = hops;
     s->batch.blocks.bad = -1; // the host does not know it
     s->status = static_cast<ggnn_status>(s->known->status);
+    if (packed) s->status = holds(s) ? GGNN_OK : GGNN_ERROR_CAPACITY;
+}
+
+inline size_t cuda_packed_bytes(ring*, const slot* shared)
+{
+    const cuda_slot* s = static_cast<const cuda_slot*>(shared);
+    ggnn_cuda_batch  exact = s->own;
+    exact.num_seeds.max = s->slice.seeds;
+    for (int32_t h = 0; h < exact.how.num_hops; h++) {
+        exact.hop[h].num_dst.max = s->sizes.ids[h];
+        exact.hop[h].num_src.max = s->sizes.ids[h + 1];
+        exact.hop[h].num_edges.max = s->sizes.edges[h];
+    }
+    return ggnn_cuda_batch_packed_max(&exact);
+}
+
+// Written straight to the host, on the stream of steps: a device that packs has none.
+inline void cuda_pack(ring* r, slot* shared, packed_batch* to)
+{
+    cuda_slot*   s = static_cast<cuda_slot*>(shared);
+    cudaStream_t stream = own(r->device).stream;
+    cudaError_t  e = ggnn_cuda_batch_pack(to->memory, to->bytes, &s->own, stream);
+    check(r->device, first_error(e, cudaStreamSynchronize(stream)), "packing a batch");
+    to->known = s->known->known;
+    to->sizes = s->sizes;
 }
 
 } // namespace train
