@@ -92,17 +92,26 @@ cudaError_t by_the_cpu(const tiers& t) // all threads of the CPU, then one copy
                            stream());
 }
 
-bool same_rows(bench* b, const tiers& t, const char* what)
+cudaError_t by_the_cpu_alone(const tiers& t) // which computes on them: nothing crosses the bus
 {
-    std::vector<float> theirs(static_cast<size_t>(t.n * t.width));
-    auto               ours = fetch(b, t.out, t.n * t.width);
+    ggnn_gather(t.staged, t.width, GGNN_F32, &t.plain, t.host_id.data(), t.n);
+    return cudaSuccess;
+}
+
+// What was gathered, on the device or in `staged`.
+bool same_rows(bench* b, const tiers& t, const char* what, bool staged)
+{
+    std::vector<float> theirs(static_cast<size_t>(t.n * t.width)), ours(theirs.size());
+    if (staged) memcpy(ours.data(), t.staged, ours.size() * sizeof(float));
+    else ours = fetch(b, t.out, t.n * t.width);
     ggnn_gather(theirs.data(), t.width, GGNN_F32, &t.plain, t.host_id.data(), t.n);
     return bench_equal(b, what, ours.data(), theirs.data(), theirs.size() * sizeof(float)) &&
            good(b, cudaMemsetAsync(t.out, 0, theirs.size() * sizeof(float), stream()), "rows");
 }
 
 // Least: the host's rows over the bus, the device's through its memory, and all written.
-const bench_result* measure(bench* b, const tiers& t, const char* how, double hits, bool rival, work w)
+const bench_result* measure(bench* b, const tiers& t, const char* how, double hits, bool rival, work w,
+                            bool staged = false)
 {
     double       missed = 0;
     const double row = static_cast<double>(t.store.pitch), n = static_cast<double>(t.n);
@@ -120,7 +129,7 @@ const bench_result* measure(bench* b, const tiers& t, const char* how, double hi
         demand(&c, "host-copy", 0, missed * row);
     if (!rival) demand(&c, "copy", 0, (2 * n - missed) * row);
     const bench_result* r = bench_measure(b, &c);
-    return r && same_rows(b, t, how) ? r : nullptr;
+    return r && same_rows(b, t, how, staged) ? r : nullptr;
 }
 
 bool measure_tiers(bench* b, int64_t row, double hits, bool all_ways)
@@ -142,14 +151,16 @@ bool measure_tiers(bench* b, int64_t row, double hits, bool all_ways)
     if (all_ways && hits == 0) {
         const bench_result* cpu =
             measure(b, *t, "by the CPU and copied", hits, true, [=] { return by_the_cpu(*t); });
-        if (!bench_ratio(b, lines, cpu, "gathering by the CPU", 0)) return false;
+        if (!cpu || !bench_ratio(b, lines, cpu, "gathering by the CPU", 0)) return false;
+        const work alone = [=] { return by_the_cpu_alone(*t); };
+        if (!measure(b, *t, "by the CPU alone", hits, true, alone, true)) return false;
     }
     return !b->why.text[0];
 }
 
 bool uva(bench* b)
 {
-    for (int64_t row : {400, 512, 1024, 1028, 1044})
+    for (int64_t row : {400, 512, 1024, 1028, 1032, 1036, 1040, 1044})
         if ((!EMULATED || row < 600) && !measure_tiers(b, row, 0, row == 512)) return false;
     for (double hits : {.5, .9, .99})
         if (!measure_tiers(b, 400, hits, false)) return false;
