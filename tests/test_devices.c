@@ -448,6 +448,21 @@ TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
     CHECK(says("--fanout full: one device computes the whole graph, here are 2"));
 }
 
+/* Over TCP: the limit of a file is that of MPI's shared memory as well. */
+TEST(a_full_disk_or_a_damaged_list_ends_all_processes)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    ggnn_node wrong = 1000;
+    CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 1 --devices 2 --save c"), 0);
+    CHECK_EQ(mpi_train("--mca btl self,tcp -n 2 sh -c 'ulimit -f 40; exec \"$0\" \"$@\"' $train --data karate.ggnn --fanout 4,3 --hidden 64 "
+                       "--epochs 2 --save c", NULL), 1);
+    if (!CHECK_EQ(lines_that_say(": c: no room"), 2) || !CHECK_EQ(lines_that_say("ggnn-train: "), 2)) printf("  %s\n", output);
+    CHECK(whole_file("c"));
+    poison("poisoned.ggnn", "indices", 60, &wrong, sizeof wrong);
+    CHECK_EQ(mpi_train("-n 3 $train --data poisoned.ggnn --fanout -1,-1 --hidden 4 --epochs 1 --batch 5", NULL), 1);
+    if (!CHECK_EQ(lines_that_say("sampling the neighbours of node "), 3)) printf("  %s\n", output);
+}
+
 /* A checkpoint of three threads goes on as two processes, and theirs as one. */
 TEST(processes_resume_what_threads_saved)
 {
@@ -564,6 +579,7 @@ int main(int argc, char** argv)
     RUN(a_damaged_list_ends_all_devices_and_names_the_node);
     RUN(processes_give_the_bits_of_threads);
     RUN_SLOW(processes_that_differ_are_an_error_that_names_rank_and_difference);
+    RUN(a_full_disk_or_a_damaged_list_ends_all_processes);
     RUN(processes_resume_what_threads_saved);
     RUN_SLOW(processes_of_three_hosts_give_the_bits_of_six_threads);
     RUN(a_process_that_is_killed_ends_all_and_the_last_checkpoint_goes_on);
