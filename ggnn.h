@@ -5330,7 +5330,8 @@ static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, 
     }
 }
 
-// ggnni_words_plain, a block a lane; what is left is done by narrower vectors.
+// ggnni_words_plain, a block a lane. What is left takes a whole vector too, which costs no more than a quarter
+// of it in narrower ones; those do less than that.
 static void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, uint64_t step, uint32_t block,
                                  int by_stream, int64_t n)
 {
@@ -5342,19 +5343,20 @@ static void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, uint
         streams[i] = stream + (by_stream ? (uint64_t)i : 0);
         blocks[i] = block + (by_stream ? 0 : (uint64_t)i);
     }
-    for (; done + WIDTH <= n; done += WIDTH, streams += streams_step, blocks += blocks_step) {
+    for (; n - done > (WIDTH + 3) / 4; done += WIDTH, streams += streams_step, blocks += blocks_step) {
+        const int lanes = n - done < WIDTH ? (int)(n - done) : WIDTH;
         GGNNI_V(ggnni_u64) w[4], low, high;
         GGNNI_V(ggnni_philox)(w, key, streams, step, blocks);
         low = (w[0] & 0xffffffffu) | w[1] << 32;
         high = (w[2] & 0xffffffffu) | w[3] << 32;
-        for (int i = 0; i < WIDTH; i++) {
+        for (int i = 0; i < lanes; i++) {
             uint64_t half[2];
             half[0] = low[i];
             half[1] = high[i];
             memcpy((char*)word + 16 * (done + i), half, sizeof half);
         }
     }
-    if (done == n) return;
+    if (done >= n) return;
     if (by_stream) stream += (uint64_t)done;
     else block += (uint32_t)done;
     GGNNI_NARROWER(ggnni_words)((char*)word + 16 * done, key, stream, step, block, by_stream, n - done);
