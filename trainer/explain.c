@@ -240,7 +240,9 @@ static void print_outcome(const explanation* e, explain_setting s)
 static void print_choice(const explanation* e)
 {
     const explain_outcome* best = &e->outcome[e->choice];
-    printf("choice: %s (%s): %.4g s an epoch (modelled)", explain_name[e->choice], explain_options[e->choice], best->seconds);
+    printf("choice: %s (%s", explain_name[e->choice], explain_options[e->choice]);
+    if (e->choice == EXPLAIN_DUAL) printf(" --slopes %" PRId64 ",%" PRId64, best->slopes[0], best->slopes[1]);
+    printf("): %.4g s an epoch (modelled)", best->seconds);
     int next = -1; /* the fastest of the others */
     for (int s = 0; s < EXPLAIN_SETTINGS; s++)
         if (s != (int)e->choice && e->outcome[s].possible && (next < 0 || e->outcome[s].seconds < e->outcome[next].seconds)) next = s;
@@ -260,6 +262,13 @@ static void put_shares(json* j, const char* key, double cache, double own, doubl
     json_end_object(j);
 }
 
+static void put_slopes(json* j, const explain_outcome* dual)
+{
+    json_begin_array(j, "slopes");
+    for (int i = 0; i < 2; i++) json_int(j, NULL, dual->slopes[i]);
+    json_end_array(j);
+}
+
 static void put_explanation(json* j, const explanation* e)
 {
     static const char* const kind_name[] = {[TIERS_GRAPH] = "lists", [TIERS_FEATURES] = "rows"};
@@ -277,6 +286,7 @@ static void put_explanation(json* j, const explanation* e)
         json_int(j, "list_bytes", e->outcome[s].list_bytes);
         json_real(j, "modelled_sample", e->outcome[s].sample);
         json_real(j, "modelled_extract", e->outcome[s].extract);
+        if (s == EXPLAIN_DUAL) put_slopes(j, &e->outcome[s]);
         json_end_object(j);
     }
     json_end_object(j);

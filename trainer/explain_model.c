@@ -111,7 +111,9 @@ static void keep_densest(const model* m, explain_outcome* out)
     }
     const double saved = 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own); /* nanoseconds a byte */
     const double rows = row_bytes * saved, lists = list_bytes * saved;
-    const ggnn_dual from = {c->hot_rows, c->hot_lists, rows > 1 ? (int64_t)rows : 1, lists > 1 ? (int64_t)lists : 1, &m->sizes, c->memory};
+    out->slopes[0] = lists > 1 ? (int64_t)lists : 1;
+    out->slopes[1] = rows > 1 ? (int64_t)rows : 1;
+    const ggnn_dual from = {c->hot_rows, c->hot_lists, out->slopes[1], out->slopes[0], &m->sizes, c->memory};
     const ggnn_dual_fill fill = ggnn_fill_dual(m->row_taken, m->list_taken, &from, c->nodes, m->work);
     out->rows = fill.rows;
     out->lists = fill.lists;

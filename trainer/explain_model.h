@@ -42,6 +42,7 @@ typedef struct { /* what a setting comes to */
     explain_tiers row_reads, list_reads; /* of an epoch, all devices */
     double sample, extract;        /* seconds of an epoch that a device reads lists, rows; */
     double seconds;                /* both. What computes, no setting changes */
+    int64_t slopes[2];             /* DUAL: nanoseconds saved if all lists, and all rows, were cached: --slopes */
 } explain_outcome;
 
 /* All settings of a case. False: no memory. O(nodes log nodes). */

@@ -44,7 +44,7 @@
       "settings":{"--store parts":{"possible", "row_bytes", "list_bytes", "modelled_sample", "modelled_extract"}, ...},
       "choice":"--store parts", "seconds":{"sample", "extract", "train", "waiting"}}
                                   --explain: shares of device 0's reads, %; of each setting bytes of a device and seconds
-                                  of an epoch; seconds: measured, of an epoch of device 0 (trainer/explain.h)
+                                  of an epoch, of dual also "slopes"; seconds: measured, of an epoch of device 0 (trainer/explain.h)
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}
