@@ -317,7 +317,7 @@ TEST(devices_that_sample_for_others_give_the_bits_of_one_fewer)
                                           "--model gcn --eval sampled --sampler weighted"};
     CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 120 --edges 800 --classes 5 --features 6 >out 2>&1"), 0);
     for (int i = 0; i < 3; i++) {
-        const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 --backend cuda-emulated ");
+        const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 --eval-every 2 --backend cuda-emulated ");
         const std::string of = options[i], model = of.substr(0, of.find(" --samplers"));
         const int         devices = 2 + i % 2;
         CHECK_EQ(train(all + model + " --log fewer --devices " + std::to_string(devices - 1)), 0);

@@ -137,9 +137,9 @@ void   batch_pack(loader* l, const mini_batch* b, packed_batch* to);
 void batch_give(loader* l, const mini_batch* b);
 
 typedef struct { /* since loader_create */
-    double seconds; /* that batch_take took, */
-    double sample, copy, extract; /* (copy: packing and unpacking) and that the stages of the batches taken took: each by the clock of the thread or of the
-                               device that did it, so that with T threads at once it is T times what passed */
+    double seconds; /* that batch_take took */
+    double sample, copy, extract; /* that the stages of the batches taken took, each by the clock of the thread or of the
+                                     device that did it: of T threads at once T times what passed. copy: packing, unpacking */
     int64_t bytes;  /* of ids, offsets and indices, each read and written once */
     int64_t edges;
     int64_t grown;  /* how often batches were given more room */
