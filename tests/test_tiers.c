@@ -126,7 +126,7 @@ typedef struct { /* a run's options, and what this test makes of them without gg
     ggnn_node* rank[TIERS_KINDS];  /* of the parts */
     ggnn_node* cache[TIERS_KINDS]; /* of one rank's cache */
     int64_t stored[TIERS_KINDS], cached[TIERS_KINDS];
-    tiers_reads rows, lists;
+    tiers_reads rows, lists, list_bytes;
     int64_t from[8];
 } oracle;
 
@@ -253,28 +253,39 @@ static void fill_dual(oracle* o, int32_t r)
 static ggnn_placement placed;
 static bool is_placed;
 
-static void count_read(oracle* o, int32_t r, tiers_kind kind, int64_t v)
+/* The member of `to` that a row or list of v counts for. */
+static int64_t* tier_in(oracle* o, int32_t r, tiers_kind kind, int64_t v, tiers_reads* to)
 {
-    tiers_reads* to = kind == TIERS_GRAPH ? &o->lists : &o->rows;
     const int64_t N = o->task.graph.num_nodes, rank = o->stored[kind] == N ? v : o->rank[kind][v];
     const int32_t part = (int32_t)(rank % o->P), source = is_placed ? placed.source[r][part] : part;
-    if (o->cache[kind][v] < o->cached[kind]) to->cache++;
-    else if (rank >= o->stored[kind]) to->host++;
-    else {
-        if (kind == TIERS_FEATURES) o->from[source]++;
-        *(source == r ? &to->own : &to->peer) += 1;
-    }
+    if (o->cache[kind][v] < o->cached[kind]) return &to->cache;
+    if (rank >= o->stored[kind]) return &to->host;
+    return source == r ? &to->own : &to->peer;
+}
+
+static void read_row(oracle* o, int32_t r, int64_t v)
+{
+    int64_t* to = tier_in(o, r, TIERS_FEATURES, v, &o->rows);
+    const int64_t rank = o->stored[TIERS_FEATURES] == o->task.graph.num_nodes ? v : o->rank[TIERS_FEATURES][v];
+    const int32_t part = (int32_t)(rank % o->P);
+    ++*to;
+    if (to == &o->rows.own || to == &o->rows.peer) o->from[is_placed ? placed.source[r][part] : part]++;
 }
 
 static void read_batch(oracle* o, int32_t r, const ggnn_batch* b)
 {
     const ggnn_block* last = &b->hop[b->num_hops - 1];
     for (int h = 0; h < b->num_hops; h++)
-        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) count_read(o, r, TIERS_GRAPH, b->hop[h].id[i]);
+        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) {
+            const ggnn_block* hop = &b->hop[h];
+            ++*tier_in(o, r, TIERS_GRAPH, hop->id[i], &o->lists);
+            *tier_in(o, r, TIERS_GRAPH, hop->id[i], &o->list_bytes) +=
+                16 + (int64_t)sizeof(ggnn_node) * (hop->indptr[i + 1] - hop->indptr[i]);
+        }
     const bool fused = b->how.last_hop_global;
     const int64_t ids = fused ? *last->num_dst.n : *last->num_src.n;
-    for (int64_t i = 0; i < ids; i++) count_read(o, r, TIERS_FEATURES, last->id[i]);
-    for (int64_t e = 0; fused && e < *last->num_edges.n; e++) count_read(o, r, TIERS_FEATURES, last->neighbor[e]);
+    for (int64_t i = 0; i < ids; i++) read_row(o, r, last->id[i]);
+    for (int64_t e = 0; fused && e < *last->num_edges.n; e++) read_row(o, r, last->neighbor[e]);
 }
 
 /* The r-th number of an array of the log's last record of ranks: "rows":{"cache":[..],"own":.. */
@@ -296,10 +307,11 @@ static int64_t logged(const char* group, const char* member, int32_t r)
 static void check_rank(oracle* o, int32_t r, const char* options)
 {
     const int before = test_errors;
-    const tiers_reads* expected[] = {&o->rows, &o->lists};
+    const tiers_reads* expected[] = {&o->rows, &o->lists, &o->list_bytes};
+    static const char* const groups[] = {"rows", "lists", "list_bytes"};
     const int64_t row = o->task.features.pitch;
-    for (int i = 0; i < 2; i++) {
-        const char* group = i ? "lists" : "rows";
+    for (int i = 0; i < 3; i++) {
+        const char* group = groups[i];
         CHECK_EQ(logged(group, "cache", r), expected[i]->cache);
         CHECK_EQ(logged(group, "own", r), expected[i]->own);
         CHECK_EQ(logged(group, "peer", r), expected[i]->peer);
@@ -351,7 +363,7 @@ static void check_reads(const char* options)
         if (o.cached[TIERS_FEATURES] > N) o.cached[TIERS_FEATURES] = N;
         o.cached[TIERS_GRAPH] = 0;
         if (by == HOTNESS_DUAL) fill_dual(&o, r);
-        o.rows = o.lists = (tiers_reads){0};
+        o.rows = o.lists = o.list_bytes = (tiers_reads){0};
         memset(o.from, 0, sizeof o.from);
         for (int64_t e = 0; e < c->epochs; e++) {
             const bool whole = o.P == 1 && o.stored[TIERS_FEATURES] == N && !o.cached[TIERS_FEATURES];
@@ -418,6 +430,12 @@ TEST(devices_read_parts_from_where_each_rule_places_them)
             if (!same_records(&first, &second)) printf("  %s\n", all);
         }
     CHECK_EQ(trainf("%s --topology dgx-1v --devices 3 --log tiers", options), 0);
+    FILE* other = fopen("other.txt", "w"); /* of a machine with two devices */
+    fputs("700 25\n25 700\n", other);
+    fclose(other);
+    CHECK_EQ(trainf("%s --topology other.txt", options), 1);
+    CHECK(says("other.txt"));
+    CHECK_EQ(trainf("%s --topology other.txt --devices 2", options), 0);
     CHECK_EQ(trainf("%s --topology none/such", options), 1);
     CHECK(says("none/such"));
     CHECK_EQ(trainf("%s --topology ring --devices 17", options), 1);

@@ -139,7 +139,7 @@ static bool open_layerwise(evaluation* e, net_config* network, error* why)
     e->logits = device_new(d, logits, "logits of a chunk", why);
     if (!e->logits) return false;
     loader_plan plan = {.graph = e->view->graph, .features = e->view->features, .batch = e->chunk * ranks,
-                        .rank = e->comm->rank, .ranks = ranks,
+                        .rank = e->comm->rank, .ranks = ranks, .edges_read = e->view->edges_read,
                         .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = !numbered}};
     e->chunks = loader_create(d, &plan, &room, why);
     return e->chunks && open_rows(e, widest, network, why);

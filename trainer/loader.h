@@ -44,8 +44,10 @@ extern "C" {
 typedef struct loader loader;
 
 typedef struct {
-    ggnn_graph    graph;    /* these three lie on the loader's device and outlive the loader */
+    ggnn_graph    graph;    /* these four lie on the loader's device and outlive the loader */
     ggnn_store    features; /* read where rows are extracted */
+    int64_t*      edges_read; /* (graph.at.parts + 2) edges sampled are added up by the slot of their list, not those of
+                                 walks; NULL: not */
     net_labels    labels;   /* of which the labelled seeds are counted; {NULL, NULL}: none */
     ggnn_sampling how;
     int64_t       batch;    /* seeds of a global batch */

@@ -399,6 +399,7 @@ void report_ranks(report* r, const report_rank* all, int32_t ranks)
     put_reads(&j, "rows", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, read));
     put_reads(&j, "bytes", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, read_bytes));
     put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, read));
+    put_reads(&j, "list_bytes", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, read_bytes));
     put_reads(&j, "evaluation_rows", all, ranks, offsetof(report_rank, evaluated));
     json_begin_array(&j, "rows_from");
     for (int32_t k = 0; k < ranks; k++) {

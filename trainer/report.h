@@ -24,12 +24,13 @@
                                   where options of tiers are used, before the first epoch: an element a rank. What lies
                                   where (tiers_count.placed in trainer/tiers.h)
      {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
-      "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
+      "list_bytes":{...}, "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
       "slices":{"sampled":[..],"trained":[..]},
       "seconds":{"training":[..],"sample":[..],"copy":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],
                  "comm":[..],"waited":[..]}}
                                   before the next record: an element a rank, in this run. rows, bytes: of features that
-                                  training read, by where they lay; lists: of neighbours; evaluation_rows: the rest;
+                                  training read, by where they lay; lists: of neighbours, list_bytes: 16 each and an
+                                  id an edge sampled, but for walks; evaluation_rows: the rest;
                                   rows_from: training's from parts, by the device that had them. All zeros where all is
                                   the device's own, and no option of tiers is used.
                                   sent_bytes: gradients, losses and rows by exchange to other ranks. slices: with
@@ -97,7 +98,7 @@ void report_put_build(json* j);
 /* The profile: what net and loader counted, and evaluation, which net counted as forward. */
 typedef struct {
     double seconds;      /* of evaluation, sampling included */
-    tiers_reads rows, lists; /* that it read, */
+    tiers_reads rows, lists, list_bytes; /* that it read, */
     int64_t from[GGNN_DEVICES_MAX]; /* of the rows those of parts, by device */
     net_profile net;     /* its share of the net's profile */
     loader_cost loader;  /* and of the training loader's */

@@ -292,7 +292,7 @@ static char* reach(tiers* t, const holding* of, int32_t r, tiers_kind kind, erro
 typedef struct { /* of one memory, by slot; for `slots` = parts + 2 */
     ggnn_csc*    part;
     const void** base;
-    int64_t *bound, *counts; /* counts (kinds, slots) */
+    int64_t *bound, *counts; /* counts (3, slots): lists, rows, edges */
     size_t bytes;
 } part_tables;
 
@@ -303,7 +303,7 @@ static part_tables tables_of(void* memory, size_t slots)
     t.base = (const void**)(t.part + slots);
     t.bound = (int64_t*)(t.base + slots);
     t.counts = t.bound + slots;
-    t.bytes = (size_t)((char*)(t.counts + 2 * slots) - (char*)memory);
+    t.bytes = (size_t)((char*)(t.counts + 3 * slots) - (char*)memory);
     return t;
 }
 
@@ -446,6 +446,7 @@ static void show_split(tiers* t, const layouts* y, const tiers_source* from, con
     } else show_features(t, &from->features, nodes, why);
     t->graph.traffic = table->counts;
     t->features.traffic = table->counts + slots;
+    t->edges_read = table->counts + 2 * slots;
 }
 
 static void place_whole(tiers* t, const layouts* y, const tiers_source* from)
@@ -512,6 +513,20 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     return bytes;
 }
 
+static tiers_reads by_tier(const tiers* t, const int64_t* slot)
+{
+    tiers_reads sum = {slot[t->parts + 1], 0, 0, slot[t->parts]};
+    for (int32_t p = 0; p < t->parts; p++) *(t->source[p] == t->local_rank ? &sum.own : &sum.peer) += slot[p];
+    return sum;
+}
+
+static tiers_reads list_bytes(tiers_reads lists, tiers_reads edges)
+{
+    const int64_t id = sizeof(ggnn_node);
+    return (tiers_reads){16 * lists.cache + id * edges.cache, 16 * lists.own + id * edges.own,
+                         16 * lists.peer + id * edges.peer, 16 * lists.host + id * edges.host};
+}
+
 tiers_count tiers_counted(const tiers* t, tiers_kind kind)
 {
     tiers_count sum = {t->placed[kind], t->placed_bytes[kind], {0, 0, 0, 0}, {0, 0, 0, 0}};
@@ -523,12 +538,10 @@ tiers_count tiers_counted(const tiers* t, tiers_kind kind)
     if (!t->tables) return sum;
     const size_t slots = (size_t)t->parts + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
-    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 2 * slots * sizeof *copy);
-    counts += kind == TIERS_FEATURES ? slots : 0;
-    for (int32_t p = 0; p < t->parts; p++) *(t->source[p] == t->local_rank ? &sum.read.own : &sum.read.peer) += counts[p];
-    sum.read.host = counts[t->parts];
-    sum.read.cache = counts[t->parts + 1];
+    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
+    sum.read = by_tier(t, kind == TIERS_FEATURES ? counts + slots : counts);
     if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
+    else sum.read_bytes = list_bytes(sum.read, by_tier(t, counts + 2 * slots));
     return sum;
 }
 
@@ -549,7 +562,7 @@ void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
     if (!t->tables || t->parts > GGNN_DEVICES_MAX) return;
     const size_t slots = (size_t)t->parts + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
-    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 2 * slots * sizeof *copy);
+    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
     for (int32_t p = 0; p < t->parts; p++) from[t->source[p]] += counts[slots + (size_t)p];
 }
 
@@ -558,8 +571,8 @@ void tiers_start_counting(tiers* t)
     if (!t->tables) return;
     const size_t slots = (size_t)t->parts + 2;
     int64_t* zeros = tables_of(t->host_tables, slots).counts;
-    memset(zeros, 0, 2 * slots * sizeof *zeros);
-    if (t->tables != t->host_tables) device_upload(t->device, tables_of(t->tables, slots).counts, zeros, 2 * slots * sizeof *zeros);
+    memset(zeros, 0, 3 * slots * sizeof *zeros);
+    if (t->tables != t->host_tables) device_upload(t->device, tables_of(t->tables, slots).counts, zeros, 3 * slots * sizeof *zeros);
 }
 
 static bool open_exchange(tiers* t, const tiers_source* from, error* why)

@@ -63,8 +63,8 @@ typedef struct { /* by where it lies: the own cache, a part of this device, a pa
 
 typedef struct { /* of one kind: the one counter of log, reports and benches */
     tiers_reads placed, placed_bytes; /* what lies there, once each, as this device reads it; host: what no part has */
-    tiers_reads read, read_bytes;     /* through the view since it was opened or tiers_start_counting; bytes of rows
-                                         alone (of a list a sampler reads what it takes) */
+    tiers_reads read, read_bytes;     /* through the view since it was opened or tiers_start_counting. Bytes of a list:
+                                         16, and an id for each edge that was sampled of it; none for edges of walks */
 } tiers_count;
 
 typedef struct { /* one allocation; on a CPU it has pages of its own */
@@ -78,6 +78,7 @@ typedef struct { /* what they point to is memory of the device */
     ggnn_store features;
     net_labels labels;
     const ggnn_node* ids[TIERS_LISTS];
+    int64_t* edges_read; /* (graph.at.parts + 2) for loader_plan; NULL: no one counts */
     bool  local;  /* every row of features is in the device's own memory: reading one twice costs no link */
     exchange* exchange; /* by which rows are read, all but those of `features`; NULL: they are all there */
     bool  copied; /* memory of the host could not be pinned where it is: there is a pinned copy */

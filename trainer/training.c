@@ -108,15 +108,18 @@ static bool train_epoch(training* t, error* why)
 /* sign 1: adds what was read until now; -1: takes it away. */
 static void add_reads(const tiers* t, evaluation_cost* cost, int sign)
 {
-    const tiers_reads zero = {0, 0, 0, 0}, rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read;
+    const tiers_reads zero = {0, 0, 0, 0}, rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read,
+                      bytes = tiers_counted(t, TIERS_GRAPH).read_bytes;
     int64_t from[GGNN_DEVICES_MAX];
     tiers_rows_from(t, from);
     if (sign < 0) {
         cost->rows = tiers_reads_since(cost->rows, rows);
         cost->lists = tiers_reads_since(cost->lists, lists);
+        cost->list_bytes = tiers_reads_since(cost->list_bytes, bytes);
     } else {
         cost->rows = tiers_reads_since(cost->rows, tiers_reads_since(zero, rows));
         cost->lists = tiers_reads_since(cost->lists, tiers_reads_since(zero, lists));
+        cost->list_bytes = tiers_reads_since(cost->list_bytes, tiers_reads_since(zero, bytes));
     }
     for (int i = 0; i < GGNN_DEVICES_MAX; i++) cost->from[i] += sign * from[i];
 }
@@ -235,6 +238,7 @@ static report_rank rank_of(const training* t)
     mine.evaluated = t->evaluation_cost.rows;
     mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
     mine.lists.read = tiers_reads_since(mine.lists.read, t->evaluation_cost.lists);
+    mine.lists.read_bytes = tiers_reads_since(mine.lists.read_bytes, t->evaluation_cost.list_bytes);
     mine.rows.read_bytes = tiers_row_bytes(&w->tiers, mine.rows.read);
     tiers_rows_from(&w->tiers, mine.from);
     for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] -= t->evaluation_cost.from[i];

@@ -113,7 +113,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
    cross one they are extracted, each once. */
 static loader_plan plan_of(const worker* w, const config* c, net_config* network)
 {
-    loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels,
+    loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels, .edges_read = w->tiers.edges_read,
                         .how = worker_sampling(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted = !w->tiers.local;

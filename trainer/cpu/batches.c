@@ -14,7 +14,8 @@ typedef struct {
     slot shared;      /* first, so that a slot is one of these */
     ggnn_graph graph; /* its own, as are the features: a thread counts its own traffic, */
     ggnn_store features;
-    int64_t* reads;   /* (2, parts + 2) lists and rows; NULL: which no one wants */
+    int64_t* reads;   /* (3, parts + 2) lists, rows, and edges of lists; NULL: which no one wants */
+    int64_t* edges_read; /* of these, or NULL */
     ggnn_node* seeds;
     int64_t known;    /* of batch.known */
     ggnn_batch own;   /* batch.blocks as they were, while these lie in a packed batch */
@@ -63,6 +64,15 @@ static void fill_seeds(const ring* r, cpu_slot* s)
     s->known += count_known(r, part->from + part->seeds, part->global_from + part->global_seeds);
 }
 
+/* Edges by where their lists lay. */
+static void count_edges(const cpu_slot* s)
+{
+    const ggnn_batch* b = &s->shared.batch.blocks;
+    for (int32_t h = 0; h < b->num_hops; h++)
+        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++)
+            s->edges_read[ggnn_locate(&s->graph.at, b->hop[h].id[i]).slot] += b->hop[h].indptr[i + 1] - b->hop[h].indptr[i];
+}
+
 static void sample(const ring* r, cpu_slot* s)
 {
     slot* shared = &s->shared;
@@ -77,6 +87,7 @@ static void sample(const ring* r, cpu_slot* s)
         shared->edges += edges;
         shared->bytes += edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
     }
+    if (s->edges_read && shared->status == GGNN_OK) count_edges(s);
 }
 
 /* The blocks stay where they are. */
@@ -118,10 +129,11 @@ static bool take_counters(const loader_plan* plan, cpu_slot* s, error* why)
 {
     if (!plan->graph.traffic && !plan->features.traffic) return true;
     const size_t lists = (size_t)plan->graph.at.parts + 2, rows = (size_t)plan->features.at.parts + 2;
-    s->reads = memory_new((lists + rows) * sizeof *s->reads, "counts of rows", why);
+    s->reads = memory_new((2 * lists + rows) * sizeof *s->reads, "counts of rows", why);
     if (!s->reads) return false;
     if (plan->graph.traffic) s->graph.traffic = s->reads;
     if (plan->features.traffic) s->features.traffic = s->reads + lists;
+    if (plan->edges_read && plan->how.method != GGNN_WALK) s->edges_read = s->reads + lists + rows;
     return true;
 }
 
@@ -138,6 +150,7 @@ static void add_reads(const loader_plan* plan, const cpu_slot* s)
 {
     add_counts(plan->graph.traffic, s->graph.traffic, plan->graph.at.parts);
     add_counts(plan->features.traffic, s->features.traffic, plan->features.at.parts);
+    if (s->edges_read) add_counts(plan->edges_read, s->edges_read, plan->graph.at.parts);
 }
 
 static bool take_slot(const ring* r, cpu_slot* s, error* why)

@@ -48,6 +48,17 @@ static GGNNI_KERNEL(48, THREADS) begin_sample(const __grid_constant__ seeds_job 
                      [&](int64_t i) { return loader_seed(&s.pass, s.slice.global_from + i); });
 }
 
+// Edges by where their lists lay: slots are few, so a block adds up its own first.
+static GGNNI_KERNEL(40, THREADS) count_edges(const __grid_constant__ ggnn_block b, const __grid_constant__ ggnn_layout at, int64_t* to)
+{
+    __shared__ ggnni::slot_counts count;
+    count.begin(at.parts + 2);
+    for_items(size_of(b.num_dst), [&](int64_t i) {
+        atomicAdd(count.n + ggnn_locate(&at, b.id[i]).slot, static_cast<unsigned>(b.indptr[i + 1] - b.indptr[i]));
+    });
+    count.end(at.parts + 2, to);
+}
+
 static GGNNI_KERNEL(40, WARP) note_sample(const __grid_constant__ note_job s)
 {
     const int32_t h = static_cast<int32_t>(threadIdx.x);
@@ -223,6 +234,9 @@ inline void run_sample(ring* r, cuda_slot* s)
     cudaStream_t       stream = own(r->device).sampling;
     cudaError_t        e = ggnn_cuda_sample(&s->own, &plan.graph, &s->state->rng, s->seeds,
                                             {&s->state->seeds, s->shape.num_seeds.max}, stream);
+    for (int32_t h = 0; plan.edges_read && plan.how.method != GGNN_WALK && h < plan.how.num_hops; h++)
+        e = first_error(e, launch(count_edges, blocks_of(s->shape.hop[h].num_dst.max), THREADS, stream, s->shape.hop[h],
+                                  plan.graph.at, plan.edges_read));
     e = first_error(e, launch(note_sample, 1, WARP, stream, note_of(r, s)));
     e = first_error(e, cudaMemcpyAsync(s->known, s->note, sizeof *s->note, cudaMemcpyDeviceToHost, stream));
     check(r->device, e, "sampling");
