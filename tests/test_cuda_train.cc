@@ -369,9 +369,9 @@ void in_tiers(const std::string& options, const std::string& tiers, bool counted
     if (test_errors > before) printf("  %s%s\n", options.c_str(), tiers.c_str());
 }
 
-void make_cites()
+void make_skewed()
 {
-    CHECK_EQ(shell(build + "/ggnn-data generate citation g --nodes 200 --edges 1500 --classes 5 --features 6 --directed >out 2>&1"), 0);
+    CHECK_EQ(shell(build + "/ggnn-data generate rmat g --nodes 200 --edges 1500 --classes 5 --features 6 --directed >out 2>&1"), 0);
 }
 
 TEST(what_lies_in_tiers_trains_as_what_is_resident)
@@ -382,7 +382,7 @@ TEST(what_lies_in_tiers_trains_as_what_is_resident)
         " --cache presc --cache-ratio .3 --store-graph 0", " --cache dual --cache-ratio .3 --eval-memory 0",
         " --cache random --cache-ratio .3 --store-features .5", " --cache optimal --cache-ratio 1 --store-graph .5",
         " --cache aligraph --cache-bytes 100", " --cache dual --cache-ratio 1 --slopes 5,9"};
-    make_cites();
+    make_skewed();
     for (size_t m = 0; m < 3; m++) {
         const std::string options = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 ") + models[m];
         CHECK_EQ(train(options + " --backend cuda-emulated --log resident"), 0);
@@ -393,7 +393,7 @@ TEST(what_lies_in_tiers_trains_as_what_is_resident)
 TEST(memory_that_cannot_be_pinned_is_copied_and_that_is_said)
 {
     const std::string options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 1";
-    make_cites();
+    make_skewed();
     CHECK_EQ(train(options + " --backend cuda-emulated --log resident"), 0);
     in_tiers(options, " --store-graph .4 --store-features .2", false);
     CHECK_EQ(shell("grep -q 'pinned copy' out"), 1);
@@ -407,7 +407,7 @@ TEST(memory_that_cannot_be_pinned_is_copied_and_that_is_said)
 TEST(a_cache_takes_what_the_device_has_left)
 {
     const std::string options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 1 --cache degree --cache-bytes auto ";
-    make_cites();
+    make_skewed();
     CHECK_EQ(train(options + "--backend cuda-emulated --log most"), 0);
     const double most = logged("most", "final", "device_memory_bytes")[0];
     CHECK_EQ(shell("grep -q '\"rows\":{\"cache\":.200.' most"), 0);

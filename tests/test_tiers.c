@@ -85,7 +85,7 @@ TEST(losses_do_not_depend_on_what_lies_where)
     static const char* const ratios[] = {"0", ".3", "1"};
     for (int m = 0; m < MODELS; m++) {
         char options[400], where[200];
-        snprintf(options, sizeof options, "--data %s %s %s", m % 2 ? "cites.ggnn" : "planted.ggnn", common, models[m]);
+        snprintf(options, sizeof options, "--data %s %s %s", m % 2 ? "rmat.ggnn" : "planted.ggnn", common, models[m]);
         CHECK_EQ(trainf("%s --log resident --threads 2", options), 0);
         results("resident", &first);
         for (int p = m % 2; p < POLICIES; p += 2)
@@ -104,7 +104,7 @@ TEST(losses_on_several_devices_do_not_depend_on_what_lies_where)
 {
     for (int m = 0; m < MODELS; m++) {
         char options[400], where[200];
-        snprintf(options, sizeof options, "--data cites.ggnn %s %s --devices %d", common, models[m], 2 + m);
+        snprintf(options, sizeof options, "--data rmat.ggnn %s %s --devices %d", common, models[m], 2 + m);
         CHECK_EQ(trainf("%s --log resident --threads 2 --store %s", options, m % 2 ? "parts" : "replica"), 0);
         results("resident", &first);
         for (int p = 0; p < POLICIES; p++) {
@@ -387,7 +387,7 @@ TEST(rows_and_lists_by_tier_are_what_the_sampled_ids_say)
             static const char* const stores[] = {"", "--store-graph .4", "--store-features .25 --store-graph 0",
                                                  "--store-features 1 --store-graph .7"};
             char options[600];
-            snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s --eval-every %d --cache %s %s %s %s --device-memory 1G "
+            snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --eval-every %d --cache %s %s %s %s --device-memory 1G "
                                               "--reserve-bytes 0", common, i % 2, policies[p], p ? "--cache-ratio .2" : "", stores[i],
                      p == 5 && i == 1 ? "--slopes 3,1000" : p == 3 ? "--presample-epochs 3" : "");
             check_reads(options);
@@ -398,7 +398,7 @@ TEST(rows_by_device_are_what_the_sampled_ids_say)
 {
     for (int p = 0; p < POLICIES; p++) {
         char options[600];
-        snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s --cache %s %s --store-graph .%d --store-features .%d "
+        snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --cache %s %s --store-graph .%d --store-features .%d "
                                           "--devices %d", common, policies[p], p ? "--cache-ratio .1" : "", 9 - p, 1 + p, 2 + p);
         check_reads(options);
     }
@@ -411,7 +411,7 @@ TEST(devices_read_parts_from_where_each_rule_places_them)
     static const char* const rules[] = {"best", "pruned", "exact", "clique"};
     static const char* const machines[] = {"dgx-1v", "pcie-pairs", "none", "ring"};
     char options[600];
-    snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s --devices 8", common);
+    snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --devices 8", common);
     CHECK_EQ(trainf("%s --log resident", options), 0);
     results("resident", &first);
     for (int rule = 0; rule < 4; rule++)
@@ -657,10 +657,10 @@ TEST(a_ranking_from_a_file_places_as_the_trainers_own)
 {
     static const char* const by[] = {"degree", "presc", "dual"};
     char options[400];
-    snprintf(options, sizeof options, "--data cites.ggnn --layers 2 %s", common);
+    snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s", common);
     for (int i = 0; i < 3; i++) {
         char line[400];
-        snprintf(line, sizeof line, "rank cites.ggnn --by %s --fanout 4,3 --batch 100 --out r --cache-bytes 5000", by[i]);
+        snprintf(line, sizeof line, "rank rmat.ggnn --by %s --fanout 4,3 --batch 100 --out r --cache-bytes 5000", by[i]);
         CHECK_EQ(finish(start("ggnn-data", line)), 0);
         if (i < 2) {
             CHECK_EQ(trainf("%s --cache %s --cache-ratio .2 --store-graph .5 --log own", options, by[i]), 0);
@@ -676,7 +676,7 @@ TEST(a_ranking_from_a_file_places_as_the_trainers_own)
         CHECK_EQ(trainf("%s --cache dual --cache-bytes 4K --ranking r", options), 2);
         CHECK(says("--ranking r: with --cache dual it says how much is cached; leave out --cache-bytes"));
     }
-    CHECK_EQ(finish(start("ggnn-data", "rank cites.ggnn --by degree --out r")), 0);
+    CHECK_EQ(finish(start("ggnn-data", "rank rmat.ggnn --by degree --out r")), 0);
     CHECK_EQ(trainf("%s --cache dual --ranking r", options), 1);
     CHECK(says("r does not say how much is cached"));
     CHECK_EQ(trainf("--data planted.ggnn %s --ranking r", common), 1);
@@ -760,7 +760,7 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(41);
     if (!train_tool_begin()) return 1;
-    finish(start("ggnn-data", "generate citation cites.ggnn --nodes 700 --edges 5000 --classes 5 --features 6 --directed --train .3"));
+    finish(start("ggnn-data", "generate rmat rmat.ggnn --nodes 700 --edges 5000 --classes 5 --features 6 --directed --train .4"));
     RUN_SLOW(losses_do_not_depend_on_what_lies_where);
     RUN_SLOW(losses_on_several_devices_do_not_depend_on_what_lies_where);
     RUN(rows_and_lists_by_tier_are_what_the_sampled_ids_say);
