@@ -725,7 +725,7 @@ TEST(what_lies_where_is_said)
     read_log(&second, "tiers", "tiers");
     CHECK_EQ(logged("rows", "cache", 0), 0);
     CHECK_EQ(trainf("%s --device-memory 50000 --reserve-bytes 0", options), 0);
-    CHECK(says("the device has no room for all"));
+    CHECK(says("as the device has no room for more (--reserve-bytes"));
 }
 
 /* 512 rows of 64 bytes and lists of 600 nodes: the one that is preferred is stored whole. */

@@ -306,10 +306,10 @@ void explain_print(const explanation* e, const training* t, report* r)
     char memory[16], graph[16], rows[16];
     const int64_t lists = t->task->graph.num_edges * g->edge + g->nodes * g->list;
     json j;
-    printf("\nlists %sB, rows %sB; %d devices with ", progress_amount(graph, (double)lists),
+    printf("\nlists %sB, rows %sB; on each of %d devices ", progress_amount(graph, (double)lists),
            progress_amount(rows, (double)(g->nodes * g->row)), (int)g->devices);
     if (g->memory >= INT64_MAX / 4) printf("no limit (--device-memory N sets one)\n");
-    else printf("%sB for them\n", progress_amount(memory, (double)g->memory));
+    else printf("room for %s%sB\n", progress_amount(memory, (double)g->memory), strchr(memory, ' ') ? "" : " ");
     printf("read by device 0, %% (counted)     cache      own     peer     host\n");
     print_kind(e, TIERS_GRAPH, "lists");
     print_kind(e, TIERS_FEATURES, "rows");

@@ -347,9 +347,9 @@ static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
     if (share.topology < graph_bytes && !fit_lists(p, share.topology, order, lists, why)) return false;
     if (share.features < feature_bytes) features->stored = share.features / p->parts / p->sizes.row * p->parts;
     if (graph->stored < lists || features->stored < rows)
-        tier_plan_note(p, "the device has no room for all that --store-graph %g, --store-features %g ask for: %" PRId64 " of %" PRId64
-                " lists and %" PRId64 " of %" PRId64 " rows are stored", c->store_graph, c->store_features, graph->stored,
-             lists, features->stored, rows);
+        tier_plan_note(p, "--store-graph %g, --store-features %g: %" PRId64 " of %" PRId64 " lists and %" PRId64 " of %" PRId64
+                       " rows are stored, as the device has no room for more (--reserve-bytes %" PRId64 " stay free)",
+                       c->store_graph, c->store_features, graph->stored, lists, features->stored, rows, c->reserve_bytes);
     for (int kind = 0; kind < TIERS_KINDS; kind++)
         if (p->plan.share[kind].stored == 0 || p->plan.share[kind].stored == N) p->plan.share[kind].rank = NULL;
     *bytes -= (share.topology + share.features) / p->parts * copies;
