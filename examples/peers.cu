@@ -2,8 +2,8 @@
 // process for all. The C functions, of which it needs ggnn_layout_owners and ggnn_gather, are compiled as C. On GPUs, from
 // the project's folder:
 //   cc -O2 -I. -c common/ggnn.c && nvcc -std=c++17 -arch=native -I. examples/peers.cu ggnn.o -o peers -lm && ./peers 4
-// Without a GPU, on the emulator, which has 2 devices where SIMT_DEVICES does not say how many:
-//   g++ -std=c++17 -g -ffp-contract=off -D_GNU_SOURCE -Itests/simt -I. -x c++ examples/peers.cu \
+// Without a GPU, on the emulator, which has 2 devices where SIMT_DEVICES does not say how many (one line):
+//   g++ -std=c++17 -g -ffp-contract=off -D_GNU_SOURCE -Itests/simt -I. -x c++ examples/peers.cu
 //       -x none tests/simt/simt_*.cc ggnn.o -o peers -lm -pthread && SIMT_DEVICES=4 ./peers 4
 //   prints  4 processes, 4 parts: each read 64 rows; its own were 12 12 25 15
 //   prints  1 process, 4 parts: each read 64 rows; its own were 12 12 25 15
