@@ -20,7 +20,7 @@ export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before.
 quick="plain:70 asan:170 bare:40 clang:40 vendor:60 fuzz:30 install:10 emulated:130"
-slow="vendor_all:130 asan_slow:40 tsan:120 node64:90 orders:60 emulated_asan:120 faults:80 race:240 emulated64:120"
+slow="vendor_all:130 asan_slow:60 emulated_slow:60 tsan:120 node64:90 orders:60 emulated_asan:120 faults:80 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
@@ -246,7 +246,7 @@ installs_with_blanks() {
 stage_emulated() {
     say "CUDA kernels on the CPU (tests/simt)"
     build build "emulated cuda-tests all build/tests/test_show" CC="$CC" || return
-    run build test_simt $(emulated)
+    OPTION=--quick run build test_simt $(emulated)
     if [ "$(build/vendor-emulated)" = "3 4, as the CPU" ]; then pass vendor; else fail "examples/vendor.cu on the emulator"; fi
     if [ "$(SIMT_DEVICES=3 build/peers-emulated 4)" = "$(sed -n 's|^//   prints  ||p' examples/peers.cu)" ]; then pass peers; else fail "examples/peers.cu on the emulator"; fi
     "build/tests/test_show" the_emulated_device_prints_what_the_cpu_prints >"$logs/emulated.show" 2>&1 && pass test_show || { fail "test_show"; tail "$logs/emulated.show"; }
@@ -254,14 +254,19 @@ stage_emulated() {
         --backend cuda-emulated --quick --min-time 0 --reps 1 >"$logs/emulated.bench" 2>&1 && pass bench || { fail "ggnn-bench-emulated"; tail -n 3 "$logs/emulated.bench"; }
 }
 
+stage_emulated_slow() {
+    say "tests of seconds on the emulator"
+    build build "emulated cuda-tests all" CC="$CC" && OPTION=--slow run build test_cuda_train test_cuda_steps test_simt
+}
+
 # Threads from the last to the first; at random, with streams that run behind the host.
 stage_orders() {
     say "CUDA kernels in other orders"
     build build cuda-tests CC="$CC" || return
     form=reversed
-    SIMT_ORDER=rev run build $(emulated_again)
+    SIMT_ORDER=rev OPTION=--quick run build $(emulated_again)
     form=random
-    SIMT_ORDER=rand SIMT_ASYNC=lazy run build $(emulated_again)
+    SIMT_ORDER=rand SIMT_ASYNC=lazy OPTION=--quick run build $(emulated_again)
 }
 
 wide="test_cuda_sample test_cuda_unique test_cuda_block test_cuda_store test_cuda_peers" # of the sections that have global ids

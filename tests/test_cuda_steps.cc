@@ -406,7 +406,7 @@ int main(int argc, char** argv)
     RUN(a_step_allocates_nothing_and_waits_for_nothing_but_its_sample);
     RUN(losses_are_added_up_without_waiting);
     RUN(the_first_loss_that_is_not_finite_is_kept);
-    RUN(an_allocation_that_fails_on_the_device_is_an_error);
+    RUN_SLOW(an_allocation_that_fails_on_the_device_is_an_error);
     device_close(opened);
     device_close(cpu_device);
     return test_finish();

@@ -581,7 +581,7 @@ int main(int argc, char** argv)
         RUN(the_profile_times_every_stage);
         RUN(a_loss_that_is_not_finite_is_found_at_its_step);
         RUN(a_checkpoint_goes_on_with_either_backend);
-        RUN(several_devices_write_the_log_of_as_many_of_the_cpu);
+        RUN_SLOW(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
         RUN_SLOW(explain_foresees_what_a_device_reads);
         RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
@@ -591,7 +591,7 @@ int main(int argc, char** argv)
         RUN(a_cache_takes_what_the_device_has_left);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
-        RUN(nccl_gives_the_bits_of_threads_and_processes_without);
+        RUN_SLOW(nccl_gives_the_bits_of_threads_and_processes_without);
         RUN(a_call_of_nccl_that_fails_ends_all_ranks_of_the_program);
         RUN(a_process_that_is_killed_is_named_by_those_that_wait_for_it_in_nccl);
         RUN(nccl_where_it_cannot_be_is_an_error_that_says_why);

@@ -1057,7 +1057,7 @@ int main(int argc, char** argv)
     if (!correct) {
         RUN(correct_programs_pass_in_every_mode);
         RUN(planted_bugs_are_caught_by_the_modes_that_claim_them);
-        RUN(planted_bugs_are_caught_by_valgrind);
+        RUN_SLOW(planted_bugs_are_caught_by_valgrind);
     }
     return test_finish();
 }
