@@ -1,0 +1,91 @@
+/* split.h - one mini-batch over P parts, in which nothing is computed or loaded twice: Polisetty et al. 2023, GSplit.
+
+   Each node has one owner, a part. The whole mini-batch has the targets of hop 0, which are its seeds, those of hop 1,
+   and so on; after the last hop come the nodes of the input layer. A part's list h is those of them that it owns: list
+   0 its seeds, list num_hops its input rows. So every (hop, node) is in one list, and one part loads an input row.
+
+   In hop h a part computes its list h. The sources that this needs have owners of their own. Owner q has them in its
+   list h + 1: it computes them there, or loads them after the last hop. Then their rows go from q to the part p. With
+   the split_hop h of p and of q:
+
+       row q.send[q.to[p] + i] of q's list h + 1 becomes row p.receive[p.from[q] + i] of p's sources
+
+   for each i below q.to[p + 1] - q.to[p], which is p.from[q + 1] - p.from[q]. The own rows go the same way, p = q.
+   Backward is the adjoint: the owner adds up what comes back.
+
+   Two forms give the same lists, and the same edges of each target in the same order, as a sample depends on (seed;
+   step, hop, node, draw) alone. The order within a list may differ.
+     single       one mini-batch is sampled, then split by owner of the target: split_single
+     cooperative  each part samples its own list, and tells the owners which sources it needs, who drop repeated ones:
+                  split_begin, then for each hop split_sample, an all-to-all of ids, split_merge. split_cooperative
+                  does that for the parts of one process
+   With P = 1 either is the mini-batch itself. */
+#ifndef TRAINER_SPLIT_H
+#define TRAINER_SPLIT_H
+#include "common/error.h"
+#include "ggnn_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct { /* hop h of a part: what it needs from whom, and who needs what of it */
+    const ggnn_block* block; /* targets: list h; sources: what they need, targets first. Its ids are global */
+    int32_t* receive;        /* (num_src) the sources by owner, those of part q at [from[q], from[q + 1]) */
+    int32_t* send;           /* rows of list h + 1, those that part p needs at [to[p], to[p + 1]) */
+    int64_t from[GGNN_PARTS_MAX + 3], to[GGNN_PARTS_MAX + 1]; /* from has the bounds of ggnn_split */
+} split_hop;
+
+typedef struct { /* the share of a mini-batch that part `self` has. Each part has one, kept from batch to batch */
+    int32_t self, num_hops;
+    ggnn_layout at; /* who owns what: at.parts parts */
+    int64_t count[GGNN_HOPS_MAX + 1];
+    ggnn_node* list[GGNN_HOPS_MAX + 1]; /* (count[h]) global ids */
+    split_hop hop[GGNN_HOPS_MAX];
+    ggnn_node* ask; /* after split_sample: the sources' ids by owner, [from[q], from[q + 1]) for part q */
+    /* the rest is split.c's own */
+    const char* path;
+    ggnn_batch sampled[GGNN_HOPS_MAX];
+    ggnn_unique* seen;
+    int32_t *order, *scatter;
+    void* memory[4 * GGNN_HOPS_MAX + 5];
+    int32_t num_memory;
+} split_part;
+
+/* Takes memory for any batch of at most max_seeds seeds, as ggnn_batch_plan bounds it; most of it is never touched. at
+   has all nodes in its parts, and no cache; what it points to must outlive s. An error: that is not so, there are more than
+   GGNN_PARTS_MAX parts, the sampling makes no sense for g, its last hop keeps global ids, or there is no memory. path, the
+   graph's file, begins the messages. split_part_close is harmless after a failure. */
+bool split_part_open(split_part* s, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_layout* at, int32_t self,
+                     int64_t max_seeds, const char* path, error* why);
+void split_part_close(split_part* s);
+
+/* List 0: of the distinct seeds those that the part owns, in order. All parts get all seeds. */
+bool split_begin(split_part* s, const ggnn_node* seeds, int64_t num_seeds, error* why);
+
+/* Hop h: samples list h. Afterwards block, receive, from and ask are set. Fails as ggnn_sample does. */
+bool split_sample(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_rng* rng, error* why);
+
+/* The other half of hop h: list h + 1 from what the parts ask of this one, and send, to. ids[p] (n[p]): what part p asks,
+   its own included. The list has the own sources first, then those of the other parts in order of parts. */
+bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const int64_t* n, error* why);
+
+/* A mini-batch over the parts of this process, part[p].self = p. Serial. O(edges) */
+bool split_cooperative(split_part* part, const ggnn_graph* g, const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds,
+                       error* why);
+/* The same from a batch that was sampled whole, by the sampling and within the max_seeds of the parts. Lists keep the
+   batch's order. O(edges) */
+bool split_single(split_part* part, const ggnn_batch* whole, error* why);
+
+/* Forward: out (num_src, width) gets the rows of a part's sources in hop h, from their owners. rows[q] (count[h + 1] of q,
+   width): those of part q's list h + 1. No matrix has padding. */
+void split_rows(float* out, const split_part* part, int32_t self, int32_t h, const float* const* rows, int64_t width);
+
+/* Backward, the adjoint. drows (count[h + 1] of the part, width) is overwritten with the sum of what the parts have for
+   its rows, part 0 first. dout[p] (num_src of p, width): of part p's sources. */
+void split_rows_back(float* drows, const split_part* part, int32_t self, int32_t h, const float* const* dout, int64_t width);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
