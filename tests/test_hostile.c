@@ -397,6 +397,7 @@ static int interrupt(char* const* arguments, int signal_number)
     pid_t child = fork();
     if (child == 0) {
         if (chdir(folder) != 0 || !freopen("/dev/null", "w", stdout)) _exit(9);
+        signal(signal_number, SIG_DFL); /* a shell's background job ignores some, and its children with it */
         execv(arguments[0], arguments);
         _exit(9);
     }
