@@ -62,6 +62,7 @@ static const bench_entry entries[] = {
     {"threads", "the same work by 1, 2, 4 .. threads", bench_threads, false, false},
     {"growth", "cost against work, from 10^3 to 10^8 edges", bench_growth, false, false},
     {"cache", "what caches of the hottest rows take of all that training reads", bench_cache, false, true},
+    {"store", "where devices read rows and lists, as XGNN's store grows piece by piece", bench_store, false, true},
     {NULL, NULL, NULL, false, false}};
 
 const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of};

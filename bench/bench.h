@@ -49,6 +49,8 @@ typedef struct { /* the command line */
     int64_t features, heads;       /* 0: the entry's usual ones */
     int     type;                  /* ggnn_type of stored rows; -1: the usual one */
     int     backend;               /* of sibling.h */
+    int64_t devices, memory;       /* of store; 0: of the topology; bytes of a device, -1: what a placement of all takes */
+    const char* topology;          /* NULL: DGX-1V */
     bool    cold, warm;
     int64_t reps, threads;         /* reps: samples at least; threads 0: all */
     double  min_time;              /* seconds that a case is sampled for, at least */
@@ -208,6 +210,9 @@ bool bench_epoch(bench* b);
 
 /* Hit rates of cache policies, counted on the host: the same for every backend. bench_cache.c */
 bool bench_cache(bench* b);
+
+/* XGNN's factor analysis, counted likewise. bench_store.c */
+bool bench_store(bench* b);
 
 /* Rows over parts, gathered through pointers, by exchange, and from the host's memory, on any backend: bench_peer.c.
    devices: of CUDA, over which the parts are spread; 0: the CPU's. */

@@ -10,6 +10,7 @@
 #include "common/sibling.h"
 #include "common/standard.h"
 #include "datasets/ggnn_file.h"
+#include "datasets/topology.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, NAMES_MAX = 64 };
 
@@ -39,6 +40,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     o->reps = 5;
     o->min_time = .3;
     o->degree = 15;
+    o->memory = -1;
     bool timed = false;
     const option table[] = {
         {"data", OPTION_TEXT, &o->data, 0, 0, "FILE",
@@ -62,6 +64,11 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
         {"features", OPTION_INT, &o->features, 0, 1 << 20, "N", "columns; 0: the usual ones", NULL},
         {"heads", OPTION_INT, &o->heads, 0, 1024, "N", "attention heads; 0: the usual ones", NULL},
         {"type", OPTION_CHOICE, &type, 0, 0, "f32|f16", "of stored rows", NULL},
+        {"devices", OPTION_INT, &o->devices, 0, GGNN_DEVICES_MAX, "P", "of store; 0: 8, or the topology file's", NULL},
+        {"topology", OPTION_TEXT, &o->topology, 0, 0, "TOPOLOGY",
+         "of store: " TOPOLOGY_NAMES ", or a file (ggnn-data place --help); else dgx-1v", NULL},
+        {"device-memory", OPTION_BYTES, &o->memory, 0, 9e18, "N",
+         "of store: bytes of a device for graph and features; else what the placement of all takes", NULL},
         {"cold", OPTION_FLAG, &o->cold, 0, 0, NULL, "empty caches before each run", NULL},
         {"warm", OPTION_FLAG, &o->warm, 0, 0, NULL, "never do; else mini-batches are cold, whole graphs warm",
          NULL},

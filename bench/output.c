@@ -224,6 +224,13 @@ static void put_ratio(json* j, const bench* b, const bench_ratio_value* r)
     json_end_object(j);
 }
 
+/* A file's name without its folders, which say nothing on another machine. */
+static const char* base_name(const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void put_options(json* j, const bench_options* o)
 {
     json_begin_object(j, "options");
@@ -232,19 +239,15 @@ static void put_options(json* j, const bench_options* o)
     json_int(j, "rows", o->own ? o->rows : 0);
     json_int(j, "degree", o->own ? o->degree : 0);
     json_int(j, "sources", o->own ? o->sources : 0);
+    json_int(j, "devices", o->devices);
+    json_string(j, "topology", o->topology ? base_name(o->topology) : NULL);
+    json_int(j, "device_memory", o->memory);
     json_int(j, "features", o->features);
     json_int(j, "heads", o->heads);
     json_string(j, "temperature", o->cold ? "cold" : o->warm ? "warm" : "usual");
     json_int(j, "reps", o->reps);
     json_real(j, "min_time", o->min_time);
     json_end_object(j);
-}
-
-/* A file's name without its folders, which say nothing on another machine. */
-static const char* base_name(const char* path)
-{
-    const char* slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static void put_data(json* j, bench* b)

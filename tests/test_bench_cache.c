@@ -1,50 +1,12 @@
 /* test_bench_cache.c - hit rates that ggnn-bench cache counts, beside an oracle that looks at every read. */
-#include <math.h>
-
-#include "bench/read_json.h"
 #include "datasets/dataset.h"
 #include "ggnn_plan.h"
-#include "tests/test.h"
-#include "tests/tool.h"
+#include "tests/bench_tool.h"
 
-static char data[600], bench_tool[700];
-
-static bool generate_graph(const char* how)
-{
-    char line[1000];
-    snprintf(line, sizeof line, "generate %s", how);
-    const char* space = strchr(how, ' ');
-    snprintf(line, sizeof line, "generate %.*s %s %s --features 8", (int)(space - how), how, data, space);
-    return CHECK_EQ(run("", line), 0);
-}
-
-/* The JSON of ggnn-bench cache --quick on the graph, to be freed. */
-static char* counted(void)
-{
-    char line[3000], json[600];
-    snprintf(line, sizeof line, "%s cache --quick --data %s --json %s >%s/out 2>%s/err", bench_tool, data,
-             folder_path(json, "cache.json"), folder, folder);
-    remove(json);
-    if (!CHECK_EQ(system(line), 0)) printf("  %s", output("err"));
-    FILE* in = fopen(json, "r");
-    char* text = calloc(1 << 20, 1);
-    if (in) text[fread(text, 1, (1 << 20) - 1, in)] = 0;
-    if (in) fclose(in);
-    CHECK(json_whole(text));
-    return text;
-}
-
+static char* counted(void) { return bench_json("cache"); }
 static double figure(const char* text, const char* what, const char* row, const char* column)
 {
-    for (const char* f = json_begin(json_member(json_first(text), "figures")); f; f = json_next(f))
-        if (json_is_text(json_member(f, "case"), what) && json_is_text(json_member(f, "row"), row) &&
-            json_is_text(json_member(f, "column"), column)) {
-            CHECK(json_is_text(json_member(f, "label"), "counted"));
-            CHECK(json_is_text(json_member(f, "bench"), "cache"));
-            return json_number(json_member(f, "value"));
-        }
-    printf("  no figure: %s, %s, %s\n", what, row, column);
-    return NAN;
+    return bench_figure(text, "counted", what, row, column);
 }
 
 /* ---- by hand ---------------------------------------------------------------------------------------------------- */
@@ -256,9 +218,7 @@ int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
     folder_make();
-    folder_path(data, "data.ggnn");
-    tool_find(argv[0]);
-    snprintf(bench_tool, sizeof bench_tool, "%.*sggnn-bench", (int)(strlen(tool) - strlen("ggnn-data")), tool);
+    bench_tool_find(argv[0]);
     RUN(hit_rates_of_a_graph_that_can_be_counted_by_hand);
     RUN(hit_rates_are_those_of_every_read_of_every_batch);
     RUN_SLOW(presampling_finds_a_localised_training_sets_rows_where_degrees_do_not);

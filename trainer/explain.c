@@ -25,14 +25,9 @@ static bool count_slices(counts* k, loader_pass pass, int64_t epochs, int64_t* c
     const int32_t ranks = t->worker.comm->ranks;
     const int64_t batches = (pass.num_ids + t->config->batch - 1) / t->config->batch;
     for (int64_t i = 0; i < epochs * batches; i++) {
-        loader_pass now = pass;
-        now.epoch += (uint32_t)(i / batches);
         for (int32_t r = 0; r < ranks; r++) {
-            loader_slice s = loader_slice_of(&now, t->config->batch, i % batches, r, ranks);
             int64_t* const* to = r == t->worker.comm->rank ? mine : others;
-            s.rng.step = pass.rng.step + (uint32_t)i;
-            for (int64_t j = 0; j < s.seeds; j++) k->seeds[j] = loader_seed(&now, s.from + j);
-            const ggnn_status status = ggnn_sample(&k->batch, &t->task->graph, &s.rng, k->seeds, s.seeds);
+            const ggnn_status status = loader_sample_slice(&k->batch, k->seeds, &t->task->graph, &pass, t->config->batch, i, r, ranks);
             if (status != GGNN_OK)
                 return error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
                                  (long long)k->batch.bad, ggnn_status_string(status));
@@ -80,68 +75,46 @@ static bool count_all(counts* k, error* why)
     return good;
 }
 
-enum { CACHE, OWN, PEER, HOST };
-
-/* Where device 0 reads node v's list or row. Without a plan: all is here, or in parts by owner; where rows are exchanged,
-   all lists are here. */
-static int tier_by_owner(const training* t, tiers_kind kind, int64_t v)
+/* Does device 0 have node v's list or row? Without a plan: all is here, or in parts by owner; where rows are exchanged, all
+   lists are here. */
+static bool owns(const training* t, tiers_kind kind, int64_t v)
 {
     const config* c = t->config;
     const worker* w = &t->worker;
     const int64_t n = t->task->graph.num_nodes;
     const int32_t parts = c->store == STORE_SHARDS ? w->comm->ranks : w->tiers.exchange ? w->comm->locals : w->tiers.parts;
-    if (parts <= 1 || (w->tiers.exchange && kind == TIERS_GRAPH)) return OWN;
-    if (c->owners == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts) == 0 ? OWN : PEER;
-    if (c->owners == GGNN_OWNER_RANGE) return v < (n + parts - 1) / parts ? OWN : PEER;
-    return v % parts == 0 ? OWN : PEER;
+    if (parts <= 1 || (w->tiers.exchange && kind == TIERS_GRAPH)) return true;
+    if (c->owners == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts) == 0;
+    if (c->owners == GGNN_OWNER_RANGE) return v < (n + parts - 1) / parts;
+    return v % parts == 0;
 }
 
-/* With a plan: as tiers.h says. */
-static int tier_of(const training* t, const tiers_share* s, int64_t v)
+static explain_shares shares_of(tiers_reads r)
 {
-    const worker* w = &t->worker;
-    const int32_t parts = w->planned.parts;
-    const int64_t h = s->rank ? s->rank[v] : v;
-    if (s->cache_rank && s->cache_rank[v] < s->cached) return CACHE;
-    if (h >= s->stored) return HOST;
-    const int32_t part = (int32_t)(h % parts), me = w->comm->local;
-    if (parts == 1) return OWN;
-    if (w->planned.plan.placement) return w->planned.plan.placement->source[me][part] == me ? OWN : PEER;
-    return part == me ? OWN : PEER;
+    const int64_t all = r.cache + r.own + r.peer + r.host;
+    const double share = all ? 100. / (double)all : 0;
+    return (explain_shares){share * (double)r.cache, share * (double)r.own, share * (double)r.peer, share * (double)r.host};
 }
 
 static void predict(explanation* e, const training* t, const counts* k)
 {
+    const worker* w = &t->worker;
+    const int64_t n = t->task->graph.num_nodes;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        int64_t reads[4] = {0, 0, 0, 0}, all = 0;
-        for (int64_t v = 0; v < t->task->graph.num_nodes; v++) {
-            const int tier = t->config->tiers ? tier_of(t, &t->worker.planned.plan.share[kind], v)
-                                              : tier_by_owner(t, (tiers_kind)kind, v);
-            reads[tier] += k->seen[kind][v];
-            all += k->seen[kind][v];
-        }
-        const double share = all ? 100. / (double)all : 0;
-        e->predicted[kind].cache = share * (double)reads[CACHE];
-        e->predicted[kind].own = share * (double)reads[OWN];
-        e->predicted[kind].peer = share * (double)reads[PEER];
-        e->predicted[kind].host = share * (double)reads[HOST];
+        const int64_t* seen = k->seen[kind];
+        tiers_reads reads = {0, 0, 0, 0};
+        if (t->config->tiers) reads = tiers_plan_reads(&w->planned.plan, (tiers_kind)kind, seen, n, w->comm->local, w->planned.parts, NULL);
+        for (int64_t v = 0; !t->config->tiers && v < n; v++) *(owns(t, (tiers_kind)kind, v) ? &reads.own : &reads.peer) += seen[v];
+        e->predicted[kind] = shares_of(reads);
     }
 }
 
 static void see(explanation* e, const training* t)
 {
     const report_rank* mine = &t->all[t->worker.comm->rank];
-    const tiers_count* count[TIERS_KINDS] = {[TIERS_GRAPH] = &mine->lists, [TIERS_FEATURES] = &mine->rows};
     const double epochs = t->at.epoch > 0 ? (double)t->at.epoch : 1;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        const tiers_reads r = count[kind]->read;
-        const int64_t all = r.cache + r.own + r.peer + r.host;
-        const double share = all ? 100. / (double)all : 0;
-        e->counted[kind].cache = share * (double)r.cache;
-        e->counted[kind].own = share * (double)r.own;
-        e->counted[kind].peer = share * (double)r.peer;
-        e->counted[kind].host = share * (double)r.host;
-    }
+    e->counted[TIERS_GRAPH] = shares_of(mine->lists.read);
+    e->counted[TIERS_FEATURES] = shares_of(mine->rows.read);
     e->sample = mine->sample / epochs;
     e->extract = mine->extract / epochs;
     e->train = mine->train / epochs;
@@ -252,13 +225,13 @@ static void print_choice(const explanation* e)
     printf("\n");
 }
 
-static void put_shares(json* j, const char* key, double cache, double own, double peer, double host)
+static void put_shares(json* j, const char* key, explain_shares s)
 {
     json_begin_object(j, key);
-    json_real(j, "cache", cache);
-    json_real(j, "own", own);
-    json_real(j, "peer", peer);
-    json_real(j, "host", host);
+    json_real(j, "cache", s.cache);
+    json_real(j, "own", s.own);
+    json_real(j, "peer", s.peer);
+    json_real(j, "host", s.host);
     json_end_object(j);
 }
 
@@ -274,8 +247,8 @@ static void put_explanation(json* j, const explanation* e)
     static const char* const kind_name[] = {[TIERS_GRAPH] = "lists", [TIERS_FEATURES] = "rows"};
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         json_begin_object(j, kind_name[kind]);
-        put_shares(j, "predicted", e->predicted[kind].cache, e->predicted[kind].own, e->predicted[kind].peer, e->predicted[kind].host);
-        put_shares(j, "counted", e->counted[kind].cache, e->counted[kind].own, e->counted[kind].peer, e->counted[kind].host);
+        put_shares(j, "predicted", e->predicted[kind]);
+        put_shares(j, "counted", e->counted[kind]);
         json_end_object(j);
     }
     json_begin_object(j, "settings");

@@ -12,10 +12,12 @@
 #include "trainer/explain_model.h"
 #include "trainer/training.h"
 
+typedef struct { /* of the reads of device 0, %; all 0 where no one counted */
+    double cache, own, peer, host;
+} explain_shares;
+
 typedef struct {
-    struct {
-        double cache, own, peer, host; /* shares of the reads of device 0, %; all 0 where no one counted */
-    } predicted[TIERS_KINDS], counted[TIERS_KINDS];
+    explain_shares predicted[TIERS_KINDS], counted[TIERS_KINDS];
     double sample, extract, train, waiting; /* measured: seconds of an epoch, device 0 */
     explain_case    given;  /* its arrays are gone */
     explain_outcome outcome[EXPLAIN_SETTINGS];

@@ -146,6 +146,19 @@ loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, 
     return s;
 }
 
+ggnn_status loader_sample_slice(ggnn_batch* b, ggnn_node* seeds, const ggnn_graph* g, const loader_pass* pass, int64_t batch,
+                                int64_t i, int32_t rank, int32_t ranks)
+{
+    const int64_t batches = (pass->num_ids + batch - 1) / batch;
+    loader_pass now = *pass;
+    now.epoch += (uint32_t)(i / batches);
+    now.rng.step += (uint32_t)i;
+    now.keyed = false;
+    const loader_slice s = loader_slice_of(&now, batch, i % batches, rank, ranks);
+    for (int64_t k = 0; k < s.seeds; k++) seeds[k] = loader_seed(&now, s.from + k);
+    return ggnn_sample(b, g, &s.rng, seeds, s.seeds);
+}
+
 static int32_t free_slots(const loader* l)
 {
     int32_t count = 0;

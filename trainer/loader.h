@@ -119,6 +119,11 @@ typedef struct { /* seeds [from, from + seeds) of a pass; [global_from, + global
    last ones, which may be empty. */
 loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, int32_t rank, int32_t ranks);
 
+/* The same sample without a loader, for counts before a run: that slice of batch i, counted through all epochs from the
+   pass's on, which is sampled at rng.step + i. On the host. seeds: workspace, a slice's. b->bad names the node of an error. */
+ggnn_status loader_sample_slice(ggnn_batch* b, ggnn_node* seeds, const ggnn_graph* g, const loader_pass* pass, int64_t batch,
+                                int64_t i, int32_t rank, int32_t ranks);
+
 /* On a tight device: samples the first batches of the pass, takes their sizes as the usual ones, and lays the slots out
    anew with some room above. Elsewhere nothing. Not in the middle of a pass. False on failure. */
 bool loader_measure(loader* l, const loader_pass* pass, error* why);

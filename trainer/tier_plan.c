@@ -54,12 +54,8 @@ static void sample_lane(void* context, int64_t lane)
     counting* c = context;
     const int64_t i = c->first + lane;
     const comm* with = c->plan->comm;
-    loader_pass pass = c->pass;
-    pass.epoch += (uint32_t)(i / c->batches);
-    loader_slice s = loader_slice_of(&pass, c->batch, i % c->batches, with->rank, with->ranks);
-    s.rng.step = (uint32_t)i;
-    for (int64_t k = 0; k < s.seeds; k++) c->seeds[lane][k] = loader_seed(&pass, s.from + k);
-    c->status[lane] = ggnn_sample(&c->lane[lane], &c->plan->task->graph, &s.rng, c->seeds[lane], s.seeds);
+    c->status[lane] = loader_sample_slice(&c->lane[lane], c->seeds[lane], &c->plan->task->graph, &c->pass, c->batch, i,
+                                          with->rank, with->ranks);
 }
 
 static bool count_batches(counting* c, error* why)

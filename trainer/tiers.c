@@ -556,6 +556,24 @@ tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before)
     return (tiers_reads){now.cache - before.cache, now.own - before.own, now.peer - before.peer, now.host - before.host};
 }
 
+tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int64_t* count, int64_t nodes, int32_t me,
+                             int32_t parts, int64_t* from)
+{
+    const tiers_share* s = &plan->share[kind];
+    tiers_reads reads = {0, 0, 0, 0};
+    for (int64_t v = 0; v < nodes; v++) {
+        const int64_t h = s->rank ? s->rank[v] : v;
+        if ((s->cache_rank ? s->cache_rank[v] : v) < s->cached) reads.cache += count[v];
+        else if (h >= s->stored) reads.host += count[v];
+        else {
+            const int32_t part = (int32_t)(h % parts), source = plan->placement ? plan->placement->source[me][part] : part;
+            *(source == me ? &reads.own : &reads.peer) += count[v];
+            if (from) from[source] += count[v];
+        }
+    }
+    return reads;
+}
+
 void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
 {
     memset(from, 0, GGNN_DEVICES_MAX * sizeof *from);

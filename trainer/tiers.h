@@ -114,6 +114,12 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts);
 tiers_count tiers_counted(const tiers* t, tiers_kind kind);
 void        tiers_start_counting(tiers* t);
 
+/* The same before anything is read, from the plan alone: of count[v] reads of each of N nodes by device `me` of `parts`
+   devices, how many go where. from (parts): those of parts, by the device that they are read from, added to; or NULL. What
+   --explain and ggnn-bench store predict. */
+tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int64_t* count, int64_t nodes, int32_t me,
+                             int32_t parts, int64_t* from);
+
 /* Rows of features that were read from parts, by the device of the machine that they were read from; of machines with
    more devices zeros. */
 void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX]);

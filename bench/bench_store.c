@@ -1,0 +1,342 @@
+/* bench_store.c - XGNN's factor analysis: where P devices read rows and lists of neighbours from, as one piece of its store
+   after the other is added. Nothing is timed and nothing is moved: what an epoch of training samples is counted, node by
+   node, and each setting's plan says where it lies (tiers_plan_reads). So the figures are the same on every machine.
+
+       base               each device has all lists, or the hottest that fit, and a cache of the hottest rows
+       + topology store   lists in parts over cliques of linked devices; the cache has what that frees
+       + feature store    rows in parts too
+       + set sampler      ids of lists are read once positions are final, not whenever a reservoir accepts one
+       + placement        parts by ggnn_place_parts in place of cliques */
+#include <string.h>
+
+#include "bench/bench.h"
+#include "common/options.h"
+#include "datasets/hotness.h"
+#include "datasets/topology.h"
+#include "trainer/loader.h"
+#include "trainer/tiers.h"
+
+enum { SEED = 1, DEVICES = 8, SECTOR = 32, LANES = 32 };
+static const double host_gb = 12; /* GB/s of the host's link, as of ggnn-train --links */
+
+typedef enum { BASE, TOPOLOGY, FEATURES, SET, PLACED, SETTINGS } setting_name;
+static const char* const name_of[SETTINGS] = {"base", "+ topology store", "+ feature store", "+ set sampler", "+ placement"};
+
+/* Who reads the ids of a list. The positions of the set's are final before the first id is read, so that a warp's lanes ask
+   together, a request for each sector. A reservoir reads an id whenever it accepts one: GNNLab's has a thread a list, each of
+   its reads is a request; of one with a warp a list, 32 lanes look at 32 ids after the other and ask together. */
+typedef enum { RESERVOIR_THREAD, RESERVOIR_WARP, SET_WARP, SAMPLERS } sampler_name;
+static const char* const sampler_of[SAMPLERS] = {"reservoir, a thread a list", "reservoir, a warp a list", "set, a warp a list"};
+
+typedef struct {
+    tiers_plan plan;
+    int64_t kept[TIERS_KINDS], bytes[TIERS_KINDS]; /* by devices together, or in each cache; of a device's memory */
+    tiers_reads read[TIERS_KINDS], sectors[SAMPLERS]; /* by all devices */
+    double seconds[TIERS_KINDS], both; /* of the slowest device */
+} setting;
+
+typedef struct {
+    const bench_graph* data;
+    int32_t devices;
+    ggnn_topology links;
+    ggnn_placement cliques, best;
+    int64_t memory, batch, batches, graph_bytes, feature_bytes; /* batch: of all devices */
+    ggnn_sizes sizes;
+    ggnn_batch sampled;
+    ggnn_node* seeds;
+    int64_t *read[TIERS_KINDS], *sectors[SAMPLERS]; /* (N) by one device */
+    ggnn_node *rank[TIERS_KINDS], *order, *taken;   /* (N), (N) of lists, (3 N) ranks of lists as they were filled */
+    setting setting[SETTINGS];
+} store;
+
+/* ==== opening =================================================================================================== */
+
+static bool place(bench* b, store* s)
+{
+    const char* from = b->o.topology ? b->o.topology : "dgx-1v";
+    const bool named = options_choice(TOPOLOGY_NAMES, from) >= 0;
+    ggnn_fault fault;
+    const int32_t devices = b->o.devices ? (int32_t)b->o.devices : named ? DEVICES : 0;
+    if (!topology_read(&s->links, from, devices, &b->why)) return false;
+    s->devices = s->links.devices;
+    if (ggnn_place_parts(&s->cliques, &s->links, GGNN_PLACE_CLIQUE, 0, &fault) != GGNN_OK ||
+        ggnn_place_parts(&s->best, &s->links, GGNN_PLACE_BEST, 0, &fault) != GGNN_OK)
+        return error_set(&b->why, "--topology %s: %s", from, fault.what);
+    return true;
+}
+
+static int64_t up(int64_t n, int64_t parts) { return (n + parts - 1) / parts; }
+
+static bool size_up(bench* b, store* s)
+{
+    const ggnn_graph* g = &s->data->graph;
+    const int64_t row = s->data->features.pitch, nodes = g->num_nodes;
+    const ggnn_sampling plain = {.method = GGNN_REJECTION, .num_hops = 3, .keep = GGNN_KEEP_POSITIONS};
+    ggnn_sampling how = plain;
+    ggnn_fault fault;
+    for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)s->data->fanout[h];
+    s->sizes = (ggnn_sizes){row, g->whole.indptr, (int64_t)sizeof(ggnn_node), 16};
+    s->graph_bytes = g->num_edges * s->sizes.edge + nodes * s->sizes.list;
+    s->feature_bytes = nodes * row;
+    s->memory = b->o.memory >= 0 ? b->o.memory : s->best.most * (up(s->graph_bytes, s->devices) + up(nodes, s->devices) * row);
+    s->batch = s->data->batch * s->devices < s->data->num_train ? s->data->batch * s->devices : s->data->num_train;
+    s->batches = s->batch ? up(s->data->num_train, s->batch) : 0;
+    if (ggnn_batch_plan(&s->sampled, g, &how, up(s->batch, s->devices), NULL, &fault) != GGNN_OK)
+        return error_set(&b->why, "%s: a mini-batch: %s", s->data->path, fault.what);
+    return true;
+}
+
+static bool open_store(bench* b, store* s)
+{
+    memset(s, 0, sizeof *s);
+    s->data = bench_graph_of(b);
+    if (!s->data || !place(b, s) || !size_up(b, s)) return false;
+    const size_t n = (size_t)s->data->graph.num_nodes;
+    int64_t** const count[] = {&s->read[0], &s->read[1], &s->sectors[0], &s->sectors[1], &s->sectors[2]};
+    for (int i = 0; i < 5; i++)
+        if (!(*count[i] = bench_new(b, n * sizeof **count[i], "counts"))) return false;
+    ggnn_node** const rank[] = {&s->rank[0], &s->rank[1], &s->order, &s->taken};
+    for (int i = 0; i < 4; i++)
+        if (!(*rank[i] = bench_new(b, (i == 3 ? 3 : 1) * n * sizeof **rank[i], "ranks"))) return false;
+    void* memory = bench_new(b, s->sampled.bytes, "a mini-batch");
+    s->seeds = bench_new(b, (size_t)(up(s->batch, s->devices) + 1) * sizeof *s->seeds, "seeds");
+    return memory && s->seeds && ggnn_batch_init(&s->sampled, memory) == GGNN_OK;
+}
+
+/* ==== counting ================================================================================================== */
+
+/* Requests for the ids at n <= LANES positions: distinct sectors. */
+static int64_t requests(const int64_t* position, int64_t n)
+{
+    int64_t sector[LANES], distinct = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = position[i] * (int64_t)sizeof(ggnn_node) / SECTOR;
+        int64_t k = 0;
+        while (k < distinct && sector[k] != at) k++;
+        if (k == distinct) sector[distinct++] = at;
+    }
+    return distinct;
+}
+
+/* A reservoir reads the first m ids, then those that it accepts. */
+static void count_reservoir(store* s, const ggnn_rng* rng, int32_t hop, ggnn_node v, int64_t m)
+{
+    const int64_t first = s->sizes.indptr[v], degree = s->sizes.indptr[v + 1] - first;
+    int64_t lane[LANES], waiting = 0;
+    for (int64_t i = 0; i < degree; i++) {
+        const int64_t j = i < m ? i : i - m; /* the loops over the first m and over the others each start at lane 0 */
+        if (j % LANES == 0 && waiting) {
+            s->sectors[RESERVOIR_WARP][v] += requests(lane, waiting);
+            waiting = 0;
+        }
+        if (i >= m && ggnn_draw_below(rng, hop, v, j, i + 1) >= m) continue;
+        s->sectors[RESERVOIR_THREAD][v]++;
+        lane[waiting++] = first + i;
+    }
+    s->sectors[RESERVOIR_WARP][v] += requests(lane, waiting);
+}
+
+static void count_sectors(store* s, const ggnn_rng* rng)
+{
+    for (int32_t h = 0; h < s->sampled.num_hops; h++) {
+        const ggnn_block* hop = &s->sampled.hop[h];
+        for (int64_t i = 0; i < *hop->num_dst.n; i++) {
+            const int64_t end = hop->indptr[i + 1], m = end - hop->indptr[i];
+            const ggnn_node v = hop->id[i];
+            for (int64_t e = hop->indptr[i]; e < end; e += LANES)
+                s->sectors[SET_WARP][v] += requests(hop->position + e, end - e < LANES ? end - e : LANES);
+            count_reservoir(s, rng, h, v, m);
+        }
+    }
+}
+
+/* Adds an epoch of device `me` to read; training's to sectors too. */
+static bool count_epoch(bench* b, store* s, hotness_policy by, int32_t me)
+{
+    const ggnn_epochs of = hotness_epochs(by, s->data->train, s->data->num_train, s->batch, SEED);
+    const loader_pass pass = {.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
+    for (int64_t i = 0; i < s->batches; i++) {
+        const ggnn_status status =
+            loader_sample_slice(&s->sampled, s->seeds, &s->data->graph, &pass, s->batch, i, me, s->devices);
+        ggnn_rng rng = pass.rng;
+        if (status != GGNN_OK)
+            return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)s->sampled.bad, ggnn_status_string(status));
+        rng.step += (uint32_t)i;
+        ggnn_count_batch(s->read[TIERS_FEATURES], s->read[TIERS_GRAPH], &s->sampled);
+        if (by == HOTNESS_OPTIMAL) count_sectors(s, &rng);
+    }
+    return true;
+}
+
+static void forget_counts(store* s)
+{
+    const size_t bytes = (size_t)s->data->graph.num_nodes * sizeof(int64_t);
+    for (int i = 0; i < TIERS_KINDS; i++) memset(s->read[i], 0, bytes);
+    for (int i = 0; i < SAMPLERS; i++) memset(s->sectors[i], 0, bytes);
+}
+
+/* One order for all devices, by what all read in an epoch before training. */
+static bool rank_nodes(bench* b, store* s)
+{
+    for (int32_t me = 0; me < s->devices; me++)
+        if (!count_epoch(b, s, HOTNESS_PRESC, me)) return false;
+    for (int kind = TIERS_KINDS - 1; kind >= 0; kind--) /* lists last: their order is needed */
+        hotness_rank(s->rank[kind], s->order, HOTNESS_PRESC, s->read[kind], NULL, s->sizes.indptr, SEED, s->data->graph.num_nodes);
+    return true;
+}
+
+/* ==== settings ================================================================================================== */
+
+/* Lists first, what is left is for rows. */
+static void fill(store* s, setting* t, const ggnn_placement* place, bool store_lists, bool store_rows, ggnn_node* taken)
+{
+    const int64_t nodes = s->data->graph.num_nodes, row = s->sizes.row;
+    const int32_t parts = store_lists ? s->devices : 1, copies = store_lists ? place->most : 1;
+    const ggnn_share share = ggnn_fill_parts(s->memory, parts, copies, s->graph_bytes, store_rows ? s->feature_bytes : 0, 0);
+    const bool all_lists = share.topology == s->graph_bytes, all_rows = store_rows && share.features == s->feature_bytes;
+    int64_t left[GGNN_DEVICES_MAX], lists = nodes;
+    for (int32_t p = 0; p < parts; p++) left[p] = share.topology / parts;
+    if (!all_lists) lists = ggnn_fill_lists(taken, left, parts, s->order, &s->sizes, nodes);
+    t->bytes[TIERS_GRAPH] = up(share.topology, parts) * copies;
+    const int64_t rest = s->memory > t->bytes[TIERS_GRAPH] ? s->memory - t->bytes[TIERS_GRAPH] : 0;
+    int64_t rows = ggnn_fill_rows(rest, row, nodes);
+    if (store_rows) rows = all_rows ? nodes : share.features / parts / row * parts;
+    t->bytes[TIERS_FEATURES] = store_rows ? up(rows, parts) * row * copies : rows * row;
+    t->kept[TIERS_GRAPH] = lists;
+    t->kept[TIERS_FEATURES] = rows;
+    t->plan.placement = place;
+    tiers_share *graph = &t->plan.share[TIERS_GRAPH], *features = &t->plan.share[TIERS_FEATURES];
+    const ggnn_node* list_rank = all_lists ? NULL : taken; /* all: by id, as the trainer's */
+    if (store_lists) *graph = (tiers_share){list_rank, lists, NULL, 0};
+    else *graph = (tiers_share){NULL, 0, list_rank, lists};
+    if (store_rows) *features = (tiers_share){rows == nodes ? NULL : s->rank[TIERS_FEATURES], rows, NULL, 0};
+    else *features = (tiers_share){NULL, 0, s->rank[TIERS_FEATURES], rows};
+}
+
+static void fill_all(store* s)
+{
+    const int64_t n = s->data->graph.num_nodes;
+    fill(s, &s->setting[BASE], &s->cliques, false, false, s->taken);
+    fill(s, &s->setting[TOPOLOGY], &s->cliques, true, false, s->taken + n);
+    fill(s, &s->setting[FEATURES], &s->cliques, true, true, s->taken + n); /* the same lists */
+    s->setting[SET] = s->setting[FEATURES];
+    fill(s, &s->setting[PLACED], &s->best, true, true, s->taken + 2 * n);
+}
+
+/* Own memory, the slowest link, and the host's, one after the other. */
+static double seconds_of(const store* s, int32_t me, const tiers_reads* read, const int64_t* from, int64_t bytes)
+{
+    const double each = (double)bytes * 1e-9;
+    double slowest = 0;
+    for (int32_t j = 0; j < s->devices; j++) {
+        if (j == me || !from[j]) continue;
+        const double link = each * (double)from[j] / s->links.bandwidth[me][j];
+        if (link > slowest) slowest = link;
+    }
+    return each * (double)(read->cache + read->own) / s->links.bandwidth[me][me] + slowest + each * (double)read->host / host_gb;
+}
+
+static void add(tiers_reads* to, tiers_reads more)
+{
+    to->own += more.own + more.cache;
+    to->peer += more.peer;
+    to->host += more.host;
+}
+
+static sampler_name sampler_in(int name) { return name < SET ? RESERVOIR_WARP : SET_WARP; }
+
+/* What device `me` read, to each setting. */
+static void add_device(store* s, int32_t me)
+{
+    const int64_t n = s->data->graph.num_nodes;
+    for (int i = 0; i < SETTINGS; i++) {
+        setting* t = &s->setting[i];
+        int64_t from[1 + SAMPLERS][GGNN_DEVICES_MAX] = {{0}};
+        double rows, lists = 0;
+        const tiers_reads read = tiers_plan_reads(&t->plan, TIERS_FEATURES, s->read[TIERS_FEATURES], n, me, s->devices, from[0]);
+        rows = seconds_of(s, me, &read, from[0], s->sizes.row);
+        add(&t->read[TIERS_FEATURES], read);
+        add(&t->read[TIERS_GRAPH], tiers_plan_reads(&t->plan, TIERS_GRAPH, s->read[TIERS_GRAPH], n, me, s->devices, NULL));
+        for (int k = 0; k < SAMPLERS; k++) {
+            const tiers_reads ids = tiers_plan_reads(&t->plan, TIERS_GRAPH, s->sectors[k], n, me, s->devices, from[1 + k]);
+            if (k == (int)sampler_in(i)) lists = seconds_of(s, me, &ids, from[1 + k], SECTOR);
+            add(&t->sectors[k], ids);
+        }
+        if (rows > t->seconds[TIERS_FEATURES]) t->seconds[TIERS_FEATURES] = rows;
+        if (lists > t->seconds[TIERS_GRAPH]) t->seconds[TIERS_GRAPH] = lists;
+        if (rows + lists > t->both) t->both = rows + lists;
+    }
+}
+
+/* ==== tables ==================================================================================================== */
+
+static bool put_reads(bench* b, const char* what, const char* unit, const char* row, tiers_reads r, int64_t each)
+{
+    bench_table t = {.label = "counted", .unit = unit, .columns = 4, .column = {"own", "peer", "host", "all"}};
+    const double x = (double)each;
+    const double value[] = {x * (double)r.own, x * (double)r.peer, x * (double)r.host, x * (double)(r.own + r.peer + r.host)};
+    snprintf(t.what, sizeof t.what, "%s", what);
+    return bench_figures(b, &t, row, value);
+}
+
+/* Of rows or of lists: where all settings read as many. */
+static bool put_kind(bench* b, store* s, tiers_kind kind)
+{
+    const char* const what[] = {"lists", "rows"}, *const bytes[] = {"list bytes", "row bytes"};
+    int64_t all[2];
+    for (int i = 0; i < SETTINGS; i++) {
+        const tiers_reads* r = &s->setting[i].read[kind];
+        all[i > 0] = r->own + r->peer + r->host;
+        if ((i && !bench_equal(b, what[kind], &all[1], &all[0], sizeof *all)) ||
+            !put_reads(b, what[kind], "reads an epoch", name_of[i], *r, 1)) return false;
+    }
+    for (int i = 0; i < SETTINGS; i++) {
+        const setting* t = &s->setting[i];
+        const bool rows = kind == TIERS_FEATURES;
+        if (!put_reads(b, bytes[kind], "bytes an epoch", name_of[i], rows ? t->read[kind] : t->sectors[sampler_in(i)],
+                       rows ? s->sizes.row : SECTOR)) return false;
+    }
+    return true;
+}
+
+static bool put_all(bench* b, store* s)
+{
+    const double n = (double)s->data->graph.num_nodes;
+    bench_table kept = {.label = "counted", .what = "kept", .unit = "% of all", .columns = 2, .column = {"lists", "rows"}};
+    bench_table memory = {.label = "counted", .what = "memory", .unit = "bytes of a device", .columns = 3,
+                          .column = {"lists", "rows", "room"}};
+    bench_table time = {.label = "modelled", .what = "time", .unit = "s an epoch, slowest device", .columns = 3,
+                        .column = {"lists", "rows", "both"}};
+    for (int i = 0; i < SETTINGS; i++) {
+        const int64_t* k = s->setting[i].kept;
+        const double share[] = {100 * (double)k[TIERS_GRAPH] / n, 100 * (double)k[TIERS_FEATURES] / n};
+        if (!bench_figures(b, &kept, name_of[i], share)) return false;
+    }
+    for (int i = 0; i < SETTINGS; i++) {
+        const int64_t* bytes = s->setting[i].bytes;
+        const double value[] = {(double)bytes[TIERS_GRAPH], (double)bytes[TIERS_FEATURES], (double)s->memory};
+        if (!bench_figures(b, &memory, name_of[i], value)) return false;
+    }
+    if (!put_kind(b, s, TIERS_FEATURES) || !put_kind(b, s, TIERS_GRAPH)) return false;
+    for (int k = 0; k < SAMPLERS; k++)
+        if (!put_reads(b, "samplers", "requests of 32 bytes an epoch", sampler_of[k], s->setting[SET].sectors[k], 1)) return false;
+    for (int i = 0; i < SETTINGS; i++) {
+        const setting* t = &s->setting[i];
+        const double value[] = {t->seconds[TIERS_GRAPH], t->seconds[TIERS_FEATURES], t->both};
+        if (!bench_figures(b, &time, name_of[i], value)) return false;
+    }
+    return true;
+}
+
+bool bench_store(bench* b)
+{
+    store* s = bench_new(b, sizeof *s, "settings of a store");
+    if (!s || !open_store(b, s) || !rank_nodes(b, s)) return false;
+    fill_all(s);
+    for (int32_t me = 0; me < s->devices; me++) {
+        forget_counts(s);
+        if (!count_epoch(b, s, HOTNESS_OPTIMAL, me)) return false;
+        add_device(s, me);
+    }
+    return put_all(b, s);
+}
