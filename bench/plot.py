@@ -8,6 +8,7 @@ matplotlib.
     threads.svg    speed against threads                     --bench with its entry "threads"
     growth.svg     cost against work                         --bench with its entry "growth"
     hits-FILE.svg  hit rates of cache policies               --hits FILE.json ..., of ggnn-bench cache
+    store-FILE.svg bytes by own, peer, host as a store grows --store FILE.json ..., of ggnn-bench store
     rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
     loss.svg       loss against epochs, trained, validated   --log, of ggnn-train
 
@@ -17,6 +18,7 @@ lines have a middle lightness."""
 import argparse
 import json
 import os
+import re
 import sys
 
 import matplotlib
@@ -53,12 +55,32 @@ STYLE = {
     "legend.labelcolor": TEXT,
     "lines.linewidth": 2,
     "svg.hashsalt": "ggnn",
+    "svg.fonttype": "none",
+    "font.sans-serif": ["DejaVu Sans"],
 }
+
+
+def rounded(svg):
+    """The SVG in fewer bytes, to the eye the same: numbers in tags with two digits after the point, no
+    indentation, no rotation by nothing, no names that nothing refers to."""
+
+    def shorten(number):
+        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+    svg = re.sub(r"\n +", "\n", svg)
+    svg = re.sub(r' id="[a-z0-9]+_[0-9]+"', "", svg)
+    svg = re.sub(r' transform="rotate\(-?0 [^)]*\)"', "", svg)
+    return re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}", shorten, tag[0]), svg)
 
 
 def save(figure, folder, name, png):
     """The SVG, the same bytes for the same data; with --png, pictures of it on white and on dark."""
-    figure.savefig(os.path.join(folder, name + ".svg"), metadata={"Date": None}, bbox_inches="tight")
+    path = os.path.join(folder, name + ".svg")
+    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
+    with open(path) as file:
+        svg = rounded(file.read())
+    with open(path, "w") as file:
+        file.write(svg)
     if png:
         for tone, colour in (("light", "#ffffff"), ("dark", "#0d1117")):
             figure.savefig(
@@ -226,6 +248,47 @@ def draw_hits(result):
     return figure
 
 
+STORE_PANELS = [  # (case, its columns, bytes of a figure's unit, title)
+    ("row bytes", ("own", "peer", "host"), 1e-9, "rows, GB an epoch, counted"),
+    ("list bytes", ("own", "peer", "host"), 1e-9, "lists, GB an epoch, counted"),
+    ("time", ("lists", "rows"), 1e3, "slowest device, ms an epoch, modelled"),
+]
+
+
+def draw_store(result):
+    """A bar a setting, from the base down, its pieces by where the bytes were read."""
+    figures = [f for f in result["figures"] if f["bench"] == "store"]
+    if not figures:
+        return None
+    value = {(f["case"], f["row"], f["column"]): f["value"] for f in figures}
+    rows = list(dict.fromkeys(f["row"] for f in figures if f["case"] == "time"))
+    figure, axes = plt.subplots(1, len(STORE_PANELS), figsize=(11, 2.9), sharey=True)
+    for place, (case, columns, unit, title) in zip(axes, STORE_PANELS):
+        colours = COLOURS[:3] if len(columns) == 3 else COLOURS[4:6]
+        left = [0.0] * len(rows)
+        for column, colour in zip(columns, colours):
+            widths = [unit * value[case, row, column] for row in rows]
+            place.barh(range(len(rows)), widths, left=left, color=colour, height=0.7, label=column)
+            left = [a + b for a, b in zip(left, widths)]
+        place.set_yticks(range(len(rows)), rows)
+        place.set_ylim(len(rows) - 0.4, -0.6)
+        place.tick_params(axis="y", length=0)
+        place.grid(axis="y", visible=False)
+        place.set_title(title, loc="left", fontsize=10)
+        place.legend(fontsize=8.5, ncols=3, loc="upper left", bbox_to_anchor=(0, -0.12), handlelength=1.2)
+    data, options = result["data"], result["options"]
+    figure.suptitle(
+        f"What devices read as a store grows: {data['nodes']:,} nodes, {data['edges']:,} edges, "
+        f"{options['devices'] or 8} devices of {options['topology'] or 'dgx-1v'}",
+        x=0.02,
+        ha="left",
+        fontsize=11,
+        color=TEXT,
+    )
+    figure.tight_layout()
+    return figure
+
+
 # ---- rivals and training -------------------------------------------------------------------------
 
 
@@ -335,6 +398,7 @@ def options(argv=None):
     p = argparse.ArgumentParser(description="Figures of measured results, as SVG.")
     p.add_argument("--bench", help="JSON of ggnn-bench --json")
     p.add_argument("--hits", nargs="+", default=[], help="JSON of ggnn-bench cache --json")
+    p.add_argument("--store", nargs="+", default=[], help="JSON of ggnn-bench store --json")
     p.add_argument(
         "--rivals", nargs="+", help="JSON of bench/rivals/run.py; later ones' rows replace the first one's"
     )
@@ -363,6 +427,9 @@ def main():
     for path in args.hits:
         name = os.path.splitext(os.path.basename(path))[0]
         figures["hits-" + name] = draw_hits(read(path, "ggnn_bench"))
+    for path in args.store:
+        name = os.path.splitext(os.path.basename(path))[0]
+        figures["store-" + name] = draw_store(read(path, "ggnn_bench"))
     if args.rivals:
         results = [read(path, "ggnn_rivals") for path in args.rivals]
         figures["rivals"] = draw_rivals(dict(results[0], rows=merged(results)))
