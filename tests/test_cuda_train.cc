@@ -327,6 +327,21 @@ TEST(devices_that_sample_for_others_give_the_bits_of_one_fewer)
     }
 }
 
+// Each device draws its own training nodes, and caches what these reach.
+TEST(devices_with_their_own_training_nodes_write_the_cpus_log)
+{
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 300 --edges 2400 --classes 4 --features 6 >out 2>&1"), 0);
+    const std::string all = "--hidden 8 --fanout 4,3 --batch 50 --epochs 2 --devices 3 --partition pagraph --cache degree --cache-ratio .2 ";
+    CHECK_EQ(train(all + "--log cpu --backend cpu --save c"), 0);
+    CHECK_EQ(train(all + "--log cuda --backend cuda-emulated --reserve-bytes 0"), 0);
+    for (const char* key : {"loss", "val_loss"}) same_numbers("cpu", "cuda", "epoch", key, 1e-4);
+    CHECK_EQ(shell("for log in cpu cuda; do grep '\"event\":\"partition\"' $log >part.$log; "
+                   "grep '\"event\":\"ranks\"' $log | grep -o '\"rows\":{[^}]*}' >rows.$log; done; "
+                   "test -s rows.cpu && cmp part.cpu part.cuda && cmp rows.cpu rows.cuda"), 0);
+    CHECK_EQ(train("--resume c --epochs 3 --devices 3 --backend cuda-emulated"), 0);
+    CHECK_EQ(train("--resume c --epochs 3 --devices 2 --backend cuda-emulated"), 1);
+}
+
 // Before anything is loaded. A device of the emulator has what SIMT_MEMORY says, of which the program takes some 4 MB.
 TEST(what_a_device_needs_and_has_not_is_said_before_loading)
 {
@@ -585,6 +600,7 @@ int main(int argc, char** argv)
         RUN(preprocessed_rows_stand_for_the_first_layer);
         RUN_SLOW(explain_foresees_what_a_device_reads);
         RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
+        RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);
         RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);

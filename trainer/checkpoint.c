@@ -48,6 +48,7 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     ggnn_file_writer w;
     net_state s = net_state_of(n);
     int64_t crc = ggnn_file_graph_crc(&t->set.file), data_crc[DATA];
+    const int64_t division_of[2] = {t->division.parts, t->division.crc};
     data_crcs(c, t, data_crc);
     at->updates = *s.updates;
 #define CHECKPOINT_X(name) at->name,
@@ -59,6 +60,7 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     append(&w, "params", GGNN_FILE_U8, params_text(n, params), params);
     append(&w, "graph_crc", GGNN_FILE_I64, 1, &crc);
     append(&w, "data_crc", GGNN_FILE_I64, DATA, data_crc);
+    if (c->shuffle == SHUFFLE_LOCAL) append(&w, "division", GGNN_FILE_I64, 2, division_of);
     append(&w, "counters", GGNN_FILE_I64, COUNTERS, counters);
     append(&w, "sums", GGNN_FILE_F64, 2, sums);
     size_t count = (size_t)s.count, bytes = count * sizeof *copy;
@@ -171,6 +173,20 @@ static bool same_data(ggnn_file* f, const config* c, const task* t, error* why)
     return there != NULL;
 }
 
+/* Are batches the same, where they depend on whose training nodes are whose? */
+static bool same_division(ggnn_file* f, const config* c, const task* t, error* why)
+{
+    if (c->shuffle != SHUFFLE_LOCAL) return true;
+    const int64_t* there = need(f, "division", GGNN_FILE_I64, 2, why);
+    if (!there) return false;
+    if (there[0] != t->division.parts)
+        return error_set(why, "--shuffle local: %s was trained on %lld devices, here are %d: other devices have other batches; "
+                              "resume it with --devices %lld", f->path, (long long)there[0], (int)t->division.parts, (long long)there[0]);
+    return there[1] == t->division.crc ||
+           error_set(why, "--partition pagraph: %s was trained on another partition (checksum %08llx) than this one (checksum %08llx)",
+                     f->path, (unsigned long long)there[1], (unsigned long long)t->division.crc);
+}
+
 /* Of the line at text, of which `size` bytes are there. */
 static int line_length(const char* text, size_t size)
 {
@@ -208,7 +224,7 @@ static bool check_counters(const ggnn_file* f, const train_state* at, int64_t ba
 bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t batches, net* n, train_state* at,
                         float* best, error* why)
 {
-    if (!same_data(f, c, t, why) || !same_params(f, n, why)) return false;
+    if (!same_data(f, c, t, why) || !same_division(f, c, t, why) || !same_params(f, n, why)) return false;
     net_state s = net_state_of(n);
     const int64_t* counters = need(f, "counters", GGNN_FILE_I64, COUNTERS, why);
     const double* sums = need(f, "sums", GGNN_FILE_F64, 2, why);

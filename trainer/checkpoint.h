@@ -5,6 +5,8 @@
      params      u8 (bytes)          name, rows, columns of each parameter, a line each, in the order of the arrays
      graph_crc   i64 (1)             the graph it was trained on
      data_crc    i64 (4)             CHECKPOINT_DATA below: the checksums of the data's other sections
+     division    i64 (2)             devices, and the checksum of whose training node each node is: only with --shuffle
+                                     local, where batches depend on them
      counters    i64 (8)             CHECKPOINT_COUNTERS below, in that order
      sums        f64 (2)             loss_sum, best_loss
      value, moment1, moment2, best   f32 (count) parameters, Adam's moments, parameters of the best epoch
@@ -16,7 +18,8 @@
                                      may differ; those not given have their usual defaults
      --epochs                        may differ, unless the schedule is cosine's, whose rates depend on it; not given:
                                      the checkpoint's
-   Another value of a fixed option is an error that names both; so is other data, which names the section.
+   Another value of a fixed option is an error that names both; so is other data, which names the section. With --shuffle
+   local --devices is fixed as well.
    (The table in config.c decides, --help prints the list.)
 
    VERSIONS. Those of 0.1 have no data_crc: they are read, and a warning says that features, labels and splits are not
@@ -67,7 +70,7 @@ void checkpoint_data_text(const config* c, const task* t, char text[256]);
 bool checkpoint_is_old(const ggnn_file* f);
 
 /* Puts net, state and best weights where the checkpoint has them. Errors: other data, another network, another number
-   of mini-batches an epoch. */
+   of mini-batches an epoch, other batches (another division). */
 bool checkpoint_restore(ggnn_file* f, const config* c, const task* t, int64_t batches, net* n, train_state* at,
                         float* best, error* why);
 #endif

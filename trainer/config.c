@@ -115,6 +115,14 @@ static const entry table[] = {
         "each device has the whole graph, and a part of the features alone. shards have no other way.", 0}},
     {0, FREE, AT(owners), {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
         "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
+    {0, SAME, AT(partition), {"partition", OPTION_CHOICE, 0, 0, 0, "none|pagraph",
+        "pagraph: each device has training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache is "
+        "of what these reach.", 0}},
+    {0, SAME, AT(closure_limit), {"closure-limit", OPTION_INT, 0, 0, 2147483647, 0,
+        "--partition: nodes around a training node that are looked at to choose its device.", 0}},
+    {0, SAME, AT(shuffle), {"shuffle", OPTION_CHOICE, 0, 0, 0, "global|local",
+        "local: a device's seeds are its own training nodes, so that batches depend on --partition and on how many devices "
+        "there are; global: batches are those without. Not given: local with --partition pagraph.", 0}},
     {0, FREE, AT(comm), {"comm", OPTION_CHOICE, 0, 0, 0, "auto|own|nccl",
         "CUDA: what carries gradients and rows from device to device. own: threads copy them, processes pass them through "
         "memory of the host; nccl: NCCL, which wants a device for each. auto: nccl between processes, where it can, else "
@@ -192,6 +200,7 @@ static void set_defaults(config* c)
     c->eval_memory = (int64_t)4 << 30;
     c->seed = 1;
     c->devices = 1;
+    c->closure_limit = 100000;
     c->links_text = "1500,50,12";
     c->save_every = 1;
     c->store_graph = 1;
@@ -642,6 +651,25 @@ static bool check_pipeline(const config* c, error* why)
     return true;
 }
 
+/* Who has which training nodes. --shuffle is local where they have some of their own and nothing else is said. */
+static bool set_partition(config* c, error* why)
+{
+    static const char pagraph[] = "--partition pagraph";
+    if (c->partition == PARTITION_NONE) {
+        if (is_given(c, AT(closure_limit))) return error_set(why, "--closure-limit: needs --partition pagraph");
+        return c->shuffle != SHUFFLE_LOCAL ||
+               error_set(why, "--shuffle local: needs --partition pagraph, which says whose training nodes are whose");
+    }
+    if (!is_given(c, AT(shuffle)) && !c->resume) c->shuffle = SHUFFLE_LOCAL;
+    if (c->full_batch) return error_set(why, "%s: with --fanout full the whole graph is one batch, of one device", pagraph);
+    if (c->pipeline == PIPELINE_FACTORED)
+        return error_set(why, "%s: with --pipeline factored devices train on what others sample, so none has nodes of its own", pagraph);
+    if (c->explain) return error_set(why, "%s: --explain compares settings that have no partition", pagraph);
+    if (c->sampler == GGNN_WALK && c->model != NET_MLP)
+        return error_set(why, "%s: --sampler walk leaves the hops around a training node that a device has", pagraph);
+    return true;
+}
+
 bool config_finish(config* c, error* why)
 {
     if (!set_explain(c, why) || !set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why))
@@ -655,7 +683,8 @@ bool config_finish(config* c, error* why)
     if (!set_device_list(c, why)) return false;
     if (comm_under_mpi() && is_given(c, AT(devices)))
         return error_set(why, "--devices %d: mpirun started this program, each of its processes is one device", (int)c->devices);
-    if (!config_check_ranks(c, (int32_t)c->devices, why)) return false;
+    if (!set_partition(c, why)) return false;
+    if (!comm_under_mpi() && !config_check_ranks(c, (int32_t)c->devices, why)) return false;
     if (c->store == STORE_REPLICA && c->gather == GATHER_EXCHANGE)
         return error_set(why, "--gather exchange: with --store replica each device has all rows");
     if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
@@ -678,6 +707,8 @@ bool config_check_ranks(const config* c, int32_t ranks, error* why)
     if (c->full_batch && ranks > 1)
         return error_set(why, "--fanout full: one device computes the whole graph, here are %d; --fanout -1,-1,.., a value "
                               "a layer, takes all neighbours of each --batch", (int)ranks);
+    if (c->partition == PARTITION_PAGRAPH && ranks < 2)
+        return error_set(why, "--partition pagraph: divides training nodes among --devices, here is one");
     return true;
 }
 

@@ -17,6 +17,8 @@ typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
 typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP, PIPELINE_FACTORED } config_pipeline;
 typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
 typedef enum { STORE_AUTO, STORE_PARTS, STORE_REPLICA, STORE_SHARDS } config_store;
+typedef enum { PARTITION_NONE, PARTITION_PAGRAPH } config_partition;
+typedef enum { SHUFFLE_GLOBAL, SHUFFLE_LOCAL } config_shuffle;
 typedef enum { GATHER_POINTER, GATHER_EXCHANGE } config_gather;
 enum { CACHE_NONE }; /* else a hotness_policy, and one */
 typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
@@ -51,6 +53,8 @@ typedef struct {
     int64_t devices, samplers;
     const char* device_list;
     int parallel, store, gather, owners, comm; /* owners: a ggnn_owner; comm: a comm_carrier */
+    int partition, shuffle;
+    int64_t closure_limit;
     /* tiers */
     double store_graph, store_features, cache_ratio;
     int prefer, cache, placement; /* prefer: 1 features */

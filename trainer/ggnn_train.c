@@ -268,7 +268,8 @@ static bool open_task(program* p, error* why)
     const config* c = &p->config;
     if (!task_open(&p->task, c, why)) return false;
     if (c->save && p->comm->rank == 0 && !checkpoint_possible(c->save, why)) return false;
-    return !p->mpi || compare(p, why);
+    if (p->mpi && !compare(p, why)) return false;
+    return task_divide(&p->task, c, p->comm->ranks, why);
 }
 
 static int run(program* p, error* why)

@@ -139,6 +139,11 @@ loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, 
     int64_t left = pass->num_ids - s.global_from;
     s.global_seeds = left < batch ? left : batch;
     int64_t each = (s.global_seeds + ranks - 1) / ranks, before = rank * each;
+    if (pass->parts > 1) {
+        before = (rank + ranks - s.global_from % ranks) % ranks; /* to the batch's first seed of this rank */
+        each = before < s.global_seeds ? (s.global_seeds - before + ranks - 1) / ranks : 0;
+        s.step = ranks;
+    } else s.step = 1;
     if (before > s.global_seeds) before = s.global_seeds;
     s.from = s.global_from + before;
     s.seeds = s.global_seeds - before < each ? s.global_seeds - before : each;
@@ -155,7 +160,7 @@ ggnn_status loader_sample_slice(ggnn_batch* b, ggnn_node* seeds, const ggnn_grap
     now.rng.step += (uint32_t)i;
     now.keyed = false;
     const loader_slice s = loader_slice_of(&now, batch, i % batches, rank, ranks);
-    for (int64_t k = 0; k < s.seeds; k++) seeds[k] = loader_seed(&now, s.from + k);
+    for (int64_t k = 0; k < s.seeds; k++) seeds[k] = loader_slice_seed(&now, &s, k);
     return ggnn_sample(b, g, &s.rng, seeds, s.seeds);
 }
 

@@ -88,7 +88,10 @@ typedef struct { /* the next order of a loader; false: there is none now. Never 
 typedef struct {
     const ggnn_node* ids; /* (num_ids) distinct, the device's; NULL: all nodes in order */
     int64_t num_ids;
-    bool shuffled;  /* seed i of the pass is id ggnn_shuffle(rng.seed, epoch, i, num_ids) */
+    int32_t parts;  /* ids of as many ranks, one after the other; larger parts first, sizes differ by one at most. Then
+                       seeds are dealt to the ranks in turn: rank r has all whose number is r modulo parts, of its ids.
+                       0: ids are anyone's */
+    bool shuffled;  /* seed i of the pass is id ggnn_shuffle(rng.seed, epoch, i, num_ids); of parts within each */
     uint32_t epoch;
     ggnn_rng rng;   /* of batch 0 */
     bool keyed;     /* batch i is sampled at rng.step + i; else all at rng.step, so that a node's sample depends on
@@ -106,17 +109,31 @@ void loader_begin(loader* l, const loader_pass* pass, int64_t first);
 /* Seed i of a pass. */
 GGNN_HD ggnn_node loader_seed(const loader_pass* pass, int64_t i)
 {
-    int64_t at = pass->shuffled ? ggnn_shuffle(pass->rng.seed, pass->epoch, i, pass->num_ids) : i;
+    int64_t before = 0, n = pass->num_ids;
+    if (pass->parts > 1) {
+        const int64_t part = i % pass->parts, least = n / pass->parts, larger = n % pass->parts;
+        before = part * least + (part < larger ? part : larger);
+        n = least + (part < larger);
+        i /= pass->parts;
+    }
+    int64_t at = before + (pass->shuffled ? ggnn_shuffle(pass->rng.seed, pass->epoch, i, n) : i);
     return pass->ids ? pass->ids[at] : (ggnn_node)at;
 }
 
-typedef struct { /* seeds [from, from + seeds) of a pass; [global_from, + global_seeds) are those of the global batch */
-    int64_t from, seeds, global_from, global_seeds;
+typedef struct { /* `seeds` seeds of a pass, each `step` after the one before; [global_from, + global_seeds) are those of
+                    the global batch */
+    int64_t from, step, seeds, global_from, global_seeds;
     ggnn_rng rng;
 } loader_slice;
 
+/* Seed k of a slice. */
+GGNN_HD ggnn_node loader_slice_seed(const loader_pass* pass, const loader_slice* s, int64_t k)
+{
+    return loader_seed(pass, s->from + k * s->step);
+}
+
 /* Slice `rank` of batch i of a pass, of batches of `batch` seeds cut into `ranks`. Slices are of one length but for the
-   last ones, which may be empty. */
+   last ones, which may be empty; of a pass over parts, of which there are `ranks`, they differ by one seed at most. */
 loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, int32_t rank, int32_t ranks);
 
 /* The same sample without a loader, for counts before a run: that slice of batch i, counted through all epochs from the

@@ -122,10 +122,58 @@ static int64_t peak_memory_bytes(void)
 
 /* ==== events ==================================================================================================== */
 
+static void print_division(const division* d)
+{
+    int64_t most = 0, least = d->held[0];
+    for (int32_t p = 0; p < d->parts; p++) {
+        most = d->held[p] > most ? d->held[p] : most;
+        least = d->held[p] < least ? d->held[p] : least;
+    }
+    printf("partition: %lld to %lld training nodes a device (balance %.3f), %lld to %lld nodes within %d hops of them "
+           "(replication %.3f)\n", (long long)d->trained[d->parts - 1], (long long)d->trained[0], division_balance(d),
+           (long long)least, (long long)most, (int)d->hops, division_replication(d));
+    if (d->cut)
+        printf("%lld training nodes reach more than %lld nodes: --closure-limit cut them where it chose their devices\n",
+               (long long)d->cut, (long long)d->limit);
+}
+
+static void log_division(report* r, const division* d)
+{
+    json j;
+    if (!d->parts || !log_begin(&r->log, &j, "partition")) return;
+    json_int(&j, "parts", d->parts);
+    json_int(&j, "hops", d->hops);
+    json_int(&j, "closure_limit", d->limit);
+    json_int(&j, "closures_cut", d->cut);
+    json_begin_array(&j, "trained");
+    for (int32_t p = 0; p < d->parts; p++) json_int(&j, NULL, d->trained[p]);
+    json_end_array(&j);
+    json_begin_array(&j, "held");
+    for (int32_t p = 0; p < d->parts; p++) json_int(&j, NULL, d->held[p]);
+    json_end_array(&j);
+    json_real(&j, "balance", division_balance(d));
+    json_real(&j, "replication", division_replication(d));
+    json_int(&j, "crc", d->crc);
+    log_end(&r->log, &j);
+}
+
+static void log_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
+                      const train_state* at)
+{
+    json j;
+    if (!log_begin(&r->log, &j, "start")) return;
+    json_string(&j, "version", GGNN_VERSION);
+    config_json(c, &j, "options");
+    put_data(&j, t);
+    json_int(&j, "parameters", net_state_of(n).count);
+    json_int(&j, "batches", batches);
+    put_run(&j, c, net_device(n), with->ranks, threads, at);
+    log_end(&r->log, &j);
+}
+
 void report_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
                   const train_state* at)
 {
-    json j;
     char nodes[16], edges[16], parameters[16], path[4096], devices[32] = "";
     r->batches = batches;
     r->device = net_device(n);
@@ -140,19 +188,14 @@ void report_start(report* r, const config* c, const task* t, net* n, const comm*
     if (net_device(n)->name[0])
         printf("on %s: %s%s%s\n", net_device(n)->backend, net_device(n)->name, with->nccl ? "; between devices " : "",
                with->nccl ? comm_nccl_name() : "");
+    if (t->division.parts) print_division(&t->division);
     if (c->resume)
         printf("resumed from %s after epoch %lld, step %lld\n", printable(path, sizeof path, c->resume),
                (long long)at->epoch, (long long)at->step);
     standard_flush(&r->failed);
     progress_begin(&r->bar, "training", "steps", c->epochs * batches - at->step);
-    if (!log_begin(&r->log, &j, "start")) return;
-    json_string(&j, "version", GGNN_VERSION);
-    config_json(c, &j, "options");
-    put_data(&j, t);
-    json_int(&j, "parameters", net_state_of(n).count);
-    json_int(&j, "batches", batches);
-    put_run(&j, c, net_device(n), with->ranks, threads, at);
-    log_end(&r->log, &j);
+    log_start(r, c, t, n, with, threads, batches, at);
+    log_division(r, &t->division);
 }
 
 void report_step(report* r, const train_state* at, double loss)

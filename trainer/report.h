@@ -14,6 +14,12 @@
       "parameters":N,             weights to be trained
       "batches":N,                mini-batches an epoch
       "run":{"devices", "threads", "backend", "device", "precision", "gemm", "compiler", "openmp", "blas", "node_bits", "resumed_epoch", "resumed_step"}}
+     {"event":"partition", "parts":P, "hops":L, "closure_limit":N, "closures_cut":N, "trained":[..], "held":[..],
+      "balance":X, "replication":X, "crc":N}
+                                  with --partition pagraph, an element a rank: its training nodes, and all nodes within L
+                                  hops of them; closures_cut: training nodes whose own were cut at closure_limit, in the
+                                  choice of their rank; balance: most training nodes over the mean; replication: at how
+                                  many ranks a node is held on average, of those held anywhere
      {"event":"epoch", "epoch":1.., "step":N, "learning_rate":X, "loss":X, "val_loss":X, "val_accuracy":X,
       "val_macro_f1":X, "val_roc_auc":X, "best":true, "seconds":X}
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's

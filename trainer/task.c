@@ -92,8 +92,17 @@ bool task_open(task* t, const config* c, error* why)
     return good;
 }
 
+bool task_divide(task* t, const config* c, int32_t ranks, error* why)
+{
+    if (c->partition != PARTITION_PAGRAPH) return true;
+    const int64_t hops = c->model == NET_MLP ? 0 : c->layers - (c->preprocess ? 1 : 0);
+    return division_open(&t->division, &t->graph, t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], ranks, (int32_t)hops,
+                         c->closure_limit, why);
+}
+
 void task_close(task* t)
 {
+    division_close(&t->division);
     for (int part = 0; part < 4; part++) memory_free(t->ids[part]);
     memory_free(t->masked);
     dataset_close(&t->set);

@@ -101,6 +101,10 @@ static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
                                           (uint64_t)c->seed);
     counting k = {.plan = p, .batch = of.batch_size, .batches = ggnn_epoch_batches(&of), .lanes = parallel_lanes()};
     k.pass = (loader_pass){.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
+    if (c->shuffle == SHUFFLE_LOCAL) {
+        k.pass.ids = p->task->division.ids;
+        k.pass.parts = p->task->division.parts;
+    }
     bool good = open_lanes(&k, how, why) && count_batches(&k, why);
     for (int i = 0; i < k.lanes; i++) {
         if (k.memory) memory_free(k.memory[i]);
@@ -200,6 +204,56 @@ static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
     return true;
 }
 
+/* Out-degrees over the lists that a part's batches read: PaGraph's hotness of a part. */
+static bool rank_by_degree_within(tier_plan* p, const ggnn_node* list, int64_t lists, error* why)
+{
+    int64_t* out = memory_new(memory_product((size_t)nodes_of(p), sizeof *out, 1), "degrees of nodes", why);
+    ggnn_node* rank = out ? new_rank(p, why) : NULL;
+    for (int64_t i = 0; rank && i < lists; i++) {
+        const ggnn_list near = ggnn_neighbors(&p->task->graph, list[i]);
+        for (int64_t e = 0; e < near.degree; e++) out[near.id[e]]++;
+    }
+    if (rank) hotness_rank(rank, p->work, HOTNESS_DEGREE, out, NULL, NULL, 0, nodes_of(p));
+    for (int kind = 0; rank && kind < TIERS_KINDS; kind++) p->of_cache[kind] = rank;
+    memory_free(out);
+    return rank != NULL;
+}
+
+/* The same order, but nodes of the closure before all others. */
+static ggnn_node* rank_closure_first(tier_plan* p, const ggnn_node* rank, const uint8_t* inside, error* why)
+{
+    ggnn_node *to = new_rank(p, why), next = 0;
+    for (int64_t v = 0; to && v < nodes_of(p); v++) p->work[rank[v]] = (ggnn_node)v;
+    for (int outside = 0; to && outside < 2; outside++)
+        for (int64_t i = 0; i < nodes_of(p); i++)
+            if (inside[p->work[i]] != outside) to[p->work[i]] = next++;
+    return to;
+}
+
+/* Of a rank that has training nodes of its own: its cache is of what these reach. */
+static bool rank_closure(tier_plan* p, error* why)
+{
+    const config* c = p->config;
+    const division* d = &p->task->division;
+    const bool by_degree = !c->ranking && policy_of(c) == HOTNESS_DEGREE;
+    int64_t lists = 0;
+    if (!d->parts || c->cache == CACHE_NONE) return true;
+    ggnn_node* list = memory_new(memory_product((size_t)nodes_of(p), sizeof *list, 1), "nodes of a closure", why);
+    uint8_t* inside = list ? memory_new((size_t)nodes_of(p), "nodes of a closure", why) : NULL;
+    if (inside) p->reach = division_closure(d, &p->task->graph, p->comm->rank, list, &lists, why);
+    bool good = inside && p->reach >= 0 && (!by_degree || rank_by_degree_within(p, list, lists, why));
+    for (int64_t i = 0; good && i < p->reach; i++) inside[list[i]] = 1;
+    const ggnn_node* rank[TIERS_KINDS] = {p->of_cache[TIERS_GRAPH], p->of_cache[TIERS_FEATURES]};
+    for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
+        const bool same = kind > 0 && rank[kind] == rank[0];
+        p->of_cache[kind] = same ? p->of_cache[0] : rank_closure_first(p, rank[kind], inside, why);
+        good = p->of_cache[kind] != NULL;
+    }
+    memory_free(inside);
+    memory_free(list);
+    return good;
+}
+
 static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
 {
     const config* c = p->config;
@@ -259,9 +313,10 @@ bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, co
     p->task = t;
     p->comm = with;
     p->parts = over ? over->locals : 1;
+    p->reach = nodes_of(p);
     p->sizes = (ggnn_sizes){t->features.pitch, all->indptr, (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), 16};
     p->work = memory_new(memory_product((size_t)nodes_of(p), sizeof *p->work, 2), "orders of nodes", why);
-    return p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why);
+    return p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why);
 }
 
 bool tier_plan_asks_peak(const tier_plan* p) { return p->peaks; }
@@ -372,16 +427,16 @@ static bool fill_dual(tier_plan* p, int64_t budget, error* why)
 static bool fill_cache(tier_plan* p, int64_t budget, error* why)
 {
     const config* c = p->config;
-    const int64_t N = nodes_of(p), *by_file = p->file.cached;
+    const int64_t* by_file = p->file.cached;
     tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
     if (c->cache == CACHE_NONE) return true;
     if (c->cache == DUAL && !by_file) return fill_dual(p, budget, why);
     features->cache_rank = p->of_cache[TIERS_FEATURES];
-    features->cached = ggnn_fill_rows(budget, p->sizes.row, N);
+    features->cached = ggnn_fill_rows(budget, p->sizes.row, p->reach);
     if (c->cache != DUAL) return true;
-    features->cached = by_file[0];
+    features->cached = by_file[0] < p->reach ? by_file[0] : p->reach;
     graph->cache_rank = p->of_cache[TIERS_GRAPH];
-    graph->cached = by_file[1];
+    graph->cached = by_file[1] < p->reach ? by_file[1] : p->reach;
     return true;
 }
 

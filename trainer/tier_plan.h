@@ -8,7 +8,10 @@
 
    The parts' order is that of all ranks together, a cache's that of its own rank's batches. Same options, same plan, on
    every machine and backend, but for what memory is free; of counted policies (presc, dual, optimal) on as many devices.
-   Parts that store all of a kind store it by id, as order has no meaning then. */
+   Parts that store all of a kind store it by id, as order has no meaning then.
+
+   With --partition pagraph a cache is of the closure of its rank's training nodes: by degree, counted over the lists
+   that its batches read; by other policies in their order. */
 #ifndef TRAINER_TIER_PLAN_H
 #define TRAINER_TIER_PLAN_H
 #include "datasets/plan_file.h"
@@ -24,6 +27,7 @@ typedef struct { /* all zeros: there is no plan */
     comm*    comm;
     int32_t  parts;
     int64_t  total;  /* bytes of the device that count; 0: not known, there is no limit */
+    int64_t  reach;  /* nodes that the cache may have: all, or the closure of this rank's training nodes */
     bool     peaks;  /* the device has memory of its own */
     ggnn_sizes sizes;
     ranking  file;
@@ -31,7 +35,7 @@ typedef struct { /* all zeros: there is no plan */
     int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
     const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks for all devices */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) and for this one */
-    ggnn_node* memory[8];                     /* of ranks */
+    ggnn_node* memory[12];                    /* of ranks */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */
 } tier_plan;

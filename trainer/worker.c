@@ -99,6 +99,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
         from.ids[part] = t->ids[part];
         from.count[part] = t->count[part];
     }
+    if (t->division.ids && c->shuffle == SHUFFLE_LOCAL) from.ids[SPLIT_TRAIN] = t->division.ids;
     from.owners = (ggnn_owner)c->owners;
     from.machines = c->store == STORE_SHARDS;
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
@@ -131,7 +132,8 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
     net_config network = network_of(c, t, d);
     net_data data = {&w->tiers.graph, &w->tiers.features, w->tiers.labels};
     w->pass = (loader_pass){.ids = w->tiers.ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,
-                            .keyed = true, .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE}};
+                            .parts = c->shuffle == SHUFFLE_LOCAL ? t->division.parts : 0, .keyed = true,
+                            .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE}};
     w->batches = 1;
     if (!c->full_batch) {
         loader_plan plan = plan_of(w, c, &network);

@@ -56,9 +56,13 @@ static void fill_seeds(const ring* r, cpu_slot* s)
 {
     const loader_slice* part = &s->shared.slice;
     const net_labels* labels = &r->plan.labels;
-    for (int64_t i = 0; i < part->seeds; i++) s->seeds[i] = loader_seed(&r->pass, part->from + i);
+    for (int64_t i = 0; i < part->seeds; i++) s->seeds[i] = loader_slice_seed(&r->pass, part, i);
     s->known = 0;
     if (!labels->label && !labels->target) return;
+    if (part->step > 1) {
+        s->known = count_known(r, part->global_from, part->global_from + part->global_seeds);
+        return;
+    }
     for (int64_t i = 0; i < part->seeds; i++) s->known += label_known(labels, s->seeds[i]);
     s->known += count_known(r, part->global_from, part->from);
     s->known += count_known(r, part->from + part->seeds, part->global_from + part->global_seeds);

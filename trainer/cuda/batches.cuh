@@ -42,7 +42,7 @@ static GGNNI_KERNEL(48, THREADS) begin_sample(const __grid_constant__ seeds_job 
         s.to->rng = s.slice.rng;
         s.to->seeds = s.slice.seeds;
     }
-    for_items(s.slice.seeds, [&](int64_t i) { s.seed[i] = loader_seed(&s.pass, s.slice.from + i); });
+    for_items(s.slice.seeds, [&](int64_t i) { s.seed[i] = loader_slice_seed(&s.pass, &s.slice, i); });
     if (s.labels.label || s.labels.target)
         count_labels(&s.to->known, s.labels, s.slice.global_seeds,
                      [&](int64_t i) { return loader_seed(&s.pass, s.slice.global_from + i); });

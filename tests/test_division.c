@@ -1,0 +1,491 @@
+/* Training nodes divided among ranks (--partition pagraph): whose they are, what batches of them reach, and what each
+   rank's cache then holds; ggnn-train from end to end. */
+#include "common/memory.h"
+#include "tests/random_graph.h"
+#include "tests/train_tool.h"
+#include "trainer/comm.h"
+#include "trainer/division.h"
+#include "trainer/loader.h"
+#include "trainer/task.h"
+
+/* ==== parts ===================================================================================================== */
+
+typedef struct {
+    random_graph* g;
+    ggnn_node* ids;
+    int64_t num_ids;
+    division d;
+} scene;
+
+/* Every third node of 90 or so trains. */
+static scene scene_new(int32_t parts, int32_t hops, int64_t limit)
+{
+    scene s = {.g = random_graph_new(80 + test_below(40), 2, 20)};
+    error why = {""};
+    s.ids = malloc((size_t)s.g->num_nodes * sizeof *s.ids);
+    for (int64_t v = test_below(3); v < s.g->num_nodes; v += 3) s.ids[s.num_ids++] = (ggnn_node)v;
+    CHECK(division_open(&s.d, &s.g->graph, s.ids, s.num_ids, parts, hops, limit, &why));
+    CHECK_STR(why.text, "");
+    return s;
+}
+
+static void scene_free(scene* s)
+{
+    division_close(&s->d);
+    random_graph_free(s->g);
+    free(s->ids);
+}
+
+TEST(each_training_node_has_one_owner_and_larger_parts_come_first)
+{
+    for (int i = 0; i < 60; i++) {
+        const int32_t parts = 2 + (int32_t)test_below(9);
+        scene s = scene_new(parts, (int32_t)test_below(3), 1000);
+        int64_t at = 0;
+        for (int32_t p = 0; p < parts; p++) {
+            CHECK_EQ(s.d.trained[p], s.num_ids / parts + (p < s.num_ids % parts));
+            for (int64_t k = 0; k < s.d.trained[p]; k++, at++) {
+                CHECK_EQ(s.d.owner[s.d.ids[at]], p);
+                CHECK(k == 0 || s.d.ids[at] > s.d.ids[at - 1]);
+            }
+        }
+        CHECK_EQ(at, s.num_ids);
+        scene_free(&s);
+    }
+}
+
+/* Reached within so many steps backward along edges. */
+static int64_t reach(const scene* s, int32_t part, uint8_t* inside)
+{
+    const int64_t N = s->g->num_nodes;
+    int64_t count = 0;
+    for (int64_t v = 0; v < N; v++) inside[v] = s->d.owner[v] == part;
+    for (int32_t hop = 1; hop <= s->d.hops; hop++)
+        for (int64_t v = 0; v < N; v++)
+            for (int64_t e = s->g->indptr[v]; inside[v] && inside[v] <= hop && e < s->g->indptr[v + 1]; e++)
+                if (!inside[s->g->indices[e]]) inside[s->g->indices[e]] = (uint8_t)(hop + 1);
+    for (int64_t v = 0; v < N; v++) count += inside[v] != 0;
+    return count;
+}
+
+TEST(a_closure_is_what_batches_of_a_part_can_reach)
+{
+    for (int i = 0; i < 40; i++) {
+        scene s = scene_new(2 + (int32_t)test_below(4), (int32_t)test_below(4), i % 2 ? 1000 : 4);
+        ggnn_node* list = malloc((size_t)s.g->num_nodes * sizeof *list);
+        uint8_t inside[200];
+        error why = {""};
+        int64_t inner, sum = 0;
+        for (int32_t p = 0; p < s.d.parts; p++) {
+            const int64_t count = reach(&s, p, inside);
+            CHECK_EQ(s.d.held[p], count);
+            CHECK_EQ(division_closure(&s.d, &s.g->graph, p, list, &inner, &why), count);
+            for (int64_t k = 0; k < count; k++) CHECK(inside[list[k]] && (k < inner) == (inside[list[k]] <= s.d.hops));
+            sum += count;
+        }
+        CHECK_NEAR(division_replication(&s.d), (double)sum / (double)s.d.touched, 1e-12);
+        CHECK_NEAR(division_balance(&s.d), (double)s.d.trained[0] * s.d.parts / (double)s.num_ids, 1e-12);
+        if (i % 2 || s.d.hops == 0) CHECK_EQ(s.d.cut, 0);
+        else if (s.d.hops > 1) CHECK(s.d.cut > 0);
+        free(list);
+        scene_free(&s);
+    }
+}
+
+/* ==== batches =================================================================================================== */
+
+static loader* open_loader(device* d, const scene* s, int32_t rank, int64_t batch, const int32_t* label, error* why)
+{
+    const loader_plan plan = {.graph = s->g->graph, .features = {.width = 1}, .labels = {label, NULL}, .batch = batch,
+                              .rank = rank, .ranks = s->d.parts, .how = {.num_hops = 1, .fanout = {2}}};
+    return loader_create(d, &plan, NULL, why);
+}
+
+/* All batches of an epoch: every seed once, by its owner, none in more steps than the others; the divisor of the loss is
+   that of all slices of a step together. */
+static void check_epoch(const scene* s, device* d, int64_t batch, uint32_t epoch)
+{
+    error why = {""};
+    int32_t label[200];
+    int64_t steps = -1, known[200] = {0}, counted[200] = {0};
+    int seen[200] = {0};
+    loader_pass pass = {.ids = s->d.ids, .num_ids = s->num_ids, .parts = s->d.parts, .shuffled = true, .epoch = epoch,
+                        .keyed = true, .rng = {7, 0, GGNN_PURPOSE_SAMPLE}};
+    for (int64_t v = 0; v < s->g->num_nodes; v++) label[v] = v % 5 ? 1 : -1;
+    for (int32_t r = 0; r < s->d.parts; r++) {
+        loader* l = open_loader(d, s, r, batch, label, &why);
+        int64_t step = 0;
+        loader_begin(l, &pass, 0);
+        for (const mini_batch* b; (b = batch_take(l, &why)); step++, batch_give(l, b)) {
+            const int64_t seeds = *b->blocks.num_seeds.n;
+            CHECK(seeds <= (batch + s->d.parts - 1) / s->d.parts);
+            for (int64_t k = 0; k < seeds; k++) {
+                const ggnn_node v = b->blocks.id[b->blocks.seed_local[k]];
+                CHECK_EQ(s->d.owner[v], r);
+                seen[v]++;
+                counted[step] += label[v] >= 0;
+            }
+            if (r == 0) known[step] = *b->known.n;
+            CHECK_EQ(*b->known.n, known[step]);
+        }
+        if (r == 0) steps = step;
+        CHECK_EQ(step, steps);
+        loader_free(l);
+    }
+    CHECK_STR(why.text, "");
+    CHECK_EQ(steps, (s->num_ids + batch - 1) / batch);
+    for (int64_t i = 0; i < steps; i++) CHECK_EQ(known[i], counted[i]);
+    for (int64_t v = 0; v < s->g->num_nodes; v++) CHECK_EQ(seen[v], s->d.owner[v] >= 0);
+}
+
+TEST(each_rank_draws_its_own_training_nodes_in_as_many_steps_as_the_others)
+{
+    static const int64_t batches[] = {1, 3, 7, 10, 16, 100};
+    error why = {""};
+    for (int i = 0; i < 24; i++) {
+        device* d = device_open_cpu(1 + i % 3, &why);
+        scene s = scene_new(2 + (int32_t)test_below(6), 1, 1000);
+        const int64_t batch = batches[i % 6] < s.num_ids ? batches[i % 6] : s.num_ids;
+        check_epoch(&s, d, batch, (uint32_t)i);
+        scene_free(&s);
+        device_close(d);
+    }
+}
+
+TEST(an_epoch_draws_another_order_than_the_one_before)
+{
+    scene s = scene_new(3, 1, 1000);
+    int64_t moved = 0;
+    loader_pass pass = {.ids = s.d.ids, .num_ids = s.num_ids, .parts = 3, .shuffled = true, .rng = {7, 0, GGNN_PURPOSE_SAMPLE}};
+    loader_pass next = pass;
+    next.epoch = 1;
+    for (int64_t i = 0; i < s.num_ids; i++) moved += loader_seed(&pass, i) != loader_seed(&next, i);
+    CHECK(moved > s.num_ids / 2);
+    scene_free(&s);
+}
+
+/* ==== runs ====================================================================================================== */
+
+static const char local[] = "--data planted.ggnn --partition pagraph --fanout 4,3 --hidden 16 --batch 50 --epochs 2";
+
+TEST(losses_depend_on_nothing_but_the_division)
+{
+    static const char* const how[] = {"--threads 1", "--threads 4 --pipeline overlap", "--cache degree --cache-ratio .2",
+                                      "--store parts --threads 2", "--gather exchange", "--cache dual --cache-ratio .1 --store-features .5"};
+    CHECK_EQ(trainf("%s --devices 4 --log a", local), 0);
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        CHECK_EQ(trainf("%s --devices 4 %s --log b", local, how[i]), 0);
+        read_log(&first, "a", "epoch");
+        read_log(&second, "b", "epoch");
+        if (!CHECK(same_records(&first, &second))) printf("  %s\n", how[i]);
+    }
+    CHECK_EQ(trainf("%s --devices 3 --log b", local), 0);
+    CHECK(last_number("a", "epoch", "loss") != last_number("b", "epoch", "loss"));
+}
+
+TEST(global_batches_are_those_without_a_partition)
+{
+    CHECK_EQ(trainf("%s --devices 4 --shuffle global --cache degree --cache-ratio .2 --log a", local), 0);
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 4 --log b"), 0);
+    read_log(&first, "a", "epoch");
+    read_log(&second, "b", "epoch");
+    CHECK(same_records(&first, &second));
+}
+
+/* Last steps have fewer seeds than ranks: some have none. */
+TEST(a_slice_without_seeds_holds_up_no_one)
+{
+    CHECK_EQ(train("--data planted.ggnn --partition pagraph --devices 3 --fanout 2,2 --hidden 4 --batch 2 --epochs 1 --log a"), 0);
+    CHECK_EQ(trainf("--data planted.ggnn --partition pagraph --devices 7 --fanout 2,2 --hidden 4 --batch 59 --epochs 2 --log a"), 0);
+    CHECK(last_number("a", "epoch", "loss") > 0);
+}
+
+/* ==== caches ==================================================================================================== */
+
+/* The j-th number of an array in a record. */
+static double element(const char* line, const char* object, const char* key, int j)
+{
+    char pattern[64];
+    const char* at = strstr(line, object);
+    snprintf(pattern, sizeof pattern, "\"%s\":[", key);
+    at = at ? strstr(at, pattern) : NULL;
+    at = at ? at + strlen(pattern) : "nan";
+    while (j-- > 0 && at) at = strchr(at, ',') + 1;
+    return atof(at);
+}
+
+typedef struct {
+    int64_t hot; /* lists of the part's batches that have the node */
+    ggnn_node id;
+} hotness;
+static int hotter(const void* a, const void* b)
+{
+    const hotness *x = a, *y = b;
+    if (x->hot != y->hot) return x->hot > y->hot ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+/* Which nodes a cache of so many has: of those in reach of rank r, the ones in most lists of nodes within one hop. */
+static int64_t cached_by_hand(const task* t, const division* d, int32_t r, int64_t size, uint8_t* cached)
+{
+    const ggnn_csc* g = &t->graph.whole;
+    const int64_t N = t->graph.num_nodes;
+    hotness* all = calloc((size_t)N, sizeof *all);
+    uint8_t* hop = calloc((size_t)N, 1); /* 1: a training node, 2: a neighbour, 3: one of these */
+    for (int64_t v = 0; v < N; v++) hop[v] = d->owner[v] == r;
+    for (int h = 1; h < 3; h++)
+        for (int64_t v = 0; v < N; v++)
+            for (int64_t e = g->indptr[v]; hop[v] == h && e < g->indptr[v + 1]; e++)
+                if (!hop[g->indices[e]]) hop[g->indices[e]] = (uint8_t)(h + 1);
+    int64_t held = 0;
+    for (int64_t v = 0; v < N; v++) {
+        all[v].id = (ggnn_node)v;
+        held += hop[v] > 0;
+        for (int64_t e = g->indptr[v]; (hop[v] == 1 || hop[v] == 2) && e < g->indptr[v + 1]; e++) all[g->indices[e]].hot++;
+    }
+    for (int64_t v = 0; v < N; v++)
+        if (!hop[v]) all[v].hot = -1;
+    qsort(all, (size_t)N, sizeof *all, hotter);
+    if (size > held) size = held;
+    for (int64_t i = 0; i < N; i++) cached[all[i].id] = i < size;
+    free(hop);
+    free(all);
+    return size;
+}
+
+/* Rows that rank r's batches of an epoch find in its cache, and all that they read. */
+static void count_hits(const task* t, const division* d, int32_t r, int64_t batch, uint32_t epoch, const uint8_t* cached,
+                       int64_t* hits, int64_t* reads)
+{
+    error why = {""};
+    device* cpu = device_open_cpu(1, &why);
+    const loader_plan plan = {.graph = t->graph, .features = t->features, .labels = t->labels, .rank = r, .ranks = d->parts,
+                              .batch = batch, .how = {.num_hops = 2, .fanout = {4, 3}}};
+    loader* l = loader_create(cpu, &plan, NULL, &why);
+    const int64_t steps = (d->num_ids + batch - 1) / batch;
+    const loader_pass pass = {.ids = d->ids, .num_ids = d->num_ids, .parts = d->parts, .shuffled = true, .keyed = true,
+                              .epoch = epoch, .rng = {1, (uint32_t)(epoch * steps), GGNN_PURPOSE_SAMPLE}};
+    loader_begin(l, &pass, 0);
+    for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b))
+        for (int64_t i = 0; i < *b->blocks.hop[1].num_src.n; i++) {
+            *hits += cached[b->blocks.id[i]];
+            ++*reads;
+        }
+    CHECK_STR(why.text, "");
+    loader_free(l);
+    device_close(cpu);
+}
+
+/* On a citation graph, P = 4, caches of a tenth of all rows: counted by hand, said by the log, and more than the caches of
+   as many devices that all train on everything. */
+TEST(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_for_all)
+{
+    static const char run[] = "--data cites.ggnn --devices 4 --fanout 4,3 --hidden 8 --batch 100 --epochs 2 --eval-every 0";
+    static task t;
+    static config c;
+    error why = {""};
+    division d = {0};
+    uint8_t cached[3000];
+    char* words[] = {"ggnn-train", "--data", "cites.ggnn"};
+    int64_t all_hits = 0, all_reads = 0;
+    CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
+    CHECK(task_open(&t, &c, &why) && division_open(&d, &t.graph, t.ids[SPLIT_TRAIN], t.count[SPLIT_TRAIN], 4, 2, 100000, &why));
+    CHECK_EQ(trainf("%s --partition pagraph --cache degree --cache-ratio .1 --log a", run), 0);
+    CHECK(says("partition: ") && says("replication "));
+    for (int32_t r = 0; r < 4; r++) {
+        int64_t hits = 0, reads = 0, size = cached_by_hand(&t, &d, r, 300, cached);
+        for (uint32_t epoch = 0; epoch < 2; epoch++) count_hits(&t, &d, r, 100, epoch, cached, &hits, &reads);
+        read_log(&first, "a", "partition");
+        CHECK_EQ(element(first.line[0], "", "trained", r), d.trained[r]);
+        CHECK_EQ(element(first.line[0], "", "held", r), d.held[r]);
+        CHECK_NEAR(number(first.line[0], "replication"), division_replication(&d), 1e-9);
+        CHECK(number(first.line[0], "balance") <= 1 + 4. / (double)d.num_ids);
+        CHECK_EQ(number(first.line[0], "crc"), d.crc);
+        read_log(&first, "a", "tiers");
+        CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), size);
+        read_log(&first, "a", "ranks");
+        CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), hits);
+        CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), reads - hits);
+        all_hits += hits;
+        all_reads += reads;
+    }
+    CHECK_EQ(trainf("%s --cache degree --cache-ratio .1 --log b", run), 0);
+    read_log(&first, "b", "ranks");
+    int64_t one_hits = 0, one_reads = 0;
+    for (int r = 0; r < 4; r++) {
+        one_hits += (int64_t)element(first.line[0], "\"rows\":{", "cache", r);
+        one_reads += (int64_t)element(first.line[0], "\"rows\":{", "cache", r) + (int64_t)element(first.line[0], "\"rows\":{", "host", r);
+    }
+    const double own = 100. * (double)all_hits / (double)all_reads, one = 100. * (double)one_hits / (double)one_reads;
+    printf("  hits of %.1f %% with the partition (balance %.3f, replication %.2f), %.1f %% with one order for all\n", own,
+           division_balance(&d), division_replication(&d), one);
+    CHECK(own > one + 10);
+    division_close(&d);
+    task_close(&t);
+}
+
+/* No cache has what its rank cannot reach. */
+TEST(a_cache_ends_where_the_closure_ends)
+{
+    static const char* const policies[] = {"degree", "aligraph", "presc", "optimal", "random"};
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ(trainf("--data cites.ggnn --partition pagraph --devices 4 --fanout 4,3 --hidden 8 --batch 100 --epochs 1 --eval-every 0 "
+                        "--cache %s --cache-ratio 1 --log a", policies[i]), 0);
+        for (int r = 0; r < 4; r++) {
+            read_log(&first, "a", "partition");
+            const double held = element(first.line[0], "", "held", r);
+            read_log(&first, "a", "tiers");
+            CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), held);
+            read_log(&first, "a", "ranks");
+            CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), 0);
+        }
+    }
+}
+
+TEST(closures_that_are_cut_are_said)
+{
+    CHECK_EQ(trainf("%s --devices 2 --closure-limit 20 --log a", local), 0);
+    CHECK(says("training nodes reach more than 20 nodes: --closure-limit cut them"));
+    CHECK(last_number("a", "partition", "closures_cut") > 0 && last_number("a", "partition", "closure_limit") == 20);
+    CHECK_EQ(trainf("%s --devices 2 --log a", local), 0);
+    CHECK(last_number("a", "partition", "closures_cut") == 0 && !strstr(output, "--closure-limit"));
+}
+
+/* ==== checkpoints =============================================================================================== */
+
+TEST(a_run_goes_on_bit_for_bit_on_as_many_devices_and_on_others_not_at_all)
+{
+    CHECK_EQ(trainf("%s --epochs 4 --devices 3 --log whole", local), 0);
+    CHECK_EQ(trainf("%s --devices 3 --log part --save c", local), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 2 --epochs 4"), 1);
+    CHECK(says("--shuffle local: c was trained on 3 devices, here are 2: other devices have other batches; resume it with --devices 3"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --epochs 4"), 2);
+    CHECK(says("--partition pagraph: divides training nodes among --devices, here is one"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 3 --partition none"), 2);
+    CHECK(says("--partition none contradicts c"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 3 --shuffle global"), 2);
+    CHECK(says("--shuffle global contradicts c"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 3 --closure-limit 20"), 2);
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 3 --epochs 4 --log part"), 0);
+    read_log(&first, "whole", "epoch");
+    read_log(&second, "part", "epoch");
+    CHECK(same_records(&first, &second));
+}
+
+/* Within an epoch: stopped as soon as the first of every three steps is saved. */
+TEST(an_interrupted_run_goes_on_within_an_epoch)
+{
+    int status = 130;
+    remove("c");
+    CHECK_EQ(trainf("%s --epochs 30 --devices 2 --log whole", local), 0);
+    pid_t child = start("ggnn-train", "--data planted.ggnn --partition pagraph --fanout 4,3 --hidden 16 --batch 50 --epochs 30 --devices 2 "
+                                      "--log part --save c --save-steps 3");
+    for (int i = 0; i < 2000 && access("c", F_OK) != 0; i++) nap(.002);
+    kill(child, SIGINT);
+    status = finish(child);
+    CHECK(status == 130 || status == 0); /* 0: it was faster */
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 2 --log part"), 0);
+    read_log(&first, "whole", "epoch");
+    read_log(&second, "part", "epoch");
+    CHECK(same_records(&first, &second));
+}
+
+/* A checkpoint whose section 'division' is of another partition. */
+TEST(another_partition_is_refused)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK_EQ(trainf("%s --devices 2 --save c", local), 0);
+    CHECK(ggnn_file_open(&f, "c") && ggnn_file_create(&w, "d"));
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        char* data = ggnn_file_reserve(&w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
+        memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
+        if (strcmp(s->name, "division") == 0) ((int64_t*)(void*)data)[1] ^= 1;
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+    CHECK_EQ(train("--data planted.ggnn --resume d --devices 2 --epochs 3"), 1);
+    CHECK(says("--partition pagraph: d was trained on another partition (checksum "));
+}
+
+/* ==== errors ==================================================================================================== */
+
+TEST(a_partition_where_it_cannot_be_is_an_error_that_says_why)
+{
+    static const char* const wrong[][2] = {
+        {"--partition pagraph", "--partition pagraph: divides training nodes among --devices, here is one"},
+        {"--devices 2 --shuffle local", "--shuffle local: needs --partition pagraph"},
+        {"--devices 2 --closure-limit 5", "--closure-limit: needs --partition pagraph"},
+        {"--devices 2 --partition pagraph --fanout full", "--partition pagraph: with --fanout full"},
+        {"--devices 3 --partition pagraph --pipeline factored", "--partition pagraph: with --pipeline factored"},
+        {"--devices 2 --partition pagraph --explain", "--partition pagraph: --explain compares"},
+        {"--devices 2 --partition pagraph --sampler walk", "--partition pagraph: --sampler walk leaves"},
+        {"--devices 2 --partition pagraph --aggregator importance", "--partition pagraph: --sampler walk leaves"}};
+    ggnn_node broken = 1000;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_EQ(trainf("--data karate.ggnn %s", wrong[i][0]), 2);
+        CHECK(says(wrong[i][1]));
+    }
+    CHECK_EQ(train("--data karate.ggnn --devices 30 --partition pagraph"), 1);
+    CHECK(says("training nodes are fewer than 30 devices"));
+    CHECK_EQ(train("--data planted.ggnn --devices 65 --partition pagraph"), 1);
+    CHECK(says("--partition pagraph: 64 parts at most, here are 65 devices"));
+    poison("poisoned.ggnn", "indices", 60, &broken, sizeof broken);
+    CHECK_EQ(train("--data poisoned.ggnn --devices 2 --partition pagraph --fanout 3,3"), 1);
+    CHECK(says("--partition pagraph: node ") && says("ggnn-data verify"));
+}
+
+TEST(a_division_survives_any_failing_allocation)
+{
+    int status = 1;
+    for (int n = 1; status == 1 && n < 1000; n++) {
+        char text[24];
+        snprintf(text, sizeof text, "%d", n);
+        fail_allocation = text;
+        status = train("--data karate.ggnn --fanout 3,2 --hidden 4 --epochs 1 --devices 2 --partition pagraph --cache degree --cache-ratio .2");
+        fail_allocation = NULL;
+        if (status == 1) CHECK(says("out of memory"));
+    }
+    CHECK_EQ(status, 0);
+}
+
+TEST(processes_have_the_training_nodes_of_threads)
+{
+    const char* ci = getenv("CI");
+    const bool mpi = comm_mpi_name() && system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") == 0;
+    CHECK(mpi || !ci || strcmp(ci, "true") != 0);
+    if (!mpi) SKIP("no Open MPI");
+    CHECK_EQ(trainf("%s --devices 2 --cache degree --cache-ratio .1 --log threads", local), 0);
+    CHECK_EQ(shell("export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 OMPI_MCA_mpi_yield_when_idle=1; exec timeout -k 5 120 mpirun --oversubscribe "
+                   "--allow-run-as-root -n 2 $train %s --threads 1 --cache degree --cache-ratio .1 --log processes </dev/null", local), 0);
+    read_log(&first, "threads", NULL);
+    read_log(&second, "processes", NULL);
+    CHECK(same_records(&first, &second));
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(37);
+    RUN(each_training_node_has_one_owner_and_larger_parts_come_first);
+    RUN(a_closure_is_what_batches_of_a_part_can_reach);
+    RUN(each_rank_draws_its_own_training_nodes_in_as_many_steps_as_the_others);
+    RUN(an_epoch_draws_another_order_than_the_one_before);
+    if (!train_tool_begin()) return 1;
+    finish(start("ggnn-data", "generate citation cites.ggnn --nodes 3000 --edges 24000 --features 16"));
+    RUN(losses_depend_on_nothing_but_the_division);
+    RUN(global_batches_are_those_without_a_partition);
+    RUN(a_slice_without_seeds_holds_up_no_one);
+    RUN(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_for_all);
+    RUN(a_cache_ends_where_the_closure_ends);
+    RUN(closures_that_are_cut_are_said);
+    RUN(a_run_goes_on_bit_for_bit_on_as_many_devices_and_on_others_not_at_all);
+    RUN(an_interrupted_run_goes_on_within_an_epoch);
+    RUN(another_partition_is_refused);
+    RUN(a_partition_where_it_cannot_be_is_an_error_that_says_why);
+    RUN_SLOW(a_division_survives_any_failing_allocation);
+    RUN(processes_have_the_training_nodes_of_threads);
+    folder_remove();
+    return test_finish();
+}
