@@ -111,7 +111,7 @@ compile_c() {
     sources=$(dependents "$4" "$program")
     [ "$3" = asan ] && sources="common/ggnn.c tests/test_$program.c"
     local train=$plain/trainer/ggnn_train.o data=$plain/datasets/ggnn_data.o archives=$plain/libtools.a
-    case $program in bench | bench_cache) archives="$plain/libbench.a $archives" ;; esac
+    case $program in bench | bench_*) archives="$plain/libbench.a $archives" ;; esac
     for source in $sources; do
         object=$folder/$(echo "$source" | tr / _).o
         local from=$source
@@ -125,9 +125,9 @@ compile_c() {
         esac
     done
     $CC $CFLAGS $flags -o "$folder/tests/$program.$3" "$test" $objects $archives $LDLIBS || return
-    case $program in train | train_files | tiers | data | convert | hostile | file | show | bench | bench_cache | plan_tool | preprocess | explain) ;; *) return ;; esac
+    case $program in train | train_files | tiers | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
-    [ "$program" = bench_cache ] && { $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$plain/bench/ggnn_bench.o" $objects $archives $LDLIBS || return; }
+    case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$plain/bench/ggnn_bench.o" $objects $archives $LDLIBS || return ;; esac
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $plain/libtools.a $LDLIBS &&
         $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $plain/libtools.a $LDLIBS
 }
