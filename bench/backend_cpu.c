@@ -63,6 +63,7 @@ static const bench_entry entries[] = {
     {"growth", "cost against work, from 10^3 to 10^8 edges", bench_growth, false, false},
     {"cache", "what caches of the hottest rows take of all that training reads", bench_cache, false, true},
     {"store", "where devices read rows and lists, as XGNN's store grows piece by piece", bench_store, false, true},
+    {"split", "edges, rows and bytes of split parallelism beside data parallel", bench_split, false, true},
     {NULL, NULL, NULL, false, false}};
 
 const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of};

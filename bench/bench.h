@@ -214,6 +214,9 @@ bool bench_cache(bench* b);
 /* XGNN's factor analysis, counted likewise. bench_store.c */
 bool bench_store(bench* b);
 
+/* Split parallelism beside data parallel, counted on the host. bench_split.c */
+bool bench_split(bench* b);
+
 /* Rows over parts, gathered through pointers, by exchange, and from the host's memory, on any backend: bench_peer.c.
    devices: of CUDA, over which the parts are spread; 0: the CPU's. */
 bool bench_peer(bench* b, int32_t devices);

@@ -7,7 +7,7 @@
 #include "common/printable.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
-#include "datasets/metis.h"
+#include "datasets/divide.h"
 #include "datasets/plan_file.h"
 
 static const char text[] =
@@ -19,10 +19,6 @@ static const char text[] =
     "Prints balance, the largest part over the mean; cut, the share of edges whose ends are in two parts (not of\n"
     "pagraph's); replication, in how many parts a node is held on average, when each part holds its training nodes and\n"
     "all that --hops hops of full lists reach from them.";
-
-static const char methods[] = "mincut|hash|mod|range|pagraph|metis";
-static const char* const method_name[] = {"mincut", "hash", "mod", "range", "pagraph", "metis"};
-enum { BY_MINCUT, BY_HASH, BY_MOD, BY_RANGE, BY_PAGRAPH, BY_METIS };
 
 typedef struct {
     int method;
@@ -48,66 +44,12 @@ static bool graph_fails(const job* p, const ggnn_fault* fault, error* why)
     return error_set(why, "%s: node %" PRId64 ": %s", p->data.file.path, fault->node, fault->what);
 }
 
-/* Both directions of every edge, as mincut sees only lists. Returns the lists' memory, to be freed, or NULL. */
-static void* symmetrised(const dataset* d, ggnn_lists* both, error* why)
-{
-    const int64_t n = d->num_nodes, e = d->num_edges;
-    const size_t row = (size_t)(n + 1) * sizeof(int64_t), ids = (size_t)e * sizeof(ggnn_node);
-    char* memory = memory_new(2 * row + 2 * ids, "edges in both directions", why);
-    ggnn_fault fault;
-    if (!memory) return NULL;
-    int64_t* indptr = (int64_t*)memory;
-    ggnn_node* indices = (ggnn_node*)(memory + 2 * row);
-    ggnn_lists in = {n, e, (int64_t*)d->csc.indptr, (ggnn_node*)d->csc.indices, NULL, NULL};
-    ggnn_lists reverse = {n, e, indptr, indices, NULL, NULL}, sorted = {n, e, indptr + n + 1, indices + e, NULL, NULL};
-    if (ggnn_graph_transpose(&reverse, &in, &fault) != GGNN_OK) {
-        error_set(why, "%s: node %" PRId64 ": %s", d->file.path, fault.node, fault.what);
-        memory_free(memory);
-        return NULL;
-    }
-    ggnn_graph_transpose(&sorted, &reverse, &fault); /* the graph's own lists, sorted; its rows go over the merged ones' */
-    char* merged = memory_new(row + 2 * ids, "edges in both directions", why);
-    if (merged) {
-        *both = (ggnn_lists){n, 2 * e, (int64_t*)merged, (ggnn_node*)(merged + row), NULL, NULL};
-        ggnn_graph_simplify(both, &sorted, &reverse, GGNN_DROP_DUPLICATES | GGNN_DROP_SELF_LOOPS);
-    }
-    memory_free(memory);
-    return merged;
-}
-
-/* By mincut or METIS. */
-static bool divide_by_edges(job* p, error* why)
-{
-    ggnn_lists both;
-    ggnn_fault fault;
-    void* memory = symmetrised(&p->data, &both, why);
-    if (!memory) return false;
-    ggnn_graph g = ggnn_graph_from_lists(&both);
-    const int32_t parts = (int32_t)p->set->parts;
-    bool good;
-    if (p->set->method == BY_METIS)
-        good = metis_divide(p->owner, &both, parts, p->data.file.path, why);
-    else
-        good = ggnn_partition_mincut(p->owner, &g, parts, (int32_t)p->set->passes, (int32_t)p->set->slack, p->list,
-                                     &fault) == GGNN_OK || graph_fails(p, &fault, why);
-    memory_free(memory);
-    return good;
-}
-
 static bool divide(job* p, error* why)
 {
-    static const ggnn_partition by_id[] = {0, GGNN_PARTITION_HASH, GGNN_PARTITION_MOD, GGNN_PARTITION_RANGE};
     const settings* set = p->set;
-    ggnn_pagraph how = {p->train, p->num_train, (int32_t)set->parts, (int32_t)set->hops, set->closure_limit};
-    ggnn_fault fault;
-    if (set->method == BY_MINCUT || set->method == BY_METIS) return divide_by_edges(p, why);
-    if (set->method != BY_PAGRAPH) {
-        ggnn_partition_ids(p->owner, by_id[set->method], (int32_t)set->parts, p->data.num_nodes);
-        return true;
-    }
-    if (p->num_train == 0) return error_set(why, "%s: it has no training nodes, which pagraph divides", p->data.file.path);
-    return ggnn_partition_pagraph(p->owner, &p->closures_cut, &p->graph, &how, p->work, &fault) == GGNN_OK ||
-           graph_fails(p, &fault, why);
+    const divide_how how = {(divide_method)set->method, (int32_t)set->parts, (int32_t)set->passes, (int32_t)set->slack,
+                            (int32_t)set->hops, set->closure_limit, p->num_train, p->train, p->data.file.path};
+    return divide_nodes(p->owner, &p->closures_cut, &p->graph, &how, why);
 }
 
 static bool measure(job* p, error* why)
@@ -161,26 +103,26 @@ static void report(const job* p, const char* out)
         json_start(&j, stdout, true);
         json_begin_object(&j, NULL);
         json_string(&j, "file", out);
-        json_string(&j, "method", method_name[set->method]);
+        json_string(&j, "method", divide_name[set->method]);
         json_sizes(&j, "nodes", p->nodes, set->parts);
         json_sizes(&j, "trained", p->trained, set->parts);
         json_sizes(&j, "held", p->held, set->parts);
         json_real(&j, "balance", largest_over_mean(p->nodes, set->parts));
         json_real(&j, "trained_balance", largest_over_mean(p->trained, set->parts));
         json_real(&j, "replication", replication);
-        if (set->method == BY_PAGRAPH) json_null(&j, "cut");
+        if (set->method == DIVIDE_PAGRAPH) json_null(&j, "cut");
         else json_real(&j, "cut", cut);
         json_int(&j, "closures_cut", p->closures_cut);
         json_end_object(&j);
         return;
     }
-    printf("%s: %" PRId64 " parts by %s\n", printable(path, sizeof path, out), set->parts, method_name[set->method]);
+    printf("%s: %" PRId64 " parts by %s\n", printable(path, sizeof path, out), set->parts, divide_name[set->method]);
     printf("  part      nodes   training       held\n");
     for (int64_t i = 0; i < set->parts; i++)
         printf("%6" PRId64 " %10" PRId64 " %10" PRId64 " %10" PRId64 "\n", i, p->nodes[i], p->trained[i], p->held[i]);
     printf("balance %.3f (training %.3f), replication %.3f", largest_over_mean(p->nodes, set->parts),
            largest_over_mean(p->trained, set->parts), replication);
-    if (set->method != BY_PAGRAPH) printf(", cut %.2f%%", 100 * cut);
+    if (set->method != DIVIDE_PAGRAPH) printf(", cut %.2f%%", 100 * cut);
     printf("\n");
     if (p->closures_cut)
         printf("%" PRId64 " training nodes reach more than %" PRId64 " nodes: --closure-limit cut them in the scores\n",
@@ -191,24 +133,23 @@ static bool make(job* p, error* why)
 {
     const size_t n = (size_t)p->data.num_nodes;
     int64_t count[4] = {0, 0, 0, 0};
-    size_t work = ggnn_partition_pagraph_workspace_bytes(p->data.num_nodes);
     p->owner = memory_new(n * sizeof *p->owner, "owners", why);
     p->train = memory_new(n * sizeof *p->train, "training nodes", why);
     p->list = memory_new(n * sizeof *p->list, "nodes of a part", why);
-    p->work = memory_new(work, "partitioning", why);
+    p->work = memory_new(2 * n, "marks of nodes", why);
     if (!p->owner || !p->train || !p->list || !p->work) return false;
     if (p->data.num_splits && !dataset_split(&p->data, (int32_t)p->set->split, count, why)) return false;
     if (p->data.num_splits) p->num_train = dataset_split_ids(&p->data, (int32_t)p->set->split, SPLIT_TRAIN, p->train);
     return divide(p, why) && measure(p, why) &&
-           partition_write(p->set->out, &p->data, method_name[p->set->method], p->owner, (int32_t)p->set->parts, why);
+           partition_write(p->set->out, &p->data, divide_name[p->set->method], p->owner, (int32_t)p->set->parts, why);
 }
 
 int partition_main(int argc, char** argv)
 {
-    settings set = {BY_MINCUT, 4, 2, 100000, 10, 5, 0, NULL, false};
+    settings set = {DIVIDE_MINCUT, 4, 2, 100000, 10, 5, 0, NULL, false};
     const option table[] = {
         {"parts", OPTION_INT, &set.parts, 1, GGNN_PARTS_MAX, "P", "into how many", NULL},
-        {"method", OPTION_CHOICE, &set.method, 0, 0, methods, "how to divide", NULL},
+        {"method", OPTION_CHOICE, &set.method, 0, 0, DIVIDE_METHODS, "how to divide", NULL},
         {"hops", OPTION_INT, &set.hops, 0, GGNN_HOPS_MAX, "L", "hops that a part holds around its training nodes", NULL},
         {"closure-limit", OPTION_INT, &set.closure_limit, 0, 2147483647, "N", "pagraph: nodes around a training node that its score looks at", NULL},
         {"passes", OPTION_INT, &set.passes, 1, 1000, "N", "mincut: how often to go through all nodes", NULL},

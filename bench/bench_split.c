@@ -1,0 +1,273 @@
+/* bench_split.c - split parallelism beside data parallel: what each computes, loads and sends for the same mini-batches,
+   by number of parts and by partition. Nothing is timed: edges, rows and bytes are counted from sampled batches, so that
+   the figures are the same on every machine. */
+#include <string.h>
+
+#include "bench/bench.h"
+#include "datasets/divide.h"
+#include "trainer/split.h"
+
+enum { SIZES = 3, WAYS = 5, SEED = 1, HIDDEN = 256, MOST = 8 };
+static const int32_t num_parts[SIZES] = {2, 4, 8};
+static const divide_method way[WAYS] = {DIVIDE_MOD, DIVIDE_HASH, DIVIDE_MINCUT, DIVIDE_PAGRAPH, DIVIDE_METIS};
+
+typedef struct { /* of all batches, by number of parts: slices of a batch, each sampled by itself */
+    int64_t edges, rows, local; /* local: rows that lie on the device itself, where a store lies over parts by id */
+} sliced;
+
+typedef struct { /* of all batches, by number of parts and partition */
+    bool there;
+    int32_t* owner;  /* (N) */
+    ggnn_node* rank; /* (N) */
+    int64_t bound[GGNN_PARTS_MAX + 1];
+    split_part part[MOST];
+    int64_t edges, local_edges, rows, sent[GGNN_HOPS_MAX]; /* sent[h]: rows that hop h's sources get from other parts */
+    int64_t read_local;                                    /* of data parallel's rows, in a store over these parts */
+    double skew_edges, skew_rows;                          /* sums over batches */
+} divided;
+
+typedef struct {
+    const bench_graph* data;
+    ggnn_sampling how;
+    int64_t batch, batches, edges, rows; /* of the batches as one device samples them */
+    ggnn_batch whole, slice;
+    ggnn_node *seeds, *queue;
+    sliced by_slice[SIZES];
+    divided by_owner[SIZES][WAYS];
+} splits;
+
+/* ---- set-up ------------------------------------------------------------------------------------------------------- */
+
+static void close_parts(void* context)
+{
+    divided* d = context;
+    for (int32_t p = 0; p < MOST; p++) split_part_close(&d->part[p]);
+}
+
+static bool open_divided(bench* b, splits* s, divided* d, divide_method by, int32_t parts)
+{
+    const bench_graph* g = s->data;
+    const int64_t n = g->graph.num_nodes;
+    const divide_how how = {by, parts, 10, 5, 2, 1000, g->num_train, g->train, g->path};
+    int64_t closures_cut;
+#ifndef HAVE_METIS
+    if (by == DIVIDE_METIS) return true;
+#endif
+    d->owner = bench_new(b, (size_t)n * sizeof *d->owner, "owners");
+    d->rank = bench_new(b, (size_t)n * sizeof *d->rank, "ranks");
+    if (!d->owner || !d->rank || !divide_nodes(d->owner, &closures_cut, &g->graph, &how, &b->why)) return false;
+    if (by == DIVIDE_PAGRAPH) divide_rest(d->owner, s->queue, &g->graph, parts);
+    ggnn_partition_layout(d->rank, d->bound, d->owner, parts, n);
+    const ggnn_layout at = {NULL, 0, d->rank, d->bound, n, parts};
+    if (!bench_defer(b, close_parts, d)) return false;
+    for (int32_t p = 0; p < parts; p++)
+        if (!split_part_open(&d->part[p], &g->graph, &s->how, &at, p, s->batch, g->path, &b->why)) return false;
+    return d->there = true;
+}
+
+static bool open_batch(bench* b, splits* s, ggnn_batch* batch)
+{
+    ggnn_fault fault;
+    if (ggnn_batch_plan(batch, &s->data->graph, &s->how, s->batch, NULL, &fault) != GGNN_OK)
+        return error_set(&b->why, "%s: %s", s->data->path, fault.what);
+    void* memory = bench_new(b, batch->bytes, "a mini-batch");
+    return memory && ggnn_batch_init(batch, memory) == GGNN_OK;
+}
+
+static bool open_splits(bench* b, splits* s)
+{
+    static const int32_t usual[] = {15, 10, 5}, small[] = {5, 4, 3};
+    s->data = bench_graph_of(b);
+    if (!s->data) return false;
+    s->how = ggnn_sampling_plain(GGNN_FISHER_YATES, b->o.quick ? small : usual, 3);
+    s->batch = b->o.quick ? 512 : 4096;
+    if (s->batch > s->data->num_train) s->batch = s->data->num_train;
+    s->seeds = bench_new(b, (size_t)s->batch * sizeof *s->seeds, "seeds");
+    s->queue = bench_new(b, (size_t)s->data->graph.num_nodes * sizeof *s->queue, "nodes");
+    if (!s->seeds || !s->queue || !open_batch(b, s, &s->whole) || !open_batch(b, s, &s->slice)) return false;
+    for (int32_t i = 0; i < SIZES; i++)
+        for (int32_t w = 0; w < WAYS; w++)
+            if (!open_divided(b, s, &s->by_owner[i][w], way[w], num_parts[i])) return false;
+    return true;
+}
+
+/* ---- counting ------------------------------------------------------------------------------------------------------ */
+
+static int64_t edges_of(const ggnn_batch* b)
+{
+    int64_t edges = 0;
+    for (int32_t h = 0; h < b->num_hops; h++) edges += *b->hop[h].num_edges.n;
+    return edges;
+}
+
+static bool sample(bench* b, splits* s, ggnn_batch* into, const ggnn_rng* rng, const ggnn_node* seeds, int64_t n)
+{
+    const ggnn_status status = ggnn_sample(into, &s->data->graph, rng, seeds, n);
+    if (status == GGNN_OK) return true;
+    return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)into->bad, ggnn_status_string(status));
+}
+
+/* Data parallel: device p samples slice p of the batch, and loads all its input rows, by itself. */
+static bool count_slices(bench* b, splits* s, int32_t size, const ggnn_rng* rng, int64_t n)
+{
+    const int32_t parts = num_parts[size];
+    for (int32_t p = 0; p < parts; p++) {
+        const int64_t begin = n * p / parts, end = n * (p + 1) / parts;
+        if (!sample(b, s, &s->slice, rng, s->seeds + begin, end - begin)) return false;
+        const int64_t rows = *s->slice.hop[s->how.num_hops - 1].num_src.n;
+        s->by_slice[size].edges += edges_of(&s->slice);
+        s->by_slice[size].rows += rows;
+        for (int32_t w = 0; w < WAYS; w++) {
+            divided* d = &s->by_owner[size][w];
+            for (int64_t i = 0; d->there && i < rows; i++) d->read_local += d->owner[s->slice.id[i]] == p;
+        }
+    }
+    return true;
+}
+
+static double skew(const int64_t* x, int32_t n) /* (max - min) / mean */
+{
+    int64_t least = x[0], most = x[0], sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (x[i] < least) least = x[i];
+        if (x[i] > most) most = x[i];
+        sum += x[i];
+    }
+    return sum ? (double)(most - least) * n / (double)sum : 0;
+}
+
+static void count_parts(divided* d, int32_t parts, int32_t hops)
+{
+    int64_t edges[MOST] = {0}, rows[MOST];
+    for (int32_t p = 0; p < parts; p++) {
+        const split_part* s = &d->part[p];
+        rows[p] = s->count[hops];
+        d->rows += rows[p];
+        for (int32_t h = 0; h < hops; h++) {
+            const split_hop* hop = &s->hop[h];
+            const int64_t e = *hop->block->num_edges.n;
+            for (int64_t i = 0; i < e; i++) d->local_edges += d->owner[hop->block->id[hop->block->indices[i]]] == p;
+            edges[p] += e;
+            d->sent[h] += hop->from[parts] - (hop->from[p + 1] - hop->from[p]);
+        }
+        d->edges += edges[p];
+    }
+    d->skew_edges += skew(edges, parts);
+    d->skew_rows += skew(rows, parts);
+}
+
+static bool count_epoch(bench* b, splits* s)
+{
+    const int64_t n = s->data->num_train;
+    for (int64_t first = 0; first < n; first += s->batch, s->batches++) {
+        const ggnn_rng rng = {SEED, (uint32_t)s->batches, GGNN_PURPOSE_SAMPLE};
+        const int64_t seeds = n - first < s->batch ? n - first : s->batch;
+        for (int64_t i = 0; i < seeds; i++) s->seeds[i] = s->data->train[ggnn_shuffle(SEED, 0, first + i, n)];
+        if (!sample(b, s, &s->whole, &rng, s->seeds, seeds)) return false;
+        s->edges += edges_of(&s->whole);
+        s->rows += *s->whole.hop[s->how.num_hops - 1].num_src.n;
+        for (int32_t i = 0; i < SIZES; i++) {
+            if (!count_slices(b, s, i, &rng, seeds)) return false;
+            for (int32_t w = 0; w < WAYS; w++) {
+                if (!s->by_owner[i][w].there) continue;
+                if (!split_single(s->by_owner[i][w].part, &s->whole, &b->why)) return false;
+                count_parts(&s->by_owner[i][w], num_parts[i], s->how.num_hops);
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------------------------------- */
+
+static bench_table table_of(const char* what, const char* unit)
+{
+    bench_table t = {.label = "counted", .unit = unit, .columns = SIZES};
+    snprintf(t.what, sizeof t.what, "%s", what);
+    for (int32_t i = 0; i < SIZES; i++) snprintf(t.column[i], sizeof t.column[i], "P = %d", (int)num_parts[i]);
+    return t;
+}
+
+static double more(int64_t have, int64_t need) { return need ? 100 * ((double)have / (double)need - 1) : 0; }
+static double share(int64_t part, int64_t all) { return all ? (double)part / (double)all : 0; }
+
+/* What is computed or loaded more often than once. A split's is counted in the same way: it has to be 0. */
+static bool put_redundancy(bench* b, const splits* s)
+{
+    const bench_table edges = table_of("redundant edges", "% of a batch's edges"),
+                      rows = table_of("extra input rows", "% of a batch's rows");
+    double data_edges[SIZES], data_rows[SIZES], split_edges[SIZES], split_rows_[SIZES];
+    for (int32_t i = 0; i < SIZES; i++) {
+        data_edges[i] = more(s->by_slice[i].edges, s->edges);
+        data_rows[i] = more(s->by_slice[i].rows, s->rows);
+        split_edges[i] = split_rows_[i] = 0;
+        for (int32_t w = 0; w < WAYS; w++) {
+            const divided* d = &s->by_owner[i][w];
+            if (!d->there) continue;
+            if (!bench_equal(b, "edges of a split", &d->edges, &s->edges, sizeof s->edges) ||
+                !bench_equal(b, "input rows of a split", &d->rows, &s->rows, sizeof s->rows))
+                return false;
+            split_edges[i] = more(d->edges, s->edges);
+            split_rows_[i] = more(d->rows, s->rows);
+        }
+    }
+    return bench_figures(b, &edges, "data parallel", data_edges) && bench_figures(b, &edges, "split", split_edges) &&
+           bench_figures(b, &rows, "data parallel", data_rows) && bench_figures(b, &rows, "split", split_rows_);
+}
+
+static double local_edges(const splits* s, int32_t i, const divided* d) { (void)s; (void)i; return 100 * share(d->local_edges, d->edges); }
+static double edge_skew(const splits* s, int32_t i, const divided* d) { (void)i; return d->skew_edges / (double)s->batches; }
+static double row_skew(const splits* s, int32_t i, const divided* d) { (void)i; return d->skew_rows / (double)s->batches; }
+static double remote(const splits* s, int32_t i, const divided* d)
+{
+    return share(s->by_slice[i].rows - d->read_local, d->read_local);
+}
+
+static bool put_partitions(bench* b, const splits* s, const char* what, const char* unit,
+                           double (*figure)(const splits* s, int32_t i, const divided* d))
+{
+    const bench_table t = table_of(what, unit);
+    for (int32_t w = 0; w < WAYS; w++) {
+        double x[SIZES];
+        for (int32_t i = 0; i < SIZES; i++) x[i] = figure(s, i, &s->by_owner[i][w]);
+        if (s->by_owner[0][w].there && !bench_figures(b, &t, divide_name[way[w]], x)) return false;
+    }
+    return true;
+}
+
+/* By link and stage. Features come from the host once a device that loads them. Between devices: ids, in the cooperative
+   form, and rows of the input layer and of hidden layers, whose gradients come back. */
+static bool put_bytes(bench* b, const splits* s, int32_t i)
+{
+    enum { LOAD, IDS, INPUT, FORWARD, BACKWARD, STAGES };
+    static const char* const stage[STAGES] = {"host: features", "peer: ids", "peer: features", "peer: hidden", "peer: gradients"};
+    const double row = (double)s->data->features.width * (double)ggnn_type_bytes(s->data->features.type);
+    const double mb = 1e-6 / (double)s->batches;
+    const int32_t last = s->how.num_hops - 1;
+    bench_table t = {.label = "counted", .unit = "MB a batch", .columns = STAGES};
+    snprintf(t.what, sizeof t.what, "P = %d, %d hidden", (int)num_parts[i], HIDDEN);
+    for (int32_t k = 0; k < STAGES; k++) snprintf(t.column[k], sizeof t.column[k], "%s", stage[k]);
+    const double data[STAGES] = {mb * row * (double)s->by_slice[i].rows, 0, 0, 0, 0};
+    if (!bench_figures(b, &t, "data parallel", data)) return false;
+    for (int32_t w = 0; w < WAYS; w++) {
+        const divided* d = &s->by_owner[i][w];
+        double hidden = 0;
+        for (int32_t h = 0; h < last; h++) hidden += mb * (double)d->sent[h] * HIDDEN * sizeof(float);
+        const double ids = mb * (double)sizeof(ggnn_node) * ((double)d->sent[last] + hidden / (mb * HIDDEN * sizeof(float)));
+        const double x[STAGES] = {mb * row * (double)d->rows, ids, mb * row * (double)d->sent[last], hidden, hidden};
+        if (d->there && !bench_figures(b, &t, divide_name[way[w]], x)) return false;
+    }
+    return true;
+}
+
+bool bench_split(bench* b)
+{
+    splits* s = bench_new(b, sizeof *s, "counts");
+    if (!s || !open_splits(b, s) || !count_epoch(b, s)) return false;
+    bool good = put_redundancy(b, s) && put_partitions(b, s, "local edges", "% of edges", local_edges) &&
+                put_partitions(b, s, "skew of edges", "(max - min) / mean", edge_skew) &&
+                put_partitions(b, s, "skew of input rows", "(max - min) / mean", row_skew) &&
+                put_partitions(b, s, "data parallel's reads of a store over the parts", "remote ones to a local one", remote);
+    for (int32_t i = 0; i < SIZES && good; i++) good = put_bytes(b, s, i);
+    return good;
+}
