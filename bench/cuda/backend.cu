@@ -72,7 +72,7 @@ const bench_entry entries[] = {
     {"gather", "rows by id: widths, tables, parts, halves, the host tier", gathers::gather, false, false},
     {"peer", "another device's memory, if there is one; rows over parts: through pointers, by exchange, from the host",
      gathers::peer, false, false},
-    {"split", "ids by owner; rival: CUB's radix sort", splits::split, false, false},
+    {"owners", "ids by owner; rival: CUB's radix sort", splits::split, false, false},
     {"spmm", "sums and means of rows, blocks and a whole graph; rival: cuSPARSE", sums::spmm, false, false},
     {"max", "largest of rows, and which", sums::max, false, false},
     {"input", "means of stored rows in one pass, beside gathering them first", gradients::input, false, false},
