@@ -186,7 +186,8 @@ int64_t evaluation_bytes(const config* c, const task* t, const net_config* netwo
     const int64_t widest = net_transformed(network, t->features.width);
     const int64_t outputs = matrices_of(c, widest != 0) * c->hidden;
     if (!c->eval_every || c->full_batch || c->eval != EVAL_FULL) return 0;
-    return (outputs + widest) * t->set.num_nodes * (int64_t)sizeof(float);
+    const int64_t bytes = (outputs + widest) * t->set.num_nodes * (int64_t)sizeof(float);
+    return bytes > c->eval_memory ? 0 : bytes;
 }
 
 const ggnn_batch* evaluation_chunk(const evaluation* e) { return e->chunks ? loader_shape(e->chunks) : NULL; }

@@ -3,15 +3,17 @@
    Full: layer by layer over all nodes with all their neighbours, each layer a chunk of targets at a time, with the
    rows of the layer before as input. Two matrices of N rows at most, 8 N hidden bytes: the outputs of two layers, or
    with GAT and SAGE pool one layer's and what the next transforms it to (wider than hidden where GAT's last layer or
-   SAGE pool's features are). Past --eval-memory they live in an unlinked file; on a device, which has none, that is an
-   error. Beside them there is room for a chunk of the largest lists, and GAT's scores (N, heads); on a device the
-   chunk has fewer targets where its lists would take more than a quarter of --eval-memory. Sampled: mini-batches as
+   SAGE pool's features are). Past --eval-memory they live in an unlinked file; those of a GPU in pinned memory of the
+   host. Beside them there is room for a chunk of the largest lists, and GAT's scores (N, heads); on a device the chunk
+   has fewer targets where its lists would take more than a quarter of --eval-memory. Sampled: mini-batches as
    in training, by draws of their own that are the same at every evaluation. Full batch: one forward pass over the
    graph.
 
    Several ranks share the work: each computes its slice of every chunk or mini-batch. On a CPU the rows between layers
-   lie in memory that the ranks of a machine share. What each found of its nodes goes to all, which add it up in the
-   nodes' order: all have the score that one rank alone would have. */
+   lie in memory that the ranks of a machine share. GPUs have them all each: a row goes to P - 1 GPUs once, and is then
+   read in a GPU's own memory, once for each edge that leads to it. Over parts (P - 1) / P of the edges would be read over
+   links: more bytes on any graph with more than P edges a node. What each rank found of its nodes goes to all, which add
+   it up in the nodes' order: all have the score that one rank alone would have. */
 #ifndef TRAINER_EVALUATE_H
 #define TRAINER_EVALUATE_H
 #include "trainer/loader.h"
@@ -37,7 +39,8 @@ evaluation* evaluation_create(const config* c, const task* t, const tiers* view,
                               loader* training, comm* with, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */
 
-/* Bytes of the rows between layers that each rank of a device has to itself; 0 where evaluation keeps none. */
+/* Bytes of a device that the rows between layers take in each rank; 0 where there are none or they lie in the host's
+   memory. */
 int64_t evaluation_bytes(const config* c, const task* t, const net_config* network);
 
 /* The shape of its chunks for net_create; NULL where it needs none. */
