@@ -11,9 +11,9 @@
 
    Several ranks share the work: each computes its slice of every chunk or mini-batch. On a CPU the rows between layers
    lie in memory that the ranks of a machine share. GPUs have them all each: a row goes to P - 1 GPUs once, and is then
-   read in a GPU's own memory, once for each edge that leads to it. Over parts (P - 1) / P of the edges would be read over
-   links: more bytes on any graph with more than P edges a node. What each rank found of its nodes goes to all, which add
-   it up in the nodes' order: all have the score that one rank alone would have. */
+   read in a GPU's own memory, once for each edge that leads to it. Over parts (P - 1) / P of the edges would be read
+   over links: more bytes on any graph with more than P edges a node. What each rank found of its nodes goes to all,
+   which add it up in the nodes' order: all have the score that one rank alone would have. */
 #ifndef TRAINER_EVALUATE_H
 #define TRAINER_EVALUATE_H
 #include "trainer/loader.h"

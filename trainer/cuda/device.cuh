@@ -183,6 +183,8 @@ inline int64_t cuda_room(device* d)
     return static_cast<int64_t>(free);
 }
 
+// Handles, and not section PEERS of ggnn_cuda.cuh: comm.h has barriers, and tells of a rank that has died. Peers would
+// bring a second barrier and a second way to find the dead, with a message of its own.
 static_assert(sizeof(cudaIpcMemHandle_t) == DEVICE_HANDLE, "a handle is told in so many bytes");
 
 inline bool cuda_lend(device* d, void* memory, char handle[DEVICE_HANDLE], error* why)
@@ -216,8 +218,7 @@ inline bool cuda_reach(device* d, const void* memory, error* why)
 {
     cudaPointerAttributes where = {};
     cudaError_t           e = cudaPointerGetAttributes(&where, memory);
-    if (e == cudaSuccess && where.device != own(d).number) e = cudaDeviceEnablePeerAccess(where.device, 0);
-    if (e == cudaErrorPeerAccessAlreadyEnabled) e = cudaGetLastError(), e = cudaSuccess;
+    if (e == cudaSuccess) e = ggnni::link_device(own(d).number, where.device, true, -1, nullptr);
     return e == cudaSuccess || error_set(why, "--store parts: device %d cannot read memory of device %d: %s; --gather exchange "
                                          "needs no link", own(d).number, where.device, cudaGetErrorString(e));
 }
