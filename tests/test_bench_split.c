@@ -79,7 +79,7 @@ static char* counted_over_parts(const char* how)
     return text;
 }
 
-/* bench/results/split, in small: the figures of the first run. */
+/* The figures of the first run. */
 TEST(data_parallel_repeats_work_and_min_cut_keeps_edges_local)
 {
     static const struct {
