@@ -976,7 +976,7 @@ int main(int argc, char** argv)
     RUN(every_method_equals_ggnn_h_at_every_fanout);
     RUN(long_offsets_give_the_same_samples);
     RUN(lists_of_more_than_32_bits_are_sampled_over_their_whole_length);
-    RUN(kernels_go_on_where_there_are_more_rows_than_resident_blocks);
+    RUN_SLOW(kernels_go_on_where_there_are_more_rows_than_resident_blocks);
     RUN(sizes_at_the_edges_of_tiles_and_bounds);
     RUN(a_size_above_its_bound_is_cut_to_it);
     RUN(graphs_over_parts_host_and_cache_give_the_same_samples);

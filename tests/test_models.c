@@ -1430,7 +1430,7 @@ int main(int argc, char** argv)
     device_enter(cpu);
     RUN(models_equal_pytorch);
     RUN(optimizers_equal_pytorch);
-    RUN(gradients_equal_central_differences_in_full_batch);
+    RUN_SLOW(gradients_equal_central_differences_in_full_batch);
     RUN_SLOW(gradients_equal_central_differences_in_sampled_batches);
     RUN(gradients_of_many_rows_equal_central_differences);
     RUN(wide_rows_equal_the_plain_implementation);
