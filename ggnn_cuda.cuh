@@ -3801,7 +3801,11 @@ inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loa
     }
     if (error == cudaSuccess)
         error = cudaIpcOpenMemHandle(&opened, lent.handle, cudaIpcMemLazyEnablePeerAccess);
-    if (error != cudaSuccess) opened = nullptr;
+    if (error != cudaSuccess) { // it may have ended since it was looked at
+        opened = nullptr;
+        const cudaError_t there = check_peer(p, peer, PEER_LEFT, fault);
+        if (there != cudaSuccess) return there;
+    }
     return peer_fault(fault, error, "another process's memory cannot be opened", p->device, owner.device,
                       peer);
 }
