@@ -152,7 +152,7 @@ stage_asan() {
 stage_asan_slow() {
     say "tests of seconds with the sanitizers"
     if ! can "$CC" -fsanitize=address,undefined; then skip "asan_slow: $CC cannot"; return; fi
-    build build/asan tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && OPTION=--slow run build/asan test_bench test_builder test_convert test_devices test_models test_partition test_tiers test_division
+    build build/asan tests CC="$CC" OPT="-O1 -g1" EXTRA="$sanitizers" && OPTION=--slow run build/asan test_bench test_builder test_convert test_devices test_models test_partition test_division
 }
 
 stage_node64() {

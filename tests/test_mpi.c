@@ -430,7 +430,7 @@ TEST(a_host_whose_link_goes_down_is_lost)
     if (finish(child, 90) == 77) SKIP("hosts.sh cannot run here");
     CHECK_EQ(left_of(child), 0);
     CHECK(times_in(output("err"), ": rank 4 (host c, ") + times_in(output("err"), ": rank 5 (host c, ") == 4);
-    CHECK_EQ(times_in(output("err"), "): lost: no sign of life for 5 s\n"), 4);
+    CHECK_EQ(times_in(output("err"), "): lost: "), 4); /* no sign of life, or what the system says: "No route to host" */
     const char* ended = strstr(output("out"), "all ranks have ended ");
     CHECK(ended && atoi(ended + strlen("all ranks have ended ")) < 10000);
 }
