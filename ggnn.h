@@ -5330,8 +5330,8 @@ static void GGNNI_V(ggnni_lanes)(uint32_t (*offset)[GGNNI_LANES], uint64_t key, 
     }
 }
 
-// ggnni_words_plain, a block a lane. What is left takes a whole vector too, which costs no more than a quarter
-// of it in narrower ones; those do less than that.
+// ggnni_words_plain, a block a lane. What is left takes a whole vector too, which costs no more than a
+// quarter of it in narrower ones; those do less than that.
 static void GGNNI_V(ggnni_words)(void* word, uint64_t key, uint64_t stream, uint64_t step, uint32_t block,
                                  int by_stream, int64_t n)
 {

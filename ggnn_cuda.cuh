@@ -2796,7 +2796,7 @@ static GGNNI_KERNEL(32, THREADS) count_ids(const __grid_constant__ count_job job
     const int64_t sources = size_of(job.sources), stride = static_cast<int64_t>(gridDim.x) * THREADS;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x; i < sources; i += stride) {
         const ggnn_node v = __ldg(job.id + i);
-        int             hops = 0; // whose targets have v: the last ones, as a hop's targets are the next one's too
+        int             hops = 0; // whose targets have v: the last ones, as targets are the next hop's too
         for (int32_t h = job.hops; job.lists && h-- && i < size_of(job.targets[h]);) hops++;
         if (hops)
             atomicAdd(reinterpret_cast<unsigned long long*>(job.lists + v),
@@ -3637,8 +3637,8 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // Peers meet in host memory that all of them map: ggnn_cuda_peers_bytes of it, zeroed. Threads pass its
 // address. Processes call mmap: MAP_SHARED | MAP_ANONYMOUS before fork, or a file of shm_open, set to that
 // length by ftruncate and removed once all have joined. (A file that an earlier run has left is not zeroed:
-// remove it first. Fork before the first CUDA call.) What a peer lends are loans, numbered by itself. All peers,
-// in this order:
+// remove it first. Fork before the first CUDA call.) What a peer lends are loans, numbered by itself. All
+// peers, in this order:
 //     ggnn_cuda_peers_join    with the device current that it drives, then and in all calls that follow
 //     ...                     its parts by cudaMalloc, filled, the stream synchronised
 //     ggnn_cuda_peers_lend    a loan: one piece of memory; _lend_lists: a part's lists, four loans
@@ -3651,9 +3651,9 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // A thread of the same process is read at its own addresses, after cudaDeviceEnablePeerAccess; another
 // process by cudaIpcOpenMemHandle.
 //
-// No call waits for a peer that has joined and is gone: a process that was killed, a thread that ended before
-// it had closed. Each call that needs it returns cudaErrorIllegalState then, and the fault names it. (A robust
-// mutex tells: the thread that joined holds it till it has closed.) The others read no more of what it lent,
+// No call waits for a peer that has joined and is gone: a process that was killed, a thread that ended
+// before it had closed. Each call that needs it returns cudaErrorIllegalState then, and the fault names it.
+// (A robust mutex tells: the thread that joined holds it till it has closed.) The others read no more of what it lent,
 // close, and end. A peer that never joins is waited for, until ggnn_cuda_peers_give_up says that it will not
 // come. A peer that fails calls ggnn_cuda_peers_close too: the others do not wait for it then. Calls also
 // return errors of the CUDA runtime. fault may be NULL; else it is written on success too (what: NULL).

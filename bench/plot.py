@@ -216,6 +216,12 @@ def hit_panels(result):
     return panels
 
 
+def titled(figure, title):
+    figure.suptitle(title, x=0.02, ha="left", fontsize=11, color=TEXT)
+    figure.tight_layout()
+    return figure
+
+
 def draw_hits(result):
     panels = hit_panels(result)
     if not panels:
@@ -236,16 +242,11 @@ def draw_hits(result):
         place.set_ylabel("reads taken, per cent")
     axes.flat[0].legend(fontsize=8.5)
     data = result["data"]
-    figure.suptitle(
+    return titled(
+        figure,
         f"What a cache takes of all rows read, counted: {data['nodes']:,} nodes, {data['edges']:,} edges, "
         f"{data['train']:,} train",
-        x=0.02,
-        ha="left",
-        fontsize=11,
-        color=TEXT,
     )
-    figure.tight_layout()
-    return figure
 
 
 STORE_PANELS = [  # (case, its columns, bytes of a figure's unit, title)
@@ -277,16 +278,11 @@ def draw_store(result):
         place.set_title(title, loc="left", fontsize=10)
         place.legend(fontsize=8.5, ncols=3, loc="upper left", bbox_to_anchor=(0, -0.12), handlelength=1.2)
     data, options = result["data"], result["options"]
-    figure.suptitle(
+    return titled(
+        figure,
         f"What devices read as a store grows: {data['nodes']:,} nodes, {data['edges']:,} edges, "
         f"{options['devices'] or 8} devices of {options['topology'] or 'dgx-1v'}",
-        x=0.02,
-        ha="left",
-        fontsize=11,
-        color=TEXT,
     )
-    figure.tight_layout()
-    return figure
 
 
 # ---- rivals and training -------------------------------------------------------------------------
