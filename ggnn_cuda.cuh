@@ -3651,12 +3651,12 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // A thread of the same process is read at its own addresses, after cudaDeviceEnablePeerAccess; another
 // process by cudaIpcOpenMemHandle.
 //
-// No call waits for a peer that has joined and is gone: a process that was killed, a thread that ended
-// before it had closed. Each call that needs it returns cudaErrorIllegalState then, and the fault names it.
-// (A robust mutex tells: the thread that joined holds it till it has closed.) The others read no more of what it lent,
-// close, and end. A peer that never joins is waited for, until ggnn_cuda_peers_give_up says that it will not
-// come. A peer that fails calls ggnn_cuda_peers_close too: the others do not wait for it then. Calls also
-// return errors of the CUDA runtime. fault may be NULL; else it is written on success too (what: NULL).
+// No call waits for a peer that has joined and is gone: a process that was killed, a thread that ended before
+// it had closed. Each call that needs it returns cudaErrorIllegalState then, and the fault names it. (A
+// robust mutex tells: the thread that joined holds it till it has closed.) The others read no more of what it
+// lent, close, and end. A peer that never joins is waited for, until ggnn_cuda_peers_give_up says that it
+// will not come. A peer that fails calls ggnn_cuda_peers_close too: the others do not wait for it then. Calls
+// also return errors of the CUDA runtime. fault may be NULL; else it is written on success too (what: NULL).
 
 typedef struct { // why a call failed
     const char* what;     // NULL: nothing wrong
