@@ -126,7 +126,7 @@ static bool sum_counts(tier_plan* p, int64_t* sum, const int64_t* own, error* wh
     comm_piece* to = memory_new(2 * (size_t)c->ranks * sizeof *to, "counts of all devices", why);
     int64_t* parts = to ? memory_new(memory_product((size_t)mine, (size_t)c->ranks, sizeof *parts),
                                         "counts of all devices", why) : NULL;
-    comm_piece* from = to + c->ranks;
+    comm_piece* from = to ? to + c->ranks : NULL;
     for (int32_t r = 0; parts && r <= c->ranks; r++) {
         bound[r] = N * r / c->ranks;
         if (r == c->ranks) break;
