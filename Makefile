@@ -59,7 +59,7 @@ $(BUILD)/ggnn-train: $(BUILD)/trainer/ggnn_train.o $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_bench_store $(BUILD)/tests/test_bench_split: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BENCH_ARCHIVE) $(ARCHIVE)
+$(BUILD)/tests/test_bench $(BUILD)/tests/test_bench_cache $(BUILD)/tests/test_bench_store $(BUILD)/tests/test_bench_split $(BUILD)/tests/test_bench_scale: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
@@ -84,6 +84,11 @@ $(BUILD)/ggnn-bench: $(BUILD)/bench/ggnn_bench.o $(BENCH_ARCHIVE) $(ARCHIVE)
 $(BUILD)/bench/naive.o: CFLAGS += -O3
 $(BUILD)/bench/machine.o: CPPFLAGS += -I$(BUILD)
 $(BUILD)/bench/machine.o: $(BUILD)/bench_version.h
+$(BUILD)/bench/scale_inputs.o: CPPFLAGS += -I$(BUILD)
+$(BUILD)/bench/scale_inputs.o: $(BUILD)/bench_scale_inputs.h
+$(BUILD)/bench_scale_inputs.h: bench/scale_inputs.csv
+	@mkdir -p $(@D)
+	@{ echo 'static const char* const own_line[] = {'; sed 's/[\"]/\&/g; s/.*/    "&",/' $<; echo '};'; } > $@.new && mv $@.new $@
 $(BUILD)/bench_version.h: FORCE
 	@mkdir -p $(@D)
 	@printf '#define BENCH_%s "%s"\n' GIT "$$(git describe --always --dirty --tags 2>/dev/null)" \
@@ -137,7 +142,7 @@ $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) -lcudart $(LDLIBS)
 $(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o
-$(BUILD)/gpu-tests/test_cuda_nccl: $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT)
+$(BUILD)/gpu-tests/test_cuda_nccl $(BUILD)/gpu-tests/test_cuda_split: $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT)
 gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
 gpu-bench: # every operation against the GPU's roofs; BENCH as for make bench

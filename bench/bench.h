@@ -42,7 +42,8 @@ enum { BENCH_DEMANDS = 4, BENCH_SAMPLES_MAX = 1000, BENCH_RESULTS_MAX = 2000, BE
        BENCH_FIGURES_MAX = 1000 };
 
 typedef struct { /* the command line */
-    const char *data, *json, *check;
+    const char *data, *json, *markdown, *check;
+    const char* inputs;            /* of scale; NULL: the program's own */
     bool    quick, once;
     bool    own;                   /* --rows: a user's own sizes in place of the graph */
     int64_t rows, degree, sources; /* of that block; sources 0: as many as rows */
@@ -117,6 +118,10 @@ typedef struct {
     char column[BENCH_COLUMNS][16];
 } bench_table;
 bool bench_figures(bench* b, const bench_table* t, const char* row, const double* value);
+
+/* The same with a word of at most 7 letters beside each value, or "": what bounds it. "red": it misses what it should be, and is
+   bold in --markdown. A value that is not finite is printed as "-". */
+bool bench_figures_noted(bench* b, const bench_table* t, const char* row, const double* value, const char* const* note);
 
 /* Answers are compared within the bench: a wrong one fails the run. near: |a - b| <= tolerance * max |b|. In
    the host's memory. */
@@ -216,6 +221,9 @@ bool bench_store(bench* b);
 
 /* Split parallelism beside data parallel, counted on the host. bench_split.c */
 bool bench_split(bench* b);
+
+/* Epochs on 1 to 64 devices by scale_model.h, beside what papers published. bench_scale.c */
+bool bench_scale(bench* b);
 
 /* Rows over parts, gathered through pointers, by exchange, and from the host's memory, on any backend: bench_peer.c.
    devices: of CUDA, over which the parts are spread; 0: the CPU's. */

@@ -1,221 +1,205 @@
-/* bench_scale.c - the same work by more threads; more work by the same threads. */
+/* bench_scale.c - an epoch of training on 1 to 64 devices: by parallelism, store and links, with what bounds it; and what
+   the same arithmetic says beside what papers measured. Nothing is timed: scale_inputs.csv has the inputs, scale_model.c the
+   model, docs/SCALE.md says it in words. With --data the graph of the run is one more, its batches counted. */
+#include <math.h>
 #include <string.h>
 
-#include "bench/cpu.h"
-#include "common/parallel.h"
-#include "trainer/cpu/gemm.h"
+#include "bench/scale_count.h"
+#include "bench/scale_inputs.h"
+#include "ggnn_plan.h"
 
-typedef struct { /* of one operation or another */
-    ggnn_block block;
-    float *inp, *out;
-    int32_t width;
-    ggnn_store from;
-    ggnn_node* id;
-    int64_t n;
-    cpu_batch* batch;
-    int64_t batches;
-    ggnn_unique* seen;
-    ggnn_node* list;
-    void* workspace;
-} work;
+enum { COUNTS = 7, DEVICES = 8, CHECKED = 4096 };
+static const int32_t count[COUNTS] = {1, 2, 4, 8, 16, 32, 64};
 
-static void run_spmm(void* context)
-{
-    work* w = context;
-    ggnn_spmm(w->out, w->width, NULL, GGNN_SUM, &w->block, NULL, NULL, 1, w->inp, w->width, w->width);
-}
-static void run_softmax(void* context)
-{
-    work* w = context;
-    ggnn_edge_softmax(w->out, &w->block, w->inp, 1);
-}
-static void run_gather(void* context)
-{
-    work* w = context;
-    ggnn_gather(w->out, w->width, GGNN_F32, &w->from, w->id, w->n);
-}
-static void run_unique(void* context)
-{
-    work* w = context;
-    int64_t bad;
-    ggnn_unique_begin(w->seen);
-    ggnn_unique_append(w->seen, w->list, NULL, w->id, w->n, &bad);
-}
-static void run_gemm(void* context)
-{
-    work* w = context;
-    gemm(w->out, w->width, w->inp, w->width, false, w->inp, w->width, false, w->n, w->width, w->width, 0,
-         w->workspace);
-}
-static void sample_one(void* context, int64_t i)
-{
-    cpu_batch* s = &((work*)context)->batch[i];
-    s->rng.step += 64;
-    cpu_batch_sample(s);
-}
-static void run_batches(void* context) { parallel_each(((work*)context)->batches, sample_one, context); }
+/* ==== beside published figures ==================================================================================== */
 
-/* ==== threads =========================================================================================== */
-
-/* One case by 1, 2, 4, .. and all threads; says how many times faster than by one. */
-static bool by_threads(bench* b, const bench_case* like)
+static bool predict_epoch(double* seconds, const scale_inputs* in, const scale_check* k)
 {
-    const bench_result* one = NULL;
-    for (int32_t threads = 1;; threads = 2 * threads < b->threads ? 2 * threads : b->threads) {
-        bench_case c = *like;
-        c.threads = threads;
-        const bench_result* r = bench_measure(b, &c);
-        if (!r) return false;
-        if (!one) one = r;
-        else if (!bench_ratio(b, r, one, "one thread", 0)) return false;
-        if (threads == b->threads) return true;
-    }
-}
-
-static bool threads_of_batches(bench* b, work* w)
-{
-    const bench_graph* g = bench_graph_of(b);
-    int64_t count;
-    double edges = 0;
-    const ggnn_node* seeds = g ? cpu_seeds(b, g, g->batch, &count) : NULL;
-    w->batches = 2 * b->threads;
-    w->batch = bench_new(b, (size_t)w->batches * sizeof *w->batch, "batches");
-    if (!seeds || !w->batch) return false;
-    ggnn_sampling how = cpu_sampling(g);
-    for (int64_t i = 0; i < w->batches; i++) {
-        const ggnn_node* first = seeds + i * g->batch % (count - g->batch + 1);
-        if (!cpu_batch_open(b, &w->batch[i], &g->graph, &how, first, g->batch,
-                            ggnn_unique_choose(g->graph.num_nodes)))
-            return false;
-        w->batch[i].rng.step = (uint32_t)i;
-        cpu_batch_sample(&w->batch[i]);
-        for (int h = 0; h < 3; h++) edges += (double)*w->batch[i].batch.hop[h].num_edges.n;
-    }
-    bench_case c = {.run = run_batches, .context = w, .work = edges, .unit = "edges"};
-    snprintf(c.what, sizeof c.what, "%lld mini-batches", (long long)w->batches);
-    return by_threads(b, &c);
-}
-
-static bool threads_of_sparse(bench* b, work* w, int64_t rows)
-{
-    w->width = 128;
-    w->n = rows;
-    w->inp = bench_new(b, (size_t)rows * 128 * sizeof *w->inp, "rows");
-    w->out = bench_new(b, (size_t)rows * 128 * sizeof *w->out, "rows");
-    w->workspace = bench_new(b, gemm_workspace_bytes(rows, 128, 128), "a workspace");
-    if (b->why.text[0] || !bench_block(b, &w->block, rows, 16, rows)) return false;
-    bench_fill(w->inp, rows * 128, 1);
-    bench_case c = {.context = w, .run = run_spmm};
-    snprintf(c.what, sizeof c.what, "SpMM, %lld rows of degree 16, F 128", (long long)rows);
-    if (!cpu_demand_rows(b, &c, &w->block, 128, 512. * (double)rows, 0) || !by_threads(b, &c)) return false;
-    bench_case s = {.context = w,
-                    .run = run_softmax,
-                    .unit = "edges",
-                    .work = 16. * (double)rows,
-                    .bytes = 128. * (double)rows};
-    cpu_stream(&s);
-    snprintf(s.what, sizeof s.what, "edge softmax, %lld rows of degree 16", (long long)rows);
-    if (!by_threads(b, &s)) return false;
-    bench_case p = {.context = w, .run = run_gemm, .unit = "FLOP", .work = 2. * 128 * 128 * (double)rows};
-    p.flops = p.work;
-    p.demand[0] = (bench_demand){"madd", 0, p.flops};
-    snprintf(p.what, sizeof p.what, "A B, %lld x 128 x 128", (long long)rows);
-    return by_threads(b, &p);
-}
-
-bool bench_threads(bench* b)
-{
-    work w;
-    memset(&w, 0, sizeof w);
-    return threads_of_batches(b, &w) && threads_of_sparse(b, &w, b->o.quick ? 1 << 12 : 1 << 18);
-}
-
-/* ==== growth ============================================================================================ */
-
-static bool grow_spmm(bench* b, int64_t edges)
-{
-    work w;
-    int64_t rows = edges / 16 ? edges / 16 : 1;
-    int32_t mark = bench_mark(b);
-    memset(&w, 0, sizeof w);
-    w.width = 32;
-    w.inp = bench_new(b, (size_t)rows * 32 * sizeof *w.inp, "rows");
-    w.out = bench_new(b, (size_t)rows * 32 * sizeof *w.out, "rows");
-    if (b->why.text[0] || !bench_block(b, &w.block, rows, 16, rows)) return false;
-    bench_fill(w.inp, rows * 32, 1);
-    bench_case c = {.context = &w, .run = run_spmm};
-    snprintf(c.what, sizeof c.what, "SpMM, F 32, %.0e edges", (double)edges);
-    if (!cpu_demand_rows(b, &c, &w.block, 32, 128. * (double)rows, 0)) return false;
-    const bench_result* r = bench_measure(b, &c);
-    bench_release(b, mark);
-    return r != NULL;
-}
-
-static bool grow_ids(bench* b, int64_t n)
-{
-    work w;
-    int32_t mark = bench_mark(b);
-    int64_t rows = n < 1 << 22 ? n : 1 << 22;
-    uint64_t state = 3;
-    memset(&w, 0, sizeof w);
-    w.n = n;
-    w.width = 32;
-    w.id = bench_new(b, (size_t)n * sizeof *w.id, "ids");
-    w.list = bench_new(b, (size_t)(n + 1) * sizeof *w.list, "distinct ids");
-    w.inp = bench_new(b, (size_t)rows * 32 * sizeof *w.inp, "rows");
-    w.out = bench_new(b, (size_t)n * 32 * sizeof *w.out, "rows");
-    void* table = bench_new(b, ggnn_unique_bytes(ggnn_unique_choose(rows), rows, rows), "a table");
-    if (b->why.text[0]) return false;
-    w.seen = ggnn_unique_init(table, ggnn_unique_choose(rows), rows, rows);
-    bench_fill(w.inp, rows * 32, 1);
-    for (int64_t i = 0; i < n; i++) w.id[i] = (ggnn_node)(bench_random(&state) % (uint64_t)rows);
-    w.from = ggnn_store_plain(w.inp, rows, 32, GGNN_F32);
-    bench_case u = {.context = &w, .run = run_unique, .work = (double)n, .unit = "ids", .threads = 1};
-    snprintf(u.what, sizeof u.what, "append-unique, %.0e ids", (double)n);
-    bench_case g = {.context = &w,
-                    .run = run_gather,
-                    .work = (double)n,
-                    .unit = "rows",
-                    .bytes = 260. * (double)n,
-                    .demand = {cpu_touch(128. * (double)rows, 128, 128. * (double)n)}};
-    snprintf(g.what, sizeof g.what, "gather, F 32, %.0e rows", (double)n);
-    bool good = bench_measure(b, &u) && bench_measure(b, &g);
-    bench_release(b, mark);
-    return good;
-}
-
-static bool grow_batch(bench* b, int64_t seeds)
-{
-    const bench_graph* g = bench_graph_of(b);
-    int32_t mark = bench_mark(b);
-    work w;
-    cpu_batch s;
-    int64_t count;
-    memset(&w, 0, sizeof w);
-    const ggnn_node* id = g ? cpu_seeds(b, g, seeds, &count) : NULL;
-    if (!id) return false;
-    ggnn_sampling how = cpu_sampling(g);
-    if (!cpu_batch_open(b, &s, &g->graph, &how, id, seeds, ggnn_unique_choose(g->graph.num_nodes)))
-        return false;
-    cpu_batch_sample(&s);
-    w.batch = &s;
-    w.batches = 1;
-    bench_case c = {.context = &w, .run = run_batches, .unit = "edges", .threads = 1};
-    for (int h = 0; h < 3; h++) c.work += (double)*s.batch.hop[h].num_edges.n;
-    snprintf(c.what, sizeof c.what, "a mini-batch of %lld seeds", (long long)seeds);
-    bool good = bench_measure(b, &c) != NULL;
-    bench_release(b, mark);
-    return good;
-}
-
-bool bench_growth(bench* b)
-{
-    int64_t most = b->o.quick ? 100000 : 100000000;
-    for (int64_t edges = 1000; edges <= most; edges *= 10)
-        if (!grow_spmm(b, edges)) return false;
-    for (int64_t ids = 1000; ids <= most / 10; ids *= 10)
-        if (!grow_ids(b, ids)) return false;
-    for (int64_t seeds = 10; seeds <= most / 1000; seeds *= 10)
-        if (!grow_batch(b, seeds)) return false;
+    const scale_case c = {scale_graph_named(in, k->graph), scale_machine_named(in, k->machine), &in->split,
+                          SCALE_DATA, SCALE_PARTS, (int32_t)k->inputs[0]};
+    if (!c.graph || !c.machine || c.devices < 1) return false;
+    *seconds = scale_epoch_of(&c).total;
     return true;
+}
+
+/* XGNN's store on a DGX-1V: which part is read over which link says the placement. */
+static bool predict_extraction(double* seconds, const scale_inputs* in, const scale_check* k)
+{
+    const scale_machine* m = scale_machine_named(in, k->machine);
+    ggnn_topology links;
+    ggnn_placement place;
+    if (!m || ggnn_topology_named(&links, "dgx-1v", (int32_t)m->devices) != GGNN_OK ||
+        ggnn_place_parts(&place, &links, GGNN_PLACE_BEST, 0, NULL) != GGNN_OK)
+        return false;
+    *seconds = scale_extraction(m, k->inputs[0], k->inputs[1], k->inputs[2], place.bandwidth, links.devices);
+    return true;
+}
+
+static bool predict(double* x, const scale_inputs* in, const scale_check* k)
+{
+    const scale_graph* g = scale_graph_named(in, k->graph);
+    const scale_machine* m = scale_machine_named(in, k->machine);
+    if (strcmp(k->how, "epoch") == 0) return predict_epoch(x, in, k);
+    if (strcmp(k->how, "extraction") == 0) return predict_extraction(x, in, k);
+    if (strcmp(k->how, "cache") == 0) *x = scale_cache_speedup(k->inputs[0], k->inputs[1], k->inputs[2], (int32_t)k->inputs[3]);
+    else if (strcmp(k->how, "machines") == 0 && g && m)
+        *x = scale_machines_speedup(g, m, k->inputs[0], (int32_t)k->inputs[1], (int32_t)k->inputs[2]);
+    else if (strcmp(k->how, "redundancy") == 0 && g) *x = scale_redundancy(g, k->inputs[0], (int32_t)k->inputs[1]);
+    else return false;
+    return true;
+}
+
+static bool put_checks(bench* b, const scale_inputs* in)
+{
+    const bench_table t = {.label = "modelled", .what = "beside published figures", .unit = "s or times, and %", .columns = 3,
+                           .column = {"predicted", "published", "off by, %"}};
+    for (int32_t i = 0; i < in->checks; i++) {
+        const scale_check* k = &in->check[i];
+        double predicted;
+        if (!predict(&predicted, in, k))
+            return error_set(&b->why,
+                             "%s: check %s: how is epoch or machines (with a graph and a machine), redundancy (with a graph), "
+                             "extraction (with a machine) or cache",
+                             b->o.inputs ? b->o.inputs : "bench/scale_inputs.csv", k->name);
+        const double off = scale_error(predicted, k->published), value[] = {predicted, k->published, 100 * off};
+        const char* const note[] = {"", "", scale_red(off) ? "red" : ""};
+        if (!bench_figures_noted(b, &t, k->name, value, note)) return false;
+    }
+    return true;
+}
+
+/* ==== a graph on a machine ======================================================================================== */
+
+static const char* row_name(char name[32], const scale_case* c)
+{
+    snprintf(name, 32, "%s, %s", scale_parallelism_name[c->parallelism], scale_store_name[c->store]);
+    return name;
+}
+
+/* An epoch by number of devices. */
+static bool put_row(bench* b, const bench_table* t, scale_case c)
+{
+    double seconds[COUNTS];
+    const char* bound[COUNTS];
+    char name[32];
+    bool any = false;
+    for (int32_t i = 0; i < COUNTS; i++) {
+        c.devices = count[i];
+        const scale_epoch e = scale_epoch_of(&c);
+        seconds[i] = e.possible ? e.total : NAN;
+        bound[i] = e.possible ? scale_resource_name[scale_bound(&e)] : "";
+        any = any || e.possible;
+    }
+    return !any || bench_figures_noted(b, t, row_name(name, &c), seconds, bound);
+}
+
+static bool put_resources(bench* b, const bench_table* t, const scale_case* c)
+{
+    double seconds[SCALE_RESOURCES + 1];
+    char name[32];
+    const scale_epoch e = scale_epoch_of(c);
+    memcpy(seconds, e.seconds, sizeof e.seconds);
+    seconds[SCALE_RESOURCES] = e.total;
+    return !e.possible || bench_figures(b, t, row_name(name, c), seconds);
+}
+
+/* All parallelisms and stores: by number of devices, or, where `devices` are given, by what takes the time. */
+static bool put_table(bench* b, const scale_inputs* in, const scale_graph* g, const scale_machine* m, int32_t devices)
+{
+    bench_table t = {.label = "modelled", .unit = "s an epoch", .columns = devices ? SCALE_RESOURCES + 1 : COUNTS};
+    scale_case c = {g, m, &in->split, SCALE_DATA, SCALE_REPLICA, devices};
+    if (devices) snprintf(t.what, sizeof t.what, "%s, %s, %d devices", g->name, m->name, (int)devices);
+    else snprintf(t.what, sizeof t.what, "%s, %s, by devices", g->name, m->name);
+    for (int32_t i = 0; i < t.columns; i++) {
+        if (!devices) snprintf(t.column[i], sizeof t.column[i], "%d", (int)count[i]);
+        else snprintf(t.column[i], sizeof t.column[i], "%s", i < SCALE_RESOURCES ? scale_resource_name[i] : "all");
+    }
+    for (int32_t p = 0; p < SCALE_PARALLELISMS; p++)
+        for (int32_t s = 0; s < SCALE_STORES; s++) {
+            c.parallelism = (scale_parallelism)p;
+            c.store = (scale_store)s;
+            if (!(devices ? put_resources(b, &t, &c) : put_row(b, &t, c))) return false;
+        }
+    return true;
+}
+
+static bool put_graph(bench* b, const scale_inputs* in, const scale_graph* g)
+{
+    for (int32_t i = 0; i < in->machines; i++) {
+        const scale_machine* m = &in->machine[i];
+        const int32_t devices = b->o.devices ? (int32_t)b->o.devices : DEVICES;
+        if (m->tables > 0 && !(put_table(b, in, g, m, 0) && put_table(b, in, g, m, devices))) return false;
+    }
+    return true;
+}
+
+/* ==== the graph of the run ======================================================================================== */
+
+static bool put_points(bench* b, const scale_graph* g)
+{
+    const bench_table t = {.label = "counted", .what = "a seed's share of a batch", .unit = "edges, distinct sources by hop",
+                           .columns = 2 * SCALE_HOPS,
+                           .column = {"edges 0", "edges 1", "edges 2", "nodes 0", "nodes 1", "nodes 2"}};
+    for (int32_t i = 0; i < g->points; i++) {
+        const scale_point* p = &g->point[i];
+        const double value[] = {p->edges[0], p->edges[1], p->edges[2], p->nodes[0], p->nodes[1], p->nodes[2]};
+        char row[32];
+        snprintf(row, sizeof row, "%.6g seeds a million", p->seeds);
+        if (!bench_figures(b, &t, row, value)) return false;
+    }
+    return true;
+}
+
+/* What data parallel loads beyond the batch: counted, beside the power law between the counted sizes. */
+static bool put_slices(bench* b, const scale_graph* g, const int32_t fanout[SCALE_HOPS])
+{
+    bench_table t = {.what = "extra input rows", .unit = "% of a batch's rows", .columns = 3,
+                     .column = {"P = 2", "P = 4", "P = 8"}};
+    const double seeds = g->train < CHECKED ? g->train : CHECKED;
+    double counted[3], modelled[3];
+    for (int32_t i = 0; i < 3; i++) {
+        double rows[2];
+        const int32_t parts = 2 << i;
+        if (!scale_count_slices(b, fanout, (int64_t)seeds, parts, rows)) return false;
+        counted[i] = 100 * (rows[1] / rows[0] - 1);
+        const scale_point slice = scale_batch(g, seeds / parts), whole = scale_batch(g, seeds);
+        modelled[i] = 100 * (parts * slice.nodes[SCALE_HOPS - 1] / whole.nodes[SCALE_HOPS - 1] - 1);
+    }
+    t.label = "counted";
+    if (!bench_figures(b, &t, "counted", counted)) return false;
+    t.label = "modelled";
+    return bench_figures(b, &t, "modelled", modelled);
+}
+
+static bool put_hits(bench* b, const scale_graph* g)
+{
+    bench_table t = {.label = "counted", .what = "what a cache takes (presc)", .unit = "% of rows read",
+                     .columns = g->hit_points};
+    double hits[SCALE_POINTS];
+    for (int32_t i = 0; i < g->hit_points; i++) {
+        snprintf(t.column[i], sizeof t.column[i], "%g %%", 100 * g->hit[i].cached);
+        hits[i] = 100 * g->hit[i].hits;
+    }
+    return bench_figures(b, &t, "hits", hits);
+}
+
+static bool put_own(bench* b, const scale_inputs* in)
+{
+    scale_graph* g = bench_new(b, sizeof *g, "points of the graph");
+    const bench_graph* data = bench_graph_of(b);
+    int32_t fanout[SCALE_HOPS];
+    for (int32_t h = 0; data && h < SCALE_HOPS; h++) fanout[h] = (int32_t)data->fanout[h];
+    if (!g || !data || !scale_count(b, g, fanout) || !scale_count_hits(b, g, fanout)) return false;
+    snprintf(g->name, sizeof g->name, "your graph");
+    return put_points(b, g) && put_slices(b, g, fanout) && put_hits(b, g) && put_graph(b, in, g);
+}
+
+bool bench_scale(bench* b)
+{
+    scale_inputs* in = bench_new(b, sizeof *in, "inputs");
+    if (!in || !scale_inputs_read(in, b->o.inputs, &b->why)) return false;
+    if (!put_checks(b, in)) return false;
+    for (int32_t i = 0; i < in->graphs; i++)
+        if (in->graph[i].tables > 0 && !put_graph(b, in, &in->graph[i])) return false;
+    return !b->o.data || put_own(b, in);
 }

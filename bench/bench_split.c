@@ -5,11 +5,19 @@
 
 #include "bench/bench.h"
 #include "datasets/divide.h"
+#include "datasets/hotness.h"
 #include "trainer/split.h"
 
-enum { SIZES = 3, WAYS = 5, SEED = 1, HIDDEN = 256, MOST = 8 };
+enum { SIZES = 3, WAYS = 7, SEED = 1, BEFORE = 10, HIDDEN = 256, MOST = 8 };
 static const int32_t num_parts[SIZES] = {2, 4, 8};
-static const divide_method way[WAYS] = {DIVIDE_MOD, DIVIDE_HASH, DIVIDE_MINCUT, DIVIDE_PAGRAPH, DIVIDE_METIS};
+static const struct {
+    const char* name;
+    divide_method by;
+    divide_balance balance;
+} way[WAYS] = {{"mod", DIVIDE_MOD, DIVIDE_VERTICES},         {"hash", DIVIDE_HASH, DIVIDE_VERTICES},
+               {"range", DIVIDE_RANGE, DIVIDE_VERTICES},     {"pagraph", DIVIDE_PAGRAPH, DIVIDE_VERTICES},
+               {"mincut", DIVIDE_MINCUT, DIVIDE_VERTICES},   {"metis", DIVIDE_METIS, DIVIDE_VERTICES},
+               {"metis, edges", DIVIDE_METIS, DIVIDE_EDGES}};
 
 typedef struct { /* of all batches, by number of parts: slices of a batch, each sampled by itself */
     int64_t edges, rows, local; /* local: rows that lie on the device itself, where a store lies over parts by id */
@@ -32,6 +40,7 @@ typedef struct {
     int64_t batch, batches, edges, rows; /* of the batches as one device samples them */
     ggnn_batch whole, slice;
     ggnn_node *seeds, *queue;
+    int64_t* weight; /* (N) edges that an epoch before training computes at a node */
     sliced by_slice[SIZES];
     divided by_owner[SIZES][WAYS];
 } splits;
@@ -44,11 +53,13 @@ static void close_parts(void* context)
     for (int32_t p = 0; p < MOST; p++) split_part_close(&d->part[p]);
 }
 
-static bool open_divided(bench* b, splits* s, divided* d, divide_method by, int32_t parts)
+static bool open_divided(bench* b, splits* s, divided* d, int32_t w, int32_t parts)
 {
     const bench_graph* g = s->data;
     const int64_t n = g->graph.num_nodes;
-    const divide_how how = {by, parts, 10, 5, 2, 1000, g->num_train, g->train, g->path};
+    const divide_method by = way[w].by;
+    const divide_how how = {by, parts, 10, 5, 2, 1000, g->num_train, g->train,
+                            way[w].balance == DIVIDE_EDGES ? s->weight : NULL, g->path};
     int64_t closures_cut;
 #ifndef HAVE_METIS
     if (by == DIVIDE_METIS) return true;
@@ -63,6 +74,14 @@ static bool open_divided(bench* b, splits* s, divided* d, divide_method by, int3
     for (int32_t p = 0; p < parts; p++)
         if (!split_part_open(&d->part[p], &g->graph, &s->how, &at, p, s->batch, g->path, &b->why)) return false;
     return d->there = true;
+}
+
+static bool weigh(bench* b, splits* s)
+{
+    const bench_graph* g = s->data;
+    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, g->train, g->num_train, s->batch, SEED);
+    s->weight = bench_new(b, (size_t)g->graph.num_nodes * sizeof *s->weight, "edges by node");
+    return s->weight && hotness_count_edges(s->weight, &g->graph, &s->how, &of, BEFORE, g->path, &b->why);
 }
 
 static bool open_batch(bench* b, splits* s, ggnn_batch* batch)
@@ -84,10 +103,11 @@ static bool open_splits(bench* b, splits* s)
     if (s->batch > s->data->num_train) s->batch = s->data->num_train;
     s->seeds = bench_new(b, (size_t)s->batch * sizeof *s->seeds, "seeds");
     s->queue = bench_new(b, (size_t)s->data->graph.num_nodes * sizeof *s->queue, "nodes");
-    if (!s->seeds || !s->queue || !open_batch(b, s, &s->whole) || !open_batch(b, s, &s->slice)) return false;
+    if (!s->seeds || !s->queue || !open_batch(b, s, &s->whole) || !open_batch(b, s, &s->slice) || !weigh(b, s))
+        return false;
     for (int32_t i = 0; i < SIZES; i++)
         for (int32_t w = 0; w < WAYS; w++)
-            if (!open_divided(b, s, &s->by_owner[i][w], way[w], num_parts[i])) return false;
+            if (!open_divided(b, s, &s->by_owner[i][w], w, num_parts[i])) return false;
     return true;
 }
 
@@ -215,7 +235,12 @@ static bool put_redundancy(bench* b, const splits* s)
            bench_figures(b, &rows, "data parallel", data_rows) && bench_figures(b, &rows, "split", split_rows_);
 }
 
-static double local_edges(const splits* s, int32_t i, const divided* d) { (void)s; (void)i; return 100 * share(d->local_edges, d->edges); }
+static double local_edges(const splits* s, int32_t i, const divided* d)
+{
+    (void)s;
+    (void)i;
+    return 100 * share(d->local_edges, d->edges);
+}
 static double edge_skew(const splits* s, int32_t i, const divided* d) { (void)i; return d->skew_edges / (double)s->batches; }
 static double row_skew(const splits* s, int32_t i, const divided* d) { (void)i; return d->skew_rows / (double)s->batches; }
 static double remote(const splits* s, int32_t i, const divided* d)
@@ -230,7 +255,7 @@ static bool put_partitions(bench* b, const splits* s, const char* what, const ch
     for (int32_t w = 0; w < WAYS; w++) {
         double x[SIZES];
         for (int32_t i = 0; i < SIZES; i++) x[i] = figure(s, i, &s->by_owner[i][w]);
-        if (s->by_owner[0][w].there && !bench_figures(b, &t, divide_name[way[w]], x)) return false;
+        if (s->by_owner[0][w].there && !bench_figures(b, &t, way[w].name, x)) return false;
     }
     return true;
 }
@@ -255,7 +280,7 @@ static bool put_bytes(bench* b, const splits* s, int32_t i)
         for (int32_t h = 0; h < last; h++) hidden += mb * (double)d->sent[h] * HIDDEN * sizeof(float);
         const double ids = mb * (double)sizeof(ggnn_node) * ((double)d->sent[last] + hidden / (mb * HIDDEN * sizeof(float)));
         const double x[STAGES] = {mb * row * (double)d->rows, ids, mb * row * (double)d->sent[last], hidden, hidden};
-        if (d->there && !bench_figures(b, &t, divide_name[way[w]], x)) return false;
+        if (d->there && !bench_figures(b, &t, way[w].name, x)) return false;
     }
     return true;
 }

@@ -17,7 +17,7 @@ bool bench_sddmm(bench* b); /* bench_edge.c */
 bool bench_softmax(bench* b);
 bool bench_gat(bench* b);     /* bench_gat.c */
 bool bench_gemm(bench* b);    /* bench_gemm.c */
-bool bench_threads(bench* b); /* bench_scale.c */
+bool bench_threads(bench* b); /* bench_threads.c */
 bool bench_growth(bench* b);
 
 /* ---- mini-batches: cpu_batch.c ------------------------------------------------------------------------- */

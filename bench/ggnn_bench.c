@@ -48,6 +48,8 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "128 features, made on first use beside the program",
          NULL},
         {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for", NULL},
+        {"markdown", OPTION_TEXT, &o->markdown, 0, 0, "FILE", "write the tables of counted and modelled figures", NULL},
+        {"inputs", OPTION_TEXT, &o->inputs, 0, 0, "FILE", "of scale: graphs, machines and links like bench/scale_inputs.csv", NULL},
         {"check", OPTION_TEXT, &o->check, 0, 0, "PATH",
          "compare shares of the roofs with this earlier JSON, or the "
          "folder's one of a machine like this; what lost 10 % is measured again and named",
@@ -64,7 +66,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
         {"features", OPTION_INT, &o->features, 0, 1 << 20, "N", "columns; 0: the usual ones", NULL},
         {"heads", OPTION_INT, &o->heads, 0, 1024, "N", "attention heads; 0: the usual ones", NULL},
         {"type", OPTION_CHOICE, &type, 0, 0, "f32|f16", "of stored rows", NULL},
-        {"devices", OPTION_INT, &o->devices, 0, GGNN_DEVICES_MAX, "P", "of store; 0: 8, or the topology file's", NULL},
+        {"devices", OPTION_INT, &o->devices, 0, GGNN_DEVICES_MAX, "P", "of store, and of scale's bounds; 0: 8, or the topology file's", NULL},
         {"topology", OPTION_TEXT, &o->topology, 0, 0, "TOPOLOGY",
          "of store: " TOPOLOGY_NAMES ", or a file (ggnn-data place --help); else dgx-1v", NULL},
         {"device-memory", OPTION_BYTES, &o->memory, 0, 9e18, "N",
@@ -168,13 +170,14 @@ static int run(bench* b, const bench_entry* const* chosen, int count, int argc, 
 {
     int status = STATUS_DONE;
     if (!bench_open(b)) return STATUS_FAILURE;
-    if (!can_write(b->o.json, &b->why)) return STATUS_FAILURE;
+    if (!can_write(b->o.json, &b->why) || !can_write(b->o.markdown, &b->why)) return STATUS_FAILURE;
     print_machine(b);
     progress_begin(&b->state->bar, "bench", "names", count);
     for (int i = 0; i < count; i++)
         if (!bench_run(b, chosen[i])) return STATUS_FAILURE;
     progress_end(&b->state->bar, 0, false);
     if (b->o.json && !bench_write_json(b, argc, argv)) return STATUS_FAILURE;
+    if (b->o.markdown && !bench_write_markdown(b)) return STATUS_FAILURE;
     if (b->o.check) status = bench_check(b, chosen, count);
     return status;
 }

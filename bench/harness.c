@@ -281,7 +281,7 @@ void bench_note(bench* b, const bench_result* r, const char* name, double value,
     bench_print_note(b, n);
 }
 
-bool bench_figures(bench* b, const bench_table* t, const char* row, const double* value)
+bool bench_figures_noted(bench* b, const bench_table* t, const char* row, const double* value, const char* const* note)
 {
     struct bench_state* s = b->state;
     bench_figure_row* r = &s->figure[s->num_figures];
@@ -291,9 +291,16 @@ bool bench_figures(bench* b, const bench_table* t, const char* row, const double
     r->table = *t;
     snprintf(r->row, sizeof r->row, "%s", row);
     memcpy(r->value, value, (size_t)t->columns * sizeof *value);
+    memset(r->note, 0, sizeof r->note);
+    for (int32_t i = 0; note && i < t->columns; i++) snprintf(r->note[i], sizeof r->note[i], "%s", note[i]);
     s->num_figures++;
     bench_print_figures(b, r, first);
     return true;
+}
+
+bool bench_figures(bench* b, const bench_table* t, const char* row, const double* value)
+{
+    return bench_figures_noted(b, t, row, value, NULL);
 }
 
 /* ==== answers =========================================================================================== */

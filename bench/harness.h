@@ -33,6 +33,7 @@ typedef struct { /* a row of a table */
     bench_table table;
     char row[32];
     double value[BENCH_COLUMNS];
+    char note[BENCH_COLUMNS][8]; /* "": none */
 } bench_figure_row;
 
 typedef struct {
@@ -74,6 +75,7 @@ void bench_print_note(bench* b, const bench_note_value* n);
 void bench_print_figures(bench* b, const bench_figure_row* r, bool first);
 void bench_print_roof(bench* b, const bench_roof_value* r);
 bool bench_write_json(bench* b, int argc, char** argv);
+bool bench_write_markdown(bench* b); /* figures alone, a table each */
 
 /* machine.c: what the figures hold for */
 typedef struct {

@@ -102,17 +102,28 @@ void bench_print_note(bench* b, const bench_note_value* n)
 
 static bool is_count(double x) { return x >= 0 && x < 1e10 && x == (double)(int64_t)x; }
 
+static const char* figure_text(char text[24], double value)
+{
+    if (!isfinite(value)) snprintf(text, 24, "-");
+    else snprintf(text, 24, is_count(value) ? "%.0f" : "%.4g", value);
+    return text;
+}
+
 void bench_print_figures(bench* b, const bench_figure_row* r, bool first)
 {
     const bench_table* t = &r->table;
     FILE* out = b->state->out;
-    char heading[128];
+    char heading[128], text[24];
+    bool noted = false;
+    for (int32_t i = 0; i < t->columns; i++) noted = noted || r->note[i][0];
     begin_figures(b);
     snprintf(heading, sizeof heading, "%s: %s, %s", t->what, t->unit, t->label);
     if (first) fprintf(out, "  %-54s", heading);
     for (int32_t i = 0; first && i < t->columns; i++) fprintf(out, " %10s", t->column[i]);
     fprintf(out, "%s    %-52s", first ? "\n" : "", r->row);
-    for (int32_t i = 0; i < t->columns; i++) fprintf(out, is_count(r->value[i]) ? " %10.0f" : " %10.4g", r->value[i]);
+    for (int32_t i = 0; i < t->columns; i++) fprintf(out, " %10s", figure_text(text, r->value[i]));
+    if (noted) fprintf(out, "\n    %-52s", "");
+    for (int32_t i = 0; noted && i < t->columns; i++) fprintf(out, " %10s", r->note[i]);
     fprintf(out, "\n");
     fflush(out);
 }
@@ -205,6 +216,7 @@ static void put_figures(json* j, const bench_figure_row* r)
         json_real(j, "value", r->value[i]);
         json_string(j, "unit", r->table.unit);
         json_string(j, "label", r->table.label);
+        if (r->note[i][0]) json_string(j, "note", r->note[i]);
         json_end_object(j);
     }
 }
@@ -309,4 +321,35 @@ bool bench_write_json(bench* b, int argc, char** argv)
     bool bad = ferror(out) != 0;
     bad = fclose(out) != 0 || bad;
     return !bad || error_set(&b->why, "%s: cannot be written", b->o.json);
+}
+
+/* ==== markdown ========================================================================================== */
+
+/* Three digits, as much as a model is worth; what is red is bold. */
+static void put_cell(FILE* out, const bench_figure_row* r, int32_t i)
+{
+    const double x = r->value[i];
+    const char* bold = strcmp(r->note[i], "red") == 0 ? "**" : "";
+    const char* gap = r->note[i][0] ? " " : "";
+    if (!isfinite(x)) fputs(" |", out);
+    else fprintf(out, fabs(x) >= 1000 ? " %s%.0f%s%s%s |" : " %s%.3g%s%s%s |", bold, x, gap, r->note[i], bold);
+}
+
+bool bench_write_markdown(bench* b)
+{
+    const struct bench_state* s = b->state;
+    FILE* out = fopen(b->o.markdown, "w");
+    if (!out) return error_set(&b->why, "%s: %s", b->o.markdown, strerror(errno));
+    for (int32_t k = 0; k < s->num_figures; k++) {
+        const bench_figure_row* r = &s->figure[k];
+        const bool first = k == 0 || r[-1].entry != r->entry || strcmp(r[-1].table.what, r->table.what) != 0;
+        if (first) fprintf(out, "%s%s: %s, %s\n\n| |", k ? "\n" : "", r->table.what, r->table.unit, r->table.label);
+        for (int32_t i = 0; first && i < r->table.columns; i++) fprintf(out, " %s |", r->table.column[i]);
+        for (int32_t i = 0; first && i <= r->table.columns; i++) fputs(i ? "---|" : "\n|---|", out);
+        fprintf(out, "%s| %s |", first ? "\n" : "", r->row);
+        for (int32_t i = 0; i < r->table.columns; i++) put_cell(out, r, i);
+        fputs("\n", out);
+    }
+    const bool bad = ferror(out) != 0;
+    return !(fclose(out) != 0 || bad) || error_set(&b->why, "%s: cannot be written", b->o.markdown);
 }

@@ -9,6 +9,9 @@ matplotlib.
     growth.svg     cost against work                         --bench with its entry "growth"
     hits-FILE.svg  hit rates of cache policies               --hits FILE.json ..., of ggnn-bench cache
     store-FILE.svg bytes by own, peer, host as a store grows --store FILE.json ..., of ggnn-bench store
+    scale-*.svg    epochs on 1 to 64 devices, what takes them, --scale FILE.json, of ggnn-bench scale
+                   and how far off published figures
+    split-FILE.svg what a split moves, by partition          --split FILE.json ..., of ggnn-bench split
     rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
     loss.svg       loss against epochs, trained, validated   --log, of ggnn-train
 
@@ -285,6 +288,136 @@ def draw_store(result):
     )
 
 
+SCALE_MACHINES = ["A100 PCIe 4", "H100 NVSwitch"]  # of the pictures; the tables have all
+SCALE_LINES = ["data, replica", "data, parts", "data, host + cache", "data, shards", "data, shards, local", "split, parts"]
+
+
+def scale_tables(result):
+    """{case: {row: {column: value}}} of ggnn-bench scale."""
+    tables = {}
+    for f in result["figures"]:
+        if f["bench"] == "scale":
+            tables.setdefault(f["case"], {}).setdefault(f["row"], {})[f["column"]] = f["value"]
+    return tables
+
+
+def scale_graphs(tables):
+    return [case.split(", ")[0] for case in tables if case.endswith(f", {SCALE_MACHINES[0]}, by devices")]
+
+
+def draw_scale_epochs(result):
+    """A row of panels a machine, a panel a graph, a line a store; what fits no number of devices has none."""
+    tables = scale_tables(result)
+    graphs = scale_graphs(tables)
+    if not graphs:
+        return None
+    figure, axes = plt.subplots(2, len(graphs), figsize=(3 * len(graphs), 6.4), sharex=True, squeeze=False)
+    for machine, line in zip(SCALE_MACHINES, axes):
+        for graph, place in zip(graphs, line):
+            rows = tables.get(f"{graph}, {machine}, by devices", {})
+            for name, colour in zip(SCALE_LINES, COLOURS):
+                points = [(int(c), v) for c, v in rows.get(name, {}).items() if v is not None]
+                xs, ys = zip(*points) if points else ([], [])
+                place.plot(xs, ys, "o-", color=colour, label=name, markersize=3.5, linewidth=1.6)
+            place.set_xscale("log", base=2)
+            place.set_yscale("log")
+            place.set_xticks([1, 4, 16, 64], ["1", "4", "16", "64"])
+            place.set_title(f"{graph}\n{machine}", loc="left", fontsize=10)
+        line[0].set_ylabel("s an epoch, modelled")
+    for place in axes[-1]:
+        place.set_xlabel("devices")
+    handles, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, fontsize=8.5, ncols=6, loc="lower left", bbox_to_anchor=(0.02, -0.04))
+    return titled(figure, "GraphSAGE, 3 x 256, fanout 15,10,5, batch 1,024 a device")
+
+
+def draw_scale_time(result):
+    """Stacked bars: what an epoch waits for, by store, as shares of the longest bar of a panel."""
+    tables = scale_tables(result)
+    graphs = scale_graphs(tables)
+    if not graphs:
+        return None
+    figure, axes = plt.subplots(len(SCALE_MACHINES), len(graphs), figsize=(3 * len(graphs), 4.2), squeeze=False)
+    for machine, line in zip(SCALE_MACHINES, axes):
+        for graph, place in zip(graphs, line):
+            rows = tables.get(f"{graph}, {machine}, 8 devices", {})
+            left = [0.0] * len(rows)
+            parts = [c for c in next(iter(rows.values()), {}) if c != "all"]
+            for column, colour in zip(parts, COLOURS):
+                widths = [row[column] for row in rows.values()]
+                place.barh(range(len(rows)), widths, left=left, color=colour, height=0.7, label=column)
+                left = [a + b for a, b in zip(left, widths)]
+            place.set_yticks(range(len(rows)), [name.replace("host + cache", "cache") for name in rows], fontsize=8)
+            place.invert_yaxis()
+            place.grid(axis="y", visible=False)
+            place.set_title(f"{graph}, {machine}" + ("" if rows else "\nfits no 8 devices"), loc="left", fontsize=9)
+            place.tick_params(axis="x", labelsize=8)
+    handles, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, fontsize=8.5, ncols=7, loc="lower left", bbox_to_anchor=(0.02, -0.06))
+    return titled(figure, "What an epoch on 8 devices waits for, seconds, modelled")
+
+
+def draw_scale_checks(result):
+    """How far each prediction is off; the band is what counts as good."""
+    rows = scale_tables(result).get("beside published figures")
+    if not rows:
+        return None
+    off = [row["off by, %"] for row in rows.values()]
+    figure, axes = plt.subplots(figsize=(7, 0.27 * len(rows) + 1))
+    axes.axvspan(-25, 25, color=GRID)
+    axes.barh(range(len(rows)), off, color=[COLOURS[7] if abs(x) > 25 else COLOURS[0] for x in off], height=0.7)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.axvline(0, color=TEXT, linewidth=1.2)
+    axes.set_xlim(-75, 75)
+    for place, x in enumerate(off):
+        axes.annotate(f"{x:+.0f} %", (max(x, 0), place), (4, 0), textcoords="offset points", va="center", fontsize=8.5)
+    axes.set_xlabel("predicted beside published, per cent; red: more than 25")
+    axes.set_title("What the model says of figures that papers measured", loc="left")
+    return figure
+SPLIT_PARTS = 4  # of the first panel
+SPLIT_COLUMNS = ("host: features", "peer: ids", "peer: features", "peer: hidden", "peer: gradients")
+SPLIT_PANELS = [("local edges", "local edges, per cent"), ("skew of edges", "skew of edges, (most - least) / mean")]
+
+
+def draw_split(result):
+    """A row a partition, data parallel first: its bytes by link; what it keeps local and how uneven it is, by parts."""
+    figures = [f for f in result["figures"] if f["bench"] == "split"]
+    if not figures:
+        return None
+    value = {(f["case"], f["row"], f["column"]): f["value"] for f in figures}
+    table = next(f["case"] for f in figures if f["case"].startswith(f"P = {SPLIT_PARTS},"))
+    rows = list(dict.fromkeys(f["row"] for f in figures if f["case"] == table))
+    figure, axes = plt.subplots(1, 1 + len(SPLIT_PANELS), figsize=(11, 3.2), sharey=True)
+    left = [0.0] * len(rows)
+    for column, colour in zip(SPLIT_COLUMNS, COLOURS):
+        widths = [value[table, row, column] for row in rows]
+        axes[0].barh(range(len(rows)), widths, left=left, color=colour, height=0.7, label=column)
+        left = [a + b for a, b in zip(left, widths)]
+    axes[0].set_title(f"MB a batch, {table}", loc="left", fontsize=10)
+    for place, (case, title) in zip(axes[1:], SPLIT_PANELS):
+        for parts, colour in zip(("P = 2", "P = 4", "P = 8"), (COLOURS[4], COLOURS[0], COLOURS[7])):
+            points = [(value[case, row, parts], y) for y, row in enumerate(rows) if (case, row, parts) in value]
+            place.plot(*zip(*points), "o", color=colour, label=parts, markersize=5)
+        place.set_xlim(left=0)
+        place.set_title(title, loc="left", fontsize=10)
+    for place in axes:
+        place.set_yticks(range(len(rows)), rows)
+        place.set_ylim(len(rows) - 0.4, -0.6)
+        place.tick_params(axis="y", length=0)
+        place.legend(
+            fontsize=8.5, ncols=2 if place is axes[0] else 3, loc="upper left", bbox_to_anchor=(0, -0.1), handlelength=1.2
+        )
+    data = result["data"]
+    more = [value[case, "data parallel", f"P = {SPLIT_PARTS}"] for case in ("redundant edges", "extra input rows")]
+    return titled(
+        figure,
+        f"What a split moves, counted: {data['nodes']:,} nodes, {data['edges']:,} edges. Over {SPLIT_PARTS} devices "
+        f"data parallel computes {more[0]:.0f} % more edges and loads {more[1]:.0f} % more rows",
+    )
+
+
 # ---- rivals and training -------------------------------------------------------------------------
 
 
@@ -395,6 +528,8 @@ def options(argv=None):
     p.add_argument("--bench", help="JSON of ggnn-bench --json")
     p.add_argument("--hits", nargs="+", default=[], help="JSON of ggnn-bench cache --json")
     p.add_argument("--store", nargs="+", default=[], help="JSON of ggnn-bench store --json")
+    p.add_argument("--scale", help="JSON of ggnn-bench scale --json")
+    p.add_argument("--split", nargs="+", default=[], help="JSON of ggnn-bench split --json")
     p.add_argument(
         "--rivals", nargs="+", help="JSON of bench/rivals/run.py; later ones' rows replace the first one's"
     )
@@ -426,6 +561,14 @@ def main():
     for path in args.store:
         name = os.path.splitext(os.path.basename(path))[0]
         figures["store-" + name] = draw_store(read(path, "ggnn_bench"))
+    if args.scale:
+        result = read(args.scale, "ggnn_bench")
+        figures["scale-epochs"] = draw_scale_epochs(result)
+        figures["scale-time"] = draw_scale_time(result)
+        figures["scale-checks"] = draw_scale_checks(result)
+    for path in args.split:
+        name = os.path.splitext(os.path.basename(path))[0]
+        figures["split-" + name] = draw_split(read(path, "ggnn_bench"))
     if args.rivals:
         results = [read(path, "ggnn_rivals") for path in args.rivals]
         figures["rivals"] = draw_rivals(dict(results[0], rows=merged(results)))

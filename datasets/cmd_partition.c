@@ -8,12 +8,14 @@
 #include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/divide.h"
+#include "datasets/hotness.h"
 #include "datasets/plan_file.h"
 
 static const char text[] =
     "Divides the nodes of FILE into parts, and writes the partition to FILE.part.\n"
     "  mincut    few edges between parts: linear deterministic greedy, repeated, then single moves\n"
-    "  metis     fewer, where the program was built with METIS\n"
+    "  metis     fewer, where the program was built with METIS; parts have equally many nodes (--balance vertices), or\n"
+    "            edges that training samples, counted beforehand (edges, GSplit)\n"
     "  hash, mod, range   by id\n"
     "  pagraph   the training nodes alone, by PaGraph's Eq. 1\n"
     "Prints balance, the largest part over the mean; cut, the share of edges whose ends are in two parts (not of\n"
@@ -21,8 +23,9 @@ static const char text[] =
     "all that --hops hops of full lists reach from them.";
 
 typedef struct {
-    int method;
-    int64_t parts, hops, closure_limit, passes, slack, split;
+    int method, balance;
+    int64_t parts, hops, closure_limit, passes, slack, split, epochs, batch, seed;
+    option_list fanout;
     const char* out;
     bool json;
 } settings;
@@ -34,6 +37,8 @@ typedef struct {
     int32_t* owner;
     ggnn_node *train, *list; /* (N) */
     void* work;
+    int64_t* weight; /* (N) edges counted, or NULL: --balance vertices */
+    int64_t weighed[GGNN_PARTS_MAX]; /* their sums by part */
     int64_t num_train, closures_cut;
     int64_t nodes[GGNN_PARTS_MAX], trained[GGNN_PARTS_MAX], held[GGNN_PARTS_MAX];
     int64_t cut, touched; /* edges; nodes that any part holds */
@@ -44,11 +49,28 @@ static bool graph_fails(const job* p, const ggnn_fault* fault, error* why)
     return error_set(why, "%s: node %" PRId64 ": %s", p->data.file.path, fault->node, fault->what);
 }
 
+/* What a node weighs: the edges that epochs before training compute at it. */
+static bool weigh(job* p, error* why)
+{
+    const settings* set = p->set;
+    const size_t n = (size_t)p->data.num_nodes;
+    int32_t fanout[GGNN_HOPS_MAX];
+    if (set->balance != DIVIDE_EDGES) return true;
+    if (p->num_train == 0)
+        return error_set(why, "%s: it has no training nodes, whose batches --balance edges counts", p->data.file.path);
+    p->weight = memory_new(n * sizeof *p->weight, "edges by node", why);
+    if (!p->weight) return false;
+    for (int32_t h = 0; h < set->fanout.count; h++) fanout[h] = (int32_t)set->fanout.value[h];
+    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, set->fanout.count);
+    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, p->train, p->num_train, set->batch, (uint64_t)set->seed);
+    return hotness_count_edges(p->weight, &p->graph, &how, &of, set->epochs, p->data.file.path, why);
+}
+
 static bool divide(job* p, error* why)
 {
     const settings* set = p->set;
     const divide_how how = {(divide_method)set->method, (int32_t)set->parts, (int32_t)set->passes, (int32_t)set->slack,
-                            (int32_t)set->hops, set->closure_limit, p->num_train, p->train, p->data.file.path};
+                            (int32_t)set->hops, set->closure_limit, p->num_train, p->train, p->weight, p->data.file.path};
     return divide_nodes(p->owner, &p->closures_cut, &p->graph, &how, why);
 }
 
@@ -61,6 +83,7 @@ static bool measure(job* p, error* why)
     memset(anywhere, 0, (size_t)n);
     for (int64_t v = 0; v < n; v++)
         if (p->owner[v] >= 0) p->nodes[p->owner[v]]++;
+    for (int64_t v = 0; p->weight && v < n; v++) p->weighed[p->owner[v]] += p->weight[v];
     for (int64_t i = 0; i < p->num_train; i++) p->trained[p->owner[p->train[i]]]++;
     for (int32_t part = 0; part < p->set->parts; part++) {
         if (ggnn_partition_closure(p->list, bound, &p->graph, p->owner, part, p->train, p->num_train,
@@ -109,6 +132,7 @@ static void report(const job* p, const char* out)
         json_sizes(&j, "held", p->held, set->parts);
         json_real(&j, "balance", largest_over_mean(p->nodes, set->parts));
         json_real(&j, "trained_balance", largest_over_mean(p->trained, set->parts));
+        if (p->weight) json_real(&j, "edge_balance", largest_over_mean(p->weighed, set->parts));
         json_real(&j, "replication", replication);
         if (set->method == DIVIDE_PAGRAPH) json_null(&j, "cut");
         else json_real(&j, "cut", cut);
@@ -122,6 +146,7 @@ static void report(const job* p, const char* out)
         printf("%6" PRId64 " %10" PRId64 " %10" PRId64 " %10" PRId64 "\n", i, p->nodes[i], p->trained[i], p->held[i]);
     printf("balance %.3f (training %.3f), replication %.3f", largest_over_mean(p->nodes, set->parts),
            largest_over_mean(p->trained, set->parts), replication);
+    if (p->weight) printf(", of sampled edges %.3f", largest_over_mean(p->weighed, set->parts));
     if (set->method != DIVIDE_PAGRAPH) printf(", cut %.2f%%", 100 * cut);
     printf("\n");
     if (p->closures_cut)
@@ -140,16 +165,29 @@ static bool make(job* p, error* why)
     if (!p->owner || !p->train || !p->list || !p->work) return false;
     if (p->data.num_splits && !dataset_split(&p->data, (int32_t)p->set->split, count, why)) return false;
     if (p->data.num_splits) p->num_train = dataset_split_ids(&p->data, (int32_t)p->set->split, SPLIT_TRAIN, p->train);
-    return divide(p, why) && measure(p, why) &&
+    return weigh(p, why) && divide(p, why) && measure(p, why) &&
            partition_write(p->set->out, &p->data, divide_name[p->set->method], p->owner, (int32_t)p->set->parts, why);
+}
+
+static bool settings_agree(const settings* set, error* why)
+{
+    if (set->fanout.count > GGNN_HOPS_MAX) return error_set(why, "--fanout: more than %d hops", GGNN_HOPS_MAX);
+    if (set->balance == DIVIDE_EDGES && set->method != DIVIDE_METIS)
+        return error_set(why, "--balance edges: --method %s weighs no nodes; metis does", divide_name[set->method]);
+    return true;
 }
 
 int partition_main(int argc, char** argv)
 {
-    settings set = {DIVIDE_MINCUT, 4, 2, 100000, 10, 5, 0, NULL, false};
+    settings set = {DIVIDE_MINCUT, DIVIDE_VERTICES, 4, 2, 100000, 10, 5, 0, 10, 1024, 1, {3, {15, 10, 5}}, NULL, false};
     const option table[] = {
         {"parts", OPTION_INT, &set.parts, 1, GGNN_PARTS_MAX, "P", "into how many", NULL},
         {"method", OPTION_CHOICE, &set.method, 0, 0, DIVIDE_METHODS, "how to divide", NULL},
+        {"balance", OPTION_CHOICE, &set.balance, 0, 0, DIVIDE_BALANCES, "metis: what parts have equally many of", NULL},
+        {"presample-epochs", OPTION_INT, &set.epochs, 1, 10000, "K", "--balance edges: epochs that are counted", NULL},
+        {"fanout", OPTION_LIST, &set.fanout, -1, 1 << 20, "N,N,...", "--balance edges: neighbours a hop", NULL},
+        {"batch", OPTION_INT, &set.batch, 1, 1 << 24, "N", "--balance edges: seeds of a mini-batch", NULL},
+        {"seed", OPTION_INT, &set.seed, 0, 9e18, "N", "--balance edges: of order and samples", NULL},
         {"hops", OPTION_INT, &set.hops, 0, GGNN_HOPS_MAX, "L", "hops that a part holds around its training nodes", NULL},
         {"closure-limit", OPTION_INT, &set.closure_limit, 0, 2147483647, "N", "pagraph: nodes around a training node that its score looks at", NULL},
         {"passes", OPTION_INT, &set.passes, 1, 1000, "N", "mincut: how often to go through all nodes", NULL},
@@ -165,6 +203,7 @@ int partition_main(int argc, char** argv)
     error why = {""};
     if (!command_begin("partition FILE [options]", text, table, argc, argv, argument, &num_arguments, 1, 1, &exit_code))
         return exit_code;
+    if (!settings_agree(&set, &why)) return command_refused("partition", &why);
     if (!plan_file_name(&set.out, beside, argument[0], "part", &why)) return command_refused("partition", &why);
     if (!dataset_open(&p.data, argument[0], &why)) return command_failed(&why);
     p.graph = dataset_graph(&p.data);
@@ -174,6 +213,7 @@ int partition_main(int argc, char** argv)
     memory_free(p.train);
     memory_free(p.list);
     memory_free(p.work);
+    memory_free(p.weight);
     dataset_close(&p.data);
     return good && standard_flush(&why) ? EXIT_GOOD : command_failed(&why);
 }

@@ -48,7 +48,7 @@ static bool by_edges(int32_t* owner, const ggnn_graph* g, const divide_how* how,
     if (!memory) return false;
     const ggnn_graph symmetric = ggnn_graph_from_lists(&both);
     bool good;
-    if (how->by == DIVIDE_METIS) good = metis_divide(owner, &both, how->parts, how->path, why);
+    if (how->by == DIVIDE_METIS) good = metis_divide(owner, &both, how->weight, how->parts, how->path, why);
     else {
         ggnn_node* order = memory_new((size_t)g->num_nodes * sizeof *order, "an order of nodes", why);
         good = order && (ggnn_partition_mincut(owner, &symmetric, how->parts, how->passes, how->slack, order, &fault) ==

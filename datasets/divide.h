@@ -17,6 +17,11 @@ typedef enum {
 } divide_method;
 extern const char* const divide_name[DIVIDE_NUM_METHODS];
 
+/* What METIS gives the parts equally much of: nodes, or the edges that batches sampled before training compute at them, as
+   GSplit's weights do (hotness_count_edges). */
+#define DIVIDE_BALANCES "vertices|edges"
+typedef enum { DIVIDE_VERTICES, DIVIDE_EDGES } divide_balance;
+
 typedef struct {
     divide_method by;
     int32_t parts;
@@ -24,6 +29,7 @@ typedef struct {
     int32_t hops;          /* pagraph */
     int64_t closure_limit, num_train;
     const ggnn_node* train;
+    const int64_t* weight; /* metis: (N) what a node weighs; NULL: all weigh the same */
     const char* path;      /* of the graph, for messages */
 } divide_how;
 

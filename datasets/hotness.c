@@ -17,8 +17,16 @@ ggnn_epochs hotness_epochs(hotness_policy by, const ggnn_node* ids, int64_t num_
     return of;
 }
 
-bool hotness_count(int64_t* rows, int64_t* lists, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
-                   int64_t epochs, const char* path, error* why)
+static void add_edges(int64_t* edges, const ggnn_batch* b)
+{
+    for (int32_t h = 0; h < b->num_hops; h++)
+        for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++)
+            edges[b->hop[h].id[i]] += b->hop[h].indptr[i + 1] - b->hop[h].indptr[i];
+}
+
+/* rows, lists, edges (N): each may be NULL. */
+static bool count(int64_t* rows, int64_t* lists, int64_t* edges, const ggnn_graph* g, const ggnn_sampling* how,
+                  const ggnn_epochs* of, int64_t epochs, const char* path, error* why)
 {
     ggnn_batch b;
     ggnn_fault fault;
@@ -29,15 +37,29 @@ bool hotness_count(int64_t* rows, int64_t* lists, const ggnn_graph* g, const ggn
     ggnn_node* seeds = memory_new((size_t)of->batch_size * sizeof *seeds, "seeds", why);
     bool good = memory && seeds;
     if (good) {
-        ggnn_batch_init(&b, memory);
-        ggnn_status status =
-            ggnn_count_epochs(rows, lists, &b, g, of, 0, epochs * ggnn_epoch_batches(of), seeds);
+        ggnn_status status = ggnn_batch_init(&b, memory);
+        for (int64_t i = 0; i < epochs * ggnn_epoch_batches(of) && status == GGNN_OK; i++) {
+            status = ggnn_count_epochs(rows, lists, &b, g, of, i, i + 1, seeds);
+            if (edges && status == GGNN_OK) add_edges(edges, &b);
+        }
         if (status != GGNN_OK)
             good = error_set(why, "%s: node %" PRId64 ": %s", path, (int64_t)b.bad, ggnn_status_string(status));
     }
     memory_free(memory);
     memory_free(seeds);
     return good;
+}
+
+bool hotness_count(int64_t* rows, int64_t* lists, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
+                   int64_t epochs, const char* path, error* why)
+{
+    return count(rows, lists, NULL, g, how, of, epochs, path, why);
+}
+
+bool hotness_count_edges(int64_t* edges, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
+                         int64_t epochs, const char* path, error* why)
+{
+    return count(NULL, NULL, edges, g, how, of, epochs, path, why);
 }
 
 void hotness_rank(ggnn_node* rank, ggnn_node* order, hotness_policy by, const int64_t* hot, const int64_t* over,

@@ -33,6 +33,10 @@ ggnn_epochs hotness_epochs(hotness_policy by, const ggnn_node* ids, int64_t num_
 bool hotness_count(int64_t* rows, int64_t* lists, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
                    int64_t epochs, const char* path, error* why);
 
+/* Adds the edges that `epochs` of them compute at each node (N): those of its sampled lists. Fails as hotness_count. */
+bool hotness_count_edges(int64_t* edges, const ggnn_graph* g, const ggnn_sampling* how, const ggnn_epochs* of,
+                         int64_t epochs, const char* path, error* why);
+
 /* Ranks n nodes by a policy (dual: as presc). hot (n): out-degrees; in-degrees; counts. over (n): aligraph's
    out-degrees. indptr (n + 1): of the graph, for ties. seed: of a random order. */
 void hotness_rank(ggnn_node* rank, ggnn_node* order, hotness_policy by, const int64_t* hot, const int64_t* over,

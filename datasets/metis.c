@@ -1,10 +1,12 @@
 #include "datasets/metis.h"
 
 #ifndef HAVE_METIS
-bool metis_divide(int32_t* owner, const ggnn_lists* lists, int32_t parts, const char* path, error* why)
+bool metis_divide(int32_t* owner, const ggnn_lists* lists, const int64_t* weight, int32_t parts, const char* path,
+                  error* why)
 {
     (void)owner;
     (void)lists;
+    (void)weight;
     (void)parts;
     return error_set(why, "%s: --method metis: this program was built without METIS (metis.h, -lmetis); mincut is built in",
                      path);
@@ -14,39 +16,71 @@ bool metis_divide(int32_t* owner, const ggnn_lists* lists, int32_t parts, const 
 
 #include "common/memory.h"
 
-/* METIS reads its own integers. */
-static bool copy_lists(idx_t* row, idx_t* column, const ggnn_lists* lists)
+/* What METIS reads, in its own integers. */
+typedef struct {
+    idx_t *row, *column, *weight; /* (N + 1), (E), (N) or NULL */
+    idx_t* part;                  /* (N) */
+} metis_arrays;
+
+static bool open_arrays(metis_arrays* m, const ggnn_lists* lists, bool weighted, error* why)
 {
-    for (int64_t v = 0; v <= lists->num_nodes; v++) row[v] = (idx_t)lists->indptr[v];
-    for (int64_t e = 0; e < lists->num_edges; e++) column[e] = (idx_t)lists->indices[e];
-    return true;
+    const size_t n = (size_t)lists->num_nodes;
+    *m = (metis_arrays){NULL, NULL, NULL, NULL};
+    m->row = memory_new((n + 1) * sizeof *m->row, "METIS's rows", why);
+    m->column = m->row ? memory_new((size_t)lists->num_edges * sizeof *m->column, "METIS's edges", why) : NULL;
+    m->part = m->column ? memory_new(n * sizeof *m->part, "METIS's parts", why) : NULL;
+    if (m->part && weighted) m->weight = memory_new(n * sizeof *m->weight, "METIS's weights", why);
+    return m->part && (m->weight || !weighted);
 }
 
-bool metis_divide(int32_t* owner, const ggnn_lists* lists, int32_t parts, const char* path, error* why)
+static void close_arrays(metis_arrays* m)
+{
+    memory_free(m->row);
+    memory_free(m->column);
+    memory_free(m->weight);
+    memory_free(m->part);
+}
+
+static double sum_of(const int64_t* weight, int64_t n)
+{
+    double sum = 0;
+    for (int64_t v = 0; weight && v < n; v++) sum += (double)weight[v];
+    return sum;
+}
+
+/* METIS adds weights up in its own integers. */
+static void copy_weights(idx_t* to, const int64_t* weight, int64_t n, int64_t most)
+{
+    int halved = 0;
+    for (double sum = sum_of(weight, n); sum > (double)most / 2; sum /= 2) halved++;
+    for (int64_t v = 0; v < n; v++) to[v] = (idx_t)(weight[v] >> halved);
+}
+
+bool metis_divide(int32_t* owner, const ggnn_lists* lists, const int64_t* weight, int32_t parts, const char* path,
+                  error* why)
 {
     const int64_t n = lists->num_nodes, most = sizeof(idx_t) == 4 ? INT32_MAX : INT64_MAX;
     idx_t options[METIS_NOPTIONS], num_nodes = (idx_t)n, constraints = 1, num_parts = (idx_t)parts, cut;
-    int status = METIS_OK;
+    metis_arrays m;
     if (lists->num_edges > most || n >= most)
         return error_set(why, "%s: METIS has indices of %d bits: %lld edges in both directions are too many", path,
                          (int)(8 * sizeof(idx_t)), (long long)lists->num_edges);
     for (int64_t v = 0; v < n; v++) owner[v] = 0;
     if (parts == 1 || n == 0) return true; /* METIS would fail */
-    idx_t* row = memory_new((size_t)(n + 1) * sizeof *row, "METIS's rows", why);
-    idx_t* column = row ? memory_new((size_t)lists->num_edges * sizeof *column, "METIS's edges", why) : NULL;
-    idx_t* part = column ? memory_new((size_t)n * sizeof *part, "METIS's parts", why) : NULL;
-    if (part && copy_lists(row, column, lists)) {
+    const bool weighted = sum_of(weight, n) > 0;
+    bool good = open_arrays(&m, lists, weighted, why);
+    if (good) {
+        for (int64_t v = 0; v <= n; v++) m.row[v] = (idx_t)lists->indptr[v];
+        for (int64_t e = 0; e < lists->num_edges; e++) m.column[e] = (idx_t)lists->indices[e];
+        if (weighted) copy_weights(m.weight, weight, n, most);
         METIS_SetDefaultOptions(options);
         options[METIS_OPTION_SEED] = 1;
-        status = METIS_PartGraphKway(&num_nodes, &constraints, row, column, NULL, NULL, NULL, &num_parts, NULL, NULL, options,
-                                     &cut, part);
-        for (int64_t v = 0; v < n; v++) owner[v] = (int32_t)part[v];
-        if (status != METIS_OK) error_set(why, "%s: METIS fails with status %d", path, status);
+        const int status = METIS_PartGraphKway(&num_nodes, &constraints, m.row, m.column, m.weight, NULL, NULL, &num_parts, NULL,
+                                               NULL, options, &cut, m.part);
+        for (int64_t v = 0; v < n; v++) owner[v] = (int32_t)m.part[v];
+        if (status != METIS_OK) good = error_set(why, "%s: METIS fails with status %d", path, status);
     }
-    bool good = part && status == METIS_OK;
-    memory_free(row);
-    memory_free(column);
-    memory_free(part);
+    close_arrays(&m);
     return good;
 }
 #endif

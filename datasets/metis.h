@@ -5,8 +5,10 @@
 #include "common/error.h"
 #include "ggnn.h"
 
-/* owner (N): the part of each node. lists: both directions of every edge once, no self-loops. The same result for the
-   same METIS: the seed is fixed. An error where the program was built without METIS, where the edges do not fit its
+/* owner (N): the part of each node. lists: both directions of every edge once, no self-loops. weight (N), none negative: what
+   parts have equally much of, within a few per cent; NULL, or all 0: of nodes. Weights whose sum METIS's indices do not hold are
+   halved until it does. The same result for the same METIS: the seed is fixed. An error where the program was built without METIS, where the edges do not fit its
    indices (32 bits in most builds), or METIS fails; never another method's result. path begins the messages. */
-bool metis_divide(int32_t* owner, const ggnn_lists* lists, int32_t parts, const char* path, error* why);
+bool metis_divide(int32_t* owner, const ggnn_lists* lists, const int64_t* weight, int32_t parts, const char* path,
+                  error* why);
 #endif

@@ -130,3 +130,15 @@ void partition_close(partition* p)
     ggnn_file_close(&p->file);
     memset(p, 0, sizeof *p);
 }
+
+bool partition_read(int32_t* owner, const char* path, const dataset* d, int32_t devices, error* why)
+{
+    partition p;
+    if (!partition_open(&p, path, d, why)) return false;
+    const bool good = p.parts == devices;
+    if (good) memcpy(owner, p.owner, (size_t)d->num_nodes * sizeof *owner);
+    else error_set(why, "%s: it has %d parts, here are %d devices: give it --devices %d, or make one by ggnn-data partition --parts %d",
+                   path, (int)p.parts, (int)devices, (int)p.parts, (int)devices);
+    partition_close(&p);
+    return good;
+}

@@ -44,4 +44,7 @@ bool ranking_open(ranking* r, const char* path, const dataset* d, error* why);
 void ranking_close(ranking* r);
 bool partition_open(partition* p, const char* path, const dataset* d, error* why);
 void partition_close(partition* p);
+
+/* owner (N): from a file of as many parts as there are devices, else an error that says how to have one. */
+bool partition_read(int32_t* owner, const char* path, const dataset* d, int32_t devices, error* why);
 #endif

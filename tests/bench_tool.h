@@ -28,7 +28,7 @@ static inline bool generate_graph(const char* how)
 /* The JSON of ggnn-bench --quick on the graph, to be freed. */
 static inline char* bench_json(const char* arguments)
 {
-    char line[3000], json[600];
+    char line[4000], json[600];
     snprintf(line, sizeof line, "%s %s --quick --data %s --json %s >%s/out 2>%s/err", bench_tool, arguments, data,
              folder_path(json, "bench.json"), folder, folder);
     remove(json);

@@ -74,7 +74,7 @@ programs() {
 
 # the programs that run in parallel regions; the others start other programs
 numerical() {
-    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models test_worker test_queue test_comm test_exchange; do
+    for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models test_worker test_split_train test_queue test_comm test_exchange; do
         [ -f "tests/$name.c" ] && echo "$name"
     done
 }
@@ -295,6 +295,8 @@ stage_race() {
     OPTION=--quick run build/race $(emulated_again)
     two_devices_race "--store parts"
     two_devices_race "--gather exchange --owners hash"
+    two_devices_race "--parallel split --split-sampling cooperative"
+    two_devices_race "--parallel split --split-sampling single --model gat --partition hash"
 }
 
 # Two devices, a thread each, train for an epoch: what their kernels and threads share is read only behind a barrier.

@@ -303,6 +303,8 @@ TEST(explain_foresees_what_a_device_reads)
     CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 3000 --edges 36000 --classes 4 --features 8 >out 2>&1"), 0);
     for (const char* o : {"--cache presc --cache-ratio .1", "--devices 2 --cache degree --cache-ratio .3 --store-features .4"}) {
         CHECK_EQ(train(std::string("--explain --epochs 3 --hidden 8 --fanout 5,4 --backend cuda-emulated --reserve-bytes 0 --log log ") + o), 0);
+        for (const char* stage : {"sample", "mark", "extract", "train"})
+            CHECK_EQ(shell(std::string("grep explain log | grep -o '\"seconds\":{.*' | grep -o '\"") + stage + "\":[^,}]*' | grep -qv ':0$'"), 0);
         for (const char* key : {"cache", "own", "peer", "host"}) { // of lists, then of rows: each predicted, then counted
             CHECK_EQ(shell(std::string("grep explain log | grep -o '\"") + key + "\":[0-9.e+-]*' | cut -d: -f2 >n"), 0);
             CHECK_EQ(shell("awk '{n[NR] = $1} END {exit !(NR == 4 && (n[1] - n[2]) ^ 2 <= 1 && (n[3] - n[4]) ^ 2 <= 1)}' n"), 0);
@@ -404,7 +406,51 @@ TEST(what_lies_in_tiers_trains_as_what_is_resident)
         const std::string options = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 ") + models[m];
         CHECK_EQ(train(options + " --backend cuda-emulated --log resident"), 0);
         for (size_t i = m; i < 9; i += 3) in_tiers(options, tiers[i], true);
+        in_tiers(options, " --cache dual --cache-ratio .3 --slopes measure", false); // by clocks that differ
     }
+}
+
+// Two devices of which one samples for the other have the bits of one.
+TEST(every_policy_has_the_same_losses_in_every_pipeline_of_a_device)
+{
+    const std::string options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 --eval sampled ";
+    make_skewed();
+    CHECK_EQ(train(options + "--backend cuda-emulated --log resident"), 0);
+    for (const char* policy : {"none", "degree --cache-ratio .3", "aligraph --cache-ratio .3", "presc --cache-ratio .3", "optimal --cache-ratio .3",
+                               "dual --cache-ratio .3", "random --cache-ratio .3"})
+        for (const char* pipeline : {"serial", "overlap", "factored --devices 2"})
+            in_tiers(options, std::string("--store-graph .5 --store-features .4 --cache ") + policy + " --pipeline " + pipeline, false);
+}
+
+// A hub whose list is larger than the budget, no edge at all, rows of 1 and 602 columns, halves.
+TEST(hubs_isolated_nodes_and_rows_of_any_width_lie_in_a_devices_tiers)
+{
+    static const char* const graphs[] = {"generate star g --nodes 300 --features 3 --classes 3", "generate planted g --nodes 100 --edges 0 --features 1",
+                                         "generate path g --nodes 120 --features 602 --classes 3", "convert halves g --fp16"};
+    const std::string options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 ";
+    CHECK_EQ(shell(build + "/ggnn-data generate rmat h --nodes 200 --edges 900 --features 100 >out 2>&1 && rm -rf halves && " + build +
+                   "/ggnn-data export h halves >out 2>&1"), 0);
+    for (const char* g : graphs) {
+        CHECK_EQ(shell("rm -f g && " + build + "/ggnn-data " + g + " >out 2>&1"), 0);
+        CHECK_EQ(train(options + "--backend cuda-emulated --log resident"), 0);
+        in_tiers(options, "--cache dual --cache-bytes 1000 --store-features .4", true);
+        in_tiers(options, "--cache degree --cache-bytes 3000 --store-graph .3 --devices 1", true);
+    }
+}
+
+// Each list and each row, from wherever it lies.
+TEST(parts_of_a_batch_read_what_the_cpu_reads)
+{
+    static const char* const stores[] = {" --store parts", " --cache degree --cache-ratio .3 --store-graph .5 --store-features .6"};
+    make_skewed();
+    for (const char* store : stores)
+        for (const char* form : {"single", "cooperative"}) {
+            const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2 --devices 3 --parallel split --split-sampling ") + form + store;
+            CHECK_EQ(train(all + " --log cpu"), 0);
+            CHECK_EQ(train(all + " --backend cuda-emulated --log gpu"), 0);
+            if (!CHECK_STR(reads_of("gpu").c_str(), reads_of("cpu").c_str())) printf("  %s\n", all.c_str());
+            same_logs("cpu", "gpu", form);
+        }
 }
 
 TEST(memory_that_cannot_be_pinned_is_copied_and_that_is_said)
@@ -481,29 +527,61 @@ int lines_of_out(const std::string& pattern)
     return count;
 }
 
-// Threads and processes, with NCCL and without: all records but for the times and how it was run, and all bytes of the
-// checkpoints.
+// P devices as threads and, where processes is P, as processes, with NCCL and without: all records but for the times and
+// how it was run, and all bytes of the checkpoints. The logs are l.own0 and so on.
+void however_ranks_meet(const std::string& model, int P, int processes)
+{
+    const std::string all = "--hidden 8 --layers 2 --fanout 4,3 --batch 20 --epochs 2 --threads 1 " + model;
+    const char*       memory = strstr(model.c_str(), "split") ? "s/,\"device_memory_bytes\":[0-9]*//; " : ""; // what is sent is packed first
+    for (const char* by : {"own", "nccl"})
+        for (int n = 0; n <= processes; n += P) {
+            const std::string name = std::string(by) + std::to_string(n);
+            const std::string line = all + (n ? "" : " --devices " + std::to_string(P)) + " --comm " +
+                                     (n && *by == 'n' ? "auto" : by) + " --log l." + name + " --save c." + name;
+            if (!CHECK_EQ(emulated(n, line), 0)) shell("tail -n 3 out");
+            CHECK_EQ(lines_of_out("between devices NCCL .*, emulated"), *by == 'n');
+            shell("sed '" + std::string(memory) + "s/\"[a-z_]*seconds\":[^,}]*//g; s/\"peak_memory_bytes\":[0-9]*//; s/\"run\":{[^}]*}//' l." + name + " >e." + name);
+            if (!CHECK_EQ(shell("cmp c.own0 c." + name + " && grep -v sent_bytes e.own0 >a && grep -v sent_bytes e." + name + " >b && cmp a b"), 0))
+                printf("  %s, %s\n", model.c_str(), name.c_str());
+        }
+}
+
+void make_for_ranks()
+{
+    setenv("SIMT_DEVICES", "4", 1);
+    CHECK_EQ(shell("rm -f l.* c.* e.*; " + build + "/ggnn-data generate planted g --nodes 100 --edges 700 --classes 5 --features 6 >out 2>&1"), 0);
+}
+
 TEST(nccl_gives_the_bits_of_threads_and_processes_without)
 {
-    static const char* const model[] = {"--model sage --store replica", "--model gat --heads 2", "--model gcn --eval sampled"};
-    setenv("SIMT_DEVICES", "4", 1);
-    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 100 --edges 700 --classes 5 --features 6 >out 2>&1"), 0);
-    for (int i = 0; i < 3; i++) {
-        const int         P = i ? 2 : 4, most = i < 2 && !no_mpi() ? P : 0;
-        const std::string all = std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 20 --epochs 2 --threads 1 ") + model[i];
-        for (const char* by : {"own", "nccl"})
-            for (int processes = 0; processes <= most; processes += P) {
-                const std::string name = std::string(by) + std::to_string(processes);
-                const std::string line = all + (processes ? "" : " --devices " + std::to_string(P)) +
-                                         " --comm " + (processes && *by == 'n' ? "auto" : by) + " --log l." + name + " --save c." + name;
-                if (!CHECK_EQ(emulated(processes, line), 0)) shell("tail -n 3 out");
-                CHECK_EQ(lines_of_out("between devices NCCL .*, emulated"), *by == 'n');
-                shell("sed 's/\"[a-z_]*seconds\":[^,}]*//g; s/\"peak_memory_bytes\":[0-9]*//; s/\"run\":{[^}]*}//' l." + name + " >e." + name);
-                if (!CHECK_EQ(shell("cmp c.own0 c." + name + " && grep -v sent_bytes e.own0 >a && grep -v sent_bytes e." + name + " >b && cmp a b"), 0))
-                    printf("  %s, %s\n", model[i], name.c_str());
-            }
-        shell("rm -f l.* c.* e.*");
+    make_for_ranks();
+    however_ranks_meet("--model sage --store replica", 4, no_mpi() ? 0 : 4);
+    however_ranks_meet("--model gat --heads 2", 2, no_mpi() ? 0 : 2);
+    however_ranks_meet("--model gcn --eval sampled", 2, 0);
+    unsetenv("SIMT_DEVICES");
+}
+
+// They are those of as many devices of the CPU, too, but for products.
+TEST(parts_of_a_batch_give_the_bits_of_threads_and_processes_with_nccl_and_without)
+{
+    static const struct {
+        const char* model;
+        int         ranks;
+        bool        processes;
+    } run[] = {{"--model sage --parallel split --split-sampling single --partition hash", 3, true},
+               {"--model gat --heads 2 --attention-dropout .3 --parallel split", 2, true},
+               {"--aggregator pool --parallel split --gather exchange", 4, false}};
+    make_for_ranks();
+    for (const auto& r : run) {
+        however_ranks_meet(r.model, r.ranks, r.processes && !no_mpi() ? r.ranks : 0);
+        CHECK_EQ(train(std::string("--hidden 8 --layers 2 --fanout 4,3 --batch 20 --epochs 2 --log cpu --devices ") +
+                       std::to_string(r.ranks) + " " + r.model), 0);
+        same_logs("cpu", "l.own0", r.model);
     }
+    setenv("SIMT_LINKS", "none", 1); // rows of layers that no link leads to are sent
+    however_ranks_meet("--aggregator pool --parallel split --store replica", 4, 0);
+    for (const char* key : {"loss", "val_loss"}) same_numbers("cpu", "l.own0", "epoch", key, 1e-5);
+    unsetenv("SIMT_LINKS");
     unsetenv("SIMT_DEVICES");
 }
 
@@ -605,11 +683,15 @@ int main(int argc, char** argv)
         RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);
+        RUN(every_policy_has_the_same_losses_in_every_pipeline_of_a_device);
+        RUN(hubs_isolated_nodes_and_rows_of_any_width_lie_in_a_devices_tiers);
+        RUN(parts_of_a_batch_read_what_the_cpu_reads);
         RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);
         RUN(a_cache_takes_what_the_device_has_left);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
         RUN_SLOW(nccl_gives_the_bits_of_threads_and_processes_without);
+        RUN_SLOW(parts_of_a_batch_give_the_bits_of_threads_and_processes_with_nccl_and_without);
         RUN(a_call_of_nccl_that_fails_ends_all_ranks_of_the_program);
         RUN(a_process_that_is_killed_is_named_by_those_that_wait_for_it_in_nccl);
         RUN(nccl_where_it_cannot_be_is_an_error_that_says_why);

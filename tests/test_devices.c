@@ -44,6 +44,86 @@ TEST(losses_of_the_first_20_steps_are_those_of_one_device)
     }
 }
 
+/* Parts of one batch, by owners of every kind. */
+static const char* const splits[] = {"--partition mincut", "--partition hash --split-sampling single", "--partition pagraph",
+                                     "--partition mod --store parts", "--partition range --split-sampling single --store shards"};
+enum { SPLITS = sizeof splits / sizeof *splits };
+
+TEST(losses_of_20_steps_by_parts_of_a_batch_are_those_by_slices)
+{
+    for (int m = 0; m < MODELS; m++) {
+        char options[400], how[500];
+        snprintf(options, sizeof options, "--data planted.ggnn %s --fanout 5,4 --hidden 16 --batch 1024 --epochs 20 "
+                                          "--eval-every 4", models[m]);
+        for (int i = 0; i < COUNTS; i++) {
+            epochs_of(options, counts[i], &first);
+            snprintf(how, sizeof how, "%s --parallel split %s", options, splits[(m + i) % SPLITS]);
+            epochs_of(how, counts[i], &second);
+            CHECK_EQ(first.count, 20);
+            CHECK_EQ(second.count, 20);
+            for (int k = 0; k < first.count && k < second.count; k++) {
+                double loss = number(first.line[k], "loss");
+                if (!CHECK_NEAR(number(second.line[k], "loss"), loss, 1e-6 * loss)) printf("  %s, %d devices, step %d\n", how, counts[i], k);
+            }
+        }
+    }
+}
+
+TEST(accuracy_by_parts_of_a_batch_is_that_by_slices)
+{
+    for (int seed = 1; seed <= 3; seed++)
+        for (int m = 0; m < 3; m++) {
+            char options[400], how[500];
+            snprintf(options, sizeof options, "--data planted.ggnn %s --fanout 5,4 --hidden 16 --batch 64 --lr .02 "
+                                              "--epochs 3 --seed %d", models[m], seed);
+            double slices = number(epochs_of(options, 4, &first)->line[2], "val_accuracy");
+            snprintf(how, sizeof how, "%s --parallel split %s", options, splits[(m + seed) % SPLITS]);
+            CHECK_NEAR(number(epochs_of(how, 4, &second)->line[2], "val_accuracy"), slices, .01);
+        }
+}
+
+TEST(runs_by_parts_of_a_batch_write_one_log)
+{
+    static const char* const also[] = {"", "--threads 7", "--store parts", "--gather exchange", "--cache degree --cache-ratio .2"};
+    for (int m = 0; m < MODELS; m++)
+        for (int i = 0; i < 5; i++) {
+            CHECK_EQ(trainf("--data planted.ggnn %s --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --devices 4 --parallel split "
+                            "--split-sampling %s --log a %s", models[m], m % 2 ? "single" : "cooperative", also[i]), 0);
+            read_log(i ? &second : &first, "a", "epoch");
+            if (i && !CHECK(same_records(&first, &second))) printf("  %s %s\n", models[m], also[i]);
+        }
+}
+
+/* The sum of the array after "key" in a record. */
+static long long sum_of(const char* record, const char* key)
+{
+    char text[40];
+    long long sum = 0;
+    snprintf(text, sizeof text, "\"%s\":[", key);
+    const char* at = strstr(record, text);
+    if (!CHECK(at != NULL)) return -1;
+    for (at += strlen(text); *at && *at != ']'; at += *at == ',') sum += strtoll(at, (char**)(uintptr_t)&at, 10);
+    return sum;
+}
+
+/* However many devices there are: each node of each layer is computed by one, each row of features loaded by one. */
+TEST(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice)
+{
+    static const char* const keys[] = {"targets", "edges", "loaded"};
+    for (int P = 1; P <= 8; P *= 2) {
+        CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 1 --devices %d --parallel split --log a", P), 0);
+        read_log(P > 1 ? &second : &first, "a", "ranks");
+        const char *one = strstr(first.line[0], "\"split\":"), *now = P > 1 ? strstr(second.line[0], "\"split\":") : one;
+        if (!CHECK(one && now)) return;
+        for (int k = 0; k < 3; k++) CHECK_EQ(sum_of(now, keys[k]), sum_of(one, keys[k]));
+        CHECK_EQ(sum_of(now, "peer") > 0, P > 1);
+        CHECK_EQ(sum_of(now, "bytes") > 0, P > 1);
+    }
+    read_log(&first, "a", "owners");
+    read_log(&second, "a", "start");
+    CHECK_EQ(sum_of(first.line[0], "nodes"), (long long)number(second.line[0], "nodes"));
+}
+
 TEST(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices)
 {
     for (int seed = 1; seed <= 3; seed++)
@@ -255,6 +335,11 @@ static void interrupt_until_done(const char* how)
 }
 
 TEST(four_devices_that_are_interrupted_go_on_bit_for_bit_within_an_epoch) { interrupt_until_done("--devices 4"); }
+TEST(devices_with_parts_of_a_batch_are_interrupted_and_go_on_as_well)
+{
+    interrupt_until_done("--devices 3 --parallel split --partition hash --split-sampling single");
+    interrupt_until_done("--devices 2 --parallel split");
+}
 TEST(devices_that_sample_for_others_are_interrupted_and_go_on_as_well)
 {
     interrupt_until_done("--devices 3 --pipeline factored");
@@ -295,6 +380,69 @@ TEST(a_killed_run_goes_on_from_the_last_of_every_five_steps)
 
 /* ==== errors ==================================================================================================== */
 
+TEST(parts_of_a_batch_that_cannot_be_are_errors_that_say_why)
+{
+    static const char* const bad[][2] = {
+        {"--parallel split --fanout full", "--parallel split: with --fanout full"},
+        {"--parallel split --pipeline overlap", "--pipeline serial"},
+        {"--parallel split --pipeline factored", "--pipeline serial"},
+        {"--parallel split --explain", "--parallel split: --explain"},
+        {"--parallel split --shuffle local --partition pagraph", "--shuffle local: in --parallel split"},
+        {"--parallel split --partition none", "each node has an owner"},
+        {"--parallel split --closure-limit 5", "--closure-limit: needs --partition pagraph"},
+        {"--parallel split --partition hash --partition-file x", "give one of them"},
+        {"--parallel split --balance edges", "--balance edges: needs --partition metis"},
+        {"--balance edges", "--balance: needs --parallel split"},
+        {"--split-partial", "--split-partial: needs --parallel split"},
+        {"--parallel split --split-partial --model gcn", "--split-partial: GraphSAGE's mean alone"},
+        {"--parallel split --split-partial --aggregator pool", "--split-partial: GraphSAGE's mean alone"},
+        {"--split-sampling single", "--split-sampling: needs --parallel split"},
+        {"--partition metis", "--partition metis: says who owns which node in --parallel split"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_EQ(trainf("--data planted.ggnn --devices 2 %s", bad[i][0]), 2);
+        if (!CHECK(says(bad[i][1]))) printf("  %s", output);
+    }
+    CHECK_EQ(train("--data planted.ggnn --devices 65 --parallel split --epochs 1"), 1);
+    CHECK(says("--parallel split: 64 devices at most, here are 65"));
+    CHECK_EQ(train("--data planted.ggnn --devices 2 --parallel split --partition-file no/such.part --epochs 1"), 1);
+    CHECK(says("no/such.part"));
+}
+
+/* Owners are no part of a checkpoint: who computes what shapes no batch. */
+TEST(a_run_by_parts_of_a_batch_is_resumed_by_slices)
+{
+    static const char options[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50";
+    CHECK_EQ(trainf("%s --epochs 2 --devices 3 --parallel split --partition hash --save c", options), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume c --save d --epochs 3 --devices 2"), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume d --epochs 4 --devices 4 --parallel split --partition mod --log part"), 0);
+    CHECK_EQ(trainf("%s --epochs 4 --log whole", options), 0);
+    CHECK_NEAR(last_number("part", "epoch", "loss"), last_number("whole", "epoch", "loss"), 1e-5);
+    CHECK_EQ(train("--data planted.ggnn --resume c --epochs 3 --devices 3 --parallel split --partition hash --log part"), 0);
+    CHECK_EQ(trainf("%s --epochs 3 --devices 3 --parallel split --partition hash --log whole", options), 0);
+    CHECK(last_number("part", "epoch", "loss") == last_number("whole", "epoch", "loss"));
+    CHECK_EQ(trainf("%s --epochs 1 --devices 2 --partition pagraph --save c", options), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume c --epochs 2 --devices 2 --parallel split"), 2);
+    CHECK(says("c was trained with --shuffle local, whose batches it does not make; go on with --parallel data"));
+}
+
+/* Evaluation by batches, whose loader samples whole batches for training too; a first layer that was summed before. */
+TEST(parts_of_a_batch_go_with_sampled_evaluation_and_preprocessing)
+{
+    static const char* const also[] = {"--eval sampled", "--eval sampled --split-sampling single", "--preprocess",
+                                       "--preprocess --split-sampling single --split-partial"};
+    CHECK_EQ(finish(start("ggnn-data", "preprocess planted.ggnn --model sage --out summed.ggnn")), 0);
+    for (int i = 0; i < 4; i++) {
+        char options[400];
+        snprintf(options, sizeof options, "--data %s --layers 3 --fanout %s --hidden 16 --batch 50 --epochs 2 %s",
+                 i < 2 ? "planted.ggnn" : "summed.ggnn", i < 2 ? "4,3,2" : "4,3", i < 2 ? "--eval sampled" : "--preprocess");
+        CHECK_EQ(trainf("%s --log one", options), 0);
+        CHECK_EQ(trainf("%s --devices 3 --parallel split %s --log parts", options, also[i]), 0);
+        const double loss = last_number("one", "epoch", "val_loss");
+        if (!CHECK_NEAR(last_number("parts", "epoch", "val_loss"), loss, 1e-5 * loss)) printf("  %s\n", also[i]);
+    }
+}
+
 TEST(full_batch_on_several_devices_is_an_error_that_says_what_to_use)
 {
     CHECK_EQ(train("--data karate.ggnn --fanout full --devices 2"), 2);
@@ -330,6 +478,12 @@ static void refuse_each_allocation(const char* how)
     CHECK(named > 0);
 }
 TEST(a_device_that_gets_no_memory_ends_all) { refuse_each_allocation("--store parts"); }
+TEST(a_part_of_a_batch_that_gets_no_memory_ends_all)
+{
+    refuse_each_allocation("--parallel split --split-sampling single --partition hash");
+    refuse_each_allocation("--parallel split --gather exchange");
+    refuse_each_allocation("--parallel split --split-partial --model sage");
+}
 TEST(a_sampler_or_trainer_that_gets_no_memory_ends_all) { refuse_each_allocation("--pipeline factored"); }
 
 TEST(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays)
@@ -413,16 +567,19 @@ TEST(processes_give_the_bits_of_threads)
 {
     if (no_mpi()) SKIP(no_mpi());
     static const char* const how[] = {"--fanout 4,3 --store parts", "--fanout 4,3 --eval sampled",
-                                      "--fanout -1,-1 --eval-memory 0", "--fanout 4,3 --store shards --owners hash"};
-    for (int m = 0; m < 4; m++) {
+                                      "--fanout -1,-1 --eval-memory 0", "--fanout 4,3 --store shards --owners hash",
+                                      "--fanout 4,3 --parallel split --split-partial", "--fanout 4,3 --parallel split --split-sampling single --partition hash",
+                                      "--fanout -1,-1 --parallel split --partition pagraph --store shards"};
+    for (int m = 0; m < 7; m++) {
         const int P = 2 + m % 2;
         char options[400], line[600];
-        snprintf(options, sizeof options, "--data planted.ggnn %s %s --hidden 16 --batch 50 --epochs 2", models[m], how[m]);
+        snprintf(options, sizeof options, "--data planted.ggnn %s %s --hidden 16 --batch 50 --epochs 2", models[m % 4], how[m]);
         CHECK_EQ(trainf("%s --devices %d --log threads", options, P), 0);
         snprintf(line, sizeof line, "-n %d $train %s --threads 1 --log processes", P, options);
         if (!CHECK_EQ(mpi_train(line, NULL), 0)) printf("  %s\n", output);
         read_log(&first, "threads", NULL);
         read_log(&second, "processes", NULL);
+        if (strstr(how[m], "split")) leave_out(&first, "sent_bytes"), leave_out(&second, "sent_bytes"); /* threads read rows where they lie */
         CHECK(same_records(&first, &second));
     }
 }
@@ -484,8 +641,9 @@ TEST(processes_of_three_hosts_give_the_bits_of_six_threads)
     if (!CHECK(mkdtemp(seen) != NULL)) return;
     shell("cp planted.ggnn %s", seen);
     bool possible = true;
-    static const char* const how[] = {"--model gat --heads 4 --store parts", "--model sage --layers 3 --fanout 4,3,2 --store shards"};
-    for (int i = 0; i < 2 && possible; i++) {
+    static const char* const how[] = {"--model gat --heads 4 --store parts", "--model sage --layers 3 --fanout 4,3,2 --store shards",
+                                      "--model gat --heads 4 --parallel split --store shards"};
+    for (int i = 0; i < 3 && possible; i++) {
         char options[400], path[64];
         snprintf(options, sizeof options, "--data %s/planted.ggnn --layers 2 --fanout 4,3 --hidden 16 --batch 50 --epochs 2 %s",
                  seen, how[i]);
@@ -518,15 +676,15 @@ static long youngest(long of)
     return process;
 }
 
-TEST(a_process_that_is_killed_ends_all_and_the_last_checkpoint_goes_on)
+static void kill_one(const char* how)
 {
-    if (no_mpi()) SKIP(no_mpi());
-    static const char options[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50";
+    char options[400];
+    snprintf(options, sizeof options, "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 %s", how);
     unlink("c");
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        char line[400];
+        char line[600];
         snprintf(line, sizeof line, "-n 3 $train %s --epochs 100000 --save c --save-every 0 --save-steps 7 --log killed%ld",
                  options, (long)getppid());
         _exit(mpi_train(line, NULL) & 255);
@@ -552,6 +710,18 @@ TEST(a_process_that_is_killed_ends_all_and_the_last_checkpoint_goes_on)
     }
 }
 
+TEST(a_process_that_is_killed_ends_all_and_the_last_checkpoint_goes_on)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    kill_one("");
+}
+
+TEST(a_process_with_a_part_of_the_batch_that_is_killed_ends_all)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    kill_one("--parallel split");
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -559,19 +729,28 @@ int main(int argc, char** argv)
     if (!getcwd(start_folder, sizeof start_folder)) return 1;
     if (!train_tool_begin()) return 1;
     RUN(losses_of_the_first_20_steps_are_those_of_one_device);
+    RUN(losses_of_20_steps_by_parts_of_a_batch_are_those_by_slices);
+    RUN(accuracy_by_parts_of_a_batch_is_that_by_slices);
     RUN_SLOW(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices);
     RUN_SLOW(evaluation_gives_the_bits_of_one_device);
     RUN(runs_on_one_number_of_devices_write_one_log);
+    RUN(runs_by_parts_of_a_batch_write_one_log);
+    RUN(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);
     RUN(owners_by_modulo_and_hash_give_the_bits_of_ranges);
     RUN(devices_that_sample_for_others_write_the_log_of_one_fewer);
     RUN(a_run_is_resumed_by_another_number_of_devices);
+    RUN(a_run_by_parts_of_a_batch_is_resumed_by_slices);
+    RUN(parts_of_a_batch_go_with_sampled_evaluation_and_preprocessing);
     RUN(four_devices_that_are_interrupted_go_on_bit_for_bit_within_an_epoch);
+    RUN(devices_with_parts_of_a_batch_are_interrupted_and_go_on_as_well);
     RUN(devices_that_sample_for_others_are_interrupted_and_go_on_as_well);
     RUN(a_killed_run_goes_on_from_the_last_of_every_five_steps);
     RUN(full_batch_on_several_devices_is_an_error_that_says_what_to_use);
+    RUN(parts_of_a_batch_that_cannot_be_are_errors_that_say_why);
     RUN_SLOW(a_device_that_gets_no_memory_ends_all);
+    RUN_SLOW(a_part_of_a_batch_that_gets_no_memory_ends_all);
     RUN_SLOW(a_sampler_or_trainer_that_gets_no_memory_ends_all);
     RUN(a_stage_that_fails_ends_all_devices_and_the_checkpoint_stays);
     RUN(factored_where_it_cannot_be_is_an_error_that_says_why);
@@ -583,6 +762,7 @@ int main(int argc, char** argv)
     RUN(processes_resume_what_threads_saved);
     RUN_SLOW(processes_of_three_hosts_give_the_bits_of_six_threads);
     RUN(a_process_that_is_killed_ends_all_and_the_last_checkpoint_goes_on);
+    RUN(a_process_with_a_part_of_the_batch_that_is_killed_ends_all);
     folder_remove();
     return test_finish();
 }

@@ -1,6 +1,7 @@
 /* Training nodes divided among ranks (--partition pagraph): whose they are, what batches of them reach, and what each
    rank's cache then holds; ggnn-train from end to end. */
 #include "common/memory.h"
+#include "datasets/plan_file.h"
 #include "tests/random_graph.h"
 #include "tests/train_tool.h"
 #include "trainer/comm.h"
@@ -24,7 +25,8 @@ static scene scene_new(int32_t parts, int32_t hops, int64_t limit)
     error why = {""};
     s.ids = malloc((size_t)s.g->num_nodes * sizeof *s.ids);
     for (int64_t v = test_below(3); v < s.g->num_nodes; v += 3) s.ids[s.num_ids++] = (ggnn_node)v;
-    CHECK(division_open(&s.d, &s.g->graph, s.ids, s.num_ids, parts, hops, limit, &why));
+    const division_how how = {s.ids, s.num_ids, parts, hops, limit, NULL, NULL};
+    CHECK(division_open(&s.d, &s.g->graph, &how, &why));
     CHECK_STR(why.text, "");
     return s;
 }
@@ -289,7 +291,9 @@ TEST(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_f
     char* words[] = {"ggnn-train", "--data", "cites.ggnn"};
     int64_t all_hits = 0, all_reads = 0;
     CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
-    CHECK(task_open(&t, &c, &why) && division_open(&d, &t.graph, t.ids[SPLIT_TRAIN], t.count[SPLIT_TRAIN], 4, 2, 100000, &why));
+    if (!CHECK(task_open(&t, &c, &why))) return;
+    const division_how how = {t.ids[SPLIT_TRAIN], t.count[SPLIT_TRAIN], 4, 2, 100000, NULL, NULL};
+    CHECK(division_open(&d, &t.graph, &how, &why));
     CHECK_EQ(trainf("%s --partition pagraph --cache degree --cache-ratio .1 --log a", run), 0);
     CHECK(says("partition: ") && says("replication "));
     for (int32_t r = 0; r < 4; r++) {
@@ -409,6 +413,80 @@ TEST(another_partition_is_refused)
     CHECK(says("--partition pagraph: d was trained on another partition (checksum "));
 }
 
+/* ==== partitions from files ===================================================================================== */
+
+TEST(a_file_of_ggnn_data_divides_as_the_program_does_by_itself)
+{
+    finish(start("ggnn-data", "partition planted.ggnn --parts 3 --method pagraph --hops 2 --out p.part"));
+    CHECK_EQ(trainf("%s --devices 3 --cache degree --cache-ratio .1 --log here", local), 0);
+    CHECK_EQ(trainf("%s --devices 3 --cache degree --cache-ratio .1 --partition-file p.part --log file --save c", local), 0);
+    read_log(&first, "here", NULL);
+    read_log(&second, "file", NULL);
+    for (int i = 0; i < first.count; i++) cut(first.line[i], "closure_limit");
+    for (int i = 0; i < second.count; i++) cut(second.line[i], "closure_limit");
+    CHECK(same_records(&first, &second));
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 3 --epochs 3"), 0); /* and so may take the place of it */
+}
+
+/* owner (N): training node i goes to part of(i), others to part 0. Whose file, and what opening it then says. */
+static bool opens(const task* t, int32_t parts, int32_t (*of)(int64_t i), division* d, error* why)
+{
+    int32_t* owner = calloc((size_t)t->graph.num_nodes, sizeof *owner);
+    const division_how how = {t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], parts, 2, 100000, "own.part", &t->set};
+    why->text[0] = 0;
+    for (int64_t i = 0; i < how.num_ids; i++) owner[how.ids[i]] = of(i);
+    CHECK(partition_write("own.part", &t->set, "test", owner, parts, why));
+    free(owner);
+    return division_open(d, &t->graph, &how, why);
+}
+
+static int32_t in_turn(int64_t i) { return (int32_t)(2 - i % 3); }
+static int32_t uneven(int64_t i) { return i < 2 ? 2 : (int32_t)(i % 2); }
+static int32_t one_without(int64_t i) { return i == 5 ? -1 : (int32_t)(i % 3); }
+
+TEST(a_files_parts_are_taken_as_they_are_or_refused)
+{
+    static const int32_t place[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}}; /* larger parts first, equal ones in their order */
+    static task t;
+    static config c;
+    error why = {""};
+    division d = {0};
+    char* words[] = {"ggnn-train", "--data", "cites.ggnn"};
+    CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
+    if (!CHECK(task_open(&t, &c, &why))) return;
+    const int64_t n = t.count[SPLIT_TRAIN];
+    CHECK(opens(&t, 3, in_turn, &d, &why));
+    CHECK_STR(why.text, "");
+    int64_t trained = 0;
+    for (int64_t i = 0; i < n; i++) CHECK_EQ(d.owner[t.ids[SPLIT_TRAIN][i]], place[n % 3][in_turn(i)]);
+    for (int64_t v = 0; v < t.graph.num_nodes; v++) trained += d.owner[v] >= 0;
+    CHECK_EQ(trained, n);
+    division_close(&d);
+    CHECK(!opens(&t, 3, uneven, &d, &why));
+    CHECK(strstr(why.text, "own.part: part 0 has ") && strstr(why.text, "part 2 has 2: devices train on as many each"));
+    division_close(&d);
+    CHECK(!opens(&t, 3, one_without, &d, &why));
+    CHECK(strstr(why.text, "has no part: it was made for other training nodes"));
+    division_close(&d);
+    task_close(&t);
+}
+
+TEST(a_file_that_does_not_fit_is_an_error_that_says_why)
+{
+    finish(start("ggnn-data", "partition planted.ggnn --parts 3 --method pagraph --out p.part"));
+    finish(start("ggnn-data", "partition karate.ggnn --parts 2 --method pagraph --out k.part"));
+    CHECK_EQ(train("--data planted.ggnn --devices 3 --partition-file p.part"), 2);
+    CHECK(says("--partition-file p.part: needs --partition pagraph"));
+    CHECK_EQ(train("--data planted.ggnn --devices 3 --partition pagraph --partition-file p.part --closure-limit 9"), 2);
+    CHECK(says("--closure-limit: --partition-file p.part says whose nodes are whose"));
+    CHECK_EQ(train("--data planted.ggnn --devices 2 --partition pagraph --partition-file p.part --fanout 3,3"), 1);
+    CHECK(says("p.part: it has 3 parts, here are 2 devices: give it --devices 3, or make one by ggnn-data partition --parts 2"));
+    CHECK_EQ(train("--data planted.ggnn --devices 2 --partition pagraph --partition-file k.part --fanout 3,3"), 1);
+    CHECK(says("k.part: it belongs to another graph"));
+    CHECK_EQ(train("--data planted.ggnn --devices 2 --partition pagraph --partition-file none.part --fanout 3,3"), 1);
+    CHECK(says("none.part"));
+}
+
 /* ==== errors ==================================================================================================== */
 
 TEST(a_partition_where_it_cannot_be_is_an_error_that_says_why)
@@ -483,6 +561,9 @@ int main(int argc, char** argv)
     RUN(a_run_goes_on_bit_for_bit_on_as_many_devices_and_on_others_not_at_all);
     RUN(an_interrupted_run_goes_on_within_an_epoch);
     RUN(another_partition_is_refused);
+    RUN(a_file_of_ggnn_data_divides_as_the_program_does_by_itself);
+    RUN(a_files_parts_are_taken_as_they_are_or_refused);
+    RUN(a_file_that_does_not_fit_is_an_error_that_says_why);
     RUN(a_partition_where_it_cannot_be_is_an_error_that_says_why);
     RUN_SLOW(a_division_survives_any_failing_allocation);
     RUN(processes_have_the_training_nodes_of_threads);

@@ -232,6 +232,29 @@ TEST(predicted_hit_rates_are_within_a_point_of_those_of_the_run)
     }
 }
 
+/* Of the explanation in file "staged". */
+static double stage(const char* name)
+{
+    static char line[RECORD_MAX];
+    double seconds = (double)NAN;
+    FILE* f = fopen("staged", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (strstr(line, "\"event\":\"explain\"") && strstr(line, "\"seconds\":{")) seconds = number(strstr(line, "\"seconds\":{"), name);
+    if (f) fclose(f);
+    return seconds;
+}
+
+TEST(each_stage_has_a_time_of_its_own)
+{
+    make_graph("paper.ggnn", "citation --nodes 30000 --edges 240000 --features 16");
+    CHECK_EQ(train("--data paper.ggnn --fanout 5,4 --hidden 8 --cache degree --cache-ratio .1 --explain --log staged"), 0);
+    CHECK(stage("sample") > 0 && stage("mark") > 0 && stage("extract") > 0 && stage("train") > 0);
+    CHECK_EQ(stage("copy"), 0);
+    CHECK_EQ(train("--data paper.ggnn --fanout 5,4 --hidden 8 --explain --log staged"), 0); /* rows are read where they lie */
+    CHECK(stage("sample") > 0 && stage("train") > 0);
+    CHECK(stage("mark") == 0 && stage("extract") == 0);
+}
+
 TEST(explain_is_a_look_and_no_training)
 {
     CHECK_EQ(train("--data karate.ggnn --explain --save x.ckpt"), 2);
@@ -260,6 +283,7 @@ int main(int argc, char** argv)
     RUN(the_simplest_of_equal_settings_is_chosen);
     RUN(explain_finds_the_right_setting_of_five_graphs);
     RUN_SLOW(predicted_hit_rates_are_within_a_point_of_those_of_the_run);
+    RUN(each_stage_has_a_time_of_its_own);
     RUN(explain_is_a_look_and_no_training);
     if (chdir("/") == 0) folder_remove();
     return test_finish();

@@ -217,6 +217,9 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     CHECK_EQ(tool_on("rank", with(line, "--out %s%s", graph, "")), 2);
     CHECK_EQ(tool_on("rank", "--split 7"), 1);
     CHECK_EQ(tool_on("partition", "--parts 65"), 2);
+    CHECK_EQ(tool_on("partition", "--method mincut --balance edges"), 2);
+    CHECK(says("err", "--balance edges: --method mincut weighs no nodes; metis does"));
+    CHECK_EQ(tool_on("partition", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
     CHECK_EQ(tool_on("partition", with(line, "--out %s%s", graph, "")), 2);
     CHECK_EQ(run("", with(line, "generate path %s%s", made, "")), 0);
     CHECK_EQ(run("", with(line, "partition %s --method pagraph%s", made, "")), 1);
@@ -240,6 +243,34 @@ TEST(metis_divides_or_says_that_it_is_not_there)
     const char* cut = strstr(output("out"), "\"cut\": ");
     if (CHECK(cut != NULL)) CHECK(atof(cut + 7) < .4); /* hash: .75 */
     CHECK_EQ(tool_on("partition", "--method metis --parts 1"), 0);
+}
+
+static double json_value(const char* key)
+{
+    const char* at = strstr(output("out"), key);
+    return CHECK(at != NULL) ? atof(at + strlen(key)) : NAN;
+}
+
+/* The training set is local: equally many nodes leave a part with most of what is sampled. */
+TEST(metis_balances_sampled_edges_where_it_is_asked_to)
+{
+    static const char edges[] = "--method metis --balance edges --fanout 5,5 --batch 64 --json";
+    char line[2000];
+    int code = tool_on("partition", edges);
+    if (code != 0) {
+        CHECK(says("err", "built without METIS"));
+        SKIP("METIS is not there");
+    }
+    CHECK(json_value("\"edge_balance\": ") < 1.06);
+    const double balance = json_value("\"balance\": ");
+    CHECK_EQ(tool_on("partition", "--method metis --balance vertices --json"), 0);
+    CHECK(strstr(output("out"), "edge_balance") == NULL);
+    CHECK(json_value("\"balance\": ") < 1.06 && balance > 1.06);
+    CHECK_EQ(tool_on("partition", "--method metis --balance edges --fanout 5,5 --batch 64 --presample-epochs 3 --seed 4"), 0);
+    CHECK(says("out", "of sampled edges 1.0"));
+    CHECK_EQ(run("", with(line, "generate path %s%s", made, "")), 0);
+    CHECK_EQ(run("", with(line, "partition %s --method metis --balance edges%s", made, "")), 1);
+    CHECK(says("err", "no training nodes"));
 }
 
 /* ---- reorder --------------------------------------------------------------------------------------------------- */
@@ -342,6 +373,14 @@ TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
         CHECK_EQ(tool_on("partition", with(line, "--parts 3 --method %s --json%s", method[i], "")), 0);
         CHECK(says("out", "\"replication\": "));
     }
+    int32_t* owner = malloc((size_t)d.num_nodes * sizeof *owner);
+    CHECK(partition_open(&p, path, &d, &why) && partition_read(owner, path, &d, 3, &why));
+    CHECK(memcmp(owner, p.owner, (size_t)d.num_nodes * sizeof *owner) == 0);
+    CHECK(!partition_read(owner, path, &d, 4, &why));
+    CHECK(strstr(why.text, "it has 3 parts, here are 4 devices: give it --devices 3, or make one by ggnn-data partition --parts 4"));
+    why.text[0] = 0;
+    partition_close(&p);
+    free(owner);
     CHECK_EQ(tool_on("partition", "--method pagraph --closure-limit 3"), 0);
     CHECK(says("out", "--closure-limit cut them"));
     CHECK(!partition_open(&p, path, &wrong, &why));
@@ -352,14 +391,16 @@ TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
 
 TEST(every_allocation_may_fail)
 {
-    static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place", "reorder"};
+    static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place",
+                                         "reorder", "partition --method metis --balance edges --fanout 3,3"};
+    const int commands = tool_on("partition", "--method metis") == 0 ? 6 : 5;
     put(topology, "700\n");
-    for (int c = 0; c < 5; c++) {
+    for (int c = 0; c < commands; c++) {
         int n = 1, code = 1;
         for (; n < 60 && code != 0; n++) {
             char before[100], line[2000];
             snprintf(before, sizeof before, "GGNN_TEST_FAIL_ALLOCATION=%d", n);
-            snprintf(line, sizeof line, c < 3 ? "%s %s --out %s" : c == 3 ? "%s %s" : "%s %s %s", command[c], c == 3 ? topology : graph, made);
+            snprintf(line, sizeof line, c < 3 || c == 5 ? "%s %s --out %s" : c == 3 ? "%s %s" : "%s %s %s", command[c], c == 3 ? topology : graph, made);
             remove(made);
             code = run(before, line);
             CHECK(code == 0 || (code == 1 && access(made, F_OK) != 0 && says("err", "memory")));
@@ -385,6 +426,7 @@ int main(int argc, char** argv)
     RUN(a_reordered_graph_is_the_same_graph_with_other_numbers);
     RUN(rows_of_edges_follow_their_edges);
     RUN(metis_divides_or_says_that_it_is_not_there);
+    RUN(metis_balances_sampled_edges_where_it_is_asked_to);
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
     RUN(partitions_are_written_beside_the_graph_and_their_figures_printed);
     RUN(every_allocation_may_fail);

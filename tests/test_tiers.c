@@ -7,6 +7,7 @@
 #include "datasets/plan_file.h"
 #include "tests/train_tool.h"
 #include "trainer/loader.h"
+#include "trainer/slopes.h"
 #include "trainer/task.h"
 #include "trainer/tiers.h"
 
@@ -71,6 +72,15 @@ static void results(const char* log, records* to)
     to->count = kept;
 }
 
+/* Cuts `"key":[value],` out of a line; strings in it may have anything but brackets. */
+static void cut_array(char* line, const char* key)
+{
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, "\"%s\":[", key);
+    char *from = strstr(line, pattern), *to = from ? strchr(from, ']') : NULL;
+    if (to) memmove(from, to, strlen(to) + 1);
+}
+
 static bool same_results(const char* options, const char* where)
 {
     CHECK_EQ(trainf("%s --log tiers %s", options, where), 0);
@@ -115,14 +125,21 @@ TEST(losses_on_several_devices_do_not_depend_on_what_lies_where)
     }
 }
 
-TEST(devices_that_sample_for_others_read_tiers)
+/* Three devices of which some sample have the bits of two that do all. */
+TEST(every_policy_has_the_same_losses_in_every_pipeline)
 {
-    char options[400];
-    snprintf(options, sizeof options, "--data rmat.ggnn %s --devices 3 --pipeline factored", common);
-    CHECK_EQ(trainf("%s --log resident", options), 0);
+    static const char* const pipelines[] = {"--devices 2 --pipeline serial", "--devices 2 --pipeline overlap",
+                                            "--devices 3 --pipeline factored"};
+    char options[400], where[200];
+    CHECK_EQ(trainf("--data rmat.ggnn %s --devices 2 --log resident", common), 0);
     results("resident", &first);
-    same_results(options, "--cache presc --cache-ratio .2 --store-graph .5");
-    same_results(options, "--cache dual --cache-ratio .3 --store-features .4 --topology ring");
+    for (int i = 0; i < 3; i++)
+        for (int p = 0; p < POLICIES; p++) {
+            snprintf(options, sizeof options, "--data rmat.ggnn %s %s --threads %d", common, pipelines[i], 1 << (p + i) % 3);
+            snprintf(where, sizeof where, "--cache %s %s --store-graph .5 --store-features .%d%s", policies[p],
+                     p ? "--cache-ratio .3" : "", 1 + p, p % 3 == 2 ? " --topology ring" : "");
+            same_results(options, where);
+        }
 }
 
 /* ==== what is read where ======================================================================================== */
@@ -414,6 +431,21 @@ TEST(rows_by_device_are_what_the_sampled_ids_say)
     }
 }
 
+/* As `--cache dual --cache-bytes 64M` on 1 M nodes: a tenth of it on a tenth of them. */
+TEST(a_dual_cache_of_a_large_graph_changes_no_loss)
+{
+    static const char options[] = "--data large.ggnn --fanout 5,5 --hidden 8 --epochs 1 --eval sampled";
+    finish(start("ggnn-data", "generate citation large.ggnn --nodes 100000 --edges 800000 --features 128"));
+    CHECK_EQ(trainf("%s --log resident", options), 0);
+    results("resident", &first);
+    same_results(options, "--cache dual --cache-bytes 6400K");
+    read_log(&second, "tiers", "tiers");
+    const int64_t bytes = logged("row_bytes", "cache", 0) + logged("list_bytes", "cache", 0);
+    CHECK(bytes > 6400 * 1024 - 1000 && bytes <= 6400 * 1024);
+    CHECK(logged("rows", "cache", 0) > 0 && logged("lists", "cache", 0) > 0);
+    unlink("large.ggnn");
+}
+
 /* ==== placement ================================================================================================= */
 
 TEST(devices_read_parts_from_where_each_rule_places_them)
@@ -694,6 +726,74 @@ TEST(a_ranking_from_a_file_places_as_the_trainers_own)
     CHECK(says("r: it belongs to another graph"));
 }
 
+/* ==== slopes ==================================================================================================== */
+
+/* Of a graph whose rows are long and whose batches are few edges. */
+static slopes measure_slopes(const task* t, int64_t room)
+{
+    error why = {""};
+    slopes s;
+    device* d = device_open_cpu(1, &why);
+    tiers_source from = {.graph = t->graph, .features = t->features, .labels = t->labels};
+    from.ids[2] = t->ids[SPLIT_TRAIN];
+    from.count[2] = t->count[SPLIT_TRAIN];
+    const slopes_plan plan = {.from = &from, .how = {.num_hops = 2, .fanout = {2, 2}}, .list = 2, .batch = 20, .rank = 1, .ranks = 2,
+                              .room = room, .pass = {.num_ids = t->count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
+                                                     .rng = {3, 0, GGNN_PURPOSE_PRESAMPLE}}};
+    device_enter(d);
+    CHECK(slopes_measure(&s, d, &plan, &why));
+    CHECK_STR(why.text, "");
+    device_close(d);
+    return s;
+}
+
+TEST(slopes_are_those_of_times_with_random_caches)
+{
+    static task t;
+    static config c;
+    error why = {""};
+    char* words[] = {"ggnn-train", "--data", "wide.ggnn"};
+    finish(start("ggnn-data", "generate planted wide.ggnn --nodes 1500 --edges 9000 --classes 3 --features 1000"));
+    CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
+    if (!CHECK(task_open(&t, &c, &why))) return;
+    const int64_t all = 1500 * (4000 + 16) + 9000 * (int64_t)sizeof(ggnn_node);
+    const slopes whole = measure_slopes(&t, all), some = measure_slopes(&t, all / 3), none = measure_slopes(&t, 100);
+    CHECK_EQ(whole.bytes[SLOPES_SIZES - 1], all);
+    CHECK(some.bytes[SLOPES_SIZES - 1] <= all / 3 && some.bytes[SLOPES_SIZES - 1] > all / 3 - 10000);
+    CHECK_EQ(none.bytes[SLOPES_SIZES - 1], 0);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        for (int i = 0; i < SLOPES_SIZES; i++) { /* shares of the reads, near those of the nodes */
+            CHECK_NEAR(whole.hit[kind][i], i / (double)(SLOPES_SIZES - 1), .1);
+            CHECK_NEAR(some.hit[kind][i], i / (double)(SLOPES_SIZES - 1) / 3, .1);
+            CHECK_EQ(none.hit[kind][i], 0);
+            CHECK(whole.ms[kind][i] > 0);
+        }
+        CHECK_EQ(whole.slope[kind], ggnn_fill_slope(whole.hit[kind], whole.ms[kind], SLOPES_SIZES));
+        CHECK_EQ(none.slope[kind], 0);
+    }
+    CHECK(whole.ms[TIERS_FEATURES][4] > whole.ms[TIERS_GRAPH][4]); /* 4,000 bytes a row, two edges a list */
+    task_close(&t);
+}
+
+TEST(measured_slopes_are_said_and_give_the_same_plan_again)
+{
+    for (int devices = 1; devices < 4; devices++) {
+        char options[400], again[100];
+        snprintf(options, sizeof options, "--data rmat.ggnn %s --devices %d --cache dual --cache-ratio .3", common, devices);
+        CHECK_EQ(trainf("%s --log tiers --slopes measure", options), 0);
+        const char* said = strstr(output, "--slopes ");
+        if (!CHECK(said != NULL)) continue;
+        CHECK(says(" (measured on device 0: nanoseconds an epoch that all lists, and all rows, being cached would save)"));
+        snprintf(again, sizeof again, "%.*s", (int)strcspn(said + 9, " ") + 9, said);
+        read_log(&first, "tiers", NULL);
+        CHECK_EQ(trainf("%s --log tiers %s", options, again), 0);
+        read_log(&second, "tiers", NULL);
+        for (int i = 0; i < first.count; i++) cut_array(first.line[i], "notes");
+        for (int i = 0; i < second.count; i++) cut_array(second.line[i], "notes");
+        CHECK(same_records(&first, &second));
+    }
+}
+
 /* ==== options =================================================================================================== */
 
 TEST(options_that_do_not_go_together_are_errors_that_say_what_to_do)
@@ -708,6 +808,8 @@ TEST(options_that_do_not_go_together_are_errors_that_say_what_to_do)
         {"--cache presc --cache-bytes auto", "a CPU has no memory of a device's; say how much by --device-memory"},
         {"--cache presc --cache-bytes some", "--cache-bytes 'some': not a number of bytes"},
         {"--cache dual --cache-ratio .1 --slopes 3", "--slopes 3: two numbers"},
+        {"--cache presc --cache-ratio .1 --slopes measure", "--slopes measure: needs --cache dual"},
+        {"--cache dual --ranking r --slopes measure", "--slopes measure: --ranking r says what is cached"},
         {"--store-graph 1.5", "--store-graph 1.5: must be between 0 and 1"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK_EQ(trainf("--data karate.ggnn --epochs 1 %s", wrong[i][0]), 2);
@@ -759,7 +861,7 @@ TEST(opening_tiers_survives_any_failing_allocation)
         snprintf(number, sizeof number, "%d", n);
         fail_allocation = number;
         status = train("--data karate.ggnn --fanout 4,3 --hidden 4 --epochs 1 --devices 2 --cache dual --cache-ratio .2 "
-                       "--store-graph .5 --store-features .5 --topology ring --device-memory 5000 --reserve-bytes 0");
+                       "--slopes measure --store-graph .5 --store-features .5 --topology ring --device-memory 5000 --reserve-bytes 0");
         fail_allocation = NULL;
         if (status == 1) CHECK(strstr(output, "out of memory") != NULL);
     }
@@ -774,7 +876,8 @@ int main(int argc, char** argv)
     finish(start("ggnn-data", "generate rmat rmat.ggnn --nodes 700 --edges 5000 --classes 5 --features 6 --directed --train .4"));
     RUN_SLOW(losses_do_not_depend_on_what_lies_where);
     RUN_SLOW(losses_on_several_devices_do_not_depend_on_what_lies_where);
-    RUN(devices_that_sample_for_others_read_tiers);
+    RUN(every_policy_has_the_same_losses_in_every_pipeline);
+    RUN_SLOW(a_dual_cache_of_a_large_graph_changes_no_loss);
     RUN(rows_and_lists_by_tier_are_what_the_sampled_ids_say);
     RUN(rows_by_device_are_what_the_sampled_ids_say);
     RUN_SLOW(devices_read_parts_from_where_each_rule_places_them);
@@ -785,6 +888,8 @@ int main(int argc, char** argv)
     RUN(budgets_of_nothing_one_row_and_everything);
     RUN(a_graph_of_isolated_nodes_lies_in_tiers);
     RUN(a_ranking_from_a_file_places_as_the_trainers_own);
+    RUN(slopes_are_those_of_times_with_random_caches);
+    RUN(measured_slopes_are_said_and_give_the_same_plan_again);
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);

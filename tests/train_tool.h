@@ -126,7 +126,7 @@ typedef struct {
 } records;
 static records first, second;
 
-/* Cuts `"key":value,` out of a line; braces belong to the value. */
+/* Cuts `"key":value,` out of a line; braces and brackets belong to the value. */
 static inline void cut(char* line, const char* key)
 {
     char pattern[64];
@@ -134,7 +134,7 @@ static inline void cut(char* line, const char* key)
     char* from = strstr(line, pattern);
     if (!from) return;
     char* to = from + strlen(pattern);
-    for (int depth = 0; *to && (depth > 0 || (*to != ',' && *to != '}')); to++) depth += (*to == '{') - (*to == '}');
+    for (int depth = 0; *to && (depth > 0 || (*to != ',' && *to != '}')); to++) depth += (*to == '{' || *to == '[') - (*to == '}' || *to == ']');
     memmove(from, to, strlen(to) + 1);
 }
 
@@ -153,6 +153,11 @@ static inline void read_log(records* r, const char* path, const char* event)
         if (!event || strstr(line, pattern)) r->count++;
     }
     if (f) fclose(f);
+}
+
+static inline void leave_out(records* r, const char* key)
+{
+    for (int i = 0; i < r->count; i++) cut(r->line[i], key);
 }
 
 static inline bool same_records(const records* a, const records* b)

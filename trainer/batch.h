@@ -25,6 +25,8 @@ typedef struct { /* what it points to is memory of one device */
     ggnn_count known;   /* labelled seeds of the global batch, on all devices: the divisor of the loss */
     float*     rows;    /* (sources of the last hop, features) extracted: row i is node blocks.id[i]'s. NULL: the net */
     int64_t    ld_rows; /* reads the store */
+    struct shuffle* shuffle; /* --parallel split: rows of sources come from the ranks that have them (shuffle.h), `rows`
+                                are those that this rank has, and each block has ids of its own. NULL: it has all */
 } mini_batch;
 
 #ifdef __cplusplus

@@ -13,6 +13,7 @@ void comm_open_alone(comm* c, const volatile sig_atomic_t* stop)
 {
     memset(c, 0, sizeof *c);
     c->ranks = c->locals = c->machines = 1;
+    c->one_process = true;
     c->name = "rank 0";
     c->stop = stop;
 }
@@ -132,6 +133,13 @@ bool comm_all_gather(comm* c, device* d, void* all, const int64_t* bound, size_t
     return exchange_pieces(c, &(comm_transfer){d, all, all, to, from, unit, equal}, NULL, why);
 }
 
+bool comm_gather_each(comm* c, void* all, size_t unit, error* why)
+{
+    int64_t bound[COMM_RANKS_MAX + 1];
+    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
+    return comm_all_gather(c, NULL, all, bound, unit, why);
+}
+
 size_t comm_reduce_bytes(const comm* c, int64_t n)
 {
     if (c->ranks == 1) return 0;
@@ -221,13 +229,11 @@ static bool compare(comm* c, const statement* said)
 
 bool comm_same(comm* c, const char* text, error* why)
 {
-    int64_t bound[COMM_RANKS_MAX + 1];
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     statement* said = memory_new((size_t)c->ranks * sizeof *said, "comparing ranks", why);
     if (!said) return false;
     strncat(said[c->rank].name, c->name, sizeof said->name - 1);
     strncat(said[c->rank].text, text, sizeof said->text - 1);
-    bool good = comm_all_gather(c, NULL, said, bound, sizeof *said, why);
+    bool good = comm_gather_each(c, said, sizeof *said, why);
     if (good && !compare(c, said)) good = error_set(why, "%s", c->failed.text);
     memory_free(said);
     return good;

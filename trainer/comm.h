@@ -36,6 +36,7 @@ struct comm {
     int32_t rank, ranks;
     int32_t local, locals;     /* this rank among the ranks of its machine; those are the ranks rank - local .. */
     int32_t machine, machines; /* ranks of one machine follow each other */
+    bool one_process;          /* all ranks are threads of this process, or this one is alone */
     const char* name;          /* for messages: "rank 3 (host a)" */
     bool stopped;
     error failed;              /* why all calls return false; empty: they do not */
@@ -83,6 +84,9 @@ bool comm_barrier(comm* c, error* why);
 /* Elements [bound[rank], bound[rank + 1]) of `all` are this rank's, already there; the other ranks' are filled in.
    bound (ranks + 1), which does not fall, is the same on all ranks; unit is the bytes of an element. */
 bool comm_all_gather(comm* c, device* d, void* all, const int64_t* bound, size_t unit, error* why);
+
+/* The same of an element a rank, in the host's memory: all[rank] is this rank's. */
+bool comm_gather_each(comm* c, void* all, size_t unit, error* why);
 
 /* All to all: elements [first, first + count) of `from` at from_piece[r] go to rank r, where they become its to_piece[this
    rank] of `to`. Pieces of `from` may overlap; counts agree in pairs. The arrays do not overlap. */

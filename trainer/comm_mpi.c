@@ -245,9 +245,7 @@ static void give_back(comm* c, comm_shared* s)
 /* All ranks of all machines make these calls. */
 static bool map_all(comm* c, comm_shared* s, shared_file* file, const char* what, error* why)
 {
-    int64_t bound[COMM_RANKS_MAX + 1];
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
-    if (!comm_all_gather(c, NULL, file, bound, sizeof *file, why)) return false;
+    if (!comm_gather_each(c, file, sizeof *file, why)) return false;
     const shared_file* here = file + (c->rank - c->local);
     for (int32_t k = 0; k < c->locals; k++) {
         s->bytes[k] = here[k].bytes;
@@ -411,6 +409,7 @@ bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why)
 {
     int level, rank = 0, ranks = 0;
     comm_open_alone(c, stop);
+    c->one_process = false;
     be_polite();
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return error_set(why, "MPI does not start");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

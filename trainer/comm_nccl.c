@@ -24,13 +24,11 @@ static bool possible(const comm_nccl_member* all, int32_t ranks, error* why)
 
 static bool describe_all(comm* c, const device* d, comm_nccl_member* all, error* why)
 {
-    int64_t bound[COMM_RANKS_MAX + 1];
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     comm_nccl_member* mine = &all[c->rank];
     mine->machine = c->machine;
     mine->version = comm_nccl_here ? comm_nccl_here->version() : 0;
     if (mine->version && !comm_nccl_here->describe(c, d, mine, why)) return false;
-    return comm_all_gather(c, NULL, all, bound, sizeof *all, why);
+    return comm_gather_each(c, all, sizeof *all, why);
 }
 
 bool comm_carry(comm* c, device* d, comm_carrier by, error* why)

@@ -104,12 +104,10 @@ static void leave(holding* h)
 
 static bool share(comm* c, comm_shared* s, const char* what, error* why)
 {
-    int64_t bound[COMM_RANKS_MAX + 1];
     holding** all = memory_new((size_t)c->ranks * sizeof *all, what, why);
     if (!all) return false;
     holding* mine = all[c->rank] = holding_new(s->bytes[c->rank], c->ranks, what, why);
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
-    if (!mine || !comm_all_gather(c, NULL, all, bound, sizeof *all, why)) {
+    if (!mine || !comm_gather_each(c, all, sizeof *all, why)) {
         if (mine) mine->users = 1; /* no other rank knows it */
         if (mine) leave(mine);
         memory_free(all);

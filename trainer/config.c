@@ -105,21 +105,35 @@ static const entry table[] = {
     {0, FREE, AT(device_list), {"device-list", OPTION_TEXT, 0, 0, 0, "N,N,...",
         "CUDA: on which of the machine's devices, as CUDA numbers them; one may be named again. Not given: each in turn.",
         0}},
-    {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data", "What is cut: data, the seeds of a batch.", 0}},
+    {0, FREE, AT(parallel), {"parallel", OPTION_CHOICE, 0, 0, 0, "data|split",
+        "data: the seeds of a batch are cut into slices, a device each. split: each layer of one batch is, by owner of its nodes, "
+        "so that nothing is computed or loaded twice (GSplit).", 0}},
+    {0, FREE, AT(split_sampling), {"split-sampling", OPTION_CHOICE, 0, 0, 0, "single|cooperative",
+        "split: devices take turns to sample a whole batch, which is then split; or each samples the nodes that it owns. Results "
+        "differ by rounding.", 0}},
+    {0, FREE, AT(split_partial), {"split-partial", OPTION_FLAG, 0, 0, 0, 0,
+        "split, GraphSAGE's mean: owners send sums over their own neighbours of a node rather than each neighbour's row. Sums in "
+        "another order: results differ by rounding.", 0}},
     {0, FREE, AT(store), {"store", OPTION_CHOICE, 0, 0, 0, "auto|parts|replica|shards",
         "Graph and features: once over the devices of a machine, each having a part, or all of it for each. auto: "
         "replica on the CPU, where it is the mapped file, and parts on CUDA. shards: features once over the devices of "
         "all machines, the graph for each.", 0}},
     {0, FREE, AT(gather), {"gather", OPTION_CHOICE, 0, 0, 0, "pointer|exchange",
         "How rows of other parts are read: where they lie, or sent by their devices on demand, which needs no links. Then "
-        "each device has the whole graph, and a part of the features alone. shards have no other way.", 0}},
+        "each device has the whole graph, and a part of the features alone. shards have no other way. split: rows of layers, too; "
+        "those that cannot be read are sent.", 0}},
     {0, FREE, AT(owners), {"owners", OPTION_CHOICE, 0, 0, 0, "range|modulo|hash",
         "Which nodes a part has: a range of ids, every P-th, or by a hash of the id.", 0}},
-    {0, SAME, AT(partition), {"partition", OPTION_CHOICE, 0, 0, 0, "none|pagraph",
-        "pagraph: each device has training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache is "
-        "of what these reach.", 0}},
+    {0, SAME, AT(partition), {"partition", OPTION_CHOICE, 0, 0, 0, "none|" DIVIDE_METHODS,
+        "split: which device owns which node (ggnn-data partition --help); not given: mincut. data: pagraph alone: each device has "
+        "training nodes of its own, whose neighbourhoods overlap (PaGraph, Eq. 1), and its --cache is of what these reach.", 0}},
+    {0, FREE, AT(balance), {"balance", OPTION_CHOICE, 0, 0, 0, DIVIDE_BALANCES,
+        "split, --partition metis: devices own equally many nodes, or nodes of which --presample-epochs before training compute "
+        "equally many edges.", 0}},
+    {0, FREE, AT(partition_file), {"partition-file", OPTION_TEXT, 0, 0, 0, "FILE",
+        "From ggnn-data partition, as many parts as there are devices: of split, by any --method; else that of --partition pagraph.", 0}},
     {0, SAME, AT(closure_limit), {"closure-limit", OPTION_INT, 0, 0, 2147483647, 0,
-        "--partition: nodes around a training node that are looked at to choose its device.", 0}},
+        "--partition pagraph: nodes around a training node that are looked at to choose its device.", 0}},
     {0, SAME, AT(shuffle), {"shuffle", OPTION_CHOICE, 0, 0, 0, "global|local",
         "local: a device's seeds are its own training nodes, so that batches depend on --partition and on how many devices "
         "there are; global: batches are those without. Not given: local with --partition pagraph.", 0}},
@@ -148,8 +162,9 @@ static const entry table[] = {
         "Memory of a device that stays free.", 0}},
     {0, FREE, AT(device_memory), {"device-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
         "Bytes of each device that may be used in all; what is stored is cut to it. 0: as many as there are.", 0}},
-    {0, FREE, AT(slopes_text), {"slopes", OPTION_TEXT, 0, 0, 0, "A,F",
-        "dual: nanoseconds saved if all lists, and all rows, were cached; 0,0: by frequency a byte.", 0}},
+    {0, FREE, AT(slopes_text), {"slopes", OPTION_TEXT, 0, 0, 0, "A,F|measure",
+        "dual: nanoseconds saved if all lists, and all rows, were cached; 0,0: by frequency a byte; measure: by the clock of "
+        "the first device, before training, which prints them.", 0}},
     {0, FREE, AT(presample_epochs), {"presample-epochs", OPTION_INT, 0, 1, 10000, 0,
         "presc, dual: epochs sampled before training, to count what they read; optimal: training's own first.", 0}},
     {0, FREE, AT(ranking), {"ranking", OPTION_TEXT, 0, 0, 0, "FILE",
@@ -207,6 +222,7 @@ static void set_defaults(config* c)
     c->store_features = 1;
     c->cache_ratio = 0;
     c->slopes_text = "0,0";
+    c->split_sampling = SPLIT_COOPERATIVE;
     c->reserve_bytes = (int64_t)1 << 30;
     c->presample_epochs = 1;
 }
@@ -361,19 +377,27 @@ static size_t write_option(const config* c, const entry* e, char* text)
     return (size_t)sprintf(text, "--%s=%s\n", e->o.name, value);
 }
 
+/* In --parallel split: who owns which node. */
+static bool names_owners(const entry* e) { return e->at == AT(partition) || e->at == AT(closure_limit); }
+
 size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
     size_t used = 0;
-    for (int i = 0; i < ENTRIES; i++)
-        if (table[i].keep != FREE && is_set(c, &table[i])) used += write_option(c, &table[i], text + used);
+    for (int i = 0; i < ENTRIES; i++) {
+        if (table[i].keep == FREE || !is_set(c, &table[i])) continue;
+        if (c->parallel == PARALLEL_SPLIT && names_owners(&table[i])) continue; /* on which no batch depends */
+        used += write_option(c, &table[i], text + used);
+    }
     return used;
 }
 
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
 {
-    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(store), AT(gather), AT(owners), AT(comm), AT(eval_memory), AT(save_every),
+    static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(split_sampling), AT(split_partial), AT(balance),
+                                    AT(store), AT(gather), AT(owners), AT(comm), AT(eval_memory), AT(save_every),
                                     AT(save_steps), AT(store_graph), AT(store_features), AT(prefer), AT(cache), AT(placement),
                                     AT(cache_ratio), AT(cache_bytes_text), AT(slopes_text), AT(ranking), AT(topology),
+                                    AT(partition_file),
                                     AT(reserve_bytes), AT(device_memory), AT(presample_epochs)};
     size_t used = config_text(c, text);
     for (int i = 0; i < ENTRIES; i++)
@@ -451,7 +475,7 @@ bool config_inherit(config* c, const char* path, const char* text, size_t length
     for (int i = 0; i < ENTRIES; i++) {
         const entry* e = &table[i];
         char now_text[256], was_text[256];
-        if (e->keep == FREE) continue;
+        if (e->keep == FREE || (c->parallel == PARALLEL_SPLIT && names_owners(e))) continue;
         if (!c->given[i]) {
             memcpy((char*)c + e->at, (char*)&was + e->at, value_bytes(e->o.kind));
             continue;
@@ -594,16 +618,26 @@ static bool set_cache_size(config* c, error* why)
     return true;
 }
 
-static bool set_tiers(config* c, error* why)
+static bool set_slopes(config* c, error* why)
 {
     option_list slopes;
+    c->slopes_measured = strcmp(c->slopes_text, "measure") == 0;
+    if (c->slopes_measured) {
+        if (c->cache != HOTNESS_DUAL + 1) return error_set(why, "--slopes measure: needs --cache dual, which shares its bytes by them");
+        return !c->ranking || error_set(why, "--slopes measure: --ranking %s says what is cached; leave out one of them", c->ranking);
+    }
+    if (!options_ints("--slopes", c->slopes_text, 0, 9e15, &slopes, why)) return false;
+    if (slopes.count != 2) return error_set(why, "--slopes %s: two numbers, A,F, or measure", c->slopes_text);
+    memcpy(c->slopes, slopes.value, sizeof c->slopes);
+    return true;
+}
+
+static bool set_tiers(config* c, error* why)
+{
     static const size_t tiers[] = {AT(store_graph), AT(store_features), AT(device_memory), AT(ranking), AT(topology)};
     c->tiers = c->cache != CACHE_NONE;
     for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++) c->tiers = c->tiers || is_given(c, tiers[i]);
-    if (!set_cache_size(c, why)) return false;
-    if (!options_ints("--slopes", c->slopes_text, 0, 9e15, &slopes, why)) return false;
-    if (slopes.count != 2) return error_set(why, "--slopes %s: two numbers, A,F", c->slopes_text);
-    memcpy(c->slopes, slopes.value, sizeof c->slopes);
+    if (!set_cache_size(c, why) || !set_slopes(c, why)) return false;
     if (!is_given(c, AT(store_features)) && c->cache != CACHE_NONE) c->store_features = 0;
     if (!is_given(c, AT(store_graph)) && c->cache == HOTNESS_DUAL + 1) c->store_graph = 0;
     if (c->tiers && (c->gather == GATHER_EXCHANGE || c->store == STORE_SHARDS))
@@ -651,15 +685,56 @@ static bool check_pipeline(const config* c, error* why)
     return true;
 }
 
+/* Who owns which node. */
+static bool set_split(config* c, error* why)
+{
+    if (c->parallel != PARALLEL_SPLIT) {
+        if (is_given(c, AT(split_sampling))) return error_set(why, "--split-sampling: needs --parallel split");
+        if (c->split_partial) return error_set(why, "--split-partial: needs --parallel split");
+        if (is_given(c, AT(balance))) return error_set(why, "--balance: needs --parallel split");
+        if (c->partition == PARTITION_NONE || c->partition == PARTITION_PAGRAPH) return true;
+        return error_set(why, "--partition %s: says who owns which node in --parallel split; with data, pagraph alone divides "
+                              "training nodes", divide_name[c->partition - 1]);
+    }
+    if (c->partition == PARTITION_NONE && is_given(c, AT(partition)))
+        return error_set(why, "--partition none: in --parallel split each node has an owner");
+    if (c->split_partial && (c->model != NET_SAGE || c->aggregator != NET_MEAN))
+        return error_set(why, "--split-partial: GraphSAGE's mean alone is a sum that can be sent in parts; use --model sage "
+                              "--aggregator mean");
+    if (c->balance == DIVIDE_EDGES && c->partition != 1 + DIVIDE_METIS)
+        return error_set(why, "--balance edges: needs --partition metis");
+    if (c->partition_file && is_given(c, AT(partition)))
+        return error_set(why, "--partition and --partition-file %s: give one of them in --parallel split", c->partition_file);
+    if (c->partition == PARTITION_NONE && !c->partition_file) c->partition = 1 + DIVIDE_MINCUT;
+    if (c->full_batch)
+        return error_set(why, "--parallel split: with --fanout full the whole graph is one batch, of one device; --fanout -1,-1,.., "
+                              "a value a layer, takes all neighbours of each --batch");
+    if (c->pipeline == PIPELINE_OVERLAP || c->pipeline == PIPELINE_FACTORED)
+        return error_set(why, "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline "
+                              "serial");
+    if (c->explain) return error_set(why, "--parallel split: --explain looks at devices that train on slices");
+    if (c->shuffle == SHUFFLE_LOCAL && c->resume && !is_given(c, AT(shuffle)))
+        return error_set(why, "--parallel split: %s was trained with --shuffle local, whose batches it does not make; go on with "
+                              "--parallel data", c->resume);
+    if (c->shuffle == SHUFFLE_LOCAL) return error_set(why, "--shuffle local: in --parallel split all devices have all seeds");
+    return true;
+}
+
 /* Who has which training nodes. --shuffle is local where they have some of their own and nothing else is said. */
 static bool set_partition(config* c, error* why)
 {
     static const char pagraph[] = "--partition pagraph";
-    if (c->partition == PARTITION_NONE) {
-        if (is_given(c, AT(closure_limit))) return error_set(why, "--closure-limit: needs --partition pagraph");
+    if (!set_split(c, why)) return false;
+    if (c->partition != PARTITION_PAGRAPH || c->parallel == PARALLEL_SPLIT) {
+        if (c->partition != PARTITION_PAGRAPH && is_given(c, AT(closure_limit)))
+            return error_set(why, "--closure-limit: needs --partition pagraph");
+        if (c->parallel == PARALLEL_DATA && c->partition_file)
+            return error_set(why, "--partition-file %s: needs --partition pagraph, or --parallel split", c->partition_file);
         return c->shuffle != SHUFFLE_LOCAL ||
                error_set(why, "--shuffle local: needs --partition pagraph, which says whose training nodes are whose");
     }
+    if (c->partition_file && is_given(c, AT(closure_limit)))
+        return error_set(why, "--closure-limit: --partition-file %s says whose nodes are whose", c->partition_file);
     if (!is_given(c, AT(shuffle)) && !c->resume) c->shuffle = SHUFFLE_LOCAL;
     if (c->full_batch) return error_set(why, "%s: with --fanout full the whole graph is one batch, of one device", pagraph);
     if (c->pipeline == PIPELINE_FACTORED)
@@ -707,9 +782,19 @@ bool config_check_ranks(const config* c, int32_t ranks, error* why)
     if (c->full_batch && ranks > 1)
         return error_set(why, "--fanout full: one device computes the whole graph, here are %d; --fanout -1,-1,.., a value "
                               "a layer, takes all neighbours of each --batch", (int)ranks);
-    if (c->partition == PARTITION_PAGRAPH && ranks < 2)
+    if (c->partition == PARTITION_PAGRAPH && c->parallel == PARALLEL_DATA && ranks < 2)
         return error_set(why, "--partition pagraph: divides training nodes among --devices, here is one");
     return true;
+}
+
+ggnn_sampling config_sampling(const config* c)
+{
+    ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
+    if (config_counts_visits(c)) how.keep = GGNN_KEEP_WEIGHTS;
+    how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
+    for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = c->model == NET_MLP ? 0 : c->fanout[h];
+    if (c->model == NET_MLP) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */
+    return how;
 }
 
 float config_rate(const config* c, int64_t step, int64_t batches)

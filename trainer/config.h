@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/options.h"
+#include "datasets/divide.h"
 #include "trainer/net.h"
 
 enum { CONFIG_OPTIONS_MAX = 96, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256 };
@@ -17,7 +18,9 @@ typedef enum { EVAL_FULL, EVAL_SAMPLED } config_eval;
 typedef enum { PIPELINE_AUTO, PIPELINE_SERIAL, PIPELINE_OVERLAP, PIPELINE_FACTORED } config_pipeline;
 typedef enum { PRECISION_FP32, PRECISION_TF32 } config_precision;
 typedef enum { STORE_AUTO, STORE_PARTS, STORE_REPLICA, STORE_SHARDS } config_store;
-typedef enum { PARTITION_NONE, PARTITION_PAGRAPH } config_partition;
+typedef enum { PARALLEL_DATA, PARALLEL_SPLIT } config_parallel;
+typedef enum { SPLIT_SINGLE, SPLIT_COOPERATIVE } config_split;
+enum { PARTITION_NONE, PARTITION_PAGRAPH = 1 + DIVIDE_PAGRAPH }; /* else a divide_method, and one */
 typedef enum { SHUFFLE_GLOBAL, SHUFFLE_LOCAL } config_shuffle;
 typedef enum { GATHER_POINTER, GATHER_EXCHANGE } config_gather;
 enum { CACHE_NONE }; /* else a hotness_policy, and one */
@@ -52,8 +55,10 @@ typedef struct {
     /* several devices */
     int64_t devices, samplers;
     const char* device_list;
-    int parallel, store, gather, owners, comm; /* owners: a ggnn_owner; comm: a comm_carrier */
-    int partition, shuffle;
+    bool split_partial;
+    int parallel, split_sampling, store, gather, owners, comm; /* owners: a ggnn_owner; comm: a comm_carrier */
+    int partition, balance, shuffle; /* 0, or 1 + a divide_method; a divide_balance */
+    const char* partition_file;
     int64_t closure_limit;
     /* tiers */
     double store_graph, store_features, cache_ratio;
@@ -75,7 +80,8 @@ typedef struct {
     bool cache_auto;                    /* --cache-bytes auto; */
     int64_t cache_bytes;                /* else so many, -1: not given, by --cache-ratio */
     int64_t links[3];                   /* GB/s of a device's own memory, a peer's, the host's */
-    int64_t slopes[2];                  /* nanoseconds: of lists, of rows */
+    int64_t slopes[2];                  /* nanoseconds: of lists, of rows; */
+    bool slopes_measured;               /* zeros that are still to be measured */
     char plain_fanout[12 * NET_LAYERS_MAX]; /* what fanout_text points to where it is not "full" */
 
     bool given[CONFIG_OPTIONS_MAX];  /* on the command line, by place in the table */
@@ -114,6 +120,9 @@ size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX]);
 
 /* The same as members of a JSON object. */
 void config_json(const config* c, json* j, const char* key);
+
+/* How training samples, with local indices in all hops. */
+ggnn_sampling config_sampling(const config* c);
 
 /* The learning rate of the given step, where an epoch has `batches` of them. */
 float config_rate(const config* c, int64_t step, int64_t batches);

@@ -1,5 +1,6 @@
 #include "trainer/device.h"
 
+#include "common/memory.h"
 #include "trainer/ops.h"
 
 void device_close(device* d)
@@ -78,3 +79,19 @@ void device_give_borrowed(device* d, void* memory) { d->ops->memory.give_borrowe
 bool device_reach(device* d, const void* memory, error* why) { return d->ops->memory.reach(d, memory, why); }
 
 void device_settle(device* d) { d->ops->memory.settle(d); }
+
+void* device_grow(device* d, device_growing* g, size_t bytes, const char* what, error* why)
+{
+    if (g->memory && bytes <= g->bytes) return g->memory;
+    device_free_growing(d, g);
+    g->bytes = bytes < SIZE_MAX / 2 ? bytes + bytes / 4 + 64 : SIZE_MAX; /* what cannot be fails with its message */
+    g->memory = d ? device_new(d, g->bytes, what, why) : memory_new(g->bytes, what, why);
+    return g->memory;
+}
+
+void device_free_growing(device* d, device_growing* g)
+{
+    if (d) device_free(d, g->memory);
+    else memory_free(g->memory);
+    g->memory = NULL;
+}

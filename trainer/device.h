@@ -57,6 +57,15 @@ void device_enter(device* d);
 void* device_new(device* d, size_t bytes, const char* what, error* why);
 void  device_free(device* d, void* memory); /* NULL is fine */
 
+/* Memory that grows by need, with a quarter more; what was there is lost where it does. d NULL: the host's. All zeros: none.
+   grow returns it, at least `bytes` of it; NULL on failure. */
+typedef struct {
+    void*  memory;
+    size_t bytes;
+} device_growing;
+void* device_grow(device* d, device_growing* g, size_t bytes, const char* what, error* why);
+void  device_free_growing(device* d, device_growing* g);
+
 /* Behind all work given to the device so far. `from` may change after upload; download waits for the work. */
 void device_upload(device* d, void* to, const void* from, size_t bytes);
 void device_download(device* d, void* to, const void* from, size_t bytes);

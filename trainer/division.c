@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "datasets/ggnn_file.h"
+#include "datasets/plan_file.h"
 
 static bool graph_fails(const ggnn_fault* fault, error* why)
 {
@@ -35,10 +35,37 @@ static void list_ids(division* d, const ggnn_node* ids)
     for (int64_t i = 0; i < d->num_ids; i++) d->ids[next[d->owner[ids[i]]]++] = ids[i];
 }
 
-static bool divide(division* d, const ggnn_graph* g, const ggnn_node* ids, error* why)
+/* Each training node has a part, no other node has one, and sizes differ by one at most. */
+static bool check_file(division* d, const division_how* how, error* why)
 {
-    const ggnn_pagraph how = {ids, d->num_ids, d->parts, d->hops, d->limit};
+    int64_t size[GGNN_PARTS_MAX] = {0}, next = 0;
+    int32_t most = 0, least = 0;
+    for (int64_t v = 0; v < how->of->num_nodes; v++) {
+        if (next == d->num_ids || how->ids[next] != v) {
+            d->owner[v] = -1;
+            continue;
+        }
+        next++;
+        if (d->owner[v] < 0)
+            return error_set(why, "%s: training node %lld has no part: it was made for other training nodes (ggnn-data partition "
+                                  "--split)", how->file, (long long)v);
+        size[d->owner[v]]++;
+    }
+    for (int32_t p = 1; p < d->parts; p++) {
+        if (size[p] > size[most]) most = p;
+        if (size[p] < size[least]) least = p;
+    }
+    if (size[most] - size[least] <= 1) return true;
+    return error_set(why, "%s: part %d has %lld training nodes, part %d has %lld: devices train on as many each, as ggnn-data "
+                          "partition --method pagraph makes them", how->file, (int)most, (long long)size[most], (int)least,
+                     (long long)size[least]);
+}
+
+static bool divide(division* d, const ggnn_graph* g, const division_how* from, error* why)
+{
+    const ggnn_pagraph how = {from->ids, d->num_ids, d->parts, d->hops, d->limit};
     ggnn_fault fault;
+    if (from->file) return partition_read(d->owner, from->file, from->of, d->parts, why) && check_file(d, from, why);
     void* work = memory_new(ggnn_partition_pagraph_workspace_bytes(g->num_nodes), "partitioning", why);
     if (!work) return false;
     const bool good = ggnn_partition_pagraph(d->owner, &d->cut, g, &how, work, &fault) == GGNN_OK;
@@ -78,19 +105,20 @@ static bool measure(division* d, const ggnn_graph* g, error* why)
     return good;
 }
 
-bool division_open(division* d, const ggnn_graph* g, const ggnn_node* ids, int64_t num_ids, int32_t parts, int32_t hops,
-                   int64_t limit, error* why)
+bool division_open(division* d, const ggnn_graph* g, const division_how* how, error* why)
 {
-    *d = (division){.parts = parts, .hops = hops, .num_ids = num_ids, .limit = limit};
+    const int32_t parts = how->parts;
+    const int64_t num_ids = how->num_ids;
+    *d = (division){.parts = parts, .hops = how->hops, .num_ids = num_ids, .limit = how->file ? 0 : how->limit};
     if (parts > GGNN_PARTS_MAX)
         return error_set(why, "--partition pagraph: %d parts at most, here are %d devices", GGNN_PARTS_MAX, (int)parts);
     if (parts > num_ids)
         return error_set(why, "--partition pagraph: %lld training nodes are fewer than %d devices", (long long)num_ids, (int)parts);
     d->owner = memory_new(memory_product((size_t)g->num_nodes, sizeof *d->owner, 1), "owners of training nodes", why);
     d->ids = d->owner ? memory_new((size_t)num_ids * sizeof *d->ids, "training nodes by owner", why) : NULL;
-    if (!d->ids || !divide(d, g, ids, why)) return false;
+    if (!d->ids || !divide(d, g, how, why)) return false;
     order_parts(d, g->num_nodes);
-    list_ids(d, ids);
+    list_ids(d, how->ids);
     d->crc = ggnn_file_crc32c(0, d->owner, g->num_nodes * (int64_t)sizeof *d->owner);
     return measure(d, g, why);
 }

@@ -1,11 +1,11 @@
 /* division.h - whose training nodes are whose: --partition pagraph. Each rank has training nodes of its own, a part; its
    closure is what batches of them can reach: L hops of full lists around them, where L is the number of hops sampled.
 
-   PARTS are those of ggnn_partition_pagraph (ggnn_plan.h, [5]): sizes differ by one at most. Larger ones come first, so
-   that a pass over all of them (loader_pass.parts) needs no table. The same on every machine. */
+   PARTS are those of ggnn_partition_pagraph (ggnn_plan.h, [5]), or of a file: sizes differ by one at most. Larger ones come
+   first, so that a pass over all of them (loader_pass.parts) needs no table. The same on every machine. */
 #ifndef TRAINER_DIVISION_H
 #define TRAINER_DIVISION_H
-#include "common/error.h"
+#include "datasets/dataset.h"
 #include "ggnn_plan.h"
 
 typedef struct { /* all zeros: there is none */
@@ -16,15 +16,23 @@ typedef struct { /* all zeros: there is none */
     int64_t    trained[GGNN_PARTS_MAX]; /* training nodes of a part, */
     int64_t    held[GGNN_PARTS_MAX];    /* and all nodes of its closure */
     int64_t    touched;     /* nodes in any closure */
-    int64_t    limit, cut;  /* training nodes whose own closure was cut at `limit` nodes, in the choice of their part */
+    int64_t    limit, cut;  /* training nodes whose own closure was cut at `limit` nodes, in the choice of their part; of a
+                               file 0 */
     uint32_t   crc;         /* of owner */
 } division;
 
-/* Training nodes ids (num_ids) of g into as many parts as there are ranks, by closures of `limit` nodes at most.
-   O(edges of all closures). False: more parts than nodes, or than GGNN_PARTS_MAX; a broken list; no memory.
-   division_close is due all the same. */
-bool division_open(division* d, const ggnn_graph* g, const ggnn_node* ids, int64_t num_ids, int32_t parts, int32_t hops,
-                   int64_t limit, error* why);
+typedef struct {
+    const ggnn_node* ids;   /* (num_ids) training nodes, ascending, */
+    int64_t num_ids;
+    int32_t parts, hops;    /* into as many parts as there are ranks, */
+    int64_t limit;          /* by closures of so many nodes at most; */
+    const char* file;       /* or as this file of ggnn-data partition has them; NULL: there is none */
+    const dataset* of;      /* which it has to belong to */
+} division_how;
+
+/* O(edges of all closures). False: more parts than nodes, or than GGNN_PARTS_MAX; a file of other nodes, of other parts, or
+   whose sizes differ by more than one; a broken list; no memory. division_close is due all the same. */
+bool division_open(division* d, const ggnn_graph* g, const division_how* how, error* why);
 void division_close(division* d); /* all zeros is fine */
 
 /* The closure of a part. list (N): its nodes, of which the first `*inner` are those whose lists batches read. Returns how

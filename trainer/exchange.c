@@ -7,10 +7,7 @@
 
 static const char what[] = "rows of other devices (--gather exchange)";
 
-typedef struct { /* memory of the device that grows */
-    void*  memory;
-    size_t bytes;
-} room;
+typedef device_growing room;
 
 struct exchange {
     device* device;
@@ -40,11 +37,7 @@ static size_t row_bytes(const exchange* x) { return (size_t)x->stored.pitch; }
 /* Room for `count` times `size` bytes; what was there is lost where it grows. */
 static void* take(exchange* x, room* r, int64_t count, size_t size, error* why)
 {
-    const size_t bytes = memory_product((size_t)count, size, 1);
-    if (r->memory && bytes <= r->bytes) return r->memory;
-    device_free(x->device, r->memory);
-    r->bytes = memory_product(bytes / 4 + 1, 5, 1);
-    return r->memory = device_new(x->device, r->bytes, what, why);
+    return device_grow(x->device, r, memory_product((size_t)count, size, 1), what, why);
 }
 
 /* ==== the own part ============================================================================================== */

@@ -60,7 +60,7 @@ static bool count_epochs(counts* k, error* why)
 static bool count_all(counts* k, error* why)
 {
     const training* t = k->t;
-    const ggnn_sampling how = worker_sampling(t->config);
+    const ggnn_sampling how = config_sampling(t->config);
     const int64_t n = t->task->count[SPLIT_TRAIN], most = t->config->batch < n ? t->config->batch : n;
     const int64_t seeds = (most + t->worker.comm->ranks - 1) / t->worker.comm->ranks;
     ggnn_fault fault;
@@ -116,6 +116,8 @@ static void see(explanation* e, const training* t)
     e->counted[TIERS_GRAPH] = shares_of(mine->lists.read);
     e->counted[TIERS_FEATURES] = shares_of(mine->rows.read);
     e->sample = mine->sample / epochs;
+    e->mark = mine->mark / epochs;
+    e->copy = mine->copy / epochs;
     e->extract = mine->extract / epochs;
     e->train = mine->train / epochs;
     e->waiting = (mine->batch + mine->waited) / epochs;
@@ -143,7 +145,7 @@ static explain_case case_of(const training* t, const counts* k)
 {
     const config* c = t->config;
     const ggnn_csc* all = &t->task->graph.whole;
-    const ggnn_sampling how = worker_sampling(c);
+    const ggnn_sampling how = config_sampling(c);
     double fanout = 0;
     for (int32_t h = 0; h < how.num_hops; h++) /* most lists are read in the last hop that samples */
         if (how.fanout[h]) fanout = how.fanout[h] > 0 ? how.fanout[h] : 1e9;
@@ -266,6 +268,8 @@ static void put_explanation(json* j, const explanation* e)
     json_string(j, "choice", explain_options[e->choice]);
     json_begin_object(j, "seconds"); /* measured; of a kind that logs may differ in */
     json_real(j, "sample", e->sample);
+    json_real(j, "mark", e->mark);
+    json_real(j, "copy", e->copy);
     json_real(j, "extract", e->extract);
     json_real(j, "train", e->train);
     json_real(j, "waiting", e->waiting);
@@ -286,8 +290,8 @@ void explain_print(const explanation* e, const training* t, report* r)
     printf("read by device 0, %% (counted)     cache      own     peer     host\n");
     print_kind(e, TIERS_GRAPH, "lists");
     print_kind(e, TIERS_FEATURES, "rows");
-    printf("an epoch of device 0 (measured): sample %.4f s, mark: a part of extract, copy: none, extract %.4f s, train %.4f s, "
-           "waiting %.4f s\n", e->sample, e->extract, e->train, e->waiting);
+    printf("an epoch of device 0 (measured): sample %.4f s, mark %.4f s, copy %.4f s, extract %.4f s, train %.4f s, waiting %.4f s\n",
+           e->sample, e->mark, e->copy, e->extract, e->train, e->waiting);
     printf("what a device would read in an epoch (bytes and shares counted, seconds modelled: --links %s GB/s for own memory, a "
            "peer's, the host's)\n", c->links_text);
     printf("  %-32s %19s  %13s  %13s %9s %9s %9s\n", "", "bytes of a device", "rows, %", "lists, %", "", "", "");

@@ -18,7 +18,7 @@ typedef struct { /* of the reads of device 0, %; all 0 where no one counted */
 
 typedef struct {
     explain_shares predicted[TIERS_KINDS], counted[TIERS_KINDS];
-    double sample, extract, train, waiting; /* measured: seconds of an epoch, device 0 */
+    double sample, mark, copy, extract, train, waiting; /* measured: seconds of an epoch, device 0 */
     explain_case    given;  /* its arrays are gone */
     explain_outcome outcome[EXPLAIN_SETTINGS];
     explain_setting choice;

@@ -24,7 +24,7 @@ struct factored {
     bool    publish;          /* rank 0 is to give its state to those who joined, */
     int64_t published;        /* and did so in this round */
     int64_t made, used;       /* slices, in the passes so far, */
-    double  making, using;    /* and what they took */
+    double  making, taking;    /* and what they took */
     int64_t count;            /* parameters */
     float  *piece, *state;    /* (2, slices, count); value, gradient, moments (4, count) */
     int64_t updates;
@@ -134,7 +134,7 @@ void factored_close(factored_rank* r)
 static void begin_pass(factored* f, int64_t first, int64_t batches)
 {
     const double t_s = f->made && f->used ? f->making / (double)f->made : 0;
-    const double t_t = f->made && f->used ? f->using / (double)f->used : 0;
+    const double t_t = f->made && f->used ? f->taking / (double)f->used : 0;
     f->samplers = f->wanted ? f->wanted : factored_samplers(f->ranks, t_s, t_t);
     f->trainers = f->ranks - f->samplers;
     f->arrived = f->joining = 0;
@@ -143,6 +143,8 @@ static void begin_pass(factored* f, int64_t first, int64_t batches)
     f->batches = batches;
     queue_begin(f->queue, first * f->slices, batches * f->slices);
 }
+
+static double to_extract(const loader* l) { return loader_cost_of(l).mark + loader_cost_of(l).extract; }
 
 /* Whoever comes first after the barrier begins it for all: no one is in the pass before any more. */
 bool factored_begin(factored_rank* r, const loader_pass* pass, int64_t first, int64_t batches, error* why)
@@ -159,9 +161,9 @@ bool factored_begin(factored_rank* r, const loader_pass* pass, int64_t first, in
     r->next = r->ahead = -1;
     r->ordered = 0;
     r->made = r->used = 0;
-    r->making = r->using = 0;
+    r->making = r->taking = 0;
     r->train = net_profile_of(r->net)->train;
-    r->extract = loader_cost_of(r->loader).extract;
+    r->extract = to_extract(r->loader);
     shared.source = &r->source;
     loader_begin(r->loader, &shared, 0);
     return true;
@@ -172,13 +174,13 @@ void factored_end(factored_rank* r)
 {
     factored* f = r->of;
     const double train = net_profile_of(r->net)->train - r->train;
-    const double extract = loader_cost_of(r->loader).extract - r->extract;
-    if (r->device->tight) r->using = train > extract ? train : extract;
+    const double extract = to_extract(r->loader) - r->extract;
+    if (r->device->tight) r->taking = train > extract ? train : extract;
     pthread_mutex_lock(&f->lock);
     f->made += r->made;
     f->used += r->used;
     f->making += r->making;
-    f->using += r->using;
+    f->taking += r->taking;
     pthread_mutex_unlock(&f->lock);
     r->sampled += r->made;
     r->trained += r->used;
@@ -322,7 +324,7 @@ static bool train_slice(factored_rank* r, error* why)
     batch_give(r->loader, b);
     queue_give(r->of->queue, number_of(r->of, b));
     r->used++;
-    r->using += progress_seconds() - start;
+    r->taking += progress_seconds() - start;
     return true;
 }
 

@@ -58,7 +58,7 @@ typedef struct { /* a rank's part in it; stays where it is */
     double  waited;           /* seconds for slices, for room in the queue and for other trainers */
     /* in this pass: */
     int64_t made, used;       /* slices */
-    double  making, using;    /* seconds */
+    double  making, taking;    /* seconds */
     double  train, extract;   /* of the device's clock before it */
 } factored_rank;
 

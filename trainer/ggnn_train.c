@@ -180,11 +180,9 @@ static void end_report(rank* r)
 {
     program* p = r->of;
     const training* t = &r->training;
-    loader_cost sampled = {0};
     if (r->comm->rank > 0) return;
-    if (t->worker.loader) sampled = loader_cost_of(t->worker.loader);
     if (p->config.profile)
-        report_profile(&p->report, t->steps, net_profile_of(t->worker.net), sampled, &t->evaluation_cost);
+        report_profile(&p->report, t->steps, net_profile_of(t->worker.net), training_batches(t), &t->evaluation_cost);
     if (p->config.profile && (r->comm->ranks > 1 || p->config.tiers)) report_print_ranks(&p->report, t->all, r->comm->ranks);
     if (r->done && p->config.explain) {
         static explanation e;
@@ -266,10 +264,14 @@ static bool compare(program* p, error* why)
 static bool open_task(program* p, error* why)
 {
     const config* c = &p->config;
+    char line[64];
     if (!task_open(&p->task, c, why)) return false;
     if (c->save && p->comm->rank == 0 && !checkpoint_possible(c->save, why)) return false;
     if (p->mpi && !compare(p, why)) return false;
-    return task_divide(&p->task, c, p->comm->ranks, why);
+    if (!task_divide(&p->task, c, p->comm->ranks, why)) return false;
+    if (!p->mpi || c->parallel != PARALLEL_SPLIT) return true;
+    snprintf(line, sizeof line, "--partition: its owners have CRC %08x\n", (unsigned)p->task.owners.crc);
+    return comm_same(p->comm, line, why);
 }
 
 static int run(program* p, error* why)

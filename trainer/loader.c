@@ -241,7 +241,7 @@ static bool exchange_batch(loader* l, slot* s, error* why)
 {
     const loader_plan* plan = &l->ring.plan;
     const ggnn_count ids = s->shape.hop[plan->how.num_hops - 1].num_src;
-    if (!plan->extract || !plan->exchange) return true;
+    if (!plan->extract || !plan->exchange || s->order.bare) return true;
     const double start = progress_seconds();
     bool good = exchange_rows(plan->exchange, s->batch.rows, s->batch.ld_rows, s->shape.id, device_size(l->ring.device, ids), why);
     s->extracting = progress_seconds() - start;
@@ -260,6 +260,7 @@ const mini_batch* batch_take(loader* l, error* why)
     l->cost.bytes += s->bytes;
     l->cost.sample += s->sampling;
     l->cost.copy += s->copying;
+    l->cost.mark += s->marking;
     l->cost.extract += s->extracting;
     if (s->status != GGNN_OK) {
         fail(l, s, why);

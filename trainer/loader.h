@@ -12,12 +12,13 @@
    may take others meanwhile; a queue may own them. Batches come out in the order of the pass.
 
    STAGES. A batch is sampled, then its rows are extracted where the plan says so: each row once, as a batch's ids are
-   distinct. Both are over when batch_take returns it, which waits once. loader_cost_of has the time of each.
+   distinct. Where reads are counted (features.traffic), its rows are marked before: each one's place is looked up, and
+   counted. All is over when batch_take returns it, which waits once. loader_cost_of has the time of each.
 
    WHEN batches are prepared is all that runs differ in: batch_take orders as many as there are free slots, once `group`
    of them are free or the next batch has not been ordered. (--pipeline)
        CPU, serial (usual)     T slots, T at a time: one a thread, all prepared while batch_take waits
-       CPU, overlap            by threads of the ring's own, while the taken ones train
+       CPU, overlap            2 T slots, T at a time: one each of T threads of the ring's own, while the others train
        CUDA, overlap (usual)   2 slots, one at a time: on a stream of its own, while the other one trains
        CUDA, serial            1 slot: prepared when it is asked for
    With two slots there are two buffers of rows, which alternate: the next batch's extraction is given to the device
@@ -162,8 +163,9 @@ void batch_give(loader* l, const mini_batch* b);
 
 typedef struct { /* since loader_create */
     double seconds; /* that batch_take took */
-    double sample, copy, extract; /* that the stages of the batches taken took, each by the clock of the thread or of the
-                                     device that did it: of T threads at once T times what passed. copy: packing, unpacking */
+    double sample, mark, copy, extract; /* that the stages of the batches taken took, each by the clock of the thread or of
+                                           the device that did it: of T threads at once T times what passed. copy: packing,
+                                           unpacking */
     int64_t bytes;  /* of ids, offsets and indices, each read and written once */
     int64_t edges;
     int64_t grown;  /* how often batches were given more room */
@@ -183,7 +185,7 @@ typedef struct slot {
     /* set by `wait`: */
     ggnn_status  status;    /* GGNN_ERROR_CAPACITY: it needs more room, on a tight device */
     int64_t      edges, bytes; /* read */
-    double       sampling, copying, extracting; /* seconds */
+    double       sampling, copying, marking, extracting; /* seconds */
     batch_sizes  sizes;        /* of a tight device */
 } slot;
 

@@ -131,7 +131,8 @@ static void sage_mean_forward(net* n, layer* y, mat out)
     ggnn_scale by_weight = {NULL, y->dst, NULL}, *scale = weight ? &by_weight : NULL;
     if (weight) n->ops->scale_weights(n, y->dst, y->block, weight);
     n->ops->read_rows(n, mat_columns(a, 0, y->in), targets(y, y->x));
-    n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
+    if (net_sums_in_parts(n, y)) net_mean_in_parts(n, y, mat_columns(a, y->in, y->in));
+    else n->ops->aggregate(n, mat_columns(a, y->in, y->in), NULL, GGNN_MEAN, y->block, scale, weight, y->x);
     n->ops->gemm(n, out, a, false, y->w.v, false, 0);                        /* out = a W        (D, out) */
 }
 
@@ -142,9 +143,12 @@ static void sage_mean_backward(net* n, layer* y, mat dx, mat dout)
     n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
     if (!dx.v) return;
     n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W'     (D, 2 in) */
-    if (!weight) n->ops->scale_mean(n, y->dst, y->block, false);             /* dx = the mean's transpose, + self */
-    ggnn_scale back = {y->dst, NULL, NULL};
-    n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, weight, mat_columns(da, y->in, y->in));
+    if (net_sums_in_parts(n, y)) net_mean_in_parts_back(n, dx, y, mat_columns(da, y->in, y->in));
+    else {
+        if (!weight) n->ops->scale_mean(n, y->dst, y->block, false);         /* dx = the mean's transpose, + self */
+        ggnn_scale back = {y->dst, NULL, NULL};
+        n->ops->aggregate(n, dx, NULL, GGNN_SUM, y->transpose, &back, weight, mat_columns(da, y->in, y->in));
+    }
     n->ops->add(n, dx, mat_columns(da, 0, y->in));
 }
 
@@ -161,7 +165,7 @@ static void sage_pool_plan(net* n, layer* y)
 
 static void sage_pool_transform(net* n, layer* y, mat x, int64_t first)
 {
-    mat z = mat_part(y->z, first, x.rows);
+    mat z = mat_part(y->z_here, first, x.rows);
     n->ops->gemm(n, z, x, false, y->w_pool.v, false, 0);                     /* z = relu(x W_pool + b)  (S, in) */
     n->ops->finish(n, z, &y->pooled);
 }
@@ -176,11 +180,12 @@ static void sage_pool_forward(net* n, layer* y, mat out)
 
 static void sage_pool_backward(net* n, layer* y, mat dx, mat dout)
 {
-    mat a = targets(y, y->a), da = a, z = sources(y, y->z), dz = sources(y, y->dz);
+    mat a = targets(y, y->a), da = a, dz = sources(y, y->dz);
     n->ops->gemm(n, y->w.d, a, true, dout, false, 0);                        /* dW = a' dout */
     n->ops->gemm(n, da, dout, false, y->w.v, true, 0);                       /* da = dout W' */
     n->ops->aggregate_arg_back(n, dz, y->transpose, y->block, mat_columns(da, y->in, y->in), y->arg);
-    n->ops->finish_back(n, dz, z, &y->pooled);                               /* dz through relu; db_pool */
+    dz = net_push(n, y, dz);
+    n->ops->finish_back(n, dz, mat_head(y->z_here, dz.rows), &y->pooled);    /* dz through relu; db_pool */
     n->ops->gemm(n, y->w_pool.d, y->x, true, dz, false, 0);                  /* dW_pool = x' dz */
     if (!dx.v) return;
     n->ops->gemm(n, dx, dz, false, y->w_pool.v, true, 0);                    /* dx = dz W_pool', + self */
@@ -225,9 +230,9 @@ static void gat_plan(net* n, layer* y)
 
 static void gat_transform(net* n, layer* y, mat x, int64_t first)
 {
-    mat z = mat_part(y->z, first, x.rows);
+    mat z = mat_part(y->z_here, first, x.rows);
     n->ops->gemm(n, z, x, false, y->w.v, false, 0);        /* z = x W           (S, K width) */
-    n->ops->scores(n, y->att.el + first * y->att.heads, z, y->a_l.v); /* el = z a_l (S, K) */
+    n->ops->scores(n, y->el_here + first * y->att.heads, z, y->a_l.v); /* el = z a_l (S, K) */
 }
 
 static ggnn_gat_layer gat_layer(const layer* y)
@@ -257,6 +262,7 @@ static void gat_backward(net* n, layer* y, mat dx, mat dout)
     n->ops->attend_back(n, dz, y->transpose, &all, da, at);                 /* dz, del, der */
     n->ops->scores_back(n, dz, y->a_l.d, at->del, z, y->a_l.v);             /* dz += del a_l, da_l = del' z */
     n->ops->scores_back(n, targets(y, dz), y->a_r.d, at->der, targets(y, z), y->a_r.v);
+    dz = net_push(n, y, dz);
     n->ops->gemm(n, y->w.d, y->x, true, dz, false, 0);                      /* dW = x' dz */
     if (dx.v) n->ops->gemm(n, dx, dz, false, y->w.v, true, 0);              /* dx = dz W' */
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "trainer/ops.h"
+#include "trainer/shuffle.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -25,6 +25,9 @@ static void plan_layer(net* n, layer* y)
     }
     y->h = net_matrix(n, y->train.dst, y->out);
     if (y->index > 0) y->dx = net_matrix(n, y->train.src, y->in);
+    if (!c->split) return;
+    y->pulled = net_matrix(n, y->train.src, y->model->transform ? y->z.cols : y->in);
+    if (y->att.heads) y->pulled_el = net_take(n, (size_t)y->train.src * (size_t)y->att.heads, sizeof(float));
 }
 
 /* The largest block that backward transposes. */
@@ -61,6 +64,7 @@ static void plan(net* n)
     if (n->layer[0].model->transform && n->chunk.dst) plan_chunk(n);
     n->gathered = net_matrix(n, n->gathered_rows, (int32_t)larger(n->data.features->width, n->config.hidden));
     n->dlogits = net_matrix(n, last->train.dst, last->out);
+    if (n->config.split) n->pushed = net_matrix(n, n->most_rows, n->widest);
     n->row_loss = net_take(n, (size_t)last->train.dst, sizeof *n->row_loss);
     n->sums = net_take(n, 1, sizeof *n->sums);
     if (n->config.model == NET_GCN) n->inv_sqrt = net_take(n, (size_t)n->data.graph->num_nodes, sizeof *n->inv_sqrt);
@@ -283,7 +287,9 @@ static mat features(net* n, const mini_batch* b)
 {
     const ggnn_store* from = n->data.features;
     uint32_t threshold = n->training ? ggnn_dropout_threshold(n->config.input_dropout) : 0;
-    mat x = stored_rows(from, b->blocks.id, b->blocks.hop[n->config.layers - 1].num_src);
+    const shuffle_hop* here = b->shuffle ? &b->shuffle->hop[n->config.layers - 1] : NULL;
+    const ggnn_node* id = here ? here->id : b->blocks.id;
+    mat x = stored_rows(from, id, here ? (ggnn_count){NULL, here->rows} : b->blocks.hop[n->config.layers - 1].num_src);
     if (n->sparse) return n->ops->sparse(n, threshold);
     if (viewable(n)) {
         x.v = n->view;
@@ -293,9 +299,9 @@ static mat features(net* n, const mini_batch* b)
     if (b->rows) {
         x.v = b->rows;
         x.ld = b->ld_rows;
-        return threshold ? copied(n, x, b->blocks.id, threshold) : x;
+        return threshold ? copied(n, x, id, threshold) : x;
     }
-    return net_reads_store(&n->config) ? x : copied(n, x, b->blocks.id, threshold);
+    return net_reads_store(&n->config) ? x : copied(n, x, id, threshold);
 }
 
 /* out = dropout(activation(norm(linear(x) + residual + bias))). The targets' x is read before out is written. */
@@ -327,9 +333,8 @@ static mat run_forward(net* n, const mini_batch* b)
         layer* y = &n->layer[l];
         y->block = &b->blocks.hop[layers - 1 - l];
         y->id = y->block->id;
-        y->x = l ? n->ops->pull(n, y, x) : x;
+        net_take_input(n, y, x);
         y->h.rows = y->block->num_dst;
-        if (y->model->transform) y->model->transform(n, y, y->x, 0);
         forward_layer(n, y, y->h);
         x = y->h;
     }
@@ -358,6 +363,8 @@ static layer evaluated(net* n, int32_t l, const net_transformed_rows* all)
     y.z.ld = y.z.cols;
     y.z.v = all->z + all->scratch * y.z.ld;
     y.att.el = all->el ? all->el + all->scratch * y.att.heads : NULL;
+    y.z_here = y.z;
+    y.el_here = y.att.el;
     return y;
 }
 
@@ -426,7 +433,7 @@ net_losses net_losses_of(net* n, bool wait) { return n->ops->losses(n, wait); }
 static void transpose_for(net* n, layer* y)
 {
     y->transpose = &n->transpose;
-    if (n->transposed || (!y->dx.v && !y->model->transform && !y->transform_first)) return;
+    if (n->transposed || net_sums_in_parts(n, y) || (!y->dx.v && !y->model->transform && !y->transform_first)) return;
     n->ops->transpose(n, &n->transpose, y->block);
     n->transposed = n->config.full_batch; /* every layer's block is the same, in every step */
 }
@@ -450,8 +457,9 @@ void net_backward(net* n)
     n->backward = 1;
     for (int32_t l = n->config.layers - 1; l >= 0; l--) {
         layer* y = &n->layer[l];
-        backward_layer(n, y, mat_head(y->dx, y->block->num_src), mat_head(dout, y->block->num_dst));
-        dout = l ? n->ops->push(n, y, y->dx) : y->dx;
+        mat dx = mat_head(y->dx, n->batch->shuffle ? y->x.rows : y->block->num_src);
+        backward_layer(n, y, dx, mat_head(dout, y->block->num_dst));
+        dout = l && !net_reads_own(n, y) ? net_push(n, y, dx) : dx;
     }
 }
 

@@ -56,6 +56,8 @@ typedef struct {
     bool full_batch;    /* every step on the whole graph: net_whole */
     bool dense;         /* multiply features with their zeros too, where they could be left out */
     bool extracted;     /* batches come with their rows */
+    bool split;         /* batches may have a shuffle; */
+    bool in_parts;      /* GraphSAGE's mean then adds up what ranks sum of their own rows: another order, so other rounding */
     bool preprocessed;  /* features are what layer 0 of GCN or GraphSAGE's mean sums over all neighbours (preprocess.h):
                            that layer only multiplies. No residual, no input dropout */
     int64_t room;       /* evaluation: net_transformed_rows' nodes - scratch; 0: a chunk's targets */
@@ -206,7 +208,7 @@ net_param net_param_at(const net* n, int32_t i);
 
 /* ---- profile -------------------------------------------------------------------------------------------------- */
 
-#define NET_STAGES "gather|aggregate|gemm|elementwise|loss|optimizer"
+#define NET_STAGES "gather|aggregate|gemm|elementwise|loss|optimizer|shuffle"
 typedef enum {
     NET_GATHER,
     NET_AGGREGATE,
@@ -214,10 +216,12 @@ typedef enum {
     NET_ELEMENTWISE,
     NET_LOSS,
     NET_OPTIMIZER,
+    NET_SHUFFLE,
     NET_NUM_STAGES
 } net_stage;
 
-/* gather: whatever reads rows of a store, so the input layer's aggregation where that is fused with it. */
+/* gather: whatever reads rows of a store, so the input layer's aggregation where that is fused with it. shuffle: rows of
+   layers from rank to rank, with the waiting for them. */
 typedef struct { /* since net_create, summed; [0] forward and evaluation, [1] backward and update */
     double  seconds[2][NET_NUM_STAGES];
     int64_t bytes[2][NET_NUM_STAGES]; /* read and written at least once, by the inputs' and outputs' sizes */

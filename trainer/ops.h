@@ -100,16 +100,22 @@ struct layer {
     const ggnn_node*  id;         /* (S) the nodes of its rows; */
     const ggnn_block* transpose;  /* in backward, where the model wants it */
     mat      x, h;                /* input (S, in) and output (D, out) of this step; in evaluation x is a store */
-    mat      dx;                  /* (S, in); v NULL in layer 0, where no one wants it */
+    mat      dx;                  /* as x; v NULL in layer 0, where no one wants it */
+    mat      pulled;              /* --parallel split: memory for x, or with a transform for z_here and el_here */
+    float*   pulled_el;
     mat      residual, targets;   /* (D, in) memory for, and the rows of x that are added to the targets */
     mat      a, z, da, dz;        /* the model's matrices: over targets, over sources, gradients */
+    mat      z_here;              /* what `transform` makes: z, or the part of it that this rank has */
+    float*   el_here;             /* GAT's: att.el alike */
     float    *src, *dst, *self;   /* (S), (D), (D) factors of a linear aggregation, */
     ggnn_scale scale, back;       /* as it and its transpose take them */
     int32_t* arg;                 /* (D, in) SAGE pool: which neighbour was the largest */
 };
 
-/* With a transform, y->z[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
-   reads y->z and the targets' rows of y->x alone, and backward wants the transpose in layer 0 too. */
+/* With a transform, y->z_here[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
+   reads y->z and the targets' rows of y->x alone, and backward wants the transpose in layer 0 too. Where ranks share a
+   batch, x, dx and z_here are of the rows that this rank has, targets first; z and dz are of all sources. So backward
+   gives dz to net_push before it uses it with x. */
 struct model {
     activation act;
     void (*plan)(net*, layer*);                             /* parameters and memory */
@@ -211,8 +217,9 @@ typedef struct {
    Rows by exchange (exchange.h), n of them; matrices are `width` elements wide:
      split_bytes, split, permute, gather   those of ggnn.h; workspace: split_bytes
      number      place[id[i]] = i
-   Rows that another device owns; on one device they are nothing:
-     pull        x (S, in) of h, the rows of the layer before that are here;  push: dh of dx, the adjoint */
+   Rows that another rank has (shuffle.h):
+     sum_rows    out (rows, width) = 0, then out[index[i], :] += inp[i, :], i below bound[parts]. Of one part, i from
+                 bound[p] to bound[p + 1], no index occurs twice: parts are added in their order */
 #define MATH_OPS(OP)                                                                                             \
     OP(void, plan, (net * n))                                                                                    \
     OP(void, forget, (net * n))                                                                                  \
@@ -265,8 +272,9 @@ typedef struct {
        (device * d, void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id,        \
         int64_t n))                                                                                              \
     OP(void, number, (device * d, ggnn_node * place, const ggnn_node* id, int64_t n))                            \
-    OP(mat, pull, (net * n, const layer* y, mat h))                                                              \
-    OP(mat, push, (net * n, const layer* y, mat dx))
+    OP(void, sum_rows,                                                                                           \
+       (device * d, float* out, int64_t ld_out, int64_t rows, int32_t width, const float* inp,                   \
+        const int32_t* index, const int64_t* bound, int32_t parts))
 typedef struct {
     MATH_OPS(OPS_SLOT)
 } math_ops;
@@ -307,6 +315,7 @@ struct net {
     ggnn_node* range;      /* (chunk.dst) nodes whose rows evaluation transforms */
     int32_t* indices;      /* (chunk.edges) of its blocks */
     mat    dlogits;        /* (seeds, outputs) */
+    mat    pushed;         /* --parallel split: gradients of this rank's rows */
     double* row_loss;      /* (seeds) */
     net_sums* sums;        /* (1) what the loss leaves for the reduction and the update */
     void*  steps;          /* the backend's: captured ones */
@@ -343,6 +352,21 @@ double net_row_gradient(float* d, const float* x, int32_t outputs, const net_lab
 
 /* net.c: forward, loss, backward, without `begin`. */
 void net_run(net* n, const mini_batch* b);
+
+/* parts.c: whether a mean is added up from what ranks sum of their own rows. Then y->x and dx are of the rows that this rank
+   has. out (D, in): the mean of x; dx of dout, the mean's transpose. */
+bool net_sums_in_parts(const net* n, const layer* y);
+void net_mean_in_parts(net* n, const layer* y, mat out);
+void net_mean_in_parts_back(net* n, mat dx, const layer* y, mat dout);
+
+/* parts.c: gradients of all sources of y's block become those of the rows that this rank has, added up over the ranks. On one
+   device they are the same rows. */
+mat net_push(net* n, const layer* y, mat d);
+
+/* parts.c: x becomes what layer y reads, its rows or what it transforms them to: of all sources, pulled from the ranks that
+   have them, or where net_reads_own of this rank's alone. */
+void net_take_input(net* n, layer* y, mat x);
+bool net_reads_own(const net* n, const layer* y);
 
 /* What becomes of a step's sums, once they are those of all devices. */
 GGNN_HD void losses_add(net_losses* all, uint32_t step, const net_sums* sums)

@@ -157,6 +157,29 @@ static void log_division(report* r, const division* d)
     log_end(&r->log, &j);
 }
 
+static void print_owners(const node_owners* o)
+{
+    int64_t least = o->most;
+    for (int32_t p = 0; p < o->at.parts; p++) least = o->bound[p + 1] - o->bound[p] < least ? o->bound[p + 1] - o->bound[p] : least;
+    char path[4096];
+    printf("owners by %s: %lld to %lld nodes a device\n", printable(path, sizeof path, o->method), (long long)least,
+           (long long)o->most);
+}
+
+static void log_owners(report* r, const node_owners* o)
+{
+    json j;
+    if (!o->at.parts || !log_begin(&r->log, &j, "owners")) return;
+    json_int(&j, "parts", o->at.parts);
+    json_string(&j, "method", o->method);
+    json_int(&j, "most", o->most);
+    json_begin_array(&j, "nodes");
+    for (int32_t p = 0; p < o->at.parts; p++) json_int(&j, NULL, o->bound[p + 1] - o->bound[p]);
+    json_end_array(&j);
+    json_int(&j, "crc", o->crc);
+    log_end(&r->log, &j);
+}
+
 static void log_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
                       const train_state* at)
 {
@@ -189,6 +212,7 @@ void report_start(report* r, const config* c, const task* t, net* n, const comm*
         printf("on %s: %s%s%s\n", net_device(n)->backend, net_device(n)->name, with->nccl ? "; between devices " : "",
                with->nccl ? comm_nccl_name() : "");
     if (t->division.parts) print_division(&t->division);
+    if (t->owners.at.parts) print_owners(&t->owners);
     if (c->resume)
         printf("resumed from %s after epoch %lld, step %lld\n", printable(path, sizeof path, c->resume),
                (long long)at->epoch, (long long)at->step);
@@ -196,6 +220,7 @@ void report_start(report* r, const config* c, const task* t, net* n, const comm*
     progress_begin(&r->bar, "training", "steps", c->epochs * batches - at->step);
     log_start(r, c, t, n, with, threads, batches, at);
     log_division(r, &t->division);
+    log_owners(r, &t->owners);
 }
 
 void report_step(report* r, const train_state* at, double loss)
@@ -299,11 +324,7 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
     double total = progress_seconds() - r->start, rest = total - apart->seconds;
     int64_t evaluation_bytes = apart->loader.bytes;
     printf("\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n");
-    sample.seconds -= apart->loader.seconds;
-    sample.sample -= apart->loader.sample;
-    sample.extract -= apart->loader.extract;
-    sample.bytes -= apart->loader.bytes;
-    const double busy = sample.sample + sample.extract, part = busy > 0 ? sample.extract / busy : 0;
+    const double extract = sample.mark + sample.extract, busy = sample.sample + extract, part = busy > 0 ? extract / busy : 0;
     profile_row("sample", (1 - part) * sample.seconds, sample.bytes, 0, total, steps);
     profile_row("extract", part * sample.seconds, 0, 0, total, steps);
     rest -= sample.seconds;
@@ -329,8 +350,8 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
 
 /* ==== ranks ===================================================================================================== */
 
-#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(copy, "copy") X(extract, "extract") X(train, "train") \
-    X(batch, "batch") X(evaluation, "evaluation") X(comm, "comm") X(waited, "waited")
+#define RANK_SECONDS(X) X(seconds, "training") X(sample, "sample") X(mark, "mark") X(copy, "copy") X(extract, "extract") \
+    X(train, "train") X(batch, "batch") X(evaluation, "evaluation") X(comm, "comm") X(waited, "waited")
 
 /* The member at `at` of each rank. */
 static void put_integers(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at)
@@ -353,10 +374,10 @@ static void put_reads(json* j, const char* key, const report_rank* all, int32_t 
 static void rank_row(const char* name, const report_rank* k)
 {
     const tiers_reads *rows = &k->rows.read, *bytes = &k->rows.read_bytes;
-    printf("  %-6s %11lld %11lld %11lld %11lld %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
+    printf("  %-6s %11lld %11lld %11lld %11lld %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
            (long long)rows->cache, (long long)rows->own, (long long)rows->peer, (long long)rows->host,
            1e-6 * (double)bytes->cache, 1e-6 * (double)bytes->own, 1e-6 * (double)bytes->peer, 1e-6 * (double)bytes->host,
-           k->sample, k->copy, k->extract, k->train, k->evaluation, k->batch + k->waited, 1e-6 * (double)k->sent);
+           k->sample, k->mark, k->copy, k->extract, k->train, k->evaluation, k->batch + k->waited, 1e-6 * (double)k->sent);
 }
 
 static void add_reads(tiers_reads* sum, const tiers_reads* more)
@@ -373,12 +394,38 @@ static void add_rank(report_rank* sum, const report_rank* k)
     add_reads(&sum->rows.read_bytes, &k->rows.read_bytes);
     sum->sent += k->sent;
     sum->sample += k->sample;
+    sum->mark += k->mark;
     sum->copy += k->copy;
     sum->extract += k->extract;
     sum->train += k->train;
     sum->batch += k->batch;
     sum->evaluation += k->evaluation;
     sum->waited += k->waited;
+    sum->parts.targets += k->parts.targets;
+    sum->parts.edges += k->parts.edges;
+    sum->parts.loaded += k->parts.loaded;
+    sum->parts.own += k->parts.own;
+    sum->parts.peer += k->parts.peer;
+    sum->parts.bytes += k->parts.bytes;
+}
+
+static void parts_row(const char* name, const report_parts* p)
+{
+    printf("  %-6s %11lld %11lld %11lld %11lld %11lld %9.2f\n", name, (long long)p->targets, (long long)p->edges,
+           (long long)p->loaded, (long long)p->own, (long long)p->peer, 1e-6 * (double)p->bytes);
+}
+
+/* --parallel split. */
+static void print_parts(const report_rank* all, int32_t ranks, const report_rank* sum)
+{
+    printf("\n         computed of all layers            rows of     rows of layers read from\n"
+           "  device     targets       edges    features         own        peer  MB moved\n");
+    for (int32_t k = 0; k < ranks; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", (int)k);
+        parts_row(name, &all[k].parts);
+    }
+    parts_row("all", &sum->parts);
 }
 
 /* "cache 120 (7.68 kB), own 1.2 k (..)": of one device. */
@@ -424,7 +471,7 @@ void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
     memset(&sum, 0, sizeof sum);
     clear_bar(r);
     printf("\n         rows of features read from                       MB read from                            seconds\n"
-           "  device       cache         own        peer        host     cache       own      peer      host   sample     copy  extract    train"
+           "  device       cache         own        peer        host     cache       own      peer      host   sample     mark     copy  extract    train"
            " evaluate  waiting   MB sent\n");
     for (int32_t k = 0; k < ranks; k++) {
         char name[16];
@@ -433,6 +480,20 @@ void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
         add_rank(&sum, &all[k]);
     }
     rank_row("all", &sum);
+    if (all->split) print_parts(all, ranks, &sum);
+}
+
+static void put_parts(json* j, const report_rank* all, int32_t ranks)
+{
+    const size_t at = offsetof(report_rank, parts);
+    json_begin_object(j, "split");
+    put_integers(j, "targets", all, ranks, at + offsetof(report_parts, targets));
+    put_integers(j, "edges", all, ranks, at + offsetof(report_parts, edges));
+    put_integers(j, "loaded", all, ranks, at + offsetof(report_parts, loaded));
+    put_integers(j, "own", all, ranks, at + offsetof(report_parts, own));
+    put_integers(j, "peer", all, ranks, at + offsetof(report_parts, peer));
+    put_integers(j, "bytes", all, ranks, at + offsetof(report_parts, bytes));
+    json_end_object(j);
 }
 
 void report_ranks(report* r, const report_rank* all, int32_t ranks)
@@ -460,6 +521,7 @@ void report_ranks(report* r, const report_rank* all, int32_t ranks)
         put_integers(&j, "trained", all, ranks, offsetof(report_rank, trained));
         json_end_object(&j);
     }
+    if (ranks && all->split) put_parts(&j, all, ranks);
     json_begin_object(&j, "seconds");
 #define PUT(field, name)                                                                   \
     json_begin_array(&j, name);                                                            \

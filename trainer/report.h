@@ -20,6 +20,8 @@
                                   hops of them; closures_cut: training nodes whose own were cut at closure_limit, in the
                                   choice of their rank; balance: most training nodes over the mean; replication: at how
                                   many ranks a node is held on average, of those held anywhere
+     {"event":"owners", "parts":P, "method":"mincut", "most":N, "nodes":[..], "crc":N}
+                                  with --parallel split: how many nodes each rank owns; most: of the largest
      {"event":"epoch", "epoch":1.., "step":N, "learning_rate":X, "loss":X, "val_loss":X, "val_accuracy":X,
       "val_macro_f1":X, "val_roc_auc":X, "best":true, "seconds":X}
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
@@ -32,16 +34,22 @@
      {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
       "list_bytes":{...}, "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
       "slices":{"sampled":[..],"trained":[..]},
-      "seconds":{"training":[..],"sample":[..],"copy":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],
+      "split":{"targets":[..],"edges":[..],"loaded":[..],"own":[..],"peer":[..],"bytes":[..]},
+      "seconds":{"training":[..],"sample":[..],"mark":[..],"copy":[..],"extract":[..],"train":[..],"batch":[..],"evaluation":[..],
                  "comm":[..],"waited":[..]}}
                                   before the next record: an element a rank, in this run. rows, bytes: of features that
                                   training read, by where they lay; lists: of neighbours, list_bytes: 16 each and an
                                   id an edge sampled, but for walks; evaluation_rows: the rest;
                                   rows_from: training's from parts, by the device that had them. All zeros where all is
                                   the device's own, and no option of tiers is used.
-                                  sent_bytes: gradients, losses and rows by exchange to other ranks. slices: with
-                                  --pipeline factored alone, who made and who used them, which times decide. training: of
-                                  this run, of which evaluation. The stages of batches that were trained on: sample; copy:
+                                  sent_bytes: all that goes to other ranks by messages (gradients, losses, rows by
+                                  exchange, with --parallel split ids and rows of layers). slices: with
+                                  --pipeline factored alone, who made and who used them, which times decide. split: with
+                                  --parallel split alone: targets of all layers computed, their edges, rows of features
+                                  loaded; rows of layers (with GAT's scores) read from own and from other ranks, forward and
+                                  backward, and bytes sent for them. training: of
+                                  this run, of which evaluation. The stages of batches that were trained on: sample; mark: each
+                                  row's place is looked up and counted, where tiers or parts are read; copy:
                                   into the queue and out of it; extract: rows, by exchange with the waiting for other
                                   ranks; train: forward, backward, update. Each by the clock of the device that did it, on
                                   a CPU added over its threads. batch: until a batch was there, all of its stages where
@@ -49,7 +57,7 @@
                                   queue
      {"event":"explain", "lists":{"predicted":{"cache","own","peer","host"}, "counted":{...}}, "rows":{...},
       "settings":{"--store parts":{"possible", "row_bytes", "list_bytes", "modelled_sample", "modelled_extract"}, ...},
-      "choice":"--store parts", "seconds":{"sample", "extract", "train", "waiting"}}
+      "choice":"--store parts", "seconds":{"sample", "mark", "copy", "extract", "train", "waiting"}}
                                   --explain: shares of device 0's reads, %; of each setting bytes of a device and seconds
                                   of an epoch, of dual also "slopes"; seconds: measured, of an epoch of device 0 (trainer/explain.h)
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
@@ -110,19 +118,26 @@ typedef struct {
     loader_cost loader;  /* and of the training loader's */
 } evaluation_cost;
 
+typedef struct { /* of the batches: what this rank computed and loaded, and rows of layers that it read */
+    int64_t targets, edges, loaded, own, peer, bytes; /* by who has them; bytes sent for it */
+} report_parts;
+
 typedef struct { /* what a rank did */
     tiers_count rows, lists; /* read: by training */
     tiers_reads evaluated;   /* rows that evaluation read */
     int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
     int64_t sent;            /* bytes, to other ranks */
     int64_t sampled, trained; /* slices, with --pipeline factored */
-    double seconds, sample, copy, extract, train, batch, evaluation, comm, waited;
+    bool split;              /* --parallel split: */
+    report_parts parts;
+    double seconds, sample, mark, copy, extract, train, batch, evaluation, comm, waited;
 } report_rank;
 /* Of all ranks: to the log; as a table beside the profile. */
 void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan);
 void report_ranks(report* r, const report_rank* all, int32_t ranks);
 void report_print_ranks(const report* r, const report_rank* all, int32_t ranks);
 
+/* sample: of training's batches alone. */
 void report_profile(const report* r, int64_t steps, const net_profile* all, loader_cost sample,
                     const evaluation_cost* apart);
 #endif

@@ -35,7 +35,8 @@ static bool open_hop(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_b
     /* all parts' sources together: each target once, and one an edge at most */
     s->hop[h].send = take(s, most->num_dst.max + most->num_edges.max, sizeof(int32_t), "rows to send", why);
     s->hop[h].receive = take(s, most->num_src.max, sizeof(int32_t), "rows to receive", why);
-    return s->hop[h].send && s->hop[h].receive;
+    s->hop[h].place = take(s, most->num_src.max, sizeof(int32_t), "places of rows", why);
+    return s->hop[h].send && s->hop[h].receive && s->hop[h].place;
 }
 
 static bool open_hops(split_part* s, const ggnn_graph* g, const ggnn_batch* bound, error* why)
@@ -48,8 +49,7 @@ static bool open_hops(split_part* s, const ggnn_graph* g, const ggnn_batch* boun
                                kind, g->num_nodes, bound->max_ids);
     s->ask = take(s, most, sizeof *s->ask, "ids of sources", why);
     s->order = take(s, bound->max_ids, sizeof *s->order, "an order of ids", why);
-    s->scatter = take(s, bound->max_ids, sizeof *s->scatter, "an order of sources", why);
-    if (!s->seen || !s->ask || !s->order || !s->scatter) return false;
+    if (!s->seen || !s->ask || !s->order) return false;
     for (int32_t h = 0; h <= s->num_hops; h++) { /* one more: append-unique may write an entry past the end */
         const int64_t ids = h < s->num_hops ? bound->hop[h].num_dst.max : bound->max_ids;
         s->list[h] = take(s, ids + 1, sizeof *s->list[h], "a part's ids", why);
@@ -88,24 +88,29 @@ void split_part_close(split_part* s)
 
 static bool fails(const split_part* s, ggnn_status status, ggnn_node v, error* why)
 {
-    return error_set(why, "%s: node %" PRId64 ": %s", s->path, (int64_t)v, ggnn_status_string(status));
+    return error_set(why, "%s: node %" PRId64 ": %s (ggnn-data verify checks the whole file)", s->path, (int64_t)v,
+                     ggnn_status_string(status));
 }
 
 static bool owns(const split_part* s, ggnn_node v) { return ggnn_locate(&s->at, v).slot == s->self; }
 
-/* The sources by owner, and their ids so. */
-static void share_out(split_part* s, int32_t h)
+static void sort_sources(split_part* s, int32_t h)
 {
     split_hop* hop = &s->hop[h];
-    const int64_t n = *hop->block->num_src.n;
-    ggnn_split(hop->receive, s->scatter, hop->from, &s->at, hop->block->id, n);
-    for (int64_t i = 0; i < n; i++) s->ask[i] = hop->block->id[hop->receive[i]];
+    ggnn_split(hop->receive, hop->place, hop->from, &s->at, hop->block->id, *hop->block->num_src.n);
+}
+
+void split_ask(split_part* s, int32_t h)
+{
+    const split_hop* hop = &s->hop[h];
+    for (int64_t i = 0; i < *hop->block->num_src.n; i++) s->ask[i] = hop->block->id[hop->receive[i]];
 }
 
 bool split_begin(split_part* s, const ggnn_node* seeds, int64_t num_seeds, error* why)
 {
     const int64_t nodes = s->sampled[0].num_nodes;
     int64_t own = 0, bad;
+    memset(s->count, 0, sizeof s->count);
     ggnn_unique_begin(s->seen);
     for (int64_t i = 0; i < num_seeds; i++) {
         if (seeds[i] < 0 || seeds[i] >= nodes) return fails(s, GGNN_ERROR_ID, seeds[i], why);
@@ -121,12 +126,26 @@ bool split_sample(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_rng*
     ggnn_batch* b = &s->sampled[h];
     const ggnn_status status = ggnn_sample(b, g, rng, s->list[h], s->count[h]);
     if (status != GGNN_OK) return fails(s, status, b->bad, why);
-    share_out(s, h);
+    sort_sources(s, h);
+    split_ask(s, h);
     return true;
 }
 
-/* Appends what the parts ask for to list h + 1, of which `known` entries are there, and notes where each is. */
-static bool merge(split_part* s, int32_t h, int64_t known, const ggnn_node* const* ids, const int64_t* n, error* why)
+bool split_sampled(split_part* s, int32_t h, const ggnn_node* id, int64_t num_src, int64_t num_edges, error* why)
+{
+    ggnn_block* b = &s->sampled[h].hop[0];
+    if (num_src > b->num_src.max) return error_set(why, "%s: hop %d: %" PRId64 " sources", s->path, (int)h, num_src);
+    *b->num_dst.n = s->count[h];
+    *b->num_src.n = num_src;
+    *b->num_edges.n = num_edges;
+    memcpy(b->id, id, (size_t)num_src * sizeof *id);
+    sort_sources(s, h);
+    split_ask(s, h);
+    return true;
+}
+
+/* Appends what the parts ask for to list h + 1, and notes where each is. */
+bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const int64_t* n, error* why)
 {
     const int32_t parts = s->at.parts;
     split_hop* hop = &s->hop[h];
@@ -136,7 +155,8 @@ static bool merge(split_part* s, int32_t h, int64_t known, const ggnn_node* cons
     if (hop->to[parts] > hop->block->num_dst.max + hop->block->num_edges.max)
         return error_set(why, "%s: hop %d: part %d is asked for %" PRId64 " rows", s->path, (int)h, (int)s->self, hop->to[parts]);
     ggnn_unique_begin(s->seen);
-    ggnn_status status = ggnn_unique_append(s->seen, list, NULL, list, known, &bad);
+    ggnn_status status = ggnn_unique_append(s->seen, list, NULL, list, s->count[h + 1], &bad);
+    if (status != GGNN_OK) return fails(s, status, list[bad], why);
     for (int32_t i = 0; i < parts && status == GGNN_OK; i++) {
         const int32_t p = i == 0 ? s->self : i <= s->self ? i - 1 : i; /* itself first */
         status = ggnn_unique_append(s->seen, list, hop->send + hop->to[p], ids[p], n[p], &bad);
@@ -146,13 +166,8 @@ static bool merge(split_part* s, int32_t h, int64_t known, const ggnn_node* cons
     return true;
 }
 
-bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const int64_t* n, error* why)
-{
-    return merge(s, h, 0, ids, n, why);
-}
-
-/* Every part's sources to their owners. known[p]: entries of part p's list h + 1; NULL: none. */
-static bool exchange_ids(split_part* part, int32_t h, bool known, error* why)
+/* Every part's sources to their owners. */
+static bool exchange_ids(split_part* part, int32_t h, error* why)
 {
     const int32_t parts = part->at.parts;
     const ggnn_node* ids[GGNN_PARTS_MAX];
@@ -163,7 +178,7 @@ static bool exchange_ids(split_part* part, int32_t h, bool known, error* why)
             ids[p] = part[p].ask + from[q];
             n[p] = from[q + 1] - from[q];
         }
-        if (!merge(&part[q], h, known ? part[q].count[h + 1] : 0, ids, n, why)) return false;
+        if (!split_merge(&part[q], h, ids, n, why)) return false;
     }
     return true;
 }
@@ -177,7 +192,7 @@ bool split_cooperative(split_part* part, const ggnn_graph* g, const ggnn_rng* rn
     for (int32_t h = 0; h < part->num_hops; h++) {
         for (int32_t p = 0; p < parts; p++)
             if (!split_sample(&part[p], h, g, rng, why)) return false;
-        if (!exchange_ids(part, h, false, why)) return false;
+        if (!exchange_ids(part, h, why)) return false;
     }
     return true;
 }
@@ -226,18 +241,27 @@ static bool take_hop(split_part* s, int32_t h, const ggnn_block* from, error* wh
     return true;
 }
 
+bool split_take(split_part* s, const ggnn_batch* whole, error* why)
+{
+    if (whole->num_hops != s->num_hops || whole->num_nodes != s->sampled[0].num_nodes)
+        return error_set(why, "%s: a batch of %d hops over %" PRId64 " nodes: it was not planned so", s->path,
+                         (int)whole->num_hops, whole->num_nodes);
+    take_lists(s, whole);
+    for (int32_t h = 0; h < s->num_hops; h++) {
+        if (!take_hop(s, h, &whole->hop[h], why)) return false;
+        sort_sources(s, h);
+    }
+    return true;
+}
+
 bool split_single(split_part* part, const ggnn_batch* whole, error* why)
 {
     const int32_t parts = part->at.parts;
-    if (whole->num_hops != part->num_hops || whole->num_nodes != part->sampled[0].num_nodes)
-        return error_set(why, "%s: a batch of %d hops over %" PRId64 " nodes: it was not planned so", part->path,
-                         (int)whole->num_hops, whole->num_nodes);
-    for (int32_t p = 0; p < parts; p++) take_lists(&part[p], whole);
+    for (int32_t p = 0; p < parts; p++)
+        if (!split_take(&part[p], whole, why)) return false;
     for (int32_t h = 0; h < part->num_hops; h++) {
-        for (int32_t p = 0; p < parts; p++)
-            if (!take_hop(&part[p], h, &whole->hop[h], why)) return false;
-        for (int32_t p = 0; p < parts; p++) share_out(&part[p], h);
-        if (!exchange_ids(part, h, true, why)) return false;
+        for (int32_t p = 0; p < parts; p++) split_ask(&part[p], h);
+        if (!exchange_ids(part, h, why)) return false;
     }
     return true;
 }

@@ -15,8 +15,9 @@
 
    Two forms give the same lists, and the same edges of each target in the same order, as a sample depends on (seed;
    step, hop, node, draw) alone. The order within a list may differ.
-     single       one mini-batch is sampled, then split by owner of the target: split_single
-     cooperative  each part samples its own list, and tells the owners which sources it needs, who drop repeated ones:
+     single       one mini-batch is sampled, then split by owner of the target: split_take, then for each hop an
+                  all-to-all of ids, split_merge. split_single does that for the parts of one process
+     cooperative  each part samples its own list, and tells the owners which sources it needs. They drop repeated ones:
                   split_begin, then for each hop split_sample, an all-to-all of ids, split_merge. split_cooperative
                   does that for the parts of one process
    With P = 1 either is the mini-batch itself. */
@@ -31,7 +32,8 @@ extern "C" {
 
 typedef struct { /* hop h of a part: what it needs from whom, and who needs what of it */
     const ggnn_block* block; /* targets: list h; sources: what they need, targets first. Its ids are global */
-    int32_t* receive;        /* (num_src) the sources by owner, those of part q at [from[q], from[q + 1]) */
+    int32_t* receive;        /* (num_src) the sources by owner, those of part q at [from[q], from[q + 1]); */
+    int32_t* place;          /* (num_src) source i is entry place[i] of these */
     int32_t* send;           /* rows of list h + 1, those that part p needs at [to[p], to[p + 1]) */
     int64_t from[GGNN_PARTS_MAX + 3], to[GGNN_PARTS_MAX + 1]; /* from has the bounds of ggnn_split */
 } split_hop;
@@ -47,8 +49,8 @@ typedef struct { /* the share of a mini-batch that part `self` has. Each part ha
     const char* path;
     ggnn_batch sampled[GGNN_HOPS_MAX];
     ggnn_unique* seen;
-    int32_t *order, *scatter;
-    void* memory[4 * GGNN_HOPS_MAX + 5];
+    int32_t* order;
+    void* memory[5 * GGNN_HOPS_MAX + 5];
     int32_t num_memory;
 } split_part;
 
@@ -66,15 +68,23 @@ bool split_begin(split_part* s, const ggnn_node* seeds, int64_t num_seeds, error
 /* Hop h: samples list h. Afterwards block, receive, from and ask are set. Fails as ggnn_sample does. */
 bool split_sample(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_rng* rng, error* why);
 
+/* The same where a device has sampled list h: what of its block the host needs. id (num_src): its sources, targets first. */
+bool split_sampled(split_part* s, int32_t h, const ggnn_node* id, int64_t num_src, int64_t num_edges, error* why);
+
 /* The other half of hop h: list h + 1 from what the parts ask of this one, and send, to. ids[p] (n[p]): what part p asks,
-   its own included. The list has the own sources first, then those of the other parts in order of parts. */
+   its own included. The list has the own sources first, then those of the other parts in order of parts; after split_take
+   it is there already, in the batch's order. */
 bool split_merge(split_part* s, int32_t h, const ggnn_node* const* ids, const int64_t* n, error* why);
+
+/* In place of split_begin and split_sample: all lists, and of all hops block, receive, from, of a batch that was sampled
+   whole, by the sampling and within the max_seeds of s. Then split_ask before each hop's exchange sets ask. O(edges) */
+bool split_take(split_part* s, const ggnn_batch* whole, error* why);
+void split_ask(split_part* s, int32_t h);
 
 /* A mini-batch over the parts of this process, part[p].self = p. Serial. O(edges) */
 bool split_cooperative(split_part* part, const ggnn_graph* g, const ggnn_rng* rng, const ggnn_node* seeds, int64_t num_seeds,
                        error* why);
-/* The same from a batch that was sampled whole, by the sampling and within the max_seeds of the parts. Lists keep the
-   batch's order. O(edges) */
+/* The same from a batch that was sampled whole. Lists keep the batch's order. O(edges) */
 bool split_single(split_part* part, const ggnn_batch* whole, error* why);
 
 /* Forward: out (num_src, width) gets the rows of a part's sources in hop h, from their owners. rows[q] (count[h + 1] of q,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "datasets/hotness.h"
 #include "datasets/preprocess.h"
 
 int32_t task_class(const task* t, int64_t v)
@@ -92,16 +93,48 @@ bool task_open(task* t, const config* c, error* why)
     return good;
 }
 
+static int64_t sampled_hops(const config* c) { return c->model == NET_MLP ? 0 : c->layers - (c->preprocess ? 1 : 0); }
+
+/* What each node weighs: the edges that epochs before training compute at it. */
+static bool weigh(const task* t, const config* c, int64_t* weight, error* why)
+{
+    const ggnn_sampling how = config_sampling(c);
+    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], c->batch, (uint64_t)c->seed);
+    return hotness_count_edges(weight, &t->graph, &how, &of, c->presample_epochs, t->set.file.path, why);
+}
+
+/* With the defaults of ggnn-data partition. */
+static bool find_owners(task* t, const config* c, int32_t ranks, error* why)
+{
+    divide_how how = {.by = c->partition ? (divide_method)(c->partition - 1) : DIVIDE_MINCUT, .parts = ranks, .passes = 10,
+                      .slack = 5, .hops = (int32_t)sampled_hops(c), .closure_limit = c->closure_limit,
+                      .num_train = t->count[SPLIT_TRAIN], .train = t->ids[SPLIT_TRAIN], .path = t->set.file.path};
+    int64_t* weight = NULL;
+    if (c->balance == DIVIDE_EDGES) {
+        weight = memory_new(memory_product((size_t)t->set.num_nodes, sizeof *weight, 1), "edges by node", why);
+        if (!weight || !weigh(t, c, weight, why)) {
+            memory_free(weight);
+            return false;
+        }
+        how.weight = weight;
+    }
+    const bool good = owners_open(&t->owners, &t->graph, &how, c->partition_file, &t->set, why);
+    memory_free(weight);
+    return good;
+}
+
 bool task_divide(task* t, const config* c, int32_t ranks, error* why)
 {
+    if (c->parallel == PARALLEL_SPLIT) return find_owners(t, c, ranks, why);
     if (c->partition != PARTITION_PAGRAPH) return true;
-    const int64_t hops = c->model == NET_MLP ? 0 : c->layers - (c->preprocess ? 1 : 0);
-    return division_open(&t->division, &t->graph, t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], ranks, (int32_t)hops,
-                         c->closure_limit, why);
+    const division_how how = {t->ids[SPLIT_TRAIN], t->count[SPLIT_TRAIN], ranks, (int32_t)sampled_hops(c), c->closure_limit,
+                              c->partition_file, &t->set};
+    return division_open(&t->division, &t->graph, &how, why);
 }
 
 void task_close(task* t)
 {
+    owners_close(&t->owners);
     division_close(&t->division);
     for (int part = 0; part < 4; part++) memory_free(t->ids[part]);
     memory_free(t->masked);

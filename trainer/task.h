@@ -5,6 +5,7 @@
 #include "trainer/config.h"
 #include "trainer/division.h"
 #include "trainer/net.h"
+#include "trainer/owners.h"
 
 typedef struct {
     dataset set;
@@ -18,14 +19,15 @@ typedef struct {
     int64_t count[4];   /* how many */
     int64_t labelled[4]; /* and how many of these have a label */
     void* masked;       /* of `trained` */
-    division division;  /* of the training nodes, among ranks; all zeros: none */
+    division division;  /* of the training nodes, among ranks; */
+    node_owners owners;     /* of all nodes, in --parallel split; all zeros: none */
 } task;
 
 /* Opens c->data and checks that it can be trained on: at least one training node has a label. On failure false; task_close is harmless then. O(N). */
 bool task_open(task* t, const config* c, error* why);
 void task_close(task* t);
 
-/* --partition pagraph: divides the training nodes among so many ranks; else nothing. */
+/* Divides nodes among so many ranks: with --parallel split all of them, with --partition pagraph those of training. */
 bool task_divide(task* t, const config* c, int32_t ranks, error* why);
 
 /* The class of node v for the metrics; it must be labelled. */

@@ -152,25 +152,35 @@ static ggnn_node* new_rank(tier_plan* p, error* why)
     return p->memory[i];
 }
 
-/* By what needs no sampling: one order for lists and rows, parts and caches. */
-static bool rank_by_graph(tier_plan* p, error* why)
+/* By what needs no sampling. */
+static bool order_by_graph(const tier_plan* p, ggnn_node* rank, error* why)
 {
     const size_t bytes = memory_product((size_t)nodes_of(p), sizeof(int64_t), 1);
     const hotness_policy by = policy_of(p->config);
     const bool over = by == HOTNESS_ALIGRAPH;
-    ggnn_node* rank = new_rank(p, why);
-    int64_t* out = rank ? memory_new(bytes, "degrees of nodes", why) : NULL;
+    int64_t* out = memory_new(bytes, "degrees of nodes", why);
     int64_t* in = out && over ? memory_new(bytes, "degrees of nodes", why) : NULL;
     ggnn_fault fault;
-    bool good = rank && out && (in || !over);
+    bool good = out && (in || !over);
     if (good && by != HOTNESS_RANDOM && ggnn_count_degrees(out, in, &p->task->graph, &fault) != GGNN_OK)
         good = error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
                          (long long)fault.node, fault.what);
     if (good) hotness_rank(rank, p->work, by, over ? in : out, out, NULL, (uint64_t)p->config->seed, nodes_of(p));
-    for (int kind = 0; kind < TIERS_KINDS; kind++) p->of_parts[kind] = p->of_cache[kind] = rank;
     memory_free(out);
     memory_free(in);
     return good;
+}
+
+/* One order for lists and rows, parts and caches; of threads the first makes it for all. */
+static bool rank_by_graph(tier_plan* p, error* why)
+{
+    comm* c = p->comm;
+    const bool shared = !comm_under_mpi(), makes = !shared || c->local == 0;
+    const size_t bytes = makes ? memory_product((size_t)nodes_of(p), sizeof(ggnn_node), 1) : 0;
+    if (shared && !comm_share(c, &p->shared, bytes, "ranks of nodes", why)) return false;
+    ggnn_node* rank = shared ? p->shared.part[0] : new_rank(p, why);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->of_parts[kind] = p->of_cache[kind] = rank;
+    return rank && (!makes || order_by_graph(p, rank, why)) && (!shared || comm_barrier(c, why));
 }
 
 /* The parts' order: by what all ranks read. */
@@ -288,14 +298,12 @@ static bool find_total(tier_plan* p, device* d, error* why)
 {
     comm* c = p->comm;
     const int64_t room = device_room(d);
-    int64_t bound[COMM_RANKS_MAX + 1];
     int64_t* all = memory_new((size_t)c->ranks * 2 * sizeof *all, "memory of devices", why);
     int32_t sharers = 0;
     if (!all) return false;
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     all[2 * c->rank] = c->machine;
     all[2 * c->rank + 1] = d->number;
-    bool good = comm_all_gather(c, NULL, all, bound, 2 * sizeof *all, why);
+    bool good = comm_gather_each(c, all, 2 * sizeof *all, why);
     for (int32_t r = 0; r < c->ranks; r++) sharers += all[2 * r] == c->machine && all[2 * r + 1] == d->number;
     memory_free(all);
     p->peaks = room != INT64_MAX;
@@ -312,6 +320,7 @@ bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, co
     p->config = c;
     p->task = t;
     p->comm = with;
+    memcpy(p->slopes, c->slopes, sizeof p->slopes);
     p->parts = over ? over->locals : 1;
     p->reach = nodes_of(p);
     p->sizes = (ggnn_sizes){t->features.pitch, all->indptr, (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), 16};
@@ -327,6 +336,7 @@ void tier_plan_close(tier_plan* p)
     for (size_t i = 0; i < sizeof p->memory / sizeof *p->memory; i++) memory_free(p->memory[i]);
     memory_free(p->work);
     ranking_close(&p->file);
+    if (p->comm) comm_unshare(p->comm, &p->shared);
     memset(p, 0, sizeof *p);
 }
 
@@ -348,12 +358,10 @@ static int64_t cache_bytes(const tier_plan* p)
 static bool least(tier_plan* p, int64_t* value, error* why)
 {
     comm* c = p->comm;
-    int64_t bound[COMM_RANKS_MAX + 1];
     int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
     if (!all) return false;
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     all[c->rank] = *value;
-    bool good = comm_all_gather(c, NULL, all, bound, sizeof *all, why);
+    bool good = comm_gather_each(c, all, sizeof *all, why);
     for (int32_t r = 0; good && r < c->ranks; r++) *value = all[r] < *value ? all[r] : *value;
     memory_free(all);
     return good;
@@ -410,17 +418,16 @@ static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
 /* DUCATI's: lists and rows share the budget. */
 static bool fill_dual(tier_plan* p, int64_t budget, error* why)
 {
-    const config* c = p->config;
     tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
     ggnn_node *rows = new_rank(p, why), *lists = rows ? new_rank(p, why) : NULL;
-    const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], c->slopes[1], c->slopes[0], &p->sizes, budget};
+    const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], p->slopes[1], p->slopes[0], &p->sizes, budget};
     if (!lists) return false;
     const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, nodes_of(p), p->work);
     graph->cache_rank = lists;
     graph->cached = fill.lists;
     features->cache_rank = rows;
     features->cached = fill.rows;
-    if (!c->slopes[0] && !c->slopes[1]) tier_plan_note(p, "--cache dual: both slopes are 0, so that frequency a byte decides");
+    if (!p->slopes[0] && !p->slopes[1]) tier_plan_note(p, "--cache dual: both slopes are 0, so that frequency a byte decides");
     return true;
 }
 
@@ -456,9 +463,16 @@ static int64_t rank_bytes(const tier_plan* p)
     return arrays * nodes_of(p) * (int64_t)sizeof(ggnn_node);
 }
 
+static int64_t room_of(const tier_plan* p, int64_t peak)
+{
+    return ggnn_fill_auto(p->total, peak + rank_bytes(p), p->config->reserve_bytes);
+}
+
+int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total ? room_of(p, peak) : (int64_t)1 << 30; }
+
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
 {
-    const int64_t given = cache_bytes(p), room = ggnn_fill_auto(p->total, peak + rank_bytes(p), p->config->reserve_bytes);
+    const int64_t given = cache_bytes(p), room = room_of(p, peak);
     int64_t bytes = room > given ? room - given : 0, left;
     if (!least(p, &bytes, why)) return false;
     left = bytes;

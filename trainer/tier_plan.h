@@ -18,7 +18,7 @@
 #include "trainer/task.h"
 #include "trainer/tiers.h"
 
-enum { TIER_NOTES_MAX = 4 };
+enum { TIER_NOTES_MAX = 5 };
 
 typedef struct { /* all zeros: there is no plan */
     tiers_plan plan;
@@ -29,13 +29,15 @@ typedef struct { /* all zeros: there is no plan */
     int64_t  total;  /* bytes of the device that count; 0: not known, there is no limit */
     int64_t  reach;  /* nodes that the cache may have: all, or the closure of this rank's training nodes */
     bool     peaks;  /* the device has memory of its own */
+    int64_t  slopes[2]; /* of lists, of rows: the options', or measured (slopes.h) before tier_plan_fill */
     ggnn_sizes sizes;
     ranking  file;
     ggnn_placement placement;
     int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
     const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks for all devices */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) and for this one */
-    ggnn_node* memory[12];                    /* of ranks */
+    ggnn_node* memory[12];                    /* of ranks; */
+    comm_shared shared;                       /* of one that all threads have */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */
 } tier_plan;
@@ -45,6 +47,7 @@ typedef struct { /* all zeros: there is no plan */
 bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
                     const ggnn_sampling* how, error* why);
 bool tier_plan_asks_peak(const tier_plan* p);
+int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
 
 /* Adds to the notes, where there is room. */

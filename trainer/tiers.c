@@ -396,7 +396,6 @@ static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bou
 /* This rank's tiers, and all ranks' parts; all (ranks) holdings. */
 static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* all, error* why)
 {
-    int64_t bound[COMM_RANKS_MAX + 1];
     const int32_t rank = t->over ? t->over->rank : 0, first = rank - t->local_rank;
     holding* mine = (holding*)(void*)((char*)all + (size_t)rank * holding_bytes(t));
     const holding* machine = (const holding*)(const void*)((const char*)all + (size_t)first * holding_bytes(t));
@@ -405,8 +404,7 @@ static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* 
         if (!y->split[kind]) continue;
         if (!open_cache(t, &y->cut[kind], &y->cache[kind], why) || !open_own_parts(t, &y->cut[kind], mine, why)) return false;
     }
-    for (int32_t r = 0; t->over && r <= t->over->ranks; r++) bound[r] = r;
-    if (t->over && !comm_all_gather(t->over, NULL, all, bound, holding_bytes(t), why)) return false;
+    if (t->over && !comm_gather_each(t->over, all, holding_bytes(t), why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const cutter* k = &y->cut[kind];
         if (!y->split[kind]) continue;
@@ -661,14 +659,12 @@ static const char outputs[] = "the outputs of layers (--eval-memory)";
 static bool find_users(tiers_room* r, bool host, error* why)
 {
     comm* c = r->comm;
-    int64_t bound[COMM_RANKS_MAX + 1];
     if (host ? c->machines == 1 : c->ranks == 1) return true;
     r->user = memory_new((size_t)c->ranks * sizeof *r->user, outputs, why);
     r->piece = r->user ? memory_new(2 * (size_t)c->ranks * sizeof *r->piece, outputs, why) : NULL;
     if (!r->piece) return false;
     r->user[c->rank] = host ? (tiers_user){c->machine, c->local, c->locals} : (tiers_user){c->rank, 0, 1};
-    for (int32_t k = 0; k <= c->ranks; k++) bound[k] = k;
-    return comm_all_gather(c, NULL, r->user, bound, sizeof *r->user, why);
+    return comm_gather_each(c, r->user, sizeof *r->user, why);
 }
 
 /* Does rank `to` take for its room what rank `from` has? */
@@ -727,14 +723,12 @@ static void* map_file(tiers_room* r, file_place where, size_t bytes, error* why)
 static void* share_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
 {
     comm* c = r->comm;
-    int64_t bound[COMM_RANKS_MAX + 1];
     void* memory = NULL;
-    for (int32_t k = 0; k <= c->ranks; k++) bound[k] = k;
     if (c->local == 0 && !(memory = open_file(r, bytes, most, beside, why))) return NULL;
     file_place* all = memory_new((size_t)c->ranks * sizeof *all, outputs, why);
     if (!all) return NULL;
     all[c->rank] = (file_place){getpid(), r->file.fd};
-    bool good = comm_all_gather(c, NULL, all, bound, sizeof *all, why);
+    bool good = comm_gather_each(c, all, sizeof *all, why);
     if (good && c->local) memory = map_file(r, all[c->rank - c->local], bytes, why);
     memory_free(all);
     return good && memory && comm_barrier(c, why) ? memory : NULL; /* until then the file is open */

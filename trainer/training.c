@@ -148,6 +148,7 @@ static bool evaluate(training* t, int part, score* result, error* why)
         const loader_cost now = loader_cost_of(w->loader);
         cost->loader.seconds += now.seconds - sampled.seconds;
         cost->loader.sample += now.sample - sampled.sample;
+        cost->loader.mark += now.mark - sampled.mark;
         cost->loader.extract += now.extract - sampled.extract;
         cost->loader.bytes += now.bytes - sampled.bytes;
     }
@@ -220,21 +221,45 @@ static bool train(training* t, error* why)
 
 /* ==== what the ranks did ======================================================================================== */
 
+loader_cost training_batches(const training* t)
+{
+    const worker* w = &t->worker;
+    const loader_cost *apart = &t->evaluation_cost.loader, none = {0};
+    if (w->split) return split_loader_cost(w->split).batches;
+    if (!w->loader) return none;
+    loader_cost all = loader_cost_of(w->loader);
+    all.seconds -= apart->seconds;
+    all.sample -= apart->sample;
+    all.mark -= apart->mark;
+    all.extract -= apart->extract;
+    all.bytes -= apart->bytes;
+    return all;
+}
+
+static void put_parts(const split_loader* l, report_rank* k)
+{
+    const split_cost cost = split_loader_cost(l);
+    k->split = true;
+    k->parts = (report_parts){cost.targets, cost.batches.edges, cost.rows, cost.moved.own, cost.moved.peer, cost.moved.bytes};
+}
+
 static report_rank rank_of(const training* t)
 {
     const worker* w = &t->worker;
     const comm_cost cost = w->comm->cost;
-    const loader_cost *apart = &t->evaluation_cost.loader, none = {0}, all = w->loader ? loader_cost_of(w->loader) : none;
+    const loader_cost batches = training_batches(t);
     report_rank mine = {.rows = tiers_counted(&w->tiers, TIERS_FEATURES),
                         .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - t->before.bytes,
                         .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
                         .comm = cost.seconds - t->before.seconds,
-                        .waited = cost.waited - t->before.waited + w->part.waited, .copy = all.copy,
+                        .waited = cost.waited - t->before.waited + w->part.waited, .copy = batches.copy,
                         .sampled = w->part.sampled, .trained = w->part.trained};
-    mine.sample = all.sample - apart->sample;
-    mine.extract = all.extract - apart->extract;
+    mine.sample = batches.sample;
+    mine.mark = batches.mark;
+    mine.extract = batches.extract;
     mine.train = net_profile_of(w->net)->train;
-    mine.batch = all.seconds - apart->seconds;
+    mine.batch = batches.seconds;
+    if (w->split) put_parts(w->split, &mine);
     mine.evaluated = t->evaluation_cost.rows;
     mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
     mine.lists.read = tiers_reads_since(mine.lists.read, t->evaluation_cost.lists);
@@ -248,10 +273,8 @@ static report_rank rank_of(const training* t)
 static bool gather_ranks(training* t, error* why)
 {
     comm* c = t->worker.comm;
-    int64_t bound[COMM_RANKS_MAX + 1];
-    for (int32_t r = 0; r <= c->ranks; r++) bound[r] = r;
     t->all[c->rank] = rank_of(t);
-    return comm_all_gather(c, NULL, t->all, bound, sizeof *t->all, why);
+    return comm_gather_each(c, t->all, sizeof *t->all, why);
 }
 
 /* Rank 0 reports what all did. */

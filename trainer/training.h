@@ -23,11 +23,14 @@ typedef struct {
     evaluation_cost evaluation_cost;
 } training;
 
-/* d becomes the training's. f: of --pipeline factored, else NULL. resumed: the checkpoint to go on from, NULL: none. r: rank 0's. All ranks call it. On failure
-   false; training_close is due all the same. */
+/* d becomes the training's. f: of --pipeline factored, else NULL. resumed: the checkpoint to go on from, NULL: none. r: rank
+   0's. All ranks call it. On failure false; training_close is due all the same. */
 bool training_open(training* t, const config* c, const task* data, device* d, comm* with, factored* f, ggnn_file* resumed,
                    report* r, error* why);
 void training_close(training* t); /* all zeros is fine */
+
+/* What the batches of training cost, without those of evaluation. */
+loader_cost training_batches(const training* t);
 
 /* Trains to the end, and scores the test nodes. False on an error, and with none set when it was stopped: then, and in
    the end, it is saved. */

@@ -4,6 +4,7 @@
 
 #include "common/memory.h"
 #include "common/progress.h"
+#include "trainer/slopes.h"
 
 /* The one place where options become a network's. */
 static net_config network_of(const config* c, const task* t, device* d)
@@ -28,18 +29,10 @@ static net_config network_of(const config* c, const task* t, device* d)
         .full_batch = c->full_batch,
         .dense = c->dense_features,
         .preprocessed = c->preprocess,
+        .split = c->parallel == PARALLEL_SPLIT,
+        .in_parts = c->split_partial,
         .seed = (uint64_t)c->seed,
     };
-}
-
-ggnn_sampling worker_sampling(const config* c)
-{
-    ggnn_sampling how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers};
-    if (config_counts_visits(c)) how.keep = GGNN_KEEP_WEIGHTS;
-    how.walk = (ggnn_walks){(int32_t)c->walks, (int32_t)c->walk_length, (float)c->walk_restart};
-    for (int32_t h = 0; h < how.num_hops; h++) how.fanout[h] = c->model == NET_MLP ? 0 : c->fanout[h];
-    if (c->model == NET_MLP) how.method = GGNN_FISHER_YATES; /* an MLP has no neighbours to choose */
-    return how;
 }
 
 typedef struct { /* what a rank needs of its device at least, and what that has */
@@ -73,7 +66,6 @@ static bool check_needs(const memory_need* all, int32_t ranks, error* why)
 static bool check_memory(const worker* w, const config* c, const task* t, const tiers_source* from, error* why)
 {
     comm* with = w->comm;
-    int64_t bound[COMM_RANKS_MAX + 1];
     const net_config network = network_of(c, t, w->device);
     const int32_t number = from->machines ? with->rank : with->local, parts = from->machines ? with->ranks : with->locals;
     tiers_source replica = *from;
@@ -86,8 +78,7 @@ static bool check_memory(const worker* w, const config* c, const task* t, const 
     *mine = (memory_need){with->machine, w->device->number, 0, evaluation_bytes(c, t, &network), 0, device_room(w->device)};
     mine->needs = (from->over ? part : whole) + mine->evaluation;
     mine->by_parts = parts > 1 ? part + mine->evaluation : mine->needs;
-    for (int32_t r = 0; r <= with->ranks; r++) bound[r] = r;
-    good = good && comm_all_gather(with, NULL, all, bound, sizeof *all, why) && check_needs(all, with->ranks, why);
+    good = good && comm_gather_each(with, all, sizeof *all, why) && check_needs(all, with->ranks, why);
     memory_free(all);
     return good;
 }
@@ -110,19 +101,69 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     return from;
 }
 
+static bool samples_whole(const config* c) { return c->parallel == PARALLEL_SPLIT && c->split_sampling == SPLIT_SINGLE; }
+
 /* The plan: rows come straight from the store where the input layer can read it and no row crosses a link; where rows
    cross one they are extracted, each once. */
 static loader_plan plan_of(const worker* w, const config* c, net_config* network)
 {
     loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels, .edges_read = w->tiers.edges_read,
-                        .how = worker_sampling(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
+                        .how = config_sampling(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted = !w->tiers.local;
     plan.exchange = w->tiers.exchange;
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract;
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
     if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
+    if (samples_whole(c)) {
+        plan.slices = 1;
+        plan.how.last_hop_global = false;
+    }
     return plan;
+}
+
+/* Lists are read through the tiers, and counted; where a GPU's host reads some it reads the file. */
+static bool open_split(worker* w, const config* c, const task* t, error* why)
+{
+    const tiers* view = &w->tiers;
+    const bool on_host = device_map(w->device, w) != NULL;
+    const split_plan plan = {.over = w->comm, .graph = on_host ? view->graph : t->graph, .there = view->graph, .at = t->owners.at,
+                             .how = config_sampling(c), .labels = t->trained, .features = view->features,
+                             .exchange = view->exchange, .edges_read = view->edges_read,
+                             .batch = loader_batch(w->loader), .pointers = c->gather == GATHER_POINTER, .partial = c->split_partial,
+                             .whole = samples_whole(c) ? w->loader : NULL,
+                             .path = t->set.file.path};
+    w->host_ids = t->ids[SPLIT_TRAIN];
+    w->split = split_loader_create(w->device, &plan, why);
+    return w->split != NULL;
+}
+
+/* Over the training nodes, but for the place of their ids. */
+static loader_pass pass_of(const config* c, const task* t)
+{
+    return (loader_pass){.num_ids = t->count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
+                         .parts = c->shuffle == SHUFFLE_LOCAL ? t->division.parts : 0, .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE}};
+}
+
+typedef struct {
+    int64_t next, batches; /* of a pass */
+} whole_batches;
+
+static bool next_whole(void* context, loader_order* order)
+{
+    whole_batches* w = context;
+    *order = (loader_order){w->next++ % w->batches, 0, 1, NULL, true};
+    return true;
+}
+
+/* The room that batches usually need, of those that the loader will be asked for. */
+static bool measure(const worker* w, const config* c, error* why)
+{
+    whole_batches whole = {0, loader_batches(w->loader, &w->pass)};
+    const loader_source from = {next_whole, &whole};
+    loader_pass pass = w->pass;
+    if (samples_whole(c)) pass.source = &from;
+    return loader_measure(w->loader, &pass, why);
 }
 
 /* Loader, evaluation and net over the tiers as they are. */
@@ -131,21 +172,21 @@ static bool open_stages(worker* w, const config* c, const task* t, error* why)
     device* d = w->device;
     net_config network = network_of(c, t, d);
     net_data data = {&w->tiers.graph, &w->tiers.features, w->tiers.labels};
-    w->pass = (loader_pass){.ids = w->tiers.ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,
-                            .parts = c->shuffle == SHUFFLE_LOCAL ? t->division.parts : 0, .keyed = true,
-                            .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_SAMPLE}};
+    w->pass = pass_of(c, t);
+    w->pass.ids = w->tiers.ids[SPLIT_TRAIN];
     w->batches = 1;
     if (!c->full_batch) {
         loader_plan plan = plan_of(w, c, &network);
         w->loader = loader_create(d, &plan, NULL, why);
-        if (!w->loader || !loader_measure(w->loader, &w->pass, why)) return false;
+        if (!w->loader || !measure(w, c, why)) return false;
         w->batches = loader_batches(w->loader, &w->pass);
     }
+    if (c->parallel == PARALLEL_SPLIT && !open_split(w, c, t, why)) return false;
     if (c->eval_every) {
         w->evaluation = evaluation_create(c, t, &w->tiers, &network, w->loader, w->comm, why);
         if (!w->evaluation) return false;
     }
-    w->net = net_create(&network, &data, w->loader ? loader_shape(w->loader) : NULL,
+    w->net = net_create(&network, &data, w->split ? split_loader_shape(w->split) : w->loader ? loader_shape(w->loader) : NULL,
                         w->evaluation ? evaluation_chunk(w->evaluation) : NULL, why);
     if (!w->net) return false;
     w->room = device_new(d, comm_reduce_bytes(w->comm, net_partial_of(w->net).count), "gradients of other devices", why);
@@ -158,10 +199,12 @@ static void close_stages(worker* w)
     if (w->room) device_free(w->device, w->room);
     net_free(w->net);
     evaluation_free(w->evaluation);
+    split_loader_free(w->split);
     loader_free(w->loader);
     w->room = NULL;
     w->net = NULL;
     w->evaluation = NULL;
+    w->split = NULL;
     w->loader = NULL;
 }
 
@@ -177,10 +220,32 @@ static bool find_peak(worker* w, const config* c, const task* t, error* why)
     return good && (!w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text));
 }
 
+/* --slopes measure: by the device of rank 0, for all, so that their plans are those of one run of --slopes A,F. */
+static bool measure_slopes(worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak, error* why)
+{
+    const int64_t n = t->count[SPLIT_TRAIN];
+    int64_t bound[COMM_RANKS_MAX + 1] = {0}, *both = w->planned.slopes;
+    slopes s;
+    for (int32_t r = 1; r <= w->comm->ranks; r++) bound[r] = 1;
+    if (w->comm->rank == 0) {
+        slopes_plan plan = {.from = from, .how = config_sampling(c), .pass = pass_of(c, t), .list = SPLIT_TRAIN,
+                            .ranks = w->comm->ranks, .batch = c->batch < n ? c->batch : n, .room = tier_plan_room(&w->planned, peak)};
+        plan.pass.rng.purpose = GGNN_PURPOSE_PRESAMPLE;
+        if (!slopes_measure(&s, w->device, &plan, why)) return false;
+        w->device->most_bytes = peak; /* training's own: all that was measured with is given back */
+        both[0] = s.slope[TIERS_GRAPH];
+        both[1] = s.slope[TIERS_FEATURES];
+    }
+    if (!comm_all_gather(w->comm, NULL, both, bound, 2 * sizeof *both, why)) return false;
+    tier_plan_note(&w->planned, "--slopes %lld,%lld (measured on device 0: nanoseconds an epoch that all lists, and all rows, "
+                   "being cached would save)", (long long)both[0], (long long)both[1]);
+    return true;
+}
+
 /* The plan, and the tiers that it says. */
 static bool open_planned(worker* w, const config* c, const task* t, error* why)
 {
-    const ggnn_sampling how = worker_sampling(c);
+    const ggnn_sampling how = config_sampling(c);
     tiers_source from = source_of(w, c, t);
     tiers first = {0};
     if (!tier_plan_open(&w->planned, c, t, w->comm, from.over, w->device, &how, why)) return false;
@@ -189,7 +254,9 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
         first = w->tiers;
         memset(&w->tiers, 0, sizeof w->tiers);
     }
-    bool good = tier_plan_fill(&w->planned, w->device->most_bytes, why) && tiers_open(&w->tiers, w->device, &from, why);
+    const int64_t peak = w->device->most_bytes;
+    if (c->slopes_measured && !measure_slopes(w, c, t, &from, peak, why)) return false;
+    bool good = tier_plan_fill(&w->planned, peak, why) && tiers_open(&w->tiers, w->device, &from, why);
     tiers_close(&first);
     if (w->tiers.copied) tier_plan_note(&w->planned, "the host's memory cannot be pinned where it is: a pinned copy is read");
     return good;
@@ -235,12 +302,25 @@ void worker_begin(worker* w, int64_t epoch, int64_t first)
 {
     w->pass.epoch = (uint32_t)epoch;
     w->pass.rng.step = (uint32_t)(epoch * w->batches);
-    if (w->loader) loader_begin(w->loader, &w->pass, first);
+    if (w->split) {
+        loader_pass pass = w->pass;
+        pass.ids = w->host_ids;
+        split_loader_begin(w->split, &pass, w->pass.ids, first);
+    } else if (w->loader) loader_begin(w->loader, &w->pass, first);
+}
+
+static bool compute_split(worker* w, uint32_t step, error* why)
+{
+    const mini_batch* b = split_loader_take(w->split, why);
+    if (!b || !net_fit(w->net, split_loader_shape(w->split), why)) return false;
+    net_compute(w->net, b, step);
+    return !b->shuffle->failed.text[0] || error_set(why, "%s", b->shuffle->failed.text);
 }
 
 bool worker_compute(worker* w, int64_t step, error* why)
 {
     if (w->part.of) return factored_compute(&w->part, (uint32_t)step, why);
+    if (w->split) return compute_split(w, (uint32_t)step, why);
     const mini_batch* b = w->loader ? batch_take(w->loader, why) : net_whole(w->net);
     if (!b) return false;
     bool fits = !w->loader || net_fit(w->net, loader_shape(w->loader), why);

@@ -19,6 +19,7 @@
 #include "trainer/evaluate.h"
 #include "trainer/factored.h"
 #include "trainer/net.h"
+#include "trainer/split_loader.h"
 #include "trainer/tier_plan.h"
 #include "trainer/tiers.h"
 
@@ -27,10 +28,12 @@ typedef struct {
     comm*       comm;
     tier_plan   planned; /* what lies in which of the */
     tiers       tiers;
-    loader*     loader;     /* NULL in full batch */
+    loader*     loader;     /* NULL in full batch. In --parallel split it samples whole batches, and for evaluation */
+    split_loader* split;    /* NULL: --parallel data */
     net*        net;
     evaluation* evaluation; /* NULL: --eval-every 0 */
-    loader_pass pass;       /* over the training nodes */
+    loader_pass pass;       /* over the training nodes; */
+    const ggnn_node* host_ids; /* as the host has them */
     int64_t     batches;    /* of a pass */
     factored_rank part;     /* in --pipeline factored; all zeros: another */
     void*       room;       /* for the reduction */
@@ -44,9 +47,6 @@ void worker_close(worker* w); /* all zeros is fine */
 /* Before the first epoch: from now on it samples or trains as f says. f is that of all workers, which stay where they are,
    and were opened with --pipeline factored. All ranks call it. */
 bool worker_share(worker* w, factored* f, error* why);
-
-/* How training samples, with local indices in all hops. */
-ggnn_sampling worker_sampling(const config* c);
 
 /* The pass of an epoch (from 0) begins, at its batch number `first`. Its batch i is step epoch * batches + i. */
 void worker_begin(worker* w, int64_t epoch, int64_t first);

@@ -26,7 +26,7 @@ $(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc
 $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $(filter %.o,$^) $(ARCHIVE) $(LDLIBS)
 # which runs the programs too
-$(BUILD)/tests/test_cuda_nccl: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/emulated/trainer/cuda/comm_nccl.o
+$(BUILD)/tests/test_cuda_nccl $(BUILD)/tests/test_cuda_split: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/emulated/trainer/cuda/comm_nccl.o
 $(BUILD)/tests/test_cuda_steps: $(BUILD)/emulated/trainer/cuda/ops.o
 $(BUILD)/tests/test_cuda_train: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated
 $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)

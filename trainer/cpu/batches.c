@@ -105,10 +105,22 @@ static void unpack(cpu_slot* s, const packed_batch* from)
     s->known = from->known;
 }
 
+static int64_t num_rows(const mini_batch* b) { return *b->blocks.hop[b->blocks.num_hops - 1].num_src.n; }
+
+static void mark(cpu_slot* s)
+{
+    const mini_batch* b = &s->shared.batch;
+    const ggnn_store* from = &s->features;
+    for (int64_t i = 0, n = from->traffic ? num_rows(b) : 0; i < n; i++)
+        from->traffic[ggnn_locate(&from->at, b->blocks.id[i]).slot]++;
+}
+
 static void extract(cpu_slot* s)
 {
     const mini_batch* b = &s->shared.batch;
-    ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &s->features, b->blocks.id, *b->blocks.hop[b->blocks.num_hops - 1].num_src.n);
+    ggnn_store quiet = s->features;
+    quiet.traffic = NULL; /* its rows are marked */
+    ggnn_gather(b->rows, b->ld_rows, GGNN_F32, &quiet, b->blocks.id, num_rows(b));
 }
 
 static void fill(const ring* r, cpu_slot* s)
@@ -121,10 +133,13 @@ static void fill(const ring* r, cpu_slot* s)
     const double filled = progress_seconds();
     shared->sampling = packed ? 0 : filled - start;
     shared->copying = packed ? filled - start : 0;
-    shared->extracting = 0;
+    shared->marking = shared->extracting = 0;
     if (!r->plan.extract || r->plan.exchange || shared->order.bare || shared->status != GGNN_OK) return;
+    mark(s);
+    const double marked = progress_seconds();
     extract(s);
-    shared->extracting = progress_seconds() - filled;
+    shared->marking = marked - filled;
+    shared->extracting = progress_seconds() - marked;
 }
 
 /* ==== slots ===================================================================================================== */
@@ -229,14 +244,13 @@ void cpu_ring_size(ring* r)
 {
     r->slots = r->group = r->device->threads;
     if (!overlapped(r)) return;
-    r->slots++; /* one trains while each thread of the crew has another */
-    r->group = 1;
+    r->slots *= 2; /* one half is prepared, all at once so that no core falls behind, while the other half trains */
 }
 
 bool cpu_ring_open(ring* r, error* why)
 {
     if (!overlapped(r)) return true;
-    int32_t threads = r->slots - 1;
+    int32_t threads = r->device->threads;
     crew* c = memory_new(sizeof *c + (size_t)threads * sizeof *c->thread, "threads of the loader", why);
     if (!c) return false;
     c->of = r;

@@ -200,6 +200,45 @@ void cpu_number(device* d, ggnn_node* place, const ggnn_node* id, int64_t n)
     for (int64_t i = 0; i < n; i++) place[id[i]] = (ggnn_node)i;
 }
 
+typedef struct {
+    float* out;
+    int64_t ld_out;
+    int32_t width;
+    const float* inp;
+    const int32_t* index;
+} sum_job;
+
+static void zero_part(void* context, int64_t begin, int64_t end)
+{
+    const sum_job* job = context;
+    for (int64_t i = begin; i < end; i++) memset(job->out + i * job->ld_out, 0, (size_t)job->width * sizeof *job->out);
+}
+
+static void sum_part(void* context, int64_t begin, int64_t end)
+{
+    const sum_job* job = context;
+    for (int64_t i = begin; i < end; i++) {
+        float* out = job->out + job->index[i] * job->ld_out;
+        const float* inp = job->inp + i * job->width;
+        for (int32_t j = 0; j < job->width; j++) out[j] += inp[j];
+    }
+}
+
+void cpu_sum_rows(device* d, float* out, int64_t ld_out, int64_t rows, int32_t width, const float* inp,
+                  const int32_t* index, const int64_t* bound, int32_t parts)
+{
+    enum { PIECE = 1 << 8 };
+    (void)d;
+    sum_job job = {out, ld_out, width, inp, index};
+    parallel_for(rows, PIECE, zero_part, &job);
+    for (int32_t p = 0; p < parts; p++) {
+        sum_job part = job;
+        part.inp += bound[p] * width;
+        part.index += bound[p];
+        parallel_for(bound[p + 1] - bound[p], PIECE, sum_part, &part);
+    }
+}
+
 size_t cpu_attend_workspace_bytes(int64_t dst, int64_t edges, int32_t heads)
 {
     return ggnn_gat_back_workspace_bytes(dst, edges, heads);
@@ -355,17 +394,4 @@ void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* 
     double start = cpu_start();
     ggnn_gat_back(dz.v, dz.ld, a->del, a->der, t, y, dout.v, dout.ld, a->workspace);
     cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(y->block, dz, (int64_t)sizeof(float)));
-}
-
-/* One device owns all rows. */
-mat cpu_pull(net* n, const layer* y, mat h)
-{
-    (void)n, (void)y;
-    return h;
-}
-
-mat cpu_push(net* n, const layer* y, mat dx)
-{
-    (void)n, (void)y;
-    return dx;
 }

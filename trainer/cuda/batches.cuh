@@ -101,7 +101,7 @@ struct cuda_slot : slot {
     sample_note * note, *known; // on the device; its copy, pinned
     ggnn_node*    seeds;
     void*         memory;
-    cudaEvent_t   begun, sampled, extracted; // the last one stands for all
+    cudaEvent_t   begun, sampled, marked, extracted; // the last one stands for all
     repeated      work;
 };
 
@@ -175,7 +175,7 @@ inline bool open_slot(ring* r, cuda_slot* s, error* why)
                 take_array(d, &s->note, 1, "sizes of a sample", why);
     if (!good) return false;
     cudaError_t e = cudaMallocHost(&s->known, sizeof *s->known);
-    for (cudaEvent_t* event : {&s->begun, &s->sampled, &s->extracted})
+    for (cudaEvent_t* event : {&s->begun, &s->sampled, &s->marked, &s->extracted})
         if (e == cudaSuccess) e = cudaEventCreate(event);
     e = first_error(e, ggnn_cuda_batch_init(&s->own, s->memory, own(d).stream));
     s->batch.blocks = s->shape = s->own;
@@ -198,7 +198,7 @@ inline void cuda_slot_close(ring* r, slot* shared)
     device_free(d, s->note);
     device_free(d, s->batch.rows);
     if (s->known) cudaFreeHost(s->known);
-    for (cudaEvent_t event : {s->begun, s->sampled, s->extracted})
+    for (cudaEvent_t event : {s->begun, s->sampled, s->marked, s->extracted})
         if (event) cudaEventDestroy(event);
     delete s;
 }
@@ -284,15 +284,22 @@ inline cudaError_t unpack(ring* r, cuda_slot* s)
     return launch(unpack_batch, blocks_of(static_cast<int64_t>(packed->bytes / 16)), THREADS, own(r->device).sampling, job);
 }
 
-// The rows of the sample, whose number the host does not know yet.
+// The rows of the sample, whose number the host does not know yet: marked, then read.
 inline cudaError_t extract(ring* r, cuda_slot* s)
 {
     const loader_plan& plan = r->plan;
+    const ggnn_count   n = s->shape.hop[plan.how.num_hops - 1].num_src;
+    const bool         reads = plan.extract && !plan.exchange && !s->order.bare && holds(s);
+    ggnn_store         quiet = plan.features;
     cudaStream_t       stream = own(r->device).sampling;
     cudaError_t        e = cudaEventRecord(s->sampled, stream);
-    if (plan.extract && !plan.exchange && !s->order.bare && holds(s))
-        e = first_error(e, ggnn_cuda_gather(s->batch.rows, s->batch.ld_rows, GGNN_F32, &plan.features, s->shape.id,
-                                            s->shape.hop[plan.how.num_hops - 1].num_src, stream));
+    if (reads)
+        e = first_error(e, ggnni::count_traffic(ggnni::id_list{s->shape.id, n}, n.max, quiet.at, quiet.traffic,
+                                                ggnni::ALL_TIERS, stream));
+    e = first_error(e, cudaEventRecord(s->marked, stream));
+    quiet.traffic = nullptr;
+    if (reads)
+        e = first_error(e, ggnn_cuda_gather(s->batch.rows, s->batch.ld_rows, GGNN_F32, &quiet, s->shape.id, n, stream));
     return first_error(e, cudaEventRecord(s->extracted, stream));
 }
 
@@ -325,14 +332,16 @@ inline void cuda_wait(ring* r, slot* shared)
 {
     cuda_slot*    s = static_cast<cuda_slot*>(shared);
     const int32_t hops = r->plan.how.num_hops;
-    float         sampling = 0, extracting = 0; // milliseconds
+    float         sampling = 0, marking = 0, extracting = 0; // milliseconds
     cudaError_t   e = cudaEventSynchronize(s->extracted);
     e = first_error(e, cudaEventElapsedTime(&sampling, s->begun, s->sampled));
-    e = first_error(e, cudaEventElapsedTime(&extracting, s->sampled, s->extracted));
+    e = first_error(e, cudaEventElapsedTime(&marking, s->sampled, s->marked));
+    e = first_error(e, cudaEventElapsedTime(&extracting, s->marked, s->extracted));
     check(r->device, e, "sampling");
     const packed_batch* packed = s->order.packed;
     s->sampling = packed ? 0 : 1e-3 * static_cast<double>(sampling);
     s->copying = packed ? 1e-3 * static_cast<double>(sampling) : 0;
+    s->marking = r->plan.extract && r->plan.features.traffic ? 1e-3 * static_cast<double>(marking) : 0;
     s->extracting = r->plan.extract ? 1e-3 * static_cast<double>(extracting) : 0;
     s->sizes = packed ? packed->sizes : s->known->sizes;
     s->edges = s->bytes = 0;

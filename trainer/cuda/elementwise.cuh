@@ -110,6 +110,24 @@ static GGNNI_KERNEL(40, THREADS) sum_pieces(float* out, const float* piece, int3
     });
 }
 
+static GGNNI_KERNEL(40, THREADS) zero_matrix(dense out, divider cols)
+{
+    for_items(size_of(out.rows) * cols.by, [&](int64_t t) {
+        const int64_t i = quotient(t, cols), j = t - i * cols.by;
+        out.v[i * out.ld + j] = 0;
+    });
+}
+
+// Of one part, in which no index occurs twice.
+static GGNNI_KERNEL(40, THREADS) sum_rows(dense out, const float* inp, const int32_t* index, int64_t n, divider cols)
+{
+    for_items(n * cols.by, [&](int64_t t) {
+        const int64_t i = quotient(t, cols), j = t - i * cols.by;
+        float*        to = out.v + index[i] * out.ld + j;
+        *to = __fadd_rn(*to, inp[t]);
+    });
+}
+
 static GGNNI_KERNEL(40, THREADS) mean_heads(dense out, dense a, int32_t heads, divider cols)
 {
     const float inverse = __frcp_rn(static_cast<float>(heads));

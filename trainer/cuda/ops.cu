@@ -81,6 +81,20 @@ static void cuda_number(device* d, ggnn_node* place, const ggnn_node* id, int64_
     check(d, launch(number, blocks_of(n), THREADS, own(d).stream, place, id, n), "numbering ids");
 }
 
+static void cuda_sum_rows(device* d, float* out, int64_t ld_out, int64_t rows, int32_t width, const float* inp,
+                          const int32_t* index, const int64_t* bound, int32_t parts)
+{
+    const dense  to = {out, ld_out, width, {nullptr, rows}};
+    cudaStream_t stream = own(d).stream;
+    cudaError_t  e = launch(zero_matrix, blocks_of(rows * width), THREADS, stream, to, divide_by(width));
+    for (int32_t p = 0; p < parts; p++) {
+        const int64_t n = bound[p + 1] - bound[p];
+        e = first_error(e, launch(sum_rows, blocks_of(n * width), THREADS, stream, to, inp + bound[p] * width, index + bound[p], n,
+                                  divide_by(width)));
+    }
+    check(d, e, "a sum of rows");
+}
+
 static int64_t cuda_count_known(net* n)
 {
     const net_labels labels = n->data.labels;
@@ -118,6 +132,10 @@ static step_graphs* graphs_of(net* n)
 
 static void cuda_compute(net* n, const mini_batch* b)
 {
+    if (b->shuffle) { // ranks meet in it
+        timed_piece(n, [=] { net_run(n, b); });
+        return;
+    }
     repeated* r = find_step(graphs_of(n), *b);
     timed_piece(n, [=] { check(n, repeat(n->device, r, stream_of(n), [=] { net_run(n, b); }), "a step"); });
 }
@@ -134,10 +152,6 @@ static void cuda_update(net* n)
     repeated* r = &graphs_of(n)->update;
     timed_piece(n, [=] { check(n, repeat(n->device, r, stream_of(n), [=] { run_update(n); }), "the optimiser"); });
 }
-
-// One device owns all rows.
-static mat cuda_pull(net*, const layer*, mat h) { return h; }
-static mat cuda_push(net*, const layer*, mat dx) { return dx; }
 
 // ==== products, matrices ===================================================================================
 

@@ -1,0 +1,186 @@
+/* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_count_edges. */
+#include "datasets/divide.h"
+#include "datasets/hotness.h"
+#include "datasets/metis.h"
+#include "tests/random_graph.h"
+#include "tests/test.h"
+
+#define NEW(type, n) ((type*)calloc((size_t)(n) + 1, sizeof(type)))
+
+/* ---- nodes without an owner ------------------------------------------------------------------------------------- */
+
+/* 0 <- 2, 3;  1 <- 3, 4;  2 <- 5;  4 <- 5, 6;  7 <- 8. Owners of 0 and 1 are known. 3 is 0's before 1 asks; 5 is 2's, as 2
+   comes before 4. Nobody reaches 7, nor 8 from an owner: modulo. */
+TEST(a_node_goes_to_the_part_that_reaches_it_first)
+{
+    static const int64_t indptr[] = {0, 2, 4, 5, 5, 7, 7, 7, 8, 8};
+    static const ggnn_node indices[] = {2, 3, 3, 4, 5, 5, 6, 8};
+    static const int32_t expected[] = {2, 1, 2, 2, 1, 2, 1, 1, 2};
+    const ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 9, 8);
+    int32_t owner[] = {2, 1, -1, -1, -1, -1, -1, -1, -1};
+    ggnn_node queue[9];
+    divide_rest(owner, queue, &g, 3);
+    for (int v = 0; v < 9; v++) CHECK_EQ(owner[v], expected[v]);
+    int32_t none[9];
+    memset(none, -1, sizeof none);
+    divide_rest(none, queue, &g, 3);
+    for (int v = 0; v < 9; v++) CHECK_EQ(none[v], v % 3);
+}
+
+/* Hops from the nodes that have an owner, over in-edges; -1: none reaches it. */
+static void levels(int64_t* level, const ggnn_graph* g, const int32_t* owner)
+{
+    bool more = true;
+    for (int64_t v = 0; v < g->num_nodes; v++) level[v] = owner[v] >= 0 ? 0 : -1;
+    for (int64_t l = 0; more; l++) {
+        more = false;
+        for (int64_t v = 0; v < g->num_nodes; v++)
+            for (int64_t i = 0; level[v] == l && i < ggnn_neighbors(g, (ggnn_node)v).degree; i++) {
+                const ggnn_node u = ggnn_neighbors(g, (ggnn_node)v).id[i];
+                if (level[u] < 0) {
+                    level[u] = l + 1;
+                    more = true;
+                }
+            }
+    }
+}
+
+TEST(nodes_go_to_a_part_that_is_nearest_and_owners_stay)
+{
+    enum { N = 300, PARTS = 5 };
+    test_seed(5);
+    for (int round = 0; round < 40; round++) {
+        random_graph* r = random_graph_new(N, round % 3, round % 7);
+        int32_t known[N], owner[N];
+        int64_t level[N];
+        uint8_t fits[N] = {0};
+        ggnn_node queue[N];
+        for (int v = 0; v < N; v++) owner[v] = known[v] = test_below(10) ? -1 : (int32_t)test_below(PARTS);
+        levels(level, &r->graph, known);
+        divide_rest(owner, queue, &r->graph, PARTS);
+        for (int64_t v = 0; v < N; v++)
+            for (int64_t e = r->indptr[v]; e < r->indptr[v + 1]; e++) {
+                const ggnn_node u = r->indices[e];
+                if (level[v] >= 0 && level[u] == level[v] + 1 && owner[u] == owner[v]) fits[u] = 1;
+            }
+        for (int v = 0; v < N; v++) {
+            if (known[v] >= 0) CHECK_EQ(owner[v], known[v]);
+            else if (level[v] < 0) CHECK_EQ(owner[v], v % PARTS);
+            else CHECK(fits[v]);
+        }
+        random_graph_free(r);
+    }
+}
+
+/* ---- weights ---------------------------------------------------------------------------------------------------- */
+
+/* Of a list that is read in hop h, min(fanout[h], its length) edges are computed. How often each is read in hop h: what h + 1
+   hops read beyond h hops. */
+TEST(edges_are_counted_at_the_nodes_that_compute_them)
+{
+    enum { N = 200, HOPS = 3 };
+    static const int32_t fanout[HOPS] = {4, 3, 2};
+    test_seed(6);
+    random_graph* r = random_graph_new(N, 4, 30);
+    ggnn_node train[N / 4];
+    int64_t edges[N] = {0}, expected[N] = {0}, before[N] = {0};
+    error why = {""};
+    for (int i = 0; i < N / 4; i++) train[i] = (ggnn_node)(4 * i);
+    const ggnn_epochs of = hotness_epochs(HOTNESS_PRESC, train, N / 4, 16, 9);
+    for (int32_t h = 0; h < HOPS; h++) {
+        const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, h + 1);
+        int64_t lists[N] = {0};
+        CHECK(hotness_count(NULL, lists, &r->graph, &how, &of, 2, "a graph", &why));
+        for (int64_t v = 0; v < N; v++) {
+            const int64_t degree = r->indptr[v + 1] - r->indptr[v];
+            expected[v] += (lists[v] - before[v]) * (degree < fanout[h] ? degree : fanout[h]);
+            before[v] = lists[v];
+        }
+    }
+    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, HOPS);
+    CHECK(hotness_count_edges(edges, &r->graph, &how, &of, 1, "a graph", &why));
+    ggnn_epochs next = of; /* counts of two calls add up */
+    next.first_epoch++;
+    next.rng.step += (uint32_t)ggnn_epoch_batches(&of);
+    CHECK(hotness_count_edges(edges, &r->graph, &how, &next, 1, "a graph", &why));
+    for (int v = 0; v < N; v++) CHECK_EQ(edges[v], expected[v]);
+    CHECK(edges[0] > 0);
+    for (int64_t e = 0; e < r->indptr[1]; e++) r->indices[e] = N; /* node 0 trains */
+    CHECK(!hotness_count_edges(edges, &r->graph, &how, &of, 1, "a graph", &why));
+    CHECK(strstr(why.text, "a graph: node 0"));
+    random_graph_free(r);
+}
+
+enum { SIDE = 40, GRID = SIDE * SIDE };
+static ggnn_graph grid(void) /* both directions */
+{
+    static int64_t indptr[GRID + 1];
+    static ggnn_node indices[4 * GRID];
+    int64_t e = 0;
+    for (int v = 0; v < GRID; v++) {
+        const int row = v / SIDE, column = v % SIDE;
+        if (row > 0) indices[e++] = (ggnn_node)(v - SIDE);
+        if (column > 0) indices[e++] = (ggnn_node)(v - 1);
+        if (column < SIDE - 1) indices[e++] = (ggnn_node)(v + 1);
+        if (row < SIDE - 1) indices[e++] = (ggnn_node)(v + SIDE);
+        indptr[v + 1] = e;
+    }
+    return ggnn_graph_plain(indptr, indices, NULL, GRID, e);
+}
+
+/* The heaviest of four parts over the mean, when METIS balances `by`. */
+static double heaviest(int32_t* owner, const ggnn_graph* g, const int64_t* by, const int64_t* weight)
+{
+    const divide_how how = {.by = DIVIDE_METIS, .parts = 4, .weight = by, .path = "a grid"};
+    double sum[4] = {0}, all = 0, most = 0;
+    int64_t closures_cut;
+    error why = {""};
+    if (!divide_nodes(owner, &closures_cut, g, &how, &why)) {
+        CHECK(strstr(why.text, "built without METIS") != NULL);
+        return NAN;
+    }
+    for (int v = 0; v < GRID; v++) sum[owner[v]] += (double)weight[v];
+    for (int p = 0; p < 4; p++) {
+        all += sum[p];
+        most = sum[p] > most ? sum[p] : most;
+    }
+    return 4 * most / all;
+}
+
+TEST(metis_balances_what_nodes_weigh)
+{
+    const ggnn_graph g = grid();
+    int64_t *weight = NEW(int64_t, GRID), *large = NEW(int64_t, GRID), *none = NEW(int64_t, GRID), *one = NEW(int64_t, GRID);
+    int32_t *owner = NEW(int32_t, GRID), *again = NEW(int32_t, GRID);
+    for (int v = 0; v < GRID; v++) {
+        one[v] = 1;
+        weight[v] = v % SIDE < SIDE / 4 ? 9 : 1;
+        large[v] = weight[v] << 40;
+    }
+    const double plain = heaviest(owner, &g, NULL, weight);
+    if (!isnan(plain)) {
+        CHECK(plain > 1.5);
+        CHECK(heaviest(again, &g, NULL, one) < 1.05);
+        CHECK(heaviest(again, &g, none, weight) == plain && memcmp(owner, again, GRID * sizeof *owner) == 0);
+        CHECK(heaviest(owner, &g, weight, weight) < 1.05);
+        CHECK(heaviest(owner, &g, weight, one) > 1.5); /* nodes are not balanced then */
+        CHECK(heaviest(again, &g, large, weight) < 1.05); /* more than METIS's indices hold */
+    }
+    free(weight);
+    free(large);
+    free(none);
+    free(one);
+    free(owner);
+    free(again);
+    if (isnan(plain)) SKIP("METIS is not there");
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    RUN(a_node_goes_to_the_part_that_reaches_it_first);
+    RUN(nodes_go_to_a_part_that_is_nearest_and_owners_stay);
+    RUN(edges_are_counted_at_the_nodes_that_compute_them);
+    RUN(metis_balances_what_nodes_weigh);
+    return test_finish();
+}

@@ -1,0 +1,161 @@
+/* test_split_train.c - --parallel split over threads: P ranks compute one mini-batch, beside one device that computes it alone.
+   What users see of it is in test_devices.c; its lists are in test_split.c. */
+#include "tests/split_crew.h"
+
+static bool run(outcome* to, const config* c, const task* t, int32_t ranks, error* why)
+{
+    crew k = {.c = c, .t = t, .ranks = ranks, .to = to};
+    return crew_run(&k, why);
+}
+
+static const char* const models[] = {
+    "--model gcn --fanout 5,4 --dropout .4",
+    "--model sage --fanout 4,3,2 --layers 3 --dropout .4 --norm layer --residual",
+    "--model sage --aggregator gcn --fanout 5,4 --sampler weighted",
+    "--model sage --aggregator pool --fanout 5,4 --dropout .4 --input-dropout .2",
+    "--model gat --fanout 5,4 --dropout .4 --attention-dropout .3 --residual",
+    "--model gat --fanout 4,3,2 --layers 3 --heads 2 --out-heads 3 --attention-dropout .3",
+    "--aggregator importance --dropout .4",
+    "--model mlp --fanout 1,1 --dropout .4",
+};
+enum { MODELS = sizeof models / sizeof *models };
+
+static const int32_t parts[] = {1, 2, 4, 8};
+static const owned_kind kinds[] = {BY_HASH, BY_UNEQUAL_RANGE, BY_MAP, BY_MODULO, BY_RANGE}; /* two of them with empty parts */
+
+static void compare_model(fixture* f, int m, outcome* one, outcome* now)
+{
+    char words[400], options[400];
+    error why = {""};
+    snprintf(options, sizeof options, "%s --batch 58", models[m]);
+    config c = config_of(words, options);
+    CHECK(run(one, &c, &f->task, 1, &why));
+    for (int i = 0; i < 8; i++) {
+        static const char* const form[] = {"single", "cooperative"};
+        const int32_t P = parts[i / 2];
+        owned* by = crew_owners(f, kinds[(m + i) % 5], P);
+        snprintf(options, sizeof options, "%s --batch 58 --parallel split --split-sampling %s", models[m], form[i % 2]);
+        c = config_of(words, options);
+        int before = test_errors;
+        CHECK(run(now, &c, &f->task, P, &why));
+        CHECK_STR(why.text, "");
+        crew_compare(one, now, 0);
+        CHECK(P == 1 || kinds[(m + i) % 5] != BY_HASH || now->most_targets < now->targets);
+        if (test_errors > before) printf("  %s, %d parts\n", options, (int)P);
+        owned_free(by);
+    }
+}
+
+TEST(parts_of_a_batch_give_the_logits_of_one_device)
+{
+    fixture* f = fixture_new();
+    outcome *one = malloc(sizeof *one), *now = malloc(sizeof *now);
+    for (int m = 0; m < MODELS; m++) compare_model(f, m, one, now);
+    free(one);
+    free(now);
+    fixture_free(f);
+}
+
+/* Two runs, and runs whose rows lie elsewhere. */
+TEST(parts_give_the_same_bits_again_and_from_any_store)
+{
+    static const char* const also[] = {"", "--store parts", "--gather exchange", "--store shards --owners hash"};
+    fixture* f = fixture_new();
+    outcome *first = malloc(sizeof *first), *again = malloc(sizeof *again);
+    for (int m = 0; m < MODELS; m++) {
+        owned* by = crew_owners(f, BY_MAP, 4);
+        for (int i = 0; i < 4; i++) {
+            char words[400], options[400];
+            error why = {""};
+            snprintf(options, sizeof options, "%s --batch 58 --parallel split --split-sampling %s %s", models[m],
+                     m % 2 ? "single" : "cooperative", also[i]);
+            config c = config_of(words, options);
+            CHECK(run(i ? again : first, &c, &f->task, 4, &why));
+            if (!i) continue;
+            CHECK(first->peers == 4 && again->peers == (i == 2 ? 0 : 4)); /* who read rows of layers where they lie */
+            again->peers = first->peers;
+            if (!CHECK(!memcmp(first, again, sizeof *first))) printf("  %s\n", options);
+        }
+        owned_free(by);
+    }
+    free(first);
+    free(again);
+    fixture_free(f);
+}
+
+/* Owners send sums over their own neighbours: the same but for rounding. A mean of four terms or a sum of NODES differs by
+   some units in the last place of its terms; layers pass that on. */
+TEST(sums_in_parts_differ_by_rounding_alone)
+{
+    static const char* const sage[] = {"--fanout 5,4 --dropout .4", "--fanout 4,3,2 --layers 3 --dropout .4 --norm layer --residual",
+                                       "--fanout -1,-1 --input-dropout .3", "--fanout 6 --layers 1"};
+    fixture* f = fixture_new();
+    outcome *one = malloc(sizeof *one), *now = malloc(sizeof *now), *again = malloc(sizeof *again);
+    for (int m = 0; m < 4; m++) {
+        char words[400], options[400];
+        error why = {""};
+        snprintf(options, sizeof options, "--model sage --batch 58 %s", sage[m]);
+        config c = config_of(words, options);
+        CHECK(run(one, &c, &f->task, 1, &why));
+        for (int i = 0; i < 8; i++) {
+            owned* by = crew_owners(f, kinds[(m + i) % 5], parts[i / 2]);
+            float differs = 0, most = 0;
+            snprintf(options, sizeof options, "--model sage --batch 58 %s --parallel split --split-partial --split-sampling %s", sage[m],
+                     i % 2 ? "single" : "cooperative");
+            c = config_of(words, options);
+            CHECK(run(now, &c, &f->task, parts[i / 2], &why) && run(again, &c, &f->task, parts[i / 2], &why));
+            CHECK_STR(why.text, "");
+            CHECK(!memcmp(now->grad, again->grad, sizeof now->grad));
+            CHECK_EQ(now->rows, one->rows);
+            for (int s = 0; s < STEPS; s++) {
+                for (int v = 0; v < NODES; v++)
+                    for (int j = 0; j < CLASSES; j++) {
+                        differs = fmaxf(differs, fabsf(now->logits[s][v][j] - one->logits[s][v][j]));
+                        most = fmaxf(most, fabsf(one->logits[s][v][j]));
+                    }
+                CHECK_NEAR(now->loss[s], one->loss[s], 1e-6 * fabs(one->loss[s]));
+                CHECK(crew_difference(now, one, s) <= crew_tolerance(one, s));
+            }
+            if (!CHECK(differs <= most * 32 / 16777216.0f)) printf("  %s, %d parts: %g of %g\n", options, (int)parts[i / 2], (double)differs, (double)most);
+            owned_free(by);
+        }
+    }
+    free(one);
+    free(now);
+    free(again);
+    fixture_free(f);
+}
+
+/* ==== faults ======================================================================================================== */
+
+/* A list that is damaged belongs to one part, which names its node; all ranks end. */
+TEST(a_damaged_list_ends_all_ranks)
+{
+    fixture* f = fixture_new();
+    for (int64_t e = 0; e < f->graph->num_edges; e++)
+        if (e % 300 == 0) f->graph->indices[e] = NODES + 5;
+    outcome* now = malloc(sizeof *now);
+    owned* by = crew_owners(f, BY_HASH, 3);
+    for (int i = 0; i < 2; i++) {
+        char words[400], options[400];
+        error why = {""};
+        snprintf(options, sizeof options, "--fanout -1,-1 --batch 200 --parallel split --split-sampling %s", i ? "single" : "cooperative");
+        config c = config_of(words, options);
+        CHECK(!run(now, &c, &f->task, 3, &why));
+        CHECK(strstr(why.text, "node ") && strstr(why.text, "id"));
+    }
+    owned_free(by);
+    free(now);
+    fixture_free(f);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(57);
+    RUN(parts_of_a_batch_give_the_logits_of_one_device);
+    RUN(parts_give_the_same_bits_again_and_from_any_store);
+    RUN(sums_in_parts_differ_by_rounding_alone);
+    RUN(a_damaged_list_ends_all_ranks);
+    return test_finish();
+}
