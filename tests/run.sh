@@ -61,7 +61,11 @@ run() {
         passed=$((passed + $(echo "$line" | cut -d' ' -f1)))
         failed=$((failed + $(echo "$line" | cut -d' ' -f3)))
         skipped=$((skipped + $(echo "$line" | cut -d' ' -f5)))
-        case "$line" in *" 0 failed"*" 0 skipped") ;; *) grep -E '^  ' "$log" | grep -v '^  seed' | sed "s|^|  $name:|" ;; esac
+        case "$line" in
+        *" 0 failed, 0 skipped") ;;
+        *" 0 failed"*) grep -E '^  ' "$log" | grep -v '^  seed' | sed "s|^|  $name:|" ;;
+        *) grep -v '^ok ' "$log" | sed "s|^|  $name:  |" ;; # with all that its programs said
+        esac
     done
 }
 

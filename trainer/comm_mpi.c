@@ -80,7 +80,7 @@ static bool mpi_failed(const char* what, int code, error* why)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length;
-    sleep(8);
+    for (unsigned left = 8; left > 0;) left = sleep(left); /* a signal interrupts it */
     if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) text[0] = 0;
     return error_set(why, "MPI: %s: %s", what, text);
 }
@@ -336,11 +336,14 @@ static void title(const void* context, int32_t rank, char text[160])
 
 /* ==== opening, closing ========================================================================================== */
 
-/* Ranks that wait for each other give their core away, where there are not enough. */
-static void be_polite(void)
+/* What this program asks of Open MPI, unless the user asks for something else. Ranks that wait for each other give their core
+   away, where there are not enough. Messages within a machine go through shared memory: reading the memory of a process
+   that was killed (CMA) would end the reader before it has said what happened. */
+static void configure(void)
 {
     const char* locals = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     if (locals && atol(locals) > sysconf(_SC_NPROCESSORS_ONLN)) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
 }
 
 /* Did all ranks get here? Else the least one's message is every rank's. */
@@ -410,7 +413,7 @@ bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why)
     int level, rank = 0, ranks = 0;
     comm_open_alone(c, stop);
     c->one_process = false;
-    be_polite();
+    configure();
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return error_set(why, "MPI does not start");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

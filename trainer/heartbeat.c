@@ -20,7 +20,7 @@
 #include "common/progress.h"
 #include "common/unfinished.h"
 
-static const double EVERY = .25, LOST_AFTER = 5, CONNECT_WITHIN = 20; /* seconds */
+static const double EVERY = .25, LOST_AFTER = 5, CONNECT_WITHIN = 20, ALL_SPEAK_WITHIN = .25; /* seconds */
 enum { BEAT = 'b', GOODBYE = 'g', LOST = 'l', TEXT = 512, BACKLOG = 1024 };           /* LOST: what to print follows, TEXT bytes */
 
 typedef struct { /* a connection */
@@ -60,12 +60,16 @@ static void wait_until_closed(heartbeat* h)
     }
 }
 
+/* mpirun kills the processes that are left soon after a second and a third one have ended: none ends before the others have
+   had time for their line and their files. */
 static void end_process(heartbeat* h, const char* text)
 {
     char line[TEXT + 32];
     int length = snprintf(line, sizeof line, "%s: %.*s\n", program_invocation_short_name, TEXT, text);
     if (write(STDERR_FILENO, line, (size_t)length) < 0) (void)0; /* nobody is left to tell */
     unfinished_remove();
+    poll(NULL, 0, (int)(1e3 * ALL_SPEAK_WITHIN));
+    unfinished_remove(); /* what the main thread has begun meanwhile */
     if (h->rank == 0) wait_until_closed(h);
     _exit(1);
 }
