@@ -466,6 +466,16 @@ TEST(memory_that_cannot_be_pinned_is_copied_and_that_is_said)
     CHECK_EQ(shell("grep -q 'cannot be pinned where it is: a pinned copy is read' out && grep -q 'a pinned copy is read' gpu"), 0);
 }
 
+// 1,024 rows of 32 bytes are 8 pages: labels, which are no tier's, begin where they end.
+TEST(sections_that_fill_their_pages_are_pinned_apart)
+{
+    const std::string options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 1";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 1024 --edges 3000 --classes 5 --features 8 >out 2>&1"), 0);
+    CHECK_EQ(train(options + " --backend cuda-emulated --log resident"), 0);
+    in_tiers(options, " --cache degree --cache-ratio .2 --store-graph .5 --store-features .3", true);
+    CHECK_EQ(shell("grep -q 'pinned copy' gpu"), 1);
+}
+
 // The peak of a first mini-batch is taken from what the device has.
 TEST(a_cache_takes_what_the_device_has_left)
 {
@@ -687,6 +697,7 @@ int main(int argc, char** argv)
         RUN(hubs_isolated_nodes_and_rows_of_any_width_lie_in_a_devices_tiers);
         RUN(parts_of_a_batch_read_what_the_cpu_reads);
         RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);
+    RUN(sections_that_fill_their_pages_are_pinned_apart);
         RUN(a_cache_takes_what_the_device_has_left);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);

@@ -38,13 +38,15 @@ static size_t            freed_bytes;
 static int               shared_file = -1, shared_file_owner;
 static long              shared_file_bytes;
 
-// The allocation that holds an address; its end counts, since arrays may be empty.
+// The allocation that holds an address; its end counts, since arrays may be empty. Not that of registered memory, which
+// no guard page follows: what begins there is another's.
 static Allocations::iterator find(const void* address)
 {
     auto it = live.upper_bound((char*)address);
     if (it == live.begin()) return live.end();
     --it;
-    return (char*)address <= it->first + it->second.bytes ? it : live.end();
+    const char* end = it->first + it->second.bytes + (it->second.pages.start ? 1 : 0);
+    return (char*)address < end ? it : live.end();
 }
 bool is_pageable(const void* address) { return find(address) == live.end(); }
 bool is_device_memory(const void* address)

@@ -591,6 +591,20 @@ TEST(host_memory_that_devices_reach)
     CHECK_EQ(cudaFreeHost(mapped), cudaSuccess);
 }
 
+// As sections of a file that fill their last page: one is registered, then the one behind it, which could be copied before.
+TEST(registered_memory_ends_where_another_begins)
+{
+    std::vector<int> own = count_up(128);
+    Array<int>       a(64, 0);
+    CHECK_EQ(cudaHostRegister(own.data(), 256, cudaHostRegisterMapped), cudaSuccess);
+    CHECK_EQ(cudaMemcpy(a.p, own.data() + 64, 256, cudaMemcpyHostToDevice), cudaSuccess);
+    CHECK_EQ(a.get()[63], own[127]);
+    CHECK_EQ(cudaMemcpy(a.p, own.data() + 63, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_EQ(cudaHostRegister(own.data() + 64, 256, cudaHostRegisterMapped), cudaSuccess);
+    CHECK_EQ(cudaHostUnregister(own.data()), cudaSuccess);
+    CHECK_EQ(cudaHostUnregister(own.data() + 64), cudaSuccess);
+}
+
 TEST(the_nth_allocation_fails_and_memory_runs_out)
 {
     int *  a = nullptr, *b = nullptr;
@@ -1042,6 +1056,7 @@ int main(int argc, char** argv)
     RUN(cublas_multiplies_with_every_transpose);
     RUN(copies_in_every_direction);
     RUN(host_memory_that_devices_reach);
+    RUN(registered_memory_ends_where_another_begins);
     RUN(the_nth_allocation_fails_and_memory_runs_out);
     RUN(devices_read_each_other_once_linked);
     if (!correct) RUN(links_are_what_the_environment_says);
