@@ -1,6 +1,7 @@
 #include "trainer/explain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/memory.h"
@@ -89,11 +90,12 @@ static bool owns(const training* t, tiers_kind kind, int64_t v)
     return v % parts == 0;
 }
 
-static explain_shares shares_of(tiers_reads r)
+static explain_shares shares_of(tiers_reads r, int64_t epochs)
 {
     const int64_t all = r.cache + r.own + r.peer + r.host;
     const double share = all ? 100. / (double)all : 0;
-    return (explain_shares){share * (double)r.cache, share * (double)r.own, share * (double)r.peer, share * (double)r.host};
+    return (explain_shares){share * (double)r.cache, share * (double)r.own, share * (double)r.peer, share * (double)r.host,
+                            (double)all / (double)epochs};
 }
 
 static void predict(explanation* e, const training* t, const counts* k)
@@ -105,16 +107,17 @@ static void predict(explanation* e, const training* t, const counts* k)
         tiers_reads reads = {0, 0, 0, 0};
         if (t->config->tiers) reads = tiers_plan_reads(&w->planned.plan, (tiers_kind)kind, seen, n, w->comm->local, w->planned.parts, NULL);
         for (int64_t v = 0; !t->config->tiers && v < n; v++) *(owns(t, (tiers_kind)kind, v) ? &reads.own : &reads.peer) += seen[v];
-        e->predicted[kind] = shares_of(reads);
+        e->predicted[kind] = shares_of(reads, k->epochs);
     }
 }
 
 static void see(explanation* e, const training* t)
 {
     const report_rank* mine = &t->all[t->worker.comm->rank];
-    const double epochs = t->at.epoch > 0 ? (double)t->at.epoch : 1;
-    e->counted[TIERS_GRAPH] = shares_of(mine->lists.read);
-    e->counted[TIERS_FEATURES] = shares_of(mine->rows.read);
+    const int64_t trained = t->at.epoch > 0 ? t->at.epoch : 1;
+    const double epochs = (double)trained;
+    e->counted[TIERS_GRAPH] = shares_of(mine->lists.read, trained);
+    e->counted[TIERS_FEATURES] = shares_of(mine->rows.read, trained);
     e->sample = mine->sample / epochs;
     e->mark = mine->mark / epochs;
     e->copy = mine->copy / epochs;
@@ -185,15 +188,24 @@ bool explain(explanation* e, const training* t, error* why)
 
 /* ==== what is said ============================================================================================== */
 
+/* Shares of the reads, then how many they are in an epoch. */
+static void print_shares(explain_shares s)
+{
+    const double share[] = {s.cache, s.own, s.peer, s.host};
+    char reads[16];
+    for (int i = 0; i < 4; i++) printf(" %8.2f", share[i]);
+    printf("  ");
+    for (int i = 0; i < 4; i++) printf(" %8s", progress_amount(reads, floor(share[i] * s.reads / 100 + .5)));
+    printf("\n");
+}
+
 static void print_kind(const explanation* e, tiers_kind kind, const char* name)
 {
-    printf("  %-6s predicted %8.2f %8.2f %8.2f %8.2f\n", name, e->predicted[kind].cache, e->predicted[kind].own,
-           e->predicted[kind].peer, e->predicted[kind].host);
-    const double all = e->counted[kind].cache + e->counted[kind].own + e->counted[kind].peer + e->counted[kind].host;
-    if (all > 0)
-        printf("  %-6s in the run%8.2f %8.2f %8.2f %8.2f\n", "", e->counted[kind].cache, e->counted[kind].own,
-               e->counted[kind].peer, e->counted[kind].host);
-    else printf("  %-6s in the run   not counted: all is the device's own\n", "");
+    printf("  %-6s predicted  ", name);
+    print_shares(e->predicted[kind]);
+    printf("  %-6s in the run ", "");
+    if (e->counted[kind].reads > 0) print_shares(e->counted[kind]);
+    else printf("   not counted: all is the device's own\n");
 }
 
 static void print_outcome(const explanation* e, explain_setting s)
@@ -234,6 +246,7 @@ static void put_shares(json* j, const char* key, explain_shares s)
     json_real(j, "own", s.own);
     json_real(j, "peer", s.peer);
     json_real(j, "host", s.host);
+    json_real(j, "reads", s.reads);
     json_end_object(j);
 }
 
@@ -286,8 +299,10 @@ void explain_print(const explanation* e, const training* t, report* r)
     printf("\nlists %sB, rows %sB; on each of %d devices ", progress_amount(graph, (double)lists),
            progress_amount(rows, (double)(g->nodes * g->row)), (int)g->devices);
     if (g->memory >= INT64_MAX / 4) printf("no limit (--device-memory N sets one)\n");
-    else printf("room for %s%sB\n", progress_amount(memory, (double)g->memory), strchr(memory, ' ') ? "" : " ");
-    printf("read by device 0, %% (counted)     cache      own     peer     host\n");
+    else printf("room for %sB\n", progress_amount(memory, (double)g->memory));
+    printf("what device 0 reads (counted)            %% of all reads                    reads an epoch\n  %18s", "");
+    for (int i = 0; i < 2; i++) printf(" %8s %8s %8s %8s  ", "cache", "own", "peer", "host");
+    printf("\n");
     print_kind(e, TIERS_GRAPH, "lists");
     print_kind(e, TIERS_FEATURES, "rows");
     printf("an epoch of device 0 (measured): sample %.4f s, mark %.4f s, copy %.4f s, extract %.4f s, train %.4f s, waiting %.4f s\n",

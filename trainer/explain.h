@@ -14,6 +14,7 @@
 
 typedef struct { /* of the reads of device 0, %; all 0 where no one counted */
     double cache, own, peer, host;
+    double reads; /* of an epoch: so many */
 } explain_shares;
 
 typedef struct {

@@ -10,12 +10,6 @@ const char* const explain_options[EXPLAIN_SETTINGS] = {"--store replica", "--sto
                                                        "--store-graph 1 --store-features 1 --prefer features",
                                                        "--cache dual --cache-bytes auto"};
 
-double explain_store_share(double topology, double features, double cached, double spread)
-{
-    const double share = spread * (cached * features + (1 - 1 / spread) * topology) / features;
-    return share < 1 ? share : 1;
-}
-
 typedef struct {
     const explain_case* c;
     ggnn_sizes sizes;
@@ -44,10 +38,9 @@ static double list_read_bytes(const model* m, int64_t v)
     return (double)m->c->list + (edges < sectors ? edges : sectors);
 }
 
-/* Of what is kept, the share that a device reads from itself: the others' parts are peers'. */
-static void add_reads(explain_tiers* to, double reads, bool kept, bool in_parts, int32_t devices)
+/* Of what is kept, `own` is the share that a device reads from itself: the others' parts are peers'. */
+static void add_reads(explain_tiers* to, double reads, bool kept, double own)
 {
-    const double own = in_parts ? 1. / devices : 1;
     if (!kept) to->host += reads;
     else {
         to->own += reads * own;
@@ -61,14 +54,14 @@ static void evaluate(const model* m, explain_outcome* out, const ggnn_node* row_
     const explain_case* c = m->c;
     explain_tiers bytes[2] = {{0, 0, 0}, {0, 0, 0}};
     out->possible = true;
-    const double epoch = 1 / (double)c->epochs;
+    const double epoch = 1 / (double)c->epochs, own = in_parts ? (double)c->copies / c->devices : 1;
     for (int64_t v = 0; v < c->nodes; v++) {
         const double rows = epoch * (double)c->rows[v], lists = epoch * (double)c->lists[v];
         const bool row = row_rank[v] < out->rows, list = list_rank[v] < out->lists;
-        add_reads(&out->row_reads, rows, row, in_parts, c->devices);
-        add_reads(&out->list_reads, lists, list, in_parts, c->devices);
-        add_reads(&bytes[0], lists * list_read_bytes(m, v), list, in_parts, c->devices);
-        add_reads(&bytes[1], rows * (double)c->row, row, in_parts, c->devices);
+        add_reads(&out->row_reads, rows, row, own);
+        add_reads(&out->list_reads, lists, list, own);
+        add_reads(&bytes[0], lists * list_read_bytes(m, v), list, own);
+        add_reads(&bytes[1], rows * (double)c->row, row, own);
     }
     out->sample = seconds_of(bytes[0], c->bandwidth) / c->devices;
     out->extract = seconds_of(bytes[1], c->bandwidth) / c->devices;

@@ -50,10 +50,4 @@ bool explain_outcomes(explain_outcome out[EXPLAIN_SETTINGS], const explain_case*
 
 /* The simplest setting that takes at most 1 % more than the fastest. */
 explain_setting explain_choice(const explain_outcome out[EXPLAIN_SETTINGS]);
-
-/* XGNN's Table 4 by arithmetic: the share of the features that devices keep together, who could each keep the share
-   `cached` beside the whole topology, once each stores one of `spread` parts of both. A device then has the bytes of its
-   cache, and those of the topology but for its part: R = spread (cached F + (1 - 1 / spread) G) / F, at most 1. Bytes
-   of any unit. */
-double explain_store_share(double topology, double features, double cached, double spread);
 #endif
