@@ -175,6 +175,18 @@ TEST(metis_balances_what_nodes_weigh)
     if (isnan(plain)) SKIP("METIS is not there");
 }
 
+/* Nothing of it is read, and no other method takes over: test_plan_tool has what the program says without METIS. */
+TEST(metis_refuses_more_edges_than_its_indices_count)
+{
+    const ggnn_lists lists = {.num_nodes = 5, .num_edges = INT64_C(1) << 31};
+    int32_t owner[5] = {7, 7, 7, 7, 7};
+    error why = {""};
+    if (metis_divide(owner, &lists, NULL, 1, "huge.ggnn", &why)) SKIP("this METIS has indices of 64 bits");
+    if (strstr(why.text, "built without METIS")) SKIP("METIS is not there");
+    CHECK_STR(why.text, "huge.ggnn: METIS has indices of 32 bits: 2147483648 edges in both directions are too many");
+    CHECK_EQ(owner[0], 7);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -182,5 +194,6 @@ int main(int argc, char** argv)
     RUN(nodes_go_to_a_part_that_is_nearest_and_owners_stay);
     RUN(edges_are_counted_at_the_nodes_that_compute_them);
     RUN(metis_balances_what_nodes_weigh);
+    RUN(metis_refuses_more_edges_than_its_indices_count);
     return test_finish();
 }
