@@ -29,6 +29,7 @@ struct fixture {
     ggnn_graph             graph;
     ggnn_store             store;
     bool                   shuffled = true;
+    const tiers_plan*      tiered = nullptr; // what lies where; everything is the device's own
 };
 
 // `classes` communities, which half of a node's neighbours are in; features: the class, in noise. Every seventh node
@@ -68,6 +69,7 @@ inline bool open_data(run* r, device* d, const fixture* f, bool classes)
     tiers_source from = {};
     from.graph = f->graph;
     from.features = f->store;
+    from.plan = f->tiered;
     if (classes) from.labels.label = f->label.data();
     else from.labels.target = f->target.data();
     return tiers_open(&r->data, d, &from, &why);

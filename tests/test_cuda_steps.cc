@@ -150,6 +150,62 @@ TEST(the_next_batch_is_extracted_before_this_one_trains)
     }
 }
 
+// What reads the rows of a batch: 'r' rows as they come, all or the device's; 'l' the host's in lines.
+std::string readers_of_a_batch(const fixture* f, const kind& k, double share, std::vector<float>* losses)
+{
+    std::string readers;
+#ifndef __CUDACC__
+    net_config    c = config_of(k, 2, 4, false);
+    ggnn_sampling how = sampling_of(c);
+    run           r;
+    opened->host_share = share;
+    open_run(&r, opened, f, c, &how, 16, true);
+    simt_trace_begin();
+    losses->assign(1, static_cast<float>(take_step(&r, f, 0)));
+    for (const std::string& name : simt_trace_end())
+        if (name.find("copy_rows<") != name.npos && name.find("stored_rows") != name.npos)
+            readers += name.find("true") != name.npos ? 'l' : 'r';
+    for (int i = 1; i < 8; i++) losses->push_back(static_cast<float>(take_step(&r, f, i)));
+    close_run(&r);
+    opened->host_share = 0;
+    CHECK_STR(opened->failed.text, "");
+#endif
+    return readers;
+}
+
+// 120 columns: rows of 480 bytes, of which test_cuda_store counts the lines. A batch and the one after it are extracted.
+TEST(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors)
+{
+#ifdef __CUDACC__
+    SKIP("the emulator sees which kernels run");
+#endif
+    fixture                f;
+    std::vector<ggnn_node> rank(70);
+    std::vector<float>     resident, as_they_come, lines;
+    make_fixture(&f, 70, 5, 120, 4);
+    for (size_t v = 0; v < 70; v++) rank[v] = static_cast<ggnn_node>((v * 31 + 7) % 70);
+    const int64_t stored[] = {0, 20, 70, 0}, cached[] = {0, 10, 0, 70};
+    const char* const readers[] = {"ll", "rlrl", "rr", "rr"};
+    for (const kind& k : {kinds[1], kinds[4]}) {
+        f.tiered = nullptr;
+        CHECK_STR(readers_of_a_batch(&f, k, .2, &resident).c_str(), "rr");
+        for (int i = 0; i < 4; i++) {
+            tiers_plan plan = {};
+            plan.share[TIERS_GRAPH] = {nullptr, 70, nullptr, 0};
+            plan.share[TIERS_FEATURES] = {rank.data(), stored[i], rank.data(), cached[i]};
+            f.tiered = &plan;
+            CHECK_STR(readers_of_a_batch(&f, k, 0, &as_they_come).c_str(), "rr");
+            CHECK_STR(readers_of_a_batch(&f, k, .2, &lines).c_str(), readers[i]);
+            CHECK(as_they_come == resident && lines == resident);
+        }
+    }
+    device of;
+    for (const double share : {0., .001, .2, .25, 1.}) {
+        of.host_share = share;
+        CHECK_EQ(device_host_processors(&of, 132), share == 0. ? 0 : share < .01 ? 1 : share < .21 ? 27 : share < .3 ? 33 : 132);
+    }
+}
+
 // ==== room =================================================================================================
 
 // The first batches are small, later ones several times as large.
@@ -399,6 +455,7 @@ int main(int argc, char** argv)
     RUN(sampling_beside_a_step_changes_nothing);
     RUN(extracted_rows_change_nothing);
     RUN(the_next_batch_is_extracted_before_this_one_trains);
+    RUN(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors);
     RUN(batches_that_outgrow_their_room_get_more);
     RUN(a_batch_that_is_held_stays_while_the_next_one_gets_more_room);
     RUN(a_net_that_is_given_more_room_goes_on);

@@ -162,6 +162,9 @@ static const entry table[] = {
         "Memory of a device that stays free.", 0}},
     {0, FREE, AT(device_memory), {"device-memory", OPTION_BYTES, 0, 0, HUGE_INT, 0,
         "Bytes of each device that may be used in all; what is stored is cut to it. 0: as many as there are.", 0}},
+    {0, FREE, AT(host_share), {"host-share", OPTION_REAL, 0, 0, 1, 0,
+        "CUDA: the share of a device's processors that read the host's rows for a batch, in whole lines of 128 bytes: a few fill "
+        "the link, and the others go on with the step. 0: all of them, and rows as they come.", 0}},
     {0, FREE, AT(slopes_text), {"slopes", OPTION_TEXT, 0, 0, 0, "A,F|measure",
         "dual: nanoseconds saved if all lists, and all rows, were cached; 0,0: by frequency a byte; measure: by the clock of "
         "the first device, before training, which prints them.", 0}},
@@ -221,6 +224,7 @@ static void set_defaults(config* c)
     c->store_graph = 1;
     c->store_features = 1;
     c->cache_ratio = 0;
+    c->host_share = .2;
     c->slopes_text = "0,0";
     c->split_sampling = SPLIT_COOPERATIVE;
     c->reserve_bytes = (int64_t)1 << 30;
@@ -398,7 +402,7 @@ size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
                                     AT(save_steps), AT(store_graph), AT(store_features), AT(prefer), AT(cache), AT(placement),
                                     AT(cache_ratio), AT(cache_bytes_text), AT(slopes_text), AT(ranking), AT(topology),
                                     AT(partition_file),
-                                    AT(reserve_bytes), AT(device_memory), AT(presample_epochs)};
+                                    AT(reserve_bytes), AT(device_memory), AT(presample_epochs), AT(host_share)};
     size_t used = config_text(c, text);
     for (int i = 0; i < ENTRIES; i++)
         for (size_t k = 0; k < sizeof common / sizeof *common; k++)

@@ -61,7 +61,7 @@ typedef struct {
     const char* partition_file;
     int64_t closure_limit;
     /* tiers */
-    double store_graph, store_features, cache_ratio;
+    double store_graph, store_features, cache_ratio, host_share;
     int prefer, cache, placement; /* prefer: 1 features */
     const char *cache_bytes_text, *slopes_text, *ranking, *topology;
     int64_t reserve_bytes, device_memory, presample_epochs;

@@ -23,6 +23,8 @@ struct device {
     char  name[256];     /* of the device; empty for a CPU */
     const char* gemm[2]; /* what multiplies matrices: usually, and with --gemm blas (NULL: it cannot) */
     int32_t threads;     /* of the CPU, that work for it */
+    double  host_share;  /* CUDA: of its processors, that read the host's rows for batches, in whole lines; 0: all, and rows
+                            as they come */
     int32_t number;      /* CUDA's; several devices of one number share its memory */
     bool  tight;         /* room costs memory: batches get what they usually need, and grow (bucket.h). Else they get
                             room for the worst case, which costs address space only */
@@ -94,6 +96,13 @@ void  device_give_borrowed(device* d, void* memory);
 bool device_reach(device* d, const void* memory, error* why);
 void device_fetch(device* d, void* to, const void* from, size_t bytes);
 void device_settle(device* d);
+
+/* How many of a device's processors host_share names, rounded up. */
+static inline int32_t device_host_processors(const device* d, int32_t all)
+{
+    const int32_t whole = (int32_t)(d->host_share * all);
+    return whole < d->host_share * all ? whole + 1 : whole;
+}
 
 /* Where the device reads and writes this memory of the host's without a copy; NULL: nowhere. */
 void* device_map(device* d, void* host);

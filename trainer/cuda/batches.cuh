@@ -284,6 +284,30 @@ inline cudaError_t unpack(ring* r, cuda_slot* s)
     return launch(unpack_batch, blocks_of(static_cast<int64_t>(packed->bytes / 16)), THREADS, own(r->device).sampling, job);
 }
 
+// Blocks that read the host's rows in whole lines, a block a processor; 0: there are none to read, or those who read the
+// device's read them too.
+inline int32_t host_blocks(const ring* r)
+{
+    const ggnn_layout& at = r->plan.features.at;
+    const int64_t      rows = r->plan.graph.num_nodes;
+    int                processors = 0;
+    if (!r->plan.features.base || at.stored >= rows || at.cached >= rows) return 0;
+    check(r->device, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, r->device->number), "its processors");
+    return device_host_processors(r->device, processors);
+}
+
+inline cudaError_t read_rows(const ring* r, cuda_slot* s, const ggnn_store* from, ggnn_count n, cudaStream_t stream)
+{
+    const int32_t blocks = host_blocks(r);
+    float* const  to = s->batch.rows;
+    const int64_t ld = s->batch.ld_rows;
+    cudaError_t   e = cudaSuccess;
+    if (!blocks) return ggnn_cuda_gather(to, ld, GGNN_F32, from, s->shape.id, n, stream);
+    if (from->at.stored > 0 || from->at.cached > 0)
+        e = ggnn_cuda_gather_device(to, ld, GGNN_F32, from, s->shape.id, n, stream);
+    return first_error(e, ggnn_cuda_gather_host(to, ld, GGNN_F32, from, s->shape.id, n, blocks, stream));
+}
+
 // The rows of the sample, whose number the host does not know yet: marked, then read.
 inline cudaError_t extract(ring* r, cuda_slot* s)
 {
@@ -298,8 +322,7 @@ inline cudaError_t extract(ring* r, cuda_slot* s)
                                                 ggnni::ALL_TIERS, stream));
     e = first_error(e, cudaEventRecord(s->marked, stream));
     quiet.traffic = nullptr;
-    if (reads)
-        e = first_error(e, ggnn_cuda_gather(s->batch.rows, s->batch.ld_rows, GGNN_F32, &quiet, s->shape.id, n, stream));
+    if (reads) e = first_error(e, read_rows(r, s, &quiet, n, stream));
     return first_error(e, cudaEventRecord(s->extracted, stream));
 }
 
