@@ -130,16 +130,19 @@ TEST(every_policy_has_the_same_losses_in_every_pipeline)
 {
     static const char* const pipelines[] = {"--devices 2 --pipeline serial", "--devices 2 --pipeline overlap",
                                             "--devices 3 --pipeline factored"};
+    static const char* const ratios[] = {"0", ".3", "1"};
     char options[400], where[200];
     CHECK_EQ(trainf("--data rmat.ggnn %s --devices 2 --log resident", common), 0);
     results("resident", &first);
     for (int i = 0; i < 3; i++)
-        for (int p = 0; p < POLICIES; p++) {
-            snprintf(options, sizeof options, "--data rmat.ggnn %s %s --threads %d", common, pipelines[i], 1 << (p + i) % 3);
-            snprintf(where, sizeof where, "--cache %s %s --store-graph .5 --store-features .%d%s", policies[p],
-                     p ? "--cache-ratio .3" : "", 1 + p, p % 3 == 2 ? " --topology ring" : "");
-            same_results(options, where);
-        }
+        for (int p = 0; p < POLICIES; p++)
+            for (int r = 0; r < 3; r++) {
+                snprintf(options, sizeof options, "--data rmat.ggnn %s %s --threads %d", common, pipelines[i], 1 << (p + i + r) % 3);
+                if (p == 0) snprintf(where, sizeof where, "--store-graph %s --store-features %s", ratios[(r + i) % 3], ratios[r]);
+                else snprintf(where, sizeof where, "--cache %s --cache-ratio %s --store-graph .5 --store-features .%d%s", policies[p],
+                              ratios[r], 1 + p, (p + r) % 3 == 2 ? " --topology ring" : "");
+                same_results(options, where);
+            }
 }
 
 /* ==== what is read where ======================================================================================== */
