@@ -149,7 +149,7 @@ static void report(const job* p, const char* out)
            largest_over_mean(p->trained, set->parts), replication);
     if (p->weight) printf(", of sampled edges %.3f", largest_over_mean(p->weighed, set->parts));
     if (set->method != DIVIDE_PAGRAPH) printf(", cut %.2f%%", 100 * cut);
-    printf("\n");
+    printf(" (counted)\n");
     if (p->closures_cut)
         printf("%" PRId64 " training nodes reach more than %" PRId64 " nodes: --closure-limit cut them in the scores\n",
                p->closures_cut, set->closure_limit);

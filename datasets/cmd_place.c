@@ -23,7 +23,7 @@ static void print_plan(const ggnn_placement* plan, const char* from)
 {
     printf("%s: %d devices, %d part%s on the fullest, %d copies in all\n", from, plan->devices, plan->most,
            plan->most == 1 ? "" : "s", plan->copies);
-    printf("least bandwidth %g, %" PRId64 " plans examined, %s\n\n", plan->bandwidth, plan->plans,
+    printf("least bandwidth %g (modelled), %" PRId64 " plans examined, %s\n\n", plan->bandwidth, plan->plans,
            plan->complete ? "complete" : "not complete: --plans allows more");
     printf("device  reads part 0 .. %d from%*s  stores\n", plan->devices - 1, plan->devices < 8 ? 0 : 3 * plan->devices - 24, "");
     for (int32_t i = 0; i < plan->devices; i++) {

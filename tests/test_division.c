@@ -295,7 +295,7 @@ TEST(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_f
     const division_how how = {t.ids[SPLIT_TRAIN], t.count[SPLIT_TRAIN], 4, 2, 100000, NULL, NULL};
     CHECK(division_open(&d, &t.graph, &how, &why));
     CHECK_EQ(trainf("%s --partition pagraph --cache degree --cache-ratio .1 --log a", run), 0);
-    CHECK(says("partition: ") && says("replication "));
+    CHECK(says("partition: ") && says("replication ") && says("), counted\n"));
     for (int32_t r = 0; r < 4; r++) {
         int64_t hits = 0, reads = 0, size = cached_by_hand(&t, &d, r, 300, cached);
         for (uint32_t epoch = 0; epoch < 2; epoch++) count_hits(&t, &d, r, 100, epoch, cached, &hits, &reads);

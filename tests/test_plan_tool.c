@@ -98,6 +98,7 @@ TEST(place_prints_plans_for_people_and_as_json)
     char line[2000];
     CHECK_EQ(run("", "place dgx-1v --rule pruned"), 0);
     CHECK(says("out", "2 parts on the fullest, 16 copies"));
+    CHECK(says("out", "least bandwidth 25 (modelled), 121 plans examined, complete"));
     CHECK(says("out", "     2   6  1  2  3  2  0  3  1   2 4\n"));
     CHECK_EQ(run("", "place dgx-1v --rule pruned --json"), 0);
     CHECK(says("out", "\"bandwidth\": 25"));
@@ -225,7 +226,8 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     CHECK_EQ(run("", with(line, "partition %s --method pagraph%s", made, "")), 1);
     CHECK(says("err", "no training nodes"));
     CHECK_EQ(run("", with(line, "partition %s --method mincut%s", made, "")), 0); /* it needs none */
-    CHECK(says("out", "replication 0.000"));
+    CHECK(says("out", "replication 0.000, cut "));
+    CHECK(says("out", "% (counted)\n"));
 }
 
 /* With METIS few edges are cut, fewer than by hash; without it there is a message, and no other method's result. */

@@ -527,6 +527,7 @@ TEST(the_profile_accounts_for_the_time)
     CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 16 --epochs 2 --profile"), 0);
     CHECK(says("sample") && says("gather") && says("forward: gemm") && says("backward: aggregate"));
     CHECK(says("optimizer") && says("evaluation") && says("100.0 %"));
+    CHECK(says("times are measured; bytes and operations are counted"));
 }
 
 /* ==== the scene ================================================================================================= */

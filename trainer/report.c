@@ -130,7 +130,7 @@ static void print_division(const division* d)
         least = d->held[p] < least ? d->held[p] : least;
     }
     printf("partition: %lld to %lld training nodes a device (balance %.3f), %lld to %lld nodes within %d hops of them "
-           "(replication %.3f)\n", (long long)d->trained[d->parts - 1], (long long)d->trained[0], division_balance(d),
+           "(replication %.3f), counted\n", (long long)d->trained[d->parts - 1], (long long)d->trained[0], division_balance(d),
            (long long)least, (long long)most, (int)d->hops, division_replication(d));
     if (d->cut)
         printf("%lld training nodes reach more than %lld nodes: --closure-limit cut them where it chose their devices\n",
@@ -323,7 +323,8 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
     static const char* const half[] = {"forward", "backward"};
     double total = progress_seconds() - r->start, rest = total - apart->seconds;
     int64_t evaluation_bytes = apart->loader.bytes;
-    printf("\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n");
+    printf("\n  times are measured; bytes and operations are counted"
+           "\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n");
     const double extract = sample.mark + sample.extract, busy = sample.sample + extract, part = busy > 0 ? extract / busy : 0;
     profile_row("sample", (1 - part) * sample.seconds, sample.bytes, 0, total, steps);
     profile_row("extract", part * sample.seconds, 0, 0, total, steps);
@@ -470,7 +471,7 @@ void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
     report_rank sum;
     memset(&sum, 0, sizeof sum);
     clear_bar(r);
-    printf("\n         rows of features read from                       MB read from                            seconds\n"
+    printf("\n         rows of features read from (counted)             MB read from (counted)                  seconds (measured)\n"
            "  device       cache         own        peer        host     cache       own      peer      host   sample     mark     copy  extract    train"
            " evaluate  waiting   MB sent\n");
     for (int32_t k = 0; k < ranks; k++) {
