@@ -162,7 +162,7 @@ GGNN_API ggnn_status ggnn_count_epochs(int64_t*           rows,  // (N) added to
                                        ggnn_node* seeds); // (batch_size) workspace
 
 // The reads that a cache of the ranks below `cached` takes: the sum of their counts. Over the sum of all
-// counts it is the hit ratio.
+// counts it is the hit ratio. O(n).
 GGNN_API int64_t ggnn_count_hits(const int64_t* count, const ggnn_node* rank, int64_t cached, int64_t n);
 
 // =============================================================================
@@ -191,12 +191,13 @@ GGNN_API void ggnn_rank(ggnn_node*          rank,  // (n) overwritten
                         ggnn_node*          order, // (n) overwritten
                         const ggnn_hotness* by, int64_t n);
 
-// A random order, keyed by the seed alone.
+// A random order, keyed by the seed alone. O(n).
 GGNN_API void ggnn_rank_random(ggnn_node* rank, ggnn_node* order, uint64_t seed, int64_t n);
 
 // =============================================================================
 // ==== [3] FILL: how much fits
 // =============================================================================
+// O(1), unless said.
 
 // The first floor(ratio * n) of n. A product that misses an integer by its rounding alone (.29 * 100) counts
 // as that integer. Below 0 and NaN: 0; above 1: n.
@@ -243,7 +244,7 @@ GGNN_API int64_t ggnn_fill_lists(ggnn_node*       rank,  // (n) overwritten; not
 
 // DUCATI's slope: the line of least squares through n times (ms) at n hit ratios; its negated slope, in
 // nanoseconds per unit of hit ratio, rounded. 0 where the slope has the wrong sign, or is not defined: fewer
-// than two ratios, or no number. Take the times with caches of random entries (ggnn_rank_random).
+// than two ratios, or no number. Take the times with caches of random entries (ggnn_rank_random). O(n).
 GGNN_API int64_t ggnn_fill_slope(const double* hit, const double* ms, int64_t n);
 
 // DUCATI: one budget over rows and lists. The value density of a row is count / (sum of counts) * slope /
@@ -320,7 +321,8 @@ typedef struct {
 // Plans that a rule examines where max_plans is 0. The default rule answers within a second then, at P = 16.
 #define GGNN_PLANS_DEFAULT 16384
 
-// Finds a plan. Ends when max_plans (>= 1; 0: the default) are examined, whatever the rule: never by time. No
+// Finds a plan. Ends when max_plans (>= 1; 0: the default) are examined, whatever the rule: never by time. A
+// plan costs O(P^6) at most. No
 // rule gives a worse plan than the first that it completes. GGNN_ERROR_ARGUMENT: as
 // ggnn_topology_validate, or max_plans is negative.
 GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology* t, ggnn_place_rule rule,
@@ -328,7 +330,7 @@ GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology*
 
 // Fills source, most, copies and bandwidth of a plan whose devices and stores are given: for each device the
 // sources that make its least bandwidth / parts largest; of equal choices the lexicographically smallest.
-// GGNN_ERROR_ARGUMENT: a device cannot read some part (fault: node the device, edge the part).
+// O(P^6). GGNN_ERROR_ARGUMENT: a device cannot read some part (fault: node the device, edge the part).
 GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topology* t, ggnn_fault* fault);
 
 // =============================================================================
@@ -344,6 +346,7 @@ typedef enum {
     GGNN_PARTITION_RANGE // consecutive ids, sizes equal within one
 } ggnn_partition;
 
+// O(n).
 GGNN_API void ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n);
 
 // Few edges between parts, no part larger than ceil(N (100 + slack) / (100 parts)). Linear deterministic
@@ -390,7 +393,7 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list,  // (N) the nodes, 
                                             void* seen, // N bytes of workspace
                                             ggnn_fault* fault);
 
-// Edges whose ends have different owners. GGNN_ERROR_ID: as above.
+// Edges whose ends have different owners. O(N + E). GGNN_ERROR_ID: as above.
 GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
                                         ggnn_fault* fault);
 

@@ -17,10 +17,35 @@ typedef struct {
     int64_t epochs;               /* so many */
     ggnn_batch batch;
     ggnn_node* seeds;             /* (seeds of a slice) */
+    ggnn_node* visited;           /* (steps of a node's walks) of --sampler walk */
 } counts;
 
-/* Epochs from the pass's on, as loaders take them: slice by slice of each batch. Device 0's go to `mine`. */
-static bool count_slices(counts* k, loader_pass pass, int64_t epochs, int64_t* const* mine, int64_t* const* others, error* why)
+/* The lists that a batch's walks read: one a step, of the node that the step begins at. */
+static ggnn_status count_walks(counts* k, int64_t* lists, const ggnn_rng* rng)
+{
+    const ggnn_walks walks = ggnn_walks_or_default(k->batch.how.walk);
+    const uint64_t restart = (uint64_t)((double)walks.restart * 4294967296.);
+    ggnn_rng own = *rng;
+    own.purpose = ggnn_walk_purpose(rng->purpose);
+    for (int32_t h = 0; h < k->batch.num_hops; h++)
+        for (int64_t i = 0; i < *k->batch.hop[h].num_dst.n; i++) {
+            const ggnn_node start = k->batch.hop[h].id[i];
+            const ggnn_status status = ggnn_random_walk(k->visited, &k->t->task->graph, &walks, rng, h, start, &k->batch.bad);
+            if (status != GGNN_OK) return status;
+            ggnn_node at = start;
+            for (int32_t s = 0; s < walks.walks * walks.length; s++) {
+                if (s % walks.length == 0) at = start;
+                lists[at]++;
+                at = k->visited[s] < 0 || ggnn_random(&own, h, start, (uint32_t)s).word[2] < restart ? start : k->visited[s];
+            }
+        }
+    return GGNN_OK;
+}
+
+/* Epochs from the pass's on, as loaders take them: slice by slice of each batch. Device 0's go to `mine`. read: every list
+   that is read; else those of targets alone, as rankings count them. */
+static bool count_slices(counts* k, loader_pass pass, int64_t epochs, bool read, int64_t* const* mine, int64_t* const* others,
+                         error* why)
 {
     const training* t = k->t;
     const int32_t ranks = t->worker.comm->ranks;
@@ -28,11 +53,15 @@ static bool count_slices(counts* k, loader_pass pass, int64_t epochs, int64_t* c
     for (int64_t i = 0; i < epochs * batches; i++) {
         for (int32_t r = 0; r < ranks; r++) {
             int64_t* const* to = r == t->worker.comm->rank ? mine : others;
-            const ggnn_status status = loader_sample_slice(&k->batch, k->seeds, &t->task->graph, &pass, t->config->batch, i, r, ranks);
+            const bool walks = read && k->visited;
+            ggnn_rng rng = pass.rng;
+            ggnn_status status = loader_sample_slice(&k->batch, k->seeds, &t->task->graph, &pass, t->config->batch, i, r, ranks);
+            rng.step += (uint32_t)i;
+            if (status == GGNN_OK && walks) status = count_walks(k, to[TIERS_GRAPH], &rng);
             if (status != GGNN_OK)
                 return error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
                                  (long long)k->batch.bad, ggnn_status_string(status));
-            ggnn_count_batch(to[TIERS_FEATURES], to[TIERS_GRAPH], &k->batch);
+            ggnn_count_batch(to[TIERS_FEATURES], walks ? NULL : to[TIERS_GRAPH], &k->batch);
         }
     }
     return true;
@@ -54,7 +83,8 @@ static bool count_epochs(counts* k, error* why)
         seen.epoch = seen.rng.step = 0;
         seen.rng.purpose = GGNN_PURPOSE_SAMPLE;
     }
-    return count_slices(k, before, K, k->hot, k->hot, why) && count_slices(k, seen, k->epochs, k->seen, k->others, why);
+    return count_slices(k, before, K, false, k->hot, k->hot, why) &&
+           count_slices(k, seen, k->epochs, true, k->seen, k->others, why);
 }
 
 /* A slice of the largest batch. */
@@ -70,7 +100,12 @@ static bool count_all(counts* k, error* why)
     void* memory = memory_new(k->batch.bytes, "a mini-batch", why);
     k->seeds = memory ? memory_new((size_t)seeds * sizeof *k->seeds, "seeds", why) : NULL;
     if (k->seeds) ggnn_batch_init(&k->batch, memory);
-    const bool good = k->seeds && count_epochs(k, why);
+    if (k->seeds && how.method == GGNN_WALK) {
+        const ggnn_walks walks = ggnn_walks_or_default(how.walk);
+        k->visited = memory_new(memory_product((size_t)walks.walks, (size_t)walks.length, sizeof *k->visited), "walks", why);
+    }
+    const bool good = k->seeds && (k->visited || how.method != GGNN_WALK) && count_epochs(k, why);
+    memory_free(k->visited);
     memory_free(k->seeds);
     memory_free(memory);
     return good;
@@ -151,7 +186,7 @@ static explain_case case_of(const training* t, const counts* k)
     const ggnn_sampling how = config_sampling(c);
     double fanout = 0;
     for (int32_t h = 0; h < how.num_hops; h++) /* most lists are read in the last hop that samples */
-        if (how.fanout[h]) fanout = how.fanout[h] > 0 ? how.fanout[h] : 1e9;
+        if (how.fanout[h]) fanout = how.method == GGNN_WALK ? 1 : how.fanout[h] > 0 ? how.fanout[h] : 1e9;
     const tier_plan* plan = &t->worker.planned;
     return (explain_case){.nodes = t->task->graph.num_nodes, .indptr = all->indptr, .row = t->task->features.pitch,
                           .edge = (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), .list = 16,

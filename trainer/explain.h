@@ -4,6 +4,8 @@
    Rows are predicted as they are extracted, each once a batch. Where the input layer reads them where they lie, as on a CPU
    with --store parts and no plan of tiers, the run counts a read an edge, which is another figure.
 
+   Lists are predicted as samplers read them: one a target, of walks one a step. Rankings count those of targets alone.
+
    Every figure has a label. Counted: rows, lists, bytes, from sampled ids. The prediction counts an epoch before training
    that no ranking was made of (of --cache optimal the epochs of the run, which is what its ranking knows); what training did is the tiers' own
    count, which log and profile show too. Modelled: explain_model.h. Measured: by this run's clock. */
