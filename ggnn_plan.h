@@ -322,9 +322,8 @@ typedef struct {
 #define GGNN_PLANS_DEFAULT 16384
 
 // Finds a plan. Ends when max_plans (>= 1; 0: the default) are examined, whatever the rule: never by time. A
-// plan costs O(P^6) at most. No
-// rule gives a worse plan than the first that it completes. GGNN_ERROR_ARGUMENT: as
-// ggnn_topology_validate, or max_plans is negative.
+// plan costs O(P^6) at most. No rule gives a worse plan than the first that it completes.
+// GGNN_ERROR_ARGUMENT: as ggnn_topology_validate, or max_plans is negative.
 GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology* t, ggnn_place_rule rule,
                                       int64_t max_plans, ggnn_fault* fault);
 
