@@ -9,6 +9,7 @@
 
 #include "bench/harness.h"
 #include "bench/read_json.h"
+#include "common/input.h"
 #include "common/memory.h"
 #include "common/same_file.h"
 
@@ -21,13 +22,12 @@ typedef struct {
 
 static bool read_file(bench* b, const char* path, earlier* e)
 {
-    FILE* in = fopen(path, "r");
-    long size = -1;
-    if (in && fseek(in, 0, SEEK_END) == 0) size = ftell(in);
-    if (size >= 0) e->text = memory_new((size_t)size + 1, "an earlier run", &b->why);
-    bool read = size >= 0 && e->text && fseek(in, 0, SEEK_SET) == 0 &&
-                fread(e->text, 1, (size_t)size, in) == (size_t)size;
-    if (in) fclose(in);
+    int64_t size = 0;
+    FILE* in = input_stream(path, &size, &b->why);
+    if (!in) return false;
+    e->text = memory_new((size_t)size + 1, "an earlier run", &b->why);
+    bool read = e->text && fread(e->text, 1, (size_t)size, in) == (size_t)size;
+    fclose(in);
     if (!read) return error_set(&b->why, "--check %s: %s", path, strerror(errno));
     e->root = json_first(e->text);
     if (!json_whole(e->text) || isnan(json_number(json_member(e->root, "ggnn_bench"))))

@@ -7,6 +7,7 @@
 
 #include "bench/harness.h"
 #include "common/options.h"
+#include "common/same_file.h"
 #include "common/sibling.h"
 #include "common/standard.h"
 #include "datasets/ggnn_file.h"
@@ -31,6 +32,15 @@ static void help(const bench* b, const option* table)
     printf(
         "\nExit codes: 0 done, 1 failure, a wrong answer or, with --check, something lost; 2 wrong usage.\n"
         "--version names the version.\n");
+}
+
+/* Nothing that is read is written over. */
+static bool check_names(const bench_options* o, error* why)
+{
+    const file_read input[] = {{o->data, "the data"}, {o->inputs, "what --inputs reads"}, {o->topology, "the topology"},
+                               {o->check, "what --check reads"}};
+    if (!same_file_as_none("--json", o->json, input, 4, why) || !same_file_as_none("--markdown", o->markdown, input, 4, why)) return false;
+    return !same_file(o->json, o->markdown) || error_set(why, "--markdown %s: --json writes there", o->markdown);
 }
 
 static options_result parse(bench* b, int argc, char** argv, const char** name, int* names)
@@ -91,6 +101,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
     if (o->check && (o->once || o->own))
         error_set(&b->why, "--check measures as the earlier run did: no --once, no --rows");
+    check_names(o, &b->why);
     return b->why.text[0] ? OPTIONS_WRONG : result;
 }
 

@@ -1,12 +1,12 @@
 #include "bench/scale_inputs.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/input.h"
 #include "bench_scale_inputs.h" /* made by make: own_line, the lines of bench/scale_inputs.csv */
 
 enum { LINE = 2048, FIELDS = 6, POINT = 1 + 2 * SCALE_HOPS };
@@ -213,9 +213,10 @@ static bool is_whole(scale_inputs* in, const char* file, error* why)
 static bool read_file(scale_inputs* in, place* at, const char* path, error* why)
 {
     char line[LINE];
-    FILE* file = fopen(path, "r");
+    int64_t bytes;
+    FILE* file = input_stream(path, &bytes, why);
     bool good = true;
-    if (!file) return error_set(why, "%s: %s", path, strerror(errno));
+    if (!file) return false;
     while (good && fgets(line, sizeof line, file)) {
         if (strlen(line) == sizeof line - 1) at->line++, good = fail(at, "a line is too long", path, why);
         else good = read_line(in, at, line, why);

@@ -41,3 +41,10 @@ bool same_file(const char* a, const char* b)
     if (has_a && has_b) return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
     return !has_a && !has_b && new_name(a, x_name) && new_name(b, y_name) && strcmp(x_name, y_name) == 0;
 }
+
+bool same_file_as_none(const char* option, const char* path, const file_read* read, int count, error* why)
+{
+    for (int i = 0; i < count; i++)
+        if (same_file(path, read[i].path)) return error_set(why, "%s %s: that is %s", option, path, read[i].what);
+    return true;
+}

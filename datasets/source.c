@@ -1,15 +1,14 @@
 #include "source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #ifdef HAVE_ZLIB
 #include <zlib.h>
 #endif
 
+#include "common/input.h"
 #include "common/memory.h"
 #include "crc32.h"
 
@@ -258,7 +257,6 @@ bool source_at_end(source* s, const char* what, error* why)
 /* buffers: whether there will be a stream; peeking at some bytes needs none. */
 static source* open_file(const char* path, const char* member, bool buffers, error* why)
 {
-    struct stat about;
     source* s = memory_new(sizeof *s + (buffers ? SMALL_BYTES + BUFFER_BYTES : 0), "a reader", why);
     if (!s) return NULL;
     if (buffers) s->small = (unsigned char*)(s + 1);
@@ -269,18 +267,8 @@ static source* open_file(const char* path, const char* member, bool buffers, err
         snprintf(s->name, sizeof s->name, "%s: member %s", path, member);
     else
         snprintf(s->name, sizeof s->name, "%s", path);
-    s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe opens without its writer */
-    if (s->fd < 0 || fstat(s->fd, &about) != 0)
-        error_set(why, "%s: %s", path, strerror(errno));
-    else if (S_ISDIR(about.st_mode))
-        error_set(why, "%s: is a folder, a file is needed", path);
-    else if (!S_ISREG(about.st_mode))
-        error_set(why, "%s: is a %s, a file is needed%s", path, S_ISFIFO(about.st_mode) ? "pipe" : "device or a socket",
-                  S_ISFIFO(about.st_mode) ? " (write to one first)" : "");
-    else {
-        s->end = (int64_t)about.st_size;
-        return s;
-    }
+    s->fd = input_open(path, &s->end, why);
+    if (s->fd >= 0) return s;
     source_close(s);
     return NULL;
 }

@@ -143,6 +143,7 @@ stage_plain() {
     run build $(programs)
     scripts bench/rivals rivals
     scripts tests planetoid
+    lines tests/rooms.sh
     if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
     if bash tests/run.sh check no_such_program >"$logs/unknown" 2>&1; then fail "make check TEST=no_such_program: succeeds"; else pass unknown_program; fi
 }
@@ -206,13 +207,19 @@ stage_vendor_all() {
     say "vendoring: clang, other languages and options"
     vendoring rest
 }
-vendoring() {
-    bash tests/vendor.sh "$1" "$CC" >"$logs/$form" 2>&1
-    grep -E '^  ' "$logs/$form"
-    sed -n "s/^ok /$form /p" "$logs/$form" >>"$ran"
-    passed=$((passed + $(grep -c '^ok' "$logs/$form")))
-    failed=$((failed + $(grep -c '^  FAILED' "$logs/$form")))
-    skipped=$((skipped + $(grep -c '^  skipped' "$logs/$form")))
+vendoring() { lines tests/vendor.sh "$1" "$CC"; }
+
+# lines SCRIPT ARGUMENT...: adds up a script that prints a line a check
+lines() {
+    local log
+    log=$logs/$form.$(basename "$1" .sh)
+    bash "$@" >"$log" 2>&1
+    grep -E '^  ' "$log"
+    sed -n "s/^ok /$form /p" "$log" >>"$ran"
+    passed=$((passed + $(grep -c '^ok' "$log")))
+    failed=$((failed + $(grep -c '^  FAILED' "$log")))
+    skipped=$((skipped + $(grep -c '^  skipped' "$log")))
+    grep -q -E '^(ok|  FAILED|  skipped)' "$log" || fail "$1 ended early"
 }
 
 stage_fuzz() {

@@ -260,6 +260,33 @@ TEST(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once)
     check_shell("rm -r pipe null folder", 0);
 }
 
+/* Of ggnn-bench, which make alone does not build. */
+TEST(a_benchs_inputs_are_files_and_stay_what_they_are)
+{
+    static const char* const name[] = {"--data in", "--inputs in", "--topology in", "--check in"};
+    if (shell("[ -x $B/ggnn-bench ]") != 0) SKIP("ggnn-bench is not built");
+    check_shell("echo old >in && mkfifo pipe && ln -s /dev/null null", 0);
+    for (int i = 0; i < 4; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "$B/ggnn-bench gemm --quick --min-time 0 --reps 1 %s --json ./in >out 2>err", name[i]);
+        check_shell(line, 2);
+        CHECK(says("err", "--json ./in: that is "));
+        snprintf(line, sizeof line, "$B/ggnn-bench scale %s --markdown in >out 2>err", name[i]);
+        check_shell(line, 2);
+        CHECK(says("err", "--markdown in: that is "));
+    }
+    check_shell("$B/ggnn-bench scale --json new --markdown ./new >out 2>err", 2);
+    CHECK(says("err", "--markdown ./new: --json writes there"));
+    check_shell("echo old | cmp - in && [ ! -e new ]", 0);
+    check_shell("timeout 20 $B/ggnn-bench scale --inputs pipe >out 2>err", 1);
+    CHECK(says("err", "pipe: is a pipe, a file is needed"));
+    check_shell("timeout 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check pipe >out 2>err", 1);
+    CHECK(says("err", "pipe: is a pipe, a file is needed"));
+    check_shell("timeout 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check null >out 2>err", 1);
+    CHECK(says("err", "null: is a device"));
+    check_shell("rm in pipe null", 0);
+}
+
 TEST(errors_stand_after_what_was_printed_before_them)
 {
     make_graph();
@@ -442,6 +469,7 @@ int main(int argc, char** argv)
     RUN(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is);
     RUN(a_folder_may_be_named_with_a_slash_at_its_end);
     RUN(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once);
+    RUN(a_benchs_inputs_are_files_and_stay_what_they_are);
     RUN(errors_stand_after_what_was_printed_before_them);
     RUN(a_long_path_does_not_hide_what_is_said_of_it);
     RUN(sampling_by_weights_that_are_not_there_is_said);

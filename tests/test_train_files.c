@@ -217,6 +217,30 @@ TEST(names_that_mean_one_file_are_refused_and_nothing_is_lost)
     CHECK_EQ(trainf("%s --epochs 1 --save new --log under/new", small), 0); /* one name in two folders */
 }
 
+TEST(no_file_that_a_training_reads_is_written_over)
+{
+    static const struct {
+        const char *options, *file, *what;
+    } input[] = {{"", "karate.ggnn", "the data"},
+                 {"--cache degree --cache-ratio .5 --ranking R", "R", "the ranking"},
+                 {"--devices 2 --partition pagraph --partition-file P", "P", "the partition"},
+                 {"--devices 2 --store parts --topology T", "T", "the topology"}};
+    static const char* const output_of[] = {"--save", "--log"};
+    CHECK_EQ(finish(start("ggnn-data", "rank karate.ggnn --by degree --out R")), 0);
+    CHECK_EQ(finish(start("ggnn-data", "partition karate.ggnn --parts 2 --method pagraph --out P")), 0);
+    write_file("T", "0 25\n25 0\n", 10);
+    CHECK_EQ(shell("mkdir -p was && cp karate.ggnn R P T was"), 0);
+    for (int i = 0; i < 4; i++)
+        for (int o = 0; o < 2; o++) {
+            char words[64];
+            snprintf(words, sizeof words, "%s ./%s: that is %s", output_of[o], input[i].file, input[i].what);
+            CHECK_EQ(trainf("%s --epochs 1 %s %s ./%s", small, input[i].options, output_of[o], input[i].file), 2);
+            if (!CHECK(says(words))) printf("  %s\n", words);
+            CHECK_EQ(shell("cmp %s was/%s", input[i].file, input[i].file), 0);
+        }
+    CHECK_EQ(trainf("%s --epochs 1 --cache degree --cache-ratio .5 --ranking R --save other", small), 0);
+}
+
 TEST(wrong_inputs_leave_old_outputs_as_they_were)
 {
     static const char* const wrong[] = {
@@ -306,6 +330,20 @@ TEST(a_log_that_others_write_is_refused_and_stays)
     CHECK_EQ(finish(other), 130);
     read_log(&first, "log", NULL);
     CHECK(strstr(first.line[0], "\"start\"") && strstr(first.line[1], "\"epoch\":1,"));
+}
+
+TEST(a_log_may_be_a_pipe_but_one_that_nobody_reads_is_refused_at_once)
+{
+    CHECK_EQ(shell("rm -f pipe; mkfifo pipe"), 0);
+    CHECK_EQ(shell("timeout 20 \"$train\" %s --epochs 1 --log pipe >mine 2>&1", small), 1);
+    CHECK(strstr(text_of("mine"), "ggnn-train: pipe: cannot open the log: a pipe that nobody reads\n"));
+    CHECK_EQ(trainf("%s --epochs 1 --save c", small), 0);
+    CHECK_EQ(shell("timeout 20 \"$train\" --data karate.ggnn --resume c --epochs 2 --log pipe >mine 2>&1"), 1);
+    CHECK(strstr(text_of("mine"), "a pipe that nobody reads"));
+    CHECK_EQ(shell("timeout 20 cat pipe >got & sleep .2; timeout 20 \"$train\" %s --epochs 2 --log pipe >mine 2>&1; s=$?; wait; exit $s", small), 0);
+    read_log(&first, "got", NULL);
+    CHECK(first.count > 3 && strstr(first.line[0], "\"start\"") && strstr(first.line[first.count - 1], "\"final\""));
+    CHECK_EQ(shell("[ -p pipe ]"), 0);
 }
 
 /* Writers of c remove what killed writers left: files with names like this one. */
@@ -451,11 +489,13 @@ int main(int argc, char** argv)
     RUN(counters_that_contradict_each_other_are_an_error);
     RUN(help_says_what_a_checkpoint_fixes_and_the_rest_may_change);
     RUN(names_that_mean_one_file_are_refused_and_nothing_is_lost);
+    RUN(no_file_that_a_training_reads_is_written_over);
     RUN(wrong_inputs_leave_old_outputs_as_they_were);
     RUN(a_log_goes_on_after_a_torn_line);
     RUN(a_log_cut_anywhere_goes_on_with_whole_records);
     RUN(a_log_that_reaches_its_limit_is_an_error_and_ends_with_a_record);
     RUN(a_log_that_others_write_is_refused_and_stays);
+    RUN(a_log_may_be_a_pipe_but_one_that_nobody_reads_is_refused_at_once);
     RUN(a_log_named_like_an_unfinished_checkpoint_stays);
     RUN(a_report_that_cannot_be_written_is_an_error_and_all_is_saved);
     RUN(the_printed_command_is_one_that_a_shell_takes);

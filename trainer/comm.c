@@ -7,7 +7,8 @@
 #include "common/parallel.h"
 #include "common/progress.h"
 #include "trainer/comm_engine.h"
-#include "trainer/cpu/cpu.h"
+#include "trainer/ops.h"
+#include "trainer/pieces.h"
 
 void comm_open_alone(comm* c, const volatile sig_atomic_t* stop)
 {
@@ -156,7 +157,7 @@ static bool add_slices(comm* c, device* d, float* v, const int64_t* bound, doubl
     }
     if (!exchange_pieces(c, &(comm_transfer){d, (char*)room, (const char*)v, to, from, sizeof *v, false}, value, why)) return false;
     if (d) d->ops->math.sum_pieces(d, v + bound[c->rank], room, c->ranks, mine);
-    else cpu_sum_pieces(NULL, v + bound[c->rank], room, c->ranks, mine);
+    else pieces_sum(v + bound[c->rank], room, c->ranks, mine, 0, mine);
     return true;
 }
 

@@ -749,6 +749,15 @@ static bool set_partition(config* c, error* why)
     return true;
 }
 
+/* Nothing that is read is written over; a checkpoint alone may take its own place. */
+static bool check_names(const config* c, error* why)
+{
+    const file_read input[] = {{c->data, "the data"}, {c->ranking, "the ranking"}, {c->partition_file, "the partition"},
+                               {c->topology, "the topology"}, {c->resume, "the checkpoint of --resume"}};
+    if (!same_file_as_none("--save", c->save, input, 4, why) || !same_file_as_none("--log", c->log, input, 5, why)) return false;
+    return !same_file(c->log, c->save) || error_set(why, "--log %s: --save writes there", c->log);
+}
+
 bool config_finish(config* c, error* why)
 {
     if (!set_explain(c, why) || !set_importance(c, why) || !set_fanout(c, why) || !check_preprocess(c, why) || !set_tiers(c, why))
@@ -772,10 +781,7 @@ bool config_finish(config* c, error* why)
     if (!check_pipeline(c, why)) return false;
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
-    if (same_file(c->save, c->data)) return error_set(why, "--save %s: that is the data", c->save);
-    if (same_file(c->log, c->data)) return error_set(why, "--log %s: that is the data", c->log);
-    if (same_file(c->log, c->resume)) return error_set(why, "--log %s: that is the checkpoint of --resume", c->log);
-    if (same_file(c->log, c->save)) return error_set(why, "--log %s: --save writes there", c->log);
+    if (!check_names(c, why)) return false;
     if (c->save_steps && !c->save) return error_set(why, "--save-steps %lld: needs --save", (long long)c->save_steps);
     if (c->patience && !c->eval_every) return error_set(why, "--patience %d: needs --eval-every", (int)c->patience);
     return true;

@@ -86,8 +86,12 @@ static bool is_shared(int fd, const char* path, error* why)
 bool log_open(log_file* l, const char* path, bool goes_on, error* why)
 {
     memset(l, 0, sizeof *l);
-    l->fd = open(path, (goes_on ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (l->fd < 0) return error_set(why, "%s: cannot open the log: %s", path, strerror(errno));
+    struct stat s;
+    const bool pipe = stat(path, &s) == 0 && S_ISFIFO(s.st_mode); /* one without a reader would wait for it */
+    l->fd = open(path, (goes_on && !pipe ? O_RDWR : O_WRONLY) | (pipe ? O_NONBLOCK : 0) | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (l->fd < 0)
+        return error_set(why, "%s: cannot open the log: %s", path, pipe && errno == ENXIO ? "a pipe that nobody reads" : strerror(errno));
+    if (pipe) fcntl(l->fd, F_SETFL, O_APPEND); /* writing may wait for the reader */
     bool shared = is_shared(l->fd, path, why), empties = !goes_on && size_of(l->fd) > 0;
     if (!shared && (empties ? ftruncate(l->fd, 0) == 0 : !goes_on || mend(l->fd))) {
         l->path = path;

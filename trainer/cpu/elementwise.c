@@ -8,6 +8,7 @@
 
 #include "trainer/cpu/cpu.h"
 #include "trainer/cpu/parallel.h"
+#include "trainer/pieces.h"
 
 enum { PIECE = 16384, SEGMENT = NET_SEGMENT }; /* elements a piece; rows a partial sum */
 #define LOG2_E 1.44269504f
@@ -110,12 +111,7 @@ typedef struct {
 static void sum_range(void* context, int64_t begin, int64_t end)
 {
     pieces_job* job = context;
-    float* restrict out = job->out;
-    memcpy(out + begin, job->piece + begin, (size_t)(end - begin) * sizeof *out);
-    for (int32_t r = 1; r < job->pieces; r++) {
-        const float* restrict a = job->piece + r * job->n;
-        for (int64_t i = begin; i < end; i++) out[i] += a[i];
-    }
+    pieces_sum(job->out, job->piece, job->pieces, job->n, begin, end);
 }
 
 void cpu_sum_pieces(device* d, float* out, const float* piece, int32_t pieces, int64_t n)

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# rooms.sh - does the source keep to the rooms of ARCHITECTURE.md? One line a check: "ok ..." or "  FAILED ...".
+#   tests/rooms.sh [FOLDER]   the project's, or that of a copy
+set -u
+cd "${1:-$(dirname "$0")/..}" || exit 1
+
+# A room, and what it may include besides itself. A header of the project's own folder is a room.
+may="
+ggnn.h:
+ggnn_cuda.cuh: ggnn.h
+ggnn_plan.h:   ggnn.h
+common:        ggnn.h ggnn_plan.h
+datasets:      ggnn.h ggnn_plan.h ggnn_cuda.cuh common
+trainer:       ggnn.h ggnn_plan.h common datasets
+trainer/cpu:   ggnn.h common trainer
+trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer
+bench:         ggnn.h ggnn_plan.h common datasets trainer trainer/cpu
+bench/cuda:    ggnn.h ggnn_cuda.cuh common datasets trainer bench
+examples:      ggnn.h ggnn_cuda.cuh
+"
+# Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.
+includes() {
+    grep -sE '^ *# *include +"[^"]+"' ggnn*.h ggnn*.cuh {common,datasets,trainer,trainer/cpu,trainer/cuda,bench,bench/cuda,examples}/*.{c,h,cu,cuh} /dev/null |
+        sed -E 's/^([^:]*):.*"([^"]+)".*/\1 \2/' | while read -r who whom; do
+        [ -f "$whom" ] || whom=$(dirname "$who")/$whom
+        [ "$who" = "$whom" ] || [ ! -f "$whom" ] || echo "$who $whom" # ggnn.h includes its own loops; make writes some headers
+    done
+}
+rooms() { awk '{ for (i = 1; i <= 2; i++) if (!sub("/[^/]*$", "", $i)) $i = $i; if ($1 != $2) print }' | sort -u; }
+
+report() { # report NAME WHAT-IS-WRONG
+    if [ -z "$2" ]; then echo "ok $1"; else printf '  FAILED %s\n%s\n' "$1" "$2"; fi
+}
+all=$(includes)
+[ "$(echo "$all" | wc -l)" -gt 300 ] || { echo "  FAILED rooms: few includes are found"; exit 1; }
+report "rooms: no header includes itself by way of others" "$(echo "$all" | tsort 2>&1 >/dev/null)"
+report "rooms: no room is in a circle" "$(echo "$all" | rooms | tsort 2>&1 >/dev/null)"
+report "rooms: each includes what it may" "$(echo "$all" | rooms | awk -v may="$may" '
+    BEGIN {
+        lines = split(may, line, "\n")
+        for (i = 1; i <= lines; i++) {
+            words = split(line[i], word, "[: ]+")
+            for (w = 2; w <= words; w++) allowed[word[1], word[w]]
+        }
+    }
+    !(($1, $2) in allowed) { print "  " $1 " includes " $2 }')"
