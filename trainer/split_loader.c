@@ -16,7 +16,6 @@ enum { INDPTR, INDICES, IDS, POSITIONS, WEIGHTS, REPEATS, COUNTS, SEND, RECEIVE,
 struct split_loader {
     device*    device;
     split_plan plan;
-    bool       on_host;  /* the device's memory is the host's: nothing is copied */
     split_part part;
     partial_hop partial[GGNN_HOPS_MAX];
     ggnn_batch shape;    /* bounds */
@@ -35,7 +34,7 @@ struct split_loader {
     int64_t    known, *known_there;   /* labelled seeds, here and on the device */
     int64_t*   asked;                 /* (2 ranks) ids that each rank asks this one for, and is asked for */
     comm_piece* piece;                /* (2 ranks a hop, those of the shuffle) */
-    int64_t sums[GGNN_HOPS_MAX][3];   /* sizes of partial sums' blocks */
+    int64_t size[GGNN_HOPS_MAX][3], sums[GGNN_HOPS_MAX][3]; /* of blocks: targets, sources, edges; and of partial sums' */
     comm_piece *out, *in, *one;       /* (ranks each) of ids; rank r's is [r, r + 1) */
     int64_t*   bound;                 /* (ranks + 1 a hop) */
     int64_t*   first;                 /* (ranks + 1 a hop) of peers' rows, */
@@ -63,7 +62,8 @@ static bool grow_packed(split_loader* l, size_t bytes, error* why)
 /* An array where the device reads it; NULL on failure. */
 static void* there(split_loader* l, room* r, const void* host, int64_t count, size_t size, error* why)
 {
-    if (l->on_host) return (void*)host;
+    void* same = device_map(l->device, (void*)host);
+    if (same) return same;
     if (!grow(l->device, r, (size_t)count * size, why)) return NULL;
     if (count) device_upload(l->device, r->memory, host, (size_t)count * size);
     return r->memory;
@@ -81,7 +81,7 @@ static bool next_whole(void* context, loader_order* order)
 /* Lists of hop h are passes of a loader, each one batch. */
 static bool open_hop(split_loader* l, int32_t h, error* why)
 {
-    loader_plan plan = {.graph = l->plan.there, .edges_read = l->plan.edges_read, .how = l->plan.how,
+    loader_plan plan = {.graph = *l->plan.there, .edges_read = l->plan.edges_read, .how = l->plan.how,
                         .batch = l->part.hop[h].block->num_dst.max};
     plan.how.num_hops = 1;
     plan.how.first_hop += h;
@@ -112,7 +112,7 @@ static bool open_loader(split_loader* l, error* why)
     l->in = l->out + ranks;
     l->one = l->in + ranks;
     for (int32_t r = 0; r < p->over->ranks; r++) l->one[r] = (comm_piece){r, 1};
-    for (int32_t h = 0; !l->on_host && !p->whole && !p->partial && h < p->how.num_hops; h++)
+    for (int32_t h = 0; p->there && !p->whole && !p->partial && h < p->how.num_hops; h++)
         if (!open_hop(l, h, why)) return false;
     return true;
 }
@@ -123,7 +123,6 @@ split_loader* split_loader_create(device* d, const split_plan* plan, error* why)
     if (!l) return NULL;
     l->device = d;
     l->plan = *plan;
-    l->on_host = device_map(d, l) != NULL;
     l->source = (loader_source){next_whole, l};
     l->batch.shuffle = &l->shuffle;
     if (open_loader(l, why)) return l;
@@ -232,7 +231,7 @@ static void count_sampled(split_loader* l, int32_t h)
     l->cost.targets += *b->num_dst.n;
     l->cost.batches.edges += *b->num_edges.n;
     l->cost.batches.bytes += *b->num_edges.n * (int64_t)(2 * sizeof(ggnn_node)) + *b->num_dst.n * (int64_t)(3 * sizeof(int64_t));
-    if (!l->plan.edges_read || !l->on_host || l->plan.whole) return;
+    if (!l->plan.edges_read || l->plan.there || l->plan.whole) return;
     for (int64_t i = 0; i < *b->num_dst.n; i++)
         l->plan.edges_read[ggnn_locate(&l->plan.graph.at, b->id[i]).slot] += b->indptr[i + 1] - b->indptr[i];
 }
@@ -311,7 +310,7 @@ static bool take_from_whole(split_loader* l, error* why)
 static bool place_block(split_loader* l, int32_t h, error* why)
 {
     const ggnn_block* from = l->part.hop[h].block;
-    const int64_t dst = *from->num_dst.n, src = *from->num_src.n, edges = *from->num_edges.n, counts[] = {dst, src, edges};
+    const int64_t dst = *from->num_dst.n, src = *from->num_src.n, edges = *from->num_edges.n;
     ggnn_block* to = &l->batch.blocks.hop[h];
     room* r = l->there[h];
     *to = l->taken[h] ? l->taken[h]->blocks.hop[0] : *from;
@@ -320,8 +319,12 @@ static bool place_block(split_loader* l, int32_t h, error* why)
         to->num_src.max = src;
         to->num_edges.max = edges;
     }
-    if (l->on_host || l->taken[h]) return true;
-    int64_t* n = there(l, &r[COUNTS], counts, 3, sizeof *counts, why);
+    if (l->taken[h]) return true;
+    int64_t* size = l->size[h];
+    size[0] = dst;
+    size[1] = src;
+    size[2] = edges;
+    int64_t* n = there(l, &r[COUNTS], size, 3, sizeof *size, why);
     to->indptr = there(l, &r[INDPTR], from->indptr, dst + 1, sizeof *to->indptr, why);
     to->indices = there(l, &r[INDICES], from->indices, edges, sizeof *to->indices, why);
     to->id = there(l, &r[IDS], from->id, src, sizeof *to->id, why);

@@ -16,7 +16,7 @@
 typedef struct {
     comm*          over;
     ggnn_graph     graph;    /* to sample from. This and `at`, labels, and the ids of passes are memory of the host */
-    ggnn_graph     there;    /* the same, as a device whose memory is not the host's reads it */
+    const ggnn_graph* there; /* the same, as a device whose memory is not the host's samples from it; NULL: it does not */
     ggnn_layout    at;       /* owners: a part a rank */
     ggnn_sampling  how;      /* with local indices in all hops */
     net_labels     labels;   /* of which the labelled seeds are counted */

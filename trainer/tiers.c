@@ -210,6 +210,9 @@ static char*  to_page(void* memory) { return (char*)in_pages((size_t)(uintptr_t)
 
 static bool on_host(const tiers* t) { return device_map(t->device, t->device) != NULL; }
 
+const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file) { return on_host(t) ? &t->graph : file; }
+const ggnn_graph* tiers_device_graph(const tiers* t) { return on_host(t) ? NULL : &t->graph; }
+
 /* The own cache of one kind, if it has any row. */
 static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
 {

@@ -106,6 +106,11 @@ typedef struct { /* what they point to is memory of the device */
 bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
 void tiers_close(tiers* t);
 
+/* The graph as the host samples from it: through the view, and counted; or, where that is not memory of the host's, the file's
+   own. And as a device of other memory does; NULL: there is none. */
+const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file);
+const ggnn_graph* tiers_device_graph(const tiers* t);
+
 /* Bytes of the data, as the view of part number `part` of `parts` has them; of a replica: 0 of 1. Not of a plan. */
 int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts);
 

@@ -122,13 +122,11 @@ static loader_plan plan_of(const worker* w, const config* c, net_config* network
     return plan;
 }
 
-/* Lists are read through the tiers, and counted; where a GPU's host reads some it reads the file. */
 static bool open_split(worker* w, const config* c, const task* t, error* why)
 {
     const tiers* view = &w->tiers;
-    const bool on_host = device_map(w->device, w) != NULL;
-    const split_plan plan = {.over = w->comm, .graph = on_host ? view->graph : t->graph, .there = view->graph, .at = t->owners.at,
-                             .how = config_sampling(c), .labels = t->trained, .features = view->features,
+    const split_plan plan = {.over = w->comm, .graph = *tiers_host_graph(view, &t->graph), .there = tiers_device_graph(view),
+                             .at = t->owners.at, .how = config_sampling(c), .labels = t->trained, .features = view->features,
                              .exchange = view->exchange, .edges_read = view->edges_read,
                              .batch = loader_batch(w->loader), .pointers = c->gather == GATHER_POINTER, .partial = c->split_partial,
                              .whole = samples_whole(c) ? w->loader : NULL,
