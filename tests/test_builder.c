@@ -1,6 +1,7 @@
 /* How the data tools build graphs: the same file from memory and from the disk, on any number of threads; what it will
    take is said first, and refused where it is not there; nothing stays behind. */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "common/memory.h"
@@ -471,6 +472,41 @@ TEST(what_it_takes_is_said_before_the_work)
     CHECK(says("out", "2000000 directed edges"));
 }
 
+/* Blocks of 512 bytes that the programs run so far have made the disk write. */
+static int64_t blocks_written(void)
+{
+    struct rusage used;
+    return getrusage(RUSAGE_CHILDREN, &used) == 0 ? (int64_t)used.ru_oublock : 0;
+}
+
+/* Scratch, file and all, of 2 million edges in little memory, in a folder that is no memory. */
+TEST(a_build_on_the_disk_writes_little_more_than_twice_its_file)
+{
+    static const char* const command[] = {"generate rmat %s/w.ggnn --nodes 50000 --edges 2000000 --features 0 --classes 0 --memory 1M",
+                                          "convert %s/w.mtx %s/w.ggnn --memory 4M"};
+    char disk[] = "/var/tmp/ggnn-test-XXXXXX", line[2000], path[600];
+    if (!mkdtemp(disk)) SKIP("no folder can be made in /var/tmp");
+    bool counted = true;
+    for (int c = 0; c < 2 && counted; c++) {
+        struct stat s;
+        snprintf(line, sizeof line, command[c], disk, disk);
+        const int64_t before = blocks_written();
+        CHECK_EQ(run("", line), 0);
+        CHECK(says(c ? "out" : "err", " MB of scratch on the disk, "));
+        const int64_t written = 512 * (blocks_written() - before);
+        snprintf(path, sizeof path, "%s/w.ggnn", disk);
+        CHECK(stat(path, &s) == 0 && s.st_size > 8000000);
+        counted = written > 0;
+        if (counted && !CHECK(written > s.st_size && written < 2.25 * (double)s.st_size))
+            printf("    %lld bytes of %lld\n", (long long)written, (long long)s.st_size);
+        snprintf(line, sizeof line, "export %s/w.ggnn %s/w.mtx --format mtx", disk, disk);
+        CHECK_EQ(run("", line), 0);
+    }
+    snprintf(line, sizeof line, "rm -r %s", disk);
+    CHECK_EQ(system(line), 0);
+    if (!counted) SKIP("what is written in /var/tmp is not counted");
+}
+
 TEST(a_disk_without_room_is_an_error_before_the_work)
 {
     write_text("many.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 90000000000000\n1 1\n");
@@ -595,6 +631,7 @@ int main(int argc, char** argv)
     RUN(nodes_that_an_array_claims_are_refused_beyond_memory);
     RUN(one_edge_with_a_large_id_takes_two_nodes);
     RUN(what_it_takes_is_said_before_the_work);
+    RUN_SLOW(a_build_on_the_disk_writes_little_more_than_twice_its_file);
     RUN(a_disk_without_room_is_an_error_before_the_work);
     RUN(scratch_that_cannot_be_written_is_an_error_that_leaves_nothing);
     RUN(every_allocation_of_a_build_on_the_disk_may_fail);
