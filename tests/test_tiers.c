@@ -679,6 +679,31 @@ TEST(budgets_of_nothing_one_row_and_everything)
     }
 }
 
+/* A hub has two in three bytes of all lists: its part is the fullest, and no larger than a device's memory less the two ranks. */
+TEST(no_part_is_larger_than_a_device)
+{
+    static const int kilobytes[] = {12, 16, 20, 24, 30, 40, 60};
+    char options[400], where[200];
+    int whole = 0;
+    finish(start("ggnn-data", "generate star star.ggnn --nodes 3000 --features 1 --classes 3"));
+    snprintf(options, sizeof options, "--data star.ggnn --layers 2 %s --devices 4", common);
+    CHECK_EQ(trainf("%s --log resident", options), 0);
+    results("resident", &first);
+    for (int i = 0; i < 28; i++) {
+        const int64_t memory = kilobytes[i / 4] * 250 * (int64_t)sizeof(ggnn_node), ranks = 3000 * (int64_t)sizeof(ggnn_node);
+        snprintf(where, sizeof where, "--device-memory %lld --reserve-bytes 0 --prefer %s%s", (long long)memory,
+                 i & 1 ? "features" : "graph", i & 2 ? " --topology ring" : "");
+        same_results(options, where);
+        read_log(&second, "tiers", "tiers");
+        for (int r = 0; r < 4; r++) {
+            const int64_t taken = logged("row_bytes", "own", r) + logged("list_bytes", "own", r);
+            if (!CHECK(taken <= (memory > ranks ? memory - ranks : 0))) printf("  %s: device %d has %lld\n", where, r, (long long)taken);
+        }
+        whole += logged("lists", "host", 0) == 0;
+    }
+    CHECK(whole >= 3 && whole < 14);
+}
+
 TEST(a_graph_of_isolated_nodes_lies_in_tiers)
 {
     static const int64_t indptr[31];
@@ -888,6 +913,7 @@ int main(int argc, char** argv)
     RUN(what_is_unused_is_not_there);
     RUN(rows_of_any_width_lie_in_tiers);
     RUN(budgets_of_nothing_one_row_and_everything);
+    RUN(no_part_is_larger_than_a_device);
     RUN(a_graph_of_isolated_nodes_lies_in_tiers);
     RUN(a_ranking_from_a_file_places_as_the_trainers_own);
     RUN(slopes_are_those_of_times_with_random_caches);

@@ -367,51 +367,78 @@ static bool least(tier_plan* p, int64_t* value, error* why)
     return good;
 }
 
-static int64_t bytes_of_lists(const tier_plan* p, const ggnn_node* order, int64_t count)
+/* Bytes of the fullest part when the first `stored` lists of an order are dealt to parts in turn; by id where all are. Parts of
+   unlike lists do not come out even. */
+static int64_t fullest_part(const tier_plan* p, const ggnn_node* order, int64_t stored)
 {
-    int64_t bytes = 0;
-    for (int64_t i = 0; i < count; i++) bytes += ggnn_list_bytes(&p->sizes, order[i]);
-    return bytes;
+    const bool whole = stored == nodes_of(p);
+    int64_t part[COMM_RANKS_MAX] = {0}, most = 0;
+    for (int64_t i = 0; i < stored; i++) {
+        int64_t* of = &part[i % p->parts];
+        *of += ggnn_list_bytes(&p->sizes, whole ? i : order[i]);
+        if (*of > most) most = *of;
+    }
+    return most;
 }
 
-/* The hottest lists that `bytes` of all parts hold, of the first `wanted`. */
-static bool fit_lists(tier_plan* p, int64_t bytes, const ggnn_node* order, int64_t wanted, error* why)
+/* The hottest lists that parts of `room` bytes each hold, of the first `wanted`. *room: what the fullest leaves. */
+static bool fit_lists(tier_plan* p, int64_t* room, const ggnn_node* order, int64_t wanted, error* why)
 {
     tiers_share* s = &p->plan.share[TIERS_GRAPH];
     int64_t left[COMM_RANKS_MAX];
     ggnn_node* rank = new_rank(p, why);
     if (!rank) return false;
     memcpy(rank, p->of_parts[TIERS_GRAPH], (size_t)nodes_of(p) * sizeof *rank);
-    for (int32_t i = 0; i < p->parts; i++) left[i] = bytes / p->parts;
+    for (int32_t i = 0; i < p->parts; i++) left[i] = *room;
     s->stored = ggnn_fill_lists(rank, left, p->parts, order, &p->sizes, wanted);
     s->rank = rank;
+    for (int32_t i = 0; i < p->parts; i++)
+        if (left[i] < *room) *room = left[i];
     return true;
 }
 
-/* What parts store; *bytes, of a device: what it has for them, and what is left. */
+/* The first `wanted` lists of an order, or what fits. By id where all are stored and fit so. */
+static bool place_lists(tier_plan* p, int64_t* room, const ggnn_node* order, int64_t wanted, error* why)
+{
+    tiers_share* s = &p->plan.share[TIERS_GRAPH];
+    const int64_t most = fullest_part(p, order, wanted);
+    *s = (tiers_share){wanted > 0 && wanted < nodes_of(p) ? p->of_parts[TIERS_GRAPH] : NULL, wanted, NULL, 0};
+    if (most > *room && !fit_lists(p, room, order, wanted, why)) return false;
+    if (most <= *room) *room -= most;
+    if (s->stored == 0) s->rank = NULL;
+    return true;
+}
+
+/* The same of rows, of which parts hold equally many. */
+static void place_rows(tier_plan* p, int64_t* room, int64_t wanted)
+{
+    const int64_t all = (wanted + p->parts - 1) / p->parts, each = ggnn_fill_rows(*room, p->sizes.row, all);
+    const int64_t stored = each == all ? wanted : each * p->parts;
+    const bool ranked = stored > 0 && stored < nodes_of(p);
+    p->plan.share[TIERS_FEATURES] = (tiers_share){ranked ? p->of_parts[TIERS_FEATURES] : NULL, stored, NULL, 0};
+    *room -= each * p->sizes.row;
+}
+
+/* What parts store; *bytes, of a device: what it has for them, and what is left. No part is larger than its room. */
 static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
 {
     const config* c = p->config;
     const int64_t N = nodes_of(p);
     const int32_t copies = p->plan.placement ? p->placement.most : 1;
     const int64_t lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
-    tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
     ggnn_node* order = p->work;
     for (int64_t v = 0; v < N; v++) order[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
-    const int64_t graph_bytes = bytes_of_lists(p, order, lists), feature_bytes = rows * p->sizes.row;
-    ggnn_share share = {graph_bytes, feature_bytes};
-    if (p->total) share = ggnn_fill_parts(*bytes, p->parts, copies, graph_bytes, feature_bytes, c->prefer);
-    *graph = (tiers_share){p->of_parts[TIERS_GRAPH], lists, NULL, 0};
-    *features = (tiers_share){p->of_parts[TIERS_FEATURES], rows, NULL, 0};
-    if (share.topology < graph_bytes && !fit_lists(p, share.topology, order, lists, why)) return false;
-    if (share.features < feature_bytes) features->stored = share.features / p->parts / p->sizes.row * p->parts;
+    const int64_t each = p->total ? *bytes / copies : INT64_MAX;
+    int64_t room = each;
+    if (c->prefer) place_rows(p, &room, rows);
+    if (!place_lists(p, &room, order, lists, why)) return false;
+    if (!c->prefer) place_rows(p, &room, rows);
     if (graph->stored < lists || features->stored < rows)
         tier_plan_note(p, "--store-graph %g, --store-features %g: %" PRId64 " of %" PRId64 " lists and %" PRId64 " of %" PRId64
                        " rows are stored, as the device has no room for more (--reserve-bytes %" PRId64 " stay free)",
                        c->store_graph, c->store_features, graph->stored, lists, features->stored, rows, c->reserve_bytes);
-    for (int kind = 0; kind < TIERS_KINDS; kind++)
-        if (p->plan.share[kind].stored == 0 || p->plan.share[kind].stored == N) p->plan.share[kind].rank = NULL;
-    *bytes -= (share.topology + share.features) / p->parts * copies;
+    *bytes -= (each - room) * copies;
     return true;
 }
 
