@@ -704,6 +704,33 @@ TEST(no_part_is_larger_than_a_device)
     CHECK(whole >= 3 && whole < 14);
 }
 
+/* Every fourth list is long: by id one of four parts had them all. Dealt by length they are even, and all fit. */
+TEST(lists_that_do_not_fit_by_id_are_dealt_by_hotness)
+{
+    enum { NODES = 200 };
+    static int64_t indptr[NODES + 1];
+    static ggnn_node indices[NODES * 100];
+    char options[400], where[200];
+    for (int v = 0; v < NODES; v++) {
+        const int degree = v % 4 ? 1 : 100;
+        for (int i = 0; i < degree; i++) indices[indptr[v] + i] = (ggnn_node)(i * 2 % NODES + (v < 4 * i) % 2);
+        indptr[v + 1] = indptr[v] + degree;
+    }
+    write_graph("fourth.ggnn", NODES, indptr, indices, 1, false);
+    snprintf(options, sizeof options, "--data fourth.ggnn --layers 2 %s --devices 4", common);
+    CHECK_EQ(trainf("%s --log resident", options), 0);
+    results("resident", &first);
+    const int64_t id = (int64_t)sizeof(ggnn_node), ranks = 3 * NODES * id, all = indptr[NODES] * id + NODES * 16;
+    snprintf(where, sizeof where, "--device-memory %lld --reserve-bytes 0 --cache presc --cache-ratio .01", (long long)(ranks + all / 4 + 1000 * id));
+    same_results(options, where);
+    read_log(&second, "tiers", "tiers");
+    CHECK_EQ(logged("lists", "host", 0), 0);
+    for (int r = 0; r < 4; r++) CHECK(logged("lists", "own", r) == NODES / 4 && logged("list_bytes", "own", r) <= all / 4 + 1000 * id);
+    CHECK(2 * logged("list_bytes", "own", 0) < all);
+    read_log(&second, "tiers", "ranks");
+    CHECK(logged("lists", "own", 0) > 0 && logged("lists", "peer", 0) > 0 && logged("lists", "host", 0) == 0);
+}
+
 TEST(a_graph_of_isolated_nodes_lies_in_tiers)
 {
     static const int64_t indptr[31];
@@ -914,6 +941,7 @@ int main(int argc, char** argv)
     RUN(rows_of_any_width_lie_in_tiers);
     RUN(budgets_of_nothing_one_row_and_everything);
     RUN(no_part_is_larger_than_a_device);
+    RUN(lists_that_do_not_fit_by_id_are_dealt_by_hotness);
     RUN(a_graph_of_isolated_nodes_lies_in_tiers);
     RUN(a_ranking_from_a_file_places_as_the_trainers_own);
     RUN(slopes_are_those_of_times_with_random_caches);
