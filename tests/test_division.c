@@ -346,6 +346,69 @@ TEST(a_cache_ends_where_the_closure_ends)
     }
 }
 
+/* How many rows of each node whole batches read in two epochs. */
+static void count_whole(const task* t, hotness* all)
+{
+    error why = {""};
+    device* cpu = device_open_cpu(1, &why);
+    const loader_plan plan = {.graph = t->graph, .features = t->features, .labels = t->labels, .batch = 100,
+                              .how = {.num_hops = 2, .fanout = {4, 3}}};
+    loader* l = loader_create(cpu, &plan, NULL, &why);
+    loader_pass pass = {.ids = t->ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
+                        .rng = {1, 0, GGNN_PURPOSE_SAMPLE}};
+    for (; pass.epoch < 2; pass.epoch++) {
+        loader_begin(l, &pass, 0);
+        for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b), pass.rng.step++)
+            for (int64_t i = 0; i < *b->blocks.hop[1].num_src.n; i++) all[b->blocks.id[i]].hot++;
+    }
+    CHECK_STR(why.text, "");
+    loader_free(l);
+    device_close(cpu);
+}
+
+/* --parallel split: a rank reads rows that it owns alone, so its cache has the hottest of these. Those that the training itself
+   reads most are known by hand. */
+TEST(a_part_of_a_batch_has_the_hottest_of_its_own_rows_in_its_cache)
+{
+    static const char* const form[] = {"cooperative", "single"};
+    static task t;
+    static config c;
+    enum { SIZE = 90, P = 4 };
+    error why = {""};
+    hotness all[3000] = {{0, 0}};
+    char* words[] = {"ggnn-train", "--data", "cites.ggnn"};
+    CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
+    if (!CHECK(task_open(&t, &c, &why)) || !CHECK_EQ(t.graph.num_nodes, 3000)) return;
+    for (int v = 0; v < 3000; v++) all[v].id = (ggnn_node)v;
+    count_whole(&t, all);
+    qsort(all, 3000, sizeof *all, hotter);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(trainf("--data cites.ggnn --fanout 4,3 --hidden 8 --batch 100 --eval-every 0 --devices 4 --parallel split --partition mod --epochs 2 "
+                        "--presample-epochs 2 --cache optimal --cache-ratio .03 --log a --split-sampling %s", form[i]), 0);
+        read_log(&first, "a", "ranks");
+        for (int r = 0; r < P; r++) {
+            int64_t hits = 0, reads = 0, cached = 0;
+            for (int v = 0; v < 3000; v++) {
+                if (all[v].id % P != r) continue;
+                if (cached++ < SIZE) hits += all[v].hot;
+                reads += all[v].hot;
+            }
+            CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), hits);
+            CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), reads - hits);
+            CHECK(0 < hits && hits < reads);
+        }
+        CHECK_EQ(trainf("--data cites.ggnn --fanout 4,3 --hidden 8 --batch 100 --eval-every 0 --devices 4 --parallel split --partition mod --epochs 1 "
+                        "--cache %s --cache-ratio 1 --log a", i ? "degree" : "presc"), 0);
+        for (int r = 0; r < P; r++) { /* and ends where they end */
+            read_log(&first, "a", "tiers");
+            CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), 3000 / P);
+            read_log(&first, "a", "ranks");
+            CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), 0);
+        }
+    }
+    task_close(&t);
+}
+
 TEST(closures_that_are_cut_are_said)
 {
     CHECK_EQ(trainf("%s --devices 2 --closure-limit 20 --log a", local), 0);
@@ -557,6 +620,7 @@ int main(int argc, char** argv)
     RUN(a_slice_without_seeds_holds_up_no_one);
     RUN(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_for_all);
     RUN(a_cache_ends_where_the_closure_ends);
+    RUN(a_part_of_a_batch_has_the_hottest_of_its_own_rows_in_its_cache);
     RUN(closures_that_are_cut_are_said);
     RUN(a_run_goes_on_bit_for_bit_on_as_many_devices_and_on_others_not_at_all);
     RUN(an_interrupted_run_goes_on_within_an_epoch);

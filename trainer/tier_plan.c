@@ -40,27 +40,38 @@ typedef struct { /* batches sampled side by side */
     tier_plan* plan;
     loader_pass pass; /* of the first epoch counted */
     int64_t batch, batches;
+    int32_t turns; /* of as many batches this rank counts one, whole; 1: of each its slice */
     int lanes;
     ggnn_batch* lane; /* (lanes) */
     void** memory;    /* (lanes) a batch's, */
     ggnn_node** seeds; /* (lanes) */
     ggnn_status* status; /* (lanes) */
-    int64_t first;    /* batch of lane 0, through all epochs */
+    int64_t first;    /* batch of lane 0, of those that this rank counts, through all epochs */
 } counting;
 
-/* This rank's slice of one batch. */
+/* --parallel split: each row is read by the rank that owns it. So is each list, unless ranks take turns to sample whole batches. */
+static bool in_parts(const tier_plan* p) { return p->config->parallel == PARALLEL_SPLIT && p->comm->ranks > 1; }
+static bool reads(const tier_plan* p, int kind, ggnn_node v)
+{
+    return (kind == TIERS_GRAPH && p->config->split_sampling == SPLIT_SINGLE) ||
+           ggnn_locate(&p->task->owners.at, v).slot == p->comm->rank;
+}
+
+/* One batch, or this rank's slice of it. */
 static void sample_lane(void* context, int64_t lane)
 {
     counting* c = context;
-    const int64_t i = c->first + lane;
     const comm* with = c->plan->comm;
+    const bool whole = c->turns > 1;
+    const int64_t i = whole ? (c->first + lane) * c->turns + with->rank : c->first + lane;
     c->status[lane] = loader_sample_slice(&c->lane[lane], c->seeds[lane], &c->plan->task->graph, &c->pass, c->batch, i,
-                                          with->rank, with->ranks);
+                                          whole ? 0 : with->rank, whole ? 1 : with->ranks);
 }
 
 static bool count_batches(counting* c, error* why)
 {
-    const int64_t all = c->batches * c->plan->config->presample_epochs;
+    const int64_t batches = c->batches * c->plan->config->presample_epochs;
+    const int64_t all = c->turns > 1 ? (batches + c->turns - 1 - c->plan->comm->rank) / c->turns : batches;
     for (; c->first < all; c->first += c->lanes) {
         const int64_t now = all - c->first < c->lanes ? all - c->first : c->lanes;
         parallel_each(now, sample_lane, c);
@@ -77,7 +88,7 @@ static bool count_batches(counting* c, error* why)
 static bool open_lanes(counting* c, const ggnn_sampling* how, error* why)
 {
     const comm* with = c->plan->comm;
-    const int64_t seeds = (c->batch + with->ranks - 1) / with->ranks;
+    const int64_t seeds = c->turns > 1 ? c->batch : (c->batch + with->ranks - 1) / with->ranks;
     ggnn_fault fault;
     c->lane = memory_new((size_t)c->lanes * sizeof *c->lane, "batches to be counted", why);
     c->memory = memory_new((size_t)c->lanes * sizeof *c->memory, "batches to be counted", why);
@@ -99,7 +110,8 @@ static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
     const config* c = p->config;
     const ggnn_epochs of = hotness_epochs(policy_of(c), p->task->ids[SPLIT_TRAIN], p->task->count[SPLIT_TRAIN], c->batch,
                                           (uint64_t)c->seed);
-    counting k = {.plan = p, .batch = of.batch_size, .batches = ggnn_epoch_batches(&of), .lanes = parallel_lanes()};
+    counting k = {.plan = p, .batch = of.batch_size, .batches = ggnn_epoch_batches(&of), .turns = in_parts(p) ? p->comm->ranks : 1,
+                  .lanes = parallel_lanes()};
     k.pass = (loader_pass){.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
     if (c->shuffle == SHUFFLE_LOCAL) {
         k.pass.ids = p->task->division.ids;
@@ -183,7 +195,7 @@ static bool rank_by_graph(tier_plan* p, error* why)
     return rank && (!makes || order_by_graph(p, rank, why)) && (!shared || comm_barrier(c, why));
 }
 
-/* The parts' order: by what all ranks read. */
+/* The parts' order: by what all ranks read. In --parallel split this rank reads of that what `reads` says. */
 static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
 {
     const int64_t* indptr = p->task->graph.whole.indptr;
@@ -192,6 +204,7 @@ static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
     bool good = sum && sum_counts(p, sum, p->count[kind], why);
     if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, nodes_of(p));
     p->of_parts[kind] = rank;
+    for (int64_t v = 0; good && in_parts(p) && v < nodes_of(p); v++) p->count[kind][v] = reads(p, kind, (ggnn_node)v) ? sum[v] : 0;
     memory_free(sum);
     return good;
 }
@@ -205,11 +218,12 @@ static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
     if (!count_reads(p, how, why)) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const int64_t* indptr = p->task->graph.whole.indptr;
+        if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
         ggnn_node* rank = new_rank(p, why);
         if (!rank) return false;
         hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, nodes_of(p));
-        p->of_parts[kind] = p->of_cache[kind] = rank;
-        if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
+        p->of_cache[kind] = rank;
+        if (p->comm->ranks == 1) p->of_parts[kind] = rank;
     }
     return true;
 }
@@ -229,8 +243,8 @@ static bool rank_by_degree_within(tier_plan* p, const ggnn_node* list, int64_t l
     return rank != NULL;
 }
 
-/* The same order, but nodes of the closure before all others. */
-static ggnn_node* rank_closure_first(tier_plan* p, const ggnn_node* rank, const uint8_t* inside, error* why)
+/* The same order, but nodes inside before all others. */
+static ggnn_node* rank_inside_first(tier_plan* p, const ggnn_node* rank, const uint8_t* inside, error* why)
 {
     ggnn_node *to = new_rank(p, why), next = 0;
     for (int64_t v = 0; to && v < nodes_of(p); v++) p->work[rank[v]] = (ggnn_node)v;
@@ -250,18 +264,34 @@ static bool rank_closure(tier_plan* p, error* why)
     if (!d->parts || c->cache == CACHE_NONE) return true;
     ggnn_node* list = memory_new(memory_product((size_t)nodes_of(p), sizeof *list, 1), "nodes of a closure", why);
     uint8_t* inside = list ? memory_new((size_t)nodes_of(p), "nodes of a closure", why) : NULL;
-    if (inside) p->reach = division_closure(d, &p->task->graph, p->comm->rank, list, &lists, why);
-    bool good = inside && p->reach >= 0 && (!by_degree || rank_by_degree_within(p, list, lists, why));
-    for (int64_t i = 0; good && i < p->reach; i++) inside[list[i]] = 1;
+    const int64_t reach = inside ? division_closure(d, &p->task->graph, p->comm->rank, list, &lists, why) : -1;
+    bool good = reach >= 0 && (!by_degree || rank_by_degree_within(p, list, lists, why));
+    for (int64_t i = 0; good && i < reach; i++) inside[list[i]] = 1;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = reach;
     const ggnn_node* rank[TIERS_KINDS] = {p->of_cache[TIERS_GRAPH], p->of_cache[TIERS_FEATURES]};
     for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
         const bool same = kind > 0 && rank[kind] == rank[0];
-        p->of_cache[kind] = same ? p->of_cache[0] : rank_closure_first(p, rank[kind], inside, why);
+        p->of_cache[kind] = same ? p->of_cache[0] : rank_inside_first(p, rank[kind], inside, why);
         good = p->of_cache[kind] != NULL;
     }
     memory_free(inside);
     memory_free(list);
     return good;
+}
+
+/* Of a rank that has a part of each batch: its cache is of what it reads. */
+static bool rank_part(tier_plan* p, error* why)
+{
+    if (!in_parts(p) || p->config->cache == CACHE_NONE) return true;
+    uint8_t* inside = memory_new((size_t)nodes_of(p), "nodes of a part", why);
+    for (int kind = 0; inside && kind < TIERS_KINDS; kind++) {
+        p->reach[kind] = 0;
+        for (int64_t v = 0; v < nodes_of(p); v++) p->reach[kind] += inside[v] = reads(p, kind, (ggnn_node)v);
+        p->of_cache[kind] = rank_inside_first(p, p->of_cache[kind], inside, why);
+        if (!p->of_cache[kind]) break;
+    }
+    memory_free(inside);
+    return inside && p->of_cache[TIERS_KINDS - 1];
 }
 
 static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
@@ -322,10 +352,11 @@ bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, co
     p->comm = with;
     memcpy(p->slopes, c->slopes, sizeof p->slopes);
     p->parts = over ? over->locals : 1;
-    p->reach = nodes_of(p);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes_of(p);
     p->sizes = (ggnn_sizes){t->features.pitch, all->indptr, (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), 16};
     p->work = memory_new(memory_product((size_t)nodes_of(p), sizeof *p->work, 2), "orders of nodes", why);
-    return p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why);
+    return p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why) &&
+           rank_part(p, why);
 }
 
 bool tier_plan_asks_peak(const tier_plan* p) { return p->peaks; }
@@ -458,6 +489,8 @@ static bool fill_dual(tier_plan* p, int64_t budget, error* why)
     return true;
 }
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 static bool fill_cache(tier_plan* p, int64_t budget, error* why)
 {
     const config* c = p->config;
@@ -466,11 +499,11 @@ static bool fill_cache(tier_plan* p, int64_t budget, error* why)
     if (c->cache == CACHE_NONE) return true;
     if (c->cache == DUAL && !by_file) return fill_dual(p, budget, why);
     features->cache_rank = p->of_cache[TIERS_FEATURES];
-    features->cached = ggnn_fill_rows(budget, p->sizes.row, p->reach);
+    features->cached = ggnn_fill_rows(budget, p->sizes.row, p->reach[TIERS_FEATURES]);
     if (c->cache != DUAL) return true;
-    features->cached = by_file[0] < p->reach ? by_file[0] : p->reach;
+    features->cached = smaller(by_file[0], p->reach[TIERS_FEATURES]);
     graph->cache_rank = p->of_cache[TIERS_GRAPH];
-    graph->cached = by_file[1] < p->reach ? by_file[1] : p->reach;
+    graph->cached = smaller(by_file[1], p->reach[TIERS_GRAPH]);
     return true;
 }
 

@@ -11,7 +11,9 @@
    Parts that store all of a kind store it by id, as order has no meaning then.
 
    With --partition pagraph a cache is of the closure of its rank's training nodes: by degree, counted over the lists
-   that its batches read; by other policies in their order. */
+   that its batches read; by other policies in their order. With --parallel split, where a row is read by its owner alone, a
+   cache is of its rank's own nodes, in the order of all ranks together; of lists as well, but where ranks take turns to
+   sample whole batches. */
 #ifndef TRAINER_TIER_PLAN_H
 #define TRAINER_TIER_PLAN_H
 #include "datasets/plan_file.h"
@@ -27,7 +29,7 @@ typedef struct { /* all zeros: there is no plan */
     comm*    comm;
     int32_t  parts;
     int64_t  total;  /* bytes of the device that count; 0: not known, there is no limit */
-    int64_t  reach;  /* nodes that the cache may have: all, or the closure of this rank's training nodes */
+    int64_t  reach[TIERS_KINDS]; /* nodes that the cache may have: all, or those whose list or row this rank may read */
     bool     peaks;  /* the device has memory of its own */
     int64_t  slopes[2]; /* of lists, of rows: the options', or measured (slopes.h) before tier_plan_fill */
     ggnn_sizes sizes;
