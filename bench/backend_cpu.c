@@ -64,7 +64,7 @@ static const bench_entry entries[] = {
     {"cache", "what caches of the hottest rows take of all that training reads", bench_cache, false, true},
     {"store", "where devices read rows and lists, as XGNN's store grows piece by piece", bench_store, false, true},
     {"split", "edges, rows and bytes of split parallelism beside data parallel", bench_split, false, true},
-    {"scale", "an epoch on 1 to 64 devices, by parallelism, store and links: modelled", bench_scale, false, true},
+    {"scale", "an epoch on 1 to 256 devices, by parallelism, store and links: modelled", bench_scale, false, true},
     {NULL, NULL, NULL, false, false}};
 
 const bench_backend bench_cpu = {"cpu", entries, cpu_roofs, seconds, evict, describe, device_of};

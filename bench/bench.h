@@ -109,7 +109,7 @@ void bench_note(bench* b, const bench_result* r, const char* name, double value,
 
 /* Figures that no clock gives, such as hit rates: rows of a table that has columns. Prints and keeps a row; the heading
    comes before the first row of each `what`. */
-enum { BENCH_COLUMNS = 8 };
+enum { BENCH_COLUMNS = 9 };
 typedef struct {
     const char* label; /* "counted" or "modelled" */
     char what[80];     /* "uniform 15,10,5" */
@@ -222,7 +222,7 @@ bool bench_store(bench* b);
 /* Split parallelism beside data parallel, counted on the host. bench_split.c */
 bool bench_split(bench* b);
 
-/* Epochs on 1 to 64 devices by scale_model.h, beside what papers published. bench_scale.c */
+/* Epochs on 1 to 256 devices by scale_model.h, beside what papers published. bench_scale.c */
 bool bench_scale(bench* b);
 
 /* Rows over parts, gathered through pointers, by exchange, and from the host's memory, on any backend: bench_peer.c.

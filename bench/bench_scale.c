@@ -1,4 +1,4 @@
-/* bench_scale.c - an epoch of training on 1 to 64 devices: by parallelism, store and links, with what bounds it; and what
+/* bench_scale.c - an epoch of training on 1 to 256 devices: by parallelism, store and links, with what bounds it; and what
    the same arithmetic says beside what papers measured. Nothing is timed: scale_inputs.csv has the inputs, scale_model.c the
    model, docs/SCALE.md says it in words. With --data the graph of the run is one more, its batches counted. */
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "bench/scale_inputs.h"
 #include "ggnn_plan.h"
 
-enum { COUNTS = 7, DEVICES = 8, CHECKED = 4096 };
-static const int32_t count[COUNTS] = {1, 2, 4, 8, 16, 32, 64};
+enum { COUNTS = 9, DEVICES = 8, CHECKED = 4096 };
+static const int32_t count[COUNTS] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
 /* ==== beside published figures ==================================================================================== */
 

@@ -9,7 +9,7 @@ matplotlib.
     growth.svg     cost against work                         --bench with its entry "growth"
     hits-FILE.svg  hit rates of cache policies               --hits FILE.json ..., of ggnn-bench cache
     store-FILE.svg bytes by own, peer, host as a store grows --store FILE.json ..., of ggnn-bench store
-    scale-*.svg    epochs on 1 to 64 devices, what takes them, --scale FILE.json, of ggnn-bench scale
+    scale-*.svg    epochs on 1 to 256 devices, what takes them, --scale FILE.json, of ggnn-bench scale
                    and how far off published figures
     split-FILE.svg what a split moves, by partition          --split FILE.json ..., of ggnn-bench split
     rivals.svg     how many times ours is as fast            --rivals, of bench/rivals/run.py
@@ -321,7 +321,7 @@ def draw_scale_epochs(result):
                 place.plot(xs, ys, "o-", color=colour, label=name, markersize=3.5, linewidth=1.6)
             place.set_xscale("log", base=2)
             place.set_yscale("log")
-            place.set_xticks([1, 4, 16, 64], ["1", "4", "16", "64"])
+            place.set_xticks([1, 4, 16, 64, 256], ["1", "4", "16", "64", "256"])
             place.set_title(f"{graph}\n{machine}", loc="left", fontsize=10)
         line[0].set_ylabel("s an epoch, modelled")
     for place in axes[-1]:

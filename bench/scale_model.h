@@ -1,4 +1,4 @@
-/* scale_model.h - what an epoch of training would take on 1 to 64 devices: the arithmetic behind ggnn-bench scale. Edges and
+/* scale_model.h - what an epoch of training would take on 1 to 256 devices: the arithmetic behind ggnn-bench scale. Edges and
    rows of a batch are counted, links and kernels are stated or measured elsewhere; here they are only multiplied, divided
    and added. Nothing looks at a machine, so that the same input gives the same answer anywhere. docs/SCALE.md has the
    model in words.

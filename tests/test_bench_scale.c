@@ -196,7 +196,7 @@ TEST(what_is_twice_as_fast_halves_what_it_bounds_and_nothing_else)
 {
     const scale_machine m = with_room(&shared, .1);
     double most[SCALE_RESOURCES] = {0};
-    for (int32_t devices = 1; devices <= 64; devices *= 2)
+    for (int32_t devices = 1; devices <= 256; devices *= 2)
         for (int p = 0; p < SCALE_PARALLELISMS; p++)
             for (int s = 0; s < SCALE_STORES; s++) {
                 const scale_case c = case_of(&shared, &m, (scale_parallelism)p, (scale_store)s, devices);
@@ -215,7 +215,7 @@ TEST(twice_the_devices_never_read_more_of_their_own_memory)
         for (int p = 0; p < SCALE_PARALLELISMS; p++)
             for (int s = 0; s < SCALE_STORES; s++) {
                 double before = INFINITY;
-                for (int32_t devices = 1; devices <= 64; devices *= 2) {
+                for (int32_t devices = 1; devices <= 256; devices *= 2) {
                     const scale_case c = case_of(&shared, &m, (scale_parallelism)p, (scale_store)s, devices);
                     const scale_epoch e = scale_epoch_of(&c);
                     if (!e.possible) continue;
@@ -288,7 +288,7 @@ TEST(the_own_table_is_whole)
 static void check_epochs(const scale_inputs* in, const scale_graph* g, const scale_machine* m, scale_parallelism p, scale_store s)
 {
     double own = INFINITY;
-    for (int32_t devices = 1; devices <= 64; devices *= 2) {
+    for (int32_t devices = 1; devices <= 256; devices *= 2) {
         const scale_case c = {g, m, &in->split, p, s, devices};
         const scale_reads r = scale_reads_of(&c);
         const scale_epoch e = scale_epoch_of(&c);
@@ -370,7 +370,7 @@ TEST(every_figure_is_labelled_and_red_rows_are_red)
 {
     if (!generate_graph("citation --nodes 20000 --edges 200000")) return;
     char markdown[600], arguments[700], line[1000];
-    snprintf(arguments, sizeof arguments, "scale --devices 4 --markdown %s", folder_path(markdown, "scale.md"));
+    snprintf(arguments, sizeof arguments, "scale --devices 256 --markdown %s", folder_path(markdown, "scale.md"));
     char* text = bench_json(arguments);
     int rows = 0, bold = 0, own = 0;
     const int red = count_red(text, &rows);
@@ -383,6 +383,13 @@ TEST(every_figure_is_labelled_and_red_rows_are_red)
     if (in) fclose(in);
     CHECK_EQ(bold, red);
     CHECK_EQ(own, 10); /* two tables on each of five machines */
+    for (int32_t P = 2; P <= 256; P *= 2) { /* what fits a device takes less and less */
+        char before[16], now[16];
+        snprintf(before, sizeof before, "%d", (int)P / 2);
+        snprintf(now, sizeof now, "%d", (int)P);
+        CHECK(bench_figure(text, "modelled", "papers100M, H100 NVSwitch, by devices", "data, host + cache", now) <
+              bench_figure(text, "modelled", "papers100M, H100 NVSwitch, by devices", "data, host + cache", before));
+    }
     const double counted = bench_figure(text, "counted", "extra input rows", "counted", "P = 4");
     CHECK_NEAR(bench_figure(text, "modelled", "extra input rows", "modelled", "P = 4") / counted, 1, .15);
     CHECK_NEAR(bench_figure(text, "counted", "a seed's share of a batch", "200 seeds a million", "edges 0"), 5, .5);
