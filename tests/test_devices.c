@@ -124,6 +124,48 @@ TEST(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice)
     CHECK_EQ(sum_of(first.line[0], "nodes"), (long long)number(second.line[0], "nodes"));
 }
 
+/* The largest share of a number that one device has, over the mean; the array is that of sum_of. */
+static double most_over_mean(const char* record, const char* key, int devices)
+{
+    char text[40];
+    double most = 0;
+    snprintf(text, sizeof text, "\"%s\":[", key);
+    const char* at = strstr(record, text);
+    if (!CHECK(at != NULL)) return NAN;
+    at += strlen(text);
+    for (int k = 0; k < devices; k++, at++) most = fmax(most, strtod(at, (char**)(uintptr_t)&at));
+    return most * devices / (double)sum_of(record, key);
+}
+
+/* By METIS, and by a file of ggnn-data partition: the same owners, the same bits. Balanced by edges all devices compute equally
+   many, where equally many nodes leave one with most of them. */
+TEST(owners_by_metis_are_those_of_a_file_and_balance_what_is_asked)
+{
+    static const char run[] = "--data cites.ggnn --fanout 4,3 --hidden 8 --batch 100 --epochs 2 --devices 4 --parallel split";
+    static const char* const by[] = {"vertices", "edges --fanout 4,3 --batch 100 --presample-epochs 1"};
+    CHECK_EQ(finish(start("ggnn-data", "generate citation cites.ggnn --nodes 3000 --edges 20000 --classes 5 --features 8")), 0);
+    for (int edges = 0; edges < 2; edges++) {
+        char line[300];
+        snprintf(line, sizeof line, "partition cites.ggnn --method metis --parts 4 --out p --balance %s", by[edges]);
+        if (finish(start("ggnn-data", line)) != 0) {
+            CHECK(says("built without METIS"));
+            CHECK_EQ(trainf("%s --partition metis", run), 1);
+            CHECK(says("built without METIS"));
+            SKIP("METIS is not there");
+        }
+        CHECK_EQ(trainf("%s --partition metis --balance %s --log a", run, edges ? "edges" : "vertices"), 0);
+        CHECK_EQ(trainf("%s --partition-file p --log b", run), 0);
+        CHECK(last_number("a", "owners", "crc") == last_number("b", "owners", "crc"));
+        read_log(&first, "a", "epoch");
+        read_log(&second, "b", "epoch");
+        CHECK(same_records(&first, &second));
+        read_log(&first, "a", "ranks");
+        read_log(&second, "a", "owners");
+        const double work = most_over_mean(strstr(first.line[0], "\"split\":"), "edges", 4), nodes = most_over_mean(second.line[0], "nodes", 4);
+        if (!CHECK(edges ? work < 1.3 && nodes > 1.5 : nodes < 1.1 && work > 2)) printf("  %s: edges %g, nodes %g\n", by[edges], work, nodes);
+    }
+}
+
 TEST(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices)
 {
     for (int seed = 1; seed <= 3; seed++)
@@ -489,11 +531,13 @@ TEST(a_sampler_or_trainer_that_gets_no_memory_ends_all) { refuse_each_allocation
 TEST(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays)
 {
     CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 1 --devices 4 --save c"), 0);
-    file_limit = 20000;
-    CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 2 --devices 4 --save c"), 1);
-    file_limit = RLIM_INFINITY;
-    CHECK(says("ggnn-train: c: "));
-    CHECK(whole_file("c"));
+    for (int split = 0; split < 2; split++) {
+        file_limit = 20000;
+        CHECK_EQ(trainf("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 2 --devices 4 --save c %s", split ? "--parallel split" : ""), 1);
+        file_limit = RLIM_INFINITY;
+        CHECK(says("ggnn-train: c: "));
+        CHECK(whole_file("c"));
+    }
 }
 
 TEST(a_damaged_list_ends_all_devices_and_names_the_node)
@@ -618,6 +662,13 @@ TEST(a_full_disk_or_a_damaged_list_ends_all_processes)
     poison("poisoned.ggnn", "indices", 60, &wrong, sizeof wrong);
     CHECK_EQ(mpi_train("-n 3 $train --data poisoned.ggnn --fanout -1,-1 --hidden 4 --epochs 1 --batch 5", NULL), 1);
     if (!CHECK_EQ(lines_that_say("sampling the neighbours of node "), 3)) printf("  %s\n", output);
+    for (int single = 0; single < 2; single++) { /* a part's owner names the node; of a whole batch whoever samples it */
+        char line[200];
+        snprintf(line, sizeof line, "-n 3 $train --data poisoned.ggnn --fanout -1,-1 --hidden 4 --epochs 1 --batch 5 --parallel split "
+                 "--partition hash --split-sampling %s", single ? "single" : "cooperative");
+        CHECK_EQ(mpi_train(line, NULL), 1);
+        if (!CHECK_EQ(lines_that_say(single ? "sampling the neighbours of node " : "poisoned.ggnn: node "), 3)) printf("  %s\n", output);
+    }
 }
 
 /* A checkpoint of three threads goes on as two processes, and theirs as one. */
@@ -736,6 +787,7 @@ int main(int argc, char** argv)
     RUN(runs_on_one_number_of_devices_write_one_log);
     RUN(runs_by_parts_of_a_batch_write_one_log);
     RUN(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice);
+    RUN(owners_by_metis_are_those_of_a_file_and_balance_what_is_asked);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);
     RUN(owners_by_modulo_and_hash_give_the_bits_of_ranges);

@@ -103,7 +103,7 @@ static bool weigh(const task* t, const config* c, int64_t* weight, error* why)
     return hotness_count_edges(weight, &t->graph, &how, &of, c->presample_epochs, t->set.file.path, why);
 }
 
-/* With the defaults of ggnn-data partition. */
+/* As ggnn-data partition by its defaults, but for --presample-epochs. */
 static bool find_owners(task* t, const config* c, int32_t ranks, error* why)
 {
     divide_how how = {.by = c->partition ? (divide_method)(c->partition - 1) : DIVIDE_MINCUT, .parts = ranks, .passes = 10,
