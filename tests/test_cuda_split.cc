@@ -106,7 +106,7 @@ TEST(parts_of_a_batch_give_the_logits_of_one_device)
     outcome *one = r.at, *parts = r.at + 1;
     for (int m = 0; m < 4; m += few ? 3 : 1) {
         run(one, f, {models[m], 1});
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 8; i++) { // 1, 2, 4 and 8 of them
             const int32_t P = 1 << i / 2;
             const int     before = test_errors;
             if (few && P != 2) continue;

@@ -603,13 +603,15 @@ TEST(parts_of_a_batch_give_the_bits_of_threads_and_processes_with_nccl_and_witho
 // A call that fails while ranks join, at once or later, and one in the midst of an epoch.
 TEST(a_call_of_nccl_that_fails_ends_all_ranks_of_the_program)
 {
-    static const char* const call[][2] = {{"1:0", "joining: internal error"}, {"0:7", "rows: internal error"},
-                                          {"2:9:later", "rows: remote process exited or there was a network error"}};
-    const std::string        options = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 9 --comm nccl";
+    static const char* const call[][3] = {{"1:0", "joining: internal error", ""}, {"0:7", "rows: internal error", ""},
+                                          {"1:9", "rows: internal error", " --parallel split"},
+                                          {"2:9:later", "rows: remote process exited or there was a network error", ""}};
+    const std::string        all = "--hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 9 --comm nccl";
     setenv("SIMT_DEVICES", "3", 1);
     CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
     for (const auto& c : call)
         for (int processes = 0; processes <= (no_mpi() || c[0][0] == '2' ? 0 : 3); processes += 3) {
+            const std::string options = all + c[2];
             setenv("SIMT_FAIL_NCCL", c[0], 1);
             CHECK_EQ(emulated(processes, options + (processes ? "" : " --devices 3")), 1);
             if (!CHECK_EQ(lines_of_out(std::string("^ggnn-train: .*NCCL: ") + c[1]), processes ? 3 : 1)) shell("cat out");
