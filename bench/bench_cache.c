@@ -13,7 +13,8 @@ typedef struct {
     const bench_graph* data;
     ggnn_graph graph;                                   /* with weights */
     int64_t *out, *in;                                  /* (N) degrees */
-    int64_t *before, *before_lists, *read, *read_lists; /* (N) counts of a setting */
+    int64_t *before, *before_lists, *read, *read_lists; /* (N) counts of a setting; */
+    int64_t* first;                                     /* (N) of what is read the first epoch's */
     ggnn_node* fixed[HOTNESS_NUM_POLICIES];             /* (N) ranks that do not depend on the setting, or NULL */
     ggnn_node *rank, *list_rank, *work;                 /* (N), (N), (2 N) */
 } caches;
@@ -40,10 +41,10 @@ static bool open_caches(bench* b, caches* c)
     if (!c->data) return false;
     c->graph = c->data->graph;
     const size_t n = (size_t)c->graph.num_nodes;
-    int64_t** const count[] = {&c->out, &c->in, &c->before, &c->before_lists, &c->read, &c->read_lists};
+    int64_t** const count[] = {&c->out, &c->in, &c->before, &c->before_lists, &c->read, &c->read_lists, &c->first};
     ggnn_node** const rank[] = {&c->rank, &c->list_rank, &c->fixed[HOTNESS_DEGREE], &c->fixed[HOTNESS_ALIGRAPH],
                                 &c->fixed[HOTNESS_RANDOM]};
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 7; i++)
         if (!(*count[i] = bench_new(b, n * sizeof **count[i], "counts"))) return false;
     for (int i = 0; i < 5; i++)
         if (!(*rank[i] = bench_new(b, n * sizeof **rank[i], "ranks"))) return false;
@@ -58,19 +59,45 @@ static bool open_caches(bench* b, caches* c)
     return true;
 }
 
+/* Of the rows that one of two epochs reads, the per cent that both read. */
+static double common_rows(const caches* c)
+{
+    int64_t both = 0, any = 0;
+    for (int64_t v = 0; v < c->graph.num_nodes; v++) {
+        const bool first = c->first[v] > 0, second = c->read[v] > c->first[v];
+        both += first && second;
+        any += first || second;
+    }
+    return any ? 100 * (double)both / (double)any : 0;
+}
+
+/* Epoch by epoch, of which the first two are compared. */
+static bool count_training(bench* b, caches* c, const ggnn_sampling* how, double* common)
+{
+    const bench_graph* g = c->data;
+    ggnn_epochs next = hotness_epochs(HOTNESS_OPTIMAL, g->train, g->num_train, g->batch, SEED);
+    for (int epoch = 0; epoch < MEASURED; epoch++) {
+        if (!hotness_count(c->read, c->read_lists, &c->graph, how, &next, 1, g->path, &b->why)) return false;
+        if (epoch == 0) memcpy(c->first, c->read, (size_t)c->graph.num_nodes * sizeof *c->first);
+        if (epoch == 1) *common = common_rows(c);
+        next.first_epoch++;
+        next.rng.step += (uint32_t)ggnn_epoch_batches(&next);
+    }
+    return true;
+}
+
 /* What the epochs before training read, and training's own. */
-static bool count_setting(bench* b, caches* c, const ggnn_sampling* how)
+static bool count_setting(bench* b, caches* c, const ggnn_sampling* how, double* common)
 {
     const bench_graph* g = c->data;
     const size_t bytes = (size_t)c->graph.num_nodes * sizeof(int64_t);
     const ggnn_epochs presample = hotness_epochs(HOTNESS_PRESC, g->train, g->num_train, g->batch, SEED);
-    const ggnn_epochs training = hotness_epochs(HOTNESS_OPTIMAL, g->train, g->num_train, g->batch, SEED);
     memset(c->before, 0, bytes);
     memset(c->before_lists, 0, bytes);
     memset(c->read, 0, bytes);
     memset(c->read_lists, 0, bytes);
     return hotness_count(c->before, c->before_lists, &c->graph, how, &presample, BEFORE, g->path, &b->why) &&
-           hotness_count(c->read, c->read_lists, &c->graph, how, &training, MEASURED, g->path, &b->why);
+           count_training(b, c, how, common);
 }
 
 /* Rows and lists in a budget of a share of all rows' bytes, by frequency a byte. */
@@ -101,18 +128,33 @@ static bool put_policy(bench* b, caches* c, const bench_table* t, hotness_policy
     return bench_figures(b, t, hotness_name[by], hit);
 }
 
-static bool put_setting(bench* b, caches* c, const ggnn_sampling* how)
+typedef struct {
+    char   name[32]; /* "uniform 15,10,5" */
+    double common;   /* rows of two epochs, per cent */
+} setting;
+
+static bool put_setting(bench* b, caches* c, const ggnn_sampling* how, setting* s)
 {
     static const double none[SHARES] = {0};
     bench_table t = {.label = "counted", .unit = "% of rows read", .columns = SHARES};
     int used = snprintf(t.what, sizeof t.what, "%s ", how->method == GGNN_WEIGHTED ? "weighted" : "uniform");
     for (int32_t h = 0; h < how->num_hops; h++)
         used += snprintf(t.what + used, sizeof t.what - (size_t)used, h ? ",%d" : "%d", (int)how->fanout[h]);
+    memcpy(s->name, t.what, sizeof s->name);
+    s->name[sizeof s->name - 1] = '\0';
     for (int i = 0; i < SHARES; i++) snprintf(t.column[i], sizeof t.column[i], "%g %%", 100 * share[i]);
-    if (!count_setting(b, c, how) || !bench_figures(b, &t, "none", none)) return false;
+    if (!count_setting(b, c, how, &s->common) || !bench_figures(b, &t, "none", none)) return false;
     for (hotness_policy by = 0; by < HOTNESS_NUM_POLICIES; by++)
         if (!put_policy(b, c, &t, by, how->method)) return false;
     return true;
+}
+
+/* How much of what an epoch reads another reads: what makes one epoch foresee the next. */
+static bool put_common(bench* b, const setting* s)
+{
+    const bench_table t = {.label = "counted", .what = "rows of two epochs", .unit = "% of those that one of them reads", .columns = 1,
+                           .column = {"both"}};
+    return bench_figures(b, &t, s->name, &s->common);
 }
 
 bool bench_cache(bench* b)
@@ -122,13 +164,16 @@ bool bench_cache(bench* b)
     } usual[SETTINGS] = {{3, {15, 10, 5}}, {2, {25, 10}}, {2, {5, 5}}},
       small[SETTINGS] = {{3, {5, 4, 3}}, {2, {4, 3}}, {1, {2}}};
     caches c;
+    setting all[2 * SETTINGS];
     if (!open_caches(b, &c)) return false;
     for (int weighted = 0; weighted < 2; weighted++)
         for (int i = 0; i < SETTINGS; i++) {
             const int32_t* fanout = b->o.quick ? small[i].fanout : usual[i].fanout;
             const ggnn_sampling how = ggnn_sampling_plain(weighted ? GGNN_WEIGHTED : GGNN_FISHER_YATES, fanout,
                                                           b->o.quick ? small[i].hops : usual[i].hops);
-            if (!put_setting(b, &c, &how)) return false;
+            if (!put_setting(b, &c, &how, &all[weighted * SETTINGS + i])) return false;
         }
+    for (int i = 0; i < 2 * SETTINGS; i++)
+        if (!put_common(b, &all[i])) return false;
     return true;
 }

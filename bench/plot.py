@@ -213,7 +213,7 @@ def hit_panels(result):
     """{case: {policy: [(cached, hits)]}} in per cent, in the order counted; what is 0 throughout left out."""
     panels = {}
     for f in result["figures"]:
-        if f["bench"] == "cache" and f["row"] not in ("none", "dual: of lists"):
+        if f["bench"] == "cache" and f["row"] not in ("none", "dual: of lists") and f["case"] != "rows of two epochs":
             lines = panels.setdefault(f["case"], {})
             lines.setdefault(f["row"], []).append((float(f["column"].split()[0]), f["value"]))
     return panels

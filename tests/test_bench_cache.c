@@ -48,6 +48,7 @@ TEST(hit_rates_of_a_graph_that_can_be_counted_by_hand)
         }
         CHECK_NEAR(figure(text, "uniform 5,4,3", expected[i].policy, "5 %"), 0, 0);
     }
+    CHECK_NEAR(figure(text, "rows of two epochs", "uniform 4,3", "both"), 100, 0);
     free(text);
 }
 
@@ -57,7 +58,7 @@ enum { BATCH = 128, SEED = 1, EPOCHS = 3, READS = 1 << 21 };
 typedef struct {
     int64_t *rows, *lists, *degree, *in; /* (N) */
     ggnn_node* read;                     /* every row of every batch of training, one after the other */
-    int64_t reads;
+    int64_t reads, ends[EPOCHS];         /* where an epoch ends */
 } seen;
 
 /* Epochs as training takes them, or as PreSC does before it. */
@@ -83,6 +84,7 @@ static void sample_epochs(seen* s, const ggnn_graph* g, const ggnn_sampling* how
             }
             for (int32_t h = 0; h < b.num_hops; h++)
                 for (int64_t i = 0; i < *b.hop[h].num_dst.n; i++) s->lists[b.hop[h].id[i]]++;
+            if (!before) s->ends[epoch] = s->reads;
         }
     free(memory);
 }
@@ -142,10 +144,24 @@ static void compare_setting(const char* text, const char* what, const seen* befo
     free(cached);
 }
 
+/* Jaccard's measure of the first two epochs' rows, per cent. */
+static double common(const seen* s, int64_t n)
+{
+    uint8_t* in = calloc((size_t)n, 1);
+    int both = 0, any = 0;
+    for (int64_t i = 0; i < s->ends[1]; i++) in[s->read[i]] |= i < s->ends[0] ? 1 : 2;
+    for (int64_t v = 0; v < n; v++) {
+        both += in[v] == 3;
+        any += in[v] > 0;
+    }
+    free(in);
+    return 100. * both / any;
+}
+
 static seen seen_new(const dataset* d)
 {
     const size_t n = (size_t)d->num_nodes;
-    seen s = {calloc(n, 8), calloc(n, 8), calloc(n, 8), calloc(n, 8), malloc(READS * sizeof(ggnn_node)), 0};
+    seen s = {calloc(n, 8), calloc(n, 8), calloc(n, 8), calloc(n, 8), malloc(READS * sizeof(ggnn_node)), 0, {0}};
     for (int64_t e = 0; e < d->num_edges; e++) s.degree[d->csc.indices[e]]++;
     for (int64_t v = 0; v < d->num_nodes; v++) s.in[v] = d->csc.indptr[v + 1] - d->csc.indptr[v];
     return s;
@@ -180,6 +196,7 @@ TEST(hit_rates_are_those_of_every_read_of_every_batch)
         sample_epochs(&before, &g, &how, train, num_train, true);
         sample_epochs(&read, &g, &how, train, num_train, false);
         compare_setting(text, setting[i].what, &before, &read, &d);
+        CHECK_NEAR(figure(text, "rows of two epochs", setting[i].what, "both"), common(&read, d.num_nodes), 1e-9);
         seen_free(&before);
         seen_free(&read);
     }
