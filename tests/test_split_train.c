@@ -83,6 +83,51 @@ TEST(parts_give_the_same_bits_again_and_from_any_store)
     fixture_free(f);
 }
 
+static int64_t sources[2]; /* of all ranks: of all hops; of the input layer's */
+
+static bool count_sources(crew* k, worker* w, const mini_batch* b, error* why)
+{
+    (void)why;
+    pthread_mutex_lock(&k->lock);
+    for (int32_t h = 0; h < b->blocks.num_hops; h++) {
+        const int64_t n = device_size(w->device, b->blocks.hop[h].num_src);
+        sources[0] += n;
+        if (h == b->blocks.num_hops - 1) sources[1] += n;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return true;
+}
+
+/* A layer's rows come to each reader once, and their gradients go back once; input rows have none. What a layer makes of its input
+   comes instead: of GAT z and the scores, whose gradients the reader adds to those of z. Own rows are counted as well. */
+TEST(a_row_moves_once_a_layer_each_way)
+{
+    static const struct {
+        const char* model;
+        int forward, backward; /* arrays that move */
+        bool input;            /* gradients of the first layer's come back, too */
+    } way[] = {{"--model gcn", 1, 1, false}, {"--model sage", 1, 1, false}, {"--model sage --aggregator pool", 1, 1, true},
+               {"--model gat --attention-dropout .3", 2, 1, true}};
+    fixture* f = fixture_new();
+    outcome* now = malloc(sizeof *now);
+    owned* by = crew_owners(f, BY_HASH, 4);
+    for (int i = 0; i < 8; i++) {
+        char words[400], options[400];
+        error why = {""};
+        snprintf(options, sizeof options, "%s --fanout 5,4 --batch 58 --parallel split %s", way[i / 2].model, i % 2 ? "--gather exchange" : "");
+        const config c = config_of(words, options);
+        crew k = {.c = &c, .t = &f->task, .ranks = 4, .to = now, .also = count_sources};
+        sources[0] = sources[1] = 0;
+        CHECK(crew_run(&k, &why));
+        const int64_t back = way[i / 2].input ? sources[0] : sources[0] - sources[1];
+        if (!CHECK_EQ(now->own + now->peer, way[i / 2].forward * sources[0] + way[i / 2].backward * back)) printf("  %s\n", options);
+        CHECK(now->own > 0 && now->peer > now->own);
+    }
+    owned_free(by);
+    free(now);
+    fixture_free(f);
+}
+
 /* Owners send sums over their own neighbours: the same but for rounding. A mean of four terms or a sum of NODES differs by
    some units in the last place of its terms; layers pass that on. */
 TEST(sums_in_parts_differ_by_rounding_alone)
@@ -155,6 +200,7 @@ int main(int argc, char** argv)
     test_seed(57);
     RUN(parts_of_a_batch_give_the_logits_of_one_device);
     RUN(parts_give_the_same_bits_again_and_from_any_store);
+    RUN(a_row_moves_once_a_layer_each_way);
     RUN(sums_in_parts_differ_by_rounding_alone);
     RUN(a_damaged_list_ends_all_ranks);
     return test_finish();
