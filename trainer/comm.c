@@ -121,15 +121,28 @@ bool comm_exchange(comm* c, device* d, void* to, const comm_piece* to_piece, con
     return exchange_pieces(c, &(comm_transfer){d, to, from, to_piece, from_piece, unit, false}, NULL, why);
 }
 
+int64_t comm_pieces(comm_piece* piece, const int64_t* count, int32_t ranks)
+{
+    int64_t sum = 0;
+    for (int32_t r = 0; r < ranks; r++) {
+        piece[r] = (comm_piece){sum, count[r]};
+        sum += count[r];
+    }
+    return sum;
+}
+
+void comm_pieces_between(comm_piece* piece, const int64_t* bound, int32_t ranks)
+{
+    for (int32_t r = 0; r < ranks; r++) piece[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
+}
+
 /* An exchange within one array: every rank gets this one's piece, where it is in `all`. */
 bool comm_all_gather(comm* c, device* d, void* all, const int64_t* bound, size_t unit, error* why)
 {
     comm_piece to[COMM_RANKS_MAX], from[COMM_RANKS_MAX];
     bool equal = true;
-    for (int32_t r = 0; r < c->ranks; r++) {
-        to[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
-        equal = equal && to[r].count == to[0].count;
-    }
+    comm_pieces_between(to, bound, c->ranks);
+    for (int32_t r = 0; r < c->ranks; r++) equal = equal && to[r].count == to[0].count;
     for (int32_t r = 0; r < c->ranks; r++) from[r] = to[c->rank];
     return exchange_pieces(c, &(comm_transfer){d, all, all, to, from, unit, equal}, NULL, why);
 }
@@ -151,10 +164,8 @@ static bool add_slices(comm* c, device* d, float* v, const int64_t* bound, doubl
 {
     comm_piece to[COMM_RANKS_MAX], from[COMM_RANKS_MAX];
     const int64_t mine = bound[c->rank + 1] - bound[c->rank];
-    for (int32_t r = 0; r < c->ranks; r++) {
-        from[r] = (comm_piece){bound[r], bound[r + 1] - bound[r]};
-        to[r] = (comm_piece){r * mine, mine};
-    }
+    comm_pieces_between(from, bound, c->ranks);
+    for (int32_t r = 0; r < c->ranks; r++) to[r] = (comm_piece){r * mine, mine};
     if (!exchange_pieces(c, &(comm_transfer){d, (char*)room, (const char*)v, to, from, sizeof *v, false}, value, why)) return false;
     if (d) d->ops->math.sum_pieces(d, v + bound[c->rank], room, c->ranks, mine);
     else pieces_sum(v + bound[c->rank], room, c->ranks, mine, 0, mine);

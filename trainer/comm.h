@@ -96,6 +96,10 @@ typedef struct {
 bool comm_exchange(comm* c, device* d, void* to, const comm_piece* to_piece, const void* from, const comm_piece* from_piece,
                    size_t unit, error* why);
 
+/* Pieces that follow one another: of so many elements, whose sum it returns; or between bounds (ranks + 1). */
+int64_t comm_pieces(comm_piece* piece, const int64_t* count, int32_t ranks);
+void    comm_pieces_between(comm_piece* piece, const int64_t* bound, int32_t ranks);
+
 /* v (n) and *value (one; NULL: none) become their sums over all ranks, added in rank order; all three arrays are of d's
    memory. Slices are exchanged, added by one rank each, and gathered: 2 n (P - 1) / P elements a rank. *value goes with
    the words. `room`: comm_reduce_bytes. */

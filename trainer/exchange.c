@@ -167,7 +167,7 @@ static bool split(exchange* x, const ggnn_node* id, int64_t n, error* why)
     const int32_t words = sizeof *id / sizeof(float); /* an id is moved as so many */
     ops->permute(d, packed, words, id, words, GGNN_F32, words, gather, n);
     const int64_t* ends = device_read(d, x->ends_copy, x->ends, ((size_t)x->parts + 3) * sizeof *ends);
-    for (int32_t p = 0; p < x->parts; p++) x->mine[x->first + p] = (comm_piece){ends[p], ends[p + 1] - ends[p]};
+    comm_pieces_between(x->mine + x->first, ends, x->parts);
     return true;
 }
 
@@ -176,17 +176,12 @@ static int64_t exchange_counts(exchange* x, error* why)
 {
     const comm* c = x->comm;
     comm_piece one[COMM_RANKS_MAX];
-    int64_t sum = 0;
     for (int32_t r = 0; r < c->ranks; r++) {
         one[r] = (comm_piece){r, r >= x->first && r < x->first + x->parts};
         x->wanted[r] = x->mine[r].count;
     }
     if (!comm_exchange(x->comm, NULL, x->asked, one, x->wanted, one, sizeof *x->asked, why)) return -1;
-    for (int32_t r = 0; r < c->ranks; r++) {
-        x->its[r] = (comm_piece){sum, x->asked[r]};
-        sum += x->asked[r];
-    }
-    return sum;
+    return comm_pieces(x->its, x->asked, c->ranks);
 }
 
 /* After the counts: what this rank sends, and reads. */

@@ -172,6 +172,12 @@ typedef struct { /* since loader_create */
 } loader_cost;
 loader_cost loader_cost_of(const loader* l);
 
+/* The bytes of a hop that is sampled: an edge's id is read and written, a target's offset read twice and written. */
+GGNN_HD int64_t loader_hop_bytes(int64_t targets, int64_t edges)
+{
+    return edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
+}
+
 /* ---- for backends: ops.h, the table of batches ---------------------------------------------------------------- */
 
 typedef struct slot {

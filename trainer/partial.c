@@ -21,17 +21,6 @@ void partial_close(partial_hop* p)
     memset(p, 0, sizeof *p);
 }
 
-/* Pieces that follow one another. */
-static int64_t lay_out(comm_piece* piece, const int64_t* count, int32_t ranks)
-{
-    int64_t sum = 0;
-    for (int32_t r = 0; r < ranks; r++) {
-        piece[r] = (comm_piece){sum, count[r]};
-        sum += count[r];
-    }
-    return sum;
-}
-
 typedef struct { /* the reader's side while it is made: pieces of pairs and of edges by owner */
     comm_piece *pairs, *edges;
     request*    of;   /* (pairs) */
@@ -110,8 +99,8 @@ static int64_t exchange_counts(partial_hop* to, const asking* a, comm* c, comm_p
         pairs[r] = its[2 * r];
         edges[r] = its[2 * r + 1];
     }
-    to->owned = lay_out(to->to, pairs, c->ranks);
-    return lay_out(edges_in, edges, c->ranks);
+    to->owned = comm_pieces(to->to, pairs, c->ranks);
+    return comm_pieces(edges_in, edges, c->ranks);
 }
 
 static bool exchange_pairs(partial_hop* to, const split_hop* hop, asking* a, comm* c, comm_piece* piece, error* why)
@@ -146,8 +135,8 @@ bool partial_make(partial_hop* to, const split_part* part, int32_t h, comm* c, e
     to->bound = (int64_t*)(piece + 5 * ranks);
     list_owners(owner, hop, ranks);
     count_pairs(pairs, edges, b, owner, ranks);
-    to->read = lay_out(a.pairs, pairs, ranks);
-    const int64_t sum = lay_out(a.edges, edges, ranks);
+    to->read = comm_pieces(a.pairs, pairs, ranks);
+    const int64_t sum = comm_pieces(a.edges, edges, ranks);
     for (int32_t q = 0; q <= ranks; q++) to->bound[q] = q < ranks ? a.pairs[q].first : to->read;
     to->target = grow(to, TARGETS, to->read, sizeof *to->target, why);
     a.of = grow(to, REQUESTS, to->read + sum, sizeof *a.of, why);

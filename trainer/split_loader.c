@@ -204,19 +204,13 @@ static bool exchange_ids(split_loader* l, int32_t h, error* why)
 {
     comm* c = l->plan.over;
     const int32_t ranks = c->ranks;
-    const split_hop* hop = &l->part.hop[h];
     comm_piece *out = l->out, *in = l->in;
     const ggnn_node* ids[GGNN_PARTS_MAX];
-    int64_t *asked = l->asked, *wanted = asked + ranks, sum = 0;
-    for (int32_t r = 0; r < ranks; r++) {
-        out[r] = (comm_piece){hop->from[r], hop->from[r + 1] - hop->from[r]};
-        wanted[r] = out[r].count;
-    }
+    int64_t *asked = l->asked, *wanted = asked + ranks;
+    comm_pieces_between(out, l->part.hop[h].from, ranks);
+    for (int32_t r = 0; r < ranks; r++) wanted[r] = out[r].count;
     if (!comm_exchange(c, NULL, asked, l->one, wanted, l->one, sizeof *asked, why)) return false;
-    for (int32_t r = 0; r < ranks; r++) {
-        in[r] = (comm_piece){sum, asked[r]};
-        sum += asked[r];
-    }
+    const int64_t sum = comm_pieces(in, asked, ranks);
     if (!grow(NULL, &l->ids, (size_t)sum * sizeof(ggnn_node), why)) return false;
     if (!comm_exchange(c, NULL, l->ids.memory, in, l->part.ask, out, sizeof(ggnn_node), why)) return false;
     for (int32_t r = 0; r < ranks; r++) ids[r] = (const ggnn_node*)l->ids.memory + in[r].first;
@@ -230,7 +224,7 @@ static void count_sampled(split_loader* l, int32_t h)
     const ggnn_block* b = l->part.hop[h].block;
     l->cost.targets += *b->num_dst.n;
     l->cost.batches.edges += *b->num_edges.n;
-    l->cost.batches.bytes += *b->num_edges.n * (int64_t)(2 * sizeof(ggnn_node)) + *b->num_dst.n * (int64_t)(3 * sizeof(int64_t));
+    l->cost.batches.bytes += loader_hop_bytes(*b->num_dst.n, *b->num_edges.n);
     if (!l->plan.edges_read || l->plan.there || l->plan.whole) return;
     for (int64_t i = 0; i < *b->num_dst.n; i++)
         l->plan.edges_read[ggnn_locate(&l->plan.graph.at, b->id[i]).slot] += b->indptr[i + 1] - b->indptr[i];
@@ -350,10 +344,8 @@ static bool place_shuffle(split_loader* l, int32_t h, error* why)
     to->to = l->piece + 2 * h * ranks;
     to->from = to->to + ranks;
     to->bound = l->bound + h * (ranks + 1);
-    for (int32_t p = 0; p < ranks; p++) {
-        to->to[p] = (comm_piece){hop->to[p], hop->to[p + 1] - hop->to[p]};
-        to->from[p] = (comm_piece){hop->from[p], hop->from[p + 1] - hop->from[p]};
-    }
+    comm_pieces_between(to->to, hop->to, ranks);
+    comm_pieces_between(to->from, hop->from, ranks);
     memcpy(to->bound, hop->to, (size_t)(ranks + 1) * sizeof *to->bound);
     to->send = there(l, &r[SEND], hop->send, hop->to[ranks], sizeof *to->send, why);
     to->receive = there(l, &r[RECEIVE], hop->receive, src, sizeof *to->receive, why);
@@ -417,7 +409,10 @@ static bool place_sums(split_loader* l, int32_t h, error* why)
     return !why->text[0];
 }
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static void fit(int64_t* bound, int64_t need)
+{
+    if (need > *bound) *bound = need + need / 4;
+}
 
 /* On a device that is tight bounds follow what batches need. */
 static void fit_shape(split_loader* l, int32_t h)
@@ -425,11 +420,15 @@ static void fit_shape(split_loader* l, int32_t h)
     const ggnn_block* b = l->part.hop[h].block;
     ggnn_block* most = &l->shape.hop[h];
     const partial_hop* p = &l->partial[h];
-    const int64_t rows = l->part.count[h + 1], sums = p->owned, edges = p->indptr ? p->indptr[sums] : 0;
-    const int64_t needs[] = {larger(*b->num_dst.n, sums), larger(*b->num_src.n, larger(rows, sums)), larger(*b->num_edges.n, edges)};
-    int64_t* const has[] = {&most->num_dst.max, &most->num_src.max, &most->num_edges.max};
-    for (int i = 0; l->device->tight && i < 3; i++)
-        if (needs[i] > *has[i]) *has[i] = needs[i] + needs[i] / 4;
+    const int64_t sums = p->owned;
+    if (!l->device->tight) return;
+    fit(&most->num_dst.max, *b->num_dst.n);
+    fit(&most->num_dst.max, sums);
+    fit(&most->num_src.max, *b->num_src.n);
+    fit(&most->num_src.max, l->part.count[h + 1]);
+    fit(&most->num_src.max, sums);
+    fit(&most->num_edges.max, *b->num_edges.n);
+    fit(&most->num_edges.max, p->indptr ? p->indptr[sums] : 0);
 }
 
 static bool extract(split_loader* l, error* why)

@@ -89,7 +89,7 @@ static void sample(const ring* r, cpu_slot* s)
     for (int32_t h = 0; h < blocks->num_hops; h++) {
         int64_t edges = *blocks->hop[h].num_edges.n, targets = *blocks->hop[h].num_dst.n;
         shared->edges += edges;
-        shared->bytes += edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
+        shared->bytes += loader_hop_bytes(targets, edges);
     }
     if (s->edges_read && shared->status == GGNN_OK) count_edges(s);
 }

@@ -370,8 +370,7 @@ inline void cuda_wait(ring* r, slot* shared)
     s->edges = s->bytes = 0;
     for (int h = 0; h < GGNN_HOPS_MAX && !packed; h++) {
         s->edges += s->sizes.edges[h];
-        s->bytes += s->sizes.edges[h] * static_cast<int64_t>(2 * sizeof(ggnn_node));
-        if (h < hops) s->bytes += s->sizes.ids[h] * static_cast<int64_t>(3 * sizeof(int64_t));
+        s->bytes += loader_hop_bytes(h < hops ? s->sizes.ids[h] : 0, s->sizes.edges[h]);
     }
     s->shape.num_hops = s->batch.blocks.num_hops = hops;
     s->batch.blocks.bad = -1; // the host does not know it
