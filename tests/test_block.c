@@ -1,5 +1,6 @@
 /* test_block.c - [5] UNIQUE and [6] BLOCK of ggnn.h: numbering by first occurrence, mini-batches against a naive
    sampler, transposes, sampling through a store of parts, bad input. */
+#include <sys/mman.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -827,6 +828,39 @@ static void cut_free(ggnn_csc* part, int32_t parts)
     free(part);
 }
 
+/* A copy that may be read alone: a sampler that permutes lists in place, and puts them back, ends by a signal. */
+static const void* read_only(const void* from, size_t bytes)
+{
+    void* copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!CHECK(copy != MAP_FAILED)) return from;
+    memcpy(copy, from, bytes);
+    CHECK_EQ(mprotect(copy, bytes, PROT_READ), 0);
+    return copy;
+}
+
+TEST(sampling_leaves_the_graph_as_it_is)
+{
+    random_graph*    g = random_graph_new(120, 5, 60);
+    const size_t     edges = (size_t)g->num_edges;
+    const int64_t*   indptr = (const int64_t*)read_only(g->indptr, 121 * sizeof *indptr);
+    const ggnn_node* indices = (const ggnn_node*)read_only(g->indices, edges * sizeof *indices);
+    const float*     weight = (const float*)read_only(g->weight, edges * sizeof *weight);
+    const ggnn_graph held = ggnn_graph_plain(indptr, indices, weight, 120, g->num_edges);
+    ggnn_node        seeds[30];
+    for (int i = 0; i < 30; i++) seeds[i] = (ggnn_node)(i * 4);
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+        for (int32_t fanout = 1; fanout < 70; fanout += 17) {
+            ggnn_sampling how = {(ggnn_method)method, 2, {fanout, 3}, 0, GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS, {4, 3, .5f}, 0, {0}, {0}};
+            prepared      p = prepare(&held, &how, 30, GGNN_UNIQUE_DIRECT);
+            CHECK_EQ(ggnn_sample(&p.batch, &held, &rng, seeds, 30), GGNN_OK);
+            finish(&p);
+        }
+    CHECK_EQ(munmap((void*)(uintptr_t)indptr, 121 * sizeof *indptr), 0);
+    CHECK_EQ(munmap((void*)(uintptr_t)indices, edges * sizeof *indices), 0);
+    CHECK_EQ(munmap((void*)(uintptr_t)weight, edges * sizeof *weight), 0);
+    random_graph_free(g);
+}
+
 TEST(sampling_through_parts_gives_what_the_whole_graph_gives)
 {
     const double  stored[] = {0, 0.3, 1};
@@ -1008,6 +1042,7 @@ int main(int argc, char** argv)
     RUN(walk_batches_hold_the_most_visited_and_their_visits);
     RUN(batches_prepared_on_several_threads_are_the_same);
     RUN(a_nodes_sample_does_not_depend_on_its_batch);
+    RUN(sampling_leaves_the_graph_as_it_is);
     RUN(sampling_through_parts_gives_what_the_whole_graph_gives);
     RUN(the_whole_graph_is_a_block);
     RUN(a_transpose_holds_every_edge_the_other_way_round_in_order);

@@ -77,6 +77,16 @@ public:
         send();
     }
 
+    // Do the arrays on the device hold what was sent?
+    bool is_as_sent() const
+    {
+        bool same = true;
+        for (const part_lists& p : part)
+            same = same && p.device_indptr.values() == p.indptr && p.device_first.values() == p.first &&
+                   p.device_indices.values() == p.indices && p.device_weight.values() == p.weight;
+        return same;
+    }
+
     void break_list(ggnn_node v, int64_t end) // of a plain graph
     {
         part[0].indptr[v + 1] = end;
@@ -284,6 +294,17 @@ TEST(every_method_equals_ggnn_h_at_every_fanout)
             for (int32_t fanout : few_trials() ? few_fanouts : fanouts)
                 if (!weighted || method == GGNN_WEIGHTED || fanout == 5)
                     compare(g, telling_nodes(g, fanout), method, fanout);
+    }
+}
+
+TEST(sampling_leaves_the_graph_as_it_is)
+{
+    for (layout_kind kind : {PLAIN, MODULO}) {
+        twin_graph g(telling_degrees(), true);
+        g.spread(kind);
+        for (ggnn_method method : methods)
+            for (int32_t fanout : {5, 129}) compare(g, telling_nodes(g, fanout), method, fanout);
+        CHECK(g.is_as_sent());
     }
 }
 
@@ -974,6 +995,7 @@ int main(int argc, char** argv)
     test_seed(20);
     if (!device_present()) return finish_without_device();
     RUN(every_method_equals_ggnn_h_at_every_fanout);
+    RUN(sampling_leaves_the_graph_as_it_is);
     RUN(long_offsets_give_the_same_samples);
     RUN(lists_of_more_than_32_bits_are_sampled_over_their_whole_length);
     RUN_SLOW(kernels_go_on_where_there_are_more_rows_than_resident_blocks);
