@@ -51,7 +51,7 @@ typedef struct { /* batches sampled side by side */
 
 /* --parallel split: each row is read by the rank that owns it. So is each list, unless ranks take turns to sample whole batches. */
 static bool in_parts(const tier_plan* p) { return p->config->parallel == PARALLEL_SPLIT && p->comm->ranks > 1; }
-static bool reads(const tier_plan* p, int kind, ggnn_node v)
+static bool reads(const tier_plan* p, tiers_kind kind, ggnn_node v)
 {
     return (kind == TIERS_GRAPH && p->config->split_sampling == SPLIT_SINGLE) ||
            ggnn_locate(&p->task->owners.at, v).slot == p->comm->rank;
@@ -286,7 +286,7 @@ static bool rank_part(tier_plan* p, error* why)
     uint8_t* inside = memory_new((size_t)nodes_of(p), "nodes of a part", why);
     for (int kind = 0; inside && kind < TIERS_KINDS; kind++) {
         p->reach[kind] = 0;
-        for (int64_t v = 0; v < nodes_of(p); v++) p->reach[kind] += inside[v] = reads(p, kind, (ggnn_node)v);
+        for (int64_t v = 0; v < nodes_of(p); v++) p->reach[kind] += inside[v] = reads(p, (tiers_kind)kind, (ggnn_node)v);
         p->of_cache[kind] = rank_inside_first(p, p->of_cache[kind], inside, why);
         if (!p->of_cache[kind]) break;
     }
