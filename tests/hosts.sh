@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# tests/hosts.sh [--down SECONDS] COMMAND ARGUMENT...: mpirun of a command over three hosts, a, b and c, two ranks each.
+# tests/hosts.sh [--down WORD] COMMAND ARGUMENT...: mpirun of a command over three hosts, a, b and c, two ranks each.
 # The hosts are this machine in namespaces of its own: network (a bridge between them), names, IPC, processes, and mounts
-# (/proc, /dev/shm, /tmp/ggnn-host), so that none can read what is another one's. --down: c's link goes down after so many
-# seconds; "all ranks have ended 5123 ms after c's link went down" is printed then. All of it lives in one tree of processes, and goes with it.
+# (/proc, /dev/shm, /tmp/ggnn-host), so that none can read what is another one's. --down: c's link goes down a second after all
+# six ranks have printed a line with WORD; "all ranks have ended 5123 ms after c's link went down" is printed then. All of it
+# lives in one tree of processes, and goes with it.
 # The end: "host a: 12345 bytes sent, 23456 received", as the interfaces counted them, a line each. Exit status: mpirun's; 124 after HOSTS_TIME (120)
 # seconds; 77 where this cannot run, which is a failure where CI=true.
 set -u
@@ -71,19 +72,24 @@ shift
 exec nsenter -t "$process" --net --uts --ipc --mount --pid sh -c "$*"
 AGENT
 
+said=$room/said
+exec 3>&1
+[ -z "$down" ] || exec 3>"$said"
 timeout -k 2 "${HOSTS_TIME:-120}" mpirun --mca plm_rsh_agent "sh $room/agent" --mca plm_rsh_no_tree_spawn 1 \
     --mca btl self,tcp --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 \
-    --mca orte_tmpdir_base /dev/shm --mca mpi_yield_when_idle 1 --oversubscribe --allow-run-as-root --host 10.77.0.1:2,10.77.0.2:2,10.77.0.3:2 -n 6 "$@" </dev/null &
+    --mca orte_tmpdir_base /dev/shm --mca mpi_yield_when_idle 1 --oversubscribe --allow-run-as-root --host 10.77.0.1:2,10.77.0.2:2,10.77.0.3:2 -n 6 "$@" </dev/null >&3 &
 mpirun=$!
 
 # mpirun itself may wait for ever for c's daemon: it is ended as soon as all ranks have.
 if [ -n "$down" ]; then
-    sleep "$down"
+    while kill -0 "$mpirun" 2>/dev/null && [ "$(grep -c "$down" "$said")" -lt 6 ]; do sleep .1; done
+    sleep 1
     ip link set to-c down
     begin=$(date +%s%3N)
     while ps -C "$(basename "$1")" -o stat= | grep -q -v Z && [ $(($(date +%s%3N) - begin)) -lt 60000 ]; do sleep .1; done
     echo "all ranks have ended $(($(date +%s%3N) - begin)) ms after c's link went down"
     kill "$mpirun" 2>/dev/null
+    cat "$said"
 fi
 wait "$mpirun" 2>/dev/null
 status=$?

@@ -727,7 +727,8 @@ static long youngest(long of)
     return process;
 }
 
-static void kill_one(const char* how)
+/* Three processes that would train for ever, one of which gets the signal when a checkpoint is there; its exit status. */
+static int signal_one(const char* how, int signal_number)
 {
     char options[400];
     snprintf(options, sizeof options, "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 %s", how);
@@ -744,10 +745,16 @@ static void kill_one(const char* how)
     long process = youngest((long)getpid());
     CHECK(process > 0);
     const double begin = progress_seconds();
-    if (process > 0) kill((pid_t)process, SIGKILL);
+    if (process > 0) kill((pid_t)process, signal_number);
     int status = finish(child);
-    CHECK(status != 0 && status < 1000);
     CHECK(progress_seconds() - begin < 15);
+    return status;
+}
+
+static void kill_one(const char* how)
+{
+    const int status = signal_one(how, SIGKILL);
+    CHECK(status != 0 && status < 1000);
     CHECK(says("ggnn-train: rank ") && says(": lost"));
     CHECK(whole_file("c"));
     ggnn_file f;
@@ -771,6 +778,17 @@ TEST(a_process_with_a_part_of_the_batch_that_is_killed_ends_all)
 {
     if (no_mpi()) SKIP(no_mpi());
     kill_one("--parallel split");
+}
+
+/* One is told to stop: all do, and rank 0 saves where they are. */
+TEST(processes_that_are_interrupted_save_and_go_on)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    CHECK_EQ(signal_one("", SIGTERM), 130);
+    CHECK(says("saved, go on with --data planted.ggnn --resume c --save c"));
+    CHECK(whole_file("c"));
+    CHECK_EQ(train("--data planted.ggnn --resume c --epochs 0"), 0);
+    CHECK_EQ(signal_one("", SIGINT), 130);
 }
 
 int main(int argc, char** argv)
@@ -813,6 +831,7 @@ int main(int argc, char** argv)
     RUN(a_full_disk_or_a_damaged_list_ends_all_processes);
     RUN(processes_resume_what_threads_saved);
     RUN_SLOW(processes_of_three_hosts_give_the_bits_of_six_threads);
+    RUN(processes_that_are_interrupted_save_and_go_on);
     RUN(a_process_that_is_killed_ends_all_and_the_last_checkpoint_goes_on);
     RUN(a_process_with_a_part_of_the_batch_that_is_killed_ends_all);
     folder_remove();

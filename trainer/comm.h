@@ -108,8 +108,8 @@ bool   comm_reduce(comm* c, device* d, float* v, int64_t n, double* value, void*
 
 /* Memory that the ranks of a machine read and write alike: this rank gives `bytes` (0 is fine) and gets its own part,
    zeroed, in part[local], and those of the others. A part of 0 bytes may be NULL. For threads it is one memory; processes
-   map files of /dev/shm. For a CPU only. False on failure. Each gives it back with comm_unshare, which never waits: a
-   part lives until the last one has given it back. */
+   map files of /dev/shm that have no names. For a CPU only. False on failure. Each gives it back with comm_unshare,
+   which never waits: a part lives until the last one has given it back. */
 typedef struct { /* all zeros: nothing */
     void** part;    /* (locals) */
     size_t* bytes;  /* (locals) */

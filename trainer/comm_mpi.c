@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,7 +44,7 @@ enum { ROWS, ALARM }; /* tags of messages */
 typedef struct { /* of a process: who and where it is */
     char host[64];
     int64_t process;
-    uint64_t place[6]; /* alike where processes can share memory */
+    uint64_t place[7]; /* alike where processes can share memory */
     int32_t first;     /* rank in MPI's world of the first process of this machine */
 } identity;
 
@@ -204,34 +203,31 @@ static bool alarmed(comm* c)
     return MPI_Iprobe(MPI_ANY_SOURCE, ALARM, own(c)->ranks, &heard, MPI_STATUS_IGNORE) == MPI_SUCCESS && heard;
 }
 
-/* ==== shared memory: a file in /dev/shm, without a name as soon as all have mapped it =========================== */
+/* ==== shared memory: a file in /dev/shm that never has a name, so that none stays behind ========================= */
 
 typedef struct { /* of a part */
-    char name[40];
+    int file; /* open in its process while the others map it */
     size_t bytes;
 } shared_file;
 
 static void* make_file(shared_file* f, const char* what, error* why)
 {
-    uint64_t at_random[2];
-    if (getrandom(at_random, sizeof at_random, 0) != (ssize_t)sizeof at_random) return error_set(why, "no random bytes"), NULL;
-    snprintf(f->name, sizeof f->name, "/ggnn-%016llx%016llx", (unsigned long long)at_random[0], (unsigned long long)at_random[1]);
-    int fd = shm_open(f->name, O_RDWR | O_CREAT | O_EXCL, 0600);
-    int e = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)f->bytes); /* a page that is not there later would kill */
-    void* memory = e ? MAP_FAILED : mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    f->file = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int e = f->file < 0 ? errno : posix_fallocate(f->file, 0, (off_t)f->bytes); /* a page that is not there later would kill */
+    void* memory = e ? MAP_FAILED : mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->file, 0);
     if (!e && memory == MAP_FAILED) e = errno;
-    if (fd >= 0) close(fd);
     if (!e) return memory;
-    if (fd >= 0) shm_unlink(f->name);
     error_set(why, "shared memory in /dev/shm: %zu bytes for %s: %s", f->bytes, what, strerror(e));
     return NULL;
 }
 
-static void* map_file(const shared_file* f, const char* what, error* why)
+static void* map_file(const shared_file* f, int64_t process, const char* what, error* why)
 {
-    int fd = shm_open(f->name, O_RDWR, 0);
+    char path[60];
+    snprintf(path, sizeof path, "/proc/%lld/fd/%d", (long long)process, f->file);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
     void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED) error_set(why, "shared memory in /dev/shm: another rank's %s: %s", what, strerror(errno));
+    if (memory == MAP_FAILED) error_set(why, "shared memory in /dev/shm: another rank's %s, %s: %s", what, path, strerror(errno));
     if (fd >= 0) close(fd);
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -246,10 +242,11 @@ static void give_back(comm* c, comm_shared* s)
 static bool map_all(comm* c, comm_shared* s, shared_file* file, const char* what, error* why)
 {
     if (!comm_gather_each(c, file, sizeof *file, why)) return false;
-    const shared_file* here = file + (c->rank - c->local);
+    const int32_t first = c->rank - c->local;
     for (int32_t k = 0; k < c->locals; k++) {
-        s->bytes[k] = here[k].bytes;
-        if (k != c->local && here[k].bytes && !(s->part[k] = map_file(&here[k], what, why))) return false;
+        const shared_file* f = &file[first + k];
+        s->bytes[k] = f->bytes;
+        if (k != c->local && f->bytes && !(s->part[k] = map_file(f, own(c)->who[first + k].process, what, why))) return false;
     }
     return comm_barrier(c, why);
 }
@@ -260,10 +257,10 @@ static bool share(comm* c, comm_shared* s, const char* what, error* why)
     shared_file* file = memory_new((size_t)c->ranks * sizeof *file, what, why);
     if (!file) return false;
     s->own = c->own;
-    file[c->rank].bytes = bytes;
+    file[c->rank] = (shared_file){-1, bytes};
     bool good = !bytes || (s->part[c->local] = make_file(&file[c->rank], what, why));
     good = good && map_all(c, s, file, what, why);
-    if (s->part[c->local]) shm_unlink(file[c->rank].name);
+    if (file[c->rank].file >= 0) close(file[c->rank].file);
     memory_free(file);
     return good;
 }
@@ -278,7 +275,7 @@ static uint64_t number_of(const char* path, bool of_device)
     return stat(path, &s) == 0 ? (uint64_t)(of_device ? s.st_dev : s.st_ino) : 0;
 }
 
-/* Processes of one machine have one kernel, one set of names, and one /dev/shm. */
+/* Processes of one machine have one kernel, one set of names and of processes, and one /dev/shm. */
 static identity identity_here(void)
 {
     identity i = {.process = getpid()};
@@ -291,7 +288,8 @@ static identity identity_here(void)
     i.place[2] = number_of("/proc/self/ns/uts", false);
     i.place[3] = number_of("/proc/self/ns/ipc", false);
     i.place[4] = number_of("/proc/self/ns/net", false);
-    i.place[5] = number_of("/dev/shm", true);
+    i.place[5] = number_of("/proc/self/ns/pid", false);
+    i.place[6] = number_of("/dev/shm", true);
     return i;
 }
 

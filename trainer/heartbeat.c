@@ -20,7 +20,7 @@
 #include "common/progress.h"
 #include "common/unfinished.h"
 
-static const double EVERY = .25, LOST_AFTER = 5, CONNECT_WITHIN = 20, ALL_SPEAK_WITHIN = .25; /* seconds */
+static const double EVERY = .25, LOST_AFTER = 5, CONNECT_WITHIN = 20, ALL_SPEAK_WITHIN = 1.5; /* seconds */
 enum { BEAT = 'b', GOODBYE = 'g', LOST = 'l', TEXT = 512, BACKLOG = 1024 };           /* LOST: what to print follows, TEXT bytes */
 
 typedef struct { /* a connection */
@@ -31,7 +31,8 @@ typedef struct { /* a connection */
 } peer;
 
 struct heartbeat {
-    int32_t rank, peers; /* rank 0: peer r is rank r, and peer 0 unused; others: peer 0 is rank 0 */
+    int32_t rank, ranks;
+    int32_t peers; /* rank 0: peer r is rank r, and peer 0 unused; others: peer 0 is rank 0 */
     heartbeat_title* title;
     const void* context;
     int listener, end; /* an event: end in good order */
@@ -43,34 +44,46 @@ struct heartbeat {
 
 /* ==== the end of a process whose peer is lost =================================================================== */
 
-/* What was sent to a peer reaches it only if this side has read what the peer sent, and does not close first. */
-static void wait_until_closed(heartbeat* h)
+/* Reads what a peer has sent until it sends no more, or until the time is up. */
+static void wait_until_closed(const peer* p, double until)
 {
     char unread[256];
-    const double until = progress_seconds() + 1;
-    for (int32_t r = 0; r < h->peers; r++) {
-        if (h->peer[r].socket < 0) continue;
-        shutdown(h->peer[r].socket, SHUT_WR);
-        struct pollfd one = {h->peer[r].socket, POLLIN, 0};
-        for (;;) {
-            double left = until - progress_seconds();
-            if (left <= 0 || poll(&one, 1, (int)(1e3 * left) + 1) <= 0) break;
-            if (recv(one.fd, unread, sizeof unread, 0) <= 0) break;
-        }
+    struct pollfd one = {p->socket, POLLIN, 0};
+    for (;;) {
+        double left = until - progress_seconds();
+        if (p->socket < 0 || left <= 0 || poll(&one, 1, (int)(1e3 * left) + 1) < 0) return;
+        if (one.revents && recv(p->socket, unread, sizeof unread, 0) <= 0) return;
     }
 }
 
-/* mpirun kills the processes that are left soon after a second and a third one have ended: none ends before the others have
-   had time for their line and their files. */
+/* mpirun kills the processes that are left as soon as a second and a third one have ended, and 2 seconds after the first was
+   killed: so all speak before any of them ends. A rank sends no more when it has spoken; rank 0 ends when all have, the others
+   when rank 0 has. Where rank 0 itself is lost nobody knows, and each gives the others time. */
+static void wait_until_all_have_spoken(heartbeat* h)
+{
+    const double until = progress_seconds() + ALL_SPEAK_WITHIN;
+    if (h->rank != 0 && h->peer[0].socket >= 0) shutdown(h->peer[0].socket, SHUT_WR);
+    for (int32_t r = 0; r < h->peers; r++) wait_until_closed(&h->peer[r], until);
+    if (h->rank != 0 && h->peer[0].socket < 0 && h->ranks > 2) poll(NULL, 0, (int)(1e3 * ALL_SPEAK_WITHIN));
+}
+
+static void end_at_once(int signal_number)
+{
+    (void)signal_number;
+    unfinished_remove();
+    _exit(1);
+}
+
 static void end_process(heartbeat* h, const char* text)
 {
     char line[TEXT + 32];
     int length = snprintf(line, sizeof line, "%s: %.*s\n", program_invocation_short_name, TEXT, text);
     if (write(STDERR_FILENO, line, (size_t)length) < 0) (void)0; /* nobody is left to tell */
     unfinished_remove();
-    poll(NULL, 0, (int)(1e3 * ALL_SPEAK_WITHIN));
+    signal(SIGTERM, end_at_once); /* nothing is left to do in good order */
+    signal(SIGINT, end_at_once);
+    wait_until_all_have_spoken(h);
     unfinished_remove(); /* what the main thread has begun meanwhile */
-    if (h->rank == 0) wait_until_closed(h);
     _exit(1);
 }
 
@@ -165,6 +178,7 @@ heartbeat* heartbeat_new(int32_t rank, int32_t ranks, heartbeat_title* title, co
     heartbeat* h = memory_new(sizeof *h, "heartbeats", why);
     if (!h) return NULL;
     h->rank = rank;
+    h->ranks = ranks;
     h->peers = rank == 0 ? ranks : 1;
     h->title = title;
     h->context = context;

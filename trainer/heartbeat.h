@@ -3,7 +3,8 @@
 
    A rank is lost when its connection closes without a goodbye, or when no byte has come from it for 5 seconds. Rank 0
    tells the others. Then every process prints "ggnn-train: rank 3 (host b, process 123): lost: connection closed",
-   removes its unfinished files (unfinished.h), and ends with status 1, whatever its main thread waits for. */
+   removes its unfinished files (unfinished.h), and ends with status 1, whatever its main thread waits for: when all have
+   printed it, within 1.5 seconds, or at once if it is told to end. */
 #ifndef TRAINER_HEARTBEAT_H
 #define TRAINER_HEARTBEAT_H
 #include <stdbool.h>
