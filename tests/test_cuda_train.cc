@@ -246,6 +246,40 @@ TEST(a_checkpoint_goes_on_with_either_backend)
     }
 }
 
+// A batch an epoch: the losses of 20 steps by 2, 4 and 8 devices are those of one. After three epochs of several batches so
+// is the accuracy, over three seeds. Replicas on two alone: where devices are not linked the emulator takes ten times as long.
+TEST(any_number_of_devices_takes_the_steps_and_has_the_accuracy_of_one)
+{
+    static const char* const model[] = {"--model sage ", "--model gcn ", "--model gat --heads 2 "};
+    static const int         counts[] = {2, 4, 8};
+    const std::string        emulated = "--layers 2 --hidden 8 --fanout 4,3 --backend cuda-emulated ";
+    setenv("SIMT_DEVICES", "8", 1);
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
+    for (int m = 0; m < 3; m++)
+        for (int i = -1; i < 3; i++) {
+            const std::string steps = emulated + model[m] + "--batch 1024 --epochs 20 --eval-every 0 --log " + (i < 0 ? "one" : "several");
+            CHECK_EQ(shell(i < 0 ? "rm -f one" : "rm -f several"), 0);
+            CHECK_EQ(train(steps + (i < 0 ? "" : " --devices " + std::to_string(counts[i]) + (i == 0 ? " --store replica" : ""))), 0);
+            if (i < 0) continue;
+            const int before = test_errors;
+            CHECK_EQ(logged("several", "epoch", "loss").size(), 20);
+            same_numbers("one", "several", "epoch", "loss", 1e-6);
+            if (test_errors != before) printf("  %s, %d devices\n", model[m], counts[i]);
+        }
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 600 --edges 9000 --classes 5 --features 16 >out 2>&1"), 0);
+    for (int m = 0; m < 3; m++)
+        for (int seed = 1; seed <= 3; seed++) {
+            const std::string seeds = emulated + model[m] + "--batch 64 --lr .02 --epochs 3 --eval-every 3 --seed " + std::to_string(seed);
+            const int         devices = counts[(m + seed) % 3];
+            CHECK_EQ(train(seeds + " --log one" + std::to_string(seed)), 0);
+            CHECK_EQ(train(seeds + " --log several" + std::to_string(seed) + " --devices " + std::to_string(devices)), 0);
+            const double one = logged(("one" + std::to_string(seed)).c_str(), "epoch", "val_accuracy").back();
+            if (!CHECK_NEAR(logged(("several" + std::to_string(seed)).c_str(), "epoch", "val_accuracy").back(), one, .01))
+                printf("  %s, %d devices, seed %d\n", model[m], devices, seed);
+        }
+    unsetenv("SIMT_DEVICES");
+}
+
 // Four devices, two of each number: what as many devices of a CPU write. Parts, replicas and processes give the same
 // bits. Parts are read over links.
 TEST(several_devices_write_the_log_of_as_many_of_the_cpu)
@@ -693,6 +727,7 @@ int main(int argc, char** argv)
         RUN(the_profile_times_every_stage);
         RUN(a_loss_that_is_not_finite_is_found_at_its_step);
         RUN(a_checkpoint_goes_on_with_either_backend);
+        RUN_SLOW(any_number_of_devices_takes_the_steps_and_has_the_accuracy_of_one);
         RUN_SLOW(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
         RUN_SLOW(explain_foresees_what_a_device_reads);

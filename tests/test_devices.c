@@ -1,5 +1,7 @@
 /* ggnn-train on several logical devices of the CPU, from end to end: they train, evaluate and save as one does. The
    batches' ids are compared in test_worker.c. */
+#include <sched.h>
+
 #include "common/progress.h"
 #include "tests/train_tool.h"
 #include "trainer/comm.h"
@@ -628,6 +630,20 @@ TEST(processes_give_the_bits_of_threads)
     }
 }
 
+TEST(processes_share_the_cores)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    cpu_set_t usable;
+    char words[60];
+    long threads = sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    CHECK_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
+    if (threads > CPU_COUNT(&usable)) threads = CPU_COUNT(&usable);
+    if (threads < 1) threads = 1;
+    snprintf(words, sizeof words, "2 devices, %ld thread%s\n", threads, threads > 1 ? "s" : "");
+    CHECK_EQ(mpi_train("--bind-to none -n 2 env -u OMP_NUM_THREADS $train --data karate.ggnn --epochs 1", NULL), 0);
+    CHECK(says(words));
+}
+
 TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
 {
     if (no_mpi()) SKIP(no_mpi());
@@ -827,6 +843,7 @@ int main(int argc, char** argv)
     RUN(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays);
     RUN(a_damaged_list_ends_all_devices_and_names_the_node);
     RUN(processes_give_the_bits_of_threads);
+    RUN(processes_share_the_cores);
     RUN_SLOW(processes_that_differ_are_an_error_that_names_rank_and_difference);
     RUN(a_full_disk_or_a_damaged_list_ends_all_processes);
     RUN(processes_resume_what_threads_saved);
