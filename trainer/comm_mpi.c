@@ -213,7 +213,8 @@ typedef struct { /* of a part */
 static void* make_file(shared_file* f, const char* what, error* why)
 {
     f->file = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    int e = f->file < 0 ? errno : posix_fallocate(f->file, 0, (off_t)f->bytes); /* a page that is not there later would kill */
+    int e = f->file < 0 ? errno : EINTR;
+    while (e == EINTR) e = posix_fallocate(f->file, 0, (off_t)f->bytes); /* a page that is not there later would kill */
     void* memory = e ? MAP_FAILED : mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->file, 0);
     if (!e && memory == MAP_FAILED) e = errno;
     if (!e) return memory;
