@@ -127,6 +127,10 @@ static int choose(bench* b, const char* const* name, int names, const bench_entr
             error_set(&b->why, "--rows: %s has no sizes of your own", e->name);
             return 0;
         }
+        if (wanted && b->o.devices > GGNN_DEVICES_MAX && strcmp(e->name, "store") == 0) {
+            error_set(&b->why, "--devices %lld: store plans for at most %d", (long long)b->o.devices, GGNN_DEVICES_MAX);
+            return 0;
+        }
         if (wanted && count < NAMES_MAX) chosen[count++] = e;
     }
     return count;
