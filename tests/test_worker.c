@@ -488,7 +488,8 @@ TEST(slices_are_the_batch_cut_in_rank_order)
     fixture_free(f);
 }
 
-/* Held while later ones are prepared and taken, given back in another order than they came. */
+/* Held while later ones are prepared and taken, given back in another order than they came. By turns all are taken, and half of
+   them: then later batches lie in the slots before. */
 TEST(a_batch_is_its_takers_until_it_is_given_back)
 {
     fixture* f = fixture_new();
@@ -498,8 +499,9 @@ TEST(a_batch_is_its_takers_until_it_is_given_back)
         stream held = stream_of(f, 3, plan), other = stream_of(f, 1, (loader_plan){.batch = 20});
         const mini_batch *b[6], *expected;
         int64_t batches = loader_batches(other.loader, &other.pass);
-        int64_t at_once = held.device->threads * (1 + overlap); /* all slots: of 3 threads, 1 without OpenMP */
-        for (int64_t i = 0; i + at_once <= batches; i += at_once) {
+        const int64_t threads = held.device->threads, slots = threads * (1 + overlap); /* 3 threads, 1 without OpenMP */
+        int64_t at_once = slots;
+        for (int64_t i = 0; i + at_once <= batches; i += at_once, at_once = at_once == slots ? threads : slots) {
             for (int k = 0; k < at_once; k++) CHECK((b[k] = batch_take(held.loader, &why)) != NULL);
             for (int k = 0; k < at_once; k++) {
                 expected = batch_take(other.loader, &why);
