@@ -307,13 +307,14 @@ static bool place_block(split_loader* l, int32_t h, error* why)
     const int64_t dst = *from->num_dst.n, src = *from->num_src.n, edges = *from->num_edges.n;
     ggnn_block* to = &l->batch.blocks.hop[h];
     room* r = l->there[h];
-    *to = l->taken[h] ? l->taken[h]->blocks.hop[0] : *from;
     if (l->taken[h]) {
+        *to = l->taken[h]->blocks.hop[0];
         to->num_dst.max = dst;
         to->num_src.max = src;
         to->num_edges.max = edges;
+        return true;
     }
-    if (l->taken[h]) return true;
+    *to = *from;
     int64_t* size = l->size[h];
     size[0] = dst;
     size[1] = src;
