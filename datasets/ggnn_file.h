@@ -95,8 +95,9 @@ const ggnn_file_section* ggnn_file_need(ggnn_file* f, const char* name, ggnn_fil
 const void* ggnn_file_data(const ggnn_file* f, const ggnn_file_section* s); /* its array; NULL for s = NULL */
 
 /* Reads the whole file: every section's CRC, zeros between sections. False at the first difference, f->error names
-   it. */
+   it. check: the CRC of that section alone. */
 bool ggnn_file_verify(ggnn_file* f);
+bool ggnn_file_check(ggnn_file* f, const ggnn_file_section* s);
 
 /* The identity of the graph in f: a CRC over the CRCs of "indptr" and "indices", which the table has, so that no
    array is read. -1 where f holds no graph. Files that belong to a graph (rankings, partitions) keep it as
@@ -133,6 +134,8 @@ void* ggnn_file_reserve(ggnn_file_writer* w, const char* name, ggnn_file_type ty
                         const int64_t* dim);
 bool ggnn_file_append(ggnn_file_writer* w, const char* name, ggnn_file_type type, int32_t num_dims,
                       const int64_t* dim, const void* data);
+
+/* Adds section s of `from`, whose CRC is checked on the way: a damaged section would get a good one. */
 bool ggnn_file_copy(ggnn_file_writer* w, const ggnn_file* from, const ggnn_file_section* s);
 
 /* Cuts the rows after the first dim0 off the section reserved last, for arrays whose size is known only at
@@ -531,18 +534,29 @@ static bool ggnni_file_check_gap(ggnn_file* f, int64_t begin)
     return true;
 }
 
+/* Do the bytes at data have the CRC of section s of the file at path? */
+static bool ggnni_file_check_crc(char error[640], const char* path, const ggnn_file_section* s, const void* data)
+{
+    uint32_t crc = ggnn_file_crc32c(0, data, s->bytes);
+    if (crc == s->crc) return true;
+    return ggnni_file_fail(error,
+                           "%s: damaged section '%s' (%lld bytes at offset %lld): its CRC-32C is "
+                           "%08lx, where the table says %08lx",
+                           path, s->name, (long long)s->bytes, (long long)s->offset, (unsigned long)crc,
+                           (unsigned long)s->crc);
+}
+
+bool ggnn_file_check(ggnn_file* f, const ggnn_file_section* s)
+{
+    return ggnni_file_check_crc(f->error, f->path, s, ggnn_file_data(f, s));
+}
+
 bool ggnn_file_verify(ggnn_file* f)
 {
     if (!ggnni_file_check_gap(f, ggnni_file_table + 80 * (int64_t)f->num_sections)) return false;
     for (int32_t i = 0; i < f->num_sections; i++) {
         const ggnn_file_section* s = &f->section[i];
-        uint32_t crc = ggnn_file_crc32c(0, ggnn_file_data(f, s), s->bytes);
-        if (crc != s->crc)
-            return ggnni_file_fail(f->error,
-                                   "%s: damaged section '%s' (%lld bytes at offset %lld): its CRC-32C is "
-                                   "%08lx, where the table says %08lx",
-                                   f->path, s->name, (long long)s->bytes, (long long)s->offset, (unsigned long)crc,
-                                   (unsigned long)s->crc);
+        if (!ggnn_file_check(f, s)) return false;
         if (s->bytes && !ggnni_file_check_gap(f, s->offset + s->bytes)) return false;
     }
     return true;
@@ -794,7 +808,8 @@ bool ggnn_file_append(ggnn_file_writer* w, const char* name, ggnn_file_type type
 bool ggnn_file_copy(ggnn_file_writer* w, const ggnn_file* from, const ggnn_file_section* s)
 {
     return ggnn_file_append(w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim,
-                            ggnn_file_data(from, s));
+                            ggnn_file_data(from, s)) &&
+           ggnni_file_check_crc(w->error, from->path, s, w->data[w->num_sections - 1]);
 }
 
 bool ggnn_file_shrink(ggnn_file_writer* w, int64_t dim0)

@@ -9,6 +9,8 @@ static const char* const model_name[] = {"gcn", "sage"};
 
 static int64_t feature_crc(const dataset* d) { return (int64_t)ggnn_file_find(&d->file, "feat")->crc; }
 
+int64_t preprocess_width(const dataset* d, preprocess_model model) { return (model == PREPROCESS_SAGE ? 2 : 1) * (int64_t)d->feat.width; }
+
 /* ==== making ==================================================================================================== */
 
 enum { CHUNK = 1 << 14 }; /* nodes at a time */
@@ -67,7 +69,7 @@ static bool write_sections(ggnn_file_writer* w, const dataset* d, preprocess_mod
 {
     job p = {.d = d, .graph = dataset_graph(d), .features = dataset_features(d), .model = model};
     const int64_t of[3] = {model, ggnn_file_graph_crc(&d->file), feature_crc(d)}, three = 3;
-    const int64_t dim[2] = {d->num_nodes, (model == PREPROCESS_SAGE ? 2 : 1) * (int64_t)d->feat.width};
+    const int64_t dim[2] = {d->num_nodes, preprocess_width(d, model)};
     for (int32_t i = 0; i < d->file.num_sections; i++) {
         const ggnn_file_section* s = &d->file.section[i];
         if (strcmp(s->name, "pre_feat") == 0 || strcmp(s->name, "pre_of") == 0) continue;
@@ -105,7 +107,7 @@ static const int64_t* checked(const dataset* d, error* why)
                   f->path);
         return NULL;
     }
-    const int64_t width = (of[0] == PREPROCESS_SAGE ? 2 : 1) * (int64_t)d->feat.width;
+    const int64_t width = preprocess_width(d, (preprocess_model)of[0]);
     if (of[1] != ggnn_file_graph_crc(f) || !d->feat.rows || of[2] != feature_crc(d))
         error_set(why, "%s: section 'pre_feat' was made of another graph or of other features (section 'feat'): "
                   "run ggnn-data preprocess again", f->path);

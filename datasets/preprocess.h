@@ -13,8 +13,11 @@
 typedef enum { PREPROCESS_GCN, PREPROCESS_SAGE } preprocess_model;
 
 /* Writes d's file with these sections to out, which may be that very file: whole or not at all. Sections of an earlier
-   preprocessing are replaced, all others stay as they are. O(E F). */
+   preprocessing are replaced, all others stay as they are: their CRCs are checked, a damaged one fails. O(E F). */
 bool preprocess_write(const char* out, const dataset* d, preprocess_model model, error* why);
+
+/* W: values in a row of pre_feat for d's features. */
+int64_t preprocess_width(const dataset* d, preprocess_model model);
 
 /* The sections of d, checked: false where there are none, or where they are another model's, another graph's or of other
    features. rows: pre_feat as a store. */

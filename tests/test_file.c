@@ -264,6 +264,28 @@ TEST(a_flip_in_the_data_names_section_and_offset)
     free(data);
 }
 
+TEST(a_damaged_section_is_not_copied)
+{
+    int64_t bytes;
+    unsigned char* data;
+    ggnn_file f;
+    CHECK(write_sample(target, 3));
+    data = slurp(target, &bytes);
+    CHECK(opens(data, bytes, &f));
+    data[ggnn_file_find(&f, "feat")->offset + 17] ^= 4;
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        const bool good = strcmp(s->name, "feat") != 0;
+        ggnn_file_writer w;
+        CHECK(ggnn_file_create(&w, target));
+        CHECK_EQ(ggnn_file_copy(&w, &f, s), good);
+        CHECK(good || strstr(w.error, "MEMORY: damaged section 'feat'"));
+        CHECK_EQ(ggnn_file_commit(&w), good);
+        ggnn_file_abort(&w);
+    }
+    free(data);
+}
+
 TEST(every_truncation_and_every_tail_is_found)
 {
     int64_t bytes;
@@ -668,6 +690,7 @@ int main(int argc, char** argv)
     RUN(the_last_section_shrinks_and_others_follow_it);
     RUN(every_flipped_byte_is_found);
     RUN(a_flip_in_the_data_names_section_and_offset);
+    RUN(a_damaged_section_is_not_copied);
     RUN(every_truncation_and_every_tail_is_found);
     RUN(foreign_and_missing_files_are_named);
     RUN(absurd_tables_with_a_good_crc_are_refused);

@@ -317,37 +317,94 @@ TEST(a_reordered_graph_is_the_same_graph_with_other_numbers)
     CHECK(says("err", "another graph"));
 }
 
-/* Weights and edge features follow their edges. */
-TEST(rows_of_edges_follow_their_edges)
+enum { FULL_N = 5, FULL_E = 6, FULL_SPLITS = 3 };
+static const int64_t full_indptr[] = {0, 2, 3, 3, 5, 6};
+static const ggnn_node full_indices[] = {1, 4, 0, 0, 2, 3}, full_rank[] = {4, 2, 0, 1, 3};
+static const float full_weight[] = {0, 10, 20, 30, 40, 50};
+static const int32_t full_label[] = {3, 1, 2, -1, 0};
+static const uint8_t full_split[FULL_SPLITS][FULL_N] = {{1, 2, 3, 0, 1}, {3, 3, 1, 0, 2}, {0, 1, 1, 0, 3}};
+
+/* A graph with every section that reorder copies, and MADE.rank beside it. */
+static void make_full(char rank_path[700])
 {
-    enum { N = 5, E = 6 };
-    static const int64_t indptr[] = {0, 2, 3, 3, 5, 6}, rows = N + 1, edges = E, dim[2] = {E, 1};
-    static const ggnn_node indices[] = {1, 4, 0, 0, 2, 3}, rank[] = {4, 2, 0, 1, 3};
-    float weight[E], feat[E];
+    static const int64_t rows = FULL_N + 1, nodes = FULL_N, edges = FULL_E, one = 1, wide[2] = {FULL_N, 2}, dim[2] = {FULL_E, 1},
+                         splits[2] = {FULL_SPLITS, FULL_N}, name[] = {700, 50, -3, 8, 9};
+    float feat[FULL_N * 2], edge_feat[FULL_E];
+    const double rule = .5;
     ggnn_file_writer w;
+    dataset d;
+    error why = {""};
+    for (int i = 0; i < FULL_N * 2; i++) feat[i] = (float)i;
+    for (int e = 0; e < FULL_E; e++) edge_feat[e] = 100 + full_weight[e];
+    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, full_indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, full_indices) &&
+          ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &edges, full_weight) &&
+          ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, feat) &&
+          ggnn_file_append(&w, "edge_feat", GGNN_FILE_F32, 2, dim, edge_feat) &&
+          ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &nodes, full_label) &&
+          ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, full_split) &&
+          ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &nodes, name) &&
+          ggnn_file_append(&w, "features_only", GGNN_FILE_F64, 1, &one, &rule) && ggnn_file_commit(&w));
+    snprintf(rank_path, 700, "%s.rank", made);
+    CHECK(dataset_open(&d, made, &why) && ranking_write(rank_path, &d, "test", full_rank, full_rank, NULL, &why));
+    dataset_close(&d);
+}
+
+/* Weights and edge features follow their edges; features, labels, splits and names their nodes. */
+TEST(rows_of_edges_and_nodes_follow_them)
+{
     dataset d, new;
     error why = {""};
     char line[2000], path[700], out[700];
-    for (int e = 0; e < E; e++) feat[e] = 100 + (weight[e] = (float)(10 * e));
-    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
-          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices) &&
-          ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &edges, weight) &&
-          ggnn_file_append(&w, "edge_feat", GGNN_FILE_F32, 2, dim, feat) && ggnn_file_commit(&w));
-    snprintf(path, sizeof path, "%s.rank", made);
+    make_full(path);
     snprintf(out, sizeof out, "%s.new", made);
-    CHECK(dataset_open(&d, made, &why) && ranking_write(path, &d, "test", rank, rank, NULL, &why));
     CHECK_EQ(run("", with(line, "reorder %s %s --of lists --json", made, out)), 0);
-    CHECK(dataset_open(&new, out, &why));
-    for (int64_t v = 0; v < N; v++)
-        for (int64_t e = indptr[v]; e < indptr[v + 1]; e++) {
-            int64_t at = new.csc.indptr[rank[v]];
-            while (at < new.csc.indptr[rank[v] + 1] && new.csc.indices[at] != rank[indices[e]]) at++;
-            if (!CHECK(at < new.csc.indptr[rank[v] + 1])) continue;
-            CHECK(new.csc.weight[at] == weight[e]);
-            CHECK(((const float*)new.edge_feat.rows)[at] == feat[e]);
+    if (!CHECK(dataset_open(&d, made, &why) && dataset_open(&new, out, &why))) return;
+    for (int64_t v = 0; v < FULL_N; v++) {
+        const int64_t to = full_rank[v];
+        for (int64_t e = full_indptr[v]; e < full_indptr[v + 1]; e++) {
+            int64_t at = new.csc.indptr[to];
+            while (at < new.csc.indptr[to + 1] && new.csc.indices[at] != full_rank[full_indices[e]]) at++;
+            if (!CHECK(at < new.csc.indptr[to + 1])) continue;
+            CHECK(new.csc.weight[at] == full_weight[e]);
+            CHECK(((const float*)new.edge_feat.rows)[at] == 100 + full_weight[e]);
         }
+        CHECK(memcmp((const float*)new.feat.rows + to * 2, (const float*)d.feat.rows + v * 2, 2 * sizeof(float)) == 0);
+        CHECK_EQ(new.label[to], full_label[v]);
+        CHECK_EQ(new.external_id[to], d.external_id[v]);
+        for (int64_t s = 0; s < FULL_SPLITS; s++) CHECK_EQ(new.split[s * FULL_N + to], full_split[s][v]);
+    }
+    CHECK_EQ(new.num_splits, FULL_SPLITS);
+    CHECK(ggnn_file_find(&new.file, "features_only") != NULL);
     dataset_close(&d);
     dataset_close(&new);
+}
+
+/* A byte of each section in turn: it would get a good CRC. */
+TEST(a_damaged_section_is_not_reordered)
+{
+    ggnn_file f;
+    char line[4000], path[700], out[710], damaged[710], words[64];
+    make_full(path);
+    snprintf(out, sizeof out, "%s.new", made);
+    snprintf(damaged, sizeof damaged, "%s.damaged", made);
+    CHECK(ggnn_file_open(&f, made));
+    unsigned char* whole = malloc((size_t)f.bytes);
+    memcpy(whole, f.base, (size_t)f.bytes);
+    CHECK_EQ(f.num_sections, 9);
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const int64_t at = f.section[i].offset + f.section[i].bytes / 2;
+        whole[at] ^= 1;
+        write_file(damaged, whole, (size_t)f.bytes);
+        whole[at] ^= 1;
+        remove(out);
+        snprintf(line, sizeof line, "reorder %s %s --ranking %s", damaged, out, path);
+        CHECK_EQ(run("", line), 1);
+        snprintf(words, sizeof words, "damaged section '%s'", f.section[i].name);
+        CHECK(says("err", words) && access(out, F_OK) != 0 && temporaries() == 0);
+    }
+    free(whole);
+    ggnn_file_close(&f);
 }
 
 /* ---- partition ------------------------------------------------------------------------------------------------- */
@@ -426,7 +483,8 @@ int main(int argc, char** argv)
     RUN(the_degree_ranking_is_that_of_the_graphs_degrees);
     RUN(rankings_that_are_broken_are_refused);
     RUN(a_reordered_graph_is_the_same_graph_with_other_numbers);
-    RUN(rows_of_edges_follow_their_edges);
+    RUN(rows_of_edges_and_nodes_follow_them);
+    RUN(a_damaged_section_is_not_reordered);
     RUN(metis_divides_or_says_that_it_is_not_there);
     RUN(metis_balances_sampled_edges_where_it_is_asked_to);
     RUN(rank_and_partition_refuse_what_cannot_be_meant);

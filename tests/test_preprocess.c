@@ -26,36 +26,52 @@ static double expected(const dataset* d, preprocess_model model, int64_t v, int3
     return sum;
 }
 
+/* Makes pre.ggnn of a graph of so many nodes and 9 features, and compares every row; returns the nodes without
+   neighbours. */
+static int64_t compare_rows(const char* from, preprocess_model model, int64_t nodes)
+{
+    char line[200];
+    error why = {""};
+    dataset d;
+    ggnn_store rows;
+    int64_t lonely = 0;
+    snprintf(line, sizeof line, "preprocess %s --model %s --out pre.ggnn", from, model == PREPROCESS_GCN ? "gcn" : "sage");
+    CHECK_EQ(data_tool(line), 0);
+    if (!CHECK(dataset_open(&d, "pre.ggnn", &why) && preprocess_rows(&d, model, &rows, &why))) return 0;
+    CHECK_EQ(rows.width, d.feat.width * (model == PREPROCESS_GCN ? 1 : 2));
+    CHECK_EQ(d.num_nodes, nodes);
+    for (int64_t v = 0; v < nodes; v++) {
+        const float* row = ggnn_row(&rows, v);
+        const bool alone = d.csc.indptr[v] == d.csc.indptr[v + 1];
+        lonely += alone;
+        for (int32_t j = 0; j < rows.width; j++) {
+            CHECK_NEAR((double)row[j], expected(&d, model, v, j), 2e-6);
+            CHECK(!alone || model == PREPROCESS_GCN || j < d.feat.width || !(row[j] > 0 || row[j] < 0));
+        }
+    }
+    dataset_close(&d);
+    return lonely;
+}
+
 TEST(rows_are_sums_over_all_neighbours_and_zeros_without)
 {
     static const char* const name[] = {"gcn", "sage"};
-    error why = {""};
     CHECK_EQ(data_tool("generate planted lonely.ggnn --nodes 500 --edges 700 --classes 4 --features 9 --directed"), 0);
     for (int m = 0; m < 2; m++) {
         char line[200];
-        dataset d;
-        ggnn_store rows;
-        int64_t lonely = 0;
-        snprintf(line, sizeof line, "preprocess lonely.ggnn --model %s --out pre.ggnn", name[m]);
-        CHECK_EQ(data_tool(line), 0);
-        if (!CHECK(dataset_open(&d, "pre.ggnn", &why) && preprocess_rows(&d, (preprocess_model)m, &rows, &why))) return;
-        CHECK_EQ(rows.width, 9 * (m + 1));
-        for (int64_t v = 0; v < 500; v++) {
-            const float* row = ggnn_row(&rows, v);
-            const bool alone = d.csc.indptr[v] == d.csc.indptr[v + 1];
-            lonely += alone;
-            for (int32_t j = 0; j < rows.width; j++) {
-                CHECK_NEAR((double)row[j], expected(&d, (preprocess_model)m, v, j), 2e-6);
-                CHECK(!alone || m == 0 || j < 9 || !(row[j] > 0 || row[j] < 0));
-            }
-        }
-        CHECK(lonely > 50);
-        dataset_close(&d);
+        CHECK(compare_rows("lonely.ggnn", (preprocess_model)m, 500) > 50);
         CHECK_EQ(data_tool("verify pre.ggnn"), 0);
         CHECK_EQ(data_tool("info pre.ggnn"), 0);
         snprintf(line, sizeof line, "the first layer of %s", name[m]);
         CHECK(says(line));
     }
+}
+
+/* Nodes are taken 16,384 at a time: two whole pieces and a part of one. */
+TEST(every_piece_of_nodes_has_its_own_rows)
+{
+    CHECK_EQ(data_tool("generate planted pieces.ggnn --nodes 40000 --edges 90000 --classes 4 --features 2"), 0);
+    for (int m = 0; m < 2; m++) CHECK(compare_rows("pieces.ggnn", (preprocess_model)m, 40000) > 0);
 }
 
 /* Another model's section takes the place of the first one; all others are the bytes that they were. */
@@ -98,6 +114,63 @@ TEST(preprocess_refuses_what_it_cannot_do_and_leaves_the_file)
         CHECK_EQ(code == 0, n == 4);
         CHECK_EQ(temporaries(), 0);
     }
+}
+
+static bool same_bytes(const char* a, const char* b)
+{
+    FILE *x = fopen(a, "rb"), *y = fopen(b, "rb");
+    int from = 0, to = 0;
+    while (x && y && from != EOF && from == to) {
+        from = fgetc(x);
+        to = fgetc(y);
+    }
+    const bool same = x && y && from == to;
+    if (x) fclose(x);
+    if (y) fclose(y);
+    return same;
+}
+
+/* A byte of each section in turn: it would get a good CRC. What an earlier preprocessing made is not copied. */
+TEST(a_damaged_section_is_not_copied_and_the_file_stays_as_it_is)
+{
+    ggnn_file f;
+    CHECK_EQ(data_tool("preprocess planted.ggnn --model gcn --out pre.ggnn"), 0);
+    CHECK(ggnn_file_open(&f, "pre.ggnn"));
+    CHECK(f.num_sections >= 7);
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        const bool made = strncmp(s->name, "pre_", 4) == 0;
+        char words[64];
+        copy_file("pre.ggnn", "damaged.ggnn", -1, s->offset + s->bytes / 2);
+        copy_file("damaged.ggnn", "kept.ggnn", -1, -1);
+        CHECK_EQ(data_tool("preprocess damaged.ggnn --model sage"), made ? 0 : 1);
+        snprintf(words, sizeof words, "damaged section '%s'", s->name);
+        if (made) CHECK(whole_file("damaged.ggnn"));
+        else CHECK((strncmp(s->name, "ind", 3) == 0 || says(words)) && same_bytes("damaged.ggnn", "kept.ggnn"));
+        CHECK_EQ(temporaries(), 0);
+    }
+    ggnn_file_close(&f);
+}
+
+TEST(an_out_that_is_the_file_by_another_name_is_refused)
+{
+    static const char* const name[] = {"kept.ggnn", "./kept.ggnn", "symbolic.ggnn", "hard.ggnn"};
+    copy_file("planted.ggnn", "kept.ggnn", -1, -1);
+    CHECK_EQ(symlink("kept.ggnn", "symbolic.ggnn"), 0);
+    CHECK_EQ(link("kept.ggnn", "hard.ggnn"), 0);
+    for (int i = 0; i < 4; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "preprocess kept.ggnn --out %s", name[i]);
+        CHECK_EQ(data_tool(line), 2);
+        CHECK(says("that is FILE"));
+        CHECK(same_bytes("kept.ggnn", "planted.ggnn"));
+    }
+    CHECK_EQ(data_tool("preprocess symbolic.ggnn"), 0); /* without --out: what the link names */
+    CHECK(!same_bytes("kept.ggnn", "planted.ggnn") && same_bytes("hard.ggnn", "planted.ggnn"));
+    CHECK_EQ(data_tool("preprocess kept.ggnn --out new.ggnn --json"), 0);
+    CHECK(says("\"bytes\": 76800")); /* 600 rows of 2 x 16 floats */
+    remove("symbolic.ggnn");
+    remove("hard.ggnn");
 }
 
 /* ==== training ================================================================================================== */
@@ -204,8 +277,11 @@ int main(int argc, char** argv)
     if (argc > 1) test_only = argv[1];
     if (!train_tool_begin()) return 1;
     RUN(rows_are_sums_over_all_neighbours_and_zeros_without);
+    RUN(every_piece_of_nodes_has_its_own_rows);
     RUN(a_file_keeps_its_other_sections_and_one_preprocessing);
     RUN(preprocess_refuses_what_it_cannot_do_and_leaves_the_file);
+    RUN(a_damaged_section_is_not_copied_and_the_file_stays_as_it_is);
+    RUN(an_out_that_is_the_file_by_another_name_is_refused);
     RUN(what_cannot_be_preprocessed_is_an_error_that_says_why);
     RUN(rows_of_other_features_are_refused);
     RUN(with_all_neighbours_training_and_evaluation_are_those_without_preprocessing);
