@@ -1318,13 +1318,23 @@ typedef struct { // one layer of fused attention: what forward reads and writes,
 // its list, per head:
 //   l[u] = LeakyReLU(el[u] + er[v]),  alpha = softmax of l over {v} and N(v),  out[v,:] = sum alpha[u] z[u,:]
 // Entry 0 of the row is v itself, entry 1 + i its i-th neighbour: that order sums and keys dropout (which
-// acts on alpha after the softmax); a self-loop in the list counts once more. One pass, running maximum over
-// chunks of 256 entries.
+// acts on alpha after the softmax); a self-loop in the list counts once more. One pass over segments of 256
+// entries, with a running maximum; each operation is rounded, in this order:
+//   L[u] = LeakyReLU(el[u] + er[v]) * log2 e,  most = the greatest L so far,  p[u] = ggnn_exp2(L[u] - most)
+//   sum = sum * keep + (p of the segment, added up),  out = out * keep + (p[u] * q[u]) * z[u], added up
+// keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out
+// is multiplied by 1 / sum, and lse = most + log2 of sum.
 GGNN_API void ggnn_gat(const ggnn_gat_layer* y);
 
-// Its backward, deterministic: over the block for dout . out, over its transpose for dz and del, over the
-// block for der, 16 heads at a time. alpha is computed again from lse. workspace holds dout . out and the
-// gradient of each sum el[u] + er[v]. What el and er add to dz, and their vectors' gradients, are
+// Its backward, deterministic. Per head, L and q as in forward:
+//   alpha[u] = ggnn_exp2(L[u] - lse[v]),  delta[v] = dout[v] . out[v]
+//   d[u] = alpha[u] * (q[u] * (dout[v] . z[u]) - delta[v]), times slope where L[u] is not > 0
+//   d[v] = 0 where v's list is empty: the softmax over one entry is 1 whatever its score is
+//   dz[u] = sum of (alpha[u] * q[u]) * dout[v],  del[u] = sum of d[u],  der[v] = sum of d
+// Each operation is rounded, in this order. Dots are those of GGNN_DOT. Sums over the targets of u begin with
+// u itself where it is one, then go by the transpose; those of der begin with v itself, then go by the list:
+// in segments of 256 entries, added in order. workspace holds delta and all d. What el and er add to dz, and
+// their vectors' gradients, are
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads);
@@ -4625,7 +4635,8 @@ GGNN_API void ggnn_gat(const ggnn_gat_layer* y)
 // Logits are kept times log2 e, so alpha = 2^(logit - lse). The gradient of logit i of a list with
 // coefficients alpha_i and dropout factors q_i is
 //   alpha_i (q_i dout . z_i - sum over j of alpha_j q_j dout . z_j); the sum is dout . out: delta.
-// Times LeakyReLU's slope it is that of el[u] + er[v]: this is what dlogit holds.
+// Times LeakyReLU's slope it is that of el[u] + er[v]: this is what dlogit holds. Of v alone it is q times
+// dout . z less dout . (q z), which cancel but for their roundings: Adam would make whole steps of these.
 // Lists are gone over by source, in the transpose: dz and del are then sums of a row of their own; der is a
 // sum over b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] +
 // v.
@@ -4687,6 +4698,7 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
     const float* el = s->y.el + u * s->y.heads + s->head;
     uint16_t     field[8 * GGNNI_HEADS];
     int32_t      all = s->pass * n, padded = (all + 15) & ~15; // a vector's multiple: no rest
+    int32_t      alone = first < self && s->b->indptr[u] == s->b->indptr[u + 1]; // 1: entry 0 is all
     for (int32_t i = 0; i < n; i++) {
         int64_t v = first + i < self ? u : s->t->indices[begin + i];
         int64_t entry = first + i < self ? 0 : ggnni_edge(s->t, begin + i) + 1 - s->b->indptr[v];
@@ -4711,6 +4723,7 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
             float q = s->threshold ? coef[k * GGNNI_SEGMENT + i] : 1.0f, a = alpha[k * n + i];
             float d = a * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
             if (!(logit[k * n + i] > 0)) d *= s->y.how.slope;
+            if (i < alone) d = 0;
             coef[k * GGNNI_SEGMENT + i] = a * q;
             s->dlogit[slot[i] + k] = d;
             ggnni_add(&del[k], d);

@@ -5756,6 +5756,7 @@ __device__ inline gat_gradient gradient_of(const gat_back_job& s, int32_t u, int
     }
     float d = __fmul_rn(alpha, __fsub_rn(dot, __ldg(s.delta + at)));
     if (!(logit > 0)) d = __fmul_rn(d, s.slope);
+    if (entry == 0 && s.b.indptr[v] == s.b.indptr[v + 1]) d = 0; // v alone
     gat_gradient g = {coef, d};
     return g;
 }

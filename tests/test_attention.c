@@ -313,6 +313,31 @@ TEST(gat_of_a_node_alone_is_the_node)
     random_block_free(r);
 }
 
+/* The softmax over one entry is 1 whatever its score is and whatever dropout does to it. Targets 0 to 7 are alone, and 0 to 3
+   are no one's source; 300 edges of target 8 leave the others, so that their lists in the transpose take two segments. */
+TEST(the_scores_of_a_node_alone_have_no_gradient)
+{
+    int64_t       degree[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1200};
+    random_block* r = random_block_new(9, 9, degree);
+    for (int64_t e = 0; e < r->edges; e++) r->b.indices[e] = (int32_t)(4 + e % 4);
+    free(r->t.indptr), free(r->t.indices), free(r->t.edge);
+    block_transpose_by_hand(r);
+    for (int32_t heads = 1; heads <= 17; heads += 8)
+        for (int i = 0; i < 4; i++) {
+            attention a = attention_new(r, heads, heads * 10, (float)i * 0.3f, 2);
+            int64_t   some = 0;
+            attention_forward(&a);
+            attention_backward(&a);
+            for (int64_t k = 0; k < 8 * heads; k++) CHECK(a.der[k] == 0);
+            for (int64_t k = 0; k < 4 * heads; k++) CHECK(a.del[k] == 0);
+            for (int64_t k = 4 * heads; k < 9 * heads; k++) some += a.del[k] != 0;
+            for (int64_t k = 8 * heads; k < 9 * heads; k++) some += a.der[k] != 0;
+            CHECK_EQ(some, 6 * heads);
+            attention_free(&a);
+        }
+    random_block_free(r);
+}
+
 /* The same from parts: a block with the self edges written out, SDDMM, LeakyReLU, edge softmax, SpMM. */
 TEST(gat_equals_its_parts)
 {
@@ -458,6 +483,7 @@ int main(int argc, char** argv)
     RUN(gat_drops_coefficients_by_keyed_fields);
     RUN(gat_keeps_a_running_maximum);
     RUN(gat_of_a_node_alone_is_the_node);
+    RUN(the_scores_of_a_node_alone_have_no_gradient);
     RUN(gat_equals_its_parts);
     RUN(gat_back_equals_central_differences);
     RUN(all_loops_and_threads_give_the_same_bits);

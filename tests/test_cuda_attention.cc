@@ -193,6 +193,23 @@ TEST(attention_has_the_same_bits)
     random_block_free(r);
 }
 
+// Targets that attend to themselves alone, which 16, 8 and 4 lanes take and a source's long list begins with.
+TEST(the_scores_of_a_node_alone_have_no_gradient)
+{
+    random_block* r = block_of({0, 0, 0, 0, 600}, 5);
+    for (int64_t e = 0; e < r->edges; e++) r->b.indices[e] = static_cast<int32_t>(2 + e % 2);
+    transpose_again(r);
+    for (int32_t heads : {1, 4, 17})
+        for (int i = 0; i < 8; i++) {
+            setting s = {heads, i % 2 ? 8 : 3, alignments[i / 2], static_cast<float>(i % 4) * 0.3f, 0.2f, 2, true, false, 0};
+            layer   l(&r->b, &r->t, s);
+            layer_same(l);
+            for (int64_t k = 0; k < 4 * heads; k++) CHECK(l.der.host()[k] == 0);
+            for (int64_t k = 0; k < 2 * heads; k++) CHECK(l.del.host()[k] == 0);
+        }
+    random_block_free(r);
+}
+
 TEST(dropout_is_keyed_by_entry_and_head)
 {
     random_block* r = block_of({0, 1, 6, 7, 8, 9, 15, 16, 40, 260}, 50);
@@ -394,6 +411,7 @@ int main(int argc, char** argv)
     RUN(scores_have_the_same_bits);
     RUN(scores_take_any_number_of_rows);
     RUN(attention_has_the_same_bits);
+    RUN(the_scores_of_a_node_alone_have_no_gradient);
     RUN(dropout_is_keyed_by_entry_and_head);
     RUN_SLOW(long_lists_are_summed_in_segments);
     RUN(hubs_of_thousands_have_the_same_bits);
