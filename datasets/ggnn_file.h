@@ -650,6 +650,13 @@ static bool ggnni_file_is_temporary_of(const char* entry, const char* target)
     return digits >= 4 && strcmp(entry + digits, "tmp") == 0;
 }
 
+/* Is fd's file the one at path still? A commit gives a file its name, and another may begin under the old one. */
+static bool ggnni_file_is_at(int fd, const char* path)
+{
+    struct stat here, there;
+    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 /* A living writer holds a lock on its temporary file; one that can be locked has lost its owner. */
 static void ggnni_file_remove_stale(const char* path)
 {
@@ -666,25 +673,28 @@ static void ggnni_file_remove_stale(const char* path)
         snprintf(name, sizeof name, "%s/%s", directory, entry->d_name);
         fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0) continue;
-        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(name);
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+            ggnni_file_is_at(fd, name))
+            unlink(name);
         close(fd);
     }
     if (list) closedir(list);
 }
 
 /* Creates and locks a new file beside path, its name into temporary. -1 and errno on failure. Between creation and
-   lock another writer may take it for stale and remove it, which leaves no link: then the next name. */
+   lock another writer may take it for stale: that one has the lock then, or has removed the file. So the next name.
+   Where files cannot be locked, none is ever taken for stale. */
 static int ggnni_file_new_temporary(char temporary[4096], const char* path)
 {
     for (int number = 0; number < 1000; number++) {
-        struct stat status;
+        bool taken;
         int fd;
         ggnn_file_temporary(temporary, path, number);
         fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) return -1;
-        (void)flock(fd, LOCK_EX | LOCK_NB); /* where files cannot be locked, none is ever taken for stale */
-        if (fstat(fd, &status) == 0 && status.st_nlink > 0) return fd;
+        taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (!taken && ggnni_file_is_at(fd, temporary)) return fd;
         close(fd);
     }
     errno = EEXIST;

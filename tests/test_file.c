@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -504,6 +505,49 @@ TEST(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_cou
     ggnn_file_close(&f);
 }
 
+/* The next call of flock: what another writer does first, and whether that one has the lock. */
+static void (*before_flock)(void);
+static bool other_has_lock;
+int flock(int fd, int operation)
+{
+    void (*other_does)(void) = before_flock;
+    before_flock = NULL;
+    if (other_does) other_does();
+    if (!other_has_lock) return (int)syscall(SYS_flock, fd, operation);
+    other_has_lock = false;
+    errno = EWOULDBLOCK;
+    return -1;
+}
+
+/* Another writer has locked the new file before its own did, and is about to remove it as stale. */
+TEST(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number)
+{
+    char name[2][4096];
+    ggnn_file_writer w;
+    for (int i = 0; i < 2; i++) ggnn_file_temporary(name[i], target, i);
+    other_has_lock = true;
+    CHECK(ggnn_file_create(&w, target));
+    CHECK_STR(w.temporary, name[1]);
+    unlink(name[0]);
+    CHECK(ggnn_file_commit(&w));
+    CHECK_EQ(num_temporaries(), 0);
+}
+
+static ggnn_file_writer saving;
+static void save_and_begin_again(void) { CHECK(ggnn_file_commit(&saving) && ggnn_file_create(&saving, target)); }
+
+/* It opens a file that is still being written, and looks whether that one is locked when it has got its name. */
+TEST(a_writer_that_looks_for_stale_files_removes_no_later_file_of_the_same_name)
+{
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&saving, target));
+    before_flock = save_and_begin_again;
+    CHECK(ggnn_file_create(&w, target));
+    CHECK(ggnn_file_commit(&saving));
+    CHECK(ggnn_file_commit(&w));
+    CHECK_EQ(num_temporaries(), 0);
+}
+
 TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
 {
     char stale[700], neighbour[700];
@@ -699,6 +743,8 @@ int main(int argc, char** argv)
     RUN(no_room_is_an_error_and_leaves_the_old_file);
     RUN(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one);
     RUN(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_counts);
+    RUN(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number);
+    RUN(a_writer_that_looks_for_stale_files_removes_no_later_file_of_the_same_name);
     RUN(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not);
     RUN(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work);
     RUN(a_name_without_a_folder_is_written_in_the_current_one);
