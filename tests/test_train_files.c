@@ -384,6 +384,15 @@ static int interrupted(const char* line)
     return shell("%s", all);
 }
 
+/* What a long training says last is looked at below. */
+TEST(all_that_a_program_says_is_seen_however_much_it_is)
+{
+    CHECK_EQ(shell("seq 100000; echo the end"), 0);
+    CHECK(strncmp(output, "1\n2\n", 4) == 0 && says("\n100000\nthe end\n"));
+    CHECK_EQ(shell("true"), 0);
+    CHECK_STR(output, "");
+}
+
 TEST(the_printed_command_is_one_that_a_shell_takes)
 {
     static const char* const name[][2] = {{"plain", "plain"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"},
@@ -498,6 +507,7 @@ int main(int argc, char** argv)
     RUN(a_log_may_be_a_pipe_but_one_that_nobody_reads_is_refused_at_once);
     RUN(a_log_named_like_an_unfinished_checkpoint_stays);
     RUN(a_report_that_cannot_be_written_is_an_error_and_all_is_saved);
+    RUN(all_that_a_program_says_is_seen_however_much_it_is);
     RUN(the_printed_command_is_one_that_a_shell_takes);
     RUN_SLOW(a_second_signal_of_either_kind_ends_the_program);
     RUN(logits_that_are_not_finite_are_an_error_and_no_score);

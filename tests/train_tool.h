@@ -21,8 +21,8 @@ static char build[4096]; /* folder of ggnn-train and ggnn-data */
 
 /* ==== running programs ========================================================================================== */
 
-enum { WORDS_MAX = 64, OUTPUT_MAX = 1 << 16 };
-static char output[OUTPUT_MAX];           /* of the last program: both streams */
+enum { WORDS_MAX = 64 };
+static char* output;                      /* of the last program: both streams, all of them */
 static const char* fail_allocation;       /* n as text: its n-th allocation fails */
 static rlim_t file_limit = RLIM_INFINITY; /* bytes that a file may have: a full disk */
 
@@ -52,15 +52,23 @@ static inline pid_t start(const char* name, const char* line)
     return child;
 }
 
+static inline void read_output(void)
+{
+    static char* text;
+    struct stat s;
+    FILE* f = fopen("output", "r");
+    const size_t bytes = f && fstat(fileno(f), &s) == 0 ? (size_t)s.st_size : 0;
+    output = text = (char*)realloc(text, bytes + 1);
+    text[f ? fread(text, 1, bytes, f) : 0] = 0;
+    if (f) fclose(f);
+}
+
 /* Waits, fills `output`; the exit status, or 1000 + the signal that ended it. */
 static inline int finish(pid_t child)
 {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    FILE* f = fopen("output", "r");
-    size_t length = f ? fread(output, 1, OUTPUT_MAX - 1, f) : 0;
-    output[length] = 0;
-    if (f) fclose(f);
+    read_output();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
