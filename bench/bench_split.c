@@ -6,6 +6,7 @@
 #include "bench/bench.h"
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
+#include "trainer/loader.h"
 #include "trainer/split.h"
 
 enum { SIZES = 3, WAYS = 7, SEED = 1, BEFORE = 10, HIDDEN = 256, MOST = 8 };
@@ -127,13 +128,14 @@ static bool sample(bench* b, splits* s, ggnn_batch* into, const ggnn_rng* rng, c
     return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)into->bad, ggnn_status_string(status));
 }
 
-/* Data parallel: device p samples slice p of the batch, and loads all its input rows, by itself. */
+/* Data parallel: device p samples slice p of the batch, as the trainer cuts it, and loads all its input rows, by itself. */
 static bool count_slices(bench* b, splits* s, int32_t size, const ggnn_rng* rng, int64_t n)
 {
     const int32_t parts = num_parts[size];
+    const loader_pass batch = {.num_ids = n};
     for (int32_t p = 0; p < parts; p++) {
-        const int64_t begin = n * p / parts, end = n * (p + 1) / parts;
-        if (!sample(b, s, &s->slice, rng, s->seeds + begin, end - begin)) return false;
+        const loader_slice slice = loader_slice_of(&batch, n, 0, p, parts);
+        if (!sample(b, s, &s->slice, rng, s->seeds + slice.from, slice.seeds)) return false;
         const int64_t rows = *s->slice.hop[s->how.num_hops - 1].num_src.n;
         s->by_slice[size].edges += edges_of(&s->slice);
         s->by_slice[size].rows += rows;

@@ -4,6 +4,7 @@
 
 #include "bench/cpu.h"
 #include "datasets/hotness.h"
+#include "trainer/loader.h"
 
 enum { SEED = 1, SIZES = 8, FIRST = 4, ENOUGH = 16384, BATCHES = 32, SHARES = 5 };
 
@@ -86,12 +87,13 @@ bool scale_count_slices(bench* b, const int32_t fanout[SCALE_HOPS], int64_t seed
     cpu_batch s;
     ggnn_node* list;
     const int32_t mark = bench_mark(b);
+    const loader_pass batch = {.num_ids = seeds};
     rows[0] = rows[1] = 0;
     if (!g || !open_sampled(b, &s, g, fanout, seeds, &list)) return false;
     for (int64_t i = 0; i < batches; i++, s.rng.step++)
         for (int32_t p = -1; p < slices; p++) { /* -1: the whole batch */
-            const int64_t begin = p < 0 ? 0 : seeds * p / slices, end = p < 0 ? seeds : seeds * (p + 1) / slices;
-            if (!sample(b, &s, g, list, i * seeds + begin, end - begin)) return false;
+            const loader_slice slice = loader_slice_of(&batch, seeds, 0, p < 0 ? 0 : p, p < 0 ? 1 : slices);
+            if (!sample(b, &s, g, list, i * seeds + slice.from, slice.seeds)) return false;
             rows[p >= 0] += (double)*s.batch.hop[SCALE_HOPS - 1].num_src.n / (double)batches;
         }
     bench_release(b, mark);

@@ -8,8 +8,8 @@
    training nodes; the mean of several batches each. False: b->why. */
 bool scale_count(bench* b, scale_graph* g, const int32_t fanout[SCALE_HOPS]);
 
-/* Input rows of a batch of all `seeds`, and of its `slices` slices, each sampled by itself, together: counted, the mean of
-   the same batches. */
+/* Input rows of a batch of all `seeds`, and of its `slices` slices, which the trainer cuts, each sampled by itself, together:
+   counted, the mean of the same batches. */
 bool scale_count_slices(bench* b, const int32_t fanout[SCALE_HOPS], int64_t seeds, int32_t slices, double rows[2]);
 
 /* The hits of a cache of 1, 5, 10, 20, 50 % of the rows by PreSC, in an epoch after the one that was looked at. */

@@ -128,8 +128,8 @@ compile_c() {
     case $program in train | train_files | devices | tiers | division | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
     case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$plain/bench/ggnn_bench.o" $objects $archives $LDLIBS || return ;; esac
-    $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $plain/libtools.a $LDLIBS &&
-        $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $plain/libtools.a $LDLIBS
+    $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $archives $LDLIBS &&
+        $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $archives $LDLIBS
 }
 
 # compile FOLDER WHERE PROGRAM FORM FILE

@@ -69,9 +69,9 @@ TEST(figures_of_a_graph_that_can_be_counted_by_hand)
     free(text);
 }
 
-/* 27 nodes, all train: v <- 3 v, 3 v + 1, 3 v + 2 modulo 27, so that three hops reach all from each (de Bruijn). A slice with a
-   seed reads all rows, and no draw matters. The others have no edges. */
-static void write_de_bruijn_graph(void)
+/* 27 nodes, the first of which train: v <- 3 v, 3 v + 1, 3 v + 2 modulo 27, so that three hops reach all from each (de Bruijn).
+   A slice with a seed reads all rows, and no draw matters. The others have no edges. */
+static void write_de_bruijn_graph(int train)
 {
     enum { ALL = 27 };
     int64_t indptr[N + 1] = {0};
@@ -79,7 +79,7 @@ static void write_de_bruijn_graph(void)
     uint8_t split[N] = {0};
     for (int v = 0; v < N; v++) indptr[v + 1] = 3 * (v < ALL ? v + 1 : ALL);
     for (int e = 0; e < 3 * ALL; e++) indices[e] = (ggnn_node)(e % ALL);
-    memset(split, 1, ALL);
+    memset(split, 1, (size_t)train);
     write_graph(indptr, indices, split);
 }
 
@@ -87,13 +87,28 @@ static void write_de_bruijn_graph(void)
 TEST(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one)
 {
     static const char* const way[] = {"mod", "hash", "range", "pagraph", "mincut"};
-    write_de_bruijn_graph();
+    write_de_bruijn_graph(24);
     char* text = bench_json("split");
     for (int i = 0; i < 3; i++) {
         const int parts = 2 << i;
         for (int w = 0; w < 5; w++) CHECK_NEAR(figure(text, reads, way[w], column[i]), parts - 1, 1e-12);
         CHECK_NEAR(figure(text, "extra input rows", "data parallel", column[i]), 100 * (parts - 1), 1e-12);
     }
+    free(text);
+}
+
+/* 27 seeds: 14 and 13; 7, 7, 7, 6; six times 4, then 3, then none. */
+TEST(slices_of_a_batch_are_those_that_the_trainer_cuts)
+{
+    static const double slices[] = {2, 4, 7}, own[] = {27, 27, 24}; /* nodes of devices that have a slice */
+    write_de_bruijn_graph(27);
+    char *text = bench_json("split"), *scale = bench_json("scale");
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(figure(text, "extra input rows", "data parallel", column[i]), 100 * (slices[i] - 1), 1e-12);
+        CHECK_NEAR(figure(scale, "extra input rows", "counted", column[i]), 100 * (slices[i] - 1), 1e-12);
+        CHECK_NEAR(figure(text, reads, "mod", column[i]), slices[i] * 27 / own[i] - 1, 1e-12);
+    }
+    free(scale);
     free(text);
 }
 
@@ -192,6 +207,7 @@ int main(int argc, char** argv)
     bench_tool_find(argv[0]);
     RUN(figures_of_a_graph_that_can_be_counted_by_hand);
     RUN(where_slices_read_all_rows_p_minus_1_are_remote_to_a_local_one);
+    RUN(slices_of_a_batch_are_those_that_the_trainer_cuts);
     RUN_SLOW(three_shapes_of_graphs_give_the_figures_recorded);
     folder_remove();
     return test_finish();
