@@ -211,8 +211,8 @@ GGNN_API int64_t ggnn_fill_rows(int64_t bytes, int64_t row_bytes, int64_t n);
 GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve);
 
 // GGMS (XGNN): what P devices of device_bytes each store of a topology and of features, when every device
-// stores `copies` of the P parts. A part has device_bytes / copies, P of them have the whole. What is placed
-// first takes what it needs, the other what is left.
+// stores `copies` of the P parts. A part has device_bytes / copies, P of them have the whole (INT64_MAX at
+// most). What is placed first takes what it needs, the other what is left.
 typedef struct {
     int64_t topology, features; // bytes stored, no more than there are
 } ggnn_share;
@@ -595,7 +595,8 @@ GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve)
 GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t copies,
                                     int64_t topology_bytes, int64_t feature_bytes, int features_first)
 {
-    const int64_t room = device_bytes > 0 ? device_bytes / copies * parts : 0;
+    const int64_t each = device_bytes > 0 ? device_bytes / copies : 0;
+    const int64_t room = each < INT64_MAX / parts ? each * parts : INT64_MAX;
     const int64_t wanted = features_first ? feature_bytes : topology_bytes;
     const int64_t other = features_first ? topology_bytes : feature_bytes;
     const int64_t first = wanted < room ? wanted : room;

@@ -272,6 +272,46 @@ TEST(each_stage_has_a_time_of_its_own)
     CHECK(stage("mark") == 0 && stage("extract") == 0);
 }
 
+/* Of each setting in the log's record. */
+static double kept(const char* line, explain_setting s, const char* what)
+{
+    char pattern[100];
+    snprintf(pattern, sizeof pattern, "\"%s\":{\"possible\"", explain_options[s]);
+    const char* at = strstr(line, pattern);
+    return at ? number(at, what) : (double)NAN;
+}
+
+/* 34 lists with 156 edges, 34 rows of 34 floats. */
+TEST(without_a_limit_devices_store_all)
+{
+    for (int devices = 2; devices <= 16; devices += 3) { /* 5 and more: INT64_MAX / 4 bytes each are more than an int64_t */
+        char line[100];
+        snprintf(line, sizeof line, "--data karate.ggnn --fanout 3,2 --devices %d", devices);
+        const char* found = explained(line);
+        for (int s = EXPLAIN_GRAPH_FIRST; s <= EXPLAIN_FEATURES_FIRST; s++) {
+            CHECK_EQ(kept(found, (explain_setting)s, "row_bytes"), 34 * 136 / devices);
+            CHECK_EQ(kept(found, (explain_setting)s, "list_bytes"), (156 * (int)sizeof(ggnn_node) + 34 * 16) / devices);
+        }
+    }
+}
+
+/* Most lists are read in the last hop that samples. */
+TEST(explain_says_how_much_of_a_list_it_takes_a_sample_to_read)
+{
+    static const char* const run[][2] = {{"--fanout 7,3", "3 edges of it are looked at, as in the last hop"},
+                                         {"--fanout 3,1", "1 edge of it is looked at, as in the last hop"},
+                                         {"--fanout 3,7,0", "7 edges of it"},
+                                         {"--fanout 7,-1", "all edges of it are looked at, as in the last hop"},
+                                         {"--fanout 5,5 --sampler walk --eval sampled", "1 edge of it is looked at, as by a walk's step"},
+                                         {"--model mlp", "no edge of a list is looked at"}};
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "--data karate.ggnn %s", run[i][0]);
+        explained(line);
+        if (!CHECK(says(run[i][1]))) CHECK_STR(output, run[i][1]);
+    }
+}
+
 TEST(explain_is_a_look_and_no_training)
 {
     CHECK_EQ(train("--data karate.ggnn --explain --save x.ckpt"), 2);
@@ -301,6 +341,8 @@ int main(int argc, char** argv)
     RUN(explain_finds_the_right_setting_of_five_graphs);
     RUN_SLOW(predicted_hit_rates_are_within_a_point_of_those_of_the_run);
     RUN(each_stage_has_a_time_of_its_own);
+    RUN(without_a_limit_devices_store_all);
+    RUN(explain_says_how_much_of_a_list_it_takes_a_sample_to_read);
     RUN(explain_is_a_look_and_no_training);
     if (chdir("/") == 0) folder_remove();
     return test_finish();

@@ -394,6 +394,21 @@ TEST(parts_hold_what_the_devices_have_over_the_copies)
     CHECK_EQ(s.topology + s.features, 0);
 }
 
+/* A CPU has no limit: its bytes may be any number. */
+TEST(devices_without_a_limit_store_all)
+{
+    static const int64_t bytes[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX / 4, INT64_MAX / 5 + 1};
+    for (int i = 0; i < COUNT(bytes); i++)
+        for (int32_t parts = 1; parts <= 16; parts++) {
+            const ggnn_share s = ggnn_fill_parts(bytes[i], parts, 1 + parts % 2, 150, 1000, parts % 3 == 0);
+            CHECK_EQ(s.topology, 150);
+            CHECK_EQ(s.features, 1000);
+        }
+    const ggnn_share s = ggnn_fill_parts(INT64_MAX / 5 + 1, 5, 1, INT64_MAX, INT64_MAX, 0);
+    CHECK_EQ(s.topology, INT64_MAX); /* as much as can be said */
+    CHECK_EQ(s.features, 0);
+}
+
 /* XGNN's Table 4: 8 V100 in a DGX-1V store 2 parts of 8 each. A device has what DGL+C had there: the whole topology
    (which it kept on each) and its cache. GB from the paper's tables 3 and 4. */
 TEST(the_arithmetic_gives_the_shares_of_xgnns_table_4_within_4_points)
@@ -674,6 +689,7 @@ int main(int argc, char** argv)
     RUN(a_ratio_is_rounded_down_but_not_by_its_own_rounding);
     RUN(bytes_hold_whole_rows_and_never_fewer_than_none);
     RUN(parts_hold_what_the_devices_have_over_the_copies);
+    RUN(devices_without_a_limit_store_all);
     RUN(the_arithmetic_gives_the_shares_of_xgnns_table_4_within_4_points);
     RUN(lists_that_do_not_fit_are_skipped_and_filling_goes_on);
     RUN(synthetic_timings_give_back_their_slope);

@@ -610,6 +610,31 @@ TEST(all_rows_and_lists_are_those_of_the_whole_arrays)
     close_scene(&s);
 }
 
+/* Of all lists, and of all rows, by own part, other devices and host; a cache has some of them once more. */
+TEST(bytes_of_own_peers_and_host_are_those_of_the_data)
+{
+    static const char* const store[] = {"--store-graph .5 --store-features .5", "--store-graph .3 --store-features 0 --cache degree --cache-ratio .2",
+                                        "--store-graph 1 --store-features .9", "--store-graph .7 --store-features .2 --topology ring"};
+    scene s;
+    char options[400];
+    open_scene(&s);
+    const int64_t N = s.task.graph.num_nodes, E = s.task.graph.num_edges, row = s.task.features.pitch;
+    for (int i = 0; i < 4; i++) {
+        snprintf(options, sizeof options, "--data planted.ggnn --layers 2 %s --log tiers --devices 3 %s", common, store[i]);
+        CHECK_EQ(trainf("%s", options), 0);
+        read_log(&second, "tiers", "tiers");
+        for (int r = 0; r < 3; r++) {
+            CHECK_EQ(logged("rows", "own", r) + logged("rows", "peer", r) + logged("rows", "host", r), N);
+            CHECK_EQ(logged("lists", "own", r) + logged("lists", "peer", r) + logged("lists", "host", r), N);
+            CHECK_EQ(logged("row_bytes", "own", r) + logged("row_bytes", "peer", r) + logged("row_bytes", "host", r), N * row);
+            CHECK_EQ(logged("list_bytes", "own", r) + logged("list_bytes", "peer", r) + logged("list_bytes", "host", r),
+                     E * (int64_t)sizeof(ggnn_node) + 16 * N);
+            CHECK(logged("lists", "peer", r) > 0 && (logged("list_bytes", "host", r) > 0) == (i != 2));
+        }
+    }
+    close_scene(&s);
+}
+
 /* What no node is read from has no address, and what is not split has no tables. */
 TEST(what_is_unused_is_not_there)
 {
@@ -937,6 +962,7 @@ int main(int argc, char** argv)
     RUN_SLOW(devices_read_parts_from_where_each_rule_places_them);
     RUN(every_tier_is_an_allocation_of_its_own);
     RUN(all_rows_and_lists_are_those_of_the_whole_arrays);
+    RUN(bytes_of_own_peers_and_host_are_those_of_the_data);
     RUN(what_is_unused_is_not_there);
     RUN(rows_of_any_width_lie_in_tiers);
     RUN(budgets_of_nothing_one_row_and_everything);

@@ -178,20 +178,26 @@ static int64_t memory_for_data(const training* t)
     return ggnn_fill_auto(total, d->most_bytes > data ? d->most_bytes - data : 0, c->reserve_bytes);
 }
 
+/* Edges of a list that a sample looks at: as in the last hop that samples, in which most lists are read. A walk's step: one. */
+static double fanout_of(const config* c)
+{
+    const ggnn_sampling how = config_sampling(c);
+    double fanout = 0;
+    for (int32_t h = 0; h < how.num_hops; h++)
+        if (how.fanout[h]) fanout = how.method == GGNN_WALK ? 1 : how.fanout[h] > 0 ? how.fanout[h] : 1e9;
+    return fanout;
+}
+
 /* seen: by all devices, by now. */
 static explain_case case_of(const training* t, const counts* k)
 {
     const config* c = t->config;
     const ggnn_csc* all = &t->task->graph.whole;
-    const ggnn_sampling how = config_sampling(c);
-    double fanout = 0;
-    for (int32_t h = 0; h < how.num_hops; h++) /* most lists are read in the last hop that samples */
-        if (how.fanout[h]) fanout = how.method == GGNN_WALK ? 1 : how.fanout[h] > 0 ? how.fanout[h] : 1e9;
     const tier_plan* plan = &t->worker.planned;
     return (explain_case){.nodes = t->task->graph.num_nodes, .indptr = all->indptr, .row = t->task->features.pitch,
                           .edge = (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), .list = 16,
                           .hot_rows = k->hot[TIERS_FEATURES], .hot_lists = k->hot[TIERS_GRAPH], .rows = k->seen[TIERS_FEATURES],
-                          .lists = k->seen[TIERS_GRAPH], .epochs = k->epochs, .fanout = fanout, .memory = memory_for_data(t),
+                          .lists = k->seen[TIERS_GRAPH], .epochs = k->epochs, .fanout = fanout_of(c), .memory = memory_for_data(t),
                           .devices = t->worker.comm->locals, .copies = plan->plan.placement ? plan->placement.most : 1,
                           .bandwidth = {1e9 * (double)c->links[0], 1e9 * (double)c->links[1], 1e9 * (double)c->links[2]}};
 }
@@ -274,6 +280,18 @@ static void print_choice(const explanation* e)
     printf("\n");
 }
 
+/* What the modelled seconds take for granted. */
+static void print_fanout(const explanation* e, const config* c)
+{
+    const double fanout = e->given.fanout;
+    char edges[24] = "all";
+    if (fanout < 1e9) snprintf(edges, sizeof edges, "%g", fanout);
+    if (fanout > 0)
+        printf("  a read of a list: %s edge%s of it %s looked at, as %s\n", edges, fanout == 1 ? "" : "s", fanout == 1 ? "is" : "are",
+               config_sampling(c).method == GGNN_WALK ? "by a walk's step" : "in the last hop");
+    else printf("  no edge of a list is looked at\n");
+}
+
 static void put_shares(json* j, const char* key, explain_shares s)
 {
     json_begin_object(j, key);
@@ -344,6 +362,7 @@ void explain_print(const explanation* e, const training* t, report* r)
            e->sample, e->mark, e->copy, e->extract, e->train, e->waiting);
     printf("what a device would read in an epoch (bytes and shares counted, seconds modelled: --links %s GB/s for own memory, a "
            "peer's, the host's)\n", c->links_text);
+    print_fanout(e, c);
     printf("  %-32s %19s  %13s  %13s %9s %9s %9s\n", "", "bytes of a device", "rows, %", "lists, %", "", "", "");
     printf("  %-32s %9s %9s  %6s %6s  %6s %6s %9s %9s %9s\n", "", "rows", "lists", "own", "host", "own", "host", "sample s",
            "extract s", "both s");

@@ -17,7 +17,7 @@ typedef struct { /* a graph, how it is read, and on what */
     const int64_t *hot_rows, *hot_lists;   /* (nodes) counts, [0, 2^32), by which rows and lists are ranked */
     const int64_t *rows, *lists;           /* (nodes) reads by all devices, of other epochs than those: */
     int64_t epochs;                        /* so many */
-    double fanout;                         /* edges of a list that a sample looks at, on average */
+    double fanout;                         /* edges of a list that a sample looks at, alike in all hops */
     int64_t memory;                        /* bytes of a device for graph and features */
     int32_t devices, copies;               /* P; how many of P parts a device stores, by its links */
     explain_tiers bandwidth;               /* bytes a second, as a device reads */
