@@ -53,15 +53,19 @@ void arrays_list(const array_set* set, char* out, int bytes)
 
 /* ---- one array ------------------------------------------------------------------------------------------------ */
 
-static bool open_named(array* a, const array_set* set, const char* name, error* why)
+static source* open_named(const array_set* set, const char* name, error* why)
 {
     char file[PATH_BYTES];
-    if (!file_name(file, set, name)) return error_set(why, "%s: path is too long", set->path);
-    a->in = set->folder ? source_open(file, why) : zip_member_open(&set->zip, zip_find(&set->zip, file), why);
-    if (!a->in) return false;
-    if (npy_read_header(&a->h, a->in, why)) return true;
-    array_close(a);
-    return false;
+    if (file_name(file, set, name)) return set->folder ? source_open(file, why) : zip_member_open(&set->zip, zip_find(&set->zip, file), why);
+    error_set(why, "%s: path is too long", set->path);
+    return NULL;
+}
+
+static bool is_missing(const array_set* set, const char* names, error* why)
+{
+    char there[256];
+    arrays_list(set, there, sizeof there);
+    return error_set(why, "%s: no array %s.npy; it holds: %s", set->path, names, there);
 }
 
 bool array_open(array* a, const array_set* set, const char* names, bool needed, error* why)
@@ -71,13 +75,23 @@ bool array_open(array* a, const array_set* set, const char* names, bool needed, 
         char name[64];
         size_t length = strcspn(at, "|");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
-        if (arrays_have(set, name)) return open_named(a, set, name, why);
         at += length;
+        if (!arrays_have(set, name)) continue;
+        a->in = open_named(set, name, why);
+        if (a->in && npy_read_header(&a->h, a->in, why)) return true;
+        array_close(a);
+        return false;
     }
-    if (!needed) return true;
-    char there[256];
-    arrays_list(set, there, sizeof there);
-    return error_set(why, "%s: no array %s.npy; it holds: %s", set->path, names, there);
+    return !needed || is_missing(set, names, why);
+}
+
+bool arrays_text(const array_set* set, const char* name, char out[NPY_TEXT + 1], error* why)
+{
+    if (!arrays_have(set, name)) return is_missing(set, name, why);
+    source* in = open_named(set, name, why);
+    bool good = in && npy_read_text(out, in, why);
+    source_close(in);
+    return good;
 }
 
 void array_close(array* a)

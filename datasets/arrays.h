@@ -29,6 +29,9 @@ typedef struct {
 bool array_open(array* a, const array_set* set, const char* names, bool needed, error* why);
 void array_close(array* a); /* harmless without a successful open */
 
+/* The text that the array of that name holds, which is needed: npy_read_text. */
+bool arrays_text(const array_set* set, const char* name, char out[NPY_TEXT + 1], error* why);
+
 /* Sets "FILE: has shape (a, b), EXPECTED is expected". */
 bool array_wrong_shape(const array* a, const char* expected, error* why);
 

@@ -49,6 +49,8 @@ static const char about[] =
     "Formats, and what is usual for each unless an option says otherwise:\n"
     "  npz     node_features, node_labels, edges (E,2), masks: undirected, each edge listed once (Platonov et al.)\n"
     "  shchur  npz with adj_indptr, adj_indices, adj_shape, attr_*, labels: undirected, self-loops dropped\n"
+    "  scipy   npz with a sparse matrix A (scipy.sparse.save_npz: csr, csc, coo): A[i,j] is the edge i -> j, data its\n"
+    "          weight; directed as is; A is square\n"
     "  ogb     folder with raw/edge.csv.gz ...: directed as is; ogbn-products needs --undirected\n"
     "  edges   src,dst[,weight] by commas, tabs or spaces: directed as is. Line 1 may name the columns: src, source,\n"
     "          from, head, row, u, dst, target, to, tail, col, v, node, id, weight and the like (id_1, FromNodeId)\n"

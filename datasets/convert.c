@@ -23,6 +23,7 @@ static const format_entry formats[] = {
     {"auto", NULL, "detected"},
     {"npz", read_npz, "npz with node_features, node_labels, edges"},
     {"shchur", read_shchur, "npz with a sparse adjacency matrix"},
+    {"scipy", read_scipy, "npz with SciPy's sparse matrix"},
     {"ogb", read_ogb, "OGB csv folder"},
     {"edges", read_edges, "list of edges"},
     {"npy", read_npy, "folder of .npy"},
@@ -67,7 +68,8 @@ static bool detect_archive(convert_format* format, const char* in, error* why)
     array_set set;
     char there[256];
     if (!arrays_open(&set, in, why)) return false;
-    *format = arrays_have(&set, "adj_indptr") ? FORMAT_SHCHUR
+    *format = arrays_have(&set, "format") && arrays_have(&set, "shape") ? FORMAT_SCIPY /* has indptr, too */
+              : arrays_have(&set, "adj_indptr") ? FORMAT_SHCHUR
               : arrays_have(&set, "edges") || arrays_have(&set, "edge_index") || arrays_have(&set, "indptr")
                   ? FORMAT_NPZ
                   : FORMAT_AUTO;
@@ -75,7 +77,7 @@ static bool detect_archive(convert_format* format, const char* in, error* why)
     arrays_close(&set);
     return *format ||
            error_set(why,
-                     "%s: arrays of no known format: neither edges, edge_index, indptr nor adj_indptr is among %s",
+                     "%s: arrays of no known format: neither edges, edge_index, indptr, adj_indptr nor format and shape are among %s",
                      in, there);
 }
 

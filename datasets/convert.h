@@ -7,11 +7,12 @@
 
 #include "common/error.h"
 
-#define CONVERT_FORMATS "auto|npz|shchur|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint"
+#define CONVERT_FORMATS "auto|npz|shchur|scipy|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint"
 typedef enum {
     FORMAT_AUTO,
     FORMAT_NPZ,
     FORMAT_SHCHUR,
+    FORMAT_SCIPY,
     FORMAT_OGB,
     FORMAT_EDGES,
     FORMAT_NPY,

@@ -15,6 +15,7 @@ typedef struct {
     const char* at; /* the text ends with a zero */
     source* in;
     error* why;
+    bool letters; /* text is expected, not numbers */
 } header_text;
 
 static bool header_fail(const header_text* t, const char* what)
@@ -91,12 +92,17 @@ static bool take_type(header_text* t, npy_header* h)
     if (!take_string(t, text, sizeof text)) return false;
     int size = text[0] && text[1] >= 'A' && text[2] >= '1' && text[2] <= '8' && !text[3] ? text[2] - '0' : 0;
     h->kind = text[0] ? text[1] : 0;
-    h->size = size;
-    h->swapped = text[0] == '>' && size > 1;
+    h->size = h->kind == 'U' ? 4 * size : size; /* UCS-4 */
+    h->swapped = text[0] == '>' && h->size > 1;
     bool order = text[0] == '<' || text[0] == '>' || text[0] == '=' || (text[0] == '|' && size == 1);
     bool known = h->kind == 'b'                     ? size == 1
                  : h->kind == 'i' || h->kind == 'u' ? size == 1 || size == 2 || size == 4 || size == 8
                                                     : h->kind == 'f' && (size == 2 || size == 4 || size == 8);
+    if (t->letters) {
+        if (size && (h->kind == 'S' || h->kind == 'U')) return true;
+        return error_set(t->why, "%s: elements of type '%s'; a text of up to %d characters is expected", source_name(t->in), text,
+                         NPY_TEXT);
+    }
     if (order && known) return true;
     return error_set(t->why, "%s: elements of type '%s'%s; bool, integers and floats of up to 8 bytes are read",
                      source_name(t->in), text, text[0] && text[1] == 'O' ? " (pickled Python objects)" : "");
@@ -145,7 +151,7 @@ static bool check_length(npy_header* h, source* s, int64_t header_bytes, error* 
     return true;
 }
 
-bool npy_read_header(npy_header* h, source* s, error* why)
+static bool read_header(npy_header* h, source* s, bool letters, error* why)
 {
     unsigned char prefix[PREFIX_BYTES], size[4] = {0};
     memset(h, 0, sizeof *h);
@@ -159,11 +165,31 @@ bool npy_read_header(npy_header* h, source* s, error* why)
     uint32_t bytes = (uint32_t)size[0] | (uint32_t)size[1] << 8 | (uint32_t)size[2] << 16 | (uint32_t)size[3] << 24;
     if (bytes > HEADER_MAX) return error_set(why, "%s: a .npy header of %u bytes", source_name(s), bytes);
     char* text = memory_new((size_t)bytes + 1, "a .npy header", why);
-    header_text t = {text, s, why};
+    header_text t = {text, s, why, letters};
     bool ok = text && source_read_all(s, text, bytes, "the .npy header", why) && take_dictionary(&t, h);
     memory_free(text);
     h->fortran = h->fortran && h->num_dims > 1;
     return ok && check_length(h, s, PREFIX_BYTES + width + (int64_t)bytes, why);
+}
+
+bool npy_read_header(npy_header* h, source* s, error* why) { return read_header(h, s, false, why); }
+
+bool npy_read_text(char out[NPY_TEXT + 1], source* s, error* why)
+{
+    unsigned char raw[4 * NPY_TEXT];
+    npy_header h;
+    int length = 0;
+    if (!read_header(&h, s, true, why)) return false;
+    if (h.count != 1) return error_set(why, "%s: %lld texts; one is expected", source_name(s), (long long)h.count);
+    if (!source_read_all(s, raw, h.size, "the text", why)) return false;
+    const int width = h.kind == 'U' ? 4 : 1, low = h.swapped ? width - 1 : 0;
+    for (int at = 0; at < h.size && raw[at + low]; at += width) {
+        bool ascii = raw[at + low] < 128;
+        for (int i = 0; i < width; i++) ascii = ascii && (i == low || !raw[at + i]);
+        out[length++] = (char)(ascii ? raw[at + low] : '?');
+    }
+    out[length] = 0;
+    return source_at_end(s, "the text", why);
 }
 
 /* ---- elements ------------------------------------------------------------------------------------------------- */

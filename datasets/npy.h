@@ -27,4 +27,8 @@ bool npy_read_header(npy_header* h, source* s, error* why);
    for messages. */
 bool npy_read_floats(float* out, int64_t count, const npy_header* h, source* s, error* why);
 bool npy_read_ints(int64_t* out, int64_t count, const npy_header* h, source* s, int64_t first, error* why);
+
+/* A single text of at most NPY_TEXT characters, b'csr' or 'csr', read whole; what is not ASCII becomes '?'. */
+enum { NPY_TEXT = 8 };
+bool npy_read_text(char out[NPY_TEXT + 1], source* s, error* why);
 #endif

@@ -1,5 +1,5 @@
-/* Graphs as NumPy arrays: the npz files of the heterophilous benchmark (Platonov et al. 2023), folders of .npy, and
-   the sparse npz of Shchur et al. 2018. */
+/* Graphs as NumPy arrays: the npz files of the heterophilous benchmark (Platonov et al. 2023), folders of .npy, the
+   sparse npz of Shchur et al. 2018, and SciPy's sparse matrices. */
 #include <math.h>
 #include <string.h>
 
@@ -31,23 +31,38 @@ static bool read_pairs(builder* b, array* a, int64_t count, error* why)
     return true;
 }
 
-/* All sources, then all targets: (2, E) by rows, (E, 2) by columns. The array is opened twice, so that both halves
-   stream side by side. */
+/* Sources from one array, targets from another; data NULL: no weights. */
+static bool read_columns(builder* b, array* from, array* to, array* data, int64_t count, error* why)
+{
+    int64_t src[CHUNK], dst[CHUNK];
+    float weight[CHUNK];
+    for (int64_t done = 0, some; done < count; done += some) {
+        some = smaller(CHUNK, count - done);
+        if (!array_ints(from, src, some, why) || !array_ints(to, dst, some, why) ||
+            (data && !array_floats(data, weight, some, why)) ||
+            !builder_add_edges(b, src, dst, data ? weight : NULL, some, why))
+            return false;
+        progress_update(&b->bar, done + some);
+    }
+    return true;
+}
+
+/* All sources, then all targets: (2, E) by rows, (E, 2) by columns. The array is opened once more, at the targets, so that
+   both halves stream side by side. */
+static bool open_targets(array* a, const array_set* set, const char* name, int64_t count, error* why)
+{
+    int64_t src[CHUNK];
+    bool ok = array_open(a, set, name, true, why);
+    for (int64_t done = 0; done < count && ok; done += smaller(CHUNK, count - done))
+        ok = array_ints(a, src, smaller(CHUNK, count - done), why);
+    return ok;
+}
+
 static bool read_planes(builder* b, const array_set* set, const char* name, array* a, int64_t count, error* why)
 {
     array second;
-    int64_t src[CHUNK], dst[CHUNK];
-    if (!array_open(&second, set, name, true, why)) return false;
-    bool ok = true;
-    for (int64_t done = 0; done < count && ok; done += smaller(CHUNK, count - done))
-        ok = array_ints(&second, dst, smaller(CHUNK, count - done), why);
-    for (int64_t done = 0, some; done < count && ok; done += some) {
-        some = smaller(CHUNK, count - done);
-        ok = array_ints(a, src, some, why) && array_ints(&second, dst, some, why) &&
-             builder_add_edges(b, src, dst, NULL, some, why);
-        progress_update(&b->bar, done + some);
-    }
-    ok = ok && array_end(&second, why);
+    bool ok = open_targets(&second, set, name, count, why) && read_columns(b, a, &second, NULL, count, why) &&
+              array_end(&second, why);
     array_close(&second);
     return ok;
 }
@@ -448,19 +463,25 @@ static bool read_shape(int64_t shape[2], const array_set* set, const char* name,
     return ok;
 }
 
+/* The number of nodes: the adjacency matrix is square. */
+static bool read_square(int64_t* nodes, const builder* b, const array_set* set, const char* name, error* why)
+{
+    int64_t shape[2];
+    if (!read_shape(shape, set, name, why)) return false;
+    *nodes = shape[0];
+    return shape[0] == shape[1] || error_set(why, "%s: the adjacency matrix is %lld by %lld", b->in, (long long)shape[0], (long long)shape[1]);
+}
+
 static bool read_shchur_graph(builder* b, const array_set* set, error* why)
 {
     static const char* const names[3] = {"adj_indptr", "adj_indices", "adj_data"};
-    int64_t shape[2];
+    int64_t nodes;
     sparse_rows m;
-    if (!read_shape(shape, set, "adj_shape", why)) return false;
-    if (shape[0] != shape[1])
-        return error_set(why, "%s: the adjacency matrix is %lld by %lld", b->in, (long long)shape[0],
-                         (long long)shape[1]);
-    bool ok = sparse_open(&m, set, names, shape[0], false, why);
+    if (!read_square(&nodes, b, set, "adj_shape", why)) return false;
+    bool ok = sparse_open(&m, set, names, nodes, false, why);
     array_close(&m.data); /* ones */
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {shape[0], count, count, false, true, true};
+    builder_edges about = {nodes, count, count, false, true, true};
     ok = ok && read_sparse_edges(b, &m, true, &about, why);
     sparse_close(&m);
     return ok;
@@ -528,6 +549,75 @@ bool read_shchur(builder* b, const char* in, error* why)
     if (!arrays_open(&set, in, why)) return false;
     bool ok =
         read_shchur_graph(b, &set, why) && read_shchur_features(b, &set, why) && read_shchur_labels(b, &set, why);
+    arrays_close(&set);
+    return ok;
+}
+
+/* ---- SciPy's sparse matrices ---------------------------------------------------------------------------------- */
+
+/* Rows (csr) or columns (csc) of A: [i, j] is the edge i -> j. */
+static bool read_compressed(builder* b, const array_set* set, int64_t nodes, bool rows, error* why)
+{
+    static const char* const names[3] = {"indptr", "indices", "data"};
+    sparse_rows m;
+    bool ok = sparse_open(&m, set, names, nodes, true, why);
+    int64_t count = ok ? m.indices.h.count : 0;
+    builder_edges about = {nodes, count, count, true, false, false};
+    ok = ok && read_sparse_edges(b, &m, rows, &about, why);
+    sparse_close(&m);
+    return ok;
+}
+
+/* row (E) and col (E), or coords (2, E), as SciPy may write in time. */
+static bool open_coordinates(array* row, array* col, array* data, const array_set* set, error* why)
+{
+    bool one = !arrays_have(set, "row") && arrays_have(set, "coords");
+    memset(row, 0, sizeof *row);
+    memset(col, 0, sizeof *col);
+    if (!array_open(data, set, "data", true, why)) return false;
+    if (data->h.num_dims != 1) return array_wrong_shape(data, "(elements)", why);
+    if (!array_open(row, set, one ? "coords" : "row", true, why)) return false;
+    if (one && (row->h.num_dims != 2 || row->h.shape[0] != 2 || row->h.shape[1] != data->h.count || row->h.fortran))
+        return array_wrong_shape(row, "(2, as many as data), by rows,", why);
+    if (one) return open_targets(col, set, "coords", data->h.count, why);
+    if (!array_open(col, set, "col", true, why)) return false;
+    for (array* a = row; a; a = a == row ? col : NULL)
+        if (a->h.num_dims != 1 || a->h.count != data->h.count) return array_wrong_shape(a, "as many as data", why);
+    return true;
+}
+
+static bool read_coordinates(builder* b, const array_set* set, int64_t nodes, error* why)
+{
+    array row, col, data;
+    bool ok = open_coordinates(&row, &col, &data, set, why);
+    const int64_t count = ok ? data.h.count : 0;
+    builder_edges about = {nodes, count, count, true, false, false};
+    ok = ok && builder_begin_edges(b, &about, why);
+    progress_begin(&b->bar, "reading edges", "edges", count);
+    ok = ok && read_columns(b, &row, &col, &data, count, why) && array_end(&col, why) && array_end(&data, why) &&
+         (row.h.num_dims == 2 || array_end(&row, why));
+    progress_end(&b->bar, count, false);
+    array_close(&row);
+    array_close(&col);
+    array_close(&data);
+    return ok && builder_end_edges(b, why);
+}
+
+static bool read_matrix(builder* b, const array_set* set, error* why)
+{
+    char format[NPY_TEXT + 1];
+    int64_t nodes;
+    if (!arrays_text(set, "format", format, why) || !read_square(&nodes, b, set, "shape", why)) return false;
+    if (strcmp(format, "coo") == 0) return read_coordinates(b, set, nodes, why);
+    if (strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0) return read_compressed(b, set, nodes, format[2] == 'r', why);
+    return error_set(why, "%s: a sparse matrix of format '%s'; csr, csc and coo are read", b->in, format);
+}
+
+bool read_scipy(builder* b, const char* in, error* why)
+{
+    array_set set;
+    if (!arrays_open(&set, in, why)) return false;
+    bool ok = read_matrix(b, &set, why);
     arrays_close(&set);
     return ok;
 }

@@ -298,4 +298,45 @@ static inline void model_shchur(const model* m, const char* name, bool sparse, b
 {
     save(model_shchur_bytes(m, sparse, deflated), name, false);
 }
+
+/* SciPy's save_npz of the adjacency matrix: [src, dst] holds the weight. csr and csc with 32-bit indices; coo as row and
+   col; "coords": coo in one array. */
+static inline bytes model_scipy_bytes(const model* m, const char* format, bool deflated)
+{
+    zip_maker z = {.deflated = deflated};
+    array_sink to = {&z, NULL};
+    int64_t shape[2] = {MODEL_NODES, MODEL_NODES}, both[2 * MODEL_EDGES_MAX], n = m->num_edges, e = 0;
+    const bool rows = strcmp(format, "csr") == 0, columns = strcmp(format, "csc") == 0, one = strcmp(format, "coords") == 0;
+    int32_t indptr[MODEL_NODES + 1] = {0}, indices[MODEL_EDGES_MAX];
+    float data[MODEL_EDGES_MAX];
+    for (int32_t v = 0; v < MODEL_NODES && (rows || columns); v++) {
+        for (int64_t i = 0; i < n; i++) {
+            if ((rows ? m->src[i] : m->dst[i]) != v) continue;
+            data[e] = m->weight[i];
+            indices[e++] = (int32_t)(rows ? m->dst[i] : m->src[i]);
+        }
+        indptr[v + 1] = (int32_t)e;
+    }
+    if (rows || columns) {
+        put_vector(&to, "indices", "<i4", n, indices, 4);
+        put_vector(&to, "indptr", "<i4", MODEL_NODES + 1, indptr, 4);
+    } else if (one) {
+        memcpy(both, m->src, (size_t)n * 8);
+        memcpy(both + n, m->dst, (size_t)n * 8);
+        put_matrix(&to, "coords", "<i8", 2, n, both, 8, false);
+    } else {
+        put_vector(&to, "row", "<i8", n, m->src, 8);
+        put_vector(&to, "col", "<i8", n, m->dst, 8);
+    }
+    put_npy(&to, "format", npy_of("|S3", "", false, one ? "coo" : format, 3));
+    put_vector(&to, "shape", "<i8", 2, shape, 8);
+    put_vector(&to, "data", "<f4", n, rows || columns ? data : m->weight, 4);
+    put_npy(&to, "_is_array", npy_of("|b1", "", false, "\1", 1));
+    return zip_end(&z);
+}
+
+static inline void model_scipy(const model* m, const char* name, const char* format, bool deflated)
+{
+    save(model_scipy_bytes(m, format, deflated), name, false);
+}
 #endif

@@ -123,7 +123,8 @@ TEST(the_same_graph_comes_from_every_format)
                                .num_nodes = MODEL_NODES};
         static const char* const files[] = {"pairs.npz", "index.npz", "csc.npz",    "sparse.npz", "dense.npz",
                                             "ogb",       "npy-pairs", "npy-index",  "npy-csc",    "list.csv",
-                                            "list.tsv",  "snap.txt",  "out.konect", "matrix.mtx"};
+                                            "list.tsv",  "snap.txt",  "out.konect", "matrix.mtx",
+                                            "csr.npz",   "sp-csc.npz", "coo.npz",   "coords.npz"};
         enum { NUM_FILES = sizeof files / sizeof files[0], FIRST_BARE = 9, FIRST_WITHOUT_SPLITS = 3 };
         dataset d;
         model_make(&m, 200 + 10 * round);
@@ -141,6 +142,10 @@ TEST(the_same_graph_comes_from_every_format)
         model_list(&m, files[11], "# Directed graph\n# FromNodeId\tToNodeId\n", " ", 0, false, false);
         model_list(&m, files[12], "% asym unweighted\n% 200 40 40\n", " ", 1, false, false);
         model_mtx(&m, files[13], false);
+        model_scipy(&m, files[14], "csr", deflated);
+        model_scipy(&m, files[15], "csc", deflated);
+        model_scipy(&m, files[16], "coo", deflated);
+        model_scipy(&m, files[17], "coords", deflated);
         expect(&l, &m, &how);
         for (int k = 0; k < NUM_FILES; k++) {
             if (!converted(&d, files[k], &how)) continue;
@@ -148,7 +153,7 @@ TEST(the_same_graph_comes_from_every_format)
             CHECK(k >= FIRST_BARE ? !d.feat.rows && !d.label : rows_are(&d, &m) && labels_are(&d, &m));
             if (k < FIRST_WITHOUT_SPLITS || (k > 5 && k < FIRST_BARE)) CHECK(splits_are(&d, &m, MODEL_SPLITS));
             if (k == 5) CHECK(splits_are(&d, &m, 1));
-            CHECK_EQ(d.csc.weight != NULL, k == 10 || k == 13);
+            CHECK_EQ(d.csc.weight != NULL, k == 10 || k >= 13);
             dataset_close(&d);
         }
         for (int k = 6; k < 9; k++) { /* arrays that the next round does not write must not stay */
@@ -243,6 +248,111 @@ TEST(the_first_weight_of_duplicates_stays)
     if (!converted(&d, "w.csv", &how)) return;
     CHECK(!d.csc.weight);
     dataset_close(&d);
+}
+
+typedef struct { /* of an archive: text, and arrays of 64-bit integers or floats, count < 0: not there */
+    const char *format, *type; /* NULL: none; its element type */
+    int64_t shape[3], shapes;
+    int64_t first[8], firsts, second[8], seconds;
+    double data[8];
+    int64_t datas;
+} sparse_file;
+
+/* A matrix of SciPy's: indptr and indices (csr, csc, bsr), or row and col. */
+static void put_sparse(const char* name, const sparse_file* f)
+{
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    const bool lists = !f->format || f->format[1] == 's';
+    if (f->firsts >= 0) put_vector(&to, lists ? "indptr" : "row", "<i8", f->firsts, f->first, 8);
+    if (f->seconds >= 0) put_vector(&to, lists ? "indices" : "col", "<i8", f->seconds, f->second, 8);
+    if (f->datas >= 0) put_vector(&to, "data", "<f8", f->datas, f->data, 8);
+    if (f->shapes >= 0) put_vector(&to, "shape", "<i8", f->shapes, f->shape, 8);
+    if (f->format) {
+        uint8_t letters[64] = {0};
+        const size_t count = strlen(f->format), wide = f->type[1] == 'U' ? 4 : 1;
+        for (size_t i = 0; i < count; i++) letters[i * wide + (f->type[0] == '>' ? wide - 1 : 0)] = (uint8_t)f->format[i];
+        put_npy(&to, "format", npy_of(f->type, "", false, letters, count * wide));
+    }
+    save(zip_end(&z), name, false);
+}
+
+/* [[0 2 0]   edges 0 -> 1, 1 -> 0, 1 -> 2: in-neighbours of 0: 1; of 1: 0; of 2: 1
+    [3 0 5]
+    [0 0 0]] */
+static const sparse_file matrix[] = {
+    {"csr", "|S3", {3, 3}, 2, {0, 1, 3, 3}, 4, {1, 0, 2}, 3, {2, 3, 5}, 3},
+    {"csc", "<U3", {3, 3}, 2, {0, 1, 2, 3}, 4, {1, 0, 1}, 3, {3, 2, 5}, 3},
+    {"coo", ">U3", {3, 3}, 2, {1, 0, 1}, 3, {2, 1, 0}, 3, {5, 2, 3}, 3}};
+
+TEST(an_entry_of_scipys_matrix_is_an_edge_from_its_row_to_its_column)
+{
+    static const ggnn_node source[] = {1, 0, 1}, both[] = {1, 0, 2, 1};
+    static const int64_t indptr[] = {0, 1, 2, 3}, indptr_both[] = {0, 1, 3, 4};
+    for (int k = 0; k < 3; k++) {
+        dataset d;
+        convert_format format;
+        error why = {""};
+        char path[600];
+        put_sparse("adj_full.npz", &matrix[k]);
+        CHECK(convert_detect(&format, folder_path(path, "adj_full.npz"), &why) && format == FORMAT_SCIPY);
+        if (!converted(&d, "adj_full.npz", &(convert_options){.format = FORMAT_AUTO})) return;
+        CHECK(d.num_nodes == 3 && d.num_edges == 3 && memcmp(d.csc.indptr, indptr, sizeof indptr) == 0);
+        CHECK(memcmp(d.csc.indices, source, sizeof source) == 0);
+        CHECK(d.csc.weight && d.csc.weight[0] == 3 && d.csc.weight[1] == 2 && d.csc.weight[2] == 5);
+        dataset_close(&d);
+        if (!converted(&d, "adj_full.npz", &(convert_options){.direction = DIRECTION_BOTH, .drop_weights = true})) return;
+        CHECK(d.num_edges == 4 && !d.csc.weight && memcmp(d.csc.indptr, indptr_both, sizeof indptr_both) == 0);
+        CHECK(memcmp(d.csc.indices, both, sizeof both) == 0);
+        dataset_close(&d);
+    }
+}
+
+/* Without `format` or `shape` the lists are of in-neighbours, and each edge is listed once. */
+TEST(an_npz_of_lists_without_format_is_read_as_in_neighbours)
+{
+    for (int k = 0; k < 2; k++) {
+        sparse_file f = matrix[0];
+        dataset d;
+        if (k) f.shapes = -1;
+        else f.format = NULL;
+        put_sparse("lists.npz", &f);
+        if (!converted(&d, "lists.npz", &(convert_options){.direction = DIRECTION_AS_IS})) return;
+        CHECK(d.num_nodes == 3 && d.csc.indptr[1] == 1 && d.csc.indptr[2] == 3 && d.csc.indices[0] == 1 && !d.csc.weight);
+        dataset_close(&d);
+        if (!converted(&d, "lists.npz", &(convert_options){.format = FORMAT_AUTO})) return;
+        CHECK_EQ(d.num_edges, 4);
+        dataset_close(&d);
+    }
+}
+
+TEST(matrices_that_are_no_graph_are_refused)
+{
+    static const struct {
+        sparse_file file;
+        const char* message;
+    } bad[] = {
+        {{"csr", "|S3", {3, 4}, 2, {0, 1, 3, 3}, 4, {1, 0, 3}, 3, {2, 3, 5}, 3}, "the adjacency matrix is 3 by 4"},
+        {{"csr", "|S3", {3}, 1, {0, 1, 3, 3}, 4, {1, 0, 2}, 3, {2, 3, 5}, 3}, "shape.npy: shape (1); (2) is expected"},
+        {{"coo", "|S3", {3, 3, 3}, 3, {0, 1}, 2, {1, 0}, 2, {2, 3}, 2}, "shape.npy: shape (3); (2) is expected"},
+        {{"bsr", "|S3", {3, 3}, 2, {0, 1, 1, 1}, 4, {1}, 1, {2}, 1}, "a sparse matrix of format 'bsr'; csr, csc and coo are read"},
+        {{"dia", "|S3", {3, 3}, 2, {0}, 1, {1}, 1, {2}, 1}, "a sparse matrix of format 'dia'"},
+        {{"cs\xe9", "|S3", {3, 3}, 2, {0, 0, 0, 0}, 4, {1}, 0, {2}, 0}, "a sparse matrix of format 'cs?'"},
+        {{"csr", "|u3", {3, 3}, 2, {0, 0, 0, 0}, 4, {1}, 0, {2}, 0}, "format.npy: elements of type '|u3'; a text"},
+        {{"csrcsrcsr", "|S9", {3, 3}, 2, {0, 0, 0, 0}, 4, {1}, 0, {2}, 0}, "format.npy: elements of type '|S9'; a text of up to 8"},
+        {{"csr", "|S3", {3, 3}, 2, {0, 1, 3}, 3, {1, 0, 2}, 3, {2, 3, 5}, 3}, "indptr.npy: shape (3)"},
+        {{"csr", "|S3", {3, 3}, 2, {0, 1, 3, 3}, 4, {1, 0, 3}, 3, {2, 3, 5}, 3}, "edge 2: node id 3 is outside [0, 3)"},
+        {{"csc", "|S3", {3, 3}, 2, {0, 1, 3, 3}, 4, {1, 0, 2}, 3, {2, -3, 5}, 3}, "edge 1: weight -3 is negative"},
+        {{"csr", "|S3", {3, 3}, 2, {0, 1, 3, 3}, 4, {1, 0, 2}, 3, {2, 3}, 2}, "data.npy: shape (2); as many as indices"},
+        {{"csr", "|S3", {3, 3}, 2, {0, 1, 3, 3}, 4, {1, 0, 2}, 3, {2}, -1}, "no array data.npy"},
+        {{"coo", "|S3", {3, 3}, 2, {0, 1}, 2, {1}, 1, {2, 3}, 2}, "col.npy: shape (1); as many as data"},
+        {{"coo", "|S3", {3, 3}, 2, {0, 1, 2}, 3, {1, 0}, 2, {2, 3}, 2}, "row.npy: shape (3); as many as data"},
+        {{"coo", "|S3", {3, 3}, 2, {0, 1}, -1, {1, 0}, 2, {2, 3}, 2}, "no array row.npy"}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        put_sparse("bad.npz", &bad[k].file);
+        const char* message = refused("bad.npz", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(message, bad[k].message))) printf("    %zu: %s\n", k, message);
+    }
 }
 
 TEST(symmetric_formats_store_one_triangle)
@@ -667,6 +777,7 @@ TEST(damaged_archives_are_refused_or_harmless)
     for (int k = 0; k <= DEFLATE; k++) {
         check_damage(model_npz_bytes(&m, EDGES_PAIRS, false, k), "damaged.npz");
         check_damage(model_shchur_bytes(&m, true, k), "damaged.npz");
+        check_damage(model_scipy_bytes(&m, k ? "coo" : "csr", k), "damaged.npz");
     }
 }
 
@@ -793,11 +904,15 @@ TEST(every_allocation_may_fail)
     model_make(&m, 60);
     model_npz(&m, "alloc.npz", EDGES_PAIRS, true, DEFLATE);
     model_shchur(&m, "alloc-shchur.npz", true, DEFLATE);
+    model_scipy(&m, "alloc-scipy.npz", "csc", DEFLATE);
+    model_scipy(&m, "alloc-coo.npz", "coo", DEFLATE);
     model_ogb(&m, "alloc-ogb", true);
     model_list(&m, "alloc.csv", "", ",", 0, true, false);
     model_mtx(&m, "alloc.mtx", true);
     check_allocations("alloc.npz");
     check_allocations("alloc-shchur.npz");
+    check_allocations("alloc-scipy.npz");
+    check_allocations("alloc-coo.npz");
     check_allocations("alloc-ogb");
     check_allocations("alloc.csv");
     check_allocations(DEFLATE ? "alloc.mtx.gz" : "alloc.mtx");
@@ -1026,6 +1141,9 @@ int main(int argc, char** argv)
     RUN(the_same_graph_gives_the_same_file);
     RUN(exported_graphs_come_back);
     RUN(the_first_weight_of_duplicates_stays);
+    RUN(an_entry_of_scipys_matrix_is_an_edge_from_its_row_to_its_column);
+    RUN(an_npz_of_lists_without_format_is_read_as_in_neighbours);
+    RUN(matrices_that_are_no_graph_are_refused);
     RUN(symmetric_formats_store_one_triangle);
     RUN(sparse_ids_are_compacted_in_ascending_order);
     RUN(compaction_by_bits_equals_compaction_by_sorting);

@@ -34,15 +34,18 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 }
 
 #ifndef FUZZ_LIBFUZZER
+enum { KINDS = 12 };
 static size_t fuzz_seed(int which, uint8_t* out, size_t room)
 {
     const model* m = fuzz_model();
 #ifndef HAVE_ZLIB
-    if (which >= 8) return 0;
+    if (which >= KINDS) return 0;
 #endif
-    bool deflated = which >= 8;
-    int kind = which % 8;
-    if (which >= 16) return 0;
+    static const char* const scipy[] = {"csr", "csc", "coo", "coords"};
+    bool deflated = which >= KINDS;
+    int kind = which % KINDS;
+    if (which >= 2 * KINDS) return 0;
+    if (kind >= 8) return fuzz_give(model_scipy_bytes(m, scipy[kind - 8], deflated), out, room);
     if (kind >= 6) return fuzz_give(model_shchur_bytes(m, kind == 6, deflated), out, room);
     return fuzz_give(model_npz_bytes(m, (edge_layout)(kind / 2), kind % 2, deflated), out, room);
 }
