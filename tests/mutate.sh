@@ -93,11 +93,11 @@ compile_cuda() {
 }
 
 # What is to be compiled again where that file is broken: of ggnn.h its implementation and the test, as a vendor's program
-# is; of a source itself; of another header what `make` says depends on it.
+# is; of a source itself, and the test where that includes it; of another header what `make` says depends on it.
 dependents() { # dependents FILE PROGRAM
     case $1 in
     ggnn.h) echo "common/ggnn.c tests/test_$2.c" ;;
-    *.c) echo "$1" ;;
+    *.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" ;;
     "") ;;
     *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
     esac
@@ -125,7 +125,7 @@ compile_c() {
         esac
     done
     $CC $CFLAGS $flags -o "$folder/tests/$program.$3" "$test" $objects $archives $LDLIBS || return
-    case $program in train | train_files | devices | tiers | division | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain) ;; *) return ;; esac
+    case $program in train | train_files | train_ends | devices | tiers | division | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
     case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$plain/bench/ggnn_bench.o" $objects $archives $LDLIBS || return ;; esac
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $archives $LDLIBS &&

@@ -630,6 +630,23 @@ TEST(processes_give_the_bits_of_threads)
     }
 }
 
+/* There are no rows between layers: a room of 0 bytes. */
+TEST(processes_evaluate_a_net_of_one_layer)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    static const char* const model[] = {"sage", "gcn", "mlp"};
+    for (int m = 0; m < 3; m++) {
+        char line[300];
+        snprintf(line, sizeof line, "--data karate.ggnn --model %s --layers 1 --fanout 3 --epochs 2", model[m]);
+        CHECK_EQ(trainf("%s --devices 2 --log threads", line), 0);
+        snprintf(line, sizeof line, "-n 2 $train --data karate.ggnn --model %s --layers 1 --fanout 3 --epochs 2 --threads 1 --log processes", model[m]);
+        if (!CHECK_EQ(mpi_train(line, NULL), 0)) printf("  %s: %s\n", model[m], output);
+        read_log(&first, "threads", NULL);
+        read_log(&second, "processes", NULL);
+        CHECK(same_records(&first, &second));
+    }
+}
+
 TEST(processes_share_the_cores)
 {
     if (no_mpi()) SKIP(no_mpi());
@@ -843,6 +860,7 @@ int main(int argc, char** argv)
     RUN(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays);
     RUN(a_damaged_list_ends_all_devices_and_names_the_node);
     RUN(processes_give_the_bits_of_threads);
+    RUN_SLOW(processes_evaluate_a_net_of_one_layer);
     RUN(processes_share_the_cores);
     RUN_SLOW(processes_that_differ_are_an_error_that_names_rank_and_difference);
     RUN(a_full_disk_or_a_damaged_list_ends_all_processes);

@@ -46,7 +46,8 @@ void comm_fail(comm* c, const error* why)
     error named = {""}, seen = {""};
     comm_word mine = {0};
     if (c->failed.text[0]) return;
-    error_set(&named, "%s: %s", c->name, why->text);
+    if (why->text[0]) error_set(&named, "%s: %s", c->name, why->text);
+    else error_set(&named, "%s ended without a message", c->name);
     meet(c, &mine, NULL, &named, &seen);
     if (!c->failed.text[0]) c->failed = named;
 }

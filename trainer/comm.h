@@ -73,7 +73,8 @@ bool comm_carry(comm* c, device* d, comm_carrier by, error* why);
 void comm_leave(comm* c); /* harmless where nothing is to be left */
 const char* comm_nccl_name(void); /* "NCCL 2.28.9"; NULL: this program has none */
 
-/* This rank fails, for `why`. Returns when all others have come to their next call or have ended. */
+/* This rank fails, for `why`; where that has no text, the message is "rank 3 (host b) ended without a message". Returns
+   when all others have come to their next call or have ended. */
 void comm_fail(comm* c, const error* why);
 
 /* Returns when all ranks have come. */

@@ -206,11 +206,14 @@ static bool open_training(rank* r, error* why)
 
 static void run_rank(rank* r)
 {
-    if (open_training(r, &r->why) && begin_report(r, &r->why) && comm_barrier(r->comm, &r->why)) {
-        if (r == r->of->rank) catch_signals();
-        r->done = training_run(&r->training, &r->why);
-        end_report(r);
+    const bool begun = open_training(r, &r->why) && begin_report(r, &r->why) && comm_barrier(r->comm, &r->why);
+    if (begun && r == r->of->rank) catch_signals();
+    if (begun) r->done = training_run(&r->training, &r->why);
+    if (!r->done && !r->comm->stopped && !r->why.text[0]) { /* neither told to end, nor says why */
+        comm_fail(r->comm, &r->why);
+        r->why = r->comm->failed;
     }
+    if (begun) end_report(r);
     if (r->why.text[0]) comm_fail(r->comm, &r->why);
     if (r->training.worker.device) device_settle(r->training.worker.device); /* then others may close what it reads */
     comm_leave(r->comm);

@@ -690,10 +690,11 @@ bool tiers_room_spread(tiers_room* r, void* rows, const int64_t* bound, size_t r
     return comm_exchange(c, device_map(r->device, rows) ? NULL : r->device, rows, to, rows, from, row_bytes, why);
 }
 
-/* The least rank of a machine gives all of it. */
+/* The least rank of a machine gives all of it. A room without a byte has an address, too. */
 static void* share_room(tiers_room* r, size_t bytes, error* why)
 {
-    if (!comm_share(r->comm, &r->shared, r->comm->local ? 0 : bytes, outputs, why)) return NULL;
+    const size_t given = bytes ? bytes : 1;
+    if (!comm_share(r->comm, &r->shared, r->comm->local ? 0 : given, outputs, why)) return NULL;
     return r->shared.part[0];
 }
 

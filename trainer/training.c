@@ -314,8 +314,9 @@ bool training_run(training* t, error* why)
     t->start = progress_seconds();
     t->before = t->worker.comm->cost;
     bool done = report_all_tiers(t, why) && train(t, why) && !t->worker.comm->stopped && finish(t, why);
-    if (!done && !why->text[0]) report_all_ranks(t, why); /* stopped */
-    if (why->text[0] && t->worker.part.of) factored_fail(t->worker.part.of);
+    const bool stopped = !done && !why->text[0] && t->worker.comm->stopped;
+    if (!done && !stopped && t->worker.part.of) factored_fail(t->worker.part.of);
+    if (stopped) report_all_ranks(t, why);
     return done;
 }
 
