@@ -164,15 +164,37 @@ bool options_nearest(const char* choices, const char* text, char nearest[64])
     }
 }
 
+static bool nearest_option(const option* table, const char* text, char nearest[64])
+{
+    int limit = farthest(text), best = limit;
+    for (const option* o = table; o->name; o++) best = consider(o->name, strlen(o->name), text, best, nearest);
+    return best < limit;
+}
+
 static bool unknown_option(const option* table, const char* name, size_t length, error* why)
 {
     char text[64], nearest[64];
-    int limit, best;
     snprintf(text, sizeof text, "%.*s", (int)(length < 63 ? length : 63), name);
-    limit = best = farthest(text);
-    for (const option* o = table; o->name; o++) best = consider(o->name, strlen(o->name), text, best, nearest);
-    if (best < limit) return error_set(why, "--%s: no such option; is --%s meant?", text, nearest);
+    if (nearest_option(table, text, nearest)) return error_set(why, "--%s: no such option; is --%s meant?", text, nearest);
     return error_set(why, "--%s: no such option", text);
+}
+
+/* "-o", "-epochs=3": says which options begin so, or which is near. o is --out's alone, as everywhere. */
+static bool one_dash(const option* table, const char* word, error* why)
+{
+    char meant[256] = "", text[64], nearest[64];
+    size_t used = 0, length = strcspn(word + 1, "=");
+    bool several = false;
+    snprintf(text, sizeof text, "%.*s", (int)(length < 63 ? length : 63), word + 1);
+    if (strcmp(text, "o") == 0) strcpy(text, "out");
+    for (const option* o = table; o->name; o++) {
+        if (!o->help || strncmp(o->name, text, strlen(text)) != 0 || used + strlen(o->name) + 5 > sizeof meant) continue;
+        several = used > 0;
+        used += (size_t)snprintf(meant + used, sizeof meant - used, "%s--%s", used ? ", " : "", o->name);
+    }
+    if (!used && length > 1 && nearest_option(table, text, nearest)) snprintf(meant, sizeof meant, "--%s", nearest);
+    if (!meant[0]) return error_set(why, "%s: options begin with two dashes%s", word, strcmp(text, "out") == 0 ? ", and there is no --out" : "");
+    return error_set(why, "%s: options begin with two dashes; is %s%s meant?", word, several ? "one of " : "", meant);
 }
 
 static bool choose(const option* o, const char* name, const char* text, error* why)
@@ -253,7 +275,7 @@ options_result options_parse(const option* table, int argc, char** argv, const c
         } else if (options && word[0] == '-' && word[1] == '-') {
             if (!parse_option(table, argc, argv, &at, why)) return OPTIONS_WRONG;
         } else if (options && word[0] == '-' && word[1]) {
-            error_set(why, "%s: options begin with two dashes", word);
+            one_dash(table, word, why);
             return OPTIONS_WRONG;
         } else if (*num_arguments == max) {
             error_set(why, max ? "'%s': one argument too many" : "'%s': only options are expected, --NAME VALUE", word);

@@ -122,6 +122,26 @@ TEST(suggestions_mean_what_was_asked_for)
     CHECK(strstr(why.text, "meant") == NULL);
 }
 
+TEST(a_word_with_one_dash_says_which_option_is_meant)
+{
+    const char* out = NULL;
+    const option short_table[] = {{"of", OPTION_TEXT, &out, 0, 0, NULL, "of", NULL},
+                                  {"out", OPTION_TEXT, &out, 0, 0, "FILE", "where to", NULL},
+                                  {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    char* argv[] = {(char[]){"tool"}, (char[]){"-o"}, (char[]){"x"}};
+    int count;
+    CHECK_EQ(options_parse(short_table, 3, argv, argument, &count, 0, 2, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+    CHECK_STR(why.text, "-o: options begin with two dashes; is --out meant?");
+    CHECK_EQ(options_parse(short_table + 2, 3, argv, argument, &count, 0, 2, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+    CHECK_STR(why.text, "-o: options begin with two dashes, and there is no --out");
+    check_wrong("in -n 3", "-n: options begin with two dashes; is --number meant?");
+    check_wrong("in -f 3", "-f: options begin with two dashes; is one of --flag, --free, --fanout meant?");
+    check_wrong("in -number=3", "-number=3: options begin with two dashes; is --number meant?");
+    check_wrong("in -nubmer 3", "-nubmer: options begin with two dashes; is --number meant?");
+    check_wrong("in -q", "-q: options begin with two dashes");
+    CHECK(strstr(why.text, "meant") == NULL);
+}
+
 TEST(help_lists_every_option_with_its_default)
 {
     char text[4096];
@@ -366,6 +386,7 @@ int main(int argc, char** argv)
     RUN(options_take_values_with_and_without_an_equals_sign);
     RUN(wrong_options_name_option_and_value);
     RUN(suggestions_mean_what_was_asked_for);
+    RUN(a_word_with_one_dash_says_which_option_is_meant);
     RUN(help_lists_every_option_with_its_default);
     RUN(json_is_written_on_a_line_or_indented);
     RUN(json_numbers_read_back_equal_and_are_short);

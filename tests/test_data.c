@@ -849,6 +849,10 @@ TEST(wrong_usage_exits_with_2_and_says_why)
     check_usage("generate grid OUT --nodes 9 --edges 26", "--edges 26: 9 nodes of this kind have 24 edges");
     check_usage("generate karate OUT --nodes 35", "karate has 34 nodes");
     check_usage("info", "1 argument expected");
+    check_usage("place dgx1v -o plan", "-o: options begin with two dashes, and there is no --out");
+    check_usage("rank a -o b", "-o: options begin with two dashes; is --out meant?");
+    check_usage("partition a -o b", "is --out meant?");
+    check_usage("preprocess a -o b", "is --out meant?");
     check_usage("export a b --format hdf5", "--format hdf5: not one of csv|mtx|npy");
 }
 
