@@ -169,7 +169,7 @@ fuzz: # libFuzzer (clang) over every parser, or FUZZ="csv npz"; FUZZ_RUNS=100000
 	@bash tests/fuzz.sh $(FUZZ)
 
 mutate: tests # does every break that tests/mutations.txt and tests/mutations_c.txt list fail a test? BREAKS="NAME ..."
-	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
+	@BUILD=$(BUILD) CC="$(CC)" CXX="$(CXX)" CFLAGS="$(CPPFLAGS) $(if $(METIS),-DHAVE_METIS) $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS)) $(CFLAGS)" LDLIBS="$(LDLIBS)" bash tests/mutate.sh $(BREAKS)
 
 show: # what was found
 	@echo "OpenMP: $(if $(OPENMP),yes,no)  zlib: $(if $(ZLIB),yes,no)  CBLAS: $(if $(BLAS),yes,no)  MPI: $(if $(MPI),yes,no)  METIS: $(if $(METIS),yes,no)  NCCL: $(if $(NCCL_LIB),yes,no)"

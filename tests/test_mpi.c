@@ -9,6 +9,7 @@
 #include "common/unfinished.h"
 #include "tests/comm_script.h"
 #include "tests/folder.h"
+#include "tests/listens_at.h"
 
 /* What is handed to MPI as rows passes through here. */
 static long long handed;
@@ -39,9 +40,10 @@ static void follow_script(comm* c, char** argument, error* why)
     script s = {strtoull(argument[0], NULL, 10), atoi(argument[1]) ? open_one_thread : NULL, atoi(argument[2]), atoi(argument[3]), COMM_OWN};
     outcome o = {0};
     follow(c, &s, &o);
-    printf("rank=%d ranks=%d local=%d locals=%d machine=%d machines=%d steps=%d wrong=%lld digest=%016llx calls=%lld sent=%lld bytes=%lld handed=%lld why=%s\n",
+    printf("rank=%d ranks=%d local=%d locals=%d machine=%d machines=%d steps=%d wrong=%lld digest=%016llx calls=%lld sent=%lld bytes=%lld handed=%lld listens=%s why=%s\n",
            (int)c->rank, (int)c->ranks, (int)c->local, (int)c->locals, (int)c->machine, (int)c->machines, (int)o.steps,
-           (long long)o.wrong, (unsigned long long)o.digest, (long long)o.calls, (long long)o.sent, (long long)o.bytes, handed, o.why.text);
+           (long long)o.wrong, (unsigned long long)o.digest, (long long)o.calls, (long long)o.sent, (long long)o.bytes, handed,
+           listens_at, o.why.text);
     *why = o.why;
 }
 
@@ -285,6 +287,7 @@ static void compare_with_threads(int32_t P, const script* s)
         else snprintf(words, sizeof words, "why=rank %d (host ", (int)s->fail_rank);
         CHECK(has(line, words) && (s->fail_rank < 0 || has(line, "cannot go on")));
     }
+    CHECK(P == HOSTS ? !strstr(line_of(0), "listens=127.") : has(line_of(0), "listens=127.0.0.1 "));
     CHECK(!shared_files());
 }
 
@@ -431,6 +434,23 @@ TEST(a_process_that_stands_still_is_lost_after_five_seconds)
     lose_one(3, SIGSTOP, 15, "no sign of life for 5 s");
 }
 
+/* A laptop that sleeps, a job that is suspended: the time in which all stood still is no one's silence. */
+TEST(ranks_that_all_stood_still_go_on)
+{
+    if (missing()) SKIP(missing());
+    pid_t process[RANKS_MAX];
+    pid_t child = start_looping(3, process);
+    for (int r = 0; r < 3; r++) kill(process[r], SIGSTOP);
+    nap(8);
+    for (int r = 0; r < 3; r++) kill(process[r], SIGCONT);
+    nap(2);
+    for (int r = 0; r < 3; r++) CHECK(lives(process[r]));
+    kill(process[1], SIGTERM);
+    CHECK_EQ(finish(child, 20), 0);
+    CHECK_EQ(left_of(child), 0);
+    CHECK_STR(output("err"), "");
+}
+
 TEST(a_busy_process_lives)
 {
     if (missing()) SKIP(missing());
@@ -504,6 +524,7 @@ int main(int argc, char** argv)
     RUN(one_that_is_told_to_stop_after_another_is_lost_ends_at_once);
     RUN_SLOW(all_fail_with_the_process_whose_allocation_fails);
     RUN_SLOW(a_process_that_stands_still_is_lost_after_five_seconds);
+    RUN_SLOW(ranks_that_all_stood_still_go_on);
     RUN_SLOW(a_busy_process_lives);
     RUN(three_hosts_get_the_same_bits_as_threads);
     RUN_SLOW(a_training_over_three_hosts_saves_what_six_threads_save);

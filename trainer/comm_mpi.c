@@ -400,7 +400,7 @@ static bool start_heartbeat(comm* c, error* why)
     processes* m = own(c);
     heartbeat_address at = {0};
     m->heartbeat = heartbeat_new(c->rank, c->ranks, title, m, why);
-    bool good = m->heartbeat && (c->rank != 0 || heartbeat_listen(m->heartbeat, &at, why));
+    bool good = m->heartbeat && (c->rank != 0 || heartbeat_bind(m->heartbeat, c->machines == 1, &at, why));
     if (!agree(m->ranks, c->rank, c->ranks, good, why)) return false;
     if (MPI_Bcast(&at, (int)sizeof at, MPI_BYTE, 0, m->ranks) != MPI_SUCCESS) return error_set(why, "MPI: ranks cannot talk");
     good = heartbeat_start(m->heartbeat, &at, why);

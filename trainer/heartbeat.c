@@ -21,7 +21,7 @@
 #include "common/unfinished.h"
 
 static const double EVERY = .25, LOST_AFTER = 5, CONNECT_WITHIN = 20, ALL_SPEAK_WITHIN = 1.5; /* seconds */
-enum { BEAT = 'b', GOODBYE = 'g', LOST = 'l', TEXT = 512, BACKLOG = 1024 };           /* LOST: what to print follows, TEXT bytes */
+enum { BEAT = 'b', GOODBYE = 'g', LOST = 'l', TEXT = 512, BACKLOG = 1024, STRANGERS = 64 }; /* LOST: what to print follows, TEXT bytes */
 
 typedef struct { /* a connection */
     int socket;  /* -1: none, or it said goodbye */
@@ -224,43 +224,41 @@ static void list_addresses(heartbeat_address* at)
     freeifaddrs(all);
 }
 
-/* Any address, any port: of both families, or of IPv4 where the host knows no other. */
-static int listen_anywhere(uint16_t* port)
+/* A socket with a port of its own, at this host's loopback alone or at all its addresses; -1: the host has none of that
+   family. Nobody can connect before listen(). */
+static int bind_anywhere(int family, bool loopback, uint16_t* port)
 {
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
-    socklen_t size = sizeof six;
-    const int both = 0;
-    int s = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (s >= 0 && setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both) == 0 &&
-        bind(s, (struct sockaddr*)&six, sizeof six) == 0 && listen(s, BACKLOG) == 0 &&
-        getsockname(s, (struct sockaddr*)&six, &size) == 0) {
-        *port = ntohs(six.sin6_port);
-        return s;
-    }
-    if (s >= 0) close(s);
-    s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    size = sizeof four;
-    if (s >= 0 && bind(s, (struct sockaddr*)&four, sizeof four) == 0 && listen(s, BACKLOG) == 0 &&
-        getsockname(s, (struct sockaddr*)&four, &size) == 0) {
-        *port = ntohs(four.sin_port);
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(loopback ? INADDR_LOOPBACK : INADDR_ANY)};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = loopback ? in6addr_loopback : in6addr_any};
+    const bool old = family == AF_INET;
+    struct sockaddr* at = old ? (struct sockaddr*)&four : (struct sockaddr*)&six;
+    socklen_t size = old ? sizeof four : sizeof six;
+    const int both = 0; /* families */
+    int s = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s >= 0 && (old || setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both) == 0) && bind(s, at, size) == 0 &&
+        getsockname(s, at, &size) == 0) {
+        *port = ntohs(old ? four.sin_port : six.sin6_port);
         return s;
     }
     if (s >= 0) close(s);
     return -1;
 }
 
-bool heartbeat_listen(heartbeat* h, heartbeat_address* at, error* why)
+bool heartbeat_bind(heartbeat* h, bool one_machine, heartbeat_address* at, error* why)
 {
     memset(at, 0, sizeof *at);
     if (getrandom(at->token, sizeof at->token, 0) != (ssize_t)sizeof at->token) return error_set(why, "heartbeats: no random bytes");
-    h->listener = listen_anywhere(&at->port);
+    if (one_machine && (h->listener = bind_anywhere(AF_INET, true, &at->port)) >= 0) strcpy(at->address[0], "127.0.0.1");
+    else if (one_machine && (h->listener = bind_anywhere(AF_INET6, true, &at->port)) >= 0) strcpy(at->address[0], "::1");
+    if (h->listener >= 0) return true;
+    h->listener = bind_anywhere(AF_INET6, false, &at->port);
+    if (h->listener < 0) h->listener = bind_anywhere(AF_INET, false, &at->port);
     if (h->listener < 0) return error_set(why, "heartbeats: no port to listen at: %s", strerror(errno));
     list_addresses(at);
     return true;
 }
 
-/* Reads or writes all of `bytes` before the time is up; then they block no more. */
+/* Reads all of `bytes` before the time is up. */
 static bool receive_all(int s, void* to, size_t bytes, double until)
 {
     for (size_t got = 0; got < bytes;) {
@@ -285,37 +283,94 @@ static void set_up(int s)
     setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
-static bool accept_one(heartbeat* h, const heartbeat_address* at, double until)
-{
+typedef struct { /* somebody who has connected to rank 0 */
+    int socket;
+    size_t got; /* bytes of `hello` that have come */
     greeting hello;
-    struct pollfd one = {h->listener, POLLIN, 0};
-    double now = progress_seconds();
-    if (poll(&one, 1, (int)(1e3 * (until - now)) + 1) <= 0) return false;
-    int s = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
-    if (s < 0) return false;
-    set_up(s);
-    bool good = receive_all(s, &hello, sizeof hello, progress_seconds() + 1);
-    good = good && !memcmp(hello.token, at->token, sizeof hello.token) && hello.rank > 0 && hello.rank < h->peers && h->peer[hello.rank].socket < 0;
-    good = good && send(s, at->token + 16, 16, MSG_NOSIGNAL) == 16;
-    if (good) h->peer[hello.rank].socket = s;
-    else close(s);
-    return good;
+} caller;
+
+typedef struct {
+    caller* caller;      /* (most), the first one that came first */
+    struct pollfd* poll; /* (1 + most): the listener, then callers */
+    int32_t count, most;
+} callers;
+
+static void forget(callers* all, int32_t i)
+{
+    all->count--;
+    memmove(&all->caller[i], &all->caller[i + 1], (size_t)(all->count - i) * sizeof *all->caller);
 }
 
-static bool accept_all(heartbeat* h, const heartbeat_address* at, error* why)
+static void hang_up(callers* all, int32_t i)
+{
+    close(all->caller[i].socket);
+    forget(all, i);
+}
+
+/* A rank says at once who it is: where there is no room for another caller, the one that has waited longest is none. */
+static void take_caller(heartbeat* h, callers* all)
+{
+    int s = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const bool full = s >= 0 ? all->count == all->most : errno == EMFILE || errno == ENFILE;
+    if (full && all->count > 0) hang_up(all, 0);
+    if (s < 0) return;
+    set_up(s);
+    all->caller[all->count++] = (caller){.socket = s};
+}
+
+/* Reads what has come from a caller. True: it is one of the ranks, which rank 0 has answered. */
+static bool hear_caller(heartbeat* h, callers* all, int32_t i, const heartbeat_address* at)
+{
+    caller* c = &all->caller[i];
+    const greeting* hello = &c->hello;
+    ssize_t n = recv(c->socket, (char*)&c->hello + c->got, sizeof c->hello - c->got, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (n > 0) c->got += (size_t)n;
+    if (n > 0 && c->got < sizeof *hello) return false;
+    const bool known = n > 0 && !memcmp(hello->token, at->token, sizeof hello->token) && hello->rank > 0 &&
+                       hello->rank < h->peers && h->peer[hello->rank].socket < 0;
+    if (!known || send(c->socket, at->token + 16, 16, MSG_NOSIGNAL) != 16) {
+        hang_up(all, i);
+        return false;
+    }
+    h->peer[hello->rank].socket = c->socket;
+    forget(all, i);
+    return true;
+}
+
+static void accept_ranks(heartbeat* h, callers* all, const heartbeat_address* at)
 {
     const double until = progress_seconds() + CONNECT_WITHIN;
     for (int32_t missing = h->peers - 1; missing > 0;) {
-        if (accept_one(h, at, until)) missing--;
-        else if (progress_seconds() > until) break;
+        const double left = until - progress_seconds();
+        all->poll[0] = (struct pollfd){h->listener, POLLIN, 0};
+        for (int32_t i = 0; i < all->count; i++) all->poll[1 + i] = (struct pollfd){all->caller[i].socket, POLLIN, 0};
+        if (left <= 0 || (poll(all->poll, 1 + (nfds_t)all->count, (int)(1e3 * left) + 1) < 0 && errno != EINTR)) break;
+        for (int32_t i = all->count; i-- > 0;) /* backwards, as callers go meanwhile */
+            if (all->poll[1 + i].revents) missing -= hear_caller(h, all, i, at);
+        if (all->poll[0].revents) take_caller(h, all);
     }
-    for (int32_t r = 1; r < h->peers; r++) {
+}
+
+/* Anybody may connect who can reach the port: none of them can hold up the ranks. */
+static bool accept_all(heartbeat* h, const heartbeat_address* at, error* why)
+{
+    callers all = {.most = h->peers + STRANGERS};
+    all.caller = memory_new((size_t)all.most * sizeof *all.caller, "heartbeats", why);
+    all.poll = memory_new((1 + (size_t)all.most) * sizeof *all.poll, "heartbeats", why);
+    bool good = all.caller && all.poll;
+    if (good && listen(h->listener, BACKLOG) != 0) good = error_set(why, "heartbeats: port %d: %s", at->port, strerror(errno));
+    if (good) accept_ranks(h, &all, at);
+    while (all.count > 0) hang_up(&all, all.count - 1);
+    memory_free(all.caller);
+    memory_free(all.poll);
+    for (int32_t r = 1; good && r < h->peers; r++) {
         char title[160];
         if (h->peer[r].socket >= 0) continue;
         h->title(h->context, r, title);
-        return error_set(why, "heartbeats: %s did not connect to port %d", title, at->port);
+        good = error_set(why, "heartbeats: %s did not connect to port %d", title, at->port);
     }
-    return true;
+    return good;
 }
 
 /* A connection to `address`, of which rank 0 of this run is the other end; -1: none. */
@@ -352,6 +407,7 @@ static bool connect_any(heartbeat* h, const heartbeat_address* at, error* why)
             h->peer[0].socket = connect_to(h, at, at->address[i]);
             if (h->peer[0].socket >= 0) return true;
         }
+        poll(NULL, 0, 10); /* rank 0 may not listen yet */
     } while (at->address[0][0] && progress_seconds() < until);
     char title[160];
     h->title(h->context, 0, title);

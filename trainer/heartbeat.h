@@ -15,7 +15,7 @@
 enum { HEARTBEAT_ADDRESSES = 16 };
 typedef struct { /* where rank 0 is; the other ranks get it by other means */
     uint16_t port;
-    char address[HEARTBEAT_ADDRESSES][48]; /* of all interfaces of its host, as text; empty: no more */
+    char address[HEARTBEAT_ADDRESSES][48]; /* at which it listens, as text; empty: no more */
     unsigned char token[32];               /* who knows it belongs to this run */
 } heartbeat_address;
 
@@ -25,10 +25,13 @@ typedef void heartbeat_title(const void* context, int32_t rank, char text[160]);
 typedef struct heartbeat heartbeat;
 heartbeat* heartbeat_new(int32_t rank, int32_t ranks, heartbeat_title* title, const void* context, error* why);
 
-/* Rank 0 alone: fills `at`. */
-bool heartbeat_listen(heartbeat* h, heartbeat_address* at, error* why);
+/* Rank 0 alone: takes a port and fills `at`. one_machine: all ranks are on this machine, so the port is at its loopback
+   alone; else it is at all addresses of the host, as rank 0 does not know by which of them another host comes. */
+bool heartbeat_bind(heartbeat* h, bool one_machine, heartbeat_address* at, error* why);
 
-/* All ranks at one time: connects them, and starts. False after 20 seconds without some rank. */
+/* All ranks at one time: connects them, and starts. Nobody can connect to the port before or after. Strangers who do so
+   meanwhile, and say nothing or something else, are heard beside the ranks and hold up none of them. False after 20
+   seconds without some rank. */
 bool heartbeat_start(heartbeat* h, const heartbeat_address* at, error* why);
 
 /* Says goodbye: from now on this rank is not missed, and does not watch. NULL is fine. */
