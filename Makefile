@@ -1,6 +1,7 @@
 # ggnn: make | make run | make check | make test | make install | make help.  Needs a C compiler and make; finds and uses what else is there.
 #   NODE64=1    64-bit node ids, into build64/        NO_OPENMP=1, NO_ZLIB=1, NO_BLAS=1, NO_MPI=1, NO_METIS=1, NO_NCCL=1   leave one out
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
+# Other options than the last time compile again what they change: each compiler's are kept in $(BUILD)/*.flags.
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
 CC       ?= cc
 CXX      ?= c++
@@ -33,6 +34,16 @@ ifeq ($(MPI),1) # only programs that use it depend on it. nvcc knows no -Wl
 LDLIBS   += -Xlinker --as-needed $(MPI_LIBS) -Xlinker --no-as-needed
 endif
 LDLIBS   += $(if $(METIS),-Xlinker --as-needed -lmetis -Xlinker --no-as-needed)
+
+# ---- how objects were compiled: $(BUILD)/NAME.flags holds TEXT, and they are compiled again where it held another one ----
+# It is forced only then, so that make -n and make -q tell the truth. $(call keep_flags,NAME,TEXT)
+differs = $(subst x$(1),,x$(2))$(subst x$(2),,x$(1))
+define keep_flags
+$(BUILD)/$(1).flags: $(if $(call differs,$(strip $(2)),$(shell cat $(BUILD)/$(1).flags 2>/dev/null)),FORCE)
+	@mkdir -p $$(@D)
+	@printf '%s\n' '$(subst ','\'',$(strip $(2)))' > $$@
+endef
+$(eval $(call keep_flags,cc,$(CC) $(CPPFLAGS) $(CFLAGS) $(MPI_CFLAGS) $(LDLIBS)))
 
 # ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
@@ -68,7 +79,7 @@ $(BUILD)/tests/fuzz/%.o: CPPFLAGS += $(if $(LIBFUZZER),-DFUZZ_LIBFUZZER)
 $(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o $(BUILD)/trainer/loss.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(BUILD)/datasets/metis.o $(BUILD)/bench/bench_split.o: CPPFLAGS += $(if $(METIS),-DHAVE_METIS)
 $(BUILD)/trainer/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/cc.flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -103,16 +114,6 @@ NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 GPU_ARCH  ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
 NVCCFLAGS += -std=c++17 -O2 $(GPU_ARCH) --threads 0 -Xcompiler -Wall,-Wextra$(if $(OPENMP),$(COMMA)-fopenmp) -Werror all-warnings
 COMMA     := ,
-gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda $(BUILD)/ggnn-bench-cuda # the tools with the CUDA backend
-$(BUILD)/cuda/%.o: %.cu
-	@mkdir -p $(@D)
-	@command -v $(NVCC) >/dev/null || { echo "nvcc is not installed: NVCC=PATH says where it is, make emulated needs none"; exit 1; }
-	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sample_cuda.o $(ARCHIVE)
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcudart $(LDLIBS)
-$(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT) $(ARCHIVE)
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(NCCL_LIBS) -lcudart $(LDLIBS)
-
 # NCCL, for gradients and rows between GPUs: the CUDA toolkit's, the system's, or that of the package nvidia-nccl-cu12 or
 # -cu13 in the Python environment; NCCL_HOME=FOLDER says where its include/ and lib/ are
 NCCL_PLACES := $(abspath $(dir $(NVCC))..) /usr/local/cuda /usr $(wildcard $(foreach d,$(VIRTUAL_ENV) $(HOME)/.local,$(d)/lib/python3*/site-packages/nvidia/nccl))
@@ -120,35 +121,48 @@ NCCL_HOME   ?= $(patsubst %/include/nccl.h,%,$(firstword $(wildcard $(addsuffix 
 NCCL_LIB    := $(if $(NO_NCCL),,$(firstword $(wildcard $(NCCL_HOME)/lib/libnccl.so.2 $(NCCL_HOME)/lib64/libnccl.so.2 $(NCCL_HOME)/lib/*/libnccl.so.2)))
 NCCL_OBJECT := $(if $(NCCL_LIB),$(BUILD)/cuda/trainer/cuda/comm_nccl.o)
 NCCL_LIBS   := $(if $(NCCL_LIB),-Xlinker $(NCCL_LIB) -Xlinker -rpath=$(abspath $(dir $(NCCL_LIB))))
+CUSPARSE    := $(wildcard $(dir $(NVCC))../include/cusparse.h)
+$(eval $(call keep_flags,nvcc,$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) $(NCCL_HOME) $(CUSPARSE)))
+
+gpu: $(BUILD)/ggnn-data-cuda $(BUILD)/ggnn-train-cuda $(BUILD)/ggnn-bench-cuda # the tools with the CUDA backend
+$(BUILD)/cuda/%.o: %.cu $(BUILD)/nvcc.flags
+	@mkdir -p $(@D)
+	@command -v $(NVCC) >/dev/null || { echo "nvcc is not installed: NVCC=PATH says where it is, make emulated needs none"; exit 1; }
+	$(NVCC) $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/ggnn-data-cuda: $(BUILD)/datasets/ggnn_data.o $(BUILD)/cuda/datasets/sample_cuda.o $(ARCHIVE)
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/ggnn-train-cuda: $(BUILD)/trainer/ggnn_train.o $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT) $(ARCHIVE)
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(NCCL_LIBS) $(LDLIBS)
 nccl-flags:
 	@echo $(if $(NCCL_LIB),-isystem $(NCCL_HOME)/include $(NCCL_LIBS))
 $(BUILD)/cuda/trainer/cuda/comm_nccl.o: CPPFLAGS += -isystem $(NCCL_HOME)/include
 
 # make gpu-bench: what this GPU gives, and every operation against it; cuSPARSE beside it where the toolkit has it
-CUSPARSE := $(wildcard $(dir $(NVCC))../include/cusparse.h)
 $(BUILD)/cuda/bench/%.o: CPPFLAGS += $(if $(CUSPARSE),-DHAVE_CUSPARSE)
 $(BUILD)/cuda/bench/%.o: NVCCFLAGS += -Xcompiler -Wno-maybe-uninitialized # CUB's, in its scan of a whole array
 $(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/cuda/backend.o $(BUILD)/cuda/trainer/cuda/ops.o \
                           $(BENCH_ARCHIVE) $(ARCHIVE)
-	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) -lcudart $(LDLIBS)
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lcublas $(if $(CUSPARSE),-lcusparse) $(LDLIBS)
 
-# the tests of ggnn_cuda.cuh by nvcc: make gpu-test runs them; without a GPU they say that they skip
+# the tests of ggnn_cuda.cuh by nvcc, and what they and test_show start: make gpu-test runs them; without a GPU they say
+# that they skip
 GPU_TESTS := $(patsubst tests/%.cc,$(BUILD)/gpu-tests/%,$(wildcard tests/test_cuda_*.cc))
-gpu-tests: $(GPU_TESTS)
-$(BUILD)/cuda/%.o: %.cc
+gpu-tests: $(GPU_TESTS) $(BUILD)/tests/test_show $(BUILD)/ggnn-data-cuda $(TOOLS)
+$(BUILD)/cuda/%.o: %.cc $(BUILD)/nvcc.flags
 	@mkdir -p $(@D)
 	$(NVCC) -x cu $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) -lcudart $(LDLIBS)
-$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o
+	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) $(LDLIBS)
+$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o $(TOOLS) $(BUILD)/ggnn-train-cuda
 $(BUILD)/gpu-tests/test_cuda_nccl $(BUILD)/gpu-tests/test_cuda_split: $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT)
 gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)
 gpu-bench: # every operation against the GPU's roofs; BENCH as for make bench
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh bench $(BENCH)
-gpu-check: # all that a GPU is needed for, each part under eight minutes on an H200 with 16 cores
-	@$(MAKE) gpu-test && $(MAKE) gpu-bench && $(MAKE) gpu-sanitize
+gpu-check: # all that a GPU is needed for, each part under eight minutes on an H200 with 16 cores; a part that fails stops no other
+	@failed=; for part in gpu-test gpu-bench gpu-sanitize; do $(MAKE) $$part || failed="$$failed $$part"; done; \
+	    [ -z "$$failed" ] || { echo "gpu-check: failed:$$failed"; exit 1; }
 
 cuda: # every kernel by nvcc: warnings, spills, registers
 	@bash tests/cuda.sh

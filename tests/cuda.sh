@@ -148,6 +148,15 @@ quickly two.o -c "$build/two.cu" || failed=1
 wait "$jobs" || failed=1
 quickly two_files "$build/one.o" "$build/two.o" || failed=1
 
+# The program as the Makefile links it: with NCCL where there is one, and with nvcc's own runtime inside.
+programs=$build/programs
+if make -s -j"$(nproc)" BUILD="$programs" NVCC="$nvcc" OPT=-O0 GPU_ARCH="-gencode arch=compute_80,code=sm_80 $quick" "$programs/ggnn-train-cuda" >"$build/programs.log" 2>&1; then
+    needed=$(readelf -d "$programs/ggnn-train-cuda" | sed -n 's/.*(NEEDED).*\[\(libnccl\|libcudart\)\..*/\1/p' | tr '\n' ' ')
+    wanted=$(make -s nccl-flags NVCC="$nvcc" | grep -o -m1 libnccl | head -n 1)
+    if [ "$needed" = "${wanted:+$wanted }" ]; then echo "ok ggnn-train-cuda needs ${wanted:-no libnccl} and no libcudart"
+    else echo "  FAILED ggnn-train-cuda needs \"$needed\", not \"$wanted\" alone"; failed=1; fi
+else echo "  FAILED ggnn-train-cuda"; grep -m5 -E 'error|warning|Error' "$build/programs.log"; failed=1; fi
+
 # trainer/cuda/comm_nccl.cu with the NCCL that the Makefile finds: compiled, linked, asked for its version.
 nccl=$(make -s nccl-flags NVCC="$nvcc")
 if [ -n "$nccl" ]; then

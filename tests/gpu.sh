@@ -55,7 +55,6 @@ test_all() {
         echo "== $name"
         run "$name" "$build/gpu-tests/$name"
     done
-    make -s BUILD="$build" "$build/tests/test_show" >>"$logs/build" 2>&1
     run test_show "$build/tests/test_show" the_gpu_prints_what_the_cpu_prints
 }
 

@@ -144,6 +144,7 @@ stage_plain() {
     scripts bench/rivals rivals
     scripts tests python
     lines tests/rooms.sh
+    lines tests/makefile.sh
     if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
     if bash tests/run.sh check no_such_program >"$logs/unknown" 2>&1; then fail "make check TEST=no_such_program: succeeds"; else pass unknown_program; fi
 }
@@ -288,13 +289,13 @@ stage_emulated_asan() {
     if ! can "$CC" -fsanitize=address,undefined; then skip "emulated_asan: $CC cannot"; return; fi
     local narrow
     narrow=$(emulated_again | grep -v -x -F "$(echo $wide | tr ' ' '\n')")
-    build build/asan "$(in_folder build/asan $narrow)" CC="$CC" OPT="-Og -g1" EXTRA="$sanitizers" && run build/asan $narrow
+    build build/asan "$(in_folder build/asan $narrow)" CC="$CC" OPT="-O1 -g1" CXXOPT="-Og -g1" EXTRA="$sanitizers" && run build/asan $narrow
 }
 stage_emulated64() {
     say "CUDA kernels with 64-bit node ids and the same sanitizers"
     local options=
     if can "$CC" -fsanitize=address,undefined; then options=$sanitizers; fi
-    build build64/asan "$(in_folder build64/asan $wide)" CC="$CC" NODE64=1 OPT="-Og -g1" EXTRA="$options" && run build64/asan $wide
+    build build64/asan "$(in_folder build64/asan $wide)" CC="$CC" NODE64=1 OPT="-Og -g1" CXXOPT="-Og -g1" EXTRA="$options" && run build64/asan $wide
 }
 
 # By g++ 12, whose detector knows thousands of threads: that of clang 14 loses races of blocks of 256.

@@ -436,6 +436,32 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
 #endif
 }
 
+// In place and as a copy. What another one has pinned stays.
+TEST(memory_that_a_device_cannot_address_is_not_kept_pinned)
+{
+#ifndef __CUDACC__
+    const size_t      before = simt_live_allocations();
+    std::vector<char> host(3 * 4096);
+    bool              copied = false;
+    for (bool copy : {false, true})
+        for (bool shared : {false, true}) {
+            simt_refuse_pinning(copy);
+            why.text[0] = 0;
+            if (shared) CHECK(device_pin(opened, host.data(), host.size(), "rows", &copied, &why));
+            simt_refuse_mapping(true);
+            CHECK(!device_pin(opened, host.data(), host.size(), "rows", &copied, &why));
+            CHECK_STR(why.text, "rows: pinned memory: invalid argument");
+            CHECK_EQ(cudaGetLastError(), cudaSuccess); // it is told once
+            simt_refuse_mapping(false);
+            CHECK_EQ(simt_live_allocations(), before + shared);
+            if (shared) device_unpin(opened, host.data());
+            CHECK_EQ(simt_live_allocations(), before);
+        }
+    simt_refuse_pinning(false);
+    why.text[0] = 0;
+#endif
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -464,6 +490,7 @@ int main(int argc, char** argv)
     RUN(losses_are_added_up_without_waiting);
     RUN(the_first_loss_that_is_not_finite_is_kept);
     RUN_SLOW(an_allocation_that_fails_on_the_device_is_an_error);
+    RUN(memory_that_a_device_cannot_address_is_not_kept_pinned);
     device_close(opened);
     device_close(cpu_device);
     return test_finish();

@@ -8,19 +8,21 @@ SIMT_OBJECTS := $(patsubst $(SIMT)/%.cc,$(BUILD)/simt/%.o,$(wildcard $(SIMT)/sim
 CUDA_TESTS   := $(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/test_cuda_*.cc)) $(BUILD)/tests/test_simt
 SIMT_FLAGS   := -I$(SIMT) -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) \
                 $(if $(SIMT_CURAND),-DSIMT_CURAND -idirafter $(CUDA_HOME)/include)
-CXXFLAGS     += -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -MMD -MP
+CXXOPT       ?= $(OPT)
+CXXFLAGS     += -std=c++17 $(CXXOPT) -ffp-contract=off -Wall -Wextra -Werror -Wno-unknown-pragmas -MMD -MP
+$(eval $(call keep_flags,cxx,$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS)))
 
 cuda-tests: $(CUDA_TESTS)
 
 # The core takes no sanitizer: it calls their hooks in programs that have them.
-$(BUILD)/simt/%.o: $(SIMT)/%.cc
+$(BUILD)/simt/%.o: $(SIMT)/%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(EXTRA)) -O2 $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/tests/test_cuda_%.o: OPT := -O1 -g1 # kernels of templates: compiling them takes longer than running them
-$(BUILD)/tests/test_cuda_%.o: tests/test_cuda_%.cc
+$(BUILD)/tests/test_cuda_%.o: CXXOPT := -O1 -g1 # kernels of templates: compiling them takes longer than running them
+$(BUILD)/tests/test_cuda_%.o: tests/test_cuda_%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc
+$(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHIVE)
@@ -34,8 +36,8 @@ $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 
 # ---- programs whose backend is the emulator
 emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated $(BUILD)/vendor-emulated $(BUILD)/peers-emulated # the tools, CUDA emulated on the CPU
-$(BUILD)/emulated/%.o: OPT := -O1 -g1
-$(BUILD)/emulated/%.o: %.cu
+$(BUILD)/emulated/%.o: CXXOPT := -O1 -g1
+$(BUILD)/emulated/%.o: %.cu $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/vendor-emulated $(BUILD)/peers-emulated: $(BUILD)/%-emulated: $(BUILD)/emulated/examples/%.o $(SIMT_OBJECTS) $(ARCHIVE)
@@ -48,7 +50,7 @@ $(BUILD)/ggnn-train-emulated: $(BUILD)/trainer/ggnn_train.o $(BUILD)/emulated/tr
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
 # ggnn-bench on the emulator: whether its CUDA side is right. Its times mean nothing.
-$(BUILD)/emulated/bench/%.o: OPT := -Og -g1
+$(BUILD)/emulated/bench/%.o: CXXOPT := -Og -g1
 $(BUILD)/ggnn-bench-emulated: $(BUILD)/bench/ggnn_bench.o $(BUILD)/emulated/bench/cuda/backend.o \
                               $(BUILD)/emulated/trainer/cuda/ops.o $(SIMT_OBJECTS) $(BENCH_ARCHIVE) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)

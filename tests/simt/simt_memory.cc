@@ -418,7 +418,9 @@ static bool& pins()
     static bool pin = options().pin;
     return pin;
 }
+static bool maps    = true;
 void        simt_refuse_pinning(bool refuse) { pins() = !refuse; }
+void        simt_refuse_mapping(bool refuse) { maps = !refuse; }
 cudaError_t cudaHostRegister(void* p, size_t n, unsigned)
 {
     if (!pins()) return remember(cudaErrorMemoryAllocation); // what ulimit -l brings about
@@ -439,6 +441,7 @@ cudaError_t simt_register_symbol(void* symbol, size_t n)
 }
 cudaError_t cudaHostGetDevicePointer(void** p, void* host, unsigned)
 {
+    if (!maps) return remember(cudaErrorInvalidValue);
     return api([=] {
         require(!is_pageable(host) && !is_device_memory(host));
         *p = host;

@@ -293,6 +293,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F*, int t
 void simt_fail_allocation(long n);
 void simt_link(int a, int b, bool linked); // whether two devices can be linked: the matrix of SIMT_LINKS
 void simt_refuse_pinning(bool refuse);     // cudaHostRegister fails: SIMT_PIN=0
+void simt_refuse_mapping(bool refuse);     // cudaHostGetDevicePointer fails
 struct simt_statistics {
     uint64_t allocations;      // calls that allocate
     uint64_t synchronizations; // calls by which the host waits

@@ -234,9 +234,11 @@ struct pinned { // in place, or a copy
     int32_t users;
 };
 
-struct pinned_all { // of this process, by where it is
-    std::mutex                    lock;
-    std::map<const void*, pinned> at;
+typedef std::map<const void*, pinned> pinned_map; // by where it is
+
+struct pinned_all { // of this process
+    std::mutex lock;
+    pinned_map at;
 };
 
 inline pinned_all& all_pinned()
@@ -265,6 +267,13 @@ inline cudaError_t pin_in_place(const void* host, size_t bytes)
     return e;
 }
 
+inline cudaError_t give_back(pinned_map& all, pinned_map::iterator it)
+{
+    cudaError_t e = it->second.copy ? cudaFreeHost(it->second.copy) : cudaHostUnregister(first_page(it->first));
+    all.erase(it);
+    return e;
+}
+
 inline const void* cuda_pin(device*, const void* host, size_t bytes, const char* what, bool* copied, error* why)
 {
     pinned_all&                 all = all_pinned();
@@ -286,6 +295,8 @@ inline const void* cuda_pin(device*, const void* host, size_t bytes, const char*
     }
     cudaError_t e = cudaHostGetDevicePointer(&there, it->second.copy ? it->second.copy : const_cast<void*>(host), 0);
     if (e != cudaSuccess) {
+        if (!it->second.users) give_back(all.at, it);
+        cudaGetLastError(); // it is told here
         error_set(why, "%s: pinned memory: %s", what, cudaGetErrorString(e));
         return nullptr;
     }
@@ -301,9 +312,7 @@ inline void cuda_unpin(device* d, const void* host)
     auto                        it = all.at.find(host);
     if (it == all.at.end() || --it->second.users) return;
     cudaError_t e = wait_for_both(own(d));
-    e = first_error(e, it->second.copy ? cudaFreeHost(it->second.copy) : cudaHostUnregister(first_page(host)));
-    check(d, e, "giving back pinned memory");
-    all.at.erase(it);
+    check(d, first_error(e, give_back(all.at, it)), "giving back pinned memory");
 }
 
 // ==== opening, closing =====================================================================================

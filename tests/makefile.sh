@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# makefile.sh - does the Makefile build what it says, and again where it must? With compilers that only touch what they
+# should make, so that no nvcc, no NCCL and no MPI are needed. One line a check: "ok ..." or "  FAILED ...".
+set -u
+cd "$(dirname "$0")/.." || exit 1
+unset MAKEFLAGS MAKELEVEL
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+build=$work/build
+mkdir -p "$work/nccl/include" "$work/nccl/lib"
+: >"$work/nccl/include/nccl.h"
+: >"$work/nccl/lib/libnccl.so.2"
+printf '#!/bin/sh\nwhile [ $# -gt 0 ]; do if [ "$1" = -o ]; then : >"$2"; fi; shift; done\n' >"$work/compiler"
+printf '#!/bin/sh\ncase $1 in --showme:link) echo -lmpi ;; --showme:compile) echo -I/mpi ;; esac\n' >"$work/mpicc"
+chmod +x "$work/compiler" "$work/mpicc"
+
+# making TARGET-OR-OPTION...: make with these compilers
+making() {
+    make -s BUILD="$build" CC="$work/compiler" CXX="$work/compiler" NVCC="$work/compiler" MPICC="$work/mpicc" NCCL_HOME="$work/nccl" "$@" 2>&1
+}
+says() { # says NAME WANTED FOUND
+     if [ "$2" = "$3" ]; then echo "ok makefile: $1"; else printf '  FAILED makefile: %s: "%s", not "%s"\n' "$1" "$3" "$2"; fi
+}
+
+# ==== what the programs for a GPU consist of ==========================================================================
+planned=$(making -n gpu-tests gpu)
+link_of() { printf '%s\n' "$planned" | grep -e "-o $build/$1 "; }
+words() { grep -o -e "$1" | sort -u | tr '\n' ' '; }
+says "ggnn-train-cuda has NCCL" "cuda/comm_nccl.o libnccl.so.2 " "$(link_of ggnn-train-cuda | words 'cuda/comm_nccl\.o\|libnccl\.so\.2')"
+says "ggnn-train-cuda has no NCCL with NO_NCCL=1" "" "$(making -n NO_NCCL=1 "$build/ggnn-train-cuda" | words 'cuda/comm_nccl\.o\|libnccl\.so\.2')"
+says "no program for a GPU asks for the shared libcudart" "" "$(printf '%s\n' "$planned" | words '-lcudart')"
+for program in ggnn-data ggnn-data-cuda ggnn-train ggnn-train-cuda tests/test_show gpu-tests/test_cuda_train; do
+    says "the tests on a GPU have $program" "-o $build/$program " "$(link_of "$program" | words "-o $build/$program")"
+done
+
+# ==== what is built again =============================================================================================
+c=$build/trainer/comm_mpi.o nvcc=$build/cuda/datasets/sample_cuda.o emulated=$build/emulated/datasets/sample_cuda.o
+making "$c" "$nvcc" "$emulated"
+# again OPTION...: which of the three objects make would build again
+again() {
+    local object
+    for object in "$c" "$nvcc" "$emulated"; do
+        making -q "$@" "$object" >"$work/log" || printf '%s ' "${object#"$build/"}"
+    done
+}
+says "nothing is built again without a change" "" "$(again)"
+says "GPU_ARCH builds nvcc's objects again alone" "cuda/datasets/sample_cuda.o " "$(again GPU_ARCH=-arch=sm_90)"
+says "NO_MPI builds the C compiler's objects again" "trainer/comm_mpi.o " "$(again NO_MPI=1)"
+says "NODE64 builds all objects again" "trainer/comm_mpi.o cuda/datasets/sample_cuda.o emulated/datasets/sample_cuda.o " "$(again NODE64=1)"
+making NODE64=1 "$c" "$nvcc" "$emulated"
+says "what was built again is new" "" "$(again NODE64=1)"
+says "and old without the option" "trainer/comm_mpi.o cuda/datasets/sample_cuda.o emulated/datasets/sample_cuda.o " "$(again)"
+
+# ==== make gpu-check ==================================================================================================
+# Here every test program of the first part fails, as these compilers made it.
+making gpu-check >"$work/log"
+status=$?
+says "gpu-check fails where a part does" "2" "$status"
+says "gpu-check runs all parts though the first fails" "3" "$(grep -c '^[0-9]* passed, [0-9]* failed, [0-9]* skipped$' "$work/log")"
+says "gpu-check names the part that failed" "gpu-check: failed: gpu-test" "$(grep -o '^gpu-check: failed: gpu-test' "$work/log")"
