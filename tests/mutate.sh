@@ -116,7 +116,7 @@ compile_c() {
         object=$folder/$(echo "$source" | tr / _).o
         local from=$source
         [ -f "$folder/$source" ] && from=$folder/$source
-        $CC -I"$folder" -I"$(dirname "$source")" $CFLAGS $flags -c "$from" -o "$object" || return
+        $CC -I"$folder" -iquote "$(dirname "$source")" $CFLAGS $flags -c "$from" -o "$object" || return
         case $source in
         trainer/ggnn_train.c) train=$object ;;
         datasets/ggnn_data.c) data=$object ;;

@@ -1,4 +1,10 @@
 /* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_count_edges. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
 #include "datasets/metis.h"
@@ -187,6 +193,59 @@ TEST(metis_refuses_more_edges_than_its_indices_count)
     CHECK_EQ(owner[0], 7);
 }
 
+static void interrupt(int signal_number)
+{
+    (void)signal_number;
+    kill(getpid(), SIGTERM);
+}
+
+/* METIS at work for seconds: random pairs of nodes are edges, each node has 12. SIGTERM comes after a fifth of a second. */
+static void divide_and_be_told_to_end(void)
+{
+    enum { N = 1 << 17, ROUNDS = 12 };
+    error why = {""};
+    int64_t* indptr = NEW(int64_t, N + 1);
+    ggnn_node *indices = NEW(ggnn_node, N * ROUNDS), *order = NEW(ggnn_node, N);
+    int32_t* owner = NEW(int32_t, N);
+    const struct itimerval soon = {{0, 0}, {0, 200000}};
+    for (int64_t v = 0; v < N; v++) {
+        indptr[v + 1] = (v + 1) * ROUNDS;
+        order[v] = (ggnn_node)v;
+    }
+    for (int64_t i = 0; i < ROUNDS; i++) {
+        for (int64_t k = N - 1; k > 0; k--) {
+            const int64_t other = test_below(k + 1);
+            const ggnn_node moved = order[k];
+            order[k] = order[other];
+            order[other] = moved;
+        }
+        for (int64_t k = 0; k < N; k++) indices[order[k] * ROUNDS + i] = order[k ^ 1];
+    }
+    signal(SIGALRM, interrupt);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    const ggnn_lists lists = {.num_nodes = N, .num_edges = N * ROUNDS, .indptr = indptr, .indices = indices};
+    if (!metis_divide(owner, &lists, NULL, 8, "g", &why)) printf("  %s\n", why.text);
+    fflush(stdout);
+    _exit(strstr(why.text, "without METIS") ? 77 : 0);
+}
+
+/* METIS takes SIGTERM for an error of its own, which it is not; and what it has begun ends with the program. */
+TEST(sigterm_ends_a_program_in_which_metis_works)
+{
+    int status, alive[2];
+    CHECK_EQ(pipe(alive), 0);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) divide_and_be_told_to_end();
+    close(alive[1]); /* whoever is left of the child has the other one */
+    CHECK(waitpid(child, &status, 0) == child);
+    struct pollfd end = {alive[0], POLLIN, 0};
+    CHECK_EQ(poll(&end, 1, 1000), 1);
+    close(alive[0]);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) SKIP("METIS is not there");
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -195,5 +254,6 @@ int main(int argc, char** argv)
     RUN(edges_are_counted_at_the_nodes_that_compute_them);
     RUN(metis_balances_what_nodes_weigh);
     RUN(metis_refuses_more_edges_than_its_indices_count);
+    RUN(sigterm_ends_a_program_in_which_metis_works);
     return test_finish();
 }

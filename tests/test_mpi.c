@@ -145,6 +145,7 @@ static const char* missing(void)
 enum { HOSTS = 0 };      /* in place of P: two ranks on each of three hosts (hosts.sh) */
 static const char* down; /* and an option of hosts.sh */
 static long failing;     /* this allocation of rank 1 fails; 0: none */
+static bool late;        /* rank 1 starts after 4 seconds */
 
 /* Starts `mpirun -n P` of this program as a session of its own; what it prints goes to files out and err. MPI itself
    leaks, so that no sanitizer looks for leaks there. */
@@ -155,6 +156,7 @@ static pid_t start(int32_t P, const char* arguments)
     else snprintf(with, sizeof with, "mpirun -n %d --oversubscribe --allow-run-as-root", (int)P);
     if (failing)
         snprintf(before, sizeof before, "sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || export GGNN_TEST_FAIL_ALLOCATION=%ld; exec \"$0\" \"$@\"'", failing);
+    if (late) snprintf(before, sizeof before, "sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || sleep 4; exec \"$0\" \"$@\"'");
     snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 exec %s %s %s %s >%s/out 2>%s/err </dev/null", with, before, self,
              arguments, folder, folder);
     fflush(stdout);
@@ -322,6 +324,21 @@ TEST(all_fail_with_the_process_whose_allocation_fails)
         CHECK_EQ(times_in(output("err"), "rank 1"), 2);
     }
     failing = 0;
+}
+
+/* Nobody else could tell whom: heartbeats begin when all have met. */
+TEST(ranks_say_when_they_have_waited_long_for_one_that_does_not_start)
+{
+    if (missing()) SKIP(missing());
+    setenv("GGNN_TEST_PATIENCE", "2", 1);
+    late = true;
+    CHECK_EQ(run_ranks(3, "same"), 1);
+    const int times = times_in(output("err"), " still waits for the others to start: ");
+    if (!CHECK(times == 2 || times == 3)) printf("  %s\n", output("err")); /* 3: the late one was slow, too */
+    late = false;
+    unsetenv("GGNN_TEST_PATIENCE");
+    CHECK_EQ(run_ranks(3, "same"), 1);
+    CHECK_EQ(times_in(output("err"), "still waits"), 0);
 }
 
 /* Starts ranks that add up; process[r] is rank r's. */
@@ -523,6 +540,7 @@ int main(int argc, char** argv)
     RUN(one_that_is_told_to_stop_stops_all_at_one_call);
     RUN(one_that_is_told_to_stop_after_another_is_lost_ends_at_once);
     RUN_SLOW(all_fail_with_the_process_whose_allocation_fails);
+    RUN_SLOW(ranks_say_when_they_have_waited_long_for_one_that_does_not_start);
     RUN_SLOW(a_process_that_stands_still_is_lost_after_five_seconds);
     RUN_SLOW(ranks_that_all_stood_still_go_on);
     RUN_SLOW(a_busy_process_lives);

@@ -38,6 +38,7 @@ void comm_close_mpi(comm* c, bool failed) { (void)c, (void)failed; }
 
 #include "common/memory.h"
 #include "trainer/heartbeat.h"
+#include "trainer/patience.h"
 
 enum { ROWS, ALARM }; /* tags of messages */
 
@@ -407,12 +408,9 @@ static bool start_heartbeat(comm* c, error* why)
     return agree(m->ranks, c->rank, c->ranks, good, why);
 }
 
-bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why)
+static bool meet_all(comm* c, error* why)
 {
     int level, rank = 0, ranks = 0;
-    comm_open_alone(c, stop);
-    c->one_process = false;
-    configure();
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return error_set(why, "MPI does not start");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -431,9 +429,24 @@ bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why)
     if (e != MPI_SUCCESS) return mpi_failed("the first words", e, why);
     snprintf(m->name, sizeof m->name, "rank %d (host %s)", (int)c->rank, m->who[c->rank].host);
     c->name = m->name;
-    if (!start_heartbeat(c, why)) return false;
-    c->engine = &mpi_engine;
-    return true;
+    return start_heartbeat(c, why);
+}
+
+bool comm_open_mpi(comm* c, const volatile sig_atomic_t* stop, error* why)
+{
+    char text[240];
+    patience p;
+    const identity here = identity_here();
+    comm_open_alone(c, stop);
+    c->one_process = false;
+    configure();
+    snprintf(text, sizeof text, "process %lld on host %s still waits for the others to start: one that does not say so stands still, "
+                                "or is not there", (long long)here.process, here.host);
+    patience_begin(&p, text); /* until there are heartbeats nobody else would notice */
+    const bool good = meet_all(c, why);
+    patience_end(&p);
+    if (good) c->engine = &mpi_engine;
+    return good;
 }
 
 void comm_close_mpi(comm* c, bool failed)
