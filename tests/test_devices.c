@@ -682,6 +682,50 @@ TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
     CHECK(says("--fanout full: one device computes the whole graph, here are 2"));
 }
 
+/* Rank 0 works in the folder one, rank 1 in two: a name means another file. */
+static int mpi_train_apart(const char* options, const char* other)
+{
+    char line[2000];
+    snprintf(line, sizeof line, "-n 1 -wdir one $train --data ../planted.ggnn --fanout 4,3 --hidden 4 --batch 100 --epochs 3 --threads 1 %s : "
+             "-n 1 -wdir two $train --data ../planted.ggnn --fanout 4,3 --hidden 4 --batch 100 --epochs 3 --threads 1 %s", options, other);
+    return mpi_train(line, NULL);
+}
+
+/* And a third file, in two, is that of one by another name. A rank that differs is named, with the file, by each process. */
+TEST(processes_whose_files_differ_are_an_error_that_names_rank_and_file)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    CHECK_EQ(shell("rm -rf one two; mkdir one two; $data rank planted.ggnn --by degree --out one/r && $data rank planted.ggnn --by random --out two/r && "
+                   "$data partition planted.ggnn --method hash --parts 2 --out one/p && $data partition planted.ggnn --method mod --parts 2 --out two/p && "
+                   "$data partition planted.ggnn --method pagraph --hops 2 --parts 2 --out one/g && "
+                   "$data partition planted.ggnn --method pagraph --closure-limit 1 --parts 2 --out two/g && "
+                   "echo '700 25\n25 700' >one/t && echo '700 12\n12 700' >two/t && for i in r p g t; do cp one/$i two/same.$i; done"), 0);
+    for (int i = 1; i <= 2; i++) /* equal weights, other moments and counters */
+        CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 4 --batch 100 --lr 0 --epochs %d --save %s/c", i, i > 1 ? "two" : "one"), 0);
+    CHECK_EQ(shell("cp one/c two/same.c"), 0);
+    static const struct {
+        const char *options, *option, *file;
+    } of[] = {{"--store parts --store-features .5", "--ranking", "r"}, {"--parallel split", "--partition-file", "p"},
+              {"--partition pagraph", "--partition-file", "g"}, {"--store parts", "--topology", "t"}, {"", "--resume", "c"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int k = 0; k < (i ? 2 : 3); k++) {
+            char options[200], other[200], words[100];
+            static const char* const before[] = {"", "same.", "no/such."};
+            snprintf(options, sizeof options, "%s %s %s", of[i].options, of[i].option, of[i].file);
+            snprintf(other, sizeof other, "%s %s %s%s", of[i].options, of[i].option, before[k], of[i].file);
+            if (!CHECK_EQ(mpi_train_apart(options, other), k != 1)) printf("  %s\n%s\n", other, output);
+            if (k == 2) CHECK(says("no/such."));
+            if (k > 0) continue;
+            snprintf(words, sizeof words, "%s has checksum ", of[i].option);
+            CHECK_EQ(lines_that_say(words), 4); /* each process names both */
+            snprintf(words, sizeof words, " (%s); rank 0 (host ", of[i].file);
+            CHECK(says("ggnn-train: rank 1 (host ") && says(words));
+        }
+    copy_file("one/r", "two/torn.r", -1, file_bytes("one/r") - 4096); /* the table is the same */
+    CHECK_EQ(mpi_train_apart("--store parts --store-features .5 --ranking r", "--store parts --store-features .5 --ranking torn.r"), 1);
+    CHECK(says(" (torn.r); rank 0 (host "));
+}
+
 /* Over TCP: the limit of a file is that of MPI's shared memory as well. */
 TEST(a_full_disk_or_a_damaged_list_ends_all_processes)
 {
@@ -863,6 +907,7 @@ int main(int argc, char** argv)
     RUN_SLOW(processes_evaluate_a_net_of_one_layer);
     RUN(processes_share_the_cores);
     RUN_SLOW(processes_that_differ_are_an_error_that_names_rank_and_difference);
+    RUN_SLOW(processes_whose_files_differ_are_an_error_that_names_rank_and_file);
     RUN(a_full_disk_or_a_damaged_list_ends_all_processes);
     RUN(processes_resume_what_threads_saved);
     RUN_SLOW(processes_of_three_hosts_give_the_bits_of_six_threads);

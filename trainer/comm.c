@@ -218,24 +218,33 @@ typedef struct {
     char name[128], text[COMM_TEXT];
 } statement;
 
+/* To the end of the line, where what follows is told alone. */
+static char* past_told(char* at) { return *at == '\t' ? at + strcspn(at, "\n") : at; }
+
 /* The first line in which two texts differ: *a and *b are moved to it. */
-static bool differing_line(const char** a, const char** b)
+static bool differing_line(char** a, char** b)
 {
-    const char *p = *a, *q = *b;
-    for (; *p == *q; p++, q++) {
+    for (char *p = past_told(*a), *q = past_told(*b); *p == *q; p = past_told(p + 1), q = past_told(q + 1)) {
         if (!*p) return false;
         if (*p == '\n') *a = p + 1, *b = q + 1;
     }
     return true;
 }
 
-static bool compare(comm* c, const statement* said)
+static const char* joined(char* line)
+{
+    char* at = line + strcspn(line, "\t\n");
+    if (*at == '\t') *at = ' ';
+    return line;
+}
+
+static bool compare(comm* c, statement* said)
 {
     for (int32_t r = 1; r < c->ranks; r++) {
-        const char *a = said[0].text, *b = said[r].text;
+        char *a = said[0].text, *b = said[r].text;
         if (!differing_line(&a, &b)) continue;
-        return error_set(&c->failed, "%s: %.*s; %s: %.*s", said[r].name, (int)strcspn(b, "\n"), b, said[0].name,
-                         (int)strcspn(a, "\n"), a);
+        return error_set(&c->failed, "%s: %.*s; %s: %.*s", said[r].name, (int)strcspn(b, "\n"), joined(b), said[0].name,
+                         (int)strcspn(a, "\n"), joined(a));
     }
     return true;
 }

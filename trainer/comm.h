@@ -120,7 +120,8 @@ bool comm_share(comm* c, comm_shared* s, size_t bytes, const char* what, error* 
 void comm_unshare(comm* c, comm_shared* s);
 
 /* Do all ranks hold the same text? False on all ranks where one differs from rank 0's, with the first line that does:
-   "rank 3 (host b): --data has CRC 1f..; rank 0 (host a): --data has CRC 2a..". At most COMM_TEXT bytes of it. */
+   "rank 3 (host b): --data has CRC 1f..; rank 0 (host a): --data has CRC 2a..". At most COMM_TEXT bytes of it. What follows a
+   tab in a line is told with it, but may differ: a file's name. */
 enum { COMM_TEXT = 512 };
 bool comm_same(comm* c, const char* text, error* why);
 

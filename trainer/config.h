@@ -115,7 +115,7 @@ bool config_reads_weights(const config* c);
 bool config_counts_visits(const config* c);
 
 /* What ranks must have alike, in the same form: the options that shape the training, and those by which they call each
-   other. */
+   other. Files that they read are compared by their contents (agree.h). */
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX]);
 
 /* The same as members of a JSON object. */

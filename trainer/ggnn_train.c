@@ -11,6 +11,7 @@
 #include "common/printable.h"
 #include "common/sibling.h"
 #include "common/standard.h"
+#include "trainer/agree.h"
 #include "trainer/explain.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
@@ -243,39 +244,15 @@ static bool run_threads(program* p, error* why)
 
 /* ==== the program =============================================================================================== */
 
-/* Have all processes the same version, options, data and checkpoint? */
-static bool compare(program* p, error* why)
-{
-    char text[CONFIG_TEXT_MAX + COMM_TEXT] = "", data[256], line[COMM_TEXT] = "";
-    const ggnn_file_section* weights = p->config.resume ? ggnn_file_find(&p->resumed, "value") : NULL;
-    snprintf(line, sizeof line, "version %s, %d-bit ids\n--resume has weights %08x\n", GGNN_VERSION,
-             8 * (int)sizeof(ggnn_node), weights ? (unsigned)weights->crc : 0);
-    checkpoint_data_text(&p->config, &p->task, data);
-    if (!comm_same(p->comm, line, why) || !comm_same(p->comm, data, why)) return false;
-    config_common_text(&p->config, text);
-    for (const char* at = text; *at;) { /* as many whole lines at once as go into one text */
-        size_t length = 0;
-        for (size_t one = strcspn(at, "\n") + 1; length + one < COMM_TEXT && at[length]; one = strcspn(at + length, "\n") + 1)
-            length += one;
-        snprintf(line, sizeof line, "%.*s", (int)length, at);
-        if (!comm_same(p->comm, line, why)) return false;
-        at += length;
-    }
-    return comm_same(p->comm, "", why);
-}
-
 /* The data, alike for all ranks. */
 static bool open_task(program* p, error* why)
 {
     const config* c = &p->config;
-    char line[64];
     if (!task_open(&p->task, c, why)) return false;
     if (c->save && p->comm->rank == 0 && !checkpoint_possible(c->save, why)) return false;
-    if (p->mpi && !compare(p, why)) return false;
+    if (p->mpi && !agree_on_inputs(p->comm, c, &p->task, &p->resumed, why)) return false;
     if (!task_divide(&p->task, c, p->comm->ranks, why)) return false;
-    if (!p->mpi || c->parallel != PARALLEL_SPLIT) return true;
-    snprintf(line, sizeof line, "--partition: its owners have CRC %08x\n", (unsigned)p->task.owners.crc);
-    return comm_same(p->comm, line, why);
+    return !p->mpi || agree_on_owners(p->comm, c, &p->task, why);
 }
 
 static int run(program* p, error* why)

@@ -1,0 +1,90 @@
+#include "trainer/agree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/input.h"
+#include "common/options.h"
+#include "datasets/topology.h"
+
+/* Of all bytes of a file. */
+static bool checksum_of(const char* path, uint32_t* crc, error* why)
+{
+    unsigned char piece[1 << 14];
+    int64_t bytes;
+    FILE* in = input_stream(path, &bytes, why);
+    if (!in) return false;
+    *crc = 0;
+    for (size_t n; (n = fread(piece, 1, sizeof piece, in)) > 0;) *crc = ggnn_file_crc32c(*crc, piece, (int64_t)n);
+    const bool good = !ferror(in) || error_set(why, "%s: cannot be read", path);
+    fclose(in);
+    return good;
+}
+
+/* What follows a tab is told, but not compared (comm_same). */
+static void checksum_line(char line[COMM_TEXT], const char* name, uint32_t crc, const char* path)
+{
+    snprintf(line, COMM_TEXT, "%s has checksum %08x\t(%s)", name, (unsigned)crc, path);
+}
+
+static bool agree_on_file(comm* c, const char* name, const char* path, error* why)
+{
+    char line[COMM_TEXT];
+    uint32_t crc;
+    if (!path) snprintf(line, sizeof line, "no %s", name);
+    else if (!checksum_of(path, &crc, why)) return false;
+    else checksum_line(line, name, crc, path);
+    return comm_same(c, line, why);
+}
+
+/* A machine by name is no file. */
+static bool agree_on_topology(comm* c, const char* from, error* why)
+{
+    char line[COMM_TEXT];
+    if (!from || options_choice(TOPOLOGY_NAMES, from) < 0) return agree_on_file(c, "--topology", from, why);
+    snprintf(line, sizeof line, "--topology %s", from);
+    return comm_same(c, line, why);
+}
+
+/* By the section table: its checksums were compared with the arrays when the file was opened. */
+static bool agree_on_checkpoint(comm* c, const config* with, const ggnn_file* f, error* why)
+{
+    char line[COMM_TEXT] = "no --resume";
+    if (with->resume)
+        checksum_line(line, "--resume", ggnn_file_crc32c(0, f->section, f->num_sections * (int64_t)sizeof *f->section), with->resume);
+    return comm_same(c, line, why);
+}
+
+static bool agree_on_options(comm* c, const config* with, error* why)
+{
+    char text[CONFIG_TEXT_MAX + COMM_TEXT] = "", lines[COMM_TEXT];
+    config_common_text(with, text);
+    for (const char* at = text; *at;) { /* as many whole lines at once as go into one text */
+        size_t length = 0;
+        for (size_t one = strcspn(at, "\n") + 1; length + one < COMM_TEXT && at[length]; one = strcspn(at + length, "\n") + 1)
+            length += one;
+        snprintf(lines, sizeof lines, "%.*s", (int)length, at);
+        if (!comm_same(c, lines, why)) return false;
+        at += length;
+    }
+    return comm_same(c, "", why);
+}
+
+bool agree_on_inputs(comm* c, const config* with, const task* t, const ggnn_file* resumed, error* why)
+{
+    char version[64], data[256];
+    snprintf(version, sizeof version, "version %s, %d-bit ids", GGNN_VERSION, 8 * (int)sizeof(ggnn_node));
+    checkpoint_data_text(with, t, data);
+    return comm_same(c, version, why) && comm_same(c, data, why) && agree_on_checkpoint(c, with, resumed, why) &&
+           agree_on_file(c, "--ranking", with->ranking, why) && agree_on_file(c, "--partition-file", with->partition_file, why) &&
+           agree_on_topology(c, with->topology, why) && agree_on_options(c, with, why);
+}
+
+bool agree_on_owners(comm* c, const config* with, const task* t, error* why)
+{
+    char line[64];
+    const bool split = with->parallel == PARALLEL_SPLIT;
+    if (!split && !t->division.parts) return true;
+    snprintf(line, sizeof line, "--partition: its owners have CRC %08x", (unsigned)(split ? t->owners.crc : t->division.crc));
+    return comm_same(c, line, why);
+}
