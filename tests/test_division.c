@@ -255,9 +255,8 @@ static int64_t cached_by_hand(const task* t, const division* d, int32_t r, int64
     return size;
 }
 
-/* Rows that rank r's batches of an epoch find in its cache, and all that they read. */
-static void count_hits(const task* t, const division* d, int32_t r, int64_t batch, uint32_t epoch, const uint8_t* cached,
-                       int64_t* hits, int64_t* reads)
+/* The rows that rank r's batches of an epoch read, added to count. */
+static void count_rows(const task* t, const division* d, int32_t r, int64_t batch, uint32_t epoch, int64_t* count)
 {
     error why = {""};
     device* cpu = device_open_cpu(1, &why);
@@ -265,17 +264,26 @@ static void count_hits(const task* t, const division* d, int32_t r, int64_t batc
                               .batch = batch, .how = {.num_hops = 2, .fanout = {4, 3}}};
     loader* l = loader_create(cpu, &plan, NULL, &why);
     const int64_t steps = (d->num_ids + batch - 1) / batch;
-    const loader_pass pass = {.ids = d->ids, .num_ids = d->num_ids, .parts = d->parts, .shuffled = true, .keyed = true,
-                              .epoch = epoch, .rng = {1, (uint32_t)(epoch * steps), GGNN_PURPOSE_SAMPLE}};
+    const bool before = epoch >= GGNN_PRESAMPLE_EPOCH;
+    const loader_pass pass = {.ids = d->ids, .num_ids = d->num_ids, .parts = d->parts, .shuffled = true, .keyed = true, .epoch = epoch,
+                              .rng = {1, (uint32_t)(epoch % GGNN_PRESAMPLE_EPOCH * steps), before ? GGNN_PURPOSE_PRESAMPLE : GGNN_PURPOSE_SAMPLE}};
     loader_begin(l, &pass, 0);
     for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b))
-        for (int64_t i = 0; i < *b->blocks.hop[1].num_src.n; i++) {
-            *hits += cached[b->blocks.id[i]];
-            ++*reads;
-        }
+        for (int64_t i = 0; i < *b->blocks.hop[1].num_src.n; i++) count[b->blocks.id[i]]++;
     CHECK_STR(why.text, "");
     loader_free(l);
     device_close(cpu);
+}
+
+/* Those that it finds in its cache in two epochs, and all. */
+static void count_hits(const task* t, const division* d, int32_t r, int64_t batch, const uint8_t* cached, int64_t* hits, int64_t* reads)
+{
+    int64_t count[3000] = {0};
+    for (uint32_t epoch = 0; epoch < 2; epoch++) count_rows(t, d, r, batch, epoch, count);
+    for (int v = 0; v < 3000; v++) {
+        *hits += cached[v] ? count[v] : 0;
+        *reads += count[v];
+    }
 }
 
 /* On a citation graph, P = 4, caches of a tenth of all rows: counted by hand, said by the log, and more than the caches of
@@ -298,7 +306,7 @@ TEST(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_f
     CHECK(says("partition: ") && says("replication ") && says("), counted\n"));
     for (int32_t r = 0; r < 4; r++) {
         int64_t hits = 0, reads = 0, size = cached_by_hand(&t, &d, r, 300, cached);
-        for (uint32_t epoch = 0; epoch < 2; epoch++) count_hits(&t, &d, r, 100, epoch, cached, &hits, &reads);
+        count_hits(&t, &d, r, 100, cached, &hits, &reads);
         read_log(&first, "a", "partition");
         CHECK_EQ(element(first.line[0], "", "trained", r), d.trained[r]);
         CHECK_EQ(element(first.line[0], "", "held", r), d.held[r]);
@@ -324,6 +332,50 @@ TEST(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_f
     printf("  hits of %.1f %% with the partition (balance %.3f, replication %.2f), %.1f %% with one order for all\n", own,
            division_balance(&d), division_replication(&d), one);
     CHECK(own > one + 10);
+    division_close(&d);
+    task_close(&t);
+}
+
+static int64_t counted[3000];
+static const int64_t* starts; /* of lists */
+static int more_often(const void* a, const void* b)
+{
+    const ggnn_node u = *(const ggnn_node*)a, v = *(const ggnn_node*)b;
+    const int64_t longer = (starts[v + 1] - starts[v]) - (starts[u + 1] - starts[u]);
+    if (counted[u] != counted[v]) return counted[u] > counted[v] ? -1 : 1;
+    return longer ? (longer > 0 ? 1 : -1) : u < v ? -1 : 1;
+}
+
+/* What it read in an epoch before training, of its own nodes' batches, by itself. */
+TEST(a_rank_with_training_nodes_of_its_own_caches_what_it_reads_itself)
+{
+    static task t;
+    static config c;
+    error why = {""};
+    division d = {0};
+    char* words[] = {"ggnn-train", "--data", "cites.ggnn"};
+    CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
+    if (!CHECK(task_open(&t, &c, &why)) || !CHECK_EQ(t.graph.num_nodes, 3000)) return;
+    const division_how how = {t.ids[SPLIT_TRAIN], t.count[SPLIT_TRAIN], 4, 2, 100000, NULL, NULL};
+    CHECK(division_open(&d, &t.graph, &how, &why));
+    CHECK_EQ(trainf("--data cites.ggnn --devices 4 --fanout 4,3 --hidden 8 --batch 100 --epochs 2 --eval-every 0 --partition pagraph "
+                    "--cache presc --cache-ratio .05 --log a"), 0);
+    read_log(&first, "a", "ranks");
+    starts = t.graph.whole.indptr;
+    for (int32_t r = 0; r < 4; r++) {
+        ggnn_node node[3000];
+        uint8_t cached[3000] = {0};
+        int64_t hits = 0, reads = 0;
+        memset(counted, 0, sizeof counted);
+        count_rows(&t, &d, r, 100, GGNN_PRESAMPLE_EPOCH, counted);
+        for (int v = 0; v < 3000; v++) node[v] = (ggnn_node)v;
+        qsort(node, 3000, sizeof *node, more_often);
+        CHECK(counted[node[149]] > 0); /* all of them are in its closure */
+        for (int i = 0; i < 150; i++) cached[node[i]] = 1;
+        count_hits(&t, &d, r, 100, cached, &hits, &reads);
+        CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), hits);
+        CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), reads - hits);
+    }
     division_close(&d);
     task_close(&t);
 }
@@ -619,6 +671,7 @@ int main(int argc, char** argv)
     RUN(global_batches_are_those_without_a_partition);
     RUN(a_slice_without_seeds_holds_up_no_one);
     RUN(four_ranks_caches_hold_their_closures_hottest_and_hit_more_than_one_order_for_all);
+    RUN(a_rank_with_training_nodes_of_its_own_caches_what_it_reads_itself);
     RUN(a_cache_ends_where_the_closure_ends);
     RUN(a_part_of_a_batch_has_the_hottest_of_its_own_rows_in_its_cache);
     RUN(closures_that_are_cut_are_said);

@@ -4,7 +4,7 @@
 
 /* ==== a graph of lists of one length ============================================================================ */
 
-enum { NODES = 1000, DEGREE = 16 };
+enum { NODES = 1000, DEGREE = 16, RANKINGS = 2 * NODES * (int)sizeof(ggnn_node) /* that a dual cache has on the device */ };
 static int64_t indptr[NODES + 1], even[NODES], steep[NODES], shifted[NODES];
 static void make_counts(void)
 {
@@ -20,7 +20,7 @@ static void make_counts(void)
 static explain_case case_of(const int64_t* rows, const int64_t* lists, int64_t memory, int32_t devices)
 {
     return (explain_case){.nodes = NODES, .indptr = indptr, .row = 400, .edge = 4, .list = 16, .hot_rows = rows, .hot_lists = lists,
-                          .rows = rows, .lists = lists, .epochs = 1, .fanout = 10, .memory = memory, .devices = devices, .copies = 1,
+                          .degrees = even, .rows = rows, .lists = lists, .epochs = 1, .fanout = 10, .memory = memory, .devices = devices, .copies = 1,
                           .bandwidth = {1e9, 1e8, 1e7}};
 }
 
@@ -93,11 +93,12 @@ TEST(times_are_bytes_over_bandwidths)
     CHECK_NEAR(parts->extract, (2e7 / 1e9 + 2e7 / 1e8) / 2, 1e-9);
     CHECK_NEAR(parts->sample, (4e6 / 1e9 + 4e6 / 1e8) / 2, 1e-9);
     const explain_outcome* dual = &out[EXPLAIN_DUAL]; /* a read of a row or of a list saves as much a byte: rows first */
-    CHECK_EQ(dual->rows, 600);
+    const int64_t kept = (240000 - RANKINGS) / 400;
+    CHECK_EQ(dual->rows, kept);
     CHECK_EQ(dual->lists, 0);
     CHECK_EQ(dual->slopes[0], 792000000); /* 8 MB of lists, by a ninety-ninth of the time: 1e-7 - 1e-9 s a byte */
     CHECK_EQ(dual->slopes[1], 3960000000);
-    CHECK_NEAR(dual->extract, (2.4e7 / 1e9 + 1.6e7 / 1e7) / 2, 1e-9);
+    CHECK_NEAR(dual->extract, 100 * 400 * ((double)kept / 1e9 + (double)(NODES - kept) / 1e7) / 2, 1e-9);
     explain_case less = c;
     less.memory -= 1;
     CHECK(explain_outcomes(out, &less, &why));
@@ -123,7 +124,7 @@ TEST(five_cases_have_five_right_answers)
     const explain_case flat = case_of(even, even, 120000, 4);  /* any rows are as good: what counts is how many */
     const explain_case lists = case_of(few, many, 200000, 1);  /* sampling is what costs */
     const explain_case rows = case_of(many, few, 200000, 1);
-    const explain_case skewed = case_of(steep, shifted, 20 * 480, 4); /* 20 rows and 20 other lists are nearly all */
+    const explain_case skewed = case_of(steep, shifted, 20 * 480 + RANKINGS, 4); /* 20 rows and 20 other lists are nearly all */
     CHECK_EQ(choose(&fits), EXPLAIN_ALL);
     CHECK_EQ(choose(&flat), EXPLAIN_PARTS);
     CHECK_EQ(choose(&lists), EXPLAIN_GRAPH_FIRST);
@@ -281,7 +282,7 @@ static double kept(const char* line, explain_setting s, const char* what)
     return at ? number(at, what) : (double)NAN;
 }
 
-/* 34 lists with 156 edges, 34 rows of 34 floats. */
+/* 34 lists with 156 edges, 34 rows of 34 floats. Parts of lists are not even: one may have both hubs. */
 TEST(without_a_limit_devices_store_all)
 {
     for (int devices = 2; devices <= 16; devices += 3) { /* 5 and more: INT64_MAX / 4 bytes each are more than an int64_t */
@@ -289,8 +290,49 @@ TEST(without_a_limit_devices_store_all)
         snprintf(line, sizeof line, "--data karate.ggnn --fanout 3,2 --devices %d", devices);
         const char* found = explained(line);
         for (int s = EXPLAIN_GRAPH_FIRST; s <= EXPLAIN_FEATURES_FIRST; s++) {
-            CHECK_EQ(kept(found, (explain_setting)s, "row_bytes"), 34 * 136 / devices);
-            CHECK_EQ(kept(found, (explain_setting)s, "list_bytes"), (156 * (int)sizeof(ggnn_node) + 34 * 16) / devices);
+            const double lists = kept(found, (explain_setting)s, "list_bytes"), all = 156 * sizeof(ggnn_node) + 34 * 16;
+            CHECK_EQ(kept(found, (explain_setting)s, "row_bytes"), (34 + devices - 1) / devices * 136);
+            CHECK(lists > all / devices && lists < all / devices + 2 * (17 * sizeof(ggnn_node) + 16));
+        }
+    }
+}
+
+/* What `options` and a setting's own store: bytes of the fullest device, of `kind`, as the log of a run says. */
+static double stored(const char* options, explain_setting s, const char* more, const char* kind)
+{
+    char line[600];
+    double most = 0;
+    snprintf(line, sizeof line, "%s %s %s --hidden 8 --batch 128 --threads 1 --reserve-bytes 0 --epochs 1 --eval-every 0 --log run", options,
+             explain_options[s], more);
+    if (!CHECK_EQ(trainf("%s", line), 0)) printf("  %s: %s\n", line, output);
+    read_log(&second, "run", "tiers");
+    snprintf(line, sizeof line, "\"%s\":{", kind);
+    const char* at = second.count ? strstr(second.line[0], line) : NULL;
+    at = at ? strstr(at, s == EXPLAIN_DUAL ? "\"cache\":[" : "\"own\":[") : NULL;
+    for (at = at ? strchr(at, '[') : NULL; at && *at != ']'; at = strpbrk(at + 1, ",]"))
+        if (atof(at + 1) > most) most = atof(at + 1);
+    return most;
+}
+
+/* Byte by byte: what rankings take is not promised to rows, parts of unlike lists are not even, and a cache is ranked as the
+   run ranks it. */
+TEST(settings_store_what_a_run_with_their_options_stores)
+{
+    static const char* const sizes[] = {"60K", "200K", "700K"};
+    make_graph("uneven.ggnn", "rmat --nodes 2048 --edges 40000 --features 32 --train .2");
+    for (int i = 0; i < 6; i++) {
+        char options[200], slopes[100];
+        snprintf(options, sizeof options, "--data uneven.ggnn --fanout 5,4 --device-memory %s --devices %d", sizes[i % 3], 1 + i / 3 * 2);
+        static char found[RECORD_MAX];
+        snprintf(found, sizeof found, "%s", explained(options));
+        const char* at = strstr(found, "\"slopes\":[");
+        snprintf(slopes, sizeof slopes, "--slopes %.*s", at ? (int)strcspn(at + 10, "]") : 0, at ? at + 10 : "");
+        for (int s = EXPLAIN_GRAPH_FIRST; s <= EXPLAIN_DUAL; s++) {
+            const char* more = s == EXPLAIN_DUAL ? slopes : "";
+            const double rows = stored(options, (explain_setting)s, more, "row_bytes"), lists = stored(options, (explain_setting)s, more, "list_bytes");
+            CHECK_EQ(kept(found, (explain_setting)s, "row_bytes"), rows);
+            CHECK_EQ(kept(found, (explain_setting)s, "list_bytes"), lists);
+            if (!CHECK(rows + lists > 0)) printf("  %s %s\n", options, explain_options[s]);
         }
     }
 }
@@ -342,6 +384,7 @@ int main(int argc, char** argv)
     RUN_SLOW(predicted_hit_rates_are_within_a_point_of_those_of_the_run);
     RUN(each_stage_has_a_time_of_its_own);
     RUN(without_a_limit_devices_store_all);
+    RUN(settings_store_what_a_run_with_their_options_stores);
     RUN(explain_says_how_much_of_a_list_it_takes_a_sample_to_read);
     RUN(explain_is_a_look_and_no_training);
     if (chdir("/") == 0) folder_remove();

@@ -232,22 +232,31 @@ static int64_t batches_of(const oracle* o)
     return (all + batch - 1) / batch;
 }
 
+/* What the parts are ranked by; caches too, but those of `optimal`, which each have their own rank's. */
+static int64_t* reads_of_all(const oracle* o, tiers_kind kind)
+{
+    const int64_t N = o->task.graph.num_nodes;
+    int64_t* all = calloc((size_t)N, sizeof *all);
+    for (int32_t k = 0; k < o->P; k++)
+        for (int64_t v = 0; v < N; v++) all[v] += o->hot[kind][k][v];
+    return all;
+}
+
 /* Ranks of the parts, and of rank r's cache. */
 static void make_ranks(oracle* o, int32_t r)
 {
     const int64_t N = o->task.graph.num_nodes;
     const ggnn_csc* g = &o->task.graph.whole;
     const hotness_policy by = o->config.cache ? (hotness_policy)(o->config.cache - 1) : HOTNESS_DEGREE;
-    int64_t *out = calloc((size_t)N, 8), *in = calloc((size_t)N, 8), *all = calloc((size_t)N, 8);
+    int64_t *out = calloc((size_t)N, 8), *in = calloc((size_t)N, 8);
     for (int64_t e = 0; e < g->num_edges; e++) out[g->indices[e]]++;
     for (int64_t v = 0; v < N; v++) in[v] = g->indptr[v + 1] - g->indptr[v];
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         if (hotness_is_counted(by)) {
-            memset(all, 0, (size_t)N * 8);
-            for (int32_t k = 0; k < o->P; k++)
-                for (int64_t v = 0; v < N; v++) all[v] += o->hot[kind][k][v];
+            int64_t* all = reads_of_all(o, (tiers_kind)kind);
             o->rank[kind] = ranked(o, all, NULL, true);
-            o->cache[kind] = ranked(o, o->hot[kind][r], NULL, true);
+            o->cache[kind] = ranked(o, by == HOTNESS_OPTIMAL ? o->hot[kind][r] : all, NULL, true);
+            free(all);
         } else if (by == HOTNESS_RANDOM) {
             o->rank[kind] = malloc((size_t)N * sizeof(ggnn_node));
             o->cache[kind] = malloc(2 * (size_t)N * sizeof(ggnn_node));
@@ -260,24 +269,26 @@ static void make_ranks(oracle* o, int32_t r)
     }
     free(out);
     free(in);
-    free(all);
 }
 
 /* DUCATI's choice; it is tested with ggnn_fill_dual. */
-static void fill_dual(oracle* o, int32_t r)
+static void fill_dual(oracle* o)
 {
     const task* t = &o->task;
     const int64_t N = t->graph.num_nodes, weight = t->graph.whole.weight ? 4 : 0;
     const int64_t edge = (int64_t)sizeof(ggnn_node) + weight;
     const ggnn_sizes sizes = {t->features.pitch, t->graph.whole.indptr, edge, 16};
     const int64_t bytes = N * (t->features.pitch + 16) + t->graph.num_edges * edge;
-    const ggnn_dual from = {o->hot[TIERS_FEATURES][r], o->hot[TIERS_GRAPH][r], o->config.slopes[1], o->config.slopes[0], &sizes,
+    int64_t *rows = reads_of_all(o, TIERS_FEATURES), *lists = reads_of_all(o, TIERS_GRAPH);
+    const ggnn_dual from = {rows, lists, o->config.slopes[1], o->config.slopes[0], &sizes,
                             o->config.cache_bytes >= 0 ? o->config.cache_bytes : (int64_t)(o->config.cache_ratio * (double)bytes)};
     ggnn_node* work = malloc(2 * (size_t)N * sizeof *work);
     const ggnn_dual_fill fill = ggnn_fill_dual(o->cache[TIERS_FEATURES], o->cache[TIERS_GRAPH], &from, N, work);
     o->cached[TIERS_FEATURES] = fill.rows;
     o->cached[TIERS_GRAPH] = fill.lists;
     free(work);
+    free(rows);
+    free(lists);
 }
 
 static ggnn_placement placed;
@@ -392,7 +403,7 @@ static void check_reads(const char* options)
                                                                            : (int64_t)(c->cache_ratio * (double)N + 1e-9);
         if (o.cached[TIERS_FEATURES] > N) o.cached[TIERS_FEATURES] = N;
         o.cached[TIERS_GRAPH] = 0;
-        if (by == HOTNESS_DUAL) fill_dual(&o, r);
+        if (by == HOTNESS_DUAL) fill_dual(&o);
         o.rows = o.lists = o.list_bytes = (tiers_reads){0};
         memset(o.from, 0, sizeof o.from);
         for (int64_t e = 0; e < c->epochs; e++) {
@@ -430,6 +441,18 @@ TEST(rows_by_device_are_what_the_sampled_ids_say)
         char options[600];
         snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --cache %s %s --store-graph .%d --store-features .%d "
                                           "--devices %d", common, policies[p], p ? "--cache-ratio .1" : "", 9 - p, 1 + p, 2 + p);
+        check_reads(options);
+    }
+}
+
+/* Its batches are a sample of the same nodes as all others': together they are P times as many. */
+TEST(a_rank_that_may_get_any_node_caches_what_all_ranks_read)
+{
+    static const char* const policy[] = {"presc", "dual", "optimal"};
+    for (int i = 0; i < 12; i++) {
+        char options[600];
+        snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --cache %s --cache-ratio .1 --devices %d --presample-epochs %d "
+                                          "--store-graph .%d", common, policy[i % 3], 1 + 2 * (i / 3), 1 + i % 2, i / 3);
         check_reads(options);
     }
 }
@@ -958,6 +981,7 @@ int main(int argc, char** argv)
     RUN(every_policy_has_the_same_losses_in_every_pipeline);
     RUN_SLOW(a_dual_cache_of_a_million_nodes_changes_no_loss);
     RUN(rows_and_lists_by_tier_are_what_the_sampled_ids_say);
+    RUN(a_rank_that_may_get_any_node_caches_what_all_ranks_read);
     RUN(rows_by_device_are_what_the_sampled_ids_say);
     RUN_SLOW(devices_read_parts_from_where_each_rule_places_them);
     RUN(every_tier_is_an_allocation_of_its_own);

@@ -42,6 +42,11 @@ static ggnn_status count_walks(counts* k, int64_t* lists, const ggnn_rng* rng)
     return GGNN_OK;
 }
 
+static bool list_fails(int64_t node, const char* what, error* why)
+{
+    return error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)", (long long)node, what);
+}
+
 /* Epochs from the pass's on, as loaders take them: slice by slice of each batch. Device 0's go to `mine`. read: every list
    that is read; else those of targets alone, as rankings count them. */
 static bool count_slices(counts* k, loader_pass pass, int64_t epochs, bool read, int64_t* const* mine, int64_t* const* others,
@@ -58,9 +63,7 @@ static bool count_slices(counts* k, loader_pass pass, int64_t epochs, bool read,
             ggnn_status status = loader_sample_slice(&k->batch, k->seeds, &t->task->graph, &pass, t->config->batch, i, r, ranks);
             rng.step += (uint32_t)i;
             if (status == GGNN_OK && walks) status = count_walks(k, to[TIERS_GRAPH], &rng);
-            if (status != GGNN_OK)
-                return error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
-                                 (long long)k->batch.bad, ggnn_status_string(status));
+            if (status != GGNN_OK) return list_fails(k->batch.bad, ggnn_status_string(status), why);
             ggnn_count_batch(to[TIERS_FEATURES], walks ? NULL : to[TIERS_GRAPH], &k->batch);
         }
     }
@@ -205,7 +208,8 @@ static explain_case case_of(const training* t, const counts* k)
 bool explain(explanation* e, const training* t, error* why)
 {
     const size_t n = (size_t)t->task->graph.num_nodes;
-    int64_t* memory = memory_new(memory_product(n, 3 * TIERS_KINDS, sizeof *memory), "counts of reads", why);
+    int64_t* memory = memory_new(memory_product(n, 3 * TIERS_KINDS + 1, sizeof *memory), "counts of reads", why);
+    int64_t* degrees = memory + 3 * TIERS_KINDS * n;
     counts k = {.t = t};
     if (!memory) return false;
     memset(e, 0, sizeof *e);
@@ -220,7 +224,10 @@ bool explain(explanation* e, const training* t, error* why)
         see(e, t);
         for (size_t i = 0; i < TIERS_KINDS * n; i++) k.seen[0][i] += k.others[0][i];
         e->given = case_of(t, &k);
-        good = explain_outcomes(e->outcome, &e->given, why);
+        e->given.degrees = degrees;
+        ggnn_fault fault;
+        good = ggnn_count_degrees(degrees, NULL, &t->task->graph, &fault) == GGNN_OK ? explain_outcomes(e->outcome, &e->given, why)
+                                                                                     : list_fails(fault.node, fault.what, why);
     }
     if (good) e->choice = explain_choice(e->outcome);
     memory_free(memory);

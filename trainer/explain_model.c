@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "datasets/hotness.h"
 
 const char* const explain_name[EXPLAIN_SETTINGS] = {"all on each device", "all, in parts over the devices", "lists first, then rows",
                                                     "rows first, then lists", "a cache of rows and lists each"};
@@ -14,10 +15,8 @@ typedef struct {
     const explain_case* c;
     ggnn_sizes sizes;
     int64_t graph_bytes, feature_bytes;
-    ggnn_node *row_rank, *list_rank; /* (N) by the counts, */
-    ggnn_node *list_order;           /* (N) and the lists in that order */
+    ggnn_node *rank, *order; /* (N) by degree */
     ggnn_node *row_taken, *list_taken, *work; /* (N), (N), (2 N) */
-    int64_t* left; /* (devices) */
 } model;
 
 static double seconds_of(explain_tiers bytes, explain_tiers bandwidth)
@@ -48,7 +47,7 @@ static void add_reads(explain_tiers* to, double reads, bool kept, double own)
     }
 }
 
-/* Reads by tier and times, where rows and lists below so many ranks are kept. */
+/* Reads by tier and times, where rows and lists below so many ranks are kept. A rank NULL: v itself. */
 static void evaluate(const model* m, explain_outcome* out, const ggnn_node* row_rank, const ggnn_node* list_rank, bool in_parts)
 {
     const explain_case* c = m->c;
@@ -57,7 +56,7 @@ static void evaluate(const model* m, explain_outcome* out, const ggnn_node* row_
     const double epoch = 1 / (double)c->epochs, own = in_parts ? (double)c->copies / c->devices : 1;
     for (int64_t v = 0; v < c->nodes; v++) {
         const double rows = epoch * (double)c->rows[v], lists = epoch * (double)c->lists[v];
-        const bool row = row_rank[v] < out->rows, list = list_rank[v] < out->lists;
+        const bool row = (row_rank ? row_rank[v] : v) < out->rows, list = (list_rank ? list_rank[v] : v) < out->lists;
         add_reads(&out->row_reads, rows, row, own);
         add_reads(&out->list_reads, lists, list, own);
         add_reads(&bytes[0], lists * list_read_bytes(m, v), list, own);
@@ -76,24 +75,28 @@ static void keep_all(const model* m, explain_outcome* out, bool in_parts)
     out->rows = out->lists = m->c->nodes;
     out->row_bytes = rows;
     out->list_bytes = lists;
-    evaluate(m, out, m->row_rank, m->list_rank, in_parts);
+    evaluate(m, out, NULL, NULL, in_parts);
 }
 
-/* The bytes that P devices have between them, to one kind first. */
+/* What a device has beside its rankings. */
+static int64_t room_beside(const explain_case* c, int64_t rankings) { return ggnn_fill_auto(c->memory, tier_plan_rank_bytes(c->nodes, rankings), 0); }
+
+/* Parts that want everything, one kind first. One ranking, by degree, serves both. */
 static void keep_first(const model* m, explain_outcome* out, bool features)
 {
     const explain_case* c = m->c;
-    const ggnn_share share = ggnn_fill_parts(c->memory, c->devices, c->copies, m->graph_bytes, m->feature_bytes, features);
-    for (int32_t p = 0; p < c->devices; p++) m->left[p] = share.topology / c->devices;
-    out->rows = ggnn_fill_rows(share.features, c->row, c->nodes);
-    out->lists = ggnn_fill_lists(m->list_taken, m->left, c->devices, m->list_order, &m->sizes, c->nodes);
-    if (share.topology == m->graph_bytes) out->lists = c->nodes; /* parts of unlike lists need not come out even */
-    out->row_bytes = out->rows * c->row / c->devices * c->copies;
-    out->list_bytes = share.topology / c->devices * c->copies;
-    evaluate(m, out, m->row_rank, m->list_taken, true);
+    const tier_parts from = {c->nodes, c->devices, &m->sizes, {m->rank, m->rank}, m->order, {c->nodes, c->nodes}, features};
+    tiers_share share[TIERS_KINDS];
+    int64_t bytes[TIERS_KINDS];
+    tier_plan_parts(share, bytes, m->list_taken, &from, room_beside(c, 1) / c->copies);
+    out->rows = share[TIERS_FEATURES].stored;
+    out->lists = share[TIERS_GRAPH].stored;
+    out->row_bytes = bytes[TIERS_FEATURES] * c->copies;
+    out->list_bytes = bytes[TIERS_GRAPH] * c->copies;
+    evaluate(m, out, share[TIERS_FEATURES].rank, share[TIERS_GRAPH].rank, true);
 }
 
-/* What all rows, and all lists, being kept would save, decides. */
+/* What all rows, and all lists, being kept would save, decides. Each kind has a ranking. */
 static void keep_densest(const model* m, explain_outcome* out)
 {
     const explain_case* c = m->c;
@@ -106,7 +109,7 @@ static void keep_densest(const model* m, explain_outcome* out)
     const double rows = row_bytes * saved, lists = list_bytes * saved;
     out->slopes[0] = lists > 1 ? (int64_t)lists : 1;
     out->slopes[1] = rows > 1 ? (int64_t)rows : 1;
-    const ggnn_dual from = {c->hot_rows, c->hot_lists, out->slopes[1], out->slopes[0], &m->sizes, c->memory};
+    const ggnn_dual from = {c->hot_rows, c->hot_lists, out->slopes[1], out->slopes[0], &m->sizes, room_beside(c, 2)};
     const ggnn_dual_fill fill = ggnn_fill_dual(m->row_taken, m->list_taken, &from, c->nodes, m->work);
     out->rows = fill.rows;
     out->lists = fill.lists;
@@ -119,29 +122,21 @@ bool explain_outcomes(explain_outcome out[EXPLAIN_SETTINGS], const explain_case*
 {
     const size_t n = (size_t)c->nodes;
     model m = {.c = c, .sizes = {c->row, c->indptr, c->edge, c->list}, .feature_bytes = c->nodes * c->row};
-    ggnn_node* memory = memory_new(memory_product(n, 7 * sizeof *memory, 1), "ranks of nodes", why);
-    m.left = memory ? memory_new((size_t)c->devices * sizeof *m.left, "room of devices", why) : NULL;
-    if (!m.left) {
-        memory_free(memory);
-        return false;
-    }
-    m.row_rank = memory;
-    m.list_rank = memory + n;
-    m.list_order = memory + 2 * n;
-    m.row_taken = memory + 3 * n;
-    m.list_taken = memory + 4 * n;
-    m.work = memory + 5 * n;
+    ggnn_node* memory = memory_new(memory_product(n, 6 * sizeof *memory, 1), "ranks of nodes", why);
+    if (!memory) return false;
+    m.rank = memory;
+    m.order = memory + n;
+    m.row_taken = memory + 2 * n;
+    m.list_taken = memory + 3 * n;
+    m.work = memory + 4 * n;
     m.graph_bytes = (c->indptr[n] - c->indptr[0]) * c->edge + c->nodes * c->list;
-    const ggnn_hotness rows = {c->hot_rows, NULL, c->indptr}, lists = {c->hot_lists, NULL, c->indptr};
-    ggnn_rank(m.row_rank, m.work, &rows, c->nodes);
-    ggnn_rank(m.list_rank, m.list_order, &lists, c->nodes);
+    hotness_rank(m.rank, m.order, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
     memset(out, 0, EXPLAIN_SETTINGS * sizeof *out);
     keep_all(&m, &out[EXPLAIN_ALL], false);
     keep_all(&m, &out[EXPLAIN_PARTS], true);
     keep_first(&m, &out[EXPLAIN_GRAPH_FIRST], false);
     keep_first(&m, &out[EXPLAIN_FEATURES_FIRST], true);
     keep_densest(&m, &out[EXPLAIN_DUAL]);
-    memory_free(m.left);
     memory_free(memory);
     return true;
 }

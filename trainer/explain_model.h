@@ -1,10 +1,11 @@
 /* explain_model.h - how long an epoch would read with graph and features in other places: the arithmetic behind
-   ggnn-train --explain. Reads are counted from sampled ids, sizes are the graph's; times are modelled from them over the
+   ggnn-train --explain. What a setting stores is what the trainer would store with its options (tier_plan.h), the rankings
+   that it keeps on the device left out. Reads are counted from sampled ids, sizes are the graph's; times are modelled from them over the
    bandwidths of stated links. Nothing here looks at a machine, so that the same input gives the same answer anywhere. */
 #ifndef TRAINER_EXPLAIN_MODEL_H
 #define TRAINER_EXPLAIN_MODEL_H
 #include "common/error.h"
-#include "ggnn_plan.h"
+#include "trainer/tier_plan.h"
 
 typedef struct { /* by where it lies: this device, another one, the host */
     double own, peer, host;
@@ -14,7 +15,8 @@ typedef struct { /* a graph, how it is read, and on what */
     int64_t nodes;
     const int64_t* indptr;                 /* (nodes + 1) */
     int64_t row, edge, list;               /* bytes: of a row; of an edge; of a list beside its edges */
-    const int64_t *hot_rows, *hot_lists;   /* (nodes) counts, [0, 2^32), by which rows and lists are ranked */
+    const int64_t* degrees;                /* (nodes) out-degrees, by which parts are ranked where there is no --cache; */
+    const int64_t *hot_rows, *hot_lists;   /* (nodes) counts, [0, 2^32), by which a cache is */
     const int64_t *rows, *lists;           /* (nodes) reads by all devices, of other epochs than those: */
     int64_t epochs;                        /* so many */
     double fanout;                         /* edges of a list that a sample looks at, alike in all hops */

@@ -195,7 +195,15 @@ static bool rank_by_graph(tier_plan* p, error* why)
     return rank && (!makes || order_by_graph(p, rank, why)) && (!shared || comm_barrier(c, why));
 }
 
-/* The parts' order: by what all ranks read. In --parallel split this rank reads of that what `reads` says. */
+/* May every rank get any node in a batch? Then what all have read foretells what each will read, best as it is most. Not where
+   a rank has training nodes of its own. `optimal` knows each rank's own. */
+static bool reads_alike(const tier_plan* p)
+{
+    return !in_parts(p) && !p->task->division.parts && policy_of(p->config) != HOTNESS_OPTIMAL;
+}
+
+/* The parts' order: by what all ranks read. A cache's counts become what this rank will read of that: all, or in --parallel split
+   what `reads` says; or they stay this rank's own. */
 static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
 {
     const int64_t* indptr = p->task->graph.whole.indptr;
@@ -204,7 +212,8 @@ static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
     bool good = sum && sum_counts(p, sum, p->count[kind], why);
     if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, nodes_of(p));
     p->of_parts[kind] = rank;
-    for (int64_t v = 0; good && in_parts(p) && v < nodes_of(p); v++) p->count[kind][v] = reads(p, kind, (ggnn_node)v) ? sum[v] : 0;
+    for (int64_t v = 0; good && (in_parts(p) || reads_alike(p)) && v < nodes_of(p); v++)
+        p->count[kind][v] = reads_alike(p) || reads(p, kind, (ggnn_node)v) ? sum[v] : 0;
     memory_free(sum);
     return good;
 }
@@ -219,6 +228,8 @@ static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
         const int64_t* indptr = p->task->graph.whole.indptr;
         if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
+        p->of_cache[kind] = p->of_parts[kind];
+        if (p->comm->ranks > 1 && reads_alike(p)) continue;
         ggnn_node* rank = new_rank(p, why);
         if (!rank) return false;
         hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, nodes_of(p));
@@ -400,76 +411,73 @@ static bool least(tier_plan* p, int64_t* value, error* why)
 
 /* Bytes of the fullest part when the first `stored` lists of an order are dealt to parts in turn; by id where all are. Parts of
    unlike lists do not come out even. */
-static int64_t fullest_part(const tier_plan* p, const ggnn_node* order, int64_t stored)
+static int64_t fullest_part(const tier_parts* p)
 {
-    const bool whole = stored == nodes_of(p);
+    const int64_t stored = p->wanted[TIERS_GRAPH];
     int64_t part[COMM_RANKS_MAX] = {0}, most = 0;
     for (int64_t i = 0; i < stored; i++) {
         int64_t* of = &part[i % p->parts];
-        *of += ggnn_list_bytes(&p->sizes, whole ? i : order[i]);
+        *of += ggnn_list_bytes(p->sizes, stored == p->nodes ? i : p->order[i]);
         if (*of > most) most = *of;
     }
     return most;
 }
 
-/* The hottest lists that parts of `room` bytes each hold, of the first `wanted`. *room: what the fullest leaves. */
-static bool fit_lists(tier_plan* p, int64_t* room, const ggnn_node* order, int64_t wanted, error* why)
+/* The hottest lists that parts of `room` bytes each hold. Returns the bytes of the fullest. */
+static int64_t fit_lists(tiers_share* s, ggnn_node* taken, const tier_parts* p, int64_t room)
 {
-    tiers_share* s = &p->plan.share[TIERS_GRAPH];
-    int64_t left[COMM_RANKS_MAX];
-    ggnn_node* rank = new_rank(p, why);
-    if (!rank) return false;
-    memcpy(rank, p->of_parts[TIERS_GRAPH], (size_t)nodes_of(p) * sizeof *rank);
-    for (int32_t i = 0; i < p->parts; i++) left[i] = *room;
-    s->stored = ggnn_fill_lists(rank, left, p->parts, order, &p->sizes, wanted);
-    s->rank = rank;
-    for (int32_t i = 0; i < p->parts; i++)
-        if (left[i] < *room) *room = left[i];
-    return true;
+    int64_t left[COMM_RANKS_MAX], least = room;
+    memcpy(taken, p->rank[TIERS_GRAPH], (size_t)p->nodes * sizeof *taken);
+    for (int32_t i = 0; i < p->parts; i++) left[i] = room;
+    s->stored = ggnn_fill_lists(taken, left, p->parts, p->order, p->sizes, p->wanted[TIERS_GRAPH]);
+    s->rank = s->stored ? taken : NULL;
+    for (int32_t i = 0; i < p->parts; i++) least = left[i] < least ? left[i] : least;
+    return room - least;
 }
 
-/* The first `wanted` lists of an order, or what fits. By id where all are stored and fit so. */
-static bool place_lists(tier_plan* p, int64_t* room, const ggnn_node* order, int64_t wanted, error* why)
+/* The first lists of an order, or what fits. By id where all are stored and fit so. */
+static int64_t place_lists(tiers_share* s, ggnn_node* taken, const tier_parts* p, int64_t room)
 {
-    tiers_share* s = &p->plan.share[TIERS_GRAPH];
-    const int64_t most = fullest_part(p, order, wanted);
-    *s = (tiers_share){wanted > 0 && wanted < nodes_of(p) ? p->of_parts[TIERS_GRAPH] : NULL, wanted, NULL, 0};
-    if (most > *room && !fit_lists(p, room, order, wanted, why)) return false;
-    if (most <= *room) *room -= most;
-    if (s->stored == 0) s->rank = NULL;
-    return true;
+    const int64_t most = fullest_part(p), wanted = p->wanted[TIERS_GRAPH];
+    *s = (tiers_share){wanted > 0 && wanted < p->nodes ? p->rank[TIERS_GRAPH] : NULL, wanted, NULL, 0};
+    return most > room ? fit_lists(s, taken, p, room) : most;
 }
 
 /* The same of rows, of which parts hold equally many. */
-static void place_rows(tier_plan* p, int64_t* room, int64_t wanted)
+static int64_t place_rows(tiers_share* s, const tier_parts* p, int64_t room)
 {
-    const int64_t all = (wanted + p->parts - 1) / p->parts, each = ggnn_fill_rows(*room, p->sizes.row, all);
-    const int64_t stored = each == all ? wanted : each * p->parts;
-    const bool ranked = stored > 0 && stored < nodes_of(p);
-    p->plan.share[TIERS_FEATURES] = (tiers_share){ranked ? p->of_parts[TIERS_FEATURES] : NULL, stored, NULL, 0};
-    *room -= each * p->sizes.row;
+    const int64_t wanted = p->wanted[TIERS_FEATURES], all = (wanted + p->parts - 1) / p->parts;
+    const int64_t each = ggnn_fill_rows(room, p->sizes->row, all), stored = each == all ? wanted : each * p->parts;
+    *s = (tiers_share){stored > 0 && stored < p->nodes ? p->rank[TIERS_FEATURES] : NULL, stored, NULL, 0};
+    return each * p->sizes->row;
+}
+
+void tier_plan_parts(tiers_share share[TIERS_KINDS], int64_t bytes[TIERS_KINDS], ggnn_node* taken, const tier_parts* from, int64_t room)
+{
+    bytes[TIERS_FEATURES] = from->features_first ? place_rows(&share[TIERS_FEATURES], from, room) : 0;
+    bytes[TIERS_GRAPH] = place_lists(&share[TIERS_GRAPH], taken, from, room - bytes[TIERS_FEATURES]);
+    if (!from->features_first) bytes[TIERS_FEATURES] = place_rows(&share[TIERS_FEATURES], from, room - bytes[TIERS_GRAPH]);
 }
 
 /* What parts store; *bytes, of a device: what it has for them, and what is left. No part is larger than its room. */
 static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
 {
     const config* c = p->config;
-    const int64_t N = nodes_of(p);
+    const int64_t N = nodes_of(p), lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
     const int32_t copies = p->plan.placement ? p->placement.most : 1;
-    const int64_t lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
     const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
-    ggnn_node* order = p->work;
-    for (int64_t v = 0; v < N; v++) order[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
-    const int64_t each = p->total ? *bytes / copies : INT64_MAX;
-    int64_t room = each;
-    if (c->prefer) place_rows(p, &room, rows);
-    if (!place_lists(p, &room, order, lists, why)) return false;
-    if (!c->prefer) place_rows(p, &room, rows);
+    const tier_parts from = {N, p->parts, &p->sizes, {p->of_parts[TIERS_GRAPH], p->of_parts[TIERS_FEATURES]}, p->work, {lists, rows},
+                             c->prefer != 0};
+    int64_t taken_bytes[TIERS_KINDS];
+    ggnn_node* taken = p->total && lists ? new_rank(p, why) : NULL; /* without a limit all fit */
+    if (p->total && lists && !taken) return false;
+    for (int64_t v = 0; v < N; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
+    tier_plan_parts(p->plan.share, taken_bytes, taken, &from, p->total ? *bytes / copies : INT64_MAX);
     if (graph->stored < lists || features->stored < rows)
         tier_plan_note(p, "--store-graph %g, --store-features %g: %" PRId64 " of %" PRId64 " lists and %" PRId64 " of %" PRId64
                        " rows are stored, as the device has no room for more (--reserve-bytes %" PRId64 " stay free)",
                        c->store_graph, c->store_features, graph->stored, lists, features->stored, rows, c->reserve_bytes);
-    *bytes -= (each - room) * copies;
+    *bytes -= (taken_bytes[TIERS_GRAPH] + taken_bytes[TIERS_FEATURES]) * copies;
     return true;
 }
 
@@ -520,7 +528,7 @@ static int64_t rank_bytes(const tier_plan* p)
         for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
         arrays += is_new;
     }
-    return arrays * nodes_of(p) * (int64_t)sizeof(ggnn_node);
+    return tier_plan_rank_bytes(nodes_of(p), arrays);
 }
 
 static int64_t room_of(const tier_plan* p, int64_t peak)

@@ -6,12 +6,13 @@
        tier_plan_fill(&p, peak, why);
        source.plan = &p.plan;        // for tiers_open; p must outlive the view
 
-   The parts' order is that of all ranks together, a cache's that of its own rank's batches. Same options, same plan, on
+   The parts' order is that of all ranks together. So is a cache's, as a rank may get any node in a batch. Where it has training
+   nodes of its own (--partition pagraph), and by `optimal`, a cache's order is that of its own rank's batches. Same options, same plan, on
    every machine and backend, but for what memory is free; of counted policies (presc, dual, optimal) on as many devices.
    Parts that store all of a kind store it by id, as order has no meaning then.
 
    With --partition pagraph a cache is of the closure of its rank's training nodes: by degree, counted over the lists
-   that its batches read; by other policies in their order. With --parallel split, where a row is read by its owner alone, a
+   that its batches read; by counted policies in the order of what it read itself; by others in their order. With --parallel split, where a row is read by its owner alone, a
    cache is of its rank's own nodes, in the order of all ranks together; of lists as well, but where ranks take turns to
    sample whole batches. */
 #ifndef TRAINER_TIER_PLAN_H
@@ -59,4 +60,21 @@ __attribute__((format(printf, 2, 3)))
 void tier_plan_note(tier_plan* p, const char* format, ...);
 
 void tier_plan_close(tier_plan* p); /* all zeros is fine */
+
+typedef struct { /* what parts of one room are to store, of N nodes */
+    int64_t nodes;
+    int32_t parts;
+    const ggnn_sizes* sizes;
+    const ggnn_node* rank[TIERS_KINDS]; /* (N) hottest first; */
+    const ggnn_node* order;             /* (N) of lists the nodes in that order */
+    int64_t wanted[TIERS_KINDS];        /* so many of the hottest */
+    bool features_first;
+} tier_parts;
+
+/* Sets rank and stored of both shares: what is wanted, or what fits into a part of `room` bytes; no part has more. bytes: of the
+   fullest part of each kind. taken (N): ranks of lists, where those that are wanted do not fit by id. */
+void tier_plan_parts(tiers_share share[TIERS_KINDS], int64_t bytes[TIERS_KINDS], ggnn_node* taken, const tier_parts* from, int64_t room);
+
+/* Bytes of so many rankings of N nodes on a device. */
+static inline int64_t tier_plan_rank_bytes(int64_t nodes, int64_t rankings) { return rankings * nodes * (int64_t)sizeof(ggnn_node); }
 #endif
