@@ -726,6 +726,23 @@ TEST(processes_whose_files_differ_are_an_error_that_names_rank_and_file)
     CHECK(says(" (torn.r); rank 0 (host "));
 }
 
+/* Sums with a checksum of their own are compared; bytes below a table that is as it was by --verify, each host's. */
+TEST(processes_whose_data_differ_below_what_is_compared_are_found_by_verify)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    const float other = 3;
+    CHECK_EQ(shell("rm -rf one two; mkdir one two; $data preprocess karate.ggnn --model sage --out one/k"), 0);
+    poison_of("one/k", "two/k", "pre_feat", 7, &other, sizeof other);
+    CHECK_EQ(mpi_train("-n 1 -wdir one $train --data k --preprocess --layers 2 --fanout 4 --epochs 1 : "
+                       "-n 1 -wdir two $train --data k --preprocess --layers 2 --fanout 4 --epochs 1", NULL), 1);
+    CHECK(says("ggnn-train: rank 1 (host ") && says(", pre_feat checksum ") && says(" (k); rank 0 (host "));
+    damage("karate.ggnn", "two/k", "feat");
+    for (int verify = 0; verify < 2; verify++)
+        CHECK_EQ(mpi_train(verify ? "-n 1 $train --data karate.ggnn --epochs 1 : -n 1 -wdir two $train --data k --epochs 1 --verify" :
+                           "-n 1 $train --data karate.ggnn --epochs 1 : -n 1 -wdir two $train --data k --epochs 1", NULL), verify);
+    CHECK(says("rank 1 (host ") && says("): --verify: k: damaged section 'feat' ("));
+}
+
 /* Over TCP: the limit of a file is that of MPI's shared memory as well. */
 TEST(a_full_disk_or_a_damaged_list_ends_all_processes)
 {
@@ -908,6 +925,7 @@ int main(int argc, char** argv)
     RUN(processes_share_the_cores);
     RUN_SLOW(processes_that_differ_are_an_error_that_names_rank_and_difference);
     RUN_SLOW(processes_whose_files_differ_are_an_error_that_names_rank_and_file);
+    RUN_SLOW(processes_whose_data_differ_below_what_is_compared_are_found_by_verify);
     RUN(a_full_disk_or_a_damaged_list_ends_all_processes);
     RUN(processes_resume_what_threads_saved);
     RUN_SLOW(processes_of_three_hosts_give_the_bits_of_six_threads);

@@ -34,6 +34,22 @@ static void unlabel(const char* path, uint8_t part)
     poison(path, "label", 0, label, sizeof label);
 }
 
+/* Copies the checkpoint with other contents of one section. */
+static void forge_bytes(const char* from, const char* to, const char* section, const void* data, int64_t bytes)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, to));
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        int64_t count = bytes / ggnn_file_type_bytes(s->type);
+        if (strcmp(s->name, section) != 0) CHECK(ggnn_file_copy(&w, &f, s));
+        else CHECK(ggnn_file_append(&w, section, (ggnn_file_type)s->type, 1, &count, data));
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
 static const char small[] = "--data karate.ggnn --fanout 4,3 --hidden 4";
 
 /* ==== checkpoints =============================================================================================== */
@@ -91,6 +107,83 @@ TEST(a_checkpoint_of_version_0_1_goes_on_with_a_warning)
     CHECK(!strstr(output, "version 0.1"));
 }
 
+static const char summed[] = "--preprocess --layers 2 --fanout 4 --hidden 4";
+
+/* Their sums are in no table of the features' own. */
+TEST(other_preprocessed_features_are_refused_by_name)
+{
+    const float other = 3;
+    CHECK_EQ(finish(start("ggnn-data", "preprocess karate.ggnn --model sage --out pre.ggnn")), 0);
+    poison_of("pre.ggnn", "other.ggnn", "pre_feat", 7, &other, sizeof other);
+    CHECK_EQ(trainf("--data pre.ggnn %s --epochs 2 --save c", summed), 0);
+    CHECK_EQ(train("--data other.ggnn --resume c --epochs 3"), 1);
+    CHECK(says("another section 'pre_feat' (checksum ") && says("other.ggnn (checksum "));
+    CHECK_EQ(train("--data pre.ggnn --resume c --epochs 3"), 0);
+    CHECK(!strstr(output, "warning"));
+    CHECK_EQ(trainf("--data pre.ggnn --fanout 4,3 --hidden 4 --epochs 2 --save plain"), 0);
+    CHECK_EQ(train("--data karate.ggnn --resume plain --epochs 3"), 0); /* which reads none */
+}
+
+/* The first four checksums are those that a checkpoint of an early 0.2 has. */
+TEST(a_checkpoint_without_a_checksum_of_preprocessed_features_goes_on_with_a_warning)
+{
+    enum { KNOWN = 4 };
+    int64_t crc[KNOWN + 1];
+    ggnn_file f;
+    const float other = 3;
+    CHECK_EQ(finish(start("ggnn-data", "preprocess karate.ggnn --model sage --out pre.ggnn")), 0);
+    poison_of("pre.ggnn", "other.ggnn", "pre_feat", 7, &other, sizeof other);
+    CHECK_EQ(trainf("--data pre.ggnn %s --epochs 2 --save c", summed), 0);
+    CHECK(ggnn_file_open(&f, "c"));
+    memcpy(crc, ggnn_file_data(&f, ggnn_file_find(&f, "data_crc")), sizeof crc);
+    ggnn_file_close(&f);
+    CHECK(crc[0] >= 0 && crc[KNOWN] >= 0);
+    forge_bytes("c", "early", "data_crc", crc, KNOWN * (int64_t)sizeof *crc);
+    CHECK_EQ(train("--data other.ggnn --resume early --epochs 3 --save new"), 0);
+    CHECK(says("warning: --resume early: it has no checksum of preprocessed features; that section 'pre_feat' is the same is not checked"));
+    CHECK_EQ(train("--data pre.ggnn --resume new --epochs 4"), 1); /* now it has one */
+    CHECK(says("another section 'pre_feat'"));
+    crc[1]++;
+    forge_bytes("c", "forged", "data_crc", crc, KNOWN * (int64_t)sizeof *crc);
+    CHECK_EQ(train("--data pre.ggnn --resume forged --epochs 3"), 1);
+    CHECK(says("another section 'label'"));
+    forge_bytes("c", "forged", "data_crc", crc, 3 * (int64_t)sizeof *crc);
+    CHECK_EQ(train("--data pre.ggnn --resume forged --epochs 3"), 1);
+    CHECK(says("section 'data_crc'") && says("has 3 elements, not 5"));
+    CHECK_EQ(trainf("%s --epochs 2 --save c", small), 0);
+    CHECK(ggnn_file_open(&f, "c"));
+    memcpy(crc, ggnn_file_data(&f, ggnn_file_find(&f, "data_crc")), sizeof crc);
+    ggnn_file_close(&f);
+    forge_bytes("c", "early", "data_crc", crc, KNOWN * (int64_t)sizeof *crc);
+    CHECK_EQ(train("--data karate.ggnn --resume early --epochs 3"), 0);
+    CHECK(!strstr(output, "warning"));
+}
+
+/* The table is as it was: only --verify looks at what it is of, and only at what is read. */
+TEST(verify_names_the_damaged_section_that_would_be_read)
+{
+    static const struct {
+        const char *section, *options, *unread; /* with which it is not read; NULL: it is always */
+    } of[] = {{"indptr", "", NULL}, {"indices", "", NULL}, {"label", "", NULL}, {"split", "", NULL}, {"feat", "", "--preprocess --layers 2 --fanout 4"},
+              {"pre_feat", "--preprocess --layers 2 --fanout 4", ""}, {"pre_of", "--preprocess --layers 2 --fanout 4", ""},
+              {"weight", "--sampler weighted", ""}};
+    add_weights("weighted.ggnn", 1);
+    CHECK_EQ(finish(start("ggnn-data", "preprocess weighted.ggnn --model sage --out pre.ggnn")), 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char words[80];
+        damage("pre.ggnn", "damaged.ggnn", of[i].section);
+        CHECK_EQ(trainf("--data damaged.ggnn --verify --hidden 4 --epochs 1 %s", of[i].options), 1);
+        snprintf(words, sizeof words, "--verify: damaged.ggnn: damaged section '%s' (", of[i].section);
+        CHECK(says(words));
+        if (of[i].unread && !CHECK_EQ(trainf("--data damaged.ggnn --verify --hidden 4 --epochs 1 %s", of[i].unread), 0))
+            printf("  %s: %s\n", of[i].section, output);
+    }
+    damage("karate.ggnn", "damaged.ggnn", "feat");
+    CHECK_EQ(trainf("--data damaged.ggnn --hidden 4 --epochs 1 --save c"), 0);
+    CHECK_EQ(train("--data karate.ggnn --verify --resume c --epochs 2"), 0); /* checksums are the table's */
+    CHECK_EQ(train("--data damaged.ggnn --verify --resume c --epochs 2"), 1);
+}
+
 TEST(a_run_that_has_nothing_to_do_saves_all_the_same)
 {
     unlink("c");
@@ -113,22 +206,6 @@ static bool obeyed(const char* text)
     for (; *text; text++)
         if ((unsigned char)*text < 0x20 && *text != '\n') return true;
     return false;
-}
-
-/* Copies the checkpoint with other contents of one section. */
-static void forge_bytes(const char* from, const char* to, const char* section, const void* data, int64_t bytes)
-{
-    ggnn_file f;
-    ggnn_file_writer w;
-    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, to));
-    for (int32_t i = 0; i < f.num_sections; i++) {
-        const ggnn_file_section* s = &f.section[i];
-        int64_t count = bytes / ggnn_file_type_bytes(s->type);
-        if (strcmp(s->name, section) != 0) CHECK(ggnn_file_copy(&w, &f, s));
-        else CHECK(ggnn_file_append(&w, section, (ggnn_file_type)s->type, 1, &count, data));
-    }
-    CHECK(ggnn_file_commit(&w));
-    ggnn_file_close(&f);
 }
 
 static void forge(const char* from, const char* to, const char* section, const char* text)
@@ -180,7 +257,7 @@ TEST(help_says_what_a_checkpoint_fixes_and_the_rest_may_change)
 {
     static const char* const differ[] = {" --data", " --eval-memory", " --threads", " --backend", " --precision",
         " --pipeline", " --save", " --save-every", " --resume", " --log", " --profile", " --epochs",
-        " --devices", " --save-steps"};
+        " --devices", " --save-steps", " --verify"};
     CHECK_EQ(train("--help"), 0);
     const char* fixed = strstr(output, "A checkpoint fixes graph, features, labels, splits");
     for (size_t i = 0; fixed && i < sizeof differ / sizeof *differ; i++) CHECK(strstr(fixed, differ[i]));
@@ -493,6 +570,9 @@ int main(int argc, char** argv)
     if (!train_tool_begin()) return 1;
     RUN(other_features_labels_or_splits_are_refused_by_name);
     RUN(a_checkpoint_of_version_0_1_goes_on_with_a_warning);
+    RUN(other_preprocessed_features_are_refused_by_name);
+    RUN(a_checkpoint_without_a_checksum_of_preprocessed_features_goes_on_with_a_warning);
+    RUN(verify_names_the_damaged_section_that_would_be_read);
     RUN(a_run_that_has_nothing_to_do_saves_all_the_same);
     RUN(bytes_of_a_checkpoint_do_not_reach_the_terminal);
     RUN(counters_that_contradict_each_other_are_an_error);

@@ -216,12 +216,12 @@ static inline bool whole_file(const char* path)
     return good;
 }
 
-/* A copy of karate.ggnn with an element of a section set. */
-static inline void poison(const char* path, const char* section, int64_t at, const void* value, size_t bytes)
+/* A copy with an element of a section set. */
+static inline void poison_of(const char* from, const char* path, const char* section, int64_t at, const void* value, size_t bytes)
 {
     ggnn_file f;
     ggnn_file_writer w;
-    CHECK(ggnn_file_open(&f, "karate.ggnn") && ggnn_file_create(&w, path));
+    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, path));
     for (int32_t i = 0; i < f.num_sections; i++) {
         const ggnn_file_section* s = &f.section[i];
         char* data = ggnn_file_reserve(&w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
@@ -230,6 +230,22 @@ static inline void poison(const char* path, const char* section, int64_t at, con
     }
     CHECK(ggnn_file_commit(&w));
     ggnn_file_close(&f);
+}
+
+static inline void poison(const char* path, const char* section, int64_t at, const void* value, size_t bytes)
+{
+    poison_of("karate.ggnn", path, section, at, value, bytes);
+}
+
+/* A copy with a bit of a section's last byte flipped, below a table that is as it was. */
+static inline void damage(const char* from, const char* path, const char* section)
+{
+    ggnn_file f;
+    if (!CHECK(ggnn_file_open(&f, from) && ggnn_file_find(&f, section))) return;
+    const ggnn_file_section* s = ggnn_file_find(&f, section);
+    const int64_t last = s->offset + s->bytes - 1;
+    ggnn_file_close(&f);
+    copy_file(from, path, -1, last);
 }
 
 /* A copy of karate.ggnn with weights, all of them `weight`. */

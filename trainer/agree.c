@@ -72,10 +72,11 @@ static bool agree_on_options(comm* c, const config* with, error* why)
 
 bool agree_on_inputs(comm* c, const config* with, const task* t, const ggnn_file* resumed, error* why)
 {
-    char version[64], data[256];
+    char version[64], data[256], line[COMM_TEXT];
     snprintf(version, sizeof version, "version %s, %d-bit ids", GGNN_VERSION, 8 * (int)sizeof(ggnn_node));
     checkpoint_data_text(with, t, data);
-    return comm_same(c, version, why) && comm_same(c, data, why) && agree_on_checkpoint(c, with, resumed, why) &&
+    snprintf(line, sizeof line, "%s\t(%s)", data, with->data);
+    return comm_same(c, version, why) && comm_same(c, line, why) && agree_on_checkpoint(c, with, resumed, why) &&
            agree_on_file(c, "--ranking", with->ranking, why) && agree_on_file(c, "--partition-file", with->partition_file, why) &&
            agree_on_topology(c, with->topology, why) && agree_on_options(c, with, why);
 }

@@ -7,20 +7,25 @@
 #include "trainer/device.h"
 
 #define CHECKPOINT_X(name) +1
-enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), DATA = 0 CHECKPOINT_DATA(CHECKPOINT_X), PARAMS_TEXT_MAX = 8192 };
+enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), DATA = 0 CHECKPOINT_DATA(CHECKPOINT_X), WITHOUT_PRE_FEAT = 4, PARAMS_TEXT_MAX = 8192 };
 #undef CHECKPOINT_X
 
 #define CHECKPOINT_X(name) #name,
 static const char* const data_section[DATA] = {CHECKPOINT_DATA(CHECKPOINT_X)};
 #undef CHECKPOINT_X
 
+static bool is_read(const config* c, const char* section)
+{
+    if (strcmp(section, "weight") == 0) return config_reads_weights(c);
+    return strcmp(section, "pre_feat") != 0 || c->preprocess;
+}
+
 /* The checksums of data_section, which the file's table has: no array is read. */
 static void data_crcs(const config* c, const task* t, int64_t crc[DATA])
 {
     for (int i = 0; i < DATA; i++) {
         const ggnn_file_section* s = ggnn_file_find(&t->set.file, data_section[i]);
-        bool read = strcmp(data_section[i], "weight") != 0 || config_reads_weights(c);
-        crc[i] = s && read ? (int64_t)s->crc : -1;
+        crc[i] = s && is_read(c, data_section[i]) ? (int64_t)s->crc : -1;
     }
 }
 
@@ -153,17 +158,30 @@ void checkpoint_data_text(const config* c, const task* t, char text[256])
     }
 }
 
-bool checkpoint_is_old(const ggnn_file* f) { return !ggnn_file_find(f, "data_crc"); }
+/* How many sections of the data it knows. */
+static int64_t known_sections(const ggnn_file* f)
+{
+    const ggnn_file_section* s = ggnn_file_find(f, "data_crc");
+    return s ? s->dim[0] : 0;
+}
+
+bool checkpoint_knows(const ggnn_file* f, const char* section)
+{
+    bool known = false;
+    for (int i = 0; i < DATA && i < known_sections(f); i++) known = known || strcmp(data_section[i], section) == 0;
+    return known;
+}
 
 static bool same_data(ggnn_file* f, const config* c, const task* t, error* why)
 {
     if (!same_graph(f, t, why)) return false;
-    if (checkpoint_is_old(f)) return true;
+    const int64_t known = known_sections(f);
+    if (!known) return true;
     int64_t here[DATA];
     char here_text[32], there_text[32];
-    const int64_t* there = need(f, "data_crc", GGNN_FILE_I64, DATA, why);
+    const int64_t* there = need(f, "data_crc", GGNN_FILE_I64, known == WITHOUT_PRE_FEAT ? known : DATA, why);
     data_crcs(c, t, here);
-    for (int i = 0; there && i < DATA; i++) {
+    for (int i = 0; there && i < known; i++) {
         if (there[i] == here[i]) continue;
         crc_text(here_text, here[i]);
         crc_text(there_text, there[i]);

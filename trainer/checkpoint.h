@@ -4,7 +4,7 @@
      options     u8 (bytes)          the options that shape the training, as command line words, a line each
      params      u8 (bytes)          name, rows, columns of each parameter, a line each, in the order of the arrays
      graph_crc   i64 (1)             the graph it was trained on
-     data_crc    i64 (4)             CHECKPOINT_DATA below: the checksums of the data's other sections
+     data_crc    i64 (5)             CHECKPOINT_DATA below: the checksums of the data's other sections
      division    i64 (2)             devices, and the checksum of whose training node each node is: only with --shuffle
                                      local, where batches depend on them
      counters    i64 (8)             CHECKPOINT_COUNTERS below, in that order
@@ -12,8 +12,8 @@
      value, moment1, moment2, best   f32 (count) parameters, Adam's moments, parameters of the best epoch
 
    A CHECKPOINT FIXES the graph, features, labels and splits that it was trained on (not the file's name), edge weights
-   where --sampler weighted reads them, and every option but these:
-     --data --eval-memory --threads --backend --precision --pipeline --devices --device-list --parallel --store --gather --owners
+   where --sampler weighted reads them, preprocessed features where --preprocess does, and every option but these:
+     --data --verify --eval-memory --threads --backend --precision --pipeline --devices --device-list --parallel --store --gather --owners
      --save --save-every --save-steps --resume --log --profile
                                      may differ; those not given have their usual defaults
      --epochs                        may differ, unless the schedule is cosine's, whose rates depend on it; not given:
@@ -22,16 +22,18 @@
    local --devices is fixed as well.
    (The table in config.c decides, --help prints the list.)
 
+   CHECKSUMS are those of the data's section table: no array is read. --verify compares them with the arrays.
+
    VERSIONS. Those of 0.1 have no data_crc: they are read, and a warning says that features, labels and splits are not
-   compared. Options of a later version that this one does not know are an error. */
+   compared. Early ones of 0.2 have none of pre_feat: a warning says so where it is read. Options of a later version that this one does not know are an error. */
 #ifndef TRAINER_CHECKPOINT_H
 #define TRAINER_CHECKPOINT_H
 #include "trainer/config.h"
 #include "trainer/task.h"
 
 /* Sections of the data that training reads beside the graph, in the order of data_crc; -1: the data has none, or it is
-   not read. X(section) */
-#define CHECKPOINT_DATA(X) X(feat) X(label) X(split) X(weight)
+   not read. Later ones come last. X(section) */
+#define CHECKPOINT_DATA(X) X(feat) X(label) X(split) X(weight) X(pre_feat)
 
 /* X(name) */
 #define CHECKPOINT_COUNTERS(X)                                                                                       \
@@ -66,8 +68,8 @@ const char* checkpoint_open(ggnn_file* f, const char* path, size_t* length, erro
 /* "--data has graph 1f00ba2d, feat 0, ..": the same checksums, for people. */
 void checkpoint_data_text(const config* c, const task* t, char text[256]);
 
-/* Was the checkpoint written by version 0.1, which does not know all of its data? */
-bool checkpoint_is_old(const ggnn_file* f);
+/* Has it a checksum of that section of the data? */
+bool checkpoint_knows(const ggnn_file* f, const char* section);
 
 /* Puts net, state and best weights where the checkpoint has them. Errors: other data, another network, another number
    of mini-batches an epoch, other batches (another division). */

@@ -29,6 +29,9 @@ typedef struct {
 #define HUGE_INT 9e18
 static const entry table[] = {
     {"Data", FREE, AT(data), {"data", OPTION_TEXT, 0, 0, 0, "FILE", "The .ggnn file; made by ggnn-data.", 0}},
+    {0, FREE, AT(verify), {"verify", OPTION_FLAG, 0, 0, 0, 0,
+        "Before training, compare the parts of --data that it reads with the file's checksums: each process reads them once. "
+        "Not given: damaged rows train on unnoticed; only the file's table is checked.", 0}},
     {0, SAME, AT(split), {"split", OPTION_INT, 0, 0, 1e9, 0, "Which of the file's splits, from 0.", 0}},
     {0, SAME, AT(loss), {"loss", OPTION_CHOICE, 0, 0, 0, "auto|ce|bce",
         "Cross-entropy, or binary with one logit; auto: bce for two classes and for real targets.", 0}},
@@ -267,8 +270,8 @@ static void print_help(config* c)
         printf("\n%s\n", table[i].group);
         options_help(group, stdout);
     }
-    printf("\nA checkpoint fixes graph, features, labels, splits, the weights that --sampler weighted reads, and all\n"
-           "options but these, which may differ when it is resumed:\n ");
+    printf("\nA checkpoint fixes graph, features, labels, splits, the weights that --sampler weighted reads, what\n"
+           "--preprocess reads, and all options but these, which may differ when it is resumed:\n ");
     print_kept(FREE);
     printf("\nMay differ unless the schedule is cosine's, and is the checkpoint's where it is not given:\n ");
     print_kept(DEFAULT);

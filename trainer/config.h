@@ -29,6 +29,7 @@ typedef enum { LOSS_AUTO, LOSS_CE, LOSS_BCE } config_loss;
 typedef struct {
     /* data */
     const char* data;
+    bool verify;
     int64_t split;
     int loss;
     /* model; the enumerators of net.h */

@@ -86,8 +86,11 @@ static void warn(const program* p)
     if (c->model == NET_GCN && (walks || (weighted && !equal)))
         warning("--sampler %s: GCN's scaling is an unbiased estimate only under uniform sampling",
                 walks ? "walk" : "weighted");
-    if (c->resume && checkpoint_is_old(&p->resumed))
+    if (c->resume && !checkpoint_knows(&p->resumed, "feat"))
         warning("--resume %s: version 0.1 wrote it; that features, labels and splits are the same is not checked",
+                c->resume);
+    else if (c->resume && c->preprocess && !checkpoint_knows(&p->resumed, "pre_feat"))
+        warning("--resume %s: it has no checksum of preprocessed features; that section 'pre_feat' is the same is not checked",
                 c->resume);
     if (c->eval_every && !p->task.labelled[SPLIT_VAL])
         warning("%s: no validation node has a label: the last epoch counts as the best one%s", c->data,

@@ -77,6 +77,19 @@ static bool mask_labels(task* t, error* why)
     return true;
 }
 
+/* Has every section that training reads the checksum of the file's table? Reads them all. */
+static bool verify(task* t, const config* c, error* why)
+{
+    ggnn_file* f = &t->set.file;
+    const char* const read[] = {"indptr", "indices", "label", "split", c->preprocess ? "pre_feat" : "feat",
+                                c->preprocess ? "pre_of" : NULL, config_reads_weights(c) ? "weight" : NULL};
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
+        const ggnn_file_section* s = read[i] ? ggnn_file_find(f, read[i]) : NULL;
+        if (s && !ggnn_file_check(f, s)) return error_set(why, "--verify: %s", f->error);
+    }
+    return true;
+}
+
 bool task_open(task* t, const config* c, error* why)
 {
     memset(t, 0, sizeof *t);
@@ -84,7 +97,8 @@ bool task_open(task* t, const config* c, error* why)
     t->graph = dataset_graph(&t->set);
     t->features = dataset_features(&t->set);
     const preprocess_model first = c->model == NET_GCN ? PREPROCESS_GCN : PREPROCESS_SAGE;
-    bool good = t->set.feat.rows ? true : error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", c->data);
+    bool good = !c->verify || verify(t, c, why);
+    if (good && !t->set.feat.rows) good = error_set(why, "%s: it has no features (section 'feat'); ggnn-data convert --random-features F gives some", c->data);
     good = good && (!c->preprocess || preprocess_rows(&t->set, first, &t->features, why));
     good = good && set_loss(t, c, why) && set_splits(t, c, why);
     t->trained = t->labels;

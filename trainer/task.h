@@ -23,7 +23,8 @@ typedef struct {
     node_owners owners;     /* of all nodes, in --parallel split; all zeros: none */
 } task;
 
-/* Opens c->data and checks that it can be trained on: at least one training node has a label. On failure false; task_close is harmless then. O(N). */
+/* Opens c->data and checks that it can be trained on: at least one training node has a label; with --verify, that what
+   training reads has the checksums of the file's table. On failure false; task_close is harmless then. O(N). */
 bool task_open(task* t, const config* c, error* why);
 void task_close(task* t);
 
