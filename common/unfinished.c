@@ -6,15 +6,15 @@
 
 enum { MOST = 32, PATH_BYTES = 4400 };
 static char unfinished[MOST][PATH_BYTES];
-static volatile sig_atomic_t count; /* grows when a path is whole */
+static int count; /* grows when a path is whole. Handlers and other threads read it, so it is atomic */
 
 void unfinished_remove(void)
 {
-    for (int i = count; i-- > 0;)
+    for (int i = __atomic_load_n(&count, __ATOMIC_ACQUIRE); i-- > 0;)
         if (unlink(unfinished[i]) != 0) rmdir(unfinished[i]);
 }
 
-static void remove_all(int signal_number)
+void unfinished_end(int signal_number)
 {
     unfinished_remove();
     signal(signal_number, SIG_DFL);
@@ -24,17 +24,17 @@ static void remove_all(int signal_number)
 static void catch(int signal_number)
 {
     struct sigaction now;
-    if (sigaction(signal_number, NULL, &now) == 0 && now.sa_handler == SIG_DFL) signal(signal_number, remove_all);
+    if (sigaction(signal_number, NULL, &now) == 0 && now.sa_handler == SIG_DFL) signal(signal_number, unfinished_end);
 }
 
 void unfinished_add(const char* path)
 {
     if (count == MOST || strlen(path) >= PATH_BYTES) return;
     strcpy(unfinished[count], path);
-    count++;
+    __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
     catch(SIGHUP);
     catch(SIGINT);
     catch(SIGTERM);
 }
 
-void unfinished_clear(void) { count = 0; }
+void unfinished_clear(void) { __atomic_store_n(&count, 0, __ATOMIC_RELEASE); }

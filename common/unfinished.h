@@ -3,13 +3,16 @@
 #define COMMON_UNFINISHED_H
 
 /* From now on SIGHUP, SIGINT and SIGTERM remove the file or the empty folder path before they end the program, as they
-   would have done at once; those that the program was told to ignore (nohup) stay ignored. path is copied; what is
-   added last is removed first. Paths that do not exist by then, because they got their name, do no harm. A program
-   with one thread calls it, at most 32 times between two calls of unfinished_clear. */
+   would have done at once; those that the program was told to ignore (nohup), or that it handles itself, stay as they are.
+   path is copied; what is added last is removed first. Paths that do not exist by then, because they got their name, do
+   no harm. One thread of a program calls it, at most 32 times between two calls of unfinished_clear. */
 void unfinished_add(const char* path);
 
 /* Removes them now, from any thread or signal handler of a program that is about to end. */
 void unfinished_remove(void);
+
+/* A handler that removes them, and then does what the signal does where nobody handles it. */
+void unfinished_end(int signal_number);
 
 /* Forgets all paths. */
 void unfinished_clear(void);

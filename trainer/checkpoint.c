@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/unfinished.h"
 #include "trainer/device.h"
 
 #define CHECKPOINT_X(name) +1
@@ -61,6 +62,7 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
 #undef CHECKPOINT_X
     double sums[2] = {at->loss_sum, at->best_loss};
     if (!ggnn_file_create(&w, path)) return error_set(why, "%s", w.error);
+    unfinished_add(w.temporary);
     append(&w, "options", GGNN_FILE_U8, config_text(c, options), options);
     append(&w, "params", GGNN_FILE_U8, params_text(n, params), params);
     append(&w, "graph_crc", GGNN_FILE_I64, 1, &crc);
@@ -87,6 +89,7 @@ bool checkpoint_save(const char* path, const config* c, const task* t, net* n, t
     float* copy = memory_new((size_t)net_state_of(n).count * sizeof *copy, "a copy of the weights", why);
     if (!copy) return false;
     bool good = save(path, c, t, n, at, best, copy, why);
+    unfinished_clear();
     memory_free(copy);
     return good;
 }

@@ -1,4 +1,5 @@
 /* ggnn_train.c - trains a graph neural network: dataset -> loader -> net -> optimiser -> report. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,19 +12,23 @@
 #include "common/printable.h"
 #include "common/sibling.h"
 #include "common/standard.h"
+#include "common/unfinished.h"
 #include "trainer/agree.h"
 #include "trainer/explain.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
-/* Set by SIGINT and SIGTERM: the step is finished, then the training saved. A second one, of either, ends the program. */
+/* Set by SIGINT and SIGTERM, atomically, as all ranks read it: the step is finished, then the training saved. A second one, of
+   either, ends the program. */
 static volatile sig_atomic_t stop;
 static void on_signal(int signal_number)
 {
+    const int before = errno; /* of whatever was interrupted */
     (void)signal_number;
-    stop = 1;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    signal(SIGINT, unfinished_end);
+    signal(SIGTERM, unfinished_end);
+    errno = before;
 }
 
 static void catch_signals(void)
