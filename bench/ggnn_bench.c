@@ -1,5 +1,4 @@
 /* ggnn_bench.c - measures what this machine gives, then every operation against it. */
-#include <errno.h>
 #include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -10,10 +9,9 @@
 #include "common/same_file.h"
 #include "common/sibling.h"
 #include "common/standard.h"
-#include "datasets/ggnn_file.h"
 #include "datasets/topology.h"
 
-enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, NAMES_MAX = 64 };
+enum { STATUS_DONE = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2 };
 
 static const char text[] = "usage: ggnn-bench [NAME ...] [options]\n\n"
                            "Measures what the machine gives (its roofs), then ggnn's operations: time, work "
@@ -30,7 +28,7 @@ static void help(const bench* b, const option* table)
     printf("\nOther backends have others: a name that one does not know lists them.\n\n");
     options_help(table, stdout);
     printf(
-        "\nExit codes: 0 done, 1 failure, a wrong answer or, with --check, something lost; 2 wrong usage.\n"
+        "\nA name that fails stops no other. Exit codes: 0 done, 1 failure, a wrong answer or, with --check, something lost; 2 wrong usage.\n"
         "--version names the version.\n");
 }
 
@@ -57,7 +55,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
          "graph with features and a split; else R-MAT, 1 M nodes, 32 M edges, "
          "128 features, made on first use beside the program",
          NULL},
-        {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for", NULL},
+        {"json", OPTION_TEXT, &o->json, 0, 0, "FILE", "write all samples, and what they hold for: whole again after each name", NULL},
         {"markdown", OPTION_TEXT, &o->markdown, 0, 0, "FILE", "write the tables of counted and modelled figures", NULL},
         {"inputs", OPTION_TEXT, &o->inputs, 0, 0, "FILE", "of scale: graphs, machines and links like bench/scale_inputs.csv", NULL},
         {"check", OPTION_TEXT, &o->check, 0, 0, "PATH",
@@ -95,7 +93,7 @@ static options_result parse(bench* b, int argc, char** argv, const char** name, 
             help(b, table); /* before parsing, while the table holds the defaults */
             return OPTIONS_HELP;
         }
-    options_result result = options_parse(table, argc, argv, name, names, 0, NAMES_MAX, &b->why);
+    options_result result = options_parse(table, argc, argv, name, names, 0, BENCH_ENTRIES_MAX, &b->why);
     if (o->quick && !timed) o->min_time = .01;
     o->type = type;
     if (o->cold && o->warm) error_set(&b->why, "--cold and --warm contradict each other");
@@ -131,7 +129,7 @@ static int choose(bench* b, const char* const* name, int names, const bench_entr
             error_set(&b->why, "--devices %lld: store plans for at most %d", (long long)b->o.devices, GGNN_DEVICES_MAX);
             return 0;
         }
-        if (wanted && count < NAMES_MAX) chosen[count++] = e;
+        if (wanted && count < BENCH_ENTRIES_MAX) chosen[count++] = e;
     }
     return count;
 }
@@ -170,38 +168,22 @@ static void count_threads(bench* b)
 #endif
 }
 
-/* Before minutes are spent; what the file holds stays until there is something better. */
-static bool can_write(const char* path, error* why)
-{
-    char target[4096], reason[640];
-    if (path && !ggnn_file_target(target, path, reason)) return error_set(why, "%s", reason); /* a pipe would wait */
-    FILE* out = path ? fopen(path, "a") : NULL;
-    if (path && !out) return error_set(why, "%s: %s", path, strerror(errno));
-    if (out) fclose(out);
-    return true;
-}
-
 static int run(bench* b, const bench_entry* const* chosen, int count, int argc, char** argv)
 {
-    int status = STATUS_DONE;
     if (!bench_open(b)) return STATUS_FAILURE;
-    if (!can_write(b->o.json, &b->why) || !can_write(b->o.markdown, &b->why)) return STATUS_FAILURE;
+    if (!bench_can_write(b->o.json, &b->why) || !bench_can_write(b->o.markdown, &b->why)) return STATUS_FAILURE;
     print_machine(b);
-    progress_begin(&b->state->bar, "bench", "names", count);
-    for (int i = 0; i < count; i++)
-        if (!bench_run(b, chosen[i])) return STATUS_FAILURE;
-    progress_end(&b->state->bar, 0, false);
-    if (b->o.json && !bench_write_json(b, argc, argv)) return STATUS_FAILURE;
-    if (b->o.markdown && !bench_write_markdown(b)) return STATUS_FAILURE;
-    if (b->o.check) status = bench_check(b, chosen, count);
-    return status;
+    bool good = bench_run_all(b, chosen, count, argc, argv);
+    if (b->o.markdown && !b->why.text[0]) good = bench_write_markdown(b) && good;
+    if (b->o.check && !b->why.text[0]) good = bench_check(b, chosen, count) == 0 && good;
+    return good ? STATUS_DONE : STATUS_FAILURE;
 }
 
 int main(int argc, char** argv)
 {
     static bench b;
-    const char* name[NAMES_MAX];
-    const bench_entry* chosen[NAMES_MAX];
+    const char* name[BENCH_ENTRIES_MAX];
+    const bench_entry* chosen[BENCH_ENTRIES_MAX];
     int names, count = 0, status = STATUS_DONE;
     standard_open();
     b.backend = &bench_cpu;

@@ -79,6 +79,35 @@ bool bench_run(bench* b, const bench_entry* e)
     return good;
 }
 
+/* Keeps what went wrong, and says it without the entry's name twice. */
+static void keep_failure(bench* b)
+{
+    struct bench_state* s = b->state;
+    bench_failure* f = &s->failure[s->num_failures++];
+    const size_t name = strlen(b->entry);
+    const bool named = strncmp(b->why.text, b->entry, name) == 0 && strncmp(b->why.text + name, ": ", 2) == 0;
+    f->entry = b->entry;
+    f->why.text[0] = 0;
+    error_set(&f->why, "%s", b->why.text[0] ? b->why.text + (named ? name + 2 : 0) : "failed without a message");
+    b->why.text[0] = 0;
+    progress_end(&s->bar, 0, false);
+    fprintf(stderr, "ggnn-bench: %s: %s\n", f->entry, f->why.text);
+}
+
+bool bench_run_all(bench* b, const bench_entry* const* chosen, int count, int argc, char** argv)
+{
+    struct bench_state* s = b->state;
+    s->chosen = chosen;
+    s->num_chosen = count;
+    progress_begin(&s->bar, "bench", "names", count);
+    for (int i = 0; i < count; i++) {
+        if (!bench_run(b, chosen[i])) keep_failure(b);
+        if (b->o.json && !bench_write_json(b, argc, argv)) break;
+    }
+    progress_end(&s->bar, 0, false);
+    return s->num_failures == 0 && !b->why.text[0];
+}
+
 /* ==== timing ============================================================================================ */
 
 static void use_threads(int32_t threads)

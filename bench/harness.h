@@ -36,6 +36,12 @@ typedef struct { /* a row of a table */
     char note[BENCH_COLUMNS][8]; /* "": none */
 } bench_figure_row;
 
+enum { BENCH_ENTRIES_MAX = 64 };
+typedef struct {
+    const char* entry;
+    error why;
+} bench_failure;
+
 typedef struct {
     void (*undo)(void*);
     void* context;
@@ -54,7 +60,11 @@ struct bench_state {
     const char* headed; /* and that of the columns of times */
     progress bar;
     char where[40];          /* what the bar says */
-    int64_t entries_done;
+    int64_t entries_done;    /* of those chosen */
+    const bench_entry* const* chosen;
+    int32_t num_chosen;
+    bench_failure failure[BENCH_ENTRIES_MAX];
+    int32_t num_failures;
     struct bench_data* data; /* graph.c's; closed by */
     void (*close_data)(struct bench_data*);
     const bench_graph* graph; /* what it gives out; NULL: not opened */
@@ -65,6 +75,10 @@ struct bench_state {
 
 bool bench_open(bench* b);             /* after the options; false: b->why */
 bool bench_run(bench* b, const bench_entry* e);
+
+/* Runs `count` entries, BENCH_ENTRIES_MAX at most. One that fails is named on standard error at once, and those after it run
+   all the same. After each, --json's file is written again, whole. False: one has failed, or the file (b->why). */
+bool bench_run_all(bench* b, const bench_entry* const* chosen, int count, int argc, char** argv);
 void bench_forget(bench* b);           /* results, roofs and ratios so far: for a second look */
 void bench_close(bench* b);
 
@@ -74,7 +88,8 @@ void bench_print_ratio(bench* b, const bench_ratio_value* r);
 void bench_print_note(bench* b, const bench_note_value* n);
 void bench_print_figures(bench* b, const bench_figure_row* r, bool first);
 void bench_print_roof(bench* b, const bench_roof_value* r);
-bool bench_write_json(bench* b, int argc, char** argv);
+bool bench_can_write(const char* path, error* why); /* before minutes are spent; NULL: no file is wanted */
+bool bench_write_json(bench* b, int argc, char** argv); /* puts a whole file in the place of the one before */
 bool bench_write_markdown(bench* b); /* figures alone, a table each */
 
 /* machine.c: what the figures hold for */
@@ -86,6 +101,6 @@ void bench_machine_of(bench_machine* m);
 void bench_machine_json(bench* b, const bench_machine* m, json* j);
 extern const char bench_flags[], bench_git[];
 
-/* check.c: 0 nothing lost, 1 something, 2 could not be told (b->why) */
+/* check.c: 0 nothing lost, 1 something, or it could not be told (b->why) */
 int bench_check(bench* b, const bench_entry* const* chosen, int count);
 #endif

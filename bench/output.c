@@ -1,10 +1,14 @@
 /* output.c - the table, as results come, and the JSON with every sample. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench/harness.h"
 #include "common/sibling.h"
+#include "datasets/ggnn_file.h"
 
 /* ==== the table ========================================================================================= */
 
@@ -140,6 +144,54 @@ void bench_print_roof(bench* b, const bench_roof_value* r)
     fprintf(b->state->out, "  %-42s %2d %10s %21s %16s %8s  %s\n", label, (int)r->threads,
             time_text(median, r->timing.median), range, value, "", r->kind->what);
     fflush(b->state->out);
+}
+
+/* ==== files ============================================================================================= */
+
+typedef struct { /* takes its name when it is whole: what the name held before stays until then */
+    const char* path;
+    char target[4096], temporary[4096];
+    FILE* out;
+} text_file;
+
+static bool begin_text(text_file* f, const char* path, error* why)
+{
+    struct stat before;
+    char reason[640];
+    int fd = -1;
+    f->path = path;
+    if (!ggnn_file_target(f->target, path, reason)) return error_set(why, "%s", reason); /* a pipe would wait */
+    for (int number = 0; fd < 0 && (number == 0 || errno == EEXIST) && number < 1000; number++) {
+        ggnn_file_temporary(f->temporary, f->target, number);
+        fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    if (fd < 0) return error_set(why, "%s: %s", path, strerror(errno));
+    if (stat(f->target, &before) == 0) (void)!fchmod(fd, before.st_mode & 0777); /* as the file that it replaces */
+    f->out = fdopen(fd, "w");
+    if (f->out) return true;
+    close(fd);
+    unlink(f->temporary);
+    return error_set(why, "%s: %s", path, strerror(errno));
+}
+
+static bool end_text(text_file* f, error* why)
+{
+    bool good = fflush(f->out) == 0 && !ferror(f->out) && fsync(fileno(f->out)) == 0;
+    good = fclose(f->out) == 0 && good;
+    if (good && rename(f->temporary, f->target) == 0) return true;
+    error_set(why, "%s: cannot be written: %s", f->path, strerror(errno));
+    unlink(f->temporary);
+    return false;
+}
+
+bool bench_can_write(const char* path, error* why)
+{
+    text_file f;
+    if (!path) return true;
+    if (!begin_text(&f, path, why)) return false;
+    fclose(f.out);
+    unlink(f.temporary);
+    return true;
 }
 
 /* ==== JSON ============================================================================================== */
@@ -279,6 +331,22 @@ static void put_data(json* j, bench* b)
     json_end_object(j);
 }
 
+/* Those that failed, and why; those whose turn has not come. */
+static void put_entries(json* j, const struct bench_state* s)
+{
+    json_begin_array(j, "failures");
+    for (int32_t i = 0; i < s->num_failures; i++) {
+        json_begin_object(j, NULL);
+        json_string(j, "bench", s->failure[i].entry);
+        json_string(j, "why", s->failure[i].why.text);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_begin_array(j, "left");
+    for (int64_t i = s->entries_done; i < s->num_chosen; i++) json_string(j, NULL, s->chosen[i]->name);
+    json_end_array(j);
+}
+
 static void put_command(json* j, int argc, char** argv)
 {
     json_begin_array(j, "command");
@@ -290,11 +358,11 @@ bool bench_write_json(bench* b, int argc, char** argv)
 {
     struct bench_state* s = b->state;
     bench_machine machine;
+    text_file f;
     json j;
-    FILE* out = fopen(b->o.json, "w");
-    if (!out) return error_set(&b->why, "%s: %s", b->o.json, strerror(errno));
+    if (!begin_text(&f, b->o.json, &b->why)) return false;
     bench_machine_of(&machine);
-    json_start(&j, out, true);
+    json_start(&j, f.out, true);
     json_begin_object(&j, NULL);
     json_int(&j, "ggnn_bench", 1);
     put_command(&j, argc, argv);
@@ -317,10 +385,9 @@ bool bench_write_json(bench* b, int argc, char** argv)
     json_begin_array(&j, "figures");
     for (int32_t i = 0; i < s->num_figures; i++) put_figures(&j, &s->figure[i]);
     json_end_array(&j);
+    put_entries(&j, s);
     json_end_object(&j);
-    bool bad = ferror(out) != 0;
-    bad = fclose(out) != 0 || bad;
-    return !bad || error_set(&b->why, "%s: cannot be written", b->o.json);
+    return end_text(&f, &b->why);
 }
 
 /* ==== markdown ========================================================================================== */
@@ -338,8 +405,9 @@ static void put_cell(FILE* out, const bench_figure_row* r, int32_t i)
 bool bench_write_markdown(bench* b)
 {
     const struct bench_state* s = b->state;
-    FILE* out = fopen(b->o.markdown, "w");
-    if (!out) return error_set(&b->why, "%s: %s", b->o.markdown, strerror(errno));
+    text_file f;
+    if (!begin_text(&f, b->o.markdown, &b->why)) return false;
+    FILE* out = f.out;
     for (int32_t k = 0; k < s->num_figures; k++) {
         const bench_figure_row* r = &s->figure[k];
         const bool first = k == 0 || r[-1].entry != r->entry || strcmp(r[-1].table.what, r->table.what) != 0;
@@ -350,6 +418,5 @@ bool bench_write_markdown(bench* b)
         for (int32_t i = 0; i < r->table.columns; i++) put_cell(out, r, i);
         fputs("\n", out);
     }
-    const bool bad = ferror(out) != 0;
-    return !(fclose(out) != 0 || bad) || error_set(&b->why, "%s: cannot be written", b->o.markdown);
+    return end_text(&f, &b->why);
 }

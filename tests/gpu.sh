@@ -80,7 +80,7 @@ sanitize_all() {
     done
 }
 
-# A wrong answer ends the run and fails. What the figures are is not judged: --check does that, beside an earlier run.
+# A wrong answer fails, after all others have run; the time limit leaves the file of what was measured. What the figures are is not judged: --check does that, beside an earlier run.
 bench_all() {
     local kept
     if [ -z "$gpu" ]; then
@@ -97,7 +97,7 @@ bench_all() {
         echo "    mkdir -p bench/results && cp $build/gpu-bench.json bench/results/$kept"
     else
         failed=$((failed + 1))
-        echo "  FAILED ggnn-bench --backend cuda $*"
+        echo "  FAILED ggnn-bench --backend cuda $*: $build/gpu-bench.json has what was measured"
     fi
 }
 

@@ -319,6 +319,16 @@ TEST(data_that_cannot_be_used_is_named)
     snprintf(line, sizeof line, "sample --data %s", path);
     CHECK_EQ(run("", line), 1);
     CHECK(says("err", "bad.ggnn"));
+    /* what needs no graph is measured all the same */
+    char both[2000], some[600];
+    snprintf(both, sizeof both, "sample random --quick --min-time 0 --data %s --json %s", path, folder_path(some, "some.json"));
+    CHECK_EQ(run("", both), 1);
+    CHECK(says("err", "ggnn-bench: sample: "));
+    char* text = read_text(some);
+    const char* root = text ? json_first(text) : NULL;
+    CHECK(count_of(json_member(root, "results")) >= 2);
+    CHECK_EQ(count_of(json_member(root, "failures")), 1);
+    free(text);
 }
 
 /* ---- the harness, with a clock that says what the test wants ------------------------------------------- */
@@ -498,6 +508,58 @@ TEST(wrong_answers_are_errors)
     finish(&b);
 }
 
+/* Entries of a run: what each finds in the JSON of those before it. The second gives a wrong answer, the third's memory is
+   taken. */
+static char seen[3][3000];
+static bool look_back(bench* b, int entry)
+{
+    char* text = read_text(b->o.json);
+    snprintf(seen[entry], sizeof seen[entry], "%s", text ? text : "none");
+    free(text);
+    return scripted_entry(b);
+}
+static bool first_entry(bench* b) { return look_back(b, 0); }
+static bool wrong_entry(bench* b) { return look_back(b, 1) && bench_equal(b, "sums", "a", "b", 1); }
+static bool last_entry(bench* b) { return look_back(b, 2) && bench_new(b, SIZE_MAX / 2, "more memory than there is"); }
+
+TEST(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other)
+{
+    static const bench_entry entry[] = {
+        {"first", "", first_entry, false, false}, {"wrong", "", wrong_entry, false, false}, {"last", "", last_entry, false, false}};
+    static const double seconds[] = {9, 2, 2, 2, 2, 2, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1, 9, 1, 1, 1, 1, 1};
+    const bench_entry* chosen[] = {&entry[0], &entry[1], &entry[2]};
+    char path[600], other[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    bench b;
+    begin(&b, seconds);
+    b.o.json = folder_path(path, "run.json");
+    write_file(folder_path(other, "kept.json"), "kept", 4);
+    remove(path);
+    CHECK(symlink("kept.json", path) == 0); /* a link stays, and so does what it names until there is something better */
+    CHECK(!bench_run_all(&b, chosen, 3, 1, arguments));
+    CHECK_STR(b.why.text, ""); /* each was told when it came */
+    CHECK_STR(seen[0], "kept");
+    for (int i = 1; i < 3; i++) {
+        const char* root = json_first(seen[i]);
+        CHECK(json_whole(seen[i]));
+        CHECK_EQ(count_of(json_member(root, "results")), i);
+        CHECK_EQ(count_of(json_member(root, "failures")), i - 1);
+        CHECK_EQ(count_of(json_member(root, "left")), 3 - i);
+    }
+    char* text = read_text(other);
+    const char* root = text ? json_first(text) : NULL;
+    const char* failure = json_begin(json_member(root, "failures"));
+    CHECK_EQ(count_of(json_member(root, "results")), 3);
+    CHECK(json_is_text(json_member(failure, "bench"), "wrong"));
+    CHECK(json_is_text(json_member(failure, "why"), "wrong answer: sums differs from the plain loop's at byte 0 of 1"));
+    CHECK(json_is_text(json_member(json_next(failure), "bench"), "last"));
+    CHECK_EQ(count_of(json_member(root, "left")), 0);
+    CHECK_EQ(temporaries(), 0);
+    free(text);
+    finish(&b);
+    remove(path);
+    remove(other);
+}
+
 static int undone[4], num_undone;
 static void undo(void* context) { undone[num_undone++] = *(int*)context; }
 static int numbers[] = {1, 2, 3};
@@ -644,6 +706,7 @@ int main(int argc, char** argv)
     RUN(ratios_are_of_rates_of_work);
     RUN(rivals_are_left_out_of_single_runs);
     RUN(wrong_answers_are_errors);
+    RUN(results_are_written_as_they_come_and_a_wrong_entry_stops_no_other);
     RUN(an_entrys_things_are_undone_last_first);
     RUN(check_names_what_lost_a_tenth_twice);
     RUN(check_passes_over_what_this_run_writes);
