@@ -310,6 +310,22 @@ TEST(devices_that_sample_for_others_write_the_log_of_one_fewer)
     CHECK(same_records(&first, &second));
 }
 
+/* Whoever does it, each slice of each batch of each epoch is sampled once and trained on once. */
+TEST(slices_of_several_epochs_are_each_counted_once)
+{
+    static const char options[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --pipeline factored --devices 3";
+    for (int epochs = 1; epochs <= 5; epochs += 2) {
+        CHECK_EQ(trainf("%s --epochs %d --log a", options, epochs), 0);
+        read_log(&first, "a", "start");
+        read_log(&second, "a", "ranks");
+        const long long slices = 2 * epochs * (long long)number(first.line[0], "batches");
+        const char* done = strstr(second.line[0], "\"slices\":");
+        CHECK(done && slices > 0);
+        CHECK_EQ(sum_of(done, "sampled"), slices);
+        CHECK_EQ(sum_of(done, "trained"), slices);
+    }
+}
+
 /* ==== checkpoints =============================================================================================== */
 
 static const char small[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --lr-schedule cosine --epochs 4";
@@ -904,6 +920,7 @@ int main(int argc, char** argv)
     RUN(rows_by_exchange_give_the_bits_of_replicas);
     RUN(owners_by_modulo_and_hash_give_the_bits_of_ranges);
     RUN(devices_that_sample_for_others_write_the_log_of_one_fewer);
+    RUN(slices_of_several_epochs_are_each_counted_once);
     RUN(a_run_is_resumed_by_another_number_of_devices);
     RUN(a_run_by_parts_of_a_batch_is_resumed_by_slices);
     RUN(parts_of_a_batch_go_with_sampled_evaluation_and_preprocessing);

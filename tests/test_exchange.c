@@ -168,10 +168,39 @@ TEST(rows_are_those_of_a_gather_for_all_owners_and_types)
     free(s);
 }
 
+/* A part is filled by pieces of 16,384 rows. */
+TEST(rows_of_parts_that_are_filled_by_pieces_are_those_of_a_gather)
+{
+    enum { WIDTH = 2, ROWS = 40000 };
+    scene* s = calloc(1, sizeof *s);
+    float* rows = owned_new(ROWS * WIDTH * (int64_t)sizeof *rows);
+    for (int i = 0; i < ROWS * WIDTH; i++) rows[i] = (float)i;
+    for (int owners = GGNN_OWNER_RANGE; owners <= GGNN_OWNER_HASH; owners++)
+        for (int32_t P = 1; P <= 2; P++) {
+            memset(s, 0, sizeof *s);
+            s->owners = (ggnn_owner)owners;
+            s->ranks = P;
+            s->rows = ROWS;
+            s->all = ggnn_store_plain(rows, ROWS, WIDTH, GGNN_F32);
+            draw_ids(s);
+            for (int32_t r = 0; r < P; r++) s->count[r][1] = IDS_MAX; /* of all pieces */
+            for (int32_t r = 0; r < P; r++)
+                for (int i = 0; i < IDS_MAX; i++) s->id[r][1][i] = (ggnn_node)((i * 7919 + r) % ROWS);
+            run(s);
+            for (int32_t r = 0; r < P; r++) {
+                CHECK_STR(s->why[r].text, "");
+                CHECK_EQ(s->wrong[r], 0);
+            }
+        }
+    free(rows);
+    free(s);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(51);
     RUN(rows_are_those_of_a_gather_for_all_owners_and_types);
+    RUN(rows_of_parts_that_are_filled_by_pieces_are_those_of_a_gather);
     return test_finish();
 }

@@ -327,6 +327,25 @@ static int interrupted_until_done(const char* options, double seconds, int* with
     return stops;
 }
 
+/* The best weights, their loss and the epochs since then are all that a checkpoint has of it. */
+TEST(a_run_resumed_after_worse_epochs_scores_its_best_weights)
+{
+    static const char common[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 100 --lr .1";
+    for (int patience = 0; patience < 6; patience += 5) {
+        CHECK_EQ(trainf("%s --epochs 12 --patience %d --log whole", common, patience), 0);
+        const int best = (int)last_number("whole", "final", "best_epoch"), ended = (int)last_number("whole", "final", "epochs");
+        CHECK(best > 0 && best + 3 < ended);
+        for (int k = best; k <= ended; k += 3) {
+            CHECK_EQ(trainf("%s --epochs %d --patience %d --save c --log part", common, k, patience), 0);
+            CHECK_EQ(train("--data planted.ggnn --resume c --epochs 12 --log part"), 0);
+            read_log(&first, "whole", "final");
+            read_log(&second, "part", "final");
+            CHECK_EQ(second.count, 2);
+            if (first.count == 1 && second.count == 2) CHECK_STR(second.line[1], first.line[0]);
+        }
+    }
+}
+
 TEST(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch)
 {
     const char* options = "--fanout 4,3 --batch 4 --hidden 48 --epochs 12 --lr-schedule cosine --dropout .3";
@@ -553,6 +572,7 @@ int main(int argc, char** argv)
     RUN(steps_are_made_at_the_rate_of_the_schedule);
     RUN(runs_of_one_seed_write_one_log_for_any_number_of_threads);
     RUN(a_resumed_run_goes_on_bit_for_bit_after_every_epoch);
+    RUN(a_run_resumed_after_worse_epochs_scores_its_best_weights);
     RUN(an_interrupted_run_goes_on_bit_for_bit_within_an_epoch);
     RUN(a_run_killed_while_saving_leaves_a_whole_checkpoint);
     RUN(wrong_usage_exits_with_2_and_names_the_option);
