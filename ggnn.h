@@ -1382,8 +1382,15 @@ GGNN_API void   ggnn_gat_back(float*            dz,  // (num_src, width)  overwr
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC push_options
+#ifdef __NVCC__ // it hands the next two on to GCC, and warns that it does not know them itself
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
 #pragma GCC optimize("no-unsafe-math-optimizations", "no-associative-math", "no-reciprocal-math")
 #pragma GCC optimize("no-finite-math-only", "signed-zeros", "fp-contract=off")
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 #endif
 
 // =============================================================================
@@ -3527,17 +3534,16 @@ static const ggnni_loops ggnni_plain = {
 // up.
 static const ggnni_loops* ggnni_choose_loops(void)
 {
+#ifdef GGNNI_SIMD
     int ggnni_level = GGNN_SIMD_LEVEL();
-#if defined(GGNNI_SIMD) && defined(__x86_64__)
+#ifdef __x86_64__
     if (ggnni_level >= 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return &ggnni_loops_16;
     if (ggnni_level >= 2 && __builtin_cpu_supports("avx2")) return &ggnni_loops_8;
 #endif
-#ifdef GGNNI_SIMD
     if (ggnni_level >= 1) return &ggnni_loops_4;
 #endif
-    (void)ggnni_level;
     return &ggnni_plain;
 }
 

@@ -141,10 +141,13 @@ quickly() { # quickly NAME FLAG... SOURCE...: makes that object or program, for 
     if "$nvcc" $flags $quick -gencode arch=compute_80,code=sm_80 -o "$build/$name" "$@" >"$build/$name.log" 2>&1; then echo "ok $name"
     else echo "  FAILED $name"; grep -m5 -E 'error|warning|multiple' "$build/$name.log"; return 1; fi
 }
+# The C headers' own implementation in a .cu file.
+printf '#define GGNN_IMPLEMENTATION\n#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn.h"\n#include "ggnn_plan.h"\nint main() { return ggnn_exp2(0) != 1; }\n' >"$build/implementation.cu"
 quickly one.o -c "$build/one.cu" & jobs=$!
 "${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" &&
     quickly peers examples/peers.cu "$build/ggnn.o" || failed=1
 quickly two.o -c "$build/two.cu" || failed=1
+quickly implementation "$build/implementation.cu" && "$build/implementation" || failed=1
 wait "$jobs" || failed=1
 quickly two_files "$build/one.o" "$build/two.o" || failed=1
 
