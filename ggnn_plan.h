@@ -232,10 +232,13 @@ GGNN_HD int64_t ggnn_list_bytes(const ggnn_sizes* of, int64_t v)
     return (of->indptr[v + 1] - of->indptr[v]) * of->edge + of->list;
 }
 
-// Lists by bytes. Goes through order once, takes each list that fits and skips each that does not, so that a
-// hub larger than a budget costs no other list its place. The i-th list taken goes to part i % parts: it fits
-// where that part has room. Those taken get ranks 0, 1, ... as taken, the others the ranks after, in order.
-// Returns how many were taken: layout.stored, or with parts = 1 layout.cached. O(n).
+// Lists by bytes. Goes through order, takes each list that fits and skips each that does not, so that a hub
+// larger than a budget costs no other list its place. Rank i is of part i % parts: each round of lists has
+// one for each part. The largest of a round goes to the part with most room, and so on, so that parts fill up
+// evenly. Lists that are no whole round go to parts 0, 1, ... in turn, where they fit. Those taken have ranks
+// 0, 1, ..., round by round; the others the ranks after, in order. Returns how many were taken:
+// layout.stored, or with parts = 1 layout.cached. O(n min(parts, GGNN_PARTS_MAX)): of more parts so many at a
+// time have a round.
 GGNN_API int64_t ggnn_fill_lists(ggnn_node*       rank,  // (n) overwritten; not order
                                  int64_t*         left,  // (parts) bytes of each part; what is left of them
                                  int32_t          parts,
@@ -616,14 +619,63 @@ static void ggnni_fill_others(ggnn_node* rank, const ggnn_node* order, int64_t t
         if (rank[order[i]] < 0) rank[order[i]] = (ggnn_node)taken++;
 }
 
+typedef struct { // of a part its room, of a list its bytes
+    int64_t bytes, number;
+} ggnni_round;
+
+// Keeps n entries by falling bytes.
+static void ggnni_round_insert(ggnni_round* sorted, int32_t n, int64_t bytes, int64_t number)
+{
+    for (; n > 0 && sorted[n - 1].bytes < bytes; n--) sorted[n] = sorted[n - 1];
+    sorted[n].bytes = bytes;
+    sorted[n].number = number;
+}
+
+// Does a list fit beside n others? Where any way does, the largest in the part with most room does.
+static int ggnni_round_fits(const ggnni_round* room, const ggnni_round* list, int32_t n, int64_t bytes)
+{
+    for (; n > 0 && list[n - 1].bytes < bytes; n--)
+        if (list[n - 1].bytes > room[n].bytes) return 0;
+    return bytes <= room[n].bytes;
+}
+
+// A list for each of `parts` parts, of those from order[begin] on. Returns where the next round begins; -1:
+// there are too few that fit, and none is taken.
+static int64_t ggnni_fill_round(ggnn_node* rank, int64_t* left, int32_t parts, const ggnn_node* order,
+                                int64_t begin, int64_t n, const ggnn_sizes* of, int64_t taken)
+{
+    ggnni_round room[GGNN_PARTS_MAX], list[GGNN_PARTS_MAX];
+    int32_t     lists = 0;
+    for (int32_t p = 0; p < parts; p++) ggnni_round_insert(room, p, left[p], p);
+    for (; begin < n && lists < parts; begin++) {
+        const int64_t bytes = ggnn_list_bytes(of, order[begin]);
+        if (!ggnni_round_fits(room, list, lists, bytes)) continue;
+        ggnni_round_insert(list, lists++, bytes, order[begin]);
+    }
+    if (lists < parts) return -1;
+    for (int32_t i = 0; i < parts; i++) {
+        left[room[i].number] -= list[i].bytes;
+        rank[list[i].number] = (ggnn_node)(taken + room[i].number);
+    }
+    return begin;
+}
+
 GGNN_API int64_t ggnn_fill_lists(ggnn_node* rank, int64_t* left, int32_t parts, const ggnn_node* order,
                                  const ggnn_sizes* of, int64_t n)
 {
-    int64_t taken = 0;
+    int64_t taken = 0, i = 0;
     int32_t part = 0; // taken % parts
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t k = 0; k < n; k++) rank[order[k]] = -1;
+    for (;;) {
+        const int32_t round = parts - part < GGNN_PARTS_MAX ? parts - part : GGNN_PARTS_MAX;
+        const int64_t next = ggnni_fill_round(rank, left + part, round, order, i, n, of, taken);
+        if (next < 0) break;
+        i = next;
+        taken += round;
+        part = part + round < parts ? part + round : 0;
+    }
+    for (; i < n; i++) {
         const int64_t bytes = ggnn_list_bytes(of, order[i]);
-        rank[order[i]] = -1;
         if (bytes > left[part]) continue;
         left[part] -= bytes;
         rank[order[i]] = (ggnn_node)taken++;

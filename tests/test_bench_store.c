@@ -85,20 +85,63 @@ typedef struct {
     int32_t *list, *row; /* (N) where it lies */
 } plan;
 
-/* The hottest lists that `room` bytes of each of `parts` hold, dealt out in turn; all by id where there is room for all. */
+typedef struct { /* a part and its room, or a list by its place in the order */
+    int64_t bytes, number;
+} sized;
+static int larger(const void* x, const void* y)
+{
+    const sized *a = x, *b = y;
+    if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+static int64_t list_bytes(const hotness* hot, int64_t i)
+{
+    const ggnn_node v = hot->list_order[i];
+    return (by_indptr[v + 1] - by_indptr[v]) * EDGE + LIST;
+}
+
+/* A round: the hottest lists from *next on that fit when the largest has the part with most room, and so on. */
+static bool put_round(const world* w, const hotness* hot, int32_t* at, int64_t* left, int32_t parts, int64_t* next)
+{
+    sized room[DEVICES_MAX], list[DEVICES_MAX + 1] = {{0, 0}};
+    int64_t i = *next;
+    int32_t lists = 0;
+    for (int32_t p = 0; p < parts; p++) room[p] = (sized){left[p], p};
+    qsort(room, (size_t)parts, sizeof *room, larger);
+    for (; i < w->set.num_nodes && lists < parts; i++) {
+        sized with[DEVICES_MAX + 1];
+        bool fits = true;
+        memcpy(with, list, sizeof with);
+        with[lists] = (sized){list_bytes(hot, i), i};
+        qsort(with, (size_t)lists + 1, sizeof *with, larger);
+        for (int32_t k = 0; k <= lists; k++) fits = fits && with[k].bytes <= room[k].bytes;
+        if (!fits) continue;
+        memcpy(list, with, sizeof with);
+        lists++;
+    }
+    for (int32_t k = 0; lists == parts && k < parts; k++) {
+        at[hot->list_order[list[k].number]] = (int32_t)room[k].number;
+        left[room[k].number] -= list[k].bytes;
+    }
+    *next = lists == parts ? i : *next;
+    return lists == parts;
+}
+
+/* The hottest lists that `room` bytes of each of `parts` hold, in rounds, the last ones in turn; all by id where there is room for
+   all. */
 static void put_lists(const world* w, const hotness* hot, int32_t* at, int64_t room, int32_t parts, bool all)
 {
-    int64_t left[DEVICES_MAX], taken = 0;
-    for (int32_t p = 0; p < parts; p++) left[p] = room;
-    for (int64_t i = 0; i < w->set.num_nodes; i++) {
-        const ggnn_node v = hot->list_order[i];
-        const int64_t bytes = (by_indptr[v + 1] - by_indptr[v]) * EDGE + LIST;
-        const int32_t p = (int32_t)(taken % parts);
-        at[v] = all ? (int32_t)(v % parts) : FROM_HOST;
-        if (all || bytes > left[p]) continue;
-        left[p] -= bytes;
-        at[v] = p;
-        taken++;
+    int64_t left[DEVICES_MAX], next = 0;
+    int32_t p = 0;
+    for (int32_t k = 0; k < parts; k++) left[k] = room;
+    for (int64_t v = 0; v < w->set.num_nodes; v++) at[v] = all ? (int32_t)(v % parts) : FROM_HOST;
+    while (!all && put_round(w, hot, at, left, parts, &next)) {}
+    for (; !all && next < w->set.num_nodes; next++) {
+        if (list_bytes(hot, next) > left[p]) continue;
+        left[p] -= list_bytes(hot, next);
+        at[hot->list_order[next]] = p++;
+        p %= parts;
     }
 }
 
