@@ -195,7 +195,7 @@ help: # the targets
 VERSION := $(shell sed -n 's/.define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
 install: all # headers, tools, pkg-config file; DESTDIR=, PREFIX=/usr/local
 	install -d "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/pkgconfig"
-	install -m 644 ggnn.h ggnn_cuda.cuh ggnn_plan.h "$(DESTDIR)$(PREFIX)/include"
+	install -m 644 ggnn.h ggnn_reference.h ggnn_cuda.cuh ggnn_plan.h "$(DESTDIR)$(PREFIX)/include"
 	install $(TOOLS) "$(DESTDIR)$(PREFIX)/bin"
 	printf 'Name: ggnn\nDescription: graph sampling and GNN kernels in one C99 header\nVersion: $(VERSION)\nCflags: -I"%s/include"\nLibs: -lm\n' \
 	    "$(PREFIX)" > "$(DESTDIR)$(PREFIX)/share/pkgconfig/ggnn.pc"

@@ -4,6 +4,9 @@
 // neighbour samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over
 // parts and host, SpMM, SDDMM, edge softmax, fused graph attention - forward and backward.
 //
+// New here? ggnn_reference.h beside this file says what each operation computes, in the loops of its formula.
+// Read it first.
+//
 // In ONE C or C++ file:
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
@@ -114,7 +117,6 @@
 //  [4]
 //   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
 //                        sample_workspace_bytes                                               weight
-//   path_doubling        offset (m), work (1)                           watch              1  nothing
 //   random_walk          visited (walks, length), bad (1)                                  1  ARGUMENT, ID
 //   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  nothing
 //                        count bytes)
@@ -144,7 +146,6 @@
 //  [8]
 //   spmm                 out, arg (num_dst, width)                      arg, scale, weight P  nothing
 //   spmm_back_arg        dinp (num_src, width)                          weight             P  nothing
-//   spmm_scatter         dinp (num_src, width)                          scale, weight      1  nothing
 //   scale_mean           inv (num_dst)                                                     1  nothing
 //   scale_weights        inv (num_dst)                                                     P  nothing
 //   gcn_norm             inv_sqrt (N)                                                      P  nothing
@@ -153,7 +154,8 @@
 //   sddmm, edge_softmax  out (num_edges, heads)                                            P  nothing
 //   edge_sum             out (num_dst, heads)                                              P  nothing
 //   edge_softmax_back    dlogit (num_edges, heads)                                         P  nothing
-//   exp2, exp2_array     return 2^x; x (n), in place                                       1  nothing
+//   exp2, log2           return the value                                                  1  nothing
+//   exp2_array           x (n), in place                                                   1  nothing
 //  [9]
 //   scores               el (n, heads)                                                     P  nothing
 //   scores_back          dz (n, width), added to; datt (heads, width /                     P  nothing
@@ -257,7 +259,6 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define ggnn_split                      ggnn_split_node64
 #define ggnn_spmm                       ggnn_spmm_node64
 #define ggnn_spmm_back_arg              ggnn_spmm_back_arg_node64
-#define ggnn_spmm_scatter               ggnn_spmm_scatter_node64
 #define ggnn_scale_mean                 ggnn_scale_mean_node64
 #define ggnn_scale_weights              ggnn_scale_weights_node64
 #define ggnn_gcn_norm                   ggnn_gcn_norm_node64
@@ -699,7 +700,8 @@ GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* list
 typedef enum {
     GGNN_FISHER_YATES,  // for i < m draw r_i in [0, n-1-i]; take what slot r_i holds; it gets what slot
                         // n-1-i holds, which draw i gives up. Slot s holds s at first
-    GGNN_PATH_DOUBLING, // the same result by a parallel algorithm: WholeGraph, Algorithm 1
+    GGNN_PATH_DOUBLING, // the same result; the CUDA twin has WholeGraph's parallel Algorithm 1 for it, which
+                        // ggnn_reference.h lays open
     GGNN_REJECTION,     // the first m distinct of the node's draws in [0, n), as drawn: XGNN
     GGNN_RESERVOIR,     // m slots, s holds s; for i = m..n-1 draw r in [0, i]; r < m: slot r gets i. O(n)
     GGNN_WEIGHTED,      // A-Res: the m least -log2(u)/w, ascending; weight 0 never. O(n)
@@ -718,22 +720,6 @@ GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 // draws about n ln(n / (n - m)) times.
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
-
-// WholeGraph's Algorithm 1 laid open, for those who study it: m draws r[i] in [0, n - 1 - i], m <= n, m <=
-// GGNN_FANOUT_MAX. offset[i] is what sequential Fisher-Yates takes at draw i. The arrays of `work` are left
-// as the algorithm had them; after sorting (round 0) and after each doubling round watch(context, round,
-// work, m) is called, unless NULL.
-typedef struct {
-    int64_t s[GGNN_FANOUT_MAX];     // the draws, sorted (equal ones in draw order)
-    int32_t p[GGNN_FANOUT_MAX];     // which draw s[i] was
-    int32_t q[GGNN_FANOUT_MAX];     // the inverse: draw i is s[q[i]]
-    int32_t chain[GGNN_FANOUT_MAX]; // draw that last overwrote slot n-1-i, which draw i gives up (i: none);
-                                    // then doubled
-} ggnn_path;
-GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t* r, int64_t n, int32_t m,
-                                 void (*watch)(void* context, int32_t round, const ggnn_path* work,
-                                               int32_t m),
-                                 void* context);
 
 typedef struct {
     int32_t walks, length; // from each start
@@ -1225,12 +1211,6 @@ GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block*
                                  const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
                                  const int32_t* arg, int32_t width);
 
-// The plain twin of the backward of SUM: a serial scatter over b's edges in order, dinp zeroed first. For
-// tests, reading and benches; the same sums in another order.
-GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale,
-                                const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
-                                int32_t width);
-
 // 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1) (GraphSAGE's gcn
 // aggregator).
 GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
@@ -1278,6 +1258,8 @@ GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const f
 // 2^x, our own: the same bits on every machine and in every instruction set; relative error < 2e-7; 0 below
 // -126, +inf from 128 on, NaN for NaN.
 GGNN_API float ggnn_exp2(float x);
+// log2 of x >= 1, our own: the same bits on every machine; absolute error < 3e-7; +inf for +inf, NaN for NaN.
+GGNN_API float ggnn_log2(float x);
 // x[i] = ggnn_exp2(x[i]), by the widest vectors there are.
 GGNN_API void ggnn_exp2_array(float* x, int64_t n);
 
@@ -2331,54 +2313,6 @@ static void ggnni_replacement(int64_t* offset, int64_t n, int64_t m, ggnni_draws
     for (int64_t i = 0; i < m; i++) offset[i] = ggnni_next(&draws, i, n);
 }
 
-// WholeGraph, Algorithm 1. Why it gives what Fisher-Yates gives: draw j gives slot n-1-j up, whose content
-// then is its own number, or what the draw p that last overwrote it (r_p = n-1-j) moved there: the content
-// of slot n-1-p. So a link leads from j to p, the content is found at the chain's end, and a link leads to a
-// smaller draw, as r_p <= n-1-p; or p = j, where draw j took its own last slot, after which no draw asks for
-// it. A chain of m draws has fewer than m links, so that ceil(log2 m) doublings reach its end.
-GGNN_API void ggnn_path_doubling(int64_t* offset, ggnn_path* work, const int64_t* r, int64_t n, int32_t m,
-                                 void (*watch)(void* context, int32_t round, const ggnn_path* work,
-                                               int32_t m),
-                                 void* context)
-{
-    ggnni_pair pair[GGNN_FANOUT_MAX];
-    int32_t    next[GGNN_FANOUT_MAX], round = 0;
-    for (int32_t i = 0; i < m; i++) { // (1)
-        pair[i].key = r[i];
-        pair[i].from = i;
-        work->chain[i] = i;
-    }
-    ggnni_sort_pairs(pair, m); // (2)
-    for (int32_t i = 0; i < m; i++) {
-        work->s[i] = pair[i].key;
-        work->p[i] = (int32_t)pair[i].from;
-        work->q[work->p[i]] = i;
-    }
-    for (int32_t i = 0; i < m; i++) { // (3) the last draw of each value among the slots that are given up
-        int last = i + 1 == m || work->s[i + 1] != work->s[i];
-        if (last && work->s[i] >= n - m) work->chain[n - 1 - work->s[i]] = work->p[i];
-    }
-    if (watch) watch(context, round, work, m);
-    for (int32_t reach = 1; reach < m; reach *= 2) { // (4) all links at once, as m threads would
-        for (int32_t i = 0; i < m; i++) next[i] = work->chain[work->chain[i]];
-        memcpy(work->chain, next, (size_t)m * sizeof *next);
-        if (watch) watch(context, ++round, work, m);
-    }
-    for (int32_t i = 0; i < m; i++) { // (5)
-        int32_t at = work->q[i];
-        int     repeated = at > 0 && work->s[at - 1] == r[i];
-        offset[i] = repeated ? n - 1 - work->chain[work->p[at - 1]] : r[i];
-    }
-}
-
-static void ggnni_path_sample(int64_t* offset, int64_t n, int64_t m, ggnni_draws draws, void* workspace)
-{
-    ggnn_path* work = (ggnn_path*)workspace;
-    int64_t*   r = (int64_t*)(work + 1);
-    for (int64_t i = 0; i < m; i++) r[i] = ggnni_next(&draws, i, n - i);
-    ggnn_path_doubling(offset, work, r, n, (int32_t)m, NULL, NULL);
-}
-
 // A-Res: an edge's key is -log2(u) / w; the m least win. A max-heap holds the best so far; positive doubles
 // compare as their bits do, so it is a heap of ggnni_pair.
 static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m, ggnni_draws draws,
@@ -2427,8 +2361,8 @@ GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout)
     int64_t m = ggnni_min(ggnni_max(fanout, 0), GGNN_FANOUT_MAX);
     switch (method) {
     case GGNN_FISHER_YATES:
+    case GGNN_PATH_DOUBLING:
     case GGNN_REJECTION: return (size_t)ggnni_table_size(m) * sizeof(ggnni_entry);
-    case GGNN_PATH_DOUBLING: return sizeof(ggnn_path) + (size_t)m * sizeof(int64_t);
     case GGNN_WEIGHTED: return (size_t)ggnni_max(fanout, 0) * sizeof(ggnni_pair);
     case GGNN_RESERVOIR:
     case GGNN_REPLACEMENT:
@@ -2455,7 +2389,6 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
     case GGNN_WALK: break;
     }
     if (method == GGNN_RESERVOIR || fanout > GGNN_FANOUT_MAX) ggnni_reservoir(offset, n, fanout, draws);
-    else if (method == GGNN_PATH_DOUBLING) ggnni_path_sample(offset, n, fanout, draws, workspace);
     else if (method == GGNN_REJECTION) ggnni_rejection(offset, n, fanout, draws, workspace);
     else ggnni_fisher_yates(offset, n, fanout, draws, workspace);
     return fanout;
@@ -2907,7 +2840,8 @@ typedef struct {
 
 static int ggnni_takes_lane(const ggnni_hop* at, int64_t degree)
 {
-    return at->how->method == GGNN_FISHER_YATES && at->fanout <= GGNNI_LANE_FANOUT && degree <= UINT32_MAX;
+    const int by_slots = at->how->method == GGNN_FISHER_YATES || at->how->method == GGNN_PATH_DOUBLING;
+    return by_slots && at->fanout <= GGNNI_LANE_FANOUT && degree <= UINT32_MAX;
 }
 
 // Draws the lanes that were gathered, and prefetches what they drew. Idle lanes repeat a harmless one.
@@ -4148,29 +4082,6 @@ GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block*
     ggnni_run(s.pieces, ggnni_back_arg_piece, &s);
 }
 
-GGNN_API void ggnn_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* scale,
-                                const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
-                                int32_t width)
-{
-    ggnn_scale f = ggnni_no_scale(scale);
-    int32_t    head_width = ggnni_head_width(width, heads);
-    GGNN_ASSERT(b->indices || *b->num_edges.n == 0);
-    for (int64_t u = 0; u < *b->num_src.n; u++) memset(dinp + u * ld_dinp, 0, (size_t)width * sizeof *dinp);
-    for (int64_t v = 0; v < *b->num_dst.n; v++) {
-        const float* row = dout + v * ld_dout;
-        for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
-            int32_t u = b->indices[e];
-            float   factor = (f.src ? f.src[u] : 1.0f) * (f.dst ? f.dst[v] : 1.0f);
-            for (int32_t j = 0; j < width; j++) {
-                float w = weight ? weight[ggnni_edge(b, e) * heads + j / head_width] : 1.0f;
-                dinp[u * ld_dinp + j] += w * factor * row[j];
-            }
-        }
-        if (f.self && v < *b->num_src.n)
-            for (int32_t j = 0; j < width; j++) dinp[v * ld_dinp + j] += f.self[v] * row[j];
-    }
-}
-
 // ---- factors -------------------------------------------------------------------------------
 
 GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self)
@@ -4483,7 +4394,7 @@ GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const floa
 
 // log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa
 // m in [sqrt 1/2, sqrt 2), whose series ends after z^9 / 9; and the exponent.
-static float ggnni_log2(float x)
+GGNN_API float ggnn_log2(float x)
 {
     uint32_t bits, exponent;
     float    m, z, zz, series;
@@ -4606,7 +4517,7 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
     }
     for (int32_t k = 0; k < s->pass; k++) {
         s->loops->blend(out + k * s->width, 1.0f / sum[k], 0.0f, NULL, GGNN_F32, s->width);
-        s->y.lse[v * s->y.heads + s->head + k] = most[k] + ggnni_log2(sum[k]);
+        s->y.lse[v * s->y.heads + s->head + k] = most[k] + ggnn_log2(sum[k]);
     }
 }
 

@@ -1249,8 +1249,8 @@ GGNNI_KERNEL(48, THREADS, 5) fisher_yates(const __grid_constant__ hop_job job)
 enum { PATH_THREADS = 128 };
 
 // What Algorithm 1 keeps, in shared memory: the sorted draws s and which draw p each was, by rank; and, by
-// draw, chain: chain[j] is the draw that last overwrote slot n-1-j, or j. ggnn_path_doubling of ggnn.h says
-// why that gives Fisher-Yates.
+// draw, chain: chain[j] is the draw that last overwrote slot n-1-j, or j. ggnn_ref_path_doubling in
+// ggnn_reference.h has the same steps, and says why they give Fisher-Yates.
 template <int ITEMS, class Key> struct path_memory {
     using sorter = cub::BlockRadixSort<Key, PATH_THREADS, ITEMS, uint16_t>;
     typename sorter::TempStorage sort;
@@ -4864,12 +4864,12 @@ inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const g
     return launch_lists(op, t, width, heads, grain | grain_of(arg, width, GGNN_F32), stream);
 }
 
-// ggnn_spmm_scatter in parallel: the backward of SUM without a transpose, by float atomics. Terms of a sum
-// come in any order, so its last bits change from run to run: the sum of n terms errs by at most (n - 1)
-// 2^-24 times the sum of their magnitudes, to first order, and so does ggnn_spmm_scatter's. Where b->repeats
-// is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in sampled blocks most
-// are); a sum of one term has ggnn_spmm_scatter's bits. Where terms are added, a GPU takes terms and sums
-// below 2^-126 for 0. Two launches, three with scale->self. 48 registers.
+// ggnn_ref_spmm_scatter (ggnn_reference.h) in parallel: the backward of SUM without a transpose, by float
+// atomics. Terms of a sum come in any order, so its last bits change from run to run: the sum of n terms errs
+// by at most (n - 1) 2^-24 times the sum of their magnitudes, to first order, and so does the reference's.
+// Where b->repeats is given, a source that one edge leaves is stored, not added to (WholeGraph's way; in
+// sampled blocks most are); a sum of one term has the reference's bits. Where terms are added, a GPU takes
+// terms and sums below 2^-126 for 0. Two launches, three with scale->self. 48 registers.
 inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggnn_block* b,
                                          const ggnn_scale* scale, const float* weight, int32_t heads,
                                          const float* dout, int64_t ld_dout, int32_t width,
@@ -5476,7 +5476,7 @@ __device__ inline float logit_of(float sum, float slope)
     return __fmul_rn(sum > 0 ? sum : __fmul_rn(slope, sum), LOG2_E);
 }
 
-// ggnni_log2 of ggnn.h, operation by operation: log2 of x >= 1.
+// ggnn_log2 of ggnn.h, operation by operation: log2 of x >= 1.
 __device__ inline float log2_rounded(float x)
 {
     if (!(x < INFINITY)) return x;

@@ -4,6 +4,7 @@
 #include "bench/cpu.h"
 #include "bench/naive.h"
 #include "common/memory.h"
+#include "ggnn_reference.h"
 
 typedef struct {
     const ggnn_block* block;
@@ -201,7 +202,7 @@ static void run_back(void* context)
 static void run_scatter(void* context)
 {
     spmm_run* s = context;
-    ggnn_spmm_scatter(s->out, s->width, s->block, s->scale, NULL, 1, s->inp, s->width, s->width);
+    ggnn_ref_spmm_scatter(s->out, s->width, s->block, s->scale, NULL, 1, s->inp, s->width, s->width);
 }
 
 static bool back_width(bench* b, const ggnn_block* hop, ggnn_block* transpose, int32_t width)

@@ -9,6 +9,7 @@
 #include "datasets/commands.h"
 #include "datasets/dataset.h"
 #include "datasets/sample_device.h"
+#include "ggnn_reference.h"
 
 static const char methods[] = "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk";
 static const char tables[] = "auto|direct|hash";
@@ -97,7 +98,7 @@ static void print_hop_table(const ggnn_batch* b, int32_t h, const char* about)
 
 enum { TRACE_MAX = 4096 }; /* draws and the like of one list; what is longer is left out */
 
-static void print_round(void* context, int32_t round, const ggnn_path* work, int32_t m)
+static void print_round(void* context, int32_t round, const ggnn_ref_path* work, int32_t m)
 {
     json* j = context;
     char name[32];
@@ -157,12 +158,12 @@ static void print_walks(const job* w, json* j, int32_t h, ggnn_node v)
 static void print_offsets(const job* w, json* j, int32_t h, ggnn_node v, const ggnn_list* list, const int64_t* draw)
 {
     static int64_t offset[TRACE_MAX];
-    static ggnn_path work;
+    static ggnn_ref_path work;
     static char workspace[1 << 20];
     int64_t m = w->how.fanout[h];
     if (m > TRACE_MAX || ggnn_sample_workspace_bytes(w->how.method, m) > sizeof workspace) return;
     if (w->how.method == GGNN_PATH_DOUBLING && m <= GGNN_FANOUT_MAX)
-        ggnn_path_doubling(offset, &work, draw, list->degree, (int32_t)m, print_round, j);
+        ggnn_ref_path_doubling(offset, &work, draw, list->degree, (int32_t)m, print_round, j);
     m = ggnn_sample_list(offset, list, w->how.method, m, &w->rng, h, v, workspace);
     print_ints(j, "offset", offset, sizeof *offset, m);
 }

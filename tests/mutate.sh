@@ -4,7 +4,7 @@
 # and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
 # the program that should notice: C programs as they are, those of the CUDA header on the emulator (tests/simt).
 #   tests/mutate.sh [NAME ...]   all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
-#                                ggnn.h, ggnn_plan.h, trainer, common, datasets, bench, or a file of these
+#                                ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these
 #   tests/mutate.sh --list       their names
 #   tests/mutate.sh --help
 # Prints a table: number, where, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a break

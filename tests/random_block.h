@@ -1,4 +1,4 @@
-/* random_block.h - blocks for tests, made by hand: lists of the lengths asked for, and the transpose by counting. */
+/* random_block.h - blocks for tests, made by hand: lists of the lengths asked for; and their transposes. */
 #ifndef RANDOM_BLOCK_H
 #define RANDOM_BLOCK_H
 #include "ggnn.h"
@@ -7,6 +7,7 @@
 typedef struct {
     int64_t    dst, src, edges; /* the sizes that the counts point to */
     ggnn_block b, t;            /* and its transpose */
+    void*      transposed;      /* t's memory */
     ggnn_node* id;              /* (max(src, dst)) of both blocks: distinct global ids below num_nodes */
     int64_t    num_nodes;
 } random_block;
@@ -25,26 +26,6 @@ static inline float* test_floats(int64_t n) /* random in [-1, 1) */
     return x;
 }
 
-static inline void block_transpose_by_hand(random_block* r)
-{
-    ggnn_block* t = &r->t;
-    int64_t*    next = (int64_t*)test_memory((r->src + 1) * 8);
-    t->indptr = (int64_t*)test_memory((r->src + 1) * 8);
-    t->indices = (int32_t*)test_memory(r->edges * 4);
-    t->edge = (int32_t*)test_memory(r->edges * 4);
-    memset(t->indptr, 0, (size_t)(r->src + 1) * 8);
-    for (int64_t e = 0; e < r->edges; e++) t->indptr[r->b.indices[e] + 1]++;
-    for (int64_t u = 0; u < r->src; u++) t->indptr[u + 1] += t->indptr[u];
-    memcpy(next, t->indptr, (size_t)(r->src + 1) * 8);
-    for (int64_t v = 0; v < r->dst; v++)
-        for (int64_t e = r->b.indptr[v]; e < r->b.indptr[v + 1]; e++) {
-            int64_t at = next[r->b.indices[e]]++;
-            t->indices[at] = (int32_t)v;
-            t->edge[at] = (int32_t)e;
-        }
-    free(next);
-}
-
 /* degree (num_dst) gives the lengths of the lists; ids are random, so sources repeat; a tenth of the edges leave source 0. */
 static inline random_block* random_block_new(int64_t num_dst, int64_t num_src, const int64_t* degree)
 {
@@ -59,10 +40,12 @@ static inline random_block* random_block_new(int64_t num_dst, int64_t num_src, c
     r->b.indices = (int32_t*)test_memory(r->edges * 4);
     for (int64_t e = 0; e < r->edges; e++) r->b.indices[e] = test_below(10) ? (int32_t)test_below(num_src) : 0;
     ggnn_count dst = {&r->dst, num_dst}, src = {&r->src, num_src}, edges = {&r->edges, r->edges};
-    r->b.num_dst = r->t.num_src = dst;
-    r->b.num_src = r->t.num_dst = src;
-    r->b.num_edges = r->t.num_edges = edges;
-    block_transpose_by_hand(r);
+    r->b.num_dst = dst;
+    r->b.num_src = src;
+    r->b.num_edges = edges;
+    r->transposed = test_memory((int64_t)ggnn_block_transpose_bytes(num_dst, num_src, r->edges));
+    ggnn_block_transpose_init(&r->t, num_dst, num_src, r->edges, r->transposed);
+    ggnn_block_transpose(&r->t, &r->b);
     int64_t ids = num_src > num_dst ? num_src : num_dst;
     r->num_nodes = 3 * ids;
     r->id = r->b.id = r->t.id = (ggnn_node*)test_memory(ids * (int64_t)sizeof *r->id);
@@ -85,9 +68,7 @@ static inline void random_block_free(random_block* r)
 {
     free(r->b.indptr);
     free(r->b.indices);
-    free(r->t.indptr);
-    free(r->t.indices);
-    free(r->t.edge);
+    free(r->transposed);
     free(r->id);
     free(r);
 }

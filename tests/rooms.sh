@@ -9,13 +9,14 @@ may="
 ggnn.h:
 ggnn_cuda.cuh: ggnn.h
 ggnn_plan.h:   ggnn.h
+ggnn_reference.h: ggnn.h
 common:        ggnn.h ggnn_plan.h
-datasets:      ggnn.h ggnn_plan.h ggnn_cuda.cuh common
+datasets:      ggnn.h ggnn_plan.h ggnn_reference.h ggnn_cuda.cuh common
 trainer:       ggnn.h ggnn_plan.h common datasets
 trainer/cpu:   ggnn.h common trainer
 trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer
-bench:         ggnn.h ggnn_plan.h common datasets trainer trainer/cpu
-bench/cuda:    ggnn.h ggnn_cuda.cuh common datasets trainer bench
+bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer trainer/cpu
+bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer bench
 examples:      ggnn.h ggnn_cuda.cuh
 "
 # Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.

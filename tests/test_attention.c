@@ -1,83 +1,63 @@
-/* Graph attention: scores, the fused forward and its backward, against double precision, central differences, and the
-   same thing put together from the unfused ops. */
-#include "common/ggnn_level.h"
-#include "ggnn.h"
+/* Graph attention: scores, the fused forward and its backward: to the bit what ggnn_reference.h says, in every form
+   (forms.h); near double precision and central differences; and the same thing put together from the unfused ops. */
+#include "forms.h"
 #include "random_block.h"
-#include "test.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-static float rounded(float x) /* keeps a compiler from fusing the test's own products and sums */
-{
-    volatile float y = x;
-    return y;
-}
 
 /* ---- scores ---------------------------------------------------------------------------------------------------------- */
 
+/* To the bit; and in double, where d products of numbers below 1 are summed. */
 TEST(scores_are_dots_of_each_head)
 {
     for (int32_t heads = 1; heads <= 20; heads += 3)
         for (int32_t width = heads; width <= heads * 40; width += 13 * heads) {
             int64_t n = 300, ld = width + 3;
             int32_t d = width / heads;
-            float*  z = test_floats(n * ld);
-            float*  att = test_floats(width);
-            float*  el = test_floats(n * heads);
+            float * z = test_floats(n * ld), *att = test_floats(width), *want = test_floats(n * heads), *el = test_floats(n * heads);
             int     close = 1;
-            ggnn_scores(el, z, ld, att, n, heads, width);
+            ggnn_ref_scores(want, z, ld, att, n, heads, width);
+            FOR_EACH_FORM {
+                form_poison(el, n * heads);
+                ggnn_scores(el, z, ld, att, n, heads, width);
+                CHECK_SAME(want, el, n * heads, "scores", width, heads);
+            }
             for (int64_t u = 0; u < n; u++)
                 for (int32_t k = 0; k < heads; k++) {
-                    double want = 0;
-                    for (int32_t j = 0; j < d; j++) want += (double)z[u * ld + k * d + j] * att[k * d + j];
-                    close &= fabs(el[u * heads + k] - want) <= d * (d + 8) / 16777216.0;
+                    double dot = 0;
+                    for (int32_t j = 0; j < d; j++) dot += (double)z[u * ld + k * d + j] * att[k * d + j];
+                    close &= fabs(el[u * heads + k] - dot) <= d * (d + 8) / 16777216.0;
                 }
             CHECK(close);
             free(z);
             free(att);
+            free(want);
             free(el);
         }
 }
 
-/* datt adds its rows one after another, 256 at a time, and these sums in order, so a test can say its bits. */
+/* dz is added to, its padding is not. datt in double: 600 products of numbers below 1. */
 TEST(scores_back_adds_rows_in_segments)
 {
     for (int32_t heads = 1; heads <= 20; heads += 3)
         for (int32_t width = heads; width <= heads * 40; width += 13 * heads) {
             int64_t n = 600, ld = width + 3;
-            int32_t d = width / heads;
-            float*  z = test_floats(n * ld);
-            float*  att = test_floats(width);
-            float*  del = test_floats(n * heads);
-            float*  dz = test_floats(n * ld);
-            float*  before = test_floats(n * ld);
-            float*  datt = test_floats(width);
-            int     exact = 1;
-            memcpy(before, dz, (size_t)(n * ld) * 4);
-            ggnn_scores_back(dz, ld, datt, del, z, ld, att, n, heads, width);
-            for (int32_t c = 0; c < width; c++) {
-                float total = 0, sum = 0;
-                for (int64_t u = 0; u < n; u++) {
-                    float factor = del[u * heads + c / d];
-                    if (u % 256 == 0) {
-                        total = rounded(total + sum);
-                        sum = 0;
-                    }
-                    sum = rounded(sum + rounded(factor * z[u * ld + c]));
-                    exact &= dz[u * ld + c] == rounded(before[u * ld + c] + rounded(factor * att[c]));
-                }
-                exact &= datt[c] == rounded(total + sum);
+            float * z = test_floats(n * ld), *att = test_floats(width), *del = test_floats(n * heads), *before = test_floats(n * ld);
+            float * want = test_floats(n * ld), *dz = test_floats(n * ld), *want_datt = test_floats(width), *datt = test_floats(width);
+            memcpy(want, before, (size_t)(n * ld) * 4);
+            ggnn_ref_scores_back(want, ld, want_datt, del, z, ld, att, n, heads, width);
+            FOR_EACH_FORM {
+                memcpy(dz, before, (size_t)(n * ld) * 4);
+                form_poison(datt, width);
+                ggnn_scores_back(dz, ld, datt, del, z, ld, att, n, heads, width);
+                CHECK_SAME(want, dz, n * ld, "dz of scores_back", width, heads);
+                CHECK_SAME(want_datt, datt, width, "datt of scores_back", width, heads);
             }
-            for (int64_t u = 0; u < n; u++)
-                for (int64_t c = width; c < ld; c++) exact &= dz[u * ld + c] == before[u * ld + c];
-            CHECK(exact);
-            free(z);
-            free(att);
-            free(del);
-            free(dz);
-            free(before);
-            free(datt);
+            for (int32_t c = 0; c < width; c++) {
+                double sum = 0;
+                for (int64_t u = 0; u < n; u++) sum += (double)del[u * heads + c / (width / heads)] * z[u * ld + c];
+                CHECK_NEAR(datt[c], sum, 259 * 600 / 16777216.0);
+            }
+            float* all[] = {z, att, del, before, want, dz, want_datt, datt};
+            for (int i = 0; i < 8; i++) free(all[i]);
         }
 }
 
@@ -320,8 +300,7 @@ TEST(the_scores_of_a_node_alone_have_no_gradient)
     int64_t       degree[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1200};
     random_block* r = random_block_new(9, 9, degree);
     for (int64_t e = 0; e < r->edges; e++) r->b.indices[e] = (int32_t)(4 + e % 4);
-    free(r->t.indptr), free(r->t.indices), free(r->t.edge);
-    block_transpose_by_hand(r);
+    ggnn_block_transpose(&r->t, &r->b);
     for (int32_t heads = 1; heads <= 17; heads += 8)
         for (int i = 0; i < 4; i++) {
             attention a = attention_new(r, heads, heads * 10, (float)i * 0.3f, 2);
@@ -421,56 +400,51 @@ TEST(gat_back_equals_central_differences)
     random_block_free(narrow);
 }
 
-/* ---- the same bits from all loops and threads -------------------------------------------------------------------------- */
+/* ---- to the bit ------------------------------------------------------------------------------------------------------- */
 
-static void set_threads(int n)
+/* Forward and backward of `got` in this form, against those of `want`, which has the same inputs. */
+static void check_bits(const attention* want, attention* got)
 {
-#ifdef _OPENMP
-    omp_set_num_threads(n);
-#else
-    (void)n;
-#endif
+    const random_block* r = want->r;
+    float*              written[] = {got->out, got->lse, got->dz, got->del, got->der};
+    const int64_t       size[] = {r->dst * got->ld_out, r->dst * got->heads, r->src * got->ld_dz, r->src * got->heads, r->dst * got->heads};
+    for (int i = 0; i < 5; i++) form_poison(written[i], size[i]);
+    attention_forward(got);
+    attention_backward(got);
+    CHECK_SAME(want->out, got->out, size[0], "gat: out", got->width, got->heads);
+    CHECK_SAME(want->lse, got->lse, size[1], "gat: lse", got->width, got->heads);
+    CHECK_SAME(want->dz, got->dz, size[2], "gat_back: dz", got->width, got->heads);
+    CHECK_SAME(want->del, got->del, size[3], "gat_back: del", got->width, got->heads);
+    CHECK_SAME(want->der, got->der, size[4], "gat_back: der", got->width, got->heads);
 }
 
-static void run_all(attention* a, float* datt)
+TEST(gat_and_its_gradient_follow_the_order_of_their_sums)
 {
-    attention_forward(a);
-    attention_backward(a);
-    ggnn_scores(a->el, a->z, a->ld_z, a->dout, a->r->src, a->heads, a->width);
-    ggnn_scores_back(a->dz, a->ld_dz, datt, a->del, a->z, a->ld_z, a->dout, a->r->src, a->heads, a->width);
-}
-
-TEST(all_loops_and_threads_give_the_same_bits)
-{
-    static const int     threads[] = {1, 2, 3, 8};
     static const int32_t heads[] = {1, 2, 4, 8, 3, 17}, per_head[] = {1, 5, 8, 16, 32, 37, 64, 100};
-    random_block*        r = random_block_mixed(40, 60);
+    static const int64_t hubs[] = {600, 700, 3, 0}; /* sources of over 256 edges */
+    random_block*        blocks[] = {random_block_mixed(40, 60), random_block_new(4, 5, hubs)};
     for (int i = 0; i < 48; i++) {
-        uint64_t  seed = test_state;
-        int32_t   h = heads[i % 6], width = h * per_head[i / 6];
-        float     dropout = i % 5 == 0 ? 0.5f : 0, want_datt[1700], datt[1700];
-        attention want = attention_new(r, h, width, dropout, 4);
-        ggnn_level = 0;
-        set_threads(1);
-        run_all(&want, want_datt);
-        for (int level = 0; level <= 3; level++) {
-            test_state = seed;
-            ggnn_level = level;
-            set_threads(threads[(i + level) % 4]);
-            attention got = attention_new(r, h, width, dropout, 4);
-            run_all(&got, datt);
-            int same = memcmp(want.out, got.out, (size_t)(r->dst * want.ld_out) * 4) == 0;
-            same &= memcmp(want.lse, got.lse, (size_t)(r->dst * h) * 4) == 0 && memcmp(want.el, got.el, (size_t)(r->src * h) * 4) == 0;
-            same &= memcmp(want.dz, got.dz, (size_t)(r->src * want.ld_dz) * 4) == 0 && memcmp(want_datt, datt, (size_t)width * 4) == 0;
-            same &= memcmp(want.del, got.del, (size_t)(r->src * h) * 4) == 0 && memcmp(want.der, got.der, (size_t)(r->dst * h) * 4) == 0;
-            if (!CHECK(same)) printf("  heads %d width %d level %d\n", h, width, level);
-            attention_free(&got);
-        }
+        random_block*  r = blocks[i / 6 % 2];
+        int32_t        h = heads[i % 6], width = h * per_head[i / 6];
+        float          dropout = i % 5 == 0 ? 0.5f : 0;
+        uint64_t       seed = test_state;
+        attention      want = attention_new(r, h, width, dropout, 4);
+        ggnn_gat_layer y = layer_of(&want);
+        float *        coef = test_floats((r->dst + r->edges) * h), *dl = test_floats((r->dst + r->edges) * h);
+        form_poison(want.out, r->dst * want.ld_out); /* the padding too */
+        form_poison(want.dz, r->src * want.ld_dz);
+        ggnn_ref_gat(&y);
+        ggnn_ref_gat_back(want.dz, want.ld_dz, want.del, want.der, &r->t, &y, want.dout, want.ld_out, coef, dl);
+        test_state = seed;
+        attention got = attention_new(r, h, width, dropout, 4);
+        FOR_EACH_FORM if (form % 4 == i % 4 || i % 8 == 0) check_bits(&want, &got);
+        free(coef);
+        free(dl);
         attention_free(&want);
+        attention_free(&got);
     }
-    ggnn_level = 3;
-    set_threads(2);
-    random_block_free(r);
+    random_block_free(blocks[0]);
+    random_block_free(blocks[1]);
 }
 
 int main(int argc, char** argv)
@@ -486,6 +460,6 @@ int main(int argc, char** argv)
     RUN(the_scores_of_a_node_alone_have_no_gradient);
     RUN(gat_equals_its_parts);
     RUN(gat_back_equals_central_differences);
-    RUN(all_loops_and_threads_give_the_same_bits);
+    RUN(gat_and_its_gradient_follow_the_order_of_their_sums);
     return test_finish();
 }

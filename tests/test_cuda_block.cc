@@ -1067,10 +1067,7 @@ TEST(transposed_lists_of_any_length_ascend)
     for (size_t e = 0; e < source.size(); e++) degree[test_below(5) ? test_below(num_dst) : 3]++;
     random_block* r = random_block_new(num_dst, num_src, degree.data());
     std::copy(source.begin(), source.end(), r->b.indices);
-    free(r->t.indptr);
-    free(r->t.indices);
-    free(r->t.edge);
-    block_transpose_by_hand(r);
+    ggnn_block_transpose(&r->t, &r->b);
     device_block     b(r->b);
     device_transpose t(*b.get());
     check_block(t.t, r->t);

@@ -1,5 +1,6 @@
 // test_cuda_sample.cc - [4] SAMPLE of ggnn_cuda.cuh: every method against ggnn.h, element by element.
 #include "ggnn_cuda.cuh"
+#include "ggnn_reference.h"
 #include "tests/cuda_memory.h"
 #include "tests/test.h"
 
@@ -678,7 +679,7 @@ static __global__ void __launch_bounds__(ggnni::PATH_THREADS)
 
 static void check_path(const std::vector<int64_t>& r, int64_t n)
 {
-    static ggnn_path      work;
+    static ggnn_ref_path      work;
     const int32_t         m = static_cast<int32_t>(r.size());
     std::vector<int64_t>  want(r.size());
     device_array<int64_t> draws(r), offset(m);
@@ -687,7 +688,7 @@ static void check_path(const std::vector<int64_t>& r, int64_t n)
     else if (m <= 256) kernel = test_given_draws<2, unsigned>;
     else if (m <= 512) kernel = test_given_draws<4, unsigned>;
     if (n > static_cast<int64_t>(UINT32_MAX)) kernel = test_given_draws<8, unsigned long long>;
-    ggnn_path_doubling(want.data(), &work, r.data(), n, m, nullptr, nullptr);
+    ggnn_ref_path_doubling(want.data(), &work, r.data(), n, m, nullptr, nullptr);
     CHECK_CUDA(ggnni::launch(kernel, 1, ggnni::PATH_THREADS, nullptr, offset.at(), draws.at(), n, m));
     check_equal(offset.values(), want, want.size(), "offset", GGNN_PATH_DOUBLING, m);
 }
@@ -710,8 +711,8 @@ template <int G> static void check_lanes(const std::vector<int64_t>& r, int64_t 
     const int32_t         m = static_cast<int32_t>(r.size());
     std::vector<int64_t>  want(r.size());
     device_array<int64_t> draws(r), offset(m * (32 / G));
-    static ggnn_path      work;
-    ggnn_path_doubling(want.data(), &work, r.data(), n, m, nullptr, nullptr);
+    static ggnn_ref_path      work;
+    ggnn_ref_path_doubling(want.data(), &work, r.data(), n, m, nullptr, nullptr);
     for (size_t copies = want.size(); copies > 0 && want.size() < copies * (32 / G);)
         want.push_back(want[want.size() - copies]);
     CHECK_CUDA(

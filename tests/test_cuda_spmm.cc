@@ -1,6 +1,7 @@
 // test_cuda_spmm.cc - [8] SPARSE of ggnn_cuda.cuh, aggregation: every sum, maximum and factor against ggnn.h,
 // bit by bit; backward by atomics within what rounding allows.
 #include "ggnn_cuda.cuh"
+#include "ggnn_reference.h"
 #include "tests/cuda_store.h"
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
@@ -318,7 +319,7 @@ TEST(back_arg_has_the_bits_of_ggnn_spmm_back_arg)
     random_block_free(hubs);
 }
 
-// How far each element may be from ggnn_spmm_scatter's: the sum of n rounded terms errs, in any order, by at
+// How far each element may be from ggnn_ref_spmm_scatter's: the sum of n rounded terms errs, in any order, by at
 // most (n - 1) 2^-24 of the sum of their magnitudes, to first order. One term: not at all.
 static std::vector<double> tolerance(const random_block& r, const ggnn_scale& scale, const float* weight,
                                      int32_t heads, const float* dout, int64_t ld, int32_t width)
@@ -360,7 +361,7 @@ static void check_atomic(const random_block& r, const spmm_case& c, bool with_re
                      device_scale = {of_src.d(), of_dst.d(), of_self.d()};
     dout.randomise();
     dinp.spoil();
-    ggnn_spmm_scatter(dinp.host(), dinp.ld, &r.b, &scale, weight.h(), c.heads, dout.host(), dout.ld, c.width);
+    ggnn_ref_spmm_scatter(dinp.host(), dinp.ld, &r.b, &scale, weight.h(), c.heads, dout.host(), dout.ld, c.width);
     CHECK_CUDA(ggnn_cuda_spmm_atomic(dinp.device(), dinp.ld, device.get(), &device_scale, weight.d(), c.heads,
                                      dout.device(), dout.ld, c.width, nullptr));
     CHECK(dinp.agrees(tolerance(r, scale, weight.h(), c.heads, dout.host(), dout.ld, c.width)));

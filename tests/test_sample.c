@@ -1,5 +1,5 @@
-/* test_sample.c - [4] SAMPLE of ggnn.h: each sampler against an oracle written from its definition, and chi-square. */
-#include "ggnn.h"
+/* test_sample.c - [4] SAMPLE of ggnn.h: each sampler against ggnn_reference.h, and chi-square. */
+#include "ggnn_reference.h"
 #include "tests/chi_square.h"
 #include "tests/random_graph.h"
 #include "tests/test.h"
@@ -25,56 +25,11 @@ static ggnn_list list_of(int64_t degree)
     return list;
 }
 
-static int64_t draw(ggnn_node node, int64_t j, int64_t n) { return ggnn_draw_below(&rng, 2, node, j, n); }
-
-/* ---- oracles: the definitions, on whole arrays ------------------------------ */
-
-static void fisher_yates_oracle(int64_t n, int64_t m, ggnn_node node)
+/* The reference's sample, in want; returns its size. */
+static int64_t sample_reference(const ggnn_list* list, ggnn_method method, int64_t fanout, ggnn_node node)
 {
-    static int64_t slot[MAX_DEGREE];
-    for (int64_t s = 0; s < n; s++) slot[s] = s;
-    for (int64_t i = 0; i < m; i++) {
-        int64_t r = draw(node, i, n - i);
-        want[i] = slot[r];
-        slot[r] = slot[n - 1 - i];
-    }
-}
-
-static void rejection_oracle(int64_t n, int64_t m, ggnn_node node)
-{
-    for (int64_t i = 0, j = 0; i < m; j++) {
-        int64_t r = draw(node, j, n), seen = 0;
-        for (int64_t k = 0; k < i; k++) seen |= want[k] == r;
-        if (!seen) want[i++] = r;
-    }
-}
-
-static void reservoir_oracle(int64_t n, int64_t m, ggnn_node node)
-{
-    for (int64_t s = 0; s < m; s++) want[s] = s;
-    for (int64_t i = m; i < n; i++) {
-        int64_t r = draw(node, i - m, i + 1);
-        if (r < m) want[r] = i;
-    }
-}
-
-static int64_t weighted_oracle(const ggnn_list* list, int64_t m, ggnn_node node)
-{
-    static double key[MAX_DEGREE];
-    int64_t       taken = 0;
-    for (int64_t i = 0; i < list->degree; i++) {
-        uint64_t bits = ggnn_draw(ggnn_random(&rng, 2, node, (uint32_t)(i / 2)), i);
-        key[i] = list->weight[i] > 0 ? (double)ggnn_neg_log2(bits) / (double)list->weight[i] : INFINITY;
-    }
-    while (taken < m) { /* selection: the least key, the smaller offset first */
-        int64_t best = -1;
-        for (int64_t i = 0; i < list->degree; i++)
-            if (key[i] < INFINITY && (best < 0 || key[i] < key[best])) best = i;
-        if (best < 0) break;
-        want[taken++] = best;
-        key[best] = INFINITY;
-    }
-    return taken;
+    static char work[8 * MAX_DEGREE];
+    return ggnn_ref_sample_list(want, list, method, fanout, &rng, 2, node, work);
 }
 
 static int same_as_wanted(int64_t m)
@@ -88,31 +43,32 @@ static const int64_t shapes[][2] = {/* degree, fanout */
     {2, 1}, {5, 4}, {6, 5}, {16, 15}, {33, 32}, {34, 33}, {100, 1}, {100, 99}, {64, 32}, {1000, 7}, {1025, 1024}, {2048, 1024}, {4000, 1000}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-TEST(fisher_yates_follows_its_specification)
+static void follows_the_reference(ggnn_method method, int nodes)
 {
     for (int s = 0; s < SHAPES; s++)
-        for (ggnn_node node = 0; node < 30; node++) {
+        for (ggnn_node node = 0; node < nodes; node++) {
             ggnn_list list = list_of(shapes[s][0]);
-            CHECK_EQ(sample(&list, GGNN_FISHER_YATES, shapes[s][1], node), shapes[s][1]);
-            fisher_yates_oracle(shapes[s][0], shapes[s][1], node);
+            CHECK_EQ(sample(&list, method, shapes[s][1], node), shapes[s][1]);
+            CHECK_EQ(sample_reference(&list, method, shapes[s][1], node), shapes[s][1]);
             CHECK(same_as_wanted(shapes[s][1]));
         }
 }
 
+TEST(fisher_yates_follows_its_specification) { follows_the_reference(GGNN_FISHER_YATES, 30); }
+TEST(rejection_takes_the_first_distinct_draws) { follows_the_reference(GGNN_REJECTION, 10); }
+TEST(reservoir_follows_algorithm_r) { follows_the_reference(GGNN_RESERVOIR, 10); }
+
+/* By ggnn.h, which draws in turn, and by the reference's parallel rounds. */
 TEST(path_doubling_returns_what_sequential_fisher_yates_returns)
 {
-    for (int s = 0; s < SHAPES; s++)
-        for (ggnn_node node = 0; node < 30; node++) {
-            ggnn_list list = list_of(shapes[s][0]);
-            CHECK_EQ(sample(&list, GGNN_PATH_DOUBLING, shapes[s][1], node), shapes[s][1]);
-            fisher_yates_oracle(shapes[s][0], shapes[s][1], node);
-            CHECK(same_as_wanted(shapes[s][1]));
-        }
+    follows_the_reference(GGNN_PATH_DOUBLING, 30);
     for (int i = 0; i < 20000; i++) { /* small and dense: long chains */
-        int64_t   n = 2 + test_below(40), m = 1 + test_below(n - 1);
-        ggnn_list list = list_of(n);
+        static ggnn_ref_path work;
+        int64_t              n = 2 + test_below(40), m = 1 + test_below(n - 1), r[40];
+        ggnn_list            list = list_of(n);
+        for (int64_t d = 0; d < m; d++) r[d] = ggnn_draw_below(&rng, 2, (ggnn_node)i, d, n - d);
         sample(&list, GGNN_PATH_DOUBLING, m, (ggnn_node)i);
-        fisher_yates_oracle(n, m, (ggnn_node)i);
+        ggnn_ref_path_doubling(want, &work, r, n, (int32_t)m, NULL, NULL);
         CHECK(same_as_wanted(m));
     }
 }
@@ -122,7 +78,7 @@ typedef struct {
     int32_t before[GGNN_FANOUT_MAX];
 } watched;
 
-static void watch(void* context, int32_t round, const ggnn_path* work, int32_t m)
+static void watch(void* context, int32_t round, const ggnn_ref_path* work, int32_t m)
 {
     watched* w = (watched*)context;
     if (round && memcmp(w->before, work->chain, (size_t)m * sizeof *w->before) != 0) w->changed = round;
@@ -135,7 +91,7 @@ static void watch(void* context, int32_t round, const ggnn_path* work, int32_t m
 TEST(path_doubling_needs_and_makes_all_its_rounds)
 {
     for (int32_t m = 2; m <= GGNN_FANOUT_MAX; m = m < 70 ? m + 1 : m * 2) {
-        static ggnn_path work;
+        static ggnn_ref_path work;
         int64_t          r[GGNN_FANOUT_MAX], slot[2 * GGNN_FANOUT_MAX], n = 2 * m;
         int32_t          made = 0, needed = 0;
         watched          w = {0, 0, {0}};
@@ -147,7 +103,7 @@ TEST(path_doubling_needs_and_makes_all_its_rounds)
             want[i] = slot[r[i]];
             slot[r[i]] = slot[n - 1 - i];
         }
-        ggnn_path_doubling(offset, &work, r, n, m, watch, &w);
+        ggnn_ref_path_doubling(offset, &work, r, n, m, watch, &w);
         for (int32_t i = 0; i < m; i++) CHECK_EQ(offset[i], want[i]);
         CHECK_EQ(w.rounds, made);
         CHECK_EQ(w.changed, needed);
@@ -156,9 +112,9 @@ TEST(path_doubling_needs_and_makes_all_its_rounds)
 
 TEST(path_doubling_leaves_its_arrays_to_be_read)
 {
-    static ggnn_path work;
-    const int64_t    r[] = {3, 7, 3, 0, 3}; /* n = 9: slots 8, 7, 6, 5, 4 are given up in turn */
-    ggnn_path_doubling(offset, &work, r, 9, 5, NULL, NULL);
+    static ggnn_ref_path work;
+    const int64_t        r[] = {3, 7, 3, 0, 3}; /* n = 9: slots 8, 7, 6, 5, 4 are given up in turn */
+    ggnn_ref_path_doubling(offset, &work, r, 9, 5, NULL, NULL);
     const int64_t s[] = {0, 3, 3, 3, 7}, got[] = {3, 7, 8, 0, 6};
     const int32_t p[] = {3, 0, 2, 4, 1}, q[] = {1, 4, 2, 0, 3};
     for (int i = 0; i < 5; i++) {
@@ -170,39 +126,15 @@ TEST(path_doubling_leaves_its_arrays_to_be_read)
     CHECK_EQ(work.chain[1], 1); /* draw 1 took slot 7 = n-1-1 itself */
 }
 
-TEST(rejection_takes_the_first_distinct_draws)
-{
-    for (int s = 0; s < SHAPES; s++)
-        for (ggnn_node node = 0; node < 10; node++) {
-            ggnn_list list = list_of(shapes[s][0]);
-            CHECK_EQ(sample(&list, GGNN_REJECTION, shapes[s][1], node), shapes[s][1]);
-            rejection_oracle(shapes[s][0], shapes[s][1], node);
-            CHECK(same_as_wanted(shapes[s][1]));
-        }
-}
-
-TEST(reservoir_follows_algorithm_r)
-{
-    for (int s = 0; s < SHAPES; s++)
-        for (ggnn_node node = 0; node < 10; node++) {
-            ggnn_list list = list_of(shapes[s][0]);
-            CHECK_EQ(sample(&list, GGNN_RESERVOIR, shapes[s][1], node), shapes[s][1]);
-            reservoir_oracle(shapes[s][0], shapes[s][1], node);
-            CHECK(same_as_wanted(shapes[s][1]));
-        }
-}
-
 TEST(at_the_greatest_fanout_methods_are_their_own)
 {
-    ggnn_list list = list_of(3001);
-    CHECK_EQ(sample(&list, GGNN_FISHER_YATES, GGNN_FANOUT_MAX, 5), GGNN_FANOUT_MAX);
-    fisher_yates_oracle(3001, GGNN_FANOUT_MAX, 5);
-    CHECK(same_as_wanted(GGNN_FANOUT_MAX));
-    CHECK_EQ(sample(&list, GGNN_PATH_DOUBLING, GGNN_FANOUT_MAX, 5), GGNN_FANOUT_MAX);
-    CHECK(same_as_wanted(GGNN_FANOUT_MAX));
-    CHECK_EQ(sample(&list, GGNN_REJECTION, GGNN_FANOUT_MAX, 5), GGNN_FANOUT_MAX);
-    rejection_oracle(3001, GGNN_FANOUT_MAX, 5);
-    CHECK(same_as_wanted(GGNN_FANOUT_MAX));
+    const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION};
+    for (int i = 0; i < 3; i++) {
+        ggnn_list list = list_of(3001);
+        CHECK_EQ(sample(&list, methods[i], GGNN_FANOUT_MAX, 5), GGNN_FANOUT_MAX);
+        sample_reference(&list, methods[i], GGNN_FANOUT_MAX, 5);
+        CHECK(same_as_wanted(GGNN_FANOUT_MAX));
+    }
 }
 
 TEST(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir)
@@ -212,7 +144,7 @@ TEST(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir)
         for (int64_t m = 1025; m <= 3000; m += 987) {
             ggnn_list list = list_of(3001);
             CHECK_EQ(sample(&list, methods[i], m, 5), m);
-            reservoir_oracle(3001, m, 5);
+            sample_reference(&list, GGNN_RESERVOIR, m, 5);
             CHECK(same_as_wanted(m));
         }
 }
@@ -222,7 +154,8 @@ TEST(replacement_draws_fanout_times_from_any_list)
     for (int64_t n = 1; n < 50; n += 6) {
         ggnn_list list = list_of(n);
         CHECK_EQ(sample(&list, GGNN_REPLACEMENT, 20, 3), 20);
-        for (int64_t i = 0; i < 20; i++) CHECK_EQ(offset[i], draw(3, i, n));
+        sample_reference(&list, GGNN_REPLACEMENT, 20, 3);
+        CHECK(same_as_wanted(20));
     }
     ggnn_list empty = list_of(0), seven = list_of(7);
     CHECK_EQ(sample(&empty, GGNN_REPLACEMENT, 20, 3), 0);
@@ -237,7 +170,7 @@ TEST(weighted_takes_the_least_keys_in_order)
             ggnn_list list = {NULL, weight, shapes[s][0], 0};
             int64_t   taken;
             for (int64_t i = 0; i < list.degree; i++) weight[i] = test_below(4) ? (float)(1 + test_below(1000)) * 0.25f : 0.0f;
-            taken = weighted_oracle(&list, shapes[s][1], node);
+            taken = sample_reference(&list, GGNN_WEIGHTED, shapes[s][1], node);
             CHECK_EQ(sample(&list, GGNN_WEIGHTED, shapes[s][1], node), taken);
             CHECK(same_as_wanted(taken));
         }
@@ -371,21 +304,20 @@ TEST(a_sample_depends_on_seed_step_purpose_hop_and_node_only)
 TEST(walks_follow_their_definition)
 {
     random_graph* g = random_graph_new(60, 3, 20);
-    ggnn_walks    how = {6, 5, 0.4f};
-    for (int trial = 0; trial < 180; trial++) {
-        ggnn_node visited[30], bad, at = 0, node = trial % 60;
-        uint32_t  purpose = (uint32_t)trial / 60; /* SAMPLE, EVALUATE, PRESAMPLE */
-        ggnn_rng  own = {42, 7, purpose}, keyed = {42, 7, 3 + 16 * purpose};
-        CHECK_EQ(ggnn_random_walk(visited, &g->graph, &how, &own, 1, node, &bad), GGNN_OK);
-        for (uint32_t block = 0; block < 30; block++) {
-            ggnn_words words = ggnn_random(&keyed, 1, node, block);
-            int64_t    degree, next = -1;
-            if (block % 5 == 0) at = node;
-            degree = g->indptr[at + 1] - g->indptr[at];
-            if (degree) next = g->indices[g->indptr[at] + ggnn_bounded((uint64_t)words.word[0] << 32 | words.word[1], degree)];
-            CHECK_EQ(visited[block], next);
-            at = next < 0 || words.word[2] / 4294967296.0 < (double)0.4f ? node : (ggnn_node)next;
-        }
+    ggnn_walks    hows[] = {{6, 5, 0.4f}, {0, 0, 0.0f}};
+    for (int trial = 0; trial < 360; trial++) {
+        ggnn_node        visited[30], expected[30], id[30], want_id[30], bad, node = trial % 60;
+        float            visits[30], want_visits[30];
+        char             workspace[16 * 30];
+        const ggnn_walks how = ggnn_walks_or_default(hows[trial % 2]);
+        const int64_t    count = how.walks * how.length, top = trial % 9 - 1;
+        const ggnn_rng   own = {42, 7, (uint32_t)trial / 120}; /* SAMPLE, EVALUATE, PRESAMPLE */
+        CHECK_EQ(ggnn_random_walk(visited, &g->graph, &hows[trial % 2], &own, 1, node, &bad), GGNN_OK);
+        ggnn_ref_random_walk(expected, &g->graph, &hows[trial % 2], &own, 1, node);
+        CHECK(memcmp(visited, expected, (size_t)count * sizeof *visited) == 0);
+        const int64_t n = ggnn_walk_neighbors(id, visits, visited, count, top, node, workspace);
+        CHECK_EQ(n, ggnn_ref_walk_neighbors(want_id, want_visits, expected, count, top, node));
+        CHECK(memcmp(id, want_id, (size_t)n * sizeof *id) == 0 && memcmp(visits, want_visits, (size_t)n * sizeof *visits) == 0);
     }
     random_graph_free(g);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# vendor.sh - do ggnn.h and ggnn_plan.h compile, link and run the way vendors will use them? One line a check: "ok ..." or "  FAILED ...".
+# vendor.sh - do ggnn.h, ggnn_reference.h and ggnn_plan.h compile, link and run the way vendors will use them? One line a check: "ok ..." or "  FAILED ...".
 #   tests/vendor.sh quick|rest [CC]   quick: every check, by CC, in the languages and with the options that find most;
 #                                     rest: the other languages and options, and all by clang
 set -u
@@ -21,7 +21,7 @@ refuse() { # refuse NAME COMMAND...: must fail
 # What takes no ids, neither itself nor in a struct (graph, lists, unique, batch, block, layout, store): all else must be
 # named ggnn_x_node64 under GGNN_NODE64, and every name here must be one that is left.
 without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
-    ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_neg_log2_fast ggnn_path_doubling ggnn_permute
+    ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_log2 ggnn_neg_log2_fast ggnn_permute
     ggnn_random_nodes ggnn_sample_workspace_bytes ggnn_scores ggnn_scores_back ggnn_status_string"
 plan_without_ids="ggnn_fill_auto ggnn_fill_parts ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope ggnn_place_parts ggnn_place_sources
     ggnn_topology_named ggnn_topology_validate"
@@ -48,6 +48,7 @@ prefetches() { # prefetches NAME FILE: a function of that name does, in this ass
 printf '#include "ggnn.h"\nconst char* other(void);\nconst char* other(void) { return ggnn_status_string(GGNN_OK); }\n' >"$work/user.c"
 printf '#define GGNN_IMPLEMENTATION\n#include "ggnn.h"\n' >"$work/impl.c"
 printf '#include "ggnn.h"\nint uses(void);\nint uses(void) { ggnn_gather(0, 0, GGNN_F32, 0, 0, 0); return 0; }\n' >"$work/gather.c"
+printf '#include "ggnn_reference.h"\n' >"$work/reference.c"
 printf '#define GGNN_PLAN_IMPLEMENTATION\n#include "ggnn_plan.h"\n' >"$work/plan.c"
 cat "$work/impl.c" "$work/plan.c" >"$work/both.c"
 printf '#include "ggnn_plan.h"\nint uses(void);\nint uses(void) { ggnn_rank_random(0, 0, 1, 0); return 0; }\n' >"$work/rank.c"
@@ -69,7 +70,7 @@ printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? use
 version=$(sed -n 's/^#define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
 number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
 check "ggnn.h says its version as a number, twice" test "$(grep -cE "^#define (GGNN_VERSION_NUMBER|GGNNI_LOOPS_VERSION) $number( |$)" ggnn.h)" = 2
-for header in ggnn.h ggnn_cuda.cuh ggnn_plan.h; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
+for header in ggnn.h ggnn_reference.h ggnn_cuda.cuh ggnn_plan.h; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
 
 # The manual's table of functions names them all. (Sizes and layouts stand beside what they are for.)
 named_in_table() { # named_in_table HEADER
@@ -100,6 +101,7 @@ compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++
         done
         check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
         check "$cc $language ggnn_plan.h" $cc $language $strict -I. -c "$work/plan.c" -o "$work/plan.o"
+        check "$cc $language ggnn_reference.h" $cc $language $strict -I. -c "$work/reference.c" -o "$work/reference.o"
     done
 }
 compile_most() { compile "$1" "-O2 -fopenmp -DGGNN_NODE64 -DGGNN_STATIC" "c++-c++20"; }
@@ -197,4 +199,5 @@ check "the example is the program on the header's first page" sh -c "tail -n +2 
 sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
 check "no symbol but ggnn_*" sh -c "$own -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
-check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_plan.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"
+check "ggnn_reference.h has at most 450 lines of at most 110 columns" awk 'length > 110 || NR > 450 { bad = 1 } END { exit bad }' ggnn_reference.h
+check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_reference.h ggnn_plan.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"

@@ -3,6 +3,7 @@
 #ifndef BENCH_CUDA_BACKWARD_CUH
 #define BENCH_CUDA_BACKWARD_CUH
 #include "bench/cuda/sparse.cuh"
+#include "ggnn_reference.h"
 
 namespace gradients {
 
@@ -59,7 +60,7 @@ bool check_gradient(bench* b, int32_t width, bool long_lists)
     if (!good(b, g.over_transpose(), "a gradient")) return false;
     auto ours = fetch(b, g.dinp, s.S * width);
     if (!bench_equal(b, "a gradient", ours.data(), theirs.data(), ours.size() * sizeof(float))) return false;
-    ggnn_spmm_scatter(theirs.data(), width, &h.block, nullptr, nullptr, 1, dout.data(), width, width);
+    ggnn_ref_spmm_scatter(theirs.data(), width, &h.block, nullptr, nullptr, 1, dout.data(), width, width);
     if (!good(b, g.by_atomics(), "a gradient by atomics")) return false;
     ours = fetch(b, g.dinp, s.S * width);
     return bench_near(b, "a gradient by atomics", ours.data(), theirs.data(), s.S * width, 1e-5);
