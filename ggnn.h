@@ -64,7 +64,7 @@
 //                        does not link, as functions that take ids, themselves or in a struct, are named
 //                        ggnn_x_node64 then
 //   GGNN_CACHE_BYTES     last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
-//   GGNN_ASSERT(c)       checks of preconditions (assert)
+//   GGNN_ASSERT(c)       checks of ggnn.h itself (assert). A caller's mistake is GGNN_ERROR_ARGUMENT
 //   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
 //                        i in [0, n), n an int64_t, mostly <= 64, in any order, and waits (OpenMP's; serial
 //                        where that is off, and in a parallel region). A thread of a pool of your own is in
@@ -81,22 +81,23 @@
 //
 // FUNCTIONS: what each writes (all of it, unless said), what may be NULL, who works, how it fails
 //   P: by GGNN_PARALLEL_FOR. 1: the calling thread; call it on several threads with data of their own.
-//   Fails with: GGNN_ERROR_..., and no output is to be used then.
+//   Fails with: GGNN_ERROR_..., and no output is to be used then. A caller's mistake is GGNN_ERROR_ARGUMENT
+//   of every function that returns a status: see [1].
 //   ggnn_...             writes                                         may be NULL           fails with
 //  [1]
-//   status_string        returns a sentence, never NULL                                    1  nothing
-//   half_to_float,       return the value                                                  1  nothing
+//   status_string        returns a sentence, never NULL                                    1  -
+//   half_to_float,       return the value                                                  1  -
 //   float_to_half
 //  [2]
-//   random_nodes         word (nodes)                                                      1  nothing
-//   dropout_fields       field (8 blocks)                                                  1  nothing
-//   neg_log2_fast        returns the value                                                 1  nothing
+//   random_nodes         word (nodes)                                                      1  -
+//   dropout_fields       field (8 blocks)                                                  1  -
+//   neg_log2_fast        returns the value                                                 1  -
 //  [3]
 //   graph_validate       fault (1)                                      fault              P  ARGUMENT, ID,
 //                                                                                             WEIGHT
 //   layout_owners        at, rank (N), bound (parts + 1)                rank, bound, owner 1  ARGUMENT, ID
 //                                                                       by how; fault
-//   layout_nodes         id (as many as it returns)                     id (counts)        1  nothing
+//   layout_nodes         id (as many as it returns)                     id (counts)        1  returns -2
 //   graph_lists          indptr (n + 1), first (n), indices, weight     first, indices     1  ID
 //                        (indptr[n])                                    (counts), weight,
 //                                                                       fault
@@ -106,26 +107,26 @@
 //   graph_transpose      out: as above                                  out's weight,      P  ID
 //                                                                       position; in's;
 //                                                                       fault
-//   graph_sort           lists, in place; workspace: _workspace_bytes                      P  nothing
-//   graph_simplify       out: as above, once indices are given          out's indices      P  nothing
+//   graph_sort           lists, in place; workspace: _workspace_bytes                      P  -
+//   graph_simplify       out: as above, once indices are given          out's indices      P  -
 //                                                                       (counts), weight,
 //                                                                       position; reverse
 //   graph_reorder        out: as above; seen (N bytes)                  out's weight,      P  ID
 //                                                                       position; in's;
 //                                                                       fault
-//   graph_out_degrees    out_degree (N)                                                    1  nothing
+//   graph_out_degrees    out_degree (N)                                                    1  -
 //  [4]
 //   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
-//                        sample_workspace_bytes                                               weight
+//                        sample_workspace_bytes                                               weight; -2
 //   random_walk          visited (walks, length), bad (1)                                  1  ARGUMENT, ID
-//   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  nothing
+//   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  returns -2
 //                        count bytes)
 //  [5]
 //   unique_init          returns the table, in memory of unique_bytes   memory             1  returns NULL:
 //                                                                                             memory was
-//   unique_begin         seen                                                              1  nothing
+//   unique_begin         seen                                                              1  -
 //   unique_append        list (max_ids), local (n), bad (1)             local              1  ID, CAPACITY
-//   unique_find          returns the local id, or -1                                       1  nothing
+//   unique_find          returns the local id, or -1                                       1  -
 //  [6]
 //   batch_plan           b: bounds, bytes                               shared, fault      1  ARGUMENT
 //   batch_init           b, in memory of b->bytes                       memory             1  ARGUMENT
@@ -133,36 +134,37 @@
 //                                                                                            WEIGHT, CAPACITY
 //   batch_begin,         b: the seeds; one hop                                             1  ARGUMENT, ID,
 //   sample_hop                                                                               WEIGHT, CAPACITY
-//   batch_pack           memory: batch_packed_bytes                                        1  nothing
+//   batch_pack           memory: batch_packed_bytes                                        1  -
 //   batch_unpack         b, in these bytes                                                 1  BLOCK
 //   block_whole          b, counts (3), copy (E, with NODE64)           copy, with 32-bit  1  ARGUMENT
 //                                                                       ids
-//   block_transpose      t, laid out by _init in memory of _bytes                          P  nothing
+//   block_transpose      t, laid out by _init in memory of _bytes                          P  -
+//   batch_validate       fault (1)                                      fault              1  BLOCK, ID
 //   block_validate       fault (1)                                      fault              1  BLOCK, ID
 //  [7]
-//   gather               out (n, width)                                                    P  nothing
-//   split                gather, scatter (n), bound (parts + 3)                            1  nothing
-//   permute              out (n, width)                                                    P  nothing
+//   gather               out (n, width)                                                    P  -
+//   split                gather, scatter (n), bound (parts + 3)                            1  -
+//   permute              out (n, width)                                                    P  -
 //  [8]
-//   spmm                 out, arg (num_dst, width)                      arg, scale, weight P  nothing
-//   spmm_back_arg        dinp (num_src, width)                          weight             P  nothing
-//   scale_mean           inv (num_dst)                                                     1  nothing
-//   scale_weights        inv (num_dst)                                                     P  nothing
-//   gcn_norm             inv_sqrt (N)                                                      P  nothing
-//   scale_gcn            src (num_src), dst, self (num_dst)             src                1  nothing
-//   aggregate            out (num_dst, width)                           scale, weight      P  nothing
-//   sddmm, edge_softmax  out (num_edges, heads)                                            P  nothing
-//   edge_sum             out (num_dst, heads)                                              P  nothing
-//   edge_softmax_back    dlogit (num_edges, heads)                                         P  nothing
-//   exp2, log2           return the value                                                  1  nothing
-//   exp2_array           x (n), in place                                                   1  nothing
+//   spmm                 out, arg (num_dst, width)                      arg, scale, weight P  -
+//   spmm_back_arg        dinp (num_src, width)                          weight             P  -
+//   scale_mean           inv (num_dst)                                                     1  -
+//   scale_weights        inv (num_dst)                                                     P  -
+//   gcn_norm             inv_sqrt (N)                                                      P  -
+//   scale_gcn            src (num_src), dst, self (num_dst)             src                1  -
+//   aggregate            out (num_dst, width)                           scale, weight      P  -
+//   sddmm, edge_softmax  out (num_edges, heads)                                            P  -
+//   edge_sum             out (num_dst, heads)                                              P  -
+//   edge_softmax_back    dlogit (num_edges, heads)                                         P  -
+//   exp2, log2           return the value                                                  1  -
+//   exp2_array           x (n), in place                                                   1  -
 //  [9]
-//   scores               el (n, heads)                                                     P  nothing
-//   scores_back          dz (n, width), added to; datt (heads, width /                     P  nothing
+//   scores               el (n, heads)                                                     P  -
+//   scores_back          dz (n, width), added to; datt (heads, width /                     P  -
 //                        heads)
-//   gat                  y->out (num_dst, width), y->lse (num_dst,                         P  nothing
+//   gat                  y->out (num_dst, width), y->lse (num_dst,                         P  -
 //                        heads)
-//   gat_back             dz (num_src, width), del (num_src, heads), der                    P  nothing
+//   gat_back             dz (num_src, width), del (num_src, heads), der                    P  -
 //                        (num_dst, heads); workspace: _workspace_bytes
 //
 // MEMORY
@@ -247,6 +249,7 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define ggnn_batch_packed_bytes         ggnn_batch_packed_bytes_node64
 #define ggnn_batch_pack                 ggnn_batch_pack_node64
 #define ggnn_batch_unpack               ggnn_batch_unpack_node64
+#define ggnn_batch_validate             ggnn_batch_validate_node64
 #define ggnn_batch_init                 ggnn_batch_init_node64
 #define ggnn_sample                     ggnn_sample_node64
 #define ggnn_batch_begin                ggnn_batch_begin_node64
@@ -293,6 +296,11 @@ typedef enum {
     GGNN_STATUS_LIST(GGNN_X)
 #undef GGNN_X
 } ggnn_status;
+
+// A caller's mistake - an enumerator that there is not, a size out of range, NULL where an element would be
+// read or written - is GGNN_ERROR_ARGUMENT, in O(1), before anything is read or written. A function that
+// returns a number says which one means that. What lies inside arrays is checked by the _validate functions.
+// Inline functions check nothing: their comments say what must hold.
 
 // A constant English sentence for a status, never NULL.
 GGNN_API const char* ggnn_status_string(ggnn_status status);
@@ -380,8 +388,8 @@ GGNN_HD ggnn_words ggnn_random(const ggnn_rng* rng, int32_t hop, int64_t node, u
 
 // A block of each of some nodes, by the widest vectors there are: word[i] = ggnn_random(rng, hop, first + i,
 // block) for i in [0, nodes).
-GGNN_API void ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
-                                int64_t nodes, uint32_t block);
+GGNN_API ggnn_status ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
+                                       int64_t nodes, uint32_t block);
 
 // Draw j of a stream whose block j / 2 is given: 64 random bits. A stream has 2^33 draws. Lists of more edges
 // than that, sampled by RESERVOIR or WEIGHTED, use them again.
@@ -407,12 +415,13 @@ GGNN_HD uint32_t ggnn_dropout_field(ggnn_words block, int64_t i)
 {
     return block.word[(i & 7) >> 1] >> (i & 1 ? 16 : 0) & 0xffffu;
 }
+// p in [0, 1).
 GGNN_HD uint32_t ggnn_dropout_threshold(float p) { return (uint32_t)(p * 65536.0f + 0.5f); }
 GGNN_HD float    ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)(65536u - threshold); }
 // The fields of a row, eight a block, by the widest vectors there are: field[8 b + i] =
 // ggnn_dropout_field(ggnn_random(rng, hop, node, first + b), i) for b in [0, blocks), i in [0, 8).
-GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
-                                  uint32_t first, int64_t blocks);
+GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
+                                         uint32_t first, int64_t blocks);
 
 // -log2((draw + 1) / 2^64) with 40 fractional bits, truncated, integers only: so the same on every machine.
 // In [0, 64 * 2^40].
@@ -435,8 +444,9 @@ GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
 // ggnn_neg_log2, the same bits, several times as fast on a CPU.
 GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw);
 
-// The i-th element of a keyed permutation of [0, n): an epoch's order with no sort and no buffer. Six Feistel
-// rounds over the least even number of bits (8 at least) that holds n; values >= n walk on along their cycle.
+// The i-th element, i in [0, n), of a keyed permutation of [0, n): an epoch's order with no sort and no
+// buffer. n >= 1: with n = 0 it does not end. Six Feistel rounds over the least even number of bits (8 at
+// least) that holds n; values >= n walk on along their cycle.
 GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n)
 {
     ggnn_rng rng = {seed, epoch, GGNN_PURPOSE_EPOCH};
@@ -566,9 +576,9 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
     end = csc->indptr[place.row + 1];
     if (g->traffic) g->traffic[place.slot]++;
     if (begin < 0 || begin > end || end > csc->num_edges) return list;
-    list.id = csc->indices + begin;
-    list.weight = csc->weight ? csc->weight + begin : 0;
     list.degree = end - begin;
+    list.id = list.degree ? csc->indices + begin : 0; // a graph without edges may have no array of them
+    list.weight = csc->weight && list.degree ? csc->weight + begin : 0;
     list.position = csc->first ? csc->first[place.row] : begin;
     return list;
 }
@@ -617,7 +627,8 @@ GGNN_API ggnn_status ggnn_layout_owners(
     int64_t num_rows, int32_t parts, ggnn_fault* fault);
 
 // The nodes whose rows are in part `part`, in the order of its rows; returns how many. id NULL: counts alone.
-// part = at->parts + 1: those of the own cache. O(N). Rows of a part:
+// part = at->parts + 1: those of the own cache. -2: part, parts or num_rows is out of range. O(N). Rows of a
+// part:
 // ggnn_gather(rows, width, type, &whole, id, n).
 GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t num_rows, int32_t part);
 
@@ -663,7 +674,7 @@ GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in,
 
 // Sorts every list by id, stably, in place; weights and positions go along. O(E log degree).
 GGNN_API size_t ggnn_graph_sort_workspace_bytes(const ggnn_lists* lists);
-GGNN_API void   ggnn_graph_sort(ggnn_lists* lists, void* workspace);
+GGNN_API ggnn_status ggnn_graph_sort(ggnn_lists* lists, void* workspace);
 
 typedef enum { // for ggnn_graph_simplify, combined with |
     GGNN_DROP_DUPLICATES = 1, // keep the first of equal ids
@@ -676,7 +687,8 @@ typedef enum { // for ggnn_graph_simplify, combined with |
 // Input lists must be sorted by id. Of equal ids in's come first. Where out->indices is NULL only indptr and
 // num_edges are computed: call it twice, with the arrays allocated in between. O(N + E), parallel by rows.
 // out must not overlap the input.
-GGNN_API void ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse, int how);
+GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse,
+                                         int how);
 
 // Renames node v to rank[v] (a permutation of [0, N)), lists and ids; edges keep their order in a list (sort
 // them after, if wanted). GGNN_ERROR_ID: rank is not a permutation, indptr does not rise from 0 to num_edges
@@ -686,7 +698,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
 
 // Edges that leave each node: out_degree (num_nodes). In-degrees are differences of indptr. ids must be in
 // range.
-GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists);
+GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists);
 
 // =============================================================================
 // ==== [4] SAMPLE: neighbours of one node; random walks
@@ -711,13 +723,13 @@ typedef enum {
 
 enum { GGNN_FANOUT_MAX = 1024 };
 
-// Least scratch for one call of ggnn_sample_list at this fanout.
+// Least scratch for one call of ggnn_sample_list at this fanout. 0 also where there is no such method.
 GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 
 // Samples one list. offset gets offsets into the list; it has room for min(fanout, degree) of them (fanout <
-// 0: degree; REPLACEMENT: fanout). Returns how many were taken, or -1 when WEIGHTED meets a weight that is
-// negative or not finite. Any method but WALK. Expected O(m) but where the method says otherwise; REJECTION
-// draws about n ln(n / (n - m)) times.
+// 0: degree; REPLACEMENT: fanout). Returns how many were taken; -1: WEIGHTED met a weight that is negative or
+// not finite; -2: an argument is out of range. Any method but WALK. Expected O(m) but where the method says
+// otherwise; REJECTION draws about n ln(n / (n - m)) times.
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
 
@@ -747,14 +759,14 @@ GGNN_HD int ggnn_walks_valid(ggnn_walks how)
 // Random walks along in-edges: visited (walks, length) by start node `node`; step s of walk w moves to a
 // uniform neighbour of where the walk is, or, when that has none, notes -1 and goes on from the start. After
 // a step the walk returns to the start with chance `restart`. GGNN_ERROR_ARGUMENT: how is not valid.
-// GGNN_ERROR_ID: broken list or id (*bad names the node).
+// GGNN_ERROR_ID: the start, a list or an id is out of range (*bad names the node).
 GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad);
 
 // PinSAGE neighbours from visited nodes (count of them, -1 ignored, `node` itself ignored): the `top` most
 // visited (all when top < 0), ordered by falling visits, ties by smaller id. Returns how many: id and visits
-// have room for min(top, count), or count.
-// workspace: 16 bytes a visit. visited and id may be the same.
+// have room for min(top, count), or count; -2: an argument is out of range. workspace: 16 bytes per visit.
+// visited and id may be the same.
 GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_node* visited, int64_t count,
                                      int64_t top, ggnn_node node, void* workspace);
 
@@ -796,7 +808,7 @@ GGNN_HD uint64_t ggnn_hash(ggnn_node id, uint64_t mask)
 // Direct map while two of them fit the cache: 4 N <= GGNN_CACHE_BYTES / 2; else hash.
 GGNN_HD ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
 {
-    return num_nodes <= GGNN_CACHE_BYTES / 8 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
+    return num_nodes <= (GGNN_CACHE_BYTES) / 8 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
 }
 // Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31;
 // above num_nodes it counts as that.
@@ -806,7 +818,7 @@ GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int6
 GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int64_t num_nodes,
                                        int64_t max_ids);
 // Starts a batch: forgets all ids. O(1), but for one clearing every 2^31 ids.
-GGNN_API void ggnn_unique_begin(ggnn_unique* seen);
+GGNN_API ggnn_status ggnn_unique_begin(ggnn_unique* seen);
 
 // Looks up n ids; new ones are appended to list in order of first occurrence. list is this batch's list so
 // far (seen->count entries), with room for max_ids, or for one more than it will hold (an entry past its end
@@ -883,7 +895,8 @@ typedef struct {
     ggnn_count    num_seeds;  // as given, duplicates included
     int32_t       num_hops;   // sampled so far
     ggnn_block    hop[GGNN_HOPS_MAX];
-    ggnn_unique*  seen;      // its table: its own, or the one that it shares; unused by the CUDA twin
+    ggnn_unique*  shared;    // the table that it shares; NULL: it has its own
+    ggnn_unique*  seen;      // its table, once it lies in memory; both unused by the CUDA twin
     void*         workspace; // sizes, and scratch of the sampler
     int32_t*      status;    // sticky ggnn_status of the CUDA twin; unused here
     ggnn_node     bad;       // after an error: the node it was met at
@@ -1026,9 +1039,9 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
         return ggnni_hop_fault(fault, bad, "num_hops is outside [1, 8]", -1);
     if (max_seeds < 0 || max_seeds > INT32_MAX)
         return ggnni_hop_fault(fault, bad, "max_seeds is outside [0, 2^31)", -1);
-    if (how->method < GGNN_FISHER_YATES || how->method > GGNN_WALK)
+    if ((uint32_t)how->method > GGNN_WALK)
         return ggnni_hop_fault(fault, bad, "there is no such method", -1);
-    if (how->first_hop < 0 || how->first_hop + how->num_hops > 256)
+    if (how->first_hop < 0 || how->first_hop > 256 - how->num_hops)
         return ggnni_hop_fault(fault, bad, "a hop number is outside [0, 256)", -1);
     if (how->method == GGNN_WALK && !ggnn_walks_valid(walk))
         return ggnni_hop_fault(fault, bad, "walks, their length or restart are out of range", -1);
@@ -1090,10 +1103,15 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
 // the CPU and by the CUDA twin. _unpack makes *b a batch whose
 // arrays lie in these bytes, wherever they have been moved; it is for reading, its maxima are its sizes, and
 // it has no table. GGNN_ERROR_BLOCK: _pack did not write these bytes, or wrote ids of another width, or
-// bytes are missing. The arrays themselves are not checked: ggnn_block_validate does that. O(bytes).
+// bytes are missing. The arrays themselves are not checked: ggnn_batch_validate does that. O(bytes).
 GGNN_API size_t      ggnn_batch_packed_bytes(const ggnn_batch* b);
-GGNN_API void        ggnn_batch_pack(void* memory, const ggnn_batch* b);
+GGNN_API ggnn_status ggnn_batch_pack(void* memory, const ggnn_batch* b);
 GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes);
+
+// Checks what an unpacked batch says of itself: every hop as ggnn_block_validate does, hops that follow one
+// another, seed_local in [0, distinct seeds), repeats as often as each source is an edge's. O(bytes).
+// GGNN_ERROR_BLOCK, GGNN_ERROR_ID: fault names the hop, and in `node` the target, source or seed.
+GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault);
 
 // The whole graph as one block (full batch): num_nodes targets = sources, indices alias a plain 32-bit graph;
 // with GGNN_NODE64 they are copied into copy (num_edges). counts (3) is memory for the sizes. id is NULL.
@@ -1105,9 +1123,9 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
 // O(num_src + num_edges): up to four pieces of sources, each of which reads all edges twice. b must have
 // indices. t->id is b's.
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges);
-GGNN_API void   ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
-                                          void* memory);
-GGNN_API void   ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
+GGNN_API ggnn_status ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
+                                               int64_t max_edges, void* memory);
+GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
 
 // Checks what the ops rely on, but for edge's being a permutation: indptr from 0, not decreasing, ending at
 // num_edges; indices < num_src; edge < num_edges; num_dst <= num_src unless it is a transpose; sizes within
@@ -1153,18 +1171,18 @@ GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
 // Rows by pointer table: out[i,:] = row id[i], converted to `as`. ids must be in range. O(n * width), one
 // pass, parallel by rows. out (n, width), ld_out >= width in elements of `as`, overwritten; padding beyond
 // width is not written.
-GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                          const ggnn_node* id, int64_t n);
+GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                 const ggnn_node* id, int64_t n);
 
 // Stable split of n < 2^31 ids by owner (the slot of ggnn_locate): slot s gets the ids whose indices are
 // gather[bound[s] .. bound[s+1]), and id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3).
 // The first part of the all-to-all gather and of GSplit. Serial, O(n), and O(parts) a node by a bound.
-GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
-                         const ggnn_node* id, int64_t n);
+GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
+                                const ggnn_node* id, int64_t n);
 // out[i,:] = inp[index[i],:]: the other part. n rows of `type`; index gather packs them by owner, index
 // scatter puts them back in order. out must not overlap inp.
-GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
-                           int32_t width, const int32_t* index, int64_t n);
+GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
+                                  int32_t width, const int32_t* index, int64_t n);
 
 // =============================================================================
 // ==== [8] SPARSE: aggregation, SDDMM, edge softmax
@@ -1193,31 +1211,33 @@ typedef struct {
 //   values, NaN only where all are NaN; they allow weight but no scale.
 // Backward of the dense input: SUM on the transpose with scale.src and scale.dst swapped (MEAN: src =
 // 1/|N(v)|, ggnn_scale_mean); of MAX, MIN: ggnn_spmm_back_arg. O(E * width). out must not overlap inp.
-GGNN_API void ggnn_spmm(float*            out,    // (num_dst, width)  overwritten
-                        int64_t           ld_out, //
-                        int32_t*          arg,    // (num_dst, width)  MAX, MIN: offset in the list; or NULL
-                        ggnn_reduce       how,    //
-                        const ggnn_block* b,      //
-                        const ggnn_scale* scale,  //                   or NULL
-                        const float*      weight, // (num_edges, heads) or NULL: ones
-                        int32_t           heads,  //                   of weight; 1 when that is NULL
-                        const float*      inp,    // (num_src, width)
-                        int64_t           ld_inp, //
-                        int32_t           width);
+GGNN_API ggnn_status ggnn_spmm(
+    float*            out,    // (num_dst, width)  overwritten
+    int64_t           ld_out, //
+    int32_t*          arg,    // (num_dst, width)  MAX, MIN: offset in the list; or NULL
+    ggnn_reduce       how,    //
+    const ggnn_block* b,      //
+    const ggnn_scale* scale,  //                   or NULL
+    const float*      weight, // (num_edges, heads) or NULL: ones
+    int32_t           heads,  //                   of weight; 1 when that is NULL
+    const float*      inp,    // (num_src, width)
+    int64_t           ld_inp, //
+    int32_t           width);
 
 // Backward of MAX, MIN over the transpose t of b: dinp[u,:] = sum over e = (u, v) of weight[e] * dout[v,:]
 // where e was chosen, i.e. arg[v,:] is its offset in b's list of v.
-GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b,
-                                 const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
-                                 const int32_t* arg, int32_t width);
+GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t,
+                                        const ggnn_block* b, const float* weight, int32_t heads,
+                                        const float* dout, int64_t ld_dout, const int32_t* arg,
+                                        int32_t width);
 
 // 1 / |N(v)| for each target, 0 where that is empty; with_self: 1 / (|N(v)| + 1) (GraphSAGE's gcn
 // aggregator).
-GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
+GGNN_API ggnn_status ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self);
 
 // 1 / the sum of weight (num_edges) over N(v) for each target, 0 where that sum is 0: with it as scale.dst,
 // MEAN is the mean weighted by `weight`. PinSAGE's importance: `weight` are the visits of GGNN_WALK.
-GGNN_API void ggnn_scale_weights(float* inv, const ggnn_block* b, const float* weight);
+GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const float* weight);
 
 // GCN under sampling, Kipf & Welling 2017: the factors of a SUM. src[u] = 1/sqrt(d_u) (num_src), d =
 // in-degree in the graph + 1; dst[v] = degree/sampled * 1/sqrt(d_v) (num_dst), so that the neighbour sum is
@@ -1225,16 +1245,16 @@ GGNN_API void ggnn_scale_weights(float* inv, const ggnn_block* b, const float* w
 // Full fanout is exactly theirs; v itself comes in by `self`, so that a self-loop in a list counts once more.
 // inv_sqrt (N) holds 1/sqrt(d) by global id, from ggnn_gcn_norm; src may be NULL (input layer: pass inv_sqrt
 // itself to ggnn_aggregate).
-GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g);
-GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const float* inv_sqrt,
-                             const ggnn_graph* g);
+GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g);
+GGNN_API ggnn_status ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
+                                    const float* inv_sqrt, const ggnn_graph* g);
 
 // The input layer in one pass, no gathered copy: ggnn_spmm over rows read straight from a store by global id
 // (b->neighbor, else b->id[b->indices]). fp16 rows are converted as they are read. scale.src is by global id;
 // weight and heads as in ggnn_spmm. Same bits as gather, then spmm.
-GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                             const ggnn_scale* scale, const float* weight, int32_t heads,
-                             const ggnn_store* from);
+GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                                    const ggnn_scale* scale, const float* weight, int32_t heads,
+                                    const ggnn_store* from);
 
 typedef enum { GGNN_DOT, GGNN_ADD } ggnn_edge_op;
 
@@ -1242,18 +1262,19 @@ typedef enum { GGNN_DOT, GGNN_ADD } ggnn_edge_op;
 // out[e,k] = inp_src[u,k] + inp_dst[v,k] (width = heads). A dot keeps 16 strided partial sums, folded 8, 4,
 // 2, 1. Backward of DOT: ggnn_spmm with weight = dout (on the transpose for inp_src); of ADD: ggnn_edge_sum.
 // It is also the backward of ggnn_spmm's edge weights (inp_dst = dout, scaled by the caller for MEAN).
-GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
-                         int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width);
+GGNN_API ggnn_status ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
+                                int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads,
+                                int32_t width);
 
 // out[v,k] = sum over the edges e of v of value[e,k]. out (num_dst, heads).
-GGNN_API void ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads);
+GGNN_API ggnn_status ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads);
 
 // Softmax over each target's edges, per head: out[e,k] (num_edges, heads); may be in place. Nothing over an
 // empty list. Fast where edges lie as they are listed (b->edge NULL) and heads divides 16. Backward:
 // dlogit = out * (dout - sum over the list of out * dout); may be in place of dout.
-GGNN_API void ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads);
-GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout,
-                                     int32_t heads);
+GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads);
+GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
+                                            const float* dout, int32_t heads);
 
 // 2^x, our own: the same bits on every machine and in every instruction set; relative error < 2e-7; 0 below
 // -126, +inf from 128 on, NaN for NaN.
@@ -1261,7 +1282,7 @@ GGNN_API float ggnn_exp2(float x);
 // log2 of x >= 1, our own: the same bits on every machine; absolute error < 3e-7; +inf for +inf, NaN for NaN.
 GGNN_API float ggnn_log2(float x);
 // x[i] = ggnn_exp2(x[i]), by the widest vectors there are.
-GGNN_API void ggnn_exp2_array(float* x, int64_t n);
+GGNN_API ggnn_status ggnn_exp2_array(float* x, int64_t n);
 
 // =============================================================================
 // ==== [9] ATTENTION: scores, fused graph attention
@@ -1277,10 +1298,11 @@ typedef struct {      // zero-initialise: LeakyReLU 0, no dropout
 // Per-head scores el[u,k] = z[u, head k] . att[k,:] of n rows: el (n, heads), att (heads, width / heads).
 // Backward adds del (x) att to dz and overwrites datt with the sum over rows of del * z: sums of 256 rows
 // each, added in row order.
-GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads,
-                          int32_t width);
-GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
-                               int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width);
+GGNN_API ggnn_status ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n,
+                                 int32_t heads, int32_t width);
+GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
+                                      int64_t ld_z, const float* att, int64_t n, int32_t heads,
+                                      int32_t width);
 
 typedef struct { // one layer of fused attention: what forward reads and writes, and backward reads again
     const ggnn_block* block;  //                   with indices
@@ -1306,7 +1328,7 @@ typedef struct { // one layer of fused attention: what forward reads and writes,
 //   sum = sum * keep + (p of the segment, added up),  out = out * keep + (p[u] * q[u]) * z[u], added up
 // keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out
 // is multiplied by 1 / sum, and lse = most + log2 of sum.
-GGNN_API void ggnn_gat(const ggnn_gat_layer* y);
+GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y);
 
 // Its backward, deterministic. Per head, L and q as in forward:
 //   alpha[u] = ggnn_exp2(L[u] - lse[v]),  delta[v] = dout[v] . out[v]
@@ -1320,15 +1342,16 @@ GGNN_API void ggnn_gat(const ggnn_gat_layer* y);
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads);
-GGNN_API void   ggnn_gat_back(float*            dz,  // (num_src, width)  overwritten; not yet what el, er add
-                              int64_t           ld_dz,     //
-                              float*            del,       // (num_src, heads)  overwritten
-                              float*            der,       // (num_dst, heads)  overwritten
-                              const ggnn_block* transpose, //                   of y->block
-                              const ggnn_gat_layer* y,     //                   as forward left it
-                              const float*          dout,  // (num_dst, width)
-                              int64_t               ld_dout, //
-                              void*                 workspace);
+GGNN_API ggnn_status ggnn_gat_back(
+    float*            dz,  // (num_src, width)  overwritten; not yet what el, er add
+    int64_t           ld_dz,     //
+    float*            del,       // (num_src, heads)  overwritten
+    float*            der,       // (num_dst, heads)  overwritten
+    const ggnn_block* transpose, //                   of y->block
+    const ggnn_gat_layer* y,     //                   as forward left it
+    const float*          dout,  // (num_dst, width)
+    int64_t               ld_dout, //
+    void*                 workspace);
 
 #endif // GGNN_H
 
@@ -1443,11 +1466,37 @@ static void ggnni_run(int64_t n, ggnni_body* body, void* context)
     GGNN_PARALLEL_FOR(n, ggnni_run_piece, &job);
 }
 
-static int32_t ggnni_head_width(int32_t width, int32_t heads)
+// A caller's mistake is an answer, in O(1), before anything is read or written; with NDEBUG too.
+#define GGNNI_REQUIRE(condition)                                                                             \
+    do {                                                                                                     \
+        if (!(condition)) return GGNN_ERROR_ARGUMENT;                                                        \
+    } while (0)
+
+// NULL is a mistake only where an element would be read or written.
+static int ggnni_type_known(ggnn_type type) { return (uint32_t)type <= GGNN_F16; }
+static int ggnni_matrix_given(const void* v, int64_t ld, int64_t rows, int32_t width)
 {
-    GGNN_ASSERT(heads >= 1 && width % heads == 0);
-    return width / heads;
+    return width >= 0 && ld >= width && (v || rows <= 0 || width == 0);
 }
+static int ggnni_heads_given(int32_t heads, int32_t width)
+{
+    return heads >= 1 && width >= 0 && width % heads == 0;
+}
+static int ggnni_keys(const ggnn_rng* rng, int32_t hop, int64_t n)
+{
+    return n >= 0 && hop >= 0 && hop < 256 && (n == 0 || rng);
+}
+static int ggnni_lists_given(const ggnn_lists* lists)
+{
+    return lists && lists->num_nodes >= 0 && lists->num_nodes <= GGNN_NODE_MAX && lists->num_edges >= 0 &&
+           lists->indptr && (lists->indices || lists->num_edges == 0);
+}
+static int ggnni_block_given(const ggnn_block* b, int local) // local: with indices
+{
+    return b && b->num_dst.n && b->num_src.n && b->num_edges.n && (b->indptr || *b->num_dst.n == 0) &&
+           (!local || b->indices || *b->num_edges.n == 0);
+}
+static int ggnni_per_edge(const ggnn_block* b, const float* v) { return v || *b->num_edges.n == 0; }
 
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -1700,6 +1749,7 @@ typedef struct {
 static ggnn_status ggnni_check_run(ggnni_check* check, int64_t work, ggnni_body* body, ggnn_fault* fault)
 {
     check->pieces = ggnni_pieces(work, 1 << 14);
+    GGNN_ASSERT(check->pieces <= (int64_t)(sizeof check->found / sizeof check->found[0]));
     ggnni_run(check->pieces, body, check);
     for (int64_t i = 0; i < check->pieces; i++) { // pieces are in node order, so the first found is the least
         const ggnni_found* found = &check->found[i];
@@ -1732,15 +1782,17 @@ static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_n
     return ggnni_check_run(&check, n, ggnni_check_ids_piece, fault);
 }
 
-// Does every number in [0, n) stand once among number[0 .. count), whatever else stands there? No memory:
-// what stands there must add up, mixed, to what should. The mix (splitmix64's) is one to one, so one wrong
-// number is always found; several escape with chance 2^-64.
+// splitmix64's mix, one to one.
 static uint64_t ggnni_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
     x = (x ^ x >> 27) * 0x94D049BB133111EBu;
     return x ^ x >> 31;
 }
+
+// Does every number in [0, n) stand once among number[0 .. count), whatever else stands there? No memory:
+// what stands there must add up, mixed, to what should. One wrong number is always found; several escape with
+// chance 2^-64.
 static int ggnni_each_once(const ggnn_node* number, int64_t count, int64_t n)
 {
     uint64_t sum = 0;
@@ -1757,9 +1809,6 @@ static int ggnni_each_once(const ggnn_node* number, int64_t count, int64_t n)
 static ggnn_status ggnni_check_built(const ggnn_lists* lists, ggnn_fault* fault)
 {
     const int64_t* indptr = lists->indptr;
-    if (lists->num_nodes < 0 || lists->num_nodes > GGNN_NODE_MAX || lists->num_edges < 0)
-        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of nodes or edges is out of range", -1,
-                           -1);
     if (indptr[0] != 0) return ggnni_fault(fault, GGNN_ERROR_ID, "indptr does not begin with 0", 0, -1);
     for (int64_t v = 0; v < lists->num_nodes; v++)
         if (indptr[v] > indptr[v + 1])
@@ -1843,6 +1892,7 @@ static ggnn_fault ggnni_check_indptr(const ggnn_graph* g, int64_t* edges)
 
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 {
+    if (!g) return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no graph", -1, -1);
     ggnni_check check;
     ggnn_fault  broken, in_list = {NULL, -1, -1, -1};
     ggnn_status status;
@@ -1890,8 +1940,13 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
                                         ggnn_fault* fault)
 {
     ggnn_status status = GGNN_OK;
-    if (parts < 1 || num_rows < 0 || num_rows > GGNN_NODE_MAX)
-        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "parts or the number of rows is out of range", -1, -1);
+    const int ranked = how == GGNN_OWNER_HASH || how == GGNN_OWNER_MAP;
+    if (parts < 1 || num_rows < 0 || num_rows > GGNN_NODE_MAX || (uint32_t)how > GGNN_OWNER_MAP)
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "how, parts or the number of rows is out of range", -1,
+                           -1);
+    if (!at || (how != GGNN_OWNER_MODULO && !bound) || (ranked && num_rows && !rank) ||
+        (how == GGNN_OWNER_MAP && num_rows && !owner))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL", -1, -1);
     memset(at, 0, sizeof *at);
     at->stored = num_rows;
     at->parts = parts;
@@ -1902,7 +1957,7 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
     if (how == GGNN_OWNER_RANGE)
         for (int32_t p = 0; p <= parts; p++)
             bound[p] = num_rows / parts * p + (p < num_rows % parts ? p : num_rows % parts);
-    if (how == GGNN_OWNER_HASH || how == GGNN_OWNER_MAP) {
+    if (ranked) {
         at->rank = rank;
         status = ggnni_rank_by_owner(at, rank, bound, how == GGNN_OWNER_MAP ? owner : NULL, num_rows, fault);
     }
@@ -1911,9 +1966,11 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
 
 GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t num_rows, int32_t part)
 {
-    ggnn_layout shared = *at; // what is cached lies in a part too
+    ggnn_layout shared; // what is cached lies in a part too
     int64_t     n = 0;
-    GGNN_ASSERT(part != at->parts); // the host tier is the whole array
+    if (!at || at->parts < 1 || num_rows < 0 || part < 0 || part > at->parts + 1 || part == at->parts)
+        return -2; // (the host tier, parts, is the whole array)
+    shared = *at;
     if (part < at->parts) shared.cached = 0;
     for (int64_t v = 0; v < num_rows; v++) {
         ggnn_place place = ggnn_locate(&shared, v);
@@ -1928,6 +1985,8 @@ GGNN_API ggnn_status ggnn_graph_lists(int64_t* indptr, int64_t* first, ggnn_node
                                       const ggnn_graph* from, const ggnn_node* id, int64_t n,
                                       ggnn_fault* fault)
 {
+    if (!indptr || !from || n < 0 || (n && !id))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size negative", -1, -1);
     indptr[0] = 0;
     for (int64_t i = 0; i < n; i++) {
         ggnn_list list = ggnn_neighbors(from, id[i]);
@@ -1950,6 +2009,8 @@ GGNN_API ggnn_status ggnn_graph_lists(int64_t* indptr, int64_t* first, ggnn_node
 GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, const ggnn_node* dst,
                                          const float* weight, ggnn_fault* fault)
 {
+    if (!ggnni_lists_given(out) || (out->num_edges && (!src || !dst)))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size out of range", -1, -1);
     int64_t     row[2];
     ggnni_sort  sort;
     ggnn_status status = ggnni_check_ids(src, out->num_edges, out->num_nodes, fault);
@@ -1975,6 +2036,8 @@ GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, 
 
 GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in, ggnn_fault* fault)
 {
+    if (!ggnni_lists_given(in) || !out || !out->indptr || (in->num_edges && !out->indices))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size out of range", -1, -1);
     ggnni_sort  sort;
     ggnn_status status = ggnni_check_built(in, fault);
     if (status != GGNN_OK) return status;
@@ -2080,14 +2143,17 @@ static void ggnni_sort_lists_piece(void* context, int64_t piece)
 
 GGNN_API size_t ggnn_graph_sort_workspace_bytes(const ggnn_lists* lists)
 {
+    if (!ggnni_lists_given(lists)) return 0;
     return (size_t)lists->num_edges * sizeof(ggnni_pair);
 }
 
-GGNN_API void ggnn_graph_sort(ggnn_lists* lists, void* workspace)
+GGNN_API ggnn_status ggnn_graph_sort(ggnn_lists* lists, void* workspace)
 {
+    GGNNI_REQUIRE(ggnni_lists_given(lists) && (workspace || lists->num_edges == 0));
     ggnni_lists_job job = {lists, NULL, NULL, NULL, (ggnni_pair*)workspace, 1, 0};
     job.pieces = ggnni_pieces(lists->num_edges, 1 << 12);
     ggnni_run(job.pieces, ggnni_sort_lists_piece, &job);
+    return GGNN_OK;
 }
 
 static void ggnni_put(ggnn_lists* out, int64_t at, ggnn_node id, float weight, int64_t position)
@@ -2146,8 +2212,11 @@ static void ggnni_simplify_fill(void* context, int64_t piece)
         ggnni_simplify_row(job->out, job->out->indptr[v], job->in, job->reverse, v, job->how);
 }
 
-GGNN_API void ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse, int how)
+GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse,
+                                         int how)
 {
+    GGNNI_REQUIRE(out && out->indptr && ggnni_lists_given(in) && (!reverse || ggnni_lists_given(reverse)));
+    GGNNI_REQUIRE((how & ~7) == 0);
     ggnni_lists_job job = {out, in, reverse, NULL, NULL, 1, how};
     job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
     ggnni_run(job.pieces, ggnni_simplify_count, &job);
@@ -2155,6 +2224,7 @@ GGNN_API void ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, const g
     out->num_nodes = in->num_nodes;
     out->num_edges = out->indptr[in->num_nodes];
     if (out->indices) ggnni_run(job.pieces, ggnni_simplify_fill, &job);
+    return GGNN_OK;
 }
 
 static void ggnni_reorder_piece(void* context, int64_t piece)
@@ -2174,6 +2244,10 @@ static void ggnni_reorder_piece(void* context, int64_t piece)
 GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, const ggnn_node* rank,
                                         void* seen, ggnn_fault* fault)
 {
+    if (!ggnni_lists_given(in) || !out || !out->indptr || (in->num_edges && !out->indices))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size out of range", -1, -1);
+    if (in->num_nodes && (!rank || !seen))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "rank or seen is NULL", -1, -1);
     ggnni_lists_job job = {out, in, NULL, rank, NULL, 1, 0};
     unsigned char*  taken = (unsigned char*)seen;
     ggnn_status     status = ggnni_check_built(in, fault);
@@ -2192,10 +2266,12 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
     return GGNN_OK;
 }
 
-GGNN_API void ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists)
+GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists)
 {
+    GGNNI_REQUIRE(ggnni_lists_given(lists) && (out_degree || lists->num_nodes == 0));
     memset(out_degree, 0, (size_t)lists->num_nodes * sizeof *out_degree);
     for (int64_t e = 0; e < lists->num_edges; e++) out_degree[lists->indices[e]]++;
+    return GGNN_OK;
 }
 
 // =============================================================================
@@ -2358,7 +2434,7 @@ static int64_t ggnni_take_all(int64_t* offset, const ggnn_list* list, int only_w
 
 GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout)
 {
-    int64_t m = ggnni_min(ggnni_max(fanout, 0), GGNN_FANOUT_MAX);
+    const int64_t m = ggnni_min(ggnni_max(fanout, 0), GGNN_FANOUT_MAX);
     switch (method) {
     case GGNN_FISHER_YATES:
     case GGNN_PATH_DOUBLING:
@@ -2375,8 +2451,11 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace)
 {
     ggnni_draws draws = {rng, hop, node, {{0, 0, 0, 0}}};
-    int64_t     n = list->degree;
+    int64_t     n;
+    if (!list || (uint32_t)method >= GGNN_WALK || hop < 0 || hop > 255) return -2;
+    n = list->degree;
     if (fanout == 0 || n <= 0) return 0;
+    if (!offset || !rng || (!workspace && ggnn_sample_workspace_bytes(method, fanout))) return -2;
     if (fanout < 0 || (n <= fanout && method != GGNN_REPLACEMENT))
         return ggnni_take_all(offset, list, method == GGNN_WEIGHTED);
     switch (method) {
@@ -2399,10 +2478,15 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
 GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad)
 {
-    ggnn_walks walks = ggnn_walks_or_default(*how);
-    if (!ggnn_walks_valid(walks)) return GGNN_ERROR_ARGUMENT;
-    uint64_t restart = (uint64_t)((double)walks.restart * 4294967296.0);
-    ggnn_rng own = *rng;
+    GGNNI_REQUIRE(g && how && ggnni_keys(rng, hop, 1) && bad);
+    const ggnn_walks walks = ggnn_walks_or_default(*how);
+    const uint64_t   restart = (uint64_t)((double)walks.restart * 4294967296.0);
+    ggnn_rng         own = *rng;
+    GGNNI_REQUIRE(ggnn_walks_valid(walks) && (visited || walks.walks * walks.length == 0));
+    if (node < 0 || node >= g->num_nodes) {
+        *bad = node;
+        return GGNN_ERROR_ID;
+    }
     own.purpose = ggnn_walk_purpose(rng->purpose);
     for (int32_t walk = 0; walk < walks.walks; walk++) {
         ggnn_node at = node;
@@ -2425,6 +2509,7 @@ GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, c
 GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_node* visited, int64_t count,
                                      int64_t top, ggnn_node node, void* workspace)
 {
+    if (count < 0 || (count && (!id || !visits || !visited || !workspace))) return -2;
     ggnni_pair* pair = (ggnni_pair*)workspace;
     int64_t     n = 0, distinct = 0;
     for (int64_t i = 0; i < count; i++)
@@ -2479,6 +2564,7 @@ static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int6
 
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
 {
+    if ((uint32_t)kind > GGNN_UNIQUE_HASH || num_nodes < 0 || max_ids < 0) return 0;
     ggnn_unique seen;
     ggnni_unique_describe(&seen, kind, num_nodes, max_ids);
     return ggnni_round_up(sizeof seen) + ggnni_round_up(ggnni_unique_table_bytes(&seen));
@@ -2489,7 +2575,7 @@ GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int6
 {
     ggnn_unique* seen = (ggnn_unique*)memory;
     char*        table;
-    if (!memory) return NULL;
+    if (!memory || ggnn_unique_bytes(kind, num_nodes, max_ids) == 0) return NULL;
     table = (char*)memory + ggnni_round_up(sizeof *seen);
     ggnni_unique_describe(seen, kind, num_nodes, max_ids);
     if (kind == GGNN_UNIQUE_DIRECT) seen->value = (uint32_t*)(void*)table;
@@ -2499,14 +2585,16 @@ GGNN_API ggnn_unique* ggnn_unique_init(void* memory, ggnn_unique_kind kind, int6
     return seen;
 }
 
-GGNN_API void ggnn_unique_begin(ggnn_unique* seen)
+GGNN_API ggnn_status ggnn_unique_begin(ggnn_unique* seen)
 {
+    GGNNI_REQUIRE(seen);
     seen->base += seen->count; // what was in this batch now lies below the base, so 2^32 - something above it
     seen->count = 0;
     if (seen->base > UINT32_MAX / 2) {
         memset(seen->value ? (void*)seen->value : (void*)seen->slot, 0, ggnni_unique_table_bytes(seen));
         seen->base = 1;
     }
+    return GGNN_OK;
 }
 
 enum { GGNNI_IDS_AT_ONCE = 32 }; // checked and prefetched together, while those before wait to be numbered
@@ -2594,7 +2682,7 @@ static void ggnni_unique_put(ggnn_unique* seen, ggnn_node* list, int32_t* local,
 GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id)
 {
     uint32_t value;
-    if (!ggnni_unique_in_range(seen, id)) return -1;
+    if (!seen || !ggnni_unique_in_range(seen, id)) return -1;
     value = seen->value ? seen->value[id]
                                  : seen->slot[ggnni_unique_probe(seen->slot, seen->mask, seen->base,
                                                                  seen->count, id)].value;
@@ -2626,7 +2714,9 @@ static int64_t ggnni_unique_number(ggnn_unique* seen, ggnn_node* list, int32_t* 
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
                                         const ggnn_node* id, int64_t n, int64_t* bad)
 {
-    int64_t valid = ggnni_unique_count_valid(seen, id, ggnni_min(n, GGNNI_IDS_AT_ONCE)), next;
+    int64_t valid, next;
+    GGNNI_REQUIRE(seen && n >= 0 && bad && (n == 0 || (list && id)));
+    valid = ggnni_unique_count_valid(seen, id, ggnni_min(n, GGNNI_IDS_AT_ONCE));
     ggnni_unique_prefetch(seen, id, valid);
     for (int64_t begin = 0, end; begin < n; begin = end, valid = next) {
         int64_t done;
@@ -2723,7 +2813,8 @@ static size_t ggnni_carve_batch(ggnn_batch* b, char* base)
         used = ggnni_carve_hop(&b->hop[h], &b->how, h, GGNNI_LINE, base, used);
     used = ggnni_carve_scratch(&scratch, b, base, used);
     if (base) state->scratch = scratch;
-    if (b->seen) return used; // shared
+    b->seen = b->shared;
+    if (b->shared) return used;
     if (base) b->seen = ggnn_unique_init(base + used, kind, b->num_nodes, b->max_ids);
     return used + ggnn_unique_bytes(kind, b->num_nodes, b->max_ids);
 }
@@ -2732,16 +2823,22 @@ GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const g
                                      int64_t max_seeds, ggnn_unique* shared, ggnn_fault* fault)
 {
     ggnn_status status;
+    if (!b || !g || !how || g->num_nodes < 0 || g->num_edges < 0)
+        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT, "there is no batch, graph or sampling", -1);
     memset(b, 0, sizeof *b);
     status = ggnn_batch_bound(b, g, how, max_seeds, fault);
     if (status != GGNN_OK) return status;
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
         return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT,
                                "the shared table is for another number of nodes, or for too few ids", -1);
-    b->seen = shared;
+    b->shared = shared;
     b->bytes = ggnni_carve_batch(b, NULL);
     return GGNN_OK;
 }
+
+// By _init or by _unpack, which gives it no table.
+static int ggnni_is_laid_out(const ggnn_batch* b) { return b && b->num_seeds.n; }
+static int ggnni_takes_samples(const ggnn_batch* b) { return ggnni_is_laid_out(b) && b->seen; }
 
 static void ggnni_batch_empty(ggnn_batch* b)
 {
@@ -2756,7 +2853,7 @@ static void ggnni_batch_empty(ggnn_batch* b)
 GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory)
 {
     ggnni_batch_state* state = (ggnni_batch_state*)memory;
-    if (!memory || !b->bytes) return GGNN_ERROR_ARGUMENT;
+    GGNNI_REQUIRE(memory && b && b->bytes && (b->seen || !ggnni_is_laid_out(b))); // not one that was unpacked
     ggnni_carve_batch(b, (char*)memory);
     b->num_seeds.n = &state->seeds;
     for (int32_t h = 0; h < b->how.num_hops; h++) {
@@ -2778,12 +2875,12 @@ static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node
 
 GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int64_t num_seeds)
 {
+    GGNNI_REQUIRE(ggnni_takes_samples(b) && num_seeds >= 0 && (seeds || num_seeds == 0));
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     int64_t            bad = 0;
     ggnn_status        status;
-    if (!state) return GGNN_ERROR_ARGUMENT;
     ggnni_batch_empty(b);
-    if (num_seeds < 0 || num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1);
+    if (num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1);
     ggnn_unique_begin(b->seen);
     status = ggnn_unique_append(b->seen, b->id, b->seed_local, seeds, num_seeds, &bad);
     if (status != GGNN_OK) return ggnni_batch_fail(b, status, seeds[bad]);
@@ -2867,7 +2964,7 @@ static ggnn_status ggnni_draw_one(const ggnni_hop* at, ggnni_tile* tile, ggnn_no
 {
     const ggnn_list* list = &tile->list[i];
     int64_t          most = at->fanout < 0 ? list->degree : at->fanout;
-    if (at->how->method != GGNN_REPLACEMENT) most = ggnni_min(most, list->degree);
+    if (at->how->method != GGNN_REPLACEMENT || list->degree == 0) most = ggnni_min(most, list->degree);
     if (most > at->hop->num_edges.max) return GGNN_ERROR_CAPACITY; // no room for the offsets either
     tile->taken[i] = ggnn_sample_list(offset, list, at->how->method, at->fanout, at->rng, at->number, target,
                                       at->scratch->sample);
@@ -3024,13 +3121,13 @@ static ggnn_status ggnni_sample_tiles(ggnn_batch* b, const ggnni_hop* at, int64_
 
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng)
 {
+    GGNNI_REQUIRE(ggnni_takes_samples(b) && g && rng);
     ggnni_batch_state* state = (ggnni_batch_state*)b->workspace;
     ggnni_hop          at = {NULL, g, &b->how, rng, NULL, NULL, 0, 0};
     int32_t            h = b->num_hops;
     int64_t            num_dst;
     ggnn_node          bad = -1;
     ggnn_status        status;
-    if (!state) return GGNN_ERROR_ARGUMENT;
     if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges)
         return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1);
     at.hop = &b->hop[h];
@@ -3053,7 +3150,7 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
 GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
                                  const ggnn_node* seeds, int64_t num_seeds)
 {
-    ggnn_status status = ggnn_batch_begin(b, seeds, num_seeds);
+    ggnn_status status = g && rng ? ggnn_batch_begin(b, seeds, num_seeds) : GGNN_ERROR_ARGUMENT;
     while (status == GGNN_OK && b->num_hops < b->how.num_hops) status = ggnn_sample_hop(b, g, rng);
     return status;
 }
@@ -3064,6 +3161,7 @@ GGNN_API size_t ggnn_batch_packed_bytes(const ggnn_batch* b)
 {
     ggnni_packed header;
     ggnn_batch   unused;
+    if (!ggnni_is_laid_out(b)) return 0;
     ggnni_pack_header(&header, &unused, b, NULL);
     return (size_t)header.bytes;
 }
@@ -3077,8 +3175,9 @@ static void ggnni_copy(void* to, const void* from, int64_t count, size_t size)
     memset((char*)to + bytes, 0, ggnni_round_up(bytes) - bytes);
 }
 
-GGNN_API void ggnn_batch_pack(void* memory, const ggnn_batch* b)
+GGNN_API ggnn_status ggnn_batch_pack(void* memory, const ggnn_batch* b)
 {
+    GGNNI_REQUIRE(memory && ggnni_is_laid_out(b));
     ggnni_packed header;
     ggnn_batch   to;
     ggnni_pack_header(&header, &to, b, (char*)memory);
@@ -3096,11 +3195,13 @@ GGNN_API void ggnn_batch_pack(void* memory, const ggnn_batch* b)
         ggnni_copy(hop->weight, from->weight, edges, sizeof *hop->weight);
         ggnni_copy(hop->repeats, from->repeats, header.length[h + 1], sizeof *hop->repeats);
     }
+    return GGNN_OK;
 }
 
 GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes)
 {
     const ggnni_packed* header = (const ggnni_packed*)memory;
+    GGNNI_REQUIRE(b && memory);
     memset(b, 0, sizeof *b);
     if (bytes < sizeof *header || !ggnni_is_packed(header) || header->bytes != bytes) return GGNN_ERROR_BLOCK;
     ggnni_lay_out_packed(b, header, (char*)memory);
@@ -3111,10 +3212,12 @@ GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes
 
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy)
 {
+    GGNNI_REQUIRE(b && g && !g->part && counts);
+    GGNNI_REQUIRE(g->num_nodes >= 0 && g->num_nodes <= INT32_MAX && g->num_edges >= 0);
+    GGNNI_REQUIRE(g->num_edges <= INT32_MAX);
+    GGNNI_REQUIRE(g->num_edges == 0 || copy || sizeof(ggnn_node) == sizeof(int32_t));
     const ggnn_csc* csc = &g->whole;
     memset(b, 0, sizeof *b);
-    if (g->part) return GGNN_ERROR_ARGUMENT;
-    if (g->num_nodes > INT32_MAX || g->num_edges > INT32_MAX) return GGNN_ERROR_ARGUMENT;
     counts[0] = counts[1] = g->num_nodes;
     counts[2] = g->num_edges;
     b->num_dst.n = &counts[0];
@@ -3137,14 +3240,15 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
 
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
 {
-    (void)max_dst;
+    if (max_dst < 0 || max_src < 0 || max_edges < 0) return 0;
     return ggnni_round_up(3 * sizeof(int64_t)) + ggnni_round_up((size_t)(max_src + 1) * sizeof(int64_t)) +
            2 * ggnni_round_up((size_t)max_edges * sizeof(int32_t));
 }
 
-GGNN_API void ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
-                                        void* memory)
+GGNN_API ggnn_status ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
+                                               int64_t max_edges, void* memory)
 {
+    GGNNI_REQUIRE(t && memory && max_dst >= 0 && max_src >= 0 && max_edges >= 0);
     size_t   used = 0;
     int64_t* counts = (int64_t*)ggnni_carve((char*)memory, &used, 3, sizeof *counts);
     memset(t, 0, sizeof *t);
@@ -3157,12 +3261,14 @@ GGNN_API void ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t 
     t->indptr = (int64_t*)ggnni_carve((char*)memory, &used, max_src + 1, sizeof *t->indptr);
     t->indices = (int32_t*)ggnni_carve((char*)memory, &used, max_edges, sizeof *t->indices);
     t->edge = (int32_t*)ggnni_carve((char*)memory, &used, max_edges, sizeof *t->edge);
+    return GGNN_OK;
 }
 
-GGNN_API void ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
+GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
 {
     ggnni_sort sort;
-    GGNN_ASSERT(b->indices && *b->num_src.n <= t->num_dst.max && *b->num_edges.n <= t->num_edges.max);
+    GGNNI_REQUIRE(t && t->indptr && ggnni_block_given(b, 1));
+    GGNNI_REQUIRE(*b->num_src.n <= t->num_dst.max && *b->num_edges.n <= t->num_edges.max);
     *t->num_dst.n = *b->num_src.n;
     *t->num_src.n = *b->num_dst.n;
     *t->num_edges.n = *b->num_edges.n;
@@ -3176,11 +3282,16 @@ GGNN_API void ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
     sort.local = t->indices;
     sort.edge = t->edge;
     ggnni_sort_run(&sort);
+    return GGNN_OK;
 }
 
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault)
 {
-    int64_t dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
+    int64_t dst, src, edges;
+    if (!b || !b->num_dst.n || !b->num_src.n || !b->num_edges.n || !b->indptr)
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no block, or one without sizes", -1,
+                           -1);
+    dst = *b->num_dst.n, src = *b->num_src.n, edges = *b->num_edges.n;
     if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 ||
         edges > b->num_edges.max)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a size is outside its bound", -1, -1);
@@ -3206,6 +3317,52 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
     for (int64_t i = 0; b->id && i < ggnni_max(src, dst); i++)
         if (b->id[i] < 0 || b->id[i] >= num_nodes)
             return ggnni_fault(fault, GGNN_ERROR_ID, "a source's or target's id is out of range", i, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
+}
+
+// Edges per source, compared without memory: what repeats and indices say of all sources must add up, mixed
+// (ggnni_mix), to the same. One wrong number is always found; several escape with chance 2^-64.
+static ggnn_status ggnni_check_repeats(const ggnn_block* hop, ggnn_fault* fault)
+{
+    uint64_t difference = 0;
+    for (int64_t u = 0; u < *hop->num_src.n; u++) {
+        if (hop->repeats[u] < 0)
+            return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a source's repeats are negative", u, -1);
+        difference += (uint64_t)hop->repeats[u] * ggnni_mix((uint64_t)u + 1);
+    }
+    for (int64_t e = 0; e < *hop->num_edges.n; e++) difference -= ggnni_mix((uint64_t)hop->indices[e] + 1);
+    if (difference)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "repeats are not the edges of the sources", -1, -1);
+    return GGNN_OK;
+}
+
+static ggnn_status ggnni_check_hop(const ggnn_batch* b, int32_t h, ggnn_fault* fault)
+{
+    const ggnn_block* hop = &b->hop[h];
+    ggnn_status       status = ggnn_block_validate(hop, b->num_nodes, fault);
+    if (status != GGNN_OK) return status;
+    if (!ggnni_is_global(&b->how, h) && !hop->indices)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a hop has no indices", -1, -1);
+    if (h > 0 && *hop->num_dst.n != *b->hop[h - 1].num_src.n)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "targets are not the sources of the hop before", -1, -1);
+    return hop->repeats ? ggnni_check_repeats(hop, fault) : GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
+{
+    int64_t distinct;
+    if (!ggnni_is_laid_out(b) || b->num_hops < 0 || b->num_hops > b->how.num_hops)
+        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT, "there is no batch in memory", -1);
+    distinct = *b->hop[0].num_dst.n;
+    for (int64_t i = 0; i < *b->num_seeds.n; i++)
+        if (b->seed_local[i] < 0 || b->seed_local[i] >= distinct)
+            return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a seed's local id is out of range", i, -1);
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        const ggnn_status status = ggnni_check_hop(b, h, fault);
+        if (status == GGNN_OK) continue;
+        if (fault) fault->hop = h;
+        return status;
+    }
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
@@ -3404,7 +3561,7 @@ static const ggnni_loops ggnni_plain = {
 
 #if !defined(GGNN_NO_SIMD) && !defined(__CUDACC__) &&                                                        \
     (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)) &&                                          \
-    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define GGNNI_SIMD
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -3487,29 +3644,41 @@ static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uin
     ggnni_choose_loops()->lanes(offset, key, stream, step, n, m);
 }
 
-GGNN_API void ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
-                                int64_t nodes, uint32_t block)
+GGNN_API ggnn_status ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
+                                       int64_t nodes, uint32_t block)
 {
+    GGNNI_REQUIRE(ggnni_keys(rng, hop, nodes) && first >= 0 && (nodes == 0 || word));
+    if (nodes == 0) return GGNN_OK;
     ggnni_choose_loops()->words(word, rng->seed, ggnn_stream(rng->purpose, hop, first), rng->step, block, 1,
                                 nodes);
+    return GGNN_OK;
 }
 
 // The fields are the words' bytes, as they lie where the least comes first.
-GGNN_API void ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
-                                  uint32_t first, int64_t blocks)
+GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
+                                         uint32_t first, int64_t blocks)
 {
+    GGNNI_REQUIRE(ggnni_keys(rng, hop, blocks) && (blocks == 0 || field));
+    if (blocks == 0) return GGNN_OK;
     ggnni_choose_loops()->words(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first, 0,
                                 blocks);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+// (A compiler that does not say which comes first is taken for one of a little-endian machine.)
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     for (int64_t i = 0; i < 8 * blocks; i += 2) {
         uint16_t high = field[i];
         field[i] = field[i + 1];
         field[i + 1] = high;
     }
 #endif
+    return GGNN_OK;
 }
 
-GGNN_API void ggnn_exp2_array(float* x, int64_t n) { ggnni_choose_loops()->exp2(x, n, 0); }
+GGNN_API ggnn_status ggnn_exp2_array(float* x, int64_t n)
+{
+    GGNNI_REQUIRE(n >= 0 && (n == 0 || x));
+    ggnni_choose_loops()->exp2(x, n, 0);
+    return GGNN_OK;
+}
 
 // ---- rows by pointer table ---------------------------------------------------------
 
@@ -3589,25 +3758,29 @@ static void ggnni_gather_piece(void* context, int64_t piece)
     GGNNI_STREAMED();
 }
 
-GGNN_API void ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
-                          const ggnn_node* id, int64_t n)
+GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
+                                 const ggnn_node* id, int64_t n)
 {
+    GGNNI_REQUIRE(from && n >= 0 && ggnni_type_known(as) && ggnni_type_known(from->type));
+    GGNNI_REQUIRE((n == 0 || (id && (from->base || from->rows))));
+    GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, n, from->width));
     ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, n, 0, 0, ggnni_choose_loops()};
-    GGNN_ASSERT(ld_out >= from->width);
     s.past_caches = ggnni_past_caches(out, s.pitch_out, n, from->width * ggnn_type_bytes(from->type));
     s.pieces = ggnni_pieces(n * s.pitch_out, 1 << 15);
     ggnni_run(s.pieces, ggnni_gather_piece, &s);
     if (from->traffic)
         for (int64_t i = 0; i < n; i++) ggnni_count_row(from, id[i]);
+    return GGNN_OK;
 }
 
 // A counting sort by owner. While ids are placed, bound[s] is where the next id of slot s goes, so that it
 // ends as the begin of slot s + 1.
-GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
-                         const ggnn_node* id, int64_t n)
+GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
+                                const ggnn_node* id, int64_t n)
 {
+    GGNNI_REQUIRE(at && at->parts >= 1 && bound && n >= 0 && n <= INT32_MAX);
+    GGNNI_REQUIRE((n == 0 || (gather && scatter && id)));
     int32_t slots = at->parts + 2;
-    GGNN_ASSERT(n <= INT32_MAX);
     memset(bound, 0, ((size_t)slots + 1) * sizeof *bound);
     for (int64_t i = 0; i < n; i++) bound[ggnn_locate(at, id[i]).slot + 1]++;
     for (int32_t s = 0; s < slots; s++) bound[s + 1] += bound[s];
@@ -3618,6 +3791,7 @@ GGNN_API void ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, cons
     }
     for (int32_t s = slots; s > 0; s--) bound[s] = bound[s - 1];
     bound[0] = 0;
+    return GGNN_OK;
 }
 
 typedef struct {
@@ -3636,14 +3810,16 @@ static void ggnni_permute_piece(void* context, int64_t piece)
         memcpy(s->out + i * s->pitch_out, s->inp + s->index[i] * s->pitch_inp, (size_t)s->bytes);
 }
 
-GGNN_API void ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
-                           int32_t width, const int32_t* index, int64_t n)
+GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type,
+                                  int32_t width, const int32_t* index, int64_t n)
 {
+    GGNNI_REQUIRE(n >= 0 && ggnni_type_known(type) && (n == 0 || index));
+    GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, n, width) && ggnni_matrix_given(inp, ld_inp, n, width));
     int64_t       size = ggnn_type_bytes(type);
     ggnni_permute s = {(char*)out, (const char*)inp, ld_out * size, ld_inp * size, width * size, index, n, 0};
-    GGNN_ASSERT(ld_out >= width && ld_inp >= width);
     s.pieces = ggnni_pieces(n * s.bytes, 1 << 15);
     ggnni_run(s.pieces, ggnni_permute_piece, &s);
+    return GGNN_OK;
 }
 
 // =============================================================================
@@ -3945,9 +4121,8 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
 // GGNNI_HEADS heads at a time.
 static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
 {
-    int32_t per_head = ggnni_head_width(width, heads);
-    GGNN_ASSERT(s->ld_out >= width && (heads == 1 || s->weight));
-    GGNN_ASSERT(s->how < GGNN_MAX || !(s->scale.src || s->scale.dst || s->scale.self));
+    int32_t per_head = width / heads;
+    if (width == 0) return; // no columns, and perhaps no memory for them
     for (int32_t k = 0; k < heads; k += GGNNI_HEADS) {
         int32_t    first = k * per_head;
         int64_t    byte = first * ggnn_type_bytes(s->type);
@@ -3966,6 +4141,14 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
     }
 }
 
+static int ggnni_reduces(ggnn_reduce how, const ggnn_scale* scale, const float* weight, int32_t heads,
+                         int32_t width)
+{
+    const int scaled = scale && (scale->src || scale->dst || scale->self);
+    return (uint32_t)how <= GGNN_MIN && (how < GGNN_MAX || !scaled) && ggnni_heads_given(heads, width) &&
+           (heads == 1 || weight);
+}
+
 static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
 {
     ggnn_scale none = {NULL, NULL, NULL};
@@ -3978,23 +4161,31 @@ static ggnni_source ggnni_matrix(const float* v, int64_t ld)
     return s;
 }
 
-GGNN_API void ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
-                        const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp,
-                        int64_t ld_inp, int32_t width)
+GGNN_API ggnn_status ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduce how, const ggnn_block* b,
+                               const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp,
+                               int64_t ld_inp, int32_t width)
 {
+    GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_reduces(how, scale, weight, heads, width));
+    GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, width));
+    GGNNI_REQUIRE(ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
     ggnni_spmm s;
-    GGNN_ASSERT(ld_inp >= width && (b->indices || *b->num_edges.n == 0));
     memset(&s, 0, sizeof s);
     s.out = out, s.ld_out = ld_out, s.arg = arg, s.ld_arg = width, s.how = how, s.b = b;
     s.scale = ggnni_no_scale(scale), s.weight = weight;
     s.source = ggnni_matrix(inp, ld_inp), s.type = GGNN_F32;
     ggnni_spmm_run(&s, heads, width);
+    return GGNN_OK;
 }
 
-GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
-                             const ggnn_scale* scale, const float* weight, int32_t heads,
-                             const ggnn_store* from)
+GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
+                                    const ggnn_scale* scale, const float* weight, int32_t heads,
+                                    const ggnn_store* from)
 {
+    GGNNI_REQUIRE(from && ggnni_type_known(from->type) && ggnni_block_given(b, 0));
+    GGNNI_REQUIRE((b->indices || b->neighbor || *b->num_edges.n == 0));
+    GGNNI_REQUIRE((from->base || from->rows || *b->num_edges.n == 0));
+    GGNNI_REQUIRE(ggnni_reduces(how, scale, weight, heads, from->width));
+    GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, from->width));
     ggnni_spmm s;
     memset(&s, 0, sizeof s);
     s.out = out, s.ld_out = ld_out, s.how = how, s.b = b;
@@ -4007,6 +4198,7 @@ GGNN_API void ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const 
         for (int64_t e = 0; e < edges; e++) ggnni_count_row(from, ggnni_source_id(b, e));
         for (int64_t v = 0; v < own && s.scale.self; v++) ggnni_count_row(from, ggnni_id(b, v));
     }
+    return GGNN_OK;
 }
 
 typedef struct {
@@ -4070,32 +4262,40 @@ static void ggnni_back_arg_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t, const ggnn_block* b,
-                                 const float* weight, int32_t heads, const float* dout, int64_t ld_dout,
-                                 const int32_t* arg, int32_t width)
+GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t,
+                                        const ggnn_block* b, const float* weight, int32_t heads,
+                                        const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width)
 {
-    ggnni_back_arg s = {dinp, ld_dinp, t, b, weight, heads, heads, ggnni_head_width(width, heads), dout,
+    GGNNI_REQUIRE(ggnni_block_given(t, 1) && ggnni_block_given(b, 0) && ggnni_heads_given(heads, width));
+    GGNNI_REQUIRE((weight || heads == 1) && (arg || *t->num_edges.n == 0));
+    GGNNI_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, *t->num_dst.n, width));
+    GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *t->num_src.n, width));
+    if (width == 0) return GGNN_OK;
+    ggnni_back_arg s = {dinp, ld_dinp, t, b, weight, heads, heads, width / heads, dout,
                         ld_dout, arg, width, 0, NULL};
-    GGNN_ASSERT(ld_dinp >= width && ld_dout >= width);
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_block_pieces(t, width);
     ggnni_run(s.pieces, ggnni_back_arg_piece, &s);
+    return GGNN_OK;
 }
 
 // ---- factors -------------------------------------------------------------------------------
 
-GGNN_API void ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self)
+GGNN_API ggnn_status ggnn_scale_mean(float* inv, const ggnn_block* b, int with_self)
 {
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && (inv || *b->num_dst.n == 0));
     for (int64_t v = 0; v < *b->num_dst.n; v++) {
         int64_t n = b->indptr[v + 1] - b->indptr[v] + (with_self != 0);
         inv[v] = n ? 1.0f / (float)n : 0.0f;
     }
+    return GGNN_OK;
 }
 
-GGNN_API void ggnn_scale_weights(float* inv, const ggnn_block* b, const float* weight)
+GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const float* weight)
 {
-    ggnn_edge_sum(inv, b, weight, 1);
+    GGNNI_REQUIRE(ggnn_edge_sum(inv, b, weight, 1) == GGNN_OK);
     for (int64_t v = 0; v < *b->num_dst.n; v++) inv[v] = inv[v] != 0 ? 1.0f / inv[v] : 0.0f;
+    return GGNN_OK;
 }
 
 typedef struct {
@@ -4116,16 +4316,19 @@ static void ggnni_gcn_norm_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
+GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
 {
+    GGNNI_REQUIRE(g && (inv_sqrt || g->num_nodes == 0));
     ggnni_gcn_norm s = {inv_sqrt, *g, ggnni_pieces(g->num_nodes, 1 << 12)};
     s.g.traffic = NULL; // set-up, not a batch
     ggnni_run(s.pieces, ggnni_gcn_norm_piece, &s);
+    return GGNN_OK;
 }
 
-GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b, const float* inv_sqrt,
-                             const ggnn_graph* g)
+GGNN_API ggnn_status ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
+                                    const float* inv_sqrt, const ggnn_graph* g)
 {
+    GGNNI_REQUIRE(g && ggnni_block_given(b, 0) && (*b->num_dst.n == 0 || (dst && self && inv_sqrt)));
     ggnn_graph quiet = *g;
     quiet.traffic = NULL; // degrees, no lists
     for (int64_t u = 0; src && u < *b->num_src.n; u++) src[u] = inv_sqrt[ggnni_id(b, u)];
@@ -4135,6 +4338,7 @@ GGNN_API void ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_blo
         dst[v] = sampled ? (float)degree / (float)sampled * inv_sqrt[id] : 0.0f;
         self[v] = 1.0f / (float)(degree + 1);
     }
+    return GGNN_OK;
 }
 
 // ---- edges: dot, add, sum, softmax ------------------------------------------------------------
@@ -4192,13 +4396,19 @@ static void ggnni_sddmm_add(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
-                         int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads, int32_t width)
+GGNN_API ggnn_status ggnn_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* inp_src,
+                                int64_t ld_src, const float* inp_dst, int64_t ld_dst, int32_t heads,
+                                int32_t width)
 {
+    GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_heads_given(heads, width) && width > 0);
+    GGNNI_REQUIRE((uint32_t)how <= GGNN_ADD);
+    GGNNI_REQUIRE((how == GGNN_DOT || width == heads) && ggnni_per_edge(b, out));
+    GGNNI_REQUIRE(ggnni_matrix_given(inp_src, ld_src, *b->num_src.n, width));
+    GGNNI_REQUIRE(ggnni_matrix_given(inp_dst, ld_dst, *b->num_dst.n, width));
     ggnni_edges s = {out,    b,     inp_src, inp_dst, ld_src,
-                     ld_dst, heads, ggnni_head_width(width, heads), 0, NULL};
-    GGNN_ASSERT((how == GGNN_DOT || width == heads) && (b->indices || *b->num_edges.n == 0));
+                     ld_dst, heads, width / heads, 0, NULL};
     ggnni_edges_run(&s, how == GGNN_DOT ? ggnni_sddmm_dot : ggnni_sddmm_add, width);
+    return GGNN_OK;
 }
 
 static void ggnni_edge_sum_piece(void* context, int64_t piece)
@@ -4215,10 +4425,13 @@ static void ggnni_edge_sum_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads)
+GGNN_API ggnn_status ggnn_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads)
 {
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, value));
+    GGNNI_REQUIRE((out || *b->num_dst.n == 0));
     ggnni_edges s = {out, b, value, NULL, 0, 0, heads, 1, 0, NULL};
     ggnni_edges_run(&s, ggnni_edge_sum_piece, heads);
+    return GGNN_OK;
 }
 
 // Head k of target v: 2^((x - max) log2 e) in segments, then their sum divides all. (The vectors of [10i] do
@@ -4259,10 +4472,13 @@ static void ggnni_softmax_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
+GGNN_API ggnn_status ggnn_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
 {
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, out));
+    GGNNI_REQUIRE(ggnni_per_edge(b, logit));
     ggnni_edges s = {out, b, logit, NULL, 0, 0, heads, 1, 0, NULL};
     ggnni_edges_run(&s, ggnni_softmax_piece, 4 * heads);
+    return GGNN_OK;
 }
 
 static void ggnni_softmax_back_piece(void* context, int64_t piece)
@@ -4284,11 +4500,14 @@ static void ggnni_softmax_back_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out, const float* dout,
-                                     int32_t heads)
+GGNN_API ggnn_status ggnn_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
+                                            const float* dout, int32_t heads)
 {
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && heads >= 1 && ggnni_per_edge(b, dlogit));
+    GGNNI_REQUIRE(ggnni_per_edge(b, out) && ggnni_per_edge(b, dout));
     ggnni_edges s = {dlogit, b, out, dout, 0, 0, heads, 1, 0, NULL};
     ggnni_edges_run(&s, ggnni_softmax_back_piece, 2 * heads);
+    return GGNN_OK;
 }
 
 // =============================================================================
@@ -4326,15 +4545,17 @@ static void ggnni_scores_piece(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n, int32_t heads,
-                          int32_t width)
+GGNN_API ggnn_status ggnn_scores(float* el, const float* z, int64_t ld_z, const float* att, int64_t n,
+                                 int32_t heads, int32_t width)
 {
+    GGNNI_REQUIRE(n >= 0 && ggnni_heads_given(heads, width) && width > 0 && (n == 0 || (el && att)));
+    GGNNI_REQUIRE(ggnni_matrix_given(z, ld_z, n, width));
     ggnni_scores s = {el,   NULL, NULL, z, att, NULL,
-                      ld_z, 0,    n,    0, heads, ggnni_head_width(width, heads), NULL};
-    GGNN_ASSERT(ld_z >= width);
+                      ld_z, 0,    n,    0, heads, width / heads, NULL};
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
     ggnni_run(s.pieces, ggnni_scores_piece, &s);
+    return GGNN_OK;
 }
 
 static void ggnni_scores_dz(void* context, int64_t piece)
@@ -4380,16 +4601,19 @@ static void ggnni_scores_datt(void* context, int64_t piece)
     }
 }
 
-GGNN_API void ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
-                               int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)
+GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, const float* del, const float* z,
+                                      int64_t ld_z, const float* att, int64_t n, int32_t heads, int32_t width)
 {
+    GGNNI_REQUIRE(n >= 0 && ggnni_heads_given(heads, width) && width > 0 && datt);
+    GGNNI_REQUIRE(n == 0 || (del && att));
+    GGNNI_REQUIRE(ggnni_matrix_given(z, ld_z, n, width) && ggnni_matrix_given(dz, ld_dz, n, width));
     ggnni_scores s = {NULL, dz,    datt, z, att,   del,
-                      ld_z, ld_dz, n,    0, heads, ggnni_head_width(width, heads), NULL};
-    GGNN_ASSERT(ld_z >= width && ld_dz >= width);
+                      ld_z, ld_dz, n,    0, heads, width / heads, NULL};
     s.loops = ggnni_choose_loops();
     s.pieces = ggnni_pieces(n * width, 1 << 14);
     ggnni_run(s.pieces, ggnni_scores_dz, &s);
     ggnni_run((width + ggnni_stripe(width) - 1) / ggnni_stripe(width), ggnni_scores_datt, &s);
+    return GGNN_OK;
 }
 
 // log2 of x >= 1, our own for the same bits everywhere: 2 / ln 2 * artanh((m - 1) / (m + 1)) of the mantissa
@@ -4427,15 +4651,24 @@ typedef struct {
     const ggnni_loops* loops;
 } ggnni_gat;
 
+static int ggnni_gat_given(const ggnn_gat_layer* y)
+{
+    return y && ggnni_block_given(y->block, 1) && ggnni_heads_given(y->heads, y->width) && y->width > 0 &&
+           (y->er || *y->block->num_dst.n == 0) && (y->el || *y->block->num_src.n == 0) &&
+           (y->lse || *y->block->num_dst.n == 0) &&
+           ggnni_matrix_given(y->z, y->ld_z, *y->block->num_src.n, y->width) &&
+           ggnni_matrix_given(y->out, y->ld_out, *y->block->num_dst.n, y->width) && y->how.slope >= 0.0f &&
+           y->how.dropout >= 0.0f && y->how.dropout < 1.0f && y->how.layer >= 0 && y->how.layer < 256 &&
+           (!(y->how.dropout > 0.0f) || y->how.rng.purpose == GGNN_PURPOSE_ATTENTION_DROPOUT);
+}
+
 static ggnni_gat ggnni_gat_of(const ggnn_gat_layer* y)
 {
     ggnni_gat s;
-    GGNN_ASSERT(y->ld_out >= y->width && y->ld_z >= y->width);
-    GGNN_ASSERT(y->how.dropout >= 0.0f && y->how.dropout < 1.0f && y->how.slope >= 0.0f);
     memset(&s, 0, sizeof s);
     s.y = *y;
     s.b = y->block;
-    s.width = ggnni_head_width(y->width, y->heads);
+    s.width = y->width / y->heads;
     s.threshold = ggnn_dropout_threshold(y->how.dropout);
     s.kept = ggnn_dropout_scale(s.threshold);
     s.loops = ggnni_choose_loops();
@@ -4542,11 +4775,12 @@ static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
     }
 }
 
-GGNN_API void ggnn_gat(const ggnn_gat_layer* y)
+GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
 {
+    GGNNI_REQUIRE(ggnni_gat_given(y));
     ggnni_gat s = ggnni_gat_of(y);
-    GGNN_ASSERT(y->block->indices || *y->block->num_edges.n == 0);
     ggnni_gat_run(&s, ggnni_gat_piece, y->block);
+    return GGNN_OK;
 }
 
 // Logits are kept times log2 e, so alpha = 2^(logit - lse). The gradient of logit i of a list with
@@ -4560,6 +4794,7 @@ GGNN_API void ggnn_gat(const ggnn_gat_layer* y)
 
 GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads)
 {
+    if (num_dst < 0 || num_edges < 0 || heads < 1) return 0;
     return (size_t)(2 * num_dst + num_edges) * (size_t)heads * sizeof(float);
 }
 
@@ -4684,11 +4919,15 @@ static void ggnni_gat_back_piece(void* context, int64_t piece)
     for (int64_t u = lists.begin; u < lists.end; u++) ggnni_gat_back_row(s, &reader, u);
 }
 
-GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* transpose,
-                            const ggnn_gat_layer* y, const float* dout, int64_t ld_dout, void* workspace)
+GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der,
+                                   const ggnn_block* transpose, const ggnn_gat_layer* y, const float* dout,
+                                   int64_t ld_dout, void* workspace)
 {
+    GGNNI_REQUIRE(ggnni_gat_given(y) && ggnni_block_given(transpose, 1));
+    GGNNI_REQUIRE((*transpose->num_dst.n == 0 || del) && (*y->block->num_dst.n == 0 || (der && workspace)));
+    GGNNI_REQUIRE(ggnni_matrix_given(dz, ld_dz, *transpose->num_dst.n, y->width));
+    GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *y->block->num_dst.n, y->width));
     ggnni_gat s = ggnni_gat_of(y);
-    GGNN_ASSERT(ld_dz >= y->width && ld_dout >= y->width);
     s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.der = der, s.t = transpose;
     s.dout = dout, s.ld_dout = ld_dout;
     s.delta = (float*)workspace;
@@ -4696,6 +4935,7 @@ GGNN_API void ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der, co
     ggnni_gat_run(&s, ggnni_gat_delta, y->block);
     ggnni_gat_run(&s, ggnni_gat_back_piece, transpose);
     ggnni_gat_run(&s, ggnni_gat_der, y->block);
+    return GGNN_OK;
 }
 
 #if defined(__clang__)

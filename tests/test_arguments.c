@@ -1,0 +1,601 @@
+/* A caller's mistake is GGNN_ERROR_ARGUMENT (or the number that a function names for it), and nothing is written: enumerators
+   that there are not, sizes out of range, NULL where an element would be read or written. vendor.sh runs this with NDEBUG too. */
+#include "ggnn.h"
+#include "tests/random_block.h"
+#include "tests/random_graph.h"
+
+enum { N = 30, SRC = 12, DST = 6, WIDTH = 8, HEADS = 2, CANVAS = 8192 };
+
+/* What functions would write to lies here, and must stay as it is. */
+static union {
+    unsigned char byte[CANVAS];
+    float         f[CANVAS / 4];
+    int32_t       i32[CANVAS / 4];
+    int64_t       i64[CANVAS / 8];
+    ggnn_node     id[CANVAS / 8];
+    uint16_t      half[CANVAS / 2];
+    ggnn_words    words[CANVAS / 16];
+    ggnn_layout   layout;
+    ggnn_block    block;
+    ggnn_batch    batch;
+} canvas;
+
+static void canvas_fill(void) { memset(canvas.byte, 0x5a, sizeof canvas.byte); }
+static int canvas_kept(void)
+{
+    int kept = 1;
+    for (int i = 0; i < CANVAS; i++) kept &= canvas.byte[i] == 0x5a;
+    return kept;
+}
+#define GIVES(value, call)                                                                                            \
+    do {                                                                                                              \
+        canvas_fill();                                                                                                \
+        test_check_eq((int64_t)(call), (int64_t)(value), __FILE__, __LINE__, #call);                                  \
+        test_check(canvas_kept(), __FILE__, __LINE__, #call " writes nothing");                                       \
+    } while (0)
+#define REFUSED(call) GIVES(GGNN_ERROR_ARGUMENT, call)
+
+static const ggnn_rng rng = {1, 2, GGNN_PURPOSE_SAMPLE};
+static ggnn_fault     fault;
+
+TEST(random_numbers)
+{
+    REFUSED(ggnn_random_nodes(canvas.words, NULL, 0, 0, 3, 0));
+    REFUSED(ggnn_random_nodes(NULL, &rng, 0, 0, 3, 0));
+    REFUSED(ggnn_random_nodes(canvas.words, &rng, 256, 0, 3, 0));
+    REFUSED(ggnn_random_nodes(canvas.words, &rng, -1, 0, 3, 0));
+    REFUSED(ggnn_random_nodes(canvas.words, &rng, 0, -1, 3, 0));
+    REFUSED(ggnn_random_nodes(canvas.words, &rng, 0, 0, -3, 0));
+    GIVES(GGNN_OK, ggnn_random_nodes(NULL, NULL, 0, 0, 0, 0));
+    REFUSED(ggnn_dropout_fields(canvas.half, NULL, 0, 0, 0, 1));
+    REFUSED(ggnn_dropout_fields(NULL, &rng, 0, 0, 0, 1));
+    REFUSED(ggnn_dropout_fields(canvas.half, &rng, 256, 0, 0, 1));
+    REFUSED(ggnn_dropout_fields(canvas.half, &rng, 0, 0, 0, -1));
+    GIVES(GGNN_OK, ggnn_dropout_fields(NULL, NULL, 0, 0, 0, 0));
+    REFUSED(ggnn_exp2_array(NULL, 3));
+    REFUSED(ggnn_exp2_array(canvas.f, -1));
+    GIVES(GGNN_OK, ggnn_exp2_array(NULL, 0));
+}
+
+TEST(layouts_and_owners)
+{
+    const int32_t owner[4] = {0, 1, 0, 1};
+    ggnn_layout   at = {NULL, 0, NULL, NULL, 4, 2};
+    REFUSED(ggnn_layout_owners(&canvas.layout, canvas.id + 100, canvas.i64 + 200, GGNN_OWNER_MAP, NULL, 4, 2, &fault));
+    REFUSED(ggnn_layout_owners(&canvas.layout, canvas.id + 100, canvas.i64 + 200, (ggnn_owner)9, owner, 4, 2, &fault));
+    REFUSED(ggnn_layout_owners(&canvas.layout, canvas.id + 100, canvas.i64 + 200, (ggnn_owner)-1, owner, 4, 2, NULL));
+    REFUSED(ggnn_layout_owners(&canvas.layout, NULL, canvas.i64, GGNN_OWNER_MAP, owner, 4, 2, &fault));
+    REFUSED(ggnn_layout_owners(&canvas.layout, NULL, canvas.i64, GGNN_OWNER_HASH, NULL, 4, 2, &fault));
+    REFUSED(ggnn_layout_owners(&canvas.layout, NULL, NULL, GGNN_OWNER_RANGE, NULL, 4, 2, &fault));
+    REFUSED(ggnn_layout_owners(NULL, NULL, canvas.i64, GGNN_OWNER_RANGE, NULL, 4, 2, &fault));
+    REFUSED(ggnn_layout_owners(&canvas.layout, NULL, canvas.i64, GGNN_OWNER_RANGE, NULL, -1, 2, &fault));
+    REFUSED(ggnn_layout_owners(&canvas.layout, NULL, canvas.i64, GGNN_OWNER_RANGE, NULL, 4, 0, &fault));
+    CHECK(fault.what && fault.what[0]);
+    GIVES(-2, ggnn_layout_nodes(canvas.id, NULL, 4, 0));
+    GIVES(-2, ggnn_layout_nodes(canvas.id, &at, -1, 0));
+    for (int32_t part = -1; part <= 4; part++)
+        if (part < 0 || part == 2 || part > 3) GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, part)); /* 2: the host tier */
+}
+
+TEST(graphs)
+{
+    random_graph* g = random_graph_new(N, 3, 5);
+    ggnn_lists    lists = {N, g->num_edges, g->indptr, g->indices, NULL, NULL}, wrong[4];
+    ggnn_lists    out = {N, g->num_edges, canvas.i64, canvas.id + 100, NULL, NULL}, nowhere = {N, g->num_edges, NULL, NULL, NULL, NULL};
+    ggnn_node     id[2] = {0, 1};
+    for (int i = 0; i < 4; i++) wrong[i] = lists;
+    wrong[0].num_nodes = -1;
+    wrong[1].num_edges = -1;
+    wrong[2].indptr = NULL;
+    wrong[3].indices = NULL;
+    REFUSED(ggnn_graph_validate(NULL, &fault));
+    REFUSED(ggnn_graph_lists(NULL, NULL, NULL, NULL, &g->graph, id, 2, &fault));
+    REFUSED(ggnn_graph_lists(canvas.i64, NULL, NULL, NULL, NULL, id, 2, &fault));
+    REFUSED(ggnn_graph_lists(canvas.i64, NULL, NULL, NULL, &g->graph, NULL, 2, &fault));
+    REFUSED(ggnn_graph_lists(canvas.i64, NULL, NULL, NULL, &g->graph, id, -1, &fault));
+    REFUSED(ggnn_graph_from_coo(NULL, id, id, NULL, &fault));
+    REFUSED(ggnn_graph_from_coo(&out, NULL, id, NULL, &fault));
+    REFUSED(ggnn_graph_from_coo(&out, id, NULL, NULL, &fault));
+    REFUSED(ggnn_graph_from_coo(&nowhere, id, id, NULL, &fault));
+    REFUSED(ggnn_graph_transpose(&out, NULL, &fault));
+    REFUSED(ggnn_graph_transpose(NULL, &lists, &fault));
+    REFUSED(ggnn_graph_transpose(&nowhere, &lists, &fault));
+    REFUSED(ggnn_graph_reorder(&out, &lists, NULL, canvas.byte, &fault));
+    REFUSED(ggnn_graph_reorder(&out, &lists, g->indices, NULL, &fault));
+    REFUSED(ggnn_graph_reorder(&nowhere, &lists, g->indices, canvas.byte, &fault));
+    REFUSED(ggnn_graph_sort(&lists, NULL));
+    REFUSED(ggnn_graph_simplify(NULL, &lists, NULL, 0));
+    REFUSED(ggnn_graph_simplify(&nowhere, &lists, NULL, 0));
+    REFUSED(ggnn_graph_simplify(&out, &lists, NULL, 8));
+    REFUSED(ggnn_graph_simplify(&out, &lists, NULL, -1));
+    REFUSED(ggnn_graph_out_degrees(NULL, &lists));
+    GIVES(0, ggnn_graph_sort_workspace_bytes(NULL));
+    for (int i = 0; i < 4; i++) {
+        REFUSED(ggnn_graph_from_coo(&wrong[i], id, id, NULL, &fault));
+        REFUSED(ggnn_graph_transpose(&out, &wrong[i], &fault));
+        REFUSED(ggnn_graph_reorder(&out, &wrong[i], g->indices, canvas.byte, &fault));
+        REFUSED(ggnn_graph_sort(&wrong[i], canvas.byte));
+        REFUSED(ggnn_graph_simplify(&out, &wrong[i], NULL, 0));
+        REFUSED(ggnn_graph_simplify(&out, &lists, &wrong[i], 0));
+        REFUSED(ggnn_graph_out_degrees(canvas.i64, &wrong[i]));
+    }
+    random_graph_free(g);
+}
+
+/* An edgeless graph needs no indices, and nothing is added to NULL (which UBSan says). */
+TEST(a_graph_without_edges_needs_no_array_of_them)
+{
+    const int64_t   indptr[] = {0, 0, 0};
+    const ggnn_node seeds[] = {0, 1};
+    const int32_t   fanout[] = {5};
+    ggnn_graph      g = ggnn_graph_plain(indptr, NULL, NULL, 2, 0);
+    ggnn_sampling   how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
+    ggnn_batch      b;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    CHECK(ggnn_neighbors(&g, 0).id == NULL);
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 2, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 2), GGNN_OK);
+    CHECK_EQ(*b.hop[0].num_edges.n, 0);
+    free(b.workspace);
+}
+
+TEST(samples)
+{
+    ggnn_list   list = {NULL, NULL, 40, 0};
+    static char work[4096];
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_WALK, 5, &rng, 0, 0, work));
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, (ggnn_method)77, 5, &rng, 0, 0, work));
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, (ggnn_method)-1, 5, &rng, 0, 0, work));
+    GIVES(-2, ggnn_sample_list(canvas.i64, NULL, GGNN_FISHER_YATES, 5, &rng, 0, 0, work));
+    GIVES(-2, ggnn_sample_list(NULL, &list, GGNN_FISHER_YATES, 5, &rng, 0, 0, work));
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, NULL, 0, 0, work));
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, 0, 0, NULL));
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, 256, 0, work));
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, -1, 0, work));
+    GIVES(0, ggnn_sample_list(NULL, &list, GGNN_FISHER_YATES, 0, NULL, 0, 0, NULL));
+    GIVES(0, ggnn_sample_workspace_bytes((ggnn_method)77, 5));
+}
+
+TEST(walks)
+{
+    random_graph* g = random_graph_new(N, 3, 5);
+    ggnn_walks    how = {2, 3, 0.5f}, wrong = {2, 3, 2.0f};
+    ggnn_node     bad = -1;
+    char          work[16 * 16];
+    float         visits[16];
+    REFUSED(ggnn_random_walk(canvas.id, NULL, &how, &rng, 0, 0, &bad));
+    REFUSED(ggnn_random_walk(canvas.id, &g->graph, NULL, &rng, 0, 0, &bad));
+    REFUSED(ggnn_random_walk(canvas.id, &g->graph, &wrong, &rng, 0, 0, &bad));
+    REFUSED(ggnn_random_walk(canvas.id, &g->graph, &how, NULL, 0, 0, &bad));
+    REFUSED(ggnn_random_walk(canvas.id, &g->graph, &how, &rng, 256, 0, &bad));
+    REFUSED(ggnn_random_walk(NULL, &g->graph, &how, &rng, 0, 0, &bad));
+    REFUSED(ggnn_random_walk(canvas.id, &g->graph, &how, &rng, 0, 0, NULL));
+    GIVES(GGNN_ERROR_ID, ggnn_random_walk(canvas.id, &g->graph, &how, &rng, 0, N, &bad));
+    CHECK_EQ(bad, N);
+    GIVES(GGNN_ERROR_ID, ggnn_random_walk(canvas.id, &g->graph, &how, &rng, 0, -1, &bad));
+    CHECK_EQ(bad, -1);
+    GIVES(-2, ggnn_walk_neighbors(canvas.id, visits, g->indices, -1, 2, 0, work));
+    GIVES(-2, ggnn_walk_neighbors(NULL, visits, g->indices, 4, 2, 0, work));
+    GIVES(-2, ggnn_walk_neighbors(canvas.id, NULL, g->indices, 4, 2, 0, work));
+    GIVES(-2, ggnn_walk_neighbors(canvas.id, visits, NULL, 4, 2, 0, work));
+    GIVES(-2, ggnn_walk_neighbors(canvas.id, visits, g->indices, 4, 2, 0, NULL));
+    GIVES(0, ggnn_walk_neighbors(NULL, NULL, NULL, 0, 2, 0, NULL));
+    random_graph_free(g);
+}
+
+TEST(tables)
+{
+    static char  memory[4096];
+    ggnn_unique* seen = ggnn_unique_init(memory, GGNN_UNIQUE_HASH, N, 10);
+    ggnn_node    id[2] = {3, 4};
+    int64_t      bad;
+    GIVES(0, ggnn_unique_bytes((ggnn_unique_kind)5, N, 10));
+    GIVES(0, ggnn_unique_bytes(GGNN_UNIQUE_HASH, -1, 10));
+    GIVES(0, ggnn_unique_bytes(GGNN_UNIQUE_HASH, N, -1));
+    CHECK(ggnn_unique_init(memory, (ggnn_unique_kind)5, N, 10) == NULL);
+    CHECK(ggnn_unique_init(NULL, GGNN_UNIQUE_HASH, N, 10) == NULL);
+    seen = ggnn_unique_init(memory, GGNN_UNIQUE_HASH, N, 10);
+    REFUSED(ggnn_unique_begin(NULL));
+    REFUSED(ggnn_unique_append(NULL, canvas.id, canvas.i32 + 500, id, 2, &bad));
+    REFUSED(ggnn_unique_append(seen, NULL, canvas.i32, id, 2, &bad));
+    REFUSED(ggnn_unique_append(seen, canvas.id, canvas.i32 + 500, NULL, 2, &bad));
+    REFUSED(ggnn_unique_append(seen, canvas.id, canvas.i32 + 500, id, -1, &bad));
+    REFUSED(ggnn_unique_append(seen, canvas.id, canvas.i32 + 500, id, 2, NULL));
+    GIVES(GGNN_OK, ggnn_unique_append(seen, NULL, NULL, NULL, 0, &bad));
+    GIVES(-1, ggnn_unique_find(NULL, 3));
+}
+
+TEST(batches)
+{
+    random_graph* g = random_graph_new(N, 3, 5);
+    const int32_t fanout[] = {2, 2};
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2), far = how;
+    ggnn_batch    b, planned, unpacked;
+    ggnn_node     seeds[] = {1, 2};
+    far.first_hop = INT32_MAX;
+    REFUSED(ggnn_batch_plan(NULL, &g->graph, &how, 2, NULL, &fault));
+    REFUSED(ggnn_batch_plan(&canvas.batch, NULL, &how, 2, NULL, &fault));
+    REFUSED(ggnn_batch_plan(&canvas.batch, &g->graph, NULL, 2, NULL, &fault));
+    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &far, 2, NULL, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_STR(fault.what, "a hop number is outside [0, 256)");
+    how.method = (ggnn_method)9;
+    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &how, 2, NULL, &fault), GGNN_ERROR_ARGUMENT);
+    how.method = GGNN_FISHER_YATES;
+    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &how, 2, NULL, &fault), GGNN_OK);
+    b = planned;
+    REFUSED(ggnn_batch_init(NULL, canvas.byte));
+    REFUSED(ggnn_batch_init(&b, NULL));
+    REFUSED(ggnn_sample(&b, &g->graph, &rng, seeds, 2)); /* planned only */
+    REFUSED(ggnn_batch_begin(&b, seeds, 2));
+    REFUSED(ggnn_sample_hop(&b, &g->graph, &rng));
+    REFUSED(ggnn_batch_pack(canvas.byte, &b));
+    REFUSED(ggnn_batch_validate(&b, &fault));
+    GIVES(0, ggnn_batch_packed_bytes(&b));
+    GIVES(0, ggnn_batch_packed_bytes(NULL));
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 2), GGNN_OK);
+    REFUSED(ggnn_sample(NULL, &g->graph, &rng, seeds, 2));
+    REFUSED(ggnn_sample(&b, NULL, &rng, seeds, 2));
+    REFUSED(ggnn_sample(&b, &g->graph, NULL, seeds, 2));
+    REFUSED(ggnn_sample(&b, &g->graph, &rng, NULL, 2));
+    REFUSED(ggnn_sample(&b, &g->graph, &rng, seeds, -1));
+    REFUSED(ggnn_sample_hop(NULL, &g->graph, &rng));
+    CHECK(*b.num_seeds.n == 2 && b.num_hops == 2); /* as it was */
+    REFUSED(ggnn_batch_pack(NULL, &b));
+    REFUSED(ggnn_batch_pack(canvas.byte, NULL));
+    size_t bytes = ggnn_batch_packed_bytes(&b);
+    void*  packed = malloc(bytes);
+    CHECK_EQ(ggnn_batch_pack(packed, &b), GGNN_OK);
+    REFUSED(ggnn_batch_unpack(NULL, packed, bytes));
+    REFUSED(ggnn_batch_unpack(&canvas.batch, NULL, bytes));
+    CHECK_EQ(ggnn_batch_unpack(&unpacked, packed, bytes), GGNN_OK);
+    REFUSED(ggnn_sample(&unpacked, &g->graph, &rng, seeds, 2)); /* it has no table */
+    REFUSED(ggnn_batch_begin(&unpacked, seeds, 2));
+    REFUSED(ggnn_sample_hop(&unpacked, &g->graph, &rng));
+    REFUSED(ggnn_batch_init(&unpacked, canvas.byte));
+    free(packed);
+    free(b.workspace);
+    random_graph_free(g);
+}
+
+/* A slot of a ring is often made as a copy of the first. */
+TEST(a_second_init_gives_a_copy_a_table_of_its_own)
+{
+    random_graph* g = random_graph_new(N, 3, 5);
+    const int32_t fanout[] = {-1};
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
+    ggnn_batch    a, b;
+    ggnn_node     seeds[] = {1, 2};
+    CHECK_EQ(ggnn_batch_plan(&a, &g->graph, &how, 2, NULL, NULL), GGNN_OK);
+    char *first = (char*)malloc(a.bytes), *second = (char*)malloc(a.bytes), *third = (char*)malloc(a.bytes);
+    CHECK_EQ(ggnn_batch_init(&a, first), GGNN_OK);
+    b = a;
+    CHECK_EQ(ggnn_batch_init(&b, second), GGNN_OK);
+    CHECK((char*)b.seen >= second && (char*)b.seen < second + b.bytes);
+    CHECK((char*)a.seen >= first && (char*)a.seen < first + a.bytes);
+    CHECK_EQ(ggnn_batch_init(&a, third), GGNN_OK); /* the same batch, elsewhere */
+    CHECK((char*)a.seen >= third && (char*)a.seen < third + a.bytes);
+    free(first);
+    CHECK_EQ(ggnn_sample(&a, &g->graph, &rng, seeds, 2), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 2), GGNN_OK);
+    ggnn_unique* table = a.seen;
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 2, table, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, second), GGNN_OK);
+    CHECK(b.seen == table);
+    free(second);
+    free(third);
+    random_graph_free(g);
+}
+
+TEST(replacement_takes_nothing_of_no_list_whatever_its_bound)
+{
+    const int64_t   indptr[] = {0, 0, 1};
+    const ggnn_node indices[] = {0}, seeds[] = {0};
+    const int32_t   fanout[] = {5};
+    ggnn_graph      g = ggnn_graph_plain(indptr, indices, NULL, 2, 1);
+    ggnn_sampling   how = ggnn_sampling_plain(GGNN_REPLACEMENT, fanout, 1);
+    ggnn_batch      b;
+    how.max_edges[0] = 3;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 1), GGNN_OK);
+    CHECK_EQ(*b.hop[0].num_edges.n, 0);
+    free(b.workspace);
+}
+
+/* Each number that unpacked bytes may have wrong. */
+TEST(validate_names_what_is_wrong_with_an_unpacked_batch)
+{
+    random_graph* g = random_graph_new(N, 3, 5);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {3, 2}, 0, GGNN_KEEP_REPEATS, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_node     seeds[] = {0, 7, 0, 9};
+    ggnn_batch    b, u;
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 4), GGNN_OK);
+    CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK);
+    size_t bytes = ggnn_batch_packed_bytes(&b);
+    void*  packed = malloc(bytes);
+    ggnn_batch_pack(packed, &b);
+    CHECK_EQ(ggnn_batch_unpack(&u, packed, bytes), GGNN_OK);
+    CHECK_EQ(ggnn_batch_validate(&u, &fault), GGNN_OK);
+    CHECK(fault.what == NULL);
+    int32_t* places[] = {&u.seed_local[0], &u.seed_local[3], &u.hop[1].repeats[0], &u.hop[0].repeats[2], &u.hop[1].indices[1]};
+    for (int i = 0; i < 5; i++)
+        for (int32_t value = -1; value <= 1000; value += 1001) {
+            const int32_t kept = *places[i];
+            *places[i] = value;
+            CHECK_EQ(ggnn_batch_validate(&u, &fault), GGNN_ERROR_BLOCK);
+            CHECK(fault.what != NULL);
+            CHECK_EQ(fault.hop, i < 2 ? -1 : i == 3 ? 0 : 1);
+            *places[i] = kept;
+        }
+    u.hop[1].repeats[0]++; /* two wrong ones that add up */
+    u.hop[1].repeats[1]--;
+    CHECK_EQ(ggnn_batch_validate(&u, &fault), GGNN_ERROR_BLOCK);
+    u.hop[1].repeats[0]--;
+    u.hop[1].repeats[1]++;
+    u.id[1] = N;
+    CHECK_EQ(ggnn_batch_validate(&u, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.hop, 0);
+    CHECK_EQ(fault.node, 1);
+    free(packed);
+    free(b.workspace);
+    random_graph_free(g);
+}
+
+TEST(blocks)
+{
+    random_graph* g = random_graph_new(N, 3, 5);
+    random_block* r = random_block_mixed(12, 15);
+    int64_t       counts[3];
+    int32_t*      copy = (int32_t*)malloc((size_t)g->num_edges * sizeof *copy);
+    ggnn_block    none = r->b, small = r->t;
+    ggnn_graph    large = g->graph;
+    large.num_edges = (int64_t)INT32_MAX + 1;
+    REFUSED(ggnn_block_whole(NULL, &g->graph, counts, copy));
+    REFUSED(ggnn_block_whole(&canvas.block, NULL, counts, copy));
+    REFUSED(ggnn_block_whole(&canvas.block, &g->graph, NULL, copy));
+    REFUSED(ggnn_block_whole(&canvas.block, &large, counts, copy));
+    if (sizeof(ggnn_node) == 8) REFUSED(ggnn_block_whole(&canvas.block, &g->graph, counts, NULL));
+    GIVES(0, ggnn_block_transpose_bytes(-1, 1, 1));
+    GIVES(0, ggnn_block_transpose_bytes(1, 1, -1));
+    REFUSED(ggnn_block_transpose_init(NULL, 1, 1, 1, canvas.byte));
+    REFUSED(ggnn_block_transpose_init(&canvas.block, 1, 1, 1, NULL));
+    REFUSED(ggnn_block_transpose_init(&canvas.block, 1, -1, 1, canvas.byte + 1024));
+    none.indices = NULL;
+    REFUSED(ggnn_block_transpose(&r->t, &none));
+    REFUSED(ggnn_block_transpose(NULL, &r->b));
+    REFUSED(ggnn_block_transpose(&r->t, NULL));
+    small.num_edges.max = r->edges - 1;
+    REFUSED(ggnn_block_transpose(&small, &r->b));
+    small.num_edges.max = r->edges;
+    small.num_dst.max = r->src - 1;
+    REFUSED(ggnn_block_transpose(&small, &r->b));
+    REFUSED(ggnn_block_validate(NULL, N, &fault));
+    none.num_src.n = NULL;
+    REFUSED(ggnn_block_validate(&none, N, &fault));
+    free(copy);
+    random_block_free(r);
+    random_graph_free(g);
+}
+
+TEST(rows)
+{
+    float         table[N * WIDTH] = {0};
+    ggnn_node     id[3] = {1, 2, 3};
+    int32_t       index[3] = {0, 1, 2};
+    ggnn_store    rows = ggnn_store_plain(table, N, WIDTH, GGNN_F32), wrong[3];
+    const int64_t much = (int64_t)INT32_MAX + 1;
+    for (int i = 0; i < 3; i++) wrong[i] = rows;
+    wrong[0].rows = NULL;
+    wrong[1].width = -1;
+    wrong[2].type = (ggnn_type)7;
+    for (int i = 0; i < 3; i++) REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &wrong[i], id, 3));
+    REFUSED(ggnn_gather(NULL, WIDTH, GGNN_F32, &rows, id, 3));
+    REFUSED(ggnn_gather(canvas.f, WIDTH - 1, GGNN_F32, &rows, id, 3));
+    REFUSED(ggnn_gather(canvas.f, WIDTH, (ggnn_type)2, &rows, id, 3));
+    REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, NULL, id, 3));
+    REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &rows, NULL, 3));
+    REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &rows, id, -3));
+    GIVES(GGNN_OK, ggnn_gather(NULL, WIDTH, GGNN_F32, &rows, NULL, 0));
+    REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, NULL, id, 3));
+    REFUSED(ggnn_split(NULL, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, 3));
+    REFUSED(ggnn_split(canvas.i32, NULL, canvas.i64 + 100, &rows.at, id, 3));
+    REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, NULL, &rows.at, id, 3));
+    REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, NULL, 3));
+    REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, much));
+    rows.at.parts = 0;
+    REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, 3));
+    REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH, GGNN_F32, WIDTH, NULL, 3));
+    REFUSED(ggnn_permute(NULL, WIDTH, table, WIDTH, GGNN_F32, WIDTH, index, 3));
+    REFUSED(ggnn_permute(canvas.f, WIDTH, NULL, WIDTH, GGNN_F32, WIDTH, index, 3));
+    REFUSED(ggnn_permute(canvas.f, WIDTH - 1, table, WIDTH, GGNN_F32, WIDTH, index, 3));
+    REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH - 1, GGNN_F32, WIDTH, index, 3));
+    REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH, (ggnn_type)2, WIDTH, index, 3));
+    REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH, GGNN_F32, -1, index, 3));
+    REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH, GGNN_F32, WIDTH, index, -1));
+}
+
+/* A block with something missing: without sizes, without lists, without indices; and no block. */
+typedef struct {
+    random_block* r;
+    ggnn_block    broken[3];
+} blocks_of;
+static blocks_of blocks_new(void)
+{
+    static const int64_t degree[DST] = {3, 0, 1, 4, 2, 2};
+    blocks_of            b;
+    b.r = random_block_new(DST, SRC, degree);
+    for (int i = 0; i < 3; i++) b.broken[i] = b.r->b;
+    b.broken[0].num_dst.n = NULL;
+    b.broken[1].indptr = NULL;
+    b.broken[2].indices = NULL;
+    return b;
+}
+
+TEST(aggregation)
+{
+    blocks_of         t = blocks_new();
+    const ggnn_block* b = &t.r->b;
+    float             x[SRC * WIDTH] = {0}, w[64] = {0}, ones[SRC] = {0};
+    int32_t           arg[SRC * WIDTH] = {0};
+    ggnn_scale        scale = {ones, NULL, NULL};
+    ggnn_store        rows = ggnn_store_plain(x, SRC, WIDTH, GGNN_F32);
+    random_graph*     g = random_graph_new(N, 3, 5);
+    for (int i = 0; i < 4; i++) {
+        const ggnn_block* bad = i < 3 ? &t.broken[i] : NULL;
+        REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, bad, NULL, NULL, 1, x, WIDTH, WIDTH));
+        REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, bad, b, NULL, 1, x, WIDTH, arg, WIDTH));
+        if (i != 2) REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, bad, NULL, NULL, 1, &rows));
+        if (i != 2) REFUSED(ggnn_scale_mean(canvas.f, bad, 0));
+        if (i != 2) REFUSED(ggnn_scale_weights(canvas.f, bad, w));
+        if (i != 2) REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, bad, ones, &g->graph));
+    }
+    REFUSED(ggnn_spmm(NULL, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 1, x, WIDTH, WIDTH));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 1, NULL, WIDTH, WIDTH));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH - 1, NULL, GGNN_SUM, b, NULL, NULL, 1, x, WIDTH, WIDTH));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 1, x, WIDTH - 1, WIDTH));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 1, x, WIDTH, -1));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, w, 3, x, WIDTH, WIDTH)); /* 3 heads of 8 columns */
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, w, 0, x, WIDTH, WIDTH));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 2, x, WIDTH, WIDTH)); /* heads of no weight */
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, (ggnn_reduce)4, b, NULL, NULL, 1, x, WIDTH, WIDTH));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_MAX, b, &scale, NULL, 1, x, WIDTH, WIDTH));
+    GIVES(GGNN_OK, ggnn_spmm(NULL, 0, NULL, GGNN_SUM, b, NULL, NULL, 1, NULL, 0, 0));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, NULL, NULL, 1, x, WIDTH, arg, WIDTH));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 1, x, WIDTH, NULL, WIDTH));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 1, NULL, WIDTH, arg, WIDTH));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 1, x, WIDTH - 1, arg, WIDTH));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH - 1, &t.r->t, b, NULL, 1, x, WIDTH, arg, WIDTH));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, w, 3, x, WIDTH, arg, WIDTH));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 2, x, WIDTH, arg, WIDTH));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, NULL, 1, NULL));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH - 1, GGNN_SUM, b, NULL, NULL, 1, &rows));
+    REFUSED(ggnn_aggregate(NULL, WIDTH, GGNN_SUM, b, NULL, NULL, 1, &rows));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_MIN, b, &scale, NULL, 1, &rows));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &t.broken[2], NULL, NULL, 1, &rows)); /* no ids at all */
+    rows.rows = NULL;
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, NULL, 1, &rows));
+    REFUSED(ggnn_scale_mean(NULL, b, 0));
+    REFUSED(ggnn_scale_weights(canvas.f, b, NULL));
+    REFUSED(ggnn_scale_weights(NULL, b, w));
+    REFUSED(ggnn_gcn_norm(NULL, &g->graph));
+    REFUSED(ggnn_gcn_norm(canvas.f, NULL));
+    REFUSED(ggnn_scale_gcn(NULL, NULL, canvas.f, b, ones, &g->graph));
+    REFUSED(ggnn_scale_gcn(NULL, canvas.f, NULL, b, ones, &g->graph));
+    REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, b, NULL, &g->graph));
+    REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, b, ones, NULL));
+    random_graph_free(g);
+    random_block_free(t.r);
+}
+
+TEST(edges)
+{
+    blocks_of         t = blocks_new();
+    const ggnn_block* b = &t.r->b;
+    float             x[SRC * WIDTH] = {0}, y[DST * WIDTH] = {0}, e[64] = {0};
+    for (int i = 0; i < 4; i++) {
+        const ggnn_block* bad = i < 3 ? &t.broken[i] : NULL;
+        REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, bad, x, WIDTH, y, WIDTH, HEADS, WIDTH));
+        if (i == 2) continue; /* these need no indices */
+        REFUSED(ggnn_edge_sum(canvas.f, bad, e, HEADS));
+        REFUSED(ggnn_edge_softmax(canvas.f, bad, e, HEADS));
+        REFUSED(ggnn_edge_softmax_back(canvas.f, bad, e, e, HEADS));
+    }
+    REFUSED(ggnn_sddmm(NULL, GGNN_DOT, b, x, WIDTH, y, WIDTH, HEADS, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, NULL, WIDTH, y, WIDTH, HEADS, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, NULL, WIDTH, HEADS, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH - 1, y, WIDTH, HEADS, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH - 1, HEADS, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, 3, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_ADD, b, x, WIDTH, y, WIDTH, HEADS, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, (ggnn_edge_op)2, b, x, WIDTH, y, WIDTH, HEADS, WIDTH));
+    REFUSED(ggnn_edge_sum(NULL, b, e, HEADS));
+    REFUSED(ggnn_edge_sum(canvas.f, b, NULL, HEADS));
+    REFUSED(ggnn_edge_sum(canvas.f, b, e, 0));
+    REFUSED(ggnn_edge_softmax(NULL, b, e, HEADS));
+    REFUSED(ggnn_edge_softmax(canvas.f, b, NULL, HEADS));
+    REFUSED(ggnn_edge_softmax(canvas.f, b, e, 0));
+    REFUSED(ggnn_edge_softmax_back(NULL, b, e, e, HEADS));
+    REFUSED(ggnn_edge_softmax_back(canvas.f, b, NULL, e, HEADS));
+    REFUSED(ggnn_edge_softmax_back(canvas.f, b, e, NULL, HEADS));
+    REFUSED(ggnn_edge_softmax_back(canvas.f, b, e, e, 0));
+    random_block_free(t.r);
+}
+
+TEST(attention)
+{
+    blocks_of      t = blocks_new();
+    float          z[SRC * WIDTH] = {0}, s[SRC * HEADS] = {0}, att[WIDTH] = {0}, dout[DST * WIDTH] = {0};
+    ggnn_gat_layer good = {&t.r->b, z, WIDTH, s, s, canvas.f, WIDTH, canvas.f + 200, HEADS, WIDTH, {0.2f, 0, 0, {1, 2, 0}}}, bad;
+    REFUSED(ggnn_scores(NULL, z, WIDTH, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores(canvas.f, NULL, WIDTH, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores(canvas.f, z, WIDTH - 1, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores(canvas.f, z, WIDTH, NULL, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores(canvas.f, z, WIDTH, att, -1, HEADS, WIDTH));
+    REFUSED(ggnn_scores(canvas.f, z, WIDTH, att, SRC, 3, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, NULL, s, z, WIDTH, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores_back(NULL, WIDTH, canvas.f, s, z, WIDTH, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH - 1, canvas.f + 200, s, z, WIDTH, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, NULL, z, WIDTH, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, NULL, WIDTH, att, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH, NULL, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_gat(NULL));
+    for (int i = 0; i < 18; i++) {
+        bad = good;
+        if (i < 3) bad.block = &t.broken[i];
+        if (i == 3) bad.block = NULL;
+        if (i == 4) bad.z = NULL;
+        if (i == 5) bad.ld_z = WIDTH - 1;
+        if (i == 6) bad.el = NULL;
+        if (i == 7) bad.er = NULL;
+        if (i == 8) bad.out = NULL;
+        if (i == 9) bad.lse = NULL;
+        if (i == 10) bad.heads = 3;
+        if (i == 11) bad.how.slope = -1;
+        if (i == 12) bad.how.slope = NAN;
+        if (i == 13) bad.how.dropout = 1;
+        if (i == 14) bad.how.dropout = NAN;
+        if (i == 15) bad.how.layer = 256;
+        if (i == 16) bad.how.dropout = 0.5f; /* drawn by a purpose that is not its own */
+        if (i == 17) bad.ld_out = WIDTH - 1;
+        REFUSED(ggnn_gat(&bad));
+        REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, canvas.f + 500, canvas.f + 600, &t.r->t, &bad, dout, WIDTH, canvas.f + 700));
+    }
+    REFUSED(ggnn_gat_back(NULL, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
+    REFUSED(ggnn_gat_back(canvas.f, WIDTH - 1, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
+    REFUSED(ggnn_gat_back(canvas.f, WIDTH, NULL, canvas.f + 600, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
+    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, NULL, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
+    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, NULL, &good, dout, WIDTH, canvas.f + 700));
+    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, NULL, WIDTH, canvas.f + 700));
+    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH - 1, canvas.f + 700));
+    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH, NULL));
+    GIVES(0, ggnn_gat_back_workspace_bytes(-1, 1, 1));
+    GIVES(0, ggnn_gat_back_workspace_bytes(1, 1, 0));
+    random_block_free(t.r);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    test_seed(3);
+    RUN(random_numbers);
+    RUN(layouts_and_owners);
+    RUN(graphs);
+    RUN(a_graph_without_edges_needs_no_array_of_them);
+    RUN(samples);
+    RUN(walks);
+    RUN(tables);
+    RUN(batches);
+    RUN(a_second_init_gives_a_copy_a_table_of_its_own);
+    RUN(replacement_takes_nothing_of_no_list_whatever_its_bound);
+    RUN(validate_names_what_is_wrong_with_an_unpacked_batch);
+    RUN(blocks);
+    RUN(rows);
+    RUN(aggregation);
+    RUN(edges);
+    RUN(attention);
+    return test_finish();
+}
