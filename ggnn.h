@@ -1,4 +1,4 @@
-// ggnn.h - v0.2.0 - graph sampling and GNN kernels in C99
+// ggnn.h - v0.3.0 - graph sampling and GNN kernels in C99
 //
 // Everything that sample-based training of graph neural networks needs besides the dense part: CSC graphs,
 // neighbour samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over
@@ -17,7 +17,6 @@
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
 //     #include <stdio.h>
-//     #include <stdlib.h>
 //     int main(void)
 //     {
 //         const int64_t   indptr[]  = {0, 2, 4, 7, 8};              // the in-neighbours of v are
@@ -31,18 +30,18 @@
 //         ggnn_rng        rng       = {1, 0, GGNN_PURPOSE_SAMPLE};  // seed 1, step 0
 //         ggnn_batch      batch;
 //         float           mean[2];
-//         if (ggnn_batch_plan(&batch, &g, &how, 2, NULL, NULL) != GGNN_OK) return 1;
-//         if (ggnn_batch_init(&batch, malloc(batch.bytes)) != GGNN_OK) return 1;
+//         if (ggnn_batch_new(&batch, &g, &how, 2) != GGNN_OK) return 1;
 //         if (ggnn_sample(&batch, &g, &rng, seeds, 2) != GGNN_OK) return 1;
 //         ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, NULL, 1, &rows);
 //         printf("%g %g\n", (double)mean[0], (double)mean[1]);      // 3 4
-//         free(batch.workspace);
+//         ggnn_batch_free(&batch);
 //         return 0;
 //     }
 //
 // WHAT IT DOES NOT DO
-//   No dense layers, no optimiser (trainer/ has them), no files (datasets/), no allocation, no printing, no
-//   global state, no threads but those of GGNN_PARALLEL_FOR, no renumbering of the caller's nodes.
+//   No dense layers, no optimiser (trainer/ has them), no files (datasets/), no printing, no global state, no
+//   allocation but that of ggnn_batch_new, no threads but those of GGNN_PARALLEL_FOR, no renumbering of the
+//   caller's nodes.
 //
 // GLOSSARY
 //   N nodes   E edges   K heads   N(v) the neighbours of v: its list   dst targets, src sources of a block
@@ -63,6 +62,8 @@
 //   GGNN_NODE64          64-bit global ids (else N < 2^31), in all files of a program or in none: a mixture
 //                        does not link, as functions that take ids, themselves or in a struct, are named
 //                        ggnn_x_node64 then
+//   GGNN_MALLOC(bytes), GGNN_FREE(memory)   what ggnn_batch_new and _free call (malloc, free): both, or
+//                        neither
 //   GGNN_CACHE_BYTES     last-level cache a thread may count on (32 MiB): chooses the form of ggnn_unique
 //   GGNN_ASSERT(c)       checks of ggnn.h itself (assert). A caller's mistake is GGNN_ERROR_ARGUMENT
 //   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
@@ -72,7 +73,9 @@
 //                        this as your pool's loop or a serial one, or let each call omp_set_num_threads(1)
 //   GGNN_NO_SIMD         the plain loops only
 //   GGNN_SIMD_LEVEL()    at most: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512 (3; for tests)
-//   GGNN_HEADER          this file's name where it is not "ggnn.h": it includes its own vector loops
+//   GGNN_API             before each function: extern, or static; __declspec(dllexport) for example
+//   GGNN_HEADER          this file's name where it is not "ggnn.h" and the compiler has no __FILE_NAME__: it
+//                        includes its own vector loops
 //
 // CONTENTS (search for the tag; the implementation's are [1i] .. [9i])
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
@@ -93,8 +96,7 @@
 //   dropout_fields       field (8 blocks)                                                  1  -
 //   neg_log2_fast        returns the value                                                 1  -
 //  [3]
-//   graph_validate       fault (1)                                      fault              P  ARGUMENT, ID,
-//                                                                                             WEIGHT
+//   graph_validate       fault (1)                                      fault              P  ID, WEIGHT
 //   layout_owners        at, rank (N), bound (parts + 1)                rank, bound, owner 1  ARGUMENT, ID
 //                                                                       by how; fault
 //   layout_nodes         id (as many as it returns)                     id (counts)        1  returns -2
@@ -118,7 +120,7 @@
 //  [4]
 //   sample_list          offset (min(fanout, degree)); workspace:                          1  returns -1: a
 //                        sample_workspace_bytes                                               weight; -2
-//   random_walk          visited (walks, length), bad (1)                                  1  ARGUMENT, ID
+//   random_walk          visited (walks, length), bad (1)                                  1  ID
 //   walk_neighbors       id, visits (min(top, count)); workspace (16                       1  returns -2
 //                        count bytes)
 //  [5]
@@ -128,15 +130,17 @@
 //   unique_append        list (max_ids), local (n), bad (1)             local              1  ID, CAPACITY
 //   unique_find          returns the local id, or -1                                       1  -
 //  [6]
-//   batch_plan           b: bounds, bytes                               shared, fault      1  ARGUMENT
-//   batch_init           b, in memory of b->bytes                       memory             1  ARGUMENT
-//   sample               b: seeds and all hops                                             1  ARGUMENT, ID,
-//                                                                                            WEIGHT, CAPACITY
-//   batch_begin,         b: the seeds; one hop                                             1  ARGUMENT, ID,
-//   sample_hop                                                                               WEIGHT, CAPACITY
+//   batch_new            b, in memory of its own                                           1  MEMORY
+//   batch_free           b: zeros                                       b                  1  -
+//   batch_plan           b: bounds, bytes                               shared             1  -
+//   batch_init           b, in memory of b->bytes                                          1  -
+//   sample               b: seeds and all hops                                             1  ID, WEIGHT,
+//                                                                                             CAPACITY
+//   batch_begin,         b: the seeds; one hop                                             1  ID, WEIGHT,
+//   sample_hop                                                                                CAPACITY
 //   batch_pack           memory: batch_packed_bytes                                        1  -
 //   batch_unpack         b, in these bytes                                                 1  BLOCK
-//   block_whole          b, counts (3), copy (E, with NODE64)           copy, with 32-bit  1  ARGUMENT
+//   block_whole          b, counts (3), copy (E, with NODE64)           copy, with 32-bit  1  -
 //                                                                       ids
 //   block_transpose      t, laid out by _init in memory of _bytes                          P  -
 //   batch_validate       fault (1)                                      fault              1  BLOCK, ID
@@ -147,6 +151,7 @@
 //   permute              out (n, width)                                                    P  -
 //  [8]
 //   spmm                 out, arg (num_dst, width)                      arg, scale, weight P  -
+//   sum, mean            out (num_dst, width)                                              P  -
 //   spmm_back_arg        dinp (num_src, width)                          weight             P  -
 //   scale_mean           inv (num_dst)                                                     1  -
 //   scale_weights        inv (num_dst)                                                     P  -
@@ -162,13 +167,15 @@
 //   scores               el (n, heads)                                                     P  -
 //   scores_back          dz (n, width), added to; datt (heads, width /                     P  -
 //                        heads)
-//   gat                  y->out (num_dst, width), y->lse (num_dst,                         P  -
-//                        heads)
-//   gat_back             dz (num_src, width), del (num_src, heads), der                    P  -
-//                        (num_dst, heads); workspace: _workspace_bytes
+//   gat                  y->out (num_dst, width), y->lse (num_dst,      y->att_l, att_r    P  -
+//                        heads); with vectors y->el, y->er
+//   gat_back             dz (num_src, width), y->del (num_src, heads),  y->att_l, att_r    P  -
+//                        y->der (num_dst, heads); with vectors
+//                        y->datt_l, y->datt_r; y's scratch
 //
 // MEMORY
-//   The caller's, all of it: as many bytes as a function named _bytes or a comment says, aligned as malloc's.
+//   No op allocates: ggnn_batch_new alone does. All other memory is the caller's: as many bytes as a function
+//   named _bytes or a comment says, aligned as malloc's.
 //   Outputs overlap nothing, unless it is said. The stack: less than 100 KiB a thread.
 //
 // PROMISES
@@ -193,15 +200,23 @@
 //
 // LICENSE: MIT, at the end of this file.
 
+// C's casts and its null pointers, where C++ warns of them.
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
+
 #ifndef GGNN_H
 #define GGNN_H
-#define GGNN_VERSION "0.2.0"
-#define GGNN_VERSION_NUMBER 200 // major * 10000 + minor * 100 + patch
+#define GGNN_VERSION "0.3.0"
+#define GGNN_VERSION_NUMBER 300 // major * 10000 + minor * 100 + patch
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#ifndef GGNN_API
 #if defined(GGNN_STATIC) && defined(__GNUC__)
 #define GGNN_API static __attribute__((unused))
 #elif defined(GGNN_STATIC)
@@ -210,6 +225,7 @@
 #define GGNN_API extern "C"
 #else
 #define GGNN_API extern
+#endif
 #endif
 
 // =============================================================================
@@ -245,6 +261,8 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define ggnn_unique_begin               ggnn_unique_begin_node64
 #define ggnn_unique_append              ggnn_unique_append_node64
 #define ggnn_unique_find                ggnn_unique_find_node64
+#define ggnn_batch_new                  ggnn_batch_new_node64
+#define ggnn_batch_free                 ggnn_batch_free_node64
 #define ggnn_batch_plan                 ggnn_batch_plan_node64
 #define ggnn_batch_packed_bytes         ggnn_batch_packed_bytes_node64
 #define ggnn_batch_pack                 ggnn_batch_pack_node64
@@ -261,6 +279,8 @@ typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t
 #define ggnn_gather                     ggnn_gather_node64
 #define ggnn_split                      ggnn_split_node64
 #define ggnn_spmm                       ggnn_spmm_node64
+#define ggnn_sum                        ggnn_sum_node64
+#define ggnn_mean                       ggnn_mean_node64
 #define ggnn_spmm_back_arg              ggnn_spmm_back_arg_node64
 #define ggnn_scale_mean                 ggnn_scale_mean_node64
 #define ggnn_scale_weights              ggnn_scale_weights_node64
@@ -279,7 +299,7 @@ typedef int32_t ggnn_node;
 #endif
 
 // A size that lives with the data (*n; on the device for CUDA), and its bound, known to the host.
-typedef struct {
+typedef struct ggnn_count {
     int64_t* n;
     int64_t  max;
 } ggnn_count;
@@ -290,7 +310,8 @@ typedef struct {
     X(GGNN_ERROR_ID, "a node id or a row of indptr is out of range")                                \
     X(GGNN_ERROR_WEIGHT, "an edge weight is negative or not finite")                                \
     X(GGNN_ERROR_CAPACITY, "a result does not fit its buffer")                                      \
-    X(GGNN_ERROR_BLOCK, "a block contradicts itself")
+    X(GGNN_ERROR_BLOCK, "a block contradicts itself")                                               \
+    X(GGNN_ERROR_MEMORY, "no memory is left")
 typedef enum {
 #define GGNN_X(name, text) name,
     GGNN_STATUS_LIST(GGNN_X)
@@ -345,13 +366,13 @@ typedef enum {
     GGNN_PURPOSE_GENERATE           // synthetic graphs
 } ggnn_purpose;
 
-typedef struct { // all the state there is
+typedef struct ggnn_rng { // all the state there is
     uint64_t seed;    //
     uint32_t step;    // mini-batches since the start of training: each samples and drops out afresh
     uint32_t purpose; // the caller's to set; walks draw by ggnn_walk_purpose of it
 } ggnn_rng;
 
-typedef struct {
+typedef struct ggnn_words {
     uint32_t word[4];
 } ggnn_words;
 
@@ -470,7 +491,7 @@ GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n
 //   1. This device's own cache. Each device may cache other rows.
 //   2. The parts: memory spread over all devices. They share one order of the nodes, hottest first.
 //   3. The host tier: the whole array by id. A mapped file is one as it is.
-typedef struct {
+typedef struct ggnn_layout {
     const ggnn_node* cache_row; // (N) the row of v in the own cache, where that is in [0, cached); any other
                                 // value: not there. A ranking will do. NULL: v itself
     int64_t          cached;    // rows of the own cache; 0: none
@@ -480,7 +501,7 @@ typedef struct {
     int32_t          parts;     // >= 1
 } ggnn_layout;
 
-typedef struct {
+typedef struct ggnn_place {
     int32_t slot; // < parts: that part; parts: host tier; parts + 1: own cache
     int64_t row;  // host tier: v
 } ggnn_place;
@@ -513,7 +534,7 @@ GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
     return place;
 }
 
-typedef struct { // neighbour lists in one piece of memory
+typedef struct ggnn_csc { // neighbour lists in one piece of memory
     const int64_t*   indptr;    // (rows + 1) list i is [indptr[i], indptr[i+1])
     const int64_t*   first;     // (rows) the list's position in the whole graph's edge order; NULL: indptr's
     const ggnn_node* indices;   // (num_edges) sources, global ids
@@ -521,7 +542,7 @@ typedef struct { // neighbour lists in one piece of memory
     int64_t          num_edges; // of this piece: a list that claims more is an error, not a wild read
 } ggnn_csc;
 
-typedef struct {
+typedef struct ggnn_graph {
     int64_t         num_nodes, num_edges;
     ggnn_csc        whole;   // all lists, where part is NULL
     const ggnn_csc* part;    // (parts + 2) by slot; slots without rows are never read. The host tier's
@@ -554,7 +575,7 @@ GGNN_HD int ggnn_weight_valid(float w)
     return bits < 0x7f800000u || bits == 0x80000000u; // below infinity, or -0
 }
 
-typedef struct { // the in-neighbours of one node: the only way in which a sampler reads a graph
+typedef struct ggnn_list { // the in-neighbours of one node: the only way in which a sampler reads a graph
     const ggnn_node* id;       // (degree) not checked: the sampler checks what it takes
     const float*     weight;   // (degree) or NULL
     int64_t          degree;   // -1: indptr is broken at this node
@@ -584,7 +605,7 @@ GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
 }
 
 // The first thing wrong with an input, for a message: "node 17: indptr decreases".
-typedef struct {
+typedef struct ggnn_fault {
     const char* what; // NULL: nothing wrong
     int64_t     node; // -1: does not apply
     int64_t     edge; // position, -1: does not apply
@@ -643,7 +664,7 @@ GGNN_API ggnn_status ggnn_graph_lists(
     const ggnn_graph* from, const ggnn_node* id, int64_t n, ggnn_fault* fault);
 
 // ---- building: plain CSC in the caller's arrays -------------------------------
-typedef struct {
+typedef struct ggnn_lists {
     int64_t    num_nodes, num_edges;
     int64_t*   indptr;   // (num_nodes + 1)
     ggnn_node* indices;  // (num_edges)
@@ -733,7 +754,7 @@ GGNN_API size_t ggnn_sample_workspace_bytes(ggnn_method method, int64_t fanout);
 GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method, int64_t fanout,
                                   const ggnn_rng* rng, int32_t hop, ggnn_node node, void* workspace);
 
-typedef struct {
+typedef struct ggnn_walks {
     int32_t walks, length; // from each start
     float   restart;       // chance, after each step, to go on from the start again
 } ggnn_walks;
@@ -741,7 +762,7 @@ typedef struct {
 // Whoever takes a ggnn_walks takes {0, 0, 0} for PinSAGE's {4, 3, .5}, and all others as they are.
 GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how)
 {
-    if (how.walks == 0 && how.length == 0 && how.restart == 0.0f) {
+    if (how.walks == 0 && how.length == 0 && how.restart >= 0.0f && how.restart <= 0.0f) {
         how.walks = 4;
         how.length = 3;
         how.restart = 0.5f;
@@ -841,7 +862,7 @@ GGNN_API int32_t ggnn_unique_find(const ggnn_unique* seen, ggnn_node id);
 // entries, and the targets of hop h + 1 are all sources of hop h. Hop 0 is the seeds' own; training's layer l
 // of L runs on hop L - 1 - l. Sizes are read as *block.num_src.n; < 2^31 sources and edges.
 
-typedef struct {
+typedef struct ggnn_block {
     ggnn_count num_dst, num_src, num_edges;
     ggnn_node* id;       // (max(num_src, num_dst)) global ids by local id; NULL: they are the same
     int64_t*   indptr;   // (num_dst + 1)
@@ -854,15 +875,18 @@ typedef struct {
 } ggnn_block;
 
 enum { GGNN_HOPS_MAX = 8 };
+typedef char ggnni_hops_are_8[GGNN_HOPS_MAX == 8 ? 1 : -1]; // as a fault's sentence says
 
 typedef enum { // what a batch keeps of each hop, combined with |
     GGNN_KEEP_NEIGHBORS = 1,
     GGNN_KEEP_POSITIONS = 2,
     GGNN_KEEP_WEIGHTS = 4,
-    GGNN_KEEP_REPEATS = 8
+    GGNN_KEEP_REPEATS = 8,
+    GGNN_KEEP_TRANSPOSES = 16, // of each hop but a global one, in batch.back: for backward. Not packed
+    GGNN_KEEP_ALL = 31
 } ggnn_keep;
 
-typedef struct { // how a batch is sampled. Zero-initialise; method, num_hops and fanout are needed
+typedef struct ggnn_sampling { // how a batch is sampled. Zero-initialise; method, num_hops, fanout are needed
     ggnn_method method;
     int32_t     num_hops;
     int32_t     fanout[GGNN_HOPS_MAX]; // from the seeds outward; -1: all, 0: none
@@ -885,7 +909,7 @@ GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fan
     return how;
 }
 
-typedef struct {
+typedef struct ggnn_batch {
     ggnn_sampling how;                  // the batch's own copy
     int64_t       num_nodes, num_edges; // of the graph that it is for
     size_t        bytes;                // of the memory that it takes
@@ -895,11 +919,12 @@ typedef struct {
     ggnn_count    num_seeds;  // as given, duplicates included
     int32_t       num_hops;   // sampled so far
     ggnn_block    hop[GGNN_HOPS_MAX];
+    ggnn_block    back[GGNN_HOPS_MAX]; // their transposes, with GGNN_KEEP_TRANSPOSES
     ggnn_unique*  shared;    // the table that it shares; NULL: it has its own
     ggnn_unique*  seen;      // its table, once it lies in memory; both unused by the CUDA twin
     void*         workspace; // sizes, and scratch of the sampler
     int32_t*      status;    // sticky ggnn_status of the CUDA twin; unused here
-    ggnn_node     bad;       // after an error: the node it was met at
+    ggnn_fault    fault;     // after an error: what was wrong, at which node and hop
 } ggnn_batch;
 
 // ---- how batches and packed batches lie in memory, for both headers
@@ -952,7 +977,7 @@ typedef struct { // the first of the packed bytes; no padding
 // order in which they are handed out here. base NULL: they are only counted.
 GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, char* base)
 {
-    ggnni_packed* there = (ggnni_packed*)base; // what its sizes point into
+    ggnni_packed* there = (ggnni_packed*)(void*)base; // what its sizes point into
     size_t        used = 0;
     memset(b, 0, sizeof *b);
     b->how = header->how;
@@ -963,7 +988,6 @@ GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, c
     b->num_hops = (int32_t)header->num_hops;
     b->num_seeds.n = base ? &there->seeds : 0;
     b->num_seeds.max = header->seeds;
-    b->bad = -1;
     b->id = (ggnn_node*)ggnni_carve_by(GGNNI_LINE, base, &used, b->max_ids, sizeof *b->id);
     b->seed_local =
         (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
@@ -989,6 +1013,7 @@ GGNN_HD void ggnni_pack_header(ggnni_packed* header, ggnn_batch* to, const ggnn_
     memset(header, 0, sizeof *header);
     header->magic = GGNNI_PACKED;
     header->how = b->how;
+    header->how.keep &= ~GGNN_KEEP_TRANSPOSES;
     header->num_nodes = b->num_nodes;
     header->num_edges = b->num_edges;
     header->num_hops = b->num_hops;
@@ -1030,8 +1055,9 @@ GGNN_HD ggnn_status ggnni_hop_fault(ggnn_fault* fault, ggnn_status status, const
 // What both headers plan a batch with: its how, num_nodes, num_edges, max_ids, and the max of every size.
 // Targets are distinct, so that the edges without replacement are at most all of the graph's.
 GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                     int64_t max_seeds, ggnn_fault* fault)
+                                     int64_t max_seeds)
 {
+    ggnn_fault*       fault = &b->fault;
     const ggnn_walks  walk = ggnn_walks_or_default(how->walk);
     const ggnn_status bad = GGNN_ERROR_ARGUMENT;
     int64_t           dst = max_seeds < g->num_nodes ? max_seeds : g->num_nodes;
@@ -1043,6 +1069,7 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
         return ggnni_hop_fault(fault, bad, "there is no such method", -1);
     if (how->first_hop < 0 || how->first_hop > 256 - how->num_hops)
         return ggnni_hop_fault(fault, bad, "a hop number is outside [0, 256)", -1);
+    if (how->keep & ~GGNN_KEEP_ALL) return ggnni_hop_fault(fault, bad, "keep has an unknown flag", -1);
     if (how->method == GGNN_WALK && !ggnn_walks_valid(walk))
         return ggnni_hop_fault(fault, bad, "walks, their length or restart are out of range", -1);
     b->how = *how;
@@ -1075,23 +1102,31 @@ GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const g
     return ggnni_hop_fault(fault, GGNN_OK, 0, -1);
 }
 
-// Step 1 of 2: plans a batch of at most max_seeds seeds. Works out the bound of every size from N, E, fanout
-// and the caller's own bounds, and b->bytes. Of g only N and E are read; how is copied. shared: a table that
-// batches use in turn, for N nodes and at least b->max_ids ids; NULL: the batch gets a table of its own, of
-// the kind that ggnn_unique_choose says. GGNN_ERROR_ARGUMENT: the batch cannot be, and *fault (or NULL) says
-// why: an argument is out of range, or a hop's sources or edges could reach 2^31. Bounds of the caller's own
-// prevent that. Most of a large bound is never touched.
+// A batch of at most max_seeds seeds in memory of its own, from GGNN_MALLOC; _free gives it back. The bound
+// of every size is worked out from N, E, fanout and the limits in `how`. GGNN_ERROR_ARGUMENT: the batch
+// cannot be, and b->fault says why: an argument is out of range, or a hop's sources or edges could reach 2^31
+// (a limit in `how` prevents that). GGNN_ERROR_MEMORY: no memory is left. These two functions alone allocate:
+// no op does. Most of a large bound is never touched. A batch that was freed, or set to zeros, may be freed
+// again.
+GGNN_API ggnn_status ggnn_batch_new(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                    int64_t max_seeds);
+GGNN_API void        ggnn_batch_free(ggnn_batch* b);
+
+// The same in the caller's memory, step 1 of 2: works out every bound, and b->bytes. Of g only N and E are
+// read; how is copied. shared: a table that batches use in turn, for N nodes and at least b->max_ids ids;
+// NULL: the batch gets a table of its own, of the kind that ggnn_unique_choose says. Fails as ggnn_batch_new.
 GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                     int64_t max_seeds, ggnn_unique* shared, ggnn_fault* fault);
+                                     int64_t max_seeds, ggnn_unique* shared);
 // Step 2 of 2: lays the batch, and its own table, out in memory of b->bytes, aligned as malloc's (to 64 bytes
-// is best). GGNN_ERROR_ARGUMENT: memory is NULL, or b was not planned.
+// is best). A copy of a batch that is laid out again has a table of its own. GGNN_ERROR_ARGUMENT: memory is
+// NULL, or b was not planned.
 GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory);
 
 // A mini-batch: the seeds, then every hop. g has the N and E that the batch was planned for, else
 // GGNN_ERROR_ARGUMENT. Runs on the calling thread. Several threads prepare several batches at once, each with
 // a batch, its table (and, when traffic is counted, a ggnn_graph) of its own. O(edges sampled). On an error
-// b->bad names the node and the batch is empty. GGNN_ERROR_CAPACITY: a bound of the caller's own is passed,
-// a shared table is too small, or lists overlap.
+// b->fault names node and hop, and the batch is empty. GGNN_ERROR_CAPACITY: a limit in `how` is exceeded, a
+// shared table is too small, or lists overlap.
 GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
                                  const ggnn_node* seeds, int64_t num_seeds);
 // The same in steps: the seeds (distinct ones numbered by first occurrence), then one hop a call.
@@ -1136,7 +1171,7 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 // ==== [7] STORE: fixed-width rows over parts, host tier and cache
 // =============================================================================
 
-typedef struct { // node features, edge features (by CSC position), hidden rows
+typedef struct ggnn_store { // node features, edge features (by CSC position), hidden rows
     int32_t            width; // elements in a row
     ggnn_type          type;
     int64_t            pitch; // bytes from row to row, >= width elements, a whole number of them
@@ -1200,7 +1235,7 @@ typedef enum { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 //   out[v] = dst[v] * sum over u in N(v) of (src[u] * inp[u]) + self[v] * inp[v]
 // Any may be NULL: no dst or src factor, no self term. The transpose of this map swaps src and dst and keeps
 // self, so GCN, GraphSAGE's mean and gcn aggregators, and all their backwards are one call each.
-typedef struct {
+typedef struct ggnn_scale {
     const float* src;  // (num_src); in ggnn_aggregate (N) by global id
     const float* dst;  // (num_dst); replaces MEAN's 1/|N(v)| where given
     const float* self; // (min(num_dst, num_src)): rows beyond it (in a transpose) have no self term
@@ -1223,6 +1258,10 @@ GGNN_API ggnn_status ggnn_spmm(
     const float*      inp,    // (num_src, width)
     int64_t           ld_inp, //
     int32_t           width);
+
+// The common cases: no factors, no weights, rows one behind the other.
+GGNN_API ggnn_status ggnn_sum(float* out, const ggnn_block* b, const float* inp, int32_t width);
+GGNN_API ggnn_status ggnn_mean(float* out, const ggnn_block* b, const float* inp, int32_t width);
 
 // Backward of MAX, MIN over the transpose t of b: dinp[u,:] = sum over e = (u, v) of weight[e] * dout[v,:]
 // where e was chosen, i.e. arg[v,:] is its offset in b's list of v.
@@ -1288,7 +1327,7 @@ GGNN_API ggnn_status ggnn_exp2_array(float* x, int64_t n);
 // ==== [9] ATTENTION: scores, fused graph attention
 // =============================================================================
 
-typedef struct {      // zero-initialise: LeakyReLU 0, no dropout
+typedef struct ggnn_attention {      // zero-initialise: LeakyReLU 0, no dropout
     float    slope;   // of LeakyReLU, >= 0: GAT uses .2
     float    dropout; // of attention coefficients; 0: none
     int32_t  layer;   // keys the dropout field, with rng and the target's global id
@@ -1304,18 +1343,28 @@ GGNN_API ggnn_status ggnn_scores_back(float* dz, int64_t ld_dz, float* datt, con
                                       int64_t ld_z, const float* att, int64_t n, int32_t heads,
                                       int32_t width);
 
-typedef struct { // one layer of fused attention: what forward reads and writes, and backward reads again
-    const ggnn_block* block;  //                   with indices
+typedef struct ggnn_gat_layer { // one layer of fused attention. Zero-initialise
+    const ggnn_block* block;  //                         with indices
     const float*      z;      // (num_src, width)
     int64_t           ld_z;   //
-    const float*      el;     // (num_src, heads)
-    const float*      er;     // (num_dst, heads)
-    float*            out;    // (num_dst, width)  overwritten by forward
+    float*            el;     // (num_src, heads)        z . att_l: written by forward; att_l NULL: given
+    float*            er;     // (num_dst, heads)        the same of the targets and att_r
+    float*            out;    // (num_dst, width)        written by forward
     int64_t           ld_out; //
-    float*            lse;    // (num_dst, heads)  overwritten by forward: log2 of the sum of e^l
+    float*            lse;    // (num_dst, heads)        written by forward: log2 of the sum of e^l
     int32_t           heads;  //
-    int32_t           width;  //                   of z and out
+    int32_t           width;  //                         of z and out
     ggnn_attention    how;
+    const float*      att_l;  // (heads, width / heads)  attention vectors of sources and
+    const float*      att_r;  //                         of targets; or NULL
+    // Backward alone.
+    float* datt_l; // (heads, width / heads)        their gradients, overwritten; not with vectors NULL
+    float* datt_r; //
+    float* del;    // (num_src, heads)              gradients of el and er, overwritten
+    float* der;    // (num_dst, heads)
+    float* delta;  // (num_dst, heads)              scratch: dout . out
+    float* dlogit; // (num_dst + num_edges, heads)  scratch: gradients of el[u] + er[v], entry by entry
+    float* partial; // (num_src / 256 + 1, width)   scratch of the CUDA twin, with vectors; unused here
 } ggnn_gat_layer;
 
 // Fused graph attention, Velickovic et al. 2018, with no (E, width) buffer: target v attends to itself and
@@ -1327,7 +1376,8 @@ typedef struct { // one layer of fused attention: what forward reads and writes,
 //   L[u] = LeakyReLU(el[u] + er[v]) * log2 e,  most = the greatest L so far,  p[u] = ggnn_exp2(L[u] - most)
 //   sum = sum * keep + (p of the segment, added up),  out = out * keep + (p[u] * q[u]) * z[u], added up
 // keep = ggnn_exp2(most of the segments before - most); q[u] is dropout's factor, 1 without. At the end out
-// is multiplied by 1 / sum, and lse = most + log2 of sum.
+// is multiplied by 1 / sum, and lse = most + log2 of sum. Where the vectors are given, ggnn_scores makes el
+// and er first.
 GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y);
 
 // Its backward, deterministic. Per head, L and q as in forward:
@@ -1337,21 +1387,16 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y);
 //   dz[u] = sum of (alpha[u] * q[u]) * dout[v],  del[u] = sum of d[u],  der[v] = sum of d
 // Each operation is rounded, in this order. Dots are those of GGNN_DOT. Sums over the targets of u begin with
 // u itself where it is one, then go by the transpose; those of der begin with v itself, then go by the list:
-// in segments of 256 entries, added in order. workspace holds delta and all d. What el and er add to dz, and
-// their vectors' gradients, are
+// in segments of 256 entries, added in order. Where the vectors are given, then follows what el and er add:
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
-GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads);
 GGNN_API ggnn_status ggnn_gat_back(
-    float*            dz,  // (num_src, width)  overwritten; not yet what el, er add
-    int64_t           ld_dz,     //
-    float*            del,       // (num_src, heads)  overwritten
-    float*            der,       // (num_dst, heads)  overwritten
-    const ggnn_block* transpose, //                   of y->block
-    const ggnn_gat_layer* y,     //                   as forward left it
-    const float*          dout,  // (num_dst, width)
-    int64_t               ld_dout, //
-    void*                 workspace);
+    float*                dz,        // (num_src, width)  overwritten
+    int64_t               ld_dz,     //
+    const ggnn_block*     transpose, //                   of y->block: batch.back[h]
+    const ggnn_gat_layer* y,         //                   as forward left it
+    const float*          dout,      // (num_dst, width)
+    int64_t               ld_dout);
 
 #endif // GGNN_H
 
@@ -1365,10 +1410,19 @@ GGNN_API ggnn_status ggnn_gat_back(
 #include <assert.h>
 #define GGNN_ASSERT(condition) assert(condition)
 #endif
+#if !defined(GGNN_MALLOC) && !defined(GGNN_FREE)
+#include <stdlib.h>
+#define GGNN_MALLOC(bytes) malloc(bytes)
+#define GGNN_FREE(memory) free(memory)
+#elif !defined(GGNN_MALLOC) || !defined(GGNN_FREE)
+#error "define both GGNN_MALLOC and GGNN_FREE, or neither"
+#endif
 #ifndef GGNN_SIMD_LEVEL
 #define GGNN_SIMD_LEVEL() 3
 #endif
-#ifndef GGNN_HEADER
+#if !defined(GGNN_HEADER) && defined(__FILE_NAME__)
+#define GGNN_HEADER __FILE_NAME__
+#elif !defined(GGNN_HEADER)
 #define GGNN_HEADER "ggnn.h"
 #endif
 
@@ -2402,7 +2456,7 @@ static int64_t ggnni_weighted(int64_t* offset, const ggnn_list* list, int64_t m,
         ggnni_pair pair;
         if (!ggnn_weight_valid(w)) return -1;
         if (i % 2 == 0) draws.words = ggnn_random(draws.rng, draws.hop, draws.node, (uint32_t)(i / 2));
-        if (w == 0.0f) continue;
+        if (!(w > 0.0f)) continue;
         key = (double)ggnn_neg_log2_fast(ggnn_draw(draws.words, i)) / (double)w;
         memcpy(&pair.key, &key, sizeof key);
         pair.from = i;
@@ -2799,6 +2853,16 @@ static size_t ggnni_carve_scratch(ggnni_scratch* scratch, const ggnn_batch* b, c
     return used;
 }
 
+// The transpose of hop h, where it is kept.
+static size_t ggnni_carve_back(ggnn_batch* b, int32_t h, char* base, size_t used)
+{
+    const ggnn_block* hop = &b->hop[h];
+    const int64_t     dst = hop->num_dst.max, src = hop->num_src.max, edges = hop->num_edges.max;
+    if (!(b->how.keep & GGNN_KEEP_TRANSPOSES) || ggnni_is_global(&b->how, h)) return used;
+    if (base) ggnn_block_transpose_init(&b->back[h], dst, src, edges, base + used);
+    return used + ggnn_block_transpose_bytes(dst, src, edges);
+}
+
 // A batch whose bounds are known. The table comes last.
 static size_t ggnni_carve_batch(ggnn_batch* b, char* base)
 {
@@ -2811,6 +2875,7 @@ static size_t ggnni_carve_batch(ggnn_batch* b, char* base)
     b->seed_local = (int32_t*)ggnni_carve(base, &used, b->num_seeds.max, sizeof *b->seed_local);
     for (int32_t h = 0; h < b->how.num_hops; h++)
         used = ggnni_carve_hop(&b->hop[h], &b->how, h, GGNNI_LINE, base, used);
+    for (int32_t h = 0; h < b->how.num_hops; h++) used = ggnni_carve_back(b, h, base, used);
     used = ggnni_carve_scratch(&scratch, b, base, used);
     if (base) state->scratch = scratch;
     b->seen = b->shared;
@@ -2820,25 +2885,50 @@ static size_t ggnni_carve_batch(ggnn_batch* b, char* base)
 }
 
 GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                     int64_t max_seeds, ggnn_unique* shared, ggnn_fault* fault)
+                                     int64_t max_seeds, ggnn_unique* shared)
 {
+    GGNNI_REQUIRE(b && g && how);
     ggnn_status status;
-    if (!b || !g || !how || g->num_nodes < 0 || g->num_edges < 0)
-        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT, "there is no batch, graph or sampling", -1);
     memset(b, 0, sizeof *b);
-    status = ggnn_batch_bound(b, g, how, max_seeds, fault);
+    if (g->num_nodes < 0 || g->num_edges < 0)
+        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT, "the graph has a negative size", -1);
+    status = ggnn_batch_bound(b, g, how, max_seeds);
     if (status != GGNN_OK) return status;
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
-        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT,
+        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT,
                                "the shared table is for another number of nodes, or for too few ids", -1);
     b->shared = shared;
     b->bytes = ggnni_carve_batch(b, NULL);
     return GGNN_OK;
 }
 
+GGNN_API ggnn_status ggnn_batch_new(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                    int64_t max_seeds)
+{
+    ggnn_status status = ggnn_batch_plan(b, g, how, max_seeds, NULL);
+    void*       memory;
+    if (status != GGNN_OK) return status;
+    memory = GGNN_MALLOC(b->bytes);
+    if (memory) return ggnn_batch_init(b, memory);
+    return ggnni_hop_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory for the batch", -1);
+}
+
+GGNN_API void ggnn_batch_free(ggnn_batch* b)
+{
+    if (!b) return;
+    GGNN_FREE(b->workspace);
+    memset(b, 0, sizeof *b);
+}
+
 // By _init or by _unpack, which gives it no table.
 static int ggnni_is_laid_out(const ggnn_batch* b) { return b && b->num_seeds.n; }
 static int ggnni_takes_samples(const ggnn_batch* b) { return ggnni_is_laid_out(b) && b->seen; }
+
+static void ggnni_transpose_empty(ggnn_block* t)
+{
+    *t->num_dst.n = *t->num_src.n = *t->num_edges.n = 0;
+    t->indptr[0] = 0;
+}
 
 static void ggnni_batch_empty(ggnn_batch* b)
 {
@@ -2847,7 +2937,10 @@ static void ggnni_batch_empty(ggnn_batch* b)
     memset(state->edges, 0, sizeof state->edges);
     memset(state->length, 0, sizeof state->length);
     b->num_hops = 0;
-    for (int32_t h = 0; h < b->how.num_hops; h++) b->hop[h].indptr[0] = 0;
+    for (int32_t h = 0; h < b->how.num_hops; h++) {
+        b->hop[h].indptr[0] = 0;
+        if (b->back[h].indptr) ggnni_transpose_empty(&b->back[h]);
+    }
 }
 
 GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory)
@@ -2866,10 +2959,12 @@ GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory)
     return GGNN_OK;
 }
 
-static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node bad)
+// The batch becomes empty; its fault says at which node, and at which hop it was (-1: among the seeds).
+static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node bad, int32_t hop)
 {
     ggnni_batch_empty(b);
-    b->bad = bad;
+    ggnni_hop_fault(&b->fault, status, ggnn_status_string(status), hop);
+    b->fault.node = bad;
     return status;
 }
 
@@ -2880,10 +2975,10 @@ GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int
     int64_t            bad = 0;
     ggnn_status        status;
     ggnni_batch_empty(b);
-    if (num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1);
+    if (num_seeds > b->num_seeds.max) return ggnni_batch_fail(b, GGNN_ERROR_CAPACITY, -1, -1);
     ggnn_unique_begin(b->seen);
     status = ggnn_unique_append(b->seen, b->id, b->seed_local, seeds, num_seeds, &bad);
-    if (status != GGNN_OK) return ggnni_batch_fail(b, status, seeds[bad]);
+    if (status != GGNN_OK) return ggnni_batch_fail(b, status, seeds[bad], -1);
     state->seeds = num_seeds;
     state->length[0] = b->seen->count;
     return GGNN_OK;
@@ -3129,7 +3224,7 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     ggnn_node          bad = -1;
     ggnn_status        status;
     if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges)
-        return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1);
+        return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1, h);
     at.hop = &b->hop[h];
     at.scratch = &state->scratch;
     at.ids = at.hop->neighbor ? at.hop->neighbor : (ggnn_node*)(void*)at.hop->indices;
@@ -3139,11 +3234,12 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     at.hop->indptr[0] = 0;
     status = b->how.method == GGNN_WALK ? ggnni_walk_targets(b, &at, num_dst, &bad)
                                         : ggnni_sample_tiles(b, &at, num_dst, &bad);
-    if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad);
+    if (status != GGNN_OK) return ggnni_batch_fail(b, status, bad, h);
     state->edges[h] = at.hop->indptr[num_dst];
     state->length[h + 1] = b->seen->count;
     b->num_hops = h + 1;
     if (at.hop->repeats) ggnni_count_repeats(at.hop);
+    if (b->back[h].indptr) return ggnn_block_transpose(&b->back[h], at.hop);
     return GGNN_OK;
 }
 
@@ -3210,6 +3306,14 @@ GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes
 
 // ---- whole graph, transpose, validate -------------------------------------------
 
+// For a block that is read only: its arrays are written where it is sampled or transposed into.
+static void* ggnni_unconst(const void* array)
+{
+    void* same;
+    memcpy(&same, &array, sizeof same);
+    return same;
+}
+
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy)
 {
     GGNNI_REQUIRE(b && g && !g->part && counts);
@@ -3225,15 +3329,14 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
     b->num_edges.n = &counts[2];
     b->num_dst.max = b->num_src.max = g->num_nodes;
     b->num_edges.max = g->num_edges;
-    // a block's arrays are read, unless it is being sampled or transposed into
-    b->indptr = (int64_t*)csc->indptr;
-    b->weight = (float*)csc->weight;
+    b->indptr = (int64_t*)ggnni_unconst(csc->indptr);
+    b->weight = (float*)ggnni_unconst(csc->weight);
 #ifdef GGNN_NODE64
     for (int64_t e = 0; e < g->num_edges; e++) copy[e] = (int32_t)csc->indices[e];
     b->indices = copy;
 #else
     (void)copy;
-    b->indices = (int32_t*)csc->indices;
+    b->indices = (int32_t*)ggnni_unconst(csc->indices);
 #endif
     return GGNN_OK;
 }
@@ -3461,7 +3564,7 @@ static void ggnni_max_plain(float* out, int32_t* arg, const ggnni_rows* r, int32
             float x = sign * (r->coef ? r->coef[i * r->stride] : 1.0f) *
                       ggnni_load(r->row[i] + r->byte, r->type, j);
             // a NaN gives way to any number
-            if (first + i == 0 || x > best || (best != best && x == x)) {
+            if (first + i == 0 || x > best || (!(best <= best) && x <= x)) {
                 best = x;
                 best_i = first + i;
             }
@@ -3500,7 +3603,7 @@ GGNN_API float ggnn_exp2(float x)
     const float magic = 12582912.0f;
     float       shifted = x + magic, r = x - (shifted - magic), p;
     uint32_t    n, bits;
-    if (!(x >= -126.0f)) return x != x ? x : 0.0f;
+    if (!(x >= -126.0f)) return x <= x ? 0.0f : x;
     if (x >= 128.0f) return INFINITY;
     p = 0.00015353362f * r + 0.0013398875f;
     p = p * r + 0.00961843692f;
@@ -4079,7 +4182,7 @@ static void ggnni_finish_row(const ggnni_spmm* s, float* out, int64_t v, int64_t
     if (n == 0) factor = 1; // of zeros
     if (own)
         s->loops->blend(out, factor, s->scale.self[v], own, s->type, width);
-    else if (factor != 1.0f)
+    else if (!(factor <= 1.0f && factor >= 1.0f))
         s->loops->blend(out, factor, 0.0f, NULL, GGNN_F32, width);
 }
 
@@ -4175,6 +4278,16 @@ GGNN_API ggnn_status ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_re
     s.source = ggnni_matrix(inp, ld_inp), s.type = GGNN_F32;
     ggnni_spmm_run(&s, heads, width);
     return GGNN_OK;
+}
+
+GGNN_API ggnn_status ggnn_sum(float* out, const ggnn_block* b, const float* inp, int32_t width)
+{
+    return ggnn_spmm(out, width, NULL, GGNN_SUM, b, NULL, NULL, 1, inp, width, width);
+}
+
+GGNN_API ggnn_status ggnn_mean(float* out, const ggnn_block* b, const float* inp, int32_t width)
+{
+    return ggnn_spmm(out, width, NULL, GGNN_MEAN, b, NULL, NULL, 1, inp, width, width);
 }
 
 GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how, const ggnn_block* b,
@@ -4294,7 +4407,8 @@ GGNN_API ggnn_status ggnn_scale_mean(float* inv, const ggnn_block* b, int with_s
 GGNN_API ggnn_status ggnn_scale_weights(float* inv, const ggnn_block* b, const float* weight)
 {
     GGNNI_REQUIRE(ggnn_edge_sum(inv, b, weight, 1) == GGNN_OK);
-    for (int64_t v = 0; v < *b->num_dst.n; v++) inv[v] = inv[v] != 0 ? 1.0f / inv[v] : 0.0f;
+    for (int64_t v = 0; v < *b->num_dst.n; v++)
+        inv[v] = inv[v] <= 0.0f && inv[v] >= 0.0f ? 0.0f : 1.0f / inv[v];
     return GGNN_OK;
 }
 
@@ -4638,11 +4752,10 @@ GGNN_API float ggnn_log2(float x)
 
 typedef struct {
     ggnn_gat_layer     y;
-    float *            dz, *del, *der; // backward
+    float*             dz;             // backward
     const float*       dout;           //
     int64_t            ld_dz, ld_dout; //
     const ggnn_block * b, *t;          // y.block, its transpose
-    float *            delta, *dlogit; // workspace: (num_dst, heads), (num_dst + num_edges, heads)
     int32_t            head, pass;     // heads [head, head + pass) of y.heads
     int32_t            width;          // of a head
     uint32_t           threshold;      // of dropout,
@@ -4778,7 +4891,10 @@ static void ggnni_gat_run(ggnni_gat* s, ggnni_body* body, const ggnn_block* b)
 GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
 {
     GGNNI_REQUIRE(ggnni_gat_given(y));
-    ggnni_gat s = ggnni_gat_of(y);
+    ggnni_gat     s = ggnni_gat_of(y);
+    const int64_t dst = *y->block->num_dst.n, src = *y->block->num_src.n;
+    if (y->att_l) ggnn_scores(y->el, y->z, y->ld_z, y->att_l, src, y->heads, y->width);
+    if (y->att_r) ggnn_scores(y->er, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
     ggnni_gat_run(&s, ggnni_gat_piece, y->block);
     return GGNN_OK;
 }
@@ -4792,12 +4908,6 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y)
 // sum over b's lists of what was left in dlogit, where target v's entries, itself first, begin at indptr[v] +
 // v.
 
-GGNN_API size_t ggnn_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads)
-{
-    if (num_dst < 0 || num_edges < 0 || heads < 1) return 0;
-    return (size_t)(2 * num_dst + num_edges) * (size_t)heads * sizeof(float);
-}
-
 static void ggnni_gat_delta(void* context, int64_t piece)
 {
     const ggnni_gat* s = (const ggnni_gat*)context;
@@ -4808,7 +4918,7 @@ static void ggnni_gat_delta(void* context, int64_t piece)
         row = (const char*)(s->y.out + v * s->y.ld_out);
         for (int32_t k = s->head; k < s->head + s->pass; k++) {
             rows.byte = k * s->width * (int64_t)sizeof(float);
-            s->loops->dot(s->delta + v * s->y.heads + k, 1, s->dout + v * s->ld_dout + k * s->width, &rows);
+            s->loops->dot(s->y.delta + v * s->y.heads + k, 1, s->dout + v * s->ld_dout + k * s->width, &rows);
         }
     }
 }
@@ -4821,8 +4931,8 @@ static void ggnni_gat_der(void* context, int64_t piece)
         for (int32_t k = s->head; k < s->head + s->pass; k++) {
             ggnni_sum sum = {0, 0, 0};
             for (int64_t i = s->b->indptr[v] + v; i <= s->b->indptr[v + 1] + v; i++)
-                ggnni_add(&sum, s->dlogit[i * s->y.heads + k]);
-            s->der[v * s->y.heads + k] = ggnni_total(&sum);
+                ggnni_add(&sum, s->y.dlogit[i * s->y.heads + k]);
+            s->y.der[v * s->y.heads + k] = ggnni_total(&sum);
         }
     }
 }
@@ -4834,7 +4944,7 @@ GGNNI_PREFETCHES void ggnni_gat_back_prefetch(const ggnni_gat* s, int64_t e)
     GGNNI_PREFETCH(&s->b->indptr[v]);
     GGNNI_PREFETCH(&s->y.er[at]);
     GGNNI_PREFETCH(&s->y.lse[at]);
-    GGNNI_PREFETCH(&s->delta[at]);
+    GGNNI_PREFETCH(&s->y.delta[at]);
 }
 
 // Entries [first, first + n) of source u: coefficients alpha q into coef, gradients into dlogit and del; dots
@@ -4873,11 +4983,11 @@ static void ggnni_gat_back_segment(const ggnni_gat* s, int64_t u, int64_t first,
     for (int32_t k = 0; k < s->pass; k++)
         for (int32_t i = 0; i < n; i++) {
             float q = s->threshold ? coef[k * GGNNI_SEGMENT + i] : 1.0f, a = alpha[k * n + i];
-            float d = a * (q * dots[k * GGNNI_SEGMENT + i] - s->delta[at[i] + k]);
+            float d = a * (q * dots[k * GGNNI_SEGMENT + i] - s->y.delta[at[i] + k]);
             if (!(logit[k * n + i] > 0)) d *= s->y.how.slope;
             if (i < alone) d = 0;
             coef[k * GGNNI_SEGMENT + i] = a * q;
-            s->dlogit[slot[i] + k] = d;
+            s->y.dlogit[slot[i] + k] = d;
             ggnni_add(&del[k], d);
         }
 }
@@ -4905,7 +5015,7 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
         rows.ahead = 0; // they are in the cache now
         ggnni_add_rows(s->loops, dz, first ? ggnni_ones : NULL, rows, s->pass, s->width);
     }
-    for (int32_t k = 0; k < s->pass; k++) s->del[u * s->y.heads + s->head + k] = ggnni_total(&del[k]);
+    for (int32_t k = 0; k < s->pass; k++) s->y.del[u * s->y.heads + s->head + k] = ggnni_total(&del[k]);
 }
 
 static void ggnni_gat_back_piece(void* context, int64_t piece)
@@ -4919,22 +5029,25 @@ static void ggnni_gat_back_piece(void* context, int64_t piece)
     for (int64_t u = lists.begin; u < lists.end; u++) ggnni_gat_back_row(s, &reader, u);
 }
 
-GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* der,
-                                   const ggnn_block* transpose, const ggnn_gat_layer* y, const float* dout,
-                                   int64_t ld_dout, void* workspace)
+GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
+                                   const ggnn_gat_layer* y, const float* dout, int64_t ld_dout)
 {
     GGNNI_REQUIRE(ggnni_gat_given(y) && ggnni_block_given(transpose, 1));
-    GGNNI_REQUIRE((*transpose->num_dst.n == 0 || del) && (*y->block->num_dst.n == 0 || (der && workspace)));
-    GGNNI_REQUIRE(ggnni_matrix_given(dz, ld_dz, *transpose->num_dst.n, y->width));
-    GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *y->block->num_dst.n, y->width));
+    const int64_t dst = *y->block->num_dst.n, src = *transpose->num_dst.n;
+    GGNNI_REQUIRE((src == 0 || y->del) && (dst == 0 || (y->der && y->delta && y->dlogit)));
+    GGNNI_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r));
+    GGNNI_REQUIRE(ggnni_matrix_given(dz, ld_dz, src, y->width));
+    GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, dst, y->width));
     ggnni_gat s = ggnni_gat_of(y);
-    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.der = der, s.t = transpose;
+    s.dz = dz, s.ld_dz = ld_dz, s.t = transpose;
     s.dout = dout, s.ld_dout = ld_dout;
-    s.delta = (float*)workspace;
-    s.dlogit = s.delta + *y->block->num_dst.n * y->heads;
     ggnni_gat_run(&s, ggnni_gat_delta, y->block);
     ggnni_gat_run(&s, ggnni_gat_back_piece, transpose);
     ggnni_gat_run(&s, ggnni_gat_der, y->block);
+    if (y->att_l)
+        ggnn_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l, src, y->heads, y->width);
+    if (y->att_r)
+        ggnn_scores_back(dz, ld_dz, y->datt_r, y->der, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
     return GGNN_OK;
 }
 
@@ -4958,7 +5071,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, float* del, float* 
 
 #ifdef GGNN_SIMD_WIDTH
 #undef GGNNI_LOOPS_VERSION
-#define GGNNI_LOOPS_VERSION 200 // GGNN_VERSION_NUMBER of this file, whose API part may be another's
+#define GGNNI_LOOPS_VERSION 300 // GGNN_VERSION_NUMBER of this file, whose API part may be another's
 #define GGNNI_JOIN2(name, width) name##_##width
 #define GGNNI_JOIN(name, width) GGNNI_JOIN2(name, width)
 #define GGNNI_V(name) GGNNI_JOIN(name, GGNN_SIMD_WIDTH)           // this width's
@@ -4985,7 +5098,7 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_select)(GGNNI_I mask, GGNNI_F yes, GGNNI_F no
 // ggnn_half_to_float.
 GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load_half)(const char* row)
 {
-    GGNNI_B half = __builtin_convertvector(*(const GGNNI_V(ggnni_half_at)*)row, GGNNI_B),
+    GGNNI_B half = __builtin_convertvector(*(const GGNNI_V(ggnni_half_at)*)(const void*)row, GGNNI_B),
             size = half & 0x7fffu;
     GGNNI_B normal = (size << 13) + (112u << 23), infinite = normal + (112u << 23);
     GGNNI_F value = __builtin_convertvector((GGNNI_I)size, GGNNI_F) * (1.0f / 16777216.0f);
@@ -4997,7 +5110,7 @@ GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load_half)(const char* row)
 GGNNI_INLINE GGNNI_F GGNNI_V(ggnni_load)(const char* row, ggnn_type type, int64_t column)
 {
     if (type == GGNN_F16) return GGNNI_V(ggnni_load_half)(row + 2 * column);
-    return *(const GGNNI_V(ggnni_float_at)*)(row + 4 * column);
+    return *(const GGNNI_V(ggnni_float_at)*)(const void*)(row + 4 * column);
 }
 
 GGNNI_INLINE void GGNNI_V(ggnni_store)(float* out, GGNNI_F x) { *(GGNNI_V(ggnni_float_at)*)out = x; }
@@ -5095,7 +5208,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_chosen_group)(float* out, const ggnni_rows* r, c
         float       coef = r->coef ? r->coef[i * r->stride] : 1.0f;
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) {
-            GGNNI_I ours = *(const GGNNI_V(ggnni_int_at)*)(arg + 4 * at[j]) == offset[i];
+            GGNNI_I ours = *(const GGNNI_V(ggnni_int_at)*)(const void*)(arg + 4 * at[j]) == offset[i];
             sum[j] += (GGNNI_F)((GGNNI_I)(GGNNI_V(ggnni_load)(row, GGNN_F32, at[j]) * coef) & ours);
         }
     }
@@ -5148,7 +5261,7 @@ GGNNI_INLINE void GGNNI_V(ggnni_max_group)(float* out, int32_t* arg, const ggnni
         GGNNI_UNROLL
         for (int j = 0; j < count; j++) {
             GGNNI_F x = GGNNI_V(ggnni_load)(row, type, at[j]) * coef;
-            GGNNI_I better = (x > best[j]) | ((best[j] != best[j]) & (x == x));
+            GGNNI_I better = (x > best[j]) | (~(best[j] <= best[j]) & (x <= x));
             best[j] = GGNNI_V(ggnni_select)(better, x, best[j]);
             best_i[j] = (better & (zero + (first + i))) | (~better & best_i[j]);
         }
@@ -5210,7 +5323,7 @@ static void GGNNI_V(ggnni_dot)(float* out, int64_t stride, const float* x, const
         if (off_lines) GGNNI_PREFETCH(next + 4 * r->width - 1);
         for (; j + 4 <= r->width; j += 4)
             *(ggnni_float_at_4*)(part + j % 16) +=
-                *(const ggnni_float_at_4*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);
+                *(const ggnni_float_at_4*)(const void*)(row + 4 * j) * *(const ggnni_float_at_4*)(x + j);
         for (; j < r->width; j++) part[j % 16] += ((const float*)(const void*)row)[j] * x[j];
         a = *(ggnni_float_at_4*)part + *(ggnni_float_at_4*)(part + 8);
         b = *(ggnni_float_at_4*)(part + 4) + *(ggnni_float_at_4*)(part + 12);
@@ -5547,6 +5660,10 @@ static const ggnni_loops GGNNI_V(ggnni_loops) = {
 #undef GGNN_SIMD_WIDTH
 #undef GGNN_SIMD_NARROWER
 #endif // GGNN_SIMD_WIDTH
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 /* LICENSE
 MIT License

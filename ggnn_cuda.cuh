@@ -1,4 +1,4 @@
-// ggnn_cuda.cuh - v0.2.0 - the CUDA twin of ggnn.h: graph sampling and GNN kernels on a GPU
+// ggnn_cuda.cuh - v0.3.0 - the CUDA twin of ggnn.h: graph sampling and GNN kernels on a GPU
 //
 // The same functions as ggnn.h, section by section, with the same argument names and the same results:
 // integers bit for bit, floats equal or within what each function says. ggnn_cuda_x(..., stream) does what
@@ -2584,16 +2584,20 @@ inline cudaError_t relabel_batch(const ggnn_cuda_batch* b, bool seeds, int32_t f
 
 } // namespace ggnni
 
-// ggnn_batch_plan. A size past a bound of the caller's own does not end the batch here: what does not fit is
-// reported and left out, as above.
+// ggnn_batch_plan. A size past a limit in `how` does not end the batch here: what does not fit is reported
+// and left out, as above. GGNN_KEEP_TRANSPOSES is GGNN_ERROR_ARGUMENT: ggnn_cuda_block_transpose makes them.
 inline ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                        int64_t max_seeds, const ggnn_cuda_unique* shared, ggnn_fault* fault)
+                                        int64_t max_seeds, const ggnn_cuda_unique* shared)
 {
+    if (!b || !g || !how) return GGNN_ERROR_ARGUMENT;
     *b = {};
-    ggnn_status status = ggnn_batch_bound(b, g, how, max_seeds, fault);
+    ggnn_status status = ggnn_batch_bound(b, g, how, max_seeds);
     if (status != GGNN_OK) return status;
+    if (how->keep & GGNN_KEEP_TRANSPOSES)
+        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT,
+                               "a batch on a device keeps no transposes: ggnn_cuda_block_transpose", -1);
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
-        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT,
+        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT,
                                "the shared table is for another number of nodes, or for too few ids", -1);
     b->shares = shared != nullptr;
     if (shared) b->table = *shared;
@@ -2612,6 +2616,26 @@ inline cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaSt
         error = cudaMemsetAsync(b->hop[h].indptr, 0, sizeof(int64_t), stream);
     if (b->shares || error != cudaSuccess) return error;
     return ggnni::clear_unique(&b->table, stream);
+}
+
+// ggnn_batch_new, ggnn_batch_free: the memory comes from cudaMalloc, so not while a stream is captured.
+inline ggnn_status ggnn_cuda_batch_new(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                       int64_t max_seeds, cudaStream_t stream)
+{
+    void*       memory = nullptr;
+    ggnn_status status = ggnn_cuda_batch_plan(b, g, how, max_seeds, nullptr);
+    if (status != GGNN_OK) return status;
+    if (cudaMalloc(&memory, b->bytes) == cudaSuccess &&
+        ggnn_cuda_batch_init(b, memory, stream) == cudaSuccess)
+        return GGNN_OK;
+    cudaFree(memory);
+    return ggnni_hop_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory on the device for the batch", -1);
+}
+inline cudaError_t ggnn_cuda_batch_free(ggnn_cuda_batch* b)
+{
+    const cudaError_t error = b ? cudaFree(b->workspace) : cudaSuccess;
+    if (b) *b = {};
+    return error;
 }
 
 // seeds, *rng and all that g points to are on the device; num_seeds may be, and more than the batch is for
@@ -4590,6 +4614,18 @@ inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn
                                    ggnni::grain_of(inp, ld_inp, GGNN_F32), stream);
 }
 
+// ggnn_sum, ggnn_mean.
+inline cudaError_t ggnn_cuda_sum(float* out, const ggnn_block* b, const float* inp, int32_t width,
+                                 cudaStream_t stream)
+{
+    return ggnn_cuda_spmm(out, width, nullptr, GGNN_SUM, b, nullptr, nullptr, 1, inp, width, width, stream);
+}
+inline cudaError_t ggnn_cuda_mean(float* out, const ggnn_block* b, const float* inp, int32_t width,
+                                  cudaStream_t stream)
+{
+    return ggnn_cuda_spmm(out, width, nullptr, GGNN_MEAN, b, nullptr, nullptr, 1, inp, width, width, stream);
+}
+
 // ggnn_aggregate. One launch: ggnn_cuda_spmm, with rows found by the pointer table; one or two more that
 // count where from->traffic is given (at most GGNN_CUDA_PARTS_MAX parts). The same bits. 64 registers; 80
 // where elements have 16 bits, ids 64, or weight or scale->src is given.
@@ -5430,7 +5466,8 @@ inline attention_dropout dropout_of(const ggnn_gat_layer& y, const ggnn_rng* rng
 
 inline bool layer_wrong(const ggnn_gat_layer& y)
 {
-    return y.heads < 1 || y.width % y.heads || y.ld_out < y.width || y.ld_z < y.width ||
+    return !y.block || y.heads < 1 || y.width < 1 || y.width % y.heads || y.ld_out < y.width ||
+           y.ld_z < y.width || y.how.layer < 0 || y.how.layer > 255 ||
            !(y.how.dropout >= 0.0f && y.how.dropout < 1.0f && y.how.slope >= 0.0f);
 }
 
@@ -5702,7 +5739,14 @@ template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t st
 inline cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (layer_wrong(*y) || !y->block->indices) return cudaErrorInvalidValue;
+    if (!y || layer_wrong(*y) || !y->block->indices) return cudaErrorInvalidValue;
+    const ggnn_block& b = *y->block;
+    cudaError_t       error = cudaSuccess;
+    if (y->att_l)
+        error = ggnn_cuda_scores(y->el, y->z, y->ld_z, y->att_l, b.num_src, y->heads, y->width, stream);
+    if (y->att_r && error == cudaSuccess)
+        error = ggnn_cuda_scores(y->er, y->z, y->ld_z, y->att_r, b.num_dst, y->heads, y->width, stream);
+    if (error != cudaSuccess) return error;
     const int32_t per_head = y->width / y->heads;
     const int     floats = floats_of(grain(y->out, y->ld_out) | grain(y->z, y->ld_z), per_head);
     gat_job       s = {};
@@ -5909,44 +5953,48 @@ template <int V> inline cudaError_t launch_gat_back(const gat_back_job& s, cudaS
 
 } // namespace ggnni
 
-// As ggnn_gat_back_workspace_bytes; num_dst and num_edges are the block's max.
-inline size_t ggnn_cuda_gat_back_workspace_bytes(int64_t num_dst, int64_t num_edges, int32_t heads)
-{
-    return static_cast<size_t>(2 * num_dst + num_edges) * static_cast<size_t>(heads) * sizeof(float);
-}
-
 // Three launches, no atomics on floats: delta = dout . out; over the transpose dz, del and every entry's
 // gradient; der, the sums of these. A source's list of at most 256 entries is its group's, a longer one a
 // block's, whose groups take a segment each.
-inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, float* del, float* der,
-                                      const ggnn_block* transpose, const ggnn_gat_layer* y, const float* dout,
-                                      int64_t ld_dout, const ggnn_rng* rng, void* workspace,
-                                      cudaStream_t stream)
+inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block* transpose,
+                                      const ggnn_gat_layer* y, const float* dout, int64_t ld_dout,
+                                      const ggnn_rng* rng, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (layer_wrong(*y) || ld_dz < y->width || ld_dout < y->width) return cudaErrorInvalidValue;
+    if (!y || layer_wrong(*y) || !transpose || (transpose->num_dst.max && !y->del))
+        return cudaErrorInvalidValue;
+    if (y->block->num_dst.max && (!y->der || !y->delta || !y->dlogit)) return cudaErrorInvalidValue;
+    if ((y->att_l && !y->datt_l) || (y->att_r && !y->datt_r) || ((y->att_l || y->att_r) && !y->partial))
+        return cudaErrorInvalidValue;
+    if (ld_dz < y->width || ld_dout < y->width) return cudaErrorInvalidValue;
     const ggnn_block& b = *y->block;
     const int32_t     heads = y->heads, per_head = y->width / heads;
-    float *           delta = static_cast<float*>(workspace), *dlogit = delta + b.num_dst.max * heads;
     const uint64_t    grains = grain(dz, ld_dz) | grain(y->z, y->ld_z) | grain(dout, ld_dout);
     const int         floats = floats_of(grains, per_head);
     int               group = floats == 4 ? 2 : floats == 2 ? 3 : 4; // a dot's lanes at least
     while (1 << group < WARP && floats << group < per_head) group++;
     gat_back_job s = {};
-    s.dz = dz, s.ld_dz = ld_dz, s.del = del, s.dlogit = dlogit, s.t = *transpose, s.b = b;
-    s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = delta;
+    s.dz = dz, s.ld_dz = ld_dz, s.del = y->del, s.dlogit = y->dlogit, s.t = *transpose, s.b = b;
+    s.z = y->z, s.ld_z = y->ld_z, s.el = y->el, s.er = y->er, s.lse = y->lse, s.delta = y->delta;
     s.dout = dout, s.ld_dout = ld_dout;
     s.heads = divide_by(heads), s.parts = divide_by(tiles_of(per_head, floats << group)), s.width = per_head;
     s.group = group, s.together = (1 << group) * floats / 16;
     s.slope = y->how.slope, s.drop = dropout_of(*y, rng);
-    edges_job   sums = {b, der, dlogit, nullptr, divide_by(heads), 1};
+    edges_job   sums = {b, y->der, y->dlogit, nullptr, divide_by(heads), 1};
     cudaError_t error =
-        launch_dots(delta, y->out, y->ld_out, dout, ld_dout, b.num_dst, heads, per_head, stream);
+        launch_dots(y->delta, y->out, y->ld_out, dout, ld_dout, b.num_dst, heads, per_head, stream);
     cudaError_t middle = floats == 4   ? launch_gat_back<4>(s, stream)
                          : floats == 2 ? launch_gat_back<2>(s, stream)
                                        : launch_gat_back<1>(s, stream);
     error = first_error(error, middle);
-    return first_error(error, launch_edge_lists(edge_sum<false>, sums, stream));
+    error = first_error(error, launch_edge_lists(edge_sum<false>, sums, stream));
+    if (y->att_l && error == cudaSuccess)
+        error = ggnn_cuda_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l,
+                                      transpose->num_dst, heads, y->width, y->partial, stream);
+    if (y->att_r && error == cudaSuccess)
+        error = ggnn_cuda_scores_back(dz, ld_dz, y->datt_r, y->der, y->z, y->ld_z, y->att_r, b.num_dst, heads,
+                                      y->width, y->partial, stream);
+    return error;
 }
 
 #ifdef GGNN_NODE64

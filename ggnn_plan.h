@@ -1,4 +1,4 @@
-// ggnn_plan.h - v0.2.0 - what lives where: plans of caches, placement and partition for ggnn.h, in C99
+// ggnn_plan.h - v0.3.0 - what lives where: plans of caches, placement and partition for ggnn.h, in C99
 //
 // A graph or its features may be larger than a device. This header decides, before training, which rows and
 // lists lie in a device's memory, on which device, and which device trains on which nodes. ggnn.h then reads
@@ -83,12 +83,19 @@
 //
 // LICENSE: MIT, as ggnn.h; at the end of this file.
 
+// C's casts and its null pointers, where C++ warns of them.
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
+
 #ifndef GGNN_PLAN_H
 #define GGNN_PLAN_H
 #include "ggnn.h"
 
-#if GGNN_VERSION_NUMBER != 200
-#error "ggnn_plan.h 0.2.0 goes with ggnn.h 0.2.0"
+#if GGNN_VERSION_NUMBER != 300
+#error "ggnn_plan.h 0.3.0 goes with ggnn.h 0.3.0"
 #endif
 
 #ifdef GGNN_NODE64 // every function that takes ids, itself or in a struct, so that a mixture does not link
@@ -1775,6 +1782,10 @@ GGNN_API void ggnn_partition_layout(ggnn_node* rank, int64_t* bound, const int32
 
 #endif // GGNN_PLAN_IMPLEMENTED
 #endif // GGNN_PLAN_IMPLEMENTATION
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 /* LICENSE
 MIT License

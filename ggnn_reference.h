@@ -1,5 +1,4 @@
-// ggnn_reference.h - v0.2.0 - what each operation of ggnn.h computes, in the loops of its formula
-//
+// ggnn_reference.h - v0.3.0 - what each operation of ggnn.h computes, in the loops of its formula
 // Read this file first. ggnn.h computes the same numbers fast: in parallel, in vectors, with tables. Here an
 // operation is its formula, then the loops that the formula says. Both are equal to the bit (a NaN equals any
 // NaN): tests compare them. So here is the order of the terms of every sum, and the place of every rounding.
@@ -141,7 +140,6 @@ GGNN_REF int64_t ggnn_ref_walk_neighbors(ggnn_node* id, float* visits, const ggn
     }
     return taken;
 }
-
 // ==== [5] UNIQUE, [6] BLOCK: ids numbered by first occurrence; one hop; the transpose ======================
 // local[i] is the place of id[i] in list (*count ids so far); a new id is appended to it.
 GGNN_REF void ggnn_ref_unique_append(ggnn_node* list, int64_t* count, int32_t* local, const ggnn_node* id,
@@ -189,7 +187,6 @@ GGNN_REF void ggnn_ref_block_transpose(ggnn_block* t, const ggnn_block* b)
     t->indptr[*b->num_src.n] = *t->num_edges.n = at;
     *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n;
 }
-
 // ==== [7] STORE: gather ====================================================================================
 // out[i,j] = row id[i], column j, converted to `as`
 GGNN_REF void ggnn_ref_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
@@ -203,10 +200,8 @@ GGNN_REF void ggnn_ref_gather(void* out, int64_t ld_out, ggnn_type as, const ggn
         else ((uint16_t*)out)[i * ld_out + j] = ggnn_float_to_half(x);
     }
 }
-
 // ==== [8] SPARSE: sums over lists, products per edge, softmax per list =====================================
-// Every sum of [8] and [9]: 256 terms at a time; these sums are added in order
-typedef struct { float total, part; int64_t terms; } ggnn_ref_sum;
+typedef struct { float total, part; int64_t terms; } ggnn_ref_sum; // of 256 terms each, added in order
 GGNN_REF void ggnn_ref_add(ggnn_ref_sum* s, float term)
 {
     if (s->terms++ % 256 == 0) s->total += s->part, s->part = 0;
@@ -374,8 +369,10 @@ GGNN_REF float ggnn_ref_kept(const ggnn_gat_layer* y, int64_t v, int64_t i, int6
 GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
 {
     const ggnn_block* b = y->block;
-    const int64_t     d = y->width / y->heads;
-    for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t k = 0; k < y->heads; k++) {
+    const int64_t     d = y->width / y->heads, dst = *b->num_dst.n;
+    if (y->att_l) ggnn_ref_scores(y->el, y->z, y->ld_z, y->att_l, *b->num_src.n, y->heads, y->width);
+    if (y->att_r) ggnn_ref_scores(y->er, y->z, y->ld_z, y->att_r, dst, y->heads, y->width);
+    for (int64_t v = 0; v < dst; v++) for (int64_t k = 0; k < y->heads; k++) {
         const int32_t* list = b->indices + b->indptr[v];
         const int64_t  n = 1 + b->indptr[v + 1] - b->indptr[v];
         float          most = -INFINITY, sum = 0, *out = y->out + v * y->ld_out + k * d, p[256];
@@ -406,42 +403,45 @@ GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
 // dz[u] sums coef * dout[v], del[u] sums dl, over the rows v that have u: row u first, then list u of the
 // transpose t; der[v] sums dl over row v. Of each entry u of row v, kept with factor q:
 //   coef = alpha * q,  dl = alpha * (q * dout[v] . z[u] - dout[v] . out[v]) * LeakyReLU's slope at the logit
-// dl is the gradient of el[u] + er[v]. coef, dl: (num_dst + num_edges, heads) of workspace each, row by row.
-GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, float* del, float* der, const ggnn_block* t,
-    const ggnn_gat_layer* y, const float* dout, int64_t ld_dout, float* coef, float* dl)
+// dl is the gradient of el[u] + er[v]; it goes to y->dlogit, row by row. coef: scratch of the same shape.
+GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, const ggnn_gat_layer* y,
+    const float* dout, int64_t ld_dout, float* coef)
 {
     const ggnn_block* b = y->block;
-    const int64_t     heads = y->heads, d = y->width / heads;
-    for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t k = 0; k < heads; k++) {
+    const int32_t     K = y->heads, d = y->width / K;
+    const int64_t     dst = *b->num_dst.n, src = *t->num_dst.n;
+    float*            dl = y->dlogit;
+    for (int64_t v = 0; v < dst; v++) for (int64_t k = 0; k < K; k++) {
         const float *  dv = dout + v * ld_dout + k * d, *out = y->out + v * y->ld_out + k * d;
         const int64_t  n = 1 + b->indptr[v + 1] - b->indptr[v];
         ggnn_ref_sum   sum = {0, 0, 0};
-        for (int64_t i = 0, at = (v + b->indptr[v]) * heads + k; i < n; i++, at += heads) {
+        for (int64_t i = 0, at = (v + b->indptr[v]) * K + k; i < n; i++, at += K) {
             const int64_t u = i ? b->indices[b->indptr[v] + i - 1] : v;
             const float   q = ggnn_ref_kept(y, v, i, k), *z = y->z + u * y->ld_z + k * d;
             const float   logit = ggnn_ref_logit(y, u, v, k);
-            const float   alpha = ggnn_exp2(logit - y->lse[v * heads + k]);
+            const float   alpha = ggnn_exp2(logit - y->lse[v * K + k]);
             coef[at] = alpha * q;
             dl[at] = alpha * (q * ggnn_ref_dot(dv, z, d) - ggnn_ref_dot(dv, out, d));
             if (!(logit > 0)) dl[at] *= y->how.slope;
             if (n == 1) dl[at] = 0; // the softmax over one entry is 1, whatever its logit is
             ggnn_ref_add(&sum, dl[at]);
         }
-        der[v * heads + k] = ggnn_ref_total(&sum);
+        y->der[v * K + k] = ggnn_ref_total(&sum);
     }
-    for (int64_t u = 0; u < *t->num_dst.n; u++) for (int64_t k = 0; k < heads; k++)
+    for (int64_t u = 0; u < src; u++) for (int64_t k = 0; k < K; k++)
         for (int64_t j = -1; j < d; j++) { // -1: del; then each column of dz
-            const int64_t begin = t->indptr[u], own = u < *b->num_dst.n; // own: there is a row u
+            const int64_t begin = t->indptr[u], own = u < dst; // own: there is a row u
             ggnn_ref_sum  sum = {0, 0, 0};
             for (int64_t i = begin - own; i < t->indptr[u + 1]; i++) {
                 const int64_t v = i < begin ? u : t->indices[i];
-                const int64_t at = (i < begin ? u + b->indptr[u] : v + 1 + t->edge[i]) * heads + k;
+                const int64_t at = (i < begin ? u + b->indptr[u] : v + 1 + t->edge[i]) * K + k;
                 ggnn_ref_add(&sum, j < 0 ? dl[at] : coef[at] * dout[v * ld_dout + k * d + j]);
             }
-            *(j < 0 ? &del[u * heads + k] : &dz[u * ld_dz + k * d + j]) = ggnn_ref_total(&sum);
+            *(j < 0 ? &y->del[u * K + k] : &dz[u * ld_dz + k * d + j]) = ggnn_ref_total(&sum);
         }
+    if (y->att_l) ggnn_ref_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l, src, K, d * K);
+    if (y->att_r) ggnn_ref_scores_back(dz, ld_dz, y->datt_r, y->der, y->z, y->ld_z, y->att_r, dst, K, d * K);
 }
-
 #if defined(__clang__)
 #pragma float_control(pop)
 #elif defined(__GNUC__)

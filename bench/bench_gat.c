@@ -11,14 +11,16 @@ typedef struct {
     float *z, *el, *er, *dout;         /* inputs */
     float *out, *lse, *dz, *del, *der; /* ours */
     float *plain_out, *alpha, *plain_dz, *plain_del, *plain_der;
-    void* workspace;
+    float *delta, *dlogit; /* scratch of backward */
     int32_t heads, width;
 } gat_run;
 
 static ggnn_gat_layer layer_of(const gat_run* s)
 {
-    return (ggnn_gat_layer){s->block, s->z, s->width, s->el, s->er, s->out, s->width, s->lse, s->heads,
-                            s->width, {.slope = SLOPE}};
+    return (ggnn_gat_layer){.block = s->block, .z = s->z, .ld_z = s->width, .el = s->el, .er = s->er, .out = s->out,
+                            .ld_out = s->width, .lse = s->lse, .heads = s->heads, .width = s->width,
+                            .how = {.slope = SLOPE}, .del = s->del, .der = s->der, .delta = s->delta,
+                            .dlogit = s->dlogit};
 }
 
 static void run_gat(void* context)
@@ -43,7 +45,7 @@ static void run_back(void* context)
     gat_run* s = context;
     ggnn_block_transpose(s->transpose, s->block);
     ggnn_gat_layer y = layer_of(s);
-    ggnn_gat_back(s->dz, s->width, s->del, s->der, s->transpose, &y, s->dout, s->width, s->workspace);
+    ggnn_gat_back(s->dz, s->width, s->transpose, &y, s->dout, s->width);
 }
 static void run_plain_back(void* context)
 {
@@ -111,7 +113,8 @@ static bool backward(bench* b, gat_run* s)
     bench_case c = {.run = run_back, .context = s, .cold = true};
     int64_t src = *s->block->num_src.n, dst = *s->block->num_dst.n, edges = *s->block->num_edges.n;
     void* memory = bench_new(b, ggnn_block_transpose_bytes(dst, src, edges), "a transpose");
-    s->workspace = bench_new(b, ggnn_gat_back_workspace_bytes(dst, edges, s->heads), "a workspace");
+    s->delta = floats(b, dst * s->heads);
+    s->dlogit = floats(b, (dst + edges) * s->heads);
     s->dout = floats(b, dst * s->width);
     s->dz = floats(b, src * s->width);
     s->plain_dz = floats(b, src * s->width);

@@ -87,9 +87,8 @@ static bool weigh(bench* b, splits* s)
 
 static bool open_batch(bench* b, splits* s, ggnn_batch* batch)
 {
-    ggnn_fault fault;
-    if (ggnn_batch_plan(batch, &s->data->graph, &s->how, s->batch, NULL, &fault) != GGNN_OK)
-        return error_set(&b->why, "%s: %s", s->data->path, fault.what);
+    if (ggnn_batch_plan(batch, &s->data->graph, &s->how, s->batch, NULL) != GGNN_OK)
+        return error_set(&b->why, "%s: %s", s->data->path, batch->fault.what);
     void* memory = bench_new(b, batch->bytes, "a mini-batch");
     return memory && ggnn_batch_init(batch, memory) == GGNN_OK;
 }
@@ -125,7 +124,7 @@ static bool sample(bench* b, splits* s, ggnn_batch* into, const ggnn_rng* rng, c
 {
     const ggnn_status status = ggnn_sample(into, &s->data->graph, rng, seeds, n);
     if (status == GGNN_OK) return true;
-    return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)into->bad, ggnn_status_string(status));
+    return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)into->fault.node, ggnn_status_string(status));
 }
 
 /* Data parallel: device p samples slice p of the batch, as the trainer cuts it, and loads all its input rows, by itself. */

@@ -73,7 +73,6 @@ static bool size_up(bench* b, store* s)
     const int64_t row = s->data->features.pitch, nodes = g->num_nodes;
     const ggnn_sampling plain = {.method = GGNN_REJECTION, .num_hops = 3, .keep = GGNN_KEEP_POSITIONS};
     ggnn_sampling how = plain;
-    ggnn_fault fault;
     for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)s->data->fanout[h];
     s->sizes = (ggnn_sizes){row, g->whole.indptr, (int64_t)sizeof(ggnn_node), 16};
     s->graph_bytes = g->num_edges * s->sizes.edge + nodes * s->sizes.list;
@@ -81,8 +80,8 @@ static bool size_up(bench* b, store* s)
     s->memory = b->o.memory >= 0 ? b->o.memory : s->best.most * (up(s->graph_bytes, s->devices) + up(nodes, s->devices) * row);
     s->batch = s->data->batch * s->devices < s->data->num_train ? s->data->batch * s->devices : s->data->num_train;
     s->batches = s->batch ? up(s->data->num_train, s->batch) : 0;
-    if (ggnn_batch_plan(&s->sampled, g, &how, up(s->batch, s->devices), NULL, &fault) != GGNN_OK)
-        return error_set(&b->why, "%s: a mini-batch: %s", s->data->path, fault.what);
+    if (ggnn_batch_plan(&s->sampled, g, &how, up(s->batch, s->devices), NULL) != GGNN_OK)
+        return error_set(&b->why, "%s: a mini-batch: %s", s->data->path, s->sampled.fault.what);
     return true;
 }
 
@@ -160,7 +159,7 @@ static bool count_epoch(bench* b, store* s, hotness_policy by, int32_t me)
             loader_sample_slice(&s->sampled, s->seeds, &s->data->graph, &pass, s->batch, i, me, s->devices);
         ggnn_rng rng = pass.rng;
         if (status != GGNN_OK)
-            return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)s->sampled.bad, ggnn_status_string(status));
+            return error_set(&b->why, "%s: node %lld: %s", s->data->path, (long long)s->sampled.fault.node, ggnn_status_string(status));
         rng.step += (uint32_t)i;
         ggnn_count_batch(s->read[TIERS_FEATURES], s->read[TIERS_GRAPH], &s->sampled);
         if (by == HOTNESS_OPTIMAL) count_sectors(s, &rng);

@@ -7,15 +7,14 @@ bool cpu_batch_open(bench* b, cpu_batch* s, const ggnn_graph* g, const ggnn_samp
 {
     void *memory, *table;
     ggnn_unique* seen;
-    ggnn_fault fault;
     memset(s, 0, sizeof *s);
-    if (ggnn_batch_plan(&s->batch, g, how, num_seeds, NULL, &fault) != GGNN_OK)
-        return error_set(&b->why, "%s: a batch of %lld seeds: %s", b->entry, (long long)num_seeds, fault.what);
+    if (ggnn_batch_plan(&s->batch, g, how, num_seeds, NULL) != GGNN_OK)
+        return error_set(&b->why, "%s: a batch of %lld seeds: %s", b->entry, (long long)num_seeds, s->batch.fault.what);
     const int64_t ids = s->batch.max_ids;
     table = bench_new(b, ggnn_unique_bytes(kind, g->num_nodes, ids), "the ids of a mini-batch");
     if (!table) return false;
     seen = ggnn_unique_init(table, kind, g->num_nodes, ids);
-    ggnn_batch_plan(&s->batch, g, how, num_seeds, seen, NULL);
+    ggnn_batch_plan(&s->batch, g, how, num_seeds, seen);
     if (!(memory = bench_new(b, s->batch.bytes, "a mini-batch"))) return false;
     s->graph = *g;
     s->rng = (ggnn_rng){1, 0, GGNN_PURPOSE_SAMPLE};

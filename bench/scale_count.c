@@ -20,7 +20,7 @@ static bool sample(bench* b, cpu_batch* s, const bench_graph* g, ggnn_node* seed
     s->num_seeds = n;
     cpu_batch_sample(s);
     if (s->status == GGNN_OK) return true;
-    return error_set(&b->why, "%s: node %lld: %s", g->path, (long long)s->batch.bad, ggnn_status_string(s->status));
+    return error_set(&b->why, "%s: node %lld: %s", g->path, (long long)s->batch.fault.node, ggnn_status_string(s->status));
 }
 
 static bool open_sampled(bench* b, cpu_batch* s, const bench_graph* g, const int32_t fanout[SCALE_HOPS], int64_t n,

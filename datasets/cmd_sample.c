@@ -289,17 +289,16 @@ static bool allocate(job* w, error* why)
 {
     const settings* set = w->set;
     int64_t seeds = set->seeds.count, ids, nodes = w->graph.num_nodes;
-    ggnn_fault fault;
     ggnn_unique_kind kind = set->table == 1 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
     if (set->table == 0) kind = ggnn_unique_choose(nodes);
-    if (ggnn_batch_plan(&w->batch, &w->graph, &w->how, seeds, NULL, &fault) != GGNN_OK)
-        return error_set(why, "--fanout: %" PRId64 " seeds: %s", seeds, fault.what);
+    if (ggnn_batch_plan(&w->batch, &w->graph, &w->how, seeds, NULL) != GGNN_OK)
+        return error_set(why, "--fanout: %" PRId64 " seeds: %s", seeds, w->batch.fault.what);
     ids = w->batch.max_ids;
     if (!(w->seen = memory_new(ggnn_unique_bytes(kind, nodes, ids), "append-unique's table", why))) return false;
     if (!(w->seed_ids = memory_new((size_t)seeds * sizeof *w->seed_ids, "the seeds", why))) return false;
     ggnn_unique_init(w->seen, kind, nodes, ids);
     w->kind = kind;
-    ggnn_batch_plan(&w->batch, &w->graph, &w->how, seeds, w->seen, NULL);
+    ggnn_batch_plan(&w->batch, &w->graph, &w->how, seeds, w->seen);
     if (!(w->memory = memory_new(w->batch.bytes, "the mini-batch", why))) return false;
     return ggnn_batch_init(&w->batch, w->memory) == GGNN_OK;
 }
@@ -328,7 +327,7 @@ static bool sample(job* w, error* why)
     status = ggnn_sample(&w->batch, &w->graph, &w->rng, w->seed_ids, set->seeds.count);
     if (status != GGNN_OK)
         return error_set(why, "%s: node %" PRId64 ": %s (ggnn-data verify checks the whole file)", w->data.file.path,
-                         (int64_t)w->batch.bad, ggnn_status_string(status));
+                         (int64_t)w->batch.fault.node, ggnn_status_string(status));
     if (set->backend == SIBLING_CPU) return true; /* a device's batch takes its place; the trace is still this one's */
     return sample_on_device(&w->batch, &w->graph, &w->how, &w->rng, w->seed_ids, set->seeds.count, w->kind, why);
 }

@@ -29,10 +29,9 @@ static bool count(int64_t* rows, int64_t* lists, int64_t* edges, const ggnn_grap
                   const ggnn_epochs* of, int64_t epochs, const char* path, error* why)
 {
     ggnn_batch b;
-    ggnn_fault fault;
     if (of->num_ids == 0) return true;
-    if (ggnn_batch_plan(&b, g, how, of->batch_size, NULL, &fault) != GGNN_OK)
-        return error_set(why, "--fanout, --batch: %s", fault.what);
+    if (ggnn_batch_plan(&b, g, how, of->batch_size, NULL) != GGNN_OK)
+        return error_set(why, "--fanout, --batch: %s", b.fault.what);
     void* memory = memory_new(b.bytes, "a mini-batch", why);
     ggnn_node* seeds = memory_new((size_t)of->batch_size * sizeof *seeds, "seeds", why);
     bool good = memory && seeds;
@@ -43,7 +42,7 @@ static bool count(int64_t* rows, int64_t* lists, int64_t* edges, const ggnn_grap
             if (edges && status == GGNN_OK) add_edges(edges, &b);
         }
         if (status != GGNN_OK)
-            good = error_set(why, "%s: node %" PRId64 ": %s", path, (int64_t)b.bad, ggnn_status_string(status));
+            good = error_set(why, "%s: node %" PRId64 ": %s", path, b.fault.node, ggnn_status_string(status));
     }
     memory_free(memory);
     memory_free(seeds);

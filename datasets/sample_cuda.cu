@@ -88,7 +88,7 @@ bool run(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how, const ggn
     const ggnn_rng*  key = d.send(rng, 1);
     const ggnn_node* sent = d.send(seeds, num_seeds);
     if (d.status == cudaSuccess) d.check(ggnn_cuda_unique_init(&seen, kind, g->num_nodes, ids, table, nullptr));
-    ggnn_cuda_batch_plan(&batch, g, how, num_seeds, &seen, nullptr); // as b was
+    ggnn_cuda_batch_plan(&batch, g, how, num_seeds, &seen); // as b was
     if (d.status == cudaSuccess) d.check(ggnn_cuda_batch_init(&batch, d.bytes(batch.bytes), nullptr));
     if (d.status == cudaSuccess) d.check(ggnn_cuda_sample(&batch, &graph, key, sent, {nullptr, num_seeds}, nullptr));
     if (d.status == cudaSuccess) d.fetch(&status, batch.status, 1);

@@ -56,7 +56,8 @@ class Fault(c.Structure):
 class Batch(c.Structure):
     _fields_ = [("how", Sampling), ("num_nodes", c.c_int64), ("num_edges", c.c_int64), ("bytes", c.c_size_t), ("max_ids", c.c_int64),
                 ("id", c.POINTER(c.c_int32)), ("seed_local", c.POINTER(c.c_int32)), ("num_seeds", Count), ("num_hops", c.c_int32),
-                ("hop", Block * 8), ("seen", c.c_void_p), ("workspace", c.c_void_p), ("status", c.c_void_p), ("bad", c.c_int32)]
+                ("hop", Block * 8), ("back", Block * 8), ("shared", c.c_void_p), ("seen", c.c_void_p),
+                ("workspace", c.c_void_p), ("status", c.c_void_p), ("fault", Fault)]
 
 
 class Sampler:
@@ -68,9 +69,9 @@ class Sampler:
         lists = Csc(indptr.ctypes.data, None, indices.ctypes.data, None, edges)
         self.graph = Graph(nodes, edges, lists, None, Layout(None, 0, None, None, nodes, 1), None)
         how = Sampling(method, len(fanout), (c.c_int32 * 8)(*fanout))
-        self.batch, fault = Batch(), Fault()
-        if lib.ggnn_batch_plan(c.byref(self.batch), c.byref(self.graph), c.byref(how), c.c_int64(max_seeds), None, c.byref(fault)):
-            raise ValueError(fault.what.decode())
+        self.batch = Batch()
+        if lib.ggnn_batch_plan(c.byref(self.batch), c.byref(self.graph), c.byref(how), c.c_int64(max_seeds), None):
+            raise ValueError(self.batch.fault.what.decode())
         self.memory = self.aligned(self.batch.bytes)
         self.check(lib.ggnn_batch_init(c.byref(self.batch), c.c_void_p(self.memory.ctypes.data)))
 
@@ -81,7 +82,7 @@ class Sampler:
 
     def check(self, status):
         if status:
-            raise ValueError(f"{self.lib.ggnn_status_string(status).decode()} (node {self.batch.bad})")
+            raise ValueError(f"{self.lib.ggnn_status_string(status).decode()} (node {self.batch.fault.node})")
 
     def sample(self, seeds, seed, step):
         """One mini-batch, into self.batch. Other threads run meanwhile, with Samplers of their own."""

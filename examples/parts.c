@@ -78,8 +78,7 @@ int main(void)
     split.at = at;
     check(ggnn_graph_validate(&split, &fault), &fault);
 
-    check(ggnn_batch_plan(&batch, &split, &how, 2, NULL, &fault), &fault);
-    if (ggnn_batch_init(&batch, malloc(batch.bytes)) != GGNN_OK) return 1;
+    check(ggnn_batch_new(&batch, &split, &how, 2), &batch.fault);
     if (ggnn_sample(&batch, &split, &rng, seeds, 2) != GGNN_OK) return 1;
     const int64_t n = *batch.hop[0].num_src.n; // the seeds and what they hear of
     ggnn_gather(out, WIDTH, GGNN_F32, &rows, batch.id, n);
@@ -94,6 +93,6 @@ int main(void)
         free((void*)(uintptr_t)part[p].first);
         free((void*)(uintptr_t)part[p].indices);
     }
-    free(batch.workspace);
+    ggnn_batch_free(&batch);
     return 0;
 }

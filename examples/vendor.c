@@ -2,7 +2,6 @@
 #define GGNN_IMPLEMENTATION
 #include "ggnn.h"
 #include <stdio.h>
-#include <stdlib.h>
 int main(void)
 {
     const int64_t   indptr[]  = {0, 2, 4, 7, 8};              // the in-neighbours of v are
@@ -16,11 +15,10 @@ int main(void)
     ggnn_rng        rng       = {1, 0, GGNN_PURPOSE_SAMPLE};  // seed 1, step 0
     ggnn_batch      batch;
     float           mean[2];
-    if (ggnn_batch_plan(&batch, &g, &how, 2, NULL, NULL) != GGNN_OK) return 1;
-    if (ggnn_batch_init(&batch, malloc(batch.bytes)) != GGNN_OK) return 1;
+    if (ggnn_batch_new(&batch, &g, &how, 2) != GGNN_OK) return 1;
     if (ggnn_sample(&batch, &g, &rng, seeds, 2) != GGNN_OK) return 1;
     ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, NULL, 1, &rows);
     printf("%g %g\n", (double)mean[0], (double)mean[1]);      // 3 4
-    free(batch.workspace);
+    ggnn_batch_free(&batch);
     return 0;
 }

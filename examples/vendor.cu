@@ -47,7 +47,7 @@ static void on_device(float* row, float* mean, const ggnn_sampling* how, cudaStr
     const ggnn_store  rows = ggnn_store_plain(send(x), 4, 1, GGNN_F32);
     ggnn_cuda_batch   batch;
     float*            out = static_cast<float*>(device_new(6 * sizeof(float)));
-    check(ggnn_cuda_batch_plan(&batch, &g, how, 2, nullptr, nullptr));
+    check(ggnn_cuda_batch_plan(&batch, &g, how, 2, nullptr));
     check(ggnn_cuda_batch_init(&batch, device_new(batch.bytes), stream));
     check(ggnn_cuda_sample(&batch, &g, send(rng), send(seeds), {nullptr, 2}, stream));
     check(cudaMemsetAsync(out, 0, 6 * sizeof(float), stream));
@@ -63,7 +63,7 @@ static void on_host(float* row, float* mean, const ggnn_sampling* how)
     const ggnn_graph  g = ggnn_graph_plain(indptr, indices, nullptr, 4, 8);
     const ggnn_store  rows = ggnn_store_plain(x, 4, 1, GGNN_F32);
     ggnn_batch        batch;
-    check(ggnn_batch_plan(&batch, &g, how, 2, nullptr, nullptr));
+    check(ggnn_batch_plan(&batch, &g, how, 2, nullptr));
     check(ggnn_batch_init(&batch, malloc(batch.bytes)));
     check(ggnn_sample(&batch, &g, rng, seeds, 2));
     ggnn_gather(row, 1, GGNN_F32, &rows, batch.id, *batch.hop[0].num_src.n);

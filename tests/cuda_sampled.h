@@ -28,7 +28,7 @@ template <class F> void for_sampled_and_whole_blocks(F check)
     how.fanout[0] = 15, how.fanout[1] = 5;
     for (int i = 0; i < 20; i++)
         seeds[i] = static_cast<ggnn_node>(i); // node 0 is the hub, node 1 has no neighbour
-    CHECK_EQ(ggnn_batch_plan(&batch, &g->graph, &how, 20, nullptr, nullptr), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g->graph, &how, 20, nullptr), GGNN_OK);
     memory.resize(batch.bytes);
     CHECK_EQ(ggnn_batch_init(&batch, memory.data()), GGNN_OK);
     CHECK_EQ(ggnn_sample(&batch, &g->graph, &rng, seeds, 20), GGNN_OK);

@@ -133,7 +133,7 @@ TEST(a_graph_without_edges_needs_no_array_of_them)
     ggnn_batch      b;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
     CHECK(ggnn_neighbors(&g, 0).id == NULL);
-    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 2, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 2, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 2), GGNN_OK);
     CHECK_EQ(*b.hop[0].num_edges.n, 0);
@@ -214,15 +214,15 @@ TEST(batches)
     ggnn_batch    b, planned, unpacked;
     ggnn_node     seeds[] = {1, 2};
     far.first_hop = INT32_MAX;
-    REFUSED(ggnn_batch_plan(NULL, &g->graph, &how, 2, NULL, &fault));
-    REFUSED(ggnn_batch_plan(&canvas.batch, NULL, &how, 2, NULL, &fault));
-    REFUSED(ggnn_batch_plan(&canvas.batch, &g->graph, NULL, 2, NULL, &fault));
-    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &far, 2, NULL, &fault), GGNN_ERROR_ARGUMENT);
-    CHECK_STR(fault.what, "a hop number is outside [0, 256)");
+    REFUSED(ggnn_batch_plan(NULL, &g->graph, &how, 2, NULL));
+    REFUSED(ggnn_batch_plan(&canvas.batch, NULL, &how, 2, NULL));
+    REFUSED(ggnn_batch_plan(&canvas.batch, &g->graph, NULL, 2, NULL));
+    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &far, 2, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK_STR(planned.fault.what, "a hop number is outside [0, 256)");
     how.method = (ggnn_method)9;
-    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &how, 2, NULL, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &how, 2, NULL), GGNN_ERROR_ARGUMENT);
     how.method = GGNN_FISHER_YATES;
-    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &how, 2, NULL, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&planned, &g->graph, &how, 2, NULL), GGNN_OK);
     b = planned;
     REFUSED(ggnn_batch_init(NULL, canvas.byte));
     REFUSED(ggnn_batch_init(&b, NULL));
@@ -267,7 +267,7 @@ TEST(a_second_init_gives_a_copy_a_table_of_its_own)
     ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
     ggnn_batch    a, b;
     ggnn_node     seeds[] = {1, 2};
-    CHECK_EQ(ggnn_batch_plan(&a, &g->graph, &how, 2, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&a, &g->graph, &how, 2, NULL), GGNN_OK);
     char *first = (char*)malloc(a.bytes), *second = (char*)malloc(a.bytes), *third = (char*)malloc(a.bytes);
     CHECK_EQ(ggnn_batch_init(&a, first), GGNN_OK);
     b = a;
@@ -280,7 +280,7 @@ TEST(a_second_init_gives_a_copy_a_table_of_its_own)
     CHECK_EQ(ggnn_sample(&a, &g->graph, &rng, seeds, 2), GGNN_OK);
     CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 2), GGNN_OK);
     ggnn_unique* table = a.seen;
-    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 2, table, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 2, table), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&b, second), GGNN_OK);
     CHECK(b.seen == table);
     free(second);
@@ -297,7 +297,7 @@ TEST(replacement_takes_nothing_of_no_list_whatever_its_bound)
     ggnn_sampling   how = ggnn_sampling_plain(GGNN_REPLACEMENT, fanout, 1);
     ggnn_batch      b;
     how.max_edges[0] = 3;
-    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 1), GGNN_OK);
     CHECK_EQ(*b.hop[0].num_edges.n, 0);
@@ -311,7 +311,7 @@ TEST(validate_names_what_is_wrong_with_an_unpacked_batch)
     ggnn_sampling how = {GGNN_FISHER_YATES, 2, {3, 2}, 0, GGNN_KEEP_REPEATS, {0, 0, 0}, 0, {0}, {0}};
     ggnn_node     seeds[] = {0, 7, 0, 9};
     ggnn_batch    b, u;
-    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 4), GGNN_OK);
     CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK);
@@ -529,7 +529,11 @@ TEST(attention)
 {
     blocks_of      t = blocks_new();
     float          z[SRC * WIDTH] = {0}, s[SRC * HEADS] = {0}, att[WIDTH] = {0}, dout[DST * WIDTH] = {0};
-    ggnn_gat_layer good = {&t.r->b, z, WIDTH, s, s, canvas.f, WIDTH, canvas.f + 200, HEADS, WIDTH, {0.2f, 0, 0, {1, 2, 0}}}, bad;
+    ggnn_gat_layer good, bad;
+    memset(&good, 0, sizeof good);
+    good.block = &t.r->b, good.z = z, good.ld_z = WIDTH, good.el = s, good.er = s, good.out = canvas.f, good.ld_out = WIDTH;
+    good.lse = canvas.f + 200, good.heads = HEADS, good.width = WIDTH, good.how.slope = 0.2f;
+    good.del = canvas.f + 500, good.der = canvas.f + 600, good.delta = canvas.f + 700, good.dlogit = canvas.f + 800;
     REFUSED(ggnn_scores(NULL, z, WIDTH, att, SRC, HEADS, WIDTH));
     REFUSED(ggnn_scores(canvas.f, NULL, WIDTH, att, SRC, HEADS, WIDTH));
     REFUSED(ggnn_scores(canvas.f, z, WIDTH - 1, att, SRC, HEADS, WIDTH));
@@ -562,18 +566,24 @@ TEST(attention)
         if (i == 16) bad.how.dropout = 0.5f; /* drawn by a purpose that is not its own */
         if (i == 17) bad.ld_out = WIDTH - 1;
         REFUSED(ggnn_gat(&bad));
-        REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, canvas.f + 500, canvas.f + 600, &t.r->t, &bad, dout, WIDTH, canvas.f + 700));
+        REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &bad, dout, WIDTH));
     }
-    REFUSED(ggnn_gat_back(NULL, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
-    REFUSED(ggnn_gat_back(canvas.f, WIDTH - 1, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
-    REFUSED(ggnn_gat_back(canvas.f, WIDTH, NULL, canvas.f + 600, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
-    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, NULL, &t.r->t, &good, dout, WIDTH, canvas.f + 700));
-    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, NULL, &good, dout, WIDTH, canvas.f + 700));
-    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, NULL, WIDTH, canvas.f + 700));
-    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH - 1, canvas.f + 700));
-    REFUSED(ggnn_gat_back(canvas.f, WIDTH, canvas.f, canvas.f + 600, &t.r->t, &good, dout, WIDTH, NULL));
-    GIVES(0, ggnn_gat_back_workspace_bytes(-1, 1, 1));
-    GIVES(0, ggnn_gat_back_workspace_bytes(1, 1, 0));
+    for (int i = 0; i < 6; i++) {
+        bad = good;
+        if (i == 0) bad.del = NULL;
+        if (i == 1) bad.der = NULL;
+        if (i == 2) bad.delta = NULL;
+        if (i == 3) bad.dlogit = NULL;
+        if (i == 4) bad.att_l = att; /* without room for its gradient */
+        if (i == 5) bad.att_r = att;
+        REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &bad, dout, WIDTH));
+    }
+    REFUSED(ggnn_gat_back(NULL, WIDTH, &t.r->t, &good, dout, WIDTH));
+    REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH - 1, &t.r->t, &good, dout, WIDTH));
+    REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, NULL, &good, dout, WIDTH));
+    REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, NULL, dout, WIDTH));
+    REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &good, NULL, WIDTH));
+    REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &good, dout, WIDTH - 1));
     random_block_free(t.r);
 }
 

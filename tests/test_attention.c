@@ -71,7 +71,7 @@ typedef struct {
     float *        out, *lse;               /* forward */
     float *        dz, *del, *der;          /* backward */
     ggnn_attention how;
-    void*          workspace;
+    float *        delta, *dlogit;          /* scratch of backward */
 } attention;
 
 static attention attention_new(random_block* r, int32_t heads, int32_t width, float dropout, float spread)
@@ -93,7 +93,8 @@ static attention attention_new(random_block* r, int32_t heads, int32_t width, fl
     a.dz = test_floats(r->src * a.ld_dz);
     a.del = test_floats(r->src * heads);
     a.der = test_floats(r->dst * heads);
-    a.workspace = test_memory((int64_t)ggnn_gat_back_workspace_bytes(r->dst, r->edges, heads));
+    a.delta = test_floats(r->dst * heads);
+    a.dlogit = test_floats((r->dst + r->edges) * heads);
     for (int64_t i = 0; i < r->src * heads; i++) a.el[i] *= spread;
     a.how.slope = 0.2f;
     a.how.dropout = dropout;
@@ -106,14 +107,17 @@ static attention attention_new(random_block* r, int32_t heads, int32_t width, fl
 
 static void attention_free(attention* a)
 {
-    float* all[] = {a->z, a->el, a->er, a->dout, a->out, a->lse, a->dz, a->del, a->der};
-    for (int i = 0; i < 9; i++) free(all[i]);
-    free(a->workspace);
+    float* all[] = {a->z, a->el, a->er, a->dout, a->out, a->lse, a->dz, a->del, a->der, a->delta, a->dlogit};
+    for (int i = 0; i < 11; i++) free(all[i]);
 }
 
 static ggnn_gat_layer layer_of(const attention* a)
 {
-    ggnn_gat_layer y = {&a->r->b, a->z, a->ld_z, a->el, a->er, a->out, a->ld_out, a->lse, a->heads, a->width, a->how};
+    ggnn_gat_layer y;
+    memset(&y, 0, sizeof y);
+    y.block = &a->r->b, y.z = a->z, y.ld_z = a->ld_z, y.el = a->el, y.er = a->er, y.out = a->out, y.ld_out = a->ld_out;
+    y.lse = a->lse, y.heads = a->heads, y.width = a->width, y.how = a->how;
+    y.del = a->del, y.der = a->der, y.delta = a->delta, y.dlogit = a->dlogit;
     return y;
 }
 
@@ -126,7 +130,7 @@ static void attention_forward(attention* a)
 static void attention_backward(attention* a)
 {
     ggnn_gat_layer y = layer_of(a);
-    ggnn_gat_back(a->dz, a->ld_dz, a->del, a->der, &a->r->t, &y, a->dout, a->ld_out, a->workspace);
+    ggnn_gat_back(a->dz, a->ld_dz, &a->r->t, &y, a->dout, a->ld_out);
 }
 
 /* What dropout leaves of entry i of target v's list, as DESIGN keys it: one block of words holds eight entries. */
@@ -400,6 +404,52 @@ TEST(gat_back_equals_central_differences)
     random_block_free(narrow);
 }
 
+/* With its vectors, a layer makes el and er and their gradients itself: the bits of the calls by hand. */
+TEST(a_layer_with_its_vectors_scores_by_itself)
+{
+    random_block* r = random_block_mixed(30, 50);
+    for (int32_t heads = 1; heads <= 17; heads += 8) {
+        const int32_t  width = heads * 12;
+        attention      a = attention_new(r, heads, width, 0.3f, 4);
+        attention      b = attention_new(r, heads, width, 0.3f, 4), ref = attention_new(r, heads, width, 0.3f, 4);
+        float *        att_l = test_floats(width), *att_r = test_floats(width), *datt[6], *coef = test_floats((r->dst + r->edges) * heads);
+        ggnn_gat_layer y = layer_of(&a);
+        for (int i = 0; i < 6; i++) datt[i] = test_floats(width);
+        y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[0], y.datt_r = datt[1];
+        CHECK_EQ(ggnn_gat(&y), GGNN_OK);
+        CHECK_EQ(ggnn_gat_back(a.dz, a.ld_dz, &r->t, &y, a.dout, a.ld_out), GGNN_OK);
+        memcpy(b.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* by hand */
+        memcpy(b.dout, a.dout, (size_t)(r->dst * a.ld_out) * 4);
+        ggnn_scores(b.el, b.z, b.ld_z, att_l, r->src, heads, width);
+        ggnn_scores(b.er, b.z, b.ld_z, att_r, r->dst, heads, width);
+        attention_forward(&b);
+        attention_backward(&b);
+        ggnn_scores_back(b.dz, b.ld_dz, datt[2], b.del, b.z, b.ld_z, att_l, r->src, heads, width);
+        ggnn_scores_back(b.dz, b.ld_dz, datt[3], b.der, b.z, b.ld_z, att_r, r->dst, heads, width);
+        memcpy(ref.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* and by the reference */
+        memcpy(ref.dout, a.dout, (size_t)(r->dst * a.ld_out) * 4);
+        y = layer_of(&ref);
+        y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[4], y.datt_r = datt[5];
+        ggnn_ref_gat(&y);
+        ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &y, ref.dout, ref.ld_out, coef);
+        for (int i = 0; i < 4; i += 2) {
+            const attention* other = i ? &ref : &b;
+            CHECK(same_floats(a.el, other->el, r->src * heads) && same_floats(a.er, other->er, r->dst * heads));
+            for (int64_t v = 0; v < r->dst; v++) CHECK(same_floats(a.out + v * a.ld_out, other->out + v * a.ld_out, width));
+            for (int64_t u = 0; u < r->src; u++) CHECK(same_floats(a.dz + u * a.ld_dz, other->dz + u * a.ld_dz, width));
+            CHECK(same_floats(datt[0], datt[2 + i], width) && same_floats(datt[1], datt[3 + i], width));
+        }
+        for (int i = 0; i < 6; i++) free(datt[i]);
+        free(att_l);
+        free(att_r);
+        free(coef);
+        attention_free(&a);
+        attention_free(&b);
+        attention_free(&ref);
+    }
+    random_block_free(r);
+}
+
 /* ---- to the bit ------------------------------------------------------------------------------------------------------- */
 
 /* Forward and backward of `got` in this form, against those of `want`, which has the same inputs. */
@@ -430,16 +480,15 @@ TEST(gat_and_its_gradient_follow_the_order_of_their_sums)
         uint64_t       seed = test_state;
         attention      want = attention_new(r, h, width, dropout, 4);
         ggnn_gat_layer y = layer_of(&want);
-        float *        coef = test_floats((r->dst + r->edges) * h), *dl = test_floats((r->dst + r->edges) * h);
+        float*         coef = test_floats((r->dst + r->edges) * h);
         form_poison(want.out, r->dst * want.ld_out); /* the padding too */
         form_poison(want.dz, r->src * want.ld_dz);
         ggnn_ref_gat(&y);
-        ggnn_ref_gat_back(want.dz, want.ld_dz, want.del, want.der, &r->t, &y, want.dout, want.ld_out, coef, dl);
+        ggnn_ref_gat_back(want.dz, want.ld_dz, &r->t, &y, want.dout, want.ld_out, coef);
         test_state = seed;
         attention got = attention_new(r, h, width, dropout, 4);
         FOR_EACH_FORM if (form % 4 == i % 4 || i % 8 == 0) check_bits(&want, &got);
         free(coef);
-        free(dl);
         attention_free(&want);
         attention_free(&got);
     }
@@ -460,6 +509,7 @@ int main(int argc, char** argv)
     RUN(the_scores_of_a_node_alone_have_no_gradient);
     RUN(gat_equals_its_parts);
     RUN(gat_back_equals_central_differences);
+    RUN(a_layer_with_its_vectors_scores_by_itself);
     RUN(gat_and_its_gradient_follow_the_order_of_their_sums);
     return test_finish();
 }

@@ -68,7 +68,7 @@ static void sample_epochs(seen* s, const ggnn_graph* g, const ggnn_sampling* how
     ggnn_node seeds[BATCH];
     ggnn_batch b;
     uint32_t step = 0;
-    CHECK(ggnn_batch_plan(&b, g, how, BATCH, NULL, NULL) == GGNN_OK);
+    CHECK(ggnn_batch_plan(&b, g, how, BATCH, NULL) == GGNN_OK);
     void* memory = malloc(b.bytes);
     ggnn_batch_init(&b, memory);
     for (uint32_t epoch = 0; epoch < (before ? 1 : EPOCHS); epoch++)

@@ -28,7 +28,7 @@ static void sample_epoch(const world* w, int32_t me, bool before, looker* look, 
     ggnn_node seeds[BATCH];
     ggnn_batch b;
     how.keep = GGNN_KEEP_POSITIONS;
-    CHECK(ggnn_batch_plan(&b, &w->graph, &how, BATCH, NULL, NULL) == GGNN_OK);
+    CHECK(ggnn_batch_plan(&b, &w->graph, &how, BATCH, NULL) == GGNN_OK);
     void* memory = malloc(b.bytes);
     ggnn_batch_init(&b, memory);
     for (int64_t i = 0; i * all < w->num_train; i++) {

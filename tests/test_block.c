@@ -208,9 +208,9 @@ typedef struct {
 static prepared prepare(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, ggnn_unique_kind kind)
 {
     prepared p;
-    CHECK_EQ(ggnn_batch_plan(&p.batch, g, how, max_seeds, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&p.batch, g, how, max_seeds, NULL), GGNN_OK);
     p.seen = unique_new(kind, g->num_nodes, p.batch.max_ids);
-    CHECK_EQ(ggnn_batch_plan(&p.batch, g, how, max_seeds, p.seen, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&p.batch, g, how, max_seeds, p.seen), GGNN_OK);
     p.memory = malloc(p.batch.bytes);
     CHECK_EQ(ggnn_batch_init(&p.batch, p.memory), GGNN_OK);
     return p;
@@ -343,7 +343,7 @@ TEST(a_table_may_be_roomier_than_its_batch)
     for (int k = 0; k < 2; k++) {
         ggnn_unique* seen = unique_new(kinds[k], N, 1000);
         ggnn_batch   b;
-        void*        memory = (CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, seen, NULL), GGNN_OK), malloc(b.bytes));
+        void*        memory = (CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, seen), GGNN_OK), malloc(b.bytes));
         CHECK_EQ(ggnn_batch_init(&b, memory), GGNN_OK);
         CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_OK);
         CHECK_EQ(*b.hop[1].num_src.n, N);
@@ -401,20 +401,20 @@ TEST(bad_input_is_an_error_that_names_the_node)
         ggnn_node     id = g->indices[edge];
         g->indptr[77] = -5;
         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
-        CHECK_EQ(p.batch.bad, 76);
+        CHECK_EQ(p.batch.fault.node, 76);
         CHECK_EQ(*p.batch.hop[0].num_edges.n, 0);
         g->indptr[77] = g->num_edges + 1;
         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
         g->indptr[77] = kept;
         g->indices[edge] = 200;
         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
-        CHECK_EQ(p.batch.bad, node);
+        CHECK_EQ(p.batch.fault.node, node);
         g->indices[edge] = -1;
         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
         g->indices[edge] = id;
         seeds[9] = 200;
         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_ID);
-        CHECK_EQ(p.batch.bad, 200);
+        CHECK_EQ(p.batch.fault.node, 200);
         seeds[9] = 9;
         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 201), GGNN_ERROR_CAPACITY);
         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_OK); /* and is well again */
@@ -425,7 +425,7 @@ TEST(bad_input_is_an_error_that_names_the_node)
     ggnn_sampling weighted = {GGNN_WEIGHTED, 1, {2}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     prepared      p = prepare(&g->graph, &weighted, 200, GGNN_UNIQUE_DIRECT);
     CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 200), GGNN_ERROR_WEIGHT);
-    CHECK_EQ(p.batch.bad, node);
+    CHECK_EQ(p.batch.fault.node, node);
     finish(&p);
     random_graph_free(g);
 }
@@ -445,7 +445,7 @@ TEST(lists_that_overlap_are_an_error)
             CHECK_EQ(ggnn_sample(&p.batch, &g, &rng, seeds, 1), GGNN_OK);
             CHECK_EQ(ggnn_sample(&p.batch, &g, &rng, seeds, 2),
                      method == GGNN_REPLACEMENT && fanout > 0 ? GGNN_OK : GGNN_ERROR_CAPACITY);
-            if (method != GGNN_REPLACEMENT) CHECK_EQ(p.batch.bad, 2);
+            if (method != GGNN_REPLACEMENT) CHECK_EQ(p.batch.fault.node, 2);
             finish(&p);
         }
     CHECK_EQ(ggnn_graph_validate(&g, NULL), GGNN_ERROR_ID);
@@ -455,13 +455,12 @@ TEST(lists_that_overlap_are_an_error)
 static const char* refused(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds, int32_t hop)
 {
     ggnn_batch b;
-    ggnn_fault fault = {NULL, 0, 0, 0};
-    CHECK_EQ(ggnn_batch_plan(&b, g, how, max_seeds, NULL, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_batch_plan(&b, g, how, max_seeds, NULL), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(b.bytes, 0);
     CHECK_EQ(ggnn_batch_init(&b, &b), GGNN_ERROR_ARGUMENT);
-    CHECK_EQ(fault.hop, hop);
-    CHECK_EQ(fault.node, -1);
-    return fault.what ? fault.what : "";
+    CHECK_EQ(b.fault.hop, hop);
+    CHECK_EQ(b.fault.node, -1);
+    return b.fault.what ? b.fault.what : "";
 }
 
 TEST(a_batch_that_cannot_be_is_refused_and_the_fault_says_why)
@@ -470,15 +469,14 @@ TEST(a_batch_that_cannot_be_is_refused_and_the_fault_says_why)
     ggnn_graph    huge = ggnn_graph_plain(NULL, NULL, NULL, 50, (int64_t)1 << 40);
     ggnn_sampling how = {GGNN_FISHER_YATES, 0, {3, 3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     ggnn_batch    b;
-    ggnn_fault    fault;
     CHECK(strstr(refused(&g->graph, &how, 4, -1), "num_hops"));
     how.num_hops = 9;
     CHECK(strstr(refused(&g->graph, &how, 4, -1), "num_hops"));
     how.num_hops = 1;
     CHECK(strstr(refused(&g->graph, &how, -1, -1), "max_seeds"));
     CHECK(strstr(refused(&g->graph, &how, (int64_t)1 << 31, -1), "max_seeds"));
-    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, NULL, &fault), GGNN_OK);
-    CHECK(fault.what == NULL);
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, NULL), GGNN_OK);
+    CHECK(b.fault.what == NULL);
     CHECK_EQ(ggnn_batch_init(&b, NULL), GGNN_ERROR_ARGUMENT);
     how.first_hop = 256;
     CHECK(strstr(refused(&g->graph, &how, 4, -1), "hop number"));
@@ -512,13 +510,12 @@ TEST(a_shared_table_must_be_for_the_graph_and_large_enough)
     random_graph* g = random_graph_new(50, 3, 10);
     ggnn_sampling how = {GGNN_FISHER_YATES, 1, {3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
     ggnn_batch    b;
-    ggnn_fault    fault;
     for (int k = 0; k < 2; k++) {
         ggnn_unique *few = unique_new(kinds[k], 50, 15), *other = unique_new(kinds[k], 51, 51), *enough = unique_new(kinds[k], 50, 16);
-        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, few, &fault), GGNN_ERROR_ARGUMENT);
-        CHECK(fault.what && strstr(fault.what, "table"));
-        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, other, NULL), GGNN_ERROR_ARGUMENT);
-        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, enough, NULL), GGNN_OK);
+        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, few), GGNN_ERROR_ARGUMENT);
+        CHECK(b.fault.what && strstr(b.fault.what, "table"));
+        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, other), GGNN_ERROR_ARGUMENT);
+        CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &how, 4, enough), GGNN_OK);
         free(few);
         free(other);
         free(enough);
@@ -560,7 +557,7 @@ TEST(three_calls_set_a_batch_up)
     ggnn_graph    g = ggnn_graph_plain(like->indptr, like->indices, like->weight, like->num_nodes, like->num_edges);
     ggnn_batch    b;
     ggnn_node     seeds[20];
-    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 20, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 20, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
     for (int again = 0; again < 3; again++) {
         for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)test_below(500);
@@ -572,6 +569,87 @@ TEST(three_calls_set_a_batch_up)
 }
 
 /* A packed batch is moved, and is the same batch; damaged headers and missing bytes are refused. */
+/* Each hop's transpose, again and again in the same memory; none of a global hop, of packed bytes, or after an error. */
+TEST(a_batch_keeps_transposes_on_request)
+{
+    random_graph* g = random_graph_new(300, 5, 60);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 3, {4, 3, 2}, 1, GGNN_KEEP_TRANSPOSES | GGNN_KEEP_REPEATS, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_node     seeds[20];
+    for (int global = 0; global < 2; global++) {
+        ggnn_batch b, u;
+        how.last_hop_global = global;
+        CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 20), GGNN_OK);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 20; i++) seeds[i] = (ggnn_node)test_below(300);
+            CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 5 + 7 * round), GGNN_OK);
+            for (int32_t h = 0; h < 3; h++) {
+                const ggnn_block *hop = &b.hop[h], *back = &b.back[h];
+                if (global && h == 2) {
+                    CHECK(back->indptr == NULL);
+                    continue;
+                }
+                void*      memory = malloc(ggnn_block_transpose_bytes(*hop->num_dst.n, *hop->num_src.n, *hop->num_edges.n));
+                ggnn_block want;
+                ggnn_block_transpose_init(&want, *hop->num_dst.n, *hop->num_src.n, *hop->num_edges.n, memory);
+                ggnn_ref_block_transpose(&want, hop);
+                CHECK(*back->num_dst.n == *want.num_dst.n && *back->num_src.n == *want.num_src.n && *back->num_edges.n == *want.num_edges.n);
+                CHECK(same(back->indptr, want.indptr, *want.num_dst.n + 1, sizeof *want.indptr));
+                CHECK(same(back->indices, want.indices, *want.num_edges.n, sizeof *want.indices));
+                CHECK(same(back->edge, want.edge, *want.num_edges.n, sizeof *want.edge));
+                CHECK(back->id == b.id);
+                free(memory);
+            }
+        }
+        how.keep = GGNN_KEEP_REPEATS; /* packed, it is the batch without them, byte for byte */
+        ggnn_batch plain;
+        CHECK_EQ(ggnn_batch_new(&plain, &g->graph, &how, 20), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&plain, &g->graph, &rng, seeds, 19), GGNN_OK);
+        const size_t bytes = ggnn_batch_packed_bytes(&b);
+        CHECK_EQ(bytes, ggnn_batch_packed_bytes(&plain));
+        void *one = malloc(bytes), *other = malloc(bytes);
+        ggnn_batch_pack(one, &b);
+        ggnn_batch_pack(other, &plain);
+        CHECK(memcmp(one, other, bytes) == 0);
+        CHECK_EQ(ggnn_batch_unpack(&u, one, bytes), GGNN_OK);
+        CHECK(u.back[0].indptr == NULL);
+        seeds[0] = 300;
+        CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 1), GGNN_ERROR_ID);
+        CHECK_EQ(b.fault.node, 300);
+        CHECK_EQ(b.fault.hop, -1);
+        CHECK(b.fault.what != NULL);
+        CHECK(*b.back[0].num_dst.n == 0 && *b.back[0].num_edges.n == 0);
+        free(one);
+        free(other);
+        ggnn_batch_free(&plain);
+        ggnn_batch_free(&b);
+        how.keep |= GGNN_KEEP_TRANSPOSES;
+    }
+    random_graph_free(g);
+}
+
+TEST(a_batch_in_memory_of_its_own_is_given_back)
+{
+    random_graph* g = random_graph_new(50, 3, 10);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 1, {3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_batch    b;
+    ggnn_node     seeds[] = {1, 2};
+    CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 2), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 2), GGNN_OK);
+    ggnn_batch_free(&b);
+    CHECK(b.workspace == NULL && b.bytes == 0);
+    ggnn_batch_free(&b); /* again */
+    ggnn_batch_free(NULL);
+    how.num_hops = 0;
+    CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 2), GGNN_ERROR_ARGUMENT);
+    CHECK(b.fault.what && strstr(b.fault.what, "num_hops"));
+    ggnn_batch_free(&b);
+    how.num_hops = 1;
+    how.keep = 32;
+    CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 2), GGNN_ERROR_ARGUMENT);
+    CHECK(strstr(b.fault.what, "keep"));
+    random_graph_free(g);
+}
+
 TEST(a_packed_batch_is_the_same_batch_elsewhere)
 {
     random_graph* g = random_graph_new(300, 6, 100);
@@ -1042,6 +1120,8 @@ int main(int argc, char** argv)
     RUN(a_shared_table_must_be_for_the_graph_and_large_enough);
     RUN(a_batch_keeps_how_it_is_sampled_and_for_which_graph);
     RUN(three_calls_set_a_batch_up);
+    RUN(a_batch_keeps_transposes_on_request);
+    RUN(a_batch_in_memory_of_its_own_is_given_back);
     RUN(a_packed_batch_is_the_same_batch_elsewhere);
     RUN(any_targets_are_sampled_at_any_hop_number);
     RUN(own_bounds_that_are_passed_are_an_error);

@@ -91,8 +91,10 @@ struct layer {
     }
     ggnn_gat_layer on_device() const
     {
-        ggnn_gat_layer y = {sent.get(), z.device(), z.ld, el.device(), er.device(), out.device(), out.ld,
-                            lse.device(), heads, width, how};
+        ggnn_gat_layer y = {};
+        y.block = sent.get(), y.z = z.device(), y.ld_z = z.ld, y.el = el.device(), y.er = er.device();
+        y.out = out.device(), y.ld_out = out.ld, y.lse = lse.device(), y.heads = heads, y.width = width, y.how = how;
+        y.del = del.device(), y.der = der.device();
         if (use_rng) y.how.rng.seed = 99, y.how.rng.step = 98; // not what is used
         return y;
     }
@@ -103,13 +105,18 @@ struct layer {
     }
     cudaError_t backward(void* workspace, cudaStream_t stream = nullptr) const
     {
-        const ggnn_gat_layer y = on_device();
-        return ggnn_cuda_gat_back(dz.device(), dz.ld, del.device(), der.device(), sent_t.get(), &y, dout.device(),
-                                  dout.ld, use_rng ? rng.at() : nullptr, workspace, stream);
+        ggnn_gat_layer y = on_device();
+        y.delta = static_cast<float*>(workspace), y.dlogit = y.delta + sent.get()->num_dst.max * heads;
+        return ggnn_cuda_gat_back(dz.device(), dz.ld, sent_t.get(), &y, dout.device(), dout.ld,
+                                  use_rng ? rng.at() : nullptr, stream);
     }
     ggnn_gat_layer twin()
     {
-        return {b, z.host(), z.ld, el.host(), er.host(), out.host(), out.ld, lse.host(), heads, width, how};
+        ggnn_gat_layer y = {};
+        y.block = b, y.z = z.host(), y.ld_z = z.ld, y.el = el.host(), y.er = er.host();
+        y.out = out.host(), y.ld_out = out.ld, y.lse = lse.host(), y.heads = heads, y.width = width, y.how = how;
+        y.del = del.host(), y.der = der.host();
+        return y;
     }
     void forward_twin()
     {
@@ -118,15 +125,16 @@ struct layer {
     }
     void backward_twin()
     {
-        const ggnn_gat_layer y = twin();
-        std::vector<float> workspace(ggnn_gat_back_workspace_bytes(*b->num_dst.n, *b->num_edges.n, heads) /
-                                     sizeof(float));
-        ggnn_gat_back(dz.host(), dz.ld, del.host(), der.host(), t, &y, dout.host(), dout.ld, workspace.data());
+        std::vector<float> delta(static_cast<size_t>(*b->num_dst.n * heads)),
+            dlogit(static_cast<size_t>((*b->num_dst.n + *b->num_edges.n) * heads));
+        ggnn_gat_layer y = twin();
+        y.delta = delta.data(), y.dlogit = dlogit.data();
+        ggnn_gat_back(dz.host(), dz.ld, t, &y, dout.host(), dout.ld);
     }
     device_array<char> workspace() const // bytes of a NaN, so that what is not written would show
     {
-        device_array<char> w(static_cast<int64_t>(
-            ggnn_cuda_gat_back_workspace_bytes(sent.get()->num_dst.max, sent.get()->num_edges.max, heads)));
+        device_array<char> w((2 * sent.get()->num_dst.max + sent.get()->num_edges.max) * heads *
+                             static_cast<int64_t>(sizeof(float)));
         w.fill(0xff);
         return w;
     }
@@ -379,6 +387,37 @@ TEST(a_captured_graph_takes_the_step_from_the_device)
     random_block_free(r);
 }
 
+// ggnn_gat and its backward with the vectors inside the layer: the twin's bits, of rows of more than a segment too.
+TEST(a_layer_with_its_vectors_scores_by_itself)
+{
+    std::vector<int64_t> degree(40, 3);
+    random_block*        r = block_of(degree, 600);
+    for (int turn = 0; turn < 4; turn++) {
+        const int32_t heads = turn % 2 ? 4 : 1;
+        setting       s = {heads, 16, alignments[turn], turn > 1 ? 0.4f : 0.0f, 0.2f, 3, true, turn > 1, 0};
+        layer         l(&r->b, &r->t, s);
+        float_rows    att_l(1, l.width), att_r(1, l.width), datt_l(1, l.width), datt_r(1, l.width);
+        ggnn_gat_layer y = l.on_device(), twin = l.twin();
+        device_array<float> partial((r->src / 256 + 1) * l.width), delta(r->dst * heads), dlogit((r->dst + r->edges) * heads);
+        std::vector<float>  host_delta(static_cast<size_t>(r->dst * heads)), host_dlogit(static_cast<size_t>((r->dst + r->edges) * heads));
+        const ggnn_rng* rng = l.use_rng ? l.rng.at() : nullptr;
+        y.att_l = att_l.device(), y.att_r = att_r.device(), y.datt_l = datt_l.device(), y.datt_r = datt_r.device();
+        y.delta = delta.at(), y.dlogit = dlogit.at(), y.partial = partial.at();
+        twin.att_l = att_l.host(), twin.att_r = att_r.host(), twin.datt_l = datt_l.host(), twin.datt_r = datt_r.host();
+        twin.delta = host_delta.data(), twin.dlogit = host_dlogit.data();
+        CHECK_EQ(ggnn_gat(&twin), GGNN_OK);
+        CHECK_EQ(ggnn_gat_back(l.dz.host(), l.dz.ld, &r->t, &twin, l.dout.host(), l.dout.ld), GGNN_OK);
+        CHECK_CUDA(ggnn_cuda_gat(&y, rng, nullptr));
+        CHECK_CUDA(ggnn_cuda_gat_back(l.dz.device(), l.dz.ld, l.sent_t.get(), &y, l.dout.device(), l.dout.ld, rng, nullptr));
+        CHECK(l.el.same() && l.er.same() && l.out.same() && l.lse.same());
+        CHECK(l.dz.same() && l.del.same() && l.der.same() && datt_l.same() && datt_r.same());
+        y.partial = nullptr;
+        CHECK(ggnn_cuda_gat_back(l.dz.device(), l.dz.ld, l.sent_t.get(), &y, l.dout.device(), l.dout.ld, rng, nullptr) ==
+              cudaErrorInvalidValue);
+    }
+    random_block_free(r);
+}
+
 TEST(wrong_arguments_are_refused)
 {
     random_block* r = block_of({0, 3, 12}, 20);
@@ -421,6 +460,7 @@ int main(int argc, char** argv)
     RUN(any_number_of_targets_is_served);
     RUN(sampled_and_whole_blocks_give_the_same_bits);
     RUN(a_captured_graph_takes_the_step_from_the_device);
+    RUN(a_layer_with_its_vectors_scores_by_itself);
     RUN(wrong_arguments_are_refused);
     return test_finish();
 }

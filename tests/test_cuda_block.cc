@@ -164,11 +164,11 @@ public:
     device_batch(const ggnn_graph& g, const ggnn_sampling& how, int64_t max_seeds, form f) : rng(&the_rng, 1)
     {
         ggnn_cuda_unique seen = {};
-        CHECK_EQ(ggnn_cuda_batch_plan(&b, &g, &how, max_seeds, nullptr, nullptr), GGNN_OK);
+        CHECK_EQ(ggnn_cuda_batch_plan(&b, &g, &how, max_seeds, nullptr), GGNN_OK);
         if (f.kind != ggnn_unique_choose(g.num_nodes)) {
             table = device_array<char>(static_cast<int64_t>(ggnn_cuda_unique_bytes(f.kind, g.num_nodes, b.max_ids)));
             CHECK_CUDA(ggnn_cuda_unique_init(&seen, f.kind, g.num_nodes, b.max_ids, table.at(), nullptr));
-            CHECK_EQ(ggnn_cuda_batch_plan(&b, &g, &how, max_seeds, &seen, nullptr), GGNN_OK);
+            CHECK_EQ(ggnn_cuda_batch_plan(&b, &g, &how, max_seeds, &seen), GGNN_OK);
         }
         memory = device_array<char>(static_cast<int64_t>(b.bytes));
         memory.fill(0xa5);
@@ -199,7 +199,7 @@ class host_batch {
 public:
     host_batch(const ggnn_graph& g, const ggnn_sampling& how, int64_t max_seeds)
     {
-        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, max_seeds, nullptr, nullptr), GGNN_OK);
+        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, max_seeds, nullptr), GGNN_OK);
         memory.resize(b.bytes);
         CHECK_EQ(ggnn_batch_init(&b, memory.data()), GGNN_OK);
     }
@@ -489,6 +489,32 @@ TEST(steps_give_what_the_whole_does)
              cudaErrorInvalidValue);
 }
 
+TEST(a_batch_in_memory_of_its_own_is_the_twins_and_given_back)
+{
+    owned_graph           own(random_graph_new(300, 3, 50));
+    both_graphs            g(own.g, 0);
+    ggnn_sampling          how = sampling(GGNN_FISHER_YATES, {3, 2});
+    const auto             seeds = random_seeds(4, 300);
+    device_array<ggnn_node> sent(seeds);
+    device_array<ggnn_rng>  key(&the_rng, 1);
+    ggnn_cuda_batch        b;
+    ggnn_batch             twin;
+    how.keep = GGNN_KEEP_TRANSPOSES; // of which only the C twin is capable
+    CHECK_EQ(ggnn_cuda_batch_new(&b, &g.host, &how, 4, nullptr), GGNN_ERROR_ARGUMENT);
+    CHECK(b.fault.what && strstr(b.fault.what, "transposes"));
+    how.keep = 0;
+    CHECK_EQ(ggnn_cuda_batch_new(&b, &g.host, &how, 4, nullptr), GGNN_OK);
+    CHECK_EQ(ggnn_batch_new(&twin, &g.host, &how, 4), GGNN_OK);
+    CHECK_CUDA(ggnn_cuda_sample(&b, &g.device, key.at(), sent.at(), {nullptr, 4}, nullptr));
+    CHECK_EQ(ggnn_sample(&twin, &g.host, &the_rng, seeds.data(), 4), GGNN_OK);
+    check_batch(b, twin);
+    ggnn_batch_free(&twin);
+    CHECK_CUDA(ggnn_cuda_batch_free(&b));
+    CHECK(b.workspace == nullptr);
+    CHECK_CUDA(ggnn_cuda_batch_free(&b));
+    CHECK_CUDA(ggnn_cuda_batch_free(nullptr));
+}
+
 // ---- bounds and capacities ------------------------------------------------------------
 
 TEST(bounds_are_the_twins)
@@ -505,11 +531,10 @@ TEST(bounds_are_the_twins)
         if (test_below(10) == 0) g.num_edges = g.num_nodes = (INT64_C(1) << 31) - 1 + test_below(2);
         ggnn_batch      want;
         ggnn_cuda_batch got;
-        ggnn_fault      why = {}, twin = {};
-        const bool      can = ggnn_batch_plan(&want, &g, &how, max_seeds, nullptr, &twin) == GGNN_OK;
-        if (!CHECK_EQ(ggnn_cuda_batch_plan(&got, &g, &how, max_seeds, nullptr, &why) == GGNN_OK, can)) return;
+        const bool      can = ggnn_batch_plan(&want, &g, &how, max_seeds, nullptr) == GGNN_OK;
+        if (!CHECK_EQ(ggnn_cuda_batch_plan(&got, &g, &how, max_seeds, nullptr) == GGNN_OK, can)) return;
         if (!can) {
-            CHECK(why.what && strcmp(why.what, twin.what) == 0 && why.hop == twin.hop);
+            CHECK(got.fault.what && strcmp(got.fault.what, want.fault.what) == 0 && got.fault.hop == want.fault.hop);
             CHECK_EQ(ggnn_cuda_batch_init(&got, some.at(), nullptr), cudaErrorInvalidValue);
             continue;
         }
@@ -1146,6 +1171,7 @@ int main(int argc, char** argv)
     RUN(sizes_around_a_tile);
     RUN(equal_seeds_isolated_nodes_and_self_loops);
     RUN(steps_give_what_the_whole_does);
+    RUN(a_batch_in_memory_of_its_own_is_the_twins_and_given_back);
     RUN(bounds_are_the_twins);
     RUN(lowered_capacities_keep_what_comes_first);
     RUN(any_capacities_leave_a_consistent_batch);

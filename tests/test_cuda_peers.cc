@@ -45,7 +45,7 @@ struct world {
         o = owned_by(static_cast<owned_kind>(kind), parts, g, table, WIDTH);
         for (ggnn_node& v : seeds) v = static_cast<ggnn_node>(test_below(NODES));
         test_state = kept;
-        ggnn_batch_plan(&whole, &g->graph, &how, SEEDS, nullptr, nullptr);
+        ggnn_batch_plan(&whole, &g->graph, &how, SEEDS, nullptr);
         ggnn_batch_init(&whole, owned_new(static_cast<int64_t>(whole.bytes)));
         ggnn_sample(&whole, &g->graph, &rng, seeds, SEEDS);
     }
@@ -179,7 +179,7 @@ static bool reads_all(const world& w, const void** base, ggnn_csc* part)
     g.part = lists.at();
     g.at = from.at;
     g.traffic = list_traffic.at();
-    if (ggnn_cuda_batch_plan(&batch, &g, &how, SEEDS, nullptr, nullptr) != GGNN_OK) return false;
+    if (ggnn_cuda_batch_plan(&batch, &g, &how, SEEDS, nullptr) != GGNN_OK) return false;
     device_array<char> memory(static_cast<int64_t>(batch.bytes));
     cudaError_t        error = ggnn_cuda_batch_init(&batch, memory.at(), nullptr);
     error = ggnni::first_error(error, ggnn_cuda_sample(&batch, &g, rng.at(), seeds.at(), {nullptr, SEEDS}, nullptr));

@@ -150,6 +150,22 @@ TEST(spmm_has_the_bits_of_ggnn_spmm)
     random_block_free(r);
 }
 
+TEST(sum_and_mean_have_the_twins_bits)
+{
+    random_block*      r = random_block_mixed(40, 30);
+    const device_block device(r->b);
+    twin_matrix<float> inp(r->src, 12, 0, 0), sum(r->dst, 12, 0, 0), mean(r->dst, 12, 0, 0);
+    inp.randomise();
+    sum.spoil();
+    mean.spoil();
+    CHECK_EQ(ggnn_sum(sum.host(), &r->b, inp.host(), 12), GGNN_OK);
+    CHECK_EQ(ggnn_mean(mean.host(), &r->b, inp.host(), 12), GGNN_OK);
+    CHECK_CUDA(ggnn_cuda_sum(sum.device(), device.get(), inp.device(), 12, nullptr));
+    CHECK_CUDA(ggnn_cuda_mean(mean.device(), device.get(), inp.device(), 12, nullptr));
+    CHECK(sum.agrees() && mean.agrees());
+    random_block_free(r);
+}
+
 TEST(factors_apply_in_any_combination)
 {
     random_block* r = random_block_mixed(30, 20); // more targets than sources are self terms for
@@ -578,6 +594,7 @@ int main(int argc, char** argv)
     test_seed(7);
     if (!device_present()) return finish_without_device();
     RUN(spmm_has_the_bits_of_ggnn_spmm);
+    RUN(sum_and_mean_have_the_twins_bits);
     RUN(factors_apply_in_any_combination);
     RUN(heads_have_weights_of_their_own);
     RUN(hubs_are_summed_in_segments);

@@ -347,7 +347,7 @@ static size_t packed_batch(char* packed, size_t room, const ggnn_graph* g, ggnn_
     ggnn_batch      batch;
     size_t          bytes;
     how.keep = GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS | GGNN_KEEP_REPEATS;
-    CHECK_EQ(ggnn_batch_plan(&batch, g, &how, 6, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, g, &how, 6, NULL), GGNN_OK);
     void* memory = malloc(batch.bytes);
     CHECK_EQ(ggnn_batch_init(&batch, memory), GGNN_OK);
     CHECK_EQ(ggnn_sample(&batch, g, &rng, seeds, 6), GGNN_OK);

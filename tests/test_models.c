@@ -97,7 +97,7 @@ static sampler sampler_of(const fixture* f, ggnn_sampling how, int32_t fanout, i
 {
     sampler s = {.how = how};
     for (int32_t h = 0; h < how.num_hops; h++) s.how.fanout[h] = fanout;
-    CHECK_EQ(ggnn_batch_plan(&s.batch.blocks, &f->graph, &s.how, max_seeds, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&s.batch.blocks, &f->graph, &s.how, max_seeds, NULL), GGNN_OK);
     s.memory = memory_new(s.batch.blocks.bytes, "batch", &why);
     CHECK_EQ(ggnn_batch_init(&s.batch.blocks, s.memory), GGNN_OK);
     return s;

@@ -142,17 +142,21 @@ TEST(gat_equals_torch)
     INPUT(gat_el, S * K);
     INPUT(gat_er, D * K);
     INPUT(gat_dout, D * W);
-    float          out[D * W], lse[D * K], dz[S * W], del[S * K], der[D * K];
-    ggnn_gat_layer y = {&b, gat_z, W, gat_el, gat_er, out, W, lse, K, W, {0.2f, 0, 0, {0, 0, 0}}};
-    void*          workspace = malloc(ggnn_gat_back_workspace_bytes(D, E, K));
+    float          out[D * W], lse[D * K], dz[S * W], el[S * K], er[D * K], del[S * K], der[D * K], delta[D * K], dlogit[(D + E) * K];
+    ggnn_gat_layer y;
+    memset(&y, 0, sizeof y);
+    memcpy(el, gat_el, sizeof el);
+    memcpy(er, gat_er, sizeof er);
+    y.block = &b, y.z = gat_z, y.ld_z = W, y.el = el, y.er = er, y.out = out, y.ld_out = W, y.lse = lse, y.heads = K, y.width = W;
+    y.how.slope = 0.2f;
+    y.del = del, y.der = der, y.delta = delta, y.dlogit = dlogit;
     ggnn_gat(&y);
     check_equal(out, op_gat_out, D * W);
     check_equal(lse, op_gat_lse, D * K);
-    ggnn_gat_back(dz, W, del, der, &t, &y, gat_dout, W, workspace);
+    ggnn_gat_back(dz, W, &t, &y, gat_dout, W);
     check_equal(dz, op_gat_dz, S * W);
     check_equal(del, op_gat_del, S * K);
     check_equal(der, op_gat_der, D * K);
-    free(workspace);
 }
 
 int main(int argc, char** argv)

@@ -60,7 +60,7 @@ TEST(a_batch_counts_its_input_rows_and_the_lists_of_each_hop)
     ggnn_rng        rng = {1, 0, GGNN_PURPOSE_PRESAMPLE};
     ggnn_batch      b;
     int64_t         rows[5] = {0}, lists[5] = {0};
-    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 2, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 2, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 2), GGNN_OK);
     CHECK_EQ(ggnn_count_batch(rows, NULL, &b), GGNN_OK);
@@ -92,7 +92,7 @@ static void epochs_open(epochs* e, int64_t num_nodes, uint32_t purpose, uint32_t
     e->ids = NEW(ggnn_node, n);
     for (int64_t i = 0; i < n; i++) e->ids[i] = (ggnn_node)(3 * i);
     e->of = (ggnn_epochs){e->ids, n, 16, {7, 0, purpose}, first_epoch};
-    CHECK_EQ(ggnn_batch_plan(&e->b, &e->graph->graph, &how, 16, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&e->b, &e->graph->graph, &how, 16, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&e->b, malloc(e->b.bytes)), GGNN_OK);
     e->rows = NEW(int64_t, num_nodes);
     e->lists = NEW(int64_t, num_nodes);
@@ -163,7 +163,7 @@ TEST(counting_epochs_fails_as_sampling_does)
     e.graph->indices[e.graph->indptr[3]] = 300;
     e.graph->indptr[4] = e.graph->indptr[3] + 1; /* node 3 has this one neighbour */
     CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, 7, e.seeds), GGNN_ERROR_ID);
-    CHECK_EQ(e.b.bad, 3);
+    CHECK_EQ(e.b.fault.node, 3);
     epochs_close(&e);
 }
 
@@ -284,7 +284,7 @@ static rates measure(const char* path, ggnn_method method, int64_t every, int64_
     for (int64_t e = 0; e < d.num_edges; e++) weight[e] = (float)(1 + (d.csc.indices[e] % 97) * (d.csc.indices[e] % 97));
     g.whole.weight = weight;
     ggnn_batch b;
-    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, batch_size, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, batch_size, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
     ggnn_epochs of = {ids, count, batch_size, {1, 0, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
     CHECK_EQ(ggnn_count_epochs(pre, NULL, &b, &g, &of, 0, ggnn_epoch_batches(&of), seeds), GGNN_OK);

@@ -401,12 +401,11 @@ TEST(full_neighbour_batches_run_on_a_graph_of_more_than_2_31_edges)
     ggnn_graph    g = ggnn_graph_plain(indptr, indices, NULL, NODES, edges);
     ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2);
     ggnn_batch    batch;
-    ggnn_fault    fault;
     ggnn_node     seeds[] = {3, 500, 998};
-    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 3, NULL, &fault), GGNN_ERROR_ARGUMENT);
-    CHECK_EQ(fault.hop, 0);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 3, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(batch.fault.hop, 0);
     for (int h = 0; h < 2; h++) how.max_edges[h] = NODES * DEGREE;
-    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 3, NULL, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 3, NULL), GGNN_OK);
     CHECK(batch.bytes < 1 << 20);
     CHECK_EQ(ggnn_batch_init(&batch, malloc(batch.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&batch, &g, &rng, seeds, 3), GGNN_OK);
@@ -419,7 +418,7 @@ TEST(full_neighbour_batches_run_on_a_graph_of_more_than_2_31_edges)
     }
     seeds[1] = NODES - 1;
     CHECK_EQ(ggnn_sample(&batch, &g, &rng, seeds, 3), GGNN_ERROR_CAPACITY);
-    CHECK_EQ(batch.bad, NODES - 1);
+    CHECK_EQ(batch.fault.node, NODES - 1);
     free(batch.workspace);
     munmap(indices, (size_t)edges * sizeof *indices);
     free(indptr);
@@ -446,14 +445,14 @@ TEST(a_node_of_more_than_2_31_edges_is_sampled)
     ggnn_sampling how = {GGNN_FISHER_YATES, 2, {5, 5}, 0, GGNN_KEEP_POSITIONS, {0, 0, 0}, 0, {0}, {0}};
     ggnn_batch    batch;
     ggnn_node     seed = 0;
-    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 1, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 1, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&batch, malloc(batch.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&batch, &g, &rng, &seed, 1), GGNN_OK);
     CHECK_EQ(*batch.hop[1].num_edges.n, 5);
     CHECK_EQ(*batch.hop[1].num_src.n, 1);
     how.fanout[0] = -1;
     free(batch.workspace);
-    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 1, NULL, NULL), GGNN_ERROR_ARGUMENT); /* a block has fewer than 2^31 edges */
+    CHECK_EQ(ggnn_batch_plan(&batch, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT); /* a block has fewer than 2^31 edges */
     munmap(zeros, (size_t)degree * sizeof *zeros);
 }
 

@@ -56,7 +56,7 @@ TEST(sample_prints_the_batch_that_the_library_gives)
         ggnn_rng rng = {7, 5, GGNN_PURPOSE_SAMPLE};
         const ggnn_node seeds[] = {33, 0, 33, 5};
         ggnn_batch b;
-        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 4, NULL, NULL), GGNN_OK);
+        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 4, NULL), GGNN_OK);
         CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
         CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 4), GGNN_OK);
         sample(samplers[s], "--seeds 33,0,33,5 --fanout 3,2 --seed 7 --step 5 --json");

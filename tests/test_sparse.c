@@ -202,6 +202,24 @@ TEST(spmm_is_near_double_precision)
     random_block_free(r);
 }
 
+TEST(sum_and_mean_are_spmm_of_packed_rows)
+{
+    random_block* r = random_block_mixed(20, 40);
+    float *       x = test_floats(r->src * 7), *want = test_floats(r->dst * 7), *out = test_floats(r->dst * 7);
+    for (int how = GGNN_SUM; how <= GGNN_MEAN; how++) {
+        ggnn_ref_spmm(want, 7, NULL, (ggnn_reduce)how, &r->b, NULL, NULL, 1, x, 7, 7);
+        form_poison(out, r->dst * 7);
+        CHECK_EQ(how == GGNN_SUM ? ggnn_sum(out, &r->b, x, 7) : ggnn_mean(out, &r->b, x, 7), GGNN_OK);
+        CHECK(same_floats(want, out, r->dst * 7));
+    }
+    CHECK_EQ(ggnn_sum(NULL, &r->b, x, 7), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_mean(out, NULL, x, 7), GGNN_ERROR_ARGUMENT);
+    free(x);
+    free(want);
+    free(out);
+    random_block_free(r);
+}
+
 /* Outputs of more than 8 MiB, padding included, are written past the caches, rows of up to 512 columns. */
 TEST(large_outputs_are_the_same)
 {
@@ -496,7 +514,7 @@ TEST(weighted_samples_are_aggregated_by_the_weights_of_their_edges)
     ggnn_batch      batch;
     stored_rows     s;
     stored_rows_init(&s, 200, 3, GGNN_F32);
-    CHECK_EQ(ggnn_batch_plan(&batch, &g->graph, &how, 5, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&batch, &g->graph, &how, 5, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&batch, test_memory((int64_t)batch.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&batch, &g->graph, &rng, seeds, 5), GGNN_OK);
     for (int h = 0; h < 2; h++) {
@@ -869,6 +887,7 @@ int main(int argc, char** argv)
     RUN(spmm_weights_edges_per_head);
     RUN(spmm_scales_sources_targets_and_self);
     RUN(spmm_is_near_double_precision);
+    RUN(sum_and_mean_are_spmm_of_packed_rows);
     RUN(large_outputs_are_the_same);
     RUN(spmm_of_no_rows_and_no_edges);
     RUN(spmm_on_the_transpose_is_the_adjoint);

@@ -31,7 +31,7 @@ static oracle* oracle_new(const ggnn_graph* g, const ggnn_sampling* how, const g
         ggnn_sampling one = ggnn_sampling_plain(how->method, &how->fanout[h], 1);
         one.first_hop = how->first_hop + h;
         one.keep = how->keep;
-        CHECK_EQ(ggnn_batch_plan(&o->one[h], g, &one, 1, NULL, NULL), GGNN_OK);
+        CHECK_EQ(ggnn_batch_plan(&o->one[h], g, &one, 1, NULL), GGNN_OK);
         o->memory[h] = malloc(o->one[h].bytes);
         ggnn_batch_init(&o->one[h], o->memory[h]);
         memcpy(o->in[h + 1], o->in[h], sizeof o->in[h]);
@@ -127,7 +127,7 @@ static fixture* fixture_new(const random_graph* g, owned_kind kind, int32_t part
         CHECK(split_part_open(&f->single[p], &g->graph, how, &f->by->at, p, MAX_SEEDS, "a graph", &why));
         CHECK(split_part_open(&f->cooperative[p], &g->graph, how, &f->by->at, p, MAX_SEEDS, "a graph", &why));
     }
-    CHECK_EQ(ggnn_batch_plan(&f->whole, &g->graph, how, MAX_SEEDS, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&f->whole, &g->graph, how, MAX_SEEDS, NULL), GGNN_OK);
     f->memory = malloc(f->whole.bytes);
     ggnn_batch_init(&f->whole, f->memory);
     CHECK_EQ(ggnn_sample(&f->whole, &g->graph, &rng, f->seeds, num_seeds), GGNN_OK);

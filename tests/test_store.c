@@ -364,8 +364,8 @@ static void check_owned_batch(owned* o, const ggnn_node* seeds, int64_t num_seed
     CHECK_EQ(ggnn_graph_validate(&cut, NULL), GGNN_OK);
     cut.traffic = lists;
     how.keep = GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS;
-    CHECK_EQ(ggnn_batch_plan(&whole, &o->g->graph, &how, num_seeds, NULL, NULL), GGNN_OK);
-    CHECK_EQ(ggnn_batch_plan(&split, &cut, &how, num_seeds, NULL, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&whole, &o->g->graph, &how, num_seeds, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&split, &cut, &how, num_seeds, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&whole, fresh((int64_t)whole.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&split, fresh((int64_t)split.bytes)), GGNN_OK);
     CHECK_EQ(ggnn_sample(&whole, &o->g->graph, &rng, seeds, num_seeds), GGNN_OK);

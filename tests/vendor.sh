@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
+stricter="-Wcast-qual -Wcast-align -Wfloat-equal" # of the headers alone
 
 check() { # check NAME COMMAND...
     local name=$1
@@ -97,13 +98,14 @@ compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++
     for language in $3; do
         language="-x ${language%-*} -std=${language#*-}"
         for option in "" " -DGGNN_STATIC"; do
-            check "$cc $language$option" $cc $language $strict $option -I. -c "$work/impl.c" -o "$work/impl.o"
+            check "$cc $language$option" $cc $language $strict $stricter $(casts "$language") $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
         check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
         check "$cc $language ggnn_plan.h" $cc $language $strict -I. -c "$work/plan.c" -o "$work/plan.o"
         check "$cc $language ggnn_reference.h" $cc $language $strict -I. -c "$work/reference.c" -o "$work/reference.o"
     done
 }
+casts() { case $1 in *c++*) echo "-Wold-style-cast -Wzero-as-null-pointer-constant" ;; esac; } # what C++ says of C
 compile_most() { compile "$1" "-O2 -fopenmp -DGGNN_NODE64 -DGGNN_STATIC" "c++-c++20"; }
 compile_others() {
     local cc=$1 option=fast
@@ -172,7 +174,9 @@ vendor() { # every check but those of other languages, by one compiler
     prints "$cc example prints the means" "$work/vendor" "3 4"
     check "$cc parts.c compiles" $cc -std=c99 $strict -I. examples/parts.c -o "$work/parts_of_rows" -lm
     prints "$cc parts.c prints what its first lines say" "$work/parts_of_rows" "$(sed -n 's|^//   prints  ||p' examples/parts.c)"
-    for option in vendor parts; do
+    check "$cc attention.c compiles" $cc -std=c99 $strict -I. examples/attention.c -o "$work/attention" -lm
+    prints "$cc attention.c prints what its first lines say" "$work/attention" "$(sed -n 's|^//   prints  ||p' examples/attention.c)"
+    for option in vendor parts attention; do
         check "$cc $option.c as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/$option.c -o "$work/$option.o"
     done
 }

@@ -30,8 +30,12 @@ static ggnn_status count_walks(counts* k, int64_t* lists, const ggnn_rng* rng)
     for (int32_t h = 0; h < k->batch.num_hops; h++)
         for (int64_t i = 0; i < *k->batch.hop[h].num_dst.n; i++) {
             const ggnn_node start = k->batch.hop[h].id[i];
-            const ggnn_status status = ggnn_random_walk(k->visited, &k->t->task->graph, &walks, rng, h, start, &k->batch.bad);
-            if (status != GGNN_OK) return status;
+            ggnn_node bad;
+            const ggnn_status status = ggnn_random_walk(k->visited, &k->t->task->graph, &walks, rng, h, start, &bad);
+            if (status != GGNN_OK) {
+                k->batch.fault.node = bad;
+                return status;
+            }
             ggnn_node at = start;
             for (int32_t s = 0; s < walks.walks * walks.length; s++) {
                 if (s % walks.length == 0) at = start;
@@ -63,7 +67,7 @@ static bool count_slices(counts* k, loader_pass pass, int64_t epochs, bool read,
             ggnn_status status = loader_sample_slice(&k->batch, k->seeds, &t->task->graph, &pass, t->config->batch, i, r, ranks);
             rng.step += (uint32_t)i;
             if (status == GGNN_OK && walks) status = count_walks(k, to[TIERS_GRAPH], &rng);
-            if (status != GGNN_OK) return list_fails(k->batch.bad, ggnn_status_string(status), why);
+            if (status != GGNN_OK) return list_fails(k->batch.fault.node, ggnn_status_string(status), why);
             ggnn_count_batch(to[TIERS_FEATURES], walks ? NULL : to[TIERS_GRAPH], &k->batch);
         }
     }
@@ -97,9 +101,8 @@ static bool count_all(counts* k, error* why)
     const ggnn_sampling how = config_sampling(t->config);
     const int64_t n = t->task->count[SPLIT_TRAIN], most = t->config->batch < n ? t->config->batch : n;
     const int64_t seeds = (most + t->worker.comm->ranks - 1) / t->worker.comm->ranks;
-    ggnn_fault fault;
-    if (ggnn_batch_plan(&k->batch, &t->task->graph, &how, seeds, NULL, &fault) != GGNN_OK)
-        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, fault.what);
+    if (ggnn_batch_plan(&k->batch, &t->task->graph, &how, seeds, NULL) != GGNN_OK)
+        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, k->batch.fault.what);
     void* memory = memory_new(k->batch.bytes, "a mini-batch", why);
     k->seeds = memory ? memory_new((size_t)seeds * sizeof *k->seeds, "seeds", why) : NULL;
     if (k->seeds) ggnn_batch_init(&k->batch, memory);

@@ -230,7 +230,8 @@ static slot* wait_for_next(loader* l, error* why)
 static void fail(loader* l, const slot* s, error* why)
 {
     char node[40] = "";
-    if (s->batch.blocks.bad >= 0) snprintf(node, sizeof node, " of node %lld", (long long)s->batch.blocks.bad);
+    const int64_t bad = s->batch.blocks.fault.node;
+    if (bad >= 0) snprintf(node, sizeof node, " of node %lld", (long long)bad);
     error_set(why, "sampling the neighbours%s: %s (ggnn-data verify checks the whole file)", node,
               ggnn_status_string(s->status));
     l->next = l->batches;

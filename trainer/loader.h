@@ -138,7 +138,7 @@ GGNN_HD ggnn_node loader_slice_seed(const loader_pass* pass, const loader_slice*
 loader_slice loader_slice_of(const loader_pass* pass, int64_t batch, int64_t i, int32_t rank, int32_t ranks);
 
 /* The same sample without a loader, for counts before a run: that slice of batch i, counted through all epochs from the
-   pass's on, which is sampled at rng.step + i. On the host. seeds: workspace, a slice's. b->bad names the node of an error. */
+   pass's on, which is sampled at rng.step + i. On the host. seeds: workspace, a slice's. b->fault names the node of an error. */
 ggnn_status loader_sample_slice(ggnn_batch* b, ggnn_node* seeds, const ggnn_graph* g, const loader_pass* pass, int64_t batch,
                                 int64_t i, int32_t rank, int32_t ranks);
 

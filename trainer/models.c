@@ -225,7 +225,8 @@ static void gat_plan(net* n, layer* y)
     at->lse = net_take(n, D * K, sizeof *at->lse);
     at->del = net_take(n, (size_t)y->train.src * K, sizeof *at->del);
     at->der = net_take(n, (size_t)y->train.dst * K, sizeof *at->der);
-    at->workspace = net_take(n, n->ops->attend_workspace_bytes(y->train.dst, y->train.edges, heads), 1);
+    at->delta = net_take(n, (size_t)y->train.dst * K, sizeof *at->delta);
+    at->dlogit = net_take(n, (size_t)(y->train.dst + y->train.edges) * K, sizeof *at->dlogit);
 }
 
 static void gat_transform(net* n, layer* y, mat x, int64_t first)
@@ -238,8 +239,9 @@ static void gat_transform(net* n, layer* y, mat x, int64_t first)
 static ggnn_gat_layer gat_layer(const layer* y)
 {
     const attention* at = &y->att;
-    return (ggnn_gat_layer){y->block, y->z.v,  y->z.ld,   at->el,    at->er, y->a.v,
-                            y->a.ld,  at->lse, at->heads, y->z.cols, at->how};
+    return (ggnn_gat_layer){.block = y->block, .z = y->z.v, .ld_z = y->z.ld, .el = at->el, .er = at->er, .out = y->a.v,
+                            .ld_out = y->a.ld, .lse = at->lse, .heads = at->heads, .width = y->z.cols, .how = at->how,
+                            .del = at->del, .der = at->der, .delta = at->delta, .dlogit = at->dlogit};
 }
 
 static void gat_forward(net* n, layer* y, mat out)
@@ -259,7 +261,7 @@ static void gat_backward(net* n, layer* y, mat dx, mat dout)
         da = targets(y, y->da);
         n->ops->mean_heads_back(n, da, dout, at->heads);
     }
-    n->ops->attend_back(n, dz, y->transpose, &all, da, at);                 /* dz, del, der */
+    n->ops->attend_back(n, dz, y->transpose, &all, da);                     /* dz, del, der */
     n->ops->scores_back(n, dz, y->a_l.d, at->del, z, y->a_l.v);             /* dz += del a_l, da_l = del' z */
     n->ops->scores_back(n, targets(y, dz), y->a_r.d, at->der, targets(y, z), y->a_r.v);
     dz = net_push(n, y, dz);

@@ -73,8 +73,8 @@ typedef struct { /* GAT's, K heads */
     int32_t        heads;
     float          *el, *er, *lse;   /* (S, K), (D, K), (D, K) scores and softmax statistics, saved for backward */
     float          *del, *der;       /* (S, K), (D, K) */
+    float          *delta, *dlogit;  /* (D, K), (D + E, K) scratch of attend_back */
     ggnn_attention how;
-    void*          workspace;        /* of attend_back */
 } attention;
 
 /* ---- layers and models ---------------------------------------------------------------------------------------- */
@@ -223,7 +223,6 @@ typedef struct {
 #define MATH_OPS(OP)                                                                                             \
     OP(void, plan, (net * n))                                                                                    \
     OP(void, forget, (net * n))                                                                                  \
-    OP(size_t, attend_workspace_bytes, (int64_t dst, int64_t edges, int32_t heads))                              \
     OP(ggnn_status, whole, (net * n, ggnn_block * b, int64_t counts[3], int32_t* copy))                          \
     OP(void, gcn_norm, (net * n, float* inv_sqrt))                                                               \
     OP(void, range, (device * d, ggnn_node * out, int64_t first, int64_t n))                                     \
@@ -257,7 +256,7 @@ typedef struct {
     OP(void, scores_back, (net * n, mat dz, mat da, const float* de, mat z, mat a))                              \
     OP(void, attend, (net * n, const ggnn_gat_layer* y))                                                         \
     OP(void, attend_back,                                                                                        \
-       (net * n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout, const attention* a))            \
+       (net * n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout))                                \
     OP(void, mean_heads, (net * n, mat out, mat a, int32_t heads))                                               \
     OP(void, mean_heads_back, (net * n, mat da, mat dout, int32_t heads))                                        \
     OP(void, loss, (net * n, mat dlogits, mat logits, const mini_batch* b))                                      \

@@ -8,7 +8,7 @@
    "peak_memory_bytes", "run" and "slices"; on another backend also but for "device_memory_bytes" and rounding. A number that is
    not defined (no validation nodes, no second class) is null.
 
-     {"event":"start", "version":"0.2.0",
+     {"event":"start", "version":"0.3.0",
       "options":{...},            every option that has a part in the result, by its name
       "data":{"file", "nodes", "edges", "features", "classes", "outputs", "train", "val", "test", "graph_crc"},
       "parameters":N,             weights to be trained

@@ -20,14 +20,13 @@ static bool open_hop(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_b
     const ggnn_block* most = &bound->hop[h];
     ggnn_batch* b = &s->sampled[h];
     ggnn_sampling how = bound->how;
-    ggnn_fault fault;
     how.num_hops = 1;
     how.first_hop += h;
     how.fanout[0] = bound->how.fanout[h];
     how.max_src[0] = bound->how.max_src[h];
     how.max_edges[0] = bound->how.max_edges[h];
-    if (ggnn_batch_plan(b, g, &how, most->num_dst.max, s->seen, &fault) != GGNN_OK)
-        return error_set(why, "%s: hop %d: %s", s->path, (int)h, fault.what);
+    if (ggnn_batch_plan(b, g, &how, most->num_dst.max, s->seen) != GGNN_OK)
+        return error_set(why, "%s: hop %d: %s", s->path, (int)h, b->fault.what);
     void* memory = take(s, 1, b->bytes, "a part's hop", why);
     if (!memory) return false;
     ggnn_batch_init(b, memory);
@@ -62,7 +61,6 @@ bool split_part_open(split_part* s, const ggnn_graph* g, const ggnn_sampling* ho
                      int64_t max_seeds, const char* path, error* why)
 {
     ggnn_batch bound;
-    ggnn_fault fault;
     memset(s, 0, sizeof *s);
     s->self = self;
     s->at = *at;
@@ -73,8 +71,8 @@ bool split_part_open(split_part* s, const ggnn_graph* g, const ggnn_sampling* ho
     if (at->cached || at->stored != g->num_nodes)
         return error_set(why, "%s: %" PRId64 " of %" PRId64 " nodes have an owner", path, at->stored, g->num_nodes);
     if (how->last_hop_global) return error_set(why, "%s: a last hop of global ids has no sources to split", path);
-    if (ggnn_batch_bound(&bound, g, how, max_seeds, &fault) != GGNN_OK)
-        return error_set(why, "%s: --fanout, --batch: %s", path, fault.what);
+    if (ggnn_batch_bound(&bound, g, how, max_seeds) != GGNN_OK)
+        return error_set(why, "%s: --fanout, --batch: %s", path, bound.fault.what);
     return open_hops(s, g, &bound, why);
 }
 
@@ -86,9 +84,9 @@ void split_part_close(split_part* s)
 
 /* ==== lists and exchanges =========================================================================================== */
 
-static bool fails(const split_part* s, ggnn_status status, ggnn_node v, error* why)
+static bool fails(const split_part* s, ggnn_status status, int64_t v, error* why)
 {
-    return error_set(why, "%s: node %" PRId64 ": %s (ggnn-data verify checks the whole file)", s->path, (int64_t)v,
+    return error_set(why, "%s: node %" PRId64 ": %s (ggnn-data verify checks the whole file)", s->path, v,
                      ggnn_status_string(status));
 }
 
@@ -125,7 +123,7 @@ bool split_sample(split_part* s, int32_t h, const ggnn_graph* g, const ggnn_rng*
 {
     ggnn_batch* b = &s->sampled[h];
     const ggnn_status status = ggnn_sample(b, g, rng, s->list[h], s->count[h]);
-    if (status != GGNN_OK) return fails(s, status, b->bad, why);
+    if (status != GGNN_OK) return fails(s, status, b->fault.node, why);
     sort_sources(s, h);
     split_ask(s, h);
     return true;
@@ -221,7 +219,7 @@ static bool take_hop(split_part* s, int32_t h, const ggnn_block* from, error* wh
     ggnn_node* id = to->neighbor ? to->neighbor : s->ask;
     int64_t e = 0, bad = 0;
     ggnn_status status = ggnn_batch_begin(b, s->list[h], s->count[h]);
-    if (status != GGNN_OK) return fails(s, status, b->bad, why);
+    if (status != GGNN_OK) return fails(s, status, b->fault.node, why);
     for (int64_t k = 0; k < s->count[h]; k++) {
         to->indptr[k] = e;
         for (int64_t j = from->indptr[s->order[k]]; j < from->indptr[s->order[k] + 1]; j++, e++) {

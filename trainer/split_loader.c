@@ -94,10 +94,9 @@ static bool open_loader(split_loader* l, error* why)
 {
     const split_plan* p = &l->plan;
     const size_t ranks = (size_t)p->over->ranks, hops = (size_t)p->how.num_hops;
-    ggnn_fault fault;
     if (!split_part_open(&l->part, &p->graph, &p->how, &p->at, p->over->rank, p->batch, p->path, why)) return false;
-    if (ggnn_batch_bound(&l->shape, &p->graph, &p->how, p->batch, &fault) != GGNN_OK)
-        return error_set(why, "%s: --fanout, --batch: %s", p->path, fault.what);
+    if (ggnn_batch_bound(&l->shape, &p->graph, &p->how, p->batch) != GGNN_OK)
+        return error_set(why, "%s: --fanout, --batch: %s", p->path, l->shape.fault.what);
     for (int32_t h = 0; l->device->tight && h < p->how.num_hops; h++)
         l->shape.hop[h].num_dst.max = l->shape.hop[h].num_src.max = l->shape.hop[h].num_edges.max = 1;
     l->seeds = memory_new((size_t)p->batch * sizeof *l->seeds, what, why);

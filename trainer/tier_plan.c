@@ -78,7 +78,7 @@ static bool count_batches(counting* c, error* why)
         for (int64_t i = 0; i < now; i++) {
             if (c->status[i] != GGNN_OK)
                 return error_set(why, "sampling the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
-                                 (long long)c->lane[i].bad, ggnn_status_string(c->status[i]));
+                                 (long long)c->lane[i].fault.node, ggnn_status_string(c->status[i]));
             ggnn_count_batch(c->plan->count[TIERS_FEATURES], c->plan->count[TIERS_GRAPH], &c->lane[i]);
         }
     }
@@ -89,15 +89,14 @@ static bool open_lanes(counting* c, const ggnn_sampling* how, error* why)
 {
     const comm* with = c->plan->comm;
     const int64_t seeds = c->turns > 1 ? c->batch : (c->batch + with->ranks - 1) / with->ranks;
-    ggnn_fault fault;
     c->lane = memory_new((size_t)c->lanes * sizeof *c->lane, "batches to be counted", why);
     c->memory = memory_new((size_t)c->lanes * sizeof *c->memory, "batches to be counted", why);
     c->seeds = memory_new((size_t)c->lanes * sizeof *c->seeds, "batches to be counted", why);
     c->status = memory_new((size_t)c->lanes * sizeof *c->status, "batches to be counted", why);
     if (!c->lane || !c->memory || !c->seeds || !c->status) return false;
     for (int i = 0; i < c->lanes; i++) {
-        if (ggnn_batch_plan(&c->lane[i], &c->plan->task->graph, how, seeds, NULL, &fault) != GGNN_OK)
-            return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, fault.what);
+        if (ggnn_batch_plan(&c->lane[i], &c->plan->task->graph, how, seeds, NULL) != GGNN_OK)
+            return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, c->lane[i].fault.what);
         c->memory[i] = memory_new(c->lane[i].bytes, "batches to be counted", why);
         c->seeds[i] = memory_new((size_t)seeds * sizeof **c->seeds, "batches to be counted", why);
         if (!c->memory[i] || !c->seeds[i] || ggnn_batch_init(&c->lane[i], c->memory[i]) != GGNN_OK) return false;

@@ -49,11 +49,10 @@ bool open_batches(bench* b, batches* s, const made_graph& g, int64_t seeds, cons
 {
     const ggnn_rng rng = {9, 0, GGNN_PURPOSE_SAMPLE};
     const int64_t  nodes = g.graph.num_nodes;
-    ggnn_fault     fault;
     s->g = &g;
     s->seeds = seeds;
-    if (ggnn_cuda_batch_plan(&s->batch, &g.graph, &how, seeds, nullptr, &fault) != GGNN_OK)
-        return error_set(&b->why, "%s: a mini-batch: %s", b->entry, fault.what);
+    if (ggnn_cuda_batch_plan(&s->batch, &g.graph, &how, seeds, nullptr) != GGNN_OK)
+        return error_set(&b->why, "%s: a mini-batch: %s", b->entry, s->batch.fault.what);
     const int64_t ids = s->batch.max_ids;
     void*         table =
         take(b, static_cast<int64_t>(ggnn_cuda_unique_bytes(kind, nodes, ids)), "the ids of a mini-batch");
@@ -64,7 +63,7 @@ bool open_batches(bench* b, batches* s, const made_graph& g, int64_t seeds, cons
     ggnn_cuda_unique seen;
     cudaError_t      e = ggnn_cuda_unique_init(&seen, kind, nodes, ids, table, stream());
     seen.group = group;
-    ggnn_cuda_batch_plan(&s->batch, &g.graph, &how, seeds, &seen, nullptr);
+    ggnn_cuda_batch_plan(&s->batch, &g.graph, &how, seeds, &seen);
     void* memory = take(b, static_cast<int64_t>(s->batch.bytes), "a mini-batch");
     return memory && good(b, ggnni::first_error(e, ggnn_cuda_batch_init(&s->batch, memory, stream())), "a mini-batch");
 }
@@ -98,7 +97,7 @@ bool same_hop(bench* b, const ggnn_block& ours, const ggnn_block& theirs)
 bool same_batch(bench* b, const batches& s, const host_graph& g)
 {
     ggnn_batch  batch;
-    ggnn_status status = ggnn_batch_plan(&batch, &g.graph, &s.batch.how, s.seeds, nullptr, nullptr);
+    ggnn_status status = ggnn_batch_plan(&batch, &g.graph, &s.batch.how, s.seeds, nullptr);
     void*       memory = bench_new(b, batch.bytes, "a mini-batch");
     if (!memory) return false;
     auto seeds = fetch(b, s.seed, s.seeds);

@@ -95,11 +95,15 @@ struct attention { // a layer's arrays, and what calls it
     ggnn_block     t;
     int32_t        heads, width;
     float *        z, *el, *er, *out, *lse, *dout, *dz, *del, *der;
-    void*          workspace;
+    float *        delta, *dlogit; // scratch of backward
 
     ggnn_gat_layer layer() const
     {
-        return {&s.block, z, width, el, er, out, width, lse, heads, width, {.2f, 0, 0, {}}};
+        ggnn_gat_layer y = {};
+        y.block = &s.block, y.z = z, y.ld_z = width, y.el = el, y.er = er, y.out = out, y.ld_out = width;
+        y.lse = lse, y.heads = heads, y.width = width, y.how.slope = .2f;
+        y.del = del, y.der = der, y.delta = delta, y.dlogit = dlogit;
+        return y;
     }
     cudaError_t forward() const
     {
@@ -109,7 +113,7 @@ struct attention { // a layer's arrays, and what calls it
     cudaError_t backward() const
     {
         const ggnn_gat_layer y = layer();
-        return ggnn_cuda_gat_back(dz, width, del, der, &t, &y, dout, width, nullptr, workspace, stream());
+        return ggnn_cuda_gat_back(dz, width, &t, &y, dout, width, nullptr, stream());
     }
 };
 
@@ -135,10 +139,9 @@ bool open_attention(bench* b, attention* a, const sparse_case& s, int32_t heads,
     a->out = make<float>(b, s.D * width, "attention"), a->lse = make<float>(b, s.D * heads, "sums");
     a->dz = make<float>(b, s.S * width, "a gradient"), a->del = make<float>(b, s.S * heads, "a gradient");
     a->der = make<float>(b, s.D * heads, "a gradient");
-    a->workspace =
-        take(b, static_cast<int64_t>(ggnn_cuda_gat_back_workspace_bytes(s.D, s.E, heads)), "a workspace");
+    a->delta = make<float>(b, s.D * heads, "scratch"), a->dlogit = make<float>(b, (s.D + s.E) * heads, "scratch");
     return a->z && a->el && a->er && a->dout && a->out && a->lse && a->dz && a->del && a->der &&
-           a->workspace && open_transpose(b, a);
+           a->delta && a->dlogit && open_transpose(b, a);
 }
 
 bool near(bench* b, const char* what, const float* ours, const std::vector<float>& theirs)
@@ -158,11 +161,12 @@ bool check_attention(bench* b, int32_t heads, int32_t width, bool long_lists)
     auto z = fetch(b, a.z, s.S * width), el = fetch(b, a.el, s.S * heads), er = fetch(b, a.er, s.D * heads),
          dout = fetch(b, a.dout, s.D * width);
     std::vector<float> out(dout.size()), lse(er.size()), dz(z.size()), del(el.size()), der(er.size());
-    std::vector<char>  room(ggnn_gat_back_workspace_bytes(s.D, s.E, heads));
-    const ggnn_gat_layer y = {&h.block, z.data(), width, el.data(), er.data(), out.data(),
-                              width, lse.data(), heads, width, a.layer().how};
+    std::vector<float> delta(er.size()), dlogit(static_cast<size_t>((s.D + s.E) * heads));
+    ggnn_gat_layer     y = a.layer();
+    y.block = &h.block, y.z = z.data(), y.el = el.data(), y.er = er.data(), y.out = out.data();
+    y.lse = lse.data(), y.del = del.data(), y.der = der.data(), y.delta = delta.data(), y.dlogit = dlogit.data();
     ggnn_gat(&y);
-    ggnn_gat_back(dz.data(), width, del.data(), der.data(), &t.block, &y, dout.data(), width, room.data());
+    ggnn_gat_back(dz.data(), width, &t.block, &y, dout.data(), width);
     return near(b, "attention", a.out, out) && near(b, "its sums", a.lse, lse) && near(b, "dz", a.dz, dz) &&
            near(b, "del", a.del, del) && near(b, "der", a.der, der);
 }

@@ -46,7 +46,7 @@ static size_t fuzz_seed(int which, uint8_t* out, size_t room)
     ggnn_graph             g = ggnn_graph_plain(indptr, indices, NULL, 4, 8);
     ggnn_sampling          how = {GGNN_FISHER_YATES, 2, {2, 2}, which & 1, which / 2 * 5, {0, 0, 0}, 0, {0}, {0}};
     ggnn_batch             b;
-    if (which >= 8 || ggnn_batch_plan(&b, &g, &how, 3, NULL, NULL) != GGNN_OK) return 0;
+    if (which >= 8 || ggnn_batch_plan(&b, &g, &how, 3, NULL) != GGNN_OK) return 0;
     ggnn_batch_init(&b, malloc(b.bytes));
     ggnn_sample(&b, &g, &rng, seeds, 3);
     size_t bytes = ggnn_batch_packed_bytes(&b);

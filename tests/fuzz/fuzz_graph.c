@@ -21,7 +21,7 @@ static void sample(const ggnn_graph* g, ggnn_method method)
     const ggnn_node seeds[] = {0, (ggnn_node)(g->num_nodes - 1)};
     ggnn_sampling   how = {method, 2, {3, -1}, 0, GGNN_KEEP_WEIGHTS | GGNN_KEEP_REPEATS, {0, 0, 0}, 0, {0}, {0}};
     ggnn_batch      b;
-    if (ggnn_batch_plan(&b, g, &how, 2, NULL, NULL) != GGNN_OK) abort();
+    if (ggnn_batch_plan(&b, g, &how, 2, NULL) != GGNN_OK) abort();
     if (ggnn_batch_init(&b, malloc(b.bytes)) != GGNN_OK) abort();
     if (ggnn_sample(&b, g, &rng, seeds, 2) != GGNN_OK || ggnn_batch_validate(&b, NULL) != GGNN_OK) abort();
     free(b.workspace);

@@ -177,9 +177,8 @@ static bool take_slot(const ring* r, cpu_slot* s, error* why)
     const loader_plan* plan = &r->plan;
     ggnn_batch* shape = &s->shared.shape;
     mini_batch* b = &s->shared.batch;
-    ggnn_fault fault;
-    if (ggnn_batch_plan(shape, &plan->graph, &plan->how, r->seeds, NULL, &fault) != GGNN_OK)
-        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)r->seeds, fault.what);
+    if (ggnn_batch_plan(shape, &plan->graph, &plan->how, r->seeds, NULL) != GGNN_OK)
+        return error_set(why, "a mini-batch of %lld seeds: %s", (long long)r->seeds, shape->fault.what);
     s->batch_memory = memory_new(shape->bytes, "a mini-batch", why);
     s->seeds = memory_new((size_t)r->seeds * sizeof *s->seeds, "seeds of a mini-batch", why);
     if (!s->seeds || ggnn_batch_init(shape, s->batch_memory) != GGNN_OK) return false;

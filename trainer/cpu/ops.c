@@ -239,11 +239,6 @@ void cpu_sum_rows(device* d, float* out, int64_t ld_out, int64_t rows, int32_t w
     }
 }
 
-size_t cpu_attend_workspace_bytes(int64_t dst, int64_t edges, int32_t heads)
-{
-    return ggnn_gat_back_workspace_bytes(dst, edges, heads);
-}
-
 int64_t cpu_count_known(net* n)
 {
     int64_t known = 0;
@@ -389,9 +384,9 @@ void cpu_attend(net* n, const ggnn_gat_layer* y)
     cpu_stop(n, NET_AGGREGATE, start, aggregate_bytes(y->block, out, (int64_t)sizeof(float)));
 }
 
-void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout, const attention* a)
+void cpu_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout)
 {
     double start = cpu_start();
-    ggnn_gat_back(dz.v, dz.ld, a->del, a->der, t, y, dout.v, dout.ld, a->workspace);
+    ggnn_gat_back(dz.v, dz.ld, t, y, dout.v, dout.ld);
     cpu_stop(n, NET_AGGREGATE, start, 2 * aggregate_bytes(y->block, dz, (int64_t)sizeof(float)));
 }

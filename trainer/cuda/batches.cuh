@@ -122,11 +122,10 @@ template <class T> bool take_array(device* d, T** to, int64_t count, const char*
 inline bool plan_batch(ggnn_cuda_batch* b, const ring* r, const ggnn_cuda_unique* shared, error* why)
 {
     ggnn_sampling how = r->plan.how;
-    ggnn_fault    fault;
     for (int h = 0; h < GGNN_HOPS_MAX; h++) how.max_src[h] = r->room.ids[h + 1];
     for (int h = 0; h < GGNN_HOPS_MAX; h++) how.max_edges[h] = r->room.edges[h];
-    return ggnn_cuda_batch_plan(b, &r->plan.graph, &how, r->seeds, shared, &fault) == GGNN_OK ||
-           error_set(why, "a mini-batch of %lld seeds: %s", static_cast<long long>(r->seeds), fault.what);
+    return ggnn_cuda_batch_plan(b, &r->plan.graph, &how, r->seeds, shared) == GGNN_OK ||
+           error_set(why, "a mini-batch of %lld seeds: %s", static_cast<long long>(r->seeds), b->fault.what);
 }
 
 // ==== the ring =============================================================================================
@@ -373,7 +372,7 @@ inline void cuda_wait(ring* r, slot* shared)
         s->bytes += loader_hop_bytes(h < hops ? s->sizes.ids[h] : 0, s->sizes.edges[h]);
     }
     s->shape.num_hops = s->batch.blocks.num_hops = hops;
-    s->batch.blocks.bad = -1; // the host does not know it
+    s->batch.blocks.fault.node = -1; // the host does not know it
     s->status = static_cast<ggnn_status>(s->known->status);
     if (packed) s->status = holds(s) ? GGNN_OK : GGNN_ERROR_CAPACITY;
 }

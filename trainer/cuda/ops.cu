@@ -107,11 +107,6 @@ static int64_t cuda_count_known(net* n)
     return known;
 }
 
-static size_t cuda_attend_workspace_bytes(int64_t dst, int64_t edges, int32_t heads)
-{
-    return ggnn_cuda_gat_back_workspace_bytes(dst, edges, heads);
-}
-
 // Features keep their zeros here.
 static bool cuda_sparse_open(net*, error*) { return true; }
 static void cuda_sparse_close(net*) {}
@@ -353,11 +348,10 @@ static void cuda_attend(net* n, const ggnn_gat_layer* y)
     check(n, ggnn_cuda_gat(y, &step_of(n)->attention, stream_of(n)), "attention");
 }
 
-static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout, const attention* a)
+static void cuda_attend_back(net* n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout)
 {
     stage_timer timed(n, NET_AGGREGATE);
-    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, a->del, a->der, t, y, dout.v, dout.ld, &step_of(n)->attention,
-                                          a->workspace, stream_of(n));
+    cudaError_t done = ggnn_cuda_gat_back(dz.v, dz.ld, t, y, dout.v, dout.ld, &step_of(n)->attention, stream_of(n));
     check(n, first_error(done, launch(zero_tail, blocks_of(dz.rows.max * dz.cols), THREADS, stream_of(n),
                                       dense_of(dz), columns(dz))), "attention, backward");
 }
