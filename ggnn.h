@@ -4380,7 +4380,7 @@ GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn
                                         const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width)
 {
     GGNNI_REQUIRE(ggnni_block_given(t, 1) && ggnni_block_given(b, 0) && ggnni_heads_given(heads, width));
-    GGNNI_REQUIRE((weight || heads == 1) && (arg || *t->num_edges.n == 0));
+    GGNNI_REQUIRE((arg || *t->num_edges.n == 0));
     GGNNI_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, *t->num_dst.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *t->num_src.n, width));
     if (width == 0) return GGNN_OK;

@@ -470,7 +470,6 @@ TEST(aggregation)
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 1, x, WIDTH - 1, arg, WIDTH));
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH - 1, &t.r->t, b, NULL, 1, x, WIDTH, arg, WIDTH));
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, w, 3, x, WIDTH, arg, WIDTH));
-    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 2, x, WIDTH, arg, WIDTH));
     REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, NULL, 1, NULL));
     REFUSED(ggnn_aggregate(canvas.f, WIDTH - 1, GGNN_SUM, b, NULL, NULL, 1, &rows));
     REFUSED(ggnn_aggregate(NULL, WIDTH, GGNN_SUM, b, NULL, NULL, 1, &rows));
