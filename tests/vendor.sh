@@ -22,7 +22,7 @@ refuse() { # refuse NAME COMMAND...: must fail
 # What takes no ids, neither itself nor in a struct (graph, lists, unique, batch, block, layout, store): all else must be
 # named ggnn_x_node64 under GGNN_NODE64, and every name here must be one that is left.
 without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
-    ggnn_gat_back_workspace_bytes ggnn_half_to_float ggnn_log2 ggnn_neg_log2_fast ggnn_permute
+    ggnn_half_to_float ggnn_log2 ggnn_neg_log2_fast ggnn_permute
     ggnn_random_nodes ggnn_sample_workspace_bytes ggnn_scores ggnn_scores_back ggnn_status_string"
 plan_without_ids="ggnn_fill_auto ggnn_fill_parts ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope ggnn_place_parts ggnn_place_sources
     ggnn_topology_named ggnn_topology_validate"
@@ -151,7 +151,8 @@ vendor() { # every check but those of other languages, by one compiler
     cp ggnn.h "$work/own/graph.h"
     printf '#define GGNN_IMPLEMENTATION\n#include "graph.h"\n' >"$work/renamed.c"
     check "$cc another version on the path is an error" sh -c \
-        "! $cc -I$work/foreign -I$work/own -c $work/renamed.c -o $work/renamed.o 2>$work/said && grep -q 'another version of ggnn.h' $work/said"
+        "! $cc '-DGGNN_HEADER=\"ggnn.h\"' -I$work/foreign -I$work/own -c $work/renamed.c -o $work/renamed.o 2>$work/said && grep -q 'another version of ggnn.h' $work/said"
+    check "$cc a renamed header finds itself by __FILE_NAME__" $cc -I"$work/foreign" -I"$work/own" -c "$work/renamed.c" -o "$work/renamed.o"
     check "$cc a renamed header by GGNN_HEADER" $cc '-DGGNN_HEADER="graph.h"' -I"$work/foreign" -I"$work/own" -c "$work/renamed.c" -o "$work/renamed.o"
     check "$cc two files" $cc -std=c99 $strict -I. "$work/impl.c" "$work/user.c" "$work/main.c" -o "$work/two" -lm
     check "$cc two files run" "$work/two"
@@ -208,4 +209,4 @@ sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
 check "no symbol but ggnn_*" sh -c "$own -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
 check "ggnn_reference.h has at most 450 lines of at most 110 columns" awk 'length > 110 || NR > 450 { bad = 1 } END { exit bad }' ggnn_reference.h
-check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_reference.h ggnn_plan.h | grep -vE '<(stddef|stdint|math|string|assert|omp|immintrin|arm_neon)\.h>'"
+check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_reference.h ggnn_plan.h | grep -vE '<(stddef|stdint|stdlib|math|string|assert|omp|immintrin|arm_neon)\.h>'"
