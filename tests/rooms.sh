@@ -12,7 +12,7 @@ ggnn_plan.h:   ggnn.h
 ggnn_reference.h: ggnn.h
 common:        ggnn.h ggnn_plan.h
 datasets:      ggnn.h ggnn_plan.h ggnn_reference.h ggnn_cuda.cuh common
-trainer:       ggnn.h ggnn_plan.h common datasets
+trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets
 trainer/cpu:   ggnn.h common trainer
 trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer
 bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer trainer/cpu

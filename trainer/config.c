@@ -192,6 +192,10 @@ static const entry table[] = {
         "JSON lines (trainer/report.h has the schema); with --resume appended to, a torn last line cut off.", 0}},
     {0, FREE, AT(profile), {"profile", OPTION_FLAG, 0, 0, 0, 0,
         "Print where time and, on the CPU, bytes went. CUDA: waits for every operation, so nothing overlaps.", 0}},
+    {0, FREE, AT(trace_step), {"trace-step", OPTION_INT, 0, 0, 1 << 30, "N",
+        "Print the N-th step, counted from 1 over all epochs as the log's \"step\" is: blocks, rows of each layer, GAT's "
+        "coefficients, loss, gradients, update. Tables of 40 rows and 8 columns at most; --log gets the same arrays in full "
+        "precision. For a small graph and --hidden; CPU, one device. Changes no result.", 0}},
     {0, FREE, AT(explain), {"explain", OPTION_FLAG, 0, 0, 0, 0,
         "Train an epoch, or --epochs, without evaluation; then print what lies where, what was read from where, how long each "
         "stage took, and which of the settings above would be fastest with --device-memory and --links.", 0}},
@@ -751,6 +755,15 @@ static bool set_partition(config* c, error* why)
     return true;
 }
 
+/* It looks into the memory of one net, which has whole batches. */
+static bool check_trace(const config* c, error* why)
+{
+    if (!c->trace_step) return true;
+    if (c->backend != SIBLING_CPU) return error_set(why, "--trace-step %d: prints what a CPU computes; use --backend cpu", (int)c->trace_step);
+    if (c->parallel != PARALLEL_SPLIT) return true;
+    return error_set(why, "--trace-step %d: prints whole mini-batches, and --parallel split cuts them; use --parallel data", (int)c->trace_step);
+}
+
 /* Nothing that is read is written over; a checkpoint alone may take its own place. */
 static bool check_names(const config* c, error* why)
 {
@@ -780,7 +793,7 @@ bool config_finish(config* c, error* why)
     if (c->store == STORE_SHARDS && c->gather == GATHER_POINTER && is_given(c, AT(gather)))
         return error_set(why, "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange");
     if (c->gemm && !device_cpu_has_blas()) return error_set(why, "--gemm blas: this build has no BLAS");
-    if (!check_pipeline(c, why)) return false;
+    if (!check_pipeline(c, why) || !check_trace(c, why)) return false;
     if (c->full_batch && c->eval == EVAL_SAMPLED)
         return error_set(why, "--eval sampled: nothing is sampled with --fanout full");
     if (!check_names(c, why)) return false;
@@ -791,6 +804,8 @@ bool config_finish(config* c, error* why)
 
 bool config_check_ranks(const config* c, int32_t ranks, error* why)
 {
+    if (c->trace_step && ranks > 1)
+        return error_set(why, "--trace-step %d: prints a step of one device, here are %d", (int)c->trace_step, (int)ranks);
     if (c->full_batch && ranks > 1)
         return error_set(why, "--fanout full: one device computes the whole graph, here are %d; --fanout -1,-1,.., a value "
                               "a layer, takes all neighbours of each --batch", (int)ranks);

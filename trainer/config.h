@@ -70,6 +70,7 @@ typedef struct {
     const char *save, *resume, *log;
     int64_t save_every, save_steps;
     bool profile, explain;
+    int64_t trace_step; /* from 1; 0: none */
     const char* links_text;
 
     /* worked out by config_finish */

@@ -97,6 +97,9 @@ static void warn(const program* p)
     else if (c->resume && c->preprocess && !checkpoint_knows(&p->resumed, "pre_feat"))
         warning("--resume %s: it has no checksum of preprocessed features; that section 'pre_feat' is the same is not checked",
                 c->resume);
+    if (c->trace_step && c->trace_step <= p->rank->training.at.step)
+        warning("--trace-step %lld: %s was saved after step %lld: that step is not made again", (long long)c->trace_step, c->resume,
+                (long long)p->rank->training.at.step);
     if (c->eval_every && !p->task.labelled[SPLIT_VAL])
         warning("%s: no validation node has a label: the last epoch counts as the best one%s", c->data,
                 c->patience ? ", --patience ends nothing" : "");
@@ -198,6 +201,8 @@ static void end_report(rank* r)
         static explanation e;
         if (explain(&e, t, &r->why)) explain_print(&e, t, &p->report);
     }
+    if (!r->why.text[0] && t->at.step < p->config.trace_step)
+        warning("--trace-step %lld: the training ended after step %lld", (long long)p->config.trace_step, (long long)t->at.step);
     if (!r->done && !r->why.text[0]) report_interrupted(&p->report, &p->config, &t->at);
 }
 

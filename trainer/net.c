@@ -336,6 +336,7 @@ static mat run_forward(net* n, const mini_batch* b)
         net_take_input(n, y, x);
         y->h.rows = y->block->num_dst;
         forward_layer(n, y, y->h);
+        if (n->watch) n->watch->forward(n->watch->context, n, y);
         x = y->h;
     }
     return x;
@@ -458,7 +459,9 @@ void net_backward(net* n)
     for (int32_t l = n->config.layers - 1; l >= 0; l--) {
         layer* y = &n->layer[l];
         mat dx = mat_head(y->dx, n->batch->shuffle ? y->x.rows : y->block->num_src);
-        backward_layer(n, y, dx, mat_head(dout, y->block->num_dst));
+        dout = mat_head(dout, y->block->num_dst);
+        if (n->watch) n->watch->backward(n->watch->context, n, y, dout);
+        backward_layer(n, y, dx, dout);
         dout = l && !net_reads_own(n, y) ? net_push(n, y, dx) : dx;
     }
 }

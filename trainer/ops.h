@@ -291,6 +291,14 @@ typedef struct { /* factors of the optimiser's update */
     float inv_correction1, inv_correction2;
 } adam;
 
+/* Called within net_compute on a CPU, after each layer of forward, and before each of backward: dout (D, out) is the gradient of
+   y->h, and the loss is there. They look, and change nothing. */
+typedef struct {
+    void (*forward)(void* context, net* n, const layer* y);
+    void (*backward)(void* context, net* n, const layer* y, mat dout);
+    void* context;
+} net_watch;
+
 enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX, NET_SEGMENT = 256 };
 struct net {
     net_config   config;
@@ -334,6 +342,7 @@ struct net {
     ggnn_block transpose;  /* of the layer whose backward runs; */
     bool       transposed; /* of the whole graph, made once */
 
+    const net_watch* watch;  /* of a step; NULL: none */
     const mini_batch* batch; /* of this step, */
     bool     training;
     uint32_t step;

@@ -23,14 +23,14 @@ bool report_open(report* r, const config* c, error* why)
     return !c->log || log_open(&r->log, c->log, c->resume != NULL, why);
 }
 
-static void clear_bar(const report* r)
+void report_make_room(const report* r)
 {
     if (r->terminal) fprintf(stderr, "\r\033[K");
 }
 
 bool report_close(report* r, error* why)
 {
-    clear_bar(r);
+    report_make_room(r);
     bool good = log_close(&r->log, why);
     standard_flush(&r->failed);
     if (r->failed.text[0]) good = error_set(why, "%s", r->failed.text);
@@ -260,7 +260,7 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
 void report_interrupted(report* r, const config* c, const train_state* at)
 {
     json j;
-    clear_bar(r);
+    report_make_room(r);
     printf("interrupted in epoch %lld after step %lld; ", (long long)at->epoch + 1, (long long)at->step);
     if (c->save) {
         printf("saved, go on with ");
@@ -282,7 +282,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     char amount[16], text[128] = "not evaluated";
     double seconds = progress_seconds() - r->start;
     int64_t peak = peak_memory_bytes();
-    clear_bar(r);
+    report_make_room(r);
     if (test && test->known) print_score(text, sizeof text, test);
     else if (test) snprintf(text, sizeof text, "no labelled nodes");
     printf("test: %s", text);
@@ -450,7 +450,7 @@ static void print_placed(const char* what, const tiers_count* c)
 void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan)
 {
     json j;
-    clear_bar(r);
+    report_make_room(r);
     for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) printf("%s\n", plan->note[i]);
     print_placed(ranks > 1 ? "lists of device 0" : "lists", &all->lists);
     print_placed(ranks > 1 ? "rows of device 0" : "rows", &all->rows);
@@ -470,7 +470,7 @@ void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
 {
     report_rank sum;
     memset(&sum, 0, sizeof sum);
-    clear_bar(r);
+    report_make_room(r);
     printf("\n         rows of features read from (counted)             MB read from (counted)                  seconds (measured)\n"
            "  device       cache         own        peer        host     cache       own      peer      host   sample     mark     copy  extract    train"
            " evaluate  waiting   MB sent\n");

@@ -27,6 +27,21 @@
                                   step: mini-batches so far; learning_rate: of the last; loss: mean over the epoch's
                                   seeds, dropout included; val_...: null in epochs without evaluation; best: the
                                   least val_loss so far; seconds: of this epoch, evaluation included
+     {"event":"trace", "step":N, "name":"h0", ...}
+                                  with --trace-step, a record an array of that step, in the order of computation. L layers:
+                                  "hop0" ..           "layer", "targets", "sources", "edges", "id":[..] (sources, the targets
+                                                      first), "indptr":[..], "indices":[..], importance: "weight":[..] (visits)
+                                  "h0" .. "hL"        h0: features; h1: output of layer 0, input of layer 1; hL: logits
+                                  "z0" .., "a0" ..    sources as a layer transforms them; rows that it gathers for its targets
+                                  "el0", "er0", ..    GAT's scores of sources and of targets, a column a head
+                                  "alpha0" ..         GAT: "rows", "heads", "values":[[[..]..]..], by target, head and entry: the
+                                                      target itself, then its list; after attention dropout
+                                  "loss"              "epoch", "batch", "loss", "known", "seeds":[[node,label,loss],..]
+                                  "dhL" .. "dh1"      gradients of the loss by these rows, dropout and activation included
+                                  "w0", "dw0", ..     each parameter before the update, and its gradient
+                                  "change of w0", ..  what the update adds to it
+                                  Matrices have "rows", "cols", "id":[..] (the rows' nodes, but of parameters), "values":[[..]..].
+                                  Arrays end after 2,560 values, or 1,536 rows or ids
      {"event":"tiers", "notes":[..], "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
       "lists":{...}, "list_bytes":{...}}
                                   where options of tiers are used, before the first epoch: an element a rank. What lies
@@ -100,6 +115,7 @@ bool report_close(report* r, error* why);
 /* with: the ranks; threads: of all of this process. */
 void report_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
                   const train_state* at);
+void report_make_room(const report* r); /* takes the bar away, before something else is printed */
 void report_step(report* r, const train_state* at, double loss);
 void report_epoch_begin(report* r);
 void report_epoch(report* r, const train_state* at, float rate, const score* val, bool best); /* val NULL: none */

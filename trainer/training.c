@@ -20,6 +20,7 @@ bool training_open(training* t, const config* c, const task* data, device* d, co
     if (c->epochs * w->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
         return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
                          (long long)w->batches);
+    if (!trace_open(&t->trace, c, r, w->net, w->batches, why)) return false;
     t->best = memory_new(memory_product((size_t)net_state_of(w->net).count, sizeof *t->best, 1), "best weights", why);
     t->all = memory_new((size_t)with->ranks * sizeof *t->all, "the report of all ranks", why);
     if (!t->best || !t->all || !resumed) return t->best && t->all;
@@ -30,6 +31,7 @@ void training_close(training* t)
 {
     memory_free(t->best);
     memory_free(t->all);
+    trace_close(&t->trace);
     worker_close(&t->worker);
     memset(t, 0, sizeof *t);
 }
@@ -71,8 +73,12 @@ static bool save(training* t, bool wait, error* why)
 
 static bool train_step(training* t, error* why)
 {
+    const float rate = config_rate(t->config, t->at.step, t->worker.batches);
+    trace_begin(&t->trace, &t->at);
     if (!worker_compute(&t->worker, t->at.step, why) || !worker_reduce(&t->worker, why)) return false;
-    worker_update(&t->worker, config_rate(t->config, t->at.step, t->worker.batches));
+    trace_gradients(&t->trace);
+    worker_update(&t->worker, rate);
+    trace_end(&t->trace, rate);
     t->at.step++;
     t->at.batch++;
     t->steps++;

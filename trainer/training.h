@@ -7,6 +7,7 @@
 #define TRAINER_TRAINING_H
 #include "trainer/checkpoint.h"
 #include "trainer/report.h"
+#include "trainer/trace.h"
 #include "trainer/worker.h"
 
 typedef struct {
@@ -14,6 +15,7 @@ typedef struct {
     const task* task;
     report* report; /* NULL but on rank 0 */
     worker worker;
+    trace trace;    /* --trace-step */
     float* best;    /* weights of the least validation loss */
     train_state at;
     int64_t steps;  /* of this run */

@@ -112,7 +112,7 @@ static loader_plan plan_of(const worker* w, const config* c, net_config* network
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
     plan.extract = network->extracted = !w->tiers.local;
     plan.exchange = w->tiers.exchange;
-    plan.how.last_hop_global = net_reads_store(network) && !plan.extract;
+    plan.how.last_hop_global = net_reads_store(network) && !plan.extract && !c->trace_step; /* a trace shows each source's row */
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
     if (c->pipeline == PIPELINE_FACTORED) plan.slices = factored_slices(w->comm->ranks);
     if (samples_whole(c)) {

@@ -1,0 +1,638 @@
+/* ggnn-train --trace-step: are the numbers that it prints those of the step? Each layer's rows, the loss, all gradients and the update
+   are computed again here, in double precision and plain loops, from the arrays that come before them. */
+#include "tests/train_tool.h"
+
+/* ==== the log's arrays ========================================================================================== */
+
+enum { LAYERS = 2, NODES = 34, MOST = 40 * 70 };
+typedef struct {
+    int rows, cols;
+    double v[MOST];
+} matrix;
+
+static char* log_text;
+
+static void read_trace(const char* path)
+{
+    FILE* f = fopen(path, "rb");
+    const int64_t bytes = file_bytes(path);
+    log_text = realloc(log_text, (size_t)bytes + 1);
+    log_text[f ? fread(log_text, 1, (size_t)bytes, f) : 0] = 0;
+    if (f) fclose(f);
+}
+
+/* The record of an array; NULL: none. */
+static const char* find(const char* name)
+{
+    char pattern[80];
+    snprintf(pattern, sizeof pattern, ",\"name\":\"%s\",", name);
+    const char* at = strstr(log_text, pattern);
+    if (!at) printf("  no record of %s\n", name);
+    return at;
+}
+
+/* All numbers of an array, whatever it nests; returns how many. */
+static int numbers(const char* record, const char* key, double* to)
+{
+    char pattern[40];
+    int found = 0, depth = 0;
+    snprintf(pattern, sizeof pattern, "\"%s\":[", key);
+    const char* at = record ? strstr(record, pattern) : NULL;
+    if (!at) return 0;
+    for (at += strlen(pattern) - 1; found < MOST;) {
+        depth += (*at == '[') - (*at == ']');
+        if (!depth) break;
+        if (strchr("[],", *at)) at++;
+        else to[found++] = strtod(at, (char**)(uintptr_t)&at);
+    }
+    return found;
+}
+
+static matrix* array(const char* before, const char* name, int layer)
+{
+    static matrix all[16];
+    static int next;
+    matrix* a = &all[next++ % 16];
+    char full[64];
+    snprintf(full, sizeof full, "%s%s%d", before, name, layer);
+    const char* record = find(full);
+    memset(a, 0, sizeof *a);
+    if (!CHECK(record != NULL)) return a;
+    a->rows = (int)number(record, "rows");
+    a->cols = (int)number(record, "cols");
+    CHECK_EQ(numbers(record, "values", a->v), a->rows * a->cols);
+    return a;
+}
+
+static double at(const matrix* a, int i, int j) { return a->v[i * a->cols + j]; }
+
+static bool near(const char* name, int layer, const matrix* is, const matrix* should)
+{
+    bool same = CHECK_EQ(is->rows, should->rows) && CHECK_EQ(is->cols, should->cols);
+    for (int i = 0; same && i < is->rows * is->cols; i++)
+        same = CHECK_NEAR(is->v[i], should->v[i], 1e-7 + 3e-6 * fabs(should->v[i]));
+    if (!same) printf("  %s%d\n", name, layer);
+    return same;
+}
+
+/* ==== a layer again ============================================================================================= */
+
+typedef struct {
+    int targets, sources, indptr[MOST], list[MOST], id[MOST];
+} block;
+
+static void to_ints(int* to, const char* record, const char* key)
+{
+    double v[MOST];
+    const int n = numbers(record, key, v);
+    for (int i = 0; i < n; i++) to[i] = (int)v[i];
+}
+
+static void read_block(block* b, int hop)
+{
+    char name[16];
+    snprintf(name, sizeof name, "hop%d", hop);
+    const char* record = find(name);
+    if (!CHECK(record != NULL)) return;
+    b->targets = (int)number(record, "targets");
+    b->sources = (int)number(record, "sources");
+    to_ints(b->indptr, record, "indptr");
+    to_ints(b->list, record, "indices");
+    to_ints(b->id, record, "id");
+}
+
+static matrix product(const matrix* a, bool transposed, const matrix* b, bool b_transposed)
+{
+    matrix c = {.rows = transposed ? a->cols : a->rows, .cols = b_transposed ? b->rows : b->cols};
+    const int inner = transposed ? a->rows : a->cols;
+    for (int i = 0; i < c.rows; i++)
+        for (int j = 0; j < c.cols; j++)
+            for (int k = 0; k < inner; k++)
+                c.v[i * c.cols + j] += (transposed ? at(a, k, i) : at(a, i, k)) * (b_transposed ? at(b, j, k) : at(b, k, j));
+    return c;
+}
+
+static double degree[NODES];
+static int label[NODES];
+
+/* What each source gives to each target of a linear aggregation, besides GraphSAGE's own row. */
+static matrix coefficients(const block* b, bool gcn)
+{
+    matrix a = {.rows = b->targets, .cols = b->sources};
+    for (int v = 0; v < b->targets; v++) {
+        const int n = b->indptr[v + 1] - b->indptr[v];
+        const double whole = degree[b->id[v]];
+        if (gcn) a.v[v * a.cols + v] = 1 / (whole + 1);
+        for (int e = b->indptr[v]; e < b->indptr[v + 1]; e++)
+            a.v[v * a.cols + b->list[e]] += gcn ? whole / n / sqrt((whole + 1) * (degree[b->id[b->list[e]]] + 1)) : 1.0 / n;
+    }
+    return a;
+}
+
+/* The rows of b beneath those of a, or beside them. */
+static matrix joined(const matrix* a, const matrix* b, bool beside)
+{
+    matrix c = {.rows = beside ? a->rows : a->rows + b->rows, .cols = beside ? a->cols + b->cols : a->cols};
+    for (int i = 0; i < c.rows; i++)
+        for (int j = 0; j < c.cols; j++)
+            c.v[i * c.cols + j] = beside ? (j < a->cols ? at(a, i, j) : at(b, i, j - a->cols)) : i < a->rows ? at(a, i, j) : at(b, i - a->rows, j);
+    return c;
+}
+
+typedef struct { /* a layer's arrays as printed, and d, the gradient of its linear part */
+    int l;
+    block b;
+    matrix *x, *y, d;
+} step;
+
+static void check_output(const step* s, const matrix* linear, bool elu)
+{
+    const matrix* bias = array("", "b", s->l);
+    matrix y = *linear;
+    for (int i = 0; i < y.rows * y.cols; i++) {
+        const double value = y.v[i] + bias->v[i % y.cols];
+        y.v[i] = value > 0 || s->l == LAYERS - 1 ? value : elu ? expm1(value) : 0;
+    }
+    near("h", s->l + 1, s->y, &y);
+}
+
+/* By the printed output and its gradient; and what the bias gets of it. */
+static void set_gradient(step* s, bool elu)
+{
+    matrix bias = {.rows = 1, .cols = s->y->cols};
+    s->d = *array("d", "h", s->l + 1);
+    for (int i = 0; i < s->d.rows * s->d.cols; i++) {
+        const double y = s->y->v[i];
+        if (s->l < LAYERS - 1 && !(y > 0)) s->d.v[i] *= elu ? y + 1 : 0;
+        bias.v[i % s->d.cols] += s->d.v[i];
+    }
+    near("db", s->l, array("d", "b", s->l), &bias);
+}
+
+/* out = a w: its gradients; of x where there is one, by `back`, what a's rows take of x's. own: GraphSAGE's. */
+static void check_linear(const step* s, const matrix* a, const matrix* w, const matrix* dw, const matrix* back, bool own)
+{
+    const matrix should = product(a, true, &s->d, false), da = product(&s->d, false, w, true);
+    near("dw", s->l, dw, &should);
+    if (s->l == 0) return;
+    matrix part = da, dx;
+    if (own)
+        for (int i = 0; i < da.rows; i++) memmove(part.v + i * s->x->cols, da.v + i * da.cols + s->x->cols, (size_t)s->x->cols * sizeof *part.v);
+    part.cols = s->x->cols;
+    dx = product(back, true, &part, false);
+    for (int i = 0; own && i < da.rows; i++)
+        for (int j = 0; j < dx.cols; j++) dx.v[i * dx.cols + j] += at(&da, i, j);
+    near("dh", s->l, array("d", "h", s->l), &dx);
+}
+
+static void check_sage(step* s)
+{
+    const matrix back = coefficients(&s->b, false), mean = product(&back, false, s->x, false), w = joined(array("", "w_self", s->l), array("", "w_neigh", s->l), false);
+    matrix own = *s->x;
+    own.rows = s->b.targets;
+    const matrix a = joined(&own, &mean, true), out = product(&a, false, &w, false);
+    const matrix dw = joined(array("d", "w_self", s->l), array("d", "w_neigh", s->l), false);
+    near("a", s->l, array("", "a", s->l), &a);
+    check_output(s, &out, false);
+    set_gradient(s, false);
+    check_linear(s, &a, &w, &dw, &back, true);
+}
+
+static void check_gcn(step* s)
+{
+    const matrix back = coefficients(&s->b, true), a = product(&back, false, s->x, false);
+    const matrix *w = array("", "w", s->l), out = product(&a, false, w, false);
+    near("a", s->l, array("", "a", s->l), &a);
+    check_output(s, &out, false);
+    set_gradient(s, false);
+    check_linear(s, &a, w, array("d", "w", s->l), &back, false);
+}
+
+/* e[u,k] = z[u, head k] . a[k,:] */
+static matrix scores(const matrix* z, const matrix* a, int rows)
+{
+    matrix e = {.rows = rows, .cols = a->rows};
+    for (int u = 0; u < rows; u++)
+        for (int k = 0; k < a->rows; k++)
+            for (int j = 0; j < a->cols; j++) e.v[u * e.cols + k] += at(z, u, k * a->cols + j) * at(a, k, j);
+    return e;
+}
+
+static int source(const block* b, int v, int entry) { return entry ? b->list[b->indptr[v] + entry - 1] : v; }
+
+/* alpha, by (v + indptr[v] + entry) * heads + head. */
+static void attention_of(double* alpha, const block* b, const matrix* el, const matrix* er)
+{
+    const int heads = el->cols;
+    for (int v = 0; v < b->targets; v++)
+        for (int k = 0; k < heads; k++) {
+            const int begin = v + b->indptr[v], n = 1 + b->indptr[v + 1] - b->indptr[v];
+            double sum = 0;
+            for (int i = 0; i < n; i++) {
+                const double logit = at(el, source(b, v, i), k) + at(er, v, k);
+                sum += alpha[(begin + i) * heads + k] = exp(logit > 0 ? logit : .2 * logit);
+            }
+            for (int i = 0; i < n; i++) alpha[(begin + i) * heads + k] /= sum;
+        }
+}
+
+static void check_alpha(const double* alpha, const block* b, int l, int heads)
+{
+    static double printed[MOST];
+    char name[16];
+    int next = 0;
+    snprintf(name, sizeof name, "alpha%d", l);
+    CHECK_EQ(numbers(find(name), "values", printed), (b->targets + b->indptr[b->targets]) * heads);
+    for (int v = 0; v < b->targets; v++)
+        for (int k = 0; k < heads; k++)
+            for (int i = 0; i <= b->indptr[v + 1] - b->indptr[v]; i++, next++)
+                CHECK_NEAR(printed[next], alpha[(v + b->indptr[v] + i) * heads + k], 1e-6);
+}
+
+/* Of da, the gradient of what the targets gather: dz, del and der. */
+static void attention_back(matrix* dz, matrix* del, matrix* der, const step* s, const double* alpha, const matrix* z, const matrix* da,
+                           const matrix* el, const matrix* er)
+{
+    const block* b = &s->b;
+    const int heads = el->cols, wide = z->cols / heads;
+    for (int v = 0; v < b->targets; v++)
+        for (int k = 0; k < heads; k++) {
+            const int begin = v + b->indptr[v], n = 1 + b->indptr[v + 1] - b->indptr[v];
+            double dot[NODES] = {0}, mean = 0;
+            for (int i = 0; i < n; i++) {
+                const double part = alpha[(begin + i) * heads + k];
+                for (int j = k * wide; j < (k + 1) * wide; j++) {
+                    dot[i] += at(da, v, j) * at(z, source(b, v, i), j);
+                    dz->v[source(b, v, i) * z->cols + j] += part * at(da, v, j);
+                }
+                mean += part * dot[i];
+            }
+            for (int i = 0; i < n; i++) {
+                const double d = alpha[(begin + i) * heads + k] * (dot[i] - mean) * (at(el, source(b, v, i), k) + at(er, v, k) > 0 ? 1 : .2);
+                del->v[source(b, v, i) * heads + k] += d;
+                der->v[v * heads + k] += d;
+            }
+        }
+}
+
+/* dz += de a of z's first rows; da = de' z, which is printed. */
+static void scores_back(matrix* dz, const matrix* de, const matrix* z, const char* name, int l)
+{
+    const matrix* a = array("", name, l);
+    matrix da = {.rows = a->rows, .cols = a->cols};
+    for (int u = 0; u < de->rows; u++)
+        for (int j = 0; j < z->cols; j++) {
+            dz->v[u * z->cols + j] += at(de, u, j / a->cols) * a->v[j];
+            da.v[j] += at(de, u, j / a->cols) * at(z, u, j);
+        }
+    near(name, l, array("d", name, l), &da);
+}
+
+static void check_gat(step* s)
+{
+    static double alpha[MOST];
+    const block* b = &s->b;
+    const matrix *w = array("", "w", s->l), *a_l = array("", "a_l", s->l), *a_r = array("", "a_r", s->l), z = product(s->x, false, w, false);
+    const matrix el = scores(&z, a_l, b->sources), er = scores(&z, a_r, b->targets);
+    const int heads = a_l->rows, out_cols = s->y->cols, last = s->l == LAYERS - 1;
+    matrix a = {.rows = b->targets, .cols = z.cols}, out = {.rows = b->targets, .cols = out_cols}, da = a;
+    near("z", s->l, array("", "z", s->l), &z);
+    near("el", s->l, array("", "el", s->l), &el);
+    near("er", s->l, array("", "er", s->l), &er);
+    attention_of(alpha, b, &el, &er);
+    check_alpha(alpha, b, s->l, heads);
+    for (int v = 0; v < b->targets; v++)
+        for (int j = 0; j < z.cols; j++) {
+            for (int i = 0; i <= b->indptr[v + 1] - b->indptr[v]; i++)
+                a.v[v * a.cols + j] += alpha[(v + b->indptr[v] + i) * heads + j / a_l->cols] * at(&z, source(b, v, i), j);
+            out.v[v * out_cols + j % out_cols] += at(&a, v, j) / (last ? heads : 1);
+        }
+    near("a", s->l, array("", "a", s->l), &a);
+    check_output(s, &out, true);
+    set_gradient(s, true);
+    matrix dz = {.rows = b->sources, .cols = z.cols}, del = {.rows = b->sources, .cols = heads}, der = {.rows = b->targets, .cols = heads};
+    for (int i = 0; i < da.rows * da.cols; i++) da.v[i] = at(&s->d, i / da.cols, i % da.cols % out_cols) / (last ? heads : 1);
+    attention_back(&dz, &del, &der, s, alpha, &z, &da, &el, &er);
+    scores_back(&dz, &del, &z, "a_l", s->l);
+    scores_back(&dz, &der, &z, "a_r", s->l);
+    const matrix dw = product(s->x, true, &dz, false), dx = product(&dz, false, w, true);
+    near("dw", s->l, array("d", "w", s->l), &dw);
+    if (s->l) near("dh", s->l, array("d", "h", s->l), &dx);
+}
+
+/* Cross-entropy, or with one column binary; and its gradient. */
+static void check_loss(void)
+{
+    static block seeds;
+    const matrix* x = array("", "h", LAYERS);
+    matrix d = *x;
+    double printed[MOST], mean = 0;
+    const char* record = find("loss");
+    read_block(&seeds, 0);
+    CHECK_EQ(numbers(record, "seeds", printed), 3 * x->rows);
+    for (int v = 0; v < x->rows; v++) {
+        const int is = label[seeds.id[v]];
+        double sum = x->cols == 1 ? 1 : 0, loss;
+        for (int j = 0; j < x->cols; j++) sum += exp(at(x, v, j));
+        for (int j = 0; j < x->cols; j++) d.v[v * x->cols + j] = (exp(at(x, v, j)) / sum - (x->cols == 1 ? is : is == j)) / x->rows;
+        loss = log(sum) - (x->cols == 1 ? is * at(x, v, 0) : at(x, v, is));
+        mean += loss / x->rows;
+        CHECK(printed[3 * v] == seeds.id[v] && printed[3 * v + 1] == is);
+        CHECK_NEAR(printed[3 * v + 2], loss, 1e-6);
+    }
+    CHECK_EQ(number(record, "known"), x->rows);
+    CHECK_NEAR(number(record, "loss"), mean, 1e-6);
+    near("dh", LAYERS, array("d", "h", LAYERS), &d);
+}
+
+static void check_features(const step* s)
+{
+    for (int i = 0; i < s->x->rows; i++)
+        for (int j = 0; j < NODES; j++) CHECK(at(s->x, i, j) == (j == s->b.id[i])); /* karate's are the identity */
+}
+
+static void check_step(const char* options, void (*check)(step*))
+{
+    static step s;
+    CHECK_EQ(trainf("--data karate.ggnn --layers 2 --hidden 4 --dropout 0 --batch 2 --epochs 3 --log a --trace-step 2 %s", options), 0);
+    read_trace("a");
+    for (s.l = 0; s.l < LAYERS; s.l++) {
+        read_block(&s.b, LAYERS - 1 - s.l);
+        s.x = array("", "h", s.l);
+        CHECK_EQ(s.x->rows, s.b.sources);
+        if (s.l == 0) check_features(&s);
+        s.y = array("", "h", s.l + 1);
+        step now = s;
+        const matrix x = *s.x, y = *s.y; /* array() has few places */
+        now.x = (matrix*)(uintptr_t)&x;
+        now.y = (matrix*)(uintptr_t)&y;
+        check(&now);
+    }
+    check_loss();
+    if (test_errors) printf("  %s\n", options);
+}
+
+TEST(a_step_of_graphsage_is_the_one_computed_in_plain_loops)
+{
+    check_step("--model sage --fanout 3,2", check_sage);
+    check_step("--model sage --fanout -1,4 --loss ce", check_sage);
+}
+
+TEST(a_step_of_gcn_is_the_one_computed_in_plain_loops)
+{
+    check_step("--model gcn --fanout 3,2", check_gcn);
+    check_step("--model gcn --fanout -1,5 --loss ce --seed 4", check_gcn);
+}
+
+TEST(a_step_of_gat_is_the_one_computed_in_plain_loops)
+{
+    check_step("--model gat --heads 2 --fanout 3,2", check_gat);
+    check_step("--model gat --heads 4 --out-heads 3 --fanout 9,2 --loss ce", check_gat);
+}
+
+/* ==== steps and updates ========================================================================================= */
+
+/* One of `before` and of all parameters, in their order. */
+static int parameters(double* to, const char* before)
+{
+    static const char* const name[] = {"w_self0", "w_neigh0", "b0", "w_self1", "w_neigh1", "b1"};
+    int found = 0;
+    for (int i = 0; i < 6; i++) {
+        char full[40];
+        snprintf(full, sizeof full, "%s%s", before, name[i]);
+        found += numbers(find(full), "values", to + found);
+    }
+    return found;
+}
+
+/* Two mini-batches an epoch. Dropout makes each step's numbers its own. */
+TEST(steps_are_counted_over_epochs_and_each_makes_adams_update)
+{
+    static double w[MOST], d[MOST], change[MOST], m[MOST], v[MOST], after[MOST];
+    double loss[5], epoch[3];
+    for (int s = 1; s <= 4; s++) {
+        CHECK_EQ(trainf("--data karate.ggnn --fanout 3,2 --layers 2 --hidden 4 --batch 1 --epochs 2 --log a --trace-step %d --lr .01", s), 0);
+        read_trace("a");
+        const char* record = find("loss");
+        CHECK(number(record, "epoch") == (s + 1) / 2 && number(record, "batch") == 1 + (s + 1) % 2);
+        CHECK_EQ(number(log_text + (strstr(log_text, "\"event\":\"trace\"") - log_text), "step"), s);
+        loss[s] = number(record, "loss");
+        const int n = parameters(w, "");
+        CHECK_EQ(n, 2 * 34 * 4 + 4 + 2 * 4 + 1);
+        CHECK(parameters(d, "d") == n && parameters(change, "change of ") == n);
+        for (int i = 0; i < n; i++) {
+            m[i] = .9 * m[i] + .1 * d[i];
+            v[i] = .999 * v[i] + .001 * d[i] * d[i];
+            const double by = -.01 * m[i] / (1 - pow(.9, s)) / (sqrt(v[i] / (1 - pow(.999, s))) + 1e-8);
+            CHECK_NEAR(change[i], by, 1e-6 + 1e-4 * fabs(by));
+            if (s > 1) CHECK_NEAR(w[i], after[i], 1e-7);
+            after[i] = w[i] + change[i];
+        }
+    }
+    read_log(&first, "a", "epoch");
+    for (int e = 0; e < 2; e++) {
+        epoch[e] = number(first.line[e], "loss");
+        CHECK_NEAR(epoch[e], (loss[2 * e + 1] + loss[2 * e + 2]) / 2, 1e-12);
+    }
+}
+
+static bool same_bytes(const char* a, const char* b) { return shell("cmp %s %s", a, b) == 0; }
+
+TEST(a_trace_changes_no_bit_of_the_training)
+{
+    static const char* const how[] = {
+        "--model sage --fanout 4,3", "--model gcn --fanout 4,3 --dropout .3", "--model gat --fanout 4,3 --attention-dropout .4 --input-dropout .3",
+        "--model sage --aggregator pool --fanout 4,3 --norm layer --residual", "--model sage --aggregator importance",
+        "--model sage --aggregator gcn --fanout 4,3", "--model mlp --layers 2", "--model gcn --fanout full", "--model gat --fanout full",
+        "--model sage --fanout full", "--model gcn --fanout 4,3 --pipeline overlap --threads 2", "--model sage --fanout 4,3 --cache degree --cache-ratio .3",
+        "--model gat --fanout 4,3 --gemm builtin --pipeline factored"};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        const char* common = "--data karate.ggnn --layers 2 --hidden 8 --batch 1 --epochs 2";
+        CHECK_EQ(trainf("%s %s --log a --save plain", common, how[i]), 0);
+        CHECK_EQ(trainf("%s %s --log b --save traced --trace-step 2", common, how[i]), 0);
+        CHECK(says("\nh0, features"));
+        for (int k = 0; k < 3; k++) {
+            static const char* const event[] = {"epoch", "tiers", "final"};
+            read_log(&first, "a", event[k]);
+            read_log(&second, "b", event[k]);
+            CHECK(k == 1 ? first.count == second.count : same_records(&first, &second));
+        }
+        if (!CHECK(same_bytes("plain", "traced"))) printf("  %s\n", how[i]);
+    }
+}
+
+/* Without their zeros they are no matrix: what is shown is made again, with its dropout. */
+TEST(features_that_are_multiplied_without_their_zeros_are_shown_as_they_are)
+{
+    static const char* const model[] = {"gcn", "gat", "mlp"};
+    for (int i = 0; i < 3; i++) {
+        char *is, *end;
+        const char* common = "--data karate.ggnn --layers 2 --hidden 8 --fanout full --input-dropout .5 --trace-step 2 --log a";
+        CHECK_EQ(trainf("%s --model %s", common, model[i]), 0);
+        read_trace("a");
+        is = strdup(find("h0"));
+        CHECK((end = strchr(is, '\n')) != NULL);
+        *end = 0;
+        CHECK(strstr(is, "[2,0,") || strstr(is, ",2,0") || strstr(is, ",2]"));
+        CHECK_EQ(trainf("%s --model %s --dense-features", common, model[i]), 0);
+        read_trace("a");
+        CHECK(strncmp(find("h0"), is, strlen(is)) == 0);
+        free(is);
+    }
+}
+
+/* ==== what is printed =========================================================================================== */
+
+/* The row of a table: "  LABEL " and the numbers. */
+static bool prints_row(const char* title, int64_t id, const double* v, int n)
+{
+    char row[200];
+    int used = snprintf(row, sizeof row, "\n  %9" PRId64 " ", id);
+    for (int j = 0; j < n; j++) used += snprintf(row + used, sizeof row - (size_t)used, " %11.5g", v[j]);
+    strcat(row, "\n");
+    const char* at_title = strstr(output, title);
+    const char *found = at_title ? strstr(at_title, row) : NULL, *end = at_title ? strstr(at_title, "\n\n") : NULL;
+    if (found && end && found < end) return true;
+    printf("  no%s under %s\n", row, title);
+    return false;
+}
+
+TEST(tables_have_the_logs_numbers)
+{
+    CHECK_EQ(train("--data karate.ggnn --model gat --heads 2 --layers 2 --hidden 4 --fanout 3,2 --epochs 2 --dropout 0 --log a --trace-step 1"), 0);
+    read_trace("a");
+    static const char* const title[] = {"\nz0, sources transformed in layer 0: ", "\nh1, output of layer 0: ", "\ndh1, gradient of the output of layer 0: "};
+    static const char* const before[] = {"", "", "d"};
+    static const char* const name[] = {"z", "h", "h"};
+    for (int k = 0; k < 3; k++) {
+        static block b;
+        const matrix* a = array(before[k], name[k], k > 0);
+        read_block(&b, 1);
+        for (int i = 0; i < a->rows; i++) CHECK(prints_row(title[k], b.id[i], a->v + i * a->cols, a->cols));
+    }
+    const matrix *w = array("", "w", 1), *dw = array("d", "w", 1), *change = array("change of ", "w", 1);
+    CHECK(prints_row("\nw1: 4 x 1\n", 2, &w->v[2], 1) && prints_row("\ndw1: 4 x 1\n", 2, &dw->v[2], 1));
+    CHECK(prints_row("\nchange of w1: 4 x 1\n", 2, &change->v[2], 1));
+    CHECK(says("\nstep 1: epoch 1, mini-batch 1 of 1\n") && says("hop 0, the block of layer 1: 2 targets, ") && says("\nupdate 1 of Adam, learning rate 0.003\n"));
+    CHECK(says("\nh0, features, the input of layer 0: ") && says(" x 34, as column:value\n       node\n") && says("\n          0   0:1\n         "));
+    CHECK(says("\ndw0: 34 x 4\n        row\n") && says("\n  (rows of zeros, left out: "));
+}
+
+static void check_alpha_table(const char* line)
+{
+    double sum = 0;
+    for (char* next; *line && *line != '\n'; line = next) {
+        sum += strtod(line, &next);
+        if (next == line) break;
+    }
+    CHECK_NEAR(sum, 1, 1e-4);
+}
+
+TEST(each_heads_coefficients_are_printed_beside_where_they_come_from)
+{
+    int heads = 0;
+    CHECK_EQ(train("--data karate.ggnn --model gat --heads 2 --layers 2 --hidden 4 --fanout 3,2 --epochs 1 --trace-step 1"), 0);
+    for (const char* line = strstr(output, "     head "); line; line = strstr(line + 1, "     head ")) {
+        check_alpha_table(line + 20);
+        heads++;
+    }
+    CHECK(heads >= 2 * 4 + 2);
+    CHECK(says("\nalpha1, attention of layer 1: each target's, to itself and to its neighbours\n"));
+    CHECK(says("\n          0  from:           0 ") && says("\n         33  from:          33 "));
+}
+
+TEST(what_a_table_or_a_record_leaves_out_is_said)
+{
+    CHECK_EQ(train("--data planted.ggnn --layers 2 --hidden 300 --fanout -1,2 --epochs 1 --batch 64 --log a --trace-step 1"), 0);
+    CHECK(says(" x 300, its first 8 columns\n") && says(" more rows)\n") && says(" more targets)\n") && says(" more\n") && says(" more seeds)\n"));
+    for (const char* line = output; (line = strchr(line, '\n')); line++)
+        if (!CHECK(strcspn(line + 1, "\n") < 400)) break;
+    read_trace("a");
+    static double v[MOST];
+    const char* record = find("w_self1");
+    CHECK(number(record, "rows") == 300 && number(record, "cols") == 5 && numbers(record, "values", v) == 1500);
+    record = find("h1");
+    CHECK(number(record, "cols") == 300 && numbers(record, "values", v) == 8 * 300 && number(record, "rows") > 8);
+    for (const char* line = log_text; *line; line = strchr(line, '\n') + 1) CHECK(strcspn(line, "\n") < 1 << 16);
+}
+
+/* ==== where there is none ======================================================================================= */
+
+TEST(what_cannot_be_traced_is_refused_with_a_reason)
+{
+    static const struct {
+        const char *options, *reason;
+        int status;
+    } wrong[] = {{"--trace-step 1 --devices 2", "--trace-step 1: prints a step of one device, here are 2", 2},
+                 {"--trace-step 1 --backend cuda", "--trace-step 1: prints what a CPU computes; use --backend cpu", 2},
+                 {"--trace-step 1 --parallel split", "--trace-step 1: prints whole mini-batches, and --parallel split cuts them; use --parallel data", 2},
+                 {"--trace-step 7 --batch 1", "--trace-step 7: the training has 6 steps, 2 mini-batches in each of 3 epochs", 1},
+                 {"--trace-step -1", "--trace-step", 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_EQ(trainf("--data karate.ggnn --layers 2 --fanout 2,2 --hidden 4 --epochs 3 %s", wrong[i].options), wrong[i].status);
+        CHECK(says(wrong[i].reason));
+    }
+}
+
+TEST(a_step_that_is_not_made_is_warned_of)
+{
+    const char* common = "--data karate.ggnn --layers 2 --fanout 2,2 --hidden 4 --batch 1";
+    CHECK_EQ(trainf("%s --epochs 2 --save c --trace-step 4", common), 0);
+    CHECK(says("\nstep 4: epoch 2, mini-batch 2 of 2\n") && !strstr(output, "warning"));
+    CHECK_EQ(train("--data karate.ggnn --resume c --epochs 3 --trace-step 4"), 0);
+    CHECK(says("warning: --trace-step 4: c was saved after step 4: that step is not made again\n") && !strstr(output, "\nh0"));
+    CHECK_EQ(train("--data karate.ggnn --resume c --epochs 3 --trace-step 5"), 0);
+    CHECK(says("\nstep 5: epoch 3, mini-batch 1 of 2\n"));
+    CHECK_EQ(trainf("%s --epochs 50 --lr 10 --patience 1 --trace-step 100", common), 0);
+    CHECK(says("warning: --trace-step 100: the training ended after step "));
+}
+
+TEST(a_trace_without_memory_is_an_error)
+{
+    int failed = 0;
+    for (int n = 1; n < 400; n++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", n);
+        fail_allocation = text;
+        const int status = train("--data karate.ggnn --layers 2 --fanout 2,2 --hidden 4 --epochs 1 --trace-step 1");
+        fail_allocation = NULL;
+        if (status == 0) break;
+        failed += strstr(output, "a row of features") || strstr(output, "parameters before an update");
+        if (!CHECK_EQ(status, 1)) break;
+    }
+    CHECK_EQ(failed, 2);
+}
+
+static void read_graph(void)
+{
+    dataset d;
+    error why = {""};
+    if (!CHECK(dataset_open(&d, "karate.ggnn", &why))) return;
+    const ggnn_graph g = dataset_graph(&d);
+    for (int v = 0; v < NODES; v++) {
+        degree[v] = (double)ggnn_neighbors(&g, (ggnn_node)v).degree;
+        label[v] = ((const int32_t*)ggnn_file_data(&d.file, ggnn_file_find(&d.file, "label")))[v];
+    }
+    dataset_close(&d);
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    if (!train_tool_begin()) return 1;
+    read_graph();
+    RUN(a_step_of_graphsage_is_the_one_computed_in_plain_loops);
+    RUN(a_step_of_gcn_is_the_one_computed_in_plain_loops);
+    RUN(a_step_of_gat_is_the_one_computed_in_plain_loops);
+    RUN(steps_are_counted_over_epochs_and_each_makes_adams_update);
+    RUN(a_trace_changes_no_bit_of_the_training);
+    RUN(features_that_are_multiplied_without_their_zeros_are_shown_as_they_are);
+    RUN(tables_have_the_logs_numbers);
+    RUN(each_heads_coefficients_are_printed_beside_where_they_come_from);
+    RUN(what_a_table_or_a_record_leaves_out_is_said);
+    RUN(what_cannot_be_traced_is_refused_with_a_reason);
+    RUN(a_step_that_is_not_made_is_warned_of);
+    RUN(a_trace_without_memory_is_an_error);
+    folder_remove();
+    return test_finish();
+}
