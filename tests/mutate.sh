@@ -125,7 +125,7 @@ compile_c() {
         esac
     done
     $CC $CFLAGS $flags -o "$folder/tests/$program.$3" "$test" $objects $archives $LDLIBS || return
-    case $program in train | train_files | train_ends | signals | devices | tiers | division | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain) ;; *) return ;; esac
+    case $program in train | train_files | train_ends | signals | devices | tiers | division | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain | trace) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
     case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$plain/bench/ggnn_bench.o" $objects $archives $LDLIBS || return ;; esac
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $archives $LDLIBS &&

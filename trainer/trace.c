@@ -277,7 +277,8 @@ static void show_forward(void* context, net* n, const layer* y)
         show_batch(t);
         show_of(t, "h", 0, "features, the input of", y, y->x);
     }
-    if (y->model->transform || y->transform_first) show_of(t, "z", y->index, "sources transformed in", y, mat_head(y->z, y->block->num_src));
+    if (y->model->transform || y->transform_first)
+        show_of(t, "z", y->index, "sources transformed in", y, mat_head(y->z, y->block->num_src));
     if (y->att.heads) show_attention(t, y);
     if (gathers(n, y))
         show_of(t, "a", y->index, y->a.cols > y->in && !y->att.heads ? "own row, then the neighbours', gathered by" : "gathered by", y,
@@ -359,7 +360,8 @@ bool trace_open(trace* t, const config* c, report* r, net* n, int64_t batches, e
         return error_set(why, "--trace-step %" PRId64 ": the training has %" PRId64 " steps, %" PRId64 " mini-batches in each of %" PRId64
                          " epochs", c->trace_step, c->epochs * batches, batches, c->epochs);
     t->row = memory_new((size_t)n->data.features->width * sizeof *t->row, "a row of features", why);
-    t->before = t->row ? memory_new(memory_product((size_t)n->state.count, sizeof *t->before, 1), "parameters before an update", why) : NULL;
+    if (!t->row) return false;
+    t->before = memory_new(memory_product((size_t)n->state.count, sizeof *t->before, 1), "parameters before an update", why);
     if (!t->before) return false;
     t->report = r;
     t->net = n;
