@@ -1,6 +1,7 @@
 /* How the data tools build graphs: the same file from memory and from the disk, on any number of threads; what it will
    take is said first, and refused where it is not there; nothing stays behind. */
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -140,6 +141,56 @@ TEST(edges_come_sorted_whatever_memory_and_threads)
             }
 }
 
+/* Each edge begins a list of its own, and its source is far from 0. */
+TEST(scratch_takes_no_more_than_is_said_before)
+{
+    enum { NODES = 1 << 20, COUNT = 400000 };
+    edge_sorter s;
+    error why = {""};
+    char path[600];
+    edge_sorter_options how = {.path = folder_path(path, "sort"), .memory = MEBI, .num_nodes = NODES, .both = true};
+    test_seed(5);
+    if (!CHECK(edge_sorter_open(&s, &how, &why))) return;
+    for (int64_t i = 0; i < COUNT; i++) {
+        const int64_t place = edge_sorter_begin(&s, 1, NODES - 1, &why);
+        edge_sorter_put(&s, place, &(sorted_edge){test_below(NODES), NODES / 2 + test_below(NODES / 2), false, 1});
+        edge_sorter_end(&s, 1);
+    }
+    CHECK(edge_sorter_finish(&s, &why));
+    CHECK(s.written > 0 && s.written <= edge_sorter_scratch_bytes(&how, COUNT));
+    edge_sorter_close(&s);
+}
+
+static void add_up(void* context, int64_t piece, edge_stream* in)
+{
+    const uint64_t* record;
+    int64_t* sum = context;
+    for (int64_t count; (count = edge_stream_next(in, &record)) > 0;) sum[piece] += count;
+}
+
+/* As many as 4.2 million edges in one run would be 257 pieces. */
+TEST(millions_of_edges_are_cut_into_256_pieces)
+{
+    enum { COUNT = 4400000, PIECES = 256 };
+    edge_sorter s;
+    error why = {""};
+    char path[600];
+    int64_t sum[PIECES + 2] = {0}, all = 0;
+    use_threads(1);
+    if (!CHECK(edge_sorter_open(&s, &(edge_sorter_options){.path = folder_path(path, "sort"), .memory = 64 * MEBI}, &why))) return;
+    for (int64_t i = 0, some = 1 << 14; i < COUNT; i += some) {
+        if (some > COUNT - i) some = COUNT - i;
+        const int64_t place = edge_sorter_begin(&s, some, COUNT, &why);
+        for (int64_t k = 0; k < some; k++) edge_sorter_put(&s, place + k, &(sorted_edge){(i + k) * 7 % COUNT, k, false, 1});
+        edge_sorter_end(&s, some);
+    }
+    CHECK(edge_sorter_finish(&s, &why));
+    if (CHECK_EQ(s.num_pieces, PIECES)) edge_sorter_scan(&s, "adding up", add_up, sum);
+    for (int i = 0; i < PIECES; i++) all += sum[i];
+    CHECK_EQ(all, COUNT);
+    edge_sorter_close(&s);
+}
+
 /* ---- convert -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -257,6 +308,98 @@ TEST(convert_gives_the_same_file_from_memory_and_from_the_disk)
         }
         edges_free(&a);
     }
+}
+
+static int by_number(const void* a, const void* b)
+{
+    uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct { /* of edges as they are read */
+    int64_t loops, loop_nodes, duplicates;
+} edge_tally;
+
+static edge_tally tally_of(const edge_array* a)
+{
+    edge_tally t = {0, 0, 0};
+    uint64_t* pair = room(a->edges, 8);
+    for (int64_t e = 0; e < a->edges; e++) pair[e] = (uint64_t)a->dst[e] << 32 | (uint64_t)a->src[e];
+    qsort(pair, (size_t)a->edges, 8, by_number);
+    for (int64_t e = 0; e < a->edges; e++) {
+        const bool loop = pair[e] >> 32 == (uint32_t)pair[e], again = e && pair[e] == pair[e - 1];
+        t.loops += loop;
+        t.loop_nodes += loop && !again;
+        t.duplicates += again;
+    }
+    free(pair);
+    return t;
+}
+
+/* Nodes without an edge to another one, and those with a single in-edge. */
+static void degrees_of(const ggnn_lists* l, int64_t* isolated, int64_t* single)
+{
+    char* touched = room(l->num_nodes, 1);
+    *isolated = *single = 0;
+    for (int64_t v = 0; v < l->num_nodes; v++) {
+        for (int64_t e = l->indptr[v]; e < l->indptr[v + 1]; e++)
+            if (l->indices[e] != v) touched[v] = touched[l->indices[e]] = 1;
+        *single += l->indptr[v + 1] - l->indptr[v] == 1;
+    }
+    for (int64_t v = 0; v < l->num_nodes; v++) *isolated += !touched[v];
+    free(touched);
+}
+
+static bool is_reported(const char* report, const char* format, ...)
+{
+    char words[300];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(words, sizeof words, format, values);
+    va_end(values);
+    if (strstr(report, words)) return true;
+    printf("    \"%s\" is not in: %s\n", words, report);
+    return false;
+}
+
+/* More edges than one piece of a scan has; the last hundred nodes have none. */
+TEST(a_report_counts_the_edges_of_all_pieces)
+{
+    char in[600], out[600], text[4096];
+    test_seed(4);
+    edge_array a = write_edges(folder_path(in, "edges.txt"), 20000, 80000, 1);
+    const edge_tally found = tally_of(&a);
+    a.nodes += 100;
+    CHECK(found.loops > found.loop_nodes && found.duplicates > 100);
+    for (int round = 0; round < 6; round++) {
+        convert_options how = {.direction = round & 1 ? DIRECTION_BOTH : DIRECTION_AS_IS,
+                               .loops = (convert_loops)(LOOPS_KEEP + round % 3), .keep_duplicates = round & 2,
+                               .num_nodes = a.nodes, .report = tmpfile()};
+        ggnn_lists l = plain_lists(&a, &how);
+        error why = {""};
+        int64_t isolated, single, dropped = how.keep_duplicates ? 0 : found.duplicates;
+        int64_t loops = how.loops == LOOPS_KEEP  ? found.loops
+                        : how.loops == LOOPS_ADD ? a.nodes - found.loop_nodes
+                        : how.keep_duplicates    ? found.loops
+                                                 : found.loop_nodes;
+        int64_t kept = a.edges - dropped + (how.loops == LOOPS_ADD ? loops : how.loops == LOOPS_DROP ? -loops : 0);
+        use_threads(1 + round % 2);
+        CHECK(convert(in, folder_path(out, "report.ggnn"), &how, &why));
+        rewind(how.report);
+        text[fread(text, 1, sizeof text - 1, how.report)] = 0;
+        fclose(how.report);
+        degrees_of(&l, &isolated, &single);
+        CHECK(is_reported(text, "found      80000 edges on 20100 nodes, %lld duplicates, %lld self-loops, weights\n",
+                          (long long)found.duplicates, (long long)found.loops));
+        CHECK(is_reported(text, "changed    %lld reverse edges added", (long long)(l.num_edges - kept)));
+        CHECK(is_reported(text, " %lld duplicates dropped, %lld self-loops %s\n", (long long)dropped, (long long)loops,
+                          how.loops == LOOPS_ADD ? "added" : how.loops == LOOPS_DROP ? "dropped" : "kept"));
+        CHECK(is_reported(text, "graph      20100 nodes, %lld directed edges, %lld isolated nodes\n", (long long)l.num_edges,
+                          (long long)isolated));
+        CHECK(is_reported(text, ", 1: %lld, 2-3: ", (long long)single));
+        lists_free(&l);
+    }
+    edges_free(&a);
 }
 
 static void write_npy(const char* name, bytes npy)
@@ -623,6 +766,9 @@ int main(int argc, char** argv)
     tool_find(argv[0]);
     folder_make();
     RUN_SLOW(edges_come_sorted_whatever_memory_and_threads);
+    RUN(scratch_takes_no_more_than_is_said_before);
+    RUN_SLOW(millions_of_edges_are_cut_into_256_pieces);
+    RUN(a_report_counts_the_edges_of_all_pieces);
     RUN_SLOW(convert_gives_the_same_file_from_memory_and_from_the_disk);
     RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);
     RUN(many_candidates_are_those_drawn_one_by_one);

@@ -444,6 +444,45 @@ TEST(compaction_by_bits_equals_compaction_by_sorting)
     }
 }
 
+/* 2^31 is the least id that does not fit two to a word. */
+TEST(an_id_of_two_to_the_31_keeps_its_list)
+{
+    static const char lines[] = "0 2147483648\n2147483648 1\n2147483648 2147483648\n";
+    static const int64_t indptr[] = {0, 0, 1, 3}, ids[] = {0, 1, (int64_t)1 << 31};
+    static const ggnn_node indices[] = {2, 0, 2};
+    char path[600];
+    dataset d;
+    write_file(folder_path(path, "wide.txt"), lines, sizeof lines - 1);
+    if (!converted(&d, "wide.txt", &(convert_options){.format = FORMAT_AUTO})) return;
+    CHECK(d.num_nodes == 3 && d.num_edges == 3 && memcmp(d.csc.indptr, indptr, sizeof indptr) == 0);
+    CHECK(memcmp(d.csc.indices, indices, sizeof indices) == 0 && memcmp(d.external_id, ids, sizeof ids) == 0);
+    dataset_close(&d);
+}
+
+/* 16 bytes for 64 ids, or the sorted ids; and the least of them where whole words of bits lie before it. */
+TEST(a_table_of_bits_is_no_larger_than_memory)
+{
+    enum { COUNT = 1000, FIRST = 500 };
+    char path[600];
+    edge_sorter edges;
+    error why = {""};
+    if (!CHECK(edge_sorter_open(&edges, &(edge_sorter_options){.path = folder_path(path, "map")}, &why))) return;
+    for (int64_t i = 0; i < COUNT; i++) {
+        CHECK_EQ(edge_sorter_begin(&edges, 1, FIRST + 60 * i, &why), i);
+        edge_sorter_put(&edges, i, &(sorted_edge){.dst = FIRST + 60 * i, .src = FIRST});
+        edge_sorter_end(&edges, 1);
+    }
+    CHECK(edge_sorter_finish(&edges, &why));
+    for (int k = 0; k < 2; k++) {
+        compact_map map;
+        CHECK(compact_make(&map, &edges, false, k ? 1 << 20 : 1 << 12, &why));
+        CHECK_EQ(map.by_bits, k);
+        CHECK(map.num_ids == COUNT && map.least == FIRST && map.largest == FIRST + 60 * (COUNT - 1));
+        compact_close(&map);
+    }
+    edge_sorter_close(&edges);
+}
+
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
 TEST(features_are_normalised_and_halved)
@@ -475,6 +514,24 @@ TEST(features_are_normalised_and_halved)
     m.feat[3][2] = NAN;
     model_npz(&m, "f.npz", EDGES_PAIRS, false, false);
     CHECK(strstr(refused("f.npz", &(convert_options){.loops = LOOPS_KEEP}), "row 3, column 2: nan"));
+}
+
+TEST(rows_are_normalised_before_they_are_halved)
+{
+    static model m;
+    dataset d;
+    test_seed(15);
+    model_make(&m, 50);
+    model_npz(&m, "f.npz", EDGES_PAIRS, false, false);
+    if (!converted(&d, "f.npz", &(convert_options){.row_normalise = true, .half = true})) return;
+    for (int v = 0; v < MODEL_NODES; v++) {
+        double sum = 0;
+        for (int j = 0; j < MODEL_WIDTH; j++) sum += fabs((double)m.feat[v][j]);
+        for (int j = 0; j < MODEL_WIDTH; j++)
+            CHECK_EQ(((const uint16_t*)d.feat.rows)[v * MODEL_WIDTH + j],
+                     ggnn_float_to_half(sum > 0 ? (float)((double)m.feat[v][j] / sum) : 0));
+    }
+    dataset_close(&d);
 }
 
 TEST(nodes_without_label_are_in_no_split)
@@ -532,6 +589,33 @@ TEST(bare_graphs_get_random_features_labels_and_splits)
         if (d[1].split[v] != SPLIT_TRAIN) CHECK(d[1].csc.indptr[v + 1] - d[1].csc.indptr[v] <= least);
     dataset_close(&d[0]);
     dataset_close(&d[1]);
+}
+
+/* The formulas of builder.c, by node: streams 0 and 1 of the seed; two shuffles, whose epochs differ. */
+TEST(what_is_made_up_is_keyed_by_seed_node_and_column)
+{
+    enum { IN_TRAIN = 11, IN_VAL = 10, IN_TEST = 16 }; /* 10.8, 9.6 and 16 of 40 */
+    static model m;
+    dataset d;
+    ggnn_rng rng = {77, 0, GGNN_PURPOSE_GENERATE};
+    convert_options how = {.num_nodes = MODEL_NODES, .random_features = 9, .classes = 4, .split = true,
+                           .share = {.27, .24, .4}, .seed = rng.seed};
+    test_seed(16);
+    model_make(&m, 300);
+    model_list(&m, "bare.csv", "", ",", 0, false, false);
+    if (!converted(&d, "bare.csv", &how)) return;
+    for (int64_t v = 0, rest = 0; v < MODEL_NODES; v++) {
+        for (uint32_t j = 0; j < 9; j++)
+            CHECK(((const float*)d.feat.rows)[v * 9 + j] == 2 * ggnn_uniform(ggnn_random(&rng, 0, v, j / 4).word[j % 4]) - 1);
+        CHECK_EQ(d.label[v], ggnn_draw_below(&rng, 1, v, 0, 4));
+        int part = SPLIT_TRAIN;
+        if (ggnn_shuffle(rng.seed, (1u << 30) - 1, v, MODEL_NODES) >= IN_TRAIN) {
+            const int64_t place = ggnn_shuffle(rng.seed, (1u << 30) - 2, rest++, MODEL_NODES - IN_TRAIN);
+            part = place < IN_VAL ? SPLIT_VAL : place < IN_VAL + IN_TEST ? SPLIT_TEST : SPLIT_NONE;
+        }
+        CHECK_EQ(d.split[v], part);
+    }
+    dataset_close(&d);
 }
 
 TEST(words_of_a_banner_may_have_capitals)
@@ -1147,9 +1231,13 @@ int main(int argc, char** argv)
     RUN(symmetric_formats_store_one_triangle);
     RUN(sparse_ids_are_compacted_in_ascending_order);
     RUN(compaction_by_bits_equals_compaction_by_sorting);
+    RUN(an_id_of_two_to_the_31_keeps_its_list);
+    RUN(a_table_of_bits_is_no_larger_than_memory);
     RUN(features_are_normalised_and_halved);
+    RUN(rows_are_normalised_before_they_are_halved);
     RUN(nodes_without_label_are_in_no_split);
     RUN(bare_graphs_get_random_features_labels_and_splits);
+    RUN(what_is_made_up_is_keyed_by_seed_node_and_column);
     RUN(words_of_a_banner_may_have_capitals);
     RUN(a_first_line_of_column_names_is_skipped);
     RUN(bad_text_is_named_by_line_and_byte);
