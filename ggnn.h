@@ -3669,6 +3669,10 @@ static const ggnni_loops ggnni_plain = {
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
+// gcc for Windows does not align the stack for registers of 32 bytes (its bug 54412).
+#if defined(__x86_64__) && (!defined(_WIN32) || defined(__clang__))
+#define GGNNI_AVX
+#endif
 #define GGNNI_INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
 #define GGNNI_UNROLL _Pragma("clang loop unroll(full)")
@@ -3691,7 +3695,7 @@ static const ggnni_loops ggnni_plain = {
 #error "GGNN_HEADER names another version of ggnn.h: define it as this file's name"
 #endif
 
-#if defined(__x86_64__)
+#ifdef GGNNI_AVX
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
 #else
@@ -3730,7 +3734,7 @@ static const ggnni_loops* ggnni_choose_loops(void)
 {
 #ifdef GGNNI_SIMD
     int ggnni_level = GGNN_SIMD_LEVEL();
-#ifdef __x86_64__
+#ifdef GGNNI_AVX
     if (ggnni_level >= 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return &ggnni_loops_16;

@@ -181,6 +181,18 @@ vendor() { # every check but those of other languages, by one compiler
         check "$cc $option.c as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/$option.c -o "$work/$option.o"
     done
 }
+# The examples as programs of Windows, run by wine.
+windows() {
+    local cc=x86_64-w64-mingw32-gcc wine example
+    wine=$(command -v wine64 || command -v wine || ls /usr/lib/wine/wine64 2>/dev/null)
+    if ! command -v $cc >/dev/null || [ -z "$wine" ]; then echo "  skipped Windows: MinGW or wine is not installed"; return; fi
+    for example in vendor attention parts; do
+        check "MinGW compiles $example.c" $cc -std=c99 $strict -O2 -D__USE_MINGW_ANSI_STDIO=1 -I. examples/$example.c -o "$work/$example.exe" -lm
+        printf '#!/bin/sh\ncd %s && WINEDEBUG=-all WINEPREFIX=%s/wine %s %s.exe 2>/dev/null | tr -d "\\r"\n' "$work" "$work" "$wine" $example >"$work/$example.run"
+        chmod +x "$work/$example.run"
+        prints "wine runs $example.c" "$work/$example.run" "$(sed -n 's|^//   prints  ||p' examples/$example.c | grep . || echo "3 4")"
+    done
+}
 in_folder() { # in_folder FOLDER FUNCTION CC: in a folder of its own, so that two may run at once
     mkdir "$work/$1"
     cp "$work"/*.c "$work/$1"
@@ -191,6 +203,7 @@ both() { compile_most "$1"; vendor "$1"; }
 part=${1:-quick} own=${2:-cc}
 if [ "$part" = rest ]; then
     (trap - EXIT; in_folder own compile_others "$own") &
+    windows
     if command -v clang >/dev/null; then
         (trap - EXIT; in_folder clang both clang) &
         (trap - EXIT; in_folder clang2 compile_others clang) &
