@@ -315,6 +315,27 @@ TEST(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part)
     free(indptr);
 }
 
+/* A ring of 100 nodes, which likes long parts: sizes are at most ceil(100 (100 + slack) / (100 parts)), exactly. */
+TEST(mincut_keeps_its_slack_to_the_node)
+{
+    int64_t   indptr[101] = {0};
+    ggnn_node indices[200], work[100];
+    int32_t   owner[100];
+    for (int v = 0; v < 100; v++) {
+        indices[2 * v] = (ggnn_node)((v + 99) % 100);
+        indices[2 * v + 1] = (ggnn_node)((v + 1) % 100);
+        indptr[v + 1] = 2 * v + 2;
+    }
+    const ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 100, 200);
+    for (int32_t parts = 2; parts <= 10; parts++)
+        for (int32_t slack = 0; slack <= 40; slack += 20) {
+            int64_t size[10] = {0};
+            CHECK_EQ(ggnn_partition_mincut(owner, &g, parts, 4, slack, work, NULL), GGNN_OK);
+            for (int v = 0; v < 100; v++) size[owner[v]]++;
+            for (int p = 0; p < parts; p++) CHECK(size[p] <= (100 + slack + parts - 1) / parts);
+        }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -327,6 +348,7 @@ int main(int argc, char** argv)
     RUN(a_part_holds_all_that_its_training_nodes_reach_by_hop);
     RUN(a_broken_graph_is_named_by_its_node);
     RUN_SLOW(mincut_cuts_far_fewer_edges_than_hash_and_keeps_parts_even);
+    RUN(mincut_keeps_its_slack_to_the_node);
     RUN(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part);
     folder_remove();
     return test_finish();

@@ -264,6 +264,13 @@ TEST(cliques_store_a_part_each_rings_two_and_lone_devices_everything)
     CHECK_EQ(place(&five, GGNN_PLACE_EXACT, 0).most, 3); /* 4 reads 0 alone: five parts on two devices */
 }
 
+TEST(a_ring_of_two_devices_is_one_link)
+{
+    const ggnn_topology two = named("ring", 2), one = named("ring", 1);
+    CHECK(two.bandwidth[0][1] == 50 && two.bandwidth[1][0] == 50 && two.bandwidth[0][0] == 700 && one.bandwidth[0][0] == 700);
+    for (int rule = 0; rule < 4; rule++) CHECK_EQ(place(&two, (ggnn_place_rule)rule, 0).most, 1);
+}
+
 TEST(ties_of_pcie_pairs_are_counted_and_cut)
 {
     ggnn_topology eight = named("pcie-pairs", 8), sixteen = named("pcie-pairs", 16);
@@ -458,6 +465,7 @@ int main(int argc, char** argv)
     RUN(six_devices_of_a_dgx_1v_need_three_parts_as_published_and_two_in_other_numberings);
     RUN(seven_devices_of_a_dgx_1v_have_twice_the_bandwidth_by_the_exact_search);
     RUN(cliques_store_a_part_each_rings_two_and_lone_devices_everything);
+    RUN(a_ring_of_two_devices_is_one_link);
     RUN(ties_of_pcie_pairs_are_counted_and_cut);
     RUN(disjoint_cliques_hold_everything_and_read_within);
     RUN(sources_leave_the_largest_bandwidth_and_are_the_first_of_equal_ones);

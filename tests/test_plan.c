@@ -549,6 +549,8 @@ TEST(synthetic_timings_give_back_their_slope)
     CHECK_EQ(ggnn_fill_slope(hit, ms, 5), 0);
     const double noisy[] = {10, 9.5, 7, 5.5, 1}; /* by hand: means .37 and 6.6; -5.76 / .638 */
     CHECK_NEAR((double)ggnn_fill_slope(hit, noisy, 5), 9028213.2, 1);
+    const double steep[] = {1e10, 0}; /* 1e16 ns: more than --slopes takes */
+    CHECK_EQ(ggnn_fill_slope(hit + 3, steep, 2), 9000000000000000);
 }
 
 typedef struct { /* a random problem of DUCATI's */
@@ -709,6 +711,20 @@ TEST(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each)
 }
 
 /* Slopes and sums near their limits: the shares are 2^-30 apart in doubles' last places, and nothing overflows. */
+TEST(of_equal_densities_rows_come_first_then_smaller_ids)
+{
+    const int64_t   indptr[] = {0, 2, 4, 6}, counts[] = {5, 5, 5};
+    const ggnn_sizes of = {16, indptr, 4, 8}; /* rows and lists of 16 bytes each */
+    for (int64_t budget = 0; budget <= 96; budget += 16) {
+        const ggnn_dual from = {counts, counts, 7, 7, &of, budget};
+        ggnn_node rows[3], lists[3], work[6];
+        const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, 3, work);
+        CHECK_EQ(fill.rows, budget < 48 ? budget / 16 : 3);
+        CHECK_EQ(fill.lists, budget < 48 ? 0 : budget / 16 - 3);
+        for (int v = 0; v < 3; v++) CHECK(rows[v] == v && lists[v] == v);
+    }
+}
+
 TEST(densities_do_not_overflow)
 {
     const int64_t rows[] = {INT64_C(0xffffffff), 0}, lists[] = {INT64_C(0xffffffff), 0}, indptr[] = {0, 1, 2};
@@ -771,6 +787,7 @@ int main(int argc, char** argv)
     RUN(a_budget_is_filled_to_within_one_entry_of_the_fractional_optimum);
     RUN(budgets_of_nothing_one_entry_and_everything_are_kept);
     RUN(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each);
+    RUN(of_equal_densities_rows_come_first_then_smaller_ids);
     RUN(densities_do_not_overflow);
     RUN(an_empty_graph_is_planned_too);
     folder_remove();

@@ -22,6 +22,8 @@ static const char common[] = "--fanout 4,3 --hidden 8 --batch 100 --epochs 2";
 
 /* ==== files ===================================================================================================== */
 
+static const float* file_weight; /* (edges) of the next graph that is written; NULL: it has none */
+
 /* A graph of so many nodes whose lists are given, with random features, three classes, every third node to train. */
 static void write_graph(const char* path, int64_t nodes, const int64_t* indptr, const ggnn_node* indices, int64_t width,
                         bool half)
@@ -32,6 +34,7 @@ static void write_graph(const char* path, int64_t nodes, const int64_t* indptr, 
     memcpy(ggnn_file_reserve(&w, "indptr", GGNN_FILE_I64, 1, &offsets), indptr, (size_t)offsets * sizeof *indptr);
     ggnn_node* to = ggnn_file_reserve(&w, "indices", DATASET_NODE, 1, &edges);
     if (edges) memcpy(to, indices, (size_t)edges * sizeof *indices);
+    if (file_weight) memcpy(ggnn_file_reserve(&w, "weight", GGNN_FILE_F32, 1, &edges), file_weight, (size_t)edges * sizeof *file_weight);
     void* feat = ggnn_file_reserve(&w, "feat", half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, rows);
     for (int64_t i = 0; i < nodes * width; i++) {
         const float x = test_uniform() - .5f;
@@ -658,6 +661,55 @@ TEST(bytes_of_own_peers_and_host_are_those_of_the_data)
     close_scene(&s);
 }
 
+/* Where lists lie in parts and caches, a weighted sample is that of the plain graph; and weights take room. */
+TEST(weights_lie_beside_their_lists)
+{
+    enum { NODES = 300, DEGREE = 12 };
+    static const char* const where[] = {"--store-graph .5", "--store-graph .3 --devices 2", "--store-graph 0 --cache dual --cache-ratio .5",
+                                        "--store-graph .4 --cache dual --cache-ratio .3 --devices 3"};
+    static int64_t indptr[NODES + 1];
+    static ggnn_node indices[NODES * DEGREE];
+    static float weight[NODES * DEGREE];
+    for (int v = 0; v < NODES; v++) {
+        indptr[v + 1] = indptr[v] + DEGREE;
+        for (int i = 0; i < DEGREE; i++) {
+            indices[indptr[v] + i] = (ggnn_node)((v * 7 + i * i * 5 + i) % NODES);
+            weight[indptr[v] + i] = i < 4 ? 100 : .01f;
+        }
+    }
+    file_weight = weight;
+    write_graph("weighted.ggnn", NODES, indptr, indices, 4, false);
+    file_weight = NULL;
+    for (int i = 0; i < 4; i++) {
+        char options[400];
+        const char* devices = strstr(where[i], "--devices");
+        snprintf(options, sizeof options, "--data weighted.ggnn --layers 2 --sampler weighted %s %s", common, devices ? devices : "");
+        CHECK_EQ(trainf("%s --log resident", options), 0);
+        results("resident", &first);
+        snprintf(options, sizeof options, "--data weighted.ggnn --layers 2 --sampler weighted %s", common);
+        same_results(options, where[i]);
+        read_log(&second, "tiers", "tiers");
+        CHECK_EQ(logged("list_bytes", "own", 0) + logged("list_bytes", "peer", 0) + logged("list_bytes", "host", 0),
+                 NODES * (DEGREE * ((int64_t)sizeof(ggnn_node) + 4) + 16));
+    }
+}
+
+/* As many devices as a topology may have. */
+TEST(sixteen_devices_say_from_which_of_them_rows_came)
+{
+    CHECK_EQ(trainf("--data planted.ggnn --layers 2 %s --devices 16 --store-features 1 --store-graph 0 --log tiers", common), 0);
+    read_log(&second, "tiers", "ranks");
+    const char* line = second.line[second.count - 1];
+    const char* from = strstr(line, "\"rows_from\":[[");
+    int64_t sum = 0;
+    for (int d = 0; from && d < 16; d++) {
+        from = d ? strchr(from, ',') + 1 : from + strlen("\"rows_from\":[[");
+        sum += strtoll(from, NULL, 10);
+    }
+    CHECK_EQ(sum, logged("rows", "own", 0) + logged("rows", "peer", 0));
+    CHECK(sum > 0);
+}
+
 /* What no node is read from has no address, and what is not split has no tables. */
 TEST(what_is_unused_is_not_there)
 {
@@ -750,6 +802,23 @@ TEST(no_part_is_larger_than_a_device)
         whole += logged("lists", "host", 0) == 0;
     }
     CHECK(whole >= 3 && whole < 14);
+}
+
+/* Parts, cache and rankings together, where each device stores two parts of four, and where the cache's bytes are given. */
+TEST(parts_and_cache_share_a_devices_memory)
+{
+    static const char* const cache[] = {"auto --store-features .3", "auto --store-graph .5", "4000 --store-features .5", "4000"};
+    for (int i = 0; i < 24; i++) {
+        const int64_t memory = (12 + 4 * (i / 8)) * 250 * (int64_t)sizeof(ggnn_node), ranks = 2 * 600 * (int64_t)sizeof(ggnn_node);
+        CHECK_EQ(trainf("--data planted.ggnn --layers 2 %s --devices 4 --cache degree --cache-bytes %s --device-memory %lld --reserve-bytes 0 "
+                        "--log tiers%s", common, cache[i % 4], (long long)memory, i & 4 ? " --topology ring" : ""), 0);
+        read_log(&second, "tiers", "tiers");
+        for (int r = 0; r < 4; r++) {
+            const int64_t cached = logged("row_bytes", "cache", r), own = logged("row_bytes", "own", r) + logged("list_bytes", "own", r);
+            if (!CHECK(cached + own <= memory - ranks / 2)) printf("  %d: device %d has %lld and %lld of %lld\n", i, r, (long long)cached, (long long)own, (long long)memory);
+            CHECK(i % 4 < 2 || cached == 4000 / 64 * 64);
+        }
+    }
 }
 
 /* Every fourth list is long: by id one of four parts had them all. Dealt by length they are even, and all fit. */
@@ -987,10 +1056,13 @@ int main(int argc, char** argv)
     RUN(every_tier_is_an_allocation_of_its_own);
     RUN(all_rows_and_lists_are_those_of_the_whole_arrays);
     RUN(bytes_of_own_peers_and_host_are_those_of_the_data);
+    RUN(weights_lie_beside_their_lists);
+    RUN(sixteen_devices_say_from_which_of_them_rows_came);
     RUN(what_is_unused_is_not_there);
     RUN(rows_of_any_width_lie_in_tiers);
     RUN(budgets_of_nothing_one_row_and_everything);
     RUN(no_part_is_larger_than_a_device);
+    RUN_SLOW(parts_and_cache_share_a_devices_memory);
     RUN(lists_that_do_not_fit_by_id_are_dealt_by_hotness);
     RUN(a_graph_of_isolated_nodes_lies_in_tiers);
     RUN(a_ranking_from_a_file_places_as_the_trainers_own);
