@@ -21,7 +21,7 @@
 //   (bytes free, bandwidths, slopes) is an argument. No allocation, no printing, no global state, no threads.
 //
 // GLOSSARY (and ggnn.h's)
-//   hotness    how often a node's row or list is read, or what stands for it
+//   hotness    the number of times that a node's row or list is read, or an estimate of it
 //   order      nodes, hottest first     rank   a node's place in it: order[rank[v]] = v
 //   slope      time saved per unit of hit ratio
 //   plan       which parts each device stores, and from where it reads the others
@@ -1125,7 +1125,7 @@ static int ggnni_search_at_bound(const ggnni_search* s)
 
 // ---- XGNN's search ----------------------------------------------------------
 
-// Those that tie for storing the part which device g lacks.
+// The devices that are equally good at storing the part that device g lacks.
 static uint32_t ggnni_pruned_candidates(const ggnni_search* s, int32_t g, int32_t part)
 {
     uint32_t lacking = 0, tied = 0;
