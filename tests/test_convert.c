@@ -534,6 +534,115 @@ TEST(rows_are_normalised_before_they_are_halved)
     dataset_close(&d);
 }
 
+/* Readers take 4,096 edges, 512 labels or marks, 65,536 features and 32 KiB at a time. All edges go to node 1, as pairs,
+   as planes and as a row of a matrix. */
+TEST(arrays_of_more_than_a_chunk_are_read_to_their_end)
+{
+    enum { N = 20000, E = N - 1, WIDTH = 5 };
+    static int64_t pairs[E][2], planes[2][E], label[N], indptr[N + 1], shape[2] = {N, N};
+    static int32_t feat[N][WIDTH];
+    static float real[N][WIDTH];
+    static uint8_t mask[2][N];
+    static float ones[E];
+    static const char* const files[] = {"pairs.npz", "planes.npz", "column.npz"};
+    for (int64_t v = 0; v < N; v++) {
+        label[v] = v * 7 % 100;
+        for (int j = 0; j < WIDTH; j++) real[v][j] = (float)(feat[v][j] = (int32_t)(v * WIDTH + j));
+        for (int k = 0; k < 2; k++) mask[k][v] = (v + k) % 3 == 0;
+        indptr[v + 1] = v ? E : 0;
+        if (v == N - 1) break;
+        pairs[v][0] = planes[0][v] = v + 1;
+        pairs[v][1] = planes[1][v] = 1;
+        ones[v] = (float)v;
+    }
+    for (int k = 0; k < 3; k++) {
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        dataset d;
+        if (k == 0) put_matrix(&to, "edges", "<i8", E, 2, pairs, 8, false);
+        if (k == 1) put_matrix(&to, "edge_index", "<i8", 2, E, planes, 8, false);
+        if (k == 2) {
+            put_vector(&to, "indptr", "<i8", N + 1, indptr, 8);
+            put_vector(&to, "indices", "<i8", E, planes[0], 8);
+            put_vector(&to, "data", "<f4", E, ones, 4);
+            put_vector(&to, "shape", "<i8", 2, shape, 8);
+            put_npy(&to, "format", npy_of("|S3", "", false, "csc", 3));
+        } else {
+            put_matrix(&to, "node_features", k ? "<f4" : "<i4", N, WIDTH, k ? (const void*)real : feat, 4, false);
+            put_vector(&to, "node_labels", "<i8", N, label, 8);
+            put_matrix(&to, "train_masks", "|b1", 2, N, mask, 1, false);
+        }
+        save(zip_end(&z), files[k], false);
+        if (!converted(&d, files[k], &(convert_options){.direction = DIRECTION_AS_IS})) return;
+        CHECK(d.num_nodes == N && d.num_edges == E && d.csc.indptr[1] == 0 && d.csc.indptr[2] == E);
+        for (int64_t e = 0; e < E; e++) CHECK(d.csc.indices[e] == e + 1 && (k < 2 || d.csc.weight[e] == (float)e));
+        for (int64_t v = 0; v < N && k < 2; v++) {
+            CHECK(d.label[v] == label[v] && d.split[v] == mask[0][v] && d.split[N + v] == mask[1][v]);
+            for (int j = 0; j < WIDTH; j++) CHECK(((const float*)d.feat.rows)[v * WIDTH + j] == (float)feat[v][j]);
+        }
+        dataset_close(&d);
+    }
+}
+
+/* As SciPy does. */
+TEST(elements_of_sparse_features_that_are_there_twice_add_up)
+{
+    static const int64_t indptr[] = {0, 1, 2}, indices[] = {1, 0}, shape[] = {2, 2}, attr_indptr[] = {0, 3, 4}, attr[] = {1, 0, 1, 0};
+    static const float ones[] = {1, 1}, data[] = {2, 3, 4, 5}, expected[] = {3, 6, 5, 0};
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    dataset d;
+    put_vector(&to, "adj_data", "<f4", 2, ones, 4);
+    put_vector(&to, "adj_indices", "<i8", 2, indices, 8);
+    put_vector(&to, "adj_indptr", "<i8", 3, indptr, 8);
+    put_vector(&to, "adj_shape", "<i8", 2, shape, 8);
+    put_vector(&to, "attr_data", "<f4", 4, data, 4);
+    put_vector(&to, "attr_indices", "<i8", 4, attr, 8);
+    put_vector(&to, "attr_indptr", "<i8", 3, attr_indptr, 8);
+    put_vector(&to, "attr_shape", "<i8", 2, shape, 8);
+    save(zip_end(&z), "twice.npz", false);
+    if (!converted(&d, "twice.npz", &(convert_options){.format = FORMAT_AUTO})) return;
+    CHECK(d.feat.width == 2 && memcmp(d.feat.rows, expected, sizeof expected) == 0);
+    dataset_close(&d);
+}
+
+TEST(an_array_of_splits_keeps_every_row)
+{
+    static const int64_t edges[] = {0, 1, 1, 2};
+    static const uint8_t split[2][3] = {{1, 2, 0}, {3, 1, 2}};
+    static const float features[] = {1, 2, 3};
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    dataset d;
+    put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+    put_matrix(&to, "node_features", "<f4", 3, 1, features, 4, false);
+    put_matrix(&to, "split", "|u1", 2, 3, split, 1, false);
+    save(zip_end(&z), "splits.npz", false);
+    if (!converted(&d, "splits.npz", &(convert_options){.format = FORMAT_AUTO})) return;
+    CHECK(d.num_splits == 2 && memcmp(d.split, split, sizeof split) == 0);
+    dataset_close(&d);
+}
+
+/* Weights are read where line 1 says so and the lines have them; "unweighted" is not "weighted". */
+TEST(konects_weights_are_those_that_its_first_line_names)
+{
+    static const struct {
+        const char* text;
+        bool weighted;
+    } file[] = {{"% asym unweighted\n1 2 1\n2 3 1\n", false},
+                {"% asym posweighted\n1 2\n2 3\n", false},
+                {"% asym posweighted\n1 2 4\n2 3 5\n", true}};
+    for (int k = 0; k < 3; k++) {
+        char path[600];
+        dataset d;
+        write_file(folder_path(path, "out.weights"), file[k].text, strlen(file[k].text));
+        if (!converted(&d, "out.weights", &(convert_options){.format = FORMAT_AUTO})) return;
+        CHECK(d.num_edges == 2 && (d.csc.weight != NULL) == file[k].weighted);
+        CHECK(!d.csc.weight || (d.csc.weight[0] == 4 && d.csc.weight[1] == 5));
+        dataset_close(&d);
+    }
+}
+
 TEST(nodes_without_label_are_in_no_split)
 {
     static model m;
@@ -1235,6 +1344,10 @@ int main(int argc, char** argv)
     RUN(a_table_of_bits_is_no_larger_than_memory);
     RUN(features_are_normalised_and_halved);
     RUN(rows_are_normalised_before_they_are_halved);
+    RUN(arrays_of_more_than_a_chunk_are_read_to_their_end);
+    RUN(elements_of_sparse_features_that_are_there_twice_add_up);
+    RUN(an_array_of_splits_keeps_every_row);
+    RUN(konects_weights_are_those_that_its_first_line_names);
     RUN(nodes_without_label_are_in_no_split);
     RUN(bare_graphs_get_random_features_labels_and_splits);
     RUN(what_is_made_up_is_keyed_by_seed_node_and_column);
