@@ -1,6 +1,7 @@
 /* ggnn-train from end to end, as a user runs it: the programs of this test's own build, on small generated graphs. */
 #include "common/progress.h"
 #include "tests/train_tool.h"
+#include "trainer/config.h"
 
 /* ==== what it learns ============================================================================================ */
 
@@ -206,6 +207,30 @@ TEST(every_batch_is_sampled_at_a_step_of_its_own)
 }
 
 /* The log has the rate of an epoch's last step: step 2, 5, 8 ... of 15 with three batches an epoch. */
+/* As --help says: 15,10,5,5,... or, of walks, the five most visited; for as many layers as there may be. */
+TEST(what_is_not_given_is_as_the_help_says)
+{
+    for (int layers = 1; layers <= NET_LAYERS_MAX; layers++)
+        for (int walk = 0; walk < 2; walk++) {
+            config c;
+            error why = {""};
+            char number[4], *words[] = {"ggnn-train", "--data", "x.ggnn", "--layers", number, "--sampler", walk ? "walk" : "reservoir"};
+            snprintf(number, sizeof number, "%d", layers);
+            CHECK(config_parse(&c, 7, words, &why) == OPTIONS_GOOD && config_finish(&c, &why));
+            CHECK_EQ(c.layers, layers);
+            for (int h = 0; h < layers; h++) CHECK_EQ(c.fanout[h], walk || h > 1 ? 5 : h ? 10 : 15);
+        }
+    config c;
+    error why = {""};
+    char* words[] = {"ggnn-train", "--data", "x.ggnn"};
+    CHECK(config_parse(&c, 3, words, &why) == OPTIONS_GOOD && config_finish(&c, &why));
+    CHECK(c.layers == 3 && c.hidden == 256 && c.heads == 4 && c.out_heads == 1 && c.dropout == .5 && c.batch == 1024);
+    CHECK(c.epochs == 10 && c.lr == .003 && c.lr_step == 30 && c.lr_decay == .1 && c.warmup == 0 && c.patience == 0 && c.seed == 1);
+    CHECK(c.walks == 4 && c.walk_length == 3 && c.walk_restart == .5 && c.eval_every == 1 && c.save_every == 1 && c.devices == 1);
+    CHECK(c.closure_limit == 100000 && c.presample_epochs == 1 && c.store_graph == 1 && c.store_features == 1 && c.host_share == .2);
+    CHECK(c.reserve_bytes == (int64_t)1 << 30 && c.eval_memory == (int64_t)4 << 30 && c.links[0] == 1500 && c.links[1] == 50 && c.links[2] == 12);
+}
+
 TEST(rates_follow_their_schedules)
 {
     enum { EPOCHS = 5, BATCHES = 3, WARMUP = 7, DECAY_EVERY = 2 };
@@ -568,6 +593,7 @@ int main(int argc, char** argv)
     RUN(patience_ends_training);
     RUN(every_epoch_has_an_order_of_its_own);
     RUN(every_batch_is_sampled_at_a_step_of_its_own);
+    RUN(what_is_not_given_is_as_the_help_says);
     RUN(rates_follow_their_schedules);
     RUN(steps_are_made_at_the_rate_of_the_schedule);
     RUN(runs_of_one_seed_write_one_log_for_any_number_of_threads);
