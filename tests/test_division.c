@@ -581,6 +581,20 @@ static int32_t in_turn(int64_t i) { return (int32_t)(2 - i % 3); }
 static int32_t uneven(int64_t i) { return i < 2 ? 2 : (int32_t)(i % 2); }
 static int32_t one_without(int64_t i) { return i == 5 ? -1 : (int32_t)(i % 3); }
 
+/* --parallel split: by the defaults of ggnn-data partition, whose file has the same owners. */
+TEST(owners_of_a_split_are_those_that_ggnn_data_makes)
+{
+    static const char run[] = "--data cites.ggnn --devices 4 --parallel split --fanout 4,3 --hidden 8 --batch 100 --epochs 0";
+    CHECK_EQ(finish(start("ggnn-data", "partition cites.ggnn --method mincut --parts 4 --out cites.mincut")), 0);
+    CHECK_EQ(trainf("%s --log a", run), 0);
+    read_log(&first, "a", "owners");
+    CHECK_EQ(trainf("%s --partition-file cites.mincut --log b", run), 0);
+    read_log(&second, "b", "owners");
+    CHECK(first.count == 1 && second.count == 1);
+    CHECK(number(first.line[0], "crc") > 0);
+    CHECK_EQ(number(first.line[0], "crc"), number(second.line[0], "crc"));
+}
+
 TEST(a_files_parts_are_taken_as_they_are_or_refused)
 {
     static const int32_t place[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}}; /* larger parts first, equal ones in their order */
@@ -702,6 +716,7 @@ int main(int argc, char** argv)
     RUN(an_interrupted_run_goes_on_within_an_epoch);
     RUN(another_partition_is_refused);
     RUN(a_file_of_ggnn_data_divides_as_the_program_does_by_itself);
+    RUN(owners_of_a_split_are_those_that_ggnn_data_makes);
     RUN(a_files_parts_are_taken_as_they_are_or_refused);
     RUN(a_file_that_does_not_fit_is_an_error_that_says_why);
     RUN(a_partition_where_it_cannot_be_is_an_error_that_says_why);
