@@ -122,6 +122,19 @@ TEST(suggestions_mean_what_was_asked_for)
     CHECK(strstr(why.text, "meant") == NULL);
 }
 
+TEST(lists_and_amounts_are_taken_up_to_their_limits)
+{
+    char text[2 * (OPTION_LIST_MAX + 1)] = "";
+    option_list list[2]; /* the second is what a value too many would go to */
+    error fault = {""};
+    for (int i = 0; i < OPTION_LIST_MAX; i++) strcat(text, i ? ",1" : "1");
+    CHECK(options_ints("--list", text, 0, 9, list, &fault) && list[0].count == OPTION_LIST_MAX);
+    strcat(text, ",1");
+    CHECK(!options_ints("--list", text, 0, 9, list, &fault));
+    CHECK_STR(fault.text, "--list: more than 1024 values");
+    CHECK(parse("in --bytes 2T") == OPTIONS_GOOD && got.bytes == (int64_t)2 << 40);
+}
+
 TEST(a_word_with_one_dash_says_which_option_is_meant)
 {
     const char* out = NULL;
@@ -386,6 +399,7 @@ int main(int argc, char** argv)
     RUN(options_take_values_with_and_without_an_equals_sign);
     RUN(wrong_options_name_option_and_value);
     RUN(suggestions_mean_what_was_asked_for);
+    RUN(lists_and_amounts_are_taken_up_to_their_limits);
     RUN(a_word_with_one_dash_says_which_option_is_meant);
     RUN(help_lists_every_option_with_its_default);
     RUN(json_is_written_on_a_line_or_indented);

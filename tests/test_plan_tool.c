@@ -407,6 +407,29 @@ TEST(a_damaged_section_is_not_reordered)
     ggnn_file_close(&f);
 }
 
+/* By hand: in-lists 0: 1, 4; 1: 0; 3: 0, 2; 4: 3. Split 0 trains 0 and 4, split 1 node 2, split 2 nodes 1 and 2. */
+TEST(rank_and_partition_take_the_split_that_is_asked_for)
+{
+    dataset d;
+    ranking r;
+    error why = {""};
+    char line[2000], path[700];
+    make_full(path);
+    CHECK_EQ(run("", with(line, "partition %s --method range --parts 2 --hops 1 --json%s", made, "")), 0);
+    CHECK(says("out", "\"trained\": [1, 1]") && says("out", "\"held\": [3, 2]"));
+    CHECK_EQ(run("", with(line, "partition %s --method range --parts 2 --hops 1 --split 2 --json%s", made, "")), 0);
+    CHECK(says("out", "\"trained\": [2, 0]") && says("out", "\"held\": [3, 0]"));
+    CHECK_EQ(run("", with(line, "rank %s --by presc --fanout 5 --split 1%s", made, "")), 0);
+    CHECK(dataset_open(&d, made, &why) && ranking_open(&r, path, &d, &why));
+    CHECK(r.rows[2] == 0 && r.lists[2] == 0);
+    ranking_close(&r);
+    CHECK_EQ(run("", with(line, "rank %s --by presc --fanout 5 --split 2%s", made, "")), 0);
+    CHECK(ranking_open(&r, path, &d, &why));
+    CHECK(r.rows[0] < 3 && r.rows[1] < 3 && r.rows[2] < 3 && r.lists[1] < 2 && r.lists[2] < 2);
+    ranking_close(&r);
+    dataset_close(&d);
+}
+
 /* ---- partition ------------------------------------------------------------------------------------------------- */
 
 TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
@@ -485,6 +508,7 @@ int main(int argc, char** argv)
     RUN(a_reordered_graph_is_the_same_graph_with_other_numbers);
     RUN(rows_of_edges_and_nodes_follow_them);
     RUN(a_damaged_section_is_not_reordered);
+    RUN(rank_and_partition_take_the_split_that_is_asked_for);
     RUN(metis_divides_or_says_that_it_is_not_there);
     RUN(metis_balances_sampled_edges_where_it_is_asked_to);
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
