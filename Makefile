@@ -53,10 +53,11 @@ TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-da
 ARCHIVE := $(BUILD)/libtools.a
 BENCH_ARCHIVE := $(BUILD)/libbench.a
 TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+EXAMPLES := $(BUILD)/train $(if $(call has,math.h,-mfma),$(BUILD)/train-fma)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 all: $(TOOLS) # the tools: ggnn-data, ggnn-train
-tests: all $(BUILD)/ggnn-bench $(TESTS)
+tests: all $(BUILD)/ggnn-bench $(TESTS) $(EXAMPLES)
 fuzzers: $(FUZZERS)
 
 $(ARCHIVE): $(PARTS:%.c=$(BUILD)/%.o)
@@ -82,6 +83,15 @@ $(BUILD)/trainer/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-
 $(BUILD)/%.o: %.c $(BUILD)/cc.flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# ---- examples/train.c, which needs no archive: as its first lines say, and with -mfma where the compiler knows that -------
+$(BUILD)/examples/train-fma.o: CFLAGS += -mfma
+$(BUILD)/examples/train-fma.o: examples/train.c $(BUILD)/cc.flags
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/train $(BUILD)/train-fma: $(BUILD)/%: $(BUILD)/examples/%.o
+	$(CC) $(CFLAGS) -o $@ $^ -lm
+$(BUILD)/tests/test_train_example: | $(EXAMPLES) # which it runs
 
 # ---- make bench: what the machine gives, and every operation against it ----------------------------------------------
 bench: $(BUILD)/ggnn-bench # every operation against the machine's roofs; BENCH="NAME ... OPTIONS"

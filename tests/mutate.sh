@@ -97,6 +97,7 @@ compile_cuda() {
 dependents() { # dependents FILE PROGRAM
     case $1 in
     ggnn.h) echo "common/ggnn.c tests/test_$2.c" ;;
+    examples/*) ;; # a program: compile_c
     *.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" ;;
     "") ;;
     *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
@@ -125,7 +126,13 @@ compile_c() {
         esac
     done
     $CC $CFLAGS $flags -o "$folder/tests/$program.$3" "$test" $objects $archives $LDLIBS || return
-    case $program in train | train_files | train_ends | signals | devices | tiers | division | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain | trace) ;; *) return ;; esac
+    if [ "$program" = train_example ]; then # in both forms, as make builds it
+        from=$folder/examples/train.c
+        [ -f "$from" ] || from=examples/train.c
+        $CC -I"$folder" $CFLAGS $flags -o "$folder/train" "$from" -lm || return
+        [ ! -x "$plain/train-fma" ] || $CC -I"$folder" $CFLAGS $flags -mfma -o "$folder/train-fma" "$from" -lm || return
+    fi
+    case $program in train | train_example | train_files | train_ends | signals | devices | tiers | division | data | convert | hostile | file | show | bench | bench_* | plan_tool | preprocess | explain | trace) ;; *) return ;; esac
     [ "$program" = bench ] && { ln -f "$plain/ggnn-bench" "$folder" || return; }
     case $program in bench_*) $CC $CFLAGS $flags -o "$folder/ggnn-bench" "$plain/bench/ggnn_bench.o" $objects $archives $LDLIBS || return ;; esac
     $CC $CFLAGS $flags -o "$folder/ggnn-data" $data $objects $archives $LDLIBS &&

@@ -17,7 +17,7 @@ trainer/cpu:   ggnn.h common trainer
 trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer
 bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer trainer/cpu
 bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer bench
-examples:      ggnn.h ggnn_cuda.cuh
+examples:      ggnn.h ggnn_cuda.cuh datasets
 "
 # Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.
 includes() {
@@ -36,6 +36,7 @@ all=$(includes)
 [ "$(echo "$all" | wc -l)" -gt 300 ] || { echo "  FAILED rooms: few includes are found"; exit 1; }
 report "rooms: no header includes itself by way of others" "$(echo "$all" | tsort 2>&1 >/dev/null)"
 report "rooms: no room is in a circle" "$(echo "$all" | rooms | tsort 2>&1 >/dev/null)"
+report "rooms: examples include no file of datasets/ but ggnn_file.h, which is vendored alone" "$(echo "$all" | grep '^examples/.* datasets/' | grep -v ' datasets/ggnn_file\.h$')"
 report "rooms: each includes what it may" "$(echo "$all" | rooms | awk -v may="$may" '
     BEGIN {
         lines = split(may, line, "\n")

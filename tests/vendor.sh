@@ -177,7 +177,9 @@ vendor() { # every check but those of other languages, by one compiler
     prints "$cc parts.c prints what its first lines say" "$work/parts_of_rows" "$(sed -n 's|^//   prints  ||p' examples/parts.c)"
     check "$cc attention.c compiles" $cc -std=c99 $strict -I. examples/attention.c -o "$work/attention" -lm
     prints "$cc attention.c prints what its first lines say" "$work/attention" "$(sed -n 's|^//   prints  ||p' examples/attention.c)"
-    for option in vendor parts attention; do
+    check "$cc train.c as its first lines say" $cc -O1 -ffp-contract=off -I. examples/train.c -lm -o "$work/train"
+    check "$cc train.c is C99 without a warning" $cc -std=c99 $strict -I. -fsyntax-only examples/train.c
+    for option in vendor parts attention train; do
         check "$cc $option.c as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/$option.c -o "$work/$option.o"
     done
 }
@@ -221,5 +223,7 @@ check "the example is the program on the header's first page" sh -c "tail -n +2 
 sed -n '/^```c$/,/^```$/p' README.md | grep -v '^```' >"$work/readme.c"
 check "the example is README's" sh -c "tail -n +2 examples/vendor.c | diff - $work/readme.c"
 check "no symbol but ggnn_*" sh -c "$own -I. -c $work/both.c -o $work/impl.o && ! nm -g --defined-only $work/impl.o | awk '{print \$3}' | grep -v '^ggnn_'"
-check "ggnn_reference.h has at most 450 lines of at most 110 columns" awk 'length > 110 || NR > 450 { bad = 1 } END { exit bad }' ggnn_reference.h
+is_short() { awk -v most="$2" 'length > 110 || NR > most { bad = 1 } END { exit bad }' "$1"; }
+check "ggnn_reference.h has at most 450 lines of at most 110 columns" is_short ggnn_reference.h 450
+check "train.c has at most 400 lines of at most 110 columns" is_short examples/train.c 400
 check "only libc is needed" sh -c "! grep -nE '^ *#include <' ggnn.h ggnn_reference.h ggnn_plan.h | grep -vE '<(stddef|stdint|stdlib|math|string|assert|omp|immintrin|arm_neon)\.h>'"
