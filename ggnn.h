@@ -630,13 +630,18 @@ typedef enum { // v in [0, N), its row in its part
     GGNN_OWNER_MAP     // part owner[v]; rows in order of ids
 } ggnn_owner;
 
-// The part of v by hash: splitmix64's mix of v, spread over [0, parts).
-GGNN_HD int32_t ggnn_owner_hash(int64_t v, int32_t parts)
+// splitmix64's mix: one to one.
+GGNN_HD uint64_t ggnn_mix(uint64_t x)
 {
-    uint64_t x = (uint64_t)v + 0x9E3779B97F4A7C15u;
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
     x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return (int32_t)ggnn_mul_high(x ^ x >> 31, (uint64_t)parts);
+    return x ^ x >> 31;
+}
+
+// The part of v by hash: v mixed, spread over [0, parts). parts >= 1.
+GGNN_HD int32_t ggnn_owner_hash(int64_t v, int32_t parts)
+{
+    return (int32_t)ggnn_mul_high(ggnn_mix((uint64_t)v + 0x9E3779B97F4A7C15u), (uint64_t)parts);
 }
 
 // *at: num_rows rows over parts >= 1, no cache. It points to rank and bound, which must outlive it; for a
@@ -1844,14 +1849,6 @@ static ggnn_status ggnni_check_ids(const ggnn_node* id, int64_t n, int64_t num_n
     return ggnni_check_run(&check, n, ggnni_check_ids_piece, fault);
 }
 
-// splitmix64's mix, one to one.
-static uint64_t ggnni_mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-}
-
 // Does every number in [0, n) stand once among number[0 .. count), whatever else stands there? No memory:
 // what stands there must add up, mixed, to what should. One wrong number is always found; several escape with
 // chance 2^-64.
@@ -1861,10 +1858,10 @@ static int ggnni_each_once(const ggnn_node* number, int64_t count, int64_t n)
     int64_t  found = 0;
     for (int64_t i = 0; i < count; i++)
         if ((uint64_t)number[i] < (uint64_t)n) {
-            sum += ggnni_mix((uint64_t)number[i]);
+            sum += ggnn_mix((uint64_t)number[i]);
             found++;
         }
-    for (int64_t i = 0; i < n; i++) sum -= ggnni_mix((uint64_t)i);
+    for (int64_t i = 0; i < n; i++) sum -= ggnn_mix((uint64_t)i);
     return found == n && sum == 0;
 }
 
@@ -3432,16 +3429,16 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
 }
 
 // Edges per source, compared without memory: what repeats and indices say of all sources must add up, mixed
-// (ggnni_mix), to the same. One wrong number is always found; several escape with chance 2^-64.
+// (ggnn_mix), to the same. One wrong number is always found; several escape with chance 2^-64.
 static ggnn_status ggnni_check_repeats(const ggnn_block* hop, ggnn_fault* fault)
 {
     uint64_t difference = 0;
     for (int64_t u = 0; u < *hop->num_src.n; u++) {
         if (hop->repeats[u] < 0)
             return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a source's repeats are negative", u, -1);
-        difference += (uint64_t)hop->repeats[u] * ggnni_mix((uint64_t)u + 1);
+        difference += (uint64_t)hop->repeats[u] * ggnn_mix((uint64_t)u + 1);
     }
-    for (int64_t e = 0; e < *hop->num_edges.n; e++) difference -= ggnni_mix((uint64_t)hop->indices[e] + 1);
+    for (int64_t e = 0; e < *hop->num_edges.n; e++) difference -= ggnn_mix((uint64_t)hop->indices[e] + 1);
     if (difference)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "repeats are not the edges of the sources", -1, -1);
     return GGNN_OK;
@@ -5077,7 +5074,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
 // =============================================================================
 // [7i] includes this file again for widths 4, 8 and 16, each compiled for the instruction set that has such
 // registers (vectors wider than the registers would go through memory). The plain loops of [7i] say what
-// these do, and tests compare them bit by bit. Nothing is read past a row: its last vector is moved back to end
+// these do, and tests compare them bit by bit. Nothing is read past a row: its last vector is moved to end
 // with the row, so that some columns are computed twice, with one result. Rows narrower than a vector go to
 // the next narrower loops.
 

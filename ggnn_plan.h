@@ -27,13 +27,15 @@
 //   plan       which parts each device stores, and from where it reads the others
 //   closure    a part's training nodes, and all nodes that up to L hops of full lists reach from them
 //
-// OPTIONS: ggnn.h's GGNN_STATIC, GGNN_NODE64, GGNN_ASSERT
+// OPTIONS: ggnn.h's GGNN_STATIC, GGNN_NODE64
 //
 // CONTENTS (search for the tag; the implementation's are [1i] .. [5i])
 //   [1] COUNT   [2] RANK   [3] FILL   [4] PLACE   [5] PARTITION
 //
-// FUNCTIONS: what each writes (all of it, unless said), what may be NULL, how it fails
-//   Each works on the calling thread. Fails with: GGNN_ERROR_..., and no output is to be used then.
+// FUNCTIONS: the outputs of each (written whole, unless said), arguments that may be NULL, errors
+//   Each works on the calling thread. Fails with: GGNN_ERROR_...; the outputs are undefined then. A caller's
+//   mistake is GGNN_ERROR_ARGUMENT of every function with a status, and 0 of those that return a number or a
+//   struct (ggnn.h, [1]).
 //   ggnn_...             writes                                         may be NULL           fails with
 //  [1]
 //   count_degrees        out, in (N)                                    out, in, fault        ID
@@ -41,29 +43,29 @@
 //   count_epochs         rows, lists (N), added to; b; seeds            rows, lists           ARGUMENT, ID,
 //                                                                                             WEIGHT,
 //                                                                                             CAPACITY
-//   count_hits           returns the reads                                                    nothing
+//   count_hits           returns the reads                                                    -
 //  [2]
-//   rank, rank_random    rank, order (n)                                                      nothing
+//   rank, rank_random    rank, order (n)                                                      -
 //  [3]
-//   fill_ratio,          return the number, the bytes                                         nothing
+//   fill_ratio,          return the number, the bytes                                         -
 //   fill_rows, fill_auto,
 //   fill_parts
-//   fill_lists           rank (n), left (parts); returns the number                           nothing
-//   fill_slope           returns nanoseconds                                                  nothing
-//   fill_dual            row_rank, list_rank (n); returns the numbers                         nothing
+//   fill_lists           rank (n), left (parts); returns the number                           -
+//   fill_slope           returns nanoseconds                                                  -
+//   fill_dual            row_rank, list_rank (n); returns the numbers                         -
 //  [4]
 //   topology_named       t                                                                    ARGUMENT
 //   topology_validate    fault (1)                                      fault                 ARGUMENT
 //   place_parts          plan                                           fault                 ARGUMENT
 //   place_sources        plan: source, most, copies, bandwidth          fault                 ARGUMENT
 //  [5]
-//   partition_ids        owner (n)                                                            nothing
+//   partition_ids        owner (n)                                                            -
 //   partition_mincut     owner, workspace (N)                           fault                 ARGUMENT, ID
 //   partition_pagraph    owner (N), cut (1); workspace:                 fault                 ARGUMENT, ID
 //                        _workspace_bytes
 //   partition_closure    list (N at most), bound (hops + 2); seen       fault                 ID
 //   partition_cut        cut (1)                                        fault                 ID
-//   partition_layout     rank (n), bound (parts + 1)                                          nothing
+//   partition_layout     rank (n), bound (parts + 1)                                          -
 //
 // MEMORY
 //   The caller's, all of it, aligned as malloc's. Outputs overlap nothing. The stack: less than 100 KiB.
@@ -94,6 +96,9 @@
 #define GGNN_PLAN_H
 #include "ggnn.h"
 
+#if defined(GGNN_PLAN_IMPLEMENTATION) && defined(__FAST_MATH__)
+#error "ggnn_plan.h's implementation needs IEEE arithmetic: no -ffast-math"
+#endif
 #if GGNN_VERSION_NUMBER != 300
 #error "ggnn_plan.h 0.3.0 goes with ggnn.h 0.3.0"
 #endif
@@ -150,7 +155,7 @@ typedef struct {
 
 #define GGNN_PRESAMPLE_EPOCH 0x80000000u
 
-// Batches of an epoch.
+// Batches per epoch. batch_size >= 1.
 GGNN_HD int64_t ggnn_epoch_batches(const ggnn_epochs* of)
 {
     return of->num_ids / of->batch_size + (of->num_ids % of->batch_size != 0);
@@ -158,7 +163,7 @@ GGNN_HD int64_t ggnn_epoch_batches(const ggnn_epochs* of)
 
 // Samples batches [begin, end), counted through all epochs, and counts what they read (ggnn_count_batch). K
 // epochs are batches [0, K * ggnn_epoch_batches). Several threads may each count batches of their own, with a
-// batch and counts of their own, which then add up to the same. Fails as ggnn_sample does, and b->bad names
+// batch and counts of their own, which then add up to the same. Fails as ggnn_sample does, and b->fault names
 // the node. O(edges sampled). On a device: ggnn_cuda_epoch_batch, ggnn_cuda_count_batch of ggnn_cuda.cuh.
 GGNN_API ggnn_status ggnn_count_epochs(int64_t*           rows,  // (N) added to; or NULL
                                        int64_t*           lists, // (N) added to; or NULL
@@ -194,12 +199,12 @@ typedef struct {
 } ggnn_hotness;
 
 // O(n log n) comparisons. n <= GGNN_NODE_MAX.
-GGNN_API void ggnn_rank(ggnn_node*          rank,  // (n) overwritten
+GGNN_API ggnn_status ggnn_rank(ggnn_node*          rank,  // (n) overwritten
                         ggnn_node*          order, // (n) overwritten
                         const ggnn_hotness* by, int64_t n);
 
 // A random order, keyed by the seed alone. O(n).
-GGNN_API void ggnn_rank_random(ggnn_node* rank, ggnn_node* order, uint64_t seed, int64_t n);
+GGNN_API ggnn_status ggnn_rank_random(ggnn_node* rank, ggnn_node* order, uint64_t seed, int64_t n);
 
 // =============================================================================
 // ==== [3] FILL: how much fits
@@ -339,7 +344,8 @@ GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology*
 
 // Fills source, most, copies and bandwidth of a plan whose devices and stores are given: for each device the
 // sources that make its least bandwidth / parts largest; of equal choices the lexicographically smallest.
-// O(P^6). GGNN_ERROR_ARGUMENT: a device cannot read some part (fault: node the device, edge the part).
+// O(P^6). GGNN_ERROR_ARGUMENT: a device cannot read some part (fault: node the device, edge the part), or the
+// plan has another number of devices than the topology.
 GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topology* t, ggnn_fault* fault);
 
 // =============================================================================
@@ -356,7 +362,7 @@ typedef enum {
 } ggnn_partition;
 
 // O(n).
-GGNN_API void ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n);
+GGNN_API ggnn_status ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n);
 
 // Few edges between parts, no part larger than ceil(N (100 + slack) / (100 parts)). Linear deterministic
 // greedy (Stanton and Kliot): nodes come in breadth-first order; each goes to the part with most of its
@@ -408,7 +414,7 @@ GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const
 
 // A ggnn_layout for it: nodes by owner, then by id. Part p has ranks [bound[p], bound[p+1]). O(N). owner in
 // [0, parts).
-GGNN_API void ggnn_partition_layout(ggnn_node*     rank,  // (n) overwritten
+GGNN_API ggnn_status ggnn_partition_layout(ggnn_node*     rank,  // (n) overwritten
                                     int64_t*       bound, // (parts + 1) overwritten
                                     const int32_t* owner, int32_t parts, int64_t n);
 
@@ -417,11 +423,6 @@ GGNN_API void ggnn_partition_layout(ggnn_node*     rank,  // (n) overwritten
 #ifdef GGNN_PLAN_IMPLEMENTATION
 #ifndef GGNN_PLAN_IMPLEMENTED
 #define GGNN_PLAN_IMPLEMENTED
-
-#ifndef GGNN_ASSERT
-#include <assert.h>
-#define GGNN_ASSERT(condition) assert(condition)
-#endif
 
 // =============================================================================
 // ==== [1i] COUNT
@@ -436,6 +437,7 @@ static ggnn_status ggnni_plan_fault(ggnn_fault* fault, ggnn_status status, const
 
 GGNN_API ggnn_status ggnn_count_degrees(int64_t* out, int64_t* in, const ggnn_graph* g, ggnn_fault* fault)
 {
+    if (!g || g->num_nodes < 0) return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "there is no graph", -1);
     if (out) memset(out, 0, (size_t)g->num_nodes * sizeof *out);
     for (int64_t v = 0; v < g->num_nodes; v++) {
         const ggnn_list list = ggnn_neighbors(g, (ggnn_node)v);
@@ -452,6 +454,7 @@ GGNN_API ggnn_status ggnn_count_degrees(int64_t* out, int64_t* in, const ggnn_gr
 
 GGNN_API ggnn_status ggnn_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b)
 {
+    if (!b || !b->num_seeds.n) return GGNN_ERROR_ARGUMENT;
     if (b->num_hops < 1 || b->how.last_hop_global) return GGNN_ERROR_ARGUMENT;
     for (int32_t h = 0; lists && h < b->num_hops; h++)
         for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) lists[b->hop[h].id[i]]++;
@@ -463,6 +466,8 @@ GGNN_API ggnn_status ggnn_count_batch(int64_t* rows, int64_t* lists, const ggnn_
 GGNN_API ggnn_status ggnn_count_epochs(int64_t* rows, int64_t* lists, ggnn_batch* b, const ggnn_graph* g,
                                        const ggnn_epochs* of, int64_t begin, int64_t end, ggnn_node* seeds)
 {
+    if (!b || !g || !of || of->batch_size < 1 || begin < 0 || end < begin) return GGNN_ERROR_ARGUMENT;
+    if (begin < end && (of->num_ids < 1 || !of->ids || !seeds)) return GGNN_ERROR_ARGUMENT;
     const int64_t batches = ggnn_epoch_batches(of);
     for (int64_t i = begin; i < end; i++) {
         const int64_t  first = i % batches * of->batch_size, left = of->num_ids - first;
@@ -482,6 +487,7 @@ GGNN_API ggnn_status ggnn_count_epochs(int64_t* rows, int64_t* lists, ggnn_batch
 
 GGNN_API int64_t ggnn_count_hits(const int64_t* count, const ggnn_node* rank, int64_t cached, int64_t n)
 {
+    if (n < 0 || (n && (!count || !rank))) return 0;
     int64_t hits = 0;
     for (int64_t v = 0; v < n; v++)
         if (rank[v] < cached) hits += count[v];
@@ -563,19 +569,23 @@ static void ggnni_rank_invert(ggnn_node* rank, const ggnn_node* order, int64_t n
     for (int64_t i = 0; i < n; i++) rank[order[i]] = (ggnn_node)i;
 }
 
-GGNN_API void ggnn_rank(ggnn_node* rank, ggnn_node* order, const ggnn_hotness* by, int64_t n)
+GGNN_API ggnn_status ggnn_rank(ggnn_node* rank, ggnn_node* order, const ggnn_hotness* by, int64_t n)
 {
+    if (n < 0 || n > GGNN_NODE_MAX || (n && (!rank || !order || !by || !by->hot))) return GGNN_ERROR_ARGUMENT;
     ggnni_rank_sort(order, rank, n, ggnni_hotter, by);
     ggnni_rank_invert(rank, order, n);
+    return GGNN_OK;
 }
 
-GGNN_API void ggnn_rank_random(ggnn_node* rank, ggnn_node* order, uint64_t seed, int64_t n)
+GGNN_API ggnn_status ggnn_rank_random(ggnn_node* rank, ggnn_node* order, uint64_t seed, int64_t n)
 {
+    if (n < 0 || n > GGNN_NODE_MAX || (n && (!rank || !order))) return GGNN_ERROR_ARGUMENT;
     // a key of its own: that of training's epochs would put the first batches' nodes first
     const ggnn_rng rng = {seed, GGNN_PRESAMPLE_EPOCH >> 2, GGNN_PURPOSE_PRESAMPLE};
     const uint64_t key = ggnn_draw(ggnn_random(&rng, 255, 0, 0), 0);
     for (int64_t i = 0; i < n; i++) order[i] = (ggnn_node)ggnn_shuffle(key, GGNN_PRESAMPLE_EPOCH, i, n);
     ggnni_rank_invert(rank, order, n);
+    return GGNN_OK;
 }
 
 // =============================================================================
@@ -585,19 +595,21 @@ GGNN_API void ggnn_rank_random(ggnn_node* rank, ggnn_node* order, uint64_t seed,
 GGNN_API int64_t ggnn_fill_ratio(double ratio, int64_t n)
 {
     const double rounding = 1.0 + 1.0 / (1024.0 * 1024.0 * 1024.0 * 1024.0 * 1024.0); // 4 ulps
-    if (!(ratio > 0)) return 0;
+    if (!(ratio > 0) || n <= 0) return 0;
     if (ratio >= 1) return n;
     return (int64_t)(ratio * (double)n * rounding);
 }
 
 GGNN_API int64_t ggnn_fill_rows(int64_t bytes, int64_t row_bytes, int64_t n)
 {
-    const int64_t rows = bytes > 0 ? bytes / row_bytes : 0;
+    const int64_t rows = bytes > 0 && row_bytes > 0 ? bytes / row_bytes : 0;
+    if (n <= 0) return 0;
     return rows < n ? rows : n;
 }
 
 GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve)
 {
+    if (total < 0 || peak < 0 || reserve < 0) return 0;
     if (peak >= total || reserve >= total - peak) return 0;
     return total - peak - reserve;
 }
@@ -605,8 +617,9 @@ GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve)
 GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t copies,
                                     int64_t topology_bytes, int64_t feature_bytes, int features_first)
 {
-    const int64_t each = device_bytes > 0 ? device_bytes / copies : 0;
-    const int64_t room = each < INT64_MAX / parts ? each * parts : INT64_MAX;
+    const int     good = parts >= 1 && copies >= 1 && topology_bytes >= 0 && feature_bytes >= 0;
+    const int64_t each = good && device_bytes > 0 ? device_bytes / copies : 0;
+    const int64_t room = !good ? 0 : each < INT64_MAX / parts ? each * parts : INT64_MAX;
     const int64_t wanted = features_first ? feature_bytes : topology_bytes;
     const int64_t other = features_first ? topology_bytes : feature_bytes;
     const int64_t first = wanted < room ? wanted : room;
@@ -670,6 +683,7 @@ static int64_t ggnni_fill_round(ggnn_node* rank, int64_t* left, int32_t parts, c
 GGNN_API int64_t ggnn_fill_lists(ggnn_node* rank, int64_t* left, int32_t parts, const ggnn_node* order,
                                  const ggnn_sizes* of, int64_t n)
 {
+    if (n < 0 || parts < 1 || !left || (n && (!rank || !order || !of || !of->indptr))) return 0;
     int64_t taken = 0, i = 0;
     int32_t part = 0; // taken % parts
     for (int64_t k = 0; k < n; k++) rank[order[k]] = -1;
@@ -694,6 +708,7 @@ GGNN_API int64_t ggnn_fill_lists(ggnn_node* rank, int64_t* left, int32_t parts, 
 
 GGNN_API int64_t ggnn_fill_slope(const double* hit, const double* ms, int64_t n)
 {
+    if (n < 2 || !hit || !ms) return 0;
     double mean_x = 0, mean_y = 0, xx = 0, xy = 0, slope;
     for (int64_t i = 0; i < n; i++) {
         mean_x += hit[i] / (double)n;
@@ -730,7 +745,6 @@ static uint64_t ggnni_dual_sum(const int64_t* count, int64_t n)
 {
     uint64_t sum = 0;
     for (int64_t v = 0; v < n; v++) {
-        GGNN_ASSERT(count[v] >= 0 && count[v] <= (int64_t)0xffffffff);
         sum += (uint64_t)count[v];
     }
     return sum ? sum : 1;
@@ -767,11 +781,16 @@ static int ggnni_dual_list_is_denser(const ggnni_densities* d, ggnn_node row, gg
 GGNN_API ggnn_dual_fill ggnn_fill_dual(ggnn_node* row_rank, ggnn_node* list_rank, const ggnn_dual* from,
                                        int64_t n, ggnn_node* workspace)
 {
-    ggnn_node *           row_order = workspace, *list_order = workspace + n;
-    const ggnni_densities d = ggnni_dual_densities(from, n);
-    int64_t               left = from->budget > 0 ? from->budget : 0;
-    int64_t               row = d.row ? 0 : n, list = d.list ? 0 : n;
-    ggnn_dual_fill        fill = {0, 0, 0, 0};
+    ggnn_node *     row_order = workspace, *list_order;
+    ggnn_dual_fill  fill = {0, 0, 0, 0};
+    ggnni_densities d;
+    int64_t         left, row, list;
+    if (n <= 0 || !row_rank || !list_rank || !workspace || !from || !from->rows || !from->lists) return fill;
+    if (!from->of || from->row_slope < 0 || from->list_slope < 0) return fill;
+    list_order = workspace + n;
+    d = ggnni_dual_densities(from, n);
+    left = from->budget > 0 ? from->budget : 0;
+    row = d.row ? 0 : n, list = d.list ? 0 : n;
     ggnni_rank_sort(row_order, row_rank, n, ggnni_dual_row_first, from);
     ggnni_rank_sort(list_order, list_rank, n, ggnni_dual_list_first, from);
     for (int64_t v = 0; v < n; v++) row_rank[v] = list_rank[v] = -1;
@@ -810,6 +829,7 @@ static void ggnni_topology_link(ggnn_topology* t, int32_t i, int32_t j, double b
 
 GGNN_API ggnn_status ggnn_topology_named(ggnn_topology* t, const char* name, int32_t devices)
 {
+    if (!t || !name) return GGNN_ERROR_ARGUMENT;
     static const int8_t two[8][2] = {{0, 3}, {0, 4}, {1, 2}, {1, 5}, {2, 3}, {4, 7}, {5, 6}, {6, 7}};
     static const int8_t one[8][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 6}, {3, 7}, {4, 5}, {4, 6}, {5, 7}};
     const int           dgx1 = strcmp(name, "dgx-1v") == 0, a100 = strcmp(name, "dgx-a100") == 0;
@@ -841,6 +861,7 @@ static ggnn_status ggnni_topology_fault(ggnn_fault* fault, const char* what, int
 
 GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* fault)
 {
+    if (!t) return ggnni_topology_fault(fault, "there is no topology", -1, -1);
     if (t->devices < 1 || t->devices > GGNN_DEVICES_MAX)
         return ggnni_topology_fault(fault, "the number of devices is outside [1, 16]", -1, -1);
     for (int32_t i = 0; i < t->devices; i++)
@@ -993,9 +1014,14 @@ static void ggnni_plan_count(ggnn_placement* plan)
 
 GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topology* t, ggnn_fault* fault)
 {
-    const ggnni_links links = ggnni_links_of(t);
-    uint32_t          holders[GGNN_DEVICES_MAX];
-    ggnni_match       m;
+    ggnn_status status = ggnn_topology_validate(t, fault);
+    ggnni_links links;
+    uint32_t    holders[GGNN_DEVICES_MAX];
+    ggnni_match m;
+    if (status != GGNN_OK) return status;
+    if (!plan || plan->devices != t->devices)
+        return ggnni_topology_fault(fault, "the plan is not for the devices of the topology", -1, -1);
+    links = ggnni_links_of(t);
     ggnni_plan_holders(holders, plan);
     ggnni_plan_count(plan);
     for (int32_t i = 0; i < plan->devices; i++) {
@@ -1459,6 +1485,7 @@ static ggnn_topology ggnni_place_cliques(ggnni_search* s)
 GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology* t, ggnn_place_rule rule,
                                       int64_t max_plans, ggnn_fault* fault)
 {
+    if (!plan) return ggnni_topology_fault(fault, "there is no room for a plan", -1, -1);
     ggnn_topology within;
     ggnni_search  s;
     ggnn_status   status = ggnn_topology_validate(t, fault);
@@ -1490,18 +1517,18 @@ GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology*
 // ==== [5i] PARTITION
 // =============================================================================
 
-GGNN_API void ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n)
+GGNN_API ggnn_status ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n)
 {
+    if (parts < 1 || n < 0 || (n && !owner)) return GGNN_ERROR_ARGUMENT;
+    if ((uint32_t)how > GGNN_PARTITION_RANGE) return GGNN_ERROR_ARGUMENT;
     const int64_t each = n / parts, larger = n % parts; // the first `larger` ranges have one more
     for (int64_t v = 0; v < n; v++) {
-        uint64_t x = (uint64_t)v + 0x9E3779B97F4A7C15u; // splitmix64's
-        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-        x = (x ^ x >> 27) * 0x94D049BB133111EBu;
         if (how == GGNN_PARTITION_MOD) owner[v] = (int32_t)(v % parts);
-        else if (how == GGNN_PARTITION_HASH) owner[v] = (int32_t)ggnn_bounded(x ^ x >> 31, parts);
+        else if (how == GGNN_PARTITION_HASH) owner[v] = ggnn_owner_hash(v, parts);
         else if (v < larger * (each + 1)) owner[v] = (int32_t)(v / (each + 1));
         else owner[v] = (int32_t)((v - larger) / each);
     }
+    return GGNN_OK;
 }
 
 // The list of v, checked. degree -1: it is broken, or has an id outside [0, N).
@@ -1567,13 +1594,14 @@ static void ggnni_mincut_stream(int32_t* owner, const ggnn_graph* g, const ggnn_
 {
     int64_t load[GGNN_PARTS_MAX] = {0}, count[GGNN_PARTS_MAX];
     for (int64_t i = 0; i < g->num_nodes; i++) {
-        int32_t best = -1;
-        int64_t most = 0;
+        int32_t    best = -1;
+        ggnni_wide most = {0, 0};
         ggnni_mincut_count(count, g, owner, order[i], parts);
         for (int32_t p = 0; p < parts; p++) {
-            const int64_t score = count[p] * (room - load[p]);
+            const ggnni_wide score = ggnni_product((uint64_t)count[p], (uint64_t)(room - load[p]));
+            const int        more = ggnni_wide_compare(score, most);
             if (load[p] == room) continue;
-            if (best < 0 || score > most || (score == most && load[p] < load[best])) {
+            if (best < 0 || more > 0 || (more == 0 && load[p] < load[best])) {
                 best = p;
                 most = score;
             }
@@ -1607,8 +1635,10 @@ static int64_t ggnni_mincut_refine(int32_t* owner, const ggnn_graph* g, const gg
 GGNN_API ggnn_status ggnn_partition_mincut(int32_t* owner, const ggnn_graph* g, int32_t parts, int32_t passes,
                                            int32_t slack, ggnn_node* workspace, ggnn_fault* fault)
 {
-    const int64_t n = g->num_nodes;
-    int64_t       room, broken;
+    int64_t n, room, broken;
+    if (!g || g->num_nodes < 0 || (g->num_nodes && (!owner || !workspace)))
+        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
+    n = g->num_nodes;
     if (parts < 1 || parts > GGNN_PARTS_MAX || passes < 1 || slack < 0 || slack > 10000)
         return ggnni_partition_refuse(fault);
     room = (n * (100 + slack) + 100 * parts - 1) / (100 * parts);
@@ -1685,14 +1715,19 @@ static int32_t ggnni_pagraph_choose(const ggnni_pagraph* s, int64_t count)
 
 GGNN_API size_t ggnn_partition_pagraph_workspace_bytes(int64_t num_nodes)
 {
+    if (num_nodes < 0) return 0;
     return (size_t)num_nodes * (sizeof(uint64_t) + 2 * sizeof(ggnn_node));
 }
 
 GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, int64_t* cut, const ggnn_graph* g,
                                             const ggnn_pagraph* how, void* workspace, ggnn_fault* fault)
 {
-    const int64_t n = g->num_nodes;
+    int64_t       n;
     ggnni_pagraph s;
+    if (!g || g->num_nodes < 0 || !how || !cut || (g->num_nodes && (!owner || !workspace)))
+        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
+    n = g->num_nodes;
+    if (how->num_ids < 0 || (how->num_ids && !how->ids)) return ggnni_partition_refuse(fault);
     if (how->parts < 1 || how->parts > GGNN_PARTS_MAX || how->hops < 0 || how->closure_limit < 0)
         return ggnni_partition_refuse(fault);
     memset(&s, 0, sizeof s);
@@ -1733,7 +1768,10 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list, int64_t* bound, con
 {
     uint8_t* reached = (uint8_t*)seen;
     int64_t  count = 0;
-    memset(reached, 0, (size_t)g->num_nodes);
+    if (!g || g->num_nodes < 0 || !bound || (g->num_nodes && (!list || !owner || !seen)))
+        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
+    if (hops < 0 || num_ids < 0 || (num_ids && !ids)) return ggnni_partition_refuse(fault);
+    if (g->num_nodes) memset(reached, 0, (size_t)g->num_nodes);
     for (int64_t i = 0; i < num_ids; i++) {
         if ((uint64_t)ids[i] >= (uint64_t)g->num_nodes) return ggnni_partition_fault(fault, ids[i]);
         if (owner[ids[i]] != part || reached[ids[i]]) continue;
@@ -1760,6 +1798,8 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list, int64_t* bound, con
 GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
                                         ggnn_fault* fault)
 {
+    if (!cut || !g || (g->num_nodes && !owner))
+        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
     *cut = 0;
     for (int64_t v = 0; v < g->num_nodes; v++) {
         const ggnn_list list = ggnni_partition_list(g, (ggnn_node)v);
@@ -1769,15 +1809,17 @@ GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const
     return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
 }
 
-GGNN_API void ggnn_partition_layout(ggnn_node* rank, int64_t* bound, const int32_t* owner, int32_t parts,
-                                    int64_t n)
+GGNN_API ggnn_status ggnn_partition_layout(ggnn_node* rank, int64_t* bound, const int32_t* owner,
+                                           int32_t parts, int64_t n)
 {
+    if (parts < 1 || n < 0 || !bound || (n && (!rank || !owner))) return GGNN_ERROR_ARGUMENT;
     memset(bound, 0, (size_t)(parts + 1) * sizeof *bound);
     for (int64_t v = 0; v < n; v++) bound[owner[v] + 1]++;
     for (int32_t p = 0; p < parts; p++) bound[p + 1] += bound[p];
     for (int64_t v = 0; v < n; v++) rank[v] = (ggnn_node)bound[owner[v]]++;
     for (int32_t p = parts; p > 0; p--) bound[p] = bound[p - 1]; // each stood at its end
     bound[0] = 0;
+    return GGNN_OK;
 }
 
 #endif // GGNN_PLAN_IMPLEMENTED

@@ -1,6 +1,6 @@
 /* A caller's mistake is GGNN_ERROR_ARGUMENT (or the number that a function names for it), and nothing is written: enumerators
    that there are not, sizes out of range, NULL where an element would be read or written. vendor.sh runs this with NDEBUG too. */
-#include "ggnn.h"
+#include "ggnn_plan.h"
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
 
@@ -586,6 +586,86 @@ TEST(attention)
     random_block_free(t.r);
 }
 
+TEST(plans_of_what_lies_where)
+{
+    random_graph*    g = random_graph_new(N, 3, 5);
+    const int64_t    count[3] = {3, 1, 2}, some[4] = {0, 1, 2, 3};
+    const double     hit[3] = {.1, .5, .9}, ms[3] = {3, 2, 1};
+    const ggnn_node  order[3] = {0, 1, 2};
+    const int32_t    owner[3] = {0, 1, 0};
+    int64_t          left[2] = {10, 10};
+    ggnn_hotness     by = {count, NULL, NULL}, no_counts = {NULL, NULL, NULL};
+    ggnn_sizes       sizes = {8, some, 4, 8};
+    ggnn_dual        dual = {count, count, 1, 1, &sizes, 100}, backwards = {count, count, -1, 1, &sizes, 100};
+    ggnn_epochs      of = {order, 3, 0, {1, 0, GGNN_PURPOSE_PRESAMPLE}, 0};
+    ggnn_pagraph     pagraph = {order, 3, 2, 1, 10};
+    REFUSED(ggnn_count_degrees(canvas.i64, NULL, NULL, &fault));
+    REFUSED(ggnn_count_batch(canvas.i64, NULL, NULL));
+    REFUSED(ggnn_count_epochs(canvas.i64, NULL, &canvas.batch, &g->graph, &of, 0, 1, canvas.id)); /* batches of 0 seeds */
+    GIVES(0, ggnn_count_hits(NULL, order, 1, 3));
+    GIVES(0, ggnn_count_hits(count, order, 1, -3));
+    REFUSED(ggnn_rank(canvas.id, canvas.id + 9, NULL, 3));
+    REFUSED(ggnn_rank(canvas.id, canvas.id + 9, &no_counts, 3));
+    REFUSED(ggnn_rank(NULL, canvas.id, &by, 3));
+    REFUSED(ggnn_rank(canvas.id, NULL, &by, 3));
+    REFUSED(ggnn_rank(canvas.id, canvas.id + 9, &by, -3));
+    REFUSED(ggnn_rank_random(NULL, canvas.id, 1, 3));
+    REFUSED(ggnn_rank_random(canvas.id, canvas.id + 9, 1, -1));
+    GIVES(GGNN_OK, ggnn_rank(NULL, NULL, NULL, 0));
+    GIVES(0, ggnn_fill_ratio(.5, -10));
+    GIVES(0, ggnn_fill_rows(100, 0, 10)); /* no division by 0 */
+    GIVES(0, ggnn_fill_rows(100, -4, 10));
+    GIVES(0, ggnn_fill_rows(100, 4, -10));
+    GIVES(0, ggnn_fill_auto(-1, 0, 0));
+    GIVES(0, ggnn_fill_auto(10, -5, 0));
+    GIVES(0, ggnn_fill_parts(100, 0, 1, 10, 10, 0).topology);
+    GIVES(0, ggnn_fill_parts(100, 2, 0, 10, 10, 0).features);
+    GIVES(0, ggnn_fill_lists(NULL, left, 2, order, &sizes, 3));
+    GIVES(0, ggnn_fill_lists(canvas.id, left, 0, order, &sizes, 3));
+    GIVES(0, ggnn_fill_lists(canvas.id, left, 2, order, NULL, 3));
+    GIVES(0, ggnn_fill_slope(NULL, ms, 3));
+    GIVES(0, ggnn_fill_slope(hit, ms, -3));
+    GIVES(0, ggnn_fill_dual(canvas.id, canvas.id + 9, NULL, 3, canvas.id + 20).rows);
+    GIVES(0, ggnn_fill_dual(canvas.id, canvas.id + 9, &backwards, 3, canvas.id + 20).rows);
+    GIVES(0, ggnn_fill_dual(canvas.id, NULL, &dual, 3, canvas.id + 20).rows);
+    REFUSED(ggnn_partition_ids(canvas.i32, GGNN_PARTITION_MOD, 0, 3)); /* no division by 0 */
+    REFUSED(ggnn_partition_ids(canvas.i32, (ggnn_partition)7, 2, 3));
+    REFUSED(ggnn_partition_ids(NULL, GGNN_PARTITION_MOD, 2, 3));
+    REFUSED(ggnn_partition_mincut(NULL, &g->graph, 2, 1, 5, canvas.id, &fault));
+    REFUSED(ggnn_partition_mincut(canvas.i32, NULL, 2, 1, 5, canvas.id + 100, &fault));
+    REFUSED(ggnn_partition_mincut(canvas.i32, &g->graph, 0, 1, 5, canvas.id + 100, &fault));
+    REFUSED(ggnn_partition_pagraph(canvas.i32, canvas.i64 + 500, &g->graph, NULL, canvas.i64 + 600, &fault));
+    REFUSED(ggnn_partition_pagraph(canvas.i32, NULL, &g->graph, &pagraph, canvas.i64 + 600, &fault));
+    REFUSED(ggnn_partition_closure(canvas.id, canvas.i64 + 500, &g->graph, NULL, 0, order, 3, 1, canvas.i64 + 600, &fault));
+    REFUSED(ggnn_partition_closure(canvas.id, canvas.i64 + 500, &g->graph, owner, 0, order, 3, -1, canvas.i64 + 600, &fault));
+    REFUSED(ggnn_partition_cut(NULL, &g->graph, owner, &fault));
+    REFUSED(ggnn_partition_cut(canvas.i64, &g->graph, NULL, &fault));
+    REFUSED(ggnn_partition_layout(NULL, canvas.i64, owner, 2, 3));
+    REFUSED(ggnn_partition_layout(canvas.id, canvas.i64 + 100, owner, 0, 3));
+    GIVES(0, ggnn_partition_pagraph_workspace_bytes(-1));
+    random_graph_free(g);
+}
+
+TEST(placements)
+{
+    ggnn_topology  t;
+    ggnn_placement plan;
+    memset(&plan, 0, sizeof plan);
+    REFUSED(ggnn_topology_named(NULL, "none", 4));
+    REFUSED(ggnn_topology_named(&t, NULL, 4));
+    CHECK_EQ(ggnn_topology_named(&t, "none", 4), GGNN_OK);
+    REFUSED(ggnn_topology_validate(NULL, &fault));
+    REFUSED(ggnn_place_parts(NULL, &t, GGNN_PLACE_BEST, 0, &fault));
+    REFUSED(ggnn_place_parts(&plan, &t, (ggnn_place_rule)9, 0, &fault));
+    REFUSED(ggnn_place_sources(NULL, &t, &fault));
+    plan.devices = 2; /* of a topology of 4 */
+    plan.stores[0] = plan.stores[1] = 3;
+    REFUSED(ggnn_place_sources(&plan, &t, &fault));
+    CHECK(fault.what && strstr(fault.what, "devices of the topology"));
+    CHECK_EQ(ggnn_topology_named(&t, "none", 2), GGNN_OK);
+    CHECK_EQ(ggnn_place_sources(&plan, &t, &fault), GGNN_OK);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -606,5 +686,7 @@ int main(int argc, char** argv)
     RUN(aggregation);
     RUN(edges);
     RUN(attention);
+    RUN(plans_of_what_lies_where);
+    RUN(placements);
     return test_finish();
 }

@@ -139,11 +139,12 @@ vendor() { # every check but those of other languages, by one compiler
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
-    check "$cc test_arguments with NDEBUG" $cc -std=c99 -w -O1 -DNDEBUG -D_GNU_SOURCE -I. tests/test_arguments.c common/ggnn.c -o "$work/arguments" -lm
+    check "$cc test_arguments with NDEBUG" $cc -std=c99 -w -O1 -DNDEBUG -D_GNU_SOURCE -I. tests/test_arguments.c common/ggnn.c common/ggnn_plan.c -o "$work/arguments" -lm
     check "$cc a caller's mistake is an answer with NDEBUG too" "$work/arguments"
     check "$cc test_random without __BYTE_ORDER__" $cc -std=c99 -w -O1 -U__BYTE_ORDER__ -D_GNU_SOURCE -I. tests/test_random.c common/ggnn.c -o "$work/order" -lm
     check "$cc a compiler that does not say which byte comes first draws the same numbers" "$work/order"
     refuse "$cc -ffast-math" $cc -ffast-math -I. -c "$work/impl.c" -o "$work/impl.o"
+    refuse "$cc ggnn_plan.h by -ffast-math" $cc -ffast-math -I. -c "$work/plan.c" -o "$work/plan.o"
     same_floats "$cc" sample
     # A file of another name, which finds another version as "ggnn.h" on the path.
     mkdir "$work/foreign" "$work/own"
