@@ -161,9 +161,15 @@ TEST(walks)
 {
     random_graph* g = random_graph_new(N, 3, 5);
     ggnn_walks    how = {2, 3, 0.5f}, wrong = {2, 3, 2.0f};
+    int64_t       indptr[] = {0, 1, 2};
+    ggnn_node     indices[] = {0, 0};
+    ggnn_graph    first = g->graph; // one node of two: the other's list is in memory, but not in the graph
     ggnn_node     bad = -1;
     char          work[16 * 16];
     float         visits[16];
+    first.num_nodes = first.num_edges = 1;
+    first.whole.indptr = indptr;
+    first.whole.indices = indices;
     REFUSED(ggnn_random_walk(canvas.id, NULL, &how, &rng, 0, 0, &bad));
     REFUSED(ggnn_random_walk(canvas.id, &g->graph, NULL, &rng, 0, 0, &bad));
     REFUSED(ggnn_random_walk(canvas.id, &g->graph, &wrong, &rng, 0, 0, &bad));
@@ -175,6 +181,8 @@ TEST(walks)
     CHECK_EQ(bad, N);
     GIVES(GGNN_ERROR_ID, ggnn_random_walk(canvas.id, &g->graph, &how, &rng, 0, -1, &bad));
     CHECK_EQ(bad, -1);
+    GIVES(GGNN_ERROR_ID, ggnn_random_walk(canvas.id, &first, &how, &rng, 0, 1, &bad));
+    CHECK_EQ(bad, 1);
     GIVES(-2, ggnn_walk_neighbors(canvas.id, visits, g->indices, -1, 2, 0, work));
     GIVES(-2, ggnn_walk_neighbors(NULL, visits, g->indices, 4, 2, 0, work));
     GIVES(-2, ggnn_walk_neighbors(canvas.id, NULL, g->indices, 4, 2, 0, work));
