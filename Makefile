@@ -164,7 +164,9 @@ $(BUILD)/cuda/%.o: %.cc $(BUILD)/nvcc.flags
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $(filter %.o,$^) $(ARCHIVE) -lcublas $(if $(filter %/comm_nccl.o,$^),$(NCCL_LIBS)) $(LDLIBS)
-$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o $(TOOLS) $(BUILD)/ggnn-train-cuda
+$(BUILD)/gpu-tests/test_cuda_train: $(BUILD)/cuda/trainer/cuda/ops.o $(TOOLS) $(BUILD)/ggnn-train-cuda $(EXAMPLES) $(BUILD)/train-cuda
+$(BUILD)/train-cuda: $(BUILD)/cuda/examples/train.o
+	$(NVCC) $(NVCCFLAGS) -o $@ $^ -lm
 $(BUILD)/gpu-tests/test_cuda_nccl $(BUILD)/gpu-tests/test_cuda_split: $(BUILD)/cuda/trainer/cuda/ops.o $(NCCL_OBJECT)
 gpu-test gpu-sanitize: # the tests on the GPU; gpu-sanitize: under compute-sanitizer
 	@BUILD="$(BUILD)" NVCC="$(NVCC)" bash tests/gpu.sh $(@:gpu-%=%)

@@ -130,8 +130,8 @@ loads() {
             exit bad > 0
         }'
 }
-# Two files that include the header, one after CUB and one before it, one with cuRAND and one without, link; so does the
-# example.
+# Two files that include the header, one after CUB and one before it, one with cuRAND and one without, link; so do the
+# examples.
 printf '#include <cub/cub.cuh>\n#include "ggnn_cuda.cuh"\ncudaError_t other(float* x);\nint main() { return other(nullptr) == cudaSuccess && ggnn_cuda_exp2_array(nullptr, {nullptr, 0}, nullptr) == cudaSuccess; }\n' >"$build/one.cu"
 printf '#define GGNN_NO_CURAND\n#include "ggnn_cuda.cuh"\n#include <cub/cub.cuh>\ncudaError_t other(float* x);\ncudaError_t other(float* x) { return ggnn_cuda_exp2_array(x, {nullptr, 0}, nullptr); }\n' >"$build/two.cu"
 quick=$([ "$strict" = 1 ] && echo -Ofc=max) # what is linked is looked at by ptxas above
@@ -146,6 +146,7 @@ printf '#define GGNN_IMPLEMENTATION\n#define GGNN_PLAN_IMPLEMENTATION\n#include 
 quickly one.o -c "$build/one.cu" & jobs=$!
 "${CC:-cc}" -O1 -I. -c common/ggnn.c -o "$build/ggnn.o" && quickly vendor examples/vendor.cu "$build/ggnn.o" &&
     quickly peers examples/peers.cu "$build/ggnn.o" || failed=1
+quickly train examples/train.cu || failed=1 # all that it needs is in it
 quickly two.o -c "$build/two.cu" || failed=1
 quickly implementation "$build/implementation.cu" && "$build/implementation" || failed=1
 wait "$jobs" || failed=1

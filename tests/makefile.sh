@@ -29,7 +29,7 @@ words() { grep -o -e "$1" | sort -u | tr '\n' ' '; }
 says "ggnn-train-cuda has NCCL" "cuda/comm_nccl.o libnccl.so.2 " "$(link_of ggnn-train-cuda | words 'cuda/comm_nccl\.o\|libnccl\.so\.2')"
 says "ggnn-train-cuda has no NCCL with NO_NCCL=1" "" "$(making -n NO_NCCL=1 "$build/ggnn-train-cuda" | words 'cuda/comm_nccl\.o\|libnccl\.so\.2')"
 says "no program for a GPU asks for the shared libcudart" "" "$(printf '%s\n' "$planned" | words '-lcudart')"
-for program in ggnn-data ggnn-data-cuda ggnn-train ggnn-train-cuda tests/test_show gpu-tests/test_cuda_train; do
+for program in ggnn-data ggnn-data-cuda ggnn-train ggnn-train-cuda train train-cuda tests/test_show gpu-tests/test_cuda_train; do
     says "the tests on a GPU have $program" "-o $build/$program " "$(link_of "$program" | words "-o $build/$program")"
 done
 

@@ -141,6 +141,18 @@ std::vector<double> logged(const char* name, const char* event, const char* key)
     return found;
 }
 
+// The losses that an example printed.
+std::vector<double> printed(const char* name)
+{
+    std::vector<double> found;
+    char                path[600], line[4096];
+    FILE*               out = fopen(folder_path(path, name), "r");
+    while (out && fgets(line, sizeof line, out))
+        if (const char* at = strstr(line, "loss ")) found.push_back(strtod(at + 5, nullptr));
+    if (out) fclose(out);
+    return found;
+}
+
 void same_numbers(const char* a, const char* b, const char* event, const char* key, double tolerance)
 {
     std::vector<double> x = logged(a, event, key), y = logged(b, event, key);
@@ -183,6 +195,35 @@ void write_the_cpus_log(const char* backend)
 }
 
 TEST(the_program_writes_the_cpus_log) { write_the_cpus_log("cuda-emulated"); }
+
+// examples/train.cu, built as `suffix` says, beside examples/train.c. GraphSAGE has two mini-batches an epoch.
+void train_as_train_c(const char* suffix)
+{
+    for (const char* model : {"gcn", "sage", "gat"}) {
+        const char* size = *model == 's' ? "--nodes 1200 --train .9" : "--nodes 300";
+        CHECK_EQ(shell(build + "/ggnn-data generate planted g --edges 3000 --classes 5 --features 18 " + size + " >out 2>&1"), 0);
+        CHECK_EQ(shell(build + "/train g " + model + " 2 >cpu"), 0);
+        CHECK_EQ(shell(build + "/train" + suffix + " g " + model + " 2 >gpu"), 0);
+        std::vector<double> cpu = printed("cpu"), gpu = printed("gpu");
+        CHECK_EQ(cpu.size(), 2);
+        CHECK_EQ(gpu.size(), 2);
+        for (size_t i = 0; i < cpu.size() && i < gpu.size(); i++)
+            if (!CHECK_NEAR(gpu[i], cpu[i], 1e-5 * cpu[i])) printf("  %s, epoch %d\n", model, static_cast<int>(i) + 1);
+    }
+    CHECK_EQ(shell(build + "/train" + suffix + " none gcn >out 2>&1"), 1);
+    CHECK_EQ(shell("grep -q 'train: none: cannot open: No such file or directory' out"), 0);
+}
+
+TEST(train_cu_takes_the_steps_of_train_c) { train_as_train_c("-emulated"); }
+
+TEST(train_cu_on_a_gpu_takes_the_steps_of_train_c)
+{
+    if (access((build + "/train-cuda").c_str(), X_OK)) SKIP("make gpu-tests builds train-cuda");
+    CHECK_EQ(shell(build + "/ggnn-data generate karate g >out 2>&1"), 0);
+    shell(build + "/train-cuda g gcn 1 >out 2>&1");
+    if (shell("grep -q 'driver version is insufficient\\|no CUDA-capable device' out") == 0) SKIP("no GPU");
+    train_as_train_c("-cuda");
+}
 
 // By ggnn-train-cuda: also where this test itself runs on the emulator.
 TEST(the_program_on_a_gpu_writes_the_cpus_log)
@@ -733,6 +774,7 @@ int main(int argc, char** argv)
     RUN(a_larger_graph_takes_the_cpus_steps);
     RUN(steps_without_labels_teach_nothing);
     RUN(the_program_on_a_gpu_writes_the_cpus_log);
+    RUN(train_cu_on_a_gpu_takes_the_steps_of_train_c);
 #ifdef __CUDACC__
     const bool emulated_too = false; // make cuda-tests does that
 #else
@@ -740,6 +782,7 @@ int main(int argc, char** argv)
 #endif
     if (emulated_too && built("-emulated")) {
         RUN(the_program_writes_the_cpus_log);
+        RUN(train_cu_takes_the_steps_of_train_c);
         RUN(evaluation_by_layers_sees_what_the_cpu_sees_in_any_memory);
         RUN(the_profile_times_every_stage);
         RUN(a_loss_that_is_not_finite_is_found_at_its_step);

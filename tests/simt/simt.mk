@@ -30,18 +30,20 @@ $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHI
 # which runs the programs too
 $(BUILD)/tests/test_cuda_nccl $(BUILD)/tests/test_cuda_split: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/emulated/trainer/cuda/comm_nccl.o
 $(BUILD)/tests/test_cuda_steps: $(BUILD)/emulated/trainer/cuda/ops.o
-$(BUILD)/tests/test_cuda_train: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated
+$(BUILD)/tests/test_cuda_train: $(BUILD)/emulated/trainer/cuda/ops.o $(BUILD)/ggnn-data $(BUILD)/ggnn-train $(BUILD)/ggnn-train-emulated $(EXAMPLES) $(BUILD)/train-emulated
 $(BUILD)/tests/test_simt: $(BUILD)/tests/test_simt.o $(SIMT_OBJECTS)
 	$(CXX) $(CXXFLAGS) $(EXTRA) -o $@ $^
 
 # ---- programs whose backend is the emulator
-emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated $(BUILD)/vendor-emulated $(BUILD)/peers-emulated # the tools, CUDA emulated on the CPU
+emulated: $(BUILD)/ggnn-data-emulated $(BUILD)/ggnn-train-emulated $(BUILD)/ggnn-bench-emulated $(BUILD)/vendor-emulated $(BUILD)/peers-emulated $(BUILD)/train-emulated # the tools, CUDA emulated on the CPU
 $(BUILD)/emulated/%.o: CXXOPT := -O1 -g1
 $(BUILD)/emulated/%.o: %.cu $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) -x c++ $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/vendor-emulated $(BUILD)/peers-emulated: $(BUILD)/%-emulated: $(BUILD)/emulated/examples/%.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
+$(BUILD)/train-emulated: $(BUILD)/emulated/examples/train.o $(SIMT_OBJECTS) # needs no archive
+	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ -lm -lpthread
 $(BUILD)/ggnn-data-emulated: $(BUILD)/datasets/ggnn_data.o $(BUILD)/emulated/datasets/sample_cuda.o $(SIMT_OBJECTS) $(ARCHIVE)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(if $(OPENMP),-fopenmp) -o $@ $^ $(LDLIBS)
 
