@@ -3,15 +3,11 @@
 #include "tests/train_tool.h"
 #include "tests/vectors/checkpoint_0_1.h"
 
-/* The whole of a small file. */
+/* The whole of a file; the next call takes it away. */
 static const char* text_of(const char* path)
 {
-    static char text[1 << 16];
-    FILE* f = fopen(path, "rb");
-    size_t length = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f) fclose(f);
-    text[length] = 0;
-    return text;
+    static char* text;
+    return text = read_text(text, path);
 }
 
 static void append_text(const char* path, const char* text)
@@ -423,6 +419,24 @@ TEST(a_log_may_be_a_pipe_but_one_that_nobody_reads_is_refused_at_once)
     CHECK_EQ(shell("[ -p pipe ]"), 0);
 }
 
+TEST(a_training_goes_on_without_a_log_whose_reader_leaves)
+{
+    CHECK_EQ(shell("rm -f pipe c; mkfifo pipe; timeout 100 head -n 2 pipe >got & "
+                   "sleep .2; timeout 100 \"$train\" %s --epochs 1000 --save c --log pipe >mine 2>&1; s=$?; wait; exit $s", small), 1);
+    const char* said = text_of("mine");
+    CHECK(strstr(said, "\nggnn-train: warning: pipe: cannot write the log: Broken pipe; training goes on without it\n"));
+    CHECK(strstr(said, "test: accuracy ") && strstr(said, "\nggnn-train: pipe: cannot write the log: Broken pipe\n"));
+    CHECK(whole_file("c"));
+    CHECK_EQ(shell("\"$train\" --data karate.ggnn --resume c --epochs 1000"), 0);
+    CHECK(says("epoch 1000"));
+}
+
+TEST(a_program_whose_output_nobody_reads_ends_by_sigpipe)
+{
+    CHECK_EQ(shell("{ timeout 20 \"$train\" %s --epochs 1000000; echo $? >status; } | head -n 3; cat status", small), 0);
+    CHECK(says("\n141\n"));
+}
+
 /* Writers of c remove what killed writers left: files with names like this one. */
 TEST(a_log_named_like_an_unfinished_checkpoint_stays)
 {
@@ -585,6 +599,8 @@ int main(int argc, char** argv)
     RUN(a_log_that_reaches_its_limit_is_an_error_and_ends_with_a_record);
     RUN(a_log_that_others_write_is_refused_and_stays);
     RUN(a_log_may_be_a_pipe_but_one_that_nobody_reads_is_refused_at_once);
+    RUN(a_training_goes_on_without_a_log_whose_reader_leaves);
+    RUN(a_program_whose_output_nobody_reads_ends_by_sigpipe);
     RUN(a_log_named_like_an_unfinished_checkpoint_stays);
     RUN(a_report_that_cannot_be_written_is_an_error_and_all_is_saved);
     RUN(all_that_a_program_says_is_seen_however_much_it_is);

@@ -52,15 +52,16 @@ static inline pid_t start(const char* name, const char* line)
     return child;
 }
 
-static inline void read_output(void)
+/* All that a file holds, nothing where there is none, in place of `old`. */
+static inline char* read_text(char* old, const char* path)
 {
-    static char* text;
     struct stat s;
-    FILE* f = fopen("output", "r");
+    FILE* f = fopen(path, "rb");
     const size_t bytes = f && fstat(fileno(f), &s) == 0 ? (size_t)s.st_size : 0;
-    output = text = (char*)realloc(text, bytes + 1);
+    char* text = (char*)realloc(old, bytes + 1);
     text[f ? fread(text, 1, bytes, f) : 0] = 0;
     if (f) fclose(f);
+    return text;
 }
 
 /* Waits, fills `output`; the exit status, or 1000 + the signal that ended it. */
@@ -68,7 +69,7 @@ static inline int finish(pid_t child)
 {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    read_output();
+    output = read_text(output, "output");
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 

@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TAIL_MAX = 1 << 16 }; /* bytes, more than any record has */
@@ -17,12 +20,27 @@ static int64_t size_of(int fd)
     return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) ? (int64_t)s.st_size : -1;
 }
 
+/* A pipe whose reader has left is an error, as a full disk is, and not the signal that this thread would get. */
+static ssize_t write_some(int fd, const char* text, size_t length)
+{
+    sigset_t pipe, before;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    const ssize_t wrote = write(fd, text, length);
+    const int failure = errno;
+    if (wrote < 0 && failure == EPIPE) sigtimedwait(&pipe, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = failure;
+    return wrote;
+}
+
 /* All of it, or nothing where the file is a regular one. */
 static bool write_whole(int fd, const char* text, size_t length)
 {
     int64_t before = size_of(fd);
     for (size_t done = 0; done < length;) {
-        ssize_t wrote = write(fd, text + done, length - done);
+        ssize_t wrote = write_some(fd, text + done, length - done);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote >= 0) {
             done += (size_t)wrote;
@@ -127,9 +145,9 @@ bool log_begin(log_file* l, json* j, const char* event)
     return true;
 }
 
-void log_end(log_file* l, json* j)
+bool log_end(log_file* l, json* j)
 {
     json_end_object(j);
     bool good = fclose(l->record) == 0 && write_whole(l->fd, l->text, l->length);
-    if (!good) error_set(&l->failed, "%s: cannot write the log: %s", l->path, strerror(errno));
+    return good || error_set(&l->failed, "%s: cannot write the log: %s", l->path, strerror(errno));
 }

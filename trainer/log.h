@@ -28,6 +28,7 @@ bool log_close(log_file* l, error* why);
 bool log_begin(log_file* l, json* j, const char* event);
 
 /* Ends the record and writes it by one call, so that no other process sees a part of it. Where there is no room for all
-   of it, what was written is taken back. */
-void log_end(log_file* l, json* j);
+   of it, what was written is taken back. A pipe whose reader has left is no signal. False where it could not be written:
+   l->failed says why. */
+bool log_end(log_file* l, json* j);
 #endif

@@ -28,6 +28,14 @@ void report_make_room(const report* r)
     if (r->terminal) fprintf(stderr, "\r\033[K");
 }
 
+/* That a record cannot be written is said at once, as the training may go on for days; at its end it is an error. */
+static void end_record(report* r, json* j)
+{
+    if (log_end(&r->log, j)) return;
+    report_make_room(r);
+    fprintf(stderr, "ggnn-train: warning: %s; training goes on without it\n", r->log.failed.text);
+}
+
 bool report_close(report* r, error* why)
 {
     report_make_room(r);
@@ -154,7 +162,7 @@ static void log_division(report* r, const division* d)
     json_real(&j, "balance", division_balance(d));
     json_real(&j, "replication", division_replication(d));
     json_int(&j, "crc", d->crc);
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
 
 static void print_owners(const node_owners* o)
@@ -177,7 +185,7 @@ static void log_owners(report* r, const node_owners* o)
     for (int32_t p = 0; p < o->at.parts; p++) json_int(&j, NULL, o->bound[p + 1] - o->bound[p]);
     json_end_array(&j);
     json_int(&j, "crc", o->crc);
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
 
 static void log_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
@@ -191,7 +199,7 @@ static void log_start(report* r, const config* c, const task* t, net* n, const c
     json_int(&j, "parameters", net_state_of(n).count);
     json_int(&j, "batches", batches);
     put_run(&j, c, net_device(n), with->ranks, threads, at);
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
 
 void report_start(report* r, const config* c, const task* t, net* n, const comm* with, int threads, int64_t batches,
@@ -254,7 +262,7 @@ void report_epoch(report* r, const train_state* at, float rate, const score* val
     put_score(&j, "val", val);
     json_bool(&j, "best", best);
     json_real(&j, "seconds", seconds);
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
 
 void report_interrupted(report* r, const config* c, const train_state* at)
@@ -273,7 +281,7 @@ void report_interrupted(report* r, const config* c, const train_state* at)
     json_int(&j, "epoch", at->epoch + 1);
     json_int(&j, "step", at->step);
     json_string(&j, "saved", c->save);
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
 
 void report_final(report* r, const task* t, const train_state* at, const score* test)
@@ -300,7 +308,7 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
     json_real(&j, "seconds", seconds);
     json_int(&j, "peak_memory_bytes", peak);
     json_int(&j, "device_memory_bytes", r->device->most_bytes);
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
 
 /* ==== profile =================================================================================================== */
@@ -463,7 +471,7 @@ void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_p
     put_reads(&j, "row_bytes", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, placed_bytes));
     put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, placed));
     put_reads(&j, "list_bytes", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, placed_bytes));
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
 
 void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
@@ -531,5 +539,5 @@ void report_ranks(report* r, const report_rank* all, int32_t ranks)
     RANK_SECONDS(PUT)
 #undef PUT
     json_end_object(&j);
-    log_end(&r->log, &j);
+    end_record(r, &j);
 }
