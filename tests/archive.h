@@ -68,6 +68,7 @@ typedef struct {
     bytes file, directory;
     uint32_t members;
     bool deflated, zip64; /* how further members are written; zip64: sizes in extra fields, and zip64's end records */
+    bool far, stamped;    /* zip64: the directory has offsets in extra fields, too; a time lies before them */
 } zip_maker;
 
 static inline bytes deflate_bytes(const void* data, size_t size, int window)
@@ -112,35 +113,55 @@ static inline void zip_fields(bytes* b, const zip_maker* z, uint32_t crc, size_t
     put_number(b, extra, 2);
 }
 
-static inline void zip_extra(bytes* b, const zip_maker* z, size_t packed, size_t size)
+/* header: where the local header is, or -1 in that header itself. */
+static inline bytes zip_extra(const zip_maker* z, size_t packed, size_t size, int64_t header)
 {
-    if (!z->zip64) return;
-    put_number(b, 1, 2);
-    put_number(b, 16, 2);
-    put_number(b, size, 8);
-    put_number(b, packed, 8);
+    bool far = z->far && header >= 0;
+    bytes b = {0};
+    if (z->stamped) { /* the time of change, as Info-ZIP writes it */
+        put_number(&b, 0x5455, 2);
+        put_number(&b, 5, 2);
+        put_number(&b, 1, 1);
+        put_number(&b, 1, 4);
+    }
+    if (!z->zip64) return b;
+    put_number(&b, 1, 2);
+    put_number(&b, far ? 24 : 16, 2);
+    put_number(&b, size, 8);
+    put_number(&b, packed, 8);
+    if (far) put_number(&b, (uint64_t)header, 8);
+    return b;
+}
+
+/* A member of so many bytes, packed already. */
+static inline void zip_add_packed(zip_maker* z, const char* name, bytes packed, const void* data, size_t size)
+{
+    const uint32_t crc = crc32_more(0, data, size);
+    const size_t header = z->file.size, length = strlen(name);
+    bytes local = zip_extra(z, packed.size, size, -1), entry = zip_extra(z, packed.size, size, (int64_t)header);
+    put_number(&z->file, 0x04034B50, 4);
+    zip_fields(&z->file, z, crc, packed.size, size, length, local.size);
+    put(&z->file, name, length);
+    put(&z->file, local.data, local.size);
+    put(&z->file, packed.data, packed.size);
+    put_number(&z->directory, 0x02014B50, 4);
+    put_number(&z->directory, 45, 2);
+    zip_fields(&z->directory, z, crc, packed.size, size, length, entry.size);
+    put_number(&z->directory, 0, 10); /* comment, disk, attributes */
+    put_number(&z->directory, z->zip64 && z->far ? 0xFFFFFFFFu : header, 4);
+    put(&z->directory, name, length);
+    put(&z->directory, entry.data, entry.size);
+    z->members++;
+    drop(&local);
+    drop(&entry);
+    drop(&packed);
 }
 
 static inline void zip_add(zip_maker* z, const char* name, const void* data, size_t size)
 {
     bytes packed = z->deflated ? deflate_bytes(data, size, -15) : (bytes){0};
-    uint32_t crc = crc32_more(0, data, size);
-    size_t header = z->file.size, length = strlen(name), extra = z->zip64 ? 20 : 0;
     if (!z->deflated) put(&packed, data, size);
-    put_number(&z->file, 0x04034B50, 4);
-    zip_fields(&z->file, z, crc, packed.size, size, length, extra);
-    put(&z->file, name, length);
-    zip_extra(&z->file, z, packed.size, size);
-    put(&z->file, packed.data, packed.size);
-    put_number(&z->directory, 0x02014B50, 4);
-    put_number(&z->directory, 45, 2);
-    zip_fields(&z->directory, z, crc, packed.size, size, length, extra);
-    put_number(&z->directory, 0, 10); /* comment, disk, attributes */
-    put_number(&z->directory, header, 4);
-    put(&z->directory, name, length);
-    zip_extra(&z->directory, z, packed.size, size);
-    z->members++;
-    drop(&packed);
+    zip_add_packed(z, name, packed, data, size);
 }
 
 static inline void zip_add_npy(zip_maker* z, const char* name, bytes npy)

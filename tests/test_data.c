@@ -102,6 +102,14 @@ TEST(planted_communities_are_equal_and_attract_edges)
     }
 }
 
+static void draw_means_again(float* mean, int64_t width, const ggnn_rng* rng)
+{
+    for (int64_t c = 0; c < 8; c++) {
+        generate_row(mean + c * width, width, NULL, rng, STREAM_MEANS, c);
+        for (int64_t i = 0; i < width; i++) mean[c * width + i] *= (float)(1.5 / sqrt((double)width));
+    }
+}
+
 /* Class means drawn again, and both rules in plain loops: the features' own, and that of the neighbours' mean, which
    loses (1 - homophily) of a community's signal and nearly all of the noise. */
 static void judge_again(const dataset* d, const generate_options* how, double* own, double* neighbours)
@@ -110,10 +118,7 @@ static void judge_again(const dataset* d, const generate_options* how, double* o
     int64_t width = d->feat.width, right = 0, right_beside = 0, count = 0;
     float mean[8][32];
     ggnn_rng rng = {how->seed, 0, GGNN_PURPOSE_GENERATE};
-    for (int64_t c = 0; c < 8; c++) {
-        generate_row(mean[c], width, NULL, &rng, STREAM_MEANS, c);
-        for (int64_t i = 0; i < width; i++) mean[c][i] *= (float)(1.5 / sqrt(32.0));
-    }
+    draw_means_again(mean[0], width, &rng);
     for (int64_t v = 0; v < d->num_nodes; v++) {
         int best = -1, best_beside = -1;
         double least = 0, least_beside = 0;
@@ -157,6 +162,41 @@ TEST(planted_features_alone_do_not_suffice_and_what_they_reach_is_printed)
     kept = ggnn_file_need(&d.file, "features_only", GGNN_FILE_F64, 1);
     CHECK(kept && *(const double*)ggnn_file_data(&d.file, kept) == report.features_only);
     dataset_close(&d);
+}
+
+enum { MANY = 50000, FEW = 3 }; /* nodes, features */
+
+/* Rows are drawn 16,384 at a time. */
+TEST(every_row_of_features_is_the_mean_of_its_class_and_its_own_noise)
+{
+    generate_options how = options_of(KIND_PLANTED, MANY, MANY);
+    generate_report report;
+    dataset d;
+    error why = {""};
+    float mean[8 * FEW];
+    const ggnn_rng rng = {how.seed, 0, GGNN_PURPOSE_GENERATE};
+    how.features = FEW;
+    if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+    draw_means_again(mean, FEW, &rng);
+    for (int64_t v = 0; v < MANY; v++) {
+        float row[FEW];
+        generate_row(row, FEW, mean + d.label[v] * FEW, &rng, STREAM_FEATURES, v);
+        CHECK(memcmp(row, (const float*)d.feat.rows + v * FEW, sizeof row) == 0);
+    }
+    dataset_close(&d);
+}
+
+/* Of 25,000 every second is enough. Pieces of nodes count anew, so that one more of each of 64 may be judged. */
+TEST(of_more_than_20000_test_nodes_evenly_some_are_judged)
+{
+    generate_options how = options_of(KIND_PLANTED, MANY, MANY);
+    generate_report report;
+    how.features = FEW;
+    how.train = 1e-9;
+    if (!CHECK(make(&how, &report))) return;
+    CHECK_EQ(report.count[SPLIT_TEST], 25000);
+    CHECK(12500 <= report.judged && report.judged <= 12500 + 64);
+    CHECK(report.features_only > 1 / 8. && report.features_only < 1);
 }
 
 TEST(citation_labels_are_one_field_and_training_comes_before_testing)
@@ -240,7 +280,9 @@ TEST(the_share_that_trains_is_the_one_asked_for)
         CHECK(make(&how, &report));
         CHECK_EQ(report.count[SPLIT_TRAIN], (int64_t)(.05 * (double)labelled + .5));
         CHECK_EQ(report.count[SPLIT_NONE], standard.count[SPLIT_NONE]);
-        CHECK(report.count[SPLIT_VAL] > 0 && report.count[SPLIT_TEST] >= report.count[SPLIT_VAL]);
+        const int64_t others = labelled - report.count[SPLIT_TRAIN];
+        CHECK_EQ(report.count[SPLIT_VAL], kind == KIND_CITATION ? others * 8 / 22 : others / 2);
+        CHECK_EQ(report.count[SPLIT_TEST], others - report.count[SPLIT_VAL]);
         how.train = 1e-9;
         CHECK(make(&how, &report));
         CHECK_EQ(report.count[SPLIT_TRAIN], 1);
@@ -658,6 +700,8 @@ TEST(verify_finds_what_is_wrong)
     check_verify_finds(&c, "section 'feat': row 1, column 1 is not finite");
     c = good_contents, c.edge_feat[2] = NAN;
     check_verify_finds(&c, "section 'edge_feat': row 2, column 0 is not finite");
+    c = good_contents, c.edge_feat[3] = NAN; /* of more edges than nodes */
+    check_verify_finds(&c, "section 'edge_feat': row 3, column 0 is not finite");
     c = good_contents, c.label[1] = -2;
     check_verify_finds(&c, "node 1 has label -2");
     c = good_contents, c.label[2] = 1 << 20;
@@ -670,6 +714,23 @@ TEST(verify_finds_what_is_wrong)
     check_verify_finds(&c, "section 'graph_crc' is 00000005");
     c = good_contents, c.external_id[2] = 7;
     check_verify_finds(&c, "section 'external_id': 7 names more than one node");
+    c = good_contents, c.external_id[2] = -7; /* the least */
+    check_verify_finds(&c, "section 'external_id': -7 names more than one node");
+}
+
+/* Values are looked at in pieces, by any number of threads. */
+TEST(verify_names_the_first_of_several_wrong_values)
+{
+    static const char* const threads[] = {"", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=3"};
+    contents c = good_contents;
+    c.feat[2] = c.feat[4] = c.feat[5] = NAN;
+    write_contents(&c);
+    for (int i = 0; i < 3; i++) {
+        char command[2048];
+        snprintf(command, sizeof command, "verify %s", target);
+        CHECK_EQ(run(threads[i], command), 1);
+        CHECK(says("err", "section 'feat': row 1, column 0 is not finite"));
+    }
 }
 
 TEST(verify_finds_a_flipped_byte_and_goes_on)
@@ -712,15 +773,30 @@ TEST(info_and_stats_print_text_and_json)
     CHECK_EQ(run("", command), 0);
     CHECK(says("out", "4 directed, weighted") && says("out", "1 train, 1 val, 0 test, 1 none") &&
           says("out", "2 classes"));
+    CHECK(says("out", "0 train, 0 val, 1 test, 2 none"));
     snprintf(command, sizeof command, "info %s --json", target);
     CHECK_EQ(run("", command), 0);
     CHECK(says("out", "\"num_edges\": 4,") && says("out", "\"shape\": [2, 3]"));
     snprintf(command, sizeof command, "stats %s", target);
     CHECK_EQ(run("", command), 0);
-    CHECK(says("out", "undirected"));
+    CHECK(says("out", "undirected") && says("out", "\n  2..3  "));
     snprintf(command, sizeof command, "stats %s --json", target);
     CHECK_EQ(run("", command), 0);
     CHECK(says("out", "\"class_sizes\": [1, 1]") && says("out", "\"bins\": [0, 2, 1]"));
+}
+
+/* Text names the sizes of 20 classes, JSON those of all. */
+TEST(stats_counts_the_nodes_of_every_class)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "generate planted %s --nodes 42 --edges 84 --classes 21 --features 0", target);
+    CHECK_EQ(run("", command), 0);
+    snprintf(command, sizeof command, "stats %s", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "42 nodes in 21 classes: 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 ...\n"));
+    snprintf(command, sizeof command, "stats %s --json", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "\"class_sizes\": [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]"));
 }
 
 static void check_file(const char* name, const void* wanted, size_t size)
@@ -801,6 +877,31 @@ TEST(export_writes_npy)
     check_npy("npy/label.npy", "<i4", "3,", c->label, sizeof c->label);
     check_npy("npy/train.npy", "|b1", "2, 3", train, sizeof train);
     check_npy("npy/test.npy", "|b1", "2, 3", test, sizeof test);
+}
+
+TEST(export_writes_halves_and_real_labels_as_npy)
+{
+    contents c = good_contents;
+    c.real = true;
+    write_contents(&c);
+    CHECK_EQ(export_to("halves", "npy"), 0);
+    check_npy("halves/feat.npy", "<f2", "3, 2", c.half, sizeof c.half);
+    check_npy("halves/label.npy", "<f4", "3,", c.target, sizeof c.target);
+}
+
+TEST(export_writes_the_masks_of_every_split)
+{
+    static const int64_t indptr[] = {0, 1, 2}, three = 3, two = 2, dim[] = {4, 2};
+    static const ggnn_node indices[] = {1, 0};
+    static const uint8_t split[4][2] = {{1, 2}, {0, 3}, {3, 1}, {2, 1}};
+    static const uint8_t train[] = {1, 0, 0, 0, 0, 1, 0, 1}, val[] = {0, 1, 0, 0, 0, 0, 1, 0};
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &three, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &two, indices) &&
+          ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, dim, split) && ggnn_file_commit(&w));
+    CHECK_EQ(export_to("masks", "npy"), 0);
+    check_npy("masks/train.npy", "|b1", "4, 2", train, sizeof train);
+    check_npy("masks/val.npy", "|b1", "4, 2", val, sizeof val);
 }
 
 TEST(export_and_convert_give_the_same_arrays_back)
@@ -970,6 +1071,8 @@ int main(int argc, char** argv)
     RUN(a_complete_graph_can_be_asked_for);
     RUN(planted_communities_are_equal_and_attract_edges);
     RUN(planted_features_alone_do_not_suffice_and_what_they_reach_is_printed);
+    RUN(every_row_of_features_is_the_mean_of_its_class_and_its_own_noise);
+    RUN(of_more_than_20000_test_nodes_evenly_some_are_judged);
     RUN(citation_labels_are_one_field_and_training_comes_before_testing);
     RUN(rmat_fills_quadrants_as_its_four_chances_say);
     RUN(directed_papers_receive_from_those_that_they_cite);
@@ -983,11 +1086,15 @@ int main(int argc, char** argv)
     RUN(statistics_equal_brute_force);
     RUN(verify_passes_what_is_right);
     RUN(verify_finds_what_is_wrong);
+    RUN(verify_names_the_first_of_several_wrong_values);
     RUN(verify_finds_a_flipped_byte_and_goes_on);
     RUN(files_without_a_graph_have_info_and_checksums);
     RUN(info_and_stats_print_text_and_json);
+    RUN(stats_counts_the_nodes_of_every_class);
     RUN(export_writes_matrix_market_and_csv);
     RUN(export_writes_npy);
+    RUN(export_writes_halves_and_real_labels_as_npy);
+    RUN(export_writes_the_masks_of_every_split);
     RUN(export_and_convert_give_the_same_arrays_back);
     RUN(wrong_usage_exits_with_2_and_says_why);
     RUN(a_command_never_writes_over_what_it_reads);

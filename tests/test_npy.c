@@ -158,19 +158,60 @@ TEST(integers_of_floats_must_be_whole)
     drop(&file);
 }
 
+/* 4,096 of these elements are read at a time. */
+TEST(an_element_that_is_no_integer_is_named_wherever_it_stands)
+{
+    enum { N = 9000 };
+    static const int64_t place[] = {0, 4095, 4096, 8999};
+    for (int k = 0; k < 4; k++) {
+        static double data[N];
+        static int64_t out[N];
+        char expected[40];
+        npy_header h;
+        error why;
+        data[place[k]] = .5;
+        bytes file = npy_of("<f8", "9000,", false, data, sizeof data);
+        data[place[k]] = 0;
+        source* s = open_npy(&file, &h, &why);
+        CHECK(s && !npy_read_ints(out, N, &h, s, 100, &why));
+        snprintf(expected, sizeof expected, "element %lld: 0.5 is no", (long long)(100 + place[k]));
+        CHECK(strstr(why.text, expected));
+        source_close(s);
+        drop(&file);
+    }
+}
+
+/* Halfway between two floats and one more, which a double has no room for: by way of a double they would be rounded to even. */
+TEST(integers_of_64_bits_are_rounded_once)
+{
+    static const uint64_t halfway[] = {((uint64_t)1 << 63) + ((uint64_t)1 << 39) + 1, ((uint64_t)1 << 62) + ((uint64_t)1 << 38) + 1};
+    static const float above[] = {9223373136366403584.f, 4611686568183201792.f};
+    for (int k = 0; k < 2; k++) {
+        npy_header h;
+        error why;
+        float out = 0;
+        bytes file = npy_of(k ? "<i8" : "<u8", "1,", false, &halfway[k], 8);
+        source* s = open_npy(&file, &h, &why);
+        CHECK(s && npy_read_floats(&out, 1, &h, s, &why) && out == above[k]);
+        source_close(s);
+        drop(&file);
+    }
+}
+
 /* ---- zip ------------------------------------------------------------------------------------------------------ */
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
 
-static bytes small_archive(bool deflated, bool zip64)
+static bytes archive_by(zip_maker z, bool deflated)
 {
-    zip_maker z = {.zip64 = zip64};
     zip_add(&z, "first", letters, 10);
     z.deflated = deflated;
     zip_add(&z, "second", letters, sizeof letters);
     zip_add(&z, "empty", "", 0);
     return zip_end(&z);
 }
+
+static bytes small_archive(bool deflated, bool zip64) { return archive_by((zip_maker){.zip64 = zip64}, deflated); }
 
 /* The member's bytes, or -1 and a message. */
 static int64_t read_member(const bytes* file, const char* name, char out[256], error* why)
@@ -210,6 +251,57 @@ TEST(members_stored_deflated_and_zip64_are_read)
         CHECK_EQ(read_member(&file, "empty", out, &why), 0);
         CHECK_STR(why.text, "");
         CHECK_EQ(read_member(&file, "absent", out, &why), -1);
+        drop(&file);
+    }
+}
+
+static void check_letters(const bytes* file)
+{
+    char out[256];
+    error why;
+    CHECK_EQ(read_member(file, "second", out, &why), sizeof letters);
+    CHECK(memcmp(out, letters, sizeof letters) == 0);
+    CHECK_STR(why.text, "");
+}
+
+TEST(extra_fields_of_zip64_are_found_behind_others_and_hold_offsets)
+{
+    for (int k = 0; k < 8; k++) {
+        bytes file = archive_by((zip_maker){.zip64 = k & 1, .far = k & 2, .stamped = k & 4}, false);
+        check_letters(&file);
+        drop(&file);
+    }
+}
+
+/* Writers of zip64 mark the fields alone that do not fit: any one of them sends the reader to the larger record. */
+TEST(each_field_of_the_end_that_is_all_ones_is_read_from_zip64s)
+{
+    for (int wide = 0; wide < 3; wide++) {
+        bytes file = small_archive(false, true);
+        uint8_t *end = file.data + file.size - 22, *end64 = end - 20 - 56;
+        for (int k = 0; k < 2 && wide != 0; k++) memcpy(end + 8 + 2 * k, end64 + 24 + 8 * k, 2); /* members */
+        if (wide != 1) memcpy(end + 12, end64 + 40, 4);                                           /* bytes */
+        if (wide != 2) memcpy(end + 16, end64 + 48, 4);                                           /* offset */
+        check_letters(&file);
+        drop(&file);
+    }
+}
+
+/* The comment holds an end record whose own comment would reach past the end of the file. */
+TEST(an_archive_may_end_with_a_comment)
+{
+    static const size_t length[] = {1, 21, 22, 300, 6554, 65535};
+    for (size_t k = 0; k < sizeof length / sizeof length[0]; k++) {
+        bytes file = small_archive(false, false), comment = {0};
+        put_number(&comment, 0x06054B50, 4);
+        for (int i = 0; i < 8; i++) put_number(&comment, 0, 2);
+        put_number(&comment, 0xFFFF, 2);
+        while (comment.size < length[k]) put(&comment, letters, 26);
+        file.data[file.size - 2] = (uint8_t)(length[k] & 255);
+        file.data[file.size - 1] = (uint8_t)(length[k] >> 8);
+        put(&file, comment.data, length[k]);
+        check_letters(&file);
+        drop(&comment);
         drop(&file);
     }
 }
@@ -324,6 +416,45 @@ TEST(members_that_unpack_to_more_or_less_than_declared_are_refused)
 #endif
 }
 
+/* Deflated in two stored blocks, which end where a reader of 64 KiB at a time has nothing left. */
+TEST(packed_data_that_end_before_their_member_are_refused)
+{
+#ifndef HAVE_ZLIB
+    SKIP("no zlib");
+#else
+    enum { PACKED = 64 << 10, FIRST = PACKED - 2 * 5 - 5 };
+    static const uint8_t data[FIRST + 5];
+    for (int more = 0; more < 3; more++) {
+        zip_maker z = {.deflated = true};
+        bytes packed = {0};
+        error why = {""};
+        char path[600];
+        zip_archive archive;
+        for (int last = 0; last < 2; last++) {
+            const unsigned size = last ? 5 : FIRST;
+            put_number(&packed, (uint64_t)last, 1);
+            put_number(&packed, size, 2);
+            put_number(&packed, 0xFFFF - size, 2);
+            put(&packed, data, size);
+        }
+        CHECK_EQ(packed.size, PACKED);
+        put(&packed, letters, (size_t)more);
+        zip_add_packed(&z, "long", packed, data, sizeof data);
+        bytes file = zip_end(&z);
+        write_file(folder_path(path, "a.zip"), file.data, file.size);
+        drop(&file);
+        if (!CHECK(zip_open(&archive, path, &why))) return;
+        uint8_t* out = malloc(sizeof data + 1);
+        source* s = zip_member_open(&archive, zip_find(&archive, "long"), &why);
+        CHECK_EQ(s ? source_read(s, out, sizeof data + 1, &why) : -2, more ? -1 : (int64_t)sizeof data);
+        if (more) CHECK(strstr(why.text, "compressed data end before"));
+        free(out);
+        source_close(s);
+        zip_close(&archive);
+    }
+#endif
+}
+
 TEST(crc32_is_that_of_zip)
 {
     CHECK_EQ(crc32_more(0, "123456789", 9), 0xCBF43926);
@@ -340,11 +471,17 @@ int main(int argc, char** argv)
     RUN(headers_of_all_versions_and_spellings_are_read);
     RUN(headers_that_lie_are_refused);
     RUN(integers_of_floats_must_be_whole);
+    RUN(an_element_that_is_no_integer_is_named_wherever_it_stands);
+    RUN(integers_of_64_bits_are_rounded_once);
     RUN(members_stored_deflated_and_zip64_are_read);
+    RUN(extra_fields_of_zip64_are_found_behind_others_and_hold_offsets);
+    RUN(each_field_of_the_end_that_is_all_ones_is_read_from_zip64s);
+    RUN(an_archive_may_end_with_a_comment);
     RUN(truncated_archives_are_refused_at_every_length);
     RUN(flipped_bits_are_found_or_harmless);
     RUN(absurd_directories_are_refused);
     RUN(members_that_unpack_to_more_or_less_than_declared_are_refused);
+    RUN(packed_data_that_end_before_their_member_are_refused);
     RUN(crc32_is_that_of_zip);
     folder_remove();
     return test_finish();

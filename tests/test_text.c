@@ -121,6 +121,8 @@ TEST(reals_equal_strtod_to_the_bit)
                                           "4.9e-324",
                                           "123456789012345678901234567890",
                                           "1e400",
+                                          "1e4294967297",
+                                          "1e-4294967297",
                                           "-1e-400",
                                           "inf",
                                           "-Infinity"};
@@ -242,6 +244,27 @@ TEST(columns_are_counted_without_reading)
     }
 }
 
+/* A comment leaves ever less of a line of the longest fields in the buffer of 256 KiB. */
+TEST(columns_are_counted_across_the_end_of_the_buffer)
+{
+    enum { ROOM = 256 << 10, LINE = 3 * (TEXT_FIELD_MAX + 1) };
+    static char data[ROOM + LINE];
+    for (size_t inside = 0; inside <= LINE; inside += 16) {
+        reader r;
+        int columns = 0;
+        const size_t line = ROOM - inside;
+        memset(data, '0', line + LINE);
+        data[0] = '#';
+        data[line - 1] = '\n';
+        for (size_t k = 1; k <= 3; k++) data[line + k * (TEXT_FIELD_MAX + 1) - 1] = k < 3 ? ',' : '\n';
+        open_bytes(&r, data, line + LINE, "#");
+        CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+        CHECK(text_columns(&r.t, 3, &columns, &r.why));
+        CHECK_EQ(columns, 3);
+        close_reader(&r);
+    }
+}
+
 #ifdef HAVE_ZLIB
 /* The bytes that a file, or the same file gzipped in one or two streams, gives. */
 static void check_unpacks(const bytes* packed, const uint8_t* data, size_t size)
@@ -309,6 +332,7 @@ int main(int argc, char** argv)
     RUN(errors_name_the_byte_of_a_long_line);
     RUN(empty_fields_and_short_lines_are_named);
     RUN(columns_are_counted_without_reading);
+    RUN(columns_are_counted_across_the_end_of_the_buffer);
     RUN(gzip_streams_follow_one_another_and_truncation_is_found);
     folder_remove();
     return test_finish();
