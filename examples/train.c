@@ -5,6 +5,7 @@
 // It needs ggnn.h, datasets/ggnn_file.h and the C library. ggnn-train is the same with everything that graphs
 // larger than a machine need, and prints the same losses:
 //   build/ggnn-train --data planted.ggnn --model sage --layers 2 --hidden 64 --fanout 10,5 --eval sampled
+// (and --loss ce on a graph of two classes, for which ggnn-train has one logit, this program two).
 // They are equal to the last bit where both programs round a multiply-add alike. ggnn-train rounds it once on
 // a CPU with AVX2, else twice: product and sum. This program rounds it once where it is compiled with -mfma.
 //
