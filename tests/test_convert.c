@@ -584,6 +584,28 @@ TEST(arrays_of_more_than_a_chunk_are_read_to_their_end)
     }
 }
 
+/* Rows are read some at a time where 65,536 values hold them, else one at a time. */
+TEST(rows_wider_than_what_is_read_at_a_time_are_read)
+{
+    enum { N = 3, WIDTH = 65537 };
+    static const int64_t edges[] = {0, 1, 1, 2};
+    static float features[N][WIDTH];
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    dataset d;
+    for (int v = 0; v < N; v++)
+        for (int j = 0; j < WIDTH; j++) features[v][j] = (float)(v * WIDTH + j);
+    put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+    put_matrix(&to, "node_features", "<f4", N, WIDTH, features, 4, false);
+    save(zip_end(&z), "wide.npz", false);
+    alarm(10); /* rows of which none is read are read for ever */
+    const bool ok = converted(&d, "wide.npz", &(convert_options){.format = FORMAT_AUTO});
+    alarm(0);
+    if (!ok) return;
+    CHECK(d.feat.width == WIDTH && memcmp(d.feat.rows, features, sizeof features) == 0);
+    dataset_close(&d);
+}
+
 /* As SciPy does. */
 TEST(elements_of_sparse_features_that_are_there_twice_add_up)
 {
@@ -750,6 +772,90 @@ TEST(a_first_line_of_column_names_is_skipped)
         CHECK(d.num_nodes == 3 && d.num_edges == 2);
         dataset_close(&d);
     }
+}
+
+/* What a conversion says of its work. */
+static void check_reported(const char* name, const char* words, bool wanted)
+{
+    char text[4096];
+    dataset d;
+    convert_options how = {.report = tmpfile()};
+    if (converted(&d, name, &how)) {
+        rewind(how.report);
+        text[fread(text, 1, sizeof text - 1, how.report)] = 0;
+        if (!CHECK((strstr(text, words) != NULL) == wanted)) printf("    %s says: %s\n", name, text);
+        dataset_close(&d);
+    }
+    fclose(how.report);
+}
+
+TEST(columns_that_are_not_read_are_said)
+{
+    static const char third[] = "# FromNodeId ToNodeId\n1 2\n2 3 1\n", second[] = "# FromNodeId ToNodeId\n1 2\n2 3\n";
+    static const char fourth[] = "% asym posweighted\n1 2 4 100\n2 3 5 101\n", words[] = "columns    those after the ";
+    char path[600];
+    write_file(folder_path(path, "third.txt"), third, sizeof third - 1);
+    check_reported("third.txt", "columns    those after the second are not read\n", true);
+    write_file(folder_path(path, "second.txt"), second, sizeof second - 1);
+    check_reported("second.txt", words, false);
+    write_file(folder_path(path, "out.fourth"), fourth, sizeof fourth - 1);
+    check_reported("out.fourth", "columns    those after the third are not read\n", true);
+}
+
+/* A folder of OGB without features: node v + 1 -> 1 for all v, labels 0 and 1 in turn. */
+enum { LONG_EDGES = 9000, LONG_NODES = LONG_EDGES + 1 };
+static void make_long_ogb(void)
+{
+    static int64_t label[LONG_NODES];
+    const int64_t nodes = LONG_NODES, edges = LONG_EDGES;
+    bytes b = {0};
+    make_folder("long");
+    make_folder("long/raw");
+    save_numbers("long/raw", "num-node-list", &nodes, 1, false);
+    save_numbers("long/raw", "num-edge-list", &edges, 1, false);
+    for (int64_t v = 0; v < LONG_NODES; v++) label[v] = v % 2;
+    save_numbers("long/raw", "node-label", label, LONG_NODES, false);
+    for (int64_t e = 0; e < LONG_EDGES; e++) {
+        char line[32];
+        snprintf(line, sizeof line, "%lld,1\n", (long long)e + 1);
+        put_string(&b, line);
+    }
+    save(b, "long/raw/edge.csv", false);
+}
+
+/* 4,096 lines are taken at a time. */
+TEST(all_edges_of_an_ogb_folder_are_read)
+{
+    dataset d;
+    make_long_ogb();
+    if (converted(&d, "long", &(convert_options){.loops = LOOPS_KEEP})) {
+        CHECK(d.num_nodes == LONG_NODES && d.num_edges == LONG_EDGES && d.csc.indptr[1] == 0 && d.csc.indptr[2] == LONG_EDGES);
+        for (int64_t e = 0; e < LONG_EDGES; e++) CHECK_EQ(d.csc.indices[e], e + 1);
+        dataset_close(&d);
+    }
+    remove_tree(folder_path((char[600]){0}, "long"));
+}
+
+/* Whatever order the folders of split/ were made in, and are listed in. */
+TEST(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read)
+{
+    static const char* const name[] = {"random", "hash", "time"};
+    dataset d;
+    make_long_ogb();
+    make_folder("long/split");
+    for (int64_t k = 0; k < 3; k++) {
+        char split[64];
+        snprintf(split, sizeof split, "long/split/%s", name[k]);
+        make_folder(split);
+        for (int64_t part = 0; part < 3; part++)
+            save_numbers(split, (const char*[]){"train", "valid", "test"}[part], &(int64_t){3 * k + part}, 1, false);
+    }
+    if (converted(&d, "long", &(convert_options){.loops = LOOPS_KEEP})) {
+        for (int64_t v = 0; v < LONG_NODES; v++) CHECK_EQ(d.split[v], v < 3 || v > 5 ? SPLIT_NONE : v - 2);
+        dataset_close(&d);
+    }
+    check_reported("long", "splits     from split/hash\n", true);
+    remove_tree(folder_path((char[600]){0}, "long"));
 }
 
 /* ---- bad files ------------------------------------------------------------------------------------------------ */
@@ -1065,6 +1171,19 @@ TEST(ogb_folders_with_a_file_cut_or_missing_are_refused)
     }
 }
 
+TEST(the_first_label_of_an_ogb_folder_that_is_no_class_is_named_by_its_line)
+{
+    static model m;
+    const char* message;
+    test_seed(16);
+    model_make(&m, 60);
+    m.label[7] = m.label[20] = -5;
+    model_ogb(&m, "labels", false);
+    message = refused("labels", &(convert_options){.loops = LOOPS_KEEP});
+    if (!CHECK(strstr(message, "node-label.csv: line 8: label -5 of node 7 is no class"))) printf("    %s\n", message);
+    remove_tree(folder_path((char[600]){0}, "labels"));
+}
+
 /* ---- resources ------------------------------------------------------------------------------------------------ */
 
 static void check_allocations(const char* name)
@@ -1345,6 +1464,7 @@ int main(int argc, char** argv)
     RUN(features_are_normalised_and_halved);
     RUN(rows_are_normalised_before_they_are_halved);
     RUN(arrays_of_more_than_a_chunk_are_read_to_their_end);
+    RUN(rows_wider_than_what_is_read_at_a_time_are_read);
     RUN(elements_of_sparse_features_that_are_there_twice_add_up);
     RUN(an_array_of_splits_keeps_every_row);
     RUN(konects_weights_are_those_that_its_first_line_names);
@@ -1353,6 +1473,9 @@ int main(int argc, char** argv)
     RUN(what_is_made_up_is_keyed_by_seed_node_and_column);
     RUN(words_of_a_banner_may_have_capitals);
     RUN(a_first_line_of_column_names_is_skipped);
+    RUN(columns_that_are_not_read_are_said);
+    RUN(all_edges_of_an_ogb_folder_are_read);
+    RUN(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read);
     RUN(bad_text_is_named_by_line_and_byte);
     RUN(formats_of_later_work_are_named);
     RUN(labels_that_are_infinite_as_floats_are_refused_wherever_they_stand);
@@ -1363,6 +1486,7 @@ int main(int argc, char** argv)
     RUN_SLOW(damaged_archives_are_refused_or_harmless);
     RUN(damaged_text_gives_a_graph_or_a_message);
     RUN(ogb_folders_with_a_file_cut_or_missing_are_refused);
+    RUN(the_first_label_of_an_ogb_folder_that_is_no_class_is_named_by_its_line);
     RUN(every_allocation_may_fail);
     RUN(the_command_exits_0_1_or_2);
     RUN(kill_during_convert_leaves_a_whole_file);

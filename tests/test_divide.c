@@ -134,6 +134,22 @@ static ggnn_graph grid(void) /* both directions */
     return ggnn_graph_plain(indptr, indices, NULL, GRID, e);
 }
 
+/* A grid's lists have both directions, so that they are their own symmetrised ones. */
+TEST(mincut_goes_through_the_nodes_as_often_and_fills_parts_as_far_as_is_asked_for)
+{
+    enum { PARTS = 4, PASSES = 2, SLACK = 40 };
+    static int32_t owner[GRID], expected[GRID], swapped[GRID];
+    static ggnn_node order[GRID];
+    const ggnn_graph g = grid();
+    const divide_how how = {.by = DIVIDE_MINCUT, .parts = PARTS, .passes = PASSES, .slack = SLACK, .path = "a grid"};
+    int64_t cut;
+    error why = {""};
+    CHECK(divide_nodes(owner, &cut, &g, &how, &why));
+    CHECK(ggnn_partition_mincut(expected, &g, PARTS, PASSES, SLACK, order, NULL) == GGNN_OK);
+    CHECK(ggnn_partition_mincut(swapped, &g, PARTS, SLACK, PASSES, order, NULL) == GGNN_OK);
+    CHECK(memcmp(owner, expected, sizeof owner) == 0 && memcmp(owner, swapped, sizeof owner) != 0);
+}
+
 /* The heaviest of four parts over the mean, when METIS balances `by`. */
 static double heaviest(int32_t* owner, const ggnn_graph* g, const int64_t* by, const int64_t* weight)
 {
@@ -252,6 +268,7 @@ int main(int argc, char** argv)
     RUN(a_node_goes_to_the_part_that_reaches_it_first);
     RUN(nodes_go_to_a_part_that_is_nearest_and_owners_stay);
     RUN(edges_are_counted_at_the_nodes_that_compute_them);
+    RUN(mincut_goes_through_the_nodes_as_often_and_fills_parts_as_far_as_is_asked_for);
     RUN(metis_balances_what_nodes_weigh);
     RUN(metis_refuses_more_edges_than_its_indices_count);
     RUN(sigterm_ends_a_program_in_which_metis_works);

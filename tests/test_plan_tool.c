@@ -430,6 +430,16 @@ TEST(rank_and_partition_take_the_split_that_is_asked_for)
     dataset_close(&d);
 }
 
+/* A list: its offset, and of each edge an id and a weight. All lists fit. */
+TEST(dual_counts_the_bytes_of_weighted_lists)
+{
+    char line[2000], path[700], words[64];
+    make_full(path);
+    CHECK_EQ(run("", with(line, "rank %s --by dual --fanout 5 --split 2 --cache-bytes 1M --json%s", made, "")), 0);
+    snprintf(words, sizeof words, "\"list_bytes\": %d,", (int)(FULL_N * 8 + FULL_E * (sizeof(ggnn_node) + 4)));
+    CHECK(says("out", words));
+}
+
 /* ---- partition ------------------------------------------------------------------------------------------------- */
 
 TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
@@ -509,6 +519,7 @@ int main(int argc, char** argv)
     RUN(rows_of_edges_and_nodes_follow_them);
     RUN(a_damaged_section_is_not_reordered);
     RUN(rank_and_partition_take_the_split_that_is_asked_for);
+    RUN(dual_counts_the_bytes_of_weighted_lists);
     RUN(metis_divides_or_says_that_it_is_not_there);
     RUN(metis_balances_sampled_edges_where_it_is_asked_to);
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
