@@ -5,6 +5,7 @@
 #endif
 
 #include "bench/harness.h"
+#include "common/bus_error.h"
 #include "common/options.h"
 #include "common/same_file.h"
 #include "common/sibling.h"
@@ -186,6 +187,7 @@ int main(int argc, char** argv)
     const bench_entry* chosen[BENCH_ENTRIES_MAX];
     int names, count = 0, status = STATUS_DONE;
     standard_open();
+    bus_error_catch();
     b.backend = &bench_cpu;
     options_result result = OPTIONS_HELP;
     if (!options_version("ggnn-bench", argc, argv)) result = parse(&b, argc, argv, name, &names);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/bus_error.h"
 #include "common/standard.h"
 #include "datasets/commands.h"
 #include "datasets/convert.h"
@@ -53,6 +54,7 @@ int main(int argc, char** argv)
 {
     error why = {""};
     standard_open();
+    bus_error_catch();
     program_arguments = argv;
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     if (argc < 2) {

@@ -546,6 +546,17 @@ TEST(a_part_of_a_batch_that_gets_no_memory_ends_all)
 }
 TEST(a_sampler_or_trainer_that_gets_no_memory_ends_all) { refuse_each_allocation("--pipeline factored"); }
 
+/* The threads of OpenMP that devices have end with them, for which glibc may load a library: where none of the libraries that
+   the program has needs it anyway (NO_BLAS=1 NO_MPI=1), a log that took the last descriptor ended the program by SIGABRT. */
+TEST(devices_end_in_good_order_where_no_descriptor_is_left)
+{
+    CHECK_EQ(shell("ulimit -n 4; \"$train\" --data planted.ggnn --fanout 4,3 --hidden 64 --epochs 2 --devices 2 --threads 4 --log few"), 0);
+    read_log(&first, "few", "final");
+    CHECK_EQ(first.count, 1);
+    CHECK_EQ(shell("ulimit -n 4; \"$train\" --data planted.ggnn --hidden 64 --epochs 2 --devices 2 --threads 4 --log few --save c"), 1);
+    CHECK(says("ggnn-train: c: cannot create: Too many open files\n"));
+}
+
 TEST(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays)
 {
     CHECK_EQ(train("--data karate.ggnn --fanout 4,3 --hidden 64 --epochs 1 --devices 4 --save c"), 0);
@@ -935,6 +946,7 @@ int main(int argc, char** argv)
     RUN_SLOW(a_sampler_or_trainer_that_gets_no_memory_ends_all);
     RUN(a_stage_that_fails_ends_all_devices_and_the_checkpoint_stays);
     RUN(factored_where_it_cannot_be_is_an_error_that_says_why);
+    RUN(devices_end_in_good_order_where_no_descriptor_is_left);
     RUN(a_full_disk_ends_all_devices_and_the_old_checkpoint_stays);
     RUN(a_damaged_list_ends_all_devices_and_names_the_node);
     RUN(processes_give_the_bits_of_threads);

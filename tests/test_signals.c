@@ -1,5 +1,6 @@
-/* test_signals.c - what ggnn-train does when signals come at a moment that is hard to meet. It is the program itself, in which
-   fsync() is such a moment: a checkpoint is complete then, and has not got its name. */
+/* test_signals.c - what ggnn-train and ggnn-data do when signals come at a moment that is hard to meet. It is the programs
+   themselves, in which two calls are such moments. fsync(): a file is complete, and has not got its name. posix_fallocate():
+   it is begun, and what it is made of is not read yet. */
 #include <signal.h>
 /* A call in a handler that spoils errno. */
 static void (*spoil(int signal_number, void (*handler)(int)))(int);
@@ -7,12 +8,17 @@ static void (*spoil(int signal_number, void (*handler)(int)))(int);
 #define main train_main
 #include "trainer/ggnn_train.c"
 #undef main
+#define main data_main
+#include "datasets/ggnn_data.c"
+#undef main
 #undef signal
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "common/bus_error.h"
 #include "tests/folder.h"
 #include "tests/test.h"
 
@@ -24,23 +30,35 @@ static void (*spoil(int signal_number, void (*handler)(int)))(int)
 
 /* ==== the program =============================================================================================== */
 
-static bool at_fsync(const char* what)
+static bool told(const char* what)
 {
-    const char* wanted = getenv("TEST_AT_FSYNC");
+    const char* wanted = getenv("TEST_MOMENT");
     return wanted && strcmp(wanted, what) == 0;
+}
+
+static void cut_data(void)
+{
+    if (truncate("cut.ggnn", 8192) != 0) _exit(99);
 }
 
 int fsync(int fd)
 {
-    if (at_fsync("two signals")) {
+    if (told("two signals")) {
         kill(getpid(), SIGINT);
         kill(getpid(), SIGTERM);
     }
-    if (at_fsync("rank 1 is killed")) {
+    if (told("rank 1 is killed")) {
         close(open(getenv("TEST_SAVING"), O_WRONLY | O_CREAT, 0666));
         sleep(20);
     }
+    if (told("data are cut at the first save")) cut_data();
     return (int)syscall(SYS_fsync, fd);
+}
+
+int posix_fallocate(int fd, off_t offset, off_t bytes)
+{
+    if (told("data are cut when an output has begun") && offset > 0) cut_data();
+    return fallocate(fd, 0, offset, bytes) == 0 ? 0 : errno;
 }
 
 static void* be_killed(void* unused)
@@ -54,23 +72,24 @@ static int be_the_program(int argc, char** argv)
 {
     const char* of_mpi = getenv("OMPI_COMM_WORLD_RANK");
     pthread_t thread;
-    if (at_fsync("rank 1 is killed") && of_mpi && atoi(of_mpi) == 1) pthread_create(&thread, NULL, be_killed, NULL);
-    return train_main(argc, argv);
+    if (told("rank 1 is killed") && of_mpi && atoi(of_mpi) == 1) pthread_create(&thread, NULL, be_killed, NULL);
+    return strcmp(argv[1], "--data") == 0 ? train_main(argc, argv) : data_main(argc, argv);
 }
 
 /* ==== tests ===================================================================================================== */
 
 static char self[600];
 
-/* The exit status of the words before, this program, and options; 128 + the signal that ended it. */
-static int end_of(const char* before, const char* moment, const char* options)
+/* The exit status of the words before, this program, and its words; 128 + the signal that ended it. */
+static int end_of(const char* before, const char* moment, const char* words)
 {
     char line[2400], path[600];
-    snprintf(line, sizeof line, "cd %s && ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 %s %s --data karate.ggnn %s >out 2>err </dev/null",
-             folder, before, self, options);
-    setenv("TEST_AT_FSYNC", moment, 1);
+    snprintf(line, sizeof line, "cd %s && cp karate.ggnn cut.ggnn && ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 %s %s %s >out 2>err </dev/null",
+             folder, before, self, words);
+    setenv("TEST_MOMENT", moment, 1);
     setenv("TEST_SAVING", folder_path(path, "saving"), 1);
     const int status = system(line);
+    unsetenv("TEST_MOMENT");
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -82,18 +101,97 @@ static bool exists(const char* name)
 
 TEST(a_second_signal_while_saving_leaves_no_unfinished_checkpoint)
 {
-    CHECK_EQ(end_of("", "two signals", "--epochs 1 --save c"), 128 + SIGTERM);
+    CHECK_EQ(end_of("", "two signals", "--data karate.ggnn --epochs 1 --save c"), 128 + SIGTERM);
     CHECK_EQ(temporaries(), 0);
     CHECK(!exists("c"));
 }
 
+static bool no_mpi(void) { return !comm_mpi_name() || system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0; }
+
 TEST(a_process_that_is_killed_while_another_saves_leaves_no_unfinished_checkpoint)
 {
-    if (!comm_mpi_name() || system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0) SKIP("no mpirun of Open MPI");
-    CHECK(end_of("timeout -k 5 60 mpirun -n 2 --oversubscribe --allow-run-as-root", "rank 1 is killed", "--epochs 1 --save c") > 0);
+    if (no_mpi()) SKIP("no mpirun of Open MPI");
+    CHECK(end_of("timeout -k 5 60 mpirun -n 2 --oversubscribe --allow-run-as-root", "rank 1 is killed", "--data karate.ggnn --epochs 1 --save c") > 0);
     CHECK(exists("saving"));
     CHECK_EQ(temporaries(), 0);
     CHECK(!exists("c"));
+}
+
+/* What the last program printed as its errors. */
+static const char* messages(void)
+{
+    static char text[4000];
+    char path[600];
+    FILE* f = fopen(folder_path(path, "err"), "r");
+    text[f ? fread(text, 1, sizeof text - 1, f) : 0] = 0;
+    if (f) fclose(f);
+    return text;
+}
+
+TEST(a_data_file_that_is_cut_short_while_it_is_read_is_named)
+{
+    static const char* const devices[] = {"1", "2"};
+    for (int i = 0; i < 2; i++) {
+        char words[200];
+        snprintf(words, sizeof words, "--data cut.ggnn --epochs 3 --save-every 1 --save cut%s --devices %s", devices[i], devices[i]);
+        CHECK_EQ(end_of("", "data are cut at the first save", words), 1);
+        snprintf(words, sizeof words, "%s: /", strrchr(self, '/') + 1);
+        CHECK(strncmp(messages(), words, strlen(words)) == 0);
+        CHECK(strstr(messages(), "/cut.ggnn: cut short to 8192 bytes while it was read: nothing can be read at offset "));
+        CHECK_EQ(temporaries(), 0);
+        CHECK(exists(devices[i][0] == '1' ? "cut1" : "cut2"));
+    }
+}
+
+/* MPI has a handler, too. */
+TEST(a_data_file_that_is_cut_short_is_named_under_mpirun)
+{
+    if (no_mpi()) SKIP("no mpirun of Open MPI");
+    CHECK(end_of("timeout -k 5 60 mpirun -n 2 --oversubscribe --allow-run-as-root", "data are cut at the first save",
+                 "--data cut.ggnn --epochs 3 --save-every 1 --save cut3") > 0);
+    CHECK(strstr(messages(), "/cut.ggnn: cut short to 8192 bytes while it was read: "));
+    CHECK(!strstr(messages(), "stacktrace") && exists("cut3"));
+    CHECK_EQ(temporaries(), 0);
+}
+
+TEST(a_tool_whose_input_is_cut_short_leaves_no_unfinished_output)
+{
+    CHECK_EQ(end_of("", "data are cut when an output has begun", "preprocess cut.ggnn --out new.ggnn"), 1);
+    CHECK(strstr(messages(), "/cut.ggnn: cut short to 8192 bytes while it was read: nothing can be read at offset "));
+    CHECK_EQ(temporaries(), 0);
+    CHECK(!exists("new.ggnn"));
+}
+
+static void end_with_7(int signal_number)
+{
+    (void)signal_number;
+    _exit(7);
+}
+
+/* How a program ends that gets a SIGBUS which no file on a disk is the cause of. */
+static int status_of(bool handled, bool sent)
+{
+    int status;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGBUS, handled ? end_with_7 : SIG_DFL);
+        bus_error_catch();
+        int fd = memfd_create("no file", 0);
+        const volatile char* memory = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+        if (sent) kill(getpid(), SIGBUS);
+        else _exit(*memory);
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+TEST(any_other_bus_error_goes_to_the_handler_before)
+{
+    for (int sent = 0; sent < 2; sent++) {
+        CHECK_EQ(status_of(true, sent), 7);
+        CHECK_EQ(status_of(false, sent), 1000 + SIGBUS);
+    }
 }
 
 TEST(a_signal_leaves_errno_as_it_was)
@@ -108,7 +206,7 @@ TEST(a_signal_leaves_errno_as_it_was)
 
 int main(int argc, char** argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--data") == 0) return be_the_program(argc, argv);
+    if (getenv("TEST_MOMENT")) return be_the_program(argc, argv);
     test_only = argc > 1 ? argv[1] : NULL;
     if (!realpath(argv[0], self)) return 1;
     folder_make();
@@ -117,6 +215,10 @@ int main(int argc, char** argv)
     if (system(line) != 0) return 1;
     RUN(a_second_signal_while_saving_leaves_no_unfinished_checkpoint);
     RUN_SLOW(a_process_that_is_killed_while_another_saves_leaves_no_unfinished_checkpoint);
+    RUN(a_data_file_that_is_cut_short_while_it_is_read_is_named);
+    RUN_SLOW(a_data_file_that_is_cut_short_is_named_under_mpirun);
+    RUN(a_tool_whose_input_is_cut_short_leaves_no_unfinished_output);
+    RUN(any_other_bus_error_goes_to_the_handler_before);
     RUN(a_signal_leaves_errno_as_it_was);
     folder_remove();
     return test_finish();

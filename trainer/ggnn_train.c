@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/bus_error.h"
 #include "common/memory.h"
 #include "common/printable.h"
 #include "common/sibling.h"
@@ -145,6 +146,7 @@ static bool open_ranks(program* p, error* why)
     p->rank = p->comm ? memory_new((size_t)p->ranks * sizeof *p->rank, "ranks", why) : NULL;
     if (!p->rank) return false;
     if (p->mpi && !comm_open_mpi(p->comm, &stop, why)) return false;
+    if (p->mpi) bus_error_catch(); /* MPI has set a handler of its own, unless there was one: it would complain */
     if (p->mpi && !config_check_ranks(&p->config, p->comm->ranks, why)) return false;
     if (p->mpi) {}
     else if (p->ranks == 1) comm_open_alone(p->comm, &stop);
@@ -242,9 +244,20 @@ static void* run_thread(void* context)
     return NULL;
 }
 
+static void* exit_thread(void* unused) { pthread_exit(unused); }
+
+/* The first thread that ends by pthread_exit, as OpenMP's do when a rank ends, makes glibc load libgcc_s. It aborts the program
+   where no descriptor is left for that, as when the log has taken the last one: so one ends before anything is open. */
+static void load_what_ends_threads(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, exit_thread, NULL) == 0) pthread_join(thread, NULL);
+}
+
 static bool run_threads(program* p, error* why)
 {
     int32_t begun = 0;
+    load_what_ends_threads();
     pthread_mutex_init(&p->gate, NULL);
     pthread_mutex_lock(&p->gate);
     while (begun < p->ranks && pthread_create(&p->rank[begun].thread, NULL, run_thread, &p->rank[begun]) == 0) begun++;
@@ -319,6 +332,7 @@ int main(int argc, char** argv)
     static program p;
     error why = {""};
     standard_open();
+    if (!comm_under_mpi()) bus_error_catch();
     signal(SIGXFSZ, SIG_IGN); /* a file past a limit is an error with a message, as on a full disk */
     int status = STATUS_DONE;
     if (options_version("ggnn-train", argc, argv)) print_libraries();
