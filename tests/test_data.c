@@ -444,6 +444,27 @@ TEST(normals_equal_the_formula_and_have_its_moments)
     CHECK_NEAR(product / (double)n * 2, 0, 5 / sqrt((double)n / 2));
 }
 
+/* The plain twin of generate_row, which takes words for 64 pairs at a time: two pairs of words a block, in turn. */
+TEST(a_row_takes_the_pairs_of_all_blocks_in_turn)
+{
+    enum { WIDEST = 300 };
+    const ggnn_rng rng = {3, 0, GGNN_PURPOSE_GENERATE};
+    float row[WIDEST + 2], expected[WIDEST + 2];
+    for (int64_t v = 0; v < 20; v++) {
+        for (uint32_t half = 0, done = 0; done < WIDEST; half++) {
+            const ggnn_words words = ggnn_random(&rng, STREAM_FEATURES, v, half / 2);
+            double normal[2];
+            if (!generate_normals(normal, words.word[half % 2 * 2], words.word[half % 2 * 2 + 1])) continue;
+            for (int i = 0; i < 2; i++) expected[done++] = (float)normal[i];
+        }
+        for (int64_t n = 1; n <= WIDEST; n += n % 63 + 1) {
+            row[n] = 7;
+            generate_row(row, n, NULL, &rng, STREAM_FEATURES, v);
+            CHECK(memcmp(row, expected, (size_t)n * sizeof *row) == 0 && row[n] == 7);
+        }
+    }
+}
+
 /* ---- statistics against brute force --------------------------------------------------------------------------- */
 
 enum { SMALL = 24 };
@@ -1083,6 +1104,7 @@ int main(int argc, char** argv)
     RUN(seeds_keep_their_graphs);
     RUN(the_same_seed_gives_the_same_file_for_any_number_of_threads);
     RUN(normals_equal_the_formula_and_have_its_moments);
+    RUN(a_row_takes_the_pairs_of_all_blocks_in_turn);
     RUN(statistics_equal_brute_force);
     RUN(verify_passes_what_is_right);
     RUN(verify_finds_what_is_wrong);
