@@ -496,6 +496,20 @@ TEST(what_lies_in_tiers_trains_as_what_is_resident)
     }
 }
 
+// A device's part comes by way of the host, 16,384 nodes at a time: here are two pieces and more.
+TEST(parts_that_come_in_several_pieces_train_as_replicas)
+{
+    static const char* const tiers[] = {" --store parts", " --gather exchange", " --cache dual --cache-ratio 1"};
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 40000 --edges 60000 --classes 3 --features 2 --train .01 >out 2>&1"), 0);
+    const std::string options = "--hidden 4 --layers 2 --fanout 2,2 --batch 200 --epochs 1 --eval-every 0 --devices 2 --backend cuda-emulated ";
+    CHECK_EQ(train(options + "--store replica --log resident"), 0);
+    for (const char* how : tiers) {
+        CHECK_EQ(train(options + how + " --log gpu"), 0);
+        same_numbers("resident", "gpu", "epoch", "loss", 0);
+        if (test_errors) printf("  %s\n", how);
+    }
+}
+
 // Two devices of which one samples for the other have the bits of one.
 TEST(every_policy_has_the_same_losses_in_every_pipeline_of_a_device)
 {
@@ -795,6 +809,7 @@ int main(int argc, char** argv)
         RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);
+        RUN_SLOW(parts_that_come_in_several_pieces_train_as_replicas);
         RUN(every_policy_has_the_same_losses_in_every_pipeline_of_a_device);
         RUN(hubs_isolated_nodes_and_rows_of_any_width_lie_in_a_devices_tiers);
         RUN(parts_of_a_batch_read_what_the_cpu_reads);

@@ -206,6 +206,24 @@ TEST(evaluation_gives_the_bits_of_one_device)
         }
 }
 
+/* More nodes than all devices' chunks of 4,096 take at once: every device has a second chunk. */
+TEST(evaluation_in_several_chunks_gives_the_bits_of_one_device)
+{
+    static const char* const how[] = {"", "--gather exchange", "--store parts --eval-memory 0"};
+    static const char* const model[] = {"--model sage", "--model gat --heads 2", "--model sage --aggregator pool"};
+    CHECK_EQ(finish(start("ggnn-data", "generate planted many.ggnn --nodes 9000 --edges 15000 --classes 3 --features 4")), 0);
+    for (int m = 0; m < 3; m++) {
+        char options[300];
+        snprintf(options, sizeof options, "--data many.ggnn %s --layers 2 --fanout 2,2 --hidden 4 --batch 10000 --lr 0 --epochs 1", model[m]);
+        CHECK_EQ(trainf("%s --log one", options), 0);
+        for (int i = 0; i < 3; i++) {
+            CHECK_EQ(trainf("%s --devices 2 %s --log several", options, how[i]), 0);
+            const double loss = last_number("one", "epoch", "val_loss");
+            if (!CHECK(loss > 0 && last_number("several", "epoch", "val_loss") == loss)) printf("  %s %s\n", model[m], how[i]);
+        }
+    }
+}
+
 TEST(runs_on_one_number_of_devices_write_one_log)
 {
     static const char* const also[] = {"", "--threads 1", "--threads 7", "--pipeline overlap"};
@@ -923,6 +941,7 @@ int main(int argc, char** argv)
     RUN(accuracy_by_parts_of_a_batch_is_that_by_slices);
     RUN_SLOW(accuracy_after_three_epochs_does_not_depend_on_the_number_of_devices);
     RUN_SLOW(evaluation_gives_the_bits_of_one_device);
+    RUN(evaluation_in_several_chunks_gives_the_bits_of_one_device);
     RUN(runs_on_one_number_of_devices_write_one_log);
     RUN(runs_by_parts_of_a_batch_write_one_log);
     RUN(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice);
