@@ -1,6 +1,7 @@
 /* test_bench_scale.c - the model of scale beside cases counted by hand, and what must hold whatever the inputs; its table of
    inputs; ggnn-bench scale. */
 #include "bench/scale_inputs.h"
+#include "datasets/dataset.h"
 #include "tests/bench_tool.h"
 
 /* ==== a graph and a machine for sums by hand ====================================================================== */
@@ -396,6 +397,63 @@ TEST(every_figure_is_labelled_and_red_rows_are_red)
     free(text);
 }
 
+/* The mean of the first batches of a shuffled epoch: as many as there are, 32 of small ones. */
+static void check_share(const char* text, const dataset* d, const ggnn_node* train, int64_t num_train, int64_t seeds)
+{
+    const ggnn_graph g = dataset_graph(d);
+    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, (int32_t[]){5, 4, 3}, 3);
+    const int64_t batches = num_train / seeds < 32 ? num_train / seeds : 32;
+    double edges[3] = {0}, nodes[3] = {0};
+    ggnn_node seed[4096];
+    ggnn_batch b;
+    char row[32], column[16];
+    CHECK(ggnn_batch_plan(&b, &g, &how, seeds, NULL) == GGNN_OK);
+    void* memory = malloc(b.bytes);
+    ggnn_batch_init(&b, memory);
+    for (int64_t i = 0; i < batches; i++) {
+        const ggnn_rng rng = {1, (uint32_t)i, GGNN_PURPOSE_SAMPLE};
+        for (int64_t k = 0; k < seeds; k++) seed[k] = train[ggnn_shuffle(1, 0, i * seeds + k, num_train)];
+        CHECK(ggnn_sample(&b, &g, &rng, seed, seeds) == GGNN_OK);
+        for (int h = 0; h < 3; h++) {
+            edges[h] += (double)*b.hop[h].num_edges.n / (double)(batches * seeds);
+            nodes[h] += (double)*b.hop[h].num_src.n / (double)(batches * seeds);
+        }
+    }
+    snprintf(row, sizeof row, "%.6g seeds a million", 1e6 * (double)seeds / (double)d->num_nodes);
+    for (int h = 0; h < 3; h++) {
+        snprintf(column, sizeof column, "edges %d", h);
+        CHECK_NEAR(bench_figure(text, "counted", "a seed's share of a batch", row, column), edges[h], 1e-9 * edges[h]);
+        snprintf(column, sizeof column, "nodes %d", h);
+        CHECK_NEAR(bench_figure(text, "counted", "a seed's share of a batch", row, column), nodes[h], 1e-9 * nodes[h]);
+    }
+    free(memory);
+}
+
+TEST(counted_batches_are_those_of_the_sampled_ids_and_caches_of_five_sizes)
+{
+    static const char* const size[] = {"1 %", "5 %", "10 %", "20 %", "50 %"};
+    dataset d;
+    error why = {0};
+    int64_t count[4], seeds = 4;
+    double hits = 0;
+    if (!generate_graph("citation --nodes 5000 --edges 40000") || !CHECK(dataset_open(&d, data, &why))) return;
+    CHECK(dataset_split(&d, 0, count, &why) != NULL);
+    ggnn_node* train = malloc((size_t)count[SPLIT_TRAIN] * sizeof *train);
+    dataset_split_ids(&d, 0, SPLIT_TRAIN, train);
+    char* text = bench_json("scale");
+    for (; seeds <= count[SPLIT_TRAIN]; seeds *= 4) check_share(text, &d, train, count[SPLIT_TRAIN], seeds);
+    CHECK(count[SPLIT_TRAIN] > 4 * 32 && seeds > 16); /* of batches of 4 there are more than 32, of 16 fewer */
+    for (int i = 0; i < 5; i++) {
+        const double more = bench_figure(text, "counted", "what a cache takes (presc)", "hits", size[i]);
+        CHECK(more > hits && more < 100);
+        hits = more;
+    }
+    CHECK(hits > 50); /* half of the rows, the hottest: more than half of the reads */
+    free(text);
+    free(train);
+    dataset_close(&d);
+}
+
 int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
@@ -418,6 +476,7 @@ int main(int argc, char** argv)
     RUN(what_must_hold_holds_for_the_own_table);
     RUN(errors_name_line_and_value);
     RUN(every_figure_is_labelled_and_red_rows_are_red);
+    RUN(counted_batches_are_those_of_the_sampled_ids_and_caches_of_five_sizes);
     folder_remove();
     return test_finish();
 }

@@ -558,6 +558,9 @@ TEST(a_file_of_ggnn_data_divides_as_the_program_does_by_itself)
     CHECK_EQ(trainf("%s --devices 3 --cache degree --cache-ratio .1 --log here", local), 0);
     CHECK_EQ(trainf("%s --devices 3 --cache degree --cache-ratio .1 --partition-file p.part --log file --save c", local), 0);
     read_log(&first, "here", NULL);
+    CHECK_EQ(last_number("here", "partition", "closure_limit"), 100000);
+    CHECK_EQ(last_number("file", "partition", "closure_limit"), 0); /* nobody looked at closures */
+    read_log(&first, "here", NULL);
     read_log(&second, "file", NULL);
     for (int i = 0; i < first.count; i++) cut(first.line[i], "closure_limit");
     for (int i = 0; i < second.count; i++) cut(second.line[i], "closure_limit");
@@ -579,6 +582,7 @@ static bool opens(const task* t, int32_t parts, int32_t (*of)(int64_t i), divisi
 
 static int32_t in_turn(int64_t i) { return (int32_t)(2 - i % 3); }
 static int32_t uneven(int64_t i) { return i < 2 ? 2 : (int32_t)(i % 2); }
+static int32_t two_least(int64_t i) { return i < 4 ? (int32_t)(1 + i % 2) : i % 3 ? 3 : 0; }
 static int32_t one_without(int64_t i) { return i == 5 ? -1 : (int32_t)(i % 3); }
 
 /* --parallel split: by the defaults of ggnn-data partition, whose file has the same owners. */
@@ -593,6 +597,41 @@ TEST(owners_of_a_split_are_those_that_ggnn_data_makes)
     CHECK(first.count == 1 && second.count == 1);
     CHECK(number(first.line[0], "crc") > 0);
     CHECK_EQ(number(first.line[0], "crc"), number(second.line[0], "crc"));
+}
+
+/* A preprocessed layer samples nothing, an MLP has no hops: what a device holds, as the log says it. */
+TEST(a_closure_has_a_hop_for_each_layer_that_samples)
+{
+    static const char* const options[] = {"--layers 2 --fanout 4,3", "--layers 3 --fanout 4,3 --preprocess", "--layers 2 --fanout 4 --preprocess",
+                                          "--layers 2 --fanout 1,1 --model mlp"};
+    static const int hops[] = {2, 2, 1, 0};
+    double held[4];
+    CHECK_EQ(finish(start("ggnn-data", "preprocess cites.ggnn --model sage --out pre.ggnn")), 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(trainf("--data pre.ggnn --partition pagraph --devices 4 --hidden 4 --epochs 0 --eval-every 0 --log a %s", options[i]), 0);
+        read_log(&first, "a", "partition");
+        CHECK_EQ(number(first.line[0], "hops"), hops[i]);
+        held[i] = element(first.line[0], "", "held", 0);
+    }
+    CHECK(held[0] == held[1] && held[1] > held[2] && held[2] > held[3]);
+    CHECK_EQ(held[3], element(first.line[0], "", "trained", 0));
+}
+
+/* The largest part is neither the first nor the last. */
+TEST(the_least_and_most_nodes_of_a_device_are_said)
+{
+    static const int64_t nodes[3] = {700, 1600, 700};
+    static int32_t owner[3000];
+    dataset of;
+    error why = {""};
+    for (int v = 0; v < 3000; v++) owner[v] = v % 30 < 7 ? 0 : v % 30 < 23 ? 1 : 2;
+    CHECK(dataset_open(&of, "cites.ggnn", &why) && partition_write("wide.part", &of, "test", owner, 3, &why));
+    dataset_close(&of);
+    CHECK_EQ(train("--data cites.ggnn --devices 3 --parallel split --partition-file wide.part --fanout 4,3 --hidden 4 --epochs 0 --log a"), 0);
+    CHECK(says("owners by wide.part: 700 to 1600 nodes a device\n"));
+    read_log(&first, "a", "owners");
+    CHECK_EQ(number(first.line[0], "most"), 1600);
+    for (int p = 0; p < 3; p++) CHECK_EQ(element(first.line[0], "", "nodes", p), nodes[p]);
 }
 
 TEST(a_files_parts_are_taken_as_they_are_or_refused)
@@ -615,6 +654,9 @@ TEST(a_files_parts_are_taken_as_they_are_or_refused)
     division_close(&d);
     CHECK(!opens(&t, 3, uneven, &d, &why));
     CHECK(strstr(why.text, "own.part: part 0 has ") && strstr(why.text, "part 2 has 2: devices train on as many each"));
+    division_close(&d);
+    CHECK(!opens(&t, 4, two_least, &d, &why)); /* of equal ones the first */
+    CHECK(strstr(why.text, "own.part: part 3 has ") && strstr(why.text, "part 1 has 2: devices train on as many each"));
     division_close(&d);
     CHECK(!opens(&t, 3, one_without, &d, &why));
     CHECK(strstr(why.text, "has no part: it was made for other training nodes"));
@@ -717,6 +759,8 @@ int main(int argc, char** argv)
     RUN(another_partition_is_refused);
     RUN(a_file_of_ggnn_data_divides_as_the_program_does_by_itself);
     RUN(owners_of_a_split_are_those_that_ggnn_data_makes);
+    RUN(a_closure_has_a_hop_for_each_layer_that_samples);
+    RUN(the_least_and_most_nodes_of_a_device_are_said);
     RUN(a_files_parts_are_taken_as_they_are_or_refused);
     RUN(a_file_that_does_not_fit_is_an_error_that_says_why);
     RUN(a_partition_where_it_cannot_be_is_an_error_that_says_why);

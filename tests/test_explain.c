@@ -250,6 +250,22 @@ TEST(predicted_hit_rates_are_within_a_point_of_those_of_the_run)
     }
 }
 
+/* Whatever the seeds of a slice, five hops of all neighbours reach all 34 nodes: 12 of these are the first of three devices'
+   by range and by modulo, as the first parts have the nodes that are left over. */
+TEST(a_device_owns_exactly_its_range_of_the_nodes)
+{
+    static const char* const run[][2] = {{"3 --gather exchange --owners range", "12"}, {"3 --gather exchange --owners modulo", "12"},
+                                         {"4 --gather exchange --owners range", "9"},  {"2 --gather exchange --owners range", "17"},
+                                         {"1", "34"}};
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "--data karate.ggnn --fanout 40,40,40,40,40 --epochs 1 --devices %s", run[i][0]);
+        const char* found = explained(line);
+        CHECK_NEAR(shares(found, "rows", "predicted", "own"), 100 * atof(run[i][1]) / 34, 1e-9);
+        if (i < 4) CHECK_NEAR(shares(found, "rows", "counted", "own"), 100 * atof(run[i][1]) / 34, 1e-9);
+    }
+}
+
 /* Of the explanation in file "staged". */
 static double stage(const char* name)
 {
@@ -382,6 +398,7 @@ int main(int argc, char** argv)
     RUN(the_simplest_of_equal_settings_is_chosen);
     RUN(explain_finds_the_right_setting_of_five_graphs);
     RUN_SLOW(predicted_hit_rates_are_within_a_point_of_those_of_the_run);
+    RUN(a_device_owns_exactly_its_range_of_the_nodes);
     RUN(each_stage_has_a_time_of_its_own);
     RUN(without_a_limit_devices_store_all);
     RUN(settings_store_what_a_run_with_their_options_stores);

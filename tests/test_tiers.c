@@ -910,7 +910,7 @@ static slopes measure_slopes(const task* t, int64_t room)
     from.count[2] = t->count[SPLIT_TRAIN];
     const slopes_plan plan = {.from = &from, .how = {.num_hops = 2, .fanout = {2, 2}}, .list = 2, .batch = 20, .rank = 1, .ranks = 2,
                               .room = room, .pass = {.num_ids = t->count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
-                                                     .rng = {3, 0, GGNN_PURPOSE_PRESAMPLE}}};
+                                                     .rng = {3, 0, GGNN_PURPOSE_SAMPLE}}};
     device_enter(d);
     CHECK(slopes_measure(&s, d, &plan, &why));
     CHECK_STR(why.text, "");
@@ -944,6 +944,62 @@ TEST(slopes_are_those_of_times_with_random_caches)
     }
     CHECK(whole.ms[TIERS_FEATURES][4] > whole.ms[TIERS_GRAPH][4]); /* 4,000 bytes a row, two edges a list */
     task_close(&t);
+}
+
+/* The same slices of the first eight batches, with the draws that come before training. */
+static void count_reads(const task* t, int64_t* rows, int64_t* lists)
+{
+    const ggnn_sampling how = {.num_hops = 2, .fanout = {2, 2}};
+    const loader_pass pass = {.ids = t->ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,
+                              .rng = {3, 0, GGNN_PURPOSE_PRESAMPLE}};
+    ggnn_batch b;
+    ggnn_node seeds[10];
+    CHECK(ggnn_batch_plan(&b, &t->graph, &how, 10, NULL) == GGNN_OK);
+    void* memory = malloc(b.bytes);
+    ggnn_batch_init(&b, memory);
+    for (int64_t i = 0; i < 8; i++) {
+        CHECK(loader_sample_slice(&b, seeds, &t->graph, &pass, 20, i, 1, 2) == GGNN_OK);
+        CHECK(ggnn_count_batch(rows, lists, &b) == GGNN_OK);
+    }
+    free(memory);
+}
+
+TEST(hit_ratios_of_slopes_are_those_of_the_sampled_ids)
+{
+    enum { N = 1500 };
+    static task t;
+    static config c;
+    static int64_t reads[TIERS_KINDS][N];
+    ggnn_node order[2 * N];
+    error why = {""};
+    char* words[] = {"ggnn-train", "--data", "wide.ggnn"};
+    finish(start("ggnn-data", "generate planted wide.ggnn --nodes 1500 --edges 9000 --classes 3 --features 10"));
+    CHECK_EQ(config_parse(&c, 3, words, &why), OPTIONS_GOOD);
+    if (!CHECK(task_open(&t, &c, &why))) return;
+    const slopes s = measure_slopes(&t, N * (40 + 16) + 9000 * (int64_t)sizeof(ggnn_node));
+    count_reads(&t, reads[TIERS_FEATURES], reads[TIERS_GRAPH]);
+    ggnn_rank_random(order, order + N, 3, N);
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        for (int i = 0; i < SLOPES_SIZES; i++) {
+            int64_t hits = 0, all = 0;
+            for (int v = 0; v < N; v++) {
+                all += reads[kind][v];
+                if (order[v] < (i ? N * i / (SLOPES_SIZES - 1) : 1)) hits += reads[kind][v];
+            }
+            CHECK_NEAR(s.hit[kind][i], (double)hits / (double)all, 1e-12);
+        }
+    task_close(&t);
+}
+
+TEST(a_slopes_time_is_that_of_an_epoch_by_the_fastest_turn_but_the_first)
+{
+    for (int least = 1; least < SLOPES_TURNS; least++) {
+        double seconds[SLOPES_TURNS] = {.001, .02, .03, .05, .04};
+        seconds[least] = .01;
+        CHECK_NEAR(slopes_epoch(seconds, 8, 8), 10, 1e-12);
+        CHECK_NEAR(slopes_epoch(seconds, 8, 100), 125, 1e-12);
+        CHECK_NEAR(slopes_epoch(seconds, 3, 3), 10, 1e-12);
+    }
 }
 
 TEST(measured_slopes_are_said_and_give_the_same_plan_again)
@@ -1067,6 +1123,8 @@ int main(int argc, char** argv)
     RUN(a_graph_of_isolated_nodes_lies_in_tiers);
     RUN(a_ranking_from_a_file_places_as_the_trainers_own);
     RUN(slopes_are_those_of_times_with_random_caches);
+    RUN(hit_ratios_of_slopes_are_those_of_the_sampled_ids);
+    RUN(a_slopes_time_is_that_of_an_epoch_by_the_fastest_turn_but_the_first);
     RUN(measured_slopes_are_said_and_give_the_same_plan_again);
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);

@@ -187,6 +187,43 @@ TEST(every_epoch_has_an_order_of_its_own)
     CHECK(differ > 0);
 }
 
+/* And each alone, not another one of them. */
+TEST(every_option_of_a_net_changes_what_it_learns)
+{
+    static const char* const common = "--data karate.ggnn --fanout 4,3 --hidden 8 --epochs 2 --log a --model";
+    static const char* const base[] = {"gat", "sage"};
+    static const char* const options[][11] = {
+        {"--dropout .2", "--input-dropout .2", "--attention-dropout .2", "--heads 2", "--out-heads 2", "--residual", "--norm layer",
+         "--lr .01", "--optimizer adamw --weight-decay .1", "--weight-decay .1", "--seed 2"},
+        {"--aggregator gcn", "--aggregator pool", "--residual", "--norm layer", "--dropout .2", "--input-dropout .2"}};
+    for (int m = 0; m < 2; m++) {
+        double loss[12];
+        CHECK_EQ(trainf("%s %s", common, base[m]), 0);
+        loss[0] = last_number("a", "epoch", "val_loss");
+        for (int i = 0; i < 11 && options[m][i]; i++) {
+            CHECK_EQ(trainf("%s %s %s", common, base[m], options[m][i]), 0);
+            loss[i + 1] = last_number("a", "epoch", "val_loss");
+            for (int k = 0; k <= i; k++)
+                if (!CHECK(fabs(loss[i + 1] - loss[k]) > 0)) printf("  %s %s\n", options[m][i], k ? options[m][k - 1] : "");
+        }
+    }
+}
+
+/* --loss ce is a softmax over two logits, --loss bce has one. */
+TEST(one_class_is_learnt_beside_one_that_no_node_has)
+{
+    static const char* const loss[] = {"ce", "bce"};
+    double begin[2];
+    finish(start("ggnn-data", "generate planted alone.ggnn --nodes 300 --edges 1500 --classes 1 --features 4"));
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(trainf("--data alone.ggnn --layers 2 --fanout 4,4 --hidden 8 --lr .05 --epochs 20 --log a --loss %s", loss[i]), 0);
+        read_log(&first, "a", "epoch");
+        begin[i] = number(first.line[0], "val_loss");
+        CHECK(begin[i] > .1 && number(first.line[19], "val_loss") < .1 * begin[i]);
+    }
+    CHECK(fabs(begin[0] - begin[1]) > 0);
+}
+
 static double loss_of_epoch(const char* options, int epoch)
 {
     CHECK_EQ(trainf("--data planted.ggnn --hidden 8 --layers 2 --dropout 0 --lr 0 --epochs 2 --eval-every 0 --log a %s",
@@ -592,6 +629,8 @@ int main(int argc, char** argv)
     RUN(the_test_score_is_that_of_the_least_validation_loss);
     RUN(patience_ends_training);
     RUN(every_epoch_has_an_order_of_its_own);
+    RUN(every_option_of_a_net_changes_what_it_learns);
+    RUN(one_class_is_learnt_beside_one_that_no_node_has);
     RUN(every_batch_is_sampled_at_a_step_of_its_own);
     RUN(what_is_not_given_is_as_the_help_says);
     RUN(rates_follow_their_schedules);

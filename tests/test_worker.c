@@ -573,6 +573,26 @@ TEST(a_list_that_is_broken_is_an_error_however_batches_are_prepared)
     fixture_free(f);
 }
 
+/* Memory is taken for what there is, not for what --batch allows. */
+TEST(a_batch_is_no_larger_than_all_training_nodes)
+{
+    static const char* const batch[] = {"1", "58", "16777216"};
+    fixture* f = fixture_new();
+    comm alone;
+    comm_open_alone(&alone, &never);
+    for (int i = 0; i < 3; i++) {
+        char words[400], options[100];
+        error why = {""};
+        worker w;
+        snprintf(options, sizeof options, "--model sage --fanout 3,3 --batch %s", batch[i]);
+        const config c = config_of(words, options);
+        CHECK(worker_open(&w, &c, &f->task, device_open_cpu(1, &why), &alone, &why));
+        CHECK_EQ(loader_batch(w.loader), i < 2 ? c.batch : f->task.count[SPLIT_TRAIN]);
+        worker_close(&w);
+    }
+    fixture_free(f);
+}
+
 TEST(opening_a_worker_survives_any_failing_allocation)
 {
     fixture* f = fixture_new();
@@ -616,6 +636,7 @@ int main(int argc, char** argv)
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
+    RUN(a_batch_is_no_larger_than_all_training_nodes);
     RUN(opening_a_worker_survives_any_failing_allocation);
     return test_finish();
 }

@@ -4,7 +4,7 @@
 
 #include "common/memory.h"
 
-enum { BATCHES = 8, TURNS = 5 }; /* the first turn warms up */
+enum { BATCHES = 8 };
 
 typedef struct {
     device* device;
@@ -44,8 +44,16 @@ static void close_bench(bench* b)
     b->loader = NULL;
 }
 
-/* The same batches in each turn. ms: of sampling, of extraction. */
-static bool take_turn(bench* b, double ms[TIERS_KINDS], error* why)
+double slopes_epoch(const double seconds[SLOPES_TURNS], int64_t batches, int64_t all)
+{
+    double least = seconds[1];
+    for (int turn = 2; turn < SLOPES_TURNS; turn++)
+        if (seconds[turn] < least) least = seconds[turn];
+    return 1e3 * least * (double)all / (double)batches;
+}
+
+/* The same batches in each turn: seconds of sampling, of extraction. */
+static bool take_turn(bench* b, int turn, double seconds[TIERS_KINDS][SLOPES_TURNS], error* why)
 {
     loader_pass pass = b->plan->pass;
     const loader_cost before = loader_cost_of(b->loader);
@@ -57,9 +65,8 @@ static bool take_turn(bench* b, double ms[TIERS_KINDS], error* why)
         batch_give(b->loader, taken);
     }
     const loader_cost now = loader_cost_of(b->loader);
-    const double epoch = 1e3 * (double)b->of / (double)b->batches;
-    ms[TIERS_GRAPH] = epoch * (now.sample - before.sample);
-    ms[TIERS_FEATURES] = epoch * (now.extract - before.extract);
+    seconds[TIERS_GRAPH][turn] = now.sample - before.sample;
+    seconds[TIERS_FEATURES][turn] = now.extract - before.extract;
     return true;
 }
 
@@ -75,13 +82,10 @@ static bool measure_size(slopes* s, int size, bench* b, const ggnn_node* rank, i
     const tiers_share share = {NULL, 0, rank, cached};
     const tiers_plan placed = {{share, share}, NULL};
     bool good = open_bench(b, &placed, why);
-    for (int turn = 0; good && turn < TURNS; turn++) {
-        double ms[TIERS_KINDS];
-        good = take_turn(b, ms, why);
-        for (int kind = 0; good && kind < TIERS_KINDS; kind++)
-            if (turn <= 1 || ms[kind] < s->ms[kind][size]) s->ms[kind][size] = ms[kind];
-    }
+    double seconds[TIERS_KINDS][SLOPES_TURNS];
+    for (int turn = 0; good && turn < SLOPES_TURNS; turn++) good = take_turn(b, turn, seconds, why);
     for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
+        s->ms[kind][size] = slopes_epoch(seconds[kind], b->batches, b->of);
         const tiers_count count = tiers_counted(&b->tiers, (tiers_kind)kind);
         s->hit[kind][size] = hit_ratio(count.read);
         s->bytes[size] += count.placed_bytes.cache;
@@ -106,7 +110,9 @@ static int64_t nodes_within(const tiers_source* from, const ggnn_node* order, in
 bool slopes_measure(slopes* s, device* d, const slopes_plan* plan, error* why)
 {
     const int64_t nodes = plan->from->graph.num_nodes;
-    bench b = {.device = d, .plan = plan};
+    slopes_plan presample = *plan;
+    bench b = {.device = d, .plan = &presample};
+    presample.pass.rng.purpose = GGNN_PURPOSE_PRESAMPLE;
     ggnn_node* rank = memory_new(memory_product((size_t)nodes, 2 * sizeof *rank, 1), "ranks of nodes", why);
     memset(s, 0, sizeof *s);
     if (!rank) return false;

@@ -7,12 +7,15 @@
 #include "trainer/loader.h"
 #include "trainer/tiers.h"
 
-enum { SLOPES_SIZES = 5 }; /* of caches: one node, and so on to as many as there is room for */
+enum {
+    SLOPES_SIZES = 5, /* of caches: one node, and so on to as many as there is room for */
+    SLOPES_TURNS = 5  /* of the same batches; the first one warms up */
+};
 
 typedef struct {
     const tiers_source* from;
     ggnn_sampling how;
-    loader_pass pass;    /* whose first batches are taken; its ids are those of from->ids[list] */
+    loader_pass pass;    /* whose first batches are taken, with presampling's draws; its ids are those of from->ids[list] */
     int32_t list;
     int64_t batch;       /* seeds of a global batch, of which */
     int32_t rank, ranks; /* this slice is taken */
@@ -25,6 +28,9 @@ typedef struct { /* of lists, and of rows, by size of cache */
     int64_t bytes[SLOPES_SIZES];          /* of the caches */
     int64_t slope[TIERS_KINDS];
 } slopes;
+
+/* Milliseconds of an epoch of `all` batches, of which each turn took some: by the fastest turn but the first. */
+double slopes_epoch(const double seconds[SLOPES_TURNS], int64_t batches, int64_t all);
 
 /* Alone: no other rank has a part in it. All that it takes of the device it gives back. False on failure. */
 bool slopes_measure(slopes* s, device* d, const slopes_plan* plan, error* why);

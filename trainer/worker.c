@@ -226,9 +226,9 @@ static bool measure_slopes(worker* w, const config* c, const task* t, const tier
     slopes s;
     for (int32_t r = 1; r <= w->comm->ranks; r++) bound[r] = 1;
     if (w->comm->rank == 0) {
-        slopes_plan plan = {.from = from, .how = config_sampling(c), .pass = pass_of(c, t), .list = SPLIT_TRAIN,
-                            .ranks = w->comm->ranks, .batch = c->batch < n ? c->batch : n, .room = tier_plan_room(&w->planned, peak)};
-        plan.pass.rng.purpose = GGNN_PURPOSE_PRESAMPLE;
+        const slopes_plan plan = {.from = from, .how = config_sampling(c), .pass = pass_of(c, t), .list = SPLIT_TRAIN,
+                                  .ranks = w->comm->ranks, .batch = c->batch < n ? c->batch : n,
+                                  .room = tier_plan_room(&w->planned, peak)};
         if (!slopes_measure(&s, w->device, &plan, why)) return false;
         w->device->most_bytes = peak; /* training's own: all that was measured with is given back */
         both[0] = s.slope[TIERS_GRAPH];
