@@ -881,6 +881,10 @@ typedef struct ggnn_block {
     float*     weight;   // (num_edges) of the edge, or visits of a walk, or NULL
     int32_t*   repeats;  // (num_src) edges that leave each source (how often it was sampled), or NULL
     int32_t*   edge;     // (num_edges) in a transpose: the edge's index in the original; or NULL
+    int32_t    bipartite; // 1: targets and sources are of two kinds (users, items), each with a numbering of
+                          // its own, and there may be fewer sources than targets. id is NULL then, neighbor
+                          // has the sources' ids. No op may add a target's own row: no scale.self, no
+                          // ggnn_gat (GGNN_ERROR_ARGUMENT). The caller sets it; 0 in the blocks of a batch
 } ggnn_block;
 
 enum { GGNN_HOPS_MAX = 8 };
@@ -1172,8 +1176,8 @@ GGNN_API ggnn_status ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, i
 GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
 
 // Checks what the ops rely on, but for edge's being a permutation: indptr from 0, not decreasing, ending at
-// num_edges; indices < num_src; edge < num_edges; num_dst <= num_src unless it is a transpose; sizes within
-// max; id and neighbor, where given, in [0, num_nodes).
+// num_edges; indices < num_src; edge < num_edges; num_dst <= num_src unless it is a transpose or bipartite;
+// sizes within max; id and neighbor, where given, in [0, num_nodes); id NULL where it is bipartite.
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault);
 
 // =============================================================================
@@ -1247,7 +1251,8 @@ typedef enum { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 typedef struct ggnn_scale {
     const float* src;  // (num_src); in ggnn_aggregate (N) by global id
     const float* dst;  // (num_dst); replaces MEAN's 1/|N(v)| where given
-    const float* self; // (min(num_dst, num_src)): rows beyond it (in a transpose) have no self term
+    const float* self; // (min(num_dst, num_src)): rows beyond it (in a transpose) have no self term. NULL
+                       // for a bipartite block
 } ggnn_scale;
 
 // Sparse-dense product over a block: out[v,:] = reduce over e = (u, v) of weight[e, head] * inp[u,:], scaled.
@@ -3381,6 +3386,7 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
     *t->num_src.n = *b->num_dst.n;
     *t->num_edges.n = *b->num_edges.n;
     t->id = b->id;
+    t->bipartite = b->bipartite;
     memset(&sort, 0, sizeof sort);
     sort.key = b->indices;
     sort.row = b->indptr;
@@ -3403,7 +3409,10 @@ GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes,
     if (dst < 0 || dst > b->num_dst.max || src < 0 || src > b->num_src.max || edges < 0 ||
         edges > b->num_edges.max)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a size is outside its bound", -1, -1);
-    if (!b->edge && b->indices && src < dst)
+    if (b->bipartite && b->id)
+        return ggnni_fault(fault, GGNN_ERROR_BLOCK, "a bipartite block has one list of ids for two kinds", -1,
+                           -1);
+    if (!b->edge && !b->bipartite && b->indices && src < dst)
         return ggnni_fault(fault, GGNN_ERROR_BLOCK, "fewer sources than targets", -1, -1);
     if (b->indptr[0] != 0) return ggnni_fault(fault, GGNN_ERROR_BLOCK, "indptr does not begin with 0", 0, -1);
     for (int64_t v = 0; v < dst; v++)
@@ -4253,12 +4262,12 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
     }
 }
 
-static int ggnni_reduces(ggnn_reduce how, const ggnn_scale* scale, const float* weight, int32_t heads,
-                         int32_t width)
+static int ggnni_reduces(ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale, const float* weight,
+                         int32_t heads, int32_t width)
 {
     const int scaled = scale && (scale->src || scale->dst || scale->self);
     return (uint32_t)how <= GGNN_MIN && (how < GGNN_MAX || !scaled) && ggnni_heads_given(heads, width) &&
-           (heads == 1 || weight);
+           (heads == 1 || weight) && !(b->bipartite && scale && scale->self);
 }
 
 static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)
@@ -4277,7 +4286,7 @@ GGNN_API ggnn_status ggnn_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_re
                                const ggnn_scale* scale, const float* weight, int32_t heads, const float* inp,
                                int64_t ld_inp, int32_t width)
 {
-    GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_reduces(how, scale, weight, heads, width));
+    GGNNI_REQUIRE(ggnni_block_given(b, 1) && ggnni_reduces(how, b, scale, weight, heads, width));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(inp, ld_inp, *b->num_src.n, width));
     ggnni_spmm s;
@@ -4306,7 +4315,7 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
     GGNNI_REQUIRE(from && ggnni_type_known(from->type) && ggnni_block_given(b, 0));
     GGNNI_REQUIRE((b->indices || b->neighbor || *b->num_edges.n == 0));
     GGNNI_REQUIRE((from->base || from->rows || *b->num_edges.n == 0));
-    GGNNI_REQUIRE(ggnni_reduces(how, scale, weight, heads, from->width));
+    GGNNI_REQUIRE(ggnni_reduces(how, b, scale, weight, heads, from->width));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, from->width));
     ggnni_spmm s;
     memset(&s, 0, sizeof s);
@@ -4775,7 +4784,8 @@ typedef struct {
 
 static int ggnni_gat_given(const ggnn_gat_layer* y)
 {
-    return y && ggnni_block_given(y->block, 1) && ggnni_heads_given(y->heads, y->width) && y->width > 0 &&
+    return y && ggnni_block_given(y->block, 1) && !y->block->bipartite &&
+           ggnni_heads_given(y->heads, y->width) && y->width > 0 &&
            (y->er || *y->block->num_dst.n == 0) && (y->el || *y->block->num_src.n == 0) &&
            (y->lse || *y->block->num_dst.n == 0) &&
            ggnni_matrix_given(y->z, y->ld_z, *y->block->num_src.n, y->width) &&

@@ -3107,6 +3107,7 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
         b->num_edges.max > t->num_edges.max)
         return cudaErrorInvalidValue;
     t->id = b->id;
+    t->bipartite = b->bipartite;
     cudaError_t error = cudaMemsetAsync(left, 0, static_cast<size_t>(b->num_src.max) * sizeof *left, stream);
     if (error == cudaSuccess)
         error = launch(count_sources, blocks_for(b->num_edges.max), THREADS, stream, *t, *b, left);
@@ -4608,6 +4609,7 @@ inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn
     const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
     if (heads < 1 || width % heads || (heads > 1 && !weight)) return cudaErrorInvalidValue;
     if (ld_inp < width || ld_out < width || (scale && !linear)) return cudaErrorInvalidValue;
+    if (b->bipartite && scale && scale->self) return cudaErrorInvalidValue;
     ggnni::matrix_rows  rows = {reinterpret_cast<const char*>(inp), ld_inp * 4, b->indices};
     ggnni::edge_weights weights = {weight, b->edge, heads, width / heads};
     return ggnni::launch_aggregate(out, ld_out, arg, how, b, scale, weights, rows, width,
@@ -4638,6 +4640,7 @@ inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce h
     if (heads < 1 || from->width % heads || (heads > 1 && !weight)) return cudaErrorInvalidValue;
     if (ld_out < from->width || (scale && !linear) || !can_count(from->traffic, from->at))
         return cudaErrorInvalidValue;
+    if (b->bipartite && scale && scale->self) return cudaErrorInvalidValue;
     edge_weights weights = {weight, b->edge, heads, from->width / heads};
     edge_ids    edges = {b->neighbor, b->id, b->indices, b->num_dst, b->indptr};
     target_ids  own = {b->id, targets_of(b)};
@@ -5466,8 +5469,8 @@ inline attention_dropout dropout_of(const ggnn_gat_layer& y, const ggnn_rng* rng
 
 inline bool layer_wrong(const ggnn_gat_layer& y)
 {
-    return !y.block || y.heads < 1 || y.width < 1 || y.width % y.heads || y.ld_out < y.width ||
-           y.ld_z < y.width || y.how.layer < 0 || y.how.layer > 255 ||
+    return !y.block || y.block->bipartite || y.heads < 1 || y.width < 1 || y.width % y.heads ||
+           y.ld_out < y.width || y.ld_z < y.width || y.how.layer < 0 || y.how.layer > 255 ||
            !(y.how.dropout >= 0.0f && y.how.dropout < 1.0f && y.how.slope >= 0.0f);
 }
 

@@ -46,7 +46,7 @@ class Rng(c.Structure):
 class Block(c.Structure):
     _fields_ = [("num_dst", Count), ("num_src", Count), ("num_edges", Count), ("id", c.c_void_p), ("indptr", c.POINTER(c.c_int64)),
                 ("indices", c.POINTER(c.c_int32)), ("neighbor", c.c_void_p), ("position", c.c_void_p), ("weight", c.c_void_p),
-                ("repeats", c.c_void_p), ("edge", c.c_void_p)]
+                ("repeats", c.c_void_p), ("edge", c.c_void_p), ("bipartite", c.c_int32)]
 
 
 class Fault(c.Structure):

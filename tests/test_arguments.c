@@ -471,6 +471,11 @@ TEST(aggregation)
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 2, x, WIDTH, WIDTH)); /* heads of no weight */
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, (ggnn_reduce)4, b, NULL, NULL, 1, x, WIDTH, WIDTH));
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_MAX, b, &scale, NULL, 1, x, WIDTH, WIDTH));
+    t.r->b.bipartite = 1; /* its targets have no rows among the sources */
+    scale.self = ones;
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, &scale, NULL, 1, x, WIDTH, WIDTH));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, &scale, NULL, 1, &rows));
+    t.r->b.bipartite = 0;
     GIVES(GGNN_OK, ggnn_spmm(NULL, 0, NULL, GGNN_SUM, b, NULL, NULL, 1, NULL, 0, 0));
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, NULL, NULL, 1, x, WIDTH, arg, WIDTH));
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 1, x, WIDTH, NULL, WIDTH));
@@ -554,7 +559,7 @@ TEST(attention)
     REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, NULL, WIDTH, att, SRC, HEADS, WIDTH));
     REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH, NULL, SRC, HEADS, WIDTH));
     REFUSED(ggnn_gat(NULL));
-    for (int i = 0; i < 18; i++) {
+    for (int i = 0; i < 19; i++) {
         bad = good;
         if (i < 3) bad.block = &t.broken[i];
         if (i == 3) bad.block = NULL;
@@ -572,9 +577,11 @@ TEST(attention)
         if (i == 15) bad.how.layer = 256;
         if (i == 16) bad.how.dropout = 0.5f; /* drawn by a purpose that is not its own */
         if (i == 17) bad.ld_out = WIDTH - 1;
+        t.r->b.bipartite = i == 18; /* targets have no row of z */
         REFUSED(ggnn_gat(&bad));
         REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &bad, dout, WIDTH));
     }
+    t.r->b.bipartite = 0;
     for (int i = 0; i < 6; i++) {
         bad = good;
         if (i == 0) bad.del = NULL;

@@ -1077,6 +1077,41 @@ TEST(validate_names_what_is_wrong_with_a_block)
     random_graph_free(g);
 }
 
+/* Five users, three items: the ops allow fewer sources than targets, and so does validate where the block says it. */
+TEST(a_block_of_two_kinds_may_have_fewer_sources_than_targets)
+{
+    enum { USERS = 5, ITEMS = 3, EDGES = 7 };
+    int64_t     size[3] = {USERS, ITEMS, EDGES}, indptr[] = {0, 2, 3, 3, 5, 7};
+    int32_t     indices[] = {0, 2, 1, 2, 0, 1, 2};
+    ggnn_node   id[USERS] = {0, 1, 2, 0, 1};
+    const float x[] = {1, 2, 4}, want[] = {2.5f, 2, 0, 2.5f, 3}, back[] = {1.0f, 1.5f, 1.5f}, half[USERS] = {.5f, 1, 0, .5f, .5f};
+    float       out[USERS], dx[ITEMS], ones[USERS] = {1, 1, 1, 1, 1};
+    ggnn_block  b, t;
+    ggnn_scale  swapped = {half, NULL, NULL};
+    ggnn_fault  fault;
+    void*       memory = malloc(ggnn_block_transpose_bytes(USERS, ITEMS, EDGES));
+    memset(&b, 0, sizeof b);
+    b.num_dst.n = &size[0], b.num_dst.max = USERS, b.num_src.n = &size[1], b.num_src.max = ITEMS;
+    b.num_edges.n = &size[2], b.num_edges.max = EDGES, b.indptr = indptr, b.indices = indices;
+    CHECK_EQ(ggnn_block_validate(&b, ITEMS, &fault), GGNN_ERROR_BLOCK); /* of one kind: a mistake */
+    b.bipartite = 1;
+    CHECK_EQ(ggnn_block_validate(&b, ITEMS, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_mean(out, &b, x, 1), GGNN_OK);
+    CHECK(memcmp(out, want, sizeof want) == 0);
+    ggnn_block_transpose_init(&t, USERS, ITEMS, EDGES, memory);
+    CHECK_EQ(ggnn_block_transpose(&t, &b), GGNN_OK);
+    CHECK_EQ(t.bipartite, 1);
+    CHECK_EQ(ggnn_block_validate(&t, USERS, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_spmm(dx, 1, NULL, GGNN_SUM, &t, &swapped, NULL, 1, ones, 1, 1), GGNN_OK);
+    CHECK(memcmp(dx, back, sizeof back) == 0);
+    b.id = id; /* of which kind? */
+    CHECK_EQ(ggnn_block_validate(&b, ITEMS, &fault), GGNN_ERROR_BLOCK);
+    b.id = NULL, indices[4] = ITEMS;
+    CHECK_EQ(ggnn_block_validate(&b, ITEMS, &fault), GGNN_ERROR_BLOCK);
+    CHECK_EQ(fault.edge, 4);
+    free(memory);
+}
+
 TEST(validate_names_the_local_id_whose_global_id_is_out_of_range)
 {
     int64_t       degree[] = {2, 0, 1};
@@ -1134,6 +1169,7 @@ int main(int argc, char** argv)
     RUN(the_whole_graph_is_a_block);
     RUN(a_transpose_holds_every_edge_the_other_way_round_in_order);
     RUN(validate_names_what_is_wrong_with_a_block);
+    RUN(a_block_of_two_kinds_may_have_fewer_sources_than_targets);
     RUN(validate_names_the_local_id_whose_global_id_is_out_of_range);
     return test_finish();
 }

@@ -433,6 +433,11 @@ TEST(wrong_arguments_are_refused)
         CHECK(wrong->backward(nullptr) == cudaErrorInvalidValue);
         CHECK(wrong->out.same() && wrong->lse.same() && wrong->dz.same() && wrong->der.same());
     }
+    ggnn_gat_layer y = l.on_device();
+    ggnn_block     two_kinds = *y.block; // its targets have no rows among the sources
+    two_kinds.bipartite = 1;
+    y.block = &two_kinds;
+    CHECK(ggnn_cuda_gat(&y, nullptr, nullptr) == cudaErrorInvalidValue);
     CHECK(ggnn_cuda_scores(l.el.device(), l.z.device(), 63, l.er.device(), n, 4, 64, nullptr) ==
           cudaErrorInvalidValue);
     CHECK(ggnn_cuda_scores_back(l.dz.device(), 64, l.er.device(), l.el.device(), l.z.device(), 64,

@@ -298,6 +298,11 @@ TEST(arguments_that_cannot_be_are_refused)
     const ggnn_store rows = ggnn_store_plain(nullptr, 36, 4, GGNN_F32);
     CHECK(ggnn_cuda_aggregate(x, 4, GGNN_SUM, b.get(), nullptr, nullptr, 2, &rows, nullptr) == no);
     CHECK(ggnn_cuda_aggregate(x, 4, GGNN_SUM, b.get(), nullptr, reinterpret_cast<float*>(8), 3, &rows, nullptr) == no);
+    ggnn_block       two_kinds = *b.get(); // its targets have no rows among the sources
+    const ggnn_scale own = {nullptr, nullptr, reinterpret_cast<float*>(8)};
+    two_kinds.bipartite = 1;
+    CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_SUM, &two_kinds, &own, nullptr, 1, x, 4, 4, nullptr) == no);
+    CHECK(ggnn_cuda_aggregate(x, 4, GGNN_SUM, &two_kinds, &own, nullptr, 1, &rows, nullptr) == no);
     CHECK(ggnn_cuda_spmm_back_arg(x, 3, t.get(), b.get(), nullptr, 1, x, 4, nullptr, 4, nullptr) == no);
     CHECK(ggnn_cuda_spmm_atomic(x, 4, b.get(), nullptr, nullptr, 1, x, 3, 4, nullptr) == no);
     random_block_free(r);

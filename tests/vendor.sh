@@ -184,6 +184,32 @@ vendor() { # every check but those of other languages, by one compiler
         check "$cc $option.c as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -c examples/$option.c -o "$work/$option.o"
     done
 }
+# docs/RECIPES.md: each recipe is a program that prints its third line's text.
+recipes="threads pool arrays bipartite links relations wide half inference"
+recipes() { # recipes CC
+    local cc=$1 recipe
+    for recipe in $recipes; do
+        check "$cc $recipe.c compiles" $cc -std=c99 $strict -I. examples/$recipe.c -o "$work/$recipe" -lm -lpthread
+        prints "$cc $recipe.c prints what its first lines say" "$work/$recipe" "$(sed -n '3s|^//   prints  ||p' examples/$recipe.c)"
+        check "$recipe.c has at most 60 lines of at most 110 columns" awk 'length > 110 || NR > 60 { bad = 1 } END { exit bad }' examples/$recipe.c
+        check "RECIPES.md links $recipe.c" grep -q "(\.\./examples/$recipe.c)" docs/RECIPES.md
+    done
+    if echo 'int main(void) { return 0; }' | $cc -x c -fopenmp - -o "$work/can" 2>/dev/null; then
+        check "$cc -fopenmp threads.c compiles" $cc -std=c99 $strict -fopenmp -I. examples/threads.c -o "$work/threads" -lm -lpthread
+        prints "$cc -fopenmp threads.c prints the same" "$work/threads" "$(sed -n '3s|^//   prints  ||p' examples/threads.c)"
+        refuse "$cc -fopenmp threads.c opens no team" opens_teams "$work/threads"
+        check "$cc -fopenmp vendor.c" $cc -std=c99 -fopenmp -I. examples/vendor.c -o "$work/vendor" -lm
+        check "$cc -fopenmp a program without GGNN_SERIAL opens teams" opens_teams "$work/vendor"
+    fi
+}
+opens_teams() { nm "$1" | grep -qE 'GOMP_parallel|__kmpc_fork_call'; }
+with_cmake() { # with_cmake CC
+    if ! command -v cmake >/dev/null; then echo "  skipped examples/CMakeLists.txt: cmake is not installed"; return; fi
+    check "$1 cmake takes examples/CMakeLists.txt" cmake -S examples -B "$work/cmake" -DCMAKE_C_COMPILER="$1" -DCMAKE_BUILD_TYPE=Debug
+    check "$1 cmake builds the example" cmake --build "$work/cmake"
+    prints "$1 cmake: the example prints the means" "$work/cmake/vendor" "3 4"
+}
+page() { recipes "$1"; with_cmake "$1"; }
 # The examples as programs of Windows, run by wine.
 windows() {
     local cc=x86_64-w64-mingw32-gcc wine example
@@ -210,6 +236,7 @@ if [ "$part" = rest ]; then
     if command -v clang >/dev/null; then
         (trap - EXIT; in_folder clang both clang) &
         (trap - EXIT; in_folder clang2 compile_others clang) &
+        (trap - EXIT; in_folder clang3 recipes clang) &
     else echo "  skipped vendoring with clang: not installed"; fi
     wait
     cat "$work"/*.out
@@ -217,6 +244,7 @@ if [ "$part" = rest ]; then
 fi
 (trap - EXIT; in_folder languages compile_most "$own") &
 (trap - EXIT; in_folder own vendor "$own") &
+(trap - EXIT; in_folder recipes page "$own") &
 wait
 cat "$work"/*.out
 sed -n '/^\/\/ A complete program/,/^\/\/ WHAT/p' ggnn.h | sed -n 's|^//     ||p' >"$work/first_page.c"
