@@ -145,6 +145,7 @@ stage_plain() {
     scripts tests python
     lines tests/rooms.sh
     lines tests/makefile.sh
+    lines tests/learn.sh
     if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
     if bash tests/run.sh check no_such_program >"$logs/unknown" 2>&1; then fail "make check TEST=no_such_program: succeeds"; else pass unknown_program; fi
 }
