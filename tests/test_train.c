@@ -2,6 +2,7 @@
 #include "common/progress.h"
 #include "tests/train_tool.h"
 #include "trainer/config.h"
+#include "trainer/task.h"
 
 /* ==== what it learns ============================================================================================ */
 
@@ -515,6 +516,55 @@ TEST(files_that_cannot_be_trained_on_are_errors_that_say_why)
     CHECK(says("nowhere/c") && !strstr(output, "epoch 1")); /* before any work is done */
 }
 
+/* A copy of planted.ggnn whose nodes have real targets in place of labels; node 9 has `other`. */
+static void make_targets(const char* path, float other)
+{
+    static const float of[] = {0, .25f, .5f, 1};
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_open(&f, "planted.ggnn") && ggnn_file_create(&w, path));
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        const bool label = strcmp(s->name, "label") == 0;
+        float* data = ggnn_file_reserve(&w, s->name, label ? GGNN_FILE_F32 : (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
+        memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes); /* a label has four bytes, too */
+        for (int64_t v = 0; label && v < s->dim[0]; v++) data[v] = v == 9 ? other : of[v % 4];
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
+/* A target of .5 and above counts as the second class. */
+TEST(real_targets_are_trained_on_and_those_that_are_no_probability_are_named)
+{
+    static const float wrong[] = {1.5f, 1.001f, -.001f};
+    static task t;
+    static config c;
+    error why = {""};
+    char* words[] = {"ggnn-train", "--data", "real.ggnn"};
+    for (int i = 0; i < 3; i++) {
+        char said[100];
+        make_targets("real.ggnn", wrong[i]);
+        CHECK_EQ(train("--data real.ggnn --hidden 4 --epochs 1"), 1);
+        snprintf(said, sizeof said, "real.ggnn: node 9 has target %g: only targets within 0 and 1", (double)wrong[i]);
+        CHECK(says(said));
+    }
+    make_targets("real.ggnn", NAN); /* no target */
+    CHECK(config_parse(&c, 3, words, &why) == OPTIONS_GOOD && task_open(&t, &c, &why));
+    for (int v = 0; v < 8; v++) CHECK_EQ(task_class(&t, v), v % 4 >= 2);
+    task_close(&t);
+    const char* common = "--data real.ggnn --layers 2 --hidden 8 --dropout 0 --epochs 3 --log a";
+    CHECK_EQ(trainf("%s --fanout -1,-1 --batch 10000", common), 0);
+    read_log(&first, "a", "epoch");
+    CHECK_EQ(trainf("%s --fanout full", common), 0);
+    read_log(&second, "a", "epoch");
+    CHECK(first.count == 3 && second.count == 3);
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(number(first.line[i], "loss"), number(second.line[i], "loss"), 1e-3);
+        CHECK_NEAR(number(first.line[i], "val_roc_auc"), number(second.line[i], "val_roc_auc"), .01);
+    }
+}
+
 TEST(what_is_not_finite_or_out_of_range_is_named)
 {
     float nan = NAN;
@@ -522,6 +572,9 @@ TEST(what_is_not_finite_or_out_of_range_is_named)
     poison("nan.ggnn", "feat", 34 * 5 + 7, &nan, sizeof nan);
     CHECK_EQ(train("--data nan.ggnn --fanout full --epochs 3"), 1);
     CHECK(says("epoch 1, step 1") && says("feature 7 of node 5 is nan"));
+    poison("nan.ggnn", "feat", 34 * 34 - 1, &nan, sizeof nan); /* the last of the last node */
+    CHECK_EQ(train("--data nan.ggnn --fanout full --epochs 3"), 1);
+    CHECK(says("feature 33 of node 33 is nan"));
     CHECK_EQ(train("--data planted.ggnn --lr 1e6 --fanout 2,2,2,2,2,2,2,2 --hidden 8 --epochs 3"), 1);
     CHECK(says("epoch 1, step ") && says("--lr"));
     poison("far.ggnn", "indices", 0, &far, sizeof far);
@@ -643,6 +696,7 @@ int main(int argc, char** argv)
     RUN(wrong_usage_exits_with_2_and_names_the_option);
     RUN(a_backend_that_is_not_built_is_an_error_that_says_how);
     RUN(files_that_cannot_be_trained_on_are_errors_that_say_why);
+    RUN(real_targets_are_trained_on_and_those_that_are_no_probability_are_named);
     RUN(what_is_not_finite_or_out_of_range_is_named);
     RUN(a_checkpoint_that_contradicts_options_or_data_is_an_error);
     RUN(broken_checkpoints_are_errors);
