@@ -2,9 +2,10 @@
 # mutate.sh - what `make mutate` runs: does every test that should fail do so? Breaks the sources in one place at a time
 # (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
 # and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
-# the program that should notice: C programs as they are, those of the CUDA header on the emulator (tests/simt).
+# the program that should notice: C programs as they are, those of the CUDA header and of trainer/cuda on the emulator
+# (tests/simt).
 #   tests/mutate.sh [NAME ...]   all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
-#                                ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these
+#                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these
 #   tests/mutate.sh --list       their names
 #   tests/mutate.sh --help
 # Prints a table: number, where, what is broken, program and mode, what noticed it, seconds. Exit status 1 where a break
@@ -139,10 +140,33 @@ compile_c() {
         $CC $CFLAGS $flags -o "$folder/ggnn-train" $train $objects $archives $LDLIBS
 }
 
+# compile_trainer FOLDER PROGRAM FORM: FOLDER/tests/PROGRAM.FORM with the CUDA backend, of which what lies in FOLDER is taken
+# from there; the rest as make built it.
+compile_trainer() {
+    local ops=trainer/cuda/ops.cu
+    [ -f "$1/$ops" ] && ops=$1/$ops
+    $CXX -std=c++17 -O1 -w -ffp-contract=off -D_GNU_SOURCE -I"$1" -I. -Itests/simt -x c++ -c "$ops" -o "$1/ops.o" &&
+        $CXX -fopenmp -o "$1/tests/$2.$3" "$plain/tests/test_cuda_$2.o" "$1/ops.o" "$plain/emulated/trainer/cuda/comm_nccl.o" \
+            "$plain"/simt/simt_*.o "$plain/libtools.a" $LDLIBS
+}
+
+# group WHERE: how it is compiled
+group() {
+    case $1 in
+    ggnn_cuda.cuh) echo "$1" ;;
+    trainer/cuda/*) echo trainer/cuda ;;
+    *) echo c ;;
+    esac
+}
+
 # compile FOLDER WHERE PROGRAM FORM FILE
 compile() {
     mkdir -p "$1/tests"
-    if [ "$2" = ggnn_cuda.cuh ]; then compile_cuda "$1" "$3" "$4"; else compile_c "$1" "$3" "$4" "$5"; fi
+    case $(group "$2") in
+    ggnn_cuda.cuh) compile_cuda "$1" "$3" "$4" ;;
+    trainer/cuda) compile_trainer "$1" "$3" "$4" ;;
+    c) compile_c "$1" "$3" "$4" "$5" ;;
+    esac
 }
 
 # What all programs need: the emulator, and the C headers' own implementation in every form.
@@ -189,13 +213,13 @@ try() {
     printf '%3d  %-13s %-62s %-10s %-9s %-62s %4d s\n' "$1" "$3" "$8" "$5" "$6" "$seen" $((SECONDS - start))
 }
 
-# whole WHERE PROGRAM FORM: does every test that breaks of this form rely on pass without them? WHERE: ggnn_cuda.cuh or c
+# whole GROUP PROGRAM FORM: does every test that breaks of this form rely on pass without them?
 whole() {
-    local folder=$build/whole/$1.$2.$3 mode test log where # its own: some programs come with tools beside them
+    local folder=$build/whole/${1//\//_}.$2.$3 mode test log where # its own: some programs come with tools beside them
     mkdir -p "$folder"
     log=$folder/$2.$3.log
-    compile "$folder" "$1" "$2" "$3" "" >"$log" 2>&1 || { echo "NOT COMPILED: $1 $2 $3, $log"; return; }
-    awk -F'\t' -v OFS='\t' '{ print ($2 == "ggnn_cuda.cuh" ? $2 : "c"), $5, $6, $7 }' "$build/wanted" | sort -u | while IFS=$'\t' read -r where program mode test; do
+    compile "$folder" "$([ "$1" = trainer/cuda ] && echo trainer/cuda/ops.cu || echo "$1")" "$2" "$3" "" >"$log" 2>&1 || { echo "NOT COMPILED: $1 $2 $3, $log"; return; }
+    awk -F'\t' -v OFS='\t' '{ print ($2 == "ggnn_cuda.cuh" ? $2 : index($2, "trainer/cuda/") == 1 ? "trainer/cuda" : "c"), $5, $6, $7 }' "$build/wanted" | sort -u | while IFS=$'\t' read -r where program mode test; do
         [ "$where $program" = "$1 $2" ] && [ "$(form_of "$mode")" = "$3" ] || continue
         run "$folder/tests/$2.$3" "$mode" "$test" >"$log" 2>&1 && grep -q '^[1-9].* passed, 0 failed' "$log" ||
             echo "NOT WHOLE: without any break $2 $mode $test fails too, or tests nothing: $(noticed "$log")"
@@ -221,9 +245,11 @@ if ! printf 'int main(){}' | $RACEXX -fsanitize=thread -x c++ - -o "$build/can" 
 fi
 forms=$(awk -F'\t' '$2 == "ggnn_cuda.cuh" { print $6 }' "$build/wanted" | while read -r mode; do form_of "$mode"; done | sort -u)
 [ -z "$forms" ] || compile_common $forms || exit 1
+trainers=$(awk -F'\t' -v plain="$plain" '$2 ~ "^trainer/cuda/" { print plain "/tests/test_cuda_" $5 }' "$build/wanted" | sort -u)
+[ -z "$trainers" ] || make -s -j"$jobs" BUILD="$plain" $trainers "$plain/emulated/trainer/cuda/comm_nccl.o" || exit 1
 {
     while IFS=$'\t' read -r _ where _ _ program mode _; do
-        echo "$([ "$where" = ggnn_cuda.cuh ] && echo $where || echo c) $program $(form_of "$mode")"
+        echo "$(group "$where") $program $(form_of "$mode")"
     done <"$build/wanted" | sort -u | sed 's/^/--whole /'
     cut -f1 "$build/wanted" | sed 's/^/--try /'
 } | xargs -P "$jobs" -L 1 bash "$0" | tee "$build/table"

@@ -66,8 +66,8 @@ TEST(scores_back_adds_rows_in_segments)
 typedef struct {
     random_block*  r;
     int32_t        heads, width;
-    int64_t        ld_z, ld_out, ld_dz;
-    float *        z, *el, *er, *dout;      /* inputs; dout has ld_out */
+    int64_t        ld_z, ld_out, ld_dz, ld_dout; /* each its own */
+    float *        z, *el, *er, *dout;      /* inputs */
     float *        out, *lse;               /* forward */
     float *        dz, *del, *der;          /* backward */
     ggnn_attention how;
@@ -83,11 +83,12 @@ static attention attention_new(random_block* r, int32_t heads, int32_t width, fl
     a.width = width;
     a.ld_z = width + 1;
     a.ld_out = width + 2;
+    a.ld_dout = width + 4;
     a.ld_dz = width + 3;
     a.z = test_floats(r->src * a.ld_z);
     a.el = test_floats(r->src * heads);
     a.er = test_floats(r->dst * heads);
-    a.dout = test_floats(r->dst * a.ld_out);
+    a.dout = test_floats(r->dst * a.ld_dout);
     a.out = test_floats(r->dst * a.ld_out);
     a.lse = test_floats(r->dst * heads);
     a.dz = test_floats(r->src * a.ld_dz);
@@ -130,7 +131,7 @@ static void attention_forward(attention* a)
 static void attention_backward(attention* a)
 {
     ggnn_gat_layer y = layer_of(a);
-    ggnn_gat_back(a->dz, a->ld_dz, &a->r->t, &y, a->dout, a->ld_out);
+    ggnn_gat_back(a->dz, a->ld_dz, &a->r->t, &y, a->dout, a->ld_dout);
 }
 
 /* What dropout leaves of entry i of target v's list, as DESIGN keys it: one block of words holds eight entries. */
@@ -184,7 +185,7 @@ static double naive_loss(const attention* a, const inputs* x) /* <out, dout> */
     for (int64_t v = 0; v < a->r->dst; v++)
         for (int32_t k = 0; k < a->heads; k++) {
             naive_row(a, x, v, k, out);
-            for (int32_t j = 0; j < d; j++) loss += out[j] * a->dout[v * a->ld_out + k * d + j];
+            for (int32_t j = 0; j < d; j++) loss += out[j] * a->dout[v * a->ld_dout + k * d + j];
         }
     return loss;
 }
@@ -286,7 +287,7 @@ TEST(gat_of_a_node_alone_is_the_node)
     attention_backward(&a);
     for (int v = 0; v < 4; v++) {
         CHECK(memcmp(a.out + v * a.ld_out, a.z + v * a.ld_z, 40) == 0);
-        for (int j = 0; j < 10; j++) CHECK_NEAR(a.dz[v * a.ld_dz + j], a.dout[v * a.ld_out + j], 1e-6);
+        for (int j = 0; j < 10; j++) CHECK_NEAR(a.dz[v * a.ld_dz + j], a.dout[v * a.ld_dout + j], 1e-6);
         for (int k = 0; k < 2; k++) CHECK_NEAR(a.del[v * 2 + k], 0, 1e-5);
     }
     r->b.num_dst.n = &none;
@@ -417,9 +418,9 @@ TEST(a_layer_with_its_vectors_scores_by_itself)
         for (int i = 0; i < 6; i++) datt[i] = test_floats(width);
         y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[0], y.datt_r = datt[1];
         CHECK_EQ(ggnn_gat(&y), GGNN_OK);
-        CHECK_EQ(ggnn_gat_back(a.dz, a.ld_dz, &r->t, &y, a.dout, a.ld_out), GGNN_OK);
+        CHECK_EQ(ggnn_gat_back(a.dz, a.ld_dz, &r->t, &y, a.dout, a.ld_dout), GGNN_OK);
         memcpy(b.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* by hand */
-        memcpy(b.dout, a.dout, (size_t)(r->dst * a.ld_out) * 4);
+        memcpy(b.dout, a.dout, (size_t)(r->dst * a.ld_dout) * 4);
         ggnn_scores(b.el, b.z, b.ld_z, att_l, r->src, heads, width);
         ggnn_scores(b.er, b.z, b.ld_z, att_r, r->dst, heads, width);
         attention_forward(&b);
@@ -427,11 +428,11 @@ TEST(a_layer_with_its_vectors_scores_by_itself)
         ggnn_scores_back(b.dz, b.ld_dz, datt[2], b.del, b.z, b.ld_z, att_l, r->src, heads, width);
         ggnn_scores_back(b.dz, b.ld_dz, datt[3], b.der, b.z, b.ld_z, att_r, r->dst, heads, width);
         memcpy(ref.z, a.z, (size_t)(r->src * a.ld_z) * 4); /* and by the reference */
-        memcpy(ref.dout, a.dout, (size_t)(r->dst * a.ld_out) * 4);
+        memcpy(ref.dout, a.dout, (size_t)(r->dst * a.ld_dout) * 4);
         y = layer_of(&ref);
         y.att_l = att_l, y.att_r = att_r, y.datt_l = datt[4], y.datt_r = datt[5];
         ggnn_ref_gat(&y);
-        ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &y, ref.dout, ref.ld_out, coef);
+        ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &y, ref.dout, ref.ld_dout, coef);
         for (int i = 0; i < 4; i += 2) {
             const attention* other = i ? &ref : &b;
             CHECK(same_floats(a.el, other->el, r->src * heads) && same_floats(a.er, other->er, r->dst * heads));
@@ -484,7 +485,7 @@ TEST(gat_and_its_gradient_follow_the_order_of_their_sums)
         form_poison(want.out, r->dst * want.ld_out); /* the padding too */
         form_poison(want.dz, r->src * want.ld_dz);
         ggnn_ref_gat(&y);
-        ggnn_ref_gat_back(want.dz, want.ld_dz, &r->t, &y, want.dout, want.ld_out, coef);
+        ggnn_ref_gat_back(want.dz, want.ld_dz, &r->t, &y, want.dout, want.ld_dout, coef);
         test_state = seed;
         attention got = attention_new(r, h, width, dropout, 4);
         FOR_EACH_FORM if (form % 4 == i % 4 || i % 8 == 0) check_bits(&want, &got);

@@ -70,8 +70,8 @@ struct layer {
     layer(const ggnn_block* block, const ggnn_block* transpose, const setting& s)
         : own(named(*block, s.ids)), b(&own), t(transpose), heads(s.heads), width(s.heads * s.per_head),
           sent(own, s.extra), sent_t(*transpose, s.extra), z(*b->num_src.n, width, s.a.pad, s.a.shift),
-          out(*b->num_dst.n, width, s.a.pad, s.a.shift), dout(*b->num_dst.n, width, 0, s.a.shift),
-          dz(*b->num_src.n, width, s.a.pad, s.a.shift), el(*b->num_src.n, heads), er(*b->num_dst.n, heads),
+          out(*b->num_dst.n, width, other(s.a.pad, 4), s.a.shift), dout(*b->num_dst.n, width, 0, s.a.shift),
+          dz(*b->num_src.n, width, other(s.a.pad, 8), s.a.shift), el(*b->num_src.n, heads), er(*b->num_dst.n, heads),
           lse(*b->num_dst.n, heads), del(*b->num_src.n, heads), der(*b->num_dst.n, heads), rng(1),
           use_rng(s.rng)
     {
@@ -84,6 +84,7 @@ struct layer {
         rng.upload(&how.rng);
     }
     layer(const layer&) = delete; // b is its own
+    static int64_t other(int64_t pad, int64_t more) { return pad ? pad + more : 0; } // no stride is another's
     static ggnn_block named(ggnn_block block, bool ids)
     {
         if (!ids) block.id = nullptr;

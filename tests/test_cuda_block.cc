@@ -826,18 +826,18 @@ TEST(traffic_of_batches_is_the_twins)
         }
 }
 
-// Batches around the one whose stamp is 0, of which the seeds' insertion clears the map itself.
-// Two epochs of 7 batches, the last of each short, and one more: the counts of ggnn_count_epochs, added to what is there.
-TEST(reads_counted_on_the_device_are_those_of_ggnn_plan)
+// Two epochs and a batch more: the counts of ggnn_count_epochs, added to what is there.
+static void count_two_epochs(int64_t num_ids, std::initializer_list<ggnn_method> methods)
 {
-    enum { N = 300, IDS = 100, BATCH = 16 };
+    enum { N = 300, BATCH = 16 };
     owned_graph            own(random_graph_new(N, 6, 50));
     both_graphs            g(own.g, 0);
     std::vector<ggnn_node> ids, workspace(BATCH);
-    for (ggnn_node i = 0; i < IDS; i++) ids.push_back(3 * i);
+    const int64_t          batches = 2 * ((num_ids + BATCH - 1) / BATCH) + 1;
+    for (ggnn_node i = 0; i < num_ids; i++) ids.push_back(3 * i);
     const device_array<ggnn_node> device_ids(ids);
-    const ggnn_epochs of = {ids.data(), IDS, BATCH, {7, 5, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
-    for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_WEIGHTED, GGNN_WALK}) {
+    const ggnn_epochs of = {ids.data(), num_ids, BATCH, {7, 5, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
+    for (ggnn_method method : methods) {
         const ggnn_sampling    how = sampling(method, {4, 3, 2});
         std::vector<int64_t>   rows(N, 40), lists(N, 50);
         device_array<int64_t>  device_rows(rows), device_lists(lists), num_seeds(1);
@@ -845,9 +845,9 @@ TEST(reads_counted_on_the_device_are_those_of_ggnn_plan)
         device_array<ggnn_node> seeds(BATCH);
         device_batch           d(g.device, how, BATCH, forms[0]);
         host_batch             h(g.host, how, BATCH);
-        CHECK_EQ(ggnn_count_epochs(rows.data(), lists.data(), &h.b, &g.host, &of, 0, 15, workspace.data()), GGNN_OK);
-        for (int64_t i = 0; i < 15; i++) {
-            CHECK_CUDA(ggnn_cuda_epoch_batch(seeds.at(), num_seeds.at(), step.at(), device_ids.at(), IDS, BATCH, of.rng,
+        CHECK_EQ(ggnn_count_epochs(rows.data(), lists.data(), &h.b, &g.host, &of, 0, batches, workspace.data()), GGNN_OK);
+        for (int64_t i = 0; i < batches; i++) {
+            CHECK_CUDA(ggnn_cuda_epoch_batch(seeds.at(), num_seeds.at(), step.at(), device_ids.at(), num_ids, BATCH, of.rng,
                                              of.first_epoch, i, nullptr));
             CHECK_CUDA(ggnn_cuda_sample(&d.b, &g.device, step.at(), seeds.at(), {num_seeds.at(), BATCH}, nullptr));
             CHECK_CUDA(ggnn_cuda_count_batch(device_rows.at(), i % 2 ? nullptr : device_lists.at(), &d.b, nullptr));
@@ -858,6 +858,10 @@ TEST(reads_counted_on_the_device_are_those_of_ggnn_plan)
         CHECK(device_lists.values() == lists);
     }
 }
+
+// The last batch of each epoch is short.
+TEST(reads_counted_on_the_device_are_those_of_ggnn_plan) { count_two_epochs(100, {GGNN_FISHER_YATES, GGNN_WEIGHTED, GGNN_WALK}); }
+TEST(an_epoch_that_its_batches_divide_has_no_empty_one) { count_two_epochs(96, {GGNN_FISHER_YATES}); }
 
 TEST(counting_refuses_what_has_no_input_layer)
 {
@@ -1182,6 +1186,7 @@ int main(int argc, char** argv)
     RUN(a_packed_batch_without_room_is_its_header);
     RUN(traffic_of_batches_is_the_twins);
     RUN(reads_counted_on_the_device_are_those_of_ggnn_plan);
+    RUN(an_epoch_that_its_batches_divide_has_no_empty_one);
     RUN(counting_refuses_what_has_no_input_layer);
     RUN(batches_survive_the_wrap_of_stamps);
     RUN_SLOW(tiles_of_more_targets_than_a_block_has_threads);

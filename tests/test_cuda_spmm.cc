@@ -94,6 +94,7 @@ struct spmm_case {
     int32_t     heads = 1;
     bool        weighted = false, src = false, dst = false, self = false, arg = false, transposed = false;
     int64_t     extra = 0, shift = 0, slack = 0; // slack: of the block's bounds
+    int64_t     other() const { return extra ? extra + 4 : 0; } // of a second matrix: no stride is another's
 };
 
 static void check_spmm(const random_block& r, const spmm_case& c, const char* spoil = nullptr)
@@ -101,7 +102,7 @@ static void check_spmm(const random_block& r, const spmm_case& c, const char* sp
     const ggnn_block&    b = c.transposed ? r.t : r.b;
     const int64_t        dst = *b.num_dst.n, src = *b.num_src.n;
     const device_block   device(b, c.slack);
-    twin_matrix<float>   inp(src, c.width, c.extra, c.shift), out(dst, c.width, c.extra, c.shift);
+    twin_matrix<float>   inp(src, c.width, c.extra, c.shift), out(dst, c.width, c.other(), c.shift);
     twin_matrix<int32_t> arg(dst, c.width, 0, c.shift);
     const twin_floats    weight(r.edges * c.heads, c.weighted), of_src(src, c.src), of_dst(dst, c.dst);
     const twin_floats    of_self(dst < src ? dst : src, c.self);
@@ -375,7 +376,7 @@ static void check_atomic(const random_block& r, const spmm_case& c, bool with_re
     ggnn_block block = r.b;
     if (with_repeats) block.repeats = repeats.data();
     const device_block device(block, c.slack);
-    twin_matrix<float> dout(r.dst, c.width, c.extra, c.shift), dinp(r.src, c.width, c.extra, c.shift);
+    twin_matrix<float> dout(r.dst, c.width, c.extra, c.shift), dinp(r.src, c.width, c.other(), c.shift);
     const twin_floats  weight(r.edges * c.heads, c.weighted), of_src(r.src, c.src), of_dst(r.dst, c.dst);
     const twin_floats  of_self(r.dst < r.src ? r.dst : r.src, c.self);
     const ggnn_scale   scale = {of_src.h(), of_dst.h(), of_self.h()},

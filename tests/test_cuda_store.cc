@@ -76,6 +76,36 @@ TEST(gather_takes_the_widest_chunks_that_fit) // and the one element where only 
             }
 }
 
+// A warp's lanes look at 32 bases, then at the rest: part 35 of 40 begins one float off.
+TEST(one_base_of_many_may_be_off_its_alignment)
+{
+    enum { PARTS = 40, ROWS = 10, WIDTH = 8, PITCH = (ROWS + 1) * WIDTH };
+    std::vector<float>       table(PARTS * PITCH + 1), want(200 * WIDTH);
+    std::vector<const void*> base(PARTS + 2), device_base(PARTS + 2);
+    for (float& x : table) x = test_uniform();
+    device_array<float> device_table(table);
+    for (size_t p = 0; p < PARTS; p++) {
+        const size_t at = p * PITCH + (p == 35);
+        base[p] = &table[at];
+        device_base[p] = device_table.at() + at;
+    }
+    const std::vector<ggnn_node> id = random_ids(200, PARTS * ROWS);
+    device_array<ggnn_node>      device_id(id);
+    device_array<const void*>    bases(device_base);
+    device_array<float>          out(200 * WIDTH);
+    device_count                 n(200, 200);
+    ggnn_store                   host = {};
+    host.width = WIDTH;
+    host.pitch = WIDTH * sizeof(float);
+    host.at = {nullptr, 0, nullptr, nullptr, PARTS * ROWS, PARTS};
+    ggnn_store device = host;
+    host.base = base.data();
+    device.base = bases.at();
+    ggnn_gather(want.data(), WIDTH, GGNN_F32, &host, id.data(), 200);
+    CHECK_CUDA(ggnn_cuda_gather(out.at(), WIDTH, GGNN_F32, &device, device_id.at(), n.get(), nullptr));
+    CHECK(out.values() == want);
+}
+
 TEST(gather_stops_at_the_count_on_the_device)
 {
     store_shape shape{50, 4};
@@ -116,6 +146,30 @@ TEST(gather_leaves_the_other_tier_alone)
         CHECK(memcmp(&(on_host ? a : b)[i], &none, 4) == 0);
     }
     CHECK(store.traffic_agrees()); // each row once, by ids of several warps
+}
+
+TEST(a_plain_store_has_no_host_tier)
+{
+    twin_store                   store(store_shape{64, 6});
+    const std::vector<ggnn_node> id = random_ids(200, 64);
+    device_array<ggnn_node>      device_id(id);
+    device_count                 n(200, 200);
+    std::vector<float>           all(200 * 6);
+    device_array<float>          rows(200 * 6);
+    ggnn_store                   plain = store.device;
+    device_array<float>          array(64 * 6);
+    std::vector<float>           table(64 * 6);
+    for (int64_t v = 0; v < 64; v++) memcpy(&table[static_cast<size_t>(v) * 6], ggnn_row(&store.host, v), 24);
+    array.upload(table.data());
+    plain.base = nullptr;
+    plain.rows = array.at();
+    rows.fill(SENTINEL);
+    const std::vector<float> before = rows.values();
+    ggnn_gather(all.data(), 6, GGNN_F32, &store.host, id.data(), 200);
+    CHECK_CUDA(ggnn_cuda_gather_host(rows.at(), 6, GGNN_F32, &plain, device_id.at(), n.get(), 1, nullptr));
+    CHECK(memcmp(rows.values().data(), before.data(), 200 * 6 * 4) == 0);
+    CHECK_CUDA(ggnn_cuda_gather_device(rows.at(), 6, GGNN_F32, &plain, device_id.at(), n.get(), nullptr));
+    CHECK(rows.values() == all);
 }
 
 TEST(arguments_that_cannot_be_are_refused)
@@ -333,6 +387,14 @@ TEST(split_is_ggnn_split)
     check_split(one, one, 10, 2000, 600000); // more tiles of capacity than there are ids for
 }
 
+TEST(a_split_of_no_id_has_empty_slots)
+{
+    for (const store_shape& shape : layouts_of(100, 1, GGNN_F32)) {
+        twin_store store(shape);
+        check_split(store.host.at, store.device.at, 100, 0, 0); // no room for any either
+    }
+}
+
 // More tiles than a block has threads, without the 260,000 ids that they would take.
 TEST(split_adds_up_any_number_of_tiles)
 {
@@ -404,8 +466,10 @@ int main(int argc, char** argv)
     RUN(gather_reads_any_layout_and_counts_where);
     RUN(device_and_host_halves_make_one_gather);
     RUN(gather_takes_the_widest_chunks_that_fit);
+    RUN(one_base_of_many_may_be_off_its_alignment);
     RUN(gather_stops_at_the_count_on_the_device);
     RUN(gather_leaves_the_other_tier_alone);
+    RUN(a_plain_store_has_no_host_tier);
     RUN(arguments_that_cannot_be_are_refused);
     RUN(places_are_those_of_ggnn_locate);
     RUN(halves_and_floats_convert_as_in_c);
@@ -413,6 +477,7 @@ int main(int argc, char** argv)
     RUN(shifted_lanes_read_fewer_lines);
     RUN(host_tier_is_read_in_whole_lines);
     RUN(split_is_ggnn_split);
+    RUN(a_split_of_no_id_has_empty_slots);
     RUN(split_adds_up_any_number_of_tiles);
     RUN(split_gives_the_indices_of_gsplit);
     RUN(permute_moves_rows_of_both_types);
