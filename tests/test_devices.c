@@ -714,6 +714,7 @@ TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
         {"--data karate.ggnn", "rank 1 (host ", "--data has graph"},
         {"--data planted.ggnn --hidden 8", "rank 1 (host ", "--hidden=8; rank 0 (host "},
         {"--data planted.ggnn --save c", "rank 1 (host ", "no --save"},
+        {"--data planted.ggnn --presample-epochs 3", "rank 1 (host ", "--presample-epochs=3; rank 0 (host "}, /* the last but one of all */
         {"--data planted.ggnn --devices 3", "--devices 3: mpirun started this program", ""}};
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         char line[400];
@@ -786,6 +787,39 @@ TEST(processes_whose_data_differ_below_what_is_compared_are_found_by_verify)
         CHECK_EQ(mpi_train(verify ? "-n 1 $train --data karate.ggnn --epochs 1 : -n 1 -wdir two $train --data k --epochs 1 --verify" :
                            "-n 1 $train --data karate.ggnn --epochs 1 : -n 1 -wdir two $train --data k --epochs 1", NULL), verify);
     CHECK(says("rank 1 (host ") && says("): --verify: k: damaged section 'feat' ("));
+}
+
+/* Neighbours at random in place of planted.ggnn's, below a table that is as it was. */
+static void scramble_lists(const char* path)
+{
+    ggnn_file f;
+    copy_file("planted.ggnn", path, -1, -1);
+    if (!CHECK(ggnn_file_open(&f, path))) return;
+    const ggnn_file_section* s = ggnn_file_find(&f, "indices");
+    FILE* out = fopen(path, "r+b");
+    CHECK(out && fseek(out, (long)s->offset, SEEK_SET) == 0);
+    for (int64_t e = 0; out && e < s->dim[0]; e++) {
+        const ggnn_node id = (ggnn_node)test_below(600);
+        fwrite(&id, sizeof id, 1, out);
+    }
+    if (out) fclose(out);
+    ggnn_file_close(&f);
+}
+
+/* Whoever divides the nodes himself compares the outcome: owners that differ would train some twice, others never. */
+TEST(processes_that_divide_nodes_differently_are_an_error_that_names_the_rank)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    static const char* const how[] = {"--partition pagraph", "--parallel split"};
+    CHECK_EQ(shell("rm -rf two; mkdir two"), 0);
+    scramble_lists("two/planted.ggnn");
+    for (int i = 0; i < 2; i++) {
+        char line[400];
+        snprintf(line, sizeof line, "-n 1 $train --data planted.ggnn --fanout 4,3 --hidden 4 --epochs 1 %s : "
+                 "-n 1 -wdir two $train --data planted.ggnn --fanout 4,3 --hidden 4 --epochs 1 %s", how[i], how[i]);
+        CHECK_EQ(mpi_train(line, NULL), 1);
+        CHECK(says("ggnn-train: rank 1 (host ") && says("--partition: its owners have CRC "));
+    }
 }
 
 /* Over TCP: the limit of a file is that of MPI's shared memory as well. */
@@ -973,6 +1007,7 @@ int main(int argc, char** argv)
     RUN(processes_share_the_cores);
     RUN_SLOW(processes_that_differ_are_an_error_that_names_rank_and_difference);
     RUN_SLOW(processes_whose_files_differ_are_an_error_that_names_rank_and_file);
+    RUN_SLOW(processes_that_divide_nodes_differently_are_an_error_that_names_the_rank);
     RUN_SLOW(processes_whose_data_differ_below_what_is_compared_are_found_by_verify);
     RUN(a_full_disk_or_a_damaged_list_ends_all_processes);
     RUN(processes_resume_what_threads_saved);

@@ -539,6 +539,20 @@ TEST(logits_that_are_not_finite_are_an_error_and_no_score)
     }
 }
 
+/* Two mini-batches an epoch; the evaluation after the fourth fails, and leaves what was saved last. */
+TEST(steps_from_save_to_save_are_counted_through_epochs)
+{
+    const float nan = NAN;
+    ggnn_file f;
+    poison("nan.ggnn", "feat", 34 * 12 + 2, &nan, sizeof nan);
+    unlink("c");
+    CHECK_EQ(train("--data nan.ggnn --model mlp --layers 2 --hidden 4 --batch 1 --epochs 4 --eval-every 4 --save c --save-every 0 --save-steps 3"), 1);
+    CHECK(says("the logits of validation node 12 are not finite"));
+    if (!CHECK(ggnn_file_open(&f, "c"))) return;
+    CHECK_EQ(((const int64_t*)ggnn_file_data(&f, ggnn_file_find(&f, "counters")))[2], 6);
+    ggnn_file_close(&f);
+}
+
 TEST(training_without_a_label_is_refused_and_other_missing_labels_are_said)
 {
     unlabel("train.ggnn", SPLIT_TRAIN);
@@ -607,6 +621,7 @@ int main(int argc, char** argv)
     RUN(the_printed_command_is_one_that_a_shell_takes);
     RUN_SLOW(a_second_signal_of_either_kind_ends_the_program);
     RUN(logits_that_are_not_finite_are_an_error_and_no_score);
+    RUN(steps_from_save_to_save_are_counted_through_epochs);
     RUN(training_without_a_label_is_refused_and_other_missing_labels_are_said);
     RUN(weighted_sampling_without_weights_is_warned_of);
     folder_remove();
