@@ -162,6 +162,24 @@ TEST(the_test_score_is_that_of_the_least_validation_loss)
     CHECK_NEAR(last_number("a", "final", "test_loss"), test, 0);
 }
 
+/* With a rate of 0 the first evaluation is the best one, and --patience counts those after it, not epochs. */
+TEST(evaluations_are_after_every_so_many_epochs_and_the_last)
+{
+    const char* common = "--data karate.ggnn --fanout 4,4 --hidden 4 --lr 0 --log a";
+    CHECK_EQ(trainf("%s --epochs 7 --eval-every 3", common), 0);
+    read_log(&first, "a", "epoch");
+    if (!CHECK_EQ(first.count, 7)) return;
+    for (int i = 0; i < 7; i++) {
+        CHECK_EQ(isfinite(number(first.line[i], "val_loss")) != 0, i == 2 || i == 5 || i == 6);
+        CHECK_EQ(strstr(first.line[i], "\"best\":true") != NULL, i == 2);
+    }
+    CHECK_EQ(trainf("%s --epochs 50 --eval-every 3 --patience 2", common), 0);
+    CHECK_EQ(last_number("a", "final", "epochs"), 9);
+    CHECK_EQ(trainf("%s --epochs 7 --eval-every 3 --patience 4 --save c", common), 0);
+    CHECK_EQ(train("--data karate.ggnn --resume c --epochs 50 --log a"), 0); /* two of the four were before */
+    CHECK_EQ(last_number("a", "final", "epochs"), 12);
+}
+
 TEST(patience_ends_training)
 {
     CHECK_EQ(train("--data planted.ggnn --fanout 4,4 --hidden 32 --epochs 200 --patience 3 --lr .05 --log a"), 0);
@@ -697,6 +715,7 @@ int main(int argc, char** argv)
     RUN(evaluation_by_layers_equals_one_pass_over_the_graph);
     RUN(full_batch_trains_as_a_batch_of_all_training_nodes_does);
     RUN(the_test_score_is_that_of_the_least_validation_loss);
+    RUN(evaluations_are_after_every_so_many_epochs_and_the_last);
     RUN(patience_ends_training);
     RUN(every_epoch_has_an_order_of_its_own);
     RUN(every_option_of_a_net_changes_what_it_learns);
