@@ -126,6 +126,20 @@ TEST(evaluation_by_layers_equals_one_pass_over_the_graph)
     }
 }
 
+/* Chunks are of 4,096 nodes: two and a part of one, whose layers must not overwrite what later chunks read. */
+TEST(evaluation_by_layers_of_many_nodes_equals_that_by_batches)
+{
+    static const char* const model[] = {"--model gcn", "--model sage"};
+    const char* common = "--data chunks.ggnn --layers 3 --hidden 4 --lr 0 --epochs 1 --batch 4096 --log a";
+    finish(start("ggnn-data", "generate planted chunks.ggnn --nodes 9000 --edges 18000 --classes 3 --features 4"));
+    for (int m = 0; m < 2; m++) {
+        CHECK_EQ(trainf("%s %s --fanout 2,2,2", common, model[m]), 0);
+        const double loss = last_number("a", "epoch", "val_loss");
+        CHECK_EQ(trainf("%s %s --fanout -1,-1,-1 --eval sampled", common, model[m]), 0);
+        CHECK_NEAR(last_number("a", "epoch", "val_loss"), loss, 1e-5);
+    }
+}
+
 /* One batch of all training nodes with all neighbours is what full batch is, but for the order of sums. */
 TEST(full_batch_trains_as_a_batch_of_all_training_nodes_does)
 {
@@ -713,6 +727,7 @@ int main(int argc, char** argv)
     RUN(every_model_and_sampler_learns_the_karate_club);
     RUN(gcn_under_samplers_that_prefer_neighbours_is_warned_of_once);
     RUN(evaluation_by_layers_equals_one_pass_over_the_graph);
+    RUN(evaluation_by_layers_of_many_nodes_equals_that_by_batches);
     RUN(full_batch_trains_as_a_batch_of_all_training_nodes_does);
     RUN(the_test_score_is_that_of_the_least_validation_loss);
     RUN(evaluations_are_after_every_so_many_epochs_and_the_last);

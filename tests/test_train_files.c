@@ -537,6 +537,10 @@ TEST(logits_that_are_not_finite_are_an_error_and_no_score)
         CHECK_EQ(train("--data nan.ggnn --model mlp --fanout 1,1 --hidden 8 --epochs 3"), 1);
         CHECK(says("epoch 1, step 1: the logits of validation node 12 are not finite: nan.ggnn: feature 2 of node 12 is "));
     }
+    for (int v = 14; v < 20; v++) /* of several the first is named */
+        poison_of(v % 2 ? "more.ggnn" : "nan.ggnn", v % 2 ? "nan.ggnn" : "more.ggnn", "feat", 34 * v + 2, &bad[0], sizeof *bad);
+    CHECK_EQ(train("--data nan.ggnn --model mlp --fanout 1,1 --hidden 8 --epochs 3"), 1);
+    CHECK(says("the logits of validation node 12 are not finite: "));
 }
 
 /* Two mini-batches an epoch; the evaluation after the fourth fails, and leaves what was saved last. */
