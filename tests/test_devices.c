@@ -126,6 +126,34 @@ TEST(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice)
     CHECK_EQ(sum_of(first.line[0], "nodes"), (long long)number(second.line[0], "nodes"));
 }
 
+/* Element number i of the array after "key", from `at` on. */
+static long long element_of(const char* at, const char* key, int i)
+{
+    char text[40];
+    snprintf(text, sizeof text, "\"%s\":[", key);
+    at = at ? strstr(at, text) : NULL;
+    if (!CHECK(at != NULL)) return -1;
+    at += strlen(text);
+    for (; i > 0; i--) at += strcspn(at, ",]") + 1;
+    return strtoll(at, NULL, 10);
+}
+
+/* Where a device's part of the graph is what it owns, it reads all its lists there: 16 bytes each, and an id an edge. */
+TEST(edges_of_parts_of_a_batch_count_where_their_lists_lie)
+{
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 8 --batch 50 --epochs 2 --eval-every 0 --devices 3 --parallel split "
+                   "--partition range --store parts --owners range --log a"), 0);
+    read_log(&first, "a", "ranks");
+    const char *lists = strstr(first.line[0], "\"lists\":"), *bytes = strstr(first.line[0], "\"list_bytes\":");
+    const char* split = strstr(first.line[0], "\"split\":");
+    for (int r = 0; r < 3; r++) {
+        const long long read = element_of(lists, "own", r), edges = element_of(split, "edges", r);
+        CHECK(read > 0 && edges > 0);
+        CHECK_EQ(element_of(bytes, "own", r), 16 * read + (long long)sizeof(ggnn_node) * edges);
+        CHECK_EQ(element_of(bytes, "peer", r), 0);
+    }
+}
+
 /* The largest share of a number that one device has, over the mean; the array is that of sum_of. */
 static double most_over_mean(const char* record, const char* key, int devices)
 {
@@ -979,6 +1007,7 @@ int main(int argc, char** argv)
     RUN(runs_on_one_number_of_devices_write_one_log);
     RUN(runs_by_parts_of_a_batch_write_one_log);
     RUN(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice);
+    RUN(edges_of_parts_of_a_batch_count_where_their_lists_lie);
     RUN(owners_by_metis_are_those_of_a_file_and_balance_what_is_asked);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);

@@ -165,6 +165,31 @@ TEST(the_number_of_samplers_follows_from_the_times)
     CHECK(factored_slices(1) == 1 && factored_slices(2) == 1 && factored_slices(3) == 2 && factored_slices(8) == 7);
 }
 
+/* Entries are claimed, ready and taken when it is closed. */
+TEST(a_pass_that_was_broken_off_leaves_nothing_to_the_next)
+{
+    enum { BOUND = 3 };
+    error why = {""};
+    queue* q = queue_create(BOUND, &why);
+    queue_begin(q, 0, 10);
+    for (int64_t i = 0; i < BOUND; i++) CHECK_EQ(queue_claim(q, false), i);
+    CHECK_EQ(queue_claim(q, false), -1); /* it is full */
+    queue_put(q, 0);
+    queue_put(q, 1);
+    CHECK_EQ(queue_take(q, 10, false), 0);
+    queue_close(q);
+    CHECK_EQ(queue_take(q, 10, true), -1);
+    queue_begin(q, 5, 7);
+    CHECK_EQ(queue_take(q, 7, false), -1); /* nothing is ready */
+    CHECK_EQ(queue_claim(q, false), 5);
+    CHECK_EQ(queue_claim(q, false), 6);
+    CHECK_EQ(queue_claim(q, false), -1); /* that was the last */
+    const queue_counts counts = queue_counts_of(q);
+    CHECK_EQ(counts.claimed, BOUND + 2);
+    CHECK_EQ(counts.most, BOUND);
+    queue_free(q);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -172,5 +197,6 @@ int main(int argc, char** argv)
     RUN(a_slice_has_one_owner_after_the_other);
     RUN(closing_a_queue_ends_all_waiting);
     RUN(the_number_of_samplers_follows_from_the_times);
+    RUN(a_pass_that_was_broken_off_leaves_nothing_to_the_next);
     return test_finish();
 }
