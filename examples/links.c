@@ -34,8 +34,8 @@ int main(void)
     for (int i = 0; i < PAIRS; i++) {
         const int32_t a = batch.seed_local[2 * i], b = batch.seed_local[2 * i + 1]; // their rows
         const float   score = h[a * D] * h[b * D] + h[a * D + 1] * h[b * D + 1], wanted = i < LINKS ? 1 : 0;
-        const float   p = 1 / (1 + expf(-score)), d = (p - wanted) / PAIRS; // d: gradient of the score
-        loss -= logf(i < LINKS ? p : 1 - p) / PAIRS;
+        const float   p = 1 / (1 + expf(-score)), d = (p - wanted) / (float)PAIRS; // of the score
+        loss -= logf(i < LINKS ? p : 1 - p) / (float)PAIRS;
         for (int j = 0; j < D; j++) dh[a * D + j] += d * h[b * D + j], dh[b * D + j] += d * h[a * D + j];
     }
     const ggnn_scale swapped = {inv, NULL, NULL};

@@ -192,6 +192,7 @@ recipes() { # recipes CC
         check "$cc $recipe.c compiles" $cc -std=c99 $strict -I. examples/$recipe.c -o "$work/$recipe" -lm -lpthread
         prints "$cc $recipe.c prints what its first lines say" "$work/$recipe" "$(sed -n '3s|^//   prints  ||p' examples/$recipe.c)"
         check "$recipe.c has at most 60 lines of at most 110 columns" awk 'length > 110 || NR > 60 { bad = 1 } END { exit bad }' examples/$recipe.c
+        [ "$part" = quick ] || check "$cc $recipe.c as C++" $cc -x c++ -std=c++11 $strict -Wno-old-style-cast -I. -fsyntax-only examples/$recipe.c
         check "RECIPES.md links $recipe.c" grep -q "(\.\./examples/$recipe.c)" docs/RECIPES.md
     done
     if echo 'int main(void) { return 0; }' | $cc -x c -fopenmp - -o "$work/can" 2>/dev/null; then
