@@ -462,6 +462,26 @@ TEST(validate_reads_parts)
 }
 
 /* Each node has one edge of its own rank's row, so that nothing else is wrong. */
+/* All lists in the host tier, none of which holds edge 0: degrees add up all the same. */
+TEST(validate_reads_where_the_host_tiers_lists_begin)
+{
+    int64_t    from_0[] = {0, 1, 2}, from_1[] = {1, 2, 3};
+    ggnn_node  indices[] = {0, 1, 0};
+    ggnn_csc   part[3];
+    ggnn_graph g = ggnn_graph_plain(NULL, NULL, NULL, 2, 2);
+    memset(part, 0, sizeof part);
+    part[1].indptr = from_0;
+    part[1].indices = indices;
+    part[1].num_edges = 2;
+    g.part = part;
+    g.at.stored = 0;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    part[1].indptr = from_1;
+    part[1].num_edges = 3;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 0);
+}
+
 TEST(validate_finds_a_rank_that_is_no_permutation)
 {
     enum { N = 90 };
@@ -522,6 +542,7 @@ int main(int argc, char** argv)
     RUN(devices_with_caches_of_their_own_read_the_same_lists);
     RUN(validate_accepts_what_was_built_and_names_the_first_fault);
     RUN(validate_reads_parts);
+    RUN(validate_reads_where_the_host_tiers_lists_begin);
     RUN(validate_finds_a_rank_that_is_no_permutation);
     RUN(neighbors_never_leave_their_part);
     return test_finish();

@@ -89,7 +89,7 @@ static void pagraph_oracle(int32_t* owner, const ggnn_graph* g, const ggnn_pagra
 {
     const int64_t n = g->num_nodes, K = how->parts, T = how->num_ids;
     uint8_t *in = NEW(uint8_t, n), *held = NEW(uint8_t, n * K);
-    int64_t trained[8] = {0}, size[8] = {0};
+    int64_t trained[GGNN_PARTS_MAX] = {0}, size[GGNN_PARTS_MAX] = {0};
     for (int64_t v = 0; v < n; v++) owner[v] = -1;
     for (int64_t t = 0; t < T; t++) {
         int64_t best = -1, top = 0, under = 1, full = 0;
@@ -150,6 +150,28 @@ TEST(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even)
         free(expected);
         random_graph_free(r);
     }
+}
+
+/* The list of v is v % 3, so that parts hold one of three nodes from early on: part 32 knows that from part 0's. */
+TEST(pagraph_knows_what_each_of_33_parts_holds)
+{
+    enum { N = 122 };
+    int64_t indptr[N + 1] = {0}, cut;
+    ggnn_node indices[N], ids[N];
+    int32_t owner[N], expected[N];
+    for (int v = 0; v < N; v++) {
+        indptr[v + 1] = v + 1;
+        indices[v] = v % 3;
+        ids[v] = v;
+    }
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, N, N);
+    ggnn_pagraph how = {ids, N, 33, 1, 1000};
+    void* work = malloc(ggnn_partition_pagraph_workspace_bytes(N));
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, NULL), GGNN_OK);
+    CHECK_EQ(cut, 0);
+    pagraph_oracle(expected, &g, &how);
+    for (int v = 0; v < N; v++) CHECK_EQ(owner[v], expected[v]);
+    free(work);
 }
 
 TEST(pagraph_refuses_what_is_no_training_node)
@@ -344,6 +366,7 @@ int main(int argc, char** argv)
     RUN(a_partition_is_a_layout_of_ranges);
     RUN(pagraphs_scores_are_those_by_hand);
     RUN(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even);
+    RUN(pagraph_knows_what_each_of_33_parts_holds);
     RUN(pagraph_refuses_what_is_no_training_node);
     RUN(a_part_holds_all_that_its_training_nodes_reach_by_hop);
     RUN(a_broken_graph_is_named_by_its_node);

@@ -742,6 +742,22 @@ TEST(densities_do_not_overflow)
     CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &from, 2, work).rows, 2);
 }
 
+/* Both fit, so both are stored: a value of 2^-40 of the other kind's is little, and more than none. */
+TEST(a_slope_far_below_the_other_leaves_nothing_out)
+{
+    const int64_t one[] = {1}, indptr[] = {0, 1}, large = INT64_C(1) << 40;
+    ggnn_sizes of = {4, indptr, 4, 8};
+    ggnn_node row_rank[1], list_rank[1], work[2];
+    for (int steep_rows = 0; steep_rows < 2; steep_rows++) {
+        ggnn_dual from = {one, one, steep_rows ? large : 1, steep_rows ? 1 : large, &of, 1000};
+        ggnn_dual_fill fill = ggnn_fill_dual(row_rank, list_rank, &from, 1, work);
+        CHECK_EQ(fill.rows, 1);
+        CHECK_EQ(fill.lists, 1);
+        CHECK_EQ(fill.row_bytes, 4);
+        CHECK_EQ(fill.list_bytes, 12); /* an edge of 4, and 8 per list */
+    }
+}
+
 TEST(an_empty_graph_is_planned_too)
 {
     const int64_t indptr[] = {0};
@@ -789,6 +805,7 @@ int main(int argc, char** argv)
     RUN(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each);
     RUN(of_equal_densities_rows_come_first_then_smaller_ids);
     RUN(densities_do_not_overflow);
+    RUN(a_slope_far_below_the_other_leaves_nothing_out);
     RUN(an_empty_graph_is_planned_too);
     folder_remove();
     return test_finish();

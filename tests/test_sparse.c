@@ -378,6 +378,34 @@ TEST(max_sends_gradients_to_the_chosen_edges)
     random_block_free(r);
 }
 
+/* Edge 0 is 0 <- 1 of weight 10, edge 1 is 1 <- 0 of weight 100. The transpose lists edge 1 first. */
+TEST(max_over_a_transpose_sends_gradients_by_the_weights_of_original_edges)
+{
+    int64_t n = 2, indptr[] = {0, 1, 2};
+    int32_t indices[] = {1, 0}, arg[2];
+    float   weight[] = {10, 100}, x[] = {1, 1}, dout[] = {1, 1}, out[2], dinp[2];
+    ggnn_block b, forward, back;
+    int64_t    bytes = (int64_t)ggnn_block_transpose_bytes(2, 2, 2);
+    void *     first = test_memory(bytes), *second = test_memory(bytes);
+    memset(&b, 0, sizeof b);
+    b.num_dst.n = b.num_src.n = b.num_edges.n = &n;
+    b.num_dst.max = b.num_src.max = b.num_edges.max = n;
+    b.indptr = indptr, b.indices = indices;
+    ggnn_block_transpose_init(&forward, 2, 2, 2, first);
+    ggnn_block_transpose_init(&back, 2, 2, 2, second);
+    CHECK_EQ(ggnn_block_transpose(&forward, &b), GGNN_OK);
+    CHECK_EQ(ggnn_block_transpose(&back, &forward), GGNN_OK);
+    CHECK_EQ(ggnn_spmm(out, 1, arg, GGNN_MAX, &forward, NULL, weight, 1, x, 1, 1), GGNN_OK);
+    CHECK(out[0] == 100 && out[1] == 10);
+    FOR_EACH_FORM {
+        form_poison(dinp, 2);
+        CHECK_EQ(ggnn_spmm_back_arg(dinp, 1, &back, &forward, weight, 1, dout, 1, arg, 1), GGNN_OK);
+        CHECK(dinp[0] == 10 && dinp[1] == 100);
+    }
+    free(first);
+    free(second);
+}
+
 /* ---- from a store ------------------------------------------------------------------------------------------------------ */
 
 typedef struct { /* rows by global id: half in a cache, parts and the host tier */
@@ -505,6 +533,31 @@ TEST(aggregate_takes_weights_of_a_transpose_by_original_edge)
 }
 
 /* From the graph's weights through A-Res and the batch to the sum of the stored rows. */
+/* One target, of sources 1 and 2. Its transpose has three targets, of which the first alone is a source as well: two edges
+   and one own row are read. */
+TEST(aggregate_of_a_transpose_counts_own_rows_of_sources_alone)
+{
+    int64_t   dst = 1, src = 3, edges = 2, indptr[] = {0, 2}, traffic[3] = {0};
+    int32_t   indices[] = {1, 2};
+    ggnn_node id[] = {0, 1, 2};
+    float     x[] = {8, 2, 4}, self[] = {1, 1, 1}, out[3];
+    ggnn_block b, t;
+    ggnn_scale scale = {NULL, NULL, self};
+    ggnn_store rows = ggnn_store_plain(x, 3, 1, GGNN_F32);
+    void*      memory = test_memory((int64_t)ggnn_block_transpose_bytes(1, 3, 2));
+    memset(&b, 0, sizeof b);
+    b.num_dst.n = &dst, b.num_src.n = &src, b.num_edges.n = &edges;
+    b.num_dst.max = dst, b.num_src.max = src, b.num_edges.max = edges;
+    b.indptr = indptr, b.indices = indices, b.id = id;
+    ggnn_block_transpose_init(&t, 1, 3, 2, memory);
+    CHECK_EQ(ggnn_block_transpose(&t, &b), GGNN_OK);
+    rows.traffic = traffic;
+    CHECK_EQ(ggnn_aggregate(out, 1, GGNN_SUM, &t, &scale, NULL, 1, &rows), GGNN_OK);
+    for (int v = 0; v < 3; v++) CHECK(out[v] == 8); /* its own row, and that of its edge: no target has both */
+    CHECK_EQ(traffic[0], 3);
+    free(memory);
+}
+
 TEST(weighted_samples_are_aggregated_by_the_weights_of_their_edges)
 {
     random_graph*   g = random_graph_new(200, 8, 500);
@@ -893,9 +946,11 @@ int main(int argc, char** argv)
     RUN(spmm_on_the_transpose_is_the_adjoint);
     RUN(max_takes_the_first_of_equals_and_nan_last);
     RUN(max_sends_gradients_to_the_chosen_edges);
+    RUN(max_over_a_transpose_sends_gradients_by_the_weights_of_original_edges);
     RUN(aggregate_equals_gather_then_spmm);
     RUN(a_block_without_ids_is_read_by_local_id);
     RUN(aggregate_takes_weights_of_a_transpose_by_original_edge);
+    RUN(aggregate_of_a_transpose_counts_own_rows_of_sources_alone);
     RUN(weighted_samples_are_aggregated_by_the_weights_of_their_edges);
     RUN(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below);
     RUN(weighted_means_divide_by_the_weights_sum);
