@@ -74,13 +74,19 @@ struct step_graphs {
     repeated   update;
 };
 
-static_assert(sizeof(ggnn_block) == 6 * sizeof(int64_t) + 8 * sizeof(void*), "no padding: compared by its bytes");
+static_assert(offsetof(ggnn_block, bipartite) == 6 * sizeof(int64_t) + 8 * sizeof(void*), "no padding: compared by its bytes");
+
+inline bool same_block(const ggnn_block& a, const ggnn_block& b)
+{
+    return memcmp(&a, &b, offsetof(ggnn_block, bipartite)) == 0 && a.bipartite == b.bipartite;
+}
 
 inline bool same_step(const mini_batch& a, const mini_batch& b)
 {
-    return a.blocks.id == b.blocks.id && a.blocks.num_hops == b.blocks.num_hops &&
-           memcmp(a.blocks.hop, b.blocks.hop, sizeof b.blocks.hop) == 0 && a.known.n == b.known.n &&
-           a.known.max == b.known.max && a.rows == b.rows;
+    bool same = a.blocks.id == b.blocks.id && a.blocks.num_hops == b.blocks.num_hops && a.known.n == b.known.n &&
+                a.known.max == b.known.max && a.rows == b.rows;
+    for (int32_t h = 0; same && h < b.blocks.num_hops; h++) same = same_block(a.blocks.hop[h], b.blocks.hop[h]);
+    return same;
 }
 
 inline void forget_steps(step_graphs* all)
