@@ -248,6 +248,30 @@ TEST(every_flipped_byte_is_found)
     free(data);
 }
 
+/* An empty section ends no gap: section a has 4 bytes at 8192, b none, and b's page is zero up to the file's end. */
+TEST(a_flipped_byte_in_an_empty_sections_page_is_found)
+{
+    enum { at = GGNN_FILE_DATA + 4096 + 100 };
+    const int64_t none = 0, one = 1;
+    const int32_t seven = 7;
+    int64_t bytes;
+    unsigned char* data;
+    ggnn_file_writer w;
+    ggnn_file f;
+    CHECK(ggnn_file_create(&w, target));
+    CHECK(ggnn_file_append(&w, "a", GGNN_FILE_I32, 1, &one, &seven));
+    CHECK(ggnn_file_append(&w, "b", GGNN_FILE_I32, 1, &none, &seven));
+    CHECK(ggnn_file_commit(&w));
+    data = slurp(target, &bytes);
+    if (CHECK(bytes > at && opens(data, bytes, &f) && ggnn_file_verify(&f))) {
+        CHECK_EQ(data[at], 0);
+        data[at] = 1;
+        CHECK(opens(data, bytes, &f) && !ggnn_file_verify(&f));
+        CHECK(strstr(f.error, "12388") != NULL); /* 8192 + 4096 + 100 */
+    }
+    free(data);
+}
+
 TEST(a_flip_in_the_data_names_section_and_offset)
 {
     int64_t bytes;
@@ -378,6 +402,26 @@ TEST(absurd_tables_with_a_good_crc_are_refused)
     check_wrong_field(data, bytes, 12, 4, 101, "101 sections");
     check_wrong_field(data, bytes, 16, 8, bytes + 4096, "truncated");
     check_wrong_field(data, bytes, 24, 4, 1, "reserved");
+    free(data);
+}
+
+TEST(a_refused_file_has_no_sections)
+{
+    const int64_t one = 1, past = 1 << 20;
+    const int32_t seven = 7;
+    int64_t bytes;
+    unsigned char* data;
+    ggnn_file_writer w;
+    ggnn_file f;
+    CHECK(ggnn_file_create(&w, target));
+    CHECK(ggnn_file_append(&w, "a", GGNN_FILE_I32, 1, &one, &seven) && ggnn_file_commit(&w));
+    data = slurp(target, &bytes);
+    CHECK_EQ(bytes, 12288);
+    CHECK(opens(data, bytes, &f) && ggnn_file_find(&f, "a") != NULL);
+    memcpy(data + 32 + 56, &past, 8); /* the section's offset */
+    sign_table(data);
+    CHECK(!opens(data, bytes, &f));
+    CHECK(ggnn_file_find(&f, "a") == NULL);
     free(data);
 }
 
@@ -733,11 +777,13 @@ int main(int argc, char** argv)
     RUN(empty_sections_have_an_address_and_take_no_bytes);
     RUN(the_last_section_shrinks_and_others_follow_it);
     RUN(every_flipped_byte_is_found);
+    RUN(a_flipped_byte_in_an_empty_sections_page_is_found);
     RUN(a_flip_in_the_data_names_section_and_offset);
     RUN(a_damaged_section_is_not_copied);
     RUN(every_truncation_and_every_tail_is_found);
     RUN(foreign_and_missing_files_are_named);
     RUN(absurd_tables_with_a_good_crc_are_refused);
+    RUN(a_refused_file_has_no_sections);
     RUN(a_writer_refuses_what_no_file_can_hold);
     RUN(a_hundred_sections_fit);
     RUN(no_room_is_an_error_and_leaves_the_old_file);
