@@ -1413,6 +1413,26 @@ GGNN_API ggnn_status ggnn_gat_back(
     const float*          dout,      // (num_dst, width)
     int64_t               ld_dout);
 
+// ---- checks of arguments, behind the API: ggnn_cuda.cuh makes the same ---------
+// NULL is a mistake only where an element would be read or written.
+
+GGNN_HD int ggnni_type_known(ggnn_type type) { return (uint32_t)type <= GGNN_F16; }
+GGNN_HD int ggnni_matrix_given(const void* v, int64_t ld, int64_t rows, int32_t width)
+{
+    return width >= 0 && ld >= width && (v || rows <= 0 || width == 0);
+}
+GGNN_HD int ggnni_heads_given(int32_t heads, int32_t width)
+{
+    return heads >= 1 && width >= 0 && width % heads == 0;
+}
+GGNN_HD int ggnni_reduces(ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale, const float* weight,
+                          int32_t heads, int32_t width)
+{
+    const int scaled = scale && (scale->src || scale->dst || scale->self);
+    return (uint32_t)how <= GGNN_MIN && (how < GGNN_MAX || !scaled) && ggnni_heads_given(heads, width) &&
+           (heads == 1 || weight) && !(b->bipartite && scale && scale->self);
+}
+
 #endif // GGNN_H
 
 #ifdef GGNN_IMPLEMENTATION
@@ -1544,16 +1564,6 @@ static void ggnni_run(int64_t n, ggnni_body* body, void* context)
         if (!(condition)) return GGNN_ERROR_ARGUMENT;                                                        \
     } while (0)
 
-// NULL is a mistake only where an element would be read or written.
-static int ggnni_type_known(ggnn_type type) { return (uint32_t)type <= GGNN_F16; }
-static int ggnni_matrix_given(const void* v, int64_t ld, int64_t rows, int32_t width)
-{
-    return width >= 0 && ld >= width && (v || rows <= 0 || width == 0);
-}
-static int ggnni_heads_given(int32_t heads, int32_t width)
-{
-    return heads >= 1 && width >= 0 && width % heads == 0;
-}
 static int ggnni_keys(const ggnn_rng* rng, int32_t hop, int64_t n)
 {
     return n >= 0 && hop >= 0 && hop < 256 && (n == 0 || rng);
@@ -4260,14 +4270,6 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
         pass.pieces = ggnni_block_pieces(s->b, pass.heads * per_head);
         ggnni_run(pass.pieces, ggnni_spmm_piece, &pass);
     }
-}
-
-static int ggnni_reduces(ggnn_reduce how, const ggnn_block* b, const ggnn_scale* scale, const float* weight,
-                         int32_t heads, int32_t width)
-{
-    const int scaled = scale && (scale->src || scale->dst || scale->self);
-    return (uint32_t)how <= GGNN_MIN && (how < GGNN_MAX || !scaled) && ggnni_heads_given(heads, width) &&
-           (heads == 1 || weight) && !(b->bipartite && scale && scale->self);
 }
 
 static ggnn_scale ggnni_no_scale(const ggnn_scale* scale)

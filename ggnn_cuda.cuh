@@ -12,7 +12,8 @@
 // HOW ALL FUNCTIONS WORK (but those of [7b], which set up and close, on the host)
 //   They put kernels on the caller's stream and return: no allocation, no synchronisation, no other stream;
 //   so any of them can be captured in a CUDA graph. They return what the launches returned,
-//   cudaErrorInvalidValue for an argument that ggnn.h would refuse.
+//   cudaErrorInvalidValue for an argument that ggnn.h would refuse, before any launch. (NULL where the size is
+//   on the device is not seen by the host, and not refused.)
 //   Structs (ggnn_graph, ggnn_store, ggnn_block, ggnn_batch) are the host's; the arrays they point to are the
 //   device's, and so is *n of every ggnn_count: a size that a kernel computes is read by the next kernel and
 //   never by the host. max of a count sizes the grid. n NULL: max is the size.
@@ -93,6 +94,23 @@ inline cudaError_t launch(void (*kernel)(P...), int64_t blocks, int threads, cud
     config.stream = stream;
     return cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
 }
+
+// A caller's mistake is an answer, in O(1), before any launch. NULL is one where the host knows that an
+// element would be read or written: not where a size is the device's, and may be 0.
+#define GGNNI_CUDA_REQUIRE(condition)                                                                        \
+    do {                                                                                                     \
+        if (!(condition)) return cudaErrorInvalidValue;                                                      \
+    } while (0)
+
+inline int64_t known(ggnn_count n) { return n.n ? 0 : n.max; }
+inline bool ids_given(const ggnn_node* id, ggnn_count n) { return n.max >= 0 && (id || known(n) == 0); }
+inline bool keys_given(const ggnn_rng* rng, int32_t hop) { return rng && hop >= 0 && hop < 256; }
+inline bool block_given(const ggnn_block* b, bool local) // local: with indices
+{
+    return b && b->num_dst.max >= 0 && b->num_src.max >= 0 && b->num_edges.max >= 0 &&
+           (b->indptr || b->num_dst.max == 0) && (!local || b->indices || b->num_edges.max == 0);
+}
+inline bool per_edge(const ggnn_block* b, const float* v) { return v || known(b->num_edges) == 0; }
 
 // The first of several launches that failed decides.
 inline cudaError_t first_error(cudaError_t a, cudaError_t b) { return a != cudaSuccess ? a : b; }
@@ -850,6 +868,7 @@ inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, i
 {
     ggnn_cuda_unique unused;
     if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
+    if (kind != GGNN_UNIQUE_DIRECT && kind != GGNN_UNIQUE_HASH) return 0;
     if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
     return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
 }
@@ -862,7 +881,7 @@ inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, i
 inline cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kind kind, int64_t num_nodes,
                                          int64_t max_ids, void* memory, cudaStream_t stream)
 {
-    if (!memory || !ggnn_cuda_unique_bytes(kind, num_nodes, max_ids)) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(seen && memory && ggnn_cuda_unique_bytes(kind, num_nodes, max_ids));
     ggnni::carve_unique(seen, kind, num_nodes, max_ids, static_cast<char*>(memory));
     return ggnni::clear_unique(seen, stream);
 }
@@ -870,6 +889,7 @@ inline cudaError_t ggnn_cuda_unique_init(ggnn_cuda_unique* seen, ggnn_unique_kin
 // Starts a batch. One launch, and the memset of a hash table. The stamp is advanced on the device.
 inline cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(seen);
     const bool  hash = seen->kind == GGNN_UNIQUE_HASH;
     cudaError_t error = hash ? ggnni::clear_table(seen, stream) : cudaSuccess;
     if (error != cudaSuccess) return error;
@@ -880,6 +900,7 @@ inline cudaError_t ggnn_cuda_unique_begin(const ggnn_cuda_unique* seen, cudaStre
 // For at most max_n < 2^31 ids.
 inline size_t ggnn_cuda_unique_workspace_bytes(int64_t max_n)
 {
+    if (max_n < 0 || max_n > INT32_MAX) return 0;
     return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) + ggnni::round_up(static_cast<size_t>(max_n) * 4) +
            ggnni::round_up(static_cast<size_t>(ggnni::flag_words(max_n)) * 4);
 }
@@ -893,10 +914,11 @@ inline cudaError_t ggnn_cuda_unique_append(const ggnn_cuda_unique* seen, ggnn_no
                                            const ggnn_node* id, ggnn_count n, int32_t* status,
                                            void* workspace, cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(seen && workspace && n.max <= INT32_MAX && ggnni::ids_given(id, n));
+    GGNNI_CUDA_REQUIRE(list || seen->max_ids == 0 || ggnni::known(n) == 0);
     size_t            used = 0;
     char*             base = static_cast<char*>(workspace);
     ggnni::unique_job job = {};
-    if (n.max < 0 || n.max > INT32_MAX) return cudaErrorInvalidValue;
     job.seen = *seen;
     job.list = list;
     job.limit = seen->max_ids;
@@ -922,6 +944,7 @@ inline cudaError_t ggnn_cuda_unique_find(const ggnn_cuda_unique* seen, int32_t* 
                                          ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(seen && ids_given(id, n) && (local || known(n) == 0));
     return launch(find_ids, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, *seen, local, id, n);
 }
 
@@ -2140,7 +2163,8 @@ inline size_t hop_workspace_bytes(ggnn_method method, int32_t fanout, const ggnn
 // lists in work.
 inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanout, int64_t max_nodes)
 {
-    return method == GGNN_WALK ? 0 : ggnni::hop_workspace_bytes(method, fanout, ggnn_walks(), max_nodes);
+    if (static_cast<uint32_t>(method) >= GGNN_WALK || max_nodes < 0) return 0;
+    return ggnni::hop_workspace_bytes(method, fanout, ggnn_walks(), max_nodes);
 }
 
 // Samples of D nodes, on the device. Node i has entries [indptr[i], indptr[i+1]) of id, position and weight,
@@ -2169,11 +2193,11 @@ inline cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const gg
                                           int32_t fanout, const ggnn_rng* rng, int32_t hop, void* workspace,
                                           int32_t* status, cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(out && g && ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
+    GGNNI_CUDA_REQUIRE(static_cast<uint32_t>(method) < GGNN_WALK && ggnni::can_count(g->traffic, g->at));
+    GGNNI_CUDA_REQUIRE(workspace || !ggnn_cuda_sample_workspace_bytes(method, fanout, num_nodes.max));
     ggnni::hop_job job = {};
     cudaError_t    counted = cudaSuccess;
-    if (method < GGNN_FISHER_YATES || method >= GGNN_WALK || num_nodes.max < 0 ||
-        !ggnni::can_count(g->traffic, g->at))
-        return cudaErrorInvalidValue;
     job.g = *g;
     job.at = ggnni::layout_of(g->at);
     job.method = method;
@@ -2204,8 +2228,9 @@ inline cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g
                                          const ggnn_rng* rng, int32_t hop, const ggnn_node* nodes,
                                          ggnn_count num_nodes, int32_t* status, cudaStream_t stream)
 {
-    if (!ggnn_walks_valid(*how) || num_nodes.max < 0 || !ggnni::can_count(g->traffic, g->at))
-        return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(g && how && ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
+    GGNNI_CUDA_REQUIRE(ggnn_walks_valid(ggnn_walks_or_default(*how)) && ggnni::can_count(g->traffic, g->at));
+    GGNNI_CUDA_REQUIRE(visited || ggnni::known(num_nodes) == 0);
     ggnni::walk_job job = ggnni::walk_job_of(visited, *g, *how);
     job.hop = hop;
     job.rng = rng;
@@ -2218,7 +2243,7 @@ inline cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g
 // 0 to 1,024 visits; above, 16 bytes times the power of two >= count, for each of at most 128 nodes in work.
 inline size_t ggnn_cuda_walk_workspace_bytes(int32_t count, int64_t max_nodes)
 {
-    return ggnni::walk_pairs_bytes(count, max_nodes);
+    return count < 0 || max_nodes < 0 ? 0 : ggnni::walk_pairs_bytes(count, max_nodes);
 }
 
 // ggnn_walk_neighbors for each of D nodes. id, visits and visited have rows of `count` entries; of row i of
@@ -2230,8 +2255,11 @@ inline cudaError_t ggnn_cuda_walk_neighbors(ggnn_node* id, float* visits, int64_
                                             const ggnn_node* nodes, ggnn_count num_nodes, void* workspace,
                                             cudaStream_t stream)
 {
+    const bool any = ggnni::known(num_nodes) > 0;
+    GGNNI_CUDA_REQUIRE(count >= 0 && ggnni::ids_given(nodes, num_nodes) && (taken || !any));
+    GGNNI_CUDA_REQUIRE(!any || count == 0 || (id && visits && visited));
+    GGNNI_CUDA_REQUIRE(workspace || !ggnn_cuda_walk_workspace_bytes(count, num_nodes.max));
     ggnni::visit_job job = {};
-    if (count < 0 || num_nodes.max < 0) return cudaErrorInvalidValue;
     job.id = id;
     job.visits = visits;
     job.taken = taken;
@@ -2483,12 +2511,12 @@ inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_l
 inline cudaError_t number_seeds(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_node* seeds,
                                 ggnn_count num_seeds, cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(b && b->workspace && (!g || fits(b, g)) && ids_given(seeds, num_seeds));
+    GGNNI_CUDA_REQUIRE(num_seeds.n || num_seeds.max <= b->num_seeds.max);
     size_t        used = 0;
     batch_scratch scratch = scratch_of(b, &used);
     unique_job    job = {};
     b->num_hops = 0;
-    if (!b->workspace || (g && !fits(b, g))) return cudaErrorInvalidValue;
-    if (!num_seeds.n && (num_seeds.max < 0 || num_seeds.max > b->num_seeds.max)) return cudaErrorInvalidValue;
     job.seen = b->table;
     job.list = b->id;
     job.limit = least(b->table.max_ids, b->hop[0].num_dst.max);
@@ -2548,10 +2576,10 @@ inline cudaError_t number_sources(const ggnn_batch* b, int32_t h, const hop_job&
 inline cudaError_t sample_block(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng, bool chained,
                                 cudaStream_t stream)
 {
-    int32_t h = b->num_hops;
-    size_t  used = 0;
-    if (!b->workspace || h >= b->how.num_hops || !fits(b, g) || !can_count(g->traffic, g->at))
-        return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(b && b->workspace && g && rng && fits(b, g) && can_count(g->traffic, g->at));
+    GGNNI_CUDA_REQUIRE(b->num_hops < b->how.num_hops);
+    int32_t       h = b->num_hops;
+    size_t        used = 0;
     batch_scratch scratch = scratch_of(b, &used);
     hop_job       job = job_of_hop(b, g, rng, h, scratch);
     chain_link    link = link_to(b, chained ? g : nullptr, h + 1, scratch);
@@ -2609,7 +2637,7 @@ inline ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g,
 // cudaMalloc's). Sizes and status are 0 afterwards; status is never cleared again.
 inline cudaError_t ggnn_cuda_batch_init(ggnn_cuda_batch* b, void* memory, cudaStream_t stream)
 {
-    if (!memory || !b->bytes) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(b && memory && b->bytes);
     ggnni::carve_batch(b, static_cast<char*>(memory));
     cudaError_t error = cudaMemsetAsync(b->workspace, 0, sizeof(ggnni::batch_state), stream);
     for (int32_t h = 0; h < b->how.num_hops && error == cudaSuccess; h++)
@@ -2660,6 +2688,7 @@ inline cudaError_t ggnn_cuda_sample_hop(ggnn_cuda_batch* b, const ggnn_graph* g,
 inline cudaError_t ggnn_cuda_sample(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
                                     const ggnn_node* seeds, ggnn_count num_seeds, cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(g && rng);
     cudaError_t error = ggnni::number_seeds(b, g, seeds, num_seeds, stream);
     while (error == cudaSuccess && b->num_hops < b->how.num_hops)
         error = ggnni::sample_block(b, g, rng, true, stream);
@@ -2752,9 +2781,10 @@ static GGNNI_KERNEL(72, THREADS) pack_batch(const __grid_constant__ pack_job job
 //      many all are: so many are put into a queue, or sent to another device, or to ggnn_batch_unpack.
 //   4. Where they have arrived, ggnn_cuda_batch_unpack takes their address and the same copy of the header.
 
-// Bytes that b takes at most, whatever is sampled. b is planned.
+// Bytes that b takes at most, whatever is sampled. 0: b is not planned.
 inline size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
 {
+    if (!b || !b->bytes) return 0;
     ggnni_packed header;
     ggnn_batch   most = *b, unused;
     most.num_hops = b->how.num_hops;
@@ -2774,7 +2804,7 @@ inline size_t ggnn_cuda_batch_packed_max(const ggnn_cuda_batch* b)
 inline cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cuda_batch* b,
                                         cudaStream_t stream)
 {
-    if (!memory || !b->workspace || room < GGNN_CUDA_PACKED_HEADER) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(memory && b && b->workspace && room >= GGNN_CUDA_PACKED_HEADER);
     const int64_t         chunks = static_cast<int64_t>(ggnn_cuda_batch_packed_max(b) / 16);
     const ggnni::pack_job job = {*b, static_cast<char*>(memory), room};
     return ggnni::launch(ggnni::pack_batch, ggnni::blocks_for(chunks), ggnni::THREADS, stream, job);
@@ -2785,6 +2815,7 @@ inline cudaError_t ggnn_cuda_batch_pack(void* memory, size_t room, const ggnn_cu
 inline size_t ggnn_cuda_batch_packed_bytes(const void* header)
 {
     ggnni_packed copy;
+    if (!header) return 0;
     memcpy(&copy, header, sizeof copy);
     return ggnni_is_packed(&copy) ? static_cast<size_t>(copy.bytes) : 0;
 }
@@ -2794,6 +2825,7 @@ inline size_t ggnn_cuda_batch_packed_bytes(const void* header)
 // no such header. b's maxima are its sizes; it has neither table nor status.
 inline ggnn_status ggnn_cuda_batch_unpack(ggnn_batch* b, void* memory, size_t bytes, const void* header)
 {
+    if (!b || !memory || !header) return GGNN_ERROR_ARGUMENT;
     const size_t packed = ggnn_cuda_batch_packed_bytes(header);
     ggnni_packed copy;
     memset(b, 0, sizeof *b);
@@ -2857,7 +2889,7 @@ static GGNNI_KERNEL(32, THREADS) epoch_batch(const __grid_constant__ epoch_job j
 inline cudaError_t ggnn_cuda_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b,
                                          cudaStream_t stream)
 {
-    if (b->num_hops < 1 || b->how.last_hop_global) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(b && b->num_hops >= 1 && !b->how.last_hop_global);
     ggnni::count_job job = {rows, lists, b->id, {}, b->hop[b->num_hops - 1].num_src, b->num_hops};
     for (int32_t h = 0; h < b->num_hops; h++) job.targets[h] = b->hop[h].num_dst;
     return ggnni::launch(ggnni::count_ids, ggnni::blocks_for(job.sources.max), ggnni::THREADS, stream, job);
@@ -2876,7 +2908,7 @@ inline cudaError_t ggnn_cuda_epoch_batch(ggnn_node* seeds,     // (batch_size)
                                          const ggnn_node* ids, int64_t num_ids, int64_t batch_size,
                                          ggnn_rng rng, uint32_t first_epoch, int64_t i, cudaStream_t stream)
 {
-    if (num_ids < 1 || batch_size < 1 || i < 0) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(seeds && num_seeds && step && ids && num_ids >= 1 && batch_size >= 1 && i >= 0);
     const int64_t batches = (num_ids - 1) / batch_size + 1, first = i % batches * batch_size;
     const int64_t left = num_ids - first, count = left < batch_size ? left : batch_size;
     rng.step += static_cast<uint32_t>(i);
@@ -3050,10 +3082,11 @@ inline size_t carve_transpose(ggnn_block* t, int64_t max_dst, int64_t max_src, i
 inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy,
                                          cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(b && g && !g->part && counts && g->num_nodes >= 0 && g->num_edges >= 0);
+    GGNNI_CUDA_REQUIRE(g->num_nodes <= INT32_MAX && g->num_edges <= INT32_MAX);
+    GGNNI_CUDA_REQUIRE(g->num_edges == 0 || copy || sizeof(ggnn_node) == sizeof(int32_t));
     const ggnn_csc* csc = &g->whole;
     int64_t         nodes = g->num_nodes, edges = g->num_edges;
-    if (g->part) return cudaErrorInvalidValue;
-    if (nodes > INT32_MAX || edges > INT32_MAX) return cudaErrorInvalidValue;
     *b = {};
     b->num_dst = {&counts[0], nodes};
     b->num_src = {&counts[1], nodes};
@@ -3074,18 +3107,22 @@ inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int
 inline size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
 {
     ggnn_block unused;
+    if (max_dst < 0 || max_src < 0 || max_edges < 0) return 0;
     return ggnni::carve_transpose(&unused, max_dst, max_src, max_edges, nullptr);
 }
 
 // memory: of _bytes, aligned as cudaMalloc's.
-inline void ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src, int64_t max_edges,
-                                           void* memory)
+inline cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
+                                                  int64_t max_edges, void* memory)
 {
+    GGNNI_CUDA_REQUIRE(t && memory && max_dst >= 0 && max_src >= 0 && max_edges >= 0);
     ggnni::carve_transpose(t, max_dst, max_src, max_edges, static_cast<char*>(memory));
+    return cudaSuccess;
 }
 
 inline size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src)
 {
+    if (max_src < 0) return 0;
     return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) +
            ggnni::round_up(static_cast<size_t>(max_src) * 4);
 }
@@ -3099,13 +3136,13 @@ inline cudaError_t ggnn_cuda_block_transpose(ggnn_block* t, const ggnn_block* b,
                                              cudaStream_t stream)
 {
     using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(t && t->indptr && workspace && block_given(b, true));
+    GGNNI_CUDA_REQUIRE(b->num_src.max <= t->num_dst.max && b->num_dst.max <= t->num_src.max);
+    GGNNI_CUDA_REQUIRE(b->num_edges.max <= t->num_edges.max);
     size_t   used = 0;
     int64_t* tile_sum = carve<int64_t>(static_cast<char*>(workspace), &used, TILES);
     int32_t* left = carve<int32_t>(static_cast<char*>(workspace), &used, b->num_src.max);
     int64_t  rows = b->num_src.max + 1, tile = tile_of(rows), blocks = grid_of(tiles_of(rows, tile), THREADS);
-    if (!b->indices || b->num_src.max > t->num_dst.max || b->num_dst.max > t->num_src.max ||
-        b->num_edges.max > t->num_edges.max)
-        return cudaErrorInvalidValue;
     t->id = b->id;
     t->bipartite = b->bipartite;
     cudaError_t error = cudaMemsetAsync(left, 0, static_cast<size_t>(b->num_src.max) * sizeof *left, stream);
@@ -3449,12 +3486,14 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
                                const ggnn_node* id, ggnn_count n, tier wanted, int32_t blocks,
                                cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(from && ggnni_type_known(as) && ggnni_type_known(from->type) && ids_given(id, n));
+    GGNNI_CUDA_REQUIRE((known(n) == 0 || from->base || from->rows) && can_count(from->traffic, from->at));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(n), from->width));
     uint64_t              pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
     uint64_t              grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
     stored_rows           rows = {*from, layout_of(from->at), id, wanted};
     copy_job<stored_rows> job = {rows, out, ld_out, n, from->width, {}};
     cudaError_t           copied;
-    if (ld_out < from->width || !can_count(from->traffic, from->at)) return cudaErrorInvalidValue;
     if (from->type == GGNN_F32 && as == GGNN_F32)
         copied = launch_gather<float, float>(job, grain, blocks, stream);
     else if (from->type == GGNN_F32)
@@ -3491,7 +3530,7 @@ inline cudaError_t ggnn_cuda_gather_host(void* out, int64_t ld_out, ggnn_type as
                                          const ggnn_node* id, ggnn_count n, int32_t blocks,
                                          cudaStream_t stream)
 {
-    if (blocks <= 0) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(blocks > 0);
     return ggnni::gather_tier(out, ld_out, as, from, id, n, ggnni::HOST_TIER, blocks, stream);
 }
 
@@ -3500,11 +3539,13 @@ inline cudaError_t ggnn_cuda_permute(void* out, int64_t ld_out, const void* inp,
                                      ggnn_type type, int32_t width, const int32_t* index, ggnn_count n,
                                      cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(ggnni_type_known(type) && n.max >= 0 && (index || ggnni::known(n) == 0));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, ggnni::known(n), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(inp, ld_inp, ggnni::known(n), width));
     uint64_t grain = ggnni::grain_of(out, ld_out, type) | ggnni::grain_of(inp, ld_inp, type) |
                      static_cast<uint64_t>(width);
     ggnni::indexed_rows rows = {static_cast<const char*>(inp), ld_inp * ggnn_type_bytes(type), index};
     ggnni::copy_job<ggnni::indexed_rows> job = {rows, out, ld_out, n, width, {}};
-    if (ld_out < width || ld_inp < width) return cudaErrorInvalidValue;
     return type == GGNN_F32 ? ggnni::launch_copy<float, float>(job, grain, stream)
                             : ggnni::launch_copy<uint16_t, uint16_t>(job, grain, stream);
 }
@@ -3632,6 +3673,7 @@ static GGNNI_KERNEL(48, THREADS) split_place(split_job job)
 // Scratch of ggnn_cuda_split for at most max_n ids.
 inline size_t ggnn_cuda_split_workspace_bytes(int64_t max_n, int32_t parts)
 {
+    if (max_n < 0 || parts < 1) return 0;
     return (static_cast<size_t>(ggnni::tiles_of(max_n, ggnni::SPLIT_TILE)) + 1) *
            static_cast<size_t>(parts + 2) * sizeof(int32_t);
 }
@@ -3641,7 +3683,8 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
                                    const ggnn_node* id, ggnn_count n, void* workspace, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (at->parts < 1 || at->parts > GGNN_CUDA_PARTS_MAX || n.max > INT32_MAX) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(at && at->parts >= 1 && at->parts <= GGNN_CUDA_PARTS_MAX && bound && workspace);
+    GGNNI_CUDA_REQUIRE(n.max <= INT32_MAX && ids_given(id, n) && (known(n) == 0 || (gather && scatter)));
     int64_t     tiles = tiles_of(n.max, SPLIT_TILE), blocks = grid_of(tiles, THREADS);
     int32_t*    count = static_cast<int32_t*>(workspace);
     int32_t     slots = at->parts + 2;
@@ -4606,10 +4649,9 @@ inline cudaError_t ggnn_cuda_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn
                                   int32_t heads, const float* inp, int64_t ld_inp, int32_t width,
                                   cudaStream_t stream)
 {
-    const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
-    if (heads < 1 || width % heads || (heads > 1 && !weight)) return cudaErrorInvalidValue;
-    if (ld_inp < width || ld_out < width || (scale && !linear)) return cudaErrorInvalidValue;
-    if (b->bipartite && scale && scale->self) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(ggnni::block_given(b, true) && ggnni_reduces(how, b, scale, weight, heads, width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, ggnni::known(b->num_dst), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(inp, ld_inp, ggnni::known(b->num_src), width));
     ggnni::matrix_rows  rows = {reinterpret_cast<const char*>(inp), ld_inp * 4, b->indices};
     ggnni::edge_weights weights = {weight, b->edge, heads, width / heads};
     return ggnni::launch_aggregate(out, ld_out, arg, how, b, scale, weights, rows, width,
@@ -4636,11 +4678,12 @@ inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce h
                                        const ggnn_store* from, cudaStream_t stream)
 {
     using namespace ggnni;
-    const bool linear = how == GGNN_SUM || how == GGNN_MEAN;
-    if (heads < 1 || from->width % heads || (heads > 1 && !weight)) return cudaErrorInvalidValue;
-    if (ld_out < from->width || (scale && !linear) || !can_count(from->traffic, from->at))
-        return cudaErrorInvalidValue;
-    if (b->bipartite && scale && scale->self) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(from && ggnni_type_known(from->type) && block_given(b, false));
+    GGNNI_CUDA_REQUIRE(b->indices || b->neighbor || known(b->num_edges) == 0);
+    GGNNI_CUDA_REQUIRE(from->base || from->rows || known(b->num_edges) == 0);
+    GGNNI_CUDA_REQUIRE(ggnni_reduces(how, b, scale, weight, heads, from->width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(b->num_dst), from->width));
+    GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
     edge_weights weights = {weight, b->edge, heads, from->width / heads};
     edge_ids    edges = {b->neighbor, b->id, b->indices, b->num_dst, b->indptr};
     target_ids  own = {b->id, targets_of(b)};
@@ -4896,7 +4939,10 @@ inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const g
                                            int32_t width, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (heads < 1 || width % heads || ld_dinp < width || ld_dout < width) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(block_given(t, true) && block_given(b, false) && ggnni_heads_given(heads, width));
+    GGNNI_CUDA_REQUIRE(arg || known(t->num_edges) == 0);
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, known(t->num_dst), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(t->num_src), width));
     uint64_t     grain = grain_of(dinp, ld_dinp, GGNN_F32) | grain_of(dout, ld_dout, GGNN_F32);
     edge_weights weights = {weight, b->edge, heads, width / heads};
     back_arg_op  op = {{}, t->indices, t->edge, b->indptr, weights, dout, ld_dout, arg, width, dinp, ld_dinp};
@@ -4915,7 +4961,9 @@ inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggn
                                          cudaStream_t stream)
 {
     using namespace ggnni;
-    if (heads < 1 || width % heads || ld_dinp < width || ld_dout < width) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(block_given(b, true) && ggnni_heads_given(heads, width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, known(b->num_src), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(b->num_dst), width));
     const uint64_t   grain = grain_of(dinp, ld_dinp, GGNN_F32) | grain_of(dout, ld_dout, GGNN_F32);
     const int64_t    blocks = grid_of(tiles_of(b->num_src.max * width, THREADS), THREADS);
     const ggnn_scale factors = no_scale(scale);
@@ -4934,6 +4982,7 @@ inline cudaError_t ggnn_cuda_spmm_atomic(float* dinp, int64_t ld_dinp, const ggn
 inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int with_self, cudaStream_t stream)
 {
     using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(block_given(b, false) && (inv || known(b->num_dst) == 0));
     int64_t blocks = grid_of(tiles_of(b->num_dst.max, THREADS), THREADS);
     return launch(scale_mean, blocks, THREADS, stream, inv, b->num_dst, b->indptr, with_self);
 }
@@ -4941,6 +4990,7 @@ inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int wit
 inline cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(g && (inv_sqrt || g->num_nodes == 0));
     ggnn_graph quiet = *g;
     quiet.traffic = nullptr;
     return launch(gcn_norm, grid_of(tiles_of(g->num_nodes, THREADS), THREADS), THREADS, stream, inv_sqrt,
@@ -4951,6 +5001,7 @@ inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, cons
                                        const float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(g && block_given(b, false) && (known(b->num_dst) == 0 || (dst && self && inv_sqrt)));
     const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
     scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, b->id, inv_sqrt, *g};
     job.g.traffic = nullptr;
@@ -5231,7 +5282,6 @@ static GGNNI_KERNEL(64, THREADS, 4) edge_softmax_back(edges_job s)
 inline cudaError_t launch_edge_lists(void (*kernel)(edges_job), const edges_job& s, cudaStream_t stream)
 {
     int64_t tiles = tiles_of(s.b.num_dst.max * s.heads.by, THREADS);
-    if (s.heads.by < 1) return cudaErrorInvalidValue;
     return launch(kernel, grid_of(tiles, THREADS), THREADS, stream, s);
 }
 
@@ -5251,7 +5301,10 @@ inline cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_bloc
                                    int32_t width, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (heads < 1 || width % heads || (how == GGNN_ADD && width != heads)) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(block_given(b, true) && ggnni_heads_given(heads, width) && width > 0);
+    GGNNI_CUDA_REQUIRE(how == GGNN_DOT || (how == GGNN_ADD && width == heads));
+    GGNNI_CUDA_REQUIRE(per_edge(b, out) && ggnni_matrix_given(inp_src, ld_src, known(b->num_src), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(inp_dst, ld_dst, known(b->num_dst), width));
     const int32_t per_head = width / heads;
     const int     floats = floats_of(grain(inp_src, ld_src) | grain(inp_dst, ld_dst), per_head);
     sddmm_job     s = {*b, out, inp_src, inp_dst, ld_src, ld_dst, divide_by(heads), per_head};
@@ -5265,24 +5318,32 @@ inline cudaError_t ggnn_cuda_sddmm(float* out, ggnn_edge_op how, const ggnn_bloc
 inline cudaError_t ggnn_cuda_edge_sum(float* out, const ggnn_block* b, const float* value, int32_t heads,
                                       cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, value));
+    GGNNI_CUDA_REQUIRE(out || ggnni::known(b->num_dst) == 0);
     ggnni::edges_job s = {*b, out, value, nullptr, ggnni::divide_by(heads), 0};
     return ggnni::launch_edge_lists(ggnni::edge_sum<false>, s, stream);
 }
 inline cudaError_t ggnn_cuda_scale_weights(float* inv, const ggnn_block* b, const float* weight,
                                            cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && ggnni::per_edge(b, weight));
+    GGNNI_CUDA_REQUIRE(inv || ggnni::known(b->num_dst) == 0);
     ggnni::edges_job s = {*b, inv, weight, nullptr, ggnni::divide_by(1), 0};
     return ggnni::launch_edge_lists(ggnni::edge_sum<true>, s, stream);
 }
 inline cudaError_t ggnn_cuda_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads,
                                           cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1);
+    GGNNI_CUDA_REQUIRE(ggnni::per_edge(b, out) && ggnni::per_edge(b, logit));
     ggnni::edges_job s = {*b, out, logit, nullptr, ggnni::divide_by(heads), 0};
     return ggnni::launch_edge_lists(ggnni::edge_softmax, s, stream);
 }
 inline cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* b, const float* out,
                                                const float* dout, int32_t heads, cudaStream_t stream)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::block_given(b, false) && heads >= 1 && ggnni::per_edge(b, dlogit));
+    GGNNI_CUDA_REQUIRE(ggnni::per_edge(b, out) && ggnni::per_edge(b, dout));
     ggnni::edges_job s = {*b, dlogit, out, dout, ggnni::divide_by(heads), 0};
     return ggnni::launch_edge_lists(ggnni::edge_softmax_back, s, stream);
 }
@@ -5291,6 +5352,7 @@ inline cudaError_t ggnn_cuda_edge_softmax_back(float* dlogit, const ggnn_block* 
 inline cudaError_t ggnn_cuda_exp2_array(float* x, ggnn_count n, cudaStream_t stream)
 {
     using namespace ggnni;
+    GGNNI_CUDA_REQUIRE(n.max >= 0 && (x || known(n) == 0));
     return launch(exp2_array, grid_of(tiles_of(n.max, THREADS), THREADS), THREADS, stream, x, n);
 }
 
@@ -5415,7 +5477,9 @@ static GGNNI_KERNEL(40, THREADS) add_segments(float* datt, const float* partial,
 inline cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, const float* att, ggnn_count n,
                                     int32_t heads, int32_t width, cudaStream_t stream)
 {
-    if (heads < 1 || width % heads || ld_z < width) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(n.max >= 0 && ggnni_heads_given(heads, width) && width > 0);
+    GGNNI_CUDA_REQUIRE(ggnni::known(n) == 0 || (el && att));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(z, ld_z, ggnni::known(n), width));
     return ggnni::launch_dots(el, z, ld_z, att, 0, n, heads, width / heads, stream);
 }
 
@@ -5423,6 +5487,7 @@ inline cudaError_t ggnn_cuda_scores(float* el, const float* z, int64_t ld_z, con
 // max_rows >= n.max); a thread a column, which adds these.
 inline size_t ggnn_cuda_scores_back_workspace_bytes(int64_t max_rows, int32_t width)
 {
+    if (max_rows < 0 || width < 0) return 0;
     return static_cast<size_t>(ggnni::tiles_of(max_rows, ggnni::SEGMENT)) * static_cast<size_t>(width) *
            sizeof(float);
 }
@@ -5431,7 +5496,10 @@ inline cudaError_t ggnn_cuda_scores_back(float* dz, int64_t ld_dz, float* datt, 
                                          int32_t heads, int32_t width, void* workspace, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (heads < 1 || width % heads || ld_z < width || ld_dz < width) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(n.max >= 0 && ggnni_heads_given(heads, width) && width > 0 && datt);
+    GGNNI_CUDA_REQUIRE(known(n) == 0 || (del && att && workspace));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(z, ld_z, known(n), width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(n), width));
     float*          partial = static_cast<float*>(workspace);
     const uint64_t  grains = grain(dz, ld_dz) | grain(z, ld_z) | grain(att, 0) | grain(partial, 0);
     const int       floats = floats_of(grains, width / heads);
@@ -5467,11 +5535,16 @@ inline attention_dropout dropout_of(const ggnn_gat_layer& y, const ggnn_rng* rng
     return d;
 }
 
-inline bool layer_wrong(const ggnn_gat_layer& y)
+inline bool layer_given(const ggnn_gat_layer* y, const ggnn_rng* rng)
 {
-    return !y.block || y.block->bipartite || y.heads < 1 || y.width < 1 || y.width % y.heads ||
-           y.ld_out < y.width || y.ld_z < y.width || y.how.layer < 0 || y.how.layer > 255 ||
-           !(y.how.dropout >= 0.0f && y.how.dropout < 1.0f && y.how.slope >= 0.0f);
+    if (!y || !block_given(y->block, true) || y->block->bipartite) return false;
+    if (!ggnni_heads_given(y->heads, y->width) || y->width < 1) return false;
+    const int64_t targets = known(y->block->num_dst), sources = known(y->block->num_src);
+    return ((y->er && y->lse) || targets == 0) && (y->el || sources == 0) &&
+           ggnni_matrix_given(y->z, y->ld_z, sources, y->width) &&
+           ggnni_matrix_given(y->out, y->ld_out, targets, y->width) && y->how.slope >= 0.0f &&
+           y->how.dropout >= 0.0f && y->how.dropout < 1.0f && y->how.layer >= 0 && y->how.layer < 256 &&
+           (rng || !(y->how.dropout > 0.0f) || y->how.rng.purpose == GGNN_PURPOSE_ATTENTION_DROPOUT);
 }
 
 // Which of entries i & ~7 .. i | 7 of target v's list dropout takes, a bit each: all that is kept of the
@@ -5742,7 +5815,7 @@ template <int V> inline cudaError_t launch_gat(const gat_job& s, cudaStream_t st
 inline cudaError_t ggnn_cuda_gat(const ggnn_gat_layer* y, const ggnn_rng* rng, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (!y || layer_wrong(*y) || !y->block->indices) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(layer_given(y, rng));
     const ggnn_block& b = *y->block;
     cudaError_t       error = cudaSuccess;
     if (y->att_l)
@@ -5964,12 +6037,13 @@ inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block
                                       const ggnn_rng* rng, cudaStream_t stream)
 {
     using namespace ggnni;
-    if (!y || layer_wrong(*y) || !transpose || (transpose->num_dst.max && !y->del))
-        return cudaErrorInvalidValue;
-    if (y->block->num_dst.max && (!y->der || !y->delta || !y->dlogit)) return cudaErrorInvalidValue;
-    if ((y->att_l && !y->datt_l) || (y->att_r && !y->datt_r) || ((y->att_l || y->att_r) && !y->partial))
-        return cudaErrorInvalidValue;
-    if (ld_dz < y->width || ld_dout < y->width) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(layer_given(y, rng) && block_given(transpose, true));
+    GGNNI_CUDA_REQUIRE(y->del || known(transpose->num_dst) == 0);
+    GGNNI_CUDA_REQUIRE((y->der && y->delta && y->dlogit) || known(y->block->num_dst) == 0);
+    GGNNI_CUDA_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r));
+    GGNNI_CUDA_REQUIRE((!y->att_l && !y->att_r) || y->partial);
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dz, ld_dz, known(transpose->num_dst), y->width));
+    GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(y->block->num_dst), y->width));
     const ggnn_block& b = *y->block;
     const int32_t     heads = y->heads, per_head = y->width / heads;
     const uint64_t    grains = grain(dz, ld_dz) | grain(y->z, y->ld_z) | grain(dout, ld_dout);

@@ -287,7 +287,7 @@ TEST(arguments_that_cannot_be_are_refused)
     random_block*      r = random_block_mixed(12, 12);
     const device_block b(r->b), t(r->t);
     float*             x = nullptr;
-    const ggnn_scale   scale = {nullptr, nullptr, nullptr};
+    const ggnn_scale   scale = {reinterpret_cast<float*>(8), nullptr, nullptr};
     const cudaError_t  no = cudaErrorInvalidValue;
     CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_SUM, b.get(), nullptr, nullptr, 2, x, 4, 4, nullptr) == no);
     CHECK(ggnn_cuda_spmm(x, 4, nullptr, GGNN_SUM, b.get(), nullptr, x, 0, x, 4, 4, nullptr) == no);

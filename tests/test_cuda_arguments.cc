@@ -1,0 +1,480 @@
+// A caller's mistake is cudaErrorInvalidValue (a size of 0, where a function gives a size), and no kernel runs: as
+// test_arguments.c does with ggnn.h. What would be written lies on the device, and must stay as it is.
+#include "ggnn_cuda.cuh"
+#include "tests/cuda_memory.h"
+
+enum { NODES = 4, EDGES = 5, DST = 2, SRC = 4, WIDTH = 8, HEADS = 2, CANVAS = 1 << 14 };
+
+struct canvas { // what no refused call may write
+    device_array<char> memory;
+
+    canvas() : memory(std::vector<char>(CANVAS, 0x5a)) {}
+    float*     f() { return reinterpret_cast<float*>(memory.at()); }
+    int32_t*   i32() { return reinterpret_cast<int32_t*>(memory.at()); }
+    int64_t*   i64() { return reinterpret_cast<int64_t*>(memory.at()); }
+    ggnn_node* id() { return reinterpret_cast<ggnn_node*>(memory.at()); }
+    ~canvas()
+    {
+        bool kept = true;
+        for (char byte : memory.values()) kept = kept && byte == 0x5a;
+        CHECK(kept);
+    }
+};
+
+#define REFUSED(call) CHECK_EQ(static_cast<int64_t>(call), static_cast<int64_t>(cudaErrorInvalidValue))
+#define NONE(call)    CHECK_EQ(static_cast<int64_t>(call), INT64_C(0))
+
+static const int64_t   INDPTR[] = {0, 2, 4, 5, 5};
+static const ggnn_node INDICES[] = {1, 2, 0, 3, 2}, IDS[] = {0, 1, 2, 3};
+static const int32_t   LOCAL[] = {1, 2, 0, 3};
+static const float     NUMBERS[SRC * WIDTH] = {1, 2, 3, 4};
+
+// A graph, a block of two targets, and arrays to read, all on the device.
+struct inputs {
+    device_array<int64_t>   indptr{INDPTR, NODES + 1};
+    device_array<ggnn_node> indices{INDICES, EDGES}, id{IDS, NODES};
+    device_array<int32_t>   local{LOCAL, SRC};
+    device_array<float>     number{NUMBERS, SRC * WIDTH};
+    device_array<ggnn_rng>  rng{std::vector<ggnn_rng>{{1, 2, GGNN_PURPOSE_SAMPLE}}};
+    ggnn_graph              g = ggnn_graph_plain(indptr.at(), indices.at(), nullptr, NODES, EDGES);
+    ggnn_store              store = ggnn_store_plain(number.at(), NODES, WIDTH, GGNN_F32);
+    ggnn_block              b = {};
+    ggnn_count              n = {nullptr, 2}, negative = {nullptr, -1}, none = {nullptr, 0};
+
+    inputs()
+    {
+        b.num_dst = {nullptr, DST};
+        b.num_src = {nullptr, SRC};
+        b.num_edges = {nullptr, 4};
+        b.indptr = indptr.at();
+        b.indices = local.at();
+    }
+};
+
+TEST(tables)
+{
+    canvas           out;
+    inputs           in;
+    ggnn_cuda_unique seen;
+    const auto       kind = static_cast<ggnn_unique_kind>(5);
+    NONE(ggnn_cuda_unique_bytes(kind, NODES, 4));
+    NONE(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, -1, 4));
+    NONE(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, NODES, -1));
+    NONE(ggnn_cuda_unique_workspace_bytes(-1));
+    REFUSED(ggnn_cuda_unique_init(&seen, kind, NODES, 4, out.f(), nullptr));
+    REFUSED(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, NODES, 4, nullptr, nullptr));
+    REFUSED(ggnn_cuda_unique_init(nullptr, GGNN_UNIQUE_HASH, NODES, 4, out.f(), nullptr));
+    device_array<char> memory(static_cast<int64_t>(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, NODES, 4)));
+    device_array<char> work(static_cast<int64_t>(ggnn_cuda_unique_workspace_bytes(2)));
+    CHECK_CUDA(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, NODES, 4, memory.at(), nullptr));
+    REFUSED(ggnn_cuda_unique_begin(nullptr, nullptr));
+    const auto append = [&](const ggnn_cuda_unique* table, ggnn_node* list, const ggnn_node* id, ggnn_count n,
+                            void* workspace) {
+        return ggnn_cuda_unique_append(table, list, nullptr, id, n, nullptr, workspace, nullptr);
+    };
+    REFUSED(append(nullptr, out.id(), in.id.at(), in.n, work.at()));
+    REFUSED(append(&seen, nullptr, in.id.at(), in.n, work.at()));
+    REFUSED(append(&seen, out.id(), nullptr, in.n, work.at()));
+    REFUSED(append(&seen, out.id(), in.id.at(), in.negative, work.at()));
+    REFUSED(append(&seen, out.id(), in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_unique_find(nullptr, out.i32(), in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_unique_find(&seen, nullptr, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_unique_find(&seen, out.i32(), nullptr, in.n, nullptr));
+    REFUSED(ggnn_cuda_unique_find(&seen, out.i32(), in.id.at(), in.negative, nullptr));
+    CHECK_CUDA(ggnn_cuda_unique_find(&seen, nullptr, nullptr, in.none, nullptr));
+}
+
+TEST(samples_and_walks)
+{
+    canvas     out;
+    inputs     in;
+    ggnn_walks how = {2, 3, 0.5f}, wrong = {2, 3, 2.0f};
+    const ggnn_cuda_samples to = {nullptr, out.i64(), nullptr, nullptr, nullptr};
+    const auto sample = [&](const ggnn_cuda_samples* samples, const ggnn_graph* g, const ggnn_node* nodes,
+                            ggnn_count n, int method, const ggnn_rng* rng, int32_t hop) {
+        return ggnn_cuda_sample_lists(samples, g, nodes, n, static_cast<ggnn_method>(method), 2, rng, hop,
+                                      nullptr, nullptr, nullptr);
+    };
+    REFUSED(sample(nullptr, &in.g, in.id.at(), in.n, GGNN_RESERVOIR, in.rng.at(), 0));
+    REFUSED(sample(&to, nullptr, in.id.at(), in.n, GGNN_RESERVOIR, in.rng.at(), 0));
+    REFUSED(sample(&to, &in.g, nullptr, in.n, GGNN_RESERVOIR, in.rng.at(), 0));
+    REFUSED(sample(&to, &in.g, in.id.at(), in.negative, GGNN_RESERVOIR, in.rng.at(), 0));
+    REFUSED(sample(&to, &in.g, in.id.at(), in.n, GGNN_WALK, in.rng.at(), 0));
+    REFUSED(sample(&to, &in.g, in.id.at(), in.n, 77, in.rng.at(), 0));
+    REFUSED(sample(&to, &in.g, in.id.at(), in.n, -1, in.rng.at(), 0));
+    REFUSED(sample(&to, &in.g, in.id.at(), in.n, GGNN_RESERVOIR, nullptr, 0));
+    REFUSED(sample(&to, &in.g, in.id.at(), in.n, GGNN_RESERVOIR, in.rng.at(), 256));
+    NONE(ggnn_cuda_sample_workspace_bytes(static_cast<ggnn_method>(77), 2000, 4));
+    NONE(ggnn_cuda_sample_workspace_bytes(GGNN_WEIGHTED, 2000, -1));
+    const auto walk = [&](ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* walks,
+                          const ggnn_rng* rng, int32_t hop, const ggnn_node* nodes, ggnn_count n) {
+        return ggnn_cuda_random_walk(visited, g, walks, rng, hop, nodes, n, nullptr, nullptr);
+    };
+    REFUSED(walk(nullptr, &in.g, &how, in.rng.at(), 0, in.id.at(), in.n));
+    REFUSED(walk(out.id(), nullptr, &how, in.rng.at(), 0, in.id.at(), in.n));
+    REFUSED(walk(out.id(), &in.g, nullptr, in.rng.at(), 0, in.id.at(), in.n));
+    REFUSED(walk(out.id(), &in.g, &wrong, in.rng.at(), 0, in.id.at(), in.n));
+    REFUSED(walk(out.id(), &in.g, &how, nullptr, 0, in.id.at(), in.n));
+    REFUSED(walk(out.id(), &in.g, &how, in.rng.at(), -1, in.id.at(), in.n));
+    REFUSED(walk(out.id(), &in.g, &how, in.rng.at(), 0, nullptr, in.n));
+    REFUSED(walk(out.id(), &in.g, &how, in.rng.at(), 0, in.id.at(), in.negative));
+    const auto visit = [&](ggnn_node* id, float* visits, int64_t* taken, int32_t count, ggnn_count n) {
+        return ggnn_cuda_walk_neighbors(id, visits, taken, in.indices.at(), count, 2, in.id.at(), n, nullptr,
+                                        nullptr);
+    };
+    REFUSED(visit(nullptr, out.f(), out.i64() + 100, 2, in.n));
+    REFUSED(visit(out.id(), nullptr, out.i64() + 100, 2, in.n));
+    REFUSED(visit(out.id(), out.f(), nullptr, 2, in.n));
+    REFUSED(visit(out.id(), out.f(), out.i64() + 100, -2, in.n));
+    REFUSED(visit(out.id(), out.f(), out.i64() + 100, 2, in.negative));
+    REFUSED(visit(out.id(), out.f(), out.i64() + 100, 2000, in.n)); // needs a workspace
+    NONE(ggnn_cuda_walk_workspace_bytes(-1, 4));
+    NONE(ggnn_cuda_walk_workspace_bytes(2000, -4));
+}
+
+TEST(batches)
+{
+    canvas             out;
+    inputs             in;
+    const int32_t      fanout[] = {2};
+    ggnn_sampling      how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
+    ggnn_cuda_batch    b;
+    ggnn_batch         u;
+    std::vector<char>  header(GGNN_CUDA_PACKED_HEADER, 0);
+    const ggnn_rng     rng = {1, 2, 3};
+    CHECK_EQ(ggnn_cuda_batch_plan(nullptr, &in.g, &how, 2, nullptr), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_cuda_batch_plan(&b, nullptr, &how, 2, nullptr), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_cuda_batch_plan(&b, &in.g, nullptr, 2, nullptr), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_cuda_batch_plan(&b, &in.g, &how, 2, nullptr), GGNN_OK);
+    REFUSED(ggnn_cuda_batch_init(nullptr, out.f(), nullptr));
+    REFUSED(ggnn_cuda_batch_init(&b, nullptr, nullptr));
+    REFUSED(ggnn_cuda_sample(&b, &in.g, in.rng.at(), in.id.at(), in.n, nullptr)); // planned only
+    REFUSED(ggnn_cuda_batch_begin(&b, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr));
+    REFUSED(ggnn_cuda_batch_pack(out.f(), CANVAS, &b, nullptr));
+    NONE(ggnn_cuda_batch_packed_max(nullptr));
+    CHECK_EQ(ggnn_cuda_batch_new(&b, &in.g, &how, 2, nullptr), GGNN_OK);
+    REFUSED(ggnn_cuda_sample(nullptr, &in.g, in.rng.at(), in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_sample(&b, nullptr, in.rng.at(), in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_sample(&b, &in.g, nullptr, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_sample(&b, &in.g, in.rng.at(), nullptr, in.n, nullptr));
+    REFUSED(ggnn_cuda_sample(&b, &in.g, in.rng.at(), in.id.at(), in.negative, nullptr));
+    REFUSED(ggnn_cuda_batch_begin(nullptr, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_sample_hop(nullptr, &in.g, in.rng.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_batch_begin(&b, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_sample_hop(&b, nullptr, in.rng.at(), nullptr));
+    REFUSED(ggnn_cuda_sample_hop(&b, &in.g, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr));
+    REFUSED(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr)); // all hops are there
+    REFUSED(ggnn_cuda_batch_pack(nullptr, CANVAS, &b, nullptr));
+    REFUSED(ggnn_cuda_batch_pack(out.f(), CANVAS, nullptr, nullptr));
+    REFUSED(ggnn_cuda_batch_pack(out.f(), GGNN_CUDA_PACKED_HEADER - 1, &b, nullptr));
+    NONE(ggnn_cuda_batch_packed_bytes(nullptr));
+    CHECK_EQ(ggnn_cuda_batch_unpack(nullptr, out.f(), CANVAS, header.data()), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_cuda_batch_unpack(&u, nullptr, CANVAS, header.data()), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_cuda_batch_unpack(&u, out.f(), CANVAS, nullptr), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_cuda_batch_unpack(&u, out.f(), CANVAS, header.data()), GGNN_ERROR_BLOCK);
+    REFUSED(ggnn_cuda_count_batch(out.i64(), nullptr, nullptr, nullptr));
+    const auto epoch = [&](ggnn_node* seeds, const ggnn_node* ids, int64_t num_ids, int64_t size, int64_t i) {
+        ggnn_rng* step = reinterpret_cast<ggnn_rng*>(out.i64() + 20);
+        return ggnn_cuda_epoch_batch(seeds, out.i64() + 10, step, ids, num_ids, size, rng, 0, i, nullptr);
+    };
+    REFUSED(epoch(nullptr, in.id.at(), 4, 2, 0));
+    REFUSED(epoch(out.id(), nullptr, 4, 2, 0));
+    REFUSED(epoch(out.id(), in.id.at(), 0, 2, 0));
+    REFUSED(epoch(out.id(), in.id.at(), 4, 0, 0));
+    REFUSED(epoch(out.id(), in.id.at(), 4, 2, -1));
+    CHECK_CUDA(ggnn_cuda_batch_free(&b));
+    CHECK_CUDA(ggnn_cuda_batch_free(nullptr));
+}
+
+TEST(blocks)
+{
+    canvas     out;
+    inputs     in;
+    ggnn_block t = {}, no_lists = in.b, negative = in.b;
+    ggnn_graph many = in.g;
+    many.num_nodes = INT64_C(1) << 31;
+    no_lists.indptr = nullptr;
+    negative.num_src.max = -1;
+    REFUSED(ggnn_cuda_block_whole(nullptr, &in.g, out.i64(), out.i32() + 100, nullptr));
+    REFUSED(ggnn_cuda_block_whole(&t, nullptr, out.i64(), out.i32() + 100, nullptr));
+    REFUSED(ggnn_cuda_block_whole(&t, &in.g, nullptr, out.i32() + 100, nullptr));
+    REFUSED(ggnn_cuda_block_whole(&t, &many, out.i64(), out.i32() + 100, nullptr));
+    NONE(ggnn_cuda_block_transpose_bytes(-1, SRC, 4));
+    NONE(ggnn_cuda_block_transpose_bytes(DST, -1, 4));
+    NONE(ggnn_cuda_block_transpose_bytes(DST, SRC, -1));
+    NONE(ggnn_cuda_block_transpose_workspace_bytes(-1));
+    REFUSED(ggnn_cuda_block_transpose_init(nullptr, DST, SRC, 4, out.f()));
+    REFUSED(ggnn_cuda_block_transpose_init(&t, DST, SRC, 4, nullptr));
+    REFUSED(ggnn_cuda_block_transpose_init(&t, DST, -1, 4, out.f()));
+    CHECK_CUDA(ggnn_cuda_block_transpose_init(&t, DST, SRC, 4, out.f()));
+    char* work = out.memory.at() + CANVAS / 2;
+    REFUSED(ggnn_cuda_block_transpose(nullptr, &in.b, work, nullptr));
+    REFUSED(ggnn_cuda_block_transpose(&t, nullptr, work, nullptr));
+    REFUSED(ggnn_cuda_block_transpose(&t, &in.b, nullptr, nullptr));
+    REFUSED(ggnn_cuda_block_transpose(&t, &no_lists, work, nullptr));
+    REFUSED(ggnn_cuda_block_transpose(&t, &negative, work, nullptr));
+    t.num_edges.max = 3;
+    REFUSED(ggnn_cuda_block_transpose(&t, &in.b, work, nullptr));
+}
+
+TEST(rows)
+{
+    canvas      out;
+    inputs      in;
+    ggnn_store  empty = in.store, unknown = in.store;
+    ggnn_layout at = {nullptr, 0, nullptr, nullptr, NODES, 2}, no_parts = at;
+    const auto  type = static_cast<ggnn_type>(7);
+    empty.rows = nullptr;
+    unknown.type = type;
+    no_parts.parts = 0;
+    const auto gather = [&](void* to, int64_t ld, ggnn_type as, const ggnn_store* from, const ggnn_node* id,
+                            ggnn_count n) { return ggnn_cuda_gather(to, ld, as, from, id, n, nullptr); };
+    REFUSED(gather(nullptr, WIDTH, GGNN_F32, &in.store, in.id.at(), in.n));
+    REFUSED(gather(out.f(), WIDTH - 1, GGNN_F32, &in.store, in.id.at(), in.n));
+    REFUSED(gather(out.f(), WIDTH, type, &in.store, in.id.at(), in.n));
+    REFUSED(gather(out.f(), WIDTH, GGNN_F32, nullptr, in.id.at(), in.n));
+    REFUSED(gather(out.f(), WIDTH, GGNN_F32, &empty, in.id.at(), in.n));
+    REFUSED(gather(out.f(), WIDTH, GGNN_F32, &unknown, in.id.at(), in.n));
+    REFUSED(gather(out.f(), WIDTH, GGNN_F32, &in.store, nullptr, in.n));
+    REFUSED(gather(out.f(), WIDTH, GGNN_F32, &in.store, in.id.at(), in.negative));
+    CHECK_CUDA(gather(nullptr, WIDTH, GGNN_F32, &empty, nullptr, in.none));
+    REFUSED(ggnn_cuda_gather_device(nullptr, WIDTH, GGNN_F32, &in.store, in.id.at(), in.n, nullptr));
+    REFUSED(ggnn_cuda_gather_host(out.f(), WIDTH, GGNN_F32, &in.store, in.id.at(), in.n, 0, nullptr));
+    const auto permute = [&](void* to, int64_t ld, const void* from, ggnn_type as, int32_t width,
+                             const int32_t* index, ggnn_count n) {
+        return ggnn_cuda_permute(to, ld, from, WIDTH, as, width, index, n, nullptr);
+    };
+    REFUSED(permute(nullptr, WIDTH, in.number.at(), GGNN_F32, WIDTH, in.local.at(), in.n));
+    REFUSED(permute(out.f(), WIDTH - 1, in.number.at(), GGNN_F32, WIDTH, in.local.at(), in.n));
+    REFUSED(permute(out.f(), WIDTH, nullptr, GGNN_F32, WIDTH, in.local.at(), in.n));
+    REFUSED(permute(out.f(), WIDTH, in.number.at(), type, WIDTH, in.local.at(), in.n));
+    REFUSED(permute(out.f(), WIDTH + 1, in.number.at(), GGNN_F32, WIDTH + 1, in.local.at(), in.n));
+    REFUSED(permute(out.f(), WIDTH, in.number.at(), GGNN_F32, -1, in.local.at(), in.n));
+    REFUSED(permute(out.f(), WIDTH, in.number.at(), GGNN_F32, WIDTH, nullptr, in.n));
+    REFUSED(permute(out.f(), WIDTH, in.number.at(), GGNN_F32, WIDTH, in.local.at(), in.negative));
+    const auto split = [&](int32_t* to, int64_t* bound, const ggnn_layout* layout, const ggnn_node* id,
+                           ggnn_count n, void* work) {
+        return ggnn_cuda_split(to, out.i32() + 100, bound, layout, id, n, work, nullptr);
+    };
+    char* work = out.memory.at() + CANVAS / 2;
+    REFUSED(split(nullptr, out.i64() + 200, &at, in.id.at(), in.n, work));
+    REFUSED(split(out.i32(), nullptr, &at, in.id.at(), in.n, work));
+    REFUSED(split(out.i32(), out.i64() + 200, nullptr, in.id.at(), in.n, work));
+    REFUSED(split(out.i32(), out.i64() + 200, &no_parts, in.id.at(), in.n, work));
+    REFUSED(split(out.i32(), out.i64() + 200, &at, nullptr, in.n, work));
+    REFUSED(split(out.i32(), out.i64() + 200, &at, in.id.at(), in.negative, work));
+    REFUSED(split(out.i32(), out.i64() + 200, &at, in.id.at(), in.n, nullptr));
+    NONE(ggnn_cuda_split_workspace_bytes(-1, 2));
+    NONE(ggnn_cuda_split_workspace_bytes(2, 0));
+}
+
+TEST(sums)
+{
+    canvas       out;
+    inputs       in;
+    const float* x = in.number.at();
+    ggnn_block   no_sources = in.b;
+    ggnn_scale   scale = {x, nullptr, nullptr};
+    ggnn_store   empty = in.store;
+    empty.rows = nullptr;
+    no_sources.indices = nullptr;
+    const auto spmm = [&](float* to, int64_t ld, int how, const ggnn_block* b, const ggnn_scale* s,
+                          const float* weight, int32_t heads, const float* inp, int32_t width) {
+        return ggnn_cuda_spmm(to, ld, nullptr, static_cast<ggnn_reduce>(how), b, s, weight, heads, inp, WIDTH,
+                              width, nullptr);
+    };
+    REFUSED(spmm(nullptr, WIDTH, GGNN_SUM, &in.b, nullptr, nullptr, 1, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH - 1, GGNN_SUM, &in.b, nullptr, nullptr, 1, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, 4, &in.b, nullptr, nullptr, 1, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, -1, &in.b, nullptr, nullptr, 1, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, nullptr, nullptr, nullptr, 1, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &no_sources, nullptr, nullptr, 1, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_MAX, &in.b, &scale, nullptr, 1, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, nullptr, 2, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, x, 3, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, x, 0, x, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, nullptr, 1, nullptr, WIDTH));
+    REFUSED(spmm(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, nullptr, 1, x, -1));
+    REFUSED(ggnn_cuda_sum(out.f(), nullptr, x, WIDTH, nullptr));
+    REFUSED(ggnn_cuda_mean(nullptr, &in.b, x, WIDTH, nullptr));
+    const auto fuse = [&](float* to, int64_t ld, int how, const ggnn_block* b, const ggnn_store* from) {
+        return ggnn_cuda_aggregate(to, ld, static_cast<ggnn_reduce>(how), b, nullptr, nullptr, 1, from,
+                                   nullptr);
+    };
+    REFUSED(fuse(nullptr, WIDTH, GGNN_SUM, &in.b, &in.store));
+    REFUSED(fuse(out.f(), WIDTH - 1, GGNN_SUM, &in.b, &in.store));
+    REFUSED(fuse(out.f(), WIDTH, 4, &in.b, &in.store));
+    REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, nullptr, &in.store));
+    REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &no_sources, &in.store));
+    REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr));
+    REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, &empty));
+    const auto back = [&](float* to, const ggnn_block* t, const ggnn_block* b, int32_t heads,
+                          const float* dout, const int32_t* arg) {
+        return ggnn_cuda_spmm_back_arg(to, WIDTH, t, b, nullptr, heads, dout, WIDTH, arg, WIDTH, nullptr);
+    };
+    REFUSED(back(nullptr, &in.b, &in.b, 1, x, in.local.at()));
+    REFUSED(back(out.f(), nullptr, &in.b, 1, x, in.local.at()));
+    REFUSED(back(out.f(), &in.b, nullptr, 1, x, in.local.at()));
+    REFUSED(back(out.f(), &in.b, &in.b, 3, x, in.local.at()));
+    REFUSED(back(out.f(), &in.b, &in.b, 1, nullptr, in.local.at()));
+    REFUSED(back(out.f(), &in.b, &in.b, 1, x, nullptr));
+    REFUSED(ggnn_cuda_spmm_atomic(nullptr, WIDTH, &in.b, nullptr, nullptr, 1, x, WIDTH, WIDTH, nullptr));
+    REFUSED(ggnn_cuda_spmm_atomic(out.f(), WIDTH, nullptr, nullptr, nullptr, 1, x, WIDTH, WIDTH, nullptr));
+    REFUSED(ggnn_cuda_scale_mean(nullptr, &in.b, 0, nullptr));
+    REFUSED(ggnn_cuda_scale_mean(out.f(), nullptr, 0, nullptr));
+    REFUSED(ggnn_cuda_gcn_norm(nullptr, &in.g, nullptr));
+    REFUSED(ggnn_cuda_gcn_norm(out.f(), nullptr, nullptr));
+    REFUSED(ggnn_cuda_scale_gcn(nullptr, nullptr, out.f(), &in.b, x, &in.g, nullptr));
+    REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), nullptr, &in.b, x, &in.g, nullptr));
+    REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), out.f() + 100, nullptr, x, &in.g, nullptr));
+    REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), out.f() + 100, &in.b, nullptr, &in.g, nullptr));
+    REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), out.f() + 100, &in.b, x, nullptr, nullptr));
+}
+
+TEST(edges)
+{
+    canvas       out;
+    inputs       in;
+    const float* x = in.number.at();
+    const auto   sddmm = [&](float* to, int how, const ggnn_block* b, const float* src, const float* dst,
+                           int32_t heads, int32_t width) {
+        return ggnn_cuda_sddmm(to, static_cast<ggnn_edge_op>(how), b, src, WIDTH, dst, WIDTH, heads, width,
+                               nullptr);
+    };
+    REFUSED(sddmm(nullptr, GGNN_DOT, &in.b, x, x, 1, WIDTH));
+    REFUSED(sddmm(out.f(), 2, &in.b, x, x, 1, WIDTH));
+    REFUSED(sddmm(out.f(), GGNN_ADD, &in.b, x, x, 1, WIDTH));
+    REFUSED(sddmm(out.f(), GGNN_DOT, nullptr, x, x, 1, WIDTH));
+    REFUSED(sddmm(out.f(), GGNN_DOT, &in.b, nullptr, x, 1, WIDTH));
+    REFUSED(sddmm(out.f(), GGNN_DOT, &in.b, x, nullptr, 1, WIDTH));
+    REFUSED(sddmm(out.f(), GGNN_DOT, &in.b, x, x, 3, WIDTH));
+    REFUSED(sddmm(out.f(), GGNN_DOT, &in.b, x, x, 1, WIDTH + 1));
+    REFUSED(sddmm(out.f(), GGNN_DOT, &in.b, x, x, 1, 0));
+    REFUSED(ggnn_cuda_edge_sum(nullptr, &in.b, x, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_sum(out.f(), nullptr, x, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_sum(out.f(), &in.b, nullptr, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_sum(out.f(), &in.b, x, 0, nullptr));
+    REFUSED(ggnn_cuda_scale_weights(nullptr, &in.b, x, nullptr));
+    REFUSED(ggnn_cuda_scale_weights(out.f(), nullptr, x, nullptr));
+    REFUSED(ggnn_cuda_scale_weights(out.f(), &in.b, nullptr, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax(nullptr, &in.b, x, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax(out.f(), nullptr, x, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax(out.f(), &in.b, nullptr, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax(out.f(), &in.b, x, 0, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax_back(nullptr, &in.b, x, x, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax_back(out.f(), nullptr, x, x, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax_back(out.f(), &in.b, nullptr, x, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax_back(out.f(), &in.b, x, nullptr, 1, nullptr));
+    REFUSED(ggnn_cuda_edge_softmax_back(out.f(), &in.b, x, x, 0, nullptr));
+    REFUSED(ggnn_cuda_exp2_array(nullptr, in.n, nullptr));
+    REFUSED(ggnn_cuda_exp2_array(out.f(), in.negative, nullptr));
+    CHECK_CUDA(ggnn_cuda_exp2_array(nullptr, in.none, nullptr));
+}
+
+TEST(attention)
+{
+    canvas       out;
+    inputs       in;
+    const float* x = in.number.at();
+    const auto   scores = [&](float* el, const float* z, int64_t ld, const float* att, ggnn_count n,
+                            int32_t heads, int32_t width) {
+        return ggnn_cuda_scores(el, z, ld, att, n, heads, width, nullptr);
+    };
+    REFUSED(scores(nullptr, x, WIDTH, x, in.n, HEADS, WIDTH));
+    REFUSED(scores(out.f(), nullptr, WIDTH, x, in.n, HEADS, WIDTH));
+    REFUSED(scores(out.f(), x, WIDTH - 1, x, in.n, HEADS, WIDTH));
+    REFUSED(scores(out.f(), x, WIDTH, nullptr, in.n, HEADS, WIDTH));
+    REFUSED(scores(out.f(), x, WIDTH, x, in.negative, HEADS, WIDTH));
+    REFUSED(scores(out.f(), x, WIDTH, x, in.n, 3, WIDTH));
+    REFUSED(scores(out.f(), x, WIDTH, x, in.n, HEADS, 0));
+    const auto back = [&](float* dz, float* datt, const float* del, const float* z, const float* att,
+                          ggnn_count n, int32_t heads, void* work) {
+        return ggnn_cuda_scores_back(dz, WIDTH, datt, del, z, WIDTH, att, n, heads, WIDTH, work, nullptr);
+    };
+    float *to = out.f(), *also = out.f() + 200, *work = out.f() + 400;
+    REFUSED(back(nullptr, also, x, x, x, in.n, HEADS, work));
+    REFUSED(back(to, nullptr, x, x, x, in.n, HEADS, work));
+    REFUSED(back(to, also, nullptr, x, x, in.n, HEADS, work));
+    REFUSED(back(to, also, x, nullptr, x, in.n, HEADS, work));
+    REFUSED(back(to, also, x, x, nullptr, in.n, HEADS, work));
+    REFUSED(back(to, also, x, x, x, in.negative, HEADS, work));
+    REFUSED(back(to, also, x, x, x, in.n, 0, work));
+    REFUSED(back(to, also, x, x, x, in.n, HEADS, nullptr));
+    NONE(ggnn_cuda_scores_back_workspace_bytes(-1, WIDTH));
+    NONE(ggnn_cuda_scores_back_workspace_bytes(4, -1));
+}
+
+// A layer that lacks one thing after another.
+TEST(layers)
+{
+    canvas         out;
+    inputs         in;
+    float*         x = in.number.at();
+    ggnn_gat_layer good = {};
+    good.block = &in.b;
+    good.z = x, good.ld_z = WIDTH, good.heads = HEADS, good.width = WIDTH;
+    good.how.slope = 0.2f;
+    good.how.rng = {1, 2, GGNN_PURPOSE_ATTENTION_DROPOUT};
+    good.el = x, good.er = x;
+    good.out = out.f(), good.ld_out = WIDTH, good.lse = out.f() + 100;
+    good.del = out.f() + 200, good.der = out.f() + 300, good.delta = out.f() + 400;
+    good.dlogit = out.f() + 500;
+    const auto wrong = [&](void (*spoil)(ggnn_gat_layer*)) {
+        ggnn_gat_layer y = good;
+        spoil(&y);
+        REFUSED(ggnn_cuda_gat(&y, nullptr, nullptr));
+        REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &y, x, WIDTH, nullptr, nullptr));
+    };
+    wrong([](ggnn_gat_layer* y) { y->block = nullptr; });
+    wrong([](ggnn_gat_layer* y) { y->z = nullptr; });
+    wrong([](ggnn_gat_layer* y) { y->ld_z = WIDTH - 1; });
+    wrong([](ggnn_gat_layer* y) { y->out = nullptr; });
+    wrong([](ggnn_gat_layer* y) { y->ld_out = WIDTH - 1; });
+    wrong([](ggnn_gat_layer* y) { y->el = nullptr; });
+    wrong([](ggnn_gat_layer* y) { y->er = nullptr; });
+    wrong([](ggnn_gat_layer* y) { y->lse = nullptr; });
+    wrong([](ggnn_gat_layer* y) { y->heads = 3; });
+    wrong([](ggnn_gat_layer* y) { y->heads = 0; });
+    wrong([](ggnn_gat_layer* y) { y->width = 0; });
+    wrong([](ggnn_gat_layer* y) { y->how.layer = 256; });
+    wrong([](ggnn_gat_layer* y) { y->how.layer = -1; });
+    wrong([](ggnn_gat_layer* y) { y->how.slope = -0.1f; });
+    wrong([](ggnn_gat_layer* y) { y->how.dropout = 1.0f; });
+    wrong([](ggnn_gat_layer* y) { y->how.dropout = NAN; });
+    wrong([](ggnn_gat_layer* y) { y->how.dropout = 0.5f, y->how.rng.purpose = 0; });
+    REFUSED(ggnn_cuda_gat(nullptr, nullptr, nullptr));
+    const auto back = [&](void (*spoil)(ggnn_gat_layer*)) {
+        ggnn_gat_layer y = good;
+        spoil(&y);
+        REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &y, x, WIDTH, nullptr, nullptr));
+    };
+    back([](ggnn_gat_layer* y) { y->del = nullptr; });
+    back([](ggnn_gat_layer* y) { y->der = nullptr; });
+    back([](ggnn_gat_layer* y) { y->delta = nullptr; });
+    back([](ggnn_gat_layer* y) { y->dlogit = nullptr; });
+    back([](ggnn_gat_layer* y) { y->att_l = y->z, y->partial = y->delta; });
+    back([](ggnn_gat_layer* y) { y->att_r = y->z, y->datt_r = y->delta; });
+    REFUSED(ggnn_cuda_gat_back(nullptr, WIDTH, &in.b, &good, x, WIDTH, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH - 1, &in.b, &good, x, WIDTH, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, nullptr, &good, x, WIDTH, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &good, nullptr, WIDTH, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &good, x, WIDTH - 1, nullptr, nullptr));
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    if (!device_present()) return finish_without_device();
+    RUN(tables);
+    RUN(samples_and_walks);
+    RUN(batches);
+    RUN(blocks);
+    RUN(rows);
+    RUN(sums);
+    RUN(edges);
+    RUN(attention);
+    RUN(layers);
+    return test_finish();
+}
