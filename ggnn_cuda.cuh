@@ -12,8 +12,8 @@
 // HOW ALL FUNCTIONS WORK (but those of [7b], which set up and close, on the host)
 //   They put kernels on the caller's stream and return: no allocation, no synchronisation, no other stream;
 //   so any of them can be captured in a CUDA graph. They return what the launches returned,
-//   cudaErrorInvalidValue for an argument that ggnn.h would refuse, before any launch. (NULL where the size is
-//   on the device is not seen by the host, and not refused.)
+//   cudaErrorInvalidValue for an argument that ggnn.h would refuse, before any launch. (NULL is not refused
+//   where the size is on the device: the host does not know it.)
 //   Structs (ggnn_graph, ggnn_store, ggnn_block, ggnn_batch) are the host's; the arrays they point to are the
 //   device's, and so is *n of every ggnn_count: a size that a kernel computes is read by the next kernel and
 //   never by the host. max of a count sizes the grid. n NULL: max is the size.
