@@ -757,7 +757,32 @@ TEST(memory_is_what_the_system_and_its_control_groups_leave)
     write_group("root/sys/fs/cgroup/memory/c/memory.stat", "total_inactive_file 50000\n");
     CHECK_EQ(resources_memory(root), 650000);
     CHECK(resources_memory("") > MEBI && resources_memory_or(5) == 5);
+    const double share = (double)resources_memory_or(0) / (double)resources_memory("");
+    CHECK(share > .65 && share < .85); /* others take and give back meanwhile */
     CHECK(resources_disk(root) > 0 && resources_disk("/nonexistent/x") == -1);
+    CHECK(resources_disk("/new") > 0 && resources_disk("new") > 0);
+}
+
+/* Of 2^50 bytes, limits leave what they allow less what is in use. */
+TEST(memory_is_what_the_limits_of_a_process_leave)
+{
+    static const struct {
+        int which;
+        int64_t used;
+    } limits[] = {{RLIMIT_AS, 3000}, {RLIMIT_DATA, 200}};
+    const rlim_t most = (rlim_t)1 << 46; /* sanitizers reserve a third of it */
+    char root[600];
+    folder_path(root, "limited");
+    write_group("limited/proc/meminfo", "MemAvailable:  1099511627776 kB\n");
+    write_group("limited/proc/self/status", "Name: x\nVmSize:\t 3000 kB\nVmData:\t  200 kB\n");
+    for (int i = 0; i < 2; i++) {
+        struct rlimit before, now;
+        CHECK_EQ(getrlimit(limits[i].which, &before), 0);
+        now = (struct rlimit){most < before.rlim_max ? most : before.rlim_max, before.rlim_max};
+        CHECK_EQ(setrlimit(limits[i].which, &now), 0);
+        CHECK_EQ(resources_memory(root), (int64_t)now.rlim_cur - limits[i].used * 1024);
+        CHECK_EQ(setrlimit(limits[i].which, &before), 0);
+    }
 }
 
 int main(int argc, char** argv)
@@ -783,6 +808,7 @@ int main(int argc, char** argv)
     RUN(every_allocation_of_a_build_on_the_disk_may_fail);
     RUN(an_interrupted_build_leaves_nothing);
     RUN(memory_is_what_the_system_and_its_control_groups_leave);
+    RUN(memory_is_what_the_limits_of_a_process_leave);
     folder_remove();
     return test_finish();
 }

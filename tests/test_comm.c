@@ -259,6 +259,21 @@ TEST(too_many_ranks_are_an_error)
     comm_close_threads(c, COMM_RANKS_MAX + 1);
 }
 
+/* What mpirun of Open MPI, that of MPICH, and srun say; one process of one is alone. */
+TEST(a_process_that_is_started_with_others_is_under_mpi)
+{
+    static const char* const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (int i = 0; i < 3; i++) unsetenv(name[i]);
+    CHECK(!comm_under_mpi());
+    for (int i = 0; i < 3; i++) {
+        setenv(name[i], "1", 1);
+        CHECK(!comm_under_mpi());
+        setenv(name[i], "2", 1);
+        CHECK(comm_under_mpi());
+        unsetenv(name[i]);
+    }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -273,5 +288,6 @@ int main(int argc, char** argv)
     RUN(pieces_that_do_not_agree_are_an_error);
     RUN(all_fail_with_the_rank_whose_allocation_fails);
     RUN(too_many_ranks_are_an_error);
+    RUN(a_process_that_is_started_with_others_is_under_mpi);
     return test_finish();
 }

@@ -1,12 +1,16 @@
 /* The helpers that the tools share: options, JSON, progress. */
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/input.h"
 #include "common/json.h"
 #include "common/options.h"
 #include "common/printable.h"
 #include "common/progress.h"
+#include "common/same_file.h"
+#include "tests/folder.h"
 #include "tests/test.h"
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
@@ -184,7 +188,7 @@ TEST(help_lists_every_option_with_its_default)
 static void write_all(json* j)
 {
     json_begin_object(j, NULL);
-    json_string(j, "a", "q\"b\\c\n\x01\xff\xc3\xa9");
+    json_string(j, "a", "q\"b\\c\n\t\x01\x7f\xff\xc3\xa9");
     json_begin_array(j, "b");
     json_int(j, NULL, INT64_MIN);
     json_int(j, NULL, 2);
@@ -216,10 +220,10 @@ static void check_json(bool indent, const char* wanted)
 
 TEST(json_is_written_on_a_line_or_indented)
 {
-    check_json(false, "{\"a\":\"q\\\"b\\\\c\\n\\u0001\\ufffd\xc3\xa9\",\"b\":[-9223372036854775808,2],\"c\":[],"
+    check_json(false, "{\"a\":\"q\\\"b\\\\c\\n\\t\\u0001\\u007f\\ufffd\xc3\xa9\",\"b\":[-9223372036854775808,2],\"c\":[],"
                       "\"d\":[{\"t\":true}],\"n\":null,\"s\":null}\n");
     check_json(true,
-               "{\n  \"a\": \"q\\\"b\\\\c\\n\\u0001\\ufffd\xc3\xa9\",\n  \"b\": [-9223372036854775808, 2],\n"
+               "{\n  \"a\": \"q\\\"b\\\\c\\n\\t\\u0001\\u007f\\ufffd\xc3\xa9\",\n  \"b\": [-9223372036854775808, 2],\n"
                "  \"c\": [],\n  \"d\": [\n    {\n      \"t\": true\n    }\n  ],\n  \"n\": null,\n  \"s\": null\n}\n");
 }
 
@@ -255,9 +259,11 @@ TEST(json_numbers_read_back_equal_and_are_short)
         if (!isfinite(value)) continue;
         real_as_text(text, value, false);
         CHECK(strtod(text, NULL) == value);
-        if (!isfinite((float)value)) continue;
-        real_as_text(text, value, true);
-        CHECK(strtof(text, NULL) == (float)value);
+        float narrow;
+        memcpy(&narrow, &bits, 4);
+        if (!isfinite(narrow)) continue;
+        real_as_text(text, (double)narrow, true);
+        CHECK(strtof(text, NULL) == narrow);
     }
 }
 
@@ -278,6 +284,10 @@ TEST(printable_text_shows_control_characters_and_bytes_that_are_not_utf8)
     check_printable("\xc2\x9b"
                     "31m", "\\xc2\\x9b31m");                            /* CSI as one character of C1 */
     check_printable("\xc2\xa0", "\xc2\xa0");                       /* the first after C1 */
+    check_printable("\xe0\xa0\x80\xed\x9f\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "\xe0\xa0\x80\xed\x9f\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"); /* the first and last of their lengths */
+    check_printable("\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"); /* and those beside them: overlong, beyond U+10FFFF */
+    check_printable("\xf0\x8f\xbf\xbf", "\\xf0\\x8f\\xbf\\xbf");
+    check_printable("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
     check_printable("\xff\xc3", "\\xff\\xc3");                     /* no UTF-8; cut off */
     check_printable("\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80"); /* overlong; a surrogate */
 }
@@ -330,6 +340,85 @@ TEST(amounts_have_three_digits_and_a_prefix)
     CHECK_STR(progress_amount(text, 1615685872), "1.62 G");
     CHECK_STR(progress_amount(text, 61859140), "61.9 M");
     CHECK_STR(progress_amount(text, 123456), "123 k");
+    CHECK_STR(progress_amount(text, 9994), "9.99 k");
+    CHECK_STR(progress_amount(text, 9996), "10.0 k");
+    CHECK_STR(progress_amount(text, 99960), "100 k");
+}
+
+/* What goes to standard error between the two calls becomes a text. */
+static FILE* errors;
+static int standard_error;
+static void catch_errors(void)
+{
+    errors = tmpfile();
+    standard_error = dup(STDERR_FILENO);
+    fflush(stderr);
+    dup2(fileno(errors), STDERR_FILENO);
+}
+static void errors_as_text(char text[256])
+{
+    fflush(stderr);
+    dup2(standard_error, STDERR_FILENO);
+    close(standard_error);
+    rewind(errors);
+    text[fread(text, 1, 255, errors)] = 0;
+    fclose(errors);
+}
+
+/* What is printed at the end of a step that began so many seconds ago. */
+static void check_time(double seconds, const char* wanted)
+{
+    char text[256], words[40];
+    progress p;
+    progress_begin(&p, "counting", "things", 0);
+    p.start -= seconds;
+    catch_errors();
+    progress_end(&p, 10, true);
+    errors_as_text(text);
+    snprintf(words, sizeof words, " in %s (", wanted);
+    if (!CHECK(strstr(text, words) != NULL)) printf("  %s", text);
+}
+
+TEST(a_time_is_seconds_minutes_or_hours)
+{
+    check_time(2.51, "2.5 s");
+    check_time(59, "59 s");
+    check_time(75, "1:15");
+    check_time(3599, "59:59");
+    check_time(2 * 3600 + 3 * 60 + 4, "2:03:04");
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+/* A pipe that nobody writes to would be waited for. */
+TEST(an_input_that_is_a_pipe_is_refused_at_once)
+{
+    char path[600], words[700];
+    int64_t bytes;
+    error refused = {""};
+    CHECK_EQ(mkfifo(folder_path(path, "pipe"), 0600), 0);
+    alarm(10);
+    CHECK_EQ(input_open(path, &bytes, &refused), -1);
+    alarm(0);
+    snprintf(words, sizeof words, "%s: is a pipe, a file is needed (write to one first)", path);
+    CHECK_STR(refused.text, words);
+}
+
+/* Links to what is not there yet: what is written through them becomes one file. */
+TEST(names_of_one_new_file_are_the_same_by_links_too)
+{
+    char made[600], other[600], relative[600], absolute[600], twice[600];
+    CHECK_EQ(mkdir(folder_path(other, "inner"), 0700), 0);
+    folder_path(made, "inner/new");
+    folder_path(other, "inner/other");
+    CHECK_EQ(symlink("new", folder_path(relative, "inner/relative")), 0);
+    CHECK_EQ(symlink(made, folder_path(absolute, "absolute")), 0);
+    CHECK_EQ(symlink("inner/relative", folder_path(twice, "twice")), 0);
+    const char* const link[] = {relative, absolute, twice};
+    for (int i = 0; i < 3; i++) {
+        CHECK(same_file(link[i], made) && same_file(made, link[i]) && same_file(link[i], link[(i + 1) % 3]));
+        CHECK(!same_file(link[i], other));
+    }
 }
 
 /* Standard error goes to a file, which is no terminal: one line at the end, or nothing. */
@@ -337,21 +426,13 @@ TEST(progress_elsewhere_than_on_a_terminal_is_one_line_at_most)
 {
     for (int say = 0; say < 2; say++) {
         char text[256];
-        FILE* out = tmpfile();
-        int keep = dup(STDERR_FILENO);
         progress p;
-        fflush(stderr);
-        dup2(fileno(out), STDERR_FILENO);
+        catch_errors();
         progress_begin(&p, "counting", "things", 1000);
         progress_note(&p, "note %d", 1);
         for (int i = 0; i < 1000; i++) progress_update(&p, i);
         progress_end(&p, 1000, say);
-        fflush(stderr);
-        dup2(keep, STDERR_FILENO);
-        close(keep);
-        rewind(out);
-        text[fread(text, 1, sizeof text - 1, out)] = 0;
-        fclose(out);
+        errors_as_text(text);
         if (!say)
             CHECK_STR(text, "");
         else
@@ -396,6 +477,7 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(1);
+    folder_make();
     RUN(options_take_values_with_and_without_an_equals_sign);
     RUN(wrong_options_name_option_and_value);
     RUN(suggestions_mean_what_was_asked_for);
@@ -408,7 +490,11 @@ int main(int argc, char** argv)
     RUN(printable_text_is_cut_between_characters);
     RUN(errors_are_printable_and_keep_the_first_cause);
     RUN(amounts_have_three_digits_and_a_prefix);
+    RUN(a_time_is_seconds_minutes_or_hours);
+    RUN(an_input_that_is_a_pipe_is_refused_at_once);
+    RUN(names_of_one_new_file_are_the_same_by_links_too);
     RUN(progress_elsewhere_than_on_a_terminal_is_one_line_at_most);
     RUN(progress_on_a_terminal_is_a_bar_that_fits);
+    folder_remove();
     return test_finish();
 }

@@ -2,6 +2,8 @@
    strangers connect to the same port. test_mpi has processes, and what becomes of them. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include "tests/listens_at.h"
 #include "tests/test.h"
@@ -90,6 +92,61 @@ TEST(ranks_find_each_other_at_once_whoever_else_connects)
     meet_beside(300, true); /* more than are heard at one time */
 }
 
+/* A stranger who knows how ranks greet, and another one at the first address, who answers as rank 0 does: neither has the
+   token. The right address is tried last. */
+TEST(who_does_not_know_the_token_is_no_rank)
+{
+    member m[RANKS] = {{.good = false}};
+    heartbeat_address at, seen;
+    error why = {""};
+    struct {
+        unsigned char token[16];
+        int32_t rank;
+    } hello = {{0}, 1};
+    struct sockaddr_in false_one = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1)}; /* 127.0.0.2 */
+    int other = socket(AF_INET, SOCK_STREAM, 0);
+    m[0].h = heartbeat_new(0, RANKS, title, NULL, &why);
+    CHECK(m[0].h && heartbeat_bind(m[0].h, true, &at, &why));
+    false_one.sin_port = htons(at.port);
+    CHECK(bind(other, (struct sockaddr*)&false_one, sizeof false_one) == 0 && listen(other, 8) == 0);
+    begin(&m[0], 0, &at);
+    int stranger = connect_within(10, at.port);
+    CHECK_EQ(send(stranger, &hello, sizeof hello, MSG_NOSIGNAL), sizeof hello);
+    CHECK_EQ(recv(stranger, &hello, sizeof hello, 0), 0); /* hung up */
+    seen = at;
+    strcpy(seen.address[0], "no address");
+    strcpy(seen.address[1], "127.0.0.2");
+    strcpy(seen.address[2], "127.0.0.1");
+    begin(&m[1], 1, &seen);
+    begin(&m[2], 2, &at);
+    int called = accept(other, NULL, NULL);
+    CHECK_EQ(send(called, hello.token, sizeof hello.token, MSG_NOSIGNAL), sizeof hello.token);
+    for (int32_t r = 0; r < RANKS; r++) pthread_join(m[r].thread, NULL);
+    for (int32_t r = 0; r < RANKS; r++) end(&m[r]);
+    close(called);
+    close(stranger);
+    close(other);
+}
+
+/* Loopback of IPv6, where this host has it, reaches what listens everywhere. */
+TEST(a_rank_comes_by_either_family)
+{
+    for (int six = 0; six < 2; six++) {
+        member m[RANKS] = {{.good = false}};
+        heartbeat_address at;
+        error why = {""};
+        m[0].h = heartbeat_new(0, RANKS, title, NULL, &why);
+        CHECK(m[0].h && heartbeat_bind(m[0].h, false, &at, &why));
+        begin(&m[0], 0, &at);
+        CHECK(at.address[0][0] != 0);
+        memset(at.address, 0, sizeof at.address);
+        strcpy(at.address[0], six && access("/proc/net/if_inet6", R_OK) == 0 ? "::1" : "127.0.0.1");
+        for (int32_t r = 1; r < RANKS; r++) begin(&m[r], r, &at);
+        for (int32_t r = 0; r < RANKS; r++) pthread_join(m[r].thread, NULL);
+        for (int32_t r = 0; r < RANKS; r++) end(&m[r]);
+    }
+}
+
 TEST(nobody_can_connect_before_the_ranks_do)
 {
     heartbeat_address at;
@@ -115,11 +172,65 @@ TEST(ranks_of_one_machine_listen_at_loopback_alone_those_of_several_everywhere)
     CHECK(strcmp(listens_at, "::") == 0 || strcmp(listens_at, "0.0.0.0") == 0);
 }
 
+/* ==== the loss of a rank ======================================================================================== */
+
+static void be_a_rank(int32_t rank, heartbeat* h, const heartbeat_address* at)
+{
+    error why = {""};
+    if (!h) h = heartbeat_new(rank, RANKS, title, NULL, &why);
+    if (!h || !heartbeat_start(h, at, &why)) _exit(99);
+    for (;;) pause();
+}
+
+static bool lives(pid_t child)
+{
+    siginfo_t about = {.si_pid = 0};
+    return waitid(P_PID, (id_t)child, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == 0;
+}
+
+/* Three processes; `lost` is killed while `slow` is stopped. Is `other` there after some time, as slow has not said yet who was
+   lost? Then all end with status 1. */
+static void lose(int32_t lost, int32_t slow, int32_t other)
+{
+    heartbeat_address at;
+    error why = {""};
+    pid_t child[RANKS];
+    heartbeat* h = heartbeat_new(0, RANKS, title, NULL, &why);
+    CHECK(h && heartbeat_bind(h, true, &at, &why));
+    fflush(stdout);
+    for (int32_t r = 0; r < RANKS; r++) {
+        child[r] = fork();
+        if (child[r] == 0) be_a_rank(r, r ? NULL : h, &at);
+    }
+    heartbeat_free(h); /* rank 0 has it */
+    usleep(500000);
+    kill(child[slow], SIGSTOP);
+    kill(child[lost], SIGKILL);
+    usleep(700000);
+    CHECK(lives(child[other]));
+    kill(child[slow], SIGCONT);
+    for (int32_t r = 0; r < RANKS; r++) {
+        int status = 0;
+        CHECK(waitpid(child[r], &status, 0) == child[r]);
+        if (r != lost) CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    }
+}
+
+/* mpirun kills those who are left as soon as some have ended: their message would be missing. */
+TEST(those_who_know_that_one_is_lost_end_when_all_have_said_so)
+{
+    lose(1, 2, 0);
+    lose(0, 2, 1);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     RUN(ranks_find_each_other_at_once_whoever_else_connects);
+    RUN(who_does_not_know_the_token_is_no_rank);
+    RUN(a_rank_comes_by_either_family);
     RUN(nobody_can_connect_before_the_ranks_do);
     RUN(ranks_of_one_machine_listen_at_loopback_alone_those_of_several_everywhere);
+    RUN_SLOW(those_who_know_that_one_is_lost_end_when_all_have_said_so);
     return test_finish();
 }

@@ -56,12 +56,25 @@ TEST(large_blocks_cost_only_what_is_touched)
     }
 }
 
+/* A quarter of the addresses that a process has, ten times: each goes back. */
+TEST(large_blocks_are_given_back)
+{
+    for (int i = 0; i < 10; i++) {
+        char* a = memory_new((size_t)1 << 45, "large block", &why);
+        if (!a && i == 0) SKIP("addresses are limited");
+        CHECK(a != NULL);
+        memory_free(a);
+    }
+}
+
 TEST(failure_names_what_was_for_how_much)
 {
     error said = {""};
     CHECK(memory_new(memory_product((size_t)1 << 40, 1 << 20, 8), "a matrix", &said) == NULL);
     CHECK(strstr(said.text, "for a matrix") != NULL);
     CHECK(memory_product(3, 5, 7) == 105 && memory_product((size_t)1 << 63, 2, 1) == SIZE_MAX);
+    CHECK(memory_product((size_t)1 << 40, 1 << 20, 16) == SIZE_MAX && memory_product(0, 5, 7) == 0);
+    for (size_t less = 0; less < 200; less += 50) CHECK(memory_new(SIZE_MAX - less, "all there is", &said) == NULL);
     char number[24];
     snprintf(number, sizeof number, "%ld", memory_calls() + 2);
     setenv("GGNN_TEST_FAIL_ALLOCATION", number, 1);
@@ -77,6 +90,7 @@ int main(int argc, char** argv)
     RUN(blocks_are_zeroed_aligned_and_apart);
     RUN(resizing_keeps_what_fits_and_zeroes_the_rest);
     RUN(large_blocks_cost_only_what_is_touched);
+    RUN(large_blocks_are_given_back);
     RUN(failure_names_what_was_for_how_much);
     return test_finish();
 }

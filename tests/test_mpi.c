@@ -91,6 +91,27 @@ static void go_on(comm* c, char** argument, error* why)
     free(room);
 }
 
+/* Mappings of this process, by Linux. */
+static int mappings(void)
+{
+    int lines = 0, c;
+    FILE* f = fopen("/proc/self/maps", "r");
+    while (f && (c = getc(f)) != EOF) lines += c == '\n';
+    if (f) fclose(f);
+    return lines;
+}
+
+/* test_mpi pages: shares memory often. */
+static void share_pages(comm* c, char** argument, error* why)
+{
+    (void)argument;
+    if (!share_a_page(c, why)) return;
+    const int before = mappings();
+    for (int i = 0; i < 300; i++)
+        if (!share_a_page(c, why)) return;
+    printf("rank=%d more=%s\n", (int)c->rank, mappings() - before < 100 ? "few" : "many");
+}
+
 /* test_mpi busy SECONDS: rank 1 has much to do, the others wait for it. */
 static void be_busy(comm* c, char** argument, error* why)
 {
@@ -113,7 +134,7 @@ static int be_a_rank(int argc, char** argv)
         const char* name;
         int arguments;
         void (*run)(comm*, char**, error*);
-    } does[] = {{"script", 4, follow_script}, {"loop", 1, go_on}, {"busy", 1, be_busy}, {"same", 0, compare}};
+    } does[] = {{"script", 4, follow_script}, {"loop", 1, go_on}, {"pages", 0, share_pages}, {"busy", 1, be_busy}, {"same", 0, compare}};
     comm c;
     error why = {""};
     bool open = comm_open_mpi(&c, &told_to_stop, &why);
@@ -301,6 +322,13 @@ TEST(processes_get_the_same_bits_as_threads)
         compare_with_threads(i % 2 ? 4 : 2, &(script){test_random(), i > 1 ? open_one_thread : NULL, -1, 0, COMM_OWN});
     }
     unsetenv("GGNN_TEST_MESSAGE");
+}
+
+TEST(shared_memory_is_given_back)
+{
+    if (missing()) SKIP(missing());
+    CHECK_EQ(run_ranks(2, "pages"), 0);
+    for (int32_t r = 0; r < 2; r++) CHECK(has(line_of(r), "more=few"));
 }
 
 TEST(a_process_that_fails_ends_all_with_its_message)
@@ -498,6 +526,16 @@ TEST(three_hosts_get_the_same_bits_as_threads)
     if (!test_skip) printf("  %s\n", strstr(output("out"), "host a: "));
 }
 
+/* MPI numbers its ranks across the hosts, as --map-by node tells it to; ours go host by host all the same. */
+TEST(ranks_of_a_host_follow_each_other_however_mpi_numbers_them)
+{
+    if (missing()) SKIP(missing());
+    down = "";
+    setenv("OMPI_MCA_rmaps_base_mapping_policy", "node", 1);
+    compare_with_threads(HOSTS, &(script){test_random(), NULL, -1, 0, COMM_OWN});
+    unsetenv("OMPI_MCA_rmaps_base_mapping_policy");
+}
+
 /* Files that all hosts see: beside this program, as each has a /dev/shm of its own. 30,000 nodes are two chunks of evaluation,
    whose rows go from host to host. */
 TEST(a_training_over_three_hosts_saves_what_six_threads_save)
@@ -537,6 +575,7 @@ int main(int argc, char** argv)
     if (!realpath(argv[0], self)) return 1;
     folder_make();
     RUN(processes_get_the_same_bits_as_threads);
+    RUN(shared_memory_is_given_back);
     RUN(a_process_that_fails_ends_all_with_its_message);
     RUN(a_killed_process_is_named_by_all_others_which_end);
     RUN(one_that_is_told_to_stop_stops_all_at_one_call);
@@ -547,6 +586,7 @@ int main(int argc, char** argv)
     RUN_SLOW(ranks_that_all_stood_still_go_on);
     RUN_SLOW(a_busy_process_lives);
     RUN(three_hosts_get_the_same_bits_as_threads);
+    RUN_SLOW(ranks_of_a_host_follow_each_other_however_mpi_numbers_them);
     RUN_SLOW(a_training_over_three_hosts_saves_what_six_threads_save);
     RUN_SLOW(a_host_whose_link_goes_down_is_lost);
     folder_remove();
