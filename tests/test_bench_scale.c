@@ -406,7 +406,7 @@ static void check_share(const char* text, const dataset* d, const ggnn_node* tra
     double edges[3] = {0}, nodes[3] = {0};
     ggnn_node seed[4096];
     ggnn_batch b;
-    char row[32], column[16];
+    char row[32], column[32];
     CHECK(ggnn_batch_plan(&b, &g, &how, seeds, NULL) == GGNN_OK);
     void* memory = malloc(b.bytes);
     ggnn_batch_init(&b, memory);
