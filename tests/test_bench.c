@@ -644,6 +644,48 @@ TEST(check_passes_over_what_this_run_writes)
     remove(path);
 }
 
+/* Writes a run's JSON to a file of the folder. */
+static void write_run(const char* name, const double* seconds, int32_t threads)
+{
+    const bench_entry* entry = &scripted_entries[0];
+    char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    bench b;
+    begin(&b, seconds);
+    b.threads = threads;
+    b.o.json = folder_path(path, name);
+    CHECK(bench_run(&b, entry) && bench_write_json(&b, 1, arguments));
+    finish(&b);
+}
+
+/* Of a folder's runs: one with as many threads before one with others, then the last by name. Beside `faster` a tenth is lost. */
+TEST(check_takes_the_run_that_is_most_alike_and_of_equals_the_last)
+{
+    static const double faster[] = {9, .5, .4, .6, .5, .5, 9, .5, .5, .5, .5, .5};
+    static const double now[] = {9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8, 9, .5, .4, .6, .5, .5, 9, .9, .8, 1.0, .85, .8};
+    static const struct {
+        const double *first, *second;
+        int32_t threads; /* of the second */
+        int status;
+    } folders[] = {{faster, usual, 2, 0}, {usual, faster, 2, 1}, {usual, faster, 4, 0}, {faster, usual, 4, 1}};
+    const bench_entry* chosen[] = {&scripted_entries[0]};
+    char path[600];
+    for (int i = 0; i < 4; i++) {
+        bench b;
+        write_run("m.json", folders[i].first, 2);
+        write_run("n.json", folders[i].second, folders[i].threads);
+        write_run("a.json", folders[i].first, 2); /* whatever the order in which the folder gives them */
+        begin(&b, now);
+        b.o.check = folder;
+        CHECK(bench_run(&b, chosen[0]));
+        CHECK_EQ(bench_check(&b, chosen, 1), folders[i].status);
+        CHECK_STR(b.why.text, "");
+        finish(&b);
+    }
+    remove(folder_path(path, "m.json"));
+    remove(folder_path(path, "n.json"));
+    remove(folder_path(path, "a.json"));
+}
+
 TEST(check_forgives_two_cases_that_were_slow_in_turn)
 {
     static const double before[] = {9, 1, 1, 1, 1, 1, 9, 2, 2, 2, 2, 2, 9, 2, 2, 2, 2, 2};
@@ -710,6 +752,7 @@ int main(int argc, char** argv)
     RUN(an_entrys_things_are_undone_last_first);
     RUN(check_names_what_lost_a_tenth_twice);
     RUN(check_passes_over_what_this_run_writes);
+    RUN(check_takes_the_run_that_is_most_alike_and_of_equals_the_last);
     RUN(check_forgives_two_cases_that_were_slow_in_turn);
     RUN(check_says_what_it_cannot_compare);
     folder_remove();

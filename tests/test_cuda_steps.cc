@@ -74,6 +74,64 @@ TEST(a_capture_that_fails_is_launched)
 #endif
 }
 
+// A graph of a step is that of a batch's memory and bounds. 70 bounds, one after the other, twice: more than graphs are kept.
+TEST(more_kinds_of_batches_than_graphs_are_kept_train_as_one_kind)
+{
+    fixture f;
+    make_fixture(&f, 10, 3, 5, 3);
+    const net_config    c = config_of(kinds[1], 1, 3, false);
+    const ggnn_sampling how = sampling_of(c);
+    std::vector<float>  after[2];
+    for (int several = 0; several < 2; several++) {
+        run r;
+        open_run(&r, opened, &f, c, &how, 10);
+        for (int i = 0; i < 140; i++) { // an epoch is a batch
+            const loader_pass pass = pass_of(&r, &f, i);
+            loader_begin(r.batches, &pass, 0);
+            const mini_batch* taken = batch_take(r.batches, &why);
+            mini_batch        b = *taken;
+            b.known.max += several * (i % 70);
+            net_step(r.n, &b, static_cast<uint32_t>(i), 0.01f);
+            batch_give(r.batches, taken);
+        }
+        after[several] = values(&r, net_state_of(r.n).value);
+        close_run(&r);
+    }
+    CHECK(after[0] == after[1]);
+    CHECK_STR(opened->failed.text, "");
+}
+
+// A batch's rows may lie elsewhere the next time.
+TEST(a_step_reads_the_rows_that_it_is_given)
+{
+    fixture f;
+    make_fixture(&f, 20, 3, 5, 3);
+    net_config          c = config_of(kinds[1], 2, 3, false);
+    const ggnn_sampling how = sampling_of(c);
+    std::vector<float>  after[2];
+    for (int plain = 0; plain < 2; plain++) {
+        run r;
+        open_run(&r, opened, &f, c, &how, 20, true);
+        opened->plain = plain;
+        const loader_pass pass = pass_of(&r, &f, 0);
+        loader_begin(r.batches, &pass, 0);
+        const mini_batch* taken = batch_take(r.batches, &why);
+        const int64_t     floats = taken->blocks.hop[1].num_src.max * taken->ld_rows;
+        std::vector<float> numbers(static_cast<size_t>(floats), 0.5f);
+        device_array<float> other(numbers);
+        for (int i = 0; i < 8; i++) {
+            mini_batch b = *taken;
+            if (i % 2) b.rows = other.at();
+            net_step(r.n, &b, static_cast<uint32_t>(i), 0.01f);
+        }
+        after[plain] = values(&r, net_state_of(r.n).value);
+        batch_give(r.batches, taken);
+        opened->plain = false;
+        close_run(&r);
+    }
+    CHECK(after[0] == after[1]);
+}
+
 // ==== overlap ==============================================================================================
 
 TEST(sampling_beside_a_step_changes_nothing)
@@ -459,6 +517,11 @@ TEST(memory_that_a_device_cannot_address_is_not_kept_pinned)
         }
     simt_refuse_pinning(false);
     why.text[0] = 0;
+    for (int users = 0; users < 2; users++) CHECK(device_pin(opened, host.data(), host.size(), "rows", &copied, &why));
+    device_unpin(opened, host.data());
+    CHECK_EQ(simt_live_allocations(), before + 1); // the other one reads it
+    device_unpin(opened, host.data());
+    CHECK_EQ(simt_live_allocations(), before);
 #endif
 }
 
@@ -478,6 +541,8 @@ int main(int argc, char** argv)
     if (!opened) return 1;
     RUN_SLOW(captured_steps_have_the_bits_of_launched_ones);
     RUN(a_capture_that_fails_is_launched);
+    RUN(more_kinds_of_batches_than_graphs_are_kept_train_as_one_kind);
+    RUN(a_step_reads_the_rows_that_it_is_given);
     RUN(sampling_beside_a_step_changes_nothing);
     RUN(extracted_rows_change_nothing);
     RUN(the_next_batch_is_extracted_before_this_one_trains);

@@ -1045,6 +1045,27 @@ TEST(features_without_their_zeros_give_the_same_but_for_rounding)
     fixture_free(f);
 }
 
+/* Rows are looked through 256 at a time: three times, the last time fewer. */
+TEST(features_of_more_rows_than_are_looked_through_at_once_lose_their_zeros)
+{
+    fixture*   f = random_fixture(600, 12, 3);
+    net_config c = config_for(0, 3);
+    memset(f->features, 0, (size_t)(600 * 12) * sizeof *f->features);
+    for (int64_t v = 0; v < 600; v++) f->features[v * 12 + v % 11] = test_uniform() + 1.5f;
+    c.full_batch = true;
+    net* n = net_create(&c, &f->data, NULL, NULL, &why);
+    c.dense = true;
+    net* dense = net_create(&c, &f->data, NULL, NULL, &why);
+    double loss = step(dense, net_whole(dense), 0, true);
+    CHECK_NEAR(step(n, net_whole(n), 0, true), loss, tolerance(loss));
+    for (int64_t k = 0; k < net_state_of(n).count; k++)
+        CHECK_NEAR(net_state_of(n).grad[k], net_state_of(dense).grad[k], tolerance((double)net_state_of(dense).grad[k]));
+    CHECK(net_profile_of(n)->flops[0] < net_profile_of(dense)->flops[0]);
+    net_free(n);
+    net_free(dense);
+    fixture_free(f);
+}
+
 TEST(features_without_their_zeros_are_for_nets_that_only_multiply_them)
 {
     for (int kind = 0; kind < NUM_KINDS; kind++) {
@@ -1444,6 +1465,7 @@ int main(int argc, char** argv)
     RUN(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start);
     RUN(blas_gives_the_same_but_for_rounding);
     RUN(features_without_their_zeros_give_the_same_but_for_rounding);
+    RUN(features_of_more_rows_than_are_looked_through_at_once_lose_their_zeros);
     RUN(features_without_their_zeros_are_for_nets_that_only_multiply_them);
     RUN(profile_counts_half_precision_rows_as_they_lie);
     RUN(profile_counts_arithmetic_and_bytes);

@@ -338,12 +338,24 @@ TEST(max_takes_the_first_of_equals_and_nan_last)
     random_block_free(r);
 }
 
+/* Heads are done 16 at a time. */
+TEST(max_has_values_and_edges_of_any_number_of_heads)
+{
+    random_block* r = random_block_mixed(20, 40);
+    for (int32_t heads = 15; heads <= 35; heads += 2) {
+        sums s = sums_new(r, heads % 4 == 1 ? GGNN_MAX : GGNN_MIN, 3 * heads, heads, 1, 0);
+        check_extremes(&s);
+        sums_free(&s);
+    }
+    random_block_free(r);
+}
+
 /* To the bit, and in double. */
 TEST(max_sends_gradients_to_the_chosen_edges)
 {
-    random_block* r = random_block_mixed(20, 12); /* sources of over 256 edges */
-    for (int w = 0; w < NUM_WIDTHS; w++) {
-        int32_t  width = widths[w], heads = width % 3 == 0 ? 3 : 1;
+    for (int w = 0; w <= NUM_WIDTHS; w++) { /* the last: a long list's sums have 512 columns at a time */
+        random_block* r = random_block_mixed(20, w % 2 ? 4 : 12); /* of 4 sources each has over 256 edges */
+        int32_t  width = w < NUM_WIDTHS ? widths[w] : 1100, heads = width % 3 == 0 ? 3 : 1;
         sums     s = sums_new(r, w % 2 ? GGNN_MAX : GGNN_MIN, width, heads, w % 4 > 1, 0);
         matrix   out = matrix_new(r->dst, width, 0), dout = matrix_new(r->dst, width, 1);
         matrix   want = matrix_new(r->src, width, 3), dinp = matrix_new(r->src, width, 3);
@@ -374,8 +386,8 @@ TEST(max_sends_gradients_to_the_chosen_edges)
         free(arg);
         free(sum);
         sums_free(&s);
+        random_block_free(r);
     }
-    random_block_free(r);
 }
 
 /* Edge 0 is 0 <- 1 of weight 10, edge 1 is 1 <- 0 of weight 100. The transpose lists edge 1 first. */
@@ -945,6 +957,7 @@ int main(int argc, char** argv)
     RUN(spmm_of_no_rows_and_no_edges);
     RUN(spmm_on_the_transpose_is_the_adjoint);
     RUN(max_takes_the_first_of_equals_and_nan_last);
+    RUN(max_has_values_and_edges_of_any_number_of_heads);
     RUN(max_sends_gradients_to_the_chosen_edges);
     RUN(max_over_a_transpose_sends_gradients_by_the_weights_of_original_edges);
     RUN(aggregate_equals_gather_then_spmm);
