@@ -68,6 +68,7 @@ TEST(importance_turns_on_walks_and_sampled_evaluation)
     CHECK(same_records(&first, &second));
 }
 
+/* The log has the rate of an epoch's last step: step 2, 5, 8 ... of 15 with three batches an epoch. */
 TEST(every_model_and_sampler_learns_the_karate_club)
 {
     static const char* const how[] = {
@@ -276,7 +277,6 @@ TEST(every_batch_is_sampled_at_a_step_of_its_own)
     CHECK_NEAR(loss_of_epoch("--fanout -1,-1 --batch 1000", 1), all, 1e-6);
 }
 
-/* The log has the rate of an epoch's last step: step 2, 5, 8 ... of 15 with three batches an epoch. */
 /* As --help says: 15,10,5,5,... or, of walks, the five most visited; for as many layers as there may be. */
 TEST(what_is_not_given_is_as_the_help_says)
 {
@@ -284,7 +284,7 @@ TEST(what_is_not_given_is_as_the_help_says)
         for (int walk = 0; walk < 2; walk++) {
             config c;
             error why = {""};
-            char number[4], *words[] = {"ggnn-train", "--data", "x.ggnn", "--layers", number, "--sampler", walk ? "walk" : "reservoir"};
+            char number[16], *words[] = {"ggnn-train", "--data", "x.ggnn", "--layers", number, "--sampler", walk ? "walk" : "reservoir"};
             snprintf(number, sizeof number, "%d", layers);
             CHECK(config_parse(&c, 7, words, &why) == OPTIONS_GOOD && config_finish(&c, &why));
             CHECK_EQ(c.layers, layers);
