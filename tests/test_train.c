@@ -68,7 +68,6 @@ TEST(importance_turns_on_walks_and_sampled_evaluation)
     CHECK(same_records(&first, &second));
 }
 
-/* The log has the rate of an epoch's last step: step 2, 5, 8 ... of 15 with three batches an epoch. */
 TEST(every_model_and_sampler_learns_the_karate_club)
 {
     static const char* const how[] = {
@@ -301,6 +300,7 @@ TEST(what_is_not_given_is_as_the_help_says)
     CHECK(c.reserve_bytes == (int64_t)1 << 30 && c.eval_memory == (int64_t)4 << 30 && c.links[0] == 1500 && c.links[1] == 50 && c.links[2] == 12);
 }
 
+/* The log has the rate of an epoch's last step: step 2, 5, 8 ... of 15 with three batches an epoch. */
 TEST(rates_follow_their_schedules)
 {
     enum { EPOCHS = 5, BATCHES = 3, WARMUP = 7, DECAY_EVERY = 2 };
