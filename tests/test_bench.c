@@ -362,12 +362,14 @@ static bool open_roof(bench* b, bench_case* c, int64_t size)
     return true;
 }
 static int cases = 1; /* of the entry */
+static bool rivals;   /* its second case is what ours is compared with */
 static bool scripted_entry(bench* b)
 {
     bench_case c = {
         .what = "a case", .run = run_nothing, .work = 10, .unit = "edges", .demand = {{"units", 0, 1000}}};
     if (!bench_measure(b, &c)) return false;
     snprintf(c.what, sizeof c.what, "another case");
+    c.rival = rivals;
     return cases == 1 || bench_measure(b, &c) != NULL;
 }
 static const bench_roof_kind scripted_roofs[] = {
@@ -412,6 +414,49 @@ TEST(share_is_the_roofs_least_time_over_the_median)
     CHECK_NEAR(r->roof_seconds, .4, 1e-12);
     CHECK_EQ(r->count, 5);
     CHECK_EQ(asked, 12);
+    finish(&b);
+}
+
+/* Of six samples the median lies between two, the least rules a roof, and a ratio is of medians. */
+TEST(figures_are_those_of_the_samples_and_of_the_case)
+{
+    static const double seconds[] = {9, 4, 2, 3, 5, 6, 7, 9, 1, 2, 3, 5, 8, 13, 9, 6, 7, 8, 8, 9, 9};
+    char path[600], *arguments[] = {(char*)(uintptr_t) "ggnn-bench", NULL};
+    bench b;
+    begin(&b, seconds);
+    b.o.reps = 6;
+    b.o.json = folder_path(path, "figures.json");
+    bench_case c = {.what = "ours", .run = run_nothing, .work = 10, .unit = "edges", .bytes = 20, .flops = 40, .demand = {{"delay", 0, 1000}}};
+    bench_case d = {.what = "theirs", .run = run_nothing, .work = 10, .unit = "edges"};
+    const bench_result *ours = bench_measure(&b, &c), *theirs = bench_measure(&b, &d);
+    CHECK(bench_ratio(&b, ours, theirs, "theirs", 0) && bench_write_json(&b, 1, arguments));
+    CHECK_NEAR(b.state->roof[0].value, 2.0 / 1000, 1e-15);
+    CHECK_NEAR(ours->roof_seconds, 2, 1e-12);
+    CHECK_NEAR(ours->median, 4, 1e-12);
+    CHECK_NEAR(b.state->ratio[0].ratio, 2, 1e-12);
+    char* text = read_text(path);
+    const char* r = json_begin(json_member(json_first(text), "results"));
+    static const struct {
+        const char* name;
+        double value;
+    } wanted[] = {{"work", 10}, {"bytes", 20}, {"flops", 40}, {"work_per_second", 2.5}, {"bytes_per_second", 5}, {"share", .5},
+                  {"median", 4}, {"least", 1}, {"most", 13}, {"roof_seconds", 2}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!CHECK_NEAR(json_number(json_member(r, wanted[i].name)), wanted[i].value, 1e-12)) printf("  %s\n", wanted[i].name);
+    free(text);
+    finish(&b);
+    remove(path);
+}
+
+TEST(a_case_is_sampled_for_min_time)
+{
+    static double seconds[BENCH_SAMPLES_MAX + 1];
+    bench b;
+    bench_case c = {.what = "long", .run = run_nothing, .work = 1, .unit = "edges"};
+    for (int i = 0; i <= BENCH_SAMPLES_MAX; i++) seconds[i] = 1;
+    begin(&b, seconds);
+    b.o.min_time = .05; /* of the wall clock, in which a scripted second takes a microsecond */
+    CHECK(bench_measure(&b, &c)->count > 5);
     finish(&b);
 }
 
@@ -617,6 +662,8 @@ TEST(check_names_what_lost_a_tenth_twice)
                                    9, .5, .4, .6, .5, .5, 9, 1, 1, 1, 1, 1};
     static const double little[] = {9, .5, .4, .6, .5, .5, 9, .93, .93, .93, .93, .93,
                                     9, .5, .4, .6, .5, .5, 9, .93, .93, .93, .93, .93};
+    static const double an_eighth[] = {9, .5, .4, .6, .5, .5, 9, .97, .97, .97, .97, .97,
+                                       9, .5, .4, .6, .5, .5, 9, .97, .97, .97, .97, .97};
     char why[640];
     CHECK_EQ(checked(usual, usual, why), 0);
     CHECK_EQ(checked(usual, twice_slow_machine, why), 0);
@@ -627,6 +674,7 @@ TEST(check_names_what_lost_a_tenth_twice)
     CHECK_EQ(checked(usual, twice, why), 1);
     CHECK_STR(why, "");
     CHECK_EQ(checked(usual, little, why), 0);
+    CHECK_EQ(checked(usual, an_eighth, why), 1);
 }
 
 TEST(check_passes_over_what_this_run_writes)
@@ -693,11 +741,17 @@ TEST(check_forgives_two_cases_that_were_slow_in_turn)
                                    9, 1, 1, 1, 1, 1, 9, 2, 2, 2, 2, 2, 9, 5, 5, 5, 5, 5};
     static const double both[] = {9, 1, 1, 1, 1, 1, 9, 5, 5, 5, 5, 5, 9, 2, 2, 2, 2, 2,
                                   9, 1, 1, 1, 1, 1, 9, 5, 5, 5, 5, 5, 9, 5, 5, 5, 5, 5};
+    static const double rival[] = {9, 1, 1, 1, 1, 1, 9, 2, 2, 2, 2, 2, 9, 5, 5, 5, 5, 5,
+                                   9, 1, 1, 1, 1, 1, 9, 2, 2, 2, 2, 2, 9, 5, 5, 5, 5, 5};
     char why[640];
     cases = 2;
     CHECK_EQ(checked(before, turns, why), 0);
     CHECK_EQ(asked, 36);
     CHECK_EQ(checked(before, both, why), 1);
+    CHECK_EQ(checked(before, rival, why), 1);
+    rivals = true; /* what a rival loses is no loss */
+    CHECK_EQ(checked(before, rival, why), 0);
+    rivals = false;
     cases = 1;
 }
 
@@ -743,6 +797,8 @@ int main(int argc, char** argv)
     RUN(without_memory_it_says_so);
     RUN(data_that_cannot_be_used_is_named);
     RUN(share_is_the_roofs_least_time_over_the_median);
+    RUN(figures_are_those_of_the_samples_and_of_the_case);
+    RUN(a_case_is_sampled_for_min_time);
     RUN(the_longest_demand_rules_or_all_add_up);
     RUN(short_runs_are_repeated_within_a_sample_unless_cold);
     RUN(ratios_are_of_rates_of_work);
