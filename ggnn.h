@@ -85,7 +85,7 @@
 //
 // CONTENTS (search for the tag; the implementation's are [1i] .. [9i])
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
-//   [9] ATTENTION
+//   [9] ATTENTION   BEHIND THE API: what the other headers share
 //   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
 //
 // FUNCTIONS: the outputs of each (written whole, unless said), arguments that may be NULL, threads, errors
@@ -246,58 +246,6 @@
 #ifdef GGNN_NODE64
 typedef int64_t ggnn_node; // a global id, as in the file; local ids are int32_t in every build
 #define GGNN_NODE_MAX INT64_MAX
-// Every function that takes ids, itself or in a struct, so that a mixture does not link.
-#define ggnn_graph_validate             ggnn_graph_validate_node64
-#define ggnn_layout_owners              ggnn_layout_owners_node64
-#define ggnn_layout_nodes               ggnn_layout_nodes_node64
-#define ggnn_graph_lists                ggnn_graph_lists_node64
-#define ggnn_graph_from_coo             ggnn_graph_from_coo_node64
-#define ggnn_graph_transpose            ggnn_graph_transpose_node64
-#define ggnn_graph_sort_workspace_bytes ggnn_graph_sort_workspace_bytes_node64
-#define ggnn_graph_sort                 ggnn_graph_sort_node64
-#define ggnn_graph_simplify             ggnn_graph_simplify_node64
-#define ggnn_graph_reorder              ggnn_graph_reorder_node64
-#define ggnn_graph_out_degrees          ggnn_graph_out_degrees_node64
-#define ggnn_sample_list                ggnn_sample_list_node64
-#define ggnn_random_walk                ggnn_random_walk_node64
-#define ggnn_walk_neighbors             ggnn_walk_neighbors_node64
-#define ggnn_unique_bytes               ggnn_unique_bytes_node64
-#define ggnn_unique_init                ggnn_unique_init_node64
-#define ggnn_unique_begin               ggnn_unique_begin_node64
-#define ggnn_unique_append              ggnn_unique_append_node64
-#define ggnn_unique_find                ggnn_unique_find_node64
-#define ggnn_batch_new                  ggnn_batch_new_node64
-#define ggnn_batch_free                 ggnn_batch_free_node64
-#define ggnn_batch_plan                 ggnn_batch_plan_node64
-#define ggnn_batch_packed_bytes         ggnn_batch_packed_bytes_node64
-#define ggnn_batch_pack                 ggnn_batch_pack_node64
-#define ggnn_batch_unpack               ggnn_batch_unpack_node64
-#define ggnn_batch_validate             ggnn_batch_validate_node64
-#define ggnn_batch_init                 ggnn_batch_init_node64
-#define ggnn_sample                     ggnn_sample_node64
-#define ggnn_batch_begin                ggnn_batch_begin_node64
-#define ggnn_sample_hop                 ggnn_sample_hop_node64
-#define ggnn_block_whole                ggnn_block_whole_node64
-#define ggnn_block_transpose_init       ggnn_block_transpose_init_node64
-#define ggnn_block_transpose            ggnn_block_transpose_node64
-#define ggnn_block_validate             ggnn_block_validate_node64
-#define ggnn_gather                     ggnn_gather_node64
-#define ggnn_split                      ggnn_split_node64
-#define ggnn_spmm                       ggnn_spmm_node64
-#define ggnn_sum                        ggnn_sum_node64
-#define ggnn_mean                       ggnn_mean_node64
-#define ggnn_spmm_back_arg              ggnn_spmm_back_arg_node64
-#define ggnn_scale_mean                 ggnn_scale_mean_node64
-#define ggnn_scale_weights              ggnn_scale_weights_node64
-#define ggnn_gcn_norm                   ggnn_gcn_norm_node64
-#define ggnn_scale_gcn                  ggnn_scale_gcn_node64
-#define ggnn_aggregate                  ggnn_aggregate_node64
-#define ggnn_sddmm                      ggnn_sddmm_node64
-#define ggnn_edge_sum                   ggnn_edge_sum_node64
-#define ggnn_edge_softmax               ggnn_edge_softmax_node64
-#define ggnn_edge_softmax_back          ggnn_edge_softmax_back_node64
-#define ggnn_gat                        ggnn_gat_node64
-#define ggnn_gat_back                   ggnn_gat_back_node64
 #else
 typedef int32_t ggnn_node;
 #define GGNN_NODE_MAX INT32_MAX
@@ -341,13 +289,7 @@ GGNN_API float ggnn_half_to_float(uint16_t half);
 GGNN_API uint16_t ggnn_float_to_half(float value);
 
 // High and low 64 bits of a * b.
-GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b)
-{
-    uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
-    uint64_t mid = (a >> 32) * (b & 0xffffffffu) + (low >> 32);
-    uint64_t mid2 = (a & 0xffffffffu) * (b >> 32) + (mid & 0xffffffffu);
-    return (a >> 32) * (b >> 32) + (mid >> 32) + (mid2 >> 32);
-}
+GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b);
 
 // =============================================================================
 // ==== [2] RANDOM: Philox4x32-10 keyed by what is drawn, never by who draws
@@ -451,41 +393,14 @@ GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, i
 
 // -log2((draw + 1) / 2^64) with 40 fractional bits, truncated, integers only: so the same on every machine.
 // In [0, 64 * 2^40].
-GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
-{
-    uint64_t m = draw + 1, fraction = 0;
-    int      exponent = 63;
-    if (m == 0) return 0; // u = 1
-    while (!(m >> 63)) {
-        m <<= 1;
-        exponent--;
-    }
-    for (int bit = 0; bit < 40; bit++) { // m in [1, 2), 63 fractional bits: squaring doubles its log
-        m = ggnn_mul_high(m, m);         // [1, 4) with 62
-        fraction = fraction << 1 | m >> 63;
-        if (!(m >> 63)) m <<= 1;
-    }
-    return ((uint64_t)64 << 40) - ((uint64_t)exponent << 40 | fraction);
-}
+GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw);
 // ggnn_neg_log2, the same bits, several times as fast on a CPU.
 GGNN_API uint64_t ggnn_neg_log2_fast(uint64_t draw);
 
 // The i-th element, i in [0, n), of a keyed permutation of [0, n): an epoch's order with no sort and no
 // buffer. n >= 1: with n = 0 it does not end. Six Feistel rounds over the least even number of bits (8 at
 // least) that holds n; values >= n walk on along their cycle.
-GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n)
-{
-    ggnn_rng rng = {seed, epoch, GGNN_PURPOSE_EPOCH};
-    int      half = 4;
-    while (half < 31 && (uint64_t)n > (uint64_t)1 << 2 * half) half++;
-    uint64_t mask = ((uint64_t)1 << half) - 1, x = (uint64_t)i;
-    do {
-        for (uint32_t round = 0; round < 6; round++)
-            x = (x & mask) << half |
-                ((x >> half ^ ggnn_random(&rng, 0, (int64_t)(x & mask), round).word[0]) & mask);
-    } while (x >= (uint64_t)n);
-    return (int64_t)x;
-}
+GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n);
 
 // =============================================================================
 // ==== [3] GRAPH: where rows live, and owners; CSC over parts; building one from edges
@@ -512,32 +427,7 @@ typedef struct ggnn_place {
 } ggnn_place;
 
 // O(1); O(parts) with bound. v must be in [0, N).
-GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
-{
-    ggnn_place place;
-    int64_t    r;
-    if (at->cached) {
-        place.slot = at->parts + 1;
-        place.row = at->cache_row ? (int64_t)at->cache_row[v] : v;
-        if ((uint64_t)place.row < (uint64_t)at->cached) return place;
-    }
-    r = at->rank ? (int64_t)at->rank[v] : v;
-    if (r >= at->stored) {
-        place.slot = at->parts;
-        place.row = v;
-    } else if (at->bound) {
-        place.slot = 0;
-        while (r >= at->bound[place.slot + 1]) place.slot++;
-        place.row = r - at->bound[place.slot];
-    } else if (at->parts == 1) { // needs no division
-        place.slot = 0;
-        place.row = r;
-    } else {
-        place.slot = (int32_t)(r % at->parts);
-        place.row = r / at->parts;
-    }
-    return place;
-}
+GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v);
 
 typedef struct ggnn_csc { // neighbour lists in one piece of memory
     const int64_t*   indptr;    // (rows + 1) list i is [indptr[i], indptr[i+1])
@@ -560,25 +450,11 @@ typedef struct ggnn_graph {
 // A graph in one CSC: list v is indices[indptr[v] .. indptr[v+1]). weight (num_edges) may be NULL: ones. The
 // arrays must outlive the graph.
 GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indices, const float* weight,
-                                    int64_t num_nodes, int64_t num_edges)
-{
-    ggnn_graph g = {num_nodes, num_edges, {0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 1}, 0};
-    g.whole.indptr = indptr;
-    g.whole.indices = indices;
-    g.whole.weight = weight;
-    g.whole.num_edges = num_edges;
-    g.at.stored = num_nodes;
-    return g;
-}
+                                    int64_t num_nodes, int64_t num_edges);
 
 // Weights are finite and not negative. The bits are looked at: -ffinite-math-only takes every number for
 // finite.
-GGNN_HD int ggnn_weight_valid(float w)
-{
-    uint32_t bits;
-    memcpy(&bits, &w, sizeof bits);
-    return bits < 0x7f800000u || bits == 0x80000000u; // below infinity, or -0
-}
+GGNN_HD int ggnn_weight_valid(float w);
 
 typedef struct ggnn_list { // the in-neighbours of one node: the only way in which a sampler reads a graph
     const ggnn_node* id;       // (degree) not checked: the sampler checks what it takes
@@ -588,26 +464,7 @@ typedef struct ggnn_list { // the in-neighbours of one node: the only way in whi
 } ggnn_list;
 
 // XGNN's accessor: hides part, host tier and cache. v must be in [0, N).
-GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
-{
-    ggnn_place      place = {0, v};
-    const ggnn_csc* csc = &g->whole;
-    ggnn_list       list = {0, 0, -1, 0};
-    int64_t         begin, end;
-    if (g->part) {
-        place = ggnn_locate(&g->at, v);
-        csc = &g->part[place.slot];
-    }
-    begin = csc->indptr[place.row];
-    end = csc->indptr[place.row + 1];
-    if (g->traffic) g->traffic[place.slot]++;
-    if (begin < 0 || begin > end || end > csc->num_edges) return list;
-    list.degree = end - begin;
-    list.id = list.degree ? csc->indices + begin : 0; // a graph without edges may have no array of them
-    list.weight = csc->weight && list.degree ? csc->weight + begin : 0;
-    list.position = csc->first ? csc->first[place.row] : begin;
-    return list;
-}
+GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v);
 
 // The first thing wrong with an input, for a message: "node 17: indptr decreases".
 typedef struct ggnn_fault {
@@ -643,6 +500,9 @@ GGNN_HD int32_t ggnn_owner_hash(int64_t v, int32_t parts)
 {
     return (int32_t)ggnn_mul_high(ggnn_mix((uint64_t)v + 0x9E3779B97F4A7C15u), (uint64_t)parts);
 }
+// The part of v by any rule: v in [0, num_rows), parts >= 1. owner: by map alone, else NULL.
+GGNN_HD int32_t ggnn_owner_of(int64_t v, ggnn_owner how, const int32_t* owner, int64_t num_rows,
+                              int32_t parts);
 
 // *at: num_rows rows over parts >= 1, no cache. It points to rank and bound, which must outlive it; for a
 // device send both and point there. O(N). Parts may be empty. Ranges of other lengths need no call: set bound
@@ -769,22 +629,10 @@ typedef struct ggnn_walks {
 } ggnn_walks;
 
 // {0, 0, 0} means PinSAGE's defaults, {4, 3, .5}, to each function that takes a ggnn_walks.
-GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how)
-{
-    if (how.walks == 0 && how.length == 0 && how.restart >= 0.0f && how.restart <= 0.0f) {
-        how.walks = 4;
-        how.length = 3;
-        how.restart = 0.5f;
-    }
-    return how;
-}
+GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how);
 
 // walks and length >= 0, their product < 2^31, restart in [0, 1]?
-GGNN_HD int ggnn_walks_valid(ggnn_walks how)
-{
-    return how.walks >= 0 && how.length >= 0 && (int64_t)how.walks * how.length <= INT32_MAX &&
-           how.restart >= 0.0f && how.restart <= 1.0f;
-}
+GGNN_HD int ggnn_walks_valid(ggnn_walks how);
 
 // Random walks along in-edges: visited (walks, length) by start node `node`; step s of walk w moves to a
 // uniform neighbour of where the walk is, or, when that has none, notes -1 and goes on from the start. After
@@ -913,14 +761,7 @@ typedef struct ggnn_sampling { // how a batch is sampled. Zero-initialise; metho
     int64_t max_edges[GGNN_HOPS_MAX]; //
 } ggnn_sampling;
 
-GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops)
-{
-    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
-    how.method = method;
-    how.num_hops = num_hops;
-    for (int32_t h = 0; h < num_hops && h < GGNN_HOPS_MAX; h++) how.fanout[h] = fanout[h];
-    return how;
-}
+GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops);
 
 typedef struct ggnn_batch {
     ggnn_sampling how;                  // the batch's own copy
@@ -940,180 +781,11 @@ typedef struct ggnn_batch {
     ggnn_fault    fault;     // after an error: what was wrong, at which node and hop
 } ggnn_batch;
 
-// ---- how batches and packed batches lie in memory, for both headers
-
-enum { GGNNI_LINE = 64 }; // a cache line: what an array of ggnn.h's starts at
-
-// Hands out the next count * size bytes of memory, in whole units, or only counts them where base is NULL.
-GGNN_HD void* ggnni_carve_by(size_t unit, char* base, size_t* used, int64_t count, size_t size)
-{
-    void* at = base ? base + *used : 0;
-    *used += ((size_t)count * size + unit - 1) / unit * unit;
-    return at;
-}
-
-GGNN_HD int ggnni_is_global(const ggnn_sampling* how, int32_t h)
-{
-    return how->last_hop_global && h + 1 == how->num_hops;
-}
-
-// Hop h of a batch: its arrays, of the max of its sizes.
-GGNN_HD size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, int32_t h, size_t unit, char* base,
-                               size_t used)
-{
-    const int     global = ggnni_is_global(how, h);
-    const int64_t edges = hop->num_edges.max;
-    // ids need an array of their own, or become indices in place
-    const int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
-    hop->indptr = (int64_t*)ggnni_carve_by(unit, base, &used, hop->num_dst.max + 1, sizeof *hop->indptr);
-    if (!global) hop->indices = (int32_t*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->indices);
-    if (ids) hop->neighbor = (ggnn_node*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->neighbor);
-    if (how->keep & GGNN_KEEP_POSITIONS)
-        hop->position = (int64_t*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->position);
-    if (how->keep & GGNN_KEEP_WEIGHTS)
-        hop->weight = (float*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->weight);
-    if (how->keep & GGNN_KEEP_REPEATS && !global)
-        hop->repeats = (int32_t*)ggnni_carve_by(unit, base, &used, hop->num_src.max, sizeof *hop->repeats);
-    return used;
-}
-
-#define GGNNI_PACKED (UINT64_C(0x6767706163006600) + sizeof(ggnn_node)) // what packed bytes begin with
-
-typedef struct { // the first of the packed bytes; no padding
-    uint64_t      magic, bytes;
-    ggnn_sampling how;
-    int64_t       num_nodes, num_edges, num_hops;
-    int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
-} ggnni_packed;
-
-// Makes *b the batch whose bytes begin with *header and lie at base. Its arrays follow the header in the
-// order in which they are handed out here. base NULL: they are only counted.
-GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, char* base)
-{
-    ggnni_packed* there = (ggnni_packed*)(void*)base; // what its sizes point into
-    size_t        used = 0;
-    memset(b, 0, sizeof *b);
-    b->how = header->how;
-    b->num_nodes = header->num_nodes;
-    b->num_edges = header->num_edges;
-    b->workspace = ggnni_carve_by(GGNNI_LINE, base, &used, 1, sizeof *header);
-    b->max_ids = header->length[header->num_hops];
-    b->num_hops = (int32_t)header->num_hops;
-    b->num_seeds.n = base ? &there->seeds : 0;
-    b->num_seeds.max = header->seeds;
-    b->id = (ggnn_node*)ggnni_carve_by(GGNNI_LINE, base, &used, b->max_ids, sizeof *b->id);
-    b->seed_local =
-        (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
-    b->hop[0].num_dst.n = base ? there->length : 0; // of a batch without hops too
-    b->hop[0].num_dst.max = header->length[0];
-    for (int32_t h = 0; h < b->num_hops; h++) {
-        ggnn_block* hop = &b->hop[h];
-        hop->id = b->id;
-        hop->num_dst.n = base ? &there->length[h] : 0;
-        hop->num_src.n = base ? &there->length[h + 1] : 0;
-        hop->num_edges.n = base ? &there->edges[h] : 0;
-        hop->num_dst.max = header->length[h];
-        hop->num_src.max = header->length[h + 1];
-        hop->num_edges.max = header->edges[h];
-        used = ggnni_carve_hop(hop, &b->how, h, GGNNI_LINE, base, used);
-    }
-    return b->bytes = used;
-}
-
-// Fills the header of b's packed bytes, and lays them out at base.
-GGNN_HD void ggnni_pack_header(ggnni_packed* header, ggnn_batch* to, const ggnn_batch* b, char* base)
-{
-    memset(header, 0, sizeof *header);
-    header->magic = GGNNI_PACKED;
-    header->how = b->how;
-    header->how.keep &= ~GGNN_KEEP_TRANSPOSES;
-    header->num_nodes = b->num_nodes;
-    header->num_edges = b->num_edges;
-    header->num_hops = b->num_hops;
-    header->seeds = *b->num_seeds.n;
-    header->length[0] = *b->hop[0].num_dst.n;
-    for (int32_t h = 0; h < b->num_hops; h++) {
-        header->edges[h] = *b->hop[h].num_edges.n;
-        header->length[h + 1] = *b->hop[h].num_src.n;
-    }
-    header->bytes = ggnni_lay_out_packed(to, header, base);
-}
-
-// Whether a batch can lie as the header says, in so many bytes.
-GGNN_HD int ggnni_is_packed(const ggnni_packed* header)
-{
-    ggnn_batch unused;
-    if (header->magic != GGNNI_PACKED || header->num_hops < 0 || header->num_hops > GGNN_HOPS_MAX) return 0;
-    if (header->seeds < 0 || header->seeds > INT32_MAX) return 0;
-    if (header->length[0] < 0 || header->length[0] > INT32_MAX) return 0;
-    for (int64_t h = 0; h < header->num_hops; h++)
-        if (header->edges[h] < 0 || header->edges[h] > INT32_MAX ||
-            header->length[h + 1] < header->length[h] || header->length[h + 1] > INT32_MAX)
-            return 0;
-    return ggnni_lay_out_packed(&unused, header, 0) == header->bytes;
-}
-
-// ---- planning
-
-GGNN_HD ggnn_status ggnni_hop_fault(ggnn_fault* fault, ggnn_status status, const char* what, int32_t hop)
-{
-    if (fault) {
-        fault->what = what;
-        fault->node = fault->edge = -1;
-        fault->hop = hop;
-    }
-    return status;
-}
-
 // What both headers plan a batch with: its how, num_nodes, num_edges, max_ids, and the max of every size.
 // Targets are distinct, so that the edges without replacement are at most all of the graph's.
+// O(hops). Fails as ggnn_batch_new.
 GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
-                                     int64_t max_seeds)
-{
-    ggnn_fault*       fault = &b->fault;
-    const ggnn_walks  walk = ggnn_walks_or_default(how->walk);
-    const ggnn_status bad = GGNN_ERROR_ARGUMENT;
-    int64_t           dst = max_seeds < g->num_nodes ? max_seeds : g->num_nodes;
-    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX)
-        return ggnni_hop_fault(fault, bad, "num_hops is outside [1, 8]", -1);
-    if (max_seeds < 0 || max_seeds > INT32_MAX)
-        return ggnni_hop_fault(fault, bad, "max_seeds is outside [0, 2^31)", -1);
-    if ((uint32_t)how->method > GGNN_WALK)
-        return ggnni_hop_fault(fault, bad, "there is no such method", -1);
-    if (how->first_hop < 0 || how->first_hop > 256 - how->num_hops)
-        return ggnni_hop_fault(fault, bad, "a hop number is outside [0, 256)", -1);
-    if (how->keep & ~GGNN_KEEP_ALL) return ggnni_hop_fault(fault, bad, "keep has an unknown flag", -1);
-    if (how->method == GGNN_WALK && !ggnn_walks_valid(walk))
-        return ggnni_hop_fault(fault, bad, "walks, their length or restart are out of range", -1);
-    b->how = *how;
-    b->how.walk = walk;
-    b->num_nodes = g->num_nodes;
-    b->num_edges = g->num_edges;
-    b->num_seeds.max = max_seeds;
-    for (int32_t h = 0; h < how->num_hops; h++) {
-        const int64_t fanout = how->fanout[h];
-        int64_t       all = g->num_edges, edges, src;
-        if (how->max_src[h] < 0 || how->max_edges[h] < 0)
-            return ggnni_hop_fault(fault, bad, "max_src or max_edges is negative", h);
-        if (how->method == GGNN_WALK) all = dst * walk.walks * walk.length;
-        edges = fanout < 0 ? all : dst * fanout;
-        if (edges > all && (how->method != GGNN_REPLACEMENT || fanout < 0)) edges = all;
-        if (how->max_edges[h] && edges > how->max_edges[h]) edges = how->max_edges[h];
-        if (edges > INT32_MAX)
-            return ggnni_hop_fault(fault, bad, "a hop may have 2^31 edges or more: max_edges allows less", h);
-        src = dst + edges < g->num_nodes ? dst + edges : g->num_nodes;
-        if (how->last_hop_global && h + 1 == how->num_hops) src = dst;
-        if (how->max_src[h] && src > how->max_src[h]) src = how->max_src[h] > dst ? how->max_src[h] : dst;
-        if (src > INT32_MAX)
-            return ggnni_hop_fault(fault, bad, "a hop may have 2^31 sources or more: max_src allows less", h);
-        b->hop[h].num_dst.max = dst;
-        b->hop[h].num_src.max = src;
-        b->hop[h].num_edges.max = edges;
-        dst = src;
-    }
-    b->max_ids = dst;
-    return ggnni_hop_fault(fault, GGNN_OK, 0, -1);
-}
+                                     int64_t max_seeds);
 
 // A batch of at most max_seeds seeds in memory of its own, from GGNN_MALLOC; _free gives it back. The bound
 // of every size is worked out from N, E, fanout and the limits in `how`. GGNN_ERROR_ARGUMENT: the batch
@@ -1196,25 +868,10 @@ typedef struct ggnn_store { // node features, edge features (by CSC position), h
 } ggnn_store;
 
 // num_rows rows in one array, which must outlive the store.
-GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type)
-{
-    ggnn_store s = {0, GGNN_F32, 0, 0, 0, {0, 0, 0, 0, 0, 1}, 0};
-    s.width = width;
-    s.type = type;
-    s.pitch = width * ggnn_type_bytes(type);
-    s.rows = rows;
-    s.at.stored = num_rows;
-    return s;
-}
+GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type);
 
 // Address of row v: what peers, host and cache have in common.
-GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
-{
-    ggnn_place place;
-    if (!s->base) return (const char*)s->rows + v * s->pitch;
-    place = ggnn_locate(&s->at, v);
-    return (const char*)s->base[place.slot] + place.row * s->pitch;
-}
+GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v);
 
 // Rows by pointer table: out[i,:] = row id[i], converted to `as`. ids must be in range. O(n * width), one
 // pass, parallel by rows. out (n, width), ld_out >= width in elements of `as`, overwritten; padding beyond
@@ -1413,7 +1070,198 @@ GGNN_API ggnn_status ggnn_gat_back(
     const float*          dout,      // (num_dst, width)
     int64_t               ld_dout);
 
-// ---- checks of arguments, behind the API: ggnn_cuda.cuh makes the same ---------
+// =============================================================================
+// ==== BEHIND THE API: what the other headers share. Nothing here is for callers
+// =============================================================================
+
+// ---- 64-bit ids ----------------------------------------------------------------
+// For the linker, every function that takes ids, itself or in a struct, is named ggnn_x_node64: a mixture
+// of widths does not link.
+
+#if defined(GGNN_NODE64) && !defined(GGNN_STATIC)
+#define GGNNI_QUOTED(text) #text
+#define GGNNI_WIDE(name)   _Pragma(GGNNI_QUOTED(redefine_extname name name##_node64))
+GGNNI_WIDE(ggnn_graph_validate) GGNNI_WIDE(ggnn_layout_owners) GGNNI_WIDE(ggnn_layout_nodes)
+GGNNI_WIDE(ggnn_graph_lists) GGNNI_WIDE(ggnn_graph_from_coo) GGNNI_WIDE(ggnn_graph_transpose)
+GGNNI_WIDE(ggnn_graph_sort_workspace_bytes) GGNNI_WIDE(ggnn_graph_sort) GGNNI_WIDE(ggnn_graph_simplify)
+GGNNI_WIDE(ggnn_graph_reorder) GGNNI_WIDE(ggnn_graph_out_degrees) GGNNI_WIDE(ggnn_sample_list)
+GGNNI_WIDE(ggnn_random_walk) GGNNI_WIDE(ggnn_walk_neighbors) GGNNI_WIDE(ggnn_unique_bytes)
+GGNNI_WIDE(ggnn_unique_init) GGNNI_WIDE(ggnn_unique_begin) GGNNI_WIDE(ggnn_unique_append)
+GGNNI_WIDE(ggnn_unique_find) GGNNI_WIDE(ggnn_batch_new) GGNNI_WIDE(ggnn_batch_free)
+GGNNI_WIDE(ggnn_batch_plan) GGNNI_WIDE(ggnn_batch_packed_bytes) GGNNI_WIDE(ggnn_batch_pack)
+GGNNI_WIDE(ggnn_batch_unpack) GGNNI_WIDE(ggnn_batch_validate) GGNNI_WIDE(ggnn_batch_init)
+GGNNI_WIDE(ggnn_sample) GGNNI_WIDE(ggnn_batch_begin) GGNNI_WIDE(ggnn_sample_hop) GGNNI_WIDE(ggnn_block_whole)
+GGNNI_WIDE(ggnn_block_transpose_init) GGNNI_WIDE(ggnn_block_transpose) GGNNI_WIDE(ggnn_block_validate)
+GGNNI_WIDE(ggnn_gather) GGNNI_WIDE(ggnn_split) GGNNI_WIDE(ggnn_spmm) GGNNI_WIDE(ggnn_sum)
+GGNNI_WIDE(ggnn_mean) GGNNI_WIDE(ggnn_spmm_back_arg) GGNNI_WIDE(ggnn_scale_mean)
+GGNNI_WIDE(ggnn_scale_weights) GGNNI_WIDE(ggnn_gcn_norm) GGNNI_WIDE(ggnn_scale_gcn) GGNNI_WIDE(ggnn_aggregate)
+GGNNI_WIDE(ggnn_sddmm) GGNNI_WIDE(ggnn_edge_sum) GGNNI_WIDE(ggnn_edge_softmax)
+GGNNI_WIDE(ggnn_edge_softmax_back) GGNNI_WIDE(ggnn_gat) GGNNI_WIDE(ggnn_gat_back)
+#endif
+
+// ---- the longer inline functions -------------------------------------------------
+
+GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b)
+{
+    uint64_t low = (a & 0xffffffffu) * (b & 0xffffffffu);
+    uint64_t mid = (a >> 32) * (b & 0xffffffffu) + (low >> 32);
+    uint64_t mid2 = (a & 0xffffffffu) * (b >> 32) + (mid & 0xffffffffu);
+    return (a >> 32) * (b >> 32) + (mid >> 32) + (mid2 >> 32);
+}
+
+GGNN_HD uint64_t ggnn_neg_log2(uint64_t draw)
+{
+    uint64_t m = draw + 1, fraction = 0;
+    int      exponent = 63;
+    if (m == 0) return 0; // u = 1
+    while (!(m >> 63)) {
+        m <<= 1;
+        exponent--;
+    }
+    for (int bit = 0; bit < 40; bit++) { // m in [1, 2), 63 fractional bits: squaring doubles its log
+        m = ggnn_mul_high(m, m);         // [1, 4) with 62
+        fraction = fraction << 1 | m >> 63;
+        if (!(m >> 63)) m <<= 1;
+    }
+    return ((uint64_t)64 << 40) - ((uint64_t)exponent << 40 | fraction);
+}
+
+GGNN_HD int64_t ggnn_shuffle(uint64_t seed, uint32_t epoch, int64_t i, int64_t n)
+{
+    ggnn_rng rng = {seed, epoch, GGNN_PURPOSE_EPOCH};
+    int      half = 4;
+    while (half < 31 && (uint64_t)n > (uint64_t)1 << 2 * half) half++;
+    uint64_t mask = ((uint64_t)1 << half) - 1, x = (uint64_t)i;
+    do {
+        for (uint32_t round = 0; round < 6; round++)
+            x = (x & mask) << half |
+                ((x >> half ^ ggnn_random(&rng, 0, (int64_t)(x & mask), round).word[0]) & mask);
+    } while (x >= (uint64_t)n);
+    return (int64_t)x;
+}
+
+GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
+{
+    ggnn_place place;
+    int64_t    r;
+    if (at->cached) {
+        place.slot = at->parts + 1;
+        place.row = at->cache_row ? (int64_t)at->cache_row[v] : v;
+        if ((uint64_t)place.row < (uint64_t)at->cached) return place;
+    }
+    r = at->rank ? (int64_t)at->rank[v] : v;
+    if (r >= at->stored) {
+        place.slot = at->parts;
+        place.row = v;
+    } else if (at->bound) {
+        place.slot = 0;
+        while (r >= at->bound[place.slot + 1]) place.slot++;
+        place.row = r - at->bound[place.slot];
+    } else if (at->parts == 1) { // needs no division
+        place.slot = 0;
+        place.row = r;
+    } else {
+        place.slot = (int32_t)(r % at->parts);
+        place.row = r / at->parts;
+    }
+    return place;
+}
+
+GGNN_HD int32_t ggnn_owner_of(int64_t v, ggnn_owner how, const int32_t* owner, int64_t num_rows,
+                              int32_t parts)
+{
+    const int64_t each = num_rows / parts, longer = num_rows % parts * (each + 1); // rows of longer ranges
+    if (how == GGNN_OWNER_MAP) return owner[v];
+    if (how == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts);
+    if (how == GGNN_OWNER_MODULO) return (int32_t)(v % parts);
+    return (int32_t)(v < longer ? v / (each + 1) : num_rows % parts + (v - longer) / each);
+}
+
+GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indices, const float* weight,
+                                    int64_t num_nodes, int64_t num_edges)
+{
+    ggnn_graph g = {num_nodes, num_edges, {0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 1}, 0};
+    g.whole.indptr = indptr;
+    g.whole.indices = indices;
+    g.whole.weight = weight;
+    g.whole.num_edges = num_edges;
+    g.at.stored = num_nodes;
+    return g;
+}
+
+GGNN_HD int ggnn_weight_valid(float w)
+{
+    uint32_t bits;
+    memcpy(&bits, &w, sizeof bits);
+    return bits < 0x7f800000u || bits == 0x80000000u; // below infinity, or -0
+}
+
+GGNN_HD ggnn_list ggnn_neighbors(const ggnn_graph* g, ggnn_node v)
+{
+    ggnn_place      place = {0, v};
+    const ggnn_csc* csc = &g->whole;
+    ggnn_list       list = {0, 0, -1, 0};
+    int64_t         begin, end;
+    if (g->part) {
+        place = ggnn_locate(&g->at, v);
+        csc = &g->part[place.slot];
+    }
+    begin = csc->indptr[place.row];
+    end = csc->indptr[place.row + 1];
+    if (g->traffic) g->traffic[place.slot]++;
+    if (begin < 0 || begin > end || end > csc->num_edges) return list;
+    list.degree = end - begin;
+    list.id = list.degree ? csc->indices + begin : 0; // a graph without edges may have no array of them
+    list.weight = csc->weight && list.degree ? csc->weight + begin : 0;
+    list.position = csc->first ? csc->first[place.row] : begin;
+    return list;
+}
+
+GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type)
+{
+    ggnn_store s = {0, GGNN_F32, 0, 0, 0, {0, 0, 0, 0, 0, 1}, 0};
+    s.width = width;
+    s.type = type;
+    s.pitch = width * ggnn_type_bytes(type);
+    s.rows = rows;
+    s.at.stored = num_rows;
+    return s;
+}
+
+GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v)
+{
+    ggnn_place place;
+    if (!s->base) return (const char*)s->rows + v * s->pitch;
+    place = ggnn_locate(&s->at, v);
+    return (const char*)s->base[place.slot] + place.row * s->pitch;
+}
+
+GGNN_HD ggnn_walks ggnn_walks_or_default(ggnn_walks how)
+{
+    if (how.walks == 0 && how.length == 0 && how.restart >= 0.0f && how.restart <= 0.0f) {
+        how.walks = 4;
+        how.length = 3;
+        how.restart = 0.5f;
+    }
+    return how;
+}
+
+GGNN_HD int ggnn_walks_valid(ggnn_walks how)
+{
+    return how.walks >= 0 && how.length >= 0 && (int64_t)how.walks * how.length <= INT32_MAX &&
+           how.restart >= 0.0f && how.restart <= 1.0f;
+}
+
+GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops)
+{
+    ggnn_sampling how = {GGNN_FISHER_YATES, 0, {0}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    how.method = method;
+    how.num_hops = num_hops;
+    for (int32_t h = 0; h < num_hops && h < GGNN_HOPS_MAX; h++) how.fanout[h] = fanout[h];
+    return how;
+}
+
+// ---- checks of arguments -------------------------------------------------------
 // NULL is a mistake only where an element would be read or written.
 
 GGNN_HD int ggnni_type_known(ggnn_type type) { return (uint32_t)type <= GGNN_F16; }
@@ -1431,6 +1279,194 @@ GGNN_HD int ggnni_reduces(ggnn_reduce how, const ggnn_block* b, const ggnn_scale
     const int scaled = scale && (scale->src || scale->dst || scale->self);
     return (uint32_t)how <= GGNN_MIN && (how < GGNN_MAX || !scaled) && ggnni_heads_given(heads, width) &&
            (heads == 1 || weight) && !(b->bipartite && scale && scale->self);
+}
+
+// ---- faults --------------------------------------------------------------------
+
+// Returns status. fault may be NULL; the hop of a batch's is set after.
+GGNN_HD ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node,
+                                int64_t edge)
+{
+    if (fault) {
+        fault->what = what;
+        fault->node = node;
+        fault->edge = edge;
+        fault->hop = -1;
+    }
+    return status;
+}
+
+// ---- how batches and packed batches lie in memory ------------------------------
+
+enum { GGNNI_LINE = 64 }; // a cache line: what an array of ggnn.h's starts at
+
+// Hands out the next count * size bytes of memory, in whole units, or only counts them where base is NULL.
+GGNN_HD void* ggnni_carve_by(size_t unit, char* base, size_t* used, int64_t count, size_t size)
+{
+    void* at = base ? base + *used : 0;
+    *used += ((size_t)count * size + unit - 1) / unit * unit;
+    return at;
+}
+
+GGNN_HD int ggnni_is_global(const ggnn_sampling* how, int32_t h)
+{
+    return how->last_hop_global && h + 1 == how->num_hops;
+}
+
+// Hop h of a batch: its arrays, of the max of its sizes.
+GGNN_HD size_t ggnni_carve_hop(ggnn_block* hop, const ggnn_sampling* how, int32_t h, size_t unit, char* base,
+                               size_t used)
+{
+    const int     global = ggnni_is_global(how, h);
+    const int64_t edges = hop->num_edges.max;
+    // ids need an array of their own, or become indices in place
+    const int ids = global || how->keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) > sizeof(int32_t);
+    hop->indptr = (int64_t*)ggnni_carve_by(unit, base, &used, hop->num_dst.max + 1, sizeof *hop->indptr);
+    if (!global) hop->indices = (int32_t*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->indices);
+    if (ids) hop->neighbor = (ggnn_node*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->neighbor);
+    if (how->keep & GGNN_KEEP_POSITIONS)
+        hop->position = (int64_t*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->position);
+    if (how->keep & GGNN_KEEP_WEIGHTS)
+        hop->weight = (float*)ggnni_carve_by(unit, base, &used, edges, sizeof *hop->weight);
+    if (how->keep & GGNN_KEEP_REPEATS && !global)
+        hop->repeats = (int32_t*)ggnni_carve_by(unit, base, &used, hop->num_src.max, sizeof *hop->repeats);
+    return used;
+}
+
+#define GGNNI_PACKED (UINT64_C(0x6767706163006600) + sizeof(ggnn_node)) // what packed bytes begin with
+
+typedef struct { // the first of the packed bytes; no padding
+    uint64_t      magic, bytes;
+    ggnn_sampling how;
+    int64_t       num_nodes, num_edges, num_hops;
+    int64_t       seeds, edges[GGNN_HOPS_MAX], length[GGNN_HOPS_MAX + 1]; // length[h]: ids before hop h
+} ggnni_packed;
+
+// Makes *b the batch whose bytes begin with *header and lie at base. Its arrays follow the header in the
+// order in which they are handed out here. base NULL: they are only counted.
+GGNN_HD size_t ggnni_lay_out_packed(ggnn_batch* b, const ggnni_packed* header, char* base)
+{
+    ggnni_packed* there = (ggnni_packed*)(void*)base; // what its sizes point into
+    size_t        used = 0;
+    memset(b, 0, sizeof *b);
+    b->how = header->how;
+    b->num_nodes = header->num_nodes;
+    b->num_edges = header->num_edges;
+    b->workspace = ggnni_carve_by(GGNNI_LINE, base, &used, 1, sizeof *header);
+    b->max_ids = header->length[header->num_hops];
+    b->num_hops = (int32_t)header->num_hops;
+    b->num_seeds.n = base ? &there->seeds : 0;
+    b->num_seeds.max = header->seeds;
+    b->id = (ggnn_node*)ggnni_carve_by(GGNNI_LINE, base, &used, b->max_ids, sizeof *b->id);
+    b->seed_local =
+        (int32_t*)ggnni_carve_by(GGNNI_LINE, base, &used, header->seeds, sizeof *b->seed_local);
+    b->hop[0].num_dst.n = base ? there->length : 0; // of a batch without hops too
+    b->hop[0].num_dst.max = header->length[0];
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        ggnn_block* hop = &b->hop[h];
+        hop->id = b->id;
+        hop->num_dst.n = base ? &there->length[h] : 0;
+        hop->num_src.n = base ? &there->length[h + 1] : 0;
+        hop->num_edges.n = base ? &there->edges[h] : 0;
+        hop->num_dst.max = header->length[h];
+        hop->num_src.max = header->length[h + 1];
+        hop->num_edges.max = header->edges[h];
+        used = ggnni_carve_hop(hop, &b->how, h, GGNNI_LINE, base, used);
+    }
+    return b->bytes = used;
+}
+
+// Fills the header of b's packed bytes, and lays them out at base.
+GGNN_HD void ggnni_pack_header(ggnni_packed* header, ggnn_batch* to, const ggnn_batch* b, char* base)
+{
+    memset(header, 0, sizeof *header);
+    header->magic = GGNNI_PACKED;
+    header->how = b->how;
+    header->how.keep &= ~GGNN_KEEP_TRANSPOSES;
+    header->num_nodes = b->num_nodes;
+    header->num_edges = b->num_edges;
+    header->num_hops = b->num_hops;
+    header->seeds = *b->num_seeds.n;
+    header->length[0] = *b->hop[0].num_dst.n;
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        header->edges[h] = *b->hop[h].num_edges.n;
+        header->length[h + 1] = *b->hop[h].num_src.n;
+    }
+    header->bytes = ggnni_lay_out_packed(to, header, base);
+}
+
+// Whether a batch can lie as the header says, in so many bytes.
+GGNN_HD int ggnni_is_packed(const ggnni_packed* header)
+{
+    ggnn_batch unused;
+    if (header->magic != GGNNI_PACKED || header->num_hops < 0 || header->num_hops > GGNN_HOPS_MAX) return 0;
+    if (header->seeds < 0 || header->seeds > INT32_MAX) return 0;
+    if (header->length[0] < 0 || header->length[0] > INT32_MAX) return 0;
+    for (int64_t h = 0; h < header->num_hops; h++)
+        if (header->edges[h] < 0 || header->edges[h] > INT32_MAX ||
+            header->length[h + 1] < header->length[h] || header->length[h + 1] > INT32_MAX)
+            return 0;
+    return ggnni_lay_out_packed(&unused, header, 0) == header->bytes;
+}
+
+// ---- planning a batch ----------------------------------------------------------
+
+// The first thing wrong with how a batch is to be sampled; NULL: nothing.
+GGNN_HD const char* ggnni_sampling_fault(const ggnn_graph* g, const ggnn_sampling* how, int64_t max_seeds)
+{
+    if (g->num_nodes < 0 || g->num_edges < 0) return "the graph has a negative size";
+    if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX) return "num_hops is outside [1, 8]";
+    if (max_seeds < 0 || max_seeds > INT32_MAX) return "max_seeds is outside [0, 2^31)";
+    if ((uint32_t)how->method > GGNN_WALK) return "there is no such method";
+    if (how->first_hop < 0 || how->first_hop > 256 - how->num_hops)
+        return "a hop number is outside [0, 256)";
+    if (how->keep & ~GGNN_KEEP_ALL) return "keep has an unknown flag";
+    if (how->method == GGNN_WALK && !ggnn_walks_valid(ggnn_walks_or_default(how->walk)))
+        return "walks, their length or restart are out of range";
+    return 0;
+}
+
+// The max of hop h, whose targets are the sources of the hop before; what is wrong with it, or NULL.
+GGNN_HD const char* ggnni_bound_hop(ggnn_batch* b, int32_t h)
+{
+    const ggnn_sampling* how = &b->how;
+    ggnn_block*          hop = &b->hop[h];
+    const int64_t        seeds = b->num_seeds.max < b->num_nodes ? b->num_seeds.max : b->num_nodes;
+    const int64_t        dst = h ? b->hop[h - 1].num_src.max : seeds, fanout = how->fanout[h];
+    int64_t              all = b->num_edges, edges, src;
+    if (how->max_src[h] < 0 || how->max_edges[h] < 0) return "max_src or max_edges is negative";
+    if (how->method == GGNN_WALK) all = dst * how->walk.walks * how->walk.length;
+    edges = fanout < 0 ? all : dst * fanout;
+    if (edges > all && (how->method != GGNN_REPLACEMENT || fanout < 0)) edges = all;
+    if (how->max_edges[h] && edges > how->max_edges[h]) edges = how->max_edges[h];
+    if (edges > INT32_MAX) return "a hop may have 2^31 edges or more: max_edges allows less";
+    src = dst + edges < b->num_nodes ? dst + edges : b->num_nodes;
+    if (ggnni_is_global(how, h)) src = dst;
+    if (how->max_src[h] && src > how->max_src[h]) src = how->max_src[h] > dst ? how->max_src[h] : dst;
+    if (src > INT32_MAX) return "a hop may have 2^31 sources or more: max_src allows less";
+    hop->num_dst.max = dst;
+    hop->num_src.max = src;
+    hop->num_edges.max = edges;
+    b->max_ids = src;
+    return 0;
+}
+
+GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
+                                     int64_t max_seeds)
+{
+    const char* what = ggnni_sampling_fault(g, how, max_seeds);
+    int32_t     h = -1;
+    if (!what) {
+        b->how = *how;
+        b->how.walk = ggnn_walks_or_default(how->walk);
+        b->num_nodes = g->num_nodes;
+        b->num_edges = g->num_edges;
+        b->num_seeds.max = max_seeds;
+        while (!what && h + 1 < how->num_hops) what = ggnni_bound_hop(b, ++h);
+    }
+    ggnni_fault(&b->fault, what ? GGNN_ERROR_ARGUMENT : GGNN_OK, what, -1, -1);
+    if (what) b->fault.hop = h;
+    return what ? GGNN_ERROR_ARGUMENT : GGNN_OK;
 }
 
 #endif // GGNN_H
@@ -1807,15 +1843,6 @@ static void ggnni_sort_run(ggnni_sort* s)
 
 // ---- checking ---------------------------------------------------------------
 
-static ggnn_status ggnni_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node,
-                               int64_t edge)
-{
-    ggnni_hop_fault(fault, status, what, -1);
-    if (fault) fault->node = node;
-    if (fault) fault->edge = edge;
-    return status;
-}
-
 typedef struct { // one piece's first fault
     ggnn_status status;
     ggnn_fault  fault;
@@ -1989,12 +2016,12 @@ GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
 
 // Ranks by a counting sort: bound[p + 1] counts the rows of part p, then is where its next row goes, and ends
 // as where part p ends.
-static ggnn_status ggnni_rank_by_owner(ggnn_layout* at, ggnn_node* rank, int64_t* bound, const int32_t* owner,
-                                       int64_t num_rows, ggnn_fault* fault)
+static ggnn_status ggnni_rank_by_owner(ggnn_layout* at, ggnn_node* rank, int64_t* bound, ggnn_owner how,
+                                       const int32_t* owner, int64_t num_rows, ggnn_fault* fault)
 {
     int64_t host; // rank of the next row that no part has
     for (int64_t v = 0; v < num_rows; v++) {
-        int32_t p = owner ? owner[v] : ggnn_owner_hash(v, at->parts);
+        int32_t p = ggnn_owner_of(v, how, owner, num_rows, at->parts);
         if (p < 0 || p > at->parts)
             return ggnni_fault(fault, GGNN_ERROR_ID, "an owner is outside [0, parts]", v, -1);
         if (p < at->parts) bound[p + 1]++;
@@ -2003,7 +2030,7 @@ static ggnn_status ggnni_rank_by_owner(ggnn_layout* at, ggnn_node* rank, int64_t
     at->stored = host = bound[at->parts];
     for (int32_t p = at->parts; p > 0; p--) bound[p] = bound[p - 1];
     for (int64_t v = 0; v < num_rows; v++) {
-        int32_t p = owner ? owner[v] : ggnn_owner_hash(v, at->parts);
+        int32_t p = ggnn_owner_of(v, how, owner, num_rows, at->parts);
         rank[v] = (ggnn_node)(p < at->parts ? bound[p + 1]++ : host++);
     }
     return GGNN_OK;
@@ -2029,11 +2056,10 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
         at->bound = bound;
     }
     if (how == GGNN_OWNER_RANGE)
-        for (int32_t p = 0; p <= parts; p++)
-            bound[p] = num_rows / parts * p + (p < num_rows % parts ? p : num_rows % parts);
+        for (int32_t p = 0; p <= parts; p++) bound[p] = ggnni_cut(num_rows, p, parts).begin;
     if (ranked) {
         at->rank = rank;
-        status = ggnni_rank_by_owner(at, rank, bound, how == GGNN_OWNER_MAP ? owner : NULL, num_rows, fault);
+        status = ggnni_rank_by_owner(at, rank, bound, how, owner, num_rows, fault);
     }
     return status == GGNN_OK ? ggnni_fault(fault, GGNN_OK, NULL, -1, -1) : status;
 }
@@ -2910,13 +2936,11 @@ GGNN_API ggnn_status ggnn_batch_plan(ggnn_batch* b, const ggnn_graph* g, const g
     GGNNI_REQUIRE(b && g && how);
     ggnn_status status;
     memset(b, 0, sizeof *b);
-    if (g->num_nodes < 0 || g->num_edges < 0)
-        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT, "the graph has a negative size", -1);
     status = ggnn_batch_bound(b, g, how, max_seeds);
     if (status != GGNN_OK) return status;
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
-        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT,
-                               "the shared table is for another number of nodes, or for too few ids", -1);
+        return ggnni_fault(&b->fault, GGNN_ERROR_ARGUMENT,
+                           "the shared table is for another number of nodes, or for too few ids", -1, -1);
     b->shared = shared;
     b->bytes = ggnni_carve_batch(b, NULL);
     return GGNN_OK;
@@ -2930,7 +2954,7 @@ GGNN_API ggnn_status ggnn_batch_new(ggnn_batch* b, const ggnn_graph* g, const gg
     if (status != GGNN_OK) return status;
     memory = GGNN_MALLOC(b->bytes);
     if (memory) return ggnn_batch_init(b, memory);
-    return ggnni_hop_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory for the batch", -1);
+    return ggnni_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory for the batch", -1, -1);
 }
 
 GGNN_API void ggnn_batch_free(ggnn_batch* b)
@@ -2983,8 +3007,8 @@ GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory)
 static ggnn_status ggnni_batch_fail(ggnn_batch* b, ggnn_status status, ggnn_node bad, int32_t hop)
 {
     ggnni_batch_empty(b);
-    ggnni_hop_fault(&b->fault, status, ggnn_status_string(status), hop);
-    b->fault.node = bad;
+    ggnni_fault(&b->fault, status, ggnn_status_string(status), bad, -1);
+    b->fault.hop = hop;
     return status;
 }
 
@@ -3479,7 +3503,7 @@ GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
 {
     int64_t distinct;
     if (!ggnni_is_laid_out(b) || b->num_hops < 0 || b->num_hops > b->how.num_hops)
-        return ggnni_hop_fault(fault, GGNN_ERROR_ARGUMENT, "there is no batch in memory", -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no batch in memory", -1, -1);
     distinct = *b->hop[0].num_dst.n;
     for (int64_t i = 0; i < *b->num_seeds.n; i++)
         if (b->seed_local[i] < 0 || b->seed_local[i] >= distinct)
@@ -3964,10 +3988,16 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 
 // ---- sums in segments -------------------------------------------------------------
 
+// Which elements of a segment's rows count: those whose number, by row and column, is the row's offset.
+typedef struct {
+    const char* number[GGNNI_SEGMENT];
+    int32_t     offset[GGNNI_SEGMENT];
+} ggnni_chosen;
+
 // Adds a segment of rows, heads * width columns, to out: out = keep[k] * out + sum, or out = sum where keep
-// is NULL.
+// is NULL. chosen NULL: of all elements.
 static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* keep, ggnni_rows rows,
-                           int32_t heads, int32_t width)
+                           const ggnni_chosen* chosen, int32_t heads, int32_t width)
 {
     const float* coef = rows.coef;
     float        part[GGNNI_COLUMNS];
@@ -3976,7 +4006,10 @@ static void ggnni_add_rows(const ggnni_loops* loops, float* out, const float* ke
         for (int32_t c = 0; c < width; c += rows.width) {
             rows.width = keep && width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : width - c;
             rows.byte = (k * width + c) * ggnn_type_bytes(rows.type);
-            loops->sum(keep ? part : out + k * width, &rows);
+            if (chosen)
+                loops->sum_chosen(keep ? part : out + k * width + c, &rows, chosen->number, chosen->offset);
+            else
+                loops->sum(keep ? part : out + k * width, &rows);
             if (keep) loops->blend(out + k * width + c, keep[k], 1.0f, part, GGNN_F32, rows.width);
         }
     }
@@ -4134,6 +4167,15 @@ static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
     return result;
 }
 
+// The next segment of a list of which so many entries are left; 0: none is.
+static int ggnni_segment(ggnni_rows* rows, ggnni_reader* r, int64_t left)
+{
+    if (left <= 0) return 0;
+    rows->n = (int32_t)ggnni_min(left, GGNNI_SEGMENT);
+    rows->row = ggnni_take(r, rows->n);
+    return 1;
+}
+
 // ---- aggregation ------------------------------------------------------------------------
 
 typedef struct {
@@ -4148,9 +4190,18 @@ typedef struct {
     int32_t            stride, heads, width; // of weight; of this pass; of a head
     ggnni_source       source;
     ggnn_type          type;
+    const ggnn_block*  forward; // backward of MAX, MIN: b is its transpose, and
+    const int32_t*     chosen;  // the arg that it left, of ld_arg
     int64_t            pieces;
     const ggnni_loops* loops;
 } ggnni_spmm;
+
+// The edge of which e of b is a copy, as weights are indexed.
+static int64_t ggnni_weighted_edge(const ggnni_spmm* s, int64_t e)
+{
+    e = ggnni_edge(s->b, e);
+    return s->forward ? ggnni_edge(s->forward, e) : e;
+}
 
 // Coefficients of a segment's edges, weight * src: their address, or NULL for ones; in buffer unless they lie
 // ready.
@@ -4159,7 +4210,7 @@ static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64
 {
     *stride = s->stride;
     if (!s->scale.src && !s->weight) return NULL;
-    if (!s->scale.src && !s->b->edge) return s->weight + begin * s->stride;
+    if (!s->scale.src && !s->b->edge && !s->forward) return s->weight + begin * s->stride;
     *stride = s->heads;
     for (int32_t i = 0; i < n; i++) {
         int64_t e = begin + i;
@@ -4167,7 +4218,8 @@ static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64
         if (s->scale.src)
             src = s->scale.src[s->source.from ? ggnni_source_id(s->b, e) : s->b->indices[e]];
         for (int32_t k = 0; k < s->heads; k++)
-            buffer[i * s->heads + k] = s->weight ? s->weight[ggnni_edge(s->b, e) * s->stride + k] * src : src;
+            buffer[i * s->heads + k] =
+                s->weight ? s->weight[ggnni_weighted_edge(s, e) * s->stride + k] * src : src;
     }
     return buffer;
 }
@@ -4181,6 +4233,16 @@ static void ggnni_max_rows(const ggnni_spmm* s, float* out, int32_t* arg, ggnni_
         rows.byte = k * s->width * ggnn_type_bytes(s->type);
         s->loops->max(out + k * s->width, arg ? arg + k * s->width : NULL, &rows, (int32_t)first,
                       s->how == GGNN_MAX ? 1.0f : -1.0f);
+    }
+}
+
+// What the targets of a segment say they chose, and the offsets by which they would name its source.
+static void ggnni_choose(ggnni_chosen* chosen, const ggnni_spmm* s, int64_t begin, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        int64_t v = s->b->indices[begin + i];
+        chosen->number[i] = (const char*)(s->chosen + v * s->ld_arg);
+        chosen->offset[i] = (int32_t)(ggnni_edge(s->b, begin + i) - s->forward->indptr[v]);
     }
 }
 
@@ -4222,6 +4284,7 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
     ggnni_rows        rows = {NULL, 0, s->type, NULL, 0, 1, 0, 0, width};
     float             buffer[GGNNI_SEGMENT * GGNNI_HEADS], whole[GGNNI_COLUMNS]; // before it is streamed
     ggnni_reader      reader;
+    ggnni_chosen      chosen;
     int               past_caches = width <= GGNNI_COLUMNS &&
                       ggnni_past_caches(s->out, s->ld_out * 4, *s->b->num_dst.n, width * 4);
     ggnni_reader_init(&reader, s->b, s->source, 0, lists, width * ggnn_type_bytes(s->type));
@@ -4234,14 +4297,14 @@ static void ggnni_spmm_piece(void* context, int64_t piece)
         ggnni_prefetch_own_row(s, v + ggnni_min(GGNNI_OWN_AHEAD, rows.ahead));
         if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
         if (n == 0 && arg) memset(arg, 0xff, (size_t)width * sizeof *arg);
-        for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
-            rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
-            rows.row = ggnni_take(&reader, rows.n);
+        for (int64_t first = 0; ggnni_segment(&rows, &reader, n - first); first += rows.n) {
             rows.coef = ggnni_coefficients(s, buffer, begin + first, rows.n, &rows.stride);
+            if (s->chosen) ggnni_choose(&chosen, s, begin + first, rows.n);
             if (s->how == GGNN_MAX || s->how == GGNN_MIN)
                 ggnni_max_rows(s, out, arg, rows, first);
             else
-                ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, s->heads, s->width);
+                ggnni_add_rows(s->loops, out, first ? ggnni_ones : NULL, rows, s->chosen ? &chosen : NULL,
+                               s->heads, s->width);
         }
         ggnni_finish_row(s, out, v, n);
         if (past_caches) s->loops->stream((char*)to, (const char*)whole, width * 4);
@@ -4263,6 +4326,7 @@ static void ggnni_spmm_run(const ggnni_spmm* s, int32_t heads, int32_t width)
         pass.width = per_head;
         pass.out += first;
         if (s->arg) pass.arg += first;
+        if (s->chosen) pass.chosen += first;
         if (s->weight) pass.weight += k;
         if (s->source.from) pass.source.byte = byte;
         else pass.source.base += byte;
@@ -4334,67 +4398,6 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
     return GGNN_OK;
 }
 
-typedef struct {
-    float*             dinp;
-    int64_t            ld_dinp;
-    const ggnn_block * t, *b;
-    const float*       weight;
-    int32_t            stride, heads, width;
-    const float*       dout;
-    int64_t            ld_dout;
-    const int32_t*     arg;
-    int64_t            ld_arg, pieces;
-    const ggnni_loops* loops;
-} ggnni_back_arg;
-
-// One segment of a source's list: what its targets say they chose, and the offsets they would name it by.
-static void ggnni_back_arg_segment(const ggnni_back_arg* s, float* out, ggnni_rows rows, int64_t begin,
-                                   int fresh)
-{
-    const char* chosen[GGNNI_SEGMENT];
-    int32_t     offset[GGNNI_SEGMENT];
-    float       coef[GGNNI_SEGMENT], part[GGNNI_COLUMNS];
-    for (int32_t i = 0; i < rows.n; i++) {
-        int64_t v = s->t->indices[begin + i];
-        chosen[i] = (const char*)(s->arg + v * s->ld_arg);
-        offset[i] = (int32_t)(ggnni_edge(s->t, begin + i) - s->b->indptr[v]);
-    }
-    rows.coef = s->weight ? coef : NULL;
-    rows.stride = 1;
-    for (int32_t k = 0; k < s->heads; k++) {
-        for (int32_t i = 0; i < rows.n && s->weight; i++)
-            coef[i] = s->weight[ggnni_edge(s->b, ggnni_edge(s->t, begin + i)) * s->stride + k];
-        for (int32_t c = 0; c < s->width; c += rows.width) {
-            int32_t column = k * s->width + c;
-            rows.width = !fresh && s->width - c > GGNNI_COLUMNS ? GGNNI_COLUMNS : s->width - c;
-            rows.byte = column * (int64_t)sizeof(float);
-            s->loops->sum_chosen(fresh ? out + column : part, &rows, chosen, offset);
-            if (!fresh) s->loops->blend(out + column, 1.0f, 1.0f, part, GGNN_F32, rows.width);
-        }
-    }
-}
-
-static void ggnni_back_arg_piece(void* context, int64_t piece)
-{
-    const ggnni_back_arg* s = (const ggnni_back_arg*)context;
-    ggnni_range           lists = ggnni_lists(s->t, piece, s->pieces);
-    int32_t               width = s->heads * s->width;
-    ggnni_rows            rows = {NULL, 0, GGNN_F32, NULL, 0, 1, 0, 0, width};
-    ggnni_reader          reader;
-    ggnni_reader_init(&reader, s->t, ggnni_matrix(s->dout, s->ld_dout), 0, lists,
-                      width * (int64_t)sizeof(float));
-    for (int64_t u = lists.begin; u < lists.end; u++) {
-        int64_t begin = s->t->indptr[u], n = s->t->indptr[u + 1] - begin;
-        float*  out = s->dinp + u * s->ld_dinp;
-        if (n == 0) memset(out, 0, (size_t)width * sizeof *out);
-        for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
-            rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
-            rows.row = ggnni_take(&reader, rows.n);
-            ggnni_back_arg_segment(s, out, rows, begin + first, first == 0);
-        }
-    }
-}
-
 GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_block* t,
                                         const ggnn_block* b, const float* weight, int32_t heads,
                                         const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width)
@@ -4403,12 +4406,12 @@ GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn
     GGNNI_REQUIRE((arg || *t->num_edges.n == 0));
     GGNNI_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, *t->num_dst.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *t->num_src.n, width));
-    if (width == 0) return GGNN_OK;
-    ggnni_back_arg s = {dinp, ld_dinp, t, b, weight, heads, heads, width / heads, dout,
-                        ld_dout, arg, width, 0, NULL};
-    s.loops = ggnni_choose_loops();
-    s.pieces = ggnni_block_pieces(t, width);
-    ggnni_run(s.pieces, ggnni_back_arg_piece, &s);
+    ggnni_spmm s;
+    memset(&s, 0, sizeof s);
+    s.out = dinp, s.ld_out = ld_dinp, s.how = GGNN_SUM, s.b = t, s.weight = weight;
+    s.forward = b, s.chosen = arg, s.ld_arg = width;
+    s.source = ggnni_matrix(dout, ld_dout), s.type = GGNN_F32;
+    ggnni_spmm_run(&s, heads, width);
     return GGNN_OK;
 }
 
@@ -4505,9 +4508,8 @@ static void ggnni_sddmm_dot(void* context, int64_t piece)
                       s->heads * s->width * (int64_t)sizeof(float));
     rows.ahead = reader.ahead;
     for (int64_t v = lists.begin; v < lists.end; v++) {
-        for (int64_t e = s->b->indptr[v], end = s->b->indptr[v + 1]; e < end; e += rows.n) {
-            rows.n = (int32_t)ggnni_min(end - e, GGNNI_SEGMENT);
-            rows.row = ggnni_take(&reader, rows.n);
+        int64_t e = s->b->indptr[v], end = s->b->indptr[v + 1];
+        for (; ggnni_segment(&rows, &reader, end - e); e += rows.n) {
             for (int32_t k = 0; k < s->heads; k++) {
                 rows.byte = k * s->width * (int64_t)sizeof(float);
                 s->loops->dot(dots, 1, s->y + v * s->ld_y + k * s->width, &rows);
@@ -4656,10 +4658,16 @@ typedef struct {
     const ggnni_loops* loops;
 } ggnni_scores;
 
-// Addresses of n rows from u on; past the last one its own again, for prefetching.
-static void ggnni_scores_rows(const ggnni_scores* s, const char** row, int64_t u, int32_t n)
+// The segment of z from row u on, its addresses into row; 0: none is left before `end`. Past z's last row
+// its address is repeated, for prefetching.
+static int ggnni_scores_segment(ggnni_rows* rows, const char** row, const ggnni_scores* s, int64_t u,
+                             int64_t end)
 {
-    for (int32_t i = 0; i < n; i++) row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
+    if (u >= end) return 0;
+    rows->n = (int32_t)ggnni_min(end - u, GGNNI_SEGMENT);
+    for (int32_t i = 0; i < rows->n + rows->ahead; i++)
+        row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
+    return 1;
 }
 
 static void ggnni_scores_piece(void* context, int64_t piece)
@@ -4669,9 +4677,7 @@ static void ggnni_scores_piece(void* context, int64_t piece)
     const char*         row[GGNNI_SEGMENT + GGNNI_ROWS_AHEAD];
     ggnni_rows          rows = {row, 0, GGNN_F32, NULL, 0, 0, 0, 0, s->width};
     rows.ahead = ggnni_rows_ahead(s->width * (int64_t)sizeof(float));
-    for (int64_t u = all.begin; u < all.end; u += rows.n) {
-        rows.n = (int32_t)ggnni_min(all.end - u, GGNNI_SEGMENT);
-        ggnni_scores_rows(s, row, u, rows.n + rows.ahead);
+    for (int64_t u = all.begin; ggnni_scores_segment(&rows, row, s, u, all.end); u += rows.n) {
         for (int32_t k = 0; k < s->heads; k++) {
             rows.byte = k * s->width * (int64_t)sizeof(float);
             s->loops->dot(s->el + u * s->heads + k, s->heads, s->att + k * s->width, &rows);
@@ -4721,9 +4727,7 @@ static void ggnni_scores_datt(void* context, int64_t piece)
     ggnni_rows          rows = {row, 0, GGNN_F32, NULL, s->heads, 0, 0, 0, 0};
     rows.ahead = ggnni_rows_ahead(stripe * (int64_t)sizeof *sum);
     memset(s->datt + first, 0, (size_t)(end - first) * sizeof *sum);
-    for (int64_t u = 0; u < s->n; u += GGNNI_SEGMENT) {
-        rows.n = (int32_t)ggnni_min(s->n - u, GGNNI_SEGMENT);
-        ggnni_scores_rows(s, row, u, rows.n + rows.ahead);
+    for (int64_t u = 0; ggnni_scores_segment(&rows, row, s, u, s->n); u += rows.n) {
         for (int32_t c = first; c < end; c += rows.width) { // head by head
             int32_t k = c / s->width;
             rows.width = (int32_t)ggnni_min((k + 1) * s->width, end) - c;
@@ -4870,9 +4874,7 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
     float*  out = s->y.out + v * s->y.ld_out + s->head * s->width;
     ggnni_rows rows = {NULL, 0, GGNN_F32, power, 1, GGNNI_SEGMENT, 0, reader->ahead, 0};
     for (int32_t k = 0; k < s->pass; k++) most[k] = -INFINITY;
-    for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
-        rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
-        rows.row = ggnni_take(reader, rows.n);
+    for (int64_t first = 0; ggnni_segment(&rows, reader, n - first); first += rows.n) {
         ggnni_gat_powers(s, power, most, keep, v, first, rows.n);
         for (int32_t k = 0; k < s->pass; k++) {
             float part = 0;
@@ -4880,7 +4882,7 @@ static void ggnni_gat_row(const ggnni_gat* s, ggnni_reader* reader, int64_t v)
             sum[k] = sum[k] * keep[k] + part;
         }
         if (s->threshold) ggnni_gat_drop(s, power, v, first, rows.n);
-        ggnni_add_rows(s->loops, out, first ? keep : NULL, rows, s->pass, s->width);
+        ggnni_add_rows(s->loops, out, first ? keep : NULL, rows, NULL, s->pass, s->width);
     }
     for (int32_t k = 0; k < s->pass; k++) {
         s->loops->blend(out + k * s->width, 1.0f / sum[k], 0.0f, NULL, GGNN_F32, s->width);
@@ -5022,9 +5024,7 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
     ggnni_sum  del[GGNNI_HEADS], none = {0, 0, 0};
     for (int32_t k = 0; k < s->pass; k++) del[k] = none;
     if (n == 0) memset(dz, 0, (size_t)(s->pass * s->width) * sizeof *dz);
-    for (int64_t first = 0; first < n; first += GGNNI_SEGMENT) {
-        rows.n = (int32_t)ggnni_min(n - first, GGNNI_SEGMENT);
-        rows.row = ggnni_take(reader, rows.n);
+    for (int64_t first = 0; ggnni_segment(&rows, reader, n - first); first += rows.n) {
         rows.width = s->width;
         rows.ahead = reader->ahead;
         for (int32_t k = 0; k < s->pass; k++) {
@@ -5034,7 +5034,7 @@ static void ggnni_gat_back_row(const ggnni_gat* s, ggnni_reader* reader, int64_t
         }
         ggnni_gat_back_segment(s, u, first, rows.n, dots, coef, del);
         rows.ahead = 0; // they are in the cache now
-        ggnni_add_rows(s->loops, dz, first ? ggnni_ones : NULL, rows, s->pass, s->width);
+        ggnni_add_rows(s->loops, dz, first ? ggnni_ones : NULL, rows, NULL, s->pass, s->width);
     }
     for (int32_t k = 0; k < s->pass; k++) s->y.del[u * s->y.heads + s->head + k] = ggnni_total(&del[k]);
 }

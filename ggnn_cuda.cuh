@@ -2622,11 +2622,11 @@ inline ggnn_status ggnn_cuda_batch_plan(ggnn_cuda_batch* b, const ggnn_graph* g,
     ggnn_status status = ggnn_batch_bound(b, g, how, max_seeds);
     if (status != GGNN_OK) return status;
     if (how->keep & GGNN_KEEP_TRANSPOSES)
-        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT,
-                               "a batch on a device keeps no transposes: ggnn_cuda_block_transpose", -1);
+        return ggnni_fault(&b->fault, GGNN_ERROR_ARGUMENT,
+                           "a batch on a device keeps no transposes: ggnn_cuda_block_transpose", -1, -1);
     if (shared && (shared->num_nodes != g->num_nodes || shared->max_ids < b->max_ids))
-        return ggnni_hop_fault(&b->fault, GGNN_ERROR_ARGUMENT,
-                               "the shared table is for another number of nodes, or for too few ids", -1);
+        return ggnni_fault(&b->fault, GGNN_ERROR_ARGUMENT,
+                           "the shared table is for another number of nodes, or for too few ids", -1, -1);
     b->shares = shared != nullptr;
     if (shared) b->table = *shared;
     b->bytes = ggnni::carve_batch(b, nullptr);
@@ -2657,7 +2657,7 @@ inline ggnn_status ggnn_cuda_batch_new(ggnn_cuda_batch* b, const ggnn_graph* g, 
         ggnn_cuda_batch_init(b, memory, stream) == cudaSuccess)
         return GGNN_OK;
     cudaFree(memory);
-    return ggnni_hop_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory on the device for the batch", -1);
+    return ggnni_fault(&b->fault, GGNN_ERROR_MEMORY, "no memory on the device for the batch", -1, -1);
 }
 inline cudaError_t ggnn_cuda_batch_free(ggnn_cuda_batch* b)
 {

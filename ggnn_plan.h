@@ -65,7 +65,6 @@
 //                        _workspace_bytes
 //   partition_closure    list (N at most), bound (hops + 2); seen       fault                 ID
 //   partition_cut        cut (1)                                        fault                 ID
-//   partition_layout     rank (n), bound (parts + 1)                                          -
 //
 // MEMORY
 //   The caller's, all of it, aligned as malloc's. Outputs overlap nothing. The stack: less than 100 KiB.
@@ -101,24 +100,6 @@
 #endif
 #if GGNN_VERSION_NUMBER != 300
 #error "ggnn_plan.h 0.3.0 goes with ggnn.h 0.3.0"
-#endif
-
-#ifdef GGNN_NODE64 // every function that takes ids, itself or in a struct, so that a mixture does not link
-#define ggnn_count_degrees                     ggnn_count_degrees_node64
-#define ggnn_count_batch                       ggnn_count_batch_node64
-#define ggnn_count_epochs                      ggnn_count_epochs_node64
-#define ggnn_count_hits                        ggnn_count_hits_node64
-#define ggnn_rank                              ggnn_rank_node64
-#define ggnn_rank_random                       ggnn_rank_random_node64
-#define ggnn_fill_lists                        ggnn_fill_lists_node64
-#define ggnn_fill_dual                         ggnn_fill_dual_node64
-#define ggnn_partition_ids                     ggnn_partition_ids_node64
-#define ggnn_partition_mincut                  ggnn_partition_mincut_node64
-#define ggnn_partition_pagraph_workspace_bytes ggnn_partition_pagraph_workspace_bytes_node64
-#define ggnn_partition_pagraph                 ggnn_partition_pagraph_node64
-#define ggnn_partition_closure                 ggnn_partition_closure_node64
-#define ggnn_partition_cut                     ggnn_partition_cut_node64
-#define ggnn_partition_layout                  ggnn_partition_layout_node64
 #endif
 
 // =============================================================================
@@ -351,18 +332,13 @@ GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topolog
 // =============================================================================
 // ==== [5] PARTITION: which device has which nodes
 // =============================================================================
-// owner (N): the part of each node, in [0, parts); 1 <= parts <= GGNN_PARTS_MAX.
+// owner (N): the part of each node, in [0, parts); 1 <= parts <= GGNN_PARTS_MAX. By GGNN_OWNER_MAP,
+// ggnn_layout_owners makes a layout of it.
 
 enum { GGNN_PARTS_MAX = 64 };
 
-typedef enum {
-    GGNN_PARTITION_MOD,  // v % parts
-    GGNN_PARTITION_HASH, // by a mixed id: as even as random
-    GGNN_PARTITION_RANGE // consecutive ids, sizes equal within one
-} ggnn_partition;
-
-// O(n).
-GGNN_API ggnn_status ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n);
+// owner[v] = ggnn_owner_of(v, how, ..): by range, modulo or hash, not by map. O(n).
+GGNN_API ggnn_status ggnn_partition_ids(int32_t* owner, ggnn_owner how, int32_t parts, int64_t n);
 
 // Few edges between parts, no part larger than ceil(N (100 + slack) / (100 parts)). Linear deterministic
 // greedy (Stanton and Kliot): nodes come in breadth-first order; each goes to the part with most of its
@@ -412,11 +388,13 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list,  // (N) the nodes, 
 GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
                                         ggnn_fault* fault);
 
-// A ggnn_layout for it: nodes by owner, then by id. Part p has ranks [bound[p], bound[p+1]). O(N). owner in
-// [0, parts).
-GGNN_API ggnn_status ggnn_partition_layout(ggnn_node*     rank,  // (n) overwritten
-                                    int64_t*       bound, // (parts + 1) overwritten
-                                    const int32_t* owner, int32_t parts, int64_t n);
+#if defined(GGNN_NODE64) && !defined(GGNN_STATIC) // as in ggnn.h: a mixture of widths does not link
+GGNNI_WIDE(ggnn_count_degrees) GGNNI_WIDE(ggnn_count_batch) GGNNI_WIDE(ggnn_count_epochs)
+GGNNI_WIDE(ggnn_count_hits) GGNNI_WIDE(ggnn_rank) GGNNI_WIDE(ggnn_rank_random) GGNNI_WIDE(ggnn_fill_lists)
+GGNNI_WIDE(ggnn_fill_dual) GGNNI_WIDE(ggnn_partition_ids) GGNNI_WIDE(ggnn_partition_mincut)
+GGNNI_WIDE(ggnn_partition_pagraph_workspace_bytes) GGNNI_WIDE(ggnn_partition_pagraph)
+GGNNI_WIDE(ggnn_partition_closure) GGNNI_WIDE(ggnn_partition_cut)
+#endif
 
 #endif // GGNN_PLAN_H
 
@@ -428,28 +406,21 @@ GGNN_API ggnn_status ggnn_partition_layout(ggnn_node*     rank,  // (n) overwrit
 // ==== [1i] COUNT
 // =============================================================================
 
-static ggnn_status ggnni_plan_fault(ggnn_fault* fault, ggnn_status status, const char* what, int64_t node)
-{
-    ggnni_hop_fault(fault, status, what, -1);
-    if (fault) fault->node = node;
-    return status;
-}
-
 GGNN_API ggnn_status ggnn_count_degrees(int64_t* out, int64_t* in, const ggnn_graph* g, ggnn_fault* fault)
 {
-    if (!g || g->num_nodes < 0) return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "there is no graph", -1);
+    if (!g || g->num_nodes < 0) return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no graph", -1, -1);
     if (out) memset(out, 0, (size_t)g->num_nodes * sizeof *out);
     for (int64_t v = 0; v < g->num_nodes; v++) {
         const ggnn_list list = ggnn_neighbors(g, (ggnn_node)v);
-        if (list.degree < 0) return ggnni_plan_fault(fault, GGNN_ERROR_ID, "indptr is broken", v);
+        if (list.degree < 0) return ggnni_fault(fault, GGNN_ERROR_ID, "indptr is broken", v, -1);
         if (in) in[v] = list.degree;
         for (int64_t i = 0; out && i < list.degree; i++) {
             if ((uint64_t)list.id[i] >= (uint64_t)g->num_nodes)
-                return ggnni_plan_fault(fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", v);
+                return ggnni_fault(fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", v, -1);
             out[list.id[i]]++;
         }
     }
-    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 GGNN_API ggnn_status ggnn_count_batch(int64_t* rows, int64_t* lists, const ggnn_batch* b)
@@ -854,9 +825,7 @@ GGNN_API ggnn_status ggnn_topology_named(ggnn_topology* t, const char* name, int
 
 static ggnn_status ggnni_topology_fault(ggnn_fault* fault, const char* what, int32_t i, int32_t j)
 {
-    ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, what, i);
-    if (fault) fault->edge = j;
-    return GGNN_ERROR_ARGUMENT;
+    return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, what, i, j);
 }
 
 GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* fault)
@@ -873,7 +842,7 @@ GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* 
             if (i == j && !(t->bandwidth[i][j] > 0))
                 return ggnni_topology_fault(fault, "a device cannot read its own memory", i, j);
         }
-    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 static int32_t ggnni_bits(uint32_t set)
@@ -1041,7 +1010,7 @@ GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topolog
         }
         for (int32_t p = 0; p < plan->devices; p++) plan->source[i][p] = m.source[p];
     }
-    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 // ---- what all searches share ------------------------------------------------
@@ -1517,17 +1486,10 @@ GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology*
 // ==== [5i] PARTITION
 // =============================================================================
 
-GGNN_API ggnn_status ggnn_partition_ids(int32_t* owner, ggnn_partition how, int32_t parts, int64_t n)
+GGNN_API ggnn_status ggnn_partition_ids(int32_t* owner, ggnn_owner how, int32_t parts, int64_t n)
 {
-    if (parts < 1 || n < 0 || (n && !owner)) return GGNN_ERROR_ARGUMENT;
-    if ((uint32_t)how > GGNN_PARTITION_RANGE) return GGNN_ERROR_ARGUMENT;
-    const int64_t each = n / parts, larger = n % parts; // the first `larger` ranges have one more
-    for (int64_t v = 0; v < n; v++) {
-        if (how == GGNN_PARTITION_MOD) owner[v] = (int32_t)(v % parts);
-        else if (how == GGNN_PARTITION_HASH) owner[v] = ggnn_owner_hash(v, parts);
-        else if (v < larger * (each + 1)) owner[v] = (int32_t)(v / (each + 1));
-        else owner[v] = (int32_t)((v - larger) / each);
-    }
+    if (parts < 1 || n < 0 || (n && !owner) || (uint32_t)how >= GGNN_OWNER_MAP) return GGNN_ERROR_ARGUMENT;
+    for (int64_t v = 0; v < n; v++) owner[v] = ggnn_owner_of(v, how, NULL, n, parts);
     return GGNN_OK;
 }
 
@@ -1543,13 +1505,13 @@ static ggnn_list ggnni_partition_list(const ggnn_graph* g, ggnn_node v)
 
 static ggnn_status ggnni_partition_fault(ggnn_fault* fault, int64_t v)
 {
-    return ggnni_plan_fault(fault, GGNN_ERROR_ID, "a list is broken, or an id is outside [0, num_nodes)", v);
+    return ggnni_fault(fault, GGNN_ERROR_ID, "a list is broken, or an id is outside [0, num_nodes)", v, -1);
 }
 
 static ggnn_status ggnni_partition_refuse(ggnn_fault* fault)
 {
-    return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "parts, hops, passes, slack or limit is out of range",
-                            -1);
+    return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "parts, hops, passes, slack or limit is out of range",
+                       -1, -1);
 }
 
 // ---- mincut -----------------------------------------------------------------
@@ -1637,7 +1599,7 @@ GGNN_API ggnn_status ggnn_partition_mincut(int32_t* owner, const ggnn_graph* g, 
 {
     int64_t n, room, broken;
     if (!g || g->num_nodes < 0 || (g->num_nodes && (!owner || !workspace)))
-        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1, -1);
     n = g->num_nodes;
     if (parts < 1 || parts > GGNN_PARTS_MAX || passes < 1 || slack < 0 || slack > 10000)
         return ggnni_partition_refuse(fault);
@@ -1647,7 +1609,7 @@ GGNN_API ggnn_status ggnn_partition_mincut(int32_t* owner, const ggnn_graph* g, 
     for (int32_t i = 0; i < passes; i++) ggnni_mincut_stream(owner, g, workspace, parts, room);
     for (int32_t i = 0; i < passes; i++)
         if (ggnni_mincut_refine(owner, g, workspace, parts, room) == 0) break;
-    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 // ---- PaGraph ----------------------------------------------------------------
@@ -1725,7 +1687,7 @@ GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, int64_t* cut, const 
     int64_t       n;
     ggnni_pagraph s;
     if (!g || g->num_nodes < 0 || !how || !cut || (g->num_nodes && (!owner || !workspace)))
-        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1, -1);
     n = g->num_nodes;
     if (how->num_ids < 0 || (how->num_ids && !how->ids)) return ggnni_partition_refuse(fault);
     if (how->parts < 1 || how->parts > GGNN_PARTS_MAX || how->hops < 0 || how->closure_limit < 0)
@@ -1744,8 +1706,8 @@ GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, int64_t* cut, const 
         int64_t count;
         int32_t part;
         if ((uint64_t)how->ids[t] >= (uint64_t)n || owner[how->ids[t]] >= 0)
-            return ggnni_plan_fault(fault, GGNN_ERROR_ID, "a training node is no node, or is given twice",
-                                    how->ids[t]);
+            return ggnni_fault(fault, GGNN_ERROR_ID, "a training node is no node, or is given twice",
+                               how->ids[t], -1);
         count = ggnni_pagraph_closure(&s, t);
         if (s.broken >= 0) return ggnni_partition_fault(fault, s.broken);
         *cut += s.cut;
@@ -1757,7 +1719,7 @@ GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, int64_t* cut, const 
             s.held[s.list[i]] |= (uint64_t)1 << part;
         }
     }
-    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 // ---- what a partition means -------------------------------------------------
@@ -1769,7 +1731,7 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list, int64_t* bound, con
     uint8_t* reached = (uint8_t*)seen;
     int64_t  count = 0;
     if (!g || g->num_nodes < 0 || !bound || (g->num_nodes && (!list || !owner || !seen)))
-        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1, -1);
     if (hops < 0 || num_ids < 0 || (num_ids && !ids)) return ggnni_partition_refuse(fault);
     if (g->num_nodes) memset(reached, 0, (size_t)g->num_nodes);
     for (int64_t i = 0; i < num_ids; i++) {
@@ -1792,34 +1754,21 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list, int64_t* bound, con
         }
         bound[hop + 2] = count;
     }
-    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
                                         ggnn_fault* fault)
 {
     if (!cut || !g || (g->num_nodes && !owner))
-        return ggnni_plan_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1, -1);
     *cut = 0;
     for (int64_t v = 0; v < g->num_nodes; v++) {
         const ggnn_list list = ggnni_partition_list(g, (ggnn_node)v);
         if (list.degree < 0) return ggnni_partition_fault(fault, v);
         for (int64_t i = 0; i < list.degree; i++) *cut += owner[list.id[i]] != owner[v];
     }
-    return ggnni_plan_fault(fault, GGNN_OK, NULL, -1);
-}
-
-GGNN_API ggnn_status ggnn_partition_layout(ggnn_node* rank, int64_t* bound, const int32_t* owner,
-                                           int32_t parts, int64_t n)
-{
-    if (parts < 1 || n < 0 || !bound || (n && (!rank || !owner))) return GGNN_ERROR_ARGUMENT;
-    memset(bound, 0, (size_t)(parts + 1) * sizeof *bound);
-    for (int64_t v = 0; v < n; v++) bound[owner[v] + 1]++;
-    for (int32_t p = 0; p < parts; p++) bound[p + 1] += bound[p];
-    for (int64_t v = 0; v < n; v++) rank[v] = (ggnn_node)bound[owner[v]]++;
-    for (int32_t p = parts; p > 0; p--) bound[p] = bound[p - 1]; // each stood at its end
-    bound[0] = 0;
-    return GGNN_OK;
+    return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
 
 #endif // GGNN_PLAN_IMPLEMENTED

@@ -73,7 +73,7 @@ static bool by_pagraph(int32_t* owner, int64_t* closures_cut, const ggnn_graph* 
 
 bool divide_nodes(int32_t* owner, int64_t* closures_cut, const ggnn_graph* g, const divide_how* how, error* why)
 {
-    static const ggnn_partition by_id[] = {0, GGNN_PARTITION_HASH, GGNN_PARTITION_MOD, GGNN_PARTITION_RANGE};
+    static const ggnn_owner by_id[] = {GGNN_OWNER_MAP, GGNN_OWNER_HASH, GGNN_OWNER_MODULO, GGNN_OWNER_RANGE};
     *closures_cut = 0;
     if (how->by == DIVIDE_MINCUT || how->by == DIVIDE_METIS) return by_edges(owner, g, how, why);
     if (how->by == DIVIDE_PAGRAPH) return by_pagraph(owner, closures_cut, g, how, why);

@@ -643,9 +643,10 @@ TEST(plans_of_what_lies_where)
     GIVES(0, ggnn_fill_dual(canvas.id, canvas.id + 9, NULL, 3, canvas.id + 20).rows);
     GIVES(0, ggnn_fill_dual(canvas.id, canvas.id + 9, &backwards, 3, canvas.id + 20).rows);
     GIVES(0, ggnn_fill_dual(canvas.id, NULL, &dual, 3, canvas.id + 20).rows);
-    REFUSED(ggnn_partition_ids(canvas.i32, GGNN_PARTITION_MOD, 0, 3)); /* no division by 0 */
-    REFUSED(ggnn_partition_ids(canvas.i32, (ggnn_partition)7, 2, 3));
-    REFUSED(ggnn_partition_ids(NULL, GGNN_PARTITION_MOD, 2, 3));
+    REFUSED(ggnn_partition_ids(canvas.i32, GGNN_OWNER_MODULO, 0, 3)); /* no division by 0 */
+    REFUSED(ggnn_partition_ids(canvas.i32, GGNN_OWNER_MAP, 2, 3)); /* no map is given */
+    REFUSED(ggnn_partition_ids(canvas.i32, (ggnn_owner)7, 2, 3));
+    REFUSED(ggnn_partition_ids(NULL, GGNN_OWNER_MODULO, 2, 3));
     REFUSED(ggnn_partition_mincut(NULL, &g->graph, 2, 1, 5, canvas.id, &fault));
     REFUSED(ggnn_partition_mincut(canvas.i32, NULL, 2, 1, 5, canvas.id + 100, &fault));
     REFUSED(ggnn_partition_mincut(canvas.i32, &g->graph, 0, 1, 5, canvas.id + 100, &fault));
@@ -655,8 +656,6 @@ TEST(plans_of_what_lies_where)
     REFUSED(ggnn_partition_closure(canvas.id, canvas.i64 + 500, &g->graph, owner, 0, order, 3, -1, canvas.i64 + 600, &fault));
     REFUSED(ggnn_partition_cut(NULL, &g->graph, owner, &fault));
     REFUSED(ggnn_partition_cut(canvas.i64, &g->graph, NULL, &fault));
-    REFUSED(ggnn_partition_layout(NULL, canvas.i64, owner, 2, 3));
-    REFUSED(ggnn_partition_layout(canvas.id, canvas.i64 + 100, owner, 0, 3));
     GIVES(0, ggnn_partition_pagraph_workspace_bytes(-1));
     random_graph_free(g);
 }

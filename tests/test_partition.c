@@ -16,16 +16,16 @@ TEST(owners_by_id_are_even)
     int32_t* owner = NEW(int32_t, N);
     for (int how = 0; how < 3; how++) {
         int64_t size[P] = {0};
-        ggnn_partition_ids(owner, (ggnn_partition)how, P, N);
+        ggnn_partition_ids(owner, (ggnn_owner)how, P, N);
         for (int v = 0; v < N; v++)
             if (CHECK(owner[v] >= 0 && owner[v] < P)) size[owner[v]]++;
-        for (int p = 0; p < P; p++) CHECK(llabs(size[p] - N / P) <= (how == GGNN_PARTITION_HASH ? 200 : 1));
+        for (int p = 0; p < P; p++) CHECK(llabs(size[p] - N / P) <= (how == GGNN_OWNER_HASH ? 200 : 1));
         for (int v = 1; v < N; v++) {
-            if (how == GGNN_PARTITION_MOD) CHECK_EQ(owner[v], v % P);
-            if (how == GGNN_PARTITION_RANGE) CHECK(owner[v] == owner[v - 1] || owner[v] == owner[v - 1] + 1);
+            if (how == GGNN_OWNER_MODULO) CHECK_EQ(owner[v], v % P);
+            if (how == GGNN_OWNER_RANGE) CHECK(owner[v] == owner[v - 1] || owner[v] == owner[v - 1] + 1);
         }
     }
-    ggnn_partition_ids(owner, GGNN_PARTITION_RANGE, 7, 3); /* more parts than nodes */
+    ggnn_partition_ids(owner, GGNN_OWNER_RANGE, 7, 3); /* more parts than nodes */
     for (int v = 0; v < 3; v++) CHECK_EQ(owner[v], v);
     free(owner);
 }
@@ -37,9 +37,9 @@ TEST(a_partition_is_a_layout_of_ranges)
     const ggnn_node expected_rank[] = {2, 0, 5, 1, 3, 4};
     int64_t bound[5];
     ggnn_node rank[6];
-    ggnn_partition_layout(rank, bound, owner, 4, 6);
+    ggnn_layout at;
+    CHECK_EQ(ggnn_layout_owners(&at, rank, bound, GGNN_OWNER_MAP, owner, 6, 4, NULL), GGNN_OK);
     for (int p = 0; p < 5; p++) CHECK_EQ(bound[p], expected_bound[p]);
-    ggnn_layout at = {NULL, 0, rank, bound, 6, 4};
     for (int v = 0; v < 6; v++) {
         CHECK_EQ(rank[v], expected_rank[v]);
         CHECK_EQ(ggnn_locate(&at, v).slot, owner[v]);
@@ -280,7 +280,7 @@ static cuts cut_of(generate_kind kind, int64_t nodes, int64_t edges, int32_t par
     int32_t *owner = NEW(int32_t, nodes), *again = NEW(int32_t, nodes);
     ggnn_node* work = NEW(ggnn_node, nodes);
     int64_t cut, size[64] = {0};
-    ggnn_partition_ids(owner, GGNN_PARTITION_HASH, parts, nodes);
+    ggnn_partition_ids(owner, GGNN_OWNER_HASH, parts, nodes);
     CHECK_EQ(ggnn_partition_cut(&cut, &g, owner, NULL), GGNN_OK);
     c.hash = 100. * (double)cut / (double)d.num_edges;
     CHECK_EQ(ggnn_partition_mincut(owner, &g, parts, 10, 5, work, NULL), GGNN_OK);
