@@ -70,9 +70,8 @@ static bool open_divided(bench* b, splits* s, divided* d, int32_t w, int32_t par
     if (!d->owner || !d->rank || !divide_nodes(d->owner, &closures_cut, &g->graph, &how, &b->why)) return false;
     if (by == DIVIDE_PAGRAPH) divide_rest(d->owner, s->queue, &g->graph, parts);
     ggnn_layout at;
-    ggnn_fault fault;
-    if (ggnn_layout_owners(&at, d->rank, d->bound, GGNN_OWNER_MAP, d->owner, n, parts, &fault) != GGNN_OK)
-        return graph_fails(g->path, &fault, &b->why);
+    if (ggnn_layout_owners(&at, d->rank, d->bound, GGNN_OWNER_MAP, d->owner, n, parts, NULL) != GGNN_OK)
+        return error_set(&b->why, "%s: a node's owner is outside [0, %d]", g->path, parts);
     if (!bench_defer(b, close_parts, d)) return false;
     for (int32_t p = 0; p < parts; p++)
         if (!split_part_open(&d->part[p], &g->graph, &s->how, &at, p, s->batch, g->path, &b->why)) return false;
