@@ -319,6 +319,9 @@ static void check_gat(step* s)
     scores_back(&dz, &del, &z, "a_l", s->l);
     scores_back(&dz, &der, &z, "a_r", s->l);
     const matrix dw = product(s->x, true, &dz, false), dx = product(&dz, false, w, true);
+    near("del", s->l, array("d", "el", s->l), &del);
+    near("der", s->l, array("d", "er", s->l), &der);
+    near("dz", s->l, array("d", "z", s->l), &dz);
     near("dw", s->l, array("d", "w", s->l), &dw);
     if (s->l) near("dh", s->l, array("d", "h", s->l), &dx);
 }
@@ -529,14 +532,20 @@ TEST(tables_have_the_logs_numbers)
 {
     CHECK_EQ(train("--data karate.ggnn --model gat --heads 2 --layers 2 --hidden 4 --fanout 3,2 --epochs 2 --dropout 0 --log a --trace-step 1"), 0);
     read_trace("a");
-    static const char* const title[] = {"\nz0, sources transformed in layer 0: ", "\nh1, output of layer 0: ", "\ndh1, gradient of the output of layer 0: "};
-    static const char* const before[] = {"", "", "d"};
-    static const char* const name[] = {"z", "h", "h"};
-    for (int k = 0; k < 3; k++) {
+    static const struct {
+        const char *title, *before, *name;
+        int number;
+    } table[] = {{"\nz0, sources transformed in layer 0: ", "", "z", 0},
+                 {"\nh1, output of layer 0: ", "", "h", 1},
+                 {"\ndh1, gradient of the output of layer 0: ", "d", "h", 1},
+                 {"\ndel0, gradient of the scores of the sources of layer 0: ", "d", "el", 0},
+                 {"\nder0, gradient of the scores of the targets of layer 0: ", "d", "er", 0},
+                 {"\ndz0, gradient of the sources transformed in layer 0: ", "d", "z", 0}};
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         static block b;
-        const matrix* a = array(before[k], name[k], k > 0);
+        const matrix* a = array(table[k].before, table[k].name, table[k].number);
         read_block(&b, 1);
-        for (int i = 0; i < a->rows; i++) CHECK(prints_row(title[k], b.id[i], a->v + i * a->cols, a->cols));
+        for (int i = 0; i < a->rows; i++) CHECK(prints_row(table[k].title, b.id[i], a->v + i * a->cols, a->cols));
     }
     const matrix *w = array("", "w", 1), *dw = array("d", "w", 1), *change = array("change of ", "w", 1);
     CHECK(prints_row("\nw1: 4 x 1\n", 2, &w->v[2], 1) && prints_row("\ndw1: 4 x 1\n", 2, &dw->v[2], 1));

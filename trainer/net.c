@@ -462,6 +462,7 @@ void net_backward(net* n)
         dout = mat_head(dout, y->block->num_dst);
         if (n->watch) n->watch->backward(n->watch->context, n, y, dout);
         backward_layer(n, y, dx, dout);
+        if (n->watch) n->watch->after_backward(n->watch->context, n, y);
         dout = l && !net_reads_own(n, y) ? net_push(n, y, dx) : dx;
     }
 }

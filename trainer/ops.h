@@ -291,11 +291,13 @@ typedef struct { /* factors of the optimiser's update */
     float inv_correction1, inv_correction2;
 } adam;
 
-/* Called within net_compute on a CPU, after each layer of forward, and before each of backward: dout (D, out) is the gradient of
-   y->h, and the loss is there. They look, and change nothing. */
+/* Called within net_compute on a CPU. forward: after each layer. backward: before each layer's; dout (D, out) is the gradient of
+   y->h, and the loss is there. after_backward: after it; GAT's y->dz and y->att.del, der are there. They look, and change
+   nothing. */
 typedef struct {
     void (*forward)(void* context, net* n, const layer* y);
     void (*backward)(void* context, net* n, const layer* y, mat dout);
+    void (*after_backward)(void* context, net* n, const layer* y);
     void* context;
 } net_watch;
 

@@ -38,6 +38,8 @@
                                                       target itself, then its list; after attention dropout
                                   "loss"              "epoch", "batch", "loss", "known", "seeds":[[node,label,loss],..]
                                   "dhL" .. "dh1"      gradients of the loss by these rows, dropout and activation included
+                                  "del0", "der0",     GAT: the same by scores and by transformed sources, of each layer after
+                                  "dz0", ..           the "dh" of its output
                                   "w0", "dw0", ..     each parameter before the update, and its gradient
                                   "change of w0", ..  what the update adds to it
                                   Matrices have "rows", "cols", "id":[..] (the rows' nodes, but of parameters), "values":[[..]..].

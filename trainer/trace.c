@@ -342,6 +342,19 @@ static void show_backward(void* context, net* n, const layer* y, mat dout)
     show_of(t, "dh", y->index + 1, "gradient of the output of", y, dout);
 }
 
+static void show_after_backward(void* context, net* n, const layer* y)
+{
+    const trace* t = context;
+    const attention* at = &y->att;
+    const mat sources = {.v = at->del, .ld = at->heads, .cols = at->heads, .rows = y->block->num_src};
+    const mat targets = {.v = at->der, .ld = at->heads, .cols = at->heads, .rows = y->block->num_dst};
+    (void)n;
+    if (!at->heads) return;
+    show_of(t, "del", y->index, "gradient of the scores of the sources of", y, sources);
+    show_of(t, "der", y->index, "gradient of the scores of the targets of", y, targets);
+    show_of(t, "dz", y->index, "gradient of the sources transformed in", y, mat_head(y->dz, y->block->num_src));
+}
+
 static void show_parameter(const trace* t, const char* before, const net_param* p, const float* all)
 {
     const mat x = {.v = (float*)(uintptr_t)(all + p->offset), .ld = p->cols, .cols = p->cols, .rows = {NULL, p->rows}};
@@ -367,7 +380,7 @@ bool trace_open(trace* t, const config* c, report* r, net* n, int64_t batches, e
     t->net = n;
     t->step = c->trace_step;
     t->batches = batches;
-    t->watch = (net_watch){show_forward, show_backward, t};
+    t->watch = (net_watch){show_forward, show_backward, show_after_backward, t};
     return true;
 }
 
