@@ -3878,6 +3878,8 @@ inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loa
                       peer);
 }
 
+inline bool has_joined(const ggnn_cuda_peers* p) { return p && p->shared; }
+
 // The address of what a source lends, NULL where that has no bytes.
 inline cudaError_t borrow(const char** start, size_t* bytes, const ggnn_cuda_peers* p,
                           ggnn_cuda_source source, ggnn_cuda_fault* fault)
@@ -3925,6 +3927,7 @@ inline int32_t ggnn_cuda_local_rank()
 // caller's. cudaErrorInvalidValue: the local rank is no number.
 inline cudaError_t ggnn_cuda_local_device(int* device)
 {
+    GGNNI_CUDA_REQUIRE(device);
     const int32_t     rank = ggnn_cuda_local_rank();
     int               devices = 0;
     const cudaError_t error = cudaGetDeviceCount(&devices);
@@ -3939,6 +3942,7 @@ inline cudaError_t ggnn_cuda_local_device(int* device)
 // changed. The current device stays. Links last as long as the process.
 inline cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault* fault)
 {
+    GGNNI_CUDA_REQUIRE(n >= 0 && (device || n == 0));
     int         current = 0;
     cudaError_t error = ggnni::peer_fault(fault, cudaGetDevice(&current), "no device", -1, -1, -1);
     for (int enable = 0; enable < 2; enable++)
@@ -3950,9 +3954,10 @@ inline cudaError_t ggnn_cuda_link(const int* device, int32_t n, ggnn_cuda_fault*
     return ggnni::first_error(error, cudaSetDevice(current));
 }
 
-// Bytes of shared memory for `peers` peers, of which each lends up to `loans` pieces.
+// Bytes of shared memory for `peers` peers, of which each lends up to `loans` pieces; both are at least 1.
 inline size_t ggnn_cuda_peers_bytes(int32_t peers, int32_t loans)
 {
+    if (peers < 1 || loans < 1) return 0;
     const size_t all = static_cast<size_t>(peers) * static_cast<size_t>(loans);
     return static_cast<size_t>(peers) * sizeof(ggnni::peer_slot) + all * sizeof(ggnni::peer_loan) +
            static_cast<size_t>(peers) * all * sizeof(void*);
@@ -3965,8 +3970,9 @@ inline cudaError_t ggnn_cuda_peers_join(ggnn_cuda_peers* p, void* shared, int32_
                                         int32_t loans)
 {
     pthread_mutexattr_t kind;
-    *p = {nullptr, peers, self, loans, 0};
-    if (!shared || peers < 1 || self < 0 || self >= peers || loans < 1) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(p);
+    *p = {nullptr, peers, self, loans, 0}; // not joined: _close does nothing
+    GGNNI_CUDA_REQUIRE(shared && peers >= 1 && self >= 0 && self < peers && loans >= 1);
     ggnni::peer_slot& slot = static_cast<ggnni::peer_slot*>(shared)[self];
     cudaError_t       error = cudaGetDevice(&p->device);
     if (error == cudaSuccess && slot.state != ggnni::PEER_AWAITED) error = cudaErrorIllegalState;
@@ -3987,11 +3993,14 @@ inline cudaError_t ggnn_cuda_peers_join(ggnn_cuda_peers* p, void* shared, int32_
     return cudaSuccess;
 }
 
-// For who starts the peers: this one ended before it joined, nobody shall wait for it.
-inline void ggnn_cuda_peers_give_up(void* shared, int32_t peer)
+// For the process that starts the peers: `peer`, of [0, peers), ended before it joined; nobody shall wait for
+// it.
+inline cudaError_t ggnn_cuda_peers_give_up(void* shared, int32_t peer)
 {
     int32_t awaited = ggnni::PEER_AWAITED;
+    GGNNI_CUDA_REQUIRE(shared && peer >= 0);
     static_cast<ggnni::peer_slot*>(shared)[peer].state.compare_exchange_strong(awaited, ggnni::PEER_GONE);
+    return cudaSuccess;
 }
 
 // Lends `bytes` bytes from allocation + offset, as loan number `loan` of [0, loans). allocation: what
@@ -4001,7 +4010,7 @@ inline cudaError_t ggnn_cuda_peers_lend(const ggnn_cuda_peers* p, int32_t loan, 
                                         size_t offset, size_t bytes)
 {
     cudaPointerAttributes at = {};
-    if (loan < 0 || loan >= p->loans) return cudaErrorInvalidValue;
+    GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && loan >= 0 && loan < p->loans && (allocation || bytes == 0));
     ggnni::peer_loan& lent = ggnni::loan_of(p, p->self, loan);
     lent.offset = offset;
     lent.bytes = bytes;
@@ -4022,6 +4031,9 @@ inline cudaError_t ggnn_cuda_peers_lend(const ggnn_cuda_peers* p, int32_t loan, 
 inline cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t loan, const ggnn_csc* lists,
                                               int64_t rows)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && loan >= 0 && loan <= p->loans - 4 && lists && rows >= 0);
+    GGNNI_CUDA_REQUIRE(lists->num_edges >= 0 && (lists->indptr || rows == 0));
+    GGNNI_CUDA_REQUIRE(lists->indices || lists->num_edges == 0);
     const void*  array[4] = {lists->indptr, lists->first, lists->indices, lists->weight};
     const size_t n = static_cast<size_t>(rows), edges = static_cast<size_t>(lists->num_edges);
     const size_t bytes[4] = {(n + 1) * sizeof(int64_t), n * sizeof(int64_t), edges * sizeof(ggnn_node),
@@ -4036,6 +4048,7 @@ inline cudaError_t ggnn_cuda_peers_lend_lists(const ggnn_cuda_peers* p, int32_t 
 // ended, what it lent is not to be read.
 inline cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::has_joined(p));
     cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
     for (int32_t peer = 0; peer < p->peers && error == cudaSuccess; peer++)
         error = ggnni::check_peer(p, peer, ggnni::PEER_GONE, fault);
@@ -4047,6 +4060,7 @@ inline cudaError_t ggnn_cuda_peers_check(const ggnn_cuda_peers* p, ggnn_cuda_fau
 // not come.
 inline cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::has_joined(p));
     const int64_t turn = ++ggnni::slot_of_peer(p, p->self).arrived;
     for (int32_t missing = 1; missing;) {
         missing = 0;
@@ -4068,6 +4082,7 @@ inline cudaError_t ggnn_cuda_peers_wait(const ggnn_cuda_peers* p, ggnn_cuda_faul
 inline cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers* p,
                                         const ggnn_cuda_source* source, int32_t parts, ggnn_cuda_fault* fault)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (base && source)));
     cudaError_t error = cudaSuccess;
     size_t      bytes;
     for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
@@ -4084,6 +4099,7 @@ inline cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* 
                                          const ggnn_cuda_source* source, int32_t parts,
                                          ggnn_cuda_fault* fault)
 {
+    GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (part && source)));
     cudaError_t error = cudaSuccess;
     for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
         const char* array[4] = {};
@@ -4104,6 +4120,7 @@ inline cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* 
 // not joined. cudaErrorIllegalState: fault->peer had ended without closing.
 inline cudaError_t ggnn_cuda_peers_close(ggnn_cuda_peers* p, ggnn_cuda_fault* fault)
 {
+    GGNNI_CUDA_REQUIRE(p);
     cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
     if (!p->shared) return error;
     error = cudaDeviceSynchronize();

@@ -82,7 +82,7 @@
 //   Tang et al. 2024, XGNN (PVLDB 17)                    placement of parts on devices
 //   Stanton and Kliot 2012 (KDD), Nishimura and Ugander 2013 (KDD)      streaming partition, repeated
 //
-// LICENSE: MIT, as ggnn.h; at the end of this file.
+// LICENSE: MIT, at the end of ggnn.h.
 
 // C's casts and its null pointers, where C++ warns of them.
 #if defined(__cplusplus) && defined(__GNUC__)
@@ -823,24 +823,19 @@ GGNN_API ggnn_status ggnn_topology_named(ggnn_topology* t, const char* name, int
     return GGNN_OK;
 }
 
-static ggnn_status ggnni_topology_fault(ggnn_fault* fault, const char* what, int32_t i, int32_t j)
-{
-    return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, what, i, j);
-}
-
 GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* fault)
 {
-    if (!t) return ggnni_topology_fault(fault, "there is no topology", -1, -1);
+    if (!t) return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no topology", -1, -1);
     if (t->devices < 1 || t->devices > GGNN_DEVICES_MAX)
-        return ggnni_topology_fault(fault, "the number of devices is outside [1, 16]", -1, -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the number of devices is outside [1, 16]", -1, -1);
     for (int32_t i = 0; i < t->devices; i++)
         for (int32_t j = 0; j < t->devices; j++) {
             uint64_t bits; // looked at, as -ffinite-math-only takes every number for finite
             memcpy(&bits, &t->bandwidth[i][j], sizeof bits);
             if (bits >= (uint64_t)0x7ff << 52 && bits != (uint64_t)1 << 63)
-                return ggnni_topology_fault(fault, "a bandwidth is negative or not finite", i, j);
+                return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "a bandwidth is negative or not finite", i, j);
             if (i == j && !(t->bandwidth[i][j] > 0))
-                return ggnni_topology_fault(fault, "a device cannot read its own memory", i, j);
+                return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "a device cannot read its own memory", i, j);
         }
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
 }
@@ -989,7 +984,8 @@ GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topolog
     ggnni_match m;
     if (status != GGNN_OK) return status;
     if (!plan || plan->devices != t->devices)
-        return ggnni_topology_fault(fault, "the plan is not for the devices of the topology", -1, -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the plan is not for the devices of the topology", -1,
+                           -1);
     links = ggnni_links_of(t);
     ggnni_plan_holders(holders, plan);
     ggnni_plan_count(plan);
@@ -997,7 +993,7 @@ GGNN_API ggnn_status ggnn_place_sources(ggnn_placement* plan, const ggnn_topolog
         double least;
         for (int32_t p = 0; p < plan->devices; p++)
             if (!(holders[p] & links.reads[i]))
-                return ggnni_topology_fault(fault, "a device cannot read a part", i, p);
+                return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "a device cannot read a part", i, p);
         ggnni_match_begin(&m, t, &links, i, holders);
         least = ggnni_match_best(&m, 0);
         if (i == 0 || least < plan->bandwidth) plan->bandwidth = least;
@@ -1454,13 +1450,13 @@ static ggnn_topology ggnni_place_cliques(ggnni_search* s)
 GGNN_API ggnn_status ggnn_place_parts(ggnn_placement* plan, const ggnn_topology* t, ggnn_place_rule rule,
                                       int64_t max_plans, ggnn_fault* fault)
 {
-    if (!plan) return ggnni_topology_fault(fault, "there is no room for a plan", -1, -1);
+    if (!plan) return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no room for a plan", -1, -1);
     ggnn_topology within;
     ggnni_search  s;
     ggnn_status   status = ggnn_topology_validate(t, fault);
     if (status != GGNN_OK) return status;
     if (max_plans < 0 || rule < GGNN_PLACE_BEST || rule > GGNN_PLACE_CLIQUE)
-        return ggnni_topology_fault(fault, "there is no such rule or number of plans", -1, -1);
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "there is no such rule or number of plans", -1, -1);
     if (max_plans == 0) max_plans = GGNN_PLANS_DEFAULT;
     memset(&s, 0, sizeof s);
     s.t = t;
@@ -1777,27 +1773,3 @@ GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const
 #if defined(__cplusplus) && defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
-
-/* LICENSE
-MIT License
-
-Copyright (c) 2026 The ggnn authors
-
-Permission is hereby granted, free of charge, to any person obtaining a copy
-of this software and associated documentation files (the "Software"), to deal
-in the Software without restriction, including without limitation the rights
-to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
-copies of the Software, and to permit persons to whom the Software is
-furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all
-copies or substantial portions of the Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
-IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
-FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
-AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
-LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
-OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
-SOFTWARE.
-*/

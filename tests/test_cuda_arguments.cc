@@ -463,6 +463,63 @@ TEST(layers)
     REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &good, x, WIDTH - 1, nullptr, nullptr));
 }
 
+// The shared memory is the host's, so the canvas is: one peer with two loans joins, and then asks for nonsense.
+TEST(peers)
+{
+    canvas                     out;
+    inputs                     in;
+    alignas(64) char           shared[4096] = {};
+    const void*                base[2] = {&base, &base};
+    ggnn_csc                   part[2] = {};
+    const ggnn_cuda_source     source[2] = {{-1, 0}, {-1, 0}};
+    const ggnn_csc             lists = {in.indptr.at(), nullptr, in.indices.at(), nullptr, EDGES};
+    ggnn_cuda_peers            p = {}, apart = {};
+    NONE(ggnn_cuda_peers_bytes(0, 1));
+    NONE(ggnn_cuda_peers_bytes(1, 0));
+    NONE(ggnn_cuda_peers_bytes(-1, -1));
+    REFUSED(ggnn_cuda_local_device(nullptr));
+    REFUSED(ggnn_cuda_link(nullptr, 1, nullptr));
+    REFUSED(ggnn_cuda_link(nullptr, -1, nullptr));
+    CHECK_EQ(ggnn_cuda_link(nullptr, 0, nullptr), cudaSuccess);
+    REFUSED(ggnn_cuda_peers_give_up(nullptr, 0));
+    REFUSED(ggnn_cuda_peers_give_up(shared, -1));
+    REFUSED(ggnn_cuda_peers_join(nullptr, shared, 1, 0, 2));
+    REFUSED(ggnn_cuda_peers_join(&apart, nullptr, 1, 0, 2));
+    REFUSED(ggnn_cuda_peers_join(&apart, shared, 1, 1, 2));
+    REFUSED(ggnn_cuda_peers_join(&apart, shared, 0, 0, 2));
+    REFUSED(ggnn_cuda_peers_join(&apart, shared, 1, -1, 2));
+    REFUSED(ggnn_cuda_peers_join(&apart, shared, 1, 0, 0));
+    for (char byte : shared) CHECK_EQ(byte, 0);
+    CHECK(ggnn_cuda_peers_bytes(1, 4) <= sizeof shared);
+    CHECK_EQ(ggnn_cuda_peers_join(&p, shared, 1, 0, 4), cudaSuccess);
+    for (const ggnn_cuda_peers* who : {static_cast<const ggnn_cuda_peers*>(nullptr), static_cast<const ggnn_cuda_peers*>(&apart)}) {
+        REFUSED(ggnn_cuda_peers_lend(who, 0, in.indptr.at(), 0, 8)); // apart has not joined
+        REFUSED(ggnn_cuda_peers_lend_lists(who, 0, &lists, NODES));
+        REFUSED(ggnn_cuda_peers_check(who, nullptr));
+        REFUSED(ggnn_cuda_peers_wait(who, nullptr));
+        REFUSED(ggnn_cuda_peers_rows(base, who, source, 2, nullptr));
+        REFUSED(ggnn_cuda_peers_lists(part, who, source, 2, nullptr));
+    }
+    REFUSED(ggnn_cuda_peers_lend(&p, -1, in.indptr.at(), 0, 8));
+    REFUSED(ggnn_cuda_peers_lend(&p, 4, in.indptr.at(), 0, 8));
+    REFUSED(ggnn_cuda_peers_lend(&p, 0, nullptr, 0, 8));
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, 1, &lists, NODES)); // four loans
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, -1, &lists, NODES));
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, nullptr, NODES));
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, &lists, -1));
+    REFUSED(ggnn_cuda_peers_rows(nullptr, &p, source, 2, nullptr));
+    REFUSED(ggnn_cuda_peers_rows(base, &p, nullptr, 2, nullptr));
+    REFUSED(ggnn_cuda_peers_rows(base, &p, source, -1, nullptr));
+    REFUSED(ggnn_cuda_peers_lists(nullptr, &p, source, 2, nullptr));
+    REFUSED(ggnn_cuda_peers_lists(part, &p, nullptr, 2, nullptr));
+    CHECK(base[0] == &base && base[1] == &base);
+    CHECK_EQ(ggnn_cuda_peers_rows(nullptr, &p, nullptr, 0, nullptr), cudaSuccess);
+    CHECK_EQ(ggnn_cuda_peers_lend_lists(&p, 0, &lists, NODES), cudaSuccess);
+    REFUSED(ggnn_cuda_peers_close(nullptr, nullptr));
+    CHECK_EQ(ggnn_cuda_peers_close(&apart, nullptr), cudaSuccess);
+    CHECK_EQ(ggnn_cuda_peers_close(&p, nullptr), cudaSuccess);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -476,5 +533,6 @@ int main(int argc, char** argv)
     RUN(edges);
     RUN(attention);
     RUN(layers);
+    RUN(peers);
     return test_finish();
 }
