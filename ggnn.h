@@ -4,9 +4,10 @@
 // neighbour samplers without replacement, append-unique, mini-batch blocks, gather from rows spread over
 // parts and host, SpMM, SDDMM, edge softmax, fused graph attention - forward and backward.
 //
-// Beside it: ggnn_reference.h, the same operations as the loops of their formulas: read it first.
-// ggnn_cuda.cuh, the same as CUDA kernels. ggnn_plan.h, what lies in which memory: caches, placement,
-// partition. datasets/ggnn_file.h, files. examples/train.c, a trainer in one file.
+// Read examples/train.c, a trainer in one file, and ggnn_reference.h, the same operations as the loops of
+// their formulas, before this file. Beside it: ggnn_cuda.cuh, the same as CUDA kernels. ggnn_plan.h, what
+// lies in which memory: caches, placement, partition. datasets/ggnn_file.h, files. examples/attention.c, one
+// layer of attention.
 //
 // In ONE C or C++ file:
 //     #define GGNN_IMPLEMENTATION
@@ -15,7 +16,7 @@
 // gcc and clang; Linux on x86-64 and aarch64, Windows by MinGW; MSVC and macOS are not tested. gcc 12 -O2
 // compiles the implementation in 5 s, to 150 KB on x86-64; the include alone takes 20 ms.
 //
-// A complete program: the mean of up to two sampled neighbours' rows, for nodes 0 and 3 of a small graph.
+// A complete program: the mean of up to two sampled neighbours' rows, for nodes 0 and 2 of a small graph.
 // cc -I. program.c -lm
 //     #define GGNN_IMPLEMENTATION
 //     #include "ggnn.h"
@@ -24,9 +25,9 @@
 //     {
 //         const int64_t   indptr[]  = {0, 2, 4, 7, 8};              // the in-neighbours of v are
 //         const ggnn_node indices[] = {1, 2, 0, 2, 0, 1, 3, 2};     // indices[indptr[v] .. indptr[v+1])
-//         const float     x[]       = {1, 2, 4, 8};                 // one feature a node
-//         const ggnn_node seeds[]   = {0, 3};
-//         const int32_t   fanout[]  = {2};                          // one hop
+//         const float     x[]       = {1, 2, 4, 8};                 // one feature per node
+//         const ggnn_node seeds[]   = {0, 2};
+//         const int32_t   fanout[]  = {2};                          // one hop: two neighbours per node
 //         ggnn_graph      g         = ggnn_graph_plain(indptr, indices, NULL, 4, 8);
 //         ggnn_store      rows      = ggnn_store_plain(x, 4, 1, GGNN_F32);
 //         ggnn_sampling   how       = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
@@ -36,7 +37,7 @@
 //         if (ggnn_batch_new(&batch, &g, &how, 2) != GGNN_OK) return 1;
 //         if (ggnn_sample(&batch, &g, &rng, seeds, 2) != GGNN_OK) return 1;
 //         ggnn_aggregate(mean, 1, GGNN_MEAN, &batch.hop[0], NULL, NULL, 1, &rows);
-//         printf("%g %g\n", (double)mean[0], (double)mean[1]);      // 3 4
+//         printf("%g %g\n", (double)mean[0], (double)mean[1]);      // 3 4.5
 //         ggnn_batch_free(&batch);
 //         return 0;
 //     }
@@ -316,7 +317,7 @@ typedef enum {
 typedef struct ggnn_rng { // all the state there is
     uint64_t seed;    //
     uint32_t step;    // mini-batches since the start of training: each samples and drops out afresh
-    uint32_t purpose; // the caller's to set; walks draw by ggnn_walk_purpose of it
+    uint32_t purpose; // a ggnn_purpose; to sample: SAMPLE, EVALUATE or PRESAMPLE, which is not checked
 } ggnn_rng;
 
 typedef struct ggnn_words {
@@ -1062,10 +1063,13 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y);
 // in segments of 256 entries, added in order. Where the vectors are given, then follows what el and er add:
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
+// GGNN_ERROR_ARGUMENT is mostly one of these: the batch kept no transposes; a scratch array is NULL; with
+// dropout, how.rng.purpose is not GGNN_PURPOSE_ATTENTION_DROPOUT.
 GGNN_API ggnn_status ggnn_gat_back(
     float*                dz,        // (num_src, width)  overwritten
     int64_t               ld_dz,     //
-    const ggnn_block*     transpose, //                   of y->block: batch.back[h]
+    const ggnn_block*     transpose, //                   of y->block: batch.back[h], kept by
+                                     //                   GGNN_KEEP_TRANSPOSES, or by ggnn_block_transpose
     const ggnn_gat_layer* y,         //                   as forward left it
     const float*          dout,      // (num_dst, width)
     int64_t               ld_dout);

@@ -1,10 +1,13 @@
 // ggnn_reference.h - v0.3.0 - what each operation of ggnn.h computes, in the loops of its formula
-// Read this file first. ggnn.h computes the same numbers fast: in parallel, in vectors, with tables. Here an
-// operation is its formula, then the loops that the formula says. Both are equal to the bit (a NaN equals any
-// NaN): tests compare them. So here is the order of the terms of every sum, and the place of every rounding.
-// The functions are static and use ggnn.h's implementation. They allocate and check nothing, on one thread.
-// Letters and shapes are ggnn.h's: block b has targets v, sources u, edges e = (u, v); list v is the edges
-// indptr[v] .. indptr[v + 1]; K heads share the columns of a row evenly. MIT license, as ggnn.h.
+// Read it after examples/train.c and before ggnn.h, which computes the same numbers fast: in parallel, in
+// vectors, with tables. Here an operation is its formula, then its loops. Both are equal to the bit (a NaN
+// equals any NaN): tests compare them. So here is the order of every sum's terms, and the place of every
+// rounding. ggnn_ref_spmm_scatter alone is no function of ggnn.h. All are static, use ggnn.h's
+// implementation, run on one thread, and allocate and check nothing. MIT license, as ggnn.h.
+// Block b has D = *b->num_dst.n targets v (a pointer, as on a GPU sizes lie with the data) and S sources u,
+// the first D of which are the targets: v's own row is inp[v]. List v is the edges e in
+// [indptr[v], indptr[v + 1]): e = (u, v), u = b->indices[e]. In a transpose edge[i] is the edge's index in
+// the block. position: an edge's place in the whole graph. K heads share a row's columns evenly.
 #ifndef GGNN_REFERENCE_H
 #define GGNN_REFERENCE_H
 #include "ggnn.h"
@@ -19,8 +22,9 @@
 #pragma GCC optimize("no-finite-math-only", "signed-zeros", "fp-contract=off")
 #endif
 // ==== [4] SAMPLE: offsets of m = fanout of the n edges of a list ==========================================
-// Any method but GGNN_WALK; returns the number of offsets. Draw j is a number in [0, n), a function of
-// (rng, hop, node, j) alone. work: 8 bytes per edge of the list. Path doubling has Fisher-Yates' result.
+// Any method but GGNN_WALK; returns how many. Draw j is 64 random bits by (rng, hop, node, j) alone; each
+// method brings it into its own range. Path doubling has Fisher-Yates' result. Above GGNN_FANOUT_MAX both and
+// rejection are the reservoir: a GPU's shared memory cannot hold their sets. work: 8 bytes per edge.
 GGNN_REF int64_t ggnn_ref_sample_list(int64_t* offset, const ggnn_list* list, ggnn_method method,
     int64_t fanout, const ggnn_rng* rng, int32_t hop, ggnn_node node, void* work)
 {
@@ -72,14 +76,16 @@ typedef struct { // the arrays of path doubling
     int32_t q[GGNN_FANOUT_MAX]; // the place of draw i among all draws, sorted by value, then by i
     int64_t s[GGNN_FANOUT_MAX]; // the draws in that order,
     int32_t p[GGNN_FANOUT_MAX]; // and which draw each is
-    int32_t chain[GGNN_FANOUT_MAX]; // the draw that last overwrote slot n-1-i, which draw i gives up; i: none
+    int32_t chain[GGNN_FANOUT_MAX]; // the last draw that overwrote slot n-1-i, which draw i gives up; or i
 } ggnn_ref_path;
 // Path doubling: Fisher-Yates in steps of m threads. WholeGraph (Yang et al. 2022), Algorithm 1. r[i] in
 // [0, n-1-i] is draw i; m <= n, m <= GGNN_FANOUT_MAX. watch(context, round, work, m), unless NULL, is called
 // after the sort (round 0) and after each doubling. Why it is Fisher-Yates: draw j gives slot n-1-j up. It
 // holds its own number, or what the last draw p with r_p = n-1-j moved there: the content of slot n-1-p. So
 // links j -> p lead to the slot whose number it is. p < j, or p = j: a slot for which no later draw asks. A
-// chain has fewer than m links: ceil(log2 m) doublings reach its end.
+// chain has fewer than m links: ceil(log2 m) doublings reach its end. With n = 5 and r = 3, 1, 1 draw 0 moves
+// 4 to slot 3; draw 1 gives slot 3 up, its 4 moves to slot 1; draw 2 takes it there. So chain = 0, 0, 2: draw
+// 1's slot was last overwritten by draw 0. Offsets: 3, 1, 4.
 GGNN_REF void ggnn_ref_path_doubling(int64_t* offset, ggnn_ref_path* work, const int64_t* r, int64_t n,
     int32_t m, void (*watch)(void*, int32_t, const ggnn_ref_path*, int32_t), void* context)
 {
@@ -180,9 +186,8 @@ GGNN_REF void ggnn_ref_block_transpose(ggnn_block* t, const ggnn_block* b)
     int64_t at = 0;
     for (int64_t u = 0; u < *b->num_src.n; u++) {
         t->indptr[u] = at;
-        for (int64_t v = 0; v < *b->num_dst.n; v++)
-            for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++)
-                if (b->indices[e] == u) t->indices[at] = (int32_t)v, t->edge[at++] = (int32_t)e;
+        for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++)
+            if (b->indices[e] == u) t->indices[at] = (int32_t)v, t->edge[at++] = (int32_t)e;
     }
     t->indptr[*b->num_src.n] = *t->num_edges.n = at;
     *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n;
@@ -213,16 +218,13 @@ GGNN_REF float ggnn_ref_dot(const float* x, const float* y, int64_t n)
 {
     float part[16] = {0};
     for (int64_t j = 0; j < n; j++) part[j % 16] += x[j] * y[j];
-    for (int half = 8; half; half /= 2)
-        for (int j = 0; j < half; j++) part[j] += part[j + half];
+    for (int half = 8; half; half /= 2) for (int j = 0; j < half; j++) part[j] += part[j + half];
     return part[0];
 }
 // The place of entry e of b's lists in arrays per edge, which a transpose shares with its block; its weight
 GGNN_REF int64_t ggnn_ref_edge(const ggnn_block* b, int64_t e) { return b->edge ? b->edge[e] : e; }
 GGNN_REF float ggnn_ref_weight(const float* weight, const ggnn_block* b, int64_t e, int64_t heads, int64_t k)
-{
-    return weight ? weight[ggnn_ref_edge(b, e) * heads + k] : 1.0f;
-}
+{ return weight ? weight[ggnn_ref_edge(b, e) * heads + k] : 1.0f; }
 // SUM, MEAN: out[v,j] = dst[v] * sum over e = (u, v) of (weight[e, head of j] * src[u]) * inp[u,j]
 //            + self[v] * inp[v,j];   MEAN without dst: dst[v] = 1 / |N(v)|. Any factor may be NULL
 // MAX, MIN:  out[v,j] = the greatest, least weight[e, head of j] * inp[u,j], arg[v,j] (or NULL) its offset
@@ -251,7 +253,8 @@ GGNN_REF void ggnn_ref_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduc
     }
 }
 // Backward of SUM, edge after edge: dinp[u,j] += (weight[e, head of j] * (src[u] * dst[v])) * dout[v,j], then
-// dinp[v,j] += self[v] * dout[v,j]. ggnn_spmm on the transpose, src and dst swapped, sums the same terms.
+// dinp[v,j] += self[v] * dout[v,j]. ggnn_cuda.cuh has it, by atomics. ggnn.h's backward is ggnn_spmm on the
+// transpose, src and dst swapped: the same sum in other bits, as src[u] multiplies the total there.
 GGNN_REF void ggnn_ref_spmm_scatter(float* dinp, int64_t ld_dinp, const ggnn_block* b, const ggnn_scale* s,
     const float* weight, int32_t heads, const float* dout, int64_t ld_dout, int32_t width)
 {
@@ -281,8 +284,8 @@ GGNN_REF void ggnn_ref_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn_bl
         dinp[u * ld_dinp + j] = ggnn_ref_total(&sum);
     }
 }
-// DOT: out[e,k] = src[u, head k] . dst[v, head k].   ADD: out[e,k] = src[u,k] + dst[v,k], whose backward
-// ggnn_edge_sum is SUM of rows of ones with weight = value
+// DOT: out[e,k] = src[u, head k] . dst[v, head k].   ADD: out[e,k] = src[u,k] + dst[v,k]. ADD's backward is
+// ggnn_edge_sum (SUM of ones, weight dout): ddst[v,k] over list v, dsrc[u,k] over list u of the transpose
 GGNN_REF void ggnn_ref_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, const float* src,
     int64_t ld_src, const float* dst, int64_t ld_dst, int32_t heads, int32_t width)
 {
@@ -292,9 +295,8 @@ GGNN_REF void ggnn_ref_sddmm(float* out, ggnn_edge_op how, const ggnn_block* b, 
             out[ggnn_ref_edge(b, e) * heads + k] = how == GGNN_DOT ? ggnn_ref_dot(x, y, d) : *x + *y;
         }
 }
-
 static const float ggnn_ref_log2_e = 1.44269504f;
-// out[e,k] = p[e] / sum over list v of p,  p[e] = 2^((logit[e,k] - max over list v) * log2 e)
+// out[e,k] = p[e] * (1 / sum over list v of p),  p[e] = 2^((logit[e,k] - max over list v) * log2 e)
 GGNN_REF void ggnn_ref_edge_softmax(float* out, const ggnn_block* b, const float* logit, int32_t heads)
 {
     for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t k = 0, e, at; k < heads; k++) {
@@ -302,10 +304,9 @@ GGNN_REF void ggnn_ref_edge_softmax(float* out, const ggnn_block* b, const float
         float        most = -INFINITY;
         for (e = b->indptr[v]; e < b->indptr[v + 1]; e++)
             if (logit[at = ggnn_ref_edge(b, e) * heads + k] > most) most = logit[at];
-        for (e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
-            at = ggnn_ref_edge(b, e) * heads + k;
+        for (e = b->indptr[v]; e < b->indptr[v + 1]; e++)
+            at = ggnn_ref_edge(b, e) * heads + k,
             ggnn_ref_add(&sum, out[at] = ggnn_exp2((logit[at] - most) * ggnn_ref_log2_e));
-        }
         for (e = b->indptr[v]; e < b->indptr[v + 1]; e++)
             out[ggnn_ref_edge(b, e) * heads + k] *= 1.0f / ggnn_ref_total(&sum);
     }
@@ -316,14 +317,10 @@ GGNN_REF void ggnn_ref_edge_softmax_back(float* dlogit, const ggnn_block* b, con
 {
     for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t k = 0, e, at; k < heads; k++) {
         ggnn_ref_sum sum = {0, 0, 0};
-        for (e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
-            at = ggnn_ref_edge(b, e) * heads + k;
-            ggnn_ref_add(&sum, out[at] * dout[at]);
-        }
-        for (e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
-            at = ggnn_ref_edge(b, e) * heads + k;
-            dlogit[at] = out[at] * (dout[at] - ggnn_ref_total(&sum));
-        }
+        for (e = b->indptr[v]; e < b->indptr[v + 1]; e++)
+            at = ggnn_ref_edge(b, e) * heads + k, ggnn_ref_add(&sum, out[at] * dout[at]);
+        for (e = b->indptr[v]; e < b->indptr[v + 1]; e++)
+            at = ggnn_ref_edge(b, e) * heads + k, dlogit[at] = out[at] * (dout[at] - ggnn_ref_total(&sum));
     }
 }
 // ==== [9] ATTENTION: Velickovic et al. 2018 ================================================================
@@ -365,7 +362,7 @@ GGNN_REF float ggnn_ref_kept(const ggnn_gat_layer* y, int64_t v, int64_t i, int6
 }
 // out[v] = sum over the entries u of row v of alpha * q * z[u],  alpha = 2^logit / sum over row v of 2^logit;
 // lse[v] = log2 of that sum. One pass, 256 entries at a time: powers are taken below the greatest logit so
-// far, and what was summed before is brought down to it.
+// far, and what was summed before is brought down to it. At the end out is multiplied by 1 / sum.
 GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
 {
     const ggnn_block* b = y->block;
@@ -403,7 +400,10 @@ GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
 // dz[u] sums coef * dout[v], del[u] sums dl, over the rows v that have u: row u first, then list u of the
 // transpose t; der[v] sums dl over row v. Of each entry u of row v, kept with factor q:
 //   coef = alpha * q,  dl = alpha * (q * dout[v] . z[u] - dout[v] . out[v]) * LeakyReLU's slope at the logit
-// dl is the gradient of el[u] + er[v]; it goes to y->dlogit, row by row. coef: scratch of the same shape.
+// A softmax's gradient is alpha * (g - sum of alpha * g): here g is q * dout[v] . z[u], the sum over row v is
+// dout[v] . out[v], which ggnn.h keeps in y->delta. dl is the gradient of el[u] + er[v]: the logit's factor
+// log2 e and the ln 2 of 2^x cancel. It goes to y->dlogit; coef is scratch of the same shape. There row v
+// begins at v + indptr[v], as each row before it has one entry more than its list; edge e is at v + 1 + e.
 GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, const ggnn_gat_layer* y,
     const float* dout, int64_t ld_dout, float* coef)
 {
@@ -418,8 +418,7 @@ GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, c
         for (int64_t i = 0, at = (v + b->indptr[v]) * K + k; i < n; i++, at += K) {
             const int64_t u = i ? b->indices[b->indptr[v] + i - 1] : v;
             const float   q = ggnn_ref_kept(y, v, i, k), *z = y->z + u * y->ld_z + k * d;
-            const float   logit = ggnn_ref_logit(y, u, v, k);
-            const float   alpha = ggnn_exp2(logit - y->lse[v * K + k]);
+            const float   logit = ggnn_ref_logit(y, u, v, k), alpha = ggnn_exp2(logit - y->lse[v * K + k]);
             coef[at] = alpha * q;
             dl[at] = alpha * (q * ggnn_ref_dot(dv, z, d) - ggnn_ref_dot(dv, out, d));
             if (!(logit > 0)) dl[at] *= y->how.slope;
@@ -429,7 +428,7 @@ GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, c
         y->der[v * K + k] = ggnn_ref_total(&sum);
     }
     for (int64_t u = 0; u < src; u++) for (int64_t k = 0; k < K; k++)
-        for (int64_t j = -1; j < d; j++) { // -1: del; then each column of dz
+        for (int64_t j = -1; j < d; j++) { // j = -1: del[u]; else column j of dz[u]
             const int64_t begin = t->indptr[u], own = u < dst; // own: there is a row u
             ggnn_ref_sum  sum = {0, 0, 0};
             for (int64_t i = begin - own; i < t->indptr[u + 1]; i++) {
@@ -437,7 +436,8 @@ GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, c
                 const int64_t at = (i < begin ? u + b->indptr[u] : v + 1 + t->edge[i]) * K + k;
                 ggnn_ref_add(&sum, j < 0 ? dl[at] : coef[at] * dout[v * ld_dout + k * d + j]);
             }
-            *(j < 0 ? &y->del[u * K + k] : &dz[u * ld_dz + k * d + j]) = ggnn_ref_total(&sum);
+            if (j < 0) y->del[u * K + k] = ggnn_ref_total(&sum);
+            else dz[u * ld_dz + k * d + j] = ggnn_ref_total(&sum);
         }
     if (y->att_l) ggnn_ref_scores_back(dz, ld_dz, y->datt_l, y->del, y->z, y->ld_z, y->att_l, src, K, d * K);
     if (y->att_r) ggnn_ref_scores_back(dz, ld_dz, y->datt_r, y->der, y->z, y->ld_z, y->att_r, dst, K, d * K);

@@ -1,4 +1,4 @@
-// vendor.cu - examples/vendor.c on a GPU; prints "3 4, as the CPU". The C functions are compiled as C. From the
+// vendor.cu - examples/vendor.c on a GPU; prints "3 4.5, as the CPU". The C functions are compiled as C. From the
 // project's folder (examples/peers.cu has the command for a machine without a GPU):
 //   cc -O2 -I. -c common/ggnn.c && nvcc -std=c++17 -arch=native -I. examples/vendor.cu ggnn.o -o vendor -lm && ./vendor
 // The graph is sent, a mini-batch sampled, its rows gathered, and the means of sampled neighbours formed there; then
@@ -35,9 +35,9 @@ template <class T, int N> static T* send(const T (&from)[N])
 
 static const int64_t   indptr[] = {0, 2, 4, 7, 8};          // the in-neighbours of v are
 static const ggnn_node indices[] = {1, 2, 0, 2, 0, 1, 3, 2}; // indices[indptr[v] .. indptr[v+1])
-static const float     x[] = {1, 2, 4, 8};                   // one feature a node
-static const ggnn_node seeds[] = {0, 3};
-static const int32_t   fanout[] = {2}; // one hop
+static const float     x[] = {1, 2, 4, 8};                   // one feature per node
+static const ggnn_node seeds[] = {0, 2};
+static const int32_t   fanout[] = {2}; // one hop: two neighbours per node
 static const ggnn_rng  rng[] = {{1, 0, GGNN_PURPOSE_SAMPLE}}; // seed 1, step 0
 
 // Rows of the batch's nodes (at most 4), and the means, on the device: no step waits for the host.

@@ -173,7 +173,7 @@ vendor() { # every check but those of other languages, by one compiler
     check "$cc ggnn_plan.h links beside ggnn.h" $cc "$work/impl64.o" "$work/plan64.o" "$work/rank64.o" "$work/main_wide.c" -o "$work/mixed" -lm
     refuse "$cc a 32-bit file that ranks does not link" $cc -I. "$work/impl64.o" "$work/plan64.o" "$work/rank.c" "$work/main_wide.c" -o "$work/mixed" -lm
     check "$cc example compiles" $cc -std=c99 $strict -I. examples/vendor.c -o "$work/vendor" -lm
-    prints "$cc example prints the means" "$work/vendor" "3 4"
+    prints "$cc example prints the means" "$work/vendor" "3 4.5"
     check "$cc parts.c compiles" $cc -std=c99 $strict -I. examples/parts.c -o "$work/parts_of_rows" -lm
     prints "$cc parts.c prints what its first lines say" "$work/parts_of_rows" "$(sed -n 's|^//   prints  ||p' examples/parts.c)"
     check "$cc attention.c compiles" $cc -std=c99 $strict -I. examples/attention.c -o "$work/attention" -lm
@@ -208,7 +208,7 @@ with_cmake() { # with_cmake CC
     if ! command -v cmake >/dev/null; then echo "  skipped examples/CMakeLists.txt: cmake is not installed"; return; fi
     check "$1 cmake takes examples/CMakeLists.txt" cmake -S examples -B "$work/cmake" -DCMAKE_C_COMPILER="$1" -DCMAKE_BUILD_TYPE=Debug
     check "$1 cmake builds the example" cmake --build "$work/cmake"
-    prints "$1 cmake: the example prints the means" "$work/cmake/vendor" "3 4"
+    prints "$1 cmake: the example prints the means" "$work/cmake/vendor" "3 4.5"
 }
 page() { recipes "$1"; with_cmake "$1"; }
 # The examples as programs of Windows, run by wine.
@@ -220,7 +220,7 @@ windows() {
         check "MinGW compiles $example.c" $cc -std=c99 $strict -O2 -D__USE_MINGW_ANSI_STDIO=1 -I. examples/$example.c -o "$work/$example.exe" -lm
         printf '#!/bin/sh\ncd %s && WINEDEBUG=-all WINEPREFIX=%s/wine %s %s.exe 2>/dev/null | tr -d "\\r"\n' "$work" "$work" "$wine" $example >"$work/$example.run"
         chmod +x "$work/$example.run"
-        prints "wine runs $example.c" "$work/$example.run" "$(sed -n 's|^//   prints  ||p' examples/$example.c | grep . || echo "3 4")"
+        prints "wine runs $example.c" "$work/$example.run" "$(sed -n 's|^//   prints  ||p' examples/$example.c | grep . || echo "3 4.5")"
     done
 }
 in_folder() { # in_folder FOLDER FUNCTION CC: in a folder of its own, so that two may run at once
