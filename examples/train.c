@@ -125,6 +125,7 @@ static void gcn_backward(layer* y)
 }
 
 // GraphSAGE, Hamilton et al. 2017: h = x_v W_self + (mean of the neighbours' x_u) W_neigh = [x_v | mean] W.
+// Their algorithm 1 then divides each h by its length: that is left out.
 static void sage_forward(layer* y)
 {
     const int32_t I = y->in;
@@ -185,18 +186,21 @@ static void finish_forward(layer* y)
 static void finish_backward(layer* y)
 {
     const float one = 1, scale = ggnn_dropout_scale(ggnn_dropout_threshold(dropout));
+    // drop() multiplied the h that it kept by scale: so h / scale is ReLU or ELU. It set the others to 0.
     for (int64_t i = 0; i < y->D && y->number < LAYERS - 1; i++) {
         float *h = y->h + i * y->out, *dh = y->dh + i * y->out;
         for (int32_t j = 0; j < y->out; j++)
             if (model != GAT) dh[j] = h[j] > 0 ? dh[j] * scale : 0; // h is 0 where it was dropped, too
             else if (h[j] < 0) dh[j] *= h[j] * (1 / scale) + 1;     // ELU's derivative, e^x, is ELU + 1
-        if (model == GAT) drop(dh, y, y->block->id[i]);
+        if (model == GAT) drop(dh, y, y->block->id[i]);             // scales dh where h was kept, else 0
     }
-    gemm(y->db, 1, y->out, y->D, &one, 0, 0, y->dh, y->out, 1); // db = the sum of dh over rows: ones' dh
+    // db = ones' dh, the sum of dh over rows. Steps of 0: each element of `ones` is the number one.
+    gemm(y->db, 1, y->out, y->D, &one, 0, 0, y->dh, y->out, 1);
 }
 
 // ==== a step: sample, forward, loss, backward, update ======================================================
-// Layer 0 reads the features of the last hop's sources; the last layer's targets are the seeds.
+// Layer 0 reads the features of the last hop's sources; the last layer's targets are the seeds. All sources
+// of a hop are the targets of the next hop. So row i of layer l - 1's output is source i of layer l.
 static void forward(const ggnn_node* seeds, int64_t count)
 {
     const ggnn_rng rng = {SEED, training ? step : 0, training ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_EVALUATE};
@@ -376,7 +380,8 @@ int main(int argc, char** argv)
     ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, LAYERS);
     how.keep = GGNN_KEEP_TRANSPOSES;
     if (ggnn_batch_new(&batch, &graph, &how, BATCH)) FAIL("batch: %s", batch.fault.what);
-    const int64_t room = 2 * (features.width + LAYERS * (HIDDEN + 2)) * (int64_t)(HIDDEN + classes); // enough
+    // A layer has at most (2 in + 3) out parameters: W_self and W_neigh, or W, a_l and a_r; and b.
+    const int64_t room = 2 * (features.width + LAYERS * (HIDDEN + 2)) * (int64_t)(HIDDEN + classes);
     value = floats_new(4, room), grad = value + room, m = grad + room, v = m + room;
     for (int32_t l = 0; l < LAYERS; l++) {
         const int32_t in = l ? HIDDEN : features.width, last = l == LAYERS - 1;

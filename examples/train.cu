@@ -425,7 +425,7 @@ int main(int argc, char** argv)
     check(ggnn_cuda_batch_init(&batch, array<char>((int64_t)batch.bytes), nullptr));
     seeds = array<ggnn_node>(BATCH), seed_loss = array<double>(BATCH), seed_right = array<int32_t>(BATCH);
     rng = array<ggnn_rng>(1), one = array<float>(1), *one = 1;
-    const int64_t room = 2 * (features.width + LAYERS * (HIDDEN + 2)) * (int64_t)(HIDDEN + classes); // enough
+    const int64_t room = 2 * (features.width + LAYERS * (HIDDEN + 2)) * (int64_t)(HIDDEN + classes); // as train.c
     value = array<float>(4 * room), grad = value + room, m = grad + room, v = m + room;
     memset(value, 0, (size_t)(4 * room) * sizeof(float));
     for (int32_t l = 0; l < LAYERS; l++) {
