@@ -421,6 +421,15 @@ TEST(names_of_one_new_file_are_the_same_by_links_too)
     }
 }
 
+/* The roots of /proc and /sys have the number 1, each of its own file system. */
+TEST(files_of_one_number_on_two_file_systems_are_two_files)
+{
+    struct stat proc, sys;
+    if (stat("/proc", &proc) != 0 || stat("/sys", &sys) != 0 || proc.st_dev == sys.st_dev || proc.st_ino != sys.st_ino)
+        SKIP("/proc and /sys do not have one number");
+    CHECK(!same_file("/proc", "/sys") && same_file("/proc", "/proc/../proc"));
+}
+
 /* Standard error goes to a file, which is no terminal: one line at the end, or nothing. */
 TEST(progress_elsewhere_than_on_a_terminal_is_one_line_at_most)
 {
@@ -493,6 +502,7 @@ int main(int argc, char** argv)
     RUN(a_time_is_seconds_minutes_or_hours);
     RUN(an_input_that_is_a_pipe_is_refused_at_once);
     RUN(names_of_one_new_file_are_the_same_by_links_too);
+    RUN(files_of_one_number_on_two_file_systems_are_two_files);
     RUN(progress_elsewhere_than_on_a_terminal_is_one_line_at_most);
     RUN(progress_on_a_terminal_is_a_bar_that_fits);
     folder_remove();
