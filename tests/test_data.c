@@ -273,12 +273,12 @@ TEST(the_share_that_trains_is_the_one_asked_for)
 {
     generate_report report, standard;
     for (int kind = KIND_PLANTED; kind <= KIND_RMAT; kind++) {
-        generate_options how = options_of((generate_kind)kind, 4000, 16000);
+        generate_options how = options_of((generate_kind)kind, 4011, 16000); /* 5 % of 4,011 are 200.55 */
         if (!CHECK(make(&how, &standard))) continue;
-        const int64_t labelled = 4000 - standard.count[SPLIT_NONE];
+        const int64_t labelled = 4011 - standard.count[SPLIT_NONE];
         how.train = .05;
         CHECK(make(&how, &report));
-        CHECK_EQ(report.count[SPLIT_TRAIN], (int64_t)(.05 * (double)labelled + .5));
+        CHECK_EQ(report.count[SPLIT_TRAIN], (labelled * 5 + 50) / 100);
         CHECK_EQ(report.count[SPLIT_NONE], standard.count[SPLIT_NONE]);
         const int64_t others = labelled - report.count[SPLIT_TRAIN];
         CHECK_EQ(report.count[SPLIT_VAL], kind == KIND_CITATION ? others * 8 / 22 : others / 2);
