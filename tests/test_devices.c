@@ -773,14 +773,16 @@ TEST(processes_whose_files_differ_are_an_error_that_names_rank_and_file)
                    "$data partition planted.ggnn --method hash --parts 2 --out one/p && $data partition planted.ggnn --method mod --parts 2 --out two/p && "
                    "$data partition planted.ggnn --method pagraph --hops 2 --parts 2 --out one/g && "
                    "$data partition planted.ggnn --method pagraph --closure-limit 1 --parts 2 --out two/g && "
-                   "echo '700 25\n25 700' >one/t && echo '700 12\n12 700' >two/t && for i in r p g t; do cp one/$i two/same.$i; done"), 0);
+                   "echo '700 25\n25 700' >one/t && echo '700 12\n12 700' >two/t && "
+                   "for i in one two; do (cat $i/t; yes '' | head -n 20000) >$i/l; done; for i in r p g t l; do cp one/$i two/same.$i; done"), 0);
     for (int i = 1; i <= 2; i++) /* equal weights, other moments and counters */
         CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 4 --batch 100 --lr 0 --epochs %d --save %s/c", i, i > 1 ? "two" : "one"), 0);
     CHECK_EQ(shell("cp one/c two/same.c"), 0);
     static const struct {
         const char *options, *option, *file;
     } of[] = {{"--store parts --store-features .5", "--ranking", "r"}, {"--parallel split", "--partition-file", "p"},
-              {"--partition pagraph", "--partition-file", "g"}, {"--store parts", "--topology", "t"}, {"", "--resume", "c"}};
+              {"--partition pagraph", "--partition-file", "g"}, {"--store parts", "--topology", "t"},
+              {"--store parts", "--topology", "l"} /* alike from byte 12 to its last, 20,000 */, {"", "--resume", "c"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (int k = 0; k < (i ? 2 : 3); k++) {
             char options[200], other[200], words[100];
