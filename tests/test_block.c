@@ -683,6 +683,12 @@ TEST(a_packed_batch_is_the_same_batch_elsewhere)
                     CHECK_EQ(ggnn_batch_unpack(&b, moved, bytes), GGNN_ERROR_BLOCK);
                     moved[at] ^= 1;
                 }
+                uint64_t mark; /* says the width of ids, too: a few of one width may take as many bytes as of the other */
+                memcpy(&mark, moved, sizeof mark);
+                CHECK_EQ(mark, UINT64_C(0x6767706163006600) + sizeof(ggnn_node));
+                mark ^= 4 ^ 8;
+                memcpy(moved, &mark, sizeof mark);
+                CHECK_EQ(ggnn_batch_unpack(&b, moved, bytes), GGNN_ERROR_BLOCK);
                 free(packed);
                 free(moved);
             }
