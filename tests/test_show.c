@@ -106,6 +106,24 @@ TEST(a_trace_holds_the_draws_and_the_offsets_that_were_sampled)
     CHECK_EQ(numbers(strstr(output("out"), "\"trace\""), "visited", draw, MANY), 12);
 }
 
+/* Up to GGNN_FANOUT_MAX draws are the method's own, above it the reservoir's: one for each edge beyond the fanout. */
+TEST(a_trace_of_the_largest_fanout_shows_the_draws_that_made_the_sample)
+{
+    static double draw[4 * MANY], offset[MANY], position[MANY];
+    char star[600], line[1024];
+    snprintf(line, sizeof line, "generate star %s --nodes 3000", folder_path(star, "star.ggnn"));
+    CHECK_EQ(run("", line), 0);
+    for (int fanout = GGNN_FANOUT_MAX; fanout <= GGNN_FANOUT_MAX + 1; fanout++) {
+        snprintf(line, sizeof line, "sample %s --sampler fisher-yates --seeds 0 --fanout %d --trace --json", star, fanout);
+        CHECK_EQ(run("", line), 0);
+        const char* trace = strstr(output("out"), "\"trace\"");
+        CHECK_EQ(numbers(trace, "draw", draw, 4 * MANY), fanout == GGNN_FANOUT_MAX ? fanout : 2999 - fanout);
+        CHECK_EQ(numbers(trace, "offset", offset, MANY), fanout);
+        CHECK_EQ(numbers(output("out"), "position", position, MANY), fanout);
+        for (int i = 0; i < fanout; i++) CHECK_EQ((int)offset[i], (int)position[i]);
+    }
+}
+
 TEST(a_trace_shows_path_doublings_rounds)
 {
     static double s[MANY], p[MANY], q[MANY], chain[MANY];
@@ -196,6 +214,7 @@ int main(int argc, char** argv)
     if (run("", line) != 0) printf("%s", output("err"));
     RUN(sample_prints_the_batch_that_the_library_gives);
     RUN(a_trace_holds_the_draws_and_the_offsets_that_were_sampled);
+    RUN(a_trace_of_the_largest_fanout_shows_the_draws_that_made_the_sample);
     RUN(a_trace_shows_path_doublings_rounds);
     RUN(a_trace_says_what_was_taken_whole_and_shows_the_table);
     RUN(the_emulated_device_prints_what_the_cpu_prints);
