@@ -11,6 +11,7 @@
 #include "tests/vectors/model_vectors.h"
 #include "trainer/cpu/gemm.h"
 #include "trainer/evaluate.h"
+#include "trainer/report.h"
 
 static error   why; /* of the last call that took one */
 static device* cpu;
@@ -1123,6 +1124,37 @@ TEST(profile_counts_arithmetic_and_bytes)
     fixture_free(f);
 }
 
+/* Evaluation samples by the training's loader and gathers by its net: the bytes of both are evaluation's. */
+TEST(the_profile_gives_evaluation_the_bytes_that_it_samples_and_gathers)
+{
+    char            text[4096] = "";
+    double          gigabytes = -1;
+    report          r;
+    net_profile     all;
+    evaluation_cost apart;
+    memset(&r, 0, sizeof r);
+    memset(&all, 0, sizeof all);
+    memset(&apart, 0, sizeof apart);
+    r.start = progress_seconds() - 10;
+    apart.seconds = 2;
+    apart.loader.bytes = 3000000000;
+    all.bytes[0][NET_GATHER] = apart.net.bytes[0][NET_GATHER] = 1000000000;
+    FILE* file = tmpfile();
+    fflush(stdout);
+    const int standard_output = dup(STDOUT_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    report_profile(&r, 1, &all, (loader_cost){.seconds = 1, .sample = 1, .bytes = 500000000}, &apart);
+    fflush(stdout);
+    dup2(standard_output, STDOUT_FILENO);
+    close(standard_output);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    const char* row = strstr(text, "\n  evaluation ");
+    CHECK(row && sscanf(row, " evaluation %*f %*f %% %lf", &gigabytes) == 1);
+    CHECK_NEAR(gigabytes, 4, 0);
+}
+
 TEST(any_number_of_threads_gives_the_same_bits)
 {
 #ifdef _OPENMP
@@ -1469,6 +1501,7 @@ int main(int argc, char** argv)
     RUN(features_without_their_zeros_are_for_nets_that_only_multiply_them);
     RUN(profile_counts_half_precision_rows_as_they_lie);
     RUN(profile_counts_arithmetic_and_bytes);
+    RUN(the_profile_gives_evaluation_the_bytes_that_it_samples_and_gathers);
     RUN_SLOW(any_number_of_threads_gives_the_same_bits);
     RUN(sampled_gcn_is_unbiased);
     RUN(dropout_fields_are_their_definition);
