@@ -583,6 +583,8 @@ static bool opens(const task* t, int32_t parts, int32_t (*of)(int64_t i), divisi
 }
 
 static int32_t in_turn(int64_t i) { return (int32_t)(2 - i % 3); }
+static int64_t changed; /* this training node and the one before it change places */
+static int32_t in_turn_but(int64_t i) { return i == changed ? in_turn(i - 1) : i == changed - 1 ? in_turn(i + 1) : in_turn(i); }
 static int32_t uneven(int64_t i) { return i < 2 ? 2 : (int32_t)(i % 2); }
 static int32_t two_least(int64_t i) { return i < 4 ? (int32_t)(1 + i % 2) : i % 3 ? 3 : 0; }
 static int32_t one_without(int64_t i) { return i == 5 ? -1 : (int32_t)(i % 3); }
@@ -653,7 +655,12 @@ TEST(a_files_parts_are_taken_as_they_are_or_refused)
     for (int64_t i = 0; i < n; i++) CHECK_EQ(d.owner[t.ids[SPLIT_TRAIN][i]], place[n % 3][in_turn(i)]);
     for (int64_t v = 0; v < t.graph.num_nodes; v++) trained += d.owner[v] >= 0;
     CHECK_EQ(trained, n);
+    const uint32_t crc = d.crc;
     division_close(&d);
+    for (changed = 1; changed < n; changed += n - 2) { /* the first two, the last two: a checkpoint tells them apart */
+        CHECK(opens(&t, 3, in_turn_but, &d, &why) && d.crc != crc);
+        division_close(&d);
+    }
     CHECK(!opens(&t, 3, uneven, &d, &why));
     CHECK(strstr(why.text, "own.part: part 0 has ") && strstr(why.text, "part 2 has 2: devices train on as many each"));
     division_close(&d);
