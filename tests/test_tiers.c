@@ -943,6 +943,13 @@ TEST(slopes_are_those_of_times_with_random_caches)
         CHECK_EQ(none.slope[kind], 0);
     }
     CHECK(whole.ms[TIERS_FEATURES][4] > whole.ms[TIERS_GRAPH][4]); /* 4,000 bytes a row, two edges a list */
+    static float ones[9000];
+    for (int e = 0; e < 9000; e++) ones[e] = 1;
+    t.graph.whole.weight = ones; /* they take room beside the ids */
+    const slopes weighted = measure_slopes(&t, all + (int64_t)sizeof ones), most = measure_slopes(&t, all / 3);
+    CHECK_EQ(weighted.bytes[SLOPES_SIZES - 1], all + (int64_t)sizeof ones);
+    CHECK(most.bytes[SLOPES_SIZES - 1] <= all / 3 && most.bytes[SLOPES_SIZES - 1] > all / 3 - 10000);
+    t.graph.whole.weight = NULL;
     task_close(&t);
 }
 
