@@ -591,6 +591,10 @@ TEST(what_a_table_or_a_record_leaves_out_is_said)
     record = find("h1");
     CHECK(number(record, "cols") == 300 && numbers(record, "values", v) == 8 * 300 && number(record, "rows") > 8);
     for (const char* line = log_text; *line; line = strchr(line, '\n') + 1) CHECK(strcspn(line, "\n") < 1 << 16);
+    CHECK_EQ(train("--data karate.ggnn --layers 2 --hidden 3000 --fanout 2,2 --epochs 1 --log a --trace-step 1"), 0);
+    read_trace("a");
+    CHECK(number(find("h1"), "cols") == 3000 && numbers(find("h1"), "values", v) == 2560); /* of the first row, at least */
+    CHECK_EQ(numbers(find("h1"), "id", v), 1);
 }
 
 /* ==== where there is none ======================================================================================= */
