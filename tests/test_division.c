@@ -206,18 +206,6 @@ TEST(a_slice_without_seeds_holds_up_no_one)
 
 /* ==== caches ==================================================================================================== */
 
-/* The j-th number of an array in a record. */
-static double element(const char* line, const char* object, const char* key, int j)
-{
-    char pattern[64];
-    const char* at = strstr(line, object);
-    snprintf(pattern, sizeof pattern, "\"%s\":[", key);
-    at = at ? strstr(at, pattern) : NULL;
-    at = at ? at + strlen(pattern) : "nan";
-    while (j-- > 0 && at) at = strchr(at, ',') + 1;
-    return atof(at);
-}
-
 typedef struct {
     int64_t hot; /* lists of the part's batches that have the node */
     ggnn_node id;

@@ -357,6 +357,34 @@ TEST(settings_store_what_a_run_with_their_options_stores)
     }
 }
 
+/* Rows that all devices read in an epoch of a run, and what --explain takes for the seconds of a device. */
+static double rows_read(int devices, double* modelled)
+{
+    char line[200];
+    double reads = 0;
+    snprintf(line, sizeof line, "--data uneven.ggnn --fanout 5,4 --devices %d", devices);
+    *modelled = kept(explained(line), EXPLAIN_ALL, "modelled_extract");
+    CHECK_EQ(trainf("%s --hidden 8 --batch 128 --threads 1 --epochs 1 --eval-every 0 --cache degree --cache-ratio .1 --log run", line), 0);
+    read_log(&second, "run", "ranks");
+    for (int r = 0; r < devices; r++)
+        for (const char* const* tier = (const char* const[]){"cache", "own", "peer", "host", NULL}; *tier; tier++)
+            reads += element(second.line[0], "\"rows\":{", *tier, r);
+    return reads;
+}
+
+/* The same bytes at the same bandwidth: a device of P takes a P-th of the time that the reads of all take. */
+TEST(modelled_seconds_are_of_the_rows_that_all_devices_read)
+{
+    double one, some;
+    make_graph("uneven.ggnn", "rmat --nodes 2048 --edges 40000 --features 32 --train .2");
+    const double alone = rows_read(1, &one);
+    for (int devices = 2; devices <= 3; devices++) {
+        const double reads = rows_read(devices, &some);
+        CHECK(alone > 0 && reads > alone); /* sources of slices, some of several */
+        CHECK_NEAR(some / one, reads / devices / alone, .05);
+    }
+}
+
 /* Most lists are read in the last hop that samples. */
 TEST(explain_says_how_much_of_a_list_it_takes_a_sample_to_read)
 {
@@ -406,6 +434,7 @@ int main(int argc, char** argv)
     RUN(each_stage_has_a_time_of_its_own);
     RUN(without_a_limit_devices_store_all);
     RUN(settings_store_what_a_run_with_their_options_stores);
+    RUN(modelled_seconds_are_of_the_rows_that_all_devices_read);
     RUN(explain_says_how_much_of_a_list_it_takes_a_sample_to_read);
     RUN(explain_is_a_look_and_no_training);
     if (chdir("/") == 0) folder_remove();

@@ -217,6 +217,18 @@ static inline bool whole_file(const char* path)
     return good;
 }
 
+/* The j-th number of an array in a record. */
+static inline double element(const char* line, const char* object, const char* key, int j)
+{
+    char pattern[64];
+    const char* at = strstr(line, object);
+    snprintf(pattern, sizeof pattern, "\"%s\":[", key);
+    at = at ? strstr(at, pattern) : NULL;
+    at = at ? at + strlen(pattern) : "nan";
+    while (j-- > 0 && at) at = strchr(at, ',') + 1;
+    return atof(at);
+}
+
 /* A copy with an element of a section set. */
 static inline void poison_of(const char* from, const char* path, const char* section, int64_t at, const void* value, size_t bytes)
 {
