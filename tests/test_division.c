@@ -501,6 +501,12 @@ TEST(a_run_goes_on_bit_for_bit_on_as_many_devices_and_on_others_not_at_all)
     read_log(&first, "whole", "epoch");
     read_log(&second, "part", "epoch");
     CHECK(same_records(&first, &second));
+    CHECK_EQ(trainf("%s --epochs 4 --devices 3 --shuffle global --log whole", local), 0);
+    CHECK_EQ(trainf("%s --devices 3 --shuffle global --log part --save c", local), 0);
+    CHECK_EQ(train("--data planted.ggnn --resume c --devices 3 --epochs 4 --log part"), 0); /* --shuffle is the checkpoint's */
+    read_log(&first, "whole", "epoch");
+    read_log(&second, "part", "epoch");
+    CHECK(same_records(&first, &second));
 }
 
 /* Within an epoch: stopped as soon as the first of every three steps is saved. */
