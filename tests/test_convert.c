@@ -836,6 +836,35 @@ TEST(all_edges_of_an_ogb_folder_are_read)
     remove_tree(folder_path((char[600]){0}, "long"));
 }
 
+/* The first row says how many there are: room for it grows at 256 and at 512. */
+TEST(all_columns_of_wide_features_of_an_ogb_folder_are_read)
+{
+    enum { ROWS = 3, COLUMNS = 600 };
+    static const int64_t rows = ROWS, edges = 1;
+    dataset d;
+    bytes b = {0};
+    make_folder("wide");
+    make_folder("wide/raw");
+    save_numbers("wide/raw", "num-node-list", &rows, 1, false);
+    save_numbers("wide/raw", "num-edge-list", &edges, 1, false);
+    put_string(&b, "0,1\n");
+    save(b, "wide/raw/edge.csv", false);
+    b = (bytes){0};
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d%s", i + 1, (i + 1) % COLUMNS ? "," : "\n");
+        put_string(&b, number);
+    }
+    save(b, "wide/raw/node-feat.csv", false);
+    if (converted(&d, "wide", &(convert_options){.loops = LOOPS_KEEP})) {
+        if (CHECK_EQ(d.feat.width, COLUMNS) && CHECK_EQ(d.num_nodes, ROWS))
+            for (int i = 0; i < ROWS * COLUMNS; i++)
+                if (!CHECK_EQ((int)((const float*)d.feat.rows)[i], i + 1)) break;
+        dataset_close(&d);
+    }
+    remove_tree(folder_path((char[600]){0}, "wide"));
+}
+
 /* Whatever order the folders of split/ were made in, and are listed in. */
 TEST(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read)
 {
@@ -1475,6 +1504,7 @@ int main(int argc, char** argv)
     RUN(a_first_line_of_column_names_is_skipped);
     RUN(columns_that_are_not_read_are_said);
     RUN(all_edges_of_an_ogb_folder_are_read);
+    RUN(all_columns_of_wide_features_of_an_ogb_folder_are_read);
     RUN(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read);
     RUN(bad_text_is_named_by_line_and_byte);
     RUN(formats_of_later_work_are_named);
