@@ -868,6 +868,38 @@ TEST(export_writes_matrix_market_and_csv)
     CHECK(says("err", "cannot create"));
 }
 
+/* Nodes have a file where anything is known of them, and none where nothing is. */
+TEST(export_writes_nodes_of_which_one_thing_is_known)
+{
+    static const struct {
+        const char* section;
+        const char* lines;
+    } of[] = {{"external_id", "node,external_id\n0,7\n1,-7\n2,0\n"}, {"label", "node,label\n0,0\n1,-1\n2,1\n"},
+              {"target", "node,label\n0,0.5\n1,nan\n2,-1\n"}, {"split", "node,split_0\n0,none\n1,train\n2,val\n"}, {NULL, NULL}};
+    static const int64_t indptr[] = {0, 1, 1, 2}, external_id[] = {7, -7, 0}, three = 3, four = 4, two = 2, split[2] = {1, 3};
+    static const ggnn_node indices[] = {1, 0};
+    static const int32_t label[] = {0, -1, 1};
+    static const float target_of[] = {.5f, NAN, -1};
+    static const uint8_t part[] = {SPLIT_NONE, SPLIT_TRAIN, SPLIT_VAL};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        ggnn_file_writer w;
+        char name[20], file[40];
+        const char* section = of[i].section;
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &four, indptr) &&
+              ggnn_file_append(&w, "indices", DATASET_NODE, 1, &two, indices));
+        if (i == 0) CHECK(ggnn_file_append(&w, section, GGNN_FILE_I64, 1, &three, external_id));
+        if (i == 1) CHECK(ggnn_file_append(&w, section, GGNN_FILE_I32, 1, &three, label));
+        if (i == 2) CHECK(ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &three, target_of));
+        if (i == 3) CHECK(ggnn_file_append(&w, section, GGNN_FILE_U8, 2, split, part));
+        CHECK(ggnn_file_commit(&w));
+        snprintf(name, sizeof name, "nodes%d", (int)i);
+        snprintf(file, sizeof file, "nodes%d/nodes.csv", (int)i);
+        CHECK_EQ(export_to(name, "csv"), 0);
+        if (of[i].lines) check_file(file, of[i].lines, strlen(of[i].lines));
+        else CHECK(access(folder_path((char[600]){0}, file), F_OK) != 0);
+    }
+}
+
 /* A .npy file: its header's words and its data. */
 static void check_npy(const char* name, const char* type, const char* shape, const void* wanted, size_t size)
 {
@@ -1114,6 +1146,7 @@ int main(int argc, char** argv)
     RUN(info_and_stats_print_text_and_json);
     RUN(stats_counts_the_nodes_of_every_class);
     RUN(export_writes_matrix_market_and_csv);
+    RUN(export_writes_nodes_of_which_one_thing_is_known);
     RUN(export_writes_npy);
     RUN(export_writes_halves_and_real_labels_as_npy);
     RUN(export_writes_the_masks_of_every_split);
