@@ -594,15 +594,18 @@ TEST(a_writer_that_looks_for_stale_files_removes_no_later_file_of_the_same_name)
 
 TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
 {
+    static const char* const end[] = {"123.0", "7.0", "4194304.12"};
     char stale[700], neighbour[700];
-    snprintf(stale, sizeof stale, "%s.123.0.tmp", target);
     snprintf(neighbour, sizeof neighbour, "%s.v2.tmp", target);
-    spill(stale, "x", 1);
-    spill(neighbour, "x", 1);
-    CHECK(write_sample(target, 2));
-    CHECK(access(stale, F_OK) != 0);
-    CHECK(access(neighbour, F_OK) == 0);
-    unlink(neighbour);
+    for (int i = 0; i < 3; i++) {
+        snprintf(stale, sizeof stale, "%s.%s.tmp", target, end[i]);
+        spill(stale, "x", 1);
+        spill(neighbour, "x", 1);
+        CHECK(write_sample(target, 2));
+        CHECK(access(stale, F_OK) != 0);
+        CHECK(access(neighbour, F_OK) == 0);
+        unlink(neighbour);
+    }
 }
 
 TEST(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work)

@@ -337,6 +337,33 @@ TEST(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part)
     free(indptr);
 }
 
+/* Six parts of 600 nodes, without loops and with up to three of each node. */
+TEST(mincut_takes_no_notice_of_self_loops)
+{
+    enum { NODES = 600, PARTS = 6 };
+    random_graph* r = random_graph_new(NODES, 4, 30);
+    int32_t       plain[NODES], looped[NODES];
+    ggnn_node     work[NODES];
+    int64_t       indptr[2][NODES + 1] = {{0}};
+    ggnn_node*    indices[2] = {NEW(ggnn_node, r->num_edges), NEW(ggnn_node, r->num_edges + 3 * NODES)};
+    for (int loops = 0; loops < 2; loops++)
+        for (int v = 0; v < NODES; v++) {
+            int64_t n = indptr[loops][v];
+            for (int64_t e = r->indptr[v]; e < r->indptr[v + 1]; e++)
+                if (r->indices[e] != v) indices[loops][n++] = r->indices[e];
+            for (int i = 0; loops && i < v % 4; i++) indices[loops][n++] = (ggnn_node)v;
+            indptr[loops][v + 1] = n;
+        }
+    ggnn_graph g = ggnn_graph_plain(indptr[0], indices[0], NULL, NODES, indptr[0][NODES]);
+    CHECK_EQ(ggnn_partition_mincut(plain, &g, PARTS, 5, 5, work, NULL), GGNN_OK);
+    g = ggnn_graph_plain(indptr[1], indices[1], NULL, NODES, indptr[1][NODES]);
+    CHECK_EQ(ggnn_partition_mincut(looped, &g, PARTS, 5, 5, work, NULL), GGNN_OK);
+    CHECK(memcmp(plain, looped, sizeof plain) == 0);
+    free(indices[0]);
+    free(indices[1]);
+    random_graph_free(r);
+}
+
 /* A ring of 100 nodes, which likes long parts: sizes are at most ceil(100 (100 + slack) / (100 parts)), exactly. */
 TEST(mincut_keeps_its_slack_to_the_node)
 {
@@ -371,6 +398,7 @@ int main(int argc, char** argv)
     RUN(a_part_holds_all_that_its_training_nodes_reach_by_hop);
     RUN(a_broken_graph_is_named_by_its_node);
     RUN_SLOW(mincut_cuts_far_fewer_edges_than_hash_and_keeps_parts_even);
+    RUN(mincut_takes_no_notice_of_self_loops);
     RUN(mincut_keeps_its_slack_to_the_node);
     RUN(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part);
     folder_remove();
