@@ -421,6 +421,15 @@ TEST(names_of_one_new_file_are_the_same_by_links_too)
     }
 }
 
+/* Two neighbours changed are one slip, wherever they stand; a word of four letters may have one. */
+TEST(a_word_with_two_letters_swapped_is_known)
+{
+    static const char* const word[] = {"asge", "sgae", "saeg"};
+    char nearest[64];
+    for (int i = 0; i < 3; i++) CHECK(options_nearest("gcn|sage|mlp", word[i], nearest) && strcmp(nearest, "sage") == 0);
+    CHECK(!options_nearest("gcn|sage|mlp", "gsea", nearest)); /* two pairs */
+}
+
 /* The roots of /proc and /sys have the number 1, each of its own file system. */
 TEST(files_of_one_number_on_two_file_systems_are_two_files)
 {
@@ -502,6 +511,7 @@ int main(int argc, char** argv)
     RUN(a_time_is_seconds_minutes_or_hours);
     RUN(an_input_that_is_a_pipe_is_refused_at_once);
     RUN(names_of_one_new_file_are_the_same_by_links_too);
+    RUN(a_word_with_two_letters_swapped_is_known);
     RUN(files_of_one_number_on_two_file_systems_are_two_files);
     RUN(progress_elsewhere_than_on_a_terminal_is_one_line_at_most);
     RUN(progress_on_a_terminal_is_a_bar_that_fits);
