@@ -633,6 +633,19 @@ TEST(a_name_without_a_folder_is_written_in_the_current_one)
     CHECK(unlink("bare.ggnn") == 0 && chdir(back) == 0);
 }
 
+/* Of whoever may read, write, or run it. */
+TEST(a_file_takes_the_permissions_of_the_one_whose_place_it_takes)
+{
+    static const mode_t mode[] = {0777, 0750, 0604};
+    struct stat status;
+    for (int i = 0; i < 3; i++) {
+        CHECK(write_sample(target, 2));
+        CHECK(chmod(target, mode[i]) == 0 && write_sample(target, 3));
+        CHECK(stat(target, &status) == 0);
+        CHECK_EQ(status.st_mode & 0777, mode[i]);
+    }
+}
+
 /* ---- scratch -------------------------------------------------------------------------------------------------- */
 
 TEST(scratch_keeps_its_contents_when_resized_and_has_no_name)
@@ -649,6 +662,12 @@ TEST(scratch_keeps_its_contents_when_resized_and_has_no_name)
     CHECK(ggnn_file_scratch_resize(&s, 20000)); /* what comes back is zero */
     CHECK_EQ(((char*)s.data)[4999], 'b');
     for (int i = 5000; i < 20000; i++) CHECK_EQ(((char*)s.data)[i], 0);
+    CHECK(ggnn_file_scratch_resize(&s, 5000));
+    CHECK(ggnn_file_scratch_resize(&s, 4999)); /* within a page, too */
+    CHECK(ggnn_file_scratch_resize(&s, 5010));
+    CHECK_EQ(((char*)s.data)[4998], 'b');
+    for (int i = 4999; i < 5010; i++) CHECK_EQ(((char*)s.data)[i], 0);
+    memset(s.data, 'b', 5000);
     CHECK(!ggnn_file_scratch_resize(&s, INT64_MAX));
     CHECK(s.error[0] && ((char*)s.data)[4999] == 'b'); /* a failure keeps the old */
     ggnn_file_scratch_close(&s);
@@ -797,6 +816,7 @@ int main(int argc, char** argv)
     RUN(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not);
     RUN(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work);
     RUN(a_name_without_a_folder_is_written_in_the_current_one);
+    RUN(a_file_takes_the_permissions_of_the_one_whose_place_it_takes);
     RUN(scratch_keeps_its_contents_when_resized_and_has_no_name);
     RUN(a_dataset_has_shapes_classes_and_splits);
     RUN(sections_that_do_not_fit_each_other_are_refused);
