@@ -76,10 +76,10 @@ TEST(other_features_labels_or_splits_are_refused_by_name)
     CHECK_EQ(train("--data karate.ggnn --resume w --epochs 3"), 1);
     CHECK(says("another section 'weight' (checksum ") && says("karate.ggnn (none)"));
     CHECK_EQ(train("--data ones.ggnn --resume w --epochs 3"), 0);
-    CHECK_EQ(train("--data ones.ggnn --layers 2 --fanout full --hidden 4 --sampler weighted --epochs 2 --save all"), 0);
-    CHECK_EQ(train("--data nines.ggnn --resume all --epochs 3"), 0); /* nor does a full batch, which samples nothing, */
-    CHECK_EQ(train("--data ones.ggnn --model mlp --layers 2 --hidden 4 --sampler weighted --epochs 2 --save none"), 0);
-    CHECK_EQ(train("--data nines.ggnn --resume none --epochs 3"), 0); /* or a model without neighbours */
+    CHECK_EQ(train("--data ones.ggnn --layers 2 --fanout full --hidden 4 --sampler weighted --epochs 2 --save weighted.full"), 0);
+    CHECK_EQ(train("--data nines.ggnn --resume weighted.full --epochs 3"), 0); /* nor does a full batch, which samples nothing, */
+    CHECK_EQ(train("--data ones.ggnn --model mlp --layers 2 --hidden 4 --sampler weighted --epochs 2 --save weighted.mlp"), 0);
+    CHECK_EQ(train("--data nines.ggnn --resume weighted.mlp --epochs 3"), 0); /* or a model without neighbours */
 }
 
 TEST(a_checkpoint_of_version_0_1_goes_on_with_a_warning)
