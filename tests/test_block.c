@@ -64,6 +64,30 @@ TEST(hashed_ids_that_meet_in_a_slot_are_told_apart)
     free(seen);
 }
 
+/* A table that is made again in its memory knows nothing of what it held, in its last slot either. */
+TEST(a_table_is_cleared_to_its_last_slot)
+{
+    for (int k = 0; k < 2; k++) {
+        const size_t bytes = ggnn_unique_bytes(kinds[k], 1000000, 8);
+        void*        memory = malloc(bytes);
+        ggnn_unique* seen = NULL;
+        ggnn_node    list[9], last = 999999, before = 0; /* of the direct map the last slot is the last id's */
+        int32_t      local[2];
+        int64_t      bad;
+        memset(memory, 0xff, bytes);
+        for (int again = 0; again < 2; again++) {
+            const ggnn_node id[] = {before, last};
+            seen = ggnn_unique_init(memory, kinds[k], 1000000, 8);
+            while (kinds[k] == GGNN_UNIQUE_HASH && ggnn_hash(last, seen->mask) != seen->mask) last--;
+            CHECK_EQ(ggnn_unique_begin(seen), GGNN_OK);
+            CHECK_EQ(ggnn_unique_append(seen, list, local, again ? id : &last, 1 + again, &bad), GGNN_OK);
+            CHECK_EQ(seen->count, 1 + again);
+            for (int i = 0; i <= again; i++) CHECK_EQ(local[i], i);
+        }
+        free(memory);
+    }
+}
+
 TEST(a_full_list_still_numbers_what_it_has)
 {
     for (int k = 0; k < 2; k++) {
@@ -766,6 +790,33 @@ TEST(own_bounds_that_are_passed_are_an_error)
     random_graph_free(g);
 }
 
+/* 32 lists of 16, fanout 8, room for 16 edges: a method that draws for a tile of targets at once draws 256 before it looks. */
+TEST(a_limit_far_below_a_tiles_draws_is_kept)
+{
+    enum { NODES = 64, SEEDS = 32, GUARD = 1 << 14 };
+    int64_t   indptr[NODES + 1];
+    ggnn_node indices[16 * NODES], seeds[SEEDS];
+    float     weight[16 * NODES];
+    for (int v = 0; v <= NODES; v++) indptr[v] = 16 * v;
+    for (int e = 0; e < 16 * NODES; e++) indices[e] = (ggnn_node)(e * 7 % NODES), weight[e] = 1;
+    for (int i = 0; i < SEEDS; i++) seeds[i] = (ggnn_node)i;
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, weight, NODES, 16 * NODES);
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) {
+        ggnn_sampling how = {(ggnn_method)method, 1, {8}, 0, 0, {4, 3, .5f}, 0, {0}, {16}};
+        ggnn_batch    b;
+        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, SEEDS, NULL), GGNN_OK);
+        char* memory = malloc(b.bytes + GUARD);
+        memset(memory + b.bytes, 0x5a, GUARD);
+        CHECK_EQ(ggnn_batch_init(&b, memory), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, SEEDS), GGNN_ERROR_CAPACITY);
+        for (int i = 0; i < GUARD; i++)
+            if (!CHECK_EQ(memory[b.bytes + (size_t)i], 0x5a)) break;
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 1), GGNN_OK); /* and its table is as it was */
+        CHECK_EQ(*b.hop[0].num_src.n, b.seen->count);
+        free(memory);
+    }
+}
+
 TEST(a_walk_of_zeros_is_pinsages)
 {
     random_graph* g = random_graph_new(300, 5, 40);
@@ -1143,6 +1194,7 @@ int main(int argc, char** argv)
     test_seed(20264);
     RUN(append_numbers_by_first_occurrence);
     RUN(hashed_ids_that_meet_in_a_slot_are_told_apart);
+    RUN(a_table_is_cleared_to_its_last_slot);
     RUN(a_full_list_still_numbers_what_it_has);
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
     RUN(append_stops_at_what_does_not_fit_and_at_bad_ids);
@@ -1166,6 +1218,7 @@ int main(int argc, char** argv)
     RUN(a_packed_batch_is_the_same_batch_elsewhere);
     RUN(any_targets_are_sampled_at_any_hop_number);
     RUN(own_bounds_that_are_passed_are_an_error);
+    RUN(a_limit_far_below_a_tiles_draws_is_kept);
     RUN(a_walk_of_zeros_is_pinsages);
     RUN(walk_batches_hold_the_most_visited_and_their_visits);
     RUN(batches_prepared_on_several_threads_are_the_same);

@@ -366,6 +366,40 @@ static void check_wrong_field(const unsigned char* good, int64_t bytes, int64_t 
     free(data);
 }
 
+/* The table has no order, and arrays may touch. */
+TEST(sections_in_falling_order_of_their_places_are_read)
+{
+    int64_t        bytes;
+    unsigned char* data;
+    ggnn_file      f;
+    CHECK(write_sample(target, 3));
+    data = slurp(target, &bytes);
+    for (int i = 0; i < 2; i++) { /* of five entries: the first and the last, the second and the fourth */
+        unsigned char entry[80], *a = data + 32 + 80 * i, *b = data + 32 + 80 * (4 - i);
+        memcpy(entry, a, 80);
+        memcpy(a, b, 80);
+        memcpy(b, entry, 80);
+    }
+    sign_table(data);
+    if (!CHECK(opens(data, bytes, &f))) printf("  %s\n", f.error);
+    free(data);
+    /* of a page each, the later one's entry first */
+    const int64_t     page = 1024;
+    static float      values[1024];
+    ggnn_file_writer  w;
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "one", GGNN_FILE_F32, 1, &page, values) &&
+          ggnn_file_append(&w, "two", GGNN_FILE_F32, 1, &page, values) && ggnn_file_commit(&w));
+    data = slurp(target, &bytes);
+    for (int i = 0; i < 80; i++) {
+        const unsigned char byte = data[32 + i];
+        data[32 + i] = data[112 + i];
+        data[112 + i] = byte;
+    }
+    sign_table(data);
+    if (!CHECK(opens(data, bytes, &f))) printf("  %s\n", f.error);
+    free(data);
+}
+
 TEST(absurd_tables_with_a_good_crc_are_refused)
 {
     enum { name = 0, type = 16, num_dims = 20, dim = 24, offset = 56, size = 64, zero = 76 };
@@ -804,6 +838,7 @@ int main(int argc, char** argv)
     RUN(a_damaged_section_is_not_copied);
     RUN(every_truncation_and_every_tail_is_found);
     RUN(foreign_and_missing_files_are_named);
+    RUN(sections_in_falling_order_of_their_places_are_read);
     RUN(absurd_tables_with_a_good_crc_are_refused);
     RUN(a_refused_file_has_no_sections);
     RUN(a_writer_refuses_what_no_file_can_hold);

@@ -507,6 +507,10 @@ TEST(validate_finds_a_rank_that_is_no_permutation)
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK); /* a ranking will do */
     for (int64_t v = 0; v < N; v++) cache_row[v] = (ggnn_node)(v < 20 ? (v % 2 ? -1 : v / 2) : N);
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    cache_row[1] = 0; /* row 0 twice, all others once */
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
+    CHECK(fault.what != NULL && strstr(fault.what, "cached") != NULL);
+    cache_row[1] = -1;
     cache_row[2] = 3; /* row 3 twice, row 1 never */
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
     CHECK(fault.what != NULL && strstr(fault.what, "cached") != NULL);

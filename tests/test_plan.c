@@ -742,6 +742,23 @@ TEST(densities_do_not_overflow)
     CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &from, 2, work).rows, 2);
 }
 
+/* Counts up to 2^32 - 1: the row is worth three times as much, and there is room for one of the two. */
+TEST(densities_of_the_largest_counts_are_compared)
+{
+    const int64_t indptr[] = {0, 0};
+    for (int64_t count = INT64_C(1) << 30; count < INT64_C(1) << 33; count *= 2) {
+        const int64_t  counts[] = {count < INT64_C(1) << 32 ? count : UINT32_MAX};
+        ggnn_sizes     of = {64, indptr, 4, 64};
+        ggnn_node      row_rank[1], list_rank[1], work[2];
+        for (int rows = 0; rows < 2; rows++) {
+            ggnn_dual      from = {counts, counts, rows ? 3000 : 1000, rows ? 1000 : 3000, &of, 64};
+            ggnn_dual_fill fill = ggnn_fill_dual(row_rank, list_rank, &from, 1, work);
+            CHECK_EQ(fill.rows, rows);
+            CHECK_EQ(fill.lists, !rows);
+        }
+    }
+}
+
 /* Both fit, so both are stored: a value of 2^-40 of the other kind's is little, and more than none. */
 TEST(a_slope_far_below_the_other_leaves_nothing_out)
 {
@@ -805,6 +822,7 @@ int main(int argc, char** argv)
     RUN(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each);
     RUN(of_equal_densities_rows_come_first_then_smaller_ids);
     RUN(densities_do_not_overflow);
+    RUN(densities_of_the_largest_counts_are_compared);
     RUN(a_slope_far_below_the_other_leaves_nothing_out);
     RUN(an_empty_graph_is_planned_too);
     folder_remove();

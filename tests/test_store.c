@@ -211,7 +211,29 @@ TEST(gather_fills_large_outputs_whose_rows_are_not_aligned)
     free(memory);
 }
 
-/* What a distributed-memory system does: ids bucketed by owner, each owner copies its rows, answers put in order. */
+/* Rows of 12 bytes, 16 apart: what lies between them is the caller's. */
+TEST(gather_leaves_the_padding_of_large_outputs)
+{
+    enum { N = 700000, WIDTH = 3, LD = 4 };
+    world      w;
+    ggnn_node* id = (ggnn_node*)fresh(N * (int64_t)sizeof *id);
+    char*      memory = (char*)fresh((int64_t)N * LD * 4 + 64);
+    float*     out = (float*)(void*)(memory + (64 - (uintptr_t)memory % 64) % 64);
+    int        equal = 1;
+    make_world(&w, 300, WIDTH, GGNN_F32, 3, 1, 0);
+    for (int64_t i = 0; i < N; i++) id[i] = (ggnn_node)(i % 300);
+    for (int64_t i = 0; i < (int64_t)N * LD; i++) out[i] = 1234;
+    CHECK_EQ(ggnn_gather(out, LD, GGNN_F32, &w.store, id, N), GGNN_OK);
+    for (int64_t i = 0; i < N; i++) {
+        equal &= memcmp(out + i * LD, w.table + id[i] * w.store.pitch, WIDTH * 4) == 0;
+        equal &= out[i * LD + WIDTH] == 1234;
+    }
+    CHECK(equal);
+    free_world(&w);
+    free(id);
+    free(memory);
+}
+
 /* Four devices: parts and host tier are the same for all, each has a cache of other rows. */
 TEST(devices_with_caches_of_their_own_read_the_same_rows)
 {
@@ -495,6 +517,7 @@ int main(int argc, char** argv)
     RUN(gather_reads_any_layout_and_counts_where);
     RUN(gather_fills_large_outputs);
     RUN(gather_fills_large_outputs_whose_rows_are_not_aligned);
+    RUN(gather_leaves_the_padding_of_large_outputs);
     RUN(devices_with_caches_of_their_own_read_the_same_rows);
     RUN(bucketed_exchange_equals_gather);
     RUN(split_is_stable_and_complete);
