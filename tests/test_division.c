@@ -409,6 +409,25 @@ TEST(a_ranking_from_a_file_ends_at_the_closure_in_its_own_order)
     }
 }
 
+/* Whoever owns a list, a rank that samples whole batches reads it; of rows, and of lists where parts are sampled, it reads its own. */
+TEST(a_files_lists_end_where_a_rank_of_a_split_reads_no_more)
+{
+    static const char run[] = "--data cites.ggnn --devices 2 --parallel split --fanout 4,3 --hidden 8 --batch 100 --epochs 1 --eval-every 0";
+    CHECK_EQ(finish(start("ggnn-data", "rank cites.ggnn --by dual --cache-bytes 100M --fanout 4,3 --out turns.rank")), 0);
+    for (int single = 0; single < 2; single++) {
+        CHECK_EQ(trainf("%s --cache dual --ranking turns.rank --split-sampling %s --log turns", run, single ? "single" : "cooperative"), 0);
+        read_log(&first, "turns", "tiers");
+        CHECK_EQ(first.count, 1);
+        double owned[2];
+        for (int r = 0; r < 2; r++) {
+            owned[r] = element(first.line[0], "\"rows\":{", "cache", r);
+            CHECK(owned[r] > 0);
+            CHECK_EQ(element(first.line[0], "\"lists\":{", "cache", r), single ? 3000 : owned[r]);
+        }
+        CHECK_EQ(owned[0] + owned[1], 3000);
+    }
+}
+
 /* How many rows of each node whole batches read in some epochs. */
 static void count_whole(const task* t, hotness* all, uint32_t epochs)
 {
@@ -755,6 +774,7 @@ int main(int argc, char** argv)
     RUN(a_rank_with_training_nodes_of_its_own_caches_what_it_reads_itself);
     RUN(a_cache_ends_where_the_closure_ends);
     RUN(a_ranking_from_a_file_ends_at_the_closure_in_its_own_order);
+    RUN(a_files_lists_end_where_a_rank_of_a_split_reads_no_more);
     RUN(a_part_of_a_batch_has_the_hottest_of_its_own_rows_in_its_cache);
     RUN(closures_that_are_cut_are_said);
     RUN(a_run_goes_on_bit_for_bit_on_as_many_devices_and_on_others_not_at_all);

@@ -597,6 +597,19 @@ TEST(what_a_table_or_a_record_leaves_out_is_said)
     CHECK_EQ(numbers(find("h1"), "id", v), 1);
 }
 
+/* A batch of the whole graph has more targets than labelled seeds. */
+TEST(seeds_that_a_table_leaves_out_are_those_with_a_label)
+{
+    finish(start("ggnn-data", "generate planted seeds.ggnn --nodes 100 --edges 600 --classes 3 --features 4"));
+    CHECK_EQ(train("--data seeds.ggnn --layers 2 --hidden 4 --fanout full --epochs 1 --log seeds --trace-step 1"), 0);
+    read_trace("seeds");
+    const double known = number(find("loss"), "known");
+    CHECK(40 < known && known < 100);
+    char more[64];
+    snprintf(more, sizeof more, "\n  (%.0f more seeds)\n", known - 40);
+    CHECK(says(more));
+}
+
 /* ==== where there is none ======================================================================================= */
 
 TEST(what_cannot_be_traced_is_refused_with_a_reason)
@@ -672,6 +685,7 @@ int main(int argc, char** argv)
     RUN(tables_have_the_logs_numbers);
     RUN(each_heads_coefficients_are_printed_beside_where_they_come_from);
     RUN(what_a_table_or_a_record_leaves_out_is_said);
+    RUN(seeds_that_a_table_leaves_out_are_those_with_a_label);
     RUN(what_cannot_be_traced_is_refused_with_a_reason);
     RUN(a_step_that_is_not_made_is_warned_of);
     RUN(a_trace_without_memory_is_an_error);
