@@ -154,6 +154,38 @@ TEST(edges_of_parts_of_a_batch_count_where_their_lists_lie)
     }
 }
 
+/* The row of a device, or of all, under a title of what is printed. */
+static const char* row_of(const char* title, const char* name)
+{
+    char text[16];
+    snprintf(text, sizeof text, "\n  %-6s ", name);
+    const char *at = strstr(output, title), *row = at ? strstr(at, text) : NULL;
+    return CHECK(row != NULL) ? row + strlen(text) : "";
+}
+
+/* What the log says of each device; and their sum below. */
+TEST(the_profiles_tables_have_the_logs_counts_and_their_sums)
+{
+    static const struct {
+        const char *title, *object, *column[5];
+    } table[] = {{"rows of features read from (counted)", "\"rows\":", {"cache", "own", "peer", "host"}},
+                 {"computed of all layers ", "\"split\":", {"targets", "edges", "loaded", "own", "peer"}}};
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 8 --batch 50 --epochs 1 --eval-every 0 --devices 2 --parallel split "
+                   "--cache degree --cache-ratio .1 --store-features .5 --profile --log counts"), 0);
+    read_log(&first, "counts", "ranks");
+    for (int t = 0; t < 2; t++) {
+        const char *logged = strstr(first.line[0], table[t].object), *all = row_of(table[t].title, "all");
+        const char* row[] = {row_of(table[t].title, "0"), row_of(table[t].title, "1")};
+        for (int k = 0; k < 5 && table[t].column[k]; k++) {
+            for (int r = 0; r < 2; r++) {
+                CHECK_EQ(strtoll(row[r], (char**)(uintptr_t)&row[r], 10), element_of(logged, table[t].column[k], r));
+                CHECK(element_of(logged, table[t].column[k], r) > 0);
+            }
+            CHECK_EQ(strtoll(all, (char**)(uintptr_t)&all, 10), sum_of(logged, table[t].column[k]));
+        }
+    }
+}
+
 /* The largest share of a number that one device has, over the mean; the array is that of sum_of. */
 static double most_over_mean(const char* record, const char* key, int devices)
 {
@@ -1010,6 +1042,7 @@ int main(int argc, char** argv)
     RUN(runs_by_parts_of_a_batch_write_one_log);
     RUN(the_log_says_that_parts_of_a_batch_compute_and_load_nothing_twice);
     RUN(edges_of_parts_of_a_batch_count_where_their_lists_lie);
+    RUN(the_profiles_tables_have_the_logs_counts_and_their_sums);
     RUN(owners_by_metis_are_those_of_a_file_and_balance_what_is_asked);
     RUN(parts_of_graph_and_features_give_the_bits_of_replicas);
     RUN(rows_by_exchange_give_the_bits_of_replicas);

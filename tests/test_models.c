@@ -1124,6 +1124,24 @@ TEST(profile_counts_arithmetic_and_bytes)
     fixture_free(f);
 }
 
+/* x W and x' dz, of 4 entries that are not 0 and 3 columns. */
+TEST(the_profile_counts_features_without_their_zeros_by_the_half_of_the_step)
+{
+    fixture*   f = random_fixture(10, 4, 3);
+    net_config c = config_for(5, 3);
+    thin_out(f, 4);
+    c.layers = 1;
+    c.full_batch = true;
+    net* n = net_create(&c, &f->data, NULL, NULL, &why);
+    const net_profile* p = net_profile_of(n);
+    step(n, net_whole(n), 0, true);
+    for (int backward = 0; backward < 2; backward++) CHECK_EQ(p->flops[backward], 2 * 4 * 3);
+    CHECK_EQ(p->bytes[0][NET_GEMM], 4 * (4 * (3 + 2) + 10 * 3));
+    CHECK_EQ(p->bytes[1][NET_GEMM], 4 * (4 * (3 + 2) + 4 * 3));
+    net_free(n);
+    fixture_free(f);
+}
+
 /* Evaluation samples by the training's loader and gathers by its net: the bytes of both are evaluation's. */
 TEST(the_profile_gives_evaluation_the_bytes_that_it_samples_and_gathers)
 {
@@ -1501,6 +1519,7 @@ int main(int argc, char** argv)
     RUN(features_without_their_zeros_are_for_nets_that_only_multiply_them);
     RUN(profile_counts_half_precision_rows_as_they_lie);
     RUN(profile_counts_arithmetic_and_bytes);
+    RUN(the_profile_counts_features_without_their_zeros_by_the_half_of_the_step);
     RUN(the_profile_gives_evaluation_the_bytes_that_it_samples_and_gathers);
     RUN_SLOW(any_number_of_threads_gives_the_same_bits);
     RUN(sampled_gcn_is_unbiased);
