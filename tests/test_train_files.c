@@ -363,6 +363,20 @@ TEST(a_log_goes_on_after_a_torn_line)
     CHECK(strncmp(text_of("log"), "{\"event\":\"start\",", 17) == 0);
 }
 
+/* Of a log that is longer than what is looked at of its end. */
+TEST(a_long_log_loses_its_torn_line_alone)
+{
+    static char whole[1 << 17];
+    size_t used = 0;
+    CHECK_EQ(trainf("%s --epochs 2 --save long.saved", small), 0);
+    while (used < 100000) used += (size_t)sprintf(whole + used, "{\"event\":\"epoch\",\"epoch\":%zu}\n", used);
+    write_file("long.log", whole, used);
+    append_text("long.log", "{\"event\":\"epoch\",\"epoch\":4,\"lo");
+    CHECK_EQ(train("--data karate.ggnn --resume long.saved --epochs 3 --log long.log"), 0);
+    strcpy(whole + used, "{\"event\":\"start\",");
+    CHECK(strncmp(text_of("long.log"), whole, strlen(whole)) == 0);
+}
+
 /* A log of many lengths of its last line, cut anywhere. */
 TEST(a_log_cut_anywhere_goes_on_with_whole_records)
 {
@@ -471,12 +485,12 @@ TEST(a_report_that_cannot_be_written_is_an_error_and_all_is_saved)
 }
 
 /* Starts a long training by a shell line, stops it in the middle; its exit status. */
-static int interrupted(const char* line)
+static int interrupted(const char* log, const char* line)
 {
     char all[2048];
-    unlink("log");
-    snprintf(all, sizeof all, "\"$train\" --data \"it's a graph.ggnn\" --fanout 4,3 --hidden 4 --epochs 1000000 --log log %s & "
-                              "while ! grep -q epoch log 2>/dev/null; do sleep .02; done; kill -TERM $!; wait $!", line);
+    unlink(log);
+    snprintf(all, sizeof all, "\"$train\" --fanout 4,3 --hidden 4 --epochs 1000000 --log %s %s & "
+                              "while ! grep -q epoch %s 2>/dev/null; do sleep .02; done; kill -TERM $!; wait $!", log, line, log);
     return shell("%s", all);
 }
 
@@ -496,8 +510,8 @@ TEST(the_printed_command_is_one_that_a_shell_takes)
     CHECK_EQ(shell("cp karate.ggnn \"it's a graph.ggnn\""), 0);
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         char line[256], expected[256], command[1024];
-        snprintf(line, sizeof line, "--save-every 0 --threads 1 --save %s", name[i][1]);
-        CHECK_EQ(interrupted(line), 130);
+        snprintf(line, sizeof line, "--data \"it's a graph.ggnn\" --save-every 0 --threads 1 --save %s", name[i][1]);
+        CHECK_EQ(interrupted("log", line), 130);
         snprintf(expected, sizeof expected, "--data 'it'\\''s a graph.ggnn' --resume %s --save %s --threads 1 "
                  "--save-every 0 --log log\n", name[i][1], name[i][1]);
         CHECK(says(expected) && whole_file(name[i][0]));
@@ -508,6 +522,16 @@ TEST(the_printed_command_is_one_that_a_shell_takes)
         CHECK(says("resumed from "));
     }
     CHECK(access("hacked", F_OK) != 0);
+}
+
+TEST(the_printed_command_has_the_whole_of_a_long_path)
+{
+    char path[320] = "", expected[400];
+    for (int i = 0; i < 150; i++) strcat(path, "./");
+    strcat(path, "far.log");
+    CHECK_EQ(interrupted(path, "--data karate.ggnn --save far.saved"), 130);
+    snprintf(expected, sizeof expected, "--data karate.ggnn --resume far.saved --save far.saved --log %s\n", path);
+    CHECK(says(expected));
 }
 
 /* The first signal waits for the end of a step, here of a second and more; the second does not, whichever it is. */
@@ -618,6 +642,7 @@ int main(int argc, char** argv)
     RUN(no_file_that_a_training_reads_is_written_over);
     RUN(wrong_inputs_leave_old_outputs_as_they_were);
     RUN(a_log_goes_on_after_a_torn_line);
+    RUN(a_long_log_loses_its_torn_line_alone);
     RUN(a_log_cut_anywhere_goes_on_with_whole_records);
     RUN(a_log_that_reaches_its_limit_is_an_error_and_ends_with_a_record);
     RUN(a_log_that_others_write_is_refused_and_stays);
@@ -628,6 +653,7 @@ int main(int argc, char** argv)
     RUN(a_report_that_cannot_be_written_is_an_error_and_all_is_saved);
     RUN(all_that_a_program_says_is_seen_however_much_it_is);
     RUN(the_printed_command_is_one_that_a_shell_takes);
+    RUN(the_printed_command_has_the_whole_of_a_long_path);
     RUN_SLOW(a_second_signal_of_either_kind_ends_the_program);
     RUN(logits_that_are_not_finite_are_an_error_and_no_score);
     RUN(steps_from_save_to_save_are_counted_through_epochs);
