@@ -350,6 +350,25 @@ static void degrees_of(const ggnn_lists* l, int64_t* isolated, int64_t* single)
     free(touched);
 }
 
+TEST(a_second_count_is_of_all_edges_those_of_the_first_included_once)
+{
+    static const int64_t src[] = {0, 0, 2, 1}, dst[] = {1, 1, 2, 2}, indptr[] = {0, 0, 1, 3};
+    static const ggnn_node indices[] = {0, 1, 2};
+    const edge_lists_options how = {.in = "edges", .num_nodes = 3, .memory = MEBI};
+    ggnn_file_writer out;
+    edge_lists l;
+    error why = {""};
+    char path[600];
+    if (!CHECK(ggnn_file_create(&out, folder_path(path, "counted.ggnn")) && edge_lists_open(&l, &how, &out, &why))) return;
+    CHECK(edge_lists_add(&l, src, dst, NULL, 3, &why) && edge_lists_count(&l, &why));
+    CHECK(l.found.duplicates == 1 && l.found.loops == 1 && l.found.loop_nodes == 1 && l.lists.num_edges == 2);
+    CHECK(edge_lists_add(&l, src + 3, dst + 3, NULL, 1, &why) && edge_lists_count(&l, &why));
+    CHECK(l.found.duplicates == 1 && l.found.loops == 1 && l.found.loop_nodes == 1 && l.lists.num_edges == 3);
+    CHECK(edge_lists_write(&l, &why) && same(l.lists.indptr, indptr, 4, 8) && same(l.lists.indices, indices, 3, sizeof *indices));
+    edge_lists_close(&l);
+    ggnn_file_abort(&out);
+}
+
 static bool is_reported(const char* report, const char* format, ...)
 {
     char words[300];
@@ -371,9 +390,9 @@ TEST(a_report_counts_the_edges_of_all_pieces)
     const edge_tally found = tally_of(&a);
     a.nodes += 100;
     CHECK(found.loops > found.loop_nodes && found.duplicates > 100);
-    for (int round = 0; round < 6; round++) {
+    for (int round = 0; round < 12; round++) {
         convert_options how = {.direction = round & 1 ? DIRECTION_BOTH : DIRECTION_AS_IS,
-                               .loops = (convert_loops)(LOOPS_KEEP + round % 3), .keep_duplicates = round & 2,
+                               .loops = (convert_loops)(LOOPS_KEEP + round % 3), .keep_duplicates = round >= 6,
                                .num_nodes = a.nodes, .report = tmpfile()};
         ggnn_lists l = plain_lists(&a, &how);
         error why = {""};
@@ -793,6 +812,7 @@ int main(int argc, char** argv)
     RUN_SLOW(edges_come_sorted_whatever_memory_and_threads);
     RUN(scratch_takes_no_more_than_is_said_before);
     RUN_SLOW(millions_of_edges_are_cut_into_256_pieces);
+    RUN(a_second_count_is_of_all_edges_those_of_the_first_included_once);
     RUN(a_report_counts_the_edges_of_all_pieces);
     RUN_SLOW(convert_gives_the_same_file_from_memory_and_from_the_disk);
     RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);

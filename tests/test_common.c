@@ -288,6 +288,7 @@ TEST(printable_text_shows_control_characters_and_bytes_that_are_not_utf8)
     check_printable("\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"); /* and those beside them: overlong, beyond U+10FFFF */
     check_printable("\xf0\x8f\xbf\xbf", "\\xf0\\x8f\\xbf\\xbf");
     check_printable("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
+    check_printable("\xf5\x80\x80\x80\xf6\x80\x80\x80", "\\xf5\\x80\\x80\\x80\\xf6\\x80\\x80\\x80"); /* no character begins so */
     check_printable("\xff\xc3", "\\xff\\xc3");                     /* no UTF-8; cut off */
     check_printable("\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80"); /* overlong; a surrogate */
 }

@@ -722,6 +722,25 @@ TEST(bare_graphs_get_random_features_labels_and_splits)
     dataset_close(&d[1]);
 }
 
+/* Node 0, whose in-degree is the highest, has no label. By this seed the shuffle of the others ends even where too few
+   train. */
+TEST(the_nodes_of_highest_degree_that_train_are_of_those_with_a_label)
+{
+    static const int64_t edges[] = {1, 2, 3, 4, 5, 0, 2, 3, 0, 2, 0, 0, 0, 0, 0, 1, 1, 1, 2, 3}; /* sources, targets */
+    static const int64_t label[] = {-1, 0, 1, 0, 1, 0};
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    dataset d;
+    put_matrix(&to, "edge_index", "<i8", 2, 10, edges, 8, false);
+    zip_add_npy(&z, "label.npy", npy_of("<i8", "6,", false, label, sizeof label));
+    save(zip_end(&z), "degrees.npz", false);
+    const convert_options how = {.split = true, .share = {.4, .4, .2}, .train = TRAIN_DEGREE, .direction = DIRECTION_AS_IS, .seed = 11};
+    if (!converted(&d, "degrees.npz", &how)) return;
+    for (int v = 0; v < 6; v++) CHECK_EQ(d.split[v] == SPLIT_TRAIN, v == 1 || v == 2);
+    CHECK_EQ(d.split[0], SPLIT_NONE);
+    dataset_close(&d);
+}
+
 /* The formulas of builder.c, by node: streams 0 and 1 of the seed; two shuffles, whose epochs differ. */
 TEST(what_is_made_up_is_keyed_by_seed_node_and_column)
 {
@@ -1499,6 +1518,7 @@ int main(int argc, char** argv)
     RUN(konects_weights_are_those_that_its_first_line_names);
     RUN(nodes_without_label_are_in_no_split);
     RUN(bare_graphs_get_random_features_labels_and_splits);
+    RUN(the_nodes_of_highest_degree_that_train_are_of_those_with_a_label);
     RUN(what_is_made_up_is_keyed_by_seed_node_and_column);
     RUN(words_of_a_banner_may_have_capitals);
     RUN(a_first_line_of_column_names_is_skipped);

@@ -117,6 +117,17 @@ TEST(place_prints_plans_for_people_and_as_json)
     CHECK(says("err", "a topology of 8 devices, not of 4"));
 }
 
+TEST(devices_of_a_list_keep_who_reads_whom)
+{
+    static const int64_t list[] = {2, 0};
+    ggnn_topology t;
+    error why = {""};
+    put(topology, "9 1 2\n3 8 4\n5 6 7\n");
+    CHECK(topology_read(&t, topology, 0, &why) && topology_keep(&t, list, 2, &why));
+    CHECK_EQ(t.devices, 2);
+    CHECK(t.bandwidth[0][0] == 7 && t.bandwidth[0][1] == 5 && t.bandwidth[1][0] == 2 && t.bandwidth[1][1] == 9);
+}
+
 TEST(place_refuses_what_cannot_be_meant)
 {
     CHECK_EQ(run("", "place"), 2);
@@ -511,6 +522,7 @@ int main(int argc, char** argv)
     RUN(nvidia_smis_table_is_read_as_it_is);
     RUN(what_is_no_topology_is_refused_by_line_and_word);
     RUN(place_prints_plans_for_people_and_as_json);
+    RUN(devices_of_a_list_keep_who_reads_whom);
     RUN(place_refuses_what_cannot_be_meant);
     RUN(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone);
     RUN(the_degree_ranking_is_that_of_the_graphs_degrees);
