@@ -93,6 +93,32 @@ TEST(what_is_no_topology_is_refused_by_line_and_word)
     CHECK(says("err", "holds zeros"));
 }
 
+/* Device 0 reads device 15 over two links, and 15 reads 0 over none. */
+TEST(a_topology_has_up_to_sixteen_devices)
+{
+    for (int devices = 16; devices <= 17; devices++) {
+        char table[4096] = "", matrix[4096] = "";
+        ggnn_topology t;
+        for (int i = 0; i < devices; i++) sprintf(table + strlen(table), "GPU%d%s", i, i + 1 < devices ? " " : "\n");
+        for (int i = 0; i < devices; i++) {
+            sprintf(table + strlen(table), "GPU%d", i);
+            for (int j = 0; j < devices; j++) {
+                strcat(table, i == j ? " X" : i == 0 && j == 15 ? " NV2" : " SYS");
+                strcat(matrix, i == j ? " 700" : i == 0 && j == 15 ? " 50" : " 0");
+            }
+            strcat(table, "\n");
+            strcat(matrix, "\n");
+        }
+        for (int form = 0; form < 2; form++) {
+            error why = {""};
+            put(topology, form ? matrix : table);
+            CHECK_EQ(topology_read(&t, topology, 0, &why), devices == 16);
+            if (devices == 16) CHECK(t.devices == 16 && t.bandwidth[0][15] == 50 && t.bandwidth[15][0] == 0 && t.bandwidth[15][15] == 700);
+            else CHECK(strstr(why.text, "line 1: more than 16 devices"));
+        }
+    }
+}
+
 TEST(place_prints_plans_for_people_and_as_json)
 {
     char line[2000];
@@ -187,6 +213,22 @@ TEST(the_degree_ranking_is_that_of_the_graphs_degrees)
     free(out);
     free(at);
     ranking_close(&r);
+    dataset_close(&d);
+}
+
+TEST(a_ranking_may_cache_the_rows_and_lists_of_all_nodes)
+{
+    dataset d;
+    ranking r;
+    error why = {""};
+    CHECK(dataset_open(&d, graph, &why));
+    ggnn_node* rank = calloc((size_t)d.num_nodes, sizeof *rank);
+    const int64_t cached[2] = {d.num_nodes, d.num_nodes};
+    for (int64_t v = 0; v < d.num_nodes; v++) rank[v] = (ggnn_node)v;
+    CHECK(ranking_write(made, &d, "test", rank, rank, cached, &why) && ranking_open(&r, made, &d, &why));
+    CHECK(r.cached && r.cached[0] == d.num_nodes && r.cached[1] == d.num_nodes);
+    ranking_close(&r);
+    free(rank);
     dataset_close(&d);
 }
 
@@ -430,6 +472,7 @@ TEST(rank_and_partition_take_the_split_that_is_asked_for)
     CHECK(says("out", "\"trained\": [1, 1]") && says("out", "\"held\": [3, 2]"));
     CHECK_EQ(run("", with(line, "partition %s --method range --parts 2 --hops 1 --split 2 --json%s", made, "")), 0);
     CHECK(says("out", "\"trained\": [2, 0]") && says("out", "\"held\": [3, 0]"));
+    CHECK(says("out", "\"trained_balance\": 2,"));
     CHECK_EQ(run("", with(line, "rank %s --by presc --fanout 5 --split 1%s", made, "")), 0);
     CHECK(dataset_open(&d, made, &why) && ranking_open(&r, path, &d, &why));
     CHECK(r.rows[2] == 0 && r.lists[2] == 0);
@@ -521,11 +564,13 @@ int main(int argc, char** argv)
     make_graphs();
     RUN(nvidia_smis_table_is_read_as_it_is);
     RUN(what_is_no_topology_is_refused_by_line_and_word);
+    RUN(a_topology_has_up_to_sixteen_devices);
     RUN(place_prints_plans_for_people_and_as_json);
     RUN(devices_of_a_list_keep_who_reads_whom);
     RUN(place_refuses_what_cannot_be_meant);
     RUN(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone);
     RUN(the_degree_ranking_is_that_of_the_graphs_degrees);
+    RUN(a_ranking_may_cache_the_rows_and_lists_of_all_nodes);
     RUN(rankings_that_are_broken_are_refused);
     RUN(a_reordered_graph_is_the_same_graph_with_other_numbers);
     RUN(rows_of_edges_and_nodes_follow_them);

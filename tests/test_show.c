@@ -150,6 +150,30 @@ TEST(a_trace_says_what_was_taken_whole_and_shows_the_table)
     CHECK(!strstr(output("out"), "draws"));
 }
 
+/* Of append-unique's input: the seeds, then the neighbours of every hop. */
+TEST(a_traces_table_says_where_in_the_input_each_node_came_first)
+{
+    static double input[MANY], first[MANY];
+    const char* at;
+    sample("fisher-yates", "--seeds 16,0,16 --fanout 2,2,3 --seed 3 --trace --table direct --json");
+    at = output("out");
+    int n = numbers(at, "seeds", input, MANY), count = 0, last_hop = 0;
+    for (int h = 0; h < 3; h++) {
+        at = strstr(at, "\"num_dst\"") + 1;
+        last_hop = n;
+        n += numbers(at, "neighbor", input + n, MANY - n);
+    }
+    for (at = strstr(at, "\"table\": ["); (at = strstr(at, "\"node\": ")); count++) {
+        const double node = strtod(at + 8, NULL);
+        at = strstr(at, "\"first\": ");
+        first[count] = strtod(at + 9, NULL);
+        int wanted = 0;
+        while (wanted < n && input[wanted] != node) wanted++;
+        CHECK_EQ((int)first[count], wanted);
+    }
+    CHECK(count > 8 && first[0] == 0 && first[1] == 1 && first[count - 1] >= last_hop);
+}
+
 /* The CUDA header's mini-batch is the C header's: every word that is printed of it. */
 static void prints_what_the_cpu_prints(const char* backend)
 {
@@ -217,6 +241,7 @@ int main(int argc, char** argv)
     RUN(a_trace_of_the_largest_fanout_shows_the_draws_that_made_the_sample);
     RUN(a_trace_shows_path_doublings_rounds);
     RUN(a_trace_says_what_was_taken_whole_and_shows_the_table);
+    RUN(a_traces_table_says_where_in_the_input_each_node_came_first);
     RUN(the_emulated_device_prints_what_the_cpu_prints);
     RUN(the_gpu_prints_what_the_cpu_prints);
     RUN(a_backend_that_is_not_built_is_an_error_that_says_how);
