@@ -108,6 +108,20 @@ static const char* refused(const char* name, const convert_options* how)
     return why.text;
 }
 
+static void check_reported(const char* name, const char* words, bool wanted)
+{
+    char text[4096];
+    dataset d;
+    convert_options how = {.report = tmpfile()};
+    if (converted(&d, name, &how)) {
+        rewind(how.report);
+        text[fread(text, 1, sizeof text - 1, how.report)] = 0;
+        if (!CHECK((strstr(text, words) != NULL) == wanted)) printf("    %s says: %s\n", name, text);
+        dataset_close(&d);
+    }
+    fclose(how.report);
+}
+
 /* ---- good files ----------------------------------------------------------------------------------------------- */
 
 TEST(the_same_graph_comes_from_every_format)
@@ -645,6 +659,49 @@ TEST(an_array_of_splits_keeps_every_row)
     dataset_close(&d);
 }
 
+/* The nodes of every part, those left out, and those that have no label. */
+TEST(a_report_counts_the_nodes_of_every_split)
+{
+    static const int64_t edges[] = {0, 1, 1, 2}, label[] = {0, -1, 1};
+    static const uint8_t split[2][3] = {{1, 2, 0}, {3, 0, 2}};
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+    zip_add_npy(&z, "label.npy", npy_of("<i8", "3,", false, label, sizeof label));
+    put_matrix(&to, "split", "|u1", 2, 3, split, 1, false);
+    save(zip_end(&z), "reported.npz", false);
+    check_reported("reported.npz", "split 0    train 1, val 0, test 0, none 2 (1 taken out: no label)\n", true);
+    check_reported("reported.npz", "split 1    train 0, val 1, test 1, none 1\n", true);
+}
+
+TEST(arrays_are_found_by_each_of_their_names)
+{
+    static const char* const names[5][4] = {{"node_features", "features", "feat", "x"},
+                                            {"node_labels", "labels", "label", "y"},
+                                            {"train_masks", "train_mask", "train", "train"},
+                                            {"val_masks", "val_mask", "valid", "val"},
+                                            {"test_masks", "test_mask", "test", "test"}};
+    static const int64_t edges[] = {0, 1, 1, 2}, label[] = {1, 0, 1};
+    static const float feature[] = {1, 2, 3};
+    static const uint8_t mask[3][3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
+    for (int k = 0; k < 4; k++) {
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        dataset d;
+        put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+        put_matrix(&to, names[0][k], "<f4", 3, 1, feature, 4, false);
+        put_npy(&to, names[1][k], npy_of("<i8", "3,", false, label, sizeof label));
+        for (int part = 0; part < 3; part++)
+            put_npy(&to, names[2 + part][k], npy_of("|b1", "3,", false, mask[part], sizeof mask[part]));
+        save(zip_end(&z), "names.npz", false);
+        if (!converted(&d, "names.npz", &(convert_options){.format = FORMAT_AUTO})) continue;
+        CHECK(d.feat.rows && memcmp(d.feat.rows, feature, sizeof feature) == 0);
+        CHECK(d.label && d.label[0] == 1 && d.label[1] == 0 && d.label[2] == 1);
+        CHECK(d.split && d.split[0] == SPLIT_VAL && d.split[1] == SPLIT_TEST && d.split[2] == SPLIT_TRAIN);
+        dataset_close(&d);
+    }
+}
+
 /* Weights are read where line 1 says so and the lines have them; "unweighted" is not "weighted". */
 TEST(konects_weights_are_those_that_its_first_line_names)
 {
@@ -794,20 +851,6 @@ TEST(a_first_line_of_column_names_is_skipped)
 }
 
 /* What a conversion says of its work. */
-static void check_reported(const char* name, const char* words, bool wanted)
-{
-    char text[4096];
-    dataset d;
-    convert_options how = {.report = tmpfile()};
-    if (converted(&d, name, &how)) {
-        rewind(how.report);
-        text[fread(text, 1, sizeof text - 1, how.report)] = 0;
-        if (!CHECK((strstr(text, words) != NULL) == wanted)) printf("    %s says: %s\n", name, text);
-        dataset_close(&d);
-    }
-    fclose(how.report);
-}
-
 TEST(columns_that_are_not_read_are_said)
 {
     static const char third[] = "# FromNodeId ToNodeId\n1 2\n2 3 1\n", second[] = "# FromNodeId ToNodeId\n1 2\n2 3\n";
@@ -1515,6 +1558,8 @@ int main(int argc, char** argv)
     RUN(rows_wider_than_what_is_read_at_a_time_are_read);
     RUN(elements_of_sparse_features_that_are_there_twice_add_up);
     RUN(an_array_of_splits_keeps_every_row);
+    RUN(a_report_counts_the_nodes_of_every_split);
+    RUN(arrays_are_found_by_each_of_their_names);
     RUN(konects_weights_are_those_that_its_first_line_names);
     RUN(nodes_without_label_are_in_no_split);
     RUN(bare_graphs_get_random_features_labels_and_splits);
