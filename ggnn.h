@@ -258,6 +258,13 @@ typedef struct ggnn_count {
     int64_t  max;
 } ggnn_count;
 
+// In C++, too, any number may stand where an enumerator belongs, and is refused.
+#ifdef __cplusplus
+#define GGNN_ENUM enum : int
+#else
+#define GGNN_ENUM enum
+#endif
+
 #define GGNN_STATUS_LIST(X)                                                                         \
     X(GGNN_OK, "ok")                                                                                \
     X(GGNN_ERROR_ARGUMENT, "an argument is out of range")                                           \
@@ -266,7 +273,7 @@ typedef struct ggnn_count {
     X(GGNN_ERROR_CAPACITY, "a result does not fit its buffer")                                      \
     X(GGNN_ERROR_BLOCK, "a block contradicts itself")                                               \
     X(GGNN_ERROR_MEMORY, "no memory is left")
-typedef enum {
+typedef GGNN_ENUM {
 #define GGNN_X(name, text) name,
     GGNN_STATUS_LIST(GGNN_X)
 #undef GGNN_X
@@ -280,7 +287,7 @@ typedef enum {
 // A constant English sentence for a status, never NULL.
 GGNN_API const char* ggnn_status_string(ggnn_status status);
 
-typedef enum { GGNN_F32, GGNN_F16 } ggnn_type; // of stored rows; F16: IEEE binary16 bits
+typedef GGNN_ENUM { GGNN_F32, GGNN_F16 } ggnn_type; // of stored rows; F16: IEEE binary16 bits
 
 GGNN_HD int64_t ggnn_type_bytes(ggnn_type type) { return type == GGNN_F32 ? 4 : 2; }
 
@@ -302,7 +309,7 @@ GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b);
 
 // What is drawn for. SAMPLE, EVALUATE and PRESAMPLE draw alike: draw j is the j-th of the node; for the
 // reservoir j = offset - fanout, for A-Res j = offset.
-typedef enum {
+typedef GGNN_ENUM {
     GGNN_PURPOSE_SAMPLE,            // neighbours, in training
     GGNN_PURPOSE_EVALUATE,          // in evaluation
     GGNN_PURPOSE_PRESAMPLE,         // before training, for cache policies: never sees training's own draws
@@ -481,7 +488,7 @@ typedef struct ggnn_fault {
 GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault);
 
 // ---- owners: which part has a row ----------------------------------------------
-typedef enum { // v in [0, N), its row in its part
+typedef GGNN_ENUM { // v in [0, N), its row in its part
     GGNN_OWNER_RANGE,  // parts of equal length, the first N % parts one row longer; rows in order of ids
     GGNN_OWNER_MODULO, // part v % parts, row v / parts
     GGNN_OWNER_HASH,   // part ggnn_owner_hash(v, parts); rows in order of ids
@@ -567,7 +574,7 @@ GGNN_API ggnn_status ggnn_graph_transpose(ggnn_lists* out, const ggnn_lists* in,
 GGNN_API size_t ggnn_graph_sort_workspace_bytes(const ggnn_lists* lists);
 GGNN_API ggnn_status ggnn_graph_sort(ggnn_lists* lists, void* workspace);
 
-typedef enum { // for ggnn_graph_simplify, combined with |
+typedef GGNN_ENUM { // for ggnn_graph_simplify, combined with |
     GGNN_DROP_DUPLICATES = 1, // keep the first of equal ids
     GGNN_DROP_SELF_LOOPS = 2,
     GGNN_ADD_SELF_LOOPS = 4 // one where a list has none: weight 1, position -1, in id order
@@ -600,7 +607,7 @@ GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_list
 // path doubling and rejection return the reservoir's sample,
 // as their sets would no longer fit a GPU's shared memory.
 
-typedef enum {
+typedef GGNN_ENUM {
     GGNN_FISHER_YATES,  // for i < m draw r_i in [0, n-1-i]; take what slot r_i holds; it gets what slot
                         // n-1-i holds, which draw i gives up. Slot s holds s at first
     GGNN_PATH_DOUBLING, // the same result; the CUDA twin has WholeGraph's parallel Algorithm 1 for it, which
@@ -657,7 +664,7 @@ GGNN_API int64_t ggnn_walk_neighbors(ggnn_node* id, float* visits, const ggnn_no
 // per batch in flight. The kind never changes a result. WholeGraph section 4.3, with ids by first occurrence
 // in place of by race.
 
-typedef enum { GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH } ggnn_unique_kind;
+typedef GGNN_ENUM { GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH } ggnn_unique_kind;
 
 typedef struct ggnn_unique { // to be read; only the functions of this section change it
     ggnn_unique_kind kind;
@@ -739,7 +746,7 @@ typedef struct ggnn_block {
 enum { GGNN_HOPS_MAX = 8 };
 typedef char ggnni_hops_are_8[GGNN_HOPS_MAX == 8 ? 1 : -1]; // as a fault's sentence says
 
-typedef enum { // what a batch keeps of each hop, combined with |
+typedef GGNN_ENUM { // what a batch keeps of each hop, combined with |
     GGNN_KEEP_NEIGHBORS = 1,
     GGNN_KEEP_POSITIONS = 2,
     GGNN_KEEP_WEIGHTS = 4,
@@ -900,7 +907,7 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 // (block->weight) count only where they are passed as `weight`. Columns are split evenly over K heads: heads
 // must divide width.
 
-typedef enum { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
+typedef GGNN_ENUM { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 
 // Factors of a linear aggregation:
 //   out[v] = dst[v] * sum over u in N(v) of (src[u] * inp[u]) + self[v] * inp[v]
@@ -968,7 +975,7 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
                                     const ggnn_scale* scale, const float* weight, int32_t heads,
                                     const ggnn_store* from);
 
-typedef enum { GGNN_DOT, GGNN_ADD } ggnn_edge_op;
+typedef GGNN_ENUM { GGNN_DOT, GGNN_ADD } ggnn_edge_op;
 
 // Sampled dense-dense product: for e = (u, v), DOT: out[e,k] = inp_src[u, head k] . inp_dst[v, head k]; ADD:
 // out[e,k] = inp_src[u,k] + inp_dst[v,k] (width = heads). A dot keeps 16 strided partial sums, folded 8, 4,

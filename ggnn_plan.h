@@ -288,7 +288,7 @@ GGNN_API ggnn_status ggnn_topology_named(ggnn_topology* t, const char* name, int
 // fault names it, node its row and edge its column. A link of one direction is allowed.
 GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* fault);
 
-typedef enum {
+typedef GGNN_ENUM {
     GGNN_PLACE_BEST,   // PRUNED over numberings of the devices (all for P <= 7, else the first 5,040 in
                        // lexicographic order), then EXACT from there. Of max_plans a quarter is for the
                        // caller's numbering, half for the others, and what is left for EXACT
