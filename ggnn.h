@@ -258,7 +258,7 @@ typedef struct ggnn_count {
     int64_t  max;
 } ggnn_count;
 
-// In C++, too, any number may stand where an enumerator belongs, and is refused.
+// In C++, too, any number may stand where an enumerator belongs, and is refused. (A purpose is a uint32_t.)
 #ifdef __cplusplus
 #define GGNN_ENUM enum : int
 #else
@@ -309,7 +309,7 @@ GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b);
 
 // What is drawn for. SAMPLE, EVALUATE and PRESAMPLE draw alike: draw j is the j-th of the node; for the
 // reservoir j = offset - fanout, for A-Res j = offset.
-typedef GGNN_ENUM {
+typedef enum {
     GGNN_PURPOSE_SAMPLE,            // neighbours, in training
     GGNN_PURPOSE_EVALUATE,          // in evaluation
     GGNN_PURPOSE_PRESAMPLE,         // before training, for cache policies: never sees training's own draws
