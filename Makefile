@@ -188,7 +188,7 @@ check: # half a minute, after each edit; TEST=test_sample, TEST=test_sample:NAME
 	@CC="$(CC)" bash tests/run.sh check $(TEST)
 test: # every test, in the forms that find most: under ten minutes on two cores
 	@CC="$(CC)" bash tests/run.sh test
-test-all: # the slower forms too: no OpenMP, 64-bit ids, thread sanitizers, other orders of CUDA threads
+test-all: # tests that take seconds and the slower forms too: no OpenMP, 64-bit ids, thread sanitizers, other orders of CUDA threads
 	@CC="$(CC)" bash tests/run.sh all
 
 fuzz: # libFuzzer (clang) over every parser, or FUZZ="csv npz"; FUZZ_RUNS=100000 inputs each, what it learns is kept in build/

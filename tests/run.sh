@@ -19,8 +19,8 @@ export OMP_WAIT_POLICY=passive # programs run side by side: threads that wait le
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before. Those of make test add up to under 600.
-quick="plain:125 asan:170 clang:40 vendor:60 fuzz:35 install:10 emulated:150"
-slow="bare:45 vendor_all:90 asan_slow:80 emulated_slow:80 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
+quick="plain:120 asan:185 clang:40 vendor:75 fuzz:30 install:10 emulated:135"
+slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:80 emulated_slow:80 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
@@ -140,7 +140,7 @@ stage_plain() {
     say "plain: $("$CC" --version | head -n 1)"
     make -s show
     build build tests CC="$CC" || return
-    run build $(programs)
+    OPTION=--quick run build $(programs)
     scripts bench/rivals rivals
     scripts tests python
     lines tests/rooms.sh
@@ -148,6 +148,11 @@ stage_plain() {
     lines tests/learn.sh
     if build/tests/test_memory no_such_test >"$logs/unknown"; then fail "test_memory no_such_test: succeeds"; else pass unknown_test; fi
     if bash tests/run.sh check no_such_program >"$logs/unknown" 2>&1; then fail "make check TEST=no_such_program: succeeds"; else pass unknown_program; fi
+}
+
+stage_plain_slow() {
+    say "tests of seconds"
+    build build tests CC="$CC" && OPTION=--slow run build $(programs | while read -r name; do grep -q RUN_SLOW "tests/$name.c" && echo "$name"; done)
 }
 
 stage_asan() {
