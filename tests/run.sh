@@ -19,7 +19,7 @@ export OMP_WAIT_POLICY=passive # programs run side by side: threads that wait le
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before. Those of make test add up to under 600.
-quick="plain:120 asan:185 clang:40 vendor:75 fuzz:30 install:10 emulated:135"
+quick="plain:110 asan:200 clang:35 vendor:85 fuzz:25 install:5 emulated:135"
 slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:80 emulated_slow:80 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
