@@ -449,7 +449,11 @@ TEST(parts_of_every_owner_hold_the_rows_and_lists_of_one_array)
         for (int32_t parts = 1; parts <= OWNED_PARTS; parts++) {
             owned*  o = owned_by((owned_kind)kind, parts, g, table, WIDTH);
             int64_t rows = 0, edges = 0, want[OWNED_PARTS + 1] = {0};
-            for (int v = 0; v < N; v++) want[o->owner[v]]++;
+            static const ggnn_owner rule[] = {GGNN_OWNER_RANGE, GGNN_OWNER_MAP, GGNN_OWNER_MODULO, GGNN_OWNER_HASH, GGNN_OWNER_MAP, GGNN_OWNER_MAP};
+            for (int v = 0; v < N; v++) {
+                want[o->owner[v]]++;
+                CHECK_EQ(ggnn_owner_of(v, rule[kind], rule[kind] == GGNN_OWNER_MAP ? o->owner : NULL, N, parts), o->owner[v]);
+            }
             for (int32_t p = 0; p < parts; p++) {
                 CHECK_EQ(o->rows[p], want[p]);
                 rows += o->rows[p];
