@@ -1181,10 +1181,12 @@ GGNN_HD ggnn_place ggnn_locate(const ggnn_layout* at, int64_t v)
 GGNN_HD int32_t ggnn_owner_of(int64_t v, ggnn_owner how, const int32_t* owner, int64_t num_rows,
                               int32_t parts)
 {
-    const int64_t each = num_rows / parts, longer = num_rows % parts * (each + 1); // rows of longer ranges
+    int64_t each, longer; // rows of a range, of all longer ranges
     if (how == GGNN_OWNER_MAP) return owner[v];
     if (how == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts);
     if (how == GGNN_OWNER_MODULO) return (int32_t)(v % parts);
+    each = num_rows / parts;
+    longer = num_rows % parts * (each + 1);
     return (int32_t)(v < longer ? v / (each + 1) : num_rows % parts + (v - longer) / each);
 }
 
@@ -4226,13 +4228,12 @@ static const float* ggnni_coefficients(const ggnni_spmm* s, float* buffer, int64
     if (!s->scale.src && !s->b->edge && !s->forward) return s->weight + begin * s->stride;
     *stride = s->heads;
     for (int32_t i = 0; i < n; i++) {
-        int64_t e = begin + i;
-        float   src = 1;
+        int64_t      e = begin + i;
+        const float* weight = s->weight ? s->weight + ggnni_weighted_edge(s, e) * s->stride : NULL;
+        float        src = 1;
         if (s->scale.src)
             src = s->scale.src[s->source.from ? ggnni_source_id(s->b, e) : s->b->indices[e]];
-        for (int32_t k = 0; k < s->heads; k++)
-            buffer[i * s->heads + k] =
-                s->weight ? s->weight[ggnni_weighted_edge(s, e) * s->stride + k] * src : src;
+        for (int32_t k = 0; k < s->heads; k++) buffer[i * s->heads + k] = weight ? weight[k] * src : src;
     }
     return buffer;
 }

@@ -188,22 +188,21 @@ TEST(gather_fills_large_outputs) /* past the cache: stores may go round it */
     }
 }
 
-/* The first row lies on a line, the second 4 bytes off: stores that need an aligned row must not go round the cache. */
-TEST(gather_fills_large_outputs_whose_rows_are_not_aligned)
+/* Columns of n rows, ld apart, the first one on a line: what lies between the rows is the caller's. */
+static void check_large_gather(int64_t n, int32_t columns, int64_t ld)
 {
-    enum { N = 70000, WIDTH = 32, LD = 33 };
     world      w;
-    ggnn_node* id = (ggnn_node*)fresh(N * (int64_t)sizeof *id);
-    char*      memory = (char*)fresh((int64_t)N * LD * 4 + 64);
+    ggnn_node* id = (ggnn_node*)fresh(n * (int64_t)sizeof *id);
+    char*      memory = (char*)fresh(n * ld * 4 + 64);
     float*     out = (float*)(void*)(memory + (64 - (uintptr_t)memory % 64) % 64);
     int        equal = 1;
-    make_world(&w, 300, WIDTH, GGNN_F32, 3, 1, 0);
-    for (int64_t i = 0; i < N; i++) id[i] = (ggnn_node)test_below(300);
-    for (int64_t i = 0; i < (int64_t)N * LD; i++) out[i] = 1234;
-    CHECK_EQ(ggnn_gather(out, LD, GGNN_F32, &w.store, id, N), GGNN_OK);
-    for (int64_t i = 0; i < N; i++) {
-        equal &= memcmp(out + i * LD, w.table + id[i] * w.store.pitch, WIDTH * 4) == 0;
-        equal &= out[i * LD + WIDTH] == 1234;
+    make_world(&w, 300, columns, GGNN_F32, 3, 1, 0);
+    for (int64_t i = 0; i < n; i++) id[i] = (ggnn_node)test_below(300);
+    for (int64_t i = 0; i < n * ld; i++) out[i] = 1234;
+    CHECK_EQ(ggnn_gather(out, ld, GGNN_F32, &w.store, id, n), GGNN_OK);
+    for (int64_t i = 0; i < n; i++) {
+        equal &= memcmp(out + i * ld, w.table + id[i] * w.store.pitch, (size_t)columns * 4) == 0;
+        for (int64_t j = columns; j < ld; j++) equal &= out[i * ld + j] == 1234;
     }
     CHECK(equal);
     free_world(&w);
@@ -211,28 +210,11 @@ TEST(gather_fills_large_outputs_whose_rows_are_not_aligned)
     free(memory);
 }
 
-/* Rows of 12 bytes, 16 apart: what lies between them is the caller's. */
-TEST(gather_leaves_the_padding_of_large_outputs)
-{
-    enum { N = 700000, WIDTH = 3, LD = 4 };
-    world      w;
-    ggnn_node* id = (ggnn_node*)fresh(N * (int64_t)sizeof *id);
-    char*      memory = (char*)fresh((int64_t)N * LD * 4 + 64);
-    float*     out = (float*)(void*)(memory + (64 - (uintptr_t)memory % 64) % 64);
-    int        equal = 1;
-    make_world(&w, 300, WIDTH, GGNN_F32, 3, 1, 0);
-    for (int64_t i = 0; i < N; i++) id[i] = (ggnn_node)(i % 300);
-    for (int64_t i = 0; i < (int64_t)N * LD; i++) out[i] = 1234;
-    CHECK_EQ(ggnn_gather(out, LD, GGNN_F32, &w.store, id, N), GGNN_OK);
-    for (int64_t i = 0; i < N; i++) {
-        equal &= memcmp(out + i * LD, w.table + id[i] * w.store.pitch, WIDTH * 4) == 0;
-        equal &= out[i * LD + WIDTH] == 1234;
-    }
-    CHECK(equal);
-    free_world(&w);
-    free(id);
-    free(memory);
-}
+/* The second row lies 4 bytes off a line: stores that need an aligned row must not go round the cache. */
+TEST(gather_fills_large_outputs_whose_rows_are_not_aligned) { check_large_gather(70000, 32, 33); }
+
+/* Rows of 12 bytes, 16 apart. */
+TEST(gather_leaves_the_padding_of_large_outputs) { check_large_gather(700000, 3, 4); }
 
 /* Four devices: parts and host tier are the same for all, each has a cache of other rows. */
 TEST(devices_with_caches_of_their_own_read_the_same_rows)
