@@ -2367,7 +2367,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
     unsigned char*  taken = (unsigned char*)seen;
     ggnn_status     status = ggnni_check_built(in, fault);
     if (status != GGNN_OK) return status;
-    memset(taken, 0, (size_t)in->num_nodes);
+    if (seen) memset(seen, 0, (size_t)in->num_nodes);
     for (int64_t v = 0; v < in->num_nodes; v++) {
         if (rank[v] < 0 || rank[v] >= in->num_nodes || taken[rank[v]]++)
             return ggnni_fault(fault, GGNN_ERROR_ID, "rank is not a permutation", v, -1);
@@ -2384,7 +2384,7 @@ GGNN_API ggnn_status ggnn_graph_reorder(ggnn_lists* out, const ggnn_lists* in, c
 GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_lists* lists)
 {
     GGNNI_REQUIRE(ggnni_lists_given(lists) && (out_degree || lists->num_nodes == 0));
-    memset(out_degree, 0, (size_t)lists->num_nodes * sizeof *out_degree);
+    for (int64_t v = 0; v < lists->num_nodes; v++) out_degree[v] = 0;
     for (int64_t e = 0; e < lists->num_edges; e++) out_degree[lists->indices[e]]++;
     return GGNN_OK;
 }

@@ -601,6 +601,66 @@ TEST(attention)
     random_block_free(t.r);
 }
 
+/* NULL is as good as an array where there is no element: each op of no rows, no edges or no columns is done, and hands no NULL to a
+   function of C's that forbids it (which UBSan says). */
+TEST(nothing_of_nothing_needs_no_array)
+{
+    int64_t           none = 0, start[4] = {0}, two = 2;
+    const ggnn_lists  empty = {0, 0, start, NULL, NULL, NULL};
+    ggnn_lists        out = {0, 0, start + 2, NULL, NULL, NULL}, lists = empty;
+    const ggnn_graph  g = ggnn_graph_from_lists(&empty);
+    const ggnn_rng    drop = {1, 2, GGNN_PURPOSE_ATTENTION_DROPOUT};
+    const ggnn_store  rows = ggnn_store_plain(NULL, 0, WIDTH, GGNN_F32);
+    const ggnn_scale  scale = {NULL, NULL, NULL};
+    ggnn_block        b[3]; /* nothing at all; no sources and no edges; the same without columns */
+    ggnn_gat_layer    y;
+    ggnn_layout       at;
+    CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_graph_lists(start + 1, NULL, NULL, NULL, &g, NULL, 0, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_graph_from_coo(&out, NULL, NULL, NULL, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_graph_transpose(&out, &empty, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_graph_sort(&lists, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_graph_simplify(&out, &empty, &empty, 7), GGNN_OK);
+    CHECK_EQ(ggnn_graph_reorder(&out, &empty, NULL, NULL, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_graph_out_degrees(NULL, &empty), GGNN_OK);
+    CHECK_EQ(ggnn_gcn_norm(NULL, &g), GGNN_OK);
+    for (int how = GGNN_OWNER_RANGE; how <= GGNN_OWNER_MAP; how++)
+        CHECK_EQ(ggnn_layout_owners(&at, NULL, start, (ggnn_owner)how, NULL, 0, 2, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_layout_nodes(NULL, &at, 0, 1), 0);
+    CHECK_EQ(ggnn_split(NULL, NULL, canvas.i64, &at, NULL, 0), GGNN_OK);
+    CHECK_EQ(ggnn_gather(NULL, WIDTH, GGNN_F16, &rows, NULL, 0), GGNN_OK);
+    CHECK_EQ(ggnn_permute(NULL, WIDTH, NULL, WIDTH, GGNN_F16, WIDTH, NULL, 0), GGNN_OK);
+    CHECK_EQ(ggnn_walk_neighbors(NULL, NULL, NULL, 0, 3, 0, NULL), 0);
+    memset(b, 0, sizeof b);
+    for (int i = 0; i < 3; i++) {
+        const int32_t width = i < 2 ? WIDTH : 0;
+        float*        to = i == 1 ? canvas.f : NULL; /* what targets without sources get: zeros */
+        b[i].num_dst.n = i ? &two : &none;
+        b[i].num_dst.max = *b[i].num_dst.n;
+        b[i].num_src.n = b[i].num_edges.n = &none;
+        b[i].indptr = i ? start : NULL;
+        for (int j = 0; j < 4; j++) start[j] = 0;
+        for (int how = GGNN_SUM; how <= GGNN_MIN; how++) {
+            CHECK_EQ(ggnn_spmm(to, width, NULL, (ggnn_reduce)how, &b[i], NULL, NULL, 1, NULL, width, width), GGNN_OK);
+            if (i != 1) CHECK_EQ(ggnn_aggregate(NULL, WIDTH, (ggnn_reduce)how, &b[0], NULL, NULL, 1, &rows), GGNN_OK);
+        }
+        CHECK_EQ(ggnn_spmm(to, width, NULL, GGNN_SUM, &b[i], &scale, NULL, 1, NULL, width, width), GGNN_OK);
+        CHECK_EQ(ggnn_spmm_back_arg(to, width, &b[i], &b[0], NULL, 1, NULL, width, NULL, width), GGNN_OK);
+        CHECK_EQ(ggnn_sddmm(NULL, GGNN_DOT, &b[i], NULL, WIDTH, i ? canvas.f : NULL, WIDTH, 1, WIDTH), GGNN_OK);
+        CHECK_EQ(ggnn_edge_softmax(NULL, &b[i], NULL, HEADS), GGNN_OK);
+        CHECK_EQ(ggnn_edge_softmax_back(NULL, &b[i], NULL, NULL, HEADS), GGNN_OK);
+        CHECK_EQ(ggnn_edge_sum(i ? canvas.f : NULL, &b[i], NULL, HEADS), GGNN_OK);
+        CHECK_EQ(ggnn_scale_mean(i ? canvas.f : NULL, &b[i], 0), GGNN_OK);
+        CHECK_EQ(ggnn_scale_weights(i ? canvas.f : NULL, &b[i], NULL), GGNN_OK);
+    }
+    CHECK_EQ(ggnn_scores(NULL, NULL, WIDTH, canvas.f, 0, HEADS, WIDTH), GGNN_OK);
+    CHECK_EQ(ggnn_scores_back(NULL, WIDTH, canvas.f, NULL, NULL, WIDTH, canvas.f + WIDTH, 0, HEADS, WIDTH), GGNN_OK);
+    memset(&y, 0, sizeof y);
+    y.block = &b[0], y.ld_z = y.ld_out = y.width = WIDTH, y.heads = HEADS, y.how.dropout = 0.5f, y.how.rng = drop;
+    CHECK_EQ(ggnn_gat(&y), GGNN_OK);
+    CHECK_EQ(ggnn_gat_back(NULL, WIDTH, &b[0], &y, NULL, WIDTH), GGNN_OK);
+}
+
 TEST(plans_of_what_lies_where)
 {
     random_graph*    g = random_graph_new(N, 3, 5);
@@ -700,6 +760,7 @@ int main(int argc, char** argv)
     RUN(aggregation);
     RUN(edges);
     RUN(attention);
+    RUN(nothing_of_nothing_needs_no_array);
     RUN(plans_of_what_lies_where);
     RUN(placements);
     return test_finish();
