@@ -1,6 +1,10 @@
 /* test_explain.c - the arithmetic behind ggnn-train --explain: XGNN's table, times by hand, five cases with five answers. */
+#include "common/progress.h"
+#include "datasets/hotness.h"
 #include "tests/train_tool.h"
 #include "trainer/explain_model.h"
+#include "trainer/loader.h"
+#include "trainer/task.h"
 
 /* ==== a graph of lists of one length ============================================================================ */
 
@@ -146,6 +150,186 @@ TEST(the_simplest_of_equal_settings_is_chosen)
     c.memory = 400000;
     c.bandwidth.host = c.bandwidth.own; /* and here it makes no difference */
     CHECK_EQ(choose(&c), EXPLAIN_GRAPH_FIRST);
+}
+
+/* ==== every number of every setting, by plain loops ============================================================= */
+
+/* What a read of a list of so many edges takes: its entry, and a sector an edge or the whole list. */
+static double list_bytes(const explain_case* c, int64_t v)
+{
+    const double edges = (double)((c->indptr[v + 1] - c->indptr[v]) * c->edge), sectors = 32 * c->fanout;
+    return (double)c->list + (sectors < edges ? sectors : edges);
+}
+
+/* Reads, bytes and seconds of settings whose rows and lists are kept where in_row and in_list say so, each read with chance
+   `own` from the device itself. */
+static void expect_reads(explain_outcome* o, const explain_case* c, const bool* in_row, const bool* in_list, double own)
+{
+    double bytes[2][3] = {{0}};
+    explain_tiers* to[2] = {&o->row_reads, &o->list_reads};
+    o->possible = true;
+    for (int kind = 0; kind < 2; kind++)
+        for (int64_t v = 0; v < c->nodes; v++) {
+            const double reads = (double)(kind ? c->lists : c->rows)[v] / (double)c->epochs, each = kind ? list_bytes(c, v) : (double)c->row;
+            const bool in = (kind ? in_list : in_row)[v];
+            to[kind]->own += in ? reads * own : 0;
+            to[kind]->peer += in ? reads * (1 - own) : 0;
+            to[kind]->host += in ? 0 : reads;
+            bytes[kind][0] += in ? each * reads * own : 0;
+            bytes[kind][1] += in ? each * reads * (1 - own) : 0;
+            bytes[kind][2] += in ? 0 : each * reads;
+        }
+    for (int i = 0; i < 3; i++) {
+        const double speed[] = {c->bandwidth.own, c->bandwidth.peer, c->bandwidth.host};
+        o->extract += bytes[0][i] / speed[i] / c->devices;
+        o->sample += bytes[1][i] / speed[i] / c->devices;
+    }
+    o->seconds = o->extract + o->sample;
+}
+
+static void expect_all(explain_outcome* o, const explain_case* c, bool in_parts)
+{
+    bool every[NODES];
+    const int64_t edges = c->indptr[c->nodes] - c->indptr[0], share = in_parts ? c->devices : 1, times = in_parts ? c->copies : 1;
+    memset(every, 1, sizeof every);
+    const int64_t rows = c->nodes * c->row / share * times, lists = (edges * c->edge + c->nodes * c->list) / share * times;
+    if (rows + lists > c->memory || (in_parts && c->devices == 1)) return;
+    o->rows = o->lists = c->nodes;
+    o->row_bytes = rows;
+    o->list_bytes = lists;
+    expect_reads(o, c, every, every, in_parts ? (double)c->copies / c->devices : 1);
+}
+
+static ggnn_sizes sizes_of(const explain_case* c) { return (ggnn_sizes){c->row, c->indptr, c->edge, c->list}; }
+
+/* What fits beside one ranking: rows, in parts of equally many, by degree; lists by ggnn_fill_lists where the fullest part of
+   all of them is too large. */
+static void expect_first(explain_outcome* o, const explain_case* c, bool features)
+{
+    ggnn_node rank[NODES], order[NODES], taken[NODES];
+    int64_t left[GGNN_DEVICES_MAX], part[GGNN_DEVICES_MAX] = {0}, fullest = 0, bytes[2] = {0, 0};
+    bool in[2][NODES];
+    const ggnn_sizes sizes = sizes_of(c);
+    const int64_t bytes_of_rank = c->nodes * (int64_t)sizeof(ggnn_node), all = c->memory > bytes_of_rank ? (c->memory - bytes_of_rank) / c->copies : 0;
+    hotness_rank(rank, order, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
+    for (int64_t v = 0; v < c->nodes; v++) part[v % c->devices] += c->list + c->edge * (c->indptr[v + 1] - c->indptr[v]);
+    for (int p = 0; p < c->devices; p++) fullest = part[p] > fullest ? part[p] : fullest;
+    for (int turn = 0; turn < 2; turn++) {
+        const bool rows = turn == (features ? 0 : 1);
+        const int64_t room = all - bytes[!rows];
+        if (rows) {
+            const int64_t each = room / c->row, most = (c->nodes + c->devices - 1) / c->devices;
+            o->rows = each >= most ? c->nodes : each * c->devices;
+            bytes[1] = (each >= most ? most : each) * c->row;
+            for (int64_t v = 0; v < c->nodes; v++) in[0][v] = rank[v] < o->rows;
+            continue;
+        }
+        for (int p = 0; p < c->devices; p++) left[p] = room;
+        o->lists = fullest <= room ? c->nodes : ggnn_fill_lists(taken, left, c->devices, order, &sizes, c->nodes);
+        for (int64_t v = 0; v < c->nodes; v++) in[1][v] = fullest <= room || taken[v] < o->lists;
+        for (int p = 0; p < c->devices; p++) bytes[0] = room - left[p] > bytes[0] ? room - left[p] : bytes[0];
+        if (fullest <= room) bytes[0] = fullest;
+    }
+    o->row_bytes = bytes[1] * c->copies;
+    o->list_bytes = bytes[0] * c->copies;
+    expect_reads(o, c, in[0], in[1], (double)c->copies / c->devices);
+}
+
+static void expect_dual(explain_outcome* o, const explain_case* c)
+{
+    ggnn_node rank[2][NODES], work[2 * NODES];
+    bool in[2][NODES];
+    double saved[2] = {0, 0};
+    const ggnn_sizes sizes = sizes_of(c);
+    const int64_t rankings = 2 * c->nodes * (int64_t)sizeof(ggnn_node);
+    for (int64_t v = 0; v < c->nodes; v++) {
+        saved[0] += list_bytes(c, v) * (double)c->hot_lists[v] * 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own);
+        saved[1] += (double)(c->row * c->hot_rows[v]) * 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own);
+    }
+    for (int i = 0; i < 2; i++) o->slopes[i] = saved[i] > 1 ? (int64_t)saved[i] : 1;
+    const ggnn_dual from = {c->hot_rows, c->hot_lists, o->slopes[1], o->slopes[0], &sizes, c->memory > rankings ? c->memory - rankings : 0};
+    const ggnn_dual_fill fill = ggnn_fill_dual(rank[0], rank[1], &from, c->nodes, work);
+    for (int64_t v = 0; v < c->nodes; v++) {
+        in[0][v] = rank[0][v] < fill.rows;
+        in[1][v] = rank[1][v] < fill.lists;
+    }
+    o->rows = fill.rows;
+    o->lists = fill.lists;
+    o->row_bytes = fill.row_bytes;
+    o->list_bytes = fill.list_bytes;
+    expect_reads(o, c, in[0], in[1], 1);
+}
+
+static void expect(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c)
+{
+    memset(out, 0, EXPLAIN_SETTINGS * sizeof *out);
+    expect_all(&out[EXPLAIN_ALL], c, false);
+    expect_all(&out[EXPLAIN_PARTS], c, true);
+    expect_first(&out[EXPLAIN_GRAPH_FIRST], c, false);
+    expect_first(&out[EXPLAIN_FEATURES_FIRST], c, true);
+    expect_dual(&out[EXPLAIN_DUAL], c);
+}
+
+static void near_all(double a, double b) { CHECK_NEAR(a, b, 1e-9 * fabs(b) + 1e-15); }
+
+static void compare_outcomes(const explain_outcome* o, const explain_outcome* expected)
+{
+    CHECK_EQ(o->possible, expected->possible);
+    CHECK_EQ(o->rows, expected->rows);
+    CHECK_EQ(o->lists, expected->lists);
+    CHECK_EQ(o->row_bytes, expected->row_bytes);
+    CHECK_EQ(o->list_bytes, expected->list_bytes);
+    const explain_tiers *a = &o->row_reads, *b = &expected->row_reads;
+    for (int kind = 0; kind < 2; kind++, a = &o->list_reads, b = &expected->list_reads) {
+        near_all(a->own, b->own);
+        near_all(a->peer, b->peer);
+        near_all(a->host, b->host);
+    }
+    near_all(o->sample, expected->sample);
+    near_all(o->extract, expected->extract);
+    near_all(o->seconds, expected->seconds);
+    for (int i = 0; i < 2; i++) near_all((double)o->slopes[i], (double)expected->slopes[i]);
+}
+
+static explain_setting expected_choice(const explain_outcome* o)
+{
+    double least = INFINITY;
+    for (int s = 0; s < EXPLAIN_SETTINGS; s++)
+        if (o[s].possible) least = fmin(least, o[s].seconds);
+    for (int s = 0;; s++)
+        if (o[s].possible && o[s].seconds <= 1.01 * least) return (explain_setting)s;
+}
+
+/* Lists of any length, counts of any kind, one device to eight that store one part or several, from no memory to more than
+   all takes. */
+TEST(every_number_of_every_setting_is_that_of_plain_loops)
+{
+    static int64_t at[NODES + 1], count[5][NODES];
+    static const double fanouts[] = {0, 1, 3, 1e9};
+    static const int64_t edges[] = {4, 8, 12};
+    for (int i = 0; i < 300; i++) {
+        const int32_t devices = 1 + (int32_t)test_below(8);
+        const int64_t nodes = 1 + test_below(200), longest = 1 + test_below(40);
+        for (int64_t v = 0; v < nodes; v++) {
+            at[v + 1] = at[v] + test_below(longest);
+            for (int k = 0; k < 5; k++) count[k][v] = test_below(3) ? test_below(1 + test_below(50)) : 0;
+        }
+        explain_case c = {.nodes = nodes, .indptr = at, .row = 4 * (1 + test_below(30)), .edge = edges[test_below(3)], .list = 16,
+                          .degrees = count[0], .hot_rows = count[1], .hot_lists = count[2], .rows = count[3], .lists = count[4],
+                          .epochs = 1 + test_below(3), .fanout = fanouts[test_below(4)], .devices = devices,
+                          .copies = 1 + (int32_t)test_below(devices), .bandwidth = {1e12, 5e10 + (double)test_below(5), 1e10}};
+        const int64_t all = at[nodes] * c.edge + nodes * (c.list + c.row);
+        const int64_t memory[] = {0, test_below(all + 1), test_below(2 * all), all, all - 1, 3 * all, INT64_MAX / 4};
+        c.memory = memory[i % 7];
+        explain_outcome out[EXPLAIN_SETTINGS], expected[EXPLAIN_SETTINGS];
+        error why = {""};
+        const int before = test_errors;
+        CHECK(explain_outcomes(out, &c, &why));
+        expect(expected, &c);
+        for (int s = 0; s < EXPLAIN_SETTINGS; s++) compare_outcomes(&out[s], &expected[s]);
+        CHECK_EQ(explain_choice(out), expected_choice(expected));
+        if (test_errors > before) printf("  case %d: %lld nodes, %d devices, %d copies\n", i, (long long)nodes, (int)devices, (int)c.copies);
+    }
 }
 
 /* ==== the program =============================================================================================== */
@@ -402,6 +586,256 @@ TEST(explain_says_how_much_of_a_list_it_takes_a_sample_to_read)
     }
 }
 
+/* ==== all that it says ========================================================================================== */
+
+typedef struct { /* of a run: what this test counts by itself */
+    config config;
+    task task;
+    int64_t* count[6];           /* (N) rows, then lists: before training by all, of device 0, of the other devices */
+    int64_t epochs;              /* of the last four */
+    explain_outcome out[EXPLAIN_SETTINGS];
+    int64_t memory;
+} account;
+
+static bool open_account(account* a, const char* options)
+{
+    static char words[600];
+    char* argv[WORDS_MAX];
+    int argc = 1;
+    error why = {""};
+    memset(a, 0, sizeof *a);
+    snprintf(words, sizeof words, "%s", options);
+    for (char* word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    argv[0] = (char*)(uintptr_t) "ggnn-train";
+    if (!CHECK(config_parse(&a->config, argc, argv, &why) == OPTIONS_GOOD && config_finish(&a->config, &why))) return false;
+    if (!CHECK(task_open(&a->task, &a->config, &why))) return false;
+    for (int i = 0; i < 6; i++) a->count[i] = calloc((size_t)a->task.graph.num_nodes, sizeof **a->count);
+    return true;
+}
+
+static void close_account(account* a)
+{
+    for (int i = 0; i < 6; i++) free(a->count[i]);
+    task_close(&a->task);
+}
+
+/* Adds what device r reads in an epoch, the how-manieth of its kind. */
+static void count_epoch(account* a, int32_t r, int64_t epoch, ggnn_purpose purpose, int64_t* rows, int64_t* lists)
+{
+    error why = {""};
+    const config* c = &a->config;
+    const int64_t ids = a->task.count[SPLIT_TRAIN], batch = c->batch < ids ? c->batch : ids;
+    device* d = device_open_cpu(1, &why);
+    const loader_plan plan = {.graph = a->task.graph, .features = a->task.features, .how = config_sampling(c), .batch = batch, .rank = r,
+                              .ranks = (int32_t)c->devices};
+    loader* l = loader_create(d, &plan, NULL, &why);
+    loader_pass pass = {.ids = a->task.ids[SPLIT_TRAIN], .num_ids = ids, .shuffled = true, .keyed = true, .epoch = (uint32_t)epoch,
+                        .rng = {(uint64_t)c->seed, (uint32_t)(epoch * ((ids + batch - 1) / batch)), purpose}};
+    if (purpose == GGNN_PURPOSE_PRESAMPLE) pass.epoch += GGNN_PRESAMPLE_EPOCH;
+    loader_begin(l, &pass, 0);
+    for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b)) {
+        const ggnn_block* last = &b->blocks.hop[b->blocks.num_hops - 1];
+        for (int64_t i = 0; i < *last->num_src.n; i++) rows[last->id[i]]++;
+        for (int h = 0; h < b->blocks.num_hops; h++)
+            for (int64_t i = 0; i < *b->blocks.hop[h].num_dst.n; i++) lists[b->blocks.hop[h].id[i]]++;
+    }
+    CHECK_STR(why.text, "");
+    loader_free(l);
+    device_close(d);
+}
+
+/* The epochs that a ranking is made of, then those that the prediction is. */
+static void count_all(account* a)
+{
+    const config* c = &a->config;
+    const bool optimal = c->cache == HOTNESS_OPTIMAL + 1;
+    a->epochs = optimal ? c->epochs : 1;
+    for (int32_t r = 0; r < c->devices; r++) {
+        int64_t *rows = a->count[r ? 2 : 1], *lists = a->count[r ? 5 : 4];
+        for (int64_t e = 0; e < c->presample_epochs; e++) count_epoch(a, r, e, GGNN_PURPOSE_PRESAMPLE, a->count[0], a->count[3]);
+        for (int64_t e = 0; e < a->epochs; e++)
+            count_epoch(a, r, optimal ? e : c->presample_epochs, optimal ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_PRESAMPLE, rows, lists);
+    }
+}
+
+static double sum_of(const account* a, const int64_t* count)
+{
+    double sum = 0;
+    for (int64_t v = 0; v < a->task.graph.num_nodes; v++) sum += (double)count[v];
+    return sum / (double)a->epochs;
+}
+
+/* What the settings come to, from those counts. links: the program's own, GB/s. */
+static void model(account* a, double fanout, int32_t copies, const int64_t links[3])
+{
+    const config* c = &a->config;
+    const ggnn_csc* g = &a->task.graph.whole;
+    const int64_t N = a->task.graph.num_nodes, limit = c->device_memory;
+    int64_t* degrees = calloc((size_t)N, sizeof *degrees);
+    error why = {""};
+    for (int64_t e = 0; e < g->num_edges; e++) degrees[g->indices[e]]++;
+    for (int64_t v = 0; v < N; v++)
+        for (int i = 1; i < 6; i += 3) a->count[i][v] += a->count[i + 1][v];
+    a->memory = !limit ? INT64_MAX / 4 : limit > c->reserve_bytes ? limit - c->reserve_bytes : 0;
+    const explain_case given = {.nodes = N, .indptr = g->indptr, .row = a->task.features.pitch, .edge = (int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0),
+                                .list = 16, .degrees = degrees, .hot_rows = a->count[0], .hot_lists = a->count[3], .rows = a->count[1],
+                                .lists = a->count[4], .epochs = a->epochs, .fanout = fanout, .memory = a->memory,
+                                .devices = (int32_t)c->devices, .copies = copies,
+                                .bandwidth = {1e9 * (double)links[0], 1e9 * (double)links[1], 1e9 * (double)links[2]}};
+    CHECK(explain_outcomes(a->out, &given, &why));
+    free(degrees);
+}
+
+static double percent(double part, const explain_tiers* of)
+{
+    const double all = of->own + of->peer + of->host;
+    return all > 0 ? 100 * part / all : 0;
+}
+
+/* A setting's record in the log, and its line of the table. */
+static void check_setting(const account* a, explain_setting s, const char* record)
+{
+    const explain_outcome* o = &a->out[s];
+    char line[300], rows[16], lists[16], begin[60];
+    near_all(kept(record, s, "row_bytes"), (double)o->row_bytes);
+    near_all(kept(record, s, "list_bytes"), (double)o->list_bytes);
+    near_all(kept(record, s, "modelled_sample"), o->sample);
+    near_all(kept(record, s, "modelled_extract"), o->extract);
+    snprintf(line, sizeof line, "\"%s\":{\"possible\":%s", explain_options[s], o->possible ? "true" : "false");
+    CHECK(strstr(record, line) != NULL);
+    snprintf(begin, sizeof begin, "\n  %-32s ", explain_name[s]);
+    snprintf(line, sizeof line, "%s%9s %9s  %6.2f %6.2f  %6.2f %6.2f %9.3g %9.3g %9.3g\n", begin, progress_amount(rows, (double)o->row_bytes),
+             progress_amount(lists, (double)o->list_bytes), percent(o->row_reads.own, &o->row_reads), percent(o->row_reads.host, &o->row_reads),
+             percent(o->list_reads.own, &o->list_reads), percent(o->list_reads.host, &o->list_reads), o->sample, o->extract, o->seconds);
+    if (!o->possible) snprintf(line, sizeof line, "%s%s\n", begin, s == EXPLAIN_PARTS && a->config.devices == 1 ? "one device has no parts" : "does not fit");
+    CHECK(says(line));
+}
+
+/* The choice, and the fastest of the others beside it. */
+static void check_choice(const account* a, const char* record)
+{
+    const explain_setting choice = expected_choice(a->out);
+    const explain_outcome *best = &a->out[choice], *other = NULL;
+    char line[500], slopes[100] = "", next[200] = "";
+    snprintf(line, sizeof line, "\"choice\":\"%s\"", explain_options[choice]);
+    CHECK(strstr(record, line) != NULL);
+    for (int s = 0; s < EXPLAIN_SETTINGS; s++)
+        if (a->out[s].possible && s != (int)choice && (!other || a->out[s].seconds < other->seconds)) other = &a->out[s];
+    if (choice == EXPLAIN_DUAL) snprintf(slopes, sizeof slopes, " --slopes %lld,%lld", (long long)best->slopes[0], (long long)best->slopes[1]);
+    if (other)
+        snprintf(next, sizeof next, "; %s: %.4g s, sample %+.4g, extract %+.4g", explain_name[other - a->out], other->seconds,
+                 other->sample - best->sample, other->extract - best->extract);
+    snprintf(line, sizeof line, "\nchoice: %s (%s%s): %.4g s an epoch (modelled)%s\n", explain_name[choice], explain_options[choice], slopes,
+             best->seconds, next);
+    CHECK(says(line));
+}
+
+/* The line of a kind's shares is that of the log. */
+static void check_shares(const char* record, const char* kind, const char* what)
+{
+    static const char* const tier[] = {"cache", "own", "peer", "host"};
+    char line[200], amount[16];
+    int used = snprintf(line, sizeof line, "  %-6s %s  ", what[0] == 'p' ? kind : "", what[0] == 'p' ? "predicted" : "in the run");
+    if (what[0] != 'p') used--;
+    for (int k = 0; k < 4; k++) used += snprintf(line + used, sizeof line - (size_t)used, " %8.2f", shares(record, kind, what, tier[k]));
+    used += snprintf(line + used, sizeof line - (size_t)used, "  ");
+    for (int k = 0; k < 4; k++)
+        used += snprintf(line + used, sizeof line - (size_t)used, " %8s",
+                         progress_amount(amount, floor(shares(record, kind, what, tier[k]) * shares(record, kind, what, "reads") / 100 + .5)));
+    CHECK(says(line));
+}
+
+/* Measured seconds are those that the run's own record of device 0 has, by epoch; waiting is for batches and for ranks. */
+static void check_stages(const account* a)
+{
+    static const char* const name[] = {"sample", "mark", "copy", "extract", "train"};
+    static char record[RECORD_MAX];
+    char line[300];
+    FILE* f = fopen("staged", "r");
+    while (f && fgets(record, sizeof record, f) && !strstr(record, "\"event\":\"ranks\"")) {}
+    if (f) fclose(f);
+    const double epochs = (double)a->config.epochs;
+    for (int i = 0; i < 5; i++) near_all(stage(name[i]), element(record, "\"seconds\":{", name[i], 0) / epochs);
+    near_all(stage("waiting"), (element(record, "\"seconds\":{", "batch", 0) + element(record, "\"seconds\":{", "waited", 0)) / epochs);
+    snprintf(line, sizeof line, "sample %.4f s, mark %.4f s, copy %.4f s, extract %.4f s, train %.4f s, waiting %.4f s\n", stage("sample"),
+             stage("mark"), stage("copy"), stage("extract"), stage("train"), stage("waiting"));
+    CHECK(says(line));
+}
+
+/* Numbers, tables and the choice, of runs that differ in all that they follow from. With `optimal` the epochs that are predicted
+   are the run's, and so is all that is said of them. */
+TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
+{
+    static const struct {
+        const char* options;
+        double fanout;
+        int32_t copies;
+        int64_t links[3];
+    } run[] = {
+        {"--data odd.ggnn --fanout 5,4", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 3 --cache optimal --cache-ratio .1 --epochs 3 --store-graph .6 --store-features .3", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 4,-1 --devices 3 --device-memory 90K --reserve-bytes 3000 --presample-epochs 3 --links 900,30,7", 1e9, 1, {900, 30, 7}},
+        {"--data weights.ggnn --fanout 3,2 --sampler weighted --device-memory 300K --reserve-bytes 0 --epochs 2 --cache optimal --cache-ratio .2",
+         2, 1, {1500, 50, 12}},
+        {"--data weights.ggnn --fanout 3,2 --devices 4 --topology dgx-1v --device-memory 200K --reserve-bytes 1 --cache presc --cache-ratio .05 "
+         "--presample-epochs 2 --batch 4096", 2, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 4,4,2 --devices 4 --topology pcie-pairs --device-memory 120K --reserve-bytes 0 --cache optimal --cache-ratio .1 "
+         "--store-features .5 --epochs 2 --links 20,11,10", 2, 2, {20, 11, 10}},
+        {"--data odd.ggnn --fanout 3,0 --devices 2 --device-memory 60K --reserve-bytes 0 --cache optimal --cache-ratio .3 --links 100,1,1 --batch 50",
+         3, 1, {100, 1, 1}},
+        {"--data odd.ggnn --fanout 5,4 --devices 2 --device-memory 1000 --reserve-bytes 5000 --presample-epochs 2", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 4,4 --sampler walk --eval sampled --walks 5 --walk-length 4 --walk-restart .3 --devices 2 --cache optimal "
+         "--cache-ratio .1 --store-graph .5 --epochs 2", 0, 1, {1500, 50, 12}},
+    };
+    static float weight[21000];
+    make_graph("odd.ggnn", "rmat --nodes 1500 --edges 21000 --features 9 --train .2");
+    for (int e = 0; e < 21000; e++) weight[e] = (float)(1 + e % 5);
+    add_weights_to("odd.ggnn", "weights.ggnn", weight);
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        static account a;
+        static const char* const kind[] = {"rows", "lists"}, *const tier[] = {"cache", "own", "peer", "host", "reads"};
+        char line[400], lists[16], rows[16], room[16];
+        const int before = test_errors;
+        snprintf(line, sizeof line, "%s --explain --hidden 8 --threads 1 --log staged", run[i].options);
+        if (!open_account(&a, line)) continue;
+        CHECK_EQ(trainf("%s", line), 0);
+        read_log(&first, "staged", "explain");
+        const char* record = first.line[0];
+        const bool walks = strstr(line, "walk") != NULL;
+        count_all(&a);
+        for (int k = 0; k < 2; k++) {
+            const double steps = k && walks ? 5 * 4 : 1; /* each reads a list */
+            near_all(shares(record, kind[k], "predicted", "reads"), steps * sum_of(&a, a.count[3 * k + 1]));
+            const bool optimal = strstr(line, "optimal") != NULL, counted = shares(record, kind[k], "counted", "reads") > 0;
+            for (int t = 0; optimal && t < 5; t++)
+                near_all(shares(record, kind[k], "predicted", tier[t]), shares(record, kind[k], "counted", tier[t]));
+            check_shares(record, kind[k], "predicted");
+            if (counted) check_shares(record, kind[k], "counted");
+            CHECK(counted || !a.config.tiers);
+        }
+        check_stages(&a);
+        if (walks) {
+            close_account(&a);
+            continue;
+        }
+        model(&a, run[i].fanout, run[i].copies, run[i].links);
+        for (int s = 0; s < EXPLAIN_SETTINGS; s++) check_setting(&a, (explain_setting)s, record);
+        const char* slopes = strstr(record, "\"slopes\":[");
+        snprintf(line, sizeof line, "\"slopes\":[%lld,%lld]", (long long)a.out[EXPLAIN_DUAL].slopes[0], (long long)a.out[EXPLAIN_DUAL].slopes[1]);
+        CHECK(slopes && !strncmp(slopes, line, strlen(line)));
+        check_choice(&a, record);
+        const ggnn_csc* g = &a.task.graph.whole;
+        snprintf(line, sizeof line, "\nlists %sB, rows %sB; on each of %d devices ",
+                 progress_amount(lists, (double)(g->num_edges * ((int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0)) + 16 * 1500)),
+                 progress_amount(rows, (double)(1500 * a.task.features.pitch)), (int)a.config.devices);
+        if (a.config.device_memory) snprintf(line + strlen(line), 100, "room for %sB\n", progress_amount(room, (double)a.memory));
+        else snprintf(line + strlen(line), 100, "no limit (--device-memory N sets one)\n");
+        CHECK(says(line));
+        if (test_errors > before) printf("  %s\n", run[i].options);
+        close_account(&a);
+    }
+}
+
 TEST(explain_is_a_look_and_no_training)
 {
     CHECK_EQ(train("--data karate.ggnn --explain --save x.ckpt"), 2);
@@ -422,12 +856,14 @@ TEST(explain_is_a_look_and_no_training)
 int main(int argc, char** argv)
 {
     if (argc > 1) test_only = argv[1];
+    test_seed(61);
     if (!train_tool_begin()) return 1;
     make_counts();
     RUN(xgnns_table_4_follows_from_sizes_and_what_a_cache_held);
     RUN(times_are_bytes_over_bandwidths);
     RUN(five_cases_have_five_right_answers);
     RUN(the_simplest_of_equal_settings_is_chosen);
+    RUN(every_number_of_every_setting_is_that_of_plain_loops);
     RUN(explain_finds_the_right_setting_of_five_graphs);
     RUN_SLOW(predicted_hit_rates_are_within_a_point_of_those_of_the_run);
     RUN(a_device_owns_exactly_its_range_of_the_nodes);
@@ -436,6 +872,7 @@ int main(int argc, char** argv)
     RUN(settings_store_what_a_run_with_their_options_stores);
     RUN(modelled_seconds_are_of_the_rows_that_all_devices_read);
     RUN(explain_says_how_much_of_a_list_it_takes_a_sample_to_read);
+    RUN(all_that_explain_says_follows_from_counts_of_the_tests_own);
     RUN(explain_is_a_look_and_no_training);
     if (chdir("/") == 0) folder_remove();
     return test_finish();

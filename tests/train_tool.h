@@ -261,18 +261,24 @@ static inline void damage(const char* from, const char* path, const char* sectio
     copy_file(from, path, -1, last);
 }
 
-/* A copy of karate.ggnn with weights, all of them `weight`. */
-static inline void add_weights(const char* path, float weight)
+/* A copy with a weight for each edge. */
+static inline void add_weights_to(const char* from, const char* path, const float* weight)
 {
     ggnn_file f;
     ggnn_file_writer w;
-    float all[156];
-    int64_t edges = 156;
-    for (int i = 0; i < 156; i++) all[i] = weight;
-    CHECK(ggnn_file_open(&f, "karate.ggnn") && ggnn_file_create(&w, path));
+    CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, path));
+    const int64_t edges = ggnn_file_find(&f, "indices")->dim[0];
     for (int32_t i = 0; i < f.num_sections; i++) CHECK(ggnn_file_copy(&w, &f, &f.section[i]));
-    CHECK(ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &edges, all) && ggnn_file_commit(&w));
+    CHECK(ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &edges, weight) && ggnn_file_commit(&w));
     ggnn_file_close(&f);
+}
+
+/* A copy of karate.ggnn with weights, all of them `weight`. */
+static inline void add_weights(const char* path, float weight)
+{
+    float all[156];
+    for (int i = 0; i < 156; i++) all[i] = weight;
+    add_weights_to("karate.ggnn", path, all);
 }
 
 /* ==== the scene ================================================================================================= */
