@@ -1,8 +1,10 @@
 /* Graph and features that lie in tiers: ggnn-train from end to end, with what it says it read where beside what the
    sampled ids say; the tiers themselves, each with memory of its own. */
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "common/memory.h"
+#include "common/progress.h"
 #include "datasets/hotness.h"
 #include "datasets/plan_file.h"
 #include "tests/train_tool.h"
@@ -60,6 +62,14 @@ static void write_hubs(const char* path, int64_t width, bool half)
         indptr[v + 1] = indptr[v] + degree;
     }
     write_graph(path, NODES, indptr, indices, width, half);
+}
+
+/* rmat.ggnn with unlike weights. */
+static void weigh_rmat(void)
+{
+    static float weight[5000];
+    for (int e = 0; e < 5000; e++) weight[e] = (float)(1 + e % 7);
+    add_weights_to("rmat.ggnn", "weights.ggnn", weight);
 }
 
 /* ==== losses ==================================================================================================== */
@@ -159,9 +169,19 @@ typedef struct { /* a run's options, and what this test makes of them without gg
     ggnn_node* rank[TIERS_KINDS];  /* of the parts */
     ggnn_node* cache[TIERS_KINDS]; /* of one rank's cache */
     int64_t stored[TIERS_KINDS], cached[TIERS_KINDS];
+    bool dealt;                    /* lists lie in parts by rank[TIERS_GRAPH], also where all are stored */
+    bool split, single;            /* --parallel split, by owners of ids modulo P; sampled by ranks in turn */
+    int64_t batch;                 /* of an epoch */
+    int64_t left;                  /* bytes for a cache of --cache-bytes auto */
     tiers_reads rows, lists, list_bytes;
     int64_t from[8];
 } oracle;
+
+/* Does rank r read the row, or the list, of node v? In --parallel split each is its owner's. */
+static bool reads_it(const oracle* o, int32_t r, tiers_kind kind, int64_t v)
+{
+    return !o->split || (kind == TIERS_GRAPH && o->single) || v % o->P == r;
+}
 
 static struct {
     const oracle* of;
@@ -206,8 +226,8 @@ static void visit(oracle* o, int32_t r, uint32_t epoch, uint32_t purpose, int64_
     error why = {""};
     const config* c = &o->config;
     device* d = device_open_cpu(1, &why);
-    loader_plan plan = {.graph = o->task.graph, .features = o->task.features, .labels = o->task.labels, .rank = r, .ranks = o->P,
-                        .how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers, .last_hop_global = fused},
+    loader_plan plan = {.graph = o->task.graph, .features = o->task.features, .labels = o->task.labels, .rank = o->split ? 0 : r,
+                        .ranks = o->split ? 1 : o->P, .how = {.method = (ggnn_method)c->sampler, .num_hops = (int32_t)c->layers, .last_hop_global = fused},
                         .batch = c->batch};
     if (plan.batch > o->task.count[SPLIT_TRAIN]) plan.batch = o->task.count[SPLIT_TRAIN];
     for (int h = 0; h < c->layers; h++) plan.how.fanout[h] = c->fanout[h];
@@ -215,7 +235,8 @@ static void visit(oracle* o, int32_t r, uint32_t epoch, uint32_t purpose, int64_
     loader_pass pass = {.ids = o->task.ids[SPLIT_TRAIN], .num_ids = o->task.count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
                         .epoch = epoch, .rng = {(uint64_t)c->seed, (uint32_t)step, (ggnn_purpose)purpose}};
     loader_begin(l, &pass, 0);
-    for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b)) see(o, r, &b->blocks);
+    o->batch = 0;
+    for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b), o->batch++) see(o, r, &b->blocks);
     CHECK_STR(why.text, "");
     loader_free(l);
     device_close(d);
@@ -245,6 +266,18 @@ static int64_t* reads_of_all(const oracle* o, tiers_kind kind)
     return all;
 }
 
+/* In the order of `rank`, but what rank r reads first. */
+static void put_own_first(const oracle* o, int32_t r, tiers_kind kind, ggnn_node* rank)
+{
+    const int64_t N = o->task.graph.num_nodes;
+    ggnn_node *order = malloc((size_t)N * sizeof *order), next = 0;
+    for (int64_t v = 0; v < N; v++) order[rank[v]] = (ggnn_node)v;
+    for (int own = 1; own >= 0; own--)
+        for (int64_t i = 0; i < N; i++)
+            if (reads_it(o, r, kind, order[i]) == own) rank[order[i]] = next++;
+    free(order);
+}
+
 /* Ranks of the parts, and of rank r's cache. */
 static void make_ranks(oracle* o, int32_t r)
 {
@@ -258,7 +291,7 @@ static void make_ranks(oracle* o, int32_t r)
         if (hotness_is_counted(by)) {
             int64_t* all = reads_of_all(o, (tiers_kind)kind);
             o->rank[kind] = ranked(o, all, NULL, true);
-            o->cache[kind] = ranked(o, by == HOTNESS_OPTIMAL ? o->hot[kind][r] : all, NULL, true);
+            o->cache[kind] = ranked(o, by == HOTNESS_OPTIMAL && !o->split ? o->hot[kind][r] : all, NULL, true);
             free(all);
         } else if (by == HOTNESS_RANDOM) {
             o->rank[kind] = malloc((size_t)N * sizeof(ggnn_node));
@@ -269,22 +302,35 @@ static void make_ranks(oracle* o, int32_t r)
             o->rank[kind] = ranked(o, by == HOTNESS_ALIGRAPH ? in : out, by == HOTNESS_ALIGRAPH ? out : NULL, false);
             o->cache[kind] = ranked(o, by == HOTNESS_ALIGRAPH ? in : out, by == HOTNESS_ALIGRAPH ? out : NULL, false);
         }
+        put_own_first(o, r, (tiers_kind)kind, o->cache[kind]);
     }
     free(out);
     free(in);
 }
 
+static ggnn_sizes sizes_of(const task* t)
+{
+    return (ggnn_sizes){t->features.pitch, t->graph.whole.indptr, (int64_t)sizeof(ggnn_node) + (t->graph.whole.weight ? 4 : 0), 16};
+}
+
+static int64_t list_bytes_of(const task* t, int64_t v)
+{
+    const ggnn_csc* g = &t->graph.whole;
+    return 16 + ((int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0)) * (g->indptr[v + 1] - g->indptr[v]);
+}
+
 /* DUCATI's choice; it is tested with ggnn_fill_dual. */
-static void fill_dual(oracle* o)
+static void fill_dual(oracle* o, int32_t r, int64_t budget)
 {
     const task* t = &o->task;
-    const int64_t N = t->graph.num_nodes, weight = t->graph.whole.weight ? 4 : 0;
-    const int64_t edge = (int64_t)sizeof(ggnn_node) + weight;
-    const ggnn_sizes sizes = {t->features.pitch, t->graph.whole.indptr, edge, 16};
-    const int64_t bytes = N * (t->features.pitch + 16) + t->graph.num_edges * edge;
+    const int64_t N = t->graph.num_nodes;
+    const ggnn_sizes sizes = sizes_of(t);
     int64_t *rows = reads_of_all(o, TIERS_FEATURES), *lists = reads_of_all(o, TIERS_GRAPH);
-    const ggnn_dual from = {rows, lists, o->config.slopes[1], o->config.slopes[0], &sizes,
-                            o->config.cache_bytes >= 0 ? o->config.cache_bytes : (int64_t)(o->config.cache_ratio * (double)bytes)};
+    for (int64_t v = 0; v < N; v++) {
+        rows[v] *= reads_it(o, r, TIERS_FEATURES, v);
+        lists[v] *= reads_it(o, r, TIERS_GRAPH, v);
+    }
+    const ggnn_dual from = {rows, lists, o->config.slopes[1], o->config.slopes[0], &sizes, budget};
     ggnn_node* work = malloc(2 * (size_t)N * sizeof *work);
     const ggnn_dual_fill fill = ggnn_fill_dual(o->cache[TIERS_FEATURES], o->cache[TIERS_GRAPH], &from, N, work);
     o->cached[TIERS_FEATURES] = fill.rows;
@@ -297,31 +343,50 @@ static void fill_dual(oracle* o)
 static ggnn_placement placed;
 static bool is_placed;
 
-/* The member of `to` that a row or list of v counts for. */
-static int64_t* tier_in(oracle* o, int32_t r, tiers_kind kind, int64_t v, tiers_reads* to)
+/* By which rank v lies in the parts. */
+static int64_t part_rank(const oracle* o, tiers_kind kind, int64_t v)
 {
-    const int64_t N = o->task.graph.num_nodes, rank = o->stored[kind] == N ? v : o->rank[kind][v];
-    const int32_t part = (int32_t)(rank % o->P), source = is_placed ? placed.source[r][part] : part;
-    if (o->cache[kind][v] < o->cached[kind]) return &to->cache;
-    if (rank >= o->stored[kind]) return &to->host;
-    return source == r ? &to->own : &to->peer;
+    return o->stored[kind] == o->task.graph.num_nodes && !(o->dealt && kind == TIERS_GRAPH) ? v : o->rank[kind][v];
+}
+
+static int32_t source_of(const oracle* o, int32_t r, tiers_kind kind, int64_t v)
+{
+    const int32_t part = (int32_t)(part_rank(o, kind, v) % o->P);
+    return is_placed ? placed.source[r][part] : part;
+}
+
+/* The member of `to` that v counts for where caches are not looked at. */
+static int64_t* tier_below(const oracle* o, int32_t r, tiers_kind kind, int64_t v, tiers_reads* to)
+{
+    if (part_rank(o, kind, v) >= o->stored[kind]) return &to->host;
+    return source_of(o, r, kind, v) == r ? &to->own : &to->peer;
+}
+
+static bool is_cached(const oracle* o, tiers_kind kind, int64_t v) { return o->cache[kind][v] < o->cached[kind]; }
+
+/* The member of `to` that a row or list of v counts for. */
+static int64_t* tier_in(const oracle* o, int32_t r, tiers_kind kind, int64_t v, tiers_reads* to)
+{
+    return is_cached(o, kind, v) ? &to->cache : tier_below(o, r, kind, v, to);
 }
 
 static void read_row(oracle* o, int32_t r, int64_t v)
 {
     int64_t* to = tier_in(o, r, TIERS_FEATURES, v, &o->rows);
-    const int64_t rank = o->stored[TIERS_FEATURES] == o->task.graph.num_nodes ? v : o->rank[TIERS_FEATURES][v];
-    const int32_t part = (int32_t)(rank % o->P);
+    if (!reads_it(o, r, TIERS_FEATURES, v)) return;
     ++*to;
-    if (to == &o->rows.own || to == &o->rows.peer) o->from[is_placed ? placed.source[r][part] : part]++;
+    if (to == &o->rows.own || to == &o->rows.peer) o->from[source_of(o, r, TIERS_FEATURES, v)]++;
 }
 
+/* Of a batch that ranks take turns to sample, one reads the lists. */
 static void read_batch(oracle* o, int32_t r, const ggnn_batch* b)
 {
     const ggnn_block* last = &b->hop[b->num_hops - 1];
-    for (int h = 0; h < b->num_hops; h++)
+    const bool mine = !o->single || o->batch % o->P == r;
+    for (int h = 0; mine && h < b->num_hops; h++)
         for (int64_t i = 0; i < *b->hop[h].num_dst.n; i++) {
             const ggnn_block* hop = &b->hop[h];
+            if (!reads_it(o, r, TIERS_GRAPH, hop->id[i])) continue;
             ++*tier_in(o, r, TIERS_GRAPH, hop->id[i], &o->lists);
             *tier_in(o, r, TIERS_GRAPH, hop->id[i], &o->list_bytes) +=
                 16 + (int64_t)sizeof(ggnn_node) * (hop->indptr[i + 1] - hop->indptr[i]);
@@ -332,12 +397,91 @@ static void read_batch(oracle* o, int32_t r, const ggnn_batch* b)
     for (int64_t e = 0; fused && e < *last->num_edges.n; e++) read_row(o, r, last->neighbor[e]);
 }
 
+/* ---- what fits ---- */
+
+/* How many rankings a device keeps: one serves all where no batch is counted; else one of lists, one of rows, one of a cache
+   that is ordered otherwise, and one more of a dual cache. */
+static int64_t rankings_of(const oracle* o)
+{
+    const config* c = &o->config;
+    const hotness_policy by = (hotness_policy)(c->cache - 1);
+    const bool lists = c->store_graph > 0, rows = c->store_features > 0, cache = c->cache != 0;
+    const bool own = cache && o->P > 1 && (by == HOTNESS_OPTIMAL || o->split);
+    if (!cache || !hotness_is_counted(by)) return own ? (lists || rows) + 1 : lists || rows || cache;
+    return lists + (own ? rows + cache : rows || cache) + (by == HOTNESS_DUAL);
+}
+
+/* Of `room` bytes a part: the wanted lists, all by id, or else those that are dealt to parts in the order of what is hot. Returns the
+   bytes of the fullest part. */
+static int64_t fit_lists(oracle* o, int64_t room)
+{
+    const int64_t N = o->task.graph.num_nodes, wanted = o->stored[TIERS_GRAPH];
+    ggnn_node *order = malloc((size_t)N * sizeof *order), *taken = malloc((size_t)N * sizeof *taken);
+    int64_t part[8] = {0}, left[8], most = 0;
+    const ggnn_sizes sizes = sizes_of(&o->task);
+    for (int64_t v = 0; v < N; v++) order[o->rank[TIERS_GRAPH][v]] = (ggnn_node)v;
+    for (int64_t i = 0; i < wanted; i++) part[i % o->P] += list_bytes_of(&o->task, wanted == N ? i : order[i]);
+    for (int p = 0; p < o->P; p++) most = part[p] > most ? part[p] : most;
+    if (most > room) {
+        for (int p = 0; p < o->P; p++) left[p] = room;
+        memcpy(taken, o->rank[TIERS_GRAPH], (size_t)N * sizeof *taken);
+        o->stored[TIERS_GRAPH] = ggnn_fill_lists(taken, left, o->P, order, &sizes, wanted);
+        o->dealt = true;
+        memcpy(o->rank[TIERS_GRAPH], taken, (size_t)N * sizeof *taken);
+        most = 0;
+        for (int p = 0; p < o->P; p++) most = room - left[p] > most ? room - left[p] : most;
+    }
+    free(order);
+    free(taken);
+    return most;
+}
+
+static int64_t fit_rows(oracle* o, int64_t room)
+{
+    const int64_t row = o->task.features.pitch, all = (o->stored[TIERS_FEATURES] + o->P - 1) / o->P, each = room / row;
+    if (each >= all) return all * row;
+    o->stored[TIERS_FEATURES] = each * o->P;
+    return each * row;
+}
+
+/* What is stored and cached: what is asked for, and of --device-memory what is left of it. */
+static void fit(oracle* o, int32_t r)
+{
+    const config* c = &o->config;
+    const int64_t N = o->task.graph.num_nodes, row = o->task.features.pitch;
+    const hotness_policy by = (hotness_policy)(c->cache - 1);
+    const bool caches = c->cache != 0;
+    int64_t all = N * row, given = 0, reach = 0, used;
+    for (int64_t v = 0; v < N; v++) {
+        all += list_bytes_of(&o->task, v);
+        reach += reads_it(o, r, TIERS_FEATURES, v);
+    }
+    if (caches && c->cache_bytes >= 0) given = c->cache_bytes;
+    else if (caches && !c->cache_auto) given = by == HOTNESS_DUAL ? (int64_t)(c->cache_ratio * (double)all) : row * (int64_t)(c->cache_ratio * (double)N + 1e-9);
+    o->stored[TIERS_GRAPH] = (int64_t)(c->store_graph * (double)N + 1e-9);
+    o->stored[TIERS_FEATURES] = (int64_t)(c->store_features * (double)N + 1e-9);
+    o->cached[TIERS_GRAPH] = 0;
+    o->dealt = false;
+    if (c->device_memory) {
+        const int64_t taken = c->reserve_bytes + rankings_of(o) * N * (int64_t)sizeof(ggnn_node);
+        const int64_t room = c->device_memory > taken ? c->device_memory - taken : 0, copies = is_placed ? placed.most : 1;
+        const int64_t part = (room > given ? room - given : 0) / copies;
+        used = c->prefer ? fit_rows(o, part) : fit_lists(o, part);
+        used += c->prefer ? fit_lists(o, part - used) : fit_rows(o, part - used);
+        o->left = room - copies * used;
+    }
+    if (c->cache_auto) given = o->left;
+    o->cached[TIERS_FEATURES] = given / row < reach ? given / row : reach;
+    if (!caches) o->cached[TIERS_FEATURES] = 0;
+    if (caches && by == HOTNESS_DUAL) fill_dual(o, r, given);
+}
+
 /* The r-th number of an array of the log's last record of ranks: "rows":{"cache":[..],"own":.. */
-static int64_t logged(const char* group, const char* member, int32_t r)
+static int64_t logged_in(const records* log, const char* group, const char* member, int32_t r)
 {
     char pattern[64];
     snprintf(pattern, sizeof pattern, "\"%s\":%s", group, member ? "{" : "[");
-    const char* at = strstr(second.line[second.count - 1], pattern);
+    const char* at = log->count ? strstr(log->line[log->count - 1], pattern) : NULL;
     if (member && at) {
         snprintf(pattern, sizeof pattern, "\"%s\":[", member);
         at = strstr(at, pattern);
@@ -348,22 +492,59 @@ static int64_t logged(const char* group, const char* member, int32_t r)
     return strtoll(at, NULL, 10);
 }
 
+static int64_t logged(const char* group, const char* member, int32_t r) { return logged_in(&second, group, member, r); }
+
+static void check_by_tier(const records* log, const char* group, int32_t r, const tiers_reads* expected)
+{
+    const int before = test_errors;
+    CHECK_EQ(logged_in(log, group, "cache", r), expected->cache);
+    CHECK_EQ(logged_in(log, group, "own", r), expected->own);
+    CHECK_EQ(logged_in(log, group, "peer", r), expected->peer);
+    CHECK_EQ(logged_in(log, group, "host", r), expected->host);
+    if (test_errors > before) printf("  of %s\n", group);
+}
+
+/* What lies where, nodes and bytes; and what the program says of what did not fit. */
+static void check_placed(oracle* o, int32_t r)
+{
+    static records log;
+    static const char* const groups[] = {"lists", "rows", "list_bytes", "row_bytes"};
+    const int64_t N = o->task.graph.num_nodes;
+    tiers_reads sum[4] = {{0}};
+    const config* c = &o->config;
+    read_log(&log, "reads", "tiers");
+    CHECK_EQ(log.count, c->tiers);
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        for (int64_t v = 0; v < N; v++) {
+            const int64_t bytes = kind == TIERS_GRAPH ? list_bytes_of(&o->task, v) : o->task.features.pitch;
+            ++*tier_below(o, r, (tiers_kind)kind, v, &sum[kind]);
+            *tier_below(o, r, (tiers_kind)kind, v, &sum[2 + kind]) += bytes;
+            if (!is_cached(o, (tiers_kind)kind, v)) continue;
+            sum[kind].cache++;
+            sum[2 + kind].cache += bytes;
+        }
+    for (int i = 0; c->tiers && i < 4; i++) check_by_tier(&log, groups[i], r, &sum[i]);
+    if (r > 0) return;
+    char text[300], amount[16];
+    const int64_t lists = (int64_t)(c->store_graph * (double)N + 1e-9), rows = (int64_t)(c->store_features * (double)N + 1e-9);
+    const bool less = o->stored[TIERS_GRAPH] < lists || o->stored[TIERS_FEATURES] < rows;
+    snprintf(text, sizeof text, "\n--store-graph %g, --store-features %g: %lld of %lld lists and %lld of %lld rows are stored, as the device has "
+             "no room for more (--reserve-bytes %lld stay free)\n", c->store_graph, c->store_features, (long long)o->stored[TIERS_GRAPH],
+             (long long)lists, (long long)o->stored[TIERS_FEATURES], (long long)rows, (long long)c->reserve_bytes);
+    CHECK(less ? says(text) : strstr(output, "no room for more") == NULL);
+    snprintf(text, sizeof text, "\n--cache-bytes auto: %sB\n", progress_amount(amount, (double)o->left));
+    CHECK(c->cache_auto ? says(text) : strstr(output, "--cache-bytes auto") == NULL);
+}
+
 static void check_rank(oracle* o, int32_t r, const char* options)
 {
     const int before = test_errors;
     const tiers_reads* expected[] = {&o->rows, &o->lists, &o->list_bytes};
     static const char* const groups[] = {"rows", "lists", "list_bytes"};
     const int64_t row = o->task.features.pitch;
-    for (int i = 0; i < 3; i++) {
-        const char* group = groups[i];
-        CHECK_EQ(logged(group, "cache", r), expected[i]->cache);
-        CHECK_EQ(logged(group, "own", r), expected[i]->own);
-        CHECK_EQ(logged(group, "peer", r), expected[i]->peer);
-        CHECK_EQ(logged(group, "host", r), expected[i]->host);
-    }
-    CHECK_EQ(logged("bytes", "cache", r), row * o->rows.cache);
-    CHECK_EQ(logged("bytes", "peer", r), row * o->rows.peer);
-    CHECK_EQ(logged("bytes", "host", r), row * o->rows.host);
+    for (int i = 0; i < 3; i++) check_by_tier(&second, groups[i], r, expected[i]);
+    check_by_tier(&second, "bytes", r, &(tiers_reads){row * o->rows.cache, row * o->rows.own, row * o->rows.peer, row * o->rows.host});
+    check_placed(o, r);
     const char* from = strstr(second.line[second.count - 1], "\"rows_from\":[");
     for (int32_t k = 0; from && k <= r; k++) from = strchr(from + (k ? 1 : strlen("\"rows_from\":[")), '[');
     for (int32_t k = 0; k < o->P; k++) {
@@ -392,21 +573,17 @@ static void check_reads(const char* options)
     const int64_t N = o.task.graph.num_nodes, batches = batches_of(&o);
     const hotness_policy by = (hotness_policy)(c->cache - 1);
     o.P = (int32_t)c->devices;
+    o.split = c->parallel == PARALLEL_SPLIT && o.P > 1;
+    o.single = o.split && c->split_sampling == SPLIT_SINGLE;
     for (int32_t r = 0; r < o.P; r++) {
         for (int kind = 0; kind < TIERS_KINDS; kind++) o.hot[kind][r] = calloc((size_t)N, sizeof(int64_t));
-        for (int64_t e = 0; hotness_is_counted(by) && e < c->presample_epochs; e++)
+        for (int64_t e = 0; hotness_is_counted(by) && (!o.split || !r) && e < c->presample_epochs; e++)
             visit(&o, r, (uint32_t)e + (by == HOTNESS_OPTIMAL ? 0 : GGNN_PRESAMPLE_EPOCH),
                   by == HOTNESS_OPTIMAL ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_PRESAMPLE, e * batches, false, count_batch);
     }
     for (int32_t r = 0; r < o.P; r++) {
         make_ranks(&o, r);
-        o.stored[TIERS_GRAPH] = (int64_t)(c->store_graph * (double)N + 1e-9);
-        o.stored[TIERS_FEATURES] = (int64_t)(c->store_features * (double)N + 1e-9);
-        o.cached[TIERS_FEATURES] = c->cache == 0 ? 0 : c->cache_bytes >= 0 ? c->cache_bytes / o.task.features.pitch
-                                                                           : (int64_t)(c->cache_ratio * (double)N + 1e-9);
-        if (o.cached[TIERS_FEATURES] > N) o.cached[TIERS_FEATURES] = N;
-        o.cached[TIERS_GRAPH] = 0;
-        if (by == HOTNESS_DUAL) fill_dual(&o);
+        fit(&o, r);
         o.rows = o.lists = o.list_bytes = (tiers_reads){0};
         memset(o.from, 0, sizeof o.from);
         for (int64_t e = 0; e < c->epochs; e++) {
@@ -458,6 +635,57 @@ TEST(a_rank_that_may_get_any_node_caches_what_all_ranks_read)
                                           "--store-graph .%d", common, policy[i % 3], 1 + 2 * (i / 3), 1 + i % 2, i / 3);
         check_reads(options);
     }
+}
+
+/* Where memory is short: what is preferred first, what parts leave to caches, and rankings beside them. */
+TEST(what_fits_into_a_devices_memory_lies_where_rules_put_it)
+{
+    static const char* const stores[] = {"--store-graph 1 --store-features 1", "--store-graph .6 --store-features 0",
+                                         "--store-graph 0 --store-features .9 --prefer features", "--store-graph .8 --store-features .7"};
+    static const char* const sizes[] = {"--cache-bytes auto", "--cache-bytes 1500", "--cache-ratio .05"};
+    for (int i = 0; i < 35; i++) {
+        char options[600];
+        const int p = i % POLICIES, devices = 1 + i % 4, memory = (6 + 5 * (i % 5) + i / 7) * 250 * (int)sizeof(ggnn_node);
+        if ((is_placed = devices == 4 && i % 3 < 2)) {
+            ggnn_topology t;
+            ggnn_fault fault;
+            CHECK_EQ(ggnn_topology_named(&t, "pcie-pairs", devices), GGNN_OK);
+            CHECK(ggnn_place_parts(&placed, &t, GGNN_PLACE_BEST, 0, &fault) == GGNN_OK && placed.most == 2);
+        }
+        snprintf(options, sizeof options, "--data %s --layers 2 %s --eval-every 0 --cache %s %s %s --devices %d --device-memory %d --reserve-bytes %d%s",
+                 i % 5 == 4 ? "weights.ggnn" : "rmat.ggnn", common, policies[p], p ? sizes[i / 7 % 3] : "", stores[(i + i / 7) % 4], devices, memory,
+                 i % 3 ? 0 : 1234, is_placed ? " --topology pcie-pairs" : "");
+        check_reads(options);
+    }
+    is_placed = false;
+}
+
+/* --parallel split: rows are read by those who own their nodes; lists too, or by ranks that sample whole batches in turn. */
+TEST(parts_of_a_batch_read_rows_and_lists_as_the_sampled_ids_say)
+{
+    static const char* const how[] = {"--store-graph .7 --store-features .4", "--cache-ratio .2", "--cache-ratio .4 --store-graph .5 --store-features .3",
+                                      "--cache-bytes auto --device-memory 30K --reserve-bytes 0 --store-features .3"};
+    for (int i = 0; i < 28; i++) {
+        char options[600];
+        const int p = i % POLICIES, h = p ? 1 + i / 7 % 3 : 0;
+        snprintf(options, sizeof options, "--data %s --layers 2 %s --eval-every 0 --devices %d --parallel split --partition mod --split-sampling %s "
+                 "--cache %s %s %s", i % 4 == 3 ? "weights.ggnn" : "rmat.ggnn", common, 2 + i % 3, i / 7 % 2 ? "single" : "cooperative", policies[p], how[h],
+                 p == 5 && i > 7 ? "--slopes 5,300" : i % 3 ? "--presample-epochs 2" : "");
+        check_reads(options);
+    }
+}
+
+/* A step of a walk reads a list, and no edge of it is counted. */
+TEST(lists_of_walks_count_16_bytes_each)
+{
+    CHECK_EQ(trainf("--data rmat.ggnn --layers 2 %s --eval sampled --eval-every 0 --sampler walk --store-graph .5 --cache dual --cache-ratio .1 "
+                    "--devices 2 --log reads", common), 0);
+    read_log(&second, "reads", "ranks");
+    for (int r = 0; r < 2; r++)
+        for (const char* const* tier = (const char* const[]){"cache", "own", "peer", "host", NULL}; *tier; tier++) {
+            CHECK(logged("lists", *tier, r) > 0);
+            CHECK_EQ(logged("list_bytes", *tier, r), 16 * logged("lists", *tier, r));
+        }
 }
 
 TEST(a_dual_cache_of_a_million_nodes_changes_no_loss)
@@ -631,8 +859,22 @@ TEST(all_rows_and_lists_are_those_of_the_whole_arrays)
     CHECK(rows.placed.cache == N / 3 && rows.placed.own == N / 3 && rows.placed.peer == 0 && rows.placed.host == N - N / 3);
     CHECK(rows.placed_bytes.cache == N / 3 * row && rows.placed_bytes.host == (N - N / 3) * row);
     CHECK(lists.read.cache == N / 3 && lists.read.own == N / 6 && lists.read.host == N - N / 2);
+    s.view.edges_read[0] = s.view.edges_read[1] = s.view.edges_read[2] = 7; /* of part, host and cache */
+    const tiers_reads edges = tiers_counted(&s.view, TIERS_GRAPH).read_bytes;
+    const int64_t seven = 7 * (int64_t)sizeof(ggnn_node);
+    CHECK(edges.cache == 16 * (N / 3) + seven && edges.own == 16 * (N / 6) + seven && edges.peer == 0 && edges.host == 16 * (N - N / 2) + seven);
+    int64_t from[GGNN_DEVICES_MAX];
+    tiers_rows_from(&s.view, from);
+    CHECK_EQ(from[0], rows.read.own);
     tiers_start_counting(&s.view);
-    CHECK_EQ(tiers_counted(&s.view, TIERS_GRAPH).read.cache, 0);
+    tiers_rows_from(&s.view, from);
+    CHECK_EQ(from[0], 0);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const tiers_count now = tiers_counted(&s.view, (tiers_kind)kind), before = kind == TIERS_GRAPH ? lists : rows;
+        const tiers_reads zero = {0, 0, 0, 0};
+        CHECK(!memcmp(&now.read, &zero, sizeof zero) && !memcmp(&now.read_bytes, &zero, sizeof zero));
+        CHECK(!memcmp(&now.placed, &before.placed, sizeof zero) && !memcmp(&now.placed_bytes, &before.placed_bytes, sizeof zero));
+    }
     close_scene(&s);
 }
 
@@ -728,6 +970,125 @@ TEST(what_is_unused_is_not_there)
     CHECK(tiers_open(&s.view, s.device, &s.from, &why));
     CHECK(!s.view.tables && !s.view.graph.traffic && !s.view.features.traffic && s.view.local);
     close_scene(&s);
+}
+
+static int64_t in_lines(int64_t bytes) { return (bytes + 127) / 128 * 128; }
+
+/* Lists of so many nodes and edges: offsets, first edges, ids, weights, each from a line of 128 bytes on. */
+static int64_t arrays_of(const tiers_source* from, int64_t nodes, int64_t edges)
+{
+    const int64_t ids = edges * (int64_t)sizeof(ggnn_node), before = in_lines(8 * (nodes + 1)) + in_lines(8 * nodes);
+    return from->graph.whole.weight ? before + in_lines(ids) + 4 * edges : before + ids;
+}
+
+/* What a device needs at least, as ggnn-train asks before it takes any: its nodes by owner; of rows that are sent all lists; labels
+   and the ids of passes whole, and a rank of each node where owners are by hash. */
+TEST(bytes_of_a_part_are_those_of_its_nodes)
+{
+    static const char* const data[] = {"rmat.ggnn", "weights.ggnn", "karate.ggnn"};
+    for (int i = 0; i < 3 * 3 * 2 * 4; i++) {
+        error why = {""};
+        config c;
+        task t;
+        char* argv[] = {(char*)(uintptr_t) "ggnn-train", (char*)(uintptr_t) "--data", (char*)(uintptr_t)data[i % 3]};
+        const int32_t parts = (const int32_t[]){1, 2, 5, 16}[i / 18];
+        if (!CHECK(config_parse(&c, 3, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
+        const int64_t N = t.graph.num_nodes, *indptr = t.graph.whole.indptr;
+        const tiers_source from = {.graph = t.graph, .features = t.features, .count = {0, 10, 20, 30}, .owners = (ggnn_owner)(i / 3 % 3),
+                                   .exchange = i / 9 % 2};
+        for (int32_t part = 0; part < parts; part++) {
+            int64_t nodes = 0, edges = 0;
+            for (int64_t v = 0; v < N; v++) {
+                const int32_t owner = from.owners == GGNN_OWNER_HASH ? ggnn_owner_hash(v, parts) : (int32_t)(v % parts);
+                const bool own = from.owners == GGNN_OWNER_RANGE ? v >= N * part / parts && v < N * (part + 1) / parts : owner == part;
+                nodes += own;
+                edges += own ? indptr[v + 1] - indptr[v] : 0;
+            }
+            int64_t bytes = nodes * t.features.pitch + 4 * N + 60 * (int64_t)sizeof(ggnn_node);
+            bytes += from.exchange ? arrays_of(&from, N, t.graph.num_edges) : arrays_of(&from, nodes, edges);
+            if (parts > 1 && from.owners == GGNN_OWNER_HASH) bytes += N * (int64_t)sizeof(ggnn_node);
+            if (!CHECK_EQ(tiers_bytes(&from, part, parts), bytes)) printf("  %s, part %d of %d\n", data[i % 3], (int)part, (int)parts);
+        }
+        task_close(&t);
+    }
+}
+
+/* ==== room for rows ============================================================================================= */
+
+typedef struct {
+    comm* c;
+    size_t bytes, most;
+    const char* beside;
+    int64_t wrong;
+    bool in_file, opened;
+    char path[300]; /* of the file */
+    error why;
+} guest;
+
+/* All ranks use one room: each fills its share, and finds the others'. */
+static void* use_room(void* context)
+{
+    guest* g = context;
+    comm* c = g->c;
+    tiers_room room = {0};
+    char link[64];
+    device* d = device_open_cpu(1, &g->why);
+    const size_t begin = g->bytes * (size_t)c->rank / (size_t)c->ranks, end = g->bytes * ((size_t)c->rank + 1) / (size_t)c->ranks;
+    unsigned char* at = tiers_room_open(&room, d, c, g->bytes, g->most, g->beside, &g->why);
+    g->opened = at != NULL;
+    if (!at) comm_fail(c, &g->why);
+    for (size_t i = 0; at && i < g->bytes; i++) g->wrong += at[i] != 0;
+    bool good = at && comm_barrier(c, &g->why);
+    for (size_t i = begin; good && i < end; i++) at[i] = (unsigned char)(c->rank + 1);
+    good = good && comm_barrier(c, &g->why);
+    for (int32_t r = 0; good && r < c->ranks; r++)
+        for (size_t i = g->bytes * (size_t)r / (size_t)c->ranks; i < g->bytes * ((size_t)r + 1) / (size_t)c->ranks; i++) g->wrong += at[i] != r + 1;
+    g->in_file = room.file.fd >= 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", room.file.fd);
+    if (g->in_file && readlink(link, g->path, sizeof g->path - 1) < 0) g->path[0] = 0;
+    CHECK(!at || tiers_room_is_one(&room));
+    comm_barrier(c, &g->why); /* while the file is open */
+    tiers_room_close(&room);
+    device_close(d);
+    return NULL;
+}
+
+static void use_rooms(int32_t ranks, size_t bytes, size_t most, const char* beside, guest g[3])
+{
+    static const volatile sig_atomic_t never = 0;
+    pthread_t thread[3];
+    comm c[3];
+    error why = {""};
+    if (ranks == 1) comm_open_alone(&c[0], &never);
+    else CHECK(comm_open_threads(c, ranks, &never, &why));
+    for (int32_t r = 0; r < ranks; r++) {
+        g[r] = (guest){.c = &c[r], .bytes = bytes, .most = most, .beside = beside};
+        CHECK_EQ(pthread_create(&thread[r], NULL, use_room, &g[r]), 0);
+    }
+    for (int32_t r = 0; r < ranks; r++) pthread_join(thread[r], NULL);
+    if (ranks > 1) comm_close_threads(c, ranks);
+}
+
+/* In memory up to `most`, to the byte; beyond in a file of the first rank's, beside the one that is named. */
+TEST(rows_beyond_what_evaluation_may_take_lie_in_one_file_of_all_ranks)
+{
+    static const size_t bytes[] = {0, 1, 9999, 10000, 10001, 30000};
+    CHECK(mkdir("rooms", 0777) == 0 || errno == EEXIST);
+    for (int32_t ranks = 1; ranks <= 3; ranks++)
+        for (int i = 0; i < 7; i++) {
+            guest g[3];
+            const bool none = i == 6; /* no such folder */
+            use_rooms(ranks, bytes[none ? 4 : i], 10000, none ? "no/such/file" : "rooms/data", g);
+            for (int32_t r = 0; r < ranks; r++) {
+                CHECK_EQ(g[r].opened, !none);
+                CHECK_EQ(g[r].wrong, 0);
+                if (none) CHECK(strstr(g[r].why.text, "evaluation beyond --eval-memory 10000: ") && strstr(g[r].why.text, "no/such/file"));
+                else CHECK_STR(g[r].why.text, "");
+                CHECK_EQ(g[r].in_file, !none && bytes[i] > 10000 && r == 0);
+                if (g[r].in_file) CHECK(strstr(g[r].path, "/rooms/") != NULL);
+            }
+        }
+    CHECK_EQ(rmdir("rooms"), 0); /* no file has stayed */
 }
 
 /* ==== edge cases ================================================================================================ */
@@ -1108,6 +1469,7 @@ int main(int argc, char** argv)
     test_seed(41);
     if (!train_tool_begin()) return 1;
     finish(start("ggnn-data", "generate rmat rmat.ggnn --nodes 700 --edges 5000 --classes 5 --features 6 --directed --train .4"));
+    weigh_rmat();
     RUN_SLOW(losses_do_not_depend_on_what_lies_where);
     RUN_SLOW(losses_on_several_devices_do_not_depend_on_what_lies_where);
     RUN(every_policy_has_the_same_losses_in_every_pipeline);
@@ -1115,11 +1477,16 @@ int main(int argc, char** argv)
     RUN(rows_and_lists_by_tier_are_what_the_sampled_ids_say);
     RUN(a_rank_that_may_get_any_node_caches_what_all_ranks_read);
     RUN(rows_by_device_are_what_the_sampled_ids_say);
+    RUN(what_fits_into_a_devices_memory_lies_where_rules_put_it);
+    RUN(parts_of_a_batch_read_rows_and_lists_as_the_sampled_ids_say);
+    RUN(lists_of_walks_count_16_bytes_each);
     RUN_SLOW(devices_read_parts_from_where_each_rule_places_them);
     RUN(every_tier_is_an_allocation_of_its_own);
     RUN(all_rows_and_lists_are_those_of_the_whole_arrays);
     RUN(bytes_of_own_peers_and_host_are_those_of_the_data);
     RUN(weights_lie_beside_their_lists);
+    RUN(bytes_of_a_part_are_those_of_its_nodes);
+    RUN(rows_beyond_what_evaluation_may_take_lie_in_one_file_of_all_ranks);
     RUN(sixteen_devices_say_from_which_of_them_rows_came);
     RUN(what_is_unused_is_not_there);
     RUN(rows_of_any_width_lie_in_tiers);
