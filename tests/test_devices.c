@@ -1,9 +1,11 @@
 /* ggnn-train on several logical devices of the CPU, from end to end: they train, evaluate and save as one does. The
    batches' ids are compared in test_worker.c. */
+#include <pthread.h>
 #include <sched.h>
 
 #include "common/progress.h"
 #include "tests/train_tool.h"
+#include "trainer/agree.h"
 #include "trainer/comm.h"
 
 static char start_folder[4096]; /* where the tests were started: the project's */
@@ -788,6 +790,104 @@ TEST(processes_that_differ_are_an_error_that_names_rank_and_difference)
     CHECK(says("--fanout full: one device computes the whole graph, here are 2"));
 }
 
+typedef struct { /* one of four ranks that compare what they were given */
+    comm* c;
+    const char* options;
+    bool agrees;
+    error why;
+} party;
+
+static void* agree_with_all(void* context)
+{
+    party* p = context;
+    char words[400], *argv[WORDS_MAX] = {(char*)(uintptr_t) "ggnn-train"}, *state = NULL;
+    int argc = 1;
+    config c;
+    task t;
+    snprintf(words, sizeof words, "%s", p->options);
+    for (char* word = strtok_r(words, " ", &state); word; word = strtok_r(NULL, " ", &state)) argv[argc++] = word;
+    const bool parsed = config_parse(&c, argc, argv, &p->why) == OPTIONS_GOOD && config_finish(&c, &p->why) && task_open(&t, &c, &p->why);
+    if (!parsed) {
+        comm_fail(p->c, &p->why);
+        return NULL;
+    }
+    p->agrees = agree_on_inputs(p->c, &c, &t, NULL, &p->why);
+    task_close(&t);
+    return NULL;
+}
+
+/* Ranks 0 and 2 have the options `one`, 1 and 3 have `other`. */
+static void compare_parties(const char* one, const char* other, party p[4])
+{
+    static const volatile sig_atomic_t never = 0;
+    pthread_t thread[4];
+    comm c[4];
+    error why = {""};
+    CHECK(comm_open_threads(c, 4, &never, &why));
+    for (int r = 0; r < 4; r++) {
+        p[r] = (party){.c = &c[r], .options = r % 2 ? other : one};
+        CHECK_EQ(pthread_create(&thread[r], NULL, agree_with_all, &p[r]), 0);
+    }
+    for (int r = 0; r < 4; r++) pthread_join(thread[r], NULL);
+    comm_close_threads(c, 4);
+}
+
+/* Whatever batches, results or calls of each other depend on; of several ranks that differ the least is named, and what both have of
+   the option. The rest is each rank's own. */
+TEST(ranks_compare_each_option_that_they_share)
+{
+    static const char* const differ[][3] = { /* of all, of two ranks; what is said after "rank 1: ", of each */
+        {"--loss=auto", "--loss=ce", ""}, {"--model=sage", "--model=gcn", ""},
+        {"--aggregator=mean", "--aggregator=pool", ""}, {"--layers=3", "--layers=2", ""}, {"--hidden=256", "--hidden=8", ""},
+        {"--heads=4", "--heads=2", "--model=gat"}, {"--out-heads=1", "--out-heads=3", "--model=gat"}, {"no --residual", "--residual", ""},
+        {"--norm=none", "--norm=layer", ""}, {"--dropout=0.5", "--dropout=0.25", ""}, {"--input-dropout=0", "--input-dropout=0.1", ""},
+        {"--attention-dropout=0", "--attention-dropout=0.1", "--model=gat"}, {"--fanout=15,10,5", "--fanout=15,10,4", ""},
+        {"--sampler=fisher-yates", "--sampler=reservoir", ""}, {"--batch=1024", "--batch=1023", ""},
+        {"--walks=4", "--walks=3", ""}, {"--walk-length=3", "--walk-length=2", ""}, {"--walk-restart=0.5", "--walk-restart=0.4", ""},
+        {"--epochs=10", "--epochs=11", ""}, {"--lr=0.003", "--lr=0.0030000000000000005", ""}, {"--lr-schedule=constant", "--lr-schedule=step", ""},
+        {"--lr-step=30", "--lr-step=3", ""}, {"--lr-decay=0.1", "--lr-decay=1", ""}, {"--warmup=0", "--warmup=1", ""},
+        {"--optimizer=adam", "--optimizer=adamw", ""}, {"--weight-decay=0", "--weight-decay=1", ""}, {"--patience=0", "--patience=1", ""},
+        {"--eval=full", "--eval=sampled", ""}, {"--eval-every=1", "--eval-every=0", ""}, {"--eval-memory=4294967296", "--eval-memory=4294967295", ""},
+        {"--seed=1", "--seed=9000000000000000000", ""}, {"no --dense-features", "--dense-features", ""},
+        {"--precision=fp32", "--precision=tf32", "--backend=cuda"}, {"--parallel=data", "--parallel=split", ""},
+        {"--split-sampling=cooperative", "--split-sampling=single", "--parallel=split"}, {"no --split-partial", "--split-partial", "--parallel=split"},
+        {"--store=auto", "--store=replica", ""}, {"--gather=pointer", "--gather=exchange", "--store=parts"},
+        {"--owners=range", "--owners=hash", "--store=parts"}, {"--balance=vertices", "--balance=edges", "--parallel=split --partition=metis"},
+        {"--partition=none", "--partition=pagraph", "--shuffle=global"}, {"--closure-limit=100000", "--closure-limit=1000000000", "--partition=pagraph"},
+        {"--shuffle=local", "--shuffle=global", "--partition=pagraph"}, {"--store-graph=1", "--store-graph=0.5", ""},
+        {"--store-features=1", "--store-features=0.5", ""}, {"--prefer=graph", "--prefer=features", ""},
+        {"--cache=degree", "--cache=presc", "--cache-ratio=.1"}, {"--cache-ratio=0.1", "--cache-ratio=0.2", "--cache=presc"},
+        {"--cache-bytes=100", "--cache-bytes=99999999999", "--cache=presc"}, {"--reserve-bytes=1073741824", "--reserve-bytes=0", ""},
+        {"--device-memory=0", "--device-memory=5", ""}, {"--host-share=0.2", "--host-share=0.3", ""},
+        {"--slopes=0,0", "--slopes=900000000000000,900000000000001", "--cache=dual --cache-ratio=.1"},
+        {"--presample-epochs=1", "--presample-epochs=10000", ""}, {"--placement=best", "--placement=clique", ""},
+        {"--save-every=1", "--save-every=3", ""}, {"--save-steps=0", "--save-steps=3", "--save=c"}, {"no --save", "--save=c", ""}};
+    static const char* const own[] = {"--threads=3", "--log=l", "--profile", "--verify", "--pipeline=overlap", "--links=3,2,1"};
+    party p[4];
+    for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {
+        const char *one = strncmp(differ[i][0], "no ", 3) ? differ[i][0] : "", *other = differ[i][1];
+        char a[400], b[400], words[400];
+        snprintf(a, sizeof a, "--data=planted.ggnn --devices=4 %s %s", differ[i][2], one);
+        snprintf(b, sizeof b, "--data=planted.ggnn --devices=4 %s %s", differ[i][2], other);
+        compare_parties(a, b, p);
+        snprintf(words, sizeof words, "rank 1: %s; rank 0: %s", !strcmp(other, "--save=c") ? "--save" : other, differ[i][0]);
+        for (int r = 0; r < 4; r++) {
+            CHECK(!p[r].agrees);
+            CHECK_STR(p[r].why.text, words);
+        }
+    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        char b[100];
+        snprintf(b, sizeof b, "--data=planted.ggnn --devices=4 %s", own[i]);
+        compare_parties("--data=planted.ggnn --devices=4", b, p);
+        for (int r = 0; r < 4; r++) CHECK(p[r].agrees && !p[r].why.text[0]);
+    }
+    compare_parties("--data=planted.ggnn --store=parts --topology=ring", "--data=planted.ggnn --store=parts --topology=none", p);
+    CHECK_STR(p[2].why.text, "rank 1: --topology none; rank 0: --topology ring");
+    compare_parties("--data=planted.ggnn --store=parts --topology=ring", "--data=planted.ggnn --store=parts", p);
+    CHECK_STR(p[2].why.text, "rank 1: no --topology; rank 0: --topology ring");
+}
+
 /* Rank 0 works in the folder one, rank 1 in two: a name means another file. */
 static int mpi_train_apart(const char* options, const char* other)
 {
@@ -1068,6 +1168,7 @@ int main(int argc, char** argv)
     RUN(a_damaged_list_ends_all_devices_and_names_the_node);
     RUN(processes_give_the_bits_of_threads);
     RUN_SLOW(processes_evaluate_a_net_of_one_layer);
+    RUN(ranks_compare_each_option_that_they_share);
     RUN(processes_share_the_cores);
     RUN_SLOW(processes_that_differ_are_an_error_that_names_rank_and_difference);
     RUN_SLOW(processes_whose_files_differ_are_an_error_that_names_rank_and_file);

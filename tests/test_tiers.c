@@ -642,7 +642,7 @@ TEST(what_fits_into_a_devices_memory_lies_where_rules_put_it)
 {
     static const char* const stores[] = {"--store-graph 1 --store-features 1", "--store-graph .6 --store-features 0",
                                          "--store-graph 0 --store-features .9 --prefer features", "--store-graph .8 --store-features .7"};
-    static const char* const sizes[] = {"--cache-bytes auto", "--cache-bytes 1500", "--cache-ratio .05"};
+    static const char* const sizes[] = {"--cache-bytes auto", "--cache-bytes 1500", "--cache-ratio .0437"};
     for (int i = 0; i < 35; i++) {
         char options[600];
         const int p = i % POLICIES, devices = 1 + i % 4, memory = (6 + 5 * (i % 5) + i / 7) * 250 * (int)sizeof(ggnn_node);
@@ -653,7 +653,7 @@ TEST(what_fits_into_a_devices_memory_lies_where_rules_put_it)
             CHECK(ggnn_place_parts(&placed, &t, GGNN_PLACE_BEST, 0, &fault) == GGNN_OK && placed.most == 2);
         }
         snprintf(options, sizeof options, "--data %s --layers 2 %s --eval-every 0 --cache %s %s %s --devices %d --device-memory %d --reserve-bytes %d%s",
-                 i % 5 == 4 ? "weights.ggnn" : "rmat.ggnn", common, policies[p], p ? sizes[i / 7 % 3] : "", stores[(i + i / 7) % 4], devices, memory,
+                 i % 5 == 4 ? "weights.ggnn" : "rmat.ggnn", common, policies[p], p ? sizes[i / 7 % 3] : "", stores[(p + i / 7) % 4], devices, memory,
                  i % 3 ? 0 : 1234, is_placed ? " --topology pcie-pairs" : "");
         check_reads(options);
     }

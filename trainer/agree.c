@@ -55,19 +55,16 @@ static bool agree_on_checkpoint(comm* c, const config* with, const ggnn_file* f,
     return comm_same(c, line, why);
 }
 
+/* Line by line, so that a difference is one of the same option's. */
 static bool agree_on_options(comm* c, const config* with, error* why)
 {
-    char text[CONFIG_TEXT_MAX + COMM_TEXT] = "", lines[COMM_TEXT];
+    char text[CONFIG_TEXT_MAX + COMM_TEXT] = "", line[COMM_TEXT];
     config_common_text(with, text);
-    for (const char* at = text; *at;) { /* as many whole lines at once as go into one text */
-        size_t length = 0;
-        for (size_t one = strcspn(at, "\n") + 1; length + one < COMM_TEXT && at[length]; one = strcspn(at + length, "\n") + 1)
-            length += one;
-        snprintf(lines, sizeof lines, "%.*s", (int)length, at);
-        if (!comm_same(c, lines, why)) return false;
-        at += length;
+    for (const char* at = text; *at; at += strcspn(at, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (!comm_same(c, line, why)) return false;
     }
-    return comm_same(c, "", why);
+    return true;
 }
 
 bool agree_on_inputs(comm* c, const config* with, const task* t, const ggnn_file* resumed, error* why)

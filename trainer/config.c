@@ -402,17 +402,27 @@ size_t config_text(const config* c, char text[CONFIG_TEXT_MAX])
     return used;
 }
 
-size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
+/* Must ranks have it alike? */
+static bool is_common(const config* c, const entry* e)
 {
     static const size_t common[] = {AT(backend), AT(precision), AT(parallel), AT(split_sampling), AT(split_partial), AT(balance),
                                     AT(store), AT(gather), AT(owners), AT(comm), AT(eval_memory), AT(save_every),
                                     AT(save_steps), AT(store_graph), AT(store_features), AT(prefer), AT(cache), AT(placement),
                                     AT(cache_ratio), AT(cache_bytes_text), AT(slopes_text),
                                     AT(reserve_bytes), AT(device_memory), AT(presample_epochs), AT(host_share)};
-    size_t used = config_text(c, text);
-    for (int i = 0; i < ENTRIES; i++)
-        for (size_t k = 0; k < sizeof common / sizeof *common; k++)
-            if (table[i].at == common[k]) used += write_option(c, &table[i], text + used);
+    for (size_t k = 0; k < sizeof common / sizeof *common; k++)
+        if (e->at == common[k]) return true;
+    return e->keep != FREE && !(c->parallel == PARALLEL_SPLIT && names_owners(e));
+}
+
+size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX])
+{
+    size_t used = 0;
+    for (int i = 0; i < ENTRIES; i++) {
+        if (!is_common(c, &table[i])) continue;
+        const bool off = table[i].o.kind == OPTION_FLAG && !is_set(c, &table[i]);
+        used += off ? (size_t)sprintf(text + used, "no --%s\n", table[i].o.name) : write_option(c, &table[i], text + used);
+    }
     used += (size_t)sprintf(text + used, "%s\n", c->save ? "--save" : "no --save");
     return used;
 }

@@ -116,8 +116,8 @@ bool config_reads_weights(const config* c);
 /* Does it multiply by the visits of walks? */
 bool config_counts_visits(const config* c);
 
-/* What ranks must have alike, in the same form: the options that shape the training, and those by which they call each
-   other. Files that they read are compared by their contents (agree.h). */
+/* What ranks must have alike, in the same form, and "no --residual" for a flag that is not given: the options that shape the
+   training, and those by which they call each other. Files that they read are compared by their contents (agree.h). */
 size_t config_common_text(const config* c, char text[CONFIG_TEXT_MAX]);
 
 /* The same as members of a JSON object. */
