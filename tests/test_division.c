@@ -373,8 +373,8 @@ TEST(a_rank_with_training_nodes_of_its_own_caches_what_it_reads_itself)
 /* No cache has what its rank cannot reach. */
 TEST(a_cache_ends_where_the_closure_ends)
 {
-    static const char* const policies[] = {"degree", "aligraph", "presc", "optimal", "random"};
-    for (int i = 0; i < 5; i++) {
+    static const char* const policies[] = {"degree", "aligraph", "presc", "optimal", "random", "dual"};
+    for (int i = 0; i < 6; i++) {
         CHECK_EQ(trainf("--data cites.ggnn --partition pagraph --devices 4 --fanout 4,3 --hidden 8 --batch 100 --epochs 1 --eval-every 0 "
                         "--cache %s --cache-ratio 1 --log a", policies[i]), 0);
         for (int r = 0; r < 4; r++) {
@@ -382,8 +382,10 @@ TEST(a_cache_ends_where_the_closure_ends)
             const double held = element(first.line[0], "", "held", r);
             read_log(&first, "a", "tiers");
             CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), held);
+            CHECK_EQ(element(first.line[0], "\"lists\":{", "cache", r), i == 5 ? held : 0);
             read_log(&first, "a", "ranks");
             CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), 0);
+            if (i == 5) CHECK_EQ(element(first.line[0], "\"lists\":{", "host", r), 0);
         }
     }
 }
@@ -481,10 +483,11 @@ TEST(a_part_of_a_batch_has_the_hottest_of_its_own_rows_in_its_cache)
             CHECK(0 < hits && hits < reads);
         }
         CHECK_EQ(trainf("--data cites.ggnn --fanout 4,3 --hidden 8 --batch 100 --eval-every 0 --devices 4 --parallel split --partition mod --epochs 1 "
-                        "--cache %s --cache-ratio 1 --log a", i % 2 ? "degree" : "presc"), 0);
+                        "--cache %s --cache-ratio 1 --log a --split-sampling %s", i / 2 ? "dual" : i % 2 ? "degree" : "presc", form[i % 2]), 0);
         for (int r = 0; r < P; r++) { /* and ends where they end */
             read_log(&first, "a", "tiers");
             CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), 3000 / P);
+            if (i / 2) CHECK_EQ(element(first.line[0], "\"lists\":{", "cache", r), i % 2 ? 3000 : 3000 / P);
             read_log(&first, "a", "ranks");
             CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), 0);
         }

@@ -319,22 +319,31 @@ static int64_t list_bytes_of(const task* t, int64_t v)
     return 16 + ((int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0)) * (g->indptr[v + 1] - g->indptr[v]);
 }
 
-/* DUCATI's choice; it is tested with ggnn_fill_dual. */
+/* DUCATI's choice; it is tested with ggnn_fill_dual. Of a rank that reads its own nodes alone it is that of a graph of these. */
 static void fill_dual(oracle* o, int32_t r, int64_t budget)
 {
     const task* t = &o->task;
     const int64_t N = t->graph.num_nodes;
-    const ggnn_sizes sizes = sizes_of(t);
-    int64_t *rows = reads_of_all(o, TIERS_FEATURES), *lists = reads_of_all(o, TIERS_GRAPH);
+    ggnn_sizes sizes = sizes_of(t);
+    int64_t *rows = reads_of_all(o, TIERS_FEATURES), *lists = reads_of_all(o, TIERS_GRAPH), n = 0;
+    int64_t* ends = calloc((size_t)N + 1, sizeof *ends);
+    ggnn_node *work = malloc(2 * (size_t)N * sizeof *work), *rank[] = {malloc((size_t)N * sizeof *work), malloc((size_t)N * sizeof *work)};
     for (int64_t v = 0; v < N; v++) {
-        rows[v] *= reads_it(o, r, TIERS_FEATURES, v);
-        lists[v] *= reads_it(o, r, TIERS_GRAPH, v);
+        if (!reads_it(o, r, TIERS_GRAPH, v)) continue;
+        rows[n] = reads_it(o, r, TIERS_FEATURES, v) ? rows[v] : 0;
+        lists[n] = lists[v];
+        ends[n + 1] = ends[n] + sizes.indptr[v + 1] - sizes.indptr[v];
+        n++;
     }
+    sizes.indptr = ends;
     const ggnn_dual from = {rows, lists, o->config.slopes[1], o->config.slopes[0], &sizes, budget};
-    ggnn_node* work = malloc(2 * (size_t)N * sizeof *work);
-    const ggnn_dual_fill fill = ggnn_fill_dual(o->cache[TIERS_FEATURES], o->cache[TIERS_GRAPH], &from, N, work);
+    const ggnn_dual_fill fill = ggnn_fill_dual(rank[TIERS_FEATURES], rank[TIERS_GRAPH], &from, n, work);
     o->cached[TIERS_FEATURES] = fill.rows;
     o->cached[TIERS_GRAPH] = fill.lists;
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        for (int64_t v = 0, i = 0; v < N; v++) o->cache[kind][v] = reads_it(o, r, TIERS_GRAPH, v) ? rank[kind][i++] : (ggnn_node)N;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) free(rank[kind]);
+    free(ends);
     free(work);
     free(rows);
     free(lists);
