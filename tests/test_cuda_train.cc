@@ -450,6 +450,53 @@ TEST(what_a_device_needs_and_has_not_is_said_before_loading)
     unsetenv("SIMT_MEMORY");
 }
 
+// The bytes that it names are those of the arrays: labels and splits of all nodes, rows and lists of its own, places of all nodes where
+// they are hashed, the rows between layers; of each rank that the device has. A path has two neighbours per node, but at its ends.
+TEST(what_a_device_needs_is_the_sum_of_its_arrays)
+{
+    enum { N = 10000, F = 32 };
+    static const struct {
+        const char* options;
+        int         parts, outputs; // columns of the rows between layers
+        ggnn_owner  owners;
+        bool        whole;          // each has all lists
+        int         ranks;          // of device 0: of three on two devices, the first and the third
+    } run[] = {{"--devices 2 --store replica", 1, 8, GGNN_OWNER_RANGE, true, 1},
+               {"--devices 2 --store replica --eval sampled", 1, 0, GGNN_OWNER_RANGE, true, 1},
+               {"--device-list 0,0 --store replica --eval-every 0", 1, 0, GGNN_OWNER_RANGE, true, 2},
+               {"--devices 1 --layers 3 --fanout 2,2,2 --hidden 16", 1, 32, GGNN_OWNER_RANGE, true, 1},
+               {"--devices 3 --store parts --owners range", 3, 8, GGNN_OWNER_RANGE, false, 2},
+               {"--devices 3 --store parts --owners modulo", 3, 8, GGNN_OWNER_MODULO, false, 2},
+               {"--device-list 0,1,0 --store parts --owners hash --eval sampled", 3, 0, GGNN_OWNER_HASH, false, 2},
+               {"--devices 3 --gather exchange --owners hash", 3, 8, GGNN_OWNER_HASH, true, 2}};
+    CHECK_EQ(shell(build + "/ggnn-data generate path g --nodes 10000 --features 32 --classes 3 >out 2>&1"), 0);
+    for (const auto& r : run) {
+        double needs = 0;
+        int    before = test_errors, ranks = 0;
+        for (int32_t part = 0; ranks < r.ranks; part += 2, ranks++) {
+            int64_t nodes = 0, edges = 0;
+            for (int64_t v = 0; v < N; v++) {
+                if (r.parts > 1 && ggnn_owner_of(v, r.owners, nullptr, N, r.parts) != part) continue;
+                nodes++;
+                edges += v == 0 || v == N - 1 ? 1 : 2;
+            }
+            needs += N * (4 + 4) + nodes * F * 4.0 + (r.whole ? N * 16 + 8 + (2 * N - 2) * 4 : nodes * 16 + 8 + edges * 4);
+            needs += N * r.outputs * 4.0 + (r.parts > 1 && r.owners == GGNN_OWNER_HASH ? N * 4 : 0);
+        }
+        setenv("SIMT_MEMORY", r.ranks == 1 ? "4300000" : "8600000", 1); // the program takes 4.2 MB per rank
+        CHECK_EQ(train(std::string("--hidden 8 --layers 2 --fanout 2,2 --epochs 1 --backend cuda-emulated ") + r.options), 1);
+        CHECK_EQ(shell("sed -n 's/.*device 0 needs \\([0-9.]*\\) MB at least.*/\\1/p' out >needs && test -s needs"), 0);
+        char  path[600];
+        float said = 0;
+        FILE* f = fopen(folder_path(path, "needs"), "r");
+        CHECK(f && fscanf(f, "%f", &said) == 1);
+        if (f) fclose(f);
+        CHECK_NEAR(said, needs / 1e6, 0.006); // three digits
+        if (test_errors > before) shell(std::string("echo '") + r.options + "'; cat out");
+    }
+    unsetenv("SIMT_MEMORY");
+}
+
 // What a run read from where.
 std::string reads_of(const char* name)
 {
@@ -808,6 +855,7 @@ int main(int argc, char** argv)
         RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
         RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);
+    RUN(what_a_device_needs_is_the_sum_of_its_arrays);
         RUN(what_lies_in_tiers_trains_as_what_is_resident);
         RUN_SLOW(parts_that_come_in_several_pieces_train_as_replicas);
         RUN(every_policy_has_the_same_losses_in_every_pipeline_of_a_device);
