@@ -1,0 +1,747 @@
+/* trainer/config.h: each option of ggnn-train in a table of its own, against --help, the command line, a checkpoint's options, those
+   that ranks compare, and the log. No file is opened. */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+#include "trainer/config.h"
+
+/* ==== the options =============================================================================================== */
+
+typedef enum { FLAG, INT, REAL, BYTES, CHOICE, TEXT } kind;
+typedef enum { FREE, EPOCHS, SAME } keep; /* of a checkpoint: may differ; may unless the schedule is the cosine; may not */
+
+static const struct {
+    const char* name;
+    kind kind;
+    size_t at;
+    keep keep;
+    bool compared;      /* between processes, though a checkpoint does not keep it */
+    const char* usual;  /* NULL: there is none */
+    const char* other;  /* a value that is not usual; it reads back as it is */
+    const char *least, *most; /* of numbers. Of choices: all of them, in their order */
+} of[] = {
+#define AT(field) offsetof(config, field)
+    {"data", TEXT, AT(data), FREE, false, NULL, "other.ggnn", 0, 0},
+    {"verify", FLAG, AT(verify), FREE, false, NULL, NULL, 0, 0},
+    {"split", INT, AT(split), SAME, false, "0", "3", "0", "1000000000"},
+    {"loss", CHOICE, AT(loss), SAME, false, "auto", "bce", "auto|ce|bce", 0},
+    {"model", CHOICE, AT(model), SAME, false, "sage", "gat", "gcn|sage|gat|mlp", 0},
+    {"aggregator", CHOICE, AT(aggregator), SAME, false, "mean", "pool", "mean|gcn|pool|importance", 0},
+    {"layers", INT, AT(layers), SAME, false, "3", "2", "1", "8"},
+    {"hidden", INT, AT(hidden), SAME, false, "256", "257", "1", "65536"},
+    {"heads", INT, AT(heads), SAME, false, "4", "8", "1", "1024"},
+    {"out-heads", INT, AT(out_heads), SAME, false, "1", "6", "1", "1024"},
+    {"residual", FLAG, AT(residual), SAME, false, NULL, NULL, 0, 0},
+    {"norm", CHOICE, AT(norm), SAME, false, "none", "layer", "none|layer", 0},
+    {"dropout", REAL, AT(dropout), SAME, false, "0.5", "0.3", "0", "0.999"},
+    {"input-dropout", REAL, AT(input_dropout), SAME, false, "0", "0.2", "0", "0.999"},
+    {"attention-dropout", REAL, AT(attention_dropout), SAME, false, "0", "0.1", "0", "0.999"},
+    {"fanout", TEXT, AT(fanout_text), SAME, false, NULL, "7,6,5", 0, 0},
+    {"preprocess", FLAG, AT(preprocess), SAME, false, NULL, NULL, 0, 0},
+    {"sampler", CHOICE, AT(sampler), SAME, false, "fisher-yates", "replacement",
+     "fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk", 0},
+    {"batch", INT, AT(batch), SAME, false, "1024", "1000", "1", "16777216"},
+    {"walks", INT, AT(walks), SAME, false, "4", "9", "1", "1024"},
+    {"walk-length", INT, AT(walk_length), SAME, false, "3", "7", "1", "1024"},
+    {"walk-restart", REAL, AT(walk_restart), SAME, false, "0.5", "0.12345678901234568", "0", "1"},
+    {"epochs", INT, AT(epochs), EPOCHS, false, "10", "11", "0", "16777216"},
+    {"lr", REAL, AT(lr), SAME, false, "0.003", "0.10000000000000003", "0", "1000000"},
+    {"lr-schedule", CHOICE, AT(schedule), SAME, false, "constant", "step", "constant|cosine|step", 0},
+    {"lr-step", INT, AT(lr_step), SAME, false, "30", "2", "1", "16777216"},
+    {"lr-decay", REAL, AT(lr_decay), SAME, false, "0.1", "0.7", "0", "1"},
+    {"warmup", INT, AT(warmup), SAME, false, "0", "5", "0", "1073741824"},
+    {"optimizer", CHOICE, AT(optimizer), SAME, false, "adam", "adamw", "adam|adamw", 0},
+    {"weight-decay", REAL, AT(weight_decay), SAME, false, "0", "0.01", "0", "1000000"},
+    {"patience", INT, AT(patience), SAME, false, "0", "4", "0", "16777216"},
+    {"eval", CHOICE, AT(eval), SAME, false, "full", "sampled", "full|sampled", 0},
+    {"eval-every", INT, AT(eval_every), SAME, false, "1", "3", "0", "16777216"},
+    {"eval-memory", BYTES, AT(eval_memory), FREE, true, "4294967296", "12345", "0", "9000000000000000000"},
+    {"seed", INT, AT(seed), SAME, false, "1", "8999999999999999999", "0", "9000000000000000000"},
+    {"threads", INT, AT(threads), FREE, false, "0", "3", "0", "4096"},
+    {"gemm", CHOICE, AT(gemm), SAME, false, "builtin", "blas", "builtin|blas", 0},
+    {"dense-features", FLAG, AT(dense_features), SAME, false, NULL, NULL, 0, 0},
+    {"backend", CHOICE, AT(backend), FREE, true, "cpu", "cuda", "cpu|cuda|cuda-emulated", 0},
+    {"precision", CHOICE, AT(precision), FREE, true, "fp32", "tf32", "fp32|tf32", 0},
+    {"pipeline", CHOICE, AT(pipeline), FREE, false, "auto", "overlap", "auto|serial|overlap|factored", 0},
+    {"devices", INT, AT(devices), FREE, false, "1", "7", "1", "256"},
+    {"samplers", INT, AT(samplers), FREE, false, "0", "2", "0", "256"},
+    {"device-list", TEXT, AT(device_list), FREE, false, NULL, "1,0", 0, 0},
+    {"parallel", CHOICE, AT(parallel), FREE, true, "data", "split", "data|split", 0},
+    {"split-sampling", CHOICE, AT(split_sampling), FREE, true, "cooperative", "single", "single|cooperative", 0},
+    {"split-partial", FLAG, AT(split_partial), FREE, true, NULL, NULL, 0, 0},
+    {"store", CHOICE, AT(store), FREE, true, "auto", "shards", "auto|parts|replica|shards", 0},
+    {"gather", CHOICE, AT(gather), FREE, true, "pointer", "exchange", "pointer|exchange", 0},
+    {"owners", CHOICE, AT(owners), FREE, true, "range", "hash", "range|modulo|hash", 0},
+    {"partition", CHOICE, AT(partition), SAME, false, "none", "pagraph", "none|mincut|hash|mod|range|pagraph|metis", 0},
+    {"balance", CHOICE, AT(balance), FREE, true, "vertices", "edges", "vertices|edges", 0},
+    {"partition-file", TEXT, AT(partition_file), FREE, false, NULL, "a.part", 0, 0},
+    {"closure-limit", INT, AT(closure_limit), SAME, false, "100000", "50", "0", "2147483647"},
+    {"shuffle", CHOICE, AT(shuffle), SAME, false, "global", "local", "global|local", 0},
+    {"comm", CHOICE, AT(comm), FREE, true, "auto", "own", "auto|own|nccl", 0},
+    {"store-graph", REAL, AT(store_graph), FREE, true, "1", "0.25", "0", "1"},
+    {"store-features", REAL, AT(store_features), FREE, true, "1", "0.75", "0", "1"},
+    {"prefer", CHOICE, AT(prefer), FREE, true, "graph", "features", "graph|features", 0},
+    {"cache", CHOICE, AT(cache), FREE, true, "none", "dual", "none|degree|aligraph|presc|optimal|dual|random", 0},
+    {"cache-ratio", REAL, AT(cache_ratio), FREE, true, "0", "0.4", "0", "1"},
+    {"cache-bytes", TEXT, AT(cache_bytes_text), FREE, true, NULL, "64M", 0, 0},
+    {"reserve-bytes", BYTES, AT(reserve_bytes), FREE, true, "1073741824", "17", "0", "9000000000000000000"},
+    {"device-memory", BYTES, AT(device_memory), FREE, true, "0", "4096", "0", "9000000000000000000"},
+    {"host-share", REAL, AT(host_share), FREE, true, "0.2", "0.6", "0", "1"},
+    {"slopes", TEXT, AT(slopes_text), FREE, true, "0,0", "3,4", 0, 0},
+    {"presample-epochs", INT, AT(presample_epochs), FREE, true, "1", "2", "1", "10000"},
+    {"ranking", TEXT, AT(ranking), FREE, false, NULL, "a.rank", 0, 0},
+    {"topology", TEXT, AT(topology), FREE, false, NULL, "ring", 0, 0},
+    {"placement", CHOICE, AT(placement), FREE, true, "best", "exact", "best|pruned|exact|clique", 0},
+    {"save", TEXT, AT(save), FREE, true, NULL, "saved", 0, 0}, /* compared is whether there is one */
+    {"save-every", INT, AT(save_every), FREE, true, "1", "2", "0", "16777216"},
+    {"save-steps", INT, AT(save_steps), FREE, true, "0", "6", "0", "1073741824"},
+    {"resume", TEXT, AT(resume), FREE, false, NULL, "c", 0, 0},
+    {"log", TEXT, AT(log), FREE, false, NULL, "a.log", 0, 0},
+    {"profile", FLAG, AT(profile), FREE, false, NULL, NULL, 0, 0},
+    {"trace-step", INT, AT(trace_step), FREE, false, "0", "12", "0", "1073741824"},
+    {"explain", FLAG, AT(explain), FREE, false, NULL, NULL, 0, 0},
+    {"links", TEXT, AT(links_text), FREE, false, "1500,50,12", "9,8,7", 0, 0},
+#undef AT
+};
+enum { OPTIONS = sizeof of / sizeof *of };
+
+/* ==== helpers =================================================================================================== */
+
+/* Parses the blank-separated words, which live on in one of a few places. */
+static options_result parse(config* c, error* why, const char* format, const char* a, const char* b)
+{
+    static char place[8][4096];
+    static int next;
+    char *text = place[next++ % 8], *argv[200] = {(char*)(uintptr_t) "ggnn-train"};
+    int argc = 1;
+    snprintf(text, sizeof place[0], format, a, b);
+    for (char* word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    why->text[0] = 0;
+    return config_parse(c, argc, argv, why);
+}
+
+/* "--name value" of option i, of a flag "--name". */
+static const char* given(int i, const char* value)
+{
+    static char text[4][200];
+    static int next;
+    char* to = text[next++ % 4];
+    snprintf(to, sizeof text[0], "--%s%s%s", of[i].name, of[i].kind == FLAG ? "" : " ", of[i].kind == FLAG ? "" : value);
+    return to;
+}
+
+/* A config with --data and option i at that value. */
+static config config_with(int i, const char* value)
+{
+    static config c;
+    error why;
+    if (!CHECK(parse(&c, &why, i ? "--data x %s" : "%s", given(i, value), "") == OPTIONS_GOOD)) printf("  %s\n", why.text);
+    return c;
+}
+
+static config config_plain(void)
+{
+    static config c;
+    error why;
+    CHECK(parse(&c, &why, "--data x", "", "") == OPTIONS_GOOD);
+    return c;
+}
+
+/* Which of the choices it is. */
+static int choice_of(const char* choices, const char* text)
+{
+    int which = 0;
+    for (const char* at = choices; at && strncmp(at, text, strlen(text)); at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) which++;
+    return which;
+}
+
+/* Has c option i at that value? NULL: at none, a flag: unset. */
+static bool is_at(const config* c, int i, const char* value)
+{
+    const void* at = (const char*)c + of[i].at;
+    switch (of[i].kind) {
+    case FLAG: return *(const bool*)at == (value != NULL);
+    case REAL: return *(const double*)at == strtod(value, NULL);
+    case CHOICE: return *(const int*)at == choice_of(of[i].least, value);
+    case TEXT: return value ? *(const char* const*)at && !strcmp(*(const char* const*)at, value) : !*(const char* const*)at;
+    default: return *(const int64_t*)at == strtoll(value, NULL, 10);
+    }
+}
+
+static const char* other_of(int i) { return of[i].kind == FLAG ? "set" : of[i].other; }
+static const char* usual_of(int i) { return i ? of[i].usual : "x"; }
+
+static bool check_at(const config* c, int i, const char* value)
+{
+    const bool is = CHECK(is_at(c, i, value)) != 0;
+    if (!is) printf("  --%s is not %s\n", of[i].name, value ? value : "not given");
+    return is;
+}
+
+/* Standard output of what runs between the two. */
+static FILE* said;
+static int standard_output;
+static void capture(void)
+{
+    fflush(stdout);
+    said = tmpfile();
+    standard_output = dup(STDOUT_FILENO);
+    dup2(fileno(said), STDOUT_FILENO);
+}
+static const char* captured(void)
+{
+    static char text[1 << 15];
+    fflush(stdout);
+    dup2(standard_output, STDOUT_FILENO);
+    close(standard_output);
+    rewind(said);
+    text[fread(text, 1, sizeof text - 1, said)] = 0;
+    fclose(said);
+    return text;
+}
+
+/* ==== the command line and the help ============================================================================= */
+
+TEST(each_option_has_its_default_and_sets_its_own_value_alone)
+{
+    for (int i = 0; i < OPTIONS; i++) {
+        const config c = config_with(i, other_of(i));
+        for (int k = 0; k < OPTIONS; k++) {
+            check_at(&c, k, k == i ? other_of(k) : usual_of(k));
+            CHECK_EQ(c.given[k], k == i || k == 0);
+        }
+    }
+}
+
+/* One below the least, and one above the most; of numbers with a point a little. */
+static void outside(int i, bool above, char text[40])
+{
+    const char* limit = above ? of[i].most : of[i].least;
+    if (of[i].kind == REAL) snprintf(text, 40, "%.9f", strtod(limit, NULL) + (above ? .0001 : -.0001));
+    else if (strlen(limit) > 18) snprintf(text, 40, "9100000000000000000");
+    else snprintf(text, 40, "%lld", strtoll(limit, NULL, 10) + (above ? 1 : -1));
+}
+
+TEST(each_number_may_be_its_least_and_its_most_and_no_other_beyond)
+{
+    for (int i = 0; i < OPTIONS; i++) {
+        if (of[i].kind != INT && of[i].kind != REAL && of[i].kind != BYTES) continue;
+        const config least = config_with(i, of[i].least), most = config_with(i, of[i].most);
+        check_at(&least, i, of[i].least);
+        check_at(&most, i, of[i].most);
+        for (int above = 0; above < 2; above++) {
+            char text[40], words[200];
+            config c;
+            error why;
+            outside(i, above, text);
+            CHECK(parse(&c, &why, "--data x %s", given(i, text), "") == OPTIONS_WRONG);
+            snprintf(words, sizeof words, "--%s %s: must be between %s and %s", of[i].name, text, of[i].least, of[i].most);
+            if (of[i].kind != BYTES) CHECK_STR(why.text, words);
+            else CHECK(strncmp(why.text, words, strlen(of[i].name) + 3 + strlen(text)) == 0);
+        }
+    }
+}
+
+TEST(each_choice_is_one_of_the_help_and_no_other)
+{
+    for (int i = 0; i < OPTIONS; i++) {
+        if (of[i].kind != CHOICE) continue;
+        int count = 0;
+        for (const char* at = of[i].least; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL, count++) {
+            char name[40];
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
+            const config c = config_with(i, name);
+            CHECK_EQ(*(const int*)(const void*)((const char*)&c + of[i].at), count);
+        }
+        config c;
+        error why;
+        CHECK(parse(&c, &why, "--data x %s", given(i, "neither"), "") == OPTIONS_WRONG && strstr(why.text, of[i].least));
+    }
+}
+
+/* The names after `title`, up to an empty line or a title. */
+static bool names(const char* help, const char* title, keep which)
+{
+    const char* at = strstr(help, title);
+    if (!CHECK(at != NULL)) return false;
+    at = strchr(at + strlen(title), '\n');
+    for (int i = 0; i < OPTIONS; i++) {
+        char name[60];
+        if (of[i].keep != which) continue;
+        at += strspn(at, " \n");
+        snprintf(name, sizeof name, "--%s", of[i].name);
+        if (!CHECK(strlen(name) == strcspn(at, " \n") && !strncmp(at, name, strlen(name)))) return false;
+        at += strlen(name);
+    }
+    return CHECK(*at == '\n' && (at[1] == '\n' || at[1] == 'M')) != 0;
+}
+
+/* In this order, none left out, and each with its default. */
+TEST(the_help_has_each_option_with_its_choices_and_its_default)
+{
+    config c;
+    error why;
+    capture();
+    const options_result result = parse(&c, &why, "--help", "", "");
+    const char *help = captured(), *at = help;
+    CHECK(result == OPTIONS_HELP);
+    for (int i = 0; i < OPTIONS; i++) {
+        static const char* const value[] = {"\n", "N", "X", "BYTES", "", ""};
+        char begin[200], usual[60];
+        snprintf(begin, sizeof begin, "\n  --%s %s", of[i].name, of[i].kind == CHOICE ? of[i].least : value[of[i].kind]);
+        if (of[i].kind == FLAG) begin[strlen(begin) - 1] = 0;
+        at = strstr(at, "\n  --");
+        if (!CHECK(at != NULL)) return;
+        if (strncmp(at, begin, strlen(begin))) {
+            CHECK_STR(begin, "in the help");
+            return;
+        }
+        const char *next = strstr(at + 1, "\n  --"), *blank = strstr(at + 1, "\n\n"), *end = next && next < blank ? next : blank;
+        snprintf(usual, sizeof usual, "[%s]", of[i].usual ? of[i].usual : "");
+        const char* found = strstr(at, usual);
+        if (of[i].usual && i && !CHECK(found && found < end)) printf("  --%s %s\n", of[i].name, usual);
+        if (!of[i].usual && !CHECK(end[-1] != ']')) printf("  --%s\n", of[i].name);
+        at = end;
+    }
+    at = strstr(at, "\nA checkpoint fixes ");
+    CHECK(at && names(at, "and all options but these, which may differ when it is resumed:", FREE));
+    CHECK(at && names(at, "May differ unless the schedule is cosine's, and is the checkpoint's where it is not given:", EPOCHS));
+    CHECK(strstr(help, "\nExit status: 0 done, 1 failure, 2 wrong usage, 130 interrupted (and saved, with --save).\n") != NULL);
+}
+
+/* ==== a checkpoint's options ==================================================================================== */
+
+/* The line that a text of options has of option i at that value. */
+static bool has_line(const char* text, int i, const char* value)
+{
+    char line[200];
+    snprintf(line, sizeof line, "--%s%s%s\n", of[i].name, of[i].kind == FLAG ? "" : "=", of[i].kind == FLAG ? "" : value);
+    const char* at = strstr(text, line);
+    return at && (at == text || at[-1] == '\n');
+}
+
+static int lines_of(const char* text)
+{
+    int lines = 0;
+    for (; *text; text++) lines += *text == '\n';
+    return lines;
+}
+
+TEST(a_checkpoint_has_the_options_that_it_keeps_and_no_others)
+{
+    char text[CONFIG_TEXT_MAX], plain[CONFIG_TEXT_MAX];
+    const config usual = config_plain();
+    plain[config_text(&usual, plain)] = 0;
+    for (int i = 0; i < OPTIONS; i++) {
+        const config c = config_with(i, other_of(i));
+        text[config_text(&c, text)] = 0;
+        const bool owners = !strcmp(of[i].name, "parallel"); /* of split: who owns which node shapes no batch */
+        CHECK_EQ(has_line(text, i, of[i].other), of[i].keep != FREE);
+        CHECK_EQ(strcmp(text, plain) != 0, of[i].keep != FREE || owners);
+        CHECK_EQ(lines_of(text) - lines_of(plain), owners ? -2 : of[i].keep != FREE && !of[i].usual);
+        if (of[i].keep != FREE && of[i].usual) CHECK(has_line(plain, i, of[i].usual));
+        if (owners) CHECK(!strstr(text, "--partition=") && !strstr(text, "--closure-limit=") && strstr(text, "--shuffle="));
+    }
+}
+
+/* config_inherit of "c"; why is of this call alone. */
+static bool inherit(config* c, const char* text, size_t length, error* why)
+{
+    why->text[0] = 0;
+    return config_inherit(c, "c", text, length, why);
+}
+
+/* What was trained with option i at its other value is gone on with. */
+static void check_inherit(int i)
+{
+    char text[CONFIG_TEXT_MAX], words[300];
+    const config was = config_with(i, other_of(i));
+    const size_t length = config_text(&was, text);
+    config c = config_plain();
+    error why = {""};
+    CHECK(inherit(&c, text, length, &why));
+    for (int k = 0; k < OPTIONS; k++) check_at(&c, k, k == i && of[i].keep != FREE ? other_of(k) : usual_of(k));
+    if (of[i].kind == FLAG || i == 0) return;
+    c = config_with(i, of[i].other);
+    CHECK(inherit(&c, text, length, &why) && check_at(&c, i, of[i].other));
+    const char* another = of[i].kind == TEXT ? "1,1" : of[i].usual;
+    c = config_with(i, another);
+    const bool fits = inherit(&c, text, length, &why);
+    if (!CHECK_EQ(fits, of[i].keep != SAME)) printf("  --%s\n", of[i].name);
+    if (fits) check_at(&c, i, another);
+    snprintf(words, sizeof words, "--%s %s contradicts c, which was trained with --%s %s", of[i].name, another, of[i].name, of[i].other);
+    if (!fits) CHECK_STR(why.text, words);
+}
+
+TEST(each_option_of_a_checkpoint_is_inherited_or_free_and_a_contradiction_names_both)
+{
+    for (int i = 0; i < OPTIONS; i++) check_inherit(i);
+}
+
+TEST(flags_and_epochs_contradict_where_the_checkpoint_has_none_or_a_cosine)
+{
+    char text[CONFIG_TEXT_MAX], words[200];
+    error why = {""};
+    config was = config_plain(), c;
+    size_t length = config_text(&was, text);
+    for (int i = 0; i < OPTIONS; i++) {
+        if (of[i].kind != FLAG) continue;
+        c = config_with(i, NULL);
+        const bool fits = inherit(&c, text, length, &why);
+        CHECK_EQ(fits, of[i].keep == FREE);
+        snprintf(words, sizeof words, "--%s true contradicts c, which was trained with --%s false", of[i].name, of[i].name);
+        if (!fits) CHECK_STR(why.text, words);
+    }
+    CHECK(parse(&c, &why, "--data x --fanout 5,4,3", "", "") == OPTIONS_GOOD && !inherit(&c, text, length, &why));
+    CHECK_STR(why.text, "--fanout 5,4,3 contradicts c, which was trained with --fanout not given");
+    CHECK(parse(&was, &why, "--data x --lr-schedule cosine --epochs 7", "", "") == OPTIONS_GOOD);
+    length = config_text(&was, text);
+    CHECK(parse(&c, &why, "--data x --epochs 8", "", "") == OPTIONS_GOOD && !inherit(&c, text, length, &why));
+    CHECK_STR(why.text, "--epochs 8 contradicts c, which was trained with --epochs 7");
+    CHECK(parse(&c, &why, "--data x --epochs 7", "", "") == OPTIONS_GOOD && inherit(&c, text, length, &why));
+    c = config_plain();
+    CHECK(inherit(&c, text, length, &why) && c.epochs == 7 && c.schedule == SCHEDULE_COSINE);
+    CHECK(parse(&was, &why, "--data x --partition pagraph --closure-limit 9", "", "") == OPTIONS_GOOD);
+    length = config_text(&was, text);
+    CHECK(parse(&c, &why, "--data x --parallel split --partition hash", "", "") == OPTIONS_GOOD && inherit(&c, text, length, &why));
+    CHECK(c.partition == 1 + DIVIDE_HASH && c.closure_limit == 100000);
+}
+
+TEST(a_text_of_options_that_is_too_long_or_has_others_is_refused)
+{
+    static char text[CONFIG_TEXT_MAX + 1];
+    error why = {""};
+    config c = config_plain();
+    memset(text, '\n', sizeof text);
+    memcpy(text, "--hidden=7\n", 11);
+    CHECK(inherit(&c, text, CONFIG_TEXT_MAX - 1, &why) && c.hidden == 7);
+    CHECK(!inherit(&c, text, CONFIG_TEXT_MAX, &why));
+    CHECK_STR(why.text, "c: its options are 8192 bytes long");
+    for (int i = 0; i < OPTIONS + 1; i++) memcpy(text + 11 * i, "--hidden=7\n", 11);
+    CHECK(inherit(&c, text, 11 * OPTIONS, &why));
+    CHECK(!inherit(&c, text, 11 * (OPTIONS + 1), &why));
+    CHECK_STR(why.text, "c: it has more options than there are");
+    CHECK(!inherit(&c, "--depth=4\n", 10, &why));
+    CHECK_STR(why.text, "c: its options are not those of this program: --depth: no such option");
+    CHECK(!inherit(&c, "--layers=9\n", 11, &why) && strstr(why.text, "c: its options are not those of this program: --layers 9: must be"));
+}
+
+/* All that a checkpoint does not keep, and --epochs by the checkpoint. */
+TEST(the_command_that_goes_on_has_every_other_option_that_was_given)
+{
+    static char line[4096], again[4096];
+    config c, then;
+    error why;
+    size_t used = 0;
+    for (int i = 0; i < OPTIONS; i++)
+        if (strcmp(of[i].name, "resume")) used += (size_t)snprintf(line + used, sizeof line - used, "%s ", given(i, other_of(i)));
+    CHECK(parse(&c, &why, "%s", line, "") == OPTIONS_GOOD);
+    FILE* out = fmemopen(again, sizeof again, "w");
+    config_print_resume(&c, out);
+    fclose(out);
+    CHECK(strncmp(again, "--data other.ggnn --resume saved --save saved --verify --eval-memory 12345 --threads 3 --backend cuda ", 101) == 0);
+    CHECK(parse(&then, &why, "%s", again, "") == OPTIONS_GOOD);
+    for (int i = 0; i < OPTIONS; i++) {
+        const bool resume = !strcmp(of[i].name, "resume");
+        check_at(&then, i, resume ? "saved" : of[i].keep == FREE ? other_of(i) : usual_of(i));
+        CHECK_EQ(then.given[i], of[i].keep == FREE);
+    }
+    CHECK(parse(&c, &why, "--data x --save y --hidden 3", "", "") == OPTIONS_GOOD);
+    memset(again, 0, sizeof again);
+    out = fmemopen(again, sizeof again, "w");
+    config_print_resume(&c, out);
+    fclose(out);
+    CHECK_STR(again, "--data x --resume y --save y");
+}
+
+/* ==== ranks, the log ============================================================================================ */
+
+TEST(ranks_compare_the_options_that_have_to_be_alike)
+{
+    char text[CONFIG_TEXT_MAX], plain[CONFIG_TEXT_MAX];
+    const config usual = config_plain();
+    const size_t length = config_common_text(&usual, plain);
+    CHECK_EQ(length, strlen(plain));
+    CHECK(strstr(plain, "\nno --save\n") != NULL);
+    for (int i = 0; i < OPTIONS; i++) {
+        if (of[i].kind == FLAG && of[i].compared) continue; /* is listed, whether it is set or not */
+        const config c = config_with(i, other_of(i));
+        const size_t now = config_common_text(&c, text);
+        CHECK_EQ(now, strlen(text));
+        if (!CHECK_EQ(strcmp(text, plain) != 0, of[i].keep != FREE || of[i].compared)) printf("  --%s\n", of[i].name);
+        if (of[i].compared && strcmp(of[i].name, "save")) CHECK(has_line(text, i, of[i].other) && (!of[i].usual || has_line(plain, i, of[i].usual)));
+    }
+}
+
+/* Numbers as such, flags as true or false, all else as text. */
+TEST(the_log_has_the_options_that_a_checkpoint_keeps)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        for (int set = 0; set < 2; set++) {
+            const config c = set ? config_with(i, other_of(i)) : config_plain();
+            const char* value = set ? other_of(i) : of[i].usual;
+            char *text = NULL, member[200];
+            size_t length;
+            json j;
+            FILE* out = open_memstream(&text, &length);
+            json_start(&j, out, false);
+            json_begin_object(&j, NULL);
+            config_json(&c, &j, "options");
+            json_end_object(&j);
+            fclose(out);
+            if (of[i].kind == FLAG) value = set ? "true" : "false";
+            const bool quoted = of[i].kind == CHOICE || of[i].kind == TEXT;
+            snprintf(member, sizeof member, "\"%s\":%s%s%s", of[i].name, quoted ? "\"" : "", value ? value : "", quoted ? "\"" : "");
+            const char* at = strstr(text, member);
+            const bool there = at && (at[-1] == '{' || at[-1] == ',') && strchr(",}", at[strlen(member)]);
+            if (!CHECK_EQ(there, of[i].keep != FREE)) printf("  %s\n", member);
+            snprintf(member, sizeof member, "\"%s\":", of[i].name);
+            CHECK_EQ(strstr(text, member) != NULL, of[i].keep != FREE);
+            free(text);
+        }
+}
+
+/* ==== options together ========================================================================================== */
+
+TEST(options_that_contradict_each_other_are_errors_that_say_what_to_do)
+{
+    static const char* const wrong[][2] = {
+        {"--fanout 5,5 --layers 3", "--fanout 5,5: 2 values for --layers 3"},
+        {"--fanout 1,1,1,1,1,1,1,1,1", "--fanout 1,1,1,1,1,1,1,1,1: at most 8 values"},
+        {"--preprocess --fanout 1,1,1,1,1,1,1,1", "--fanout 1,1,1,1,1,1,1,1: at most 7 values"},
+        {"--preprocess --layers 2 --fanout 5,5", "--fanout 5,5: 2 values for --layers 2, the first of which --preprocess samples nothing for"},
+        {"--fanout 5,-2", "--fanout -2: must be between -1 and 2147483647"},
+        {"--fanout 2147483648", "--fanout 2147483648: must be between -1 and 2147483647"},
+        {"--fanout 5,", "--fanout '': not an integer"},
+        {"--aggregator importance --model gcn", "--aggregator importance: GraphSAGE's, it needs --model sage"},
+        {"--aggregator importance --sampler reservoir", "--aggregator importance: its weights are the visits of --sampler walk; other samplers have none"},
+        {"--aggregator importance --eval full", "--aggregator importance: --eval full takes all neighbours and has no visits; use --eval sampled"},
+        {"--aggregator importance --fanout full", "--aggregator importance: --fanout full samples nothing, so there are no visits; give the most visited a node, as in --fanout 5,5"},
+        {"--device-list 0", "--device-list 0: needs --backend cuda"},
+        {"--backend cuda --device-list 0,1 --devices 3", "--device-list 0,1: 2 devices for --devices 3"},
+        {"--backend cuda --device-list 65537", "--device-list 65537: must be between 0 and 65536"},
+        {"--backend cuda --device-list -1", "--device-list -1: must be between 0 and 65536"},
+        {"--preprocess --model gat", "--preprocess: GAT weighs neighbours by what it learns, so nothing can be summed before training"},
+        {"--preprocess --model mlp", "--preprocess: an MLP looks at no neighbour, so there is nothing to sum"},
+        {"--preprocess --aggregator pool", "--preprocess: --aggregator pool transforms neighbours by weights that it learns before it looks for the largest"},
+        {"--preprocess --aggregator gcn", "--preprocess: the file has a node's row and its neighbours' mean, which --aggregator gcn mixes otherwise"},
+        {"--preprocess --aggregator importance", "--preprocess: --aggregator importance weighs neighbours by the walks of each step, all of which were summed alike"},
+        {"--preprocess --input-dropout .1", "--preprocess: --input-dropout changes features in each step, which were summed once"},
+        {"--preprocess --residual", "--preprocess: --residual adds the features themselves to the first layer, which then begins without them"},
+        {"--preprocess --sampler weighted", "--preprocess: --sampler weighted chooses neighbours of the first layer too, which were all summed alike"},
+        {"--preprocess --sampler walk", "--preprocess: --sampler walk chooses neighbours of the first layer too, which were all summed alike"},
+        {"--cache-ratio .1", "--cache-ratio: needs --cache, one that has rows"},
+        {"--cache-bytes 5", "--cache-bytes: needs --cache, one that has rows"},
+        {"--cache presc --cache-ratio .1 --cache-bytes 5", "--cache-ratio and --cache-bytes: give one of them"},
+        {"--cache dual --ranking r --cache-ratio .1", "--ranking r: with --cache dual it says how much is cached; leave out --cache-ratio"},
+        {"--cache dual --ranking r --cache-bytes 5", "--ranking r: with --cache dual it says how much is cached; leave out --cache-bytes"},
+        {"--cache degree", "--cache: give its size by --cache-ratio, or by --cache-bytes"},
+        {"--cache degree --ranking r", "--cache: give its size by --cache-ratio, or by --cache-bytes"},
+        {"--cache presc --cache-bytes auto", "--cache-bytes auto: a CPU has no memory of a device's; say how much by --device-memory"},
+        {"--cache presc --cache-bytes some", "--cache-bytes 'some': not a number of bytes"},
+        {"--cache presc --cache-ratio .1 --slopes measure", "--slopes measure: needs --cache dual, which shares its bytes by them"},
+        {"--cache dual --ranking r --slopes measure", "--slopes measure: --ranking r says what is cached; leave out one of them"},
+        {"--slopes 3", "--slopes 3: two numbers, A,F, or measure"},
+        {"--slopes 3,4,5", "--slopes 3,4,5: two numbers, A,F, or measure"},
+        {"--slopes 3,-1", "--slopes -1: must be between 0 and 9000000000000000"},
+        {"--store-graph .5 --gather exchange", "--gather exchange: rows are sent by their owners, not read from tiers; leave out --store-graph, "
+                                               "--store-features, --cache, --device-memory, --ranking and --topology"},
+        {"--device-memory 5 --store shards", "--gather exchange: rows are sent by their owners, not read from tiers; leave out --store-graph, "
+                                             "--store-features, --cache, --device-memory, --ranking and --topology"},
+        {"--store-features .5 --owners hash", "--owners: of tiers the parts follow the order of what is hot"},
+        {"--topology ring --store replica", "--topology ring: places parts, and with --store replica there are none"},
+        {"--fanout full --ranking r", "--fanout full: the whole graph is one batch, which lies in the device's memory, not in tiers; "
+                                      "--fanout -1,-1,.., a value a layer, takes all neighbours of each --batch"},
+        {"--links 1,2", "--links 1,2: three numbers, OWN,PEER,HOST in GB/s"},
+        {"--links 1,2,0", "--links 0: must be between 1 and 1000000"},
+        {"--links 1,2,1000001", "--links 1000001: must be between 1 and 1000000"},
+        {"--explain --save s", "--explain: trains without evaluation, so it takes no --save and no --resume"},
+        {"--explain --resume s", "--explain: trains without evaluation, so it takes no --save and no --resume"},
+        {"--explain --fanout -1", "--explain: nothing is sampled with --fanout full; give a value a layer"},
+        {"--samplers 2", "--samplers 2: needs --pipeline factored"},
+        {"--pipeline factored --devices 2 --gather exchange", "--pipeline factored: rows by exchange need all devices at the same batch; --gather pointer"},
+        {"--pipeline factored --devices 2 --store shards", "--pipeline factored: rows by exchange need all devices at the same batch; --gather pointer"},
+        {"--pipeline factored --explain", "--pipeline factored: --explain looks at devices that do all stages"},
+        {"--pipeline factored --fanout full", "--pipeline factored: nothing is sampled with --fanout full"},
+        {"--pipeline factored --devices 3 --samplers 3", "--samplers 3: one of --devices 3 has to train at least"},
+        {"--split-sampling cooperative", "--split-sampling: needs --parallel split"},
+        {"--split-partial", "--split-partial: needs --parallel split"},
+        {"--balance vertices", "--balance: needs --parallel split"},
+        {"--partition range", "--partition range: says who owns which node in --parallel split; with data, pagraph alone divides training nodes"},
+        {"--parallel split --partition none", "--partition none: in --parallel split each node has an owner"},
+        {"--parallel split --split-partial --model gat", "--split-partial: GraphSAGE's mean alone is a sum that can be sent in parts; use --model sage --aggregator mean"},
+        {"--parallel split --split-partial --aggregator gcn", "--split-partial: GraphSAGE's mean alone is a sum that can be sent in parts; use --model sage --aggregator mean"},
+        {"--parallel split --balance edges --partition hash", "--balance edges: needs --partition metis"},
+        {"--parallel split --partition hash --partition-file f", "--partition and --partition-file f: give one of them in --parallel split"},
+        {"--parallel split --fanout full", "--parallel split: with --fanout full the whole graph is one batch, of one device; --fanout -1,-1,.., a value a "
+                                           "layer, takes all neighbours of each --batch"},
+        {"--parallel split --pipeline overlap", "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline serial"},
+        {"--parallel split --pipeline factored", "--parallel split: devices meet while a batch is sampled, so none is prepared ahead; use --pipeline serial"},
+        {"--parallel split --explain", "--parallel split: --explain looks at devices that train on slices"},
+        {"--parallel split --shuffle local", "--shuffle local: in --parallel split all devices have all seeds"},
+        {"--closure-limit 5", "--closure-limit: needs --partition pagraph"},
+        {"--partition-file f", "--partition-file f: needs --partition pagraph, or --parallel split"},
+        {"--shuffle local", "--shuffle local: needs --partition pagraph, which says whose training nodes are whose"},
+        {"--partition pagraph --devices 2 --partition-file f --closure-limit 5", "--closure-limit: --partition-file f says whose nodes are whose"},
+        {"--partition pagraph --devices 2 --fanout full", "--partition pagraph: with --fanout full the whole graph is one batch, of one device"},
+        {"--partition pagraph --devices 2 --pipeline factored", "--partition pagraph: with --pipeline factored devices train on what others sample, so none has nodes of its own"},
+        {"--partition pagraph --devices 2 --explain", "--partition pagraph: --explain compares settings that have no partition"},
+        {"--partition pagraph --devices 2 --sampler walk", "--partition pagraph: --sampler walk leaves the hops around a training node that a device has"},
+        {"--partition pagraph", "--partition pagraph: divides training nodes among --devices, here is one"},
+        {"--trace-step 7 --backend cuda-emulated", "--trace-step 7: prints what a CPU computes; use --backend cpu"},
+        {"--trace-step 7 --parallel split", "--trace-step 7: prints whole mini-batches, and --parallel split cuts them; use --parallel data"},
+        {"--trace-step 7 --devices 3", "--trace-step 7: prints a step of one device, here are 3"},
+        {"--fanout full --devices 3", "--fanout full: one device computes the whole graph, here are 3; --fanout -1,-1,.., a value a layer, takes all neighbours of each --batch"},
+        {"--log l --save l", "--log l: --save writes there"},
+        {"--save x", "--save x: that is the data"},
+        {"--precision tf32", "--precision tf32: needs --backend cuda"},
+        {"--comm nccl", "--comm nccl: needs --backend cuda"},
+        {"--gemm blas --backend cuda", "--gemm blas: needs --backend cpu"},
+        {"--model gat --hidden 30 --heads 4", "--heads 4 does not divide --hidden 30"},
+        {"--store replica --gather exchange", "--gather exchange: with --store replica each device has all rows"},
+        {"--store shards --gather pointer", "--gather pointer: reads no memory of other machines; --store shards needs --gather exchange"},
+        {"--fanout full --eval sampled", "--eval sampled: nothing is sampled with --fanout full"},
+        {"--save-steps 5", "--save-steps 5: needs --save"},
+        {"--patience 6 --eval-every 0", "--patience 6: needs --eval-every"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        config c;
+        error why;
+        CHECK(parse(&c, &why, "--data x %s", wrong[i][0], "") == OPTIONS_GOOD && !config_finish(&c, &why));
+        if (!CHECK_STR(why.text, wrong[i][1])) printf("  %s\n", wrong[i][0]);
+    }
+}
+
+/* Beside those above, what looks much like it and is no error. */
+TEST(options_that_go_together_are_taken)
+{
+    static const char* const good[] = {
+        "--fanout 2147483647,-1,0", "--fanout 1,1,1,1,1,1,1,1", "--preprocess --fanout 1,1,1,1,1,1,1", "--preprocess --layers 1",
+        "--preprocess --model gcn", "--preprocess --fanout full --sampler weighted", "--aggregator importance --eval-every 0 --eval full",
+        "--backend cuda --device-list 0,65536,0", "--backend cuda --device-list 3,4 --devices 2", "--cache dual --ranking r",
+        "--cache presc --cache-bytes auto --device-memory 1", "--cache presc --cache-bytes auto --backend cuda", "--cache dual --cache-ratio .1 --slopes measure",
+        "--slopes 9000000000000000,0", "--topology ring", "--links 1,1000000,1", "--pipeline factored --devices 3 --samplers 2", "--pipeline factored",
+        "--parallel split", "--parallel split --devices 256", "--parallel split --partition-file f", "--parallel split --pipeline serial",
+        "--parallel split --split-partial", "--parallel split --balance vertices", "--parallel split --partition metis --balance edges",
+        "--parallel split --partition pagraph --closure-limit 5", "--partition pagraph --devices 2 --partition-file f",
+        "--partition pagraph --devices 2 --model mlp --sampler walk", "--partition pagraph --devices 2 --shuffle global --closure-limit 0",
+        "--trace-step 5 --pipeline overlap", "--precision tf32 --backend cuda", "--comm nccl --backend cuda", "--comm own", "--model sage --hidden 30 --heads 4",
+        "--store shards", "--store shards --gather exchange", "--store replica", "--store parts --gather exchange --owners hash", "--save s --save-steps 5 --resume s",
+        "--explain --epochs 3 --eval-every 2"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        config c;
+        error why;
+        CHECK(parse(&c, &why, "--data x %s", good[i], "") == OPTIONS_GOOD && config_finish(&c, &why));
+        if (why.text[0]) CHECK_STR(why.text, good[i]);
+    }
+}
+
+/* What follows from options that were given where others were not. */
+TEST(what_is_worked_out_follows_from_what_was_given)
+{
+    config c;
+    error why;
+#define WORKED_OUT(words, condition)                                                                         \
+    CHECK(parse(&c, &why, "--data x %s", words, "") == OPTIONS_GOOD && config_finish(&c, &why));             \
+    if (!CHECK(condition)) printf("  %s\n", words)
+    WORKED_OUT("", !c.tiers && !c.full_batch && c.cache_bytes == -1 && !c.cache_auto && !c.slopes_measured && !c.listed && !strcmp(c.fanout_text, "15,10,5"));
+    WORKED_OUT("--fanout full", c.full_batch && c.layers == 3 && !strcmp(c.fanout_text, "full"));
+    WORKED_OUT("--fanout -1 --layers 5", c.full_batch && c.layers == 5 && !strcmp(c.fanout_text, "full"));
+    WORKED_OUT("--fanout -1,07", !c.full_batch && c.layers == 2 && c.fanout[0] == -1 && c.fanout[1] == 7 && !strcmp(c.fanout_text, "-1,7"));
+    WORKED_OUT("--preprocess --fanout 6,4", c.layers == 3 && c.fanout[0] == 6 && c.fanout[1] == 4 && c.fanout[2] == 0 && !strcmp(c.fanout_text, "6,4"));
+    WORKED_OUT("--preprocess", c.layers == 3 && c.fanout[0] == 15 && c.fanout[1] == 10 && c.fanout[2] == 0 && !strcmp(c.fanout_text, "15,10"));
+    WORKED_OUT("--preprocess --layers 1", c.fanout[0] == 0 && !c.fanout_text);
+    WORKED_OUT("--aggregator importance", c.sampler == GGNN_WALK && c.eval == EVAL_SAMPLED && !strcmp(c.fanout_text, "5,5,5"));
+    WORKED_OUT("--backend cuda --device-list 3,0,3", c.devices == 3 && c.listed == 3 && c.device[0] == 3 && c.device[1] == 0 && c.device[2] == 3);
+    WORKED_OUT("--cache degree --cache-ratio .5", c.tiers && c.store_features == 0 && c.store_graph == 1 && c.cache_bytes == -1);
+    WORKED_OUT("--cache dual --cache-bytes 3K", c.tiers && c.store_features == 0 && c.store_graph == 0 && c.cache_bytes == 3072 && !c.cache_auto);
+    WORKED_OUT("--cache dual --cache-ratio 1 --store-graph .5 --store-features .25", c.store_graph == .5 && c.store_features == .25);
+    WORKED_OUT("--cache presc --cache-bytes auto --device-memory 1", c.cache_auto && c.cache_bytes == -1);
+    WORKED_OUT("--cache dual --cache-ratio .5 --slopes measure", c.slopes_measured && !c.slopes[0] && !c.slopes[1]);
+    WORKED_OUT("--slopes 7,9", !c.slopes_measured && c.slopes[0] == 7 && c.slopes[1] == 9 && !c.tiers);
+    WORKED_OUT("--store-graph 1", c.tiers);
+    WORKED_OUT("--store-features 1", c.tiers);
+    WORKED_OUT("--device-memory 0", c.tiers);
+    WORKED_OUT("--ranking r", c.tiers);
+    WORKED_OUT("--topology t", c.tiers);
+    WORKED_OUT("--prefer features --reserve-bytes 5 --presample-epochs 2 --placement exact --host-share .3", !c.tiers);
+    WORKED_OUT("--links 9,8,7", c.links[0] == 9 && c.links[1] == 8 && c.links[2] == 7);
+    WORKED_OUT("--explain", c.epochs == 1 && c.eval_every == 0);
+    WORKED_OUT("--explain --epochs 4 --eval-every 2", c.epochs == 4 && c.eval_every == 0);
+    WORKED_OUT("--parallel split", c.partition == 1 + DIVIDE_MINCUT && c.shuffle == SHUFFLE_GLOBAL);
+    WORKED_OUT("--parallel split --partition-file f", c.partition == PARTITION_NONE);
+    WORKED_OUT("--partition pagraph --devices 2", c.partition == PARTITION_PAGRAPH && c.shuffle == SHUFFLE_LOCAL);
+    WORKED_OUT("--partition pagraph --devices 2 --shuffle global", c.shuffle == SHUFFLE_GLOBAL);
+    WORKED_OUT("--partition pagraph --devices 2 --resume c", c.shuffle == SHUFFLE_GLOBAL); /* as the checkpoint has it */
+    WORKED_OUT("--parallel split --partition pagraph --devices 2", c.shuffle == SHUFFLE_GLOBAL);
+#undef WORKED_OUT
+}
+
+TEST(a_training_samples_as_its_options_say)
+{
+    config c;
+    error why;
+    CHECK(parse(&c, &why, "--data x --fanout 7,-1,3 --sampler walk --walks 9 --walk-length 8 --walk-restart .25", "", "") == OPTIONS_GOOD && config_finish(&c, &why));
+    ggnn_sampling how = config_sampling(&c);
+    CHECK(how.method == GGNN_WALK && how.num_hops == 3 && how.fanout[0] == 7 && how.fanout[1] == -1 && how.fanout[2] == 3 && how.keep == 0 && !how.last_hop_global);
+    CHECK(how.walk.walks == 9 && how.walk.length == 8 && how.walk.restart == .25f);
+    CHECK(!config_counts_visits(&c) && !config_reads_weights(&c));
+    CHECK(parse(&c, &why, "--data x --aggregator importance --layers 2", "", "") == OPTIONS_GOOD && config_finish(&c, &why));
+    how = config_sampling(&c);
+    CHECK(how.keep == GGNN_KEEP_WEIGHTS && how.method == GGNN_WALK && config_counts_visits(&c));
+    for (int model = 0; model < 4; model++)
+        for (int full = 0; full < 2; full++) {
+            static const char* const name[] = {"gcn", "sage", "gat", "mlp"};
+            CHECK(parse(&c, &why, "--data x --sampler weighted --model %s %s", name[model], full ? "--fanout full" : "") == OPTIONS_GOOD && config_finish(&c, &why));
+            how = config_sampling(&c);
+            CHECK(how.method == (model == NET_MLP ? GGNN_FISHER_YATES : GGNN_WEIGHTED) && how.num_hops == 3 && how.keep == 0);
+            for (int h = 0; h < 3 && !full; h++) CHECK_EQ(how.fanout[h], model == NET_MLP ? 0 : h ? h > 1 ? 5 : 10 : 15);
+            CHECK_EQ(config_reads_weights(&c), model != NET_MLP && !full);
+        }
+}
+
+/* Every schedule with every warm-up, at every step of three epochs of four mini-batches. */
+TEST(the_rate_of_each_step_is_that_of_schedule_and_warmup)
+{
+    static const char* const schedule[] = {"constant", "cosine", "step"};
+    enum { EPOCHS_RUN = 3, BATCHES = 4 };
+    for (int s = 0; s < 3; s++)
+        for (int warmup = 0; warmup < 8; warmup++)
+            for (int every = 1; every < 3; every++) {
+                config c;
+                error why;
+                char words[100];
+                snprintf(words, sizeof words, "%s --warmup %d --lr-step %d", schedule[s], warmup, every);
+                CHECK(parse(&c, &why, "--data x --lr .02 --lr-decay .3 --epochs 3 --lr-schedule %s", words, "") == OPTIONS_GOOD && config_finish(&c, &why));
+                for (int step = 0; step < EPOCHS_RUN * BATCHES; step++) {
+                    double rate = .02;
+                    if (s == 1) rate *= .5 + .5 * cos(acos(-1) * step / 12.);
+                    for (int e = every; s == 2 && e <= step / BATCHES; e += every) rate *= .3;
+                    if (step < warmup) rate = rate * (step + 1) / warmup;
+                    CHECK_NEAR((double)config_rate(&c, step, BATCHES), rate, 1e-8);
+                }
+            }
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    RUN(each_option_has_its_default_and_sets_its_own_value_alone);
+    RUN(each_number_may_be_its_least_and_its_most_and_no_other_beyond);
+    RUN(each_choice_is_one_of_the_help_and_no_other);
+    RUN(the_help_has_each_option_with_its_choices_and_its_default);
+    RUN(a_checkpoint_has_the_options_that_it_keeps_and_no_others);
+    RUN(each_option_of_a_checkpoint_is_inherited_or_free_and_a_contradiction_names_both);
+    RUN(flags_and_epochs_contradict_where_the_checkpoint_has_none_or_a_cosine);
+    RUN(a_text_of_options_that_is_too_long_or_has_others_is_refused);
+    RUN(the_command_that_goes_on_has_every_other_option_that_was_given);
+    RUN(ranks_compare_the_options_that_have_to_be_alike);
+    RUN(the_log_has_the_options_that_a_checkpoint_keeps);
+    RUN(options_that_contradict_each_other_are_errors_that_say_what_to_do);
+    RUN(options_that_go_together_are_taken);
+    RUN(what_is_worked_out_follows_from_what_was_given);
+    RUN(a_training_samples_as_its_options_say);
+    RUN(the_rate_of_each_step_is_that_of_schedule_and_warmup);
+    return test_finish();
+}
