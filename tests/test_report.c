@@ -1,0 +1,534 @@
+/* trainer/report.h: every number of every record and line against what was handed in, each of them another one. */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "tests/folder.h"
+#include "tests/test.h"
+#include "trainer/report.h"
+
+/* ==== helpers =================================================================================================== */
+
+/* Standard output of what runs between the two. */
+static FILE* said;
+static int standard_output;
+static void capture(void)
+{
+    fflush(stdout);
+    said = tmpfile();
+    standard_output = dup(STDOUT_FILENO);
+    dup2(fileno(said), STDOUT_FILENO);
+}
+static char printed[1 << 14];
+static void captured(void)
+{
+    fflush(stdout);
+    dup2(standard_output, STDOUT_FILENO);
+    close(standard_output);
+    rewind(said);
+    printed[fread(printed, 1, sizeof printed - 1, said)] = 0;
+    fclose(said);
+}
+
+static char log_path[600], logged[1 << 15];
+static device quiet;
+
+/* Of a run of ten epochs of eight mini-batches, which writes a log. */
+static report begin(void)
+{
+    static config c;
+    report r;
+    error why = {""};
+    c.epochs = 10;
+    c.log = log_path;
+    report_begin(&r, &c);
+    r.terminal = false;
+    r.batches = 8;
+    quiet.most_bytes = 0;
+    r.device = &quiet;
+    CHECK(report_open(&r, &c, &why));
+    return r;
+}
+
+/* Closes it; its log is then in `logged`. */
+static void end(report* r)
+{
+    error why = {""};
+    CHECK(report_close(r, &why));
+    FILE* in = fopen(log_path, "rb");
+    logged[in ? fread(logged, 1, sizeof logged - 1, in) : 0] = 0;
+    if (in) fclose(in);
+}
+
+/* Takes `"seconds":X` and `"peak_memory_bytes":N` out of the log, of which they were the last two; X is at least that. */
+static void cut_measured(double seconds)
+{
+    char* at = strstr(logged, "\"seconds\":");
+    if (!CHECK(at != NULL)) return;
+    CHECK(strtod(at + 10, NULL) >= seconds && strtod(at + 10, NULL) < seconds + 100);
+    char* rest = at + strcspn(at, ",}");
+    if (!strncmp(rest, ",\"peak_memory_bytes\":", 21)) {
+        CHECK(strtod(rest + 21, NULL) > 100000);
+        rest++;
+        rest += strcspn(rest, ",}");
+    }
+    memmove(at, rest, strlen(rest) + 1);
+}
+
+static const score some = {.known = 7, .broken = -1, .loss = 1.25, .metrics = {.5, .375, .8125}};
+
+/* ==== epochs and ends =========================================================================================== */
+
+TEST(an_epochs_line_and_record_have_its_numbers)
+{
+    static const score unknown = {.known = 0, .broken = -1, .loss = NAN, .metrics = {NAN, NAN, NAN}};
+    static const struct {
+        const score* val;
+        bool best;
+        int64_t rows;
+        const char *line, *record;
+    } epoch[] = {
+        {&some, true, 4, "epoch 3/10  loss 2.2500  val loss 1.2500  val accuracy 50.00 %  best  ",
+         "\"loss\":2.25,\"val_loss\":1.25,\"val_accuracy\":0.5,\"val_macro_f1\":0.375,\"val_roc_auc\":0.8125,\"best\":true"},
+        {&some, false, 4, "epoch 3/10  loss 2.2500  val loss 1.2500  val accuracy 50.00 %  ",
+         "\"loss\":2.25,\"val_loss\":1.25,\"val_accuracy\":0.5,\"val_macro_f1\":0.375,\"val_roc_auc\":0.8125,\"best\":false"},
+        {NULL, false, 4, "epoch 3/10  loss 2.2500  ", "\"loss\":2.25,\"val_loss\":null,\"val_accuracy\":null,\"val_macro_f1\":null,\"val_roc_auc\":null,\"best\":false"},
+        {&unknown, true, 0, "epoch 3/10  loss nan  ", "\"loss\":null,\"val_loss\":null,\"val_accuracy\":null,\"val_macro_f1\":null,\"val_roc_auc\":null,\"best\":true"},
+    };
+    const train_state at = {.epoch = 3, .batch = 5, .step = 21, .loss_rows = 4, .loss_sum = 9, .best_epoch = 2, .best_loss = 8};
+    for (size_t i = 0; i < sizeof epoch / sizeof *epoch; i++) {
+        train_state now = at;
+        char record[400];
+        double seconds = -1;
+        now.loss_rows = epoch[i].rows;
+        report r = begin();
+        report_epoch_begin(&r);
+        CHECK(r.epoch_start >= r.start && r.epoch_start < r.start + 100);
+        r.epoch_start -= 5;
+        capture();
+        report_epoch(&r, &now, .0625f, epoch[i].val, epoch[i].best);
+        captured();
+        end(&r);
+        cut_measured(5);
+        snprintf(record, sizeof record, "{\"event\":\"epoch\",\"epoch\":3,\"step\":21,\"learning_rate\":0.0625,%s,}\n", epoch[i].record);
+        CHECK_STR(logged, record);
+        const size_t length = strlen(epoch[i].line);
+        if (!CHECK(strncmp(printed, epoch[i].line, length) == 0)) printf("  %s", printed);
+        CHECK(sscanf(printed + length, "%lf s\n", &seconds) == 1 && seconds >= 5 && strstr(printed, " s\n"));
+        CHECK_EQ(strchr(printed, '\n')[1], 0);
+    }
+}
+
+/* On a terminal a bar, which has the last validation's loss. */
+TEST(the_bar_says_where_the_training_is)
+{
+    report r = begin();
+    report_step(&r, &(train_state){.epoch = 3}, .125);
+    CHECK_STR(r.bar.note, "");
+    r.terminal = true;
+    report_step(&r, &(train_state){.epoch = 3}, .125);
+    CHECK_STR(r.bar.note, "epoch 4/10  loss 0.1250  val nan");
+    capture();
+    report_epoch(&r, &(train_state){.epoch = 4, .loss_rows = 1}, 1, &some, false);
+    captured();
+    CHECK_STR(printed, "");
+    report_epoch(&r, &(train_state){.epoch = 5, .loss_rows = 1}, 1, NULL, false);
+    report_step(&r, &(train_state){.epoch = 5}, 2);
+    CHECK_STR(r.bar.note, "epoch 6/10  loss 2.0000  val 1.2500");
+    r.terminal = false;
+    end(&r);
+}
+
+TEST(the_last_line_and_record_have_the_test_score_and_the_best_epoch)
+{
+    static const score no_curve = {.known = 2, .broken = -1, .loss = 3.5, .metrics = {.25, .75, NAN}};
+    static const score unknown = {.known = 0, .broken = -1, .loss = NAN, .metrics = {NAN, NAN, NAN}};
+    static const struct {
+        const score* test;
+        int64_t has_best, validated, device_bytes;
+        const char *line, *record, *memory;
+    } of[] = {
+        {&some, 1, 30, 0, "test: accuracy 50.00 %, macro-F1 37.50 %, ROC-AUC 81.25 %  (epoch 6, val loss 0.7500)\n",
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":1.25,\"test_accuracy\":0.5,\"test_macro_f1\":0.375,\"test_roc_auc\":0.8125", "\n"},
+        {&no_curve, 1, 30, 2500000, "test: accuracy 25.00 %, macro-F1 75.00 %  (epoch 6, val loss 0.7500)\n",
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":3.5,\"test_accuracy\":0.25,\"test_macro_f1\":0.75,\"test_roc_auc\":null", ", of the device 2.50 MB\n"},
+        {&unknown, 1, 30, 0, "test: no labelled nodes  (epoch 6, val loss 0.7500)\n",
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":null,\"test_accuracy\":null,\"test_macro_f1\":null,\"test_roc_auc\":null", "\n"},
+        {&some, 1, 0, 0, "test: accuracy 50.00 %, macro-F1 37.50 %, ROC-AUC 81.25 %\n",
+         "\"best_epoch\":6,\"val_loss\":0.75,\"test_loss\":1.25,\"test_accuracy\":0.5,\"test_macro_f1\":0.375,\"test_roc_auc\":0.8125", "\n"},
+        {NULL, 0, 30, 0, "test: not evaluated\n",
+         "\"best_epoch\":0,\"val_loss\":null,\"test_loss\":null,\"test_accuracy\":null,\"test_macro_f1\":null,\"test_roc_auc\":null", "\n"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const train_state at = {.epoch = 9, .batch = 5, .step = 77, .has_best = of[i].has_best, .best_epoch = 6, .stale = 3, .best_loss = .75, .loss_sum = 4};
+        static task t;
+        char record[500], end_of_line[100] = "";
+        double seconds = -1;
+        t.count[SPLIT_VAL] = of[i].validated;
+        report r = begin();
+        quiet.most_bytes = of[i].device_bytes;
+        r.start -= 50;
+        capture();
+        report_final(&r, &t, &at, of[i].test);
+        captured();
+        end(&r);
+        cut_measured(50);
+        snprintf(record, sizeof record, "{\"event\":\"final\",\"epochs\":9,\"steps\":77,%s,,\"device_memory_bytes\":%lld}\n", of[i].record, (long long)of[i].device_bytes);
+        CHECK_STR(logged, record);
+        if (!CHECK(strncmp(printed, of[i].line, strlen(of[i].line)) == 0)) printf("  %s", printed);
+        CHECK(sscanf(printed + strlen(of[i].line), "%lf s, peak memory %*f %*c%99[^@]", &seconds, end_of_line) == 2 && seconds >= 50);
+        CHECK(end_of_line[0] == 'B');
+        CHECK_STR(end_of_line + 1, of[i].memory);
+    }
+}
+
+TEST(an_interrupted_run_says_where_and_whether_it_is_saved)
+{
+    const train_state at = {.epoch = 3, .batch = 5, .step = 29};
+    static config c;
+    for (int saved = 0; saved < 2; saved++) {
+        report r = begin();
+        c.data = "a b";
+        c.save = saved ? "c" : NULL;
+        capture();
+        report_interrupted(&r, &c, &at);
+        captured();
+        end(&r);
+        CHECK_STR(logged, saved ? "{\"event\":\"interrupted\",\"epoch\":4,\"step\":29,\"saved\":\"c\"}\n" : "{\"event\":\"interrupted\",\"epoch\":4,\"step\":29,\"saved\":null}\n");
+        CHECK_STR(printed, saved ? "interrupted in epoch 4 after step 29; saved, go on with --data 'a b' --resume c --save c\n"
+                                 : "interrupted in epoch 4 after step 29; nothing saved (--save FILE would)\n");
+    }
+}
+
+/* ==== ranks ===================================================================================================== */
+
+enum { RANKS = 3 };
+
+/* A number for each member of each rank, far from all others: 10,000,000 r + 100,000 a + b. */
+static int64_t number_of(int r, int of, int member) { return 10000000 * (r + 1) + 100000 * of + member; }
+static tiers_reads reads_of(int r, int of)
+{
+    return (tiers_reads){number_of(r, of, 1), number_of(r, of, 2), number_of(r, of, 3), number_of(r, of, 4)};
+}
+static tiers_count count_of(int r, int of) { return (tiers_count){reads_of(r, of), reads_of(r, of + 1), reads_of(r, of + 2), reads_of(r, of + 3)}; }
+static double seconds_of(int r, int member) { return (double)(r + 1) + (double)member / 64; }
+
+static void fill(report_rank all[RANKS], bool split, bool factored)
+{
+    memset(all, 0, RANKS * sizeof *all);
+    for (int r = 0; r < RANKS; r++) {
+        report_rank* k = &all[r];
+        k->rows = count_of(r, 1);
+        k->lists = count_of(r, 5);
+        k->evaluated = reads_of(r, 9);
+        for (int i = 0; i < RANKS; i++) k->from[i] = number_of(r, 10, i);
+        k->sent = number_of(r, 11, 0);
+        if (factored) k->sampled = number_of(r, 12, 0);
+        if (factored) k->trained = number_of(r, 12, 1);
+        k->split = split;
+        if (split)
+            k->parts = (report_parts){number_of(r, 13, 0), number_of(r, 13, 1), number_of(r, 13, 2), number_of(r, 13, 3), number_of(r, 13, 4), number_of(r, 13, 5)};
+        double* const seconds[] = {&k->seconds, &k->sample, &k->mark, &k->copy, &k->extract, &k->train, &k->batch, &k->evaluation, &k->comm, &k->waited};
+        for (int i = 0; i < 10; i++) *seconds[i] = seconds_of(r, i);
+    }
+}
+
+static char expected[1 << 14];
+static size_t used;
+#define EXPECT(...) (used += (size_t)snprintf(expected + used, sizeof expected - used, __VA_ARGS__))
+
+static void expect_array(const char* key, int of, int member)
+{
+    EXPECT("\"%s\":[", key);
+    for (int r = 0; r < RANKS; r++) EXPECT("%s%lld", r ? "," : "", (long long)number_of(r, of, member));
+    EXPECT("]");
+}
+
+static void expect_reads(const char* key, int of)
+{
+    static const char* const where[] = {"cache", "own", "peer", "host"};
+    EXPECT(",\"%s\":{", key);
+    for (int i = 0; i < 4; i++) {
+        if (i) EXPECT(",");
+        expect_array(where[i], of, 1 + i);
+    }
+    EXPECT("}");
+}
+
+static void expect_object(const char* key, int of, const char* const* member, int count)
+{
+    EXPECT(",\"%s\":{", key);
+    for (int i = 0; i < count; i++) {
+        if (i) EXPECT(",");
+        expect_array(member[i], of, i);
+    }
+    EXPECT("}");
+}
+
+static void expect_seconds(void)
+{
+    static const char* const name[] = {"training", "sample", "mark", "copy", "extract", "train", "batch", "evaluation", "comm", "waited"};
+    EXPECT(",\"seconds\":{");
+    for (int i = 0; i < 10; i++) {
+        EXPECT("%s\"%s\":[", i ? "," : "", name[i]);
+        for (int r = 0; r < RANKS; r++) EXPECT("%s%.17g", r ? "," : "", seconds_of(r, i));
+        EXPECT("]");
+    }
+    EXPECT("}");
+}
+
+TEST(the_record_of_ranks_has_what_each_did_by_its_name)
+{
+    static const char *const slices[] = {"sampled", "trained"}, *const split[] = {"targets", "edges", "loaded", "own", "peer", "bytes"};
+    for (int kind = 0; kind < 3; kind++) {
+        report_rank all[RANKS];
+        fill(all, kind == 1, kind == 2);
+        report r = begin();
+        report_ranks(&r, all, RANKS);
+        end(&r);
+        used = 0;
+        EXPECT("{\"event\":\"ranks\"");
+        expect_reads("rows", 3);
+        expect_reads("bytes", 4);
+        expect_reads("lists", 7);
+        expect_reads("list_bytes", 8);
+        expect_reads("evaluation_rows", 9);
+        EXPECT(",\"rows_from\":[");
+        for (int k = 0; k < RANKS; k++) EXPECT("%s[%lld,%lld,%lld]", k ? "," : "", (long long)number_of(k, 10, 0), (long long)number_of(k, 10, 1), (long long)number_of(k, 10, 2));
+        EXPECT("],");
+        expect_array("sent_bytes", 11, 0);
+        if (kind == 2) expect_object("slices", 12, slices, 2);
+        if (kind == 1) expect_object("split", 13, split, 6);
+        expect_seconds();
+        EXPECT("}\n");
+        CHECK_STR(logged, expected);
+    }
+}
+
+/* One rank that sampled all, or trained on all, has slices; so has a last one alone. */
+TEST(slices_are_those_of_a_run_in_which_any_rank_had_one)
+{
+    for (int i = 0; i < 4; i++) {
+        report_rank all[RANKS];
+        fill(all, false, false);
+        if (i < 2) *(i ? &all[2].sampled : &all[0].sampled) = 5;
+        else *(i > 2 ? &all[2].trained : &all[0].trained) = 5;
+        report r = begin();
+        report_ranks(&r, all, RANKS);
+        end(&r);
+        static const char* const should[] = {"{\"sampled\":[5,0,0],\"trained\":[0,0,0]}", "{\"sampled\":[0,0,5],\"trained\":[0,0,0]}",
+                                             "{\"sampled\":[0,0,0],\"trained\":[5,0,0]}", "{\"sampled\":[0,0,0],\"trained\":[0,0,5]}"};
+        const char* at = strstr(logged, ",\"slices\":");
+        CHECK(at && strncmp(at + 10, should[i], strlen(should[i])) == 0);
+    }
+}
+
+TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
+{
+    report_rank all[RANKS];
+    fill(all, true, false);
+    report r = begin();
+    capture();
+    report_print_ranks(&r, all, RANKS);
+    captured();
+    end(&r);
+    const char *line = strstr(printed, "\n  device       cache         own        peer        host     cache       own      peer      host   sample     mark     copy  "
+                                       "extract    train evaluate  waiting   MB sent\n");
+    if (!CHECK(line != NULL)) return;
+    line = strchr(line + 1, '\n') + 1;
+    for (int k = 0; k <= RANKS; k++, line = strchr(line, '\n') + 1) { /* the last one: all */
+        double should[16] = {0};
+        char text[400], name[8] = "all";
+        for (int i = 0; i < RANKS; i++) {
+            if (k < RANKS && i != k) continue;
+            for (int m = 0; m < 4; m++) should[m] += (double)number_of(i, 3, 1 + m);
+            for (int m = 0; m < 4; m++) should[4 + m] += 1e-6 * (double)number_of(i, 4, 1 + m);
+            for (int m = 0; m < 5; m++) should[8 + m] += seconds_of(i, 1 + m);
+            should[13] += seconds_of(i, 7);
+            should[14] += seconds_of(i, 6) + seconds_of(i, 9);
+            should[15] += 1e-6 * (double)number_of(i, 11, 0);
+        }
+        if (k < RANKS) snprintf(name, sizeof name, "%d", k);
+        int length = snprintf(text, sizeof text, "  %-6s", name);
+        for (int m = 0; m < 4; m++) length += snprintf(text + length, sizeof text - (size_t)length, " %11.0f", should[m]);
+        for (int m = 4; m < 8; m++) length += snprintf(text + length, sizeof text - (size_t)length, " %9.2f", should[m]);
+        for (int m = 8; m < 15; m++) length += snprintf(text + length, sizeof text - (size_t)length, " %8.2f", should[m]);
+        length += snprintf(text + length, sizeof text - (size_t)length, " %9.2f\n", should[15]);
+        if (!CHECK(strncmp(line, text, (size_t)length) == 0)) printf("%s%.*s\n", text, (int)strcspn(line, "\n"), line);
+    }
+    line = strstr(line, "\n  device     targets       edges    features         own        peer  MB moved\n");
+    if (!CHECK(line != NULL)) return;
+    line = strchr(line + 1, '\n') + 1;
+    for (int k = 0; k <= RANKS; k++, line = strchr(line, '\n') + 1) {
+        int64_t should[6] = {0};
+        char text[200], name[8] = "all";
+        for (int i = 0; i < RANKS; i++)
+            for (int m = 0; m < 6; m++) should[m] += k < RANKS && i != k ? 0 : number_of(i, 13, m);
+        if (k < RANKS) snprintf(name, sizeof name, "%d", k);
+        int length = snprintf(text, sizeof text, "  %-6s", name);
+        for (int m = 0; m < 5; m++) length += snprintf(text + length, sizeof text - (size_t)length, " %11lld", (long long)should[m]);
+        length += snprintf(text + length, sizeof text - (size_t)length, " %9.2f\n", 1e-6 * (double)should[5]);
+        if (!CHECK(strncmp(line, text, (size_t)length) == 0)) printf("%s%.*s\n", text, (int)strcspn(line, "\n"), line);
+    }
+    CHECK_EQ(*line, 0);
+}
+
+TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
+{
+    static tier_plan plan;
+    report_rank all[RANKS];
+    fill(all, false, false);
+    all[0].lists.placed = (tiers_reads){7, 0, 1200, 999};
+    all[0].lists.placed_bytes = (tiers_reads){700, 5, 2500000, 3100};
+    all[0].rows.placed = (tiers_reads){0, 5, 0, 0};
+    for (int notes = 0; notes < 3; notes++) {
+        memset(plan.note, 0, sizeof plan.note);
+        for (int i = 0; i < (notes < 2 ? notes : TIER_NOTES_MAX); i++) snprintf(plan.note[i], sizeof plan.note[i], "note %d", i);
+        for (int ranks = 1; ranks <= RANKS; ranks += 2) {
+            report r = begin();
+            capture();
+            report_tiers(&r, all, ranks, &plan);
+            captured();
+            end(&r);
+            used = 0;
+            for (int i = 0; i < TIER_NOTES_MAX && plan.note[i][0]; i++) EXPECT("note %d\n", i);
+            EXPECT("lists%s: own cache 7 (700B), peers 1.20 k (2.50 MB), host 999 (3.10 kB)\n", ranks > 1 ? " of device 0" : "");
+            EXPECT("rows%s: own part 5 (10.2 MB)\n", ranks > 1 ? " of device 0" : "");
+            CHECK_STR(printed, expected);
+        }
+        used = 0;
+        EXPECT("{\"event\":\"tiers\",\"notes\":[");
+        for (int i = 0; i < TIER_NOTES_MAX && plan.note[i][0]; i++) EXPECT("%s\"note %d\"", i ? "," : "", i);
+        EXPECT("],\"rows\":{\"cache\":[0,%lld,%lld],\"own\":[5,", (long long)number_of(1, 1, 1), (long long)number_of(2, 1, 1));
+        if (!CHECK(strncmp(logged, expected, used) == 0)) printf("  %s  %s", expected, logged);
+    }
+    fill(all, false, false);
+    report r = begin();
+    capture();
+    report_tiers(&r, all, RANKS, &plan);
+    captured();
+    end(&r);
+    used = 0;
+    expect_reads("rows", 1);
+    expect_reads("row_bytes", 2);
+    expect_reads("lists", 5);
+    expect_reads("list_bytes", 6);
+    EXPECT("}\n");
+    const char* at = strstr(logged, ",\"rows\":");
+    CHECK_STR(at ? at : logged, expected);
+}
+
+/* ==== the profile =============================================================================================== */
+
+/* What a row of the profile says. A column that is empty: NAN. */
+typedef struct { double seconds, share, step, gigabytes, rate, operations; } row;
+
+static row row_of(const char* name)
+{
+    char begin[64];
+    row is = {NAN, NAN, NAN, NAN, NAN, NAN};
+    snprintf(begin, sizeof begin, "\n  %-22s ", name);
+    const char* at = strstr(printed, begin);
+    if (!at) return is;
+    at += strlen(begin);
+    const int length = (int)strcspn(at, "\n"); /* seconds 9, " %6.1f %%" 9, then 10, 10, 9, 10 columns */
+    static const int from[] = {0, 10, 18, 28, 38, 47, 57};
+    double* const to[] = {&is.seconds, &is.share, &is.step, &is.gigabytes, &is.rate, &is.operations};
+    for (int i = 0; i < 6 && from[i] < length; i++) {
+        char field[16] = "";
+        snprintf(field, sizeof field, "%.*s", (length < from[i + 1] ? length : from[i + 1]) - from[i], at + from[i]);
+        if (field[strspn(field, " ")]) *to[i] = strtod(field, NULL);
+    }
+    return is;
+}
+
+static bool same(double is, double should, double tolerance) { return isnan(should) ? isnan(is) : fabs(is - should) <= tolerance; }
+
+static void check_row(const char* name, double seconds, double bytes, double operations, double total, double steps)
+{
+    const row is = row_of(name);
+    const bool good = same(is.seconds, seconds, .0006) && same(is.share, 100 * seconds / total, .2)
+                   && same(is.step, steps > 0 ? 1e3 * seconds / steps : (double)NAN, .006) && same(is.gigabytes, bytes > 0 ? 1e-9 * bytes : (double)NAN, .006)
+                   && same(is.rate, bytes > 0 ? 1e-9 * bytes / seconds : (double)NAN, .06)
+                   && same(is.operations, operations > 0 ? 1e-9 * operations / seconds : (double)NAN, .06);
+    if (!CHECK(good)) printf("  %s: %g %g %g %g %g %g\n", name, is.seconds, is.share, is.step, is.gigabytes, is.rate, is.operations);
+}
+
+/* Of each stage and half other seconds, bytes and operations; a part of them is evaluation's, and is in its row alone. */
+TEST(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up)
+{
+    static const char* const name[2][NET_NUM_STAGES] = {
+        {"gather", "forward: aggregate", "forward: gemm", "forward: elementwise", "forward: loss", "optimizer", "forward: shuffle"},
+        {"gather", "backward: aggregate", "backward: gemm", "backward: elementwise", "backward: loss", "optimizer", "backward: shuffle"}};
+    enum { STEPS = 40, TOTAL = 1000 };
+    net_profile all = {.flops = {9000000000000, 5000000000000}};
+    evaluation_cost apart = {.seconds = 100, .net = {.flops = {2000000000000, 0}}, .loader = {.bytes = 7000000000, .seconds = 3}};
+    const loader_cost batches = {.seconds = 60, .sample = 30, .mark = 4, .extract = 6, .copy = 1000, .bytes = 11000000000};
+    double rest = TOTAL - 100 - 60, evaluated = 7e9;
+    for (int half = 0; half < 2; half++)
+        for (int s = 0; s < NET_NUM_STAGES; s++) {
+            if (half ? s == NET_GATHER || s == NET_LOSS : s == NET_OPTIMIZER) continue; /* each is of one half alone */
+            all.seconds[half][s] = 20 + 10 * half + 2 * s;
+            all.bytes[half][s] = 100000000000 + 10000000000 * half + 1000000000 * s;
+            if (half) continue;
+            apart.net.seconds[half][s] = 1 + s;
+            apart.net.bytes[half][s] = 500000000 * (1 + s);
+        }
+    report r = begin();
+    r.start -= TOTAL;
+    capture();
+    report_profile(&r, STEPS, &all, batches, &apart);
+    captured();
+    end(&r);
+    CHECK(strstr(printed, "\n  times are measured; bytes and operations are counted\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n"));
+    check_row("sample", 45, 11e9, 0, TOTAL, STEPS); /* 30 of 40 seconds of stages */
+    check_row("extract", 15, 0, 0, TOTAL, STEPS);
+    for (int half = 0; half < 2; half++)
+        for (int s = 0; s < NET_NUM_STAGES; s++) {
+            const double seconds = all.seconds[half][s] - apart.net.seconds[half][s];
+            evaluated += (double)apart.net.bytes[half][s];
+            rest -= seconds;
+            if (seconds > 0) check_row(name[half][s], seconds, (double)(all.bytes[half][s] - apart.net.bytes[half][s]), s == NET_GEMM ? half ? 5e12 : 7e12 : 0, TOTAL, STEPS);
+        }
+    check_row("evaluation", 100, evaluated, 2e12, TOTAL, 0);
+    const row other = row_of("other"), total = row_of("total");
+    CHECK(other.seconds >= rest - .001 && other.seconds < rest + 100 && isnan(other.step) && isnan(other.gigabytes) && isnan(other.operations));
+    CHECK(total.seconds >= TOTAL - .001 && total.seconds < TOTAL + 100 && total.share == 100 && isnan(total.step) && isnan(total.gigabytes));
+    CHECK_NEAR(total.seconds - other.seconds, TOTAL - rest, .002);
+    CHECK(!strstr(printed, "backward: loss") && !strstr(printed, "forward: optimizer"));
+}
+
+/* Without batches to sample, or an evaluation, no such row. */
+TEST(a_profile_has_no_rows_of_what_took_no_time)
+{
+    net_profile all = {.seconds = {{[NET_GEMM] = 2}, {0}}};
+    evaluation_cost apart = {0};
+    report r = begin();
+    r.start -= 10;
+    capture();
+    report_profile(&r, 0, &all, (loader_cost){0}, &apart);
+    captured();
+    end(&r);
+    int rows = 0;
+    for (const char* at = strstr(printed, "GFLOP/s"); at; at = strchr(at + 1, '\n')) rows++;
+    CHECK_EQ(rows, 5); /* of the title, of three rows, and of the end */
+    CHECK(isnan(row_of("sample").seconds) && isnan(row_of("evaluation").seconds) && row_of("forward: gemm").seconds == 2 && isnan(row_of("forward: gemm").step));
+}
+
+int main(int argc, char** argv)
+{
+    test_only = argc > 1 ? argv[1] : NULL;
+    folder_make();
+    folder_path(log_path, "log");
+    RUN(an_epochs_line_and_record_have_its_numbers);
+    RUN(the_bar_says_where_the_training_is);
+    RUN(the_last_line_and_record_have_the_test_score_and_the_best_epoch);
+    RUN(an_interrupted_run_says_where_and_whether_it_is_saved);
+    RUN(the_record_of_ranks_has_what_each_did_by_its_name);
+    RUN(slices_are_those_of_a_run_in_which_any_rank_had_one);
+    RUN(the_tables_of_ranks_have_all_columns_of_each_and_their_sums);
+    RUN(the_record_of_tiers_and_its_lines_have_what_lies_where);
+    RUN(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up);
+    RUN(a_profile_has_no_rows_of_what_took_no_time);
+    folder_remove();
+    return test_finish();
+}
