@@ -4,7 +4,7 @@
 
 /* ==== the log's arrays ========================================================================================== */
 
-enum { LAYERS = 2, NODES = 34, MOST = 40 * 70 };
+enum { LAYERS = 2, NODES = 34, MOST = 3 * 1600 };
 typedef struct {
     int rows, cols;
     double v[MOST];
@@ -186,9 +186,10 @@ static void check_linear(const step* s, const matrix* a, const matrix* w, const 
     near("dh", s->l, array("d", "h", s->l), &dx);
 }
 
-static void check_sage(step* s)
+/* GraphSAGE's, by what each source gives to each target of the mean. */
+static void check_mean(step* s, const matrix* back)
 {
-    const matrix back = coefficients(&s->b, false), mean = product(&back, false, s->x, false);
+    const matrix mean = product(back, false, s->x, false);
     const matrix w = joined(array("", "w_self", s->l), array("", "w_neigh", s->l), false);
     matrix own = *s->x;
     own.rows = s->b.targets;
@@ -197,17 +198,30 @@ static void check_sage(step* s)
     near("a", s->l, array("", "a", s->l), &a);
     check_output(s, &out, false);
     set_gradient(s, false);
-    check_linear(s, &a, &w, &dw, &back, true);
+    check_linear(s, &a, &w, &dw, back, true);
 }
 
-static void check_gcn(step* s)
+static void check_sage(step* s)
 {
-    const matrix back = coefficients(&s->b, true), a = product(&back, false, s->x, false);
+    const matrix back = coefficients(&s->b, false);
+    check_mean(s, &back);
+}
+
+/* A sum of sources, then a product: GCN's. */
+static void check_sums(step* s, const matrix* back)
+{
+    const matrix a = product(back, false, s->x, false);
     const matrix *w = array("", "w", s->l), out = product(&a, false, w, false);
     near("a", s->l, array("", "a", s->l), &a);
     check_output(s, &out, false);
     set_gradient(s, false);
-    check_linear(s, &a, w, array("d", "w", s->l), &back, false);
+    check_linear(s, &a, w, array("d", "w", s->l), back, false);
+}
+
+static void check_gcn(step* s)
+{
+    const matrix back = coefficients(&s->b, true);
+    check_sums(s, &back);
 }
 
 /* e[u,k] = z[u, head k] . a[k,:] */
@@ -420,6 +434,134 @@ TEST(a_step_of_gat_is_the_one_computed_in_plain_loops)
     check_step("--model gat --heads 4 --out-heads 3 --fanout 9,2 --loss ce", check_gat);
 }
 
+/* ==== the other models ========================================================================================== */
+
+/* Visits of a list over their sum; of PinSAGE's aggregator. */
+static void check_importance(step* s)
+{
+    double weight[MOST];
+    char name[16];
+    snprintf(name, sizeof name, "hop%d", LAYERS - 1 - s->l);
+    matrix back = {.rows = s->b.targets, .cols = s->b.sources};
+    CHECK_EQ(numbers(find(name), "weight", weight), s->b.indptr[s->b.targets]);
+    for (int v = 0; v < s->b.targets; v++) {
+        double sum = 0;
+        for (int e = s->b.indptr[v]; e < s->b.indptr[v + 1]; e++) sum += weight[e];
+        for (int e = s->b.indptr[v]; e < s->b.indptr[v + 1]; e++) back.v[v * back.cols + s->b.list[e]] += weight[e] / sum;
+    }
+    check_mean(s, &back);
+}
+
+/* Its own row is one of a node's neighbours. */
+static void check_sage_gcn(step* s)
+{
+    matrix back = {.rows = s->b.targets, .cols = s->b.sources};
+    for (int v = 0; v < s->b.targets; v++) {
+        const double part = 1. / (1 + s->b.indptr[v + 1] - s->b.indptr[v]);
+        back.v[v * back.cols + v] += part;
+        for (int e = s->b.indptr[v]; e < s->b.indptr[v + 1]; e++) back.v[v * back.cols + s->b.list[e]] += part;
+    }
+    check_sums(s, &back);
+}
+
+static void check_mlp(step* s)
+{
+    const matrix *w = array("", "w", s->l), out = product(s->x, false, w, false);
+    matrix back = {.rows = s->b.targets, .cols = s->b.sources};
+    for (int v = 0; v < s->b.targets; v++) back.v[v * back.cols + v] = 1;
+    CHECK(s->b.targets == s->b.sources && s->b.indptr[s->b.targets] == 0);
+    check_output(s, &out, false);
+    set_gradient(s, false);
+    check_linear(s, s->x, w, array("d", "w", s->l), &back, false);
+}
+
+/* a = [x_v | max of z], z = relu(x W_pool + b_pool); the gradient of a maximum goes to where it was found. */
+static void check_pool(step* s)
+{
+    const block* b = &s->b;
+    const matrix w_pool = *array("", "w_pool", s->l), b_pool = *array("", "b_pool", s->l);
+    const matrix w = joined(array("", "w_self", s->l), array("", "w_neigh", s->l), false), dw = joined(array("d", "w_self", s->l), array("d", "w_neigh", s->l), false);
+    matrix z = product(s->x, false, &w_pool, false), own = *s->x, most = {.rows = b->targets, .cols = s->x->cols};
+    for (int i = 0; i < z.rows * z.cols; i++) z.v[i] = fmax(0, z.v[i] + b_pool.v[i % z.cols]);
+    near("z", s->l, array("", "z", s->l), &z);
+    for (int v = 0; v < b->targets; v++)
+        for (int e = b->indptr[v]; e < b->indptr[v + 1]; e++)
+            for (int j = 0; j < z.cols; j++) most.v[v * z.cols + j] = fmax(most.v[v * z.cols + j], at(&z, b->list[e], j));
+    own.rows = b->targets;
+    const matrix a = joined(&own, &most, true), out = product(&a, false, &w, false);
+    near("a", s->l, array("", "a", s->l), &a);
+    check_output(s, &out, false);
+    set_gradient(s, false);
+    const matrix da = product(&s->d, false, &w, true), gradient = product(&a, true, &s->d, false);
+    near("dw", s->l, &dw, &gradient);
+    matrix dz = {.rows = b->sources, .cols = z.cols}, bias = {.rows = 1, .cols = z.cols};
+    for (int v = 0; v < b->targets; v++)
+        for (int j = 0; j < z.cols; j++) {
+            int e = b->indptr[v];
+            while (e < b->indptr[v + 1] && at(&z, b->list[e], j) < at(&most, v, j)) e++;
+            if (at(&most, v, j) > 0) dz.v[b->list[e] * z.cols + j] += at(&da, v, z.cols + j);
+            if (at(&most, v, j) > 0) bias.v[j] += at(&da, v, z.cols + j);
+        }
+    const matrix dw_pool = product(s->x, true, &dz, false);
+    near("dw_pool", s->l, array("d", "w_pool", s->l), &dw_pool);
+    near("db_pool", s->l, array("d", "b_pool", s->l), &bias);
+    if (s->l == 0) return;
+    matrix dx = product(&dz, false, &w_pool, true);
+    for (int i = 0; i < da.rows; i++)
+        for (int j = 0; j < dx.cols; j++) dx.v[i * dx.cols + j] += at(&da, i, j);
+    near("dh", s->l, array("d", "h", s->l), &dx);
+}
+
+TEST(a_step_of_the_other_models_is_the_one_computed_in_plain_loops)
+{
+    check_step("--aggregator importance --fanout 4,3", check_importance);
+    check_step("--aggregator importance --fanout 9,5 --walks 20 --walk-length 2 --loss ce", check_importance);
+    check_step("--aggregator gcn --fanout 3,2 --loss ce", check_sage_gcn);
+    check_step("--aggregator pool --fanout 3,2", check_pool);
+    check_step("--aggregator pool --fanout -1,4 --loss ce --seed 3", check_pool);
+    check_step("--model mlp --fanout 3,2 --loss ce", check_mlp);
+}
+
+/* All that is learnt is there, and Adam's first step takes each number down its own gradient. */
+TEST(each_parameter_has_its_gradient_and_its_change)
+{
+    static const struct {
+        const char *options, *name[14];
+        int rows[14], cols[14];
+    } model[] = {
+        {"--model gcn --norm layer --residual", {"w0", "b0", "w_res0", "gamma0", "beta0", "w1", "b1", "w_res1"}, {34, 1, 34, 1, 1, 6, 1, 6}, {6, 6, 6, 6, 6, 2, 2, 2}},
+        {"--model sage --norm layer", {"w_self0", "w_neigh0", "b0", "gamma0", "beta0", "w_self1", "w_neigh1", "b1"}, {34, 34, 1, 1, 1, 6, 6, 1}, {6, 6, 6, 6, 6, 2, 2, 2}},
+        {"--aggregator pool --residual", {"w_pool0", "b_pool0", "w_self0", "w_neigh0", "b0", "w_res0", "w_pool1", "b_pool1", "w_self1", "w_neigh1", "b1", "w_res1"},
+         {34, 1, 34, 34, 1, 34, 6, 1, 6, 6, 1, 6}, {34, 34, 6, 6, 6, 6, 6, 6, 2, 2, 2, 2}},
+        {"--model gat --heads 3 --out-heads 2 --norm layer", {"w0", "a_l0", "a_r0", "b0", "gamma0", "beta0", "w1", "a_l1", "a_r1", "b1"}, {34, 3, 3, 1, 1, 1, 6, 2, 2, 1}, {6, 2, 2, 6, 6, 6, 4, 2, 2, 2}},
+    };
+    static double w[3][MOST];
+    for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
+        CHECK_EQ(trainf("--data karate.ggnn --loss ce --layers 2 --hidden 6 --fanout 9,4 --dropout 0 --epochs 1 --lr .25 --optimizer adamw --log a --trace-step 1 %s",
+                        model[i].options), 0);
+        read_trace("a");
+        CHECK(says("\nupdate 1 of AdamW, learning rate 0.25\n"));
+        const char* record = strstr(log_text, "\"name\":\"loss\"");
+        for (int k = 0; k < 14 && model[i].name[k] && record; k++) {
+            static const char* const of[] = {"", "d", "change of "};
+            int moved = 0;
+            for (int which = 0; which < 3; which++) {
+                char name[40];
+                snprintf(name, sizeof name, "%s%s", of[which], model[i].name[k]);
+                record = find(name);
+                CHECK(number(record, "rows") == model[i].rows[k] && number(record, "cols") == model[i].cols[k]);
+                CHECK_EQ(numbers(record, "values", w[which]), model[i].rows[k] * model[i].cols[k]);
+            }
+            for (int j = 0; j < model[i].rows[k] * model[i].cols[k]; j++) {
+                moved += fabs(w[1][j]) > 1e-5;
+                if (fabs(w[1][j]) > 1e-5) CHECK_NEAR(w[2][j], w[1][j] > 0 ? -.25 : .25, 1e-3);
+                if (w[1][j] == 0) CHECK(w[2][j] == 0);
+            }
+            if (!CHECK(moved > 0)) printf("  %s: %s\n", model[i].options, model[i].name[k]);
+        }
+    }
+}
+
 /* ==== steps and updates ========================================================================================= */
 
 /* One of `before` and of all parameters, in their order. */
@@ -610,6 +752,333 @@ TEST(seeds_that_a_table_leaves_out_are_those_with_a_label)
     CHECK(says(more));
 }
 
+/* ==== every table, from the log ================================================================================== */
+
+static char table[1 << 16];
+static size_t used;
+#define EXPECT(...) (used += (size_t)snprintf(table + used, sizeof table - used, __VA_ARGS__))
+
+/* Stands the expected table after the colon of a title that begins so, and does it end there? */
+static void check_table(const char* title)
+{
+    const char *begin = strstr(output, title), *is = begin ? strstr(begin, ": ") : NULL;
+    if (!CHECK(is && strncmp(is + 2, table, used) == 0 && is[2 + used] == '\n')) printf("  %s\n%s", title + 1, table);
+}
+
+static int nonzeros(const double* row, int cols)
+{
+    int found = 0;
+    for (int j = 0; j < cols; j++) found += row[j] != 0;
+    return found;
+}
+
+/* At most 40 rows and 8 columns; rows of zeros are left out; wide rows of few values have their columns. */
+static bool check_matrix(const char* name, const char* record)
+{
+    static double v[MOST], id[MOST];
+    const int rows = (int)number(record, "rows"), cols = (int)number(record, "cols"), there = numbers(record, "values", v) / cols;
+    const bool ids = numbers(record, "id", id) > 0;
+    bool sparse = cols > 8;
+    int zeros = 0, i = 0, shown = 0;
+    char title[64];
+    if (there < rows) return false; /* the record ends before the table */
+    for (int k = 0, found = 0; k < rows && found < 40; k++) {
+        sparse = sparse && nonzeros(v + k * cols, cols) <= 8;
+        found += nonzeros(v + k * cols, cols) > 0;
+    }
+    used = 0;
+    EXPECT("%d x %d%s\n  %9s\n", rows, cols, sparse ? ", as column:value" : cols > 8 ? ", its first 8 columns" : "", ids ? "node" : "row");
+    for (; i < rows && shown < 40; i++) {
+        const double* row = v + i * cols;
+        if (rows > 1 && nonzeros(row, cols) == 0) {
+            zeros++;
+            continue;
+        }
+        EXPECT("  %9d ", ids ? (int)id[i] : i);
+        for (int j = 0, printed = 0; j < cols && printed < 8; j++) {
+            if (sparse && row[j] == 0) continue;
+            if (sparse) EXPECT("  %d:%.5g", j, (double)(float)row[j]); /* the log has the digits that tell floats apart */
+            else EXPECT(" %11.5g", (double)(float)row[j]);
+            printed++;
+        }
+        EXPECT("\n");
+        shown++;
+    }
+    if (zeros) EXPECT("  (rows of zeros, left out: %d)\n", zeros);
+    if (i < rows) EXPECT("  (%d more rows)\n", rows - i);
+    snprintf(title, sizeof title, "\n%s%s", name, ids ? ", " : ": ");
+    check_table(title);
+    return true;
+}
+
+/* At most 40 lists of 16. */
+static void check_hop(const char* name, const char* record)
+{
+    static double id[MOST], indptr[MOST], list[MOST], weight[MOST];
+    const int targets = (int)number(record, "targets"), edges = (int)number(record, "edges");
+    const bool weighted = numbers(record, "weight", weight) > 0;
+    char title[80];
+    numbers(record, "id", id);
+    if (!CHECK(numbers(record, "indptr", indptr) == targets + 1 && numbers(record, "indices", list) == edges && indptr[targets] == edges)) return;
+    used = 0;
+    EXPECT("%d targets, %d sources, %d edges\n  local      node  neighbours: node(local)%s\n", targets, (int)number(record, "sources"), edges, weighted ? "*visits" : "");
+    for (int v = 0; v < targets && v < 40; v++) {
+        const int entries = (int)(indptr[v + 1] - indptr[v]);
+        EXPECT("  %5d %9d ", v, (int)id[v]);
+        for (int e = (int)indptr[v]; e < (int)indptr[v] + (entries < 16 ? entries : 16); e++) {
+            EXPECT(" %d(%d)", (int)id[(int)list[e]], (int)list[e]);
+            if (weighted) EXPECT("*%g", weight[e]);
+        }
+        if (entries > 16) EXPECT(" and %d more", entries - 16);
+        EXPECT("\n");
+    }
+    if (targets > 40) EXPECT("  (%d more targets)\n", targets - 40);
+    snprintf(title, sizeof title, "\nhop %s, the block of layer %d: ", name + 3, (int)number(record, "layer"));
+    check_table(title);
+}
+
+/* The log's record has all entries of a head; the table the first 8. */
+static void check_attention(const char* name, const char* record, const block* b)
+{
+    static double alpha[MOST];
+    const int heads = (int)number(record, "heads");
+    int begin = 0;
+    char title[160];
+    if (!CHECK(numbers(record, "values", alpha) == (b->targets + b->indptr[b->targets]) * heads && number(record, "rows") == b->targets)) return;
+    used = 0;
+    for (int v = 0; v < b->targets && v < 40; v++) {
+        const int entries = 1 + b->indptr[v + 1] - b->indptr[v], shown = entries < 8 ? entries : 8;
+        EXPECT("  %9d  from:", b->id[v]);
+        for (int i = 0; i < shown; i++) EXPECT(" %11d", b->id[source(b, v, i)]);
+        if (entries > 8) EXPECT(" and %d more", entries - 8);
+        EXPECT("\n");
+        for (int k = 0; k < heads; k++, begin += entries) {
+            EXPECT("     head %3d       ", k);
+            for (int i = 0; i < shown; i++) EXPECT(" %11.5g", (double)(float)alpha[begin + i]);
+            EXPECT("\n");
+        }
+    }
+    if (b->targets > 40) EXPECT("  (%d more targets)\n", b->targets - 40);
+    snprintf(title, sizeof title, "\n%s, attention of layer %s: each target's, to itself and to its neighbours\n", name, name + 5);
+    const char* is = strstr(output, title);
+    if (!CHECK(is && strncmp(is + strlen(title), table, used) == 0 && is[strlen(title) + used] == '\n')) printf("  %s:\n%s", name, table);
+}
+
+static void check_loss_table(const char* record)
+{
+    static double seed[MOST];
+    const int known = (int)number(record, "known"), there = numbers(record, "seeds", seed) / 3;
+    CHECK_EQ(there, known);
+    used = 0;
+    EXPECT("\nloss: %.9g, the mean over %d labelled seeds\n  %9s %9s %11s\n", number(record, "loss"), known, "node", "label", "loss");
+    for (int i = 0; i < there && i < 40; i++) EXPECT("  %9d %9g %11.5g\n", (int)seed[3 * i], seed[3 * i + 1], seed[3 * i + 2]);
+    if (known > 40) EXPECT("  (%d more seeds)\n", known - 40);
+    if (!CHECK(strstr(output, table) != NULL)) printf("%s", table);
+}
+
+/* Of each array that the log has whole. Returns how many tables it looked at. */
+static int check_tables(void)
+{
+    static char record[1 << 17];
+    static block b;
+    int checked = 0;
+    for (const char* line = log_text; *line; line += strcspn(line, "\n") + 1) {
+        char name[40];
+        snprintf(record, sizeof record, "%.*s", (int)strcspn(line, "\n"), line);
+        const char* at = strstr(record, ",\"name\":\"");
+        if (!at || strncmp(record, "{\"event\":\"trace\"", 16)) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 9, "\""), at + 9);
+        checked++;
+        if (!strncmp(name, "hop", 3)) check_hop(name, at);
+        else if (!strcmp(name, "loss")) check_loss_table(at);
+        else if (!strncmp(name, "alpha", 5)) { /* with attention dropout, too: zeros */
+            read_block(&b, LAYERS - 1 - atoi(name + 5));
+            check_attention(name, at, &b);
+        } else checked -= !check_matrix(name, at);
+    }
+    return checked;
+}
+
+/* Many rows and columns, long lists, lists of visits, coefficients, rows of zeros; and a small club. */
+TEST(every_table_is_made_of_the_logs_numbers)
+{
+    static const struct {
+        const char* options;
+        int tables; /* at least */
+    } run[] = {{"--data planted.ggnn --hidden 10 --fanout 17,2 --batch 50", 14}, {"--data planted.ggnn --hidden 4 --fanout 3,2 --batch 45 --loss ce", 16},
+               {"--data planted.ggnn --model gat --hidden 6 --heads 3 --fanout 9,1 --batch 30", 22}, {"--data planted.ggnn --aggregator importance --hidden 8 --batch 40", 15},
+               {"--data karate.ggnn --model gcn --hidden 9 --fanout -1,-1 --batch 34 --residual --norm layer", 28},
+               {"--data karate.ggnn --model gat --hidden 4 --heads 2 --fanout -1,-1 --attention-dropout .3", 30}, {"--data karate.ggnn --aggregator pool --hidden 3 --fanout 16,17", 20},
+               {"--data karate.ggnn --model mlp --hidden 3", 14},
+               {"--data karate.ggnn --hidden 4 --fanout 3,7", 20}, /* rows of eight values, */
+               {"--data planted.ggnn --hidden 8 --fanout 16,1 --batch 40", 15}, {"--data planted.ggnn --model gat --hidden 4 --fanout 7,1 --batch 40", 22}}; /* and as many as there may be */
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) { /* in the first step biases are zeros */
+        CHECK_EQ(trainf("%s --layers 2 --epochs 2 --eval-every 0 --dropout .3 --log a --trace-step %zu", run[i].options, 1 + i % 2), 0);
+        read_trace("a");
+        const int tables = check_tables();
+        if (!CHECK(tables >= run[i].tables)) printf("  %d tables: %s\n", tables, run[i].options);
+    }
+}
+
+/* 1,536 rows, ids or labelled seeds, 2,560 values: of more seeds than that, and of one column. */
+TEST(records_end_where_the_schema_says)
+{
+    static const struct {
+        const char *name, *key;
+        int numbers;
+    } of[] = {{"hop0", "id", 1536}, {"hop0", "indptr", 1536}, {"hop0", "indices", 1536}, {"hop1", "id", 1536}, {"hop1", "indptr", 1536}, {"hop1", "indices", 1536}, {"hop0", "weight", 1536},
+              {"h0", "id", 320}, {"h0", "values", 2560}, {"h2", "id", 1536}, {"h2", "values", 1536}, {"loss", "seeds", 3 * 1536}, {"dh1", "id", 512}, {"dh1", "values", 2560}};
+    static double v[MOST], indptr[MOST];
+    finish(start("ggnn-data", "generate planted large.ggnn --nodes 4000 --edges 24000 --classes 2 --features 8 --train .6"));
+    for (int gat = 0; gat < 2; gat++) {
+        CHECK_EQ(trainf("--data large.ggnn --layers 2 --hidden 5 --batch 2000 --epochs 1 --eval-every 0 --log a --trace-step 1 --fanout 4,2 %s", gat ? "--model gat --heads 5" : "--aggregator importance"), 0);
+        read_trace("a");
+        for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+            if (!(gat && !strcmp(of[i].key, "weight")) && !CHECK_EQ(numbers(find(of[i].name), of[i].key, v), of[i].numbers)) printf("  %s %s\n", of[i].name, of[i].key);
+        CHECK(number(find("hop0"), "targets") == 2000 && number(find("h2"), "rows") == 2000 && number(find("loss"), "known") == 2000);
+    }
+    for (int l = 0; l < 2; l++) { /* whole targets, as many as fit */
+        const int heads = l ? 1 : 5, there = numbers(find(l ? "alpha1" : "alpha0"), "values", v);
+        int targets = 0;
+        CHECK_EQ(numbers(find(l ? "hop0" : "hop1"), "indptr", indptr), 1536);
+        while ((targets + 1 + (int)indptr[targets + 1]) * heads <= 2560) targets++;
+        CHECK_EQ(there, (targets + (int)indptr[targets]) * heads);
+    }
+}
+
+/* In the order of computation, none twice, and none that the model does not have. */
+TEST(a_trace_has_the_arrays_of_its_model_in_their_order)
+{
+    static const struct {
+        const char *options, *names, *parameters;
+    } model[] = {
+        {"--model sage --fanout 3,2", "hop0 hop1 h0 a0 h1 a1 h2 loss dh2 dh1", "w_self0 w_neigh0 b0 w_self1 w_neigh1 b1"},
+        {"--model gcn --fanout 3,2 --residual", "hop0 hop1 h0 a0 h1 a1 h2 loss dh2 dh1", "w0 b0 w_res0 w1 b1 w_res1"},
+        {"--aggregator gcn --fanout 3,2 --norm layer", "hop0 hop1 h0 a0 h1 a1 h2 loss dh2 dh1", "w0 b0 gamma0 beta0 w1 b1"},
+        {"--aggregator pool --fanout 3,2", "hop0 hop1 h0 z0 a0 h1 z1 a1 h2 loss dh2 dh1", "w_pool0 b_pool0 w_self0 w_neigh0 b0 w_pool1 b_pool1 w_self1 w_neigh1 b1"},
+        {"--model gat --heads 2 --fanout 3,2", "hop0 hop1 h0 z0 el0 er0 alpha0 a0 h1 z1 el1 er1 alpha1 a1 h2 loss dh2 del1 der1 dz1 dh1 del0 der0 dz0",
+         "w0 a_l0 a_r0 b0 w1 a_l1 a_r1 b1"},
+        {"--model mlp --fanout 3,2", "hop0 hop1 h0 h1 h2 loss dh2 dh1", "w0 b0 w1 b1"},
+        {"--model gcn --fanout full", "hop0 h0 z0 h1 z1 h2 loss dh2 dh1", "w0 b0 w1 b1"}, /* from wide to narrow: first the product */
+        {"--model gcn --fanout full --hidden 40", "hop0 h0 a0 h1 z1 h2 loss dh2 dh1", "w0 b0 w1 b1"},
+        {"--model sage --fanout full", "hop0 h0 a0 h1 a1 h2 loss dh2 dh1", "w_self0 w_neigh0 b0 w_self1 w_neigh1 b1"},
+        {"--data pre.ggnn --preprocess --fanout 3", "hop0 hop1 h0 h1 a1 h2 loss dh2 dh1", "w_self0 w_neigh0 b0 w_self1 w_neigh1 b1"},
+    };
+    finish(start("ggnn-data", "preprocess karate.ggnn --model sage --out pre.ggnn"));
+    for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
+        static const char* const before[] = {"", "d", "change of "};
+        char should[2000], is[2000] = "", words[400];
+        CHECK_EQ(trainf("--data karate.ggnn --layers 2 --hidden 4 --epochs 1 --log a --trace-step 1 %s", model[i].options), 0);
+        read_trace("a");
+        size_t length = (size_t)snprintf(should, sizeof should, "%s", model[i].names), at_end = 0;
+        for (int change = 0; change < 2; change++) { /* a parameter and its gradient, then what all change by */
+            snprintf(words, sizeof words, "%s", model[i].parameters);
+            for (char* word = strtok(words, " "); word; word = strtok(NULL, " "))
+                for (int k = change ? 2 : 0; k < (change ? 3 : 2); k++) length += (size_t)snprintf(should + length, sizeof should - length, " %s%s", before[k], word);
+        }
+        for (const char* at = log_text; (at = strstr(at, ",\"name\":\"")); at++)
+            at_end += (size_t)snprintf(is + at_end, sizeof is - at_end, "%s%.*s", at_end ? " " : "", (int)strcspn(at + 9, "\""), at + 9);
+        CHECK_STR(is, should);
+        CHECK_EQ(strstr(output, "\n  (and of every other layer)\n") != NULL, strstr(model[i].options, "full") != NULL);
+        const char* printed = output;
+        snprintf(words, sizeof words, "%s", model[i].names);
+        for (char* word = strtok(words, " "); word && printed; word = strtok(NULL, " ")) {
+            char title[60];
+            snprintf(title, sizeof title, "\n%.3s%s%s", word, strncmp(word, "hop", 3) ? "" : " ", strlen(word) > 3 ? word + 3 : "");
+            printed = strstr(printed, title);
+            if (!CHECK(printed != NULL)) printf("  %s\n", title + 1);
+        }
+    }
+}
+
+/* ==== scores of logits =========================================================================================== */
+
+enum { MANY = 300 };
+typedef struct { double loss, accuracy, f1, auc; } marks;
+
+/* By their definitions, of the nodes of one part; x: logits, one or several of a node. */
+static marks score_of(const matrix* x, const int* is, const int* part, int which, int classes)
+{
+    marks m = {0, 0, 0, NAN};
+    double known = 0, both[8] = {0}, said[8] = {0}, has[8] = {0}, classes_there = 0, above = 0;
+    for (int v = 0; v < x->rows; v++) {
+        if (part[v] != which || is[v] < 0) continue;
+        double sum = x->cols == 1 ? 1 : 0;
+        int guess = x->cols == 1 && at(x, v, 0) > 0;
+        for (int j = 0; j < x->cols; j++) {
+            sum += exp(at(x, v, j));
+            if (x->cols > 1 && at(x, v, j) > at(x, v, guess)) guess = j;
+        }
+        m.loss += log(sum) - (x->cols == 1 ? is[v] * at(x, v, 0) : at(x, v, is[v]));
+        both[is[v]] += guess == is[v];
+        said[guess]++;
+        has[is[v]]++;
+        known++;
+        for (int u = 0; u < x->rows; u++) {
+            if (part[u] != which || is[u] != 0 || is[v] != 1) continue;
+            const double more = x->cols == 1 ? at(x, v, 0) - at(x, u, 0) : at(x, v, 1) - at(x, v, 0) - at(x, u, 1) + at(x, u, 0);
+            above += more > 0 ? 1 : more < 0 ? 0 : .5;
+        }
+    }
+    for (int c = 0; c < classes; c++) {
+        m.accuracy += both[c] / known;
+        m.f1 += has[c] + said[c] > 0 ? 2 * both[c] / (has[c] + said[c]) : 0;
+        classes_there += has[c] + said[c] > 0;
+    }
+    m.loss /= known;
+    m.f1 /= classes_there;
+    if (classes == 2) m.auc = above / (has[0] * has[1]);
+    return m;
+}
+
+static void check_score(const char* record, const char* part, marks should)
+{
+    static const char* const name[] = {"loss", "accuracy", "macro_f1", "roc_auc"};
+    const double value[] = {should.loss, should.accuracy, should.f1, should.auc};
+    for (int i = 0; i < 4; i++) {
+        char key[40];
+        snprintf(key, sizeof key, "%s_%s", part, name[i]);
+        const double is = number(record, key);
+        if (!CHECK(isnan(value[i]) ? isnan(is) : fabs(is - value[i]) <= (i ? 1e-9 : 2e-6))) printf("  %s: %g, not %g\n", key, is, value[i]);
+    }
+}
+
+/* At a rate of 0 the logits of a step without dropout are those that are evaluated. */
+static void check_scores(const char* data, const char* options, int classes)
+{
+    static int part[MANY], is[MANY];
+    dataset d;
+    error why = {""};
+    if (!CHECK(dataset_open(&d, data, &why))) return;
+    for (int v = 0; v < d.num_nodes; v++) {
+        part[v] = ((const uint8_t*)ggnn_file_data(&d.file, ggnn_file_find(&d.file, "split")))[v];
+        is[v] = ((const int32_t*)ggnn_file_data(&d.file, ggnn_file_find(&d.file, "label")))[v];
+    }
+    const char* how[] = {"--fanout full --trace-step 1", "--fanout 3,2", "--fanout -1,-1 --eval sampled --batch 5", "--fanout 3,2 --devices 3 --batch 9"};
+    matrix x = {0};
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(trainf("--data %s %s --layers 2 --hidden 8 --lr 0 --dropout 0 --epochs 1 --log a %s", data, options, how[i]), 0);
+        read_trace("a");
+        if (!i) x = *array("", "h", 2);
+        CHECK_EQ(x.rows, d.num_nodes);
+        const char *epoch = strstr(log_text, "{\"event\":\"epoch\""), *final = strstr(log_text, "{\"event\":\"final\"");
+        if (!CHECK(epoch && final)) break;
+        check_score(epoch, "val", score_of(&x, is, part, SPLIT_VAL, classes));
+        check_score(final, "test", score_of(&x, is, part, SPLIT_TEST, classes));
+        CHECK_NEAR(number(final, "val_loss"), number(epoch, "val_loss"), 0);
+    }
+    dataset_close(&d);
+}
+
+TEST(scores_are_those_of_the_logits_however_they_are_evaluated)
+{
+    finish(start("ggnn-data", "generate planted five.ggnn --nodes 200 --edges 900 --classes 5 --features 6 --train .3"));
+    check_scores("karate.ggnn", "--model sage", 2);
+    check_scores("karate.ggnn", "--model gcn --loss ce --seed 4", 2);
+    check_scores("five.ggnn", "--model gat --seed 2", 5);
+    check_scores("five.ggnn", "--model gcn", 5);
+}
+
 /* ==== where there is none ======================================================================================= */
 
 TEST(what_cannot_be_traced_is_refused_with_a_reason)
@@ -679,6 +1148,8 @@ int main(int argc, char** argv)
     RUN(a_step_of_gcn_is_the_one_computed_in_plain_loops);
     RUN(a_step_of_gat_is_the_one_computed_in_plain_loops);
     RUN(coefficients_are_those_that_dropout_left);
+    RUN(a_step_of_the_other_models_is_the_one_computed_in_plain_loops);
+    RUN(each_parameter_has_its_gradient_and_its_change);
     RUN(steps_are_counted_over_epochs_and_each_makes_adams_update);
     RUN(a_trace_changes_no_bit_of_the_training);
     RUN(features_that_are_multiplied_without_their_zeros_are_shown_as_they_are);
@@ -686,6 +1157,10 @@ int main(int argc, char** argv)
     RUN(each_heads_coefficients_are_printed_beside_where_they_come_from);
     RUN(what_a_table_or_a_record_leaves_out_is_said);
     RUN(seeds_that_a_table_leaves_out_are_those_with_a_label);
+    RUN(every_table_is_made_of_the_logs_numbers);
+    RUN(records_end_where_the_schema_says);
+    RUN(a_trace_has_the_arrays_of_its_model_in_their_order);
+    RUN(scores_are_those_of_the_logits_however_they_are_evaluated);
     RUN(what_cannot_be_traced_is_refused_with_a_reason);
     RUN(a_step_that_is_not_made_is_warned_of);
     RUN(a_trace_without_memory_is_an_error);
