@@ -239,6 +239,56 @@ TEST(counters_that_contradict_each_other_are_an_error)
     }
 }
 
+/* Which agree with each other, and with no run. */
+TEST(counters_that_no_run_has_are_an_error)
+{
+    static const struct {
+        int64_t counters[8]; /* epoch, batch, step, loss_rows, has_best, best_epoch, stale, updates */
+        bool good;
+    } of[] = {{{2, 0, 4, 0, 1, 2, 0, 4}, true}, {{2, 2, 6, 1, 1, 2, 0, 6}, true}, {{2, 3, 7, 1, 1, 2, 0, 7}, false}, {{3, -1, 5, 0, 1, 2, 0, 5}, false},
+              {{2, 0, 4, 0, 1, -1, 0, 4}, false}, {{2, 0, 4, 0, 1, 0, 0, 4}, true}, {{2, 0, 4, 0, 1, 2, 9, 4}, true}, {{1 << 24, 0, 1 << 25, 0, 1, 2, 0, 1 << 25}, true},
+              {{(1 << 24) + 1, 0, (1 << 25) + 2, 0, 1, 2, 0, (1 << 25) + 2}, false}, {{2, 0, 4, 0, 1, 2, 0, 5}, false}, {{2, 0, 5, 0, 1, 2, 0, 4}, false}};
+    CHECK_EQ(trainf("%s --batch 1 --epochs 2 --save c", small), 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        forge_bytes("c", "forged", "counters", of[i].counters, sizeof of[i].counters);
+        CHECK_EQ(shell("timeout 20 \"$train\" --data karate.ggnn --resume forged --epochs 3"), !of[i].good);
+        if (!CHECK(strstr(output, of[i].good ? "resumed from forged after epoch " : "forged: epoch ") != NULL)) printf("  %zu: %s", i, output);
+    }
+}
+
+/* Of another length or type, or not there. */
+TEST(each_section_of_a_checkpoint_has_to_be_as_the_network_is)
+{
+    static const char* const section[] = {"options", "params", "graph_crc", "data_crc", "counters", "sums", "value", "moment1", "moment2", "best"};
+    CHECK_EQ(trainf("%s --batch 1 --epochs 2 --save c", small), 0);
+    for (size_t k = 0; k < sizeof section / sizeof *section; k++)
+        for (int how = 0; how < 4; how++) { /* one element less, one more, another type, none */
+            ggnn_file f;
+            ggnn_file_writer w;
+            char words[64];
+            if (k < 2 && how < 2) continue; /* texts, of any length */
+            if (k == 3 && (how == 0 || how == 3)) continue; /* as early versions have it */
+            CHECK(ggnn_file_open(&f, "c") && ggnn_file_create(&w, "forged"));
+            for (int32_t i = 0; i < f.num_sections; i++) {
+                const ggnn_file_section* s = &f.section[i];
+                const bool other = strcmp(s->name, section[k]) == 0;
+                const int64_t count = s->dim[0] + (other && how < 2 ? how ? 1 : -1 : 0);
+                ggnn_file_type type = other && how == 2 ? s->type == GGNN_FILE_I32 ? GGNN_FILE_F32 : GGNN_FILE_I32 : (ggnn_file_type)s->type;
+                if (other && how == 3) continue;
+                char* to = ggnn_file_reserve(&w, s->name, type, 1, &count);
+                const int64_t room = count * ggnn_file_type_bytes(type);
+                memset(to, 0, (size_t)room);
+                memcpy(to, ggnn_file_data(&f, s), (size_t)(s->bytes < room ? s->bytes : room));
+            }
+            CHECK(ggnn_file_commit(&w));
+            ggnn_file_close(&f);
+            CHECK_EQ(train("--data karate.ggnn --resume forged --epochs 3"), 1);
+            snprintf(words, sizeof words, "'%s'", section[k]);
+            if (!CHECK(strncmp(output, "ggnn-train: forged: ", 20) == 0 && says(words) && !strstr(output, "resumed"))) printf("  %s %d: %s", section[k], how, output);
+            if (how < 2) CHECK(says(" elements, not "));
+        }
+}
+
 TEST(bytes_of_a_checkpoint_do_not_reach_the_terminal)
 {
     CHECK_EQ(trainf("%s --epochs 1 --save c", small), 0);
@@ -343,7 +393,12 @@ TEST(a_log_goes_on_after_a_torn_line)
         {"{\"event\":\"epoch\",\"epoch\":4,\"lo", ""},
         {"{", ""},
         {"{\"event\":\"start\",\"options\":{\"a\":\"}}\"}", ""},
+        {"{\"event\":\"start\",\"file\":\"a\\\"}}", ""}, /* a quote within the name */
+        {"{\"event\":\"start\",\"file\":\"a\\\\\",\"b\":{}", ""},
+        {"{\"event\":\"start\",\"file\":\"a\\", ""},
+        {"{\"event\":\"end\",\"file\":\"{{a\\\\\"}", "{\"event\":\"end\",\"file\":\"{{a\\\\\"}\n"},
         {"{\"event\":\"final\",\"epochs\":4}", "{\"event\":\"final\",\"epochs\":4}\n"},
+        {"{\"note\":1", "{\"note\":1\n"},
         {"notes of mine", "notes of mine\n"},
         {"a line\n", "a line\n"},
     };
@@ -586,6 +641,169 @@ TEST(steps_from_save_to_save_are_counted_through_epochs)
     ggnn_file_close(&f);
 }
 
+/* The evaluation after the fifth epoch fails. */
+TEST(a_checkpoint_is_written_after_every_so_many_epochs)
+{
+    static const int64_t last[] = {0, 4, 4, 3, 4, 0, 0}; /* by --save-every; 0: there is none */
+    const float nan = NAN;
+    poison("nan.ggnn", "feat", 34 * 12 + 2, &nan, sizeof nan);
+    for (int every = 0; every < 7; every++) {
+        ggnn_file f;
+        unlink("c");
+        CHECK_EQ(trainf("--data nan.ggnn --model mlp --layers 2 --hidden 4 --batch 1 --epochs 9 --eval-every 5 --save c --save-every %d", every), 1);
+        CHECK(says("epoch 5, step 10: the logits of validation node 12 are not finite"));
+        CHECK_EQ(access("c", F_OK) == 0, last[every] > 0);
+        if (!last[every] || !CHECK(ggnn_file_open(&f, "c"))) continue;
+        const int64_t* counters = ggnn_file_data(&f, ggnn_file_find(&f, "counters"));
+        CHECK(counters[0] == last[every] && counters[1] == 0 && counters[2] == 2 * last[every] && counters[7] == 2 * last[every]);
+        ggnn_file_close(&f);
+    }
+    unlink("c"); /* without --save there is nothing to save */
+    CHECK_EQ(trainf("%s --epochs 2 --save-every 1", small), 0);
+    CHECK(access("c", F_OK) != 0);
+}
+
+/* karate.ggnn whose nodes of one part, or of two, are of another one. */
+static void empty_part(const char* path, uint8_t from, uint8_t also, uint8_t to)
+{
+    ggnn_file f;
+    uint8_t split[34];
+    CHECK(ggnn_file_open(&f, "karate.ggnn"));
+    memcpy(split, ggnn_file_data(&f, ggnn_file_find(&f, "split")), sizeof split);
+    ggnn_file_close(&f);
+    for (int v = 0; v < 34; v++)
+        if (split[v] == from || split[v] == also) split[v] = to;
+    poison(path, "split", 0, split, sizeof split);
+}
+
+TEST(a_part_of_the_split_without_nodes_has_no_score_and_ends_nothing)
+{
+    static const char* const how[] = {"--fanout 4,3", "--fanout 4,3 --eval sampled", "--fanout full --layers 2", "--fanout 4,3 --model gat --devices 3",
+                                      "--fanout 4,3 --aggregator pool --eval sampled --devices 2", "--fanout 4,3 --devices 2 --parallel split"};
+    empty_part("none.val", SPLIT_VAL, SPLIT_VAL, SPLIT_TEST);
+    empty_part("none.test", SPLIT_TEST, SPLIT_TEST, SPLIT_VAL);
+    empty_part("none", SPLIT_VAL, SPLIT_TEST, SPLIT_NONE);
+    empty_part("none.train", SPLIT_TRAIN, SPLIT_TRAIN, SPLIT_TEST);
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        double best, loss;
+        CHECK_EQ(trainf("--data none.val --hidden 4 --epochs 3 --patience 1 --log log %s", how[i]), 0);
+        CHECK(says("to train, 0 to validate, 32 to test\n") && says("warning: none.val: no validation node has a label") && says("\ntest: accuracy ") && !strstr(output, "val loss"));
+        best = last_number("log", "final", "best_epoch");
+        loss = last_number("log", "final", "test_loss");
+        CHECK(best == 3 && isfinite(loss) && isnan(last_number("log", "final", "val_loss")));
+        read_log(&first, "log", "epoch");
+        CHECK(first.count == 3 && strstr(first.line[2], "\"val_loss\":null,\"val_accuracy\":null,\"val_macro_f1\":null,\"val_roc_auc\":null,\"best\":true"));
+        CHECK_EQ(trainf("--data none.test --hidden 4 --epochs 3 --log log %s", how[i]), 0);
+        CHECK(says("to train, 32 to validate, 0 to test\n") && says("warning: none.test: no test node has a label") && says("\ntest: no labelled nodes  (epoch "));
+        CHECK(isnan(last_number("log", "final", "test_loss")) && isnan(last_number("log", "final", "test_accuracy")) && isfinite(last_number("log", "final", "val_loss")));
+        CHECK_EQ(trainf("--data none --hidden 4 --epochs 3 --log log %s", how[i]), 0);
+        CHECK(says("to train, 0 to validate, 0 to test\n") && says("warning: none: no validation node has a label: the last epoch counts as the best one\n")
+              && says("no test node") && says("\ntest: no labelled nodes\n"));
+        CHECK_EQ(trainf("--data none.train --hidden 4 --epochs 3 --log log %s", how[i]), 1);
+        CHECK(says("ggnn-train: none.train: split 0 has no training nodes\n"));
+    }
+}
+
+/* ==== what is said at the start ================================================================================== */
+
+/* The members of an object of the first record, as they stand there. */
+static bool starts_with(const char* object, const char* members)
+{
+    const char *start = strstr(text_of("log"), "{\"event\":\"start\""), *at = start ? strstr(start, object) : NULL;
+    const bool good = at && strncmp(at + strlen(object), members, strlen(members)) == 0;
+    if (!good) printf("  not %s%s: %.600s\n", object, members, at ? at : "no record");
+    return good;
+}
+
+TEST(the_first_record_and_lines_say_what_is_trained_on_what)
+{
+    dataset d;
+    error why = {""};
+    char data[400], run[400], begin[300];
+    int64_t count[4];
+    CHECK(dataset_open(&d, "planted.ggnn", &why) && dataset_split(&d, 0, count, &why));
+    for (int how = 0; how < 3; how++) {
+        static const char* const options[] = {"--threads 5", "--threads 5 --devices 3", "--threads 1 --devices 4 --loss ce"};
+        static const int devices[] = {1, 3, 4}, threads[] = {5, 5, 4};
+        const int64_t batches = (count[SPLIT_TRAIN] + 69) / 70;
+        unlink("log");
+        CHECK_EQ(trainf("--data planted.ggnn --layers 2 --fanout 4,3 --hidden 16 --batch 70 --epochs 2 --eval-every 0 --save c --log log %s", options[how]), 0);
+        snprintf(data, sizeof data, "\"planted.ggnn\",\"nodes\":600,\"edges\":%lld,\"features\":16,\"classes\":5,\"outputs\":5,\"train\":%lld,\"val\":%lld,\"test\":%lld,"
+                 "\"graph_crc\":%lld},\"parameters\":%d,\"batches\":%lld,\"run\":{", (long long)d.num_edges, (long long)count[SPLIT_TRAIN], (long long)count[SPLIT_VAL],
+                 (long long)count[SPLIT_TEST], (long long)ggnn_file_graph_crc(&d.file), 2 * 16 * 16 + 16 + 2 * 16 * 5 + 5, (long long)batches);
+        snprintf(run, sizeof run, "%d,\"threads\":%d,\"backend\":\"cpu\",\"device\":\"\",\"precision\":\"fp32\",\"gemm\":\"", devices[how], threads[how]);
+        CHECK(starts_with("\"data\":{\"file\":", data) && starts_with("\"run\":{\"devices\":", run));
+        snprintf(run, sizeof run, "%d,\"resumed_epoch\":0,\"resumed_step\":0}}\n", 8 * (int)sizeof(ggnn_node));
+        CHECK(starts_with("\"node_bits\":", run) && starts_with("\"version\":", "\"" GGNN_VERSION "\","));
+        snprintf(begin, sizeof begin, " features, 5 classes; %lld to train, %lld to validate, %lld to test\n2 layers, %d parameters; %lld mini-batches an epoch, ",
+                 (long long)count[SPLIT_TRAIN], (long long)count[SPLIT_VAL], (long long)count[SPLIT_TEST], 693, (long long)batches);
+        CHECK(strncmp(output, "planted.ggnn: 600 nodes, ", 25) == 0 && says(begin));
+        if (devices[how] > 1) snprintf(begin, sizeof begin, " an epoch, %d devices, %d threads\n", devices[how], threads[how]);
+        else snprintf(begin, sizeof begin, " an epoch, %d threads\n", threads[how]);
+        CHECK(says(begin));
+        CHECK_EQ(train("--data planted.ggnn --resume c --epochs 3 --log log2 --threads 1"), 0);
+        snprintf(begin, sizeof begin, " an epoch, 1 thread\nresumed from c after epoch 2, step %lld\n", (long long)(2 * batches));
+        CHECK(says(begin));
+        CHECK_EQ(shell("mv log2 log"), 0);
+        snprintf(begin, sizeof begin, "2,\"resumed_step\":%lld}}\n", (long long)(2 * batches));
+        CHECK(starts_with("\"resumed_epoch\":", begin));
+    }
+    dataset_close(&d);
+    CHECK_EQ(train("--data karate.ggnn --fanout full --layers 1 --epochs 1 --log log"), 0);
+    CHECK(says("; 2 to train, ") && says("\n1 layers, 69 parameters; 1 mini-batch an epoch, 1 thread\n"));
+    CHECK(starts_with("\"classes\":", "2,\"outputs\":1,"));
+    CHECK_EQ(train("--version"), 0);
+    CHECK(strncmp(output, "ggnn-train " GGNN_VERSION "\nOpenMP: ", strlen("ggnn-train " GGNN_VERSION "\nOpenMP: ")) == 0);
+#ifdef _OPENMP
+    CHECK(says("OpenMP: yes  CBLAS: "));
+#else
+    CHECK(says("OpenMP: no  CBLAS: "));
+#endif
+    CHECK(says("  MPI: ") && says("  NCCL: "));
+}
+
+/* In the order of trainer/report.h. */
+TEST(records_come_in_the_order_of_the_schema)
+{
+    static const struct {
+        const char *options, *events;
+    } run[] = {{"--epochs 2", "start epoch epoch ranks final "}, {"--epochs 0", "start ranks final "}, {"--epochs 1 --eval-every 0", "start epoch ranks final "},
+               {"--epochs 1 --devices 2 --partition pagraph --cache degree --cache-ratio .5", "start partition tiers epoch ranks final "},
+               {"--epochs 1 --devices 2 --parallel split", "start owners epoch ranks final "}, {"--epochs 1 --device-memory 9M", "start tiers epoch ranks final "},
+               {"--epochs 3 --model mlp --fanout 1 --trace-step 2", "start epoch trace trace trace trace trace trace trace trace trace trace trace epoch epoch ranks final "},
+               {"--epochs 1 --explain", "start epoch ranks final explain "}};
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        char events[400] = "";
+        CHECK_EQ(trainf("--data karate.ggnn --layers %d --hidden 4 --log log %s", strstr(run[i].options, "fanout") ? 1 : 2, run[i].options), 0);
+        for (const char* at = text_of("log"); *at; at = strchr(at, '\n') + 1) {
+            CHECK(strncmp(at, "{\"event\":\"", 10) == 0);
+            snprintf(events + strlen(events), sizeof events - strlen(events), "%.*s ", (int)strcspn(at + 10, "\""), at + 10);
+        }
+        CHECK_STR(events, run[i].events);
+    }
+}
+
+/* Of several devices, or where something lies in tiers; parts of a batch have a table of their own. */
+TEST(the_profile_has_a_table_of_devices_where_there_is_something_to_tell)
+{
+    static const char* const options[] = {"", "--profile", "--profile --devices 2", "--profile --store-graph .5", "--profile --devices 2 --parallel split", "--devices 2"};
+    for (int i = 0; i < 6; i++) {
+        CHECK_EQ(trainf("%s --epochs 1 %s", small, options[i]), 0);
+        CHECK_EQ(strstr(output, "\n  stage  ") != NULL, i > 0 && i < 5);
+        CHECK_EQ(strstr(output, "rows of features read from (counted)") != NULL, i > 1 && i < 5);
+        CHECK_EQ(strstr(output, "computed of all layers") != NULL, i == 4);
+    }
+}
+
+/* A random number's key has room for 2^30 of them. */
+TEST(more_steps_than_random_numbers_can_tell_apart_are_refused)
+{
+    CHECK_EQ(trainf("%s --batch 1 --epochs 16777216 --lr 0 --patience 1 --eval-every 1", small), 0); /* 2^25 */
+    finish(start("ggnn-data", "generate planted many.ggnn --nodes 160 --edges 600 --classes 3 --features 4 --train .5"));
+    CHECK_EQ(train("--data many.ggnn --fanout 2 --hidden 4 --batch 1 --epochs 16777216 --patience 1"), 1);
+    CHECK(says("ggnn-train: --epochs 16777216 of ") && says(" mini-batches: more than 2^30 steps\n"));
+}
+
 TEST(training_without_a_label_is_refused_and_other_missing_labels_are_said)
 {
     unlabel("train.ggnn", SPLIT_TRAIN);
@@ -637,6 +855,8 @@ int main(int argc, char** argv)
     RUN(a_run_that_has_nothing_to_do_saves_all_the_same);
     RUN(bytes_of_a_checkpoint_do_not_reach_the_terminal);
     RUN(counters_that_contradict_each_other_are_an_error);
+    RUN(counters_that_no_run_has_are_an_error);
+    RUN(each_section_of_a_checkpoint_has_to_be_as_the_network_is);
     RUN(help_says_what_a_checkpoint_fixes_and_the_rest_may_change);
     RUN(names_that_mean_one_file_are_refused_and_nothing_is_lost);
     RUN(no_file_that_a_training_reads_is_written_over);
@@ -657,6 +877,12 @@ int main(int argc, char** argv)
     RUN_SLOW(a_second_signal_of_either_kind_ends_the_program);
     RUN(logits_that_are_not_finite_are_an_error_and_no_score);
     RUN(steps_from_save_to_save_are_counted_through_epochs);
+    RUN(a_checkpoint_is_written_after_every_so_many_epochs);
+    RUN(a_part_of_the_split_without_nodes_has_no_score_and_ends_nothing);
+    RUN(the_first_record_and_lines_say_what_is_trained_on_what);
+    RUN(records_come_in_the_order_of_the_schema);
+    RUN(the_profile_has_a_table_of_devices_where_there_is_something_to_tell);
+    RUN(more_steps_than_random_numbers_can_tell_apart_are_refused);
     RUN(training_without_a_label_is_refused_and_other_missing_labels_are_said);
     RUN(weighted_sampling_without_weights_is_warned_of);
     folder_remove();
