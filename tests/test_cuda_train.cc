@@ -398,6 +398,24 @@ TEST(explain_foresees_what_a_device_reads)
     }
 }
 
+// What a device has for data is what it has beside training: whatever the run itself keeps there, rankings too.
+TEST(explain_gives_every_setting_the_room_that_training_leaves)
+{
+    static const char* const kept[] = {"--store-graph 0 --store-features 0", "--cache degree --cache-bytes 20000", "--cache dual --cache-bytes 40000",
+                                       "--store-graph .3 --store-features .2 --cache presc --cache-bytes 20000"};
+    const std::string all = "--epochs 1 --eval-every 0 --hidden 8 --fanout 5,4 --batch 100 --backend cuda-emulated --reserve-bytes 0 --log log ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 3000 --edges 36000 --classes 4 --features 8 >out 2>&1"), 0);
+    CHECK_EQ(train(all + kept[0]), 0);
+    char memory[80];
+    snprintf(memory, sizeof memory, "--explain --device-memory %.0f ", logged("log", "final", "device_memory_bytes")[0] + 150000);
+    for (const char* k : kept) {
+        CHECK_EQ(train(all + memory + k), 0);
+        const std::string first = "grep explain log | grep -o -e '--prefer graph\":{[^}]*' | grep -o '_bytes\":[0-9]*' | cut -d: -f2";
+        CHECK_EQ(shell(first + " | awk '{n += $1} END {exit !(n > 132000 && n <= 138000)}'"), 0); // less one ranking, 12,000 bytes, and tables
+        if (test_errors) printf("  %s\n", k), shell(first);
+    }
+}
+
 // Batches go from device to device, in parts whose rows the trainer extracts and in replicas, and outgrow their room.
 TEST(devices_that_sample_for_others_give_the_bits_of_one_fewer)
 {
@@ -852,6 +870,7 @@ int main(int argc, char** argv)
         RUN_SLOW(several_devices_write_the_log_of_as_many_of_the_cpu);
         RUN(preprocessed_rows_stand_for_the_first_layer);
         RUN_SLOW(explain_foresees_what_a_device_reads);
+        RUN_SLOW(explain_gives_every_setting_the_room_that_training_leaves);
         RUN(devices_that_sample_for_others_give_the_bits_of_one_fewer);
         RUN(devices_with_their_own_training_nodes_write_the_cpus_log);
         RUN(what_a_device_needs_and_has_not_is_said_before_loading);

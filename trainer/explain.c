@@ -181,6 +181,7 @@ static int64_t memory_for_data(const training* t)
     if (room == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes);
     const tiers_count* count[] = {&mine->rows, &mine->lists};
     for (int i = 0; i < 2; i++) data += count[i]->placed_bytes.cache + count[i]->placed_bytes.own;
+    data += tier_plan_rankings(&t->worker.planned); /* each setting counts its own */
     return ggnn_fill_auto(total, d->most_bytes > data ? d->most_bytes - data : 0, c->reserve_bytes);
 }
 

@@ -563,20 +563,33 @@ static bool fill_cache(tier_plan* p, int64_t budget, error* why)
     return true;
 }
 
-/* Of the rankings that the device will need, at most. */
-static int64_t rank_bytes(const tier_plan* p)
+/* Bytes of these rankings, each once, and of `more`; NULL: none. */
+static int64_t distinct_bytes(const tier_plan* p, const ggnn_node* const used[4], int64_t more)
 {
-    const config* c = p->config;
-    const ggnn_node* used[3] = {c->store_graph > 0 ? p->of_parts[TIERS_GRAPH] : NULL,
-                                c->store_features > 0 ? p->of_parts[TIERS_FEATURES] : NULL,
-                                c->cache != CACHE_NONE ? p->of_cache[TIERS_FEATURES] : NULL};
-    int64_t arrays = c->cache == DUAL;
-    for (int i = 0; i < 3; i++) {
+    int64_t arrays = more;
+    for (int i = 0; i < 4; i++) {
         bool is_new = used[i] != NULL;
         for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
         arrays += is_new;
     }
     return tier_plan_rank_bytes(nodes_of(p), arrays);
+}
+
+/* Of the rankings that the device will need, at most. */
+static int64_t rank_bytes(const tier_plan* p)
+{
+    const config* c = p->config;
+    const ggnn_node* used[4] = {c->store_graph > 0 ? p->of_parts[TIERS_GRAPH] : NULL,
+                                c->store_features > 0 ? p->of_parts[TIERS_FEATURES] : NULL,
+                                c->cache != CACHE_NONE ? p->of_cache[TIERS_FEATURES] : NULL, NULL};
+    return distinct_bytes(p, used, c->cache == DUAL);
+}
+
+int64_t tier_plan_rankings(const tier_plan* p)
+{
+    const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    const ggnn_node* used[4] = {graph->rank, features->rank, graph->cache_rank, features->cache_rank};
+    return p->config ? distinct_bytes(p, used, 0) : 0;
 }
 
 static int64_t room_of(const tier_plan* p, int64_t peak)

@@ -52,6 +52,7 @@ bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, co
 bool tier_plan_asks_peak(const tier_plan* p);
 int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
+int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
 
 /* Adds to the notes, where there is room. */
 #if defined(__GNUC__)
