@@ -26,6 +26,7 @@ static void* symmetrised(const ggnn_graph* g, const char* path, ggnn_lists* both
     ggnn_lists in = {n, e, (int64_t*)g->whole.indptr, (ggnn_node*)g->whole.indices, NULL, NULL};
     ggnn_lists reverse = {n, e, indptr, indices, NULL, NULL}, sorted = {n, e, indptr + n + 1, indices + e, NULL, NULL};
     if (ggnn_graph_transpose(&reverse, &in, &fault) != GGNN_OK) {
+        ggnn_graph_validate(g, &fault); /* which names the node */
         graph_fails(path, &fault, why);
         memory_free(memory);
         return NULL;

@@ -363,20 +363,74 @@ TEST(what_cannot_be_split_is_refused)
     ggnn_layout at;
     split_part s;
     CHECK_EQ(ggnn_layout_owners(&at, NULL, NULL, GGNN_OWNER_MODULO, NULL, NODES, 4, NULL), GGNN_OK);
-    const ggnn_node outside[2] = {3, NODES};
-    for (int32_t i = 0; i < 5; i++) {
+    static const char* const refusals[] = {
+        "that file: part 3 of 65: there may be 64", "that file: part 3 of 0: there may be 64", "that file: part 4 of 4: there may be 64",
+        "that file: part -1 of 4: there may be 64", "that file: 399 of 400 nodes have an owner", "that file: 400 of 400 nodes have an owner",
+        "that file: a last hop of global ids has no sources to split", "that file: --fanout, --batch: "};
+    for (int32_t i = 0; i < 9; i++) {
         error told = {""};
         ggnn_layout of = at;
         ggnn_sampling by = how;
-        if (i == 0) of.parts = GGNN_PARTS_MAX + 1;
-        if (i == 1) of.stored = NODES - 1;
-        if (i == 2) by.last_hop_global = 1;
-        if (i == 3) by.num_hops = 0;
-        CHECK_EQ(split_part_open(&s, &g->graph, &by, &of, 3, 8, "that file", &told), i == 4);
-        CHECK(i == 4 || strncmp(told.text, "that file: ", 11) == 0);
-        if (i == 4) CHECK(!split_begin(&s, outside, 2, &told) && strstr(told.text, "node 400"));
+        if (i < 2) of.parts = i ? 0 : GGNN_PARTS_MAX + 1;
+        if (i == 4) of.stored = NODES - 1;
+        if (i == 5) of.cached = 1;
+        if (i == 6) by.last_hop_global = 1;
+        if (i == 7) by.num_hops = 0;
+        CHECK_EQ(split_part_open(&s, &g->graph, &by, &of, i == 2 ? 4 : i == 3 ? -1 : 3, 8, "that file", &told), i == 8);
+        if (i < 8 && !CHECK(strncmp(told.text, refusals[i], strlen(refusals[i])) == 0)) printf("  %s\n", told.text);
         split_part_close(&s);
     }
+    random_graph_free(g);
+}
+
+/* What a part is handed that cannot be so: a seed that is no node, a batch that was planned otherwise, more sources than there may be. */
+TEST(what_does_not_fit_a_part_is_refused_by_name)
+{
+    static const int32_t two[3] = {2, 2, 2};
+    static const ggnn_node seeds[4][2] = {{3, NODES}, {-1, 3}, {0, NODES - 1}, {4, 7}};
+    test_seed(43);
+    random_graph *g = random_graph_new(NODES, 4, 20), *other = random_graph_new(NODES - 1, 4, 20);
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, two, 2);
+    ggnn_layout at;
+    split_part s;
+    CHECK_EQ(ggnn_layout_owners(&at, NULL, NULL, GGNN_OWNER_MODULO, NULL, NODES, 4, NULL), GGNN_OK);
+    CHECK(split_part_open(&s, &g->graph, &how, &at, 3, 2, "that file", &why));
+    for (int i = 0; i < 4; i++) {
+        error told = {""};
+        CHECK_EQ(split_begin(&s, seeds[i], 2, &told), i > 1);
+        if (i < 2) CHECK(strstr(told.text, i ? "that file: node -1: " : "that file: node 400: ") == told.text);
+        if (i > 1) CHECK_EQ(s.count[0], 1);
+    }
+    for (int i = 0; i < 3; i++) { /* three hops, another graph, and as it was planned */
+        error told = {""};
+        ggnn_batch b;
+        how.num_hops = i == 0 ? 3 : 2;
+        const ggnn_graph* of = i == 1 ? &other->graph : &g->graph;
+        CHECK_EQ(ggnn_batch_plan(&b, of, &how, 2, NULL), GGNN_OK);
+        void* memory = malloc(b.bytes);
+        ggnn_batch_init(&b, memory);
+        CHECK_EQ(ggnn_sample(&b, of, &rng, seeds[3], 2), GGNN_OK);
+        CHECK_EQ(split_take(&s, &b, &told), i == 2);
+        CHECK_STR(told.text, i == 0 ? "that file: a batch of 3 hops over 400 nodes: it was not planned so"
+                           : i == 1 ? "that file: a batch of 2 hops over 399 nodes: it was not planned so" : "");
+        free(memory);
+    }
+    ggnn_node asked[4 * 40];
+    for (int i = 0; i < 160; i++) asked[i] = 3;
+    const ggnn_node* ids[4] = {asked, asked + 40, asked + 80, asked + 120};
+    const ggnn_block* hop = s.hop[0].block;
+    const int64_t most = hop->num_dst.max + hop->num_edges.max;
+    for (int over = 0; over < 2; over++) {
+        error told = {""};
+        char words[100];
+        const int64_t n[4] = {0, most, over, 0};
+        if (!CHECK(most < 40)) break;
+        CHECK_EQ(split_merge(&s, 0, ids, n, &told), !over);
+        snprintf(words, sizeof words, "that file: hop 0: part 3 is asked for %d rows", (int)most + 1);
+        CHECK_STR(told.text, over ? words : "");
+    }
+    split_part_close(&s);
+    random_graph_free(other);
     random_graph_free(g);
 }
 
@@ -390,5 +444,6 @@ int main(int argc, char** argv)
     RUN(gradients_come_back_by_the_adjoint);
     RUN(means_over_parts_have_the_bits_of_the_whole_batch);
     RUN(what_cannot_be_split_is_refused);
+    RUN(what_does_not_fit_a_part_is_refused_by_name);
     return test_finish();
 }

@@ -128,6 +128,67 @@ TEST(a_row_moves_once_a_layer_each_way)
     fixture_free(f);
 }
 
+static struct { /* what all ranks' blocks call for */
+    const owned* by;
+    bool    sums; /* a row for each target and owner of its sources; else a row for each source */
+    int64_t own, peer, bytes;
+} called;
+
+static bool count_calls(crew* k, worker* w, const mini_batch* b, error* why)
+{
+    const int32_t hops = b->blocks.num_hops, rank = w->comm->rank;
+    (void)why;
+    pthread_mutex_lock(&k->lock);
+    for (int32_t h = 0; h < hops; h++) {
+        const ggnn_block* hop = &b->blocks.hop[h];
+        const int64_t dst = device_size(w->device, hop->num_dst), src = device_size(w->device, hop->num_src);
+        const int64_t row = 4 * (h == hops - 1 ? WIDTH : k->c->hidden), ways = h == hops - 1 ? 1 : 2; /* input rows have no gradients */
+        int64_t from[OWNED_PARTS] = {0};
+        for (int64_t i = 0; !called.sums && i < src; i++) from[called.by->owner[hop->id[i]]]++;
+        for (int64_t i = 0; called.sums && i < dst; i++) {
+            bool asked[OWNED_PARTS] = {false};
+            for (int64_t e = hop->indptr[i]; e < hop->indptr[i + 1]; e++) asked[called.by->owner[hop->id[hop->indices[e]]]] = true;
+            for (int32_t q = 0; q < k->ranks; q++) from[q] += asked[q];
+        }
+        for (int32_t q = 0; q < k->ranks; q++) {
+            *(q == rank ? &called.own : &called.peer) += ways * from[q];
+            called.bytes += q == rank ? 0 : ways * row * from[q];
+        }
+    }
+    pthread_mutex_unlock(&k->lock);
+    return true;
+}
+
+/* Own rows, peers' and their bytes: of sources, or of sums, of which each owner of a target's neighbours sends one. */
+TEST(rows_that_move_are_those_that_the_blocks_call_for)
+{
+    static const char* const how[] = {"", "--gather exchange", "--split-sampling single", "--split-sampling single --gather exchange"};
+    static const char* const nets[] = {"--model sage --fanout 5,4", "--model gcn --fanout -1,2,3 --layers 3", "--model sage --fanout 5,4 --split-partial",
+                                       "--model sage --fanout 0,-1,3 --layers 3 --split-partial"};
+    fixture* f = fixture_new();
+    outcome* now = malloc(sizeof *now);
+    for (int i = 0; i < 16; i++) {
+        char words[400], options[400];
+        error why = {""};
+        owned* by = crew_owners(f, kinds[i % 5], 2 + i % 4);
+        snprintf(options, sizeof options, "%s --batch 58 --parallel split %s", nets[i / 4], how[i % 4]);
+        const config c = config_of(words, options);
+        crew k = {.c = &c, .t = &f->task, .ranks = 2 + i % 4, .to = now, .also = count_calls};
+        memset(&called, 0, sizeof called);
+        called.by = by;
+        called.sums = i >= 8;
+        CHECK(crew_run(&k, &why));
+        CHECK_STR(why.text, "");
+        CHECK_EQ(now->own, called.own);
+        CHECK_EQ(now->peer, called.peer);
+        if (!CHECK_EQ(now->bytes, called.bytes)) printf("  %s\n", options);
+        CHECK(called.own > 0);
+        owned_free(by);
+    }
+    free(now);
+    fixture_free(f);
+}
+
 /* Owners send sums over their own neighbours: the same but for rounding. A mean of four terms or a sum of NODES differs by
    some units in the last place of its terms; layers pass that on. */
 TEST(sums_in_parts_differ_by_rounding_alone)
@@ -201,6 +262,7 @@ int main(int argc, char** argv)
     RUN(parts_of_a_batch_give_the_logits_of_one_device);
     RUN(parts_give_the_same_bits_again_and_from_any_store);
     RUN(a_row_moves_once_a_layer_each_way);
+    RUN(rows_that_move_are_those_that_the_blocks_call_for);
     RUN(sums_in_parts_differ_by_rounding_alone);
     RUN(a_damaged_list_ends_all_ranks);
     return test_finish();

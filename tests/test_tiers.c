@@ -1457,6 +1457,30 @@ TEST(what_is_preferred_is_stored_first)
     }
 }
 
+/* Whatever reads a damaged list before the first step names its node, once. */
+TEST(a_damaged_list_is_named_by_whatever_reads_it_first)
+{
+    static const char* const run[][2] = {
+        {"--fanout -1,-1 --cache presc --cache-ratio .1", "sampling the neighbours of node 1: a node id or a row of indptr is out of range"},
+        {"--fanout -1,-1 --parallel split --devices 2 --cache optimal --cache-ratio .1 --partition mod",
+         "sampling the neighbours of node 1: a node id or a row of indptr is out of range"},
+        {"--fanout 1,1 --cache degree --cache-ratio .1", "the neighbours of node 1: an id is outside [0, num_nodes)"},
+        {"--fanout 1,1 --cache aligraph --cache-ratio .1 --devices 3", "the neighbours of node 1: an id is outside [0, num_nodes)"},
+        {"--fanout 0,0 --explain", "the neighbours of node 1: an id is outside [0, num_nodes)"},
+        {"--fanout 1,1 --partition pagraph --devices 2", "--partition pagraph: node 1: a list is broken, or an id is outside [0, num_nodes)"},
+        {"--fanout 1,1 --parallel split --devices 2 --partition pagraph", "poisoned.ggnn: node 1: a list is broken, or an id is outside [0, num_nodes)"},
+        {"--fanout 1,1 --parallel split --devices 2", "poisoned.ggnn: node 1: "}};
+    const ggnn_node wrong = 34; /* the first that there is not, at entry 20: node 1 has those from 16 to 24 */
+    poison("poisoned.ggnn", "indices", 20, &wrong, sizeof wrong);
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        CHECK_EQ(trainf("--data poisoned.ggnn --hidden 4 --epochs 1 --eval-every 0 --threads 2 %s", run[i][0]), 1);
+        CHECK(says(run[i][1]));
+        CHECK(i > 5 || says(" (ggnn-data verify checks the whole file)\n"));
+        const char* once = strstr(output, "ggnn-train: ");
+        CHECK(once && !strstr(once + 1, "ggnn-train: "));
+    }
+}
+
 TEST(opening_tiers_survives_any_failing_allocation)
 {
     int status = 1;
@@ -1512,6 +1536,7 @@ int main(int argc, char** argv)
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);
+    RUN(a_damaged_list_is_named_by_whatever_reads_it_first);
     RUN_SLOW(opening_tiers_survives_any_failing_allocation);
     folder_remove();
     return test_finish();

@@ -754,6 +754,44 @@ TEST(the_profile_counts_what_evaluation_samples_apart)
     CHECK_NEAR(sampled_gigabytes("--eval-every 1 --parallel split"), alone, 0);
 }
 
+/* A copy of `from` in which of every 1,000 nodes 20 train, and few or most of the others validate; the rest test. */
+static void split_unevenly(const char* from, const char* path, bool many_validate)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    if (!CHECK(ggnn_file_open(&f, from) && ggnn_file_create(&w, path))) return;
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        uint8_t* data = ggnn_file_reserve(&w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
+        memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
+        for (int64_t v = 0; !strcmp(s->name, "split") && v < s->bytes; v++)
+            data[v] = (uint8_t)(v % 50 == 0 ? SPLIT_TRAIN : (v % 1000 == 7) == many_validate ? SPLIT_TEST : SPLIT_VAL);
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
+/* At a rate of 0: the few, or the many, that validate have the scores that they have as those that test. */
+TEST(a_split_may_be_as_large_as_it_likes_beside_the_other)
+{
+    static const char* const how[] = {"--eval full", "--eval sampled", "--fanout full"};
+    static const char* const keys[] = {"loss", "accuracy", "macro_f1", "roc_auc"};
+    CHECK_EQ(finish(start("ggnn-data", "generate planted two.ggnn --nodes 6000 --edges 18000 --classes 2 --features 4")), 0);
+    split_unevenly("two.ggnn", "few.ggnn", false);
+    split_unevenly("two.ggnn", "many.ggnn", true);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(trainf("--data few.ggnn --layers 1 --hidden 4 --lr 0 --epochs 1 --threads 2 %s %s --log few", i < 2 ? "--fanout 2" : "", how[i]), 0);
+        CHECK_EQ(trainf("--data many.ggnn --layers 1 --hidden 4 --lr 0 --epochs 1 --threads 2 %s %s --log many", i < 2 ? "--fanout 2" : "", how[i]), 0);
+        for (int k = 0; k < 4; k++) {
+            char val[32], test[32];
+            snprintf(val, sizeof val, "val_%s", keys[k]);
+            snprintf(test, sizeof test, "test_%s", keys[k]);
+            CHECK_NEAR(last_number("few", "epoch", val), last_number("many", "final", test), 0);
+            CHECK_NEAR(last_number("many", "epoch", val), last_number("few", "final", test), 0);
+        }
+    }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -794,6 +832,7 @@ int main(int argc, char** argv)
     RUN(an_allocation_that_fails_is_an_error_wherever_it_is);
     RUN(a_full_disk_is_an_error_and_the_old_checkpoint_stays);
     RUN(the_profile_accounts_for_the_time);
+    RUN(a_split_may_be_as_large_as_it_likes_beside_the_other);
     RUN_SLOW(the_profile_counts_what_evaluation_samples_apart);
     folder_remove();
     return test_finish();

@@ -593,6 +593,40 @@ TEST(a_batch_is_no_larger_than_all_training_nodes)
     fixture_free(f);
 }
 
+/* By the training's own options: its batches, those of rank 2 of three, and the memory that it leaves beside two rankings. */
+TEST(slopes_are_measured_with_the_trainings_batches_in_what_it_leaves_of_the_device)
+{
+    static const char* const options[] = {"--fanout 5,4 --batch 58", "--fanout 3,7 --batch 100000 --sampler reservoir --device-memory 50000 --reserve-bytes 777",
+                                          "--fanout 2,2 --device-memory 6000 --reserve-bytes 0"};
+    fixture* f = fixture_new();
+    const int64_t n = f->task.count[SPLIT_TRAIN], rankings = 3 * NODES * (int64_t)sizeof(ggnn_node);
+    for (int i = 0; i < 3; i++) {
+        char words[400], line[300];
+        error why = {""};
+        worker w;
+        comm alone, three[3];
+        comm_open_alone(&alone, &never);
+        snprintf(line, sizeof line, "--cache dual --cache-ratio .1 --store-graph .5 --slopes measure %s", options[i]);
+        const config c = config_of(words, line);
+        const tiers_source from = {.graph = f->task.graph};
+        CHECK(worker_open(&w, &c, &f->task, device_open_cpu(1, &why), &alone, &why));
+        CHECK(comm_open_threads(three, 3, &never, &why));
+        w.comm = &three[2];
+        const slopes_plan plan = worker_slopes_plan(&w, &c, &f->task, &from, 123);
+        w.comm = &alone;
+        const int64_t left = i ? c.device_memory - c.reserve_bytes - rankings - 123 : 0;
+        CHECK_EQ(plan.room, i ? left > 0 ? left : 0 : 1 << 30);
+        CHECK(plan.from == &from && plan.list == SPLIT_TRAIN && plan.rank == 2 && plan.ranks == 3);
+        CHECK_EQ(plan.batch, c.batch < n ? c.batch : n);
+        CHECK(plan.how.num_hops == 2 && plan.how.fanout[0] == c.fanout[0] && plan.how.fanout[1] == c.fanout[1] && (int)plan.how.method == c.sampler);
+        CHECK(plan.pass.num_ids == n && plan.pass.shuffled && plan.pass.keyed && plan.pass.epoch == 0 && plan.pass.parts == 0 && !plan.pass.source);
+        CHECK(plan.pass.rng.seed == 9 && plan.pass.rng.step == 0);
+        comm_close_threads(three, 3);
+        worker_close(&w);
+    }
+    fixture_free(f);
+}
+
 TEST(opening_a_worker_survives_any_failing_allocation)
 {
     fixture* f = fixture_new();
@@ -637,6 +671,7 @@ int main(int argc, char** argv)
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
     RUN(a_batch_is_no_larger_than_all_training_nodes);
+    RUN(slopes_are_measured_with_the_trainings_batches_in_what_it_leaves_of_the_device);
     RUN(opening_a_worker_survives_any_failing_allocation);
     return test_finish();
 }

@@ -4,7 +4,6 @@
 
 #include "common/memory.h"
 #include "common/progress.h"
-#include "trainer/slopes.h"
 
 /* The one place where options become a network's. */
 static net_config network_of(const config* c, const task* t, device* d)
@@ -218,17 +217,22 @@ static bool find_peak(worker* w, const config* c, const task* t, error* why)
     return good && (!w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text));
 }
 
+slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak)
+{
+    const int64_t n = t->count[SPLIT_TRAIN];
+    return (slopes_plan){.from = from, .how = config_sampling(c), .pass = pass_of(c, t), .list = SPLIT_TRAIN,
+                         .rank = w->comm->rank, .ranks = w->comm->ranks, .batch = c->batch < n ? c->batch : n,
+                         .room = tier_plan_room(&w->planned, peak)};
+}
+
 /* --slopes measure: by the device of rank 0, for all, so that their plans are those of one run of --slopes A,F. */
 static bool measure_slopes(worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak, error* why)
 {
-    const int64_t n = t->count[SPLIT_TRAIN];
     int64_t bound[COMM_RANKS_MAX + 1] = {0}, *both = w->planned.slopes;
     slopes s;
     for (int32_t r = 1; r <= w->comm->ranks; r++) bound[r] = 1;
     if (w->comm->rank == 0) {
-        const slopes_plan plan = {.from = from, .how = config_sampling(c), .pass = pass_of(c, t), .list = SPLIT_TRAIN,
-                                  .ranks = w->comm->ranks, .batch = c->batch < n ? c->batch : n,
-                                  .room = tier_plan_room(&w->planned, peak)};
+        const slopes_plan plan = worker_slopes_plan(w, c, t, from, peak);
         if (!slopes_measure(&s, w->device, &plan, why)) return false;
         w->device->most_bytes = peak; /* training's own: all that was measured with is given back */
         both[0] = s.slope[TIERS_GRAPH];

@@ -19,6 +19,7 @@
 #include "trainer/evaluate.h"
 #include "trainer/factored.h"
 #include "trainer/net.h"
+#include "trainer/slopes.h"
 #include "trainer/split_loader.h"
 #include "trainer/tier_plan.h"
 #include "trainer/tiers.h"
@@ -43,6 +44,9 @@ typedef struct {
    its rank in `with`. All ranks call this. On failure false; worker_close is due all the same. */
 bool worker_open(worker* w, const config* c, const task* t, device* d, comm* with, error* why);
 void worker_close(worker* w); /* all zeros is fine */
+
+/* What --slopes measure measures on w's device: slices of training's own batches, beside what training takes of it at most. */
+slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, const tiers_source* from, int64_t peak);
 
 /* Before the first epoch: from now on it samples or trains as f says. f is that of all workers, which stay where they are,
    and were opened with --pipeline factored. All ranks call it. */
