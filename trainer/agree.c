@@ -58,11 +58,12 @@ static bool agree_on_checkpoint(comm* c, const config* with, const ggnn_file* f,
 /* Line by line, so that a difference is one of the same option's. */
 static bool agree_on_options(comm* c, const config* with, error* why)
 {
-    char text[CONFIG_TEXT_MAX + COMM_TEXT] = "", line[COMM_TEXT];
+    char text[CONFIG_TEXT_MAX + COMM_TEXT] = "", *end;
     config_common_text(with, text);
-    for (const char* at = text; *at; at += strcspn(at, "\n") + 1) {
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-        if (!comm_same(c, line, why)) return false;
+    for (char* at = text; *at; at = end + 1) {
+        end = at + strcspn(at, "\n");
+        *end = 0;
+        if (!comm_same(c, at, why)) return false;
     }
     return true;
 }
