@@ -78,6 +78,7 @@ bool builder_begin_edges(builder* b, const builder_edges* about, error* why)
         .keep_duplicates = how->keep_duplicates,
     };
     b->num_nodes = about->num_nodes;
+    b->first = about->first;
     if (!check_num_nodes(b, b->num_nodes, why) || !edge_lists_open(&b->lists, &lists, &b->out, why)) return false;
     say(b, "takes      %s\n", b->lists.plan);
     if (how->report) fflush(how->report); /* before the work */
@@ -122,8 +123,9 @@ static bool write_external_ids(builder* b, error* why)
     int64_t* external = builder_begin_ids(b, why);
     if (!external) return false;
     compact_ids(map, external);
+    for (int64_t v = 0; v < b->num_nodes; v++) external[v] += b->first;
     say(b, "ids        %lld occur, from %lld to %lld: compacted in ascending order, kept as external_id\n",
-        (long long)map->num_ids, (long long)map->least, (long long)map->largest);
+        (long long)map->num_ids, (long long)(map->least + b->first), (long long)(map->largest + b->first));
     return true;
 }
 

@@ -31,6 +31,7 @@ typedef struct {
 
     edge_lists lists;
     bool renamed;                 /* external_id is written */
+    int64_t first;                /* name of id 0 */
     int64_t num_nodes, num_edges; /* num_nodes: -1 while ids are compacted; num_edges: as read, then of the output */
     const int64_t* indptr;        /* of the output */
 
@@ -52,6 +53,7 @@ void builder_close(builder* b); /* without builder_finish the output stays as it
 typedef struct {
     int64_t num_nodes, expected, most;
     bool weighted, both, drop_loops;
+    int64_t first; /* what the file calls id 0, where ids are compacted and keep their names */
 } builder_edges;
 bool builder_begin_edges(builder* b, const builder_edges* about, error* why);
 

@@ -389,7 +389,7 @@ static bool count_nodes(builder* b, const array_set* set, int64_t* num_nodes, er
     *num_nodes = b->how->num_nodes ? b->how->num_nodes : -1;
     if (!array_open(&a, set, FEATURES "|" LABELS, false, why)) return false;
     if (a.in) *num_nodes = a.h.shape[0];
-    bool ok = !a.in || a.h.count > 0 || array_wrong_shape(&a, "(nodes, ...)", why);
+    bool ok = !a.in || (a.h.num_dims > 0 && a.h.count > 0) || array_wrong_shape(&a, "(nodes, ...)", why);
     array_close(&a);
     return ok;
 }
@@ -404,7 +404,7 @@ static bool read_graph_arrays(builder* b, const array_set* set, bool both, error
     sparse_rows m;
     bool ok = sparse_open(&m, set, csc, num_nodes, false, why);
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {m.rows, count, count, m.data.in != NULL, both, false};
+    builder_edges about = {m.rows, count, count, m.data.in != NULL, both, false, 0};
     ok = ok && read_sparse_edges(b, &m, false, &about, why);
     sparse_close(&m);
     return ok;
@@ -481,7 +481,7 @@ static bool read_shchur_graph(builder* b, const array_set* set, error* why)
     bool ok = sparse_open(&m, set, names, nodes, false, why);
     array_close(&m.data); /* ones */
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {nodes, count, count, false, true, true};
+    builder_edges about = {nodes, count, count, false, true, true, 0};
     ok = ok && read_sparse_edges(b, &m, true, &about, why);
     sparse_close(&m);
     return ok;
@@ -562,7 +562,7 @@ static bool read_compressed(builder* b, const array_set* set, int64_t nodes, boo
     sparse_rows m;
     bool ok = sparse_open(&m, set, names, nodes, true, why);
     int64_t count = ok ? m.indices.h.count : 0;
-    builder_edges about = {nodes, count, count, true, false, false};
+    builder_edges about = {nodes, count, count, true, false, false, 0};
     ok = ok && read_sparse_edges(b, &m, rows, &about, why);
     sparse_close(&m);
     return ok;
@@ -591,7 +591,7 @@ static bool read_coordinates(builder* b, const array_set* set, int64_t nodes, er
     array row, col, data;
     bool ok = open_coordinates(&row, &col, &data, set, why);
     const int64_t count = ok ? data.h.count : 0;
-    builder_edges about = {nodes, count, count, true, false, false};
+    builder_edges about = {nodes, count, count, true, false, false, 0};
     ok = ok && builder_begin_edges(b, &about, why);
     progress_begin(&b->bar, "reading edges", "edges", count);
     ok = ok && read_columns(b, &row, &col, &data, count, why) && array_end(&col, why) && array_end(&data, why) &&

@@ -98,7 +98,7 @@ static bool read_graph(builder* b, const char* in, error* why)
     if (!read_size(in, "raw/num-node-list", &num_nodes, why) || !read_size(in, "raw/num-edge-list", &num_edges, why))
         return false;
     if (!open_csv(&t, in, "raw/edge", true, why)) return false;
-    builder_edges about = {num_nodes, num_edges, num_edges, false, false, false};
+    builder_edges about = {num_nodes, num_edges, num_edges, false, false, false, 0};
     bool ok = builder_begin_edges(b, &about, why) && read_edge_lines(b, &t, num_edges, why);
     progress_end(&b->bar, b->num_edges, false);
     close_csv(&t);

@@ -104,7 +104,7 @@ static void guess_edges(builder_edges* about, const text* t)
 
 static bool read_list(builder* b, text* t, const edge_format* f, bool both, error* why)
 {
-    builder_edges about = {f->num_nodes, 0, 0, f->weighted, both, false};
+    builder_edges about = {f->num_nodes, 0, 0, f->weighted, both, false, f->base};
     guess_edges(&about, t);
     return builder_begin_edges(b, &about, why) && read_lines(b, t, f, why) && builder_end_edges(b, why);
 }
@@ -174,12 +174,10 @@ bool read_edges(builder* b, const char* in, error* why)
     int columns = 0;
     if (!open_text(&t, in, "#%", head, why)) return false;
     bool ok = skip_header(&t, in, why) && text_columns(&t, 3, &columns, why);
-    if (ok && (columns < 2 || columns > 3)) {
-        t.field = t.at;
+    if (ok && (columns < 2 || columns > 3))
         ok = text_fail(
             &t, columns < 2 ? "source and target are expected" : "source, target and a weight are expected, not more",
             why);
-    }
     edge_format f = {0, asked_nodes(b), columns == 3, EXTRA_FORBIDDEN};
     ok = ok && read_list(b, &t, &f, false, why);
     close_text(&t);
@@ -272,7 +270,7 @@ static bool read_entries(builder* b, text* t, const char* in, const mtx_header* 
     int64_t nodes, entries;
     if (!read_sizes(t, in, &nodes, &entries, why)) return false;
     edge_format f = {1, nodes, !h->pattern, EXTRA_FORBIDDEN};
-    builder_edges about = {nodes, entries, entries, f.weighted, h->symmetric, false};
+    builder_edges about = {nodes, entries, entries, f.weighted, h->symmetric, false, 0};
     int more = text_next_line(t, why);
     if (more < 0 || !builder_begin_edges(b, &about, why) || (more == 1 && !read_lines(b, t, &f, why))) return false;
     if (b->num_edges != entries)

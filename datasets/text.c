@@ -105,6 +105,7 @@ int text_next_line(text* t, error* why)
     for (;;) {
         if (!skip_blanks(t, why)) return -1;
         if (t->at == t->end) return 0;
+        t->field = t->at;
         if (*t->at != '\n' && !is_comment(t)) return 1;
         if (!skip_line(t, why)) return -1;
     }

@@ -19,7 +19,7 @@ typedef struct {
     int64_t line;      /* from 1 */
     int64_t dropped;   /* bytes of the stream that have left the buffer */
     int64_t line_at;   /* stream offset of the line's first byte */
-    const char* field; /* the last field's first byte, for text_fail */
+    const char* field; /* the last field's first byte, before one is read the line's, for text_fail */
     bool after_field;  /* a comma here ends the field before it */
     bool started;      /* in a line; the first text_next_line stays on line 1 */
     bool over;         /* the stream's end is in the buffer */
@@ -52,6 +52,6 @@ bool text_columns(text* t, int most, int* columns, error* why);
 /* Whether the next field is no number (a header's name): nothing is consumed. */
 bool text_is_word(text* t, error* why);
 
-/* Sets "FILE: line L, byte B: WHAT: "the last field"" and returns false. */
+/* Sets "FILE: line L, byte B: WHAT: "the last field"" and returns false; the first where none of the line was read. */
 bool text_fail(const text* t, const char* what, error* why);
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/resources.h"
 #include "datasets/commands.h"
 #include "datasets/compact.h"
 #include "datasets/convert.h"
@@ -22,6 +23,7 @@ enum { DEFLATE = 0 };
 
 typedef struct {
     int64_t count, src[3 * MODEL_EDGES_MAX], dst[3 * MODEL_EDGES_MAX];
+    float weight[3 * MODEL_EDGES_MAX];
 } edge_list;
 
 static bool edge_before(const edge_list* l, int64_t a, int64_t b)
@@ -29,32 +31,36 @@ static bool edge_before(const edge_list* l, int64_t a, int64_t b)
     return l->dst[a] < l->dst[b] || (l->dst[a] == l->dst[b] && l->src[a] < l->src[b]);
 }
 
-static void add_edge(edge_list* l, int64_t src, int64_t dst, bool once)
+static void add_edge(edge_list* l, int64_t src, int64_t dst, float weight, bool once)
 {
     for (int64_t i = 0; i < l->count && once; i++)
         if (l->src[i] == src && l->dst[i] == dst) return;
     l->src[l->count] = src;
-    l->dst[l->count++] = dst;
+    l->dst[l->count] = dst;
+    l->weight[l->count++] = weight;
     for (int64_t i = l->count - 1; i > 0 && edge_before(l, i, i - 1); i--) {
         int64_t s = l->src[i], d = l->dst[i];
+        float w = l->weight[i];
         l->src[i] = l->src[i - 1];
         l->dst[i] = l->dst[i - 1];
+        l->weight[i] = l->weight[i - 1];
         l->src[i - 1] = s;
         l->dst[i - 1] = d;
+        l->weight[i - 1] = w;
     }
 }
 
-/* The rules, by insertion: the plain twin of builder_end_edges. */
+/* The rules, by insertion: the plain twin of builder_end_edges. Reverses come after the edges themselves. */
 static void expect(edge_list* l, const model* m, const convert_options* how)
 {
     l->count = 0;
-    for (int64_t e = 0; e < m->num_edges; e++) {
-        bool loop = m->src[e] == m->dst[e];
-        if (loop && how->loops == LOOPS_DROP) continue;
-        add_edge(l, m->src[e], m->dst[e], !how->keep_duplicates);
-        if (how->direction == DIRECTION_BOTH && !loop) add_edge(l, m->dst[e], m->src[e], !how->keep_duplicates);
-    }
-    for (int64_t v = 0; v < MODEL_NODES && how->loops == LOOPS_ADD; v++) add_edge(l, v, v, true);
+    for (int reverse = 0; reverse < 1 + (how->direction == DIRECTION_BOTH); reverse++)
+        for (int64_t e = 0; e < m->num_edges; e++) {
+            const int64_t src = reverse ? m->dst[e] : m->src[e], dst = reverse ? m->src[e] : m->dst[e];
+            if (src == dst && (reverse || how->loops == LOOPS_DROP)) continue;
+            add_edge(l, src, dst, m->weight[e], !how->keep_duplicates);
+        }
+    for (int64_t v = 0; v < MODEL_NODES && how->loops == LOOPS_ADD; v++) add_edge(l, v, v, 1, true);
 }
 
 static bool graph_is(const dataset* d, const edge_list* l)
@@ -62,7 +68,7 @@ static bool graph_is(const dataset* d, const edge_list* l)
     if (d->num_nodes != MODEL_NODES || d->num_edges != l->count || d->csc.indptr[0] != 0) return false;
     for (int64_t v = 0, i = 0; v < MODEL_NODES; v++) {
         for (; i < l->count && l->dst[i] == v; i++)
-            if (d->csc.indices[i] != l->src[i]) return false;
+            if (d->csc.indices[i] != l->src[i] || (d->csc.weight && d->csc.weight[i] != l->weight[i])) return false;
         if (d->csc.indptr[v + 1] != i) return false;
     }
     return true;
@@ -178,6 +184,66 @@ TEST(the_same_graph_comes_from_every_format)
     }
 }
 
+/* What the help calls usual: which formats are undirected, which drop self-loops, which have weights. */
+TEST(each_format_has_its_own_usual_edges)
+{
+    static model m;
+    static edge_list l;
+    static const struct {
+        const char* name;
+        convert_direction direction;
+        convert_loops loops;
+        bool weighted;
+        const char* as;
+    } usual[] = {{"u-pairs.npz", DIRECTION_BOTH, LOOPS_KEEP, false, "npz (npz with node_features, node_labels, edges)"},
+                 {"u-csc.npz", DIRECTION_BOTH, LOOPS_KEEP, false, "npz (npz with node_features, node_labels, edges)"},
+                 {"u-shchur.npz", DIRECTION_BOTH, LOOPS_DROP, false, "shchur (npz with a sparse adjacency matrix)"},
+                 {"u-csr.npz", DIRECTION_AS_IS, LOOPS_KEEP, true, "scipy (npz with SciPy's sparse matrix)"},
+                 {"u-coo.npz", DIRECTION_AS_IS, LOOPS_KEEP, true, "scipy (npz with SciPy's sparse matrix)"},
+                 {"u-ogb", DIRECTION_AS_IS, LOOPS_KEEP, false, "ogb (OGB csv folder)"},
+                 {"u-npy", DIRECTION_AS_IS, LOOPS_KEEP, false, "npy (folder of .npy)"},
+                 {"u.csv", DIRECTION_AS_IS, LOOPS_KEEP, true, "edges (list of edges)"},
+                 {"u-bare.csv", DIRECTION_AS_IS, LOOPS_KEEP, false, "edges (list of edges)"},
+                 {"u-snap", DIRECTION_AS_IS, LOOPS_KEEP, false, "snap (SNAP list of edges)"},
+                 {"u-asym", DIRECTION_AS_IS, LOOPS_KEEP, true, "konect (KONECT list of edges)"},
+                 {"u-sym", DIRECTION_BOTH, LOOPS_KEEP, true, "konect (KONECT list of edges)"},
+                 {"u-sym-bare", DIRECTION_BOTH, LOOPS_KEEP, false, "konect (KONECT list of edges)"},
+                 {"u-general", DIRECTION_AS_IS, LOOPS_KEEP, true, "mtx (Matrix Market)"},
+                 {"u-integer", DIRECTION_BOTH, LOOPS_KEEP, true, "mtx (Matrix Market)"}};
+    char head[100];
+    test_seed(17);
+    model_make(&m, 300);
+    for (int64_t e = 0; e < m.num_edges; e++) m.weight[e] = (float)(1 + test_below(1000)); /* one field has integers */
+    model_npz(&m, "u-pairs.npz", EDGES_PAIRS, false, false);
+    model_npz(&m, "u-csc.npz", EDGES_CSC, false, false);
+    model_shchur(&m, "u-shchur.npz", true, false);
+    model_scipy(&m, "u-csr.npz", "csr", false);
+    model_scipy(&m, "u-coo.npz", "coo", false);
+    model_ogb(&m, "u-ogb", false);
+    model_npy(&m, "u-npy", EDGES_INDEX, false);
+    model_list(&m, "u.csv", "src,dst,weight\n", ",", 0, true, false);
+    model_list(&m, "u-bare.csv", "", ",", 0, false, false);
+    model_list(&m, "u-snap", "# Undirected\n", "\t", 0, true, false);
+    model_list(&m, "u-asym", "% asym weighted\n% a comment\n", " ", 1, true, false);
+    model_list(&m, "u-sym", "% sym signedweighted\n", "\t", 1, true, false);
+    model_list(&m, "u-sym-bare", "% sym positive\n", " ", 1, true, false);
+    model_mtx(&m, "u-general", false);
+    snprintf(head, sizeof head, "%%%%MatrixMarket matrix coordinate integer symmetric\n%d %d 300\n", MODEL_NODES, MODEL_NODES);
+    model_list(&m, "u-integer", head, " ", 1, true, false);
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
+        dataset d;
+        const convert_options how = {.direction = usual[k].direction, .loops = usual[k].loops};
+        if (!converted(&d, usual[k].name, &(convert_options){.num_nodes = MODEL_NODES})) continue;
+        expect(&l, &m, &how);
+        if (!CHECK(graph_is(&d, &l)) || !CHECK_EQ(d.csc.weight != NULL, usual[k].weighted)) printf("    %s\n", usual[k].name);
+        dataset_close(&d);
+        snprintf(head, sizeof head, "/%s as %s\ntakes      ", usual[k].name, usual[k].as);
+        check_reported(usual[k].name, head, true);
+    }
+    remove_tree(folder_path((char[600]){0}, "u-ogb"));
+    remove_tree(folder_path((char[600]){0}, "u-npy"));
+}
+
 TEST(the_same_graph_gives_the_same_file)
 {
     static model m;
@@ -239,6 +305,95 @@ TEST(exported_graphs_come_back)
         CHECK(memcmp(back.csc.weight, d.csc.weight, (size_t)d.num_edges * sizeof(float)) == 0);
         dataset_close(&back);
     }
+    dataset_close(&d);
+}
+
+/* Weights, three splits, real labels, halves, names: all that arrays can hold, in files of one size. */
+TEST(arrays_that_are_exported_and_read_again_give_the_same_file)
+{
+    static model m;
+    static const convert_options how = {.half = true, .loops = LOOPS_KEEP, .memory = 64 << 20};
+    static const char* const names[] = {"all.ggnn", "all", "again.ggnn", "without.ggnn", "without"};
+    char path[5][600];
+    test_seed(21);
+    model_make(&m, 200);
+    for (int round = 0; round < 2; round++) { /* with all, and the bare graph */
+        dataset first, again;
+        error why = {""};
+        for (int k = 0; k < 5; k++) folder_path(path[k], names[k]);
+        array_sink to = {NULL, "given"};
+        make_folder("given");
+        put_edge_arrays(&to, &m, EDGES_CSC, false);
+        if (round == 0) {
+            float weight[MODEL_EDGES_MAX], target[MODEL_NODES];
+            int64_t id[MODEL_NODES];
+            for (int64_t e = 0; e < m.num_edges; e++) weight[e] = (float)test_below(1000) / 7;
+            for (int v = 0; v < MODEL_NODES; v++) {
+                target[v] = v % 7 == 5 ? NAN : (float)test_below(1000) / 3 - 100;
+                id[v] = (v * 29 % 41 - 10) * ((int64_t)1 << 40);
+            }
+            put_model(&to, &m, EDGES_CSC, true);
+            put_vector(&to, "weight", "<f4", m.num_edges, weight, 4);
+            put_vector(&to, "node_labels", "<f4", MODEL_NODES, target, 4);
+            put_vector(&to, "external_id", "<i8", MODEL_NODES, id, 8);
+        }
+        const char *file = path[round ? 3 : 0], *arrays = path[round ? 4 : 1];
+        char given[600];
+        CHECK(convert(folder_path(given, "given"), file, &how, &why));
+        CHECK_EQ(export_main(3, (char*[]){"export", (char*)(uintptr_t)file, (char*)(uintptr_t)arrays, NULL}), EXIT_GOOD);
+        CHECK(convert(arrays, path[2], &how, &why));
+        if (!CHECK(dataset_open(&first, file, &why) && dataset_open(&again, path[2], &why))) return;
+        CHECK(first.file.bytes == again.file.bytes && memcmp(first.file.base, again.file.base, (size_t)first.file.bytes) == 0);
+        CHECK(round || (again.csc.weight && again.target && again.num_splits == MODEL_SPLITS && again.external_id && again.feat.type == GGNN_F16));
+        CHECK(!round || (!again.csc.weight && !again.target && !again.label && !again.split && !again.external_id && !again.feat.rows));
+        dataset_close(&first);
+        dataset_close(&again);
+        remove_tree(given);
+    }
+}
+
+/* Text has as many digits as tell a float from its neighbours. */
+TEST(weights_of_all_sizes_are_exported_as_text_and_come_back)
+{
+    enum { EDGES = 3000 };
+    static float weight[EDGES];
+    static int64_t pair[EDGES], indptr[EDGES + 1];
+    static const char* const out[] = {"text.mtx", "text"};
+    char path[2][600];
+    error why = {""};
+    dataset d, back;
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    test_seed(22);
+    for (int e = 0; e < EDGES; e++) {
+        uint32_t bits = (uint32_t)test_below(0x7F800000);
+        memcpy(&weight[e], &bits, 4);
+        if (e < 4) weight[e] = (const float[]){0, 1e-45f, 3.40282347e38f, 1.17549435e-38f}[e];
+        pair[e] = test_below(EDGES);
+        indptr[e + 1] = e + 1;
+    }
+    put_vector(&to, "indptr", "<i8", EDGES + 1, indptr, 8);
+    put_vector(&to, "indices", "<i8", EDGES, pair, 8);
+    put_vector(&to, "weight", "<f4", EDGES, weight, 4);
+    put_matrix(&to, "feat", "<f4", EDGES, 1, weight, 4, false);
+    save(zip_end(&z), "text.npz", false);
+    if (!converted(&d, "text.npz", &(convert_options){.direction = DIRECTION_AS_IS})) return;
+    dataset_close(&d);
+    rename(folder_path(path[0], "out.ggnn"), folder_path(path[1], "text.ggnn"));
+    if (!CHECK(dataset_open(&d, path[1], &why))) return;
+    for (int k = 0; k < 2; k++) {
+        CHECK_EQ(export_main(5, (char*[]){"export", path[1], folder_path(path[0], out[k]), "--format", k ? "csv" : "mtx", NULL}), EXIT_GOOD);
+        if (!converted(&back, k ? "text/edges.csv" : "text.mtx", &(convert_options){.num_nodes = EDGES})) continue;
+        CHECK_EQ(ggnn_file_graph_crc(&back.file), ggnn_file_graph_crc(&d.file));
+        CHECK(back.csc.weight && memcmp(back.csc.weight, weight, sizeof weight) == 0);
+        dataset_close(&back);
+    }
+    FILE* in = fopen(folder_path(path[0], "text/features.csv"), "rb");
+    for (int v = 0; CHECK(in) && v < EDGES; v++) {
+        char line[64];
+        if (!CHECK(fgets(line, sizeof line, in) && strtof(line, NULL) == weight[v])) break;
+    }
+    if (in) fclose(in);
     dataset_close(&d);
 }
 
@@ -347,6 +502,8 @@ TEST(matrices_that_are_no_graph_are_refused)
         const char* message;
     } bad[] = {
         {{"csr", "|S3", {3, 4}, 2, {0, 1, 3, 3}, 4, {1, 0, 3}, 3, {2, 3, 5}, 3}, "the adjacency matrix is 3 by 4"},
+        {{"csr", "|S3", {0, 0}, 2, {0}, 1, {0}, 0, {0}, 0}, "bad.npz: no nodes"},
+        {{"coo", "|S3", {0, 0}, 2, {0}, 0, {0}, 0, {0}, 0}, "bad.npz: no nodes"},
         {{"csr", "|S3", {3}, 1, {0, 1, 3, 3}, 4, {1, 0, 2}, 3, {2, 3, 5}, 3}, "shape.npy: shape (1); (2) is expected"},
         {{"coo", "|S3", {3, 3, 3}, 3, {0, 1}, 2, {1, 0}, 2, {2, 3}, 2}, "shape.npy: shape (3); (2) is expected"},
         {{"bsr", "|S3", {3, 3}, 2, {0, 1, 1, 1}, 4, {1}, 1, {2}, 1}, "a sparse matrix of format 'bsr'; csr, csc and coo are read"},
@@ -456,6 +613,33 @@ TEST(compaction_by_bits_equals_compaction_by_sorting)
         compact_close(&map[1]);
         edge_sorter_close(&edges);
     }
+}
+
+/* KONECT's ids are from 1, and keep their names. */
+TEST(compacted_ids_are_called_what_the_file_calls_them)
+{
+    static const struct {
+        const char *name, *lines, *said;
+        int64_t id[3];
+    } of[] = {{"out.gaps", "% asym unweighted\n9 5\n5 1\n", "ids        3 occur, from 1 to 9: compacted in ascending order, kept as external_id\n", {1, 5, 9}},
+              {"gaps", "9 5\n5 1\n", "ids        3 occur, from 1 to 9: ", {1, 5, 9}},
+              {"gaps.snap", "# of SNAP\n8 4\n4 0\n", "ids        3 occur, from 0 to 8: ", {0, 4, 8}}};
+    for (int k = 0; k < 3; k++) {
+        char path[600];
+        dataset d;
+        write_file(folder_path(path, of[k].name), of[k].lines, strlen(of[k].lines));
+        if (!converted(&d, of[k].name, &(convert_options){.format = FORMAT_AUTO})) return;
+        CHECK(d.num_nodes == 3 && d.external_id && memcmp(d.external_id, of[k].id, sizeof of[k].id) == 0);
+        dataset_close(&d);
+        check_reported(of[k].name, of[k].said, true);
+    }
+    static const char dense[] = "% asym unweighted\n1 2\n3 2\n";
+    char path[600];
+    dataset d;
+    write_file(folder_path(path, "out.dense"), dense, sizeof dense - 1);
+    if (!converted(&d, "out.dense", &(convert_options){.format = FORMAT_AUTO})) return;
+    CHECK(d.num_nodes == 3 && !d.external_id);
+    dataset_close(&d);
 }
 
 /* 2^31 is the least id that does not fit two to a word. */
@@ -672,6 +856,96 @@ TEST(a_report_counts_the_nodes_of_every_split)
     save(zip_end(&z), "reported.npz", false);
     check_reported("reported.npz", "split 0    train 1, val 0, test 0, none 2 (1 taken out: no label)\n", true);
     check_reported("reported.npz", "split 1    train 0, val 1, test 1, none 1\n", true);
+}
+
+/* Word for word: what was read, what it takes, what was found and changed, what came of it. */
+TEST(a_report_says_it_all)
+{
+    static const char weighted[] = "5,5,1\n5,9,2\n5,9,3\n9,5,1\n70,5,4\n";
+    static const char symmetric[] = "%%MatrixMarket matrix coordinate pattern symmetric\n4 4 2\n2 1\n3 3\n";
+    static const struct {
+        const char *name, *text, *as;
+        convert_options how;
+        int64_t expected, nodes; /* edges and nodes as they are known before */
+        bool both, weights;
+        const char* said;
+    } of[] = {{"one", "0 1\n", "edges (list of edges)", {.loops = LOOPS_AUTO}, 1, 0, false, false,
+               "found      1 edge on 2 nodes, 0 duplicates, 0 self-loops\n"
+               "changed    0 reverse edges added (directed as is), 0 duplicates dropped, 0 self-loops kept\n"
+               "graph      2 nodes, 1 directed edges, 0 isolated nodes\n"
+               "in-degree  mean 0.50, largest 1; nodes by degree: 0: 1, 1: 1\n"},
+              {"one", "0 1\n", "edges (list of edges)", {.num_nodes = 3, .direction = DIRECTION_BOTH}, 1, 3, true, false,
+               "found      1 edge on 3 nodes, 0 duplicates, 0 self-loops\n"
+               "changed    1 reverse edge added (undirected), 0 duplicates dropped, 0 self-loops kept\n"
+               "graph      3 nodes, 2 directed edges, 1 isolated node\n"
+               "in-degree  mean 0.67, largest 1; nodes by degree: 0: 1, 1: 2\n"},
+              {"w.csv", weighted, "edges (list of edges)", {.loops = LOOPS_AUTO}, 3, 0, false, true,
+               "found      5 edges on 3 nodes, 1 duplicate, 1 self-loop, weights\n"
+               "changed    0 reverse edges added (directed as is), 1 duplicate dropped, 1 self-loop kept\n"
+               "graph      3 nodes, 4 directed edges, 0 isolated nodes\n"
+               "in-degree  mean 1.33, largest 3; nodes by degree: 0: 1, 1: 1, 2-3: 1\n"
+               "ids        3 occur, from 5 to 70: compacted in ascending order, kept as external_id\n"},
+              {"w.csv", weighted, "edges (list of edges)", {.direction = DIRECTION_BOTH, .loops = LOOPS_ADD}, 3, 0, true, true,
+               "found      5 edges on 3 nodes, 1 duplicate, 1 self-loop, weights\n"
+               "changed    1 reverse edge added (undirected), 1 duplicate dropped, 2 self-loops added\n"
+               "graph      3 nodes, 7 directed edges, 0 isolated nodes\n"
+               "in-degree  mean 2.33, largest 3; nodes by degree: 0: 0, 1: 0, 2-3: 3\n"
+               "ids        3 occur, from 5 to 70: compacted in ascending order, kept as external_id\n"},
+              {"w.csv", weighted, "edges (list of edges)", {.drop_weights = true, .keep_duplicates = true, .loops = LOOPS_DROP}, 3, 0, false, false,
+               "found      5 edges on 3 nodes, 1 duplicate, 1 self-loop\n"
+               "changed    0 reverse edges added (directed as is), 0 duplicates dropped, 1 self-loop dropped\n"
+               "graph      3 nodes, 4 directed edges, 0 isolated nodes\n"
+               "in-degree  mean 1.33, largest 2; nodes by degree: 0: 1, 1: 0, 2-3: 2\n"
+               "ids        3 occur, from 5 to 70: compacted in ascending order, kept as external_id\n"},
+              {"s.mtx", symmetric, "mtx (Matrix Market)", {.random_features = 2, .half = true, .classes = 1, .split = true, .share = {.75, 0, .25}},
+               2, 4, true, false,
+               "found      2 edges on 4 nodes, 0 duplicates, 1 self-loop\n"
+               "changed    1 reverse edge added (undirected), 0 duplicates dropped, 1 self-loop kept\n"
+               "graph      4 nodes, 3 directed edges, 2 isolated nodes\n"
+               "in-degree  mean 0.75, largest 1; nodes by degree: 0: 1, 1: 3\n"
+               "features   2 wide, fp16\n"
+               "labels     1 classes, at random\n"
+               "split 0    train 3, val 0, test 1, none 0\n"},
+              {"hub.txt", "# 9 to one\n1 0\n2 0\n3 0\n4 0\n5 0\n6 0\n7 0\n8 0\n9 0\n", "snap (SNAP list of edges)", {.random_features = 70, .row_normalise = true}, 4, 0, false, false,
+               "found      9 edges on 10 nodes, 0 duplicates, 0 self-loops\n"
+               "changed    0 reverse edges added (directed as is), 0 duplicates dropped, 0 self-loops kept\n"
+               "graph      10 nodes, 9 directed edges, 0 isolated nodes\n"
+               "in-degree  mean 0.90, largest 9; nodes by degree: 0: 9, 1: 0, 2-3: 0, 4-7: 0, 8-15: 1\n"
+               "features   70 wide, fp32, rows normalised\n"},
+              {"out.k", "% sym posweighted\n1 2 .5 3\n1 2 1 4\n", "konect (KONECT list of edges)", {.loops = LOOPS_AUTO}, 3, 0, true, true,
+               "columns    those after the third are not read\n"
+               "found      2 edges on 2 nodes, 1 duplicate, 0 self-loops, weights\n"
+               "changed    1 reverse edge added (undirected), 1 duplicate dropped, 0 self-loops kept\n"
+               "graph      2 nodes, 2 directed edges, 0 isolated nodes\n"
+               "in-degree  mean 1.00, largest 1; nodes by degree: 0: 0, 1: 2\n"}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (int packed = 0; packed <= DEFLATE; packed++) {
+            char path[600], name[40], out[600], text[4096], expected[4096], memory[24], file[24];
+            convert_options how = of[k].how;
+            error why = {""};
+            bytes b = {0};
+            snprintf(name, sizeof name, "%s%s", of[k].name, packed ? ".gz" : "");
+            put_string(&b, of[k].text);
+            bytes zipped = packed ? gzip_bytes(b.data, b.size) : b;
+            /* a line takes about 12 bytes, of which gzip leaves about 4 */
+            const int64_t edges = (of[k].as[0] == 'm' ? of[k].expected : (int64_t)(zipped.size / (packed ? 4 : 12)) + 1) << of[k].both;
+            const int64_t nodes = of[k].nodes, edge = (int64_t)sizeof(ggnn_node) + (of[k].weights ? 4 : 0);
+            CHECK(packed || edges == of[k].expected << of[k].both);
+            write_file(folder_path(path, name), zipped.data, zipped.size);
+            how.memory = 64 << 20;
+            how.report = tmpfile();
+            CHECK(convert(path, folder_path(out, "said.ggnn"), &how, &why));
+            rewind(how.report);
+            text[fread(text, 1, sizeof text - 1, how.report)] = 0;
+            fclose(how.report);
+            snprintf(expected, sizeof expected,
+                     "reading    %s as %s\ntakes      about %s of memory (--memory 67.1 MB), none of scratch on the disk, %s of file\n%s", path, of[k].as,
+                     resources_bytes(memory, edges * (of[k].weights ? 16 : 8) + (nodes ? nodes * 8 + nodes / 8 + 16 : 0)),
+                     resources_bytes(file, edges * edge + nodes * 8), of[k].said);
+            CHECK_STR(text, expected);
+            if (packed) drop(&zipped);
+            drop(&b);
+        }
 }
 
 TEST(arrays_are_found_by_each_of_their_names)
@@ -949,6 +1223,370 @@ TEST(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read)
     remove_tree(folder_path((char[600]){0}, "long"));
 }
 
+/* ---- types ---------------------------------------------------------------------------------------------------- */
+
+/* The bytes of whole numbers as elements of a NumPy type, ">i4". */
+static bytes elements_of(const char* type, const int64_t* value, int64_t count)
+{
+    bytes b = {0};
+    const int size = type[2] - '0';
+    for (int64_t i = 0; i < count; i++) {
+        const float real = (float)value[i];
+        const double wide = (double)value[i];
+        uint64_t bits = (uint64_t)value[i];
+        uint32_t low;
+        memcpy(&low, &real, 4);
+        if (type[1] == 'f') bits = size == 2 ? ggnn_float_to_half(real) : low;
+        if (type[1] == 'f' && size == 8) memcpy(&bits, &wide, 8);
+        for (int k = 0; k < size; k++) put_number(&b, bits >> 8 * (type[0] == '>' ? size - 1 - k : k) & 255, 1);
+    }
+    return b;
+}
+
+static void put_elements(array_sink* to, const char* name, const char* type, int64_t rows, int64_t columns, const int64_t* value, bool fortran)
+{
+    int64_t turned[2 * MODEL_EDGES_MAX];
+    char shape[40];
+    snprintf(shape, sizeof shape, columns < 0 ? "%d," : "%d, %d", (int)rows, (int)columns);
+    if (columns < 0) columns = 1;
+    for (int64_t i = 0; i < rows * columns; i++) turned[i] = fortran ? value[i % rows * columns + i / rows] : value[i];
+    bytes data = elements_of(type, turned, rows * columns);
+    put_npy(to, name, npy_of(type, shape, fortran, data.data, data.size));
+    drop(&data);
+}
+
+/* Edges, features, labels, masks or ids of a split, names and offsets, each of each type that can hold it, in both orders. */
+TEST(every_array_may_be_of_any_type)
+{
+    static const char* const type[] = {"|i1", "|u1", "<i2", ">i2", "<u2", ">u2", "<i4", ">i4", "<u4", ">u4", "<i8",
+                                       ">i8", "<u8", ">u8", "<f2", ">f2", "<f4", ">f4", "<f8", ">f8", "=i4", "=f8"};
+    static model m;
+    static edge_list l;
+    int64_t edges[2 * MODEL_EDGES_MAX], feat[MODEL_NODES * MODEL_WIDTH], label[MODEL_NODES], names[MODEL_NODES], indptr[MODEL_NODES + 1] = {0},
+        sources[MODEL_EDGES_MAX], weight[MODEL_EDGES_MAX], count = 0;
+    test_seed(19);
+    model_make(&m, 100);
+    for (int64_t e = 0; e < m.num_edges; e++) {
+        edges[2 * e] = m.src[e];
+        edges[2 * e + 1] = m.dst[e];
+        m.weight[e] = (float)test_below(100);
+    }
+    for (int v = 0; v < MODEL_NODES; v++) {
+        for (int64_t e = 0; e < m.num_edges; e++) {
+            if (m.dst[e] != v) continue;
+            weight[count] = (int64_t)m.weight[e];
+            sources[count++] = m.src[e];
+        }
+        indptr[v + 1] = count;
+        label[v] = m.label[v] = m.label[v] < 0 ? 0 : m.label[v];
+        names[v] = v * 37 % 101;
+        for (int j = 0; j < MODEL_WIDTH; j++) m.feat[v][j] = (float)(feat[v * MODEL_WIDTH + j] = test_below(100));
+        for (int s = 0; s < MODEL_SPLITS; s++) m.split[s][v] = (uint8_t)test_below(4);
+    }
+    expect(&l, &m, &(convert_options){.direction = DIRECTION_AS_IS});
+    for (size_t k = 0; k < 2 * sizeof type / sizeof *type; k++)
+        for (int lists = 0; lists < 2; lists++) {
+            const char* t = type[k / 2];
+            zip_maker z = {0};
+            array_sink to = {&z, NULL};
+            dataset d;
+            if (lists) {
+                put_elements(&to, "indptr", t, MODEL_NODES + 1, -1, indptr, false);
+                put_elements(&to, "indices", t, count, -1, sources, false);
+                put_elements(&to, "weight", t, count, -1, weight, false);
+            } else
+                put_elements(&to, "edges", t, m.num_edges, 2, edges, k % 2);
+            put_elements(&to, "features", t, MODEL_NODES, MODEL_WIDTH, feat, k % 2);
+            put_elements(&to, "labels", t, MODEL_NODES, k % 2 ? 1 : -1, label, false);
+            put_elements(&to, "external_id", t, MODEL_NODES, -1, names, false);
+            for (int part = 1; part <= 3; part++) {
+                int64_t mask[MODEL_SPLITS * MODEL_NODES];
+                for (int i = 0; i < MODEL_SPLITS * MODEL_NODES; i++) mask[i] = m.split[i / MODEL_NODES][i % MODEL_NODES] == part;
+                put_elements(&to, (const char*[]){"", "train_mask", "val_mask", "test_mask"}[part], t, MODEL_SPLITS, MODEL_NODES, mask, k % 2);
+            }
+            save(zip_end(&z), "typed.npz", false);
+            if (!converted(&d, "typed.npz", &(convert_options){.direction = DIRECTION_AS_IS})) continue;
+            bool good = graph_is(&d, &l) && (d.csc.weight != NULL) == lists && rows_are(&d, &m) && labels_are(&d, &m) &&
+                        splits_are(&d, &m, MODEL_SPLITS) && d.external_id;
+            for (int v = 0; v < MODEL_NODES && good; v++) good = d.external_id[v] == names[v];
+            if (!CHECK(good)) printf("    %s, by %s, %s\n", t, k % 2 ? "columns" : "rows", lists ? "lists" : "edges");
+            dataset_close(&d);
+        }
+}
+
+/* One mask of bools, bytes or floats, or a list of ids of wider integers; of one part alone, or of each. */
+TEST(a_split_is_of_masks_or_of_ids_by_their_type)
+{
+    static const char* const type[] = {"|i1", "|u1", "<f2", ">f4", "<f8", "<i2", ">u2", "<i4", "<u4", ">i8", "<u8"};
+    enum { FIRST_OF_IDS = 5 };
+    static const char* const name[] = {"train", "val", "test"};
+    static const int64_t edges[] = {0, 1, 1, 2, 3, 4};
+    static const float feature[] = {1, 2, 3, 4, 5};
+    static const int64_t in[3][2] = {{4, 0}, {2, -1}, {1, 3}};
+    for (size_t k = 0; k < sizeof type / sizeof *type; k++)
+        for (int parts = 1; parts < 8; parts++) {
+            zip_maker z = {0};
+            array_sink to = {&z, NULL};
+            uint8_t expected[5] = {0};
+            dataset d;
+            put_matrix(&to, "edges", "<i8", 3, 2, edges, 8, false);
+            put_vector(&to, "x", "<f4", 5, feature, 4);
+            for (int part = 0; part < 3; part++) {
+                int64_t mask[5] = {0};
+                const int64_t count = in[part][1] < 0 ? 1 : 2;
+                if (!(parts >> part & 1)) continue;
+                for (int64_t i = 0; i < count; i++) {
+                    mask[in[part][i]] = 1;
+                    expected[in[part][i]] = (uint8_t)(part + 1);
+                }
+                if (k < FIRST_OF_IDS) put_elements(&to, name[part], type[k], 5, -1, mask, false);
+                else put_elements(&to, name[part], type[k], count, -1, in[part], false);
+            }
+            save(zip_end(&z), "parts.npz", false);
+            if (!converted(&d, "parts.npz", &(convert_options){.format = FORMAT_AUTO})) continue;
+            if (!CHECK(d.num_splits == 1 && memcmp(d.split, expected, 5) == 0)) printf("    %s, parts %d\n", type[k], parts);
+            CHECK(d.feat.width == 1 && memcmp(d.feat.rows, feature, sizeof feature) == 0);
+            dataset_close(&d);
+        }
+}
+
+/* Masks of several splits, of some of the parts. */
+TEST(every_part_may_say_how_many_splits_there_are)
+{
+    static const int64_t edges[] = {0, 1, 1, 2};
+    static const float feature[] = {1, 2, 3};
+    static const uint8_t mask[3][4][3] = {{{1, 0, 0}, {0, 0, 0}, {0, 1, 0}, {0, 0, 0}},
+                                          {{0, 1, 0}, {1, 1, 0}, {0, 0, 0}, {0, 0, 0}},
+                                          {{0, 0, 1}, {0, 0, 1}, {1, 0, 0}, {1, 1, 1}}};
+    for (int parts = 1; parts < 8; parts++)
+        for (int fortran = 0; fortran < 2; fortran++) {
+            zip_maker z = {0};
+            array_sink to = {&z, NULL};
+            uint8_t expected[4][3] = {{0}};
+            dataset d;
+            put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+            put_vector(&to, "x", "<f4", 3, feature, 4);
+            for (int part = 0; part < 3; part++) {
+                if (!(parts >> part & 1)) continue;
+                put_matrix(&to, (const char*[]){"train_mask", "val_mask", "test_mask"}[part], "|b1", 4, 3, mask[part], 1, fortran);
+                for (int i = 0; i < 12; i++)
+                    if (mask[part][i / 3][i % 3]) expected[i / 3][i % 3] = (uint8_t)(part + 1);
+            }
+            save(zip_end(&z), "many.npz", false);
+            if (!converted(&d, "many.npz", &(convert_options){.format = FORMAT_AUTO})) continue;
+            if (!CHECK(d.num_splits == 4 && memcmp(d.split, expected, sizeof expected) == 0)) printf("    parts %d\n", parts);
+            dataset_close(&d);
+        }
+}
+
+/* Whole numbers are classes, of floats too; -1 and nan are unknown. One that is not whole makes all of them real, and -1 a number. */
+TEST(labels_are_classes_or_real)
+{
+    static const struct {
+        double value[4];
+        bool real;
+        double label[4];
+        const char* said;
+    } of[] = {{{0, 2, -1, 1}, false, {0, 2, -1, 1}, "labels     3 classes, 1 node without\n"},
+              {{NAN, 2, -1, 1048575}, false, {-1, 2, -1, 1048575}, "labels     1048576 classes, 2 nodes without\n"},
+              {{-1, -1, NAN, -1}, false, {-1, -1, -1, -1}, "labels     0 classes, 4 nodes without\n"},
+              {{0, 2, 1, 1}, false, {0, 2, 1, 1}, "labels     3 classes, 0 nodes without\n"},
+              {{.5, -1, NAN, 7}, true, {.5, -1, NAN, 7}, "labels     real, 1 node without\n"},
+              {{1e9, -7, 3.25, -1}, true, {1e9, -7, 3.25, -1}, "labels     real, 0 nodes without\n"}};
+    static const int64_t edges[] = {0, 1, 1, 2, 2, 3};
+    static const uint8_t mask[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 1}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        dataset d;
+        put_matrix(&to, "edges", "<i8", 3, 2, edges, 8, false);
+        put_vector(&to, "y", "<f8", 4, of[k].value, 8);
+        for (int part = 0; part < 3; part++) put_vector(&to, (const char*[]){"train", "val", "test"}[part], "|b1", 4, mask[part], 1);
+        save(zip_end(&z), "labels.npz", false);
+        if (!converted(&d, "labels.npz", &(convert_options){.format = FORMAT_AUTO})) continue;
+        CHECK_EQ(d.target != NULL, of[k].real);
+        for (int v = 0; v < 4; v++) {
+            const double label = of[k].label[v];
+            const bool known = of[k].real ? !isnan(label) : label >= 0;
+            CHECK(of[k].real ? d.target[v] == (float)label || (isnan(d.target[v]) && isnan(label)) : d.label[v] == (int32_t)label);
+            CHECK_EQ(d.split[v], !known ? 0 : v < 2 ? v + 1 : 3);
+        }
+        dataset_close(&d);
+        check_reported("labels.npz", of[k].said, true);
+    }
+}
+
+/* In place of the format's own. */
+TEST(a_split_that_is_asked_for_takes_the_place_of_the_formats)
+{
+    static model m;
+    static const char* const files[] = {"own.npz", "own-npy", "own-ogb"};
+    test_seed(20);
+    model_make(&m, 60);
+    model_npz(&m, files[0], EDGES_PAIRS, false, false);
+    model_npy(&m, files[1], EDGES_CSC, false);
+    model_ogb(&m, files[2], false);
+    for (int k = 0; k < 3; k++) {
+        dataset d;
+        int64_t count[4], labelled = 0;
+        error why = {""};
+        if (!converted(&d, files[k], &(convert_options){.split = true, .share = {.5, .25, .25}})) continue;
+        for (int v = 0; v < MODEL_NODES; v++) labelled += d.label[v] >= 0;
+        CHECK(d.num_splits == 1 && dataset_split(&d, 0, count, &why));
+        CHECK_EQ(count[SPLIT_TRAIN], (labelled + 1) / 2);
+        CHECK_EQ(count[SPLIT_NONE] + count[SPLIT_TRAIN] + count[SPLIT_VAL] + count[SPLIT_TEST], MODEL_NODES);
+        dataset_close(&d);
+    }
+    remove_tree(folder_path((char[600]){0}, files[1]));
+    remove_tree(folder_path((char[600]){0}, files[2]));
+}
+
+/* Names of nodes that an array gives stay; ids that had to be compacted are names themselves. */
+TEST(compacted_ids_are_names_before_those_of_an_array)
+{
+    static const int64_t dense[] = {1, 0, 0, 2}, sparse[] = {5, 0, 0, 9}, names[] = {30, 10, 20}, ids[] = {0, 5, 9};
+    for (int k = 0; k < 2; k++) {
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        dataset d;
+        put_matrix(&to, "edges", "<i8", 2, 2, k ? sparse : dense, 8, false);
+        put_vector(&to, "external_id", "<i8", 3, names, 8);
+        save(zip_end(&z), "names.npz", false);
+        if (!converted(&d, "names.npz", &(convert_options){.format = FORMAT_AUTO})) continue;
+        CHECK(d.num_nodes == 3 && d.external_id && memcmp(d.external_id, k ? ids : names, sizeof ids) == 0);
+        dataset_close(&d);
+    }
+}
+
+/* Arrays of edges alone, of which somebody says how many nodes they are between. */
+TEST(bare_arrays_of_edges_have_the_nodes_that_are_asked_for)
+{
+    static const int64_t edges[] = {5, 0, 0, 9};
+    zip_maker z = {0};
+    array_sink to = {&z, NULL};
+    dataset d;
+    put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+    save(zip_end(&z), "bare.npz", false);
+    if (!converted(&d, "bare.npz", &(convert_options){.num_nodes = 10})) return;
+    CHECK(d.num_nodes == 10 && d.num_edges == 4 && !d.external_id && d.csc.indptr[10] == 4 && d.csc.indptr[9] == 3);
+    dataset_close(&d);
+    CHECK(strstr(refused("bare.npz", &(convert_options){.num_nodes = 9}), "bare.npz: edge 1: node id 9 is outside [0, 9)"));
+}
+
+/* Lists of every look. What a weight is, is looked at only where it is kept. */
+TEST(lists_may_be_written_in_many_ways)
+{
+    static const struct {
+        const char *name, *text;
+        bool drop_weights;
+        int64_t nodes, edges, indptr[4];
+        ggnn_node indices[4];
+        float weight[4]; /* < 0: none */
+    } of[] = {{"three", "0,1", false, 2, 1, {0, 0, 1}, {0}, {-1}},
+              {"four", "0,1\n", false, 2, 1, {0, 0, 1}, {0}, {-1}},
+              {"crlf", "src,dst\r\n\r\n0,1\r\n# c\r\n2,0\r\n", false, 3, 2, {0, 1, 2, 2}, {2, 0}, {-1}},
+              {"tabs", "\t0\t1\t\n \n1 \t 2", false, 3, 2, {0, 0, 1, 2}, {0, 1}, {-1}},
+              {"mark", "\357\273\277source,target,weight\n0,1,2\n2,1,.5", false, 3, 2, {0, 0, 2, 2}, {0, 2}, {2, .5f}},
+              {"percent", "% a comment of a plain list\n", false, 0, 0, {0}, {0}, {-1}},
+              {"capitals", "0 1 1E1\n1 2 +2.5\n2 0 25E-1", false, 3, 3, {0, 1, 2, 3}, {2, 0, 1}, {2.5f, 10, 2.5f}},
+              {"words", "0,1,heavy\n1,2,\"light\"\n", true, 3, 2, {0, 0, 1, 2}, {0, 1}, {-1}},
+              {"far", "0,1,-1e99\n1,2,nan\n", true, 3, 2, {0, 0, 1, 2}, {0, 1}, {-1}},
+              {"konect", "% sym weighted\n1 2 3\n3 2 4\n", false, 3, 4, {0, 1, 3, 4}, {1, 0, 2, 1}, {3, 3, 4, 4}},
+              {"snap", "# FromNodeId\tToNodeId\n0\t1\t-7\tx\n1\t2\n", false, 3, 2, {0, 0, 1, 2}, {0, 1}, {-1}},
+              {"none.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", false, 3, 0, {0, 0, 0, 0}, {0}, {-1}},
+              {"integer", "%%MatrixMarket matrix coordinate integer general\n%c\n\n3 3 2\n1 2 7\n\n2 3 0\n", false, 3, 2, {0, 0, 1, 2}, {0, 1}, {7, 0}},
+              {"real", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 .5\n2 2 3", false, 3, 3, {0, 1, 3, 3}, {1, 0, 1}, {.5f, .5f, 3}}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char path[600];
+        dataset d;
+        write_file(folder_path(path, of[k].name), of[k].text, strlen(of[k].text));
+        if (of[k].nodes == 0) continue;
+        if (!converted(&d, of[k].name, &(convert_options){.drop_weights = of[k].drop_weights})) continue;
+        const bool good = d.num_nodes == of[k].nodes && d.num_edges == of[k].edges && !d.external_id &&
+                          memcmp(d.csc.indptr, of[k].indptr, (size_t)(of[k].nodes + 1) * 8) == 0 &&
+                          memcmp(d.csc.indices, of[k].indices, (size_t)of[k].edges * sizeof(ggnn_node)) == 0;
+        if (!CHECK(good)) printf("    %s\n", of[k].name);
+        if (of[k].edges == 0) CHECK(!d.csc.weight);
+        else CHECK(of[k].weight[0] < 0 ? !d.csc.weight : d.csc.weight && memcmp(d.csc.weight, of[k].weight, (size_t)of[k].edges * 4) == 0);
+        dataset_close(&d);
+    }
+}
+
+/* As the help has them, and a few more; a line in which one is something else is no header. */
+TEST(columns_are_known_by_each_of_their_names)
+{
+    static const char* const name[] = {"src", "source", "sourceid", "source_id", "srcid", "from", "fromid", "fromnode", "FromNodeId", "head", "start", "row",
+                                       "u", "i", "dst", "dest", "destination", "target", "targetid", "dstid", "tgt", "to", "toid", "tonode", "ToNodeId", "tail",
+                                       "end", "col", "column", "v", "j", "node", "node-id", "vertex", "id", "ID_2", "numeric_id", "weight", "weights", "w", "Value",
+                                       "'src'", "\"Weight\"", "0x"};
+    enum { KNOWN = sizeof name / sizeof *name - 1 };
+    for (int k = 0; k <= KNOWN; k++)
+        for (int column = 0; column < 3; column++) {
+            const char* of[3] = {"src", "dst", "weight"};
+            char path[600], lines[128];
+            dataset d;
+            of[column] = name[k];
+            snprintf(lines, sizeof lines, "%s,%s,%s\n0,1,3\n2,1,4\n", of[0], of[1], of[2]);
+            write_file(folder_path(path, "columns"), lines, strlen(lines));
+            if (k == KNOWN) {
+                CHECK(strstr(refused("columns", &(convert_options){.format = FORMAT_AUTO}), "no"));
+                continue;
+            }
+            if (!converted(&d, "columns", &(convert_options){.format = FORMAT_AUTO})) continue;
+            CHECK(d.num_nodes == 3 && d.num_edges == 2 && d.csc.weight && d.csc.weight[1] == 4);
+            dataset_close(&d);
+        }
+}
+
+/* What each kind of file is taken for, by its first line, its first bytes, its name, or the names inside. */
+TEST(what_a_path_holds_is_detected)
+{
+    static const struct {
+        const char *name, *text;
+        convert_format format;
+    } of[] = {{"d/a", "0 1\n", FORMAT_EDGES},
+              {"d/b", "% sym\n", FORMAT_KONECT},
+              {"d/out.b", "1 2\n", FORMAT_KONECT},
+              {"d/about.b", "1 2\n", FORMAT_EDGES},
+              {"d/c", "# x\n", FORMAT_SNAP},
+              {"d/d", "%%MatrixMarket matrix\n", FORMAT_MTX},
+              {"d/out.d", "%%MatrixMarket matrix\n", FORMAT_MTX},
+              {"d/e", "%%Matrix\n", FORMAT_KONECT},
+              {"d/f", " # x\n", FORMAT_EDGES},
+              {"d/g", "\357\273\277# x\n", FORMAT_SNAP},
+              {"d/h", "7", FORMAT_EDGES},
+              {"f1/raw/edge.csv", "", FORMAT_OGB},
+              {"f2/raw/edge.csv.gz", "", FORMAT_OGB},
+              {"f3/raw/data.npz", "", FORMAT_OGB_BINARY},
+              {"f4/reddit_data.npz", "", FORMAT_REDDIT},
+              {"f5/adj_full.npz", "", FORMAT_GRAPHSAINT},
+              {"f6/indptr.npy", "", FORMAT_NPY},
+              {"f7/edge_index.npy", "", FORMAT_NPY},
+              {"f8/edges.npy", "", FORMAT_NPY}};
+    make_folder("d");
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char path[600], name[40], inner[50];
+        convert_format format = FORMAT_AUTO;
+        error why = {""};
+        const bool raw = strstr(of[k].name, "/raw/") != NULL, folders = of[k].name[0] == 'f';
+        snprintf(name, sizeof name, folders ? "%.2s" : "%s", of[k].name);
+        if (folders) make_folder(name);
+        snprintf(inner, sizeof inner, "%s/raw", name);
+        if (raw) make_folder(inner);
+        write_file(folder_path(path, of[k].name), of[k].text, strlen(of[k].text));
+        CHECK(convert_detect(&format, folder_path(path, name), &why));
+        if (!CHECK_EQ(format, of[k].format)) printf("    %s\n", of[k].name);
+        if (folders && of[k].format > FORMAT_MTX) {
+            const char* message = refused(name, &(convert_options){.format = FORMAT_AUTO});
+            CHECK(strstr(message, of[k].format == FORMAT_OGB_BINARY ? ": OGB binary folder (papers100M): this format is known, but not supported yet"
+                                  : of[k].format == FORMAT_REDDIT   ? ": DGL's Reddit: this format is known"
+                                                                    : ": GraphSAINT folder: this format is known"));
+        }
+        if (folders) remove_tree(folder_path(path, name));
+    }
+    remove_tree(folder_path((char[600]){0}, "d"));
+}
+
 /* ---- bad files ------------------------------------------------------------------------------------------------ */
 
 TEST(bad_text_is_named_by_line_and_byte)
@@ -990,7 +1628,35 @@ TEST(bad_text_is_named_by_line_and_byte)
          "line 3, byte 3: id is outside [1, 2]"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n0 1\n", "ids begin at 1"},
         {"x.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\n", "the line ends"},
-        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n", "holds no edge"}};
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n", "holds no edge"},
+        {"x.csv", "-1,2\n0,1\n", "line 1, byte 1: a negative id: \"-1\""},
+        {"x.csv", "+1,-2\n", "line 1, byte 4: a negative id: \"-2\""},
+        {"x.csv", "0,1\n,3\n", "line 2, byte 1: an empty field: \"\""},
+        {"x.csv", "0,1\n2,\n", "line 2, byte 3: the line ends, a number is expected: \"\""},
+        {"x.csv", "0,1,\n", "line 1, byte 5: the line ends, a number is expected: \"\""},
+        {"x.csv", "0,1,2\n3,4\n", "line 2, byte 4: the line ends"},
+        {"x.csv", "0,1,2\n3,4,5,6\n", "line 2, byte 7: more columns than in the first line: \"6\""},
+        {"x.csv", "src,dst\n0,1,2,3\n", "line 2, byte 1: source, target and a weight are expected, not more"},
+        {"x.csv", "src,dst\n7\n", "line 2, byte 1: source and target are expected: \"7\""},
+        {"x.csv", "src,dst\n# 0,1\n\n", "x.csv: holds no edge"},
+        {"x.csv", "src,abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij\n", "weight: \"abcdefghijabcdefghijabcdefghijabcdefghij\""},
+        {"x.csv", "src,srcsrcsrcsrcsrcsrcsrcsrcsrcsrcsrcsrc\n", "line 1, byte 5: neither a number nor"},
+        {"x.csv", "1,2,0x10\n", "line 1, byte 5: no number: \"0x10\""},
+        {"x.csv", "# c\n1,2\n3;4\n", "line 3, byte 1: no number: \"3;4\""},
+        {"out.x", "% directed unweighted\n1 1\n", "line 1 is \"% directed unweighted\"; KONECT's is \"% sym|asym WEIGHTS\""},
+        {"out.x", "1 2\n", "line 1 is no comment; KONECT's is"},
+        {"out.x", "% asym positive\n1 2 3\n5 0\n", "line 3, byte 3: ids begin at 1: \"0\""},
+        {"x.mtx", "%%MatrixMarket vector coordinate real general\n2 2 0\n", "line 1 is \"%%MatrixMarket vector coordinate real general\"; \"%%"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 0\n", "general|symmetric\" is read"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate real hermitian\n2 2 0\n", "general|symmetric\" is read"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate\n2 2 0\n", "general|symmetric\" is read"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n2 2\n", "2 entries, its header says 1 (truncated?)"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n", "0 entries, its header says 1"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n", "0 nodes, 0 entries"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 -1\n", "2 nodes, -1 entries"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2\n", "line 2, byte 4: the line ends"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1\n", "line 3, byte 5: more columns than in the first line: \"1\""},
+        {"x.mtx", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 2 -1\n", "line 3, byte 5: a weight is >= 0 and finite (--drop-weights ignores them): \"-1\""}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         char path[600];
         write_file(folder_path(path, bad[k].name), bad[k].content, strlen(bad[k].content));
@@ -1093,6 +1759,354 @@ TEST(bad_arrays_are_named)
     CHECK(strstr(refused_array("train_masks.npy", "|b1", "2,", "\1\1", 2), "shape (2)"));
     CHECK(strstr(refused_array("train_masks.npy", "|b1", "3,", "\0\1\1", 3), "node 1 is in train and in val"));
     CHECK(strstr(refused_array("train_masks.npy", "<i8", "4,", wide, 32), "node 3 is outside [0, 3)"));
+}
+
+/* An archive of arrays, or a folder of files, of which one is another. */
+typedef struct {
+    const char *name, *type, *shape; /* type NULL: it is left out */
+    const void* data;
+    size_t size;
+} one_array;
+
+static void save_arrays(const char* file, const one_array* good, int count, const one_array* other)
+{
+    zip_maker z = {0};
+    bool put = false;
+    for (int k = 0; k < count; k++) {
+        const one_array* a = strcmp(good[k].name, other->name) ? &good[k] : other;
+        char name[40];
+        put = put || a == other;
+        snprintf(name, sizeof name, "%s.npy", a->name);
+        if (a->type) zip_add_npy(&z, name, npy_of(a->type, a->shape, false, a->data, a->size));
+    }
+    if (!put) zip_add_npy(&z, other->name, npy_of(other->type, other->shape, false, other->data, other->size));
+    save(zip_end(&z), file, false);
+}
+
+static void check_refused_arrays(const one_array* good, int count, const one_array* other, const char* words)
+{
+    save_arrays("bad.npz", good, count, other);
+    const char* message = refused("bad.npz", &(convert_options){.format = FORMAT_AUTO});
+    if (!CHECK(strstr(message, words))) printf("    %s: %s\n", other->name, message);
+}
+
+#define INTS(...) (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__})
+#define REALS(...) (const float[]){__VA_ARGS__}, sizeof((const float[]){__VA_ARGS__})
+
+TEST(bad_arrays_of_sparse_graphs_are_named)
+{
+    const one_array good[] = {{"adj_indptr", "<i8", "4,", INTS(0, 1, 2, 2)},    {"adj_indices", "<i8", "2,", INTS(1, 0)},
+                                     {"adj_data", "<f4", "2,", REALS(1, 1)},           {"adj_shape", "<i8", "2,", INTS(3, 3)},
+                                     {"attr_indptr", "<i8", "4,", INTS(0, 1, 2, 3)},   {"attr_indices", "<i8", "3,", INTS(1, 0, 1)},
+                                     {"attr_data", "<f4", "3,", REALS(2, 3, 4)},       {"attr_shape", "<i8", "2,", INTS(3, 2)},
+                                     {"labels_indptr", "<i8", "4,", INTS(0, 1, 1, 2)}, {"labels_indices", "<i8", "2,", INTS(4, 0)},
+                                     {"labels_data", "<f4", "2,", REALS(1, 1)}};
+    const struct {
+        one_array other;
+        const char* words;
+    } bad[] = {{{"adj_indptr", "<i8", "4,", INTS(1, 1, 2, 2)}, "member adj_indptr.npy: begins with 1, not 0"},
+               {{"adj_indptr", "<i8", "4,", INTS(0, 1, 1, 1)}, "member adj_indptr.npy: ends with 1, there are 2 indices"},
+               {{"adj_indptr", "<i8", "4,", INTS(0, 2, 1, 2)}, "member adj_indptr.npy: row 1 is [2, 1) of 2 elements"},
+               {{"adj_indptr", "<i8", "4,", INTS(0, 1, 2, 3)}, "member adj_indptr.npy: row 2 is [2, 3) of 2 elements"},
+               {{"adj_indptr", "<i8", "4,", INTS(0, -1, 2, 2)}, "member adj_indptr.npy: row 0 is [0, -1) of 2 elements"},
+               {{"adj_indptr", "<i8", "3,", INTS(0, 1, 2)}, "member adj_indptr.npy: shape (3); (rows + 1) is expected"},
+               {{"adj_indptr", "<i8", "2, 2", INTS(0, 1, 2, 2)}, "member adj_indptr.npy: shape (2, 2); (rows + 1) is expected"},
+               {{"adj_indices", "<i8", "2, 1", INTS(1, 0)}, "member adj_indices.npy: shape (2, 1); (elements) is expected"},
+               {{"adj_indices", "<i8", "2,", INTS(1, 3)}, "edge 1: node id 3 is outside [0, 3)"},
+               {{"adj_indices", "<i8", "2,", INTS(-1, 0)}, "edge 0: node id -1 is outside [0, 3)"},
+               {{"adj_indices", NULL, "", INTS(0)}, "no array adj_indices.npy; it holds: adj_indptr, adj_data, adj_shape, attr_indptr"},
+               {{"adj_data", "<f4", "3,", REALS(1, 1, 1)}, "member adj_data.npy: shape (3); as many as indices is expected"},
+               {{"adj_data", "<f4", "1, 2", REALS(1, 1)}, "member adj_data.npy: shape (1, 2); as many as indices is expected"},
+               {{"adj_shape", "<i8", "2,", INTS(3, 4)}, "the adjacency matrix is 3 by 4"},
+               {{"adj_shape", "<i8", "2,", INTS(-3, -3)}, "member adj_shape.npy: negative"},
+               {{"adj_shape", "<i8", "1,", INTS(3)}, "member adj_shape.npy: shape (1); (2) is expected"},
+               {{"attr_shape", "<i8", "2,", INTS(4, 2)}, "attributes of 4 nodes, a graph of 3"},
+               {{"attr_shape", "<i8", "2,", INTS(2, 2)}, "attributes of 2 nodes, a graph of 3"},
+               {{"attr_shape", "<i8", "2,", INTS(3, -2)}, "member attr_shape.npy: negative"},
+               {{"attr_shape", "<i8", "2,", INTS(3, 0)}, "features of width 0; 1 to 16777216 are stored"},
+               {{"attr_shape", "<i8", "2,", INTS(3, 16777217)}, "features of width 16777217; 1 to 16777216 are stored"},
+               {{"attr_indices", "<i8", "3,", INTS(1, 2, 1)}, "member attr_indices.npy: row 1: column 2 is outside [0, 2)"},
+               {{"attr_indices", "<i8", "3,", INTS(1, 0, -1)}, "member attr_indices.npy: row 2: column -1 is outside [0, 2)"},
+               {{"attr_data", NULL, "", INTS(0)}, "no array attr_data.npy"},
+               {{"attr_data", "<f4", "3,", REALS(2, 3, INFINITY)}, "features: row 2, column 1: inf is no number to learn from"},
+               {{"labels_indptr", "<i8", "4,", INTS(0, 0, 2, 2)}, "node 1 has 2 labels; one is stored"},
+               {{"labels_indptr", "<i8", "4,", INTS(0, 0, 0, 1)}, "member labels_indptr.npy: ends with 1, there are 2 indices"},
+               {{"labels_indptr", "<i8", "3,", INTS(0, 1, 2)}, "member labels_indptr.npy: shape (3); (rows + 1) is expected"},
+               {{"labels_indices", "<i8", "2,", INTS(0, 1048576)}, "label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"}};
+    enum { GOOD = sizeof good / sizeof *good };
+    static const float features[] = {0, 2, 3, 0, 0, 4};
+    dataset d;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) check_refused_arrays(good, GOOD, &bad[k].other, bad[k].words);
+    save_arrays("bad.npz", good, GOOD, &good[0]); /* the others say what is wrong with it */
+    if (!converted(&d, "bad.npz", &(convert_options){.format = FORMAT_AUTO})) return;
+    CHECK(d.num_nodes == 3 && d.num_edges == 2 && d.feat.width == 2 && memcmp(d.feat.rows, features, sizeof features) == 0);
+    CHECK(d.label[0] == 4 && d.label[1] == -1 && d.label[2] == 0);
+    dataset_close(&d);
+}
+
+TEST(bad_arrays_of_edges_lists_and_splits_are_named)
+{
+    const one_array edges[] = {{"edge_index", "<i8", "2, 2", INTS(0, 1, 1, 2)}, {"feat", "<f4", "3, 1", REALS(1, 2, 3)},
+                                      {"label", "<i8", "3,", INTS(0, 1, 0)}, {"train", "<i8", "1,", INTS(0)}, {"val", "<i8", "1,", INTS(1)}};
+    const one_array lists[] = {{"indptr", "<i8", "4,", INTS(0, 1, 2, 2)}, {"indices", "<i8", "2,", INTS(1, 0)},
+                                      {"weight", "<f4", "2,", REALS(1, 2)}, {"external_id", "<i8", "3,", INTS(7, 8, 9)},
+                                      {"split", "|u1", "2, 3", "\1\2\3\0\1\2", 6}};
+    const struct {
+        bool list;
+        one_array other;
+        const char* words;
+    } bad[] = {{0, {"edge_index", "<i8", "1, 4", INTS(0, 1, 1, 2)}, "member edge_index.npy: shape (1, 4); (2, E) is expected"},
+               {0, {"edge_index", "<i8", "4,", INTS(0, 1, 1, 2)}, "member edge_index.npy: shape (4); (2, E) is expected"},
+               {0, {"edge_index", "<i8", "2, 2", INTS(0, 1, 1, 3)}, "edge 1: node id 3 is outside [0, 3)"},
+               {0, {"edge_index", NULL, "", INTS(0)}, "neither edges, edge_index, indptr, adj_indptr nor format and shape are among feat, label, train, val"},
+               {0, {"feat", "<f4", "", REALS(1)}, "member feat.npy: shape (); (nodes, ...) is expected"},
+               {0, {"feat", "<f4", "3, 0", "", 0}, "member feat.npy: shape (3, 0); (nodes, ...) is expected"},
+               {0, {"feat", "<f4", "3, 1", REALS(1, NAN, 3)}, "features: row 1, column 0: nan is no number to learn from"},
+               {0, {"label", "<i8", "3, 2", INTS(0, 1, 0, 1, 0, 1)}, "member label.npy: shape (3, 2); (nodes), one label a node, is expected"},
+               {0, {"label", "<i8", "4,", INTS(0, 1, 0, 1)}, "member label.npy: shape (4); (nodes), one label a node, is expected"},
+               {0, {"label", "<i8", "1, 3", INTS(0, 1, 0)}, "member label.npy: shape (1, 3); (nodes), one label"},
+               {0, {"label", "<i8", "3,", INTS(0, 1048576, 0)}, "label 1048576 of node 1 is no class: -1 (unknown) or 0 to 1048575"},
+               {0, {"label", "<f8", "3,", (const double[]){0, -2, 1}, 24}, "label -2 of node 1 is no class"},
+               {0, {"train", "<i8", "2,", INTS(0, 1)}, "split 0: node 1 is in train and in val"},
+               {0, {"train", "<i8", "2,", INTS(0, 0)}, "member train.npy: element 1: node 0 is listed twice"},
+               {0, {"train", "<i8", "2,", INTS(0, 3)}, "split 0, train: node 3 is outside [0, 3)"},
+               {0, {"val", "<i8", "1,", INTS(-1)}, "split 0, val: node -1 is outside [0, 3)"},
+               {0, {"val", "<i8", "1, 2, 1", INTS(1, 1)}, "member val.npy: shape (1, 2, 1); a mask or a list of ids is expected"},
+               {0, {"val", "<i8", "", INTS(1)}, "member val.npy: shape (); a mask or a list of ids is expected"},
+               {0, {"val", "|b1", "2, 2", "\0\0\0\0", 4}, "member val.npy: shape (2, 2); (splits, nodes) is expected"},
+               {0, {"val", "|b1", "0, 3", "", 0}, "0 splits; 1 to 1000 are stored"},
+               {1, {"indptr", "<i8", "4,", INTS(2, 2, 2, 2)}, "member indptr.npy: begins with 2, not 0"},
+               {1, {"indptr", "<i8", "5,", INTS(0, 1, 2, 2, 2)}, "member external_id.npy: shape (3); (nodes) is expected"},
+               {1, {"weight", "<f4", "3,", REALS(1, 2, 3)}, "member weight.npy: shape (3); as many as indices is expected"},
+               {1, {"weight", "<f4", "2,", REALS(1, -2)}, "edge 1: weight -2 is negative or not finite (--drop-weights ignores them)"},
+               {1, {"weight", "<f4", "2,", REALS(INFINITY, 2)}, "edge 0: weight inf is negative or not finite"},
+               {1, {"external_id", "<i8", "1, 3", INTS(7, 8, 9)}, "member external_id.npy: shape (1, 3); (nodes) is expected"},
+               {1, {"split", "|u1", "2, 3", "\1\2\3\0\1\4", 6}, "member split.npy: element 5 is 4, not 0 to 3"},
+               {1, {"split", "|i1", "2, 3", "\1\2\3\0\1\377", 6}, "member split.npy: element 5 is -1, not 0 to 3"},
+               {1, {"split", "|u1", "3, 2", "\1\2\3\0\1\2", 6}, "member split.npy: shape (3, 2); (splits, nodes), by rows, is expected"},
+               {1, {"split", "|u1", "3,", "\1\2\3", 3}, "member split.npy: shape (3); (splits, nodes), by rows, is expected"}};
+    dataset d;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) check_refused_arrays(bad[k].list ? lists : edges, 5, &bad[k].other, bad[k].words);
+    for (int k = 0; k < 2; k++) {
+        save_arrays("bad.npz", k ? lists : edges, 5, k ? lists : edges);
+        if (!converted(&d, "bad.npz", &(convert_options){.format = FORMAT_AUTO})) return;
+        CHECK(d.num_nodes == 3 && d.num_edges == (k ? 2 : 4) && (d.label != NULL) == !k && (d.external_id != NULL) == k);
+        dataset_close(&d);
+    }
+    check_refused_arrays(edges, 1, &(one_array){"edge_index", "<i8", "2, 0", "", 0}, "bad.npz: no edges");
+    save_arrays("bad.npz", lists, 5, &(one_array){"weight", "<f4", "2,", REALS(NAN, -2)});
+    if (!converted(&d, "bad.npz", &(convert_options){.drop_weights = true})) return;
+    CHECK(!d.csc.weight && d.num_edges == 2);
+    dataset_close(&d);
+}
+
+#ifdef HAVE_ZLIB
+/* A gzipped array does not say how long it is: it is read to its end, and one element more or less is an error of that array. */
+TEST(arrays_in_a_folder_may_be_gzipped_and_are_read_to_their_end)
+{
+    static const int64_t indptr[] = {0, 1, 2, 2}, two[] = {1, 0}, pairs[] = {0, 1, 1, 2}, ids[] = {7, 8, 9}, label[] = {0, 1, 0}, square[] = {3, 3}, wide[] = {3, 1},
+                         attr[] = {0, 0, 0}, rows[] = {0, 1, 2, 3};
+    static const float ones[] = {1, 1, 1};
+    static const struct {
+        convert_format format;
+        const char* except; /* an array whose second plane alone is looked at, up to its end */
+        struct {
+            const char *name, *type, *shape;
+            bool fortran;
+            const void* data;
+            size_t size, element;
+        } array[8];
+    } of[] = {{FORMAT_NPY, NULL, {{"edges", "<i8", "2, 2", false, pairs, 32, 8}, {"feat", "<f4", "3, 1", false, ones, 12, 4}, {"label", "<i8", "3,", false, label, 24, 8},
+                            {"train", "|b1", "3,", false, "\1\0\0", 3, 1}, {"val", "<i8", "1,", false, two, 8, 8}, {"test", "|b1", "1, 3", true, "\0\0\1", 3, 1}}},
+              {FORMAT_NPY, NULL, {{"edge_index", "<i8", "2, 2", false, pairs, 32, 8}, {"feat", "<f4", "3, 2", true, pairs, 24, 4}, {"label", "<f4", "3, 1", true, ones, 12, 4},
+                            {"split", "|u1", "1, 3", false, "\1\2\3", 3, 1}}},
+              {FORMAT_NPY, NULL, {{"indptr", "<i8", "4,", false, indptr, 32, 8}, {"indices", "<i8", "2,", false, two, 16, 8}, {"weight", "<f4", "2,", false, ones, 8, 4},
+                            {"external_id", "<i8", "3,", false, ids, 24, 8}}},
+              {FORMAT_SHCHUR, "shape", {{"adj_indptr", "<i8", "4,", false, indptr, 32, 8}, {"adj_indices", "<i8", "2,", false, two, 16, 8},
+                               {"attr_indptr", "<i8", "4,", false, rows, 32, 8}, {"attr_indices", "<i8", "3,", false, attr, 24, 8}, {"attr_data", "<f4", "3,", false, ones, 12, 4},
+                               {"adj_shape", "<i8", "2,", false, square, 16, 8}, {"attr_shape", "<i8", "2,", false, wide, 16, 8}}},
+              {FORMAT_SCIPY, "shape", {{"indptr", "<i8", "4,", false, indptr, 32, 8}, {"indices", "<i8", "2,", false, two, 16, 8}, {"data", "<f4", "2,", false, ones, 8, 4},
+                               {"format", "|S3", "", false, "csr", 3, 1}, {"shape", "<i8", "2,", false, square, 16, 8}}},
+              {FORMAT_SCIPY, "shape", {{"row", "<i8", "2,", false, two, 16, 8}, {"col", "<i8", "2,", false, two, 16, 8}, {"data", "<f4", "2,", false, ones, 8, 4},
+                               {"format", "|S3", "", false, "coo", 3, 1}, {"shape", "<i8", "2,", false, square, 16, 8}}}};
+    static const uint8_t zeros[64];
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (int wrong = -1; wrong < 16; wrong++) { /* none; each array too long, then too short */
+            char file[100], path[600], words[200];
+            const int which = wrong < 0 ? -1 : wrong % 8;
+            const convert_options how = {.format = of[k].format};
+            if (which >= 0 && (!of[k].array[which].name || (of[k].except && strstr(of[k].array[which].name, of[k].except)))) continue;
+            make_folder("zipped");
+            for (int a = 0; a < 8 && of[k].array[a].name; a++) {
+                size_t size = of[k].array[a].size;
+                bytes b = npy_of(of[k].array[a].type, of[k].array[a].shape, of[k].array[a].fortran, of[k].array[a].data, size);
+                if (a == which && wrong >= 8) b.size -= of[k].array[a].element;
+                if (a == which && wrong < 8) put(&b, zeros, of[k].array[a].element);
+                bytes packed = gzip_bytes(b.data, b.size);
+                snprintf(file, sizeof file, "zipped/%s.npy", of[k].array[a].name);
+                write_file(folder_path(path, file), packed.data, packed.size);
+                drop(&b);
+                drop(&packed);
+            }
+            if (wrong < 0) {
+                dataset d;
+                if (converted(&d, "zipped", &how)) dataset_close(&d);
+            } else {
+                snprintf(words, sizeof words, "zipped/%s.npy: %s", of[k].array[which].name, wrong < 8 ? "more bytes after the " : "ends inside the ");
+                const char* message = refused("zipped", &how);
+                if (!CHECK(strstr(message, words))) printf("    %s\n", message);
+            }
+            remove_tree(folder_path(path, "zipped"));
+        }
+}
+#endif
+
+/* Of an archive that holds nothing known the names of arrays are told, as many as a line has room for. */
+TEST(what_an_unknown_archive_holds_is_told)
+{
+    for (int count = 0; count < 90; count += count < 3 ? 1 : 29) {
+        char words[2000];
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        size_t used = (size_t)snprintf(words, sizeof words, "format and shape are among ");
+        const size_t before = used;
+        zip_add(&z, "readme.txt", "none", 4);
+        zip_add(&z, ".npy", "none", 4);
+        for (int k = 0; k < count; k++) {
+            char name[20];
+            snprintf(name, sizeof name, "array%d", k);
+            put_vector(&to, name, "|u1", 1, "", 1);
+            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", name);
+        }
+        zip_add(&z, "last.txt", "none", 4);
+        save(zip_end(&z), "unknown.npz", false);
+        if (used > before + 255) words[used = before + 255] = 0;
+        const char* message = refused("unknown.npz", &(convert_options){.format = FORMAT_AUTO});
+        const size_t length = strlen(message);
+        if (!CHECK(length > used && strcmp(message + length - used, words) == 0)) printf("    %s\n", message);
+    }
+}
+
+/* 4,096 edges are handed over at a time. */
+TEST(an_edge_that_is_out_of_range_is_named_by_its_number_in_the_file)
+{
+    enum { EDGES = 9000 };
+    static int64_t pair[EDGES][2];
+    static const float features[3] = {1, 2, 3};
+    static const int64_t place[] = {0, 4095, 4096, 8999};
+    for (int k = 0; k < 4; k++) {
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        char words[80];
+        pair[place[k]][k % 2] = 3;
+        put_matrix(&to, "edges", "<i8", EDGES, 2, pair, 8, k / 2);
+        put_vector(&to, "x", "<f4", 3, features, 4);
+        pair[place[k]][k % 2] = 0;
+        save(zip_end(&z), "far.npz", false);
+        snprintf(words, sizeof words, "far.npz: edge %lld: node id 3 is outside [0, 3)", (long long)place[k]);
+        CHECK(strstr(refused("far.npz", &(convert_options){.format = FORMAT_AUTO}), words));
+    }
+}
+
+typedef struct {
+    const char *name, *text; /* text NULL: it is left out */
+} one_file;
+
+static const one_file good_ogb[] = {{"raw/num-node-list", "3\n"}, {"raw/num-edge-list", "2\n"},   {"raw/edge", "0,1\n1,2\n"},
+                                    {"raw/node-feat", "1,2\n3,4\n5,6\n"}, {"raw/node-label", "0\n1\n0\n"}, {"split/s/train", "0\n"},
+                                    {"split/s/valid", "1\n"},     {"split/s/test", "2\n"}};
+
+static void save_ogb(const one_file* other)
+{
+    static const char* const folders[] = {"o", "o/raw", "o/split", "o/split/s"};
+    remove_tree(folder_path((char[600]){0}, "o"));
+    for (int k = 0; k < 4; k++) make_folder(folders[k]);
+    for (size_t k = 0; k < sizeof good_ogb / sizeof *good_ogb; k++) {
+        char path[600], name[100];
+        const char* text = strcmp(good_ogb[k].name, other->name) ? good_ogb[k].text : other->text;
+        snprintf(name, sizeof name, "o/%s.csv", good_ogb[k].name);
+        if (text) write_file(folder_path(path, name), text, strlen(text));
+    }
+}
+
+TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
+{
+    static const struct {
+        one_file other;
+        const char* words;
+    } bad[] = {{{"raw/num-node-list", "3\n4\n"}, "o/raw/num-node-list.csv: holds several graphs; one is read"},
+               {{"raw/num-node-list", "3,4\n"}, "num-node-list.csv: line 1, byte 3: more columns than expected: \"4\""},
+               {{"raw/num-node-list", "-3\n"}, "num-node-list.csv: line 1, byte 1: a negative size: \"-3\""},
+               {{"raw/num-node-list", "0\n"}, "edge.csv: line 1, byte 1: no node of num-node-list: \"0\""},
+               {{"raw/num-node-list", "three\n"}, "num-node-list.csv: line 1, byte 1: no number: \"three\""},
+               {{"raw/num-node-list", "2147483648\n"}, sizeof(ggnn_node) == 4 ? "o: 2147483648 nodes need 64-bit ids: `make NODE64=1`" : "o"},
+               {{"raw/num-edge-list", "2\n2\n"}, "num-edge-list.csv: holds several graphs; one is read"},
+               {{"raw/num-edge-list", "-1\n"}, "num-edge-list.csv: line 1, byte 1: a negative size: \"-1\""},
+               {{"raw/num-edge-list", "3\n"}, "edge.csv: 2 edges, num-edge-list says 3 (truncated?)"},
+               {{"raw/num-edge-list", "1\n"}, "edge.csv: 2 edges, num-edge-list says 1 (truncated?)"},
+               {{"raw/edge", "0,1\n1,3\n"}, "edge.csv: line 2, byte 3: no node of num-node-list: \"3\""},
+               {{"raw/edge", "0,1\n-1,2\n"}, "edge.csv: line 2, byte 1: no node of num-node-list: \"-1\""},
+               {{"raw/edge", "0,1\n1,2,5\n"}, "edge.csv: line 2, byte 5: more columns than expected: \"5\""},
+               {{"raw/edge", "0,1\n1\n"}, "edge.csv: line 2, byte 2: the line ends, a number is expected"},
+               {{"raw/edge", "# src,dst\n0,1\n"}, "edge.csv: line 1, byte 1: no number: \"# src\""},
+               {{"raw/node-feat", "1,2\n3,4\n5,6\n7,8\n"}, "o: more than 3 rows of features, one a node"},
+               {{"raw/node-feat", "1,2\n3,4\n"}, "node-feat.csv: 2 rows for 3 nodes (truncated?)"},
+               {{"raw/node-feat", "1,2\n3\n5,6\n"}, "node-feat.csv: line 2, byte 2: the line ends"},
+               {{"raw/node-feat", "1,2\n3,4,5\n5,6\n"}, "node-feat.csv: line 2, byte 5: more columns than expected: \"5\""},
+               {{"raw/node-feat", "1,2\n3,inf\n5,6\n"}, "node-feat.csv: line 2, byte 3: a feature is a finite number: \"inf\""},
+               {{"raw/node-feat", "1,nan\n3,4\n5,6\n"}, "node-feat.csv: line 1, byte 3: a feature is a finite number: \"nan\""},
+               {{"raw/node-feat", "1,2\n3,4\n1e39,6\n"}, "node-feat.csv: line 3, byte 1: a feature is a finite number: \"1e39\""},
+               {{"raw/node-feat", "1,x\n"}, "node-feat.csv: line 1, byte 3: no number: \"x\""},
+               {{"raw/node-feat", ""}, "node-feat.csv: is empty"},
+               {{"raw/node-label", "0\n1\n0\n1\n"}, "node-label.csv: line 4, byte 1: more labels than nodes: \"1\""},
+               {{"raw/node-label", "0\n1\n"}, "node-label.csv: 2 labels for 3 nodes (truncated?)"},
+               {{"raw/node-label", "0\n1,1\n0\n"}, "node-label.csv: line 2, byte 3: more columns than expected: \"1\""},
+               {{"raw/node-label", "0\n1\nx\n"}, "node-label.csv: line 3, byte 1: no number: \"x\""},
+               {{"raw/node-label", "0\n1\n1048576\n"}, "node-label.csv: line 3: label 1048576 of node 2 is no class: -1 (unknown) or 0 to 1048575"},
+               {{"split/s/train", "0\n3\n"}, "split/s/train.csv: line 2, byte 1: no node of num-node-list: \"3\""},
+               {{"split/s/valid", "-1\n"}, "split/s/valid.csv: line 1, byte 1: no node of num-node-list: \"-1\""},
+               {{"split/s/test", "2,1\n"}, "split/s/test.csv: line 1, byte 3: more columns than expected: \"1\""},
+               {{"split/s/valid", "1\n0\n"}, "o: split 0: node 0 is in train and in val"},
+               {{"split/s/test", NULL}, "o: neither split/s/test.csv.gz nor split/s/test.csv is there"},
+               {{"raw/num-edge-list", NULL}, "o: neither raw/num-edge-list.csv.gz nor raw/num-edge-list.csv is there"}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        save_ogb(&bad[k].other);
+        const char* message = refused("o", &(convert_options){.format = FORMAT_AUTO});
+        if (!CHECK(strstr(message, bad[k].words))) printf("    %zu: %s\n", k, message);
+    }
+    remove_tree(folder_path((char[600]){0}, "o"));
+}
+
+/* Blank lines, blanks, no newline at the end, the line ends of Windows, reals of any spelling; without what may be left out; hidden
+   folders beside the split. */
+TEST(an_ogb_folder_may_be_written_as_text_may)
+{
+    static const one_file other[] = {{"raw/edge", "\n 0 , 1 \r\n\r\n1\t2"}, {"raw/node-feat", "1.0,+2\r\n3E0,.4e1\n5,6."}, {"raw/node-label", "nan\r\n1\n-1"},
+                                     {"split/s/train", "0"}, {"split/s/valid", ""}, {"raw/node-feat", NULL}, {"raw/node-label", NULL}, {"none", NULL}};
+    for (size_t k = 0; k < sizeof other / sizeof *other; k++) {
+        static const float features[] = {1, 2, 3, 4, 5, 6};
+        static const ggnn_node indices[] = {0, 1};
+        dataset d;
+        save_ogb(&other[k]);
+        make_folder("o/split/.hidden");
+        if (!converted(&d, "o", &(convert_options){.format = FORMAT_AUTO})) continue;
+        CHECK(d.num_nodes == 3 && d.num_edges == 2 && d.csc.indptr[1] == 0 && memcmp(d.csc.indices, indices, sizeof indices) == 0);
+        CHECK(k == 5 ? !d.feat.rows : d.feat.width == 2 && memcmp(d.feat.rows, features, sizeof features) == 0);
+        CHECK(k == 6 ? !d.label : d.label[0] == (k == 2 ? -1 : 0) && d.label[1] == 1 && d.label[2] == (k == 2 ? -1 : 0));
+        CHECK(d.split[0] == (k == 2 ? 0 : 1) && d.split[1] == (k == 4 ? 0 : 2) && d.split[2] == (k == 2 ? 0 : 3));
+        dataset_close(&d);
+    }
+    save_ogb(&(one_file){"raw/edge", "x\n"}); /* of both the gzipped one is read */
+    bytes b = {0};
+    put_string(&b, "2,0\n2,1\n");
+    if (DEFLATE) save(b, "o/raw/edge.csv", true);
+    else drop(&b);
+    dataset d;
+    if (DEFLATE && converted(&d, "o", &(convert_options){.format = FORMAT_AUTO})) {
+        CHECK(d.csc.indptr[1] == 1 && d.csc.indptr[2] == 2 && d.csc.indices[0] == 2 && d.csc.indices[1] == 2);
+        dataset_close(&d);
+    }
+    remove_tree(folder_path((char[600]){0}, "o"));
 }
 
 /* ---- damage --------------------------------------------------------------------------------------------------- */
@@ -1273,6 +2287,157 @@ TEST(the_first_label_of_an_ogb_folder_that_is_no_class_is_named_by_its_line)
     message = refused("labels", &(convert_options){.loops = LOOPS_KEEP});
     if (!CHECK(strstr(message, "node-label.csv: line 8: label -5 of node 7 is no class"))) printf("    %s\n", message);
     remove_tree(folder_path((char[600]){0}, "labels"));
+}
+
+/* ---- the command line ----------------------------------------------------------------------------------------- */
+
+/* convert IN OUT and these options, in this process; what it says on both outputs into said. Returns its exit code. */
+static int convert_by(const char* options, const char* in, const char* out, char said[8192])
+{
+    char words[500], *argument[24] = {"convert", (char*)(uintptr_t)in, (char*)(uintptr_t)out};
+    int count = 3, kept[2];
+    FILE* to = tmpfile();
+    snprintf(words, sizeof words, "%s", options);
+    for (char* word = strtok(words, " "); word; word = strtok(NULL, " ")) argument[count++] = word;
+    fflush(stdout);
+    for (int k = 0; k < 2; k++) {
+        kept[k] = dup(k + 1);
+        dup2(fileno(to), k + 1);
+    }
+    const int code = convert_main(count, argument);
+    fflush(stdout);
+    for (int k = 0; k < 2; k++) {
+        dup2(kept[k], k + 1);
+        close(kept[k]);
+    }
+    rewind(to);
+    said[fread(said, 1, 8191, to)] = 0;
+    fclose(to);
+    return code;
+}
+
+static bool same_files(const char* a, const char* b)
+{
+    FILE* file[2] = {fopen(a, "rb"), fopen(b, "rb")};
+    bool same = file[0] && file[1];
+    for (int c = 0; same && c != EOF;) same = (c = getc(file[0])) == getc(file[1]);
+    for (int k = 0; k < 2; k++)
+        if (file[k]) fclose(file[k]);
+    return same;
+}
+
+/* The same file and the same words, for a graph with all that can be there, and for a bare list. */
+TEST(each_option_of_the_command_is_a_field_of_converts_options)
+{
+    static model m;
+    static const struct {
+        const char* options;
+        convert_options how;
+    } of[] = {{"", {.seed = 1}},
+              {"--undirected", {.direction = DIRECTION_BOTH}},
+              {"--directed", {.direction = DIRECTION_AS_IS}},
+              {"--keep-duplicates", {.keep_duplicates = true}},
+              {"--self-loops add", {.loops = LOOPS_ADD}},
+              {"--self-loops drop", {.loops = LOOPS_DROP}},
+              {"--self-loops keep", {.loops = LOOPS_KEEP}},
+              {"--self-loops auto", {.loops = LOOPS_AUTO}},
+              {"--drop-weights", {.drop_weights = true}},
+              {"--nodes 77", {.num_nodes = 77}},
+              {"--row-normalise", {.row_normalise = true}},
+              {"--fp16", {.half = true}},
+              {"--fp16 --row-normalise", {.half = true, .row_normalise = true}},
+              {"--random-features 3", {.random_features = 3, .seed = 1}},
+              {"--random-features 3 --seed 9", {.random_features = 3, .seed = 9}},
+              {"--classes 4", {.classes = 4, .split = true, .share = {.65, .1, .25}, .seed = 1}},
+              {"--classes 4 --split 0:0:0", {.classes = 4, .split = true, .seed = 1}},
+              {"--split 20:30:40", {.split = true, .share = {.2, .3, .4}, .seed = 1}},
+              {"--split 20:30:40 --seed 9000000000", {.split = true, .share = {.2, .3, .4}, .seed = 9000000000}},
+              {"--split 100:0:0", {.split = true, .share = {1, 0, 0}, .seed = 1}},
+              {"--split 33.3:33.3:33.4", {.split = true, .share = {33.3 / 100, 33.3 / 100, 33.4 / 100}, .seed = 1}},
+              {"--train uniform", {.split = true, .share = {.65, .1, .25}, .seed = 1}},
+              {"--train degree", {.split = true, .share = {.65, .1, .25}, .train = TRAIN_DEGREE, .seed = 1}},
+              {"--train degree:.2", {.split = true, .share = {.2, .1, .25}, .train = TRAIN_DEGREE, .seed = 1}},
+              {"--train uniform:.05 --split 10:10:40", {.split = true, .share = {.05, .1, .4}, .seed = 1}},
+              {"--train uniform:1 --split 30:0:0", {.split = true, .share = {1, 0, 0}, .seed = 1}},
+              {"--train degree:.7 --split 0:10:20", {.split = true, .share = {.7, .1, .2}, .train = TRAIN_DEGREE, .seed = 1}},
+              {"--from npz", {.format = FORMAT_NPZ}},
+              {"--from edges", {.format = FORMAT_EDGES}},
+              {"--from snap", {.format = FORMAT_SNAP}},
+              {"--memory 1M", {.memory = 1 << 20}}};
+    enum { LOOPS_OF_KEEP = 6 }; /* that and --self-loops auto say what is usual */
+    static const char* const files[] = {"full.npz", "bare.csv"};
+    char in[600], out[600], told[600], said[8192], options[200], text[8192], usual[2][8192];
+    test_seed(18);
+    model_make(&m, 200);
+    model_npz(&m, files[0], EDGES_PAIRS, false, false);
+    model_list(&m, files[1], "", ",", 0, true, false);
+    folder_path(told, "told.ggnn");
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        int alike = 0;
+        for (int k = 0; k < 2; k++) {
+            convert_options how = of[i].how;
+            error why = {""};
+            if (!how.memory) how.memory = 64 << 20;
+            how.report = tmpfile();
+            folder_path(in, files[k]);
+            folder_path(out, i ? "o.ggnn" : k ? "usual1.ggnn" : "usual0.ggnn");
+            remove(out);
+            remove(told);
+            const bool good = convert(in, told, &how, &why);
+            rewind(how.report);
+            size_t length = fread(text, 1, sizeof text - 1, how.report);
+            fclose(how.report);
+            snprintf(text + length, sizeof text - length, "%s%s%s", good ? "" : "ggnn-data: ", why.text, good ? "" : "\n");
+            snprintf(options, sizeof options, "%s %s", of[i].options, of[i].how.memory ? "" : "--memory 64M");
+            CHECK_EQ(convert_by(options, in, out, said), good ? 0 : 1);
+            CHECK_STR(said, text);
+            if (good) CHECK(same_files(out, told));
+            if (i == 0) snprintf(usual[k], sizeof usual[k], "%s", said);
+            char first[600];
+            alike += strcmp(said, usual[k]) == 0 && same_files(out, folder_path(first, k ? "usual1.ggnn" : "usual0.ggnn"));
+        }
+        if (!CHECK_EQ(alike == 2, i == 0 || i == LOOPS_OF_KEEP || i == LOOPS_OF_KEEP + 1)) printf("    %s\n", of[i].options);
+    }
+}
+
+TEST(options_that_cannot_be_are_refused_by_name)
+{
+    static const struct {
+        const char *options, *words;
+    } bad[] = {{"--split 65:10", "--split 65:10: three percentages are expected, train:val:test, 65:10:25"},
+               {"--split 65:10:25x", "--split 65:10:25x: three percentages"},
+               {"--split 65:10:25:0", "--split 65:10:25:0: three percentages"},
+               {"--split 65,10,25", "--split 65,10,25: three percentages"},
+               {"--split -1:50:50", "--split -1:50:50: percentages are 0 to 100"},
+               {"--split 0:101:0", "--split 0:101:0: percentages are 0 to 100"},
+               {"--split 0:0:nan", "--split 0:0:nan: percentages are 0 to 100"},
+               {"--split 50:50:1", "--split 50:50:1: adds up to 101 %"},
+               {"--train degre", "--train degre: uniform or degree is expected, degree:.01 for one node in a hundred"},
+               {"--train degrees", "--train degrees: uniform or degree"},
+               {"--train uniforms:.1", "--train uniforms:.1: uniform or degree"},
+               {"--train uniform:", "--train '': not a finite number"},
+               {"--train degree:1.5", "--train 1.5: must be between 0 and 1"},
+               {"--train degree:-.1", "--train -.1: must be between 0 and 1"},
+               {"--train degree:.6 --split 10:20:30", "--train degree:.6: with --split's val and test that is more than all nodes"},
+               {"--train uniform:.7", "--train uniform:.7: with --split's val and test that is more than all nodes"},
+               {"--undirected --directed", "--undirected and --directed exclude each other"},
+               {"--self-loops none", "--self-loops none: not one of auto|keep|drop|add"},
+               {"--from csv", "--from csv: not one of auto|npz|shchur|scipy|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint"},
+               {"--nodes -1", "--nodes -1: must be"},
+               {"--seed -1", "--seed -1: must be"},
+               {"--classes 1048577", "--classes 1048577: must be"},
+               {"--random-features 16777217", "--random-features 16777217: must be"},
+               {"--memory 1023K", "--memory 1023K: must be"}};
+    char in[600], out[600], said[8192];
+    write_file(folder_path(in, "o.csv"), "0,1\n", 4);
+    remove(folder_path(out, "refused.ggnn"));
+    CHECK_EQ(convert_by("", in, "/nonexistent/new", said), 1);
+    CHECK(strstr(said, "\nggnn-data: /nonexistent/new: cannot create"));
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        CHECK_EQ(convert_by(bad[k].options, in, out, said), 2);
+        if (!CHECK(strncmp(said, "ggnn-data: convert: ", 20) == 0 && strstr(said, bad[k].words))) printf("    %s\n", said);
+        CHECK(access(out, F_OK) != 0);
+    }
 }
 
 /* ---- resources ------------------------------------------------------------------------------------------------ */
@@ -1541,8 +2706,11 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     folder_make();
     RUN(the_same_graph_comes_from_every_format);
+    RUN(each_format_has_its_own_usual_edges);
     RUN(the_same_graph_gives_the_same_file);
     RUN(exported_graphs_come_back);
+    RUN(arrays_that_are_exported_and_read_again_give_the_same_file);
+    RUN(weights_of_all_sizes_are_exported_as_text_and_come_back);
     RUN(the_first_weight_of_duplicates_stays);
     RUN(an_entry_of_scipys_matrix_is_an_edge_from_its_row_to_its_column);
     RUN(an_npz_of_lists_without_format_is_read_as_in_neighbours);
@@ -1550,6 +2718,7 @@ int main(int argc, char** argv)
     RUN(symmetric_formats_store_one_triangle);
     RUN(sparse_ids_are_compacted_in_ascending_order);
     RUN(compaction_by_bits_equals_compaction_by_sorting);
+    RUN(compacted_ids_are_called_what_the_file_calls_them);
     RUN(an_id_of_two_to_the_31_keeps_its_list);
     RUN(a_table_of_bits_is_no_larger_than_memory);
     RUN(features_are_normalised_and_halved);
@@ -1559,6 +2728,7 @@ int main(int argc, char** argv)
     RUN(elements_of_sparse_features_that_are_there_twice_add_up);
     RUN(an_array_of_splits_keeps_every_row);
     RUN(a_report_counts_the_nodes_of_every_split);
+    RUN(a_report_says_it_all);
     RUN(arrays_are_found_by_each_of_their_names);
     RUN(konects_weights_are_those_that_its_first_line_names);
     RUN(nodes_without_label_are_in_no_split);
@@ -1571,6 +2741,16 @@ int main(int argc, char** argv)
     RUN(all_edges_of_an_ogb_folder_are_read);
     RUN(all_columns_of_wide_features_of_an_ogb_folder_are_read);
     RUN(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read);
+    RUN(every_array_may_be_of_any_type);
+    RUN(a_split_is_of_masks_or_of_ids_by_their_type);
+    RUN(every_part_may_say_how_many_splits_there_are);
+    RUN(labels_are_classes_or_real);
+    RUN(a_split_that_is_asked_for_takes_the_place_of_the_formats);
+    RUN(compacted_ids_are_names_before_those_of_an_array);
+    RUN(bare_arrays_of_edges_have_the_nodes_that_are_asked_for);
+    RUN(lists_may_be_written_in_many_ways);
+    RUN(columns_are_known_by_each_of_their_names);
+    RUN(what_a_path_holds_is_detected);
     RUN(bad_text_is_named_by_line_and_byte);
     RUN(formats_of_later_work_are_named);
     RUN(labels_that_are_infinite_as_floats_are_refused_wherever_they_stand);
@@ -1578,10 +2758,21 @@ int main(int argc, char** argv)
     RUN(a_mask_of_wide_integers_is_not_taken_for_ids);
     RUN(a_mask_of_floats_marks_what_is_not_zero);
     RUN(bad_arrays_are_named);
+    RUN(bad_arrays_of_sparse_graphs_are_named);
+    RUN(bad_arrays_of_edges_lists_and_splits_are_named);
+#ifdef HAVE_ZLIB
+    RUN(arrays_in_a_folder_may_be_gzipped_and_are_read_to_their_end);
+#endif
+    RUN(what_an_unknown_archive_holds_is_told);
+    RUN(an_edge_that_is_out_of_range_is_named_by_its_number_in_the_file);
+    RUN(bad_files_of_an_ogb_folder_are_named_by_line_and_byte);
+    RUN(an_ogb_folder_may_be_written_as_text_may);
     RUN_SLOW(damaged_archives_are_refused_or_harmless);
     RUN(damaged_text_gives_a_graph_or_a_message);
     RUN(ogb_folders_with_a_file_cut_or_missing_are_refused);
     RUN(the_first_label_of_an_ogb_folder_that_is_no_class_is_named_by_its_line);
+    RUN(each_option_of_the_command_is_a_field_of_converts_options);
+    RUN(options_that_cannot_be_are_refused_by_name);
     RUN(every_allocation_may_fail);
     RUN(the_command_exits_0_1_or_2);
     RUN(kill_during_convert_leaves_a_whole_file);
