@@ -191,6 +191,32 @@ TEST(millions_of_edges_are_cut_into_256_pieces)
     edge_sorter_close(&s);
 }
 
+/* Each time that scans are prepared what came since is a run, which takes memory of each thread. */
+TEST(runs_that_memory_cannot_merge_are_an_error)
+{
+#ifndef _OPENMP
+    SKIP("one thread alone would take thousands of runs");
+#else
+    edge_sorter s;
+    error why = {""};
+    char path[600], words[100];
+    int64_t runs = 0;
+    use_threads(16);
+    if (!CHECK(edge_sorter_open(&s, &(edge_sorter_options){.path = folder_path(path, "sort"), .memory = MEBI, .expected = 3000}, &why))) return;
+    for (bool good = true; good && runs < 3000;) {
+        edge_sorter_put(&s, edge_sorter_begin(&s, 1, 7, &why), &(sorted_edge){7 - runs % 8, 5, false, 1});
+        edge_sorter_end(&s, 1);
+        good = edge_sorter_finish(&s, &why);
+        CHECK_EQ(s.num_runs, ++runs);
+    }
+    snprintf(words, sizeof words, "/sort: %lld sorted runs take ", (long long)runs);
+    CHECK(runs > 100 && runs < 3000 && strstr(why.text, words) && strstr(why.text, " bytes to be merged: more than --memory allows"));
+    const char* bytes_of = strstr(why.text, "take ");
+    CHECK(bytes_of && atoll(bytes_of + 5) > MEBI && atoll(bytes_of + 5) < MEBI + MEBI / 100);
+    edge_sorter_close(&s);
+#endif
+}
+
 /* ---- convert -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -812,6 +838,7 @@ int main(int argc, char** argv)
     RUN_SLOW(edges_come_sorted_whatever_memory_and_threads);
     RUN(scratch_takes_no_more_than_is_said_before);
     RUN_SLOW(millions_of_edges_are_cut_into_256_pieces);
+    RUN(runs_that_memory_cannot_merge_are_an_error);
     RUN(a_second_count_is_of_all_edges_those_of_the_first_included_once);
     RUN(a_report_counts_the_edges_of_all_pieces);
     RUN_SLOW(convert_gives_the_same_file_from_memory_and_from_the_disk);

@@ -368,6 +368,224 @@ TEST(karate_is_zacharys_club)
     done(&d, &s);
 }
 
+/* What is not asked for: as the help has it, and fewer edges where there are few nodes. */
+TEST(each_kind_has_its_own_defaults)
+{
+    static const struct {
+        generate_kind kind;
+        int64_t asked, nodes, edges, features, classes;
+        double separation;
+        bool help;
+    } of[] = {{KIND_PLANTED, -1, 20000, 400000, 32, 8, 1.5, true},     {KIND_CITATION, -1, 100000, 1200000, 64, 16, 1.5, true},
+              {KIND_RMAT, -1, 65536, 1048576, 64, 16, 4, true},        {KIND_GRID, -1, 10000, 39600, 0, 0, 4, false},
+              {KIND_STAR, -1, 1000, 1998, 0, 0, 4, false},             {KIND_PATH, -1, 1000, 1998, 0, 0, 4, false},
+              {KIND_KARATE, -1, 34, 156, 34, 2, 0, false},             {KIND_PLANTED, 10, 10, 44, 32, 8, 1.5, false},
+              {KIND_PLANTED, 41, 41, 820, 32, 8, 1.5, false},          {KIND_PLANTED, 42, 42, 840, 32, 8, 1.5, false},
+              {KIND_CITATION, 25, 25, 300, 64, 16, 1.5, false},        {KIND_CITATION, 24, 24, 276, 64, 16, 1.5, false},
+              {KIND_RMAT, 33, 33, 528, 64, 16, 4, false},              {KIND_RMAT, 34, 34, 544, 64, 16, 4, false},
+              {KIND_GRID, 1, 1, 0, 0, 0, 4, false},                    {KIND_GRID, 7, 7, 16, 0, 0, 4, false},
+              {KIND_STAR, 1, 1, 0, 0, 0, 4, false},                    {KIND_PATH, 5, 5, 8, 0, 0, 4, false}};
+    CHECK_EQ(run("", "generate --help"), 0);
+    CHECK(says("out", "(10000, 1000, 1000)"));
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        generate_options how = options_of(of[k].kind, of[k].asked, -1);
+        error why = {""};
+        char words[80];
+        CHECK(generate_complete(&how, &why));
+        CHECK_EQ(how.nodes, of[k].nodes);
+        CHECK_EQ(how.edges, of[k].edges);
+        CHECK_EQ(how.features, of[k].features);
+        CHECK_EQ(how.classes, of[k].classes);
+        CHECK(how.separation == of[k].separation);
+        snprintf(words, sizeof words, "(%d, %d, %d, %d)", (int)how.nodes, (int)how.edges, (int)how.features, (int)how.classes);
+        if (of[k].help) CHECK(says("out", words));
+    }
+}
+
+TEST(what_a_kind_cannot_be_is_said)
+{
+    static const struct {
+        const char *arguments, *words;
+    } of[] = {{"karate OUT --train .5", "generate: --train: karate's two leaders train"},
+              {"karate OUT --nodes 34", "generate: karate has 34 nodes, 34 features, 2 classes: --nodes, --features, --classes do not apply"},
+              {"karate OUT --features 0", "generate: karate has 34 nodes"},
+              {"karate OUT --classes 2", "generate: karate has 34 nodes"},
+              {"karate OUT --edges 154", "generate: --edges 154: 34 nodes of this kind have 156 edges"},
+              {"karate OUT --directed", "generate: --directed: this kind has every edge in both directions"},
+              {"grid OUT --directed", "generate: --directed: this kind"},
+              {"star OUT --directed", "generate: --directed: this kind"},
+              {"path OUT --directed", "generate: --directed: this kind"},
+              {"star OUT --nodes 5 --edges 10", "generate: --edges 10: 5 nodes of this kind have 8 edges"},
+              {"path OUT --nodes 5 --edges 0", "generate: --edges 0: 5 nodes of this kind have 8 edges"},
+              {"rmat OUT --nodes 20 --edges 381 --directed", "generate: --edges 381: 20 nodes have at most 380"},
+              {"rmat OUT --nodes 20 --edges 382", "generate: --edges 382: 20 nodes have at most 380"},
+              {"rmat OUT --edges 7", "generate: --edges 7: must be even, as every edge has its reverse"},
+              {"star OUT --nodes 3 --classes 4", "generate: --classes 4: more than the nodes (3) or than 1048576"},
+              {"star OUT --nodes 2000000 --classes 1048577", "--classes 1048577: must be between 0 and 1048576"},
+              {"planted OUT --classes 0", "generate: --classes 0: this kind is made of classes"},
+              {"rmat OUT --nodes 2147483648", "--nodes 2147483648: must be between 1 and 2147483647"},
+              {"rmat OUT --features 16777217", "--features 16777217: must be between 0 and 16777216"},
+              {"planted OUT --train 0", "--train 0: must be between 1e-09 and 1"},
+              {"planted OUT --train 1.1", "--train 1.1: must be between 1e-09 and 1"},
+              {"planted OUT --homophily -.1", "--homophily -.1: must be between 0 and 1"},
+              {"planted OUT --separation -1", "--separation -1: must be between 0 and"},
+              {"planted OUT --memory 1023K", "--memory 1023K: must be"}};
+    static const struct {
+        const char *arguments, *words;
+    } full[] = {{"--edges 12", "--edges 12: only 4 distinct ones among 1114112 drawn: too many for 4 nodes of this kind\n"},
+                {"--edges 12 --directed", "--edges 12: only 4 distinct ones among 1114112 drawn: too many for 4 nodes of this kind\n"}};
+    char line[2048];
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        snprintf(line, sizeof line, "generate %s", of[k].arguments);
+        CHECK_EQ(run("", line), 2);
+        if (!CHECK(says("err", of[k].words) && access("OUT", F_OK) != 0)) printf("  %s\n", line);
+    }
+    for (size_t k = 0; k < sizeof full / sizeof *full; k++) { /* two communities of two nodes, no edge between them */
+        snprintf(line, sizeof line, "generate planted %s/full --nodes 4 --classes 2 --homophily 1 %s", folder, full[k].arguments);
+        CHECK_EQ(run("", line), 1);
+        CHECK(says("err", full[k].words));
+    }
+    CHECK_EQ(temporaries(), 0);
+}
+
+/* What a line of output says after a name and before a word, as a number. */
+static double number_before(const char* words)
+{
+    const char* at = strstr(output("out"), words);
+    if (!CHECK(at != NULL)) return -1;
+    while (at > output("out") && at[-1] == ' ') at--;
+    while (at > output("out") && strchr("0123456789.-", at[-1])) at--;
+    return atof(at);
+}
+
+static double number_after(const char* words)
+{
+    const char* at = strstr(output("out"), words);
+    return CHECK(at != NULL) ? atof(at + strlen(words)) : -1;
+}
+
+/* The same file, and what is said of it, as text and as JSON. */
+TEST(each_option_of_generate_is_a_field_of_its_options)
+{
+    static const struct {
+        const char* arguments;
+        generate_options how;
+    } of[] = {{"planted", {KIND_PLANTED, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 0}},
+              {"planted --seed 9000000000 --homophily .9", {KIND_PLANTED, 9000000000, 300, -1, -1, -1, .9, -1, 0, NULL, false, 0}},
+              {"planted --edges 1000 --features 3 --classes 5", {KIND_PLANTED, 1, 300, 1000, 3, 5, .5, -1, 0, NULL, false, 0}},
+              {"citation --directed --edges 1001", {KIND_CITATION, 1, 300, 1001, -1, -1, .5, -1, 0, NULL, true, 0}},
+              {"citation --train .2 --separation 3", {KIND_CITATION, 1, 300, -1, -1, -1, .5, 3, 0, NULL, false, .2}},
+              {"rmat --train .99 --separation 0", {KIND_RMAT, 1, 300, -1, -1, -1, .5, 0, 0, NULL, false, .99}},
+              {"rmat --train 1", {KIND_RMAT, 1, 300, -1, -1, -1, .5, -1, 0, NULL, false, 1}},
+              {"grid --classes 3 --features 2", {KIND_GRID, 1, 300, -1, 2, 3, .5, -1, 0, NULL, false, 0}},
+              {"star --classes 3", {KIND_STAR, 1, 300, -1, -1, 3, .5, -1, 0, NULL, false, 0}},
+              {"path --features 4 --seed 0", {KIND_PATH, 0, 300, -1, 4, -1, .5, -1, 0, NULL, false, 0}},
+              {"rmat --memory 1M --features 0 --classes 0", {KIND_RMAT, 1, 300, -1, 0, 0, .5, -1, 1 << 20, NULL, false, 0}},
+              {"karate", {KIND_KARATE, 1, -1, -1, -1, -1, .5, -1, 0, NULL, false, 0}}};
+    char line[2048], path[600], words[1000];
+    for (size_t k = 0; k < 2 * sizeof of / sizeof *of; k++) {
+        static generate_report r; /* of the text and of the JSON */
+        const generate_options* how = &of[k / 2].how;
+        const bool labelled = (how->classes < 0 && (how->kind <= KIND_RMAT || how->kind == KIND_KARATE)) || how->classes > 0;
+        snprintf(line, sizeof line, "generate %s %s%s%s", of[k / 2].arguments, folder_path(path, "told.ggnn"), how->nodes < 0 ? "" : " --nodes 300",
+                 k % 2 ? " --json" : "");
+        CHECK_EQ(run("", line), 0);
+        CHECK(!output("err")[0]); /* what takes little is not announced */
+        if (k % 2 == 0 && !CHECK(make(how, &r))) continue;
+        snprintf(line, sizeof line, "cmp %s %s", target, path);
+        if (!CHECK_EQ(system(line), 0)) printf("  %s\n", of[k / 2].arguments);
+        if (k % 2 == 0) {
+            snprintf(words, sizeof words, "%s: %d nodes, %d directed edges, %d features, %d classes, ", path, (int)r.num_nodes, (int)r.num_edges, (int)r.num_features,
+                     (int)r.num_classes);
+            CHECK(strncmp(output("out"), words, strlen(words)) == 0);
+            CHECK(number_before(" s\n") >= 0 && number_before(" s\n") < 100);
+            snprintf(words, sizeof words, "\nsplit: %d train, %d val, %d test, %d none\n", (int)r.count[SPLIT_TRAIN], (int)r.count[SPLIT_VAL], (int)r.count[SPLIT_TEST],
+                     (int)r.count[SPLIT_NONE]);
+            CHECK_EQ(strstr(output("out"), words) != NULL, labelled);
+            snprintf(words, sizeof words, "\nbest features-only rule: %.2f%% test accuracy (nearest class mean, over %d test nodes)\n", 100 * r.features_only, (int)r.judged);
+            CHECK_EQ(strstr(output("out"), words) != NULL, !isnan(r.features_only));
+            CHECK_EQ(strstr(output("out"), "best features-only") != NULL, !isnan(r.features_only));
+            continue;
+        }
+        CHECK_EQ((int64_t)number_after("\"seed\": "), (int64_t)how->seed);
+        CHECK_EQ((int64_t)number_after("\"num_nodes\": "), r.num_nodes);
+        CHECK_EQ((int64_t)number_after("\"num_edges\": "), r.num_edges);
+        CHECK_EQ((int64_t)number_after("\"num_features\": "), r.num_features);
+        CHECK_EQ((int64_t)number_after("\"num_classes\": "), r.num_classes);
+        CHECK_EQ((int64_t)number_after("\"none\": "), r.count[SPLIT_NONE]);
+        CHECK_EQ((int64_t)number_after("\"train\": "), r.count[SPLIT_TRAIN]);
+        CHECK_EQ((int64_t)number_after("\"val\": "), r.count[SPLIT_VAL]);
+        CHECK_EQ((int64_t)number_after("\"test\": "), r.count[SPLIT_TEST]);
+        if (isnan(r.features_only)) CHECK(says("out", "\"features_only_accuracy\": null"));
+        else CHECK_NEAR(number_after("\"features_only_accuracy\": "), r.features_only, 1e-6);
+        CHECK(number_after("\"seconds\": ") >= 0 && number_after("\"seconds\": ") < 100);
+        snprintf(words, sizeof words, "\"file\": \"%s\"", path);
+        CHECK(says("out", words));
+    }
+}
+
+/* Half of the nodes trains and a quarter validates, both rounded down, by a permutation of all; labels of kinds without communities are
+   the majority of the neighbours, the node's own group where it has none. */
+TEST(splits_and_labels_on_request_are_those_of_rmat)
+{
+    for (int kind = KIND_RMAT; kind <= KIND_PATH; kind++)
+        for (int64_t n = 3; n < 20; n += 7) {
+            generate_options how = options_of((generate_kind)kind, n, kind == KIND_RMAT ? 2 : -1);
+            generate_report report;
+            generate_shape s;
+            dataset d;
+            error why = {""};
+            int64_t count[4];
+            how.classes = 3;
+            how.features = 2;
+            if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+            CHECK(generate_complete(&how, &why) && generate_shape_open(&s, &how, &why));
+            CHECK(dataset_split(&d, 0, count, &why) && d.num_splits == 1 && d.feat.width == 2);
+            CHECK(count[SPLIT_TRAIN] == n / 2 && count[SPLIT_VAL] == n / 4 && count[SPLIT_TEST] == n - n / 2 - n / 4 && count[SPLIT_NONE] == 0);
+            for (int i = 0; i < 4; i++) CHECK_EQ(report.count[i], count[i]);
+            const uint64_t key = ggnn_draw(ggnn_random(&s.rng, STREAM_KEYS, 1, 0), 0);
+            for (int64_t i = 0; i < n; i++) CHECK_EQ(d.split[ggnn_shuffle(key, 0, i, n)], i < n / 2 ? SPLIT_TRAIN : i < n / 2 + n / 4 ? SPLIT_VAL : SPLIT_TEST);
+            for (int64_t v = 0; v < n; v++) {
+                int of[3] = {0}, best = s.group[v];
+                for (int64_t e = d.csc.indptr[v]; e < d.csc.indptr[v + 1]; e++) of[s.group[d.csc.indices[e]]]++;
+                for (int i = 1; i < 3; i++)
+                    if (of[(s.group[v] + i) % 3] > of[best]) best = (s.group[v] + i) % 3;
+                CHECK_EQ(d.label[v], best);
+            }
+            generate_shape_close(&s);
+            dataset_close(&d);
+        }
+}
+
+/* The two leaders train, every fourth of the others validates. */
+TEST(karates_split_is_the_leaders_and_every_fourth)
+{
+    generate_options how = options_of(KIND_KARATE, -1, -1);
+    generate_report report;
+    dataset d;
+    error why = {""};
+    static const char faction[] = "0000000001000011001010111111111111"; /* Zachary's table, the club joined */
+    if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+    for (int v = 0; v < 34; v++) {
+        CHECK_EQ(d.split[v], v == 0 || v == 33 ? SPLIT_TRAIN : v % 4 == 0 ? SPLIT_VAL : SPLIT_TEST);
+        CHECK_EQ(d.label[v], faction[v] - '0');
+    }
+    CHECK(report.count[SPLIT_TRAIN] == 2 && report.count[SPLIT_VAL] == 8 && report.count[SPLIT_TEST] == 24 && report.count[SPLIT_NONE] == 0);
+    CHECK(isnan(report.features_only) && report.judged == 0 && !ggnn_file_find(&d.file, "features_only"));
+    dataset_close(&d);
+}
+
+TEST(of_equally_near_means_the_first_is_the_guess)
+{
+    static const float mean[5][2] = {{3, 0}, {0, 1}, {1, 0}, {0, 1}, {-1, 0}}, row[2] = {0, 0}, right[2] = {2.5f, 0}, left[2] = {-9, 0};
+    CHECK_EQ(generate_nearest(row, mean[0], 5, 2), 1);
+    CHECK_EQ(generate_nearest(right, mean[0], 5, 2), 0);
+    CHECK_EQ(generate_nearest(left, mean[0], 5, 2), 4);
+    CHECK_EQ(generate_nearest(row, mean[2], 3, 2), 0);
+    CHECK_EQ(generate_nearest(left, mean[0], 1, 2), 0);
+    CHECK_EQ(generate_nearest(left, mean[0], 4, 1), 1); /* the first column alone: 3, 0, 0, 1 */
+}
+
 static uint32_t crc_of(const dataset* d, const char* section) { return ggnn_file_find(&d->file, section)->crc; }
 
 /* Seeds must keep their graphs: changes of the generators show here. Floats are in it, as they
@@ -976,6 +1194,109 @@ TEST(export_and_convert_give_the_same_arrays_back)
     dataset_close(&after);
 }
 
+/* Which files there are, in the order of their names. */
+static void check_names(const char* name, const char* wanted)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "ls -A %s/%s | tr '\\n' ' ' >%s/out", folder, name, folder);
+    CHECK_EQ(system(command), 0);
+    CHECK_STR(output("out"), wanted);
+}
+
+/* All files of each format, of a graph with everything, of halves and real labels, and of a bare one. */
+TEST(export_writes_all_that_is_there_and_nothing_else)
+{
+    static const char mtx[] = "%%MatrixMarket matrix coordinate real general\n% row: source, column: target\n3 3 4\n2 1 1\n3 1 2\n1 2 3\n1 3 0\n";
+    static const char bare_mtx[] = "%%MatrixMarket matrix coordinate pattern general\n% row: source, column: target\n3 3 2\n2 1\n1 3\n";
+    static const char nodes[] = "node,external_id,label,split_0,split_1\n0,7,0.5,none,test\n1,-7,-1,train,none\n2,0,nan,val,none\n";
+    static const uint8_t train[6] = {0, 1, 0, 0, 0, 0}, val[6] = {0, 0, 1, 0, 0, 0}, test[6] = {0, 0, 0, 1, 0, 0};
+    static const int64_t indptr[] = {0, 1, 1, 2}, four = 4, two = 2;
+    static const ggnn_node indices[] = {1, 0};
+    const char* id = sizeof(ggnn_node) == 4 ? "<i4" : "<i8";
+    contents c = good_contents;
+    ggnn_file_writer w;
+    for (int real = 0; real < 2; real++) {
+        c.real = real;
+        write_contents(&c);
+        CHECK_EQ(export_to(real ? "n1" : "n0", "npy"), 0);
+        CHECK(!output("err")[0] && !output("out")[0]);
+        check_names(real ? "n1" : "n0", "edge_feat.npy external_id.npy feat.npy indices.npy indptr.npy label.npy test.npy train.npy val.npy weight.npy ");
+        check_npy(real ? "n1/edge_feat.npy" : "n0/edge_feat.npy", "<f4", "4, 1", c.edge_feat, sizeof c.edge_feat);
+        check_npy(real ? "n1/external_id.npy" : "n0/external_id.npy", "<i8", "3,", c.external_id, sizeof c.external_id);
+        check_npy(real ? "n1/indices.npy" : "n0/indices.npy", id, "4,", c.indices, sizeof c.indices);
+        check_npy(real ? "n1/indptr.npy" : "n0/indptr.npy", "<i8", "4,", c.indptr, sizeof c.indptr);
+        check_npy(real ? "n1/weight.npy" : "n0/weight.npy", "<f4", "4,", c.weight, sizeof c.weight);
+        check_npy(real ? "n1/train.npy" : "n0/train.npy", "|b1", "2, 3", train, sizeof train);
+        check_npy(real ? "n1/val.npy" : "n0/val.npy", "|b1", "2, 3", val, sizeof val);
+        check_npy(real ? "n1/test.npy" : "n0/test.npy", "|b1", "2, 3", test, sizeof test);
+        CHECK_EQ(export_to(real ? "c1" : "c0", "csv"), 0);
+        check_names(real ? "c1" : "c0", "edge_features.csv edges.csv features.csv nodes.csv ");
+    }
+    check_npy("n0/feat.npy", "<f4", "3, 2", c.feat, sizeof c.feat);
+    check_npy("n1/feat.npy", "<f2", "3, 2", c.half, sizeof c.half);
+    check_npy("n0/label.npy", "<i4", "3,", c.label, sizeof c.label);
+    check_npy("n1/label.npy", "<f4", "3,", c.target, sizeof c.target);
+    check_file("c1/nodes.csv", nodes, sizeof nodes - 1);
+    CHECK_EQ(export_to("all.mtx", "mtx"), 0);
+    check_file("all.mtx", mtx, sizeof mtx - 1);
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &four, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &two, indices) && ggnn_file_commit(&w));
+    CHECK_EQ(export_to("n2", "npy"), 0);
+    check_names("n2", "indices.npy indptr.npy ");
+    CHECK_EQ(export_to("c2", "csv"), 0);
+    check_names("c2", "edges.csv ");
+    check_file("c2/edges.csv", "src,dst\n1,0\n0,2\n", 16);
+    CHECK_EQ(export_to("bare.mtx", "mtx"), 0);
+    check_file("bare.mtx", bare_mtx, sizeof bare_mtx - 1);
+}
+
+/* The masks of one split are vectors. */
+TEST(export_writes_the_masks_of_one_split_as_vectors)
+{
+    static const int64_t indptr[] = {0, 1, 2, 2}, four = 4, two = 2, dim[] = {1, 3};
+    static const ggnn_node indices[] = {1, 0};
+    static const uint8_t split[] = {3, 1, 2};
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &four, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &two, indices) && ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, dim, split) &&
+          ggnn_file_commit(&w));
+    CHECK_EQ(export_to("mask", "npy"), 0);
+    check_names("mask", "indices.npy indptr.npy test.npy train.npy val.npy ");
+    check_npy("mask/train.npy", "|b1", "3,", "\0\1\0", 3);
+    check_npy("mask/val.npy", "|b1", "3,", "\0\0\1", 3);
+    check_npy("mask/test.npy", "|b1", "3,", "\1\0\0", 3);
+}
+
+TEST(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be)
+{
+    static const char* const format[] = {"csv", "mtx", "npy"};
+    char command[2048], path[600];
+    contents c = good_contents;
+    c.indices[2] = 3;
+    for (int k = 0; k < 6; k++) {
+        if (k == 3) c = good_contents, c.weight[1] = -1;
+        write_contents(&c);
+        CHECK_EQ(export_to("refused", format[k % 3]), 1);
+        CHECK(says("err", k < 3 ? "a.ggnn: sections 'indptr' and 'indices' and 'weight': a neighbour's id is outside [0, num_nodes), node 1, edge 2\n"
+                                : "weight is negative or not finite, node 0, edge 1\n"));
+        CHECK(access(folder_path(path, "refused"), F_OK) != 0);
+    }
+    write_contents(&good_contents);
+    CHECK_EQ(symlink("nowhere", folder_path(path, "dangling")), 0);
+    for (int k = 0; k < 3; k += 2) {
+        CHECK_EQ(export_to("dangling", format[k]), 1);
+        CHECK(says("err", "dangling: cannot put the output there: it links to nothing\n"));
+        CHECK_EQ(export_to("dangling/", format[k]), 1);
+        CHECK_EQ(export_to("a.ggnn/in", format[k]), 1);
+        CHECK(says("err", "a.ggnn/in: cannot create: Not a directory\n"));
+        snprintf(command, sizeof command, "export %s '' --format %s", target, format[k]);
+        CHECK_EQ(run("", command), 1);
+        CHECK(says("err", "ggnn-data: : cannot create: No such file or directory\n"));
+    }
+    CHECK_EQ(temporaries(), 0);
+    remove(path);
+}
+
 /* ---- failures ------------------------------------------------------------------------------------------------- */
 
 static void check_usage(const char* arguments, const char* words)
@@ -1133,6 +1454,12 @@ int main(int argc, char** argv)
     RUN(labels_of_other_kinds_are_the_majority_of_the_neighbours);
     RUN(grid_star_and_path_join_whom_they_should);
     RUN(karate_is_zacharys_club);
+    RUN(each_kind_has_its_own_defaults);
+    RUN(what_a_kind_cannot_be_is_said);
+    RUN(each_option_of_generate_is_a_field_of_its_options);
+    RUN(splits_and_labels_on_request_are_those_of_rmat);
+    RUN(karates_split_is_the_leaders_and_every_fourth);
+    RUN(of_equally_near_means_the_first_is_the_guess);
     RUN(seeds_keep_their_graphs);
     RUN(the_same_seed_gives_the_same_file_for_any_number_of_threads);
     RUN(normals_equal_the_formula_and_have_its_moments);
@@ -1151,6 +1478,9 @@ int main(int argc, char** argv)
     RUN(export_writes_halves_and_real_labels_as_npy);
     RUN(export_writes_the_masks_of_every_split);
     RUN(export_and_convert_give_the_same_arrays_back);
+    RUN(export_writes_all_that_is_there_and_nothing_else);
+    RUN(export_writes_the_masks_of_one_split_as_vectors);
+    RUN(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be);
     RUN(wrong_usage_exits_with_2_and_says_why);
     RUN(a_command_never_writes_over_what_it_reads);
     RUN(help_exits_with_0_and_goes_to_standard_output);

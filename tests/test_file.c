@@ -786,6 +786,62 @@ TEST(sections_that_do_not_fit_each_other_are_refused)
     check_refused("split", GGNN_FILE_U8, 2, 5, 1, "(S, N)");
     check_refused("split", GGNN_FILE_U8, 2, 1001, 5, "(S, N)");
     check_refused("external_id", GGNN_FILE_I32, 1, 5, 0, "i64 (N)");
+    check_refused("external_id", GGNN_FILE_I64, 1, 4, 0, "' at offset 16384 is i64 (4), not i64 (N) for N = 5, E = 4");
+    check_refused("external_id", GGNN_FILE_I64, 2, 5, 1, "is i64 (5, 1), not i64 (N) for N = 5, E = 4");
+    check_refused("indices", DATASET_NODE, 2, 4, 1, "(4, 1), not i32 or i64 (E) for N = 5, E = 4");
+    check_refused("indptr", GGNN_FILE_I64, 1, 0, 0, "is i64 (0), not i64 (N + 1) for N = -1");
+    check_refused("weight", GGNN_FILE_F32, 2, 4, 1, "is f32 (4, 1), not f32 (E)");
+    check_refused("weight", GGNN_FILE_F32, 1, 5, 0, "is f32 (5), not f32 (E) for N = 5, E = 4");
+    check_refused("feat", GGNN_FILE_F16, 2, 4, 2, "is f16 (4, 2), not f32 or f16 (N, F) for N = 5, E = 4");
+    check_refused("feat", GGNN_FILE_I32, 2, 5, 2, "is i32 (5, 2), not f32 or f16 (N, F)");
+    check_refused("feat", GGNN_FILE_F32, 2, 5, 0, "is 0 wide, not 1 to 16777216");
+    check_refused("edge_feat", GGNN_FILE_F32, 1, 4, 0, "is f32 (4), not f32 or f16 (E, F)");
+    check_refused("edge_feat", GGNN_FILE_F64, 2, 4, 1, "is f64 (4, 1), not f32 or f16 (E, F)");
+    check_refused("label", GGNN_FILE_F32, 1, 6, 0, "is f32 (6), not i32 or f32 (N)");
+    check_refused("label", GGNN_FILE_I32, 2, 5, 1, "is i32 (5, 1), not i32 or f32 (N)");
+    check_refused("label", GGNN_FILE_F32, 2, 5, 1, "is f32 (5, 1), not i32 or f32 (N)");
+    check_refused("split", GGNN_FILE_I32, 2, 1, 5, "is i32 (1, 5), not u8 (S, N), S up to 1000,");
+    check_refused("split", GGNN_FILE_U8, 2, 1, 6, "is u8 (1, 6), not u8 (S, N)");
+    check_refused("split", GGNN_FILE_U8, 2, 1, 4, "is u8 (1, 4), not u8 (S, N)");
+}
+
+/* The largest that there may be, of two nodes and three edges; each row of each section is where it should be. */
+TEST(a_dataset_may_have_a_thousand_splits_and_features_of_both_kinds)
+{
+    enum { SPLITS = 1000 };
+    static const int64_t indptr[] = {0, 2, 3}, name[] = {-5, INT64_MAX}, three = 3, two = 2, splits[2] = {SPLITS, 2}, feat[2] = {2, 2}, edge_feat[2] = {3, 1};
+    static const ggnn_node indices[] = {0, 1, 0};
+    static const float weight[] = {1, 2, 3}, target_of[] = {NAN, 2.5f}, of_edge[] = {7, 8, 9};
+    static const uint16_t half[] = {0x3C00, 0x4000, 0x4200, 0x4400};
+    static uint8_t split[SPLITS][2];
+    ggnn_file_writer w;
+    dataset d;
+    error why = {""};
+    int64_t count[4];
+    ggnn_node ids[2];
+    split[SPLITS - 1][0] = SPLIT_TEST;
+    split[SPLITS - 1][1] = SPLIT_VAL;
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &three, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &three, indices) && ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &three, weight) &&
+          ggnn_file_append(&w, "feat", GGNN_FILE_F16, 2, feat, half) && ggnn_file_append(&w, "edge_feat", GGNN_FILE_F32, 2, edge_feat, of_edge) &&
+          ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &two, target_of) && ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split) &&
+          ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &two, name) && ggnn_file_commit(&w));
+    if (!CHECK(dataset_open(&d, target, &why))) return;
+    const ggnn_store rows = dataset_features(&d), edges = dataset_edge_features(&d);
+    const ggnn_graph graph = dataset_graph(&d);
+    CHECK(d.num_nodes == 2 && d.num_edges == 3 && d.num_splits == SPLITS && !d.label && d.target[1] == 2.5f && d.external_id[1] == INT64_MAX);
+    CHECK(d.feat.type == GGNN_F16 && d.feat.width == 2 && d.edge_feat.type == GGNN_F32 && d.edge_feat.width == 1);
+    CHECK(((const uint16_t*)ggnn_row(&rows, 1))[1] == 0x4400 && *(const float*)ggnn_row(&edges, 2) == 9);
+    CHECK(ggnn_neighbors(&graph, 0).degree == 2 && ggnn_neighbors(&graph, 1).weight[0] == 3 && dataset_check_graph(&d, &why));
+    CHECK(dataset_count(&d, &why) && d.num_classes == 0);
+    CHECK(dataset_split(&d, SPLITS - 1, count, &why) && count[SPLIT_TEST] == 1 && count[SPLIT_VAL] == 1 && count[SPLIT_TRAIN] == 0 && count[SPLIT_NONE] == 0);
+    CHECK(dataset_split_ids(&d, SPLITS - 1, SPLIT_TEST, ids) == 1 && ids[0] == 0 && dataset_split_ids(&d, SPLITS - 1, SPLIT_VAL, ids) == 1 && ids[0] == 1);
+    CHECK(dataset_split_ids(&d, SPLITS - 2, SPLIT_VAL, ids) == 0 && dataset_split_ids(&d, 0, SPLIT_NONE, ids) == 2);
+    CHECK(!dataset_split(&d, SPLITS, count, &why) && strstr(why.text, "it has 1000 splits, number 1000 (from 0) is not one"));
+    why.text[0] = 0;
+    CHECK(!dataset_split(&d, -1, count, &why) && strstr(why.text, "it has 1000 splits, number -1 (from 0) is not one"));
+    dataset_close(&d);
+    CHECK(!d.csc.indptr && !d.num_nodes && !d.split);
 }
 
 TEST(labels_and_splits_out_of_range_name_the_node)
@@ -850,6 +906,7 @@ int main(int argc, char** argv)
     RUN(scratch_keeps_its_contents_when_resized_and_has_no_name);
     RUN(a_dataset_has_shapes_classes_and_splits);
     RUN(sections_that_do_not_fit_each_other_are_refused);
+    RUN(a_dataset_may_have_a_thousand_splits_and_features_of_both_kinds);
     RUN(labels_and_splits_out_of_range_name_the_node);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) return 2;

@@ -404,6 +404,7 @@ TEST(a_folder_that_is_converted_keeps_its_files)
     check_shell("$B/ggnn-data convert d d/feat.npy 2>err", 2);
     CHECK(says("err", "convert: d/feat.npy: OUT is a file of IN"));
     check_shell("cd d && $B/ggnn-data convert . label.npy 2>err", 2);
+    check_shell("mkdir d2 && touch d2/old && $B/ggnn-data convert d d2/old >out && $B/ggnn-data verify d2/old >out && rm -r d2", 0);
     check_shell("$B/ggnn-data convert d d/new.ggnn >out && $B/ggnn-data convert d d/new.ggnn >out && rm d/new.ggnn d/err", 0);
     check_shell("diff -r d kept && rm -r d kept", 0);
 }

@@ -125,7 +125,19 @@ TEST(reals_equal_strtod_to_the_bit)
                                           "1e-4294967297",
                                           "-1e-400",
                                           "inf",
-                                          "-Infinity"};
+                                          "-Infinity",
+                                          "+INF",
+                                          "+1.5",
+                                          "1E5",
+                                          "-2.5E-3",
+                                          "+.5E+2",
+                                          "00000000000000000000001",
+                                          "9007199254740992",
+                                          "9223372036854775807",
+                                          "18446744073709551616",
+                                          "1e-22",
+                                          "1e-23",
+                                          "0e999"};
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
         double exact = strtod(special[i], NULL);
         CHECK_STR(real_error(special[i], &v), "");
@@ -155,6 +167,113 @@ TEST(fields_are_bounded)
         digits[1] = '.';
         digits[n] = 0;
         CHECK_EQ(*real_error(digits, &v) == 0, n <= TEXT_FIELD_MAX);
+        reader r;
+        memset(digits, '0', (size_t)n);
+        open_string(&r, digits);
+        CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+        CHECK_EQ(text_skip(&r.t, &r.why), n <= TEXT_FIELD_MAX);
+        CHECK(n <= TEXT_FIELD_MAX || strstr(r.why.text, "line 1, byte 1: too long: \"0000"));
+        close_reader(&r);
+        open_string(&r, digits);
+        int64_t whole = 1;
+        CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+        CHECK_EQ(text_int(&r.t, &whole, &r.why), n <= TEXT_FIELD_MAX);
+        CHECK(n <= TEXT_FIELD_MAX || strstr(r.why.text, "line 1, byte 1: too long for a number: \"0000"));
+        close_reader(&r);
+    }
+}
+
+/* Of a field that is wrong 40 bytes are shown, up to a comma or the line's end; what no terminal shows is '?'. */
+TEST(an_error_shows_the_beginning_of_its_field)
+{
+    static const struct {
+        const char *line, *shown;
+    } of[] = {{"x", "\"x\""},
+              {"x,y", "\"x\""},
+              {"x y\n", "\"x y\""},
+              {"x\r\n", "\"x\""},
+              {"\001\177\200x", "\"???x\""},
+              {"~ !", "\"~ !\""},
+              {"abcdefghijabcdefghijabcdefghijabcdefghij", "\"abcdefghijabcdefghijabcdefghijabcdefghij\""},
+              {"abcdefghijabcdefghijabcdefghijabcdefghijX", "\"abcdefghijabcdefghijabcdefghijabcdefghij\""}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        int64_t v;
+        char words[100];
+        snprintf(words, sizeof words, ": line 1, byte 1: no number: %s", of[k].shown);
+        const char* said = int_error(of[k].line, &v);
+        if (!CHECK(strlen(said) > strlen(words) && strcmp(said + strlen(said) - strlen(words), words) == 0)) printf("    %s\n", said);
+    }
+}
+
+/* A zero byte begins no comment, and ends no line. */
+TEST(a_byte_of_zero_is_text_as_any_other)
+{
+    static const char lines[] = "1 2\n\0 3 4\n5\0006\n";
+    reader r;
+    int64_t v;
+    open_bytes(&r, lines, sizeof lines - 1, "#%");
+    CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+    CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+    CHECK_EQ(r.t.line, 2);
+    CHECK(!text_int(&r.t, &v, &r.why) && strstr(r.why.text, "line 2, byte 1: no number: \"? 3 4\""));
+    r.why.text[0] = 0;
+    CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+    CHECK(!text_int(&r.t, &v, &r.why) && strstr(r.why.text, "line 3, byte 1: no number: \"5?6\""));
+    close_reader(&r);
+}
+
+/* A comma that ends the last field of a line takes none of the next one's. */
+TEST(every_line_begins_anew)
+{
+    reader r;
+    int64_t v = 0;
+    open_string(&r, "1,2\n,3\n4,\n,5");
+    for (int line = 0; line < 4; line++) {
+        CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+        if (line % 2 == 0) CHECK(text_int(&r.t, &v, &r.why) && v == (line ? 4 : 1));
+        if (line == 0) CHECK(text_int(&r.t, &v, &r.why) && v == 2 && !text_more(&r.t, &r.why));
+        if (line == 2) CHECK(text_more(&r.t, &r.why));
+        if (line == 0) continue;
+        CHECK(!text_int(&r.t, &v, &r.why));
+        CHECK(strstr(r.why.text, line == 1 ? "line 2, byte 1: an empty field" : line == 2 ? "line 3, byte 3: the line ends" : "line 4, byte 1: an empty field"));
+        r.why.text[0] = 0;
+    }
+    close_reader(&r);
+}
+
+/* The first comment is that of line 1 alone, cut to the room there is; the line is read as a comment after it. */
+TEST(the_first_comment_is_that_of_line_1)
+{
+    static const struct {
+        const char *text, *comment;
+        int64_t line; /* of the first field */
+    } of[] = {{"# abc\n1\n", "# abc", 2}, {"%abc\r\n\n1\n", "%abc", 3}, {"1 # abc\n", "", 1},       {"\n# abc\n1\n", "", 3}, {" # abc\n1\n", "", 2},
+              {"\357\273\277#x\n1", "#x", 2}, {"\357\273\2771\n", "", 1},     {"#0123456789\n1", "#0123456", 2}, {"#\n1", "#", 2}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        reader r;
+        char head[9] = "before";
+        int64_t v = 0;
+        open_string(&r, of[k].text);
+        CHECK(text_first_comment(&r.t, head, sizeof head, &r.why));
+        CHECK_STR(head, of[k].comment);
+        CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+        CHECK(text_int(&r.t, &v, &r.why) && v == 1);
+        CHECK_EQ(r.t.line, of[k].line);
+        close_reader(&r);
+    }
+}
+
+TEST(words_are_told_from_numbers)
+{
+    static const char* const number[] = {"0", "9", "-1", "+2", ".5", "-.5", ",1", "-", "5x"};
+    static const char* const word[] = {"a", "_", "\"1\"", "-a", "+x", "nan", "Z", "\200"};
+    for (size_t k = 0; k < sizeof number / sizeof *number + sizeof word / sizeof *word; k++) {
+        const bool is = k >= sizeof number / sizeof *number;
+        reader r;
+        open_string(&r, is ? word[k - sizeof number / sizeof *number] : number[k]);
+        CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+        if (!CHECK_EQ(text_is_word(&r.t, &r.why), is)) printf("    %zu\n", k);
+        close_reader(&r);
     }
 }
 
@@ -265,6 +384,45 @@ TEST(columns_are_counted_across_the_end_of_the_buffer)
     }
 }
 
+/* Blanks of any number, in front of a field, between two, and behind the last; files that end where the buffer of 256 KiB does. */
+TEST(blanks_and_ends_may_lie_where_the_buffer_ends)
+{
+    enum { ROOM = 256 << 10 };
+    static char data[2 * ROOM + 64];
+    for (int place = 0; place < 3; place++)
+        for (int64_t blanks = ROOM - 3; blanks < 2 * ROOM + 3; blanks += blanks % ROOM == 2 ? ROOM - 5 : 1) {
+            size_t n = 0;
+            reader r;
+            int64_t a = 0, b = 0, c = 0;
+            for (int k = 0; k < 3; k++) {
+                if (k == place) memset(data + n, k == 1 ? '\t' : ' ', (size_t)blanks), n += (size_t)blanks;
+                if (k < 2) n += (size_t)sprintf(data + n, k ? "22" : "1 ");
+            }
+            n += (size_t)sprintf(data + n, "\n333");
+            open_bytes(&r, data, n, "#");
+            CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+            CHECK(text_int(&r.t, &a, &r.why) && text_more(&r.t, &r.why) && text_int(&r.t, &b, &r.why) && !text_more(&r.t, &r.why));
+            CHECK_EQ(text_next_line(&r.t, &r.why), 1);
+            CHECK(text_int(&r.t, &c, &r.why));
+            CHECK_EQ(text_next_line(&r.t, &r.why), 0);
+            CHECK(a == 1 && b == 22 && c == 333 && r.t.line == 2);
+            close_reader(&r);
+        }
+    for (size_t size = ROOM - 3; size <= ROOM + 3; size++) { /* the last number has its last digit there */
+        reader r;
+        int64_t value = 0, seen = 0, sum = 0;
+        for (size_t i = 0; i < size; i++) data[i] = i % 8 == 7 ? '\n' : '1';
+        open_bytes(&r, data, size, "#");
+        for (; text_next_line(&r.t, &r.why) == 1 && text_int(&r.t, &value, &r.why); seen++) sum += value;
+        CHECK_EQ(seen, (size + 7) / 8);
+        int64_t last = 0;
+        for (size_t i = size / 8 * 8; i < size; i++) last = 10 * last + 1;
+        CHECK_EQ(sum, (int64_t)(size / 8) * 1111111 + last);
+        CHECK_STR(r.why.text, "");
+        close_reader(&r);
+    }
+}
+
 #ifdef HAVE_ZLIB
 /* The bytes that a file, or the same file gzipped in one or two streams, gives. */
 static void check_unpacks(const bytes* packed, const uint8_t* data, size_t size)
@@ -319,6 +477,40 @@ TEST(gzip_streams_follow_one_another_and_truncation_is_found)
 #endif
 }
 
+#ifdef HAVE_ZLIB
+/* Each stream ends somewhere else in the reader's 64 KiB, and headers lie across its ends. What is no stream behind one is damage. */
+TEST(thousands_of_gzip_streams_are_one)
+{
+    static uint8_t data[5000];
+    bytes all = {0};
+    for (size_t i = 0; i < sizeof data; i++) {
+        data[i] = (uint8_t)('a' + i % 26);
+        bytes one = gzip_bytes(&data[i], 1);
+        put(&all, one.data, one.size);
+        drop(&one);
+    }
+    CHECK(all.size > 96 << 10);
+    check_unpacks(&all, data, sizeof data);
+    const size_t whole = all.size;
+    for (int k = 0; k < 3; k++) { /* zeros that fill the buffer; no zero; zeros and more */
+        all.size = whole;
+        for (int i = 0; k != 1 && i < 70000; i++) put(&all, "", 1);
+        if (k) put(&all, "rest", 4);
+        if (k == 0) check_unpacks(&all, data, sizeof data);
+        if (k == 0) continue;
+        char path[600];
+        error why = {""};
+        uint8_t out[sizeof data + 1];
+        write_file(folder_path(path, "packed"), all.data, all.size);
+        source* s = source_open(path, &why);
+        CHECK_EQ(source_read(s, out, sizeof out, &why), -1);
+        CHECK(strstr(why.text, "packed: compressed data damaged near byte"));
+        source_close(s);
+    }
+    drop(&all);
+}
+#endif
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -328,12 +520,21 @@ int main(int argc, char** argv)
     RUN(reals_equal_strtod_to_the_bit);
     RUN(reals_refuse_what_is_no_decimal_number);
     RUN(fields_are_bounded);
+    RUN(an_error_shows_the_beginning_of_its_field);
+    RUN(a_byte_of_zero_is_text_as_any_other);
+    RUN(every_line_begins_anew);
+    RUN(the_first_comment_is_that_of_line_1);
+    RUN(words_are_told_from_numbers);
     RUN(windows_slide_over_fields_lines_and_comments);
     RUN(errors_name_the_byte_of_a_long_line);
     RUN(empty_fields_and_short_lines_are_named);
     RUN(columns_are_counted_without_reading);
     RUN(columns_are_counted_across_the_end_of_the_buffer);
+    RUN(blanks_and_ends_may_lie_where_the_buffer_ends);
     RUN(gzip_streams_follow_one_another_and_truncation_is_found);
+#ifdef HAVE_ZLIB
+    RUN(thousands_of_gzip_streams_are_one);
+#endif
     folder_remove();
     return test_finish();
 }
