@@ -1,5 +1,5 @@
 /* test_random.c - [2] RANDOM of ggnn.h: the words, bounded draws, the permutation, dropout fields, the logarithm. */
-#include "ggnn.h"
+#include "forms.h"
 #include "tests/chi_square.h"
 #include "tests/test.h"
 #include "tests/vectors/philox_kat.h"
@@ -108,6 +108,38 @@ TEST(shuffle_gives_the_frozen_orders)
     }
 }
 
+/* Six rounds over two halves of the fewest bits, 4 each at least, that hold n; what lands past n goes round again. */
+static int64_t shuffled(uint64_t seed, uint32_t epoch, int64_t i, int64_t n)
+{
+    int      bits = 8;
+    uint64_t left = 0, right = 0, at = (uint64_t)i;
+    while (bits < 62 && ((uint64_t)n - 1) >> bits) bits += 2;
+    const uint64_t low = ((uint64_t)1 << bits / 2) - 1;
+    for (int again = 1; again || at >= (uint64_t)n; again = 0) {
+        left = at >> bits / 2;
+        right = at & low;
+        for (uint64_t round = 0; round < 6; round++) {
+            const uint64_t mixed = left ^ ggnn_philox(seed, (uint64_t)4 << 56 | right, (uint64_t)epoch << 32 | round).word[0];
+            left = right;
+            right = mixed & low;
+        }
+        at = left << bits / 2 | right;
+    }
+    return (int64_t)at;
+}
+
+/* Up to 2^62: all numbers that 62 bits hold. */
+TEST(shuffle_follows_its_definition_for_any_size)
+{
+    const int64_t size[] = {1, 2, 255, 256, 257, 1024, 1025, 65537, INT32_MAX, (int64_t)1 << 32, ((int64_t)1 << 32) + 1,
+                            ((int64_t)1 << 60) + 1, ((int64_t)1 << 61) + 3, (int64_t)1 << 62};
+    for (int64_t s = 0; s < COUNT(size); s++)
+        for (int64_t k = 0; k < 60; k++) {
+            const int64_t i = k < 20 ? k % size[s] : k < 40 ? size[s] - 1 - k % size[s] : (int64_t)(test_random() >> 2) % size[s];
+            CHECK_EQ(ggnn_shuffle(9 + (uint64_t)k, (uint32_t)s, i, size[s]), shuffled(9 + (uint64_t)k, (uint32_t)s, i, size[s]));
+        }
+}
+
 TEST(shuffle_puts_every_element_everywhere_equally_often)
 {
     for (int64_t n = 2; n <= 7; n++) {
@@ -134,20 +166,45 @@ TEST(all_orders_of_four_are_equally_likely)
     CHECK(chi_square_uniform(count, 24, 24000, 1));
 }
 
-/* Any number of nodes goes through several vector widths and the plain remainder. */
+/* Any number of nodes goes through several vector widths and the plain remainder; each width begins, too. Hop 255 is the
+   last. */
 TEST(random_nodes_are_their_definition)
 {
     const ggnn_rng rng = {0x0123456789abcdefu, 77, GGNN_PURPOSE_GENERATE};
-    ggnn_words     words[40];
-    for (int64_t nodes = 0; nodes < 40; nodes++) {
-        int64_t  first = nodes % 2 ? 7 : ((int64_t)1 << 32) - 9; /* the low word carries */
-        uint32_t block = (uint32_t)nodes * 0x0fffffffu;
-        ggnn_random_nodes(words, &rng, 3, first, nodes, block);
-        for (int64_t i = 0; i < nodes; i++) {
-            ggnn_words one = ggnn_random(&rng, 3, first + i, block);
-            CHECK(memcmp(&words[i], &one, sizeof one) == 0);
+    ggnn_words     words[41];
+    for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++)
+        for (int64_t nodes = 0; nodes < 40; nodes++) {
+            int32_t  hop = nodes % 3 ? 3 : 255;
+            int64_t  first = nodes % 2 ? 7 : ((int64_t)1 << 32) - 9; /* the low word carries */
+            uint32_t block = (uint32_t)nodes * 0x0fffffffu;
+            memset(words, 0x5a, sizeof words);
+            CHECK_EQ(ggnn_random_nodes(words, &rng, hop, first, nodes, block), GGNN_OK);
+            for (int64_t i = 0; i < nodes; i++) {
+                ggnn_words one = ggnn_random(&rng, hop, first + i, block);
+                CHECK(memcmp(&words[i], &one, sizeof one) == 0);
+            }
+            CHECK_EQ(words[nodes].word[0], 0x5a5a5a5au);
         }
-    }
+    ggnn_level = 3;
+}
+
+/* The same of a row's blocks. */
+TEST(dropout_fields_are_their_definition)
+{
+    const ggnn_rng rng = {0xfedcba9876543210u, 5, GGNN_PURPOSE_DROPOUT};
+    uint16_t       field[8 * 41];
+    for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++)
+        for (int64_t blocks = 0; blocks < 40; blocks++) {
+            int32_t  hop = blocks % 3 ? 1 : 255;
+            int64_t  node = blocks % 2 ? 12 : ((int64_t)1 << 40) + blocks;
+            uint32_t first = blocks % 5 ? (uint32_t)blocks : 0xffffff00u;
+            memset(field, 0x5a, sizeof field);
+            CHECK_EQ(ggnn_dropout_fields(field, &rng, hop, node, first, blocks), GGNN_OK);
+            for (int64_t i = 0; i < 8 * blocks; i++)
+                CHECK_EQ(field[i], ggnn_dropout_field(ggnn_random(&rng, hop, node, first + (uint32_t)(i / 8)), i % 8));
+            CHECK_EQ(field[8 * blocks], 0x5a5a);
+        }
+    ggnn_level = 3;
 }
 
 TEST(neg_log2_is_the_truncated_logarithm)
@@ -233,9 +290,41 @@ TEST(half_floats_convert_as_ieee_says)
 
 TEST(every_status_has_a_sentence)
 {
-    CHECK_STR(ggnn_status_string(GGNN_OK), "ok");
-    for (int s = GGNN_OK; s <= GGNN_ERROR_BLOCK; s++) CHECK(strcmp(ggnn_status_string((ggnn_status)s), "unknown status") != 0);
+    static const char* const sentence[] = {"ok", "an argument is out of range", "a node id or a row of indptr is out of range",
+                                           "an edge weight is negative or not finite", "a result does not fit its buffer",
+                                           "a block contradicts itself", "no memory is left"};
+    CHECK_EQ(GGNN_ERROR_MEMORY, COUNT(sentence) - 1);
+    for (int s = 0; s < COUNT(sentence); s++) CHECK_STR(ggnn_status_string((ggnn_status)s), sentence[s]);
+    CHECK_STR(ggnn_status_string((ggnn_status)7), "unknown status");
     CHECK_STR(ggnn_status_string((ggnn_status)77), "unknown status");
+    CHECK_STR(ggnn_status_string((ggnn_status)-1), "unknown status");
+}
+
+/* Purposes key draws, a method and what is kept lie in packed bytes: another number is another sample, or another file. */
+TEST(the_numbers_of_enumerators_are_fixed)
+{
+    const int64_t number[][9] = {
+        {GGNN_PURPOSE_SAMPLE, GGNN_PURPOSE_EVALUATE, GGNN_PURPOSE_PRESAMPLE, GGNN_PURPOSE_WALK, GGNN_PURPOSE_EPOCH,
+         GGNN_PURPOSE_WEIGHTS, GGNN_PURPOSE_DROPOUT, GGNN_PURPOSE_ATTENTION_DROPOUT, GGNN_PURPOSE_GENERATE},
+        {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED, GGNN_REPLACEMENT, GGNN_WALK, 7, 8},
+        {GGNN_OK, GGNN_ERROR_ARGUMENT, GGNN_ERROR_ID, GGNN_ERROR_WEIGHT, GGNN_ERROR_CAPACITY, GGNN_ERROR_BLOCK, GGNN_ERROR_MEMORY, 7, 8},
+        {GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN, 4, 5, 6, 7, 8},
+        {GGNN_OWNER_RANGE, GGNN_OWNER_MODULO, GGNN_OWNER_HASH, GGNN_OWNER_MAP, 4, 5, 6, 7, 8},
+        {GGNN_F32, GGNN_F16, 2, 3, 4, 5, 6, 7, 8},
+        {GGNN_DOT, GGNN_ADD, 2, 3, 4, 5, 6, 7, 8},
+        {GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH, 2, 3, 4, 5, 6, 7, 8}};
+    const int64_t flag[] = {GGNN_KEEP_NEIGHBORS, GGNN_KEEP_POSITIONS, GGNN_KEEP_WEIGHTS, GGNN_KEEP_REPEATS, GGNN_KEEP_TRANSPOSES};
+    const int64_t drop[] = {GGNN_DROP_DUPLICATES, GGNN_DROP_SELF_LOOPS, GGNN_ADD_SELF_LOOPS};
+    for (int64_t i = 0; i < COUNT(number); i++)
+        for (int64_t j = 0; j < 9; j++) CHECK_EQ(number[i][j], j);
+    for (int64_t i = 0; i < COUNT(flag); i++) CHECK_EQ(flag[i], 1 << i);
+    for (int64_t i = 0; i < COUNT(drop); i++) CHECK_EQ(drop[i], 1 << i);
+    CHECK(GGNN_KEEP_ALL == 31 && GGNN_HOPS_MAX == 8 && GGNN_FANOUT_MAX == 1024);
+    CHECK_EQ(ggnn_walk_purpose(GGNN_PURPOSE_SAMPLE), 3);
+    CHECK_EQ(ggnn_walk_purpose(GGNN_PURPOSE_EVALUATE), 19);
+    CHECK_EQ(ggnn_walk_purpose(GGNN_PURPOSE_PRESAMPLE), 35);
+    CHECK_EQ(ggnn_type_bytes(GGNN_F32), 4);
+    CHECK_EQ(ggnn_type_bytes(GGNN_F16), 2);
 }
 
 int main(int argc, char** argv)
@@ -250,9 +339,11 @@ int main(int argc, char** argv)
     RUN(draw_j_is_words_2j_and_2j_plus_1);
     RUN(shuffle_is_a_permutation_and_differs_by_epoch_and_seed);
     RUN(shuffle_gives_the_frozen_orders);
+    RUN(shuffle_follows_its_definition_for_any_size);
     RUN(shuffle_puts_every_element_everywhere_equally_often);
     RUN(all_orders_of_four_are_equally_likely);
     RUN(random_nodes_are_their_definition);
+    RUN(dropout_fields_are_their_definition);
     RUN(neg_log2_is_the_truncated_logarithm);
     RUN(the_fast_logarithm_has_the_bits_of_the_definition);
     RUN(dropout_fields_are_the_words_low_half_first);
@@ -260,5 +351,6 @@ int main(int argc, char** argv)
     RUN(dropout_threshold_is_rounded_to_nearest);
     RUN(half_floats_convert_as_ieee_says);
     RUN(every_status_has_a_sentence);
+    RUN(the_numbers_of_enumerators_are_fixed);
     return test_finish();
 }
