@@ -91,6 +91,62 @@ TEST(from_coo_names_the_first_bad_edge)
     CHECK(fault.what != NULL);
 }
 
+static void check_fault(ggnn_status got, ggnn_status status, const char* what, int64_t node, int64_t edge, int line)
+{
+    const int same = got == status && fault.node == node && fault.edge == edge && fault.hop == -1 &&
+                     (what ? fault.what && strstr(fault.what, what) : !fault.what);
+    if (!CHECK(same))
+        printf("  line %d: status %d, \"%s\", node %" PRId64 ", edge %" PRId64 "\n", line, (int)got, fault.what ? fault.what : "", fault.node, fault.edge);
+}
+#define FAULT(call, status, what, node, edge) \
+    do { \
+        memset(&fault, 0x5a, sizeof fault); \
+        check_fault(call, status, what, node, edge, __LINE__); \
+    } while (0)
+
+/* More edges than 64 pieces of 16,384 take, faults in several of them and in one. */
+TEST(of_several_faults_the_first_is_named)
+{
+    enum { N = 70000, DEGREE = 16, E = N * DEGREE };
+    const int64_t bad[] = {0, 17, 16400, 16401, 700001, E - 1};
+    int64_t*      indptr = (int64_t*)malloc((N + 1) * sizeof *indptr);
+    ggnn_node *   id = (ggnn_node*)malloc(E * sizeof *id), *ok = (ggnn_node*)calloc(E, sizeof *ok);
+    float*        w = (float*)malloc(E * sizeof *w);
+    ggnn_lists    out = {N, E, indptr, NULL, NULL, NULL}, in = {N, E, indptr, id, w, NULL};
+    ggnn_graph    g = ggnn_graph_plain(indptr, id, w, N, E);
+    out.indices = (ggnn_node*)malloc(E * sizeof *id);
+    for (int64_t e = 0; e < E; e++) id[e] = (ggnn_node)(e * 7 % N), w[e] = e % 3 ? 1.0f : -0.0f;
+    for (int i = 0; i < 6; i++) id[bad[i]] = i % 2 ? N : -1;
+    for (int i = 0; i < 6; i++) { /* the edges alone */
+        FAULT(ggnn_graph_from_coo(&out, id, ok, w, &fault), GGNN_ERROR_ID, "id", -1, bad[i]);
+        FAULT(ggnn_graph_from_coo(&out, ok, id, w, &fault), GGNN_ERROR_ID, "id", -1, bad[i]);
+        for (int64_t v = 0; v <= N; v++) indptr[v] = v * DEGREE;
+        FAULT(ggnn_graph_transpose(&out, &in, &fault), GGNN_ERROR_ID, "id", -1, bad[i]);
+        FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "neighbour", bad[i] / DEGREE, bad[i]);
+        id[bad[i]] = 0;
+    }
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    w[bad[5]] = NAN, w[bad[4]] = INFINITY, w[bad[3]] = -INFINITY, w[bad[2]] = -1e-40f;
+    for (int i = 2; i < 6; i++) {
+        FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_WEIGHT, "weight", bad[i] / DEGREE, bad[i]);
+        w[bad[i]] = 3.4028234e38f; /* the greatest there is */
+    }
+    id[50] = N, w[49] = -1, w[50] = -1;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_WEIGHT, "weight", 3, 49);
+    w[49] = 0; /* an edge's id before its weight */
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "neighbour", 3, 50);
+    id[50] = 0, w[50] = 0;
+    indptr[N / 2] = -1, id[E / 2 - DEGREE - 1] = -5; /* in the last list before it */
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "neighbour", N / 2 - 2, E / 2 - DEGREE - 1);
+    id[E / 2 - DEGREE - 1] = 0, id[E - 1] = -1;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "indptr", N / 2 - 1, -1);
+    free(indptr);
+    free(id);
+    free(ok);
+    free(w);
+    free(out.indices);
+}
+
 TEST(building_gives_the_same_for_any_number_of_threads)
 {
 #ifdef _OPENMP
@@ -191,6 +247,97 @@ TEST(simplify_keeps_the_first_of_equal_edges)
     CHECK_EQ(a.position[1], 2);
 }
 
+/* Simplify by its definition: of list v in's edges, then reverse's but for loops, by id; what `how` drops and adds. */
+static int64_t simplified(ggnn_lists* out, const ggnn_lists* in, const ggnn_lists* reverse, int how)
+{
+    int64_t at = 0;
+    for (int64_t v = 0; v < in->num_nodes; v++) {
+        int64_t first[2] = {in->indptr[v], reverse ? reverse->indptr[v] : 0}, end[2] = {in->indptr[v + 1], reverse ? reverse->indptr[v + 1] : 0};
+        out->indptr[v] = at;
+        for (int64_t u = 0; u < in->num_nodes; u++) { /* all edges u -> v, then */
+            int64_t kept = 0;
+            for (int side = 0; side < 2; side++) {
+                const ggnn_lists* from = side ? reverse : in;
+                for (; first[side] < end[side] && from->indices[first[side]] == u; first[side]++) {
+                    const int64_t e = first[side];
+                    if (u == v && (side || how & GGNN_DROP_SELF_LOOPS)) continue;
+                    if (kept && how & GGNN_DROP_DUPLICATES) continue;
+                    out->indices[at] = (ggnn_node)u;
+                    out->weight[at] = from->weight ? from->weight[e] : 1;
+                    out->position[at++] = from->position ? from->position[e] : e;
+                    kept++;
+                }
+            }
+            if (u != v || kept || !(how & GGNN_ADD_SELF_LOOPS)) continue;
+            out->indices[at] = (ggnn_node)u;
+            out->weight[at] = 1;
+            out->position[at++] = -1;
+        }
+    }
+    out->indptr[in->num_nodes] = at;
+    return at;
+}
+
+static int same_lists(const ggnn_lists* x, const owned* y, int64_t num_nodes, int64_t num_edges)
+{
+    const size_t n = (size_t)num_edges;
+    return x->num_nodes == num_nodes && x->num_edges == num_edges && memcmp(x->indptr, y->indptr, (size_t)(num_nodes + 1) * 8) == 0 &&
+           memcmp(x->indices, y->indices, n * sizeof *x->indices) == 0 && memcmp(x->weight, y->weight, n * 4) == 0 &&
+           memcmp(x->position, y->position, n * 8) == 0;
+}
+
+/* In one piece and in several; sizes that `out` had before do not matter; of lists with weights and positions, and without. */
+TEST(simplified_sorted_and_renamed_lists_are_their_definitions_in_any_number_of_pieces)
+{
+    static owned d;
+    const int64_t shapes[][2] = {{1, 3}, {60, 900}, {MAX_NODES, 100000}};
+    for (int shape = 0; shape < 3; shape++)
+        for (int bare = 0; bare < 2; bare++) {
+            const int64_t n = shapes[shape][0], edges = shapes[shape][1];
+            ggnn_node     rank[MAX_NODES];
+            char          seen[MAX_NODES];
+            void*         work;
+            random_edges(n, edges);
+            CHECK_EQ(ggnn_graph_from_coo(own(&b, n, edges), src, dst, weight, &fault), GGNN_OK);
+            own(&a, -7, -7);
+            CHECK_EQ(ggnn_graph_transpose(&a.lists, &b.lists, &fault), GGNN_OK);
+            own(&c, -7, -7);
+            CHECK_EQ(ggnn_graph_transpose(&c.lists, &a.lists, &fault), GGNN_OK); /* b, sorted */
+            CHECK_EQ(ggnn_graph_sort_workspace_bytes(&b.lists), 16 * edges);
+            work = malloc((size_t)(16 * edges));
+            CHECK_EQ(ggnn_graph_sort(&b.lists, work), GGNN_OK);
+            free(work);
+            CHECK(same_lists(&b.lists, &c, n, edges));
+            if (bare) b.lists.weight = a.lists.weight = NULL, b.lists.position = NULL;
+            for (int how = 0; how < 8; how++)
+                for (int symmetric = 0; symmetric < 2; symmetric++) {
+                    if (shape == 2 && how != 0 && how != 3 && how != 5) continue;
+                    ggnn_lists*   want = own(&c, 0, 0);
+                    const int64_t size = simplified(want, &b.lists, symmetric ? &a.lists : NULL, how);
+                    own(&d, -7, -7);
+                    d.lists.indices = NULL;
+                    CHECK_EQ(ggnn_graph_simplify(&d.lists, &b.lists, symmetric ? &a.lists : NULL, how), GGNN_OK);
+                    CHECK(d.lists.num_nodes == n && d.lists.num_edges == size);
+                    own(&d, -7, -7);
+                    CHECK_EQ(ggnn_graph_simplify(&d.lists, &b.lists, symmetric ? &a.lists : NULL, how), GGNN_OK);
+                    if (!CHECK(same_lists(&d.lists, &c, n, size))) printf("  %d nodes, bare %d, how %d, symmetric %d\n", (int)n, bare, how, symmetric);
+                }
+            own(&c, n, edges);
+            for (int64_t v = 0; v < n; v++) rank[v] = (ggnn_node)(n - 1 - v);
+            for (int64_t v = n - 1, at = c.indptr[0] = 0; v >= 0; c.indptr[n - v] = at, v--)
+                for (int64_t e = b.indptr[v]; e < b.indptr[v + 1]; e++, at++) {
+                    c.indices[at] = rank[b.indices[e]];
+                    c.weight[at] = bare ? 1 : b.weight[e];
+                    c.position[at] = bare ? e : b.position[e];
+                }
+            own(&d, -7, -7);
+            memset(seen, 1, sizeof seen);
+            CHECK_EQ(ggnn_graph_reorder(&d.lists, &b.lists, rank, seen, &fault), GGNN_OK);
+            CHECK(same_lists(&d.lists, &c, n, edges));
+            CHECK(fault.what == NULL);
+        }
+}
+
 TEST(sort_is_stable_for_long_and_short_lists)
 {
     enum { N = 5, E = 4000 };
@@ -212,7 +359,7 @@ TEST(sort_is_stable_for_long_and_short_lists)
 TEST(reorder_renames_nodes_and_rejects_what_is_no_permutation)
 {
     ggnn_node rank[90];
-    char      seen[90];
+    char      seen[135] = {0};
     random_edges(90, 2500);
     ggnn_graph_from_coo(own(&a, 90, 2500), src, dst, weight, &fault);
     for (int64_t v = 0; v < 90; v++) rank[v] = (ggnn_node)ggnn_shuffle(5, 0, v, 90);
@@ -230,6 +377,9 @@ TEST(reorder_renames_nodes_and_rejects_what_is_no_permutation)
     CHECK_EQ(fault.node, 40);
     rank[40] = 90;
     CHECK_EQ(ggnn_graph_reorder(own(&b, 90, 2500), &a.lists, rank, seen, &fault), GGNN_ERROR_ID);
+    rank[40] = -1;
+    CHECK_EQ(ggnn_graph_reorder(own(&b, 90, 2500), &a.lists, rank, seen + 45, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 40);
 }
 
 /* Arrays of exactly their size, so that a sanitizer sees what is read past them. */
@@ -407,6 +557,43 @@ TEST(devices_with_caches_of_their_own_read_the_same_lists)
     }
 }
 
+/* Lists of some nodes, one twice, with and without what may be NULL. */
+TEST(lists_of_nodes_are_copied_one_after_the_other)
+{
+    const ggnn_node id[] = {7, 0, 89, 7, 33};
+    ggnn_graph      g = plain_graph();
+    for (int64_t e = 0; e < 2500; e++) a.weight[e] = 3.0f * (float)e;
+    for (int form = 0; form < 16; form++) {
+        static int64_t   indptr[6], first[5], traffic[3];
+        static ggnn_node indices[2500];
+        static float     w[2500];
+        const int        bare = form & 1, with_first = form & 2, with_weight = form & 4, counts = form & 8;
+        int64_t          at = 0;
+        memset(indptr, 0x5a, sizeof indptr), memset(first, 0x5a, sizeof first), memset(indices, 0x5a, sizeof indices), memset(w, 0x5a, sizeof w);
+        memset(traffic, 0, sizeof traffic);
+        g.whole.weight = bare ? NULL : a.weight;
+        g.traffic = traffic;
+        FAULT(ggnn_graph_lists(indptr, with_first ? first : NULL, counts ? NULL : indices, with_weight ? w : NULL, &g, id, 5, &fault), GGNN_OK, NULL, -1, -1);
+        CHECK(traffic[0] == 5 && traffic[1] == 0 && traffic[2] == 0);
+        CHECK_EQ(indptr[0], 0);
+        for (int i = 0; i < 5; i++) {
+            const int64_t begin = a.indptr[id[i]], n = a.indptr[id[i] + 1] - begin;
+            CHECK_EQ(indptr[i + 1], at + n);
+            CHECK_EQ(first[i], with_first && !counts ? begin : 0x5a5a5a5a5a5a5a5a);
+            for (int64_t j = 0; j < n && !counts; j++) {
+                CHECK_EQ(indices[at + j], a.indices[begin + j]);
+                if (with_weight) CHECK(w[at + j] == (bare ? 1.0f : a.weight[begin + j]));
+            }
+            at += n;
+        }
+        CHECK(((unsigned char*)indices)[counts ? 0 : (size_t)at * sizeof *indices] == 0x5a);
+        CHECK(((unsigned char*)w)[counts || !with_weight ? 0 : (size_t)at * sizeof *w] == 0x5a);
+    }
+    int64_t end[1];
+    FAULT(ggnn_graph_lists(end, NULL, NULL, NULL, &g, NULL, 0, &fault), GGNN_OK, NULL, -1, -1);
+    CHECK_EQ(end[0], 0);
+}
+
 /* ---- validation ------------------------------------------------------------ */
 
 TEST(validate_accepts_what_was_built_and_names_the_first_fault)
@@ -461,7 +648,6 @@ TEST(validate_reads_parts)
     CHECK_EQ(fault.node, 2);
 }
 
-/* Each node has one edge of its own rank's row, so that nothing else is wrong. */
 /* All lists in the host tier, none of which holds edge 0: degrees add up all the same. */
 TEST(validate_reads_where_the_host_tiers_lists_begin)
 {
@@ -482,6 +668,98 @@ TEST(validate_reads_where_the_host_tiers_lists_begin)
     CHECK_EQ(fault.node, 0);
 }
 
+/* Lists are all empty, so that any layout of them is right that is one. */
+TEST(validate_names_each_fault_of_a_layout)
+{
+    enum { N = 6, PARTS = 3 };
+    const int64_t   none[N + 1] = {0};
+    const ggnn_csc  lists = {none, NULL, NULL, NULL, 0};
+    const ggnn_csc  part[PARTS + 2] = {lists, lists, lists, lists, lists};
+    const ggnn_node good_rank[N] = {5, 0, 3, 1, 4, 2}, good_row[N] = {9, 1, -1, 2, 0, 3};
+    static const struct {
+        int64_t parts, cached, stored, bound[PARTS + 1];
+        int64_t rank, row; /* what nodes 3 and 4 have in place of rank 1 and cache row 0 */
+        int     status;    /* 0; 1: ARGUMENT; 2: ID */
+        int64_t node;
+        const char* what;
+    } cases[] = {
+        {3, 4, 4, {0, 1, 1, 4}, 1, 0, 0, -1, NULL},
+        {3, 0, 0, {0, 0, 0, 0}, 1, 8, 0, -1, NULL}, /* nothing is cached or stored */
+        {3, 3, 6, {0, 6, 6, 6}, 1, 0, 0, -1, NULL}, /* all is stored */
+        {0, 4, 4, {0, 1, 1, 4}, 1, 0, 1, -1, "parts"},
+        {-1, 4, 4, {0, 1, 1, 4}, 1, 0, 1, -1, "parts"},
+        {3, -1, 4, {0, 1, 1, 4}, 1, 0, 1, -1, "cached"},
+        {3, 7, 4, {0, 1, 1, 4}, 1, 0, 1, -1, "cached or stored out of range"},
+        {3, 4, -1, {0, 1, 1, -1}, 1, 0, 1, -1, "stored"},
+        {3, 4, 7, {0, 1, 1, 7}, 1, 0, 1, -1, "stored out of range"},
+        {3, 4, 4, {1, 1, 1, 4}, 1, 0, 1, -1, "bound"},
+        {3, 4, 4, {-1, 1, 1, 4}, 1, 0, 1, -1, "bound"},
+        {3, 4, 4, {0, 2, 1, 4}, 1, 0, 1, -1, "bound"},
+        {3, 4, 4, {0, 1, 5, 4}, 1, 0, 1, -1, "bound"},
+        {3, 4, 4, {0, 1, 1, 3}, 1, 0, 1, -1, "bound"},
+        {3, 4, 4, {0, 1, 1, 5}, 1, 0, 1, -1, "bound"},
+        {3, 4, 4, {0, 1, 1, 4}, -1, 0, 2, 3, "a rank is outside"},
+        {3, 4, 4, {0, 1, 1, 4}, 6, 0, 2, 3, "a rank is outside"},
+        {3, 4, 4, {0, 1, 1, 4}, 2, 0, 2, -1, "permutation"},
+        {3, 4, 4, {0, 1, 1, 4}, 1, 1, 2, -1, "cached row"},
+        {3, 4, 4, {0, 1, 1, 4}, 1, -1, 2, -1, "cached row"},
+        {3, 4, 4, {0, 1, 1, 4}, 1, 4, 2, -1, "cached row"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ggnn_node  rank[N], row[N];
+        ggnn_graph g = {N, 0, {0}, part, {row, cases[i].cached, rank, cases[i].bound, cases[i].stored, (int32_t)cases[i].parts}, NULL};
+        memcpy(rank, good_rank, sizeof rank);
+        memcpy(row, good_row, sizeof row);
+        rank[3] = (ggnn_node)cases[i].rank;
+        row[4] = (ggnn_node)cases[i].row;
+        FAULT(ggnn_graph_validate(&g, &fault), cases[i].status == 0 ? GGNN_OK : cases[i].status == 1 ? GGNN_ERROR_ARGUMENT : GGNN_ERROR_ID,
+              cases[i].what, cases[i].node, -1);
+        if (test_errors) printf("  case %d\n", (int)i);
+        if (test_errors) return;
+    }
+    ggnn_graph g = ggnn_graph_plain(none, NULL, NULL, N, 0);
+    g.at.cached = N; /* the first ids, all of them: of a plain graph it does not matter */
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    g.num_edges = 1;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "num_edges", -1, 0);
+    g.num_edges = -1;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ARGUMENT, "number", -1, -1);
+    if (sizeof(ggnn_node) == 8) return;
+    g.num_edges = 0;
+    g.num_nodes = (int64_t)INT32_MAX + 1;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ARGUMENT, "number", -1, -1);
+}
+
+/* Lists without positions of their own: those of part 0 of one begin where the last ended, if they lie in order of ids;
+   those of a ranked part, and of the cache, may begin anywhere. */
+TEST(validate_knows_where_lists_begin_that_do_not_say_it)
+{
+    const int64_t   from_1[] = {1, 2, 3}, from_0[] = {0, 1, 2};
+    const ggnn_node indices[] = {0, 1, 0}, swap[] = {1, 0}, row[] = {0, -1}, in_turn[] = {0, 1};
+    const ggnn_csc  late = {from_1, NULL, indices, NULL, 3}, whole = {from_0, NULL, indices, NULL, 2};
+    ggnn_csc        part[3] = {late, whole, late};
+    ggnn_graph      g = {2, 2, {0}, part, {NULL, 0, NULL, NULL, 2, 1}, NULL};
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "begin", 0, -1);
+    g.at.rank = swap;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    g.at.rank = in_turn; /* as the ids, but nobody says so */
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    g.at.rank = NULL, part[0] = whole;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    g.at.cache_row = row, g.at.cached = 1; /* node 0's list lies in the cache */
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    part[2].first = from_1;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "begin", 0, -1);
+    part[2].first = from_0;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    g.at.stored = 0, part[1] = late; /* node 1's in the host tier */
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "begin", 1, -1);
+    int64_t traffic[3] = {0};
+    part[1] = whole, g.traffic = traffic;
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_OK, NULL, -1, -1);
+    CHECK(traffic[0] + traffic[1] + traffic[2] == 0); /* checking is not traffic */
+}
+
+/* Each node has one edge of its own rank's row, so that nothing else is wrong. */
 TEST(validate_finds_a_rank_that_is_no_permutation)
 {
     enum { N = 90 };
@@ -534,19 +812,24 @@ int main(int argc, char** argv)
     RUN(from_coo_is_a_stable_sort_by_target);
     RUN(from_coo_works_without_weights_and_positions);
     RUN(from_coo_names_the_first_bad_edge);
+    RUN(of_several_faults_the_first_is_named);
     RUN(building_gives_the_same_for_any_number_of_threads);
     RUN(transpose_turns_every_edge_and_twice_sorts_the_lists);
     RUN(simplify_symmetrises_drops_and_adds_as_told);
     RUN(simplify_keeps_the_first_of_equal_edges);
+    RUN(simplified_sorted_and_renamed_lists_are_their_definitions_in_any_number_of_pieces);
     RUN(sort_is_stable_for_long_and_short_lists);
     RUN(reorder_renames_nodes_and_rejects_what_is_no_permutation);
     RUN(transpose_and_reorder_refuse_a_broken_indptr);
     RUN(out_degrees_count_sources);
     RUN(locate_asks_the_own_cache_then_parts_then_the_host_tier);
     RUN(devices_with_caches_of_their_own_read_the_same_lists);
+    RUN(lists_of_nodes_are_copied_one_after_the_other);
     RUN(validate_accepts_what_was_built_and_names_the_first_fault);
     RUN(validate_reads_parts);
     RUN(validate_reads_where_the_host_tiers_lists_begin);
+    RUN(validate_names_each_fault_of_a_layout);
+    RUN(validate_knows_where_lists_begin_that_do_not_say_it);
     RUN(validate_finds_a_rank_that_is_no_permutation);
     RUN(neighbors_never_leave_their_part);
     return test_finish();
