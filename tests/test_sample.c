@@ -162,6 +162,28 @@ TEST(replacement_draws_fanout_times_from_any_list)
     CHECK_EQ(sample(&seven, GGNN_REPLACEMENT, -1, 3), 7); /* all */
 }
 
+/* Of exactly the bytes that are asked for nothing is passed, by any method, whose hop may be the last there is. */
+TEST(a_sample_stays_in_its_workspace)
+{
+    enum { GUARD = 256 };
+    const int64_t fanouts[] = {1, 2, 3, 7, 32, 33, 1023, 1024, 1025, 1500};
+    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+        for (int i = 0; i < 10; i++) {
+            const size_t    bytes = ggnn_sample_workspace_bytes((ggnn_method)method, fanouts[i]);
+            unsigned char*  work = (unsigned char*)malloc(bytes + GUARD);
+            const ggnn_list list = list_of(fanouts[i] + fanouts[i] / 2 + 1);
+            int             kept = 1;
+            memset(work, 0x5a, bytes + GUARD);
+            CHECK_EQ(ggnn_sample_list(offset, &list, (ggnn_method)method, fanouts[i], &rng, 255, 9, bytes ? work : NULL), fanouts[i]);
+            for (int j = 0; j < GUARD; j++) kept &= work[bytes + (size_t)j] == 0x5a;
+            CHECK(kept);
+            if (method == GGNN_RESERVOIR || method == GGNN_REPLACEMENT) CHECK_EQ(bytes, 0);
+            free(work);
+        }
+    CHECK_EQ(ggnn_sample_workspace_bytes(GGNN_WEIGHTED, -1), 0); /* whole lists need none */
+    CHECK_EQ(ggnn_sample_workspace_bytes(GGNN_WALK, 5), 0);
+}
+
 TEST(weighted_takes_the_least_keys_in_order)
 {
     static float weight[MAX_DEGREE];
@@ -352,6 +374,53 @@ TEST(walks_report_broken_lists)
     random_graph_free(g);
 }
 
+/* 0 <- 1 <- 2 <- 3: a walk from 0 that never restarts is at node s after s steps. */
+TEST(walks_name_the_node_whose_list_is_broken)
+{
+    const ggnn_walks how = {1, 6, 0.0f};
+    for (ggnn_node node = 0; node < 4; node++)
+        for (int broken = 0; broken < 4; broken++) {
+            int64_t    indptr[] = {0, 1, 2, 3, 4};
+            ggnn_node  indices[] = {1, 2, 3, 3}, visited[6], bad = -9, seed = 0;
+            ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 4, 4);
+            ggnn_batch b;
+            const ggnn_sampling sampling = {GGNN_WALK, 2, {2, 2}, 0, 0, how, 254, {0}, {0}}; /* at the last hop numbers */
+            CHECK_EQ(ggnn_random_walk(visited, &g, &how, &rng, 255, 0, &bad), GGNN_OK);
+            for (ggnn_node s = 0; s < 6; s++) CHECK_EQ(visited[s], s < 3 ? s + 1 : 3);
+            if (broken == 0) indices[node] = 4;
+            if (broken == 1) indices[node] = -1;
+            if (broken == 2) indptr[node + 1] = 99; /* its end; of the next list, the begin */
+            if (broken == 3) indptr[node + 1] = -1;
+            CHECK_EQ(ggnn_random_walk(visited, &g, &how, &rng, 255, 0, &bad), GGNN_ERROR_ID);
+            CHECK_EQ(bad, node);
+            CHECK_EQ(ggnn_batch_new(&b, &g, &sampling, 1), GGNN_OK);
+            CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_ERROR_ID);
+            CHECK_EQ(b.fault.node, node);
+            CHECK_EQ(b.fault.hop, 0);
+            ggnn_batch_free(&b);
+        }
+}
+
+/* Zeros alone are PinSAGE's; each number may be 0, and be the greatest there is. */
+TEST(walks_are_defaults_or_in_range)
+{
+    static const struct {
+        ggnn_walks how, is;
+        int        valid;
+    } cases[] = {{{0, 0, 0.0f}, {4, 3, 0.5f}, 1},         {{0, 3, 0.0f}, {0, 3, 0.0f}, 1},   {{4, 0, 0.0f}, {4, 0, 0.0f}, 1},
+                 {{0, 0, 0.5f}, {0, 0, 0.5f}, 1},         {{0, 0, -0.5f}, {0, 0, -0.5f}, 0}, {{1, 1, 1.0f}, {1, 1, 1.0f}, 1},
+                 {{INT32_MAX, 1, 0.5f}, {INT32_MAX, 1, 0.5f}, 1}, {{1, INT32_MAX, 0.5f}, {1, INT32_MAX, 0.5f}, 1},
+                 {{32768, 65535, 0.5f}, {32768, 65535, 0.5f}, 1}, {{32768, 65536, 0.5f}, {32768, 65536, 0.5f}, 0},
+                 {{-1, -1, 0.5f}, {-1, -1, 0.5f}, 0},     {{1, 1, 1.0001f}, {1, 1, 1.0001f}, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const ggnn_walks is = ggnn_walks_or_default(cases[i].how);
+        CHECK(memcmp(&is, &cases[i].is, sizeof is) == 0);
+        CHECK_EQ(ggnn_walks_valid(is), cases[i].valid);
+    }
+    CHECK_EQ(ggnn_walks_or_default((ggnn_walks){0, 0, NAN}).walks, 0);
+    CHECK_EQ(ggnn_walks_valid((ggnn_walks){1, 1, NAN}), 0);
+}
+
 TEST(walks_out_of_range_are_refused)
 {
     random_graph*    g = random_graph_new(20, 3, 5);
@@ -456,6 +525,33 @@ TEST(a_node_of_more_than_2_31_edges_is_sampled)
     munmap(zeros, (size_t)degree * sizeof *zeros);
 }
 
+/* Too many for the lanes, whose offsets have 32 bits: batches take what ggnn_sample_list takes. */
+TEST(a_node_of_more_than_2_32_edges_is_sampled_as_its_list_is)
+{
+    const int64_t degree = ((int64_t)1 << 32) + 5, indptr[] = {0, degree};
+    const int32_t fanout[] = {30};
+    ggnn_node*    zeros = (ggnn_node*)mmap(NULL, (size_t)degree * sizeof *zeros, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (zeros == MAP_FAILED) SKIP("no address space for 2^32 edges");
+    ggnn_graph g = ggnn_graph_plain(indptr, zeros, NULL, 1, degree);
+    ggnn_list  list = ggnn_neighbors(&g, 0);
+    ggnn_batch b;
+    ggnn_node  seed = 0;
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_REJECTION; method++) {
+        ggnn_sampling how = ggnn_sampling_plain((ggnn_method)method, fanout, 1);
+        how.keep = GGNN_KEEP_POSITIONS;
+        how.first_hop = 2;
+        CHECK_EQ(ggnn_batch_new(&b, &g, &how, 1), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_OK);
+        CHECK_EQ(sample(&list, (ggnn_method)method, 30, 0), 30);
+        CHECK(memcmp(b.hop[0].position, offset, 30 * sizeof *offset) == 0);
+        int64_t above = 0;
+        for (int i = 0; i < 30; i++) above += offset[i] >= (int64_t)1 << 31;
+        CHECK(above > 3 && above < 27);
+        ggnn_batch_free(&b);
+    }
+    munmap(zeros, (size_t)degree * sizeof *zeros);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -469,6 +565,7 @@ int main(int argc, char** argv)
     RUN(at_the_greatest_fanout_methods_are_their_own);
     RUN(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir);
     RUN(replacement_draws_fanout_times_from_any_list);
+    RUN(a_sample_stays_in_its_workspace);
     RUN(weighted_takes_the_least_keys_in_order);
     RUN(weighted_without_weights_counts_each_edge_once);
     RUN(weighted_refuses_what_is_no_weight);
@@ -481,9 +578,12 @@ int main(int argc, char** argv)
     RUN(walks_follow_their_definition);
     RUN(walks_restart_as_often_as_told);
     RUN(walks_report_broken_lists);
+    RUN(walks_name_the_node_whose_list_is_broken);
+    RUN(walks_are_defaults_or_in_range);
     RUN(walks_out_of_range_are_refused);
     RUN(walk_neighbors_are_the_most_visited_ties_by_smaller_id);
     RUN(full_neighbour_batches_run_on_a_graph_of_more_than_2_31_edges);
     RUN(a_node_of_more_than_2_31_edges_is_sampled);
+    RUN(a_node_of_more_than_2_32_edges_is_sampled_as_its_list_is);
     return test_finish();
 }
