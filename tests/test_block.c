@@ -218,7 +218,55 @@ TEST(choose_takes_the_direct_map_while_it_fits_the_cache)
 {
     CHECK_EQ(ggnn_unique_choose(1000), GGNN_UNIQUE_DIRECT);
     CHECK_EQ(ggnn_unique_choose(100000000), GGNN_UNIQUE_HASH);
+    CHECK_EQ(ggnn_unique_choose(4194304), GGNN_UNIQUE_DIRECT); /* 16 MiB: two fit */
+    CHECK_EQ(ggnn_unique_choose(4194305), GGNN_UNIQUE_HASH);
     CHECK(ggnn_unique_init(NULL, GGNN_UNIQUE_HASH, 1, 1) == NULL);
+}
+
+/* 4 bytes per node; or slots, a power of two, 16 at least, of which at most half are taken. The object and the table take
+   whole lines; a table lies in its bytes. */
+TEST(tables_have_the_size_that_is_said)
+{
+    const int64_t most[] = {0, 1, 7, 8, 9, 16, 17, 500, 512, 513, 99999, 1 << 20};
+    for (int i = 0; i < 12; i++)
+        for (int64_t nodes = 0; nodes < 3000; nodes += 599)
+            for (int k = 0; k < 2; k++) {
+                const int64_t ids = most[i] < nodes ? most[i] : nodes;
+                int64_t       slots = 16;
+                while (slots / 2 < ids) slots *= 2;
+                const size_t object = (sizeof(ggnn_unique) + 63) / 64 * 64;
+                const size_t table = k ? (size_t)slots * sizeof(ggnn_unique_slot) : (size_t)nodes * 4;
+                CHECK_EQ(ggnn_unique_bytes(kinds[k], nodes, most[i]), object + (table + 63) / 64 * 64);
+                ggnn_unique* seen = unique_new(kinds[k], nodes, most[i]);
+                CHECK(seen->kind == kinds[k] && seen->num_nodes == nodes && seen->max_ids == ids && seen->count == 0);
+                CHECK_EQ(seen->mask, slots - 1);
+                CHECK((char*)(k ? (void*)seen->slot : (void*)seen->value) == (char*)seen + object);
+                CHECK(k ? !seen->value : !seen->slot);
+                free(seen);
+            }
+    CHECK_EQ(sizeof(ggnn_unique_slot), sizeof(ggnn_node) == 8 ? 16 : 8);
+}
+
+/* Room for 40 ids, of which an input has more, and ids out of range: whichever comes first is told. */
+TEST(of_two_faults_append_tells_the_first)
+{
+    for (int k = 0; k < 2; k++)
+        for (int at = 0; at < 100; at++)
+            for (int wrong = -1; wrong < 2; wrong += 2) {
+                ggnn_unique* seen = unique_new(kinds[k], 1000, 40);
+                ggnn_node    id[100], list[41];
+                int32_t      local[100];
+                int64_t      bad = -1;
+                for (int i = 0; i < 100; i++) id[i] = (ggnn_node)(i < 20 ? i : 10 + i / 2); /* id[60] is the 41st */
+                id[at] = wrong < 0 ? -1 : 1000;
+                ggnn_unique_begin(seen);
+                memset(local, 0x5a, sizeof local);
+                const int first = at < 60 ? at : 60;
+                CHECK_EQ(ggnn_unique_append(seen, list, local, id, 100, &bad), at <= 60 ? GGNN_ERROR_ID : GGNN_ERROR_CAPACITY);
+                CHECK_EQ(bad, first);
+                for (int i = 0; i < first; i++) CHECK(local[i] >= 0 && local[i] < (int32_t)seen->count && list[local[i]] == id[i]);
+                free(seen);
+            }
 }
 
 /* ---- [6] mini-batches ------------------------------------------------------------ */
@@ -352,6 +400,279 @@ TEST(every_instruction_set_draws_the_same_sample)
         }
     ggnn_level = 3;
     random_graph_free(g);
+}
+
+/* ---- what a batch is: its bounds, its arrays, its errors */
+
+/* The bounds of every size, worked out hop by hop. */
+static void check_bounds(const ggnn_batch* b, const ggnn_sampling* how, int64_t nodes, int64_t edges, int64_t max_seeds)
+{
+    int64_t targets = max_seeds < nodes ? max_seeds : nodes;
+    CHECK(b->num_nodes == nodes && b->num_edges == edges && b->num_seeds.max == max_seeds);
+    for (int32_t h = 0; h < how->num_hops; h++) {
+        int64_t all = edges, taken, sources;
+        if (how->method == GGNN_WALK) all = targets * (how->walk.walks ? how->walk.walks * how->walk.length : 12);
+        taken = how->fanout[h] < 0 ? all : targets * how->fanout[h];
+        if (taken > all && !(how->method == GGNN_REPLACEMENT && how->fanout[h] >= 0)) taken = all; /* distinct targets have distinct edges */
+        if (how->max_edges[h] && how->max_edges[h] < taken) taken = how->max_edges[h];
+        sources = how->last_hop_global && h == how->num_hops - 1 ? targets : targets + taken < nodes ? targets + taken : nodes;
+        if (how->max_src[h] && how->max_src[h] < sources) sources = how->max_src[h] < targets ? targets : how->max_src[h];
+        CHECK_EQ(b->hop[h].num_dst.max, targets);
+        CHECK_EQ(b->hop[h].num_edges.max, taken);
+        CHECK_EQ(b->hop[h].num_src.max, sources);
+        targets = sources;
+    }
+    CHECK_EQ(b->max_ids, targets);
+}
+
+TEST(bounds_are_worked_out_from_nodes_edges_fanouts_and_limits)
+{
+    const int64_t sizes[][2] = {{0, 0}, {5, 0}, {7, 40}, {1000, 12000}, {100000, 500}, {GGNN_NODE_MAX, 1000000}, {3, (int64_t)1 << 40}};
+    const int32_t fanouts[] = {-1, 0, 1, 3, 10, 2000};
+    const int64_t limits[] = {0, 0, 1, 5, 60, 100000, INT32_MAX};
+    int           planned = 0;
+    for (int round = 0; round < 4000; round++) {
+        const int64_t* size = sizes[test_below(7)];
+        const int64_t  seeds = test_below(6) ? test_below(300) : test_below(4) ? 5000 : INT32_MAX;
+        ggnn_graph     g = ggnn_graph_plain(NULL, NULL, NULL, size[0], size[1]);
+        ggnn_sampling  how;
+        ggnn_batch     b;
+        memset(&how, 0, sizeof how);
+        how.method = (ggnn_method)test_below(GGNN_WALK + 1);
+        how.num_hops = 1 + (int32_t)test_below(GGNN_HOPS_MAX);
+        how.last_hop_global = test_below(3) == 0;
+        if (test_below(2)) how.walk = (ggnn_walks){(int32_t)(1 + test_below(5)), (int32_t)(1 + test_below(5)), 0.5f};
+        for (int h = 0; h < how.num_hops; h++) {
+            how.fanout[h] = fanouts[test_below(6)];
+            if (round % 3) how.max_edges[h] = limits[test_below(7)];
+            if (round % 3) how.max_src[h] = limits[test_below(7)];
+        }
+        memset(&b, 0x5a, sizeof b);
+        if (ggnn_batch_plan(&b, &g, &how, seeds, NULL) != GGNN_OK) {
+            CHECK(b.fault.what && strstr(b.fault.what, "2^31"));
+            continue;
+        }
+        planned++;
+        CHECK(b.fault.what == NULL && b.fault.node == -1 && b.fault.edge == -1 && b.fault.hop == -1);
+        CHECK(b.num_hops == 0 && b.shared == NULL);
+        check_bounds(&b, &how, size[0], size[1], seeds);
+        if (how.walk.walks == 0) how.walk = (ggnn_walks){4, 3, 0.5f};
+        CHECK(memcmp(&b.how, &how, sizeof how) == 0);
+        if (test_errors) return;
+    }
+    CHECK(planned > 2000);
+}
+
+/* Bounds of 2^31 - 1 are allowed, of 2^31 are not; hop numbers up to 255 are. */
+TEST(the_greatest_bounds_and_hop_numbers_are_allowed)
+{
+    const int64_t huge = (int64_t)1 << 40;
+    ggnn_graph    g = ggnn_graph_plain(NULL, NULL, NULL, 1000, INT32_MAX);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 1, {-1}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_batch    b;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, INT32_MAX, NULL), GGNN_OK);
+    CHECK_EQ(b.hop[0].num_edges.max, INT32_MAX);
+    g.num_edges = huge;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
+    how.max_edges[0] = INT32_MAX;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_OK);
+    how.max_edges[0]++;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
+    for (int32_t hops = 1; hops <= GGNN_HOPS_MAX; hops++)
+        for (int32_t first = 240; first < 260; first++) {
+            ggnn_sampling far = {GGNN_REJECTION, hops, {2, 2, 2, 2, 2, 2, 2, 2}, 0, 0, {-1, 0, 0}, first, {0}, {0}}; /* no walks: not looked at */
+            g.num_edges = 30;
+            CHECK_EQ(ggnn_batch_plan(&b, &g, &far, 3, NULL), first + hops <= 256 ? GGNN_OK : GGNN_ERROR_ARGUMENT);
+        }
+    how.max_edges[0] = 0;
+    how.max_src[0] = -1;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK(b.fault.hop == 0 && strstr(b.fault.what, "negative"));
+    how.max_src[0] = 0;
+    g.num_edges = -1;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK(strstr(b.fault.what, "negative size"));
+    g.num_edges = 30;
+    g.num_nodes = -1;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK(strstr(b.fault.what, "negative size"));
+    how.method = (ggnn_method)-1;
+    g.num_nodes = 1000;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK(strstr(b.fault.what, "method"));
+    const int32_t fanout[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; /* too many: kept to be refused, not copied */
+    how = ggnn_sampling_plain(GGNN_WEIGHTED, fanout, 10);
+    CHECK(how.method == GGNN_WEIGHTED && how.num_hops == 10 && how.fanout[7] == 8 && how.last_hop_global == 0 && how.keep == 0 && how.first_hop == 0);
+    CHECK(how.max_src[0] == 0 && how.max_edges[7] == 0 && how.walk.walks == 0);
+}
+
+/* The arrays of a hop, of which it has those that are asked for and no others: as those of a batch that has all. */
+static void check_kept(const ggnn_batch* b, const ggnn_batch* all, int packed)
+{
+    for (int32_t h = 0; h < all->num_hops; h++) {
+        const ggnn_block *hop = &b->hop[h], *full = &all->hop[h];
+        const int         global = b->how.last_hop_global && h + 1 == all->num_hops, keep = b->how.keep;
+        const int64_t     dst = *full->num_dst.n, edges = *full->num_edges.n;
+        CHECK(*hop->num_dst.n == dst && *hop->num_edges.n == edges && *hop->num_src.n == (global ? dst : *full->num_src.n));
+        CHECK(hop->indptr && memcmp(hop->indptr, full->indptr, (size_t)(dst + 1) * 8) == 0);
+        CHECK_EQ(hop->indices != NULL, !global);
+        CHECK_EQ(hop->neighbor != NULL, global || keep & GGNN_KEEP_NEIGHBORS || sizeof(ggnn_node) == 8);
+        CHECK_EQ(hop->position != NULL, (keep & GGNN_KEEP_POSITIONS) != 0);
+        CHECK_EQ(hop->weight != NULL, (keep & GGNN_KEEP_WEIGHTS) != 0);
+        CHECK_EQ(hop->repeats != NULL, !global && keep & GGNN_KEEP_REPEATS);
+        CHECK_EQ(b->back[h].indptr != NULL, !packed && !global && keep & GGNN_KEEP_TRANSPOSES);
+        CHECK(hop->id == b->id && hop->edge == NULL && hop->bipartite == 0);
+        if (edges) {
+            CHECK(same(hop->indices, full->indices, edges, 4) && same(hop->neighbor, full->neighbor, edges, sizeof(ggnn_node)));
+            CHECK(same(hop->position, full->position, edges, 8) && same(hop->weight, full->weight, edges, 4));
+        }
+        CHECK(same(hop->repeats, full->repeats, *full->num_src.n, 4));
+        if (packed) CHECK(hop->num_dst.max == dst && hop->num_src.max == *hop->num_src.n && hop->num_edges.max == edges);
+    }
+    CHECK(memcmp(b->id, all->id, (size_t)*b->hop[all->num_hops - 1].num_src.n * sizeof *b->id) == 0);
+    CHECK(*b->num_seeds.n == *all->num_seeds.n && same(b->seed_local, all->seed_local, *all->num_seeds.n, 4));
+}
+
+/* Every combination of what is kept, of 1 and of 8 hops, in the batch and in its packed bytes. Edges are those of the graph, which
+   has weights or none. */
+TEST(a_batch_has_the_arrays_that_it_keeps_and_no_others)
+{
+    random_graph* g = random_graph_new(200, 3, 30);
+    ggnn_node     seeds[9];
+    for (int i = 0; i < 9; i++) seeds[i] = (ggnn_node)(i * 21 % 100);
+    seeds[5] = seeds[2];
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+        for (int round = 0; round < 4; round++) {
+            ggnn_sampling how = {(ggnn_method)method, round % 2 ? 8 : 1, {3, 2, -1, 2, 1, 2, 2, 3}, 0, 31, {4, 3, .5f}, 0, {0}, {0}};
+            ggnn_graph    graph = g->graph;
+            ggnn_batch    all, b, u;
+            if (round / 2) graph.whole.weight = NULL;
+            CHECK_EQ(ggnn_batch_new(&all, &graph, &how, 9), GGNN_OK);
+            CHECK_EQ(ggnn_sample(&all, &graph, &rng, seeds, 9), GGNN_OK);
+            CHECK_EQ(all.num_hops, how.num_hops);
+            for (int32_t h = 0; h < how.num_hops; h++) {
+                const ggnn_block* hop = &all.hop[h];
+                CHECK(h == 0 || *hop->num_dst.n == *all.hop[h - 1].num_src.n);
+                for (int64_t v = 0; v < *hop->num_dst.n; v++)
+                    for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) {
+                        const int64_t p = hop->position[e];
+                        CHECK_EQ(hop->neighbor[e], all.id[hop->indices[e]]);
+                        if (method == GGNN_WALK) {
+                            CHECK(p == -1 && hop->weight[e] >= 1);
+                            continue;
+                        }
+                        CHECK(p >= g->indptr[all.id[v]] && p < g->indptr[all.id[v] + 1] && g->indices[p] == hop->neighbor[e]);
+                        CHECK(hop->weight[e] == (round / 2 ? 1.0f : g->weight[p]));
+                    }
+            }
+            for (int keep = 0; keep < 32; keep++)
+                for (int global = 0; global < 2; global++) {
+                    how.keep = keep, how.last_hop_global = global;
+                    CHECK_EQ(ggnn_batch_new(&b, &graph, &how, 9), GGNN_OK);
+                    CHECK_EQ(ggnn_sample(&b, &graph, &rng, seeds, 9), GGNN_OK);
+                    check_kept(&b, &all, 0);
+                    const size_t bytes = ggnn_batch_packed_bytes(&b);
+                    void*        memory = malloc(bytes);
+                    CHECK_EQ(ggnn_batch_pack(memory, &b), GGNN_OK);
+                    memset(&u, 0x5a, sizeof u);
+                    CHECK_EQ(ggnn_batch_unpack(&u, memory, bytes), GGNN_OK);
+                    check_kept(&u, &all, 1);
+                    CHECK_EQ(ggnn_batch_validate(&u, NULL), GGNN_OK);
+                    b.how.keep &= ~GGNN_KEEP_TRANSPOSES;
+                    CHECK(memcmp(&u.how, &b.how, sizeof u.how) == 0);
+                    CHECK(u.num_nodes == g->num_nodes && u.num_edges == g->num_edges && u.bytes == bytes && u.num_hops == b.num_hops);
+                    CHECK(u.num_seeds.max == 9 && u.max_ids == *b.hop[b.num_hops - 1].num_src.n && !u.seen && !u.shared && !u.fault.what);
+                    free(memory);
+                    ggnn_batch_free(&b);
+                    if (test_errors) printf("  method %d round %d keep %d global %d\n", method, round, keep, global);
+                    if (test_errors) return;
+                }
+            ggnn_batch_free(&all);
+        }
+    random_graph_free(g);
+}
+
+/* What an error leaves: an empty batch, of every hop, and its name. */
+static void check_empty(const ggnn_batch* b, ggnn_status status, int64_t node, int32_t hop)
+{
+    CHECK_STR(b->fault.what ? b->fault.what : "", ggnn_status_string(status));
+    CHECK_EQ(b->fault.node, node);
+    CHECK_EQ(b->fault.edge, -1);
+    CHECK_EQ(b->fault.hop, hop);
+    CHECK(b->num_hops == 0 && *b->num_seeds.n == 0);
+    for (int32_t h = 0; h < b->how.num_hops; h++) {
+        const ggnn_block *it = &b->hop[h], *back = &b->back[h];
+        CHECK(*it->num_dst.n == 0 && *it->num_src.n == 0 && *it->num_edges.n == 0 && it->indptr[0] == 0);
+        CHECK(*back->num_dst.n == 0 && *back->num_src.n == 0 && *back->num_edges.n == 0 && back->indptr[0] == 0);
+    }
+}
+
+/* 0 <- 1 <- 2 <- 3 <- 4 <- 4: hop h meets the list of node h first, and its targets are nodes 0 to h. */
+TEST(an_error_at_any_hop_names_it_and_leaves_an_empty_batch)
+{
+    enum { ID, NEGATIVE, ENDS_LATE, DECREASES, WEIGHT, EDGES, SOURCES, ERRORS };
+    static const ggnn_status gives[] = {GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_WEIGHT, GGNN_ERROR_CAPACITY, GGNN_ERROR_CAPACITY};
+    for (int32_t h = 0; h < 4; h++)
+        for (int error = 0; error < ERRORS; error++)
+            for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++) {
+                int64_t       indptr[] = {0, 1, 2, 3, 4, 5};
+                ggnn_node     indices[] = {1, 2, 3, 4, 4}, seeds[] = {0, 5};
+                float         weight[] = {1, 1, 1, 1, 1};
+                ggnn_graph    g = ggnn_graph_plain(indptr, indices, weight, 5, 5);
+                ggnn_sampling how = {(ggnn_method)method, 4, {-1, 1, 1, 1}, 0, 31, {0, 0, 0}, 0, {0}, {0}};
+                ggnn_batch    b;
+                if (error == WEIGHT && method != GGNN_WEIGHTED) continue;
+                if (error == EDGES && h == 0) continue; /* 0: no limit */
+                if (error == EDGES) how.max_edges[h] = h;
+                for (int32_t i = 0; i <= h && error == SOURCES; i++) how.max_src[i] = i + 1 + (i < h);
+                CHECK_EQ(ggnn_batch_new(&b, &g, &how, 1), GGNN_OK);
+                if (error == ID) indices[h] = 5;
+                if (error == NEGATIVE) indices[h] = -1;
+                if (error == ENDS_LATE) indptr[h + 1] = 6;
+                if (error == DECREASES) indptr[h + 1] = indptr[h] - 1;
+                if (error == WEIGHT) weight[h] = -1;
+                CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 1), gives[error]);
+                check_empty(&b, gives[error], h, h);
+                indptr[h + 1] = h + 1, indices[h] = (ggnn_node)(h + 1), weight[h] = 1; /* and is well again, as far as it is allowed */
+                CHECK_EQ(ggnn_batch_begin(&b, seeds, 1), GGNN_OK);
+                CHECK(*b.num_seeds.n == 1 && *b.hop[0].num_dst.n == 1 && b.num_hops == 0);
+                for (int32_t i = 0; i < 4 && (error < EDGES || i < h); i++) {
+                    CHECK_EQ(ggnn_sample_hop(&b, &g, &rng), GGNN_OK);
+                    CHECK(b.num_hops == i + 1 && *b.hop[i].num_dst.n == i + 1 && *b.hop[i].num_edges.n == i + 1 && *b.hop[i].num_src.n == i + 2);
+                    CHECK(b.id[i + 1] == i + 1 && *b.back[i].num_dst.n == i + 2);
+                }
+                if (error < EDGES) {
+                    CHECK_EQ(ggnn_sample_hop(&b, &g, &rng), GGNN_ERROR_ARGUMENT); /* there is no fifth hop */
+                    check_empty(&b, GGNN_ERROR_ARGUMENT, -1, 4);
+                }
+                CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds + 1, 1), GGNN_ERROR_ID);
+                check_empty(&b, GGNN_ERROR_ID, 5, -1);
+                CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 2), GGNN_ERROR_CAPACITY);
+                check_empty(&b, GGNN_ERROR_CAPACITY, -1, -1);
+                CHECK_EQ(ggnn_sample_hop(&b, &g, &rng), GGNN_OK); /* of nothing */
+                CHECK(b.num_hops == 1 && *b.hop[0].num_edges.n == 0);
+                ggnn_batch_free(&b);
+                if (test_errors) printf("  hop %d, error %d, method %d\n", (int)h, error, method);
+                if (test_errors) return;
+            }
+}
+
+/* A part that claims more edges than the graph has: a list of it may be too long for the batch. */
+TEST(a_list_longer_than_the_graph_is_an_error)
+{
+    const int64_t   indptr[] = {0, 9, 9};
+    const ggnn_node indices[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    ggnn_csc        part[3] = {{indptr, NULL, indices, NULL, 9}, {indptr, NULL, indices, NULL, 9}, {NULL, NULL, NULL, NULL, 0}};
+    ggnn_graph      g = {2, 8, {0}, part, {NULL, 0, NULL, NULL, 2, 1}, NULL};
+    ggnn_node       seed = 0;
+    for (int32_t fanout = -1; fanout < 12; fanout += 3) {
+        ggnn_sampling how = {GGNN_RESERVOIR, 1, {fanout}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+        ggnn_batch    b;
+        CHECK_EQ(ggnn_batch_new(&b, &g, &how, 1), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_ERROR_ID);
+        CHECK_EQ(b.fault.node, 0);
+        ggnn_batch_free(&b);
+    }
 }
 
 /* Every node of a complete graph with loops: the list of ids is full, and more edges lead to what is in it. */
@@ -592,7 +913,6 @@ TEST(three_calls_set_a_batch_up)
     random_graph_free(like);
 }
 
-/* A packed batch is moved, and is the same batch; damaged headers and missing bytes are refused. */
 /* Each hop's transpose, again and again in the same memory; none of a global hop, of packed bytes, or after an error. */
 TEST(a_batch_keeps_transposes_on_request)
 {
@@ -674,6 +994,7 @@ TEST(a_batch_in_memory_of_its_own_is_given_back)
     random_graph_free(g);
 }
 
+/* A packed batch is moved, and is the same batch; damaged headers and missing bytes are refused. */
 TEST(a_packed_batch_is_the_same_batch_elsewhere)
 {
     random_graph* g = random_graph_new(300, 6, 100);
@@ -716,6 +1037,46 @@ TEST(a_packed_batch_is_the_same_batch_elsewhere)
                 free(packed);
                 free(moved);
             }
+    random_graph_free(g);
+}
+
+/* Headers whose arrays would take as many bytes as there are, by numbers that are below 0, fall, or overflow. */
+TEST(packed_bytes_of_impossible_sizes_are_refused)
+{
+    random_graph* g = random_graph_new(50, 3, 10);
+    const int64_t wrap = (int64_t)1 << 62; /* times 4 bytes, or 8, it is 0 */
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {5, 3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_batch    b, u;
+    CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 4), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, NULL, 0), GGNN_OK);
+    const size_t  bytes = ggnn_batch_packed_bytes(&b), head = (sizeof(ggnni_packed) + 63) / 64 * 64;
+    ggnni_packed* packed = (ggnni_packed*)calloc(1, bytes + 1024);
+    ggnni_packed  good;
+    CHECK_EQ(bytes, head + 2 * 64); /* the head, and an indptr of one number per hop */
+    CHECK_EQ(ggnn_batch_pack(packed, &b), GGNN_OK);
+    good = *packed;
+    for (int i = 0; i < 14; i++) {
+        *packed = good;
+        if (i == 1) packed->num_hops = -1, packed->bytes = head;
+        if (i == 2) packed->num_hops = 9, packed->bytes = head + 9 * 64;
+        if (i == 3) packed->seeds = -1;
+        if (i == 4) packed->seeds = wrap;
+        if (i == 5) packed->edges[0] = -1;
+        if (i == 6) packed->edges[1] = wrap;
+        if (i == 7) packed->length[2] = -1;
+        if (i == 8) packed->length[2] = wrap;
+        if (i == 9) packed->length[0] = -1, packed->bytes = head + 64;
+        if (i == 10) packed->length[0] = packed->length[1] = packed->length[2] = wrap;
+        if (i == 11) packed->num_hops = 0, packed->bytes = head, packed->length[0] = wrap;
+        if (i == 12) packed->num_hops = 0, packed->bytes = head, packed->length[0] = -1;
+        if (i == 13) packed->num_hops = 0, packed->bytes = head; /* begun only: can be */
+        CHECK_EQ(ggnn_batch_unpack(&u, packed, (size_t)packed->bytes), i == 0 || i == 13 ? GGNN_OK : GGNN_ERROR_BLOCK);
+        if (i > 0 && i < 13) CHECK(u.id == NULL && u.num_seeds.n == NULL);
+        if (test_errors) printf("  case %d\n", i);
+        if (test_errors) break;
+    }
+    free(packed);
+    ggnn_batch_free(&b);
     random_graph_free(g);
 }
 
@@ -815,6 +1176,33 @@ TEST(a_limit_far_below_a_tiles_draws_is_kept)
         CHECK_EQ(*b.hop[0].num_src.n, b.seen->count);
         free(memory);
     }
+}
+
+/* A fanout, and a list, of more edges than the limit allows: not even the draws have room. */
+TEST(a_fanout_above_the_limit_is_an_error)
+{
+    enum { DEGREE = 2000, GUARD = 1 << 16 };
+    static ggnn_node indices[2 * DEGREE];
+    static float     weight[2 * DEGREE];
+    const int64_t    indptr[] = {0, DEGREE, 2 * DEGREE};
+    const ggnn_node  seeds[] = {0, 1};
+    for (int e = 0; e < 2 * DEGREE; e++) indices[e] = e % 2, weight[e] = 1;
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, weight, 2, 2 * DEGREE);
+    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+        for (int32_t fanout = 20; fanout < 4000; fanout = fanout * 3 - 1) { /* 1580: above what a tile draws */
+            ggnn_sampling how = {(ggnn_method)method, 1, {fanout}, 0, 0, {0, 0, 0}, 0, {0}, {10}};
+            ggnn_batch    b;
+            CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 2, NULL), GGNN_OK);
+            char* memory = malloc(b.bytes + GUARD);
+            int   kept = 1;
+            memset(memory + b.bytes, 0x5a, GUARD);
+            CHECK_EQ(ggnn_batch_init(&b, memory), GGNN_OK);
+            CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, 2), GGNN_ERROR_CAPACITY);
+            CHECK(b.fault.node == 0 && b.fault.hop == 0);
+            for (int i = 0; i < GUARD; i++) kept &= memory[b.bytes + (size_t)i] == 0x5a;
+            CHECK(kept);
+            free(memory);
+        }
 }
 
 TEST(a_walk_of_zeros_is_pinsages)
@@ -1069,6 +1457,14 @@ TEST(the_whole_graph_is_a_block)
     CHECK_EQ(ggnn_block_validate(&b, 100, NULL), GGNN_OK);
     CHECK_EQ(*b.num_edges.n, g->num_edges);
     CHECK(b.id == NULL); /* local ids are the global ones */
+    CHECK(b.num_dst.n == &counts[0] && b.num_src.n == &counts[1] && b.num_edges.n == &counts[2] && counts[0] == 100 && counts[1] == 100);
+    CHECK(b.num_dst.max == 100 && b.num_src.max == 100 && b.num_edges.max == g->num_edges);
+    CHECK(b.indptr == g->indptr && b.weight == g->weight);
+    CHECK(!b.neighbor && !b.position && !b.repeats && !b.edge && !b.bipartite);
+    if (sizeof(ggnn_node) == 4) CHECK((void*)b.indices == (void*)g->indices);
+    g->graph.whole.weight = NULL;
+    CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_OK);
+    CHECK(b.weight == NULL);
     for (int64_t e = 0; e < g->num_edges; e++) CHECK_EQ(b.indices[e], g->indices[e]);
     g->graph.part = &g->graph.whole;
     CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_ERROR_ARGUMENT);
@@ -1131,6 +1527,120 @@ TEST(validate_names_what_is_wrong_with_a_block)
     counts[1] = 99;
     CHECK_EQ(ggnn_block_validate(&b, 100, &fault), GGNN_ERROR_BLOCK);
     free(indices);
+    random_graph_free(g);
+}
+
+/* Each number of a block that can be wrong: the error, the target, source or edge that is named, and the sentence. */
+TEST(validate_names_each_fault_of_a_block)
+{
+    enum { DST = 3, SRC = 4, EDGES = 4, N = 10 };
+    static const struct {
+        char        of; /* what changes: d, s, e sizes; p indptr; i indices; n neighbor; o edge; g id; . nothing */
+        int64_t     at, value;
+        ggnn_status status;
+        int64_t     node, edge;
+        const char* what;
+    } cases[] = {{'.', 0, 0, GGNN_OK, -1, -1, NULL},
+                 {'d', 0, -1, GGNN_ERROR_BLOCK, -1, -1, "size"},    {'d', 0, 4, GGNN_ERROR_BLOCK, -1, -1, "size"},
+                 {'s', 0, -1, GGNN_ERROR_BLOCK, -1, -1, "size"},    {'s', 0, 5, GGNN_ERROR_BLOCK, -1, -1, "size"},
+                 {'e', 0, -1, GGNN_ERROR_BLOCK, -1, -1, "size"},    {'e', 0, 5, GGNN_ERROR_BLOCK, -1, -1, "size"},
+                 {'e', 0, 3, GGNN_ERROR_BLOCK, 2, -1, "leaves"},    {'d', 0, 2, GGNN_ERROR_BLOCK, 2, -1, "end"},
+                 {'p', 0, 1, GGNN_ERROR_BLOCK, 0, -1, "begin"},     {'p', 0, -1, GGNN_ERROR_BLOCK, 0, -1, "begin"},
+                 {'p', 1, -1, GGNN_ERROR_BLOCK, 0, -1, "decreases"}, {'p', 2, 1, GGNN_ERROR_BLOCK, 1, -1, "decreases"},
+                 {'p', 1, 5, GGNN_ERROR_BLOCK, 0, -1, "leaves"},    {'p', 3, 5, GGNN_ERROR_BLOCK, 2, -1, "leaves"},
+                 {'p', 3, 3, GGNN_ERROR_BLOCK, 3, -1, "end"},       {'p', 2, 4, GGNN_OK, -1, -1, NULL},
+                 {'i', 0, -1, GGNN_ERROR_BLOCK, 0, 0, "local"},     {'i', 1, 4, GGNN_ERROR_BLOCK, 0, 1, "local"},
+                 {'i', 3, 4, GGNN_ERROR_BLOCK, 2, 3, "local"},      {'n', 2, -1, GGNN_ERROR_ID, 2, 2, "neighbour"},
+                 {'n', 3, N, GGNN_ERROR_ID, 2, 3, "neighbour"},     {'n', 3, N - 1, GGNN_OK, -1, -1, NULL},
+                 {'o', 0, -1, GGNN_ERROR_BLOCK, 0, 0, "edge"},      {'o', 3, 4, GGNN_ERROR_BLOCK, 2, 3, "edge"},
+                 {'g', 0, -1, GGNN_ERROR_ID, 0, -1, "id"},          {'g', 3, N, GGNN_ERROR_ID, 3, -1, "id"},
+                 {'g', 3, N - 1, GGNN_OK, -1, -1, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int arrays = 0; arrays < 16; arrays++) { /* which of indices, neighbor, edge and id there are */
+            int64_t    size[3] = {DST, SRC, EDGES}, indptr[] = {0, 2, 2, 4};
+            int32_t    indices[] = {0, 3, 1, 2}, edge[] = {3, 0, 1, 2};
+            ggnn_node  neighbor[] = {0, 9, 1, 2}, id[] = {4, 5, 6, 7};
+            ggnn_block b;
+            ggnn_fault fault;
+            const char of = cases[i].of;
+            const int  there = of == 'i' ? arrays & 1 : of == 'n' ? arrays & 2 : of == 'o' ? arrays & 4 : of == 'g' ? arrays & 8 : 1;
+            memset(&b, 0, sizeof b);
+            b.num_dst.n = &size[0], b.num_src.n = &size[1], b.num_edges.n = &size[2];
+            b.num_dst.max = DST, b.num_src.max = SRC, b.num_edges.max = EDGES;
+            b.indptr = indptr;
+            if (arrays & 1) b.indices = indices;
+            if (arrays & 2) b.neighbor = neighbor;
+            if (arrays & 4) b.edge = edge;
+            if (arrays & 8) b.id = id;
+            if (of == 'd') size[0] = cases[i].value;
+            if (of == 's') size[1] = cases[i].value;
+            if (of == 'e') size[2] = cases[i].value;
+            if (of == 'p') indptr[cases[i].at] = cases[i].value;
+            if (of == 'i') indices[cases[i].at] = (int32_t)cases[i].value;
+            if (of == 'n') neighbor[cases[i].at] = (ggnn_node)cases[i].value;
+            if (of == 'o') edge[cases[i].at] = (int32_t)cases[i].value;
+            if (of == 'g') id[cases[i].at] = (ggnn_node)cases[i].value;
+            memset(&fault, 0x5a, sizeof fault);
+            const ggnn_status got = ggnn_block_validate(&b, N, &fault);
+            CHECK_EQ(got, ggnn_block_validate(&b, N, NULL));
+            const int none = (arrays & 3) == 0 && (!there || cases[i].status == GGNN_OK || (of == 'g')); /* neither indices nor neighbor */
+            const int wrong = there && cases[i].status != GGNN_OK && !none;
+            CHECK_EQ(got, none ? GGNN_ERROR_BLOCK : wrong ? cases[i].status : GGNN_OK);
+            CHECK_EQ(fault.node, wrong ? cases[i].node : -1);
+            CHECK_EQ(fault.edge, wrong ? cases[i].edge : -1);
+            CHECK_EQ(fault.hop, -1);
+            if (none || wrong) CHECK(fault.what && strstr(fault.what, none ? "neither" : cases[i].what));
+            else CHECK(fault.what == NULL);
+            if (test_errors) printf("  case %d, arrays %d: \"%s\"\n", (int)i, arrays, fault.what ? fault.what : "");
+            if (test_errors) return;
+        }
+}
+
+/* Of whole batches: sizes that do not follow, arrays that are missing, repeats below 0; at any hop. */
+TEST(validate_names_the_hop_that_does_not_fit)
+{
+    random_graph* g = random_graph_new(60, 4, 20);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 3, {3, 2, 2}, 1, GGNN_KEEP_ALL, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_node     seeds[] = {0, 5, 17, 5};
+    ggnn_batch    b;
+    ggnn_fault    fault;
+    CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 4), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, seeds, 4), GGNN_OK);
+    CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK); /* the last hop is global: no indices */
+    CHECK_EQ(ggnn_batch_validate(&b, NULL), GGNN_OK);
+    for (int32_t h = 0; h < 3; h++) {
+        ggnn_block whole = b.hop[h];
+        for (int i = 0; i < 6; i++) {
+            int64_t fewer = *whole.num_dst.n - 1;
+            b.hop[h] = whole;
+            if (i == 0) b.hop[h].indices = NULL;
+            if (i == 1 && h > 0) b.hop[h].num_dst.n = &fewer;
+            if (i == 2) b.hop[h].num_edges.max = *whole.num_edges.n - 1;
+            if (i == 3 && h < 2) b.hop[h].repeats[1] -= 1000, b.hop[h].repeats[0] += 1000;
+            if (i == 4 && h < 2) b.hop[h].repeats[*whole.num_src.n - 1]++;
+            if (i == 5) b.hop[h].neighbor[*whole.num_edges.n - 1] += 60;
+            if (i == 1 && h > 0) b.hop[h].num_edges.n = &b.hop[h].indptr[fewer]; /* else the block contradicts itself */
+            const int fits = (i == 0 && h == 2) || (i == 1 && h == 0) || ((i == 3 || i == 4) && h == 2);
+            memset(&fault, 0x5a, sizeof fault);
+            CHECK_EQ(ggnn_batch_validate(&b, &fault), fits ? GGNN_OK : i == 5 ? GGNN_ERROR_ID : GGNN_ERROR_BLOCK);
+            CHECK_EQ(fault.hop, fits ? -1 : h);
+            static const char* const what[] = {"no indices", "hop before", "size", "negative", "repeats", "neighbour"};
+            if (!fits) CHECK(fault.what && strstr(fault.what, what[i]));
+            if (i == 3 && h < 2) CHECK_EQ(fault.node, 1);
+            if (i == 3 && h < 2) whole.repeats[1] += 1000, whole.repeats[0] -= 1000;
+            if (i == 4 && h < 2) whole.repeats[*whole.num_src.n - 1]--;
+            if (i == 5) whole.neighbor[*whole.num_edges.n - 1] -= 60;
+        }
+        b.hop[h] = whole;
+    }
+    CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK);
+    b.num_hops = 4;
+    CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_ERROR_ARGUMENT);
+    b.num_hops = -1;
+    CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_ERROR_ARGUMENT);
+    b.num_hops = 2; /* not all are sampled yet */
+    CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK);
+    ggnn_batch_free(&b);
     random_graph_free(g);
 }
 
@@ -1198,12 +1708,19 @@ int main(int argc, char** argv)
     RUN(a_full_list_still_numbers_what_it_has);
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
     RUN(append_stops_at_what_does_not_fit_and_at_bad_ids);
+    RUN(of_two_faults_append_tells_the_first);
     RUN(the_table_survives_the_wrap_of_its_values);
     RUN(find_knows_the_ids_of_this_batch_alone);
     RUN(append_writes_nothing_behind_a_full_list);
     RUN(choose_takes_the_direct_map_while_it_fits_the_cache);
+    RUN(tables_have_the_size_that_is_said);
     RUN(batches_are_what_the_definitions_say);
     RUN(every_instruction_set_draws_the_same_sample);
+    RUN(bounds_are_worked_out_from_nodes_edges_fanouts_and_limits);
+    RUN(the_greatest_bounds_and_hop_numbers_are_allowed);
+    RUN(a_batch_has_the_arrays_that_it_keeps_and_no_others);
+    RUN(an_error_at_any_hop_names_it_and_leaves_an_empty_batch);
+    RUN(a_list_longer_than_the_graph_is_an_error);
     RUN(a_table_may_be_roomier_than_its_batch);
     RUN(a_batch_of_no_seeds_or_isolated_seeds_is_empty);
     RUN(a_graph_of_no_nodes_gives_an_empty_batch);
@@ -1216,9 +1733,11 @@ int main(int argc, char** argv)
     RUN(a_batch_keeps_transposes_on_request);
     RUN(a_batch_in_memory_of_its_own_is_given_back);
     RUN(a_packed_batch_is_the_same_batch_elsewhere);
+    RUN(packed_bytes_of_impossible_sizes_are_refused);
     RUN(any_targets_are_sampled_at_any_hop_number);
     RUN(own_bounds_that_are_passed_are_an_error);
     RUN(a_limit_far_below_a_tiles_draws_is_kept);
+    RUN(a_fanout_above_the_limit_is_an_error);
     RUN(a_walk_of_zeros_is_pinsages);
     RUN(walk_batches_hold_the_most_visited_and_their_visits);
     RUN(batches_prepared_on_several_threads_are_the_same);
@@ -1228,6 +1747,8 @@ int main(int argc, char** argv)
     RUN(the_whole_graph_is_a_block);
     RUN(a_transpose_holds_every_edge_the_other_way_round_in_order);
     RUN(validate_names_what_is_wrong_with_a_block);
+    RUN(validate_names_each_fault_of_a_block);
+    RUN(validate_names_the_hop_that_does_not_fit);
     RUN(a_block_of_two_kinds_may_have_fewer_sources_than_targets);
     RUN(validate_names_the_local_id_whose_global_id_is_out_of_range);
     return test_finish();
