@@ -216,6 +216,33 @@ TEST(gather_fills_large_outputs_whose_rows_are_not_aligned) { check_large_gather
 /* Rows of 12 bytes, 16 apart. */
 TEST(gather_leaves_the_padding_of_large_outputs) { check_large_gather(700000, 3, 4); }
 
+/* By every instruction set: rows of whole lines, of pieces of 16 bytes that begin in the middle of lines, of both types. */
+TEST(large_outputs_are_filled_by_every_instruction_set)
+{
+    static const int32_t widths[] = {4, 12, 16, 36, 100};
+    for (int i = 0; i < 5; i++) {
+        const int32_t width = widths[i];
+        const int64_t n = (8 << 20) / (width * 4) + 3;
+        world         w;
+        ggnn_node*    id = (ggnn_node*)fresh(n * (int64_t)sizeof *id);
+        char *        memory = (char*)fresh(n * width * 4 + 128), *out = memory + (64 - (uintptr_t)memory % 64) % 64 + 16 * (i % 4);
+        make_world(&w, 300, width * (i == 3 ? 2 : 1), i == 3 ? GGNN_F16 : GGNN_F32, 3, 1, 0);
+        for (int64_t j = 0; j < n; j++) id[j] = (ggnn_node)test_below(300);
+        for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++) {
+            int equal = 1;
+            memset(memory, 0x11, (size_t)(n * width * 4 + 128));
+            CHECK_EQ(ggnn_gather(out, w.store.width, w.store.type, &w.store, id, n), GGNN_OK);
+            for (int64_t j = 0; j < n; j++) equal &= memcmp(out + j * width * 4, w.table + id[j] * w.store.pitch, (size_t)width * 4) == 0;
+            equal &= (out == memory || out[-1] == 0x11) && out[n * width * 4] == 0x11;
+            if (!CHECK(equal)) printf("  width %d, level %d\n", (int)width, ggnn_level);
+        }
+        ggnn_level = 3;
+        free_world(&w);
+        free(id);
+        free(memory);
+    }
+}
+
 /* Four devices: parts and host tier are the same for all, each has a cache of other rows. */
 TEST(devices_with_caches_of_their_own_read_the_same_rows)
 {
@@ -338,6 +365,30 @@ TEST(permute_moves_rows_of_both_types)
     }
 }
 
+/* Many rows of either type, in every form: several pieces; nothing between the rows is written. */
+TEST(permute_moves_many_rows_in_any_number_of_pieces)
+{
+    enum { N = 3000, WIDTH = 37, LD_OUT = 40, LD_INP = 39 };
+    int32_t* index = (int32_t*)fresh(N * 4);
+    float *  inp = (float*)fresh(N * LD_INP * 4), *out = (float*)fresh(N * LD_OUT * 4), *want = (float*)fresh(N * LD_OUT * 4);
+    for (int i = 0; i < N; i++) index[i] = (int32_t)test_below(N);
+    for (int i = 0; i < N * LD_INP; i++) inp[i] = test_uniform();
+    for (int type = GGNN_F32; type <= GGNN_F16; type++) {
+        const int64_t size = ggnn_type_bytes((ggnn_type)type);
+        memset(want, 0x11, N * LD_OUT * 4);
+        for (int64_t i = 0; i < N; i++) memcpy((char*)want + i * LD_OUT * size, (char*)inp + index[i] * LD_INP * size, (size_t)(WIDTH * size));
+        FOR_EACH_FORM {
+            memset(out, 0x11, N * LD_OUT * 4);
+            CHECK_EQ(ggnn_permute(out, LD_OUT, inp, LD_INP, (ggnn_type)type, WIDTH, index, N), GGNN_OK);
+            CHECK(memcmp(out, want, N * LD_OUT * 4) == 0);
+        }
+    }
+    free(index);
+    free(inp);
+    free(out);
+    free(want);
+}
+
 TEST(plain_store_reads_one_array)
 {
     float       rows[6] = {1, 2, 3, 4, 5, 6}, out[4];
@@ -345,6 +396,13 @@ TEST(plain_store_reads_one_array)
     ggnn_node   id[2] = {2, 0};
     ggnn_gather(out, 2, GGNN_F32, &s, id, 2);
     CHECK(out[0] == 5 && out[1] == 6 && out[2] == 1 && out[3] == 2);
+    CHECK(s.width == 2 && s.type == GGNN_F32 && s.pitch == 8 && s.rows == rows && !s.base && !s.traffic && s.at.stored == 3 && s.at.parts == 1);
+    CHECK_EQ(ggnn_store_plain(rows, 3, 7, GGNN_F16).pitch, 14);
+    int64_t traffic[3] = {0};
+    s.traffic = traffic; /* counted by slot: its one part */
+    ggnn_gather(out, 2, GGNN_F32, &s, id, 2);
+    ggnn_gather(out, 2, GGNN_F32, &s, id, 2);
+    CHECK(traffic[0] == 4 && traffic[1] == 0 && traffic[2] == 0);
     ggnn_gather(out, 2, GGNN_F32, &s, id, 0); /* nothing to do, nothing written */
     CHECK(out[0] == 5);
 }
@@ -476,6 +534,44 @@ TEST(a_cache_s_nodes_are_listed_in_its_order_and_stay_in_their_parts)
     CHECK(id[0] == 1 && id[1] == 3 && id[2] == 5);
 }
 
+/* A layout is written whole, whatever was there; what is not of its rule stays as it is; and a fault says that there is none. */
+TEST(a_layout_of_owners_is_written_whole)
+{
+    const int32_t owner[7] = {1, 3, 0, 1, 1, 3, 0}; /* of three parts; 3: the host tier */
+    for (int how = GGNN_OWNER_RANGE; how <= GGNN_OWNER_MAP; how++)
+        for (int64_t n = 0; n <= 7; n++) {
+            const int   ranked = how == GGNN_OWNER_HASH || how == GGNN_OWNER_MAP;
+            ggnn_layout at;
+            ggnn_node   rank[8];
+            int64_t     bound[5], rows[4] = {0}, next;
+            ggnn_fault  fault;
+            memset(&at, 0x5a, sizeof at), memset(rank, 0x5a, sizeof rank), memset(bound, 0x5a, sizeof bound), memset(&fault, 0x5a, sizeof fault);
+            const ggnn_node  kept = rank[7];
+            CHECK_EQ(ggnn_layout_owners(&at, rank, bound, (ggnn_owner)how, how == GGNN_OWNER_MAP ? owner : NULL, n, 3, &fault), GGNN_OK);
+            CHECK(fault.what == NULL && fault.node == -1 && fault.edge == -1 && fault.hop == -1);
+            CHECK(at.cache_row == NULL && at.cached == 0 && at.parts == 3);
+            CHECK(at.rank == (ranked ? rank : NULL) && at.bound == (how == GGNN_OWNER_MODULO ? NULL : bound));
+            for (int64_t v = 0; v < n; v++) rows[ggnn_owner_of(v, (ggnn_owner)how, owner, n, 3)]++;
+            CHECK_EQ(at.stored, n - rows[3]);
+            CHECK(bound[4] == (int64_t)0x5a5a5a5a5a5a5a5a && rank[7] == kept);
+            if (how == GGNN_OWNER_MODULO) CHECK_EQ(bound[0], 0x5a5a5a5a5a5a5a5a);
+            else
+                for (int64_t p = 0, end = 0; p <= 3; end += rows[p++]) CHECK_EQ(bound[p], end);
+            if (!ranked) CHECK_EQ(rank[0], kept);
+            for (int p = 0; p <= 3 && ranked; p++) { /* each part's nodes in order of ids, those of the host tier last */
+                next = p ? bound[p] : 0;
+                for (int64_t v = 0; v < n; v++)
+                    if (ggnn_owner_of(v, (ggnn_owner)how, owner, n, 3) == p) CHECK_EQ(rank[v], next++);
+            }
+        }
+    ggnn_layout at;
+    int64_t     bound[3];
+    const int64_t more = (int64_t)INT32_MAX + 1;
+    CHECK_EQ(ggnn_layout_owners(&at, NULL, bound, GGNN_OWNER_RANGE, NULL, INT32_MAX, 2, NULL), GGNN_OK);
+    CHECK_EQ(bound[1], 1 << 30);
+    CHECK_EQ(ggnn_layout_owners(&at, NULL, bound, GGNN_OWNER_RANGE, NULL, more, 2, NULL), sizeof(ggnn_node) == 8 ? GGNN_OK : GGNN_ERROR_ARGUMENT);
+}
+
 TEST(owners_and_lists_that_cannot_be_are_refused)
 {
     const int32_t   owner[4] = {0, 2, 3, 1}, below[2] = {0, -1};
@@ -504,16 +600,19 @@ int main(int argc, char** argv)
     RUN(gather_fills_large_outputs);
     RUN(gather_fills_large_outputs_whose_rows_are_not_aligned);
     RUN(gather_leaves_the_padding_of_large_outputs);
+    RUN(large_outputs_are_filled_by_every_instruction_set);
     RUN(devices_with_caches_of_their_own_read_the_same_rows);
     RUN(bucketed_exchange_equals_gather);
     RUN(split_is_stable_and_complete);
     RUN(split_gives_the_indices_of_gsplit);
     RUN(permute_moves_rows_of_both_types);
+    RUN(permute_moves_many_rows_in_any_number_of_pieces);
     RUN(plain_store_reads_one_array);
     RUN(halves_convert_exactly);
     RUN(parts_of_every_owner_hold_the_rows_and_lists_of_one_array);
     RUN(there_may_be_more_parts_than_rows_and_no_rows);
     RUN(a_cache_s_nodes_are_listed_in_its_order_and_stay_in_their_parts);
+    RUN(a_layout_of_owners_is_written_whole);
     RUN(owners_and_lists_that_cannot_be_are_refused);
     return test_finish();
 }
