@@ -873,6 +873,147 @@ TEST(exp2_is_accurate_over_all_exponents)
     CHECK(isnan(ggnn_exp2(NAN)));
 }
 
+/* The vectors' power of 2 at its limits, and any number of them. */
+TEST(exp2_array_has_the_bits_of_exp2)
+{
+    static const float at[] = {-INFINITY, -3e38f, -127, -126.00001f, -126, -125.99999f, -1, -0.5f, -0.0f, 0, 1e-40f, 0.49999997f, 0.5f, 0.50000006f,
+                               1, 1.5f, 2.5f, 127, 127.49999f, 127.5f, 127.99999f, 128, 128.00002f, 3e38f, INFINITY, NAN, -NAN, -150, 63.3f};
+    enum { COUNT = sizeof at / sizeof *at };
+    float x[80], want[80];
+    for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++)
+        for (int n = 0; n < 80; n++)
+            for (int turn = 0; turn < COUNT; turn++) { /* each number in each place of a vector, and in what is left over */
+                for (int i = 0; i < 80; i++) x[i] = at[(i + turn) % COUNT], want[i] = i < n ? ggnn_exp2(x[i]) : x[i];
+                CHECK_EQ(ggnn_exp2_array(x, n), GGNN_OK);
+                CHECK(same_floats(want, x, 80));
+            }
+    ggnn_level = 3;
+    CHECK(isnan(ggnn_exp2(-NAN)) && ggnn_exp2(-126) > 0 && ggnn_exp2(0) == 1);
+}
+
+TEST(log2_is_accurate_over_all_exponents)
+{
+    double worst = 0;
+    for (int exponent = 0; exponent < 128; exponent++) {
+        CHECK(ggnn_log2(ldexpf(1, exponent)) == (float)exponent); /* exact */
+        for (int i = 1; i < 700; i++) {
+            const float  x = ldexpf(1 + (float)i / 700, exponent);
+            const double exact = log2((double)x), error = fabs((double)ggnn_log2(x) - exact) - (exponent ? exact * half_ulp : 0); /* the sum is rounded */
+            if (error > worst) worst = error;
+        }
+    }
+    CHECK(worst < 3e-7);
+    CHECK(ggnn_log2(INFINITY) == INFINITY && isnan(ggnn_log2(NAN)));
+    CHECK_NEAR(ggnn_log2(3.4028235e38f), 128, 1e-5);
+}
+
+/* MAX and MIN allow a scale that has no factor, and refuse each factor; no op of one kind's rows has self. */
+TEST(each_factor_is_refused_where_there_can_be_none)
+{
+    int64_t       degree[] = {2, 0, 3};
+    random_block* r = random_block_new(3, 5, degree);
+    float         x[5] = {1, 2, 3, 4, 5}, ones[5] = {1, 1, 1, 1, 1}, out[3], want[3];
+    ggnn_store    rows = ggnn_store_plain(x, 5, 1, GGNN_F32);
+    for (int u = 0; u < 5; u++) r->id[u] = (ggnn_node)u;
+    for (int how = GGNN_SUM; how <= GGNN_MIN; how++)
+        for (int given = 0; given < 8; given++)
+            for (int two = 0; two < 2; two++) {
+                const ggnn_scale  scale = {given & 1 ? ones : NULL, given & 2 ? ones : NULL, given & 4 ? ones : NULL};
+                const ggnn_status status = (how >= GGNN_MAX && given) || (two && given & 4) ? GGNN_ERROR_ARGUMENT : GGNN_OK;
+                ggnn_block        b = r->b;
+                b.bipartite = two;
+                if (two) b.id = NULL;
+                form_poison(out, 3);
+                CHECK_EQ(ggnn_spmm(out, 1, NULL, (ggnn_reduce)how, &b, &scale, NULL, 1, x, 1, 1), status);
+                form_poison(want, 3);
+                if (status == GGNN_OK) ggnn_ref_spmm(want, 1, NULL, (ggnn_reduce)how, &b, &scale, NULL, 1, x, 1, 1);
+                CHECK(same_floats(want, out, 3));
+                form_poison(out, 3);
+                CHECK_EQ(ggnn_aggregate(out, 1, (ggnn_reduce)how, &b, &scale, NULL, 1, &rows), status);
+                CHECK(same_floats(want, out, 3));
+            }
+    CHECK_EQ(ggnn_spmm(out, 1, NULL, (ggnn_reduce)-1, &r->b, NULL, NULL, 1, x, 1, 1), GGNN_ERROR_ARGUMENT);
+    random_block_free(r);
+}
+
+/* GCN's factors of sampled blocks, whose targets have ids; of a graph in parts; more nodes than one piece has. */
+TEST(gcn_scaling_is_that_of_the_nodes_in_the_graph)
+{
+    enum { N = 20000 };
+    random_graph*   g = random_graph_new(N, 4, 500);
+    const ggnn_rng  rng = {3, 1, GGNN_PURPOSE_SAMPLE};
+    ggnn_csc        part[3] = {{g->indptr, NULL, g->indices, NULL, g->num_edges}, {NULL, NULL, NULL, NULL, 0}, {NULL, NULL, NULL, NULL, 0}};
+    ggnn_graph      split = g->graph;
+    int64_t         traffic[3] = {0};
+    float*          inv_sqrt = test_floats(N);
+    ggnn_node       seeds[60];
+    ggnn_sampling   how = {GGNN_FISHER_YATES, 2, {5, 3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_batch      batch;
+    split.part = part, split.traffic = traffic;
+    for (int i = 0; i < 60; i++) seeds[i] = (ggnn_node)(i ? test_below(N) : 0);
+    FOR_EACH_FORM {
+        form_poison(inv_sqrt, N);
+        CHECK_EQ(ggnn_gcn_norm(inv_sqrt, form % 2 ? &g->graph : &split), GGNN_OK);
+        int same = 1;
+        for (int64_t v = 0; v < N; v++) same &= inv_sqrt[v] == 1.0f / (float)sqrt((double)(g->indptr[v + 1] - g->indptr[v] + 1));
+        CHECK(same);
+    }
+    CHECK_EQ(ggnn_batch_new(&batch, &g->graph, &how, 60), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&batch, &g->graph, &rng, seeds, 60), GGNN_OK);
+    for (int h = 0; h < 2; h++) {
+        const ggnn_block* b = &batch.hop[h];
+        const int64_t     dst_n = *b->num_dst.n, src_n = *b->num_src.n;
+        float *           src = test_floats(src_n + 1), *dst = test_floats(dst_n + 1), *self = test_floats(dst_n + 1);
+        const float       end[] = {src[src_n], dst[dst_n], self[dst_n]};
+        CHECK_EQ(ggnn_scale_gcn(src, dst, self, b, inv_sqrt, &split), GGNN_OK);
+        for (int64_t u = 0; u < src_n; u++) CHECK(src[u] == inv_sqrt[b->id[u]]);
+        for (int64_t v = 0; v < dst_n; v++) {
+            const int64_t degree = g->indptr[b->id[v] + 1] - g->indptr[b->id[v]], sampled = b->indptr[v + 1] - b->indptr[v];
+            CHECK(dst[v] == (sampled ? (float)degree / (float)sampled * inv_sqrt[b->id[v]] : 0));
+            CHECK(self[v] == 1.0f / (float)(degree + 1));
+        }
+        CHECK(src[src_n] == end[0] && dst[dst_n] == end[1] && self[dst_n] == end[2]);
+        free(src);
+        free(dst);
+        free(self);
+    }
+    CHECK(traffic[0] + traffic[1] + traffic[2] == 0); /* degrees are no lists */
+    ggnn_batch_free(&batch);
+    free(inv_sqrt);
+    random_graph_free(g);
+}
+
+/* More heads than a pass of any op takes, or than divide 16. */
+TEST(edges_have_any_number_of_heads)
+{
+    static const int32_t heads[] = {6, 12, 15, 18, 31, 32, 33, 48};
+    random_block*        r = random_block_mixed(14, 40);
+    for (int i = 0; i < 8; i++) {
+        const int32_t k = heads[i];
+        const int64_t n = r->edges * k;
+        float *       x = test_floats(r->src * 3 * k), *y = test_floats(r->dst * 3 * k), *logit = test_floats(n), *got = test_floats(n);
+        float *       dot = test_floats(n), *add = test_floats(n), *softmax = test_floats(n), *back = test_floats(n);
+        ggnn_ref_sddmm(dot, GGNN_DOT, &r->b, x, 3 * k, y, 3 * k, k, 3 * k);
+        ggnn_ref_sddmm(add, GGNN_ADD, &r->b, x, 3 * k, y, 3 * k, k, k);
+        ggnn_ref_edge_softmax(softmax, &r->b, logit, k);
+        ggnn_ref_edge_softmax_back(back, &r->b, softmax, dot, k);
+        FOR_EACH_FORM {
+            form_poison(got, n);
+            ggnn_sddmm(got, GGNN_DOT, &r->b, x, 3 * k, y, 3 * k, k, 3 * k);
+            CHECK_SAME(dot, got, n, "sddmm", 3 * k, k);
+            ggnn_sddmm(got, GGNN_ADD, &r->b, x, 3 * k, y, 3 * k, k, k);
+            CHECK_SAME(add, got, n, "sddmm", k, k);
+            ggnn_edge_softmax(got, &r->b, logit, k);
+            CHECK_SAME(softmax, got, n, "edge_softmax", k, k);
+            ggnn_edge_softmax_back(got, &r->b, softmax, dot, k);
+            CHECK_SAME(back, got, n, "edge_softmax_back", k, k);
+        }
+        float* all[] = {x, y, logit, got, dot, add, softmax, back};
+        for (int j = 0; j < 8; j++) free(all[j]);
+    }
+    random_block_free(r);
+}
+
 /* ---- forms that a block does not bring about -------------------------------------------------------------------------- */
 
 /* The pool's threads exist before the caller's mode changes. */
@@ -974,6 +1115,11 @@ int main(int argc, char** argv)
     RUN(sddmm_add_and_edge_sum_are_adjoint);
     RUN(sddmm_is_the_gradient_of_edge_weights);
     RUN(edge_softmax_and_its_gradient);
+    RUN(exp2_array_has_the_bits_of_exp2);
+    RUN(log2_is_accurate_over_all_exponents);
+    RUN(each_factor_is_refused_where_there_can_be_none);
+    RUN(gcn_scaling_is_that_of_the_nodes_in_the_graph);
+    RUN(edges_have_any_number_of_heads);
     RUN(exp2_is_accurate_over_all_exponents);
     RUN(a_caller_that_flushes_subnormals_gets_the_same_bits_from_any_number_of_threads);
     RUN(edge_softmax_and_its_gradient_follow_the_order_of_their_sums);
