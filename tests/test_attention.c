@@ -322,6 +322,42 @@ TEST(the_scores_of_a_node_alone_have_no_gradient)
     random_block_free(r);
 }
 
+/* Sources that no edge leaves, targets among them and others: their gradients are written, too. More than one piece. */
+TEST(sources_that_nobody_samples_have_gradients_of_zero)
+{
+    enum { DST = 700, SRC = 2000 };
+    static int64_t degree[DST];
+    for (int64_t v = 0; v < DST; v++) degree[v] = v % 3 ? 4 : 0;
+    random_block* r = random_block_new(DST, SRC, degree);
+    for (int64_t e = 0; e < r->edges; e++) r->b.indices[e] -= r->b.indices[e] % 5; /* each fifth source */
+    ggnn_block_transpose(&r->t, &r->b);
+    const uint64_t seed = test_state;
+    attention      want = attention_new(r, 2, 18, 0.3f, 2);
+    test_state = seed;
+    attention      got = attention_new(r, 2, 18, 0.3f, 2);
+    ggnn_gat_layer y = layer_of(&want);
+    float*         coef = test_floats((r->dst + r->edges) * 2);
+    form_poison(want.dz, SRC * want.ld_dz);
+    form_poison(want.del, SRC * 2);
+    ggnn_ref_gat(&y);
+    ggnn_ref_gat_back(want.dz, want.ld_dz, &r->t, &y, want.dout, want.ld_dout, coef);
+    CHECK(want.dz[(SRC - 1) * want.ld_dz] == 0 && want.del[2 * SRC - 1] == 0);
+    FOR_EACH_FORM {
+        form_poison(got.dz, SRC * got.ld_dz);
+        form_poison(got.del, SRC * 2);
+        attention_forward(&got);
+        attention_backward(&got);
+        CHECK_SAME(want.out, got.out, DST * got.ld_out, "gat: out", 18, 2);
+        CHECK_SAME(want.dz, got.dz, SRC * got.ld_dz, "gat_back: dz", 18, 2);
+        CHECK_SAME(want.del, got.del, SRC * 2, "gat_back: del", 18, 2);
+        CHECK_SAME(want.der, got.der, DST * 2, "gat_back: der", 18, 2);
+    }
+    free(coef);
+    attention_free(&want);
+    attention_free(&got);
+    random_block_free(r);
+}
+
 /* The same from parts: a block with the self edges written out, SDDMM, LeakyReLU, edge softmax, SpMM. */
 TEST(gat_equals_its_parts)
 {
@@ -451,6 +487,89 @@ TEST(a_layer_with_its_vectors_scores_by_itself)
     random_block_free(r);
 }
 
+/* Either vector may be given without the other: what is not given is not written. */
+TEST(a_layer_may_have_one_of_its_vectors)
+{
+    random_block* r = random_block_mixed(20, 40);
+    const int32_t heads = 3, width = 15;
+    for (int given = 0; given < 4; given++) {
+        const uint64_t seed = test_state;
+        float *        att[2] = {test_floats(width), test_floats(width)}, *datt[4], *coef = test_floats((r->dst + r->edges) * heads);
+        const uint64_t inputs_seed = test_state;
+        attention      a = attention_new(r, heads, width, 0.3f, 4);
+        test_state = inputs_seed;
+        attention      ref = attention_new(r, heads, width, 0.3f, 4);
+        ggnn_gat_layer y = layer_of(&a), z = layer_of(&ref);
+        for (int i = 0; i < 4; i++) form_poison(datt[i] = test_floats(width), width);
+        y.att_l = z.att_l = given & 1 ? att[0] : NULL, y.att_r = z.att_r = given & 2 ? att[1] : NULL;
+        y.datt_l = datt[0], y.datt_r = datt[1], z.datt_l = datt[2], z.datt_r = datt[3];
+        CHECK_EQ(ggnn_gat(&y), GGNN_OK);
+        CHECK_EQ(ggnn_gat_back(a.dz, a.ld_dz, &r->t, &y, a.dout, a.ld_dout), GGNN_OK);
+        ggnn_ref_gat(&z);
+        ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &z, ref.dout, ref.ld_dout, coef);
+        CHECK(same_floats(ref.el, a.el, r->src * heads) && same_floats(ref.er, a.er, r->dst * heads));
+        CHECK(same_floats(ref.out, a.out, r->dst * a.ld_out) && same_floats(ref.lse, a.lse, r->dst * heads));
+        CHECK(same_floats(ref.dz, a.dz, r->src * a.ld_dz) && same_floats(ref.del, a.del, r->src * heads) && same_floats(ref.der, a.der, r->dst * heads));
+        CHECK(same_floats(datt[2], datt[0], width) && same_floats(datt[3], datt[1], width));
+        CHECK((datt[0][0] == 1234) == !(given & 1) && (datt[1][width - 1] == 1234) == !(given & 2));
+        for (int i = 0; i < 4; i++) free(datt[i]);
+        free(att[0]);
+        free(att[1]);
+        free(coef);
+        attention_free(&a);
+        attention_free(&ref);
+        test_state = seed + 1;
+    }
+    random_block_free(r);
+}
+
+/* Slopes from 0 on, dropout below 1 (of less than half a field's step: none), layers up to 255: the first and last that are
+   allowed are computed, those past them refused. */
+TEST(slope_dropout_and_layer_are_allowed_to_their_limits)
+{
+    static const struct {
+        float   slope, dropout;
+        int32_t layer;
+        int     allowed;
+    } cases[] = {{0, 0, 0, 1},     {1, 0, 0, 1},      {3.5f, 0, 0, 1},       {-0.0f, 0, 0, 1}, {-1e-6f, 0, 0, 0},     {0.2f, 0.999f, 0, 1},
+                 {0.2f, 1e-6f, 0, 1}, {0.2f, -1e-6f, 0, 0}, {0.2f, -0.5f, 0, 0}, {0.2f, 1, 0, 0}, {0.2f, 0.5f, 255, 1}, {0.2f, 0.5f, 256, 0},
+                 {0.2f, 0.5f, -1, 0}, {0.2f, 0, 255, 1}, {0.2f, 0, 256, 0}, {0.2f, 0, -1, 0}};
+    random_block* r = random_block_mixed(14, 20);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t seed = test_state;
+        attention      a = attention_new(r, 2, 10, cases[i].dropout, 4);
+        test_state = seed;
+        attention      ref = attention_new(r, 2, 10, cases[i].dropout, 4);
+        ggnn_gat_layer y = layer_of(&a), z = layer_of(&ref);
+        float*         coef = test_floats((r->dst + r->edges) * 2);
+        y.how.slope = z.how.slope = cases[i].slope, y.how.layer = z.how.layer = cases[i].layer;
+        const ggnn_status want = cases[i].allowed ? GGNN_OK : GGNN_ERROR_ARGUMENT;
+        CHECK_EQ(ggnn_gat(&y), want);
+        CHECK_EQ(ggnn_gat_back(a.dz, a.ld_dz, &r->t, &y, a.dout, a.ld_dout), want);
+        if (cases[i].allowed) {
+            ggnn_ref_gat(&z);
+            ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &z, ref.dout, ref.ld_dout, coef);
+        }
+        CHECK(same_floats(ref.out, a.out, r->dst * a.ld_out) && same_floats(ref.lse, a.lse, r->dst * 2));
+        CHECK(same_floats(ref.dz, a.dz, r->src * a.ld_dz) && same_floats(ref.del, a.del, r->src * 2) && same_floats(ref.der, a.der, r->dst * 2));
+        free(coef);
+        attention_free(&a);
+        attention_free(&ref);
+    }
+    random_block_free(r);
+}
+
+/* The sum over no rows is 0, and no row is added to. */
+TEST(scores_of_no_rows)
+{
+    float datt[6], dz[1] = {7};
+    form_poison(datt, 6);
+    CHECK_EQ(ggnn_scores(NULL, NULL, 6, NULL, 0, 2, 6), GGNN_OK);
+    CHECK_EQ(ggnn_scores_back(dz, 6, datt, NULL, NULL, 6, NULL, 0, 2, 6), GGNN_OK);
+    for (int i = 0; i < 6; i++) CHECK(datt[i] == 0);
+    CHECK(dz[0] == 7);
+}
+
 /* ---- to the bit ------------------------------------------------------------------------------------------------------- */
 
 /* Forward and backward of `got` in this form, against those of `want`, which has the same inputs. */
@@ -508,9 +627,13 @@ int main(int argc, char** argv)
     RUN(gat_keeps_a_running_maximum);
     RUN(gat_of_a_node_alone_is_the_node);
     RUN(the_scores_of_a_node_alone_have_no_gradient);
+    RUN(sources_that_nobody_samples_have_gradients_of_zero);
     RUN(gat_equals_its_parts);
     RUN(gat_back_equals_central_differences);
     RUN(a_layer_with_its_vectors_scores_by_itself);
+    RUN(a_layer_may_have_one_of_its_vectors);
+    RUN(slope_dropout_and_layer_are_allowed_to_their_limits);
+    RUN(scores_of_no_rows);
     RUN(gat_and_its_gradient_follow_the_order_of_their_sums);
     return test_finish();
 }
