@@ -75,6 +75,9 @@ TEST(layouts_and_owners)
     GIVES(-2, ggnn_layout_nodes(canvas.id, &at, -1, 0));
     for (int32_t part = -1; part <= 4; part++)
         if (part < 0 || part == 2 || part > 3) GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, part)); /* 2: the host tier */
+    at.parts = 0;
+    GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, 0));
+    GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, 1));
 }
 
 TEST(graphs)
@@ -110,6 +113,20 @@ TEST(graphs)
     REFUSED(ggnn_graph_simplify(&out, &lists, NULL, -1));
     REFUSED(ggnn_graph_out_degrees(NULL, &lists));
     GIVES(0, ggnn_graph_sort_workspace_bytes(NULL));
+    nowhere.indptr = canvas.i64; /* but no room for the edges */
+    REFUSED(ggnn_graph_from_coo(&nowhere, id, id, NULL, &fault));
+    REFUSED(ggnn_graph_transpose(&nowhere, &lists, &fault));
+    REFUSED(ggnn_graph_reorder(&nowhere, &lists, g->indices, canvas.byte + 4096, &fault));
+    nowhere.indptr = NULL, nowhere.indices = canvas.id; /* or for the lists */
+    REFUSED(ggnn_graph_transpose(&nowhere, &lists, &fault));
+    REFUSED(ggnn_graph_reorder(&nowhere, &lists, g->indices, canvas.byte + 4096, &fault));
+    if (sizeof(ggnn_node) == 4) { /* more nodes than ids */
+        ggnn_lists many = lists;
+        many.num_nodes = (int64_t)INT32_MAX + 1;
+        REFUSED(ggnn_graph_from_coo(&many, id, id, NULL, &fault));
+        REFUSED(ggnn_graph_transpose(&out, &many, &fault));
+        REFUSED(ggnn_graph_sort(&many, canvas.byte));
+    }
     for (int i = 0; i < 4; i++) {
         REFUSED(ggnn_graph_from_coo(&wrong[i], id, id, NULL, &fault));
         REFUSED(ggnn_graph_transpose(&out, &wrong[i], &fault));
@@ -369,6 +386,18 @@ TEST(blocks)
     if (sizeof(ggnn_node) == 8) REFUSED(ggnn_block_whole(&canvas.block, &g->graph, counts, NULL));
     GIVES(0, ggnn_block_transpose_bytes(-1, 1, 1));
     GIVES(0, ggnn_block_transpose_bytes(1, 1, -1));
+    GIVES(0, ggnn_block_transpose_bytes(1, -1, 1));
+    REFUSED(ggnn_block_transpose_init(&canvas.block, -1, 1, 1, canvas.byte + 1024));
+    REFUSED(ggnn_block_transpose_init(&canvas.block, 1, 1, -1, canvas.byte + 1024));
+    for (int i = 0; i < 2; i++) {
+        large = g->graph;
+        if (i == 0) large.num_nodes = -1;
+        if (i == 1) large.num_edges = -1;
+        REFUSED(ggnn_block_whole(&canvas.block, &large, counts, copy));
+    }
+    large = g->graph;
+    large.num_nodes = (int64_t)INT32_MAX + 1;
+    REFUSED(ggnn_block_whole(&canvas.block, &large, counts, copy));
     REFUSED(ggnn_block_transpose_init(NULL, 1, 1, 1, canvas.byte));
     REFUSED(ggnn_block_transpose_init(&canvas.block, 1, 1, 1, NULL));
     REFUSED(ggnn_block_transpose_init(&canvas.block, 1, -1, 1, canvas.byte + 1024));
@@ -376,14 +405,24 @@ TEST(blocks)
     REFUSED(ggnn_block_transpose(&r->t, &none));
     REFUSED(ggnn_block_transpose(NULL, &r->b));
     REFUSED(ggnn_block_transpose(&r->t, NULL));
+    small.indptr = NULL;
+    REFUSED(ggnn_block_transpose(&small, &r->b));
+    small.indptr = r->t.indptr;
     small.num_edges.max = r->edges - 1;
     REFUSED(ggnn_block_transpose(&small, &r->b));
     small.num_edges.max = r->edges;
     small.num_dst.max = r->src - 1;
     REFUSED(ggnn_block_transpose(&small, &r->b));
     REFUSED(ggnn_block_validate(NULL, N, &fault));
-    none.num_src.n = NULL;
-    REFUSED(ggnn_block_validate(&none, N, &fault));
+    for (int i = 0; i < 4; i++) {
+        none = r->b;
+        if (i == 0) none.num_src.n = NULL;
+        if (i == 1) none.num_dst.n = NULL;
+        if (i == 2) none.num_edges.n = NULL;
+        if (i == 3) none.indptr = NULL;
+        REFUSED(ggnn_block_validate(&none, N, &fault));
+        REFUSED(ggnn_block_transpose(&r->t, &none));
+    }
     free(copy);
     random_block_free(r);
     random_graph_free(g);
@@ -414,6 +453,7 @@ TEST(rows)
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, NULL, &rows.at, id, 3));
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, NULL, 3));
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, much));
+    REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, -1));
     rows.at.parts = 0;
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, 3));
     REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH, GGNN_F32, WIDTH, NULL, 3));
@@ -426,20 +466,23 @@ TEST(rows)
     REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH, GGNN_F32, WIDTH, index, -1));
 }
 
-/* A block with something missing: without sizes, without lists, without indices; and no block. */
+/* A block with something missing: without a size, without lists, without indices. */
+enum { NO_TARGETS, NO_LISTS, NO_INDICES, NO_SOURCES, NO_EDGES, BROKEN };
 typedef struct {
     random_block* r;
-    ggnn_block    broken[3];
+    ggnn_block    broken[BROKEN];
 } blocks_of;
 static blocks_of blocks_new(void)
 {
     static const int64_t degree[DST] = {3, 0, 1, 4, 2, 2};
     blocks_of            b;
     b.r = random_block_new(DST, SRC, degree);
-    for (int i = 0; i < 3; i++) b.broken[i] = b.r->b;
-    b.broken[0].num_dst.n = NULL;
-    b.broken[1].indptr = NULL;
-    b.broken[2].indices = NULL;
+    for (int i = 0; i < BROKEN; i++) b.broken[i] = b.r->b;
+    b.broken[NO_TARGETS].num_dst.n = NULL;
+    b.broken[NO_LISTS].indptr = NULL;
+    b.broken[NO_INDICES].indices = NULL;
+    b.broken[NO_SOURCES].num_src.n = NULL;
+    b.broken[NO_EDGES].num_edges.n = NULL;
     return b;
 }
 
@@ -452,15 +495,25 @@ TEST(aggregation)
     ggnn_scale        scale = {ones, NULL, NULL};
     ggnn_store        rows = ggnn_store_plain(x, SRC, WIDTH, GGNN_F32);
     random_graph*     g = random_graph_new(N, 3, 5);
-    for (int i = 0; i < 4; i++) {
-        const ggnn_block* bad = i < 3 ? &t.broken[i] : NULL;
+    for (int i = 0; i <= BROKEN; i++) {
+        const ggnn_block* bad = i < BROKEN ? &t.broken[i] : NULL;
         REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, bad, NULL, NULL, 1, x, WIDTH, WIDTH));
         REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, bad, b, NULL, 1, x, WIDTH, arg, WIDTH));
-        if (i != 2) REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, bad, NULL, NULL, 1, &rows));
-        if (i != 2) REFUSED(ggnn_scale_mean(canvas.f, bad, 0));
-        if (i != 2) REFUSED(ggnn_scale_weights(canvas.f, bad, w));
-        if (i != 2) REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, bad, ones, &g->graph));
+        if (i == NO_INDICES) continue; /* these need none */
+        REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, bad, NULL, 1, x, WIDTH, arg, WIDTH));
+        REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, bad, NULL, NULL, 1, &rows));
+        REFUSED(ggnn_scale_mean(canvas.f, bad, 0));
+        REFUSED(ggnn_scale_weights(canvas.f, bad, w));
+        REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, bad, ones, &g->graph));
     }
+    rows.type = (ggnn_type)2;
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, NULL, 1, &rows));
+    rows.type = GGNN_F32, rows.width = -1;
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, NULL, 1, &rows));
+    rows.width = WIDTH;
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, (ggnn_reduce)4, b, NULL, NULL, 1, &rows));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, w, 3, &rows));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, NULL, 2, &rows));
     REFUSED(ggnn_spmm(NULL, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 1, x, WIDTH, WIDTH));
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 1, NULL, WIDTH, WIDTH));
     REFUSED(ggnn_spmm(canvas.f, WIDTH - 1, NULL, GGNN_SUM, b, NULL, NULL, 1, x, WIDTH, WIDTH));
@@ -487,7 +540,7 @@ TEST(aggregation)
     REFUSED(ggnn_aggregate(canvas.f, WIDTH - 1, GGNN_SUM, b, NULL, NULL, 1, &rows));
     REFUSED(ggnn_aggregate(NULL, WIDTH, GGNN_SUM, b, NULL, NULL, 1, &rows));
     REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_MIN, b, &scale, NULL, 1, &rows));
-    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &t.broken[2], NULL, NULL, 1, &rows)); /* no ids at all */
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &t.broken[NO_INDICES], NULL, NULL, 1, &rows)); /* no ids at all */
     rows.rows = NULL;
     REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, NULL, 1, &rows));
     REFUSED(ggnn_scale_mean(NULL, b, 0));
@@ -508,10 +561,10 @@ TEST(edges)
     blocks_of         t = blocks_new();
     const ggnn_block* b = &t.r->b;
     float             x[SRC * WIDTH] = {0}, y[DST * WIDTH] = {0}, e[64] = {0};
-    for (int i = 0; i < 4; i++) {
-        const ggnn_block* bad = i < 3 ? &t.broken[i] : NULL;
+    for (int i = 0; i <= BROKEN; i++) {
+        const ggnn_block* bad = i < BROKEN ? &t.broken[i] : NULL;
         REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, bad, x, WIDTH, y, WIDTH, HEADS, WIDTH));
-        if (i == 2) continue; /* these need no indices */
+        if (i == NO_INDICES) continue; /* these need no indices */
         REFUSED(ggnn_edge_sum(canvas.f, bad, e, HEADS));
         REFUSED(ggnn_edge_softmax(canvas.f, bad, e, HEADS));
         REFUSED(ggnn_edge_softmax_back(canvas.f, bad, e, e, HEADS));
@@ -523,6 +576,8 @@ TEST(edges)
     REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH - 1, HEADS, WIDTH));
     REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, 3, WIDTH));
     REFUSED(ggnn_sddmm(canvas.f, GGNN_ADD, b, x, WIDTH, y, WIDTH, HEADS, WIDTH));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, HEADS, 0));
+    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, 0, WIDTH));
     REFUSED(ggnn_sddmm(canvas.f, (ggnn_edge_op)2, b, x, WIDTH, y, WIDTH, HEADS, WIDTH));
     REFUSED(ggnn_edge_sum(NULL, b, e, HEADS));
     REFUSED(ggnn_edge_sum(canvas.f, b, NULL, HEADS));
@@ -558,10 +613,21 @@ TEST(attention)
     REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, NULL, z, WIDTH, att, SRC, HEADS, WIDTH));
     REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, NULL, WIDTH, att, SRC, HEADS, WIDTH));
     REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH, NULL, SRC, HEADS, WIDTH));
+    REFUSED(ggnn_scores(canvas.f, z, WIDTH, att, SRC, HEADS, 0));
+    REFUSED(ggnn_scores(canvas.f, z, WIDTH, att, SRC, 0, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH, att, -1, HEADS, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH, att, SRC, 3, WIDTH));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH, att, SRC, HEADS, 0));
+    REFUSED(ggnn_scores_back(canvas.f, WIDTH, canvas.f + 200, s, z, WIDTH - 1, att, SRC, HEADS, WIDTH));
     REFUSED(ggnn_gat(NULL));
-    for (int i = 0; i < 19; i++) {
+    for (int i = 0; i < 24; i++) {
         bad = good;
         if (i < 3) bad.block = &t.broken[i];
+        if (i == 19) bad.block = &t.broken[NO_SOURCES];
+        if (i == 20) bad.block = &t.broken[NO_EDGES];
+        if (i == 21) bad.width = 0, bad.ld_z = bad.ld_out = 0;
+        if (i == 22) bad.heads = 0;
+        if (i == 23) bad.width = -2;
         if (i == 3) bad.block = NULL;
         if (i == 4) bad.z = NULL;
         if (i == 5) bad.ld_z = WIDTH - 1;
@@ -591,6 +657,15 @@ TEST(attention)
         if (i == 4) bad.att_l = att; /* without room for its gradient */
         if (i == 5) bad.att_r = att;
         REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &bad, dout, WIDTH));
+    }
+    for (int i = 0; i < BROKEN; i++) { /* a transpose with something missing */
+        ggnn_block part = t.r->t;
+        if (i == NO_TARGETS) part.num_dst.n = NULL;
+        if (i == NO_LISTS) part.indptr = NULL;
+        if (i == NO_INDICES) part.indices = NULL;
+        if (i == NO_SOURCES) part.num_src.n = NULL;
+        if (i == NO_EDGES) part.num_edges.n = NULL;
+        REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &part, &good, dout, WIDTH));
     }
     REFUSED(ggnn_gat_back(NULL, WIDTH, &t.r->t, &good, dout, WIDTH));
     REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH - 1, &t.r->t, &good, dout, WIDTH));
@@ -659,6 +734,51 @@ TEST(nothing_of_nothing_needs_no_array)
     y.block = &b[0], y.ld_z = y.ld_out = y.width = WIDTH, y.heads = HEADS, y.how.dropout = 0.5f, y.how.rng = drop;
     CHECK_EQ(ggnn_gat(&y), GGNN_OK);
     CHECK_EQ(ggnn_gat_back(NULL, WIDTH, &b[0], &y, NULL, WIDTH), GGNN_OK);
+}
+
+/* Three targets, four sources, no edge: arrays per edge may be NULL, and each row of an output is written, of zeros; attention's
+   with the target itself. */
+TEST(targets_without_edges_get_zeros_or_themselves)
+{
+    int64_t        sizes[3] = {3, 4, 0}, starts[5] = {0};
+    float          x[4 * WIDTH], dz[4 * WIDTH], scores[4 * HEADS] = {0}, out[3 * WIDTH], lse[3 * HEADS], delta[3 * HEADS], dlogit[3 * HEADS];
+    ggnn_store     rows = ggnn_store_plain(NULL, 4, WIDTH, GGNN_F32);
+    ggnn_block     b, t;
+    ggnn_gat_layer y;
+    memset(&b, 0, sizeof b);
+    b.num_dst.n = &sizes[0], b.num_src.n = &sizes[1], b.num_edges.n = &sizes[2];
+    b.num_dst.max = b.num_src.max = b.num_edges.max = 10;
+    b.indptr = starts;
+    t = b;
+    t.num_dst.n = &sizes[1], t.num_src.n = &sizes[0];
+    for (int i = 0; i < 4 * WIDTH; i++) x[i] = (float)i;
+#define WRITES_ZEROS(n, call)                                                                       \
+    do {                                                                                            \
+        int zeros = 1;                                                                              \
+        canvas_fill();                                                                              \
+        CHECK_EQ(call, GGNN_OK);                                                                    \
+        for (int i = 0; i < (n); i++) zeros &= canvas.byte[i] == 0;                                 \
+        memset(canvas.byte, 0x5a, (size_t)(n));                                                     \
+        test_check(zeros && canvas_kept(), __FILE__, __LINE__, #call " writes " #n " bytes of 0"); \
+    } while (0)
+    for (int how = GGNN_SUM; how <= GGNN_MIN; how++) {
+        WRITES_ZEROS(3 * WIDTH * 4, ggnn_spmm(canvas.f, WIDTH, NULL, (ggnn_reduce)how, &b, NULL, NULL, 1, x, WIDTH, WIDTH));
+        WRITES_ZEROS(3 * WIDTH * 4, ggnn_aggregate(canvas.f, WIDTH, (ggnn_reduce)how, &b, NULL, NULL, 1, &rows));
+    }
+    WRITES_ZEROS(4 * WIDTH * 4, ggnn_spmm_back_arg(canvas.f, WIDTH, &t, &b, NULL, 1, x, WIDTH, NULL, WIDTH));
+    WRITES_ZEROS(3 * 4, ggnn_scale_mean(canvas.f, &b, 0));
+    WRITES_ZEROS(3 * 4, ggnn_scale_weights(canvas.f, &b, NULL));
+    WRITES_ZEROS(3 * HEADS * 4, ggnn_edge_sum(canvas.f, &b, NULL, HEADS));
+    WRITES_ZEROS(0, ggnn_sddmm(NULL, GGNN_DOT, &b, x, WIDTH, x, WIDTH, HEADS, WIDTH));
+    WRITES_ZEROS(0, ggnn_edge_softmax(NULL, &b, NULL, HEADS));
+    WRITES_ZEROS(0, ggnn_edge_softmax_back(NULL, &b, NULL, NULL, HEADS));
+    memset(&y, 0, sizeof y); /* each target is itself, and its scores have no gradient */
+    y.block = &b, y.heads = HEADS, y.width = WIDTH, y.ld_z = y.ld_out = WIDTH, y.z = x, y.out = out, y.lse = lse, y.el = y.er = scores;
+    y.del = canvas.f, y.der = canvas.f + 4 * HEADS, y.delta = delta, y.dlogit = dlogit;
+    CHECK_EQ(ggnn_gat(&y), GGNN_OK);
+    CHECK(memcmp(out, x, sizeof out) == 0);
+    WRITES_ZEROS(7 * HEADS * 4, ggnn_gat_back(dz, WIDTH, &t, &y, x, WIDTH));
+    for (int i = 0; i < 4 * WIDTH; i++) CHECK(dz[i] == (i < 3 * WIDTH ? x[i] : 0)); /* the fourth source has no edge */
 }
 
 TEST(plans_of_what_lies_where)
@@ -761,6 +881,7 @@ int main(int argc, char** argv)
     RUN(edges);
     RUN(attention);
     RUN(nothing_of_nothing_needs_no_array);
+    RUN(targets_without_edges_get_zeros_or_themselves);
     RUN(plans_of_what_lies_where);
     RUN(placements);
     return test_finish();
