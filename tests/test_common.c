@@ -7,6 +7,7 @@
 #include "common/input.h"
 #include "common/json.h"
 #include "common/options.h"
+#include "common/parallel.h"
 #include "common/printable.h"
 #include "common/progress.h"
 #include "common/same_file.h"
@@ -44,8 +45,8 @@ static error why;
 
 static options_result parse(const char* line)
 {
-    static char copy[256];
-    char* argv[16] = {copy};
+    static char copy[512];
+    char* argv[40] = {copy};
     int argc = 1;
     memset(&got, 0, sizeof got);
     memset(&why, 0, sizeof why);
@@ -183,6 +184,244 @@ TEST(help_lists_every_option_with_its_default)
     CHECK_EQ(parse("--help --number nonsense"), OPTIONS_HELP);
 }
 
+TEST(the_last_of_repeated_options_counts_whatever_its_kind)
+{
+    CHECK_EQ(parse("in --fanout 1,2,3 --bytes 1K --model gat --text a --real .5 --free=7 --flag --flag "
+                   "--fanout=8,9 --bytes 2M --model=sage --text b --real .25 --free -7"), OPTIONS_GOOD);
+    CHECK(got.list.count == 2 && got.list.value[0] == 8 && got.list.value[1] == 9);
+    CHECK(got.bytes == 2 << 20 && got.choice == 1 && got.real == .25 && got.number == -7 && got.flag);
+    CHECK_STR(got.text, "b");
+}
+
+TEST(two_dashes_end_the_options_once)
+{
+    static const char* const line[] = {"-- -- -x", "-- --help -h", "in -- --number=x", "--text -- - -- --"};
+    static const char* const wanted[][2] = {{"--", "-x"}, {"--help", "-h"}, {"in", "--number=x"}, {"-", "--"}};
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(parse(line[i]), OPTIONS_GOOD);
+        CHECK_EQ(num_arguments, 2);
+        for (int k = 0; k < 2; k++) CHECK_STR(argument[k], wanted[i][k]);
+    }
+    CHECK_STR(got.text, "--"); /* a value is the next word, whatever it is */
+}
+
+TEST(wrong_numbers_of_arguments_are_said)
+{
+    char* argv[] = {(char[]){"tool"}, (char[]){"a"}, (char[]){"b"}};
+    int count;
+    CHECK_EQ(options_parse(table, 3, argv, argument, &count, 3, 4, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+    CHECK_STR(why.text, "3 arguments expected, 2 given");
+    CHECK_EQ(options_parse(table, 1, argv, argument, &count, 1, 4, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+    CHECK_STR(why.text, "1 argument expected, 0 given");
+    CHECK_EQ(options_parse(table, 3, argv, argument, &count, 0, 1, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+    CHECK_STR(why.text, "'b': one argument too many");
+    CHECK_EQ(options_parse(table, 3, argv, argument, &count, 0, 0, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+    CHECK_STR(why.text, "'a': only options are expected, --NAME VALUE");
+    CHECK_EQ(options_parse(table, 3, argv, argument, &count, 2, 2, memset(&why, 0, sizeof why)), OPTIONS_GOOD);
+    CHECK_EQ(count, 2);
+}
+
+/* Texts and what they are: a number of bytes, or the error behind the option and the text. */
+TEST(amounts_of_bytes_have_suffixes_and_fractions)
+{
+    static const struct {
+        const char* text;
+        int64_t bytes;
+        const char* error;
+    } of[] = {{"0", 0, NULL},
+              {"512", 512, NULL},
+              {"1e3", 1000, NULL},
+              {"1.5", 1, NULL},
+              {"1K", 1 << 10, NULL},
+              {"3KB", 3 << 10, NULL},
+              {"3KiB", 3 << 10, NULL},
+              {"1.5K", 1536, NULL},
+              {".0009K", 0, NULL},
+              {".5M", 1 << 19, NULL},
+              {"2MB", 2 << 20, NULL},
+              {"1.5GiB", (int64_t)3 << 29, NULL},
+              {"2T", (int64_t)2 << 40, NULL},
+              {"9e18", 9000000000000000000, NULL},
+              {"", 0, "'': not a number of bytes"},
+              {"K", 0, "'K': not a number of bytes"},
+              {" 1", 0, "' 1': not a number of bytes"},
+              {"\v1", 0, "'\\x0b1': not a number of bytes"},
+              {"nan", 0, "'nan': not a number of bytes"},
+              {"inf", 0, "'inf': not a number of bytes"},
+              {"1k", 0, "'1k': not a number of bytes (512, 64M, 1.5G)"},
+              {"1B", 0, "'1B': not a number of bytes (512, 64M, 1.5G)"},
+              {"1P", 0, "'1P': not a number of bytes (512, 64M, 1.5G)"},
+              {"1 K", 0, "'1 K': not a number of bytes (512, 64M, 1.5G)"},
+              {"1Ki", 0, "'1Ki': not a number of bytes (512, 64M, 1.5G)"},
+              {"1KBs", 0, "'1KBs': not a number of bytes (512, 64M, 1.5G)"},
+              {"1KK", 0, "'1KK': not a number of bytes (512, 64M, 1.5G)"},
+              {"-1", 0, "-1: does not fit 63 bits"},
+              {"-.5K", 0, "-.5K: does not fit 63 bits"},
+              {"1e19", 0, "1e19: does not fit 63 bits"},
+              {"8388608T", 0, "8388608T: does not fit 63 bits"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char words[100];
+        int64_t bytes = -7;
+        error fault = {""};
+        CHECK_EQ(options_bytes("--size", of[i].text, 0, 0, &bytes, &fault), !of[i].error);
+        CHECK_EQ(bytes, of[i].error ? -7 : of[i].bytes);
+        snprintf(words, sizeof words, "--size %s", of[i].error ? of[i].error : "");
+        CHECK_STR(fault.text, of[i].error ? words : "");
+    }
+}
+
+static bool takes(option_kind kind, const char* text, double low, double high, double wanted, const char* message)
+{
+    int64_t number = 0;
+    double real = 0;
+    error fault = {""};
+    const bool good = kind == OPTION_INT     ? options_int("--n", text, low, high, &number, &fault)
+                      : kind == OPTION_BYTES ? options_bytes("--n", text, low, high, &number, &fault)
+                                             : options_real("--n", text, low, high, &real, &fault);
+    const bool right = good == !message && (good ? (kind == OPTION_REAL ? real : (double)number) == wanted : strcmp(fault.text, message) == 0);
+    if (!right) printf("  %s: %g, %g; %s\n", text, (double)number, real, fault.text);
+    return right;
+}
+
+TEST(numbers_are_taken_up_to_both_ends_of_their_range)
+{
+    static const option_kind kinds[] = {OPTION_INT, OPTION_BYTES, OPTION_REAL};
+    for (int k = 0; k < 3; k++) {
+        CHECK(takes(kinds[k], "3", 3, 9, 3, NULL) && takes(kinds[k], "9", 3, 9, 9, NULL) && takes(kinds[k], "+4", 3, 9, 4, NULL));
+        CHECK(takes(kinds[k], "2", 3, 9, 0, "--n 2: must be between 3 and 9") && takes(kinds[k], "10", 3, 9, 0, "--n 10: must be between 3 and 9"));
+        CHECK(takes(kinds[k], "6", 0, 5, 0, "--n 6: must be between 0 and 5") && takes(kinds[k], "0", 0, 5, 0, NULL));
+        CHECK(takes(kinds[k], "1", 1, 1, 1, NULL) && takes(kinds[k], "1000000", 0, 0, 1e6, NULL));
+    }
+    for (int k = 0; k < 3; k += 2) {
+        CHECK(takes(kinds[k], "-5", -5, 0, -5, NULL) && takes(kinds[k], "0", -5, 0, 0, NULL) && takes(kinds[k], "-1000000", 0, 0, -1e6, NULL));
+        CHECK(takes(kinds[k], "1", -5, 0, 0, "--n 1: must be between -5 and 0") && takes(kinds[k], "-6", -5, 0, 0, "--n -6: must be between -5 and 0"));
+    }
+    CHECK(takes(OPTION_BYTES, "1K", 1024, 2048, 1024, NULL) && takes(OPTION_BYTES, "2K", 1024, 2048, 2048, NULL));
+    CHECK(takes(OPTION_BYTES, "3K", 1024, 2048, 0, "--n 3K: must be between 1024 and 2048"));
+    CHECK(takes(OPTION_REAL, "0.25", .25, 1e300, .25, NULL) && takes(OPTION_REAL, "0.2", .25, 1e300, 0, "--n 0.2: must be between 0.25 and 1e+300"));
+    CHECK(takes(OPTION_REAL, "1e400", 0, 0, 0, "--n '1e400': not a finite number") && takes(OPTION_REAL, "1e-3x", 0, 0, 0, "--n '1e-3x': not a finite number"));
+    CHECK(takes(OPTION_INT, "9223372036854775807", 0, 0, 9223372036854775807., NULL));
+    CHECK(takes(OPTION_INT, "9223372036854775808", 0, 0, 0, "--n 9223372036854775808: does not fit 64 bits"));
+    CHECK(takes(OPTION_INT, "-9223372036854775809", 0, 0, 0, "--n -9223372036854775809: does not fit 64 bits"));
+    CHECK(takes(OPTION_INT, "0x5", 0, 0, 0, "--n '0x5': not an integer") && takes(OPTION_INT, "1.0", 0, 0, 0, "--n '1.0': not an integer"));
+    CHECK(takes(OPTION_INT, "007", 0, 0, 7, NULL) && takes(OPTION_INT, "5 ", 0, 0, 0, "--n '5 ': not an integer"));
+    for (const char* blank = " \t\n\v\f\r"; *blank; blank++) {
+        const char text[] = {*blank, '5', 0};
+        int64_t number;
+        double real;
+        CHECK(!options_int("--n", text, 0, 0, &number, &(error){""}) && !options_real("--n", text, 0, 0, &real, &(error){""}));
+        CHECK(!options_bytes("--n", text, 0, 0, &number, &(error){""}));
+    }
+}
+
+TEST(values_of_a_list_are_told_from_one_another)
+{
+    static const struct {
+        const char *text, *error;
+    } of[] = {{"0000000000000000000000000000005,2", NULL}, /* 31 characters */
+              {"00000000000000000000000000000005", "--l 00000000000000000000000000000005: not integers with commas between"},
+              {"1,", "--l '': not an integer"},
+              {",1", "--l '': not an integer"},
+              {"1, 2", "--l ' 2': not an integer"},
+              {"5;2", "--l '5;2': not an integer"},
+              {"5,10", "--l 10: must be between 0 and 9"},
+              {"5,-1", "--l -1: must be between 0 and 9"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        static option_list list;
+        error fault = {""};
+        CHECK_EQ(options_ints("--l", of[i].text, 0, 9, &list, &fault), !of[i].error);
+        CHECK_STR(fault.text, of[i].error ? of[i].error : "");
+        if (!of[i].error) CHECK(list.count == 2 && list.value[0] == 5 && list.value[1] == 2);
+    }
+    CHECK_EQ(options_choice("cpu|cuda|cuda-emulated", "cuda"), 1);
+    CHECK_EQ(options_choice("cpu|cuda|cuda-emulated", "cuda-emulated"), 2);
+    CHECK(options_choice("cpu|cuda", "cud") == -1 && options_choice("cpu|cuda", "cuda-") == -1 && options_choice("cpu|cuda", "") == -1);
+    CHECK_EQ(options_choice("cpu|cuda", "cpu|cuda"), -1);
+}
+
+/* Of words of up to five letters one may be wrong, of longer ones a third; three letters may be a beginning. */
+TEST(names_that_are_near_enough_are_meant)
+{
+    static const char names[] = "fanout|epochs|lr|trace|hidden|seed|train";
+    static const struct {
+        const char *word, *name;
+    } of[] = {{"fanout", "fanout"}, {"fanuot", "fanout"}, {"fnaotu", "fanout"}, {"xanoux", "fanout"}, {"xxnoux", NULL},
+              {"epoch", "epochs"},  {"epo", "epochs"},    {"ep", NULL},         {"lrr", "lr"},        {"rl", NULL},
+              {"l", "lr"},          {"xr", NULL},         {"tra", "trace"},     {"tr", NULL},         {"hidxxn", "hidden"},
+              {"hidxxx", NULL},     {"sead", "seed"},     {"saad", NULL},       {"trai", "train"},    {"", NULL},
+              {"eed", NULL},        {"sed", "seed"},      {"epochsss", "epochs"}, {"epochssss", "epochs"}, {"epochssssss", NULL}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char nearest[64] = "";
+        const bool near = options_nearest(names, of[i].word, nearest);
+        if (!CHECK(near == (of[i].name != NULL)) || (near && !CHECK_STR(nearest, of[i].name))) printf("  %s: %s\n", of[i].word, nearest);
+    }
+    char nearest[64], longest[65];
+    memset(longest, 'x', 64);
+    longest[64] = 0;
+    CHECK(!options_nearest(longest, longest, nearest)); /* of 64 letters */
+    CHECK(options_nearest(longest + 1, longest + 1, nearest) && strcmp(nearest, longest + 1) == 0);
+    for (int last = 0; last < 2; last++) /* an option's name is cut to what a suggestion has room for */
+        check_wrong(last ? "in --fanouttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt 3" : "in --hel", ": no such option");
+    CHECK(strstr(why.text, "meant") == NULL && strlen(why.text) == 2 + 63 + strlen(": no such option"));
+}
+
+/* Every kind with its default, or without where that is none; words that fill a line; a name as wide as its column. */
+TEST(help_is_a_table_of_two_columns)
+{
+    static const char wanted[] =
+        "  --flag                    a flag\n"
+        "  --count N                 a number [42]\n"
+        "  --size BYTES              an amount [1048576]\n"
+        "  --cache BYTES             an amount that need not be\n"
+        "  --most COUNT              up to its end [9]\n"
+        "  --share X                 a share [0.25]\n"
+        "  --real X                  of any size [-1]\n"
+        "  --text TEXT               words [a b]\n"
+        "  --name FILE               a name\n"
+        "  --fanout N,N,...          a list [15,-1,10]\n"
+        "  --list N,N,...            an empty list\n"
+        "  --model gcn|sage|gat      one of three [gat]\n"
+        "  --width-of-a-name12345 12 fits\n"
+        "  --width-of-a-name123456 12\n"
+        "                            does not fit\n"
+        "  --long N                  0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456\n"
+        "                            0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n"
+        "                            012345678 and so on [3]\n";
+    bool flag = true;
+    int64_t count = 42, size = 1 << 20, none = -1, most = 9, three = 3, seven = 7;
+    double share = .25, real = -1;
+    const char *text = "a b", *name = NULL;
+    int choice = 2;
+    option_list list = {3, {15, -1, 10}}, empty = {0, {0}};
+    const option every[] = {
+        {"flag", OPTION_FLAG, &flag, 0, 0, NULL, "a flag", NULL},
+        {"hidden", OPTION_INT, &seven, 0, 0, NULL, NULL, NULL},
+        {"count", OPTION_INT, &count, 1, 100, NULL, "a number", NULL},
+        {"size", OPTION_BYTES, &size, 0, 9e18, NULL, "an amount", NULL},
+        {"cache", OPTION_BYTES, &none, 0, 9e18, NULL, "an amount that need not be", NULL},
+        {"most", OPTION_INT, &most, 0, 9, "COUNT", "up to its end", NULL},
+        {"share", OPTION_REAL, &share, .25, 1, NULL, "a share", NULL},
+        {"real", OPTION_REAL, &real, 0, 0, NULL, "of any size", NULL},
+        {"text", OPTION_TEXT, &text, 0, 0, NULL, "words", NULL},
+        {"name", OPTION_TEXT, &name, 0, 0, "FILE", "a name", NULL},
+        {"fanout", OPTION_LIST, &list, -1, 99, NULL, "a list", NULL},
+        {"list", OPTION_LIST, &empty, 0, 0, NULL, "an empty list", NULL},
+        {"model", OPTION_CHOICE, &choice, 0, 0, "gcn|sage|gat", "one of three", NULL},
+        {"width-of-a-name12345", OPTION_TEXT, &name, 0, 0, "12", "fits", NULL},
+        {"width-of-a-name123456", OPTION_TEXT, &name, 0, 0, "12", "does not fit", NULL},
+        {"long", OPTION_INT, &three, 0, 9, NULL,
+         "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456 "
+         "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 012345678 and so on", NULL},
+        {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    char printed[4096];
+    FILE* out = tmpfile();
+    options_help(every, out);
+    rewind(out);
+    printed[fread(printed, 1, sizeof printed - 1, out)] = 0;
+    fclose(out);
+    CHECK_STR(printed, wanted);
+}
+
 /* ---- JSON ----------------------------------------------------------------------------------------------------- */
 
 static void write_all(json* j)
@@ -267,7 +506,124 @@ TEST(json_numbers_read_back_equal_and_are_short)
     }
 }
 
+static FILE* written;
+static json writing;
+static void begin_json(bool indent)
+{
+    written = tmpfile();
+    json_start(&writing, written, indent);
+}
+static void check_written(const char* wanted)
+{
+    char text[1024];
+    rewind(written);
+    text[fread(text, 1, sizeof text - 1, written)] = 0;
+    fclose(written);
+    CHECK_STR(text, wanted);
+}
+
+TEST(json_nests_arrays_and_objects_in_each_other)
+{
+    static const char* const wanted[] = {
+        "{\"m\":[[1,2],[],[3]],\"after\":4,\"o\":{},\"p\":{\"x\":null,\"y\":[]},\"q\":[\"a\",true,{},5]}\n",
+        "{\n  \"m\": [\n    [1, 2],\n    [],\n    [3]\n  ],\n  \"after\": 4,\n  \"o\": {},\n  \"p\": {\n    \"x\": null,\n    \"y\": []\n  },\n"
+        "  \"q\": [\"a\", true,\n    {}, 5\n  ]\n}\n"};
+    for (int indent = 0; indent < 2; indent++) {
+        json* j = &writing;
+        begin_json(indent);
+        json_begin_object(j, NULL);
+        json_begin_array(j, "m");
+        for (int i = 0, value = 1; i < 3; i++) {
+            json_begin_array(j, NULL);
+            for (int k = 0; k < 2 - i % 2 * 2 - i / 2; k++) json_int(j, NULL, value++);
+            json_end_array(j);
+        }
+        json_end_array(j);
+        json_int(j, "after", 4);
+        json_begin_object(j, "o");
+        json_end_object(j);
+        json_begin_object(j, "p");
+        json_null(j, "x");
+        json_begin_array(j, "y");
+        json_end_array(j);
+        json_end_object(j);
+        json_begin_array(j, "q");
+        json_string(j, NULL, "a");
+        json_bool(j, NULL, true);
+        json_begin_object(j, NULL);
+        json_end_object(j);
+        json_int(j, NULL, 5);
+        json_end_array(j);
+        json_end_object(j);
+        check_written(wanted[indent]);
+    }
+}
+
+/* Every byte, alone between two letters. */
+TEST(json_escapes_what_a_string_may_not_hold)
+{
+    for (int byte = 1; byte < 256; byte++) {
+        const char text[] = {'a', (char)byte, 'b', 0};
+        char wanted[32];
+        if (byte == '"' || byte == '\\') snprintf(wanted, sizeof wanted, "\"a\\%cb\"", byte);
+        else if (byte == '\n' || byte == '\t') snprintf(wanted, sizeof wanted, "\"a\\%cb\"", byte == '\n' ? 'n' : 't');
+        else if (byte < 0x20 || byte == 0x7f) snprintf(wanted, sizeof wanted, "\"a\\u%04xb\"", (unsigned)byte);
+        else if (byte > 0x7f) strcpy(wanted, "\"a\\ufffdb\"");
+        else snprintf(wanted, sizeof wanted, "\"a%cb\"", byte);
+        begin_json(byte % 2);
+        json_string(&writing, NULL, text);
+        check_written(wanted);
+    }
+}
+
+TEST(json_reals_have_as_many_digits_as_they_need)
+{
+    static const struct {
+        double value;
+        const char* text;
+    } of[] = {{0, "0"}, {-0.0, "-0"}, {1, "1"}, {-2.5, "-2.5"}, {100, "1e+02"}, {12345, "12345"}, {1e22, "1e+22"}, {.1 + .2, "0.30000000000000004"},
+              {4.9406564584124654e-324, "5e-324"}, {1.7976931348623157e308, "1.7976931348623157e+308"}, {-INFINITY, "null"}, {NAN, "null"}};
+    char text[64];
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        real_as_text(text, of[i].value, false);
+        text[strcspn(text, "\n")] = 0;
+        CHECK_STR(text, of[i].text);
+    }
+}
+
 /* ---- text of strangers ---------------------------------------------------------------------------------------- */
+
+/* UTF-8 of a code point, by RFC 3629's table. */
+static int encode(unsigned char p[5], unsigned code)
+{
+    const int length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (int i = length - 1; i > 0; i--, code >>= 6) p[i] = (unsigned char)(0x80 | (code & 0x3F));
+    p[0] = (unsigned char)(lead[length] | code);
+    p[length] = 0;
+    return length;
+}
+
+/* All that there are; and of words of bytes at the ends of the table's ranges those alone that are one of them. */
+TEST(utf8_is_every_code_point_and_nothing_else)
+{
+    static const unsigned char edge[] = {0, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF};
+    unsigned char p[5];
+    for (unsigned code = 1; code < 0x110000; code++) {
+        const int length = encode(p, code);
+        if (!CHECK(utf8_length((const char*)p) == (code >= 0xD800 && code < 0xE000 ? 0 : length))) break;
+    }
+    for (int lead = 0x80; lead < 256; lead++)
+        for (int i = 0; i < 1000; i++) {
+            const unsigned char word[] = {(unsigned char)lead, edge[i / 100], edge[i / 10 % 10], edge[i % 10], 0};
+            const int length = utf8_length((const char*)word);
+            unsigned char again[5];
+            unsigned code = (unsigned)lead & (length == 2 ? 0x1Fu : length == 3 ? 0x0Fu : 0x07u);
+            for (int k = 1; k < length; k++) code = code << 6 | (word[k] & 0x3F);
+            const bool is_one = (lead >= 0xC2 && lead < 0xF5) && length > 1 && encode(again, code) == length && memcmp(again, word, (size_t)length) == 0;
+            CHECK_EQ(length > 0, is_one && !(code >= 0xD800 && code < 0xE000) && code < 0x110000);
+        }
+}
 
 static void check_printable(const char* text, const char* wanted)
 {
@@ -344,6 +700,12 @@ TEST(amounts_have_three_digits_and_a_prefix)
     CHECK_STR(progress_amount(text, 9994), "9.99 k");
     CHECK_STR(progress_amount(text, 9996), "10.0 k");
     CHECK_STR(progress_amount(text, 99960), "100 k");
+    static const struct {
+        double amount;
+        const char* text;
+    } of[] = {{1, "1"}, {.5, "0.5"}, {12.345, "12.3"}, {999.4, "999"}, {1000, "1.00 k"}, {9.9949e3, "9.99 k"}, {99700, "99.7 k"}, {99949, "99.9 k"},
+              {999499, "999 k"}, {999500, "1.00 M"}, {1e9, "1.00 G"}, {5.55e12, "5.55 T"}, {1e15, "1.00 P"}, {123e15, "123 P"}, {2e18, "2000 P"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) CHECK_STR(progress_amount(text, of[i].amount), of[i].text);
 }
 
 /* What goes to standard error between the two calls becomes a text. */
@@ -383,13 +745,99 @@ static void check_time(double seconds, const char* wanted)
 TEST(a_time_is_seconds_minutes_or_hours)
 {
     check_time(2.51, "2.5 s");
+    check_time(9.96, "10 s");
     check_time(59, "59 s");
+    check_time(59.6, "1:00");
     check_time(75, "1:15");
     check_time(3599, "59:59");
+    check_time(3599.6, "1:00:00");
     check_time(2 * 3600 + 3 * 60 + 4, "2:03:04");
 }
 
+/* Of a step that began so long ago that no wait changes a digit. */
+TEST(what_was_done_is_said_with_its_unit_and_rate)
+{
+    static const struct {
+        const char* unit;
+        int64_t done;
+        const char* said;
+    } of[] = {{"edges", 5120000, "reading: 5.12 M edges in 277:46:40 (5.12 edges/s)\n"},
+              {"edges", 512, "reading: 512 edges in 277:46:40 (0.000512 edges/s)\n"},
+              {"B", 60000000000, "reading: 60.0 GB in 277:46:40 (60.0 kB/s)\n"},
+              {"B", 0, "reading: 0 B in 277:46:40 (0 B/s)\n"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char text[256];
+        progress p;
+        progress_begin(&p, "reading", of[i].unit, 0);
+        p.start -= 1e6;
+        catch_errors();
+        progress_end(&p, of[i].done, true);
+        errors_as_text(text);
+        CHECK_STR(text, of[i].said);
+    }
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------------------------- */
+
+TEST(pieces_are_whole_in_order_and_almost_equal)
+{
+    static const int64_t many[] = {0, 1, 5, 64, 65, 1000, (int64_t)1 << 62};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+        for (int64_t pieces = 1; pieces <= 256; pieces += pieces < 8 ? 1 : 31) {
+            const int64_t n = many[i], least = n / pieces;
+            CHECK(parallel_begin(n, 0, pieces) == 0 && parallel_begin(n, pieces, pieces) == n);
+            for (int64_t k = 0; k < pieces; k++)
+                CHECK_EQ(parallel_begin(n, k + 1, pieces) - parallel_begin(n, k, pieces), least + (k < n % pieces));
+        }
+    CHECK(parallel_pieces(0, 10) == 1 && parallel_pieces(19, 10) == 1 && parallel_pieces(20, 10) == 2 && parallel_pieces(2559, 10) == 255);
+    CHECK(parallel_pieces(2560, 10) == 256 && parallel_pieces(2570, 10) == 256 && parallel_pieces((int64_t)1 << 62, 1) == 256);
+}
+
 /* ---- files ---------------------------------------------------------------------------------------------------- */
+
+TEST(an_input_is_a_file_and_nothing_else)
+{
+    char path[600], gone[600], words[700], text[8];
+    int64_t bytes = -1;
+    error refused = {""};
+    write_file(folder_path(path, "input"), "12345", 5);
+    FILE* in = input_stream(path, &bytes, &refused);
+    CHECK(in && bytes == 5 && fread(text, 1, 8, in) == 5 && memcmp(text, "12345", 5) == 0);
+    if (in) fclose(in);
+    const char* const wrong[][2] = {{folder, "is a folder, a file is needed"},
+                                    {"/dev/null", "is a device or a socket, a file is needed"},
+                                    {folder_path(gone, "gone"), "No such file or directory"},
+                                    {strcat(path, "/x"), "Not a directory"}};
+    for (int i = 0; i < 4; i++) {
+        refused.text[0] = 0;
+        CHECK(input_stream(wrong[i][0], &bytes, &refused) == NULL);
+        snprintf(words, sizeof words, "%s: %s", wrong[i][0], wrong[i][1]);
+        CHECK_STR(refused.text, words);
+        CHECK_EQ(bytes, 5);
+    }
+}
+
+TEST(names_are_the_same_only_where_their_files_are)
+{
+    char made[600], again[600], gone[600], loop[600], line[700];
+    error fault = {""};
+    write_file(folder_path(made, "there"), "x", 1);
+    CHECK_EQ(link(made, folder_path(again, "hard")), 0);
+    CHECK(same_file(made, again) && same_file(again, made) && same_file(made, made));
+    folder_path(gone, "not there");
+    CHECK(same_file(gone, gone) && !same_file(gone, made) && !same_file(made, gone));
+    CHECK(!same_file(NULL, made) && !same_file(made, NULL) && !same_file(NULL, NULL));
+    CHECK_EQ(symlink("loop", folder_path(loop, "loop")), 0);
+    CHECK(!same_file(loop, loop)); /* nothing can be written there */
+    CHECK(same_file("/not there", "//not there") && same_file("/./not there", "/not there") && !same_file("/not there", "/nor there"));
+    CHECK(same_file("not there", "./not there") && !same_file("/no folder/x", "/no folder/x"));
+    const file_read read[] = {{NULL, "nothing"}, {gone, "what is gone"}, {again, "the data"}};
+    CHECK(same_file_as_none("--log", NULL, read, 3, &fault) && same_file_as_none("--log", loop, read, 3, &fault));
+    CHECK(same_file_as_none("--log", made, read, 2, &fault) && !fault.text[0]);
+    CHECK(!same_file_as_none("--log", made, read, 3, &fault));
+    snprintf(line, sizeof line, "--log %s: that is the data", made);
+    CHECK_STR(fault.text, line);
+}
 
 /* A pipe that nobody writes to would be waited for. */
 TEST(an_input_that_is_a_pipe_is_refused_at_once)
@@ -492,6 +940,49 @@ TEST(progress_on_a_terminal_is_a_bar_that_fits)
     CHECK_EQ(strcspn(text + 1, "\033"), 59);
 }
 
+/* What is drawn of a step that began ten seconds ago, on a terminal that does not say how wide it is: 80 columns. */
+static void check_drawn(int64_t total, int64_t done, const char* unit, const char* note, const char* wanted)
+{
+    char text[2048];
+    int master = posix_openpt(O_RDWR | O_NOCTTY), keep = dup(STDERR_FILENO), slave;
+    size_t length = 0;
+    progress p;
+    CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    fflush(stderr);
+    dup2(slave, STDERR_FILENO);
+    progress_begin(&p, "reading", unit, total);
+    CHECK(!progress_is_due(&p));
+    p.start -= 1e6; /* so long that no wait changes a digit */
+    p.drawn -= 1;
+    CHECK(progress_is_due(&p));
+    progress_note(&p, "%s", note);
+    progress_update(&p, done);
+    CHECK(!progress_is_due(&p));
+    fflush(stderr);
+    dup2(keep, STDERR_FILENO);
+    close(keep);
+    close(slave);
+    while (length < sizeof text - 1 && read(master, text + length, 1) == 1) length++;
+    close(master);
+    text[length] = 0;
+    CHECK_STR(text, wanted);
+}
+
+TEST(a_bar_has_an_end_and_without_a_total_there_is_none)
+{
+    const int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (master < 0) SKIP("no pseudo-terminal");
+    close(master);
+    check_drawn(1000000, 0, "edges", "", "\rreading  0 edges  0 edges/s  \033[K");
+    check_drawn(4000000, 3000000, "e", "n", "\rreading [##################------]  75%  3.00 M e  3 e/s  92:35:33 left  n\033[K");
+    check_drawn(4000000, 4000000, "edges", "n", "\rreading [########################] 100%  4.00 M edges  4 edges/s  0.0 s left  n\033[K");
+    check_drawn(4000000, 8000000, "B", "n", "\rreading [########################] 200%  8.00 MB  8 B/s  0.0 s left  n\033[K");
+    check_drawn(0, 8000000, "B", "loss 3", "\rreading  8.00 MB  8 B/s  loss 3\033[K");
+    check_drawn(0, 0, "B", "0123456789012345678901234567890123456789012345678901234567890123456789",
+                "\rreading  0 B  0 B/s  0123456789012345678901234567890123456789012345678901234567\033[K");
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -502,20 +993,37 @@ int main(int argc, char** argv)
     RUN(suggestions_mean_what_was_asked_for);
     RUN(lists_and_amounts_are_taken_up_to_their_limits);
     RUN(a_word_with_one_dash_says_which_option_is_meant);
+    RUN(the_last_of_repeated_options_counts_whatever_its_kind);
+    RUN(two_dashes_end_the_options_once);
+    RUN(wrong_numbers_of_arguments_are_said);
+    RUN(amounts_of_bytes_have_suffixes_and_fractions);
+    RUN(numbers_are_taken_up_to_both_ends_of_their_range);
+    RUN(values_of_a_list_are_told_from_one_another);
+    RUN(names_that_are_near_enough_are_meant);
+    RUN(help_is_a_table_of_two_columns);
     RUN(help_lists_every_option_with_its_default);
     RUN(json_is_written_on_a_line_or_indented);
     RUN(json_numbers_read_back_equal_and_are_short);
+    RUN(json_nests_arrays_and_objects_in_each_other);
+    RUN(json_escapes_what_a_string_may_not_hold);
+    RUN(json_reals_have_as_many_digits_as_they_need);
+    RUN(utf8_is_every_code_point_and_nothing_else);
     RUN(printable_text_shows_control_characters_and_bytes_that_are_not_utf8);
     RUN(printable_text_is_cut_between_characters);
     RUN(errors_are_printable_and_keep_the_first_cause);
     RUN(amounts_have_three_digits_and_a_prefix);
     RUN(a_time_is_seconds_minutes_or_hours);
+    RUN(what_was_done_is_said_with_its_unit_and_rate);
+    RUN(pieces_are_whole_in_order_and_almost_equal);
+    RUN(an_input_is_a_file_and_nothing_else);
+    RUN(names_are_the_same_only_where_their_files_are);
     RUN(an_input_that_is_a_pipe_is_refused_at_once);
     RUN(names_of_one_new_file_are_the_same_by_links_too);
     RUN(a_word_with_two_letters_swapped_is_known);
     RUN(files_of_one_number_on_two_file_systems_are_two_files);
     RUN(progress_elsewhere_than_on_a_terminal_is_one_line_at_most);
     RUN(progress_on_a_terminal_is_a_bar_that_fits);
+    RUN(a_bar_has_an_end_and_without_a_total_there_is_none);
     folder_remove();
     return test_finish();
 }

@@ -766,7 +766,13 @@ static void check_homophily(const graph_statistics* s, const dataset* d, int64_t
         all += own, same += own_same;
         if (own > 0) nodes++, node_sum += own_same / own;
     }
+    int64_t labelled = 0, class_size[3] = {0};
+    for (int64_t v = 0; v < SMALL; v++)
+        if (d->label[v] >= 0) labelled++, class_size[d->label[v]]++;
+    CHECK_EQ(s->labelled, labelled);
+    CHECK(memcmp(s->class_size, class_size, (size_t)d->num_classes * sizeof *class_size) == 0);
     CHECK_EQ(s->labelled_edges, (int64_t)all);
+    if (all == 0) CHECK(s->edge_homophily == 0 && s->node_homophily == 0 && s->adjusted_homophily == 0);
     if (all == 0) return;
     for (int c = 0; c < 3; c++) chance += ends[c] / (2 * all) * (ends[c] / (2 * all));
     CHECK_NEAR(s->edge_homophily, same / all, 1e-12);
@@ -798,8 +804,13 @@ static void check_degrees(const degree_statistics* s, int64_t count[SMALL][SMALL
     check_quantile(s->median, degree, 50);
     check_quantile(s->p90, degree, 90);
     check_quantile(s->p99, degree, 99);
-    for (int32_t bin = 0; bin < s->num_bins; bin++) bins += s->bin[bin];
-    CHECK(s->most == most && s->least == least && s->zero == zero && bins == SMALL && s->bin[0] == zero);
+    for (int32_t bin = 0; bin < s->num_bins; bin++) {
+        int64_t inside = 0;
+        for (int64_t v = 0; v < SMALL; v++) inside += bin ? degree[v] >> (bin - 1) == 1 : degree[v] == 0;
+        CHECK_EQ(s->bin[bin], inside);
+        bins += inside;
+    }
+    CHECK(s->most == most && s->least == least && s->zero == zero && bins == SMALL && s->bin[s->num_bins - 1] > 0);
     CHECK_NEAR(s->mean, (double)sum / SMALL, 1e-12);
 }
 
@@ -829,13 +840,129 @@ TEST(statistics_equal_brute_force)
         CHECK_EQ(s.duplicates, duplicates);
         CHECK_EQ(s.one_way, one_way);
         CHECK_EQ(s.isolated, isolated);
-        if (sorted) CHECK(s.sorted);
+        bool in_order = true;
+        for (int64_t v = 0; v < SMALL; v++)
+            for (int64_t e = d.csc.indptr[v] + 1; e < d.csc.indptr[v + 1]; e++) in_order = in_order && d.csc.indices[e - 1] <= d.csc.indices[e];
+        CHECK_EQ(s.sorted, in_order);
         check_degrees(&s.in, count, true);
         check_degrees(&s.out, count, false);
         check_components(&s, count);
         check_homophily(&s, &d, count);
         done(&d, &s);
     }
+}
+
+/* A graph of in-lists, each of which ends with -1; label NULL: none. */
+static void write_lists(int64_t nodes, const int* list, const int32_t* label)
+{
+    int64_t indptr[400] = {0}, rows = nodes + 1, edges = 0;
+    ggnn_node* indices = malloc(sizeof *indices * 40000);
+    ggnn_file_writer w;
+    for (int64_t v = 0; v < nodes; v++, list++) {
+        for (; *list >= 0; list++) indices[edges++] = *list;
+        indptr[v + 1] = edges;
+    }
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices));
+    if (label) CHECK(ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &nodes, label));
+    CHECK(ggnn_file_commit(&w));
+    free(indices);
+}
+
+/* Of n nodes of n degrees: node v's in-list are the v nodes before it. */
+TEST(quantiles_are_the_degrees_of_nearest_rank)
+{
+    static const int64_t many[] = {1, 2, 3, 4, 7, 10, 11, 50, 99, 100, 101, 150, 199};
+    static int lists[40000];
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        const int64_t n = many[i];
+        dataset d;
+        graph_statistics s;
+        error why = {""};
+        for (int64_t v = 0, at = 0; v < n; v++, at++) {
+            for (int u = 0; u < v; u++) lists[at++] = u;
+            lists[at] = -1;
+        }
+        write_lists(n, lists, NULL);
+        if (!CHECK(dataset_open(&d, target, &why)) || !CHECK(statistics_compute(&s, &d, &why))) return;
+        CHECK(s.in.median == (n + 1) / 2 - 1 && s.in.p90 == (9 * n + 9) / 10 - 1 && s.in.p99 == (99 * n + 99) / 100 - 1);
+        CHECK(s.out.median == s.in.median && s.out.p90 == s.in.p90 && s.out.p99 == s.in.p99);
+        done(&d, &s);
+    }
+}
+
+static void stats_prints(const char* options, const char* text)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "stats %s %s", target, options);
+    CHECK_EQ(run("", command), 0);
+    expect(NULL);
+    if (options[0]) expect("{\n  \"file\": \"%s\",\n", target);
+    expect("%s", text);
+    CHECK(prints_what_is_expected());
+}
+
+/* By hand: unsorted lists with loops, duplicates and nodes without label; both directions, no labels; nothing. */
+TEST(stats_prints_all_that_it_counts)
+{
+    static const int mixed[] = {3, 1, 1, 0, -1, 0, 7, 8, -1, 0, 3, 4, -1, 0, 2, -1, 0, -1, 5, -1, -1, 8, 0, -1, 7, 7, 7, -1,
+                                0, 1, 2, 3, 7, 8, 10, -1, 0, 9, -1, -1, -1},
+                     both[] = {1, 2, -1, 0, 2, -1, 0, 1, -1, 4, -1, 3, -1}, none[] = {-1, -1};
+    static const int32_t label[] = {0, 1, 1, -1, 2, 0, 2, 1, 1, 1, -1, 0, 1}, alone[] = {1, -1};
+    write_lists(13, mixed, label);
+    stats_prints("", "nodes                13\nedges                28, directed\nwithout reverse      16 (57.1%)\n"
+                     "in-degree            min 0, median 2, mean 2.15, 90% 4, 99% 7, max 7; zero: 3 nodes\n"
+                     "out-degree           min 0, median 1, mean 2.15, 90% 5, 99% 8, max 8; zero: 3 nodes\n"
+                     "isolated nodes       4 (30.8%)\nself-loops           2\nduplicate edges      3\nlists                not sorted\n"
+                     "components           5, the largest with 9 nodes (69.2%)\nlabelled             11 nodes in 3 classes: 3 6 2\n"
+                     "homophily            edge 0.5556, node 0.4238, adjusted -0.1206 (over 18 edges)\n\nin-degree           nodes\n"
+                     "  0                         3   23.1%  #########\n  1                         2   15.4%  ######\n"
+                     "  2..3                      6   46.2%  ##################\n  4..7                      2   15.4%  ######\n");
+    stats_prints("--json", "  \"num_nodes\": 13,\n  \"num_edges\": 28,\n  \"one_way_edges\": 16,\n"
+                           "  \"in_degree\": {\n    \"min\": 0,\n    \"median\": 2,\n    \"mean\": 2.1538461538461537,\n    \"p90\": 4,\n"
+                           "    \"p99\": 7,\n    \"max\": 7,\n    \"zero\": 3,\n    \"bins\": [3, 2, 6, 2]\n  },\n"
+                           "  \"out_degree\": {\n    \"min\": 0,\n    \"median\": 1,\n    \"mean\": 2.1538461538461537,\n    \"p90\": 5,\n"
+                           "    \"p99\": 8,\n    \"max\": 8,\n    \"zero\": 3,\n    \"bins\": [3, 4, 4, 1, 1]\n  },\n"
+                           "  \"isolated_nodes\": 4,\n  \"self_loops\": 2,\n  \"duplicate_edges\": 3,\n  \"sorted\": false,\n"
+                           "  \"components\": 5,\n  \"largest_component\": 9,\n  \"labelled_nodes\": 11,\n  \"labelled_edges\": 18,\n"
+                           "  \"edge_homophily\": 0.5555555555555556,\n  \"node_homophily\": 0.4238095238095238,\n"
+                           "  \"adjusted_homophily\": -0.12062256809338519,\n  \"class_sizes\": [3, 6, 2]\n}\n");
+    write_lists(5, both, NULL);
+    stats_prints("", "nodes                5\nedges                8, undirected: each has its reverse\n"
+                     "in-degree            min 1, median 2, mean 1.60, 90% 2, 99% 2, max 2; zero: 0 nodes\n"
+                     "out-degree           min 1, median 2, mean 1.60, 90% 2, 99% 2, max 2; zero: 0 nodes\n"
+                     "isolated nodes       0 (0.0%)\nself-loops           0\nduplicate edges      0\nlists                sorted by id\n"
+                     "components           2, the largest with 3 nodes (60.0%)\n\nin-degree           nodes\n"
+                     "  0                         0    0.0%  \n  1                         2   40.0%  ################\n"
+                     "  2..3                      3   60.0%  ########################\n");
+    write_lists(2, none, alone);
+    stats_prints("", "nodes                2\nedges                0, undirected: each has its reverse\n"
+                     "in-degree            min 0, median 0, mean 0.00, 90% 0, 99% 0, max 0; zero: 2 nodes\n"
+                     "out-degree           min 0, median 0, mean 0.00, 90% 0, 99% 0, max 0; zero: 2 nodes\n"
+                     "isolated nodes       2 (100.0%)\nself-loops           0\nduplicate edges      0\nlists                sorted by id\n"
+                     "components           2, the largest with 1 nodes (50.0%)\nlabelled             1 nodes in 2 classes: 0 1\n"
+                     "homophily            edge 0.0000, node 0.0000, adjusted 0.0000 (over 0 edges)\n\nin-degree           nodes\n"
+                     "  0                         2  100.0%  ########################################\n");
+    write_lists(0, NULL, NULL);
+    stats_prints("--json", "  \"num_nodes\": 0,\n  \"num_edges\": 0,\n  \"one_way_edges\": 0,\n"
+                           "  \"in_degree\": {\n    \"min\": 0,\n    \"median\": 0,\n    \"mean\": 0,\n    \"p90\": 0,\n"
+                           "    \"p99\": 0,\n    \"max\": 0,\n    \"zero\": 0,\n    \"bins\": []\n  },\n"
+                           "  \"out_degree\": {\n    \"min\": 0,\n    \"median\": 0,\n    \"mean\": 0,\n    \"p90\": 0,\n"
+                           "    \"p99\": 0,\n    \"max\": 0,\n    \"zero\": 0,\n    \"bins\": []\n  },\n"
+                           "  \"isolated_nodes\": 0,\n  \"self_loops\": 0,\n  \"duplicate_edges\": 0,\n  \"sorted\": true,\n"
+                           "  \"components\": 0,\n  \"largest_component\": 0\n}\n");
+}
+
+/* Names of the bins of a degree of six digits. */
+TEST(stats_names_the_bins_of_large_degrees)
+{
+    char command[2048];
+    snprintf(command, sizeof command, "generate star %s --nodes 140000", target);
+    CHECK_EQ(run("", command), 0);
+    snprintf(command, sizeof command, "stats %s", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "\n  1                    139999  100.0%  ########################################\n"));
+    CHECK(says("out", "\n  65536..131071             0    0.0%  \n  131072..262143            1    0.0%  \n"));
 }
 
 /* ---- verify --------------------------------------------------------------------------------------------------- */
@@ -957,6 +1084,112 @@ TEST(verify_finds_what_is_wrong)
     check_verify_finds(&c, "section 'external_id': -7 names more than one node");
 }
 
+/* All rows: what is checked where all is right, and the reason where it is not. The first that is wrong goes to standard error. */
+static void verify_prints(const char* const reason[9], int rows, const char* first)
+{
+    static const char* const name[] = {"sections", "checksums", "graph", "identity", "features", "preprocess", "labels", "splits", "ids"};
+    static const char* const what[] = {"table and shapes agree with each other",
+                                       "the CRC-32C of every section, zeros between sections",
+                                       "lists in order, ids of nodes, weights finite and not negative",
+                                       "the graph is the one that the file names",
+                                       "every value is finite",
+                                       "preprocessed features are of this graph and these features",
+                                       "every label is a class or unknown",
+                                       "every node is in none, train, val or test",
+                                       "no two nodes have one external id"};
+    bool good = true;
+    char line[1400] = "";
+    expect(NULL);
+    for (int i = 0; i < rows; i++) {
+        if (!reason[i]) expect("%-10s ok      %s\n", name[i], what[i]);
+        else expect("%-10s WRONG   %s: %s\n", name[i], target, reason[i]);
+        good = good && !reason[i];
+    }
+    CHECK_EQ(verify(""), good ? 0 : 1);
+    CHECK(prints_what_is_expected());
+    if (!good) snprintf(line, sizeof line, "ggnn-data: %s: %s\n", target, first);
+    CHECK_STR(output("err"), line);
+    expect(NULL);
+    expect("{\n  \"file\": \"%s\",\n  \"checks\": [\n", target);
+    for (int i = 0; i < rows; i++) {
+        expect("    {\n      \"check\": \"%s\",\n      \"ok\": %s", name[i], reason[i] ? "false" : "true");
+        if (reason[i]) expect(",\n      \"error\": \"%s: %s\"", target, reason[i]);
+        expect("\n    }%s\n", i + 1 < rows ? "," : "");
+    }
+    expect("  ],\n  \"ok\": %s\n}\n", good ? "true" : "false");
+    CHECK_EQ(verify("--json"), good ? 0 : 1);
+    CHECK(prints_what_is_expected());
+    CHECK_STR(output("err"), line);
+}
+
+TEST(verify_says_of_every_check_whether_it_holds)
+{
+    const int64_t two = 2;
+    const double state[2] = {1, 2};
+    const char* reason[9] = {NULL};
+    contents c = good_contents;
+    ggnn_file_writer w;
+    write_contents(&c);
+    verify_prints(reason, 9, NULL);
+    c.weight[1] = -1;
+    c.feat[3] = NAN;
+    c.label[0] = -3;
+    c.split[0] = 9;
+    c.external_id[0] = c.external_id[1];
+    c.crc = 5;
+    write_contents(&c);
+    char identity[100];
+    ggnn_file f;
+    CHECK(ggnn_file_open(&f, target));
+    snprintf(identity, sizeof identity, "section 'graph_crc' is 00000005, the graph's identity is %08llx", (unsigned long long)ggnn_file_graph_crc(&f));
+    ggnn_file_close(&f);
+    reason[2] = "sections 'indptr' and 'indices' and 'weight': a weight is negative or not finite, node 0, edge 1";
+    reason[3] = identity;
+    reason[4] = "section 'feat': row 1, column 1 is not finite";
+    reason[6] = "section 'label': node 0 has label -3, not within -1 and 1048575";
+    reason[7] = "section 'split': node 0 has value 9 in split 0, not within 0 and 3";
+    reason[8] = "section 'external_id': -7 names more than one node";
+    verify_prints(reason, 9, reason[2]);
+    memset(reason, 0, sizeof reason);
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "adam_m", GGNN_FILE_F64, 1, &two, state) && ggnn_file_commit(&w));
+    verify_prints(reason, 2, NULL); /* no graph */
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_F64, 1, &two, state) && ggnn_file_commit(&w));
+    reason[0] = "section 'indptr' at offset 8192 is f64 with 1 dimensions, not i64 with 1";
+    verify_prints(reason, 1, reason[0]);
+}
+
+/* Values at the ends of what is finite; ids in ascending order but for a pair. */
+TEST(verify_knows_the_last_right_value_from_the_first_wrong_one)
+{
+    static const uint32_t wrong[] = {0x7f800000, 0xff800000, 0x7f800001, 0xffffffff}, right[] = {0x7f7fffff, 0xff7fffff, 1, 0x80000000};
+    static const uint16_t wrong_half[] = {0x7c00, 0xfc00, 0x7c01, 0xffff}, right_half[] = {0x7bff, 0xfbff, 1, 0x8000};
+    for (int i = 0; i < 4; i++) {
+        contents c = good_contents;
+        memcpy(&c.feat[4], &right[i], 4);
+        memcpy(&c.edge_feat[0], &right[i], 4);
+        write_contents(&c);
+        CHECK_EQ(verify(""), 0);
+        memcpy(&c.feat[4], &wrong[i], 4);
+        check_verify_finds(&c, "section 'feat': row 2, column 0 is not finite");
+        c = good_contents, c.real = true, c.half[1] = right_half[i];
+        write_contents(&c);
+        CHECK_EQ(verify(""), 0);
+        c.half[1] = wrong_half[i];
+        check_verify_finds(&c, "section 'feat': row 0, column 1 is not finite");
+    }
+    contents c = good_contents;
+    c.real = true;
+    c.target[0] = INFINITY;
+    check_verify_finds(&c, "section 'label': node 0 has an infinite label");
+    for (int i = 0; i < 2; i++) {
+        c = good_contents, c.external_id[0] = 7, c.external_id[1] = 7 + i, c.external_id[2] = 8;
+        check_verify_finds(&c, i ? "section 'external_id': 8 names" : "section 'external_id': 7 names");
+    }
+    c = good_contents, c.label[2] = (1 << 20) - 1;
+    write_contents(&c);
+    CHECK_EQ(verify(""), 0);
+}
+
 /* Values are looked at in pieces, by any number of threads. */
 TEST(verify_names_the_first_of_several_wrong_values)
 {
@@ -1002,6 +1235,85 @@ TEST(files_without_a_graph_have_info_and_checksums)
     snprintf(command, sizeof command, "stats %s", target);
     CHECK_EQ(run("", command), 1);
     CHECK(says("err", "it has no section 'indptr'"));
+}
+
+/* The rest of what info prints: a row a section, as the file has them. */
+static void expect_sections(const ggnn_file* f, bool json)
+{
+    if (json) expect("  \"sections\": [\n");
+    else expect("\nsection          type     shape                             bytes         offset  CRC-32C\n");
+    for (int32_t i = 0; i < f->num_sections; i++) {
+        const ggnn_file_section* s = &f->section[i];
+        char shape[100] = "";
+        for (uint32_t k = 0; k < s->num_dims; k++)
+            sprintf(shape + strlen(shape), "%s%lld", k == 0 ? "" : json ? ", " : " x ", (long long)s->dim[k]);
+        if (json)
+            expect("    {\n      \"name\": \"%s\",\n      \"type\": \"%s\",\n      \"shape\": [%s],\n      \"offset\": %lld,\n      \"bytes\": %lld,\n"
+                   "      \"crc32c\": %lld\n    }%s\n", s->name, ggnn_file_type_name(s->type), shape, (long long)s->offset, (long long)s->bytes,
+                   (long long)s->crc, i + 1 < f->num_sections ? "," : "\n  ]\n}");
+        else
+            expect("%-16s %-8s %-24s %14lld %14lld  %08x\n", s->name, ggnn_file_type_name(s->type), shape, (long long)s->bytes, (long long)s->offset,
+                   (unsigned)s->crc);
+    }
+}
+
+/* What stands before that; %s in it stands for the file's name. */
+static void info_prints(const char* text, const char* json)
+{
+    for (int i = 0; i < 2; i++) {
+        char command[2048];
+        ggnn_file f;
+        CHECK(ggnn_file_open(&f, target));
+        const long long crc = ggnn_file_graph_crc(&f);
+        snprintf(command, sizeof command, "info %s %s", target, i ? "--json" : "");
+        CHECK_EQ(run("", command), 0);
+        expect(NULL);
+        if (i) expect("{\n  \"file\": \"%s\",\n  \"bytes\": %lld,\n  \"graph_crc\": ", target, (long long)f.bytes);
+        if (i && crc < 0) expect("null,\n%s", json);
+        else if (i) expect("%lld,\n%s", crc, json);
+        else expect("file             %s, %.*f kB\n%s", target, f.bytes < 99950 ? 1 : 0, (double)f.bytes / 1000, text);
+        if (!i && crc >= 0) expect("graph identity   %08llx\n", (unsigned long long)crc);
+        expect_sections(&f, i);
+        CHECK(prints_what_is_expected());
+        ggnn_file_close(&f);
+    }
+}
+
+TEST(info_prints_all_that_a_file_holds)
+{
+    static const int path[] = {1, -1, 0, 2, -1, 1, -1};
+    const int64_t two = 2;
+    const double state[2] = {1, 2};
+    contents c = good_contents;
+    ggnn_file_writer w;
+    write_contents(&c);
+    info_prints("nodes            3\nedges            4 directed, weighted, 1.33 a node\nfeatures         2 a row, fp32\n"
+                "edge features    1 a row, fp32\nlabels           2 classes\nsplit 0          1 train, 1 val, 0 test, 1 none\n"
+                "split 1          0 train, 0 val, 1 test, 2 none\nexternal ids     kept, section external_id\n",
+                "  \"num_nodes\": 3,\n  \"num_edges\": 4,\n  \"weighted\": true,\n  \"features\": {\n    \"width\": 2,\n    \"type\": \"f32\"\n  },\n"
+                "  \"edge_features\": {\n    \"width\": 1,\n    \"type\": \"f32\"\n  },\n  \"preprocessed\": null,\n  \"labels\": \"classes\",\n"
+                "  \"num_classes\": 2,\n  \"splits\": [\n    {\n      \"none\": 1,\n      \"train\": 1,\n      \"val\": 1,\n      \"test\": 0\n    },\n"
+                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n");
+    c.real = true;
+    write_contents(&c);
+    info_prints("nodes            3\nedges            4 directed, weighted, 1.33 a node\nfeatures         2 a row, fp16\n"
+                "edge features    1 a row, fp32\nlabels           real numbers\nsplit 0          1 train, 1 val, 0 test, 1 none\n"
+                "split 1          0 train, 0 val, 1 test, 2 none\nexternal ids     kept, section external_id\n",
+                "  \"num_nodes\": 3,\n  \"num_edges\": 4,\n  \"weighted\": true,\n  \"features\": {\n    \"width\": 2,\n    \"type\": \"f16\"\n  },\n"
+                "  \"edge_features\": {\n    \"width\": 1,\n    \"type\": \"f32\"\n  },\n  \"preprocessed\": null,\n  \"labels\": \"real\",\n"
+                "  \"num_classes\": 0,\n  \"splits\": [\n    {\n      \"none\": 1,\n      \"train\": 1,\n      \"val\": 1,\n      \"test\": 0\n    },\n"
+                "    {\n      \"none\": 2,\n      \"train\": 0,\n      \"val\": 0,\n      \"test\": 1\n    }\n  ],\n  \"external_ids\": true,\n");
+    static const char nothing[] = "  \"weighted\": false,\n  \"features\": {\n    \"width\": 0,\n    \"type\": null\n  },\n"
+                                  "  \"edge_features\": {\n    \"width\": 0,\n    \"type\": null\n  },\n  \"preprocessed\": null,\n  \"labels\": null,\n"
+                                  "  \"num_classes\": 0,\n  \"splits\": [],\n  \"external_ids\": false,\n";
+    char json[1000];
+    for (int nodes = 3; nodes >= 0; nodes -= 3) {
+        write_lists(nodes, path, NULL);
+        snprintf(json, sizeof json, "  \"num_nodes\": %d,\n  \"num_edges\": %d,\n%s", nodes, nodes ? 4 : 0, nothing);
+        info_prints(nodes ? "nodes            3\nedges            4 directed, 1.33 a node\n" : "nodes            0\nedges            0 directed, 0.00 a node\n", json);
+    }
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "adam_m", GGNN_FILE_F64, 1, &two, state) && ggnn_file_commit(&w));
+    info_prints("", "");
 }
 
 TEST(info_and_stats_print_text_and_json)
@@ -1331,6 +1643,79 @@ TEST(wrong_usage_exits_with_2_and_says_why)
     check_usage("export a b --format hdf5", "--format hdf5: not one of csv|mtx|npy");
 }
 
+/* What is taken ends with "no such file": status 1. The file is looked for after the options. */
+TEST(options_of_the_commands_are_taken_up_to_the_ends_of_their_ranges)
+{
+    static const struct {
+        const char *command, *option;
+        long long low, high;
+    } of[] = {{"sample /none/x --fanout 1", "seeds", 0, 9000000000000000},
+              {"sample /none/x --seeds 1", "fanout", -1, 2147483647},
+              {"sample /none/x --seeds 1 --fanout 1", "seed", 0, 9000000000000000},
+              {"sample /none/x --seeds 1 --fanout 1", "step", 0, (1 << 30) - 1},
+              {"sample /none/x --seeds 1 --fanout 1", "walks", 1, 1 << 15},
+              {"sample /none/x --seeds 1 --fanout 1", "length", 1, 1 << 15},
+              {"sample /none/x --seeds 1 --fanout 1", "restart", 0, 1},
+              {"rank /none/x", "presample-epochs", 1, 10000},
+              {"rank /none/x", "fanout", -1, 1 << 20},
+              {"rank /none/x", "batch", 1, 1 << 24},
+              {"rank /none/x", "split", 0, 999},
+              {"rank /none/x", "seed", 0, 9000000000000000000},
+              {"rank /none/x", "cache-bytes", 0, 9000000000000000000},
+              {"partition /none/x", "parts", 1, 64},
+              {"partition /none/x", "presample-epochs", 1, 10000},
+              {"partition /none/x", "fanout", -1, 1 << 20},
+              {"partition /none/x", "batch", 1, 1 << 24},
+              {"partition /none/x", "seed", 0, 9000000000000000000},
+              {"partition /none/x", "hops", 0, 8},
+              {"partition /none/x", "closure-limit", 0, 2147483647},
+              {"partition /none/x", "passes", 1, 1000},
+              {"partition /none/x", "slack", 0, 10000},
+              {"partition /none/x", "split", 0, 999},
+              {"place /none/x", "plans", 1, 9000000000000000},
+              {"place /none/x", "devices", 1, 16},
+              {"place /none/x", "device-list", 0, 15}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int end = 0; end < 4; end++) {
+            const long long value = end < 2 ? of[i].low - end : of[i].high + (of[i].high > 1000000000000000000 ? 2000 : 1) * (end - 2);
+            char line[200], words[200];
+            snprintf(line, sizeof line, "%s --%s=%lld", of[i].command, of[i].option, value);
+            snprintf(words, sizeof words, "--%s %lld: must be between %lld and %lld\n", of[i].option, value, of[i].low, of[i].high);
+            if (of[i].option[0] == 'c' && of[i].option[1] == 'a' && end % 2) strcpy(words, end == 1 ? "--cache-bytes -1: does not fit 63 bits\n" : "--cache-bytes 9000000000000002000: does not fit 63 bits\n");
+            if (end == 0 || end == 2) strcpy(words, "/none/x: ");
+            if (!CHECK_EQ(run("", line), end % 2 ? 2 : 1) || !CHECK(says("err", words))) printf("  %s\n", line);
+        }
+}
+
+/* A command's name may not be cut, and its options' neither. */
+TEST(names_of_commands_and_options_are_whole_words)
+{
+    check_usage("inf x", "'inf' is not a command; is info meant?");
+    check_usage("plac x", "'plac' is not a command; is place meant?");
+    check_usage("x", "ggnn-data: 'x' is not a command\nusage: ggnn-data COMMAND ...\n");
+    check_usage("'' x", "ggnn-data: '' is not a command\n");
+    check_usage("rank a --presample 2", "--presample: no such option; is --presample-epochs meant?");
+    check_usage("info -- --help x", "info: 'x': one argument too many\nusage: ggnn-data info FILE [options]     (--help says more)\n");
+    CHECK_EQ(run("", "info -- --help"), 1); /* a file's name */
+    CHECK(says("err", "--help: cannot open"));
+    CHECK_EQ(run("", "info --json --json -- -x"), 1);
+    CHECK(says("err", "-x: cannot open"));
+    CHECK_EQ(run("", "info a b c --help"), 0);
+}
+
+/* What was printed before a failure stands before its message, where both go to one file. */
+TEST(what_is_printed_stands_before_the_error_that_ended_it)
+{
+    contents c = good_contents;
+    char line[2048];
+    c.feat[0] = NAN;
+    write_contents(&c);
+    snprintf(line, sizeof line, "%s verify %s >%s/out 2>&1", tool, target, folder);
+    CHECK(system(line) != 0);
+    const char *row = strstr(output("out"), "ids        ok"), *end = strstr(output("out"), "ggnn-data: ");
+    CHECK(row && end && row < end);
+}
+
 TEST(a_command_never_writes_over_what_it_reads)
 {
     static const char* const command[] = {"convert %s/indptr.npy %s/link", "export %s/link %s/indptr.npy --format mtx"};
@@ -1465,6 +1850,12 @@ int main(int argc, char** argv)
     RUN(normals_equal_the_formula_and_have_its_moments);
     RUN(a_row_takes_the_pairs_of_all_blocks_in_turn);
     RUN(statistics_equal_brute_force);
+    RUN(quantiles_are_the_degrees_of_nearest_rank);
+    RUN(stats_prints_all_that_it_counts);
+    RUN(stats_names_the_bins_of_large_degrees);
+    RUN(verify_says_of_every_check_whether_it_holds);
+    RUN(verify_knows_the_last_right_value_from_the_first_wrong_one);
+    RUN(info_prints_all_that_a_file_holds);
     RUN(verify_passes_what_is_right);
     RUN(verify_finds_what_is_wrong);
     RUN(verify_names_the_first_of_several_wrong_values);
@@ -1482,6 +1873,9 @@ int main(int argc, char** argv)
     RUN(export_writes_the_masks_of_one_split_as_vectors);
     RUN(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be);
     RUN(wrong_usage_exits_with_2_and_says_why);
+    RUN(options_of_the_commands_are_taken_up_to_the_ends_of_their_ranges);
+    RUN(names_of_commands_and_options_are_whole_words);
+    RUN(what_is_printed_stands_before_the_error_that_ended_it);
     RUN(a_command_never_writes_over_what_it_reads);
     RUN(help_exits_with_0_and_goes_to_standard_output);
     RUN(version_is_the_headers);

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "datasets/dataset.h"
+#include "ggnn_reference.h"
+#include "tests/random_graph.h"
 #include "tests/test.h"
 #include "tests/tool.h"
 
@@ -73,6 +75,374 @@ TEST(sample_prints_the_batch_that_the_library_gives)
         free(b.workspace);
     }
     dataset_close(&d);
+}
+
+/* ---- all that is printed ---------------------------------------------------------------------------------------- */
+
+static char weighted[600]; /* another graph: random, with weights */
+
+static void make_weighted(void)
+{
+    random_graph* r = random_graph_new(60, 4, 50);
+    const int64_t rows = 61;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, folder_path(weighted, "weighted.ggnn")) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, r->indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &r->num_edges, r->indices) &&
+          ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &r->num_edges, r->weight) && ggnn_file_commit(&w));
+    random_graph_free(r);
+}
+
+typedef struct { /* a command line, and what it means */
+    const char*      options;
+    int32_t          seeds;
+    ggnn_node        seed[4];
+    int32_t          hops, fanout[4], global;
+    ggnn_walks       walk;
+    uint64_t         key;
+    uint32_t         step;
+    ggnn_unique_kind kind;
+} meant;
+
+static const meant lines[] = {
+    {"--seeds 33,0,33,5 --fanout 3,2 --seed 7 --step 5", 4, {33, 0, 33, 5}, 2, {3, 2}, 0, {4, 3, .5f}, 7, 5, GGNN_UNIQUE_DIRECT},
+    {"--seeds 0 --fanout=-1 --table hash", 1, {0}, 1, {-1}, 0, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_HASH},
+    {"--seeds 5,2 --fanout 2,0,3,2 --last-hop-global --table auto", 2, {5, 2}, 4, {2, 0, 3, 2}, 1, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_DIRECT},
+    {"--seeds 2,33 --fanout 4,5 --walks 7 --length 2 --restart .25 --table hash --seed 2 --last-hop-global", 2, {2, 33}, 2, {4, 5}, 1, {7, 2, .25f}, 2, 0, GGNN_UNIQUE_HASH},
+    {"--seeds 1,3,33 --fanout 20,1 --walks 1 --length 5 --restart 1 --table direct", 3, {1, 3, 33}, 2, {20, 1}, 0, {1, 5, 1}, 1, 0, GGNN_UNIQUE_DIRECT},
+    {"--seeds 33 --fanout 1,9,1 --walks 2 --restart 0 --table hash --step 1073741823", 1, {33}, 3, {1, 9, 1}, 0, {2, 3, 0}, 1, (1 << 30) - 1, GGNN_UNIQUE_HASH}};
+enum { LINES = sizeof lines / sizeof *lines };
+
+static bool as_json, is_first;
+static int depth; /* in JSON */
+
+static void expect_key(const char* name)
+{
+    expect("%s\n%*s", is_first ? "" : ",", 2 * depth, "");
+    if (name) expect("\"%s\": ", name);
+    is_first = false;
+}
+static void expect_open(const char* name, const char* bracket)
+{
+    expect_key(name);
+    expect("%s", bracket);
+    depth++;
+    is_first = true;
+}
+static void expect_close(const char* bracket)
+{
+    depth--;
+    expect("\n%*s%s", 2 * depth, "", bracket);
+    is_first = false;
+}
+static void expect_int(const char* name, int64_t value)
+{
+    expect_key(name);
+    expect("%lld", (long long)value);
+}
+static void expect_value(int64_t i, const char* json, const char* text)
+{
+    if (as_json) expect("%s%s", i ? ", " : "", json);
+    else expect(" %s", text);
+}
+static void expect_array(const char* name)
+{
+    if (as_json) expect_key(name);
+    expect(as_json ? "[" : "    %-8s", name);
+}
+static void expect_array_end(void) { expect(as_json ? "]" : "\n"); }
+
+static void expect_ints(const char* name, const int64_t* value, int64_t n)
+{
+    expect_array(name);
+    for (int64_t i = 0; i < n; i++) {
+        char json[32], text[32];
+        snprintf(json, sizeof json, "%lld", (long long)value[i]);
+        snprintf(text, sizeof text, "%4lld", (long long)value[i]);
+        expect_value(i, json, text);
+    }
+    expect_array_end();
+}
+static void expect_nodes(const char* name, const ggnn_node* value, int64_t n)
+{
+    int64_t wide[MANY];
+    for (int64_t i = 0; i < n; i++) wide[i] = value[i];
+    expect_ints(name, wide, n);
+}
+static void expect_locals(const char* name, const int32_t* value, int64_t n)
+{
+    int64_t wide[MANY];
+    for (int64_t i = 0; i < n; i++) wide[i] = value[i];
+    expect_ints(name, wide, n);
+}
+/* Numbers as the shortest text that reads back equal. */
+static void expect_reals(const char* name, const double* value, int64_t n, bool narrow)
+{
+    expect_array(name);
+    for (int64_t i = 0; i < n; i++) {
+        char json[40], text[40];
+        for (int digits = 1; digits < 18; digits++) {
+            snprintf(json, sizeof json, "%.*g", digits, value[i]);
+            if (narrow ? strtof(json, NULL) == (float)value[i] : strtod(json, NULL) == value[i]) break;
+        }
+        snprintf(text, sizeof text, "%4.2f", value[i]);
+        expect_value(i, isfinite(value[i]) ? json : "null", text);
+    }
+    expect_array_end();
+}
+
+static void expect_hops(const ggnn_batch* b)
+{
+    if (as_json) expect_open("hops", "[");
+    for (int32_t h = 0; h < b->num_hops; h++) {
+        const ggnn_block* hop = &b->hop[h];
+        const int64_t targets = *hop->num_dst.n, sources = *hop->num_src.n, edges = *hop->num_edges.n;
+        if (as_json) {
+            double weight[MANY];
+            for (int64_t e = 0; e < edges; e++) weight[e] = (double)hop->weight[e];
+            expect_open(NULL, "{");
+            expect_int("num_dst", targets);
+            expect_int("num_src", sources);
+            expect_int("num_edges", edges);
+            expect_ints("indptr", hop->indptr, targets + 1);
+            if (hop->indices) expect_locals("indices", hop->indices, edges);
+            expect_nodes("neighbor", hop->neighbor, edges);
+            expect_ints("position", hop->position, edges);
+            expect_reals("weight", weight, edges, true);
+            if (hop->repeats) expect_locals("repeats", hop->repeats, sources);
+            expect_close("}");
+            continue;
+        }
+        expect("\nhop %d: %lld targets, %lld sources, %lld edges\n  local      node  sampled: node(local)@position%s\n", h, (long long)targets,
+               (long long)sources, (long long)edges, b->how.method == GGNN_WALK ? " or *visits" : "");
+        for (int64_t v = 0; v < targets; v++) {
+            expect("  %5lld %9lld ", (long long)v, (long long)b->id[v]);
+            for (int64_t e = hop->indptr[v]; e < hop->indptr[v + 1]; e++) {
+                expect(" %lld", (long long)hop->neighbor[e]);
+                if (hop->indices) expect("(%d)", hop->indices[e]);
+                if (b->how.method == GGNN_WALK) expect("*%d", (int)hop->weight[e]);
+                else expect("@%lld", (long long)hop->position[e]);
+            }
+            expect("\n");
+        }
+    }
+    if (as_json) expect_close("]");
+}
+
+/* ---- its trace */
+
+static void expect_round(void* unused, int32_t round, const ggnn_ref_path* work, int32_t m)
+{
+    char name[16];
+    (void)unused;
+    if (round == 0) {
+        expect_ints("s", work->s, m);
+        expect_locals("p", work->p, m);
+        expect_locals("q", work->q, m);
+    }
+    snprintf(name, sizeof name, "chain%d", round);
+    expect_locals(name, work->chain, m);
+}
+
+/* The draws, each bounded as its method says, until there are m of n edges. */
+static int64_t draws_of(int64_t* draw, const ggnn_rng* rng, ggnn_method method, int32_t h, ggnn_node v, int64_t m, int64_t n)
+{
+    int64_t count = 0, distinct = 0;
+    const int64_t wanted = method == GGNN_RESERVOIR ? n - m : m;
+    while (method == GGNN_REJECTION ? distinct < m : count < wanted) {
+        int64_t bound = n, i = 0;
+        if (method == GGNN_FISHER_YATES || method == GGNN_PATH_DOUBLING) bound = n - count;
+        if (method == GGNN_RESERVOIR) bound = m + count + 1;
+        draw[count] = ggnn_draw_below(rng, h, v, count, bound);
+        while (draw[i] != draw[count]) i++;
+        distinct += i == count++;
+    }
+    return count;
+}
+
+static void expect_target(const ggnn_graph* g, const ggnn_batch* b, const ggnn_rng* rng, int32_t h, int64_t local)
+{
+    static ggnn_ref_path work;
+    const ggnn_block* hop = &b->hop[h];
+    const ggnn_node v = b->id[local];
+    const ggnn_list list = ggnn_neighbors(g, v);
+    const ggnn_method method = b->how.method;
+    const int64_t m = b->how.fanout[h], n = list.degree, taken = hop->indptr[local + 1] - hop->indptr[local];
+    const bool drawn = m > 0 && (method == GGNN_REPLACEMENT || n > m), whole = method != GGNN_WALK && m != 0 && !drawn;
+    int64_t draw[MANY], offset[MANY];
+    double key[MANY];
+    if (as_json) {
+        expect_open(NULL, "{");
+        expect_int("hop", h);
+        expect_int("node", v);
+        expect_int("degree", n);
+        expect_key("whole");
+        expect(whole ? "true" : "false");
+    } else {
+        expect("  hop %d, node %lld, degree %lld%s\n", h, (long long)v, (long long)n, whole ? ": taken whole" : "");
+    }
+    if (method == GGNN_WALK) {
+        ggnn_node visited[MANY], bad;
+        ggnn_random_walk(visited, g, &b->how.walk, rng, h, v, &bad);
+        expect_nodes("visited", visited, b->how.walk.walks * b->how.walk.length);
+    } else if (drawn && n > 0) {
+        for (int64_t i = 0; i < n; i++)
+            key[i] = (double)ggnn_neg_log2(ggnn_draw(ggnn_random(rng, h, v, (uint32_t)(i / 2)), i)) / 1099511627776.0 / (list.weight ? (double)list.weight[i] : 1);
+        if (method == GGNN_WEIGHTED) expect_reals("key", key, n, false);
+        else expect_ints("draw", draw, draws_of(draw, rng, method, h, v, m, n));
+        if (method == GGNN_PATH_DOUBLING) ggnn_ref_path_doubling(offset, &work, draw, n, (int32_t)m, expect_round, NULL);
+        for (int64_t i = 0; i < taken; i++) offset[i] = hop->position[hop->indptr[local] + i] - g->whole.indptr[v];
+        expect_ints("offset", offset, taken);
+    }
+    if (as_json) expect_close("}");
+}
+
+/* Slots are taken in the order of local ids: the first that is free from an id's home on. */
+static void expect_table(const ggnn_batch* b, ggnn_unique_kind kind, int64_t numbered)
+{
+    const ggnn_unique* seen = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, b->num_nodes, b->max_ids)), kind, b->num_nodes, b->max_ids);
+    bool* taken = calloc((size_t)seen->mask + 1, sizeof *taken);
+    if (as_json) expect_open("table", "[");
+    else expect("\n%s\n  local      node first at%s\n", kind == GGNN_UNIQUE_HASH ? "hash table" : "direct map", kind == GGNN_UNIQUE_HASH ? "    home    slot" : "");
+    for (int64_t i = 0; i < numbered; i++) {
+        const uint64_t home = ggnn_hash(b->id[i], seen->mask);
+        uint64_t slot = home;
+        int64_t first = 0, before = *b->num_seeds.n;
+        while (first < before && b->seed_local[first] != i) first++;
+        for (int32_t h = 0; first == before && h < b->num_hops; h++) {
+            const ggnn_block* hop = &b->hop[h];
+            for (int64_t e = 0; e < *hop->num_edges.n && hop->neighbor[e] != b->id[i]; e++) first++;
+            before += *hop->num_edges.n;
+        }
+        for (; kind == GGNN_UNIQUE_HASH && taken[slot]; slot = (slot + 1) & seen->mask) {}
+        if (kind == GGNN_UNIQUE_HASH) taken[slot] = true;
+        if (as_json) {
+            expect_open(NULL, "{");
+            expect_int("local", i);
+            expect_int("node", b->id[i]);
+            expect_int("first", first);
+            if (kind == GGNN_UNIQUE_HASH) expect_int("home", (int64_t)home);
+            if (kind == GGNN_UNIQUE_HASH) expect_int("slot", (int64_t)slot);
+            expect_close("}");
+        } else {
+            expect("  %5lld %9lld %8lld", (long long)i, (long long)b->id[i], (long long)first);
+            if (kind == GGNN_UNIQUE_HASH) expect(" %7llu %7llu", (unsigned long long)home, (unsigned long long)slot);
+            expect("\n");
+        }
+    }
+    if (as_json) expect_close("]");
+    free(taken);
+    free((void*)(uintptr_t)seen);
+}
+
+static void expect_trace(const ggnn_graph* g, const ggnn_batch* b, const ggnn_rng* rng, ggnn_unique_kind kind)
+{
+    const ggnn_block* last = &b->hop[b->num_hops - 1];
+    if (as_json) expect_open("trace", "[");
+    else expect("\ndraws, and what the sampler made of them\n");
+    for (int32_t h = 0; h < b->num_hops; h++)
+        for (int64_t v = 0; v < *b->hop[h].num_dst.n; v++) expect_target(g, b, rng, h, v);
+    if (as_json) expect_close("]");
+    expect_table(b, kind, b->how.last_hop_global ? *last->num_dst.n : *last->num_src.n);
+}
+
+static void expect_sample(const ggnn_graph* g, const meant* line, int sampler, bool traced)
+{
+    const ggnn_rng rng = {line->key, line->step, GGNN_PURPOSE_SAMPLE};
+    ggnn_sampling how = {(ggnn_method)sampler, line->hops, {0}, line->global, GGNN_KEEP_ALL & ~GGNN_KEEP_TRANSPOSES, line->walk, 0, {0}, {0}};
+    ggnn_batch b;
+    memcpy(how.fanout, line->fanout, sizeof line->fanout);
+    CHECK_EQ(ggnn_batch_new(&b, g, &how, line->seeds), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, g, &rng, line->seed, line->seeds), GGNN_OK);
+    expect(as_json ? "{" : NULL);
+    is_first = true;
+    depth = 1;
+    expect_nodes("seeds", line->seed, line->seeds);
+    expect_locals(as_json ? "seed_local" : "local", b.seed_local, line->seeds);
+    if (as_json) expect_nodes("id", b.id, *b.hop[b.num_hops - 1].num_src.n);
+    expect_hops(&b);
+    if (traced) expect_trace(g, &b, &rng, line->kind);
+    if (as_json) {
+        expect_close("}");
+        expect("\n");
+    }
+    ggnn_batch_free(&b);
+}
+
+/* Each sampler, by each line, of a graph without weights or of one with them; as text, as JSON; with its trace. */
+TEST(sample_prints_the_batch_and_its_trace_and_nothing_else)
+{
+    dataset d[2];
+    error why = {""};
+    if (!CHECK(dataset_open(&d[0], target, &why) && dataset_open(&d[1], weighted, &why))) return;
+    for (int s = 0; s < SAMPLERS; s++)
+        for (int i = 0; i < LINES; i++)
+            for (int form = (s + i) % 2; form < 4; form += 2) { /* text and JSON, or their traces */
+                const int with = (s + i / 2 + (s == GGNN_WEIGHTED && form > 1)) % 2;
+                const ggnn_graph g = dataset_graph(&d[with]);
+                char command[2048];
+                as_json = form / 2;
+                snprintf(command, sizeof command, "sample %s --sampler %s %s %s %s", with ? weighted : target, samplers[s], lines[i].options,
+                         form % 2 ? "--trace" : "", as_json ? "--json" : "");
+                CHECK_EQ(run("", command), 0);
+                expect(NULL);
+                expect_sample(&g, &lines[i], s, form % 2);
+                if (!CHECK(prints_what_is_expected())) printf("  %s\n", command);
+            }
+    dataset_close(&d[0]);
+    dataset_close(&d[1]);
+}
+
+TEST(sample_refuses_what_cannot_be_meant)
+{
+    static const struct {
+        const char* options;
+        int code;
+        const char* words;
+    } of[] = {{"--fanout 2", 2, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to 8 hops\n"},
+              {"--seeds 2", 2, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to 8 hops\n"},
+              {"--seeds 2 --fanout 1,1,1,1,1,1,1,1,1", 2, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to 8 hops\n"},
+              {"--seeds 2,34 --fanout 1", 1, "ggnn-data: --seeds: node 34 is not in [0, 34)\n"},
+              {"--seeds 2 --fanout 1 --table tree", 2, "--table tree: not one of auto|direct|hash"},
+              {"--seeds 2 --fanout 1 --sampler walks", 2, "--sampler walks: not one of fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk; is walk meant?"}};
+    char line[2048];
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        snprintf(line, sizeof line, "sample %s %s", target, of[i].options);
+        CHECK_EQ(run("", line), of[i].code);
+        CHECK(says("err", of[i].words) && !output("out")[0]);
+    }
+    snprintf(line, sizeof line, "sample %s --seeds 33,0 --fanout 1,1,1,1,1,1,1,1", target);
+    CHECK_EQ(run("", line), 0);
+    CHECK(says("out", "\nhop 7: ") && !output("err")[0]);
+    for (int with = 0; with < 2; with++)
+        for (int s = 0; s < SAMPLERS; s++) { /* weights that are asked for and not there */
+            snprintf(line, sizeof line, "sample %s --seeds 0 --fanout 1 --sampler %s", with ? weighted : target, samplers[s]);
+            CHECK_EQ(run("", line), 0);
+            snprintf(line, sizeof line, "ggnn-data: warning: --sampler weighted: %s has no edge weights (section 'weight'): all neighbours are as likely\n", target);
+            CHECK_STR(output("err"), !with && s == GGNN_WEIGHTED ? line : "");
+        }
+}
+
+/* Lists of more than 4,096 draws, keys or steps have a row without them. */
+TEST(a_trace_leaves_out_what_is_too_long_to_look_at)
+{
+    static const struct {
+        const char *options, *key;
+        int many;
+    } of[] = {{"--sampler replacement --fanout 4096", "draw", 4096}, {"--sampler replacement --fanout 4097", "draw", -1},
+              {"--sampler reservoir --fanout 903", "draw", 4096},    {"--sampler reservoir --fanout 902", "draw", -1},
+              {"--sampler weighted --fanout 9", "key", -1},          {"--sampler walk --walks 64 --length 64 --fanout 1", "visited", 4096},
+              {"--sampler walk --walks 17 --length 241 --fanout 1", "visited", -1}};
+    static double value[5000];
+    char star[600], line[1024];
+    snprintf(line, sizeof line, "generate star %s --nodes 5000", folder_path(star, "large.ggnn"));
+    CHECK_EQ(run("", line), 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        snprintf(line, sizeof line, "sample %s --seeds 0 %s --trace --json 2>%s/err | sed -n '/\"trace\"/,/\"table\"/p'", star, of[i].options, folder);
+        CHECK_EQ(run("", line), 0);
+        CHECK_EQ(numbers(output("out"), of[i].key, value, 5000), of[i].many);
+        CHECK(says("out", "\"degree\": 4999"));
+        if (of[i].many < 0) CHECK_EQ(numbers(output("out"), "offset", value, 5000), -1);
+    }
 }
 
 /* Node 0's list is the first in the graph's edge order, so that positions are offsets. */
@@ -226,6 +596,33 @@ TEST(a_backend_that_is_not_built_is_an_error_that_says_how)
     CHECK(says("err", "ggnn-data-cuda: not there; make gpu builds it"));
 }
 
+/* Programs are looked for beside this one, and get its words. */
+TEST(the_program_of_another_backend_is_started_with_the_same_words)
+{
+    static const char* const backend[] = {"cuda", "cuda-emulated"};
+    static const char* const suffix[] = {"cuda", "emulated"};
+    static const char* const made_by[] = {"gpu", "emulated"};
+    char line[2048], path[600], words[800], copy[600];
+    snprintf(line, sizeof line, "cp %s %s/ggnn-data", tool, folder);
+    CHECK_EQ(system(line), 0);
+    folder_path(copy, "ggnn-data");
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/ggnn-data-%s", folder, suffix[i]);
+        for (int there = 0; there < 3; there++) {
+            if (there) write_file(path, "#!/bin/sh\necho \"$@\"\n", 20);
+            if (there == 2) chmod(path, 0700);
+            snprintf(line, sizeof line, "%s sample none --seeds 0,1 --fanout 2 --backend %s >%s/out 2>%s/err", copy, backend[i], folder, folder);
+            const int status = system(line);
+            CHECK_EQ(WEXITSTATUS(status), there == 2 ? 0 : 1);
+            snprintf(words, sizeof words, there ? "ggnn-data: %s: cannot run it\n" : "ggnn-data: %s: not there; make %s builds it\n", path, made_by[i]);
+            CHECK_STR(output("err"), there == 2 ? "" : words);
+            snprintf(words, sizeof words, "sample none --seeds 0,1 --fanout 2 --backend %s\n", backend[i]);
+            CHECK_STR(output("out"), there == 2 ? words : "");
+        }
+        remove(path);
+    }
+}
+
 int main(int argc, char** argv)
 {
     char line[1024];
@@ -237,6 +634,10 @@ int main(int argc, char** argv)
     snprintf(line, sizeof line, "generate karate %s", target);
     if (run("", line) != 0) printf("%s", output("err"));
     RUN(sample_prints_the_batch_that_the_library_gives);
+    make_weighted();
+    RUN(sample_prints_the_batch_and_its_trace_and_nothing_else);
+    RUN(sample_refuses_what_cannot_be_meant);
+    RUN(a_trace_leaves_out_what_is_too_long_to_look_at);
     RUN(a_trace_holds_the_draws_and_the_offsets_that_were_sampled);
     RUN(a_trace_of_the_largest_fanout_shows_the_draws_that_made_the_sample);
     RUN(a_trace_shows_path_doublings_rounds);
@@ -245,6 +646,7 @@ int main(int argc, char** argv)
     RUN(the_emulated_device_prints_what_the_cpu_prints);
     RUN(the_gpu_prints_what_the_cpu_prints);
     RUN(a_backend_that_is_not_built_is_an_error_that_says_how);
+    RUN(the_program_of_another_backend_is_started_with_the_same_words);
     folder_remove();
     return test_finish();
 }

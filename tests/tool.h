@@ -1,6 +1,7 @@
 /* tool.h - runs build/ggnn-data as a user does and looks at what it printed. Its files are in folder.h's folder. */
 #ifndef TOOL_H
 #define TOOL_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 
@@ -42,6 +43,37 @@ static inline bool says(const char* which, const char* words)
 {
     if (strstr(output(which), words)) return true;
     printf("  %s says: %s", which, output(which));
+    return false;
+}
+
+/* All that the tool should print, put together piece by piece; expect(NULL) begins anew. */
+static inline char* expected(void)
+{
+    static char text[1 << 16];
+    return text;
+}
+
+static inline void expect(const char* format, ...)
+{
+    char* text = expected();
+    const size_t length = format ? strlen(text) : 0;
+    va_list values;
+    text[length] = 0;
+    if (!format) return;
+    va_start(values, format);
+    vsnprintf(text + length, (1 << 16) - length, format, values);
+    va_end(values);
+}
+
+/* Is it that, and nothing else? */
+static inline bool prints_what_is_expected(void)
+{
+    const char *is = output("out"), *should = expected();
+    size_t line = 0, at = 0;
+    if (strcmp(is, should) == 0) return true;
+    for (; is[at] && is[at] == should[at]; at++)
+        if (is[at] == '\n') line = at + 1;
+    printf("  prints: %.*s\n  not:    %.*s\n", (int)strcspn(is + line, "\n"), is + line, (int)strcspn(should + line, "\n"), should + line);
     return false;
 }
 
