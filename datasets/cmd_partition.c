@@ -45,11 +45,6 @@ typedef struct {
     int64_t cut, touched; /* edges; nodes that any part holds */
 } job;
 
-static bool graph_fails(const job* p, const ggnn_fault* fault, error* why)
-{
-    return error_set(why, "%s: node %" PRId64 ": %s", p->data.file.path, fault->node, fault->what);
-}
-
 /* What a node weighs: the edges that epochs before training compute at it. */
 static bool weigh(job* p, error* why)
 {
@@ -89,12 +84,12 @@ static bool measure(job* p, error* why)
     for (int32_t part = 0; part < p->set->parts; part++) {
         if (ggnn_partition_closure(p->list, bound, &p->graph, p->owner, part, p->train, p->num_train,
                                    (int32_t)p->set->hops, p->work, &fault) != GGNN_OK)
-            return graph_fails(p, &fault, why);
+            return dataset_graph_fails(p->data.file.path, &fault, why);
         p->held[part] = bound[p->set->hops + 1];
         for (int64_t i = 0; i < p->held[part]; i++) anywhere[p->list[i]] = 1;
     }
     for (int64_t v = 0; v < n; v++) p->touched += anywhere[v];
-    return ggnn_partition_cut(&p->cut, &p->graph, p->owner, &fault) == GGNN_OK || graph_fails(p, &fault, why);
+    return ggnn_partition_cut(&p->cut, &p->graph, p->owner, &fault) == GGNN_OK || dataset_graph_fails(p->data.file.path, &fault, why);
 }
 
 static double largest_over_mean(const int64_t* size, int64_t parts)

@@ -50,7 +50,7 @@ static bool count_degrees(job* r, error* why)
     ggnn_fault fault;
     int64_t* out = r->set->by == HOTNESS_ALIGRAPH ? r->lists : r->rows;
     if (ggnn_count_degrees(out, r->set->by == HOTNESS_ALIGRAPH ? r->rows : NULL, &r->graph, &fault) == GGNN_OK) return true;
-    return error_set(why, "%s: node %" PRId64 ": %s", r->data.file.path, fault.node, fault.what);
+    return dataset_graph_fails(r->data.file.path, &fault, why);
 }
 
 static bool count_reads(job* r, error* why)

@@ -66,7 +66,7 @@ static bool write_graph(job* r, error* why)
     void* seen = memory_new((size_t)d->num_nodes, "nodes seen", why);
     bool good = seen != NULL;
     if (good && ggnn_graph_reorder(&out, &in, r->rank, seen, &fault) != GGNN_OK)
-        good = error_set(why, "%s: node %" PRId64 ", edge %" PRId64 ": %s", d->file.path, fault.node, fault.edge, fault.what);
+        good = dataset_graph_fails(d->file.path, &fault, why);
     memory_free(seen);
     void* work = good ? memory_new(ggnn_graph_sort_workspace_bytes(&out), "sorting lists", why) : NULL;
     if (work) ggnn_graph_sort(&out, work);

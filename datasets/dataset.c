@@ -129,6 +129,12 @@ ggnn_store dataset_edge_features(const dataset* d)
     return ggnn_store_plain(d->edge_feat.rows, d->num_edges, d->edge_feat.width, d->edge_feat.type);
 }
 
+bool dataset_graph_fails(const char* path, const ggnn_fault* fault, error* why)
+{
+    const bool of_node = fault->node >= 0;
+    return error_set(why, "%s: %s %lld: %s", path, of_node ? "node" : "edge", (long long)(of_node ? fault->node : fault->edge), fault->what);
+}
+
 bool dataset_check_graph(const dataset* d, error* why)
 {
     ggnn_graph g = dataset_graph(d);

@@ -1,17 +1,12 @@
 #include "datasets/divide.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "datasets/dataset.h"
 #include "datasets/metis.h"
 
 const char* const divide_name[DIVIDE_NUM_METHODS] = {"mincut", "hash", "mod", "range", "pagraph", "metis"};
-
-static bool graph_fails(const char* path, const ggnn_fault* fault, error* why)
-{
-    return error_set(why, "%s: node %" PRId64 ": %s", path, fault->node, fault->what);
-}
 
 /* Both directions of every edge, as mincut sees only lists. Returns the lists' memory, to be freed, or NULL. */
 static void* symmetrised(const ggnn_graph* g, const char* path, ggnn_lists* both, error* why)
@@ -27,7 +22,7 @@ static void* symmetrised(const ggnn_graph* g, const char* path, ggnn_lists* both
     ggnn_lists reverse = {n, e, indptr, indices, NULL, NULL}, sorted = {n, e, indptr + n + 1, indices + e, NULL, NULL};
     if (ggnn_graph_transpose(&reverse, &in, &fault) != GGNN_OK) {
         ggnn_graph_validate(g, &fault); /* which names the node */
-        graph_fails(path, &fault, why);
+        dataset_graph_fails(path, &fault, why);
         memory_free(memory);
         return NULL;
     }
@@ -53,7 +48,7 @@ static bool by_edges(int32_t* owner, const ggnn_graph* g, const divide_how* how,
     else {
         ggnn_node* order = memory_new((size_t)g->num_nodes * sizeof *order, "an order of nodes", why);
         good = order && (ggnn_partition_mincut(owner, &symmetric, how->parts, how->passes, how->slack, order, &fault) ==
-                             GGNN_OK || graph_fails(how->path, &fault, why));
+                             GGNN_OK || dataset_graph_fails(how->path, &fault, why));
         memory_free(order);
     }
     memory_free(memory);
@@ -67,7 +62,7 @@ static bool by_pagraph(int32_t* owner, int64_t* closures_cut, const ggnn_graph* 
     if (how->num_train == 0) return error_set(why, "%s: it has no training nodes, which pagraph divides", how->path);
     void* work = memory_new(ggnn_partition_pagraph_workspace_bytes(g->num_nodes), "partitioning", why);
     const bool good = work && (ggnn_partition_pagraph(owner, closures_cut, g, &eq1, work, &fault) == GGNN_OK ||
-                               graph_fails(how->path, &fault, why));
+                               dataset_graph_fails(how->path, &fault, why));
     memory_free(work);
     return good;
 }

@@ -105,6 +105,7 @@ TEST(wrong_options_name_option_and_value)
     check_wrong("in --bytes 5Q", "--bytes '5Q'");
     check_wrong("in --bytes -5", "--bytes -5");
     check_wrong("in --flag=1", "--flag=1: takes no value");
+    check_wrong("in --flag=", "--flag=: takes no value");
     check_wrong("in --model gtn", "--model gtn: not one of gcn|sage|gat; is gcn meant?");
     check_wrong("in --model transformer", "--model transformer: not one of gcn|sage|gat");
     check_wrong("in --fanout 3,,4", "--fanout '': not an integer");
@@ -676,11 +677,13 @@ TEST(errors_are_printable_and_keep_the_first_cause)
     CHECK_STR(first.text + strlen(first.text) - 16, "\\x1b: the reason");
     CHECK(strlen(first.text) < sizeof first.text && strlen(first.text) > sizeof first.text - 20);
     first.text[0] = 0;
-    for (size_t i = 0; i + 2 < sizeof name; i += 2) memcpy(name + i, "\xc3\xa9", 2);
-    for (int shift = 0; shift < 4; shift++) { /* characters stay whole wherever the cut falls */
+    static const char* const character[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}; /* of 2, 3, 4 bytes */
+    for (int shift = 0; shift < 24; shift++) { /* characters stay whole wherever the cut falls */
         char again[sizeof first.text];
+        const size_t bytes = (size_t)shift / 8 + 2;
+        for (size_t i = 0; i + bytes < sizeof name; i += bytes) memcpy(name + i, character[bytes - 2], bytes + 1);
         first.text[0] = 0;
-        error_set(&first, "%.*s%s%.*s", shift, "abc", name, shift / 2, "d");
+        error_set(&first, "%.*s%s%.*s", shift % 4, "abc", name, shift / 4 % 2, "d");
         CHECK_STR(printable(again, sizeof again, first.text), first.text);
     }
 }

@@ -1,6 +1,7 @@
 /* test_plan_tool.c - ggnn-data rank, place, partition, and the files that they write. */
 #include "datasets/plan_file.h"
 #include "datasets/topology.h"
+#include "tests/random_graph.h"
 #include "tests/test.h"
 #include "tests/tool.h"
 
@@ -18,6 +19,18 @@ static int tool_on(const char* command, const char* options) /* on the graph */
     return run("", line);
 }
 static void put(const char* path, const char* text) { write_file(path, text, strlen(text)); }
+
+/* The shortest text that reads back equal. */
+static const char* shortest(double value)
+{
+    static char text[4][40];
+    static int next;
+    char* of = text[next++ % 4];
+    int digits = 1;
+    do snprintf(of, sizeof text[0], "%.*g", digits, value);
+    while (digits++ < 17 && strtod(of, NULL) != value);
+    return of;
+}
 
 static void make_graphs(void)
 {
@@ -165,6 +178,141 @@ TEST(place_refuses_what_cannot_be_meant)
     CHECK_EQ(run("", "place dgx-1v --device-list 1,1"), 2);
     CHECK_EQ(run("", "place dgx-1v --devices 9"), 1);
     CHECK_EQ(run("", "place no_such_file"), 1);
+}
+
+/* All that place prints of a plan: where its rows are narrow, and where they are wide. */
+static void expect_plan(const ggnn_placement* p, const char* from, const char* rule, bool json)
+{
+    const int P = p->devices;
+    expect(NULL);
+    if (json) expect("{\n  \"topology\": \"%s\",\n  \"rule\": \"%s\",\n  \"devices\": %d,\n  \"parts\": [\n", from, rule, P);
+    else expect("%s: %d devices, %d part%s on the fullest, %d copies in all\nleast bandwidth %g (modelled), %lld plans examined, %s\n\n", from, P, p->most,
+                p->most == 1 ? "" : "s", p->copies, p->bandwidth, (long long)p->plans, p->complete ? "complete" : "not complete: --plans allows more");
+    for (int form = 0; json && form < 2; form++) {
+        for (int i = 0; i < P; i++) {
+            bool first = true;
+            expect("    [");
+            for (int k = 0; k < P; k++) {
+                if (form == 0 && !(p->stores[i] >> k & 1)) continue;
+                expect("%s%d", first ? "" : ", ", form ? p->source[i][k] : k);
+                first = false;
+            }
+            expect("]%s\n", i + 1 < P ? "," : "");
+        }
+        expect(form ? "  ],\n" : "  ],\n  \"sources\": [\n");
+    }
+    if (json) expect("  \"most\": %d,\n  \"copies\": %d,\n  \"bandwidth\": %s,\n  \"plans\": %lld,\n  \"complete\": %s\n}\n", p->most, p->copies,
+                     shortest(p->bandwidth), (long long)p->plans, p->complete ? "true" : "false");
+    if (!json) expect("device  reads part 0 .. %d from%*s  stores\n", P - 1, P > 8 ? 3 * (P - 8) : 0, "");
+    for (int i = 0; !json && i < P; i++) {
+        char row[100];
+        int used = snprintf(row, sizeof row, "%6d ", i);
+        for (int k = 0; k < P; k++) used += snprintf(row + used, sizeof row - (size_t)used, " %2d", p->source[i][k]);
+        expect("%-*s", P > 8 ? 9 + 3 * P : 33, row);
+        for (int k = 0; k < P; k++)
+            if (p->stores[i] >> k & 1) expect(" %d", k);
+        expect("\n");
+    }
+}
+
+TEST(place_prints_the_plan_that_the_library_makes)
+{
+    static const char* const rules[] = {"best", "pruned", "exact", "clique"};
+    static const struct {
+        const char* name;
+        int devices;
+        int64_t plans;
+    } of[] = {{"dgx-1v", 0, 0}, {"dgx-1v", 6, 0}, {"dgx-a100", 16, 100}, {"pcie-pairs", 9, 50}, {"pcie-pairs", 8, 0}, {"ring", 1, 0}, {"ring", 7, 300}, {"none", 2, 0}, {"none", 11, 20}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int json = 0; json < 2; json++) {
+            const int rule = (int)(i + (size_t)json) % 4;
+            ggnn_topology t;
+            ggnn_placement plan;
+            char line[200], devices[40] = "", plans[40] = "";
+            CHECK(ggnn_topology_named(&t, of[i].name, of[i].devices) == GGNN_OK &&
+                  ggnn_place_parts(&plan, &t, (ggnn_place_rule)rule, of[i].plans, NULL) == GGNN_OK);
+            if (of[i].devices) snprintf(devices, sizeof devices, "--devices %d", of[i].devices);
+            if (of[i].plans) snprintf(plans, sizeof plans, "--plans %lld", (long long)of[i].plans);
+            snprintf(line, sizeof line, "place %s %s %s %s%s %s", of[i].name, devices, plans, rule ? "--rule " : "", rule ? rules[rule] : "", json ? "--json" : "");
+            CHECK_EQ(run("", line), 0);
+            expect_plan(&plan, of[i].name, rules[rule], json);
+            if (!CHECK(prints_what_is_expected())) printf("  %s\n", line);
+        }
+}
+
+/* Kept are the devices of a list, of a topology by name or of a file, in its order. */
+TEST(place_keeps_the_devices_of_a_list)
+{
+    static const int64_t list[] = {5, 0, 4, 1, 7};
+    ggnn_topology t;
+    ggnn_placement plan;
+    error why = {""};
+    char line[2000];
+    CHECK(topology_read(&t, "dgx-1v", 0, &why) && topology_keep(&t, list, 5, &why) && ggnn_place_parts(&plan, &t, GGNN_PLACE_BEST, 0, NULL) == GGNN_OK);
+    CHECK_EQ(run("", "place dgx-1v --device-list 3,2 --device-list=5,0,4,1,7 --json"), 0);
+    expect_plan(&plan, "dgx-1v", "best", true);
+    CHECK(prints_what_is_expected());
+    put(topology, smi);
+    CHECK_EQ(run("", with(line, "place %s --devices 8 --device-list 5,0,4,1,7 --json%s", topology, "")), 0);
+    expect_plan(&plan, topology, "best", true);
+    CHECK(prints_what_is_expected());
+    CHECK_EQ(run("", "place none --devices 16 --device-list 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 --json"), 0);
+    CHECK(says("out", "\"devices\": 16,"));
+    CHECK_EQ(run("", "place none --devices 16 --device-list 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0"), 2);
+    CHECK_STR(output("err"), "ggnn-data: place: --device-list: more than 16 devices\n");
+    CHECK_EQ(run("", "place none --devices 3 --device-list 2,0,2"), 2);
+    CHECK_STR(output("err"), "ggnn-data: place: device 2 is listed twice\n");
+    CHECK_EQ(run("", "place none --devices 3 --device-list 2,3"), 2);
+    CHECK_STR(output("err"), "ggnn-data: place: device 3: the topology has devices 0 to 2\n");
+    CHECK_EQ(run("", "place dgx-1v --devices 9"), 1);
+    CHECK_STR(output("err"), "ggnn-data: dgx-1v: it has no 9 devices\n");
+    CHECK_EQ(run("", with(line, "place %s --devices 9%s", topology, "")), 1);
+    CHECK(says("err", "a topology of 8 devices, not of 9: is it another machine's?\n"));
+}
+
+/* The words of nvidia-smi, blanks of all kinds, lines that end as on Windows, comments behind rows; lines without a word. */
+TEST(a_topologys_words_and_blanks_are_those_of_its_format)
+{
+    static const struct {
+        const char* text;
+        double far; /* device 0 reading device 1 */
+    } of[] = {{"GPU0 GPU1\r\nGPU0 X NV100\r\nGPU1 NV1 X\r\n", 2500}, {"\tGPU0\tGPU1\n\nGPU0\tX\tNV12\nGPU1\tNV12\tX", 300}, {"GPU0 GPU1\nGPU0 X PIX\nGPU1 SYS X\n", 12},
+              {"GPU0 GPU1\nGPU0 X PXB\nGPU1 SYS X\n", 12}, {"GPU0 GPU1\nGPU0 X PHB\nGPU1 SYS X\n", 0}, {"GPU0 GPU1\nGPU0 X NODE\nGPU1 SYS X\n", 0},
+              {"GPU0 GPU1\nGPU0 X SOC\nGPU1 SYS X\n", 0}, {"GPU0 GPU1\nGPU0 X NV0\nGPU1 SYS X\n", 0}, {"GPU10 mlx5_0 GPU11\nmlx5_0 PIX X PIX\nGPU10 X PIX NV2\nGPU11 NV2 PIX X\n", 50},
+              {"# a machine\n\n 700,50\n,50 , 700,\n  # its end\n", 50}, {"700\t.5e1\r\n5 700\r\n\r\n", 5}, {"\033[1m700 \033[4m7\033[0m\n1 700\033[", 7}};
+    static const struct {
+        const char *text, *words;
+    } wrong[] = {{"GPU0 GPU1\nGPU0 X NV\nGPU1 NV1 X\n", "line 2: not a link that nvidia-smi names: \"NV\""},
+                 {"GPU0 GPU1\nGPU0 X NV1000\nGPU1 NV1 X\n", "line 2: not a link that nvidia-smi names: \"NV1000\""},
+                 {"GPU0 GPU1\nGPU0 X NV1x\nGPU1 NV1 X\n", "line 2: not a link that nvidia-smi names: \"NV1x\""},
+                 {"GPU0 GPU1\nGPU0 X nv1\nGPU1 NV1 X\n", "line 2: not a link that nvidia-smi names: \"nv1\""},
+                 {"GPU0 GPU1\nGPU0 X NV1\n\nGPU1 NV1\n", "line 4: not a link that nvidia-smi names: \"\""},
+                 {"GPU0 GPU1\nGPU0 X NV1\nNIC0 X X\n\n", "line 4: 1 rows for 2 devices"},
+                 {"GPU0 GPU1\nGPU0 X NV1\nGPU1 NV1 SYS\n", "row 1, column 1 (from 0): a device cannot read its own memory"},
+                 {"GPU 1\n2 3\n", "line 1: not a number: \"GPU\""},
+                 {"GPU0x 1\n2 3\n", "line 1: not a number: \"GPU0x\""},
+                 {"700 1\n\n# x\n2 3z\n", "line 4: not a number: \"3z\""},
+                 {"700 1\n2\n", "line 2: 1 numbers, the first row has 2"},
+                 {"700 1 2\n1 700 2\n", "line 2: 2 rows for 3 columns"},
+                 {"700 inf\n1 700\n", "row 0, column 1 (from 0): a bandwidth is negative or not finite"}};
+    ggnn_topology t;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        error why = {""};
+        put(topology, of[i].text);
+        if (!CHECK(topology_read(&t, topology, 2, &why)) || !CHECK(t.devices == 2 && t.bandwidth[0][1] == of[i].far)) printf("  %s: %s\n", of[i].text, why.text);
+        CHECK(t.bandwidth[0][0] == 700 && t.bandwidth[1][1] == 700);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) refuses(wrong[i].text, wrong[i].words);
+    char* large = malloc((1 << 20) + 2);
+    for (int more = 0; more < 2; more++) { /* a comment of a mebibyte, or a byte more */
+        error why = {""};
+        memset(large, '#', (1 << 20) + 1);
+        memcpy(large, "700 5\n6 700\n", 12);
+        write_file(topology, large, (size_t)(1 << 20) + (size_t)more);
+        CHECK_EQ(topology_read(&t, topology, 0, &why), !more);
+        CHECK(!more || strstr(why.text, "more than 1048576 bytes are no topology"));
+    }
+    free(large);
 }
 
 /* ---- rank ------------------------------------------------------------------------------------------------------ */
@@ -535,6 +683,610 @@ TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
     dataset_close(&wrong);
 }
 
+/* ---- all that is printed and written, against the loops of its definition ----------------------------------------- */
+
+enum { MANY = 70 };
+
+/* Other features, with weights or without, labels or none: three graphs. Split 0 trains a third, split 1 every fifth of 1 to 4. */
+static void make_random(int form)
+{
+    static const int64_t rows = MANY + 1, nodes = MANY, splits[2] = {2, MANY};
+    const int64_t wide[2] = {MANY, form == 1 ? 3 : 5};
+    uint8_t split[2 * MANY];
+    uint16_t half[3 * MANY];
+    float value[5 * MANY], target[MANY];
+    int64_t name[MANY];
+    ggnn_file_writer w;
+    test_state = 77 + (uint64_t)form;
+    random_graph* r = random_graph_new(MANY, 3, 25);
+    for (int v = 0; v < 2 * MANY; v++) split[v] = (uint8_t)(v < MANY ? test_below(3) : v % 5 ? (v - MANY) % 3 + 1 : 0);
+    for (int i = 0; i < 3 * MANY; i++) half[i] = (uint16_t)(i * 7);
+    for (int i = 0; i < 5 * MANY; i++) value[i] = (float)i / 4;
+    for (int v = 0; v < MANY; v++) target[v] = v % 3 ? (float)v : NAN;
+    for (int v = 0; v < MANY; v++) name[v] = 1000 - 3 * v;
+    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, r->indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &r->num_edges, r->indices) && ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split));
+    if (form) CHECK(ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &r->num_edges, r->weight));
+    if (form == 1) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F16, 2, wide, half) && ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &nodes, target));
+    if (form == 2) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, value) && ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &nodes, name));
+    CHECK(ggnn_file_commit(&w));
+    random_graph_free(r);
+}
+
+static int64_t training(const dataset* d, int32_t split, ggnn_node ids[MANY])
+{
+    int64_t n = 0;
+    for (int v = 0; v < MANY; v++)
+        if (d->split[split * MANY + v] == SPLIT_TRAIN) ids[n++] = (ggnn_node)v;
+    return n;
+}
+
+typedef struct { /* what epochs read: rows, lists, edges computed, by node */
+    int64_t rows[MANY], lists[MANY], edges[MANY];
+} reads;
+
+static void count_reads(reads* of, const dataset* d, const ggnn_sampling* how, int32_t split, int64_t batch, uint64_t seed, int64_t epochs, bool training_itself)
+{
+    const ggnn_graph g = dataset_graph(d);
+    ggnn_node ids[MANY], seeds[MANY];
+    const int64_t n = training(d, split, ids);
+    ggnn_rng rng = {seed, 0, training_itself ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_PRESAMPLE};
+    ggnn_batch b;
+    memset(of, 0, sizeof *of);
+    CHECK_EQ(ggnn_batch_new(&b, &g, how, n), GGNN_OK);
+    for (int64_t e = 0; e < epochs; e++)
+        for (int64_t first = 0; first < n; first += batch, rng.step++) {
+            int64_t count = 0;
+            for (; count < batch && first + count < n; count++)
+                seeds[count] = ids[ggnn_shuffle(seed, (uint32_t)e + (training_itself ? 0 : GGNN_PRESAMPLE_EPOCH), first + count, n)];
+            CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, count), GGNN_OK);
+            for (int32_t h = 0; h < b.num_hops; h++)
+                for (int64_t i = 0; i < *b.hop[h].num_dst.n; i++) {
+                    of->lists[b.id[i]]++;
+                    of->edges[b.id[i]] += b.hop[h].indptr[i + 1] - b.hop[h].indptr[i];
+                }
+            for (int64_t i = 0; i < *b.hop[b.num_hops - 1].num_src.n; i++) of->rows[b.id[i]]++;
+        }
+    ggnn_batch_free(&b);
+}
+
+/* rank by falling hot / over, ties by falling second, then by id. */
+static void rank_of(ggnn_node rank[MANY], const int64_t* hot, const int64_t* over, const int64_t* second)
+{
+    for (int v = 0; v < MANY; v++) {
+        rank[v] = 0;
+        for (int u = 0; u < MANY; u++) {
+            const int64_t a = hot[u] * (over ? over[v] : 1), b = hot[v] * (over ? over[u] : 1);
+            const bool last_u = over && over[u] == 0, last_v = over && over[v] == 0;
+            if (last_u != last_v) rank[v] += last_v;
+            else if (!last_u && a != b) rank[v] += a > b;
+            else if (second && second[u] != second[v]) rank[v] += second[u] > second[v];
+            else rank[v] += u < v;
+        }
+    }
+}
+
+typedef struct {
+    const char *options, *by;
+    ggnn_method method;
+    int32_t hops, fanout[3], split;
+    int64_t epochs, batch;
+    uint64_t seed;
+    int64_t cache, slope_lists, slope_rows;
+} rank_line;
+
+static double percent(const int64_t* count, const ggnn_node* rank, double share)
+{
+    int64_t hits = 0, all = 0;
+    for (int v = 0; v < MANY; v++) {
+        all += count[v];
+        if (rank[v] < (int)(share * MANY + 1e-9)) hits += count[v];
+    }
+    return all ? 100. * (double)hits / (double)all : 0;
+}
+
+/* Rank of rows and of lists, and what a budget takes. */
+static void rank_by_hand(const rank_line* l, const dataset* d, reads* of, ggnn_node rows[MANY], ggnn_node lists[MANY], ggnn_dual_fill* fill)
+{
+    const int64_t* indptr = d->csc.indptr;
+    int64_t in[MANY], out[MANY] = {0};
+    ggnn_node order[2 * MANY];
+    ggnn_sampling how = {.method = l->method, .num_hops = l->hops};
+    memcpy(how.fanout, l->fanout, sizeof l->fanout);
+    for (int v = 0; v < MANY; v++) in[v] = indptr[v + 1] - indptr[v];
+    for (int64_t e = 0; e < d->num_edges; e++) out[d->csc.indices[e]]++;
+    count_reads(of, d, &how, l->split, l->batch, l->seed, l->epochs, l->by[0] == 'o');
+    if (l->by[0] == 'd' && l->by[1] == 'u') {
+        const ggnn_sizes sizes = {d->feat.rows ? d->feat.width * (d->feat.type == GGNN_F16 ? 2 : 4) : 4, indptr, (int64_t)sizeof(ggnn_node) + (d->csc.weight ? 4 : 0), 8};
+        const ggnn_dual dual = {of->rows, of->lists, d->feat.rows ? l->slope_rows : 0, l->slope_lists, &sizes, l->cache};
+        *fill = ggnn_fill_dual(rows, lists, &dual, MANY, order);
+        return;
+    }
+    if (l->by[0] == 'd') rank_of(rows, out, NULL, NULL);
+    else if (l->by[0] == 'a') rank_of(rows, in, out, NULL);
+    else if (l->by[0] == 'r') ggnn_rank_random(rows, order, l->seed, MANY);
+    else rank_of(rows, of->rows, NULL, in);
+    if (l->by[0] == 'p' || l->by[0] == 'o') rank_of(lists, of->lists, NULL, in);
+    else memcpy(lists, rows, MANY * sizeof *lists);
+}
+
+static void expect_ranking(const rank_line* l, const reads* of, const ggnn_node* rows, const ggnn_node* lists, const ggnn_dual_fill* fill, const char* file, bool json)
+{
+    static const double share[] = {.01, .05, .1, .2, .5};
+    const bool dual = strcmp(l->by, "dual") == 0, counted = dual || l->by[0] == 'p' || l->by[0] == 'o';
+    expect(NULL);
+    if (json) expect("{\n  \"file\": \"%s\",\n  \"by\": \"%s\",\n  \"num_nodes\": %d,\n", file, l->by, MANY);
+    else expect("%s: %d nodes ranked by %s\n", file, MANY, l->by);
+    if (dual && json) expect("  \"rows\": %lld,\n  \"lists\": %lld,\n  \"row_bytes\": %lld,\n  \"list_bytes\": %lld,\n", (long long)fill->rows, (long long)fill->lists,
+                             (long long)fill->row_bytes, (long long)fill->list_bytes);
+    if (dual && !json && l->slope_lists + l->slope_rows == 0) expect("both slopes are 0: by frequency per byte\n");
+    if (dual && !json) expect("%lld rows (%lld bytes) and %lld lists (%lld bytes) fit %lld bytes\n", (long long)fill->rows, (long long)fill->row_bytes,
+                              (long long)fill->lists, (long long)fill->list_bytes, (long long)l->cache);
+    if (json) expect("  \"hits\": [%s", counted ? "\n" : "");
+    for (int i = 0; counted && i < 5; i++) {
+        const double r = percent(of->rows, rows, share[i]), t = percent(of->lists, lists, share[i]);
+        if (json) expect("    {\n      \"share\": %s,\n      \"rows\": %s,\n      \"lists\": %s\n    }%s\n", shortest(share[i]), shortest(r), shortest(t), i < 4 ? "," : "");
+        else expect("the hottest %2.0f%%: %5.1f%% of the rows read, %5.1f%% of the lists (counted)\n", 100 * share[i], r, t);
+    }
+    if (json) expect("%s]\n}\n", counted ? "  " : "");
+}
+
+TEST(rank_prints_and_writes_what_epochs_read)
+{
+    static const rank_line lines[] = {
+        {"", "presc", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 1, 1024, 1, 0, 0, 0},
+        {"--by optimal --presample-epochs 3 --fanout 2,1 --batch 4 --seed 9 --split 1", "optimal", GGNN_FISHER_YATES, 2, {2, 1}, 1, 3, 4, 9, 0, 0, 0},
+        {"--sampler weighted --fanout 3 --batch 5 --presample-epochs 2", "presc", GGNN_WEIGHTED, 1, {3}, 0, 2, 5, 1, 0, 0, 0},
+        {"--by presc --sampler replacement --fanout 2,2 --seed 0 --batch 1", "presc", GGNN_REPLACEMENT, 2, {2, 2}, 0, 1, 1, 0, 0, 0, 0},
+        {"--by optimal --sampler walk --fanout 2,3", "optimal", GGNN_WALK, 2, {2, 3}, 0, 1, 1024, 1, 0, 0, 0},
+        {"--by optimal --sampler reservoir --fanout=-1,0", "optimal", GGNN_RESERVOIR, 2, {-1, 0}, 0, 1, 1024, 1, 0, 0, 0},
+        {"--sampler rejection --fanout 2", "presc", GGNN_REJECTION, 1, {2}, 0, 1, 1024, 1, 0, 0, 0},
+        {"--by dual --cache-bytes 300 --fanout 3,2", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 0, 1, 1024, 1, 300, 0, 0},
+        {"--by dual --cache-bytes .5K --slopes 1000,0 --fanout 3,2", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 0, 1, 1024, 1, 512, 1000, 0},
+        {"--by dual --cache-bytes 333 --slopes=0,1000 --fanout 3,2 --split 1", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 1, 1, 1024, 1, 333, 0, 1000},
+        {"--by dual --cache-bytes 1KiB --slopes 9,2 --slopes 7,3 --batch 3 --presample-epochs 2 --seed 5", "dual", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 2, 3, 5, 1024, 7, 3},
+        {"--by dual --cache-bytes 0", "dual", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 1, 1024, 1, 0, 0, 0},
+        {"--by degree --cache-bytes 9", "degree", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 1, 0, 0, 0},
+        {"--by aligraph", "aligraph", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 1, 0, 0, 0},
+        {"--by random --seed 5", "random", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 5, 0, 0, 0}};
+    for (size_t i = 0; i < 2 * sizeof lines / sizeof *lines; i++) { /* as text, as JSON */
+        const rank_line* l = &lines[i / 2];
+        ggnn_node rows[MANY], lists[MANY];
+        ggnn_dual_fill fill = {0, 0, 0, 0};
+        reads of;
+        dataset d;
+        ranking r;
+        error why = {""};
+        char line[2000], path[700];
+        snprintf(path, sizeof path, "%s.%s", made, i % 3 ? "rank" : "other");
+        make_random((int)(i + i / 6) % 3);
+        if (!CHECK(dataset_open(&d, made, &why))) return;
+        rank_by_hand(l, &d, &of, rows, lists, &fill);
+        snprintf(line, sizeof line, "rank %s %s %s%s %s", made, l->options, i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2 ? "--json" : "");
+        CHECK_EQ(run("", line), 0);
+        expect_ranking(l, &of, rows, lists, &fill, path, i % 2);
+        bool good = CHECK(prints_what_is_expected()) && CHECK(ranking_open(&r, path, &d, &why));
+        if (good) {
+            const ggnn_file_section* by = ggnn_file_find(&r.file, "made_by");
+            good = CHECK(memcmp(r.rows, rows, sizeof rows) == 0) && CHECK(memcmp(r.lists, lists, sizeof lists) == 0) &&
+                   CHECK(by && by->dim[0] == (int64_t)strlen(l->by) && memcmp(ggnn_file_data(&r.file, by), l->by, strlen(l->by)) == 0) &&
+                   CHECK_EQ(r.cached != NULL, strcmp(l->by, "dual") == 0) && CHECK(!r.cached || (r.cached[0] == fill.rows && r.cached[1] == fill.lists));
+            ranking_close(&r);
+        }
+        if (!good) printf("  %s\n", line);
+        dataset_close(&d);
+    }
+}
+
+/* ---- partitions likewise */
+
+/* Nodes that up to so many hops reach from the training nodes of a part. */
+static int64_t held_by(bool in[MANY], const dataset* d, const int32_t* owner, int part, const ggnn_node* ids, int64_t num_ids, int hops)
+{
+    int64_t held = 0;
+    memset(in, 0, MANY);
+    for (int64_t i = 0; i < num_ids; i++) in[ids[i]] = owner[ids[i]] == part;
+    for (int h = 0; h < hops; h++) {
+        bool next[MANY];
+        memcpy(next, in, MANY);
+        for (int v = 0; v < MANY; v++)
+            for (int64_t e = d->csc.indptr[v]; in[v] && e < d->csc.indptr[v + 1]; e++) next[d->csc.indices[e]] = true;
+        memcpy(in, next, MANY);
+    }
+    for (int v = 0; v < MANY; v++) held += in[v];
+    return held;
+}
+
+static double over_mean(const int64_t* size, int parts)
+{
+    int64_t most = 0, all = 0;
+    for (int p = 0; p < parts; p++) {
+        most = size[p] > most ? size[p] : most;
+        all += size[p];
+    }
+    return all ? (double)(most * parts) / (double)all : 1;
+}
+
+static void expect_sizes(const char* key, const int64_t* size, int parts)
+{
+    expect("  \"%s\": [", key);
+    for (int p = 0; p < parts; p++) expect("%s%lld", p ? ", " : "", (long long)size[p]);
+    expect("],\n");
+}
+
+typedef struct {
+    const char *options, *method;
+    int parts, hops, split, passes, slack;
+    int64_t limit;
+    int64_t epochs, batch, seed; /* of --balance edges; epochs 0: not asked for */
+} part_line;
+
+static void expect_partition(const part_line* l, const dataset* d, const int32_t* owner, int64_t cut_closures, const reads* of, const char* file, bool json)
+{
+    int64_t nodes[64] = {0}, trained[64] = {0}, held[64] = {0}, weighed[64] = {0}, cut = 0, touched = 0, all = 0;
+    ggnn_node ids[MANY];
+    bool in[MANY], any[MANY] = {false};
+    const int64_t num_ids = training(d, l->split, ids);
+    const bool pagraph = strcmp(l->method, "pagraph") == 0;
+    for (int v = 0; v < MANY; v++) {
+        if (owner[v] >= 0) nodes[owner[v]]++;
+        if (l->epochs) weighed[owner[v]] += of->edges[v];
+        for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++) cut += owner[v] != owner[d->csc.indices[e]];
+    }
+    for (int64_t i = 0; i < num_ids; i++) trained[owner[ids[i]]]++;
+    for (int p = 0; p < l->parts; p++) {
+        all += held[p] = held_by(in, d, owner, p, ids, num_ids, l->hops);
+        for (int v = 0; v < MANY; v++) any[v] = any[v] || in[v];
+    }
+    for (int v = 0; v < MANY; v++) touched += any[v];
+    const double balance = over_mean(nodes, l->parts), of_trained = over_mean(trained, l->parts), of_edges = over_mean(weighed, l->parts);
+    const double replication = (double)all / (double)touched, share = (double)cut / (double)d->num_edges;
+    expect(NULL);
+    if (json) {
+        expect("{\n  \"file\": \"%s\",\n  \"method\": \"%s\",\n", file, l->method);
+        expect_sizes("nodes", nodes, l->parts);
+        expect_sizes("trained", trained, l->parts);
+        expect_sizes("held", held, l->parts);
+        expect("  \"balance\": %s,\n  \"trained_balance\": %s,\n", shortest(balance), shortest(of_trained));
+        if (l->epochs) expect("  \"edge_balance\": %s,\n", shortest(of_edges));
+        expect("  \"replication\": %s,\n  \"cut\": %s,\n  \"closures_cut\": %lld\n}\n", shortest(replication), pagraph ? "null" : shortest(share), (long long)cut_closures);
+        return;
+    }
+    expect("%s: %d parts by %s\n  part      nodes   training       held\n", file, l->parts, l->method);
+    for (int p = 0; p < l->parts; p++) expect("%6d %10lld %10lld %10lld\n", p, (long long)nodes[p], (long long)trained[p], (long long)held[p]);
+    expect("balance %.3f (training %.3f), replication %.3f", balance, of_trained, replication);
+    if (l->epochs) expect(", of sampled edges %.3f", of_edges);
+    if (!pagraph) expect(", cut %.2f%%", 100 * share);
+    expect(" (counted)\n");
+    if (cut_closures) expect("%lld training nodes reach more than %lld nodes: --closure-limit cut them in the scores\n", (long long)cut_closures, (long long)l->limit);
+}
+
+/* Both directions of every edge once, no self-loops, in order. */
+static ggnn_graph both_ways(const dataset* d, int64_t indptr[MANY + 1], ggnn_node indices[MANY * MANY])
+{
+    static bool joined[MANY][MANY];
+    int64_t n = 0;
+    memset(joined, 0, sizeof joined);
+    for (int v = 0; v < MANY; v++)
+        for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++) joined[v][d->csc.indices[e]] = joined[d->csc.indices[e]][v] = true;
+    indptr[0] = 0;
+    for (int v = 0; v < MANY; v++) {
+        for (int u = 0; u < MANY; u++)
+            if (u != v && joined[v][u]) indices[n++] = (ggnn_node)u;
+        indptr[v + 1] = n;
+    }
+    return ggnn_graph_plain(indptr, indices, NULL, MANY, n);
+}
+
+static void divide_by_hand(int32_t owner[MANY], int64_t* closures, const part_line* l, const dataset* d)
+{
+    static char work[1 << 16];
+    static ggnn_node indices[MANY * MANY];
+    const ggnn_graph g = dataset_graph(d);
+    int64_t indptr[MANY + 1];
+    ggnn_node ids[MANY];
+    *closures = 0;
+    if (l->method[0] == 'p') {
+        const ggnn_pagraph how = {ids, training(d, l->split, ids), l->parts, l->hops, l->limit};
+        CHECK(ggnn_partition_pagraph_workspace_bytes(MANY) <= sizeof work && ggnn_partition_pagraph(owner, closures, &g, &how, work, NULL) == GGNN_OK);
+    } else if (strcmp(l->method, "mincut") == 0) {
+        const ggnn_graph both = both_ways(d, indptr, indices);
+        CHECK_EQ(ggnn_partition_mincut(owner, &both, l->parts, l->passes, l->slack, ids, NULL), GGNN_OK);
+    } else {
+        const ggnn_owner how = l->method[0] == 'h' ? GGNN_OWNER_HASH : l->method[0] == 'm' ? GGNN_OWNER_MODULO : GGNN_OWNER_RANGE;
+        CHECK_EQ(ggnn_partition_ids(owner, how, l->parts, MANY), GGNN_OK);
+    }
+}
+
+TEST(partition_prints_and_writes_what_its_method_gives)
+{
+    static const part_line lines[] = {
+        {"", "mincut", 4, 2, 0, 10, 5, 100000, 0, 0, 0},
+        {"--parts 7 --passes 1 --slack 30 --hops 0 --split 1", "mincut", 7, 0, 1, 1, 30, 100000, 0, 0, 0},
+        {"--parts 2 --passes 3 --slack 0 --hops 8 --method mincut", "mincut", 2, 8, 0, 3, 0, 100000, 0, 0, 0},
+        {"--parts 1 --hops 1", "mincut", 1, 1, 0, 10, 5, 100000, 0, 0, 0},
+        {"--method hash --parts 5 --hops 3", "hash", 5, 3, 0, 10, 5, 100000, 0, 0, 0},
+        {"--method mod --parts 3", "mod", 3, 2, 0, 10, 5, 100000, 0, 0, 0},
+        {"--method range --parts 64 --split 1", "range", 64, 2, 1, 10, 5, 100000, 0, 0, 0},
+        {"--method pagraph", "pagraph", 4, 2, 0, 10, 5, 100000, 0, 0, 0},
+        {"--method pagraph --parts 3 --hops 1 --split 1 --closure-limit 4", "pagraph", 3, 1, 1, 10, 5, 4, 0, 0, 0},
+        {"--method pagraph --parts 2 --hops 3 --closure-limit 0", "pagraph", 2, 3, 0, 10, 5, 0, 0, 0, 0},
+        {"--method metis --parts 3", "metis", 3, 2, 0, 10, 5, 100000, 0, 0, 0},
+        {"--method metis --balance edges --fanout 3,2", "metis", 4, 2, 0, 10, 5, 100000, 10, 1024, 1},
+        {"--method metis --balance edges --fanout 3,2 --presample-epochs 2 --batch 4 --seed 8 --split 1 --parts 2", "metis", 2, 2, 1, 10, 5, 100000, 2, 4, 8}};
+    const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = 2, .fanout = {3, 2}};
+    const bool has_metis = tool_on("partition", "--method metis --parts 1") == 0;
+    for (size_t i = 0; i < 2 * sizeof lines / sizeof *lines; i++) {
+        const part_line* l = &lines[i / 2];
+        const bool metis = strcmp(l->method, "metis") == 0;
+        int32_t owner[MANY];
+        int64_t closures = 0;
+        dataset d;
+        partition p;
+        reads of;
+        error why = {""};
+        char line[2000], path[700];
+        if (metis && !has_metis) continue;
+        make_random((int)(i + i / 6) % 3);
+        if (!CHECK(dataset_open(&d, made, &why))) return;
+        snprintf(path, sizeof path, "%s.%s", made, i % 3 ? "part" : "other");
+        snprintf(line, sizeof line, "partition %s %s %s%s %s", made, l->options, i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2 ? "--json" : "");
+        bool good = CHECK_EQ(run("", line), 0) && CHECK(partition_open(&p, path, &d, &why));
+        if (good) {
+            const ggnn_file_section* by = ggnn_file_find(&p.file, "made_by");
+            if (metis) memcpy(owner, p.owner, sizeof owner);
+            else divide_by_hand(owner, &closures, l, &d);
+            if (l->epochs) count_reads(&of, &d, &how, l->split, l->batch, (uint64_t)l->seed, l->epochs, false);
+            expect_partition(l, &d, owner, closures, &of, path, i % 2);
+            good = CHECK(prints_what_is_expected()) && CHECK_EQ(p.parts, l->parts) && CHECK(memcmp(p.owner, owner, sizeof owner) == 0) &&
+                   CHECK(by && by->dim[0] == (int64_t)strlen(l->method) && memcmp(ggnn_file_data(&p.file, by), l->method, strlen(l->method)) == 0);
+            partition_close(&p);
+        }
+        if (!good) printf("  %s\n", line);
+        dataset_close(&d);
+    }
+}
+
+/* ---- reorder likewise: each section's rows, of whatever type, by the order of rows or of lists */
+
+TEST(reorder_writes_every_section_by_the_order_asked_for)
+{
+    static const char* const of_nodes[] = {"feat", "label", "external_id"};
+    for (int i = 0; i < 6; i++) {
+        ggnn_node rank[2][MANY];
+        dataset d, new;
+        error why = {""};
+        char line[3000], out[700], beside[700];
+        make_random(i % 3);
+        snprintf(out, sizeof out, "%s.new", made);
+        snprintf(beside, sizeof beside, "%s.%s", made, i < 3 ? "rank" : "else");
+        if (!CHECK(dataset_open(&d, made, &why))) return;
+        for (int v = 0; v < MANY; v++) {
+            rank[0][v] = (ggnn_node)(v * 11 % MANY);
+            rank[1][v] = (ggnn_node)((v * 3 + 5) % MANY);
+        }
+        CHECK(ranking_write(beside, &d, "test", rank[0], rank[1], NULL, &why));
+        const ggnn_node* by = rank[i % 2];
+        snprintf(line, sizeof line, "reorder %s %s %s%s %s %s", made, out, i < 3 ? "" : "--ranking ", i < 3 ? "" : beside,
+                 i % 2 ? "--of lists" : i ? "--of rows" : "", i % 4 < 2 ? "" : "--json");
+        CHECK_EQ(run("", line), 0);
+        expect(NULL);
+        if (i % 4 < 2) expect("%s: %d nodes in the order of their %s, %lld edges\n", out, MANY, i % 2 ? "lists" : "rows", (long long)d.num_edges);
+        else expect("{\n  \"file\": \"%s\",\n  \"num_nodes\": %d,\n  \"num_edges\": %lld\n}\n", out, MANY, (long long)d.num_edges);
+        CHECK(prints_what_is_expected());
+        if (!CHECK(dataset_open(&new, out, &why))) return;
+        CHECK_EQ(new.file.num_sections, d.file.num_sections + !d.external_id);
+        for (int v = 0; v < MANY; v++) {
+            const int64_t to = by[v], begin = d.csc.indptr[v], n = d.csc.indptr[v + 1] - begin, there = new.csc.indptr[to];
+            if (!CHECK_EQ(new.csc.indptr[to + 1] - there, n)) break;
+            for (int64_t e = 0; e < n; e++) { /* edges with their weights, as sets */
+                int old_count = 0, new_count = 0;
+                for (int64_t k = 0; k < n; k++) {
+                    const float w = d.csc.weight ? d.csc.weight[begin + e] : 0;
+                    old_count += d.csc.indices[begin + k] == d.csc.indices[begin + e] && (!d.csc.weight || d.csc.weight[begin + k] == w);
+                    new_count += new.csc.indices[there + k] == by[d.csc.indices[begin + e]] && (!d.csc.weight || new.csc.weight[there + k] == w);
+                }
+                CHECK_EQ(new_count, old_count);
+                CHECK(e == 0 || new.csc.indices[there + e - 1] <= new.csc.indices[there + e]);
+            }
+            for (int k = 0; k < 3; k++) {
+                const ggnn_file_section *was = ggnn_file_find(&d.file, of_nodes[k]), *is = ggnn_file_find(&new.file, of_nodes[k]);
+                if (!was) continue;
+                const size_t bytes = (size_t)was->bytes / MANY;
+                CHECK(is && is->type == was->type && is->bytes == was->bytes &&
+                      memcmp((const char*)ggnn_file_data(&new.file, is) + (size_t)to * bytes, (const char*)ggnn_file_data(&d.file, was) + (size_t)v * bytes, bytes) == 0);
+            }
+            if (!d.external_id) CHECK_EQ(new.external_id[to], v);
+            for (int s = 0; s < 2; s++) CHECK_EQ(new.split[s * MANY + to], d.split[s * MANY + v]);
+        }
+        dataset_close(&d);
+        dataset_close(&new);
+        snprintf(line, sizeof line, "reorder %s %s --ranking %s", made, beside, beside);
+        CHECK_EQ(run("", line), 2);
+        snprintf(line, sizeof line, "ggnn-data: reorder: OUT %s: that is an input\n", beside);
+        CHECK_STR(output("err"), line);
+    }
+}
+
+/* ---- plan files that are wrong ----------------------------------------------------------------------------------- */
+
+static void refused(const char* path, const dataset* d, bool of_ranking, const char* words)
+{
+    ranking r;
+    partition p;
+    error why = {""};
+    char whole[1400];
+    CHECK(of_ranking ? !ranking_open(&r, path, d, &why) : !partition_open(&p, path, d, &why));
+    CHECK(of_ranking ? !r.rows && !r.lists && !r.cached && !r.file.base : !p.owner && !p.file.base);
+    snprintf(whole, sizeof whole, "%s: %s", path, words);
+    CHECK_STR(why.text, words ? whole : "");
+}
+
+static void ranking_is(const dataset* d, int section, int64_t at, int64_t value, const char* words)
+{
+    ggnn_node rank[2][MANY];
+    int64_t cached[2] = {MANY, 0};
+    error why = {""};
+    ranking r;
+    char path[700];
+    snprintf(path, sizeof path, "%s.rank", made);
+    for (int v = 0; v < MANY; v++) rank[0][v] = rank[1][v] = (ggnn_node)v;
+    if (section < 2) rank[section][at] = (ggnn_node)value;
+    else cached[at] = value;
+    CHECK(ranking_write(path, d, "test", rank[0], rank[1], cached, &why));
+    if (words) refused(path, d, true, words);
+    else CHECK(ranking_open(&r, path, d, &why));
+    if (!words) ranking_close(&r);
+}
+
+static void partition_is(const dataset* d, int64_t at, int32_t value, int32_t parts, const char* words)
+{
+    int32_t owner[MANY] = {0};
+    error why = {""};
+    partition p;
+    char path[700];
+    snprintf(path, sizeof path, "%s.part", made);
+    owner[at] = value;
+    CHECK(partition_write(path, d, "test", owner, parts, &why));
+    if (words) refused(path, d, false, words);
+    else if (CHECK(partition_open(&p, path, d, &why))) CHECK_EQ(p.parts, parts);
+    if (!words) partition_close(&p);
+}
+
+/* A file of the sections of either, each as long as said; -1: not there. */
+static void sections_are(const dataset* d, const int64_t length[5], bool wide, const char* words)
+{
+    static const char* const name[2][5] = {{"graph_crc", "rank_rows", "rank_lists", "cached", "x"}, {"graph_crc", "parts", "owner", "x", "y"}};
+    const int64_t crc = ggnn_file_graph_crc(&d->file), one = 1;
+    ggnn_node rank[MANY + 1];
+    int64_t zero[MANY + 1] = {0};
+    int32_t owner[MANY + 1] = {0};
+    ggnn_file_writer w;
+    char path[700], whole[1400];
+    const bool of_ranking = length[4] == 0;
+    snprintf(path, sizeof path, "%s.wrong", made);
+    for (int v = 0; v <= MANY; v++) rank[v] = (ggnn_node)v;
+    CHECK(ggnn_file_create(&w, path));
+    for (int i = 0; i < 4; i++) {
+        const bool nodes = of_ranking ? i == 1 || i == 2 : i == 2;
+        const void* data = i == 0 ? (const void*)&crc : !nodes ? (i == 1 ? (const void*)&one : zero) : of_ranking ? (const void*)rank : owner;
+        if (length[i] < 0) continue;
+        const int64_t n = length[i];
+        CHECK(ggnn_file_append(&w, name[!of_ranking][i], nodes ? (of_ranking ? DATASET_NODE : wide ? GGNN_FILE_F32 : GGNN_FILE_I32) : GGNN_FILE_I64, 1, &n, i == 0 && n > 1 ? zero : data));
+    }
+    CHECK(ggnn_file_commit(&w));
+    snprintf(whole, sizeof whole, "%s: %s", path, words);
+    ranking r;
+    partition p;
+    error why = {""};
+    CHECK(of_ranking ? !ranking_open(&r, path, d, &why) : !partition_open(&p, path, d, &why));
+    if (!CHECK(strstr(why.text, whole) == why.text)) printf("  %s\n", why.text);
+}
+
+TEST(plan_files_that_are_wrong_are_refused_and_those_at_the_ends_are_not)
+{
+    dataset d;
+    error why = {""};
+    make_random(0);
+    if (!CHECK(dataset_open(&d, made, &why))) return;
+    ranking_is(&d, 0, 3, 3, NULL);
+    ranking_is(&d, 2, 1, MANY, NULL);
+    ranking_is(&d, 2, 0, 0, NULL);
+    ranking_is(&d, 0, 69, -1, "section 'rank_rows': node 69 has rank -1, which is outside [0, N)");
+    ranking_is(&d, 0, 0, MANY, "section 'rank_rows': node 0 has rank 70, which is outside [0, N)");
+    ranking_is(&d, 0, 69, 0, "section 'rank_rows': node 69 has rank 0, which is another node's");
+    ranking_is(&d, 1, 5, 4, "section 'rank_lists': node 5 has rank 4, which is another node's");
+    ranking_is(&d, 1, 0, -7, "section 'rank_lists': node 0 has rank -7, which is outside [0, N)");
+    for (int i = 0; i < 2; i++) {
+        ranking_is(&d, 2, i, -1, "section 'cached': more rows or lists than nodes");
+        ranking_is(&d, 2, i, MANY + 1, "section 'cached': more rows or lists than nodes");
+    }
+    partition_is(&d, 0, 0, 1, NULL);
+    partition_is(&d, 69, 63, 64, NULL);
+    partition_is(&d, 69, -1, 1, NULL);
+    partition_is(&d, 0, 0, 0, "0 parts, not 1 to 64");
+    partition_is(&d, 0, 0, 65, "65 parts, not 1 to 64");
+    partition_is(&d, 0, 0, -1, "-1 parts, not 1 to 64");
+    partition_is(&d, 69, 3, 3, "section 'owner': node 69 is part 3's, of 3");
+    partition_is(&d, 0, -2, 3, "section 'owner': node 0 is part -2's, of 3");
+    sections_are(&d, (int64_t[]){2, MANY, MANY, -1, 0}, false, "section 'graph_crc' has 2 entries, not 1");
+    sections_are(&d, (int64_t[]){1, MANY + 1, MANY, -1, 0}, false, "section 'rank_rows' has 71 entries, not 70");
+    sections_are(&d, (int64_t[]){1, MANY, MANY - 1, -1, 0}, false, "section 'rank_lists' has 69 entries, not 70");
+    sections_are(&d, (int64_t[]){1, MANY, MANY, 3, 0}, false, "section 'cached' has 3 entries, not 2");
+    sections_are(&d, (int64_t[]){-1, MANY, MANY, -1, 0}, false, "it has no section 'graph_crc'");
+    sections_are(&d, (int64_t[]){1, MANY, -1, -1, 0}, false, "it has no section 'rank_lists'");
+    sections_are(&d, (int64_t[]){1, 2, MANY, -1, 1}, false, "section 'parts' has 2 entries, not 1");
+    sections_are(&d, (int64_t[]){1, 1, MANY + 1, -1, 1}, false, "section 'owner' has 71 entries, not 70");
+    sections_are(&d, (int64_t[]){1, 1, MANY, -1, 1}, true, "section 'owner' at offset");
+    sections_are(&d, (int64_t[]){1, -1, MANY, -1, 1}, false, "it has no section 'parts'");
+    dataset_close(&d);
+}
+
+/* Where a plan goes: beside the graph, by a name that must fit, and never over it. */
+TEST(a_plan_is_written_beside_its_graph_or_where_it_is_asked_for)
+{
+    char beside[PLAN_FILE_NAME], graph_name[PLAN_FILE_NAME + 10];
+    for (int length = PLAN_FILE_NAME - 8; length <= PLAN_FILE_NAME; length++) {
+        const char *out = NULL, *given = "elsewhere";
+        error why = {""};
+        memset(graph_name, 'g', sizeof graph_name);
+        graph_name[length] = 0;
+        CHECK_EQ(plan_file_name(&out, beside, graph_name, "rank", &why), length + 5 < PLAN_FILE_NAME);
+        if (length + 5 < PLAN_FILE_NAME) CHECK(out == beside && strncmp(out, graph_name, (size_t)length) == 0 && strcmp(out + length, ".rank") == 0);
+        else CHECK(strstr(why.text, ": the name is too long for one with .rank"));
+        why.text[0] = 0;
+        CHECK(plan_file_name(&given, beside, graph_name, "rank", &why));
+        CHECK_STR(given, "elsewhere");
+    }
+    const char* itself = graph;
+    error why = {""};
+    char words[700];
+    CHECK(!plan_file_name(&itself, beside, graph, "part", &why));
+    snprintf(words, sizeof words, "--out %s: that is the graph itself", graph);
+    CHECK_STR(why.text, words);
+    char line[2000];
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(run("", with(line, i ? "rank %s --by degree --out /nonexistent/x%s" : "partition %s --out /nonexistent/x%s", graph, "")), 1);
+        CHECK(says("err", "ggnn-data: /nonexistent/x: cannot create") && !output("out")[0]);
+    }
+}
+
+/* Edge 2 of node 1 leads nowhere. Whoever meets it names the node. */
+TEST(a_broken_list_is_named_by_whichever_command_meets_it)
+{
+    static const int64_t indptr[] = {0, 1, 3, 4}, rows = 4, edges = 4, splits[2] = {1, 3}, wide[2] = {3, 1};
+    static const ggnn_node indices[] = {1, 0, 3, 1};
+    static const uint8_t split[] = {SPLIT_TRAIN, SPLIT_TRAIN, SPLIT_NONE};
+    static const float feat[3] = {1, 2, 3};
+    static const struct {
+        const char *command, *after, *words;
+    } of[] = {{"rank", "--by degree", "node 1: "}, {"rank", "--by aligraph", "node 1: "}, {"rank", "--by presc --fanout 5", "node 1: "},
+              {"rank", "--by dual --cache-bytes 9 --fanout 5", "node 1: "}, {"partition", "--method mincut", "edge 2: "}, {"partition", "--method hash", "node 1: "},
+              {"partition", "--method pagraph", "node 1: "}, {"partition", "--method range --hops 0", "node 1: "}, {"sample", "--seeds 0,1 --fanout 2", "node 1: "},
+              {"stats", "", "node 1, edge 2"}, {"preprocess", "--out", "node 1, edge 2"}, {"reorder", "", "edge 2: "}};
+    char line[2000], path[700];
+    dataset d;
+    error why = {""};
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices) && ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, feat) &&
+          ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split) && ggnn_file_commit(&w));
+    snprintf(path, sizeof path, "%s.rank", made);
+    const ggnn_node rank[] = {2, 0, 1};
+    CHECK(dataset_open(&d, made, &why) && ranking_write(path, &d, "test", rank, rank, NULL, &why));
+    dataset_close(&d);
+    folder_path(path, "not made");
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const bool writes = strchr("rp", of[i].command[0]) != NULL;
+        if (strcmp(of[i].command, "reorder")) snprintf(line, sizeof line, "%s %s %s %s%s%s%s", of[i].command, made, of[i].after,
+                                                       writes && i < 8 ? "--out " : "", writes ? "'" : "", writes ? path : "", writes ? "'" : "");
+        else snprintf(line, sizeof line, "reorder %s '%s'", made, path);
+        CHECK_EQ(run("", line), 1);
+        CHECK(!strstr(output("err"), "-1"));
+        if (!CHECK(says("err", of[i].words)) || !CHECK(says("err", made)) || !CHECK(access(path, F_OK) != 0 && temporaries() == 0)) printf("  %s\n", line);
+    }
+}
+
 TEST(every_allocation_may_fail)
 {
     static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place",
@@ -566,6 +1318,9 @@ int main(int argc, char** argv)
     RUN(what_is_no_topology_is_refused_by_line_and_word);
     RUN(a_topology_has_up_to_sixteen_devices);
     RUN(place_prints_plans_for_people_and_as_json);
+    RUN(place_prints_the_plan_that_the_library_makes);
+    RUN(place_keeps_the_devices_of_a_list);
+    RUN(a_topologys_words_and_blanks_are_those_of_its_format);
     RUN(devices_of_a_list_keep_who_reads_whom);
     RUN(place_refuses_what_cannot_be_meant);
     RUN(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone);
@@ -581,6 +1336,12 @@ int main(int argc, char** argv)
     RUN(metis_balances_sampled_edges_where_it_is_asked_to);
     RUN(rank_and_partition_refuse_what_cannot_be_meant);
     RUN(partitions_are_written_beside_the_graph_and_their_figures_printed);
+    RUN(rank_prints_and_writes_what_epochs_read);
+    RUN(partition_prints_and_writes_what_its_method_gives);
+    RUN(reorder_writes_every_section_by_the_order_asked_for);
+    RUN(plan_files_that_are_wrong_are_refused_and_those_at_the_ends_are_not);
+    RUN(a_plan_is_written_beside_its_graph_or_where_it_is_asked_for);
+    RUN(a_broken_list_is_named_by_whichever_command_meets_it);
     RUN(every_allocation_may_fail);
     folder_remove();
     return test_finish();
