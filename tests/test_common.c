@@ -10,6 +10,7 @@
 #include "common/parallel.h"
 #include "common/printable.h"
 #include "common/progress.h"
+#include "common/resources.h"
 #include "common/same_file.h"
 #include "tests/folder.h"
 #include "tests/test.h"
@@ -709,6 +710,12 @@ TEST(amounts_have_three_digits_and_a_prefix)
     } of[] = {{1, "1"}, {.5, "0.5"}, {12.345, "12.3"}, {999.4, "999"}, {1000, "1.00 k"}, {9.9949e3, "9.99 k"}, {99700, "99.7 k"}, {99949, "99.9 k"},
               {999499, "999 k"}, {999500, "1.00 M"}, {1e9, "1.00 G"}, {5.55e12, "5.55 T"}, {1e15, "1.00 P"}, {123e15, "123 P"}, {2e18, "2000 P"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) CHECK_STR(progress_amount(text, of[i].amount), of[i].text);
+    char bytes[24];
+    CHECK_STR(resources_bytes(bytes, 0), "0 B");
+    CHECK_STR(resources_bytes(bytes, 999), "999 B");
+    CHECK_STR(resources_bytes(bytes, 1000), "1.00 kB");
+    CHECK_STR(resources_bytes(bytes, 1615685872), "1.62 GB");
+    CHECK_STR(resources_bytes(bytes, INT64_MAX), "9223 PB");
 }
 
 /* What goes to standard error between the two calls becomes a text. */

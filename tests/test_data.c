@@ -1743,6 +1743,34 @@ TEST(help_exits_with_0_and_goes_to_standard_output)
     }
 }
 
+/* Each command is in the list, and its own help names it, whatever else is on its line. */
+TEST(help_lists_every_command_and_each_has_its_own)
+{
+    static const char* const command[] = {"generate", "convert", "info", "verify", "stats", "sample", "export", "rank", "reorder", "preprocess", "place", "partition"};
+    char line[200], words[100];
+    const char* at;
+    for (int i = 0; i < 12; i++) {
+        snprintf(line, sizeof line, i % 2 ? "%s --help" : "%s --none a b c -h d", command[i]);
+        CHECK_EQ(run("", line), 0);
+        snprintf(words, sizeof words, "usage: ggnn-data %s ", command[i]);
+        CHECK(strncmp(output("out"), words, strlen(words)) == 0 && !output("err")[0]);
+        snprintf(line, sizeof line, "%s --none", command[i]);
+        CHECK_EQ(run("", line), 2);
+        snprintf(words, sizeof words, "ggnn-data: %s: --none: no such option", command[i]);
+        CHECK(strncmp(output("err"), words, strlen(words)) == 0);
+        snprintf(words, sizeof words, "\nusage: ggnn-data %s ", command[i]);
+        CHECK(says("err", words) && says("err", "     (--help says more)\n") && !output("out")[0]);
+    }
+    CHECK_EQ(run("", "--help"), 0);
+    for (int i = 0; i < 12; i++) {
+        snprintf(words, sizeof words, "\n  %-10s ", command[i]);
+        at = strstr(output("out"), words);
+        CHECK(at && at[strlen(words)] > ' ');
+    }
+    CHECK_EQ(run("", ""), 2);
+    CHECK(says("err", "usage: ggnn-data COMMAND ...\n\n  generate   make") && !output("out")[0]);
+}
+
 TEST(version_is_the_headers)
 {
     CHECK_EQ(run("", "--version"), 0);
@@ -1878,6 +1906,7 @@ int main(int argc, char** argv)
     RUN(what_is_printed_stands_before_the_error_that_ended_it);
     RUN(a_command_never_writes_over_what_it_reads);
     RUN(help_exits_with_0_and_goes_to_standard_output);
+    RUN(help_lists_every_command_and_each_has_its_own);
     RUN(version_is_the_headers);
     RUN(failures_exit_with_1_and_leave_no_file);
     RUN(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind);

@@ -197,6 +197,34 @@ TEST(metis_balances_what_nodes_weigh)
     if (isnan(plain)) SKIP("METIS is not there");
 }
 
+/* By METIS of 32 bits 4,800 << 19 is halved twice. Of one part, and of no node, there is nothing to divide. */
+TEST(metis_sees_weights_halved_until_their_sum_fits)
+{
+    static int64_t indptr[GRID + 1], weight[GRID], fits[GRID];
+    static int32_t owner[GRID], expected[GRID];
+    const ggnn_graph g = grid();
+    const ggnn_lists lists = {.num_nodes = GRID, .num_edges = g.num_edges, .indptr = (int64_t*)(uintptr_t)g.whole.indptr,
+                              .indices = (ggnn_node*)(uintptr_t)g.whole.indices};
+    const ggnn_lists empty = {.indptr = indptr};
+    error why = {""};
+    memset(owner, 7, sizeof owner);
+    if (!metis_divide(owner, &lists, NULL, 1, "a grid", &why)) {
+        CHECK(strstr(why.text, "built without METIS") != NULL);
+        SKIP("METIS is not there");
+    }
+    for (int v = 0; v < GRID; v++) CHECK_EQ(owner[v], 0);
+    CHECK(metis_divide(owner, &empty, NULL, 4, "nothing", &why));
+    for (int shift = 17; shift <= 20; shift++) {
+        for (int v = 0; v < GRID; v++) {
+            const int64_t w = v % SIDE < SIDE / 4 ? 9 : 1;
+            weight[v] = w << shift;
+            fits[v] = w << 17;
+        }
+        CHECK(metis_divide(owner, &lists, weight, 4, "a grid", &why) && metis_divide(expected, &lists, fits, 4, "a grid", &why));
+        CHECK(memcmp(owner, expected, sizeof owner) == 0);
+    }
+}
+
 /* Nothing of it is read, and no other method takes over: test_plan_tool has what the program says without METIS. */
 TEST(metis_refuses_more_edges_than_its_indices_count)
 {
@@ -270,6 +298,7 @@ int main(int argc, char** argv)
     RUN(edges_are_counted_at_the_nodes_that_compute_them);
     RUN(mincut_goes_through_the_nodes_as_often_and_fills_parts_as_far_as_is_asked_for);
     RUN(metis_balances_what_nodes_weigh);
+    RUN(metis_sees_weights_halved_until_their_sum_fits);
     RUN(metis_refuses_more_edges_than_its_indices_count);
     RUN(sigterm_ends_a_program_in_which_metis_works);
     return test_finish();

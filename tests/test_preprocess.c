@@ -173,6 +173,114 @@ TEST(an_out_that_is_the_file_by_another_name_is_refused)
     remove("hard.ggnn");
 }
 
+/* Of a graph of 4 nodes: what is made, in words, by model, beside the file or in its place. */
+static void write_small(const char* path, ggnn_file_type type, const void* feat)
+{
+    static const int64_t indptr[] = {0, 2, 2, 3, 7}, five = 5, seven = 7, dim[2] = {4, 3};
+    static const ggnn_node indices[] = {1, 3, 2, 0, 0, 1, 2};
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, path) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &five, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &seven, indices) && ggnn_file_append(&w, "feat", type, 2, dim, feat) && ggnn_file_commit(&w));
+}
+
+TEST(preprocess_says_what_it_made)
+{
+    static const float feat[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    static const char* const name[] = {"gcn", "sage"};
+    for (int i = 0; i < 8; i++) {
+        char line[200], wanted[300];
+        const int width = i % 2 ? 6 : 3;
+        const char* to = i & 4 ? "made.ggnn" : "small.ggnn";
+        write_small("small.ggnn", GGNN_FILE_F32, feat);
+        snprintf(line, sizeof line, "preprocess small.ggnn --model %s %s %s", name[i % 2], i & 4 ? "--out made.ggnn" : "", i & 2 ? "--json" : "");
+        CHECK_EQ(data_tool(line), 0);
+        if (i & 2) snprintf(wanted, sizeof wanted, "{\n  \"file\": \"%s\",\n  \"model\": \"%s\",\n  \"num_nodes\": 4,\n  \"width\": %d,\n  \"bytes\": %d\n}\n", to, name[i % 2], width, 16 * width);
+        else snprintf(wanted, sizeof wanted, "%s: 4 rows of %d, the first layer of %s over all neighbours\n", to, width, name[i % 2]);
+        CHECK_STR(output, wanted);
+        CHECK_EQ(data_tool(i & 4 ? "info made.ggnn --json" : "info small.ggnn --json"), 0);
+        snprintf(wanted, sizeof wanted, "\"preprocessed\": \"%s\"", name[i % 2]);
+        CHECK(says(wanted));
+    }
+}
+
+/* Halves give what floats of their values give, to the bit. */
+TEST(features_of_16_bits_are_summed_as_floats)
+{
+    uint16_t half[12];
+    float feat[12];
+    for (int i = 0; i < 12; i++) {
+        half[i] = ggnn_float_to_half((float)(i * i) / 7 - 3);
+        feat[i] = ggnn_half_to_float(half[i]);
+    }
+    write_small("half.ggnn", GGNN_FILE_F16, half);
+    write_small("float.ggnn", GGNN_FILE_F32, feat);
+    for (int m = 0; m < 2; m++) {
+        dataset a, b;
+        ggnn_store x, y;
+        error why = {""};
+        CHECK_EQ(data_tool(m ? "preprocess half.ggnn --model sage" : "preprocess half.ggnn --model gcn"), 0);
+        CHECK_EQ(data_tool(m ? "preprocess float.ggnn --model sage" : "preprocess float.ggnn --model gcn"), 0);
+        if (!CHECK(dataset_open(&a, "half.ggnn", &why) && dataset_open(&b, "float.ggnn", &why))) return;
+        CHECK(preprocess_rows(&a, (preprocess_model)m, &x, &why) && preprocess_rows(&b, (preprocess_model)m, &y, &why));
+        for (int v = 0; v < 4; v++) CHECK(memcmp(ggnn_row(&x, v), ggnn_row(&y, v), (size_t)(m ? 6 : 3) * sizeof(float)) == 0);
+        dataset_close(&a);
+        dataset_close(&b);
+    }
+}
+
+/* One thing wrong with the two sections at a time. */
+TEST(sections_of_a_preprocessing_that_do_not_fit_are_refused)
+{
+    static const char without[] = "section 'pre_feat' has no 'pre_of', i64 (3), that says what it is; ggnn-data preprocess makes both";
+    static const char another[] = "section 'pre_feat' was made of another graph or of other features (section 'feat'): run ggnn-data preprocess again";
+    static const struct {
+        int64_t of[3]; /* added to what is right */
+        int64_t of_rows, rows, columns;
+        bool of_f64, half, no_rows, no_of;
+        const char* words;
+    } wrong[] = {{{0, 0, 0}, 3, 4, 6, false, false, false, false, NULL},
+                 {{0, 0, 0}, 3, 4, 6, true, false, false, false, without},
+                 {{0, 0, 0}, 2, 4, 6, false, false, false, false, without},
+                 {{0, 0, 0}, 4, 4, 6, false, false, false, false, without},
+                 {{0, 0, 0}, 3, 4, 6, false, false, true, false, without},
+                 {{0, 0, 0}, 3, 4, 6, false, false, false, true, without},
+                 {{1, 0, 0}, 3, 4, 6, false, false, false, false, without},
+                 {{-2, 0, 0}, 3, 4, 6, false, false, false, false, without},
+                 {{0, 1, 0}, 3, 4, 6, false, false, false, false, another},
+                 {{0, 0, 1}, 3, 4, 6, false, false, false, false, another},
+                 {{-1, 0, 0}, 3, 4, 6, false, false, false, false, "section 'pre_feat' is not f32 (4, 3)"},
+                 {{0, 0, 0}, 3, 4, 5, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"},
+                 {{0, 0, 0}, 3, 4, 7, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"},
+                 {{0, 0, 0}, 3, 3, 6, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"},
+                 {{0, 0, 0}, 3, 5, 6, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"},
+                 {{0, 0, 0}, 3, 4, 6, false, true, false, false, "section 'pre_feat' is not f32 (4, 6)"}};
+    static const float feat[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, rows[35] = {0};
+    write_small("small.ggnn", GGNN_FILE_F32, feat);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ggnn_file f;
+        ggnn_file_writer w;
+        dataset d;
+        ggnn_store store;
+        error why = {""}, of_rows = {""};
+        char words[300] = "";
+        CHECK(ggnn_file_open(&f, "small.ggnn") && ggnn_file_create(&w, "wrong.ggnn"));
+        const int64_t of[4] = {1 + wrong[i].of[0], ggnn_file_graph_crc(&f) + wrong[i].of[1], (int64_t)ggnn_file_find(&f, "feat")->crc + wrong[i].of[2], 0};
+        const int64_t dim[2] = {wrong[i].rows, wrong[i].columns};
+        for (int32_t k = 0; k < f.num_sections; k++) CHECK(ggnn_file_copy(&w, &f, &f.section[k]));
+        if (!wrong[i].no_rows) CHECK(ggnn_file_append(&w, "pre_feat", wrong[i].half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, dim, rows));
+        if (!wrong[i].no_of) CHECK(ggnn_file_append(&w, "pre_of", wrong[i].of_f64 ? GGNN_FILE_F64 : GGNN_FILE_I64, 1, &wrong[i].of_rows, of));
+        CHECK(ggnn_file_commit(&w));
+        ggnn_file_close(&f);
+        if (!CHECK(dataset_open(&d, "wrong.ggnn", &why))) return;
+        if (wrong[i].words) snprintf(words, sizeof words, "wrong.ggnn: %s", wrong[i].words);
+        CHECK_EQ(preprocess_check(&d, &why), !wrong[i].words);
+        CHECK_STR(why.text, words);
+        CHECK_EQ(preprocess_rows(&d, PREPROCESS_SAGE, &store, &of_rows), !wrong[i].words);
+        CHECK_STR(of_rows.text, wrong[i].no_rows ? "wrong.ggnn: it has no preprocessed features (section 'pre_feat'): ggnn-data preprocess wrong.ggnn --model sage" : words);
+        dataset_close(&d);
+    }
+}
+
 /* ==== training ================================================================================================== */
 
 static void refuses(const char* options, const char* words)
@@ -282,6 +390,9 @@ int main(int argc, char** argv)
     RUN(preprocess_refuses_what_it_cannot_do_and_leaves_the_file);
     RUN(a_damaged_section_is_not_copied_and_the_file_stays_as_it_is);
     RUN(an_out_that_is_the_file_by_another_name_is_refused);
+    RUN(preprocess_says_what_it_made);
+    RUN(features_of_16_bits_are_summed_as_floats);
+    RUN(sections_of_a_preprocessing_that_do_not_fit_are_refused);
     RUN(what_cannot_be_preprocessed_is_an_error_that_says_why);
     RUN(rows_of_other_features_are_refused);
     RUN(with_all_neighbours_training_and_evaluation_are_those_without_preprocessing);

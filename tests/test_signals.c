@@ -19,6 +19,7 @@ static void (*spoil(int signal_number, void (*handler)(int)))(int);
 #include <sys/wait.h>
 
 #include "common/bus_error.h"
+#include "common/unfinished.h"
 #include "tests/folder.h"
 #include "tests/test.h"
 
@@ -194,6 +195,60 @@ TEST(any_other_bus_error_goes_to_the_handler_before)
     }
 }
 
+static char* numbered(char path[600], int i)
+{
+    char name[20];
+    snprintf(name, sizeof name, "unfinished%02d", i);
+    return folder_path(path, name);
+}
+
+/* A program that has begun so many files, then forgets the first `done`, and is sent a signal. How it ends, and how many of 36 are left. */
+static int left_by(int files, int done, int signal_number, bool ignored, int* left)
+{
+    int status;
+    char path[600], inside[700];
+    for (int i = 0; i < 36; i++) write_file(numbered(path, i), "x", 1);
+    mkdir(folder_path(path, "begun"), 0700);
+    snprintf(inside, sizeof inside, "%s/part", path);
+    write_file(inside, "x", 1);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(signal_number, ignored ? SIG_IGN : SIG_DFL);
+        for (int i = 0; i < done; i++) unfinished_add(numbered(path, i));
+        unfinished_clear();
+        unfinished_add(folder_path(path, "begun")); /* what is added last goes first: the folder is empty then */
+        unfinished_add(inside);
+        for (int i = done; i < files; i++) unfinished_add(numbered(path, i));
+        raise(signal_number);
+        _exit(9);
+    }
+    waitpid(child, &status, 0);
+    *left = 0;
+    for (int i = 0; i < 36; i++) *left += remove(numbered(path, i)) == 0;
+    remove(inside);
+    *left += 100 * (remove(folder_path(path, "begun")) == 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+TEST(a_signal_takes_all_unfinished_files_with_it_and_no_finished_ones)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+    int left;
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(left_by(5, 0, signals[i], false, &left), 1000 + signals[i]);
+        CHECK_EQ(left, 31);
+        CHECK_EQ(left_by(5, 3, signals[i], false, &left), 1000 + signals[i]);
+        CHECK_EQ(left, 34);
+        CHECK_EQ(left_by(5, 0, signals[i], true, &left), 9); /* as nohup has it */
+        CHECK_EQ(left, 136);
+    }
+    CHECK_EQ(left_by(30, 0, SIGTERM, false, &left), 1000 + SIGTERM);
+    CHECK_EQ(left, 6);
+    CHECK_EQ(left_by(36, 0, SIGTERM, false, &left), 1000 + SIGTERM); /* 32 at most, the folder and its file among them */
+    CHECK_EQ(left, 6);
+}
+
 TEST(a_signal_leaves_errno_as_it_was)
 {
     errno = ENOENT;
@@ -219,6 +274,7 @@ int main(int argc, char** argv)
     RUN_SLOW(a_data_file_that_is_cut_short_is_named_under_mpirun);
     RUN(a_tool_whose_input_is_cut_short_leaves_no_unfinished_output);
     RUN(any_other_bus_error_goes_to_the_handler_before);
+    RUN(a_signal_takes_all_unfinished_files_with_it_and_no_finished_ones);
     RUN(a_signal_leaves_errno_as_it_was);
     folder_remove();
     return test_finish();
