@@ -66,7 +66,7 @@ static bool write_graph(job* r, error* why)
     void* seen = memory_new((size_t)d->num_nodes, "nodes seen", why);
     bool good = seen != NULL;
     if (good && ggnn_graph_reorder(&out, &in, r->rank, seen, &fault) != GGNN_OK)
-        good = dataset_graph_fails(d->file.path, &fault, why);
+        good = dataset_check_graph(d, why) && dataset_graph_fails(d->file.path, &fault, why); /* the former names the node */
     memory_free(seen);
     void* work = good ? memory_new(ggnn_graph_sort_workspace_bytes(&out), "sorting lists", why) : NULL;
     if (work) ggnn_graph_sort(&out, work);

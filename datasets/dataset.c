@@ -131,8 +131,7 @@ ggnn_store dataset_edge_features(const dataset* d)
 
 bool dataset_graph_fails(const char* path, const ggnn_fault* fault, error* why)
 {
-    const bool of_node = fault->node >= 0;
-    return error_set(why, "%s: %s %lld: %s", path, of_node ? "node" : "edge", (long long)(of_node ? fault->node : fault->edge), fault->what);
+    return error_set(why, "%s: node %lld: %s", path, (long long)fault->node, fault->what);
 }
 
 bool dataset_check_graph(const dataset* d, error* why)

@@ -58,7 +58,7 @@ ggnn_graph dataset_graph(const dataset* d);
 ggnn_store dataset_features(const dataset* d);
 ggnn_store dataset_edge_features(const dataset* d);
 
-/* The message of what ggnn.h or ggnn_plan.h finds wrong with a graph: file, node or else edge, reason. False. */
+/* The message of what ggnn.h or ggnn_plan.h finds wrong with a graph: file, node, reason. False. */
 bool dataset_graph_fails(const char* path, const ggnn_fault* fault, error* why);
 
 /* Checks all that a graph promises: lists in order, ids of nodes, weights finite and not negative. O(N + E). */

@@ -1261,9 +1261,9 @@ TEST(a_broken_list_is_named_by_whichever_command_meets_it)
     static const struct {
         const char *command, *after, *words;
     } of[] = {{"rank", "--by degree", "node 1: "}, {"rank", "--by aligraph", "node 1: "}, {"rank", "--by presc --fanout 5", "node 1: "},
-              {"rank", "--by dual --cache-bytes 9 --fanout 5", "node 1: "}, {"partition", "--method mincut", "edge 2: "}, {"partition", "--method hash", "node 1: "},
+              {"rank", "--by dual --cache-bytes 9 --fanout 5", "node 1: "}, {"partition", "--method mincut", "node 1: "}, {"partition", "--method hash", "node 1: "},
               {"partition", "--method pagraph", "node 1: "}, {"partition", "--method range --hops 0", "node 1: "}, {"sample", "--seeds 0,1 --fanout 2", "node 1: "},
-              {"stats", "", "node 1, edge 2"}, {"preprocess", "--out", "node 1, edge 2"}, {"reorder", "", "edge 2: "}};
+              {"stats", "", "node 1, edge 2"}, {"preprocess", "--out", "node 1, edge 2"}, {"reorder", "", "node 1, edge 2"}};
     char line[2000], path[700];
     dataset d;
     error why = {""};
