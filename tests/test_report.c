@@ -337,7 +337,7 @@ TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
     line = strchr(line + 1, '\n') + 1;
     for (int k = 0; k <= RANKS; k++, line = strchr(line, '\n') + 1) { /* the last one: all */
         double should[16] = {0};
-        char text[400], name[8] = "all";
+        char text[400], name[16] = "all";
         for (int i = 0; i < RANKS; i++) {
             if (k < RANKS && i != k) continue;
             for (int m = 0; m < 4; m++) should[m] += (double)number_of(i, 3, 1 + m);
@@ -360,7 +360,7 @@ TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
     line = strchr(line + 1, '\n') + 1;
     for (int k = 0; k <= RANKS; k++, line = strchr(line, '\n') + 1) {
         int64_t should[6] = {0};
-        char text[200], name[8] = "all";
+        char text[200], name[16] = "all";
         for (int i = 0; i < RANKS; i++)
             for (int m = 0; m < 6; m++) should[m] += k < RANKS && i != k ? 0 : number_of(i, 13, m);
         if (k < RANKS) snprintf(name, sizeof name, "%d", k);
@@ -468,10 +468,10 @@ TEST(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up)
         for (int s = 0; s < NET_NUM_STAGES; s++) {
             if (half ? s == NET_GATHER || s == NET_LOSS : s == NET_OPTIMIZER) continue; /* each is of one half alone */
             all.seconds[half][s] = 20 + 10 * half + 2 * s;
-            all.bytes[half][s] = 100000000000 + 10000000000 * half + 1000000000 * s;
+            all.bytes[half][s] = INT64_C(100000000000) + INT64_C(10000000000) * half + INT64_C(1000000000) * s;
             if (half) continue;
             apart.net.seconds[half][s] = 1 + s;
-            apart.net.bytes[half][s] = 500000000 * (1 + s);
+            apart.net.bytes[half][s] = INT64_C(500000000) * (1 + s);
         }
     report r = begin();
     r.start -= TOTAL;

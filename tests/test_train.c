@@ -619,6 +619,11 @@ TEST(real_targets_are_trained_on_and_those_that_are_no_probability_are_named)
         CHECK(says(said));
     }
     make_targets("real.ggnn", NAN); /* no target */
+    CHECK_EQ(train("--data real.ggnn --hidden 4 --epochs 1 --loss ce"), 1);
+    CHECK(says("--loss ce: real.ggnn has real targets, no classes"));
+    poison_of("real.ggnn", "last.ggnn", "label", 599, &wrong[0], sizeof *wrong);
+    CHECK_EQ(train("--data last.ggnn --hidden 4 --epochs 1"), 1);
+    CHECK(says("last.ggnn: node 599 has target 1.5: only targets within 0 and 1"));
     CHECK(config_parse(&c, 3, words, &why) == OPTIONS_GOOD && task_open(&t, &c, &why));
     for (int v = 0; v < 8; v++) CHECK_EQ(task_class(&t, v), v % 4 >= 2);
     task_close(&t);
@@ -792,6 +797,54 @@ TEST(a_split_may_be_as_large_as_it_likes_beside_the_other)
     }
 }
 
+/* The array of an object in a record; returns its sum. */
+static double sum_in(const char* line, const char* object, const char* key, int ranks)
+{
+    double sum = 0;
+    for (int r = 0; r < ranks; r++) sum += element(line, object, key, r);
+    return sum;
+}
+
+/* Reads of the first layer's input in a training of two evaluations and a test score: GraphSAGE reads each target's row and one an edge,
+   GAT transforms each row once. */
+TEST(rows_that_evaluation_reads_are_counted_apart)
+{
+    static const char* const where[] = {"cache", "own", "peer", "host"};
+    static const struct {
+        const char* options;
+        int ranks;
+    } how[] = {{"--devices 2 --store parts", 2}, {"--cache degree --cache-ratio .3", 1}, {"--devices 3 --store-graph .5 --store-features .5", 3}, {"--store-graph .2 --store-features .4 --cache random --cache-ratio .1", 1}};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++)
+        for (int gat = 0; gat < 2; gat++)
+            for (int sampled = 0; sampled < 2; sampled++) {
+                double read = 0;
+                const char* const keys[] = {"\"rows\":{", "\"bytes\":{", "\"lists\":{", "\"list_bytes\":{"};
+                const char* common = "--data planted.ggnn --layers 2 --hidden 4 --fanout 4,3 --batch 100 --epochs 2 --threads 1";
+                if (sampled && (int)(i % 2) != gat) continue;
+                CHECK_EQ(trainf("%s %s %s --eval-every 0 --log a", common, how[i].options, gat ? "--model gat" : ""), 0);
+                read_log(&second, "a", "ranks");
+                CHECK_EQ(trainf("%s %s %s --eval-every 1 --log a %s", common, how[i].options, gat ? "--model gat" : "", sampled ? "--eval sampled" : ""), 0);
+                read_log(&first, "a", "ranks");
+                const char *none = second.line[0], *line = first.line[0];
+                for (int w = 0; w < 4; w++) {
+                    for (int k = 0; k < 4; k++)
+                        for (int r = 0; r < how[i].ranks; r++) CHECK_EQ(element(line, keys[k], where[w], r), element(none, keys[k], where[w], r));
+                    read += sum_in(line, "\"evaluation_rows\":{", where[w], how[i].ranks);
+                    CHECK_EQ(sum_in(none, "\"evaluation_rows\":{", where[w], how[i].ranks), 0);
+                }
+                const char *from = strstr(line, "\"rows_from\":["), *other = strstr(none, "\"rows_from\":[");
+                CHECK(from && other && strncmp(from, other, strcspn(other, "s") + strcspn(strchr(other, ':'), "s")) == 0);
+                read_log(&second, "a", "start");
+                const double nodes = number(second.line[0], "nodes"), edges = number(second.line[0], "edges");
+                if (!sampled) CHECK_EQ(read, 3 * (gat ? nodes : nodes + edges));
+                else CHECK(read > 0);
+                if (test_errors) {
+                    printf("  %s %d %d\n", how[i].options, gat, sampled);
+                    return;
+                }
+            }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -833,6 +886,7 @@ int main(int argc, char** argv)
     RUN(a_full_disk_is_an_error_and_the_old_checkpoint_stays);
     RUN(the_profile_accounts_for_the_time);
     RUN(a_split_may_be_as_large_as_it_likes_beside_the_other);
+    RUN(rows_that_evaluation_reads_are_counted_apart);
     RUN_SLOW(the_profile_counts_what_evaluation_samples_apart);
     folder_remove();
     return test_finish();

@@ -5,6 +5,7 @@
 #include "common/memory.h"
 #include "tests/task_fixture.h"
 #include "trainer/comm.h"
+#include "trainer/training.h"
 
 enum { STEPS = 20, WORKERS_MAX = 8 };
 
@@ -24,7 +25,7 @@ typedef struct { /* of a run */
     int64_t steps[WORKERS_MAX]; /* of each worker, and what it ended with */
     error why[WORKERS_MAX];
     queue_counts queue;      /* of a factored run */
-} trace;
+} history;
 
 typedef struct { /* what happens to a run; -1: to none, never */
     int32_t fails;
@@ -41,7 +42,7 @@ typedef struct { /* what the threads of a run share */
     factored* factored; /* NULL: another pipeline */
     volatile sig_atomic_t stop;
     event event;
-    trace* trace;
+    history* trace;
 } crew;
 
 typedef struct {
@@ -115,11 +116,11 @@ static void* run_worker(void* context)
     return NULL;
 }
 
-static trace run_with(const config* c, const task* t, int32_t workers, int threads, event what)
+static history run_with(const config* c, const task* t, int32_t workers, int threads, event what)
 {
     static crew k;
     error why = {""};
-    trace result = {.workers = workers, .same = true};
+    history result = {.workers = workers, .same = true};
     member m[WORKERS_MAX];
     pthread_t thread[WORKERS_MAX];
     memset(&k, 0, sizeof k);
@@ -152,14 +153,14 @@ static trace run_with(const config* c, const task* t, int32_t workers, int threa
     return result;
 }
 
-static trace run(const config* c, const task* t, int32_t workers, int threads)
+static history run(const config* c, const task* t, int32_t workers, int threads)
 {
-    trace result = run_with(c, t, workers, threads, nothing);
+    history result = run_with(c, t, workers, threads, nothing);
     for (int32_t r = 0; r < workers; r++) CHECK_STR(result.why[r].text, "");
     return result;
 }
 
-static bool same_bits(const trace* a, const trace* b)
+static bool same_bits(const history* a, const history* b)
 {
     return a->count == b->count && !memcmp(a->loss, b->loss, sizeof a->loss) &&
            !memcmp(a->value, b->value, (size_t)a->count * sizeof *a->value);
@@ -186,7 +187,7 @@ TEST(four_workers_train_as_one_does)
         char words[400], options[400];
         snprintf(options, sizeof options, "%s --batch 58", models[i]);
         config c = config_of(words, options);
-        trace one = run(&c, &f->task, 1, 2), four = run(&c, &f->task, 4, 1), again = run(&c, &f->task, 4, 2);
+        history one = run(&c, &f->task, 1, 2), four = run(&c, &f->task, 4, 1), again = run(&c, &f->task, 4, 2);
         int before = test_errors;
         for (int s = 0; s < STEPS; s++) CHECK_NEAR(four.loss[s], one.loss[s], 1e-6 * fabs(one.loss[s]));
         CHECK(one.loss[STEPS - 1] < one.loss[0]);
@@ -208,13 +209,13 @@ TEST(batches_prepared_beside_training_change_no_bit)
         char words[400], options[400];
         snprintf(options, sizeof options, "%s --batch 58", models[i]);
         config c = config_of(words, options);
-        trace serial = run(&c, &f->task, 1, 2);
+        history serial = run(&c, &f->task, 1, 2);
         c.pipeline = PIPELINE_OVERLAP;
         for (int threads = 1; threads < 4; threads++) {
-            trace overlap = run(&c, &f->task, 1, threads);
+            history overlap = run(&c, &f->task, 1, threads);
             if (!CHECK(same_bits(&serial, &overlap))) printf("  %s, %d threads\n", models[i], threads);
         }
-        trace four = run(&c, &f->task, 4, 1);
+        history four = run(&c, &f->task, 4, 1);
         CHECK_NEAR(four.loss[STEPS - 1], serial.loss[STEPS - 1], 1e-6 * fabs(serial.loss[STEPS - 1]));
     }
     fixture_free(f);
@@ -227,10 +228,10 @@ static void compare_factored(const fixture* f, config* c, int32_t devices)
 {
     c->pipeline = PIPELINE_SERIAL;
     c->samplers = 0;
-    const trace slices = run(c, &f->task, devices - 1, 1);
+    const history slices = run(c, &f->task, devices - 1, 1);
     c->pipeline = PIPELINE_FACTORED;
     for (c->samplers = 0; c->samplers < devices; c->samplers += devices > 3 ? 2 : 1) {
-        const trace now = run(c, &f->task, devices, 1 + devices % 2);
+        const history now = run(c, &f->task, devices, 1 + devices % 2);
         const int64_t all = STEPS * (devices - 1);
         if (!CHECK(same_bits(&slices, &now) && now.same)) printf("  %d devices, %d samplers\n", (int)devices, (int)c->samplers);
         CHECK(!memcmp(slices.known, now.known, sizeof now.known)); /* no batch is lost, none is repeated */
@@ -266,7 +267,7 @@ TEST(a_trainer_that_fails_ends_all)
         const event what = {i % 2, i / 2 * 5, -1};
         c.samplers = i % 3;
         snprintf(message, sizeof message, "rank %d: this one fails", i % 2);
-        const trace now = run_with(&c, &f->task, 3, 1, what);
+        const history now = run_with(&c, &f->task, 3, 1, what);
         const bool trained = i % 2 == 0 || now.why[1].text[0]; /* rank 1 may have sampled to the end of the run */
         for (int32_t r = 0; r < 3; r++) CHECK_STR(now.why[r].text, !trained ? "" : r == i % 2 ? "this one fails" : message);
         CHECK(now.queue.most <= 2 * 2 + 3);
@@ -285,7 +286,7 @@ TEST(a_sampler_that_fails_ends_all)
         char words[400];
         config c = config_of(words, "--model sage --fanout 5,4 --batch 58 --pipeline factored");
         c.samplers = samplers;
-        const trace now = run_with(&c, &f->task, 4, 1, nothing);
+        const history now = run_with(&c, &f->task, 4, 1, nothing);
         for (int32_t r = 0; r < 4; r++) CHECK(strstr(now.why[r].text, "sampling the neighbours of node ") != NULL);
         CHECK(strncmp(now.why[0].text, "rank ", 5) == 0);
     }
@@ -300,7 +301,7 @@ TEST(devices_that_are_stopped_leave_after_the_same_step)
         char words[400];
         config c = config_of(words, "--model sage --fanout 5,4 --batch 58 --pipeline factored");
         c.samplers = at % 4;
-        const trace now = run_with(&c, &f->task, 4, 1, (event){-1, -1, at});
+        const history now = run_with(&c, &f->task, 4, 1, (event){-1, -1, at});
         for (int32_t r = 0; r < 4; r++) CHECK_EQ(now.steps[r], at + 1);
         for (int32_t r = 0; r < 4; r++) CHECK_STR(now.why[r].text, "");
     }
@@ -369,10 +370,10 @@ TEST(parts_train_as_replicas_do_and_are_read_as_the_sampled_ids_say)
             char words[400], options[400];
             snprintf(options, sizeof options, "%s --batch 58", kind[i].options);
             config c = config_of(words, options);
-            trace replica = run(&c, &f->task, P, 1);
+            history replica = run(&c, &f->task, P, 1);
             c.store = STORE_PARTS;
             c.owners = (int)(P + i) % 3;
-            trace parts = run(&c, &f->task, P, 1 + P % 2);
+            history parts = run(&c, &f->task, P, 1 + P % 2);
             CHECK(same_bits(&replica, &parts));
             for (int32_t r = 0; r < P; r++) {
                 tiers_reads rows = {0}, lists = {0};
@@ -399,10 +400,10 @@ TEST(rows_by_exchange_train_as_replicas_do_and_are_as_many_as_the_sampled_ids_sa
             char words[400], options[400];
             snprintf(options, sizeof options, "%s --batch 58 --pipeline %s", models[i], i % 2 ? "overlap" : "serial");
             config c = config_of(words, options);
-            trace replica = run(&c, &f->task, P, 1);
+            history replica = run(&c, &f->task, P, 1);
             c.gather = GATHER_EXCHANGE;
             c.owners = (int)(P + i) % 3;
-            trace sent = run(&c, &f->task, P, 1 + P % 2);
+            history sent = run(&c, &f->task, P, 1 + P % 2);
             CHECK(sent.same && same_bits(&replica, &sent));
             for (int32_t r = 0; r < P; r++) {
                 tiers_reads rows = {0}, lists = {0};
@@ -653,6 +654,84 @@ TEST(opening_a_worker_survives_any_failing_allocation)
     fixture_free(f);
 }
 
+/* ==== what evaluation costs ===================================================================================== */
+
+typedef struct { /* of a training */
+    net_profile net;
+    loader_cost batches;
+    evaluation_cost apart;
+    int64_t steps, parameters;
+    double loss;
+} costs;
+
+static costs train_with(const fixture* f, const char* options)
+{
+    char words[400];
+    const config c = config_of(words, options);
+    comm alone;
+    training t;
+    error why = {""};
+    comm_open_alone(&alone, &never);
+    CHECK(training_open(&t, &c, &f->task, device_open_cpu(1, &why), &alone, NULL, NULL, NULL, &why));
+    CHECK(training_run(&t, &why));
+    CHECK_STR(why.text, "");
+    const costs all = {*net_profile_of(t.worker.net), training_batches(&t), t.evaluation_cost, t.steps, net_state_of(t.worker.net).count, t.at.best_loss};
+    CHECK(t.all[0].evaluation == all.apart.seconds && t.all[0].seconds > all.apart.seconds && t.all[0].train == all.net.train);
+    training_close(&t);
+    return all;
+}
+
+/* Products of one layer over all nodes, and of the last over those of the split: twice the validation nodes, once those of the test. */
+static int64_t evaluated_products(const fixture* f, int32_t in, bool beside)
+{
+    const int64_t last = 2 * f->task.count[SPLIT_VAL] + f->task.count[SPLIT_TEST], wide = beside ? 2 : 1;
+    return 2 * (3 * (int64_t)NODES * wide * in * 16 + last * wide * 16 * CLASSES);
+}
+
+/* However often and however it evaluates, a training's own costs are those without an evaluation. */
+TEST(what_evaluation_costs_is_counted_apart_from_training)
+{
+    static const struct {
+        const char* options;
+        bool full, beside; /* evaluation by layers; GraphSAGE's two weights */
+    } kind[] = {{"--model sage --fanout 5,4", true, true}, {"--model sage --fanout 5,4 --eval sampled", false, true}, {"--model gcn --fanout 5,4", true, false},
+                {"--model gat --fanout 5,4 --eval sampled --pipeline overlap", false, false}, {"--model sage --aggregator pool --fanout 5,4", false, true},
+                {"--model gcn --fanout full", false, false}, {"--model mlp --fanout 1,1 --input-dropout .3", true, false}};
+    fixture* f = fixture_new();
+    ggnn_node ids[2][NODES];
+    for (int v = 0; v < NODES; v += 3) {
+        const int part = v % 9 ? SPLIT_VAL : SPLIT_TEST;
+        ids[part - SPLIT_VAL][f->task.count[part]++] = (ggnn_node)v;
+    }
+    f->task.ids[SPLIT_VAL] = ids[0];
+    f->task.ids[SPLIT_TEST] = ids[1];
+    for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
+        char options[300];
+        snprintf(options, sizeof options, "%s --batch 150 --epochs 2 --eval-every 0", kind[i].options);
+        const costs plain = train_with(f, options);
+        snprintf(options, sizeof options, "%s --batch 150 --epochs 2 --eval-every 1", kind[i].options);
+        const costs with = train_with(f, options);
+        int before = test_errors;
+        CHECK(with.steps == plain.steps && with.steps == (strstr(kind[i].options, "full") ? 2 : 2 * 4) && with.loss > 0);
+        for (int half = 0; half < 2; half++)
+            for (int s = 0; s < NET_NUM_STAGES; s++) {
+                CHECK_EQ(with.net.bytes[half][s] - with.apart.net.bytes[half][s], plain.net.bytes[half][s]);
+                CHECK(with.apart.net.seconds[half][s] <= with.net.seconds[half][s] && (half == 0 || with.apart.net.bytes[half][s] == 0));
+                CHECK(plain.apart.net.bytes[half][s] == 0 && plain.apart.net.seconds[half][s] == 0);
+            }
+        CHECK_EQ(with.net.flops[0] - with.apart.net.flops[0], plain.net.flops[0]);
+        CHECK_EQ(with.net.flops[1], plain.net.flops[1]);
+        CHECK_EQ(with.batches.bytes, plain.batches.bytes);
+        CHECK(with.apart.net.flops[0] > 0 && with.apart.net.flops[1] == 0 && plain.apart.net.flops[0] == 0 && with.apart.seconds > 0 && plain.apart.seconds == 0);
+        CHECK_EQ(with.apart.loader.bytes > 0, strstr(kind[i].options, "--eval sampled") != NULL);
+        CHECK(with.batches.sample >= 0 && with.batches.seconds >= 0 && with.apart.loader.sample >= 0 && with.apart.loader.seconds >= 0);
+        CHECK_EQ(with.net.bytes[1][NET_OPTIMIZER], 28 * with.parameters * with.steps);
+        if (kind[i].full) CHECK_EQ(with.apart.net.flops[0], evaluated_products(f, WIDTH, kind[i].beside));
+        if (test_errors > before) printf("  %s\n", kind[i].options);
+    }
+    fixture_free(f);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -673,5 +752,6 @@ int main(int argc, char** argv)
     RUN(a_batch_is_no_larger_than_all_training_nodes);
     RUN(slopes_are_measured_with_the_trainings_batches_in_what_it_leaves_of_the_device);
     RUN(opening_a_worker_survives_any_failing_allocation);
+    RUN(what_evaluation_costs_is_counted_apart_from_training);
     return test_finish();
 }
