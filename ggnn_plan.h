@@ -414,10 +414,10 @@ GGNN_API ggnn_status ggnn_count_degrees(int64_t* out, int64_t* in, const ggnn_gr
         const ggnn_list list = ggnn_neighbors(g, (ggnn_node)v);
         if (list.degree < 0) return ggnni_fault(fault, GGNN_ERROR_ID, "indptr is broken", v, -1);
         if (in) in[v] = list.degree;
-        for (int64_t i = 0; out && i < list.degree; i++) {
+        for (int64_t i = 0; i < list.degree; i++) {
             if ((uint64_t)list.id[i] >= (uint64_t)g->num_nodes)
                 return ggnni_fault(fault, GGNN_ERROR_ID, "an id is outside [0, num_nodes)", v, -1);
-            out[list.id[i]]++;
+            if (out) out[list.id[i]]++;
         }
     }
     return ggnni_fault(fault, GGNN_OK, NULL, -1, -1);
@@ -588,18 +588,16 @@ GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve)
 GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t copies,
                                     int64_t topology_bytes, int64_t feature_bytes, int features_first)
 {
-    const int     good = parts >= 1 && copies >= 1 && topology_bytes >= 0 && feature_bytes >= 0;
-    const int64_t each = good && device_bytes > 0 ? device_bytes / copies : 0;
-    const int64_t room = !good ? 0 : each < INT64_MAX / parts ? each * parts : INT64_MAX;
+    ggnn_share share = {0, 0};
+    if (parts < 1 || copies < 1 || topology_bytes < 0 || feature_bytes < 0) return share;
+    const int64_t each = device_bytes > 0 ? device_bytes / copies : 0;
+    const int64_t room = each < INT64_MAX / parts ? each * parts : INT64_MAX;
     const int64_t wanted = features_first ? feature_bytes : topology_bytes;
     const int64_t other = features_first ? topology_bytes : feature_bytes;
     const int64_t first = wanted < room ? wanted : room;
     const int64_t second = other < room - first ? other : room - first;
-    ggnn_share    share = {first, second};
-    if (features_first) {
-        share.topology = second;
-        share.features = first;
-    }
+    share.topology = features_first ? second : first;
+    share.features = features_first ? first : second;
     return share;
 }
 
@@ -666,12 +664,11 @@ GGNN_API int64_t ggnn_fill_lists(ggnn_node* rank, int64_t* left, int32_t parts, 
         taken += round;
         part = part + round < parts ? part + round : 0;
     }
-    for (; i < n; i++) {
+    for (; i < n; i++) { // no round: never so many that a part has two
         const int64_t bytes = ggnn_list_bytes(of, order[i]);
         if (bytes > left[part]) continue;
-        left[part] -= bytes;
+        left[part++] -= bytes;
         rank[order[i]] = (ggnn_node)taken++;
-        part = part + 1 < parts ? part + 1 : 0;
     }
     ggnni_fill_others(rank, order, taken, n);
     return taken;

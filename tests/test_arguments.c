@@ -788,10 +788,10 @@ TEST(plans_of_what_lies_where)
     const double     hit[3] = {.1, .5, .9}, ms[3] = {3, 2, 1};
     const ggnn_node  order[3] = {0, 1, 2};
     const int32_t    owner[3] = {0, 1, 0};
-    int64_t          left[2] = {10, 10};
+    int64_t          left[2] = {10, 10}, most = GGNN_NODE_MAX;
     ggnn_hotness     by = {count, NULL, NULL}, no_counts = {NULL, NULL, NULL};
     ggnn_sizes       sizes = {8, some, 4, 8};
-    ggnn_dual        dual = {count, count, 1, 1, &sizes, 100}, backwards = {count, count, -1, 1, &sizes, 100};
+    ggnn_dual        dual = {count, count, 1, 1, &sizes, 100}, backwards = {count, count, -1, 1, &sizes, 100}, falling = {count, count, 1, -1, &sizes, 100};
     ggnn_epochs      of = {order, 3, 0, {1, 0, GGNN_PURPOSE_PRESAMPLE}, 0};
     ggnn_pagraph     pagraph = {order, 3, 2, 1, 10};
     REFUSED(ggnn_count_degrees(canvas.i64, NULL, NULL, &fault));
@@ -806,6 +806,10 @@ TEST(plans_of_what_lies_where)
     REFUSED(ggnn_rank(canvas.id, canvas.id + 9, &by, -3));
     REFUSED(ggnn_rank_random(NULL, canvas.id, 1, 3));
     REFUSED(ggnn_rank_random(canvas.id, canvas.id + 9, 1, -1));
+    if (most < INT64_MAX) { /* more than an id can name: refused before a byte is read or written */
+        REFUSED(ggnn_rank(canvas.id, canvas.id + 9, &by, most + 1));
+        REFUSED(ggnn_rank_random(canvas.id, canvas.id + 9, 1, most + 1));
+    }
     GIVES(GGNN_OK, ggnn_rank(NULL, NULL, NULL, 0));
     GIVES(0, ggnn_fill_ratio(.5, -10));
     GIVES(0, ggnn_fill_rows(100, 0, 10)); /* no division by 0 */
@@ -822,6 +826,7 @@ TEST(plans_of_what_lies_where)
     GIVES(0, ggnn_fill_slope(hit, ms, -3));
     GIVES(0, ggnn_fill_dual(canvas.id, canvas.id + 9, NULL, 3, canvas.id + 20).rows);
     GIVES(0, ggnn_fill_dual(canvas.id, canvas.id + 9, &backwards, 3, canvas.id + 20).rows);
+    GIVES(0, ggnn_fill_dual(canvas.id, canvas.id + 9, &falling, 3, canvas.id + 20).rows);
     GIVES(0, ggnn_fill_dual(canvas.id, NULL, &dual, 3, canvas.id + 20).rows);
     REFUSED(ggnn_partition_ids(canvas.i32, GGNN_OWNER_MODULO, 0, 3)); /* no division by 0 */
     REFUSED(ggnn_partition_ids(canvas.i32, GGNN_OWNER_MAP, 2, 3)); /* no map is given */

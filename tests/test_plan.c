@@ -47,6 +47,11 @@ TEST(degrees_refuse_ids_and_lists_that_are_broken)
     g = ggnn_graph_plain(falling, path_indices, NULL, 5, 5);
     CHECK_EQ(ggnn_count_degrees(NULL, out, &g, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 1);
+    for (int form = 0; form < 4; form++) { /* whatever is asked for */
+        g = ggnn_graph_plain(path_indptr, negative, NULL, 5, 5);
+        CHECK_EQ(ggnn_count_degrees(form & 1 ? out : NULL, form & 2 ? out : NULL, &g, &fault), GGNN_ERROR_ID);
+        CHECK(fault.node == 1 && strstr(fault.what, "outside [0, num_nodes)"));
+    }
 }
 
 /* Two hops of all neighbours from 0: hop 0's target is 0; hop 1's are 0, 1, 3; the input layer has 0, 1, 3, 2. */
@@ -74,7 +79,8 @@ TEST(a_batch_counts_its_input_rows_and_the_lists_of_each_hop)
     free(b.workspace);
 }
 
-typedef struct {
+enum { MOST_SEEDS = 128 };
+typedef struct { /* batches of 16 seeds, and of MOST_SEEDS at most */
     random_graph* graph;
     ggnn_node* ids;
     ggnn_epochs of;
@@ -92,11 +98,11 @@ static void epochs_open(epochs* e, int64_t num_nodes, uint32_t purpose, uint32_t
     e->ids = NEW(ggnn_node, n);
     for (int64_t i = 0; i < n; i++) e->ids[i] = (ggnn_node)(3 * i);
     e->of = (ggnn_epochs){e->ids, n, 16, {7, 0, purpose}, first_epoch};
-    CHECK_EQ(ggnn_batch_plan(&e->b, &e->graph->graph, &how, 16, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_plan(&e->b, &e->graph->graph, &how, MOST_SEEDS, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&e->b, malloc(e->b.bytes)), GGNN_OK);
     e->rows = NEW(int64_t, num_nodes);
     e->lists = NEW(int64_t, num_nodes);
-    e->seeds = NEW(ggnn_node, 16);
+    e->seeds = NEW(ggnn_node, MOST_SEEDS);
 }
 static void epochs_close(epochs* e)
 {
@@ -109,31 +115,63 @@ static void epochs_close(epochs* e)
 }
 
 /* Training's own way to a batch, written once more: epoch order by ggnn_shuffle, a step a batch. */
+static void count_as_training(int64_t* rows, int64_t* lists, epochs* e, int64_t count, uint32_t num_epochs)
+{
+    uint32_t step = e->of.rng.step;
+    for (uint32_t epoch = e->of.first_epoch; num_epochs > 0; epoch++, num_epochs--)
+        for (int64_t first = 0, end; first < count; first = end, step++) {
+            ggnn_node seeds[MOST_SEEDS];
+            ggnn_rng rng = {7, step, GGNN_PURPOSE_SAMPLE};
+            end = first + e->of.batch_size < count ? first + e->of.batch_size : count;
+            for (int64_t k = first; k < end; k++) seeds[k - first] = e->ids[ggnn_shuffle(7, epoch, k, count)];
+            CHECK_EQ(ggnn_sample(&e->b, &e->graph->graph, &rng, seeds, end - first), GGNN_OK);
+            CHECK_EQ(ggnn_count_batch(rows, lists, &e->b), GGNN_OK);
+        }
+}
+
+/* Last batches of 4, 20, 1, 100 and 100 seeds of 100; steps and epochs that wrap. */
 TEST(counted_epochs_are_trainings_batches)
 {
     enum { N = 300 };
+    static const int64_t sizes[] = {16, 20, 99, 100, 128}, batches[] = {7, 5, 2, 1, 1};
+    static const uint32_t first[][2] = {{0, 5}, {3, 0}, {UINT32_MAX - 1, UINT32_MAX}};
     epochs e;
-    int64_t rows[N] = {0}, lists[N] = {0}, step = 0;
     epochs_open(&e, N, GGNN_PURPOSE_SAMPLE, 5);
-    CHECK_EQ(ggnn_epoch_batches(&e.of), 7);
-    for (uint32_t epoch = 5; epoch < 7; epoch++)
-        for (int64_t first = 0; first < 100; first += 16, step++) {
-            ggnn_node seeds[16];
-            int64_t count = first + 16 < 100 ? 16 : 100 - first;
-            ggnn_rng rng = {7, (uint32_t)step, GGNN_PURPOSE_SAMPLE};
-            for (int64_t k = 0; k < count; k++) seeds[k] = e.ids[ggnn_shuffle(7, epoch, first + k, 100)];
-            CHECK_EQ(ggnn_sample(&e.b, &e.graph->graph, &rng, seeds, count), GGNN_OK);
-            CHECK_EQ(ggnn_count_batch(rows, lists, &e.b), GGNN_OK);
-        }
-    CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, 14, e.seeds), GGNN_OK);
-    for (int v = 0; v < N; v++) {
-        CHECK_EQ(e.rows[v], rows[v]);
-        CHECK_EQ(e.lists[v], lists[v]);
+    for (int i = 0; i < 15; i++) {
+        const int64_t all = 2 * batches[i % 5];
+        int64_t rows[N] = {0}, lists[N] = {0};
+        e.of.batch_size = sizes[i % 5];
+        e.of.rng.step = first[i / 5][0];
+        e.of.first_epoch = first[i / 5][1];
+        CHECK_EQ(ggnn_epoch_batches(&e.of), batches[i % 5]);
+        count_as_training(rows, lists, &e, 100, 2);
+        memset(e.rows, 0, sizeof rows);
+        memset(e.lists, 0, sizeof lists);
+        CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, all, e.seeds), GGNN_OK);
+        CHECK(memcmp(e.rows, rows, sizeof rows) == 0 && memcmp(e.lists, lists, sizeof lists) == 0);
+        for (int64_t begin = 0; begin < all; begin += 4) /* cut in pieces, by several threads say, they add up to the same */
+            CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, begin, begin + 4 < all ? begin + 4 : all, e.seeds), GGNN_OK);
+        for (int v = 0; v < N; v++) CHECK(e.rows[v] == 2 * rows[v] && e.lists[v] == 2 * lists[v]);
     }
-    /* cut in pieces, by several threads say, they add up to the same */
-    for (int64_t begin = 0; begin < 14; begin += 4)
-        CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, begin, begin + 4 < 14 ? begin + 4 : 14, e.seeds), GGNN_OK);
-    for (int v = 0; v < N; v++) CHECK_EQ(e.rows[v], 2 * rows[v]);
+    epochs_close(&e);
+}
+
+TEST(what_is_no_range_of_batches_is_refused_and_counts_nothing)
+{
+    epochs e;
+    epochs_open(&e, 300, GGNN_PURPOSE_PRESAMPLE, GGNN_PRESAMPLE_EPOCH);
+    for (int wrong = 0; wrong < 9; wrong++) {
+        ggnn_epochs of = e.of;
+        const int64_t begin = wrong == 0 ? -1 : wrong == 1 ? 3 : 0, end = wrong == 1 ? 2 : wrong == 7 ? 0 : 1;
+        if (wrong == 2) of.num_ids = 0;
+        if (wrong == 3) of.num_ids = -1;
+        if (wrong == 4) of.ids = NULL;
+        if (wrong == 5) of.batch_size = 0;
+        if (wrong == 7) of = (ggnn_epochs){NULL, 0, 1, {7, 0, 0}, 0}; /* no batch of no nodes */
+        CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &of, begin, end, wrong == 6 || wrong == 7 ? NULL : e.seeds),
+                 wrong < 7 ? GGNN_ERROR_ARGUMENT : GGNN_OK);
+        for (int v = 0; v < 300 && wrong < 8; v++) CHECK(e.rows[v] == 0 && e.lists[v] == 0);
+    }
     epochs_close(&e);
 }
 
@@ -203,47 +241,74 @@ TEST(fractions_are_compared_exactly)
     check_order(order, rank, expected, 7);
 }
 
-static const int64_t* sorted_hot;
-static int by_hot(const void* a, const void* b)
+static const ggnn_hotness* sorted_by;
+static int by_hotness(const void* a, const void* b) /* numbers are small */
 {
     const ggnn_node x = *(const ggnn_node*)a, y = *(const ggnn_node*)b;
-    if (sorted_hot[x] != sorted_hot[y]) return sorted_hot[x] < sorted_hot[y] ? 1 : -1;
+    const int64_t x_over = sorted_by->over ? sorted_by->over[x] : 1, y_over = sorted_by->over ? sorted_by->over[y] : 1;
+    const int64_t x_hot = sorted_by->hot[x] * y_over, y_hot = sorted_by->hot[y] * x_over;
+    if (!x_over != !y_over) return x_over ? -1 : 1;
+    if (x_hot != y_hot) return x_hot > y_hot ? -1 : 1;
+    if (sorted_by->indptr) {
+        const int64_t x_list = sorted_by->indptr[x + 1] - sorted_by->indptr[x], y_list = sorted_by->indptr[y + 1] - sorted_by->indptr[y];
+        if (x_list != y_list) return x_list > y_list ? -1 : 1;
+    }
     return x < y ? -1 : 1;
 }
 
+/* With and without a divisor, with and without lengths of lists; many are equal. A cache takes the reads of its first ranks. */
 TEST(a_ranking_is_the_sorted_order_for_any_number_of_nodes)
 {
     test_seed(3);
-    for (int64_t n = 0; n < 70; n++) {
-        int64_t hot[70];
-        ggnn_node rank[70], order[70], expected[70];
-        ggnn_hotness by = {hot, NULL, NULL};
-        for (int64_t v = 0; v < n; v++) {
-            hot[v] = test_below(n / 3 + 1);
-            expected[v] = (ggnn_node)v;
+    for (int64_t n = 0; n < 70; n++)
+        for (int form = 0; form < 4; form++) {
+            int64_t hot[70], over[70], indptr[71] = {0}, hits = 0;
+            ggnn_node rank[70], order[70], expected[70];
+            ggnn_hotness by = {hot, form & 1 ? over : NULL, form & 2 ? indptr : NULL};
+            for (int64_t v = 0; v < n; v++) {
+                hot[v] = test_below(n / 3 + 1);
+                over[v] = test_below(4);
+                indptr[v + 1] = indptr[v] + test_below(3);
+                expected[v] = (ggnn_node)v;
+            }
+            sorted_by = &by;
+            qsort(expected, (size_t)n, sizeof *expected, by_hotness);
+            CHECK_EQ(ggnn_rank(rank, order, &by, n), GGNN_OK);
+            check_order(order, rank, expected, n);
+            CHECK_EQ(ggnn_count_hits(hot, rank, -1, n), 0);
+            for (int64_t cached = 0; cached <= n; hits += cached < n ? hot[expected[cached]] : 0, cached++)
+                CHECK_EQ(ggnn_count_hits(hot, rank, cached, n), hits);
+            CHECK_EQ(ggnn_count_hits(hot, rank, n + 1, n), hits);
         }
-        sorted_hot = hot;
-        qsort(expected, (size_t)n, sizeof *expected, by_hot);
-        ggnn_rank(rank, order, &by, n);
-        check_order(order, rank, expected, n);
-    }
 }
 
+/* All 64 bits of the seed count. Neither training's first epoch nor the first that is pre-sampled has its order. */
 TEST(a_random_ranking_is_a_permutation_keyed_by_its_seed)
 {
-    enum { N = 1000 };
-    ggnn_node rank[N], order[N], again[N], other[N];
-    int64_t same = 0;
-    ggnn_rank_random(rank, order, 1, N);
-    for (int i = 0; i < N; i++) CHECK_EQ(rank[order[i]], i);
-    ggnn_rank_random(rank, again, 1, N);
-    CHECK(memcmp(order, again, sizeof order) == 0);
-    ggnn_rank_random(rank, other, 2, N);
-    for (int i = 0; i < N; i++) same += order[i] == other[i];
-    CHECK(same < 10);
-    same = 0;
-    for (int i = 0; i < N; i++) same += order[i] == (ggnn_node)ggnn_shuffle(1, 0, i, N);
-    CHECK(same < 10);
+    enum { N = 1000, SEEDS = 5 };
+    static const uint64_t seeds[SEEDS] = {1, 2, 0, (UINT64_C(1) << 32) + 1, (UINT64_C(1) << 63) + 1};
+    static const ggnn_node first[] = {153, 493, 694, 403, 241, 775, 706, 653};
+    ggnn_node rank[N], order[SEEDS][N], again[N];
+    for (int s = 0; s < SEEDS; s++) {
+        int64_t same[SEEDS + 2] = {0};
+        CHECK_EQ(ggnn_rank_random(rank, order[s], seeds[s], N), GGNN_OK);
+        for (int i = 0; i < N; i++) CHECK_EQ(rank[order[s][i]], i);
+        ggnn_rank_random(rank, again, seeds[s], N);
+        CHECK(memcmp(order[s], again, sizeof again) == 0);
+        for (int i = 0; i < N; i++) {
+            for (int other = 0; other < s; other++) same[other] += order[s][i] == order[other][i];
+            same[SEEDS] += order[s][i] == (ggnn_node)ggnn_shuffle(seeds[s], 0, i, N);
+            same[SEEDS + 1] += order[s][i] == (ggnn_node)ggnn_shuffle(seeds[s], GGNN_PRESAMPLE_EPOCH, i, N);
+        }
+        for (int other = 0; other < SEEDS + 2; other++) CHECK(same[other] < 10);
+    }
+    for (int i = 0; i < COUNT(first); i++) CHECK_EQ(order[0][i], first[i]); /* on every machine */
+    for (int64_t n = 0; n < 9; n++) {
+        bool seen[9] = {false};
+        CHECK_EQ(ggnn_rank_random(rank, again, 7, n), GGNN_OK);
+        for (int64_t i = 0; i < n; i++)
+            if (CHECK(again[i] >= 0 && again[i] < n && !seen[again[i]] && rank[again[i]] == i)) seen[again[i]] = true;
+    }
 }
 
 /* ---- policies on generated graphs ----------------------------------------------------------------------------- */
@@ -377,6 +442,31 @@ TEST(bytes_hold_whole_rows_and_never_fewer_than_none)
     CHECK_EQ(ggnn_fill_auto(INT64_MAX, INT64_MAX, INT64_MAX), 0);
 }
 
+/* By small numbers, all of them: of three that must not be negative any may be. */
+TEST(sizes_are_those_of_their_definitions)
+{
+    for (int64_t a = -2; a < 13; a++)
+        for (int64_t b = -2; b < 13; b++) {
+            int64_t rows = 0;
+            while (b > 0 && rows < 4 && (rows + 1) * b <= a) rows++;
+            CHECK_EQ(ggnn_fill_rows(a, b, 4), rows);
+            for (int64_t c = -2; c < 13; c++) CHECK_EQ(ggnn_fill_auto(a, b, c), a < 0 || b < 0 || c < 0 || a < b + c ? 0 : a - b - c);
+        }
+    for (int64_t device = -3; device < 30; device++)
+        for (int32_t parts = 0; parts < 5; parts++)
+            for (int32_t copies = 0; copies < 5; copies++)
+                for (int form = 0; form < 50; form++) {
+                    const int64_t need[2] = {form / 2 % 5 * 9 - 1, form / 10 * 9 - 1}; /* of the topology, of features */
+                    const bool good = parts && copies && need[0] >= 0 && need[1] >= 0;
+                    const int64_t room = good && device > 0 ? device / copies * parts : 0, first = form % 2;
+                    int64_t get[2];
+                    get[first] = need[first] < room ? need[first] : room;
+                    get[!first] = need[!first] < room - get[first] ? need[!first] : room - get[first];
+                    const ggnn_share s = ggnn_fill_parts(device, parts, copies, need[0], need[1], form % 2);
+                    CHECK(s.topology == (good ? get[0] : 0) && s.features == (good ? get[1] : 0));
+                }
+}
+
 TEST(parts_hold_what_the_devices_have_over_the_copies)
 {
     ggnn_share s = ggnn_fill_parts(100, 8, 2, 150, 1000, 0);
@@ -486,6 +576,73 @@ TEST(the_largest_list_of_a_round_goes_to_the_part_with_most_room)
     CHECK(left[0] == 0 && left[1] == 0);
 }
 
+/* The rule of ggnn_fill_lists, word for word. Of equal rooms the first part, of equal lists the first in order comes first. */
+static int64_t deal(ggnn_node* rank, int64_t* left, int32_t parts, const ggnn_node* order, const ggnn_sizes* of, int64_t n)
+{
+    int64_t taken = 0, i = 0, after;
+    int32_t part = 0;
+    for (int64_t k = 0; k < n; k++) rank[k] = -1;
+    for (;;) {
+        const int32_t count = parts - part < 64 ? parts - part : 64;
+        int32_t room[64], lists = 0;
+        ggnn_node list[65];
+        int64_t at = i;
+        for (int32_t p = 0; p < count; p++) { /* parts by falling room */
+            int32_t to = p;
+            for (; to > 0 && left[part + room[to - 1]] < left[part + p]; to--) room[to] = room[to - 1];
+            room[to] = p;
+        }
+        for (; at < n && lists < count; at++) { /* the lists of the round by falling bytes; all fit, or the new one goes */
+            int32_t to = lists;
+            bool fit = true;
+            for (; to > 0 && ggnn_list_bytes(of, list[to - 1]) < ggnn_list_bytes(of, order[at]); to--) list[to] = list[to - 1];
+            list[to] = order[at];
+            for (int32_t k = 0; k <= lists; k++) fit = fit && ggnn_list_bytes(of, list[k]) <= left[part + room[k]];
+            for (; !fit && to < lists; to++) list[to] = list[to + 1];
+            lists += fit;
+        }
+        if (lists < count) break;
+        for (int32_t k = 0; k < count; k++) {
+            left[part + room[k]] -= ggnn_list_bytes(of, list[k]);
+            rank[list[k]] = (ggnn_node)(taken + room[k]);
+        }
+        i = at;
+        taken += count;
+        part = (part + count) % parts;
+    }
+    for (; i < n; i++) {
+        if (ggnn_list_bytes(of, order[i]) > left[taken % parts]) continue;
+        left[taken % parts] -= ggnn_list_bytes(of, order[i]);
+        rank[order[i]] = (ggnn_node)taken++;
+    }
+    after = taken;
+    for (int64_t k = 0; k < n; k++)
+        if (rank[order[k]] < 0) rank[order[k]] = (ggnn_node)after++;
+    return taken;
+}
+
+/* Lists of a few sizes, parts of unlike rooms: much fits exactly, or is equal. 63 to 67 parts have one round and two. */
+TEST(lists_are_dealt_by_the_rule)
+{
+    enum { NODES = 140, MOST = 67 };
+    static int64_t indptr[NODES + 1];
+    test_seed(24);
+    for (int round = 0; round < 1500; round++) {
+        const int32_t parts = round % 10 == 9 ? 63 + round / 10 % 5 : 1 + round % 6;
+        const int64_t n = round % 10 == 9 ? NODES : test_below(25), longest = 1 + test_below(5);
+        const ggnn_sizes of = {1, indptr, 1 + test_below(3), 1 + test_below(3)};
+        ggnn_node rank[NODES], want[NODES], order[NODES];
+        int64_t left[MOST], want_left[MOST];
+        for (int64_t v = 0; v < n; v++) indptr[v + 1] = indptr[v] + test_below(longest);
+        ggnn_rank_random(rank, order, (uint64_t)round, n);
+        for (int32_t p = 0; p < parts; p++) left[p] = want_left[p] = test_below(3) ? 12 : test_below(30);
+        const int64_t taken = deal(want, want_left, parts, order, &of, n);
+        CHECK_EQ(ggnn_fill_lists(rank, left, parts, order, &of, n), taken);
+        CHECK(memcmp(rank, want, (size_t)n * sizeof *rank) == 0);
+        CHECK(memcmp(left, want_left, (size_t)parts * sizeof *left) == 0);
+    }
+}
+
 /* Fills parts of `room` bytes each; checks that ranks say what left says. Returns the share that is left. */
 static double unused(const ggnn_node* order, const ggnn_sizes* of, int64_t n, int32_t parts, int64_t room)
 {
@@ -549,6 +706,11 @@ TEST(synthetic_timings_give_back_their_slope)
     CHECK_EQ(ggnn_fill_slope(hit, ms, 5), 0);
     const double noisy[] = {10, 9.5, 7, 5.5, 1}; /* by hand: means .37 and 6.6; -5.76 / .638 */
     CHECK_NEAR((double)ggnn_fill_slope(hit, noisy, 5), 9028213.2, 1);
+    const double gentle[] = {1.6e-6, 0, 1.4e-6, 0, .4e-6, 0}; /* ms: nanoseconds are rounded */
+    CHECK_EQ(ggnn_fill_slope(hit + 3, gentle, 2), 3);
+    for (int i = 0; i < 3; i++) CHECK_EQ(ggnn_fill_slope((const double[]){0, 1}, gentle + 2 * i, 2), i == 0 ? 2 : i == 1 ? 1 : 0);
+    CHECK_EQ(ggnn_fill_slope((const double[]){.5, .5, .5}, noisy, 3), 0); /* one ratio is no line */
+    CHECK_EQ(ggnn_fill_slope((const double[]){0, .5, 1}, (const double[]){INFINITY, 1, 1}, 3), 0);
     const double steep[] = {1e10, 0}; /* 1e16 ns: more than --slopes takes */
     CHECK_EQ(ggnn_fill_slope(hit + 3, steep, 2), 9000000000000000);
 }
@@ -652,6 +814,62 @@ TEST(a_budget_is_filled_to_within_one_entry_of_the_fractional_optimum)
         fractional = fractional_optimum(&p, N, &cut);
         CHECK(best <= fractional + 1e-9);
         CHECK(fractional <= taken + cut + 1e-9);
+    }
+}
+
+/* The entry of largest value a byte, the first of equal ones; -1: none is open. */
+static int64_t densest(const int64_t* value, const int64_t* bytes, const bool* open, int64_t begin, int64_t end)
+{
+    int64_t best = -1;
+    for (int64_t e = begin; e < end; e++)
+        if (open[e] && (best < 0 || value[e] * bytes[best] > value[best] * bytes[e])) best = e;
+    return best;
+}
+
+/* The rule of ggnn_fill_dual over rows, then lists. What is not taken comes after the taken by its count a byte. */
+static ggnn_dual_fill fill_by_density(ggnn_node* row_rank, ggnn_node* list_rank, const dual_problem* p, int64_t n)
+{
+    const int64_t none = p->from.row_slope == 0 && p->from.list_slope == 0;
+    ggnn_node* rank[2] = {row_rank, list_rank};
+    int64_t count[24], value[24], bytes[24], sum[2] = {0, 0}, taken[2] = {0, 0}, size[2] = {0, 0}, left = p->from.budget, e;
+    bool open[24], out[24];
+    for (e = 0; e < 2 * n; e++) sum[e >= n] += count[e] = e < n ? p->rows[e] : p->lists[e - n];
+    for (e = 0; e < 2 * n; e++) {
+        const int64_t slope = none + (e < n ? p->from.row_slope : p->from.list_slope);
+        bytes[e] = bytes_of(p, n, e);
+        value[e] = count[e] * slope * (sum[e < n] ? sum[e < n] : 1); /* over both sums */
+        open[e] = slope > 0;
+        out[e] = true;
+    }
+    for (; (e = densest(value, bytes, open, 0, 2 * n)) >= 0; open[e] = false) {
+        if (bytes[e] > left) continue;
+        left -= bytes[e];
+        size[e >= n] += bytes[e];
+        rank[e >= n][e % n] = (ggnn_node)taken[e >= n]++;
+        out[e] = false;
+    }
+    for (int kind = 0; kind < 2; kind++)
+        for (int64_t after = taken[kind]; (e = densest(count, bytes, out, kind * n, kind * n + n)) >= 0; out[e] = false)
+            rank[kind][e % n] = (ggnn_node)after++;
+    return (ggnn_dual_fill){taken[0], taken[1], size[0], size[1]};
+}
+
+TEST(a_budget_is_filled_by_falling_density)
+{
+    test_seed(25);
+    for (int round = 0; round < 3000; round++) {
+        const int64_t n = 1 + test_below(12);
+        dual_problem p;
+        ggnn_node row_rank[12], list_rank[12], want_rows[12], want_lists[12], work[24];
+        dual_random(&p, n, round % 3 == 0);
+        for (int64_t v = 0; v < n && round % 2; v++) p.rows[v] %= 3, p.lists[v] %= 3; /* many are equal */
+        for (int64_t v = 0; v < n && round % 11 == 0; v++) *(round % 22 ? &p.rows[v] : &p.lists[v]) = 0;
+        if (round % 5 == 0) p.from.row_slope = 0;
+        if (round % 7 == 0) p.from.list_slope = 0;
+        const ggnn_dual_fill want = fill_by_density(want_rows, want_lists, &p, n), fill = ggnn_fill_dual(row_rank, list_rank, &p.from, n, work);
+        CHECK(memcmp(&fill, &want, sizeof fill) == 0);
+        CHECK(memcmp(row_rank, want_rows, (size_t)n * sizeof *row_rank) == 0);
+        CHECK(memcmp(list_rank, want_lists, (size_t)n * sizeof *list_rank) == 0);
     }
 }
 
@@ -799,6 +1017,7 @@ int main(int argc, char** argv)
     RUN(degrees_refuse_ids_and_lists_that_are_broken);
     RUN(a_batch_counts_its_input_rows_and_the_lists_of_each_hop);
     RUN(counted_epochs_are_trainings_batches);
+    RUN(what_is_no_range_of_batches_is_refused_and_counts_nothing);
     RUN(presampling_sees_neither_the_order_nor_the_samples_of_training);
     RUN(counting_epochs_fails_as_sampling_does);
     RUN(equal_nodes_are_ranked_by_list_length_then_by_id);
@@ -810,14 +1029,17 @@ int main(int argc, char** argv)
     RUN(ties_by_degree_fill_a_large_cache_well);
     RUN(a_ratio_is_rounded_down_but_not_by_its_own_rounding);
     RUN(bytes_hold_whole_rows_and_never_fewer_than_none);
+    RUN(sizes_are_those_of_their_definitions);
     RUN(parts_hold_what_the_devices_have_over_the_copies);
     RUN(devices_without_a_limit_store_all);
     RUN(the_arithmetic_gives_the_shares_of_xgnns_table_4_within_4_points);
     RUN(lists_that_do_not_fit_are_skipped_and_filling_goes_on);
     RUN(the_largest_list_of_a_round_goes_to_the_part_with_most_room);
+    RUN(lists_are_dealt_by_the_rule);
     RUN(lists_of_all_lengths_fill_all_parts);
     RUN(synthetic_timings_give_back_their_slope);
     RUN(a_budget_is_filled_to_within_one_entry_of_the_fractional_optimum);
+    RUN(a_budget_is_filled_by_falling_density);
     RUN(budgets_of_nothing_one_entry_and_everything_are_kept);
     RUN(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each);
     RUN(of_equal_densities_rows_come_first_then_smaller_ids);
