@@ -643,11 +643,15 @@ void ggnn_file_temporary(char temporary[4096], const char* target, int number)
 /* Is entry a temporary name of target, a name without folder? */
 static bool ggnni_file_is_temporary_of(const char* entry, const char* target)
 {
-    size_t length = ggnni_file_stem(target), digits;
-    if (strncmp(entry, target, length) != 0 || entry[length] != '.') return false;
-    entry += length + 1;
-    digits = strspn(entry, "0123456789.");
-    return digits >= 4 && strcmp(entry + digits, "tmp") == 0;
+    size_t length = ggnni_file_stem(target);
+    if (strncmp(entry, target, length) != 0) return false;
+    entry += length;
+    for (int part = 0; part < 2; part++) { /* .PID and .NUMBER */
+        size_t digits = entry[0] == '.' ? strspn(entry + 1, "0123456789") : 0;
+        if (digits == 0) return false;
+        entry += 1 + digits;
+    }
+    return strcmp(entry, ".tmp") == 0;
 }
 
 /* Is fd's file the one at path still? A commit gives a file its name, and another may begin under the old one. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -86,6 +87,93 @@ static int num_temporaries(void)
     return count;
 }
 
+/* What a call must give back: descriptors, and the pieces of files of the folder that are mapped. */
+typedef struct {
+    int descriptors, mappings;
+} held;
+
+static held what_is_held(void)
+{
+    char line[4096];
+    held h = {0, 0};
+    for (int fd = 0; fd < 256; fd++) h.descriptors += fcntl(fd, F_GETFD) >= 0;
+    FILE* maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) h.mappings += strstr(line, folder) != NULL;
+    if (maps) fclose(maps);
+    return h;
+}
+
+static void check_held(held before)
+{
+    const held now = what_is_held();
+    CHECK_EQ(now.descriptors, before.descriptors);
+    CHECK_EQ(now.mappings, before.mappings);
+}
+
+/* Calls of the system, as they come: m msync, w pwrite, f fsync, d that of a folder, r rename, a posix_fallocate, t ftruncate. One of
+   them may fail, as on a disk that breaks. */
+static struct {
+    char called[200];
+    int calls;
+    char kind; /* 0: none fails */
+    int before; /* calls of that kind that do not fail */
+    int error; /* 0: pwrite writes 40 bytes */
+} disk;
+
+static bool disk_fails(char kind)
+{
+    if (disk.calls < (int)sizeof disk.called - 1) disk.called[disk.calls++] = kind;
+    if (disk.kind != kind || disk.before-- != 0) return false;
+    disk.kind = 0;
+    errno = disk.error;
+    return true;
+}
+
+static void disk_starts(char kind, int before, int why)
+{
+    memset(&disk, 0, sizeof disk);
+    disk.kind = kind;
+    disk.before = before;
+    disk.error = why;
+}
+
+int msync(void* at, size_t bytes, int flags)
+{
+    if (disk_fails(flags == MS_SYNC ? 'm' : '?')) return -1;
+    return (int)syscall(SYS_msync, at, bytes, flags);
+}
+ssize_t pwrite(int fd, const void* data, size_t bytes, off_t at)
+{
+    if (disk_fails('w')) {
+        if (errno) return -1;
+        bytes = 40;
+    }
+    return syscall(SYS_pwrite64, fd, data, bytes, at);
+}
+int fsync(int fd)
+{
+    struct stat status;
+    if (disk_fails(fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) ? 'd' : 'f')) return -1;
+    return (int)syscall(SYS_fsync, fd);
+}
+int rename(const char* from, const char* to)
+{
+    if (disk_fails('r')) return -1;
+    return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+int ftruncate(int fd, off_t bytes)
+{
+    if (disk_fails('t')) return -1;
+    return (int)syscall(SYS_ftruncate, fd, bytes);
+}
+int posix_fallocate(int fd, off_t begin, off_t bytes)
+{
+    if (disk_fails('a')) return errno;
+    if (syscall(SYS_fallocate, fd, 0, begin, bytes) == 0) return 0;
+    if (errno != EOPNOTSUPP) return errno;
+    return syscall(SYS_ftruncate, fd, begin + bytes) == 0 ? 0 : errno;
+}
+
 /* ---- CRC ------------------------------------------------------------------------------------------------------ */
 
 TEST(crc32c_has_the_known_values_both_ways)
@@ -112,6 +200,16 @@ TEST(crc32c_by_table_and_by_instruction_agree_at_every_length_and_in_pieces)
         uint32_t whole = ggnn_file_crc32c(7, data, n);
         CHECK_EQ(ggnn_file_crc32c_plain(7, data, n), whole);
         CHECK_EQ(ggnn_file_crc32c(ggnn_file_crc32c_plain(7, data, cut), data + cut, n - cut), whole);
+    }
+}
+
+TEST(types_have_their_names_and_sizes)
+{
+    static const char* const name[] = {"unknown", "u8", "i32", "i64", "f16", "f32", "f64", "sparse-rows", "unknown", "unknown"};
+    static const int64_t bytes[] = {0, 1, 4, 8, 2, 4, 8, 0, 0, 0};
+    for (uint32_t type = 0; type < 10; type++) {
+        CHECK_STR(ggnn_file_type_name(type < 9 ? type : UINT32_MAX), name[type]);
+        CHECK_EQ(ggnn_file_type_bytes(type < 9 ? type : UINT32_MAX), bytes[type]);
     }
 }
 
@@ -168,6 +266,32 @@ TEST(unknown_sections_and_types_are_skipped)
     free(data);
 }
 
+/* Its section has a type and a number of dimensions; what asks for others gets nothing, and is told what is there. */
+TEST(a_section_is_had_with_its_type_and_dimensions_alone)
+{
+    static const struct {
+        const char* name;
+        uint32_t type;
+        int32_t dims;
+    } is[] = {{"indptr", GGNN_FILE_I64, 1}, {"feat", GGNN_FILE_F32, 2}, {"split", GGNN_FILE_U8, 2}};
+    ggnn_file f;
+    CHECK(write_sample(target, 1) && ggnn_file_open(&f, target));
+    for (int i = 0; i < 3; i++)
+        for (uint32_t type = 0; type < 9; type++)
+            for (int32_t dims = 0; dims < 6; dims++) {
+                const bool right = type == is[i].type && dims == is[i].dims;
+                char words[64];
+                f.error[0] = 0;
+                CHECK(ggnn_file_need(&f, is[i].name, (ggnn_file_type)type, dims) == (right ? ggnn_file_find(&f, is[i].name) : NULL));
+                snprintf(words, sizeof words, "%s with %d dimensions, not %s with %d", ggnn_file_type_name(is[i].type), (int)is[i].dims,
+                         ggnn_file_type_name(type), (int)dims);
+                CHECK(right ? !f.error[0] : strstr(f.error, words) != NULL);
+            }
+    f.error[0] = 0;
+    CHECK(!ggnn_file_need(&f, "fea", GGNN_FILE_F32, 2) && strstr(f.error, "it has no section 'fea'"));
+    ggnn_file_close(&f);
+}
+
 TEST(the_graph_crc_is_the_graphs_and_nothing_elses)
 {
     ggnn_file f;
@@ -187,9 +311,17 @@ TEST(the_graph_crc_is_the_graphs_and_nothing_elses)
     CHECK(ggnn_file_open(&f, target));
     two = ggnn_file_graph_crc(&f);
     CHECK(two >= 0 && two != one);
+    const uint32_t pair[2] = {ggnn_file_find(&f, "indptr")->crc, ggnn_file_find(&f, "indices")->crc};
+    CHECK_EQ(two, ggnn_file_crc32c(0, pair, 8)); /* rankings have it, also those of before */
     ggnn_file_close(&f);
     f.num_sections = 0;
     CHECK_EQ(ggnn_file_graph_crc(&f), -1);
+    for (int lists = 0; lists < 2; lists++) { /* half a graph is none */
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_reserve(&w, lists ? "indptr" : "indices", GGNN_FILE_I64, 1, &n) && ggnn_file_commit(&w));
+        CHECK(ggnn_file_open(&f, target));
+        CHECK_EQ(ggnn_file_graph_crc(&f), -1);
+        ggnn_file_close(&f);
+    }
 }
 
 TEST(empty_sections_have_an_address_and_take_no_bytes)
@@ -224,6 +356,49 @@ TEST(the_last_section_shrinks_and_others_follow_it)
         CHECK_EQ(((const int64_t*)ggnn_file_data(&f, ggnn_file_find(&f, "y")))[6], 106);
         CHECK(f.bytes < 8192 + 12 * rows + 2 * 4096 + 4096);
         ggnn_file_close(&f);
+    }
+}
+
+/* Sections of one to four dimensions; any may shrink, and again, before the next: each is what was kept of it. */
+TEST(sections_shrink_in_any_order_and_none_grows)
+{
+    enum { SECTIONS = 6 };
+    test_seed(6);
+    for (int round = 0; round < 12; round++) {
+        int64_t rows[SECTIONS], dim[SECTIONS][4];
+        ggnn_file_writer w;
+        ggnn_file f;
+        CHECK(ggnn_file_create(&w, target));
+        for (int i = 0; i < SECTIONS; i++) {
+            const char name[2] = {(char)('a' + i), 0};
+            int64_t row = 1;
+            for (int d = 0; d < 4; d++) dim[i][d] = d == 0 ? test_below(3000) : 1 + test_below(4);
+            rows[i] = dim[i][0];
+            for (int d = 1; d < 1 + i % 4; d++) row *= dim[i][d];
+            uint8_t* x = ggnn_file_reserve(&w, name, GGNN_FILE_U8, 1 + i % 4, dim[i]);
+            if (!CHECK(x != NULL)) break;
+            for (int64_t k = 0; k < rows[i] * row; k++) CHECK(x[k] == 0), x[k] = (uint8_t)(1 + (k + i) % 251);
+            for (int64_t times = test_below(3); times > 0; times--) {
+                rows[i] = test_below(4) ? test_below(rows[i] + 1) : rows[i];
+                CHECK(ggnn_file_shrink(&w, rows[i]));
+            }
+        }
+        CHECK(ggnn_file_commit(&w) && ggnn_file_open(&f, target));
+        if (!CHECK(ggnn_file_verify(&f))) printf("  %s\n", f.error);
+        for (int i = 0; i < SECTIONS; i++) {
+            const ggnn_file_section* s = &f.section[i];
+            const uint8_t* x = ggnn_file_data(&f, s);
+            CHECK_EQ(s->dim[0], rows[i]);
+            for (int64_t k = 0; k < s->bytes; k++) CHECK(x[k] == (uint8_t)(1 + (k + i) % 251));
+        }
+        ggnn_file_close(&f);
+    }
+    for (int wrong = 0; wrong < 3; wrong++) {
+        const int64_t five = 5, to = wrong == 0 ? 6 : wrong == 1 ? -1 : 0;
+        ggnn_file_writer w;
+        CHECK(ggnn_file_create(&w, target));
+        if (wrong < 2) CHECK(ggnn_file_reserve(&w, "a", GGNN_FILE_F32, 1, &five) != NULL);
+        CHECK(!ggnn_file_shrink(&w, to) && strstr(w.error, "cannot shrink") && !ggnn_file_shrink(&w, 0) && !ggnn_file_commit(&w));
     }
 }
 
@@ -378,7 +553,9 @@ static void check_opens_turned(int sections)
         memcpy(b, entry, 80);
     }
     sign_table(data);
-    if (!CHECK(opens(data, bytes, &f))) printf("  %s\n", f.error);
+    if (!CHECK(opens(data, bytes, &f) && ggnn_file_verify(&f))) printf("  %s\n", f.error);
+    data[bytes - 1] ^= 1;
+    CHECK(opens(data, bytes, &f) && !ggnn_file_verify(&f));
     free(data);
 }
 
@@ -432,6 +609,172 @@ TEST(absurd_tables_with_a_good_crc_are_refused)
     check_wrong_field(data, bytes, 16, 8, bytes + 4096, "truncated");
     check_wrong_field(data, bytes, 24, 4, 1, "reserved");
     free(data);
+}
+
+/* Is an entry all that the format asks for? Numbers below 2^53 are exact as doubles. */
+static bool is_section(const ggnn_file_section* s, double file_bytes)
+{
+    double bytes = (double)ggnn_file_type_bytes(s->type);
+    size_t length = 0;
+    while (length < 15 && (unsigned char)s->name[length] > 32 && (unsigned char)s->name[length] < 127) length++;
+    if (!length || s->num_dims < 1 || s->num_dims > 4 || s->zero || s->bytes < 0) return false;
+    for (; length < 16; length++)
+        if (s->name[length]) return false;
+    for (uint32_t i = 0; i < 4; i++) {
+        if (s->dim[i] < 0 || (i >= s->num_dims && s->dim[i])) return false;
+        if (i < s->num_dims) bytes *= (double)s->dim[i];
+    }
+    if (ggnn_file_type_bytes(s->type) && bytes != (double)s->bytes) return false;
+    return s->offset >= 8192 && s->offset % 4096 == 0 && (double)s->offset + (double)s->bytes <= file_bytes;
+}
+
+static bool are_sections(const ggnn_file_section* s, int n, double file_bytes)
+{
+    for (int i = 0; i < n; i++) {
+        if (!is_section(&s[i], file_bytes)) return false;
+        for (int j = 0; j < i; j++) {
+            const bool apart = !s[i].bytes || !s[j].bytes || s[i].offset + s[i].bytes <= s[j].offset || s[j].offset + s[j].bytes <= s[i].offset;
+            if (!apart || strcmp(s[i].name, s[j].name) == 0) return false;
+        }
+    }
+    return true;
+}
+
+/* Tables of four sections in a file of six pages, up to three numbers of them exchanged for ones just within a bound and just beyond. */
+TEST(a_table_opens_exactly_when_it_is_what_the_format_says)
+{
+    enum { SECTIONS = 4, BYTES = 6 * 4096 };
+    static const int64_t numbers[] = {0, 1, 2, 3, 4, 5, -1, 4095, 4096, 4097, 8191, 8192, 12288, 12289, 16384, BYTES - 4096, BYTES - 1, BYTES,
+                                      BYTES + 4096, INT64_MAX, INT64_MIN, INT64_MAX / 4 + 2, ((int64_t)1 << 62) + 1, 4096 - BYTES};
+    static const ggnn_file_section first[SECTIONS] = {{"a", GGNN_FILE_U8, 1, {4097, 0, 0, 0}, 8192, 4097, 0, 0},
+                                                      {"bb", GGNN_FILE_I64, 2, {256, 2, 0, 0}, 16384, 4096, 0, 0},
+                                                      {"fifteen-letters", 77, 4, {1, 2, 3, 4}, 20480, 4096, 0, 0},
+                                                      {"none", GGNN_FILE_F16, 3, {5, 0, 7, 0}, 8192, 0, 0, 0}};
+    uint64_t bytes[BYTES / 8];
+    int good = 0;
+    ggnn_file f;
+    CHECK(write_sample(target, 3));
+    int64_t length;
+    unsigned char *sample = slurp(target, &length), *data = (unsigned char*)bytes;
+    const int64_t size = BYTES;
+    const uint32_t sections = SECTIONS;
+    memset(data, 0, BYTES);
+    memcpy(data, sample, 32);
+    memcpy(data + 12, &sections, 4);
+    memcpy(data + 16, &size, 8);
+    free(sample);
+    test_seed(7);
+    for (int round = 0; round < 30000; round++) {
+        ggnn_file_section s[SECTIONS];
+        memcpy(s, first, sizeof s);
+        for (int64_t changes = round ? 1 + test_below(3) : 0; changes > 0; changes--) {
+            ggnn_file_section* at = &s[test_below(SECTIONS)];
+            const int64_t number = numbers[test_below((int64_t)(sizeof numbers / sizeof *numbers))], what = test_below(12);
+            if (what < 2) at->offset = test_below(2) ? number : 4096 * test_below(8);
+            if (what == 2) at->bytes = number;
+            if (what == 3) at->type = (uint32_t)test_below(9);
+            if (what == 4) at->num_dims = (uint32_t)(test_below(9) ? test_below(6) : number);
+            if (what == 5) at->dim[test_below(4)] = number;
+            if (what == 6) at->zero = (uint32_t)test_below(2);
+            if (what == 7) at->name[test_below(16)] = (char)test_below(256);
+            if (what == 8) memcpy(at->name, s[test_below(SECTIONS)].name, 16);
+            if (what > 8) { /* of an array of bytes its size alone */
+                at->type = what == 9 ? 77 : GGNN_FILE_U8;
+                at->num_dims = 1;
+                memset(at->dim, 0, sizeof at->dim);
+                at->dim[0] = at->bytes = number;
+            }
+        }
+        memcpy(data + 32, s, sizeof s);
+        sign_table(data);
+        const bool want = are_sections(s, SECTIONS, BYTES);
+        if (!CHECK_EQ(opens(data, BYTES, &f), want)) printf("  round %d: %s\n", round, f.error);
+        if (!want) CHECK(strstr(f.error, "MEMORY: section") == f.error && !f.num_sections);
+        good += want;
+    }
+    CHECK(good > 1000 && good < 29000);
+}
+
+/* What is behind the table's CRC all the same: the length in pages, the version, no sections at all. */
+TEST(a_header_opens_exactly_when_it_is_what_the_format_says)
+{
+    static const int64_t more[] = {0, 1, 4095, 4096, 4097, 8192};
+    static const uint32_t versions[] = {0, 1, 2, UINT32_MAX};
+    int64_t bytes;
+    ggnn_file f;
+    CHECK(write_sample(target, 3));
+    unsigned char* data = slurp(target, &bytes);
+    data = realloc(data, (size_t)bytes + 8192);
+    memset(data + bytes, 0, 8192);
+    for (int i = 0; i < 6; i++) {
+        const int64_t length = bytes + more[i];
+        memcpy(data + 16, &length, 8);
+        sign_table(data);
+        CHECK_EQ(opens(data, length, &f), more[i] % 4096 == 0);
+        if (more[i] % 4096) CHECK(strstr(f.error, "MEMORY: damaged: ") == f.error);
+        else CHECK(ggnn_file_verify(&f));
+    }
+    for (int i = 0; i < 4; i++) {
+        memcpy(data + 8, &versions[i], 4);
+        sign_table(data);
+        CHECK_EQ(opens(data, bytes + 8192, &f), versions[i] == 1);
+        CHECK(versions[i] == 1 || strstr(f.error, "this program reads version 1"));
+    }
+    const uint32_t none = 0, version = 1;
+    const int64_t table = 8192;
+    memset(data + 8, 0, 8184);
+    memcpy(data + 8, &version, 4);
+    memcpy(data + 12, &none, 4);
+    memcpy(data + 16, &table, 8);
+    sign_table(data);
+    CHECK(opens(data, table, &f) && ggnn_file_verify(&f) && f.num_sections == 0);
+    free(data);
+}
+
+TEST(what_is_opened_is_given_back_whether_it_opens_or_not)
+{
+    const held before = what_is_held();
+    int64_t bytes;
+    char path[600];
+    ggnn_file f;
+    CHECK(write_sample(target, 3));
+    unsigned char* data = slurp(target, &bytes);
+    snprintf(path, sizeof path, "%s/other.ggnn", folder);
+    for (int i = 0; i < 6; i++) {
+        data[i == 1 ? 0 : i == 2 ? 9 : i == 3 ? 40 : 8200] ^= 1; /* nothing, its magic, its version, its table, its arrays, or less of it */
+        if (i > 0) spill(path, data, i == 5 ? 8192 : bytes);
+        data[i == 1 ? 0 : i == 2 ? 9 : i == 3 ? 40 : 8200] ^= 1;
+        CHECK_EQ(ggnn_file_open(&f, i ? path : target), i == 0 || i == 4);
+        if (i == 0 || i == 4) CHECK(what_is_held().mappings > before.mappings || access("/proc/self/maps", R_OK) != 0);
+        else CHECK(f.error[0] && !f.base && !f.num_sections);
+        ggnn_file_close(&f);
+        check_held(before);
+        ggnn_file_close(&f);
+        check_held(before);
+    }
+    CHECK(!ggnn_file_open(&f, folder));
+    check_held(before);
+    unlink(path);
+    free(data);
+}
+
+/* A path of any length: what is wrong stands at the end, what it is about at the beginning. */
+TEST(errors_of_long_paths_are_cut_in_the_middle)
+{
+    static const char why[] = ": cannot open: No such file or directory";
+    char path[1501];
+    ggnn_file f;
+    for (int i = 0; i < 1500; i++) path[i] = i % 2 ? '/' : 'x';
+    for (int length = 1; length <= 1500; length += length < 500 || length > 700 ? 37 : 1) {
+        path[length] = 0;
+        CHECK(!ggnn_file_open(&f, path));
+        const size_t said = strlen(f.error);
+        if (!CHECK(said < sizeof f.error && said >= sizeof why)) break;
+        CHECK_STR(f.error + said - strlen(why), why);
+        CHECK(memcmp(f.error, path, (size_t)(length < 200 ? length : 200)) == 0);
+        CHECK((strstr(f.error, " ... ") == NULL) == ((size_t)length + strlen(why) < sizeof f.error));
+        path[length] = length % 2 ? '/' : 'x';
+    }
 }
 
 TEST(a_refused_file_has_no_sections)
@@ -489,6 +832,42 @@ TEST(a_writer_refuses_what_no_file_can_hold)
     CHECK(strstr(w.error, "is a folder, no file can be put there") != NULL);
 }
 
+/* 1 to 15 characters that can be seen, of a type with a size, of 1 to 4 dimensions. */
+TEST(a_writer_takes_the_names_types_and_dimensions_of_the_format)
+{
+    const int64_t dim[5] = {1, 1, 1, 1, 1};
+    const held before = what_is_held();
+    static const char letter[] = {0, 1, '\n', 31, ' ', '!', '/', '~', 127, (char)128, (char)255};
+    for (int i = 0; i < 11 + 4 + 9 + 7; i++) {
+        char name[20] = "name";
+        uint32_t type = GGNN_FILE_U8;
+        int32_t dims = 1;
+        ggnn_file_writer w;
+        bool good;
+        if (i < 11) {
+            name[2] = letter[i];
+            good = i == 0 || (i > 4 && i < 8);
+        } else if (i < 15) {
+            static const int length[] = {0, 1, 15, 16};
+            memset(name, 'n', 17);
+            name[length[i - 11]] = 0;
+            good = i == 12 || i == 13;
+        } else if (i < 24) {
+            type = (uint32_t)(i - 15);
+            good = type > 0 && type < GGNN_FILE_SPARSE_ROWS;
+        } else {
+            dims = i - 25;
+            good = dims > 0 && dims < 5;
+        }
+        CHECK(ggnn_file_create(&w, target));
+        if (!CHECK_EQ(ggnn_file_reserve(&w, name, (ggnn_file_type)type, dims, dim) != NULL, good)) printf("  '%s' %d\n", name, i);
+        CHECK(good ? !w.error[0] : strstr(w.error, "no section can be called") != NULL);
+        ggnn_file_abort(&w);
+    }
+    check_held(before);
+    CHECK_EQ(num_temporaries(), 0);
+}
+
 TEST(a_hundred_sections_fit)
 {
     ggnn_file_writer w;
@@ -526,6 +905,84 @@ TEST(no_room_is_an_error_and_leaves_the_old_file)
     wait(&status);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_EQ(num_temporaries(), 0);
+}
+
+/* Writes a section of 8 pages of which 2 are kept, and one of marker. NULL, or what failed. */
+static const char* rewrite(float marker)
+{
+    static char why[640];
+    const int64_t rows = 8192, one = 1;
+    ggnn_file_writer w;
+    if (ggnn_file_create(&w, target) && ggnn_file_reserve(&w, "rows", GGNN_FILE_F32, 1, &rows)) ggnn_file_shrink(&w, 2048);
+    ggnn_file_append(&w, "feat", GGNN_FILE_F32, 1, &one, &marker);
+    const bool good = ggnn_file_commit(&w);
+    strcpy(why, w.error);
+    const int next = open("/dev/null", O_RDONLY); /* may have the number that the writer had */
+    ggnn_file_abort(&w);
+    CHECK(fcntl(next, F_GETFD) >= 0);
+    close(next);
+    CHECK_EQ(good, !why[0]);
+    return why[0] ? why : NULL;
+}
+
+static float target_marker(void);
+
+/* All arrays, then the table, then all that the file has, then its name, then its folder. */
+TEST(a_commit_is_on_the_disk_before_it_has_its_name)
+{
+    disk_starts(0, 0, 0);
+    CHECK(write_sample(target, 2));
+    CHECK_STR(disk.called, "aaaaaammmmmwfrd");
+    disk_starts(0, 0, 0);
+    CHECK(rewrite(3) == NULL);
+    CHECK_STR(disk.called, "aatammwfrd");
+}
+
+/* Every call of the system that may fail, the first and the last of its kind. */
+TEST(whatever_call_fails_the_old_file_stays_and_nothing_else)
+{
+    static const struct {
+        char kind;
+        int calls; /* that rewrite makes */
+        const char* words;
+    } call[] = {{'a', 3, "no room for"}, {'t', 1, "cannot shorten"}, {'m', 2, "cannot write section"}, {'w', 1, "cannot write the section table"},
+                {'f', 1, "cannot write"}, {'r', 1, "cannot rename"}, {'d', 1, "cannot sync its directory"}};
+    const held before = what_is_held();
+    float old = 5, new = 6;
+    CHECK(write_sample(target, old));
+    for (int i = 0; i < 7; i++)
+        for (int k = 0; k <= call[i].calls; k++, new++) {
+            const bool fails = k < call[i].calls;
+            disk_starts(call[i].kind, k, EIO);
+            const char* why = rewrite(new);
+            CHECK(fails ? why && strncmp(why, target, strlen(target)) == 0 && strstr(why, call[i].words) && strstr(why, "Input/output error") : !why);
+            if (!fails || call[i].kind == 'd') old = new; /* it has its name before its folder is written */
+            CHECK_EQ(target_marker(), old);
+            CHECK_EQ(num_temporaries(), 0);
+            check_held(before);
+        }
+    disk_starts('a', 0, ENOSPC);
+    ggnn_file_writer w;
+    CHECK(!ggnn_file_create(&w, target) && strstr(w.error, "no room for the section table: No space left"));
+    CHECK_EQ(num_temporaries(), 0); /* nothing is left to be given up */
+    check_held(before);
+    ggnn_file_abort(&w);
+    disk_starts(0, 0, 0);
+}
+
+/* A call that was interrupted is made again, a table that is written in part goes on, and some folders cannot be synced. */
+TEST(calls_that_are_interrupted_or_done_in_part_are_finished)
+{
+    static const struct {
+        char kind;
+        int error;
+    } odd[] = {{'a', EINTR}, {'w', EINTR}, {'w', 0}, {'d', EINVAL}};
+    for (int i = 0; i < 4; i++) {
+        disk_starts(odd[i].kind, 0, odd[i].error);
+        CHECK(rewrite((float)(i + 7)) == NULL);
+        CHECK_EQ(target_marker(), i + 7);
+    }
+    disk_starts(0, 0, 0);
 }
 
 /* The marker of the target, 0 where it is not whole. */
@@ -623,18 +1080,102 @@ TEST(a_writer_that_looks_for_stale_files_removes_no_later_file_of_the_same_name)
 
 TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
 {
-    static const char* const end[] = {"123.0", "7.0", "4194304.12"};
-    char stale[700], neighbour[700];
-    snprintf(neighbour, sizeof neighbour, "%s.v2.tmp", target);
-    for (int i = 0; i < 3; i++) {
-        snprintf(stale, sizeof stale, "%s.%s.tmp", target, end[i]);
-        spill(stale, "x", 1);
-        spill(neighbour, "x", 1);
-        CHECK(write_sample(target, 2));
-        CHECK(access(stale, F_OK) != 0);
-        CHECK(access(neighbour, F_OK) == 0);
-        unlink(neighbour);
+    static const struct {
+        const char* end;
+        bool stale;
+    } name[] = {{".123.0.tmp", true}, {".7.0.tmp", true}, {".4194304.12.tmp", true}, {".v2.tmp", false}, {".2024.tmp", false}, {".1.2.3.tmp", false},
+                {"..1.tmp", false}, {".1..tmp", false}, {".1.0.tmpx", false}, {".1.0.tm", false}, {"x1.0.tmp", false}, {".1.0", false},
+                {".a.0.tmp", false}, {".1.b.tmp", false}, {".1.0.tmp.1.0.tmp", false}};
+    char path[700], other[700], link[700];
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        snprintf(path, sizeof path, "%s%s", target, name[i].end);
+        spill(path, "x", 1);
     }
+    CHECK(write_sample(target, 2));
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        snprintf(path, sizeof path, "%s%s", target, name[i].end);
+        if (!CHECK_EQ(access(path, F_OK) != 0, name[i].stale)) printf("  %s\n", path);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s.1.0.tmp", target); /* a link and a folder are no files of a writer */
+    snprintf(link, sizeof link, "%s.2.0.tmp", target);
+    snprintf(other, sizeof other, "%s/other", folder);
+    spill(other, "x", 1);
+    CHECK(mkdir(path, 0777) == 0 && symlink(other, link) == 0);
+    CHECK(write_sample(target, 2));
+    CHECK(access(other, F_OK) == 0 && unlink(link) == 0 && rmdir(path) == 0 && unlink(other) == 0);
+}
+
+/* The folder that is looked through, and each file that is tried. */
+TEST(looking_for_stale_files_holds_nothing)
+{
+    const held before = what_is_held();
+    char path[700];
+    ggnn_file_writer living;
+    CHECK(ggnn_file_create(&living, target));
+    for (int i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s.%d.0.tmp", target, i + 1);
+        spill(path, "x", 1);
+    }
+    CHECK(write_sample(target, 2));
+    CHECK_EQ(num_temporaries(), 1);
+    ggnn_file_abort(&living);
+    check_held(before);
+    CHECK_EQ(num_temporaries(), 0);
+}
+
+/* ---- targets -------------------------------------------------------------------------------------------------- */
+
+static void check_no_target(const char* path, const char* words)
+{
+    char to[4096], why[640] = "of another call";
+    CHECK(!ggnn_file_target(to, path, why));
+    if (!CHECK(strstr(why, words) != NULL)) printf("  %s\n", why);
+}
+
+TEST(what_cannot_be_the_name_of_a_file_is_said)
+{
+    char path[4097], to[4096], why[640] = "of another call";
+    memset(path, '/', sizeof path - 1); /* any number of slashes is one */
+    strcpy(path + 4032 - 9, "/new-file");
+    CHECK(ggnn_file_target(to, path, why) && !why[0]);
+    CHECK_STR(to, path);
+    strcpy(path + 4032 - 9, "//new-file");
+    check_no_target(path, "output path is too long");
+    check_no_target("", "output path is empty");
+    check_no_target(folder, "is a folder, no file can be put there");
+    check_no_target("/dev/null", "is a device or a socket, no file can be put there");
+    snprintf(path, sizeof path, "%s/new", target);
+    CHECK(write_sample(target, 2));
+    check_no_target(path, "cannot write: Not a directory");
+    const int fd = open(target, O_RDWR);
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    if (access(path, F_OK) == 0) check_no_target(path, "is an open descriptor, the name of a file is needed");
+    close(fd);
+}
+
+/* Forty links are followed, by folders of their own and whether or not there is a file at the end; one more is not. */
+TEST(up_to_forty_links_are_followed)
+{
+    char link[700], to[700], got[4096], why[640];
+    for (int there = 0; there < 2; there++)
+        for (int i = 0; i <= 40; i++) {
+            snprintf(link, sizeof link, "%s/link-%d", folder, i);
+            snprintf(to, sizeof to, i ? "link-%d" : "end", i - 1);
+            CHECK(there || symlink(to, link) == 0);
+            if (i == 0 && there) spill(target, "x", 1);
+            if (i < 40) {
+                snprintf(to, sizeof to, "%s/end", folder);
+                CHECK(ggnn_file_target(got, link, why) && !why[0]);
+                CHECK_STR(got, to);
+                if (there && i == 0) spill(to, "x", 1);
+            } else CHECK(!ggnn_file_target(got, link, why) && strstr(why, "cannot follow the link: Too many levels"));
+        }
+    for (int i = 0; i <= 40; i++) {
+        snprintf(link, sizeof link, "%s/link-%d", folder, i);
+        CHECK(unlink(link) == 0);
+    }
+    unlink(to);
 }
 
 TEST(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work)
@@ -703,6 +1244,39 @@ TEST(scratch_keeps_its_contents_when_resized_and_has_no_name)
     ggnn_file_scratch_close(&s);
     CHECK(!ggnn_file_scratch_open(&s, "/nonexistent/x", 10));
     ggnn_file_scratch_close(&s);
+}
+
+/* Its file has no name; in a listing of the folder it was there, so that it takes the folder's disk. */
+TEST(scratch_lies_beside_the_file_that_a_link_names)
+{
+    const held before = what_is_held();
+    char link[600], deep[600], to[700], proc[64], where[4096] = "";
+    ggnn_file_scratch s;
+    snprintf(link, sizeof link, "%s/link", folder);
+    snprintf(deep, sizeof deep, "%s/deep", folder);
+    snprintf(to, sizeof to, "%s/deep/file", folder);
+    CHECK(mkdir(deep, 0777) == 0 && symlink("deep/file", link) == 0);
+    CHECK(ggnn_file_scratch_open(&s, link, 0));
+    CHECK(s.data != NULL && s.bytes == 0 && !s.error[0]);
+    snprintf(proc, sizeof proc, "/proc/self/fd/%d", s.fd);
+    if (readlink(proc, where, sizeof where - 1) > 0) CHECK(strncmp(where, to, strlen(to)) == 0);
+    for (int i = 0; i < 3; i++) { /* a failure keeps what there is, and says why once */
+        disk_starts(i == 1 ? 'a' : 0, 0, ENOSPC);
+        CHECK_EQ(ggnn_file_scratch_resize(&s, i == 0 ? 5000 : i == 1 ? 50000 : 6000), i != 1);
+        CHECK(i == 1 ? strstr(s.error, "no room for 50000 bytes of scratch beside it: No space left") != NULL : !s.error[0]);
+        if (i == 0) memset(s.data, 'c', 5000);
+        CHECK_EQ(s.bytes, i < 2 ? 5000 : 6000);
+        CHECK(((char*)s.data)[0] == 'c' && ((char*)s.data)[4999] == 'c');
+    }
+    for (int i = 5000; i < 6000; i++) CHECK_EQ(((char*)s.data)[i], 0);
+    CHECK(!ggnn_file_scratch_resize(&s, -1) && strstr(s.error, "scratch of -1 bytes"));
+    ggnn_file_scratch_close(&s);
+    check_held(before);
+    disk_starts('a', 0, ENOSPC);
+    CHECK(!ggnn_file_scratch_open(&s, link, 10));
+    disk_starts(0, 0, 0);
+    check_held(before);
+    CHECK(rmdir(deep) == 0 && unlink(link) == 0); /* nothing is left in it */
 }
 
 /* ---- data sets ------------------------------------------------------------------------------------------------ */
@@ -878,11 +1452,14 @@ int main(int argc, char** argv)
     snprintf(target, sizeof target, "%s/a.ggnn", folder);
     RUN(crc32c_has_the_known_values_both_ways);
     RUN(crc32c_by_table_and_by_instruction_agree_at_every_length_and_in_pieces);
+    RUN(types_have_their_names_and_sizes);
     RUN(a_file_reads_back_as_written);
     RUN(unknown_sections_and_types_are_skipped);
+    RUN(a_section_is_had_with_its_type_and_dimensions_alone);
     RUN(the_graph_crc_is_the_graphs_and_nothing_elses);
     RUN(empty_sections_have_an_address_and_take_no_bytes);
     RUN(the_last_section_shrinks_and_others_follow_it);
+    RUN(sections_shrink_in_any_order_and_none_grows);
     RUN(every_flipped_byte_is_found);
     RUN(a_flipped_byte_in_an_empty_sections_page_is_found);
     RUN(a_flip_in_the_data_names_section_and_offset);
@@ -891,19 +1468,31 @@ int main(int argc, char** argv)
     RUN(foreign_and_missing_files_are_named);
     RUN(sections_in_falling_order_of_their_places_are_read);
     RUN(absurd_tables_with_a_good_crc_are_refused);
+    RUN(a_table_opens_exactly_when_it_is_what_the_format_says);
+    RUN(a_header_opens_exactly_when_it_is_what_the_format_says);
+    RUN(what_is_opened_is_given_back_whether_it_opens_or_not);
+    RUN(errors_of_long_paths_are_cut_in_the_middle);
     RUN(a_refused_file_has_no_sections);
     RUN(a_writer_refuses_what_no_file_can_hold);
+    RUN(a_writer_takes_the_names_types_and_dimensions_of_the_format);
     RUN(a_hundred_sections_fit);
     RUN(no_room_is_an_error_and_leaves_the_old_file);
+    RUN(a_commit_is_on_the_disk_before_it_has_its_name);
+    RUN(whatever_call_fails_the_old_file_stays_and_nothing_else);
+    RUN(calls_that_are_interrupted_or_done_in_part_are_finished);
     RUN(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one);
     RUN(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_counts);
     RUN(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number);
     RUN(a_writer_that_looks_for_stale_files_removes_no_later_file_of_the_same_name);
     RUN(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not);
+    RUN(looking_for_stale_files_holds_nothing);
+    RUN(what_cannot_be_the_name_of_a_file_is_said);
+    RUN(up_to_forty_links_are_followed);
     RUN(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work);
     RUN(a_name_without_a_folder_is_written_in_the_current_one);
     RUN(a_file_takes_the_permissions_of_the_one_whose_place_it_takes);
     RUN(scratch_keeps_its_contents_when_resized_and_has_no_name);
+    RUN(scratch_lies_beside_the_file_that_a_link_names);
     RUN(a_dataset_has_shapes_classes_and_splits);
     RUN(sections_that_do_not_fit_each_other_are_refused);
     RUN(a_dataset_may_have_a_thousand_splits_and_features_of_both_kinds);
