@@ -85,8 +85,36 @@ static void reach(const ggnn_graph* g, uint8_t* in, int64_t v, int hops) /* by r
     for (int64_t i = 0; i < list.degree; i++) reach(g, in, list.id[i], hops - 1);
 }
 
-static void pagraph_oracle(int32_t* owner, const ggnn_graph* g, const ggnn_pagraph* how)
+/* Breadth first: v, and of the nodes that hops reach from it the first `limit`. 1: there are more. */
+static int reach_first(const ggnn_graph* g, uint8_t* in, int64_t v, int hops, int64_t limit)
 {
+    ggnn_node* queue = NEW(ggnn_node, g->num_nodes);
+    int* hop = NEW(int, g->num_nodes);
+    int64_t count = 0;
+    int cut = 0;
+    queue[count++] = (ggnn_node)v;
+    in[v] = 1;
+    for (int64_t i = 0; i < count && hop[i] < hops && !cut; i++) {
+        const ggnn_list list = ggnn_neighbors(g, queue[i]);
+        for (int64_t e = 0; e < list.degree && !cut; e++) {
+            if (in[list.id[e]]) continue;
+            if (count > limit) cut = 1;
+            else {
+                in[list.id[e]] = 1;
+                hop[count] = hop[i] + 1;
+                queue[count++] = list.id[e];
+            }
+        }
+    }
+    free(queue);
+    free(hop);
+    return cut;
+}
+
+/* Returns how many closures are cut. */
+static int64_t pagraph_oracle(int32_t* owner, const ggnn_graph* g, const ggnn_pagraph* how)
+{
+    int64_t cut = 0;
     const int64_t n = g->num_nodes, K = how->parts, T = how->num_ids;
     uint8_t *in = NEW(uint8_t, n), *held = NEW(uint8_t, n * K);
     int64_t trained[GGNN_PARTS_MAX] = {0}, size[GGNN_PARTS_MAX] = {0};
@@ -94,7 +122,7 @@ static void pagraph_oracle(int32_t* owner, const ggnn_graph* g, const ggnn_pagra
     for (int64_t t = 0; t < T; t++) {
         int64_t best = -1, top = 0, under = 1, full = 0;
         memset(in, 0, (size_t)n);
-        reach(g, in, how->ids[t], how->hops);
+        cut += reach_first(g, in, how->ids[t], how->hops, how->closure_limit);
         for (int64_t p = 0; p < K; p++) full += trained[p] == T / K + 1;
         for (int64_t p = 0; p < K; p++) {
             int64_t common = 0, score, over = size[p] + 1;
@@ -116,6 +144,7 @@ static void pagraph_oracle(int32_t* owner, const ggnn_graph* g, const ggnn_pagra
     }
     free(in);
     free(held);
+    return cut;
 }
 
 TEST(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even)
@@ -130,12 +159,11 @@ TEST(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even)
         int32_t *owner = NEW(int32_t, n), *expected = NEW(int32_t, n);
         int64_t trained[8] = {0}, cut;
         for (int64_t i = 0; i < count; i++) ids[i] = (ggnn_node)ggnn_shuffle((uint64_t)round, 0, i, n);
-        ggnn_pagraph how = {ids, count, 1 + (int32_t)test_below(8), (int32_t)test_below(4), 1000};
+        ggnn_pagraph how = {ids, count, 1 + (int32_t)test_below(8), (int32_t)test_below(4), round % 3 ? 1000 : test_below(12)};
         void* work = malloc(ggnn_partition_pagraph_workspace_bytes(n));
         CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &r->graph, &how, work, NULL), GGNN_OK);
-        pagraph_oracle(expected, &r->graph, &how);
+        CHECK_EQ(cut, pagraph_oracle(expected, &r->graph, &how));
         CHECK(memcmp(owner, expected, (size_t)n * sizeof *owner) == 0);
-        CHECK_EQ(cut, 0);
         int64_t all = 0;
         for (int64_t v = 0; v < n; v++)
             if (owner[v] >= 0) {
@@ -153,9 +181,9 @@ TEST(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even)
 }
 
 /* The list of v is v % 3, so that parts hold one of three nodes from early on: part 32 knows that from part 0's. */
-TEST(pagraph_knows_what_each_of_33_parts_holds)
+TEST(pagraph_knows_what_each_of_33_or_64_parts_holds)
 {
-    enum { N = 122 };
+    enum { N = 250 };
     int64_t indptr[N + 1] = {0}, cut;
     ggnn_node indices[N], ids[N];
     int32_t owner[N], expected[N];
@@ -165,12 +193,14 @@ TEST(pagraph_knows_what_each_of_33_parts_holds)
         ids[v] = v;
     }
     ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, N, N);
-    ggnn_pagraph how = {ids, N, 33, 1, 1000};
     void* work = malloc(ggnn_partition_pagraph_workspace_bytes(N));
-    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, NULL), GGNN_OK);
-    CHECK_EQ(cut, 0);
-    pagraph_oracle(expected, &g, &how);
-    for (int v = 0; v < N; v++) CHECK_EQ(owner[v], expected[v]);
+    for (int32_t parts = 33; parts <= 64; parts += 31) {
+        ggnn_pagraph how = {ids, parts == 33 ? 122 : N, parts, 1, 1000};
+        CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, NULL), GGNN_OK);
+        CHECK_EQ(cut, 0);
+        pagraph_oracle(expected, &g, &how);
+        for (int v = 0; v < N; v++) CHECK_EQ(owner[v], expected[v]);
+    }
     free(work);
 }
 
@@ -186,9 +216,15 @@ TEST(pagraph_refuses_what_is_no_training_node)
     void* work = malloc(ggnn_partition_pagraph_workspace_bytes(3));
     CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 3);
-    ids[1] = 0;
+    for (ggnn_node twice = 0; twice < 3; twice++) {
+        ids[0] = ids[1] = twice;
+        CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
+        CHECK(fault.node == twice && strstr(fault.what, "twice"));
+    }
+    ids[0] = -1;
     CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
-    CHECK(strstr(fault.what, "twice"));
+    CHECK_EQ(fault.node, -1);
+    ids[0] = 0;
     ids[1] = 1;
     indices[1] = -1;
     CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
@@ -203,6 +239,7 @@ TEST(pagraph_refuses_what_is_no_training_node)
 
 /* ---- closures --------------------------------------------------------------------------------------------------- */
 
+/* And the edges between parts are counted. */
 TEST(a_part_holds_all_that_its_training_nodes_reach_by_hop)
 {
     test_seed(42);
@@ -210,14 +247,22 @@ TEST(a_part_holds_all_that_its_training_nodes_reach_by_hop)
         const int64_t n = 2 + test_below(60);
         random_graph* r = random_graph_new(n, 1, 3);
         int32_t *owner = NEW(int32_t, n), hops = (int32_t)test_below(4);
-        ggnn_node *ids = NEW(ggnn_node, n), *list = NEW(ggnn_node, n);
-        int64_t bound[6], count = 0;
+        ggnn_node *ids = NEW(ggnn_node, 2 * n), *list = NEW(ggnn_node, n);
+        int64_t bound[6], count = 0, cut, apart = 0;
+        memset(bound, 0xee, sizeof bound);
         uint8_t* work = NEW(uint8_t, n);
         for (int64_t v = 0; v < n; v++) {
             owner[v] = (int32_t)test_below(3);
-            if (test_below(2)) ids[count++] = (ggnn_node)v;
+            for (int64_t times = test_below(3); times > 0; times--) ids[count++] = (ggnn_node)v; /* a node twice is there once */
+        }
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t with = test_below(count);
+            const ggnn_node id = ids[i];
+            ids[i] = ids[with];
+            ids[with] = id;
         }
         CHECK_EQ(ggnn_partition_closure(list, bound, &r->graph, owner, 1, ids, count, hops, work, NULL), GGNN_OK);
+        CHECK_EQ(bound[0], 0);
         for (int32_t h = 0; h <= hops; h++) { /* what up to h hops reach is list[0 .. bound[h + 1]) */
             uint8_t *in = NEW(uint8_t, n), *listed = NEW(uint8_t, n);
             for (int64_t i = 0; i < count; i++)
@@ -230,6 +275,10 @@ TEST(a_part_holds_all_that_its_training_nodes_reach_by_hop)
             free(in);
             free(listed);
         }
+        for (int64_t v = 0; v < n; v++)
+            for (int64_t e = r->indptr[v]; e < r->indptr[v + 1]; e++) apart += owner[r->indices[e]] != owner[v];
+        CHECK_EQ(ggnn_partition_cut(&cut, &r->graph, owner, NULL), GGNN_OK);
+        CHECK_EQ(cut, apart);
         free(owner);
         free(ids);
         free(list);
@@ -258,6 +307,45 @@ TEST(a_broken_graph_is_named_by_its_node)
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 0, 3, 5, list, &fault), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 0, 5, list, &fault), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 3, -1, list, NULL), GGNN_ERROR_ARGUMENT);
+}
+
+/* One argument after the other is just outside its range, or just within. */
+TEST(what_is_out_of_range_is_refused)
+{
+    static const int64_t indptr[] = {0, 1, 2, 3};
+    static const ggnn_node indices[] = {1, 2, 0}, train[] = {0, 1};
+    const ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 3, 3);
+    static const struct {
+        int32_t parts, passes, slack;
+        bool good;
+    } mincut[] = {{0, 1, 0, false}, {1, 1, 0, true}, {64, 1, 0, true}, {65, 1, 0, false}, {1, 0, 0, false},
+                  {1, 1, -1, false}, {1, 1, 10000, true}, {1, 1, 10001, false}};
+    const ggnn_pagraph pagraph[] = {{train, 2, 1, 0, 0}, {train, 2, 64, 9, 0}, {train, 0, 1, 0, 0}, {NULL, 0, 1, 0, 0},
+                                    {train, 2, 0, 0, 0}, {train, 2, 65, 0, 0}, {train, 2, 1, -1, 0}, {train, 2, 1, 0, -1},
+                                    {train, -1, 1, 0, 0}, {NULL, 2, 1, 0, 0}}; /* the first four are good */
+    static const ggnn_node wild[] = {3, -1};
+    int32_t owner[4] = {0, 0, 0, 7}; /* the last is no node's */
+    ggnn_node list[3];
+    int64_t bound[5], cut, work[9];
+    ggnn_fault fault;
+    for (int i = 0; i < 8; i++) {
+        const ggnn_status status = ggnn_partition_mincut(owner, &g, mincut[i].parts, mincut[i].passes, mincut[i].slack, list, &fault);
+        CHECK_EQ(status, mincut[i].good ? GGNN_OK : GGNN_ERROR_ARGUMENT);
+        CHECK(mincut[i].good ? !fault.what : fault.what && strstr(fault.what, "out of range") && fault.node == -1);
+    }
+    for (int i = 0; i < 10; i++) {
+        CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &pagraph[i], work, &fault), i < 4 ? GGNN_OK : GGNN_ERROR_ARGUMENT);
+        CHECK(i < 4 ? !fault.what : fault.what && strstr(fault.what, "out of range") && fault.node == -1);
+    }
+    for (int v = 0; v < 3; v++) owner[v] = 0;
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, wild + i, 1, 1, work, &fault), GGNN_ERROR_ID);
+        CHECK_EQ(fault.node, wild[i]);
+        CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, i ? NULL : train, i ? 1 : -1, 1, work, &fault), GGNN_ERROR_ARGUMENT);
+    }
+    CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, train, 2, -1, work, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, NULL, 0, 1, work, &fault), GGNN_OK);
+    CHECK(bound[0] == 0 && bound[1] == 0 && bound[2] == 0 && !fault.what);
 }
 
 /* ---- min-cut ---------------------------------------------------------------------------------------------------- */
@@ -313,6 +401,73 @@ TEST(mincut_cuts_far_fewer_edges_than_hash_and_keeps_parts_even)
         CHECK(citation.mincut < .6 * citation.hash);
         CHECK(rmat.mincut < .9 * rmat.hash);
         CHECK(grid.largest <= 1.051 && planted.largest <= 1.051 && citation.largest <= 1.051 && rmat.largest <= 1.051);
+    }
+}
+
+/* Linear deterministic greedy, and moves, as ggnn_plan.h tells them: order and neighbours by a matrix of the edges. */
+static void mincut_oracle(int32_t* owner, const ggnn_graph* g, int32_t parts, int32_t passes, int32_t slack)
+{
+    enum { MOST = 40 };
+    const int64_t n = g->num_nodes;
+    int64_t edges[MOST][MOST] = {{0}}, order[MOST], num = 0, room = 0, moved = 1;
+    uint8_t in[MOST] = {0};
+    while (room * 100 * parts < n * (100 + slack)) room++;
+    for (int64_t v = 0; v < n; v++)
+        for (int64_t e = g->whole.indptr[v]; e < g->whole.indptr[v + 1]; e++) edges[v][g->whole.indices[e]] += v != g->whole.indices[e];
+    for (int64_t start = 0; start < n; start++) {
+        if (in[start]) continue;
+        in[start] = 1;
+        order[num++] = start;
+        for (int64_t i = num - 1; i < num; i++) {
+            const ggnn_list list = ggnn_neighbors(g, (ggnn_node)order[i]);
+            for (int64_t e = 0; e < list.degree; e++)
+                if (!in[list.id[e]]) in[order[num++] = list.id[e]] = 1;
+        }
+    }
+    for (int64_t v = 0; v < n; v++) owner[v] = -1;
+    for (int32_t pass = 0; pass < 2 * passes && moved; pass++) {
+        int64_t load[GGNN_PARTS_MAX] = {0};
+        moved = pass < passes;
+        for (int64_t v = 0; v < n && pass >= passes; v++) load[owner[v]]++;
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t v = order[i];
+            int64_t count[GGNN_PARTS_MAX] = {0};
+            int32_t best = pass < passes ? -1 : owner[v];
+            for (int64_t u = 0; u < n; u++)
+                if (owner[u] >= 0) count[owner[u]] += edges[v][u];
+            for (int32_t p = 0; p < parts; p++) {
+                if (load[p] == room) continue;
+                if (pass >= passes) best = count[p] > count[best] ? p : best;
+                else if (best < 0 || count[p] * (room - load[p]) > count[best] * (room - load[best])) best = p;
+                else if (count[p] * (room - load[p]) == count[best] * (room - load[best]) && load[p] < load[best]) best = p;
+            }
+            if (pass >= passes) {
+                load[owner[v]]--;
+                moved += best != owner[v];
+            }
+            owner[v] = best;
+            load[best]++;
+        }
+    }
+}
+
+TEST(mincut_is_the_greedy_of_its_papers_then_moves)
+{
+    static const int32_t slacks[] = {0, 5, 40, 300, 10000};
+    test_seed(43);
+    for (int round = 0; round < 400; round++) {
+        const int64_t n = round % 40, parts = 1 + test_below(round % 10 ? 6 : 64);
+        random_graph* r = random_graph_new(n, 1 + round % 4, n / 2 * (n > 0));
+        int32_t owner[40], want[40];
+        ggnn_node work[40];
+        for (int64_t v = 2; round % 3 && v < n; v++) /* most neighbours near by */
+            for (int64_t e = r->indptr[v]; e < r->indptr[v + 1]; e++)
+                if (test_below(4)) r->indices[e] = (ggnn_node)((v + n - 2 + test_below(5)) % n);
+        const int32_t passes = 1 + round % 5, slack = slacks[test_below(5)];
+        mincut_oracle(want, &r->graph, (int32_t)parts, passes, slack);
+        CHECK_EQ(ggnn_partition_mincut(owner, &r->graph, (int32_t)parts, passes, slack, work, NULL), GGNN_OK);
+        CHECK(memcmp(owner, want, (size_t)n * sizeof *owner) == 0);
+        random_graph_free(r);
     }
 }
 
@@ -393,10 +548,12 @@ int main(int argc, char** argv)
     RUN(a_partition_is_a_layout_of_ranges);
     RUN(pagraphs_scores_are_those_by_hand);
     RUN(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even);
-    RUN(pagraph_knows_what_each_of_33_parts_holds);
+    RUN(pagraph_knows_what_each_of_33_or_64_parts_holds);
     RUN(pagraph_refuses_what_is_no_training_node);
     RUN(a_part_holds_all_that_its_training_nodes_reach_by_hop);
     RUN(a_broken_graph_is_named_by_its_node);
+    RUN(what_is_out_of_range_is_refused);
+    RUN(mincut_is_the_greedy_of_its_papers_then_moves);
     RUN_SLOW(mincut_cuts_far_fewer_edges_than_hash_and_keeps_parts_even);
     RUN(mincut_takes_no_notice_of_self_loops);
     RUN(mincut_keeps_its_slack_to_the_node);

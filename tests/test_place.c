@@ -49,6 +49,13 @@ static double brute_bandwidth(const ggnn_topology* t, const uint16_t* stores, in
     return worst;
 }
 
+static int reads_part(const ggnn_topology* t, const uint16_t* stores, int32_t i, int32_t part)
+{
+    for (int32_t j = 0; j < t->devices; j++)
+        if (t->bandwidth[i][j] > 0 && stores[j] >> part & 1) return 1;
+    return 0;
+}
+
 typedef struct {
     const ggnn_topology* t;
     int32_t limit;
@@ -168,6 +175,14 @@ static ggnn_topology random_topology(int32_t devices, int both_ways)
     return t;
 }
 
+/* Every bandwidth, a device's own too, by a factor that doubles do not hold exactly: quotients are rounded. */
+static void make_uneven(ggnn_topology* t)
+{
+    static const double by[] = {1, .1, 1. / 3, .7, 1. / 70};
+    for (int32_t i = 0; i < t->devices; i++)
+        for (int32_t j = 0; j < t->devices; j++) t->bandwidth[i][j] *= by[test_below(5)];
+}
+
 /* -1: a is better than b, by parts on the fullest device, then bandwidth. */
 static int compare(const ggnn_placement* a, const ggnn_placement* b)
 {
@@ -176,6 +191,37 @@ static int compare(const ggnn_placement* a, const ggnn_placement* b)
 }
 
 /* ---- known machines -------------------------------------------------------------------------------------------- */
+
+/* A digit per link of a DGX-1V, in 25 GB/s; device 0 is the first row. */
+static double link_of(const char* name, int32_t P, int32_t i, int32_t j)
+{
+    static const char* const dgx[8] = {"-1122000", "1-210200", "12-20010", "212-0001", "2000-112", "02001-21", "001012-2", "0001212-"};
+    const int next = (i + 1) % P == j || (j + 1) % P == i;
+    if (strcmp(name, "dgx-a100") == 0) return i == j ? 1555 : 300;
+    if (i == j) return 700;
+    if (strcmp(name, "dgx-1v") == 0) return 25 * (dgx[i][j] - '0');
+    if (strcmp(name, "pcie-pairs") == 0) return i / 2 == j / 2 ? 12 : 0;
+    return strcmp(name, "ring") == 0 && next ? 50 : 0;
+}
+
+TEST(machines_by_name_have_their_links)
+{
+    static const char* const names[] = {"dgx-1v", "dgx-a100", "pcie-pairs", "ring", "none"};
+    for (int k = 0; k < 5; k++)
+        for (int32_t P = 0; P <= 17; P++) {
+            const int32_t devices = P ? P : 8;
+            ggnn_topology t;
+            memset(&t, 0xee, sizeof t);
+            if (P > (k ? 16 : 8)) {
+                CHECK_EQ(ggnn_topology_named(&t, names[k], P), GGNN_ERROR_ARGUMENT);
+                continue;
+            }
+            CHECK_EQ(ggnn_topology_named(&t, names[k], P), GGNN_OK);
+            CHECK_EQ(t.devices, devices);
+            for (int32_t i = 0; i < devices; i++)
+                for (int32_t j = 0; j < devices; j++) CHECK_NEAR(t.bandwidth[i][j], link_of(names[k], devices, i, j), 0);
+        }
+}
 
 TEST(xgnns_search_gives_the_plan_of_a_dgx_1v_within_15_ms)
 {
@@ -318,14 +364,17 @@ TEST(sources_leave_the_largest_bandwidth_and_are_the_first_of_equal_ones)
         ggnn_placement plan;
         ggnn_fault fault;
         int8_t source[16][16];
+        if (round % 3 == 0) make_uneven(&t);
         memset(&plan, 0, sizeof plan);
         plan.devices = P;
         for (int32_t i = 0; i < P; i++) plan.stores[i] = (uint16_t)(1u << i | (test_random() & test_random() & ((1u << P) - 1)));
         const double bandwidth = brute_bandwidth(&t, plan.stores, source, 0);
         const ggnn_status status = ggnn_place_sources(&plan, &t, &fault);
         if (bandwidth == 0) {
+            int32_t cell = 0; /* the first device and part for which it has no source */
+            while (reads_part(&t, plan.stores, cell / P, cell % P)) cell++;
             CHECK_EQ(status, GGNN_ERROR_ARGUMENT);
-            CHECK(fault.node >= 0 && fault.edge >= 0);
+            CHECK(fault.node == cell / P && fault.edge == cell % P && strstr(fault.what, "cannot read a part"));
             continue;
         }
         CHECK_EQ(status, GGNN_OK);
@@ -335,11 +384,35 @@ TEST(sources_leave_the_largest_bandwidth_and_are_the_first_of_equal_ones)
     }
 }
 
+/* All others read device 0, up to 15 parts over one link: what a link has over 7, 11, 13, 14 or 15 is rounded, and is less by a bit
+   of that when it is taken for the number of parts again. */
+TEST(quotients_that_are_rounded_are_reached)
+{
+    static const double link[] = {25. / 2, 25. * 5 / 6, 25. / 7, 25. * 5 / 8, 25. * 7 / 10, 25. / 13};
+    for (int32_t P = 2; P <= 16; P++)
+        for (int k = 0; k < 6; k++) {
+            ggnn_topology t = named("none", P);
+            ggnn_placement plan;
+            memset(&plan, 0, sizeof plan);
+            plan.devices = P;
+            for (int32_t i = 0; i < P; i++) {
+                plan.stores[i] = (uint16_t)(i ? 1u << i : (1u << P) - 1);
+                if (i) t.bandwidth[i][0] = link[k];
+            }
+            CHECK_EQ(ggnn_place_sources(&plan, &t, NULL), GGNN_OK);
+            CHECK(plan.bandwidth == link[k] / (P - 1));
+            for (int32_t i = 0; i < P; i++)
+                for (int32_t p = 0; p < P; p++) CHECK_EQ(plan.source[i][p], i == p ? i : 0);
+            check_plan(&plan, &t);
+        }
+}
+
 TEST(the_exact_search_equals_brute_force_up_to_five_devices)
 {
     test_seed(32);
     for (int round = 0; round < 200; round++) {
         ggnn_topology t = random_topology(1 + round % 5, round % 3);
+        if (round % 4 == 1) make_uneven(&t);
         brute_plans brute = brute_best(&t);
         ggnn_placement plan = place(&t, GGNN_PLACE_EXACT, 1000000);
         CHECK(plan.complete);
@@ -360,19 +433,12 @@ typedef struct {
     double best;
 } pruned_plans;
 
-static int reads_part(const pruned_plans* b, int32_t i, int32_t part)
-{
-    for (int32_t j = 0; j < b->t->devices; j++)
-        if (b->t->bandwidth[i][j] > 0 && b->stores[j] >> part & 1) return 1;
-    return 0;
-}
-
 /* How good device c is to store the part: fewest parts, most readers that lack it, lacks it itself; the least is best. */
 static int32_t storing(const pruned_plans* b, int32_t c, int32_t part)
 {
     int32_t lack = 0;
-    for (int32_t d = 0; d < b->t->devices; d++) lack += b->t->bandwidth[d][c] > 0 && !reads_part(b, d, part);
-    return 1000 * bits(b->stores[c]) - 2 * lack - !reads_part(b, c, part);
+    for (int32_t d = 0; d < b->t->devices; d++) lack += b->t->bandwidth[d][c] > 0 && !reads_part(b->t, b->stores, d, part);
+    return 1000 * bits(b->stores[c]) - 2 * lack - !reads_part(b->t, b->stores, c, part);
 }
 
 static void brute_pruned(pruned_plans* b, int32_t device, int32_t part)
@@ -392,7 +458,7 @@ static void brute_pruned(pruned_plans* b, int32_t device, int32_t part)
         memcpy(b->best_stores, b->stores, sizeof b->stores);
         return;
     }
-    if (reads_part(b, device, part)) {
+    if (reads_part(b->t, b->stores, device, part)) {
         brute_pruned(b, device, part + 1);
         return;
     }
@@ -409,7 +475,8 @@ static void brute_pruned(pruned_plans* b, int32_t device, int32_t part)
 TEST(xgnns_search_follows_its_rule_over_links_of_one_direction_too)
 {
     for (int turn = 0; turn < 200; turn++) {
-        const ggnn_topology t = random_topology(2 + turn % 4, turn % 3 == 0);
+        ggnn_topology t = random_topology(2 + turn % 4, turn % 3 == 0);
+        if (turn % 4 == 1) make_uneven(&t);
         const ggnn_placement plan = place(&t, GGNN_PLACE_PRUNED, 1 << 20);
         pruned_plans b;
         memset(&b, 0, sizeof b);
@@ -420,6 +487,106 @@ TEST(xgnns_search_follows_its_rule_over_links_of_one_direction_too)
         CHECK_NEAR(plan.bandwidth, b.best, 1e-9);
         for (int32_t i = 0; i < t.devices; i++) CHECK_EQ(plan.stores[i], b.best_stores[i]);
     }
+}
+
+/* The largest size that the smallest of disjoint cliques of all devices can have: every way to split them is tried. */
+static int32_t smallest_clique(const ggnn_topology* t, uint32_t* clique, int32_t cliques, int32_t device)
+{
+    int32_t best = 0, size = 16;
+    for (int32_t k = 0; k < cliques; k++) size = bits(clique[k]) < size ? bits(clique[k]) : size;
+    if (device == t->devices) return size;
+    for (int32_t k = 0; k <= cliques; k++) {
+        int joins = 1;
+        if (k == cliques) clique[k] = 0;
+        for (int32_t j = 0; j < device; j++)
+            if (clique[k] >> j & 1) joins = joins && t->bandwidth[device][j] > 0 && t->bandwidth[j][device] > 0;
+        if (!joins) continue;
+        clique[k] |= 1u << device;
+        const int32_t found = smallest_clique(t, clique, cliques + (k == cliques), device + 1);
+        if (found > best) best = found;
+        clique[k] &= ~(1u << device);
+    }
+    return best;
+}
+
+/* Whom a device reads, it reads within its clique: who they are is seen from the plan, as a clique stores each part once. */
+TEST(cliques_are_disjoint_and_the_smallest_is_as_large_as_can_be)
+{
+    test_seed(36);
+    for (int round = 0; round < 300; round++) {
+        ggnn_topology t = random_topology(1 + round % 7, round % 4);
+        uint32_t clique[16] = {0};
+        const ggnn_placement plan = place(&t, GGNN_PLACE_CLIQUE, 1 << 20);
+        const int32_t P = t.devices, size = smallest_clique(&t, clique, 0, 0);
+        CHECK(plan.complete);
+        CHECK_EQ(plan.most, (P + size - 1) / size);
+        for (int32_t i = 0; i < P; i++) {
+            uint32_t read = 1u << i, stored = 0;
+            for (int32_t p = 0; p < P; p++) read |= 1u << plan.source[i][p];
+            for (int32_t j = 0; j < P; j++) {
+                uint32_t his = 1u << j;
+                if (!(read >> j & 1)) continue;
+                CHECK(!(stored & plan.stores[j]) && (i == j || (t.bandwidth[i][j] > 0 && t.bandwidth[j][i] > 0)));
+                stored |= plan.stores[j];
+                for (int32_t p = 0; p < P; p++) his |= 1u << plan.source[j][p];
+                CHECK_EQ(his, read);
+            }
+            CHECK_EQ(stored, (1u << P) - 1);
+        }
+    }
+}
+
+/* "A plan is integers made from integers": all fields of plans by each rule, cut and not, as a sum. A search that is meant to
+   find other plans, or to count them differently, has other sums. */
+static uint64_t sum_of(uint64_t sum, const ggnn_placement* plan)
+{
+    const int64_t number[] = {plan->most, plan->copies, (int64_t)(plan->bandwidth * 1e6), plan->plans, plan->complete};
+    for (int i = 0; i < 5; i++) sum = (sum ^ (uint64_t)number[i]) * UINT64_C(0x100000001b3);
+    for (int32_t i = 0; i < plan->devices; i++) sum = (sum ^ plan->stores[i]) * UINT64_C(0x100000001b3);
+    for (int32_t i = 0; i < plan->devices * plan->devices; i++)
+        sum = (sum ^ (uint64_t)plan->source[i / plan->devices][i % plan->devices]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+TEST(plans_are_the_same_on_every_machine)
+{
+    static const char* const names[] = {"dgx-1v", "dgx-a100", "pcie-pairs", "ring", "none"};
+    static const int64_t limits[] = {1, 2, 7, 300};
+    static const uint64_t want[4] = {0xf2920ee13e122c94, 0xe8a8b43d3b31526d, 0x6a7a9903ad37252e, 0xceaec257f33028aa};
+    test_state = 37; /* not GGNN_TEST_SEED */
+    for (int rule = 0; rule < 4; rule++) {
+        uint64_t sum = 0;
+        for (int k = 0; k < 30; k++) {
+            const ggnn_topology t = k < 15 ? named(names[k % 5], 3 + k / 5 * 2) : random_topology(1 + k % 8, k % 3);
+            for (int l = 0; l < 4; l++) {
+                const ggnn_placement plan = place(&t, (ggnn_place_rule)rule, limits[l]);
+                sum = sum_of(sum, &plan);
+            }
+        }
+        if (!CHECK(sum == want[rule])) printf("  rule %d: 0x%016" PRIx64 "\n", rule, sum);
+    }
+}
+
+/* Of seven devices all 5,040 numberings are searched, of eight as many; then the exact search ends, or has none left. */
+TEST(the_default_search_goes_through_the_numberings)
+{
+    static const int64_t want[] = {12831, 3542, 16251, 13033, 16384, 12454};
+    test_state = 38; /* not GGNN_TEST_SEED */
+    for (int i = 0; i < 6; i++) {
+        const ggnn_topology t = i < 2 ? named("dgx-1v", 8) : random_topology(7, 1);
+        const ggnn_placement plan = place(&t, GGNN_PLACE_BEST, i == 1 ? 4000 : 0);
+        CHECK_EQ(plan.plans, want[i]);
+    }
+}
+
+/* Ten devices in pairs: the caller's numbering alone has more plans than any number here. BEST gives it a quarter; its plan is proven. */
+TEST(a_search_examines_as_many_plans_as_it_may)
+{
+    const ggnn_topology t = named("pcie-pairs", 10);
+    CHECK_EQ(place(&t, GGNN_PLACE_PRUNED, 0).plans, 16384);
+    CHECK_EQ(place(&t, GGNN_PLACE_PRUNED, 999).plans, 999);
+    CHECK_EQ(place(&t, GGNN_PLACE_BEST, 0).plans, 4096);
+    CHECK_EQ(place(&t, GGNN_PLACE_BEST, 999).plans, 249);
 }
 
 TEST(no_rule_is_worse_than_xgnns_search)
@@ -493,9 +660,17 @@ TEST(entries_that_are_no_bandwidths_are_refused_by_name)
     refuses(&t, 2, 5, "not finite");
     t.bandwidth[2][5] = INFINITY;
     refuses(&t, 2, 5, "not finite");
-    t = good;
-    t.bandwidth[3][3] = 0;
-    refuses(&t, 3, 3, "own memory");
+    for (int sign = 0; sign < 2; sign++) {
+        t = good;
+        t.bandwidth[3][3] = sign ? -0. : 0;
+        refuses(&t, 3, 3, "own memory");
+    }
+    for (int32_t i = 0; i < 16; i++) /* what is not among the devices, and a zero with a sign, is nothing */
+        for (int32_t j = 0; j < 16; j++) t.bandwidth[i][j] = i > 7 || j > 7 ? NAN : good.bandwidth[i][j] > 0 ? good.bandwidth[i][j] : -0.;
+    for (int rule = 0; rule < 4; rule++) {
+        const ggnn_placement odd = place(&t, (ggnn_place_rule)rule, 300), even = place(&good, (ggnn_place_rule)rule, 300);
+        CHECK(sum_of(0, &odd) == sum_of(0, &even));
+    }
     t = good;
     t.devices = 17;
     refuses(&t, -1, -1, "outside [1, 16]");
@@ -530,6 +705,7 @@ TEST(a_link_of_one_direction_is_read_in_that_direction)
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
+    RUN(machines_by_name_have_their_links);
     RUN(xgnns_search_gives_the_plan_of_a_dgx_1v_within_15_ms);
     RUN(a_dgx_1v_cannot_be_placed_better_than_xgnn_does);
     RUN(six_devices_of_a_dgx_1v_need_three_parts_as_published_and_two_in_other_numberings);
@@ -539,8 +715,13 @@ int main(int argc, char** argv)
     RUN(ties_of_pcie_pairs_are_counted_and_cut);
     RUN(disjoint_cliques_hold_everything_and_read_within);
     RUN(sources_leave_the_largest_bandwidth_and_are_the_first_of_equal_ones);
+    RUN(quotients_that_are_rounded_are_reached);
     RUN_SLOW(the_exact_search_equals_brute_force_up_to_five_devices);
     RUN(xgnns_search_follows_its_rule_over_links_of_one_direction_too);
+    RUN(cliques_are_disjoint_and_the_smallest_is_as_large_as_can_be);
+    RUN(plans_are_the_same_on_every_machine);
+    RUN(the_default_search_goes_through_the_numberings);
+    RUN(a_search_examines_as_many_plans_as_it_may);
     RUN_SLOW(no_rule_is_worse_than_xgnns_search);
     RUN(a_search_cut_at_any_count_is_no_worse_than_its_start);
     RUN_SLOW(the_default_answers_within_a_second_at_sixteen_devices);
