@@ -371,7 +371,9 @@ TEST(batches_are_what_the_definitions_say)
             for (int keep = 0; keep < 16; keep += 5)
                 for (int global = 0; global < 2; global++) {
                     ggnn_sampling how = {(ggnn_method)method, 3, {fanouts[f][0], fanouts[f][1], fanouts[f][2]}, global, keep, {0, 0, 0}, 0, {0}, {0}};
-                    prepared      p = prepare(&g->graph, &how, 40, kinds[f % 2]);
+                    how.first_hop = f * keep * 3; /* up to 225: hops have their numbers, and a graph weights or none */
+                    g->graph.whole.weight = f % 2 ? g->weight : NULL;
+                    prepared p = prepare(&g->graph, &how, 40, kinds[f % 2]);
                     for (int again = 0; again < 2; again++) {
                         CHECK_EQ(ggnn_sample(&p.batch, &g->graph, &rng, seeds, 40), GGNN_OK);
                         check_batch(&p.batch, g, &how, seeds, 40);

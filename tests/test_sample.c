@@ -184,6 +184,29 @@ TEST(a_sample_stays_in_its_workspace)
     CHECK_EQ(ggnn_sample_workspace_bytes(GGNN_WALK, 5), 0);
 }
 
+/* All methods, also above the greatest fanout, whole lists, without weights, with zeros among them, and equal ones: of equal keys
+   the first comes first. */
+TEST(every_method_follows_the_reference_at_any_degree_and_fanout)
+{
+    static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED, GGNN_REPLACEMENT};
+    static const int64_t sizes[] = {0, 1, 2, 7, 8, 9, GGNN_FANOUT_MAX - 1, GGNN_FANOUT_MAX, GGNN_FANOUT_MAX + 1, 3000, 3001, -1};
+    static float weight[3][MAX_DEGREE];
+    for (int i = 0; i < MAX_DEGREE; i++) {
+        weight[1][i] = (float)(i * 7 % 4);
+        weight[2][i] = 3;
+    }
+    for (int k = 0; k < 6 * 11 * 12 * 3; k++) {
+        const ggnn_method method = methods[k % 6];
+        const int         form = method == GGNN_WEIGHTED ? k / 6 / 11 / 12 : 0;
+        const ggnn_list   list = {NULL, form ? weight[form] : NULL, sizes[k / 6 % 11], 0};
+        const int64_t     fanout = sizes[k / 6 / 11 % 12];
+        if (method != GGNN_WEIGHTED && k / 6 / 11 / 12) continue;
+        const int64_t taken = sample_reference(&list, method, fanout, k);
+        CHECK_EQ(sample(&list, method, fanout, k), taken);
+        if (!CHECK(same_as_wanted(taken))) printf("  method %d, %d of %d\n", (int)method, (int)fanout, (int)list.degree);
+    }
+}
+
 TEST(weighted_takes_the_least_keys_in_order)
 {
     static float weight[MAX_DEGREE];
@@ -566,6 +589,7 @@ int main(int argc, char** argv)
     RUN(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir);
     RUN(replacement_draws_fanout_times_from_any_list);
     RUN(a_sample_stays_in_its_workspace);
+    RUN(every_method_follows_the_reference_at_any_degree_and_fanout);
     RUN(weighted_takes_the_least_keys_in_order);
     RUN(weighted_without_weights_counts_each_edge_once);
     RUN(weighted_refuses_what_is_no_weight);
