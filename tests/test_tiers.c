@@ -1479,6 +1479,18 @@ TEST(a_damaged_list_is_named_by_whatever_reads_it_first)
         const char* once = strstr(output, "ggnn-train: ");
         CHECK(once && !strstr(once + 1, "ggnn-train: "));
     }
+    ggnn_file f;
+    if (!CHECK(ggnn_file_open(&f, "planted.ggnn"))) return;
+    const int64_t* indptr = ggnn_file_data(&f, ggnn_file_find(&f, "indptr"));
+    for (int64_t v = 100; v < 600; v += 80) { /* batches are counted side by side: whichever meets it */
+        const ggnn_node none = 600;
+        char words[100];
+        poison_of("planted.ggnn", "poisoned.ggnn", "indices", indptr[v] + 2, &none, sizeof none);
+        CHECK_EQ(train("--data poisoned.ggnn --hidden 4 --epochs 1 --eval-every 0 --threads 3 --batch 2 --fanout 6,5 --cache presc --cache-ratio .1"), 1);
+        snprintf(words, sizeof words, "sampling the neighbours of node %d: ", (int)v);
+        CHECK(says(words));
+    }
+    ggnn_file_close(&f);
 }
 
 TEST(opening_tiers_survives_any_failing_allocation)
