@@ -160,6 +160,84 @@ TEST(what_differs_between_ranks_is_named_on_all)
     comm_close_threads(c, 5);
 }
 
+static char said[3][2 * COMM_TEXT]; /* by each of three */
+
+static void* say(void* context)
+{
+    rank* k = context;
+    k->result = comm_same(k->c, said[k->c->rank], &k->why);
+    if (!k->result) comm_fail(k->c, &k->why);
+    return NULL;
+}
+
+/* What three ranks say, and what all of them hear of it. */
+static void compare_said(const char* zero, const char* one, const char* two, const char* heard)
+{
+    comm c[3];
+    rank k[3];
+    error why = {""};
+    snprintf(said[0], sizeof said[0], "%s", zero);
+    snprintf(said[1], sizeof said[1], "%s", one);
+    snprintf(said[2], sizeof said[2], "%s", two);
+    CHECK(comm_open_threads(c, 3, &never, &why));
+    each(3, c, k, say);
+    for (int r = 0; r < 3; r++) {
+        CHECK_EQ(k[r].result, !heard[0]);
+        CHECK_STR(k[r].why.text, heard);
+        CHECK_STR(c[r].failed.text, heard);
+    }
+    comm_close_threads(c, 3);
+}
+
+/* Line by line; what follows a tab is told, and told apart from nothing. The least rank that differs is named. */
+TEST(the_first_line_that_differs_is_told_with_what_follows_its_tab)
+{
+    char most[COMM_TEXT + 10], other[COMM_TEXT + 10];
+    compare_said("", "", "", "");
+    compare_said("a\nb", "a\nb", "a\nb", "");
+    compare_said("a\t(one)", "a\t(two)", "a", "");
+    compare_said("a\t(one)\nb\t(x)\nc", "a\nb\t(yy)\nc", "a\t(three)\nb\t(x)\nc\t", "");
+    compare_said("a", "b", "c", "rank 1: b; rank 0: a");
+    compare_said("a", "a", "c", "rank 2: c; rank 0: a");
+    compare_said("a\t(one)", "b\t(two)", "a\t(three)", "rank 1: b (two); rank 0: a (one)");
+    compare_said("a\t(one)\nb\t(x)\nc", "a\t(two)\nb\t(y)\nd", "a", "rank 1: d; rank 0: c");
+    compare_said("a\t(one)\nb\t(x)\nc", "a\t(two)\nbb\t(y)\nc", "a", "rank 1: bb (y); rank 0: b (x)");
+    compare_said("a\nb", "a\nb", "a\n", "rank 2: ; rank 0: b");
+    compare_said("ab", "a", "ab", "rank 1: a; rank 0: ab");
+    memset(most, 'x', COMM_TEXT + 9);
+    most[COMM_TEXT + 9] = 0;
+    most[COMM_TEXT - 3] = '\n';
+    memcpy(other, most, sizeof most);
+    other[COMM_TEXT - 1] = 'y'; /* the first byte that is not compared any more */
+    compare_said(most, other, most, "");
+    other[COMM_TEXT - 2] = 'y';
+    compare_said(most, most, other, "rank 2: y; rank 0: x");
+}
+
+static void* call_otherwise(void* context)
+{
+    rank* k = context;
+    char to[4] = {0}, from[4] = {0};
+    const comm_piece none[3] = {{0, 0}, {0, 0}, {0, 0}};
+    k->result = k->c->rank == 1 ? comm_exchange(k->c, NULL, to, none, from, none, 1, &k->why) : comm_barrier(k->c, &k->why);
+    if (!k->result) comm_fail(k->c, &k->why);
+    return NULL;
+}
+
+TEST(calls_that_differ_are_an_error)
+{
+    comm c[3];
+    rank k[3];
+    error why = {""};
+    CHECK(comm_open_threads(c, 3, &never, &why));
+    each(3, c, k, call_otherwise);
+    CHECK_STR(k[0].why.text, "rank 0 and rank 1 make different calls");
+    CHECK_STR(k[1].why.text, "rank 1 and rank 0 make different calls");
+    CHECK_STR(k[2].why.text, "rank 2 and rank 1 make different calls");
+    for (int r = 0; r < 3; r++) CHECK_EQ(k[r].result, 0);
+    comm_close_threads(c, 3);
+}
+
 static void* wait_for_the_slow(void* context)
 {
     rank* k = context;
@@ -284,6 +362,8 @@ int main(int argc, char** argv)
     RUN(of_several_failures_all_name_the_least_rank);
     RUN(all_stop_at_one_call);
     RUN(what_differs_between_ranks_is_named_on_all);
+    RUN(the_first_line_that_differs_is_told_with_what_follows_its_tab);
+    RUN(calls_that_differ_are_an_error);
     RUN(time_spent_waiting_is_told);
     RUN(pieces_that_do_not_agree_are_an_error);
     RUN(all_fail_with_the_rank_whose_allocation_fails);

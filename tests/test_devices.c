@@ -406,6 +406,43 @@ TEST(slices_of_several_epochs_are_each_counted_once)
     }
 }
 
+/* The last ones sample: as many as are asked for; in the first epoch half of them, when no time is known. */
+TEST(the_last_devices_sample_for_the_first)
+{
+    for (int devices = 2; devices <= 6; devices += 2)
+        for (int samplers = 0; samplers < devices; samplers += 1 + devices / 3) {
+            CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 16 --batch 20 --eval-every 0 --pipeline factored --devices %d --samplers %d "
+                            "--epochs %d --log a", devices, samplers, samplers ? 3 : 1), 0);
+            read_log(&second, "a", "ranks");
+            const char* done = strstr(second.line[0], "\"slices\":");
+            for (int r = 0; r < devices - (samplers ? samplers : devices / 2); r++)
+                if (!CHECK_EQ(element_of(done, "sampled", r), 0)) printf("  device %d of %d, %d samplers\n", r, devices, samplers);
+            CHECK(element_of(done, "trained", 0) > 0);
+        }
+}
+
+/* Of a step the gradients: a slice to each other device, and what this one added up to all. Rows that are sent: how many are
+   wanted, their ids, and the rows that the other asks for. */
+TEST(bytes_sent_are_those_of_gradients_and_rows)
+{
+    static const char* const how[] = {"", "--store parts", "--gather exchange", "--store shards --owners hash"};
+    for (int i = 0; i < 7; i++) {
+        const int P = i < 4 ? 2 : 2 * i - 7; /* then 1, 3, 5: of rows among more than two no one says who asked */
+        CHECK_EQ(trainf("--data planted.ggnn --fanout 4,3 --hidden 15 --batch 40 --epochs 2 --eval-every 0 --devices %d %s --log a", P, how[i < 4 ? i : i % 2]), 0);
+        read_log(&first, "a", "start");
+        read_log(&second, "a", "ranks");
+        const long long n = (long long)number(first.line[0], "parameters"), steps = 2 * (long long)number(first.line[0], "batches");
+        const char* rows = strstr(second.line[0], "\"rows\":");
+        for (int r = 0; r < P; r++) {
+            const long long mine = n / P + (r < n % P), other = P - 1 - r;
+            long long bytes = P > 1 ? steps * 4 * (n - mine + mine * (P - 1)) : 0;
+            if (i == 2 || i == 3)
+                bytes += steps * 8 + element_of(rows, "peer", r) * (long long)sizeof(ggnn_node) + element_of(rows, "peer", (int)other) * 16 * 4;
+            if (!CHECK_EQ(element_of(second.line[0], "sent_bytes", r), bytes)) printf("  device %d of %d, %d\n", r, P, i);
+        }
+    }
+}
+
 /* ==== checkpoints =============================================================================================== */
 
 static const char small[] = "--data planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --lr-schedule cosine --epochs 4";
@@ -722,8 +759,9 @@ TEST(processes_give_the_bits_of_threads)
     static const char* const how[] = {"--fanout 4,3 --store parts", "--fanout 4,3 --eval sampled",
                                       "--fanout -1,-1 --eval-memory 0", "--fanout 4,3 --store shards --owners hash",
                                       "--fanout 4,3 --parallel split --split-partial", "--fanout 4,3 --parallel split --split-sampling single --partition hash",
-                                      "--fanout -1,-1 --parallel split --partition pagraph --store shards"};
-    for (int m = 0; m < 7; m++) {
+                                      "--fanout -1,-1 --parallel split --partition pagraph --store shards",
+                                      "--fanout 4,3 --cache dual --cache-ratio .2 --store-graph .5 --store-features .3 --topology ring"};
+    for (int m = 0; m < 8; m++) {
         const int P = 2 + m % 2;
         char options[400], line[600];
         snprintf(options, sizeof options, "--data planted.ggnn %s %s --hidden 16 --batch 50 --epochs 2", models[m % 4], how[m]);
@@ -1149,6 +1187,8 @@ int main(int argc, char** argv)
     RUN(owners_by_modulo_and_hash_give_the_bits_of_ranges);
     RUN(devices_that_sample_for_others_write_the_log_of_one_fewer);
     RUN(slices_of_several_epochs_are_each_counted_once);
+    RUN(the_last_devices_sample_for_the_first);
+    RUN(bytes_sent_are_those_of_gradients_and_rows);
     RUN(a_run_is_resumed_by_another_number_of_devices);
     RUN(a_run_by_parts_of_a_batch_is_resumed_by_slices);
     RUN(parts_of_a_batch_go_with_sampled_evaluation_and_preprocessing);

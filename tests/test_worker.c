@@ -523,6 +523,38 @@ TEST(a_batch_is_its_takers_until_it_is_given_back)
     fixture_free(f);
 }
 
+/* Of the batches taken so far, whatever else is prepared: edges by hop, and what a hop reads and writes. */
+TEST(a_loaders_costs_are_those_of_the_batches_taken)
+{
+    fixture* f = fixture_new();
+    for (int i = 0; i < 8; i++) {
+        error why = {""};
+        loader_plan plan = {.batch = 40, .overlap = i % 2, .extract = i / 2 % 2, .rank = i / 4, .ranks = 1 + i / 4};
+        plan.how.last_hop_global = i == 0;
+        stream s = stream_of(f, 3, plan);
+        int64_t edges = 0, bytes = 0;
+        loader_cost cost = loader_cost_of(s.loader);
+        CHECK(cost.edges == 0 && cost.bytes == 0 && cost.grown == 0);
+        for (int pass = 0; pass < 2; pass++, loader_begin(s.loader, &s.pass, 3))
+            for (const mini_batch* b; (b = batch_take(s.loader, &why)); batch_give(s.loader, b)) {
+                for (int h = 0; h < 2; h++) {
+                    const ggnn_block* hop = &b->blocks.hop[h];
+                    const int64_t here = hop->indptr[*hop->num_dst.n];
+                    edges += here;
+                    bytes += here * 2 * (int64_t)sizeof(ggnn_node) + *hop->num_dst.n * 24;
+                }
+                cost = loader_cost_of(s.loader);
+                CHECK_EQ(cost.edges, edges);
+                CHECK_EQ(cost.bytes, bytes);
+                CHECK_EQ(cost.grown, 0);
+                CHECK(cost.seconds >= 0 && cost.sample > 0 && cost.copy <= 0 && (cost.extract > 0) == plan.extract);
+            }
+        CHECK_STR(why.text, "");
+        stream_close(&s);
+    }
+    fixture_free(f);
+}
+
 TEST(a_pass_may_begin_anew_while_batches_are_prepared)
 {
     fixture* f = fixture_new();
@@ -746,6 +778,7 @@ int main(int argc, char** argv)
     RUN(rows_by_exchange_train_as_replicas_do_and_are_as_many_as_the_sampled_ids_say);
     RUN(slices_are_the_batch_cut_in_rank_order);
     RUN(a_batch_is_its_takers_until_it_is_given_back);
+    RUN(a_loaders_costs_are_those_of_the_batches_taken);
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
