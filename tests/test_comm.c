@@ -196,6 +196,7 @@ TEST(the_first_line_that_differs_is_told_with_what_follows_its_tab)
     compare_said("", "", "", "");
     compare_said("a\nb", "a\nb", "a\nb", "");
     compare_said("a\t(one)", "a\t(two)", "a", "");
+    compare_said("\tone\nb", "\ttwo\nb", "\nb", "");
     compare_said("a\t(one)\nb\t(x)\nc", "a\nb\t(yy)\nc", "a\t(three)\nb\t(x)\nc\t", "");
     compare_said("a", "b", "c", "rank 1: b; rank 0: a");
     compare_said("a", "a", "c", "rank 2: c; rank 0: a");

@@ -924,6 +924,24 @@ TEST(ranks_compare_each_option_that_they_share)
     CHECK_STR(p[2].why.text, "rank 1: --topology none; rank 0: --topology ring");
     compare_parties("--data=planted.ggnn --store=parts --topology=ring", "--data=planted.ggnn --store=parts", p);
     CHECK_STR(p[2].why.text, "rank 1: no --topology; rank 0: --topology ring");
+    static const char* const file[][3] = {
+        {"--ranking", "rank planted.ggnn --by degree --out f", "--data=planted.ggnn --devices=4 --store-features=.5"},
+        {"--partition-file", "partition planted.ggnn --method hash --parts 4 --out f", "--data=planted.ggnn --devices=4 --parallel=split"},
+        {"--topology", "", "--data=planted.ggnn --devices=4 --store=parts"}};
+    for (int i = 0; i < 3; i++) { /* a file, and none; each way */
+        char with[200], words[100];
+        if (i < 2) CHECK_EQ(finish(start("ggnn-data", file[i][1])), 0);
+        else write_file("f", "1 2\n2 1\n", 8);
+        snprintf(with, sizeof with, "%s %s=f", file[i][2], file[i][0]);
+        compare_parties(with, file[i][2], p);
+        snprintf(words, sizeof words, "rank 1: no %s; rank 0: %s has checksum ", file[i][0], file[i][0]);
+        CHECK(strncmp(p[2].why.text, words, strlen(words)) == 0 && strstr(p[2].why.text, " (f)"));
+        compare_parties(file[i][2], with, p);
+        snprintf(words, sizeof words, "rank 1: %s has checksum ", file[i][0]);
+        CHECK(strncmp(p[2].why.text, words, strlen(words)) == 0 && strstr(p[2].why.text, "; rank 0: no --"));
+    }
+    compare_parties("--data=planted.ggnn --devices=4", "--data=karate.ggnn --devices=4", p);
+    CHECK(!p[2].agrees && strncmp(p[2].why.text, "rank 1: --data has graph ", 25) == 0 && strstr(p[2].why.text, " (planted.ggnn)"));
 }
 
 /* Rank 0 works in the folder one, rank 1 in two: a name means another file. */
@@ -1088,6 +1106,54 @@ TEST(processes_of_three_hosts_give_the_bits_of_six_threads)
     if (!possible) SKIP("hosts.sh cannot run here");
 }
 
+/* Number j of the array of rank r in "rows_from". */
+static long long row_from(const char* record, int r, int j)
+{
+    const char* at = strstr(record, "\"rows_from\":[");
+    at = at ? at + strlen("\"rows_from\":[") : NULL;
+    for (; at && r >= 0; r--) at = strchr(at, '[') ? strchr(at, '[') + 1 : NULL;
+    for (; at && j > 0; j--) at = strpbrk(at, ",]") + 1;
+    return at ? strtoll(at, NULL, 10) : -1;
+}
+
+/* What is hot lies in the parts of each host once: a rank reads of its own and of its neighbour what six threads deal to three
+   devices each. Caches and the host's rows are those of threads. */
+TEST(ranks_of_three_hosts_read_parts_of_their_own_host)
+{
+    if (no_mpi()) SKIP(no_mpi());
+    char seen[] = "/tmp/ggnn-hosts-XXXXXX", options[400], path[64];
+    if (!CHECK(mkdtemp(seen) != NULL)) return;
+    shell("cp planted.ggnn %s", seen);
+    snprintf(options, sizeof options, "--data %s/planted.ggnn --fanout 4,3 --hidden 16 --batch 50 --epochs 2 --eval-every 0 --cache presc "
+             "--cache-ratio .1 --store-graph .6 --store-features .4", seen);
+    CHECK_EQ(trainf("%s --devices 6 --log threads", options), 0);
+    const int status = shell("cd '%s' && ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 bash tests/hosts.sh $train %s --threads 1 --log %s/log",
+                             start_folder, options, seen);
+    if (status != 77 && !CHECK_EQ(status, 0)) printf("  %s\n", output);
+    read_log(&first, "threads", "ranks");
+    snprintf(path, sizeof path, "%s/log", seen);
+    read_log(&second, path, "ranks");
+    shell("rm -r %s", seen);
+    if (status == 77) SKIP("hosts.sh cannot run here");
+    if (!CHECK(first.count == 1 && second.count == 1)) return;
+    const char *threads = first.line[0], *hosts = second.line[0];
+    for (int r = 0; r < 6; r++) {
+        static const char* const kinds[] = {"\"rows\":", "\"lists\":"};
+        long long from[2] = {0, 0};
+        for (int p = 0; p < 6; p++) from[p % 2] += row_from(threads, r, p);
+        for (int p = 0; p < 2; p++) CHECK_EQ(row_from(hosts, r, p), from[p]);
+        for (int p = 2; p < 6; p++) CHECK_EQ(row_from(hosts, r, p), 0);
+        CHECK_EQ(element_of(strstr(hosts, kinds[0]), "own", r), from[r % 2]);
+        CHECK_EQ(element_of(strstr(hosts, kinds[0]), "peer", r), from[1 - r % 2]);
+        for (int k = 0; k < 2; k++) {
+            const char *a = strstr(threads, kinds[k]), *b = strstr(hosts, kinds[k]);
+            CHECK_EQ(element_of(b, "cache", r), element_of(a, "cache", r));
+            CHECK_EQ(element_of(b, "host", r), element_of(a, "host", r));
+            CHECK_EQ(element_of(b, "own", r) + element_of(b, "peer", r), element_of(a, "own", r) + element_of(a, "peer", r));
+        }
+    }
+}
+
 /* The youngest process of the ranks that log as number `of`. */
 static long youngest(long of)
 {
@@ -1217,6 +1283,7 @@ int main(int argc, char** argv)
     RUN(a_full_disk_or_a_damaged_list_ends_all_processes);
     RUN(processes_resume_what_threads_saved);
     RUN_SLOW(processes_of_three_hosts_give_the_bits_of_six_threads);
+    RUN_SLOW(ranks_of_three_hosts_read_parts_of_their_own_host);
     RUN(processes_that_are_interrupted_save_and_go_on);
     RUN(a_process_that_is_killed_ends_all_and_the_last_checkpoint_goes_on);
     RUN(a_process_with_a_part_of_the_batch_that_is_killed_ends_all);

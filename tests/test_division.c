@@ -245,6 +245,8 @@ static int64_t cached_by_hand(const task* t, const division* d, int32_t r, int64
     return size;
 }
 
+static bool globally; /* by --shuffle global: slices of the batches that there are without a partition */
+
 /* The rows that rank r's batches of an epoch read, added to count. */
 static void count_rows(const task* t, const division* d, int32_t r, int64_t batch, uint32_t epoch, int64_t* count)
 {
@@ -255,7 +257,8 @@ static void count_rows(const task* t, const division* d, int32_t r, int64_t batc
     loader* l = loader_create(cpu, &plan, NULL, &why);
     const int64_t steps = (d->num_ids + batch - 1) / batch;
     const bool before = epoch >= GGNN_PRESAMPLE_EPOCH;
-    const loader_pass pass = {.ids = d->ids, .num_ids = d->num_ids, .parts = d->parts, .shuffled = true, .keyed = true, .epoch = epoch,
+    const loader_pass pass = {.ids = globally ? t->ids[SPLIT_TRAIN] : d->ids, .num_ids = d->num_ids, .parts = globally ? 0 : d->parts,
+                              .shuffled = true, .keyed = true, .epoch = epoch,
                               .rng = {1, (uint32_t)(epoch % GGNN_PRESAMPLE_EPOCH * steps), before ? GGNN_PURPOSE_PRESAMPLE : GGNN_PURPOSE_SAMPLE}};
     loader_begin(l, &pass, 0);
     for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b))
@@ -348,24 +351,34 @@ TEST(a_rank_with_training_nodes_of_its_own_caches_what_it_reads_itself)
     if (!CHECK(task_open(&t, &c, &why)) || !CHECK_EQ(t.graph.num_nodes, 3000)) return;
     const division_how how = {t.ids[SPLIT_TRAIN], t.count[SPLIT_TRAIN], 4, 2, 100000, NULL, NULL};
     CHECK(division_open(&d, &t.graph, &how, &why));
-    CHECK_EQ(trainf("--data cites.ggnn --devices 4 --fanout 4,3 --hidden 8 --batch 100 --epochs 2 --eval-every 0 --partition pagraph "
-                    "--cache presc --cache-ratio .05 --log a"), 0);
-    read_log(&first, "a", "ranks");
     starts = t.graph.whole.indptr;
-    for (int32_t r = 0; r < 4; r++) {
-        ggnn_node node[3000];
+    for (int i = 0; i < 8; i++) {
+        ggnn_node node[3000], list[3000];
         uint8_t cached[3000] = {0};
-        int64_t hits = 0, reads = 0;
+        int64_t hits = 0, reads = 0, inner, in_reach[3000] = {0};
+        const int32_t r = i % 4;
+        globally = i > 3;
+        if (r == 0)
+            CHECK_EQ(trainf("--data cites.ggnn --devices 4 --fanout 4,3 --hidden 8 --batch 100 --epochs 2 --eval-every 0 --partition pagraph "
+                            "--cache presc --cache-ratio .05 --log a %s", globally ? "--shuffle global" : ""), 0);
+        read_log(&first, "a", "ranks");
         memset(counted, 0, sizeof counted);
         count_rows(&t, &d, r, 100, GGNN_PRESAMPLE_EPOCH, counted);
-        for (int v = 0; v < 3000; v++) node[v] = (ggnn_node)v;
+        const int64_t reach = division_closure(&d, &t.graph, r, list, &inner, &why);
+        for (int64_t k = 0; k < reach; k++) in_reach[list[k]] = 1;
+        for (int v = 0; v < 3000; v++) { /* of others a slice of all nodes may be, but no cache has them */
+            CHECK(globally || in_reach[v] || !counted[v]);
+            counted[v] = in_reach[v] ? counted[v] : -1;
+            node[v] = (ggnn_node)v;
+        }
         qsort(node, 3000, sizeof *node, more_often);
-        CHECK(counted[node[149]] > 0); /* all of them are in its closure */
-        for (int i = 0; i < 150; i++) cached[node[i]] = 1;
+        for (int k = 0; k < 150; k++) cached[node[k]] = 1;
+        CHECK(counted[node[149]] > 0);
         count_hits(&t, &d, r, 100, cached, &hits, &reads);
-        CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), hits);
+        if (!CHECK_EQ(element(first.line[0], "\"rows\":{", "cache", r), hits)) printf("  rank %d, %s\n", (int)r, globally ? "global" : "local");
         CHECK_EQ(element(first.line[0], "\"rows\":{", "host", r), reads - hits);
     }
+    globally = false;
     division_close(&d);
     task_close(&t);
 }
@@ -620,6 +633,34 @@ TEST(owners_of_a_split_are_those_that_ggnn_data_makes)
 }
 
 /* A preprocessed layer samples nothing, an MLP has no hops: what a device holds, as the log says it. */
+/* By the checksum of all nodes' owners: two files that differ in the last node alone have two. */
+TEST(owners_are_told_apart_by_every_node)
+{
+    double crc[2];
+    CHECK_EQ(finish(start("ggnn-data", "partition cites.ggnn --method mod --parts 2 --out last.a")), 0);
+    const int32_t other = 0;
+    poison_of("last.a", "last.b", "owner", 2999, &other, sizeof other); /* part 1 has it in the other file */
+    for (int i = 0; i < 2; i++) {
+        ggnn_file f;
+        if (!CHECK(ggnn_file_open(&f, i ? "last.b" : "last.a"))) return;
+        CHECK_EQ(trainf("--data cites.ggnn --fanout 2,2 --hidden 4 --epochs 1 --eval-every 0 --devices 2 --parallel split --partition-file last.%c --log a",
+                        i ? 'b' : 'a'), 0);
+        crc[i] = last_number("a", "owners", "crc");
+        CHECK_EQ(crc[i], ggnn_file_crc32c(0, ggnn_file_data(&f, ggnn_file_find(&f, "owner")), 3000 * 4));
+        ggnn_file_close(&f);
+    }
+    CHECK(fabs(crc[0] - crc[1]) > 0);
+}
+
+TEST(sixty_four_devices_divide_the_nodes)
+{
+    static const char* const how[] = {"--partition pagraph", "--parallel split --partition mod"};
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(trainf("--data cites.ggnn --fanout 2,2 --hidden 4 --epochs 1 --eval-every 0 --devices 64 --threads 2 %s --log a", how[i]), 0);
+        CHECK_EQ(last_number("a", i ? "owners" : "partition", "parts"), 64);
+    }
+}
+
 TEST(a_closure_has_a_hop_for_each_layer_that_samples)
 {
     static const char* const options[] = {"--layers 2 --fanout 4,3", "--layers 3 --fanout 4,3 --preprocess", "--layers 2 --fanout 4 --preprocess",
@@ -785,6 +826,8 @@ int main(int argc, char** argv)
     RUN(another_partition_is_refused);
     RUN(a_file_of_ggnn_data_divides_as_the_program_does_by_itself);
     RUN(owners_of_a_split_are_those_that_ggnn_data_makes);
+    RUN(owners_are_told_apart_by_every_node);
+    RUN(sixty_four_devices_divide_the_nodes);
     RUN(a_closure_has_a_hop_for_each_layer_that_samples);
     RUN(the_least_and_most_nodes_of_a_device_are_said);
     RUN(a_files_parts_are_taken_as_they_are_or_refused);

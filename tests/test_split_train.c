@@ -189,6 +189,40 @@ TEST(rows_that_move_are_those_that_the_blocks_call_for)
     fixture_free(f);
 }
 
+static bool look_at_the_clock(crew* k, worker* w, const mini_batch* b, error* why)
+{
+    const net_profile* p = net_profile_of(w->net);
+    (void)b, (void)why;
+    pthread_mutex_lock(&k->lock);
+    sources[0] += p->seconds[0][NET_SHUFFLE] > 0;
+    sources[1] += p->seconds[1][NET_SHUFFLE] > 0;
+    pthread_mutex_unlock(&k->lock);
+    return true;
+}
+
+/* Rows that move take time of forward, gradients of backward: of all steps but the first, when none has moved. */
+TEST(the_time_of_rows_that_move_is_that_of_their_half_of_the_step)
+{
+    static const char* const nets[] = {"--model gcn", "--model sage --split-partial", "--model gat"};
+    fixture* f = fixture_new();
+    outcome* now = malloc(sizeof *now);
+    owned* by = crew_owners(f, BY_MODULO, 2);
+    for (int i = 0; i < 3; i++) {
+        char words[400], options[400];
+        error why = {""};
+        snprintf(options, sizeof options, "%s --fanout 5,4 --batch 58 --parallel split", nets[i]);
+        const config c = config_of(words, options);
+        crew k = {.c = &c, .t = &f->task, .ranks = 2, .to = now, .also = look_at_the_clock};
+        sources[0] = sources[1] = 0;
+        CHECK(crew_run(&k, &why));
+        CHECK_EQ(sources[0], 2 * (STEPS - 1));
+        CHECK_EQ(sources[1], 2 * (STEPS - 1));
+    }
+    owned_free(by);
+    free(now);
+    fixture_free(f);
+}
+
 /* Owners send sums over their own neighbours: the same but for rounding. A mean of four terms or a sum of NODES differs by
    some units in the last place of its terms; layers pass that on. */
 TEST(sums_in_parts_differ_by_rounding_alone)
@@ -263,6 +297,7 @@ int main(int argc, char** argv)
     RUN(parts_give_the_same_bits_again_and_from_any_store);
     RUN(a_row_moves_once_a_layer_each_way);
     RUN(rows_that_move_are_those_that_the_blocks_call_for);
+    RUN(the_time_of_rows_that_move_is_that_of_their_half_of_the_step);
     RUN(sums_in_parts_differ_by_rounding_alone);
     RUN(a_damaged_list_ends_all_ranks);
     return test_finish();

@@ -220,8 +220,8 @@ static ggnn_node* ranked(const oracle* o, const int64_t* hot, const int64_t* ove
 
 typedef void visitor(oracle* o, int32_t r, const ggnn_batch* b);
 
-/* Each slice of rank r of an epoch, sampled without tiers. */
-static void visit(oracle* o, int32_t r, uint32_t epoch, uint32_t purpose, int64_t step, bool fused, visitor* see)
+/* Each slice of rank r of a pass, sampled without tiers. */
+static void visit_pass(oracle* o, int32_t r, const loader_pass* pass, bool fused, visitor* see)
 {
     error why = {""};
     const config* c = &o->config;
@@ -232,14 +232,20 @@ static void visit(oracle* o, int32_t r, uint32_t epoch, uint32_t purpose, int64_
     if (plan.batch > o->task.count[SPLIT_TRAIN]) plan.batch = o->task.count[SPLIT_TRAIN];
     for (int h = 0; h < c->layers; h++) plan.how.fanout[h] = c->fanout[h];
     loader* l = loader_create(d, &plan, NULL, &why);
-    loader_pass pass = {.ids = o->task.ids[SPLIT_TRAIN], .num_ids = o->task.count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
-                        .epoch = epoch, .rng = {(uint64_t)c->seed, (uint32_t)step, (ggnn_purpose)purpose}};
-    loader_begin(l, &pass, 0);
+    loader_begin(l, pass, 0);
     o->batch = 0;
     for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b), o->batch++) see(o, r, &b->blocks);
     CHECK_STR(why.text, "");
     loader_free(l);
     device_close(d);
+}
+
+/* Of an epoch. */
+static void visit(oracle* o, int32_t r, uint32_t epoch, uint32_t purpose, int64_t step, bool fused, visitor* see)
+{
+    const loader_pass pass = {.ids = o->task.ids[SPLIT_TRAIN], .num_ids = o->task.count[SPLIT_TRAIN], .shuffled = true, .keyed = true,
+                              .epoch = epoch, .rng = {(uint64_t)o->config.seed, (uint32_t)step, (ggnn_purpose)purpose}};
+    visit_pass(o, r, &pass, fused, see);
 }
 
 static void count_batch(oracle* o, int32_t r, const ggnn_batch* b)
@@ -545,6 +551,24 @@ static void check_placed(oracle* o, int32_t r)
     CHECK(c->cache_auto ? says(text) : strstr(output, "--cache-bytes auto") == NULL);
 }
 
+/* Rows of --eval sampled: after each epoch of --eval-every and after the last what validates, and once what tests. */
+static void check_evaluated(oracle* o, int32_t r, bool fused)
+{
+    const config* c = &o->config;
+    const tiers_reads rows = o->rows;
+    tiers_reads lists = o->lists, bytes = o->list_bytes;
+    o->rows = (tiers_reads){0};
+    for (int64_t e = 1; c->eval_every && e <= c->epochs + 1; e++) {
+        const int part = e > c->epochs ? SPLIT_TEST : SPLIT_VAL;
+        const loader_pass pass = {.ids = o->task.ids[part], .num_ids = o->task.count[part], .rng = {(uint64_t)c->seed, 0, GGNN_PURPOSE_EVALUATE}};
+        if (part == SPLIT_TEST || e % c->eval_every == 0 || e == c->epochs) visit_pass(o, r, &pass, fused, read_batch);
+    }
+    check_by_tier(&second, "evaluation_rows", r, &o->rows);
+    o->rows = rows;
+    o->lists = lists;
+    o->list_bytes = bytes;
+}
+
 static void check_rank(oracle* o, int32_t r, const char* options)
 {
     const int before = test_errors;
@@ -600,6 +624,7 @@ static void check_reads(const char* options)
             visit(&o, r, (uint32_t)e, GGNN_PURPOSE_SAMPLE, e * batches, whole, read_batch);
         }
         check_rank(&o, r, options);
+        if (c->eval == EVAL_SAMPLED && !o.split) check_evaluated(&o, r, o.P == 1 && o.stored[TIERS_FEATURES] == N && !o.cached[TIERS_FEATURES]);
         for (int kind = 0; kind < TIERS_KINDS; kind++) {
             free(o.rank[kind]);
             free(o.cache[kind]);
@@ -629,7 +654,7 @@ TEST(rows_by_device_are_what_the_sampled_ids_say)
     for (int p = 0; p < POLICIES; p++) {
         char options[600];
         snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --cache %s %s --store-graph .%d --store-features .%d "
-                                          "--devices %d", common, policies[p], p ? "--cache-ratio .1" : "", 9 - p, 1 + p, 2 + p);
+                                          "--devices %d --eval sampled --eval-every %d", common, policies[p], p ? "--cache-ratio .1" : "", 9 - p, 1 + p, 2 + p, p % 3);
         check_reads(options);
     }
 }
@@ -948,7 +973,7 @@ TEST(weights_lie_beside_their_lists)
 /* As many devices as a topology may have. */
 TEST(sixteen_devices_say_from_which_of_them_rows_came)
 {
-    CHECK_EQ(trainf("--data planted.ggnn --layers 2 %s --devices 16 --store-features 1 --store-graph 0 --log tiers", common), 0);
+    CHECK_EQ(trainf("--data planted.ggnn --layers 2 %s --devices 16 --store-features 1 --store-graph 0 --topology ring --placement pruned --log tiers", common), 0);
     read_log(&second, "tiers", "ranks");
     const char* line = second.line[second.count - 1];
     const char* from = strstr(line, "\"rows_from\":[[");
@@ -1398,6 +1423,32 @@ TEST(measured_slopes_are_said_and_give_the_same_plan_again)
     }
 }
 
+/* Seeds by which no cache that is timed has a training node, whose lists alone are read: these lists save nothing, whatever
+   times are. The first number of --slopes is theirs. */
+TEST(lists_that_no_cache_has_save_nothing)
+{
+    enum { N = 34 };
+    config c;
+    task t;
+    error why = {""};
+    char* words[] = {"ggnn-train", "--data", "karate.ggnn"};
+    if (!CHECK(config_parse(&c, 3, words, &why) == OPTIONS_GOOD && task_open(&t, &c, &why))) return;
+    int runs = 0;
+    for (int seed = 1; runs < 8 && seed < 200; seed++) {
+        ggnn_node rank[N], order[N], least = N;
+        ggnn_rank_random(rank, order, (uint64_t)seed, N);
+        for (int64_t i = 0; i < t.count[SPLIT_TRAIN]; i++)
+            if (rank[t.ids[SPLIT_TRAIN][i]] < least) least = rank[t.ids[SPLIT_TRAIN][i]];
+        if (least < 2500 / (t.features.pitch + 16)) continue; /* as many as there is room for */
+        runs++;
+        CHECK_EQ(trainf("--data karate.ggnn --layers 1 --fanout 40 --hidden 4 --epochs 1 --eval-every 0 --threads 1 --seed %d --cache dual --cache-ratio .1 "
+                        "--slopes measure --device-memory %d --reserve-bytes 0", seed, 2500 + 2 * N * (int)sizeof(ggnn_node)), 0);
+        CHECK(says("--slopes 0,"));
+    }
+    CHECK_EQ(runs, 8);
+    task_close(&t);
+}
+
 /* ==== options =================================================================================================== */
 
 TEST(options_that_do_not_go_together_are_errors_that_say_what_to_do)
@@ -1545,6 +1596,7 @@ int main(int argc, char** argv)
     RUN(hit_ratios_of_slopes_are_those_of_the_sampled_ids);
     RUN(a_slopes_time_is_that_of_an_epoch_by_the_fastest_turn_but_the_first);
     RUN(measured_slopes_are_said_and_give_the_same_plan_again);
+    RUN(lists_that_no_cache_has_save_nothing);
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);

@@ -601,6 +601,9 @@ TEST(a_list_that_is_broken_is_an_error_however_batches_are_prepared)
         stream s = stream_of(f, 3, (loader_plan){.batch = 58, .overlap = overlap});
         while ((b = batch_take(s.loader, &why))) batch_give(s.loader, b);
         CHECK(strstr(why.text, "sampling the neighbours of node ") != NULL);
+        why.text[0] = 0;
+        CHECK(!batch_take(s.loader, &why)); /* that was the end of the pass */
+        CHECK_STR(why.text, "");
         stream_close(&s);
     }
     fixture_free(f);
