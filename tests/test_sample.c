@@ -1,4 +1,5 @@
 /* test_sample.c - [4] SAMPLE of ggnn.h: each sampler against ggnn_reference.h, and chi-square. */
+#include "common/ggnn_level.h"
 #include "ggnn_reference.h"
 #include "tests/chi_square.h"
 #include "tests/random_graph.h"
@@ -548,31 +549,36 @@ TEST(a_node_of_more_than_2_31_edges_is_sampled)
     munmap(zeros, (size_t)degree * sizeof *zeros);
 }
 
-/* Too many for the lanes, whose offsets have 32 bits: batches take what ggnn_sample_list takes. */
-TEST(a_node_of_more_than_2_32_edges_is_sampled_as_its_list_is)
+/* Degrees around 2^31 and 2^32, from which on the lanes' offsets of 32 bits do not reach: batches take what ggnn_sample_list takes. */
+TEST(nodes_of_2_32_edges_and_more_are_sampled_as_their_lists_are)
 {
-    const int64_t degree = ((int64_t)1 << 32) + 5, indptr[] = {0, degree};
+    const int64_t degrees[] = {((int64_t)1 << 31) - 1, ((int64_t)1 << 31) + 5, ((int64_t)1 << 32) - 1, (int64_t)1 << 32, ((int64_t)1 << 32) + 5};
+    const size_t  bytes = (size_t)degrees[4] * sizeof(ggnn_node);
     const int32_t fanout[] = {30};
-    ggnn_node*    zeros = (ggnn_node*)mmap(NULL, (size_t)degree * sizeof *zeros, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ggnn_node*    zeros = (ggnn_node*)mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (zeros == MAP_FAILED) SKIP("no address space for 2^32 edges");
-    ggnn_graph g = ggnn_graph_plain(indptr, zeros, NULL, 1, degree);
-    ggnn_list  list = ggnn_neighbors(&g, 0);
-    ggnn_batch b;
-    ggnn_node  seed = 0;
-    for (int method = GGNN_FISHER_YATES; method <= GGNN_REJECTION; method++) {
-        ggnn_sampling how = ggnn_sampling_plain((ggnn_method)method, fanout, 1);
-        how.keep = GGNN_KEEP_POSITIONS;
-        how.first_hop = 2;
-        CHECK_EQ(ggnn_batch_new(&b, &g, &how, 1), GGNN_OK);
-        CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_OK);
-        CHECK_EQ(sample(&list, (ggnn_method)method, 30, 0), 30);
-        CHECK(memcmp(b.hop[0].position, offset, 30 * sizeof *offset) == 0);
-        int64_t above = 0;
-        for (int i = 0; i < 30; i++) above += offset[i] >= (int64_t)1 << 31;
-        CHECK(above > 3 && above < 27);
-        ggnn_batch_free(&b);
-    }
-    munmap(zeros, (size_t)degree * sizeof *zeros);
+    for (int i = 0; i < 5; i++)
+        for (int method = GGNN_FISHER_YATES; method <= GGNN_REJECTION; method++)
+            for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++) {
+                const int64_t indptr[] = {0, degrees[i]};
+                ggnn_graph    g = ggnn_graph_plain(indptr, zeros, NULL, 1, degrees[i]);
+                ggnn_list     list = ggnn_neighbors(&g, 0);
+                ggnn_sampling how = ggnn_sampling_plain((ggnn_method)method, fanout, 1);
+                ggnn_batch    b;
+                ggnn_node     seed = 0;
+                int64_t       above = 0;
+                how.keep = GGNN_KEEP_POSITIONS;
+                how.first_hop = 2;
+                CHECK_EQ(ggnn_batch_new(&b, &g, &how, 1), GGNN_OK);
+                CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_OK);
+                CHECK_EQ(sample(&list, (ggnn_method)method, 30, 0), 30);
+                CHECK(memcmp(b.hop[0].position, offset, 30 * sizeof *offset) == 0);
+                for (int j = 0; j < 30; j++) above += offset[j] >= degrees[i] / 2;
+                CHECK(above > 3 && above < 27);
+                ggnn_batch_free(&b);
+            }
+    ggnn_level = 3;
+    munmap(zeros, bytes);
 }
 
 int main(int argc, char** argv)
@@ -608,6 +614,6 @@ int main(int argc, char** argv)
     RUN(walk_neighbors_are_the_most_visited_ties_by_smaller_id);
     RUN(full_neighbour_batches_run_on_a_graph_of_more_than_2_31_edges);
     RUN(a_node_of_more_than_2_31_edges_is_sampled);
-    RUN(a_node_of_more_than_2_32_edges_is_sampled_as_its_list_is);
+    RUN(nodes_of_2_32_edges_and_more_are_sampled_as_their_lists_are);
     return test_finish();
 }
