@@ -659,6 +659,34 @@ TEST(an_error_at_any_hop_names_it_and_leaves_an_empty_batch)
             }
 }
 
+/* More seeds than there are nodes, each many times; two batches that use one table in turn. */
+TEST(seeds_may_be_more_than_nodes_and_a_table_serves_two_batches)
+{
+    enum { SEEDS = 1000 };
+    random_graph* g = random_graph_new(5, 2, 4);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 3, {2, -1, 2}, 0, 15, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_node     seeds[2][SEEDS];
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < SEEDS; j++) seeds[i][j] = (ggnn_node)(i ? 4 - test_below(3) : test_below(5));
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique* seen = unique_new(kinds[k], 5, 5);
+        ggnn_batch   b[2];
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQ(ggnn_batch_plan(&b[i], &g->graph, &how, SEEDS, seen), GGNN_OK);
+            CHECK(b[i].num_seeds.max == SEEDS && b[i].hop[0].num_dst.max == 5);
+            CHECK_EQ(ggnn_batch_init(&b[i], malloc(b[i].bytes)), GGNN_OK);
+            CHECK(b[i].seen == seen && b[i].shared == seen);
+        }
+        for (int again = 0; again < 3; again++) {
+            for (int i = 0; i < 2; i++) CHECK_EQ(ggnn_sample(&b[i], &g->graph, &rng, seeds[i], SEEDS), GGNN_OK);
+            for (int i = 0; i < 2; i++) check_batch(&b[i], g, &how, seeds[i], SEEDS);
+        }
+        for (int i = 0; i < 2; i++) free(b[i].workspace);
+        free(seen);
+    }
+    random_graph_free(g);
+}
+
 /* A part that claims more edges than the graph has: a list of it may be too long for the batch. */
 TEST(a_list_longer_than_the_graph_is_an_error)
 {
@@ -1722,6 +1750,7 @@ int main(int argc, char** argv)
     RUN(the_greatest_bounds_and_hop_numbers_are_allowed);
     RUN(a_batch_has_the_arrays_that_it_keeps_and_no_others);
     RUN(an_error_at_any_hop_names_it_and_leaves_an_empty_batch);
+    RUN(seeds_may_be_more_than_nodes_and_a_table_serves_two_batches);
     RUN(a_list_longer_than_the_graph_is_an_error);
     RUN(a_table_may_be_roomier_than_its_batch);
     RUN(a_batch_of_no_seeds_or_isolated_seeds_is_empty);
