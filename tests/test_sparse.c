@@ -526,6 +526,34 @@ TEST(a_block_without_ids_is_read_by_local_id)
     random_block_free(r);
 }
 
+/* Rows of a second kind: the block numbers its sources for itself, and neighbor has their ids, by which rows and factors are. */
+TEST(aggregate_of_two_kinds_reads_by_the_ids_of_neighbors)
+{
+    random_block* r = random_block_mixed(40, 12); /* fewer sources than targets */
+    stored_rows   s;
+    ggnn_block    b = r->b;
+    ggnn_node     id[12];
+    matrix        rows = matrix_new(12, 10, 0), want = matrix_new(40, 10, 1), out = matrix_new(40, 10, 1);
+    float *       src = test_floats(100), *local_src = test_floats(12), *dst = test_floats(40), *weight = test_floats(r->edges * 2);
+    stored_rows_init(&s, 100, 10, GGNN_F16);
+    b.bipartite = 1, b.id = NULL;
+    b.neighbor = (ggnn_node*)test_memory(r->edges * (int64_t)sizeof *b.neighbor);
+    for (int u = 0; u < 12; u++) id[u] = (ggnn_node)(97 - 8 * u), local_src[u] = src[id[u]];
+    for (int64_t e = 0; e < r->edges; e++) b.neighbor[e] = id[b.indices[e]];
+    ggnn_ref_gather(rows.v, rows.ld, GGNN_F32, &s.store, id, 12);
+    for (int how = GGNN_SUM; how <= GGNN_MIN; how++)
+        for (int scaled = 0; scaled < 2 - how / 2; scaled++) {
+            const ggnn_scale by_id = {scaled ? src : NULL, scaled ? dst : NULL, NULL}, by_local = {scaled ? local_src : NULL, scaled ? dst : NULL, NULL};
+            ggnn_ref_spmm(want.v, want.ld, NULL, (ggnn_reduce)how, &b, &by_local, weight, 2, rows.v, rows.ld, 10);
+            CHECK_EQ(ggnn_aggregate(out.v, out.ld, (ggnn_reduce)how, &b, &by_id, weight, 2, &s.store), GGNN_OK);
+            for (int64_t v = 0; v < 40; v++) CHECK(same_floats(want.v + v * want.ld, out.v + v * out.ld, 10));
+        }
+    free(b.neighbor);
+    float* all[] = {src, local_src, dst, weight, rows.v, want.v, out.v, (float*)s.rows};
+    for (int i = 0; i < 8; i++) free(all[i]);
+    random_block_free(r);
+}
+
 TEST(aggregate_takes_weights_of_a_transpose_by_original_edge)
 {
     random_block* r = random_block_mixed(20, 40);
@@ -638,6 +666,8 @@ TEST(gcn_scaling_is_exact_at_full_fanout_and_unbiased_below)
     ggnn_scale_mean(dst, &r->b, 0);
     CHECK(dst[0] == 0.25f && dst[2] == 0);
     ggnn_scale_mean(dst, &r->b, 1);
+    CHECK(dst[0] == 0.2f && dst[2] == 1);
+    ggnn_scale_mean(dst, &r->b, -7); /* any number but 0 means the target itself */
     CHECK(dst[0] == 0.2f && dst[2] == 1);
     random_block_free(r);
     random_block_free(half);
@@ -876,10 +906,13 @@ TEST(exp2_is_accurate_over_all_exponents)
 /* The vectors' power of 2 at its limits, and any number of them. */
 TEST(exp2_array_has_the_bits_of_exp2)
 {
-    static const float at[] = {-INFINITY, -3e38f, -127, -126.00001f, -126, -125.99999f, -1, -0.5f, -0.0f, 0, 1e-40f, 0.49999997f, 0.5f, 0.50000006f,
-                               1, 1.5f, 2.5f, 127, 127.49999f, 127.5f, 127.99999f, 128, 128.00002f, 3e38f, INFINITY, NAN, -NAN, -150, 63.3f};
+    float at[] = {-INFINITY, -3e38f, -127, -126.00001f, -126, -125.99999f, -1, -0.5f, -0.0f, 0, 1e-40f, 0.49999997f, 0.5f, 0.50000006f,
+                  1, 1.5f, 2.5f, 127, 127.49999f, 127.5f, 127.99999f, 128, 128.00002f, 3e38f, INFINITY, NAN, -NAN, -150, 63.3f, 0, 0};
+    static const uint32_t payload[] = {0x7fc00001u, 0xff8000ffu}; /* of the last two: NaN whose bits are added to the result's */
     enum { COUNT = sizeof at / sizeof *at };
     float x[80], want[80];
+    memcpy(at + COUNT - 2, payload, sizeof payload);
+    CHECK(isnan(ggnn_exp2(at[COUNT - 1])) && isnan(ggnn_exp2(at[COUNT - 2])));
     for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++)
         for (int n = 0; n < 80; n++)
             for (int turn = 0; turn < COUNT; turn++) { /* each number in each place of a vector, and in what is left over */
@@ -1105,6 +1138,7 @@ int main(int argc, char** argv)
     RUN(max_over_a_transpose_sends_gradients_by_the_weights_of_original_edges);
     RUN(aggregate_equals_gather_then_spmm);
     RUN(a_block_without_ids_is_read_by_local_id);
+    RUN(aggregate_of_two_kinds_reads_by_the_ids_of_neighbors);
     RUN(aggregate_takes_weights_of_a_transpose_by_original_edge);
     RUN(aggregate_of_a_transpose_counts_own_rows_of_sources_alone);
     RUN(weighted_samples_are_aggregated_by_the_weights_of_their_edges);
