@@ -455,6 +455,30 @@ TEST(the_command_that_goes_on_has_every_other_option_that_was_given)
     CHECK_STR(again, "--data x --resume y --save y");
 }
 
+/* As a POSIX shell takes it: in quotes where it is not plain, or is nothing. */
+TEST(words_of_the_command_are_quoted_where_a_shell_would_see_more)
+{
+    static const char* const word[][2] = {
+        {"plain/a_b-c.d,e:f=g%h@i+J9", "plain/a_b-c.d,e:f=g%h@i+J9"}, {"", "''"}, {"a b", "'a b'"}, {"'", "''\\'''"}, {"it's", "'it'\\''s'"}, {"''", "''\\'''\\'''"}, {"$x", "'$x'"},
+        {"`x`", "'`x`'"}, {"a\\b", "'a\\b'"}, {"a\"b", "'a\"b'"}, {"~", "'~'"}, {"a;b", "'a;b'"}, {"a&b", "'a&b'"}, {"(a)", "'(a)'"}, {"a*", "'a*'"}, {"a?", "'a?'"}, {"[a]", "'[a]'"},
+        {"{a}", "'{a}'"}, {"a|b", "'a|b'"}, {"a<b>", "'a<b>'"}, {"#a", "'#a'"}, {"!a", "'!a'"}, {"a\tb", "'a\tb'"}, {"a\nb", "'a\nb'"}, {"\303\244", "'\303\244'"}};
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        for (int where = 0; where < 3; where++) {
+            char is[300] = "", should[300];
+            config c = config_plain();
+            FILE* out = fmemopen(is, sizeof is, "w");
+            c.save = "s";
+            *(where == 0 ? &c.data : where == 1 ? &c.save : &c.log) = word[i][0];
+            for (int k = 0; k < OPTIONS; k++) c.given[k] = where == 2 && !strcmp(of[k].name, "log");
+            config_print_resume(&c, out);
+            fclose(out);
+            const char* quoted = word[i][1];
+            snprintf(should, sizeof should, "--data %s --resume %s --save %s%s%s", where == 0 ? quoted : "x", where == 1 ? quoted : "s", where == 1 ? quoted : "s",
+                     where == 2 ? " --log " : "", where == 2 ? quoted : "");
+            CHECK_STR(is, should);
+        }
+}
+
 /* ==== ranks, the log ============================================================================================ */
 
 TEST(ranks_compare_the_options_that_have_to_be_alike)
@@ -736,6 +760,7 @@ int main(int argc, char** argv)
     RUN(flags_and_epochs_contradict_where_the_checkpoint_has_none_or_a_cosine);
     RUN(a_text_of_options_that_is_too_long_or_has_others_is_refused);
     RUN(the_command_that_goes_on_has_every_other_option_that_was_given);
+    RUN(words_of_the_command_are_quoted_where_a_shell_would_see_more);
     RUN(ranks_compare_the_options_that_have_to_be_alike);
     RUN(the_log_has_the_options_that_a_checkpoint_keeps);
     RUN(options_that_contradict_each_other_are_errors_that_say_what_to_do);

@@ -1476,6 +1476,61 @@ TEST(creation_refuses_what_it_cannot_build)
     refuses(c, "the importance aggregator needs batches with the visits of walks");
 }
 
+/* Each limit, from both sides. */
+TEST(creation_takes_what_is_within_its_limits_and_nothing_else)
+{
+    enum { GCN = 0, SAGE = 1, SAGE_GCN = 2, POOL = 3, GAT = 4, MLP = 5 };
+    static const char summed[] = "preprocessed features are GCN's or GraphSAGE's mean's, without residual and input dropout";
+    static const struct {
+        int kind;
+        int32_t layers, hidden, outputs, heads, out_heads;
+        float dropout, input_dropout, attention_dropout;
+        bool preprocessed, residual;
+        const char* refused; /* NULL: it is taken */
+    } of[] = {
+        {GCN, 1, 1, 1, 0, 0, 0, 0, 0, false, true, NULL},
+        {GCN, NET_LAYERS_MAX, 1, 1, -5, -5, .999f, .999f, .999f, false, false, NULL},
+        {GCN, 0, 4, 2, 1, 1, 0, 0, 0, false, false, "0 layers: 1 to 8"},
+        {GCN, NET_LAYERS_MAX + 1, 4, 2, 1, 1, 0, 0, 0, false, false, "9 layers: 1 to 8"},
+        {GCN, 2, 0, 2, 1, 1, 0, 0, 0, false, false, "0 hidden and 2 output columns"},
+        {GCN, 2, 4, 0, 1, 1, 0, 0, 0, false, false, "4 hidden and 0 output columns"},
+        {GAT, 2, 4, 2, 4, 7, 0, 0, 0, false, false, NULL},
+        {GAT, 2, 4, 2, 1, 1, 0, 0, 0, false, false, NULL},
+        {GAT, 2, 4, 2, 0, 1, 0, 0, 0, false, false, "0 heads do not divide a hidden width of 4"},
+        {GAT, 2, 4, 2, 2, 0, 0, 0, 0, false, false, "2 heads do not divide a hidden width of 4"},
+        {GAT, 2, 4, 2, 3, 1, 0, 0, 0, false, false, "3 heads do not divide a hidden width of 4"},
+        {GAT, 2, 4, 2, -2, 1, 0, 0, 0, false, false, "-2 heads do not divide a hidden width of 4"},
+        {GCN, 2, 4, 2, 3, 0, 0, 0, 0, false, false, NULL},
+        {SAGE, 2, 4, 2, 1, 1, .9995f, 0, 0, false, false, "dropout of 0.9995: 0 to 0.999"},
+        {SAGE, 2, 4, 2, 1, 1, 0, 1, 0, false, false, "dropout of 1: 0 to 0.999"},
+        {SAGE, 2, 4, 2, 1, 1, 0, 0, 1, false, false, "dropout of 1: 0 to 0.999"},
+        {SAGE, 2, 4, 2, 1, 1, -.01f, 0, 0, false, false, "dropout of -0.01: 0 to 0.999"},
+        {SAGE, 2, 4, 2, 1, 1, 0, NAN, 0, false, false, "dropout of nan: 0 to 0.999"},
+        {SAGE, 2, 4, 2, 1, 1, 0, 0, -1, false, false, "dropout of -1: 0 to 0.999"},
+        {GCN, 2, 4, 2, 1, 1, .5f, 0, 0, true, false, NULL},
+        {SAGE, 1, 4, 2, 1, 1, 0, 0, 0, true, false, NULL},
+        {GCN, 2, 4, 2, 1, 1, 0, .1f, 0, true, false, summed},
+        {SAGE, 2, 4, 2, 1, 1, 0, 0, 0, true, true, summed},
+        {SAGE_GCN, 2, 4, 2, 1, 1, 0, 0, 0, true, false, summed},
+        {POOL, 2, 4, 2, 1, 1, 0, 0, 0, true, false, summed},
+        {GAT, 2, 4, 2, 1, 1, 0, 0, 0, true, false, summed},
+        {MLP, 2, 4, 2, 1, 1, 0, 0, 0, true, false, summed},
+    };
+    fixture* f = random_fixture(10, 4, 2);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        error said = {""};
+        net_config c = config_for(of[i].kind, of[i].outputs);
+        c.layers = of[i].layers, c.hidden = of[i].hidden, c.heads = of[i].heads, c.out_heads = of[i].out_heads;
+        c.dropout = of[i].dropout, c.input_dropout = of[i].input_dropout, c.attention_dropout = of[i].attention_dropout;
+        c.preprocessed = of[i].preprocessed, c.residual = of[i].residual, c.full_batch = true;
+        net* n = net_create(&c, &f->data, NULL, NULL, &said);
+        CHECK_EQ(n != NULL, !of[i].refused);
+        CHECK_STR(said.text, of[i].refused ? of[i].refused : "");
+        net_free(n);
+    }
+    fixture_free(f);
+}
+
 TEST(importance_without_visits_is_refused)
 {
     fixture*   f = random_fixture(10, 4, 3);
@@ -1532,6 +1587,7 @@ int main(int argc, char** argv)
     RUN(a_step_allocates_nothing);
     RUN(creation_survives_any_failing_allocation);
     RUN(creation_refuses_what_it_cannot_build);
+    RUN(creation_takes_what_is_within_its_limits_and_nothing_else);
     RUN(importance_without_visits_is_refused);
     folder_remove();
     device_close(cpu);

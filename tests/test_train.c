@@ -140,6 +140,27 @@ TEST(evaluation_by_layers_of_many_nodes_equals_that_by_batches)
     }
 }
 
+/* As many layers as there may be, whose rows take each other's place; heads of the last layer that are more than those of the others. */
+TEST(evaluation_of_any_number_of_layers_equals_one_pass_over_the_graph)
+{
+    static const char* const model[] = {"--model gcn", "--model sage", "--aggregator pool", "--model gat --heads 2 --out-heads 7", "--model mlp"};
+    static const int layers[] = {1, 4, 5, 8};
+    for (int m = 0; m < 5; m++)
+        for (int i = 0; i < 4; i++) {
+            const char* const all = &"-1,-1,-1,-1,-1,-1,-1,-1"[3 * (8 - layers[i])];
+            double loss[3], f1[3];
+            for (int how = 0; how < 3; how++) {
+                static const char* const batches[] = {"", "--eval full", "--eval sampled"};
+                const char* fanout = !how ? "full" : layers[i] > 1 ? all : "33"; /* "-1" alone is the whole graph */
+                CHECK_EQ(trainf("--data karate.ggnn %s --layers %d --hidden 6 --lr 0 --epochs 1 --log a --loss ce --fanout %s %s", model[m], layers[i], fanout, batches[how]), 0);
+                loss[how] = last_number("a", "epoch", "val_loss");
+                f1[how] = last_number("a", "final", "test_macro_f1");
+                CHECK_NEAR(loss[how], loss[0], 1e-5);
+                if (!CHECK_NEAR(f1[how], f1[0], .1)) printf("  %s, %d layers, %s\n", model[m], layers[i], batches[how]);
+            }
+        }
+}
+
 /* One batch of all training nodes with all neighbours is what full batch is, but for the order of sums. */
 TEST(full_batch_trains_as_a_batch_of_all_training_nodes_does)
 {
@@ -858,6 +879,7 @@ int main(int argc, char** argv)
     RUN(gcn_under_samplers_that_prefer_neighbours_is_warned_of_once);
     RUN(evaluation_by_layers_equals_one_pass_over_the_graph);
     RUN(evaluation_by_layers_of_many_nodes_equals_that_by_batches);
+    RUN(evaluation_of_any_number_of_layers_equals_one_pass_over_the_graph);
     RUN(full_batch_trains_as_a_batch_of_all_training_nodes_does);
     RUN(the_test_score_is_that_of_the_least_validation_loss);
     RUN(evaluations_are_after_every_so_many_epochs_and_the_last);

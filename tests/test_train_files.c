@@ -303,6 +303,33 @@ TEST(bytes_of_a_checkpoint_do_not_reach_the_terminal)
     CHECK(says("its parameters are not those of this network: '', not 'w_"));
 }
 
+/* The first line that differs, of each as much as fits; the whole of a text counts. */
+TEST(parameters_of_another_network_are_named_by_the_first_that_differs)
+{
+    static const char rest[] = "b0 1 4\nw_self1 4 1\nw_neigh1 4 1\nb1 1 1\n";
+    char long_line[200], other[300], message[400];
+    memset(long_line, 'x', 100);
+    strcpy(long_line + 100, "\nmore\n");
+    const struct {
+        const char *params, *there, *here;
+    } of[] = {{"w_self0 34 4\nw_neigh0 34 5\n", "w_neigh0 34 5", "w_neigh0 34 4"}, {"w_self0 34 5\n", "w_self0 34 5", "w_self0 34 4"}, {"w_self0 34 4\n", "", "w_neigh0 34 4"},
+              {"w_self0 34 4\nw_nei", "w_nei", "w_neigh0 34 4"}, {long_line, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "w_self0 34 4"}};
+    CHECK_EQ(trainf("%s --layers 2 --epochs 1 --save c", small), 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        forge("c", "forged", "params", of[i].params);
+        CHECK_EQ(train("--data karate.ggnn --resume forged --epochs 2"), 1);
+        snprintf(message, sizeof message, "ggnn-train: forged: its parameters are not those of this network: '%s', not '%s' (name, rows, columns)\n", of[i].there, of[i].here);
+        CHECK_STR(output, message);
+    }
+    snprintf(other, sizeof other, "w_self0 34 4\nw_neigh0 34 4\n%s", rest);
+    forge("c", "forged", "params", other);
+    CHECK_EQ(train("--data karate.ggnn --resume forged --epochs 2"), 0);
+    strcat(other, "b2 1 1\n"); /* more than there are */
+    forge("c", "forged", "params", other);
+    CHECK_EQ(train("--data karate.ggnn --resume forged --epochs 2"), 1);
+    CHECK(says("forged: its parameters are not those of this network: 'b2 1 1', not '' (name, rows, columns)\n"));
+}
+
 TEST(help_says_what_a_checkpoint_fixes_and_the_rest_may_change)
 {
     static const char* const differ[] = {" --data", " --eval-memory", " --threads", " --backend", " --precision",
@@ -676,6 +703,108 @@ static void empty_part(const char* path, uint8_t from, uint8_t also, uint8_t to)
     poison(path, "split", 0, split, sizeof split);
 }
 
+/* karate.ggnn with features of 16 bits. */
+static void halve(const char* path, int64_t at, float value)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_open(&f, "karate.ggnn") && ggnn_file_create(&w, path));
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        const bool feat = strcmp(s->name, "feat") == 0;
+        void* data = ggnn_file_reserve(&w, s->name, feat ? GGNN_FILE_F16 : (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
+        if (!feat) memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
+        for (int64_t k = 0; feat && k < 34 * 34; k++) ((uint16_t*)data)[k] = ggnn_float_to_half(k == at ? value : ((const float*)ggnn_file_data(&f, s))[k]);
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
+TEST(features_of_16_bits_are_those_of_32_and_are_named_where_they_are_not_finite)
+{
+    static const char* const how[] = {"--fanout full --model gcn", "--fanout full --model gat --residual", "--fanout full --model mlp --input-dropout .2",
+                                      "--fanout 4,3 --model sage", "--fanout 4,3 --aggregator pool --eval sampled"};
+    halve("half.ggnn", -1, 0);
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        unlink("whole");
+        unlink("part");
+        CHECK_EQ(trainf("--data karate.ggnn --layers 2 --hidden 4 --epochs 3 --log whole %s", how[i]), 0);
+        CHECK_EQ(trainf("--data half.ggnn --layers 2 --hidden 4 --epochs 3 --log part %s", how[i]), 0);
+        read_log(&first, "whole", "epoch");
+        read_log(&second, "part", "epoch");
+        CHECK(same_records(&first, &second));
+    }
+    halve("half.ggnn", 34 * 5 + 7, NAN);
+    CHECK_EQ(train("--data half.ggnn --fanout full --layers 2 --hidden 4 --epochs 1"), 1);
+    CHECK(says("step 1: the loss is ") && says(": half.ggnn: feature 7 of node 5 is nan\n"));
+    halve("half.ggnn", 34 * 33, -INFINITY);
+    CHECK_EQ(train("--data half.ggnn --fanout full --layers 2 --hidden 4 --epochs 1"), 1);
+    CHECK(says("half.ggnn: feature 0 of node 33 is -inf\n"));
+}
+
+/* Of two training nodes one has a label: every other mini-batch of one has no loss. */
+TEST(a_mini_batch_without_a_labelled_seed_has_no_part_in_the_loss)
+{
+    static const char* const how[] = {"--fanout 4,3", "--fanout 4,3 --model gat", "--fanout 4,3 --devices 2", "--fanout 4,3 --devices 2 --parallel split",
+                                      "--fanout 4,3 --devices 3 --pipeline factored"};
+    const int32_t none = -1;
+    ggnn_file f;
+    int node = 0;
+    CHECK(ggnn_file_open(&f, "karate.ggnn"));
+    while (((const uint8_t*)ggnn_file_data(&f, ggnn_file_find(&f, "split")))[node] != SPLIT_TRAIN) node++;
+    ggnn_file_close(&f);
+    poison("one.ggnn", "label", node, &none, sizeof none);
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        double loss = 0;
+        CHECK_EQ(trainf("--data one.ggnn --hidden 4 --batch 1 --epochs 4 --lr 0 --dropout 0 --log log %s", how[i]), 0);
+        read_log(&first, "log", "epoch");
+        CHECK_EQ(first.count, 4);
+        for (int e = 0; e < first.count; e++) CHECK(number(first.line[e], "step") == 2 * (e + 1) && number(first.line[e], "loss") > .01);
+        for (int s = 1; s <= 2 && i == 0; s++) {
+            CHECK_EQ(trainf("--data one.ggnn --hidden 4 --batch 1 --epochs 4 --lr 0 --dropout 0 --trace-step %d %s", s, how[i]), 0);
+            const bool labelled = strstr(output, "the mean over 1 labelled seeds\n") != NULL;
+            CHECK(labelled || says("\nloss: 0, the mean over 0 labelled seeds\n"));
+            if (labelled) loss = strtod(strstr(output, "\nloss: ") + 7, NULL);
+        }
+        if (i == 0) CHECK_NEAR(loss, number(first.line[0], "loss"), 1e-8); /* the mean over one seed */
+    }
+}
+
+/* Where a file may have 20,000 bytes, no scratch is made: which says whether one is wanted, and beside what. Rows of 600 nodes, 16 columns. */
+TEST(rows_between_layers_go_to_a_file_beyond_what_eval_memory_says)
+{
+    static const struct {
+        int layers, bytes; /* of one matrix, or of two in turn */
+    } of[] = {{1, 0}, {2, 4 * 600 * 16}, {3, 8 * 600 * 16}, {5, 8 * 600 * 16}};
+    CHECK_EQ(shell("mkdir -p elsewhere && rm -f elsewhere/c"), 0);
+    file_limit = 20000;
+    for (int i = 0; i < 4; i++)
+        for (int saved = 0; saved < 2; saved++) {
+            char words[100];
+            const char* save = saved ? "--save elsewhere/c --save-every 0" : "";
+            if (!saved) CHECK_EQ(trainf("--data planted.ggnn --layers %d --hidden 16 --epochs 0 --eval-memory %d", of[i].layers, of[i].bytes), 0);
+            if (!of[i].bytes) continue;
+            CHECK_EQ(trainf("--data planted.ggnn --layers %d --hidden 16 --epochs 0 --eval-memory %d %s", of[i].layers, of[i].bytes - 1, save), 1);
+            snprintf(words, sizeof words, "ggnn-train: evaluation beyond --eval-memory %d: %s: no room for ", of[i].bytes - 1, saved ? "elsewhere/c" : "planted.ggnn");
+            if (!CHECK(strstr(output, words) != NULL)) printf("  %s%s", words, output);
+        }
+    file_limit = RLIM_INFINITY;
+    CHECK_EQ(shell("ls elsewhere | wc -l"), 0);
+    CHECK_STR(output, "0\n");
+}
+
+/* What the umask leaves of reading and writing for all. */
+TEST(a_new_log_and_a_checkpoint_have_the_rights_that_the_umask_leaves)
+{
+    static const char* const mask[][2] = {{"022", "-rw-r--r--"}, {"077", "-rw-------"}, {"000", "-rw-rw-rw-"}};
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(shell("rm -f log c; umask %s; \"$train\" %s --epochs 1 --log log --save c && ls -l log c | cut -c1-10", mask[i][0], small), 0);
+        char words[40];
+        snprintf(words, sizeof words, "\n%s\n%s\n", mask[i][1], mask[i][1]);
+        CHECK(says(words));
+    }
+}
+
 TEST(a_part_of_the_split_without_nodes_has_no_score_and_ends_nothing)
 {
     static const char* const how[] = {"--fanout 4,3", "--fanout 4,3 --eval sampled", "--fanout full --layers 2", "--fanout 4,3 --model gat --devices 3",
@@ -798,7 +927,7 @@ TEST(the_profile_has_a_table_of_devices_where_there_is_something_to_tell)
 /* A random number's key has room for 2^30 of them. */
 TEST(more_steps_than_random_numbers_can_tell_apart_are_refused)
 {
-    CHECK_EQ(trainf("%s --batch 1 --epochs 16777216 --lr 0 --patience 1 --eval-every 1", small), 0); /* 2^25 */
+    CHECK_EQ(shell("timeout 20 \"$train\" %s --batch 1 --epochs 16777216 --lr 0 --patience 1", small), 0); /* 2^25 */
     finish(start("ggnn-data", "generate planted many.ggnn --nodes 160 --edges 600 --classes 3 --features 4 --train .5"));
     CHECK_EQ(train("--data many.ggnn --fanout 2 --hidden 4 --batch 1 --epochs 16777216 --patience 1"), 1);
     CHECK(says("ggnn-train: --epochs 16777216 of ") && says(" mini-batches: more than 2^30 steps\n"));
@@ -858,6 +987,7 @@ int main(int argc, char** argv)
     RUN(counters_that_no_run_has_are_an_error);
     RUN(each_section_of_a_checkpoint_has_to_be_as_the_network_is);
     RUN(help_says_what_a_checkpoint_fixes_and_the_rest_may_change);
+    RUN(parameters_of_another_network_are_named_by_the_first_that_differs);
     RUN(names_that_mean_one_file_are_refused_and_nothing_is_lost);
     RUN(no_file_that_a_training_reads_is_written_over);
     RUN(wrong_inputs_leave_old_outputs_as_they_were);
@@ -879,6 +1009,10 @@ int main(int argc, char** argv)
     RUN(steps_from_save_to_save_are_counted_through_epochs);
     RUN(a_checkpoint_is_written_after_every_so_many_epochs);
     RUN(a_part_of_the_split_without_nodes_has_no_score_and_ends_nothing);
+    RUN(features_of_16_bits_are_those_of_32_and_are_named_where_they_are_not_finite);
+    RUN(a_mini_batch_without_a_labelled_seed_has_no_part_in_the_loss);
+    RUN(rows_between_layers_go_to_a_file_beyond_what_eval_memory_says);
+    RUN(a_new_log_and_a_checkpoint_have_the_rights_that_the_umask_leaves);
     RUN(the_first_record_and_lines_say_what_is_trained_on_what);
     RUN(records_come_in_the_order_of_the_schema);
     RUN(the_profile_has_a_table_of_devices_where_there_is_something_to_tell);
