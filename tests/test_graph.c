@@ -305,10 +305,29 @@ TEST(simplified_sorted_and_renamed_lists_are_their_definitions_in_any_number_of_
             CHECK_EQ(ggnn_graph_transpose(&c.lists, &a.lists, &fault), GGNN_OK); /* b, sorted */
             CHECK_EQ(ggnn_graph_sort_workspace_bytes(&b.lists), 16 * edges);
             work = malloc((size_t)(16 * edges));
+            own(&d, n, edges); /* the ids alone, or with one of what goes along */
+            if (bare) d.lists.weight = NULL;
+            else d.lists.position = NULL;
+            CHECK_EQ(ggnn_graph_from_coo(&d.lists, src, dst, weight, &fault), GGNN_OK);
+            CHECK_EQ(ggnn_graph_sort(&d.lists, work), GGNN_OK);
+            CHECK(memcmp(d.indices, c.indices, (size_t)edges * sizeof *d.indices) == 0);
+            CHECK(bare ? memcmp(d.position, c.position, (size_t)edges * 8) == 0 : memcmp(d.weight, c.weight, (size_t)edges * 4) == 0);
+            d.lists.weight = NULL, d.lists.position = NULL;
+            CHECK_EQ(ggnn_graph_from_coo(&d.lists, src, dst, NULL, &fault), GGNN_OK);
+            CHECK_EQ(ggnn_graph_sort(&d.lists, work), GGNN_OK);
+            CHECK(memcmp(d.indices, c.indices, (size_t)edges * sizeof *d.indices) == 0);
             CHECK_EQ(ggnn_graph_sort(&b.lists, work), GGNN_OK);
             free(work);
             CHECK(same_lists(&b.lists, &c, n, edges));
             if (bare) b.lists.weight = a.lists.weight = NULL, b.lists.position = NULL;
+            own(&d, -7, -7);
+            CHECK_EQ(ggnn_graph_transpose(&d.lists, &b.lists, &fault), GGNN_OK);
+            for (int64_t u = 0; u < n; u++)
+                for (int64_t e = d.indptr[u]; e < d.indptr[u + 1]; e++) {
+                    const int64_t p = bare ? d.position[e] : -1; /* an index of b's */
+                    if (!CHECK(d.weight[e] == (bare ? 1 : weight[d.position[e]]))) return;
+                    if (bare && !CHECK(b.indices[p] == u && p >= b.indptr[d.indices[e]] && p < b.indptr[d.indices[e] + 1])) return;
+                }
             for (int how = 0; how < 8; how++)
                 for (int symmetric = 0; symmetric < 2; symmetric++) {
                     if (shape == 2 && how != 0 && how != 3 && how != 5) continue;
@@ -461,6 +480,24 @@ static ggnn_graph plain_graph(void)
     for (int64_t e = 0; e < 2500; e++) weight[e] = 1.0f;
     ggnn_graph_from_coo(own(&a, 90, 2500), src, dst, weight, &fault);
     return ggnn_graph_from_lists(&a.lists);
+}
+
+/* One part that has all rows by their ids, and no cache: {NULL, 0, NULL, NULL, N, 1}. */
+TEST(a_plain_graph_is_one_part_of_all_rows)
+{
+    const ggnn_graph from_lists = plain_graph(), plain = ggnn_graph_plain(a.indptr, a.indices, NULL, 90, 2500);
+    const ggnn_graph* both[] = {&from_lists, &plain};
+    for (int i = 0; i < 2; i++) {
+        const ggnn_graph* g = both[i];
+        CHECK(g->num_nodes == 90 && g->num_edges == 2500 && g->part == NULL && g->traffic == NULL);
+        CHECK(g->whole.indptr == a.indptr && g->whole.indices == a.indices && g->whole.first == NULL && g->whole.num_edges == 2500);
+        CHECK(g->whole.weight == (i ? NULL : a.weight));
+        CHECK(!g->at.cache_row && g->at.cached == 0 && !g->at.rank && !g->at.bound && g->at.stored == 90 && g->at.parts == 1);
+        for (int64_t v = 0; v < 90; v++) {
+            const ggnn_place place = ggnn_locate(&g->at, v);
+            CHECK(place.slot == 0 && place.row == v);
+        }
+    }
 }
 
 enum { DEVICES = 4, SLOTS = DEVICES + 2 };
@@ -823,6 +860,7 @@ int main(int argc, char** argv)
     RUN(transpose_and_reorder_refuse_a_broken_indptr);
     RUN(out_degrees_count_sources);
     RUN(locate_asks_the_own_cache_then_parts_then_the_host_tier);
+    RUN(a_plain_graph_is_one_part_of_all_rows);
     RUN(devices_with_caches_of_their_own_read_the_same_lists);
     RUN(lists_of_nodes_are_copied_one_after_the_other);
     RUN(validate_accepts_what_was_built_and_names_the_first_fault);
