@@ -616,12 +616,12 @@ TEST(an_error_at_any_hop_names_it_and_leaves_an_empty_batch)
     static const ggnn_status gives[] = {GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_ID, GGNN_ERROR_WEIGHT, GGNN_ERROR_CAPACITY, GGNN_ERROR_CAPACITY};
     for (int32_t h = 0; h < 4; h++)
         for (int error = 0; error < ERRORS; error++)
-            for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++) {
+            for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++) { /* a walk of one step: the neighbour */
                 int64_t       indptr[] = {0, 1, 2, 3, 4, 5};
                 ggnn_node     indices[] = {1, 2, 3, 4, 4}, seeds[] = {0, 5};
                 float         weight[] = {1, 1, 1, 1, 1};
                 ggnn_graph    g = ggnn_graph_plain(indptr, indices, weight, 5, 5);
-                ggnn_sampling how = {(ggnn_method)method, 4, {-1, 1, 1, 1}, 0, 31, {0, 0, 0}, 0, {0}, {0}};
+                ggnn_sampling how = {(ggnn_method)method, 4, {-1, 1, 1, 1}, 0, 31, {1, 1, 0.5f}, 0, {0}, {0}};
                 ggnn_batch    b;
                 if (error == WEIGHT && method != GGNN_WEIGHTED) continue;
                 if (error == EDGES && h == 0) continue; /* 0: no limit */
