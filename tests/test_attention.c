@@ -523,6 +523,39 @@ TEST(a_layer_may_have_one_of_its_vectors)
     random_block_free(r);
 }
 
+/* A score of 0 has the slope of those below it: L is not > 0. */
+TEST(scores_of_zero_have_the_slope)
+{
+    random_block* r = random_block_mixed(14, 20);
+    for (int zero = 0; zero < 3; zero++) { /* 0 + 0, -0 - 0, and x - x */
+        const uint64_t seed = test_state;
+        attention      a = attention_new(r, 2, 10, 0, 1);
+        test_state = seed;
+        attention      ref = attention_new(r, 2, 10, 0, 1);
+        ggnn_gat_layer y = layer_of(&ref);
+        float*         coef = test_floats((r->dst + r->edges) * 2);
+        int64_t        some = 0;
+        for (int64_t i = 0; i < r->src * 2; i++) a.el[i] = ref.el[i] = zero == 1 ? -0.0f : zero ? 0.375f : 0;
+        for (int64_t i = 0; i < r->dst * 2; i++) a.er[i] = ref.er[i] = zero == 1 ? -0.0f : zero ? -0.375f : 0;
+        ggnn_ref_gat(&y);
+        ggnn_ref_gat_back(ref.dz, ref.ld_dz, &r->t, &y, ref.dout, ref.ld_dout, coef);
+        for (int64_t i = 0; i < r->src * 2; i++) some += fabsf(ref.del[i]) > 1e-4f;
+        CHECK(some > 10);
+        FOR_EACH_FORM {
+            form_poison(a.del, r->src * 2);
+            attention_forward(&a);
+            attention_backward(&a);
+            CHECK_SAME(ref.del, a.del, r->src * 2, "gat_back: del", 10, 2);
+            CHECK_SAME(ref.der, a.der, r->dst * 2, "gat_back: der", 10, 2);
+            CHECK_SAME(ref.lse, a.lse, r->dst * 2, "gat: lse", 10, 2);
+        }
+        free(coef);
+        attention_free(&a);
+        attention_free(&ref);
+    }
+    random_block_free(r);
+}
+
 /* Slopes from 0 on, dropout below 1 (of less than half a field's step: none), layers up to 255: the first and last that are
    allowed are computed, those past them refused. */
 TEST(slope_dropout_and_layer_are_allowed_to_their_limits)
@@ -632,6 +665,7 @@ int main(int argc, char** argv)
     RUN(gat_back_equals_central_differences);
     RUN(a_layer_with_its_vectors_scores_by_itself);
     RUN(a_layer_may_have_one_of_its_vectors);
+    RUN(scores_of_zero_have_the_slope);
     RUN(slope_dropout_and_layer_are_allowed_to_their_limits);
     RUN(scores_of_no_rows);
     RUN(gat_and_its_gradient_follow_the_order_of_their_sums);
