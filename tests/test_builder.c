@@ -658,6 +658,14 @@ TEST(what_it_takes_is_said_before_the_work)
              resources_bytes(file, 800000 + 2000000 * (int64_t)sizeof(ggnn_node)));
     CHECK(says("err", words));
     CHECK(says("out", "2000000 directed edges"));
+    char memory[24];
+    const int64_t nodes = 300000, edges = nodes - 1;
+    snprintf(line, sizeof line, "generate path %s/p.ggnn --nodes 300000 --features 4 --classes 2 --memory 1G", folder);
+    CHECK_EQ(run("", line), 0); /* 8 bytes an edge, lists, a bit a node, groups; of the file features, labels and a split, too */
+    snprintf(words, sizeof words, "/p.ggnn: takes about %s of memory (--memory 1.07 GB), none of scratch on the disk, %s of file\n",
+             resources_bytes(memory, 16 * edges + nodes * 8 + nodes / 8 + 16 + nodes * 4),
+             resources_bytes(file, nodes * 8 + 2 * edges * (int64_t)sizeof(ggnn_node) + nodes * (4 * 4 + 4 + 1)));
+    CHECK(says("err", words));
 }
 
 /* Blocks of 512 bytes that the programs run so far have made the disk write. */

@@ -1470,6 +1470,7 @@ TEST(bare_arrays_of_edges_have_the_nodes_that_are_asked_for)
     if (!converted(&d, "bare.npz", &(convert_options){.num_nodes = 10})) return;
     CHECK(d.num_nodes == 10 && d.num_edges == 4 && !d.external_id && d.csc.indptr[10] == 4 && d.csc.indptr[9] == 3);
     dataset_close(&d);
+    CHECK(strstr(refused("bare.npz", &(convert_options){.num_nodes = 6}), "bare.npz: edge 1: node id 9 is outside [0, 6)"));
     CHECK(strstr(refused("bare.npz", &(convert_options){.num_nodes = 9}), "bare.npz: edge 1: node id 9 is outside [0, 9)"));
 }
 
@@ -1844,6 +1845,57 @@ TEST(bad_arrays_of_sparse_graphs_are_named)
     dataset_close(&d);
 }
 
+/* Features and labels are made up where there are none: classes or real ones. */
+TEST(what_is_there_is_not_made_up)
+{
+    static const int64_t edges[] = {0, 1, 1, 2}, label[] = {0, 1, 0};
+    static const float real[] = {.5f, 1, 2};
+    for (int k = 0; k < 4; k++) { /* bare, features, labels, real labels */
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+        if (k == 1) put_vector(&to, "x", "<f4", 3, real, 4);
+        if (k == 2) put_vector(&to, "y", "<i8", 3, label, 8);
+        if (k == 3) put_vector(&to, "y", "<f4", 3, real, 4);
+        save(zip_end(&z), "some.npz", false);
+        for (int asked = 1; asked < 4; asked++) {
+            const convert_options how = {.random_features = asked & 1 ? 2 : 0, .classes = asked & 2 ? 2 : 0};
+            const char* words = k == 1 && (asked & 1) ? "some.npz: it has features; --random-features is for graphs without"
+                                : k > 1 && (asked & 2) ? "some.npz: it has labels; --classes is for graphs without"
+                                                       : NULL;
+            dataset d;
+            if (words) CHECK(strstr(refused("some.npz", &how), words));
+            if (words || !converted(&d, "some.npz", &how)) continue;
+            CHECK_EQ(d.feat.width, asked & 1 ? 2 : k == 1);
+            CHECK((d.label != NULL) == ((asked & 2) || k == 2) && (d.target != NULL) == (k == 3));
+            dataset_close(&d);
+        }
+    }
+}
+
+/* 65,519 is rounded to 65,504, the largest there is; 65,520 is rounded to infinity. */
+TEST(halves_are_finite)
+{
+    static const int64_t edges[] = {0, 1, 1, 2};
+    static const float value[] = {65504, -65504, 65519.996f, -65519.996f, 65520, -65520, 3e38f, -3e38f};
+    for (int k = 0; k < 8; k++) {
+        const float features[3][2] = {{1, 2}, {-1, value[k]}, {3, 4}};
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        char words[100];
+        dataset d;
+        put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+        put_matrix(&to, "x", "<f4", 3, 2, features, 4, false);
+        save(zip_end(&z), "half.npz", false);
+        snprintf(words, sizeof words, "half.npz: features: row 1, column 1: %g is beyond fp16 (65,504)", (double)value[k]);
+        if (k > 3) CHECK(strstr(refused("half.npz", &(convert_options){.half = true}), words));
+        else if (converted(&d, "half.npz", &(convert_options){.half = true})) {
+            CHECK_EQ(((const uint16_t*)d.feat.rows)[3], k % 2 ? 0xFBFF : 0x7BFF);
+            dataset_close(&d);
+        }
+    }
+}
+
 TEST(bad_arrays_of_edges_lists_and_splits_are_named)
 {
     const one_array edges[] = {{"edge_index", "<i8", "2, 2", INTS(0, 1, 1, 2)}, {"feat", "<f4", "3, 1", REALS(1, 2, 3)},
@@ -1894,6 +1946,8 @@ TEST(bad_arrays_of_edges_lists_and_splits_are_named)
         dataset_close(&d);
     }
     check_refused_arrays(edges, 1, &(one_array){"edge_index", "<i8", "2, 0", "", 0}, "bad.npz: no edges");
+    check_refused_arrays(edges, 1, &(one_array){"edge_index", "<i8", "2, 2", INTS(0, 1, 1, -2)}, "bad.npz: edge 1: node id -2 is negative");
+    check_refused_arrays(edges, 1, &(one_array){"edge_index", "<i8", "2, 2", INTS(-1, 1, 1, 2)}, "bad.npz: edge 0: node id -1 is negative");
     save_arrays("bad.npz", lists, 5, &(one_array){"weight", "<f4", "2,", REALS(NAN, -2)});
     if (!converted(&d, "bad.npz", &(convert_options){.drop_weights = true})) return;
     CHECK(!d.csc.weight && d.num_edges == 2);
@@ -1974,11 +2028,12 @@ TEST(what_an_unknown_archive_holds_is_told)
         zip_add(&z, ".npy", "none", 4);
         for (int k = 0; k < count; k++) {
             char name[20];
-            snprintf(name, sizeof name, "array%d", k);
+            snprintf(name, sizeof name, "%c_array%d", 'a' + k % 26, k);
             put_vector(&to, name, "|u1", 1, "", 1);
             used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", name);
         }
         zip_add(&z, "last.txt", "none", 4);
+        zip_add(&z, ".npy", "none", 4);
         save(zip_end(&z), "unknown.npz", false);
         if (used > before + 255) words[used = before + 255] = 0;
         const char* message = refused("unknown.npz", &(convert_options){.format = FORMAT_AUTO});
@@ -2039,7 +2094,7 @@ TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
                {{"raw/num-node-list", "-3\n"}, "num-node-list.csv: line 1, byte 1: a negative size: \"-3\""},
                {{"raw/num-node-list", "0\n"}, "edge.csv: line 1, byte 1: no node of num-node-list: \"0\""},
                {{"raw/num-node-list", "three\n"}, "num-node-list.csv: line 1, byte 1: no number: \"three\""},
-               {{"raw/num-node-list", "2147483648\n"}, sizeof(ggnn_node) == 4 ? "o: 2147483648 nodes need 64-bit ids: `make NODE64=1`" : "o"},
+               {{"raw/num-node-list", "2147483648\n"}, sizeof(ggnn_node) == 4 ? "o: 2147483648 nodes need 64-bit ids: `make NODE64=1` builds build64/ggnn-data" : "o: 2147483648 nodes need 17.4 GB of memory"},
                {{"raw/num-edge-list", "2\n2\n"}, "num-edge-list.csv: holds several graphs; one is read"},
                {{"raw/num-edge-list", "-1\n"}, "num-edge-list.csv: line 1, byte 1: a negative size: \"-1\""},
                {{"raw/num-edge-list", "3\n"}, "edge.csv: 2 edges, num-edge-list says 3 (truncated?)"},
@@ -2071,11 +2126,41 @@ TEST(bad_files_of_an_ogb_folder_are_named_by_line_and_byte)
                {{"raw/num-edge-list", NULL}, "o: neither raw/num-edge-list.csv.gz nor raw/num-edge-list.csv is there"}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         save_ogb(&bad[k].other);
-        const char* message = refused("o", &(convert_options){.format = FORMAT_AUTO});
+        const char* message = refused("o", &(convert_options){.memory = 64 << 20});
         if (!CHECK(strstr(message, bad[k].words))) printf("    %zu: %s\n", k, message);
     }
     remove_tree(folder_path((char[600]){0}, "o"));
 }
+
+#ifdef HAVE_ZLIB
+/* Cut, a gzipped file of text is named by what is wrong with it, and nothing is made of what could be read. */
+TEST(gzipped_text_that_is_cut_is_refused_wherever_it_is_read)
+{
+    static const char* const lists[] = {"0,1\n1,2\n", "src,dst,weight\n0,1,2\n1,2,3\n", "# SNAP\n0 1\n", "% sym unweighted\n1 2\n",
+                                        "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"};
+    for (size_t k = 0; k < sizeof good_ogb / sizeof *good_ogb + sizeof lists / sizeof *lists; k++) {
+        const bool ogb = k < sizeof good_ogb / sizeof *good_ogb;
+        const char* text = ogb ? good_ogb[k].text : lists[k - sizeof good_ogb / sizeof *good_ogb];
+        bytes packed = gzip_bytes(text, strlen(text));
+        for (size_t cut = packed.size - 12; cut < packed.size; cut += 11) { /* within the text; within the trailer, where all can be read */
+            char name[100] = "cut.gz", path[600], words[200];
+            if (ogb) {
+                save_ogb(&(one_file){good_ogb[k].name, NULL}); /* and none behind it that is not needed */
+                if (k < 5) remove_tree(folder_path(path, "o/split"));
+                if (k < 4) remove(folder_path(path, "o/raw/node-label.csv"));
+                if (k < 3) remove(folder_path(path, "o/raw/node-feat.csv"));
+                snprintf(name, sizeof name, "o/%s.csv.gz", good_ogb[k].name);
+            }
+            write_file(folder_path(path, name), packed.data, cut);
+            snprintf(words, sizeof words, "/%s: compressed data stop at byte %d, in the middle of a stream (truncated?)", name, (int)cut);
+            const char* message = refused(ogb ? "o" : name, &(convert_options){.format = FORMAT_AUTO});
+            if (!CHECK(strstr(message, words))) printf("    %s\n", message);
+        }
+        drop(&packed);
+    }
+    remove_tree(folder_path((char[600]){0}, "o"));
+}
+#endif
 
 /* Blank lines, blanks, no newline at the end, the line ends of Windows, reals of any spelling; without what may be left out; hidden
    folders beside the split. */
@@ -2759,6 +2844,8 @@ int main(int argc, char** argv)
     RUN(a_mask_of_floats_marks_what_is_not_zero);
     RUN(bad_arrays_are_named);
     RUN(bad_arrays_of_sparse_graphs_are_named);
+    RUN(what_is_there_is_not_made_up);
+    RUN(halves_are_finite);
     RUN(bad_arrays_of_edges_lists_and_splits_are_named);
 #ifdef HAVE_ZLIB
     RUN(arrays_in_a_folder_may_be_gzipped_and_are_read_to_their_end);
@@ -2766,6 +2853,9 @@ int main(int argc, char** argv)
     RUN(what_an_unknown_archive_holds_is_told);
     RUN(an_edge_that_is_out_of_range_is_named_by_its_number_in_the_file);
     RUN(bad_files_of_an_ogb_folder_are_named_by_line_and_byte);
+#ifdef HAVE_ZLIB
+    RUN(gzipped_text_that_is_cut_is_refused_wherever_it_is_read);
+#endif
     RUN(an_ogb_folder_may_be_written_as_text_may);
     RUN_SLOW(damaged_archives_are_refused_or_harmless);
     RUN(damaged_text_gives_a_graph_or_a_message);

@@ -102,6 +102,42 @@ TEST(planted_communities_are_equal_and_attract_edges)
     }
 }
 
+/* Where communities are not of one size, too: a node is as often the first as any other; the second is as often any of its community as
+   another one, and any node of the other communities that edges go to. */
+TEST(planted_candidates_reach_every_node_as_often_as_its_community_says)
+{
+    enum { N = 11, DRAWS = 44000 };
+    static const double homophily[] = {0, .3, 1};
+    for (int64_t classes = 1; classes <= N; classes += classes == 1 ? 3 : classes == 4 ? 1 : 6)
+        for (int h = 0; h < 3; h++) {
+            generate_options how = options_of(KIND_PLANTED, N, 20);
+            generate_shape s;
+            error why = {""};
+            int64_t first[N] = {0}, second[N] = {0}, size[N] = {0}, within = 0;
+            how.classes = classes;
+            how.homophily = homophily[h];
+            if (!CHECK(generate_complete(&how, &why) && generate_shape_open(&s, &how, &why))) return;
+            for (int v = 0; v < N; v++) size[s.group[v]]++;
+            for (int64_t c = 0; c < classes; c++) CHECK_EQ(size[c], N / classes + (c < N % classes));
+            for (int64_t i = 0; i < DRAWS; i++) {
+                int64_t u, v;
+                generate_draw(&s, i, &u, &v);
+                first[u]++;
+                second[v]++;
+                within += s.group[u] == s.group[v];
+            }
+            const double chance = classes == 1 ? 1 : how.homophily;
+            CHECK_NEAR((double)within, chance * DRAWS, 5 * sqrt(DRAWS * chance * (1 - chance)) + .5);
+            for (int v = 0; v < N; v++) {
+                const double own = (double)size[s.group[v]] / N, other = classes == 1 ? 0 : (1 - own) / (double)(classes - 1);
+                const double expected = DRAWS * (chance * own + (1 - chance) * other) / (double)size[s.group[v]];
+                CHECK_NEAR((double)first[v], DRAWS / (double)N, 5 * sqrt(DRAWS / (double)N));
+                CHECK_NEAR((double)second[v], expected, 5 * sqrt(expected));
+            }
+            generate_shape_close(&s);
+        }
+}
+
 static void draw_means_again(float* mean, int64_t width, const ggnn_rng* rng)
 {
     for (int64_t c = 0; c < 8; c++) {
@@ -434,11 +470,13 @@ TEST(what_a_kind_cannot_be_is_said)
         const char *arguments, *words;
     } full[] = {{"--edges 12", "--edges 12: only 4 distinct ones among 1114112 drawn: too many for 4 nodes of this kind\n"},
                 {"--edges 12 --directed", "--edges 12: only 4 distinct ones among 1114112 drawn: too many for 4 nodes of this kind\n"}};
-    char line[2048];
+    char line[2048], path[600];
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-        snprintf(line, sizeof line, "generate %s", of[k].arguments);
+        const char* out = strstr(of[k].arguments, "OUT");
+        snprintf(line, sizeof line, "generate %.*s%s%s", (int)(out - of[k].arguments), of[k].arguments, folder_path(path, "refused"), out + 3);
         CHECK_EQ(run("", line), 2);
-        if (!CHECK(says("err", of[k].words) && access("OUT", F_OK) != 0)) printf("  %s\n", line);
+        if (!CHECK(says("err", of[k].words) && access(path, F_OK) != 0)) printf("  %s\n", line);
+        remove(path);
     }
     for (size_t k = 0; k < sizeof full / sizeof *full; k++) { /* two communities of two nodes, no edge between them */
         snprintf(line, sizeof line, "generate planted %s/full --nodes 4 --classes 2 --homophily 1 %s", folder, full[k].arguments);
@@ -1562,6 +1600,23 @@ TEST(export_writes_all_that_is_there_and_nothing_else)
     check_file("bare.mtx", bare_mtx, sizeof bare_mtx - 1);
 }
 
+/* A value that is no part is in no mask, and a question mark in text. */
+TEST(export_does_not_hide_a_part_that_there_is_not)
+{
+    static const char nodes[] = "node,external_id,label,split_0,split_1\n0,7,0,none,test\n1,-7,-1,?,none\n2,0,1,val,?\n";
+    static const uint8_t train[6] = {0}, val[6] = {0, 0, 1, 0, 0, 0}, test[6] = {0, 0, 0, 1, 0, 0};
+    contents c = good_contents;
+    c.split[1] = 4;
+    c.split[5] = 255;
+    write_contents(&c);
+    CHECK_EQ(export_to("odd-csv", "csv"), 0);
+    check_file("odd-csv/nodes.csv", nodes, sizeof nodes - 1);
+    CHECK_EQ(export_to("odd-npy", "npy"), 0);
+    check_npy("odd-npy/train.npy", "|b1", "2, 3", train, sizeof train);
+    check_npy("odd-npy/val.npy", "|b1", "2, 3", val, sizeof val);
+    check_npy("odd-npy/test.npy", "|b1", "2, 3", test, sizeof test);
+}
+
 /* The masks of one split are vectors. */
 TEST(export_writes_the_masks_of_one_split_as_vectors)
 {
@@ -1857,6 +1912,7 @@ int main(int argc, char** argv)
     RUN(random_kinds_have_exactly_the_edges_asked_for);
     RUN(a_complete_graph_can_be_asked_for);
     RUN(planted_communities_are_equal_and_attract_edges);
+    RUN(planted_candidates_reach_every_node_as_often_as_its_community_says);
     RUN(planted_features_alone_do_not_suffice_and_what_they_reach_is_printed);
     RUN(every_row_of_features_is_the_mean_of_its_class_and_its_own_noise);
     RUN(of_more_than_20000_test_nodes_evenly_some_are_judged);
@@ -1898,6 +1954,7 @@ int main(int argc, char** argv)
     RUN(export_writes_the_masks_of_every_split);
     RUN(export_and_convert_give_the_same_arrays_back);
     RUN(export_writes_all_that_is_there_and_nothing_else);
+    RUN(export_does_not_hide_a_part_that_there_is_not);
     RUN(export_writes_the_masks_of_one_split_as_vectors);
     RUN(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be);
     RUN(wrong_usage_exits_with_2_and_says_why);

@@ -394,6 +394,16 @@ TEST(where_a_file_is_too_large_the_error_names_the_output_and_nothing_is_left)
     CHECK(says("err", "ggnn-data: o.csv/edges.csv: cannot write: File too large"));
     check_shell("ulimit -f 100; $B/ggnn-data generate rmat o.ggnn 2>err", 1);
     CHECK(says("err", "ggnn-data: o.ggnn: no room for"));
+    check_shell("ulimit -f 100; $B/ggnn-data convert f.mtx o.ggnn --random-features 1000 2>err >out", 1);
+    CHECK(says("err", "ggnn-data: o.ggnn: no room for"));
+    check_shell("$B/ggnn-data generate planted wide.ggnn --nodes 50 --edges 100 --features 200 >out", 0); /* small but for its features */
+    check_shell("ulimit -f 8; $B/ggnn-data export wide.ggnn o.csv --format csv 2>err", 1);
+    CHECK(says("err", "ggnn-data: o.csv/features.csv: cannot write: File too large"));
+    check_shell("ulimit -f 8; $B/ggnn-data export wide.ggnn o.npy 2>err", 1);
+    CHECK(says("err", "ggnn-data: o.npy/feat.npy: cannot write: File too large"));
+    check_shell("mkdir kept; ulimit -f 8; $B/ggnn-data export wide.ggnn kept 2>err", 1);
+    CHECK(says("err", "ggnn-data: kept/feat.npy: cannot write: File too large"));
+    check_shell("rmdir kept && rm wide.ggnn && ! ls -A | grep tmp", 0);
     check_shell("ls -A | grep '^o[.]'", 1);
 }
 

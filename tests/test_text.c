@@ -511,6 +511,73 @@ TEST(thousands_of_gzip_streams_are_one)
 }
 #endif
 
+/* What was there when the file was opened, and is not when it is read; and parts that never were. */
+TEST(a_file_that_became_shorter_is_an_error_at_its_end)
+{
+    enum { SIZE = 200000 };
+    static char data[SIZE], out[SIZE];
+    char path[600];
+    source_part part = {path, "inside", 1000, 5000, 5000, SOURCE_STORED, 0};
+    static const int64_t wrong[][2] = {{-1, 10}, {0, -1}, {SIZE + 1, 0}, {SIZE - 10, 11}, {0, SIZE + 1}, {1, INT64_MAX}};
+    error why = {""};
+    for (int k = 0; k < SIZE; k++) data[k] = (char)('a' + k % 26);
+    write_file(folder_path(path, "shorter"), data, SIZE);
+    source* s = source_open(path, &why);
+    CHECK(s && source_length(s) == SIZE && source_total(s) == SIZE && source_taken(s) == 0);
+    CHECK(source_read_all(s, out, 100, "the test", &why) && memcmp(out, data, 100) == 0);
+    CHECK(truncate(path, 150000) == 0);
+    CHECK_EQ(source_read(s, out, SIZE, &why), -1);
+    CHECK(strstr(why.text, "/shorter: file ends at byte 150000, 200000 expected"));
+    source_close(s);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        write_file(path, data, SIZE);
+        part.offset = wrong[k][0];
+        part.packed_bytes = part.bytes = wrong[k][1];
+        why.text[0] = 0;
+        CHECK(!source_open_part(&part, &why) && strstr(why.text, "/shorter: member inside: file is shorter than its members"));
+    }
+    why.text[0] = 0;
+    CHECK(source_peek(path, SIZE - 4, out, 4, "the last", &why) && memcmp(out, data + SIZE - 4, 4) == 0);
+    CHECK(!source_peek(path, SIZE - 4, out, 5, "the last", &why));
+    CHECK(strstr(why.text, "/shorter: file ends inside the last, at byte 200000"));
+    why.text[0] = 0;
+    CHECK_EQ(source_file_bytes(path, &why), SIZE);
+    s = source_open(path, &why);
+    CHECK(source_read_all(s, out, SIZE - 5, "the most", &why) && !source_at_end(s, "the most", &why) && strstr(why.text, "/shorter: more bytes after the most"));
+    why.text[0] = 0;
+    CHECK(!source_read_all(s, out, 9, "the rest", &why) && strstr(why.text, "/shorter: ends inside the rest: 4 bytes of 9"));
+    why.text[0] = 0;
+    CHECK(source_at_end(s, "all", &why) && source_taken(s) == SIZE);
+    source_close(s);
+}
+
+/* A stored part is read within its bounds, and its CRC is that of all of it, however it is read. */
+TEST(a_part_is_read_to_its_end_whatever_is_asked_for_at_a_time)
+{
+    enum { SIZE = 150000, AT = 777, BYTES = 140000 };
+    static char data[SIZE], out[BYTES + 1];
+    static const int64_t step[] = {1, 1000, 32767, 32768, 32769, 65536, BYTES - 1, BYTES, BYTES + 1};
+    char path[600];
+    test_seed(7);
+    for (int k = 0; k < SIZE; k++) data[k] = (char)test_random();
+    write_file(folder_path(path, "parts"), data, SIZE);
+    for (size_t k = 0; k < 3 * sizeof step / sizeof *step; k++) { /* good, a CRC that differs, a length that does */
+        error why = {""};
+        source_part part = {path, "inside", AT, BYTES, BYTES, SOURCE_STORED, crc32_more(0, data + AT, BYTES) ^ (k % 3 == 1)};
+        int64_t done = 0, got = 0;
+        if (k % 3 == 2) part.bytes = BYTES + 1;
+        source* s = source_open_part(&part, &why);
+        if (!CHECK(s && source_length(s) == part.bytes && source_total(s) == BYTES)) continue;
+        CHECK_STR(source_name(s) + strlen(source_name(s)) - 21, "/parts: member inside");
+        while ((got = source_read(s, out + done, step[k / 3] < BYTES + 1 - done ? step[k / 3] : BYTES + 1 - done, &why)) > 0) done += got;
+        CHECK_EQ(got, k % 3 ? -1 : 0);
+        if (k % 3 == 0) CHECK(done == BYTES && memcmp(out, data + AT, BYTES) == 0 && !why.text[0]);
+        if (k % 3 == 1) CHECK(strstr(why.text, "/parts: member inside: CRC-32 is ") && strstr(why.text, ": damaged data"));
+        if (k % 3 == 2) CHECK(strstr(why.text, "/parts: member inside: holds 140000 bytes, the archive declares 140001"));
+        source_close(s);
+    }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -535,6 +602,8 @@ int main(int argc, char** argv)
 #ifdef HAVE_ZLIB
     RUN(thousands_of_gzip_streams_are_one);
 #endif
+    RUN(a_file_that_became_shorter_is_an_error_at_its_end);
+    RUN(a_part_is_read_to_its_end_whatever_is_asked_for_at_a_time);
     folder_remove();
     return test_finish();
 }
