@@ -786,9 +786,12 @@ TEST(an_interrupted_build_leaves_nothing)
 
 static void write_group(const char* name, const char* text)
 {
-    char path[600], line[1300];
-    snprintf(line, sizeof line, "mkdir -p $(dirname %s)", folder_path(path, name));
-    CHECK(system(line) == 0);
+    char path[600];
+    folder_path(path, name);
+    for (char* slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {
+        *slash = 0;
+        mkdir(path, 0777);
+    }
     write_text(name, text);
 }
 
@@ -814,6 +817,42 @@ TEST(memory_is_what_the_system_and_its_control_groups_leave)
     CHECK(share > .65 && share < .85); /* others take and give back meanwhile */
     CHECK(resources_disk(root) > 0 && resources_disk("/nonexistent/x") == -1);
     CHECK(resources_disk("/new") > 0 && resources_disk("new") > 0);
+}
+
+/* A group's limit, use and cache, and those of the group above; -1: not there. Of both what is less. */
+TEST(memory_is_what_the_fullest_of_the_groups_leaves)
+{
+    static const struct {
+        int64_t limit[2], used[2], cache[2], left;
+    } of[] = {{{-1, -1}, {-1, -1}, {-1, -1}, 8192000}, {{5000000, -1}, {1000000, -1}, {-1, -1}, 4000000}, {{-1, 5000000}, {-1, 1000000}, {-1, -1}, 4000000},
+              {{5000000, 3000000}, {1000000, 1000000}, {-1, -1}, 2000000}, {{3000000, 5000000}, {1000000, 1000000}, {-1, -1}, 2000000},
+              {{3000000, 5000000}, {1000000, 1000000}, {500000, -1}, 2500000}, {{5000000, 3000000}, {1000000, 1000000}, {0, 1}, 2000001},
+              {{1000, -1}, {5000, -1}, {-1, -1}, 0}, {{1000, -1}, {5000, -1}, {4000, -1}, 0}, {{1000, -1}, {5000, -1}, {4001, -1}, 1},
+              {{1000, -1}, {-1, -1}, {-1, -1}, 8192000}, {{0, -1}, {0, -1}, {-1, -1}, 0}, {{9000000, 9000000}, {0, 1}, {-1, -1}, 8192000}};
+    static const char* const files[2][3] = {{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}, {"memory.max", "memory.current", "inactive_file"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int version = 1; version <= 2; version++) {
+            static const char* const group[] = {"/x y/z", "/x y"};
+            char root[600], name[40], file[300], text[100];
+            snprintf(name, sizeof name, "groups%d.%d", (int)i, version);
+            folder_path(root, name);
+            snprintf(file, sizeof file, "%s/proc/meminfo", name);
+            write_group(file, "MemTotal: 1 kB\nMemAvailable:    8000 kB\n");
+            snprintf(file, sizeof file, "%s/proc/self/cgroup", name);
+            write_group(file, version == 1 ? "7:cpu,memory:/x y/z\n3:cpu:/other\n" : "2:cpu:/other\n0::/x y/z\n");
+            for (int k = 0; k < 2; k++) {
+                const int64_t value[3] = {of[i].limit[k], of[i].used[k], of[i].cache[k]};
+                char folder_name[200];
+                snprintf(folder_name, sizeof folder_name, "%s/sys/fs/cgroup%s%s", name, version == 1 ? "/memory" : "", group[k]);
+                for (int v = 0; v < 3; v++) {
+                    snprintf(file, sizeof file, "%s/%s", folder_name, v == 2 ? "memory.stat" : files[version - 1][v]);
+                    if (v < 2) snprintf(text, sizeof text, "%lld\n", (long long)value[v]);
+                    else snprintf(text, sizeof text, "anon 77\n%s %lld\n", files[version - 1][v], (long long)value[v]);
+                    if (value[v] >= 0) write_group(file, text);
+                }
+            }
+            CHECK_EQ(resources_memory(root), of[i].left);
+        }
 }
 
 /* Of 2^50 bytes, limits leave what they allow less what is in use. */
@@ -863,6 +902,7 @@ int main(int argc, char** argv)
     RUN(every_allocation_of_a_build_on_the_disk_may_fail);
     RUN(an_interrupted_build_leaves_nothing);
     RUN(memory_is_what_the_system_and_its_control_groups_leave);
+    RUN(memory_is_what_the_fullest_of_the_groups_leaves);
     RUN(memory_is_what_the_limits_of_a_process_leave);
     folder_remove();
     return test_finish();

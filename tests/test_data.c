@@ -1826,6 +1826,52 @@ TEST(help_lists_every_command_and_each_has_its_own)
     CHECK(says("err", "usage: ggnn-data COMMAND ...\n\n  generate   make") && !output("out")[0]);
 }
 
+/* All options of the commands that plan and look, each with what its help ends with. */
+TEST(help_says_the_default_of_every_option)
+{
+    static const char* const of[][20] = {
+        {"info", "--json", ""},
+        {"verify", "--json", ""},
+        {"stats", "--json", ""},
+        {"sample", "--seeds", "", "--fanout", "", "--sampler", " [fisher-yates]", "--seed", " [1]", "--step", " [0]", "--walks", " [4]", "--length", " [3]", "--restart", " [0.5]"},
+        {"rank", "--by", " [presc]", "--presample-epochs", " [1]", "--fanout", " [15,10,5]", "--sampler", " [fisher-yates]", "--batch", " [1024]", "--split", " [0]", "--seed", " [1]", "--cache-bytes", "",
+         "--slopes", " [0,0]"},
+        {"reorder", "--ranking", "", "--of", " [rows]", "--json", ""},
+        {"preprocess", "--model", " [sage]", "--out", "", "--json", ""},
+        {"place", "--rule", " [best]", "--plans", " [16384]", "--devices", "", "--device-list", "", "--json", ""},
+        {"partition", "--parts", " [4]", "--method", " [mincut]", "--balance", " [vertices]", "--presample-epochs", " [10]", "--fanout", " [15,10,5]", "--batch", " [1024]", "--seed", " [1]", "--hops", " [2]",
+         "--closure-limit", " [100000]"},
+        {"sample", "--table", " [auto]", "--backend", " [cpu]", "--trace", "", "--json", "", "--last-hop-global", ""},
+        {"rank", "--out", "", "--json", ""},
+        {"partition", "--passes", " [10]", "--slack", " [5]", "--split", " [0]", "--out", "", "--json", ""}};
+    static const struct {
+        const char* command;
+        int options;
+    } all[] = {{"info", 1}, {"verify", 1}, {"stats", 1}, {"sample", 13}, {"rank", 11}, {"reorder", 3}, {"preprocess", 3}, {"place", 5}, {"partition", 14}};
+    char line[100];
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        snprintf(line, sizeof line, "%s --help", of[i][0]);
+        CHECK_EQ(run("", line), 0);
+        for (int k = 1; k < 20 && of[i][k]; k += 2) {
+            char name[40];
+            snprintf(name, sizeof name, "\n  %s ", of[i][k]);
+            const char *at = strstr(output("out"), name), *end = at ? strstr(at + 1, "\n  --") : NULL;
+            if (at && !end) end = at + strlen(at) - 1;
+            const size_t length = strlen(of[i][k + 1]);
+            if (!CHECK(at && strncmp(end - length, of[i][k + 1], length) == 0 && (length || end[-1] != ']'))) printf("  %s %s\n", of[i][0], of[i][k]);
+        }
+    }
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int count = 0;
+        snprintf(line, sizeof line, "%s --help", all[i].command);
+        CHECK_EQ(run("", line), 0);
+        for (const char* at = output("out"); (at = strstr(at, "\n  --")); at++) count++;
+        CHECK_EQ(count, all[i].options);
+    }
+    CHECK_EQ(run("", "convert a b --json"), 2); /* these two have no report in JSON */
+    CHECK_EQ(run("", "export a b --json"), 2);
+}
+
 TEST(version_is_the_headers)
 {
     CHECK_EQ(run("", "--version"), 0);
@@ -1964,6 +2010,7 @@ int main(int argc, char** argv)
     RUN(a_command_never_writes_over_what_it_reads);
     RUN(help_exits_with_0_and_goes_to_standard_output);
     RUN(help_lists_every_command_and_each_has_its_own);
+    RUN(help_says_the_default_of_every_option);
     RUN(version_is_the_headers);
     RUN(failures_exit_with_1_and_leave_no_file);
     RUN(every_allocation_that_fails_is_an_error_that_leaves_nothing_behind);

@@ -726,6 +726,14 @@ TEST(crc32_is_that_of_zip)
     for (size_t cut = 0; cut <= sizeof letters; cut++)
         CHECK_EQ(crc32_more(crc32_more(0, letters, cut), letters + cut, sizeof letters - cut),
                  crc32_more(0, letters, sizeof letters));
+    unsigned char data[100];
+    uint32_t crc = 0xFFFFFFFFu;
+    for (size_t i = 0; i < sizeof data; i++) { /* bit by bit, of every length */
+        CHECK_EQ(crc32_more(0, data, i), (uint32_t)~crc);
+        data[i] = (unsigned char)test_random();
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320u : 0);
+    }
 }
 
 int main(int argc, char** argv)

@@ -1287,6 +1287,89 @@ TEST(a_broken_list_is_named_by_whichever_command_meets_it)
     }
 }
 
+/* Splits that are not there or train nobody; what no memory could hold. Each command's status, and its message behind the file's name. */
+TEST(a_split_that_trains_nobody_and_batches_without_end_are_refused)
+{
+    static const int64_t indptr[] = {0, 1, 2}, rows = 3, edges = 2, splits[2] = {2, 2};
+    static const ggnn_node indices[] = {1, 0};
+    static const uint8_t split[] = {SPLIT_TRAIN, SPLIT_TEST, SPLIT_VAL, SPLIT_NONE};
+    static const struct {
+        const char* command;
+        bool with; /* splits */
+        const char* words; /* NULL: it does */
+    } of[] = {{"rank %s --by degree --split 9", true, NULL},
+              {"rank %s --split 0", true, NULL},
+              {"rank %s --split 1", true, ": split 1 has no training node\n"},
+              {"rank %s --by optimal --split 2", true, ": it has 2 splits, number 2 (from 0) is not one\n"},
+              {"rank %s --by dual --cache-bytes 9", false, ": it has 0 splits, number 0 (from 0) is not one\n"},
+              {"partition %s --split 1", true, NULL},
+              {"partition %s --split 2", true, ": it has 2 splits, number 2 (from 0) is not one\n"},
+              {"partition %s --split 2", false, NULL},
+              {"partition %s --method pagraph --split 1", true, ": it has no training nodes, which pagraph divides\n"},
+              {"partition %s --method metis --balance edges --split 1", true, ": it has no training nodes, whose batches --balance edges counts\n"},
+              {"partition %s --method metis --balance edges", false, ": it has no training nodes, whose batches --balance edges counts\n"},
+              {"rank %s --fanout 1048576,1048576 --sampler replacement", true, "--fanout, --batch: a hop may have 2^31 edges or more"}, /* of 4,000 nodes */
+              {"sample %s --seeds 0 --fanout 1048576,1048576 --sampler replacement", true, "--fanout: 1 seeds: a hop may have 2^31 edges or more"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char line[2000], words[900] = "";
+        ggnn_file_writer w;
+        CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
+              ggnn_file_append(&w, "indices", DATASET_NODE, 1, &edges, indices) &&
+              (!of[i].with || ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split)) && ggnn_file_commit(&w));
+        snprintf(line, sizeof line, of[i].command, strstr(of[i].command, "1048576") ? graph : made);
+        CHECK_EQ(run("", line), of[i].words ? 1 : 0);
+        if (of[i].words) snprintf(words, sizeof words, "ggnn-data: %s%s", of[i].words[0] == ':' ? made : "", of[i].words);
+        if (!CHECK(of[i].words ? strncmp(output("err"), words, strlen(words)) == 0 : !output("err")[0])) printf("  %s: %s", line, output("err"));
+    }
+}
+
+TEST(plans_of_a_graph_without_nodes_are_empty)
+{
+    static const int64_t indptr[] = {0}, one = 1, none = 0, wide[2] = {0, 3};
+    char line[2000], path[700];
+    ggnn_file_writer w;
+    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &one, indptr) && ggnn_file_append(&w, "indices", DATASET_NODE, 1, &none, indptr) &&
+          ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, indptr) && ggnn_file_commit(&w));
+    CHECK_EQ(run("", with(line, "rank %s --by aligraph --json%s", made, "")), 0);
+    expect(NULL);
+    expect("{\n  \"file\": \"%s.rank\",\n  \"by\": \"aligraph\",\n  \"num_nodes\": 0,\n  \"hits\": []\n}\n", made);
+    CHECK(prints_what_is_expected());
+    snprintf(path, sizeof path, "%s.new", made);
+    CHECK_EQ(run("", with(line, "reorder %s %s", made, path)), 0);
+    expect(NULL);
+    expect("%s: 0 nodes in the order of their rows, 0 edges\n", path);
+    CHECK(prints_what_is_expected());
+    static const char* const method[] = {"mincut", "hash", "mod", "range"};
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(run("", with(line, "partition %s --parts 2 --method %s", made, method[i])), 0);
+        expect(NULL);
+        expect("%s.part: 2 parts by %s\n  part      nodes   training       held\n     0          0          0          0\n     1          0          0          0\n"
+               "balance 1.000 (training 1.000), replication 0.000, cut 0.00%% (counted)\n", made, method[i]);
+        CHECK(prints_what_is_expected());
+    }
+    CHECK_EQ(run("", with(line, "preprocess %s --model gcn%s", made, "")), 0);
+    expect(NULL);
+    expect("%s: 0 rows of 3, the first layer of gcn over all neighbours\n", made);
+    CHECK(prints_what_is_expected());
+}
+
+TEST(a_report_that_cannot_be_written_is_an_error)
+{
+    static const char* const command[] = {"info", "stats", "verify", "place none", "rank --by degree", "partition --method mod", "sample --seeds 0 --fanout 2",
+                                         "reorder --json", "preprocess --out"};
+    for (int i = 0; i < 18; i++) {
+        char line[4000], new[700];
+        int status;
+        snprintf(new, sizeof new, "%s.full", made);
+        snprintf(line, sizeof line, "%s %s %s %s %s >/dev/full 2>%s/err", tool, command[i / 2], i / 2 == 8 ? new : "", i / 2 == 3 ? "" : graph,
+                 i % 2 ? "--json" : i / 2 == 7 ? new : "", folder);
+        if (i / 2 == 7) snprintf(line, sizeof line, "%s reorder %s %s %s >/dev/full 2>%s/err", tool, graph, new, i % 2 ? "--json" : "", folder);
+        status = system(line);
+        CHECK_EQ(WEXITSTATUS(status), 1);
+        if (!CHECK_STR(output("err"), "ggnn-data: cannot write to standard output: No space left on device\n")) printf("  %s\n", line);
+    }
+}
+
 TEST(every_allocation_may_fail)
 {
     static const char* const command[] = {"rank --fanout 3,3", "partition --method mincut", "partition --method pagraph", "place",
@@ -1342,6 +1425,9 @@ int main(int argc, char** argv)
     RUN(plan_files_that_are_wrong_are_refused_and_those_at_the_ends_are_not);
     RUN(a_plan_is_written_beside_its_graph_or_where_it_is_asked_for);
     RUN(a_broken_list_is_named_by_whichever_command_meets_it);
+    RUN(a_split_that_trains_nobody_and_batches_without_end_are_refused);
+    RUN(plans_of_a_graph_without_nodes_are_empty);
+    RUN(a_report_that_cannot_be_written_is_an_error);
     RUN(every_allocation_may_fail);
     folder_remove();
     return test_finish();

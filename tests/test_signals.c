@@ -195,6 +195,44 @@ TEST(any_other_bus_error_goes_to_the_handler_before)
     }
 }
 
+/* A program that maps a file of three pages from page `from` on, cuts it to one, and reads at `at`: what it prints, and how it ends. */
+static int cut_at(const char* name, int64_t from, int64_t at, bool gone)
+{
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    static const char zeros[1 << 18];
+    char path[600], err[600];
+    int status;
+    write_file(folder_path(path, name), zeros, (size_t)(3 * page));
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int to = open(folder_path(err, "err"), O_WRONLY | O_CREAT | O_TRUNC, 0600), fd = open(path, O_RDWR);
+        dup2(to, STDERR_FILENO);
+        signal(SIGBUS, SIG_DFL);
+        bus_error_catch();
+        const volatile char* memory = mmap(NULL, (size_t)(3 * page - from), PROT_READ, MAP_SHARED, fd, from);
+        if (ftruncate(fd, page) != 0 || (gone && unlink(path) != 0)) _exit(99);
+        _exit(memory[at - from]);
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+/* From the first byte that is gone on; a name with a blank and with what a terminal would obey. A file without a name is none to name. */
+TEST(the_place_in_a_file_that_was_cut_short_is_told_to_the_byte)
+{
+    const long long page = sysconf(_SC_PAGESIZE);
+    char wanted[1200];
+    for (int i = 0; i < 4; i++) {
+        const long long from = i < 2 ? 0 : page, at = i % 2 ? 2 * page + 77 : page;
+        CHECK_EQ(cut_at("a file\x1b", from, at, false), 1);
+        snprintf(wanted, sizeof wanted, "%s: %s/a file\\x1b: cut short to %lld bytes while it was read: nothing can be read at offset %lld\n", strrchr(self, '/') + 1, folder, page, at);
+        CHECK_STR(messages(), wanted);
+    }
+    CHECK_EQ(cut_at("gone", 0, page, true), 1000 + SIGBUS);
+    CHECK_STR(messages(), "");
+}
+
 static char* numbered(char path[600], int i)
 {
     char name[20];
@@ -274,6 +312,7 @@ int main(int argc, char** argv)
     RUN_SLOW(a_data_file_that_is_cut_short_is_named_under_mpirun);
     RUN(a_tool_whose_input_is_cut_short_leaves_no_unfinished_output);
     RUN(any_other_bus_error_goes_to_the_handler_before);
+    RUN(the_place_in_a_file_that_was_cut_short_is_told_to_the_byte);
     RUN(a_signal_takes_all_unfinished_files_with_it_and_no_finished_ones);
     RUN(a_signal_leaves_errno_as_it_was);
     folder_remove();
