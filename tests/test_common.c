@@ -207,6 +207,27 @@ TEST(two_dashes_end_the_options_once)
     CHECK_STR(got.text, "--"); /* a value is the next word, whatever it is */
 }
 
+/* Of more names than a line holds as many as fit, each whole; options that help does not list are not among them. */
+TEST(options_that_a_dash_may_mean_are_named_whole)
+{
+    enum { NAMES = 30 };
+    static char name[NAMES][20];
+    option many[NAMES + 1];
+    char* argv[] = {(char[]){"tool"}, (char[]){"-a"}};
+    int count, named = 0;
+    memset(many, 0, sizeof many);
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name[i], sizeof name[i], "a-name-of-%02d", i);
+        many[i] = (option){name[i], OPTION_FLAG, &got.flag, 0, 0, NULL, i % 3 == 1 ? NULL : "listed", NULL};
+    }
+    CHECK_EQ(options_parse(many, 2, argv, argument, &count, 0, 2, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+    CHECK(strncmp(why.text, "-a: options begin with two dashes; is one of --a-name-of-00, --a-name-of-02, --a-name-of-03, ", 90) == 0);
+    for (const char* at = why.text; (at = strstr(at, "--a-name-of-")); at += 14, named++)
+        CHECK(at[14] == ',' || strcmp(at + 14, " meant?") == 0);
+    CHECK_EQ(named, 16); /* 14 characters, and 16 of each after it, of 256 */
+    CHECK(strstr(why.text, "-01") == NULL && strcmp(why.text + strlen(why.text) - 7, " meant?") == 0);
+}
+
 TEST(wrong_numbers_of_arguments_are_said)
 {
     char* argv[] = {(char[]){"tool"}, (char[]){"a"}, (char[]){"b"}};
@@ -1005,6 +1026,7 @@ int main(int argc, char** argv)
     RUN(a_word_with_one_dash_says_which_option_is_meant);
     RUN(the_last_of_repeated_options_counts_whatever_its_kind);
     RUN(two_dashes_end_the_options_once);
+    RUN(options_that_a_dash_may_mean_are_named_whole);
     RUN(wrong_numbers_of_arguments_are_said);
     RUN(amounts_of_bytes_have_suffixes_and_fractions);
     RUN(numbers_are_taken_up_to_both_ends_of_their_range);

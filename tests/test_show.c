@@ -433,7 +433,7 @@ TEST(a_trace_leaves_out_what_is_too_long_to_look_at)
               {"--sampler weighted --fanout 9", "key", -1},          {"--sampler walk --walks 64 --length 64 --fanout 1", "visited", 4096},
               {"--sampler walk --walks 17 --length 241 --fanout 1", "visited", -1}};
     static double value[5000];
-    char star[600], line[1024];
+    char star[600], line[1400];
     snprintf(line, sizeof line, "generate star %s --nodes 5000", folder_path(star, "large.ggnn"));
     CHECK_EQ(run("", line), 0);
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -442,6 +442,14 @@ TEST(a_trace_leaves_out_what_is_too_long_to_look_at)
         CHECK_EQ(numbers(output("out"), of[i].key, value, 5000), of[i].many);
         CHECK(says("out", "\"degree\": 4999"));
         if (of[i].many < 0) CHECK_EQ(numbers(output("out"), "offset", value, 5000), -1);
+    }
+    snprintf(line, sizeof line, "generate star %s --nodes 1026", star); /* the last of 1,025 is drawn late */
+    CHECK_EQ(run("", line), 0);
+    for (int fanout = 512; fanout <= 1024; fanout += 512) {
+        snprintf(line, sizeof line, "sample %s --seeds 0 --sampler rejection --fanout %d --trace --json | sed -n '/\"trace\"/,/\"table\"/p'", star, fanout);
+        CHECK_EQ(run("", line), 0);
+        CHECK_EQ(numbers(output("out"), "draw", value, 5000) > fanout, fanout == 512);
+        CHECK_EQ(numbers(output("out"), "offset", value, 5000), fanout == 512 ? 512 : -1);
     }
 }
 
