@@ -117,6 +117,22 @@ TEST(edges_are_counted_at_the_nodes_that_compute_them)
     random_graph_free(r);
 }
 
+TEST(hits_are_per_cent_of_all_reads_and_none_of_none)
+{
+    static const int64_t count[] = {5, 0, 3, 2}, none[4] = {0};
+    static const ggnn_node rank[] = {1, 0, 3, 2}, ids[] = {2, 0};
+    static const double hits[] = {0, 0, 50, 70, 100};
+    for (int cached = 0; cached <= 4; cached++) CHECK(hotness_hits(count, rank, cached, 4) == hits[cached] && hotness_hits(none, rank, cached, 4) == 0);
+    CHECK(hotness_hits(none, rank, 0, 0) == 0);
+    for (int by = 0; by < HOTNESS_NUM_POLICIES; by++) {
+        const bool optimal = by == HOTNESS_OPTIMAL;
+        const ggnn_epochs of = hotness_epochs((hotness_policy)by, ids, 2, by + 1, 9);
+        CHECK(of.ids == ids && of.num_ids == 2 && of.batch_size == (by == 0 ? 1 : 2) && of.rng.seed == 9 && of.rng.step == 0);
+        CHECK(of.rng.purpose == (optimal ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_PRESAMPLE) && of.first_epoch == (optimal ? 0 : GGNN_PRESAMPLE_EPOCH));
+        CHECK_EQ(hotness_is_counted((hotness_policy)by), by == HOTNESS_PRESC || optimal || by == HOTNESS_DUAL);
+    }
+}
+
 enum { SIDE = 40, GRID = SIDE * SIDE };
 static ggnn_graph grid(void) /* both directions */
 {
@@ -142,9 +158,10 @@ TEST(mincut_goes_through_the_nodes_as_often_and_fills_parts_as_far_as_is_asked_f
     static ggnn_node order[GRID];
     const ggnn_graph g = grid();
     const divide_how how = {.by = DIVIDE_MINCUT, .parts = PARTS, .passes = PASSES, .slack = SLACK, .path = "a grid"};
-    int64_t cut;
+    int64_t cut = 7;
     error why = {""};
     CHECK(divide_nodes(owner, &cut, &g, &how, &why));
+    CHECK_EQ(cut, 0); /* pagraph's alone */
     CHECK(ggnn_partition_mincut(expected, &g, PARTS, PASSES, SLACK, order, NULL) == GGNN_OK);
     CHECK(ggnn_partition_mincut(swapped, &g, PARTS, SLACK, PASSES, order, NULL) == GGNN_OK);
     CHECK(memcmp(owner, expected, sizeof owner) == 0 && memcmp(owner, swapped, sizeof owner) != 0);
@@ -296,6 +313,7 @@ int main(int argc, char** argv)
     RUN(a_node_goes_to_the_part_that_reaches_it_first);
     RUN(nodes_go_to_a_part_that_is_nearest_and_owners_stay);
     RUN(edges_are_counted_at_the_nodes_that_compute_them);
+    RUN(hits_are_per_cent_of_all_reads_and_none_of_none);
     RUN(mincut_goes_through_the_nodes_as_often_and_fills_parts_as_far_as_is_asked_for);
     RUN(metis_balances_what_nodes_weigh);
     RUN(metis_sees_weights_halved_until_their_sum_fits);

@@ -27,6 +27,15 @@ TEST(resizing_keeps_what_fits_and_zeroes_the_rest)
     for (int k = 0; k < 300; k++) CHECK_EQ(a[k], k < 100 ? 9 : 0);
     a = memory_resize(a, 300, 50, "a", &why);
     for (int k = 0; k < 50; k++) CHECK_EQ(a[k], 9);
+    char next[24], wanted[100];
+    error said = {""};
+    snprintf(next, sizeof next, "%ld", memory_calls() + 1);
+    setenv("GGNN_TEST_FAIL_ALLOCATION", next, 1);
+    CHECK(memory_resize(a, 50, (size_t)1 << 40, "the list", &said) == NULL);
+    unsetenv("GGNN_TEST_FAIL_ALLOCATION");
+    snprintf(wanted, sizeof wanted, "out of memory: %zu bytes for the list", (size_t)1 << 40);
+    CHECK_STR(said.text, wanted);
+    for (int k = 0; k < 50; k++) CHECK_EQ(a[k], 9); /* the old block is as it was */
     memory_free(a);
 }
 

@@ -1120,6 +1120,10 @@ static void refused(const char* path, const dataset* d, bool of_ranking, const c
     CHECK(of_ranking ? !r.rows && !r.lists && !r.cached && !r.file.base : !p.owner && !p.file.base);
     snprintf(whole, sizeof whole, "%s: %s", path, words);
     CHECK_STR(why.text, words ? whole : "");
+    for (int i = 0; i < 2; i++) { /* after a failure, and once more */
+        if (of_ranking) ranking_close(&r);
+        else partition_close(&p);
+    }
 }
 
 static void ranking_is(const dataset* d, int section, int64_t at, int64_t value, const char* words)
