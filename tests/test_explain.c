@@ -270,7 +270,7 @@ static void expect(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c)
     expect_dual(&out[EXPLAIN_DUAL], c);
 }
 
-static void near_all(double a, double b) { CHECK_NEAR(a, b, 1e-9 * fabs(b) + 1e-15); }
+static void near_all(double a, double b) { CHECK_NEAR(a, b, 1e-9 * fabs(b) + 1e-13); }
 
 static void compare_outcomes(const explain_outcome* o, const explain_outcome* expected)
 {
@@ -665,6 +665,22 @@ static double sum_of(const account* a, const int64_t* count)
     return sum / (double)a->epochs;
 }
 
+/* Of device 0's reads those that it owns, in percent, where no tier is asked for: of lists all where rows are sent. */
+static double own_share(const account* a, bool lists)
+{
+    const config* c = &a->config;
+    const int64_t N = a->task.graph.num_nodes, *count = a->count[lists ? 4 : 1];
+    const bool exchanged = c->gather == GATHER_EXCHANGE || c->store == STORE_SHARDS, divided = c->devices > 1 && (exchanged || c->store == STORE_PARTS);
+    const int32_t P = (int32_t)c->devices;
+    double own = 0, all = 0;
+    for (int64_t v = 0; v < N; v++) {
+        const bool device_0 = c->owners == GGNN_OWNER_HASH ? ggnn_owner_hash(v, P) == 0 : c->owners == GGNN_OWNER_RANGE ? v < N / P + (N % P > 0) : v % P == 0;
+        own += !divided || (exchanged && lists) || device_0 ? (double)count[v] : 0;
+        all += (double)count[v];
+    }
+    return 100 * (own / all);
+}
+
 /* What the settings come to, from those counts. links: the program's own, GB/s. */
 static void model(account* a, double fanout, int32_t copies, const int64_t links[3])
 {
@@ -784,6 +800,11 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
         {"--data odd.ggnn --fanout 3,0 --devices 2 --device-memory 60K --reserve-bytes 0 --cache optimal --cache-ratio .3 --links 100,1,1 --batch 50",
          3, 1, {100, 1, 1}},
         {"--data odd.ggnn --fanout 5,4 --devices 2 --device-memory 1000 --reserve-bytes 5000 --presample-epochs 2", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 4 --store parts --owners hash --epochs 2", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 7 --store parts", 4, 1, {1500, 50, 12}},
+        {"--data weights.ggnn --fanout 5,4 --devices 3 --gather exchange --owners modulo", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 2 --store shards --owners hash --model gat", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 4 --store replica", 4, 1, {1500, 50, 12}},
         {"--data odd.ggnn --fanout 4,4 --sampler walk --eval sampled --walks 5 --walk-length 4 --walk-restart .3 --devices 2 --cache optimal "
          "--cache-ratio .1 --store-graph .5 --epochs 2", 0, 1, {1500, 50, 12}},
     };
@@ -809,6 +830,11 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
             const bool optimal = strstr(line, "optimal") != NULL, counted = shares(record, kind[k], "counted", "reads") > 0;
             for (int t = 0; optimal && t < 5; t++)
                 near_all(shares(record, kind[k], "predicted", tier[t]), shares(record, kind[k], "counted", tier[t]));
+            if (!a.config.tiers) {
+                near_all(shares(record, kind[k], "predicted", "own"), own_share(&a, k));
+                near_all(shares(record, kind[k], "predicted", "peer"), 100 - own_share(&a, k));
+                CHECK(shares(record, kind[k], "predicted", "cache") + shares(record, kind[k], "predicted", "host") <= 0);
+            }
             check_shares(record, kind[k], "predicted");
             if (counted) check_shares(record, kind[k], "counted");
             CHECK(counted || !a.config.tiers);

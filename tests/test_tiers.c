@@ -703,7 +703,8 @@ TEST(parts_of_a_batch_read_rows_and_lists_as_the_sampled_ids_say)
         char options[600];
         const int p = i % POLICIES, h = p ? 1 + i / 7 % 3 : 0;
         snprintf(options, sizeof options, "--data %s --layers 2 %s --eval-every 0 --devices %d --parallel split --partition mod --split-sampling %s "
-                 "--cache %s %s %s", i % 4 == 3 ? "weights.ggnn" : "rmat.ggnn", common, 2 + i % 3, i / 7 % 2 ? "single" : "cooperative", policies[p], how[h],
+                 "--cache %s %s %s", i % 4 == 3 ? "weights.ggnn" : "rmat.ggnn", common, 2 + i % 3, i / 7 % 2 ? "single" : "cooperative", policies[p],
+                 i == 7 || i == 14 ? "--store parts --owners modulo" : how[h],
                  p == 5 && i > 7 ? "--slopes 5,300" : i % 3 ? "--presample-epochs 2" : "");
         check_reads(options);
     }
@@ -984,6 +985,12 @@ TEST(sixteen_devices_say_from_which_of_them_rows_came)
     }
     CHECK_EQ(sum, logged("rows", "own", 0) + logged("rows", "peer", 0));
     CHECK(sum > 0);
+    CHECK_EQ(trainf("--data planted.ggnn --layers 2 %s --devices 17 --store parts --log tiers", common), 0); /* and one more */
+    read_log(&second, "tiers", "ranks");
+    line = second.line[second.count - 1];
+    from = strstr(line, "\"rows_from\":[[");
+    CHECK(from && strspn(from + strlen("\"rows_from\":[["), "0,") == 31);
+    CHECK(logged("rows", "own", 0) > 0 && logged("rows", "peer", 16) > 0);
 }
 
 /* What no node is read from has no address, and what is not split has no tables. */
