@@ -806,7 +806,7 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
         {"--data odd.ggnn --fanout 5,4 --devices 2 --store shards --owners hash --model gat", 4, 1, {1500, 50, 12}},
         {"--data odd.ggnn --fanout 5,4 --devices 4 --store replica", 4, 1, {1500, 50, 12}},
         {"--data odd.ggnn --fanout 4,4 --sampler walk --eval sampled --walks 5 --walk-length 4 --walk-restart .3 --devices 2 --cache optimal "
-         "--cache-ratio .1 --store-graph .5 --epochs 2", 0, 1, {1500, 50, 12}},
+         "--cache-ratio .1 --store-graph .5 --epochs 2 --device-memory 50K --reserve-bytes 0", 1, 1, {1500, 50, 12}},
     };
     static float weight[21000];
     make_graph("odd.ggnn", "rmat --nodes 1500 --edges 21000 --features 9 --train .2");
@@ -840,15 +840,17 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
             CHECK(counted || !a.config.tiers);
         }
         check_stages(&a);
+        model(&a, run[i].fanout, run[i].copies, run[i].links);
+        for (int s = 0; !walks && s < EXPLAIN_SETTINGS; s++) check_setting(&a, (explain_setting)s, record);
+        const char* slopes = strstr(record, "\"slopes\":[");
+        snprintf(line, sizeof line, "\"slopes\":[%lld,%lld]", (long long)a.out[EXPLAIN_DUAL].slopes[0], (long long)a.out[EXPLAIN_DUAL].slopes[1]);
+        CHECK(slopes && !strncmp(slopes, line, strlen(line)));
+        near_all(kept(record, EXPLAIN_DUAL, "list_bytes"), (double)a.out[EXPLAIN_DUAL].list_bytes); /* ranked by lists of targets */
+        near_all(kept(record, EXPLAIN_DUAL, "row_bytes"), (double)a.out[EXPLAIN_DUAL].row_bytes);
         if (walks) {
             close_account(&a);
             continue;
         }
-        model(&a, run[i].fanout, run[i].copies, run[i].links);
-        for (int s = 0; s < EXPLAIN_SETTINGS; s++) check_setting(&a, (explain_setting)s, record);
-        const char* slopes = strstr(record, "\"slopes\":[");
-        snprintf(line, sizeof line, "\"slopes\":[%lld,%lld]", (long long)a.out[EXPLAIN_DUAL].slopes[0], (long long)a.out[EXPLAIN_DUAL].slopes[1]);
-        CHECK(slopes && !strncmp(slopes, line, strlen(line)));
         check_choice(&a, record);
         const ggnn_csc* g = &a.task.graph.whole;
         snprintf(line, sizeof line, "\nlists %sB, rows %sB; on each of %d devices ",
