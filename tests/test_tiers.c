@@ -11,6 +11,7 @@
 #include "trainer/loader.h"
 #include "trainer/slopes.h"
 #include "trainer/task.h"
+#include "trainer/tier_plan.h"
 #include "trainer/tiers.h"
 
 static const char* const policies[] = {"none", "degree", "aligraph", "presc", "optimal", "dual", "random"};
@@ -1515,6 +1516,24 @@ TEST(what_is_preferred_is_stored_first)
     }
 }
 
+/* A plan has room for so many, of so many bytes. */
+TEST(notes_of_a_plan_are_kept_in_order_until_there_is_no_room)
+{
+    static tier_plan p;
+    char word[300];
+    memset(&p, 0, sizeof p);
+    memset(word, 'x', sizeof word - 1);
+    word[sizeof word - 1] = 0;
+    for (int i = 0; i < TIER_NOTES_MAX + 2; i++) tier_plan_note(&p, "%d %s", i, i == 1 ? word : "note");
+    for (int i = 0; i < TIER_NOTES_MAX; i++) {
+        char expected[400];
+        snprintf(expected, sizeof expected, "%d %.197s", i, i == 1 ? word : "note");
+        CHECK_STR(p.note[i], expected);
+    }
+    const tier_plan none = {.config = p.config};
+    CHECK(!p.config && !memcmp(&p, &none, offsetof(tier_plan, note)));
+}
+
 /* Whatever reads a damaged list before the first step names its node, once. */
 TEST(a_damaged_list_is_named_by_whatever_reads_it_first)
 {
@@ -1607,6 +1626,7 @@ int main(int argc, char** argv)
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);
+    RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);
     RUN(a_damaged_list_is_named_by_whatever_reads_it_first);
     RUN_SLOW(opening_tiers_survives_any_failing_allocation);
     folder_remove();

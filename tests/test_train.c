@@ -800,14 +800,14 @@ static void split_unevenly(const char* from, const char* path, bool many_validat
 /* At a rate of 0: the few, or the many, that validate have the scores that they have as those that test. */
 TEST(a_split_may_be_as_large_as_it_likes_beside_the_other)
 {
-    static const char* const how[] = {"--eval full", "--eval sampled", "--fanout full"};
+    static const char* const how[] = {"--eval full", "--fanout full"};
     static const char* const keys[] = {"loss", "accuracy", "macro_f1", "roc_auc"};
-    CHECK_EQ(finish(start("ggnn-data", "generate planted two.ggnn --nodes 6000 --edges 18000 --classes 2 --features 4")), 0);
+    CHECK_EQ(finish(start("ggnn-data", "generate planted two.ggnn --nodes 4000 --edges 9000 --classes 2 --features 4")), 0);
     split_unevenly("two.ggnn", "few.ggnn", false);
     split_unevenly("two.ggnn", "many.ggnn", true);
-    for (int i = 0; i < 3; i++) {
-        CHECK_EQ(trainf("--data few.ggnn --layers 1 --hidden 4 --lr 0 --epochs 1 --threads 2 %s %s --log few", i < 2 ? "--fanout 2" : "", how[i]), 0);
-        CHECK_EQ(trainf("--data many.ggnn --layers 1 --hidden 4 --lr 0 --epochs 1 --threads 2 %s %s --log many", i < 2 ? "--fanout 2" : "", how[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(trainf("--data few.ggnn --layers 1 --hidden 4 --lr 0 --epochs 1 --threads 2 %s %s --log few", i < 1 ? "--fanout 2" : "", how[i]), 0);
+        CHECK_EQ(trainf("--data many.ggnn --layers 1 --hidden 4 --lr 0 --epochs 1 --threads 2 %s %s --log many", i < 1 ? "--fanout 2" : "", how[i]), 0);
         for (int k = 0; k < 4; k++) {
             char val[32], test[32];
             snprintf(val, sizeof val, "val_%s", keys[k]);
