@@ -780,7 +780,7 @@ TEST(the_profile_counts_what_evaluation_samples_apart)
     CHECK_NEAR(sampled_gigabytes("--eval-every 1 --parallel split"), alone, 0);
 }
 
-/* A copy of `from` in which of every 1,000 nodes 20 train, and few or most of the others validate; the rest test. */
+/* A copy of `from` in which of every 100 nodes 2 train, and one or most of the others validate; the rest test. */
 static void split_unevenly(const char* from, const char* path, bool many_validate)
 {
     ggnn_file f;
@@ -791,7 +791,7 @@ static void split_unevenly(const char* from, const char* path, bool many_validat
         uint8_t* data = ggnn_file_reserve(&w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
         memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
         for (int64_t v = 0; !strcmp(s->name, "split") && v < s->bytes; v++)
-            data[v] = (uint8_t)(v % 50 == 0 ? SPLIT_TRAIN : (v % 1000 == 7) == many_validate ? SPLIT_TEST : SPLIT_VAL);
+            data[v] = (uint8_t)(v % 50 == 0 ? SPLIT_TRAIN : (v % 100 == 7) == many_validate ? SPLIT_TEST : SPLIT_VAL);
     }
     CHECK(ggnn_file_commit(&w));
     ggnn_file_close(&f);
