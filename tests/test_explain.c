@@ -820,6 +820,9 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
         snprintf(line, sizeof line, "%s --explain --hidden 8 --threads 1 --log staged", run[i].options);
         if (!open_account(&a, line)) continue;
         CHECK_EQ(trainf("%s", line), 0);
+        CHECK(says("\ntest: not evaluated\n"));
+        read_log(&first, "staged", "epoch");
+        CHECK_EQ(first.count, a.config.epochs);
         read_log(&first, "staged", "explain");
         const char* record = first.line[0];
         const bool walks = strstr(line, "walk") != NULL;
