@@ -185,8 +185,7 @@ TEST(a_sample_stays_in_its_workspace)
     CHECK_EQ(ggnn_sample_workspace_bytes(GGNN_WALK, 5), 0);
 }
 
-/* All methods, also above the greatest fanout, whole lists, without weights, with zeros among them, and equal ones: of equal keys
-   the first comes first. */
+/* All methods, also above the greatest fanout, whole lists, without weights, with zeros among them, and equal ones. */
 TEST(every_method_follows_the_reference_at_any_degree_and_fanout)
 {
     static const ggnn_method methods[] = {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED, GGNN_REPLACEMENT};
