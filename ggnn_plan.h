@@ -754,7 +754,7 @@ GGNN_API ggnn_dual_fill ggnn_fill_dual(ggnn_node* row_rank, ggnn_node* list_rank
     ggnni_densities d;
     int64_t         left, row, list;
     if (n <= 0 || !row_rank || !list_rank || !workspace || !from || !from->rows || !from->lists) return fill;
-    if (!from->of || from->row_slope < 0 || from->list_slope < 0) return fill;
+    if (!from->of || !from->of->indptr || from->row_slope < 0 || from->list_slope < 0) return fill;
     list_order = workspace + n;
     d = ggnni_dual_densities(from, n);
     left = from->budget > 0 ? from->budget : 0;
@@ -1753,7 +1753,7 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list, int64_t* bound, con
 GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
                                         ggnn_fault* fault)
 {
-    if (!cut || !g || (g->num_nodes && !owner))
+    if (!cut || !g || g->num_nodes < 0 || (g->num_nodes && !owner))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "the graph or an array is NULL", -1, -1);
     *cut = 0;
     for (int64_t v = 0; v < g->num_nodes; v++) {

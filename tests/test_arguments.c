@@ -845,6 +845,40 @@ TEST(plans_of_what_lies_where)
     random_graph_free(g);
 }
 
+/* Each pointer in turn, of those that may not be NULL; and numbers of nodes below 0. */
+TEST(plans_need_every_pointer)
+{
+#define UNLESS(number, pointer) (k == (number) ? NULL : (pointer))
+    random_graph*    r = random_graph_new(3, 3, 2);
+    const int64_t    count[3] = {3, 1, 2}, some[4] = {0, 1, 2, 3};
+    const double     hit[3] = {.1, .5, .9}, ms[3] = {3, 2, 1};
+    const ggnn_node  order[3] = {0, 1, 2};
+    const int32_t    owner[3] = {0, 1, 0};
+    ggnn_graph       fewer = r->graph;
+    int64_t          left[2] = {100, 100};
+    fewer.num_nodes = -1;
+    for (int k = 0; k < 8; k++) {
+        const ggnn_sizes   of = {8, UNLESS(0, some), 4, 8};
+        const ggnn_dual    dual = {UNLESS(1, count), UNLESS(2, count), 1, 1, UNLESS(3, &of), 100};
+        const ggnn_pagraph pagraph = {UNLESS(1, order), 3, 2, 1, 10};
+        const ggnn_graph*  g = k == 0 ? &fewer : UNLESS(7, &r->graph);
+        GIVES(0, ggnn_fill_dual(UNLESS(4, canvas.id), UNLESS(5, canvas.id + 9), UNLESS(6, &dual), 3, UNLESS(7, canvas.id + 20)).rows);
+        if (k < 4) GIVES(0, ggnn_fill_lists(UNLESS(1, canvas.id), UNLESS(2, left), 2, UNLESS(3, order), k == 0 ? &of : NULL, 3));
+        if (k < 2) GIVES(0, ggnn_fill_slope(UNLESS(0, hit), UNLESS(1, ms), 3));
+        if (k < 2) GIVES(0, ggnn_count_hits(UNLESS(0, count), UNLESS(1, order), 1, 3));
+        if (k == 0 || k == 7) REFUSED(ggnn_count_degrees(canvas.i64, NULL, g, &fault));
+        if (k < 1 || k > 4) REFUSED(ggnn_partition_mincut(UNLESS(5, canvas.i32), g, 2, 1, 5, UNLESS(6, canvas.id + 100), &fault));
+        if (k < 2 || k > 3)
+            REFUSED(ggnn_partition_pagraph(UNLESS(4, canvas.i32), UNLESS(5, canvas.i64 + 500), g, &pagraph, UNLESS(6, canvas.i64 + 600), &fault));
+        REFUSED(ggnn_partition_closure(UNLESS(1, canvas.id), UNLESS(2, canvas.i64 + 500), g, UNLESS(3, owner), 0, UNLESS(4, order), k == 5 ? -1 : 3, 1,
+                                       UNLESS(6, canvas.i64 + 600), &fault));
+        if (k < 1 || k > 4) REFUSED(ggnn_partition_cut(UNLESS(5, canvas.i64), g, UNLESS(6, owner), &fault));
+        CHECK(fault.what && fault.node == -1 && fault.edge == -1);
+    }
+#undef UNLESS
+    random_graph_free(r);
+}
+
 TEST(placements)
 {
     ggnn_topology  t;
@@ -888,6 +922,7 @@ int main(int argc, char** argv)
     RUN(nothing_of_nothing_needs_no_array);
     RUN(targets_without_edges_get_zeros_or_themselves);
     RUN(plans_of_what_lies_where);
+    RUN(plans_need_every_pointer);
     RUN(placements);
     return test_finish();
 }

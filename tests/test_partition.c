@@ -10,6 +10,17 @@
 
 /* ---- by id ------------------------------------------------------------------------------------------------------ */
 
+TEST(owners_by_id_are_those_of_each_node)
+{
+    for (int how = 0; how < 3; how++)
+        for (int32_t parts = 1; parts < 70; parts += parts < 9 ? 1 : 30)
+            for (int64_t n = 0; n < 20; n++) {
+                int32_t owner[20];
+                CHECK_EQ(ggnn_partition_ids(owner, (ggnn_owner)how, parts, n), GGNN_OK);
+                for (int64_t v = 0; v < n; v++) CHECK(owner[v] == ggnn_owner_of(v, (ggnn_owner)how, NULL, n, parts) && owner[v] < parts);
+            }
+}
+
 TEST(owners_by_id_are_even)
 {
     enum { N = 10007, P = 7 };
@@ -544,6 +555,7 @@ int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     folder_make();
+    RUN(owners_by_id_are_those_of_each_node);
     RUN(owners_by_id_are_even);
     RUN(a_partition_is_a_layout_of_ranges);
     RUN(pagraphs_scores_are_those_by_hand);

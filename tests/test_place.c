@@ -144,7 +144,7 @@ static ggnn_placement place(const ggnn_topology* t, ggnn_place_rule rule, int64_
     ggnn_fault fault;
     memset(&plan, 0xee, sizeof plan);
     CHECK_EQ(ggnn_place_parts(&plan, t, rule, plans, &fault), GGNN_OK);
-    CHECK(fault.what == NULL);
+    CHECK(fault.what == NULL && fault.node == -1 && fault.edge == -1);
     check_plan(&plan, t);
     CHECK(plans == 0 || plan.plans <= plans);
     return plan;
