@@ -1,4 +1,5 @@
-/* trainer/cpu: what each operation counts into the profile - bytes, multiply-adds, of which stage, of which half of a step. */
+/* trainer/cpu: what each operation counts into the profile - bytes, multiply-adds, of which stage, of which half of a step; and the
+   optimisers over many steps. */
 #include "tests/random_graph.h"
 #include "tests/test.h"
 #include "trainer/ops.h"
@@ -265,6 +266,45 @@ TEST(features_without_their_zeros_count_their_entries)
     net_free(n);
 }
 
+/* ==== updates =================================================================================================== */
+
+/* Kingma & Ba's Adam, Loshchilov & Hutter's AdamW, over many steps of ever other rates and gradients. */
+TEST(updates_are_adams_and_adamws_at_the_rate_of_each_step)
+{
+    for (int decoupled = 0; decoupled < 2; decoupled++)
+        for (int decay = 0; decay < 2; decay++) {
+            net_config c = config_of(NET_MLP);
+            c.optimizer = decoupled ? NET_ADAMW : NET_ADAM;
+            c.weight_decay = decay ? .125f : 0;
+            net* n = net_of(&c, &floats);
+            const net_state s = net_state_of(n);
+            static double w[WIDTH * CLASSES + CLASSES], m[WIDTH * CLASSES + CLASSES], v[WIDTH * CLASSES + CLASSES];
+            for (int i = 0; i < s.count; i++) w[i] = (double)s.value[i], m[i] = v[i] = 0;
+            CHECK_EQ(s.count, WIDTH * CLASSES + CLASSES);
+            for (int t = 1; t <= 1500; t++) {
+                const double rate = (double)(.001f * (float)(1 + t % 7));
+                for (int i = 0; i < s.count; i++) {
+                    s.grad[i] = test_uniform() + (i % 3 ? .5f : 0);
+                    const double g = (double)s.grad[i] + (decoupled ? 0 : (double)c.weight_decay * w[i]);
+                    m[i] = .9 * m[i] + .1 * g;
+                    v[i] = .999 * v[i] + .001 * g * g;
+                    if (decoupled) w[i] -= rate * (double)c.weight_decay * w[i];
+                    w[i] -= rate * m[i] / (1 - pow(.9, t)) / (sqrt(v[i] / (1 - pow(.999, t))) + 1e-8);
+                }
+                net_update(n, (float)rate);
+            }
+            int before_errors = test_errors;
+            for (int i = 0; i < s.count; i++) {
+                CHECK_NEAR((double)s.value[i], w[i], 2e-4);
+                CHECK_NEAR((double)s.m[i], m[i], 1e-5);
+                CHECK_NEAR((double)s.v[i], v[i], 1e-5);
+            }
+            CHECK_EQ(*s.updates, 1500);
+            if (test_errors > before_errors) printf("  %s, decay %g\n", decoupled ? "AdamW" : "Adam", (double)c.weight_decay);
+            net_free(n);
+        }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -280,6 +320,7 @@ int main(int argc, char** argv)
     RUN(sums_over_neighbours_count_a_row_and_an_index_for_each_edge);
     RUN(attention_and_loss_count_their_rows);
     RUN(features_without_their_zeros_count_their_entries);
+    RUN(updates_are_adams_and_adamws_at_the_rate_of_each_step);
     random_graph_free(graph);
     device_close(cpu);
     return test_finish();

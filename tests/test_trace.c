@@ -991,6 +991,42 @@ TEST(a_trace_has_the_arrays_of_its_model_in_their_order)
     }
 }
 
+/* karate.ggnn with real targets: i / 40 of node i. */
+static void make_targets(const char* path)
+{
+    ggnn_file f;
+    ggnn_file_writer w;
+    CHECK(ggnn_file_open(&f, "karate.ggnn") && ggnn_file_create(&w, path));
+    for (int32_t i = 0; i < f.num_sections; i++) {
+        const ggnn_file_section* s = &f.section[i];
+        const bool target = strcmp(s->name, "label") == 0;
+        void* data = ggnn_file_reserve(&w, s->name, target ? GGNN_FILE_F32 : (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
+        if (!target) memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
+        for (int v = 0; target && v < NODES; v++) ((float*)data)[v] = (float)v / 40;
+    }
+    CHECK(ggnn_file_commit(&w));
+    ggnn_file_close(&f);
+}
+
+TEST(real_targets_are_shown_as_they_are_beside_their_losses)
+{
+    static block seeds;
+    double printed[MOST];
+    make_targets("real.ggnn");
+    CHECK_EQ(train("--data real.ggnn --layers 2 --hidden 4 --fanout 3,2 --dropout 0 --epochs 1 --log a --trace-step 1"), 0);
+    read_trace("a");
+    read_block(&seeds, 0);
+    const matrix *x = array("", "h", 2), *d = array("d", "h", 2);
+    CHECK(x->cols == 1 && x->rows == 2 && numbers(find("loss"), "seeds", printed) == 6);
+    for (int v = 0; v < 2; v++) {
+        const double target = (double)((float)seeds.id[v] / 40);
+        CHECK(printed[3 * v] == seeds.id[v] && printed[3 * v + 1] == target);
+        CHECK_NEAR(printed[3 * v + 2], log1p(exp(x->v[v])) - target * x->v[v], 1e-6);
+        CHECK_NEAR(d->v[v], (1 / (1 + exp(-x->v[v])) - target) / 2, 1e-6);
+    }
+    CHECK(check_tables() > 10);
+}
+
 /* ==== scores of logits =========================================================================================== */
 
 enum { MANY = 300 };
@@ -1160,6 +1196,7 @@ int main(int argc, char** argv)
     RUN(every_table_is_made_of_the_logs_numbers);
     RUN(records_end_where_the_schema_says);
     RUN(a_trace_has_the_arrays_of_its_model_in_their_order);
+    RUN(real_targets_are_shown_as_they_are_beside_their_losses);
     RUN(scores_are_those_of_the_logits_however_they_are_evaluated);
     RUN(what_cannot_be_traced_is_refused_with_a_reason);
     RUN(a_step_that_is_not_made_is_warned_of);
