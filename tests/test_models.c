@@ -528,10 +528,11 @@ static net_config config_for(int kind, int32_t outputs)
 }
 
 /* variant, bit by bit: residual, norm, dropout */
-static void check_kind(int kind, int variant, bool sampled)
+static void check_kind(int kind, int variant, int32_t layers, bool sampled)
 {
     fixture*   f = random_fixture(24, 9, 3); /* dropout: more than one field block; wider than hidden */
     net_config c = config_for(kind, variant & 4 ? 1 : 3);
+    c.layers = layers;
     for (int64_t v = 0; v < f->num_nodes && c.outputs == 1; v++) f->label[v] = f->label[v] > 1 ? 1 : f->label[v];
     c.residual = variant & 1;
     c.norm = variant & 2;
@@ -548,7 +549,7 @@ static void check_kind(int kind, int variant, bool sampled)
     for (uint32_t i = 0; i < 2; i++) /* the second step finds the first one's matrices */
         check_step(n, &c, f, sampled ? sample(&s, f, i, 8 * i, 8) : net_whole(n), i, true);
     check_step(n, &c, f, sampled ? sample(&s, f, 2, 2, 7) : net_whole(n), 2, false);
-    if (test_errors > before) printf("  in %s, variant %d\n", kinds[kind].name, variant);
+    if (test_errors > before) printf("  in %s, variant %d, %d layers\n", kinds[kind].name, variant, (int)layers);
     net_free(n);
     sampler_free(&s);
     fixture_free(f);
@@ -557,13 +558,23 @@ static void check_kind(int kind, int variant, bool sampled)
 TEST(gradients_equal_central_differences_in_full_batch)
 {
     for (int kind = 0; kind < NUM_KINDS; kind++)
-        for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, false);
+        for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, 3, false);
 }
 
 TEST(gradients_equal_central_differences_in_sampled_batches)
 {
     for (int kind = 0; kind <= IMPORTANCE; kind++)
-        for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, true);
+        for (int variant = 0; variant < 8; variant += 1 + (kind > 1)) check_kind(kind, variant, 3, true);
+}
+
+/* Whose first layer is the last. */
+TEST(gradients_of_one_layer_equal_central_differences)
+{
+    for (int kind = 0; kind <= IMPORTANCE; kind++)
+        for (int variant = 0; variant < 8; variant += kind > 1 ? 5 : 1) {
+            if (kind != IMPORTANCE) check_kind(kind, variant, 1, false);
+            check_kind(kind, variant, 1, true);
+        }
 }
 
 /* More rows than a segment of a column sum. */
@@ -1076,6 +1087,12 @@ TEST(features_without_their_zeros_are_for_nets_that_only_multiply_them)
         c.full_batch = true;
         CHECK_EQ(net_only_multiplies(&c, 9), linear || c.model == NET_GAT || c.model == NET_MLP);
         CHECK_EQ(net_only_multiplies(&c, 6), c.model == NET_GAT || c.model == NET_MLP);
+        c.preprocessed = true; /* of GCN and GraphSAGE's mean: their sums are there */
+        CHECK(net_only_multiplies(&c, 9) && net_only_multiplies(&c, 6));
+        c.full_batch = false;
+        CHECK(!net_only_multiplies(&c, 9));
+        c.full_batch = true;
+        c.preprocessed = false;
         c.residual = true;
         CHECK(!net_only_multiplies(&c, 9));
     }
@@ -1558,6 +1575,7 @@ int main(int argc, char** argv)
     RUN(optimizers_equal_pytorch);
     RUN_SLOW(gradients_equal_central_differences_in_full_batch);
     RUN_SLOW(gradients_equal_central_differences_in_sampled_batches);
+    RUN(gradients_of_one_layer_equal_central_differences);
     RUN(gradients_of_many_rows_equal_central_differences);
     RUN(wide_rows_equal_the_plain_implementation);
     RUN(global_last_hop_and_other_stores_give_the_same_bits);
