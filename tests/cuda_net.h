@@ -28,7 +28,7 @@ struct fixture {
     std::vector<int32_t>   label;
     ggnn_graph             graph;
     ggnn_store             store;
-    bool                   shuffled = true;
+    bool                   shuffled = true, labelled = false; // labelled: labels also where one output is wanted
     const tiers_plan*      tiered = nullptr; // what lies where; everything is the device's own
 };
 
@@ -106,7 +106,7 @@ inline void open_run(run* r, device* d, const fixture* f, net_config c, const gg
     *r = {};
     r->where = d;
     device_enter(d);
-    CHECK(open_data(r, d, f, c.outputs > 1));
+    CHECK(open_data(r, d, f, c.outputs > 1 || f->labelled));
     if (how) {
         loader_plan plan = plan_of(r, *how, batch);
         plan.extract = c.extracted = extract;

@@ -3,6 +3,8 @@
 #include "ggnn_cuda.cuh"
 #include "tests/cuda_memory.h"
 
+#include <functional>
+
 enum { NODES = 4, EDGES = 5, DST = 2, SRC = 4, WIDTH = 8, HEADS = 2, CANVAS = 1 << 14 };
 
 struct canvas { // what no refused call may write
@@ -118,12 +120,20 @@ TEST(samples_and_walks)
     REFUSED(walk(out.id(), &in.g, &how, in.rng.at(), -1, in.id.at(), in.n));
     REFUSED(walk(out.id(), &in.g, &how, in.rng.at(), 0, nullptr, in.n));
     REFUSED(walk(out.id(), &in.g, &how, in.rng.at(), 0, in.id.at(), in.negative));
+    REFUSED(walk(out.id(), &in.g, &how, in.rng.at(), 256, in.id.at(), in.n));
+    ggnn_graph crowded = in.g; // more parts than are counted
+    crowded.traffic = out.i64() + 200, crowded.at.parts = GGNN_CUDA_PARTS_MAX + 1;
+    REFUSED(walk(out.id(), &crowded, &how, in.rng.at(), 0, in.id.at(), in.n));
+    REFUSED(sample(&to, &crowded, in.id.at(), in.n, GGNN_RESERVOIR, in.rng.at(), 0));
+    REFUSED(sample(&to, &in.g, in.id.at(), in.n, GGNN_RESERVOIR, in.rng.at(), -1));
     const auto visit = [&](ggnn_node* id, float* visits, int64_t* taken, int32_t count, ggnn_count n) {
         return ggnn_cuda_walk_neighbors(id, visits, taken, in.indices.at(), count, 2, in.id.at(), n, nullptr,
                                         nullptr);
     };
     REFUSED(visit(nullptr, out.f(), out.i64() + 100, 2, in.n));
     REFUSED(visit(out.id(), nullptr, out.i64() + 100, 2, in.n));
+    REFUSED(ggnn_cuda_walk_neighbors(out.id(), out.f(), out.i64() + 100, nullptr, 2, 2, in.id.at(), in.n, nullptr, nullptr));
+    REFUSED(ggnn_cuda_walk_neighbors(out.id(), out.f(), out.i64() + 100, in.indices.at(), 2, 2, nullptr, in.n, nullptr, nullptr));
     REFUSED(visit(out.id(), out.f(), nullptr, 2, in.n));
     REFUSED(visit(out.id(), out.f(), out.i64() + 100, -2, in.n));
     REFUSED(visit(out.id(), out.f(), out.i64() + 100, 2, in.negative));
@@ -184,6 +194,9 @@ TEST(batches)
     REFUSED(epoch(out.id(), in.id.at(), 0, 2, 0));
     REFUSED(epoch(out.id(), in.id.at(), 4, 0, 0));
     REFUSED(epoch(out.id(), in.id.at(), 4, 2, -1));
+    ggnn_rng* step = reinterpret_cast<ggnn_rng*>(out.i64() + 20);
+    REFUSED(ggnn_cuda_epoch_batch(out.id(), nullptr, step, in.id.at(), 4, 2, rng, 0, 0, nullptr));
+    REFUSED(ggnn_cuda_epoch_batch(out.id(), out.i64() + 10, nullptr, in.id.at(), 4, 2, rng, 0, 0, nullptr));
     CHECK_CUDA(ggnn_cuda_batch_free(&b));
     CHECK_CUDA(ggnn_cuda_batch_free(nullptr));
 }
@@ -197,10 +210,16 @@ TEST(blocks)
     many.num_nodes = INT64_C(1) << 31;
     no_lists.indptr = nullptr;
     negative.num_src.max = -1;
+    t.num_dst.max = t.num_src.max = t.num_edges.max = 9;
     REFUSED(ggnn_cuda_block_whole(nullptr, &in.g, out.i64(), out.i32() + 100, nullptr));
     REFUSED(ggnn_cuda_block_whole(&t, nullptr, out.i64(), out.i32() + 100, nullptr));
     REFUSED(ggnn_cuda_block_whole(&t, &in.g, nullptr, out.i32() + 100, nullptr));
     REFUSED(ggnn_cuda_block_whole(&t, &many, out.i64(), out.i32() + 100, nullptr));
+    for (int64_t edges : {INT64_C(1) << 31, INT64_C(-1)}) {
+        many = in.g;
+        many.num_edges = edges;
+        REFUSED(ggnn_cuda_block_whole(&t, &many, out.i64(), out.i32() + 100, nullptr));
+    }
     NONE(ggnn_cuda_block_transpose_bytes(-1, SRC, 4));
     NONE(ggnn_cuda_block_transpose_bytes(DST, -1, 4));
     NONE(ggnn_cuda_block_transpose_bytes(DST, SRC, -1));
@@ -208,6 +227,9 @@ TEST(blocks)
     REFUSED(ggnn_cuda_block_transpose_init(nullptr, DST, SRC, 4, out.f()));
     REFUSED(ggnn_cuda_block_transpose_init(&t, DST, SRC, 4, nullptr));
     REFUSED(ggnn_cuda_block_transpose_init(&t, DST, -1, 4, out.f()));
+    REFUSED(ggnn_cuda_block_transpose_init(&t, -1, SRC, 4, out.f()));
+    REFUSED(ggnn_cuda_block_transpose_init(&t, DST, SRC, -1, out.f()));
+    REFUSED(ggnn_cuda_block_transpose(&t, &in.b, out.f(), nullptr)); // not initialised
     CHECK_CUDA(ggnn_cuda_block_transpose_init(&t, DST, SRC, 4, out.f()));
     char* work = out.memory.at() + CANVAS / 2;
     REFUSED(ggnn_cuda_block_transpose(nullptr, &in.b, work, nullptr));
@@ -266,6 +288,12 @@ TEST(rows)
     REFUSED(split(out.i32(), out.i64() + 200, &at, nullptr, in.n, work));
     REFUSED(split(out.i32(), out.i64() + 200, &at, in.id.at(), in.negative, work));
     REFUSED(split(out.i32(), out.i64() + 200, &at, in.id.at(), in.n, nullptr));
+    ggnn_layout      most = at;
+    const ggnn_count too_many = {nullptr, INT64_C(1) << 31};
+    most.parts = GGNN_CUDA_PARTS_MAX + 1;
+    REFUSED(split(out.i32(), out.i64() + 200, &most, in.id.at(), in.n, work));
+    REFUSED(split(out.i32(), out.i64() + 200, &at, in.id.at(), too_many, work));
+    REFUSED(ggnn_cuda_split(out.i32(), nullptr, out.i64() + 200, &at, in.id.at(), in.n, work, nullptr));
     NONE(ggnn_cuda_split_workspace_bytes(-1, 2));
     NONE(ggnn_cuda_split_workspace_bytes(2, 0));
 }
@@ -310,6 +338,11 @@ TEST(sums)
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &no_sources, &in.store));
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr));
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, &empty));
+    ggnn_store crowded = in.store, unknown = in.store; // more parts than are counted
+    crowded.traffic = out.i64() + 200, crowded.at.parts = GGNN_CUDA_PARTS_MAX + 1;
+    unknown.type = static_cast<ggnn_type>(7);
+    REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, &crowded));
+    REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, &unknown));
     const auto back = [&](float* to, const ggnn_block* t, const ggnn_block* b, int32_t heads,
                           const float* dout, const int32_t* arg) {
         return ggnn_cuda_spmm_back_arg(to, WIDTH, t, b, nullptr, heads, dout, WIDTH, arg, WIDTH, nullptr);
@@ -320,6 +353,19 @@ TEST(sums)
     REFUSED(back(out.f(), &in.b, &in.b, 3, x, in.local.at()));
     REFUSED(back(out.f(), &in.b, &in.b, 1, nullptr, in.local.at()));
     REFUSED(back(out.f(), &in.b, &in.b, 1, x, nullptr));
+    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH - 1, &in.b, &in.b, nullptr, 1, x, WIDTH, in.local.at(), WIDTH, nullptr));
+    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH, &in.b, &in.b, nullptr, 1, x, WIDTH - 1, in.local.at(), WIDTH, nullptr));
+    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH, &no_sources, &in.b, nullptr, 1, x, WIDTH, in.local.at(), WIDTH, nullptr));
+    const auto atomic = [&](const ggnn_block* b, int64_t ld, int32_t heads, const float* dout, int64_t ld_dout, int32_t width) {
+        return ggnn_cuda_spmm_atomic(out.f(), ld, b, nullptr, nullptr, heads, dout, ld_dout, width, nullptr);
+    };
+    REFUSED(atomic(&no_sources, WIDTH, 1, x, WIDTH, WIDTH));
+    REFUSED(atomic(&in.b, WIDTH - 1, 1, x, WIDTH, WIDTH));
+    REFUSED(atomic(&in.b, WIDTH, 0, x, WIDTH, WIDTH));
+    REFUSED(atomic(&in.b, WIDTH, 3, x, WIDTH, WIDTH));
+    REFUSED(atomic(&in.b, WIDTH, 1, nullptr, WIDTH, WIDTH));
+    REFUSED(atomic(&in.b, WIDTH, 1, x, WIDTH - 1, WIDTH));
+    REFUSED(atomic(&in.b, WIDTH, 1, x, WIDTH, -1));
     REFUSED(ggnn_cuda_spmm_atomic(nullptr, WIDTH, &in.b, nullptr, nullptr, 1, x, WIDTH, WIDTH, nullptr));
     REFUSED(ggnn_cuda_spmm_atomic(out.f(), WIDTH, nullptr, nullptr, nullptr, 1, x, WIDTH, WIDTH, nullptr));
     REFUSED(ggnn_cuda_scale_mean(nullptr, &in.b, 0, nullptr));
@@ -402,7 +448,12 @@ TEST(attention)
     REFUSED(back(to, also, x, x, x, in.negative, HEADS, work));
     REFUSED(back(to, also, x, x, x, in.n, 0, work));
     REFUSED(back(to, also, x, x, x, in.n, HEADS, nullptr));
+    for (int which = 0; which < 2; which++)
+        REFUSED(ggnn_cuda_scores_back(to, WIDTH - which, also, x, x, WIDTH - 1 + which, x, in.n, HEADS, WIDTH, work, nullptr));
+    REFUSED(back(to, also, x, x, x, in.n, 3, work));
     NONE(ggnn_cuda_scores_back_workspace_bytes(-1, WIDTH));
+    for (int64_t rows : {0, 1, 256, 257, 1000}) // a sum for each 256 rows
+        CHECK_EQ(static_cast<int64_t>(ggnn_cuda_scores_back_workspace_bytes(rows, WIDTH)), (rows + 255) / 256 * WIDTH * 4);
     NONE(ggnn_cuda_scores_back_workspace_bytes(4, -1));
 }
 
@@ -520,6 +571,271 @@ TEST(peers)
     CHECK_EQ(ggnn_cuda_peers_close(&p, nullptr), cudaSuccess);
 }
 
+// ---- every call, once ---------------------------------------------------------------------------------------
+
+// Memory for outputs, which are compared, or for scratch and tables, which are not.
+struct arena {
+    enum { BYTES = 1 << 19 };
+    device_array<char> memory{BYTES};
+    size_t             used = 0;
+
+    template <class T> T* take(int64_t n)
+    {
+        T* at = reinterpret_cast<T*>(memory.at() + used);
+        used += (static_cast<size_t>(n) * sizeof(T) + 255) / 256 * 256;
+        CHECK(used <= BYTES);
+        return at;
+    }
+};
+
+struct step { // a function of the header, with arguments that it takes
+    const char*                              name;
+    std::function<cudaError_t(cudaStream_t)> call;
+};
+
+// Each function that launches, in an order in which one may need what those before it left.
+struct every_call {
+    inputs               in;
+    arena                out, scratch;
+    device_array<int64_t> traffic{std::vector<int64_t>(8)};
+    ggnn_graph           counted = in.g;
+    ggnn_store           stored = in.store, tiers = in.store;
+    device_array<const void*> base{std::vector<const void*>{in.number.at(), in.number.at(), in.number.at()}};
+    ggnn_layout          at = {nullptr, 0, nullptr, nullptr, NODES, 2};
+    ggnn_scale           scale = {in.number.at(), in.number.at(), in.number.at()};
+    ggnn_walks           how = {2, 3, 0.5f};
+    ggnn_cuda_unique     seen;
+    ggnn_cuda_batch      batch, weighted, whole;
+    ggnn_block           t = {}, all = {};
+    ggnn_gat_layer       layer = {};
+    std::vector<step>    steps;
+
+    void plan(ggnn_cuda_batch* b, ggnn_method method, int32_t fanout, const ggnn_cuda_unique* shared)
+    {
+        ggnn_sampling sampling = {};
+        sampling.method = method;
+        sampling.num_hops = 2;
+        sampling.fanout[0] = sampling.fanout[1] = fanout;
+        sampling.walk = how;
+        sampling.keep = GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS | GGNN_KEEP_REPEATS;
+        CHECK_EQ(ggnn_cuda_batch_plan(b, &in.g, &sampling, 2, shared), GGNN_OK);
+    }
+    every_call()
+    {
+        using S = cudaStream_t;
+        const float*      x = in.number.at();
+        const ggnn_node*  id = in.id.at();
+        const ggnn_count  n = in.n;
+        const ggnn_rng*   rng = in.rng.at();
+        const auto        add = [&](const char* name, std::function<cudaError_t(S)> call) { steps.push_back({name, call}); };
+        counted.traffic = stored.traffic = tiers.traffic = traffic.at();
+        tiers.rows = nullptr, tiers.base = base.at(), tiers.at.stored = 2;
+        char*    table = scratch.take<char>(static_cast<int64_t>(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, NODES, NODES)));
+        char*    work = scratch.take<char>(1 << 17);
+        int32_t* status = out.take<int32_t>(1);
+        add("status", [=](S s) { return cudaMemsetAsync(status, 0, sizeof *status, s); });
+        {
+            ggnn_node* list = out.take<ggnn_node>(NODES);
+            int32_t *  local = out.take<int32_t>(2), *found = out.take<int32_t>(2);
+            CHECK_CUDA(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, NODES, NODES, table, nullptr)); // the handle
+            add("unique_init", [=](S s) { return ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, NODES, NODES, table, s); });
+            add("unique_begin", [=](S s) { return ggnn_cuda_unique_begin(&seen, s); });
+            add("unique_append", [=](S s) { return ggnn_cuda_unique_append(&seen, list, local, id, n, status, work, s); });
+            add("unique_find", [=](S s) { return ggnn_cuda_unique_find(&seen, found, id, n, s); });
+        }
+        for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_RESERVOIR, GGNN_WEIGHTED, GGNN_REPLACEMENT})
+            for (int32_t fanout : {-1, 1, 40, 1100}) {
+                if (fanout < 0 && method == GGNN_REPLACEMENT) continue;
+                const ggnn_cuda_samples to = {in.indptr.at(), out.take<int64_t>(2), out.take<ggnn_node>(EDGES), nullptr, nullptr};
+                add("sample_lists", [=](S s) {
+                    return ggnn_cuda_sample_lists(&to, &counted, id, n, method, fanout, rng, 0, work, status, s);
+                });
+            }
+        ggnn_node* visited = out.take<ggnn_node>(2 * 2000);
+        add("random_walk", [=](S s) { return ggnn_cuda_random_walk(visited, &counted, &how, rng, 0, id, n, status, s); });
+        for (int32_t count : {6, 40, 1025}) {
+            ggnn_node* to = out.take<ggnn_node>(2 * count);
+            float*     visits = out.take<float>(2 * count);
+            int64_t*   taken = out.take<int64_t>(2);
+            add("visited", [=](S s) { return cudaMemsetAsync(visited, 1, 2 * 2000 * sizeof *visited, s); });
+            add("walk_neighbors", [=](S s) { return ggnn_cuda_walk_neighbors(to, visits, taken, visited, count, 2, id, n, work, s); });
+        }
+        ggnn_cuda_unique* const table_of_batches = &seen;
+        plan(&batch, GGNN_FISHER_YATES, 2, table_of_batches);
+        plan(&weighted, GGNN_WEIGHTED, -1, nullptr);
+        plan(&whole, GGNN_WALK, 2, nullptr);
+        for (ggnn_cuda_batch* b : {&batch, &weighted, &whole}) {
+            char* memory = scratch.take<char>(static_cast<int64_t>(b->bytes));
+            char* packed = out.take<char>(static_cast<int64_t>(ggnn_cuda_batch_packed_max(b)));
+            CHECK_CUDA(ggnn_cuda_batch_init(b, memory, nullptr));
+            add("batch_init", [=](S s) { return ggnn_cuda_batch_init(b, memory, s); });
+            add("batch_begin", [=](S s) { return ggnn_cuda_batch_begin(b, id, n, s); });
+            add("sample_hop", [=](S s) { return ggnn_cuda_sample_hop(b, &counted, rng, s); });
+            add("sample", [=](S s) { return ggnn_cuda_sample(b, &counted, rng, id, n, s); });
+            add("batch_pack", [=](S s) { return ggnn_cuda_batch_pack(packed, ggnn_cuda_batch_packed_max(b), b, s); });
+        }
+        int64_t *rows = out.take<int64_t>(NODES), *lists = out.take<int64_t>(NODES), *counts = out.take<int64_t>(3);
+        add("rows", [=](S s) { return cudaMemsetAsync(rows, 0, NODES * sizeof *rows, s); });
+        add("lists", [=](S s) { return cudaMemsetAsync(lists, 0, NODES * sizeof *lists, s); });
+        add("count_batch", [=](S s) { return ggnn_cuda_count_batch(rows, lists, &batch, s); });
+        ggnn_node* seeds = out.take<ggnn_node>(3);
+        ggnn_rng*  drawn = out.take<ggnn_rng>(1);
+        add("epoch_batch", [=](S s) { return ggnn_cuda_epoch_batch(seeds, counts, drawn, id, NODES, 3, {1, 2, 3}, 4, 5, s); });
+        add("block_whole", [=](S s) { return ggnn_cuda_block_whole(&all, &in.g, counts, out_copy(), s); });
+        copy = out.take<int32_t>(EDGES);
+        char* transposed = out.take<char>(static_cast<int64_t>(ggnn_cuda_block_transpose_bytes(DST, SRC, 4)));
+        CHECK_CUDA(ggnn_cuda_block_transpose_init(&t, DST, SRC, 4, transposed));
+        add("block_transpose", [=](S s) { return ggnn_cuda_block_transpose(&t, &in.b, work, s); });
+        const auto matrix = [&](int64_t height) { return out.take<float>(height * WIDTH); };
+        for (ggnn_type as : {GGNN_F32, GGNN_F16}) {
+            float *a = matrix(2), *b = matrix(2), *c = matrix(2), *d = matrix(2);
+            const int32_t* index = in.local.at();
+            add("gather", [=](S s) { return ggnn_cuda_gather(a, WIDTH, as, &stored, id, n, s); });
+            add("gather_device", [=](S s) { return ggnn_cuda_gather_device(b, WIDTH, as, &tiers, id, n, s); });
+            add("gather_host", [=](S s) { return ggnn_cuda_gather_host(c, WIDTH, as, &tiers, id + 2, n, 1, s); });
+            add("permute", [=](S s) { return ggnn_cuda_permute(d, WIDTH, x, WIDTH, as, WIDTH, index, n, s); });
+        }
+        int32_t *gather = out.take<int32_t>(2), *scatter = out.take<int32_t>(2);
+        int64_t* bound = out.take<int64_t>(5);
+        add("split", [=](S s) { return ggnn_cuda_split(gather, scatter, bound, &at, id, n, work, s); });
+        int32_t* arg = out.take<int32_t>(DST * WIDTH);
+        for (ggnn_reduce reduce : {GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN}) {
+            const bool linear = reduce == GGNN_SUM || reduce == GGNN_MEAN;
+            float *    a = matrix(DST), *b = matrix(DST);
+            add("spmm", [=](S s) {
+                return ggnn_cuda_spmm(a, WIDTH, linear ? nullptr : arg, reduce, &in.b, linear ? &scale : nullptr, x, 1, x, WIDTH, WIDTH, s);
+            });
+            add("aggregate", [=](S s) {
+                return ggnn_cuda_aggregate(b, WIDTH, reduce, &in.b, linear ? &scale : nullptr, nullptr, 1, &stored, s);
+            });
+        }
+        float *sum = matrix(DST), *mean = matrix(DST), *back = matrix(SRC), *atomic = matrix(SRC), *norm = out.take<float>(NODES);
+        float *src = out.take<float>(SRC), *dst = out.take<float>(DST), *self = out.take<float>(DST), *inverse = out.take<float>(DST);
+        add("sum", [=](S s) { return ggnn_cuda_sum(sum, &in.b, x, WIDTH, s); });
+        add("mean", [=](S s) { return ggnn_cuda_mean(mean, &in.b, x, WIDTH, s); });
+        add("spmm_back_arg", [=](S s) {
+            return ggnn_cuda_spmm_back_arg(back, WIDTH, &t, &in.b, nullptr, 1, x, WIDTH, arg, WIDTH, s);
+        });
+        add("spmm_atomic", [=](S s) { return ggnn_cuda_spmm_atomic(atomic, WIDTH, &in.b, &scale, nullptr, 1, x, WIDTH, WIDTH, s); });
+        add("scale_mean", [=](S s) { return ggnn_cuda_scale_mean(inverse, &in.b, 1, s); });
+        add("gcn_norm", [=](S s) { return ggnn_cuda_gcn_norm(norm, &counted, s); });
+        add("scale_gcn", [=](S s) { return ggnn_cuda_scale_gcn(src, dst, self, &in.b, norm, &counted, s); });
+        float* edges[5];
+        for (float*& e : edges) e = out.take<float>(4 * HEADS);
+        float* per_target = out.take<float>(DST * HEADS);
+        add("sddmm", [=](S s) { return ggnn_cuda_sddmm(edges[0], GGNN_DOT, &in.b, x, WIDTH, x, WIDTH, HEADS, WIDTH, s); });
+        add("sddmm_add", [=](S s) { return ggnn_cuda_sddmm(edges[1], GGNN_ADD, &in.b, x, WIDTH, x, WIDTH, HEADS, HEADS, s); });
+        add("edge_sum", [=](S s) { return ggnn_cuda_edge_sum(per_target, &in.b, edges[1], HEADS, s); });
+        add("scale_weights", [=](S s) { return ggnn_cuda_scale_weights(inverse, &in.b, x, s); });
+        add("edge_softmax", [=](S s) { return ggnn_cuda_edge_softmax(edges[2], &in.b, edges[1], HEADS, s); });
+        add("edge_softmax_back", [=](S s) {
+            return ggnn_cuda_edge_softmax_back(edges[3], &in.b, edges[2], edges[0], HEADS, s);
+        });
+        add("powers", [=](S s) { return cudaMemsetAsync(edges[4], 0x3f, 4 * HEADS * sizeof(float), s); });
+        add("exp2_array", [=](S s) { return ggnn_cuda_exp2_array(edges[4], {nullptr, 4 * HEADS}, s); });
+        float *el = out.take<float>(SRC * HEADS), *er = out.take<float>(DST * HEADS), *dz = matrix(SRC), *datt = matrix(1), *partial = matrix(SRC);
+        add("scores", [=](S s) { return ggnn_cuda_scores(el, x, WIDTH, x, {nullptr, SRC}, HEADS, WIDTH, s); });
+        add("gradient", [=](S s) { return cudaMemsetAsync(dz, 0, SRC * WIDTH * sizeof(float), s); });
+        add("scores_back", [=](S s) {
+            return ggnn_cuda_scores_back(dz, WIDTH, datt, el, x, WIDTH, x, {nullptr, SRC}, HEADS, WIDTH, partial, s);
+        });
+        layer.block = &in.b, layer.z = const_cast<float*>(x), layer.ld_z = WIDTH, layer.heads = HEADS, layer.width = WIDTH;
+        layer.how.slope = 0.2f, layer.how.dropout = 0.3f;
+        layer.how.rng = {1, 2, GGNN_PURPOSE_ATTENTION_DROPOUT};
+        layer.el = el, layer.er = er, layer.out = matrix(DST), layer.ld_out = WIDTH, layer.lse = out.take<float>(DST * HEADS);
+        layer.del = out.take<float>(SRC * HEADS), layer.der = out.take<float>(DST * HEADS);
+        layer.delta = out.take<float>(DST * HEADS), layer.dlogit = out.take<float>((DST + 4) * HEADS);
+        layer.att_l = layer.att_r = const_cast<float*>(x);
+        layer.datt_l = matrix(1), layer.datt_r = matrix(1), layer.partial = matrix(SRC);
+        float* gradient = matrix(SRC);
+        add("gat", [=](S s) { return ggnn_cuda_gat(&layer, nullptr, s); });
+        add("gat_back", [=](S s) { return ggnn_cuda_gat_back(gradient, WIDTH, &t, &layer, x, WIDTH, nullptr, s); });
+    }
+    int32_t* copy = nullptr;
+    int32_t* out_copy() const { return copy; }
+
+    // All of them, in order.
+    void run(cudaStream_t stream)
+    {
+        for (const step& each : steps)
+            if (!CHECK_CUDA(each.call(stream))) printf("  %s\n", each.name);
+    }
+    std::vector<char> written()
+    {
+        std::vector<char> all_of_it = out.memory.values(static_cast<int64_t>(out.used));
+        const auto        counts = traffic.values();
+        all_of_it.insert(all_of_it.end(), reinterpret_cast<const char*>(counts.data()), reinterpret_cast<const char*>(counts.data() + counts.size()));
+        return all_of_it;
+    }
+    void clear()
+    {
+        out.memory.fill(0x5a);
+        scratch.memory.fill(0x5a);
+        traffic.fill(0);
+    }
+};
+
+// As the header says: no other stream than the caller's, no allocation, no wait. A capture would refuse the default
+// stream, and what went elsewhere would have been done when it ends.
+TEST(every_call_goes_on_the_callers_stream_and_can_be_captured)
+{
+    every_call        calls;
+    cudaStream_t      stream;
+    cudaGraph_t       graph;
+    cudaGraphExec_t   ready;
+    calls.clear();
+    const std::vector<char> before = calls.written();
+    calls.run(nullptr);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    const std::vector<char> want = calls.written();
+    CHECK(want != before);
+    calls.clear();
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+#ifdef SIMT_SHIM
+    const simt_statistics at_first = simt_get_statistics();
+#endif
+    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    calls.run(stream);
+    CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+#ifdef SIMT_SHIM
+    CHECK_EQ(simt_get_statistics().allocations, at_first.allocations);
+    CHECK_EQ(simt_get_statistics().synchronizations, at_first.synchronizations);
+    CHECK_EQ(simt_get_statistics().launches, at_first.launches);
+#endif
+    CHECK_CUDA(cudaGraphInstantiate(&ready, graph, 0));
+    CHECK(calls.written() == before);
+    for (int launch = 0; launch < 2; launch++) { // again: what one call leaves does not change the next one
+        calls.clear();
+        CHECK_CUDA(cudaGraphLaunch(ready, stream));
+        CHECK_CUDA(cudaStreamSynchronize(stream));
+        CHECK(calls.written() == want);
+    }
+    CHECK_CUDA(cudaGraphExecDestroy(ready));
+    CHECK_CUDA(cudaGraphDestroy(graph));
+    CHECK_CUDA(cudaStreamDestroy(stream));
+}
+
+// In a capture that has become invalid no launch is taken: each function says so.
+TEST(what_a_launch_returns_every_call_returns)
+{
+    every_call   calls;
+    cudaStream_t stream;
+    cudaGraph_t  graph = nullptr;
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    calls.clear();
+    calls.run(nullptr);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    const std::vector<char> before = calls.written();
+    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaStreamSynchronize(stream) != cudaSuccess); // which a capture forbids
+    for (const step& each : calls.steps)
+        if (!CHECK(each.call(stream) != cudaSuccess)) printf("  %s\n", each.name);
+    CHECK(cudaStreamEndCapture(stream, &graph) != cudaSuccess && !graph);
+    cudaGetLastError();
+    CHECK(calls.written() == before);
+    CHECK_CUDA(cudaStreamDestroy(stream));
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -534,5 +850,7 @@ int main(int argc, char** argv)
     RUN(attention);
     RUN(layers);
     RUN(peers);
+    RUN(every_call_goes_on_the_callers_stream_and_can_be_captured);
+    RUN(what_a_launch_returns_every_call_returns);
     return test_finish();
 }

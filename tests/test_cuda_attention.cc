@@ -52,7 +52,7 @@ TEST(scores_take_any_number_of_rows) // segments of 256, and more threads' work 
         CHECK(scores_back_same(rows, 3, 24, alignments[rows % 4], rows % 2 * 300));
     }
     CHECK(scores_same(5000, 2, 2, alignments[0], 0));
-    CHECK(scores_back_same(2600, 8, 800, alignments[0], 0));
+    CHECK(scores_back_same(2600, 8, 800, alignments[3], 0)); // 11 segments of 800 columns, one by one
 }
 
 // ---- fused attention ------------------------------------------------------------

@@ -370,6 +370,54 @@ TEST(fanouts_above_all_edges_take_whole_lists)
     }
 }
 
+// Scratch is for the hop that needs most of it: here the first.
+TEST(a_first_hop_that_needs_most_scratch_has_it)
+{
+    owned_graph own(random_graph_new(300, 2, 1300));
+    both_graphs g(own.g, 0);
+    for (const std::vector<int32_t>& fanout : {std::vector<int32_t>{1200, 2}, {1200, 0}, {2, 1200}}) {
+        const ggnn_sampling          how = sampling(GGNN_WEIGHTED, fanout, keep_all);
+        device_batch                 d(g.device, how, 2, forms[3]);
+        host_batch                   h(g.host, how, 2);
+        const std::vector<ggnn_node> seeds = {0, 5};
+        d.sample(g.device, seeds);
+        h.sample(g.host, seeds);
+        check_batch(d.b, h.b);
+        CHECK_EQ(d.reported(), GGNN_OK);
+    }
+}
+
+// More tiles of targets than a block has threads; then a batch with few of them in the same scratch.
+TEST(batches_have_more_tiles_than_a_block_has_threads)
+{
+    const int64_t          nodes = 70001;
+    std::vector<int64_t>   indptr(nodes + 1);
+    std::vector<ggnn_node> indices, seeds(nodes);
+    for (int64_t v = 0; v < nodes; v++) {
+        for (int64_t k = 0; v % 997 < 2 && k <= v % 5; k++) indices.push_back(static_cast<ggnn_node>(test_below(nodes)));
+        indptr[v + 1] = static_cast<int64_t>(indices.size());
+        seeds[v] = static_cast<ggnn_node>(nodes - 1 - v);
+    }
+    const int64_t                 edges = indptr[nodes];
+    const device_array<int64_t>   device_indptr(indptr);
+    const device_array<ggnn_node> device_indices(indices);
+    const ggnn_graph on_host = ggnn_graph_plain(indptr.data(), indices.data(), nullptr, nodes, edges);
+    const ggnn_graph on_device = ggnn_graph_plain(device_indptr.at(), device_indices.at(), nullptr, nodes, edges);
+    ggnn_sampling how = sampling(GGNN_FISHER_YATES, {2, 1});
+    device_batch  d(on_device, how, nodes, forms[0]);
+    host_batch    h(on_host, how, nodes);
+    d.sample(on_device, seeds);
+    h.sample(on_host, seeds);
+    check_batch(d.b, h.b);
+    how.max_edges[0] = 20; // so few edges are numbered by one block, which clears all sums of the next hop
+    device_batch few(on_device, how, nodes, forms[0]);
+    few.sample(on_device, seeds);
+    CHECK_EQ(few.reported(), GGNN_ERROR_CAPACITY);
+    few.sample(on_device, {0, 1});
+    h.sample(on_host, {0, 1});
+    check_batch(few.b, h.b);
+}
+
 TEST(batches_of_a_graph_over_parts_equal_the_twins)
 {
     owned_graph own(random_graph_new(200, 5, 100));
@@ -515,6 +563,65 @@ TEST(a_batch_in_memory_of_its_own_is_the_twins_and_given_back)
     CHECK_CUDA(ggnn_cuda_batch_free(nullptr));
 }
 
+#ifdef SIMT_SHIM
+TEST(a_batch_that_has_no_memory_is_an_error_and_leaves_none)
+{
+    owned_graph         own(random_graph_new(300, 3, 50));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {3, 2});
+    const size_t        before = simt_live_allocations();
+    ggnn_cuda_batch     b;
+    simt_fail_allocation(1);
+    CHECK_EQ(ggnn_cuda_batch_new(&b, &g.host, &how, 4, nullptr), GGNN_ERROR_MEMORY);
+    simt_fail_allocation(0);
+    cudaGetLastError();
+    CHECK_STR(b.fault.what, "no memory on the device for the batch");
+    CHECK_EQ(b.fault.hop, -1);
+    CHECK_EQ(simt_live_allocations(), before);
+    cudaStream_t stream; // what is launched first is refused: the memory is given back
+    cudaGraph_t  graph = nullptr;
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    CHECK(cudaStreamSynchronize(stream) != cudaSuccess);
+    CHECK_EQ(ggnn_cuda_batch_new(&b, &g.host, &how, 4, stream), GGNN_ERROR_MEMORY);
+    CHECK(cudaStreamEndCapture(stream, &graph) != cudaSuccess);
+    cudaGetLastError();
+    CHECK_CUDA(cudaStreamDestroy(stream));
+    CHECK_EQ(simt_live_allocations(), before);
+}
+#endif
+
+// A batch is planned for a size of graph, and a table that it shares must be for as many nodes and ids.
+TEST(a_graph_or_a_table_of_another_size_is_refused)
+{
+    owned_graph             own(random_graph_new(200, 4, 20));
+    both_graphs             g(own.g, 0);
+    const ggnn_sampling     how = sampling(GGNN_FISHER_YATES, {3, 2});
+    device_batch            d(g.device, how, 10, forms[0]);
+    device_array<ggnn_node> seeds(random_seeds(10, 200));
+    ggnn_graph              other[2] = {g.device, g.device};
+    other[0].num_nodes--;
+    other[1].num_edges--;
+    for (const ggnn_graph& wrong : other) {
+        CHECK_EQ(ggnn_cuda_sample(&d.b, &wrong, d.rng.at(), seeds.at(), {nullptr, 10}, nullptr), cudaErrorInvalidValue);
+        CHECK_CUDA(ggnn_cuda_batch_begin(&d.b, seeds.at(), {nullptr, 10}, nullptr));
+        CHECK_EQ(ggnn_cuda_sample_hop(&d.b, &wrong, d.rng.at(), nullptr), cudaErrorInvalidValue);
+        CHECK_EQ(d.b.num_hops, 0);
+    }
+    for (ggnn_unique_kind kind : {GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH})
+        for (int64_t nodes : {199, 200, 201})
+            for (int64_t ids : {d.b.max_ids - 1, d.b.max_ids, d.b.max_ids + 1}) {
+                ggnn_cuda_unique   seen;
+                ggnn_cuda_batch    b;
+                device_array<char> memory(static_cast<int64_t>(ggnn_cuda_unique_bytes(kind, nodes, ids)));
+                CHECK_CUDA(ggnn_cuda_unique_init(&seen, kind, nodes, ids, memory.at(), nullptr));
+                const bool fits = nodes == 200 && ids >= d.b.max_ids;
+                CHECK_EQ(ggnn_cuda_batch_plan(&b, &g.host, &how, 10, &seen), fits ? GGNN_OK : GGNN_ERROR_ARGUMENT);
+                if (fits) CHECK(b.shares && b.table.state == seen.state && b.bytes < d.b.bytes);
+                else CHECK_STR(b.fault.what, "the shared table is for another number of nodes, or for too few ids");
+            }
+}
+
 // ---- bounds and capacities ------------------------------------------------------------
 
 TEST(bounds_are_the_twins)
@@ -654,6 +761,13 @@ TEST(more_seeds_than_there_is_room_for)
         check_batch(d.b, h.b);
         CHECK_EQ(d.reported(), n > 20 ? GGNN_ERROR_CAPACITY : GGNN_OK);
     }
+    device_batch negative(g.device, how, 20, forms[0]); // known to the device alone: none, and that is reported
+    device_count            fewer(-7, 20);
+    device_array<ggnn_node> any(random_seeds(20, 100));
+    CHECK_CUDA(ggnn_cuda_sample(&negative.b, &g.device, negative.rng.at(), any.at(), fewer.get(), nullptr));
+    CHECK_EQ(size_on_device(negative.b.num_seeds), 0);
+    CHECK_EQ(size_on_device(negative.b.hop[0].num_src), 0);
+    CHECK_EQ(negative.reported(), GGNN_ERROR_CAPACITY);
     device_batch            d(g.device, how, 20, forms[0]);
     device_array<ggnn_node> seeds(random_seeds(21, 100));
     for (int64_t n : {-1, 21}) // known to the host: refused
@@ -862,6 +976,42 @@ static void count_two_epochs(int64_t num_ids, std::initializer_list<ggnn_method>
 // The last batch of each epoch is short.
 TEST(reads_counted_on_the_device_are_those_of_ggnn_plan) { count_two_epochs(100, {GGNN_FISHER_YATES, GGNN_WEIGHTED, GGNN_WALK}); }
 TEST(an_epoch_that_its_batches_divide_has_no_empty_one) { count_two_epochs(96, {GGNN_FISHER_YATES}); }
+
+// More seeds, and more sources, than threads run at once; counts of several batches in one array.
+TEST(large_batches_are_drawn_and_counted)
+{
+    enum { N = 9000, BATCH = 5000 };
+    owned_graph                  own(random_graph_new(N, 2, 50));
+    both_graphs                  g(own.g, 0);
+    const ggnn_sampling          how = sampling(GGNN_FISHER_YATES, {1, 1});
+    const std::vector<ggnn_node> ids = random_seeds(N, N);
+    const device_array<ggnn_node> device_ids(ids);
+    const ggnn_epochs             of = {ids.data(), N, BATCH, {7, 5, GGNN_PURPOSE_PRESAMPLE}, GGNN_PRESAMPLE_EPOCH};
+    std::vector<int64_t>          rows(N), lists(N);
+    device_array<int64_t>         device_rows(rows), device_lists(lists), num_seeds(1);
+    device_array<ggnn_rng>        step(1);
+    device_array<ggnn_node>       seeds(BATCH);
+    std::vector<ggnn_node>        workspace(BATCH);
+    device_batch                  d(g.device, how, BATCH, forms[0]);
+    host_batch                    h(g.host, how, BATCH);
+    CHECK_EQ(ggnn_count_epochs(rows.data(), lists.data(), &h.b, &g.host, &of, 0, 3, workspace.data()), GGNN_OK);
+    for (int64_t i = 0; i < 3; i++) {
+        const int64_t first = i % 2 * BATCH, count = std::min<int64_t>(N - first, BATCH);
+        CHECK_CUDA(ggnn_cuda_epoch_batch(seeds.at(), num_seeds.at(), step.at(), device_ids.at(), N, BATCH, of.rng, of.first_epoch, i, nullptr));
+        const std::vector<ggnn_node> drawn = seeds.values(count);
+        const ggnn_rng               keyed = step.values()[0];
+        int64_t                      wrong = 0;
+        for (int64_t k = 0; k < count; k++)
+            wrong += drawn[k] != ids[ggnn_shuffle(7, of.first_epoch + static_cast<uint32_t>(i / 2), first + k, N)];
+        CHECK_EQ(wrong, 0);
+        CHECK_EQ(num_seeds.values()[0], count);
+        CHECK(keyed.seed == 7 && keyed.step == 5 + i && keyed.purpose == GGNN_PURPOSE_PRESAMPLE);
+        CHECK_CUDA(ggnn_cuda_sample(&d.b, &g.device, step.at(), seeds.at(), {num_seeds.at(), BATCH}, nullptr));
+        CHECK_CUDA(ggnn_cuda_count_batch(device_rows.at(), device_lists.at(), &d.b, nullptr));
+    }
+    CHECK(device_rows.values() == rows);
+    CHECK(device_lists.values() == lists);
+}
 
 TEST(counting_refuses_what_has_no_input_layer)
 {
@@ -1075,6 +1225,13 @@ TEST(transposes_equal_those_made_by_hand)
         check_block(t.t, r->t);
         t.run(*b.get()); // the same memory again
         check_block(t.t, r->t);
+        CHECK(t.t.bipartite == 0 && t.t.id == b.get()->id);
+        ggnn_block two_kinds = *b.get();
+        two_kinds.bipartite = 1;
+        two_kinds.id = nullptr;
+        t.run(two_kinds);
+        CHECK(t.t.bipartite == 1 && !t.t.id);
+        CHECK_EQ(size_on_device(t.t.num_edges), r->edges);
         random_block_free(r);
     }
 }
@@ -1170,12 +1327,18 @@ int main(int argc, char** argv)
     test_seed(61);
     RUN(batches_equal_the_twins);
     RUN(fanouts_above_all_edges_take_whole_lists);
+    RUN(a_first_hop_that_needs_most_scratch_has_it);
+    RUN(batches_have_more_tiles_than_a_block_has_threads);
     RUN(batches_of_a_graph_over_parts_equal_the_twins);
     RUN(devices_with_caches_of_their_own_sample_the_same_batches);
     RUN(sizes_around_a_tile);
     RUN(equal_seeds_isolated_nodes_and_self_loops);
     RUN(steps_give_what_the_whole_does);
     RUN(a_batch_in_memory_of_its_own_is_the_twins_and_given_back);
+#ifdef SIMT_SHIM
+    RUN(a_batch_that_has_no_memory_is_an_error_and_leaves_none);
+#endif
+    RUN(a_graph_or_a_table_of_another_size_is_refused);
     RUN(bounds_are_the_twins);
     RUN(lowered_capacities_keep_what_comes_first);
     RUN(any_capacities_leave_a_consistent_batch);
@@ -1187,6 +1350,7 @@ int main(int argc, char** argv)
     RUN(traffic_of_batches_is_the_twins);
     RUN(reads_counted_on_the_device_are_those_of_ggnn_plan);
     RUN(an_epoch_that_its_batches_divide_has_no_empty_one);
+    RUN(large_batches_are_drawn_and_counted);
     RUN(counting_refuses_what_has_no_input_layer);
     RUN(batches_survive_the_wrap_of_stamps);
     RUN_SLOW(tiles_of_more_targets_than_a_block_has_threads);

@@ -80,6 +80,17 @@ TEST(a_rank_that_fails_between_calls_ends_all_with_its_message)
     }
 }
 
+TEST(nccl_is_named_with_its_version)
+{
+    if (!comm_nccl_name()) SKIP("built without NCCL");
+#ifdef __CUDACC__
+    CHECK(strncmp(comm_nccl_name(), "NCCL 2.", 7) == 0 && !strstr(comm_nccl_name(), "emulated"));
+#else
+    CHECK_EQ(NCCL_VERSION_CODE, 21400);
+    CHECK_STR(comm_nccl_name(), "NCCL 2.14.0, emulated");
+#endif
+}
+
 TEST(ranks_that_share_a_device_cannot_have_nccl)
 {
     if (missing()) SKIP(missing());
@@ -132,6 +143,7 @@ int main(int argc, char** argv)
     if (!device_present() || !device_open_cuda) return finish_without_device();
     RUN(every_call_gives_the_bits_of_threads_of_the_cpu);
     RUN(a_rank_that_fails_between_calls_ends_all_with_its_message);
+    RUN(nccl_is_named_with_its_version);
     RUN(ranks_that_share_a_device_cannot_have_nccl);
     RUN(a_call_of_nccl_that_fails_ends_all_with_its_message);
     return test_finish();

@@ -5,6 +5,7 @@
 #include "tests/cuda_memory.h"
 #include "tests/owners.h"
 
+#include <algorithm>
 #include <signal.h>
 #include <string>
 #include <sys/mman.h>
@@ -205,7 +206,10 @@ static bool lives_as_peer(const world& w, void* shared, int32_t self)
     good = good && ggnn_cuda_peers_join(&p, shared, parts, self, LOANS) == cudaSuccess && own.lend(&p) == cudaSuccess;
     good = good && ggnn_cuda_peers_wait(&p, &fault) == cudaSuccess;
     good = good && ggnn_cuda_peers_rows(base, &p, source, parts, &fault) == cudaSuccess;
+    const void* again[OWNED_PARTS + 2]; // what is borrowed once more lies where it did
+    good = good && ggnn_cuda_peers_rows(again, &p, source, parts, &fault) == cudaSuccess && std::equal(base, base + parts, again);
     good = good && ggnn_cuda_peers_lists(part, &p, lists, parts, &fault) == cudaSuccess;
+    for (int32_t q = 0; good && q < parts; q++) good = part[q].num_edges == w.o->part[q].num_edges;
     good = good && reads_all(w, base, part) && ggnn_cuda_peers_check(&p, &fault) == cudaSuccess;
     if (fault.what) printf("  peer %d: %s (peer %d, devices %d, %d)\n", self, fault.what, fault.peer, fault.from, fault.to);
     return (ggnn_cuda_peers_close(&p, &fault) == cudaSuccess) && good;
@@ -578,6 +582,40 @@ TEST(what_cannot_be_lent_or_borrowed_is_refused)
     CHECK_CUDA(ggnn_cuda_peers_close(&p, &fault));
 }
 
+// Without positions and weights, without edges, without rows; and of nobody.
+TEST(lists_are_lent_with_what_they_have)
+{
+    shared_memory           shared;
+    ggnn_cuda_peers         p;
+    ggnn_cuda_fault         fault = {};
+    device_array<int64_t>   indptr(std::vector<int64_t>{0, 2, 5}), first(std::vector<int64_t>{7, 9});
+    device_array<ggnn_node> indices(std::vector<ggnn_node>{1, 2, 3, 4, 5});
+    device_array<float>     weight(std::vector<float>{1, 2, 3, 4, 5});
+    const ggnn_csc          all = {indptr.at(), first.at(), indices.at(), weight.at(), 5}, bare = {indptr.at(), nullptr, indices.at(), nullptr, 5},
+                            empty = {indptr.at(), nullptr, nullptr, nullptr, 0}, none = {};
+    const ggnn_cuda_source  source[] = {{0, 0}, {0, 4}, {-1, 3}, {0, 8}, {0, 12}};
+    ggnn_csc                part[6];
+    memset(part, 0x5a, sizeof part);
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 1, 0, 16));
+    CHECK_CUDA(ggnn_cuda_peers_lend_lists(&p, 0, &all, 2));
+    CHECK_CUDA(ggnn_cuda_peers_lend_lists(&p, 4, &bare, 2));
+    CHECK_CUDA(ggnn_cuda_peers_lend_lists(&p, 8, &empty, 0));
+    CHECK_CUDA(ggnn_cuda_peers_lend_lists(&p, 12, &none, 0));
+    CHECK_CUDA(ggnn_cuda_peers_wait(&p, &fault));
+    CHECK_CUDA(ggnn_cuda_peers_lists(part, &p, source, 5, &fault));
+    const ggnn_csc* const want[] = {&all, &bare, &none, &empty, &none};
+    for (int i = 0; i < 5; i++) {
+        CHECK(part[i].indptr == want[i]->indptr && part[i].first == want[i]->first && part[i].indices == want[i]->indices);
+        CHECK(part[i].weight == want[i]->weight && part[i].num_edges == want[i]->num_edges);
+    }
+    CHECK_EQ(part[5].num_edges, 0x5a5a5a5a5a5a5a5a);
+    CHECK(fault.what == nullptr && fault.peer == -1 && fault.from == -1 && fault.to == -1);
+    ggnn_cuda_peers_give_up(shared.at, 0); // who has joined is not given up
+    CHECK_CUDA(ggnn_cuda_peers_check(&p, &fault));
+    CHECK_CUDA(ggnn_cuda_peers_wait(&p, &fault));
+    CHECK_CUDA(ggnn_cuda_peers_close(&p, &fault));
+}
+
 TEST(the_launcher_says_which_device)
 {
     const char* names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
@@ -666,6 +704,7 @@ int main(int argc, char** argv)
     RUN(a_peer_that_closes_or_is_given_up_is_not_waited_for);
     RUN(owners_close_after_their_borrowers);
     RUN(what_cannot_be_lent_or_borrowed_is_refused);
+    RUN(lists_are_lent_with_what_they_have);
     RUN(the_launcher_says_which_device);
     return test_finish();
 }

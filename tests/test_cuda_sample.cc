@@ -298,6 +298,124 @@ TEST(every_method_equals_ggnn_h_at_every_fanout)
     }
 }
 
+static void compare_neighbors(int32_t count, int64_t top, int64_t range, int64_t n, bool in_place);
+
+// Every fanout to 40, and those around each size of a kernel beyond, of lists around it.
+TEST(methods_that_share_a_row_among_threads_take_every_fanout)
+{
+    std::vector<int64_t> degree;
+    for (int64_t d = 0; d < 45; d++) degree.push_back(d);
+    for (int64_t d : {255, 256, 257, 258, 299, 300, 385, 511, 512, 513, 514, 1300}) degree.push_back(d);
+    twin_graph g(degree, true);
+    g.spread(PLAIN);
+    for (ggnn_method method : methods) {
+        for (int32_t fanout = 0; fanout <= 40; fanout += few_trials() ? 3 : 1) {
+            std::vector<ggnn_node> near; // lists of one entry less, as many and more
+            for (int64_t v = 0; v < 45; v++)
+                if (v >= fanout - 1 && v <= fanout + 3) near.push_back(static_cast<ggnn_node>(v));
+            compare(g, near, method, fanout);
+        }
+        for (int32_t fanout : {127, 130, 255, 256, 257, 300, 384, 511, 512, 513}) {
+            std::vector<ggnn_node> far;
+            for (int64_t v = 45; v < g.num_nodes(); v++)
+                if (degree[v] >= fanout - 1 && (degree[v] <= fanout + 1 || v + 1 == g.num_nodes())) far.push_back(static_cast<ggnn_node>(v));
+            compare(g, far, method, fanout);
+        }
+    }
+}
+
+// More nodes than threads run at once, and a node's list is read once: by slot what the layout says.
+TEST(lists_that_are_sampled_are_counted_where_they_lie)
+{
+    std::vector<int64_t> degree;
+    for (int i = 0; i < 97; i++) degree.push_back(test_below(9));
+    for (layout_kind kind : {PLAIN, MODULO, BOUND}) {
+        twin_graph g(degree, true);
+        g.spread(kind);
+        for (ggnn_method method : methods)
+            for (int64_t n : {0, 1, 97, 5000}) {
+                if (n > 97 && method != methods[test_below(6)]) continue;
+                std::vector<ggnn_node> nodes;
+                for (int64_t i = 0; i < n; i++) nodes.push_back(static_cast<ggnn_node>(test_below(97)));
+                if (n == 97) nodes[3] = 97, nodes[50] = -1, nodes[96] = GGNN_NODE_MAX; // no list, so none is read
+                const size_t            slots = static_cast<size_t>(g.host.at.parts) + 2;
+                const edges_of          want = expected(g.host, nodes, method, 3);
+                std::vector<int64_t>    read(slots, 40);
+                device_array<int64_t>   traffic(read), indptr(want.indptr), count(n);
+                device_array<ggnn_node> node(nodes), id(want.total() + 1);
+                device_array<ggnn_rng>  key(&rng, 1);
+                device_array<int32_t>   status(1);
+                device_count            size(n, n + 9);
+                ggnn_graph              counted = g.device;
+                counted.traffic = traffic.at();
+                status.fill(0);
+                const ggnn_cuda_samples counts = {nullptr, count.at(), nullptr, nullptr, nullptr};
+                const ggnn_cuda_samples samples = {indptr.at(), count.at(), id.at(), nullptr, nullptr};
+                CHECK_CUDA(ggnn_cuda_sample_lists(&counts, &counted, node.at(), size.get(), method, 3, key.at(), HOP, nullptr, status.at(), nullptr));
+                CHECK(traffic.values() == read); // a count alone is no sample
+                CHECK(count.values() == want.count);
+                CHECK_CUDA(ggnn_cuda_sample_lists(&samples, &counted, node.at(), size.get(), method, 3, key.at(), HOP, nullptr, status.at(), nullptr));
+                for (ggnn_node v : nodes)
+                    if (v >= 0 && v < 97) read[static_cast<size_t>(ggnn_locate(&g.host.at, v).slot)]++;
+                CHECK(traffic.values() == read);
+                CHECK(count.values() == want.count);
+                check_equal(id.values(), want.id, want.id.size(), "id", method, 3);
+                counted.at.parts = GGNN_CUDA_PARTS_MAX + 1; // too many to be counted
+                CHECK_EQ(ggnn_cuda_sample_lists(&samples, &counted, node.at(), size.get(), method, 3, key.at(), HOP, nullptr, status.at(), nullptr),
+                         cudaErrorInvalidValue);
+            }
+    }
+}
+
+// 16 bytes times the power of two that holds twice the fanout, or the visits, for each of at most 128 nodes; nothing below.
+TEST(workspaces_have_the_sizes_that_are_told)
+{
+    const auto sample = [](ggnn_method method, int32_t fanout, int64_t n) {
+        return static_cast<int64_t>(ggnn_cuda_sample_workspace_bytes(method, fanout, n));
+    };
+    const auto walk = [](int32_t count, int64_t n) { return static_cast<int64_t>(ggnn_cuda_walk_workspace_bytes(count, n)); };
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {-1, 0, 1, 1023, 1024, 1025, 2048, 2049, 5000})
+            for (int64_t n : {0, 1, 127, 128, 129, 100000}) {
+                int64_t pairs = 512;
+                while (pairs < 2 * fanout) pairs *= 2;
+                CHECK_EQ(sample(method, fanout, n), method == GGNN_WEIGHTED && fanout > 1024 ? 16 * pairs * std::min<int64_t>(n, 128) : 0);
+            }
+    CHECK_EQ(sample(GGNN_WALK, 5, 10), 0);
+    for (int32_t count : {0, 1, 1024, 1025, 2048, 2049})
+        for (int64_t n : {0, 1, 127, 128, 129, 100000}) {
+            int64_t pairs = 2;
+            while (pairs < count) pairs *= 2;
+            CHECK_EQ(walk(count, n), count > 1024 ? 16 * pairs * std::min<int64_t>(n, 128) : 0);
+        }
+    twin_graph              g({3, 4});
+    device_array<ggnn_node> nodes(std::vector<ggnn_node>{0, 1}), id(10);
+    device_array<int64_t>   indptr(std::vector<int64_t>{0, 5, 10});
+    device_array<ggnn_rng>  key(&rng, 1);
+    const ggnn_cuda_samples samples = {indptr.at(), nullptr, id.at(), nullptr, nullptr};
+    g.spread(PLAIN);
+    for (int32_t fanout : {1024, 1025}) // of which the second needs one
+        CHECK_EQ(ggnn_cuda_sample_lists(&samples, &g.device, nodes.at(), {nullptr, 2}, GGNN_WEIGHTED, fanout, key.at(), HOP, nullptr, nullptr, nullptr),
+                 fanout == 1024 ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+#ifdef SIMT_SHIM
+// A workspace is for 128 lists at a time, whatever number of blocks the device can run.
+TEST(a_large_device_has_no_more_lists_in_work_than_the_workspace_is_for)
+{
+    std::vector<int64_t>   degree(132, 2);
+    std::vector<ggnn_node> in_order;
+    for (int64_t v = 0; v < 132; v++) in_order.push_back(static_cast<ggnn_node>(v));
+    for (size_t v = 126; v < 132; v++) degree[v] = 1030;
+    twin_graph g(degree, true);
+    simt_set_processors(40);
+    g.spread(PLAIN);
+    compare(g, in_order, GGNN_WEIGHTED, 1025);
+    compare_neighbors(1025, 3, 20, 132, false);
+    simt_set_processors(0);
+}
+#endif
+
 TEST(sampling_leaves_the_graph_as_it_is)
 {
     for (layout_kind kind : {PLAIN, MODULO}) {
@@ -915,6 +1033,17 @@ TEST(neighbours_by_visits_equal_ggnn_hs)
         for (int64_t range : {1, 5, 2000})
             for (int64_t top : {-1, 0, 1, 5, 40})
                 if (!few_trials() || top < 0 || top == 5) compare_neighbors(count, top, range, 5, test_below(2));
+    for (int32_t count : {8, 9, 32, 33, 256, 257, 1024, 1025, 2048}) { // one id has all visits, the greatest
+        device_array<ggnn_node> node(std::vector<ggnn_node>{0}), visited(std::vector<ggnn_node>(static_cast<size_t>(count), GGNN_NODE_MAX - 1)), id(count);
+        device_array<float>     visits(count);
+        device_array<int64_t>   taken(1);
+        device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_walk_workspace_bytes(count, 1)));
+        if (sizeof(ggnn_node) == 8) visited = device_array<ggnn_node>(std::vector<ggnn_node>(static_cast<size_t>(count), static_cast<ggnn_node>((INT64_C(1) << 48) - 2)));
+        CHECK_CUDA(ggnn_cuda_walk_neighbors(id.at(), visits.at(), taken.at(), visited.at(), count, -1, node.at(), {nullptr, 1}, workspace.at(), nullptr));
+        CHECK_EQ(taken.values()[0], 1);
+        CHECK_EQ(id.values(1)[0], visited.values(1)[0]);
+        CHECK(visits.values(1)[0] == static_cast<float>(count));
+    }
     compare_neighbors(12, 5, 4, 700, true); // more nodes than resident blocks have groups
     compare_neighbors(40, 5, 10, 50, true);
     compare_neighbors(1030, 5, 100, 20, true);
@@ -988,6 +1117,13 @@ TEST(a_hop_of_walks_equals_ggnn_hs)
         compare_walk_hop(g, {300, 4, 0.2f}, 10); // in the workspace
         compare_walk_hop(g, {0, 4, 0.2f}, 10);
     }
+    for (int nodes : {63, 64, 65}) { // as many bits as an id needs, and one
+        twin_graph around(std::vector<int64_t>(static_cast<size_t>(nodes), 3));
+        for (size_t e = 0; e < around.indices.size(); e++)
+            if (e % 2) around.indices[e] = static_cast<ggnn_node>(nodes - 1);
+        around.spread(PLAIN);
+        for (int32_t walks : {4, 20, 90, 300}) compare_walk_hop(around, {walks, 4, 0.2f}, 9);
+    }
 }
 
 int main(int argc, char** argv)
@@ -996,6 +1132,12 @@ int main(int argc, char** argv)
     test_seed(20);
     if (!device_present()) return finish_without_device();
     RUN(every_method_equals_ggnn_h_at_every_fanout);
+    RUN(methods_that_share_a_row_among_threads_take_every_fanout);
+    RUN(lists_that_are_sampled_are_counted_where_they_lie);
+    RUN(workspaces_have_the_sizes_that_are_told);
+#ifdef SIMT_SHIM
+    RUN(a_large_device_has_no_more_lists_in_work_than_the_workspace_is_for);
+#endif
     RUN(sampling_leaves_the_graph_as_it_is);
     RUN(long_offsets_give_the_same_samples);
     RUN(lists_of_more_than_32_bits_are_sampled_over_their_whole_length);

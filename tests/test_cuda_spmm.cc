@@ -394,8 +394,9 @@ TEST(backward_by_atomics_errs_by_rounding_alone)
     random_block* mixed = random_block_mixed(40, 30);
     random_block* sparse = block_of(200, std::vector<int64_t>(50, 2)); // most sources have one edge, or none
     random_block* hubs = block_of(9, {3000, 0, 300});
-    for (random_block* r : {mixed, sparse, hubs})
-        for (int i = 0; i < 32; i++) {
+    random_block* wide = block_of(1000, std::vector<int64_t>(900, 1)); // more elements than threads run at once
+    for (random_block* r : {mixed, sparse, hubs, wide})
+        for (int i = 0; i < 32; i += r == wide ? 13 : 1) {
             spmm_case c{i & 1 ? 12 : 5, GGNN_SUM};
             c.heads = i & 1 ? 3 : 1;
             c.weighted = i & 1;
@@ -409,6 +410,7 @@ TEST(backward_by_atomics_errs_by_rounding_alone)
     random_block_free(mixed);
     random_block_free(sparse);
     random_block_free(hubs);
+    random_block_free(wide);
 }
 
 // ---- aggregation from a store
@@ -521,12 +523,15 @@ TEST(aggregate_takes_halves_of_every_kind)
 
 TEST(factors_have_the_bits_of_c)
 {
-    for (int64_t nodes : {1, 255, 256, 257, 900}) {
+    for (int64_t nodes : {1, 255, 256, 257, 900, 5000}) { // the last: more than threads run at once
         random_graph*                g = random_graph_new(nodes, 6, 300);
         const device_array<int64_t>  indptr(g->indptr, nodes + 1);
-        const ggnn_graph             graph = ggnn_graph_plain(indptr.at(), nullptr, nullptr, nodes, g->num_edges);
+        ggnn_graph                   graph = ggnn_graph_plain(indptr.at(), nullptr, nullptr, nodes, g->num_edges);
+        const std::vector<int64_t>   nothing(3);
+        const device_array<int64_t>  traffic(nothing); // degrees are no reads of lists
         std::vector<float>           norm(static_cast<size_t>(nodes));
         device_array<float>          device_norm(nodes);
+        graph.traffic = traffic.at();
         ggnn_gcn_norm(norm.data(), &g->graph);
         CHECK_CUDA(ggnn_cuda_gcn_norm(device_norm.at(), &graph, nullptr));
         CHECK(device_norm.values() == norm);
@@ -554,6 +559,7 @@ TEST(factors_have_the_bits_of_c)
             CHECK_CUDA(ggnn_cuda_scale_mean(dst.device(), b.get(), with_src, nullptr));
             CHECK(dst.agrees());
         }
+        CHECK(traffic.values() == nothing);
         random_block_free(r);
         random_graph_free(g);
     }

@@ -293,6 +293,66 @@ TEST(batches_that_outgrow_their_room_get_more)
     }
 }
 
+// What a loader hands out on the device, array by array: of 8 hops; of more seeds than threads run at once.
+void check_batches(int64_t nodes, int32_t hops, int64_t batch)
+{
+    fixture f;
+    make_fixture(&f, nodes, 2, 3, 3);
+    const kind    sage = kinds[1];
+    net_config    c = config_of(sage, hops, 3, false);
+    ggnn_sampling how = sampling_of(c);
+    run           cpu, gpu;
+    for (int32_t& fanout : how.fanout) fanout = 2;
+    open_run(&cpu, cpu_device, &f, c, &how, batch, true);
+    open_run(&gpu, opened, &f, c, &how, batch, true);
+    const loader_pass passes[] = {pass_of(&cpu, &f, 0), pass_of(&gpu, &f, 0)};
+    loader_begin(cpu.batches, &passes[0], 0);
+    loader_begin(gpu.batches, &passes[1], 0);
+    int64_t taken = 0;
+    for (const mini_batch* b; (b = batch_take(gpu.batches, &why)); taken++) {
+        const mini_batch* want = batch_take(cpu.batches, &why);
+        if (!CHECK(want != nullptr)) return;
+        const auto same = [&](const auto* there, const auto* here, int64_t n) {
+            std::vector<typename std::decay<decltype(*here)>::type> got(static_cast<size_t>(n));
+            if (n) device_download(opened, got.data(), there, got.size() * sizeof got[0]);
+            return !n || !memcmp(got.data(), here, got.size() * sizeof got[0]);
+        };
+        CHECK_EQ(device_size(opened, b->known), device_size(cpu_device, want->known));
+        const int64_t seeds = *want->blocks.num_seeds.n;
+        CHECK_EQ(device_size(opened, b->blocks.num_seeds), seeds);
+        CHECK(same(b->blocks.seed_local, want->blocks.seed_local, seeds));
+        CHECK_EQ(b->blocks.num_hops, hops);
+        for (int32_t h = 0; h < hops; h++) {
+            const ggnn_block &there = b->blocks.hop[h], &here = want->blocks.hop[h];
+            CHECK_EQ(device_size(opened, there.num_dst), *here.num_dst.n);
+            CHECK_EQ(device_size(opened, there.num_src), *here.num_src.n);
+            CHECK_EQ(device_size(opened, there.num_edges), *here.num_edges.n);
+            CHECK(there.num_dst.max >= *here.num_dst.n && there.num_src.max >= *here.num_src.n && there.num_edges.max >= *here.num_edges.n);
+            CHECK(same(there.indptr, here.indptr, *here.num_dst.n + 1));
+            CHECK(same(there.indices, here.indices, *here.num_edges.n));
+            CHECK(same(there.id, here.id, *here.num_src.n));
+        }
+        for (int64_t v = 0; v < *want->blocks.hop[hops - 1].num_src.n; v += 1 + nodes / 200)
+            CHECK(same(b->rows + v * b->ld_rows, want->rows + v * want->ld_rows, 3));
+        batch_give(cpu.batches, want);
+        batch_give(gpu.batches, b);
+    }
+    CHECK(!batch_take(cpu.batches, &why));
+    CHECK_EQ(taken, (nodes + batch - 1) / batch);
+    CHECK_EQ(loader_cost_of(cpu.batches).edges, loader_cost_of(gpu.batches).edges);
+    CHECK_EQ(loader_cost_of(cpu.batches).bytes, loader_cost_of(gpu.batches).bytes);
+    CHECK_STR(why.text, "");
+    CHECK_STR(opened->failed.text, "");
+    close_run(&cpu);
+    close_run(&gpu);
+}
+
+TEST(batches_of_any_depth_and_size_are_those_of_the_cpu)
+{
+    check_batches(120, GGNN_HOPS_MAX, 11);
+    check_batches(6000, 1, 5000);
+}
+
 // Each batch is held while the next one is taken, which may need more room: it stays what it was.
 TEST(a_batch_that_is_held_stays_while_the_next_one_gets_more_room)
 {
@@ -494,6 +554,102 @@ TEST(an_allocation_that_fails_on_the_device_is_an_error)
 #endif
 }
 
+// By their order: streams, pinned memory, cuBLAS's.
+TEST(a_device_that_cannot_open_says_why_and_leaves_nothing)
+{
+    error e = {""};
+    CHECK(!device_open_cuda(99, false, &e));
+    CHECK(strstr(e.text, "device 99: ") != nullptr);
+    CHECK_EQ(cudaSetDevice(0), cudaSuccess);
+#ifndef __CUDACC__
+    const size_t before = simt_live_allocations();
+    device*      d = nullptr;
+    int          failures = 0;
+    for (; !d && failures < 50; failures += !d) {
+        e.text[0] = 0;
+        simt_fail_allocation(failures + 1);
+        d = device_open_cuda(0, false, &e);
+        if (d) break;
+        CHECK_STR(e.text, "--backend cuda-emulated: device 0: out of memory");
+        CHECK_EQ(simt_live_allocations(), before);
+    }
+    simt_fail_allocation(0);
+    cudaGetLastError();
+    CHECK(failures >= 3); // numbers of a step, losses, cuBLAS's workspace
+    if (!CHECK(d != nullptr)) return;
+    CHECK(!strcmp(d->backend, "cuda-emulated") && !strcmp(d->gemm[0], "cublas") && d->number == 0 && d->tight && !d->plain && !d->serial);
+    CHECK(simt_live_allocations() > before);
+    device_close(d);
+    CHECK_EQ(simt_live_allocations(), before);
+#endif
+}
+
+TEST(memory_of_a_device_is_zero_at_first_and_counted_while_it_is_taken)
+{
+    const int64_t     before = opened->bytes;
+    std::vector<char> got(5000, 1), sent(5000);
+    char* const       some = static_cast<char*>(device_new(opened, 5000, "some", &why));
+    void* const       none = device_new(opened, 0, "none", &why);
+    CHECK(some && none);
+    CHECK_EQ(opened->bytes, before + 5000 + 64);
+    CHECK(opened->most_bytes >= opened->bytes);
+    const int64_t most = opened->most_bytes;
+    device_download(opened, got.data(), some, got.size());
+    CHECK(got == sent);
+    for (size_t i = 0; i < sent.size(); i++) sent[i] = static_cast<char>(i % 100);
+    char* const other = static_cast<char*>(device_new(opened, 5000, "other", &why));
+    device_upload(opened, other, sent.data(), sent.size());
+    device_fetch(opened, some + 10, other + 20, 1000);
+    device_download(opened, got.data(), some, got.size());
+    for (size_t i = 0; i < got.size(); i++)
+        if (got[i] != (i >= 10 && i < 1010 ? sent[i + 10] : 0)) test_errors++;
+    device_free(opened, other);
+    device_free(opened, some);
+    CHECK_EQ(opened->bytes, before + 64);
+    device_free(opened, none);
+    CHECK_EQ(opened->bytes, before);
+    CHECK(opened->most_bytes >= most && opened->most_bytes < most + 6000);
+    void* const pinned = device_new_host(opened, 0, "none", &why);
+    CHECK(pinned != nullptr);
+    device_free_host(opened, pinned);
+    CHECK_STR(opened->failed.text, "");
+}
+
+// Of the device's clock: no more than passed, nor a thousandth of it.
+TEST(times_are_seconds)
+{
+    fixture f;
+    make_fixture(&f, 300, 5, 9, 4);
+    for (bool profile : {false, true})
+        for (bool extract : {false, true}) {
+            const net_config    c = config_of(kinds[4], 2, 4, false);
+            const ggnn_sampling how = sampling_of(c);
+            run                 r;
+            device* const       own = device_open_cuda(0, false, &why); // whose clock has nothing of other nets
+            own->profile = own->plain = own->serial = profile;
+            open_run(&r, own, &f, c, &how, 150, extract);
+            const double begin = test_seconds();
+            for (int i = 0; i < 4; i++) take_step(&r, &f, i);
+            const double       passed = test_seconds() - begin, least = passed / 500;
+            const net_profile& p = *net_profile_of(r.n);
+            const loader_cost  cost = loader_cost_of(r.batches);
+            double             stages = 0;
+            for (int back = 0; back < 2; back++)
+                for (double s : p.seconds[back]) stages += s;
+            if (!CHECK(p.train > least && p.train <= passed)) printf("  %g of %g s\n", p.train, passed);
+            if (profile) CHECK(stages > least && stages <= p.train);
+            else CHECK(stages == 0);
+            for (int s = 0; profile && s < NET_SHUFFLE; s++) // an attending net reads, multiplies and so on
+                CHECK((p.seconds[0][s] + p.seconds[1][s] > 0) == (s != NET_GATHER || !extract));
+            CHECK(cost.sample > least / 50 && cost.sample <= passed + 1);
+            CHECK(cost.copy == 0 && cost.mark == 0);
+            CHECK((cost.extract > 0) == extract);
+            CHECK_STR(own->failed.text, "");
+            close_run(&r);
+            device_close(own);
+        }
+}
+
 // In place and as a copy. What another one has pinned stays.
 TEST(memory_that_a_device_cannot_address_is_not_kept_pinned)
 {
@@ -548,6 +704,7 @@ int main(int argc, char** argv)
     RUN(the_next_batch_is_extracted_before_this_one_trains);
     RUN(rows_of_the_host_are_read_in_lines_by_a_share_of_the_processors);
     RUN(batches_that_outgrow_their_room_get_more);
+    RUN(batches_of_any_depth_and_size_are_those_of_the_cpu);
     RUN(a_batch_that_is_held_stays_while_the_next_one_gets_more_room);
     RUN(a_net_that_is_given_more_room_goes_on);
     RUN(a_batch_is_seen_at_the_least_bucket_that_holds_it);
@@ -555,6 +712,9 @@ int main(int argc, char** argv)
     RUN(losses_are_added_up_without_waiting);
     RUN(the_first_loss_that_is_not_finite_is_kept);
     RUN_SLOW(an_allocation_that_fails_on_the_device_is_an_error);
+    RUN(a_device_that_cannot_open_says_why_and_leaves_nothing);
+    RUN(memory_of_a_device_is_zero_at_first_and_counted_while_it_is_taken);
+    RUN(times_are_seconds);
     RUN(memory_that_a_device_cannot_address_is_not_kept_pinned);
     device_close(opened);
     device_close(cpu_device);

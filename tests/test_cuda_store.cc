@@ -106,6 +106,45 @@ TEST(one_base_of_many_may_be_off_its_alignment)
     CHECK(out.values() == want);
 }
 
+// A plain array that begins anywhere, as a section of a larger one does: chunks are as wide as its address allows (the
+// emulator faults, as a GPU does, where they are wider).
+TEST(a_plain_store_may_begin_off_any_alignment)
+{
+    for (int32_t width : {2, 4, 8})
+        for (int64_t shift : {0, 1, 2, 3, 4})
+            for (ggnn_type type : {GGNN_F32, GGNN_F16}) {
+                const int64_t                size = ggnn_type_bytes(type);
+                const std::vector<ggnn_node> id = random_ids(50, 30);
+                std::vector<char>            table(static_cast<size_t>((30 * width + shift) * size)), want(static_cast<size_t>(50 * width * size));
+                for (char& c : table) c = static_cast<char>(test_below(60));
+                const device_array<char>      rows(table);
+                const device_array<ggnn_node> device_id(id);
+                device_array<char>            out(static_cast<int64_t>(want.size()));
+                const ggnn_store              host = ggnn_store_plain(table.data() + shift * size, 30, width, type);
+                const ggnn_store              device = ggnn_store_plain(rows.at() + shift * size, 30, width, type);
+                ggnn_gather(want.data(), width, type, &host, id.data(), 50);
+                CHECK_CUDA(ggnn_cuda_gather(out.at(), width, type, &device, device_id.at(), {nullptr, 50}, nullptr));
+                CHECK(out.values() == want);
+            }
+}
+
+// The most parts that are counted, and one more.
+TEST(traffic_of_as_many_parts_as_can_be_counted)
+{
+    store_shape shape{200, 4};
+    shape.parts = GGNN_CUDA_PARTS_MAX;
+    shape.cached = 20;
+    shape.stored = 150;
+    twin_store store(shape);
+    store.count_traffic();
+    check_gather(store, ggnn_cuda_gather, GGNN_F32, random_ids(900, 200), 900, 4, 0);
+    CHECK(store.traffic_agrees());
+    store.device.at.parts++;
+    device_array<float>     out(4);
+    device_array<ggnn_node> id(random_ids(1, 1));
+    CHECK_EQ(ggnn_cuda_gather(out.at(), 4, GGNN_F32, &store.device, id.at(), {nullptr, 1}, nullptr), cudaErrorInvalidValue);
+}
+
 TEST(gather_stops_at_the_count_on_the_device)
 {
     store_shape shape{50, 4};
@@ -113,8 +152,10 @@ TEST(gather_stops_at_the_count_on_the_device)
     for (int64_t n :
          {0, 1, 3, 4, 5, 1023, 1024, 1025, 2048}) // 1024 rows of 4 floats are a block's first tile
         check_gather(store, ggnn_cuda_gather, GGNN_F32, random_ids(n, 50), 2048, 4, 0);
+    store.count_traffic();
     check_gather(store, ggnn_cuda_gather, GGNN_F32, random_ids(70000, 50), 70000, 4,
                  0); // more than one tile a block
+    CHECK(store.traffic_agrees());
     check_gather(store, gather_in_halves, GGNN_F32, random_ids(0, 50), 0, 4, 0);
 }
 
@@ -467,6 +508,8 @@ int main(int argc, char** argv)
     RUN(device_and_host_halves_make_one_gather);
     RUN(gather_takes_the_widest_chunks_that_fit);
     RUN(one_base_of_many_may_be_off_its_alignment);
+    RUN(a_plain_store_may_begin_off_any_alignment);
+    RUN(traffic_of_as_many_parts_as_can_be_counted);
     RUN(gather_stops_at_the_count_on_the_device);
     RUN(gather_leaves_the_other_tier_alone);
     RUN(a_plain_store_has_no_host_tier);

@@ -55,6 +55,8 @@ void compare(device* d, const fixture* f, const net_config& c, int64_t batch, in
         good = CHECK(std::fabs(loss - expected) <= 1e-5 * std::fabs(expected));
         if (!good) printf("  step %d: loss %.9g, the CPU's %.9g\n", i, loss, expected);
         if (i == 0) good = near_each(&cpu, &gpu, s.grad, t.grad, tolerance) && good;
+        for (int back = 0; i == 0 && !batch && back < 2; back++) // by bounds, which are the whole graph's sizes
+            good = CHECK_EQ(net_profile_of(gpu.n)->flops[back], net_profile_of(cpu.n)->flops[back]) && good;
     }
     good = CHECK_STR(d->failed.text, "") && good;
     if (!good)
@@ -71,6 +73,9 @@ TEST(every_model_takes_the_cpus_steps_in_full_batch)
     for (const kind& k : kinds) compare(opened, &f, config_of(k, 2, 4, true), 0, 20, k.name);
     compare(opened, &f, config_of(kinds[0], 3, 1, true), 0, 20, "binary");
     compare(opened, &f, config_of(kinds[7], 1, 4, true), 0, 3, "one layer");
+    f.labelled = true;
+    for (size_t v = 0; v < f.label.size(); v++) f.label[v] = v % 5 == 0 ? -1 : v % 3 == 1;
+    compare(opened, &f, config_of(kinds[1], 2, 1, true), 0, 3, "binary labels");
 }
 
 TEST(every_model_takes_the_cpus_steps_in_mini_batches)

@@ -156,6 +156,38 @@ TEST(find_knows_the_ids_of_this_batch_alone)
     }
 }
 
+// More ids than the threads that run at once; chains that go on from the last slot to the first; a table without a free slot.
+TEST(find_takes_any_number_of_ids_in_tables_of_any_load)
+{
+    for (form f : forms) {
+        std::vector<ggnn_node> all;
+        table                  t(f, 9000, 9000, 9000);
+        host_table             twin(9000, 9000);
+        t.begin();
+        twin.begin();
+        for (int64_t v = 0; v < 9000; v++) all.push_back(static_cast<ggnn_node>(v));
+        const auto id = random_ids(5000, 9000);
+        t.append(id);
+        twin.append(id);
+        CHECK(t.find(all) == twin.find(all));
+        if (f.kind == GGNN_UNIQUE_DIRECT) continue;
+        for (int64_t load : {40, 63, 64}) { // of 64 slots
+            table      small(f, 9000, 9000, 100);
+            host_table other(9000, 9000);
+            small.seen.mask = 63;
+            small.begin();
+            other.begin();
+            std::vector<ggnn_node> some = all; // any of them: neighbours' hashes do not meet
+            for (size_t i = 0; i < 64; i++) std::swap(some[i], some[i + static_cast<size_t>(test_below(9000 - static_cast<int64_t>(i)))]);
+            some.resize(static_cast<size_t>(load));
+            small.append(some);
+            other.append(some);
+            CHECK(small.find(all) == other.find(all));
+            CHECK_EQ(small.reported(), GGNN_OK);
+        }
+    }
+}
+
 TEST(find_leaves_out_what_had_no_room)
 {
     for (form f : forms) {
@@ -166,6 +198,24 @@ TEST(find_leaves_out_what_had_no_room)
         CHECK_EQ(t.reported(), GGNN_ERROR_CAPACITY);
         CHECK(found() == std::vector<int32_t>({0, 1, -1, 9, -1}));
     }
+}
+
+// One input more than all tiles hold that have as many items as a block has threads.
+TEST(a_tile_grows_with_the_first_input_that_needs_it)
+{
+    const int64_t          most = static_cast<int64_t>(ggnni::TILES) * ggnni::THREADS;
+    table                  t(forms[0], 1000, 1000, most + 1);
+    host_table             twin(1000, 1000);
+    std::vector<ggnn_node> id(static_cast<size_t>(most + 1), 7);
+    id[100] = 5;
+    id.back() = 9; // the only one of the last tile
+    t.begin();
+    twin.begin();
+    CHECK(t.append(id) == twin.append(id));
+    CHECK(t.ids() == twin.ids());
+    CHECK_EQ(ggnni::tile_of(most), ggnni::THREADS);
+    CHECK_EQ(ggnni::tile_of(most + 1), 2 * ggnni::THREADS);
+    CHECK_EQ(ggnni::tile_of(0), ggnni::THREADS);
 }
 
 // More tiles than blocks, and tiles of more than one step: 16 blocks run at once in the emulator, and a bound
@@ -347,14 +397,15 @@ TEST(local_ids_may_overwrite_the_ids)
 // left.
 TEST(the_table_survives_the_wrap_of_its_stamps)
 {
+    enum { NODES = 5000 };
     for (form f : forms) {
-        table                  t(f, 3000, 3000, 3000);
-        host_table             twin(3000, 3000);
+        table                  t(f, NODES, NODES, NODES); // more than threads run at once
+        host_table             twin(NODES, NODES);
         ggnn_cuda_unique_state state = {};
         state.last = UINT32_MAX - 3;
         CHECK_CUDA(cudaMemcpy(t.seen.state, &state, sizeof state, cudaMemcpyHostToDevice));
         for (int batch = 0; batch < 7; batch++) {
-            const auto id = random_ids(3000, 3000);
+            const auto id = random_ids(NODES, NODES);
             t.begin();
             if (batch == 3) t.begin(); // an empty batch changes nothing
             twin.begin();
@@ -376,10 +427,50 @@ TEST(what_cannot_be_has_no_size)
     CHECK(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, nodes, 100) < 10000);
     ggnn_cuda_unique seen;
     CHECK_EQ(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, 10, 10, nullptr, nullptr), cudaErrorInvalidValue);
-    table            t({GGNN_UNIQUE_HASH, 7, 0}, 10, 10, 10); // no such group
-    const ggnn_count one = {nullptr, 1};
-    CHECK_EQ(ggnn_cuda_unique_append(&t.seen, nullptr, nullptr, nullptr, one, nullptr, nullptr, nullptr),
+    table                   t({GGNN_UNIQUE_HASH, 7, 0}, 10, 10, 10); // no such group
+    device_array<ggnn_node> id(random_ids(1, 10)), list(10);
+    device_array<char>      workspace(static_cast<int64_t>(ggnn_cuda_unique_workspace_bytes(1)));
+    CHECK_EQ(ggnn_cuda_unique_append(&t.seen, list.at(), nullptr, id.at(), {nullptr, 1}, nullptr, workspace.at(), nullptr),
              cudaErrorInvalidValue);
+}
+
+// As the header says: 8 N bytes, or twice as many slots as ids, up to a power of two; a scratch of 4 bytes an input and a bit;
+// what the state and sums of tiles take.
+TEST(tables_and_workspaces_have_the_sizes_that_are_told)
+{
+    const auto bytes = [](ggnn_unique_kind kind, int64_t nodes, int64_t ids) {
+        return static_cast<int64_t>(ggnn_cuda_unique_bytes(kind, nodes, ids));
+    };
+    const int64_t state = 256, slot = sizeof(ggnn_cuda_unique_slot), last = (INT64_C(1) << 32) - 2;
+    CHECK_EQ(slot, sizeof(ggnn_node) == 4 ? 8 : 16);
+    for (int64_t nodes : {0, 1, 32, 33, 1000, 4096}) {
+        CHECK_EQ(bytes(GGNN_UNIQUE_DIRECT, nodes, 10), state + (8 * nodes + 255) / 256 * 256);
+        CHECK_EQ(bytes(GGNN_UNIQUE_DIRECT, nodes, 1 << 20), bytes(GGNN_UNIQUE_DIRECT, nodes, 10));
+        CHECK_EQ(bytes(GGNN_UNIQUE_HASH, nodes, 1 << 20), bytes(GGNN_UNIQUE_HASH, nodes, nodes)); // no more ids than nodes
+    }
+    for (int64_t ids : {0, 1, 15, 16, 17, 32, 33, 512, 513, 5000}) {
+        int64_t slots = 32;
+        while (slots < 2 * ids) slots *= 2;
+        CHECK_EQ(bytes(GGNN_UNIQUE_HASH, 100000, ids), state + slots * slot);
+        ggnn_cuda_unique   seen = {};
+        device_array<char> memory(bytes(GGNN_UNIQUE_HASH, 100000, ids));
+        CHECK_CUDA(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, 100000, ids, memory.at(), nullptr));
+        CHECK_EQ(static_cast<int64_t>(seen.mask), slots - 1);
+        CHECK_EQ(seen.max_ids, ids);
+        CHECK_EQ(seen.num_nodes, 100000);
+        CHECK_EQ(seen.hubs, 0);
+        CHECK_EQ(seen.group, GGNN_CUDA_UNIQUE_GROUP);
+    }
+    CHECK(bytes(GGNN_UNIQUE_DIRECT, last, 10) > 8 * last);
+    CHECK_EQ(bytes(GGNN_UNIQUE_DIRECT, last + 1, 10), 0);
+    CHECK_EQ(bytes(GGNN_UNIQUE_HASH, last + 1, INT32_MAX), state + (INT64_C(1) << 31) * slot); // a place is less than NOWHERE
+    CHECK_EQ(bytes(GGNN_UNIQUE_HASH, last + 1, INT64_C(1) << 31), 0);
+    for (int64_t n : {0, 1, 256, 257, 100000, INT32_MAX}) {
+        const int64_t words = (n + 255) / 256 * 8, sums = 2048 * 8;
+        CHECK_EQ(static_cast<int64_t>(ggnn_cuda_unique_workspace_bytes(n)),
+                 sums + (4 * n + 255) / 256 * 256 + (4 * words + 255) / 256 * 256);
+    }
+    CHECK_EQ(ggnn_cuda_unique_workspace_bytes(INT64_C(1) << 31), 0);
 }
 
 int main(int argc, char** argv)
@@ -389,7 +480,9 @@ int main(int argc, char** argv)
     test_seed(51);
     RUN(append_numbers_as_the_twin_does);
     RUN(find_knows_the_ids_of_this_batch_alone);
+    RUN(find_takes_any_number_of_ids_in_tables_of_any_load);
     RUN(find_leaves_out_what_had_no_room);
+    RUN(a_tile_grows_with_the_first_input_that_needs_it);
     RUN(blocks_take_tile_after_tile);
     RUN(a_block_adds_up_all_sums_before_its_tile);
     RUN(append_handles_nothing_all_equal_and_the_greatest_ids);
@@ -402,5 +495,6 @@ int main(int argc, char** argv)
 #endif
     RUN(the_table_survives_the_wrap_of_its_stamps);
     RUN(what_cannot_be_has_no_size);
+    RUN(tables_and_workspaces_have_the_sizes_that_are_told);
     return test_finish();
 }

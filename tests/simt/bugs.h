@@ -725,6 +725,16 @@ static bool wrong_device_awaited(bool buggy)
     cudaSetDevice(0);
     return right;
 }
+static __global__ void first_of_pairs(int* o, const int* pair)
+{
+    o[threadIdx.x] = (int)__ldg(reinterpret_cast<const uint2*>(pair) + threadIdx.x).x;
+}
+static bool pair_off_its_alignment(bool buggy)
+{
+    Array<int> in(130, 1), out(64, 0);
+    go(first_of_pairs, 1, 64, out.p, static_cast<const int*>(in.p + buggy));
+    return all(out.get(), 1);
+}
 static __global__ void add_value(int* o, int v) { o[threadIdx.x] += v; }
 static __global__ void add_pointed(int* o, const int* v) { o[threadIdx.x] += *v; }
 static bool            argument_frozen_in_a_graph(bool buggy)
@@ -944,6 +954,7 @@ static const Bug BUGS[] = {
     BUG(peer_argument, "plain:fault nopeer:fault", "argument 0 of bugs::ones(int*) lies on device 1"),
     BUG(ipc_without_a_link, "plain:fault", "device 0 has no peer access to it, nor a link to device 1"),
     BUG(peer_behind_a_table, "plain:fault nopeer:fault", "device 0 has no peer access to it"),
+    BUG(pair_off_its_alignment, "plain:fault", "which is no multiple of 8, are read or written at"),
     BUG(argument_frozen_in_a_graph, "plain:wrong", ""),
     BUG(branches_without_a_dependency, "reversed:wrong tsan:report", ""),
     BUG(nccl_rows_read_too_early, "lazy:wrong tsan:report", ""),

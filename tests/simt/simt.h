@@ -63,8 +63,10 @@ void*    dynamic_shared();
 
 extern bool watching; // set while accesses are counted, or while loads too may run other threads
 void        watch(const void* address, size_t bytes, Site at);
+void        misaligned(const void* address, size_t bytes, Site at); // ends the process
 inline void access(const void* address, size_t bytes, Site at)
 {
+    if ((bytes & (bytes - 1)) == 0 && reinterpret_cast<uintptr_t>(address) % bytes) misaligned(address, bytes, at);
     if (watching) watch(address, bytes, at);
 }
 

@@ -35,6 +35,11 @@ void watch(const void* address, size_t bytes, Site at)
                                thread};
 }
 
+void misaligned(const void* address, size_t bytes, Site at)
+{
+    fail("%zu bytes at %p, which is no multiple of %zu, are read or written at %s:%d", bytes, address, bytes, at.file, at.line);
+}
+
 static uint64_t distinct(const std::vector<const Access*>& lanes, uint64_t granule)
 {
     std::set<uint64_t> seen;

@@ -107,7 +107,7 @@ void Lock::let_others()
 // ---- launches. A small device: few multiprocessors, so that grids which fill it stay short.
 
 enum {
-    PROCESSORS   = 2,
+    PROCESSORS   = 2, // unless a program says otherwise
     THREADS_EACH = 2048,
     SHARED       = 48 << 10,
     SHARED_OPTIN = 227 << 10,
@@ -156,6 +156,9 @@ cudaError_t simt_occupancy(int* blocks, int threads, size_t shared_bytes)
 
 // ---- devices
 
+static std::atomic<int> processors{PROCESSORS};
+void                    simt_set_processors(int n) { processors = n > 0 ? n : +PROCESSORS; }
+
 cudaError_t cudaGetDeviceCount(int* n)
 {
     *n = options().devices;
@@ -181,7 +184,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int d)
         p->sharedMemPerBlockOptin      = SHARED_OPTIN;
         p->sharedMemPerMultiprocessor  = SHARED_EACH;
         p->major                       = 8;
-        p->multiProcessorCount         = PROCESSORS;
+        p->multiProcessorCount         = processors;
         p->maxThreadsPerBlock          = 1024;
         p->maxThreadsPerMultiProcessor = THREADS_EACH;
         p->warpSize                    = 32;

@@ -292,6 +292,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F*, int t
 // 0: none.
 void simt_fail_allocation(long n);
 void simt_link(int a, int b, bool linked); // whether two devices can be linked: the matrix of SIMT_LINKS
+void simt_set_processors(int n);           // multiprocessors a device; 0: as many as usual, 2
 void simt_refuse_pinning(bool refuse);     // cudaHostRegister fails: SIMT_PIN=0
 void simt_refuse_mapping(bool refuse);     // cudaHostGetDevicePointer fails
 struct simt_statistics {
