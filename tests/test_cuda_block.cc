@@ -1328,7 +1328,7 @@ int main(int argc, char** argv)
     RUN(batches_equal_the_twins);
     RUN(fanouts_above_all_edges_take_whole_lists);
     RUN(a_first_hop_that_needs_most_scratch_has_it);
-    RUN(batches_have_more_tiles_than_a_block_has_threads);
+    if (!few_trials()) RUN(batches_have_more_tiles_than_a_block_has_threads);
     RUN(batches_of_a_graph_over_parts_equal_the_twins);
     RUN(devices_with_caches_of_their_own_sample_the_same_batches);
     RUN(sizes_around_a_tile);
