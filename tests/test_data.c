@@ -305,6 +305,32 @@ TEST(directed_papers_receive_from_those_that_they_cite)
     CHECK(strstr(why.text, "--directed"));
 }
 
+/* In one direction, or in both by chance; as many as there can be, too. */
+TEST(directed_edges_are_distinct_and_join_two_nodes)
+{
+    static const int64_t size[][2] = {{2, 2}, {7, 42}, {300, 5001}};
+    for (int kind = KIND_PLANTED; kind <= KIND_RMAT; kind++)
+        for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
+            generate_options how = options_of((generate_kind)kind, size[k][0], size[k][1]);
+            generate_report report;
+            dataset d;
+            error why = {""};
+            how.directed = true;
+            how.classes = k < 2 ? 1 : 4;
+            how.features = 0;
+            if (kind == KIND_CITATION && k < 2) how.edges = size[k][0] * (size[k][0] - 1) / 2; /* later papers cite earlier ones */
+            if (kind == KIND_RMAT && k == 1) how.edges = 30;
+            if (!CHECK(make(&how, &report)) || !CHECK(dataset_open(&d, target, &why))) return;
+            CHECK(d.num_nodes == how.nodes && d.num_edges == how.edges && report.num_edges == how.edges && d.csc.indptr[how.nodes] == how.edges);
+            for (int64_t v = 0; v < d.num_nodes; v++)
+                for (int64_t e = d.csc.indptr[v]; e < d.csc.indptr[v + 1]; e++) {
+                    CHECK(d.csc.indices[e] != v && (kind != KIND_CITATION || d.csc.indices[e] < v));
+                    CHECK(e == d.csc.indptr[v] || d.csc.indices[e - 1] < d.csc.indices[e]);
+                }
+            dataset_close(&d);
+        }
+}
+
 TEST(the_share_that_trains_is_the_one_asked_for)
 {
     generate_report report, standard;
@@ -1965,6 +1991,7 @@ int main(int argc, char** argv)
     RUN(citation_labels_are_one_field_and_training_comes_before_testing);
     RUN(rmat_fills_quadrants_as_its_four_chances_say);
     RUN(directed_papers_receive_from_those_that_they_cite);
+    RUN(directed_edges_are_distinct_and_join_two_nodes);
     RUN(the_share_that_trains_is_the_one_asked_for);
     RUN(labels_of_other_kinds_are_the_majority_of_the_neighbours);
     RUN(grid_star_and_path_join_whom_they_should);
