@@ -459,6 +459,23 @@ TEST(a_long_log_loses_its_torn_line_alone)
     CHECK(strncmp(text_of("long.log"), whole, strlen(whole)) == 0);
 }
 
+/* No record is as long as what is looked at of the end, so that a longer last line is someone else's: it is ended. */
+TEST(a_last_line_that_is_longer_than_any_record_stays)
+{
+    static char whole[1 << 18];
+    CHECK_EQ(trainf("%s --epochs 2 --save long.saved", small), 0);
+    for (int i = 0; i < 3; i++) {
+        const size_t length = (size_t)((1 << 16) + i - 1); /* of a record that begins where the tail does it is still a part */
+        memset(whole, 'x', sizeof whole);
+        memcpy(whole + (i == 2), "{\"event\":\"epoch\",\"", 18); /* the last one where the tail begins, not the line */
+        write_file("long.log", whole, length);
+        CHECK_EQ(train("--data karate.ggnn --resume long.saved --epochs 3 --log long.log"), 0);
+        const bool cut_off = i < 2;
+        strcpy(whole + (cut_off ? 0 : length), cut_off ? "{\"event\":\"start\"," : "\n{\"event\":\"start\",");
+        if (!CHECK(strncmp(text_of("long.log"), whole, strlen(whole)) == 0)) printf("  of %zu bytes\n", length);
+    }
+}
+
 /* A log of many lengths of its last line, cut anywhere. */
 TEST(a_log_cut_anywhere_goes_on_with_whole_records)
 {
@@ -932,6 +949,30 @@ TEST(the_profile_has_a_table_of_devices_where_there_is_something_to_tell)
     }
 }
 
+/* The log has whose products they are; a level of the built-in ones is a word. */
+TEST(products_are_whose_the_log_says)
+{
+    static const char* const levels[] = {"plain", "sse2", "neon", "avx2", "avx512"};
+    char gemm[40] = "";
+    bool known = false;
+    unlink("log");
+    CHECK_EQ(trainf("%s --epochs 3 --log log", small), 0);
+    const double loss = last_number("log", "epoch", "val_loss");
+    const char* at = strstr(text_of("log"), "\"run\":");
+    at = at ? strstr(at, "\"gemm\":\"") : NULL;
+    if (CHECK(at != NULL)) snprintf(gemm, sizeof gemm, "%.*s", (int)strcspn(at + 8, "\""), at + 8);
+    for (int i = 0; i < 5; i++) known = known || !strcmp(gemm, levels[i]);
+    CHECK(known);
+    CHECK_EQ(train("--version"), 0);
+    const bool blas = strstr(output, "CBLAS: yes") != NULL;
+    unlink("log");
+    CHECK_EQ(trainf("%s --epochs 3 --log log --gemm blas", small), blas ? 0 : 2);
+    CHECK(blas || says("--gemm blas: this build has no BLAS"));
+    if (!blas) return;
+    CHECK_NEAR(last_number("log", "epoch", "val_loss"), loss, 1e-4);
+    CHECK(strstr(text_of("log"), "\"gemm\":\"blas\",\"compiler\":") && strstr(text_of("log"), "\"blas\":true,\"node_bits\":"));
+}
+
 /* A random number's key has room for 2^30 of them. */
 TEST(more_steps_than_random_numbers_can_tell_apart_are_refused)
 {
@@ -1001,6 +1042,7 @@ int main(int argc, char** argv)
     RUN(wrong_inputs_leave_old_outputs_as_they_were);
     RUN(a_log_goes_on_after_a_torn_line);
     RUN(a_long_log_loses_its_torn_line_alone);
+    RUN(a_last_line_that_is_longer_than_any_record_stays);
     RUN(a_log_cut_anywhere_goes_on_with_whole_records);
     RUN(a_log_that_reaches_its_limit_is_an_error_and_ends_with_a_record);
     RUN(a_log_that_others_write_is_refused_and_stays);
@@ -1023,6 +1065,7 @@ int main(int argc, char** argv)
     RUN(a_new_log_and_a_checkpoint_have_the_rights_that_the_umask_leaves);
     RUN(the_first_record_and_lines_say_what_is_trained_on_what);
     RUN(records_come_in_the_order_of_the_schema);
+    RUN(products_are_whose_the_log_says);
     RUN(the_profile_has_a_table_of_devices_where_there_is_something_to_tell);
     RUN(more_steps_than_random_numbers_can_tell_apart_are_refused);
     RUN(training_without_a_label_is_refused_and_other_missing_labels_are_said);
