@@ -758,6 +758,87 @@ TEST(what_is_opened_is_given_back_whether_it_opens_or_not)
     free(data);
 }
 
+/* What is said of a file of two sections, "a" of 5 bytes and "bb" of 2 x 3 f32, whole: every number of it. */
+TEST(errors_have_all_their_numbers)
+{
+    static const uint8_t five[5] = {1, 2, 3, 4, 5};
+    static const float six[6] = {1, 2, 3, 4, 5, 6};
+    const int64_t dim[3] = {5, 2, 3};
+    static const struct {
+        int64_t at, bytes; /* what is changed, and the file's length then */
+        uint32_t to; /* and what it becomes; signed where the table or the header is wrong behind its CRC */
+        bool sign;
+        const char* says;
+    } wrong[] = {
+        {0, 16384, 0, false, "not a .ggnn file (ggnn-data convert makes one): no magic bytes at offset 0"},
+        {8, 16384, 3, false, "version 3 at offset 8: this program reads version 1"},
+        {12, 16384, 200, false, "200 sections at offset 12: at most 100 fit"},
+        {20480, 12288, 0, false, "truncated: 12288 bytes, where offset 16 says 16384"},
+        {20480, 4096, 0, false, "truncated: 4096 bytes, shorter than the section table's 8192"},
+        {20480, 20480, 0, false, "damaged, or more than one file: 20480 bytes, where offset 16 says 16384"},
+        {24, 16384, 9, true, "damaged: the reserved word at offset 24 is 9, the length 16384"},
+        {112, 16384, 0, true, "section 1: its name at offset 112 is not 1 to 15 printable characters and zeros"},
+        {140, 16384, 0x80000000, true, "section 'bb' (entry at offset 112): negative dimension: type f32, 2 dimensions -9223372036854775806 x 3 x 0 x 0, "
+                                       "24 bytes at offset 12288 of 16384"},
+        {132, 16384, 4, true, "section 'bb' (entry at offset 112): number of bytes is not the product of its dimensions: type f32, 4 dimensions 2 x 3 x 0 x 0, "
+                              "24 bytes at offset 12288 of 16384"},
+        {112, 16384, 'a', true, "section 'a' is there twice, entries at offsets 32 and 112"},
+        {168, 16384, 8192, true, "sections 'a' (5 bytes at offset 8192) and 'bb' (24 at 8192) overlap"},
+        {200, 16384, 7, false, "damaged: byte 07 at offset 200, between sections"},
+        {8197, 16384, 0xFE, false, "damaged: byte fe at offset 8197, between sections"},
+        {16000, 16384, 0x10, false, "damaged: byte 10 at offset 16000, between sections"}};
+    char text[700];
+    int64_t bytes;
+    uint32_t crc, signed_crc;
+    ggnn_file_writer w;
+    ggnn_file f;
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "a", GGNN_FILE_U8, 1, dim, five) &&
+          ggnn_file_append(&w, "bb", GGNN_FILE_F32, 2, dim + 1, six) && ggnn_file_commit(&w));
+    unsigned char *good = slurp(target, &bytes), *data = malloc(20484);
+    CHECK_EQ(bytes, 16384);
+    for (size_t i = 0; i <= sizeof wrong / sizeof *wrong + 1; i++) {
+        const bool known = i < sizeof wrong / sizeof *wrong, table = i == sizeof wrong / sizeof *wrong;
+        memset(data, 0, 20484);
+        memcpy(data, good, 16384);
+        if (known) {
+            memcpy(data + wrong[i].at, &wrong[i].to, 4);
+            if (wrong[i].sign) sign_table(data);
+            snprintf(text, sizeof text, "MEMORY: %s", wrong[i].says);
+        } else if (table) {
+            data[40] ^= 1;
+            memcpy(&signed_crc, data + 28, 4);
+            crc = ggnn_file_crc32c(ggnn_file_crc32c(0, data, 28), data + 32, 160);
+            snprintf(text, sizeof text, "MEMORY: damaged section table (offsets 0 to 192): its CRC-32C is %08lx, where offset 28 says %08lx", (unsigned long)crc,
+                     (unsigned long)signed_crc);
+        } else {
+            data[12290] ^= 1;
+            crc = ggnn_file_crc32c(0, data + 12288, 24);
+            memcpy(&signed_crc, data + 184, 4);
+            snprintf(text, sizeof text, "MEMORY: damaged section 'bb' (24 bytes at offset 12288): its CRC-32C is %08lx, where the table says %08lx",
+                     (unsigned long)crc, (unsigned long)signed_crc);
+        }
+        CHECK(!(opens(data, known ? wrong[i].bytes : 16384, &f) && ggnn_file_verify(&f)));
+        CHECK_STR(f.error, text);
+    }
+    CHECK(opens(good, bytes, &f) && !ggnn_file_need(&f, "bb", GGNN_FILE_I32, 1));
+    CHECK_STR(f.error, "MEMORY: section 'bb' at offset 12288 is f32 with 2 dimensions, not i32 with 1");
+    free(data);
+    free(good);
+    for (int i = 0; i < 4; i++) { /* of a writer */
+        static const char* const says[] = {"section 'a' cannot shrink from 5 to 6 rows", "no section can be called 'b c' or have type 5 and 1 dimensions",
+                                           "section 'a' is written twice", "section 'b' would be larger than a file can be: 9223372036854775807 rows"};
+        const int64_t most = INT64_MAX;
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "a", GGNN_FILE_U8, 1, dim, five));
+        CHECK(i == 0   ? !ggnn_file_shrink(&w, 6)
+              : i == 1 ? !ggnn_file_reserve(&w, "b c", GGNN_FILE_F32, 1, dim)
+              : i == 2 ? !ggnn_file_reserve(&w, "a", GGNN_FILE_F32, 1, dim)
+                       : !ggnn_file_reserve(&w, "b", GGNN_FILE_F32, 1, &most));
+        snprintf(text, sizeof text, "%s: %s", target, says[i]);
+        CHECK_STR(w.error, text);
+        ggnn_file_abort(&w);
+    }
+}
+
 /* A path of any length: what is wrong stands at the end, what it is about at the beginning. */
 TEST(errors_of_long_paths_are_cut_in_the_middle)
 {
@@ -936,6 +1017,12 @@ TEST(a_commit_is_on_the_disk_before_it_has_its_name)
     disk_starts(0, 0, 0);
     CHECK(rewrite(3) == NULL);
     CHECK_STR(disk.called, "aatammwfrd");
+    const int64_t one = 1;
+    ggnn_file_writer w;
+    disk_starts(0, 0, 0);
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_reserve(&w, "x", GGNN_FILE_F32, 1, &one));
+    ggnn_file_abort(&w);
+    CHECK_STR(disk.called, "aa"); /* what is given up is not written */
 }
 
 /* Every call of the system that may fail, the first and the last of its kind. */
@@ -1471,6 +1558,7 @@ int main(int argc, char** argv)
     RUN(a_table_opens_exactly_when_it_is_what_the_format_says);
     RUN(a_header_opens_exactly_when_it_is_what_the_format_says);
     RUN(what_is_opened_is_given_back_whether_it_opens_or_not);
+    RUN(errors_have_all_their_numbers);
     RUN(errors_of_long_paths_are_cut_in_the_middle);
     RUN(a_refused_file_has_no_sections);
     RUN(a_writer_refuses_what_no_file_can_hold);

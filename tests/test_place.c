@@ -567,6 +567,27 @@ TEST(plans_are_the_same_on_every_machine)
     }
 }
 
+/* Each of the six links is not there, or one of two: hubs, chains, links of one direction. The sum is that of the plans examined, too. */
+TEST(three_devices_with_any_links_are_placed_as_brute_force_does)
+{
+    uint64_t sum = 0;
+    for (int code = 0; code < 729; code++) {
+        ggnn_topology t = named("none", 3);
+        for (int cell = 0, rest = code; cell < 9; cell++) {
+            if (cell % 4 == 0) continue;
+            t.bandwidth[cell / 3][cell % 3] = rest % 3 * 25;
+            rest /= 3;
+        }
+        const brute_plans brute = brute_best(&t);
+        const ggnn_placement exact = place(&t, GGNN_PLACE_EXACT, 0), best = place(&t, GGNN_PLACE_BEST, 0);
+        CHECK(exact.complete && exact.most == brute.limit && exact.bandwidth == brute.best && exact.copies == brute.best_copies);
+        CHECK(memcmp(exact.stores, brute.best_stores, sizeof exact.stores) == 0);
+        CHECK(best.complete && best.most == brute.limit && best.bandwidth == brute.best && best.copies == brute.best_copies);
+        sum = sum_of(sum, &best);
+    }
+    if (!CHECK(sum == UINT64_C(0x5e54148ca6b6040c))) printf("  0x%016" PRIx64 "\n", sum);
+}
+
 /* Of seven devices all 5,040 numberings are searched, of eight as many; then the exact search ends, or has none left. */
 TEST(the_default_search_goes_through_the_numberings)
 {
@@ -720,6 +741,7 @@ int main(int argc, char** argv)
     RUN(xgnns_search_follows_its_rule_over_links_of_one_direction_too);
     RUN(cliques_are_disjoint_and_the_smallest_is_as_large_as_can_be);
     RUN(plans_are_the_same_on_every_machine);
+    RUN(three_devices_with_any_links_are_placed_as_brute_force_does);
     RUN(the_default_search_goes_through_the_numberings);
     RUN(a_search_examines_as_many_plans_as_it_may);
     RUN_SLOW(no_rule_is_worse_than_xgnns_search);
