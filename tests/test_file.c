@@ -1263,6 +1263,19 @@ TEST(up_to_forty_links_are_followed)
         CHECK(unlink(link) == 0);
     }
     unlink(to);
+    for (int longer = 0; longer < 2; longer++) { /* the whole name leaves room for a temporary one, or is too long by a byte */
+        char name[4096];
+        const size_t room = 4096 - 64 - strlen(folder) - 1 + (size_t)longer;
+        snprintf(link, sizeof link, "%s/link", folder);
+        memset(name, '/', room);
+        memcpy(name, "./", 2);
+        strcpy(name + room - 4, "/end");
+        CHECK(symlink(name, link) == 0);
+        errno = 0;
+        CHECK_EQ(ggnn_file_target(got, link, why), !longer);
+        CHECK(longer ? strstr(why, "cannot follow the link: File name too long") != NULL : strlen(got) == 4096 - 64 && strcmp(got + 4096 - 64 - 4, "/end") == 0);
+        CHECK(unlink(link) == 0);
+    }
 }
 
 TEST(a_name_of_255_bytes_is_written_and_a_longer_one_refused_before_the_work)
