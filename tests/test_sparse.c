@@ -156,6 +156,23 @@ TEST(spmm_scales_sources_targets_and_self)
     random_block_free(r);
 }
 
+/* Below -1, above 1, 1 itself, 0 and what is no number: of targets alone, and with the others. */
+TEST(spmm_scales_by_any_number)
+{
+    static const float factors[] = {1, 2.5f, -3, 0, -1, 1e30f, 0.75f, INFINITY, 1.0000001f, NAN, -0.0f};
+    random_block*      r = random_block_mixed(24, 40);
+    for (int scaled = 1; scaled < 8; scaled++)
+        for (int turn = 0; turn < 11; turn++) {
+            sums s = sums_new(r, turn % 2 ? GGNN_SUM : GGNN_MEAN, 19, 1, turn % 3 == 0, scaled);
+            for (int64_t v = 0; v < r->dst; v++) s.dst[v] = factors[(v + turn) % 11], s.self[v] = factors[(v + 2 * turn) % 11];
+            for (int64_t u = 0; u < r->src; u++) s.src[u] *= 5;
+            for (int64_t e = 0; s.weight && e < r->edges; e++) s.weight[e] *= 7;
+            check_sums(&s);
+            sums_free(&s);
+        }
+    random_block_free(r);
+}
+
 /* One element in double, and the sum of the terms' sizes, which bounds the error of any order. */
 static double double_element(const sums* s, int64_t v, int32_t j, double* bound)
 {
@@ -1127,6 +1144,7 @@ int main(int argc, char** argv)
     RUN(spmm_sums_in_edge_order_and_segments);
     RUN(spmm_weights_edges_per_head);
     RUN(spmm_scales_sources_targets_and_self);
+    RUN(spmm_scales_by_any_number);
     RUN(spmm_is_near_double_precision);
     RUN(sum_and_mean_are_spmm_of_packed_rows);
     RUN(large_outputs_are_the_same);
