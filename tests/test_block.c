@@ -487,6 +487,10 @@ TEST(the_greatest_bounds_and_hop_numbers_are_allowed)
             CHECK_EQ(ggnn_batch_plan(&b, &g, &far, 3, NULL), first + hops <= 256 ? GGNN_OK : GGNN_ERROR_ARGUMENT);
         }
     how.max_edges[0] = 0;
+    how.first_hop = -1;
+    CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK(b.fault.hop == -1 && strstr(b.fault.what, "hop number"));
+    how.first_hop = 0;
     how.max_src[0] = -1;
     CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_ERROR_ARGUMENT);
     CHECK(b.fault.hop == 0 && strstr(b.fault.what, "negative"));
@@ -1654,6 +1658,7 @@ TEST(validate_names_the_hop_that_does_not_fit)
             memset(&fault, 0x5a, sizeof fault);
             CHECK_EQ(ggnn_batch_validate(&b, &fault), fits ? GGNN_OK : i == 5 ? GGNN_ERROR_ID : GGNN_ERROR_BLOCK);
             CHECK_EQ(fault.hop, fits ? -1 : h);
+            CHECK_EQ(ggnn_batch_validate(&b, NULL), fits ? GGNN_OK : i == 5 ? GGNN_ERROR_ID : GGNN_ERROR_BLOCK);
             static const char* const what[] = {"no indices", "hop before", "size", "negative", "repeats", "neighbour"};
             if (!fits) CHECK(fault.what && strstr(fault.what, what[i]));
             if (i == 3 && h < 2) CHECK_EQ(fault.node, 1);
