@@ -338,6 +338,13 @@ TEST(simplified_sorted_and_renamed_lists_are_their_definitions_in_any_number_of_
                     CHECK_EQ(ggnn_graph_simplify(&d.lists, &b.lists, symmetric ? &a.lists : NULL, how), GGNN_OK);
                     CHECK(d.lists.num_nodes == n && d.lists.num_edges == size);
                     own(&d, -7, -7);
+                    memset(d.weight, 0x5a, 8), memset(d.position, 0x5a, 16); /* not wanted: not written */
+                    const float   kept_weight = d.weight[0];
+                    const int64_t kept_position = d.position[0];
+                    d.lists.weight = NULL, d.lists.position = NULL;
+                    CHECK_EQ(ggnn_graph_simplify(&d.lists, &b.lists, symmetric ? &a.lists : NULL, how), GGNN_OK);
+                    CHECK(memcmp(d.indices, c.indices, (size_t)size * sizeof *d.indices) == 0 && d.weight[0] == kept_weight && d.position[0] == kept_position);
+                    own(&d, -7, -7);
                     CHECK_EQ(ggnn_graph_simplify(&d.lists, &b.lists, symmetric ? &a.lists : NULL, how), GGNN_OK);
                     if (!CHECK(same_lists(&d.lists, &c, n, size))) printf("  %d nodes, bare %d, how %d, symmetric %d\n", (int)n, bare, how, symmetric);
                 }
@@ -354,6 +361,10 @@ TEST(simplified_sorted_and_renamed_lists_are_their_definitions_in_any_number_of_
             CHECK_EQ(ggnn_graph_reorder(&d.lists, &b.lists, rank, seen, &fault), GGNN_OK);
             CHECK(same_lists(&d.lists, &c, n, edges));
             CHECK(fault.what == NULL);
+            own(&d, -7, -7);
+            d.lists.weight = NULL, d.lists.position = NULL;
+            CHECK_EQ(ggnn_graph_reorder(&d.lists, &b.lists, rank, seen, &fault), GGNN_OK);
+            CHECK(memcmp(d.indices, c.indices, (size_t)edges * sizeof *d.indices) == 0 && memcmp(d.indptr, c.indptr, (size_t)(n + 1) * 8) == 0);
         }
 }
 
