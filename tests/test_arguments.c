@@ -103,6 +103,7 @@ TEST(graphs)
     REFUSED(ggnn_graph_transpose(&out, NULL, &fault));
     REFUSED(ggnn_graph_transpose(NULL, &lists, &fault));
     REFUSED(ggnn_graph_transpose(&nowhere, &lists, &fault));
+    REFUSED(ggnn_graph_reorder(NULL, &lists, g->indices, canvas.byte, &fault));
     REFUSED(ggnn_graph_reorder(&out, &lists, NULL, canvas.byte, &fault));
     REFUSED(ggnn_graph_reorder(&out, &lists, g->indices, NULL, &fault));
     REFUSED(ggnn_graph_reorder(&nowhere, &lists, g->indices, canvas.byte, &fault));
@@ -200,6 +201,8 @@ TEST(walks)
     CHECK_EQ(bad, -1);
     GIVES(GGNN_ERROR_ID, ggnn_random_walk(canvas.id, &first, &how, &rng, 0, 1, &bad));
     CHECK_EQ(bad, 1);
+    how.walks = 0; /* no walks, nothing visited */
+    GIVES(GGNN_OK, ggnn_random_walk(NULL, &g->graph, &how, &rng, 0, 0, &bad));
     GIVES(-2, ggnn_walk_neighbors(canvas.id, visits, g->indices, -1, 2, 0, work));
     GIVES(-2, ggnn_walk_neighbors(NULL, visits, g->indices, 4, 2, 0, work));
     GIVES(-2, ggnn_walk_neighbors(canvas.id, NULL, g->indices, 4, 2, 0, work));
@@ -266,6 +269,11 @@ TEST(batches)
     REFUSED(ggnn_sample(&b, &g->graph, &rng, NULL, 2));
     REFUSED(ggnn_sample(&b, &g->graph, &rng, seeds, -1));
     REFUSED(ggnn_sample_hop(NULL, &g->graph, &rng));
+    REFUSED(ggnn_sample_hop(&b, NULL, &rng));
+    REFUSED(ggnn_sample_hop(&b, &g->graph, NULL));
+    REFUSED(ggnn_batch_begin(&b, NULL, 2));
+    REFUSED(ggnn_batch_begin(&b, seeds, -1));
+    REFUSED(ggnn_batch_begin(NULL, seeds, 2));
     CHECK(*b.num_seeds.n == 2 && b.num_hops == 2); /* as it was */
     REFUSED(ggnn_batch_pack(NULL, &b));
     REFUSED(ggnn_batch_pack(canvas.byte, NULL));
