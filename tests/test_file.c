@@ -824,6 +824,13 @@ TEST(errors_have_all_their_numbers)
     CHECK_STR(f.error, "MEMORY: section 'bb' at offset 12288 is f32 with 2 dimensions, not i32 with 1");
     free(data);
     free(good);
+    CHECK(write_sample(target, 3));
+    data = slurp(target, &bytes);
+    memcpy(data + 32 + 3 * 80, data + 32 + 2 * 80, 16); /* the fourth is called as the third */
+    sign_table(data);
+    CHECK(!opens(data, bytes, &f));
+    CHECK_STR(f.error, "MEMORY: section 'feat' is there twice, entries at offsets 192 and 272");
+    free(data);
     for (int i = 0; i < 4; i++) { /* of a writer */
         static const char* const says[] = {"section 'a' cannot shrink from 5 to 6 rows", "no section can be called 'b c' or have type 5 and 1 dimensions",
                                            "section 'a' is written twice", "section 'b' would be larger than a file can be: 9223372036854775807 rows"};
