@@ -1088,12 +1088,12 @@ TEST(processes_of_three_hosts_give_the_bits_of_six_threads)
     shell("cp planted.ggnn %s", seen);
     bool possible = true;
     static const char* const how[] = {"--model gat --heads 4 --store parts", "--model sage --layers 3 --fanout 4,3,2 --store shards",
-                                      "--model gat --heads 4 --parallel split --store shards"};
-    for (int i = 0; i < 3 && possible; i++) {
+                                      "--model gat --heads 4 --parallel split --store shards", "--model gcn --gather exchange --owners hash"};
+    for (int i = 0; i < 4 && possible; i++) {
         char options[400], path[64];
         snprintf(options, sizeof options, "--data %s/planted.ggnn --layers 2 --fanout 4,3 --hidden 16 --batch 50 --epochs 2 %s",
                  seen, how[i]);
-        CHECK_EQ(trainf("%s --devices 6 --store replica --log threads", options), 0);
+        CHECK_EQ(trainf("%s --devices 6 %s --log threads", options, i < 3 ? "--store replica" : ""), 0);
         int status = shell("cd '%s' && ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 bash tests/hosts.sh $train %s --threads 1 "
                            "--log %s/log", start_folder, options, seen);
         possible = status != 77;
