@@ -326,34 +326,46 @@ static int64_t list_bytes_of(const task* t, int64_t v)
     return 16 + ((int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0)) * (g->indptr[v + 1] - g->indptr[v]);
 }
 
-/* DUCATI's choice; it is tested with ggnn_fill_dual. Of a rank that reads its own nodes alone it is that of a graph of these. */
+typedef struct { /* a row or a list that a dual cache may have */
+    int64_t value, bytes; /* density: value / bytes */
+    tiers_kind kind;
+    ggnn_node id;
+} entry;
+
+static int denser(const void* a, const void* b)
+{
+    const entry *x = a, *y = b;
+    const int64_t one = x->value * y->bytes, other = y->value * x->bytes;
+    if (one != other) return one > other ? -1 : 1;
+    if (x->kind != y->kind) return x->kind == TIERS_FEATURES ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+/* DUCATI's choice of what rank r may read: all that fits, densest first, where a read is worth its kind's slope over all its reads. */
 static void fill_dual(oracle* o, int32_t r, int64_t budget)
 {
-    const task* t = &o->task;
-    const int64_t N = t->graph.num_nodes;
-    ggnn_sizes sizes = sizes_of(t);
-    int64_t *rows = reads_of_all(o, TIERS_FEATURES), *lists = reads_of_all(o, TIERS_GRAPH), n = 0;
-    int64_t* ends = calloc((size_t)N + 1, sizeof *ends);
-    ggnn_node *work = malloc(2 * (size_t)N * sizeof *work), *rank[] = {malloc((size_t)N * sizeof *work), malloc((size_t)N * sizeof *work)};
-    for (int64_t v = 0; v < N; v++) {
-        if (!reads_it(o, r, TIERS_GRAPH, v)) continue;
-        rows[n] = reads_it(o, r, TIERS_FEATURES, v) ? rows[v] : 0;
-        lists[n] = lists[v];
-        ends[n + 1] = ends[n] + sizes.indptr[v + 1] - sizes.indptr[v];
-        n++;
-    }
-    sizes.indptr = ends;
-    const ggnn_dual from = {rows, lists, o->config.slopes[1], o->config.slopes[0], &sizes, budget};
-    const ggnn_dual_fill fill = ggnn_fill_dual(rank[TIERS_FEATURES], rank[TIERS_GRAPH], &from, n, work);
-    o->cached[TIERS_FEATURES] = fill.rows;
-    o->cached[TIERS_GRAPH] = fill.lists;
+    const int64_t N = o->task.graph.num_nodes, *given = o->config.slopes;
+    const int64_t slope[] = {given[0] || given[1] ? given[0] : 1, given[0] || given[1] ? given[1] : 1};
+    int64_t *count[] = {reads_of_all(o, TIERS_GRAPH), reads_of_all(o, TIERS_FEATURES)}, sum[] = {0, 0}, n = 0;
+    entry* all = malloc(2 * (size_t)N * sizeof *all);
     for (int kind = 0; kind < TIERS_KINDS; kind++)
-        for (int64_t v = 0, i = 0; v < N; v++) o->cache[kind][v] = reads_it(o, r, TIERS_GRAPH, v) ? rank[kind][i++] : (ggnn_node)N;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) free(rank[kind]);
-    free(ends);
-    free(work);
-    free(rows);
-    free(lists);
+        for (int64_t v = 0; v < N; v++) sum[kind] += reads_it(o, r, (tiers_kind)kind, v) ? count[kind][v] : 0;
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        for (int64_t v = 0; v < N; v++) {
+            o->cache[kind][v] = (ggnn_node)N;
+            if (!slope[kind] || !reads_it(o, r, (tiers_kind)kind, v)) continue;
+            all[n++] = (entry){count[kind][v] * slope[kind] * sum[!kind], kind == TIERS_GRAPH ? list_bytes_of(&o->task, v) : o->task.features.pitch,
+                               (tiers_kind)kind, (ggnn_node)v};
+        }
+    qsort(all, (size_t)n, sizeof *all, denser);
+    o->cached[TIERS_GRAPH] = o->cached[TIERS_FEATURES] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (all[i].bytes > budget) continue;
+        budget -= all[i].bytes;
+        o->cache[all[i].kind][all[i].id] = (ggnn_node)o->cached[all[i].kind]++;
+    }
+    free(all);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) free(count[kind]);
 }
 
 static ggnn_placement placed;
