@@ -691,6 +691,46 @@ TEST(seeds_may_be_more_than_nodes_and_a_table_serves_two_batches)
     random_graph_free(g);
 }
 
+/* With a table of its own - of either kind, by the graph's size - and with a shared one, falling fanouts and rising ones: all that a
+   batch writes lies in its bytes. */
+TEST(a_batch_stays_in_its_bytes)
+{
+    enum { LISTS = 40, DEGREE = 700, GUARD = 1 << 14 };
+    static ggnn_node indices[LISTS * DEGREE];
+    static float     weight[LISTS * DEGREE];
+    const int32_t    fanouts[][2] = {{500, 1}, {1, 500}, {40, 3}, {-1, 2}, {1100, 1}};
+    for (int64_t nodes = 1000; nodes < 6000000; nodes *= 5000) { /* a direct map; a hash table */
+        int64_t*  indptr = (int64_t*)calloc((size_t)nodes + 1, sizeof *indptr); /* most of it is never touched */
+        ggnn_node seeds[LISTS];
+        for (int64_t v = 0; v <= LISTS; v++) indptr[v] = v * DEGREE;
+        for (int e = 0; e < LISTS * DEGREE; e++) indices[e] = (ggnn_node)(e * 7 % LISTS), weight[e] = (float)(1 + e % 5);
+        for (int i = 0; i < LISTS; i++) seeds[i] = (ggnn_node)(LISTS - 1 - i);
+        ggnn_graph g = ggnn_graph_plain(indptr, indices, weight, nodes, LISTS * DEGREE);
+        for (int method = GGNN_FISHER_YATES; method <= GGNN_WALK; method++)
+            for (int i = 0; i < 10; i++) {
+                ggnn_sampling how = {(ggnn_method)method, 2, {fanouts[i / 2][0], fanouts[i / 2][1]}, 0, i % 3 ? 31 : 0, {20, 8, .5f}, 0, {0}, {0}};
+                ggnn_batch    b;
+                CHECK_EQ(ggnn_batch_plan(&b, &g, &how, LISTS, NULL), GGNN_OK);
+                ggnn_unique* seen = i % 2 ? unique_new(GGNN_UNIQUE_HASH, nodes, b.max_ids) : NULL;
+                CHECK_EQ(ggnn_batch_plan(&b, &g, &how, LISTS, seen), GGNN_OK);
+                char* memory = (char*)malloc(b.bytes + GUARD);
+                int   kept = 1;
+                memset(memory + b.bytes, 0x5a, GUARD);
+                CHECK_EQ(ggnn_batch_init(&b, memory), GGNN_OK);
+                if (!seen) CHECK_EQ(b.seen->kind, nodes > 4194304 ? GGNN_UNIQUE_HASH : GGNN_UNIQUE_DIRECT);
+                CHECK_EQ(ggnn_sample(&b, &g, &rng, seeds, LISTS), GGNN_OK);
+                CHECK_EQ(*b.hop[1].num_src.n, LISTS);
+                for (int v = 0; v < LISTS; v++) CHECK(b.id[v] == seeds[v] && ggnn_unique_find(b.seen, seeds[v]) == v);
+                CHECK_EQ(ggnn_batch_validate(&b, NULL), GGNN_OK);
+                for (int j = 0; j < GUARD; j++) kept &= memory[b.bytes + (size_t)j] == 0x5a;
+                if (!CHECK(kept)) printf("  %d nodes, method %d, case %d\n", (int)nodes, method, i);
+                free(memory);
+                free(seen);
+            }
+        free(indptr);
+    }
+}
+
 /* A part that claims more edges than the graph has: a list of it may be too long for the batch. */
 TEST(a_list_longer_than_the_graph_is_an_error)
 {
@@ -1756,6 +1796,7 @@ int main(int argc, char** argv)
     RUN(a_batch_has_the_arrays_that_it_keeps_and_no_others);
     RUN(an_error_at_any_hop_names_it_and_leaves_an_empty_batch);
     RUN(seeds_may_be_more_than_nodes_and_a_table_serves_two_batches);
+    RUN(a_batch_stays_in_its_bytes);
     RUN(a_list_longer_than_the_graph_is_an_error);
     RUN(a_table_may_be_roomier_than_its_batch);
     RUN(a_batch_of_no_seeds_or_isolated_seeds_is_empty);
