@@ -479,6 +479,10 @@ TEST(losses_are_added_up_without_waiting)
     for (int32_t label : f.label) known += label >= 0;
     open_run(&r, opened, &f, config_of(kinds[1], 2, 4, true), nullptr, 0);
     net_start_losses(r.n, sum, rows);
+    for (int i = 0; i < 20; i++) { // before any step, waited for or not
+        const net_losses at_first = net_losses_of(r.n, i == 19);
+        CHECK(at_first.sum == sum && at_first.rows == rows);
+    }
     for (int i = 0; i < 5; i++) {
         double loss = take_step(&r, &f, i);
         sum += loss * static_cast<double>(known);
@@ -608,6 +612,7 @@ TEST(memory_of_a_device_is_zero_at_first_and_counted_while_it_is_taken)
     CHECK_EQ(opened->bytes, before + 64);
     device_free(opened, none);
     CHECK_EQ(opened->bytes, before);
+    device_free(opened, device_new(opened, 1, "little", &why)); // the most was more
     CHECK(opened->most_bytes >= most && opened->most_bytes < most + 6000);
     void* const pinned = device_new_host(opened, 0, "none", &why);
     CHECK(pinned != nullptr);
@@ -673,6 +678,17 @@ TEST(memory_that_a_device_cannot_address_is_not_kept_pinned)
         }
     simt_refuse_pinning(false);
     why.text[0] = 0;
+    for (bool earlier : {false, true}) { // whether something was copied before
+        copied = earlier;
+        CHECK(device_pin(opened, host.data(), host.size(), "rows", &copied, &why));
+        CHECK_EQ(copied, earlier);
+        device_unpin(opened, host.data());
+        simt_refuse_pinning(true);
+        CHECK(device_pin(opened, host.data(), host.size(), "rows", &copied, &why));
+        CHECK(copied);
+        device_unpin(opened, host.data());
+        simt_refuse_pinning(false);
+    }
     for (int users = 0; users < 2; users++) CHECK(device_pin(opened, host.data(), host.size(), "rows", &copied, &why));
     device_unpin(opened, host.data());
     CHECK_EQ(simt_live_allocations(), before + 1); // the other one reads it
