@@ -824,12 +824,14 @@ TEST(memory_is_what_the_fullest_of_the_groups_leaves)
 {
     static const struct {
         int64_t limit[2], used[2], cache[2], left;
-    } of[] = {{{-1, -1}, {-1, -1}, {-1, -1}, 8192000}, {{5000000, -1}, {1000000, -1}, {-1, -1}, 4000000}, {{-1, 5000000}, {-1, 1000000}, {-1, -1}, 4000000},
+    } of[] = {{{-1, -1}, {-1, -1}, {-1, -1}, 8192000}, {{5000000, -1}, {1000000, -1}, {-1, -1}, 4000000},
+              {{-1, 5000000}, {-1, 1000000}, {-1, -1}, 4000000},
               {{5000000, 3000000}, {1000000, 1000000}, {-1, -1}, 2000000}, {{3000000, 5000000}, {1000000, 1000000}, {-1, -1}, 2000000},
               {{3000000, 5000000}, {1000000, 1000000}, {500000, -1}, 2500000}, {{5000000, 3000000}, {1000000, 1000000}, {0, 1}, 2000001},
               {{1000, -1}, {5000, -1}, {-1, -1}, 0}, {{1000, -1}, {5000, -1}, {4000, -1}, 0}, {{1000, -1}, {5000, -1}, {4001, -1}, 1},
               {{1000, -1}, {-1, -1}, {-1, -1}, 8192000}, {{0, -1}, {0, -1}, {-1, -1}, 0}, {{9000000, 9000000}, {0, 1}, {-1, -1}, 8192000}};
-    static const char* const files[2][3] = {{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}, {"memory.max", "memory.current", "inactive_file"}};
+    static const char* const files[2][3] = {{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
+                                            {"memory.max", "memory.current", "inactive_file"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (int version = 1; version <= 2; version++) {
             static const char* const group[] = {"/x y/z", "/x y"};

@@ -301,7 +301,8 @@ static bool takes(option_kind kind, const char* text, double low, double high, d
     const bool good = kind == OPTION_INT     ? options_int("--n", text, low, high, &number, &fault)
                       : kind == OPTION_BYTES ? options_bytes("--n", text, low, high, &number, &fault)
                                              : options_real("--n", text, low, high, &real, &fault);
-    const bool right = good == !message && (good ? (kind == OPTION_REAL ? real : (double)number) == wanted : strcmp(fault.text, message) == 0);
+    const bool right = good == !message &&
+        (good ? (kind == OPTION_REAL ? real : (double)number) == wanted : strcmp(fault.text, message) == 0);
     if (!right) printf("  %s: %g, %g; %s\n", text, (double)number, real, fault.text);
     return right;
 }
@@ -311,18 +312,23 @@ TEST(numbers_are_taken_up_to_both_ends_of_their_range)
     static const option_kind kinds[] = {OPTION_INT, OPTION_BYTES, OPTION_REAL};
     for (int k = 0; k < 3; k++) {
         CHECK(takes(kinds[k], "3", 3, 9, 3, NULL) && takes(kinds[k], "9", 3, 9, 9, NULL) && takes(kinds[k], "+4", 3, 9, 4, NULL));
-        CHECK(takes(kinds[k], "2", 3, 9, 0, "--n 2: must be between 3 and 9") && takes(kinds[k], "10", 3, 9, 0, "--n 10: must be between 3 and 9"));
+        CHECK(takes(kinds[k], "2", 3, 9, 0, "--n 2: must be between 3 and 9") &&
+              takes(kinds[k], "10", 3, 9, 0, "--n 10: must be between 3 and 9"));
         CHECK(takes(kinds[k], "6", 0, 5, 0, "--n 6: must be between 0 and 5") && takes(kinds[k], "0", 0, 5, 0, NULL));
         CHECK(takes(kinds[k], "1", 1, 1, 1, NULL) && takes(kinds[k], "1000000", 0, 0, 1e6, NULL));
     }
     for (int k = 0; k < 3; k += 2) {
-        CHECK(takes(kinds[k], "-5", -5, 0, -5, NULL) && takes(kinds[k], "0", -5, 0, 0, NULL) && takes(kinds[k], "-1000000", 0, 0, -1e6, NULL));
-        CHECK(takes(kinds[k], "1", -5, 0, 0, "--n 1: must be between -5 and 0") && takes(kinds[k], "-6", -5, 0, 0, "--n -6: must be between -5 and 0"));
+        CHECK(takes(kinds[k], "-5", -5, 0, -5, NULL) && takes(kinds[k], "0", -5, 0, 0, NULL) &&
+              takes(kinds[k], "-1000000", 0, 0, -1e6, NULL));
+        CHECK(takes(kinds[k], "1", -5, 0, 0, "--n 1: must be between -5 and 0") &&
+              takes(kinds[k], "-6", -5, 0, 0, "--n -6: must be between -5 and 0"));
     }
     CHECK(takes(OPTION_BYTES, "1K", 1024, 2048, 1024, NULL) && takes(OPTION_BYTES, "2K", 1024, 2048, 2048, NULL));
     CHECK(takes(OPTION_BYTES, "3K", 1024, 2048, 0, "--n 3K: must be between 1024 and 2048"));
-    CHECK(takes(OPTION_REAL, "0.25", .25, 1e300, .25, NULL) && takes(OPTION_REAL, "0.2", .25, 1e300, 0, "--n 0.2: must be between 0.25 and 1e+300"));
-    CHECK(takes(OPTION_REAL, "1e400", 0, 0, 0, "--n '1e400': not a finite number") && takes(OPTION_REAL, "1e-3x", 0, 0, 0, "--n '1e-3x': not a finite number"));
+    CHECK(takes(OPTION_REAL, "0.25", .25, 1e300, .25, NULL) &&
+          takes(OPTION_REAL, "0.2", .25, 1e300, 0, "--n 0.2: must be between 0.25 and 1e+300"));
+    CHECK(takes(OPTION_REAL, "1e400", 0, 0, 0, "--n '1e400': not a finite number") &&
+          takes(OPTION_REAL, "1e-3x", 0, 0, 0, "--n '1e-3x': not a finite number"));
     CHECK(takes(OPTION_INT, "9223372036854775807", 0, 0, 9223372036854775807., NULL));
     CHECK(takes(OPTION_INT, "9223372036854775808", 0, 0, 0, "--n 9223372036854775808: does not fit 64 bits"));
     CHECK(takes(OPTION_INT, "-9223372036854775809", 0, 0, 0, "--n -9223372036854775809: does not fit 64 bits"));
@@ -384,7 +390,8 @@ TEST(names_that_are_near_enough_are_meant)
     CHECK(!options_nearest(longest, longest, nearest)); /* of 64 letters */
     CHECK(options_nearest(longest + 1, longest + 1, nearest) && strcmp(nearest, longest + 1) == 0);
     for (int last = 0; last < 2; last++) /* an option's name is cut to what a suggestion has room for */
-        check_wrong(last ? "in --fanouttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt 3" : "in --hel", ": no such option");
+        check_wrong(last ? "in --fanouttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt 3" : "in --hel",
+                    ": no such option");
     CHECK(strstr(why.text, "meant") == NULL && strlen(why.text) == 2 + 63 + strlen(": no such option"));
 }
 
@@ -604,7 +611,8 @@ TEST(json_reals_have_as_many_digits_as_they_need)
     static const struct {
         double value;
         const char* text;
-    } of[] = {{0, "0"}, {-0.0, "-0"}, {1, "1"}, {-2.5, "-2.5"}, {100, "1e+02"}, {12345, "12345"}, {1e22, "1e+22"}, {.1 + .2, "0.30000000000000004"},
+    } of[] = {{0, "0"}, {-0.0, "-0"}, {1, "1"}, {-2.5, "-2.5"}, {100, "1e+02"}, {12345, "12345"}, {1e22, "1e+22"},
+              {.1 + .2, "0.30000000000000004"},
               {4.9406564584124654e-324, "5e-324"}, {1.7976931348623157e308, "1.7976931348623157e+308"}, {-INFINITY, "null"}, {NAN, "null"}};
     char text[64];
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -643,7 +651,8 @@ TEST(utf8_is_every_code_point_and_nothing_else)
             unsigned char again[5];
             unsigned code = (unsigned)lead & (length == 2 ? 0x1Fu : length == 3 ? 0x0Fu : 0x07u);
             for (int k = 1; k < length; k++) code = code << 6 | (word[k] & 0x3F);
-            const bool is_one = (lead >= 0xC2 && lead < 0xF5) && length > 1 && encode(again, code) == length && memcmp(again, word, (size_t)length) == 0;
+            const bool is_one = (lead >= 0xC2 && lead < 0xF5) && length > 1 && encode(again, code) == length &&
+                memcmp(again, word, (size_t)length) == 0;
             CHECK_EQ(length > 0, is_one && !(code >= 0xD800 && code < 0xE000) && code < 0x110000);
         }
 }
@@ -728,8 +737,10 @@ TEST(amounts_have_three_digits_and_a_prefix)
     static const struct {
         double amount;
         const char* text;
-    } of[] = {{1, "1"}, {.5, "0.5"}, {12.345, "12.3"}, {999.4, "999"}, {1000, "1.00 k"}, {9.9949e3, "9.99 k"}, {99700, "99.7 k"}, {99949, "99.9 k"},
-              {999499, "999 k"}, {999500, "1.00 M"}, {1e9, "1.00 G"}, {5.55e12, "5.55 T"}, {1e15, "1.00 P"}, {123e15, "123 P"}, {2e18, "2000 P"}};
+    } of[] = {{1, "1"}, {.5, "0.5"}, {12.345, "12.3"}, {999.4, "999"}, {1000, "1.00 k"}, {9.9949e3, "9.99 k"}, {99700, "99.7 k"},
+              {99949, "99.9 k"},
+              {999499, "999 k"}, {999500, "1.00 M"}, {1e9, "1.00 G"}, {5.55e12, "5.55 T"}, {1e15, "1.00 P"}, {123e15, "123 P"},
+                  {2e18, "2000 P"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) CHECK_STR(progress_amount(text, of[i].amount), of[i].text);
     char bytes[24];
     CHECK_STR(resources_bytes(bytes, 0), "0 B");

@@ -122,13 +122,15 @@ TEST(hits_are_per_cent_of_all_reads_and_none_of_none)
     static const int64_t count[] = {5, 0, 3, 2}, none[4] = {0};
     static const ggnn_node rank[] = {1, 0, 3, 2}, ids[] = {2, 0};
     static const double hits[] = {0, 0, 50, 70, 100};
-    for (int cached = 0; cached <= 4; cached++) CHECK(hotness_hits(count, rank, cached, 4) == hits[cached] && hotness_hits(none, rank, cached, 4) == 0);
+    for (int cached = 0; cached <= 4; cached++)
+        CHECK(hotness_hits(count, rank, cached, 4) == hits[cached] && hotness_hits(none, rank, cached, 4) == 0);
     CHECK(hotness_hits(none, rank, 0, 0) == 0);
     for (int by = 0; by < HOTNESS_NUM_POLICIES; by++) {
         const bool optimal = by == HOTNESS_OPTIMAL;
         const ggnn_epochs of = hotness_epochs((hotness_policy)by, ids, 2, by + 1, 9);
         CHECK(of.ids == ids && of.num_ids == 2 && of.batch_size == (by == 0 ? 1 : 2) && of.rng.seed == 9 && of.rng.step == 0);
-        CHECK(of.rng.purpose == (optimal ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_PRESAMPLE) && of.first_epoch == (optimal ? 0 : GGNN_PRESAMPLE_EPOCH));
+        CHECK(of.rng.purpose == (optimal ? GGNN_PURPOSE_SAMPLE : GGNN_PURPOSE_PRESAMPLE) &&
+              of.first_epoch == (optimal ? 0 : GGNN_PRESAMPLE_EPOCH));
         CHECK_EQ(hotness_is_counted((hotness_policy)by), by == HOTNESS_PRESC || optimal || by == HOTNESS_DUAL);
     }
 }

@@ -187,7 +187,8 @@ static void expect_plan(const ggnn_placement* p, const char* from, const char* r
     expect(NULL);
     if (json) expect("{\n  \"topology\": \"%s\",\n  \"rule\": \"%s\",\n  \"devices\": %d,\n  \"parts\": [\n", from, rule, P);
     else expect("%s: %d devices, %d part%s on the fullest, %d copies in all\nleast bandwidth %g (modelled), %lld plans examined, %s\n\n", from, P, p->most,
-                p->most == 1 ? "" : "s", p->copies, p->bandwidth, (long long)p->plans, p->complete ? "complete" : "not complete: --plans allows more");
+                p->most == 1 ? "" : "s", p->copies, p->bandwidth, (long long)p->plans, p->complete ? "complete"
+                    : "not complete: --plans allows more");
     for (int form = 0; json && form < 2; form++) {
         for (int i = 0; i < P; i++) {
             bool first = true;
@@ -201,7 +202,8 @@ static void expect_plan(const ggnn_placement* p, const char* from, const char* r
         }
         expect(form ? "  ],\n" : "  ],\n  \"sources\": [\n");
     }
-    if (json) expect("  \"most\": %d,\n  \"copies\": %d,\n  \"bandwidth\": %s,\n  \"plans\": %lld,\n  \"complete\": %s\n}\n", p->most, p->copies,
+    if (json) expect("  \"most\": %d,\n  \"copies\": %d,\n  \"bandwidth\": %s,\n  \"plans\": %lld,\n  \"complete\": %s\n}\n",
+                     p->most, p->copies,
                      shortest(p->bandwidth), (long long)p->plans, p->complete ? "true" : "false");
     if (!json) expect("device  reads part 0 .. %d from%*s  stores\n", P - 1, P > 8 ? 3 * (P - 8) : 0, "");
     for (int i = 0; !json && i < P; i++) {
@@ -222,7 +224,8 @@ TEST(place_prints_the_plan_that_the_library_makes)
         const char* name;
         int devices;
         int64_t plans;
-    } of[] = {{"dgx-1v", 0, 0}, {"dgx-1v", 6, 0}, {"dgx-a100", 16, 100}, {"pcie-pairs", 9, 50}, {"pcie-pairs", 8, 0}, {"ring", 1, 0}, {"ring", 7, 300}, {"none", 2, 0}, {"none", 11, 20}};
+    } of[] = {{"dgx-1v", 0, 0}, {"dgx-1v", 6, 0}, {"dgx-a100", 16, 100}, {"pcie-pairs", 9, 50}, {"pcie-pairs", 8, 0},
+              {"ring", 1, 0}, {"ring", 7, 300}, {"none", 2, 0}, {"none", 11, 20}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (int json = 0; json < 2; json++) {
             const int rule = (int)(i + (size_t)json) % 4;
@@ -233,7 +236,8 @@ TEST(place_prints_the_plan_that_the_library_makes)
                   ggnn_place_parts(&plan, &t, (ggnn_place_rule)rule, of[i].plans, NULL) == GGNN_OK);
             if (of[i].devices) snprintf(devices, sizeof devices, "--devices %d", of[i].devices);
             if (of[i].plans) snprintf(plans, sizeof plans, "--plans %lld", (long long)of[i].plans);
-            snprintf(line, sizeof line, "place %s %s %s %s%s %s", of[i].name, devices, plans, rule ? "--rule " : "", rule ? rules[rule] : "", json ? "--json" : "");
+            snprintf(line, sizeof line, "place %s %s %s %s%s %s", of[i].name, devices, plans, rule ? "--rule " : "", rule
+                     ? rules[rule] : "", json ? "--json" : "");
             CHECK_EQ(run("", line), 0);
             expect_plan(&plan, of[i].name, rules[rule], json);
             if (!CHECK(prints_what_is_expected())) printf("  %s\n", line);
@@ -248,7 +252,8 @@ TEST(place_keeps_the_devices_of_a_list)
     ggnn_placement plan;
     error why = {""};
     char line[2000];
-    CHECK(topology_read(&t, "dgx-1v", 0, &why) && topology_keep(&t, list, 5, &why) && ggnn_place_parts(&plan, &t, GGNN_PLACE_BEST, 0, NULL) == GGNN_OK);
+    CHECK(topology_read(&t, "dgx-1v", 0, &why) && topology_keep(&t, list, 5, &why) &&
+          ggnn_place_parts(&plan, &t, GGNN_PLACE_BEST, 0, NULL) == GGNN_OK);
     CHECK_EQ(run("", "place dgx-1v --device-list 3,2 --device-list=5,0,4,1,7 --json"), 0);
     expect_plan(&plan, "dgx-1v", "best", true);
     CHECK(prints_what_is_expected());
@@ -276,10 +281,14 @@ TEST(a_topologys_words_and_blanks_are_those_of_its_format)
     static const struct {
         const char* text;
         double far; /* device 0 reading device 1 */
-    } of[] = {{"GPU0 GPU1\r\nGPU0 X NV100\r\nGPU1 NV1 X\r\n", 2500}, {"\tGPU0\tGPU1\n\nGPU0\tX\tNV12\nGPU1\tNV12\tX", 300}, {"GPU0 GPU1\nGPU0 X PIX\nGPU1 SYS X\n", 12},
-              {"GPU0 GPU1\nGPU0 X PXB\nGPU1 SYS X\n", 12}, {"GPU0 GPU1\nGPU0 X PHB\nGPU1 SYS X\n", 0}, {"GPU0 GPU1\nGPU0 X NODE\nGPU1 SYS X\n", 0},
-              {"GPU0 GPU1\nGPU0 X SOC\nGPU1 SYS X\n", 0}, {"GPU0 GPU1\nGPU0 X NV0\nGPU1 SYS X\n", 0}, {"GPU10 mlx5_0 GPU11\nmlx5_0 PIX X PIX\nGPU10 X PIX NV2\nGPU11 NV2 PIX X\n", 50},
-              {"# a machine\n\n 700,50\n,50 , 700,\n  # its end\n", 50}, {"700\t.5e1\r\n5 700\r\n\r\n", 5}, {"\033[1m700 \033[4m7\033[0m\n1 700\033[", 7}};
+    } of[] = {{"GPU0 GPU1\r\nGPU0 X NV100\r\nGPU1 NV1 X\r\n", 2500}, {"\tGPU0\tGPU1\n\nGPU0\tX\tNV12\nGPU1\tNV12\tX", 300},
+              {"GPU0 GPU1\nGPU0 X PIX\nGPU1 SYS X\n", 12},
+              {"GPU0 GPU1\nGPU0 X PXB\nGPU1 SYS X\n", 12}, {"GPU0 GPU1\nGPU0 X PHB\nGPU1 SYS X\n", 0},
+                  {"GPU0 GPU1\nGPU0 X NODE\nGPU1 SYS X\n", 0},
+              {"GPU0 GPU1\nGPU0 X SOC\nGPU1 SYS X\n", 0}, {"GPU0 GPU1\nGPU0 X NV0\nGPU1 SYS X\n", 0},
+                  {"GPU10 mlx5_0 GPU11\nmlx5_0 PIX X PIX\nGPU10 X PIX NV2\nGPU11 NV2 PIX X\n", 50},
+              {"# a machine\n\n 700,50\n,50 , 700,\n  # its end\n", 50}, {"700\t.5e1\r\n5 700\r\n\r\n", 5},
+                  {"\033[1m700 \033[4m7\033[0m\n1 700\033[", 7}};
     static const struct {
         const char *text, *words;
     } wrong[] = {{"GPU0 GPU1\nGPU0 X NV\nGPU1 NV1 X\n", "line 2: not a link that nvidia-smi names: \"NV\""},
@@ -299,7 +308,8 @@ TEST(a_topologys_words_and_blanks_are_those_of_its_format)
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         error why = {""};
         put(topology, of[i].text);
-        if (!CHECK(topology_read(&t, topology, 2, &why)) || !CHECK(t.devices == 2 && t.bandwidth[0][1] == of[i].far)) printf("  %s: %s\n", of[i].text, why.text);
+        if (!CHECK(topology_read(&t, topology, 2, &why)) ||
+            !CHECK(t.devices == 2 && t.bandwidth[0][1] == of[i].far)) printf("  %s: %s\n", of[i].text, why.text);
         CHECK(t.bandwidth[0][0] == 700 && t.bandwidth[1][1] == 700);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) refuses(wrong[i].text, wrong[i].words);
@@ -705,10 +715,13 @@ static void make_random(int form)
     for (int v = 0; v < MANY; v++) target[v] = v % 3 ? (float)v : NAN;
     for (int v = 0; v < MANY; v++) name[v] = 1000 - 3 * v;
     CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, r->indptr) &&
-          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &r->num_edges, r->indices) && ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split));
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &r->num_edges, r->indices) &&
+              ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split));
     if (form) CHECK(ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &r->num_edges, r->weight));
-    if (form == 1) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F16, 2, wide, half) && ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &nodes, target));
-    if (form == 2) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, value) && ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &nodes, name));
+    if (form == 1) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F16, 2, wide, half) &&
+                         ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &nodes, target));
+    if (form == 2) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, value) &&
+                         ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &nodes, name));
     CHECK(ggnn_file_commit(&w));
     random_graph_free(r);
 }
@@ -725,7 +738,8 @@ typedef struct { /* what epochs read: rows, lists, edges computed, by node */
     int64_t rows[MANY], lists[MANY], edges[MANY];
 } reads;
 
-static void count_reads(reads* of, const dataset* d, const ggnn_sampling* how, int32_t split, int64_t batch, uint64_t seed, int64_t epochs, bool training_itself)
+static void count_reads(reads* of, const dataset* d, const ggnn_sampling* how, int32_t split, int64_t batch, uint64_t seed,
+                        int64_t epochs, bool training_itself)
 {
     const ggnn_graph g = dataset_graph(d);
     ggnn_node ids[MANY], seeds[MANY];
@@ -797,7 +811,8 @@ static void rank_by_hand(const rank_line* l, const dataset* d, reads* of, ggnn_n
     for (int64_t e = 0; e < d->num_edges; e++) out[d->csc.indices[e]]++;
     count_reads(of, d, &how, l->split, l->batch, l->seed, l->epochs, l->by[0] == 'o');
     if (l->by[0] == 'd' && l->by[1] == 'u') {
-        const ggnn_sizes sizes = {d->feat.rows ? d->feat.width * (d->feat.type == GGNN_F16 ? 2 : 4) : 4, indptr, (int64_t)sizeof(ggnn_node) + (d->csc.weight ? 4 : 0), 8};
+        const ggnn_sizes sizes = {d->feat.rows ? d->feat.width * (d->feat.type == GGNN_F16 ? 2 : 4) : 4, indptr,
+                                  (int64_t)sizeof(ggnn_node) + (d->csc.weight ? 4 : 0), 8};
         const ggnn_dual dual = {of->rows, of->lists, d->feat.rows ? l->slope_rows : 0, l->slope_lists, &sizes, l->cache};
         *fill = ggnn_fill_dual(rows, lists, &dual, MANY, order);
         return;
@@ -810,22 +825,26 @@ static void rank_by_hand(const rank_line* l, const dataset* d, reads* of, ggnn_n
     else memcpy(lists, rows, MANY * sizeof *lists);
 }
 
-static void expect_ranking(const rank_line* l, const reads* of, const ggnn_node* rows, const ggnn_node* lists, const ggnn_dual_fill* fill, const char* file, bool json)
+static void expect_ranking(const rank_line* l, const reads* of, const ggnn_node* rows, const ggnn_node* lists,
+                           const ggnn_dual_fill* fill, const char* file, bool json)
 {
     static const double share[] = {.01, .05, .1, .2, .5};
     const bool dual = strcmp(l->by, "dual") == 0, counted = dual || l->by[0] == 'p' || l->by[0] == 'o';
     expect(NULL);
     if (json) expect("{\n  \"file\": \"%s\",\n  \"by\": \"%s\",\n  \"num_nodes\": %d,\n", file, l->by, MANY);
     else expect("%s: %d nodes ranked by %s\n", file, MANY, l->by);
-    if (dual && json) expect("  \"rows\": %lld,\n  \"lists\": %lld,\n  \"row_bytes\": %lld,\n  \"list_bytes\": %lld,\n", (long long)fill->rows, (long long)fill->lists,
+    if (dual && json) expect("  \"rows\": %lld,\n  \"lists\": %lld,\n  \"row_bytes\": %lld,\n  \"list_bytes\": %lld,\n",
+                             (long long)fill->rows, (long long)fill->lists,
                              (long long)fill->row_bytes, (long long)fill->list_bytes);
     if (dual && !json && l->slope_lists + l->slope_rows == 0) expect("both slopes are 0: by frequency per byte\n");
-    if (dual && !json) expect("%lld rows (%lld bytes) and %lld lists (%lld bytes) fit %lld bytes\n", (long long)fill->rows, (long long)fill->row_bytes,
+    if (dual && !json) expect("%lld rows (%lld bytes) and %lld lists (%lld bytes) fit %lld bytes\n", (long long)fill->rows,
+                              (long long)fill->row_bytes,
                               (long long)fill->lists, (long long)fill->list_bytes, (long long)l->cache);
     if (json) expect("  \"hits\": [%s", counted ? "\n" : "");
     for (int i = 0; counted && i < 5; i++) {
         const double r = percent(of->rows, rows, share[i]), t = percent(of->lists, lists, share[i]);
-        if (json) expect("    {\n      \"share\": %s,\n      \"rows\": %s,\n      \"lists\": %s\n    }%s\n", shortest(share[i]), shortest(r), shortest(t), i < 4 ? "," : "");
+        if (json) expect("    {\n      \"share\": %s,\n      \"rows\": %s,\n      \"lists\": %s\n    }%s\n", shortest(share[i]),
+                         shortest(r), shortest(t), i < 4 ? "," : "");
         else expect("the hottest %2.0f%%: %5.1f%% of the rows read, %5.1f%% of the lists (counted)\n", 100 * share[i], r, t);
     }
     if (json) expect("%s]\n}\n", counted ? "  " : "");
@@ -835,7 +854,8 @@ TEST(rank_prints_and_writes_what_epochs_read)
 {
     static const rank_line lines[] = {
         {"", "presc", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 1, 1024, 1, 0, 0, 0},
-        {"--by optimal --presample-epochs 3 --fanout 2,1 --batch 4 --seed 9 --split 1", "optimal", GGNN_FISHER_YATES, 2, {2, 1}, 1, 3, 4, 9, 0, 0, 0},
+        {"--by optimal --presample-epochs 3 --fanout 2,1 --batch 4 --seed 9 --split 1", "optimal", GGNN_FISHER_YATES, 2, {2, 1},
+         1, 3, 4, 9, 0, 0, 0},
         {"--sampler weighted --fanout 3 --batch 5 --presample-epochs 2", "presc", GGNN_WEIGHTED, 1, {3}, 0, 2, 5, 1, 0, 0, 0},
         {"--by presc --sampler replacement --fanout 2,2 --seed 0 --batch 1", "presc", GGNN_REPLACEMENT, 2, {2, 2}, 0, 1, 1, 0, 0, 0, 0},
         {"--by optimal --sampler walk --fanout 2,3", "optimal", GGNN_WALK, 2, {2, 3}, 0, 1, 1024, 1, 0, 0, 0},
@@ -843,8 +863,10 @@ TEST(rank_prints_and_writes_what_epochs_read)
         {"--sampler rejection --fanout 2", "presc", GGNN_REJECTION, 1, {2}, 0, 1, 1024, 1, 0, 0, 0},
         {"--by dual --cache-bytes 300 --fanout 3,2", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 0, 1, 1024, 1, 300, 0, 0},
         {"--by dual --cache-bytes .5K --slopes 1000,0 --fanout 3,2", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 0, 1, 1024, 1, 512, 1000, 0},
-        {"--by dual --cache-bytes 333 --slopes=0,1000 --fanout 3,2 --split 1", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 1, 1, 1024, 1, 333, 0, 1000},
-        {"--by dual --cache-bytes 1KiB --slopes 9,2 --slopes 7,3 --batch 3 --presample-epochs 2 --seed 5", "dual", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 2, 3, 5, 1024, 7, 3},
+        {"--by dual --cache-bytes 333 --slopes=0,1000 --fanout 3,2 --split 1", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 1, 1, 1024,
+         1, 333, 0, 1000},
+        {"--by dual --cache-bytes 1KiB --slopes 9,2 --slopes 7,3 --batch 3 --presample-epochs 2 --seed 5", "dual",
+         GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 2, 3, 5, 1024, 7, 3},
         {"--by dual --cache-bytes 0", "dual", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 1, 1024, 1, 0, 0, 0},
         {"--by degree --cache-bytes 9", "degree", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 1, 0, 0, 0},
         {"--by aligraph", "aligraph", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 1, 0, 0, 0},
@@ -862,7 +884,8 @@ TEST(rank_prints_and_writes_what_epochs_read)
         make_random((int)(i + i / 6) % 3);
         if (!CHECK(dataset_open(&d, made, &why))) return;
         rank_by_hand(l, &d, &of, rows, lists, &fill);
-        snprintf(line, sizeof line, "rank %s %s %s%s %s", made, l->options, i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2 ? "--json" : "");
+        snprintf(line, sizeof line, "rank %s %s %s%s %s", made, l->options, i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2
+                 ? "--json" : "");
         CHECK_EQ(run("", line), 0);
         expect_ranking(l, &of, rows, lists, &fill, path, i % 2);
         bool good = CHECK(prints_what_is_expected()) && CHECK(ranking_open(&r, path, &d, &why));
@@ -870,7 +893,8 @@ TEST(rank_prints_and_writes_what_epochs_read)
             const ggnn_file_section* by = ggnn_file_find(&r.file, "made_by");
             good = CHECK(memcmp(r.rows, rows, sizeof rows) == 0) && CHECK(memcmp(r.lists, lists, sizeof lists) == 0) &&
                    CHECK(by && by->dim[0] == (int64_t)strlen(l->by) && memcmp(ggnn_file_data(&r.file, by), l->by, strlen(l->by)) == 0) &&
-                   CHECK_EQ(r.cached != NULL, strcmp(l->by, "dual") == 0) && CHECK(!r.cached || (r.cached[0] == fill.rows && r.cached[1] == fill.lists));
+                   CHECK_EQ(r.cached != NULL, strcmp(l->by, "dual") == 0) &&
+                       CHECK(!r.cached || (r.cached[0] == fill.rows && r.cached[1] == fill.lists));
             ranking_close(&r);
         }
         if (!good) printf("  %s\n", line);
@@ -921,7 +945,8 @@ typedef struct {
     int64_t epochs, batch, seed; /* of --balance edges; epochs 0: not asked for */
 } part_line;
 
-static void expect_partition(const part_line* l, const dataset* d, const int32_t* owner, int64_t cut_closures, const reads* of, const char* file, bool json)
+static void expect_partition(const part_line* l, const dataset* d, const int32_t* owner, int64_t cut_closures, const reads* of,
+                             const char* file, bool json)
 {
     int64_t nodes[64] = {0}, trained[64] = {0}, held[64] = {0}, weighed[64] = {0}, cut = 0, touched = 0, all = 0;
     ggnn_node ids[MANY];
@@ -949,16 +974,19 @@ static void expect_partition(const part_line* l, const dataset* d, const int32_t
         expect_sizes("held", held, l->parts);
         expect("  \"balance\": %s,\n  \"trained_balance\": %s,\n", shortest(balance), shortest(of_trained));
         if (l->epochs) expect("  \"edge_balance\": %s,\n", shortest(of_edges));
-        expect("  \"replication\": %s,\n  \"cut\": %s,\n  \"closures_cut\": %lld\n}\n", shortest(replication), pagraph ? "null" : shortest(share), (long long)cut_closures);
+        expect("  \"replication\": %s,\n  \"cut\": %s,\n  \"closures_cut\": %lld\n}\n", shortest(replication), pagraph ? "null"
+               : shortest(share), (long long)cut_closures);
         return;
     }
     expect("%s: %d parts by %s\n  part      nodes   training       held\n", file, l->parts, l->method);
-    for (int p = 0; p < l->parts; p++) expect("%6d %10lld %10lld %10lld\n", p, (long long)nodes[p], (long long)trained[p], (long long)held[p]);
+    for (int p = 0; p < l->parts; p++) expect("%6d %10lld %10lld %10lld\n", p, (long long)nodes[p], (long long)trained[p],
+                                              (long long)held[p]);
     expect("balance %.3f (training %.3f), replication %.3f", balance, of_trained, replication);
     if (l->epochs) expect(", of sampled edges %.3f", of_edges);
     if (!pagraph) expect(", cut %.2f%%", 100 * share);
     expect(" (counted)\n");
-    if (cut_closures) expect("%lld training nodes reach more than %lld nodes: --closure-limit cut them in the scores\n", (long long)cut_closures, (long long)l->limit);
+    if (cut_closures) expect("%lld training nodes reach more than %lld nodes: --closure-limit cut them in the scores\n",
+                             (long long)cut_closures, (long long)l->limit);
 }
 
 /* Both directions of every edge once, no self-loops, in order. */
@@ -968,7 +996,8 @@ static ggnn_graph both_ways(const dataset* d, int64_t indptr[MANY + 1], ggnn_nod
     int64_t n = 0;
     memset(joined, 0, sizeof joined);
     for (int v = 0; v < MANY; v++)
-        for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++) joined[v][d->csc.indices[e]] = joined[d->csc.indices[e]][v] = true;
+        for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v
+                                                             + 1]; e++) joined[v][d->csc.indices[e]] = joined[d->csc.indices[e]][v] = true;
     indptr[0] = 0;
     for (int v = 0; v < MANY; v++) {
         for (int u = 0; u < MANY; u++)
@@ -988,7 +1017,8 @@ static void divide_by_hand(int32_t owner[MANY], int64_t* closures, const part_li
     *closures = 0;
     if (l->method[0] == 'p') {
         const ggnn_pagraph how = {ids, training(d, l->split, ids), l->parts, l->hops, l->limit};
-        CHECK(ggnn_partition_pagraph_workspace_bytes(MANY) <= sizeof work && ggnn_partition_pagraph(owner, closures, &g, &how, work, NULL) == GGNN_OK);
+        CHECK(ggnn_partition_pagraph_workspace_bytes(MANY) <= sizeof work &&
+              ggnn_partition_pagraph(owner, closures, &g, &how, work, NULL) == GGNN_OK);
     } else if (strcmp(l->method, "mincut") == 0) {
         const ggnn_graph both = both_ways(d, indptr, indices);
         CHECK_EQ(ggnn_partition_mincut(owner, &both, l->parts, l->passes, l->slack, ids, NULL), GGNN_OK);
@@ -1013,7 +1043,8 @@ TEST(partition_prints_and_writes_what_its_method_gives)
         {"--method pagraph --parts 2 --hops 3 --closure-limit 0", "pagraph", 2, 3, 0, 10, 5, 0, 0, 0, 0},
         {"--method metis --parts 3", "metis", 3, 2, 0, 10, 5, 100000, 0, 0, 0},
         {"--method metis --balance edges --fanout 3,2", "metis", 4, 2, 0, 10, 5, 100000, 10, 1024, 1},
-        {"--method metis --balance edges --fanout 3,2 --presample-epochs 2 --batch 4 --seed 8 --split 1 --parts 2", "metis", 2, 2, 1, 10, 5, 100000, 2, 4, 8}};
+        {"--method metis --balance edges --fanout 3,2 --presample-epochs 2 --batch 4 --seed 8 --split 1 --parts 2", "metis", 2, 2,
+         1, 10, 5, 100000, 2, 4, 8}};
     const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = 2, .fanout = {3, 2}};
     const bool has_metis = tool_on("partition", "--method metis --parts 1") == 0;
     for (size_t i = 0; i < 2 * sizeof lines / sizeof *lines; i++) {
@@ -1030,7 +1061,8 @@ TEST(partition_prints_and_writes_what_its_method_gives)
         make_random((int)(i + i / 6) % 3);
         if (!CHECK(dataset_open(&d, made, &why))) return;
         snprintf(path, sizeof path, "%s.%s", made, i % 3 ? "part" : "other");
-        snprintf(line, sizeof line, "partition %s %s %s%s %s", made, l->options, i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2 ? "--json" : "");
+        snprintf(line, sizeof line, "partition %s %s %s%s %s", made, l->options, i % 3 ? "" : "--out ", i % 3 ? "" : path, i % 2
+                 ? "--json" : "");
         bool good = CHECK_EQ(run("", line), 0) && CHECK(partition_open(&p, path, &d, &why));
         if (good) {
             const ggnn_file_section* by = ggnn_file_find(&p.file, "made_by");
@@ -1039,7 +1071,8 @@ TEST(partition_prints_and_writes_what_its_method_gives)
             if (l->epochs) count_reads(&of, &d, &how, l->split, l->batch, (uint64_t)l->seed, l->epochs, false);
             expect_partition(l, &d, owner, closures, &of, path, i % 2);
             good = CHECK(prints_what_is_expected()) && CHECK_EQ(p.parts, l->parts) && CHECK(memcmp(p.owner, owner, sizeof owner) == 0) &&
-                   CHECK(by && by->dim[0] == (int64_t)strlen(l->method) && memcmp(ggnn_file_data(&p.file, by), l->method, strlen(l->method)) == 0);
+                   CHECK(by && by->dim[0] == (int64_t)strlen(l->method) &&
+                         memcmp(ggnn_file_data(&p.file, by), l->method, strlen(l->method)) == 0);
             partition_close(&p);
         }
         if (!good) printf("  %s\n", line);
@@ -1071,7 +1104,8 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
                  i % 2 ? "--of lists" : i ? "--of rows" : "", i % 4 < 2 ? "" : "--json");
         CHECK_EQ(run("", line), 0);
         expect(NULL);
-        if (i % 4 < 2) expect("%s: %d nodes in the order of their %s, %lld edges\n", out, MANY, i % 2 ? "lists" : "rows", (long long)d.num_edges);
+        if (i % 4 < 2) expect("%s: %d nodes in the order of their %s, %lld edges\n", out, MANY, i % 2 ? "lists" : "rows",
+                              (long long)d.num_edges);
         else expect("{\n  \"file\": \"%s\",\n  \"num_nodes\": %d,\n  \"num_edges\": %lld\n}\n", out, MANY, (long long)d.num_edges);
         CHECK(prints_what_is_expected());
         if (!CHECK(dataset_open(&new, out, &why))) return;
@@ -1084,7 +1118,8 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
                 for (int64_t k = 0; k < n; k++) {
                     const float w = d.csc.weight ? d.csc.weight[begin + e] : 0;
                     old_count += d.csc.indices[begin + k] == d.csc.indices[begin + e] && (!d.csc.weight || d.csc.weight[begin + k] == w);
-                    new_count += new.csc.indices[there + k] == by[d.csc.indices[begin + e]] && (!d.csc.weight || new.csc.weight[there + k] == w);
+                    new_count += new.csc.indices[there + k] == by[d.csc.indices[begin + e]] &&
+                        (!d.csc.weight || new.csc.weight[there + k] == w);
                 }
                 CHECK_EQ(new_count, old_count);
                 CHECK(e == 0 || new.csc.indices[there + e - 1] <= new.csc.indices[there + e]);
@@ -1094,7 +1129,8 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
                 if (!was) continue;
                 const size_t bytes = (size_t)was->bytes / MANY;
                 CHECK(is && is->type == was->type && is->bytes == was->bytes &&
-                      memcmp((const char*)ggnn_file_data(&new.file, is) + (size_t)to * bytes, (const char*)ggnn_file_data(&d.file, was) + (size_t)v * bytes, bytes) == 0);
+                      memcmp((const char*)ggnn_file_data(&new.file, is) + (size_t)to * bytes,
+                             (const char*)ggnn_file_data(&d.file, was) + (size_t)v * bytes, bytes) == 0);
             }
             if (!d.external_id) CHECK_EQ(new.external_id[to], v);
             for (int s = 0; s < 2; s++) CHECK_EQ(new.split[s * MANY + to], d.split[s * MANY + v]);
@@ -1160,7 +1196,8 @@ static void partition_is(const dataset* d, int64_t at, int32_t value, int32_t pa
 /* A file of the sections of either, each as long as said; -1: not there. */
 static void sections_are(const dataset* d, const int64_t length[5], bool wide, const char* words)
 {
-    static const char* const name[2][5] = {{"graph_crc", "rank_rows", "rank_lists", "cached", "x"}, {"graph_crc", "parts", "owner", "x", "y"}};
+    static const char* const name[2][5] = {{"graph_crc", "rank_rows", "rank_lists", "cached", "x"},
+                                           {"graph_crc", "parts", "owner", "x", "y"}};
     const int64_t crc = ggnn_file_graph_crc(&d->file), one = 1;
     ggnn_node rank[MANY + 1];
     int64_t zero[MANY + 1] = {0};
@@ -1173,10 +1210,13 @@ static void sections_are(const dataset* d, const int64_t length[5], bool wide, c
     CHECK(ggnn_file_create(&w, path));
     for (int i = 0; i < 4; i++) {
         const bool nodes = of_ranking ? i == 1 || i == 2 : i == 2;
-        const void* data = i == 0 ? (const void*)&crc : !nodes ? (i == 1 ? (const void*)&one : zero) : of_ranking ? (const void*)rank : owner;
+        const void* data = i == 0 ? (const void*)&crc : !nodes ? (i == 1 ? (const void*)&one : zero) : of_ranking
+            ? (const void*)rank : owner;
         if (length[i] < 0) continue;
         const int64_t n = length[i];
-        CHECK(ggnn_file_append(&w, name[!of_ranking][i], nodes ? (of_ranking ? DATASET_NODE : wide ? GGNN_FILE_F32 : GGNN_FILE_I32) : GGNN_FILE_I64, 1, &n, i == 0 && n > 1 ? zero : data));
+        CHECK(ggnn_file_append(&w, name[!of_ranking][i], nodes
+                               ? (of_ranking ? DATASET_NODE : wide ? GGNN_FILE_F32 : GGNN_FILE_I32) : GGNN_FILE_I64, 1, &n,
+                                   i == 0 && n > 1 ? zero : data));
     }
     CHECK(ggnn_file_commit(&w));
     snprintf(whole, sizeof whole, "%s: %s", path, words);
@@ -1236,7 +1276,8 @@ TEST(a_plan_is_written_beside_its_graph_or_where_it_is_asked_for)
         memset(graph_name, 'g', sizeof graph_name);
         graph_name[length] = 0;
         CHECK_EQ(plan_file_name(&out, beside, graph_name, "rank", &why), length + 5 < PLAN_FILE_NAME);
-        if (length + 5 < PLAN_FILE_NAME) CHECK(out == beside && strncmp(out, graph_name, (size_t)length) == 0 && strcmp(out + length, ".rank") == 0);
+        if (length + 5 < PLAN_FILE_NAME) CHECK(out == beside && strncmp(out, graph_name, (size_t)length) == 0 &&
+                                               strcmp(out + length, ".rank") == 0);
         else CHECK(strstr(why.text, ": the name is too long for one with .rank"));
         why.text[0] = 0;
         CHECK(plan_file_name(&given, beside, graph_name, "rank", &why));
@@ -1250,7 +1291,8 @@ TEST(a_plan_is_written_beside_its_graph_or_where_it_is_asked_for)
     CHECK_STR(why.text, words);
     char line[2000];
     for (int i = 0; i < 2; i++) {
-        CHECK_EQ(run("", with(line, i ? "rank %s --by degree --out /nonexistent/x%s" : "partition %s --out /nonexistent/x%s", graph, "")), 1);
+        CHECK_EQ(run("", with(line, i ? "rank %s --by degree --out /nonexistent/x%s" : "partition %s --out /nonexistent/x%s",
+                              graph, "")), 1);
         CHECK(says("err", "ggnn-data: /nonexistent/x: cannot create") && !output("out")[0]);
     }
 }
@@ -1266,7 +1308,8 @@ TEST(a_broken_list_is_named_by_whichever_command_meets_it)
         const char *command, *after, *words;
     } of[] = {{"rank", "--by degree", "node 1: "}, {"rank", "--by aligraph", "node 1: "}, {"rank", "--by presc --fanout 5", "node 1: "},
               {"rank", "--by dual --cache-bytes 9 --fanout 5", "node 1: "}, {"partition", "--method mincut", "node 1: "}, {"partition", "--method hash", "node 1: "},
-              {"partition", "--method pagraph", "node 1: "}, {"partition", "--method range --hops 0", "node 1: "}, {"sample", "--seeds 0,1 --fanout 2", "node 1: "},
+              {"partition", "--method pagraph", "node 1: "}, {"partition", "--method range --hops 0", "node 1: "},
+                  {"sample", "--seeds 0,1 --fanout 2", "node 1: "},
               {"stats", "", "node 1, edge 2"}, {"preprocess", "--out", "node 1, edge 2"}, {"reorder", "", "node 1, edge 2"}};
     char line[2000], path[700];
     dataset d;
@@ -1283,11 +1326,13 @@ TEST(a_broken_list_is_named_by_whichever_command_meets_it)
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         const bool writes = strchr("rp", of[i].command[0]) != NULL;
         if (strcmp(of[i].command, "reorder")) snprintf(line, sizeof line, "%s %s %s %s%s%s%s", of[i].command, made, of[i].after,
-                                                       writes && i < 8 ? "--out " : "", writes ? "'" : "", writes ? path : "", writes ? "'" : "");
+                                                       writes && i < 8 ? "--out " : "", writes ? "'" : "", writes ? path : "",
+                                                           writes ? "'" : "");
         else snprintf(line, sizeof line, "reorder %s '%s'", made, path);
         CHECK_EQ(run("", line), 1);
         CHECK(!strstr(output("err"), "-1"));
-        if (!CHECK(says("err", of[i].words)) || !CHECK(says("err", made)) || !CHECK(access(path, F_OK) != 0 && temporaries() == 0)) printf("  %s\n", line);
+        if (!CHECK(says("err", of[i].words)) || !CHECK(says("err", made)) ||
+            !CHECK(access(path, F_OK) != 0 && temporaries() == 0)) printf("  %s\n", line);
     }
 }
 
@@ -1310,10 +1355,13 @@ TEST(a_split_that_trains_nobody_and_batches_without_end_are_refused)
               {"partition %s --split 2", true, ": it has 2 splits, number 2 (from 0) is not one\n"},
               {"partition %s --split 2", false, NULL},
               {"partition %s --method pagraph --split 1", true, ": it has no training nodes, which pagraph divides\n"},
-              {"partition %s --method metis --balance edges --split 1", true, ": it has no training nodes, whose batches --balance edges counts\n"},
+              {"partition %s --method metis --balance edges --split 1", true,
+               ": it has no training nodes, whose batches --balance edges counts\n"},
               {"partition %s --method metis --balance edges", false, ": it has no training nodes, whose batches --balance edges counts\n"},
-              {"rank %s --fanout 1048576,1048576 --sampler replacement", true, "--fanout, --batch: a hop may have 2^31 edges or more"}, /* of 4,000 nodes */
-              {"sample %s --seeds 0 --fanout 1048576,1048576 --sampler replacement", true, "--fanout: 1 seeds: a hop may have 2^31 edges or more"}};
+              {"rank %s --fanout 1048576,1048576 --sampler replacement", true,
+               "--fanout, --batch: a hop may have 2^31 edges or more"}, /* of 4,000 nodes */
+              {"sample %s --seeds 0 --fanout 1048576,1048576 --sampler replacement", true,
+               "--fanout: 1 seeds: a hop may have 2^31 edges or more"}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         char line[2000], words[900] = "";
         ggnn_file_writer w;
@@ -1323,7 +1371,8 @@ TEST(a_split_that_trains_nobody_and_batches_without_end_are_refused)
         snprintf(line, sizeof line, of[i].command, strstr(of[i].command, "1048576") ? graph : made);
         CHECK_EQ(run("", line), of[i].words ? 1 : 0);
         if (of[i].words) snprintf(words, sizeof words, "ggnn-data: %s%s", of[i].words[0] == ':' ? made : "", of[i].words);
-        if (!CHECK(of[i].words ? strncmp(output("err"), words, strlen(words)) == 0 : !output("err")[0])) printf("  %s: %s", line, output("err"));
+        if (!CHECK(of[i].words ? strncmp(output("err"), words, strlen(words)) == 0 : !output("err")[0])) printf("  %s: %s", line,
+                output("err"));
     }
 }
 
@@ -1332,7 +1381,8 @@ TEST(plans_of_a_graph_without_nodes_are_empty)
     static const int64_t indptr[] = {0}, one = 1, none = 0, wide[2] = {0, 3};
     char line[2000], path[700];
     ggnn_file_writer w;
-    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &one, indptr) && ggnn_file_append(&w, "indices", DATASET_NODE, 1, &none, indptr) &&
+    CHECK(ggnn_file_create(&w, made) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &one, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &none, indptr) &&
           ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, indptr) && ggnn_file_commit(&w));
     CHECK_EQ(run("", with(line, "rank %s --by aligraph --json%s", made, "")), 0);
     expect(NULL);
@@ -1359,15 +1409,18 @@ TEST(plans_of_a_graph_without_nodes_are_empty)
 
 TEST(a_report_that_cannot_be_written_is_an_error)
 {
-    static const char* const command[] = {"info", "stats", "verify", "place none", "rank --by degree", "partition --method mod", "sample --seeds 0 --fanout 2",
+    static const char* const command[] = {"info", "stats", "verify", "place none", "rank --by degree", "partition --method mod",
+                                          "sample --seeds 0 --fanout 2",
                                          "reorder --json", "preprocess --out"};
     for (int i = 0; i < 18; i++) {
         char line[4000], new[700];
         int status;
         snprintf(new, sizeof new, "%s.full", made);
-        snprintf(line, sizeof line, "%s %s %s %s %s >/dev/full 2>%s/err", tool, command[i / 2], i / 2 == 8 ? new : "", i / 2 == 3 ? "" : graph,
+        snprintf(line, sizeof line, "%s %s %s %s %s >/dev/full 2>%s/err", tool, command[i / 2], i / 2 == 8 ? new : "", i / 2 == 3
+                 ? "" : graph,
                  i % 2 ? "--json" : i / 2 == 7 ? new : "", folder);
-        if (i / 2 == 7) snprintf(line, sizeof line, "%s reorder %s %s %s >/dev/full 2>%s/err", tool, graph, new, i % 2 ? "--json" : "", folder);
+        if (i / 2 == 7) snprintf(line, sizeof line, "%s reorder %s %s %s >/dev/full 2>%s/err", tool, graph, new, i % 2 ? "--json"
+                                 : "", folder);
         status = system(line);
         CHECK_EQ(WEXITSTATUS(status), 1);
         if (!CHECK_STR(output("err"), "ggnn-data: cannot write to standard output: No space left on device\n")) printf("  %s\n", line);

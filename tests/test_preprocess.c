@@ -180,7 +180,8 @@ static void write_small(const char* path, ggnn_file_type type, const void* feat)
     static const ggnn_node indices[] = {1, 3, 2, 0, 0, 1, 2};
     ggnn_file_writer w;
     CHECK(ggnn_file_create(&w, path) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &five, indptr) &&
-          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &seven, indices) && ggnn_file_append(&w, "feat", type, 2, dim, feat) && ggnn_file_commit(&w));
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &seven, indices) && ggnn_file_append(&w, "feat", type, 2, dim, feat) &&
+              ggnn_file_commit(&w));
 }
 
 TEST(preprocess_says_what_it_made)
@@ -192,9 +193,11 @@ TEST(preprocess_says_what_it_made)
         const int width = i % 2 ? 6 : 3;
         const char* to = i & 4 ? "made.ggnn" : "small.ggnn";
         write_small("small.ggnn", GGNN_FILE_F32, feat);
-        snprintf(line, sizeof line, "preprocess small.ggnn --model %s %s %s", name[i % 2], i & 4 ? "--out made.ggnn" : "", i & 2 ? "--json" : "");
+        snprintf(line, sizeof line, "preprocess small.ggnn --model %s %s %s", name[i % 2], i & 4 ? "--out made.ggnn" : "", i & 2
+                 ? "--json" : "");
         CHECK_EQ(data_tool(line), 0);
-        if (i & 2) snprintf(wanted, sizeof wanted, "{\n  \"file\": \"%s\",\n  \"model\": \"%s\",\n  \"num_nodes\": 4,\n  \"width\": %d,\n  \"bytes\": %d\n}\n", to, name[i % 2], width, 16 * width);
+        if (i & 2) snprintf(wanted, sizeof wanted,
+                            "{\n  \"file\": \"%s\",\n  \"model\": \"%s\",\n  \"num_nodes\": 4,\n  \"width\": %d,\n  \"bytes\": %d\n}\n", to, name[i % 2], width, 16 * width);
         else snprintf(wanted, sizeof wanted, "%s: 4 rows of %d, the first layer of %s over all neighbours\n", to, width, name[i % 2]);
         CHECK_STR(output, wanted);
         CHECK_EQ(data_tool(i & 4 ? "info made.ggnn --json" : "info small.ggnn --json"), 0);
@@ -264,11 +267,13 @@ TEST(sections_of_a_preprocessing_that_do_not_fit_are_refused)
         error why = {""}, of_rows = {""};
         char words[300] = "";
         CHECK(ggnn_file_open(&f, "small.ggnn") && ggnn_file_create(&w, "wrong.ggnn"));
-        const int64_t of[4] = {1 + wrong[i].of[0], ggnn_file_graph_crc(&f) + wrong[i].of[1], (int64_t)ggnn_file_find(&f, "feat")->crc + wrong[i].of[2], 0};
+        const int64_t of[4] = {1 + wrong[i].of[0], ggnn_file_graph_crc(&f) + wrong[i].of[1],
+                               (int64_t)ggnn_file_find(&f, "feat")->crc + wrong[i].of[2], 0};
         const int64_t dim[2] = {wrong[i].rows, wrong[i].columns};
         for (int32_t k = 0; k < f.num_sections; k++) CHECK(ggnn_file_copy(&w, &f, &f.section[k]));
         if (!wrong[i].no_rows) CHECK(ggnn_file_append(&w, "pre_feat", wrong[i].half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, dim, rows));
-        if (!wrong[i].no_of) CHECK(ggnn_file_append(&w, "pre_of", wrong[i].of_f64 ? GGNN_FILE_F64 : GGNN_FILE_I64, 1, &wrong[i].of_rows, of));
+        if (!wrong[i].no_of) CHECK(ggnn_file_append(&w, "pre_of", wrong[i].of_f64 ? GGNN_FILE_F64 : GGNN_FILE_I64, 1,
+                                                    &wrong[i].of_rows, of));
         CHECK(ggnn_file_commit(&w));
         ggnn_file_close(&f);
         if (!CHECK(dataset_open(&d, "wrong.ggnn", &why))) return;
@@ -276,7 +281,8 @@ TEST(sections_of_a_preprocessing_that_do_not_fit_are_refused)
         CHECK_EQ(preprocess_check(&d, &why), !wrong[i].words);
         CHECK_STR(why.text, words);
         CHECK_EQ(preprocess_rows(&d, PREPROCESS_SAGE, &store, &of_rows), !wrong[i].words);
-        CHECK_STR(of_rows.text, wrong[i].no_rows ? "wrong.ggnn: it has no preprocessed features (section 'pre_feat'): ggnn-data preprocess wrong.ggnn --model sage" : words);
+        CHECK_STR(of_rows.text, wrong[i].no_rows
+                  ? "wrong.ggnn: it has no preprocessed features (section 'pre_feat'): ggnn-data preprocess wrong.ggnn --model sage" : words);
         dataset_close(&d);
     }
 }

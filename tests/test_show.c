@@ -86,7 +86,8 @@ static void make_weighted(void)
     random_graph* r = random_graph_new(60, 4, 50);
     const int64_t rows = 61;
     ggnn_file_writer w;
-    CHECK(ggnn_file_create(&w, folder_path(weighted, "weighted.ggnn")) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, r->indptr) &&
+    CHECK(ggnn_file_create(&w, folder_path(weighted, "weighted.ggnn")) &&
+          ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, r->indptr) &&
           ggnn_file_append(&w, "indices", DATASET_NODE, 1, &r->num_edges, r->indices) &&
           ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &r->num_edges, r->weight) && ggnn_file_commit(&w));
     random_graph_free(r);
@@ -107,9 +108,12 @@ static const meant lines[] = {
     {"--seeds 33,0,33,5 --fanout 3,2 --seed 7 --step 5", 4, {33, 0, 33, 5}, 2, {3, 2}, 0, {4, 3, .5f}, 7, 5, GGNN_UNIQUE_DIRECT},
     {"--seeds 0 --fanout=-1 --table hash", 1, {0}, 1, {-1}, 0, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_HASH},
     {"--seeds 5,2 --fanout 2,0,3,2 --last-hop-global --table auto", 2, {5, 2}, 4, {2, 0, 3, 2}, 1, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_DIRECT},
-    {"--seeds 2,33 --fanout 4,5 --walks 7 --length 2 --restart .25 --table hash --seed 2 --last-hop-global", 2, {2, 33}, 2, {4, 5}, 1, {7, 2, .25f}, 2, 0, GGNN_UNIQUE_HASH},
-    {"--seeds 1,3,33 --fanout 20,1 --walks 1 --length 5 --restart 1 --table direct", 3, {1, 3, 33}, 2, {20, 1}, 0, {1, 5, 1}, 1, 0, GGNN_UNIQUE_DIRECT},
-    {"--seeds 33 --fanout 1,9,1 --walks 2 --restart 0 --table hash --step 1073741823", 1, {33}, 3, {1, 9, 1}, 0, {2, 3, 0}, 1, (1 << 30) - 1, GGNN_UNIQUE_HASH}};
+    {"--seeds 2,33 --fanout 4,5 --walks 7 --length 2 --restart .25 --table hash --seed 2 --last-hop-global", 2, {2, 33}, 2,
+     {4, 5}, 1, {7, 2, .25f}, 2, 0, GGNN_UNIQUE_HASH},
+    {"--seeds 1,3,33 --fanout 20,1 --walks 1 --length 5 --restart 1 --table direct", 3, {1, 3, 33}, 2, {20, 1}, 0, {1, 5, 1}, 1,
+     0, GGNN_UNIQUE_DIRECT},
+    {"--seeds 33 --fanout 1,9,1 --walks 2 --restart 0 --table hash --step 1073741823", 1, {33}, 3, {1, 9, 1}, 0, {2, 3, 0}, 1,
+     (1 << 30) - 1, GGNN_UNIQUE_HASH}};
 enum { LINES = sizeof lines / sizeof *lines };
 
 static bool as_json, is_first;
@@ -212,7 +216,8 @@ static void expect_hops(const ggnn_batch* b)
             expect_close("}");
             continue;
         }
-        expect("\nhop %d: %lld targets, %lld sources, %lld edges\n  local      node  sampled: node(local)@position%s\n", h, (long long)targets,
+        expect("\nhop %d: %lld targets, %lld sources, %lld edges\n  local      node  sampled: node(local)@position%s\n", h,
+               (long long)targets,
                (long long)sources, (long long)edges, b->how.method == GGNN_WALK ? " or *visits" : "");
         for (int64_t v = 0; v < targets; v++) {
             expect("  %5lld %9lld ", (long long)v, (long long)b->id[v]);
@@ -286,7 +291,8 @@ static void expect_target(const ggnn_graph* g, const ggnn_batch* b, const ggnn_r
         expect_nodes("visited", visited, b->how.walk.walks * b->how.walk.length);
     } else if (drawn && n > 0) {
         for (int64_t i = 0; i < n; i++)
-            key[i] = (double)ggnn_neg_log2(ggnn_draw(ggnn_random(rng, h, v, (uint32_t)(i / 2)), i)) / 1099511627776.0 / (list.weight ? (double)list.weight[i] : 1);
+            key[i] = (double)ggnn_neg_log2(ggnn_draw(ggnn_random(rng, h, v, (uint32_t)(i / 2)),
+                                                     i)) / 1099511627776.0 / (list.weight ? (double)list.weight[i] : 1);
         if (method == GGNN_WEIGHTED) expect_reals("key", key, n, false);
         else expect_ints("draw", draw, draws_of(draw, rng, method, h, v, m, n));
         if (method == GGNN_PATH_DOUBLING) ggnn_ref_path_doubling(offset, &work, draw, n, (int32_t)m, expect_round, NULL);
@@ -302,7 +308,8 @@ static void expect_table(const ggnn_batch* b, ggnn_unique_kind kind, int64_t num
     const ggnn_unique* seen = ggnn_unique_init(malloc(ggnn_unique_bytes(kind, b->num_nodes, b->max_ids)), kind, b->num_nodes, b->max_ids);
     bool* taken = calloc((size_t)seen->mask + 1, sizeof *taken);
     if (as_json) expect_open("table", "[");
-    else expect("\n%s\n  local      node first at%s\n", kind == GGNN_UNIQUE_HASH ? "hash table" : "direct map", kind == GGNN_UNIQUE_HASH ? "    home    slot" : "");
+    else expect("\n%s\n  local      node first at%s\n", kind == GGNN_UNIQUE_HASH ? "hash table" : "direct map",
+                kind == GGNN_UNIQUE_HASH ? "    home    slot" : "");
     for (int64_t i = 0; i < numbered; i++) {
         const uint64_t home = ggnn_hash(b->id[i], seen->mask);
         uint64_t slot = home;
@@ -348,7 +355,8 @@ static void expect_trace(const ggnn_graph* g, const ggnn_batch* b, const ggnn_rn
 static void expect_sample(const ggnn_graph* g, const meant* line, int sampler, bool traced)
 {
     const ggnn_rng rng = {line->key, line->step, GGNN_PURPOSE_SAMPLE};
-    ggnn_sampling how = {(ggnn_method)sampler, line->hops, {0}, line->global, GGNN_KEEP_ALL & ~GGNN_KEEP_TRANSPOSES, line->walk, 0, {0}, {0}};
+    ggnn_sampling how = {(ggnn_method)sampler, line->hops, {0}, line->global, GGNN_KEEP_ALL & ~GGNN_KEEP_TRANSPOSES, line->walk,
+                         0, {0}, {0}};
     ggnn_batch b;
     memcpy(how.fanout, line->fanout, sizeof line->fanout);
     CHECK_EQ(ggnn_batch_new(&b, g, &how, line->seeds), GGNN_OK);
@@ -381,7 +389,8 @@ TEST(sample_prints_the_batch_and_its_trace_and_nothing_else)
                 const ggnn_graph g = dataset_graph(&d[with]);
                 char command[2048];
                 as_json = form / 2;
-                snprintf(command, sizeof command, "sample %s --sampler %s %s %s %s", with ? weighted : target, samplers[s], lines[i].options,
+                snprintf(command, sizeof command, "sample %s --sampler %s %s %s %s", with ? weighted : target, samplers[s],
+                         lines[i].options,
                          form % 2 ? "--trace" : "", as_json ? "--json" : "");
                 CHECK_EQ(run("", command), 0);
                 expect(NULL);
@@ -400,10 +409,12 @@ TEST(sample_refuses_what_cannot_be_meant)
         const char* words;
     } of[] = {{"--fanout 2", 2, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to 8 hops\n"},
               {"--seeds 2", 2, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to 8 hops\n"},
-              {"--seeds 2 --fanout 1,1,1,1,1,1,1,1,1", 2, "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to 8 hops\n"},
+              {"--seeds 2 --fanout 1,1,1,1,1,1,1,1,1", 2,
+               "ggnn-data: sample: --seeds and --fanout are needed, the latter for 1 to 8 hops\n"},
               {"--seeds 2,34 --fanout 1", 1, "ggnn-data: --seeds: node 34 is not in [0, 34)\n"},
               {"--seeds 2 --fanout 1 --table tree", 2, "--table tree: not one of auto|direct|hash"},
-              {"--seeds 2 --fanout 1 --sampler walks", 2, "--sampler walks: not one of fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk; is walk meant?"}};
+              {"--seeds 2 --fanout 1 --sampler walks", 2,
+               "--sampler walks: not one of fisher-yates|path-doubling|rejection|reservoir|weighted|replacement|walk; is walk meant?"}};
     char line[2048];
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         snprintf(line, sizeof line, "sample %s %s", target, of[i].options);
@@ -437,7 +448,8 @@ TEST(a_trace_leaves_out_what_is_too_long_to_look_at)
     snprintf(line, sizeof line, "generate star %s --nodes 5000", folder_path(star, "large.ggnn"));
     CHECK_EQ(run("", line), 0);
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        snprintf(line, sizeof line, "sample %s --seeds 0 %s --trace --json 2>%s/err | sed -n '/\"trace\"/,/\"table\"/p'", star, of[i].options, folder);
+        snprintf(line, sizeof line, "sample %s --seeds 0 %s --trace --json 2>%s/err | sed -n '/\"trace\"/,/\"table\"/p'", star,
+                 of[i].options, folder);
         CHECK_EQ(run("", line), 0);
         CHECK_EQ(numbers(output("out"), of[i].key, value, 5000), of[i].many);
         CHECK(says("out", "\"degree\": 4999"));
@@ -619,10 +631,12 @@ TEST(the_program_of_another_backend_is_started_with_the_same_words)
         for (int there = 0; there < 3; there++) {
             if (there) write_file(path, "#!/bin/sh\necho \"$@\"\n", 20);
             if (there == 2) chmod(path, 0700);
-            snprintf(line, sizeof line, "%s sample none --seeds 0,1 --fanout 2 --backend %s >%s/out 2>%s/err", copy, backend[i], folder, folder);
+            snprintf(line, sizeof line, "%s sample none --seeds 0,1 --fanout 2 --backend %s >%s/out 2>%s/err", copy, backend[i],
+                     folder, folder);
             const int status = system(line);
             CHECK_EQ(WEXITSTATUS(status), there == 2 ? 0 : 1);
-            snprintf(words, sizeof words, there ? "ggnn-data: %s: cannot run it\n" : "ggnn-data: %s: not there; make %s builds it\n", path, made_by[i]);
+            snprintf(words, sizeof words, there ? "ggnn-data: %s: cannot run it\n"
+                     : "ggnn-data: %s: not there; make %s builds it\n", path, made_by[i]);
             CHECK_STR(output("err"), there == 2 ? "" : words);
             snprintf(words, sizeof words, "sample none --seeds 0,1 --fanout 2 --backend %s\n", backend[i]);
             CHECK_STR(output("out"), there == 2 ? words : "");
