@@ -1198,7 +1198,7 @@ static void sections_are(const dataset* d, const int64_t length[5], bool wide, c
 {
     static const char* const name[2][5] = {{"graph_crc", "rank_rows", "rank_lists", "cached", "x"},
                                            {"graph_crc", "parts", "owner", "x", "y"}};
-    const int64_t crc = ggnn_file_graph_crc(&d->file), one = 1;
+    const int64_t crc = ggnn_file_graph_crc(&d->file), one[2] = {1, 1};
     ggnn_node rank[MANY + 1];
     int64_t zero[MANY + 1] = {0};
     int32_t owner[MANY + 1] = {0};
@@ -1210,7 +1210,7 @@ static void sections_are(const dataset* d, const int64_t length[5], bool wide, c
     CHECK(ggnn_file_create(&w, path));
     for (int i = 0; i < 4; i++) {
         const bool nodes = of_ranking ? i == 1 || i == 2 : i == 2;
-        const void* data = i == 0 ? (const void*)&crc : !nodes ? (i == 1 ? (const void*)&one : zero) : of_ranking
+        const void* data = i == 0 ? (const void*)&crc : !nodes ? (i == 1 ? one : zero) : of_ranking
             ? (const void*)rank : owner;
         if (length[i] < 0) continue;
         const int64_t n = length[i];
