@@ -193,6 +193,7 @@ TEST(the_last_of_repeated_options_counts_whatever_its_kind)
     CHECK(got.list.count == 2 && got.list.value[0] == 8 && got.list.value[1] == 9);
     CHECK(got.bytes == 2 << 20 && got.choice == 1 && got.real == .25 && got.number == -7 && got.flag);
     CHECK_STR(got.text, "b");
+    CHECK(parse("in --model gat --model gcn") == OPTIONS_GOOD && got.choice == 0); /* the first of three */
 }
 
 TEST(two_dashes_end_the_options_once)
