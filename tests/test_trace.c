@@ -946,6 +946,25 @@ TEST(records_end_where_the_schema_says)
     }
 }
 
+/* In a full batch any row may be a seed: those with a label, wherever they are among more rows than a record has. */
+TEST(a_full_batchs_losses_are_of_all_labelled_seeds)
+{
+    static double seed[3 * MOST];
+    finish(start("ggnn-data", "generate planted few.ggnn --nodes 4000 --edges 12000 --classes 2 --features 4 --train .02"));
+    CHECK_EQ(train("--data few.ggnn --layers 1 --hidden 4 --fanout full --epochs 1 --eval-every 0 --log few --trace-step 1"), 0);
+    read_trace("few");
+    const int known = (int)number(find("loss"), "known"), there = numbers(find("loss"), "seeds", seed) / 3;
+    CHECK(known == 80 && there == known && number(find("loss"), "loss") > 0);
+    double sum = 0, last = -1;
+    for (int i = 0; i < there; i++) {
+        CHECK(seed[3 * i] > last && (seed[3 * i + 1] == 0 || seed[3 * i + 1] == 1));
+        last = seed[3 * i];
+        sum += seed[3 * i + 2];
+    }
+    CHECK(last >= 1536);
+    CHECK_NEAR(sum / known, number(find("loss"), "loss"), 1e-5 * sum / known);
+}
+
 /* In the order of computation, none twice, and none that the model does not have. */
 TEST(a_trace_has_the_arrays_of_its_model_in_their_order)
 {
@@ -1195,6 +1214,7 @@ int main(int argc, char** argv)
     RUN(seeds_that_a_table_leaves_out_are_those_with_a_label);
     RUN(every_table_is_made_of_the_logs_numbers);
     RUN(records_end_where_the_schema_says);
+    RUN(a_full_batchs_losses_are_of_all_labelled_seeds);
     RUN(a_trace_has_the_arrays_of_its_model_in_their_order);
     RUN(real_targets_are_shown_as_they_are_beside_their_losses);
     RUN(scores_are_those_of_the_logits_however_they_are_evaluated);

@@ -555,6 +555,61 @@ TEST(a_loaders_costs_are_those_of_the_batches_taken)
     fixture_free(f);
 }
 
+typedef struct { /* batch 0 to be sampled, then as it was packed, then batch 1 to be sampled */
+    const packed_batch* packed;
+    int given;
+} three_orders;
+
+static bool next_of_three(void* context, loader_order* order)
+{
+    three_orders* o = context;
+    if (o->given == 3) return false;
+    *order = (loader_order){o->given / 2, 0, 1, o->given == 1 ? o->packed : NULL, false};
+    o->given++;
+    return true;
+}
+
+/* An unpacked batch is the one that was packed. It costs no edges and no bytes, whatever its slot had before. */
+TEST(an_unpacked_batch_is_the_one_that_was_packed_and_costs_no_samples)
+{
+    fixture* f = fixture_new();
+    for (int extract = 0; extract < 2; extract++) {
+        error why = {""};
+        packed_batch packed = {0};
+        three_orders orders = {&packed, 0};
+        const loader_source source = {next_of_three, &orders};
+        stream s = stream_of(f, 1, (loader_plan){.batch = 40, .extract = extract});
+        s.pass.source = &source;
+        loader_begin(s.loader, &s.pass, 0);
+        const mini_batch* b = batch_take(s.loader, &why);
+        const loader_cost sampled = loader_cost_of(s.loader);
+        const int64_t n = *b->blocks.hop[1].num_src.n, known = *b->known.n;
+        ggnn_node* ids = malloc((size_t)n * sizeof *ids);
+        memcpy(ids, b->blocks.id, (size_t)n * sizeof *ids);
+        packed.bytes = batch_packed_bytes(s.loader, b);
+        packed.memory = device_new_host(s.device, packed.bytes, "a packed batch", &why);
+        batch_pack(s.loader, b, &packed);
+        batch_give(s.loader, b);
+        b = batch_take(s.loader, &why);
+        CHECK(sampled.edges > 0 && sampled.bytes > 0);
+        CHECK(loader_cost_of(s.loader).edges == sampled.edges && loader_cost_of(s.loader).bytes == sampled.bytes);
+        CHECK(*b->blocks.hop[1].num_src.n == n && *b->known.n == known && !memcmp(b->blocks.id, ids, (size_t)n * sizeof *ids));
+        for (int64_t v = 0; extract && v < n; v++)
+            CHECK(!memcmp(b->rows + v * b->ld_rows, f->features + ids[v] * WIDTH, WIDTH * sizeof(float)));
+        batch_give(s.loader, b);
+        b = batch_take(s.loader, &why);
+        const int64_t edges = *b->blocks.hop[0].num_edges.n + *b->blocks.hop[1].num_edges.n;
+        CHECK_EQ(loader_cost_of(s.loader).edges, sampled.edges + edges);
+        batch_give(s.loader, b);
+        CHECK(!batch_take(s.loader, &why));
+        CHECK_STR(why.text, "");
+        free(ids);
+        device_free_host(s.device, packed.memory);
+        stream_close(&s);
+    }
+    fixture_free(f);
+}
+
 TEST(a_pass_may_begin_anew_while_batches_are_prepared)
 {
     fixture* f = fixture_new();
@@ -828,6 +883,7 @@ int main(int argc, char** argv)
     RUN(slices_are_the_batch_cut_in_rank_order);
     RUN(a_batch_is_its_takers_until_it_is_given_back);
     RUN(a_loaders_costs_are_those_of_the_batches_taken);
+    RUN(an_unpacked_batch_is_the_one_that_was_packed_and_costs_no_samples);
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
