@@ -266,6 +266,331 @@ TEST(features_without_their_zeros_count_their_entries)
     net_free(n);
 }
 
+/* ==== values at their ends ====================================================================================== */
+
+static bool same(float a, float b) { return isnan(b) ? isnan(a) : a == b; }
+
+TEST(activations_and_their_gradients_are_those_of_the_ends_of_floats)
+{
+    enum { ENDS = 11 };
+    static const float end[ENDS] = {NAN, INFINITY, -INFINITY, 0, -0.f, 1e-30f, -1e-30f, 2, -.5f, -1, -200};
+    net_config c = config_of(NET_MLP);
+    c.layers = 2;
+    c.hidden = ENDS;
+    net* n = net_of(&c, &floats);
+    for (int act = ACTIVATION_NONE; act <= ACTIVATION_ELU; act++) {
+        epilogue e = n->layer[0].finish;
+        mat h = matrix(1, ENDS, 16), dh = matrix(1, ENDS, 16);
+        e.act = (activation)act;
+        e.id = n->whole.blocks.id;
+        memcpy(h.v, end, sizeof end);
+        n->ops->finish(n, h, &e);
+        for (int j = 0; j < ENDS; j++) {
+            const float x = end[j], below = act == ACTIVATION_RELU ? 0 : act == ACTIVATION_ELU ? expm1f(x) : x;
+            if (!CHECK(same(h.v[j], x < 0 ? below : x) || fabsf(h.v[j] - (x < 0 ? below : x)) < 1e-6f)) printf("  %d of %g: %g\n", act, (double)x, (double)h.v[j]);
+            dh.v[j] = 3;
+        }
+        n->ops->finish_back(n, dh, h, &e);
+        for (int j = 1; j < ENDS; j++) { /* ReLU has none at 0, ELU that of both sides */
+            const float x = end[j], slope = act == ACTIVATION_RELU ? (float)(x > 0) : act == ACTIVATION_ELU && x < 0 ? expf(x) : 1;
+            if (!CHECK(fabsf(dh.v[j] - 3 * slope) < 1e-5f)) printf("  %d at %g: %g\n", act, (double)x, (double)dh.v[j]);
+        }
+    }
+    net_free(n);
+}
+
+/* The field of an element of layer l in the net's step. */
+static uint32_t field_of(const net* n, int32_t l, ggnn_node id, int32_t column)
+{
+    const ggnn_rng rng = {n->config.seed, n->step, GGNN_PURPOSE_DROPOUT};
+    return ggnn_dropout_field(ggnn_random(&rng, l, id, (uint32_t)column / 8), column % 8);
+}
+
+/* Is each element of x dropped where its field is below the threshold, else scaled? was: before; elements of 0 may be left out. */
+static void check_dropped(const net* n, const char* what, mat x, const float* was, int32_t l, uint32_t threshold)
+{
+    const ggnn_node* id = n->whole.blocks.id;
+    const float scale = ggnn_dropout_scale(threshold);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < N; i++)
+        for (int32_t j = 0; j < x.cols; j++)
+            wrong += x.v[i * x.ld + j] != (field_of(n, l, id[i], j) < threshold ? 0 : was[i * x.ld + j] * scale);
+    if (!CHECK_EQ(wrong, 0)) printf("  %s, threshold %u\n", what, (unsigned)threshold);
+}
+
+/* The threshold is an element's own field, then one more: the element is kept, then dropped. */
+TEST(an_element_whose_field_is_the_threshold_is_kept)
+{
+    static float thin[N * WIDTH], was[N * 64];
+    for (int i = 0; i < N * WIDTH; i += 17) thin[i] = 1 + (float)i;
+    const ggnn_store store = ggnn_store_plain(thin, N, WIDTH, GGNN_F32);
+    net_config c = config_of(NET_MLP);
+    c.layers = 2;
+    c.hidden = WIDTH;
+    c.dense = false;
+    net* n = net_of(&c, &store);
+    n->step = 5;
+    CHECK(n->sparse != NULL);
+    for (int pick = 0; pick < N * WIDTH; pick += 119)
+        for (uint32_t more = 0; more < 2; more++)
+            for (int32_t l = 0; l < 2; l++) {
+                const uint32_t threshold = field_of(n, l, n->whole.blocks.id[pick / WIDTH], pick % WIDTH) + more;
+                mat x = matrix(N, WIDTH, 32), d = matrix(N, WIDTH, 32);
+                if (!threshold) continue;
+                memcpy(was, x.v, sizeof was);
+                n->ops->drop(n, x, n->whole.blocks.id, threshold, l);
+                check_dropped(n, "a matrix", x, was, l, threshold);
+                epilogue e = n->layer[0].finish;
+                e.act = ACTIVATION_NONE;
+                e.id = n->whole.blocks.id;
+                e.threshold = threshold;
+                e.layer = l;
+                memcpy(x.v, was, sizeof was);
+                n->ops->finish(n, x, &e);
+                check_dropped(n, "an epilogue", x, was, l, threshold);
+                memcpy(was, d.v, sizeof was);
+                n->ops->finish_back(n, d, x, &e);
+                check_dropped(n, "an epilogue, back", d, was, l, threshold);
+                if (l) continue; /* entries are the first layer's */
+                const mat entries = n->ops->sparse(n, threshold);
+                for (int k = 0; 17 * k < N * WIDTH; k++) {
+                    const bool dropped = field_of(n, 0, n->whole.blocks.id[17 * k / WIDTH], 17 * k % WIDTH) < threshold;
+                    if (!CHECK(entries.v[k] == (dropped ? 0 : thin[17 * k] * ggnn_dropout_scale(threshold)))) printf("  entry %d\n", k);
+                }
+            }
+    net_free(n);
+}
+
+/* ==== more rows than one piece of work ========================================================================== */
+
+enum { LONG = 1000, WIDE = 40, PITCH = 48 }; /* pieces are of 16,384 elements */
+static float long_memory[4][LONG * PITCH];
+static ggnn_node long_id[LONG];
+
+static mat long_matrix(int which)
+{
+    for (int i = 0; i < LONG * PITCH; i++) long_memory[which][i] = test_uniform();
+    return (mat){.v = long_memory[which], .ld = PITCH, .cols = WIDE, .rows = {NULL, LONG}};
+}
+
+enum { SHORT = 50 }; /* rows that are in one piece */
+static mat short_part(mat a, int64_t i) { return mat_part(a, i, (ggnn_count){NULL, SHORT}); }
+
+/* The saved rows of a norm begin with row i; the sums of columns have room for all segments. */
+static epilogue epilogue_of(net* n, int64_t i, int variant, float* normed, float* inv_deviation)
+{
+    epilogue e = n->layer[0].finish;
+    e.act = (activation)(variant % 3);
+    e.threshold = variant / 3 % 2 ? ggnn_dropout_threshold(.4f) : 0;
+    e.layer = 1;
+    e.id = long_id + i;
+    e.normed = (mat){.v = normed + i * PITCH, .ld = PITCH, .cols = WIDE, .rows = {NULL, LONG - i}};
+    e.inv_deviation = inv_deviation + i;
+    return e;
+}
+
+/* As few rows alone; what lies beside them stays. */
+TEST(rows_of_a_long_matrix_come_out_as_those_of_a_short_one)
+{
+    static float alone[LONG * PITCH], normed[LONG * PITCH], inv_deviation[LONG], sums[3 * LONG * PITCH];
+    for (int i = 0; i < LONG; i++) long_id[i] = (ggnn_node)(i * 7 % N);
+    for (int norm = 0; norm < 2; norm++) {
+        net_config c = config_of(NET_MLP);
+        c.layers = 2;
+        c.hidden = WIDE;
+        c.norm = norm;
+        net* n = net_of(&c, &floats);
+        n->column_sums = (mat){.v = sums, .ld = PITCH, .cols = WIDE, .rows = {NULL, 3 * LONG}};
+        for (int64_t i = 0; i < n->state.count; i++) n->state.value[i] = test_uniform();
+        for (int variant = 0; variant < 6; variant++) {
+            mat h = long_matrix(0), dh = long_matrix(1), one = h;
+            epilogue e = epilogue_of(n, 0, variant, normed, inv_deviation);
+            memcpy(alone, h.v, sizeof alone);
+            one.v = alone;
+            n->ops->finish(n, h, &e);
+            for (int64_t i = 0; i < LONG; i += SHORT) {
+                e = epilogue_of(n, i, variant, normed, inv_deviation);
+                n->ops->finish(n, short_part(one, i), &e);
+            }
+            if (!CHECK(memcmp(alone, h.v, sizeof alone) == 0)) printf("  epilogue %d, norm %d\n", variant, norm);
+            memcpy(alone, dh.v, sizeof alone);
+            e = epilogue_of(n, 0, variant, normed, inv_deviation);
+            n->ops->finish_back(n, dh, h, &e);
+            for (int64_t i = 0; i < LONG; i += SHORT) {
+                e = epilogue_of(n, i, variant, normed, inv_deviation);
+                n->ops->finish_back(n, short_part(one, i), short_part(h, i), &e);
+            }
+            if (!CHECK(memcmp(alone, dh.v, sizeof alone) == 0)) printf("  epilogue %d, back, norm %d\n", variant, norm);
+        }
+        net_free(n);
+    }
+}
+
+TEST(sums_and_copies_of_long_matrices_are_those_of_their_elements)
+{
+    enum { HEADS = 3, HEAD = WIDE / HEADS };
+    const net_config c = config_of(NET_MLP);
+    net* n = net_of(&c, &floats);
+    const math_ops* op = n->ops;
+    for (int rows = 408; rows < LONG; rows += rows < 413 ? 1 : 293) { /* around one piece; two, three */
+        mat a = long_matrix(0), b = long_matrix(1), out = long_matrix(2), mean = long_matrix(3);
+        const ggnn_count count = {NULL, rows};
+        memcpy(out.v, a.v, sizeof long_memory[0]);
+        op->add(n, mat_head(out, count), mat_head(b, count));
+        int64_t wrong = 0;
+        for (int i = 0; i < LONG * PITCH; i++) {
+            const bool in = i / PITCH < rows && i % PITCH < WIDE;
+            wrong += out.v[i] != (in ? a.v[i] + b.v[i] : a.v[i]);
+        }
+        op->read_rows(n, mat_head(out, count), mat_head(b, count));
+        for (int i = 0; i < LONG * PITCH; i++) wrong += out.v[i] != (i / PITCH < rows && i % PITCH < WIDE ? b.v[i] : a.v[i]);
+        mat wide = mat_columns(a, 0, HEADS * HEAD), narrow = mat_columns(mean, 0, HEAD);
+        op->mean_heads(n, mat_head(narrow, count), mat_head(wide, count), HEADS);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < HEAD; j++) {
+                const float* x = a.v + i * PITCH + j;
+                wrong += fabsf(mean.v[i * PITCH + j] - (x[0] + x[HEAD] + x[2 * HEAD]) / 3) > 1e-6f;
+            }
+        op->mean_heads_back(n, mat_head(wide, count), mat_head(narrow, count), HEADS);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < HEADS * HEAD; j++) wrong += fabsf(a.v[i * PITCH + j] - mean.v[i * PITCH + j % HEAD] / 3) > 1e-7f;
+        if (!CHECK_EQ(wrong, 0)) printf("  %d rows\n", rows);
+    }
+    net_free(n);
+}
+
+TEST(long_arrays_are_summed_and_updated_once)
+{
+    static const int count[] = {1, 16383, 16384, 16385, 40001};
+    static float piece[3 * 40001], sum[40002];
+    for (int i = 0; i < 3 * 40001; i++) piece[i] = test_uniform();
+    for (int k = 0; k < 5; k++)
+        for (int pieces = 1; pieces <= 3; pieces++) {
+            const int n = count[k];
+            int64_t wrong = 0;
+            sum[n] = 77;
+            cpu->ops->math.sum_pieces(cpu, sum, piece, pieces, n);
+            for (int i = 0; i < n; i++) {
+                float is = piece[i];
+                for (int p = 1; p < pieces; p++) is += piece[p * n + i];
+                wrong += sum[i] != is;
+            }
+            if (!CHECK(wrong == 0 && sum[n] == 77)) printf("  %d of %d\n", pieces, n);
+        }
+    net_config c = config_of(NET_MLP);
+    c.layers = 2;
+    c.hidden = 1600; /* 21 columns in, 3 out: 40,003 parameters */
+    net* n = net_of(&c, &floats);
+    const net_state s = net_state_of(n);
+    CHECK(s.count > 2 * 16384 && s.count < 40100);
+    static float was[40100];
+    memcpy(was, s.value, (size_t)s.count * sizeof *was);
+    for (int64_t i = 0; i < s.count; i++) s.grad[i] = test_uniform() + 2;
+    net_update(n, .5f);
+    int64_t wrong = 0; /* the first step of each is the rate */
+    for (int64_t i = 0; i < s.count; i++)
+        wrong += fabsf(was[i] - s.value[i] - .5f) > 1e-4f || fabsf(s.m[i] - .1f * s.grad[i]) > 1e-6f || fabsf(s.v[i] - .001f * s.grad[i] * s.grad[i]) > 1e-6f;
+    CHECK_EQ(wrong, 0);
+    net_free(n);
+}
+
+/* ==== room ====================================================================================================== */
+
+/* A shape that is larger in one number of one hop alone gets its room, and none loses what there is. */
+TEST(a_net_grows_to_any_number_of_a_shape_that_it_has_no_room_for)
+{
+    enum { LAYERS = 3 };
+    net_config c = config_of(NET_GCN);
+    const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = LAYERS, .fanout = {2, 2, 2}};
+    const net_data data = {&graph->graph, &floats, {label, NULL}};
+    ggnn_batch shape;
+    int64_t room[LAYERS][3];
+    c.full_batch = false;
+    c.layers = LAYERS;
+    CHECK(ggnn_batch_plan(&shape, &graph->graph, &how, 4, NULL) == GGNN_OK);
+    net* n = net_create(&c, &data, &shape, NULL, &why);
+    CHECK(n != NULL);
+    for (int h = 0; h < LAYERS; h++) {
+        room[h][0] = shape.hop[h].num_dst.max;
+        room[h][1] = shape.hop[h].num_src.max;
+        room[h][2] = shape.hop[h].num_edges.max;
+    }
+    for (int k = 0; k < 4 * 3 * LAYERS; k++) {
+        const int h = k / 3 % LAYERS;
+        ggnn_batch one = shape; /* in another number as it was at first */
+        room[h][k % 3] += 1 + k / (3 * LAYERS);
+        one.hop[h].num_dst.max = k % 3 == 0 ? room[h][0] : shape.hop[h].num_dst.max;
+        one.hop[h].num_src.max = k % 3 == 1 ? room[h][1] : shape.hop[h].num_src.max;
+        one.hop[h].num_edges.max = k % 3 == 2 ? room[h][2] : shape.hop[h].num_edges.max;
+        CHECK(net_fit(n, &one, &why) && net_fit(n, &shape, &why));
+        for (int l = 0; l < LAYERS; l++) {
+            const extent has = n->layer[l].train;
+            const int64_t* needs = room[LAYERS - 1 - l];
+            if (!CHECK(has.dst == needs[0] && has.src == needs[1] && has.edges == needs[2])) printf("  layer %d after number %d of hop %d\n", l, k % 3, h);
+        }
+    }
+    net_free(n);
+}
+
+/* Of as many rows as a segment of a column sum has, one fewer, one more: a step leaves what the next one finds. */
+TEST(the_same_step_made_again_has_the_same_gradients)
+{
+    static const int rows[] = {256, 257, 513};
+    static const net_model kinds[] = {NET_GCN, NET_SAGE, NET_GAT, NET_MLP};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int nodes = rows[i];
+        random_graph* g = random_graph_new(nodes, 3, 20);
+        float* x = malloc((size_t)nodes * 3 * sizeof *x);
+        int32_t* is = malloc((size_t)nodes * sizeof *is);
+        for (int k = 0; k < 3 * nodes; k++) x[k] = test_uniform();
+        for (int v = 0; v < nodes; v++) is[v] = v % CLASSES;
+        const ggnn_store store = ggnn_store_plain(x, nodes, 3, GGNN_F32);
+        const net_data data = {&g->graph, &store, {is, NULL}};
+        for (int k = 0; k < 4; k++) {
+            net_config c = config_of(kinds[k]);
+            c.layers = 2;
+            c.norm = true;
+            net* n = net_create(&c, &data, NULL, NULL, &why);
+            if (!CHECK(n != NULL)) continue;
+            const net_state s = net_state_of(n);
+            float* first = malloc((size_t)s.count * sizeof *first);
+            net_compute(n, net_whole(n), 0);
+            memcpy(first, s.grad, (size_t)s.count * sizeof *first);
+            net_compute(n, net_whole(n), 0);
+            if (!CHECK(memcmp(first, s.grad, (size_t)s.count * sizeof *first) == 0)) printf("  model %d, %d rows\n", k, nodes);
+            free(first);
+            net_free(n);
+        }
+        free(x);
+        free(is);
+        random_graph_free(g);
+    }
+}
+
+/* Rows further apart than they are wide, where the whole store is seen as a matrix and where its rows are read. */
+TEST(rows_of_a_store_may_lie_further_apart_than_they_are_wide)
+{
+    static const net_model kinds[] = {NET_GCN, NET_SAGE, NET_GAT, NET_MLP};
+    static float apart[N * (WIDTH + 6)];
+    for (int i = 0; i < N * (WIDTH + 6); i++) apart[i] = i % (WIDTH + 6) < WIDTH ? features[i / (WIDTH + 6) * WIDTH + i % (WIDTH + 6)] : NAN;
+    ggnn_store store = ggnn_store_plain(apart, N, WIDTH, GGNN_F32);
+    store.pitch = (WIDTH + 6) * (int64_t)sizeof(float);
+    for (int k = 0; k < 4; k++)
+        for (int dropout = 0; dropout < 2; dropout++) {
+            net_config c = config_of(kinds[k]);
+            c.input_dropout = dropout ? .3f : 0;
+            net *near_ones = net_of(&c, &floats), *n;
+            net_compute(near_ones, net_whole(near_ones), 0);
+            n = net_of(&c, &store);
+            net_compute(n, net_whole(n), 0);
+            const net_state s = net_state_of(n), t = net_state_of(near_ones);
+            CHECK_EQ(s.count, t.count);
+            if (!CHECK(memcmp(s.grad, t.grad, (size_t)s.count * sizeof *s.grad) == 0)) printf("  model %d, dropout %d\n", k, dropout);
+            net_free(near_ones);
+            net_free(n);
+        }
+}
+
 /* ==== updates =================================================================================================== */
 
 /* Kingma & Ba's Adam, Loshchilov & Hutter's AdamW, over many steps of ever other rates and gradients. */
@@ -320,6 +645,14 @@ int main(int argc, char** argv)
     RUN(sums_over_neighbours_count_a_row_and_an_index_for_each_edge);
     RUN(attention_and_loss_count_their_rows);
     RUN(features_without_their_zeros_count_their_entries);
+    RUN(activations_and_their_gradients_are_those_of_the_ends_of_floats);
+    RUN(an_element_whose_field_is_the_threshold_is_kept);
+    RUN(rows_of_a_long_matrix_come_out_as_those_of_a_short_one);
+    RUN(sums_and_copies_of_long_matrices_are_those_of_their_elements);
+    RUN(long_arrays_are_summed_and_updated_once);
+    RUN(rows_of_a_store_may_lie_further_apart_than_they_are_wide);
+    RUN(a_net_grows_to_any_number_of_a_shape_that_it_has_no_room_for);
+    RUN(the_same_step_made_again_has_the_same_gradients);
     RUN(updates_are_adams_and_adamws_at_the_rate_of_each_step);
     random_graph_free(graph);
     device_close(cpu);

@@ -567,18 +567,23 @@ TEST(another_partition_is_refused)
 {
     ggnn_file f;
     ggnn_file_writer w;
+    unsigned long long crc = 0;
+    char message[200];
     CHECK_EQ(trainf("%s --devices 2 --save c", local), 0);
     CHECK(ggnn_file_open(&f, "c") && ggnn_file_create(&w, "d"));
     for (int32_t i = 0; i < f.num_sections; i++) {
         const ggnn_file_section* s = &f.section[i];
         char* data = ggnn_file_reserve(&w, s->name, (ggnn_file_type)s->type, (int32_t)s->num_dims, s->dim);
         memcpy(data, ggnn_file_data(&f, s), (size_t)s->bytes);
-        if (strcmp(s->name, "division") == 0) ((int64_t*)(void*)data)[1] ^= 1;
+        if (strcmp(s->name, "division") != 0) continue;
+        crc = (unsigned long long)((int64_t*)(void*)data)[1];
+        ((int64_t*)(void*)data)[1] ^= 1;
     }
     CHECK(ggnn_file_commit(&w));
     ggnn_file_close(&f);
     CHECK_EQ(train("--data planted.ggnn --resume d --devices 2 --epochs 3"), 1);
-    CHECK(says("--partition pagraph: d was trained on another partition (checksum "));
+    snprintf(message, sizeof message, "--partition pagraph: d was trained on another partition (checksum %08llx) than this one (checksum %08llx)\n", crc ^ 1, crc);
+    CHECK(says(message));
 }
 
 /* ==== partitions from files ===================================================================================== */

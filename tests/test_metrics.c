@@ -21,7 +21,8 @@ static metrics_values measure(int64_t rows, int32_t outputs, int32_t classes)
     error why = {""};
     metrics_values got = {0, 0, 0};
     if (!CHECK(metrics_open(&m, classes, rows, &why))) return got;
-    metrics_add(&m, metrics_look(logits[0], outputs), labels[0]); /* forgotten by the reset */
+    const float none[CLASSES_MAX] = {NAN};
+    metrics_add(&m, metrics_look(none, outputs), labels[0]); /* forgotten by the reset */
     metrics_reset(&m);
     for (int64_t i = 0; i < rows; i++) metrics_add(&m, metrics_look(logits[i], outputs), labels[i]);
     got = metrics_of(&m);

@@ -3,8 +3,10 @@
 #include <pthread.h>
 
 #include "common/memory.h"
+#include "common/progress.h"
 #include "tests/task_fixture.h"
 #include "trainer/comm.h"
+#include "trainer/ops.h"
 #include "trainer/training.h"
 
 enum { STEPS = 20, WORKERS_MAX = 8 };
@@ -449,12 +451,12 @@ static void stream_close(stream* s)
 
 /* Slices in rank order are the batch, each knows how many of the whole one are labelled, and samples are those of the
    whole one. */
-static void compare_slices(const fixture* f, int32_t ranks)
+static void compare_slices(const fixture* f, int64_t batch, int32_t ranks)
 {
     error why = {""};
-    stream whole = stream_of(f, 1, (loader_plan){.batch = 58}), part[WORKERS_MAX];
+    stream whole = stream_of(f, 1, (loader_plan){.batch = batch}), part[WORKERS_MAX];
     for (int32_t r = 0; r < ranks; r++)
-        part[r] = stream_of(f, 1, (loader_plan){.batch = 58, .rank = r, .ranks = ranks});
+        part[r] = stream_of(f, 1, (loader_plan){.batch = batch, .rank = r, .ranks = ranks});
     const mini_batch *b, *p;
     while ((b = batch_take(whole.loader, &why))) {
         const ggnn_block* all = &b->blocks.hop[0];
@@ -485,7 +487,10 @@ static void compare_slices(const fixture* f, int32_t ranks)
 TEST(slices_are_the_batch_cut_in_rank_order)
 {
     fixture* f = fixture_new();
-    for (int32_t ranks = 1; ranks <= WORKERS_MAX; ranks++) compare_slices(f, ranks);
+    for (int32_t ranks = 1; ranks <= WORKERS_MAX; ranks++) {
+        compare_slices(f, 58, ranks);
+        compare_slices(f, f->task.count[SPLIT_TRAIN], ranks); /* the others have several hundred seeds */
+    }
     fixture_free(f);
 }
 
@@ -555,29 +560,30 @@ TEST(a_loaders_costs_are_those_of_the_batches_taken)
     fixture_free(f);
 }
 
-typedef struct { /* batch 0 to be sampled, then as it was packed, then batch 1 to be sampled */
+typedef struct { /* batch 0 to be sampled, then as it was packed, then batch 1 to be sampled, and once more without its rows */
     const packed_batch* packed;
     int given;
-} three_orders;
+} four_orders;
 
-static bool next_of_three(void* context, loader_order* order)
+static bool next_of_four(void* context, loader_order* order)
 {
-    three_orders* o = context;
-    if (o->given == 3) return false;
-    *order = (loader_order){o->given / 2, 0, 1, o->given == 1 ? o->packed : NULL, false};
+    four_orders* o = context;
+    if (o->given == 4) return false;
+    *order = (loader_order){o->given / 2, 0, 1, o->given == 1 ? o->packed : NULL, o->given == 3};
     o->given++;
     return true;
 }
 
-/* An unpacked batch is the one that was packed. It costs no edges and no bytes, whatever its slot had before. */
+/* An unpacked batch is the one that was packed. It costs no edges, no bytes and no time of sampling, whatever its slot had
+   before; only an unpacked one costs time of copying, and only one with rows that of these. */
 TEST(an_unpacked_batch_is_the_one_that_was_packed_and_costs_no_samples)
 {
     fixture* f = fixture_new();
     for (int extract = 0; extract < 2; extract++) {
         error why = {""};
         packed_batch packed = {0};
-        three_orders orders = {&packed, 0};
-        const loader_source source = {next_of_three, &orders};
+        four_orders orders = {&packed, 0};
+        const loader_source source = {next_of_four, &orders};
         stream s = stream_of(f, 1, (loader_plan){.batch = 40, .extract = extract});
         s.pass.source = &source;
         loader_begin(s.loader, &s.pass, 0);
@@ -590,8 +596,12 @@ TEST(an_unpacked_batch_is_the_one_that_was_packed_and_costs_no_samples)
         packed.memory = device_new_host(s.device, packed.bytes, "a packed batch", &why);
         batch_pack(s.loader, b, &packed);
         batch_give(s.loader, b);
+        const loader_cost packing = loader_cost_of(s.loader);
         b = batch_take(s.loader, &why);
-        CHECK(sampled.edges > 0 && sampled.bytes > 0);
+        const loader_cost unpacking = loader_cost_of(s.loader);
+        CHECK(sampled.edges > 0 && sampled.bytes > 0 && sampled.sample > 0 && sampled.copy <= 0 && (sampled.extract > 0) == extract);
+        CHECK(packing.copy > 0 && unpacking.copy > packing.copy && unpacking.sample <= sampled.sample);
+        CHECK((unpacking.extract > sampled.extract) == extract);
         CHECK(loader_cost_of(s.loader).edges == sampled.edges && loader_cost_of(s.loader).bytes == sampled.bytes);
         CHECK(*b->blocks.hop[1].num_src.n == n && *b->known.n == known && !memcmp(b->blocks.id, ids, (size_t)n * sizeof *ids));
         for (int64_t v = 0; extract && v < n; v++)
@@ -599,7 +609,14 @@ TEST(an_unpacked_batch_is_the_one_that_was_packed_and_costs_no_samples)
         batch_give(s.loader, b);
         b = batch_take(s.loader, &why);
         const int64_t edges = *b->blocks.hop[0].num_edges.n + *b->blocks.hop[1].num_edges.n;
-        CHECK_EQ(loader_cost_of(s.loader).edges, sampled.edges + edges);
+        const loader_cost again = loader_cost_of(s.loader);
+        CHECK_EQ(again.edges, sampled.edges + edges);
+        CHECK(again.sample > sampled.sample && again.copy <= unpacking.copy && (again.extract > unpacking.extract) == extract);
+        batch_give(s.loader, b);
+        b = batch_take(s.loader, &why);
+        const loader_cost bare = loader_cost_of(s.loader);
+        CHECK_EQ(bare.edges, sampled.edges + 2 * edges);
+        CHECK(bare.sample > again.sample && bare.copy <= again.copy && bare.extract <= again.extract && bare.mark <= again.mark);
         batch_give(s.loader, b);
         CHECK(!batch_take(s.loader, &why));
         CHECK_STR(why.text, "");
@@ -660,6 +677,142 @@ TEST(a_list_that_is_broken_is_an_error_however_batches_are_prepared)
         CHECK(!batch_take(s.loader, &why)); /* that was the end of the pass */
         CHECK_STR(why.text, "");
         stream_close(&s);
+    }
+    fixture_free(f);
+}
+
+/* ==== what a device has room for ================================================================================= */
+
+static struct ops limited; /* a CPU's, of a device that has so many bytes */
+static int64_t room_given;
+static int64_t limited_room(device* d) { return (void)d, room_given; }
+
+typedef struct {
+    const config* c;
+    const task* t;
+    comm* comm;
+    int32_t number; /* of the device */
+    worker worker;
+    error why;
+} opening;
+
+static void* open_one(void* context)
+{
+    opening* o = context;
+    error ignored = {""};
+    device* d = device_open_cpu(1, &o->why);
+    d->ops = &limited;
+    d->number = o->number;
+    if (!worker_open(&o->worker, o->c, o->t, d, o->comm, &o->why)) comm_fail(o->comm, &o->why);
+    comm_barrier(o->comm, &ignored);
+    return NULL;
+}
+
+/* All ranks open, or all say `refused`. */
+static void check_opens(const config* c, const task* t, int32_t ranks, bool shared, const char* refused)
+{
+    static opening o[WORKERS_MAX];
+    comm of[WORKERS_MAX];
+    pthread_t thread[WORKERS_MAX];
+    error why = {""};
+    memset(o, 0, sizeof o);
+    if (ranks > 1) CHECK(comm_open_threads(of, ranks, &never, &why));
+    else comm_open_alone(of, &never);
+    for (int32_t r = 0; r < ranks; r++) {
+        o[r].c = c, o[r].t = t, o[r].comm = &of[r], o[r].number = shared ? 0 : r;
+        CHECK_EQ(pthread_create(&thread[r], NULL, open_one, &o[r]), 0);
+    }
+    for (int32_t r = 0; r < ranks; r++) pthread_join(thread[r], NULL);
+    for (int32_t r = 0; r < ranks; r++) {
+        CHECK_STR(o[r].why.text, refused);
+        worker_close(&o[r].worker);
+    }
+    if (ranks > 1) comm_close_threads(of, ranks);
+}
+
+typedef struct { int64_t needs, rows, by_parts; } device_need; /* rows: of evaluation, in needs, too */
+
+/* The first device without room, and what would help, by what each needs. */
+static const char* refusal(char text[200], const device_need* of, int32_t devices)
+{
+    char needs[16], has[16];
+    text[0] = 0;
+    for (int32_t k = 0; k < devices && !text[0]; k++)
+        if (of[k].needs > room_given)
+            snprintf(text, 200, "device %d needs %sB at least, has %sB: try %s", (int)k, progress_amount(needs, (double)of[k].needs),
+                     progress_amount(has, (double)room_given), of[k].needs - of[k].rows <= room_given ? "--eval sampled"
+                     : of[k].by_parts <= room_given ? "--store parts" : "more devices with --store parts, and --eval sampled");
+    return text;
+}
+
+/* Of one device of its own each, or of one for all; graph and features whole, or a part in each rank; with rows between layers
+   and without. To the byte: what is just enough, and a byte less, for all, without these rows, and by parts. */
+TEST(a_device_without_room_is_refused_with_what_would_help)
+{
+    fixture* f = fixture_new();
+    tiers_source from = {.graph = f->task.graph, .features = f->task.features, .labels = f->task.trained};
+    from.ids[SPLIT_TRAIN] = f->ids;
+    from.count[SPLIT_TRAIN] = f->task.count[SPLIT_TRAIN];
+    error why = {""};
+    device* d = device_open_cpu(1, &why);
+    limited = *d->ops;
+    limited.memory.room = limited_room;
+    device_close(d);
+    for (int i = 0; i < 16; i++) {
+        const int32_t ranks = i & 1 ? 3 : 1, devices = i & 2 ? 1 : ranks;
+        char words[400], text[200];
+        config c = config_of(words, "--model sage --fanout 3,3 --batch 58");
+        c.store = i & 4 ? STORE_PARTS : STORE_REPLICA;
+        c.eval_every = i & 8 ? 1 : 0;
+        device_need of[WORKERS_MAX] = {{0, 0, 0}};
+        for (int32_t r = 0; r < ranks; r++) {
+            const int64_t part = tiers_bytes(&from, r, ranks), rows = c.eval_every ? NODES * 16 * (int64_t)sizeof(float) : 0;
+            device_need* k = &of[devices > 1 ? r : 0];
+            k->needs += (c.store == STORE_PARTS ? part : tiers_bytes(&from, 0, 1)) + rows;
+            k->rows += rows;
+            k->by_parts += part + rows;
+        }
+        for (int32_t k = 0; k < devices; k++)
+            for (int which = 0; which < 6; which++) {
+                const int64_t limit[] = {of[k].needs, of[k].needs - of[k].rows, of[k].by_parts};
+                room_given = limit[which / 2] - which % 2;
+                check_opens(&c, &f->task, ranks, devices < ranks, refusal(text, of, devices));
+            }
+    }
+    fixture_free(f);
+}
+
+/* Two matrices of rows between three layers or more, one of two, none of one, or one and the widest that is transformed; at
+   most --eval-memory bytes. */
+TEST(rows_between_layers_are_a_devices_up_to_eval_memory)
+{
+    static const struct {
+        net_model model;
+        net_aggregator aggregator;
+        int32_t layers, columns; /* of 16 hidden ones, 12 features, 4 heads of 5 outputs */
+    } of[] = {{NET_SAGE, NET_MEAN, 1, 0}, {NET_SAGE, NET_MEAN, 2, 16}, {NET_SAGE, NET_MEAN, 3, 32}, {NET_GCN, 0, 8, 32},
+              {NET_GAT, 0, 1, 20}, {NET_GAT, 0, 2, 36}, {NET_GAT, 0, 3, 36}, {NET_SAGE, NET_POOL, 1, 12}, {NET_SAGE, NET_POOL, 4, 32}};
+    fixture* f = fixture_new();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char words[400];
+        config c = config_of(words, "--eval-every 1");
+        const net_config network = {.model = of[i].model, .aggregator = of[i].aggregator, .layers = of[i].layers, .hidden = 16, .outputs = CLASSES, .out_heads = 4};
+        const int64_t bytes = of[i].columns * NODES * (int64_t)sizeof(float);
+        c.layers = of[i].layers;
+        c.eval_memory = bytes;
+        CHECK_EQ(evaluation_bytes(&c, &f->task, &network), bytes);
+        c.eval_memory = bytes - 1;
+        CHECK_EQ(evaluation_bytes(&c, &f->task, &network), 0);
+        c.eval_memory = bytes + 1;
+        CHECK_EQ(evaluation_bytes(&c, &f->task, &network), bytes);
+        c.eval = EVAL_SAMPLED;
+        CHECK_EQ(evaluation_bytes(&c, &f->task, &network), 0);
+        c.eval = EVAL_FULL;
+        c.full_batch = true;
+        CHECK_EQ(evaluation_bytes(&c, &f->task, &network), 0);
+        c.full_batch = false;
+        c.eval_every = 0;
+        CHECK_EQ(evaluation_bytes(&c, &f->task, &network), 0);
     }
     fixture_free(f);
 }
@@ -887,6 +1040,8 @@ int main(int argc, char** argv)
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
+    RUN(a_device_without_room_is_refused_with_what_would_help);
+    RUN(rows_between_layers_are_a_devices_up_to_eval_memory);
     RUN(a_batch_is_no_larger_than_all_training_nodes);
     RUN(slopes_are_measured_with_the_trainings_batches_in_what_it_leaves_of_the_device);
     RUN(memory_that_grows_does_so_by_a_quarter);
