@@ -15,7 +15,7 @@ static bool new_name(const char* path, char name[PATH_MAX])
 {
     char at[PATH_MAX], folder[PATH_MAX], target[PATH_MAX];
     if ((size_t)snprintf(at, sizeof at, "%s", path) >= sizeof at) return false;
-    for (int links = 0; links < LINKS_MAX; links++) {
+    for (int links = 0; links <= LINKS_MAX; links++) {
         char* slash = strrchr(at, '/');
         const char* last = slash ? slash + 1 : at;
         if (slash) *slash = 0;
