@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/memory.h"
 #include "common/resources.h"
@@ -879,6 +880,47 @@ TEST(memory_is_what_the_limits_of_a_process_leave)
     }
 }
 
+/* Groups end at the mount, which is a group, too: all that a container may see. */
+TEST(memory_is_what_the_group_at_the_mount_leaves)
+{
+    static const char* const groups[] = {"0::/\n", "0::/a\n", "0::/a/b\n", "3:memory:/\n", "3:memory:/a\n", "3:memory:/a/b\n"};
+    char root[600];
+    folder_path(root, "mount");
+    write_group("mount/proc/meminfo", "MemAvailable: 8000 kB\n");
+    write_group("mount/sys/fs/cgroup/memory.max", "5000\n");
+    write_group("mount/sys/fs/cgroup/memory.current", "1000\n");
+    write_group("mount/sys/fs/cgroup/memory/memory.limit_in_bytes", "6000\n");
+    write_group("mount/sys/fs/cgroup/memory/memory.usage_in_bytes", "1500\n");
+    for (int i = 0; i < 6; i++) {
+        write_group("mount/proc/self/cgroup", groups[i]);
+        CHECK_EQ(resources_memory(root), i < 3 ? 4000 : 4500);
+    }
+}
+
+/* A limit that is passed leaves nothing; a system that does not say is taken to have half of its memory to spare. */
+TEST(memory_is_never_less_than_nothing)
+{
+    const int64_t half = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / 2;
+    const rlim_t most = (rlim_t)1 << 46;
+    static const int which[] = {RLIMIT_AS, RLIMIT_DATA};
+    char root[600];
+    struct rlimit before;
+    folder_path(root, "bare");
+    write_group("bare/proc/meminfo", "MemTotal: 5 kB\n");
+    if (getrlimit(RLIMIT_AS, &before) == 0 && before.rlim_cur == RLIM_INFINITY) CHECK_EQ(resources_memory(root), half);
+    write_group("bare/proc/meminfo", "MemTotal: 5 kB\nMemAvailable: 0 kB\n");
+    CHECK_EQ(resources_memory(root), 0);
+    write_group("bare/proc/meminfo", "MemAvailable: 1 kB\n");
+    write_group("bare/proc/self/status", "VmSize: 1099511627776 kB\nVmData: 1099511627776 kB\n");
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(getrlimit(which[i], &before), 0);
+        const struct rlimit now = {most < before.rlim_max ? most : before.rlim_max, before.rlim_max};
+        CHECK_EQ(setrlimit(which[i], &now), 0);
+        CHECK_EQ(resources_memory(root), 0);
+        CHECK_EQ(setrlimit(which[i], &before), 0);
+    }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -906,6 +948,8 @@ int main(int argc, char** argv)
     RUN(memory_is_what_the_system_and_its_control_groups_leave);
     RUN(memory_is_what_the_fullest_of_the_groups_leaves);
     RUN(memory_is_what_the_limits_of_a_process_leave);
+    RUN(memory_is_what_the_group_at_the_mount_leaves);
+    RUN(memory_is_never_less_than_nothing);
     folder_remove();
     return test_finish();
 }

@@ -1,7 +1,11 @@
 /* The helpers that the tools share: options, JSON, progress. */
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/input.h"
@@ -208,6 +212,26 @@ TEST(two_dashes_end_the_options_once)
     CHECK_STR(got.text, "--"); /* a value is the next word, whatever it is */
 }
 
+/* The line that they stand on has 255 characters: the second name fills it, or is one too long. */
+TEST(names_that_a_dash_may_mean_fill_their_line_to_its_end)
+{
+    static char first[101], second[160];
+    char* argv[] = {(char[]){"tool"}, (char[]){"-a"}};
+    const option three[] = {{first, OPTION_FLAG, &got.flag, 0, 0, NULL, "x", NULL}, {second, OPTION_FLAG, &got.flag, 0, 0, NULL, "x", NULL},
+                            {"a", OPTION_FLAG, &got.flag, 0, 0, NULL, "x", NULL}, {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    memset(first, 'a', 100);
+    for (int length = 148; length <= 151; length++) {
+        char wanted[640];
+        int count;
+        memset(second, 'b', sizeof second);
+        second[0] = 'a';
+        second[length] = 0;
+        CHECK_EQ(options_parse(three, 2, argv, argument, &count, 0, 2, memset(&why, 0, sizeof why)), OPTIONS_WRONG);
+        snprintf(wanted, sizeof wanted, "-a: options begin with two dashes; is one of --%s, --%s meant?", first, length <= 149 ? second : "a");
+        CHECK_STR(why.text, wanted);
+    }
+}
+
 /* Of more names than a line holds as many as fit, each whole; options that help does not list are not among them. */
 TEST(options_that_a_dash_may_mean_are_named_whole)
 {
@@ -390,6 +414,14 @@ TEST(names_that_are_near_enough_are_meant)
     longest[64] = 0;
     CHECK(!options_nearest(longest, longest, nearest)); /* of 64 letters */
     CHECK(options_nearest(longest + 1, longest + 1, nearest) && strcmp(nearest, longest + 1) == 0);
+    memset(nearest, 0, sizeof nearest);
+    CHECK(!options_nearest(longest, "xxx", nearest) && !nearest[0]); /* the name alone is too long, or the word alone */
+    char word[400];
+    memset(word, 's', sizeof word);
+    for (int length = 399; length > 60; length -= length > 66 ? 111 : 1) {
+        word[length] = 0;
+        CHECK(!options_nearest("gcn|sage|sss", word, nearest) && !nearest[0]);
+    }
     for (int last = 0; last < 2; last++) /* an option's name is cut to what a suggestion has room for */
         check_wrong(last ? "in --fanouttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt 3" : "in --hel",
                     ": no such option");
@@ -450,6 +482,29 @@ TEST(help_is_a_table_of_two_columns)
     rewind(out);
     printed[fread(printed, 1, sizeof printed - 1, out)] = 0;
     fclose(out);
+    CHECK_STR(printed, wanted);
+}
+
+/* A default has 255 characters at most. */
+TEST(help_cuts_a_default_that_is_too_long)
+{
+    static option_list list = {OPTION_LIST_MAX, {0}};
+    static char name[401], values[32 * OPTION_LIST_MAX] = "";
+    const char* text = name;
+    const option two[] = {{"fanout", OPTION_LIST, &list, 0, 0, NULL, "x", NULL}, {"text", OPTION_TEXT, &text, 0, 0, NULL, "x", NULL},
+                          {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    memset(name, 'n', 400);
+    for (int i = 0; i < OPTION_LIST_MAX; i++) {
+        list.value[i] = INT64_MAX - i;
+        sprintf(values + strlen(values), "%s%lld", i ? "," : "", (long long)list.value[i]);
+    }
+    char printed[4096], wanted[1000];
+    FILE* out = tmpfile();
+    options_help(two, out);
+    rewind(out);
+    printed[fread(printed, 1, sizeof printed - 1, out)] = 0;
+    fclose(out);
+    snprintf(wanted, sizeof wanted, "%-28sx\n%28s[%.253s\n%-28sx\n%28s[%.253s\n", "  --fanout N,N,...", "", values, "  --text TEXT", "", name);
     CHECK_STR(printed, wanted);
 }
 
@@ -590,6 +645,32 @@ TEST(json_nests_arrays_and_objects_in_each_other)
     }
 }
 
+/* As deep as it may be. What would be deeper ends the program, which writes nothing behind its levels. */
+TEST(json_nests_up_to_its_depth)
+{
+    char wanted[200] = "";
+    int status;
+    begin_json(false);
+    for (int i = 0; i < JSON_DEPTH; i++) json_begin_array(&writing, NULL);
+    json_string(&writing, NULL, "\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
+    fflush(stdout);
+    fflush(written);
+    const pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        signal(SIGABRT, SIG_DFL);
+        json_begin_array(&writing, NULL);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    for (int i = 0; i < JSON_DEPTH; i++) json_end_array(&writing);
+    for (int i = 0; i < JSON_DEPTH; i++) strcat(wanted, "[");
+    strcat(wanted, "\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"");
+    for (int i = 0; i < JSON_DEPTH; i++) strcat(wanted, "]");
+    check_written(strcat(wanted, "\n"));
+}
+
 /* Every byte, alone between two letters. */
 TEST(json_escapes_what_a_string_may_not_hold)
 {
@@ -682,6 +763,24 @@ TEST(printable_text_shows_control_characters_and_bytes_that_are_not_utf8)
     check_printable("\xc0\xaf\xed\xa0\x80", "\\xc0\\xaf\\xed\\xa0\\x80"); /* overlong; a surrogate */
 }
 
+/* All of the first blocks: alone, before a letter, at a text's end, between two. */
+TEST(every_control_character_is_shown_wherever_it_stands)
+{
+    for (unsigned code = 1; code < 0x300; code++) {
+        const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+        unsigned char p[5];
+        char shown[20] = "";
+        const int length = encode(p, code);
+        for (int i = 0; i < length; i++) sprintf(shown + strlen(shown), control ? "\\x%02x" : "%c", p[i]);
+        for (int form = 0; form < 4; form++) {
+            char text[16], wanted[24];
+            snprintf(text, sizeof text, "%s%s%s", form & 1 ? "a" : "", (const char*)p, form & 2 ? "b" : "");
+            snprintf(wanted, sizeof wanted, "%s%s%s", form & 1 ? "a" : "", shown, form & 2 ? "b" : "");
+            check_printable(text, wanted);
+        }
+    }
+}
+
 TEST(printable_text_is_cut_between_characters)
 {
     char out[8];
@@ -717,6 +816,29 @@ TEST(errors_are_printable_and_keep_the_first_cause)
         first.text[0] = 0;
         error_set(&first, "%.*s%s%.*s", shift % 4, "abc", name, shift / 4 % 2, "d");
         CHECK_STR(printable(again, sizeof again, first.text), first.text);
+    }
+}
+
+/* Whole up to 639 bytes. Of more, the first 199 and the last 432. */
+TEST(an_error_that_does_not_fit_loses_its_middle_alone)
+{
+    static const int lengths[] = {1, 199, 200, 432, 638, 639, 640, 641, 8190, 8191};
+    struct {
+        error fault;
+        char behind[8];
+    } is;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        const int length = lengths[i];
+        char text[8200], wanted[8200];
+        for (int k = 0; k < length; k++) text[k] = (char)('!' + k % 89);
+        text[length] = 0;
+        is.fault.text[0] = 0;
+        memset(is.behind, 7, sizeof is.behind);
+        CHECK(!error_set(&is.fault, "%s", text));
+        if (length < 640) strcpy(wanted, text);
+        else snprintf(wanted, sizeof wanted, "%.199s ... %s", text, text + length - 432);
+        CHECK_STR(is.fault.text, wanted);
+        for (int k = 0; k < 8; k++) CHECK_EQ(is.behind[k], 7);
     }
 }
 
@@ -788,6 +910,7 @@ static void check_time(double seconds, const char* wanted)
 TEST(a_time_is_seconds_minutes_or_hours)
 {
     check_time(2.51, "2.5 s");
+    check_time(9.91, "9.9 s");
     check_time(9.96, "10 s");
     check_time(59, "59 s");
     check_time(59.6, "1:00");
@@ -818,6 +941,20 @@ TEST(what_was_done_is_said_with_its_unit_and_rate)
         errors_as_text(text);
         CHECK_STR(text, of[i].said);
     }
+}
+
+/* Judged where two looks at the clock are near enough to each other. */
+TEST(a_bar_is_drawn_at_most_ten_times_a_second)
+{
+    for (int late = 0; late < 2; late++)
+        for (int tries = 0; tries < 100; tries++) {
+            progress p = {.terminal = true, .drawn = progress_seconds() - (late ? .101 : .09)};
+            const double before = progress_seconds();
+            const bool due = progress_is_due(&p);
+            if (progress_seconds() - p.drawn > (late ? .11 : .0999)) continue;
+            CHECK(before >= p.drawn && due == (late == 1));
+            break;
+        }
 }
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
@@ -911,6 +1048,31 @@ TEST(names_of_one_new_file_are_the_same_by_links_too)
         CHECK(same_file(link[i], made) && same_file(made, link[i]) && same_file(link[i], link[(i + 1) % 3]));
         CHECK(!same_file(link[i], other));
     }
+}
+
+/* A chain of links is followed as far as writing to it would follow it. */
+TEST(links_are_followed_as_far_as_the_system_does)
+{
+    enum { MOST = 42 };
+    char here[PATH_MAX], link[2][40], name[40];
+    const int before = open(".", O_RDONLY);
+    CHECK(realpath(folder, here) != NULL && chdir(here) == 0);
+    for (int i = 1; i <= MOST; i++) { /* of i links to what is not there */
+        snprintf(link[0], sizeof link[0], "chain%d", i);
+        snprintf(name, sizeof name, i == 1 ? "end" : "chain%d", i - 1);
+        CHECK_EQ(symlink(name, link[0]), 0);
+    }
+    for (int i = 1; i <= MOST; i++) {
+        snprintf(link[0], sizeof link[0], "chain%d", i);
+        snprintf(link[1], sizeof link[1], "./chain%d", i);
+        const int fd = open(link[0], O_WRONLY | O_CREAT, 0600);
+        if (fd >= 0) close(fd);
+        if (fd >= 0) CHECK_EQ(unlink("end"), 0);
+        CHECK_EQ(same_file(link[0], "end"), fd >= 0);
+        CHECK_EQ(same_file(link[0], link[1]), fd >= 0);
+    }
+    CHECK_EQ(fchdir(before), 0);
+    close(before);
 }
 
 /* Two neighbours changed are one slip, wherever they stand; a word of four letters may have one. */
@@ -1039,30 +1201,37 @@ int main(int argc, char** argv)
     RUN(the_last_of_repeated_options_counts_whatever_its_kind);
     RUN(two_dashes_end_the_options_once);
     RUN(options_that_a_dash_may_mean_are_named_whole);
+    RUN(names_that_a_dash_may_mean_fill_their_line_to_its_end);
     RUN(wrong_numbers_of_arguments_are_said);
     RUN(amounts_of_bytes_have_suffixes_and_fractions);
     RUN(numbers_are_taken_up_to_both_ends_of_their_range);
     RUN(values_of_a_list_are_told_from_one_another);
     RUN(names_that_are_near_enough_are_meant);
     RUN(help_is_a_table_of_two_columns);
+    RUN(help_cuts_a_default_that_is_too_long);
     RUN(help_lists_every_option_with_its_default);
     RUN(json_is_written_on_a_line_or_indented);
     RUN(json_numbers_read_back_equal_and_are_short);
     RUN(json_nests_arrays_and_objects_in_each_other);
+    RUN(json_nests_up_to_its_depth);
     RUN(json_escapes_what_a_string_may_not_hold);
     RUN(json_reals_have_as_many_digits_as_they_need);
     RUN(utf8_is_every_code_point_and_nothing_else);
     RUN(printable_text_shows_control_characters_and_bytes_that_are_not_utf8);
+    RUN(every_control_character_is_shown_wherever_it_stands);
     RUN(printable_text_is_cut_between_characters);
     RUN(errors_are_printable_and_keep_the_first_cause);
+    RUN(an_error_that_does_not_fit_loses_its_middle_alone);
     RUN(amounts_have_three_digits_and_a_prefix);
     RUN(a_time_is_seconds_minutes_or_hours);
     RUN(what_was_done_is_said_with_its_unit_and_rate);
+    RUN(a_bar_is_drawn_at_most_ten_times_a_second);
     RUN(pieces_are_whole_in_order_and_almost_equal);
     RUN(an_input_is_a_file_and_nothing_else);
     RUN(names_are_the_same_only_where_their_files_are);
     RUN(an_input_that_is_a_pipe_is_refused_at_once);
     RUN(names_of_one_new_file_are_the_same_by_links_too);
+    RUN(links_are_followed_as_far_as_the_system_does);
     RUN(a_word_with_two_letters_swapped_is_known);
     RUN(files_of_one_number_on_two_file_systems_are_two_files);
     RUN(progress_elsewhere_than_on_a_terminal_is_one_line_at_most);

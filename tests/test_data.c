@@ -1008,6 +1008,16 @@ TEST(stats_prints_all_that_it_counts)
                      "components           2, the largest with 1 nodes (50.0%)\nlabelled             1 nodes in 2 classes: 0 1\n"
                      "homophily            edge 0.0000, node 0.0000, adjusted 0.0000 (over 0 edges)\n\nin-degree           nodes\n"
                      "  0                         2  100.0%  ########################################\n");
+    static const int32_t of_one[] = {1, 1, 1, -1, 0};
+    write_lists(5, both, of_one); /* labelled edges join nodes of one class: chance would, too */
+    stats_prints("", "nodes                5\nedges                8, undirected: each has its reverse\n"
+                     "in-degree            min 1, median 2, mean 1.60, 90% 2, 99% 2, max 2; zero: 0 nodes\n"
+                     "out-degree           min 1, median 2, mean 1.60, 90% 2, 99% 2, max 2; zero: 0 nodes\n"
+                     "isolated nodes       0 (0.0%)\nself-loops           0\nduplicate edges      0\nlists                sorted by id\n"
+                     "components           2, the largest with 3 nodes (60.0%)\nlabelled             4 nodes in 2 classes: 1 3\n"
+                     "homophily            edge 1.0000, node 1.0000, adjusted 0.0000 (over 6 edges)\n\nin-degree           nodes\n"
+                     "  0                         0    0.0%  \n  1                         2   40.0%  ################\n"
+                     "  2..3                      3   60.0%  ########################\n");
     write_lists(0, NULL, NULL);
     stats_prints("--json", "  \"num_nodes\": 0,\n  \"num_edges\": 0,\n  \"one_way_edges\": 0,\n"
                            "  \"in_degree\": {\n    \"min\": 0,\n    \"median\": 0,\n    \"mean\": 0,\n    \"p90\": 0,\n"
@@ -1187,6 +1197,26 @@ static void verify_prints(const char* const reason[9], int rows, const char* fir
     CHECK_STR(output("err"), line);
 }
 
+/* A file that names a graph names it by one number of 64 bits. */
+TEST(verify_wants_the_identity_as_one_number)
+{
+    const int64_t rows = 2, none = 0, indptr[2] = {0, 0};
+    int64_t crc[2] = {0, 0};
+    for (int form = 0; form < 5; form++) { /* to learn it; right; two, none, or of another type */
+        const int64_t many = form == 2 ? 2 : form != 3;
+        ggnn_file_writer w;
+        ggnn_file f;
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
+              ggnn_file_append(&w, "indices", DATASET_NODE, 1, &none, indptr) &&
+              (form == 0 || ggnn_file_append(&w, "graph_crc", form == 4 ? GGNN_FILE_F64 : GGNN_FILE_I64, 1, &many, crc)) && ggnn_file_commit(&w));
+        CHECK_EQ(verify(""), form > 1);
+        if (form > 1) CHECK(says("err", ": section 'graph_crc' is not i64 (1)\n"));
+        CHECK(ggnn_file_open(&f, target));
+        if (form == 0) crc[0] = crc[1] = ggnn_file_graph_crc(&f);
+        ggnn_file_close(&f);
+    }
+}
+
 TEST(verify_says_of_every_check_whether_it_holds)
 {
     const int64_t two = 2;
@@ -1268,6 +1298,45 @@ TEST(verify_names_the_first_of_several_wrong_values)
         snprintf(command, sizeof command, "verify %s", target);
         CHECK_EQ(run(threads[i], command), 1);
         CHECK(says("err", "section 'feat': row 1, column 0 is not finite"));
+    }
+}
+
+/* Of 400 values each piece has 6 or 7: all from 15 on are wrong. */
+TEST(verify_names_the_first_wrong_value_of_a_piece)
+{
+    const int64_t rows = 41, none = 0, wide[2] = {40, 10};
+    int64_t indptr[41] = {0};
+    ggnn_file_writer w;
+    for (int half = 0; half < 2; half++) {
+        float value[400];
+        uint16_t small[400];
+        for (int i = 0; i < 400; i++) {
+            value[i] = i < 15 ? 1 : NAN;
+            small[i] = i < 15 ? 1 : 0x7c00;
+        }
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &rows, indptr) &&
+              ggnn_file_append(&w, "indices", DATASET_NODE, 1, &none, indptr) &&
+              ggnn_file_append(&w, "feat", half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, wide, half ? (const void*)small : value) &&
+              ggnn_file_commit(&w));
+        CHECK_EQ(verify(""), 1);
+        CHECK(says("err", "section 'feat': row 1, column 5 is not finite\n"));
+    }
+}
+
+/* External ids whose last 32 bits are equal, or whose difference 63 bits do not hold, are several. */
+TEST(verify_tells_large_external_ids_apart)
+{
+    static const int64_t distinct[][3] = {{(INT64_C(1) << 32) + 1, 1, (INT64_C(1) << 33) + 1}, {INT64_MAX, INT64_MIN, 0}, {0, INT64_MAX, INT64_MIN}};
+    static const int64_t same[][3] = {{1, (INT64_C(1) << 32) + 1, 1}, {INT64_MAX, INT64_MIN, INT64_MAX}, {INT64_MIN, INT64_MAX, INT64_MIN}};
+    for (int i = 0; i < 3; i++) {
+        contents c = good_contents;
+        char words[100];
+        memcpy(c.external_id, distinct[i], sizeof distinct[i]);
+        write_contents(&c);
+        CHECK_EQ(verify(""), 0);
+        memcpy(c.external_id, same[i], sizeof same[i]);
+        snprintf(words, sizeof words, "section 'external_id': %lld names more than one node", (long long)same[i][0]);
+        check_verify_finds(&c, words);
     }
 }
 
@@ -1417,6 +1486,11 @@ TEST(stats_counts_the_nodes_of_every_class)
     snprintf(command, sizeof command, "stats %s --json", target);
     CHECK_EQ(run("", command), 0);
     CHECK(says("out", "\"class_sizes\": [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]"));
+    snprintf(command, sizeof command, "generate planted %s --nodes 40 --edges 80 --classes 20 --features 0", target);
+    CHECK_EQ(run("", command), 0);
+    snprintf(command, sizeof command, "stats %s", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "40 nodes in 20 classes: 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2\n"));
 }
 
 static void check_file(const char* name, const void* wanted, size_t size)
@@ -2022,11 +2096,14 @@ int main(int argc, char** argv)
     RUN(stats_prints_all_that_it_counts);
     RUN(stats_names_the_bins_of_large_degrees);
     RUN(verify_says_of_every_check_whether_it_holds);
+    RUN(verify_wants_the_identity_as_one_number);
     RUN(verify_knows_the_last_right_value_from_the_first_wrong_one);
     RUN(info_prints_all_that_a_file_holds);
     RUN(verify_passes_what_is_right);
     RUN(verify_finds_what_is_wrong);
     RUN(verify_names_the_first_of_several_wrong_values);
+    RUN(verify_names_the_first_wrong_value_of_a_piece);
+    RUN(verify_tells_large_external_ids_apart);
     RUN(verify_finds_a_flipped_byte_and_goes_on);
     RUN(files_without_a_graph_have_info_and_checksums);
     RUN(info_and_stats_print_text_and_json);

@@ -1,6 +1,8 @@
 /* test_divide.c - datasets/divide.h, and what its METIS parts are balanced by: metis.h, hotness_count_edges. */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -253,7 +255,37 @@ TEST(metis_refuses_more_edges_than_its_indices_count)
     if (metis_divide(owner, &lists, NULL, 1, "huge.ggnn", &why)) SKIP("this METIS has indices of 64 bits");
     if (strstr(why.text, "built without METIS")) SKIP("METIS is not there");
     CHECK_STR(why.text, "huge.ggnn: METIS has indices of 32 bits: 2147483648 edges in both directions are too many");
+    const ggnn_lists bare = {.num_nodes = INT32_MAX};
+    why.text[0] = 0;
+    CHECK(!metis_divide(owner, &bare, NULL, 1, "bare.ggnn", &why) && strncmp(why.text, "bare.ggnn: METIS has indices of 32 bits", 39) == 0);
     CHECK_EQ(owner[0], 7);
+}
+
+/* No descriptor is free for a pipe; parts that METIS refuses. Then all is as before. */
+TEST(metis_that_does_not_begin_or_fails_is_an_error)
+{
+    static int32_t owner[GRID];
+    const ggnn_graph g = grid();
+    const ggnn_lists lists = {.num_nodes = GRID, .num_edges = g.num_edges, .indptr = (int64_t*)(uintptr_t)g.whole.indptr,
+                              .indices = (ggnn_node*)(uintptr_t)g.whole.indices};
+    struct rlimit before;
+    error why = {""};
+    if (!metis_divide(owner, &lists, NULL, 1, "a grid", &why)) SKIP("METIS is not there");
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}), 0);
+    CHECK(!metis_divide(owner, &lists, NULL, 2, "a grid", &why));
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    CHECK_STR(why.text, "a grid: a process for METIS: Too many open files");
+    why.text[0] = 0;
+    const int free_one = open("/dev/null", O_RDONLY);
+    close(free_one);
+    CHECK(!metis_divide(owner, &lists, NULL, 0, "a grid", &why));
+    CHECK_STR(why.text, "a grid: METIS fails with status -2"); /* METIS_ERROR_INPUT */
+    why.text[0] = 0;
+    CHECK(metis_divide(owner, &lists, NULL, 2, "a grid", &why));
+    const int again = open("/dev/null", O_RDONLY); /* no descriptor is left open */
+    CHECK_EQ(again, free_one);
+    close(again);
 }
 
 static void interrupt(int signal_number)
@@ -320,6 +352,7 @@ int main(int argc, char** argv)
     RUN(metis_balances_what_nodes_weigh);
     RUN(metis_sees_weights_halved_until_their_sum_fits);
     RUN(metis_refuses_more_edges_than_its_indices_count);
+    RUN(metis_that_does_not_begin_or_fails_is_an_error);
     RUN(sigterm_ends_a_program_in_which_metis_works);
     return test_finish();
 }

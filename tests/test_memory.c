@@ -83,6 +83,9 @@ TEST(failure_names_what_was_for_how_much)
     CHECK(strstr(said.text, "for a matrix") != NULL);
     CHECK(memory_product(3, 5, 7) == 105 && memory_product((size_t)1 << 63, 2, 1) == SIZE_MAX);
     CHECK(memory_product((size_t)1 << 40, 1 << 20, 16) == SIZE_MAX && memory_product(0, 5, 7) == 0);
+    CHECK(memory_product(5, 0, 7) == 0 && memory_product(5, 7, 0) == 0 && memory_product(5, 0, 0) == 0);
+    CHECK(memory_product(SIZE_MAX / 2, 2, 1) == SIZE_MAX - 1 && memory_product(SIZE_MAX / 2 + 1, 2, 1) == SIZE_MAX);
+    CHECK(memory_product(1, SIZE_MAX / 2, 2) == SIZE_MAX - 1 && memory_product(1, SIZE_MAX / 2 + 1, 2) == SIZE_MAX);
     for (size_t less = 0; less < 200; less += 50) CHECK(memory_new(SIZE_MAX - less, "all there is", &said) == NULL);
     char number[24];
     snprintf(number, sizeof number, "%ld", memory_calls() + 2);

@@ -165,6 +165,15 @@ TEST(devices_of_a_list_keep_who_reads_whom)
     CHECK(topology_read(&t, topology, 0, &why) && topology_keep(&t, list, 2, &why));
     CHECK_EQ(t.devices, 2);
     CHECK(t.bandwidth[0][0] == 7 && t.bandwidth[0][1] == 5 && t.bandwidth[1][0] == 2 && t.bandwidth[1][1] == 9);
+    for (int i = 0; i < 2; i++) { /* those of what is kept have new numbers */
+        const int64_t beyond[] = {0, i ? 2 : -1};
+        char wanted[100];
+        why.text[0] = 0;
+        CHECK(!topology_keep(&t, beyond, 2, &why));
+        snprintf(wanted, sizeof wanted, "device %d: the topology has devices 0 to 1", (int)beyond[1]);
+        CHECK_STR(why.text, wanted);
+        CHECK(t.devices == 2 && t.bandwidth[0][1] == 5);
+    }
 }
 
 TEST(place_refuses_what_cannot_be_meant)
@@ -313,6 +322,20 @@ TEST(a_topologys_words_and_blanks_are_those_of_its_format)
         CHECK(t.bandwidth[0][0] == 700 && t.bandwidth[1][1] == 700);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) refuses(wrong[i].text, wrong[i].words);
+    for (int words = 255; words <= 2000; words += words < 258 ? 1 : 871) { /* of a line's words 256 count */
+        static char many[16000];
+        error why = {""};
+        strcpy(many, "GPU0");
+        for (int i = 2; i < words; i++) strcat(many, " x");
+        strcat(many, " GPU1\nGPU0 X");
+        for (int i = 2; i < words; i++) strcat(many, " x");
+        strcat(many, " NV2\nGPU1 NV4");
+        for (int i = 2; i < words; i++) strcat(many, " x");
+        put(topology, strcat(many, " X\n"));
+        CHECK_EQ(topology_read(&t, topology, 0, &why), words < 256 || words > 256);
+        if (words == 255) CHECK(t.devices == 2 && t.bandwidth[0][1] == 50 && t.bandwidth[1][0] == 100);
+        if (words > 256) CHECK_EQ(t.devices, 1);
+    }
     char* large = malloc((1 << 20) + 2);
     for (int more = 0; more < 2; more++) { /* a comment of a mebibyte, or a byte more */
         error why = {""};
@@ -343,7 +366,9 @@ TEST(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone)
         ranking_close(&r);
     }
     CHECK(!ranking_open(&r, path, &wrong, &why));
-    CHECK(strstr(why.text, "another graph") && strstr(why.text, "other.ggnn"));
+    snprintf(line, sizeof line, "%s: it belongs to another graph: that has CRC %08llx, %s has %08llx", path,
+             (unsigned long long)ggnn_file_graph_crc(&d.file), other, (unsigned long long)ggnn_file_graph_crc(&wrong.file));
+    CHECK_STR(why.text, line);
     CHECK_EQ(run("", with(line, "verify %s%s", graph, "")), 0); /* the graph is as it was */
     CHECK_EQ(tool_on("rank", "--by dual --fanout 5,5 --cache-bytes 20K --slopes 1000,1000"), 0);
     CHECK(says("out", "fit 20480 bytes"));
@@ -424,8 +449,13 @@ TEST(rank_and_partition_refuse_what_cannot_be_meant)
     CHECK_EQ(tool_on("rank", "--by hotness"), 2);
     CHECK_EQ(tool_on("rank", "--by dual"), 2);
     CHECK(says("err", "--cache-bytes"));
-    CHECK_EQ(tool_on("rank", "--by dual --cache-bytes 1M --slopes 1"), 2);
-    CHECK_EQ(tool_on("rank", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(tool_on("rank", i ? "--slopes 1,2,3" : "--by dual --cache-bytes 1M --slopes 1"), 2);
+        CHECK_STR(output("err"), "ggnn-data: rank: --slopes: two numbers, A,F\n");
+        CHECK_EQ(tool_on(i ? "partition --method mod" : "rank", "--fanout 1,1,1,1,1,1,1,1,1"), 2);
+        CHECK(says("err", ": --fanout: more than 8 hops\n"));
+        CHECK_EQ(tool_on(i ? "partition --method mod" : "rank", "--fanout 1,1,1,1,1,1,1,1"), 0);
+    }
     CHECK_EQ(tool_on("rank", with(line, "--out %s%s", graph, "")), 2);
     CHECK_EQ(tool_on("rank", "--split 7"), 1);
     CHECK_EQ(tool_on("partition", "--parts 65"), 2);
@@ -720,6 +750,17 @@ static void make_random(int form)
     if (form) CHECK(ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &r->num_edges, r->weight));
     if (form == 1) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F16, 2, wide, half) &&
                          ggnn_file_append(&w, "label", GGNN_FILE_F32, 1, &nodes, target));
+    const int64_t wide_edges[2] = {r->num_edges, form + 1}; /* an edge's: its ends */
+    uint16_t* ends = calloc((size_t)(r->num_edges * 3) + 1, 2);
+    float* far = calloc((size_t)(r->num_edges * 3) + 1, sizeof *far);
+    for (int64_t v = 0; v < MANY; v++)
+        for (int64_t i = r->indptr[v] * (form + 1); i < r->indptr[v + 1] * (form + 1); i++) {
+            far[i] = (float)(v * MANY + r->indices[i / (form + 1)] + 10000 * (i % (form + 1)));
+            ends[i] = (uint16_t)(i % 2 ? v : r->indices[i / 2]);
+        }
+    if (form) CHECK(ggnn_file_append(&w, "edge_feat", form == 1 ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, wide_edges, form == 1 ? (const void*)ends : far));
+    free(ends);
+    free(far);
     if (form == 2) CHECK(ggnn_file_append(&w, "feat", GGNN_FILE_F32, 2, wide, value) &&
                          ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &nodes, name));
     CHECK(ggnn_file_commit(&w));
@@ -1123,6 +1164,15 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
                 }
                 CHECK_EQ(new_count, old_count);
                 CHECK(e == 0 || new.csc.indices[there + e - 1] <= new.csc.indices[there + e]);
+            }
+            const char *rows = d.edge_feat.rows, *moved = new.edge_feat.rows;
+            const size_t edge = i % 3 == 1 ? 4 : 12; /* two halves, three floats, which say the edge's ends */
+            CHECK((rows != NULL) == (i % 3 > 0) && (moved != NULL) == (i % 3 > 0) && new.edge_feat.width == d.edge_feat.width &&
+                  new.edge_feat.type == d.edge_feat.type);
+            for (int64_t e = 0; rows && moved && e < n; e++) {
+                int64_t at = 0;
+                while (at < n && new.csc.indices[there + at] != by[d.csc.indices[begin + e]]) at++;
+                CHECK(at < n && memcmp(rows + edge * (size_t)(begin + e), moved + edge * (size_t)(there + at), edge) == 0);
             }
             for (int k = 0; k < 3; k++) {
                 const ggnn_file_section *was = ggnn_file_find(&d.file, of_nodes[k]), *is = ggnn_file_find(&new.file, of_nodes[k]);
