@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -818,6 +819,16 @@ TEST(memory_is_what_the_system_and_its_control_groups_leave)
     CHECK(share > .65 && share < .85); /* others take and give back meanwhile */
     CHECK(resources_disk(root) > 0 && resources_disk("/nonexistent/x") == -1);
     CHECK(resources_disk("/new") > 0 && resources_disk("new") > 0);
+    for (int tries = 0; tries < 50; tries++) { /* until nobody writes meanwhile */
+        struct statvfs before, after;
+        char path[600];
+        CHECK_EQ(statvfs(folder, &before), 0);
+        const int64_t free_bytes = resources_disk(folder_path(path, "new"));
+        CHECK_EQ(statvfs(folder, &after), 0);
+        if (before.f_bavail != after.f_bavail) continue;
+        CHECK_EQ(free_bytes, (int64_t)before.f_bavail * (int64_t)before.f_frsize);
+        break;
+    }
 }
 
 /* A group's limit, use and cache, and those of the group above; -1: not there. Of both what is less. */

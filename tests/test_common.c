@@ -485,14 +485,15 @@ TEST(help_is_a_table_of_two_columns)
     CHECK_STR(printed, wanted);
 }
 
-/* A default has 255 characters at most. */
+/* A default has 255 characters at most. Of choices none may be the default. */
 TEST(help_cuts_a_default_that_is_too_long)
 {
     static option_list list = {OPTION_LIST_MAX, {0}};
     static char name[401], values[32 * OPTION_LIST_MAX] = "";
     const char* text = name;
-    const option two[] = {{"fanout", OPTION_LIST, &list, 0, 0, NULL, "x", NULL}, {"text", OPTION_TEXT, &text, 0, 0, NULL, "x", NULL},
-                          {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+    int none = -1;
+    const option three[] = {{"fanout", OPTION_LIST, &list, 0, 0, NULL, "x", NULL}, {"text", OPTION_TEXT, &text, 0, 0, NULL, "x", NULL},
+                            {"model", OPTION_CHOICE, &none, 0, 0, "gcn|sage", "x", NULL}, {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
     memset(name, 'n', 400);
     for (int i = 0; i < OPTION_LIST_MAX; i++) {
         list.value[i] = INT64_MAX - i;
@@ -500,11 +501,12 @@ TEST(help_cuts_a_default_that_is_too_long)
     }
     char printed[4096], wanted[1000];
     FILE* out = tmpfile();
-    options_help(two, out);
+    options_help(three, out);
     rewind(out);
     printed[fread(printed, 1, sizeof printed - 1, out)] = 0;
     fclose(out);
-    snprintf(wanted, sizeof wanted, "%-28sx\n%28s[%.253s\n%-28sx\n%28s[%.253s\n", "  --fanout N,N,...", "", values, "  --text TEXT", "", name);
+    snprintf(wanted, sizeof wanted, "%-28sx\n%28s[%.253s\n%-28sx\n%28s[%.253s\n%-28sx\n", "  --fanout N,N,...", "", values, "  --text TEXT", "", name,
+             "  --model gcn|sage");
     CHECK_STR(printed, wanted);
 }
 
@@ -984,6 +986,12 @@ TEST(an_input_is_a_file_and_nothing_else)
     FILE* in = input_stream(path, &bytes, &refused);
     CHECK(in && bytes == 5 && fread(text, 1, 8, in) == 5 && memcmp(text, "12345", 5) == 0);
     if (in) fclose(in);
+    CHECK_EQ(truncate(path, (off_t)5 << 30), 0); /* a hole: it takes no room */
+    const int large = input_open(path, &bytes, &refused);
+    CHECK(large >= 0 && bytes == INT64_C(5) << 30);
+    close(large);
+    CHECK_EQ(truncate(path, 5), 0);
+    bytes = 5;
     const char* const wrong[][2] = {{folder, "is a folder, a file is needed"},
                                     {"/dev/null", "is a device or a socket, a file is needed"},
                                     {folder_path(gone, "gone"), "No such file or directory"},
