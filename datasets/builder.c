@@ -218,7 +218,7 @@ static bool report_graph(const builder* b, const ggnn_lists* l, error* why)
             say(b, " %lld: %lld", low, (long long)count[k]);
         else
             say(b, ", %lld-%lld: %lld", low, high, (long long)count[k]);
-        if (k == 0) say(b, ",");
+        if (k == 0 && largest > 0) say(b, ",");
     }
     say(b, "\n");
     return true;
@@ -352,6 +352,10 @@ bool builder_add_labels(builder* b, const double* value, const char* where, erro
 
 uint8_t* builder_begin_splits(builder* b, int64_t num_splits, error* why)
 {
+    if (num_splits < 1 || num_splits > DATASET_MAX_SPLITS) {
+        error_set(why, "%s: %lld splits; 1 to %d are stored", b->in, (long long)num_splits, DATASET_MAX_SPLITS);
+        return NULL;
+    }
     b->num_splits = num_splits;
     b->split = reserve(b, "split", GGNN_FILE_U8, num_splits, b->num_nodes, why);
     return b->split;

@@ -76,7 +76,7 @@ bool builder_end_features(builder* b, error* why);
 bool builder_add_labels(builder* b, const double* value, const char* where, error* why);
 bool builder_no_class(double value); /* whole, and neither -1 (unknown) nor a class */
 
-/* Returns (num_splits, num_nodes) zeros to fill with SPLIT_... */
+/* Returns (num_splits, num_nodes) zeros to fill with SPLIT_...; NULL on failure. There are 1 to DATASET_MAX_SPLITS. */
 uint8_t* builder_begin_splits(builder* b, int64_t num_splits, error* why);
 
 /* Marks node in a split (part: 1 train, 2 val, 3 test); a node in two parts is an error. */

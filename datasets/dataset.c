@@ -86,7 +86,7 @@ static bool open_others(dataset* d, error* why)
     const ggnn_file_section* external = ggnn_file_find(&d->file, "external_id");
     if (weight && !has_shape(weight, GGNN_FILE_F32, 1, 0, d->num_edges))
         return wrong_shape(d, weight, "f32 (E)", why);
-    if (split && (!has_shape(split, GGNN_FILE_U8, 2, 1, d->num_nodes) || split->dim[0] > 1000))
+    if (split && (!has_shape(split, GGNN_FILE_U8, 2, 1, d->num_nodes) || split->dim[0] > DATASET_MAX_SPLITS))
         return wrong_shape(d, split, "u8 (S, N), S up to 1000,", why);
     if (external && !has_shape(external, GGNN_FILE_I64, 1, 0, d->num_nodes))
         return wrong_shape(d, external, "i64 (N)", why);

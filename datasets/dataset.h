@@ -7,7 +7,7 @@
      feat         (N, F)    f32 | f16   F from 1: a graph without features has no such section
      edge_feat    (E, Fe)   f32 | f16   by CSC position, Fe from 1
      label        (N)       i32 | f32   classes from 0, -1 unknown; or real targets, NaN unknown
-     split        (S, N)    u8          S ways to split: 0 none, 1 train, 2 val, 3 test
+     split        (S, N)    u8          S ways to split, up to 1,000: 0 none, 1 train, 2 val, 3 test
      external_id  (N)       i64         what the source of the data called each node
      pre_feat, pre_of                   the first layer's sums over all neighbours: preprocess.h
      graph_crc    (1)       i64         in files beside a graph: its identity, ggnn_file_graph_crc
@@ -25,7 +25,7 @@
 #endif
 
 enum { SPLIT_NONE = 0, SPLIT_TRAIN = 1, SPLIT_VAL = 2, SPLIT_TEST = 3 };
-enum { DATASET_MAX_CLASSES = 1 << 20, DATASET_MAX_WIDTH = 1 << 24 };
+enum { DATASET_MAX_CLASSES = 1 << 20, DATASET_MAX_WIDTH = 1 << 24, DATASET_MAX_SPLITS = 1000 };
 
 typedef struct {      /* rows of fixed width */
     const void* rows; /* NULL: the file has none */

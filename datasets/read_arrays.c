@@ -328,8 +328,6 @@ static bool read_parts(builder* b, array part[3], error* why)
     int64_t splits = 1;
     for (int k = 0; k < 3; k++)
         if (part[k].in && is_mask(&part[k]) && part[k].h.num_dims == 2) splits = part[k].h.shape[0];
-    if (splits < 1 || splits > 1000)
-        return error_set(why, "%s: %lld splits; 1 to 1000 are stored", b->in, (long long)splits);
     if (!builder_begin_splits(b, splits, why)) return false;
     for (int k = 0; k < 3; k++) {
         array* a = &part[k];

@@ -35,11 +35,17 @@ typedef struct {
     int64_t end;
 } directory; /* end: one past its last byte at most */
 
-static bool read_end64(const char* path, int64_t end, directory* d, error* why)
+/* Takes zip64's numbers in place of the end record's. Where the number of members alone is all ones, the archive may just
+   have 65,535: Python writes them without zip64's records, so that a locator must tell. */
+static bool read_end64(const char* path, directory* d, error* why)
 {
     unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
-    if (end < LOCATOR_BYTES + END64_BYTES) return error_set(why, "%s: no room for zip64's records", path);
+    const int64_t end = d->end;
+    const bool may_be_plain = d->bytes != 0xFFFFFFFFu && d->offset != 0xFFFFFFFFu;
+    if (end < LOCATOR_BYTES + END64_BYTES)
+        return may_be_plain || error_set(why, "%s: no room for zip64's records", path);
     if (!source_peek(path, end - LOCATOR_BYTES, locator, LOCATOR_BYTES, "zip64's locator", why)) return false;
+    if (may_be_plain && get32(locator) != LOCATOR_MAGIC) return true;
     uint64_t at = get64(locator + 8);
     if (get32(locator) != LOCATOR_MAGIC || at > (uint64_t)(end - LOCATOR_BYTES - END64_BYTES))
         return error_set(why, "%s: byte %lld: damaged zip64 locator", path, (long long)(end - LOCATOR_BYTES));
@@ -71,7 +77,7 @@ static bool find_end(const char* path, int64_t length, directory* d, error* why)
     }
     memory_free(tail);
     if (found && (d->entries == 0xFFFF || d->bytes == 0xFFFFFFFFu || d->offset == 0xFFFFFFFFu))
-        found = read_end64(path, d->end, d, why);
+        found = read_end64(path, d, why);
     return found;
 }
 

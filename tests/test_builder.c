@@ -482,6 +482,32 @@ TEST(features_by_columns_are_gathered_in_parts_that_fit_memory)
     }
 }
 
+/* Half a MiB holds a row of 131,072 floats; of wider ones one at a time is gathered, too. */
+TEST(features_by_columns_may_be_wider_than_memory)
+{
+    enum { MOST = 131072 };
+    static float by_columns[2 * (MOST + 1)];
+    static const int64_t edge[2] = {0, 1};
+    char in[600], out[600], shape[40];
+    for (int width = MOST; width <= MOST + 1; width++) {
+        dataset d;
+        error why = {""};
+        for (int j = 0; j < 2 * width; j++) by_columns[j] = (float)(j / 2 + j % 2 * width);
+        mkdir(folder_path(in, "wide"), 0777);
+        snprintf(shape, sizeof shape, "2, %d", width);
+        write_npy("wide/edges.npy", npy_of("<i8", "1, 2", false, edge, sizeof edge));
+        write_npy("wide/feat.npy", npy_of("<f4", shape, true, by_columns, 2 * (size_t)width * sizeof(float)));
+        alarm(20); /* where no row fits, none is ever read */
+        const bool ok = CHECK(convert(in, folder_path(out, "wide.ggnn"), &(convert_options){.memory = MEBI}, &why) && dataset_open(&d, out, &why));
+        alarm(0);
+        if (!ok) continue;
+        int64_t wrong = d.feat.width != width;
+        for (int64_t i = 0; i < 2 * width && !wrong; i++) wrong += ((const float*)d.feat.rows)[i] != (float)i;
+        CHECK_EQ(wrong, 0);
+        dataset_close(&d);
+    }
+}
+
 /* ---- generate ------------------------------------------------------------------------------------------------- */
 
 /* The plain twin: candidates one after the other, each looked up among all pairs so far. */
@@ -599,7 +625,7 @@ static void refuses(const char* arguments, const char* words)
 
 TEST(nodes_that_a_header_claims_are_refused_beyond_memory)
 {
-    char path[600];
+    char path[600], line[2000];
     write_text("claims.mtx", "%%MatrixMarket matrix coordinate pattern general\n2147483647 2147483647 1\n1 1\n");
     write_text("far.csv", "0,2147483646\n");
     mkdir(folder_path(path, "claims"), 0777);
@@ -609,6 +635,11 @@ TEST(nodes_that_a_header_claims_are_refused_beyond_memory)
     write_text("claims/raw/edge.csv", "0,1\n");
     refuses("convert %s/claims.mtx %s/none --memory 1G", "claims.mtx: 2147483647 nodes need 17.4 GB of memory");
     refuses("convert %s/claims %s/none --memory 1G", "claims: 2147483647 nodes need 17.4 GB of memory");
+    write_text("most.mtx", "%%MatrixMarket matrix coordinate pattern general\n129054 129054 0\n"); /* 8 1/8 bytes a node and 16 */
+    refuses("convert %s/most.mtx %s/none --memory 1M", "most.mtx: 129054 nodes need 1.05 MB of memory, whatever their edges are: more than --memory 1.05 MB");
+    write_text("most.mtx", "%%MatrixMarket matrix coordinate pattern general\n129053 129053 0\n");
+    snprintf(line, sizeof line, "convert %s/most.mtx %s/most.ggnn --memory 1M", folder, folder);
+    CHECK_EQ(run("", line), 0);
     refuses("convert %s/far.csv %s/none --nodes 2147483647 --memory 1G", "more than --memory 1.07 GB");
     refuses("generate path %2$s/none --nodes 2147483647 --memory 1G", "2147483647 nodes need");
     refuses("generate rmat %2$s/none --nodes 2147483647 --memory 1G", "2147483647 nodes need");
@@ -711,6 +742,10 @@ TEST(a_disk_without_room_is_an_error_before_the_work)
     write_text("more.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 9000000000000000000\n1 1\n");
     refuses("convert %s/many.mtx %s/none --memory 64M", "of file; its disk has");
     refuses("convert %s/more.mtx %s/none --memory 64M", "9000000000000000000 edges are more than a disk holds");
+    write_text("edge.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 281474976710656\n1 1\n"); /* 2^48 */
+    write_text("over.mtx", "%%MatrixMarket matrix coordinate pattern general\n1000 1000 281474976710657\n1 1\n");
+    refuses("convert %s/edge.mtx %s/none --memory 64M", "of file; its disk has");
+    refuses("convert %s/over.mtx %s/none --memory 64M", "over.mtx: 281474976710657 edges are more than a disk holds");
     refuses("generate rmat %2$s/none --nodes 50000000 --edges 90000000000000 --memory 4G", "of file; its disk has");
 }
 
@@ -945,6 +980,7 @@ int main(int argc, char** argv)
     RUN(a_report_counts_the_edges_of_all_pieces);
     RUN_SLOW(convert_gives_the_same_file_from_memory_and_from_the_disk);
     RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);
+    RUN(features_by_columns_may_be_wider_than_memory);
     RUN(many_candidates_are_those_drawn_one_by_one);
     RUN_SLOW(generate_takes_the_first_distinct_candidates_from_memory_and_from_the_disk);
     RUN(nodes_that_a_header_claims_are_refused_beyond_memory);

@@ -678,7 +678,38 @@ TEST(a_table_of_bits_is_no_larger_than_memory)
         CHECK(map.num_ids == COUNT && map.least == FIRST && map.largest == FIRST + 60 * (COUNT - 1));
         compact_close(&map);
     }
+    for (int k = 0; k < 2; k++) { /* 16 bytes for each 64 ids */
+        compact_map map;
+        CHECK(compact_make(&map, &edges, false, (FIRST + 60 * (COUNT - 1)) / 64 * 16 + 16 - k, &why));
+        CHECK_EQ(map.by_bits, !k);
+        CHECK_EQ(map.num_ids, COUNT);
+        compact_close(&map);
+    }
     edge_sorter_close(&edges);
+}
+
+/* A table of bits has a word for each edge at most: ids that are further apart are sorted. */
+TEST(a_table_of_bits_is_no_larger_than_the_edges)
+{
+    for (int64_t more = 0; more < 2; more++) {
+        const int64_t far = 64 * 4 - 1 + more;
+        char path[600];
+        edge_sorter edges;
+        compact_map map;
+        int64_t id[2] = {0};
+        error why = {""};
+        if (!CHECK(edge_sorter_open(&edges, &(edge_sorter_options){.path = folder_path(path, "map")}, &why))) return;
+        for (int64_t i = 0; i < 3; i++) {
+            edge_sorter_put(&edges, edge_sorter_begin(&edges, 1, far, &why), &(sorted_edge){.dst = 1, .src = far});
+            edge_sorter_end(&edges, 1);
+        }
+        CHECK(edge_sorter_finish(&edges, &why) && compact_make(&map, &edges, false, 1 << 20, &why));
+        CHECK(map.by_bits == !more && map.num_ids == 2 && map.least == 1 && map.largest == far);
+        compact_ids(&map, id);
+        CHECK(id[0] == 1 && id[1] == far && compact_rank(&map, 1) == 0 && compact_rank(&map, far) == 1);
+        compact_close(&map);
+        edge_sorter_close(&edges);
+    }
 }
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
@@ -906,6 +937,11 @@ TEST(a_report_says_it_all)
                "features   2 wide, fp16\n"
                "labels     1 classes, at random\n"
                "split 0    train 3, val 0, test 1, none 0\n"},
+              {"bare.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", "mtx (Matrix Market)", {.loops = LOOPS_AUTO}, 0, 3, false, false,
+               "found      0 edges on 3 nodes, 0 duplicates, 0 self-loops\n"
+               "changed    0 reverse edges added (directed as is), 0 duplicates dropped, 0 self-loops kept\n"
+               "graph      3 nodes, 0 directed edges, 3 isolated nodes\n"
+               "in-degree  mean 0.00, largest 0; nodes by degree: 0: 3\n"},
               {"hub.txt", "# 9 to one\n1 0\n2 0\n3 0\n4 0\n5 0\n6 0\n7 0\n8 0\n9 0\n", "snap (SNAP list of edges)", {.random_features = 70, .row_normalise = true}, 4, 0, false, false,
                "found      9 edges on 10 nodes, 0 duplicates, 0 self-loops\n"
                "changed    0 reverse edges added (directed as is), 0 duplicates dropped, 0 self-loops kept\n"
@@ -1528,6 +1564,7 @@ TEST(lists_may_be_written_in_many_ways)
               {"far", "0,1,-1e99\n1,2,nan\n", true, 3, 2, {0, 0, 1, 2}, {0, 1}, {-1}},
               {"konect", "% sym weighted\n1 2 3\n3 2 4\n", false, 3, 4, {0, 1, 3, 4}, {1, 0, 2, 1}, {3, 3, 4, 4}},
               {"snap", "# FromNodeId\tToNodeId\n0\t1\t-7\tx\n1\t2\n", false, 3, 2, {0, 0, 1, 2}, {0, 1}, {-1}},
+              {"one.mtx", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n", false, 1, 1, {0, 1}, {0}, {-1}},
               {"none.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", false, 3, 0, {0, 0, 0, 0}, {0}, {-1}},
               {"integer", "%%MatrixMarket matrix coordinate integer general\n%c\n\n3 3 2\n1 2 7\n\n2 3 0\n", false, 3, 2, {0, 0, 1, 2}, {0, 1}, {7, 0}},
               {"real", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 .5\n2 2 3", false, 3, 3, {0, 1, 3, 3}, {1, 0, 1}, {.5f, .5f, 3}}};
@@ -1622,6 +1659,36 @@ TEST(what_a_path_holds_is_detected)
     remove_tree(folder_path((char[600]){0}, "d"));
 }
 
+/* Of what stands for several formats: each file that comes counts before those that are there. */
+TEST(of_several_formats_in_one_place_one_is_meant)
+{
+    static const struct {
+        const char *file, *array;
+        convert_format format, archive;
+    } of[] = {{"m/edges.npy", "edges", FORMAT_NPY, FORMAT_NPZ},
+              {"m/indptr.npy", "indptr", FORMAT_NPY, FORMAT_NPZ},
+              {"m/adj_full.npz", "format", FORMAT_GRAPHSAINT, FORMAT_NPZ},
+              {"m/reddit_data.npz", "adj_indptr", FORMAT_REDDIT, FORMAT_SHCHUR},
+              {"m/raw/data.npz", "shape", FORMAT_OGB_BINARY, FORMAT_SCIPY},
+              {"m/raw/edge.csv", "edge_index", FORMAT_OGB, FORMAT_SCIPY}};
+    make_folder("m");
+    make_folder("m/raw");
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        convert_format format = FORMAT_AUTO;
+        zip_maker z = {0};
+        error why = {""};
+        char path[600];
+        write_file(folder_path(path, of[k].file), "", 0);
+        CHECK(convert_detect(&format, folder_path(path, "m"), &why));
+        CHECK_EQ(format, of[k].format);
+        for (size_t i = 0; i <= k; i++) put_vector(&(array_sink){&z, NULL}, of[i].array, "|u1", 1, "", 1);
+        save(zip_end(&z), "m.npz", false);
+        CHECK(convert_detect(&format, folder_path(path, "m.npz"), &why));
+        CHECK_EQ(format, of[k].archive);
+    }
+    remove_tree(folder_path((char[600]){0}, "m"));
+}
+
 /* ---- bad files ------------------------------------------------------------------------------------------------ */
 
 TEST(bad_text_is_named_by_line_and_byte)
@@ -1648,6 +1715,12 @@ TEST(bad_text_is_named_by_line_and_byte)
         {"x.csv", "src,dst\n", "holds no edge"},
         {"x.csv", "", "is empty"},
         {"x.csv", "\n\n", "holds no edge"},
+        {"x.csv", "\357\273\277", "x.csv: holds no edge"},
+        {"x", "\211GGN", "x: is a .ggnn file already"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n281474976710656 281474976710656 0\n",
+         sizeof(ggnn_node) == 4 ? "281474976710656 nodes need 64-bit ids" : "281474976710656 nodes need more than 48-bit ids"},
+        {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n281474976710655 281474976710655 0\n",
+         sizeof(ggnn_node) == 4 ? "281474976710655 nodes need 64-bit ids" : "281474976710655 nodes need 2.29 PB of memory"},
         {"x.csv", "0,1\nsrc,dst\n", "line 2, byte 1: no number"},
         {"out.x", "% bip unweighted\n1 1\n", "bipartite"},
         {"out.x", "1 2\n", "line 1 is"},
@@ -1704,6 +1777,112 @@ TEST(bad_text_is_named_by_line_and_byte)
         if (!CHECK(strstr(message, bad[k].message))) printf("    %zu: %s\n", k, message);
     }
     CHECK(strstr(refused("absent.csv", &(convert_options){.loops = LOOPS_KEEP}), "absent.csv: No such file"));
+}
+
+/* --nodes of a list: the last id there may be, and the next one, as source and as target. */
+TEST(ids_of_a_list_end_where_the_nodes_that_are_asked_for_do)
+{
+    static const struct {
+        const char *name, *head;
+        int base;
+    } of[] = {{"x.csv", "", 0}, {"x.snap", "# s\n", 0}, {"out.x", "% asym unweighted\n", 1}};
+    for (int k = 0; k < 3; k++)
+        for (int beyond = 0; beyond < 3; beyond++) {
+            const convert_options how = {.num_nodes = 5};
+            char path[600], text[100], words[100];
+            dataset d;
+            int length = snprintf(text, sizeof text, "%s%d %d\n%d %d\n", of[k].head, of[k].base, 4 + of[k].base, 4 + of[k].base + (beyond == 1), of[k].base + 5 * (beyond == 2));
+            write_file(folder_path(path, of[k].name), text, (size_t)length);
+            snprintf(words, sizeof words, "%s: line %d, byte %d: id is outside [%d, %d]: \"%d", of[k].name, k ? 3 : 2, beyond == 1 ? 1 : 3, of[k].base, 4 + of[k].base, 5 + of[k].base);
+            if (beyond) {
+                if (!CHECK(strstr(refused(of[k].name, &how), words))) printf("    not %s\n", words);
+                continue;
+            }
+            if (!converted(&d, of[k].name, &how)) continue;
+            CHECK(d.num_nodes == 5 && d.num_edges == 2 && !d.external_id && d.csc.indices[0] == 4 && d.csc.indices[1] == 0 && d.csc.indptr[4] == 1);
+            dataset_close(&d);
+        }
+}
+
+/* Masks of each part, and a split array: 1,000 splits are kept, 1,001 and none are refused, as nothing could read them. */
+TEST(a_thousand_splits_are_the_most)
+{
+    enum { NODES = 3, MOST = 1000 };
+    static const int64_t edges[] = {0, 1, 1, 2};
+    static const float features[] = {1, 2, 3};
+    static const char* const name[] = {"split", "train_mask", "val_mask", "test_mask"};
+    static uint8_t marks[(MOST + 1) * NODES];
+    marks[MOST * NODES - 1] = 1;
+    for (int k = 0; k < 4; k++)
+        for (int splits = 0; splits <= MOST + 1; splits += splits ? 1 : MOST) {
+            zip_maker z = {0};
+            array_sink to = {&z, NULL};
+            char words[80];
+            dataset d;
+            put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+            put_vector(&to, "x", "<f4", NODES, features, 4);
+            put_matrix(&to, name[k], k ? "|b1" : "|u1", splits, NODES, marks, 1, false);
+            save(zip_end(&z), "most.npz", false);
+            snprintf(words, sizeof words, "most.npz: %d splits; 1 to 1000 are stored", splits);
+            if (splits != MOST) CHECK(strstr(refused("most.npz", &(convert_options){.format = FORMAT_AUTO}), words));
+            else if (converted(&d, "most.npz", &(convert_options){.format = FORMAT_AUTO})) {
+                CHECK(d.num_splits == MOST && d.split[MOST * NODES - 1] == (k ? k : 1) && d.split[MOST * NODES - 2] == 0);
+                dataset_close(&d);
+            }
+        }
+}
+
+/* A split array and coords are read by rows, as all of one row comes before the next. */
+TEST(arrays_that_are_read_by_rows_alone_are_refused_by_columns)
+{
+    static const int64_t edges[] = {0, 1, 1, 2}, shape[] = {3, 3};
+    static const float ones[] = {1, 2, 3};
+    static const uint8_t split[2][3] = {{1, 2, 3}, {0, 1, 2}};
+    for (int coords = 0; coords < 2; coords++)
+        for (int fortran = 0; fortran < 2; fortran++) {
+            zip_maker z = {0};
+            array_sink to = {&z, NULL};
+            dataset d;
+            put_matrix(&to, coords ? "coords" : "edge_index", "<i8", 2, 2, edges, 8, fortran);
+            if (coords) {
+                put_vector(&to, "data", "<f4", 2, ones, 4);
+                put_vector(&to, "shape", "<i8", 2, shape, 8);
+                put_npy(&to, "format", npy_of("|S3", "", false, "coo", 3));
+            } else {
+                put_vector(&to, "x", "<f4", 3, ones, 4);
+                put_matrix(&to, "split", "|u1", 2, 3, split, 1, fortran);
+            }
+            save(zip_end(&z), "turned.npz", false);
+            const char* words = coords ? "member coords.npy: shape (2, 2); (2, as many as data), by rows, is expected" : "member split.npy: shape (2, 3); (splits, nodes), by rows, is expected";
+            if (fortran) CHECK(strstr(refused("turned.npz", &(convert_options){.format = FORMAT_AUTO}), words));
+            else if (converted(&d, "turned.npz", &(convert_options){.format = FORMAT_AUTO})) {
+                CHECK(d.num_nodes == 3 && d.num_splits == (coords ? 0 : 2) && (coords || memcmp(d.split, split, sizeof split) == 0));
+                dataset_close(&d);
+            }
+        }
+}
+
+/* 2^24 columns are the most; the message of the first column beyond shows that so many are taken. */
+TEST(features_of_two_to_the_24_columns_are_begun)
+{
+    enum { MOST = 1 << 24 };
+    static const int64_t indptr[] = {0, 0}, column = MOST, one[] = {1, 1}, two[] = {0, 1};
+    static const float weight = 1;
+    for (int64_t more = 0; more < 2; more++) {
+        const int64_t wide[] = {1, MOST + more};
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        put_vector(&to, "adj_indptr", "<i8", 2, indptr, 8);
+        put_vector(&to, "adj_indices", "<i8", 0, indptr, 8);
+        put_vector(&to, "adj_shape", "<i8", 2, one, 8);
+        put_vector(&to, "attr_indptr", "<i8", 2, two, 8);
+        put_vector(&to, "attr_indices", "<i8", 1, &column, 8);
+        put_vector(&to, "attr_data", "<f4", 1, &weight, 4);
+        put_vector(&to, "attr_shape", "<i8", 2, wide, 8);
+        save(zip_end(&z), "widest.npz", false);
+        const char* message = refused("widest.npz", &(convert_options){.format = FORMAT_AUTO});
+        CHECK(strstr(message, more ? "features of width 16777217; 1 to 16777216 are stored" : "row 0: column 16777216 is outside [0, 16777216)"));
+    }
 }
 
 TEST(formats_of_later_work_are_named)
@@ -2107,6 +2286,7 @@ TEST(what_an_unknown_archive_holds_is_told)
         for (int k = 0; k < count; k++) {
             char name[20];
             snprintf(name, sizeof name, "%c_array%d", 'a' + k % 26, k);
+            if (k == 0) name[1] = 0; /* a name of one letter */
             put_vector(&to, name, "|u1", 1, "", 1);
             used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", k ? ", " : "", name);
         }
@@ -2578,6 +2758,8 @@ TEST(options_that_cannot_be_are_refused_by_name)
                {"--split 0:101:0", "--split 0:101:0: percentages are 0 to 100"},
                {"--split 0:0:nan", "--split 0:0:nan: percentages are 0 to 100"},
                {"--split 50:50:1", "--split 50:50:1: adds up to 101 %"},
+               {"--split 50:50:.01", "--split 50:50:.01: adds up to 100.01 %"},
+               {"--train uniform:.651", "--train uniform:.651: with --split's val and test that is more than all nodes"},
                {"--train degre", "--train degre: uniform or degree is expected, degree:.01 for one node in a hundred"},
                {"--train degrees", "--train degrees: uniform or degree"},
                {"--train uniforms:.1", "--train uniforms:.1: uniform or degree"},
@@ -2887,6 +3069,7 @@ int main(int argc, char** argv)
     RUN(compacted_ids_are_called_what_the_file_calls_them);
     RUN(an_id_of_two_to_the_31_keeps_its_list);
     RUN(a_table_of_bits_is_no_larger_than_memory);
+    RUN(a_table_of_bits_is_no_larger_than_the_edges);
     RUN(features_are_normalised_and_halved);
     RUN(rows_are_normalised_before_they_are_halved);
     RUN(arrays_of_more_than_a_chunk_are_read_to_their_end);
@@ -2918,7 +3101,12 @@ int main(int argc, char** argv)
     RUN(lists_may_be_written_in_many_ways);
     RUN(columns_are_known_by_each_of_their_names);
     RUN(what_a_path_holds_is_detected);
+    RUN(of_several_formats_in_one_place_one_is_meant);
     RUN(bad_text_is_named_by_line_and_byte);
+    RUN(ids_of_a_list_end_where_the_nodes_that_are_asked_for_do);
+    RUN(a_thousand_splits_are_the_most);
+    RUN(arrays_that_are_read_by_rows_alone_are_refused_by_columns);
+    RUN(features_of_two_to_the_24_columns_are_begun);
     RUN(formats_of_later_work_are_named);
     RUN(labels_that_are_infinite_as_floats_are_refused_wherever_they_stand);
     RUN(a_mask_of_floats_holds_no_nan);

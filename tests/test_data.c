@@ -233,6 +233,14 @@ TEST(of_more_than_20000_test_nodes_evenly_some_are_judged)
     CHECK_EQ(report.count[SPLIT_TEST], 25000);
     CHECK(12500 <= report.judged && report.judged <= 12500 + 64);
     CHECK(report.features_only > 1 / 8. && report.features_only < 1);
+    for (int more = 0; more < 2; more++) { /* the most of which all are, and one more */
+        how = options_of(KIND_PLANTED, 40001 + more, 2);
+        how.features = 1;
+        how.train = 1e-9;
+        if (!CHECK(make(&how, &report))) return;
+        CHECK_EQ(report.count[SPLIT_TEST], 20000 + more);
+        CHECK(more ? 10000 <= report.judged && report.judged <= 10000 + 64 : report.judged == 20000);
+    }
 }
 
 TEST(citation_labels_are_one_field_and_training_comes_before_testing)
@@ -259,6 +267,21 @@ TEST(citation_labels_are_one_field_and_training_comes_before_testing)
     CHECK(s.in.most > 10 * 10); /* a heavy tail: ten times the mean */
     CHECK(s.edge_homophily > .7);
     done(&d, &s);
+}
+
+/* Both shares are rounded up, whatever is labelled; then 22 % to divide among those that do not train. */
+TEST(citation_trains_78_and_validates_8_of_a_hundred_rounded_up)
+{
+    for (int64_t n = 40; n < 80; n += 6) {
+        generate_options how = options_of(KIND_CITATION, n, 40);
+        generate_report r;
+        how.classes = 1;
+        how.features = 0;
+        if (!CHECK(make(&how, &r))) return;
+        const int64_t labelled = n - r.count[SPLIT_NONE];
+        CHECK_EQ(r.count[SPLIT_TRAIN], (int64_t)ceil((double)labelled * 78 / 100));
+        CHECK_EQ(r.count[SPLIT_TRAIN] + r.count[SPLIT_VAL], (int64_t)ceil((double)labelled * 86 / 100));
+    }
 }
 
 /* 100,000 candidates: the first level's quadrants, deviations below 160. */
@@ -1769,6 +1792,22 @@ TEST(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be)
     remove(path);
 }
 
+/* The names of processes of this number that were killed: of a thousand one is free, and then none. */
+TEST(export_tries_a_thousand_temporary_names)
+{
+    for (int k = 0; k < 4; k++) {
+        char command[4096];
+        write_contents(&good_contents);
+        snprintf(command, sizeof command, "mkdir %s/names && touch $(seq -f %s/names/x.$$.%%g.tmp 0 %d) && exec %s export %s %s/names/x --format %s 2>%s/err", folder, folder,
+                 998 + k % 2, tool, target, folder, k < 2 ? "npy" : "mtx", folder);
+        const int status = system(command);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == k % 2);
+        CHECK(k % 2 ? says("err", "names/x: cannot create: File exists") : access(folder_path((char[600]){0}, "names/x"), F_OK) == 0);
+        snprintf(command, sizeof command, "ls %s/names | wc -l >%s/out && rm -r %s/names", folder, folder, folder);
+        CHECK(system(command) == 0 && atoi(output("out")) == 1000);
+    }
+}
+
 /* ---- failures ------------------------------------------------------------------------------------------------- */
 
 static void check_usage(const char* arguments, const char* words)
@@ -1809,7 +1848,16 @@ TEST(options_of_the_commands_are_taken_up_to_the_ends_of_their_ranges)
     static const struct {
         const char *command, *option;
         long long low, high;
-    } of[] = {{"sample /none/x --fanout 1", "seeds", 0, 9000000000000000},
+    } of[] = {{"convert /none/x /none/y", "nodes", 0, 280000000000000},
+              {"convert /none/x /none/y", "random-features", 0, 1 << 24},
+              {"convert /none/x /none/y", "classes", 0, 1 << 20},
+              {"convert /none/x /none/y", "seed", 0, 9000000000000000000},
+              {"generate rmat /none/x --classes 0", "nodes", 1, 2147483647},
+              {"generate rmat /none/x --nodes 2147483647 --directed", "edges", 0, 9000000000000000},
+              {"generate rmat /none/x", "features", 0, 1 << 24},
+              {"generate path /none/x --nodes 2000000", "classes", 0, 1 << 20},
+              {"generate rmat /none/x", "seed", 0, 9000000000000000000},
+              {"sample /none/x --fanout 1", "seeds", 0, 9000000000000000},
               {"sample /none/x --seeds 1", "fanout", -1, 2147483647},
               {"sample /none/x --seeds 1 --fanout 1", "seed", 0, 9000000000000000},
               {"sample /none/x --seeds 1 --fanout 1", "step", 0, (1 << 30) - 1},
@@ -2074,6 +2122,7 @@ int main(int argc, char** argv)
     RUN(every_row_of_features_is_the_mean_of_its_class_and_its_own_noise);
     RUN(of_more_than_20000_test_nodes_evenly_some_are_judged);
     RUN(citation_labels_are_one_field_and_training_comes_before_testing);
+    RUN(citation_trains_78_and_validates_8_of_a_hundred_rounded_up);
     RUN(rmat_fills_quadrants_as_its_four_chances_say);
     RUN(directed_papers_receive_from_those_that_they_cite);
     RUN(directed_edges_are_distinct_and_join_two_nodes);
@@ -2118,6 +2167,7 @@ int main(int argc, char** argv)
     RUN(export_does_not_hide_a_part_that_there_is_not);
     RUN(export_writes_the_masks_of_one_split_as_vectors);
     RUN(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be);
+    RUN(export_tries_a_thousand_temporary_names);
     RUN(wrong_usage_exits_with_2_and_says_why);
     RUN(options_of_the_commands_are_taken_up_to_the_ends_of_their_ranges);
     RUN(names_of_commands_and_options_are_whole_words);

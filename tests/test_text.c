@@ -84,6 +84,9 @@ TEST(integers_keep_64_bits_and_refuse_one_more)
     CHECK(strstr(int_error("9223372036854775808", &v),
                  "line 1, byte 1: does not fit 64 bits: \"9223372036854775808\""));
     CHECK(strstr(int_error("99999999999999999999999", &v), "does not fit 64 bits"));
+    CHECK(strstr(int_error("18446744073709551617", &v), "does not fit 64 bits")); /* 2^64 + 1 */
+    CHECK(strstr(int_error("-9223372036854775808", &v), "does not fit 64 bits: \"-9223372036854775808\""));
+    CHECK(strstr(int_error("\357\273\277x", &v), "line 1, byte 4: no number: \"x\"")); /* the mark takes three */
     CHECK(strstr(int_error("# c\n\n  1.5", &v), "line 3, byte 3: no integer: \"1.5\""));
     CHECK(strstr(int_error("1e3", &v), "no integer"));
     CHECK(strstr(int_error("12x", &v), "no number"));
@@ -535,6 +538,17 @@ TEST(a_file_that_became_shorter_is_an_error_at_its_end)
         part.packed_bytes = part.bytes = wrong[k][1];
         why.text[0] = 0;
         CHECK(!source_open_part(&part, &why) && strstr(why.text, "/shorter: member inside: file is shorter than its members"));
+    }
+    static const int64_t right[][2] = {{SIZE, 0}, {0, SIZE}, {SIZE - 10, 10}};
+    for (size_t k = 0; k < sizeof right / sizeof *right; k++) {
+        part.offset = right[k][0];
+        part.packed_bytes = part.bytes = right[k][1];
+        part.crc = crc32_more(0, data + part.offset, (size_t)part.bytes);
+        why.text[0] = 0;
+        s = source_open_part(&part, &why);
+        CHECK(s && source_taken(s) == 0 && source_read_all(s, out, part.bytes, "the part", &why) && source_at_end(s, "the part", &why));
+        CHECK(memcmp(out, data + part.offset, (size_t)part.bytes) == 0 && source_taken(s) == part.bytes);
+        source_close(s);
     }
     why.text[0] = 0;
     CHECK(source_peek(path, SIZE - 4, out, 4, "the last", &why) && memcmp(out, data + SIZE - 4, 4) == 0);
