@@ -546,7 +546,8 @@ TEST(a_file_that_became_shorter_is_an_error_at_its_end)
         part.crc = crc32_more(0, data + part.offset, (size_t)part.bytes);
         why.text[0] = 0;
         s = source_open_part(&part, &why);
-        CHECK(s && source_taken(s) == 0 && source_read_all(s, out, part.bytes, "the part", &why) && source_at_end(s, "the part", &why));
+        if (!CHECK(s != NULL)) continue;
+        CHECK(source_taken(s) == 0 && source_read_all(s, out, part.bytes, "the part", &why) && source_at_end(s, "the part", &why));
         CHECK(memcmp(out, data + part.offset, (size_t)part.bytes) == 0 && source_taken(s) == part.bytes);
         source_close(s);
     }
