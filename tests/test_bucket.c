@@ -57,6 +57,13 @@ TEST(what_never_fits_has_the_last_level)
     batch_sizes usual = random_sizes(100), huge = usual;
     huge.edges[1] = INT64_MAX;
     CHECK_EQ(bucket_level(&usual, &huge), BUCKET_MOST);
+    usual.ids[0] = INT64_MAX / 4; /* sizes end at 4 x 10^18 */
+    for (int level = BUCKET_LEAST; level <= BUCKET_MOST; level++) {
+        const batch_sizes size = bucket_sizes(&usual, level);
+        for (int h = 0; h <= GGNN_HOPS_MAX; h++) CHECK(size.ids[h] > 0 && size.ids[h] <= (int64_t)4e18);
+        for (int h = 0; h < GGNN_HOPS_MAX; h++) CHECK(size.edges[h] > 0 && size.edges[h] <= (int64_t)4e18);
+        CHECK_EQ(size.ids[0] == (int64_t)4e18, level >= 4);
+    }
 }
 
 TEST(the_larger_of_each_is_included)

@@ -150,6 +150,11 @@ TEST(the_simplest_of_equal_settings_is_chosen)
     c.memory = 400000;
     c.bandwidth.host = c.bandwidth.own; /* and here it makes no difference */
     CHECK_EQ(choose(&c), EXPLAIN_GRAPH_FIRST);
+    explain_outcome out[EXPLAIN_SETTINGS] = {{.seconds = 1}, {.possible = true, .seconds = 101.01}, {.possible = true, .seconds = 101},
+                                             {.possible = true, .seconds = 100.5}, {.possible = true, .seconds = 100}};
+    CHECK_EQ(explain_choice(out), EXPLAIN_GRAPH_FIRST); /* by a hundredth exactly */
+    out[EXPLAIN_PARTS].seconds = 101;
+    CHECK_EQ(explain_choice(out), EXPLAIN_PARTS);
 }
 
 /* ==== every number of every setting, by plain loops ============================================================= */

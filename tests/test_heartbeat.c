@@ -128,6 +128,99 @@ TEST(who_does_not_know_the_token_is_no_rank)
     close(other);
 }
 
+typedef struct { /* as a rank greets */
+    unsigned char token[16];
+    int32_t rank;
+} greeting;
+
+static bool hangs_up(int s)
+{
+    char byte;
+    return recv(s, &byte, 1, 0) <= 0;
+}
+
+/* Whoever knows the token, but gives the number of rank 0, none that is, or one that has come. The last one takes its time. */
+TEST(a_rank_comes_once_and_has_a_number_of_those_that_are_awaited)
+{
+    static const int32_t wrong[] = {0, RANKS, -1, 1};
+    member m[RANKS] = {{.good = false}};
+    heartbeat_address at;
+    error why = {""};
+    greeting hello;
+    unsigned char answer[16];
+    int caller[4];
+    m[0].h = heartbeat_new(0, RANKS, title, NULL, &why);
+    CHECK(m[0].h && heartbeat_bind(m[0].h, true, &at, &why));
+    memcpy(hello.token, at.token, sizeof hello.token);
+    begin(&m[0], 0, &at);
+    begin(&m[1], 1, &at);
+    pthread_join(m[1].thread, NULL); /* it was answered */
+    for (int i = 0; i < 4; i++) {
+        caller[i] = connect_within(10, at.port);
+        hello.rank = wrong[i];
+        CHECK_EQ(send(caller[i], &hello, sizeof hello, MSG_NOSIGNAL), sizeof hello);
+        CHECK(hangs_up(caller[i]));
+    }
+    int late = connect_within(10, at.port);
+    hello.rank = 2;
+    for (size_t i = 0; i < sizeof hello; i += 5) { /* four pieces */
+        CHECK_EQ(send(late, (const char*)&hello + i, 5, MSG_NOSIGNAL), 5);
+        usleep(10000);
+    }
+    CHECK_EQ(recv(late, answer, sizeof answer, MSG_WAITALL), sizeof answer);
+    CHECK(!memcmp(answer, at.token + 16, sizeof answer));
+    pthread_join(m[0].thread, NULL);
+    CHECK_EQ(send(late, "g", 1, MSG_NOSIGNAL), 1); /* goodbye */
+    for (int32_t r = 0; r < 2; r++) end(&m[r]);
+    for (int i = 0; i < 4; i++) close(caller[i]);
+    close(late);
+}
+
+/* The other half of the token comes by and by; then what rank 0 says of one that is lost, in pieces, too. All is printed. */
+TEST(answers_of_rank_0_may_come_in_pieces)
+{
+    heartbeat_address at = {.address = {"127.0.0.1"}};
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof here;
+    greeting hello;
+    char text[1 + 512] = {'l'}, printed[600] = "";
+    int out[2], rank_0 = socket(AF_INET, SOCK_STREAM, 0), status = 0;
+    for (int i = 0; i < 32; i++) at.token[i] = (unsigned char)(i + 1);
+    snprintf(text + 1, sizeof text - 1, "rank 2: lost: no more of it");
+    CHECK(bind(rank_0, (struct sockaddr*)&here, sizeof here) == 0 && listen(rank_0, 1) == 0 && getsockname(rank_0, (struct sockaddr*)&here, &size) == 0);
+    CHECK_EQ(pipe(out), 0);
+    at.port = ntohs(here.sin_port);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        error why = {""};
+        dup2(out[1], STDERR_FILENO);
+        heartbeat* h = heartbeat_new(1, RANKS, title, NULL, &why);
+        if (!h || !heartbeat_start(h, &at, &why)) _exit(99);
+        for (;;) pause();
+    }
+    close(out[1]);
+    int s = accept(rank_0, NULL, NULL);
+    CHECK_EQ(recv(s, &hello, sizeof hello, MSG_WAITALL), sizeof hello);
+    CHECK(!memcmp(hello.token, at.token, sizeof hello.token) && hello.rank == 1);
+    for (int i = 0; i < 16; i += 8) {
+        CHECK_EQ(send(s, at.token + 16 + i, 8, MSG_NOSIGNAL), 8);
+        usleep(20000);
+    }
+    CHECK_EQ(send(s, "bb", 2, MSG_NOSIGNAL), 2);
+    for (size_t i = 0; i < sizeof text; i += 171) {
+        CHECK_EQ(send(s, text + i, 171, MSG_NOSIGNAL), 171);
+        usleep(10000);
+    }
+    shutdown(s, SHUT_WR); /* all have spoken */
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    CHECK(read(out[0], printed, sizeof printed - 1) > 0);
+    CHECK_STR(printed, "test_heartbeat: rank 2: lost: no more of it\n");
+    close(s);
+    close(rank_0);
+    close(out[0]);
+}
+
 /* Loopback of IPv6, where this host has it, reaches what listens everywhere. */
 TEST(a_rank_comes_by_either_family)
 {
@@ -228,6 +321,8 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     RUN(ranks_find_each_other_at_once_whoever_else_connects);
     RUN(who_does_not_know_the_token_is_no_rank);
+    RUN(a_rank_comes_once_and_has_a_number_of_those_that_are_awaited);
+    RUN(answers_of_rank_0_may_come_in_pieces);
     RUN(a_rank_comes_by_either_family);
     RUN(nobody_can_connect_before_the_ranks_do);
     RUN(ranks_of_one_machine_listen_at_loopback_alone_those_of_several_everywhere);

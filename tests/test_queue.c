@@ -190,6 +190,28 @@ TEST(a_pass_that_was_broken_off_leaves_nothing_to_the_next)
     queue_free(q);
 }
 
+/* Whoever asks for room after all rooms were freed, or after one that could not be had, gets new memory. */
+TEST(rooms_of_a_queue_may_be_freed_and_asked_for_again)
+{
+    error why = {""};
+    scene* s = scene_new(2);
+    for (int times = 0; times < 3; times++) {
+        for (int64_t slice = 0; slice < 4; slice++) {
+            const size_t bytes = (size_t)(100 - 10 * times + slice);
+            packed_batch* room = queue_room(s->q, slice, s->device, bytes, &why);
+            if (!CHECK(room && room->memory && room == queue_at(s->q, slice + 2))) continue;
+            memset(room->memory, 7, bytes);
+        }
+        if (times == 1) {
+            CHECK(!queue_room(s->q, 1, s->device, SIZE_MAX / 2, &why));
+            CHECK(strstr(why.text, "a batch in the queue") != NULL);
+            why.text[0] = 0;
+        } else queue_free_rooms(s->q, s->device);
+    }
+    CHECK_STR(why.text, "");
+    scene_free(s);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -198,5 +220,6 @@ int main(int argc, char** argv)
     RUN(closing_a_queue_ends_all_waiting);
     RUN(the_number_of_samplers_follows_from_the_times);
     RUN(a_pass_that_was_broken_off_leaves_nothing_to_the_next);
+    RUN(rooms_of_a_queue_may_be_freed_and_asked_for_again);
     return test_finish();
 }

@@ -114,6 +114,15 @@ typedef struct {
     int64_t    num_seeds;
 } fixture;
 
+static void split_batch(fixture* f, int64_t num_seeds)
+{
+    for (int64_t i = 0; i < num_seeds; i++) f->seeds[i] = (ggnn_node)test_below(f->g->num_nodes); /* some are equal */
+    CHECK_EQ(ggnn_sample(&f->whole, &f->g->graph, &rng, f->seeds, num_seeds), GGNN_OK);
+    CHECK(split_single(f->single, &f->whole, &why));
+    CHECK(split_cooperative(f->cooperative, &f->g->graph, &rng, f->seeds, num_seeds, &why));
+    if (why.text[0]) printf("  %s\n", why.text);
+}
+
 static fixture* fixture_new(const random_graph* g, owned_kind kind, int32_t parts, const ggnn_sampling* how, int64_t num_seeds)
 {
     static float table[NODES * WIDTH];
@@ -122,7 +131,6 @@ static fixture* fixture_new(const random_graph* g, owned_kind kind, int32_t part
     f->how = *how;
     f->by = owned_by(kind, parts, g, table, WIDTH);
     f->num_seeds = num_seeds;
-    for (int64_t i = 0; i < num_seeds; i++) f->seeds[i] = (ggnn_node)test_below(g->num_nodes); /* some are equal */
     for (int32_t p = 0; p < parts; p++) {
         CHECK(split_part_open(&f->single[p], &g->graph, how, &f->by->at, p, MAX_SEEDS, "a graph", &why));
         CHECK(split_part_open(&f->cooperative[p], &g->graph, how, &f->by->at, p, MAX_SEEDS, "a graph", &why));
@@ -130,10 +138,8 @@ static fixture* fixture_new(const random_graph* g, owned_kind kind, int32_t part
     CHECK_EQ(ggnn_batch_plan(&f->whole, &g->graph, how, MAX_SEEDS, NULL), GGNN_OK);
     f->memory = malloc(f->whole.bytes);
     ggnn_batch_init(&f->whole, f->memory);
-    CHECK_EQ(ggnn_sample(&f->whole, &g->graph, &rng, f->seeds, num_seeds), GGNN_OK);
-    CHECK(split_single(f->single, &f->whole, &why));
-    CHECK(split_cooperative(f->cooperative, &g->graph, &rng, f->seeds, num_seeds, &why));
-    if (why.text[0]) printf("  %s\n", why.text);
+    split_batch(f, MAX_SEEDS / 2); /* the second batch is the one that is looked at */
+    split_batch(f, num_seeds);
     return f;
 }
 
@@ -168,6 +174,10 @@ static void each_case(void (*check)(fixture* f))
                     ggnn_sampling s = ggnn_sampling_plain(how[i].method, how[i].fanout, how[i].hops);
                     s.keep = how[i].keep;
                     s.first_hop = how[i].first_hop;
+                    for (int h = 0; i == 0 && h < 3; h++) { /* bounds as they follow from seeds and fanouts */
+                        s.max_src[h] = h ? NODES : 5 * MAX_SEEDS;
+                        s.max_edges[h] = (const int64_t[]){4 * MAX_SEEDS, 15 * MAX_SEEDS, 2 * NODES}[h];
+                    }
                     fixture* f = fixture_new(g, kind, parts[p], &s, seeds[n]);
                     check(f);
                     fixture_free(f);
@@ -414,6 +424,19 @@ TEST(what_does_not_fit_a_part_is_refused_by_name)
         CHECK_STR(told.text, i == 0 ? "that file: a batch of 3 hops over 400 nodes: it was not planned so"
                            : i == 1 ? "that file: a batch of 2 hops over 399 nodes: it was not planned so" : "");
         free(memory);
+    }
+    ggnn_node more[100] = {3, 7, 11};
+    const ggnn_block* first = s.hop[0].block;
+    CHECK(split_begin(&s, seeds[0], 1, &why) && s.count[0] == 1 && first->num_src.max < 99);
+    for (int over = 0; over < 2; over++) { /* sources that another device has sampled */
+        error told = {""};
+        char words[100];
+        for (int i = 1; i < 100; i++) more[i] = (ggnn_node)(3 + i);
+        CHECK_EQ(split_sampled(&s, 0, more, first->num_src.max + over, 5, &told), !over);
+        snprintf(words, sizeof words, "that file: hop 0: %d sources", (int)first->num_src.max + 1);
+        CHECK_STR(told.text, over ? words : "");
+        CHECK(*first->num_dst.n == 1 && *first->num_src.n == first->num_src.max && *first->num_edges.n == 5);
+        for (int64_t i = 0; i < first->num_src.max; i++) CHECK(first->id[i] == 3 + i && s.ask[i] == first->id[s.hop[0].receive[i]]);
     }
     ggnn_node asked[4 * 40];
     for (int i = 0; i < 160; i++) asked[i] = 3;

@@ -1,5 +1,6 @@
 /* test_split_train.c - --parallel split over threads: P ranks compute one mini-batch, beside one device that computes it alone.
    What users see of it is in test_devices.c; its lists are in test_split.c. */
+#include "tests/elsewhere.h"
 #include "tests/split_crew.h"
 
 static bool run(outcome* to, const config* c, const task* t, int32_t ranks, error* why)
@@ -76,6 +77,29 @@ TEST(parts_give_the_same_bits_again_and_from_any_store)
             again->peers = first->peers;
             if (!CHECK(!memcmp(first, again, sizeof *first))) printf("  %s\n", options);
         }
+        owned_free(by);
+    }
+    free(first);
+    free(again);
+    fixture_free(f);
+}
+
+/* Ranks whose devices have memory of their own sample there, and have what they sampled and were sent in it. */
+TEST(parts_give_the_same_bits_on_devices_of_their_own_memory)
+{
+    static const char* const also[] = {"", "--gather exchange", "--split-sampling single", "--store parts"};
+    fixture* f = fixture_new();
+    outcome *first = malloc(sizeof *first), *again = malloc(sizeof *again);
+    for (int m = 0; m <= MODELS; m++) {
+        char words[400], options[400];
+        error why = {""};
+        owned* by = crew_owners(f, kinds[m % 5], 3);
+        snprintf(options, sizeof options, "%s --batch 58 --parallel split %s", m < MODELS ? models[m] : "--model sage --fanout 5,4 --split-partial", also[m % 4]);
+        const config c = config_of(words, options);
+        crew k = {.c = &c, .t = &f->task, .ranks = 3, .open = device_open_elsewhere, .to = again};
+        CHECK(run(first, &c, &f->task, 3, &why) && crew_run(&k, &why));
+        CHECK_STR(why.text, "");
+        if (!CHECK(!memcmp(first, again, sizeof *first))) printf("  %s\n", options);
         owned_free(by);
     }
     free(first);
@@ -295,6 +319,7 @@ int main(int argc, char** argv)
     test_seed(57);
     RUN(parts_of_a_batch_give_the_logits_of_one_device);
     RUN(parts_give_the_same_bits_again_and_from_any_store);
+    RUN(parts_give_the_same_bits_on_devices_of_their_own_memory);
     RUN(a_row_moves_once_a_layer_each_way);
     RUN(rows_that_move_are_those_that_the_blocks_call_for);
     RUN(the_time_of_rows_that_move_is_that_of_their_half_of_the_step);

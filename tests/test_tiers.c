@@ -7,6 +7,7 @@
 #include "common/progress.h"
 #include "datasets/hotness.h"
 #include "datasets/plan_file.h"
+#include "tests/elsewhere.h"
 #include "tests/train_tool.h"
 #include "trainer/loader.h"
 #include "trainer/slopes.h"
@@ -1067,6 +1068,131 @@ TEST(bytes_of_a_part_are_those_of_its_nodes)
     }
 }
 
+/* ==== a device of its own memory ================================================================================ */
+
+enum { MANY = 33000, MANY_WIDTH = 3 };
+typedef struct { /* lists of none to four, and rows; what reads them are the nodes' ids */
+    int64_t indptr[MANY + 1];
+    ggnn_node indices[2 * MANY], rank[MANY], cache_rank[MANY], ids[2][10];
+    float weight[2 * MANY], rows[MANY * MANY_WIDTH];
+    int32_t label[MANY];
+} many;
+
+static many* many_new(void)
+{
+    many* m = calloc(1, sizeof *m);
+    for (int64_t v = 0; v < MANY; v++) {
+        m->indptr[v + 1] = m->indptr[v] + v % 5;
+        m->rank[v] = (ggnn_node)(v * 7 % MANY);
+        m->cache_rank[v] = (ggnn_node)(MANY - 1 - v * 13 % MANY);
+        m->label[v] = (int32_t)(v % 11);
+        for (int j = 0; j < MANY_WIDTH; j++) m->rows[v * MANY_WIDTH + j] = (float)(v * MANY_WIDTH + j);
+    }
+    for (int64_t e = 0; e < m->indptr[MANY]; e++) {
+        m->indices[e] = (ggnn_node)(e * 13 % MANY);
+        m->weight[e] = (float)e;
+    }
+    for (int i = 0; i < 20; i++) m->ids[i / 10][i % 10] = (ggnn_node)(i * 3);
+    return m;
+}
+
+/* Nothing of the host's is there, but what no other tier has; all else is as it is on the host. */
+static void check_view(const many* m, const tiers_source* from, const tiers* t)
+{
+    int64_t wrong = 0;
+    float* rows = malloc(sizeof m->rows);
+    ggnn_node* id = malloc(MANY * sizeof *id);
+    for (int64_t v = 0; v < MANY; v++) {
+        const ggnn_list a = ggnn_neighbors(&t->graph, (ggnn_node)v), b = ggnn_neighbors(&from->graph, (ggnn_node)v);
+        wrong += a.degree != b.degree || a.position != b.position || memcmp(a.id, b.id, (size_t)b.degree * sizeof *b.id) != 0;
+        wrong += (a.weight == NULL) != (b.weight == NULL) || (b.weight && memcmp(a.weight, b.weight, (size_t)b.degree * sizeof(float)) != 0);
+        id[v] = (ggnn_node)v;
+    }
+    ggnn_gather(rows, MANY_WIDTH, GGNN_F32, &t->features, id, MANY);
+    wrong += memcmp(rows, m->rows, sizeof m->rows) != 0;
+    free(rows);
+    free(id);
+    CHECK_EQ(wrong, 0);
+    CHECK(t->labels.label != m->label && !memcmp(t->labels.label, m->label, sizeof m->label) && !t->labels.target);
+    CHECK(t->ids[1] == t->ids[3] && t->ids[1] != m->ids[0] && !memcmp(t->ids[1], m->ids[0], sizeof m->ids[0]));
+    CHECK(!t->ids[0] && t->ids[2] != t->ids[1] && !memcmp(t->ids[2], m->ids[1], sizeof m->ids[1]));
+    CHECK(tiers_host_graph(t, &from->graph) == &from->graph && tiers_device_graph(t) == &t->graph);
+}
+
+typedef struct {
+    const many* m;
+    tiers_source from;
+    comm* c;
+    error why;
+} owner;
+
+static void* open_part_of(void* context)
+{
+    owner* o = context;
+    tiers t;
+    device* d = device_open_elsewhere(0, &o->why);
+    o->from.over = o->c;
+    const bool good = tiers_open(&t, d, &o->from, &o->why);
+    if (!good) comm_fail(o->c, &o->why);
+    if (good) check_view(o->m, &o->from, &t);
+    for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
+        const tiers_count n = tiers_counted(&t, (tiers_kind)kind);
+        CHECK(n.read.own > 0 && n.read.own + n.read.peer == MANY && n.placed.own == n.read.own && n.placed.peer == n.read.peer);
+    }
+    comm_barrier(o->c, &o->why); /* nobody reads any more */
+    tiers_close(&t);
+    device_close(d);
+    return NULL;
+}
+
+/* Parts and caches are sent by 16,384 nodes at a time: of fewer, as many, one more, and of several such pieces. */
+TEST(a_device_of_its_own_memory_gets_all_lists_rows_and_weights)
+{
+    static const int64_t sizes[] = {0, 1, 16383, 16384, 16385, 32768, 32769, MANY};
+    static const volatile sig_atomic_t never = 0;
+    many* m = many_new();
+    for (int i = 0; i < 12; i++) {
+        error why = {""};
+        device* d = device_open_elsewhere(0, &why);
+        const int64_t part = sizes[i % 8], cached = sizes[i * 3 % 8];
+        const tiers_share share = {i % 3 ? m->rank : NULL, part, m->cache_rank, cached};
+        const tiers_plan plan = {{share, share}, NULL};
+        tiers_source from = {.graph = ggnn_graph_plain(m->indptr, m->indices, (i + 1) / 2 % 2 ? m->weight : NULL, MANY, m->indptr[MANY]),
+                             .features = ggnn_store_plain(m->rows, MANY, MANY_WIDTH, GGNN_F32), .labels = {.label = m->label},
+                             .ids = {NULL, m->ids[0], m->ids[1], m->ids[0]}, .count = {0, 10, 10, 10}, .plan = i < 8 ? &plan : NULL};
+        if (i < 9) {
+            tiers t;
+            CHECK(tiers_open(&t, d, &from, &why));
+            CHECK_STR(why.text, "");
+            check_view(m, &from, &t);
+            for (int kind = 0; i < 8 && kind < TIERS_KINDS; kind++) {
+                const tiers_count n = tiers_counted(&t, (tiers_kind)kind);
+                CHECK(n.placed.cache == cached && n.placed.own == part && n.placed.host == MANY - part && n.placed.peer == 0);
+                CHECK(n.read.cache == cached && n.read.cache + n.read.own + n.read.host == MANY);
+                if (kind) CHECK(n.placed_bytes.cache == cached * 12 && n.placed_bytes.own == part * 12 && n.placed_bytes.host == (MANY - part) * 12);
+            }
+            tiers_start_counting(&t);
+            CHECK_EQ(tiers_counted(&t, TIERS_GRAPH).read.cache + tiers_counted(&t, TIERS_FEATURES).read.own, 0);
+            tiers_close(&t);
+        } else { /* by each kind of owners, over three devices */
+            comm c[3];
+            owner o[3];
+            pthread_t thread[3];
+            CHECK(comm_open_threads(c, 3, &never, &why));
+            from.owners = (ggnn_owner)(i - 9);
+            for (int r = 0; r < 3; r++) {
+                o[r] = (owner){.m = m, .from = from, .c = &c[r]};
+                CHECK_EQ(pthread_create(&thread[r], NULL, open_part_of, &o[r]), 0);
+            }
+            for (int r = 0; r < 3; r++) pthread_join(thread[r], NULL);
+            for (int r = 0; r < 3; r++) CHECK_STR(o[r].why.text, "");
+            comm_close_threads(c, 3);
+        }
+        device_close(d);
+    }
+    free(m);
+}
+
 /* ==== room for rows ============================================================================================= */
 
 typedef struct {
@@ -1121,6 +1247,45 @@ static void use_rooms(int32_t ranks, size_t bytes, size_t most, const char* besi
     }
     for (int32_t r = 0; r < ranks; r++) pthread_join(thread[r], NULL);
     if (ranks > 1) comm_close_threads(c, ranks);
+}
+
+/* Devices have a room each: rows of every rank come to all others', where `spread` says whose are which. */
+static void* spread_rows(void* context)
+{
+    guest* g = context;
+    comm* c = g->c;
+    tiers_room room = {0};
+    const int64_t bound[] = {0, 5, 5, 12}; /* the second rank has none */
+    device* d = device_open_elsewhere(0, &g->why);
+    float* at = tiers_room_open(&room, d, c, 12 * 8, g->most, "rooms/data", &g->why);
+    g->opened = at != NULL;
+    for (int64_t i = 2 * bound[c->rank]; at && i < 2 * bound[c->rank + 1]; i++) at[i] = (float)(1 + i);
+    CHECK((room.host_memory != NULL) == (g->most < 12 * 8));
+    bool good = at && tiers_room_spread(&room, at, bound, 8, &g->why);
+    for (int64_t i = 0; good && i < 24; i++) g->wrong += at[i] != (float)(1 + i);
+    comm_barrier(c, &g->why);
+    tiers_room_close(&room);
+    device_close(d);
+    return NULL;
+}
+
+TEST(rows_between_layers_come_to_every_devices_room)
+{
+    static const volatile sig_atomic_t never = 0;
+    for (int i = 0; i < 2; i++) {
+        guest g[3];
+        comm c[3];
+        pthread_t thread[3];
+        error why = {""};
+        CHECK(comm_open_threads(c, 3, &never, &why));
+        for (int32_t r = 0; r < 3; r++) {
+            g[r] = (guest){.c = &c[r], .most = 12 * 8 - (size_t)i};
+            CHECK_EQ(pthread_create(&thread[r], NULL, spread_rows, &g[r]), 0);
+        }
+        for (int32_t r = 0; r < 3; r++) pthread_join(thread[r], NULL);
+        for (int32_t r = 0; r < 3; r++) CHECK(g[r].opened && g[r].wrong == 0 && !g[r].why.text[0]);
+        comm_close_threads(c, 3);
+    }
 }
 
 /* In memory up to `most`, to the byte; beyond in a file of the first rank's, beside the one that is named. */
@@ -1528,6 +1693,73 @@ TEST(what_is_preferred_is_stored_first)
     }
 }
 
+typedef struct {
+    const config* config;
+    const task*   task;
+    comm*    c;
+    int64_t  peak;
+    tier_plan plan;
+    error why;
+} planner;
+
+static void* plan_one(void* context)
+{
+    planner* p = context;
+    device* d = device_open_cpu(1, &p->why);
+    const ggnn_sampling how = config_sampling(p->config);
+    const bool good = tier_plan_open(&p->plan, p->config, p->task, p->c, p->c, d, &how, &p->why) && tier_plan_fill(&p->plan, p->peak, &p->why);
+    if (!good) comm_fail(p->c, &p->why);
+    device_close(d);
+    return NULL;
+}
+
+/* What batches take of devices differs: parts are those for which all have room, and what one has more is its cache's. */
+TEST(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left)
+{
+    static const char* const options[] = {"--cache degree --cache-bytes auto --store-graph .3 --store-features .3", "--cache degree --cache-bytes 1000",
+                                          "--store-graph .9", "--cache degree --cache-bytes auto --prefer features --store-features .2 --store-graph .2"};
+    static const volatile sig_atomic_t never = 0;
+    static planner p[3][3];
+    for (int i = 0; i < 4; i++) {
+        char line[300], *argv[40] = {(char*)(uintptr_t) "ggnn-train"};
+        int argc = 1;
+        config c;
+        task t;
+        error why = {""};
+        snprintf(line, sizeof line, "--data rmat.ggnn --layers 2 --devices 3 --device-memory %d --reserve-bytes 100 %s",
+                 3100 + (700 + 2250) * (int)sizeof(ggnn_node), options[i]); /* 9,000 bytes beside the greatest peak and a ranking */
+        for (char* word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+        if (!CHECK(config_parse(&c, argc, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
+        tiers_share even[TIERS_KINDS] = {{0}}; /* where all have the same room */
+        const int64_t row = t.features.pitch, peaks[3][3] = {{3000, 3000, 3000}, {3000 - 9 * row, 3000, 3000 - 2 * row}, {0, 3000, 30000}};
+        for (int k = 0; k < 3; k++) {
+            comm all[3];
+            pthread_t thread[3];
+            CHECK(comm_open_threads(all, 3, &never, &why));
+            for (int r = 0; r < 3; r++) {
+                p[k][r] = (planner){.config = &c, .task = &t, .c = &all[r], .peak = peaks[k][r]};
+                CHECK_EQ(pthread_create(&thread[r], NULL, plan_one, &p[k][r]), 0);
+            }
+            for (int r = 0; r < 3; r++) pthread_join(thread[r], NULL);
+            for (int r = 0; r < 3; r++) {
+                const tiers_share* rows = &p[k][r].plan.plan.share[TIERS_FEATURES];
+                const int64_t lists = p[k][r].plan.plan.share[TIERS_GRAPH].stored, more = k == 1 ? (3000 - peaks[1][r]) / row : 0;
+                CHECK_STR(p[k][r].why.text, "");
+                if (k + r == 0) memcpy(even, p[0][0].plan.plan.share, sizeof even);
+                CHECK_EQ(rows->stored, k == 2 ? 0 : even[TIERS_FEATURES].stored);
+                CHECK_EQ(lists, k == 2 ? 0 : even[TIERS_GRAPH].stored);
+                if (i % 3) CHECK_EQ(rows->cached, i == 1 ? 1000 / row : 0);
+                else if (k < 2) CHECK_EQ(rows->cached, even[TIERS_FEATURES].cached + more);
+                else CHECK_EQ(rows->cached, r == 2 ? 0 : ggnn_fill_rows(tier_plan_room(&p[k][r].plan, peaks[2][r]), row, t.graph.num_nodes));
+                CHECK(k == 2 || (lists > 0 && rows->stored + lists < 2 * t.graph.num_nodes));
+            }
+            for (int r = 0; r < 3; r++) tier_plan_close(&p[k][r].plan);
+            comm_close_threads(all, 3);
+        }
+        task_close(&t);
+    }
+}
+
 /* A plan has room for so many, of so many bytes. */
 TEST(notes_of_a_plan_are_kept_in_order_until_there_is_no_room)
 {
@@ -1620,6 +1852,8 @@ int main(int argc, char** argv)
     RUN(bytes_of_own_peers_and_host_are_those_of_the_data);
     RUN(weights_lie_beside_their_lists);
     RUN(bytes_of_a_part_are_those_of_its_nodes);
+    RUN(a_device_of_its_own_memory_gets_all_lists_rows_and_weights);
+    RUN(rows_between_layers_come_to_every_devices_room);
     RUN(rows_beyond_what_evaluation_may_take_lie_in_one_file_of_all_ranks);
     RUN(sixteen_devices_say_from_which_of_them_rows_came);
     RUN(what_is_unused_is_not_there);
@@ -1638,6 +1872,7 @@ int main(int argc, char** argv)
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);
+    RUN(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left);
     RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);
     RUN(a_damaged_list_is_named_by_whatever_reads_it_first);
     RUN_SLOW(opening_tiers_survives_any_failing_allocation);

@@ -4,12 +4,13 @@
 
 #include "common/memory.h"
 #include "common/progress.h"
+#include "tests/elsewhere.h"
 #include "tests/task_fixture.h"
 #include "trainer/comm.h"
 #include "trainer/ops.h"
 #include "trainer/training.h"
 
-enum { STEPS = 20, WORKERS_MAX = 8 };
+enum { STEPS = 20, WORKERS_MAX = 8, ELSEWHERE = -1 /* threads: one, of a device with memory of its own */ };
 
 static const volatile sig_atomic_t never = 0;
 
@@ -103,7 +104,7 @@ static void* run_worker(void* context)
     worker* w = &k->worker[m->rank];
     comm* c = &k->comm[m->rank];
     error* why = &k->trace->why[m->rank];
-    device* d = device_open_cpu(k->threads, why);
+    device* d = k->threads == ELSEWHERE ? device_open_elsewhere(m->rank, why) : device_open_cpu(k->threads, why);
     bool opened = d && worker_open(w, k->c, k->t, d, c, why);
     if (!opened || (k->factored && !worker_share(w, k->factored, why))) comm_fail(c, why);
     comm_barrier(c, why);
@@ -255,6 +256,27 @@ TEST(devices_that_sample_for_others_change_no_bit)
             compare_factored(f, &c, devices[d]);
             if (test_errors > before) printf("  %s\n", models[i]);
         }
+    fixture_free(f);
+}
+
+/* Replicas, parts, rows by exchange, samplers and trainers: with memory of their own, devices have the bits of those without. */
+TEST(devices_of_their_own_memory_train_as_those_that_share_the_hosts)
+{
+    static const char* const how[] = {"--store replica", "--store parts --owners hash", "--gather exchange", "--pipeline factored",
+                                      "--pipeline factored --store parts", "--store-graph .4 --store-features .3 --cache dual --cache-ratio .2",
+                                      "--store shards --owners modulo"};
+    fixture* f = fixture_new();
+    for (int i = 0; i < 7; i++) {
+        char words[400], options[400];
+        snprintf(options, sizeof options, "%s --batch 58 %s", models[i % (MODELS - 1)], how[i]);
+        config c = config_of(words, options);
+        c.samplers = i == 3; /* else by times */
+        const history host = run(&c, &f->task, 3, 1), own = run(&c, &f->task, 3, ELSEWHERE);
+        const int before = test_errors;
+        CHECK(same_bits(&host, &own) && own.same);
+        CHECK(!memcmp(host.known, own.known, sizeof own.known));
+        if (test_errors > before) printf("  %s\n", options);
+    }
     fixture_free(f);
 }
 
@@ -1028,6 +1050,7 @@ int main(int argc, char** argv)
     RUN(four_workers_train_as_one_does);
     RUN(batches_prepared_beside_training_change_no_bit);
     RUN(devices_that_sample_for_others_change_no_bit);
+    RUN(devices_of_their_own_memory_train_as_those_that_share_the_hosts);
     RUN(a_trainer_that_fails_ends_all);
     RUN(a_sampler_that_fails_ends_all);
     RUN(devices_that_are_stopped_leave_after_the_same_step);
