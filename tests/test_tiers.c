@@ -1693,6 +1693,20 @@ TEST(what_is_preferred_is_stored_first)
     }
 }
 
+/* Parts leave to a cache the rows that a file says, beside two rankings. */
+TEST(parts_leave_room_for_the_rows_that_a_file_caches)
+{
+    const int64_t rankings = 2 * 700 * (int64_t)sizeof(ggnn_node), row = 24, room = 9000;
+    finish(start("ggnn-data", "rank rmat.ggnn --by dual --cache-bytes 5000 --fanout 4,3 --out dual.rank"));
+    CHECK_EQ(trainf("--data rmat.ggnn --layers 2 %s --cache dual --ranking dual.rank --store-graph 0 --store-features 1 --device-memory %lld "
+                    "--reserve-bytes 0 --log tiers", common, (long long)(rankings + room)), 0);
+    read_log(&second, "tiers", "tiers");
+    const int64_t rows = logged("rows", "cache", 0), lists = logged("lists", "cache", 0);
+    CHECK(rows > 10 && lists > 10 && rows != lists);
+    CHECK_EQ(logged("row_bytes", "cache", 0), rows * row);
+    CHECK_EQ(logged("rows", "own", 0), (room - rows * row) / row);
+}
+
 typedef struct {
     const config* config;
     const task*   task;
@@ -1872,6 +1886,7 @@ int main(int argc, char** argv)
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);
+    RUN(parts_leave_room_for_the_rows_that_a_file_caches);
     RUN(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left);
     RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);
     RUN(a_damaged_list_is_named_by_whatever_reads_it_first);
