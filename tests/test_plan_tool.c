@@ -895,8 +895,8 @@ TEST(rank_prints_and_writes_what_epochs_read)
 {
     static const rank_line lines[] = {
         {"", "presc", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 1, 1024, 1, 0, 0, 0},
-        {"--by optimal --presample-epochs 3 --fanout 2,1 --batch 4 --seed 9 --split 1", "optimal", GGNN_FISHER_YATES, 2, {2, 1},
-         1, 3, 4, 9, 0, 0, 0},
+        {"--by optimal --presample-epochs 3 --fanout 2,1 --batch 4 --seed 4294967305 --split 1", "optimal", GGNN_FISHER_YATES, 2, {2, 1},
+         1, 3, 4, (UINT64_C(1) << 32) + 9, 0, 0, 0},
         {"--sampler weighted --fanout 3 --batch 5 --presample-epochs 2", "presc", GGNN_WEIGHTED, 1, {3}, 0, 2, 5, 1, 0, 0, 0},
         {"--by presc --sampler replacement --fanout 2,2 --seed 0 --batch 1", "presc", GGNN_REPLACEMENT, 2, {2, 2}, 0, 1, 1, 0, 0, 0, 0},
         {"--by optimal --sampler walk --fanout 2,3", "optimal", GGNN_WALK, 2, {2, 3}, 0, 1, 1024, 1, 0, 0, 0},
@@ -906,12 +906,13 @@ TEST(rank_prints_and_writes_what_epochs_read)
         {"--by dual --cache-bytes .5K --slopes 1000,0 --fanout 3,2", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 0, 1, 1024, 1, 512, 1000, 0},
         {"--by dual --cache-bytes 333 --slopes=0,1000 --fanout 3,2 --split 1", "dual", GGNN_FISHER_YATES, 2, {3, 2}, 1, 1, 1024,
          1, 333, 0, 1000},
-        {"--by dual --cache-bytes 1KiB --slopes 9,2 --slopes 7,3 --batch 3 --presample-epochs 2 --seed 5", "dual",
-         GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 2, 3, 5, 1024, 7, 3},
+        {"--by dual --cache-bytes 1KiB --slopes 9,2 --slopes 4294967303,8589934595 --batch 3 --presample-epochs 2 --seed 5", "dual",
+         GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 2, 3, 5, 1024, (INT64_C(1) << 32) + 7, (INT64_C(1) << 33) + 3},
+        {"--by dual --cache-bytes 4G --fanout 2", "dual", GGNN_FISHER_YATES, 1, {2}, 0, 1, 1024, 1, INT64_C(1) << 32, 0, 0},
         {"--by dual --cache-bytes 0", "dual", GGNN_FISHER_YATES, 3, {15, 10, 5}, 0, 1, 1024, 1, 0, 0, 0},
         {"--by degree --cache-bytes 9", "degree", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 1, 0, 0, 0},
         {"--by aligraph", "aligraph", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 1, 0, 0, 0},
-        {"--by random --seed 5", "random", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, 5, 0, 0, 0}};
+        {"--by random --seed 4294967301", "random", GGNN_FISHER_YATES, 1, {1}, 0, 1, 1024, (UINT64_C(1) << 32) + 5, 0, 0, 0}};
     for (size_t i = 0; i < 2 * sizeof lines / sizeof *lines; i++) { /* as text, as JSON */
         const rank_line* l = &lines[i / 2];
         ggnn_node rows[MANY], lists[MANY];
@@ -1084,8 +1085,8 @@ TEST(partition_prints_and_writes_what_its_method_gives)
         {"--method pagraph --parts 2 --hops 3 --closure-limit 0", "pagraph", 2, 3, 0, 10, 5, 0, 0, 0, 0},
         {"--method metis --parts 3", "metis", 3, 2, 0, 10, 5, 100000, 0, 0, 0},
         {"--method metis --balance edges --fanout 3,2", "metis", 4, 2, 0, 10, 5, 100000, 10, 1024, 1},
-        {"--method metis --balance edges --fanout 3,2 --presample-epochs 2 --batch 4 --seed 8 --split 1 --parts 2", "metis", 2, 2,
-         1, 10, 5, 100000, 2, 4, 8}};
+        {"--method metis --balance edges --fanout 3,2 --presample-epochs 2 --batch 4 --seed 4294967304 --split 1 --parts 2", "metis", 2, 2,
+         1, 10, 5, 100000, 2, 4, (INT64_C(1) << 32) + 8}};
     const ggnn_sampling how = {.method = GGNN_FISHER_YATES, .num_hops = 2, .fanout = {3, 2}};
     const bool has_metis = tool_on("partition", "--method metis --parts 1") == 0;
     for (size_t i = 0; i < 2 * sizeof lines / sizeof *lines; i++) {
