@@ -537,6 +537,7 @@ static void check_json(bool indent, const char* wanted)
     char text[1024];
     FILE* out = tmpfile();
     json j;
+    memset(&j, 'x', sizeof j);
     json_start(&j, out, indent);
     write_all(&j);
     rewind(out);
@@ -1164,12 +1165,13 @@ static void check_drawn(int64_t total, int64_t done, const char* unit, const cha
     slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     fflush(stderr);
     dup2(slave, STDERR_FILENO);
+    memset(&p, 'x', sizeof p); /* what another step left */
     progress_begin(&p, "reading", unit, total);
     CHECK(!progress_is_due(&p));
     p.start -= 1e6; /* so long that no wait changes a digit */
     p.drawn -= 1;
     CHECK(progress_is_due(&p));
-    progress_note(&p, "%s", note);
+    if (note[0]) progress_note(&p, "%s", note);
     progress_update(&p, done);
     CHECK(!progress_is_due(&p));
     fflush(stderr);

@@ -361,6 +361,7 @@ TEST(every_policy_writes_a_ranking_that_opens_beside_its_graph_alone)
     CHECK(dataset_open(&d, graph, &why) && dataset_open(&wrong, other, &why));
     for (int i = 0; i < 5; i++) {
         CHECK_EQ(tool_on("rank", with(line, "--fanout 5,5 --batch 64 --by %s%s", by[i], "")), 0);
+        memset(&r, 'x', sizeof r);
         CHECK(ranking_open(&r, path, &d, &why));
         CHECK(r.cached == NULL);
         ranking_close(&r);
