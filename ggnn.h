@@ -2333,6 +2333,7 @@ GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, 
                                          int how)
 {
     GGNNI_REQUIRE(out && out->indptr && ggnni_lists_given(in) && (!reverse || ggnni_lists_given(reverse)));
+    GGNNI_REQUIRE(!reverse || reverse->num_nodes == in->num_nodes);
     GGNNI_REQUIRE((how & ~7) == 0);
     ggnni_lists_job job = {out, in, reverse, NULL, NULL, 1, how};
     job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
@@ -4262,10 +4263,17 @@ static void ggnni_choose(ggnni_chosen* chosen, const ggnni_spmm* s, int64_t begi
     }
 }
 
+// Targets that are sources too: all of a global hop, whose sources are not numbered.
+static int64_t ggnni_own_rows(const ggnn_block* b)
+{
+    const int numbered = b->indices || !b->neighbor; // (a block without edges may have neither)
+    return numbered ? ggnni_min(*b->num_dst.n, *b->num_src.n) : *b->num_dst.n;
+}
+
 // The target's own row, which scale.self adds; NULL: none.
 static const char* ggnni_own_row(const ggnni_spmm* s, int64_t v)
 {
-    if (!s->scale.self || (s->b->indices && v >= *s->b->num_src.n)) return NULL;
+    if (!s->scale.self || v >= ggnni_own_rows(s->b)) return NULL;
     return s->source.from ? (const char*)ggnn_row(s->source.from, ggnni_id(s->b, v)) + s->source.byte
                           : s->source.base + v * s->source.pitch;
 }
@@ -4396,7 +4404,8 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
 {
     GGNNI_REQUIRE(from && ggnni_type_known(from->type) && ggnni_block_given(b, 0));
     GGNNI_REQUIRE((b->indices || b->neighbor || *b->num_edges.n == 0));
-    GGNNI_REQUIRE((from->base || from->rows || *b->num_edges.n == 0));
+    const int reads = *b->num_edges.n > 0 || (scale && scale->self && ggnni_own_rows(b) > 0);
+    GGNNI_REQUIRE(from->base || from->rows || !reads || from->width == 0);
     GGNNI_REQUIRE(ggnni_reduces(how, b, scale, weight, heads, from->width));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, from->width));
     ggnni_spmm s;
@@ -4406,10 +4415,10 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
     s.source.from = from, s.type = from->type;
     ggnni_spmm_run(&s, heads, from->width);
     if (from->traffic) {
-        int64_t own = b->indices ? ggnni_min(*b->num_dst.n, *b->num_src.n) : *b->num_dst.n;
+        int64_t own = s.scale.self ? ggnni_own_rows(b) : 0;
         int64_t edges = *b->num_dst.n ? b->indptr[*b->num_dst.n] : 0;
         for (int64_t e = 0; e < edges; e++) ggnni_count_row(from, ggnni_source_id(b, e));
-        for (int64_t v = 0; v < own && s.scale.self; v++) ggnni_count_row(from, ggnni_id(b, v));
+        for (int64_t v = 0; v < own; v++) ggnni_count_row(from, ggnni_id(b, v));
     }
     return GGNN_OK;
 }
@@ -4482,6 +4491,7 @@ GGNN_API ggnn_status ggnn_scale_gcn(float* src, float* dst, float* self, const g
                                     const float* inv_sqrt, const ggnn_graph* g)
 {
     GGNNI_REQUIRE(g && ggnni_block_given(b, 0) && (*b->num_dst.n == 0 || (dst && self && inv_sqrt)));
+    GGNNI_REQUIRE(!src || *b->num_src.n == 0 || inv_sqrt);
     ggnn_graph quiet = *g;
     quiet.traffic = NULL; // degrees, no lists
     for (int64_t u = 0; src && u < *b->num_src.n; u++) src[u] = inv_sqrt[ggnni_id(b, u)];

@@ -4434,7 +4434,7 @@ struct target_count { // of the targets that are sources too
 };
 inline target_count targets_of(const ggnn_block* b) // all of a global hop, whose sources are not numbered
 {
-    target_count n = {b->num_dst, b->indices ? b->num_src : b->num_dst};
+    target_count n = {b->num_dst, b->indices || !b->neighbor ? b->num_src : b->num_dst};
     return n;
 }
 
@@ -4697,7 +4697,9 @@ inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce h
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(from && ggnni_type_known(from->type) && block_given(b, false));
     GGNNI_CUDA_REQUIRE(b->indices || b->neighbor || known(b->num_edges) == 0);
-    GGNNI_CUDA_REQUIRE(from->base || from->rows || known(b->num_edges) == 0);
+    const bool owns = scale && scale->self && (b->indices || !b->neighbor ? known(b->num_src) : 1) > 0;
+    const bool reads = known(b->num_edges) > 0 || (owns && known(b->num_dst) > 0);
+    GGNNI_CUDA_REQUIRE(from->base || from->rows || !reads || from->width == 0);
     GGNNI_CUDA_REQUIRE(ggnni_reduces(how, b, scale, weight, heads, from->width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(b->num_dst), from->width));
     GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
@@ -5019,6 +5021,7 @@ inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, cons
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(g && block_given(b, false) && (known(b->num_dst) == 0 || (dst && self && inv_sqrt)));
+    GGNNI_CUDA_REQUIRE(!src || known(b->num_src) == 0 || inv_sqrt);
     const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
     scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, b->id, inv_sqrt, *g};
     job.g.traffic = nullptr;

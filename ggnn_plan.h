@@ -1693,7 +1693,7 @@ GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, int64_t* cut, const 
     s.list = (ggnn_node*)(s.held + n);
     s.stamp = s.list + n;
     s.broken = -1;
-    memset(workspace, 0, ggnn_partition_pagraph_workspace_bytes(n));
+    if (n) memset(workspace, 0, ggnn_partition_pagraph_workspace_bytes(n));
     for (int64_t v = 0; v < n; v++) owner[v] = -1;
     for (int64_t t = *cut = 0; t < how->num_ids; t++) {
         int64_t count;

@@ -112,6 +112,8 @@ TEST(graphs)
     REFUSED(ggnn_graph_simplify(&nowhere, &lists, NULL, 0));
     REFUSED(ggnn_graph_simplify(&out, &lists, NULL, 8));
     REFUSED(ggnn_graph_simplify(&out, &lists, NULL, -1));
+    ggnn_lists other = lists; /* reversed edges of another graph */
+    for (other.num_nodes = N - 1; other.num_nodes <= N + 1; other.num_nodes += 2) REFUSED(ggnn_graph_simplify(&out, &lists, &other, 0));
     REFUSED(ggnn_graph_out_degrees(NULL, &lists));
     GIVES(0, ggnn_graph_sort_workspace_bytes(NULL));
     nowhere.indptr = canvas.i64; /* but no room for the edges */
@@ -173,6 +175,9 @@ TEST(samples)
     GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, -1, 0, work));
     GIVES(0, ggnn_sample_list(NULL, &list, GGNN_FISHER_YATES, 0, NULL, 0, 0, NULL));
     GIVES(0, ggnn_sample_workspace_bytes((ggnn_method)77, 5));
+    list.degree = -1; /* a broken list has nothing */
+    for (int method = GGNN_FISHER_YATES; method < GGNN_WALK; method++)
+        for (int64_t fanout = -1; fanout < 6; fanout += 2) GIVES(0, ggnn_sample_list(canvas.i64, &list, (ggnn_method)method, fanout, &rng, 0, 0, work));
 }
 
 TEST(walks)
@@ -362,6 +367,7 @@ TEST(validate_names_what_is_wrong_with_an_unpacked_batch)
             CHECK_EQ(ggnn_batch_validate(&u, &fault), GGNN_ERROR_BLOCK);
             CHECK(fault.what != NULL);
             CHECK_EQ(fault.hop, i < 2 ? -1 : i == 3 ? 0 : 1);
+            if (i < 2) CHECK_EQ(fault.node, 3 * i); /* the seed */
             *places[i] = kept;
         }
     u.hop[1].repeats[0]++; /* two wrong ones that add up */
@@ -529,6 +535,9 @@ TEST(aggregation)
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 1, x, WIDTH, -1));
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, w, 3, x, WIDTH, WIDTH)); /* 3 heads of 8 columns */
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, w, 0, x, WIDTH, WIDTH));
+    REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, w, -1, x, WIDTH, WIDTH));
+    REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, w, -1, x, WIDTH, arg, WIDTH));
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, NULL, w, -2, &rows));
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, b, NULL, NULL, 2, x, WIDTH, WIDTH)); /* heads of no weight */
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, (ggnn_reduce)4, b, NULL, NULL, 1, x, WIDTH, WIDTH));
     REFUSED(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_MAX, b, &scale, NULL, 1, x, WIDTH, WIDTH));
@@ -560,6 +569,13 @@ TEST(aggregation)
     REFUSED(ggnn_scale_gcn(NULL, canvas.f, NULL, b, ones, &g->graph));
     REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, b, NULL, &g->graph));
     REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, b, ones, NULL));
+    int64_t    none = 0;
+    ggnn_block targetless = t.r->b; /* its sources are read all the same */
+    targetless.num_dst.n = &none;
+    REFUSED(ggnn_scale_gcn(canvas.f, NULL, NULL, &targetless, NULL, &g->graph));
+    GIVES(GGNN_OK, ggnn_scale_gcn(NULL, NULL, NULL, &targetless, NULL, &g->graph));
+    targetless.num_src.n = &none;
+    GIVES(GGNN_OK, ggnn_scale_gcn(canvas.f, NULL, NULL, &targetless, NULL, &g->graph));
     random_graph_free(g);
     random_block_free(t.r);
 }
@@ -585,18 +601,20 @@ TEST(edges)
     REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, 3, WIDTH));
     REFUSED(ggnn_sddmm(canvas.f, GGNN_ADD, b, x, WIDTH, y, WIDTH, HEADS, WIDTH));
     REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, HEADS, 0));
-    REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, 0, WIDTH));
     REFUSED(ggnn_sddmm(canvas.f, (ggnn_edge_op)2, b, x, WIDTH, y, WIDTH, HEADS, WIDTH));
     REFUSED(ggnn_edge_sum(NULL, b, e, HEADS));
     REFUSED(ggnn_edge_sum(canvas.f, b, NULL, HEADS));
-    REFUSED(ggnn_edge_sum(canvas.f, b, e, 0));
+    for (int32_t heads = -2; heads <= 0; heads++) {
+        REFUSED(ggnn_sddmm(canvas.f, GGNN_DOT, b, x, WIDTH, y, WIDTH, heads, WIDTH));
+        REFUSED(ggnn_edge_sum(canvas.f, b, e, heads));
+        REFUSED(ggnn_edge_softmax(canvas.f, b, e, heads));
+        REFUSED(ggnn_edge_softmax_back(canvas.f, b, e, e, heads));
+    }
     REFUSED(ggnn_edge_softmax(NULL, b, e, HEADS));
     REFUSED(ggnn_edge_softmax(canvas.f, b, NULL, HEADS));
-    REFUSED(ggnn_edge_softmax(canvas.f, b, e, 0));
     REFUSED(ggnn_edge_softmax_back(NULL, b, e, e, HEADS));
     REFUSED(ggnn_edge_softmax_back(canvas.f, b, NULL, e, HEADS));
     REFUSED(ggnn_edge_softmax_back(canvas.f, b, e, NULL, HEADS));
-    REFUSED(ggnn_edge_softmax_back(canvas.f, b, e, e, 0));
     random_block_free(t.r);
 }
 
@@ -704,6 +722,13 @@ TEST(nothing_of_nothing_needs_no_array)
     CHECK_EQ(ggnn_graph_transpose(&out, &empty, &fault), GGNN_OK);
     CHECK_EQ(ggnn_graph_sort(&lists, NULL), GGNN_OK);
     CHECK_EQ(ggnn_graph_simplify(&out, &empty, &empty, 7), GGNN_OK);
+    const ggnn_pagraph nobody = {NULL, 0, 2, 1, 10};
+    int64_t            cut = 7;
+    CHECK_EQ(ggnn_partition_pagraph(NULL, &cut, &g, &nobody, NULL, &fault), GGNN_OK);
+    CHECK_EQ(cut, 0);
+    CHECK_EQ(ggnn_partition_mincut(NULL, &g, 2, 1, 5, NULL, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_partition_closure(NULL, start, &g, NULL, 0, NULL, 0, 1, NULL, &fault), GGNN_OK);
+    CHECK_EQ(ggnn_partition_cut(&cut, &g, NULL, &fault), GGNN_OK);
     CHECK_EQ(ggnn_graph_reorder(&out, &empty, NULL, NULL, &fault), GGNN_OK);
     CHECK_EQ(ggnn_graph_out_degrees(NULL, &empty), GGNN_OK);
     CHECK_EQ(ggnn_gcn_norm(NULL, &g), GGNN_OK);
@@ -780,6 +805,23 @@ TEST(targets_without_edges_get_zeros_or_themselves)
     WRITES_ZEROS(0, ggnn_sddmm(NULL, GGNN_DOT, &b, x, WIDTH, x, WIDTH, HEADS, WIDTH));
     WRITES_ZEROS(0, ggnn_edge_softmax(NULL, &b, NULL, HEADS));
     WRITES_ZEROS(0, ggnn_edge_softmax_back(NULL, &b, NULL, NULL, HEADS));
+    ggnn_scale own = {NULL, NULL, x}; /* the targets' own rows are read, where there are rows of their own */
+    ggnn_block alone = t;
+    REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &b, &own, NULL, 1, &rows));
+    rows.width = 0;
+    GIVES(GGNN_OK, ggnn_aggregate(NULL, 0, GGNN_SUM, &b, &own, NULL, 1, &rows));
+    rows.width = WIDTH;
+    alone.num_src.n = &sizes[2];
+    WRITES_ZEROS(4 * WIDTH * 4, ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &alone, &own, NULL, 1, &rows));
+    /* a transpose without edges has no array of them, and of its four targets three are sources */
+    const float ones[4] = {1, 1, 1, NAN};
+    int64_t     traffic[3] = {0};
+    own.self = ones, rows.rows = x, rows.traffic = traffic;
+    canvas_fill();
+    CHECK_EQ(ggnn_spmm(canvas.f, WIDTH, NULL, GGNN_SUM, &t, &own, NULL, 1, x, WIDTH, WIDTH), GGNN_OK);
+    CHECK_EQ(ggnn_aggregate(canvas.f + 4 * WIDTH, WIDTH, GGNN_SUM, &t, &own, NULL, 1, &rows), GGNN_OK);
+    for (int i = 0; i < 8 * WIDTH; i++) CHECK(canvas.f[i] == (i % (4 * WIDTH) < 3 * WIDTH ? x[i % (4 * WIDTH)] : 0));
+    CHECK_EQ(traffic[0], 3);
     memset(&y, 0, sizeof y); /* each target is itself, and its scores have no gradient */
     y.block = &b, y.heads = HEADS, y.width = WIDTH, y.ld_z = y.ld_out = WIDTH, y.z = x, y.out = out, y.lse = lse, y.el = y.er = scores;
     y.del = canvas.f, y.der = canvas.f + 4 * HEADS, y.delta = delta, y.dlogit = dlogit;

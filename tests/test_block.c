@@ -1154,6 +1154,43 @@ TEST(packed_bytes_of_impossible_sizes_are_refused)
     random_graph_free(g);
 }
 
+/* Of a hand-made header that is right but for one size: 2^31 - 1 seeds, ids or edges can be, one more cannot, and bytes past the last
+   array are not a batch's. No array is looked at. */
+TEST(packed_sizes_are_allowed_to_their_limits)
+{
+    random_graph* g = random_graph_new(50, 3, 10);
+    ggnn_sampling how = {GGNN_FISHER_YATES, 2, {5, 3}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+    ggnn_batch    b, u;
+    CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 4), GGNN_OK);
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, NULL, 0), GGNN_OK);
+    const size_t  bytes = ggnn_batch_packed_bytes(&b);
+    ggnni_packed* packed = (ggnni_packed*)calloc(1, bytes);
+    ggnni_packed  good;
+    CHECK_EQ(ggnn_batch_pack(packed, &b), GGNN_OK);
+    good = *packed;
+    for (int size = 0; size < 7; size++) /* the last: of a batch that is begun only */
+        for (int64_t n = INT32_MAX - 1; n <= (int64_t)INT32_MAX + 2; n++)
+            for (int more = -64; more <= 64; more += 64) {
+                *packed = good;
+                int64_t* const at[] = {&packed->seeds, &packed->edges[0], &packed->edges[1], &packed->length[2], &packed->length[1], &packed->length[0]};
+                for (int i = size; i >= 3 && size < 6; i--) *at[i] = n; /* a list of ids never falls */
+                if (size < 3) *at[size] = n;
+                if (size == 6) packed->num_hops = 0, packed->length[0] = n;
+                int64_t sum = (int64_t)(sizeof good + 63) / 64 * 64 + (packed->length[packed->num_hops] * (int64_t)sizeof(ggnn_node) + 63) / 64 * 64 + (packed->seeds * 4 + 63) / 64 * 64;
+                for (int h = 0; h < packed->num_hops; h++) {
+                    sum += ((packed->length[h] + 1) * 8 + 63) / 64 * 64 + (packed->edges[h] * 4 + 63) / 64 * 64;
+                    if (sizeof(ggnn_node) == 8) sum += (packed->edges[h] * 8 + 63) / 64 * 64;
+                }
+                packed->bytes = (uint64_t)sum;
+                CHECK_EQ(ggnn_batch_unpack(&u, packed, (size_t)(sum + more)), n <= INT32_MAX && more == 0 ? GGNN_OK : GGNN_ERROR_BLOCK);
+                if (test_errors) printf("  size %d of %" PRId64 ", %d bytes more\n", size, n, more);
+                if (test_errors) return;
+            }
+    free(packed);
+    ggnn_batch_free(&b);
+    random_graph_free(g);
+}
+
 /* What a split device does: each layer samples targets of its own, at its hop number. */
 TEST(any_targets_are_sampled_at_any_hop_number)
 {
@@ -1542,6 +1579,11 @@ TEST(the_whole_graph_is_a_block)
     for (int64_t e = 0; e < g->num_edges; e++) CHECK_EQ(b.indices[e], g->indices[e]);
     g->graph.part = &g->graph.whole;
     CHECK_EQ(ggnn_block_whole(&b, &g->graph, counts, copy), GGNN_ERROR_ARGUMENT);
+    ggnn_graph most = ggnn_graph_plain(g->indptr, g->indices, NULL, INT32_MAX, sizeof(ggnn_node) == 4 ? INT32_MAX : 0); /* copied by wide ids */
+    memset(&b, 0x5a, sizeof b);
+    CHECK_EQ(ggnn_block_whole(&b, &most, counts, copy), GGNN_OK);
+    CHECK(counts[0] == INT32_MAX && counts[1] == INT32_MAX && counts[2] == most.num_edges && b.num_edges.max == most.num_edges);
+    CHECK(!b.id && !b.neighbor && !b.position && !b.weight && !b.repeats && !b.edge && !b.bipartite);
     free(copy);
     random_graph_free(g);
 }
@@ -1574,6 +1616,30 @@ TEST(a_transpose_holds_every_edge_the_other_way_round_in_order)
         free(id);
         random_graph_free(g);
     }
+}
+
+/* Blocks with ids and without, of one kind and of two: nothing of one stays in the next one's transpose. */
+TEST(one_memory_takes_the_transposes_of_blocks_of_any_kind_in_turn)
+{
+    static const int64_t degree[3][4] = {{2, 3, 0, 2}, {1, 0, 0, 0}, {0, 4, 4, 1}};
+    ggnn_block           t;
+    void*                memory = malloc(ggnn_block_transpose_bytes(4, 9, 20));
+    memset(&t, 0x5a, sizeof t);
+    CHECK_EQ(ggnn_block_transpose_init(&t, 4, 9, 20, memory), GGNN_OK);
+    for (int i = 0; i < 12; i++) {
+        random_block* r = random_block_new(4, i % 4 == 3 ? 9 : 6, degree[i % 3]);
+        r->b.bipartite = i / 2 % 2;
+        if (i % 2 || r->b.bipartite) r->b.id = NULL;
+        CHECK_EQ(ggnn_block_transpose(&t, &r->b), GGNN_OK);
+        CHECK(t.id == r->b.id && t.bipartite == r->b.bipartite);
+        CHECK(!t.neighbor && !t.position && !t.weight && !t.repeats && t.num_dst.max == 9 && t.num_src.max == 4 && t.num_edges.max == 20);
+        CHECK(*t.num_dst.n == r->src && *t.num_src.n == 4 && *t.num_edges.n == r->edges);
+        CHECK(memcmp(t.indptr, r->t.indptr, (size_t)(r->src + 1) * sizeof *t.indptr) == 0);
+        CHECK(same(t.indices, r->t.indices, r->edges, 4) && same(t.edge, r->t.edge, r->edges, 4));
+        CHECK_EQ(ggnn_block_validate(&t, r->num_nodes, NULL), GGNN_OK);
+        random_block_free(r);
+    }
+    free(memory);
 }
 
 TEST(validate_names_what_is_wrong_with_a_block)
@@ -1811,6 +1877,7 @@ int main(int argc, char** argv)
     RUN(a_batch_in_memory_of_its_own_is_given_back);
     RUN(a_packed_batch_is_the_same_batch_elsewhere);
     RUN(packed_bytes_of_impossible_sizes_are_refused);
+    RUN(packed_sizes_are_allowed_to_their_limits);
     RUN(any_targets_are_sampled_at_any_hop_number);
     RUN(own_bounds_that_are_passed_are_an_error);
     RUN(a_limit_far_below_a_tiles_draws_is_kept);
@@ -1823,6 +1890,7 @@ int main(int argc, char** argv)
     RUN(sampling_through_parts_gives_what_the_whole_graph_gives);
     RUN(the_whole_graph_is_a_block);
     RUN(a_transpose_holds_every_edge_the_other_way_round_in_order);
+    RUN(one_memory_takes_the_transposes_of_blocks_of_any_kind_in_turn);
     RUN(validate_names_what_is_wrong_with_a_block);
     RUN(validate_names_each_fault_of_a_block);
     RUN(validate_names_the_hop_that_does_not_fit);

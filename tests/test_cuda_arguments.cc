@@ -338,6 +338,13 @@ TEST(sums)
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &no_sources, &in.store));
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr));
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, &empty));
+    ggnn_block edgeless = in.b; // own rows are read all the same, where there are any
+    ggnn_scale own = {nullptr, nullptr, x};
+    edgeless.num_edges = in.none;
+    REFUSED(ggnn_cuda_aggregate(out.f(), WIDTH, GGNN_SUM, &edgeless, &own, nullptr, 1, &empty, nullptr));
+    empty.width = 0;
+    CHECK_CUDA(ggnn_cuda_aggregate(out.f(), 0, GGNN_SUM, &edgeless, &own, nullptr, 1, &empty, nullptr));
+    empty.width = WIDTH;
     ggnn_store crowded = in.store, unknown = in.store; // more parts than are counted
     crowded.traffic = out.i64() + 200, crowded.at.parts = GGNN_CUDA_PARTS_MAX + 1;
     unknown.type = static_cast<ggnn_type>(7);
@@ -377,6 +384,8 @@ TEST(sums)
     REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), out.f() + 100, nullptr, x, &in.g, nullptr));
     REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), out.f() + 100, &in.b, nullptr, &in.g, nullptr));
     REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), out.f() + 100, &in.b, x, nullptr, nullptr));
+    edgeless.num_dst = in.none; // its sources are read all the same
+    REFUSED(ggnn_cuda_scale_gcn(out.f(), nullptr, nullptr, &edgeless, nullptr, &in.g, nullptr));
 }
 
 TEST(edges)

@@ -235,6 +235,32 @@ TEST(simplify_symmetrises_drops_and_adds_as_told)
         }
 }
 
+/* Lists built with one of weights and positions have what those with both have; the other array is not written. */
+TEST(simplified_and_renamed_lists_may_have_weights_or_positions_alone)
+{
+    static owned d;
+    ggnn_node    rank[90];
+    char         seen[90];
+    random_edges(90, 2500);
+    for (int v = 0; v < 90; v++) rank[v] = (ggnn_node)ggnn_shuffle(3, 1, v, 90);
+    ggnn_graph_from_coo(own(&b, 90, 2500), src, dst, weight, &fault);
+    ggnn_graph_transpose(own(&c, 90, 2500), &b.lists, &fault);
+    ggnn_graph_transpose(own(&b, 90, 2500), &c.lists, &fault); /* sorted */
+    for (int round = 0; round < 4; round++) {
+        const int   weights = round % 2, renamed = round / 2;
+        ggnn_lists *all = own(&a, 90, 0), *one = own(&d, 90, 0);
+        memset(d.weight, 0x5a, sizeof d.weight), memset(d.position, 0x5a, sizeof d.position);
+        if (weights) one->position = NULL;
+        else one->weight = NULL;
+        CHECK_EQ(renamed ? ggnn_graph_reorder(all, &b.lists, rank, seen, &fault) : ggnn_graph_simplify(all, &b.lists, &c.lists, 7), GGNN_OK);
+        CHECK_EQ(renamed ? ggnn_graph_reorder(one, &b.lists, rank, seen, &fault) : ggnn_graph_simplify(one, &b.lists, &c.lists, 7), GGNN_OK);
+        const size_t n = (size_t)all->num_edges;
+        CHECK(n > 2000 && one->num_edges == all->num_edges && memcmp(d.indices, a.indices, n * sizeof *d.indices) == 0);
+        CHECK(weights ? memcmp(d.weight, a.weight, n * 4) == 0 : memcmp(d.position, a.position, n * 8) == 0);
+        CHECK(*(unsigned char*)(weights ? (void*)d.position : (void*)d.weight) == 0x5a);
+    }
+}
+
 TEST(simplify_keeps_the_first_of_equal_edges)
 {
     const ggnn_node from[] = {1, 1, 0, 1}, to[] = {0, 0, 1, 0};
@@ -637,7 +663,11 @@ TEST(lists_of_nodes_are_copied_one_after_the_other)
         CHECK(((unsigned char*)indices)[counts ? 0 : (size_t)at * sizeof *indices] == 0x5a);
         CHECK(((unsigned char*)w)[counts || !with_weight ? 0 : (size_t)at * sizeof *w] == 0x5a);
     }
-    int64_t end[1];
+    int64_t         end[6];
+    const int64_t   kept = a.indptr[34];
+    a.indptr[34] = -1; /* of five nodes the last */
+    FAULT(ggnn_graph_lists(end, NULL, NULL, NULL, &g, id, 5, &fault), GGNN_ERROR_ID, "indptr", 33, -1);
+    a.indptr[34] = kept;
     FAULT(ggnn_graph_lists(end, NULL, NULL, NULL, &g, NULL, 0, &fault), GGNN_OK, NULL, -1, -1);
     CHECK_EQ(end[0], 0);
 }
@@ -670,6 +700,9 @@ TEST(validate_accepts_what_was_built_and_names_the_first_fault)
     a.indptr[90] = INT64_MAX;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 89);
+    g = plain_graph();
+    a.indptr[1] = -1, a.indices[a.indptr[50]] = 90; /* node 0's list is broken: nobody reads those after it */
+    FAULT(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID, "indptr", 0, -1);
     g = plain_graph();
     a.indptr[0] = 1;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_ERROR_ID);
@@ -864,6 +897,7 @@ int main(int argc, char** argv)
     RUN(building_gives_the_same_for_any_number_of_threads);
     RUN(transpose_turns_every_edge_and_twice_sorts_the_lists);
     RUN(simplify_symmetrises_drops_and_adds_as_told);
+    RUN(simplified_and_renamed_lists_may_have_weights_or_positions_alone);
     RUN(simplify_keeps_the_first_of_equal_edges);
     RUN(simplified_sorted_and_renamed_lists_are_their_definitions_in_any_number_of_pieces);
     RUN(sort_is_stable_for_long_and_short_lists);

@@ -476,6 +476,7 @@ TEST(mincut_is_the_greedy_of_its_papers_then_moves)
                 if (test_below(4)) r->indices[e] = (ggnn_node)((v + n - 2 + test_below(5)) % n);
         const int32_t passes = 1 + round % 5, slack = slacks[test_below(5)];
         mincut_oracle(want, &r->graph, (int32_t)parts, passes, slack);
+        memset(owner, round % 3 ? 0xff : round % 2, sizeof owner); /* whatever was there: the parts of another graph, or none */
         CHECK_EQ(ggnn_partition_mincut(owner, &r->graph, (int32_t)parts, passes, slack, work, NULL), GGNN_OK);
         CHECK(memcmp(owner, want, (size_t)n * sizeof *owner) == 0);
         random_graph_free(r);

@@ -700,6 +700,7 @@ TEST(entries_that_are_no_bandwidths_are_refused_by_name)
     ggnn_placement plan;
     CHECK_EQ(ggnn_place_parts(&plan, &good, GGNN_PLACE_BEST, -1, NULL), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_place_parts(&plan, &good, (ggnn_place_rule)4, 0, NULL), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(ggnn_place_parts(&plan, &good, (ggnn_place_rule)-1, 0, NULL), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_topology_named(&t, "dgx-2", 8), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_topology_named(&t, "dgx-1v", 9), GGNN_ERROR_ARGUMENT);
     CHECK_EQ(ggnn_topology_named(&t, "ring", 17), GGNN_ERROR_ARGUMENT);

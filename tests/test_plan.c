@@ -76,6 +76,10 @@ TEST(a_batch_counts_its_input_rows_and_the_lists_of_each_hop)
     }
     b.how.last_hop_global = 1;
     CHECK_EQ(ggnn_count_batch(rows, lists, &b), GGNN_ERROR_ARGUMENT);
+    b.how.last_hop_global = 0;
+    CHECK_EQ(ggnn_batch_begin(&b, seeds, 2), GGNN_OK); /* no hop yet, so no input rows */
+    CHECK_EQ(ggnn_count_batch(rows, lists, &b), GGNN_ERROR_ARGUMENT);
+    for (int v = 0; v < 5; v++) CHECK(rows[v] == expected_rows[v] && lists[v] == expected_lists[v]);
     free(b.workspace);
 }
 

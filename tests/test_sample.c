@@ -382,6 +382,12 @@ TEST(walks_restart_as_often_as_told)
         CHECK_NEAR((double)restarted / 20000, (double)chance[i], i == 1 ? 4 * sqrt(.25 * .75 / 20000) : 0);
         free(visited);
     }
+    const ggnn_rng most = {2, 346585161, GGNN_PURPOSE_SAMPLE}, walk = {2, 346585161, ggnn_walk_purpose(GGNN_PURPOSE_SAMPLE)};
+    ggnn_walks     always = {1, 3, 1.0f};
+    ggnn_node      visited[3], bad;
+    CHECK_EQ(ggnn_random(&walk, 0, 0, 0).word[2], 0xffffffffu); /* the greatest word: always is always */
+    CHECK_EQ(ggnn_random_walk(visited, &g, &always, &most, 0, 0, &bad), GGNN_OK);
+    CHECK(visited[0] == 1 && visited[1] == 1 && visited[2] == 1);
 }
 
 TEST(walks_report_broken_lists)

@@ -355,6 +355,27 @@ TEST(max_takes_the_first_of_equals_and_nan_last)
     random_block_free(r);
 }
 
+/* What the edges chosen send back, by the weights of their heads. */
+static void check_extremes_back(const sums* s)
+{
+    const random_block* r = s->r;
+    matrix              out = matrix_new(r->dst, s->width, 0), dout = matrix_new(r->dst, s->width, 2);
+    matrix              want = matrix_new(r->src, s->width, 1), dinp = matrix_new(r->src, s->width, 1);
+    int32_t*            arg = (int32_t*)test_memory(r->dst * s->width * 4);
+    ggnn_ref_spmm(out.v, out.ld, arg, s->how, &r->b, NULL, s->weight, s->heads, s->inp.v, s->inp.ld, s->width);
+    ggnn_ref_spmm_back_arg(want.v, want.ld, &r->t, &r->b, s->weight, s->heads, dout.v, dout.ld, arg, s->width);
+    FOR_EACH_FORM {
+        form_poison(dinp.v, dinp.rows * dinp.ld);
+        CHECK_EQ(ggnn_spmm_back_arg(dinp.v, dinp.ld, &r->t, &r->b, s->weight, s->heads, dout.v, dout.ld, arg, s->width), GGNN_OK);
+        CHECK_SAME(want.v, dinp.v, dinp.rows * dinp.ld, "the backward of max", s->width, s->heads);
+    }
+    free(out.v);
+    free(dout.v);
+    free(want.v);
+    free(dinp.v);
+    free(arg);
+}
+
 /* Heads are done 16 at a time. */
 TEST(max_has_values_and_edges_of_any_number_of_heads)
 {
@@ -362,6 +383,7 @@ TEST(max_has_values_and_edges_of_any_number_of_heads)
     for (int32_t heads = 15; heads <= 35; heads += 2) {
         sums s = sums_new(r, heads % 4 == 1 ? GGNN_MAX : GGNN_MIN, 3 * heads, heads, 1, 0);
         check_extremes(&s);
+        check_extremes_back(&s);
         sums_free(&s);
     }
     random_block_free(r);
@@ -517,6 +539,42 @@ TEST(aggregate_equals_gather_then_spmm) /* without weights, with one per edge, w
         free(out.v);
         free(s.rows);
     }
+    random_block_free(r);
+}
+
+/* Past 512 columns, the most of a partial sum, and past 256 edges, the most of a segment, each alone and together; of both types, from
+   a matrix and from a store, by one head and by two. */
+TEST(sums_of_wide_rows_are_the_same_in_pieces)
+{
+    static const int64_t degree[] = {256, 257, 0, 3, 513};
+    static const int32_t columns[] = {512, 513, 1025};
+    random_block*        r = random_block_new(5, 9, degree);
+    for (int w = 0; w < 3; w++)
+        for (int round = 0; round < 8; round++) {
+            const int32_t     heads = 1 + round % 2, width = heads * columns[w];
+            const ggnn_reduce how = round / 4 ? GGNN_SUM : GGNN_MEAN;
+            stored_rows       s;
+            float*            weight = test_floats(r->edges * heads);
+            matrix            rows = matrix_new(r->src, width, 1), want = matrix_new(r->dst, width, 2), out = matrix_new(r->dst, width, 2);
+            stored_rows_init(&s, r->num_nodes, width, round / 2 % 2 ? GGNN_F16 : GGNN_F32);
+            ggnn_ref_gather(rows.v, rows.ld, GGNN_F32, &s.store, r->id, r->src);
+            ggnn_ref_spmm(want.v, want.ld, NULL, how, &r->b, NULL, weight, heads, rows.v, rows.ld, width);
+            for (ggnn_level = 0; ggnn_level <= 3; ggnn_level++)
+                for (int stored = 0; stored < 2; stored++) {
+                    form_poison(out.v, out.rows * out.ld);
+                    for (int64_t v = 0; v < r->dst; v++)
+                        for (int64_t j = width; j < out.ld; j++) out.v[v * out.ld + j] = 1234;
+                    if (stored) CHECK_EQ(ggnn_aggregate(out.v, out.ld, how, &r->b, NULL, weight, heads, &s.store), GGNN_OK);
+                    else CHECK_EQ(ggnn_spmm(out.v, out.ld, NULL, how, &r->b, NULL, weight, heads, rows.v, rows.ld, width), GGNN_OK);
+                    CHECK_SAME(want.v, out.v, out.rows * out.ld, stored ? "aggregate of wide rows" : "spmm of wide rows", width, heads);
+                }
+            ggnn_level = 3;
+            free(weight);
+            free(rows.v);
+            free(want.v);
+            free(out.v);
+            free(s.rows);
+        }
     random_block_free(r);
 }
 
@@ -1155,6 +1213,7 @@ int main(int argc, char** argv)
     RUN(max_sends_gradients_to_the_chosen_edges);
     RUN(max_over_a_transpose_sends_gradients_by_the_weights_of_original_edges);
     RUN(aggregate_equals_gather_then_spmm);
+    RUN(sums_of_wide_rows_are_the_same_in_pieces);
     RUN(a_block_without_ids_is_read_by_local_id);
     RUN(aggregate_of_two_kinds_reads_by_the_ids_of_neighbors);
     RUN(aggregate_takes_weights_of_a_transpose_by_original_edge);

@@ -188,13 +188,13 @@ TEST(gather_fills_large_outputs) /* past the cache: stores may go round it */
     }
 }
 
-/* Columns of n rows, ld apart, the first one on a line: what lies between the rows is the caller's. */
-static void check_large_gather(int64_t n, int32_t columns, int64_t ld)
+/* Columns of n rows, ld apart, the first one `off` columns behind a line's begin: what lies between the rows is the caller's. */
+static void check_large_gather(int64_t n, int32_t columns, int64_t ld, int64_t off)
 {
     world      w;
     ggnn_node* id = (ggnn_node*)fresh(n * (int64_t)sizeof *id);
-    char*      memory = (char*)fresh(n * ld * 4 + 64);
-    float*     out = (float*)(void*)(memory + (64 - (uintptr_t)memory % 64) % 64);
+    char*      memory = (char*)fresh((n * ld + off) * 4 + 64);
+    float*     out = (float*)(void*)(memory + (64 - (uintptr_t)memory % 64) % 64) + off;
     int        equal = 1;
     make_world(&w, 300, columns, GGNN_F32, 3, 1, 0);
     for (int64_t i = 0; i < n; i++) id[i] = (ggnn_node)test_below(300);
@@ -211,10 +211,13 @@ static void check_large_gather(int64_t n, int32_t columns, int64_t ld)
 }
 
 /* The second row lies 4 bytes off a line: stores that need an aligned row must not go round the cache. */
-TEST(gather_fills_large_outputs_whose_rows_are_not_aligned) { check_large_gather(70000, 32, 33); }
+TEST(gather_fills_large_outputs_whose_rows_are_not_aligned) { check_large_gather(70000, 32, 33, 0); }
+
+/* All rows lie 4 bytes off a line. */
+TEST(gather_fills_large_outputs_that_are_not_aligned) { check_large_gather(70000, 32, 32, 1); }
 
 /* Rows of 12 bytes, 16 apart. */
-TEST(gather_leaves_the_padding_of_large_outputs) { check_large_gather(700000, 3, 4); }
+TEST(gather_leaves_the_padding_of_large_outputs) { check_large_gather(700000, 3, 4, 0); }
 
 /* By every instruction set: rows of whole lines, of pieces of 16 bytes that begin in the middle of lines, of both types. */
 TEST(large_outputs_are_filled_by_every_instruction_set)
@@ -599,6 +602,7 @@ int main(int argc, char** argv)
     RUN(gather_reads_any_layout_and_counts_where);
     RUN(gather_fills_large_outputs);
     RUN(gather_fills_large_outputs_whose_rows_are_not_aligned);
+    RUN(gather_fills_large_outputs_that_are_not_aligned);
     RUN(gather_leaves_the_padding_of_large_outputs);
     RUN(large_outputs_are_filled_by_every_instruction_set);
     RUN(devices_with_caches_of_their_own_read_the_same_rows);
