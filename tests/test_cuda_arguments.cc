@@ -523,6 +523,76 @@ TEST(layers)
     REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &good, x, WIDTH - 1, nullptr, nullptr));
 }
 
+// NULL is refused where the host knows that an element would be read or written: of a size that it knows to be 0 nothing
+// needs an array, and the last layer and loan that there may be are good.
+TEST(nothing_of_a_known_size_0_needs_an_array)
+{
+    inputs                in;
+    const ggnn_block      none = {};
+    const ggnn_graph      empty = ggnn_graph_plain(nullptr, nullptr, nullptr, 0, 0);
+    const ggnn_count      zero = in.none;
+    const ggnn_rng*       rng = in.rng.at();
+    ggnn_walks            how = {2, 3, 0.5f};
+    ggnn_store            rows = ggnn_store_plain(nullptr, NODES, WIDTH, GGNN_F32);
+    const ggnn_layout     at = {nullptr, 0, nullptr, nullptr, NODES, 2};
+    device_array<float>   column(WIDTH);
+    device_array<int64_t> counts(9);
+    for (int reduce = GGNN_SUM; reduce <= GGNN_MIN; reduce++) {
+        CHECK_CUDA(ggnn_cuda_spmm(nullptr, WIDTH, nullptr, static_cast<ggnn_reduce>(reduce), &none, nullptr, nullptr, 1, nullptr, WIDTH, WIDTH, nullptr));
+        CHECK_CUDA(ggnn_cuda_aggregate(nullptr, WIDTH, static_cast<ggnn_reduce>(reduce), &none, nullptr, nullptr, 1, &rows, nullptr));
+    }
+    CHECK_CUDA(ggnn_cuda_sum(nullptr, &none, nullptr, WIDTH, nullptr));
+    CHECK_CUDA(ggnn_cuda_mean(nullptr, &none, nullptr, WIDTH, nullptr));
+    CHECK_CUDA(ggnn_cuda_spmm_back_arg(nullptr, WIDTH, &none, &none, nullptr, 1, nullptr, WIDTH, nullptr, WIDTH, nullptr));
+    CHECK_CUDA(ggnn_cuda_spmm_atomic(nullptr, WIDTH, &none, nullptr, nullptr, 1, nullptr, WIDTH, WIDTH, nullptr));
+    CHECK_CUDA(ggnn_cuda_scale_mean(nullptr, &none, 1, nullptr));
+    CHECK_CUDA(ggnn_cuda_gcn_norm(nullptr, &empty, nullptr));
+    CHECK_CUDA(ggnn_cuda_scale_gcn(nullptr, nullptr, nullptr, &none, nullptr, &empty, nullptr));
+    CHECK_CUDA(ggnn_cuda_sddmm(nullptr, GGNN_DOT, &none, nullptr, WIDTH, nullptr, WIDTH, HEADS, WIDTH, nullptr));
+    CHECK_CUDA(ggnn_cuda_sddmm(nullptr, GGNN_ADD, &none, nullptr, HEADS, nullptr, HEADS, HEADS, HEADS, nullptr));
+    CHECK_CUDA(ggnn_cuda_edge_sum(nullptr, &none, nullptr, 1, nullptr));
+    CHECK_CUDA(ggnn_cuda_scale_weights(nullptr, &none, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_edge_softmax(nullptr, &none, nullptr, 1, nullptr));
+    CHECK_CUDA(ggnn_cuda_edge_softmax_back(nullptr, &none, nullptr, nullptr, 1, nullptr));
+    CHECK_CUDA(ggnn_cuda_scores(nullptr, nullptr, WIDTH, nullptr, zero, HEADS, WIDTH, nullptr));
+    CHECK_CUDA(ggnn_cuda_scores_back(nullptr, WIDTH, column.at(), nullptr, nullptr, WIDTH, nullptr, zero, HEADS, WIDTH, nullptr, nullptr));
+    CHECK(column.values() == std::vector<float>(WIDTH)); // a sum of no rows
+    ggnn_gat_layer layer = {};
+    layer.block = &none, layer.heads = HEADS, layer.width = layer.ld_z = layer.ld_out = WIDTH, layer.how.layer = 255;
+    CHECK_CUDA(ggnn_cuda_gat(&layer, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_gat_back(nullptr, WIDTH, &none, &layer, nullptr, WIDTH, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_permute(nullptr, WIDTH, nullptr, WIDTH, GGNN_F16, WIDTH, nullptr, zero, nullptr));
+    device_array<char> work(static_cast<int64_t>(ggnn_cuda_split_workspace_bytes(0, 2)) + (1 << 15));
+    CHECK_CUDA(ggnn_cuda_split(nullptr, nullptr, counts.at(), &at, nullptr, zero, work.at(), nullptr));
+    CHECK(counts.values(5) == std::vector<int64_t>(5));
+    const ggnn_cuda_samples nothing = {};
+    CHECK_CUDA(ggnn_cuda_sample_lists(&nothing, &in.g, nullptr, zero, GGNN_REJECTION, 2, rng, 255, nullptr, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_random_walk(nullptr, &in.g, &how, rng, 255, nullptr, zero, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_walk_neighbors(nullptr, nullptr, nullptr, nullptr, 2, 2, nullptr, zero, nullptr, nullptr));
+    counts.fill(0x5a);
+    CHECK_CUDA(ggnn_cuda_walk_neighbors(nullptr, nullptr, counts.at(), nullptr, 0, 2, in.id.at(), in.n, nullptr, nullptr)); // no visit of two nodes
+    CHECK(counts.values(3) == std::vector<int64_t>({0, 0, 0x5a5a5a5a5a5a5a5a}));
+    for (int64_t most : {0, 4}) { // a table that may have no id needs no list either
+        ggnn_cuda_unique      seen;
+        device_array<char>    table(static_cast<int64_t>(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, NODES, most)));
+        device_array<int32_t> status(1);
+        status.fill(0);
+        CHECK_CUDA(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, NODES, most, table.at(), nullptr));
+        CHECK_CUDA(ggnn_cuda_unique_begin(&seen, nullptr));
+        CHECK_CUDA(ggnn_cuda_unique_append(&seen, nullptr, nullptr, nullptr, zero, status.at(), work.at(), nullptr));
+        CHECK_EQ(status.values()[0], GGNN_OK);
+        if (most) continue;
+        CHECK_CUDA(ggnn_cuda_unique_append(&seen, nullptr, nullptr, in.id.at(), in.n, status.at(), work.at(), nullptr));
+        CHECK_EQ(status.values()[0], GGNN_ERROR_CAPACITY);
+    }
+    ggnn_block         t, b;
+    device_array<char> memory(static_cast<int64_t>(ggnn_cuda_block_transpose_bytes(0, 0, 0)));
+    CHECK_CUDA(ggnn_cuda_block_transpose_init(&t, 0, 0, 0, memory.at()));
+    CHECK_CUDA(ggnn_cuda_block_transpose(&t, &none, work.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_block_whole(&b, &empty, counts.at(), nullptr, nullptr));
+    CHECK(counts.values(3) == std::vector<int64_t>(3));
+}
+
 // The shared memory is the host's, so the canvas is: one peer with two loans joins, and then asks for nonsense.
 TEST(peers)
 {
@@ -575,6 +645,7 @@ TEST(peers)
     CHECK(base[0] == &base && base[1] == &base);
     CHECK_EQ(ggnn_cuda_peers_rows(nullptr, &p, nullptr, 0, nullptr), cudaSuccess);
     CHECK_EQ(ggnn_cuda_peers_lend_lists(&p, 0, &lists, NODES), cudaSuccess);
+    CHECK_EQ(ggnn_cuda_peers_lend(&p, 3, in.indptr.at(), 0, 8), cudaSuccess); // the last
     REFUSED(ggnn_cuda_peers_close(nullptr, nullptr));
     CHECK_EQ(ggnn_cuda_peers_close(&apart, nullptr), cudaSuccess);
     CHECK_EQ(ggnn_cuda_peers_close(&p, nullptr), cudaSuccess);
@@ -857,6 +928,7 @@ int main(int argc, char** argv)
     RUN(sums);
     RUN(edges);
     RUN(attention);
+    RUN(nothing_of_a_known_size_0_needs_an_array);
     RUN(layers);
     RUN(peers);
     RUN(every_call_goes_on_the_callers_stream_and_can_be_captured);

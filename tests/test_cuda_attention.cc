@@ -45,6 +45,26 @@ TEST(scores_have_the_same_bits)
             }
 }
 
+// Each matrix alone begins off its alignment: what one allows another one does not.
+TEST(scores_take_matrices_of_which_one_alone_is_not_aligned)
+{
+    for (int32_t per_head : {2, 4, 16})
+        for (int64_t shift : {1, 2, 3})
+            for (int alone = 0; alone < 4; alone++) {
+                const int32_t      width = 2 * per_head;
+                const auto         at = [&](int matrix) { return matrix == alone ? shift : 0; };
+                float_rows         z(9, width, 0, at(0)), att(1, width, 0, at(1)), dz(9, width, 0, at(2)), el(9, 2), del(9, 2), datt(1, width);
+                device_array<float> workspace(width + 3);
+                const ggnn_count   n = {nullptr, 9};
+                ggnn_scores(el.host(), z.host(), z.ld, att.host(), 9, 2, width);
+                CHECK_CUDA(ggnn_cuda_scores(el.device(), z.device(), z.ld, att.device(), n, 2, width, nullptr));
+                ggnn_scores_back(dz.host(), dz.ld, datt.host(), del.host(), z.host(), z.ld, att.host(), 9, 2, width);
+                CHECK_CUDA(ggnn_cuda_scores_back(dz.device(), dz.ld, datt.device(), del.device(), z.device(), z.ld, att.device(), n, 2, width,
+                                                 workspace.at() + at(3), nullptr));
+                CHECK(el.same() && dz.same() && datt.same());
+            }
+}
+
 TEST(scores_take_any_number_of_rows) // segments of 256, and more threads' work than the grid has
 {
     for (int64_t rows : {0, 1, 255, 256, 257, 511, 513, 1200}) {
@@ -63,15 +83,17 @@ struct setting {
     float     dropout, slope, spread; // spread of the scores
     bool      ids, rng;               // the block's ids are kept; seed and step on the device
     int64_t   extra;
+    int       alone = 0; // the one matrix that is shifted: 1 z, 2 out, 3 dout, 4 dz; 0: all of them
+    int64_t   shift_of(int matrix) const { return alone && alone != matrix ? 0 : a.shift; }
 };
 
 // Everything a layer has, on both sides.
 struct layer {
     layer(const ggnn_block* block, const ggnn_block* transpose, const setting& s)
         : own(named(*block, s.ids)), b(&own), t(transpose), heads(s.heads), width(s.heads * s.per_head),
-          sent(own, s.extra), sent_t(*transpose, s.extra), z(*b->num_src.n, width, s.a.pad, s.a.shift),
-          out(*b->num_dst.n, width, other(s.a.pad, 4), s.a.shift), dout(*b->num_dst.n, width, 0, s.a.shift),
-          dz(*b->num_src.n, width, other(s.a.pad, 8), s.a.shift), el(*b->num_src.n, heads), er(*b->num_dst.n, heads),
+          sent(own, s.extra), sent_t(*transpose, s.extra), z(*b->num_src.n, width, s.a.pad, s.shift_of(1)),
+          out(*b->num_dst.n, width, other(s.a.pad, 4), s.shift_of(2)), dout(*b->num_dst.n, width, 0, s.shift_of(3)),
+          dz(*b->num_src.n, width, other(s.a.pad, 8), s.shift_of(4)), el(*b->num_src.n, heads), er(*b->num_dst.n, heads),
           lse(*b->num_dst.n, heads), del(*b->num_src.n, heads), der(*b->num_dst.n, heads), rng(1),
           use_rng(s.rng)
     {
@@ -178,6 +200,37 @@ static random_block* block_of(const std::vector<int64_t>& degree, int64_t source
 static void transpose_again(random_block* r)
 {
     ggnn_block_transpose(&r->t, &r->b);
+}
+
+TEST(each_matrix_of_a_layer_alone_may_begin_anywhere)
+{
+    random_block* r = block_of({0, 1, 3, 300, 5}, 12);
+    for (int32_t per_head : {2, 4, 16})
+        for (int64_t shift : {1, 2, 3})
+            for (int alone = 1; alone <= 4; alone++) {
+                setting s = {2, per_head, {0, shift}, 0, 0.2f, 2, true, false, 0};
+                s.alone = alone;
+                check_layer(&r->b, &r->t, s);
+            }
+    random_block_free(r);
+}
+
+// A graph's transpose as the block, whose edges have numbers of another: attention has nothing of theirs.
+TEST(a_transpose_may_be_the_block)
+{
+    std::vector<int64_t> degree(60, 2);
+    degree[7] = 300;
+    degree[8] = 0;
+    random_block*     r = block_of(degree, 60);
+    std::vector<char> memory(ggnn_block_transpose_bytes(60, 60, r->edges));
+    ggnn_block        again;
+    ggnn_block_transpose_init(&again, 60, 60, r->edges, memory.data());
+    CHECK_EQ(ggnn_block_transpose(&again, &r->t), GGNN_OK);
+    for (int i = 0; i < 4; i++) {
+        setting s = {1 + i, 8, alignments[i], i % 2 ? 0.4f : 0.0f, 0.2f, 3, i < 2, i == 1, i};
+        check_layer(&r->t, &again, s);
+    }
+    random_block_free(r);
 }
 
 TEST(attention_has_the_same_bits)
@@ -393,18 +446,19 @@ TEST(a_layer_with_its_vectors_scores_by_itself)
 {
     std::vector<int64_t> degree(40, 3);
     random_block*        r = block_of(degree, 600);
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < 12; turn++) {
+        const bool    left = turn / 4 != 1, right = turn / 4 != 2; // both vectors, or one: the other scores are given
         const int32_t heads = turn % 2 ? 4 : 1;
-        setting       s = {heads, 16, alignments[turn], turn > 1 ? 0.4f : 0.0f, 0.2f, 3, true, turn > 1, 0};
+        setting       s = {heads, 16, alignments[turn % 4], turn % 4 > 1 ? 0.4f : 0.0f, 0.2f, 3, true, turn % 4 > 1, 0};
         layer         l(&r->b, &r->t, s);
         float_rows    att_l(1, l.width), att_r(1, l.width), datt_l(1, l.width), datt_r(1, l.width);
         ggnn_gat_layer y = l.on_device(), twin = l.twin();
         device_array<float> partial((r->src / 256 + 1) * l.width), delta(r->dst * heads), dlogit((r->dst + r->edges) * heads);
         std::vector<float>  host_delta(static_cast<size_t>(r->dst * heads)), host_dlogit(static_cast<size_t>((r->dst + r->edges) * heads));
         const ggnn_rng* rng = l.use_rng ? l.rng.at() : nullptr;
-        y.att_l = att_l.device(), y.att_r = att_r.device(), y.datt_l = datt_l.device(), y.datt_r = datt_r.device();
+        if (left) y.att_l = att_l.device(), y.datt_l = datt_l.device(), twin.att_l = att_l.host(), twin.datt_l = datt_l.host();
+        if (right) y.att_r = att_r.device(), y.datt_r = datt_r.device(), twin.att_r = att_r.host(), twin.datt_r = datt_r.host();
         y.delta = delta.at(), y.dlogit = dlogit.at(), y.partial = partial.at();
-        twin.att_l = att_l.host(), twin.att_r = att_r.host(), twin.datt_l = datt_l.host(), twin.datt_r = datt_r.host();
         twin.delta = host_delta.data(), twin.dlogit = host_dlogit.data();
         CHECK_EQ(ggnn_gat(&twin), GGNN_OK);
         CHECK_EQ(ggnn_gat_back(l.dz.host(), l.dz.ld, &r->t, &twin, l.dout.host(), l.dout.ld), GGNN_OK);
@@ -453,7 +507,10 @@ int main(int argc, char** argv)
     test_seed(37);
     if (!device_present()) return finish_without_device();
     RUN(scores_have_the_same_bits);
+    RUN(scores_take_matrices_of_which_one_alone_is_not_aligned);
     RUN(scores_take_any_number_of_rows);
+    RUN(each_matrix_of_a_layer_alone_may_begin_anywhere);
+    RUN(a_transpose_may_be_the_block);
     RUN(attention_has_the_same_bits);
     RUN(the_scores_of_a_node_alone_have_no_gradient);
     RUN(dropout_is_keyed_by_entry_and_head);

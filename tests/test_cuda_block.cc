@@ -370,6 +370,74 @@ TEST(fanouts_above_all_edges_take_whole_lists)
     }
 }
 
+// One list has all edges of the graph: around their number a fanout takes one less, or all of them.
+TEST(a_list_of_all_edges_is_taken_whole)
+{
+    static const int64_t   indptr[] = {0, 0, 5, 5, 5};
+    static const ggnn_node indices[] = {3, 0, 2, 3, 0};
+    static const float     weight[] = {1, 2, 3, 4, 5};
+    random_graph           hub = {4, 5, const_cast<int64_t*>(indptr), const_cast<ggnn_node*>(indices), const_cast<float*>(weight), {}};
+    hub.graph = ggnn_graph_plain(indptr, indices, weight, 4, 5);
+    both_graphs g(&hub, 0);
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {4, 5, 6}) {
+            const ggnn_sampling how = sampling(method, {fanout}, keep_all);
+            device_batch        d(g.device, how, 4, forms[3]);
+            host_batch          h(g.host, how, 4);
+            d.sample(g.device, {1, 0});
+            h.sample(g.host, {1, 0});
+            check_batch(d.b, h.b);
+        }
+}
+
+// With replacement a fanout may be greater than the number of all edges.
+TEST(fanouts_above_all_edges_draw_as_often_with_replacement)
+{
+    owned_graph         own(random_graph_new(9, 1, 3));
+    both_graphs         g(own.g, 0);
+    const int32_t       edges = static_cast<int32_t>(own.g->num_edges);
+    for (int32_t fanout : {edges - 1, edges, edges + 1, 5 * edges}) {
+        const ggnn_sampling how = sampling(GGNN_REPLACEMENT, {fanout, 2}, keep_all);
+        device_batch        d(g.device, how, 9, forms[3]);
+        host_batch          h(g.host, how, 9);
+        const auto          seeds = random_seeds(9, 9);
+        d.sample(g.device, seeds);
+        h.sample(g.host, seeds);
+        check_batch(d.b, h.b);
+        CHECK_EQ(d.reported(), GGNN_OK);
+    }
+}
+
+static void check_packed(const device_batch& d, const host_batch& h);
+
+// As many hops as there may be, the last of the 256 that have keys, and all that a hop may keep: sampled, packed, counted.
+TEST(batches_of_eight_hops_are_sampled_packed_and_counted)
+{
+    enum { N = 400, HOPS = GGNN_HOPS_MAX };
+    owned_graph own(random_graph_new(N, 3, 40));
+    both_graphs g(own.g, 0);
+    for (int32_t global = 0; global < 2; global++)
+        for (form f : {forms[2], forms[3]}) {
+            ggnn_sampling how = sampling(GGNN_RESERVOIR, std::vector<int32_t>(HOPS, 1), keep_all, global);
+            how.first_hop = 256 - HOPS;
+            device_batch d(g.device, how, 10, f);
+            host_batch   h(g.host, how, 10);
+            const auto   seeds = random_seeds(10, N);
+            d.sample(g.device, seeds);
+            h.sample(g.host, seeds);
+            check_batch(d.b, h.b);
+            check_packed(d, h);
+            CHECK_EQ(d.reported(), GGNN_OK);
+            if (global) continue;
+            std::vector<int64_t>  rows(N), lists(N);
+            device_array<int64_t> device_rows(rows), device_lists(lists);
+            ggnn_count_batch(rows.data(), lists.data(), &h.b);
+            CHECK_CUDA(ggnn_cuda_count_batch(device_rows.at(), device_lists.at(), &d.b, nullptr));
+            CHECK(device_rows.values() == rows);
+            CHECK(device_lists.values() == lists);
+        }
+}
+
 // Scratch is for the hop that needs most of it: here the first.
 TEST(a_first_hop_that_needs_most_scratch_has_it)
 {
@@ -904,6 +972,9 @@ TEST(a_packed_batch_without_room_is_its_header)
     for (char rest : fetch(room.at() + GGNN_CUDA_PACKED_HEADER, room.count() - static_cast<int64_t>(GGNN_CUDA_PACKED_HEADER))) CHECK_EQ(rest, '\xa5');
     CHECK_EQ(ggnn_cuda_batch_unpack(&b, room.at(), bytes - 1, header.data()), GGNN_ERROR_BLOCK);
     CHECK_EQ(pack(GGNN_CUDA_PACKED_HEADER - 1), cudaErrorInvalidValue);
+    room.fill(0xa5);
+    CHECK_CUDA(pack(GGNN_CUDA_PACKED_HEADER)); // room for nothing else
+    CHECK(fetch(room.at(), GGNN_CUDA_PACKED_HEADER) == header);
     for (size_t at = 0; at < 16; at++) { // what says that it was packed, and how many bytes
         std::vector<char> damaged = header;
         damaged[at] ^= 1;
@@ -1192,6 +1263,27 @@ TEST(the_whole_graph_is_one_block)
              cudaErrorInvalidValue);
 }
 
+// Sizes to INT32_MAX: of such a graph nothing is read here but what it is called.
+TEST(the_largest_graph_is_one_block)
+{
+    device_array<int64_t>   counts(3), indptr(1);
+    device_array<int32_t>   copy(1);
+    device_array<ggnn_node> indices(1);
+    for (int64_t edges : {INT64_C(1), sizeof(ggnn_node) == 4 ? INT64_C(0) + INT32_MAX : INT64_C(1)}) {
+        ggnn_graph g = ggnn_graph_plain(indptr.at(), indices.at(), nullptr, INT32_MAX, edges);
+        ggnn_block b = {};
+        indices.fill(0);
+        CHECK_CUDA(ggnn_cuda_block_whole(&b, &g, counts.at(), copy.at(), nullptr));
+        CHECK(counts.values() == std::vector<int64_t>({INT32_MAX, INT32_MAX, edges}));
+        CHECK(b.num_dst.max == INT32_MAX && b.num_src.max == INT32_MAX && b.num_edges.max == edges && !b.edge && !b.id && !b.bipartite);
+        g.num_nodes++;
+        CHECK_EQ(ggnn_cuda_block_whole(&b, &g, counts.at(), copy.at(), nullptr), cudaErrorInvalidValue);
+        g.num_nodes--;
+        g.num_edges = INT64_C(1) << 31;
+        CHECK_EQ(ggnn_cuda_block_whole(&b, &g, counts.at(), copy.at(), nullptr), cudaErrorInvalidValue);
+    }
+}
+
 // ---- transposes ----------------------------------------------------------------------------
 
 // The transpose of a block on the device.
@@ -1232,6 +1324,23 @@ TEST(transposes_equal_those_made_by_hand)
         t.run(two_kinds);
         CHECK(t.t.bipartite == 1 && !t.t.id);
         CHECK_EQ(size_on_device(t.t.num_edges), r->edges);
+        random_block_free(r);
+    }
+}
+
+// As many sources as fill 256 bytes of offsets or of counts, one less and one more: arrays lie side by side in their memory.
+TEST(transposes_of_any_number_of_sources_have_room)
+{
+    for (int64_t num_src : {1, 31, 32, 33, 64, 65}) {
+        random_block*    r = random_block_mixed(16, num_src);
+        device_block     b(r->b);
+        device_transpose t(*b.get());
+        check_block(t.t, r->t);
+        CHECK_EQ(t.t.num_dst.max, num_src);
+        CHECK_EQ(t.t.num_src.max, 16);
+        CHECK_EQ(t.t.num_edges.max, r->edges);
+        CHECK(reinterpret_cast<char*>(t.t.edge + r->edges) <= t.memory.at() + t.memory.count());
+        CHECK(reinterpret_cast<char*>(t.t.indptr + num_src + 1) <= reinterpret_cast<char*>(t.t.indices));
         random_block_free(r);
     }
 }
@@ -1327,6 +1436,9 @@ int main(int argc, char** argv)
     test_seed(61);
     RUN(batches_equal_the_twins);
     RUN(fanouts_above_all_edges_take_whole_lists);
+    RUN(a_list_of_all_edges_is_taken_whole);
+    RUN(fanouts_above_all_edges_draw_as_often_with_replacement);
+    RUN(batches_of_eight_hops_are_sampled_packed_and_counted);
     RUN(a_first_hop_that_needs_most_scratch_has_it);
     if (!few_trials()) RUN(batches_have_more_tiles_than_a_block_has_threads);
     RUN(batches_of_a_graph_over_parts_equal_the_twins);
@@ -1359,7 +1471,9 @@ int main(int argc, char** argv)
 #endif
     RUN(a_captured_batch_samples_afresh_at_every_launch);
     RUN(the_whole_graph_is_one_block);
+    RUN(the_largest_graph_is_one_block);
     RUN(transposes_equal_those_made_by_hand);
+    RUN(transposes_of_any_number_of_sources_have_room);
     RUN(transposed_lists_of_any_length_ascend);
     RUN(transposes_of_sampled_and_of_whole_blocks_equal_the_twins);
     RUN(transposes_that_cannot_be_are_refused);

@@ -67,6 +67,23 @@ TEST(sddmm_dots_have_the_same_bits)
     random_block_free(r);
 }
 
+// What the sources' rows allow is not what the targets' do: each alone begins off its alignment.
+TEST(sddmm_takes_rows_of_which_one_side_alone_is_aligned)
+{
+    random_block* r = short_lists();
+    for (int32_t per_head : {2, 4, 16})
+        for (int64_t shift : {1, 2, 3})
+            for (int side = 0; side < 2; side++) {
+                device_block b(r->b);
+                float_rows   x(r->src, 2 * per_head, 0, side ? 0 : shift), y(r->dst, 2 * per_head, 0, side ? shift : 0);
+                float_rows   out(r->edges, 2);
+                ggnn_sddmm(out.host(), GGNN_DOT, &r->b, x.host(), x.ld, y.host(), y.ld, 2, 2 * per_head);
+                CHECK_CUDA(ggnn_cuda_sddmm(out.device(), GGNN_DOT, b.get(), x.device(), x.ld, y.device(), y.ld, 2, 2 * per_head, nullptr));
+                CHECK(out.same());
+            }
+    random_block_free(r);
+}
+
 TEST(sddmm_adds_scores)
 {
     random_block* r = short_lists();
@@ -247,6 +264,7 @@ int main(int argc, char** argv)
     if (!device_present()) return finish_without_device();
     RUN(exp2_has_the_same_bits);
     RUN(sddmm_dots_have_the_same_bits);
+    RUN(sddmm_takes_rows_of_which_one_side_alone_is_aligned);
     RUN(sddmm_adds_scores);
     RUN(sddmm_goes_over_hubs);
     RUN(sddmm_takes_any_number_of_targets);

@@ -572,6 +572,7 @@ TEST(what_cannot_be_lent_or_borrowed_is_refused)
     CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, not_lent, 1, &fault), cudaErrorIllegalState, fault, 0));
     CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, no_peer, 1, &fault), cudaErrorInvalidValue, fault, 1));
     CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, no_loan, 1, &fault), cudaErrorInvalidValue, fault, 0));
+    CHECK(fault.from == p.device && fault.to == -1); // the reader's device; of no owner's
     if (devices() > 1) {
         CHECK_CUDA(cudaSetDevice(1));
         CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, nothing, 1, &fault), cudaErrorInvalidValue, fault, 0));
@@ -628,7 +629,9 @@ TEST(the_launcher_says_which_device)
         CHECK_CUDA(ggnn_cuda_local_device(&device));
         CHECK_EQ(device, (i + 3) % devices());
     }
-    for (const char* bad : {"", "x", "1x", "-1", "99999999999"}) {
+    setenv(names[0], "2147483647", 1); // the last that is one
+    CHECK_EQ(ggnn_cuda_local_rank(), INT32_MAX);
+    for (const char* bad : {"", "x", "1x", "-1", "2147483648", "99999999999"}) {
         setenv(names[0], bad, 1);
         CHECK_EQ(ggnn_cuda_local_rank(), -1);
         CHECK_EQ(ggnn_cuda_local_device(&device), cudaErrorInvalidValue);

@@ -438,26 +438,29 @@ TEST(long_offsets_give_the_same_samples)
             if (method < GGNN_WEIGHTED) compare(g, telling_nodes(g, fanout), method, fanout);
 }
 
-// One list of 2^32 + 5 zeros, in memory that is never touched but where it is sampled.
+// One list of about 2^32 zeros, the last whose offsets have 32 bits and the first that has longer ones among them, in memory
+// that is never touched but where it is sampled.
 TEST(lists_of_more_than_32_bits_are_sampled_over_their_whole_length)
 {
 #ifdef SIMT_SHIM
-    const int64_t degree = (static_cast<int64_t>(1) << 32) + 5;
-    void*         zeros = mmap(nullptr, static_cast<size_t>(degree) * sizeof(ggnn_node), PROT_READ,
+    const int64_t most = (static_cast<int64_t>(1) << 32) + 5;
+    void*         zeros = mmap(nullptr, static_cast<size_t>(most) * sizeof(ggnn_node), PROT_READ,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (zeros == MAP_FAILED) SKIP("no address space for 2^32 ids");
     twin_graph g({0, 0});
     g.spread(PLAIN);
-    std::vector<int64_t>  indptr = {0, degree, degree};
-    device_array<int64_t> device_indptr(indptr);
-    g.host = ggnn_graph_plain(indptr.data(), static_cast<ggnn_node*>(zeros), nullptr, 2, degree);
-    const ggnn_csc lists = {device_indptr.at(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
-    const device_array<ggnn_csc> part(&lists, 1); // through a table, as the emulator refuses host addresses
-    g.device = ggnn_graph_plain(nullptr, nullptr, nullptr, 2, degree);
-    g.device.part = part.at();
-    for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_REPLACEMENT})
-        for (int32_t fanout : {5, 32, 1000}) compare(g, {0, 1}, method, fanout);
-    munmap(zeros, static_cast<size_t>(degree) * sizeof(ggnn_node));
+    for (int64_t degree : {most - 6, most - 5, most}) {
+        std::vector<int64_t>  indptr = {0, degree, degree};
+        device_array<int64_t> device_indptr(indptr);
+        g.host = ggnn_graph_plain(indptr.data(), static_cast<ggnn_node*>(zeros), nullptr, 2, degree);
+        const ggnn_csc lists = {device_indptr.at(), nullptr, static_cast<ggnn_node*>(zeros), nullptr, degree};
+        const device_array<ggnn_csc> part(&lists, 1); // through a table, as the emulator refuses host addresses
+        g.device = ggnn_graph_plain(nullptr, nullptr, nullptr, 2, degree);
+        g.device.part = part.at();
+        for (ggnn_method method : {GGNN_FISHER_YATES, GGNN_PATH_DOUBLING, GGNN_REJECTION, GGNN_REPLACEMENT})
+            for (int32_t fanout : {5, 32, 1000}) compare(g, {0, 1}, method, fanout);
+    }
+    munmap(zeros, static_cast<size_t>(most) * sizeof(ggnn_node));
 #else
     SKIP("needs 16 GiB of zeros on the device");
 #endif
@@ -946,6 +949,38 @@ TEST(walks_restart_below_the_chance_and_not_at_it)
     CHECK(found > 0);
 }
 
+// Nodes that the graph does not have: no step, an error, and none of their lists is counted.
+TEST(walks_from_nodes_out_of_range_are_none)
+{
+    for (layout_kind kind : {MODULO, BOUND}) {
+        twin_graph g(std::vector<int64_t>(97, 3));
+        g.spread(kind);
+        const std::vector<ggnn_node> nodes = {5, -1, 97, 96, GGNN_NODE_MAX, -GGNN_NODE_MAX, 0};
+        const ggnn_walks             how = {3, 4, 0.2f};
+        const ggnn_rng               own = {rng.seed, rng.step, GGNN_PURPOSE_SAMPLE};
+        const size_t                 slots = static_cast<size_t>(g.host.at.parts) + 2;
+        std::vector<int64_t>         read(slots, 7);
+        std::vector<ggnn_node>       want(12 * nodes.size(), -1);
+        device_array<int64_t>        traffic(read);
+        device_array<ggnn_node>      start(nodes), visited(static_cast<int64_t>(want.size()));
+        device_array<ggnn_rng>       key(&own, 1);
+        device_array<int32_t>        status(1);
+        ggnn_graph                   host = g.host, device = g.device;
+        ggnn_node                    bad;
+        host.traffic = read.data();
+        device.traffic = traffic.at();
+        status.fill(0);
+        for (size_t i = 0; i < nodes.size(); i++)
+            if (nodes[i] >= 0 && nodes[i] < 97)
+                CHECK_EQ(ggnn_random_walk(want.data() + 12 * i, &host, &how, &own, 255, nodes[i], &bad), GGNN_OK);
+        CHECK_CUDA(ggnn_cuda_random_walk(visited.at(), &device, &how, key.at(), 255, start.at(), {nullptr, static_cast<int64_t>(nodes.size())},
+                                         status.at(), nullptr)); // 255: the last hop that has a key
+        CHECK(visited.values() == want);
+        CHECK_EQ(status.values()[0], GGNN_ERROR_ID);
+        CHECK(traffic.values() == read);
+    }
+}
+
 // What has no neighbours (node 1), a broken list (2, 3) or neighbours out of range (4) sends the walk back to
 // its start.
 TEST(walks_report_what_is_broken_and_go_on)
@@ -1162,6 +1197,7 @@ int main(int argc, char** argv)
     RUN(path_doubling_of_equal_and_of_dense_draws);
     RUN(walks_equal_ggnn_hs);
     RUN(walks_restart_below_the_chance_and_not_at_it);
+    RUN(walks_from_nodes_out_of_range_are_none);
     RUN(walks_report_what_is_broken_and_go_on);
     RUN(neighbours_by_visits_equal_ggnn_hs);
     RUN(a_hop_of_walks_equals_ggnn_hs);

@@ -94,6 +94,8 @@ struct spmm_case {
     int32_t     heads = 1;
     bool        weighted = false, src = false, dst = false, self = false, arg = false, transposed = false;
     int64_t     extra = 0, shift = 0, slack = 0; // slack: of the block's bounds
+    int         alone = 0;                       // the one matrix that is shifted; 0: all of them
+    int64_t     shift_of(int matrix) const { return alone && alone != matrix ? 0 : shift; }
     int64_t     other() const { return extra ? extra + 4 : 0; } // of a second matrix: no stride is another's
 };
 
@@ -102,8 +104,8 @@ static void check_spmm(const random_block& r, const spmm_case& c, const char* sp
     const ggnn_block&    b = c.transposed ? r.t : r.b;
     const int64_t        dst = *b.num_dst.n, src = *b.num_src.n;
     const device_block   device(b, c.slack);
-    twin_matrix<float>   inp(src, c.width, c.extra, c.shift), out(dst, c.width, c.other(), c.shift);
-    twin_matrix<int32_t> arg(dst, c.width, 0, c.shift);
+    twin_matrix<float>   inp(src, c.width, c.extra, c.shift_of(1)), out(dst, c.width, c.other(), c.shift_of(2));
+    twin_matrix<int32_t> arg(dst, c.width, 0, c.shift_of(3));
     const twin_floats    weight(r.edges * c.heads, c.weighted), of_src(src, c.src), of_dst(dst, c.dst);
     const twin_floats    of_self(dst < src ? dst : src, c.self);
     const ggnn_scale     scale = {of_src.h(), of_dst.h(), of_self.h()},
@@ -125,6 +127,12 @@ static void check_spmm(const random_block& r, const spmm_case& c, const char* sp
     CHECK(out.agrees());
     CHECK(arg.agrees());
 }
+
+struct back_shifts {
+    int64_t dout, dinp, arg;
+};
+static void check_back_arg(const ggnn_block& forward, const ggnn_block& back, int32_t width, const back_shifts& shift);
+static void check_atomic(const random_block& r, const spmm_case& c, bool with_repeats);
 
 // Every width with every operation, bases and pitches of any alignment.
 TEST(spmm_has_the_bits_of_ggnn_spmm)
@@ -148,6 +156,24 @@ TEST(spmm_has_the_bits_of_ggnn_spmm)
             c.dst = c.self = linear;
             check_spmm(*r, c);
         }
+    random_block_free(r);
+}
+
+// What one matrix allows is not what another one does: each alone begins off its alignment.
+TEST(each_matrix_alone_may_begin_anywhere)
+{
+    random_block* r = block_of(20, {0, 3, 300, 1, 7, 2});
+    for (int32_t width : {2, 4, 8})
+        for (int64_t shift : {1, 2, 3})
+            for (int alone = 1; alone <= 3; alone++) {
+                spmm_case c{width, alone == 3 ? GGNN_MIN : GGNN_SUM};
+                c.shift = shift;
+                c.alone = alone;
+                c.arg = alone == 3;
+                check_spmm(*r, c);
+                check_back_arg(r->b, r->t, width, {alone == 1 ? shift : 0, alone == 2 ? shift : 0, alone == 3 ? shift : 0});
+                if (alone < 3) check_atomic(*r, c, false);
+            }
     random_block_free(r);
 }
 
@@ -313,14 +339,16 @@ TEST(arguments_that_cannot_be_are_refused)
 // ------------------------------------------------------------------------------------------------
 
 // back: the transpose of forward. Weights, and heads of them, from width 3 on.
-static void check_back_arg(const ggnn_block& forward, const ggnn_block& back, int32_t width)
+static void check_back_arg(const ggnn_block& forward, const ggnn_block& back, int32_t width, const back_shifts& shift)
 {
     const int64_t        dst = *forward.num_dst.n, src = *forward.num_src.n;
     const int32_t        heads = width % 2 ? 1 : 2;
     const device_block   b(forward, 3), t(back, 3);
     twin_matrix<float>   inp(src, width, 0, 0), out(dst, width, 0, 0);
-    twin_matrix<float>   dout(dst, width, test_below(4), test_below(3)), dinp(src, width, test_below(4), 0);
-    twin_matrix<int32_t> arg(dst, width, 0, 0);
+    const bool           alone = shift.dout || shift.dinp || shift.arg; // no pitch is odd then
+    twin_matrix<float>   dout(dst, width, alone ? 0 : test_below(4), alone ? shift.dout : test_below(3));
+    twin_matrix<float>   dinp(src, width, alone ? 0 : test_below(4), shift.dinp);
+    twin_matrix<int32_t> arg(dst, width, 0, shift.arg);
     const twin_floats    weight(*forward.num_edges.n * heads, width > 2);
     inp.randomise();
     dout.randomise();
@@ -346,21 +374,34 @@ TEST(back_arg_has_the_bits_of_ggnn_spmm_back_arg)
         ggnn_block_transpose_init(&again, r->src, r->dst, r->edges, memory.data());
         CHECK_EQ(ggnn_block_transpose(&again, &r->t), GGNN_OK);
         for (int32_t width : {1, 2, 3, 4, 8, 31, 64}) {
-            check_back_arg(r->b, r->t, width);
-            if (width <= 4) check_back_arg(r->t, again, width);
+            check_back_arg(r->b, r->t, width, {});
+            if (width <= 4) check_back_arg(r->t, again, width, {});
         }
     }
     random_block_free(mixed);
     random_block_free(hubs);
 }
 
+// A transpose whose edges lie as the block's do needs no numbers of them.
+TEST(back_arg_takes_a_transpose_without_numbers)
+{
+    random_block* r = block_of(300, std::vector<int64_t>(150, 3));
+    for (int64_t e = 0; e < r->edges; e++) r->b.indices[e] = static_cast<int32_t>(e * 2 / 3); // ascending
+    ggnn_block_transpose(&r->t, &r->b);
+    for (int64_t e = 0; e < r->edges; e++) CHECK_EQ(r->t.edge[e], e);
+    r->t.edge = nullptr;
+    for (int32_t width : {3, 8}) check_back_arg(r->b, r->t, width, {});
+    random_block_free(r);
+}
+
 // How far each element may be from ggnn_ref_spmm_scatter's: the sum of n rounded terms errs, in any order, by at
 // most (n - 1) 2^-24 of the sum of their magnitudes, to first order. One term: not at all.
-static std::vector<double> tolerance(const random_block& r, const ggnn_scale& scale, const float* weight,
+static std::vector<double> tolerance(const ggnn_block& b, const ggnn_scale& scale, const float* weight,
                                      int32_t heads, const float* dout, int64_t ld, int32_t width)
 {
-    std::vector<double>  size(static_cast<size_t>(r.src * width));
-    std::vector<int64_t> terms(static_cast<size_t>(r.src));
+    const int64_t        dst = *b.num_dst.n, src = *b.num_src.n;
+    std::vector<double>  size(static_cast<size_t>(src * width));
+    std::vector<int64_t> terms(static_cast<size_t>(src));
     auto                 add = [&](int64_t u, int64_t v, int64_t e, double factor) {
         terms[static_cast<size_t>(u)]++;
         for (int32_t j = 0; j < width; j++) {
@@ -368,12 +409,12 @@ static std::vector<double> tolerance(const random_block& r, const ggnn_scale& sc
             size[static_cast<size_t>(u * width + j)] += std::fabs(w * factor * dout[v * ld + j]);
         }
     };
-    for (int64_t v = 0; v < r.dst; v++) {
-        for (int64_t e = r.b.indptr[v]; e < r.b.indptr[v + 1]; e++) {
-            const int64_t u = r.b.indices[e];
-            add(u, v, e, (scale.src ? scale.src[u] : 1.0) * (scale.dst ? scale.dst[v] : 1.0));
+    for (int64_t v = 0; v < dst; v++) {
+        for (int64_t e = b.indptr[v]; e < b.indptr[v + 1]; e++) {
+            const int64_t u = b.indices[e];
+            add(u, v, b.edge ? b.edge[e] : e, (scale.src ? scale.src[u] : 1.0) * (scale.dst ? scale.dst[v] : 1.0));
         }
-        if (scale.self && v < r.src) add(v, v, -1, scale.self[v]);
+        if (scale.self && v < src) add(v, v, -1, scale.self[v]);
     }
     for (size_t i = 0; i < size.size(); i++) {
         const int64_t n = terms[i / static_cast<size_t>(width)];
@@ -384,22 +425,23 @@ static std::vector<double> tolerance(const random_block& r, const ggnn_scale& sc
 
 static void check_atomic(const random_block& r, const spmm_case& c, bool with_repeats)
 {
-    std::vector<int32_t> repeats(static_cast<size_t>(r.src));
-    for (int64_t e = 0; e < r.edges; e++) repeats[static_cast<size_t>(r.b.indices[e])]++;
-    ggnn_block block = r.b;
+    ggnn_block           block = c.transposed ? r.t : r.b;
+    const int64_t        dst = *block.num_dst.n, src = *block.num_src.n;
+    std::vector<int32_t> repeats(static_cast<size_t>(src));
+    for (int64_t e = 0; e < r.edges; e++) repeats[static_cast<size_t>(block.indices[e])]++;
     if (with_repeats) block.repeats = repeats.data();
     const device_block device(block, c.slack);
-    twin_matrix<float> dout(r.dst, c.width, c.extra, c.shift), dinp(r.src, c.width, c.other(), c.shift);
-    const twin_floats  weight(r.edges * c.heads, c.weighted), of_src(r.src, c.src), of_dst(r.dst, c.dst);
-    const twin_floats  of_self(r.dst < r.src ? r.dst : r.src, c.self);
+    twin_matrix<float> dout(dst, c.width, c.extra, c.shift_of(1)), dinp(src, c.width, c.other(), c.shift_of(2));
+    const twin_floats  weight(r.edges * c.heads, c.weighted), of_src(src, c.src), of_dst(dst, c.dst);
+    const twin_floats  of_self(dst < src ? dst : src, c.self);
     const ggnn_scale   scale = {of_src.h(), of_dst.h(), of_self.h()},
                      device_scale = {of_src.d(), of_dst.d(), of_self.d()};
     dout.randomise();
     dinp.spoil();
-    ggnn_ref_spmm_scatter(dinp.host(), dinp.ld, &r.b, &scale, weight.h(), c.heads, dout.host(), dout.ld, c.width);
+    ggnn_ref_spmm_scatter(dinp.host(), dinp.ld, &block, &scale, weight.h(), c.heads, dout.host(), dout.ld, c.width);
     CHECK_CUDA(ggnn_cuda_spmm_atomic(dinp.device(), dinp.ld, device.get(), &device_scale, weight.d(), c.heads,
                                      dout.device(), dout.ld, c.width, nullptr));
-    CHECK(dinp.agrees(tolerance(r, scale, weight.h(), c.heads, dout.host(), dout.ld, c.width)));
+    CHECK(dinp.agrees(tolerance(block, scale, weight.h(), c.heads, dout.host(), dout.ld, c.width)));
 }
 
 TEST(backward_by_atomics_errs_by_rounding_alone)
@@ -419,6 +461,8 @@ TEST(backward_by_atomics_errs_by_rounding_alone)
             c.extra = i & 8 ? 4 : test_below(3);
             c.slack = 5;
             check_atomic(*r, c, i & 16);
+            c.transposed = true; // whose edges have the block's weights
+            if (r == mixed || r == sparse) check_atomic(*r, c, i & 16);
         }
     random_block_free(mixed);
     random_block_free(sparse);
@@ -433,6 +477,7 @@ struct aggregate_case {
     ggnn_reduce how;
     bool    global = false, src = false, dst = false, self = false; // global: neighbours' ids, no local ones
     bool    named = true;                                           // the block has ids
+    bool    transposed = false;                                     // its edges have the block's weights
     int32_t heads = 0;                                              // of weights; 0: none
     int64_t extra = 0, shift = 0;
 };
@@ -440,22 +485,23 @@ struct aggregate_case {
 static void check_aggregate(random_block* r, const twin_store& store, const aggregate_case& c)
 {
     std::vector<ggnn_node> neighbor;
-    for (int64_t e = 0; e < r->edges; e++) neighbor.push_back(r->id[r->b.indices[e]]);
-    ggnn_block b = r->b;
+    ggnn_block             b = c.transposed ? r->t : r->b;
+    const int64_t          dst = *b.num_dst.n, src = *b.num_src.n;
+    for (int64_t e = 0; e < r->edges; e++) neighbor.push_back(r->id[b.indices[e]]);
     if (c.global) {
         b.neighbor = neighbor.data();
         b.indices = nullptr;
     }
     if (!c.named) b.id = nullptr;
     const device_block device(b, 5);
-    const int64_t      own = c.global || r->dst < r->src ? r->dst : r->src;
+    const int64_t      own = c.global || dst < src ? dst : src;
     const twin_floats  weight(r->edges * c.heads, c.heads > 0);
-    const twin_floats  of_src(r->num_nodes, c.src), of_dst(r->dst, c.dst), of_self(own, c.self);
+    const twin_floats  of_src(r->num_nodes, c.src), of_dst(dst, c.dst), of_self(own, c.self);
     const ggnn_scale   scale = {of_src.h(), of_dst.h(), of_self.h()},
                      device_scale = {of_src.d(), of_dst.d(), of_self.d()};
     const bool         scaled = c.src || c.dst || c.self;
     const int32_t      heads = c.heads ? c.heads : 1;
-    twin_matrix<float> out(r->dst, store.host.width, c.extra, c.shift);
+    twin_matrix<float> out(dst, store.host.width, c.extra, c.shift);
     out.spoil();
     ggnn_aggregate(out.host(), out.ld, c.how, &b, scaled ? &scale : nullptr, weight.h(), heads,
                    &store.host);
@@ -475,6 +521,7 @@ static void check_aggregates(random_block* r, const store_shape& shape)
         c.extra = test_below(4);
         c.shift = test_below(2) ? 0 : test_below(4);
         c.named = test_below(3) > 0;
+        c.transposed = test_below(2);
         c.heads = static_cast<int32_t>(test_below(3)); // none, one, or a chunk of columns each
         if (c.heads == 2) c.heads = shape.width % 4 ? shape.width : shape.width / 4;
         store.count_traffic();
@@ -568,8 +615,9 @@ TEST(factors_have_the_bits_of_c)
             CHECK(src.agrees());
             CHECK(dst.agrees());
             CHECK(self.agrees());
-            ggnn_scale_mean(dst.host(), &r->b, with_src);
-            CHECK_CUDA(ggnn_cuda_scale_mean(dst.device(), b.get(), with_src, nullptr));
+            const int with_self = with_src ? 2 : 0; // whatever is not 0
+            ggnn_scale_mean(dst.host(), &r->b, with_self);
+            CHECK_CUDA(ggnn_cuda_scale_mean(dst.device(), b.get(), with_self, nullptr));
             CHECK(dst.agrees());
         }
         CHECK(traffic.values() == nothing);
@@ -619,6 +667,7 @@ int main(int argc, char** argv)
     test_seed(7);
     if (!device_present()) return finish_without_device();
     RUN(spmm_has_the_bits_of_ggnn_spmm);
+    RUN(each_matrix_alone_may_begin_anywhere);
     RUN(sum_and_mean_have_the_twins_bits);
     RUN(factors_apply_in_any_combination);
     RUN(heads_have_weights_of_their_own);
@@ -629,6 +678,7 @@ int main(int argc, char** argv)
     RUN(blocks_may_be_empty_or_have_no_edges);
     RUN(arguments_that_cannot_be_are_refused);
     RUN(back_arg_has_the_bits_of_ggnn_spmm_back_arg);
+    RUN(back_arg_takes_a_transpose_without_numbers);
     RUN(backward_by_atomics_errs_by_rounding_alone);
     RUN(aggregate_reads_any_layout_and_counts_where);
     RUN(aggregate_sums_hubs_in_segments);

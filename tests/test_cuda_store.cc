@@ -76,34 +76,36 @@ TEST(gather_takes_the_widest_chunks_that_fit) // and the one element where only 
             }
 }
 
-// A warp's lanes look at 32 bases, then at the rest: part 35 of 40 begins one float off.
+// A warp's lanes look at 32 bases, then at the rest: part 35 of 40, the host tier or the cache begins one float off.
 TEST(one_base_of_many_may_be_off_its_alignment)
 {
-    enum { PARTS = 40, ROWS = 10, WIDTH = 8, PITCH = (ROWS + 1) * WIDTH };
-    std::vector<float>       table(PARTS * PITCH + 1), want(200 * WIDTH);
-    std::vector<const void*> base(PARTS + 2), device_base(PARTS + 2);
-    for (float& x : table) x = test_uniform();
-    device_array<float> device_table(table);
-    for (size_t p = 0; p < PARTS; p++) {
-        const size_t at = p * PITCH + (p == 35);
-        base[p] = &table[at];
-        device_base[p] = device_table.at() + at;
+    enum { PARTS = 40, ROWS = 10, WIDTH = 8, PITCH = (ROWS + 1) * WIDTH, BASES = PARTS + 2, NODES = PARTS * ROWS + ROWS };
+    for (int off : {35, PARTS + 0, PARTS + 1}) {
+        std::vector<float>       table(BASES * PITCH + NODES * WIDTH + 1), want(200 * WIDTH);
+        std::vector<const void*> base(BASES), device_base(BASES);
+        for (float& x : table) x = test_uniform();
+        device_array<float> device_table(table);
+        for (int p = 0; p < BASES; p++) {
+            const int at = (p == PARTS ? BASES + 0 : p) * PITCH + (p == off); // the host tier has every node's row
+            base[static_cast<size_t>(p)] = &table[static_cast<size_t>(at)];
+            device_base[static_cast<size_t>(p)] = device_table.at() + at;
+        }
+        const std::vector<ggnn_node> id = random_ids(200, NODES);
+        device_array<ggnn_node>      device_id(id);
+        device_array<const void*>    bases(device_base);
+        device_array<float>          out(200 * WIDTH);
+        device_count                 n(200, 200);
+        ggnn_store                   host = {};
+        host.width = WIDTH;
+        host.pitch = WIDTH * sizeof(float);
+        host.at = {nullptr, ROWS, nullptr, nullptr, PARTS * ROWS, PARTS};
+        ggnn_store device = host;
+        host.base = base.data();
+        device.base = bases.at();
+        ggnn_gather(want.data(), WIDTH, GGNN_F32, &host, id.data(), 200);
+        CHECK_CUDA(ggnn_cuda_gather(out.at(), WIDTH, GGNN_F32, &device, device_id.at(), n.get(), nullptr));
+        CHECK(out.values() == want);
     }
-    const std::vector<ggnn_node> id = random_ids(200, PARTS * ROWS);
-    device_array<ggnn_node>      device_id(id);
-    device_array<const void*>    bases(device_base);
-    device_array<float>          out(200 * WIDTH);
-    device_count                 n(200, 200);
-    ggnn_store                   host = {};
-    host.width = WIDTH;
-    host.pitch = WIDTH * sizeof(float);
-    host.at = {nullptr, 0, nullptr, nullptr, PARTS * ROWS, PARTS};
-    ggnn_store device = host;
-    host.base = base.data();
-    device.base = bases.at();
-    ggnn_gather(want.data(), WIDTH, GGNN_F32, &host, id.data(), 200);
-    CHECK_CUDA(ggnn_cuda_gather(out.at(), WIDTH, GGNN_F32, &device, device_id.at(), n.get(), nullptr));
-    CHECK(out.values() == want);
 }
 
 // A plain array that begins anywhere, as a section of a larger one does: chunks are as wide as its address allows (the
@@ -476,6 +478,35 @@ TEST(split_gives_the_indices_of_gsplit)
     CHECK(scatter.values() == want_scatter);
 }
 
+// Either matrix alone begins off its alignment.
+TEST(one_matrix_alone_may_be_off_its_alignment)
+{
+    for (int32_t width : {2, 4, 8})
+        for (int64_t shift : {1, 2, 3, 4})
+            for (ggnn_type type : {GGNN_F32, GGNN_F16})
+                for (int side = 0; side < 3; side++) { // what permute reads, what it writes, what gather writes
+                    const int64_t                 size = ggnn_type_bytes(type), from = side == 0 ? shift : 0, to = side == 0 ? 0 : shift;
+                    std::vector<char>             inp(static_cast<size_t>((30 * width + from) * size)), want(static_cast<size_t>((20 * width + to) * size), SENTINEL);
+                    std::vector<int32_t>          index;
+                    const std::vector<ggnn_node>  id = random_ids(20, 30);
+                    for (char& c : inp) c = static_cast<char>(test_below(60));
+                    for (ggnn_node v : id) index.push_back(static_cast<int32_t>(v));
+                    const device_array<char>      device_inp(inp);
+                    const device_array<int32_t>   device_index(index);
+                    const device_array<ggnn_node> device_id(id);
+                    device_array<char>            out(static_cast<int64_t>(want.size()));
+                    const ggnn_store              rows = ggnn_store_plain(device_inp.at(), 30, width, type);
+                    out.fill(SENTINEL);
+                    ggnn_permute(want.data() + to * size, width, inp.data() + from * size, width, type, width, index.data(), 20);
+                    if (side < 2)
+                        CHECK_CUDA(ggnn_cuda_permute(out.at() + to * size, width, device_inp.at() + from * size, width, type, width,
+                                                     device_index.at(), {nullptr, 20}, nullptr));
+                    else
+                        CHECK_CUDA(ggnn_cuda_gather(out.at() + to * size, width, type, &rows, device_id.at(), {nullptr, 20}, nullptr));
+                    CHECK(out.values() == want);
+                }
+}
+
 TEST(permute_moves_rows_of_both_types)
 {
     for (int32_t width : widths)
@@ -524,5 +555,6 @@ int main(int argc, char** argv)
     RUN(split_adds_up_any_number_of_tiles);
     RUN(split_gives_the_indices_of_gsplit);
     RUN(permute_moves_rows_of_both_types);
+    RUN(one_matrix_alone_may_be_off_its_alignment);
     return test_finish();
 }

@@ -370,6 +370,11 @@ TEST(a_size_above_its_bound_is_cut_and_local_ids_need_not_be_wanted)
     twin.append(id.values(256));
     CHECK_EQ(t.length(), static_cast<int64_t>(twin.ids().size()));
     CHECK(list.values(t.length()) == twin.ids());
+    device_count          most(256, INT32_MAX); // the last bound that may be
+    device_array<int32_t> local(256);
+    t.begin();
+    CHECK_CUDA(ggnn_cuda_unique_append(&t.seen, list.at(), local.at(), id.at(), most.get(), nullptr, workspace.at(), nullptr));
+    CHECK(list.values(t.length()) == twin.ids());
     const ggnn_count too_many = {nullptr, INT64_C(1) << 31};
     CHECK_EQ(ggnn_cuda_unique_append(&t.seen, list.at(), nullptr, id.at(), too_many, nullptr, workspace.at(),
                                      nullptr),
