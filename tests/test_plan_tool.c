@@ -757,7 +757,7 @@ static void make_random(int form)
     for (int64_t v = 0; v < MANY; v++)
         for (int64_t i = r->indptr[v] * (form + 1); i < r->indptr[v + 1] * (form + 1); i++) {
             far[i] = (float)(v * MANY + r->indices[i / (form + 1)] + 10000 * (i % (form + 1)));
-            ends[i] = (uint16_t)(i % 2 ? v : r->indices[i / 2]);
+            ends[i] = (uint16_t)(i % 2 ? v : r->indices[i / (form + 1)]);
         }
     if (form) CHECK(ggnn_file_append(&w, "edge_feat", form == 1 ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, wide_edges, form == 1 ? (const void*)ends : far));
     free(ends);
