@@ -649,6 +649,32 @@ TEST(an_unpacked_batch_is_the_one_that_was_packed_and_costs_no_samples)
     fixture_free(f);
 }
 
+/* By the place of their list; what walks visit are no edges of a list. */
+TEST(edges_that_are_sampled_are_counted_but_not_those_of_walks)
+{
+    fixture* f = fixture_new();
+    for (int walk = 0; walk < 2; walk++) {
+        error why = {""};
+        int64_t lists[8] = {0}, edges[8] = {0}, sampled = 0, read = 0, counted = 0;
+        device* d = device_open_cpu(2, &why);
+        loader_plan plan = {.graph = f->task.graph, .features = f->task.features, .labels = f->task.labels, .batch = 58, .edges_read = edges,
+                            .how = {.method = walk ? GGNN_WALK : GGNN_FISHER_YATES, .num_hops = 2, .fanout = {4, 4}, .walk = {4, 3, .5f}}};
+        const loader_pass pass = {.ids = f->ids, .num_ids = f->task.count[SPLIT_TRAIN], .rng = {4, 0, GGNN_PURPOSE_SAMPLE}};
+        plan.graph.traffic = lists;
+        loader* l = loader_create(d, &plan, NULL, &why);
+        loader_begin(l, &pass, 0);
+        for (const mini_batch* b; (b = batch_take(l, &why)); batch_give(l, b))
+            for (int h = 0; h < 2; h++) sampled += *b->blocks.hop[h].num_edges.n;
+        for (int k = 0; k < 8; k++) read += lists[k], counted += edges[k];
+        CHECK(sampled > 0 && read > 0);
+        CHECK_EQ(counted, walk ? 0 : sampled);
+        CHECK_STR(why.text, "");
+        loader_free(l);
+        device_close(d);
+    }
+    fixture_free(f);
+}
+
 TEST(a_pass_may_begin_anew_while_batches_are_prepared)
 {
     fixture* f = fixture_new();
@@ -1060,6 +1086,7 @@ int main(int argc, char** argv)
     RUN(a_batch_is_its_takers_until_it_is_given_back);
     RUN(a_loaders_costs_are_those_of_the_batches_taken);
     RUN(an_unpacked_batch_is_the_one_that_was_packed_and_costs_no_samples);
+    RUN(edges_that_are_sampled_are_counted_but_not_those_of_walks);
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
