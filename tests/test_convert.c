@@ -1106,6 +1106,38 @@ TEST(the_nodes_of_highest_degree_that_train_are_of_those_with_a_label)
     for (int v = 0; v < 6; v++) CHECK_EQ(d.split[v] == SPLIT_TRAIN, v == 1 || v == 2);
     CHECK_EQ(d.split[0], SPLIT_NONE);
     dataset_close(&d);
+    for (int many = 0; many <= 5; many++) { /* none, and those without in-edges, too; the others validate */
+        const convert_options some = {.split = true, .share = {many / 5., (5 - many) / 5., 0}, .train = TRAIN_DEGREE, .direction = DIRECTION_AS_IS};
+        alarm(10); /* of fewer nodes than are left a shuffle finds no end */
+        const bool ok = converted(&d, "degrees.npz", &some);
+        alarm(0);
+        if (!ok) return;
+        for (int v = 0; v < 6; v++) CHECK_EQ(d.split[v], v == 0 ? SPLIT_NONE : v <= many ? SPLIT_TRAIN : SPLIT_VAL);
+        dataset_close(&d);
+    }
+}
+
+/* Parts of unlike numbers of splits: the last one's is taken, and the other is named. */
+TEST(parts_of_other_numbers_of_splits_are_refused)
+{
+    static const int64_t edges[] = {0, 1, 1, 2};
+    static const float features[] = {1, 2, 3};
+    static const uint8_t none[9] = {0};
+    static const char* const name[] = {"train_mask", "val_mask", "test_mask"};
+    for (int first = 0; first < 2; first++)
+        for (int other = first + 1; other < 3; other++)
+            for (int more = 0; more < 2; more++) {
+                zip_maker z = {0};
+                array_sink to = {&z, NULL};
+                char words[100];
+                put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+                put_vector(&to, "x", "<f4", 3, features, 4);
+                put_matrix(&to, name[first], "|b1", 2 + more, 3, none, 1, false);
+                put_matrix(&to, name[other], "|b1", 3 - more, 3, none, 1, false);
+                save(zip_end(&z), "unlike.npz", false);
+                snprintf(words, sizeof words, "member %s.npy: shape (%d, 3); (splits, nodes) is expected", name[first], 2 + more);
+                CHECK(strstr(refused("unlike.npz", &(convert_options){.format = FORMAT_AUTO}), words));
+            }
 }
 
 /* The formulas of builder.c, by node: streams 0 and 1 of the seed; two shuffles, whose epochs differ. */
@@ -2425,7 +2457,8 @@ TEST(gzipped_text_that_is_cut_is_refused_wherever_it_is_read)
 TEST(an_ogb_folder_may_be_written_as_text_may)
 {
     static const one_file other[] = {{"raw/edge", "\n 0 , 1 \r\n\r\n1\t2"}, {"raw/node-feat", "1.0,+2\r\n3E0,.4e1\n5,6."}, {"raw/node-label", "nan\r\n1\n-1"},
-                                     {"split/s/train", "0"}, {"split/s/valid", ""}, {"raw/node-feat", NULL}, {"raw/node-label", NULL}, {"none", NULL}};
+                                     {"split/s/train", "0"}, {"split/s/valid", ""}, {"raw/node-feat", NULL}, {"raw/node-label", NULL}, {"none", NULL},
+                                     {"split/s/test", "2\n2\n"}};
     for (size_t k = 0; k < sizeof other / sizeof *other; k++) {
         static const float features[] = {1, 2, 3, 4, 5, 6};
         static const ggnn_node indices[] = {0, 1};
@@ -3083,6 +3116,7 @@ int main(int argc, char** argv)
     RUN(nodes_without_label_are_in_no_split);
     RUN(bare_graphs_get_random_features_labels_and_splits);
     RUN(the_nodes_of_highest_degree_that_train_are_of_those_with_a_label);
+    RUN(parts_of_other_numbers_of_splits_are_refused);
     RUN(what_is_made_up_is_keyed_by_seed_node_and_column);
     RUN(words_of_a_banner_may_have_capitals);
     RUN(a_first_line_of_column_names_is_skipped);
