@@ -236,7 +236,7 @@ TEST(names_that_a_dash_may_mean_fill_their_line_to_its_end)
 TEST(options_that_a_dash_may_mean_are_named_whole)
 {
     enum { NAMES = 30 };
-    static char name[NAMES][20];
+    static char name[NAMES][32];
     option many[NAMES + 1];
     char* argv[] = {(char[]){"tool"}, (char[]){"-a"}};
     int count, named = 0;
