@@ -1,8 +1,8 @@
 /* trainer/config.h: each option of ggnn-train in a table of its own, against --help, the command line, a checkpoint's options, those
    that ranks compare, and the log. No file is opened. */
 #include <stddef.h>
-#include <unistd.h>
 
+#include "tests/capture.h"
 #include "tests/test.h"
 #include "trainer/config.h"
 
@@ -177,28 +177,6 @@ static bool check_at(const config* c, int i, const char* value)
     const bool is = CHECK(is_at(c, i, value)) != 0;
     if (!is) printf("  --%s is not %s\n", of[i].name, value ? value : "not given");
     return is;
-}
-
-/* Standard output of what runs between the two. */
-static FILE* said;
-static int standard_output;
-static void capture(void)
-{
-    fflush(stdout);
-    said = tmpfile();
-    standard_output = dup(STDOUT_FILENO);
-    dup2(fileno(said), STDOUT_FILENO);
-}
-static const char* captured(void)
-{
-    static char text[1 << 15];
-    fflush(stdout);
-    dup2(standard_output, STDOUT_FILENO);
-    close(standard_output);
-    rewind(said);
-    text[fread(text, 1, sizeof text - 1, said)] = 0;
-    fclose(said);
-    return text;
 }
 
 /* ==== the command line and the help ============================================================================= */

@@ -2,33 +2,14 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "tests/capture.h"
 #include "tests/folder.h"
 #include "tests/test.h"
 #include "trainer/report.h"
 
 /* ==== helpers =================================================================================================== */
 
-/* Standard output of what runs between the two. */
-static FILE* said;
-static int standard_output;
-static void capture(void)
-{
-    fflush(stdout);
-    said = tmpfile();
-    standard_output = dup(STDOUT_FILENO);
-    dup2(fileno(said), STDOUT_FILENO);
-}
-static char printed[1 << 14];
-static void captured(void)
-{
-    fflush(stdout);
-    dup2(standard_output, STDOUT_FILENO);
-    close(standard_output);
-    rewind(said);
-    printed[fread(printed, 1, sizeof printed - 1, said)] = 0;
-    fclose(said);
-}
-
+static const char* printed; /* between capture() and captured() */
 static char log_path[600], logged[1 << 15];
 static device quiet;
 
@@ -119,7 +100,7 @@ TEST(an_epochs_line_and_record_have_its_numbers)
         r.epoch_start -= 5;
         capture();
         report_epoch(&r, &now, .0625f, epoch[i].val, epoch[i].best);
-        captured();
+        printed = captured();
         end(&r);
         cut_measured(5);
         snprintf(record, sizeof record, "{\"event\":\"epoch\",\"epoch\":3,\"step\":21,\"learning_rate\":0.0625,%s,}\n", epoch[i].record);
@@ -142,7 +123,7 @@ TEST(the_bar_says_where_the_training_is)
     CHECK_STR(r.bar.note, "epoch 4/10  loss 0.1250  val nan");
     capture();
     report_epoch(&r, &(train_state){.epoch = 4, .loss_rows = 1}, 1, &some, false);
-    captured();
+    printed = captured();
     CHECK_STR(printed, "");
     report_epoch(&r, &(train_state){.epoch = 5, .loss_rows = 1}, 1, NULL, false);
     report_step(&r, &(train_state){.epoch = 5}, 2);
@@ -183,7 +164,7 @@ TEST(the_last_line_and_record_have_the_test_score_and_the_best_epoch)
         least_peak = (double)peak();
         capture();
         report_final(&r, &t, &at, of[i].test);
-        captured();
+        printed = captured();
         end(&r);
         cut_measured(50);
         snprintf(record, sizeof record, "{\"event\":\"final\",\"epochs\":9,\"steps\":77,%s,,\"device_memory_bytes\":%lld}\n", of[i].record, (long long)of[i].device_bytes);
@@ -205,7 +186,7 @@ TEST(an_interrupted_run_says_where_and_whether_it_is_saved)
         c.save = saved ? "c" : NULL;
         capture();
         report_interrupted(&r, &c, &at);
-        captured();
+        printed = captured();
         end(&r);
         CHECK_STR(logged, saved ? "{\"event\":\"interrupted\",\"epoch\":4,\"step\":29,\"saved\":\"c\"}\n" : "{\"event\":\"interrupted\",\"epoch\":4,\"step\":29,\"saved\":null}\n");
         CHECK_STR(printed, saved ? "interrupted in epoch 4 after step 29; saved, go on with --data 'a b' --resume c --save c\n"
@@ -343,7 +324,7 @@ TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
     report r = begin();
     capture();
     report_print_ranks(&r, all, RANKS);
-    captured();
+    printed = captured();
     end(&r);
     const char *line = strstr(printed, "\n  device       cache         own        peer        host     cache       own      peer      host   sample     mark     copy  "
                                        "extract    train evaluate  waiting   MB sent\n");
@@ -401,7 +382,7 @@ TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
             report r = begin();
             capture();
             report_tiers(&r, all, ranks, &plan);
-            captured();
+            printed = captured();
             end(&r);
             used = 0;
             for (int i = 0; i < TIER_NOTES_MAX && plan.note[i][0]; i++) EXPECT("note %d\n", i);
@@ -419,7 +400,7 @@ TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
     report r = begin();
     capture();
     report_tiers(&r, all, RANKS, &plan);
-    captured();
+    printed = captured();
     end(&r);
     used = 0;
     expect_reads("rows", 1);
@@ -491,7 +472,7 @@ TEST(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up)
     r.start -= TOTAL;
     capture();
     report_profile(&r, STEPS, &all, batches, &apart);
-    captured();
+    printed = captured();
     end(&r);
     CHECK(strstr(printed, "\n  times are measured; bytes and operations are counted\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n"));
     check_row("sample", 45, 11e9, 0, TOTAL, STEPS); /* 30 of 40 seconds of stages */
@@ -520,7 +501,7 @@ TEST(a_profile_has_no_rows_of_what_took_no_time)
     r.start -= 10;
     capture();
     report_profile(&r, 0, &all, (loader_cost){0}, &apart);
-    captured();
+    printed = captured();
     end(&r);
     int rows = 0;
     for (const char* at = strstr(printed, "GFLOP/s"); at; at = strchr(at + 1, '\n')) rows++;
