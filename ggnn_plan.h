@@ -246,10 +246,11 @@ GGNN_API int64_t ggnn_fill_slope(const double* hit, const double* ms, int64_t n)
 // DUCATI: one budget over rows and lists. The value density of a row is count / (sum of counts) * slope /
 // bytes, that of a list likewise. Entries are taken in falling density; one that does not fit is skipped.
 // Equal densities: rows first, then the smaller id. A slope of 0 leaves all entries of its kind out. Both
-// slopes 0: both count as 1, so that frequency per byte decides. (Slope / sum is kept to 32 bits.)
+// slopes 0: both count as 1, so that frequency per byte decides. (Slope / sum is kept to 32 bits.) An entry
+// whose count is negative is never taken: this device may not read it.
 typedef struct { // what DUCATI's allocation is made from
-    const int64_t*    rows;  // (n) counts, [0, 2^32)
-    const int64_t*    lists; // (n) counts, [0, 2^32)
+    const int64_t*    rows;  // (n) counts, below 2^32
+    const int64_t*    lists; // (n) counts, below 2^32
     int64_t           row_slope, list_slope; // nanoseconds per unit of hit ratio, >= 0
     const ggnn_sizes* of;
     int64_t           budget; // bytes; negative: 0
@@ -696,25 +697,25 @@ typedef struct { // DUCATI's densities: value of a count of each kind, below 2^3
     uint64_t         row, list;
 } ggnni_densities;
 
+static int64_t ggnni_dual_count(const int64_t* count, int64_t v) { return count[v] > 0 ? count[v] : 0; }
+
 static int ggnni_dual_row_first(const void* context, ggnn_node b, ggnn_node a)
 {
     const ggnn_dual* from = (const ggnn_dual*)context;
-    return from->rows[b] > from->rows[a];
+    return ggnni_dual_count(from->rows, b) > ggnni_dual_count(from->rows, a);
 }
 
 static int ggnni_dual_list_first(const void* context, ggnn_node b, ggnn_node a)
 {
     const ggnn_dual* from = (const ggnn_dual*)context;
-    return ggnni_fraction_compare(from->lists[b], ggnn_list_bytes(from->of, b), from->lists[a],
-                                  ggnn_list_bytes(from->of, a)) > 0;
+    return ggnni_fraction_compare(ggnni_dual_count(from->lists, b), ggnn_list_bytes(from->of, b),
+                                  ggnni_dual_count(from->lists, a), ggnn_list_bytes(from->of, a)) > 0;
 }
 
 static uint64_t ggnni_dual_sum(const int64_t* count, int64_t n)
 {
     uint64_t sum = 0;
-    for (int64_t v = 0; v < n; v++) {
-        sum += (uint64_t)count[v];
-    }
+    for (int64_t v = 0; v < n; v++) sum += (uint64_t)ggnni_dual_count(count, v);
     return sum ? sum : 1;
 }
 
@@ -740,8 +741,8 @@ static ggnni_densities ggnni_dual_densities(const ggnn_dual* from, int64_t n)
 static int ggnni_dual_list_is_denser(const ggnni_densities* d, ggnn_node row, ggnn_node list)
 {
     const ggnn_sizes* of = d->from->of;
-    const uint64_t    list_value = (uint64_t)d->from->lists[list] * d->list;
-    const uint64_t    row_value = (uint64_t)d->from->rows[row] * d->row;
+    const uint64_t    list_value = (uint64_t)ggnni_dual_count(d->from->lists, list) * d->list;
+    const uint64_t    row_value = (uint64_t)ggnni_dual_count(d->from->rows, row) * d->row;
     return ggnni_wide_compare(ggnni_product(list_value, (uint64_t)of->row),
                               ggnni_product(row_value, (uint64_t)ggnn_list_bytes(of, list))) > 0;
 }
@@ -766,13 +767,13 @@ GGNN_API ggnn_dual_fill ggnn_fill_dual(ggnn_node* row_rank, ggnn_node* list_rank
         if (row == n || (list < n && ggnni_dual_list_is_denser(&d, row_order[row], list_order[list]))) {
             const ggnn_node v = list_order[list++];
             const int64_t   bytes = ggnn_list_bytes(from->of, v);
-            if (bytes > left) continue;
+            if (from->lists[v] < 0 || bytes > left) continue;
             left -= bytes;
             fill.list_bytes += bytes;
             list_rank[v] = (ggnn_node)fill.lists++;
         } else {
             const ggnn_node v = row_order[row++];
-            if (from->of->row > left) continue;
+            if (from->rows[v] < 0 || from->of->row > left) continue;
             left -= from->of->row;
             fill.row_bytes += from->of->row;
             row_rank[v] = (ggnn_node)fill.rows++;

@@ -1013,10 +1013,38 @@ TEST(an_empty_graph_is_planned_too)
     CHECK_EQ(ggnn_fill_dual(none, none, &from, 0, none).rows, 0);
 }
 
+/* What may not be read changes nothing else: the others are taken as without it, and it comes behind them. */
+TEST(entries_of_negative_counts_are_never_taken)
+{
+    const int64_t    rows[] = {5, -1, 3, 0, -7, 1}, lists[] = {-1, 4, 0, 2, -3, 9}, indptr[] = {0, 2, 5, 6, 8, 8, 20};
+    const int64_t    few_rows[] = {5, 3, 0, 1}, few_lists[] = {4, 0, 2, 9};
+    const ggnn_sizes of = {8, indptr, 4, 8};
+    ggnn_node        row_rank[6], list_rank[6], work[12];
+    for (int64_t budget = 0; budget <= 200; budget += 4)
+        for (int slopes = 0; slopes < 4; slopes++) {
+            const ggnn_dual      from = {rows, lists, slopes & 1 ? 3 : 0, slopes & 2 ? 5 : 0, &of, budget};
+            const ggnn_dual_fill fill = ggnn_fill_dual(row_rank, list_rank, &from, 6, work);
+            CHECK(fill.rows <= 4 && fill.lists <= 4 && fill.row_bytes == 8 * fill.rows && fill.row_bytes + fill.list_bytes <= budget);
+            for (int v = 0; v < 6; v++) CHECK((rows[v] >= 0 || row_rank[v] >= fill.rows) && (lists[v] >= 0 || list_rank[v] >= fill.lists));
+            if (budget == 200) CHECK(fill.rows == (slopes == 2 ? 0 : 4) && fill.lists == (slopes == 1 ? 0 : 4));
+            if (slopes == 1) { /* rows alone, as if the others were not there */
+                const int64_t   whole[] = {0, 0, 0, 0, 0};
+                const ggnn_sizes like = {8, whole, 4, 8};
+                const ggnn_dual  without = {few_rows, few_lists, 3, 0, &like, budget};
+                CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &without, 4, work).rows, fill.rows);
+            }
+        }
+    const int64_t        row[] = {4, -1}, list[] = {4, 0}, ends[] = {0, 0, 0};
+    const ggnn_sizes     alike = {8, ends, 4, 8};
+    const ggnn_dual      denser = {row, list, 300, 301, &alike, 8}; /* the sum of each kind's counts is 4 */
+    CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &denser, 2, work).lists, 1);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     folder_make();
+    RUN(entries_of_negative_counts_are_never_taken);
     RUN(degrees_count_both_ends_of_an_edge);
     RUN(degrees_refuse_ids_and_lists_that_are_broken);
     RUN(a_batch_counts_its_input_rows_and_the_lists_of_each_hop);

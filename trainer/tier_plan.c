@@ -480,67 +480,21 @@ static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
     return true;
 }
 
-/* May this rank read the row, or the list, of node v? */
-static bool reaches(const tier_plan* p, tiers_kind kind, int64_t v)
-{
-    return p->reach[kind] == nodes_of(p) || p->of_cache[kind][v] < p->reach[kind];
-}
-
-static int64_t entry_bytes(const tier_plan* p, tiers_kind kind, int64_t v)
-{
-    return kind == TIERS_FEATURES ? p->sizes.row : ggnn_list_bytes(&p->sizes, (ggnn_node)v);
-}
-
-/* Of `taken` entries those that were counted, which are the first of them; the others' bytes go to *left. */
-static int64_t keep_counted(const tier_plan* p, tiers_kind kind, const ggnn_node* rank, int64_t taken, int64_t* left)
-{
-    int64_t counted = 0;
-    for (int64_t v = 0; v < nodes_of(p); v++) {
-        if (rank[v] >= taken) continue;
-        if (p->count[kind][v]) counted++;
-        else *left += entry_bytes(p, kind, v);
-    }
-    return counted;
-}
-
-/* Entries that were never counted, but may be read, take what is left; all others come behind. */
-static int64_t take_others(tier_plan* p, tiers_kind kind, ggnn_node* rank, int64_t counted, int64_t* left)
-{
-    int64_t taken = counted, behind = nodes_of(p);
-    for (int64_t v = 0; v < nodes_of(p); v++) {
-        const int64_t bytes = entry_bytes(p, kind, v);
-        if (rank[v] < counted) continue;
-        const bool fits = !p->count[kind][v] && reaches(p, kind, v) && bytes <= *left;
-        if (fits) *left -= bytes;
-        rank[v] = (ggnn_node)(fits ? taken++ : --behind);
-    }
-    return taken;
-}
-
-/* A cache has no entry that its rank may not read. ggnn_fill_dual takes these last, with counts of 0: then those that the rank
-   may read come in their place, rows first. left: bytes of the budget. */
-static void leave_others_out(tier_plan* p, ggnn_node* const rank[TIERS_KINDS], int64_t taken[TIERS_KINDS], int64_t left)
-{
-    if (p->reach[TIERS_GRAPH] == nodes_of(p) && p->reach[TIERS_FEATURES] == nodes_of(p)) return;
-    const bool any = taken[TIERS_GRAPH] + taken[TIERS_FEATURES] > 0;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) taken[kind] = keep_counted(p, (tiers_kind)kind, rank[kind], taken[kind], &left);
-    for (int kind = TIERS_KINDS - 1; any && kind >= 0; kind--) /* a slope of 0 beside another leaves its kind out */
-        if (p->slopes[kind] || !p->slopes[!kind]) taken[kind] = take_others(p, (tiers_kind)kind, rank[kind], taken[kind], &left);
-}
-
-/* DUCATI's: lists and rows share the budget. */
+/* DUCATI's: lists and rows share the budget. A cache has no entry that its rank may not read. */
 static bool fill_dual(tier_plan* p, int64_t budget, error* why)
 {
-    ggnn_node *lists = new_rank(p, why), *rows = lists ? new_rank(p, why) : NULL, *const rank[TIERS_KINDS] = {lists, rows};
+    tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    ggnn_node *rows = new_rank(p, why), *lists = rows ? new_rank(p, why) : NULL;
+    if (!lists) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        for (int64_t v = 0; v < nodes_of(p) && p->reach[kind] < nodes_of(p); v++)
+            if (p->of_cache[kind][v] >= p->reach[kind]) p->count[kind][v] = -1;
     const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], p->slopes[1], p->slopes[0], &p->sizes, budget};
-    if (!rows) return false;
     const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, nodes_of(p), p->work);
-    int64_t taken[TIERS_KINDS] = {fill.lists, fill.rows};
-    leave_others_out(p, rank, taken, budget - fill.row_bytes - fill.list_bytes);
-    for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        p->plan.share[kind].cache_rank = rank[kind];
-        p->plan.share[kind].cached = taken[kind];
-    }
+    graph->cache_rank = lists;
+    graph->cached = fill.lists;
+    features->cache_rank = rows;
+    features->cached = fill.rows;
     if (!p->slopes[0] && !p->slopes[1]) tier_plan_note(p, "--cache dual: both slopes are 0, so that frequency a byte decides");
     return true;
 }
