@@ -3433,7 +3433,8 @@ GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b)
 {
     ggnni_sort sort;
     GGNNI_REQUIRE(t && t->indptr && ggnni_block_given(b, 1));
-    GGNNI_REQUIRE(*b->num_src.n <= t->num_dst.max && *b->num_edges.n <= t->num_edges.max);
+    GGNNI_REQUIRE(*b->num_src.n <= t->num_dst.max && *b->num_dst.n <= t->num_src.max);
+    GGNNI_REQUIRE(*b->num_edges.n <= t->num_edges.max);
     *t->num_dst.n = *b->num_src.n;
     *t->num_src.n = *b->num_dst.n;
     *t->num_edges.n = *b->num_edges.n;

@@ -122,8 +122,8 @@ bool metis_divide(int32_t* owner, const ggnn_lists* lists, const int64_t* weight
     const int64_t n = lists->num_nodes, most = sizeof(idx_t) == 4 ? INT32_MAX : INT64_MAX;
     metis_arrays m;
     if (lists->num_edges > most || n >= most)
-        return error_set(why, "%s: METIS has indices of %d bits: %lld edges in both directions are too many", path,
-                         (int)(8 * sizeof(idx_t)), (long long)lists->num_edges);
+        return error_set(why, "%s: METIS has indices of %d bits: %lld %s are too many", path, (int)(8 * sizeof(idx_t)),
+                         (long long)(n >= most ? n : lists->num_edges), n >= most ? "nodes" : "edges in both directions");
     for (int64_t v = 0; v < n; v++) owner[v] = 0;
     if (parts == 1 || n == 0) return true; /* METIS would fail */
     const bool weighted = sum_of(weight, n) > 0;

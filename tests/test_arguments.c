@@ -427,6 +427,9 @@ TEST(blocks)
     small.num_edges.max = r->edges;
     small.num_dst.max = r->src - 1;
     REFUSED(ggnn_block_transpose(&small, &r->b));
+    small.num_dst.max = r->src;
+    small.num_src.max = *r->b.num_dst.n - 1;
+    REFUSED(ggnn_block_transpose(&small, &r->b));
     REFUSED(ggnn_block_validate(NULL, N, &fault));
     for (int i = 0; i < 4; i++) {
         none = r->b;
