@@ -29,6 +29,33 @@ static inline char* folder_path(char* path, const char* name)
     return path;
 }
 
+/* What a file in it holds; "" where there is none, and 64 KiB at most. Until the next call. */
+static inline const char* folder_text(const char* name)
+{
+    static char text[1 << 16];
+    char path[600];
+    FILE* in = fopen(folder_path(path, name), "rb");
+    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    if (in) fclose(in);
+    text[length] = 0;
+    return text;
+}
+
+static inline int times_in(const char* text, const char* words)
+{
+    int times = 0;
+    for (const char* at = text; (at = strstr(at, words)); at++) times++;
+    return times;
+}
+
+/* karate.ggnn in it, by the ggnn-data of this test's own build; self: argv[0]. */
+static inline int folder_karate(const char* self)
+{
+    char line[5000];
+    snprintf(line, sizeof line, "\"$(dirname %s)/../ggnn-data\" generate karate %s/karate.ggnn >%s/out", self, folder, folder);
+    return system(line) == 0;
+}
+
 static inline void remove_tree(const char* path)
 {
     DIR* list = opendir(path);

@@ -235,31 +235,13 @@ static int run_ranks(int32_t P, const char* arguments)
     return status;
 }
 
-static const char* output(const char* which)
-{
-    static char text[1 << 16];
-    char path[600];
-    FILE* in = fopen(folder_path(path, which), "rb");
-    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
-    if (in) fclose(in);
-    text[length] = 0;
-    return text;
-}
-
-static int times_in(const char* text, const char* words)
-{
-    int times = 0;
-    for (const char* at = text; (at = strstr(at, words)); at++) times++;
-    return times;
-}
-
 /* The line of a rank in "out"; empty: it printed none. */
 static const char* line_of(int32_t r)
 {
     static char line[2000];
     char begin[24];
     snprintf(begin, sizeof begin, "rank=%d ", (int)r);
-    const char* at = strstr(output("out"), begin);
+    const char* at = strstr(folder_text("out"), begin);
     snprintf(line, sizeof line, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
     return line;
 }
@@ -267,7 +249,7 @@ static const char* line_of(int32_t r)
 static bool has(const char* line, const char* words)
 {
     if (strstr(line, words)) return true;
-    printf("  not \"%s\" in \"%s\"; errors: %s\n", words, line, output("err"));
+    printf("  not \"%s\" in \"%s\"; errors: %s\n", words, line, folder_text("err"));
     return false;
 }
 
@@ -337,7 +319,7 @@ TEST(a_process_that_fails_ends_all_with_its_message)
     for (int i = 0; i < 3; i++)
         compare_with_threads(3, &(script){test_random(), NULL, (int32_t)test_below(3), (int32_t)test_below(STEPS), COMM_OWN});
     CHECK_EQ(run_ranks(3, "same"), 1);
-    CHECK_EQ(times_in(output("err"), "): --data has CRC 1f; rank 0 (host "), 3);
+    CHECK_EQ(times_in(folder_text("err"), "): --data has CRC 1f; rank 0 (host "), 3);
 }
 
 /* While ranks find each other, and in calls. */
@@ -348,8 +330,8 @@ TEST(all_fail_with_the_process_whose_allocation_fails)
     for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
         failing = which[i];
         CHECK_EQ(run_ranks(3, "script 5 0 -1 0"), 1);
-        CHECK_EQ(times_in(output("err"), "out of memory: "), 3);
-        CHECK_EQ(times_in(output("err"), "rank 1"), 2);
+        CHECK_EQ(times_in(folder_text("err"), "out of memory: "), 3);
+        CHECK_EQ(times_in(folder_text("err"), "rank 1"), 2);
     }
     failing = 0;
 }
@@ -361,12 +343,12 @@ TEST(ranks_say_when_they_have_waited_long_for_one_that_does_not_start)
     setenv("GGNN_TEST_PATIENCE", "2", 1);
     late = true;
     CHECK_EQ(run_ranks(3, "same"), 1);
-    const int times = times_in(output("err"), " still waits for the others to start: ");
-    if (!CHECK(times == 2 || times == 3)) printf("  %s\n", output("err")); /* 3: the late one was slow, too */
+    const int times = times_in(folder_text("err"), " still waits for the others to start: ");
+    if (!CHECK(times == 2 || times == 3)) printf("  %s\n", folder_text("err")); /* 3: the late one was slow, too */
     late = false;
     unsetenv("GGNN_TEST_PATIENCE");
     CHECK_EQ(run_ranks(3, "same"), 1);
-    CHECK_EQ(times_in(output("err"), "still waits"), 0);
+    CHECK_EQ(times_in(folder_text("err"), "still waits"), 0);
 }
 
 /* Starts ranks that add up; process[r] is rank r's. */
@@ -390,7 +372,7 @@ static pid_t start_looping(int32_t P, pid_t process[RANKS_MAX])
             if (!number) nap(.01);
         }
         process[r] = number;
-        if (!CHECK(number != 0)) printf("  %s\n", output("err"));
+        if (!CHECK(number != 0)) printf("  %s\n", folder_text("err"));
     }
     return child;
 }
@@ -417,7 +399,7 @@ static void lose_one(int32_t P, int how, double within, const char* cause)
     CHECK_EQ(left_of(child), 0);
     gethostname(host, sizeof host);
     snprintf(words, sizeof words, "%s: rank %d (host %s, process %d): lost: %s\n", name(), (int)victim, host, (int)process[victim], cause);
-    if (!CHECK_EQ(times_in(output("err"), words), P - 1)) printf("  %s\n  not %d times in: %s\n", words, (int)P - 1, output("err"));
+    if (!CHECK_EQ(times_in(folder_text("err"), words), P - 1)) printf("  %s\n  not %d times in: %s\n", words, (int)P - 1, folder_text("err"));
     CHECK(!shared_files());
     for (int32_t r = 0; r < P; r++) {
         CHECK(!has_unfinished(r) || r == victim);
@@ -493,7 +475,7 @@ TEST(ranks_that_all_stood_still_go_on)
     kill(process[1], SIGTERM);
     CHECK_EQ(finish(child, 20), 0);
     CHECK_EQ(left_of(child), 0);
-    CHECK_STR(output("err"), "");
+    CHECK_STR(folder_text("err"), "");
 }
 
 TEST(a_busy_process_lives)
@@ -523,7 +505,7 @@ TEST(three_hosts_get_the_same_bits_as_threads)
     if (missing()) SKIP(missing());
     down = "";
     compare_with_threads(HOSTS, &(script){test_random(), NULL, -1, 0, COMM_OWN});
-    if (!test_skip) printf("  %s\n", strstr(output("out"), "host a: "));
+    if (!test_skip) printf("  %s\n", strstr(folder_text("out"), "host a: "));
 }
 
 /* MPI numbers its ranks across the hosts, as --map-by node tells it to; ours go host by host all the same. */
@@ -561,9 +543,9 @@ TEST(a_host_whose_link_goes_down_is_lost)
     pid_t child = start(HOSTS, "loop -");
     if (finish(child, 90) == 77) SKIP("hosts.sh cannot run here");
     CHECK_EQ(left_of(child), 0);
-    CHECK(times_in(output("err"), ": rank 4 (host c, ") + times_in(output("err"), ": rank 5 (host c, ") == 4);
-    CHECK_EQ(times_in(output("err"), "): lost: "), 4); /* no sign of life, or what the system says: "No route to host" */
-    const char* ended = strstr(output("out"), "all ranks have ended ");
+    CHECK(times_in(folder_text("err"), ": rank 4 (host c, ") + times_in(folder_text("err"), ": rank 5 (host c, ") == 4);
+    CHECK_EQ(times_in(folder_text("err"), "): lost: "), 4); /* no sign of life, or what the system says: "No route to host" */
+    const char* ended = strstr(folder_text("out"), "all ranks have ended ");
     CHECK(ended && atoi(ended + strlen("all ranks have ended ")) < 10000);
 }
 

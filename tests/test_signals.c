@@ -309,9 +309,7 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     if (!realpath(argv[0], self)) return 1;
     folder_make();
-    char line[1300];
-    snprintf(line, sizeof line, "$(dirname %s)/../ggnn-data generate karate %s/karate.ggnn >%s/out", self, folder, folder);
-    if (system(line) != 0) return 1;
+    if (!folder_karate(self)) return 1;
     RUN(a_second_signal_while_saving_leaves_no_unfinished_checkpoint);
     RUN_SLOW(a_process_that_is_killed_while_another_saves_leaves_no_unfinished_checkpoint);
     RUN(a_data_file_that_is_cut_short_while_it_is_read_is_named);

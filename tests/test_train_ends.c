@@ -33,24 +33,6 @@ loader_cost training_batches(const training* t)
 static char self[600];
 
 /* What the last run said. */
-static const char* messages(void)
-{
-    static char text[1 << 14];
-    char path[600];
-    FILE* in = fopen(folder_path(path, "err"), "rb");
-    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
-    if (in) fclose(in);
-    text[length] = 0;
-    return text;
-}
-
-static int times_in(const char* text, const char* words)
-{
-    int times = 0;
-    for (const char* at = text; (at = strstr(at, words)); at++) times++;
-    return times;
-}
-
 /* The exit status of the words before, this program, and options. */
 static int end_of(const char* before, const char* options)
 {
@@ -68,7 +50,7 @@ TEST(a_rank_that_ends_without_a_message_is_named_and_the_status_is_1)
         char words[80];
         snprintf(words, sizeof words, "ggnn-train: %s ended without a message\n", alone[i][1]);
         CHECK_EQ(end_of("", alone[i][0]), 1);
-        CHECK_STR(messages(), words);
+        CHECK_STR(folder_text("err"), words);
     }
 }
 
@@ -76,8 +58,8 @@ TEST(a_process_that_ends_without_a_message_is_named_by_all)
 {
     if (!comm_mpi_name() || system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0) SKIP("no mpirun of Open MPI");
     CHECK_EQ(end_of("timeout -k 5 60 mpirun -n 3 --oversubscribe --allow-run-as-root", ""), 1);
-    CHECK_EQ(times_in(messages(), "ggnn-train: rank 1 (host "), 3);
-    CHECK_EQ(times_in(messages(), ") ended without a message\n"), 3);
+    CHECK_EQ(times_in(folder_text("err"), "ggnn-train: rank 1 (host "), 3);
+    CHECK_EQ(times_in(folder_text("err"), ") ended without a message\n"), 3);
 }
 
 int main(int argc, char** argv)
@@ -86,9 +68,7 @@ int main(int argc, char** argv)
     test_only = argc > 1 ? argv[1] : NULL;
     if (!realpath(argv[0], self)) return 1;
     folder_make();
-    char line[1300];
-    snprintf(line, sizeof line, "$(dirname %s)/../ggnn-data generate karate %s/karate.ggnn >%s/out", self, folder, folder);
-    if (system(line) != 0) return 1;
+    if (!folder_karate(self)) return 1;
     RUN(a_rank_that_ends_without_a_message_is_named_and_the_status_is_1);
     RUN_SLOW(a_process_that_ends_without_a_message_is_named_by_all);
     folder_remove();
