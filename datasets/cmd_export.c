@@ -342,7 +342,7 @@ static bool export_dataset(const char* path, const char* out, export_format form
 {
     dataset d;
     output o;
-    bool good = dataset_open(&d, path, why) && dataset_check_graph(&d, why);
+    bool good = dataset_open(&d, path, why) && dataset_check_sections(&d, format == EXPORT_MTX, why) && dataset_check_graph(&d, why);
     if (good && output_open(&o, out, format != EXPORT_MTX, why)) {
         good = format == EXPORT_CSV   ? export_csv(&o, &d)
                : format == EXPORT_MTX ? export_mtx(&o, &d)

@@ -103,17 +103,6 @@ static bool write_all(job* r, error* why)
            (!rule || ggnn_file_copy(&r->out, &r->data.file, rule) || writer_fails(r, why));
 }
 
-/* A damaged section would get a good CRC: those that are copied are checked first. */
-static bool check_sections(job* r, error* why)
-{
-    static const char* const copied[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id"};
-    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
-        const ggnn_file_section* s = ggnn_file_find(&r->data.file, copied[i]);
-        if (s && !ggnn_file_check(&r->data.file, s)) return error_set(why, "%s", r->data.file.error);
-    }
-    return true;
-}
-
 static bool make(job* r, const char* out, error* why)
 {
     const dataset* d = &r->data;
@@ -158,7 +147,7 @@ int reorder_main(int argc, char** argv)
     bool good = dataset_open(&r.data, argument[0], &why) && ranking_open(&r.by, path, &r.data, &why);
     if (good) {
         r.rank = by ? r.by.lists : r.by.rows;
-        good = check_sections(&r, &why) && make(&r, argument[1], &why);
+        good = dataset_check_sections(&r.data, false, &why) && make(&r, argument[1], &why);
     }
     if (good && as_json) {
         json_start(&j, stdout, true);

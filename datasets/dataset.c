@@ -147,6 +147,17 @@ bool dataset_check_graph(const dataset* d, error* why)
                      d->csc.weight ? " and 'weight'" : "", fault.what, place);
 }
 
+bool dataset_check_sections(dataset* d, bool graph_alone, error* why)
+{
+    static const char* const name[] = {"indptr", "indices", "weight", "feat", "edge_feat", "label", "split", "external_id"};
+    const size_t count = graph_alone ? 3 : sizeof name / sizeof *name;
+    for (size_t i = 0; i < count; i++) {
+        const ggnn_file_section* s = ggnn_file_find(&d->file, name[i]);
+        if (s && !ggnn_file_check(&d->file, s)) return error_set(why, "%s", d->file.error);
+    }
+    return true;
+}
+
 bool dataset_count(dataset* d, error* why)
 {
     int32_t most = -1;

@@ -64,6 +64,10 @@ bool dataset_graph_fails(const char* path, const ggnn_fault* fault, error* why);
 /* Checks all that a graph promises: lists in order, ids of nodes, weights finite and not negative. O(N + E). */
 bool dataset_check_graph(const dataset* d, error* why);
 
+/* The checksums of all that a graph and its nodes have, or of the graph alone, for who copies them: a damaged section would
+   get a good checksum, or none. Reads them whole. */
+bool dataset_check_sections(dataset* d, bool graph_alone, error* why);
+
 /* Reads the labels: fills num_classes, refuses values that are no class. O(N). */
 bool dataset_count(dataset* d, error* why);
 

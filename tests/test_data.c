@@ -1792,6 +1792,34 @@ TEST(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be)
     remove(path);
 }
 
+/* A byte of each section in turn: of a graph alone the sections behind it are not read. */
+TEST(export_writes_no_damaged_section)
+{
+    static const char* const format[] = {"csv", "mtx", "npy"};
+    ggnn_file f;
+    char words[80], path[600];
+    write_contents(&good_contents);
+    if (!CHECK(ggnn_file_open(&f, target))) return;
+    unsigned char* whole = malloc((size_t)f.bytes);
+    memcpy(whole, f.base, (size_t)f.bytes);
+    CHECK_EQ(f.num_sections, 8);
+    for (int32_t i = 0; i < f.num_sections; i++)
+        for (int k = 0; k < 3; k++) {
+            const bool of_graph = !strcmp(f.section[i].name, "indptr") || !strcmp(f.section[i].name, "indices") || !strcmp(f.section[i].name, "weight");
+            const int64_t at = f.section[i].offset + f.section[i].bytes - 1;
+            whole[at] ^= 1;
+            write_file(target, whole, (size_t)f.bytes);
+            whole[at] ^= 1;
+            snprintf(words, sizeof words, "damaged section '%s'", f.section[i].name);
+            CHECK_EQ(export_to("copy", format[k]), k == 1 && !of_graph ? 0 : 1);
+            CHECK(k == 1 && !of_graph ? !output("err")[0] : says("err", words) && access(folder_path(path, "copy"), F_OK) != 0);
+            if (k == 1) remove(folder_path(path, "copy"));
+        }
+    CHECK_EQ(temporaries(), 0);
+    free(whole);
+    ggnn_file_close(&f);
+}
+
 /* The names of processes of this number that were killed: of a thousand one is free, and then none. */
 TEST(export_tries_a_thousand_temporary_names)
 {
@@ -2167,6 +2195,7 @@ int main(int argc, char** argv)
     RUN(export_does_not_hide_a_part_that_there_is_not);
     RUN(export_writes_the_masks_of_one_split_as_vectors);
     RUN(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be);
+    RUN(export_writes_no_damaged_section);
     RUN(export_tries_a_thousand_temporary_names);
     RUN(wrong_usage_exits_with_2_and_says_why);
     RUN(options_of_the_commands_are_taken_up_to_the_ends_of_their_ranges);
