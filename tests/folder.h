@@ -32,19 +32,19 @@ static inline char* folder_path(char* path, const char* name)
 /* What a file in it holds; "" where there is none, and 64 KiB at most. Until the next call. */
 static inline const char* folder_text(const char* name)
 {
-    static char text[1 << 16];
+    static char words[1 << 16];
     char path[600];
     FILE* in = fopen(folder_path(path, name), "rb");
-    size_t length = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    size_t length = in ? fread(words, 1, sizeof words - 1, in) : 0;
     if (in) fclose(in);
-    text[length] = 0;
-    return text;
+    words[length] = 0;
+    return words;
 }
 
-static inline int times_in(const char* text, const char* words)
+static inline int times_in(const char* all, const char* words)
 {
     int times = 0;
-    for (const char* at = text; (at = strstr(at, words)); at++) times++;
+    for (const char* at = all; (at = strstr(at, words)); at++) times++;
     return times;
 }
 
