@@ -691,7 +691,7 @@ TEST(what_fits_into_a_devices_memory_lies_where_rules_put_it)
     static const char* const stores[] = {"--store-graph 1 --store-features 1", "--store-graph .6 --store-features 0",
                                          "--store-graph 0 --store-features .9 --prefer features", "--store-graph .8 --store-features .7"};
     static const char* const sizes[] = {"--cache-bytes auto", "--cache-bytes 1500", "--cache-ratio .0437"};
-    for (int i = 0; i < 35; i++) {
+    for (int i = 0; i < 44; i++) {
         char options[600];
         const int p = i % POLICIES, devices = 1 + i % 4, memory = (6 + 5 * (i % 5) + i / 7) * 250 * (int)sizeof(ggnn_node);
         if ((is_placed = devices == 4 && i % 3 < 2)) {

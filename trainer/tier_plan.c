@@ -194,15 +194,14 @@ static bool rank_by_graph(tier_plan* p, error* why)
     return rank && (!makes || order_by_graph(p, rank, why)) && (!shared || comm_barrier(c, why));
 }
 
-/* May every rank get any node in a batch? Then what all have read foretells what each will read, best as it is most. Not where
-   a rank has training nodes of its own. `optimal` knows each rank's own. */
-static bool reads_alike(const tier_plan* p)
+/* Does what all ranks have read foretell what this one will read? Yes where every rank may get any node in a batch, best as it
+   is most, and in --parallel split, of what it owns. Not where a rank has training nodes of its own. `optimal` knows each rank's own. */
+static bool reads_as_all(const tier_plan* p)
 {
-    return !in_parts(p) && !p->task->division.parts && policy_of(p->config) != HOTNESS_OPTIMAL;
+    return in_parts(p) || (!p->task->division.parts && policy_of(p->config) != HOTNESS_OPTIMAL);
 }
 
-/* The parts' order: by what all ranks read. A cache's counts become what this rank will read of that: all, or in --parallel split
-   what `reads` says; or they stay this rank's own. */
+/* The parts' order: by what all ranks read. A cache's counts become those of all, too, or stay this rank's own. */
 static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
 {
     const int64_t* indptr = p->task->graph.whole.indptr;
@@ -211,8 +210,7 @@ static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
     bool good = sum && sum_counts(p, sum, p->count[kind], why);
     if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, nodes_of(p));
     p->of_parts[kind] = rank;
-    for (int64_t v = 0; good && (in_parts(p) || reads_alike(p)) && v < nodes_of(p); v++)
-        p->count[kind][v] = reads_alike(p) || reads(p, kind, (ggnn_node)v) ? sum[v] : 0;
+    if (good && reads_as_all(p)) memcpy(p->count[kind], sum, (size_t)nodes_of(p) * sizeof *sum);
     memory_free(sum);
     return good;
 }
@@ -228,7 +226,7 @@ static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
         const int64_t* indptr = p->task->graph.whole.indptr;
         if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
         p->of_cache[kind] = p->of_parts[kind];
-        if (p->comm->ranks > 1 && reads_alike(p)) continue;
+        if (p->comm->ranks > 1 && reads_as_all(p)) continue;
         ggnn_node* rank = new_rank(p, why);
         if (!rank) return false;
         hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, nodes_of(p));
