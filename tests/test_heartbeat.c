@@ -183,7 +183,7 @@ TEST(answers_of_rank_0_may_come_in_pieces)
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof here;
     greeting hello;
-    char text[1 + 512] = {'l'}, printed[600] = "";
+    char text[1 + 512] = {'l'}, printed[600] = "", wanted[600];
     int out[2], rank_0 = socket(AF_INET, SOCK_STREAM, 0), status = 0;
     for (int i = 0; i < 32; i++) at.token[i] = (unsigned char)(i + 1);
     snprintf(text + 1, sizeof text - 1, "rank 2: lost: no more of it");
@@ -215,7 +215,8 @@ TEST(answers_of_rank_0_may_come_in_pieces)
     shutdown(s, SHUT_WR); /* all have spoken */
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1);
     CHECK(read(out[0], printed, sizeof printed - 1) > 0);
-    CHECK_STR(printed, "test_heartbeat: rank 2: lost: no more of it\n");
+    snprintf(wanted, sizeof wanted, "%s: rank 2: lost: no more of it\n", program_invocation_short_name);
+    CHECK_STR(printed, wanted);
     close(s);
     close(rank_0);
     close(out[0]);
