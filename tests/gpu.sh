@@ -37,7 +37,7 @@ programs=$(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|')
 run() {
     local log=$logs/$1 line code
     shift
-    timeout 400 "$@" >"$log" 2>&1
+    timeout -k 10 400 "$@" >"$log" 2>&1
     code=$?
     line=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
     if [ -z "$line" ] || { [ $code -ne 0 ] && [[ $line == *" 0 failed"* ]]; }; then
@@ -89,7 +89,7 @@ bench_all() {
         return
     fi
     kept=$(echo "${gpu%%,*}" | tr 'A-Z ' 'a-z-' | sed 's/^nvidia-//')-$(date +%Y-%m-%d).json
-    if OMP_NUM_THREADS=$(nproc) timeout 460 "$build/ggnn-bench-cuda" --backend cuda --json "$build/gpu-bench.json" "$@" |
+    if OMP_NUM_THREADS=$(nproc) timeout -k 10 460 "$build/ggnn-bench-cuda" --backend cuda --json "$build/gpu-bench.json" "$@" |
         tee "$logs/bench" && [ "${PIPESTATUS[0]}" -eq 0 ]; then
         passed=$((passed + 1))
         echo

@@ -185,7 +185,7 @@ compile_common() {
 run() {
     local order= async=
     case $2 in reversed) order=rev ;; random) order=rand ;; lazy) order=rand async=lazy ;; esac
-    SIMT_ORDER=$order SIMT_ASYNC=$async timeout "$limit" "$1" $([ "$3" = - ] || echo "$3")
+    SIMT_ORDER=$order SIMT_ASYNC=$async timeout -k 5 "$limit" "$1" $([ "$3" = - ] || echo "$3")
 }
 
 # noticed LOG: what first went wrong

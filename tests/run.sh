@@ -236,7 +236,7 @@ stage_fuzz() {
     build "$folder" fuzzers CC="$CC" OPT="-O1 -g1" EXTRA="$options" || return
     for source in tests/fuzz/fuzz_*.c; do
         name=$(basename "$source" .c)
-        if timeout 120 "$folder/fuzz/$name" "${FUZZ_RUNS:-3000}" >"$logs/$name" 2>&1; then pass "$name"
+        if timeout -k 5 120 "$folder/fuzz/$name" "${FUZZ_RUNS:-3000}" >"$logs/$name" 2>&1; then pass "$name"
         else fail "$name:"; tail -n 20 "$logs/$name"; fi
     done
 }

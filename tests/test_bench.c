@@ -108,7 +108,7 @@ TEST(failures_are_said_and_end_in_1)
     char pipe[600], line[700];
     CHECK(mkfifo(folder_path(pipe, "pipe"), 0600) == 0);
     snprintf(line, sizeof line, "roof --json %s", pipe);
-    CHECK_EQ(run("timeout 20", line), 1); /* it would wait for a reader */
+    CHECK_EQ(run("timeout -k 5 20", line), 1); /* it would wait for a reader */
     CHECK(says("err", "is a pipe, no file can be put there"));
 }
 

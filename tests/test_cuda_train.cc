@@ -695,9 +695,9 @@ const char* no_mpi()
 // ggnn-train on emulated devices, as `processes` processes or, where that is 0, as one; what it prints goes to out.
 int emulated(int processes, const std::string& options)
 {
-    std::string with = "OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 120 mpirun "
+    std::string with = "OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout -k 5 120 mpirun "
                        "--allow-run-as-root --oversubscribe -n " + std::to_string(processes) + " ";
-    return shell((processes ? with : "timeout 120 ") + build + "/ggnn-train-emulated --backend cuda-emulated --data g " +
+    return shell((processes ? with : "timeout -k 5 120 ") + build + "/ggnn-train-emulated --backend cuda-emulated --data g " +
                  options + " >out 2>&1 </dev/null");
 }
 
@@ -801,7 +801,7 @@ TEST(a_process_that_is_killed_is_named_by_those_that_wait_for_it_in_nccl)
                    "if [ \"$OMPI_COMM_WORLD_RANK\" = 1 ]; then me=$$; (until grep -q '\"epoch\":2' log 2>/dev/null; do sleep .1; done; kill -9 $me) & fi\n"
                    "exec \"$@\"\nEND"), 0);
     const double begin = test_seconds();
-    CHECK(shell("OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 60 mpirun --allow-run-as-root "
+    CHECK(shell("OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout -k 5 60 mpirun --allow-run-as-root "
                 "--oversubscribe -n 3 sh kills " + build + "/ggnn-train-emulated --backend cuda-emulated --data g --hidden 8 --layers 2 "
                 "--fanout 4,3 --batch 40 --epochs 100000 --comm nccl --log log >out 2>&1 </dev/null") % 124 != 0);
     CHECK(test_seconds() - begin < 30);
@@ -827,7 +827,7 @@ TEST(processes_with_a_device_each_give_the_bits_of_threads)
     const std::string options = " --data g --model gat --hidden 8 --layers 2 --fanout 4,3 --batch 40 --epochs 2";
     CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 200 --edges 1500 --classes 5 --features 6 >out 2>&1"), 0);
     CHECK_EQ(shell(build + "/ggnn-train-emulated --backend cuda-emulated --devices 2 --log threads" + options + " >out 2>&1"), 0);
-    CHECK_EQ(shell("OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 300 "
+    CHECK_EQ(shell("OMPI_MCA_mpi_yield_when_idle=1 ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout -k 5 300 "
                    "mpirun --allow-run-as-root --oversubscribe -n 2 " + build +
                    "/ggnn-train-emulated --backend cuda-emulated --log processes" + options + " >out 2>&1 </dev/null"), 0);
     for (const char* key : {"loss", "val_loss", "val_accuracy"}) same_numbers("threads", "processes", "epoch", key, 0);

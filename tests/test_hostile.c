@@ -192,7 +192,7 @@ TEST(a_file_that_may_not_be_written_is_not_replaced)
 TEST(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there)
 {
     make_graph();
-    check_shell("mkfifo pipe && (timeout 20 cat pipe >got & timeout 20 $B/ggnn-data export f.ggnn pipe --format mtx; s=$?; wait; exit $s)", 0);
+    check_shell("mkfifo pipe && (timeout -k 5 20 cat pipe >got & timeout -k 5 20 $B/ggnn-data export f.ggnn pipe --format mtx; s=$?; wait; exit $s)", 0);
     check_shell("[ -p pipe ] && cmp f.mtx got", 0);
     check_shell("ln -s /dev/null null && $B/ggnn-data export f.ggnn null --format mtx && [ -h null ] && [ -c null ]", 0);
     check_shell("ln -s /proc/self/fd/1 stdout && ln -s /proc/self/fd/3 third", 0); /* as /dev/stdout, /dev/fd/3 */
@@ -216,7 +216,7 @@ TEST(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is)
         for (int p = 0; p < 4; p++) {
             char arguments[128], line[256];
             snprintf(arguments, sizeof arguments, command[c], place[p]);
-            snprintf(line, sizeof line, "timeout 20 $B/ggnn-data %s 2>err | cat >out; grep -q 'ggnn-data: %s: ' err", arguments, place[p]);
+            snprintf(line, sizeof line, "timeout -k 5 20 $B/ggnn-data %s 2>err | cat >out; grep -q 'ggnn-data: %s: ' err", arguments, place[p]);
             check_shell(line, 0);
         }
     check_shell("$B/ggnn-data generate star pipe 2>err", 1);
@@ -251,11 +251,11 @@ TEST(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once)
         for (int p = 0; p < 3; p++) {
             char arguments[128], line[256];
             snprintf(arguments, sizeof arguments, command[c], p == 0 ? "pipe" : p == 1 ? "null" : "folder");
-            snprintf(line, sizeof line, "timeout 20 $B/%s >out 2>err", arguments);
+            snprintf(line, sizeof line, "timeout -k 5 20 $B/%s >out 2>err", arguments);
             check_shell(line, 1);
             if (!CHECK(says("err", p == 0 ? "pipe" : p == 1 ? "null" : "folder"))) printf("  %s\n", line);
         }
-    check_shell("mkfifo folder/edges.npy; timeout 20 $B/ggnn-data convert folder o.ggnn 2>err >out", 1);
+    check_shell("mkfifo folder/edges.npy; timeout -k 5 20 $B/ggnn-data convert folder o.ggnn 2>err >out", 1);
     CHECK(says("err", "folder/edges.npy: is a pipe"));
     check_shell("rm -r pipe null folder", 0);
 }
@@ -278,11 +278,11 @@ TEST(a_benchs_inputs_are_files_and_stay_what_they_are)
     check_shell("$B/ggnn-bench scale --json new --markdown ./new >out 2>err", 2);
     CHECK(says("err", "--markdown ./new: --json writes there"));
     check_shell("echo old | cmp - in && [ ! -e new ]", 0);
-    check_shell("timeout 20 $B/ggnn-bench scale --inputs pipe >out 2>err", 1);
+    check_shell("timeout -k 5 20 $B/ggnn-bench scale --inputs pipe >out 2>err", 1);
     CHECK(says("err", "pipe: is a pipe, a file is needed"));
-    check_shell("timeout 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check pipe >out 2>err", 1);
+    check_shell("timeout -k 5 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check pipe >out 2>err", 1);
     CHECK(says("err", "pipe: is a pipe, a file is needed"));
-    check_shell("timeout 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check null >out 2>err", 1);
+    check_shell("timeout -k 5 20 $B/ggnn-bench gemm --quick --min-time 0 --reps 1 --check null >out 2>err", 1);
     CHECK(says("err", "null: is a device"));
     check_shell("rm in pipe null", 0);
 }

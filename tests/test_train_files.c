@@ -286,7 +286,7 @@ TEST(counters_that_no_run_has_are_an_error)
     CHECK_EQ(trainf("%s --batch 1 --epochs 2 --save c", small), 0);
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         forge_bytes("c", "forged", "counters", of[i].counters, sizeof of[i].counters);
-        CHECK_EQ(shell("timeout 20 \"$train\" --data karate.ggnn --resume forged --epochs 3"), !of[i].good);
+        CHECK_EQ(shell("timeout -k 5 20 \"$train\" --data karate.ggnn --resume forged --epochs 3"), !of[i].good);
         if (!CHECK(strstr(output, of[i].good ? "resumed from forged after epoch " : "forged: epoch ") != NULL)) printf("  %zu: %s", i, output);
     }
 }
@@ -561,12 +561,12 @@ TEST(a_log_that_others_write_is_refused_and_stays)
 TEST(a_log_may_be_a_pipe_but_one_that_nobody_reads_is_refused_at_once)
 {
     CHECK_EQ(shell("rm -f pipe; mkfifo pipe"), 0);
-    CHECK_EQ(shell("timeout 20 \"$train\" %s --epochs 1 --log pipe >mine 2>&1", small), 1);
+    CHECK_EQ(shell("timeout -k 5 20 \"$train\" %s --epochs 1 --log pipe >mine 2>&1", small), 1);
     CHECK(strstr(text_of("mine"), "ggnn-train: pipe: cannot open the log: a pipe that nobody reads\n"));
     CHECK_EQ(trainf("%s --epochs 1 --save c", small), 0);
-    CHECK_EQ(shell("timeout 20 \"$train\" --data karate.ggnn --resume c --epochs 2 --log pipe >mine 2>&1"), 1);
+    CHECK_EQ(shell("timeout -k 5 20 \"$train\" --data karate.ggnn --resume c --epochs 2 --log pipe >mine 2>&1"), 1);
     CHECK(strstr(text_of("mine"), "a pipe that nobody reads"));
-    CHECK_EQ(shell("timeout 20 cat pipe >got & sleep .2; timeout 20 \"$train\" %s --epochs 2 --log pipe >mine 2>&1; s=$?; wait; exit $s", small), 0);
+    CHECK_EQ(shell("timeout -k 5 20 cat pipe >got & sleep .2; timeout -k 5 20 \"$train\" %s --epochs 2 --log pipe >mine 2>&1; s=$?; wait; exit $s", small), 0);
     read_log(&first, "got", NULL);
     CHECK(first.count > 3 && strstr(first.line[0], "\"start\"") && strstr(first.line[first.count - 1], "\"final\""));
     CHECK_EQ(shell("[ -p pipe ]"), 0);
@@ -574,8 +574,8 @@ TEST(a_log_may_be_a_pipe_but_one_that_nobody_reads_is_refused_at_once)
 
 TEST(a_training_goes_on_without_a_log_whose_reader_leaves)
 {
-    CHECK_EQ(shell("rm -f pipe c; mkfifo pipe; timeout 100 head -n 2 pipe >got & "
-                   "sleep .2; timeout 100 \"$train\" %s --epochs 1000 --save c --log pipe >mine 2>&1; s=$?; wait; exit $s", small), 1);
+    CHECK_EQ(shell("rm -f pipe c; mkfifo pipe; timeout -k 5 100 head -n 2 pipe >got & "
+                   "sleep .2; timeout -k 5 100 \"$train\" %s --epochs 1000 --save c --log pipe >mine 2>&1; s=$?; wait; exit $s", small), 1);
     const char* said = text_of("mine");
     CHECK(strstr(said, "\nggnn-train: warning: pipe: cannot write the log: Broken pipe; training goes on without it\n"));
     CHECK(strstr(said, "test: accuracy ") && strstr(said, "\nggnn-train: pipe: cannot write the log: Broken pipe\n"));
@@ -586,7 +586,7 @@ TEST(a_training_goes_on_without_a_log_whose_reader_leaves)
 
 TEST(a_program_whose_output_nobody_reads_ends_by_sigpipe)
 {
-    CHECK_EQ(shell("{ timeout 20 \"$train\" %s --epochs 1000000; echo $? >status; } | head -n 3; cat status", small), 0);
+    CHECK_EQ(shell("{ timeout -k 5 20 \"$train\" %s --epochs 1000000; echo $? >status; } | head -n 3; cat status", small), 0);
     CHECK(says("\n141\n"));
 }
 
@@ -1011,7 +1011,7 @@ TEST(products_are_whose_the_log_says)
 /* A random number's key has room for 2^30 of them. */
 TEST(more_steps_than_random_numbers_can_tell_apart_are_refused)
 {
-    CHECK_EQ(shell("timeout 20 \"$train\" %s --batch 1 --epochs 16777216 --lr 0 --patience 1", small), 0); /* 2^25 */
+    CHECK_EQ(shell("timeout -k 5 20 \"$train\" %s --batch 1 --epochs 16777216 --lr 0 --patience 1", small), 0); /* 2^25 */
     finish(start("ggnn-data", "generate planted many.ggnn --nodes 160 --edges 600 --classes 3 --features 4 --train .5"));
     CHECK_EQ(train("--data many.ggnn --fanout 2 --hidden 4 --batch 1 --epochs 16777216 --patience 1"), 1);
     CHECK(says("ggnn-train: --epochs 16777216 of ") && says(" mini-batches: more than 2^30 steps\n"));
