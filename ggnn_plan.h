@@ -592,7 +592,7 @@ GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t
     ggnn_share share = {0, 0};
     if (parts < 1 || copies < 1 || topology_bytes < 0 || feature_bytes < 0) return share;
     const int64_t each = device_bytes > 0 ? device_bytes / copies : 0;
-    const int64_t room = each < INT64_MAX / parts ? each * parts : INT64_MAX;
+    const int64_t room = each <= INT64_MAX / parts ? each * parts : INT64_MAX;
     const int64_t wanted = features_first ? feature_bytes : topology_bytes;
     const int64_t other = features_first ? topology_bytes : feature_bytes;
     const int64_t first = wanted < room ? wanted : room;

@@ -864,6 +864,7 @@ TEST(plans_of_what_lies_where)
         REFUSED(ggnn_rank_random(canvas.id, canvas.id + 9, 1, most + 1));
     }
     GIVES(GGNN_OK, ggnn_rank(NULL, NULL, NULL, 0));
+    GIVES(GGNN_OK, ggnn_rank_random(NULL, NULL, 1, 0));
     GIVES(0, ggnn_fill_ratio(.5, -10));
     GIVES(0, ggnn_fill_rows(100, 0, 10)); /* no division by 0 */
     GIVES(0, ggnn_fill_rows(100, -4, 10));
@@ -884,6 +885,7 @@ TEST(plans_of_what_lies_where)
     REFUSED(ggnn_partition_ids(canvas.i32, GGNN_OWNER_MODULO, 0, 3)); /* no division by 0 */
     REFUSED(ggnn_partition_ids(canvas.i32, GGNN_OWNER_MAP, 2, 3)); /* no map is given */
     REFUSED(ggnn_partition_ids(canvas.i32, (ggnn_owner)7, 2, 3));
+    REFUSED(ggnn_partition_ids(canvas.i32, (ggnn_owner)-1, 2, 3));
     REFUSED(ggnn_partition_ids(NULL, GGNN_OWNER_MODULO, 2, 3));
     REFUSED(ggnn_partition_mincut(NULL, &g->graph, 2, 1, 5, canvas.id, &fault));
     REFUSED(ggnn_partition_mincut(canvas.i32, NULL, 2, 1, 5, canvas.id + 100, &fault));

@@ -215,6 +215,34 @@ TEST(pagraph_knows_what_each_of_33_or_64_parts_holds)
     free(work);
 }
 
+/* More training nodes than 16 bits count, each with itself and, twice, node v % 2^16 as neighbours: the second time that node is known.
+   Without hops all are equal, so that the parts take turns. */
+TEST(pagraph_tells_70000_training_nodes_apart)
+{
+    enum { N = 70000, NEAR = 1 << 16 };
+    int64_t *indptr = NEW(int64_t, N), cut;
+    ggnn_node *indices = NEW(ggnn_node, 3 * N), *ids = NEW(ggnn_node, N);
+    int32_t* owner = NEW(int32_t, N);
+    void* work = malloc(ggnn_partition_pagraph_workspace_bytes(N));
+    for (int v = 0; v < N; v++) {
+        indptr[v + 1] = 3 * (v + 1);
+        indices[3 * v] = ids[v] = v;
+        indices[3 * v + 1] = indices[3 * v + 2] = v % NEAR;
+    }
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, N, 3 * N);
+    for (int64_t limit = 0; limit < 2; limit++) {
+        const ggnn_pagraph how = {ids, N, 3, 1, limit};
+        CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, NULL), GGNN_OK);
+        CHECK_EQ(cut, limit ? 0 : N - NEAR);
+    }
+    const ggnn_pagraph how = {ids, N, 3, 0, 0};
+    CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, NULL), GGNN_OK);
+    int64_t turns = 0;
+    for (int v = 0; v < N; v++) turns += owner[v] == v % 3;
+    CHECK_EQ(turns, N);
+    for (void** m = (void*[]){indptr, indices, ids, owner, work, NULL}; *m; m++) free(*m);
+}
+
 TEST(pagraph_refuses_what_is_no_training_node)
 {
     static const int64_t indptr[] = {0, 1, 2, 3};
@@ -230,7 +258,7 @@ TEST(pagraph_refuses_what_is_no_training_node)
     for (ggnn_node twice = 0; twice < 3; twice++) {
         ids[0] = ids[1] = twice;
         CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
-        CHECK(fault.node == twice && strstr(fault.what, "twice"));
+        CHECK(fault.node == twice && fault.edge == -1 && strstr(fault.what, "twice"));
     }
     ids[0] = -1;
     CHECK_EQ(ggnn_partition_pagraph(owner, &cut, &g, &how, work, &fault), GGNN_ERROR_ID);
@@ -467,14 +495,15 @@ TEST(mincut_is_the_greedy_of_its_papers_then_moves)
     static const int32_t slacks[] = {0, 5, 40, 300, 10000};
     test_seed(43);
     for (int round = 0; round < 400; round++) {
-        const int64_t n = round % 40, parts = 1 + test_below(round % 10 ? 6 : 64);
+        const bool tight = round % 8 == 7; /* 39 * 159 are 31 times 200, and 1: a room of 32 */
+        const int64_t n = tight ? 39 : round % 40, parts = tight ? 2 : 1 + test_below(round % 10 ? 6 : 64);
         random_graph* r = random_graph_new(n, 1 + round % 4, n / 2 * (n > 0));
         int32_t owner[40], want[40];
         ggnn_node work[40];
         for (int64_t v = 2; round % 3 && v < n; v++) /* most neighbours near by */
             for (int64_t e = r->indptr[v]; e < r->indptr[v + 1]; e++)
                 if (test_below(4)) r->indices[e] = (ggnn_node)((v + n - 2 + test_below(5)) % n);
-        const int32_t passes = 1 + round % 5, slack = slacks[test_below(5)];
+        const int32_t passes = 1 + round % 5, slack = tight ? 59 : slacks[test_below(5)];
         mincut_oracle(want, &r->graph, (int32_t)parts, passes, slack);
         memset(owner, round % 3 ? 0xff : round % 2, sizeof owner); /* whatever was there: the parts of another graph, or none */
         CHECK_EQ(ggnn_partition_mincut(owner, &r->graph, (int32_t)parts, passes, slack, work, NULL), GGNN_OK);
@@ -502,6 +531,29 @@ TEST(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part)
     g = ggnn_graph_plain(indptr, NULL, NULL, 0, 0);
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 4, 3, 0, work, NULL), GGNN_OK);
     free(indptr);
+}
+
+/* 220,000 nodes times 10,100 % are more than 32 bits. Each node has the next one as neighbour: the pass, which sees the last node's
+   alone, deals the others in turn. Then nodes move to their neighbours' parts; the one before the last is there. */
+TEST(mincut_has_room_for_many_nodes)
+{
+    enum { N = 220000 };
+    int64_t*   indptr = NEW(int64_t, N);
+    int32_t*   owner = NEW(int32_t, N);
+    ggnn_node *work = NEW(ggnn_node, N), *indices = NEW(ggnn_node, N);
+    int64_t    turns = 0;
+    for (int v = 0; v < N; v++) {
+        indptr[v + 1] = v + 1;
+        indices[v] = (v + 1) % N;
+    }
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, N, N);
+    CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 1, 10000, work, NULL), GGNN_OK);
+    for (int v = 0; v < N; v++) turns += owner[v] == (v < N - 2 ? v + 1 : v) % 2;
+    CHECK_EQ(turns, N);
+    free(indptr);
+    free(indices);
+    free(owner);
+    free(work);
 }
 
 /* Six parts of 600 nodes, without loops and with up to three of each node. */
@@ -562,12 +614,14 @@ int main(int argc, char** argv)
     RUN(pagraphs_scores_are_those_by_hand);
     RUN(pagraphs_parts_are_those_of_eq_1_disjoint_complete_and_even);
     RUN(pagraph_knows_what_each_of_33_or_64_parts_holds);
+    RUN(pagraph_tells_70000_training_nodes_apart);
     RUN(pagraph_refuses_what_is_no_training_node);
     RUN(a_part_holds_all_that_its_training_nodes_reach_by_hop);
     RUN(a_broken_graph_is_named_by_its_node);
     RUN(what_is_out_of_range_is_refused);
     RUN(mincut_is_the_greedy_of_its_papers_then_moves);
     RUN_SLOW(mincut_cuts_far_fewer_edges_than_hash_and_keeps_parts_even);
+    RUN(mincut_has_room_for_many_nodes);
     RUN(mincut_takes_no_notice_of_self_loops);
     RUN(mincut_keeps_its_slack_to_the_node);
     RUN(mincut_takes_graphs_without_edges_more_parts_than_nodes_and_one_part);

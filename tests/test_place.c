@@ -567,6 +567,37 @@ TEST(plans_are_the_same_on_every_machine)
     }
 }
 
+/* The same of 9, 12 and 16 devices, which have more bits than a byte. */
+TEST(plans_of_more_than_eight_devices_are_the_same_on_every_machine)
+{
+    static const char* const names[] = {"dgx-a100", "pcie-pairs", "ring", "none"};
+    static const uint64_t want[4] = {0x6e1011fd6aa2f624, 0x9fe6dd10611eabd4, 0xae5093165be7d39e, 0xd90c89c64fa03ca7};
+    test_state = 39; /* not GGNN_TEST_SEED */
+    for (int rule = 0; rule < 4; rule++) {
+        uint64_t sum = 0;
+        for (int k = 0; k < 24; k++) {
+            const int32_t P = k % 3 == 0 ? 9 : k % 3 == 1 ? 12 : 16;
+            const ggnn_topology t = k < 12 ? named(names[k / 3], P) : random_topology(P, k % 2);
+            const ggnn_placement plan = place(&t, (ggnn_place_rule)rule, k % 2 ? 30 : 100);
+            sum = sum_of(sum, &plan);
+        }
+        if (!CHECK(sum == want[rule])) printf("  rule %d: 0x%016" PRIx64 "\n", rule, sum);
+    }
+}
+
+/* More plans than 32 bits count are as many as there are. */
+TEST(a_search_may_examine_any_number_of_plans)
+{
+    const ggnn_topology t = named("pcie-pairs", 4);
+    for (int rule = 0; rule < 4; rule++) {
+        const ggnn_placement all = place(&t, (ggnn_place_rule)rule, 16384);
+        for (int bit = 31; bit < 63; bit++) {
+            const ggnn_placement plan = place(&t, (ggnn_place_rule)rule, INT64_C(1) << bit);
+            CHECK(plan.complete && sum_of(0, &plan) == sum_of(0, &all));
+        }
+    }
+}
+
 /* Each of the six links is not there, or one of two: hubs, chains, links of one direction. The sum is that of the plans examined, too. */
 TEST(three_devices_with_any_links_are_placed_as_brute_force_does)
 {
@@ -742,6 +773,8 @@ int main(int argc, char** argv)
     RUN(xgnns_search_follows_its_rule_over_links_of_one_direction_too);
     RUN(cliques_are_disjoint_and_the_smallest_is_as_large_as_can_be);
     RUN(plans_are_the_same_on_every_machine);
+    RUN(plans_of_more_than_eight_devices_are_the_same_on_every_machine);
+    RUN(a_search_may_examine_any_number_of_plans);
     RUN(three_devices_with_any_links_are_placed_as_brute_force_does);
     RUN(the_default_search_goes_through_the_numberings);
     RUN(a_search_examines_as_many_plans_as_it_may);

@@ -11,6 +11,23 @@
 static void* array(int64_t n, size_t size) { return calloc((size_t)n + 1, size); }
 #define NEW(type, n) ((type*)array(n, sizeof(type)))
 
+/* A product of 128 bits, as one multiplies by hand. */
+typedef struct {
+    uint64_t high, low;
+} wide;
+
+static wide times(uint64_t a, uint64_t b)
+{
+    wide sum = {0, 0};
+    for (int bit = 0; bit < 64; bit++) {
+        if (!(b >> bit & 1)) continue;
+        sum.low += a << bit;
+        sum.high += (bit ? a >> (64 - bit) : 0) + (sum.low < a << bit);
+    }
+    return sum;
+}
+static bool more(wide a, wide b) { return a.high != b.high ? a.high > b.high : a.low > b.low; }
+
 /* ---- counting ------------------------------------------------------------------------------------------------- */
 
 /* 0 <- 1 <- 2 <- 3 and 0 <- 3, 3 twice; 4 is isolated. */
@@ -83,7 +100,33 @@ TEST(a_batch_counts_its_input_rows_and_the_lists_of_each_hop)
     free(b.workspace);
 }
 
+/* The same of one and of three hops: 0 reads 1 and 3, 1 reads 3, 3 reads 2. A batch without memory counts nothing. */
+TEST(batches_of_any_number_of_hops_are_counted)
+{
+    static const int64_t rows_of[4][5] = {{0}, {1, 1, 0, 1, 0}, {1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}};
+    static const int64_t lists_of[4][5] = {{0}, {1, 0, 0, 0, 0}, {2, 1, 0, 1, 0}, {3, 2, 1, 2, 0}};
+    const ggnn_node seed = 0;
+    ggnn_graph      g = ggnn_graph_plain(path_indptr, path_indices, NULL, 5, 5);
+    ggnn_rng        rng = {1, 0, GGNN_PURPOSE_PRESAMPLE};
+    for (int32_t hops = 1; hops <= 3; hops++) {
+        const int32_t fanout[] = {-1, -1, -1};
+        ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, hops);
+        int64_t       rows[5] = {0}, lists[5] = {0};
+        ggnn_batch    b;
+        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_OK);
+        CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), GGNN_OK);
+        CHECK_EQ(ggnn_count_batch(rows, lists, &b), GGNN_OK);
+        for (int v = 0; v < 5; v++) CHECK(rows[v] == rows_of[hops][v] && lists[v] == lists_of[hops][v]);
+        free(b.workspace);
+        memset(&b, 0, sizeof b);
+        b.num_hops = hops;
+        CHECK_EQ(ggnn_count_batch(rows, lists, &b), GGNN_ERROR_ARGUMENT);
+    }
+}
+
 enum { MOST_SEEDS = 128 };
+static const uint64_t SEED = (UINT64_C(1) << 40) + 7; /* all 64 bits of it count */
 typedef struct { /* batches of 16 seeds, and of MOST_SEEDS at most */
     random_graph* graph;
     ggnn_node* ids;
@@ -101,7 +144,7 @@ static void epochs_open(epochs* e, int64_t num_nodes, uint32_t purpose, uint32_t
     e->graph = random_graph_new(num_nodes, 6, 50);
     e->ids = NEW(ggnn_node, n);
     for (int64_t i = 0; i < n; i++) e->ids[i] = (ggnn_node)(3 * i);
-    e->of = (ggnn_epochs){e->ids, n, 16, {7, 0, purpose}, first_epoch};
+    e->of = (ggnn_epochs){e->ids, n, 16, {SEED, 0, purpose}, first_epoch};
     CHECK_EQ(ggnn_batch_plan(&e->b, &e->graph->graph, &how, MOST_SEEDS, NULL), GGNN_OK);
     CHECK_EQ(ggnn_batch_init(&e->b, malloc(e->b.bytes)), GGNN_OK);
     e->rows = NEW(int64_t, num_nodes);
@@ -125,9 +168,9 @@ static void count_as_training(int64_t* rows, int64_t* lists, epochs* e, int64_t 
     for (uint32_t epoch = e->of.first_epoch; num_epochs > 0; epoch++, num_epochs--)
         for (int64_t first = 0, end; first < count; first = end, step++) {
             ggnn_node seeds[MOST_SEEDS];
-            ggnn_rng rng = {7, step, GGNN_PURPOSE_SAMPLE};
+            ggnn_rng rng = {SEED, step, GGNN_PURPOSE_SAMPLE};
             end = first + e->of.batch_size < count ? first + e->of.batch_size : count;
-            for (int64_t k = first; k < end; k++) seeds[k - first] = e->ids[ggnn_shuffle(7, epoch, k, count)];
+            for (int64_t k = first; k < end; k++) seeds[k - first] = e->ids[ggnn_shuffle(SEED, epoch, k, count)];
             CHECK_EQ(ggnn_sample(&e->b, &e->graph->graph, &rng, seeds, end - first), GGNN_OK);
             CHECK_EQ(ggnn_count_batch(rows, lists, &e->b), GGNN_OK);
         }
@@ -188,7 +231,7 @@ TEST(presampling_sees_neither_the_order_nor_the_samples_of_training)
     test_seed(11); /* the same graph once more */
     epochs_open(&training, 3000, GGNN_PURPOSE_SAMPLE, 0);
     for (int64_t i = 0; i < 1000; i++)
-        same += ggnn_shuffle(7, GGNN_PRESAMPLE_EPOCH, i, 1000) == ggnn_shuffle(7, 0, i, 1000);
+        same += ggnn_shuffle(SEED, GGNN_PRESAMPLE_EPOCH, i, 1000) == ggnn_shuffle(SEED, 0, i, 1000);
     CHECK(same < 10);
     before.of.first_epoch = 0; /* the same seeds: other samples all the same */
     CHECK_EQ(ggnn_count_epochs(before.rows, NULL, &before.b, &training.graph->graph, &before.of, 0, 1, before.seeds), GGNN_OK);
@@ -206,6 +249,22 @@ TEST(counting_epochs_fails_as_sampling_does)
     e.graph->indptr[4] = e.graph->indptr[3] + 1; /* node 3 has this one neighbour */
     CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, 7, e.seeds), GGNN_ERROR_ID);
     CHECK_EQ(e.b.fault.node, 3);
+    epochs_close(&e);
+}
+
+/* A batch whose last hop reads all rows has none of its own to count; it is sampled all the same. */
+TEST(epochs_of_a_global_last_hop_are_not_counted)
+{
+    const int32_t fanout[] = {4, 3};
+    ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 2);
+    epochs e;
+    epochs_open(&e, 300, GGNN_PURPOSE_PRESAMPLE, GGNN_PRESAMPLE_EPOCH);
+    free(e.b.workspace);
+    how.last_hop_global = 1;
+    CHECK_EQ(ggnn_batch_plan(&e.b, &e.graph->graph, &how, MOST_SEEDS, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&e.b, malloc(e.b.bytes)), GGNN_OK);
+    CHECK_EQ(ggnn_count_epochs(e.rows, e.lists, &e.b, &e.graph->graph, &e.of, 0, 7, e.seeds), GGNN_ERROR_ARGUMENT);
+    for (int v = 0; v < 300; v++) CHECK(e.rows[v] == 0 && e.lists[v] == 0);
     epochs_close(&e);
 }
 
@@ -246,13 +305,13 @@ TEST(fractions_are_compared_exactly)
 }
 
 static const ggnn_hotness* sorted_by;
-static int by_hotness(const void* a, const void* b) /* numbers are small */
+static int by_hotness(const void* a, const void* b)
 {
     const ggnn_node x = *(const ggnn_node*)a, y = *(const ggnn_node*)b;
     const int64_t x_over = sorted_by->over ? sorted_by->over[x] : 1, y_over = sorted_by->over ? sorted_by->over[y] : 1;
-    const int64_t x_hot = sorted_by->hot[x] * y_over, y_hot = sorted_by->hot[y] * x_over;
+    const wide x_hot = times((uint64_t)sorted_by->hot[x], (uint64_t)y_over), y_hot = times((uint64_t)sorted_by->hot[y], (uint64_t)x_over);
     if (!x_over != !y_over) return x_over ? -1 : 1;
-    if (x_hot != y_hot) return x_hot > y_hot ? -1 : 1;
+    if (more(x_hot, y_hot) || more(y_hot, x_hot)) return more(x_hot, y_hot) ? -1 : 1;
     if (sorted_by->indptr) {
         const int64_t x_list = sorted_by->indptr[x + 1] - sorted_by->indptr[x], y_list = sorted_by->indptr[y + 1] - sorted_by->indptr[y];
         if (x_list != y_list) return x_list > y_list ? -1 : 1;
@@ -260,29 +319,32 @@ static int by_hotness(const void* a, const void* b) /* numbers are small */
     return x < y ? -1 : 1;
 }
 
-/* With and without a divisor, with and without lengths of lists; many are equal. A cache takes the reads of its first ranks. */
+/* With and without a divisor, with and without lengths of lists, of few bits and of almost 64; many are equal, or nearly. A cache takes
+   the reads of its first ranks. */
 TEST(a_ranking_is_the_sorted_order_for_any_number_of_nodes)
 {
     test_seed(3);
     for (int64_t n = 0; n < 70; n++)
-        for (int form = 0; form < 4; form++) {
-            int64_t hot[70], over[70], indptr[71] = {0}, hits = 0;
+        for (int form = 0; form < 8; form++) {
+            const int64_t scale = form & 4 ? INT64_C(1) << 57 : 1, noise = form & 4 ? 3 : 1; /* numbers below 24 * 2^57 */
+            int64_t hot[70], over[70], reads[70], indptr[71] = {0}, hits = 0;
             ggnn_node rank[70], order[70], expected[70];
             ggnn_hotness by = {hot, form & 1 ? over : NULL, form & 2 ? indptr : NULL};
             for (int64_t v = 0; v < n; v++) {
-                hot[v] = test_below(n / 3 + 1);
-                over[v] = test_below(4);
-                indptr[v + 1] = indptr[v] + test_below(3);
+                hot[v] = test_below(n / 3 + 1) * scale + test_below(noise);
+                over[v] = test_below(4) * (form & 4 ? 8 * scale : 1) / (v % 2 + 1) + (form & 4) / 4 * (v % 3);
+                reads[v] = form & 4 ? hot[v] / 256 : hot[v];
+                indptr[v + 1] = indptr[v] + test_below(3) * (form & 4 ? INT64_C(1) << 32 : 1);
                 expected[v] = (ggnn_node)v;
             }
             sorted_by = &by;
             qsort(expected, (size_t)n, sizeof *expected, by_hotness);
             CHECK_EQ(ggnn_rank(rank, order, &by, n), GGNN_OK);
             check_order(order, rank, expected, n);
-            CHECK_EQ(ggnn_count_hits(hot, rank, -1, n), 0);
-            for (int64_t cached = 0; cached <= n; hits += cached < n ? hot[expected[cached]] : 0, cached++)
-                CHECK_EQ(ggnn_count_hits(hot, rank, cached, n), hits);
-            CHECK_EQ(ggnn_count_hits(hot, rank, n + 1, n), hits);
+            CHECK_EQ(ggnn_count_hits(reads, rank, -1, n), 0);
+            for (int64_t cached = 0; cached <= n; hits += cached < n ? reads[expected[cached]] : 0, cached++)
+                CHECK_EQ(ggnn_count_hits(reads, rank, cached, n), hits);
+            CHECK_EQ(ggnn_count_hits(reads, rank, n + 1, n), hits);
         }
 }
 
@@ -427,6 +489,7 @@ TEST(a_ratio_is_rounded_down_but_not_by_its_own_rounding)
     CHECK_EQ(ggnn_fill_ratio(NAN, 100), 0);
     CHECK_EQ(ggnn_fill_ratio(.5, 0), 0);
     CHECK_EQ(ggnn_fill_ratio(.999999999, INT32_MAX), INT32_MAX - 3);
+    CHECK_EQ(ggnn_fill_ratio(1 - 1. / ((int64_t)1 << 45), (int64_t)1 << 40), ((int64_t)1 << 40) - 1); /* 1/32 of a node is missing */
     for (int64_t n = 1; n < 300; n++)
         for (int64_t k = 0; k <= n; k++) CHECK_EQ(ggnn_fill_ratio((double)k / (double)n, n), k);
 }
@@ -439,6 +502,9 @@ TEST(bytes_hold_whole_rows_and_never_fewer_than_none)
     CHECK_EQ(ggnn_fill_rows(INT64_MAX, 400, 100), 100);
     CHECK_EQ(ggnn_fill_rows(-1, 1, 100), 0);
     CHECK_EQ(ggnn_fill_rows(INT64_MIN, 1, 100), 0);
+    CHECK_EQ(ggnn_fill_rows(INT64_MAX, 1, INT64_MAX - 1), INT64_MAX - 1);
+    CHECK_EQ(ggnn_fill_rows(INT64_C(7) << 50, INT64_C(2) << 40, INT64_MAX), 3584);
+    CHECK_EQ(ggnn_fill_rows(INT64_C(7) << 50, 2, INT64_MAX), INT64_C(7) << 49);
     CHECK_EQ(ggnn_fill_auto(100, 30, 20), 50);
     CHECK_EQ(ggnn_fill_auto(100, 80, 20), 0);
     CHECK_EQ(ggnn_fill_auto(100, 81, 20), 0); /* an empty cache, not a full one */
@@ -446,27 +512,31 @@ TEST(bytes_hold_whole_rows_and_never_fewer_than_none)
     CHECK_EQ(ggnn_fill_auto(INT64_MAX, INT64_MAX, INT64_MAX), 0);
 }
 
-/* By small numbers, all of them: of three that must not be negative any may be. */
+/* By small numbers, all of them: of three that must not be negative any may be. And by as many pieces of 2^40 bytes. */
 TEST(sizes_are_those_of_their_definitions)
 {
+    const int64_t large = INT64_C(1) << 40;
     for (int64_t a = -2; a < 13; a++)
         for (int64_t b = -2; b < 13; b++) {
             int64_t rows = 0;
             while (b > 0 && rows < 4 && (rows + 1) * b <= a) rows++;
-            CHECK_EQ(ggnn_fill_rows(a, b, 4), rows);
-            for (int64_t c = -2; c < 13; c++) CHECK_EQ(ggnn_fill_auto(a, b, c), a < 0 || b < 0 || c < 0 || a < b + c ? 0 : a - b - c);
+            CHECK(ggnn_fill_rows(a, b, 4) == rows && ggnn_fill_rows(a * large, b * large, 4) == rows);
+            for (int64_t c = -2; c < 13; c++) {
+                const int64_t left = a < 0 || b < 0 || c < 0 || a < b + c ? 0 : a - b - c;
+                CHECK(ggnn_fill_auto(a, b, c) == left && ggnn_fill_auto(a * large, b * large, c * large) == left * large);
+            }
         }
     for (int64_t device = -3; device < 30; device++)
         for (int32_t parts = 0; parts < 5; parts++)
             for (int32_t copies = 0; copies < 5; copies++)
-                for (int form = 0; form < 50; form++) {
-                    const int64_t need[2] = {form / 2 % 5 * 9 - 1, form / 10 * 9 - 1}; /* of the topology, of features */
-                    const bool good = parts && copies && need[0] >= 0 && need[1] >= 0;
-                    const int64_t room = good && device > 0 ? device / copies * parts : 0, first = form % 2;
+                for (int form = 0; form < 100; form++) {
+                    const int64_t unit = form < 50 ? 1 : large, need[2] = {(form / 2 % 5 * 9 - 1) * unit, (form / 10 % 5 * 9 - 1) * unit};
+                    const bool good = parts && copies && need[0] >= 0 && need[1] >= 0; /* of the topology, of features */
+                    const int64_t room = good && device > 0 ? device * unit / copies * parts : 0, first = form % 2;
                     int64_t get[2];
                     get[first] = need[first] < room ? need[first] : room;
                     get[!first] = need[!first] < room - get[first] ? need[!first] : room - get[first];
-                    const ggnn_share s = ggnn_fill_parts(device, parts, copies, need[0], need[1], form % 2);
+                    const ggnn_share s = ggnn_fill_parts(device * unit, parts, copies, need[0], need[1], form % 2);
                     CHECK(s.topology == (good ? get[0] : 0) && s.features == (good ? get[1] : 0));
                 }
 }
@@ -501,6 +571,11 @@ TEST(devices_without_a_limit_store_all)
     const ggnn_share s = ggnn_fill_parts(INT64_MAX / 5 + 1, 5, 1, INT64_MAX, INT64_MAX, 0);
     CHECK_EQ(s.topology, INT64_MAX); /* as much as can be said */
     CHECK_EQ(s.features, 0);
+    for (int32_t parts = 1; parts <= 16; parts++)
+        for (int64_t over = -1; over < 2; over++) { /* what 64 bits hold just so */
+            const int64_t each = INT64_MAX / parts + (parts > 1 || over < 1 ? over : 0);
+            CHECK_EQ(ggnn_fill_parts(each, parts, 1, INT64_MAX, 0, 0).topology, each > INT64_MAX / parts ? INT64_MAX : each * parts);
+        }
 }
 
 /* XGNN's Table 4: 8 V100 in a DGX-1V store 2 parts of 8 each. A device has what DGL+C had there: the whole topology
@@ -625,21 +700,23 @@ static int64_t deal(ggnn_node* rank, int64_t* left, int32_t parts, const ggnn_no
     return taken;
 }
 
-/* Lists of a few sizes, parts of unlike rooms: much fits exactly, or is equal. 63 to 67 parts have one round and two. */
+/* Lists of a few sizes, parts of unlike rooms: much fits exactly, or is equal. 63 to 67 parts have one round and two, 126 to 130 two and
+   three. Sizes are bytes, or 2^33 of them. */
 TEST(lists_are_dealt_by_the_rule)
 {
-    enum { NODES = 140, MOST = 67 };
+    enum { NODES = 200, MOST = 130 };
     static int64_t indptr[NODES + 1];
     test_seed(24);
     for (int round = 0; round < 1500; round++) {
-        const int32_t parts = round % 10 == 9 ? 63 + round / 10 % 5 : 1 + round % 6;
+        const int32_t parts = round % 10 == 9 ? 63 + round / 10 % 5 + round % 20 / 19 * 63 : 1 + round % 6;
+        const int64_t unit = round % 7 == 0 ? INT64_C(1) << 33 : 1;
         const int64_t n = round % 10 == 9 ? NODES : test_below(25), longest = 1 + test_below(5);
-        const ggnn_sizes of = {1, indptr, 1 + test_below(3), 1 + test_below(3)};
+        const ggnn_sizes of = {1, indptr, (1 + test_below(3)) * unit, (1 + test_below(3)) * unit};
         ggnn_node rank[NODES], want[NODES], order[NODES];
         int64_t left[MOST], want_left[MOST];
         for (int64_t v = 0; v < n; v++) indptr[v + 1] = indptr[v] + test_below(longest);
         ggnn_rank_random(rank, order, (uint64_t)round, n);
-        for (int32_t p = 0; p < parts; p++) left[p] = want_left[p] = test_below(3) ? 12 : test_below(30);
+        for (int32_t p = 0; p < parts; p++) left[p] = want_left[p] = (test_below(3) ? 12 : test_below(30)) * unit;
         const int64_t taken = deal(want, want_left, parts, order, &of, n);
         CHECK_EQ(ggnn_fill_lists(rank, left, parts, order, &of, n), taken);
         CHECK(memcmp(rank, want, (size_t)n * sizeof *rank) == 0);
@@ -822,27 +899,42 @@ TEST(a_budget_is_filled_to_within_one_entry_of_the_fractional_optimum)
 }
 
 /* The entry of largest value a byte, the first of equal ones; -1: none is open. */
-static int64_t densest(const int64_t* value, const int64_t* bytes, const bool* open, int64_t begin, int64_t end)
+static int64_t densest(const uint64_t* value, const int64_t* bytes, const bool* open, int64_t begin, int64_t end)
 {
     int64_t best = -1;
     for (int64_t e = begin; e < end; e++)
-        if (open[e] && (best < 0 || value[e] * bytes[best] > value[best] * bytes[e])) best = e;
+        if (open[e] && (best < 0 || more(times(value[e], (uint64_t)bytes[best]), times(value[best], (uint64_t)bytes[e])))) best = e;
     return best;
+}
+
+/* What a count of each kind is worth: slope times the other's sum, of which the larger one keeps 32 bits. Some is never nothing. */
+static void worth_of(uint64_t worth[2], const dual_problem* p, const uint64_t sum[2])
+{
+    const uint64_t none = p->from.row_slope == 0 && p->from.list_slope == 0;
+    const wide of[2] = {times((uint64_t)p->from.row_slope + none, sum[1] ? sum[1] : 1), times((uint64_t)p->from.list_slope + none, sum[0] ? sum[0] : 1)};
+    int bits = 128;
+    while (bits > 32 && !((bits > 64 ? (of[0].high | of[1].high) >> (bits - 65) : (of[0].low | of[1].low) >> (bits - 1)) & 1)) bits--;
+    for (int kind = 0; kind < 2; kind++) {
+        const int drop = bits - 32;
+        worth[kind] = drop >= 64 ? of[kind].high >> (drop - 64) : of[kind].low >> drop;
+        if (drop > 0 && drop < 64) worth[kind] |= of[kind].high << (64 - drop);
+        if (!worth[kind]) worth[kind] = (of[kind].high | of[kind].low) != 0;
+    }
 }
 
 /* The rule of ggnn_fill_dual over rows, then lists. What is not taken comes after the taken by its count a byte. */
 static ggnn_dual_fill fill_by_density(ggnn_node* row_rank, ggnn_node* list_rank, const dual_problem* p, int64_t n)
 {
-    const int64_t none = p->from.row_slope == 0 && p->from.list_slope == 0;
     ggnn_node* rank[2] = {row_rank, list_rank};
-    int64_t count[24], value[24], bytes[24], sum[2] = {0, 0}, taken[2] = {0, 0}, size[2] = {0, 0}, left = p->from.budget, e;
+    uint64_t count[24], value[24], sum[2] = {0, 0}, worth[2];
+    int64_t bytes[24], taken[2] = {0, 0}, size[2] = {0, 0}, left = p->from.budget, e;
     bool open[24], out[24];
-    for (e = 0; e < 2 * n; e++) sum[e >= n] += count[e] = e < n ? p->rows[e] : p->lists[e - n];
+    for (e = 0; e < 2 * n; e++) sum[e >= n] += count[e] = (uint64_t)(e < n ? p->rows[e] : p->lists[e - n]);
+    worth_of(worth, p, sum);
     for (e = 0; e < 2 * n; e++) {
-        const int64_t slope = none + (e < n ? p->from.row_slope : p->from.list_slope);
         bytes[e] = bytes_of(p, n, e);
-        value[e] = count[e] * slope * (sum[e < n] ? sum[e < n] : 1); /* over both sums */
-        open[e] = slope > 0;
+        value[e] = count[e] * worth[e >= n];
+        open[e] = worth[e >= n] > 0;
         out[e] = true;
     }
     for (; (e = densest(value, bytes, open, 0, 2 * n)) >= 0; open[e] = false) {
@@ -858,22 +950,82 @@ static ggnn_dual_fill fill_by_density(ggnn_node* row_rank, ggnn_node* list_rank,
     return (ggnn_dual_fill){taken[0], taken[1], size[0], size[1]};
 }
 
+static bool fills_by_density(const dual_problem* p, int64_t n)
+{
+    ggnn_node row_rank[12], list_rank[12], want_rows[12], want_lists[12], work[24];
+    const ggnn_dual_fill want = fill_by_density(want_rows, want_lists, p, n), fill = ggnn_fill_dual(row_rank, list_rank, &p->from, n, work);
+    return memcmp(&fill, &want, sizeof fill) == 0 && memcmp(row_rank, want_rows, (size_t)n * sizeof *row_rank) == 0 &&
+           memcmp(list_rank, want_lists, (size_t)n * sizeof *list_rank) == 0;
+}
+
 TEST(a_budget_is_filled_by_falling_density)
 {
     test_seed(25);
     for (int round = 0; round < 3000; round++) {
         const int64_t n = 1 + test_below(12);
         dual_problem p;
-        ggnn_node row_rank[12], list_rank[12], want_rows[12], want_lists[12], work[24];
         dual_random(&p, n, round % 3 == 0);
         for (int64_t v = 0; v < n && round % 2; v++) p.rows[v] %= 3, p.lists[v] %= 3; /* many are equal */
         for (int64_t v = 0; v < n && round % 11 == 0; v++) *(round % 22 ? &p.rows[v] : &p.lists[v]) = 0;
         if (round % 5 == 0) p.from.row_slope = 0;
         if (round % 7 == 0) p.from.list_slope = 0;
-        const ggnn_dual_fill want = fill_by_density(want_rows, want_lists, &p, n), fill = ggnn_fill_dual(row_rank, list_rank, &p.from, n, work);
-        CHECK(memcmp(&fill, &want, sizeof fill) == 0);
-        CHECK(memcmp(row_rank, want_rows, (size_t)n * sizeof *row_rank) == 0);
-        CHECK(memcmp(list_rank, want_lists, (size_t)n * sizeof *list_rank) == 0);
+        CHECK(fills_by_density(&p, n));
+    }
+}
+
+/* A number of 0 to `bits` bits, each as often; every third a power of two, which leaves low halves empty. */
+static int64_t of_any_size(int bits)
+{
+    const int64_t shift = test_below(bits + 1);
+    if (shift && test_below(3) == 0) return INT64_C(1) << (shift - 1);
+    return (int64_t)(test_random() >> (64 - bits) >> shift);
+}
+
+/* Slopes of up to 63 bits, counts of up to 32, bytes of up to 2^36 a row and 2^52 a list: products of 128 bits decide. */
+TEST(densities_of_all_sizes_are_compared_as_the_rule_says)
+{
+    test_seed(26);
+    for (int round = 0; round < 3000; round++) {
+        const int64_t n = 1 + test_below(6), least = of_any_size(16);
+        int64_t all = 0;
+        dual_problem p;
+        for (int64_t v = 0; v < n; v++) {
+            p.rows[v] = round % 5 ? of_any_size(32) : UINT32_MAX - test_below(9); /* or a sum of more than 32 bits */
+            p.lists[v] = round % 2 ? p.rows[v] : of_any_size(32);
+            p.indptr[v + 1] = (v ? p.indptr[v] : (p.indptr[0] = 0)) + of_any_size(16);
+        }
+        p.of = (ggnn_sizes){1 + of_any_size(36), p.indptr, of_any_size(36), 1 + least};
+        p.from = (ggnn_dual){p.rows, p.lists, of_any_size(63), of_any_size(63), &p.of, 0};
+        if (round % 3 == 0) p.from.list_slope = p.from.row_slope;
+        for (int64_t e = 0; e < 2 * n; e++) all += bytes_of(&p, n, e);
+        p.from.budget = test_below(all + 1);
+        CHECK(fills_by_density(&p, n));
+    }
+    for (int large = 0; large < 2; large++) /* a product of 2^64, whose low half is 0, beside others of 2^3 to 2^65 and of 2^98 */
+        for (int bit = 0; bit < 64; bit++) {
+            int64_t counts[2][12] = {{0}};
+            const int64_t n = 8, slopes[2] = {INT64_C(1) << 62, bit < 63 ? INT64_C(1) << bit : INT64_MAX};
+            dual_problem p;
+            for (int64_t v = 0; v < n; v++) counts[large][v] = v < 4, counts[!large][v] = bit < 63 ? v < 4 : UINT32_MAX;
+            for (int64_t v = 0; v <= n; v++) p.indptr[v] = v;
+            memcpy(p.rows, counts[0], sizeof p.rows);
+            memcpy(p.lists, counts[1], sizeof p.lists);
+            p.of = (ggnn_sizes){8, p.indptr, 4, 4};
+            p.from = (ggnn_dual){p.rows, p.lists, slopes[!large], slopes[large], &p.of, 8 * (bit == 63 ? 16 : 4)};
+            CHECK(fills_by_density(&p, n));
+        }
+    const int64_t one[] = {1}, none[] = {0, 0}; /* the last of 32 bits decides */
+    const ggnn_sizes alike = {8, none, 4, 8};
+    const ggnn_dual from = {one, one, UINT32_MAX - 1, UINT32_MAX, &alike, 8};
+    ggnn_node row_rank[1], list_rank[1], work[2];
+    CHECK_EQ(ggnn_fill_dual(row_rank, list_rank, &from, 1, work).lists, 1);
+    const int64_t large[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, first[] = {INT64_C(1) << 31, 0, 0}, no[] = {0, 0, 0, 0};
+    for (int rows = 0; rows < 2; rows++) { /* a third of the sum, which takes 34 bits, at twice the slope is less than the whole of the other */
+        const ggnn_sizes of = {8, no, 4, 8};
+        const ggnn_dual third = {rows ? first : large, rows ? large : first, rows ? 1 : 2, rows ? 2 : 1, &of, 8};
+        ggnn_node ranks[2][3], order[6];
+        const ggnn_dual_fill fill = ggnn_fill_dual(ranks[0], ranks[1], &third, 3, order);
+        CHECK(fill.rows == rows && fill.lists == !rows && ranks[!rows][0] == 0);
     }
 }
 
@@ -1048,10 +1200,12 @@ int main(int argc, char** argv)
     RUN(degrees_count_both_ends_of_an_edge);
     RUN(degrees_refuse_ids_and_lists_that_are_broken);
     RUN(a_batch_counts_its_input_rows_and_the_lists_of_each_hop);
+    RUN(batches_of_any_number_of_hops_are_counted);
     RUN(counted_epochs_are_trainings_batches);
     RUN(what_is_no_range_of_batches_is_refused_and_counts_nothing);
     RUN(presampling_sees_neither_the_order_nor_the_samples_of_training);
     RUN(counting_epochs_fails_as_sampling_does);
+    RUN(epochs_of_a_global_last_hop_are_not_counted);
     RUN(equal_nodes_are_ranked_by_list_length_then_by_id);
     RUN(fractions_are_compared_exactly);
     RUN(a_ranking_is_the_sorted_order_for_any_number_of_nodes);
@@ -1072,6 +1226,7 @@ int main(int argc, char** argv)
     RUN(synthetic_timings_give_back_their_slope);
     RUN(a_budget_is_filled_to_within_one_entry_of_the_fractional_optimum);
     RUN(a_budget_is_filled_by_falling_density);
+    RUN(densities_of_all_sizes_are_compared_as_the_rule_says);
     RUN(budgets_of_nothing_one_entry_and_everything_are_kept);
     RUN(a_slope_of_zero_leaves_its_kind_out_and_two_zeros_count_as_one_each);
     RUN(of_equal_densities_rows_come_first_then_smaller_ids);
