@@ -709,16 +709,17 @@ TEST(attention)
    function of C's that forbids it (which UBSan says). */
 TEST(nothing_of_nothing_needs_no_array)
 {
-    int64_t           none = 0, start[4] = {0}, two = 2;
+    int64_t           none = 0, start[4] = {0}, two = 2, traffic[3] = {0};
     const ggnn_lists  empty = {0, 0, start, NULL, NULL, NULL};
     ggnn_lists        out = {0, 0, start + 2, NULL, NULL, NULL}, lists = empty;
     const ggnn_graph  g = ggnn_graph_from_lists(&empty);
     const ggnn_rng    drop = {1, 2, GGNN_PURPOSE_ATTENTION_DROPOUT};
-    const ggnn_store  rows = ggnn_store_plain(NULL, 0, WIDTH, GGNN_F32);
+    ggnn_store        rows = ggnn_store_plain(NULL, 0, WIDTH, GGNN_F32);
     const ggnn_scale  scale = {NULL, NULL, NULL};
     ggnn_block        b[3]; /* nothing at all; no sources and no edges; the same without columns */
     ggnn_gat_layer    y;
     ggnn_layout       at;
+    rows.traffic = traffic;
     CHECK_EQ(ggnn_graph_validate(&g, &fault), GGNN_OK);
     CHECK_EQ(ggnn_graph_lists(start + 1, NULL, NULL, NULL, &g, NULL, 0, &fault), GGNN_OK);
     CHECK_EQ(ggnn_graph_from_coo(&out, NULL, NULL, NULL, &fault), GGNN_OK);

@@ -11,7 +11,7 @@
 #include "tests/test.h"
 
 static const ggnn_unique_kind kinds[] = {GGNN_UNIQUE_DIRECT, GGNN_UNIQUE_HASH};
-static const ggnn_rng         rng = {42, 7, GGNN_PURPOSE_SAMPLE};
+static const ggnn_rng         rng = {0xFEDCBA9876543210u, 0x3ABCDEF5, GGNN_PURPOSE_SAMPLE}; /* no half of them is 0 */
 
 static ggnn_unique* unique_new(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
 {
@@ -189,7 +189,7 @@ TEST(find_knows_the_ids_of_this_batch_alone)
             memset(expected, 0xff, sizeof expected);
             for (uint32_t i = 0; i < seen->count; i++) expected[list[i]] = (int32_t)i;
             for (int v = 0; v < N; v++) CHECK_EQ(ggnn_unique_find(seen, (ggnn_node)v), expected[v]);
-            CHECK_EQ(ggnn_unique_find(seen, -1), -1);
+            for (ggnn_node below = -40; below < 0; below++) CHECK_EQ(ggnn_unique_find(seen, below), -1);
             CHECK_EQ(ggnn_unique_find(seen, N), -1);
             CHECK_EQ(ggnn_unique_find(seen, GGNN_NODE_MAX), -1);
         }
@@ -909,13 +909,11 @@ TEST(a_batch_that_cannot_be_is_refused_and_the_fault_says_why)
     how.method = GGNN_REPLACEMENT;
     how.fanout[0] = INT32_MAX;
     CHECK(strstr(refused(&g->graph, &how, 4, 0), "2^31 edges"));
-    huge.num_nodes = GGNN_NODE_MAX;
+    huge.num_nodes = (int64_t)1 << 40;
     how.fanout[0] = 2;
+    how.max_edges[1] = INT32_MAX;
+    CHECK(strstr(refused(&huge, &how, 4, 1), "2^31 sources"));
     how.max_edges[1] = 1000;
-    if (sizeof(ggnn_node) == 8) {
-        how.max_edges[1] = INT32_MAX;
-        CHECK(strstr(refused(&huge, &how, 4, 1), "2^31 sources"));
-    }
     how.method = (ggnn_method)99;
     CHECK(strstr(refused(&g->graph, &how, 4, -1), "method"));
     how.method = GGNN_WALK;
@@ -1062,9 +1060,11 @@ TEST(a_batch_in_memory_of_its_own_is_given_back)
     CHECK(b.fault.what && strstr(b.fault.what, "num_hops"));
     ggnn_batch_free(&b);
     how.num_hops = 1;
-    how.keep = 32;
-    CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 2), GGNN_ERROR_ARGUMENT);
-    CHECK(strstr(b.fault.what, "keep"));
+    for (int bit = 5; bit < 32; bit++) {
+        how.keep = (int32_t)((uint32_t)1 << bit);
+        CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 2), GGNN_ERROR_ARGUMENT);
+        CHECK(b.fault.what && strstr(b.fault.what, "keep"));
+    }
     random_graph_free(g);
 }
 
@@ -1183,11 +1183,49 @@ TEST(packed_sizes_are_allowed_to_their_limits)
                 }
                 packed->bytes = (uint64_t)sum;
                 CHECK_EQ(ggnn_batch_unpack(&u, packed, (size_t)(sum + more)), n <= INT32_MAX && more == 0 ? GGNN_OK : GGNN_ERROR_BLOCK);
+                packed->bytes = (uint64_t)(sum + more); /* and where the header says so too */
+                CHECK_EQ(ggnn_batch_unpack(&u, packed, (size_t)(sum + more)), n <= INT32_MAX && more == 0 ? GGNN_OK : GGNN_ERROR_BLOCK);
                 if (test_errors) printf("  size %d of %" PRId64 ", %d bytes more\n", size, n, more);
                 if (test_errors) return;
             }
     free(packed);
     ggnn_batch_free(&b);
+    random_graph_free(g);
+}
+
+/* Seeds alone, or some of the hops: it has their sizes, and can be checked. Fewer bytes than a header are not looked at. */
+TEST(a_batch_that_is_begun_only_can_be_packed)
+{
+    random_graph*   g = random_graph_new(50, 3, 10);
+    const ggnn_node seeds[] = {7, 3, 7, 9};
+    for (int global = 0; global < 2; global++)
+        for (int32_t hops = 0; hops < 3; hops++) {
+            ggnn_sampling how = {GGNN_FISHER_YATES, 3, {5, 3, 2}, global, GGNN_KEEP_ALL, {0, 0, 0}, 0, {0}, {0}};
+            ggnn_batch    b, u;
+            ggnn_fault    fault;
+            CHECK_EQ(ggnn_batch_new(&b, &g->graph, &how, 4), GGNN_OK);
+            CHECK_EQ(ggnn_batch_begin(&b, seeds, 4), GGNN_OK);
+            for (int32_t h = 0; h < hops; h++) CHECK_EQ(ggnn_sample_hop(&b, &g->graph, &rng), GGNN_OK);
+            const size_t bytes = ggnn_batch_packed_bytes(&b);
+            char*        packed = (char*)malloc(bytes);
+            CHECK_EQ(ggnn_batch_pack(packed, &b), GGNN_OK);
+            CHECK_EQ(ggnn_batch_unpack(&u, packed, bytes), GGNN_OK);
+            CHECK_EQ(ggnn_batch_validate(&u, &fault), GGNN_OK);
+            CHECK(u.num_hops == hops && u.num_seeds.max == 4 && *u.num_seeds.n == 4 && *u.hop[0].num_dst.n == 3 && u.hop[0].num_dst.max == 3);
+            const int64_t ids = hops ? *b.hop[hops - 1].num_src.n : 3;
+            CHECK_EQ(u.max_ids, ids);
+            CHECK(memcmp(u.id, b.id, (size_t)ids * sizeof *b.id) == 0 && memcmp(u.seed_local, b.seed_local, 4 * sizeof *b.seed_local) == 0);
+            for (int32_t h = 0; h < hops; h++)
+                CHECK(memcmp(u.hop[h].indices, b.hop[h].indices, (size_t)*b.hop[h].num_edges.n * sizeof(int32_t)) == 0);
+            for (size_t few = 0; few < sizeof(ggnni_packed) && hops == 0; few += 8) {
+                char* part = (char*)malloc(few + 1);
+                memcpy(part, packed, few);
+                CHECK_EQ(ggnn_batch_unpack(&u, part, few), GGNN_ERROR_BLOCK);
+                free(part);
+            }
+            free(packed);
+            ggnn_batch_free(&b);
+        }
     random_graph_free(g);
 }
 
@@ -1314,6 +1352,35 @@ TEST(a_fanout_above_the_limit_is_an_error)
             CHECK(kept);
             free(memory);
         }
+}
+
+/* Weighted samples of whole lists are drawn, too: no more offsets than the limit are written. And a fanout above all edges takes the
+   memory of all edges. */
+TEST(weighted_batches_take_memory_for_the_edges_that_they_may_have)
+{
+    enum { DEGREE = 3000 };
+    static ggnn_node indices[DEGREE];
+    static float     weight[DEGREE];
+    const int64_t    indptr[] = {0, DEGREE};
+    const ggnn_node  seed = 0;
+    for (int e = 0; e < DEGREE; e++) weight[e] = 1;
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, weight, 1, DEGREE);
+    for (int64_t limit = 1; limit <= DEGREE; limit = limit < 10 ? DEGREE - 1 : limit + 1) {
+        ggnn_sampling how = {GGNN_WEIGHTED, 1, {-1}, 0, 0, {0, 0, 0}, 0, {0}, {limit}};
+        ggnn_batch    b;
+        CHECK_EQ(ggnn_batch_new(&b, &g, &how, 1), GGNN_OK);
+        CHECK_EQ(ggnn_sample(&b, &g, &rng, &seed, 1), limit < DEGREE ? GGNN_ERROR_CAPACITY : GGNN_OK);
+        CHECK_EQ(b.fault.node, limit < DEGREE ? 0 : -1);
+        ggnn_batch_free(&b);
+    }
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_WEIGHTED; method++) {
+        ggnn_sampling how = {(ggnn_method)method, 1, {DEGREE}, 0, 0, {0, 0, 0}, 0, {0}, {0}};
+        ggnn_batch    b, c;
+        CHECK_EQ(ggnn_batch_plan(&b, &g, &how, 1, NULL), GGNN_OK);
+        how.fanout[0] = INT32_MAX;
+        CHECK_EQ(ggnn_batch_plan(&c, &g, &how, 1, NULL), GGNN_OK);
+        CHECK_EQ(b.bytes, c.bytes);
+    }
 }
 
 TEST(a_walk_of_zeros_is_pinsages)
@@ -1736,6 +1803,24 @@ TEST(validate_names_each_fault_of_a_block)
         }
 }
 
+/* A block without edges needs neither indices nor neighbor; one without indices does not number its sources. */
+TEST(validate_asks_for_no_array_that_is_not_read)
+{
+    int64_t    size[3] = {2, 0, 0}, indptr[] = {0, 0, 0};
+    ggnn_node  neighbor[] = {1, 0};
+    ggnn_fault fault;
+    ggnn_block b;
+    memset(&b, 0, sizeof b);
+    b.num_dst.n = &size[0], b.num_src.n = &size[1], b.num_edges.n = &size[2];
+    b.num_dst.max = b.num_src.max = b.num_edges.max = 2;
+    b.indptr = indptr;
+    CHECK_EQ(ggnn_block_validate(&b, 2, &fault), GGNN_OK);
+    size[2] = indptr[1] = indptr[2] = 2;
+    CHECK_EQ(ggnn_block_validate(&b, 2, &fault), GGNN_ERROR_BLOCK);
+    b.neighbor = neighbor;
+    CHECK_EQ(ggnn_block_validate(&b, 2, &fault), GGNN_OK);
+}
+
 /* Of whole batches: sizes that do not follow, arrays that are missing, repeats below 0; at any hop. */
 TEST(validate_names_the_hop_that_does_not_fit)
 {
@@ -1777,6 +1862,7 @@ TEST(validate_names_the_hop_that_does_not_fit)
     CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_OK);
     b.num_hops = 4;
     CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_ERROR_ARGUMENT);
+    CHECK_EQ(fault.hop, -1); /* it is no hop's */
     b.num_hops = -1;
     CHECK_EQ(ggnn_batch_validate(&b, &fault), GGNN_ERROR_ARGUMENT);
     b.num_hops = 2; /* not all are sampled yet */
@@ -1878,10 +1964,12 @@ int main(int argc, char** argv)
     RUN(a_packed_batch_is_the_same_batch_elsewhere);
     RUN(packed_bytes_of_impossible_sizes_are_refused);
     RUN(packed_sizes_are_allowed_to_their_limits);
+    RUN(a_batch_that_is_begun_only_can_be_packed);
     RUN(any_targets_are_sampled_at_any_hop_number);
     RUN(own_bounds_that_are_passed_are_an_error);
     RUN(a_limit_far_below_a_tiles_draws_is_kept);
     RUN(a_fanout_above_the_limit_is_an_error);
+    RUN(weighted_batches_take_memory_for_the_edges_that_they_may_have);
     RUN(a_walk_of_zeros_is_pinsages);
     RUN(walk_batches_hold_the_most_visited_and_their_visits);
     RUN(batches_prepared_on_several_threads_are_the_same);
@@ -1893,6 +1981,7 @@ int main(int argc, char** argv)
     RUN(one_memory_takes_the_transposes_of_blocks_of_any_kind_in_turn);
     RUN(validate_names_what_is_wrong_with_a_block);
     RUN(validate_names_each_fault_of_a_block);
+    RUN(validate_asks_for_no_array_that_is_not_read);
     RUN(validate_names_the_hop_that_does_not_fit);
     RUN(a_block_of_two_kinds_may_have_fewer_sources_than_targets);
     RUN(validate_names_the_local_id_whose_global_id_is_out_of_range);

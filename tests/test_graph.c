@@ -511,6 +511,41 @@ TEST(locate_asks_the_own_cache_then_parts_then_the_host_tier)
     CHECK(place.slot == 0 && place.row == 3);
 }
 
+/* Ids, ranks and parts' sizes that 32 bits do not hold; no array has as many rows. */
+TEST(ids_and_ranks_have_64_bits)
+{
+    const int64_t far[] = {0, 1, 6, INT32_MAX, (int64_t)INT32_MAX + 1, ((int64_t)1 << 32) + 5, ((int64_t)1 << 40) + 3, ((int64_t)1 << 45) - 1};
+    const int64_t rows = (int64_t)1 << 45, bound[] = {0, 7, (int64_t)1 << 33, rows - 5, rows};
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++)
+        for (int32_t parts = 1; parts < 8; parts++) {
+            const int64_t v = far[i];
+            ggnn_layout   at = {NULL, 0, NULL, NULL, rows, parts};
+            ggnn_place    place = ggnn_locate(&at, v);
+            CHECK(place.slot == v % parts && place.row == v / parts);
+            CHECK_EQ(ggnn_owner_of(v, GGNN_OWNER_MODULO, NULL, rows, parts), v % parts);
+            at.cached = v + 1; /* the first ids */
+            place = ggnn_locate(&at, v);
+            CHECK(place.slot == parts + 1 && place.row == v);
+            at.cached = v;
+            place = ggnn_locate(&at, v);
+            CHECK(place.slot == v % parts && place.row == v / parts);
+            at.stored = v; /* from v on in the host tier alone */
+            place = ggnn_locate(&at, v);
+            CHECK(place.slot == parts && place.row == v);
+            if (parts != 4) continue;
+            at.bound = bound, at.stored = rows;
+            place = ggnn_locate(&at, v);
+            CHECK(place.row == v - bound[place.slot] && v < bound[place.slot + 1]);
+        }
+    for (int64_t n = rows - 4; n <= rows; n++)
+        for (int64_t parts = 1, v = 0, each; parts < 8; parts++, v = 0)
+            for (int32_t p = 0; p < parts; p++, v += each) { /* of a range, the first and the last */
+                each = n / parts + (p < n % parts);
+                CHECK_EQ(ggnn_owner_of(v, GGNN_OWNER_RANGE, NULL, n, (int32_t)parts), p);
+                CHECK_EQ(ggnn_owner_of(v + each - 1, GGNN_OWNER_RANGE, NULL, n, (int32_t)parts), p);
+            }
+}
+
 static ggnn_graph plain_graph(void)
 {
     random_edges(90, 2500);
@@ -905,6 +940,7 @@ int main(int argc, char** argv)
     RUN(transpose_and_reorder_refuse_a_broken_indptr);
     RUN(out_degrees_count_sources);
     RUN(locate_asks_the_own_cache_then_parts_then_the_host_tier);
+    RUN(ids_and_ranks_have_64_bits);
     RUN(a_plain_graph_is_one_part_of_all_rows);
     RUN(devices_with_caches_of_their_own_read_the_same_lists);
     RUN(lists_of_nodes_are_copied_one_after_the_other);

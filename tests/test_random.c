@@ -79,6 +79,32 @@ TEST(draw_j_is_words_2j_and_2j_plus_1)
     CHECK(ggnn_draw(words, 7) == ((uint64_t)words.word[2] << 32 | words.word[3]));
 }
 
+/* Block j / 2, of which there are 2^32. */
+TEST(a_stream_has_2_33_draws)
+{
+    ggnn_rng      rng = {5, 6, GGNN_PURPOSE_SAMPLE};
+    const int64_t draw[] = {0, 3, ((int64_t)1 << 32) - 1, (int64_t)1 << 32, ((int64_t)1 << 32) + 7, ((int64_t)1 << 33) - 1}, n = ((int64_t)1 << 60) + 3;
+    for (int64_t i = 0; i < COUNT(draw); i++) {
+        const ggnn_words block = ggnn_random(&rng, 2, 77, (uint32_t)(draw[i] >> 1));
+        const uint64_t   bits = (uint64_t)block.word[draw[i] % 2 * 2] << 32 | block.word[draw[i] % 2 * 2 + 1];
+        CHECK_EQ(ggnn_draw_below(&rng, 2, 77, draw[i], n), mul_high_by_adding(bits, (uint64_t)n));
+    }
+}
+
+/* The numbers of Steele and Vigna's generator from 1234567 on, and those of the harness. */
+TEST(mix_is_that_of_splitmix64)
+{
+    const uint64_t known[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u};
+    uint64_t       state = 1234567;
+    for (int64_t i = 0; i < COUNT(known); i++) CHECK(ggnn_mix(state += 0x9E3779B97F4A7C15u) == known[i]);
+    for (int64_t v = 0; v < 1000; v++) {
+        const int32_t  parts = INT32_MAX - (int32_t)test_below(1000);
+        const uint64_t before = test_state, next = test_random();
+        CHECK(ggnn_mix(before + 0x9E3779B97F4A7C15u) == next);
+        CHECK_EQ(ggnn_owner_hash((int64_t)(before >> 1), parts), mul_high_by_adding(ggnn_mix((before >> 1) + 0x9E3779B97F4A7C15u), (uint64_t)parts));
+    }
+}
+
 TEST(shuffle_is_a_permutation_and_differs_by_epoch_and_seed)
 {
     static unsigned char seen[70000];
@@ -197,7 +223,7 @@ TEST(dropout_fields_are_their_definition)
         for (int64_t blocks = 0; blocks < 40; blocks++) {
             int32_t  hop = blocks % 3 ? 1 : 255;
             int64_t  node = blocks % 2 ? 12 : ((int64_t)1 << 40) + blocks;
-            uint32_t first = blocks % 5 ? (uint32_t)blocks : 0xffffff00u;
+            uint32_t first = blocks % 5 ? (uint32_t)blocks : 0xfffffff0u; /* the last ones, and the first again */
             memset(field, 0x5a, sizeof field);
             CHECK_EQ(ggnn_dropout_fields(field, &rng, hop, node, first, blocks), GGNN_OK);
             for (int64_t i = 0; i < 8 * blocks; i++)
@@ -343,6 +369,8 @@ int main(int argc, char** argv)
     RUN(bounded_draws_reach_both_ends_and_nothing_beyond);
     RUN(draws_below_n_are_uniform);
     RUN(draw_j_is_words_2j_and_2j_plus_1);
+    RUN(a_stream_has_2_33_draws);
+    RUN(mix_is_that_of_splitmix64);
     RUN(shuffle_is_a_permutation_and_differs_by_epoch_and_seed);
     RUN(shuffle_gives_the_frozen_orders);
     RUN(shuffle_follows_its_definition_for_any_size);

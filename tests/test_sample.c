@@ -8,7 +8,7 @@
 enum { MAX_DEGREE = 5000 };
 
 static int64_t offset[MAX_DEGREE], want[MAX_DEGREE];
-static const ggnn_rng rng = {42, 7, GGNN_PURPOSE_SAMPLE};
+static const ggnn_rng rng = {0xFEDCBA9876543210u, 0x3ABCDEF5, GGNN_PURPOSE_SAMPLE}; /* no half of them is 0 */
 
 static int64_t sample(const ggnn_list* list, ggnn_method method, int64_t fanout, ggnn_node node)
 {
@@ -161,6 +161,40 @@ TEST(replacement_draws_fanout_times_from_any_list)
     ggnn_list empty = list_of(0), seven = list_of(7);
     CHECK_EQ(sample(&empty, GGNN_REPLACEMENT, 20, 3), 0);
     CHECK_EQ(sample(&seven, GGNN_REPLACEMENT, -1, 3), 7); /* all */
+}
+
+/* Fisher-Yates as it is defined, slots apart from 0 .. n-1 found one after the other. */
+static void fisher_yates_of_any_length(int64_t n, int64_t m)
+{
+    static int64_t slot[2 * MAX_DEGREE], holds[2 * MAX_DEGREE];
+    int64_t        known = 0;
+    for (int64_t i = 0; i < m; i++) {
+        const int64_t of[2] = {ggnn_draw_below(&rng, 2, 0, i, n - i), n - 1 - i};
+        int64_t       at[2];
+        for (int k = 0; k < 2; k++) {
+            for (at[k] = 0; at[k] < known && slot[at[k]] != of[k]; at[k]++) {}
+            if (at[k] == known) slot[known] = holds[known] = of[k], known++;
+        }
+        want[i] = holds[at[0]];
+        holds[at[0]] = holds[at[1]];
+    }
+}
+
+/* An offset takes 64 bits, and the low half of a draw counts. */
+TEST(lists_of_2_40_edges_are_sampled_as_is_defined)
+{
+    const int64_t n = ((int64_t)1 << 40) + 77, m = 1024;
+    ggnn_list     list = list_of(n);
+    char*         workspace = (char*)malloc(ggnn_sample_workspace_bytes(GGNN_FISHER_YATES, m));
+    fisher_yates_of_any_length(n, m);
+    for (int method = GGNN_FISHER_YATES; method <= GGNN_REPLACEMENT; method++) {
+        if (method == GGNN_RESERVOIR || method == GGNN_WEIGHTED) continue; /* read the whole list */
+        if (method == GGNN_REJECTION)
+            for (int64_t j = 0; j < m; j++) want[j] = ggnn_draw_below(&rng, 2, 0, j, n); /* no two are equal */
+        CHECK_EQ(ggnn_sample_list(offset, &list, (ggnn_method)method, m, &rng, 2, 0, workspace), m);
+        CHECK(memcmp(offset, want, (size_t)m * sizeof *want) == 0);
+    }
+    free(workspace);
 }
 
 /* Of exactly the bytes that are asked for nothing is passed, by any method, whose hop may be the last there is. */
@@ -390,6 +424,37 @@ TEST(walks_restart_as_often_as_told)
     CHECK(visited[0] == 1 && visited[1] == 1 && visited[2] == 1);
 }
 
+/* A step's neighbour is drawn by both halves of its draw, which few steps of a short list tell; one whose word for restarting
+   equals the chance, which then has 24 bits at most, does not restart. */
+TEST(walks_draw_by_64_bits_and_restart_below_their_chance)
+{
+    enum { N = 60001 };
+    int64_t*   indptr = (int64_t*)malloc((N + 1) * sizeof *indptr);
+    ggnn_node* indices = (ggnn_node*)malloc((N + 1) * sizeof *indices);
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, N, N + 1);
+    int        found[2] = {0, 0};
+    for (int64_t v = 0; v <= N; v++) indptr[v] = v ? N : 0; /* all are neighbours of node 0; of the last, the last */
+    for (int64_t v = 0; v < N; v++) indices[v] = (ggnn_node)v;
+    indptr[N] = N + 1;
+    indices[N] = N - 1;
+    for (uint32_t step = 0; step < 10000000 && (found[0] < 2 || found[1] < 2); step++) {
+        const ggnn_rng   own = {42, step, GGNN_PURPOSE_SAMPLE}, keys = {42, step, ggnn_walk_purpose(GGNN_PURPOSE_SAMPLE)};
+        const ggnn_words words = ggnn_random(&keys, 1, 0, 0);
+        const int64_t    next = ggnn_bounded(ggnn_draw(words, 0), N);
+        const int        halves = next != ggnn_bounded((uint64_t)words.word[0] << 32, N), even = words.word[2] % 256 == 0;
+        ggnn_walks       how = {1, 2, (float)words.word[2] / 4294967296.0f};
+        ggnn_node        visited[2], bad;
+        if (!halves && (!even || found[1] == 2)) continue;
+        found[0] += halves, found[1] += even;
+        CHECK_EQ(ggnn_random_walk(visited, &g, &how, &own, 1, 0, &bad), GGNN_OK);
+        CHECK_EQ(visited[0], next);
+        if (even) CHECK_EQ(visited[1], next == N - 1 ? N - 1 : -1);
+    }
+    CHECK(found[0] >= 2 && found[1] >= 2);
+    free(indptr);
+    free(indices);
+}
+
 TEST(walks_report_broken_lists)
 {
     random_graph* g = random_graph_new(20, 3, 5);
@@ -477,6 +542,15 @@ TEST(walk_neighbors_are_the_most_visited_ties_by_smaller_id)
         for (int64_t i = 0; i < n; i++) CHECK(got[i] == id[i] && count[i] == visits[i]);
     }
     CHECK_EQ(ggnn_walk_neighbors(got, count, visited, 0, 5, 0, workspace), 0);
+    ggnn_node* often = (ggnn_node*)malloc(1000 * sizeof *often); /* more than 8 bits count */
+    float*     times = (float*)malloc(1000 * sizeof *times);
+    void*      pairs = malloc(16000);
+    for (int i = 0; i < 1000; i++) often[i] = i % 3 == 1 ? 4 : 2;
+    CHECK_EQ(ggnn_walk_neighbors(often, times, often, 1000, -1, 6, pairs), 2);
+    CHECK(often[0] == 2 && often[1] == 4 && times[0] == 667 && times[1] == 333);
+    free(often);
+    free(times);
+    free(pairs);
 }
 
 /* ---- a list of more than 2^31 edges, on a mapping that is never written ------ */
@@ -599,6 +673,7 @@ int main(int argc, char** argv)
     RUN(at_the_greatest_fanout_methods_are_their_own);
     RUN(above_the_greatest_fanout_all_uniform_methods_are_the_reservoir);
     RUN(replacement_draws_fanout_times_from_any_list);
+    RUN(lists_of_2_40_edges_are_sampled_as_is_defined);
     RUN(a_sample_stays_in_its_workspace);
     RUN(every_method_follows_the_reference_at_any_degree_and_fanout);
     RUN(weighted_takes_the_least_keys_in_order);
@@ -612,6 +687,7 @@ int main(int argc, char** argv)
     RUN(a_sample_depends_on_seed_step_purpose_hop_and_node_only);
     RUN(walks_follow_their_definition);
     RUN(walks_restart_as_often_as_told);
+    RUN(walks_draw_by_64_bits_and_restart_below_their_chance);
     RUN(walks_report_broken_lists);
     RUN(walks_name_the_node_whose_list_is_broken);
     RUN(walks_are_defaults_or_in_range);

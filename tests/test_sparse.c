@@ -1,5 +1,6 @@
 /* Aggregation, SDDMM and edge softmax: to the bit what ggnn_reference.h says, in every form (forms.h); near double
    precision, so that the reference is not wrong as well; and adjoints of each other. */
+#include "far_rows.h"
 #include "forms.h"
 #include "random_block.h"
 #include "random_graph.h"
@@ -355,6 +356,28 @@ TEST(max_takes_the_first_of_equals_and_nan_last)
     random_block_free(r);
 }
 
+/* A NaN gives way to any number, however many segments of a list are NaN before it; and the greatest so far to a greater one. */
+TEST(max_of_long_lists_finds_the_first_number_in_any_segment)
+{
+    const int64_t degree = 530, first[] = {255, 256, 257, 512, 530};
+    const int32_t columns[] = {5, 8, 17, 66};
+    random_block* r = random_block_new(1, degree, &degree);
+    for (int32_t e = 0; e < degree; e++) r->b.indices[e] = e;
+    for (int i = 0; i < 5; i++)
+        for (int w = 0; w < 8; w++) {
+            sums s = sums_new(r, w % 2 ? GGNN_MAX : GGNN_MIN, columns[w / 2], 1, i % 2, 0);
+            for (int64_t e = 0; e < degree; e++)
+                for (int32_t j = 0; j < s.width; j++) {
+                    float* x = &s.inp.v[e * s.inp.ld + j];
+                    if (j % 4 < 2 && e < first[i]) *x = NAN; /* then numbers that fall, or rise */
+                    else if (j % 4 < 3) *x = j % 4 ? (float)e : (float)-e;
+                }
+            check_extremes(&s);
+            sums_free(&s);
+        }
+    random_block_free(r);
+}
+
 /* What the edges chosen send back, by the weights of their heads. */
 static void check_extremes_back(const sums* s)
 {
@@ -362,6 +385,8 @@ static void check_extremes_back(const sums* s)
     matrix              out = matrix_new(r->dst, s->width, 0), dout = matrix_new(r->dst, s->width, 2);
     matrix              want = matrix_new(r->src, s->width, 1), dinp = matrix_new(r->src, s->width, 1);
     int32_t*            arg = (int32_t*)test_memory(r->dst * s->width * 4);
+    for (int64_t i = 0; i < dout.rows; i++) /* to the chosen alone, infinities and NaN too */
+        if (s->width > 2) dout.v[i * dout.ld + i % s->width] = i % 5 ? i % 3 ? dout.v[i * dout.ld] : INFINITY : NAN;
     ggnn_ref_spmm(out.v, out.ld, arg, s->how, &r->b, NULL, s->weight, s->heads, s->inp.v, s->inp.ld, s->width);
     ggnn_ref_spmm_back_arg(want.v, want.ld, &r->t, &r->b, s->weight, s->heads, dout.v, dout.ld, arg, s->width);
     FOR_EACH_FORM {
@@ -383,6 +408,11 @@ TEST(max_has_values_and_edges_of_any_number_of_heads)
     for (int32_t heads = 15; heads <= 35; heads += 2) {
         sums s = sums_new(r, heads % 4 == 1 ? GGNN_MAX : GGNN_MIN, 3 * heads, heads, 1, 0);
         check_extremes(&s);
+        check_extremes_back(&s);
+        sums_free(&s);
+    }
+    for (int32_t width = 4; width <= 68; width *= 4, width += width == 16) { /* rows of a vector and more */
+        sums s = sums_new(r, GGNN_MAX, width, 1, 0, 0);
         check_extremes_back(&s);
         sums_free(&s);
     }
@@ -1122,6 +1152,86 @@ TEST(edges_have_any_number_of_heads)
     random_block_free(r);
 }
 
+/* All matrices of all ops. */
+TEST(rows_may_lie_gigabytes_apart)
+{
+    enum { N = 6, WIDTH = 20, HEADS = 2 };
+    const int64_t degree[N] = {2, 0, 3, 1, 4, 9};
+    random_block* r = random_block_new(N, N, degree);
+    float *       x = test_floats(N * WIDTH), *y = test_floats(N * WIDTH), *weight = test_floats(r->edges * HEADS), *want = test_floats(N * WIDTH), *self = test_floats(N);
+    float *       far_x = far_rows(x, WIDTH, N, WIDTH), *far_y = far_rows(y, WIDTH, N, WIDTH), *far_out = far_rows(want, WIDTH, N, WIDTH);
+    float *       edges = test_floats(r->edges * WIDTH), *far_edges = test_floats(r->edges * WIDTH);
+    int32_t       arg[N * WIDTH], far_arg[N * WIDTH];
+    ggnn_scale    scale = {NULL, NULL, self};
+    ggnn_store    near_store = ggnn_store_plain(x, N, WIDTH, GGNN_F32), far_store = ggnn_store_plain(far_x, N, WIDTH, GGNN_F32);
+    far_store.pitch = far_ld * 4;
+    for (int64_t v = 0; v < N; v++) r->b.id[v] = (ggnn_node)(N - 1 - v);
+    r->b.indices[r->edges - 1] = N - 1; /* the farthest */
+    ggnn_block_transpose(&r->t, &r->b);
+    FOR_EACH_FORM {
+        if (!far_x || !far_y || !far_out) continue;
+        for (int how = GGNN_SUM; how <= GGNN_MIN; how++) {
+            const ggnn_scale* own = how < GGNN_MAX ? &scale : NULL;
+            CHECK_EQ(ggnn_spmm(want, WIDTH, arg, (ggnn_reduce)how, &r->b, own, weight, HEADS, x, WIDTH, WIDTH), GGNN_OK);
+            CHECK_EQ(ggnn_spmm(far_out, far_ld, far_arg, (ggnn_reduce)how, &r->b, own, weight, HEADS, far_x, far_ld, WIDTH), GGNN_OK);
+            CHECK(far_same(far_out, want, WIDTH, N, WIDTH));
+            CHECK_EQ(ggnn_aggregate(want, WIDTH, (ggnn_reduce)how, &r->b, own, weight, HEADS, &near_store), GGNN_OK);
+            CHECK_EQ(ggnn_aggregate(far_out, far_ld, (ggnn_reduce)how, &r->b, own, weight, HEADS, &far_store), GGNN_OK);
+            CHECK(far_same(far_out, want, WIDTH, N, WIDTH));
+            if (how < GGNN_MAX) continue;
+            CHECK(memcmp(arg, far_arg, sizeof arg) == 0);
+            CHECK_EQ(ggnn_spmm_back_arg(want, WIDTH, &r->t, &r->b, weight, HEADS, y, WIDTH, arg, WIDTH), GGNN_OK);
+            CHECK_EQ(ggnn_spmm_back_arg(far_out, far_ld, &r->t, &r->b, weight, HEADS, far_y, far_ld, arg, WIDTH), GGNN_OK);
+            CHECK(far_same(far_out, want, WIDTH, N, WIDTH));
+        }
+        for (int how = GGNN_DOT; how <= GGNN_ADD; how++) {
+            const int32_t heads = how == GGNN_DOT ? HEADS : WIDTH;
+            CHECK_EQ(ggnn_sddmm(edges, (ggnn_edge_op)how, &r->b, x, WIDTH, y, WIDTH, heads, WIDTH), GGNN_OK);
+            CHECK_EQ(ggnn_sddmm(far_edges, (ggnn_edge_op)how, &r->b, far_x, far_ld, far_y, far_ld, heads, WIDTH), GGNN_OK);
+            CHECK(same_bits(edges, far_edges, r->edges * heads));
+        }
+    }
+    if (!far_x || !far_y || !far_out) test_skip = "no address space for rows 2 GiB apart";
+    float *all[] = {x, y, weight, want, self, edges, far_edges}, *far[] = {far_x, far_y, far_out};
+    for (int i = 0; i < 7; i++) free(all[i]);
+    for (int i = 0; i < 3; i++) far_free(far[i], N);
+    random_block_free(r);
+}
+
+/* Degrees from 2^24 on, of which not each is a float: what is rounded, and when. Nothing but indptr is read. */
+TEST(factors_of_large_degrees_are_rounded_as_is_said)
+{
+    enum { N = 300 };
+    int64_t    degree[N] = {0, 5, (1 << 24) - 1, 1 << 24, (1 << 24) + 1, (1 << 24) + 2, ((int64_t)1 << 31) + 129, ((int64_t)1 << 40) + 65537};
+    int64_t    indptr[N + 1] = {0}, sampled[N + 1] = {0}, counts[3] = {N, N, 0};
+    float      inv_sqrt[N], src[N], dst[N], self[N];
+    ggnn_node  none = 0; /* no element is read */
+    ggnn_block b;
+    for (int v = 8; v < N; v++) degree[v] = (1 << 24) + 12346 * v;
+    for (int v = 0; v < N; v++) indptr[v + 1] = indptr[v] + degree[v], sampled[v + 1] = sampled[v] + (degree[v] < 3 ? degree[v] : 3);
+    ggnn_graph g = ggnn_graph_plain(indptr, &none, NULL, N, indptr[N]);
+    memset(&b, 0, sizeof b);
+    counts[2] = sampled[N];
+    b.num_dst.n = b.num_src.n = counts, b.num_edges.n = &counts[2], b.indptr = sampled;
+    CHECK_EQ(ggnn_gcn_norm(inv_sqrt, &g), GGNN_OK);
+    CHECK_EQ(ggnn_scale_gcn(src, dst, self, &b, inv_sqrt, &g), GGNN_OK);
+    for (int v = 0; v < N; v++) {
+        const volatile float d = (float)(degree[v] + 1), root = (float)sqrt((double)d), all = (float)degree[v], some = (float)(sampled[v + 1] - sampled[v]);
+        const volatile float share = all / some;
+        CHECK(inv_sqrt[v] == 1.0f / root && src[v] == inv_sqrt[v] && self[v] == 1.0f / d);
+        CHECK(dst[v] == (degree[v] ? share * inv_sqrt[v] : 0));
+    }
+    for (int v = 0; v < 100; v++) sampled[v + 1] = sampled[v] + (1 << 24) + 12345 * v;
+    counts[0] = 100, counts[2] = sampled[100];
+    for (int with_self = 0; with_self < 2; with_self++) {
+        CHECK_EQ(ggnn_scale_mean(dst, &b, with_self), GGNN_OK);
+        for (int v = 0; v < 100; v++) {
+            const volatile float n = (float)(sampled[v + 1] - sampled[v] + with_self);
+            CHECK(dst[v] == 1.0f / n);
+        }
+    }
+}
+
 /* ---- forms that a block does not bring about -------------------------------------------------------------------------- */
 
 /* The pool's threads exist before the caller's mode changes. */
@@ -1147,6 +1257,15 @@ TEST(a_caller_that_flushes_subnormals_gets_the_same_bits_from_any_number_of_thre
     }
     for (int64_t v = 0; v < N; v++) CHECK(memcmp(out[0].v + v * out[0].ld, out[1].v + v * out[1].ld, WIDTH * sizeof(float)) == 0);
     set_threads(4); /* and the pool's threads are as they were */
+    int changed = 0;
+    for (int i = 0; i < 50; i++) { /* each has a piece to do, some time */
+        _mm_setcsr(mode | 0x8040);
+        ggnn_spmm(out[0].v, out[0].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
+        _mm_setcsr(mode);
+#pragma omp parallel reduction(+ : changed)
+        changed += (_mm_getcsr() & ~63u) != (mode & ~63u);
+    }
+    CHECK_EQ(changed, 0);
     ggnn_spmm(out[0].v, out[0].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
     set_threads(1);
     ggnn_spmm(out[1].v, out[1].ld, NULL, GGNN_SUM, &r->b, NULL, NULL, 1, inp.v, inp.ld, WIDTH);
@@ -1209,6 +1328,7 @@ int main(int argc, char** argv)
     RUN(spmm_of_no_rows_and_no_edges);
     RUN(spmm_on_the_transpose_is_the_adjoint);
     RUN(max_takes_the_first_of_equals_and_nan_last);
+    RUN(max_of_long_lists_finds_the_first_number_in_any_segment);
     RUN(max_has_values_and_edges_of_any_number_of_heads);
     RUN(max_sends_gradients_to_the_chosen_edges);
     RUN(max_over_a_transpose_sends_gradients_by_the_weights_of_original_edges);
@@ -1231,6 +1351,8 @@ int main(int argc, char** argv)
     RUN(each_factor_is_refused_where_there_can_be_none);
     RUN(gcn_scaling_is_that_of_the_nodes_in_the_graph);
     RUN(edges_have_any_number_of_heads);
+    RUN(rows_may_lie_gigabytes_apart);
+    RUN(factors_of_large_degrees_are_rounded_as_is_said);
     RUN(exp2_is_accurate_over_all_exponents);
     RUN(a_caller_that_flushes_subnormals_gets_the_same_bits_from_any_number_of_threads);
     RUN(edge_softmax_and_its_gradient_follow_the_order_of_their_sums);

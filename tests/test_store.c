@@ -1,4 +1,5 @@
 /* Rows spread over parts, host tier and cache: every layout gives what one array gives, and says where it read. */
+#include "far_rows.h"
 #include "forms.h"
 #include "owners.h"
 
@@ -392,6 +393,33 @@ TEST(permute_moves_many_rows_in_any_number_of_pieces)
     free(want);
 }
 
+TEST(rows_may_lie_gigabytes_apart)
+{
+    enum { N = 6, WIDTH = 20 };
+    const ggnn_node id[N] = {5, 0, 3, 3, 1, 4};
+    const int32_t   index[N] = {5, 0, 3, 3, 1, 4};
+    float           x[N * WIDTH], want[N * WIDTH];
+    for (int i = 0; i < N * WIDTH; i++) x[i] = test_uniform();
+    for (int i = 0; i < N; i++) memcpy(want + i * WIDTH, x + id[i] * WIDTH, WIDTH * sizeof(float));
+    float *     inp = far_rows(x, WIDTH, N, WIDTH), *out = far_rows(x, WIDTH, N, WIDTH);
+    const void* base[] = {inp, NULL, NULL};
+    ggnn_store  plain = ggnn_store_plain(inp, N, WIDTH, GGNN_F32), part = plain;
+    plain.pitch = part.pitch = far_ld * 4;
+    part.base = base;
+    FOR_EACH_FORM {
+        if (!inp || !out) continue;
+        for (int way = 0; way < 3; way++) {
+            for (int64_t i = 0; i < N; i++) form_poison(out + i * far_ld, WIDTH);
+            CHECK_EQ(way < 2 ? ggnn_gather(out, far_ld, GGNN_F32, way ? &part : &plain, id, N) : ggnn_permute(out, far_ld, inp, far_ld, GGNN_F32, WIDTH, index, N), GGNN_OK);
+            CHECK(far_same(out, want, WIDTH, N, WIDTH));
+        }
+        for (int64_t v = 0; v < N; v++) CHECK(ggnn_row(&plain, v) == inp + v * far_ld && ggnn_row(&part, v) == inp + v * far_ld);
+    }
+    if (!inp || !out) test_skip = "no address space for rows 2 GiB apart";
+    far_free(inp, N);
+    far_free(out, N);
+}
+
 TEST(plain_store_reads_one_array)
 {
     float       rows[6] = {1, 2, 3, 4, 5, 6}, out[4];
@@ -611,6 +639,7 @@ int main(int argc, char** argv)
     RUN(split_gives_the_indices_of_gsplit);
     RUN(permute_moves_rows_of_both_types);
     RUN(permute_moves_many_rows_in_any_number_of_pieces);
+    RUN(rows_may_lie_gigabytes_apart);
     RUN(plain_store_reads_one_array);
     RUN(halves_convert_exactly);
     RUN(parts_of_every_owner_hold_the_rows_and_lists_of_one_array);
