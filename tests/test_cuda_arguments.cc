@@ -685,7 +685,7 @@ struct every_call {
     ggnn_scale           scale = {in.number.at(), in.number.at(), in.number.at()};
     ggnn_walks           how = {2, 3, 0.5f};
     ggnn_cuda_unique     seen;
-    ggnn_cuda_batch      batch, weighted, whole;
+    ggnn_cuda_batch      batch, weighted, whole, entire;
     ggnn_block           t = {}, all = {};
     ggnn_gat_layer       layer = {};
     std::vector<step>    steps;
@@ -744,7 +744,8 @@ struct every_call {
         plan(&batch, GGNN_FISHER_YATES, 2, table_of_batches);
         plan(&weighted, GGNN_WEIGHTED, -1, nullptr);
         plan(&whole, GGNN_WALK, 2, nullptr);
-        for (ggnn_cuda_batch* b : {&batch, &weighted, &whole}) {
+        plan(&entire, GGNN_RESERVOIR, -1, nullptr);
+        for (ggnn_cuda_batch* b : {&batch, &weighted, &whole, &entire}) {
             char* memory = scratch.take<char>(static_cast<int64_t>(b->bytes));
             char* packed = out.take<char>(static_cast<int64_t>(ggnn_cuda_batch_packed_max(b)));
             CHECK_CUDA(ggnn_cuda_batch_init(b, memory, nullptr));
@@ -916,6 +917,30 @@ TEST(what_a_launch_returns_every_call_returns)
     CHECK_CUDA(cudaStreamDestroy(stream));
 }
 
+#ifdef SIMT_SHIM
+// Of each call's kernels and memsets one is refused, the first, the second and so on: that is what the call returns.
+TEST(whichever_launch_of_a_call_fails_the_call_says_so)
+{
+    every_call calls;
+    calls.clear();
+    calls.run(nullptr);
+    for (size_t i = 0; i < calls.steps.size(); i++) {
+        long n = 0;
+        do {
+            if (i > 0) calls.steps[i - 1].call(nullptr); // begins what this one goes on with
+            simt_fail_launch(++n);
+            const cudaError_t error = calls.steps[i].call(nullptr);
+            const bool        refused = simt_fail_launch(0) == 0;
+            if (!CHECK_EQ(error, refused ? cudaErrorInvalidConfiguration : cudaSuccess)) printf("  %s, launch %ld\n", calls.steps[i].name, n);
+            if (!refused) break;
+        } while (n < 100);
+        CHECK(n > 1 && n < 100);
+    }
+    cudaGetLastError();
+    CHECK_CUDA(cudaDeviceSynchronize());
+}
+#endif
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -933,5 +958,8 @@ int main(int argc, char** argv)
     RUN(peers);
     RUN(every_call_goes_on_the_callers_stream_and_can_be_captured);
     RUN(what_a_launch_returns_every_call_returns);
+#ifdef SIMT_SHIM
+    RUN(whichever_launch_of_a_call_fails_the_call_says_so);
+#endif
     return test_finish();
 }

@@ -690,6 +690,30 @@ TEST(a_graph_or_a_table_of_another_size_is_refused)
             }
 }
 
+// A table may hold a batch already when another one is set up that shares it.
+TEST(a_batch_that_comes_to_share_a_table_leaves_it_as_it_is)
+{
+    enum { N = 200 };
+    owned_graph         own(random_graph_new(N, 4, 20));
+    both_graphs         g(own.g, 0);
+    const ggnn_sampling how = sampling(GGNN_FISHER_YATES, {3, 2});
+    for (form f : forms) {
+        device_batch    d(g.device, how, 10, f);
+        ggnn_cuda_batch other;
+        d.sample(g.device, random_seeds(10, N));
+        const std::vector<ggnn_node> id = fetch(d.b.id, size_on_device(d.b.hop[1].num_src));
+        std::vector<int32_t>         numbers(id.size());
+        std::iota(numbers.begin(), numbers.end(), 0);
+        CHECK_EQ(ggnn_cuda_batch_plan(&other, &g.host, &how, 10, &d.b.table), GGNN_OK);
+        device_array<char>      memory(static_cast<int64_t>(other.bytes));
+        device_array<ggnn_node> given(id);
+        device_array<int32_t>   local(given.count());
+        CHECK_CUDA(ggnn_cuda_batch_init(&other, memory.at(), nullptr));
+        CHECK_CUDA(ggnn_cuda_unique_find(&d.b.table, local.at(), given.at(), {nullptr, given.count()}, nullptr));
+        CHECK(local.values() == numbers);
+    }
+}
+
 // ---- bounds and capacities ------------------------------------------------------------
 
 TEST(bounds_are_the_twins)
@@ -1451,6 +1475,7 @@ int main(int argc, char** argv)
     RUN(a_batch_that_has_no_memory_is_an_error_and_leaves_none);
 #endif
     RUN(a_graph_or_a_table_of_another_size_is_refused);
+    RUN(a_batch_that_comes_to_share_a_table_leaves_it_as_it_is);
     RUN(bounds_are_the_twins);
     RUN(lowered_capacities_keep_what_comes_first);
     RUN(any_capacities_leave_a_consistent_batch);

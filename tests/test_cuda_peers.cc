@@ -631,7 +631,7 @@ TEST(the_launcher_says_which_device)
     }
     setenv(names[0], "2147483647", 1); // the last that is one
     CHECK_EQ(ggnn_cuda_local_rank(), INT32_MAX);
-    for (const char* bad : {"", "x", "1x", "-1", "2147483648", "99999999999"}) {
+    for (const char* bad : {"", "x", "1x", "-1", "-2", "-2147483648", "-4294967295", "-4294967296", "2147483648", "4294967296", "99999999999"}) {
         setenv(names[0], bad, 1);
         CHECK_EQ(ggnn_cuda_local_rank(), -1);
         CHECK_EQ(ggnn_cuda_local_device(&device), cudaErrorInvalidValue);

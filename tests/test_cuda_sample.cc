@@ -382,6 +382,16 @@ TEST(workspaces_have_the_sizes_that_are_told)
                 CHECK_EQ(sample(method, fanout, n), method == GGNN_WEIGHTED && fanout > 1024 ? 16 * pairs * std::min<int64_t>(n, 128) : 0);
             }
     CHECK_EQ(sample(GGNN_WALK, 5, 10), 0);
+    for (ggnn_walks how : {ggnn_walks{1, 1, 0.5f}, {205, 5, 0.5f}, {0, 0, 0.5f}}) // odd numbers of visits: numbers and pairs are where they may be
+        for (int64_t n : {1, 2, 3, 5}) {
+            const ggnn_walks         walks = ggnn_walks_or_default(how);
+            const ggnni::walk_memory at = ggnni::walk_memory_of(walks, n);
+            const size_t             visits = static_cast<size_t>(n * walks.walks * walks.length);
+            CHECK(at.visits % sizeof(float) == 0 && at.visits >= visits * sizeof(ggnn_node));
+            CHECK(at.pairs % 16 == 0 && at.pairs >= at.visits + visits * sizeof(float));
+            CHECK_EQ(static_cast<int64_t>(at.bytes - at.pairs), walk(walks.walks * walks.length, n));
+            CHECK_EQ(ggnni::hop_workspace_bytes(GGNN_WALK, 5, how, n), at.bytes);
+        }
     for (int32_t count : {0, 1, 1024, 1025, 2048, 2049})
         for (int64_t n : {0, 1, 127, 128, 129, 100000}) {
             int64_t pairs = 2;
@@ -655,6 +665,19 @@ TEST(broken_lists_and_nodes_out_of_range_have_no_edges)
     }
 }
 
+// Arrays that go on behind the last node, and behind the last edge of what they are said to hold.
+TEST(what_lies_behind_the_last_node_and_edge_is_not_read)
+{
+    twin_graph g(std::vector<int64_t>(60, 50));
+    for (ggnn_node& u : g.indices) u %= 59;
+    g.spread(PLAIN);
+    g.host.num_nodes = g.device.num_nodes = 59;
+    g.host.whole.num_edges = g.device.whole.num_edges = 58 * 50 - 1; // the list of 57 ends an edge further
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {0, 3, 40, -1})
+            for (ggnn_node v : {56, 57, 58, 59}) compare(g, {v, 0}, method, fanout);
+}
+
 TEST(a_list_longer_than_the_graph_is_broken)
 {
     twin_graph g({5, 30, 6});
@@ -729,6 +752,23 @@ TEST(nothing_is_written_where_there_is_no_room)
         }
 }
 
+TEST(no_node_has_no_row_wherever_rows_would_begin)
+{
+    twin_graph g({4, 9});
+    g.spread(PLAIN);
+    device_array<ggnn_node> nodes(std::vector<ggnn_node>{0, 1}), id(8);
+    device_array<int64_t>   starts(std::vector<int64_t>{5, 8}), position(8);
+    device_array<ggnn_rng>  key(&rng, 1);
+    device_count            none(0, 2);
+    position.fill(0x5b);
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {3, 40, -1}) {
+            const ggnn_cuda_samples samples = {starts.at(), nullptr, id.at(), position.at(), nullptr};
+            CHECK_CUDA(ggnn_cuda_sample_lists(&samples, &g.device, nodes.at(), none.get(), method, fanout, key.at(), HOP, nullptr, nullptr, nullptr));
+            CHECK(position.values() == std::vector<int64_t>(8, 0x5b5b5b5b5b5b5b5b));
+        }
+}
+
 // Rows of one length, some with more room than they need: beyond count[i] nothing is written.
 TEST(rows_of_equal_length_need_no_scan)
 {
@@ -737,10 +777,10 @@ TEST(rows_of_equal_length_need_no_scan)
     g.weight[g.indptr[3] + 70] = g.weight[g.indptr[4] + 70] = -1.0f; // lists 3 and 4 have no sample by weight
     g.spread(PLAIN);
     for (ggnn_method method : methods)
-        for (int32_t fanout : {5, 30, 50, 200, 1040}) {
+        for (int32_t fanout : {5, 30, 50, 200, 1040, -1}) {
             const std::vector<ggnn_node> targets = all_nodes(7);
             const edges_of               want = expected(g.host, targets, method, fanout);
-            const int64_t                width = fanout + 2;
+            const int64_t                width = (fanout < 0 ? 3000 : fanout) + 2;
             std::vector<int64_t>         indptr;
             for (int64_t i = 0; i <= 7; i++) indptr.push_back(i * width);
             device_array<ggnn_node> nodes(targets), id(7 * width);
@@ -886,6 +926,17 @@ TEST(path_doubling_of_equal_and_of_dense_draws)
             check_path(r, n);
         }
     }
+}
+
+// What lies behind the sorted draws of a full block has the bits of the greatest one: it is not a draw.
+TEST(path_doubling_of_as_many_draws_as_threads_ends_at_the_last)
+{
+    const int64_t        greatest = 101 << 16 | 100, n = greatest + 101;
+    std::vector<int64_t> r;
+    for (int i = 0; i < 128; i++) r.push_back(1 + test_below(greatest - 1));
+    r[100] = r[101] = 0; // the first two in order; the slot that draw 100 gives up
+    r[50] = greatest;    // was overwritten by draw 50
+    check_path(r, n);
 }
 
 // ---- walks ------------------------------------------------------------------
@@ -1187,14 +1238,17 @@ int main(int argc, char** argv)
     RUN(lists_without_enough_weight_give_what_they_have);
     RUN(a_weight_that_is_none_is_reported_and_its_list_left_out);
     RUN(broken_lists_and_nodes_out_of_range_have_no_edges);
+    RUN(what_lies_behind_the_last_node_and_edge_is_not_read);
     RUN(a_list_longer_than_the_graph_is_broken);
     RUN(neighbours_out_of_range_become_the_target);
     RUN(nothing_is_written_where_there_is_no_room);
+    RUN(no_node_has_no_row_wherever_rows_would_begin);
     RUN(rows_of_equal_length_need_no_scan);
     RUN(arguments_that_ggnn_h_would_refuse_are_refused);
     RUN(fisher_yates_in_registers_follows_the_longest_chains);
     RUN(path_doubling_follows_the_longest_chains);
     RUN(path_doubling_of_equal_and_of_dense_draws);
+    RUN(path_doubling_of_as_many_draws_as_threads_ends_at_the_last);
     RUN(walks_equal_ggnn_hs);
     RUN(walks_restart_below_the_chance_and_not_at_it);
     RUN(walks_from_nodes_out_of_range_are_none);

@@ -135,7 +135,7 @@ TEST(append_numbers_as_the_twin_does)
 
 TEST(find_knows_the_ids_of_this_batch_alone)
 {
-    const int64_t          N = 400;
+    const int64_t          N = 416; // a direct map of so many fills its memory: there is nothing behind it
     std::vector<ggnn_node> all = {-1, static_cast<ggnn_node>(N), GGNN_NODE_MAX};
     for (int64_t v = 0; v < N; v++) all.push_back(static_cast<ggnn_node>(v));
     for (form f : forms) {
@@ -145,6 +145,8 @@ TEST(find_knows_the_ids_of_this_batch_alone)
         for (int batch = 0; batch < 5; batch++) {
             t.begin();
             twin.begin();
+            const uint64_t third = ~static_cast<uint64_t>(batch + 1) << 32 | 3; // before the first entry: as if -1 had a number
+            if (t.seen.entry) CHECK_CUDA(cudaMemcpy(t.seen.entry - 1, &third, sizeof third, cudaMemcpyHostToDevice));
             CHECK(t.find(all) == twin.find(all)); // none
             for (int call = 0; call < 3; call++) {
                 const auto id = random_ids(1 + test_below(200), 1 + test_below(N));
@@ -327,6 +329,11 @@ TEST(a_hash_table_works_until_it_is_full_and_says_so)
             if (distinct <= 64) {
                 CHECK(local == twin.append(id));
                 CHECK(list == twin.ids());
+                for (ggnn_node& v : id) v += 1000; // the next batch: every slot is free again
+                t.begin();
+                twin.begin();
+                CHECK(t.append(id) == twin.append(id));
+                CHECK(t.ids() == twin.ids());
                 CHECK_EQ(t.reported(), GGNN_OK);
                 continue;
             }
@@ -350,11 +357,13 @@ TEST(an_id_out_of_range_is_reported_and_counts_as_node_0)
             CHECK(t.ids() == (std::vector<ggnn_node>{5, 7, 0, 9}));
             CHECK_EQ(t.reported(), GGNN_ERROR_ID);
         }
-    table none({GGNN_UNIQUE_HASH, 8, 0}, 0, 0, 10); // no node at all
-    none.begin();
-    CHECK(none.append({3, 4}) == (std::vector<int32_t>{0, 0}));
-    CHECK_EQ(none.length(), 0);
-    CHECK_EQ(none.reported(), GGNN_ERROR_ID);
+    for (form f : forms) {
+        table none(f, 0, 0, 10); // no node at all
+        none.begin();
+        CHECK(none.append({3, 4, 0, -1}) == (std::vector<int32_t>{0, 0, 0, 0}));
+        CHECK_EQ(none.length(), 0);
+        CHECK_EQ(none.reported(), GGNN_ERROR_ID);
+    }
 }
 
 TEST(a_size_above_its_bound_is_cut_and_local_ids_need_not_be_wanted)
@@ -410,11 +419,12 @@ TEST(the_table_survives_the_wrap_of_its_stamps)
         state.last = UINT32_MAX - 3;
         CHECK_CUDA(cudaMemcpy(t.seen.state, &state, sizeof state, cudaMemcpyHostToDevice));
         for (int batch = 0; batch < 7; batch++) {
-            const auto id = random_ids(NODES, NODES);
+            const auto id = random_ids(NODES, NODES), more = random_ids(300, NODES);
             t.begin();
             if (batch == 3) t.begin(); // an empty batch changes nothing
             twin.begin();
             CHECK(t.append(id) == twin.append(id));
+            CHECK(t.append(more) == twin.append(more)); // to the same batch, that of stamp 0, too
             CHECK(t.ids() == twin.ids());
         }
         CHECK_CUDA(cudaMemcpy(&state, t.seen.state, sizeof state, cudaMemcpyDeviceToHost));
@@ -459,12 +469,16 @@ TEST(tables_and_workspaces_have_the_sizes_that_are_told)
         CHECK_EQ(bytes(GGNN_UNIQUE_HASH, 100000, ids), state + slots * slot);
         ggnn_cuda_unique   seen = {};
         device_array<char> memory(bytes(GGNN_UNIQUE_HASH, 100000, ids));
+        memory.fill(0x5a);
         CHECK_CUDA(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, 100000, ids, memory.at(), nullptr));
         CHECK_EQ(static_cast<int64_t>(seen.mask), slots - 1);
         CHECK_EQ(seen.max_ids, ids);
         CHECK_EQ(seen.num_nodes, 100000);
         CHECK_EQ(seen.hubs, 0);
         CHECK_EQ(seen.group, GGNN_CUDA_UNIQUE_GROUP);
+        ggnn_cuda_unique_state now;
+        CHECK_CUDA(cudaMemcpy(&now, seen.state, sizeof now, cudaMemcpyDeviceToHost));
+        CHECK(now.count == 0 && now.base == 0 && now.stamp == 0 && now.last == 0);
     }
     CHECK(bytes(GGNN_UNIQUE_DIRECT, last, 10) > 8 * last);
     CHECK_EQ(bytes(GGNN_UNIQUE_DIRECT, last + 1, 10), 0);

@@ -291,6 +291,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F*, int t
 // The n-th allocation from now on (device, pinned, managed, or of a graph's instance; 1: the next) fails, once.
 // 0: none.
 void simt_fail_allocation(long n);
+// The n-th kernel or memset from now on is refused, once, with cudaErrorInvalidConfiguration. 0: none. What is left of the
+// number set before: 0 where that one has come.
+long simt_fail_launch(long n);
 void simt_link(int a, int b, bool linked); // whether two devices can be linked: the matrix of SIMT_LINKS
 void simt_set_processors(int n);           // multiprocessors a device; 0: as many as usual, 2
 void simt_refuse_pinning(bool refuse);     // cudaHostRegister fails: SIMT_PIN=0

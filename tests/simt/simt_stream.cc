@@ -163,12 +163,20 @@ void put_until(void* handle, std::function<bool()> ready)
     put_after(handle, [] {}, VIEW_HOST, nullptr, nullptr, std::move(ready));
 }
 
+static long to_refusal; // kernels and memsets until one is refused; 0: none is
+
+static void count_work()
+{
+    if (to_refusal > 0) require(--to_refusal > 0, cudaErrorInvalidConfiguration);
+}
+
 static bool                     tracing;
 static std::vector<const void*> traced;
 
 int enqueue(void* stream, std::function<void()> work, const void* of)
 {
     return api([&] {
+        count_work();
         if (tracing && of && !stream_of(stream)->capture) traced.push_back(of);
         put(stream, std::move(work), VIEW_STREAM);
     });
@@ -204,6 +212,7 @@ static void copy_rows(void* to, size_t to_pitch, const void* from, size_t from_p
 static void set_bytes(void* to, int value, size_t n, void* stream)
 {
     check_range(to, n);
+    count_work();
     put(
         stream, [=] { memset(to, value, n); }, VIEW_ALL);
 }
@@ -472,6 +481,12 @@ cudaError_t cudaMemsetAsync(void* to, int value, size_t n, cudaStream_t stream)
 cudaError_t cudaMemset(void* to, int value, size_t n) // not awaited: CUDA need not either
 {
     return by_default(false, [=] { set_bytes(to, value, n, nullptr); });
+}
+
+long simt_fail_launch(long n)
+{
+    Lock lock;
+    return std::exchange(to_refusal, n);
 }
 
 void simt_trace_begin()

@@ -626,6 +626,25 @@ TEST(the_nth_allocation_fails_and_memory_runs_out)
     CHECK_EQ(simt_live_allocations(), live);
 }
 
+TEST(the_nth_launch_is_refused_once)
+{
+    Array<int>         v(128, 0);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 1, config.blockDim = 128, config.stream = test_stream();
+    simt_fail_launch(2);
+    CHECK_EQ(cudaLaunchKernelEx(&config, add_to_all, v.p, 1), cudaSuccess);
+    CHECK_EQ(cudaMemsetAsync(v.p, 7, 4, test_stream()), cudaErrorInvalidConfiguration);
+    CHECK_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    CHECK_EQ(simt_fail_launch(1), 0);
+    CHECK_EQ(cudaLaunchKernelEx(&config, add_to_all, v.p, 1), cudaErrorInvalidConfiguration);
+    CHECK_EQ(cudaLaunchKernelEx(&config, add_to_all, v.p, 1), cudaSuccess);
+    simt_fail_launch(5);
+    CHECK_EQ(cudaLaunchKernelEx(&config, add_to_all, v.p, 1), cudaSuccess);
+    CHECK_EQ(simt_fail_launch(0), 4);
+    CHECK_EQ(cudaStreamSynchronize(test_stream()), cudaSuccess);
+    for (int i = 0; i < 128; i++) CHECK_EQ(v.get()[i], 3);
+}
+
 // ---- devices
 
 static __global__ void sum_parts(int* const* part, int parts, int* out)
@@ -1058,6 +1077,7 @@ int main(int argc, char** argv)
     RUN(host_memory_that_devices_reach);
     RUN(registered_memory_ends_where_another_begins);
     RUN(the_nth_allocation_fails_and_memory_runs_out);
+    RUN(the_nth_launch_is_refused_once);
     RUN(devices_read_each_other_once_linked);
     if (!correct) RUN(links_are_what_the_environment_says);
     RUN(attributes_properties_and_occupancy);
