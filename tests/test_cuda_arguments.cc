@@ -525,6 +525,30 @@ TEST(layers)
 
 // NULL is refused where the host knows that an element would be read or written: of a size that it knows to be 0 nothing
 // needs an array, and the last layer and loan that there may be are good.
+// The host does not know the size, so it refuses no NULL.
+TEST(nothing_of_a_size_that_turns_out_0_needs_an_array)
+{
+    inputs                  in;
+    const device_count      on_device(0, 4);
+    const ggnn_count        none = on_device.get();
+    const ggnn_cuda_samples nothing = {};
+    const ggnn_rng*         rng = in.rng.at();
+    ggnn_walks              how = {2, 3, 0.5f};
+    ggnn_cuda_unique        seen;
+    device_array<char>      table(static_cast<int64_t>(ggnn_cuda_unique_bytes(GGNN_UNIQUE_HASH, NODES, NODES)));
+    device_array<char>      work(static_cast<int64_t>(ggnn_cuda_unique_workspace_bytes(4)));
+    ggnn_store              rows = ggnn_store_plain(nullptr, NODES, WIDTH, GGNN_F32);
+    CHECK_CUDA(ggnn_cuda_unique_init(&seen, GGNN_UNIQUE_HASH, NODES, NODES, table.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_unique_append(&seen, nullptr, nullptr, nullptr, none, nullptr, work.at(), nullptr));
+    CHECK_CUDA(ggnn_cuda_unique_find(&seen, nullptr, nullptr, none, nullptr));
+    CHECK_CUDA(ggnn_cuda_sample_lists(&nothing, &in.g, nullptr, none, GGNN_REJECTION, 2, rng, 0, nullptr, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_random_walk(nullptr, &in.g, &how, rng, 0, nullptr, none, nullptr, nullptr));
+    for (int32_t count : {2, 100}) CHECK_CUDA(ggnn_cuda_walk_neighbors(nullptr, nullptr, nullptr, nullptr, count, 2, nullptr, none, nullptr, nullptr));
+    CHECK_CUDA(ggnn_cuda_gather(nullptr, WIDTH, GGNN_F32, &rows, nullptr, none, nullptr));
+    CHECK_CUDA(ggnn_cuda_permute(nullptr, WIDTH, nullptr, WIDTH, GGNN_F16, WIDTH, nullptr, none, nullptr));
+    CHECK_CUDA(cudaDeviceSynchronize());
+}
+
 TEST(nothing_of_a_known_size_0_needs_an_array)
 {
     inputs                in;
@@ -953,6 +977,7 @@ int main(int argc, char** argv)
     RUN(sums);
     RUN(edges);
     RUN(attention);
+    RUN(nothing_of_a_size_that_turns_out_0_needs_an_array);
     RUN(nothing_of_a_known_size_0_needs_an_array);
     RUN(layers);
     RUN(peers);
