@@ -3865,6 +3865,7 @@ inline cudaError_t open_loan(const ggnn_cuda_peers* p, int32_t peer, int32_t loa
         cudaGetLastError(); // not visible here: whether it can be read the next call says
     } else {
         const cudaError_t linked = link_device(p->device, here, true, peer, fault);
+        if (linked != cudaSuccess && fault) fault->to = owner.device;
         if (linked != cudaSuccess) return linked;
     }
     if (error == cudaSuccess)
@@ -4083,7 +4084,7 @@ inline cudaError_t ggnn_cuda_peers_rows(const void** base, const ggnn_cuda_peers
                                         const ggnn_cuda_source* source, int32_t parts, ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (base && source)));
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
     size_t      bytes;
     for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
         const char* start;
@@ -4100,7 +4101,7 @@ inline cudaError_t ggnn_cuda_peers_lists(ggnn_csc* part, const ggnn_cuda_peers* 
                                          ggnn_cuda_fault* fault)
 {
     GGNNI_CUDA_REQUIRE(ggnni::has_joined(p) && parts >= 0 && (parts == 0 || (part && source)));
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = ggnni::peer_fault(fault, cudaSuccess, nullptr, -1, -1, -1);
     for (int32_t i = 0; i < parts && error == cudaSuccess; i++) {
         const char* array[4] = {};
         size_t      bytes[4] = {};

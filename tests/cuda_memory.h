@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include <cuda_runtime.h>
+#include <sys/mman.h>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,31 @@ private:
     }
     T*      start = nullptr;
     int64_t size = 0;
+};
+
+// n zeros for kernels of the emulator, of which a test touches a few pages: what lies in it is so far apart that offsets
+// need 64 bits. at(): NULL where there is no address space for it.
+template <class T> class far_zeros {
+public:
+    explicit far_zeros(int64_t n) : bytes(static_cast<size_t>(n) * sizeof(T))
+    {
+        memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) memory = nullptr;
+        if (memory) CHECK_CUDA(cudaHostRegister(memory, bytes, cudaHostRegisterDefault));
+    }
+    far_zeros(const far_zeros&) = delete;
+    ~far_zeros()
+    {
+        if (!memory) return;
+        CHECK_CUDA(cudaDeviceSynchronize());
+        CHECK_CUDA(cudaHostUnregister(memory));
+        munmap(memory, bytes);
+    }
+    T* at() const { return static_cast<T*>(memory); }
+
+private:
+    size_t bytes;
+    void*  memory;
 };
 
 // A size on the device, `max` known to the host.

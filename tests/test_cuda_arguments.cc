@@ -345,6 +345,16 @@ TEST(sums)
     empty.width = 0;
     CHECK_CUDA(ggnn_cuda_aggregate(out.f(), 0, GGNN_SUM, &edgeless, &own, nullptr, 1, &empty, nullptr));
     empty.width = WIDTH;
+    ggnn_block global = edgeless, neither = edgeless; // all targets of a global hop have own rows, of none of no sources
+    global.indices = neither.indices = nullptr;
+    global.neighbor = in.id.at();
+    global.num_src = neither.num_src = in.none;
+    const device_array<int64_t> no_lists(std::vector<int64_t>(DST + 1));
+    const device_array<float>   zeros(DST * WIDTH);
+    neither.indptr = no_lists.at();
+    REFUSED(ggnn_cuda_aggregate(out.f(), WIDTH, GGNN_SUM, &global, &own, nullptr, 1, &empty, nullptr));
+    CHECK_CUDA(ggnn_cuda_aggregate(zeros.at(), WIDTH, GGNN_SUM, &neither, &own, nullptr, 1, &empty, nullptr));
+    CHECK(zeros.values() == std::vector<float>(DST * WIDTH));
     ggnn_store crowded = in.store, unknown = in.store; // more parts than are counted
     crowded.traffic = out.i64() + 200, crowded.at.parts = GGNN_CUDA_PARTS_MAX + 1;
     unknown.type = static_cast<ggnn_type>(7);
@@ -503,6 +513,8 @@ TEST(layers)
     wrong([](ggnn_gat_layer* y) { y->how.slope = -0.1f; });
     wrong([](ggnn_gat_layer* y) { y->how.dropout = 1.0f; });
     wrong([](ggnn_gat_layer* y) { y->how.dropout = NAN; });
+    wrong([](ggnn_gat_layer* y) { y->how.dropout = -0.1f; });
+    wrong([](ggnn_gat_layer* y) { y->how.slope = NAN; });
     wrong([](ggnn_gat_layer* y) { y->how.dropout = 0.5f, y->how.rng.purpose = 0; });
     REFUSED(ggnn_cuda_gat(nullptr, nullptr, nullptr));
     const auto back = [&](void (*spoil)(ggnn_gat_layer*)) {
@@ -661,11 +673,21 @@ TEST(peers)
     REFUSED(ggnn_cuda_peers_lend_lists(&p, -1, &lists, NODES));
     REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, nullptr, NODES));
     REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, &lists, -1));
+    ggnn_csc no_begins = lists, no_ids = lists, no_number = lists;
+    const int64_t on_host[NODES] = {};
+    ggnn_csc      hosts = lists; // an array that cannot be lent between others that can
+    hosts.first = on_host;
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, &hosts, NODES));
+    no_begins.indptr = nullptr, no_ids.indices = nullptr, no_number.num_edges = -1;
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, &no_begins, NODES));
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, &no_ids, NODES));
+    REFUSED(ggnn_cuda_peers_lend_lists(&p, 0, &no_number, NODES));
     REFUSED(ggnn_cuda_peers_rows(nullptr, &p, source, 2, nullptr));
     REFUSED(ggnn_cuda_peers_rows(base, &p, nullptr, 2, nullptr));
     REFUSED(ggnn_cuda_peers_rows(base, &p, source, -1, nullptr));
     REFUSED(ggnn_cuda_peers_lists(nullptr, &p, source, 2, nullptr));
     REFUSED(ggnn_cuda_peers_lists(part, &p, nullptr, 2, nullptr));
+    REFUSED(ggnn_cuda_peers_lists(part, &p, source, -1, nullptr));
     CHECK(base[0] == &base && base[1] == &base);
     CHECK_EQ(ggnn_cuda_peers_rows(nullptr, &p, nullptr, 0, nullptr), cudaSuccess);
     CHECK_EQ(ggnn_cuda_peers_lend_lists(&p, 0, &lists, NODES), cudaSuccess);

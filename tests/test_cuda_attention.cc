@@ -118,7 +118,7 @@ struct layer {
         y.block = sent.get(), y.z = z.device(), y.ld_z = z.ld, y.el = el.device(), y.er = er.device();
         y.out = out.device(), y.ld_out = out.ld, y.lse = lse.device(), y.heads = heads, y.width = width, y.how = how;
         y.del = del.device(), y.der = der.device();
-        if (use_rng) y.how.rng.seed = 99, y.how.rng.step = 98; // not what is used
+        if (use_rng) y.how.rng = {99, 98, GGNN_PURPOSE_SAMPLE}; // not what is used
         return y;
     }
     cudaError_t forward(cudaStream_t stream = nullptr) const
@@ -362,6 +362,82 @@ TEST(the_running_maximum_rises_and_falls)
     random_block_free(r);
 }
 
+// Once, at the first entry of a segment: head k's at segment k, those that begin a round among them. So little that what
+// came before still counts.
+TEST(the_running_maximum_rises_at_each_segment)
+{
+    random_block* r = block_of({4700}, 19);
+    for (int i = 0; i < 4700; i++) r->b.indices[i] = (i + 1) / 256; // entry 0 is the target itself
+    transpose_again(r);
+    setting s = {19, 1, alignments[0], 0, 0.2f, 0, true, false, 0};
+    layer   l(&r->b, &r->t, s);
+    for (int u = 0; u < 19; u++)
+        for (int k = 0; k < 19; k++) l.el.host()[19 * u + k] = u < k ? 2.0f : 3.5f;
+    l.el.upload();
+    l.forward_twin();
+    CHECK_CUDA(l.forward());
+    CHECK(l.out.same() && l.lse.same());
+    random_block_free(r);
+}
+
+// Bounds that grids of 32 bits would not hold; 64 rows are there.
+TEST(bounds_may_be_2_to_the_31)
+{
+    const int64_t most = INT32_MAX;
+    random_block* r = block_of(std::vector<int64_t>(64, 3), 64);
+    for (int i = 0; i < 2; i++) { // an even number of columns and of heads, or 32 bits would do by chance
+        setting s = {2, 4, alignments[i], i ? 0.3f : 0.0f, 0.2f, 3, true, false, most - 64};
+        layer   l(&r->b, &r->t, s);
+        ggnn_gat_layer      y = l.on_device();
+        device_array<float> delta(64 * 2), dlogit((64 + r->edges) * 2);
+        y.delta = delta.at(), y.dlogit = dlogit.at();
+        l.forward_twin();
+        l.backward_twin();
+        CHECK_CUDA(ggnn_cuda_gat(&y, nullptr, nullptr));
+        CHECK_CUDA(ggnn_cuda_gat_back(l.dz.device(), l.dz.ld, l.sent_t.get(), &y, l.dout.device(), l.dout.ld, nullptr, nullptr));
+        CHECK(l.out.same() && l.lse.same() && l.dz.same() && l.del.same() && l.der.same());
+    }
+    CHECK(scores_same(64, 2, 8, alignments[0], most - 64));
+    float_rows          z(64, 2048), dz(64, 2048), att(1, 2048), datt(1, 2048), del(64, 1);
+    device_count        n(64, most);
+    device_array<float> partial(2048); // of the only segment
+    ggnn_scores_back(dz.host(), 2048, datt.host(), del.host(), z.host(), 2048, att.host(), 64, 1, 2048);
+    CHECK_CUDA(ggnn_cuda_scores_back(dz.device(), 2048, datt.device(), del.device(), z.device(), 2048, att.device(), n.get(), 1,
+                                     2048, partial.at(), nullptr));
+    CHECK(dz.same() && datt.same());
+    random_block_free(r);
+}
+
+// A source whose scores and rows lie further off than 32 bits count: what it gives is what a near one with the same gives.
+TEST(sources_may_be_2_to_the_29)
+{
+#ifdef SIMT_SHIM
+    const int32_t        far = (1 << 29) + 1;
+    far_zeros<float>     z(INT64_C(4) * (far + 1)), el(INT64_C(4) * (far + 1));
+    device_array<float>  er(std::vector<float>{0.1f, 0.2f, 0.3f, 0.4f}), out(8), lse(8);
+    device_array<int32_t> indices(std::vector<int32_t>{1, far});
+    if (!z.at() || !el.at()) SKIP("no address space for 2^31 floats");
+    for (int64_t j = 0; j < 4; j++) {
+        z.at()[4 + j] = z.at()[INT64_C(4) * far + j] = static_cast<float>(j + 1);
+        el.at()[4 + j] = el.at()[INT64_C(4) * far + j] = 0.5f * static_cast<float>(j);
+    }
+    device_array<int64_t> indptr(std::vector<int64_t>{0, 1});
+    for (int i = 0; i < 2; i++) {
+        ggnn_block     b = {};
+        ggnn_gat_layer y = {};
+        b.num_dst.max = b.num_edges.max = 1, b.num_src.max = far + INT64_C(1);
+        b.indptr = indptr.at(), b.indices = indices.at() + i;
+        y.block = &b, y.z = z.at(), y.ld_z = 4, y.el = el.at(), y.er = er.at(), y.heads = y.width = 4;
+        y.out = out.at() + 4 * i, y.ld_out = 4, y.lse = lse.at() + 4 * i, y.how.slope = 0.2f;
+        CHECK_CUDA(ggnn_cuda_gat(&y, nullptr, nullptr));
+    }
+    const std::vector<float> rows = out.values(), sums = lse.values();
+    for (size_t j = 0; j < 4; j++) CHECK(rows[j] > 0 && rows[j] == rows[4 + j] && sums[j] > 0 && sums[j] == sums[4 + j]);
+#else
+    SKIP("needs 16 GiB of zeros on the device");
+#endif
+}
+
 TEST(infinite_logits_and_nan_spread_alike)
 {
     static const float extremes[] = {INFINITY, -INFINITY, NAN, 1e30f, -1e30f};
@@ -519,6 +595,9 @@ int main(int argc, char** argv)
     RUN(sources_have_lists_around_a_segment);
     RUN(long_lists_are_found_among_thousands);
     RUN(the_running_maximum_rises_and_falls);
+    RUN(the_running_maximum_rises_at_each_segment);
+    RUN(bounds_may_be_2_to_the_31);
+    RUN(sources_may_be_2_to_the_29);
     RUN(infinite_logits_and_nan_spread_alike);
     RUN(any_number_of_targets_is_served);
     RUN(sampled_and_whole_blocks_give_the_same_bits);

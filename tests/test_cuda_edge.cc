@@ -205,6 +205,17 @@ TEST(hubs_are_reduced_by_a_warp) // 5000: 20 segments; 9000: two rounds of the w
     random_block_free(r);
 }
 
+// A bound that grids of 32 bits would not hold, of 33 targets; heads are even, or 32 bits would do by chance.
+TEST(bounds_may_be_2_to_the_31)
+{
+    random_block* r = block_of(std::vector<int64_t>(33, 3), 40);
+    const int64_t more = INT32_MAX - 33;
+    CHECK(sddmm_same(&r->b, GGNN_DOT, 2, 12, alignments[0], more));
+    CHECK(sddmm_same(&r->b, GGNN_ADD, 2, 2, alignments[0], more));
+    for (int op = WEIGHTS; op <= BACK_IN_PLACE; op++) CHECK(list_op_same(&r->b, static_cast<list_op>(op), 2, false, more));
+    random_block_free(r);
+}
+
 TEST(any_number_of_lists_is_reduced)
 {
     for (int64_t targets : {0, 1, 31, 32, 33, 255, 256, 257, 5000}) {
@@ -271,6 +282,7 @@ int main(int argc, char** argv)
     RUN(lists_are_reduced_to_the_same_bits);
     RUN(long_lists_are_reduced_in_segments);
     RUN(hubs_are_reduced_by_a_warp);
+    RUN(bounds_may_be_2_to_the_31);
     RUN(any_number_of_lists_is_reduced);
     RUN(sampled_and_whole_blocks_give_the_same_bits);
     RUN(a_block_without_edges_writes_sums_alone);

@@ -20,11 +20,15 @@ static int devices()
     return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
 }
 
+static int last_device() { return devices() > 2 ? 2 : devices() - 1; } // of the first three
+
 // Whether `what` went wrong as expected.
-static bool failed_with(cudaError_t error, cudaError_t expected, const ggnn_cuda_fault& fault, int32_t peer)
+static bool failed_with(cudaError_t error, cudaError_t expected, const ggnn_cuda_fault& fault, int32_t peer, const char* what = nullptr)
 {
-    return error == expected && fault.what && fault.peer == peer;
+    return error == expected && fault.what && fault.peer == peer && (!what || strcmp(fault.what, what) == 0);
 }
+static const char *const ENDED = "a peer has ended without closing", *const CLOSED = "a peer has closed already",
+                  *const NO_LINK = "two devices have no link";
 
 // ---- the world: a graph and rows that every process makes anew --------------------------------------------
 
@@ -352,14 +356,18 @@ TEST(devices_are_linked_all_or_none)
     cudaGetLastError();
     CHECK_EQ(cudaSetDevice(2), cudaSuccess);
     simt_link(5, 7, false);
-    CHECK_EQ(ggnn_cuda_link(all, 4, &fault), cudaErrorPeerAccessUnsupported);
-    CHECK(fault.from == 5 && fault.to == 7 && fault.what);
+    CHECK(failed_with(ggnn_cuda_link(all, 4, &fault), cudaErrorPeerAccessUnsupported, fault, -1, NO_LINK));
+    CHECK(fault.from == 5 && fault.to == 7);
     CHECK_EQ(cudaSetDevice(5), cudaSuccess);
     CHECK_EQ(cudaDeviceDisablePeerAccess(6), cudaErrorPeerAccessNotEnabled);
     CHECK_EQ(cudaSetDevice(2), cudaSuccess);
     simt_link(5, 7, true);
+    cudaGetLastError();
     CHECK_EQ(ggnn_cuda_link(all, 4, &fault), cudaSuccess);
-    CHECK(fault.what == nullptr);
+    CHECK(fault.what == nullptr && cudaPeekAtLastError() == cudaSuccess); // though 5 and 6 have been linked twice
+    const int unknown[] = {5, 99};
+    CHECK(failed_with(ggnn_cuda_link(unknown, 2, &fault), cudaErrorInvalidDevice, fault, -1, "peer access could not be enabled"));
+    CHECK(fault.from == 5 && fault.to == 99);
     CHECK(cudaGetDevice(&device) == cudaSuccess && device == 2);
     CHECK_EQ(cudaSetDevice(7), cudaSuccess);
     CHECK_EQ(cudaDeviceEnablePeerAccess(5, 0), cudaErrorPeerAccessAlreadyEnabled);
@@ -440,8 +448,8 @@ TEST(a_killed_owner_is_an_error_at_the_next_call)
     CHECK_CUDA(ggnn_cuda_peers_check(&p, &fault));
     CHECK_EQ(kill(victim, SIGKILL), 0);
     CHECK(died(victim));
-    CHECK(failed_with(ggnn_cuda_peers_check(&p, &fault), cudaErrorIllegalState, fault, 1));
-    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, killed, 1, &fault), cudaErrorIllegalState, fault, 1));
+    CHECK(failed_with(ggnn_cuda_peers_check(&p, &fault), cudaErrorIllegalState, fault, 1, ENDED));
+    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, killed, 1, &fault), cudaErrorIllegalState, fault, 1, ENDED));
     CHECK(failed_with(ggnn_cuda_peers_wait(&p, &fault), cudaErrorIllegalState, fault, 1));
     CHECK_EQ(status_of(victim), 128 + SIGKILL);
     CHECK(failed_with(ggnn_cuda_peers_close(&p, &fault), cudaErrorIllegalState, fault, 1));
@@ -513,11 +521,157 @@ TEST(a_peer_that_closes_or_is_given_up_is_not_waited_for)
     std::thread([&] {
         CHECK_CUDA(ggnn_cuda_peers_join(&other, shared.at, 3, 2, LOANS));
         CHECK(failed_with(ggnn_cuda_peers_check(&other, &fault), cudaErrorIllegalState, fault, 1));
-        CHECK(failed_with(ggnn_cuda_peers_rows(base, &other, left, 1, &fault), cudaErrorIllegalState, fault, 0));
+        CHECK(failed_with(ggnn_cuda_peers_rows(base, &other, left, 1, &fault), cudaErrorIllegalState, fault, 0, CLOSED));
         CHECK(failed_with(ggnn_cuda_peers_wait(&other, &fault), cudaErrorIllegalState, fault, 1));
         CHECK(failed_with(ggnn_cuda_peers_wait(&other, &fault), cudaErrorIllegalState, fault, 0)); // it came but once
         ggnn_cuda_peers_close(&other, nullptr);
     }).join();
+}
+
+// A peer that has closed lends on, till the others have closed: killed in between it is as gone as another one.
+TEST(a_peer_that_is_killed_while_it_closes_is_an_error)
+{
+    shared_memory          shared;
+    ggnn_cuda_peers        p;
+    ggnn_cuda_fault        fault = {};
+    const void*            base[1];
+    const ggnn_cuda_source source[] = {{1, COPY}};
+    const pid_t            child = start(shared, "lender", 2, 1);
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 2, 0, LOANS));
+    CHECK_CUDA(ggnn_cuda_peers_wait(&p, &fault));
+    while (ggnni::slot_of_peer(&p, 1).state != ggnni::PEER_CLOSED) ggnni::pause_for_peers();
+    CHECK_CUDA(ggnn_cuda_peers_check(&p, &fault));
+    CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, source, 1, &fault));
+    CHECK(base[0] != nullptr);
+    CHECK(failed_with(ggnn_cuda_peers_wait(&p, &fault), cudaErrorIllegalState, fault, 1, CLOSED)); // it will not come
+    CHECK_EQ(kill(child, SIGKILL), 0);
+    CHECK(died(child));
+    CHECK(failed_with(ggnn_cuda_peers_check(&p, &fault), cudaErrorIllegalState, fault, 1, ENDED));
+    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, source, 1, &fault), cudaErrorIllegalState, fault, 1, ENDED));
+    CHECK(failed_with(ggnn_cuda_peers_wait(&p, &fault), cudaErrorIllegalState, fault, 1, ENDED));
+    CHECK_EQ(status_of(child), 128 + SIGKILL);
+    CHECK(failed_with(ggnn_cuda_peers_close(&p, &fault), cudaErrorIllegalState, fault, 1, ENDED));
+}
+
+// A process is another one if its id or its start is (containers have ids of their own), and may count devices otherwise or
+// have one that this one does not see: what it has written about itself is changed here.
+TEST(another_process_is_known_by_id_or_start_and_names_its_device)
+{
+    shared_memory          shared;
+    ggnn_cuda_peers        p;
+    ggnn_cuda_fault        fault = {};
+    const void*            base[1];
+    const ggnn_cuda_source rows[] = {{1, ROWS}}, lists[] = {{1, LISTS}}, copy[] = {{1, COPY}};
+    const pid_t            child = start(shared, "lender", 2, 1);
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 2, 0, LOANS));
+    CHECK_CUDA(ggnn_cuda_peers_wait(&p, &fault));
+    ggnni::peer_slot &far = ggnni::slot_of_peer(&p, 1), &own = ggnni::slot_of_peer(&p, 0);
+    const int64_t     process = far.process, started = far.started;
+    const auto        opened = [&](int32_t loan) { return static_cast<const void*>(ggnni::opened_of(&p, 1, loan)); };
+    far.process = own.process;
+    CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, rows, 1, &fault));
+    CHECK(base[0] && base[0] == opened(ROWS));
+    far.process = process;
+    far.started = own.started;
+    CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, lists, 1, &fault));
+    CHECK(base[0] && base[0] == opened(LISTS));
+    far.started = started;
+    CHECK_EQ(far.device, last_device());
+    far.device = 5;
+    ggnni::loan_of(&p, 1, COPY).error = cudaErrorInvalidResourceHandle;
+    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, copy, 1, &fault), cudaErrorInvalidResourceHandle, fault, 1,
+                      "another process's memory cannot be opened"));
+    CHECK(fault.from == p.device && fault.to == 5 && base[0] == nullptr && opened(COPY) == nullptr);
+    ggnni::loan_of(&p, 1, COPY).error = cudaSuccess;
+#ifdef SIMT_SHIM
+    if (devices() > 2) {
+        simt_link(0, 2, false);
+        CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, copy, 1, &fault), cudaErrorPeerAccessUnsupported, fault, 1, NO_LINK));
+        CHECK(fault.from == 0 && fault.to == 5); // as its process counts
+        simt_link(0, 2, true);
+    }
+#endif
+    cudaGetLastError();
+    strcpy(far.bus, "0000:63:00.0"); // no device here
+    CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, copy, 1, &fault));
+    CHECK(base[0] && base[0] == opened(COPY) && cudaPeekAtLastError() == cudaSuccess);
+    CHECK_CUDA(ggnn_cuda_peers_close(&p, &fault));
+    CHECK_EQ(status_of(child), 0);
+}
+
+// Slots, loans and what borrowers opened, for each peer, fill the shared memory without a gap.
+TEST(shared_memory_has_a_place_for_everything)
+{
+    alignas(64) static char memory[1 << 16];
+    for (int32_t peers : {1, 2, 3, 8})
+        for (int32_t loans : {1, 5, 16}) {
+            ggnn_cuda_peers                      p = {memory, peers, 0, loans, 0};
+            std::vector<std::pair<char*, size_t>> places;
+            const auto add = [&](auto& place) { places.emplace_back(reinterpret_cast<char*>(&place), sizeof place); };
+            for (int32_t peer = 0; peer < peers; peer++) {
+                add(ggnni::slot_of_peer(&p, peer));
+                for (int32_t loan = 0; loan < loans; loan++) {
+                    add(ggnni::loan_of(&p, peer, loan));
+                    for (p.self = 0; p.self < peers; p.self++) add(ggnni::opened_of(&p, peer, loan));
+                    p.self = 0;
+                }
+            }
+            std::sort(places.begin(), places.end());
+            char* end = memory;
+            for (const auto& place : places) {
+                CHECK(place.first == end);
+                end = place.first + place.second;
+            }
+            CHECK_EQ(end - memory, static_cast<int64_t>(ggnn_cuda_peers_bytes(peers, loans)));
+        }
+}
+
+// What an earlier call has written does not stay: no call that succeeds leaves a fault.
+TEST(a_call_that_succeeds_writes_that_nothing_is_wrong)
+{
+    shared_memory          shared;
+    ggnn_cuda_peers        p;
+    const void*            base[1];
+    ggnn_csc               part[1];
+    device_array<float>    mine(4);
+    const ggnn_cuda_source source[] = {{0, 0}}, nobody[] = {{-1, 0}};
+    const int              device = 0;
+    const auto             clean = [](auto call) {
+        ggnn_cuda_fault fault = {"of before", 7, 7, 7};
+        return call(&fault) == cudaSuccess && !fault.what;
+    };
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 1, 0, LOANS));
+    CHECK_CUDA(ggnn_cuda_peers_lend(&p, 0, mine.at() + 1, 0, 4)); // no handle for others: threads need none
+    CHECK_EQ(cudaPeekAtLastError(), cudaSuccess);
+    for (int32_t loan = 1; loan < 4; loan++) CHECK_CUDA(ggnn_cuda_peers_lend(&p, loan, nullptr, 0, 0));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_link(nullptr, 0, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_link(&device, 1, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_wait(&p, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_check(&p, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_rows(base, &p, source, 1, f); }));
+    CHECK(base[0] == mine.at() + 1);
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_rows(base, &p, nobody, 1, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_rows(base, &p, source, 0, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_lists(part, &p, source, 1, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_lists(part, &p, source, 0, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_close(&p, f); }));
+    CHECK(clean([&](ggnn_cuda_fault* f) { return ggnn_cuda_peers_close(&p, f); })); // once more
+}
+
+// So that what was lent can be freed, whatever stream still reads it. (Kernels are behind the host where they are lazy.)
+TEST(closing_waits_for_the_device)
+{
+    shared_memory       shared;
+    ggnn_cuda_peers     p;
+    cudaStream_t        stream;
+    device_array<float> x(std::vector<float>(256, 1.0f));
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 1, 0, LOANS));
+    CHECK_CUDA(ggnn_cuda_exp2_array(x.at(), {nullptr, 256}, stream));
+    CHECK_CUDA(ggnn_cuda_peers_close(&p, nullptr));
+    CHECK_EQ(cudaStreamQuery(stream), cudaSuccess);
+    CHECK(x.values() == std::vector<float>(256, 2.0f));
+    CHECK_CUDA(cudaStreamDestroy(stream));
 }
 
 TEST(owners_close_after_their_borrowers)
@@ -563,7 +717,7 @@ TEST(what_cannot_be_lent_or_borrowed_is_refused)
     CHECK_EQ(ggnn_cuda_peers_lend(&p, -1, mine.at(), 0, 16), cudaErrorInvalidValue);
     CHECK_EQ(ggnn_cuda_peers_lend(&p, 0, host, 0, 16), cudaErrorInvalidValue);
     CHECK_CUDA(ggnn_cuda_peers_lend(&p, 0, nullptr, 0, 0));
-    const ggnn_cuda_source nothing[] = {{0, 0}}, nobody[] = {{-1, 7}}, not_lent[] = {{0, 1}}, no_peer[] = {{1, 0}}, no_loan[] = {{0, 2}};
+    const ggnn_cuda_source nothing[] = {{0, 0}}, nobody[] = {{-1, 7}}, not_lent[] = {{0, 1}}, no_peer[] = {{1, 0}}, no_loan[] = {{0, 2}}, before[] = {{0, -1}};
     for (const ggnn_cuda_source* source : {nothing, nobody}) {
         base[0] = host;
         CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, source, 1, &fault));
@@ -571,8 +725,15 @@ TEST(what_cannot_be_lent_or_borrowed_is_refused)
     }
     CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, not_lent, 1, &fault), cudaErrorIllegalState, fault, 0));
     CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, no_peer, 1, &fault), cudaErrorInvalidValue, fault, 1));
-    CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, no_loan, 1, &fault), cudaErrorInvalidValue, fault, 0));
+    for (const ggnn_cuda_source* source : {no_loan, before})
+        CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, source, 1, &fault), cudaErrorInvalidValue, fault, 0));
     CHECK(fault.from == p.device && fault.to == -1); // the reader's device; of no owner's
+    const ggnn_cuda_source then[] = {{0, 1}, {0, 0}}, lists[] = {{0, 0}, {-1, 0}}; // what comes after an error does not mend it
+    const char*            not_yet = "a peer has not lent this";
+    const void*            bases[2];
+    ggnn_csc               part[2];
+    CHECK(failed_with(ggnn_cuda_peers_rows(bases, &p, then, 2, &fault), cudaErrorIllegalState, fault, 0, not_yet));
+    CHECK(failed_with(ggnn_cuda_peers_lists(part, &p, lists, 2, &fault), cudaErrorIllegalState, fault, 0, not_yet));
     if (devices() > 1) {
         CHECK_CUDA(cudaSetDevice(1));
         CHECK(failed_with(ggnn_cuda_peers_rows(base, &p, nothing, 1, &fault), cudaErrorInvalidValue, fault, 0));
@@ -658,6 +819,18 @@ static int dies_or_survives(void* shared, int32_t self, bool survives)
     return failed_with(ggnn_cuda_peers_close(&p, &fault), cudaErrorIllegalState, fault, 1) ? 0 : 7;
 }
 
+static int lends_and_closes(void* shared, int32_t self)
+{
+    ggnn_cuda_peers p;
+    if (cudaSetDevice(last_device()) != cudaSuccess) return 2;
+    device_array<float> mine[3] = {device_array<float>(4), device_array<float>(4), device_array<float>(4)};
+    if (ggnn_cuda_peers_join(&p, shared, 2, self, LOANS) != cudaSuccess) return 3;
+    for (int i = 0; i < 3; i++)
+        if (ggnn_cuda_peers_lend(&p, i == 0 ? ROWS : i == 1 ? LISTS : COPY, mine[i].at(), 0, 16) != cudaSuccess) return 4;
+    if (ggnn_cuda_peers_wait(&p, nullptr) != cudaSuccess) return 5;
+    return ggnn_cuda_peers_close(&p, nullptr) == cudaSuccess ? 0 : 6;
+}
+
 static int finds_no_link(void* shared, int32_t self)
 {
     ggnn_cuda_peers        p;
@@ -682,6 +855,7 @@ static int be_peer(char** argument)
     if (what == "trap") return reads_without_a_link();
     if (what == "victim" || what == "survivor") return dies_or_survives(shared, self, what == "survivor");
     if (what == "unlinked") return finds_no_link(shared, self);
+    if (what == "lender") return lends_and_closes(shared, self);
     world w(atoi(what.c_str() + 5), peers); // lives and the kind
     return lives_as_peer(w, shared, self) && !test_errors ? 0 : 1;
 }
@@ -705,6 +879,11 @@ int main(int argc, char** argv)
     RUN(a_kill_at_any_moment_leaves_nobody_waiting);
     RUN(a_thread_that_ends_without_closing_is_an_error);
     RUN(a_peer_that_closes_or_is_given_up_is_not_waited_for);
+    RUN(a_peer_that_is_killed_while_it_closes_is_an_error);
+    RUN(another_process_is_known_by_id_or_start_and_names_its_device);
+    RUN(shared_memory_has_a_place_for_everything);
+    RUN(a_call_that_succeeds_writes_that_nothing_is_wrong);
+    RUN(closing_waits_for_the_device);
     RUN(owners_close_after_their_borrowers);
     RUN(what_cannot_be_lent_or_borrowed_is_refused);
     RUN(lists_are_lent_with_what_they_have);

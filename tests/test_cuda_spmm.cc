@@ -470,6 +470,89 @@ TEST(backward_by_atomics_errs_by_rounding_alone)
     random_block_free(wide);
 }
 
+// A product that is -0 is stored as 0, as C's sum from 0 has it.
+TEST(a_zero_that_atomics_write_is_positive)
+{
+    const float           minus[] = {-1.0f, -2.0f, -3.0f, -4.0f}, zero[] = {0, 0, 0, 0, 0, 0, 0, 0};
+    const int32_t         sources[] = {1, 0, 2, 2}, times[] = {1, 1, 2};
+    const int64_t         begins[] = {0, 2, 4};
+    device_array<int32_t> indices(sources, 4), repeats(times, 3);
+    device_array<int64_t> indptr(begins, 3);
+    device_array<float>   weight(minus, 4), dout(zero, 8), dinp(12);
+    ggnn_block            b = {};
+    b.num_dst.max = 2, b.num_src.max = 3, b.num_edges.max = 4;
+    b.indptr = indptr.at(), b.indices = indices.at();
+    for (int32_t* given : {static_cast<int32_t*>(nullptr), repeats.at()}) {
+        b.repeats = given;
+        dinp.fill(SENTINEL);
+        CHECK_CUDA(ggnn_cuda_spmm_atomic(dinp.at(), 4, &b, nullptr, weight.at(), 1, dout.at(), 4, 4, nullptr));
+        for (float x : dinp.values()) CHECK(x == 0 && !std::signbit(x));
+    }
+}
+
+// Bounds that grids of 32 bits would not hold, of 40 rows; chunks are even, or 32 bits would do by chance.
+TEST(bounds_may_be_2_to_the_31)
+{
+    random_block* r = block_of(40, std::vector<int64_t>(40, 3));
+    for (ggnn_reduce how : {GGNN_SUM, GGNN_MEAN, GGNN_MAX}) {
+        spmm_case c{8, how};
+        c.arg = how == GGNN_MAX;
+        c.slack = INT32_MAX - 40;
+        check_spmm(*r, c);
+        if (how == GGNN_SUM) check_atomic(*r, c, false);
+    }
+    random_block_free(r);
+}
+
+// Rows, weights, edges and targets further apart than 32 bits count.
+TEST(operands_may_be_far_apart)
+{
+#ifdef SIMT_SHIM
+    const int64_t          ld = (INT64_C(1) << 30) + 4, far = (INT64_C(1) << 29) + 1;
+    const far_zeros<float> inp(2 * ld), out(2 * ld), weight(4 * far + 4), dout(4 * far + 4);
+    const far_zeros<int32_t> arg(4 * far + 4);
+    const far_zeros<int64_t> begins(far + 2);
+    if (!inp.at() || !out.at() || !weight.at() || !dout.at() || !arg.at() || !begins.at()) SKIP("no address space for 2^33 floats");
+    device_array<int64_t> indptr(std::vector<int64_t>{0, 1, 2});
+    device_array<int32_t> indices(std::vector<int32_t>{1, 0}), edge(std::vector<int32_t>{static_cast<int32_t>(far), 0});
+    ggnn_block            b = {};
+    b.num_dst.max = b.num_src.max = b.num_edges.max = 2;
+    b.indptr = indptr.at(), b.indices = indices.at(), b.edge = edge.at();
+    for (int64_t j = 0; j < 4; j++) {
+        inp.at()[j] = static_cast<float>(j + 1), inp.at()[ld + j] = static_cast<float>(j + 5);
+        weight.at()[j] = static_cast<float>(j + 2), weight.at()[4 * far + j] = static_cast<float>(j + 7);
+        dout.at()[4 * far + j] = static_cast<float>(j + 3);
+    }
+    for (ggnn_reduce how : {GGNN_SUM, GGNN_MAX}) {
+        CHECK_CUDA(ggnn_cuda_spmm(out.at(), ld, nullptr, how, &b, nullptr, weight.at(), 4, inp.at(), ld, 4, nullptr));
+        CHECK_CUDA(cudaDeviceSynchronize());
+        for (int64_t j = 0; j < 4; j++) {
+            CHECK(out.at()[j] == inp.at()[ld + j] * weight.at()[4 * far + j]);
+            CHECK(out.at()[ld + j] == inp.at()[j] * weight.at()[j]);
+            out.at()[j] = out.at()[ld + j] = 0;
+        }
+    }
+    CHECK_CUDA(ggnn_cuda_spmm_atomic(out.at(), ld, &b, nullptr, weight.at(), 4, inp.at(), ld, 4, nullptr));
+    CHECK_CUDA(cudaDeviceSynchronize());
+    for (int64_t j = 0; j < 4; j++) {
+        CHECK(out.at()[ld + j] == inp.at()[j] * weight.at()[4 * far + j]);
+        CHECK(out.at()[j] == inp.at()[ld + j] * weight.at()[j]);
+    }
+    // Back from target `far`, whose only edge is edge 0 and gave the maximum of each column.
+    device_array<int32_t> target(std::vector<int32_t>{static_cast<int32_t>(far)});
+    device_array<float>   dinp(4);
+    ggnn_block            forward = {}, back = {};
+    forward.num_dst.max = far + 1, forward.num_src.max = forward.num_edges.max = 1;
+    forward.indptr = begins.at();
+    back.num_dst.max = back.num_edges.max = 1, back.num_src.max = far + 1;
+    back.indptr = indptr.at(), back.indices = target.at();
+    CHECK_CUDA(ggnn_cuda_spmm_back_arg(dinp.at(), 4, &back, &forward, nullptr, 1, dout.at(), 4, arg.at(), 4, nullptr));
+    CHECK(dinp.values() == std::vector<float>({3, 4, 5, 6}));
+#else
+    SKIP("needs 50 GiB of zeros on the device");
+#endif
+}
+
 // ---- aggregation from a store
 // ----------------------------------------------------------------------------------
 
@@ -478,6 +561,7 @@ struct aggregate_case {
     bool    global = false, src = false, dst = false, self = false; // global: neighbours' ids, no local ones
     bool    named = true;                                           // the block has ids
     bool    transposed = false;                                     // its edges have the block's weights
+    bool    both = false;                                           // local ids and neighbours'
     int32_t heads = 0;                                              // of weights; 0: none
     int64_t extra = 0, shift = 0;
 };
@@ -488,10 +572,8 @@ static void check_aggregate(random_block* r, const twin_store& store, const aggr
     ggnn_block             b = c.transposed ? r->t : r->b;
     const int64_t          dst = *b.num_dst.n, src = *b.num_src.n;
     for (int64_t e = 0; e < r->edges; e++) neighbor.push_back(r->id[b.indices[e]]);
-    if (c.global) {
-        b.neighbor = neighbor.data();
-        b.indices = nullptr;
-    }
+    if (c.global || c.both) b.neighbor = neighbor.data();
+    if (c.global) b.indices = nullptr;
     if (!c.named) b.id = nullptr;
     const device_block device(b, 5);
     const int64_t      own = c.global || dst < src ? dst : src;
@@ -522,6 +604,8 @@ static void check_aggregates(random_block* r, const store_shape& shape)
         c.shift = test_below(2) ? 0 : test_below(4);
         c.named = test_below(3) > 0;
         c.transposed = test_below(2);
+        c.both = !c.global && test_below(2);
+        c.self = c.self && test_below(3) > 0;
         c.heads = static_cast<int32_t>(test_below(3)); // none, one, or a chunk of columns each
         if (c.heads == 2) c.heads = shape.width % 4 ? shape.width : shape.width / 4;
         store.count_traffic();
@@ -626,6 +710,31 @@ TEST(factors_have_the_bits_of_c)
     }
 }
 
+// More targets than sources, none of either: whichever is the more decides how far threads go.
+TEST(factors_of_more_targets_than_sources)
+{
+    random_graph*               g = random_graph_new(300, 6, 300);
+    const device_array<int64_t> indptr(g->indptr, 301);
+    const ggnn_graph            graph = ggnn_graph_plain(indptr.at(), nullptr, nullptr, 300, g->num_edges);
+    std::vector<float>          norm(300);
+    ggnn_gcn_norm(norm.data(), &g->graph);
+    const device_array<float> device_norm(norm);
+    const int64_t             sizes[][2] = {{5, 0}, {3, 9}, {90, 4}}; // sources, targets
+    for (const auto& size : sizes) {
+        random_block*      r = block_of(size[0], std::vector<int64_t>(static_cast<size_t>(size[1]), 2));
+        const device_block b(r->b);
+        twin_matrix<float> src(1, size[0], 0, 0), dst(1, size[1], 0, 0), self(1, size[1], 0, 0);
+        src.spoil();
+        dst.spoil();
+        self.spoil();
+        ggnn_scale_gcn(src.host(), dst.host(), self.host(), &r->b, norm.data(), &g->graph);
+        CHECK_CUDA(ggnn_cuda_scale_gcn(src.device(), dst.device(), self.device(), b.get(), device_norm.at(), &graph, nullptr));
+        CHECK(src.agrees() && dst.agrees() && self.agrees());
+        random_block_free(r);
+    }
+    random_graph_free(g);
+}
+
 // ---- a captured graph
 // ---------------------------------------------------------------------------------------------
 
@@ -680,11 +789,15 @@ int main(int argc, char** argv)
     RUN(back_arg_has_the_bits_of_ggnn_spmm_back_arg);
     RUN(back_arg_takes_a_transpose_without_numbers);
     RUN(backward_by_atomics_errs_by_rounding_alone);
+    RUN(a_zero_that_atomics_write_is_positive);
+    RUN(bounds_may_be_2_to_the_31);
+    RUN(operands_may_be_far_apart);
     RUN(aggregate_reads_any_layout_and_counts_where);
     RUN(aggregate_sums_hubs_in_segments);
     RUN(aggregate_of_nothing_is_zero);
     RUN(aggregate_takes_halves_of_every_kind);
     RUN(factors_have_the_bits_of_c);
+    RUN(factors_of_more_targets_than_sources);
     RUN(captured_work_follows_the_sizes_on_the_device);
     return test_finish();
 }

@@ -215,6 +215,40 @@ TEST(a_plain_store_has_no_host_tier)
     CHECK(rows.values() == all);
 }
 
+// A bound that a grid of 32 bits would not hold, of 20 rows; and rows further apart than 32 bits count.
+TEST(rows_may_be_many_and_far_apart)
+{
+    twin_store                    store(store_shape{64, 32});
+    const std::vector<ggnn_node>  id = random_ids(20, 64);
+    const device_array<ggnn_node> device_id(id);
+    const device_count            n(20, INT32_MAX);
+    std::vector<float>            want(20 * 32);
+    device_array<float>           out(20 * 32);
+    ggnn_gather(want.data(), 32, GGNN_F32, &store.host, id.data(), 20);
+    CHECK_CUDA(ggnn_cuda_gather(out.at(), 32, GGNN_F32, &store.device, device_id.at(), n.get(), nullptr));
+    CHECK(out.values() == want);
+#ifdef SIMT_SHIM
+    const int64_t                   pitch = (INT64_C(1) << 32) + 16, ld = pitch / 4, ld_out = (INT64_C(1) << 32) + 4;
+    const far_zeros<float>          from(2 * ld), to(2 * ld_out);
+    const device_array<ggnn_node>   swapped(std::vector<ggnn_node>{1, 0});
+    const device_array<int32_t>     index(std::vector<int32_t>{1, 0});
+    if (!from.at() || !to.at()) SKIP("no address space for 2^34 floats");
+    const device_array<const void*> base(std::vector<const void*>{from.at(), nullptr, nullptr});
+    const ggnn_layout               one = {nullptr, 0, nullptr, nullptr, 2, 1};
+    const ggnn_store plain = {4, GGNN_F32, pitch, from.at(), nullptr, one, nullptr}, table = {4, GGNN_F32, pitch, nullptr, base.at(), one, nullptr};
+    for (int64_t j = 0; j < 4; j++) from.at()[j] = static_cast<float>(j + 1), from.at()[ld + j] = static_cast<float>(j + 5);
+    for (int how = 0; how < 3; how++) {
+        for (int64_t j = 0; j < 4; j++) to.at()[j] = to.at()[ld_out + j] = 0;
+        if (how < 2)
+            CHECK_CUDA(ggnn_cuda_gather(to.at(), ld_out, GGNN_F32, how ? &table : &plain, swapped.at(), {nullptr, 2}, nullptr));
+        else
+            CHECK_CUDA(ggnn_cuda_permute(to.at(), ld_out, from.at(), ld, GGNN_F32, 4, index.at(), {nullptr, 2}, nullptr));
+        CHECK_CUDA(cudaDeviceSynchronize());
+        for (int64_t j = 0; j < 4; j++) CHECK(to.at()[j] == from.at()[ld + j] && to.at()[ld_out + j] == from.at()[j]);
+    }
+#endif
+}
+
 TEST(arguments_that_cannot_be_are_refused)
 {
     store_shape shape{4, 6};
@@ -364,21 +398,21 @@ TEST(shifted_lanes_read_fewer_lines) // PyTorch-Direct: rows of 480 bytes by ind
 
 // The gather itself: out's rows lie as the store's do, so that rows are read and written in as many lines;
 // each of a row's warps also reads four ids, a line each time.
-static int64_t lines_gathered(int32_t width, int64_t shift)
+static int64_t lines_gathered(int32_t width, int64_t shift, ggnn_type type = GGNN_F32)
 {
-    store_shape shape{4, width};
+    store_shape shape{4, width, type};
     shape.stored = 0;
     shape.shift = shift;
     twin_store              store(shape);
     const ggnn_node         id[] = {0, 1, 2, 3};
     device_array<ggnn_node> device_id(id, 4);
-    device_array<float>     out(4 * width + shift);
+    const int64_t           size = ggnn_type_bytes(type), together = size == 2 && shift % 2 == 0 ? 2 : 1; // elements of a lane
+    device_array<char>      out((4 * width + shift) * size);
     device_count            n(4, 4);
     simt_count_begin();
-    CHECK_CUDA(ggnn_cuda_gather_host(out.at() + shift, width, GGNN_F32, &store.device, device_id.at(),
-                                     n.get(), 1, nullptr));
+    CHECK_CUDA(ggnn_cuda_gather_host(out.at() + shift * size, width, type, &store.device, device_id.at(), n.get(), 1, nullptr));
     CHECK_CUDA(cudaDeviceSynchronize());
-    int64_t lines = static_cast<int64_t>(simt_count_end().lines), warps = (width + 31) / 32;
+    int64_t lines = static_cast<int64_t>(simt_count_end().lines), warps = (width / together + 31) / 32;
     return (lines - 4 * warps) / 2;
 }
 
@@ -387,6 +421,9 @@ TEST(host_tier_is_read_in_whole_lines)
     CHECK_EQ(lines_gathered(120, 0), 4 + 5 + 5 + 4);
     CHECK_EQ(lines_gathered(128, 0), 4 * 4);
     CHECK_EQ(lines_gathered(128, 16), 4 * 5);
+    CHECK_EQ(lines_gathered(240, 0, GGNN_F16), 4 + 5 + 5 + 4); // halves by twos
+    CHECK_EQ(lines_gathered(256, 32, GGNN_F16), 4 * 5);
+    CHECK_EQ(lines_gathered(256, 1, GGNN_F16), 4 * 9); // but not from an odd one on
 }
 #else
 TEST(shifted_lanes_read_fewer_lines) { SKIP("requests are counted by the emulator alone"); }
@@ -544,6 +581,7 @@ int main(int argc, char** argv)
     RUN(gather_stops_at_the_count_on_the_device);
     RUN(gather_leaves_the_other_tier_alone);
     RUN(a_plain_store_has_no_host_tier);
+    RUN(rows_may_be_many_and_far_apart);
     RUN(arguments_that_cannot_be_are_refused);
     RUN(places_are_those_of_ggnn_locate);
     RUN(halves_and_floats_convert_as_in_c);
