@@ -604,7 +604,8 @@ static void check_aggregates(random_block* r, const store_shape& shape)
         c.shift = test_below(2) ? 0 : test_below(4);
         c.named = test_below(3) > 0;
         c.transposed = test_below(2);
-        c.both = !c.global && test_below(2);
+        c.both = test_below(3) == 0;
+        c.global = c.global && !c.both;
         c.self = c.self && test_below(3) > 0;
         c.heads = static_cast<int32_t>(test_below(3)); // none, one, or a chunk of columns each
         if (c.heads == 2) c.heads = shape.width % 4 ? shape.width : shape.width / 4;
