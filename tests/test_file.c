@@ -234,8 +234,10 @@ TEST(a_file_reads_back_as_written)
     CHECK(ggnn_file_need(&f, "feat", GGNN_FILE_F16, 2) == NULL);
     CHECK(strstr(f.error, "feat") && strstr(f.error, "f32") && strstr(f.error, "f16"));
     CHECK_EQ(num_temporaries(), 0);
-    ggnn_file_close(&f);
-    ggnn_file_close(&f);
+    for (int times = 0; times < 2; times++) {
+        ggnn_file_close(&f);
+        CHECK(!f.base && !f.section && !f.num_sections && !ggnn_file_find(&f, "feat"));
+    }
 }
 
 TEST(unknown_sections_and_types_are_skipped)
@@ -363,6 +365,7 @@ TEST(the_last_section_shrinks_and_others_follow_it)
 TEST(sections_shrink_in_any_order_and_none_grows)
 {
     enum { SECTIONS = 6 };
+    const held before = what_is_held();
     test_seed(6);
     for (int round = 0; round < 12; round++) {
         int64_t rows[SECTIONS], dim[SECTIONS][4];
@@ -392,6 +395,17 @@ TEST(sections_shrink_in_any_order_and_none_grows)
             for (int64_t k = 0; k < s->bytes; k++) CHECK(x[k] == (uint8_t)(1 + (k + i) % 251));
         }
         ggnn_file_close(&f);
+        check_held(before);
+    }
+    for (int64_t pages = 0; pages < 4; pages++) { /* a page more than is kept, at most; whole pages take no other */
+        const int64_t four = 4 * 4096;
+        ggnn_file_writer w;
+        ggnn_file f;
+        CHECK(ggnn_file_create(&w, target) && ggnn_file_reserve(&w, "a", GGNN_FILE_U8, 1, &four) && ggnn_file_shrink(&w, pages * 4096));
+        CHECK(ggnn_file_commit(&w) && ggnn_file_open(&f, target));
+        CHECK_EQ(f.bytes, GGNN_FILE_DATA + (pages ? pages : 1) * 4096);
+        ggnn_file_close(&f);
+        check_held(before);
     }
     for (int wrong = 0; wrong < 3; wrong++) {
         const int64_t five = 5, to = wrong == 0 ? 6 : wrong == 1 ? -1 : 0;
@@ -525,6 +539,14 @@ TEST(foreign_and_missing_files_are_named)
     CHECK(strstr(f.error, "/nonexistent/x.ggnn: cannot open") != NULL);
     CHECK(!ggnn_file_open(&f, folder));
     CHECK(strstr(f.error, "is a folder, a file is needed") != NULL);
+    CHECK(!ggnn_file_open(&f, "/dev/null"));
+    CHECK(strstr(f.error, "is a device or a socket, a file is needed") != NULL);
+    CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+    alarm(60); /* nobody writes into the pipe */
+    CHECK(!ggnn_file_open(&f, path));
+    alarm(0);
+    CHECK(strstr(f.error, "is a pipe, a file is needed") != NULL);
+    CHECK(unlink(path) == 0);
 }
 
 /* One field of the signed table made wrong: where, how many bytes, what, and a word of the message. */
@@ -831,15 +853,16 @@ TEST(errors_have_all_their_numbers)
     CHECK(!opens(data, bytes, &f));
     CHECK_STR(f.error, "MEMORY: section 'feat' is there twice, entries at offsets 192 and 272");
     free(data);
-    for (int i = 0; i < 4; i++) { /* of a writer */
+    for (int i = 0; i < 5; i++) { /* of a writer */
         static const char* const says[] = {"section 'a' cannot shrink from 5 to 6 rows", "no section can be called 'b c' or have type 5 and 1 dimensions",
-                                           "section 'a' is written twice", "section 'b' would be larger than a file can be: 9223372036854775807 rows"};
-        const int64_t most = INT64_MAX;
+                                           "section 'a' is written twice", "section 'b' would be larger than a file can be: 9223372036854775807 rows",
+                                           "section 'b' would be larger than a file can be: 4611686018427387903 rows"};
+        const int64_t most = i == 3 ? INT64_MAX : INT64_MAX / 2;
         CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "a", GGNN_FILE_U8, 1, dim, five));
         CHECK(i == 0   ? !ggnn_file_shrink(&w, 6)
               : i == 1 ? !ggnn_file_reserve(&w, "b c", GGNN_FILE_F32, 1, dim)
               : i == 2 ? !ggnn_file_reserve(&w, "a", GGNN_FILE_F32, 1, dim)
-                       : !ggnn_file_reserve(&w, "b", GGNN_FILE_F32, 1, &most));
+                       : !ggnn_file_reserve(&w, "b", i == 3 ? GGNN_FILE_F32 : GGNN_FILE_U8, 1, &most));
         snprintf(text, sizeof text, "%s: %s", target, says[i]);
         CHECK_STR(w.error, text);
         ggnn_file_abort(&w);
@@ -860,6 +883,7 @@ TEST(errors_of_long_paths_are_cut_in_the_middle)
         if (!CHECK(said < sizeof f.error && said >= sizeof why)) break;
         CHECK_STR(f.error + said - strlen(why), why);
         CHECK(memcmp(f.error, path, (size_t)(length < 200 ? length : 200)) == 0);
+        CHECK(!strstr(f.error, " ... ") || said == 200 + 5 + 430);
         CHECK((strstr(f.error, " ... ") == NULL) == ((size_t)length + strlen(why) < sizeof f.error));
         path[length] = length % 2 ? '/' : 'x';
     }
@@ -1049,6 +1073,7 @@ TEST(whatever_call_fails_the_old_file_stays_and_nothing_else)
             const bool fails = k < call[i].calls;
             disk_starts(call[i].kind, k, EIO);
             const char* why = rewrite(new);
+            if (fails && call[i].kind == 'r') CHECK(strstr(why, ".0.tmp to it: ") != NULL);
             CHECK(fails ? why && strncmp(why, target, strlen(target)) == 0 && strstr(why, call[i].words) && strstr(why, "Input/output error") : !why);
             if (!fails || call[i].kind == 'd') old = new; /* it has its name before its folder is written */
             CHECK_EQ(target_marker(), old);
@@ -1127,16 +1152,28 @@ TEST(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_cou
     CHECK(ggnn_file_open(&f, target) && ggnn_file_find(&f, "second"));
     CHECK_EQ(num_temporaries(), 0);
     ggnn_file_close(&f);
+    static ggnn_file_writer many[12];
+    for (int i = 0; i < 12; i++) { /* each has its number, and is no child's */
+        char name[4096];
+        ggnn_file_temporary(name, target, i);
+        CHECK(ggnn_file_create(&many[i], target));
+        CHECK_STR(many[i].temporary, name);
+        CHECK(fcntl(many[i].fd, F_GETFD) & FD_CLOEXEC);
+    }
+    for (int i = 0; i < 12; i++) ggnn_file_abort(&many[i]);
+    CHECK_EQ(num_temporaries(), 0);
 }
 
-/* The next call of flock: what another writer does first, and whether that one has the lock. */
+/* The next call of flock: what another writer does first, and whether that one has the lock; or no call can lock a file. */
 static void (*before_flock)(void);
-static bool other_has_lock;
+static bool other_has_lock, no_locks;
 int flock(int fd, int operation)
 {
     void (*other_does)(void) = before_flock;
     before_flock = NULL;
     if (other_does) other_does();
+    if (no_locks) errno = ENOLCK;
+    if (no_locks) return -1;
     if (!other_has_lock) return (int)syscall(SYS_flock, fd, operation);
     other_has_lock = false;
     errno = EWOULDBLOCK;
@@ -1155,6 +1192,26 @@ TEST(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number)
     unlink(name[0]);
     CHECK(ggnn_file_commit(&w));
     CHECK_EQ(num_temporaries(), 0);
+}
+
+/* A link under its temporary name is not followed, though to nothing; a file that cannot be locked is no other writer's. */
+TEST(a_writer_without_locks_or_with_a_link_in_its_way_writes_all_the_same)
+{
+    char name[4096], other[700];
+    ggnn_file_writer w;
+    no_locks = true;
+    ggnn_file_temporary(name, target, 0);
+    CHECK(ggnn_file_create(&w, target));
+    CHECK_STR(w.temporary, name);
+    CHECK(ggnn_file_commit(&w));
+    no_locks = false;
+    snprintf(other, sizeof other, "%s/other", folder);
+    CHECK(symlink("other", name) == 0 && ggnn_file_create(&w, target));
+    ggnn_file_temporary(name, target, 1);
+    CHECK_STR(w.temporary, name);
+    CHECK(ggnn_file_commit(&w) && access(other, F_OK) != 0);
+    ggnn_file_temporary(name, target, 0);
+    CHECK(unlink(name) == 0 && num_temporaries() == 0);
 }
 
 static ggnn_file_writer saving;
@@ -1263,13 +1320,18 @@ TEST(up_to_forty_links_are_followed)
                 CHECK(ggnn_file_target(got, link, why) && !why[0]);
                 CHECK_STR(got, to);
                 if (there && i == 0) spill(to, "x", 1);
-            } else CHECK(!ggnn_file_target(got, link, why) && strstr(why, "cannot follow the link: Too many levels"));
+            } else CHECK(!ggnn_file_target(got, link, why) && strncmp(why, link, strlen(link)) == 0 && strstr(why, "cannot follow the link: Too many levels"));
         }
     for (int i = 0; i <= 40; i++) {
         snprintf(link, sizeof link, "%s/link-%d", folder, i);
         CHECK(unlink(link) == 0);
     }
     unlink(to);
+    snprintf(to, sizeof to, "%s/sub", folder); /* a link in another folder that says where from the root */
+    snprintf(link, sizeof link, "%s/sub/link", folder);
+    CHECK(mkdir(to, 0777) == 0 && symlink("/nonexistent", link) == 0 && ggnn_file_target(got, link, why));
+    CHECK_STR(got, "/nonexistent");
+    CHECK(unlink(link) == 0 && rmdir(to) == 0);
     for (int longer = 0; longer < 2; longer++) { /* the whole name leaves room for a temporary one, or is too long by a byte */
         char name[4096];
         const size_t room = 4096 - 64 - strlen(folder) - 1 + (size_t)longer;
@@ -1313,13 +1375,20 @@ TEST(a_name_without_a_folder_is_written_in_the_current_one)
 /* Of whoever may read, write, or run it. */
 TEST(a_file_takes_the_permissions_of_the_one_whose_place_it_takes)
 {
-    static const mode_t mode[] = {0777, 0750, 0604};
+    static const mode_t mode[] = {0777, 0750, 0604, 04711}, mask[] = {0, 022, 027};
     struct stat status;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) { /* a new one: what the mask leaves of reading and writing for all */
+        const mode_t before = umask(mask[i]);
+        unlink(target);
+        CHECK(write_sample(target, 2) && stat(target, &status) == 0);
+        umask(before);
+        CHECK_EQ(status.st_mode & 07777, 0666 & ~mask[i]);
+    }
+    for (int i = 0; i < 4; i++) {
         CHECK(write_sample(target, 2));
         CHECK(chmod(target, mode[i]) == 0 && write_sample(target, 3));
         CHECK(stat(target, &status) == 0);
-        CHECK_EQ(status.st_mode & 0777, mode[i]);
+        CHECK_EQ(status.st_mode & 07777, mode[i] & 0777);
     }
 }
 
@@ -1346,9 +1415,14 @@ TEST(scratch_keeps_its_contents_when_resized_and_has_no_name)
     for (int i = 4999; i < 5010; i++) CHECK_EQ(((char*)s.data)[i], 0);
     memset(s.data, 'b', 5000);
     CHECK(!ggnn_file_scratch_resize(&s, INT64_MAX));
-    CHECK(s.error[0] && ((char*)s.data)[4999] == 'b'); /* a failure keeps the old */
+    CHECK(strstr(s.error, "scratch of 9223372036854775807 bytes") && ((char*)s.data)[4999] == 'b'); /* a failure keeps the old */
+    CHECK(!ggnn_file_scratch_resize(&s, INT64_MAX / 2 + 1) && strstr(s.error, "scratch of 4611686018427387904 bytes"));
+    CHECK(fcntl(s.fd, F_GETFD) & FD_CLOEXEC);
     ggnn_file_scratch_close(&s);
+    const int next = open("/dev/null", O_RDONLY); /* may have the number that it had */
     ggnn_file_scratch_close(&s);
+    CHECK(fcntl(next, F_GETFD) >= 0);
+    close(next);
     CHECK(!ggnn_file_scratch_open(&s, "/nonexistent/x", 10));
     ggnn_file_scratch_close(&s);
 }
@@ -1591,6 +1665,7 @@ int main(int argc, char** argv)
     RUN(kill_9_at_any_moment_leaves_the_old_file_or_the_new_one);
     RUN(a_writer_leaves_the_temporaries_of_the_living_alone_and_the_last_commit_counts);
     RUN(a_writer_whose_new_file_is_taken_for_stale_takes_the_next_number);
+    RUN(a_writer_without_locks_or_with_a_link_in_its_way_writes_all_the_same);
     RUN(a_writer_that_looks_for_stale_files_removes_no_later_file_of_the_same_name);
     RUN(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not);
     RUN(looking_for_stale_files_holds_nothing);
