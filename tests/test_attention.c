@@ -602,6 +602,20 @@ TEST(scores_of_no_rows)
     CHECK_EQ(ggnn_scores_back(dz, 6, datt, NULL, NULL, 6, NULL, 0, 2, 6), GGNN_OK);
     for (int i = 0; i < 6; i++) CHECK(datt[i] == 0);
     CHECK(dz[0] == 7);
+    const int64_t  degree = 0; /* nor in a layer of no nodes */
+    const float    att[6] = {1, 2, 3, 4, 5, 6};
+    float          datt_r[6];
+    random_block*  r = random_block_new(0, 0, &degree);
+    attention      none = attention_new(r, 2, 6, 0, 1);
+    ggnn_gat_layer y = layer_of(&none);
+    y.att_l = y.att_r = att, y.datt_l = datt, y.datt_r = datt_r;
+    form_poison(datt, 6);
+    form_poison(datt_r, 6);
+    CHECK_EQ(ggnn_gat(&y), GGNN_OK);
+    CHECK_EQ(ggnn_gat_back(none.dz, none.ld_dz, &r->t, &y, none.dout, none.ld_dout), GGNN_OK);
+    for (int i = 0; i < 6; i++) CHECK(datt[i] == 0 && datt_r[i] == 0);
+    attention_free(&none);
+    random_block_free(r);
 }
 
 /* ---- to the bit ------------------------------------------------------------------------------------------------------- */

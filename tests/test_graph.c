@@ -261,6 +261,38 @@ TEST(simplified_and_renamed_lists_may_have_weights_or_positions_alone)
     }
 }
 
+/* Weights and positions go along bit by bit: those of added edges (-1), those above 2^31, -0 and NaN. Edge v <- u lies at N v + N-1-u. */
+TEST(positions_and_weights_go_along_whatever_they_are)
+{
+    enum { N = 5, EDGES = N * N };
+    ggnn_node     rank[N];
+    unsigned char seen[N];
+    void*         workspace = malloc(EDGES * 16);
+    for (int e = 0; e < EDGES; e++) src[e] = (ggnn_node)(N - 1 - e % N), dst[e] = (ggnn_node)(e / N);
+    for (int e = 0; e < EDGES; e++) weight[e] = e % 3 ? (float)e : e % 2 ? -0.0f : NAN;
+    for (ggnn_node v = 0; v < N; v++) rank[v] = (v + 2) % N;
+    CHECK_EQ(ggnn_graph_from_coo(own(&a, N, EDGES), src, dst, weight, &fault), GGNN_OK);
+    CHECK(memcmp(a.weight, weight, EDGES * sizeof(float)) == 0);
+    for (int e = 0; e < EDGES; e++) a.position[e] = e % 4 ? ((int64_t)1 << 40) + e : -1;
+    for (int op = 0; op < 4; op++) {
+        own(&b, N, EDGES);
+        if (op == 0) CHECK_EQ(ggnn_graph_transpose(&b.lists, &a.lists, &fault), GGNN_OK);
+        if (op == 1) CHECK_EQ(ggnn_graph_reorder(&b.lists, &a.lists, rank, seen, &fault), GGNN_OK);
+        if (op == 2) CHECK_EQ(ggnn_graph_sort(&a.lists, workspace), GGNN_OK);
+        if (op == 3) CHECK_EQ(ggnn_graph_simplify(&b.lists, &a.lists, NULL, 0), GGNN_OK); /* of sorted lists */
+        const owned* o = op == 2 ? &a : &b;
+        for (int64_t v = 0; v < N; v++)
+            for (int64_t e = o->indptr[v]; e < o->indptr[v + 1]; e++) {
+                const int64_t u = o->indices[e], to = op == 0 ? u : op == 1 ? (v + N - 2) % N : v, of = op == 0 ? v : op == 1 ? (u + N - 2) % N : u;
+                const int64_t from = N * to + N - 1 - of;
+                CHECK_EQ(o->position[e], from % 4 ? ((int64_t)1 << 40) + from : -1);
+                CHECK(memcmp(&o->weight[e], &weight[from], sizeof(float)) == 0);
+            }
+        CHECK_EQ(o->indptr[N], EDGES);
+    }
+    free(workspace);
+}
+
 TEST(simplify_keeps_the_first_of_equal_edges)
 {
     const ggnn_node from[] = {1, 1, 0, 1}, to[] = {0, 0, 1, 0};
@@ -933,6 +965,7 @@ int main(int argc, char** argv)
     RUN(transpose_turns_every_edge_and_twice_sorts_the_lists);
     RUN(simplify_symmetrises_drops_and_adds_as_told);
     RUN(simplified_and_renamed_lists_may_have_weights_or_positions_alone);
+    RUN(positions_and_weights_go_along_whatever_they_are);
     RUN(simplify_keeps_the_first_of_equal_edges);
     RUN(simplified_sorted_and_renamed_lists_are_their_definitions_in_any_number_of_pieces);
     RUN(sort_is_stable_for_long_and_short_lists);
