@@ -162,7 +162,9 @@ TEST(batches)
     REFUSED(ggnn_cuda_batch_begin(&b, in.id.at(), in.n, nullptr));
     REFUSED(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr));
     REFUSED(ggnn_cuda_batch_pack(out.f(), CANVAS, &b, nullptr));
+    const ggnn_cuda_batch unplanned = {};
     NONE(ggnn_cuda_batch_packed_max(nullptr));
+    NONE(ggnn_cuda_batch_packed_max(&unplanned));
     CHECK_EQ(ggnn_cuda_batch_new(&b, &in.g, &how, 2, nullptr), GGNN_OK);
     REFUSED(ggnn_cuda_sample(nullptr, &in.g, in.rng.at(), in.id.at(), in.n, nullptr));
     REFUSED(ggnn_cuda_sample(&b, nullptr, in.rng.at(), in.id.at(), in.n, nullptr));
@@ -176,6 +178,8 @@ TEST(batches)
     REFUSED(ggnn_cuda_sample_hop(&b, &in.g, nullptr, nullptr));
     CHECK_CUDA(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr));
     REFUSED(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr)); // all hops are there
+    REFUSED(ggnn_cuda_sample(&b, &in.g, nullptr, in.id.at(), in.n, nullptr));
+    CHECK_EQ(b.num_hops, 1); // what is refused begins nothing
     REFUSED(ggnn_cuda_batch_pack(nullptr, CANVAS, &b, nullptr));
     REFUSED(ggnn_cuda_batch_pack(out.f(), CANVAS, nullptr, nullptr));
     REFUSED(ggnn_cuda_batch_pack(out.f(), GGNN_CUDA_PACKED_HEADER - 1, &b, nullptr));
@@ -215,6 +219,8 @@ TEST(blocks)
     REFUSED(ggnn_cuda_block_whole(&t, nullptr, out.i64(), out.i32() + 100, nullptr));
     REFUSED(ggnn_cuda_block_whole(&t, &in.g, nullptr, out.i32() + 100, nullptr));
     REFUSED(ggnn_cuda_block_whole(&t, &many, out.i64(), out.i32() + 100, nullptr));
+    many.num_nodes = -1;
+    REFUSED(ggnn_cuda_block_whole(&t, &many, out.i64(), out.i32() + 100, nullptr));
     for (int64_t edges : {INT64_C(1) << 31, INT64_C(-1)}) {
         many = in.g;
         many.num_edges = edges;
@@ -229,9 +235,10 @@ TEST(blocks)
     REFUSED(ggnn_cuda_block_transpose_init(&t, DST, -1, 4, out.f()));
     REFUSED(ggnn_cuda_block_transpose_init(&t, -1, SRC, 4, out.f()));
     REFUSED(ggnn_cuda_block_transpose_init(&t, DST, SRC, -1, out.f()));
-    REFUSED(ggnn_cuda_block_transpose(&t, &in.b, out.f(), nullptr)); // not initialised
+    device_array<char> room(static_cast<int64_t>(ggnn_cuda_block_transpose_workspace_bytes(SRC))); // all that a call needs
+    char* const        work = room.at();
+    REFUSED(ggnn_cuda_block_transpose(&t, &in.b, work, nullptr)); // not initialised
     CHECK_CUDA(ggnn_cuda_block_transpose_init(&t, DST, SRC, 4, out.f()));
-    char* work = out.memory.at() + CANVAS / 2;
     REFUSED(ggnn_cuda_block_transpose(nullptr, &in.b, work, nullptr));
     REFUSED(ggnn_cuda_block_transpose(&t, nullptr, work, nullptr));
     REFUSED(ggnn_cuda_block_transpose(&t, &in.b, nullptr, nullptr));

@@ -721,7 +721,7 @@ TEST(a_batch_that_comes_to_share_a_table_leaves_it_as_it_is)
 TEST(bounds_are_the_twins)
 {
     owned_graph        own(random_graph_new(300, 3, 50));
-    device_array<char> some(64);
+    device_array<char> some(1 << 20);
     for (int trial = 0; trial < 300; trial++) {
         ggnn_graph    g = own.g->graph;
         ggnn_sampling how = random_sampling(methods[test_below(7)]);
@@ -924,6 +924,9 @@ static void check_packed(const device_batch& d, const host_batch& h)
     const std::vector<char> want = packed_by_twin(h.b);
     const size_t            most = ggnn_cuda_batch_packed_max(&d.b);
     device_array<char>      room(static_cast<int64_t>(most));
+    ggnn_cuda_batch         begun = d.b;
+    begun.num_hops = 0;
+    CHECK_EQ(ggnn_cuda_batch_packed_max(&begun), most); // told before any hop is sampled
     room.fill(0xa5);
     CHECK_CUDA(ggnn_cuda_batch_pack(room.at(), most, &d.b, nullptr));
     const std::vector<char> header = fetch(room.at(), GGNN_CUDA_PACKED_HEADER);

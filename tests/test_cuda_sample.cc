@@ -383,7 +383,7 @@ TEST(workspaces_have_the_sizes_that_are_told)
                 CHECK_EQ(sample(method, fanout, n), method == GGNN_WEIGHTED && fanout > 1024 ? 16 * pairs * std::min<int64_t>(n, 128) : 0);
             }
     CHECK_EQ(sample(GGNN_WALK, 5, 10), 0);
-    for (ggnn_walks how : {ggnn_walks{1, 1, 0.5f}, {205, 5, 0.5f}, {0, 0, 0.5f}}) // odd numbers of visits: numbers and pairs are where they may be
+    for (ggnn_walks how : {ggnn_walks{1, 1, 0.5f}, {205, 5, 0.5f}, {0, 3, 0.5f}, {0, 0, 0.0f}}) // odd numbers of visits: numbers and pairs are where they may be
         for (int64_t n : {1, 2, 3, 5}) {
             const ggnn_walks         walks = ggnn_walks_or_default(how);
             const ggnni::walk_memory at = ggnni::walk_memory_of(walks, n);
