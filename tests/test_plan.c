@@ -176,21 +176,21 @@ static void count_as_training(int64_t* rows, int64_t* lists, epochs* e, int64_t 
         }
 }
 
-/* Last batches of 4, 20, 1, 100 and 100 seeds of 100; steps and epochs that wrap. */
+/* Last batches of 4, 20, 1, 100, 100 and 1 seeds of 100; steps and epochs that wrap. */
 TEST(counted_epochs_are_trainings_batches)
 {
     enum { N = 300 };
-    static const int64_t sizes[] = {16, 20, 99, 100, 128}, batches[] = {7, 5, 2, 1, 1};
+    static const int64_t sizes[] = {16, 20, 99, 100, 128, 1}, batches[] = {7, 5, 2, 1, 1, 100};
     static const uint32_t first[][2] = {{0, 5}, {3, 0}, {UINT32_MAX - 1, UINT32_MAX}};
     epochs e;
     epochs_open(&e, N, GGNN_PURPOSE_SAMPLE, 5);
-    for (int i = 0; i < 15; i++) {
-        const int64_t all = 2 * batches[i % 5];
+    for (int i = 0; i < 18; i++) {
+        const int64_t all = 2 * batches[i % 6];
         int64_t rows[N] = {0}, lists[N] = {0};
-        e.of.batch_size = sizes[i % 5];
-        e.of.rng.step = first[i / 5][0];
-        e.of.first_epoch = first[i / 5][1];
-        CHECK_EQ(ggnn_epoch_batches(&e.of), batches[i % 5]);
+        e.of.batch_size = sizes[i % 6];
+        e.of.rng.step = first[i / 6][0];
+        e.of.first_epoch = first[i / 6][1];
+        CHECK_EQ(ggnn_epoch_batches(&e.of), batches[i % 6]);
         count_as_training(rows, lists, &e, 100, 2);
         memset(e.rows, 0, sizeof rows);
         memset(e.lists, 0, sizeof lists);
