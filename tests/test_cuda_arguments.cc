@@ -244,6 +244,11 @@ TEST(blocks)
     REFUSED(ggnn_cuda_block_transpose(&t, &in.b, nullptr, nullptr));
     REFUSED(ggnn_cuda_block_transpose(&t, &no_lists, work, nullptr));
     REFUSED(ggnn_cuda_block_transpose(&t, &negative, work, nullptr));
+    for (ggnn_count ggnn_block::*size : {&ggnn_block::num_dst, &ggnn_block::num_src, &ggnn_block::num_edges}) {
+        ggnn_block wrong = in.b;
+        (wrong.*size).max = -1;
+        REFUSED(ggnn_cuda_block_transpose(&t, &wrong, work, nullptr));
+    }
     t.num_edges.max = 3;
     REFUSED(ggnn_cuda_block_transpose(&t, &in.b, work, nullptr));
 }
