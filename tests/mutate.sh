@@ -26,54 +26,40 @@ export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=0
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 OMP_WAIT_POLICY=passive
 list() { cat tests/mutations.txt tests/mutations_c.txt; } # one after the other, numbered through
 
-# breaks [NAME ...]: number, where, section, name, program, mode, test and what is broken, a line each, tabs between them
+# breaks [NAME ...]: number, file, section, name, program, mode, test and what is broken, a line each, tabs between them
 breaks() {
     list | awk -v wanted="$*" '
         BEGIN { names = split(wanted, want, " ") }
-        /^=/ { where = $2; section = where == "ggnn_cuda.cuh" ? "" : where }
+        /^=/ { file = $2; section = file == "ggnn_cuda.cuh" ? "" : file }
         /^\[/ { section = $0 }
         /^[a-z]/ {
             number++
             split($0, field, / *\| */)
             split(field[2], program, ":")
-            for (i = chosen = 0; ++i <= names;) chosen += index(field[1], want[i]) == 1 || want[i] == where || index(where, want[i] "/") == 1
+            for (i = chosen = 0; ++i <= names;) chosen += index(field[1], want[i]) == 1 || want[i] == file || index(file, want[i] "/") == 1
             if (!names || chosen)
-                printf "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", number, where, section, field[1], program[1], field[3], program[2] ? program[2] : "-", field[4]
+                printf "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", number, file, section, field[1], program[1], field[3], program[2] ? program[2] : "-", field[4]
         }'
 }
 
-# broken NUMBER WHERE FOLDER: puts the file with that break into FOLDER, under its own path, and prints the path; or says on
-# standard error why not. WHERE: a file, or a folder, one of whose .c and .h files has the text.
+# broken NUMBER FILE FOLDER: puts FILE with that break into FOLDER, under its own path; or says on standard error why not.
 broken() {
-    local files
-    files=$1
-    if [ -d "$2" ]; then files=$(find "$2" -name '*.[ch]' | sort); else files=$2; fi
-    list | awk -v number="$1" -v files="$files" -v folder="$3" '
+    list | awk -v number="$1" -v file="$2" -v folder="$3" '
         /^[a-z]/ { n++ }
         n == number && /^-/ { old = old (old_lines++ ? "\n" : "") substr($0, 3) }
         n == number && /^\+/ { new = new (new_lines++ ? "\n" : "") substr($0, 3) }
         END {
-            count = split(files, file, "\n")
-            for (f = 1; f <= count; f++) {
-                text = ""
-                while ((getline line < file[f]) > 0) text = text line "\n"
-                close(file[f])
-                if (old) for (rest = text; at = index(rest, old); rest = substr(rest, at + 1)) {
-                    if (!found++) {
-                        path = file[f]
-                        whole = substr(text, 1, at - 1) new substr(text, at + length(old))
-                    }
-                }
-            }
+            while ((getline line < file) > 0) text = text line "\n"
+            if (old) for (rest = text; at = index(rest, old); rest = substr(rest, at + 1)) found++
             if (found != 1) {
-                print "its text is found " (found ? found " times" : "nowhere") " in " (count > 1 ? count " files" : files) > "/dev/stderr"
+                print "its text is found " (found ? found " times" : "nowhere") " in " file > "/dev/stderr"
                 exit 1
             }
-            parent = path
+            at = index(text, old)
+            parent = file
             if (!sub(/\/[^\/]*$/, "", parent)) parent = "."
             system("mkdir -p " folder "/" parent)
-            printf "%s", whole >(folder "/" path)
-            print path
+            printf "%s", substr(text, 1, at - 1) new substr(text, at + length(old)) >(folder "/" file)
         }'
 }
 
@@ -101,7 +87,7 @@ dependents() { # dependents FILE PROGRAM
     ggnn.h) echo "common/ggnn.c tests/test_$2.c" ;;
     examples/*) ;; # a program: compile_c
     *.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" ;;
-    "") ;;
+    c) ;; # none: the program without any break
     *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
     esac
 }
@@ -152,7 +138,7 @@ compile_trainer() {
             "$plain"/simt/simt_*.o "$plain/libtools.a" $LDLIBS
 }
 
-# group WHERE: how it is compiled
+# group FILE: how it is compiled
 group() {
     case $1 in
     ggnn_cuda.cuh) echo "$1" ;;
@@ -161,13 +147,13 @@ group() {
     esac
 }
 
-# compile FOLDER WHERE PROGRAM FORM FILE
+# compile FOLDER FILE PROGRAM FORM
 compile() {
     mkdir -p "$1/tests"
     case $(group "$2") in
     ggnn_cuda.cuh) compile_cuda "$1" "$3" "$4" ;;
     trainer/cuda) compile_trainer "$1" "$3" "$4" ;;
-    c) compile_c "$1" "$3" "$4" "$5" ;;
+    c) compile_c "$1" "$3" "$4" "$2" ;;
     esac
 }
 
@@ -195,14 +181,14 @@ noticed() {
         s/.*runtime error: //; s/ggnni:://g; s/ 0x[0-9a-f]+,?//g' | cut -c1-64
 }
 
-# try NUMBER WHERE SECTION NAME PROGRAM MODE TEST WHAT: one break; its row of the table
+# try NUMBER FILE SECTION NAME PROGRAM MODE TEST WHAT: one break; its row of the table
 try() {
-    local folder=$build/$1 form start=$SECONDS status seen file
+    local folder=$build/$1 form start=$SECONDS status seen
     form=$(form_of "$6")
     rm -rf "$folder"
     mkdir -p "$folder"
-    if ! file=$(broken "$1" "$2" "$folder" 2>"$folder/log"); then seen="NOT BROKEN: $(cat "$folder/log")"
-    elif ! compile "$folder" "$2" "$5" "$form" "$file" >"$folder/log" 2>&1; then seen="NOT COMPILED: $(grep -m1 error "$folder/log" | cut -c1-60)"
+    if ! broken "$1" "$2" "$folder" 2>"$folder/log"; then seen="NOT BROKEN: $(cat "$folder/log")"
+    elif ! compile "$folder" "$2" "$5" "$form" >"$folder/log" 2>&1; then seen="NOT COMPILED: $(grep -m1 error "$folder/log" | cut -c1-60)"
     else
         run "$folder/tests/$5.$form" "$6" "$7" >"$folder/log" 2>&1
         status=$?
@@ -212,17 +198,17 @@ try() {
         else seen=${seen:-exit status $status}; fi
     fi
     find "$folder" -type f ! -name log ! -name '*.[ch]' ! -name '*.cuh' -delete
-    printf '%3d  %-13s %-62s %-10s %-9s %-62s %4d s\n' "$1" "$3" "$8" "$5" "$6" "$seen" $((SECONDS - start))
+    printf '%4d  %-28s %-62s %-10s %-9s %-62s %4d s\n' "$1" "$3" "$8" "$5" "$6" "$seen" $((SECONDS - start))
 }
 
 # whole GROUP PROGRAM FORM: does every test that breaks of this form rely on pass without them?
 whole() {
-    local folder=$build/whole/${1//\//_}.$2.$3 mode test log where # its own: some programs come with tools beside them
+    local folder=$build/whole/${1//\//_}.$2.$3 mode test log group # its own: some programs come with tools beside them
     mkdir -p "$folder"
     log=$folder/$2.$3.log
-    compile "$folder" "$([ "$1" = trainer/cuda ] && echo trainer/cuda/ops.cu || echo "$1")" "$2" "$3" "" >"$log" 2>&1 || { echo "NOT COMPILED: $1 $2 $3, $log"; return; }
-    awk -F'\t' -v OFS='\t' '{ print ($2 == "ggnn_cuda.cuh" ? $2 : index($2, "trainer/cuda/") == 1 ? "trainer/cuda" : "c"), $5, $6, $7 }' "$build/wanted" | sort -u | while IFS=$'\t' read -r where program mode test; do
-        [ "$where $program" = "$1 $2" ] && [ "$(form_of "$mode")" = "$3" ] || continue
+    compile "$folder" "$([ "$1" = trainer/cuda ] && echo trainer/cuda/ops.cu || echo "$1")" "$2" "$3" >"$log" 2>&1 || { echo "NOT COMPILED: $1 $2 $3, $log"; return; }
+    awk -F'\t' -v OFS='\t' '{ print ($2 == "ggnn_cuda.cuh" ? $2 : index($2, "trainer/cuda/") == 1 ? "trainer/cuda" : "c"), $5, $6, $7 }' "$build/wanted" | sort -u | while IFS=$'\t' read -r group program mode test; do
+        [ "$group $program" = "$1 $2" ] && [ "$(form_of "$mode")" = "$3" ] || continue
         run "$folder/tests/$2.$3" "$mode" "$test" >"$log" 2>&1 && grep -q '^[1-9].* passed, 0 failed' "$log" ||
             echo "NOT WHOLE: without any break $2 $mode $test fails too, or tests nothing: $(noticed "$log")"
     done
@@ -250,8 +236,8 @@ forms=$(awk -F'\t' '$2 == "ggnn_cuda.cuh" { print $6 }' "$build/wanted" | while 
 trainers=$(awk -F'\t' -v plain="$plain" '$2 ~ "^trainer/cuda/" { print plain "/tests/test_cuda_" $5 }' "$build/wanted" | sort -u)
 [ -z "$trainers" ] || make -s -j"$jobs" BUILD="$plain" $trainers "$plain/emulated/trainer/cuda/comm_nccl.o" || exit 1
 {
-    while IFS=$'\t' read -r _ where _ _ program mode _; do
-        echo "$(group "$where") $program $(form_of "$mode")"
+    while IFS=$'\t' read -r _ file _ _ program mode _; do
+        echo "$(group "$file") $program $(form_of "$mode")"
     done <"$build/wanted" | sort -u | sed 's/^/--whole /'
     cut -f1 "$build/wanted" | sed 's/^/--try /'
 } | xargs -P "$jobs" -L 1 bash "$0" | tee "$build/table"
