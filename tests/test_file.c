@@ -913,13 +913,13 @@ TEST(a_refused_file_has_no_sections)
 
 TEST(a_writer_refuses_what_no_file_can_hold)
 {
-    const int64_t one = 1, minus = -1, huge[2] = {INT64_MAX / 2, 16}, below[3] = {2, -1, 0};
+    const int64_t one = 1, minus = -1, huge[2] = {INT64_MAX / 2, 16}, below[4] = {2, -1, 0, -1};
     const held before = what_is_held();
     char name[32];
     struct stat status;
     ggnn_file_writer w;
     unlink(target);
-    for (int wrong = 0; wrong < 8; wrong++) {
+    for (int wrong = 0; wrong < 9; wrong++) {
         CHECK(ggnn_file_create(&w, target));
         CHECK(ggnn_file_reserve(&w, "a", GGNN_FILE_U8, 1, &one) != NULL);
         if (wrong == 0) CHECK(!ggnn_file_reserve(&w, "a", GGNN_FILE_U8, 1, &one));
@@ -928,7 +928,7 @@ TEST(a_writer_refuses_what_no_file_can_hold)
         if (wrong == 3) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_F64, 2, huge));
         if (wrong == 4) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_SPARSE_ROWS, 1, &one));
         if (wrong == 5) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_U8, 5, &one));
-        if (wrong == 7) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_U8, 3, below));
+        if (wrong >= 7) CHECK(!ggnn_file_reserve(&w, "b", GGNN_FILE_U8, wrong == 7 ? 3 : 2, wrong == 7 ? below : below + 2));
         for (int i = 1; wrong == 6 && i <= GGNN_FILE_MAX_SECTIONS; i++) {
             snprintf(name, sizeof name, "s%d", i);
             CHECK_EQ(ggnn_file_reserve(&w, name, GGNN_FILE_U8, 1, &one) != NULL, i < GGNN_FILE_MAX_SECTIONS);

@@ -619,6 +619,22 @@ TEST(three_devices_with_any_links_are_placed_as_brute_force_does)
     if (!CHECK(sum == UINT64_C(0x5e54148ca6b6040c))) printf("  0x%016" PRIx64 "\n", sum);
 }
 
+/* Links of one direction: how many read a device, not how many it reads, bounds the copies of its part. */
+TEST(a_plan_that_is_said_to_be_the_best_is_as_good_as_the_exact_search_finds)
+{
+    static const char* const reads[] = {"23", "02", "0", "05", "02", "02"}; /* by each of six devices */
+    for (int round = 0; round < 200; round++) {
+        ggnn_topology t = named("none", round ? 4 + round % 3 : 6);
+        for (int i = 0; i < t.devices; i++)
+            for (int j = 0; j < t.devices; j++)
+                if (i != j) t.bandwidth[i][j] = (round ? test_random() % 3 == 0 : strchr(reads[i], '0' + j) != NULL) ? 10 : 0;
+        const ggnn_placement exact = place(&t, GGNN_PLACE_EXACT, 0), best = place(&t, GGNN_PLACE_BEST, 0);
+        if (best.complete && !CHECK(best.most == exact.most && best.bandwidth == exact.bandwidth && best.copies <= exact.copies))
+            printf("  round %d: %d copies, %d by the exact search\n", round, best.copies, exact.copies);
+        if (!round) CHECK(best.complete && best.copies == 11);
+    }
+}
+
 /* Of seven devices all 5,040 numberings are searched, of eight as many; then the exact search ends, or has none left. */
 TEST(the_default_search_goes_through_the_numberings)
 {
@@ -776,6 +792,7 @@ int main(int argc, char** argv)
     RUN(plans_of_more_than_eight_devices_are_the_same_on_every_machine);
     RUN(a_search_may_examine_any_number_of_plans);
     RUN(three_devices_with_any_links_are_placed_as_brute_force_does);
+    RUN(a_plan_that_is_said_to_be_the_best_is_as_good_as_the_exact_search_finds);
     RUN(the_default_search_goes_through_the_numberings);
     RUN(a_search_examines_as_many_plans_as_it_may);
     RUN_SLOW(no_rule_is_worse_than_xgnns_search);
