@@ -419,7 +419,7 @@ void edge_sorter_end(edge_sorter* s, int64_t count)
 /* ---- reading runs --------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const uint64_t *at, *end; /* records to come; behind the last one: at `last`, which is larger than all */
+    const uint64_t *at, *end; /* records to come; behind the last one: at `none`, which is larger than all */
     const edge_run* run;
     uint64_t* block; /* (BLOCK, words) */
     const unsigned char* coded;
@@ -432,10 +432,10 @@ struct edge_stream {
     reader* r;        /* (num_runs) */
     int32_t* tree;    /* (num_runs) tree[0]: whose record is next; the others: losers, Knuth 5.4.1 */
     uint64_t* merged; /* (BLOCK, words) */
-    int64_t begin, end; /* targets of the piece */
+    int64_t first, last; /* targets of the piece; INT64_MAX is one, too */
 };
 
-static const uint64_t last[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+static const uint64_t none[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
 static void set_record(const edge_sorter* s, uint64_t* r, const coder* c, uint32_t weight)
 {
@@ -445,7 +445,7 @@ static void set_record(const edge_sorter* s, uint64_t* r, const coder* c, uint32
     if (s->words > 1) r[s->words - 1] = weight;
 }
 
-/* Decodes the next records that belong to the piece; none left: `last`. */
+/* Decodes the next records that belong to the piece; none left: `none`. */
 static void refill(reader* r, const edge_stream* in)
 {
     const edge_sorter* s = in->s;
@@ -455,11 +455,11 @@ static void refill(reader* r, const edge_stream* in)
         if (r->index % RESTART == 0) r->c = (coder){(uint64_t)r->run->restart[r->index / RESTART].dst, 0};
         r->coded = get_edge(r->coded, &r->c, wanted);
         r->index++;
-        if ((int64_t)r->c.dst >= in->end) r->index = count;
-        else if ((int64_t)r->c.dst >= in->begin) set_record(s, r->block + n++ * s->words, &r->c, weight);
+        if ((int64_t)r->c.dst > in->last) r->index = count;
+        else if ((int64_t)r->c.dst >= in->first) set_record(s, r->block + n++ * s->words, &r->c, weight);
     }
-    r->at = n ? r->block : last;
-    r->end = n ? r->block + n * s->words : last;
+    r->at = n ? r->block : none;
+    r->end = n ? r->block + n * s->words : none;
 }
 
 static int64_t dst_of(const edge_sorter* s, const uint64_t* r) { return (int64_t)(s->words < 3 ? r[0] >> 32 : r[0]); }
@@ -493,12 +493,12 @@ static void reader_begin(reader* r, const edge_run* run, const edge_stream* in)
     const edge_sorter* s = in->s;
     r->run = run;
     if (run->record) {
-        r->at = find_record(s, run, in->begin);
-        r->end = in->end == INT64_MAX ? run->record + run->count * s->words : find_record(s, run, in->end);
-        if (r->at == r->end) r->at = r->end = last;
+        r->at = find_record(s, run, in->first);
+        r->end = in->last == INT64_MAX ? run->record + run->count * s->words : find_record(s, run, in->last + 1);
+        if (r->at == r->end) r->at = r->end = none;
         return;
     }
-    int64_t first = find_restart(run, in->begin);
+    int64_t first = find_restart(run, in->first);
     r->index = first * RESTART;
     r->coded = (const unsigned char*)s->mapped + run->restart[first].offset;
     refill(r, in);
@@ -543,7 +543,7 @@ FOR_EACH_WIDTH int64_t merge(edge_stream* in, int words)
     for (; n < BLOCK; n++) {
         int32_t winner = in->tree[0];
         reader* r = &in->r[winner];
-        if (r->at == last) break;
+        if (r->at == none) break;
         record_copy(in->merged + n * words, r->at, words);
         r->at += words;
         if (r->at == r->end) refill(r, in);
@@ -558,8 +558,8 @@ int64_t edge_stream_next(edge_stream* in, const uint64_t** record)
     if (in->s->num_runs == 0) return 0;
     if (in->s->num_runs == 1) { /* nothing to merge: what the reader has */
         reader* r = in->r;
-        if (r->at == r->end && r->at != last) refill(r, in);
-        int64_t count = r->at == last ? 0 : (r->end - r->at) / words;
+        if (r->at == r->end && r->at != none) refill(r, in);
+        int64_t count = r->at == none ? 0 : (r->end - r->at) / words;
         *record = r->at;
         if (count > BLOCK) count = BLOCK;
         r->at += count * words;
@@ -648,7 +648,8 @@ static void stream_begin(edge_stream* in, edge_sorter* s, int64_t piece)
 {
     char* at = (char*)s->reading + lane_bytes(s) * parallel_lane();
     int64_t block = (int64_t)BLOCK * s->words;
-    *in = (edge_stream){.s = s, .begin = s->bound[piece], .end = s->bound[piece + 1]};
+    *in = (edge_stream){.s = s, .first = s->bound[piece],
+                        .last = s->bound[piece + 1] - (piece + 1 < s->num_pieces)};
     in->r = (reader*)(void*)at;
     at += round_up(s->num_runs * (int64_t)sizeof(reader));
     in->tree = (int32_t*)(void*)at;

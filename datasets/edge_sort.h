@@ -52,7 +52,7 @@ typedef struct {
     int fd;       /* of scratch; -1: none was needed */
     int64_t end;  /* where the next run may begin in it: runs lie apart, between them is nothing */
     int64_t written;
-    int64_t* bound; /* (num_pieces + 1) piece p of a scan has the targets in [bound[p], bound[p + 1]) */
+    int64_t* bound; /* (num_pieces + 1) piece p of a scan: the targets in [bound[p], bound[p + 1]); of the last, INT64_MAX too */
     int64_t num_pieces;
     void* reading; /* a merge's memory, one a thread */
 } edge_sorter;

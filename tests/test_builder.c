@@ -320,6 +320,34 @@ static void check_convert(const char* in, const edge_array* a, int64_t gap, cons
     lists_free(&expected);
 }
 
+/* Many edges lead to the largest id: pieces of the scan end in front of it and begin at it, and the last one contains it. */
+TEST(edges_to_the_largest_id_are_kept_in_memory_and_on_the_disk)
+{
+    enum { EDGES = 200000 };
+    char path[600], out[2][600], line[1300];
+    for (int round = 0; round < 2; round++) { /* one such edge, and all but a few */
+        FILE* text = fopen(folder_path(path, "edges.txt"), "wb");
+        for (long long e = 0; e < EDGES; e++)
+            fprintf(text, "%lld %lld\n", e, round ? (e % 100 ? (long long)INT64_MAX : e) : e ? e - 1 : (long long)INT64_MAX);
+        fclose(text);
+        for (int k = 0; k < 2; k++) {
+            convert_options how = {.direction = DIRECTION_AS_IS, .memory = k ? MEBI : 0};
+            dataset d;
+            error why = {""};
+            folder_path(out[k], k ? "b.ggnn" : "a.ggnn");
+            if (!CHECK(convert(path, out[k], &how, &why) && dataset_open(&d, out[k], &why))) return;
+            const int64_t v = d.num_nodes - 1;
+            CHECK_EQ(d.num_edges, EDGES);
+            CHECK_EQ(d.num_nodes, EDGES + 1);
+            CHECK_EQ(d.external_id[v], INT64_MAX);
+            CHECK_EQ(d.csc.indptr[v + 1] - d.csc.indptr[v], round ? EDGES / 100 * 99 : 1);
+            dataset_close(&d);
+        }
+        snprintf(line, sizeof line, "cmp -s %s %s", out[0], out[1]);
+        CHECK(system(line) == 0);
+    }
+}
+
 TEST(convert_gives_the_same_file_from_memory_and_from_the_disk)
 {
     static const int64_t gaps[] = {1, 9, 1 << 20, (int64_t)1 << 40}; /* dense; by bits; by sorting; wide */
@@ -978,6 +1006,7 @@ int main(int argc, char** argv)
     RUN(runs_that_memory_cannot_merge_are_an_error);
     RUN(a_second_count_is_of_all_edges_those_of_the_first_included_once);
     RUN(a_report_counts_the_edges_of_all_pieces);
+    RUN(edges_to_the_largest_id_are_kept_in_memory_and_on_the_disk);
     RUN_SLOW(convert_gives_the_same_file_from_memory_and_from_the_disk);
     RUN(features_by_columns_are_gathered_in_parts_that_fit_memory);
     RUN(features_by_columns_may_be_wider_than_memory);

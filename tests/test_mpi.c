@@ -167,17 +167,19 @@ enum { HOSTS = 0 };      /* in place of P: two ranks on each of three hosts (hos
 static const char* down; /* and an option of hosts.sh */
 static long failing;     /* this allocation of rank 1 fails; 0: none */
 static bool late;        /* rank 1 starts after 4 seconds */
+static const char* apart; /* unshare's words for namespaces of rank 1's own; NULL: it has none */
 
 /* Starts `mpirun -n P` of this program as a session of its own; what it prints goes to files out and err. MPI itself
    leaks, so that no sanitizer looks for leaks there. */
 static pid_t start(int32_t P, const char* arguments)
 {
-    char line[2000], with[100], before[200] = "";
+    char line[2000], with[100], before[300] = "";
     if (P == HOSTS) snprintf(with, sizeof with, "bash tests/hosts.sh %s", down);
     else snprintf(with, sizeof with, "mpirun -n %d --oversubscribe --allow-run-as-root", (int)P);
     if (failing)
         snprintf(before, sizeof before, "sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || export GGNN_TEST_FAIL_ALLOCATION=%ld; exec \"$0\" \"$@\"'", failing);
     if (late) snprintf(before, sizeof before, "sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || sleep 4; exec \"$0\" \"$@\"'");
+    if (apart) snprintf(before, sizeof before, "sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || exec unshare %s \"$0\" \"$@\"; exec \"$0\" \"$@\"'", apart);
     snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 exec %s %s %s %s >%s/out 2>%s/err </dev/null", with, before, self,
              arguments, folder, folder);
     fflush(stdout);
@@ -518,6 +520,26 @@ TEST(ranks_of_a_host_follow_each_other_however_mpi_numbers_them)
     unsetenv("OMPI_MCA_rmaps_base_mapping_policy");
 }
 
+/* One kernel and one host's name, but processes, IPC, names or /dev/shm that the others cannot reach: two machines. */
+TEST(a_rank_in_namespaces_of_its_own_is_on_a_machine_of_its_own)
+{
+    static const char* const own[] = {"--pid --fork", "--ipc", "--uts", "--mount sh -c \"mount -t tmpfs tmpfs /dev/shm && exec \\\"\\$0\\\" \\\"\\$@\\\"\""};
+    if (missing()) SKIP(missing());
+    if (system("unshare --pid --ipc --uts --mount --fork true 2>/dev/null") != 0) SKIP("no namespaces for this user");
+    setenv("OMPI_MCA_btl", "self,tcp", 1); /* MPI's own shared memory asks less than ours */
+    setenv("OMPI_MCA_btl_tcp_if_include", "lo", 1);
+    for (int i = -1; i < 4; i++) {
+        apart = i < 0 ? NULL : own[i];
+        CHECK_EQ(run_ranks(2, "script 5 0 -1 0"), 0);
+        for (int32_t r = 0; r < 2; r++)
+            CHECK(has(line_of(r), i < 0 ? " locals=2 machine=0 machines=1 steps=60 wrong=0" : r ? " locals=1 machine=1 machines=2 steps=60 wrong=0"
+                                                                                               : " locals=1 machine=0 machines=2 steps=60 wrong=0"));
+    }
+    apart = NULL;
+    unsetenv("OMPI_MCA_btl");
+    unsetenv("OMPI_MCA_btl_tcp_if_include");
+}
+
 /* Files that all hosts see: beside this program, as each has a /dev/shm of its own. 30,000 nodes are two chunks of evaluation,
    whose rows go from host to host. */
 TEST(a_training_over_three_hosts_saves_what_six_threads_save)
@@ -557,6 +579,7 @@ int main(int argc, char** argv)
     if (!realpath(argv[0], self)) return 1;
     folder_make();
     RUN(processes_get_the_same_bits_as_threads);
+    RUN_SLOW(a_rank_in_namespaces_of_its_own_is_on_a_machine_of_its_own);
     RUN(shared_memory_is_given_back);
     RUN(a_process_that_fails_ends_all_with_its_message);
     RUN(a_killed_process_is_named_by_all_others_which_end);

@@ -1382,7 +1382,7 @@ TEST(a_broken_list_is_named_by_whichever_command_meets_it)
                                                            writes ? "'" : "");
         else snprintf(line, sizeof line, "reorder %s '%s'", made, path);
         CHECK_EQ(run("", line), 1);
-        CHECK(!strstr(output("err"), "-1"));
+        CHECK(!strstr(output("err"), "node -1")); /* a folder may be called ggnn-test-1... */
         if (!CHECK(says("err", of[i].words)) || !CHECK(says("err", made)) ||
             !CHECK(access(path, F_OK) != 0 && temporaries() == 0)) printf("  %s\n", line);
     }
