@@ -683,21 +683,26 @@ TEST(a_closure_has_a_hop_for_each_layer_that_samples)
     CHECK_EQ(held[3], element(first.line[0], "", "trained", 0));
 }
 
-/* The largest part is neither the first nor the last. */
+/* Of the largest and the smallest part each place is tried. */
 TEST(the_least_and_most_nodes_of_a_device_are_said)
 {
-    static const int64_t nodes[3] = {700, 1600, 700};
+    static const int64_t nodes[][3] = {{700, 1600, 700}, {1600, 800, 600}, {600, 800, 1600}, {800, 600, 1600}};
     static int32_t owner[3000];
-    dataset of;
-    error why = {""};
-    for (int v = 0; v < 3000; v++) owner[v] = v % 30 < 7 ? 0 : v % 30 < 23 ? 1 : 2;
-    CHECK(dataset_open(&of, "cites.ggnn", &why) && partition_write("wide.part", &of, "test", owner, 3, &why));
-    dataset_close(&of);
-    CHECK_EQ(train("--data cites.ggnn --devices 3 --parallel split --partition-file wide.part --fanout 4,3 --hidden 4 --epochs 0 --log a"), 0);
-    CHECK(says("owners by wide.part: 700 to 1600 nodes a device\n"));
-    read_log(&first, "a", "owners");
-    CHECK_EQ(number(first.line[0], "most"), 1600);
-    for (int p = 0; p < 3; p++) CHECK_EQ(element(first.line[0], "", "nodes", p), nodes[p]);
+    char line[80];
+    for (int i = 0; i < 4; i++) {
+        const int64_t *n = nodes[i], most = 1600, least = i ? 600 : 700;
+        dataset of;
+        error why = {""};
+        for (int v = 0; v < 3000; v++) owner[v] = v % 30 < n[0] / 100 ? 0 : v % 30 < (n[0] + n[1]) / 100 ? 1 : 2;
+        CHECK(dataset_open(&of, "cites.ggnn", &why) && partition_write("wide.part", &of, "test", owner, 3, &why));
+        dataset_close(&of);
+        CHECK_EQ(train("--data cites.ggnn --devices 3 --parallel split --partition-file wide.part --fanout 4,3 --hidden 4 --epochs 0 --log a"), 0);
+        snprintf(line, sizeof line, "owners by wide.part: %d to %d nodes a device\n", (int)least, (int)most);
+        CHECK(says(line));
+        read_log(&first, "a", "owners");
+        CHECK_EQ(number(first.line[0], "most"), most);
+        for (int p = 0; p < 3; p++) CHECK_EQ(element(first.line[0], "", "nodes", p), n[p]);
+    }
 }
 
 TEST(a_files_parts_are_taken_as_they_are_or_refused)

@@ -920,6 +920,15 @@ TEST(every_table_is_made_of_the_logs_numbers)
     }
 }
 
+/* Nodes 107, 114 and 115 train: their dense rows are all that is printed. */
+TEST(rows_behind_forty_of_zeros_tell_whether_a_matrix_is_sparse)
+{
+    finish(start("ggnn-data", "generate planted late.ggnn --nodes 160 --edges 900 --classes 16 --features 4 --train .02 --seed 3"));
+    CHECK_EQ(train("--data late.ggnn --layers 2 --hidden 4 --fanout full --epochs 1 --eval-every 0 --log a --trace-step 1"), 0);
+    read_trace("a");
+    CHECK(check_matrix("dh2", find("dh2")) && says(": 160 x 16, its first 8 columns\n") && says("\n  (rows of zeros, left out: 157)\n"));
+}
+
 /* 1,536 rows, ids or labelled seeds, 2,560 values: of more seeds than that, and of one column. */
 TEST(records_end_where_the_schema_says)
 {
@@ -1213,6 +1222,7 @@ int main(int argc, char** argv)
     RUN(what_a_table_or_a_record_leaves_out_is_said);
     RUN(seeds_that_a_table_leaves_out_are_those_with_a_label);
     RUN(every_table_is_made_of_the_logs_numbers);
+    RUN(rows_behind_forty_of_zeros_tell_whether_a_matrix_is_sparse);
     RUN(records_end_where_the_schema_says);
     RUN(a_full_batchs_losses_are_of_all_labelled_seeds);
     RUN(a_trace_has_the_arrays_of_its_model_in_their_order);

@@ -628,6 +628,18 @@ static int interrupted(const char* log, const char* line)
     return shell("%s", all);
 }
 
+/* With the profile or without it: what all ranks did stands in front of the last line. */
+TEST(the_log_of_a_training_that_is_stopped_says_what_all_ranks_did)
+{
+    for (int profile = 0; profile < 2; profile++) {
+        CHECK_EQ(interrupted("log", profile ? "--data karate.ggnn --devices 2 --profile" : "--data karate.ggnn --devices 2"), 130);
+        const char* text = text_of("log");
+        const char *ranks = strstr(text, "{\"event\":\"ranks\","), *end = strstr(text, "{\"event\":\"interrupted\",");
+        CHECK(ranks && end && ranks < end && !strstr(ranks + 1, "{\"event\":\"ranks\","));
+        CHECK(ranks && strchr(ranks, '\n') + 1 == end);
+    }
+}
+
 /* What a long training says last is looked at below. */
 TEST(all_that_a_program_says_is_seen_however_much_it_is)
 {
@@ -1088,6 +1100,7 @@ int main(int argc, char** argv)
     RUN(a_log_named_like_an_unfinished_checkpoint_stays);
     RUN(a_report_that_cannot_be_written_is_an_error_and_all_is_saved);
     RUN(all_that_a_program_says_is_seen_however_much_it_is);
+    RUN(the_log_of_a_training_that_is_stopped_says_what_all_ranks_did);
     RUN(the_printed_command_is_one_that_a_shell_takes);
     RUN(the_printed_command_has_the_whole_of_a_long_path);
     RUN_SLOW(a_second_signal_of_either_kind_ends_the_program);
