@@ -84,7 +84,7 @@ static bool is_part_of(const char* in, const char* out)
     char folder[PATH_MAX], file[PATH_MAX];
     size_t length = strlen(out);
     if (!realpath(in, folder) || !realpath(out, file) || (length > 5 && !strcmp(out + length - 5, ".ggnn"))) return false;
-    length = strlen(folder);
+    length = folder[1] ? strlen(folder) : 0; /* "/": all names begin so */
     return strncmp(file, folder, length) == 0 && file[length] == '/';
 }
 

@@ -1140,6 +1140,29 @@ TEST(parts_of_other_numbers_of_splits_are_refused)
             }
 }
 
+/* One part by node where the others are by split, or without any order: as many elements, and other nodes. */
+TEST(masks_of_the_right_size_and_another_shape_are_refused)
+{
+    static const int64_t edges[] = {0, 1, 1, 2};
+    static const float features[] = {1, 2, 3};
+    static const uint8_t mask[6] = {1, 1};
+    static const char *const name[] = {"train_mask", "val_mask", "test_mask"}, *const shape[] = {"3, 2", "6,"}, *const shown[] = {"3, 2", "6"};
+    for (int first = 0; first < 2; first++)
+        for (int k = 0; k < 4; k++) {
+            zip_maker z = {0};
+            array_sink to = {&z, NULL};
+            char words[100], file[32];
+            put_matrix(&to, "edges", "<i8", 2, 2, edges, 8, false);
+            put_vector(&to, "x", "<f4", 3, features, 4);
+            snprintf(file, sizeof file, "%s.npy", name[first]);
+            zip_add_npy(&z, file, npy_of("|b1", shape[k / 2], k % 2, mask, 6));
+            put_matrix(&to, name[2], "|b1", 2, 3, (const uint8_t[6]){0}, 1, false);
+            save(zip_end(&z), "turned.npz", false);
+            snprintf(words, sizeof words, "member %s: shape (%s); (splits, nodes) is expected", file, shown[k / 2]);
+            CHECK(strstr(refused("turned.npz", &(convert_options){.format = FORMAT_AUTO}), words));
+        }
+}
+
 /* The formulas of builder.c, by node: streams 0 and 1 of the seed; two shuffles, whose epochs differ. */
 TEST(what_is_made_up_is_keyed_by_seed_node_and_column)
 {
@@ -3117,6 +3140,7 @@ int main(int argc, char** argv)
     RUN(bare_graphs_get_random_features_labels_and_splits);
     RUN(the_nodes_of_highest_degree_that_train_are_of_those_with_a_label);
     RUN(parts_of_other_numbers_of_splits_are_refused);
+    RUN(masks_of_the_right_size_and_another_shape_are_refused);
     RUN(what_is_made_up_is_keyed_by_seed_node_and_column);
     RUN(words_of_a_banner_may_have_capitals);
     RUN(a_first_line_of_column_names_is_skipped);

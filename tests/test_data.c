@@ -518,7 +518,9 @@ TEST(what_a_kind_cannot_be_is_said)
     static const struct {
         const char *arguments, *words;
     } full[] = {{"--edges 12", "--edges 12: only 4 distinct ones among 1114112 drawn: too many for 4 nodes of this kind\n"},
-                {"--edges 12 --directed", "--edges 12: only 4 distinct ones among 1114112 drawn: too many for 4 nodes of this kind\n"}};
+                {"--edges 12 --directed", "--edges 12: only 4 distinct ones among 1114112 drawn: too many for 4 nodes of this kind\n"},
+                {"--nodes 200 --classes 100 --edges 2050", /* 64 for each pair that is wanted, and 2^20, in rounds of 2^16 */
+                 "--edges 2050: only 200 distinct ones among 1179648 drawn: too many for 200 nodes of this kind\n"}};
     char line[2048], path[600];
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         const char* out = strstr(of[k].arguments, "OUT");
@@ -747,6 +749,29 @@ TEST(normals_equal_the_formula_and_have_its_moments)
     CHECK_NEAR(fourth / (double)n, 3, 5 * sqrt(96 / (double)n));
     CHECK_NEAR((double)tail / (double)n, .05, 5 * sqrt(.0475 / (double)n));
     CHECK_NEAR(product / (double)n * 2, 0, 5 / sqrt((double)n / 2));
+}
+
+/* The disc is open, and its middle is not in it: of the points on an axis the first and the last one. */
+TEST(normals_are_of_points_between_the_middle_and_the_rim)
+{
+    static const int64_t inside[] = {1, 2, 65536, 2147483646, 2147483647}, outside[] = {0, 2147483648};
+    double normal[2];
+    for (int swap = 0; swap < 2; swap++)
+        for (int sign = -1; sign < 2; sign += 2) {
+            for (int i = 0; i < 5; i++) {
+                const double a = (double)inside[i] / 2147483648.0, z = sign * sqrt(-4 * log(a));
+                const uint32_t word[2] = {(uint32_t)(sign * inside[i]), 0};
+                if (!CHECK(generate_normals(normal, word[swap], word[!swap]))) continue;
+                CHECK_NEAR(normal[swap], z, 1e-12 / (1e-9 + fabs(z)) + 1e-9);
+                CHECK(normal[!swap] == 0);
+            }
+            for (int i = 0; i < 2; i++) {
+                const uint32_t word[2] = {(uint32_t)(sign * outside[i]), 0};
+                CHECK(!generate_normals(normal, word[swap], word[!swap]));
+            }
+        }
+    CHECK(!generate_normals(normal, 0x80000000u, 1) && !generate_normals(normal, 0xffffffffu, 0x80000000u));
+    CHECK(!generate_normals(normal, 0x80000000u, 0x80000000u) && !generate_normals(normal, 0x7fffffffu, 0x80000001u));
 }
 
 /* The plain twin of generate_row, which takes words for 64 pairs at a time: two pairs of words a block, in turn. */
@@ -2167,6 +2192,7 @@ int main(int argc, char** argv)
     RUN(seeds_keep_their_graphs);
     RUN(the_same_seed_gives_the_same_file_for_any_number_of_threads);
     RUN(normals_equal_the_formula_and_have_its_moments);
+    RUN(normals_are_of_points_between_the_middle_and_the_rim);
     RUN(a_row_takes_the_pairs_of_all_blocks_in_turn);
     RUN(statistics_equal_brute_force);
     RUN(quantiles_are_the_degrees_of_nearest_rank);

@@ -168,6 +168,8 @@ TEST(a_file_that_is_replaced_keeps_its_permissions)
     check_shell("$B/ggnn-data generate star o.ggnn >out && [ $(stat -c %a o.ggnn) = 600 ]", 0);
     check_shell("$B/ggnn-data convert f.mtx o.ggnn >out && [ $(stat -c %a o.ggnn) = 600 ]", 0);
     check_shell("$B/ggnn-data export f.ggnn o.mtx --format mtx && [ $(stat -c %a o.mtx) = 600 ]", 0);
+    check_shell("chmod 6767 o.ggnn o.mtx && $B/ggnn-data convert f.mtx o.ggnn >out && $B/ggnn-data export f.ggnn o.mtx --format mtx", 0);
+    check_shell("[ $(stat -c %a o.ggnn) = 767 ] && [ $(stat -c %a o.mtx) = 767 ]", 0); /* but no rights of its owner's */
     check_shell("rm o.ggnn o.mtx; umask 027; $B/ggnn-data generate star o.ggnn >out && [ $(stat -c %a o.ggnn) = 640 ]", 0);
     check_shell("rm o.ggnn", 0);
 }
@@ -204,6 +206,15 @@ TEST(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there)
         CHECK(says("err", "full: cannot write: No space left"));
     }
     check_shell("rm -f pipe null full got stdout third", 0);
+}
+
+/* Here the descriptor itself does not append: its name is opened once more. */
+TEST(what_stands_in_an_open_file_stays_in_front_of_a_matrix)
+{
+    make_graph();
+    check_shell("ln -s /proc/self/fd/3 third; { echo a >&3; $B/ggnn-data export f.ggnn third --format mtx; } 3>got; { echo a; cat f.mtx; } | cmp got -", 0);
+    check_shell("ln -s /proc/self/fd/2 second; { echo a >&2; $B/ggnn-data export f.ggnn second --format mtx; } 2>got; { echo a; cat f.mtx; } | cmp got -", 0);
+    check_shell("rm -f got second third", 0);
 }
 
 TEST(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is)
@@ -414,6 +425,8 @@ TEST(a_folder_that_is_converted_keeps_its_files)
     check_shell("$B/ggnn-data convert d d/feat.npy 2>err", 2);
     CHECK(says("err", "convert: d/feat.npy: OUT is a file of IN"));
     check_shell("cd d && $B/ggnn-data convert . label.npy 2>err", 2);
+    check_shell("$B/ggnn-data convert / d/feat.npy 2>err", 2); /* the root's name ends with its slash */
+    CHECK(says("err", "convert: d/feat.npy: OUT is a file of IN"));
     check_shell("mkdir d2 && touch d2/old && $B/ggnn-data convert d d2/old >out && $B/ggnn-data verify d2/old >out && rm -r d2", 0);
     check_shell("$B/ggnn-data convert d d/new.ggnn >out && $B/ggnn-data convert d d/new.ggnn >out && rm d/new.ggnn d/err", 0);
     check_shell("diff -r d kept && rm -r d kept", 0);
@@ -477,6 +490,7 @@ int main(int argc, char** argv)
     RUN(a_file_that_is_replaced_keeps_its_permissions);
     RUN(a_file_that_may_not_be_written_is_not_replaced);
     RUN(matrix_market_goes_into_a_pipe_or_a_device_and_leaves_it_there);
+    RUN(what_stands_in_an_open_file_stays_in_front_of_a_matrix);
     RUN(what_cannot_be_written_as_a_stream_is_refused_and_left_as_it_is);
     RUN(a_folder_may_be_named_with_a_slash_at_its_end);
     RUN(an_input_that_is_a_pipe_a_device_or_a_folder_is_refused_at_once);
