@@ -227,15 +227,15 @@ static const char* parse_fast(const char* p, double* value)
     return p;
 }
 
-/* What strtod reads beyond decimal numbers (hexadecimal ones, space in front) is no number here. It stops at the
-   newline behind the buffer at the latest. */
+/* What strtod reads beyond decimal numbers (hexadecimal ones, nan(1), space in front) is no number here. It stops at
+   the newline behind the buffer at the latest. */
 static const char* parse_slow(const char* p, double* value)
 {
     const char* first = *p == '-' || *p == '+' ? p + 1 : p;
     char* end;
     if (!*first || !strchr("0123456789.iInN", *first) || (first[1] | 32) == 'x') return p;
     *value = strtod(p, &end);
-    return end;
+    return end > p && end[-1] == ')' ? p : end;
 }
 
 bool text_real(text* t, double* value, error* why)

@@ -153,7 +153,8 @@ TEST(reals_equal_strtod_to_the_bit)
 TEST(reals_refuse_what_is_no_decimal_number)
 {
     static const char* const bad[] = {"0x10", "-0x1p3", "1e", "1e+",   "e5",    "--1",  "1.2.3",
-                                      "\v5",  "five",   ".",  "1_000", "\"1\"", "\f\n7"};
+                                      "\v5",  "five",   ".",  "1_000", "\"1\"", "\f\n7", "0X10", "+0X1P3",
+                                      "nan(1)", "-NAN()"};
     double v = 0;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (!CHECK(strstr(real_error(bad[i], &v), "no number")))
