@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/memory.h"
@@ -228,11 +229,13 @@ static bool read_part(builder* b, const char* in, const char* split, int part, e
 static void find_split(const char* in, char name[256])
 {
     char path[PATH_BYTES];
+    struct stat about;
     snprintf(path, sizeof path, "%s/split", in);
     DIR* list = opendir(path);
     name[0] = 0;
     for (struct dirent* entry; list && (entry = readdir(list));)
-        if (entry->d_name[0] != '.' && (!name[0] || strcmp(entry->d_name, name) < 0))
+        if (entry->d_name[0] != '.' && (!name[0] || strcmp(entry->d_name, name) < 0) &&
+            fstatat(dirfd(list), entry->d_name, &about, 0) == 0 && S_ISDIR(about.st_mode))
             snprintf(name, 256, "%s", entry->d_name);
     if (list) closedir(list);
 }

@@ -1296,6 +1296,7 @@ TEST(all_columns_of_wide_features_of_an_ogb_folder_are_read)
 TEST(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read)
 {
     static const char* const name[] = {"random", "hash", "time"};
+    char was[600], is[600];
     dataset d;
     make_long_ogb();
     make_folder("long/split");
@@ -1306,6 +1307,8 @@ TEST(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read)
         for (int64_t part = 0; part < 3; part++)
             save_numbers(split, (const char*[]){"train", "valid", "test"}[part], &(int64_t){3 * k + part}, 1, false);
     }
+    save_numbers("long/split", "about", &(int64_t){0}, 1, false); /* a file is no split, and a link to a folder is one */
+    CHECK(rename(folder_path(was, "long/split/hash"), folder_path(is, "long/elsewhere")) == 0 && symlink("../elsewhere", was) == 0);
     if (converted(&d, "long", &(convert_options){.loops = LOOPS_KEEP})) {
         for (int64_t v = 0; v < LONG_NODES; v++) CHECK_EQ(d.split[v], v < 3 || v > 5 ? SPLIT_NONE : v - 2);
         dataset_close(&d);
