@@ -336,6 +336,43 @@ TEST(too_many_ranks_are_an_error)
     CHECK(!comm_open_threads(c, COMM_RANKS_MAX + 1, &never, &why));
     CHECK_STR(why.text, "1025 ranks: at most 1024 work together");
     comm_close_threads(c, COMM_RANKS_MAX + 1);
+    CHECK(comm_open_threads(c, COMM_RANKS_MAX, &never, &why));
+    CHECK_EQ(c[COMM_RANKS_MAX - 1].ranks, 1024);
+    comm_close_threads(c, COMM_RANKS_MAX);
+}
+
+/* Rank 1 comes late to each of three calls; then the others wait for it, and it for none. What a call takes is no less than its wait. */
+static void* come_late(void* context)
+{
+    rank* k = context;
+    double value = 1;
+    void* room = malloc(comm_reduce_bytes(k->c, 6) + 1);
+    float v[6] = {0};
+    for (int i = 0; i < 3; i++) {
+        if (k->c->rank == 1) usleep(30000);
+        k->result = comm_barrier(k->c, &k->why);
+    }
+    k->result = k->result && comm_reduce(k->c, NULL, v, 6, &value, room, &k->why);
+    free(room);
+    return NULL;
+}
+
+TEST(waits_of_all_calls_are_added_up)
+{
+    comm c[3];
+    rank k[3];
+    error why = {""};
+    CHECK(comm_open_threads(c, 3, &never, &why));
+    for (int32_t r = 0; r < 3; r++) c[r].cost = (comm_cost){.bytes = 1000, .seconds = 50, .waited = 20};
+    const double start = test_seconds();
+    each(3, c, k, come_late);
+    const double all = test_seconds() - start;
+    for (int32_t r = 0; r < 3; r++) {
+        const comm_cost is = c[r].cost;
+        CHECK(k[r].result && is.bytes > 1000);
+        CHECK(is.waited - 20 >= (r == 1 ? 0 : .085) && is.seconds - 50 >= is.waited - 20 - 1e-9 && is.seconds - 50 <= all + 1e-9);
+    }
+    comm_close_threads(c, 3);
 }
 
 /* What mpirun of Open MPI, that of MPICH, and srun say; one process of one is alone. */
@@ -369,6 +406,7 @@ int main(int argc, char** argv)
     RUN(pieces_that_do_not_agree_are_an_error);
     RUN(all_fail_with_the_rank_whose_allocation_fails);
     RUN(too_many_ranks_are_an_error);
+    RUN(waits_of_all_calls_are_added_up);
     RUN(a_process_that_is_started_with_others_is_under_mpi);
     return test_finish();
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,8 +12,9 @@
 #include "tests/folder.h"
 #include "tests/listens_at.h"
 
-/* What is handed to MPI as rows passes through here. */
-static long long handed;
+/* What is handed to MPI as rows passes through here; of messages that are empty none of it arrives. */
+static long long handed, messages, largest;
+static bool empty;
 #ifdef HAVE_MPI
 #include <mpi.h>
 int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm all, MPI_Request* request)
@@ -20,7 +22,9 @@ int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, M
     int unit;
     PMPI_Type_size(type, &unit);
     handed += (long long)count * unit;
-    return PMPI_Isend(from, count, type, to, tag, all, request);
+    messages++;
+    if ((long long)count * unit > largest) largest = (long long)count * unit;
+    return PMPI_Isend(from, empty ? 0 : count, type, to, tag, all, request);
 }
 #endif
 
@@ -121,6 +125,20 @@ static void be_busy(comm* c, char** argument, error* why)
     if (comm_barrier(c, why)) printf("rank=%d waited=%.1f%s\n", (int)c->rank, c->cost.waited, x > 0 ? "" : "!");
 }
 
+/* test_mpi many: two ranks send each other 3 GiB and 5 bytes, which are nowhere, as no message brings them. */
+static void send_many(comm* c, char** argument, error* why)
+{
+    const int64_t bytes = ((int64_t)3 << 30) + 5;
+    comm_piece piece[2] = {{0, bytes}, {0, bytes}};
+    char* rows = mmap(NULL, 2 * (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    (void)argument;
+    piece[c->rank].count = 0;
+    empty = true;
+    if (rows == MAP_FAILED) error_set(why, "no addresses for 6 GiB");
+    else if (comm_exchange(c, NULL, rows, piece, rows + bytes, piece, 1, why))
+        printf("rank=%d messages=%lld largest=%lld handed=%lld\n", (int)c->rank, messages, largest, handed);
+}
+
 /* test_mpi same: rank 2 has other data. */
 static void compare(comm* c, char** argument, error* why)
 {
@@ -134,7 +152,7 @@ static int be_a_rank(int argc, char** argv)
         const char* name;
         int arguments;
         void (*run)(comm*, char**, error*);
-    } does[] = {{"script", 4, follow_script}, {"loop", 1, go_on}, {"pages", 0, share_pages}, {"busy", 1, be_busy}, {"same", 0, compare}};
+    } does[] = {{"script", 4, follow_script}, {"loop", 1, go_on}, {"pages", 0, share_pages}, {"busy", 1, be_busy}, {"same", 0, compare}, {"many", 0, send_many}};
     comm c;
     error why = {""};
     bool open = comm_open_mpi(&c, &told_to_stop, &why);
@@ -306,6 +324,14 @@ TEST(processes_get_the_same_bits_as_threads)
         compare_with_threads(i % 2 ? 4 : 2, &(script){test_random(), i > 1 ? open_one_thread : NULL, -1, 0, COMM_OWN});
     }
     unsetenv("GGNN_TEST_MESSAGE");
+}
+
+/* MPI counts bytes in an int. */
+TEST(rows_of_many_bytes_are_messages_of_a_gib)
+{
+    if (missing()) SKIP(missing());
+    CHECK_EQ(run_ranks(2, "many"), 0);
+    for (int32_t r = 0; r < 2; r++) CHECK(has(line_of(r), "messages=4 largest=1073741824 handed=3221225477"));
 }
 
 TEST(shared_memory_is_given_back)
@@ -580,6 +606,7 @@ int main(int argc, char** argv)
     folder_make();
     RUN(processes_get_the_same_bits_as_threads);
     RUN_SLOW(a_rank_in_namespaces_of_its_own_is_on_a_machine_of_its_own);
+    RUN_SLOW(rows_of_many_bytes_are_messages_of_a_gib);
     RUN(shared_memory_is_given_back);
     RUN(a_process_that_fails_ends_all_with_its_message);
     RUN(a_killed_process_is_named_by_all_others_which_end);

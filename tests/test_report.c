@@ -1,10 +1,16 @@
 /* trainer/report.h: every number of every record and line against what was handed in, each of them another one. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "tests/capture.h"
 #include "tests/folder.h"
 #include "tests/test.h"
+#include "tests/task_fixture.h"
 #include "trainer/report.h"
 
 /* ==== helpers =================================================================================================== */
@@ -40,17 +46,20 @@ static void end(report* r)
     if (in) fclose(in);
 }
 
-/* The bytes of memory that this process has had at most. */
-static int64_t peak(void)
+/* Bytes of memory of this process, by a line of /proc/self/status. */
+static int64_t memory_by(const char* title)
 {
     char line[256];
     long long kib = 0;
     FILE* status = fopen("/proc/self/status", "r");
     while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
+        if (strncmp(line, title, strlen(title)) == 0) kib = strtoll(line + strlen(title), NULL, 10);
     if (status) fclose(status);
     return (int64_t)kib << 10;
 }
+
+static int64_t peak(void) { return memory_by("VmHWM:"); }     /* at most so far */
+static int64_t resident(void) { return memory_by("VmRSS:"); } /* now */
 static double least_peak; /* as it was before the report */
 
 /* Takes `"seconds":X` and `"peak_memory_bytes":N` out of the log, of which they were the last two; X is at least that. */
@@ -194,9 +203,249 @@ TEST(an_interrupted_run_says_where_and_whether_it_is_saved)
     }
 }
 
-/* ==== ranks ===================================================================================================== */
+/* Memory that is given back before the report: 64 MiB more than there are then. Another look at the same line of
+   /proc/self/status, as the system counts pages a little late. */
+TEST(the_peak_is_the_most_that_there_was_and_not_what_there_is)
+{
+    enum { MORE = 64 << 20 };
+    const train_state at = {.epoch = 1};
+    static task t;
+    char words[40], amount[16];
+    char* more = mmap(NULL, MORE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(more != MAP_FAILED);
+    memset(more, 1, MORE);
+    munmap(more, MORE);
+    const int64_t before = peak();
+    if (!before) SKIP("no peak in /proc/self/status");
+    CHECK(before - resident() > MORE / 2);
+    report r = begin();
+    capture();
+    report_final(&r, &t, &at, NULL);
+    printed = captured();
+    end(&r);
+    const char* logged_peak = strstr(logged, "\"peak_memory_bytes\":");
+    const double is = logged_peak ? strtod(logged_peak + 20, NULL) : 0;
+    CHECK(is >= (double)before && is <= (double)peak() && is - (double)resident() > MORE / 2);
+    snprintf(words, sizeof words, " s, peak memory %sB\n", progress_amount(amount, is));
+    CHECK(strstr(printed, words) != NULL);
+}
+
+/* ==== the start ================================================================================================= */
+
+/* On one device and on two of six of another host's; with a partition, owners and a checkpoint, and without. */
+TEST(the_first_lines_and_records_have_what_is_trained_and_on_what)
+{
+    static int64_t bound[] = {0, 300, 500, 700};
+    char words[400], expected[2000];
+    error why = {""};
+    fixture* f = fixture_new();
+    task* t = &f->task;
+    device* d = device_open_cpu(2, &why);
+    const net_config how = {.device = d, .model = NET_SAGE, .layers = 2, .hidden = 16, .outputs = CLASSES, .full_batch = true};
+    const net_data data = {&t->graph, &t->features, t->labels};
+    net* n = net_create(&how, &data, NULL, NULL, &why);
+    if (!CHECK(n != NULL)) return;
+    const int64_t parameters = 2 * WIDTH * 16 + 16 + 2 * 16 * CLASSES + CLASSES;
+    t->set = (dataset){.num_nodes = NODES, .num_edges = 81234, .feat = {.width = WIDTH}};
+    t->set.file.path = "the data";
+    t->count[SPLIT_TRAIN] = 466, t->count[SPLIT_VAL] = 31, t->count[SPLIT_TEST] = 17;
+    for (int several = 0; several < 2; several++) {
+        const train_state at = {.epoch = several ? 2 : 0, .step = several ? 19 : 0};
+        comm with;
+        comm_open_alone(&with, &(volatile sig_atomic_t){0});
+        config c = config_of(words, several ? "--precision fp32" : "");
+        c.epochs = 10;
+        if (several) {
+            with.ranks = 6, with.locals = 2, with.machines = 3;
+            c.resume = "a\nb";
+            snprintf(d->name, sizeof d->name, "Some Device");
+            t->division = (division){.parts = 3, .hops = 1, .num_ids = 466, .trained = {156, 155, 155}, .held = {500, 480, 510}, .touched = 596, .limit = 77, .cut = 5, .crc = 4000000000u};
+            t->owners = (node_owners){.at = {.parts = 3}, .method = "metis", .most = 300, .bound = bound, .crc = 3000000000u};
+        }
+        report r = begin();
+        r.batches = -1;
+        capture();
+        report_start(&r, &c, t, n, &with, several ? 4 : 1, several ? 8 : 1, &at);
+        printed = captured();
+        snprintf(expected, sizeof expected, "the data: 700 nodes, 81.2 k edges, 12 features, 5 classes; 466 to train, 31 to validate, 17 to test\n"
+                 "2 layers, %d parameters; %s%s", (int)parameters, several ? "8 mini-batches an epoch, 6 devices, 4 threads\n" : "1 mini-batch an epoch, 1 thread\n",
+                 several ? "on cpu: Some Device\npartition: 155 to 156 training nodes a device (balance 1.004), 480 to 510 nodes within 1 hops of them (replication 2.500), counted\n"
+                           "5 training nodes reach more than 77 nodes: --closure-limit cut them where it chose their devices\n"
+                           "owners by metis: 200 to 300 nodes a device\nresumed from a\\x0ab after epoch 2, step 19\n" : "");
+        CHECK_STR(printed, expected);
+        CHECK_EQ(r.batches, several ? 8 : 1);
+        CHECK_EQ(r.bar.total, several ? 10 * 8 - 19 : 10);
+        CHECK(!strcmp(r.bar.what, "training") && !strcmp(r.bar.unit, "steps") && r.device == d);
+        end(&r);
+        char *from = strstr(logged, "\"options\":{"), *to = strstr(logged, "},\"data\":");
+        if (CHECK(from && to)) memmove(from, to + 2, strlen(to + 2) + 1);
+        snprintf(expected, sizeof expected, "{\"event\":\"start\",\"version\":\"" GGNN_VERSION "\",\"data\":{\"file\":\"the data\",\"nodes\":700,\"edges\":81234,\"features\":12,"
+                 "\"classes\":5,\"outputs\":5,\"train\":466,\"val\":31,\"test\":17,\"graph_crc\":%lld},\"parameters\":%d,\"batches\":%d,\"run\":{\"devices\":%d,\"threads\":%d,"
+                 "\"backend\":\"cpu\",\"device\":\"%s\",\"precision\":\"fp32\",\"gemm\":\"%s\",\"compiler\":\"%s\",", (long long)ggnn_file_graph_crc(&t->set.file),
+                 (int)parameters, several ? 8 : 1, several ? 6 : 1, several ? 4 : 1, several ? "Some Device" : "", d->gemm[0], __VERSION__);
+        if (!CHECK(strncmp(logged, expected, strlen(expected)) == 0)) printf("  %s\n  %s\n", expected, logged);
+        const char* rest = strstr(logged, "\"resumed_epoch\"");
+        CHECK_STR(rest ? rest : logged,
+                  several ? "\"resumed_epoch\":2,\"resumed_step\":19}}\n"
+                            "{\"event\":\"partition\",\"parts\":3,\"hops\":1,\"closure_limit\":77,\"closures_cut\":5,\"trained\":[156,155,155],\"held\":[500,480,510],"
+                            "\"balance\":1.0042918454935623,\"replication\":2.5,\"crc\":4000000000}\n"
+                            "{\"event\":\"owners\",\"parts\":3,\"method\":\"metis\",\"most\":300,\"nodes\":[300,200,200],\"crc\":3000000000}\n"
+                          : "\"resumed_epoch\":0,\"resumed_step\":0}}\n");
+    }
+    net_free(n);
+    device_close(d);
+    fixture_free(f);
+}
+
+/* ==== a terminal ================================================================================================ */
+
+static int screen, kept; /* the terminal's other end; what was at its descriptor */
+
+/* Descriptor `at` is a terminal from here on. */
+static bool put_terminal(int at)
+{
+    screen = posix_openpt(O_RDWR | O_NOCTTY);
+    if (screen < 0 || grantpt(screen) || unlockpt(screen)) return false;
+    const int slave = open(ptsname(screen), O_RDWR | O_NOCTTY);
+    fflush(NULL);
+    kept = dup(at);
+    dup2(slave, at);
+    close(slave);
+    return true;
+}
+
+/* What was written to it. */
+static const char* take_terminal(int at)
+{
+    static char text[2048];
+    size_t length = 0;
+    fflush(NULL);
+    dup2(kept, at);
+    close(kept);
+    while (length < sizeof text - 1 && read(screen, text + length, 1) == 1) length++;
+    close(screen);
+    text[length] = 0;
+    return text;
+}
+
+TEST(the_bar_is_drawn_where_standard_error_is_a_terminal)
+{
+    static config c;
+    report r;
+    for (int at = STDOUT_FILENO; at <= STDERR_FILENO; at++) {
+        if (!put_terminal(at)) SKIP("no pseudo-terminal");
+        report_begin(&r, &c);
+        take_terminal(at);
+        CHECK_EQ(r.terminal, at == STDERR_FILENO);
+    }
+    report_begin(&r, &c);
+    CHECK(!r.terminal || isatty(STDERR_FILENO));
+}
+
+/* Steps since the run was resumed: 8 of 59. */
+TEST(the_bar_begins_where_the_run_was_resumed)
+{
+    report r = begin();
+    if (!put_terminal(STDERR_FILENO)) SKIP("no pseudo-terminal");
+    r.terminal = true;
+    progress_begin(&r.bar, "training", "steps", 10 * 8 - 21);
+    r.bar.start -= 1e6;
+    r.bar.drawn -= 1;
+    report_step(&r, &(train_state){.epoch = 3, .step = 29}, .125);
+    r.terminal = false;
+    const char* text = take_terminal(STDERR_FILENO);
+    CHECK(strstr(text, "\rtraining [###---------------------]  14%  8 steps  ") == text);
+    end(&r);
+}
 
 enum { RANKS = 3 };
+
+/* Whatever is printed beside it, and at the end. */
+TEST(the_bar_is_taken_away_before_anything_else_is_printed)
+{
+    static config c;
+    static task t;
+    static tier_plan plan;
+    static report_rank all[RANKS];
+    error why = {""};
+    for (int what = 0; what < 6; what++)
+        for (int terminal = 0; terminal < 2; terminal++) {
+            report r = begin();
+            r.terminal = terminal;
+            capture();
+            if (!put_terminal(STDERR_FILENO)) {
+                captured();
+                SKIP("no pseudo-terminal");
+            }
+            if (what == 0) report_make_room(&r);
+            if (what == 1) report_interrupted(&r, &c, &(train_state){.epoch = 1});
+            if (what == 2) report_final(&r, &t, &(train_state){.epoch = 1}, NULL);
+            if (what == 3) report_tiers(&r, all, RANKS, &plan);
+            if (what == 4) report_print_ranks(&r, all, RANKS);
+            if (what == 5) report_close(&r, &why);
+            captured();
+            CHECK_STR(take_terminal(STDERR_FILENO), terminal ? "\r\033[K" : "");
+            r.terminal = false;
+            report_close(&r, &why);
+        }
+}
+
+/* ==== a log that is a pipe ====================================================================================== */
+
+enum { PIPED = 30000 };
+static char piped[2 * PIPED];
+static size_t piped_bytes;
+
+/* Reads slowly, and begins late. */
+static void* read_pipe(void* context)
+{
+    const int in = *(const int*)context;
+    usleep(10000);
+    for (ssize_t n; (n = read(in, piped + piped_bytes, 2000)) > 0; usleep(1000)) piped_bytes += (size_t)n;
+    return NULL;
+}
+
+static int interruptions;
+static void interrupt(int signal_number) { (void)signal_number, interruptions++; }
+
+/* Signals interrupt it as long as it waits. */
+TEST(a_log_that_is_a_pipe_waits_for_its_reader)
+{
+    static char words[PIPED + 1], wanted[PIPED + 100];
+    const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+    struct sigaction on = {.sa_handler = interrupt}, before;
+    sigset_t alarm;
+    pthread_t reader;
+    char path[600];
+    log_file l;
+    json j;
+    error why = {""};
+    CHECK_EQ(mkfifo(folder_path(path, "pipe"), 0600), 0);
+    const int in = open(path, O_RDONLY | O_NONBLOCK);
+    CHECK(in >= 0 && fcntl(in, F_SETPIPE_SZ, 4096) >= 4096 && fcntl(in, F_SETFL, 0) == 0);
+    CHECK(log_open(&l, path, false, &why));
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, NULL); /* the reader's reads are not interrupted */
+    CHECK_EQ(pthread_create(&reader, NULL, read_pipe, (void*)(uintptr_t)&in), 0);
+    sigaction(SIGALRM, &on, &before);
+    pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+    memset(words, 'x', PIPED);
+    setitimer(ITIMER_REAL, &often, NULL);
+    CHECK(log_begin(&l, &j, "long"));
+    json_string(&j, "words", words);
+    CHECK(log_end(&l, &j));
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    CHECK(log_close(&l, &why));
+    CHECK_STR(why.text, "");
+    pthread_join(reader, NULL);
+    close(in);
+    snprintf(wanted, sizeof wanted, "{\"event\":\"long\",\"words\":\"%s\"}\n", words);
+    CHECK(piped_bytes == strlen(wanted) && memcmp(piped, wanted, piped_bytes) == 0 && interruptions > 0);
+}
+
+/* ==== ranks ===================================================================================================== */
 
 /* A number for each member of each rank, far from all others: 10,000,000 r + 100,000 a + b. */
 static int64_t number_of(int r, int of, int member) { return 10000000 * (r + 1) + 100000 * of + member; }
@@ -207,7 +456,7 @@ static tiers_reads reads_of(int r, int of)
 static tiers_count count_of(int r, int of) { return (tiers_count){reads_of(r, of), reads_of(r, of + 1), reads_of(r, of + 2), reads_of(r, of + 3)}; }
 static double seconds_of(int r, int member) { return (double)(r + 1) + (double)member / 64; }
 
-static void fill(report_rank all[RANKS], bool split, bool factored)
+static void fill(report_rank all[RANKS], bool split, bool sliced)
 {
     memset(all, 0, RANKS * sizeof *all);
     for (int r = 0; r < RANKS; r++) {
@@ -217,8 +466,8 @@ static void fill(report_rank all[RANKS], bool split, bool factored)
         k->evaluated = reads_of(r, 9);
         for (int i = 0; i < RANKS; i++) k->from[i] = number_of(r, 10, i);
         k->sent = number_of(r, 11, 0);
-        if (factored) k->sampled = number_of(r, 12, 0);
-        if (factored) k->trained = number_of(r, 12, 1);
+        if (sliced) k->sampled = number_of(r, 12, 0);
+        if (sliced) k->trained = number_of(r, 12, 1);
         k->split = split;
         if (split)
             k->parts = (report_parts){number_of(r, 13, 0), number_of(r, 13, 1), number_of(r, 13, 2), number_of(r, 13, 3), number_of(r, 13, 4), number_of(r, 13, 5)};
@@ -518,6 +767,12 @@ int main(int argc, char** argv)
     RUN(the_bar_says_where_the_training_is);
     RUN(the_last_line_and_record_have_the_test_score_and_the_best_epoch);
     RUN(an_interrupted_run_says_where_and_whether_it_is_saved);
+    RUN(the_peak_is_the_most_that_there_was_and_not_what_there_is);
+    RUN(the_first_lines_and_records_have_what_is_trained_and_on_what);
+    RUN(the_bar_is_drawn_where_standard_error_is_a_terminal);
+    RUN(the_bar_begins_where_the_run_was_resumed);
+    RUN(the_bar_is_taken_away_before_anything_else_is_printed);
+    RUN(a_log_that_is_a_pipe_waits_for_its_reader);
     RUN(the_record_of_ranks_has_what_each_did_by_its_name);
     RUN(slices_are_those_of_a_run_in_which_any_rank_had_one);
     RUN(the_tables_of_ranks_have_all_columns_of_each_and_their_sums);

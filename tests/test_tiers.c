@@ -1289,6 +1289,53 @@ TEST(rows_between_layers_come_to_every_devices_room)
     }
 }
 
+/* Machines have a room each, here a file: a rank writes its rows there, and gets others' from other machines. */
+static void* spread_over_machines(void* context)
+{
+    guest* g = context;
+    comm* c = g->c;
+    tiers_room room = {0};
+    const int64_t bound[] = {0, 5, 5, 12, 13, 20, 22};
+    device* d = device_open_cpu(1, &g->why);
+    float* at = tiers_room_open(&room, d, c, 22 * 8, 0, "rooms/data", &g->why);
+    g->opened = at != NULL;
+    for (int64_t i = 2 * bound[c->rank]; at && i < 2 * bound[c->rank + 1]; i++) at[i] = (float)(1 + i);
+    bool good = at && tiers_room_spread(&room, at, bound, 8, &g->why) && comm_barrier(c, &g->why);
+    for (int64_t i = 0; good && i < 44; i++) g->wrong += at[i] != (float)(1 + i);
+    comm_barrier(c, &g->why);
+    tiers_room_close(&room);
+    device_close(d);
+    return NULL;
+}
+
+TEST(rows_between_layers_come_to_each_machines_room_however_many_ranks_it_has)
+{
+    static const volatile sig_atomic_t never = 0;
+    static const int32_t size[][4] = {{2, 1, 3, 0}, {1, 5, 0, 0}, {4, 2, 0, 0}, {3, 3, 0, 0}};
+    CHECK(mkdir("rooms", 0777) == 0 || errno == EEXIST);
+    for (int i = 0; i < 4; i++) {
+        guest g[6];
+        comm c[6];
+        pthread_t thread[6];
+        error why = {""};
+        CHECK(comm_open_threads(c, 6, &never, &why));
+        for (int32_t r = 0, machine = 0, least = 0; r < 6; r++) {
+            if (r == least + size[i][machine]) least = r, machine++;
+            c[r].machines = 3 - !size[i][2];
+            c[r].machine = machine;
+            c[r].local = r - least;
+            c[r].locals = size[i][machine];
+            g[r] = (guest){.c = &c[r]};
+            CHECK_EQ(pthread_create(&thread[r], NULL, spread_over_machines, &g[r]), 0);
+        }
+        for (int32_t r = 0; r < 6; r++) pthread_join(thread[r], NULL);
+        for (int32_t r = 0; r < 6; r++)
+            if (!CHECK(g[r].opened && g[r].wrong == 0 && !g[r].why.text[0])) printf("  %d, rank %d: %s\n", i, (int)r, g[r].why.text);
+        comm_close_threads(c, 6);
+    }
+    CHECK_EQ(rmdir("rooms"), 0);
+}
+
 /* In memory up to `most`, to the byte; beyond in a file of the first rank's, beside the one that is named. */
 TEST(rows_beyond_what_evaluation_may_take_lie_in_one_file_of_all_ranks)
 {
@@ -1877,6 +1924,7 @@ int main(int argc, char** argv)
     RUN(bytes_of_a_part_are_those_of_its_nodes);
     RUN(a_device_of_its_own_memory_gets_all_lists_rows_and_weights);
     RUN(rows_between_layers_come_to_every_devices_room);
+    RUN(rows_between_layers_come_to_each_machines_room_however_many_ranks_it_has);
     RUN(rows_beyond_what_evaluation_may_take_lie_in_one_file_of_all_ranks);
     RUN(sixteen_devices_say_from_which_of_them_rows_came);
     RUN(what_is_unused_is_not_there);

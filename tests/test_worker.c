@@ -830,6 +830,51 @@ TEST(a_device_without_room_is_refused_with_what_would_help)
     fixture_free(f);
 }
 
+/* Machines of two devices of one number: rows are over the devices of all machines, the graph is on each. Each part counts by its
+   rank among all; the two of a machine and number share what that has. */
+TEST(shards_need_room_by_all_machines_and_have_it_by_their_own)
+{
+    fixture* f = fixture_new();
+    char words[400], needs[16], has[16], refused[200];
+    error why = {""};
+    const config c = config_of(words, "--model sage --fanout 3,3 --batch 58 --store shards --owners modulo");
+    tiers_source from = {.graph = f->task.graph, .features = f->task.features, .labels = f->task.trained};
+    from.ids[SPLIT_TRAIN] = f->ids;
+    from.count[SPLIT_TRAIN] = f->task.count[SPLIT_TRAIN];
+    from.owners = (ggnn_owner)c.owners;
+    from.machines = from.exchange = true;
+    device* d = device_open_cpu(1, &why);
+    limited = *d->ops;
+    limited.memory.room = limited_room;
+    device_close(d);
+    for (int together = 0; together < 2; together++) {
+        opening o[4];
+        comm of[4];
+        pthread_t thread[4];
+        const int64_t first = tiers_bytes(&from, 0, 4), both = first + (together ? tiers_bytes(&from, 1, 4) : 0);
+        room_given = both - 1;
+        snprintf(refused, sizeof refused, "device 0 needs %sB at least, has %sB: try more devices with --store parts, and --eval sampled",
+                 progress_amount(needs, (double)both), progress_amount(has, (double)room_given));
+        memset(o, 0, sizeof o);
+        CHECK(comm_open_threads(of, 4, &never, &why));
+        for (int32_t r = 0; r < 4; r++) {
+            of[r].machines = 2;
+            of[r].machine = r / 2;
+            of[r].local = r % 2;
+            of[r].locals = 2;
+            o[r].c = &c, o[r].t = &f->task, o[r].comm = &of[r], o[r].number = together ? 0 : r % 2;
+            CHECK_EQ(pthread_create(&thread[r], NULL, open_one, &o[r]), 0);
+        }
+        for (int32_t r = 0; r < 4; r++) pthread_join(thread[r], NULL);
+        for (int32_t r = 0; r < 4; r++) {
+            CHECK_STR(o[r].why.text, refused);
+            worker_close(&o[r].worker);
+        }
+        comm_close_threads(of, 4);
+    }
+    fixture_free(f);
+}
+
 /* Two matrices of rows between three layers or more, one of two, none of one, or one and the widest that is transformed; at
    most --eval-memory bytes. */
 TEST(rows_between_layers_are_a_devices_up_to_eval_memory)
@@ -1091,6 +1136,7 @@ int main(int argc, char** argv)
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
     RUN(a_device_without_room_is_refused_with_what_would_help);
+    RUN(shards_need_room_by_all_machines_and_have_it_by_their_own);
     RUN(rows_between_layers_are_a_devices_up_to_eval_memory);
     RUN(a_batch_is_no_larger_than_all_training_nodes);
     RUN(slopes_are_measured_with_the_trainings_batches_in_what_it_leaves_of_the_device);
