@@ -2,6 +2,7 @@
    order, and no more are on their way than it is for; how many devices sample. */
 #include <pthread.h>
 
+#include "common/memory.h"
 #include "tests/test.h"
 #include "trainer/factored.h"
 
@@ -212,6 +213,28 @@ TEST(rooms_of_a_queue_may_be_freed_and_asked_for_again)
     scene_free(s);
 }
 
+/* A room that grows has a quarter more than is asked for. */
+TEST(rooms_of_the_queue_grow_by_a_quarter)
+{
+    static const size_t bytes[] = {1000, 1250, 7, 1251, 1563, 1564};
+    error why = {""};
+    device* d = device_open_cpu(1, &why);
+    queue* q = queue_create(2, &why);
+    queue_begin(q, 0, 2);
+    long calls = memory_calls();
+    for (int i = 0; i < 6; i++) {
+        packed_batch* room = queue_room(q, 1, d, bytes[i], &why);
+        if (!CHECK(room && room->memory)) break;
+        memset(room->memory, i, bytes[i]);
+        const bool grew = i == 0 || i == 3 || i == 5;
+        CHECK_EQ(memory_calls() - calls, grew);
+        calls = memory_calls();
+    }
+    queue_free_rooms(q, d);
+    queue_free(q);
+    device_close(d);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -221,5 +244,6 @@ int main(int argc, char** argv)
     RUN(the_number_of_samplers_follows_from_the_times);
     RUN(a_pass_that_was_broken_off_leaves_nothing_to_the_next);
     RUN(rooms_of_a_queue_may_be_freed_and_asked_for_again);
+    RUN(rooms_of_the_queue_grow_by_a_quarter);
     return test_finish();
 }

@@ -8,6 +8,8 @@
 #include "tests/task_fixture.h"
 #include "trainer/comm.h"
 #include "trainer/ops.h"
+#include "trainer/agree.h"
+#include "trainer/explain.h"
 #include "trainer/training.h"
 
 enum { STEPS = 20, WORKERS_MAX = 8, ELSEWHERE = -1 /* threads: one, of a device with memory of its own */ };
@@ -910,6 +912,59 @@ TEST(rows_between_layers_are_a_devices_up_to_eval_memory)
     fixture_free(f);
 }
 
+/* Edges of the fullest chunk of `chunk` nodes, of all nodes in a row. */
+static int64_t fullest_chunk(const ggnn_graph* g, int64_t chunk)
+{
+    const int64_t* indptr = g->whole.indptr;
+    int64_t most = 0;
+    for (int64_t from = 0; from < g->num_nodes; from += chunk) {
+        const int64_t end = from + chunk < g->num_nodes ? from + chunk : g->num_nodes;
+        if (indptr[end] - indptr[from] > most) most = indptr[end] - indptr[from];
+    }
+    return most;
+}
+
+/* 4,096 nodes; on a tight device half as many as often as lists of two chunks, and once more as indices, are above a quarter of
+   --eval-memory, but 64 at least. */
+TEST(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory)
+{
+    enum { MANY = 9000 };
+    fixture* f = fixture_new();
+    random_graph* g = random_graph_new(MANY, 3, 20);
+    float* rows = calloc(MANY * WIDTH, sizeof *rows);
+    const int64_t edge = 2 * (int64_t)sizeof(ggnn_node) + 4;
+    comm alone;
+    comm_open_alone(&alone, &never);
+    f->task.graph = g->graph;
+    f->task.features = ggnn_store_plain(rows, MANY, WIDTH, GGNN_F32);
+    f->task.set.num_nodes = MANY;
+    for (int tight = 0; tight < 2; tight++)
+        for (int64_t chunk = 8192; chunk >= 16; chunk /= 2)
+            for (int less = 0; less < 2; less++) {
+                char words[400];
+                error why = {""};
+                tiers t;
+                config c = config_of(words, "--model sage --fanout 3,3 --eval-every 1");
+                device* d = device_open_cpu(1, &why);
+                const tiers_source from = {.graph = f->task.graph, .features = f->task.features};
+                net_config network = {.device = d, .model = NET_SAGE, .aggregator = NET_MEAN, .layers = 2, .hidden = 16, .outputs = CLASSES};
+                d->tight = tight;
+                CHECK(tiers_open(&t, d, &from, &why));
+                c.eval_memory = 4 * edge * fullest_chunk(&g->graph, chunk) - less;
+                int64_t should = 4096;
+                while (tight && should > 64 && edge * fullest_chunk(&g->graph, should) > c.eval_memory / 4) should /= 2;
+                evaluation* e = evaluation_create(&c, &f->task, &t, &network, NULL, &alone, &why);
+                if (CHECK(e != NULL)) CHECK_EQ(evaluation_chunk(e)->hop[0].num_dst.max, should);
+                else printf("  %s\n", why.text);
+                evaluation_free(e);
+                tiers_close(&t);
+                device_close(d);
+            }
+    free(rows);
+    random_graph_free(g);
+    fixture_free(f);
+}
+
 /* Memory is taken for what there is, not for what --batch allows. */
 TEST(a_batch_is_no_larger_than_all_training_nodes)
 {
@@ -1099,6 +1154,92 @@ TEST(what_evaluation_costs_is_counted_apart_from_training)
     fixture_free(f);
 }
 
+/* Of a device of its own what all but graph and features took at most is left out, of --device-memory too; and who shares the machine. */
+TEST(explain_counts_what_else_a_device_holds)
+{
+    static const struct { int64_t room, limit, most, other, reserve; } of[] = { /* most: bytes at most beside the data */
+        {1000000, 0, -10, 0, 0}, {1000000, 0, 5000, 5000, 0}, {1000000, 0, 5000, 5000, 700}, {1000000, 900000, 5000, 5000, 700}, {900000, 1000000, 1, 1, 0},
+        {INT64_MAX, 900000, 5000, 0, 700}, {4000, 0, 5000, 5000, 0}};
+    fixture* f = fixture_new();
+    device* plain = device_open_cpu(1, &(error){""});
+    limited = *plain->ops;
+    limited.memory.room = limited_room;
+    device_close(plain);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char words[400];
+        config c = config_of(words, "--model sage --fanout 5,4 --batch 150 --explain");
+        comm alone;
+        training t;
+        error why = {""};
+        explanation e;
+        device* d = device_open_cpu(1, &why);
+        comm_open_alone(&alone, &never);
+        d->ops = &limited;
+        room_given = INT64_MAX;
+        CHECK(training_open(&t, &c, &f->task, d, &alone, NULL, NULL, NULL, &why) && training_run(&t, &why));
+        room_given = of[i].room;
+        const int64_t data = NODES * f->task.features.pitch + f->task.graph.num_edges * (int64_t)sizeof(ggnn_node) + 16 * NODES;
+        t.all[0].rows.placed_bytes = (tiers_reads){NODES * f->task.features.pitch - 100, 100, 5, 7};
+        t.all[0].lists.placed_bytes = (tiers_reads){60, data - NODES * f->task.features.pitch - 60, 9, 11};
+        d->most_bytes = data + of[i].most;
+        d->bytes = data;
+        c.device_memory = of[i].limit;
+        c.reserve_bytes = of[i].reserve;
+        alone.locals = 1 + (int32_t)i % 3;
+        CHECK(explain(&e, &t, &why));
+        CHECK_STR(why.text, "");
+        const int64_t all = of[i].limit && of[i].limit < of[i].room ? of[i].limit : of[i].room, left = all - of[i].other - of[i].reserve;
+        CHECK_EQ(e.given.memory, left > 0 ? left : 0);
+        CHECK_EQ(e.given.devices, alone.locals);
+        alone.locals = 1;
+        training_close(&t);
+    }
+    fixture_free(f);
+}
+
+typedef struct {
+    comm* c;
+    const task* t;
+    bool other; /* says so instead */
+    bool good;
+    error why;
+} agreeing;
+
+static void* agree_on_version(void* context)
+{
+    agreeing* a = context;
+    static const config c = {.data = "the data"};
+    static const ggnn_file none;
+    a->good = a->other ? comm_same(a->c, "version 7", &a->why) : agree_on_inputs(a->c, &c, a->t, &none, &a->why);
+    return NULL;
+}
+
+TEST(ranks_compare_versions_and_widths_of_ids_first)
+{
+    fixture* f = fixture_new();
+    char is[80], words[200];
+    snprintf(is, sizeof is, "version %s, %d-bit ids", GGNN_VERSION, sizeof(ggnn_node) == 8 ? 64 : 32);
+    for (int other = 0; other < 2; other++) {
+        comm c[2];
+        agreeing a[2];
+        pthread_t thread[2];
+        error why = {""};
+        CHECK(comm_open_threads(c, 2, &never, &why));
+        for (int r = 0; r < 2; r++) {
+            a[r] = (agreeing){.c = &c[r], .t = &f->task, .other = r == other};
+            CHECK_EQ(pthread_create(&thread[r], NULL, agree_on_version, &a[r]), 0);
+        }
+        snprintf(words, sizeof words, "rank 1: %s; rank 0: %s", other ? "version 7" : is, other ? is : "version 7");
+        for (int r = 0; r < 2; r++) {
+            pthread_join(thread[r], NULL);
+            CHECK(!a[r].good);
+            CHECK_STR(a[r].why.text, words);
+        }
+        comm_close_threads(c, 2);
+    }
+    fixture_free(f);
+}
+
 /* Where nine in ten are 0, unless all are asked for. The same losses but for rounding. */
 TEST(features_lose_their_zeros_unless_dense_ones_are_asked_for)
 {
@@ -1142,6 +1283,9 @@ int main(int argc, char** argv)
     RUN(slopes_are_measured_with_the_trainings_batches_in_what_it_leaves_of_the_device);
     RUN(memory_that_grows_does_so_by_a_quarter);
     RUN(opening_a_worker_survives_any_failing_allocation);
+    RUN(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory);
+    RUN(explain_counts_what_else_a_device_holds);
+    RUN(ranks_compare_versions_and_widths_of_ids_first);
     RUN(what_evaluation_costs_is_counted_apart_from_training);
     RUN(features_lose_their_zeros_unless_dense_ones_are_asked_for);
     return test_finish();
