@@ -81,12 +81,13 @@ compile_cuda() {
 }
 
 # What is to be compiled again where that file is broken: of ggnn.h its implementation and the test, as a vendor's program
-# is; of a source itself, and the test where that includes it; of another header what `make` says depends on it.
+# is; of a source itself, or the test where that includes it, both of a program's own; of another header what `make` says depends on it.
 dependents() { # dependents FILE PROGRAM
     case $1 in
     ggnn.h) echo "common/ggnn.c tests/test_$2.c" ;;
     examples/*) ;; # a program: compile_c
-    *.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" ;;
+    trainer/ggnn_train.c | datasets/ggnn_data.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" ;;
+    *.c) grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" || echo "$1" ;;
     c) ;; # none: the program without any break
     *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
     esac

@@ -255,6 +255,7 @@ TEST(the_first_lines_and_records_have_what_is_trained_and_on_what)
         comm_open_alone(&with, &(volatile sig_atomic_t){0});
         config c = config_of(words, several ? "--precision fp32" : "");
         c.epochs = 10;
+        c.fanout_text = c.plain_fanout; /* of this copy */
         if (several) {
             with.ranks = 6, with.locals = 2, with.machines = 3;
             c.resume = "a\nb";

@@ -1830,6 +1830,70 @@ TEST(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left)
     }
 }
 
+static struct ops limited; /* a CPU's, of a device of a megabyte */
+static int64_t limited_room(device* d) { return (void)d, 1000000; }
+
+typedef struct {
+    planner of;
+    int32_t number;
+    int64_t total;
+} sharer;
+
+static void* plan_share(void* context)
+{
+    sharer* s = context;
+    planner* p = &s->of;
+    device* d = device_open_cpu(1, &p->why);
+    const ggnn_sampling how = config_sampling(p->config);
+    d->ops = &limited;
+    d->number = s->number;
+    if (!tier_plan_open(&p->plan, p->config, p->task, p->c, p->c, d, &how, &p->why)) comm_fail(p->c, &p->why);
+    CHECK(tier_plan_asks_peak(&p->plan));
+    s->total = p->plan.total;
+    device_close(d);
+    return NULL;
+}
+
+/* A device is one of its machine, by its number: there another machine's of that number has nothing of it. */
+TEST(ranks_of_one_machine_and_number_share_a_device)
+{
+    static const volatile sig_atomic_t never = 0;
+    static const struct { int32_t machine[4], number[4], sharers[4]; } of[] = {
+        {{0, 0, 0, 0}, {0, 0, 0, 0}, {4, 4, 4, 4}}, {{0, 0, 1, 1}, {0, 0, 0, 0}, {2, 2, 2, 2}}, {{0, 0, 1, 1}, {0, 1, 0, 1}, {1, 1, 1, 1}}, {{0, 0, 0, 1}, {2, 0, 2, 2}, {2, 1, 2, 1}}};
+    static sharer s[4];
+    device* plain = device_open_cpu(1, &(error){""});
+    limited = *plain->ops;
+    limited.memory.room = limited_room;
+    device_close(plain);
+    for (int i = 0; i < 8; i++) {
+        char line[] = "--data rmat.ggnn --layers 2 --devices 4 --cache degree --cache-bytes 1000 --device-memory 300000", *argv[40] = {(char*)(uintptr_t) "ggnn-train"};
+        int argc = 1;
+        config c;
+        task t;
+        comm all[4];
+        pthread_t thread[4];
+        error why = {""};
+        if (i < 4) *strstr(line, " --device-memory") = 0;
+        for (char* word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+        if (!CHECK(config_parse(&c, argc, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
+        CHECK(comm_open_threads(all, 4, &never, &why));
+        for (int r = 0; r < 4; r++) {
+            all[r].machine = of[i % 4].machine[r];
+            s[r] = (sharer){.of = {.config = &c, .task = &t, .c = &all[r]}, .number = of[i % 4].number[r]};
+            CHECK_EQ(pthread_create(&thread[r], NULL, plan_share, &s[r]), 0);
+        }
+        for (int r = 0; r < 4; r++) pthread_join(thread[r], NULL);
+        for (int r = 0; r < 4; r++) {
+            const int64_t share = 1000000 / of[i % 4].sharers[r];
+            CHECK_STR(s[r].of.why.text, "");
+            CHECK_EQ(s[r].total, i < 4 || share < 300000 ? share : 300000);
+        }
+        for (int r = 0; r < 4; r++) tier_plan_close(&s[r].of.plan);
+        comm_close_threads(all, 4);
+        task_close(&t);
+    }
+}
+
 /* A plan has room for so many, of so many bytes. */
 TEST(notes_of_a_plan_are_kept_in_order_until_there_is_no_room)
 {
@@ -1944,6 +2008,7 @@ int main(int argc, char** argv)
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);
     RUN(parts_leave_room_for_the_rows_that_a_file_caches);
+    RUN(ranks_of_one_machine_and_number_share_a_device);
     RUN(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left);
     RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);
     RUN(a_damaged_list_is_named_by_whatever_reads_it_first);

@@ -1095,7 +1095,9 @@ static costs train_with(const fixture* f, const char* options)
     error why = {""};
     comm_open_alone(&alone, &never);
     CHECK(training_open(&t, &c, &f->task, device_open_cpu(1, &why), &alone, NULL, NULL, NULL, &why));
+    alone.cost = (comm_cost){.bytes = 5000, .seconds = 1000, .waited = 2000}; /* what was before is no part of it */
     CHECK(training_run(&t, &why));
+    CHECK(t.all[0].sent == 0 && t.all[0].comm >= 0 && t.all[0].comm < 500 && t.all[0].waited >= 0 && t.all[0].waited < 500);
     CHECK_STR(why.text, "");
     const costs all = {*net_profile_of(t.worker.net), training_batches(&t), t.evaluation_cost, t.steps, net_state_of(t.worker.net).count, t.at.best_loss};
     CHECK(t.all[0].evaluation == all.apart.seconds && t.all[0].seconds > all.apart.seconds && t.all[0].train == all.net.train);
