@@ -100,7 +100,7 @@ compile_c() {
     [ "$3" = asan ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     sources=$(dependents "$4" "$program")
     [ "$4" = ggnn.h ] && cp ggnn_reference.h ggnn_plan.h "$folder" # beside it, as they include it
-    [ "$3" = asan ] && sources="common/ggnn.c common/ggnn_plan.c tests/test_$program.c"
+    [ "$3" = asan ] && sources=$(printf '%s\n' $sources common/ggnn.c common/ggnn_plan.c "tests/test_$program.c" | sort -u)
     local train=$plain/trainer/ggnn_train.o data=$plain/datasets/ggnn_data.o archives=$plain/libtools.a
     case $program in bench | bench_*) archives="$plain/libbench.a $archives" ;; esac
     for source in $sources; do
