@@ -567,9 +567,11 @@ GGNN_API ggnn_status ggnn_rank_random(ggnn_node* rank, ggnn_node* order, uint64_
 GGNN_API int64_t ggnn_fill_ratio(double ratio, int64_t n)
 {
     const double rounding = 1.0 + 1.0 / (1024.0 * 1024.0 * 1024.0 * 1024.0 * 1024.0); // 4 ulps
+    double       nodes;
     if (!(ratio > 0) || n <= 0) return 0;
     if (ratio >= 1) return n;
-    return (int64_t)(ratio * (double)n * rounding);
+    nodes = ratio * (double)n * rounding;
+    return nodes < (double)n ? (int64_t)nodes : n; // of 2^50 nodes the rounding is a node
 }
 
 GGNN_API int64_t ggnn_fill_rows(int64_t bytes, int64_t row_bytes, int64_t n)
@@ -679,10 +681,13 @@ GGNN_API int64_t ggnn_fill_slope(const double* hit, const double* ms, int64_t n)
 {
     if (n < 2 || !hit || !ms) return 0;
     double mean_x = 0, mean_y = 0, xx = 0, xy = 0, slope;
+    int    differ = 0; // equal ratios may differ from their mean, by its rounding
     for (int64_t i = 0; i < n; i++) {
+        differ |= hit[i] < hit[0] || hit[i] > hit[0];
         mean_x += hit[i] / (double)n;
         mean_y += ms[i] / (double)n;
     }
+    if (!differ) return 0;
     for (int64_t i = 0; i < n; i++) {
         xx += (hit[i] - mean_x) * (hit[i] - mean_x);
         xy += (hit[i] - mean_x) * (ms[i] - mean_y);

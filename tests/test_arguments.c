@@ -773,6 +773,59 @@ TEST(nothing_of_nothing_needs_no_array)
     CHECK_EQ(ggnn_gat_back(NULL, WIDTH, &b[0], &y, NULL, WIDTH), GGNN_OK);
 }
 
+/* Two targets without sources, or two sources without targets, and no edge: the arrays of the side that has rows are needed, those of
+   the other may be NULL. */
+TEST(each_side_of_a_block_has_its_own_arrays)
+{
+    int64_t    sizes[3] = {2, 0, 0}, starts[3] = {0};
+    float      rows[2 * WIDTH] = {0}, scores[2 * HEADS] = {0};
+    ggnn_store store = ggnn_store_plain(NULL, 2, WIDTH, GGNN_F32);
+#define NEEDS(needs, call) CHECK_EQ(call, (needs) ? GGNN_ERROR_ARGUMENT : GGNN_OK)
+    for (int turn = 0; turn < 2; turn++) {
+        ggnn_block b;
+        memset(&b, 0, sizeof b);
+        b.num_dst.n = &sizes[turn], b.num_src.n = &sizes[!turn], b.num_edges.n = &sizes[2];
+        b.num_dst.max = b.num_src.max = 2;
+        b.indptr = turn ? NULL : starts;
+        b.bipartite = 1;
+        float *by_dst = turn ? NULL : canvas.f, *by_src = turn ? rows : NULL;
+        for (int missing = 0; missing < 3; missing++) { /* nothing that is needed, then the targets' array, then the sources' */
+            float *     to = missing == 1 ? NULL : by_dst, *from = missing == 2 ? NULL : by_src;
+            const int   no_dst = missing == 1 && !turn, no = no_dst || (missing == 2 && turn);
+            NEEDS(no, ggnn_spmm(to, WIDTH, NULL, GGNN_SUM, &b, NULL, NULL, 1, from, WIDTH, WIDTH));
+            NEEDS(no_dst, ggnn_aggregate(to, WIDTH, GGNN_SUM, &b, NULL, NULL, 1, &store));
+            NEEDS(no, ggnn_spmm_back_arg(to, WIDTH, &b, &b, NULL, 1, from, WIDTH, NULL, WIDTH));
+            NEEDS(no, ggnn_sddmm(NULL, GGNN_DOT, &b, from, WIDTH, to, WIDTH, 1, WIDTH));
+            NEEDS(no_dst, ggnn_edge_sum(to, &b, NULL, HEADS));
+            NEEDS(no_dst, ggnn_scale_mean(to, &b, 0));
+            NEEDS(no_dst, ggnn_scale_weights(to, &b, NULL));
+        }
+        if (!turn) continue; /* attention's targets are sources */
+        ggnn_block t = b;
+        t.num_dst.n = b.num_src.n, t.num_src.n = b.num_dst.n, t.indptr = starts;
+        b.bipartite = t.bipartite = 0;
+        for (int missing = 0; missing < 5; missing++) {
+            ggnn_gat_layer y;
+            memset(&y, 0, sizeof y);
+            y.block = &b, y.ld_z = y.ld_out = y.width = WIDTH, y.heads = HEADS;
+            y.el = missing == 1 ? NULL : scores;
+            y.z = missing == 2 ? NULL : rows;
+            y.del = missing == 3 ? NULL : canvas.f + 2 * WIDTH;
+            NEEDS(missing == 1 || missing == 2, ggnn_gat(&y));
+            NEEDS(missing, ggnn_gat_back(missing == 4 ? NULL : canvas.f, WIDTH, &t, &y, NULL, WIDTH));
+        }
+        for (int given = 0; given < 16; given++) { /* each attention vector needs its own gradient */
+            ggnn_gat_layer y;
+            memset(&y, 0, sizeof y);
+            y.block = &b, y.ld_z = y.ld_out = y.width = WIDTH, y.heads = HEADS;
+            y.el = scores, y.z = rows, y.del = canvas.f + 2 * WIDTH;
+            y.att_l = given & 1 ? rows : NULL, y.att_r = given & 2 ? rows : NULL;
+            y.datt_l = given & 4 ? canvas.f + 4 * WIDTH : NULL, y.datt_r = given & 8 ? canvas.f + 5 * WIDTH : NULL;
+            NEEDS(given & 3 & ~(given >> 2), ggnn_gat_back(canvas.f, WIDTH, &t, &y, NULL, WIDTH));
+        }
+    }
+}
+
 /* Three targets, four sources, no edge: arrays per edge may be NULL, and each row of an output is written, of zeros; attention's
    with the target itself. */
 TEST(targets_without_edges_get_zeros_or_themselves)
@@ -976,6 +1029,7 @@ int main(int argc, char** argv)
     RUN(edges);
     RUN(attention);
     RUN(nothing_of_nothing_needs_no_array);
+    RUN(each_side_of_a_block_has_its_own_arrays);
     RUN(targets_without_edges_get_zeros_or_themselves);
     RUN(plans_of_what_lies_where);
     RUN(plans_need_every_pointer);

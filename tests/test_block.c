@@ -170,6 +170,28 @@ TEST(the_table_survives_the_wrap_of_its_values)
     }
 }
 
+/* Ids of a batch before the wrap, in none after it, are new where the values that they had come again. */
+TEST(the_table_forgets_at_the_wrap_of_its_values)
+{
+    const uint32_t near_the_end = UINT32_MAX / 2 - 50;
+    for (int k = 0; k < 2; k++) {
+        ggnn_unique* seen = unique_new(kinds[k], 200, 100);
+        ggnn_node    id[100], list[101];
+        int32_t      local[100];
+        int64_t      bad;
+        for (int batch = 0; batch < 3; batch++) {
+            if (batch != 1) seen->base = near_the_end, seen->count = 0; /* as after 2^31 ids, and as many again */
+            ggnn_unique_begin(seen);
+            CHECK_EQ(seen->base, batch == 1 ? 1 : near_the_end);
+            for (int i = 0; i < 100; i++) id[i] = (ggnn_node)(batch == 0 ? i : batch == 1 ? 100 + i : 99 - i);
+            CHECK_EQ(ggnn_unique_append(seen, list, local, id, 100, &bad), GGNN_OK);
+            CHECK_EQ(seen->count, 100);
+            for (int i = 0; i < 100; i++) CHECK(local[i] == i && list[i] == id[i]);
+        }
+        free(seen);
+    }
+}
+
 TEST(find_knows_the_ids_of_this_batch_alone)
 {
     enum { N = 500 };
@@ -1837,11 +1859,12 @@ TEST(validate_names_the_hop_that_does_not_fit)
         ggnn_block whole = b.hop[h];
         for (int i = 0; i < 6; i++) {
             int64_t fewer = *whole.num_dst.n - 1;
+            const int32_t by = i == 3 && h < 2 ? whole.repeats[1] + 1 : 0; /* what is left is -1 */
             b.hop[h] = whole;
             if (i == 0) b.hop[h].indices = NULL;
             if (i == 1 && h > 0) b.hop[h].num_dst.n = &fewer;
             if (i == 2) b.hop[h].num_edges.max = *whole.num_edges.n - 1;
-            if (i == 3 && h < 2) b.hop[h].repeats[1] -= 1000, b.hop[h].repeats[0] += 1000;
+            if (i == 3 && h < 2) b.hop[h].repeats[1] -= by, b.hop[h].repeats[0] += by;
             if (i == 4 && h < 2) b.hop[h].repeats[*whole.num_src.n - 1]++;
             if (i == 5) b.hop[h].neighbor[*whole.num_edges.n - 1] += 60;
             if (i == 1 && h > 0) b.hop[h].num_edges.n = &b.hop[h].indptr[fewer]; /* else the block contradicts itself */
@@ -1853,7 +1876,7 @@ TEST(validate_names_the_hop_that_does_not_fit)
             static const char* const what[] = {"no indices", "hop before", "size", "negative", "repeats", "neighbour"};
             if (!fits) CHECK(fault.what && strstr(fault.what, what[i]));
             if (i == 3 && h < 2) CHECK_EQ(fault.node, 1);
-            if (i == 3 && h < 2) whole.repeats[1] += 1000, whole.repeats[0] -= 1000;
+            if (i == 3 && h < 2) whole.repeats[1] += by, whole.repeats[0] -= by;
             if (i == 4 && h < 2) whole.repeats[*whole.num_src.n - 1]--;
             if (i == 5) whole.neighbor[*whole.num_edges.n - 1] -= 60;
         }
@@ -1937,6 +1960,7 @@ int main(int argc, char** argv)
     RUN(append_stops_at_what_does_not_fit_and_at_bad_ids);
     RUN(of_two_faults_append_tells_the_first);
     RUN(the_table_survives_the_wrap_of_its_values);
+    RUN(the_table_forgets_at_the_wrap_of_its_values);
     RUN(find_knows_the_ids_of_this_batch_alone);
     RUN(append_writes_nothing_behind_a_full_list);
     RUN(choose_takes_the_direct_map_while_it_fits_the_cache);

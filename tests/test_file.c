@@ -437,6 +437,28 @@ TEST(every_flipped_byte_is_found)
     free(data);
 }
 
+/* It has no bytes that could be another's, wherever the table says that they are. */
+TEST(an_empty_section_may_lie_within_another)
+{
+    const int64_t none = 0, many = 2048;
+    int32_t value[2048];
+    int64_t bytes, within = GGNN_FILE_DATA + 4096;
+    unsigned char* data;
+    ggnn_file_writer w;
+    ggnn_file f;
+    memset(value, 0x77, sizeof value);
+    CHECK(ggnn_file_create(&w, target));
+    CHECK(ggnn_file_append(&w, "a", GGNN_FILE_I32, 1, &many, value));
+    CHECK(ggnn_file_append(&w, "b", GGNN_FILE_I32, 1, &none, value));
+    CHECK(ggnn_file_commit(&w));
+    data = slurp(target, &bytes);
+    memcpy(data + 32 + 80 + offsetof(ggnn_file_section, offset), &within, sizeof within);
+    sign_table(data);
+    CHECK(opens(data, bytes, &f) && ggnn_file_verify(&f));
+    CHECK(unlink(target) == 0);
+    free(data);
+}
+
 /* An empty section ends no gap: section a has 4 bytes at 8192, b none, and b's page is zero up to the file's end. */
 TEST(a_flipped_byte_in_an_empty_sections_page_is_found)
 {
@@ -940,6 +962,11 @@ TEST(a_writer_refuses_what_no_file_can_hold)
         CHECK_EQ(num_temporaries(), 0);
         ggnn_file_abort(&w);
     }
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_commit(&w) && !ggnn_file_commit(&w)); /* a second time, and after abort */
+    CHECK(strstr(w.error, "nothing to commit") != NULL && unlink(target) == 0);
+    CHECK(ggnn_file_create(&w, target));
+    ggnn_file_abort(&w);
+    CHECK(!ggnn_file_commit(&w) && strstr(w.error, "nothing to commit") != NULL && access(target, F_OK) != 0);
     CHECK(!ggnn_file_create(&w, "/nonexistent/x.ggnn"));
     CHECK(!ggnn_file_commit(&w) && strstr(w.error, "/nonexistent/x.ggnn: cannot create") != NULL);
     CHECK(!ggnn_file_create(&w, folder));
@@ -1241,7 +1268,7 @@ TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
     } name[] = {{".123.0.tmp", true}, {".7.0.tmp", true}, {".4194304.12.tmp", true}, {".v2.tmp", false}, {".2024.tmp", false}, {".1.2.3.tmp", false},
                 {"..1.tmp", false}, {".1..tmp", false}, {".1.0.tmpx", false}, {".1.0.tm", false}, {"x1.0.tmp", false}, {".1.0", false},
                 {".a.0.tmp", false}, {".1.b.tmp", false}, {".1.0.tmp.1.0.tmp", false}};
-    char path[700], other[700], link[700];
+    char path[700], other[700], link[700], fifo[700];
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         snprintf(path, sizeof path, "%s%s", target, name[i].end);
         spill(path, "x", 1);
@@ -1252,13 +1279,14 @@ TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
         if (!CHECK_EQ(access(path, F_OK) != 0, name[i].stale)) printf("  %s\n", path);
         unlink(path);
     }
-    snprintf(path, sizeof path, "%s.1.0.tmp", target); /* a link and a folder are no files of a writer */
+    snprintf(path, sizeof path, "%s.1.0.tmp", target); /* a link, a folder and a pipe are no files of a writer */
     snprintf(link, sizeof link, "%s.2.0.tmp", target);
+    snprintf(fifo, sizeof fifo, "%s.3.0.tmp", target);
     snprintf(other, sizeof other, "%s/other", folder);
     spill(other, "x", 1);
-    CHECK(mkdir(path, 0777) == 0 && symlink(other, link) == 0);
+    CHECK(mkdir(path, 0777) == 0 && symlink(other, link) == 0 && mkfifo(fifo, 0600) == 0);
     CHECK(write_sample(target, 2));
-    CHECK(access(other, F_OK) == 0 && unlink(link) == 0 && rmdir(path) == 0 && unlink(other) == 0);
+    CHECK(access(other, F_OK) == 0 && unlink(link) == 0 && rmdir(path) == 0 && unlink(other) == 0 && unlink(fifo) == 0);
 }
 
 /* The folder that is looked through, and each file that is tried. */
@@ -1371,8 +1399,10 @@ TEST(a_name_without_a_folder_is_written_in_the_current_one)
 {
     char back[4096];
     CHECK(getcwd(back, sizeof back) && chdir(folder) == 0);
+    spill("bare.ggnn.123.0.tmp", "x", 1); /* what a killed writer left there */
     CHECK(write_sample("bare.ggnn", 4));
     CHECK(access("bare.ggnn", R_OK) == 0 && num_temporaries() == 0);
+    CHECK(access("bare.ggnn.123.0.tmp", F_OK) != 0);
     CHECK(unlink("bare.ggnn") == 0 && chdir(back) == 0);
 }
 
@@ -1646,6 +1676,7 @@ int main(int argc, char** argv)
     RUN(the_last_section_shrinks_and_others_follow_it);
     RUN(sections_shrink_in_any_order_and_none_grows);
     RUN(every_flipped_byte_is_found);
+    RUN(an_empty_section_may_lie_within_another);
     RUN(a_flipped_byte_in_an_empty_sections_page_is_found);
     RUN(a_flip_in_the_data_names_section_and_offset);
     RUN(a_damaged_section_is_not_copied);

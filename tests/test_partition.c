@@ -300,6 +300,7 @@ TEST(a_part_holds_all_that_its_training_nodes_reach_by_hop)
             ids[i] = ids[with];
             ids[with] = id;
         }
+        memset(work, round % 3, (size_t)n); /* whatever it holds */
         CHECK_EQ(ggnn_partition_closure(list, bound, &r->graph, owner, 1, ids, count, hops, work, NULL), GGNN_OK);
         CHECK_EQ(bound[0], 0);
         for (int32_t h = 0; h <= hops; h++) { /* what up to h hops reach is list[0 .. bound[h + 1]) */
@@ -329,8 +330,8 @@ TEST(a_part_holds_all_that_its_training_nodes_reach_by_hop)
 TEST(a_broken_graph_is_named_by_its_node)
 {
     static const int64_t indptr[] = {0, 1, 2, 3};
-    static const ggnn_node indices[] = {1, 2, 3}, ids[] = {0};
-    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 3, 3);
+    static const ggnn_node indices[] = {1, 2, 3}, ids[] = {0}, back[] = {3, 0, 1}, last[] = {2};
+    ggnn_graph g = ggnn_graph_plain(indptr, indices, NULL, 3, 3), backwards = ggnn_graph_plain(indptr, back, NULL, 3, 3);
     int32_t owner[3] = {0, 0, 0};
     ggnn_node list[3];
     int64_t bound[5], cut;
@@ -341,6 +342,8 @@ TEST(a_broken_graph_is_named_by_its_node)
     CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, ids, 1, 2, work, &fault), GGNN_OK);
     CHECK_EQ(ggnn_partition_closure(list, bound, &g, owner, 0, ids, 1, 3, work, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 2);
+    CHECK_EQ(ggnn_partition_closure(list, bound, &backwards, owner, 0, last, 1, 3, work, &fault), GGNN_ERROR_ID);
+    CHECK_EQ(fault.node, 0); /* the last of {2, 1, 0} */
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 2, 3, 5, list, &fault), GGNN_ERROR_ID);
     CHECK_EQ(fault.node, 2);
     CHECK_EQ(ggnn_partition_mincut(owner, &g, 0, 3, 5, list, &fault), GGNN_ERROR_ARGUMENT);

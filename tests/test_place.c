@@ -771,6 +771,41 @@ TEST(a_link_of_one_direction_is_read_in_that_direction)
     CHECK_EQ(place(&t, GGNN_PLACE_CLIQUE, 0).copies, 4); /* no clique but each alone */
 }
 
+/* Links and own memories of many bandwidths, few of them both ways: a plan that is called complete is what brute force finds, or the exact
+   search. In turn: fewer parts on the fullest device at less bandwidth than the first plan has (twice); as few copies at less bandwidth. */
+TEST(what_is_called_complete_is_the_best_over_uneven_links)
+{
+    static const struct {
+        int32_t P, most, copies;
+        double bandwidth, link[36];
+    } of[] = {{4, 2, 8, 1.5, {60, 50, 10, 0, 25, 60, 0, 10, 0, 90, 20, 3, 3, 0, 0, 60}},
+              {6, 3, 16, 4, {60, 0, 0, 90, 0, 0, 25, 100, 0, 0, 0, 0, 12, 0, 100, 0, 0, 0,
+                             10, 0, 12, 60, 0, 50, 0, 50, 25, 0, 100, 0, 90, 50, 0, 0, 50, 7}},
+              {6, 3, 14, 20. / 3, {100, 50, 90, 0, 0, 20, 10, 100, 10, 0, 0, 50, 3, 0, 100, 0, 100, 0,
+                                   0, 0, 0, 100, 20, 0, 0, 0, 0, 20, 100, 0, 0, 100, 0, 20, 0, 100}}};
+    for (int k = 0; k < 3; k++) {
+        ggnn_topology t;
+        int complete = 0;
+        memset(&t, 0, sizeof t);
+        t.devices = of[k].P;
+        for (int32_t i = 0; i < t.devices * t.devices; i++) t.bandwidth[i / t.devices][i % t.devices] = of[k].link[i];
+        for (int64_t plans = 0; plans < 400; plans += 60)
+            for (int exact = 0; exact < 2; exact++) {
+                const ggnn_placement plan = place(&t, exact ? GGNN_PLACE_EXACT : GGNN_PLACE_BEST, plans);
+                if (!plan.complete) continue;
+                complete++;
+                CHECK_EQ(plan.most, of[k].most);
+                CHECK_EQ(plan.copies, of[k].copies);
+                CHECK(plan.bandwidth == of[k].bandwidth);
+            }
+        CHECK(complete > 3);
+        if (k == 1) CHECK(place(&t, GGNN_PLACE_BEST, 60).complete); /* it looks for fewer parts at any bandwidth, so 60 plans are enough */
+        if (t.devices > 4) continue;
+        const brute_plans brute = brute_best(&t);
+        CHECK(brute.limit == of[k].most && brute.best_copies == of[k].copies && brute.best == of[k].bandwidth);
+    }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -800,5 +835,6 @@ int main(int argc, char** argv)
     RUN_SLOW(the_default_answers_within_a_second_at_sixteen_devices);
     RUN(entries_that_are_no_bandwidths_are_refused_by_name);
     RUN(a_link_of_one_direction_is_read_in_that_direction);
+    RUN(what_is_called_complete_is_the_best_over_uneven_links);
     return test_finish();
 }

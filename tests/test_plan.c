@@ -489,6 +489,11 @@ TEST(a_ratio_is_rounded_down_but_not_by_its_own_rounding)
     CHECK_EQ(ggnn_fill_ratio(NAN, 100), 0);
     CHECK_EQ(ggnn_fill_ratio(.5, 0), 0);
     CHECK_EQ(ggnn_fill_ratio(.999999999, INT32_MAX), INT32_MAX - 3);
+    for (int bit = 48; bit < 63; bit++) { /* no more than there are */
+        const int64_t n = INT64_C(1) << bit;
+        CHECK_EQ(ggnn_fill_ratio(1 - 1. / (INT64_C(1) << 53), n), n);
+        CHECK_EQ(ggnn_fill_ratio(1 - 1. / (INT64_C(1) << 53), n - 1 + n), n - 1 + n);
+    }
     CHECK_EQ(ggnn_fill_ratio(1 - 1. / ((int64_t)1 << 45), (int64_t)1 << 40), ((int64_t)1 << 40) - 1); /* 1/32 of a node is missing */
     for (int64_t n = 1; n < 300; n++)
         for (int64_t k = 0; k <= n; k++) CHECK_EQ(ggnn_fill_ratio((double)k / (double)n, n), k);
@@ -501,6 +506,7 @@ TEST(bytes_hold_whole_rows_and_never_fewer_than_none)
     CHECK_EQ(ggnn_fill_rows(400, 400, 100), 1);
     CHECK_EQ(ggnn_fill_rows(INT64_MAX, 400, 100), 100);
     CHECK_EQ(ggnn_fill_rows(-1, 1, 100), 0);
+    CHECK_EQ(ggnn_fill_rows(400, 400, -1), 0);
     CHECK_EQ(ggnn_fill_rows(INT64_MIN, 1, 100), 0);
     CHECK_EQ(ggnn_fill_rows(INT64_MAX, 1, INT64_MAX - 1), INT64_MAX - 1);
     CHECK_EQ(ggnn_fill_rows(INT64_C(7) << 50, INT64_C(2) << 40, INT64_MAX), 3584);
@@ -791,6 +797,11 @@ TEST(synthetic_timings_give_back_their_slope)
     CHECK_EQ(ggnn_fill_slope(hit + 3, gentle, 2), 3);
     for (int i = 0; i < 3; i++) CHECK_EQ(ggnn_fill_slope((const double[]){0, 1}, gentle + 2 * i, 2), i == 0 ? 2 : i == 1 ? 1 : 0);
     CHECK_EQ(ggnn_fill_slope((const double[]){.5, .5, .5}, noisy, 3), 0); /* one ratio is no line */
+    for (int i = 0; i <= 100; i++) { /* nor is it where its mean is rounded; nor are two that are too close to be told apart */
+        const double same = i / 100., five[] = {same, same, same, same, same};
+        for (int64_t n = 2; n <= 5; n++) CHECK_EQ(ggnn_fill_slope(five, noisy, n), 0);
+    }
+    CHECK_EQ(ggnn_fill_slope((const double[]){0, 1e-200}, noisy, 2), 0);
     CHECK_EQ(ggnn_fill_slope((const double[]){0, .5, 1}, (const double[]){INFINITY, 1, 1}, 3), 0);
     const double steep[] = {1e10, 0}; /* 1e16 ns: more than --slopes takes */
     CHECK_EQ(ggnn_fill_slope(hit + 3, steep, 2), 9000000000000000);
