@@ -794,6 +794,7 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
         int64_t links[3];
     } run[] = {
         {"--data odd.ggnn --fanout 5,4", 4, 1, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --device-memory 100K --reserve-bytes 0", 4, 1, {1500, 50, 12}},
         {"--data odd.ggnn --fanout 5,4 --devices 3 --cache optimal --cache-ratio .1 --epochs 3 --store-graph .6 --store-features .3", 4, 1, {1500, 50, 12}},
         {"--data odd.ggnn --fanout 4,-1 --devices 3 --device-memory 90K --reserve-bytes 3000 --presample-epochs 3 --links 900,30,7", 1e9, 1, {900, 30, 7}},
         {"--data weights.ggnn --fanout 3,2 --sampler weighted --device-memory 300K --reserve-bytes 0 --epochs 2 --cache optimal --cache-ratio .2",

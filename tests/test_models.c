@@ -1330,6 +1330,33 @@ TEST(initial_weights_are_glorot_uniform)
     fixture_free(f);
 }
 
+/* Word i % 4 of block i / 4 of the stream of its layer and of its number among all parameters; biases are 0, and scales of norms 1. */
+TEST(every_first_weight_is_its_word_of_a_stream)
+{
+    fixture* f = random_fixture(10, 30, 3);
+    for (int model = NET_GCN; model <= NET_MLP; model++)
+        for (int seed = 0; seed < 2; seed++) {
+            net_config c = {.device = cpu, .model = (net_model)model, .layers = 3, .hidden = 12, .outputs = 3, .heads = 3, .out_heads = 2,
+                            .residual = true, .norm = true, .full_batch = true, .seed = seed ? 1234567890123u : 7};
+            net* n = net_create(&c, &f->data, NULL, NULL, &why);
+            if (!CHECK(n != NULL)) continue;
+            const ggnn_rng rng = {c.seed, 0, GGNN_PURPOSE_WEIGHTS};
+            int64_t wrong = 0, seen = 0;
+            for (int32_t k = 0; k < net_num_params(n); k++) {
+                const net_param p = net_param_at(n, k);
+                const float* v = net_state_of(n).value + p.offset;
+                const int32_t layer = p.name[strlen(p.name) - 1] - '0';
+                const bool drawn = p.name[0] == 'w' || p.name[0] == 'a';
+                const float limit = (float)sqrt(6.0 / (p.rows + p.cols)), fill = p.name[0] == 'g' ? 1 : 0;
+                for (int64_t i = 0; i < (int64_t)p.rows * p.cols; i++, seen++)
+                    wrong += v[i] != (drawn ? (2 * ggnn_uniform(ggnn_random(&rng, layer, k, (uint32_t)(i / 4)).word[i % 4]) - 1) * limit : fill);
+            }
+            CHECK(wrong == 0 && seen == net_state_of(n).count);
+            net_free(n);
+        }
+    fixture_free(f);
+}
+
 /* ==== training ================================================================================================= */
 
 /* Two halves that mostly cite themselves, features that say little. */
@@ -1599,6 +1626,7 @@ int main(int argc, char** argv)
     RUN(dropout_fields_are_their_definition);
     RUN(dropout_drops_its_share_and_keeps_the_mean);
     RUN(initial_weights_are_glorot_uniform);
+    RUN(every_first_weight_is_its_word_of_a_stream);
     RUN(training_reduces_the_loss);
     RUN(real_targets_are_binary_labels_between);
     RUN(loss_is_safe_at_its_ends);

@@ -326,6 +326,18 @@ TEST(processes_get_the_same_bits_as_threads)
     unsetenv("GGNN_TEST_MESSAGE");
 }
 
+/* Started by what tells them that there are two, but not as this MPI needs it. */
+TEST(processes_that_mpi_does_not_connect_are_an_error_that_says_what_it_needs)
+{
+    if (missing()) SKIP(missing());
+    char line[2000], words[400];
+    snprintf(line, sizeof line, "ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 PMI_SIZE=2 exec timeout -k 5 60 %s same >%s/out 2>%s/err </dev/null", self, folder, folder);
+    const int status = system(line);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    snprintf(words, sizeof words, "test_mpi: several processes were started, but %s connects none of them: is this its mpirun? srun wants --mpi=pmix\n", comm_mpi_name());
+    CHECK_EQ(times_in(folder_text("err"), words), 1);
+}
+
 /* MPI counts bytes in an int. */
 TEST(rows_of_many_bytes_are_messages_of_a_gib)
 {
@@ -373,6 +385,11 @@ TEST(ranks_say_when_they_have_waited_long_for_one_that_does_not_start)
     CHECK_EQ(run_ranks(3, "same"), 1);
     const int times = times_in(folder_text("err"), " still waits for the others to start: ");
     if (!CHECK(times == 2 || times == 3)) printf("  %s\n", folder_text("err")); /* 3: the late one was slow, too */
+    char host[65] = "", words[120];
+    gethostname(host, sizeof host - 1);
+    snprintf(words, sizeof words, " on host %s still waits for the others to start: ", host);
+    CHECK_EQ(times_in(folder_text("err"), words), times);
+    for (const char* at = folder_text("err"); (at = strstr(at, ": process ")); at++) CHECK(strtol(at + 10, NULL, 10) > 1);
     late = false;
     unsetenv("GGNN_TEST_PATIENCE");
     CHECK_EQ(run_ranks(3, "same"), 1);
@@ -606,6 +623,7 @@ int main(int argc, char** argv)
     folder_make();
     RUN(processes_get_the_same_bits_as_threads);
     RUN_SLOW(a_rank_in_namespaces_of_its_own_is_on_a_machine_of_its_own);
+    RUN_SLOW(processes_that_mpi_does_not_connect_are_an_error_that_says_what_it_needs);
     RUN_SLOW(rows_of_many_bytes_are_messages_of_a_gib);
     RUN(shared_memory_is_given_back);
     RUN(a_process_that_fails_ends_all_with_its_message);

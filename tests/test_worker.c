@@ -965,6 +965,38 @@ TEST(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory)
     fixture_free(f);
 }
 
+static bool copies; /* in place of the host's memory */
+static const void* pin_here(device* d, const void* host, size_t bytes, const char* what, bool* copied, error* why)
+{
+    (void)d, (void)bytes, (void)what, (void)why;
+    *copied = *copied || copies;
+    return host;
+}
+
+TEST(a_copy_of_the_hosts_memory_is_said_where_one_is_made)
+{
+    fixture* f = fixture_new();
+    device* plain = device_open_cpu(1, &(error){""});
+    limited = *plain->ops;
+    limited.memory.pin = pin_here;
+    device_close(plain);
+    for (int i = 0; i < 2; i++) {
+        char words[400];
+        error why = {""};
+        comm alone;
+        worker w;
+        const config c = config_of(words, "--model sage --fanout 3,3 --batch 58 --store-features .5");
+        device* d = device_open_cpu(1, &why);
+        comm_open_alone(&alone, &never);
+        d->ops = &limited;
+        copies = i;
+        CHECK(worker_open(&w, &c, &f->task, d, &alone, &why));
+        CHECK_STR(w.planned.note[0], i ? "the host's memory cannot be pinned where it is: a pinned copy is read" : "");
+        worker_close(&w);
+    }
+    fixture_free(f);
+}
+
 /* Memory is taken for what there is, not for what --batch allows. */
 TEST(a_batch_is_no_larger_than_all_training_nodes)
 {
@@ -1038,10 +1070,13 @@ TEST(memory_that_grows_does_so_by_a_quarter)
             CHECK_EQ(g.bytes, room);
             if (at) memset(at, 7, room);
         }
-        CHECK(!device_grow(host ? NULL : d, &g, SIZE_MAX / 2 + 1, "growing", &why));
-        CHECK(strstr(why.text, "out of memory") != NULL && strstr(why.text, "growing") != NULL);
-        CHECK(!g.memory);
-        why.text[0] = 0;
+        for (int most = 0; most < 3; most++) { /* a quarter more would be too many, or few again */
+            const size_t sizes_that_cannot_be[] = {SIZE_MAX / 2 + 1, SIZE_MAX / 5 * 4 + 1, SIZE_MAX - 1};
+            CHECK(!device_grow(host ? NULL : d, &g, sizes_that_cannot_be[most], "growing", &why));
+            CHECK(strstr(why.text, "out of memory") != NULL && strstr(why.text, "growing") != NULL);
+            CHECK(!g.memory);
+            why.text[0] = 0;
+        }
         CHECK(device_grow(host ? NULL : d, &g, 3, "growing", &why) != NULL);
         CHECK_EQ(g.bytes, 67);
         device_free_growing(host ? NULL : d, &g);
@@ -1281,6 +1316,7 @@ int main(int argc, char** argv)
     RUN(a_device_without_room_is_refused_with_what_would_help);
     RUN(shards_need_room_by_all_machines_and_have_it_by_their_own);
     RUN(rows_between_layers_are_a_devices_up_to_eval_memory);
+    RUN(a_copy_of_the_hosts_memory_is_said_where_one_is_made);
     RUN(a_batch_is_no_larger_than_all_training_nodes);
     RUN(slopes_are_measured_with_the_trainings_batches_in_what_it_leaves_of_the_device);
     RUN(memory_that_grows_does_so_by_a_quarter);
