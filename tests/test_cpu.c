@@ -630,6 +630,20 @@ TEST(updates_are_adams_and_adamws_at_the_rate_of_each_step)
         }
 }
 
+/* Steps of 4 labelled rows, of none, and three whose loss is no number. */
+TEST(losses_are_added_up_and_the_first_that_is_not_finite_is_kept)
+{
+    static const net_sums step[] = {{.loss = 6, .known = 4}, {.loss = 0, .known = 0}, {.loss = INFINITY, .known = 2}, {.loss = NAN, .known = 3}, {.loss = -INFINITY, .known = 1}};
+    net_losses all = {.bad = -1};
+    for (uint32_t i = 0; i < 5; i++) {
+        losses_add(&all, 7 + i, &step[i]);
+        CHECK_EQ(all.known, step[i].known);
+        CHECK_EQ(all.bad, i < 2 ? -1 : 9);
+        CHECK(i < 2 ? all.bad_loss == 0 && all.sum == 6 && all.last == (i ? 0 : 1.5) : isinf(all.bad_loss) && all.bad_loss > 0);
+    }
+    CHECK_EQ(all.rows, 10);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -656,5 +670,6 @@ int main(int argc, char** argv)
     RUN(updates_are_adams_and_adamws_at_the_rate_of_each_step);
     random_graph_free(graph);
     device_close(cpu);
+    RUN(losses_are_added_up_and_the_first_that_is_not_finite_is_kept);
     return test_finish();
 }

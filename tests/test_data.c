@@ -542,6 +542,19 @@ TEST(what_a_kind_cannot_be_is_said)
     CHECK_EQ(temporaries(), 0);
 }
 
+/* 1,800 of 2,016 pairs, of which some are rare: each round of candidates goes on behind the one before. */
+TEST(rounds_of_candidates_find_the_rarest_pairs)
+{
+    char line[1024];
+    error why = {""};
+    dataset d;
+    snprintf(line, sizeof line, "generate rmat %s --nodes 64 --edges 3600", target);
+    CHECK_EQ(run("", line), 0);
+    if (!CHECK(dataset_open(&d, target, &why))) return;
+    CHECK_EQ(d.num_edges, 3600);
+    dataset_close(&d);
+}
+
 /* What a line of output says after a name and before a word, as a number. */
 static double number_before(const char* words)
 {
@@ -2226,6 +2239,7 @@ int main(int argc, char** argv)
     RUN(export_does_not_hide_a_part_that_there_is_not);
     RUN(export_writes_the_masks_of_one_split_as_vectors);
     RUN(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be);
+    RUN(rounds_of_candidates_find_the_rarest_pairs);
     RUN(export_writes_no_damaged_section);
     RUN(export_tries_a_thousand_temporary_names);
     RUN(wrong_usage_exits_with_2_and_says_why);

@@ -113,7 +113,8 @@ static const meant lines[] = {
     {"--seeds 1,3,33 --fanout 20,1 --walks 1 --length 5 --restart 1 --table direct", 3, {1, 3, 33}, 2, {20, 1}, 0, {1, 5, 1}, 1,
      0, GGNN_UNIQUE_DIRECT},
     {"--seeds 33 --fanout 1,9,1 --walks 2 --restart 0 --table hash --step 1073741823", 1, {33}, 3, {1, 9, 1}, 0, {2, 3, 0}, 1,
-     (1 << 30) - 1, GGNN_UNIQUE_HASH}};
+     (1 << 30) - 1, GGNN_UNIQUE_HASH},
+    {"--seeds 17,24 --fanout 1 --table hash", 2, {17, 24}, 1, {1}, 0, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_HASH}}; /* one lies behind the last slot: in the first */
 enum { LINES = sizeof lines / sizeof *lines };
 
 static bool as_json, is_first;

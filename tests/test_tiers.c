@@ -1589,18 +1589,20 @@ TEST(slopes_are_those_of_times_with_random_caches)
     task_close(&t);
 }
 
-/* The same slices of the first eight batches, with the draws that come before training. */
+/* The same slices of the first eight batches, with the draws that come before training: whether batches are keyed in the pass
+   does not matter, as each draw has its own step. */
 static void count_reads(const task* t, int64_t* rows, int64_t* lists)
 {
     const ggnn_sampling how = {.num_hops = 2, .fanout = {2, 2}};
-    const loader_pass pass = {.ids = t->ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,
-                              .rng = {3, 0, GGNN_PURPOSE_PRESAMPLE}};
+    loader_pass pass = {.ids = t->ids[SPLIT_TRAIN], .num_ids = t->count[SPLIT_TRAIN], .shuffled = true,
+                        .rng = {3, 0, GGNN_PURPOSE_PRESAMPLE}};
     ggnn_batch b;
     ggnn_node seeds[10];
     CHECK(ggnn_batch_plan(&b, &t->graph, &how, 10, NULL) == GGNN_OK);
     void* memory = malloc(b.bytes);
     ggnn_batch_init(&b, memory);
     for (int64_t i = 0; i < 8; i++) {
+        pass.keyed = i % 2;
         CHECK(loader_sample_slice(&b, seeds, &t->graph, &pass, 20, i, 1, 2) == GGNN_OK);
         CHECK(ggnn_count_batch(rows, lists, &b) == GGNN_OK);
     }
