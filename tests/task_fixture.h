@@ -43,7 +43,7 @@ static inline void fixture_free(fixture* f)
 /* The configuration of these options of ggnn-train; its texts are in `words`. */
 static inline config config_of(char words[400], const char* options)
 {
-    config c;
+    static config c; /* stays: the fanout_text of what is returned points into it until the next call */
     error why = {""};
     char* argv[40] = {(char*)(uintptr_t) "ggnn-train"};
     int argc = 1;
