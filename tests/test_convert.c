@@ -1115,6 +1115,14 @@ TEST(the_nodes_of_highest_degree_that_train_are_of_those_with_a_label)
         for (int v = 0; v < 6; v++) CHECK_EQ(d.split[v], v == 0 ? SPLIT_NONE : v <= many ? SPLIT_TRAIN : SPLIT_VAL);
         dataset_close(&d);
     }
+    for (int uniform = 0; uniform < 2; uniform++) { /* 2.5, 1.5 and 1 of five: halves are rounded up, and who comes last gets what is left */
+        const convert_options halves = {.split = true, .share = {.5, .3, .2}, .train = uniform ? TRAIN_UNIFORM : TRAIN_DEGREE, .direction = DIRECTION_AS_IS};
+        int64_t count[4] = {0};
+        if (!converted(&d, "degrees.npz", &halves)) return;
+        for (int v = 0; v < 6; v++) count[d.split[v]]++;
+        CHECK(count[SPLIT_NONE] == 1 && count[SPLIT_TRAIN] == 3 && count[SPLIT_VAL] == 2 && count[SPLIT_TEST] == 0);
+        dataset_close(&d);
+    }
 }
 
 /* Parts of unlike numbers of splits: the last one's is taken, and the other is named. */

@@ -404,6 +404,25 @@ TEST(labels_of_other_kinds_are_the_majority_of_the_neighbours)
     done(&d, &statistics);
 }
 
+/* One class, two, and so on: each has its share of the nodes that have a label. */
+TEST(every_class_has_its_share_of_the_nodes_however_few_there_are)
+{
+    for (int kind = KIND_PLANTED; kind <= KIND_RMAT; kind++)
+        for (int32_t classes = 1; classes <= 4; classes++) {
+            generate_options how = options_of((generate_kind)kind, 4000, 8000);
+            dataset d;
+            graph_statistics s;
+            how.classes = classes;
+            how.features = 0;
+            if (!make_and_open(&how, &d, &s)) return;
+            CHECK_EQ(d.num_classes, classes);
+            if (kind == KIND_CITATION) CHECK_NEAR((double)s.labelled, 250, 5 * sqrt(250));
+            else CHECK_EQ(s.labelled, 4000);
+            for (int32_t c = 0; c < classes; c++) CHECK_NEAR((double)s.class_size[c] * classes, (double)s.labelled, .4 * (double)s.labelled);
+            done(&d, &s);
+        }
+}
+
 static bool has_edge(const dataset* d, int64_t u, int64_t v)
 {
     for (int64_t e = d->csc.indptr[v]; e < d->csc.indptr[v + 1]; e++)
@@ -2199,6 +2218,7 @@ int main(int argc, char** argv)
     RUN(directed_edges_are_distinct_and_join_two_nodes);
     RUN(the_share_that_trains_is_the_one_asked_for);
     RUN(labels_of_other_kinds_are_the_majority_of_the_neighbours);
+    RUN(every_class_has_its_share_of_the_nodes_however_few_there_are);
     RUN(grid_star_and_path_join_whom_they_should);
     RUN(karate_is_zacharys_club);
     RUN(each_kind_has_its_own_defaults);
