@@ -190,6 +190,35 @@ TEST(help_lists_every_option_with_its_default)
     CHECK_EQ(parse("--help --number nonsense"), OPTIONS_HELP);
 }
 
+/* Also where the value is wrong, and where it is the default. */
+TEST(an_option_is_given_whatever_its_kind_and_value)
+{
+    static const option_kind kind[] = {OPTION_FLAG, OPTION_INT, OPTION_REAL, OPTION_BYTES, OPTION_TEXT, OPTION_CHOICE, OPTION_LIST};
+    static const char *const values[] = {"", "=0", "=0", "=0", "=", "=a", "=0"}, *const wrong[] = {"=1", "=x", "=x", "=x", NULL, "=x", "=x"};
+    for (int k = 0; k < 7; k++)
+        for (int bad = 0; bad < (wrong[k] ? 2 : 1); bad++) {
+            bool given[3] = {false, false, false};
+            union {
+                bool flag;
+                int choice;
+                int64_t number;
+                double real;
+                const char* text;
+                option_list list;
+            } value[3];
+            memset(value, 0, sizeof value);
+            const option three[] = {{"first", kind[k], &value[0], 0, 0, "a|b", "help", &given[0]},
+                                    {"second", kind[k], &value[1], 0, 0, "a|b", "help", &given[1]},
+                                    {"third", kind[k], &value[2], 0, 0, "a|b", "help", &given[2]},
+                                    {NULL, OPTION_FLAG, NULL, 0, 0, NULL, NULL, NULL}};
+            char word[40], program[] = "program", *argv[] = {program, word, NULL};
+            why.text[0] = 0;
+            snprintf(word, sizeof word, "--second%s", bad ? wrong[k] : values[k]);
+            CHECK_EQ(options_parse(three, 2, argv, argument, &num_arguments, 0, 0, &why), bad ? OPTIONS_WRONG : OPTIONS_GOOD);
+            CHECK(given[1] == !(bad && kind[k] == OPTION_FLAG) && !given[0] && !given[2]);
+        }
+}
+
 TEST(the_last_of_repeated_options_counts_whatever_its_kind)
 {
     CHECK_EQ(parse("in --fanout 1,2,3 --bytes 1K --model gat --text a --real .5 --free=7 --flag --flag "
@@ -1208,6 +1237,7 @@ int main(int argc, char** argv)
     RUN(suggestions_mean_what_was_asked_for);
     RUN(lists_and_amounts_are_taken_up_to_their_limits);
     RUN(a_word_with_one_dash_says_which_option_is_meant);
+    RUN(an_option_is_given_whatever_its_kind_and_value);
     RUN(the_last_of_repeated_options_counts_whatever_its_kind);
     RUN(two_dashes_end_the_options_once);
     RUN(options_that_a_dash_may_mean_are_named_whole);

@@ -2125,6 +2125,10 @@ TEST(version_is_the_headers)
 {
     CHECK_EQ(run("", "--version"), 0);
     CHECK_STR(output("out"), "ggnn-data " GGNN_VERSION "\n");
+    CHECK_EQ(run("", "--version --json info"), 0); /* the first word says it */
+    CHECK_STR(output("out"), "ggnn-data " GGNN_VERSION "\n");
+    CHECK_EQ(run("", "info --version"), 2);
+    CHECK_STR(output("out"), "");
 }
 
 TEST(failures_exit_with_1_and_leave_no_file)

@@ -244,6 +244,7 @@ TEST(a_folder_may_be_named_with_a_slash_at_its_end)
 {
     make_graph();
     check_shell("$B/ggnn-data export f.ggnn new/ && [ -f new/indptr.npy ]", 0);
+    check_shell("$B/ggnn-data export f.ggnn newer/// && [ -f newer/indptr.npy ] && rm -r newer", 0);
     check_shell("mkdir here && cd here && $B/ggnn-data export ../f.ggnn ./ --format csv 2>../err", 1);
     CHECK(says("err", "./: cannot put the output there: it is the current folder"));
     check_shell("rm -r new here", 0);

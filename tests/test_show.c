@@ -641,9 +641,9 @@ TEST(the_program_of_another_backend_is_started_with_the_same_words)
     folder_path(copy, "ggnn-data");
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/ggnn-data-%s", folder, suffix[i]);
-        for (int there = 0; there < 3; there++) {
-            if (there) write_file(path, "#!/bin/sh\necho \"$@\"\n", 20);
-            if (there == 2) chmod(path, 0700);
+        for (int there = 0; there < 4; there++) { /* a text is no program, whatever its rights */
+            if (there) write_file(path, there == 3 ? "no program at all!!\n" : "#!/bin/sh\necho \"$@\"\n", 20);
+            if (there >= 2) chmod(path, 0700);
             snprintf(line, sizeof line, "%s sample none --seeds 0,1 --fanout 2 --backend %s >%s/out 2>%s/err", copy, backend[i],
                      folder, folder);
             const int status = system(line);
