@@ -368,7 +368,7 @@ TEST(weights_of_all_sizes_are_exported_as_text_and_come_back)
     for (int e = 0; e < EDGES; e++) {
         uint32_t bits = (uint32_t)test_below(0x7F800000);
         memcpy(&weight[e], &bits, 4);
-        if (e < 4) weight[e] = (const float[]){0, 1e-45f, 3.40282347e38f, 1.17549435e-38f}[e];
+        if (e < 5) weight[e] = (const float[]){0, 1e-45f, 3.40282347e38f, 1.17549435e-38f, -0.f}[e];
         pair[e] = test_below(EDGES);
         indptr[e + 1] = e + 1;
     }
@@ -1452,6 +1452,27 @@ TEST(a_split_is_of_masks_or_of_ids_by_their_type)
         }
 }
 
+TEST(a_sparse_adjacency_matrix_may_stand_alone)
+{
+    static const int64_t indptr[] = {0, 1, 2, 2}, indices[] = {1, 2}, shape[] = {3, 3};
+    dataset d;
+    for (int with = 0; with < 3; with++) { /* with nothing, labels, attributes */
+        zip_maker z = {0};
+        array_sink to = {&z, NULL};
+        put_vector(&to, "adj_indptr", "<i8", 4, indptr, 8);
+        put_vector(&to, "adj_indices", "<i8", 2, indices, 8);
+        put_vector(&to, "adj_shape", "<i8", 2, shape, 8);
+        if (with == 1) put_vector(&to, "labels", "<i8", 3, (const int64_t[]){2, 0, 1}, 8);
+        if (with == 2) put_matrix(&to, "attr_matrix", "<f4", 3, 1, (const float[]){2, 0, 1}, 4, false);
+        save(zip_end(&z), "alone.npz", false);
+        if (!converted(&d, "alone.npz", &(convert_options){.format = FORMAT_AUTO})) continue;
+        CHECK(d.num_nodes == 3 && d.num_edges == 4 && !d.split && !d.csc.weight && !d.external_id);
+        CHECK(with == 1 ? d.label && d.label[0] == 2 && d.label[1] == 0 && d.label[2] == 1 : !d.label);
+        CHECK(with == 2 ? d.feat.width == 1 && ((const float*)d.feat.rows)[0] == 2 && ((const float*)d.feat.rows)[2] == 1 : !d.feat.rows);
+        dataset_close(&d);
+    }
+}
+
 /* Of arrays that say one thing the first counts, in this order. */
 TEST(arrays_that_say_one_thing_have_an_order)
 {
@@ -1459,6 +1480,8 @@ TEST(arrays_that_say_one_thing_have_an_order)
     static const char* const features[] = {"node_features", "features", "feat", "x"};
     static const char* const labels[] = {"node_labels", "labels", "label", "y"};
     static const char* const parts[] = {"split", "train_masks", "train_mask", "train"};
+    static const char* const val[] = {NULL, "val_mask", "valid", "val"};
+    static const char* const test[] = {NULL, "test_masks", "test_mask", "test"};
     for (int first = 0; first < 4; first++) { /* those before it are not there */
         zip_maker z = {0};
         array_sink to = {&z, NULL};
@@ -1475,12 +1498,14 @@ TEST(arrays_that_say_one_thing_have_an_order)
             put_vector(&to, features[k], "<f4", 4, feature, 4);
             put_vector(&to, labels[k], "<i8", 4, label, 8);
             put_matrix(&to, parts[k], "|u1", 1, 4, part, 1, false);
+            if (k > 0) put_matrix(&to, val[k], "|u1", 1, 4, (const uint8_t[4]){k == 3, k == 4, k == 1, k == 2}, 1, false); /* the next node's */
+            if (k > 0) put_matrix(&to, test[k], "|u1", 1, 4, (const uint8_t[4]){k == 2, k == 3, k == 4, k == 1}, 1, false);
         }
         save(zip_end(&z), "order.npz", false);
         if (!converted(&d, "order.npz", &(convert_options){.direction = DIRECTION_AS_IS})) continue;
         CHECK(d.num_nodes == 4 && d.num_edges == 1 && d.csc.indices[0] == first && d.csc.indptr[3] == 0);
         CHECK(((const float*)d.feat.rows)[0] == (float)first && d.label[3] == first && d.num_splits == 1);
-        for (int v = 0; v < 4; v++) CHECK_EQ(d.split[v], v == first);
+        for (int v = 0; v < 4; v++) CHECK_EQ(d.split[v], v == first ? SPLIT_TRAIN : first && (v + 3) % 4 == first ? SPLIT_VAL : first && (v + 2) % 4 == first ? SPLIT_TEST : SPLIT_NONE);
         dataset_close(&d);
     }
 }
@@ -1783,6 +1808,14 @@ TEST(bad_text_is_named_by_line_and_byte)
         {"x.csv", "\n\n", "holds no edge"},
         {"x.csv", "\357\273\277", "x.csv: holds no edge"},
         {"x", "\211GGN", "x: is a .ggnn file already"},
+        {"x", "\211GGX", "x: line 1, byte 1: neither a number nor a column's name such as src, dst, weight: \"?GGX\""},
+        {"x", "\211GG", "x: line 1, byte 1: neither a number nor a column's name such as src, dst, weight: \"?GG\""},
+        {"x", "PK\5\6", "x: no zip archive: 4 bytes"},
+        {"x", "PKXX", "x: no zip archive: 4 bytes"},
+        {"x", "PQ\3\4", "x: line 1, byte 1: neither a number nor a column's name such as src, dst, weight: \"PQ??\""},
+        {"x", "PK\3", "x: line 1, byte 1: neither a number nor a column's name such as src, dst, weight: \"PK?\""},
+        {"x", "\037\213", "x: compressed"},
+        {"x", "\037", "x: line 1, byte 1: neither a number nor a column's name such as src, dst, weight: \"?\""},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n281474976710656 281474976710656 0\n",
          sizeof(ggnn_node) == 4 ? "281474976710656 nodes need 64-bit ids" : "281474976710656 nodes need more than 48-bit ids"},
         {"x.mtx", "%%MatrixMarket matrix coordinate pattern general\n281474976710655 281474976710655 0\n",
@@ -3164,6 +3197,7 @@ int main(int argc, char** argv)
     RUN(of_several_splits_of_an_ogb_folder_the_first_by_name_is_read);
     RUN(every_array_may_be_of_any_type);
     RUN(a_split_is_of_masks_or_of_ids_by_their_type);
+    RUN(a_sparse_adjacency_matrix_may_stand_alone);
     RUN(arrays_that_say_one_thing_have_an_order);
     RUN(every_part_may_say_how_many_splits_there_are);
     RUN(labels_are_classes_or_real);

@@ -718,6 +718,13 @@ TEST(partitions_are_written_beside_the_graph_and_their_figures_printed)
     free(owner);
     CHECK_EQ(tool_on("partition", "--method pagraph --closure-limit 3"), 0);
     CHECK(says("out", "--closure-limit cut them"));
+    CHECK_EQ(run("", with(line, "generate star %s/one.ggnn --nodes 10 --classes 2 --train .1%s", folder, "")), 0); /* one node trains */
+    for (int limit = 1; limit < 12; limit += 10) {
+        CHECK_EQ(run("", with(line, limit > 1 ? "partition %s/one.ggnn --method pagraph --hops 2 --closure-limit 11%s"
+                                              : "partition %s/one.ggnn --method pagraph --hops 2 --closure-limit 1%s", folder, "")), 0);
+        CHECK((strstr(output("out"), "\n1 training nodes reach more than 1 nodes: --closure-limit cut them in the scores\n") != NULL) == (limit == 1));
+        CHECK((strstr(output("out"), "closure-limit") != NULL) == (limit == 1));
+    }
     CHECK(!partition_open(&p, path, &wrong, &why));
     CHECK(strstr(why.text, "another graph"));
     dataset_close(&d);

@@ -107,6 +107,7 @@ typedef struct { /* a command line, and what it means */
 static const meant lines[] = {
     {"--seeds 33,0,33,5 --fanout 3,2 --seed 7 --step 5", 4, {33, 0, 33, 5}, 2, {3, 2}, 0, {4, 3, .5f}, 7, 5, GGNN_UNIQUE_DIRECT},
     {"--seeds 0 --fanout=-1 --table hash", 1, {0}, 1, {-1}, 0, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_HASH},
+    {"--seeds 17,24 --fanout 1 --table hash", 2, {17, 24}, 1, {1}, 0, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_HASH}, /* both have the last slot's hash */
     {"--seeds 5,2 --fanout 2,0,3,2 --last-hop-global --table auto", 2, {5, 2}, 4, {2, 0, 3, 2}, 1, {4, 3, .5f}, 1, 0, GGNN_UNIQUE_DIRECT},
     {"--seeds 2,33 --fanout 4,5 --walks 7 --length 2 --restart .25 --table hash --seed 4294967298 --last-hop-global", 2, {2, 33}, 2,
      {4, 5}, 1, {7, 2, .25f}, (UINT64_C(1) << 32) + 2, 0, GGNN_UNIQUE_HASH},
