@@ -1797,6 +1797,37 @@ TEST(export_writes_all_that_is_there_and_nothing_else)
 }
 
 /* A value that is no part is in no mask, and a question mark in text. */
+/* Sections that are there are there, though they hold nothing, or nothing that is known. */
+TEST(a_graph_without_edges_has_weights_and_one_without_classes_has_labels)
+{
+    static const char mtx[] = "%%MatrixMarket matrix coordinate real general\n% row: source, column: target\n2 2 0\n";
+    static const int64_t indptr[3] = {0, 0, 0}, three = 3, none = 0, two = 2, wide[2] = {0, 3};
+    static const int32_t label[2] = {-1, -1};
+    ggnn_file_writer w;
+    char command[1200];
+    CHECK(ggnn_file_create(&w, target) && ggnn_file_append(&w, "indptr", GGNN_FILE_I64, 1, &three, indptr) &&
+          ggnn_file_append(&w, "indices", DATASET_NODE, 1, &none, indptr) && ggnn_file_append(&w, "weight", GGNN_FILE_F32, 1, &none, indptr) &&
+          ggnn_file_append(&w, "edge_feat", GGNN_FILE_F32, 2, wide, indptr) && ggnn_file_append(&w, "label", GGNN_FILE_I32, 1, &two, label) && ggnn_file_commit(&w));
+    CHECK_EQ(export_to("e1", "csv"), 0);
+    check_names("e1", "edge_features.csv edges.csv nodes.csv ");
+    check_file("e1/edges.csv", "src,dst,weight\n", 15);
+    check_file("e1/edge_features.csv", "", 0);
+    check_file("e1/nodes.csv", "node,label\n0,-1\n1,-1\n", 21);
+    CHECK_EQ(export_to("e2", "npy"), 0);
+    check_names("e2", "edge_feat.npy indices.npy indptr.npy label.npy weight.npy ");
+    check_npy("e2/edge_feat.npy", "<f4", "0, 3", "", 0);
+    check_npy("e2/weight.npy", "<f4", "0,", "", 0);
+    CHECK_EQ(export_to("e3.mtx", "mtx"), 0);
+    check_file("e3.mtx", mtx, sizeof mtx - 1);
+    snprintf(command, sizeof command, "info %s --json", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "\"weighted\": true") && says("out", "\"labels\": \"classes\",\n  \"num_classes\": 0"));
+    CHECK(says("out", "\"edge_features\": {\n    \"width\": 3,\n    \"type\": \"f32\""));
+    snprintf(command, sizeof command, "info %s", target);
+    CHECK_EQ(run("", command), 0);
+    CHECK(says("out", "0 directed, weighted, 0.00 a node\nedge features    3 a row, fp32\nlabels           0 classes\n"));
+}
+
 TEST(export_does_not_hide_a_part_that_there_is_not)
 {
     static const char nodes[] = "node,external_id,label,split_0,split_1\n0,7,0,none,test\n1,-7,-1,?,none\n2,0,1,val,?\n";
@@ -2266,6 +2297,7 @@ int main(int argc, char** argv)
     RUN(export_writes_the_masks_of_every_split);
     RUN(export_and_convert_give_the_same_arrays_back);
     RUN(export_writes_all_that_is_there_and_nothing_else);
+    RUN(a_graph_without_edges_has_weights_and_one_without_classes_has_labels);
     RUN(export_does_not_hide_a_part_that_there_is_not);
     RUN(export_writes_the_masks_of_one_split_as_vectors);
     RUN(export_refuses_a_graph_that_is_broken_and_an_output_that_cannot_be);
