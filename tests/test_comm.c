@@ -379,6 +379,8 @@ TEST(waits_of_all_calls_are_added_up)
 TEST(a_process_that_is_started_with_others_is_under_mpi)
 {
     static const char* const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    const char* library = comm_mpi_name(); /* and its version, without who has packed it */
+    CHECK(!library || (library[0] && !strpbrk(library, ",\n")));
     for (int i = 0; i < 3; i++) unsetenv(name[i]);
     CHECK(!comm_under_mpi());
     for (int i = 0; i < 3; i++) {

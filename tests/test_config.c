@@ -726,6 +726,20 @@ TEST(the_rate_of_each_step_is_that_of_schedule_and_warmup)
             }
 }
 
+TEST(a_list_of_devices_has_256_at_most)
+{
+    char list[520] = "0";
+    static config c;
+    error why = {""};
+    for (int i = 1; i < 256; i++) strcat(list, ",1");
+    CHECK(parse(&c, &why, "--data x --backend cuda --device-list %s", list, "") == OPTIONS_GOOD && config_finish(&c, &why));
+    CHECK_STR(why.text, "");
+    CHECK(c.devices == 256 && c.listed == 256 && c.device[0] == 0 && c.device[255] == 1);
+    strcat(list, ",2");
+    CHECK(parse(&c, &why, "--data x --backend cuda --device-list %s", list, "") == OPTIONS_GOOD && !config_finish(&c, &why));
+    CHECK(strstr(why.text, ",2: at most 256 devices") != NULL);
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
@@ -744,6 +758,7 @@ int main(int argc, char** argv)
     RUN(options_that_contradict_each_other_are_errors_that_say_what_to_do);
     RUN(options_that_go_together_are_taken);
     RUN(what_is_worked_out_follows_from_what_was_given);
+    RUN(a_list_of_devices_has_256_at_most);
     RUN(a_training_samples_as_its_options_say);
     RUN(the_rate_of_each_step_is_that_of_schedule_and_warmup);
     return test_finish();

@@ -232,8 +232,10 @@ TEST(attention_and_loss_count_their_rows)
     aggregated[1] = 2 * 3 * 4 * N * w + 2 * (E * (4 * w + 4) + 4 * N * w) + 16 * E;
     for (int backward = 0; backward < 2; backward++)
         if (!CHECK_EQ(n->profile.bytes[backward][NET_AGGREGATE] - before.bytes[backward][NET_AGGREGATE], aggregated[backward])) printf("  half %d\n", backward);
+    CHECK(n->profile.train > 0); /* all of the step */
     before = n->profile;
     net_update(n, .01f);
+    CHECK(n->profile.train - before.train >= n->profile.seconds[1][NET_OPTIMIZER] - before.seconds[1][NET_OPTIMIZER] - 1e-9);
     counted(n, "update", NET_OPTIMIZER, 7 * 4 * net_state_of(n).count, 0); /* value, m, v read and written, the gradient read */
     CHECK(n->backward == 1 && took[1][NET_OPTIMIZER] > 0);
     net_free(n);
@@ -264,6 +266,25 @@ TEST(features_without_their_zeros_count_their_entries)
         counted(n, "x' dz", NET_GEMM, 4 * (entries * (CLASSES + 2) + WIDTH * CLASSES), 2 * entries * CLASSES);
     }
     net_free(n);
+}
+
+/* A product with an entry that is no number is none, as one with all zeros. */
+TEST(an_entry_that_is_no_number_is_no_zero)
+{
+    static float thin[N * WIDTH];
+    for (int dense = 0; dense < 2; dense++)
+        for (int bad = 0; bad < 2; bad++) {
+            for (int i = 0; i < N * WIDTH; i++) thin[i] = i % 17 ? 0 : 1;
+            if (bad) thin[5] = NAN; /* of node 0, which is labelled */
+            const ggnn_store store = ggnn_store_plain(thin, N, WIDTH, GGNN_F32);
+            net_config c = config_of(NET_MLP);
+            c.dense = dense;
+            net* n = net_of(&c, &store);
+            CHECK((n->sparse != NULL) == !dense);
+            net_compute(n, net_whole(n), 0);
+            CHECK((isnan(n->sums->loss) != 0) == bad);
+            net_free(n);
+        }
 }
 
 /* ==== values at their ends ====================================================================================== */
@@ -387,6 +408,50 @@ static epilogue epilogue_of(net* n, int64_t i, int variant, float* normed, float
     e.normed = (mat){.v = normed + i * PITCH, .ld = PITCH, .cols = WIDE, .rows = {NULL, LONG - i}};
     e.inv_deviation = inv_deviation + i;
     return e;
+}
+
+/* The definition of a norm's sums: 16 of every 16th element, then folded. w NULL: of v alone. */
+static float folded(const float* v, const float* w, int cols)
+{
+    float part[16] = {0};
+    for (int j = 0; j < cols; j++) part[j % 16] += w ? v[j] * w[j] : v[j];
+    for (int width = 8; width > 0; width /= 2)
+        for (int i = 0; i < width; i++) part[i] += part[i + width];
+    return part[0];
+}
+
+/* Bit by bit, for every rest of 16 columns. */
+TEST(a_norm_of_any_width_is_that_of_sixteen_folded_sums)
+{
+    static float normed[LONG * PITCH], inv_deviation[LONG], sums[3 * PITCH];
+    net_config c = config_of(NET_MLP);
+    c.layers = 2;
+    c.hidden = WIDE;
+    c.norm = true;
+    net* n = net_of(&c, &floats);
+    n->column_sums = (mat){.v = sums, .ld = PITCH, .cols = WIDE, .rows = {NULL, 3}};
+    for (int64_t i = 0; i < n->state.count; i++) n->state.value[i] = test_uniform();
+    for (int cols = 1; cols <= WIDE; cols++) {
+        epilogue e = epilogue_of(n, 0, ACTIVATION_NONE, normed, inv_deviation);
+        mat h = matrix(1, cols, PITCH), dh = matrix(1, cols, PITCH);
+        float x[WIDE], y[WIDE], g[WIDE];
+        e.act = ACTIVATION_NONE;
+        for (int j = 0; j < cols; j++) x[j] = h.v[j] + e.bias.v.v[j];
+        const float mean = folded(x, NULL, cols) / (float)cols;
+        for (int j = 0; j < cols; j++) x[j] -= mean;
+        const float inverse = 1.0f / sqrtf(folded(x, x, cols) / (float)cols + 1e-5f);
+        for (int j = 0; j < cols; j++) x[j] *= inverse;
+        for (int j = 0; j < cols; j++) y[j] = x[j] * e.gamma.v.v[j] + e.beta.v.v[j];
+        for (int j = 0; j < cols; j++) g[j] = dh.v[j] * e.gamma.v.v[j];
+        const float middle = folded(g, NULL, cols) / (float)cols, slope = folded(g, x, cols) / (float)cols;
+        for (int j = 0; j < cols; j++) g[j] = (g[j] - middle - x[j] * slope) * inverse;
+        n->ops->finish(n, h, &e);
+        n->ops->finish_back(n, dh, h, &e);
+        const size_t bytes = (size_t)cols * sizeof *x;
+        if (!CHECK(!memcmp(h.v, y, bytes) && !memcmp(normed, x, bytes) && !memcmp(dh.v, g, bytes) && !memcmp(inv_deviation, &inverse, sizeof inverse)))
+            printf("  %d columns\n", cols);
+    }
+    net_free(n);
 }
 
 /* As few rows alone; what lies beside them stays. */
@@ -659,8 +724,10 @@ int main(int argc, char** argv)
     RUN(sums_over_neighbours_count_a_row_and_an_index_for_each_edge);
     RUN(attention_and_loss_count_their_rows);
     RUN(features_without_their_zeros_count_their_entries);
+    RUN(an_entry_that_is_no_number_is_no_zero);
     RUN(activations_and_their_gradients_are_those_of_the_ends_of_floats);
     RUN(an_element_whose_field_is_the_threshold_is_kept);
+    RUN(a_norm_of_any_width_is_that_of_sixteen_folded_sums);
     RUN(rows_of_a_long_matrix_come_out_as_those_of_a_short_one);
     RUN(sums_and_copies_of_long_matrices_are_those_of_their_elements);
     RUN(long_arrays_are_summed_and_updated_once);

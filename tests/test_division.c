@@ -96,6 +96,24 @@ TEST(a_closure_is_what_batches_of_a_part_can_reach)
     }
 }
 
+/* A list that the division itself did not read, as one from a file reads none. */
+TEST(a_closure_names_the_node_whose_list_is_broken)
+{
+    scene s = scene_new(2, 2, 1000);
+    ggnn_node* list = malloc((size_t)s.g->num_nodes * sizeof *list);
+    error why = {""};
+    int64_t inner = 5;
+    const ggnn_node v = s.d.ids[0];
+    char begin[100];
+    for (int64_t e = s.g->indptr[v]; e < s.g->indptr[v + 1]; e++) s.g->indices[e] = (ggnn_node)s.g->num_nodes;
+    CHECK(s.g->indptr[v] < s.g->indptr[v + 1]);
+    CHECK_EQ(division_closure(&s.d, &s.g->graph, 0, list, &inner, &why), -1);
+    snprintf(begin, sizeof begin, "--partition pagraph: node %lld: ", (long long)v);
+    CHECK(inner == 0 && !strncmp(why.text, begin, strlen(begin)) && strstr(why.text, "(ggnn-data verify checks the whole file)"));
+    free(list);
+    scene_free(&s);
+}
+
 /* ==== batches =================================================================================================== */
 
 static loader* open_loader(device* d, const scene* s, int32_t rank, int64_t batch, const int32_t* label, error* why)
@@ -817,6 +835,7 @@ int main(int argc, char** argv)
     test_seed(37);
     RUN(each_training_node_has_one_owner_and_larger_parts_come_first);
     RUN(a_closure_is_what_batches_of_a_part_can_reach);
+    RUN(a_closure_names_the_node_whose_list_is_broken);
     RUN(each_rank_draws_its_own_training_nodes_in_as_many_steps_as_the_others);
     RUN(an_epoch_draws_another_order_than_the_one_before);
     if (!train_tool_begin()) return 1;

@@ -196,11 +196,45 @@ TEST(rows_of_parts_that_are_filled_by_pieces_are_those_of_a_gather)
     free(s);
 }
 
+/* Machines of two ranks each: a part a rank of one's own machine, or of all. */
+TEST(parts_are_those_of_a_machine_or_of_all)
+{
+    enum { WIDTH = 2, ROWS = 50, LOCALS = 2, RANKS = 6 };
+    static float rows[ROWS * WIDTH];
+    for (int i = 0; i < ROWS * WIDTH; i++) rows[i] = (float)i;
+    for (int32_t r = 0; r < RANKS; r++)
+        for (int all = 0; all < 2; all++) {
+            error why = {""};
+            comm c;
+            comm_open_alone(&c, &never);
+            c.rank = r;
+            c.ranks = RANKS;
+            c.local = r % LOCALS;
+            c.locals = LOCALS;
+            c.machine = r / LOCALS;
+            c.machines = RANKS / LOCALS;
+            device* d = device_open_cpu(1, &why);
+            const exchange_plan plan = {&c, ggnn_store_plain(rows, ROWS, WIDTH, GGNN_F32), ROWS, GGNN_OWNER_MODULO, all};
+            exchange* x = exchange_create(d, &plan, &why); /* waits for no rank */
+            CHECK_STR(why.text, "");
+            if (!CHECK(x != NULL)) continue;
+            const ggnn_store* has = exchange_stored(x);
+            const int32_t parts = all ? RANKS : LOCALS, own = all ? r : r % LOCALS;
+            CHECK_EQ(has->at.parts, parts);
+            for (int32_t p = 0; p < parts + 2; p++) CHECK((has->base[p] != NULL) == (p == own));
+            for (int64_t v = own; v < ROWS && has->base[own]; v += parts)
+                CHECK(!memcmp((const float*)has->base[own] + v / parts * WIDTH, rows + v * WIDTH, WIDTH * sizeof *rows));
+            exchange_free(x);
+            device_close(d);
+        }
+}
+
 int main(int argc, char** argv)
 {
     test_only = argc > 1 ? argv[1] : NULL;
     test_seed(51);
     RUN(rows_are_those_of_a_gather_for_all_owners_and_types);
     RUN(rows_of_parts_that_are_filled_by_pieces_are_those_of_a_gather);
+    RUN(parts_are_those_of_a_machine_or_of_all);
     return test_finish();
 }

@@ -873,6 +873,32 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
     }
 }
 
+/* An epoch is predicted all the same, the run's first with `optimal`; nothing was counted or measured. */
+TEST(a_run_of_no_epoch_is_explained_as_that_of_one)
+{
+    static const char* const options[] = {"--devices 2 --cache degree --cache-ratio .2", "--cache optimal --cache-ratio .2"};
+    static char one[RECORD_MAX];
+    for (int i = 0; i < 2; i++)
+        for (int epochs = 1; epochs >= 0; epochs--) {
+            char line[200];
+            snprintf(line, sizeof line, "--data karate.ggnn --fanout 3,2 %s --epochs %d", options[i], epochs);
+            const char* found = explained(line);
+            if (epochs) snprintf(one, sizeof one, "%s", found);
+            for (int k = 0; k < 10; k++) {
+                static const char* const tier[] = {"cache", "own", "peer", "host", "reads"};
+                near_all(shares(found, k / 5 ? "rows" : "lists", "predicted", tier[k % 5]), shares(one, k / 5 ? "rows" : "lists", "predicted", tier[k % 5]));
+                if (!epochs) CHECK_EQ(shares(found, k / 5 ? "rows" : "lists", "counted", tier[k % 5]), 0);
+            }
+            CHECK(shares(found, "rows", "predicted", "reads") > 0);
+            const char* from[2] = {strstr(found, "\"settings\""), strstr(one, "\"settings\"")};
+            const char* to[2] = {strstr(found, "\"choice\""), strstr(one, "\"choice\"")};
+            if (!CHECK(from[0] && from[1] && to[0] && to[1])) continue;
+            CHECK(to[0] - from[0] == to[1] - from[1] && !strncmp(from[0], from[1], (size_t)(to[0] - from[0])));
+            CHECK_EQ(rename("log", "staged"), 0);
+            if (!epochs) CHECK(stage("sample") >= 0 && stage("mark") == 0 && stage("extract") == 0 && stage("train") == 0 && stage("waiting") >= 0);
+        }
+}
+
 TEST(explain_is_a_look_and_no_training)
 {
     CHECK_EQ(train("--data karate.ggnn --explain --save x.ckpt"), 2);
@@ -910,6 +936,7 @@ int main(int argc, char** argv)
     RUN(modelled_seconds_are_of_the_rows_that_all_devices_read);
     RUN(explain_says_how_much_of_a_list_it_takes_a_sample_to_read);
     RUN(all_that_explain_says_follows_from_counts_of_the_tests_own);
+    RUN(a_run_of_no_epoch_is_explained_as_that_of_one);
     RUN(explain_is_a_look_and_no_training);
     if (chdir("/") == 0) folder_remove();
     return test_finish();

@@ -1,6 +1,7 @@
 /* test_heartbeat.c - how the ranks of a run find each other (trainer/heartbeat.h), here as threads of this program, while
    strangers connect to the same port. test_mpi has processes, and what becomes of them. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -61,12 +62,21 @@ static int connect_within(double seconds, uint16_t port)
     return -1;
 }
 
-/* Strangers come first: every other one says something, the others nothing. Then the ranks. */
+static int open_files(void)
+{
+    int count = 0;
+    for (int file = 0; file < 1024; file++) count += fcntl(file, F_GETFD) >= 0;
+    return count;
+}
+
+/* Strangers come first: every other one says something, the others nothing. Then the ranks; then nobody any more, and no stranger is
+   still listened to. */
 static void meet_beside(int32_t strangers, bool one_machine)
 {
     member m[RANKS] = {{.good = false}};
     heartbeat_address at;
     error why = {""};
+    const int before = open_files();
     int* stranger = malloc((size_t)strangers * sizeof *stranger + 1);
     m[0].h = heartbeat_new(0, RANKS, title, NULL, &why);
     CHECK(m[0].h && heartbeat_bind(m[0].h, one_machine, &at, &why));
@@ -80,9 +90,17 @@ static void meet_beside(int32_t strangers, bool one_machine)
     for (int32_t r = 1; r < RANKS; r++) begin(&m[r], r, &at);
     for (int32_t r = 0; r < RANKS; r++) pthread_join(m[r].thread, NULL);
     CHECK(test_seconds() - start < 3);
+    CHECK_EQ(connect_within(.01, at.port), -1);
+    for (int32_t i = 0; i < strangers; i++) {
+        char byte;
+        const struct timeval most = {5, 0};
+        setsockopt(stranger[i], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+        if (!CHECK(recv(stranger[i], &byte, 1, 0) == 0 || errno == ECONNRESET)) break;
+    }
     for (int32_t r = 0; r < RANKS; r++) end(&m[r]);
     for (int32_t i = 0; i < strangers; i++) close(stranger[i]);
     free(stranger);
+    CHECK_EQ(open_files(), before);
 }
 
 TEST(ranks_find_each_other_at_once_whoever_else_connects)

@@ -971,6 +971,7 @@ TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
     fixture* f = random_fixture(10, 4, 3);
     task     t = task_of(f, 3);
     config   how = {.layers = 3, .hidden = 6, .eval_memory = 1 << 20};
+    const int64_t edges = t.graph.num_edges;
     t.graph.num_edges = (int64_t)1 << 31;
     tiers view;
     comm alone;
@@ -984,6 +985,26 @@ TEST(evaluation_of_more_edges_than_a_block_has_is_an_error_at_its_start)
         CHECK((strstr(said.text, "--eval sampled") != NULL) == (c.model != NET_MLP));
         evaluation_free(e);
     }
+    tiers_close(&view);
+    t.graph.num_edges = edges; /* and of transformed rows, before which each rank has 4,096 of its own */
+    open_view(&view, cpu, &t);
+    for (int kind = 0; kind < NUM_KINDS; kind++)
+        for (int over = 0; over < 2; over++) {
+            net_config  c = config_for(kind, 3);
+            error       said = {""};
+            const bool  fits = !over || !net_transformed(&c, 4);
+            t.graph.num_nodes = INT32_MAX - 4096 + over;
+            evaluation* e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
+            if (!CHECK((e != NULL) == fits && (strstr(said.text, "--eval sampled") != NULL) == !fits)) printf("  kind %d, %d: %s\n", kind, over, said.text);
+            evaluation_free(e);
+            if (fits) continue;
+            alone.ranks = 3;
+            t.graph.num_nodes -= 2 * 4096;
+            said.text[0] = 0;
+            e = evaluation_create(&how, &t, &view, &c, NULL, &alone, &said);
+            CHECK(!e && strstr(said.text, "--eval sampled") != NULL);
+            alone.ranks = 1;
+        }
     tiers_close(&view);
     free(t.ids[SPLIT_VAL]);
     fixture_free(f);

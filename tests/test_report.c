@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -446,6 +447,37 @@ TEST(a_log_that_is_a_pipe_waits_for_its_reader)
     CHECK(piped_bytes == strlen(wanted) && memcmp(piped, wanted, piped_bytes) == 0 && interruptions > 0);
 }
 
+/* A limit that is gone again leaves no gap: what could not be written is the end. */
+TEST(no_record_follows_one_that_could_not_be_written)
+{
+    char path[600], words[2000], text[4000] = "";
+    log_file l;
+    json j;
+    error why = {""};
+    struct rlimit before, less;
+    CHECK(log_open(&l, folder_path(path, "limited"), false, &why));
+    CHECK(log_begin(&l, &j, "first") && log_end(&l, &j));
+    memset(words, 'x', sizeof words);
+    words[sizeof words - 1] = 0;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    less = before;
+    less.rlim_cur = 1000;
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &less), 0);
+    CHECK(log_begin(&l, &j, "second"));
+    json_string(&j, "words", words);
+    const bool wrote = log_end(&l, &j);
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    CHECK(!wrote && strstr(l.failed.text, "limited: cannot write the log: "));
+    CHECK(!log_begin(&l, &j, "third"));
+    CHECK(!log_close(&l, &why) && strstr(why.text, "limited: cannot write the log: "));
+    FILE* in = fopen(path, "r");
+    if (CHECK(in != NULL)) CHECK_EQ(fread(text, 1, sizeof text - 1, in), strlen("{\"event\":\"first\"}\n"));
+    if (in) fclose(in);
+    CHECK_STR(text, "{\"event\":\"first\"}\n");
+}
+
 /* ==== ranks ===================================================================================================== */
 
 /* A number for each member of each rank, far from all others: 10,000,000 r + 100,000 a + b. */
@@ -774,6 +806,7 @@ int main(int argc, char** argv)
     RUN(the_bar_begins_where_the_run_was_resumed);
     RUN(the_bar_is_taken_away_before_anything_else_is_printed);
     RUN(a_log_that_is_a_pipe_waits_for_its_reader);
+    RUN(no_record_follows_one_that_could_not_be_written);
     RUN(the_record_of_ranks_has_what_each_did_by_its_name);
     RUN(slices_are_those_of_a_run_in_which_any_rank_had_one);
     RUN(the_tables_of_ranks_have_all_columns_of_each_and_their_sums);

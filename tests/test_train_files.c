@@ -292,6 +292,28 @@ TEST(counters_that_no_run_has_are_an_error)
     }
 }
 
+/* Devices that sample for others: two slices of each batch that is left of the epoch, each sampled once and trained on once. */
+TEST(what_is_left_of_an_epoch_is_all_that_is_sampled)
+{
+    CHECK_EQ(train("--data planted.ggnn --fanout 4,3 --hidden 8 --batch 50 --epochs 1 --save c --log log"), 0);
+    read_log(&first, "log", "start");
+    const int64_t batches = (int64_t)number(first.line[0], "batches");
+    CHECK(batches > 4);
+    for (int64_t done = 1; done < batches; done += done < 3 || done == batches - 1 ? 2 : batches - 1 - done) {
+        const int64_t counters[8] = {0, done, done, done * 50, 0, 0, 0, done};
+        forge_bytes("c", "forged", "counters", counters, sizeof counters);
+        unlink("left");
+        CHECK_EQ(train("--data planted.ggnn --resume forged --epochs 1 --pipeline factored --devices 3 --log left"), 0);
+        read_log(&second, "left", "ranks");
+        double sum[2] = {0, 0};
+        for (int r = 0; r < 3 && CHECK_EQ(second.count, 1); r++) {
+            sum[0] += element(second.line[0], "\"slices\":{", "sampled", r);
+            sum[1] += element(second.line[0], "\"slices\":{", "trained", r);
+        }
+        if (!CHECK(sum[0] == (double)(2 * (batches - done)) && sum[1] == sum[0])) printf("  after %d of %d: %g, %g\n", (int)done, (int)batches, sum[0], sum[1]);
+    }
+}
+
 /* Of another length or type, or not there. */
 TEST(each_section_of_a_checkpoint_has_to_be_as_the_network_is)
 {
@@ -1061,7 +1083,8 @@ TEST(weighted_sampling_without_weights_is_warned_of)
     CHECK(says(words) && !strstr(output, "unbiased")); /* uniform it is */
     static const char* const quiet[] = {"--data karate.ggnn --fanout 4,3", "--data ones.ggnn --sampler weighted",
                                         "--data karate.ggnn --sampler weighted --fanout full",
-                                        "--data karate.ggnn --sampler weighted --model mlp"};
+                                        "--data karate.ggnn --sampler weighted --model mlp",
+                                        "--data karate.ggnn --sampler walk --model gcn --fanout full"};
     add_weights("ones.ggnn", 1);
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++) {
         CHECK_EQ(trainf("%s --hidden 4 --epochs 1", quiet[i]), 0);
@@ -1084,6 +1107,7 @@ int main(int argc, char** argv)
     RUN(bytes_of_a_checkpoint_do_not_reach_the_terminal);
     RUN(counters_that_contradict_each_other_are_an_error);
     RUN(counters_that_no_run_has_are_an_error);
+    RUN(what_is_left_of_an_epoch_is_all_that_is_sampled);
     RUN(each_section_of_a_checkpoint_has_to_be_as_the_network_is);
     RUN(help_says_what_a_checkpoint_fixes_and_the_rest_may_change);
     RUN(parameters_of_another_network_are_named_by_the_first_that_differs);

@@ -709,6 +709,11 @@ TEST(asking_for_a_batch_while_all_slots_are_taken_is_an_error)
     batch_give(s.loader, a);
     CHECK(batch_take(s.loader, &why) == a);
     stream_close(&s);
+    s = stream_of(f, 3, (loader_plan){.batch = 20, .overlap = true}); /* two slots a thread */
+    for (int i = 0; i < 6; i++) CHECK(batch_take(s.loader, &why) != NULL);
+    CHECK_STR(why.text, "");
+    CHECK(!batch_take(s.loader, &why) && strstr(why.text, "all others are in use"));
+    stream_close(&s);
     fixture_free(f);
 }
 
@@ -728,6 +733,62 @@ TEST(a_list_that_is_broken_is_an_error_however_batches_are_prepared)
         CHECK_STR(why.text, "");
         stream_close(&s);
     }
+    fixture_free(f);
+    for (int k = 0; k < 4; k++) { /* the first node and the last one are named as well */
+        char begin[100];
+        error why = {""};
+        const ggnn_node v = k / 2 ? NODES - 1 : 0;
+        f = fixture_new();
+        f->ids[0] = v;
+        const int64_t* indptr = f->task.graph.whole.indptr;
+        for (int64_t e = indptr[v]; e < indptr[v + 1]; e++) f->graph->indices[e] = NODES;
+        CHECK(indptr[v + 1] > indptr[v]);
+        f->task.count[SPLIT_TRAIN] = 1;
+        stream s = stream_of(f, 2, (loader_plan){.batch = 58, .overlap = k % 2});
+        CHECK(!batch_take(s.loader, &why));
+        snprintf(begin, sizeof begin, "sampling the neighbours of node %d: ", (int)v);
+        if (!CHECK(!strncmp(why.text, begin, strlen(begin)))) printf("  %s\n", why.text);
+        stream_close(&s);
+        fixture_free(f);
+    }
+}
+
+/* Of any epoch, whether its pass is keyed or not: that of a loader which begins there. */
+TEST(a_slice_sampled_without_a_loader_is_that_of_the_loader)
+{
+    fixture* f = fixture_new();
+    const int64_t n = f->task.count[SPLIT_TRAIN], size = 59, batches = (n + size - 1) / size;
+    for (int keyed = 0; keyed < 2; keyed++)
+        for (int32_t rank = 0; rank < 3; rank++) {
+            error why = {""};
+            ggnn_batch own;
+            ggnn_node seeds[64];
+            stream s = stream_of(f, 2, (loader_plan){.batch = size, .rank = rank, .ranks = 3});
+            const loader_pass from = s.pass;
+            loader_pass first = from;
+            first.keyed = keyed;
+            const ggnn_sampling how = loader_shape(s.loader)->how;
+            CHECK_EQ(ggnn_batch_plan(&own, &f->task.graph, &how, (size + 2) / 3, NULL), GGNN_OK);
+            void* memory = malloc(own.bytes);
+            ggnn_batch_init(&own, memory);
+            for (int64_t i = 0; i < 2 * batches; i++) {
+                if (i % batches == 0) {
+                    s.pass = from;
+                    s.pass.epoch += (uint32_t)(i / batches);
+                    s.pass.rng.step += (uint32_t)i;
+                    loader_begin(s.loader, &s.pass, 0);
+                }
+                const mini_batch* b = batch_take(s.loader, &why);
+                CHECK_EQ(loader_sample_slice(&own, seeds, &f->task.graph, &first, size, i, rank, 3), GGNN_OK);
+                if (!CHECK(b != NULL)) break;
+                const int64_t ids = *b->blocks.hop[1].num_src.n;
+                const bool good = *own.hop[1].num_src.n == ids && *own.hop[0].num_dst.n == *b->blocks.hop[0].num_dst.n;
+                if (!CHECK(good && !memcmp(own.id, b->blocks.id, (size_t)ids * sizeof *own.id))) printf("  keyed %d, rank %d, batch %d\n", keyed, (int)rank, (int)i);
+                batch_give(s.loader, b);
+            }
+            free(memory);
+            stream_close(&s);
+        }
     fixture_free(f);
 }
 
@@ -960,6 +1021,86 @@ TEST(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory)
                 tiers_close(&t);
                 device_close(d);
             }
+    free(rows);
+    random_graph_free(g);
+    fixture_free(f);
+}
+
+static batch_sizes room_seen; /* of the last ring that opened a slot */
+static slot* see_room(ring* r, error* why)
+{
+    room_seen = r->room;
+    device* plain = device_open_cpu(1, why);
+    slot* s = plain->ops->batches.slot_open(r, why);
+    device_close(plain);
+    return s;
+}
+
+/* By plain loops over what is evaluated: all nodes for all layers but the last, and the nodes of either part for that. A list of
+   sources is there where rows are exchanged. */
+TEST(chunks_of_a_tight_device_have_room_for_the_fullest_and_its_sources)
+{
+    enum { MANY = 9000, HUBS = 70 };
+    static const struct { net_model model; net_aggregator aggregator; bool preprocessed; } of[] = {
+        {NET_SAGE, NET_MEAN, false}, {NET_SAGE, NET_MEAN, true}, {NET_SAGE, NET_POOL, false}, {NET_GAT, 0, false}, {NET_MLP, 0, false}};
+    fixture* f = fixture_new();
+    random_graph* g = random_graph_new(MANY, 3, 20);
+    float* rows = calloc(MANY * WIDTH, sizeof *rows);
+    static ggnn_node few[HUBS], hubs[HUBS];
+    device* plain = device_open_cpu(1, &(error){""});
+    comm alone;
+    comm_open_alone(&alone, &never);
+    limited = *plain->ops;
+    limited.batches.slot_open = see_room;
+    device_close(plain);
+    const int64_t* indptr = g->graph.whole.indptr;
+    int32_t found[2] = {0, 0};
+    for (int64_t v = 0; v < MANY && (found[0] < HUBS || found[1] < HUBS); v++) {
+        const bool hub = indptr[v + 1] - indptr[v] > 3;
+        if (found[hub] < HUBS) (hub ? hubs : few)[found[hub]++] = (ggnn_node)v;
+    }
+    CHECK(found[0] == HUBS && found[1] == HUBS);
+    f->task.graph = g->graph;
+    f->task.features = ggnn_store_plain(rows, MANY, WIDTH, GGNN_F32);
+    f->task.set.num_nodes = MANY;
+    for (int i = 0; i < 5 * 2 * 2 * 2 * 2; i++) {
+        char words[400];
+        error why = {""};
+        tiers t;
+        const int kind = i / 16, layers = 1 + i % 2, exchanged = i / 2 % 2, hub_part = i / 4 % 2 ? SPLIT_TEST : SPLIT_VAL;
+        config c = config_of(words, "--model sage --fanout 3,3 --eval-every 1");
+        device* d = device_open_cpu(1, &why);
+        const tiers_source from = {.graph = f->task.graph, .features = f->task.features};
+        net_config network = {.device = d, .model = of[kind].model, .aggregator = of[kind].aggregator, .preprocessed = of[kind].preprocessed,
+                              .layers = layers, .hidden = 16, .outputs = CLASSES, .heads = 2, .out_heads = 2};
+        d->tight = true;
+        d->ops = &limited;
+        CHECK(tiers_open(&t, d, &from, &why));
+        c.layers = layers;
+        for (int part = SPLIT_VAL; part <= SPLIT_TEST; part++) {
+            f->task.ids[part] = part == hub_part ? hubs : few;
+            f->task.count[part] = HUBS;
+        }
+        c.eval_memory = i / 8 % 2 ? (int64_t)1 << 30 : 1;
+        const bool looks = network.model != NET_MLP && !(network.preprocessed && layers == 1);
+        const int64_t chunk = looks && c.eval_memory == 1 ? 64 : 4096;
+        int64_t most = layers > 1 ? fullest_chunk(&g->graph, chunk) : 0;
+        for (int64_t k = 0, edges = 0; k < HUBS; k++) {
+            edges = (k % chunk ? edges : 0) + indptr[hubs[k] + 1] - indptr[hubs[k]];
+            if (edges > most) most = edges;
+        }
+        t.exchange = exchanged ? (exchange*)(void*)&alone : NULL; /* which is not called */
+        memset(&room_seen, 0, sizeof room_seen);
+        evaluation* e = evaluation_create(&c, &f->task, &t, &network, NULL, &alone, &why);
+        const bool numbered = exchanged && !net_transformed(&network, WIDTH);
+        const bool good = CHECK(e != NULL) & CHECK_EQ(room_seen.ids[0], chunk) & CHECK_EQ(room_seen.edges[0], looks ? most : 1) &
+                          CHECK_EQ(room_seen.ids[1], !numbered ? chunk : chunk + most < MANY ? chunk + most : MANY);
+        if (!good) printf("  case %d: model %d, %d layers, chunk %d: %s\n", i, (int)network.model, layers, (int)chunk, why.text);
+        t.exchange = NULL;
+        evaluation_free(e);
+        tiers_close(&t);
+        device_close(d);
+    }
     free(rows);
     random_graph_free(g);
     fixture_free(f);
@@ -1202,9 +1343,11 @@ TEST(explain_counts_what_else_a_device_holds)
     limited = *plain->ops;
     limited.memory.room = limited_room;
     device_close(plain);
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    for (size_t k = 0; k < 2 * (sizeof of / sizeof *of); k++) { /* first without rankings */
         char words[400];
-        config c = config_of(words, "--model sage --fanout 5,4 --batch 150 --explain");
+        const size_t i = k / 2;
+        config c = config_of(words, k % 2 ? "--model sage --fanout 5,4 --batch 150 --explain --cache degree --cache-ratio .1"
+                                          : "--model sage --fanout 5,4 --batch 150 --explain");
         comm alone;
         training t;
         error why = {""};
@@ -1218,7 +1361,9 @@ TEST(explain_counts_what_else_a_device_holds)
         const int64_t data = NODES * f->task.features.pitch + f->task.graph.num_edges * (int64_t)sizeof(ggnn_node) + 16 * NODES;
         t.all[0].rows.placed_bytes = (tiers_reads){NODES * f->task.features.pitch - 100, 100, 5, 7};
         t.all[0].lists.placed_bytes = (tiers_reads){60, data - NODES * f->task.features.pitch - 60, 9, 11};
-        d->most_bytes = data + of[i].most;
+        const int64_t rankings = tier_plan_rankings(&t.worker.planned); /* which each setting counts by itself */
+        CHECK_EQ(rankings > 0, k % 2);
+        d->most_bytes = data + rankings + of[i].most;
         d->bytes = data;
         c.device_memory = of[i].limit;
         c.reserve_bytes = of[i].reserve;
@@ -1313,6 +1458,7 @@ int main(int argc, char** argv)
     RUN(a_pass_may_begin_anew_while_batches_are_prepared);
     RUN(asking_for_a_batch_while_all_slots_are_taken_is_an_error);
     RUN(a_list_that_is_broken_is_an_error_however_batches_are_prepared);
+    RUN(a_slice_sampled_without_a_loader_is_that_of_the_loader);
     RUN(a_device_without_room_is_refused_with_what_would_help);
     RUN(shards_need_room_by_all_machines_and_have_it_by_their_own);
     RUN(rows_between_layers_are_a_devices_up_to_eval_memory);
@@ -1322,6 +1468,7 @@ int main(int argc, char** argv)
     RUN(memory_that_grows_does_so_by_a_quarter);
     RUN(opening_a_worker_survives_any_failing_allocation);
     RUN(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory);
+    RUN(chunks_of_a_tight_device_have_room_for_the_fullest_and_its_sources);
     RUN(explain_counts_what_else_a_device_holds);
     RUN(ranks_compare_versions_and_widths_of_ids_first);
     RUN(what_evaluation_costs_is_counted_apart_from_training);
