@@ -312,6 +312,18 @@ TEST(hubs_of_thousands_have_the_same_bits)
     random_block_free(r);
 }
 
+// A third round: forward from 8192 entries on, backward from 4096 where a head has more than 64 columns.
+TEST(hubs_of_three_rounds_have_the_same_bits)
+{
+    random_block* r = block_of({2, 9000, 1}, 50);
+    for (int64_t e = 0; e < r->edges; e++)
+        if (e % 3) r->b.indices[e] = 0;
+    transpose_again(r);
+    check_layer(&r->b, &r->t, {1, 68, alignments[0], 0.3f, 0.2f, 3, true, false, 0});
+    check_layer(&r->b, &r->t, {2, 8, alignments[0], 0.0f, 0.2f, 3, true, false, 0});
+    random_block_free(r);
+}
+
 TEST(sources_have_lists_around_a_segment)
 {
     static const int edges[] = {254, 255, 256, 257, 0, 511, 512, 513};
@@ -592,6 +604,7 @@ int main(int argc, char** argv)
     RUN(dropout_is_keyed_by_entry_and_head);
     RUN_SLOW(long_lists_are_summed_in_segments);
     RUN(hubs_of_thousands_have_the_same_bits);
+    RUN(hubs_of_three_rounds_have_the_same_bits);
     RUN(sources_have_lists_around_a_segment);
     RUN(long_lists_are_found_among_thousands);
     RUN(the_running_maximum_rises_and_falls);

@@ -471,12 +471,18 @@ TEST(batches_have_more_tiles_than_a_block_has_threads)
     const device_array<ggnn_node> device_indices(indices);
     const ggnn_graph on_host = ggnn_graph_plain(indptr.data(), indices.data(), nullptr, nodes, edges);
     const ggnn_graph on_device = ggnn_graph_plain(device_indptr.at(), device_indices.at(), nullptr, nodes, edges);
+    for (ggnn_method method : {GGNN_PATH_DOUBLING, GGNN_FISHER_YATES}) { // of blocks of 128 threads, of 256
+        const ggnn_sampling how = sampling(method, {2, 1});
+        const int64_t       n = method == GGNN_PATH_DOUBLING ? 34000 : nodes;
+        device_batch        d(on_device, how, n, forms[0]);
+        host_batch          h(on_host, how, n);
+        const std::vector<ggnn_node> some(seeds.begin(), seeds.begin() + n);
+        d.sample(on_device, some);
+        h.sample(on_host, some);
+        check_batch(d.b, h.b);
+    }
     ggnn_sampling how = sampling(GGNN_FISHER_YATES, {2, 1});
-    device_batch  d(on_device, how, nodes, forms[0]);
     host_batch    h(on_host, how, nodes);
-    d.sample(on_device, seeds);
-    h.sample(on_host, seeds);
-    check_batch(d.b, h.b);
     how.max_edges[0] = 20; // so few edges are numbered by one block, which clears all sums of the next hop
     device_batch few(on_device, how, nodes, forms[0]);
     few.sample(on_device, seeds);
@@ -484,6 +490,30 @@ TEST(batches_have_more_tiles_than_a_block_has_threads)
     few.sample(on_device, {0, 1});
     h.sample(on_host, {0, 1});
     check_batch(few.b, h.b);
+}
+
+// A row's edges fill several rounds of a block of 128 threads; of whole lists there are more than a grid takes at once.
+TEST(batches_whose_rows_have_more_edges_than_a_block_has_threads)
+{
+    owned_graph  own(random_graph_new(900, 250, 800));
+    both_graphs  g(own.g, 0);
+    const auto   seeds = random_seeds(90, 900);
+    for (ggnn_method method : methods)
+        for (int32_t fanout : {300, -1}) {
+            if (fanout < 0 && method != GGNN_FISHER_YATES) continue;
+            for (int i : {0, 3}) {
+                ggnn_sampling how = sampling(method, {fanout}, keep_all);
+                how.walk = {100, 4, .25f};
+                const int64_t       n = fanout < 0 ? 90 : 3;
+                device_batch        d(g.device, how, n, forms[i]);
+                host_batch          h(g.host, how, n);
+                const std::vector<ggnn_node> some(seeds.begin(), seeds.begin() + n);
+                d.sample(g.device, some);
+                h.sample(g.host, some);
+                CHECK(fanout > 0 || size_on_device(d.b.hop[0].num_edges) > 16384);
+                check_batch(d.b, h.b);
+            }
+        }
 }
 
 TEST(batches_of_a_graph_over_parts_equal_the_twins)
@@ -1360,6 +1390,29 @@ TEST(transposes_equal_those_made_by_hand)
     }
 }
 
+// Tiles of 1024 rows, so four rounds each, all of them with edges; some of the rows in the next tile.
+TEST(transposes_of_four_rounds_a_tile_equal_those_made_by_hand)
+{
+    for (int64_t num_src : {600, 1000, 2500}) {
+        random_block*    r = random_block_mixed(900, num_src);
+        device_block     b(r->b, 1100000);
+        device_transpose t(*b.get());
+        check_block(t.t, r->t);
+        random_block_free(r);
+    }
+}
+
+TEST(a_transpose_without_sources_has_its_sizes_and_an_end)
+{
+    const int64_t    degree[3] = {0, 0, 0};
+    random_block*    r = random_block_new(3, 0, degree);
+    device_block     b(r->b);
+    device_transpose t(*b.get());
+    check_block(t.t, r->t);
+    CHECK_EQ(fetch(t.t.indptr, 1)[0], 0);
+    random_block_free(r);
+}
+
 // As many sources as fill 256 bytes of offsets or of counts, one less and one more: arrays lie side by side in their memory.
 TEST(transposes_of_any_number_of_sources_have_room)
 {
@@ -1473,6 +1526,7 @@ int main(int argc, char** argv)
     RUN(batches_of_eight_hops_are_sampled_packed_and_counted);
     RUN(a_first_hop_that_needs_most_scratch_has_it);
     if (!few_trials()) RUN(batches_have_more_tiles_than_a_block_has_threads);
+    RUN(batches_whose_rows_have_more_edges_than_a_block_has_threads);
     RUN(batches_of_a_graph_over_parts_equal_the_twins);
     RUN(devices_with_caches_of_their_own_sample_the_same_batches);
     RUN(sizes_around_a_tile);
@@ -1506,6 +1560,8 @@ int main(int argc, char** argv)
     RUN(the_whole_graph_is_one_block);
     RUN(the_largest_graph_is_one_block);
     RUN(transposes_equal_those_made_by_hand);
+    RUN(transposes_of_four_rounds_a_tile_equal_those_made_by_hand);
+    RUN(a_transpose_without_sources_has_its_sizes_and_an_end);
     RUN(transposes_of_any_number_of_sources_have_room);
     RUN(transposed_lists_of_any_length_ascend);
     RUN(transposes_of_sampled_and_of_whole_blocks_equal_the_twins);

@@ -790,9 +790,15 @@ TEST(the_launcher_says_which_device)
         CHECK_CUDA(ggnn_cuda_local_device(&device));
         CHECK_EQ(device, (i + 3) % devices());
     }
+    for (const char* text : {"17", "017", "+17", " 17"}) { // a decimal number; more processes than devices
+        setenv(names[0], text, 1);
+        CHECK_EQ(ggnn_cuda_local_rank(), 17);
+        CHECK_CUDA(ggnn_cuda_local_device(&device));
+        CHECK_EQ(device, 17 % devices());
+    }
     setenv(names[0], "2147483647", 1); // the last that is one
     CHECK_EQ(ggnn_cuda_local_rank(), INT32_MAX);
-    for (const char* bad : {"", "x", "1x", "-1", "-2", "-2147483648", "-4294967295", "-4294967296", "2147483648", "4294967296", "99999999999"}) {
+    for (const char* bad : {"", " ", "x", "1x", "0x1", "1 ", "-1", "-2", "-2147483648", "-4294967295", "-4294967296", "2147483648", "4294967296", "99999999999"}) {
         setenv(names[0], bad, 1);
         CHECK_EQ(ggnn_cuda_local_rank(), -1);
         CHECK_EQ(ggnn_cuda_local_device(&device), cudaErrorInvalidValue);

@@ -237,6 +237,13 @@ TEST(hubs_are_summed_in_segments)
         }
     spmm_case wide{600, GGNN_SUM};
     check_spmm(*r, wide);
+    for (ggnn_reduce how : {GGNN_SUM, GGNN_MAX}) { // 33 and 34 segments of 16 chunks: three rounds
+        random_block* three = block_of(50, {8400, 2, 8500});
+        spmm_case     c{64, how};
+        c.arg = how == GGNN_MAX;
+        check_spmm(*three, c);
+        random_block_free(three);
+    }
     spmm_case back{8, GGNN_MEAN}; // source 0 is a hub of the transpose
     back.transposed = back.weighted = back.src = back.self = true;
     check_spmm(*r, back);
