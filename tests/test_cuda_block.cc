@@ -495,18 +495,18 @@ TEST(batches_have_more_tiles_than_a_block_has_threads)
 // A row's edges fill several rounds of a block of 128 threads; of whole lists there are more than a grid takes at once.
 TEST(batches_whose_rows_have_more_edges_than_a_block_has_threads)
 {
-    owned_graph  own(random_graph_new(900, 250, 800));
-    both_graphs  g(own.g, 0);
-    const auto   seeds = random_seeds(90, 900);
+    owned_graph own(random_graph_new(900, 250, 800));
+    both_graphs g(own.g, 0);
+    const auto  seeds = random_seeds(130, 900);
     for (ggnn_method method : methods)
         for (int32_t fanout : {300, -1}) {
             if (fanout < 0 && method != GGNN_FISHER_YATES) continue;
             for (int i : {0, 3}) {
                 ggnn_sampling how = sampling(method, {fanout}, keep_all);
                 how.walk = {100, 4, .25f};
-                const int64_t       n = fanout < 0 ? 90 : 3;
-                device_batch        d(g.device, how, n, forms[i]);
-                host_batch          h(g.host, how, n);
+                const int64_t n = fanout < 0 ? 130 : 3;
+                device_batch  d(g.device, how, n, forms[i]);
+                host_batch    h(g.host, how, n);
                 const std::vector<ggnn_node> some(seeds.begin(), seeds.begin() + n);
                 d.sample(g.device, some);
                 h.sample(g.host, some);

@@ -595,7 +595,14 @@ TEST(another_process_is_known_by_id_or_start_and_names_its_device)
     strcpy(far.bus, "0000:63:00.0"); // no device here
     CHECK_CUDA(ggnn_cuda_peers_rows(base, &p, copy, 1, &fault));
     CHECK(base[0] && base[0] == opened(COPY) && cudaPeekAtLastError() == cudaSuccess);
+    void* const borrowed[] = {const_cast<void*>(opened(ROWS)), const_cast<void*>(opened(LISTS)), const_cast<void*>(opened(COPY))};
     CHECK_CUDA(ggnn_cuda_peers_close(&p, &fault));
+#ifdef SIMT_SHIM
+    for (void* given_back : borrowed) CHECK(cudaIpcCloseMemHandle(given_back) != cudaSuccess); // all are given back
+    cudaGetLastError();
+#else
+    (void)borrowed;
+#endif
     CHECK_EQ(status_of(child), 0);
 }
 
@@ -759,6 +766,8 @@ TEST(lists_are_lent_with_what_they_have)
     ggnn_csc                part[6];
     memset(part, 0x5a, sizeof part);
     CHECK_CUDA(ggnn_cuda_peers_join(&p, shared.at, 1, 0, 16));
+    CHECK_EQ(ggnn_cuda_peers_lend_lists(&p, 13, &all, 2), cudaErrorInvalidValue); // the fourth has no room: none is lent
+    CHECK(!ggnni::loan_of(&p, 0, 13).ready);
     CHECK_CUDA(ggnn_cuda_peers_lend_lists(&p, 0, &all, 2));
     CHECK_CUDA(ggnn_cuda_peers_lend_lists(&p, 4, &bare, 2));
     CHECK_CUDA(ggnn_cuda_peers_lend_lists(&p, 8, &empty, 0));
