@@ -1287,6 +1287,12 @@ TEST(a_stale_temporary_is_cleared_and_a_neighbour_with_a_like_name_is_not)
     CHECK(mkdir(path, 0777) == 0 && symlink(other, link) == 0 && mkfifo(fifo, 0600) == 0);
     CHECK(write_sample(target, 2));
     CHECK(access(other, F_OK) == 0 && unlink(link) == 0 && rmdir(path) == 0 && unlink(other) == 0 && unlink(fifo) == 0);
+    snprintf(link, sizeof link, "%s/a link", folder); /* what is stale lies beside the file that a link names */
+    snprintf(other, sizeof other, "%s/a link.1.0.tmp", folder);
+    spill(path, "x", 1);
+    spill(other, "x", 1);
+    CHECK(symlink(target, link) == 0 && write_sample(link, 2));
+    CHECK(access(path, F_OK) != 0 && access(other, F_OK) == 0 && unlink(other) == 0 && unlink(link) == 0);
 }
 
 /* The folder that is looked through, and each file that is tried. */
