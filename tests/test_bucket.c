@@ -172,7 +172,7 @@ TEST(slots_have_room_for_the_first_batches_and_grow)
 {
     static struct ops fake = {.batches = {fake_ring_size, fake_ring_open, fake_ring_close, fake_slot_open, fake_slot_close, fake_prepare, fake_wait, NULL, NULL}};
     device d = {.ops = &fake, .tight = true};
-    const loader_plan plan = {.batch = 10, .ranks = 1};
+    const loader_plan plan = {.batch = 10, .how = {.num_hops = 2}, .ranks = 1};
     const loader_pass pass = {.num_ids = 10 * BATCHES - 3};
     const loader_cost none = {0};
     const mini_batch* b;
