@@ -1108,6 +1108,10 @@ TEST(features_without_their_zeros_are_for_nets_that_only_multiply_them)
         c.full_batch = true;
         CHECK_EQ(net_only_multiplies(&c, 9), linear || c.model == NET_GAT || c.model == NET_MLP);
         CHECK_EQ(net_only_multiplies(&c, 6), c.model == NET_GAT || c.model == NET_MLP);
+        c.layers = 1; /* 3 outputs */
+        CHECK_EQ(net_only_multiplies(&c, 4), linear || c.model == NET_GAT || c.model == NET_MLP);
+        CHECK_EQ(net_only_multiplies(&c, 3), c.model == NET_GAT || c.model == NET_MLP);
+        c.layers = 2;
         c.preprocessed = true; /* of GCN and GraphSAGE's mean: their sums are there */
         CHECK(net_only_multiplies(&c, 9) && net_only_multiplies(&c, 6));
         c.full_batch = false;

@@ -13,6 +13,7 @@
 #include "tests/test.h"
 #include "tests/task_fixture.h"
 #include "trainer/report.h"
+#include "trainer/trace.h"
 
 /* ==== helpers =================================================================================================== */
 
@@ -109,11 +110,11 @@ TEST(an_epochs_line_and_record_have_its_numbers)
         CHECK(r.epoch_start >= r.start && r.epoch_start < r.start + 100);
         r.epoch_start -= 5;
         capture();
-        report_epoch(&r, &now, .0625f, epoch[i].val, epoch[i].best);
+        report_epoch(&r, &now, .1f, epoch[i].val, epoch[i].best);
         printed = captured();
         end(&r);
         cut_measured(5);
-        snprintf(record, sizeof record, "{\"event\":\"epoch\",\"epoch\":3,\"step\":21,\"learning_rate\":0.0625,%s,}\n", epoch[i].record);
+        snprintf(record, sizeof record, "{\"event\":\"epoch\",\"epoch\":3,\"step\":21,\"learning_rate\":0.1,%s,}\n", epoch[i].record);
         CHECK_STR(logged, record);
         const size_t length = strlen(epoch[i].line);
         if (!CHECK(strncmp(printed, epoch[i].line, length) == 0)) printf("  %s", printed);
@@ -248,7 +249,9 @@ TEST(the_first_lines_and_records_have_what_is_trained_and_on_what)
     if (!CHECK(n != NULL)) return;
     const int64_t parameters = 2 * WIDTH * 16 + 16 + 2 * 16 * CLASSES + CLASSES;
     t->set = (dataset){.num_nodes = NODES, .num_edges = 81234, .feat = {.width = WIDTH}};
-    t->set.file.path = "the data";
+    static ggnn_file_section section[] = {{.name = "indptr", .crc = 1}, {.name = "indices"}};
+    t->set.file = (ggnn_file){.path = "the data", .section = section, .num_sections = 2};
+    while (ggnn_file_graph_crc(&t->set.file) <= INT32_MAX) section[1].crc++;
     t->count[SPLIT_TRAIN] = 466, t->count[SPLIT_VAL] = 31, t->count[SPLIT_TEST] = 17;
     for (int several = 0; several < 2; several++) {
         const train_state at = {.epoch = several ? 2 : 0, .step = several ? 19 : 0};
@@ -369,8 +372,9 @@ TEST(the_bar_is_taken_away_before_anything_else_is_printed)
     static task t;
     static tier_plan plan;
     static report_rank all[RANKS];
+    static net traced;
     error why = {""};
-    for (int what = 0; what < 6; what++)
+    for (int what = 0; what < 7; what++)
         for (int terminal = 0; terminal < 2; terminal++) {
             report r = begin();
             r.terminal = terminal;
@@ -385,11 +389,36 @@ TEST(the_bar_is_taken_away_before_anything_else_is_printed)
             if (what == 3) report_tiers(&r, all, RANKS, &plan);
             if (what == 4) report_print_ranks(&r, all, RANKS);
             if (what == 5) report_close(&r, &why);
+            if (what == 6) trace_begin(&(trace){.report = &r, .net = &traced, .step = 8}, &(train_state){.step = 7});
             captured();
             CHECK_STR(take_terminal(STDERR_FILENO), terminal ? "\r\033[K" : "");
             r.terminal = false;
             report_close(&r, &why);
         }
+}
+
+/* Once, and on a terminal in a line of its own. */
+TEST(a_log_that_cannot_be_written_is_said_beside_the_bar_and_at_the_end)
+{
+    if (access("/dev/full", W_OK)) SKIP("no /dev/full");
+    for (int terminal = 0; terminal < 2; terminal++) {
+        static config c;
+        report r;
+        error why = {""};
+        c.log = "/dev/full";
+        report_begin(&r, &c);
+        CHECK(report_open(&r, &c, &why));
+        if (!put_terminal(STDERR_FILENO)) SKIP("no pseudo-terminal");
+        r.terminal = terminal;
+        report_ranks(&r, NULL, 0);
+        report_ranks(&r, NULL, 0);
+        r.terminal = false;
+        const char* text = take_terminal(STDERR_FILENO);
+        CHECK_STR(text, terminal ? "\r\033[Kggnn-train: warning: /dev/full: cannot write the log: No space left on device; training goes on without it\r\n"
+                                 : "ggnn-train: warning: /dev/full: cannot write the log: No space left on device; training goes on without it\r\n");
+        CHECK(!report_close(&r, &why));
+        CHECK_STR(why.text, "/dev/full: cannot write the log: No space left on device");
+    }
 }
 
 /* ==== a log that is a pipe ====================================================================================== */
@@ -599,6 +628,26 @@ TEST(slices_are_those_of_a_run_in_which_any_rank_had_one)
     }
 }
 
+/* Of seventeen ranks the rows that came from the first sixteen. */
+TEST(rows_come_from_sixteen_ranks_at_most)
+{
+    static report_rank all[GGNN_DEVICES_MAX + 1];
+    for (int ranks = GGNN_DEVICES_MAX - 1; ranks <= GGNN_DEVICES_MAX + 1; ranks++) {
+        report r = begin();
+        for (int k = 0; k < ranks; k++)
+            for (int i = 0; i < GGNN_DEVICES_MAX; i++) all[k].from[i] = number_of(k, 10, i);
+        report_ranks(&r, all, ranks);
+        end(&r);
+        used = 0;
+        EXPECT(",\"rows_from\":[");
+        for (int k = 0; k < ranks; k++)
+            for (int i = 0; i < GGNN_DEVICES_MAX && i < ranks; i++)
+                EXPECT("%s%lld%s", i ? "," : k ? ",[" : "[", (long long)number_of(k, 10, i), i + 1 == GGNN_DEVICES_MAX || i + 1 == ranks ? "]" : "");
+        EXPECT("],\"sent_bytes\":[");
+        CHECK(strstr(logged, expected) != NULL);
+    }
+}
+
 TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
 {
     report_rank all[RANKS];
@@ -777,7 +826,7 @@ TEST(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up)
 /* Without batches to sample, or an evaluation, no such row. */
 TEST(a_profile_has_no_rows_of_what_took_no_time)
 {
-    net_profile all = {.seconds = {{[NET_GEMM] = 2}, {0}}};
+    net_profile all = {.seconds = {{[NET_GEMM] = 2}, {0}}, .flops = {7000000000, 0}};
     evaluation_cost apart = {0};
     report r = begin();
     r.start -= 10;
@@ -789,6 +838,8 @@ TEST(a_profile_has_no_rows_of_what_took_no_time)
     for (const char* at = strstr(printed, "GFLOP/s"); at; at = strchr(at + 1, '\n')) rows++;
     CHECK_EQ(rows, 5); /* of the title, of three rows, and of the end */
     CHECK(isnan(row_of("sample").seconds) && isnan(row_of("evaluation").seconds) && row_of("forward: gemm").seconds == 2 && isnan(row_of("forward: gemm").step));
+    const char *title = strstr(printed, "  stage "), *gemm = strstr(printed, "  forward: gemm ");
+    CHECK(title && gemm && strcspn(gemm, "\n") == strcspn(title, "\n") && strncmp(gemm + strcspn(gemm, "\n") - 4, " 3.5", 4) == 0);
 }
 
 int main(int argc, char** argv)
@@ -805,10 +856,12 @@ int main(int argc, char** argv)
     RUN(the_bar_is_drawn_where_standard_error_is_a_terminal);
     RUN(the_bar_begins_where_the_run_was_resumed);
     RUN(the_bar_is_taken_away_before_anything_else_is_printed);
+    RUN(a_log_that_cannot_be_written_is_said_beside_the_bar_and_at_the_end);
     RUN(a_log_that_is_a_pipe_waits_for_its_reader);
     RUN(no_record_follows_one_that_could_not_be_written);
     RUN(the_record_of_ranks_has_what_each_did_by_its_name);
     RUN(slices_are_those_of_a_run_in_which_any_rank_had_one);
+    RUN(rows_come_from_sixteen_ranks_at_most);
     RUN(the_tables_of_ranks_have_all_columns_of_each_and_their_sums);
     RUN(the_record_of_tiers_and_its_lines_have_what_lies_where);
     RUN(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up);

@@ -990,6 +990,7 @@ TEST(a_trace_has_the_arrays_of_its_model_in_their_order)
         {"--model gcn --fanout full", "hop0 h0 z0 h1 z1 h2 loss dh2 dh1", "w0 b0 w1 b1"}, /* from wide to narrow: first the product */
         {"--model gcn --fanout full --hidden 40", "hop0 h0 a0 h1 z1 h2 loss dh2 dh1", "w0 b0 w1 b1"},
         {"--model sage --fanout full", "hop0 h0 a0 h1 a1 h2 loss dh2 dh1", "w_self0 w_neigh0 b0 w_self1 w_neigh1 b1"},
+        {"--model gcn --layers 1 --fanout full", "hop0 h0 z0 h1 loss dh1", "w0 b0"},
         {"--data pre.ggnn --preprocess --fanout 3", "hop0 hop1 h0 h1 a1 h2 loss dh2 dh1", "w_self0 w_neigh0 b0 w_self1 w_neigh1 b1"},
     };
     finish(start("ggnn-data", "preprocess karate.ggnn --model sage --out pre.ggnn"));
@@ -1007,7 +1008,7 @@ TEST(a_trace_has_the_arrays_of_its_model_in_their_order)
         for (const char* at = log_text; (at = strstr(at, ",\"name\":\"")); at++)
             at_end += (size_t)snprintf(is + at_end, sizeof is - at_end, "%s%.*s", at_end ? " " : "", (int)strcspn(at + 9, "\""), at + 9);
         CHECK_STR(is, should);
-        CHECK_EQ(strstr(output, "\n  (and of every other layer)\n") != NULL, strstr(model[i].options, "full") != NULL);
+        CHECK_EQ(strstr(output, "\n  (and of every other layer)\n") != NULL, strstr(model[i].options, "full") && !strstr(model[i].options, "--layers 1"));
         const char* printed = output;
         snprintf(words, sizeof words, "%s", model[i].names);
         for (char* word = strtok(words, " "); word && printed; word = strtok(NULL, " ")) {
