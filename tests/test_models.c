@@ -598,7 +598,7 @@ TEST(wide_rows_equal_the_plain_implementation)
     fixture* f = random_fixture(24, 1205, 3);
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config c = config_for(kind, 3);
-        c.layers = 2;
+        c.layers = 3;
         c.hidden = 603;
         c.full_batch = true;
         c.dropout = c.input_dropout = 0.5f;
@@ -1111,7 +1111,7 @@ TEST(features_without_their_zeros_are_for_nets_that_only_multiply_them)
         c.layers = 1; /* 3 outputs */
         CHECK_EQ(net_only_multiplies(&c, 4), linear || c.model == NET_GAT || c.model == NET_MLP);
         CHECK_EQ(net_only_multiplies(&c, 3), c.model == NET_GAT || c.model == NET_MLP);
-        c.layers = 2;
+        c.layers = 3;
         c.preprocessed = true; /* of GCN and GraphSAGE's mean: their sums are there */
         CHECK(net_only_multiplies(&c, 9) && net_only_multiplies(&c, 6));
         c.full_batch = false;
@@ -1403,7 +1403,7 @@ TEST(training_reduces_the_loss)
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int full = 0; full < 2; full++) {
             net_config c = config_for(kind, 2);
-            c.layers = 2;
+            c.layers = 3;
             c.hidden = 12;
             c.full_batch = full;
             c.weight_decay = 1e-4f;
