@@ -598,7 +598,7 @@ TEST(wide_rows_equal_the_plain_implementation)
     fixture* f = random_fixture(24, 1205, 3);
     for (int kind = 0; kind < NUM_KINDS; kind++) {
         net_config c = config_for(kind, 3);
-        c.layers = 3;
+        c.layers = 2;
         c.hidden = 603;
         c.full_batch = true;
         c.dropout = c.input_dropout = 0.5f;
@@ -1403,7 +1403,7 @@ TEST(training_reduces_the_loss)
     for (int kind = 0; kind < NUM_KINDS; kind++)
         for (int full = 0; full < 2; full++) {
             net_config c = config_for(kind, 2);
-            c.layers = 3;
+            c.layers = 2;
             c.hidden = 12;
             c.full_batch = full;
             c.weight_decay = 1e-4f;

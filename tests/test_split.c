@@ -292,6 +292,7 @@ static void check_adjoint(fixture* f)
             free(out);
         }
         for (int32_t q = 0; q < f->by->parts; q++) {
+            for (int64_t i = 0; i < part[q].count[h + 1] * WIDTH; i++) back[q][i] = NAN; /* is overwritten */
             split_rows_back(back[q], part, q, h, (const float* const*)y, WIDTH);
             for (int64_t i = 0; i < part[q].count[h + 1] * WIDTH; i++) backward += (double)back[q][i] * x[q][i];
         }
@@ -302,6 +303,46 @@ static void check_adjoint(fixture* f)
     }
 }
 TEST(gradients_come_back_by_the_adjoint) { each_case(check_adjoint); }
+
+/* Lists: a part's own sources, then those of the others in order of parts; and sums of terms of unlike sizes, part 0 first. */
+static void check_orders(fixture* f)
+{
+    const split_part* part = f->cooperative;
+    const int32_t parts = f->by->parts;
+    for (int32_t h = 0; h < f->how.num_hops; h++) {
+        float* y[OWNED_PARTS];
+        for (int32_t p = 0; p < parts; p++) {
+            const int64_t n = *part[p].hop[h].block->num_src.n * WIDTH;
+            y[p] = malloc((size_t)(n + 1) * sizeof *y[p]);
+            for (int64_t i = 0; i < n; i++) y[p][i] = (test_uniform() - .5f) * (test_below(2) ? 1e6f : 1);
+        }
+        for (int32_t q = 0; q < parts; q++) {
+            const int64_t n = part[q].count[h + 1];
+            float *sum = calloc((size_t)(n * WIDTH + 1), sizeof *sum), *back = calloc((size_t)(n * WIDTH + 1), sizeof *back);
+            int64_t at[NODES], listed = 0;
+            for (int v = 0; v < NODES; v++) at[v] = -1;
+            for (int64_t i = 0; i < n; i++) at[part[q].list[h + 1][i]] = i;
+            for (int32_t turn = 0; turn < 2 * parts; turn++) {
+                const int32_t p = turn < parts ? turn : turn == parts ? q : turn - parts - (turn - parts <= q);
+                const split_hop* hop = &part[p].hop[h];
+                for (int64_t i = hop->from[q]; i < hop->from[q + 1]; i++) {
+                    const int64_t row = at[hop->block->id[hop->receive[i]]];
+                    if (!CHECK(row >= 0)) continue;
+                    if (turn >= parts) CHECK(row <= listed);
+                    if (turn >= parts && row == listed) listed++;
+                    for (int64_t j = 0; turn < parts && j < WIDTH; j++) sum[row * WIDTH + j] += y[p][hop->receive[i] * WIDTH + j];
+                }
+            }
+            CHECK_EQ(listed, n);
+            split_rows_back(back, part, q, h, (const float* const*)y, WIDTH);
+            CHECK(!memcmp(back, sum, (size_t)(n * WIDTH) * sizeof *sum));
+            free(sum);
+            free(back);
+        }
+        for (int32_t p = 0; p < parts; p++) free(y[p]);
+    }
+}
+TEST(lists_and_sums_are_in_the_order_of_parts) { each_case(check_orders); }
 
 /* Means of means over all hops, by parts and in one piece: the same bits. */
 static void check_means(fixture* f)
@@ -390,7 +431,28 @@ TEST(what_cannot_be_split_is_refused)
         if (i < 8 && !CHECK(strncmp(told.text, refusals[i], strlen(refusals[i])) == 0)) printf("  %s\n", told.text);
         split_part_close(&s);
     }
+    error told = {""};
+    how.num_hops = how.last_hop_global = 1; /* no other hop */
+    CHECK(!split_part_open(&s, &g->graph, &how, &at, 3, 8, "that file", &told));
+    CHECK_STR(told.text, refusals[6]);
+    split_part_close(&s);
     random_graph_free(g);
+}
+
+/* Seven seeds of a graph of three nodes: more than there are ids, and no edge. */
+TEST(seeds_may_be_more_than_there_are_nodes)
+{
+    static const int64_t indptr[4] = {0, 0, 0, 0};
+    static const ggnn_node none[1] = {0}, seeds[7] = {2, 0, 0, 2, 2, 0, 2};
+    static const int32_t one = 1;
+    const ggnn_graph g = ggnn_graph_plain(indptr, none, NULL, 3, 0);
+    const ggnn_sampling how = ggnn_sampling_plain(GGNN_FISHER_YATES, &one, 1);
+    ggnn_layout at;
+    split_part part;
+    CHECK_EQ(ggnn_layout_owners(&at, NULL, NULL, GGNN_OWNER_MODULO, NULL, 3, 1, NULL), GGNN_OK);
+    CHECK(split_part_open(&part, &g, &how, &at, 0, 7, "a graph", &why) && split_cooperative(&part, &g, &rng, seeds, 7, &why));
+    CHECK(part.count[0] == 2 && part.list[0][0] == 2 && part.list[0][1] == 0 && part.count[1] == 2 && part.list[1][0] == 2 && part.list[1][1] == 0);
+    split_part_close(&part);
 }
 
 /* What a part is handed that cannot be so: a seed that is no node, a batch that was planned otherwise, more sources than there may be. */
@@ -465,6 +527,8 @@ int main(int argc, char** argv)
     RUN(one_part_has_the_mini_batch_itself);
     RUN(rows_after_the_exchange_are_each_part_s_sources);
     RUN(gradients_come_back_by_the_adjoint);
+    RUN(lists_and_sums_are_in_the_order_of_parts);
+    RUN(seeds_may_be_more_than_there_are_nodes);
     RUN(means_over_parts_have_the_bits_of_the_whole_batch);
     RUN(what_cannot_be_split_is_refused);
     RUN(what_does_not_fit_a_part_is_refused_by_name);

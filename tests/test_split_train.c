@@ -290,6 +290,64 @@ TEST(sums_in_parts_differ_by_rounding_alone)
     fixture_free(f);
 }
 
+static device* open_tight(int32_t rank, error* why)
+{
+    device* d = device_open_cpu(1, why);
+    (void)rank;
+    if (d) d->tight = true;
+    return d;
+}
+
+/* The most that rank r's hop h has needed so far, and its bounds after the batch before: targets, sources, edges. */
+static struct { int64_t need[3], had[3]; } shape[RANKS_MAX][GGNN_HOPS_MAX];
+
+static bool look_at_shape(crew* k, worker* w, const mini_batch* b, error* why)
+{
+    (void)k, (void)why;
+    const ggnn_batch* most = split_loader_shape(w->split);
+    for (int32_t h = 0; h < b->blocks.num_hops; h++) {
+        const ggnn_block *block = &b->blocks.hop[h], *sums = &b->shuffle->hop[h].sums.block;
+        const int64_t need[3][3] = {
+            {*block->num_dst.n, sums->num_dst.n ? *sums->num_dst.n : 0, 0},
+            {*block->num_src.n, b->shuffle->hop[h].rows, sums->num_dst.n ? *sums->num_dst.n : 0},
+            {*block->num_edges.n, sums->num_dst.n ? *sums->num_edges.n : 0, 0}};
+        const int64_t bound[3] = {most->hop[h].num_dst.max, most->hop[h].num_src.max, most->hop[h].num_edges.max};
+        for (int i = 0; i < 3; i++) {
+            int64_t *so_far = &shape[w->comm->rank][h].need[i], *had = &shape[w->comm->rank][h].had[i], now = 1;
+            for (int j = 0; j < 3; j++) now = need[i][j] > now ? need[i][j] : now;
+            if (now > *so_far) *so_far = now;
+            CHECK(bound[i] >= now && bound[i] <= *so_far + *so_far / 4);
+            if (now <= *had) CHECK_EQ(bound[i], *had);
+            *had = bound[i];
+        }
+    }
+    return true;
+}
+
+/* Of targets, sources and edges, of blocks and of partial sums; a quarter more than a batch needs, until one needs more. */
+TEST(bounds_on_a_tight_device_follow_what_batches_need)
+{
+    static const char* const how[] = {"--fanout 4,3,2 --layers 3", "--fanout 4,3 --model gat", "--fanout 4,3 --split-partial", "--fanout -1,-1 --split-partial"};
+    fixture* f = fixture_new();
+    outcome *first = malloc(sizeof *first), *again = malloc(sizeof *again);
+    for (int i = 0; i < 8; i++) {
+        char words[400], options[400];
+        error why = {""};
+        owned* by = crew_owners(f, i < 4 ? BY_UNEQUAL_RANGE : BY_HASH, 3);
+        snprintf(options, sizeof options, "--batch 58 --parallel split %s", how[i % 4]);
+        const config c = config_of(words, options);
+        crew k = {.c = &c, .t = &f->task, .ranks = 3, .open = open_tight, .also = look_at_shape, .to = again};
+        memset(shape, 0, sizeof shape);
+        CHECK(run(first, &c, &f->task, 3, &why) && crew_run(&k, &why));
+        CHECK_STR(why.text, "");
+        if (!CHECK(!memcmp(first, again, sizeof *first))) printf("  %s\n", options);
+        owned_free(by);
+    }
+    free(first);
+    free(again);
+    fixture_free(f);
+}
+
 /* ==== faults ======================================================================================================== */
 
 /* A list that is damaged belongs to one part, which names its node; all ranks end. */
@@ -324,6 +382,7 @@ int main(int argc, char** argv)
     RUN(rows_that_move_are_those_that_the_blocks_call_for);
     RUN(the_time_of_rows_that_move_is_that_of_their_half_of_the_step);
     RUN(sums_in_parts_differ_by_rounding_alone);
+    RUN(bounds_on_a_tight_device_follow_what_batches_need);
     RUN(a_damaged_list_ends_all_ranks);
     return test_finish();
 }
