@@ -20,7 +20,7 @@ export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=0
 
 # Stages, each with the seconds it may take on two quiet cores with nothing built before. Those of make test add up to under 600.
 quick="plain:110 asan:200 clang:35 vendor:85 fuzz:25 install:5 emulated:135"
-slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:80 emulated_slow:80 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
+slow="plain_slow:120 bare:45 vendor_all:90 asan_slow:110 emulated_slow:90 tsan:100 node64:100 orders:100 emulated_asan:80 faults:80 race:240 emulated64:120"
 
 say() { printf '== %s\n' "$*"; }
 pass() { passed=$((passed + 1)); echo "$form ${1:-$form}" >>"$ran"; }
