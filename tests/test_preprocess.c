@@ -256,8 +256,9 @@ TEST(sections_of_a_preprocessing_that_do_not_fit_are_refused)
                  {{0, 0, 0}, 3, 4, 7, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"},
                  {{0, 0, 0}, 3, 3, 6, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"},
                  {{0, 0, 0}, 3, 5, 6, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"},
-                 {{0, 0, 0}, 3, 4, 6, false, true, false, false, "section 'pre_feat' is not f32 (4, 6)"}};
-    static const float feat[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, rows[35] = {0};
+                 {{0, 0, 0}, 3, 4, 6, false, true, false, false, "section 'pre_feat' is not f32 (4, 6)"},
+                 {{0, 0, 0}, 3, 4, 6, false, false, false, false, "section 'pre_feat' is not f32 (4, 6)"}}; /* but (4, 6, 2) */
+    static const float feat[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, rows[48] = {0};
     write_small("small.ggnn", GGNN_FILE_F32, feat);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ggnn_file f;
@@ -269,9 +270,9 @@ TEST(sections_of_a_preprocessing_that_do_not_fit_are_refused)
         CHECK(ggnn_file_open(&f, "small.ggnn") && ggnn_file_create(&w, "wrong.ggnn"));
         const int64_t of[4] = {1 + wrong[i].of[0], ggnn_file_graph_crc(&f) + wrong[i].of[1],
                                (int64_t)ggnn_file_find(&f, "feat")->crc + wrong[i].of[2], 0};
-        const int64_t dim[2] = {wrong[i].rows, wrong[i].columns};
+        const int64_t dim[3] = {wrong[i].rows, wrong[i].columns, 2};
         for (int32_t k = 0; k < f.num_sections; k++) CHECK(ggnn_file_copy(&w, &f, &f.section[k]));
-        if (!wrong[i].no_rows) CHECK(ggnn_file_append(&w, "pre_feat", wrong[i].half ? GGNN_FILE_F16 : GGNN_FILE_F32, 2, dim, rows));
+        if (!wrong[i].no_rows) CHECK(ggnn_file_append(&w, "pre_feat", wrong[i].half ? GGNN_FILE_F16 : GGNN_FILE_F32, i + 1 < sizeof wrong / sizeof *wrong ? 2 : 3, dim, rows));
         if (!wrong[i].no_of) CHECK(ggnn_file_append(&w, "pre_of", wrong[i].of_f64 ? GGNN_FILE_F64 : GGNN_FILE_I64, 1,
                                                     &wrong[i].of_rows, of));
         CHECK(ggnn_file_commit(&w));
