@@ -304,8 +304,8 @@ GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b);
 // =============================================================================
 // Counter words: block, step, node low 32, purpose:8 | hop:8 | node high 16. Key: the seed. These are
 // cuRAND's words of curand_init(seed, purpose << 56 | hop << 48 | node, (uint64_t)step << 34 | word), block =
-// word / 4. step < 2^30, node < 2^48. Draw j is words 2j (high) and 2j + 1 (low) of its stream. Salmon et al.
-// 2011.
+// word / 4, for steps below 2^30. node is in [0, 2^48). Draw j is words 2j (high) and 2j + 1 (low) of its
+// stream. Salmon et al. 2011.
 
 // What is drawn for. SAMPLE, EVALUATE and PRESAMPLE draw alike: draw j is the j-th of the node; for the
 // reservoir j = offset - fanout, for A-Res j = offset.
@@ -363,7 +363,7 @@ GGNN_HD ggnn_words ggnn_random(const ggnn_rng* rng, int32_t hop, int64_t node, u
 }
 
 // A block of each of some nodes, by the widest vectors there are: word[i] = ggnn_random(rng, hop, first + i,
-// block) for i in [0, nodes).
+// block) for i in [0, nodes). first + nodes <= 2^48.
 GGNN_API ggnn_status ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
                                        int64_t nodes, uint32_t block);
 
@@ -426,7 +426,7 @@ typedef struct ggnn_layout {
     const ggnn_node* rank;      // (N) the rank of v in the order of the parts; NULL: v itself
     const int64_t*   bound;     // (parts + 1) part p has ranks [bound[p], bound[p+1]); NULL: part r % parts
     int64_t          stored;    // ranks < stored lie in the parts
-    int32_t          parts;     // >= 1
+    int32_t          parts;     // in [1, 2^31 - 4]
 } ggnn_layout;
 
 typedef struct ggnn_place {
@@ -696,8 +696,8 @@ GGNN_HD ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
 {
     return num_nodes <= (GGNN_CACHE_BYTES) / 8 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
 }
-// Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes a slot, a power of two >= 2 max_ids slots. max_ids < 2^31;
-// above num_nodes it counts as that.
+// Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes per slot, a power of two >= 2 max_ids slots. num_nodes <=
+// 2^48; max_ids < 2^31, where above num_nodes it counts as num_nodes.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
 // The object at the start of memory (of _bytes; aligned as malloc's, to 64 bytes is best), cleared, ready.
 // NULL when memory is NULL.
@@ -847,7 +847,7 @@ GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault)
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy);
 
 // The transpose: sources become targets, ascending edge order within a list, edge = index in b. Backward is
-// the same op on it. _init lays t out in memory for any block within the given maxima. No workspace;
+// the same op on it. _init lays t out in memory for any block within the maxima, each < 2^31. No workspace;
 // O(num_src + num_edges): up to four pieces of sources, each of which reads all edges twice. b must have
 // indices. t->id is b's.
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges);
@@ -1278,6 +1278,26 @@ GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fan
 // NULL is a mistake only where an element would be read or written.
 
 GGNN_HD int ggnni_type_known(ggnn_type type) { return (uint32_t)type <= GGNN_F16; }
+GGNN_HD int ggnni_node_given(int64_t v) { return (uint64_t)v >> 48 == 0; } // a stream has 48 bits for it
+GGNN_HD int ggnni_nodes_given(int64_t n) { return n == 0 || ggnni_node_given(n - 1); }
+GGNN_HD int ggnni_sizes_local(int64_t dst, int64_t src, int64_t edges) // of int32_t numbers
+{
+    return dst >= 0 && dst <= INT32_MAX && src >= 0 && src <= INT32_MAX && edges >= 0 && edges <= INT32_MAX;
+}
+GGNN_HD int ggnni_parts_given(int32_t parts) { return parts >= 1 && parts <= INT32_MAX - 3; }
+GGNN_HD int ggnni_graph_given(const ggnn_graph* g)
+{
+    if (!g || g->num_nodes < 0 || g->num_edges < 0) return 0;
+    if (g->part) return ggnni_parts_given(g->at.parts);
+    return g->num_nodes == 0 || (g->whole.indptr && (g->whole.indices || g->whole.num_edges <= 0));
+}
+GGNN_HD int ggnni_store_given(const ggnn_store* s, int64_t rows) // of which so many are read
+{
+    if (!s || !ggnni_type_known(s->type) || s->width < 0) return 0;
+    if (s->pitch < s->width * ggnn_type_bytes(s->type) || s->pitch % ggnn_type_bytes(s->type)) return 0;
+    if (s->base) return ggnni_parts_given(s->at.parts);
+    return rows == 0 || s->width == 0 || s->rows;
+}
 GGNN_HD int ggnni_matrix_given(const void* v, int64_t ld, int64_t rows, int32_t width)
 {
     return width >= 0 && ld >= width && (v || rows <= 0 || width == 0);
@@ -1628,6 +1648,11 @@ static int ggnni_block_given(const ggnn_block* b, int local) // local: with indi
            (!local || b->indices || *b->num_edges.n == 0);
 }
 static int ggnni_per_edge(const ggnn_block* b, const float* v) { return v || *b->num_edges.n == 0; }
+static int ggnni_transposed(const ggnn_block* t, const ggnn_block* b) // by its sizes
+{
+    return *t->num_dst.n == *b->num_src.n && *t->num_src.n == *b->num_dst.n &&
+           *t->num_edges.n == *b->num_edges.n;
+}
 
 static int64_t ggnni_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ggnni_max(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -1938,7 +1963,8 @@ static ggnn_status ggnni_check_built(const ggnn_lists* lists, ggnn_fault* fault)
 
 static ggnn_status ggnni_check_layout(const ggnn_layout* at, int64_t num_rows, ggnn_fault* fault)
 {
-    if (at->parts < 1 || at->cached < 0 || at->cached > num_rows || at->stored < 0 || at->stored > num_rows)
+    if (!ggnni_parts_given(at->parts) || at->cached < 0 || at->cached > num_rows || at->stored < 0 ||
+        at->stored > num_rows)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "layout: parts, cached or stored out of range", -1,
                            -1);
     for (int32_t p = 0; at->bound && p < at->parts; p++)
@@ -2020,6 +2046,8 @@ GGNN_API ggnn_status ggnn_graph_validate(const ggnn_graph* g, ggnn_fault* fault)
                            -1);
     status = ggnni_check_layout(&g->at, g->num_nodes, fault);
     if (status != GGNN_OK) return status;
+    if (!ggnni_graph_given(g))
+        return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array of the graph is NULL", -1, -1);
     // indptr first: the lists before its first fault are safe to read
     broken = ggnni_check_indptr(g, &edges);
     check.g = g;
@@ -2059,7 +2087,8 @@ GGNN_API ggnn_status ggnn_layout_owners(ggnn_layout* at, ggnn_node* rank, int64_
 {
     ggnn_status status = GGNN_OK;
     const int ranked = how == GGNN_OWNER_HASH || how == GGNN_OWNER_MAP;
-    if (parts < 1 || num_rows < 0 || num_rows > GGNN_NODE_MAX || (uint32_t)how > GGNN_OWNER_MAP)
+    if (!ggnni_parts_given(parts) || num_rows < 0 || num_rows > GGNN_NODE_MAX ||
+        (uint32_t)how > GGNN_OWNER_MAP)
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "how, parts or the number of rows is out of range", -1,
                            -1);
     if (!at || (how != GGNN_OWNER_MODULO && !bound) || (ranked && num_rows && !rank) ||
@@ -2085,7 +2114,8 @@ GGNN_API int64_t ggnn_layout_nodes(ggnn_node* id, const ggnn_layout* at, int64_t
 {
     ggnn_layout shared; // what is cached lies in a part too
     int64_t     n = 0;
-    if (!at || at->parts < 1 || num_rows < 0 || part < 0 || part > at->parts + 1 || part == at->parts)
+    if (!at || !ggnni_parts_given(at->parts) || num_rows < 0 || part < 0 || part > at->parts + 1 ||
+        part == at->parts)
         return -2; // (the host tier, parts, is the whole array)
     shared = *at;
     if (part < at->parts) shared.cached = 0;
@@ -2102,7 +2132,7 @@ GGNN_API ggnn_status ggnn_graph_lists(int64_t* indptr, int64_t* first, ggnn_node
                                       const ggnn_graph* from, const ggnn_node* id, int64_t n,
                                       ggnn_fault* fault)
 {
-    if (!indptr || !from || n < 0 || (n && !id))
+    if (!indptr || n < 0 || (n && (!id || !ggnni_graph_given(from))))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size negative", -1, -1);
     indptr[0] = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -2570,7 +2600,7 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
 {
     ggnni_draws draws = {rng, hop, node, {{0, 0, 0, 0}}};
     int64_t     n;
-    if (!list || (uint32_t)method >= GGNN_WALK || hop < 0 || hop > 255) return -2;
+    if (!list || (uint32_t)method >= GGNN_WALK || hop < 0 || hop > 255 || !ggnni_node_given(node)) return -2;
     n = list->degree;
     if (fanout == 0 || n <= 0) return 0;
     if (!offset || !rng || (!workspace && ggnn_sample_workspace_bytes(method, fanout))) return -2;
@@ -2596,7 +2626,7 @@ GGNN_API int64_t ggnn_sample_list(int64_t* offset, const ggnn_list* list, ggnn_m
 GGNN_API ggnn_status ggnn_random_walk(ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* how,
                                       const ggnn_rng* rng, int32_t hop, ggnn_node node, ggnn_node* bad)
 {
-    GGNNI_REQUIRE(g && how && ggnni_keys(rng, hop, 1) && bad);
+    GGNNI_REQUIRE(ggnni_graph_given(g) && how && ggnni_keys(rng, hop, 1) && bad);
     const ggnn_walks walks = ggnn_walks_or_default(*how);
     const uint64_t   restart = (uint64_t)((double)walks.restart * 4294967296.0);
     ggnn_rng         own = *rng;
@@ -2682,7 +2712,8 @@ static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int6
 
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
 {
-    if ((uint32_t)kind > GGNN_UNIQUE_HASH || num_nodes < 0 || max_ids < 0) return 0;
+    if ((uint32_t)kind > GGNN_UNIQUE_HASH || !ggnni_nodes_given(num_nodes)) return 0;
+    if (max_ids < 0 || ggnni_min(max_ids, num_nodes) > INT32_MAX) return 0;
     ggnn_unique seen;
     ggnni_unique_describe(&seen, kind, num_nodes, max_ids);
     return ggnni_round_up(sizeof seen) + ggnni_round_up(ggnni_unique_table_bytes(&seen));
@@ -3287,7 +3318,8 @@ GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const g
     int64_t            num_dst;
     ggnn_node          bad = -1;
     ggnn_status        status;
-    if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges)
+    if (h >= b->how.num_hops || g->num_nodes != b->num_nodes || g->num_edges != b->num_edges ||
+        (state->length[h] > 0 && !ggnni_graph_given(g)))
         return ggnni_batch_fail(b, GGNN_ERROR_ARGUMENT, -1, h);
     at.hop = &b->hop[h];
     at.scratch = &state->scratch;
@@ -3380,9 +3412,8 @@ static void* ggnni_unconst(const void* array)
 
 GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy)
 {
-    GGNNI_REQUIRE(b && g && !g->part && counts);
-    GGNNI_REQUIRE(g->num_nodes >= 0 && g->num_nodes <= INT32_MAX && g->num_edges >= 0);
-    GGNNI_REQUIRE(g->num_edges <= INT32_MAX);
+    GGNNI_REQUIRE(b && ggnni_graph_given(g) && !g->part && counts);
+    GGNNI_REQUIRE(g->num_nodes <= INT32_MAX && g->num_edges <= INT32_MAX);
     GGNNI_REQUIRE(g->num_edges == 0 || copy || sizeof(ggnn_node) == sizeof(int32_t));
     const ggnn_csc* csc = &g->whole;
     memset(b, 0, sizeof *b);
@@ -3407,7 +3438,7 @@ GGNN_API ggnn_status ggnn_block_whole(ggnn_block* b, const ggnn_graph* g, int64_
 
 GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
 {
-    if (max_dst < 0 || max_src < 0 || max_edges < 0) return 0;
+    if (!ggnni_sizes_local(max_dst, max_src, max_edges)) return 0;
     return ggnni_round_up(3 * sizeof(int64_t)) + ggnni_round_up((size_t)(max_src + 1) * sizeof(int64_t)) +
            2 * ggnni_round_up((size_t)max_edges * sizeof(int32_t));
 }
@@ -3415,7 +3446,7 @@ GGNN_API size_t ggnn_block_transpose_bytes(int64_t max_dst, int64_t max_src, int
 GGNN_API ggnn_status ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
                                                int64_t max_edges, void* memory)
 {
-    GGNNI_REQUIRE(t && memory && max_dst >= 0 && max_src >= 0 && max_edges >= 0);
+    GGNNI_REQUIRE(t && memory && ggnni_sizes_local(max_dst, max_src, max_edges));
     size_t   used = 0;
     int64_t* counts = (int64_t*)ggnni_carve((char*)memory, &used, 3, sizeof *counts);
     memset(t, 0, sizeof *t);
@@ -3556,6 +3587,9 @@ enum { // of [7] to [9]; one enum, as C++20 warns of a product of two
     // memory (measured; 64 short rows take a third longer).
     GGNNI_ROWS_AHEAD = 32
 };
+
+// Entries of the next segment where `left` are left.
+static int32_t ggnni_segment_length(int64_t left) { return (int32_t)ggnni_min(left, GGNNI_SEGMENT); }
 
 typedef struct { // n rows that one loop runs over: `width` columns of each, from its `byte` on
     const char* const* row;    // (n, and `ahead` more to be prefetched)
@@ -3823,7 +3857,8 @@ static void ggnni_lanes(uint32_t (*offset)[GGNNI_LANES], uint64_t key, const uin
 GGNN_API ggnn_status ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
                                        int64_t nodes, uint32_t block)
 {
-    GGNNI_REQUIRE(ggnni_keys(rng, hop, nodes) && first >= 0 && (nodes == 0 || word));
+    GGNNI_REQUIRE(ggnni_keys(rng, hop, nodes) && (nodes == 0 || word));
+    GGNNI_REQUIRE(ggnni_node_given(first) && nodes <= ((int64_t)1 << 48) - first);
     if (nodes == 0) return GGNN_OK;
     ggnni_choose_loops()->words(word, rng->seed, ggnn_stream(rng->purpose, hop, first), rng->step, block, 1,
                                 nodes);
@@ -3834,7 +3869,7 @@ GGNN_API ggnn_status ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, in
 GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
                                          uint32_t first, int64_t blocks)
 {
-    GGNNI_REQUIRE(ggnni_keys(rng, hop, blocks) && (blocks == 0 || field));
+    GGNNI_REQUIRE(ggnni_keys(rng, hop, blocks) && ggnni_node_given(node) && (blocks == 0 || field));
     if (blocks == 0) return GGNN_OK;
     ggnni_choose_loops()->words(field, rng->seed, ggnn_stream(rng->purpose, hop, node), rng->step, first, 0,
                                 blocks);
@@ -3937,8 +3972,7 @@ GGNNI_HOT void ggnni_gather_piece(void* context, int64_t piece)
 GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
                                  const ggnn_node* id, int64_t n)
 {
-    GGNNI_REQUIRE(from && n >= 0 && ggnni_type_known(as) && ggnni_type_known(from->type));
-    GGNNI_REQUIRE((n == 0 || (id && (from->base || from->rows))));
+    GGNNI_REQUIRE(n >= 0 && ggnni_store_given(from, n) && ggnni_type_known(as) && (n == 0 || id));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, n, from->width));
     ggnni_gather s = {(char*)out, ld_out * ggnn_type_bytes(as), as, from, id, n, 0, 0, ggnni_choose_loops()};
     s.past_caches = ggnni_past_caches(out, s.pitch_out, n, from->width * ggnn_type_bytes(from->type));
@@ -3954,7 +3988,7 @@ GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const 
 GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
                                 const ggnn_node* id, int64_t n)
 {
-    GGNNI_REQUIRE(at && at->parts >= 1 && bound && n >= 0 && n <= INT32_MAX);
+    GGNNI_REQUIRE(at && ggnni_parts_given(at->parts) && bound && n >= 0 && n <= INT32_MAX);
     GGNNI_REQUIRE((n == 0 || (gather && scatter && id)));
     int32_t slots = at->parts + 2;
     memset(bound, 0, ((size_t)slots + 1) * sizeof *bound);
@@ -4192,7 +4226,7 @@ static const char* const* ggnni_take(ggnni_reader* r, int32_t n)
 static int ggnni_segment(ggnni_rows* rows, ggnni_reader* r, int64_t left)
 {
     if (left <= 0) return 0;
-    rows->n = (int32_t)ggnni_min(left, GGNNI_SEGMENT);
+    rows->n = ggnni_segment_length(left);
     rows->row = ggnni_take(r, rows->n);
     return 1;
 }
@@ -4405,10 +4439,8 @@ GGNN_API ggnn_status ggnn_aggregate(float* out, int64_t ld_out, ggnn_reduce how,
                                     const ggnn_scale* scale, const float* weight, int32_t heads,
                                     const ggnn_store* from)
 {
-    GGNNI_REQUIRE(from && ggnni_type_known(from->type) && ggnni_block_given(b, 0));
-    GGNNI_REQUIRE((b->indices || b->neighbor || *b->num_edges.n == 0));
-    const int reads = *b->num_edges.n > 0 || (scale && scale->self && ggnni_own_rows(b) > 0);
-    GGNNI_REQUIRE(from->base || from->rows || !reads || from->width == 0);
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && (b->indices || b->neighbor || *b->num_edges.n == 0));
+    GGNNI_REQUIRE(ggnni_store_given(from, *b->num_edges.n + (scale && scale->self ? ggnni_own_rows(b) : 0)));
     GGNNI_REQUIRE(ggnni_reduces(how, b, scale, weight, heads, from->width));
     GGNNI_REQUIRE(ggnni_matrix_given(out, ld_out, *b->num_dst.n, from->width));
     ggnni_spmm s;
@@ -4431,7 +4463,7 @@ GGNN_API ggnn_status ggnn_spmm_back_arg(float* dinp, int64_t ld_dinp, const ggnn
                                         const float* dout, int64_t ld_dout, const int32_t* arg, int32_t width)
 {
     GGNNI_REQUIRE(ggnni_block_given(t, 1) && ggnni_block_given(b, 0) && ggnni_heads_given(heads, width));
-    GGNNI_REQUIRE((arg || *t->num_edges.n == 0));
+    GGNNI_REQUIRE((arg || *t->num_edges.n == 0) && ggnni_transposed(t, b));
     GGNNI_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, *t->num_dst.n, width));
     GGNNI_REQUIRE(ggnni_matrix_given(dout, ld_dout, *t->num_src.n, width));
     ggnni_spmm s;
@@ -4483,7 +4515,7 @@ static void ggnni_gcn_norm_piece(void* context, int64_t piece)
 
 GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
 {
-    GGNNI_REQUIRE(g && (inv_sqrt || g->num_nodes == 0));
+    GGNNI_REQUIRE(ggnni_graph_given(g) && (inv_sqrt || g->num_nodes == 0));
     ggnni_gcn_norm s = {inv_sqrt, *g, ggnni_pieces(g->num_nodes, 1 << 12)};
     s.g.traffic = NULL; // set-up, not a batch
     ggnni_run(s.pieces, ggnni_gcn_norm_piece, &s);
@@ -4493,7 +4525,8 @@ GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
 GGNN_API ggnn_status ggnn_scale_gcn(float* src, float* dst, float* self, const ggnn_block* b,
                                     const float* inv_sqrt, const ggnn_graph* g)
 {
-    GGNNI_REQUIRE(g && ggnni_block_given(b, 0) && (*b->num_dst.n == 0 || (dst && self && inv_sqrt)));
+    GGNNI_REQUIRE(ggnni_block_given(b, 0) && (*b->num_dst.n == 0 || (dst && self && inv_sqrt)));
+    GGNNI_REQUIRE(g && (*b->num_dst.n == 0 || ggnni_graph_given(g)));
     GGNNI_REQUIRE(!src || *b->num_src.n == 0 || inv_sqrt);
     ggnn_graph quiet = *g;
     quiet.traffic = NULL; // degrees, no lists
@@ -4611,7 +4644,7 @@ static void ggnni_softmax_list(const ggnni_edges* s, int64_t v, int32_t k)
         if (x > most) most = x;
     }
     for (int64_t e = begin; e < end; e += n) {
-        n = ggnni_min(end - e, GGNNI_SEGMENT);
+        n = ggnni_segment_length(end - e);
         for (int64_t i = 0; i < n; i++)
             power[i] = (s->x[ggnni_edge(s->b, e + i) * s->heads + k] - most) * ggnni_log2_e;
         s->loops->exp2(power, n, 0);
@@ -4693,7 +4726,7 @@ static int ggnni_scores_segment(ggnni_rows* rows, const char** row, const ggnni_
                              int64_t end)
 {
     if (u >= end) return 0;
-    rows->n = (int32_t)ggnni_min(end - u, GGNNI_SEGMENT);
+    rows->n = ggnni_segment_length(end - u);
     for (int32_t i = 0; i < rows->n + rows->ahead; i++)
         row[i] = (const char*)(s->z + ggnni_min(u + i, s->n - 1) * s->ld_z);
     return 1;
@@ -5083,6 +5116,7 @@ GGNN_API ggnn_status ggnn_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t
                                    const ggnn_gat_layer* y, const float* dout, int64_t ld_dout)
 {
     GGNNI_REQUIRE(ggnni_gat_given(y) && ggnni_block_given(transpose, 1));
+    GGNNI_REQUIRE(ggnni_transposed(transpose, y->block));
     const int64_t dst = *y->block->num_dst.n, src = *transpose->num_dst.n;
     GGNNI_REQUIRE((src == 0 || y->del) && (dst == 0 || (y->der && y->delta && y->dlogit)));
     GGNNI_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r));
@@ -5486,7 +5520,7 @@ GGNNI_HOT void GGNNI_V(ggnni_softmax)(float* out, const float* x, int64_t n, int
     for (int v = 0; v < VECTORS; v++) most[v] = GGNNI_V(ggnni_lane_load)(lane, v);
     memset(lane, 0, sizeof lane);
     for (int64_t e = 0; e < n; e += GGNNI_SEGMENT) {
-        int64_t edges = ggnni_min(n - e, GGNNI_SEGMENT), end = (e + edges) * heads;
+        int64_t edges = ggnni_segment_length(n - e), end = (e + edges) * heads;
         for (int64_t i = e * heads; i < end; i += 16)
             GGNNI_UNROLL
             for (int v = 0; v < VECTORS; v++) {

@@ -111,6 +111,16 @@ inline bool block_given(const ggnn_block* b, bool local) // local: with indices
            (b->indptr || b->num_dst.max == 0) && (!local || b->indices || b->num_edges.max == 0);
 }
 inline bool per_edge(const ggnn_block* b, const float* v) { return v || known(b->num_edges) == 0; }
+inline bool graph_given(const ggnn_graph* g, int64_t lists) // of which so many are read
+{
+    return g && (lists == 0 || ggnni_graph_given(g));
+}
+inline bool alike(ggnn_count a, ggnn_count b) { return a.n || b.n || a.max == b.max; }
+inline bool transposed(const ggnn_block* t, const ggnn_block* b) // by the sizes that the host knows
+{
+    return alike(t->num_dst, b->num_src) && alike(t->num_src, b->num_dst) &&
+           alike(t->num_edges, b->num_edges);
+}
 
 // The first of several launches that failed decides.
 inline cudaError_t first_error(cudaError_t a, cudaError_t b) { return a != cudaSuccess ? a : b; }
@@ -867,7 +877,7 @@ inline cudaError_t clear_unique(const ggnn_cuda_unique* seen, cudaStream_t strea
 inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
 {
     ggnn_cuda_unique unused;
-    if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
+    if (!ggnni_nodes_given(num_nodes) || max_ids < 0 || max_ids > INT32_MAX) return 0;
     if (kind != GGNN_UNIQUE_DIRECT && kind != GGNN_UNIQUE_HASH) return 0;
     if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
     return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
@@ -2193,7 +2203,8 @@ inline cudaError_t ggnn_cuda_sample_lists(const ggnn_cuda_samples* out, const gg
                                           int32_t fanout, const ggnn_rng* rng, int32_t hop, void* workspace,
                                           int32_t* status, cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(out && g && ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
+    GGNNI_CUDA_REQUIRE(out && ggnni::graph_given(g, ggnni::known(num_nodes)));
+    GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
     GGNNI_CUDA_REQUIRE(static_cast<uint32_t>(method) < GGNN_WALK && ggnni::can_count(g->traffic, g->at));
     GGNNI_CUDA_REQUIRE(workspace || !ggnn_cuda_sample_workspace_bytes(method, fanout, num_nodes.max));
     ggnni::hop_job job = {};
@@ -2228,7 +2239,8 @@ inline cudaError_t ggnn_cuda_random_walk(ggnn_node* visited, const ggnn_graph* g
                                          const ggnn_rng* rng, int32_t hop, const ggnn_node* nodes,
                                          ggnn_count num_nodes, int32_t* status, cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(g && how && ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
+    GGNNI_CUDA_REQUIRE(how && ggnni::graph_given(g, ggnni::known(num_nodes)));
+    GGNNI_CUDA_REQUIRE(ggnni::keys_given(rng, hop) && ggnni::ids_given(nodes, num_nodes));
     GGNNI_CUDA_REQUIRE(ggnn_walks_valid(ggnn_walks_or_default(*how)) && ggnni::can_count(g->traffic, g->at));
     GGNNI_CUDA_REQUIRE(visited || ggnni::known(num_nodes) == 0);
     ggnni::walk_job job = ggnni::walk_job_of(visited, *g, *how);
@@ -2511,7 +2523,8 @@ inline cudaError_t launch_numbering(unique_job job, bool inserted, const chain_l
 inline cudaError_t number_seeds(ggnn_cuda_batch* b, const ggnn_graph* g, const ggnn_node* seeds,
                                 ggnn_count num_seeds, cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(b && b->workspace && (!g || fits(b, g)) && ids_given(seeds, num_seeds));
+    GGNNI_CUDA_REQUIRE(b && b->workspace && ids_given(seeds, num_seeds));
+    GGNNI_CUDA_REQUIRE(!g || (fits(b, g) && graph_given(g, known(num_seeds))));
     GGNNI_CUDA_REQUIRE(num_seeds.n || num_seeds.max <= b->num_seeds.max);
     size_t        used = 0;
     batch_scratch scratch = scratch_of(b, &used);
@@ -3082,7 +3095,7 @@ inline size_t carve_transpose(ggnn_block* t, int64_t max_dst, int64_t max_src, i
 inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int64_t* counts, int32_t* copy,
                                          cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(b && g && !g->part && counts && g->num_nodes >= 0 && g->num_edges >= 0);
+    GGNNI_CUDA_REQUIRE(b && ggnni_graph_given(g) && !g->part && counts);
     GGNNI_CUDA_REQUIRE(g->num_nodes <= INT32_MAX && g->num_edges <= INT32_MAX);
     GGNNI_CUDA_REQUIRE(g->num_edges == 0 || copy || sizeof(ggnn_node) == sizeof(int32_t));
     const ggnn_csc* csc = &g->whole;
@@ -3107,7 +3120,7 @@ inline cudaError_t ggnn_cuda_block_whole(ggnn_block* b, const ggnn_graph* g, int
 inline size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, int64_t max_edges)
 {
     ggnn_block unused;
-    if (max_dst < 0 || max_src < 0 || max_edges < 0) return 0;
+    if (!ggnni_sizes_local(max_dst, max_src, max_edges)) return 0;
     return ggnni::carve_transpose(&unused, max_dst, max_src, max_edges, nullptr);
 }
 
@@ -3115,14 +3128,14 @@ inline size_t ggnn_cuda_block_transpose_bytes(int64_t max_dst, int64_t max_src, 
 inline cudaError_t ggnn_cuda_block_transpose_init(ggnn_block* t, int64_t max_dst, int64_t max_src,
                                                   int64_t max_edges, void* memory)
 {
-    GGNNI_CUDA_REQUIRE(t && memory && max_dst >= 0 && max_src >= 0 && max_edges >= 0);
+    GGNNI_CUDA_REQUIRE(t && memory && ggnni_sizes_local(max_dst, max_src, max_edges));
     ggnni::carve_transpose(t, max_dst, max_src, max_edges, static_cast<char*>(memory));
     return cudaSuccess;
 }
 
 inline size_t ggnn_cuda_block_transpose_workspace_bytes(int64_t max_src)
 {
-    if (max_src < 0) return 0;
+    if (!ggnni_sizes_local(0, max_src, 0)) return 0;
     return ggnni::round_up(ggnni::TILES * sizeof(int64_t)) +
            ggnni::round_up(static_cast<size_t>(max_src) * 4);
 }
@@ -3486,8 +3499,8 @@ inline cudaError_t gather_tier(void* out, int64_t ld_out, ggnn_type as, const gg
                                const ggnn_node* id, ggnn_count n, tier wanted, int32_t blocks,
                                cudaStream_t stream)
 {
-    GGNNI_CUDA_REQUIRE(from && ggnni_type_known(as) && ggnni_type_known(from->type) && ids_given(id, n));
-    GGNNI_CUDA_REQUIRE((known(n) == 0 || from->base || from->rows) && can_count(from->traffic, from->at));
+    GGNNI_CUDA_REQUIRE(ggnni_store_given(from, known(n)) && ggnni_type_known(as) && ids_given(id, n));
+    GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(n), from->width));
     uint64_t              pitch = static_cast<uint64_t>(from->pitch / ggnn_type_bytes(from->type));
     uint64_t              grain = grain_of(out, ld_out, as) | pitch | static_cast<uint64_t>(from->width);
@@ -4696,11 +4709,10 @@ inline cudaError_t ggnn_cuda_aggregate(float* out, int64_t ld_out, ggnn_reduce h
                                        const ggnn_store* from, cudaStream_t stream)
 {
     using namespace ggnni;
-    GGNNI_CUDA_REQUIRE(from && ggnni_type_known(from->type) && block_given(b, false));
-    GGNNI_CUDA_REQUIRE(b->indices || b->neighbor || known(b->num_edges) == 0);
+    GGNNI_CUDA_REQUIRE(block_given(b, false) && (b->indices || b->neighbor || known(b->num_edges) == 0));
     const bool owns = scale && scale->self && (b->indices || !b->neighbor ? known(b->num_src) : 1) > 0;
     const bool reads = known(b->num_edges) > 0 || (owns && known(b->num_dst) > 0);
-    GGNNI_CUDA_REQUIRE(from->base || from->rows || !reads || from->width == 0);
+    GGNNI_CUDA_REQUIRE(ggnni_store_given(from, reads));
     GGNNI_CUDA_REQUIRE(ggnni_reduces(how, b, scale, weight, heads, from->width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(out, ld_out, known(b->num_dst), from->width));
     GGNNI_CUDA_REQUIRE(can_count(from->traffic, from->at));
@@ -4960,7 +4972,7 @@ inline cudaError_t ggnn_cuda_spmm_back_arg(float* dinp, int64_t ld_dinp, const g
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(t, true) && block_given(b, false) && ggnni_heads_given(heads, width));
-    GGNNI_CUDA_REQUIRE(arg || known(t->num_edges) == 0);
+    GGNNI_CUDA_REQUIRE((arg || known(t->num_edges) == 0) && transposed(t, b));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dinp, ld_dinp, known(t->num_dst), width));
     GGNNI_CUDA_REQUIRE(ggnni_matrix_given(dout, ld_dout, known(t->num_src), width));
     uint64_t     grain = grain_of(dinp, ld_dinp, GGNN_F32) | grain_of(dout, ld_dout, GGNN_F32);
@@ -5010,7 +5022,7 @@ inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int wit
 inline cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
-    GGNNI_CUDA_REQUIRE(g && (inv_sqrt || g->num_nodes == 0));
+    GGNNI_CUDA_REQUIRE(ggnni_graph_given(g) && (inv_sqrt || g->num_nodes == 0));
     ggnn_graph quiet = *g;
     quiet.traffic = nullptr;
     return launch(gcn_norm, grid_of(tiles_of(g->num_nodes, THREADS), THREADS), THREADS, stream, inv_sqrt,
@@ -5021,7 +5033,8 @@ inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, cons
                                        const float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
-    GGNNI_CUDA_REQUIRE(g && block_given(b, false) && (known(b->num_dst) == 0 || (dst && self && inv_sqrt)));
+    GGNNI_CUDA_REQUIRE(block_given(b, false) && (known(b->num_dst) == 0 || (dst && self && inv_sqrt)));
+    GGNNI_CUDA_REQUIRE(graph_given(g, known(b->num_dst)));
     GGNNI_CUDA_REQUIRE(!src || known(b->num_src) == 0 || inv_sqrt);
     const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
     scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, b->id, inv_sqrt, *g};
@@ -6059,6 +6072,7 @@ inline cudaError_t ggnn_cuda_gat_back(float* dz, int64_t ld_dz, const ggnn_block
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(layer_given(y, rng) && block_given(transpose, true));
+    GGNNI_CUDA_REQUIRE(transposed(transpose, y->block));
     GGNNI_CUDA_REQUIRE(y->del || known(transpose->num_dst) == 0);
     GGNNI_CUDA_REQUIRE((y->der && y->delta && y->dlogit) || known(y->block->num_dst) == 0);
     GGNNI_CUDA_REQUIRE((!y->att_l || y->datt_l) && (!y->att_r || y->datt_r));

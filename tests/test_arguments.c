@@ -4,6 +4,7 @@
 #include "tests/random_block.h"
 #include "tests/random_graph.h"
 
+#define NODES_MAX ((int64_t)1 << 48) /* as many as a stream of random words tells apart */
 enum { N = 30, SRC = 12, DST = 6, WIDTH = 8, HEADS = 2, CANVAS = 8192 };
 
 /* What functions would write to lies here, and must stay as it is. */
@@ -46,16 +47,24 @@ TEST(random_numbers)
     REFUSED(ggnn_random_nodes(canvas.words, &rng, -1, 0, 3, 0));
     REFUSED(ggnn_random_nodes(canvas.words, &rng, 0, -1, 3, 0));
     REFUSED(ggnn_random_nodes(canvas.words, &rng, 0, 0, -3, 0));
+    REFUSED(ggnn_random_nodes(canvas.words, &rng, 0, NODES_MAX, 1, 0));
+    REFUSED(ggnn_random_nodes(canvas.words, &rng, 0, NODES_MAX - 2, 3, 0));
+    CHECK_EQ(ggnn_random_nodes(canvas.words, &rng, 0, NODES_MAX - 3, 3, 0), GGNN_OK);
     GIVES(GGNN_OK, ggnn_random_nodes(NULL, NULL, 0, 0, 0, 0));
     REFUSED(ggnn_dropout_fields(canvas.half, NULL, 0, 0, 0, 1));
     REFUSED(ggnn_dropout_fields(NULL, &rng, 0, 0, 0, 1));
     REFUSED(ggnn_dropout_fields(canvas.half, &rng, 256, 0, 0, 1));
     REFUSED(ggnn_dropout_fields(canvas.half, &rng, 0, 0, 0, -1));
+    REFUSED(ggnn_dropout_fields(canvas.half, &rng, 0, -1, 0, 1));
+    REFUSED(ggnn_dropout_fields(canvas.half, &rng, 0, NODES_MAX, 0, 1));
+    CHECK_EQ(ggnn_dropout_fields(canvas.half, &rng, 0, NODES_MAX - 1, 0, 1), GGNN_OK);
     GIVES(GGNN_OK, ggnn_dropout_fields(NULL, NULL, 0, 0, 0, 0));
     REFUSED(ggnn_exp2_array(NULL, 3));
     REFUSED(ggnn_exp2_array(canvas.f, -1));
     GIVES(GGNN_OK, ggnn_exp2_array(NULL, 0));
 }
+
+static const int32_t some_wrong_parts[3] = {0, -5, INT32_MAX - 2};
 
 TEST(layouts_and_owners)
 {
@@ -75,9 +84,52 @@ TEST(layouts_and_owners)
     GIVES(-2, ggnn_layout_nodes(canvas.id, &at, -1, 0));
     for (int32_t part = -1; part <= 4; part++)
         if (part < 0 || part == 2 || part > 3) GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, part)); /* 2: the host tier */
-    at.parts = 0;
-    GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, 0));
-    GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, 1));
+    for (int i = 0; i < 3; i++) {
+        at.parts = some_wrong_parts[i];
+        GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, 0));
+        GIVES(-2, ggnn_layout_nodes(canvas.id, &at, 4, 1));
+        REFUSED(ggnn_layout_owners(&canvas.layout, NULL, canvas.i64 + 200, GGNN_OWNER_MODULO, NULL, 4, at.parts, &fault));
+    }
+}
+
+/* A graph that lacks an array, or whose layout cannot be: each function that would read a list of it says so. */
+TEST(graphs_that_lack_an_array)
+{
+    random_graph* g = random_graph_new(N, 3, 5);
+    const ggnn_walks how = {2, 3, 0.5f};
+    const int32_t fanout[] = {2};
+    const ggnn_sampling sampling = ggnn_sampling_plain(GGNN_FISHER_YATES, fanout, 1);
+    ggnn_node     id[2] = {0, 1}, bad;
+    int64_t       counts[3];
+    int32_t       copy[N * 8];
+    float         ones[N] = {0};
+    random_block* r = random_block_mixed(12, 15);
+    ggnn_batch    b;
+    CHECK_EQ(ggnn_batch_plan(&b, &g->graph, &sampling, 2, NULL), GGNN_OK);
+    CHECK_EQ(ggnn_batch_init(&b, malloc(b.bytes)), GGNN_OK);
+    for (int i = 0; i < 5; i++) {
+        ggnn_graph     wrong = g->graph;
+        const ggnn_csc part[4] = {wrong.whole, wrong.whole, wrong.whole, wrong.whole};
+        if (i == 0) wrong.whole.indptr = NULL;
+        if (i == 1) wrong.whole.indices = NULL;
+        if (i > 1) wrong.part = part, wrong.at.parts = some_wrong_parts[i - 2];
+        fault.what = NULL;
+        REFUSED(ggnn_graph_validate(&wrong, &fault));
+        CHECK(fault.what && fault.what[0]);
+        REFUSED(ggnn_graph_lists(canvas.i64, NULL, NULL, NULL, &wrong, id, 2, &fault));
+        REFUSED(ggnn_random_walk(canvas.id, &wrong, &how, &rng, 0, 0, &bad));
+        REFUSED(ggnn_block_whole(&canvas.block, &wrong, counts, copy));
+        REFUSED(ggnn_gcn_norm(canvas.f, &wrong));
+        REFUSED(ggnn_scale_gcn(NULL, canvas.f, canvas.f + 64, &r->b, ones, &wrong));
+        CHECK_EQ(ggnn_sample(&b, &wrong, &rng, id, 2), GGNN_ERROR_ARGUMENT);
+        CHECK(b.fault.what && *b.num_seeds.n == 0); /* the batch is empty */
+        CHECK_EQ(ggnn_sample(&b, &wrong, &rng, NULL, 0), GGNN_OK); /* no list is read */
+        GIVES(GGNN_OK, ggnn_graph_lists(counts, NULL, NULL, NULL, &wrong, NULL, 0, &fault));
+    }
+    CHECK_EQ(ggnn_sample(&b, &g->graph, &rng, id, 2), GGNN_OK);
+    free(b.workspace);
+    random_block_free(r);
+    random_graph_free(g);
 }
 
 TEST(graphs)
@@ -173,6 +225,8 @@ TEST(samples)
     GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, 0, 0, NULL));
     GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, 256, 0, work));
     GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, -1, 0, work));
+    GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, 0, -1, work));
+    if (sizeof(ggnn_node) == 8) GIVES(-2, ggnn_sample_list(canvas.i64, &list, GGNN_FISHER_YATES, 5, &rng, 0, (ggnn_node)NODES_MAX, work));
     GIVES(0, ggnn_sample_list(NULL, &list, GGNN_FISHER_YATES, 0, NULL, 0, 0, NULL));
     GIVES(0, ggnn_sample_workspace_bytes((ggnn_method)77, 5));
     list.degree = -1; /* a broken list has nothing */
@@ -226,6 +280,14 @@ TEST(tables)
     GIVES(0, ggnn_unique_bytes((ggnn_unique_kind)5, N, 10));
     GIVES(0, ggnn_unique_bytes(GGNN_UNIQUE_HASH, -1, 10));
     GIVES(0, ggnn_unique_bytes(GGNN_UNIQUE_HASH, N, -1));
+    for (int kind = GGNN_UNIQUE_DIRECT; kind <= GGNN_UNIQUE_HASH; kind++) {
+        GIVES(0, ggnn_unique_bytes((ggnn_unique_kind)kind, NODES_MAX + 1, 1));
+        GIVES(0, ggnn_unique_bytes((ggnn_unique_kind)kind, INT64_MAX, INT64_MAX));
+        GIVES(0, ggnn_unique_bytes((ggnn_unique_kind)kind, NODES_MAX, (int64_t)INT32_MAX + 1));
+        CHECK(ggnn_unique_init(memory, (ggnn_unique_kind)kind, NODES_MAX + 1, 1) == NULL);
+        CHECK(ggnn_unique_bytes((ggnn_unique_kind)kind, NODES_MAX, INT32_MAX) > (size_t)1 << 34);
+        CHECK(ggnn_unique_bytes((ggnn_unique_kind)kind, N, INT64_MAX) == ggnn_unique_bytes((ggnn_unique_kind)kind, N, N));
+    }
     CHECK(ggnn_unique_init(memory, (ggnn_unique_kind)5, N, 10) == NULL);
     CHECK(ggnn_unique_init(NULL, GGNN_UNIQUE_HASH, N, 10) == NULL);
     seen = ggnn_unique_init(memory, GGNN_UNIQUE_HASH, N, 10);
@@ -401,6 +463,14 @@ TEST(blocks)
     GIVES(0, ggnn_block_transpose_bytes(-1, 1, 1));
     GIVES(0, ggnn_block_transpose_bytes(1, 1, -1));
     GIVES(0, ggnn_block_transpose_bytes(1, -1, 1));
+    for (int i = 0; i < 3; i++) /* local ids and edges are numbers of 31 bits */
+        for (int j = 0; j < 2; j++) {
+            const int64_t large_size = j ? INT64_MAX : (int64_t)INT32_MAX + 1, dst = i == 0 ? large_size : 1, src = i == 1 ? large_size : 1,
+                          edges = i == 2 ? large_size : 1;
+            GIVES(0, ggnn_block_transpose_bytes(dst, src, edges));
+            REFUSED(ggnn_block_transpose_init(&canvas.block, dst, src, edges, canvas.byte + 1024));
+        }
+    CHECK(ggnn_block_transpose_bytes(INT32_MAX, INT32_MAX, INT32_MAX) > (size_t)1 << 34);
     REFUSED(ggnn_block_transpose_init(&canvas.block, -1, 1, 1, canvas.byte + 1024));
     REFUSED(ggnn_block_transpose_init(&canvas.block, 1, 1, -1, canvas.byte + 1024));
     for (int i = 0; i < 2; i++) {
@@ -450,13 +520,23 @@ TEST(rows)
     float         table[N * WIDTH] = {0};
     ggnn_node     id[3] = {1, 2, 3};
     int32_t       index[3] = {0, 1, 2};
-    ggnn_store    rows = ggnn_store_plain(table, N, WIDTH, GGNN_F32), wrong[3];
+    random_block* r = random_block_mixed(12, 15);
+    const void*   base[4] = {table, table, table, table};
+    ggnn_store    rows = ggnn_store_plain(table, N, WIDTH, GGNN_F32), wrong[9];
     const int64_t much = (int64_t)INT32_MAX + 1;
-    for (int i = 0; i < 3; i++) wrong[i] = rows;
+    for (int i = 0; i < 9; i++) wrong[i] = rows;
     wrong[0].rows = NULL;
     wrong[1].width = -1;
     wrong[2].type = (ggnn_type)7;
-    for (int i = 0; i < 3; i++) REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &wrong[i], id, 3));
+    wrong[3].pitch = 4 * WIDTH - 4; /* rows that overlap, */
+    wrong[4].pitch = -4 * WIDTH;
+    wrong[5].pitch = 4 * WIDTH + 2; /* or begin inside an element */
+    for (int i = 6; i < 9; i++) wrong[i].base = base, wrong[i].at.parts = some_wrong_parts[i - 6];
+    for (int i = 0; i < 9; i++) {
+        REFUSED(ggnn_gather(canvas.f, WIDTH, GGNN_F32, &wrong[i], id, 3));
+        REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, &r->b, NULL, NULL, 1, &wrong[i]));
+    }
+    random_block_free(r);
     REFUSED(ggnn_gather(NULL, WIDTH, GGNN_F32, &rows, id, 3));
     REFUSED(ggnn_gather(canvas.f, WIDTH - 1, GGNN_F32, &rows, id, 3));
     REFUSED(ggnn_gather(canvas.f, WIDTH, (ggnn_type)2, &rows, id, 3));
@@ -471,8 +551,10 @@ TEST(rows)
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, NULL, 3));
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, much));
     REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, -1));
-    rows.at.parts = 0;
-    REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, 3));
+    for (int i = 0; i < 3; i++) {
+        rows.at.parts = some_wrong_parts[i];
+        REFUSED(ggnn_split(canvas.i32, canvas.i32 + 10, canvas.i64 + 100, &rows.at, id, 3));
+    }
     REFUSED(ggnn_permute(canvas.f, WIDTH, table, WIDTH, GGNN_F32, WIDTH, NULL, 3));
     REFUSED(ggnn_permute(NULL, WIDTH, table, WIDTH, GGNN_F32, WIDTH, index, 3));
     REFUSED(ggnn_permute(canvas.f, WIDTH, NULL, WIDTH, GGNN_F32, WIDTH, index, 3));
@@ -550,6 +632,13 @@ TEST(aggregation)
     REFUSED(ggnn_aggregate(canvas.f, WIDTH, GGNN_SUM, b, &scale, NULL, 1, &rows));
     t.r->b.bipartite = 0;
     GIVES(GGNN_OK, ggnn_spmm(NULL, 0, NULL, GGNN_SUM, b, NULL, NULL, 1, NULL, 0, 0));
+    for (int i = 0; i < 3; i++) { /* the transpose of another block */
+        int64_t    other[3] = {*b->num_dst.n, *b->num_src.n, *b->num_edges.n};
+        ggnn_block unlike = *b;
+        other[i]--;
+        unlike.num_dst.n = &other[0], unlike.num_src.n = &other[1], unlike.num_edges.n = &other[2];
+        REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, &unlike, NULL, 1, x, WIDTH, arg, WIDTH));
+    }
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, NULL, NULL, 1, x, WIDTH, arg, WIDTH));
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 1, x, WIDTH, NULL, WIDTH));
     REFUSED(ggnn_spmm_back_arg(canvas.f, WIDTH, &t.r->t, b, NULL, 1, NULL, WIDTH, arg, WIDTH));
@@ -687,6 +776,13 @@ TEST(attention)
         if (i == 5) bad.att_r = att;
         REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &t.r->t, &bad, dout, WIDTH));
     }
+    for (int i = 0; i < 3; i++) { /* the transpose of another block */
+        int64_t    other[3] = {*t.r->t.num_dst.n, *t.r->t.num_src.n, *t.r->t.num_edges.n};
+        ggnn_block unlike = t.r->t;
+        other[i]--;
+        unlike.num_dst.n = &other[0], unlike.num_src.n = &other[1], unlike.num_edges.n = &other[2];
+        REFUSED(ggnn_gat_back(canvas.f + 300, WIDTH, &unlike, &good, dout, WIDTH));
+    }
     for (int i = 0; i < BROKEN; i++) { /* a transpose with something missing */
         ggnn_block part = t.r->t;
         if (i == NO_TARGETS) part.num_dst.n = NULL;
@@ -757,7 +853,9 @@ TEST(nothing_of_nothing_needs_no_array)
             if (i != 1) CHECK_EQ(ggnn_aggregate(NULL, WIDTH, (ggnn_reduce)how, &b[0], NULL, NULL, 1, &rows), GGNN_OK);
         }
         CHECK_EQ(ggnn_spmm(to, width, NULL, GGNN_SUM, &b[i], &scale, NULL, 1, NULL, width, width), GGNN_OK);
-        CHECK_EQ(ggnn_spmm_back_arg(to, width, &b[i], &b[0], NULL, 1, NULL, width, NULL, width), GGNN_OK);
+        ggnn_block forward = b[i];
+        forward.num_dst = b[i].num_src, forward.num_src = b[i].num_dst;
+        CHECK_EQ(ggnn_spmm_back_arg(to, width, &b[i], &forward, NULL, 1, NULL, width, NULL, width), GGNN_OK);
         CHECK_EQ(ggnn_sddmm(NULL, GGNN_DOT, &b[i], NULL, WIDTH, i ? canvas.f : NULL, WIDTH, 1, WIDTH), GGNN_OK);
         CHECK_EQ(ggnn_edge_softmax(NULL, &b[i], NULL, HEADS), GGNN_OK);
         CHECK_EQ(ggnn_edge_softmax_back(NULL, &b[i], NULL, NULL, HEADS), GGNN_OK);
@@ -788,13 +886,15 @@ TEST(each_side_of_a_block_has_its_own_arrays)
         b.num_dst.max = b.num_src.max = 2;
         b.indptr = turn ? NULL : starts;
         b.bipartite = 1;
+        ggnn_block forward = b; /* whose transpose b is */
+        forward.num_dst = b.num_src, forward.num_src = b.num_dst, forward.indptr = starts;
         float *by_dst = turn ? NULL : canvas.f, *by_src = turn ? rows : NULL;
         for (int missing = 0; missing < 3; missing++) { /* nothing that is needed, then the targets' array, then the sources' */
             float *     to = missing == 1 ? NULL : by_dst, *from = missing == 2 ? NULL : by_src;
             const int   no_dst = missing == 1 && !turn, no = no_dst || (missing == 2 && turn);
             NEEDS(no, ggnn_spmm(to, WIDTH, NULL, GGNN_SUM, &b, NULL, NULL, 1, from, WIDTH, WIDTH));
             NEEDS(no_dst, ggnn_aggregate(to, WIDTH, GGNN_SUM, &b, NULL, NULL, 1, &store));
-            NEEDS(no, ggnn_spmm_back_arg(to, WIDTH, &b, &b, NULL, 1, from, WIDTH, NULL, WIDTH));
+            NEEDS(no, ggnn_spmm_back_arg(to, WIDTH, &b, &forward, NULL, 1, from, WIDTH, NULL, WIDTH));
             NEEDS(no, ggnn_sddmm(NULL, GGNN_DOT, &b, from, WIDTH, to, WIDTH, 1, WIDTH));
             NEEDS(no_dst, ggnn_edge_sum(to, &b, NULL, HEADS));
             NEEDS(no_dst, ggnn_scale_mean(to, &b, 0));
@@ -1014,6 +1114,7 @@ int main(int argc, char** argv)
     test_seed(3);
     RUN(random_numbers);
     RUN(layouts_and_owners);
+    RUN(graphs_that_lack_an_array);
     RUN(graphs);
     RUN(a_graph_without_edges_needs_no_array_of_them);
     RUN(samples);

@@ -40,7 +40,7 @@ struct inputs {
     device_array<ggnn_rng>  rng{std::vector<ggnn_rng>{{1, 2, GGNN_PURPOSE_SAMPLE}}};
     ggnn_graph              g = ggnn_graph_plain(indptr.at(), indices.at(), nullptr, NODES, EDGES);
     ggnn_store              store = ggnn_store_plain(number.at(), NODES, WIDTH, GGNN_F32);
-    ggnn_block              b = {};
+    ggnn_block              b = {}, t = {}; // and what has the sizes of its transpose
     ggnn_count              n = {nullptr, 2}, negative = {nullptr, -1}, none = {nullptr, 0};
 
     inputs()
@@ -50,8 +50,26 @@ struct inputs {
         b.num_edges = {nullptr, 4};
         b.indptr = indptr.at();
         b.indices = local.at();
+        t = b;
+        t.num_dst = b.num_src;
+        t.num_src = b.num_dst;
     }
 };
+
+static const int32_t WRONG_PARTS[] = {0, -5, INT32_MAX - 2};
+
+// What the graph lacks, or which parts it cannot have; each is refused where the host knows that a list is read.
+static std::vector<ggnn_graph> graphs_that_lack_an_array(const inputs& in)
+{
+    std::vector<ggnn_graph> wrong(5, in.g);
+    wrong[0].whole.indptr = nullptr;
+    wrong[1].whole.indices = nullptr;
+    for (int i = 0; i < 3; i++) {
+        wrong[2 + i].part = &in.g.whole; // of the host: it is not read
+        wrong[2 + i].at.parts = WRONG_PARTS[i];
+    }
+    return wrong;
+}
 
 TEST(tables)
 {
@@ -106,6 +124,14 @@ TEST(samples_and_walks)
     REFUSED(sample(&to, &in.g, in.id.at(), in.n, -1, in.rng.at(), 0));
     REFUSED(sample(&to, &in.g, in.id.at(), in.n, GGNN_RESERVOIR, nullptr, 0));
     REFUSED(sample(&to, &in.g, in.id.at(), in.n, GGNN_RESERVOIR, in.rng.at(), 256));
+    for (const ggnn_graph& wrong : graphs_that_lack_an_array(in)) {
+        REFUSED(sample(&to, &wrong, in.id.at(), in.n, GGNN_RESERVOIR, in.rng.at(), 0));
+        REFUSED(ggnn_cuda_random_walk(out.id(), &wrong, &how, in.rng.at(), 0, in.id.at(), in.n, nullptr, nullptr));
+        REFUSED(ggnn_cuda_gcn_norm(out.f(), &wrong, nullptr));
+        REFUSED(ggnn_cuda_scale_gcn(nullptr, out.f(), out.f() + 64, &in.b, in.number.at(), &wrong, nullptr));
+        ggnn_block whole;
+        REFUSED(ggnn_cuda_block_whole(&whole, &wrong, out.i64(), out.i32() + 100, nullptr));
+    }
     NONE(ggnn_cuda_sample_workspace_bytes(static_cast<ggnn_method>(77), 2000, 4));
     NONE(ggnn_cuda_sample_workspace_bytes(GGNN_WEIGHTED, 2000, -1));
     const auto walk = [&](ggnn_node* visited, const ggnn_graph* g, const ggnn_walks* walks,
@@ -179,6 +205,8 @@ TEST(batches)
     CHECK_CUDA(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr));
     REFUSED(ggnn_cuda_sample_hop(&b, &in.g, in.rng.at(), nullptr)); // all hops are there
     REFUSED(ggnn_cuda_sample(&b, &in.g, nullptr, in.id.at(), in.n, nullptr));
+    for (const ggnn_graph& wrong : graphs_that_lack_an_array(in))
+        REFUSED(ggnn_cuda_sample(&b, &wrong, in.rng.at(), in.id.at(), in.n, nullptr));
     CHECK_EQ(b.num_hops, 1); // what is refused begins nothing
     REFUSED(ggnn_cuda_batch_pack(nullptr, CANVAS, &b, nullptr));
     REFUSED(ggnn_cuda_batch_pack(out.f(), CANVAS, nullptr, nullptr));
@@ -230,6 +258,15 @@ TEST(blocks)
     NONE(ggnn_cuda_block_transpose_bytes(DST, -1, 4));
     NONE(ggnn_cuda_block_transpose_bytes(DST, SRC, -1));
     NONE(ggnn_cuda_block_transpose_workspace_bytes(-1));
+    for (int64_t large : {INT64_C(1) << 31, INT64_MAX}) { // local ids and edges are numbers of 31 bits
+        NONE(ggnn_cuda_block_transpose_bytes(large, SRC, 4));
+        NONE(ggnn_cuda_block_transpose_bytes(DST, large, 4));
+        NONE(ggnn_cuda_block_transpose_bytes(DST, SRC, large));
+        NONE(ggnn_cuda_block_transpose_workspace_bytes(large));
+        REFUSED(ggnn_cuda_block_transpose_init(&t, large, SRC, 4, out.f()));
+        REFUSED(ggnn_cuda_block_transpose_init(&t, DST, large, 4, out.f()));
+        REFUSED(ggnn_cuda_block_transpose_init(&t, DST, SRC, large, out.f()));
+    }
     REFUSED(ggnn_cuda_block_transpose_init(nullptr, DST, SRC, 4, out.f()));
     REFUSED(ggnn_cuda_block_transpose_init(&t, DST, SRC, 4, nullptr));
     REFUSED(ggnn_cuda_block_transpose_init(&t, DST, -1, 4, out.f()));
@@ -274,6 +311,14 @@ TEST(rows)
     REFUSED(gather(out.f(), WIDTH, GGNN_F32, &in.store, nullptr, in.n));
     REFUSED(gather(out.f(), WIDTH, GGNN_F32, &in.store, in.id.at(), in.negative));
     CHECK_CUDA(gather(nullptr, WIDTH, GGNN_F32, &empty, nullptr, in.none));
+    const void*             base[4] = {}; // of the host: it is not read
+    std::vector<ggnn_store> wrong(6, in.store);
+    wrong[0].pitch = 4 * WIDTH - 4, wrong[1].pitch = -4 * WIDTH, wrong[2].pitch = 4 * WIDTH + 2;
+    for (int i = 0; i < 3; i++) wrong[3 + i].base = base, wrong[3 + i].at.parts = WRONG_PARTS[i];
+    for (const ggnn_store& from : wrong) {
+        REFUSED(gather(out.f(), WIDTH, GGNN_F32, &from, in.id.at(), in.n));
+        REFUSED(ggnn_cuda_aggregate(out.f(), WIDTH, GGNN_SUM, &in.b, nullptr, nullptr, 1, &from, nullptr));
+    }
     REFUSED(ggnn_cuda_gather_device(nullptr, WIDTH, GGNN_F32, &in.store, in.id.at(), in.n, nullptr));
     REFUSED(ggnn_cuda_gather_host(out.f(), WIDTH, GGNN_F32, &in.store, in.id.at(), in.n, 0, nullptr));
     const auto permute = [&](void* to, int64_t ld, const void* from, ggnn_type as, int32_t width,
@@ -372,19 +417,26 @@ TEST(sums)
     unknown.type = static_cast<ggnn_type>(7);
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, &crowded));
     REFUSED(fuse(out.f(), WIDTH, GGNN_SUM, &in.b, &unknown));
+    ggnn_block no_indices = in.t;
+    no_indices.indices = nullptr;
     const auto back = [&](float* to, const ggnn_block* t, const ggnn_block* b, int32_t heads,
                           const float* dout, const int32_t* arg) {
         return ggnn_cuda_spmm_back_arg(to, WIDTH, t, b, nullptr, heads, dout, WIDTH, arg, WIDTH, nullptr);
     };
-    REFUSED(back(nullptr, &in.b, &in.b, 1, x, in.local.at()));
+    REFUSED(back(nullptr, &in.t, &in.b, 1, x, in.local.at()));
     REFUSED(back(out.f(), nullptr, &in.b, 1, x, in.local.at()));
-    REFUSED(back(out.f(), &in.b, nullptr, 1, x, in.local.at()));
-    REFUSED(back(out.f(), &in.b, &in.b, 3, x, in.local.at()));
-    REFUSED(back(out.f(), &in.b, &in.b, 1, nullptr, in.local.at()));
-    REFUSED(back(out.f(), &in.b, &in.b, 1, x, nullptr));
-    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH - 1, &in.b, &in.b, nullptr, 1, x, WIDTH, in.local.at(), WIDTH, nullptr));
-    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH, &in.b, &in.b, nullptr, 1, x, WIDTH - 1, in.local.at(), WIDTH, nullptr));
-    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH, &no_sources, &in.b, nullptr, 1, x, WIDTH, in.local.at(), WIDTH, nullptr));
+    REFUSED(back(out.f(), &in.t, nullptr, 1, x, in.local.at()));
+    REFUSED(back(out.f(), &in.t, &in.b, 3, x, in.local.at()));
+    REFUSED(back(out.f(), &in.t, &in.b, 1, nullptr, in.local.at()));
+    REFUSED(back(out.f(), &in.t, &in.b, 1, x, nullptr));
+    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH - 1, &in.t, &in.b, nullptr, 1, x, WIDTH, in.local.at(), WIDTH, nullptr));
+    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH, &in.t, &in.b, nullptr, 1, x, WIDTH - 1, in.local.at(), WIDTH, nullptr));
+    REFUSED(ggnn_cuda_spmm_back_arg(out.f(), WIDTH, &no_indices, &in.b, nullptr, 1, x, WIDTH, in.local.at(), WIDTH, nullptr));
+    for (ggnn_count ggnn_block::*size : {&ggnn_block::num_dst, &ggnn_block::num_src, &ggnn_block::num_edges}) {
+        ggnn_block other = in.t; // the transpose of another block
+        (other.*size).max--;
+        REFUSED(back(out.f(), &other, &in.b, 1, x, in.local.at()));
+    }
     const auto atomic = [&](const ggnn_block* b, int64_t ld, int32_t heads, const float* dout, int64_t ld_dout, int32_t width) {
         return ggnn_cuda_spmm_atomic(out.f(), ld, b, nullptr, nullptr, heads, dout, ld_dout, width, nullptr);
     };
@@ -507,7 +559,7 @@ TEST(layers)
         ggnn_gat_layer y = good;
         spoil(&y);
         REFUSED(ggnn_cuda_gat(&y, nullptr, nullptr));
-        REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &y, x, WIDTH, nullptr, nullptr));
+        REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.t, &y, x, WIDTH, nullptr, nullptr));
     };
     wrong([](ggnn_gat_layer* y) { y->block = nullptr; });
     wrong([](ggnn_gat_layer* y) { y->z = nullptr; });
@@ -532,7 +584,7 @@ TEST(layers)
     const auto back = [&](void (*spoil)(ggnn_gat_layer*)) {
         ggnn_gat_layer y = good;
         spoil(&y);
-        REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &y, x, WIDTH, nullptr, nullptr));
+        REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.t, &y, x, WIDTH, nullptr, nullptr));
     };
     back([](ggnn_gat_layer* y) { y->del = nullptr; });
     back([](ggnn_gat_layer* y) { y->der = nullptr; });
@@ -540,11 +592,16 @@ TEST(layers)
     back([](ggnn_gat_layer* y) { y->dlogit = nullptr; });
     back([](ggnn_gat_layer* y) { y->att_l = y->z, y->partial = y->delta; });
     back([](ggnn_gat_layer* y) { y->att_r = y->z, y->datt_r = y->delta; });
-    REFUSED(ggnn_cuda_gat_back(nullptr, WIDTH, &in.b, &good, x, WIDTH, nullptr, nullptr));
-    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH - 1, &in.b, &good, x, WIDTH, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(nullptr, WIDTH, &in.t, &good, x, WIDTH, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH - 1, &in.t, &good, x, WIDTH, nullptr, nullptr));
     REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, nullptr, &good, x, WIDTH, nullptr, nullptr));
-    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &good, nullptr, WIDTH, nullptr, nullptr));
-    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.b, &good, x, WIDTH - 1, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.t, &good, nullptr, WIDTH, nullptr, nullptr));
+    REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &in.t, &good, x, WIDTH - 1, nullptr, nullptr));
+    for (ggnn_count ggnn_block::*size : {&ggnn_block::num_dst, &ggnn_block::num_src, &ggnn_block::num_edges}) {
+        ggnn_block other = in.t; // the transpose of another block
+        (other.*size).max--;
+        REFUSED(ggnn_cuda_gat_back(out.f() + 800, WIDTH, &other, &good, x, WIDTH, nullptr, nullptr));
+    }
 }
 
 // NULL is refused where the host knows that an element would be read or written: of a size that it knows to be 0 nothing
