@@ -3,6 +3,7 @@
 #   BUILD=DIR   where everything goes                 EXTRA="..."  further compiler and linker flags (sanitizers)
 # Other options than the last time compile again what they change: each compiler's are kept in $(BUILD)/*.flags.
 # make bench [BENCH="NAME ... OPTIONS"] | make bench-check: bench/README.md
+.DEFAULT_GOAL := all
 CC       ?= cc
 CXX      ?= c++
 NODE64   ?= 0

@@ -33,6 +33,10 @@ for program in ggnn-data ggnn-data-cuda ggnn-train ggnn-train-cuda train train-c
     says "the tests on a GPU have $program" "-o $build/$program " "$(link_of "$program" | words "-o $build/$program")"
 done
 
+# ==== what make builds where nothing is named ==========================================================================
+linked() { words "-o $build/ggnn-[a-z]* "; }
+says "make alone makes the tools" "-o $build/ggnn-data  -o $build/ggnn-train  " "$(making -n | linked)"
+
 # ==== what is built again =============================================================================================
 c=$build/trainer/comm_mpi.o nvcc=$build/cuda/datasets/sample_cuda.o emulated=$build/emulated/datasets/sample_cuda.o
 making "$c" "$nvcc" "$emulated"
