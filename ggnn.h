@@ -67,8 +67,8 @@
 //   GGNN_NODE64          64-bit global ids (else N < 2^31), in all files of a program or in none. Functions
 //                        that take ids, directly or in a struct, are named ggnn_x_node64 then, so that a
 //                        mixture does not link
-//   GGNN_MALLOC(bytes), GGNN_FREE(memory)   what ggnn_batch_new and _free call (malloc, free): both, or
-//                        neither
+//   GGNN_MALLOC(bytes), GGNN_FREE(memory)   the allocator of ggnn_batch_new and _free (malloc, free): both,
+//                        or neither
 //   GGNN_CACHE_BYTES     bytes of last-level cache per thread (32 MiB): they decide the kind of ggnn_unique
 //   GGNN_ASSERT(c)       checks of ggnn.h itself (assert). A caller's mistake is GGNN_ERROR_ARGUMENT
 //   GGNN_PARALLEL_FOR(n, body, context)   a statement that runs void body(void* context, int64_t i) for
@@ -80,14 +80,15 @@
 //   GGNN_NO_SIMD         the plain loops only
 //   GGNN_SIMD_LEVEL()    the highest level to use: 0 plain loops, 1 vectors of 16 bytes, 2 AVX2, 3 AVX-512
 //                        (3; tests use less)
-//   GGNN_API             before each function: extern, or static; __declspec(dllexport) for example
+//   GGNN_API             before each function: extern, or static; __declspec(dllexport) for example. The
+//                        functions are extern "C" in C++ whatever it says
 //   GGNN_HEADER          this file's name where it is not "ggnn.h" and the compiler has no __FILE_NAME__: it
 //                        includes its own vector loops
 //
 // CONTENTS (search for the tag; the implementation's are [1i] .. [9i])
 //   [1] BASE   [2] RANDOM   [3] GRAPH   [4] SAMPLE   [5] UNIQUE   [6] BLOCK   [7] STORE   [8] SPARSE
 //   [9] ATTENTION   BEHIND THE API: what the other headers share
-//   [10i] HOT LOOPS: the few loops written over vector registers, compiled once an instruction set
+//   [10i] HOT LOOPS: the few loops written over vector registers, compiled once per instruction set
 //
 // FUNCTIONS: the outputs of each (written whole, unless said), arguments that may be NULL, threads, errors
 //   P: by GGNN_PARALLEL_FOR. 1: the calling thread alone; other threads may call it with their own data.
@@ -182,7 +183,7 @@
 // MEMORY
 //   No op allocates: ggnn_batch_new alone does. All other memory is the caller's: as many bytes as a function
 //   named _bytes or a comment says, aligned as malloc's.
-//   Outputs overlap nothing, unless it is said. The stack: less than 100 KiB a thread.
+//   Outputs overlap nothing, unless it is said. The stack: less than 100 KiB per thread.
 //
 // PROMISES
 //   The same input gives the same bits for any number of threads and on any instruction set. Random numbers
@@ -227,11 +228,13 @@
 #define GGNN_API static __attribute__((unused))
 #elif defined(GGNN_STATIC)
 #define GGNN_API static
-#elif defined(__cplusplus)
-#define GGNN_API extern "C"
 #else
 #define GGNN_API extern
 #endif
+#endif
+// Not left to GGNN_API: C++'s names would not tell the widths of ids apart (see "64-bit ids").
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 // =============================================================================
@@ -289,6 +292,7 @@ GGNN_API const char* ggnn_status_string(ggnn_status status);
 
 typedef GGNN_ENUM { GGNN_F32, GGNN_F16 } ggnn_type; // of stored rows; F16: IEEE binary16 bits
 
+// Bytes of an element. type must be one of the two.
 GGNN_HD int64_t ggnn_type_bytes(ggnn_type type) { return type == GGNN_F32 ? 4 : 2; }
 
 // binary16 to binary32: exact. Subnormals, infinities and NaN payloads are kept.
@@ -307,7 +311,7 @@ GGNN_HD uint64_t ggnn_mul_high(uint64_t a, uint64_t b);
 // word / 4, for steps below 2^30. node is in [0, 2^48). Draw j is words 2j (high) and 2j + 1 (low) of its
 // stream. Salmon et al. 2011.
 
-// What is drawn for. SAMPLE, EVALUATE and PRESAMPLE draw alike: draw j is the j-th of the node; for the
+// The purpose of a draw. SAMPLE, EVALUATE and PRESAMPLE draw alike: draw j is the j-th of the node; for the
 // reservoir j = offset - fanout, for A-Res j = offset.
 typedef enum {
     GGNN_PURPOSE_SAMPLE,            // neighbours, in training
@@ -352,7 +356,11 @@ GGNN_HD ggnn_words ggnn_philox(uint64_t key, uint64_t stream, uint64_t block)
     return c;
 }
 
-// Which stream: hop < 256 (or the layer), node a global id.
+enum { GGNN_HOP_NUMBERS = 256 };
+typedef char ggnni_hop_numbers_are_256[GGNN_HOP_NUMBERS == 256 ? 1 : -1]; // as a fault's sentence says
+
+// Which stream: hop (or the layer) in [0, GGNN_HOP_NUMBERS), node a global id. ggnn_random and
+// ggnn_draw_below need the same.
 GGNN_HD uint64_t ggnn_stream(uint32_t purpose, int32_t hop, int64_t node)
 {
     return (uint64_t)purpose << 56 | (uint64_t)(uint32_t)hop << 48 | (uint64_t)node;
@@ -362,20 +370,21 @@ GGNN_HD ggnn_words ggnn_random(const ggnn_rng* rng, int32_t hop, int64_t node, u
     return ggnn_philox(rng->seed, ggnn_stream(rng->purpose, hop, node), (uint64_t)rng->step << 32 | block);
 }
 
-// A block of each of some nodes, by the widest vectors there are: word[i] = ggnn_random(rng, hop, first + i,
-// block) for i in [0, nodes). first + nodes <= 2^48.
+// One block per node, by the widest vectors there are: word[i] = ggnn_random(rng, hop, first + i, block) for
+// i in [0, nodes). first + nodes <= 2^48.
 GGNN_API ggnn_status ggnn_random_nodes(ggnn_words* word, const ggnn_rng* rng, int32_t hop, int64_t first,
                                        int64_t nodes, uint32_t block);
 
-// Draw j of a stream whose block j / 2 is given: 64 random bits. A stream has 2^33 draws. Lists of more edges
-// than that, sampled by RESERVOIR or WEIGHTED, use them again.
+// Draw j >= 0 of a stream whose block j / 2 is given: 64 random bits. A stream has 2^33 draws. Lists of more
+// edges than that, sampled by RESERVOIR or WEIGHTED, use them again.
 GGNN_HD uint64_t ggnn_draw(ggnn_words block, int64_t j)
 {
     return (uint64_t)block.word[2 * (j & 1)] << 32 | block.word[2 * (j & 1) + 1];
 }
-// A draw brought into [0, n): the high product, biased by less than n / 2^64.
+// A draw brought into [0, n), n >= 1: the high product, biased by less than n / 2^64.
 GGNN_HD int64_t ggnn_bounded(uint64_t draw, int64_t n) { return (int64_t)ggnn_mul_high(draw, (uint64_t)n); }
 
+// Draw j >= 0 of a node at a hop, brought into [0, n), n >= 1.
 GGNN_HD int64_t ggnn_draw_below(const ggnn_rng* rng, int32_t hop, int64_t node, int64_t j, int64_t n)
 {
     return ggnn_bounded(ggnn_draw(ggnn_random(rng, hop, node, (uint32_t)(j / 2)), j), n);
@@ -393,8 +402,9 @@ GGNN_HD uint32_t ggnn_dropout_field(ggnn_words block, int64_t i)
 }
 // p in [0, 1).
 GGNN_HD uint32_t ggnn_dropout_threshold(float p) { return (uint32_t)(p * 65536.0f + 0.5f); }
-GGNN_HD float    ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)(65536u - threshold); }
-// The fields of a row, eight a block, by the widest vectors there are: field[8 b + i] =
+// threshold < 65536, as of p < 1 - 2^-17.
+GGNN_HD float ggnn_dropout_scale(uint32_t threshold) { return 65536.0f / (float)(65536u - threshold); }
+// The fields of a row, eight per block, by the widest vectors there are: field[8 b + i] =
 // ggnn_dropout_field(ggnn_random(rng, hop, node, first + b), i) for b in [0, blocks), i in [0, 8).
 GGNN_API ggnn_status ggnn_dropout_fields(uint16_t* field, const ggnn_rng* rng, int32_t hop, int64_t node,
                                          uint32_t first, int64_t blocks);
@@ -465,7 +475,7 @@ GGNN_HD ggnn_graph ggnn_graph_plain(const int64_t* indptr, const ggnn_node* indi
 GGNN_HD int ggnn_weight_valid(float w);
 
 typedef struct ggnn_list { // the in-neighbours of one node: the only way in which a sampler reads a graph
-    const ggnn_node* id;       // (degree) not checked: the sampler checks what it takes
+    const ggnn_node* id;       // (degree) not checked: the sampler checks those that it takes
     const float*     weight;   // (degree) or NULL
     int64_t          degree;   // -1: indptr is broken at this node
     int64_t          position; // of id[0] in the whole graph's edge order
@@ -495,7 +505,7 @@ typedef GGNN_ENUM { // v in [0, N), its row in its part
     GGNN_OWNER_MAP     // part owner[v]; rows in order of ids
 } ggnn_owner;
 
-// splitmix64's mix: one to one.
+// splitmix64's mix: one to one, of any x.
 GGNN_HD uint64_t ggnn_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
@@ -557,7 +567,7 @@ GGNN_HD ggnn_graph ggnn_graph_from_lists(const ggnn_lists* lists)
 
 // Lists from edges src[e] -> dst[e]: list v holds, in input order, the sources of the edges into v (stable).
 // out: num_nodes, num_edges and the arrays are given, and filled; weight and position where not NULL (weight
-// NULL on input: ones). O(N + E) a piece of targets, no workspace. GGNN_ERROR_ID: an id outside [0,
+// NULL on input: ones). O(N + E) per piece of targets, no workspace. GGNN_ERROR_ID: an id outside [0,
 // num_nodes) (nothing is read or written out of bounds; out is undefined, fault names the edge). out must not
 // overlap the input.
 GGNN_API ggnn_status ggnn_graph_from_coo(ggnn_lists* out, const ggnn_node* src, const ggnn_node* dst,
@@ -608,8 +618,8 @@ GGNN_API ggnn_status ggnn_graph_out_degrees(int64_t* out_degree, const ggnn_list
 // as their sets would no longer fit a GPU's shared memory.
 
 typedef GGNN_ENUM {
-    GGNN_FISHER_YATES,  // for i < m draw r_i in [0, n-1-i]; take what slot r_i holds; it gets what slot
-                        // n-1-i holds, which draw i gives up. Slot s holds s at first
+    GGNN_FISHER_YATES,  // for i < m draw r_i in [0, n-1-i] and take the offset in slot r_i; the offset in
+                        // slot n-1-i moves there, and draw i gives that slot up. Slot s holds s at first
     GGNN_PATH_DOUBLING, // the same result; the CUDA twin has WholeGraph's parallel Algorithm 1 for it, which
                         // ggnn_reference.h lays open
     GGNN_REJECTION,     // the first m distinct of the node's draws in [0, n), as drawn: XGNN
@@ -710,7 +720,7 @@ GGNN_API ggnn_status ggnn_unique_begin(ggnn_unique* seen);
 // so far (seen->count). It needs room for max_ids, or for one more than it will hold: an entry past its end
 // may be written. local (n) gets the local id of each (NULL: not wanted). GGNN_ERROR_ID: an id outside [0,
 // N); GGNN_ERROR_CAPACITY: more than max_ids distinct; *bad is the index of the first such input;
-// what came before is done. Serial; O(n) expected; prefetches. id must not overlap list; local may be the
+// those before it are done. Serial; O(n) expected; prefetches. id must not overlap list; local may be the
 // same memory as id where both are 4 bytes wide.
 GGNN_API ggnn_status ggnn_unique_append(ggnn_unique* seen, ggnn_node* list, int32_t* local,
                                         const ggnn_node* id, int64_t n, int64_t* bad);
@@ -746,13 +756,14 @@ typedef struct ggnn_block {
 enum { GGNN_HOPS_MAX = 8 };
 typedef char ggnni_hops_are_8[GGNN_HOPS_MAX == 8 ? 1 : -1]; // as a fault's sentence says
 
-typedef GGNN_ENUM { // what a batch keeps of each hop, combined with |
+typedef GGNN_ENUM { // the arrays that a batch keeps of each hop, combined with |
     GGNN_KEEP_NEIGHBORS = 1,
     GGNN_KEEP_POSITIONS = 2,
     GGNN_KEEP_WEIGHTS = 4,
     GGNN_KEEP_REPEATS = 8,
     GGNN_KEEP_TRANSPOSES = 16, // of each hop but a global one, in batch.back: for backward. Not packed
-    GGNN_KEEP_ALL = 31
+    GGNN_KEEP_ALL = GGNN_KEEP_NEIGHBORS | GGNN_KEEP_POSITIONS | GGNN_KEEP_WEIGHTS | GGNN_KEEP_REPEATS |
+                    GGNN_KEEP_TRANSPOSES
 } ggnn_keep;
 
 typedef struct ggnn_sampling { // how a batch is sampled. Zero-initialise; method, num_hops, fanout are needed
@@ -769,13 +780,15 @@ typedef struct ggnn_sampling { // how a batch is sampled. Zero-initialise; metho
     int64_t max_edges[GGNN_HOPS_MAX]; //
 } ggnn_sampling;
 
+// All else 0. fanout has num_hops entries, of which at most GGNN_HOPS_MAX are read; more hops are refused by
+// the functions that plan a batch.
 GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fanout, int32_t num_hops);
 
 typedef struct ggnn_batch {
     ggnn_sampling how;                  // the batch's own copy
     int64_t       num_nodes, num_edges; // of the graph that it is for
     size_t        bytes;                // of the memory that it takes
-    int64_t       max_ids;              // distinct ids that it may number: what a shared table must hold
+    int64_t       max_ids;              // distinct ids that it may number; a shared table holds as many
     ggnn_node*    id;         // (sources of the last hop) global ids; the distinct seeds first
     int32_t*      seed_local; // (seeds given) local id of each: equal seeds share one
     ggnn_count    num_seeds;  // as given, duplicates included
@@ -786,10 +799,11 @@ typedef struct ggnn_batch {
     ggnn_unique*  seen;      // its table, once it lies in memory; both unused by the CUDA twin
     void*         workspace; // sizes, and scratch of the sampler
     int32_t*      status;    // sticky ggnn_status of the CUDA twin; unused here
-    ggnn_fault    fault;     // after an error: what was wrong, at which node and hop
+    ggnn_fault    fault;     // after an error: its cause, node and hop
 } ggnn_batch;
 
-// What both headers plan a batch with: its how, num_nodes, num_edges, max_ids, and the max of every size.
+// The bounds by which both headers plan a batch: sets how, num_nodes, num_edges, max_ids, and the max of
+// every size.
 // Targets are distinct, so that the edges without replacement are at most all of the graph's.
 // O(hops). Fails as ggnn_batch_new.
 GGNN_HD ggnn_status ggnn_batch_bound(ggnn_batch* b, const ggnn_graph* g, const ggnn_sampling* how,
@@ -822,7 +836,7 @@ GGNN_API ggnn_status ggnn_batch_init(ggnn_batch* b, void* memory);
 // shared table is too small, or lists overlap.
 GGNN_API ggnn_status ggnn_sample(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng,
                                  const ggnn_node* seeds, int64_t num_seeds);
-// The same in steps: the seeds (distinct ones numbered by first occurrence), then one hop a call.
+// The same in steps: the seeds (distinct ones numbered by first occurrence), then one hop per call.
 GGNN_API ggnn_status ggnn_batch_begin(ggnn_batch* b, const ggnn_node* seeds, int64_t num_seeds);
 GGNN_API ggnn_status ggnn_sample_hop(ggnn_batch* b, const ggnn_graph* g, const ggnn_rng* rng);
 
@@ -836,7 +850,7 @@ GGNN_API size_t      ggnn_batch_packed_bytes(const ggnn_batch* b);
 GGNN_API ggnn_status ggnn_batch_pack(void* memory, const ggnn_batch* b);
 GGNN_API ggnn_status ggnn_batch_unpack(ggnn_batch* b, void* memory, size_t bytes);
 
-// Checks what an unpacked batch says of itself: every hop as ggnn_block_validate does, hops that follow one
+// Checks the claims of an unpacked batch: every hop as ggnn_block_validate does, hops that follow one
 // another, seed_local in [0, distinct seeds), repeats as often as each source is an edge's. O(bytes).
 // GGNN_ERROR_BLOCK, GGNN_ERROR_ID: fault names the hop, and in `node` the target, source or seed.
 GGNN_API ggnn_status ggnn_batch_validate(const ggnn_batch* b, ggnn_fault* fault);
@@ -855,9 +869,9 @@ GGNN_API ggnn_status ggnn_block_transpose_init(ggnn_block* t, int64_t max_dst, i
                                                int64_t max_edges, void* memory);
 GGNN_API ggnn_status ggnn_block_transpose(ggnn_block* t, const ggnn_block* b);
 
-// Checks what the ops rely on, but for edge's being a permutation: indptr from 0, not decreasing, ending at
-// num_edges; indices < num_src; edge < num_edges; num_dst <= num_src unless it is a transpose or bipartite;
-// sizes within max; id and neighbor, where given, in [0, num_nodes); id NULL where it is bipartite.
+// Checks all that the ops rely on, except that edge is a permutation: indptr from 0, not decreasing, ending
+// at num_edges; indices < num_src; edge < num_edges; num_dst <= num_src unless it is a transpose or
+// bipartite; sizes within max; id and neighbor, where given, in [0, num_nodes); id NULL where bipartite.
 GGNN_API ggnn_status ggnn_block_validate(const ggnn_block* b, int64_t num_nodes, ggnn_fault* fault);
 
 // =============================================================================
@@ -878,7 +892,7 @@ typedef struct ggnn_store { // node features, edge features (by CSC position), h
 // num_rows rows in one array, which must outlive the store.
 GGNN_HD ggnn_store ggnn_store_plain(const void* rows, int64_t num_rows, int32_t width, ggnn_type type);
 
-// Address of row v: what peers, host and cache have in common.
+// The address of row v, in a part, the host tier or the cache. v must be in [0, N).
 GGNN_HD const void* ggnn_row(const ggnn_store* s, int64_t v);
 
 // Rows by pointer table: out[i,:] = row id[i], converted to `as`. ids must be in range. O(n * width), one
@@ -889,7 +903,7 @@ GGNN_API ggnn_status ggnn_gather(void* out, int64_t ld_out, ggnn_type as, const 
 
 // Stable split of n < 2^31 ids by owner (the slot of ggnn_locate): slot s gets the ids whose indices are
 // gather[bound[s] .. bound[s+1]), and id i lies at scatter[i]: gather[scatter[i]] == i. bound (parts + 3).
-// The first part of the all-to-all gather and of GSplit. Serial, O(n), and O(parts) a node by a bound.
+// The first part of the all-to-all gather and of GSplit. Serial, O(n); with bound O(n parts).
 GGNN_API ggnn_status ggnn_split(int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,
                                 const ggnn_node* id, int64_t n);
 // out[i,:] = inp[index[i],:]: the other part. n rows of `type`; index gather packs them by owner, index
@@ -902,10 +916,10 @@ GGNN_API ggnn_status ggnn_permute(void* out, int64_t ld_out, const void* inp, in
 // =============================================================================
 // All take a block (or its transpose) and dense row-major matrices with ld_ elements from row to row, and
 // write every element of their outputs' rows. Preconditions: ggnn_block_validate, and local indices (all but
-// ggnn_aggregate). None can fail; none allocates. Per-edge inputs and outputs are indexed by block->edge
-// where that is given (a transpose), so that forward and backward share arrays. A block's own weights
-// (block->weight) count only where they are passed as `weight`. Columns are split evenly over K heads: heads
-// must divide width.
+// ggnn_aggregate). A wrong argument is GGNN_ERROR_ARGUMENT; no function fails otherwise, none allocates.
+// Per-edge inputs and outputs are indexed by block->edge where that is given (a transpose), so that forward
+// and backward share arrays. A block's own weights (block->weight) count only where they are passed as
+// `weight`. Columns are split evenly over K heads: heads must divide width.
 
 typedef GGNN_ENUM { GGNN_SUM, GGNN_MEAN, GGNN_MAX, GGNN_MIN } ggnn_reduce;
 
@@ -1067,7 +1081,7 @@ GGNN_API ggnn_status ggnn_gat(const ggnn_gat_layer* y);
 //   dz[u] = sum of (alpha[u] * q[u]) * dout[v],  del[u] = sum of d[u],  der[v] = sum of d
 // Each operation is rounded, in this order. Dots are those of GGNN_DOT. Sums over the targets of u begin with
 // u itself where it is one, then go by the transpose; those of der begin with v itself, then go by the list:
-// in segments of 256 entries, added in order. Where the vectors are given, then follows what el and er add:
+// in segments of 256 entries, added in order. Where the vectors are given, the gradients by el and er follow:
 //   ggnn_scores_back(dz, .., datt_l, del, z, .., att_l, num_src, ..)
 //   ggnn_scores_back(dz, .., datt_r, der, z, .., att_r, num_dst, ..)
 // GGNN_ERROR_ARGUMENT is mostly one of these: the batch kept no transposes; a scratch array is NULL; with
@@ -1085,9 +1099,13 @@ GGNN_API ggnn_status ggnn_gat_back(
 // ==== BEHIND THE API: what the other headers share. Nothing here is for callers
 // =============================================================================
 
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
 // ---- 64-bit ids ----------------------------------------------------------------
 // For the linker, every function that takes ids, itself or in a struct, is named ggnn_x_node64: a mixture
-// of widths does not link.
+// of widths does not link. The pragma renames no function that has C++'s linkage.
 
 #if defined(GGNN_NODE64) && !defined(GGNN_STATIC)
 #define GGNNI_QUOTED(text) #text
@@ -1451,7 +1469,7 @@ GGNN_HD const char* ggnni_sampling_fault(const ggnn_graph* g, const ggnn_samplin
     if (how->num_hops < 1 || how->num_hops > GGNN_HOPS_MAX) return "num_hops is outside [1, 8]";
     if (max_seeds < 0 || max_seeds > INT32_MAX) return "max_seeds is outside [0, 2^31)";
     if ((uint32_t)how->method > GGNN_WALK) return "there is no such method";
-    if (how->first_hop < 0 || how->first_hop > 256 - how->num_hops)
+    if (how->first_hop < 0 || how->first_hop > GGNN_HOP_NUMBERS - how->num_hops)
         return "a hop number is outside [0, 256)";
     if (how->keep & ~GGNN_KEEP_ALL) return "keep has an unknown flag";
     if (how->method == GGNN_WALK && !ggnn_walks_valid(ggnn_walks_or_default(how->walk)))
@@ -1635,7 +1653,7 @@ static void ggnni_run(int64_t n, ggnni_body* body, void* context)
 
 static int ggnni_keys(const ggnn_rng* rng, int32_t hop, int64_t n)
 {
-    return n >= 0 && hop >= 0 && hop < 256 && (n == 0 || rng);
+    return n >= 0 && hop >= 0 && hop < GGNN_HOP_NUMBERS && (n == 0 || rng);
 }
 static int ggnni_lists_given(const ggnn_lists* lists)
 {
@@ -2364,7 +2382,7 @@ GGNN_API ggnn_status ggnn_graph_simplify(ggnn_lists* out, const ggnn_lists* in, 
 {
     GGNNI_REQUIRE(out && out->indptr && ggnni_lists_given(in) && (!reverse || ggnni_lists_given(reverse)));
     GGNNI_REQUIRE(!reverse || reverse->num_nodes == in->num_nodes);
-    GGNNI_REQUIRE((how & ~7) == 0);
+    GGNNI_REQUIRE((how & ~(GGNN_DROP_DUPLICATES | GGNN_DROP_SELF_LOOPS | GGNN_ADD_SELF_LOOPS)) == 0);
     ggnni_lists_job job = {out, in, reverse, NULL, NULL, 1, how};
     job.pieces = ggnni_pieces(in->num_nodes + in->num_edges, 1 << 14);
     ggnni_run(job.pieces, ggnni_simplify_count, &job);
@@ -4858,7 +4876,8 @@ static int ggnni_gat_given(const ggnn_gat_layer* y)
            (y->lse || *y->block->num_dst.n == 0) &&
            ggnni_matrix_given(y->z, y->ld_z, *y->block->num_src.n, y->width) &&
            ggnni_matrix_given(y->out, y->ld_out, *y->block->num_dst.n, y->width) && y->how.slope >= 0.0f &&
-           y->how.dropout >= 0.0f && y->how.dropout < 1.0f && y->how.layer >= 0 && y->how.layer < 256 &&
+           y->how.dropout >= 0.0f && y->how.dropout < 1.0f &&
+           y->how.layer >= 0 && y->how.layer < GGNN_HOP_NUMBERS &&
            (!(y->how.dropout > 0.0f) || y->how.rng.purpose == GGNN_PURPOSE_ATTENTION_DROPOUT);
 }
 

@@ -104,7 +104,7 @@ inline cudaError_t launch(void (*kernel)(P...), int64_t blocks, int threads, cud
 
 inline int64_t known(ggnn_count n) { return n.n ? 0 : n.max; }
 inline bool ids_given(const ggnn_node* id, ggnn_count n) { return n.max >= 0 && (id || known(n) == 0); }
-inline bool keys_given(const ggnn_rng* rng, int32_t hop) { return rng && hop >= 0 && hop < 256; }
+inline bool keys_given(const ggnn_rng* rng, int32_t hop) { return rng && hop >= 0 && hop < GGNN_HOP_NUMBERS; }
 inline bool block_given(const ggnn_block* b, bool local) // local: with indices
 {
     return b && b->num_dst.max >= 0 && b->num_src.max >= 0 && b->num_edges.max >= 0 &&
@@ -430,12 +430,12 @@ __device__ inline int64_t draw_below(const ggnn_rng& rng, int32_t hop, int64_t n
 // looked up once: what the later kernels read are slots. Integer atomics only. An id that got no number, for
 // want of room, keeps its position and may get none in later hops either.
 
-typedef struct {   // 8 bytes, 16 with GGNN_NODE64
+typedef struct ggnn_cuda_unique_slot { // 8 bytes, 16 with GGNN_NODE64
     ggnn_node key; // -1: free
     uint32_t  value;
 } ggnn_cuda_unique_slot;
 
-typedef struct {
+typedef struct ggnn_cuda_unique_state {
     int64_t  count; // distinct ids in this batch
     int64_t  base;  // before the append under way
     uint32_t stamp; // of this batch
@@ -443,7 +443,7 @@ typedef struct {
 } ggnn_cuda_unique_state;
 
 // The host's handle of a table in device memory; a copy of it is the same table. One per batch in flight.
-typedef struct {
+typedef struct ggnn_cuda_unique {
     ggnn_unique_kind        kind;
     int32_t                 group;     // hash: lanes that look for one id together: 1, 8 or 32
     int32_t                 hubs;      // not 0: equal ids of a warp are inserted once
@@ -2179,7 +2179,7 @@ inline size_t ggnn_cuda_sample_workspace_bytes(ggnn_method method, int32_t fanou
 
 // Samples of D nodes, on the device. Node i has entries [indptr[i], indptr[i+1]) of id, position and weight,
 // in the order of ggnn_sample_list's offsets.
-typedef struct {
+typedef struct ggnn_cuda_samples {
     const int64_t* indptr;   // (D + 1) what has no room there is left out; NULL: counts only
     int64_t*       count;    // (D)     overwritten: edges of each node's sample; or NULL
     ggnn_node*     id;       //         overwritten: neighbours
@@ -3739,18 +3739,18 @@ inline cudaError_t ggnn_cuda_split(int32_t* gather, int32_t* scatter, int64_t* b
 // will not come. A peer that fails calls ggnn_cuda_peers_close too: the others do not wait for it then. Calls
 // also return errors of the CUDA runtime. fault may be NULL; else it is written on success too (what: NULL).
 
-typedef struct { // why a call failed
+typedef struct ggnn_cuda_fault { // why a call failed
     const char* what;     // NULL: nothing wrong
     int32_t     from, to; // devices: the reader's, and the owner's as its process counts; -1: does not apply
     int32_t     peer;     // the other one; -1: does not apply
 } ggnn_cuda_fault;
 
-typedef struct { // whose copy of a part is read
+typedef struct ggnn_cuda_source { // whose copy of a part is read
     int32_t peer; // -1: nobody's, as the part is empty
     int32_t loan;
 } ggnn_cuda_source;
 
-typedef struct { // a peer, as it sees itself
+typedef struct ggnn_cuda_peers { // a peer, as it sees itself
     void*   shared;
     int32_t peers, self, loans;
     int     device;
@@ -3819,7 +3819,7 @@ inline cudaError_t link_device(int from, int to, bool enable, int32_t peer, ggnn
                       from, to, peer);
 }
 
-// Who ended before it left is gone from then on, for all.
+// A peer that ended before it left is gone from then on, for all.
 inline int32_t state_of_peer(const ggnn_cuda_peers* p, int32_t peer)
 {
     peer_slot&    slot = slot_of_peer(p, peer);
@@ -5577,7 +5577,8 @@ inline bool layer_given(const ggnn_gat_layer* y, const ggnn_rng* rng)
     return ((y->er && y->lse) || targets == 0) && (y->el || sources == 0) &&
            ggnni_matrix_given(y->z, y->ld_z, sources, y->width) &&
            ggnni_matrix_given(y->out, y->ld_out, targets, y->width) && y->how.slope >= 0.0f &&
-           y->how.dropout >= 0.0f && y->how.dropout < 1.0f && y->how.layer >= 0 && y->how.layer < 256 &&
+           y->how.dropout >= 0.0f && y->how.dropout < 1.0f &&
+           y->how.layer >= 0 && y->how.layer < GGNN_HOP_NUMBERS &&
            (rng || !(y->how.dropout > 0.0f) || y->how.rng.purpose == GGNN_PURPOSE_ATTENTION_DROPOUT);
 }
 

@@ -2,7 +2,7 @@
 //
 // A graph or its features may be larger than a device. This header decides, before training, which rows and
 // lists lie in a device's memory, on which device, and which device trains on which nodes. ggnn.h then reads
-// them: what is decided here fills a ggnn_layout, its parts and its cache. Host only, for set-up: nothing
+// them: its decisions fill a ggnn_layout, its parts and its cache. Host only, for set-up: nothing
 // here runs in a training step.
 //
 // In ONE C or C++ file, with ggnn.h beside it and its implementation in the program:
@@ -11,14 +11,14 @@
 // In all others just include it.
 //
 // A cache of the rows that training reads most, PreSC's:
-//     count what K epochs of sampling read               ggnn_count_epochs
+//     count the reads of K epochs of sampling            ggnn_count_epochs
 //     rank the nodes by it                               ggnn_rank
 //     how many rows fit                                  ggnn_fill_ratio, ggnn_fill_rows
 //     layout.cache_row = rank; layout.cached = rows;     and copy row order[i] to the cache's row i
 //
 // WHAT IT DOES NOT DO
-//   It moves no row, measures no time, reads no file, and looks at no machine: what a machine has to say
-//   (bytes free, bandwidths, slopes) is an argument. No allocation, no printing, no global state, no threads.
+//   It moves no row, measures no time, reads no file, and looks at no machine: the figures of a machine
+//   (bytes free, bandwidths, slopes) are arguments. No allocation, no printing, no global state, no threads.
 //
 // GLOSSARY (and ggnn.h's)
 //   hotness    the number of times that a node's row or list is read, or an estimate of it
@@ -102,11 +102,15 @@
 #error "ggnn_plan.h 0.3.0 goes with ggnn.h 0.3.0"
 #endif
 
+#ifdef __cplusplus
+extern "C" { // as ggnn.h's functions
+#endif
+
 // =============================================================================
 // ==== [1] COUNT: how often rows and lists are read
 // =============================================================================
-// A count is an int64_t a node. Nothing here clears one: counts of several calls add up. Divide by the epochs
-// for a mean; the ranking does not care.
+// A count is one int64_t per node. No function here clears it: counts of several calls add up. Divide by the
+// epochs for a mean; the ranking is the same.
 
 // Out-degrees (PaGraph's hotness: how many lists have the node) and in-degrees (the length of its own list)
 // of any graph, in parts or not. AliGraph's hotness is in / out. Overwrites both. O(N + E). GGNN_ERROR_ID: a
@@ -115,7 +119,7 @@ GGNN_API ggnn_status ggnn_count_degrees(int64_t*          out, // (num_nodes) or
                                         int64_t*          in,  // (num_nodes) or NULL
                                         const ggnn_graph* g, ggnn_fault* fault);
 
-// What one mini-batch reads, added: 1 to rows[v] for each input node v, that is each source of the last hop
+// The reads of one mini-batch, added: 1 to rows[v] for each input node v, that is each source of the last hop
 // (PreSC); 1 to lists[v] for each hop that v is a target of (DUCATI). O(ids). The batch has no global last
 // hop: GGNN_ERROR_ARGUMENT.
 GGNN_API ggnn_status ggnn_count_batch(int64_t*          rows,  // (N) added to; or NULL
@@ -123,26 +127,26 @@ GGNN_API ggnn_status ggnn_count_batch(int64_t*          rows,  // (N) added to; 
                                       const ggnn_batch* b);
 
 // Epochs of mini-batches. Epoch e of them takes its seeds as training does, seed i of the epoch being
-// ids[ggnn_shuffle(rng.seed, first_epoch + e, i, num_ids)], batch_size a batch, the last one shorter.
+// ids[ggnn_shuffle(rng.seed, first_epoch + e, i, num_ids)], batch_size per batch, the last one shorter.
 // PreSC#K: purpose GGNN_PURPOSE_PRESAMPLE, first_epoch GGNN_PRESAMPLE_EPOCH, so that neither the samples nor
 // the order are those of training. The optimal oracle counts the very epochs that are measured: training's
 // purpose, epoch and step.
-typedef struct {
+typedef struct ggnn_epochs {
     const ggnn_node* ids; // (num_ids) the training nodes
     int64_t          num_ids, batch_size;
-    ggnn_rng         rng; // of the first batch: each next batch is a step more
+    ggnn_rng         rng; // of the first batch; step grows by 1 per batch
     uint32_t         first_epoch;
 } ggnn_epochs;
 
 #define GGNN_PRESAMPLE_EPOCH 0x80000000u
 
-// Batches per epoch. batch_size >= 1.
+// Batches per epoch. num_ids >= 0, batch_size >= 1.
 GGNN_HD int64_t ggnn_epoch_batches(const ggnn_epochs* of)
 {
     return of->num_ids / of->batch_size + (of->num_ids % of->batch_size != 0);
 }
 
-// Samples batches [begin, end), counted through all epochs, and counts what they read (ggnn_count_batch). K
+// Samples batches [begin, end), counted through all epochs, and counts their reads (ggnn_count_batch). K
 // epochs are batches [0, K * ggnn_epoch_batches). Several threads may each count batches of their own, with a
 // batch and counts of their own, which then add up to the same. Fails as ggnn_sample does, and b->fault names
 // the node. O(edges sampled). On a device: ggnn_cuda_epoch_batch, ggnn_cuda_count_batch of ggnn_cuda.cuh.
@@ -162,7 +166,7 @@ GGNN_API int64_t ggnn_count_hits(const int64_t* count, const ggnn_node* rank, in
 // ==== [2] RANK: hottest first
 // =============================================================================
 
-// What nodes are ranked by: falling hot[v] / over[v]; equal ones by falling length of their lists, where
+// The order of a ranking: falling hot[v] / over[v]; equal ones by falling length of their lists, where
 // indptr is given; then by rising id.
 //   policy                 hot                        over          indptr
 //   degree (PaGraph)       out-degree                 NULL          NULL
@@ -173,7 +177,7 @@ GGNN_API int64_t ggnn_count_hits(const int64_t* count, const ggnn_node* rank, in
 //   dual (DUCATI)          ggnn_fill_dual ranks, as it fills
 // A topology is ranked by `lists`, features by `rows`. A rank for all devices lays out the parts; each device
 // may rank its own cache by its own counts.
-typedef struct {
+typedef struct ggnn_hotness {
     const int64_t* hot;    // (n) >= 0
     const int64_t* over;   // (n) >= 0, or NULL: ones. A node with 0 comes after all others: nobody reads it
     const int64_t* indptr; // (n + 1) or NULL
@@ -203,23 +207,25 @@ GGNN_API int64_t ggnn_fill_rows(int64_t bytes, int64_t row_bytes, int64_t n);
 // are >= 0.
 GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve);
 
-// GGMS (XGNN): what P devices of device_bytes each store of a topology and of features, when every device
-// stores `copies` of the P parts. A part has device_bytes / copies, P of them have the whole (INT64_MAX at
-// most). What is placed first takes what it needs, the other what is left.
-typedef struct {
+// GGMS (XGNN): the bytes of a topology and of features that P devices of device_bytes each store, when every
+// device stores `copies` of the P parts. A part has device_bytes / copies, all P parts have P times that
+// (INT64_MAX at most). The topology, or the features, come first and take the bytes that they need; the other
+// takes the rest.
+typedef struct ggnn_share {
     int64_t topology, features; // bytes stored, no more than there are
 } ggnn_share;
 GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t copies,
                                     int64_t topology_bytes, int64_t feature_bytes, int features_first);
 
-// Bytes of what is placed.
-typedef struct {
+// Bytes per row, per edge and per list.
+typedef struct ggnn_sizes {
     int64_t        row;    // of a feature row, padding included; >= 1
     const int64_t* indptr; // (N + 1) of the whole graph
     int64_t        edge;   // of an edge in a list: its id, its weight; >= 0
     int64_t        list;   // of a list beside its edges: its entry of indptr, 8 (and of first, 8); >= 1
 } ggnn_sizes;
 
+// The bytes of list v. v must be in [0, N).
 GGNN_HD int64_t ggnn_list_bytes(const ggnn_sizes* of, int64_t v)
 {
     return (of->indptr[v + 1] - of->indptr[v]) * of->edge + of->list;
@@ -230,10 +236,10 @@ GGNN_HD int64_t ggnn_list_bytes(const ggnn_sizes* of, int64_t v)
 // one for each part. The largest of a round goes to the part with most room, and so on, so that parts fill up
 // evenly. Lists that are no whole round go to parts 0, 1, ... in turn, where they fit. Those taken have ranks
 // 0, 1, ..., round by round; the others the ranks after, in order. Returns how many were taken:
-// layout.stored, or with parts = 1 layout.cached. O(n min(parts, GGNN_PARTS_MAX)): of more parts so many at a
-// time have a round.
+// layout.stored, or with parts = 1 layout.cached. O(n min(parts, GGNN_PARTS_MAX)): a round is of
+// GGNN_PARTS_MAX parts at most.
 GGNN_API int64_t ggnn_fill_lists(ggnn_node*       rank,  // (n) overwritten; not order
-                                 int64_t*         left,  // (parts) bytes of each part; what is left of them
+                                 int64_t*         left,  // (parts) bytes of each part, then the bytes left
                                  int32_t          parts,
                                  const ggnn_node* order, // (n)
                                  const ggnn_sizes* of, int64_t n);
@@ -248,14 +254,14 @@ GGNN_API int64_t ggnn_fill_slope(const double* hit, const double* ms, int64_t n)
 // Equal densities: rows first, then the smaller id. A slope of 0 leaves all entries of its kind out. Both
 // slopes 0: both count as 1, so that frequency per byte decides. (Slope / sum is kept to 32 bits.) An entry
 // whose count is negative is never taken: this device may not read it.
-typedef struct { // what DUCATI's allocation is made from
+typedef struct ggnn_dual { // the input of DUCATI's allocation
     const int64_t*    rows;  // (n) counts, below 2^32
     const int64_t*    lists; // (n) counts, below 2^32
     int64_t           row_slope, list_slope; // nanoseconds per unit of hit ratio, >= 0
     const ggnn_sizes* of;
     int64_t           budget; // bytes; negative: 0
 } ggnn_dual;
-typedef struct {
+typedef struct ggnn_dual_fill {
     int64_t rows, lists;           // cached: ranks below these
     int64_t row_bytes, list_bytes; // taken, no more than the budget
 } ggnn_dual_fill;
@@ -269,12 +275,12 @@ GGNN_API ggnn_dual_fill ggnn_fill_dual(ggnn_node*       row_rank,  // (n) overwr
 // ==== [4] PLACE: which parts each device stores, and where it reads the others
 // =============================================================================
 // XGNN. P devices share P parts of equal size; device i stores at least part i. Each device must be able to
-// read every part: from its own memory, or from a device that it has a link to. What links it has decides how
-// many parts each has to store.
+// read every part: from its own memory, or from a device that it has a link to. Its links decide how many
+// parts it has to store.
 
 enum { GGNN_DEVICES_MAX = 16 };
 
-typedef struct {
+typedef struct ggnn_topology {
     int32_t devices; // P
     double  bandwidth[GGNN_DEVICES_MAX][GGNN_DEVICES_MAX]; // [i][j]: of i reading j's memory, in any unit;
                                                            // 0: it cannot. [i][i], its own memory: > 0
@@ -292,7 +298,7 @@ GGNN_API ggnn_status ggnn_topology_validate(const ggnn_topology* t, ggnn_fault* 
 typedef GGNN_ENUM {
     GGNN_PLACE_BEST,   // PRUNED over numberings of the devices (all for P <= 7, else the first 5,040 in
                        // lexicographic order), then EXACT from there. Of max_plans a quarter is for the
-                       // caller's numbering, half for the others, and what is left for EXACT
+                       // caller's numbering, half for the others, and the rest for EXACT
     GGNN_PLACE_PRUNED, // XGNN's search. Device by device, each part that the device cannot read goes to one
                        // of those that it can read (or itself): to the one with the fewest parts, of these
                        // the one with most readers that lack the part, of these one that lacks it itself;
@@ -303,7 +309,7 @@ typedef GGNN_ENUM {
     GGNN_PLACE_CLIQUE  // disjoint cliques, each of which holds everything; the smallest as large as can be
 } ggnn_place_rule;
 
-typedef struct {
+typedef struct ggnn_placement {
     int32_t  devices;
     uint16_t stores[GGNN_DEVICES_MAX];                  // bit p of [i]: device i stores part p
     int8_t   source[GGNN_DEVICES_MAX][GGNN_DEVICES_MAX]; // [i][p]: the device that i reads part p from
@@ -360,7 +366,7 @@ GGNN_API ggnn_status ggnn_partition_mincut(int32_t* owner, const ggnn_graph* g, 
 // from v. PV_i: all nodes that part i has so far, its training nodes and their IN_L. Compared as
 // cross-products; equal ones: the part with fewest training nodes, then the first. Sizes differ by one at
 // most. IN_L(v) grows fast with L: after closure_limit nodes, in breadth-first order, it is cut.
-typedef struct {
+typedef struct ggnn_pagraph {
     const ggnn_node* ids;           // (num_ids) the training nodes, each once
     int64_t          num_ids;
     int32_t          parts, hops;   // L >= 0
@@ -374,8 +380,8 @@ GGNN_API ggnn_status ggnn_partition_pagraph(int32_t* owner, // (N) -1: no traini
                                             const ggnn_graph* g, const ggnn_pagraph* how, void* workspace,
                                             ggnn_fault* fault);
 
-// What a part holds: its training nodes and all nodes that up to `hops` hops of full lists reach from them. A
-// node of hop h < hops needs its list, one of hop `hops` only its row: edges to it carry no message to a
+// The nodes of a part: its training nodes and all nodes that up to `hops` hops of full lists reach from them.
+// A node of hop h < hops needs its list, one of hop `hops` only its row: edges to it carry no message to a
 // training node. O(N + edges of the part). GGNN_ERROR_ID: as above.
 GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list,  // (N) the nodes, training nodes first, by hop
                                             int64_t*   bound, // (hops + 2) hop h: [bound[h], bound[h+1])
@@ -388,6 +394,10 @@ GGNN_API ggnn_status ggnn_partition_closure(ggnn_node* list,  // (N) the nodes, 
 // Edges whose ends have different owners. O(N + E). GGNN_ERROR_ID: as above.
 GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const int32_t* owner,
                                         ggnn_fault* fault);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
 
 #if defined(GGNN_NODE64) && !defined(GGNN_STATIC) // as in ggnn.h: a mixture of widths does not link
 GGNNI_WIDE(ggnn_count_degrees) GGNNI_WIDE(ggnn_count_batch) GGNNI_WIDE(ggnn_count_epochs)
@@ -604,7 +614,7 @@ GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t
     return share;
 }
 
-// Who was not taken (-1) gets the ranks after the `taken`, in order.
+// Nodes that were not taken (-1) get the ranks after the `taken`, in order.
 static void ggnni_fill_others(ggnn_node* rank, const ggnn_node* order, int64_t taken, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -1,9 +1,8 @@
 // ggnn_reference.h - v0.3.0 - what each operation of ggnn.h computes, in the loops of its formula
-// Read it after examples/train.c and before ggnn.h, which computes the same numbers fast: in parallel, in
-// vectors, with tables. Here an operation is its formula, then its loops. Both are equal to the bit (a NaN
-// equals any NaN): tests compare them. So here is the order of every sum's terms, and the place of every
-// rounding. ggnn_ref_spmm_scatter alone is no function of ggnn.h. All are static, use ggnn.h's
-// implementation, run on one thread, and allocate and check nothing. MIT license, as ggnn.h.
+// Read it after examples/train.c and before ggnn.h, whose fast functions give the same bits (a NaN equals any
+// NaN): tests compare them. So the loops have the order of every sum's terms and the place of every rounding.
+// ggnn_ref_spmm_scatter alone is no function of ggnn.h. All are static, use ggnn.h's implementation, run on
+// one thread, allocate nothing and check nothing. MIT license, as ggnn.h.
 // Block b has D = *b->num_dst.n targets v (a pointer, as on a GPU sizes lie with the data) and S sources u,
 // the first D of which are the targets: v's own row is inp[v]. List v is the edges e in
 // [indptr[v], indptr[v + 1]): e = (u, v), u = b->indices[e]. In a transpose edge[i] is the edge's index in
@@ -13,6 +12,11 @@
 #include "ggnn.h"
 #include <math.h>
 #define GGNN_REF static inline
+#if defined(__cplusplus) && defined(__GNUC__) // C's casts and its null pointers: as in ggnn.h
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#endif
 #if defined(__clang__) // a product is rounded before it is added, whatever the compiler's flags: as in ggnn.h
 #pragma float_control(precise, on, push)
 #pragma STDC FP_CONTRACT OFF
@@ -62,7 +66,7 @@ GGNN_REF int64_t ggnn_ref_sample_list(int64_t* offset, const ggnn_list* list, gg
             if (!(key[best] < INFINITY)) break;
             offset[taken] = best;
         }
-    } else { // Fisher-Yates: slot s holds s. Take what slot r holds; the last slot in play moves there
+    } else { // Fisher-Yates: slot s holds s. Take the content of slot r; that of the last slot moves there
         for (int64_t s = 0; s < n; s++) slot[s] = s;
         for (; taken < m; taken++) {
             const int64_t r = ggnn_draw_below(rng, hop, node, taken, n - taken);
@@ -72,7 +76,7 @@ GGNN_REF int64_t ggnn_ref_sample_list(int64_t* offset, const ggnn_list* list, gg
     }
     return taken;
 }
-typedef struct { // the arrays of path doubling
+typedef struct ggnn_ref_path { // the arrays of path doubling
     int32_t q[GGNN_FANOUT_MAX]; // the place of draw i among all draws, sorted by value, then by i
     int64_t s[GGNN_FANOUT_MAX]; // the draws in that order,
     int32_t p[GGNN_FANOUT_MAX]; // and which draw each is
@@ -80,12 +84,11 @@ typedef struct { // the arrays of path doubling
 } ggnn_ref_path;
 // Path doubling: Fisher-Yates in steps of m threads. WholeGraph (Yang et al. 2022), Algorithm 1. r[i] in
 // [0, n-1-i] is draw i; m <= n, m <= GGNN_FANOUT_MAX. watch(context, round, work, m), unless NULL, is called
-// after the sort (round 0) and after each doubling. Why it is Fisher-Yates: draw j gives slot n-1-j up. It
-// holds its own number, or what the last draw p with r_p = n-1-j moved there: the content of slot n-1-p. So
+// after the sort (round 0) and after each doubling. Why it is Fisher-Yates: slot n-1-j, given up by draw j,
+// holds its own number, or the content of slot n-1-p, moved there by the last draw p with r_p = n-1-j. So
 // links j -> p lead to the slot whose number it is. p < j, or p = j: a slot for which no later draw asks. A
-// chain has fewer than m links: ceil(log2 m) doublings reach its end. With n = 5 and r = 3, 1, 1 draw 0 moves
-// 4 to slot 3; draw 1 gives slot 3 up, its 4 moves to slot 1; draw 2 takes it there. So chain = 0, 0, 2: draw
-// 1's slot was last overwritten by draw 0. Offsets: 3, 1, 4.
+// chain has fewer than m links: ceil(log2 m) doublings reach its end. n = 5, r = 3, 1, 1: draw 0 moves 4 to
+// slot 3; draw 1 gives slot 3 up, moves 4 to slot 1; draw 2 takes 4. Chains: 0, 0, 2. Offsets: 3, 1, 4.
 GGNN_REF void ggnn_ref_path_doubling(int64_t* offset, ggnn_ref_path* work, const int64_t* r, int64_t n,
     int32_t m, void (*watch)(void*, int32_t, const ggnn_ref_path*, int32_t), void* context)
 {
@@ -105,7 +108,7 @@ GGNN_REF void ggnn_ref_path_doubling(int64_t* offset, ggnn_ref_path* work, const
         for (int32_t i = 0; i < m; i++) work->chain[i] = next[i];
         if (watch) watch(context, ++round, work, m);
     }
-    for (int32_t i = 0, at; i < m; i++) { // take: a slot drawn before holds what that draw moved there
+    for (int32_t i = 0, at; i < m; i++) { // take: a slot drawn before holds the number moved there
         offset[i] = r[i];
         if ((at = work->q[i]) && work->s[at - 1] == r[i]) offset[i] = n - 1 - work->chain[work->p[at - 1]];
     }
@@ -192,21 +195,19 @@ GGNN_REF void ggnn_ref_block_transpose(ggnn_block* t, const ggnn_block* b)
     t->indptr[*b->num_src.n] = *t->num_edges.n = at;
     *t->num_dst.n = *b->num_src.n, *t->num_src.n = *b->num_dst.n;
 }
-// ==== [7] STORE: gather ====================================================================================
-// out[i,j] = row id[i], column j, converted to `as`
+// ==== [7] STORE: gather. out[i,j] = row id[i], column j, converted to `as` =================================
 GGNN_REF void ggnn_ref_gather(void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from,
     const ggnn_node* id, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < from->width; j++) {
-        const void* row = ggnn_row(from, id[i]);
-        const float x = from->type == GGNN_F32 ? ((const float*)row)[j]
-                                               : ggnn_half_to_float(((const uint16_t*)row)[j]);
+        const void* r = ggnn_row(from, id[i]);
+        float x = from->type == GGNN_F32 ? ((const float*)r)[j] : ggnn_half_to_float(((const uint16_t*)r)[j]);
         if (as == GGNN_F32) ((float*)out)[i * ld_out + j] = x;
         else ((uint16_t*)out)[i * ld_out + j] = ggnn_float_to_half(x);
     }
 }
 // ==== [8] SPARSE: sums over lists, products per edge, softmax per list =====================================
-typedef struct { float total, part; int64_t terms; } ggnn_ref_sum; // of 256 terms each, added in order
+typedef struct ggnn_ref_sum { float total, part; int64_t terms; } ggnn_ref_sum; // parts of 256 terms
 GGNN_REF void ggnn_ref_add(ggnn_ref_sum* s, float term)
 {
     if (s->terms++ % 256 == 0) s->total += s->part, s->part = 0;
@@ -234,10 +235,9 @@ GGNN_REF void ggnn_ref_spmm(float* out, int64_t ld_out, int32_t* arg, ggnn_reduc
 {
     const ggnn_scale none = {0, 0, 0}, f = s ? *s : none;
     for (int64_t v = 0; v < *b->num_dst.n; v++) for (int64_t j = 0; j < width; j++) {
-        const int64_t n = b->indptr[v + 1] - b->indptr[v];
-        ggnn_ref_sum  sum = {0, 0, 0};
-        int64_t       chosen = -1;
-        float         best = 0, x;
+        int64_t      n = b->indptr[v + 1] - b->indptr[v], chosen = -1;
+        ggnn_ref_sum sum = {0, 0, 0};
+        float        best = 0, x;
         for (int64_t e = b->indptr[v]; e < b->indptr[v + 1]; e++) {
             const int64_t u = b->indices[e];
             x = ggnn_ref_weight(weight, b, e, heads, j / (width / heads)) * (f.src ? f.src[u] : 1.0f);
@@ -362,7 +362,7 @@ GGNN_REF float ggnn_ref_kept(const ggnn_gat_layer* y, int64_t v, int64_t i, int6
 }
 // out[v] = sum over the entries u of row v of alpha * q * z[u],  alpha = 2^logit / sum over row v of 2^logit;
 // lse[v] = log2 of that sum. One pass, 256 entries at a time: powers are taken below the greatest logit so
-// far, and what was summed before is brought down to it. At the end out is multiplied by 1 / sum.
+// far, and the sums so far are brought down to it. At the end out is multiplied by 1 / sum.
 GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
 {
     const ggnn_block* b = y->block;
@@ -376,15 +376,12 @@ GGNN_REF void ggnn_ref_gat(const ggnn_gat_layer* y)
         for (int64_t first = 0, end, i; first < n; first = end) {
             float part = 0, before = most;
             end = first + 256 < n ? first + 256 : n;
-            for (i = first; i < end; i++) {
-                p[i - first] = ggnn_ref_logit(y, i ? list[i - 1] : v, v, k);
-                if (p[i - first] > most) most = p[i - first];
-            }
-            const float worth = first ? ggnn_exp2(before - most) : 0.0f; // of what was summed before
-            for (i = first; i < end; i++) {
-                part += p[i - first] = ggnn_exp2(p[i - first] - most);
+            for (i = first; i < end; i++)
+                if ((p[i - first] = ggnn_ref_logit(y, i ? list[i - 1] : v, v, k)) > most) most = p[i - first];
+            const float worth = first ? ggnn_exp2(before - most) : 0.0f; // of the sum so far
+            for (i = first; i < end; i++)
+                part += p[i - first] = ggnn_exp2(p[i - first] - most),
                 p[i - first] *= ggnn_ref_kept(y, v, i, k);
-            }
             sum = sum * worth + part;
             for (int64_t j = 0; j < d; j++) {
                 float column = 0;
@@ -446,5 +443,8 @@ GGNN_REF void ggnn_ref_gat_back(float* dz, int64_t ld_dz, const ggnn_block* t, c
 #pragma float_control(pop)
 #elif defined(__GNUC__)
 #pragma GCC pop_options
+#endif
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
 #endif
 #endif // GGNN_REFERENCE_H

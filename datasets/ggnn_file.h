@@ -59,7 +59,7 @@ typedef enum {
     GGNN_FILE_SPARSE_ROWS = 7 /* reserved */
 } ggnn_file_type;
 
-typedef struct { /* as in the file */
+typedef struct ggnn_file_section { /* as in the file */
     char name[16];
     uint32_t type, num_dims;
     int64_t dim[GGNN_FILE_MAX_DIMS];
@@ -67,7 +67,7 @@ typedef struct { /* as in the file */
     uint32_t crc, zero;
 } ggnn_file_section;
 
-typedef struct {
+typedef struct ggnn_file {
     const char* path;                 /* the caller's string, kept */
     const unsigned char* base;        /* (bytes) the file */
     const ggnn_file_section* section; /* (num_sections), within base */
@@ -104,7 +104,7 @@ bool ggnn_file_check(ggnn_file* f, const ggnn_file_section* s);
    "graph_crc", i64 (1). */
 int64_t ggnn_file_graph_crc(const ggnn_file* f);
 
-typedef struct {
+typedef struct ggnn_file_writer {
     const char* path; /* the caller's string, kept until commit or abort */
     int fd;
     int32_t num_sections;
@@ -147,7 +147,7 @@ bool ggnn_file_shrink(ggnn_file_writer* w, int64_t dim0);
 bool ggnn_file_commit(ggnn_file_writer* w);
 void ggnn_file_abort(ggnn_file_writer* w);
 
-typedef struct { /* memory that the kernel can write out: an unlinked file, mapped */
+typedef struct ggnn_file_scratch { /* memory that the kernel can write out: an unlinked file, mapped */
     const char* beside; /* the caller's string, kept */
     void* data;
     int64_t bytes;

@@ -351,7 +351,7 @@ TEST(the_numbers_of_enumerators_are_fixed)
         for (int64_t j = 0; j < 9; j++) CHECK_EQ(number[i][j], j);
     for (int64_t i = 0; i < COUNT(flag); i++) CHECK_EQ(flag[i], 1 << i);
     for (int64_t i = 0; i < COUNT(drop); i++) CHECK_EQ(drop[i], 1 << i);
-    CHECK(GGNN_KEEP_ALL == 31 && GGNN_HOPS_MAX == 8 && GGNN_FANOUT_MAX == 1024);
+    CHECK(GGNN_KEEP_ALL == 31 && GGNN_HOPS_MAX == 8 && GGNN_HOP_NUMBERS == 256 && GGNN_FANOUT_MAX == 1024);
     CHECK_EQ(ggnn_walk_purpose(GGNN_PURPOSE_SAMPLE), 3);
     CHECK_EQ(ggnn_walk_purpose(GGNN_PURPOSE_EVALUATE), 19);
     CHECK_EQ(ggnn_walk_purpose(GGNN_PURPOSE_PRESAMPLE), 35);

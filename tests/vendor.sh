@@ -27,7 +27,7 @@ without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_
 plan_without_ids="ggnn_fill_auto ggnn_fill_parts ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope ggnn_place_parts ggnn_place_sources
     ggnn_topology_named ggnn_topology_validate"
 only_these_keep_their_names() { # only_these_keep_their_names OBJECT NAMES
-    nm -g --defined-only "$1" | awk '{ print $3 }' | grep -v '_node64$' | sort >"$work/kept"
+    nm -g --defined-only "$1" | awk '$3 !~ /^DW\.ref\./ { print $3 }' | grep -v '_node64$' | sort >"$work/kept" # DW: C++'s own
     echo $2 | tr ' ' '\n' | sort | diff - "$work/kept"
 }
 # Inline functions of two files are one in a program, if their names are: which would be called is the linker's choice.
@@ -65,6 +65,7 @@ cudaError_t uses(void* out, ggnn_cuda_batch* b, const ggnn_store* rows, const gg
 }
 END
 printf '#define _GNU_SOURCE\n#define GGNN_FILE_IMPLEMENTATION\n#include "datasets/ggnn_file.h"\n' >"$work/file.c"
+printf '#include "ggnn.h"\nint main(void)\n{ return ggnn_unique_choose(1 << 17) != GGNN_UNIQUE_DIRECT || ggnn_unique_choose((1 << 17) + 1) != GGNN_UNIQUE_HASH; }\n' >"$work/cache.c"
 printf 'const char* other(void);\nint uses(void);\nint main(void) { return other()[0] != 111; }\n' >"$work/main.c"
 printf 'int uses(void);\nint main(int n, char** v) { (void)v; return n > 9 ? uses() : 0; }\n' >"$work/main_wide.c"
 
@@ -72,6 +73,14 @@ version=$(sed -n 's/^#define GGNN_VERSION "\(.*\)"/\1/p' ggnn.h)
 number=$(echo "$version" | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
 check "ggnn.h says its version as a number, twice" test "$(grep -cE "^#define (GGNN_VERSION_NUMBER|GGNNI_LOOPS_VERSION) $number( |$)" ggnn.h)" = 2
 for header in ggnn.h ggnn_reference.h ggnn_cuda.cuh ggnn_plan.h; do check "$header says its version" grep -q "^// $header - v$version - " $header; done
+
+# A vendor can declare every public struct before it is defined: it has a tag, which is its name.
+tagged() { # tagged HEADER...
+    awk '/^typedef/ { tag = $2 == "struct" ? $3 : "" }
+        tag && match($0, /[}] ggnn_[a-z0-9_]*;/) && substr($0, RSTART + 2, RLENGTH - 3) != tag { print FILENAME ": " $0; bad = 1 }
+        END { exit bad }' "$@"
+}
+check "every public struct has its name as tag" tagged ggnn.h ggnn_plan.h ggnn_reference.h ggnn_cuda.cuh datasets/ggnn_file.h
 
 # The manual's table of functions names them all. (Sizes and layouts stand beside what they are for.)
 named_in_table() { # named_in_table HEADER
@@ -97,12 +106,13 @@ compile() { # compile CC OPTIONS LANGUAGES: ggnn.h by each option as C99 and C++
     done
     for language in $3; do
         language="-x ${language%-*} -std=${language#*-}"
+        local all="$strict $stricter $(casts "$language")"
         for option in "" " -DGGNN_STATIC"; do
-            check "$cc $language$option" $cc $language $strict $stricter $(casts "$language") $option -I. -c "$work/impl.c" -o "$work/impl.o"
+            check "$cc $language$option" $cc $language $all $option -I. -c "$work/impl.c" -o "$work/impl.o"
         done
-        check "$cc $language API alone" $cc $language $strict -I. -c "$work/user.c" -o "$work/user.o"
-        check "$cc $language ggnn_plan.h" $cc $language $strict -I. -c "$work/plan.c" -o "$work/plan.o"
-        check "$cc $language ggnn_reference.h" $cc $language $strict -I. -c "$work/reference.c" -o "$work/reference.o"
+        check "$cc $language API alone" $cc $language $all -I. -c "$work/user.c" -o "$work/user.o"
+        check "$cc $language ggnn_plan.h" $cc $language $all -I. -c "$work/plan.c" -o "$work/plan.o"
+        check "$cc $language ggnn_reference.h" $cc $language $all -I. -c "$work/reference.c" -o "$work/reference.o"
     done
 }
 casts() { case $1 in *c++*) echo "-Wold-style-cast -Wzero-as-null-pointer-constant" ;; esac; } # what C++ says of C
@@ -164,6 +174,15 @@ vendor() { # every check but those of other languages, by one compiler
     refuse "$cc a 32-bit file that only gathers does not link with 64-bit ones" $cc "$work/impl64.o" "$work/gather.o" "$work/main_wide.c" -o "$work/mixed" -lm
     refuse "$cc a 64-bit file that only gathers does not link with 32-bit ones" $cc -I. "$work/impl.c" "$work/gather64.o" "$work/main_wide.c" -o "$work/mixed" -lm
     check "$cc every function with ids is renamed for 64-bit ones" only_these_keep_their_names "$work/impl64.o" "$without_ids"
+    # A GGNN_API of the vendor's own: #pragma redefine_extname renames nothing that has C++'s names.
+    for option in 'extern "C"' '__attribute__((visibility("default")))'; do
+        check "$cc C++ with GGNN_API=$option" $cc -x c++ -DGGNN_NODE64 "-DGGNN_API=$option" -I. -c "$work/impl.c" -o "$work/api.o"
+        check "$cc C++ with GGNN_API=$option: functions with ids are renamed" only_these_keep_their_names "$work/api.o" "$without_ids"
+        check "$cc C++ with GGNN_API=$option, ggnn_plan.h" $cc -x c++ -DGGNN_NODE64 "-DGGNN_API=$option" -I. -c "$work/plan.c" -o "$work/api.o"
+        check "$cc C++ with GGNN_API=$option: those of ggnn_plan.h too" only_these_keep_their_names "$work/api.o" "$plan_without_ids"
+    done
+    check "$cc GGNN_CACHE_BYTES may be an expression" $cc -std=c99 $strict "-DGGNN_CACHE_BYTES=1 << 20" -I. "$work/cache.c" -o "$work/cache"
+    check "$cc ggnn_unique_choose takes it whole" "$work/cache"
     for language in "-x c -std=c99" "-x c++ -std=c++11"; do
         check "$cc $language ggnn_plan.h in one file" $cc $language $strict -O2 -DGGNN_STATIC -I. -c "$work/both.c" -o "$work/both.o"
     done
