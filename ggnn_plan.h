@@ -222,8 +222,18 @@ typedef struct ggnn_sizes {
     int64_t        row;    // of a feature row, padding included; >= 1
     const int64_t* indptr; // (N + 1) of the whole graph
     int64_t        edge;   // of an edge in a list: its id, its weight; >= 0
-    int64_t        list;   // of a list beside its edges: its entry of indptr, 8 (and of first, 8); >= 1
+    int64_t        list;   // of a list beside its edges; >= 1
 } ggnn_sizes;
+
+// What a list or a row takes on a device: of a list its ids, its weights, and two entries, of indptr and of
+// first; of a row the store's pitch (NULL: no rows; 4 stands in for them).
+GGNN_HD ggnn_sizes ggnn_sizes_of(const ggnn_graph* g, const ggnn_store* rows)
+{
+    ggnn_sizes of = {4, g->whole.indptr, (int64_t)sizeof(ggnn_node), 2 * (int64_t)sizeof(int64_t)};
+    if (rows) of.row = rows->pitch;
+    if (g->whole.weight) of.edge += (int64_t)sizeof(float);
+    return of;
+}
 
 // The bytes of list v. v must be in [0, N).
 GGNN_HD int64_t ggnn_list_bytes(const ggnn_sizes* of, int64_t v)

@@ -103,12 +103,11 @@ static bool count_setting(bench* b, caches* c, const ggnn_sampling* how, double*
 /* Rows and lists in a budget of a share of all rows' bytes, by frequency a byte. */
 static bool put_dual(bench* b, caches* c, const bench_table* t, ggnn_method method)
 {
-    const int64_t n = c->graph.num_nodes, row = c->data->features.width * ggnn_type_bytes(c->data->features.type);
-    const int64_t edge = (int64_t)sizeof(ggnn_node) + (method == GGNN_WEIGHTED ? (int64_t)sizeof(float) : 0);
-    const ggnn_sizes sizes = {row, c->graph.whole.indptr, edge, (int64_t)sizeof(int64_t)};
+    const int64_t n = c->graph.num_nodes;
+    const ggnn_sizes sizes = ggnn_sizes_of(method == GGNN_WEIGHTED ? &c->graph : &c->data->graph, &c->data->features);
     double rows[SHARES], lists[SHARES];
     for (int i = 0; i < SHARES; i++) {
-        const ggnn_dual dual = {c->before, c->before_lists, 0, 0, &sizes, ggnn_fill_ratio(share[i], n) * row};
+        const ggnn_dual dual = {c->before, c->before_lists, 0, 0, &sizes, ggnn_fill_ratio(share[i], n) * sizes.row};
         const ggnn_dual_fill fill = ggnn_fill_dual(c->rank, c->list_rank, &dual, n, c->work);
         rows[i] = hotness_hits(c->read, c->rank, fill.rows, n);
         lists[i] = hotness_hits(c->read_lists, c->list_rank, fill.lists, n);

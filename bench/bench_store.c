@@ -74,7 +74,7 @@ static bool size_up(bench* b, store* s)
     const ggnn_sampling plain = {.method = GGNN_REJECTION, .num_hops = 3, .keep = GGNN_KEEP_POSITIONS};
     ggnn_sampling how = plain;
     for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)s->data->fanout[h];
-    s->sizes = (ggnn_sizes){row, g->whole.indptr, (int64_t)sizeof(ggnn_node), 16};
+    s->sizes = ggnn_sizes_of(g, &s->data->features);
     s->graph_bytes = g->num_edges * s->sizes.edge + nodes * s->sizes.list;
     s->feature_bytes = nodes * row;
     s->memory = b->o.memory >= 0 ? b->o.memory : s->best.most * (up(s->graph_bytes, s->devices) + up(nodes, s->devices) * row);

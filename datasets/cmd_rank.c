@@ -76,10 +76,10 @@ static bool count_reads(job* r, error* why)
 static void rank_all(job* r)
 {
     const int64_t n = r->data.num_nodes;
-    const dataset_rows* feat = &r->data.feat;
-    const ggnn_sizes sizes = {feat->rows ? feat->width * ggnn_type_bytes(feat->type) : 4, r->graph.whole.indptr,
-                              (int64_t)sizeof(ggnn_node) + (r->graph.whole.weight ? 4 : 0), 8};
-    const int64_t feature_slope = feat->rows ? r->set->slopes.value[1] : 0;
+    const bool has_rows = r->data.feat.rows != NULL;
+    const ggnn_store rows = dataset_features(&r->data);
+    const ggnn_sizes sizes = ggnn_sizes_of(&r->graph, has_rows ? &rows : NULL);
+    const int64_t feature_slope = has_rows ? r->set->slopes.value[1] : 0;
     const ggnn_dual dual = {r->rows, r->lists, feature_slope, r->set->slopes.value[0], &sizes, r->set->cache_bytes};
     if (r->set->by == HOTNESS_DUAL) {
         r->fill = ggnn_fill_dual(r->rank_rows, r->rank_lists, &dual, n, r->work);
@@ -154,8 +154,9 @@ static bool make(job* r, const char* out, error* why)
     if (is_counted(r->set) ? !count_reads(r, why) : r->set->by != HOTNESS_RANDOM && !count_degrees(r, why)) return false;
     rank_all(r);
     const int64_t cached[2] = {r->fill.rows, r->fill.lists};
-    return ranking_write(out, &r->data, hotness_name[r->set->by], r->rank_rows, r->rank_lists,
-                         r->set->by == HOTNESS_DUAL ? cached : NULL, why);
+    const bool fills = r->set->by == HOTNESS_DUAL;
+    return ranking_write(out, &r->data, hotness_name[r->set->by], r->rank_rows, r->rank_lists, fills ? cached : NULL,
+                         fills ? &r->set->cache_bytes : NULL, why);
 }
 
 static bool settings_agree(const settings* set, error* why)

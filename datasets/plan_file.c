@@ -30,14 +30,15 @@ static bool finish(ggnn_file_writer* w, bool good, error* why)
 }
 
 bool ranking_write(const char* path, const dataset* d, const char* made_by, const ggnn_node* rows,
-                   const ggnn_node* lists, const int64_t* cached, error* why)
+                   const ggnn_node* lists, const int64_t* cached, const int64_t* budget, error* why)
 {
-    const int64_t two = 2;
+    const int64_t one = 1, two = 2;
     ggnn_file_writer w;
     bool good = ggnn_file_create(&w, path) && write_common(&w, d, made_by) &&
                 ggnn_file_append(&w, "rank_rows", DATASET_NODE, 1, &d->num_nodes, rows) &&
                 ggnn_file_append(&w, "rank_lists", DATASET_NODE, 1, &d->num_nodes, lists) &&
-                (!cached || ggnn_file_append(&w, "cached", GGNN_FILE_I64, 1, &two, cached));
+                (!cached || ggnn_file_append(&w, "cached", GGNN_FILE_I64, 1, &two, cached)) &&
+                (!budget || ggnn_file_append(&w, "budget", GGNN_FILE_I64, 1, &one, budget));
     return finish(&w, good, why);
 }
 
@@ -94,6 +95,7 @@ bool ranking_open(ranking* r, const char* path, const dataset* d, error* why)
     if (open_common(&r->file, path, d, why) && (r->rows = array_of(&r->file, "rank_rows", DATASET_NODE, n, why)) &&
         (r->lists = array_of(&r->file, "rank_lists", DATASET_NODE, n, why)) &&
         (!ggnn_file_find(&r->file, "cached") || (r->cached = array_of(&r->file, "cached", GGNN_FILE_I64, 2, why))) &&
+        (!ggnn_file_find(&r->file, "budget") || (r->budget = array_of(&r->file, "budget", GGNN_FILE_I64, 1, why))) &&
         check_rank(&r->file, "rank_rows", r->rows, n, why) && check_rank(&r->file, "rank_lists", r->lists, n, why)) {
         if (!r->cached || (r->cached[0] >= 0 && r->cached[0] <= n && r->cached[1] >= 0 && r->cached[1] <= n)) return true;
         error_set(why, "%s: section 'cached': more rows or lists than nodes", path);

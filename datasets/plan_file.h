@@ -4,6 +4,8 @@
      rank_rows  (N)  i32 | i64   the rank of each node's row, hottest 0: a permutation
      rank_lists (N)  i32 | i64   the rank of each node's list
      cached     (2)  i64         rows and lists that a budget holds, where it was made for one; else absent
+     budget     (1)  i64         that budget in bytes, of lists with two entries each (ggnn_sizes_of). Absent in files of 0.2, which
+                                 counted one
    a partition
      owner      (N)  i32         the part of each node; -1: none (a node that is not trained)
      parts      (1)  i64
@@ -19,6 +21,7 @@ typedef struct {
     ggnn_file file;
     const ggnn_node *rows, *lists; /* (N) */
     const int64_t* cached;         /* (2) or NULL */
+    const int64_t* budget;         /* (1) or NULL */
 } ranking;
 
 typedef struct {
@@ -32,9 +35,9 @@ typedef struct {
 enum { PLAN_FILE_NAME = 4096 };
 bool plan_file_name(const char** out, char beside[PLAN_FILE_NAME], const char* graph, const char* ending, error* why);
 
-/* cached may be NULL. Whole or not at all. */
+/* cached (2) and budget (1) may be NULL. Whole or not at all. */
 bool ranking_write(const char* path, const dataset* d, const char* made_by, const ggnn_node* rows,
-                   const ggnn_node* lists, const int64_t* cached, error* why);
+                   const ggnn_node* lists, const int64_t* cached, const int64_t* budget, error* why);
 bool partition_write(const char* path, const dataset* d, const char* made_by, const int32_t* owner, int32_t parts,
                      error* why);
 

@@ -133,7 +133,7 @@ static void compare_setting(const char* text, const char* what, const seen* befo
             for (int64_t i = 0; i < (int64_t)(share[k] * (double)n + 1e-9); i++) cached[order[i]] = true;
             CHECK_NEAR(figure(text, what, name[policy], column[k]), taken(read, cached), 1e-9);
         }
-        const ggnn_sizes sizes = {row, d->csc.indptr, sizeof(ggnn_node), 8};
+        const ggnn_sizes sizes = {row, d->csc.indptr, sizeof(ggnn_node), 16};
         const ggnn_dual dual = {before->rows, before->lists, 0, 0, &sizes, (int64_t)(share[k] * (double)n + 1e-9) * row};
         const ggnn_dual_fill fill = ggnn_fill_dual(work, work + n, &dual, n, work + 2 * n);
         for (int64_t v = 0; v < n; v++) cached[v] = work[v] < fill.rows;

@@ -23,7 +23,7 @@ static void make_counts(void)
 /* Lists take 16 x 4 + 16 = 80 bytes, rows 400; 80,000 and 400,000 in all. */
 static explain_case case_of(const int64_t* rows, const int64_t* lists, int64_t memory, int32_t devices)
 {
-    return (explain_case){.nodes = NODES, .indptr = indptr, .row = 400, .edge = 4, .list = 16, .hot_rows = rows, .hot_lists = lists,
+    return (explain_case){.nodes = NODES, .sizes = {400, indptr, 4, 16}, .hot_rows = rows, .hot_lists = lists,
                           .degrees = even, .rows = rows, .lists = lists, .epochs = 1, .fanout = 10, .memory = memory, .devices = devices, .copies = 1,
                           .bandwidth = {1e9, 1e8, 1e7}};
 }
@@ -65,9 +65,9 @@ TEST(xgnns_table_4_follows_from_sizes_and_what_a_cache_held)
         explain_case c = case_of(even, even, (int64_t)(1e6 * row[i].topology + 1e4 * row[i].cached * row[i].features + .5), 8);
         explain_outcome out[EXPLAIN_SETTINGS];
         error why = {""};
-        c.row = (int64_t)(1000 * row[i].features + .5);
-        c.edge = 0;
-        c.list = (int64_t)(1000 * row[i].topology + .5);
+        c.sizes.row = (int64_t)(1000 * row[i].features + .5);
+        c.sizes.edge = 0;
+        c.sizes.list = (int64_t)(1000 * row[i].topology + .5);
         c.copies = 2;
         CHECK(explain_outcomes(out, &c, &why));
         const explain_outcome* store = &out[EXPLAIN_GRAPH_FIRST];
@@ -162,8 +162,8 @@ TEST(the_simplest_of_equal_settings_is_chosen)
 /* What a read of a list of so many edges takes: its entry, and a sector an edge or the whole list. */
 static double list_bytes(const explain_case* c, int64_t v)
 {
-    const double edges = (double)((c->indptr[v + 1] - c->indptr[v]) * c->edge), sectors = 32 * c->fanout;
-    return (double)c->list + (sectors < edges ? sectors : edges);
+    const double edges = (double)((c->sizes.indptr[v + 1] - c->sizes.indptr[v]) * c->sizes.edge), sectors = 32 * c->fanout;
+    return (double)c->sizes.list + (sectors < edges ? sectors : edges);
 }
 
 /* Reads, bytes and seconds of settings whose rows and lists are kept where in_row and in_list say so, each read with chance
@@ -175,7 +175,7 @@ static void expect_reads(explain_outcome* o, const explain_case* c, const bool* 
     o->possible = true;
     for (int kind = 0; kind < 2; kind++)
         for (int64_t v = 0; v < c->nodes; v++) {
-            const double reads = (double)(kind ? c->lists : c->rows)[v] / (double)c->epochs, each = kind ? list_bytes(c, v) : (double)c->row;
+            const double reads = (double)(kind ? c->lists : c->rows)[v] / (double)c->epochs, each = kind ? list_bytes(c, v) : (double)c->sizes.row;
             const bool in = (kind ? in_list : in_row)[v];
             to[kind]->own += in ? reads * own : 0;
             to[kind]->peer += in ? reads * (1 - own) : 0;
@@ -195,9 +195,9 @@ static void expect_reads(explain_outcome* o, const explain_case* c, const bool* 
 static void expect_all(explain_outcome* o, const explain_case* c, bool in_parts)
 {
     bool every[NODES];
-    const int64_t edges = c->indptr[c->nodes] - c->indptr[0], share = in_parts ? c->devices : 1, times = in_parts ? c->copies : 1;
+    const int64_t edges = c->sizes.indptr[c->nodes] - c->sizes.indptr[0], share = in_parts ? c->devices : 1, times = in_parts ? c->copies : 1;
     memset(every, 1, sizeof every);
-    const int64_t rows = c->nodes * c->row / share * times, lists = (edges * c->edge + c->nodes * c->list) / share * times;
+    const int64_t rows = c->nodes * c->sizes.row / share * times, lists = (edges * c->sizes.edge + c->nodes * c->sizes.list) / share * times;
     if (rows + lists > c->memory || (in_parts && c->devices == 1)) return;
     o->rows = o->lists = c->nodes;
     o->row_bytes = rows;
@@ -205,7 +205,6 @@ static void expect_all(explain_outcome* o, const explain_case* c, bool in_parts)
     expect_reads(o, c, every, every, in_parts ? (double)c->copies / c->devices : 1);
 }
 
-static ggnn_sizes sizes_of(const explain_case* c) { return (ggnn_sizes){c->row, c->indptr, c->edge, c->list}; }
 
 /* What fits beside one ranking: rows, in parts of equally many, by degree; lists by ggnn_fill_lists where the fullest part of
    all of them is too large. */
@@ -214,18 +213,18 @@ static void expect_first(explain_outcome* o, const explain_case* c, bool feature
     ggnn_node rank[NODES], order[NODES], taken[NODES];
     int64_t left[GGNN_DEVICES_MAX], part[GGNN_DEVICES_MAX] = {0}, fullest = 0, bytes[2] = {0, 0};
     bool in[2][NODES];
-    const ggnn_sizes sizes = sizes_of(c);
+    const ggnn_sizes sizes = c->sizes;
     const int64_t bytes_of_rank = c->nodes * (int64_t)sizeof(ggnn_node), all = c->memory > bytes_of_rank ? (c->memory - bytes_of_rank) / c->copies : 0;
     hotness_rank(rank, order, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
-    for (int64_t v = 0; v < c->nodes; v++) part[v % c->devices] += c->list + c->edge * (c->indptr[v + 1] - c->indptr[v]);
+    for (int64_t v = 0; v < c->nodes; v++) part[v % c->devices] += c->sizes.list + c->sizes.edge * (c->sizes.indptr[v + 1] - c->sizes.indptr[v]);
     for (int p = 0; p < c->devices; p++) fullest = part[p] > fullest ? part[p] : fullest;
     for (int turn = 0; turn < 2; turn++) {
         const bool rows = turn == (features ? 0 : 1);
         const int64_t room = all - bytes[!rows];
         if (rows) {
-            const int64_t each = room / c->row, most = (c->nodes + c->devices - 1) / c->devices;
+            const int64_t each = room / c->sizes.row, most = (c->nodes + c->devices - 1) / c->devices;
             o->rows = each >= most ? c->nodes : each * c->devices;
-            bytes[1] = (each >= most ? most : each) * c->row;
+            bytes[1] = (each >= most ? most : each) * c->sizes.row;
             for (int64_t v = 0; v < c->nodes; v++) in[0][v] = rank[v] < o->rows;
             continue;
         }
@@ -245,11 +244,11 @@ static void expect_dual(explain_outcome* o, const explain_case* c)
     ggnn_node rank[2][NODES], work[2 * NODES];
     bool in[2][NODES];
     double saved[2] = {0, 0};
-    const ggnn_sizes sizes = sizes_of(c);
+    const ggnn_sizes sizes = c->sizes;
     const int64_t rankings = 2 * c->nodes * (int64_t)sizeof(ggnn_node);
     for (int64_t v = 0; v < c->nodes; v++) {
         saved[0] += list_bytes(c, v) * (double)c->hot_lists[v] * 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own);
-        saved[1] += (double)(c->row * c->hot_rows[v]) * 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own);
+        saved[1] += (double)(c->sizes.row * c->hot_rows[v]) * 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own);
     }
     for (int i = 0; i < 2; i++) o->slopes[i] = saved[i] > 1 ? (int64_t)saved[i] : 1;
     const ggnn_dual from = {c->hot_rows, c->hot_lists, o->slopes[1], o->slopes[0], &sizes, c->memory > rankings ? c->memory - rankings : 0};
@@ -319,11 +318,11 @@ TEST(every_number_of_every_setting_is_that_of_plain_loops)
             at[v + 1] = at[v] + test_below(longest);
             for (int k = 0; k < 5; k++) count[k][v] = test_below(3) ? test_below(1 + test_below(50)) : 0;
         }
-        explain_case c = {.nodes = nodes, .indptr = at, .row = 4 * (1 + test_below(30)), .edge = edges[test_below(3)], .list = 16,
+        explain_case c = {.nodes = nodes, .sizes = {4 * (1 + test_below(30)), at, edges[test_below(3)], 16},
                           .degrees = count[0], .hot_rows = count[1], .hot_lists = count[2], .rows = count[3], .lists = count[4],
                           .epochs = 1 + test_below(3), .fanout = fanouts[test_below(4)], .devices = devices,
                           .copies = 1 + (int32_t)test_below(devices), .bandwidth = {1e12, 5e10 + (double)test_below(5), 1e10}};
-        const int64_t all = at[nodes] * c.edge + nodes * (c.list + c.row);
+        const int64_t all = at[nodes] * c.sizes.edge + nodes * (c.sizes.list + c.sizes.row);
         const int64_t memory[] = {0, test_below(all + 1), test_below(2 * all), all, all - 1, 3 * all, INT64_MAX / 4};
         c.memory = memory[i % 7];
         explain_outcome out[EXPLAIN_SETTINGS], expected[EXPLAIN_SETTINGS];
@@ -698,8 +697,8 @@ static void model(account* a, double fanout, int32_t copies, const int64_t links
     for (int64_t v = 0; v < N; v++)
         for (int i = 1; i < 6; i += 3) a->count[i][v] += a->count[i + 1][v];
     a->memory = !limit ? INT64_MAX / 4 : limit > c->reserve_bytes ? limit - c->reserve_bytes : 0;
-    const explain_case given = {.nodes = N, .indptr = g->indptr, .row = a->task.features.pitch, .edge = (int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0),
-                                .list = 16, .degrees = degrees, .hot_rows = a->count[0], .hot_lists = a->count[3], .rows = a->count[1],
+    const explain_case given = {.nodes = N, .sizes = {a->task.features.pitch, g->indptr, (int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0), 16},
+                                .degrees = degrees, .hot_rows = a->count[0], .hot_lists = a->count[3], .rows = a->count[1],
                                 .lists = a->count[4], .epochs = a->epochs, .fanout = fanout, .memory = a->memory,
                                 .devices = (int32_t)c->devices, .copies = copies,
                                 .bandwidth = {1e9 * (double)links[0], 1e9 * (double)links[1], 1e9 * (double)links[2]}};

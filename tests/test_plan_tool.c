@@ -409,7 +409,7 @@ TEST(a_ranking_may_cache_the_rows_and_lists_of_all_nodes)
     ggnn_node* rank = calloc((size_t)d.num_nodes, sizeof *rank);
     const int64_t cached[2] = {d.num_nodes, d.num_nodes};
     for (int64_t v = 0; v < d.num_nodes; v++) rank[v] = (ggnn_node)v;
-    CHECK(ranking_write(made, &d, "test", rank, rank, cached, &why) && ranking_open(&r, made, &d, &why));
+    CHECK(ranking_write(made, &d, "test", rank, rank, cached, NULL, &why) && ranking_open(&r, made, &d, &why));
     CHECK(r.cached && r.cached[0] == d.num_nodes && r.cached[1] == d.num_nodes);
     ranking_close(&r);
     free(rank);
@@ -425,17 +425,17 @@ TEST(rankings_that_are_broken_are_refused)
     ggnn_node* rank = calloc((size_t)d.num_nodes, sizeof *rank);
     const int64_t cached[2] = {0, d.num_nodes + 1};
     for (int64_t v = 0; v < d.num_nodes; v++) rank[v] = (ggnn_node)v;
-    CHECK(ranking_write(made, &d, "test", rank, rank, cached, &why));
+    CHECK(ranking_write(made, &d, "test", rank, rank, cached, NULL, &why));
     CHECK(!ranking_open(&r, made, &d, &why));
     CHECK(strstr(why.text, "cached"));
     rank[3] = 2;
     why.text[0] = 0;
-    CHECK(ranking_write(made, &d, "test", rank, rank, NULL, &why));
+    CHECK(ranking_write(made, &d, "test", rank, rank, NULL, NULL, &why));
     CHECK(!ranking_open(&r, made, &d, &why));
     CHECK(strstr(why.text, "node 3 has rank 2, which is another node's"));
     rank[3] = (ggnn_node)d.num_nodes;
     why.text[0] = 0;
-    CHECK(ranking_write(made, &d, "test", rank, rank, NULL, &why));
+    CHECK(ranking_write(made, &d, "test", rank, rank, NULL, NULL, &why));
     CHECK(!ranking_open(&r, made, &d, &why));
     CHECK(strstr(why.text, "outside [0, N)"));
     why.text[0] = 0;
@@ -588,7 +588,7 @@ static void make_full(char rank_path[700])
           ggnn_file_append(&w, "external_id", GGNN_FILE_I64, 1, &nodes, name) &&
           ggnn_file_append(&w, "features_only", GGNN_FILE_F64, 1, &one, &rule) && ggnn_file_commit(&w));
     snprintf(rank_path, 700, "%s.rank", made);
-    CHECK(dataset_open(&d, made, &why) && ranking_write(rank_path, &d, "test", full_rank, full_rank, NULL, &why));
+    CHECK(dataset_open(&d, made, &why) && ranking_write(rank_path, &d, "test", full_rank, full_rank, NULL, NULL, &why));
     dataset_close(&d);
 }
 
@@ -673,13 +673,13 @@ TEST(rank_and_partition_take_the_split_that_is_asked_for)
     dataset_close(&d);
 }
 
-/* A list: its offset, and of each edge an id and a weight. All lists fit. */
+/* A list: its two entries, and of each edge an id and a weight. All lists fit. */
 TEST(dual_counts_the_bytes_of_weighted_lists)
 {
     char line[2000], path[700], words[64];
     make_full(path);
     CHECK_EQ(run("", with(line, "rank %s --by dual --fanout 5 --split 2 --cache-bytes 1M --json%s", made, "")), 0);
-    snprintf(words, sizeof words, "\"list_bytes\": %d,", (int)(FULL_N * 8 + FULL_E * (sizeof(ggnn_node) + 4)));
+    snprintf(words, sizeof words, "\"list_bytes\": %d,", (int)(FULL_N * 16 + FULL_E * (sizeof(ggnn_node) + 4)));
     CHECK(says("out", words));
 }
 
@@ -861,7 +861,7 @@ static void rank_by_hand(const rank_line* l, const dataset* d, reads* of, ggnn_n
     count_reads(of, d, &how, l->split, l->batch, l->seed, l->epochs, l->by[0] == 'o');
     if (l->by[0] == 'd' && l->by[1] == 'u') {
         const ggnn_sizes sizes = {d->feat.rows ? d->feat.width * (d->feat.type == GGNN_F16 ? 2 : 4) : 4, indptr,
-                                  (int64_t)sizeof(ggnn_node) + (d->csc.weight ? 4 : 0), 8};
+                                  (int64_t)sizeof(ggnn_node) + (d->csc.weight ? 4 : 0), 16};
         const ggnn_dual dual = {of->rows, of->lists, d->feat.rows ? l->slope_rows : 0, l->slope_lists, &sizes, l->cache};
         *fill = ggnn_fill_dual(rows, lists, &dual, MANY, order);
         return;
@@ -1148,7 +1148,7 @@ TEST(reorder_writes_every_section_by_the_order_asked_for)
             rank[0][v] = (ggnn_node)(v * 11 % MANY);
             rank[1][v] = (ggnn_node)((v * 3 + 5) % MANY);
         }
-        CHECK(ranking_write(beside, &d, "test", rank[0], rank[1], NULL, &why));
+        CHECK(ranking_write(beside, &d, "test", rank[0], rank[1], NULL, NULL, &why));
         const ggnn_node* by = rank[i % 2];
         snprintf(line, sizeof line, "reorder %s %s %s%s %s %s", made, out, i < 3 ? "" : "--ranking ", i < 3 ? "" : beside,
                  i % 2 ? "--of lists" : i ? "--of rows" : "", i % 4 < 2 ? "" : "--json");
@@ -1232,7 +1232,7 @@ static void ranking_is(const dataset* d, int section, int64_t at, int64_t value,
     for (int v = 0; v < MANY; v++) rank[0][v] = rank[1][v] = (ggnn_node)v;
     if (section < 2) rank[section][at] = (ggnn_node)value;
     else cached[at] = value;
-    CHECK(ranking_write(path, d, "test", rank[0], rank[1], cached, &why));
+    CHECK(ranking_write(path, d, "test", rank[0], rank[1], cached, NULL, &why));
     if (words) refused(path, d, true, words);
     else CHECK(ranking_open(&r, path, d, &why));
     if (!words) ranking_close(&r);
@@ -1379,7 +1379,7 @@ TEST(a_broken_list_is_named_by_whichever_command_meets_it)
           ggnn_file_append(&w, "split", GGNN_FILE_U8, 2, splits, split) && ggnn_file_commit(&w));
     snprintf(path, sizeof path, "%s.rank", made);
     const ggnn_node rank[] = {2, 0, 1};
-    CHECK(dataset_open(&d, made, &why) && ranking_write(path, &d, "test", rank, rank, NULL, &why));
+    CHECK(dataset_open(&d, made, &why) && ranking_write(path, &d, "test", rank, rank, NULL, NULL, &why));
     dataset_close(&d);
     folder_path(path, "not made");
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {

@@ -1525,6 +1525,57 @@ TEST(a_ranking_from_a_file_places_as_the_trainers_own)
     CHECK(says("r: it belongs to another graph"));
 }
 
+/* A budget is filled by the same rule, with the same bytes, before training and in it. */
+TEST(a_dual_ranking_places_what_the_trainers_own_budget_places)
+{
+    static const char* const value[] = {"0,0", "3000,2000", "1,0"};
+    static const int budget[] = {1000, 5000, 40000};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            char line[400], options[400];
+            snprintf(line, sizeof line, "rank rmat.ggnn --by dual --fanout 4,3 --batch 100 --seed 1 --out r --cache-bytes %d --slopes %s", budget[k], value[i]);
+            CHECK_EQ(finish(start("ggnn-data", line)), 0);
+            snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --cache dual", common);
+            CHECK_EQ(trainf("%s --seed 1 --cache-bytes %d --slopes %s --log own", options, budget[k], value[i]), 0);
+            CHECK_EQ(trainf("%s --seed 1 --ranking r --log file", options), 0);
+            read_log(&first, "own", "epoch"); /* with its reads of each tier */
+            read_log(&second, "file", "epoch");
+            CHECK(same_records(&first, &second));
+            read_log(&first, "own", "tiers");
+            read_log(&second, "file", "tiers");
+            static const char* const of[] = {"rows", "row_bytes", "lists", "list_bytes"};
+            for (int m = 0; m < 4; m++) CHECK_EQ(logged(of[m], "cache", 0), logged_in(&first, of[m], "cache", 0));
+            const int64_t cached = logged("row_bytes", "cache", 0) + logged("list_bytes", "cache", 0);
+            CHECK(cached > 0 && cached <= budget[k]);
+        }
+}
+
+/* A dual file of 0.2 names no budget: it was filled with lists of 8 bytes beside their edges. */
+TEST(of_a_dual_file_of_0_2_the_entries_that_no_longer_fit_are_left_out)
+{
+    dataset d;
+    ranking r;
+    error why = {""};
+    char words[300];
+    CHECK_EQ(finish(start("ggnn-data", "rank rmat.ggnn --by dual --fanout 4,3 --out r --cache-bytes 9000")), 0);
+    if (!CHECK(dataset_open(&d, "rmat.ggnn", &why) && ranking_open(&r, "r", &d, &why))) return;
+    CHECK(r.budget && *r.budget == 9000);
+    int64_t budget = r.cached[0] * 24, rows = r.cached[0], lists = r.cached[1]; /* rows of 6 floats */
+    for (int64_t v = 0; v < d.num_nodes; v++)
+        if (r.lists[v] < lists) budget += 8 + (d.csc.indptr[v + 1] - d.csc.indptr[v]) * (int64_t)sizeof(ggnn_node);
+    CHECK(ranking_write("old", &d, "dual", r.rows, r.lists, r.cached, NULL, &why));
+    ranking_close(&r);
+    dataset_close(&d);
+    CHECK_EQ(trainf("--data rmat.ggnn --layers 2 %s --cache dual --ranking old --log file", common), 0);
+    read_log(&second, "file", "tiers");
+    const int64_t kept = logged("row_bytes", "cache", 0) + logged("list_bytes", "cache", 0);
+    CHECK(kept <= budget && kept > budget - 200); /* a row and a list are less */
+    CHECK(logged("rows", "cache", 0) < rows && logged("lists", "cache", 0) < lists);
+    snprintf(words, sizeof words, "--ranking old: %lld of its %lld rows and %lld of its %lld lists are cached: all would take more than the %lld bytes that it was made for",
+             (long long)logged("rows", "cache", 0), (long long)rows, (long long)logged("lists", "cache", 0), (long long)lists, (long long)budget);
+    CHECK(says(words));
+}
+
 /* ==== slopes ==================================================================================================== */
 
 /* Of a graph whose rows are long and whose batches are few edges. */
@@ -1751,8 +1802,8 @@ TEST(what_is_preferred_is_stored_first)
     }
 }
 
-/* Parts leave to a cache the rows that a file says, beside two rankings. */
-TEST(parts_leave_room_for_the_rows_that_a_file_caches)
+/* Parts leave to a cache the rows and lists that a file says, beside two rankings. */
+TEST(parts_leave_room_for_what_a_file_caches)
 {
     const int64_t rankings = 2 * 700 * (int64_t)sizeof(ggnn_node), row = 24, room = 9000;
     finish(start("ggnn-data", "rank rmat.ggnn --by dual --cache-bytes 5000 --fanout 4,3 --out dual.rank"));
@@ -1762,7 +1813,9 @@ TEST(parts_leave_room_for_the_rows_that_a_file_caches)
     const int64_t rows = logged("rows", "cache", 0), lists = logged("lists", "cache", 0);
     CHECK(rows > 10 && lists > 10 && rows != lists);
     CHECK_EQ(logged("row_bytes", "cache", 0), rows * row);
-    CHECK_EQ(logged("rows", "own", 0), (room - rows * row) / row);
+    const int64_t cached = rows * row + logged("list_bytes", "cache", 0);
+    CHECK(cached > rows * row && cached <= 5000);
+    CHECK_EQ(logged("rows", "own", 0), (room - cached) / row);
 }
 
 typedef struct {
@@ -2001,6 +2054,8 @@ int main(int argc, char** argv)
     RUN(lists_that_do_not_fit_by_id_are_dealt_by_hotness);
     RUN(a_graph_of_isolated_nodes_lies_in_tiers);
     RUN(a_ranking_from_a_file_places_as_the_trainers_own);
+    RUN(a_dual_ranking_places_what_the_trainers_own_budget_places);
+    RUN(of_a_dual_file_of_0_2_the_entries_that_no_longer_fit_are_left_out);
     RUN(slopes_are_those_of_times_with_random_caches);
     RUN(hit_ratios_of_slopes_are_those_of_the_sampled_ids);
     RUN(a_slopes_time_is_that_of_an_epoch_by_the_fastest_turn_but_the_first);
@@ -2009,7 +2064,7 @@ int main(int argc, char** argv)
     RUN(options_that_do_not_go_together_are_errors_that_say_what_to_do);
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);
-    RUN(parts_leave_room_for_the_rows_that_a_file_caches);
+    RUN(parts_leave_room_for_what_a_file_caches);
     RUN(ranks_of_one_machine_and_number_share_a_device);
     RUN(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left);
     RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);

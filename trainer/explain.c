@@ -199,10 +199,8 @@ static double fanout_of(const config* c)
 static explain_case case_of(const training* t, const counts* k)
 {
     const config* c = t->config;
-    const ggnn_csc* all = &t->task->graph.whole;
     const tier_plan* plan = &t->worker.planned;
-    return (explain_case){.nodes = t->task->graph.num_nodes, .indptr = all->indptr, .row = t->task->features.pitch,
-                          .edge = (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), .list = 16,
+    return (explain_case){.nodes = t->task->graph.num_nodes, .sizes = ggnn_sizes_of(&t->task->graph, &t->task->features),
                           .hot_rows = k->hot[TIERS_FEATURES], .hot_lists = k->hot[TIERS_GRAPH], .rows = k->seen[TIERS_FEATURES],
                           .lists = k->seen[TIERS_GRAPH], .epochs = k->epochs, .fanout = fanout_of(c), .memory = memory_for_data(t),
                           .devices = t->worker.comm->locals, .copies = plan->plan.placement ? plan->placement.most : 1,
@@ -358,10 +356,10 @@ void explain_print(const explanation* e, const training* t, report* r)
     const config* c = t->config;
     const explain_case* g = &e->given;
     char memory[16], graph[16], rows[16];
-    const int64_t lists = t->task->graph.num_edges * g->edge + g->nodes * g->list;
+    const int64_t lists = t->task->graph.num_edges * g->sizes.edge + g->nodes * g->sizes.list;
     json j;
     printf("\nlists %sB, rows %sB; on each of %d devices ", progress_amount(graph, (double)lists),
-           progress_amount(rows, (double)(g->nodes * g->row)), (int)g->devices);
+           progress_amount(rows, (double)(g->nodes * g->sizes.row)), (int)g->devices);
     if (g->memory >= INT64_MAX / 4) printf("no limit (--device-memory N sets one)\n");
     else printf("room for %sB\n", progress_amount(memory, (double)g->memory));
     printf("what device 0 reads (counted)            %% of all reads                    reads an epoch\n  %18s", "");

@@ -13,7 +13,6 @@ const char* const explain_options[EXPLAIN_SETTINGS] = {"--store replica", "--sto
 
 typedef struct {
     const explain_case* c;
-    ggnn_sizes sizes;
     int64_t graph_bytes, feature_bytes;
     ggnn_node *rank, *order; /* (N) by degree */
     ggnn_node *row_taken, *list_taken, *work; /* (N), (N), (2 N) */
@@ -32,9 +31,9 @@ static double seconds_of(explain_tiers bytes, explain_tiers bandwidth)
    the whole list where that is less. */
 static double list_read_bytes(const model* m, int64_t v)
 {
-    const double edges = (double)(m->c->indptr[v + 1] - m->c->indptr[v]) * (double)m->c->edge;
-    const double sectors = 32 * m->c->fanout;
-    return (double)m->c->list + (edges < sectors ? edges : sectors);
+    const ggnn_sizes* of = &m->c->sizes;
+    const double edges = (double)(ggnn_list_bytes(of, v) - of->list), sectors = 32 * m->c->fanout;
+    return (double)of->list + (edges < sectors ? edges : sectors);
 }
 
 /* Of what is kept, `own` is the share that a device reads from itself: the others' parts are peers'. */
@@ -60,7 +59,7 @@ static void evaluate(const model* m, explain_outcome* out, const ggnn_node* row_
         add_reads(&out->row_reads, rows, row, own);
         add_reads(&out->list_reads, lists, list, own);
         add_reads(&bytes[0], lists * list_read_bytes(m, v), list, own);
-        add_reads(&bytes[1], rows * (double)c->row, row, own);
+        add_reads(&bytes[1], rows * (double)c->sizes.row, row, own);
     }
     out->sample = seconds_of(bytes[0], c->bandwidth) / c->devices;
     out->extract = seconds_of(bytes[1], c->bandwidth) / c->devices;
@@ -85,7 +84,7 @@ static int64_t room_beside(const explain_case* c, int64_t rankings) { return ggn
 static void keep_first(const model* m, explain_outcome* out, bool features)
 {
     const explain_case* c = m->c;
-    const tier_parts from = {c->nodes, c->devices, &m->sizes, {m->rank, m->rank}, m->order, {c->nodes, c->nodes}, features};
+    const tier_parts from = {c->nodes, c->devices, &c->sizes, {m->rank, m->rank}, m->order, {c->nodes, c->nodes}, features};
     tiers_share share[TIERS_KINDS];
     int64_t bytes[TIERS_KINDS];
     tier_plan_parts(share, bytes, m->list_taken, &from, room_beside(c, 1) / c->copies);
@@ -103,13 +102,13 @@ static void keep_densest(const model* m, explain_outcome* out)
     double list_bytes = 0, row_bytes = 0;
     for (int64_t v = 0; v < c->nodes; v++) {
         list_bytes += (double)c->hot_lists[v] * list_read_bytes(m, v);
-        row_bytes += (double)c->hot_rows[v] * (double)c->row;
+        row_bytes += (double)c->hot_rows[v] * (double)c->sizes.row;
     }
     const double saved = 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own); /* nanoseconds a byte */
     const double rows = row_bytes * saved, lists = list_bytes * saved;
     out->slopes[0] = lists > 1 ? (int64_t)lists : 1;
     out->slopes[1] = rows > 1 ? (int64_t)rows : 1;
-    const ggnn_dual from = {c->hot_rows, c->hot_lists, out->slopes[1], out->slopes[0], &m->sizes, room_beside(c, 2)};
+    const ggnn_dual from = {c->hot_rows, c->hot_lists, out->slopes[1], out->slopes[0], &c->sizes, room_beside(c, 2)};
     const ggnn_dual_fill fill = ggnn_fill_dual(m->row_taken, m->list_taken, &from, c->nodes, m->work);
     out->rows = fill.rows;
     out->lists = fill.lists;
@@ -121,7 +120,7 @@ static void keep_densest(const model* m, explain_outcome* out)
 bool explain_outcomes(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c, error* why)
 {
     const size_t n = (size_t)c->nodes;
-    model m = {.c = c, .sizes = {c->row, c->indptr, c->edge, c->list}, .feature_bytes = c->nodes * c->row};
+    model m = {.c = c, .feature_bytes = c->nodes * c->sizes.row};
     ggnn_node* memory = memory_new(memory_product(n, 6 * sizeof *memory, 1), "ranks of nodes", why);
     if (!memory) return false;
     m.rank = memory;
@@ -129,7 +128,7 @@ bool explain_outcomes(explain_outcome out[EXPLAIN_SETTINGS], const explain_case*
     m.row_taken = memory + 2 * n;
     m.list_taken = memory + 3 * n;
     m.work = memory + 4 * n;
-    m.graph_bytes = (c->indptr[n] - c->indptr[0]) * c->edge + c->nodes * c->list;
+    m.graph_bytes = (c->sizes.indptr[n] - c->sizes.indptr[0]) * c->sizes.edge + c->nodes * c->sizes.list;
     hotness_rank(m.rank, m.order, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
     memset(out, 0, EXPLAIN_SETTINGS * sizeof *out);
     keep_all(&m, &out[EXPLAIN_ALL], false);

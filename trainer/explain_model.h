@@ -13,8 +13,7 @@ typedef struct { /* by where it lies: this device, another one, the host */
 
 typedef struct { /* a graph, how it is read, and on what */
     int64_t nodes;
-    const int64_t* indptr;                 /* (nodes + 1) */
-    int64_t row, edge, list;               /* bytes: of a row; of an edge; of a list beside its edges */
+    ggnn_sizes sizes;                      /* of rows and lists */
     const int64_t* degrees;                /* (nodes) out-degrees, by which parts are ranked where there is no --cache; */
     const int64_t *hot_rows, *hot_lists;   /* (nodes) counts, [0, 2^32), by which a cache is */
     const int64_t *rows, *lists;           /* (nodes) reads by all devices, of other epochs than those: */

@@ -97,8 +97,7 @@ static bool measure_size(slopes* s, int size, bench* b, const ggnn_node* rank, i
 /* How many nodes of an order have their lists and rows in so many bytes. */
 static int64_t nodes_within(const tiers_source* from, const ggnn_node* order, int64_t bytes)
 {
-    const ggnn_csc* all = &from->graph.whole;
-    const ggnn_sizes sizes = {from->features.pitch, all->indptr, (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), 16};
+    const ggnn_sizes sizes = ggnn_sizes_of(&from->graph, &from->features);
     int64_t n = 0;
     for (; n < from->graph.num_nodes; n++) {
         bytes -= sizes.row + ggnn_list_bytes(&sizes, order[n]);

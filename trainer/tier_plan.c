@@ -353,7 +353,6 @@ static bool find_total(tier_plan* p, device* d, error* why)
 bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
                     const ggnn_sampling* how, error* why)
 {
-    const ggnn_csc* all = &t->graph.whole;
     memset(p, 0, sizeof *p);
     p->config = c;
     p->task = t;
@@ -361,7 +360,7 @@ bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, co
     memcpy(p->slopes, c->slopes, sizeof p->slopes);
     p->parts = over ? over->locals : 1;
     for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes_of(p);
-    p->sizes = (ggnn_sizes){t->features.pitch, all->indptr, (int64_t)sizeof(ggnn_node) + (all->weight ? 4 : 0), 16};
+    p->sizes = ggnn_sizes_of(&t->graph, &t->features);
     p->work = memory_new(memory_product((size_t)nodes_of(p), sizeof *p->work, 2), "orders of nodes", why);
     return p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why) &&
            rank_part(p, why);
@@ -381,6 +380,48 @@ void tier_plan_close(tier_plan* p)
 
 /* ==== filling =================================================================================================== */
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Bytes of the entries of a cache of both kinds that has the ranks below these. */
+static int64_t dual_bytes(const tier_plan* p, const ggnn_sizes* of, const int64_t cached[TIERS_KINDS])
+{
+    int64_t bytes = cached[TIERS_FEATURES] * of->row;
+    for (int64_t v = 0; v < nodes_of(p); v++)
+        if (p->of_cache[TIERS_GRAPH][v] < cached[TIERS_GRAPH]) bytes += ggnn_list_bytes(of, v);
+    return bytes;
+}
+
+/* The first entries of a dual file that this rank may read: of each kind `part` / FILE_PARTS of them. */
+enum { FILE_PARTS = 1 << 20 };
+static void take_from_file(tier_plan* p, int64_t part)
+{
+    const int64_t *rows = &p->file.cached[0], *lists = &p->file.cached[1];
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        p->from_file[kind] = smaller(kind == TIERS_GRAPH ? *lists : *rows, p->reach[kind]) * part / FILE_PARTS;
+}
+
+/* What a dual file says is cached, or as much of it as fits its budget: a file of 0.2 counted 8 bytes per list too few, and
+   rows that were preprocessed later may be longer. What no longer fits is left out from the end, of both kinds alike. */
+static void fit_file(tier_plan* p)
+{
+    ggnn_sizes then = p->sizes;
+    if (!p->file.cached || p->config->cache != DUAL) return;
+    take_from_file(p, FILE_PARTS);
+    then.list = 8;
+    const int64_t budget = p->file.budget ? *p->file.budget : dual_bytes(p, &then, p->from_file);
+    int64_t most = FILE_PARTS, least = 0, all[TIERS_KINDS] = {p->from_file[0], p->from_file[1]};
+    if (dual_bytes(p, &p->sizes, p->from_file) <= budget) return;
+    while (most - least > 1) { /* `least` fits, `most` does not */
+        const int64_t middle = least + (most - least) / 2;
+        take_from_file(p, middle);
+        *(dual_bytes(p, &p->sizes, p->from_file) <= budget ? &least : &most) = middle;
+    }
+    take_from_file(p, least);
+    tier_plan_note(p, "--ranking %s: %" PRId64 " of its %" PRId64 " rows and %" PRId64 " of its %" PRId64 " lists are cached: all would take more "
+                   "than the %" PRId64 " bytes that it was made for", p->config->ranking, p->from_file[TIERS_FEATURES], all[TIERS_FEATURES],
+                   p->from_file[TIERS_GRAPH], all[TIERS_GRAPH], budget);
+}
+
 /* Bytes of a cache whose size is given; 0 of auto. */
 static int64_t cache_bytes(const tier_plan* p)
 {
@@ -389,7 +430,7 @@ static int64_t cache_bytes(const tier_plan* p)
     const int64_t rows = N * p->sizes.row, lists = p->task->graph.num_edges * p->sizes.edge + N * p->sizes.list;
     if (c->cache == CACHE_NONE || c->cache_auto) return 0;
     if (c->cache_bytes >= 0) return c->cache_bytes;
-    if (p->file.cached && c->cache == DUAL) return p->file.cached[0] * p->sizes.row; /* and the lists, which are few */
+    if (p->file.cached && c->cache == DUAL) return dual_bytes(p, &p->sizes, p->from_file);
     return c->cache == DUAL ? ggnn_fill_ratio(c->cache_ratio, rows + lists) : ggnn_fill_ratio(c->cache_ratio, N) * p->sizes.row;
 }
 
@@ -497,21 +538,18 @@ static bool fill_dual(tier_plan* p, int64_t budget, error* why)
     return true;
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static bool fill_cache(tier_plan* p, int64_t budget, error* why)
 {
     const config* c = p->config;
-    const int64_t* by_file = p->file.cached;
     tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
     if (c->cache == CACHE_NONE) return true;
-    if (c->cache == DUAL && !by_file) return fill_dual(p, budget, why);
+    if (c->cache == DUAL && !p->file.cached) return fill_dual(p, budget, why);
     features->cache_rank = p->of_cache[TIERS_FEATURES];
     features->cached = ggnn_fill_rows(budget, p->sizes.row, p->reach[TIERS_FEATURES]);
     if (c->cache != DUAL) return true;
-    features->cached = smaller(by_file[0], p->reach[TIERS_FEATURES]);
+    features->cached = p->from_file[TIERS_FEATURES];
     graph->cache_rank = p->of_cache[TIERS_GRAPH];
-    graph->cached = smaller(by_file[1], p->reach[TIERS_GRAPH]);
+    graph->cached = p->from_file[TIERS_GRAPH];
     return true;
 }
 
@@ -553,6 +591,7 @@ int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total ? roo
 
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
 {
+    fit_file(p);
     const int64_t given = cache_bytes(p), room = room_of(p, peak);
     int64_t bytes = room > given ? room - given : 0, left;
     if (!least(p, &bytes, why)) return false;

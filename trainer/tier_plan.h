@@ -35,6 +35,7 @@ typedef struct { /* all zeros: there is no plan */
     int64_t  slopes[2]; /* of lists, of rows: the options', or measured (slopes.h) before tier_plan_fill */
     ggnn_sizes sizes;
     ranking  file;
+    int64_t  from_file[TIERS_KINDS]; /* ranks below these are cached, as a dual file says */
     ggnn_placement placement;
     int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
     const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks for all devices */

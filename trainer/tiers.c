@@ -316,11 +316,11 @@ static void set_slot(const part_tables* to, const cutter* k, int32_t slot, char*
     else to->part[slot] = lists_at(memory, k->from, p, NULL);
 }
 
-/* What rows take, or lists: their edges and two entries each. */
+/* What rows take, or lists. */
 static int64_t net_bytes(const cutter* k, piece p)
 {
-    const int64_t edge = (int64_t)sizeof(ggnn_node) + (k->from->graph.whole.weight ? (int64_t)sizeof(float) : 0);
-    return k->kind == TIERS_FEATURES ? p.nodes * k->from->features.pitch : 16 * p.nodes + edge * p.edges;
+    const ggnn_sizes of = ggnn_sizes_of(&k->from->graph, &k->from->features);
+    return k->kind == TIERS_FEATURES ? p.nodes * of.row : p.nodes * of.list + p.edges * of.edge;
 }
 
 static void add_placed(tiers* t, const cutter* k, size_t tier, piece p)
