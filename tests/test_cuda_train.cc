@@ -660,12 +660,31 @@ TEST(a_cache_takes_what_the_device_has_left)
     const double most = logged("most", "final", "device_memory_bytes")[0];
     CHECK_EQ(shell("grep -q '\"rows\":{\"cache\":.200.' most"), 0);
     char memory[80];
-    snprintf(memory, sizeof memory, "--device-memory %.0f --reserve-bytes 0 --store-graph 0 ", most - 10000);
+    snprintf(memory, sizeof memory, "--device-memory %.0f --reserve-bytes 0 --store-graph 0 ", most - 8000);
     CHECK_EQ(train(options + memory + "--backend cuda-emulated --log some"), 0);
     CHECK_EQ(shell("grep '\"event\":\"tiers\"' some | grep -q '\"rows\":{\"cache\":.[1-9][0-9]*.,\"own\":.0.'"), 0);
-    CHECK(logged("some", "final", "device_memory_bytes")[0] <= most - 10000);
+    CHECK(logged("some", "final", "device_memory_bytes")[0] <= most - 8000);
     CHECK_EQ(train(options + "--device-memory 1000 --backend cuda-emulated --log none"), 0);
     CHECK_EQ(shell("grep -q -- '--cache-bytes auto: 0B' out"), 0);
+}
+
+// A cache, by a ranking or of its own, and parts beside it: all within the limit, as the device counts it.
+TEST(parts_and_caches_stay_within_the_devices_memory)
+{
+    static const char* const kept[] = {"--cache dual --ranking r", "--cache dual --cache-bytes 60000", "--cache presc --cache-bytes 60000", ""};
+    const std::string all = "--epochs 1 --eval-every 0 --hidden 8 --fanout 5,4 --batch 100 --backend cuda-emulated --reserve-bytes 0 --log log ";
+    CHECK_EQ(shell(build + "/ggnn-data generate planted g --nodes 3000 --edges 36000 --classes 4 --features 8 >out 2>&1"), 0);
+    CHECK_EQ(shell(build + "/ggnn-data rank g --by dual --cache-bytes 60000 --fanout 5,4 --batch 100 --slopes 1000,1000 --out r >out 2>&1"), 0);
+    CHECK_EQ(train(all + "--store-graph 0 --store-features 0"), 0);
+    const double memory = logged("log", "final", "device_memory_bytes")[0] + 170000;
+    for (const char* k : kept) {
+        char limit[80];
+        snprintf(limit, sizeof limit, "--store-graph 1 --store-features 1 --device-memory %.0f ", memory);
+        CHECK_EQ(train(all + limit + k), 0);
+        const double most = logged("log", "final", "device_memory_bytes")[0];
+        CHECK(most <= memory && most > memory - 12000);
+        if (test_errors) printf("  %s: %.0f of %.0f\n", k, most, memory);
+    }
 }
 
 // Eight devices with the links of a DGX-1V: a read over one that is not there traps.
@@ -888,6 +907,7 @@ int main(int argc, char** argv)
         RUN(memory_that_cannot_be_pinned_is_copied_and_that_is_said);
         RUN(sections_that_fill_their_pages_are_pinned_apart);
         RUN(a_cache_takes_what_the_device_has_left);
+    RUN(parts_and_caches_stay_within_the_devices_memory);
         RUN_SLOW(parts_on_a_dgx_are_read_over_its_links);
         RUN(processes_with_a_device_each_give_the_bits_of_threads);
         RUN_SLOW(nccl_gives_the_bits_of_threads_and_processes_without);

@@ -428,16 +428,24 @@ static void read_batch(oracle* o, int32_t r, const ggnn_batch* b)
 
 /* ---- what fits ---- */
 
-/* How many rankings a device keeps: one serves all where no batch is counted; else one of lists, one of rows, one of a cache
-   that is ordered otherwise, and one more of a dual cache. */
-static int64_t rankings_of(const oracle* o)
+/* How many rankings a device keeps, of parts with these: one serves all where no batch is counted; else one of lists, one of
+   rows, one of a cache that is ordered otherwise, and two of a dual cache. */
+static int64_t rankings_of(const oracle* o, bool lists, bool rows)
 {
     const config* c = &o->config;
     const hotness_policy by = (hotness_policy)(c->cache - 1);
-    const bool lists = c->store_graph > 0, rows = c->store_features > 0, cache = c->cache != 0;
-    const bool own = cache && o->P > 1 && (by == HOTNESS_OPTIMAL || o->split);
+    const bool cache = c->cache != 0, own = cache && o->P > 1 && (by == HOTNESS_OPTIMAL || o->split);
     if (!cache || !hotness_is_counted(by)) return own ? (lists || rows) + 1 : lists || rows || cache;
-    return lists + (own ? rows + cache : rows || cache) + (by == HOTNESS_DUAL);
+    if (by == HOTNESS_DUAL) return lists + rows + 2;
+    return lists + (own ? rows + cache : rows || cache);
+}
+
+/* Those that it needs in the end: what is stored whole needs none, lists that were dealt have one of their own. */
+static int64_t rankings_needed(const oracle* o)
+{
+    const int64_t N = o->task.graph.num_nodes, lists = o->stored[TIERS_GRAPH], rows = o->stored[TIERS_FEATURES];
+    const bool dealt = o->dealt && lists > 0;
+    return dealt + rankings_of(o, !dealt && lists > 0 && lists < N, rows > 0 && rows < N);
 }
 
 /* Of `room` bytes a part: the wanted lists, all by id, or else those that are dealt to parts in the order of what is hot. Returns the
@@ -487,18 +495,26 @@ static void fit(oracle* o, int32_t r)
     }
     if (caches && c->cache_bytes >= 0) given = c->cache_bytes;
     else if (caches && !c->cache_auto) given = by == HOTNESS_DUAL ? (int64_t)(c->cache_ratio * (double)all) : row * (int64_t)(c->cache_ratio * (double)N + 1e-9);
-    o->stored[TIERS_GRAPH] = (int64_t)(c->store_graph * (double)N + 1e-9);
-    o->stored[TIERS_FEATURES] = (int64_t)(c->store_features * (double)N + 1e-9);
+    ggnn_node* order = malloc((size_t)N * sizeof *order); /* before any list is dealt */
+    int64_t kept = rankings_of(o, c->store_graph > 0, c->store_features > 0), needed = kept;
+    memcpy(order, o->rank[TIERS_GRAPH], (size_t)N * sizeof *order);
     o->cached[TIERS_GRAPH] = 0;
-    o->dealt = false;
-    if (c->device_memory) {
-        const int64_t taken = c->reserve_bytes + rankings_of(o) * N * (int64_t)sizeof(ggnn_node);
+    do {
+        kept = needed > kept ? needed : kept;
+        memcpy(o->rank[TIERS_GRAPH], order, (size_t)N * sizeof *order);
+        o->stored[TIERS_GRAPH] = (int64_t)(c->store_graph * (double)N + 1e-9);
+        o->stored[TIERS_FEATURES] = (int64_t)(c->store_features * (double)N + 1e-9);
+        o->dealt = false;
+        if (!c->device_memory) break;
+        const int64_t taken = c->reserve_bytes + kept * N * (int64_t)sizeof(ggnn_node);
         const int64_t room = c->device_memory > taken ? c->device_memory - taken : 0, copies = is_placed ? placed.most : 1;
         const int64_t part = (room > given ? room - given : 0) / copies;
         used = c->prefer ? fit_rows(o, part) : fit_lists(o, part);
         used += c->prefer ? fit_lists(o, part - used) : fit_rows(o, part - used);
         o->left = room - copies * used;
-    }
+        needed = rankings_needed(o);
+    } while (needed > kept);
+    free(order);
     if (c->cache_auto) given = o->left;
     o->cached[TIERS_FEATURES] = given / row < reach ? given / row : reach;
     if (!caches) o->cached[TIERS_FEATURES] = 0;
@@ -1909,6 +1925,75 @@ static void* plan_share(void* context)
     return NULL;
 }
 
+/* Tiers of a device with memory of its own, that a planner filled with so many bytes for them. */
+static void* open_planned(void* context)
+{
+    planner* p = context;
+    const config* c = p->config;
+    const task* from_task = p->task;
+    device* d = device_open_elsewhere(0, &p->why);
+    const ggnn_sampling how = config_sampling(c);
+    struct ops own = *d->ops; /* not the host's memory, and a megabyte of it */
+    tiers t = {0};
+    own.memory.room = limited_room;
+    d->ops = &own;
+    bool good = tier_plan_open(&p->plan, c, from_task, p->c, p->c, d, &how, &p->why) && tier_plan_fill(&p->plan, p->peak, &p->why);
+    const tiers_source from = {.graph = from_task->graph, .features = from_task->features, .labels = from_task->trained, .over = p->c,
+                               .plan = &p->plan.plan};
+    good = good && tiers_open(&t, d, &from, &p->why);
+    if (!good) comm_fail(p->c, &p->why);
+    int64_t bytes = tier_plan_rankings(&p->plan), entries = bytes, cached = 0;
+    for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
+        const tiers_reads there = tiers_counted(&t, (tiers_kind)kind).placed_bytes;
+        bytes += (int64_t)(t.cache[kind].bytes + t.part[kind].bytes);
+        entries += there.cache + there.own;
+        cached += there.cache;
+    }
+    const int64_t total = p->plan.total - p->peak;
+    CHECK((cached > 0) == (c->cache != CACHE_NONE));
+    CHECK(bytes <= total && bytes > entries);
+    CHECK(entries > total - 6000); /* a list, a row, the space that aligns arrays, a ranking that was not needed in the end */
+    if (test_errors) printf("  %lld bytes, %lld of entries, have %lld\n", (long long)bytes, (long long)entries, (long long)total);
+    comm_barrier(p->c, &p->why);
+    tiers_close(&t);
+    tier_plan_close(&p->plan);
+    device_close(d);
+    return NULL;
+}
+
+/* By a ranking, by a cache of its own or none: parts take what is left, and all of it with its tables is within the limit. */
+TEST(parts_and_caches_take_no_more_than_a_device_has)
+{
+    static const char* const options[] = {"--cache dual --ranking dual.rank", "--cache dual --cache-bytes 9000", ""};
+    static const volatile sig_atomic_t never = 0;
+    finish(start("ggnn-data", "rank rmat.ggnn --by dual --cache-bytes 9000 --fanout 4,3 --slopes 1,1 --out dual.rank"));
+    for (int i = 0; i < 6; i++) {
+        const int devices = i < 3 ? 1 : 3;
+        char line[300], *argv[40] = {(char*)(uintptr_t) "ggnn-train"};
+        int argc = 1;
+        config c;
+        task t;
+        comm all[3];
+        planner p[3];
+        pthread_t thread[3];
+        error why = {""};
+        snprintf(line, sizeof line, "--data rmat.ggnn --layers 2 --fanout 4,3 --devices %d --device-memory %d --reserve-bytes 0 --store-graph 1 --store-features 1 %s",
+                 devices, devices > 1 && !*options[i % 3] ? 15000 : 32000, options[i % 3]);
+        for (char* word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+        if (!CHECK(config_parse(&c, argc, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
+        CHECK(comm_open_threads(all, devices, &never, &why));
+        for (int r = 0; r < devices; r++) {
+            all[r].machine = r; /* a device each */
+            p[r] = (planner){.config = &c, .task = &t, .c = &all[r], .peak = 1000};
+            CHECK_EQ(pthread_create(&thread[r], NULL, open_planned, &p[r]), 0);
+        }
+        for (int r = 0; r < devices; r++) pthread_join(thread[r], NULL);
+        for (int r = 0; r < devices; r++) CHECK_STR(p[r].why.text, "");
+        comm_close_threads(all, devices);
+        task_close(&t);
+    }
+}
+
 /* A device is one of its machine, by its number: there another machine's of that number has nothing of it. */
 TEST(ranks_of_one_machine_and_number_share_a_device)
 {
@@ -2065,6 +2150,7 @@ int main(int argc, char** argv)
     RUN(what_lies_where_is_said);
     RUN(what_is_preferred_is_stored_first);
     RUN(parts_leave_room_for_what_a_file_caches);
+    RUN(parts_and_caches_take_no_more_than_a_device_has);
     RUN(ranks_of_one_machine_and_number_share_a_device);
     RUN(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left);
     RUN(notes_of_a_plan_are_kept_in_order_until_there_is_no_room);

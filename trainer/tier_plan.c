@@ -350,6 +350,30 @@ static bool find_total(tier_plan* p, device* d, error* why)
     return good;
 }
 
+/* Bytes of these rankings, each once, and of `more`; NULL: none. */
+static int64_t distinct_bytes(const tier_plan* p, const ggnn_node* const used[4], int64_t more)
+{
+    int64_t arrays = more;
+    for (int i = 0; i < 4; i++) {
+        bool is_new = used[i] != NULL;
+        for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
+        arrays += is_new;
+    }
+    return tier_plan_rank_bytes(nodes_of(p), arrays);
+}
+
+/* Of the rankings that the device will need, where lists keep the parts' order. */
+static int64_t rank_bytes(const tier_plan* p)
+{
+    const config* c = p->config;
+    const bool fills = c->cache == DUAL && !p->file.cached; /* both rankings of its cache are made then */
+    const ggnn_node* used[4] = {c->store_graph > 0 ? p->of_parts[TIERS_GRAPH] : NULL,
+                                c->store_features > 0 ? p->of_parts[TIERS_FEATURES] : NULL,
+                                c->cache != CACHE_NONE && !fills ? p->of_cache[TIERS_FEATURES] : NULL,
+                                c->cache == DUAL && !fills ? p->of_cache[TIERS_GRAPH] : NULL};
+    return distinct_bytes(p, used, fills ? 2 : 0);
+}
+
 bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
                     const ggnn_sampling* how, error* why)
 {
@@ -362,8 +386,10 @@ bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, co
     for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes_of(p);
     p->sizes = ggnn_sizes_of(&t->graph, &t->features);
     p->work = memory_new(memory_product((size_t)nodes_of(p), sizeof *p->work, 2), "orders of nodes", why);
-    return p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why) &&
-           rank_part(p, why);
+    const bool good = p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why) &&
+                      rank_part(p, why);
+    p->kept = rank_bytes(p);
+    return good;
 }
 
 bool tier_plan_asks_peak(const tier_plan* p) { return p->peaks; }
@@ -553,28 +579,6 @@ static bool fill_cache(tier_plan* p, int64_t budget, error* why)
     return true;
 }
 
-/* Bytes of these rankings, each once, and of `more`; NULL: none. */
-static int64_t distinct_bytes(const tier_plan* p, const ggnn_node* const used[4], int64_t more)
-{
-    int64_t arrays = more;
-    for (int i = 0; i < 4; i++) {
-        bool is_new = used[i] != NULL;
-        for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
-        arrays += is_new;
-    }
-    return tier_plan_rank_bytes(nodes_of(p), arrays);
-}
-
-/* Of the rankings that the device will need, at most. */
-static int64_t rank_bytes(const tier_plan* p)
-{
-    const config* c = p->config;
-    const ggnn_node* used[4] = {c->store_graph > 0 ? p->of_parts[TIERS_GRAPH] : NULL,
-                                c->store_features > 0 ? p->of_parts[TIERS_FEATURES] : NULL,
-                                c->cache != CACHE_NONE ? p->of_cache[TIERS_FEATURES] : NULL, NULL};
-    return distinct_bytes(p, used, c->cache == DUAL);
-}
-
 int64_t tier_plan_rankings(const tier_plan* p)
 {
     const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
@@ -582,16 +586,17 @@ int64_t tier_plan_rankings(const tier_plan* p)
     return p->config ? distinct_bytes(p, used, 0) : 0;
 }
 
+/* A CPU's limit is for lists, rows and rankings alone. */
 static int64_t room_of(const tier_plan* p, int64_t peak)
 {
-    return ggnn_fill_auto(p->total, peak + rank_bytes(p), p->config->reserve_bytes);
+    const int64_t beside = p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->placement.most : 1) : 0;
+    return ggnn_fill_auto(p->total, peak + p->kept + beside, p->config->reserve_bytes);
 }
 
 int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total ? room_of(p, peak) : (int64_t)1 << 30; }
 
-bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
+static bool fill_once(tier_plan* p, int64_t peak, error* why)
 {
-    fit_file(p);
     const int64_t given = cache_bytes(p), room = room_of(p, peak);
     int64_t bytes = room > given ? room - given : 0, left;
     if (!least(p, &bytes, why)) return false;
@@ -602,4 +607,24 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
     char text[16];
     tier_plan_note(p, "--cache-bytes auto: %sB", progress_amount(text, (double)left));
     return fill_cache(p, left, why);
+}
+
+/* Lists that parts hold in another order than the file's, or than rows', have a ranking of their own, which takes room: what is
+   placed then is placed again, with less. No more than four rankings are kept. */
+bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
+{
+    int notes = 0;
+    int64_t fits = 0;
+    fit_file(p);
+    while (notes < TIER_NOTES_MAX && p->note[notes][0]) notes++;
+    for (int turn = 0; turn < 4 && !fits; turn++) {
+        for (int i = notes; i < TIER_NOTES_MAX; i++) p->note[i][0] = 0; /* of the turn before */
+        memset(p->plan.share, 0, sizeof p->plan.share);
+        if (!fill_once(p, peak, why)) return false;
+        const int64_t needed = tier_plan_rankings(p);
+        fits = !p->total || needed <= p->kept;
+        if (!fits) p->kept = needed;
+        if (!least(p, &fits, why)) return false;
+    }
+    return true;
 }

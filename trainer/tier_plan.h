@@ -40,7 +40,8 @@ typedef struct { /* all zeros: there is no plan */
     int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
     const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks for all devices */
     const ggnn_node* of_cache[TIERS_KINDS];   /* (N) and for this one */
-    ggnn_node* memory[12];                    /* of ranks; */
+    int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
+    ggnn_node* memory[24];                    /* of ranks; */
     comm_shared shared;                       /* of one that all threads have */
     ggnn_node* work;                          /* (2 N) */
     char note[TIER_NOTES_MAX][200];           /* what the user is to know */

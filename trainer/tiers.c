@@ -206,6 +206,7 @@ static bool measure_piece(piece* p, const cutter* k, int32_t slot, error* why)
 /* On a CPU a tier has pages of its own, so that a test can take away all but one. */
 enum { PAGE = 4096 };
 static size_t in_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+static size_t whole_units(bool host, size_t bytes) { return host ? in_pages(bytes) : (bytes + 127) / 128 * 128; }
 static char*  to_page(void* memory) { return (char*)in_pages((size_t)(uintptr_t)memory); }
 
 static bool on_host(const tiers* t) { return device_map(t->device, t->device) != NULL; }
@@ -262,7 +263,7 @@ static bool open_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
         if (!stores(k->from, t->local_rank, p)) continue;
         if (!measure_piece(&part[p], k, p, why)) return false;
         part[p].at = (int64_t)m->bytes;
-        if (part[p].nodes) m->bytes += in_pages(bytes_of(k->from, k->kind, part[p]));
+        if (part[p].nodes) m->bytes += whole_units(host, bytes_of(k->from, k->kind, part[p]));
     }
     if (host && t->over && !comm_share(t->over, &t->shared[k->kind], m->bytes + PAGE, what[k->kind], why)) return false;
     if (host && t->over) memory = t->shared[k->kind].part[t->local_rank];
@@ -512,6 +513,12 @@ int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
     if (parts > 1 && from->owners == GGNN_OWNER_HASH) bytes += N * (int64_t)sizeof(ggnn_node);
     for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
     return bytes;
+}
+
+int64_t tiers_overhead(int32_t parts, int32_t stored)
+{
+    enum { PIECE = 1024 }; /* an entry of indptr, and up to 128 bytes before each of five arrays and behind the last */
+    return (stored + 1) * (int64_t)PIECE + (int64_t)tables_of(NULL, (size_t)parts + 2).bytes + 128;
 }
 
 static tiers_reads by_tier(const tiers* t, const int64_t* slot)

@@ -114,6 +114,10 @@ const ggnn_graph* tiers_device_graph(const tiers* t);
 /* Bytes of the data, as the view of part number `part` of `parts` has them; of a replica: 0 of 1. Not of a plan. */
 int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts);
 
+/* What a plan of so many parts, of which a device stores so many, takes of a device at most beside lists, rows and rankings: the ends
+   of arrays, the space that aligns them, and tables. */
+int64_t tiers_overhead(int32_t parts, int32_t stored);
+
 /* What lies where and what was read through this view; of a replica without a plan zeros, as no one counts. A loader adds
    what it read when a batch is taken. No work may be under way on the device where counting starts anew. */
 tiers_count tiers_counted(const tiers* t, tiers_kind kind);
