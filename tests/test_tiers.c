@@ -1953,6 +1953,9 @@ static void* open_planned(void* context)
     CHECK((cached > 0) == (c->cache != CACHE_NONE));
     CHECK(bytes <= total && bytes > entries);
     CHECK(entries > total - 6000); /* a list, a row, the space that aligns arrays, a ranking that was not needed in the end */
+    int said = 0;
+    for (int i = 0; i < TIER_NOTES_MAX; i++) said += strstr(p->plan.note[i], "are stored") != NULL;
+    CHECK_EQ(said, 1); /* once, however often it was placed */
     if (test_errors) printf("  %lld bytes, %lld of entries, have %lld\n", (long long)bytes, (long long)entries, (long long)total);
     comm_barrier(p->c, &p->why);
     tiers_close(&t);
