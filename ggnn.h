@@ -1303,11 +1303,16 @@ GGNN_HD int ggnni_sizes_local(int64_t dst, int64_t src, int64_t edges) // of int
     return dst >= 0 && dst <= INT32_MAX && src >= 0 && src <= INT32_MAX && edges >= 0 && edges <= INT32_MAX;
 }
 GGNN_HD int ggnni_parts_given(int32_t parts) { return parts >= 1 && parts <= INT32_MAX - 3; }
-GGNN_HD int ggnni_graph_given(const ggnn_graph* g)
+GGNN_HD int ggnni_degrees_given(const ggnn_graph* g)
 {
     if (!g || g->num_nodes < 0 || g->num_edges < 0) return 0;
     if (g->part) return ggnni_parts_given(g->at.parts);
-    return g->num_nodes == 0 || (g->whole.indptr && (g->whole.indices || g->whole.num_edges <= 0));
+    return g->num_nodes == 0 || g->whole.indptr;
+}
+GGNN_HD int ggnni_graph_given(const ggnn_graph* g)
+{
+    if (!ggnni_degrees_given(g)) return 0;
+    return g->part || g->num_nodes == 0 || g->whole.indices || g->whole.num_edges <= 0;
 }
 GGNN_HD int ggnni_store_given(const ggnn_store* s, int64_t rows) // of which so many are read
 {
@@ -2150,7 +2155,7 @@ GGNN_API ggnn_status ggnn_graph_lists(int64_t* indptr, int64_t* first, ggnn_node
                                       const ggnn_graph* from, const ggnn_node* id, int64_t n,
                                       ggnn_fault* fault)
 {
-    if (!indptr || n < 0 || (n && (!id || !ggnni_graph_given(from))))
+    if (!indptr || n < 0 || (n && (!id || !(indices ? ggnni_graph_given(from) : ggnni_degrees_given(from)))))
         return ggnni_fault(fault, GGNN_ERROR_ARGUMENT, "an array is NULL or a size negative", -1, -1);
     indptr[0] = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -4533,7 +4538,7 @@ static void ggnni_gcn_norm_piece(void* context, int64_t piece)
 
 GGNN_API ggnn_status ggnn_gcn_norm(float* inv_sqrt, const ggnn_graph* g)
 {
-    GGNNI_REQUIRE(ggnni_graph_given(g) && (inv_sqrt || g->num_nodes == 0));
+    GGNNI_REQUIRE(ggnni_degrees_given(g) && (inv_sqrt || g->num_nodes == 0));
     ggnni_gcn_norm s = {inv_sqrt, *g, ggnni_pieces(g->num_nodes, 1 << 12)};
     s.g.traffic = NULL; // set-up, not a batch
     ggnni_run(s.pieces, ggnni_gcn_norm_piece, &s);
@@ -4544,7 +4549,7 @@ GGNN_API ggnn_status ggnn_scale_gcn(float* src, float* dst, float* self, const g
                                     const float* inv_sqrt, const ggnn_graph* g)
 {
     GGNNI_REQUIRE(ggnni_block_given(b, 0) && (*b->num_dst.n == 0 || (dst && self && inv_sqrt)));
-    GGNNI_REQUIRE(g && (*b->num_dst.n == 0 || ggnni_graph_given(g)));
+    GGNNI_REQUIRE(g && (*b->num_dst.n == 0 || ggnni_degrees_given(g)));
     GGNNI_REQUIRE(!src || *b->num_src.n == 0 || inv_sqrt);
     ggnn_graph quiet = *g;
     quiet.traffic = NULL; // degrees, no lists

@@ -5022,7 +5022,7 @@ inline cudaError_t ggnn_cuda_scale_mean(float* inv, const ggnn_block* b, int wit
 inline cudaError_t ggnn_cuda_gcn_norm(float* inv_sqrt, const ggnn_graph* g, cudaStream_t stream)
 {
     using namespace ggnni;
-    GGNNI_CUDA_REQUIRE(ggnni_graph_given(g) && (inv_sqrt || g->num_nodes == 0));
+    GGNNI_CUDA_REQUIRE(ggnni_degrees_given(g) && (inv_sqrt || g->num_nodes == 0));
     ggnn_graph quiet = *g;
     quiet.traffic = nullptr;
     return launch(gcn_norm, grid_of(tiles_of(g->num_nodes, THREADS), THREADS), THREADS, stream, inv_sqrt,
@@ -5034,7 +5034,7 @@ inline cudaError_t ggnn_cuda_scale_gcn(float* src, float* dst, float* self, cons
 {
     using namespace ggnni;
     GGNNI_CUDA_REQUIRE(block_given(b, false) && (known(b->num_dst) == 0 || (dst && self && inv_sqrt)));
-    GGNNI_CUDA_REQUIRE(graph_given(g, known(b->num_dst)));
+    GGNNI_CUDA_REQUIRE(g && (known(b->num_dst) == 0 || ggnni_degrees_given(g)));
     GGNNI_CUDA_REQUIRE(!src || known(b->num_src) == 0 || inv_sqrt);
     const int64_t max = src && b->num_src.max > b->num_dst.max ? b->num_src.max : b->num_dst.max;
     scale_gcn_job job = {src, dst, self, b->num_src, b->num_dst, b->indptr, b->id, inv_sqrt, *g};

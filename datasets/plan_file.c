@@ -88,6 +88,14 @@ static bool check_rank(const ggnn_file* f, const char* name, const ggnn_node* ra
     return good;
 }
 
+/* How the file was made. A longer word than there is room for is none that is asked for. */
+static void read_maker(ranking* r)
+{
+    const ggnn_file_section* s = ggnn_file_find(&r->file, "made_by");
+    if (s && s->type == GGNN_FILE_U8 && s->bytes < (int64_t)sizeof r->made_by)
+        memcpy(r->made_by, ggnn_file_data(&r->file, s), (size_t)s->bytes);
+}
+
 bool ranking_open(ranking* r, const char* path, const dataset* d, error* why)
 {
     const int64_t n = d->num_nodes;
@@ -97,6 +105,7 @@ bool ranking_open(ranking* r, const char* path, const dataset* d, error* why)
         (!ggnn_file_find(&r->file, "cached") || (r->cached = array_of(&r->file, "cached", GGNN_FILE_I64, 2, why))) &&
         (!ggnn_file_find(&r->file, "budget") || (r->budget = array_of(&r->file, "budget", GGNN_FILE_I64, 1, why))) &&
         check_rank(&r->file, "rank_rows", r->rows, n, why) && check_rank(&r->file, "rank_lists", r->lists, n, why)) {
+        read_maker(r);
         if (!r->cached || (r->cached[0] >= 0 && r->cached[0] <= n && r->cached[1] >= 0 && r->cached[1] <= n)) return true;
         error_set(why, "%s: section 'cached': more rows or lists than nodes", path);
     }

@@ -22,6 +22,7 @@ typedef struct {
     const ggnn_node *rows, *lists; /* (N) */
     const int64_t* cached;         /* (2) or NULL */
     const int64_t* budget;         /* (1) or NULL */
+    char made_by[32];              /* "" where the file does not say */
 } ranking;
 
 typedef struct {

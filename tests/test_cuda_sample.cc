@@ -177,7 +177,7 @@ static edges_of expected(const ggnn_graph& g, const std::vector<ggnn_node>& targ
         if (list.degree < 0) want.status = GGNN_ERROR_ID;
         offset.resize(static_cast<size_t>(std::max<int64_t>(fanout < 0 ? list.degree : fanout, 1)));
         taken = ggnn_sample_list(offset.data(), &list, method, fanout, &rng, HOP, v, workspace.data());
-        if (taken < 0) want.status = GGNN_ERROR_WEIGHT;
+        if (taken == -1) want.status = GGNN_ERROR_WEIGHT; // -2: no node, and no list of it
         for (int64_t j = 0; j < taken; j++) {
             ggnn_node u = list.id[offset[j]];
             if (u < 0 || u >= g.num_nodes) {

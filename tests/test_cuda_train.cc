@@ -682,7 +682,7 @@ TEST(parts_and_caches_stay_within_the_devices_memory)
         snprintf(limit, sizeof limit, "--store-graph 1 --store-features 1 --device-memory %.0f ", memory);
         CHECK_EQ(train(all + limit + k), 0);
         const double most = logged("log", "final", "device_memory_bytes")[0];
-        CHECK(most <= memory && most > memory - 12000);
+        CHECK(most <= memory && most > memory - 24000); // up to two rankings that were not needed in the end
         if (test_errors) printf("  %s: %.0f of %.0f\n", k, most, memory);
     }
 }

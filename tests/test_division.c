@@ -421,14 +421,21 @@ TEST(a_cache_ends_where_the_closure_ends)
     }
 }
 
-/* A file's order is kept inside the closure, whatever the policy's name; what a dual file caches ends there, too. */
+/* The order of a file made by hand is kept inside the closure, whatever the policy's name; what a dual file caches ends there, too. */
 TEST(a_ranking_from_a_file_ends_at_the_closure_in_its_own_order)
 {
     static const char run[] = "--data cites.ggnn --partition pagraph --devices 4 --fanout 4,3 --hidden 8 --batch 100 --epochs 1 --eval-every 0";
     CHECK_EQ(finish(start("ggnn-data", "rank cites.ggnn --by random --out random.rank")), 0);
     CHECK_EQ(finish(start("ggnn-data", "rank cites.ggnn --by dual --cache-bytes 100M --fanout 4,3 --out dual.rank")), 0);
+    dataset d;
+    ranking made;
+    error why = {""};
+    if (!CHECK(dataset_open(&d, "cites.ggnn", &why) && ranking_open(&made, "random.rank", &d, &why))) return;
+    CHECK(ranking_write("hand.rank", &d, "hand", made.rows, made.lists, NULL, NULL, &why));
+    ranking_close(&made);
+    dataset_close(&d);
     for (int i = 0; i < 2; i++) {
-        CHECK_EQ(trainf("%s --cache %s --cache-ratio .1 --ranking random.rank --log %s", run, i ? "random" : "degree", i ? "b" : "a"), 0);
+        CHECK_EQ(trainf("%s --cache %s --cache-ratio .1 --ranking %s.rank --log %s", run, i ? "random" : "degree", i ? "random" : "hand", i ? "b" : "a"), 0);
         read_log(i ? &second : &first, i ? "b" : "a", "ranks");
     }
     for (int r = 0; r < 4; r++)

@@ -1423,7 +1423,8 @@ TEST(budgets_of_nothing_one_row_and_everything)
     }
 }
 
-/* A hub has two in three bytes of all lists: its part is the fullest, and no larger than a device's memory less the two ranks. */
+/* A hub has two in three bytes of all lists: its part is the fullest, and no larger than a device's memory, less a ranking where lists
+   do not lie in the order of ids, which is that of degrees here. */
 TEST(no_part_is_larger_than_a_device)
 {
     static const int kilobytes[] = {12, 16, 20, 24, 30, 40, 60};
@@ -1441,7 +1442,8 @@ TEST(no_part_is_larger_than_a_device)
         read_log(&second, "tiers", "tiers");
         for (int r = 0; r < 4; r++) {
             const int64_t taken = logged("row_bytes", "own", r) + logged("list_bytes", "own", r);
-            if (!CHECK(taken <= (memory > ranks ? memory - ranks : 0))) printf("  %s: device %d has %lld\n", where, r, (long long)taken);
+            const int64_t kept = logged("lists", "host", r) && logged("lists", "own", r) ? ranks : 0;
+            if (!CHECK(taken <= memory - kept)) printf("  %s: device %d has %lld\n", where, r, (long long)taken);
         }
         whole += logged("lists", "host", 0) == 0;
     }
@@ -1511,6 +1513,26 @@ TEST(a_graph_of_isolated_nodes_lies_in_tiers)
 
 /* ==== rankings from a file ====================================================================================== */
 
+typedef struct {
+    const config* config;
+    const task*   task;
+    comm*    c;
+    int64_t  peak;
+    tier_plan plan;
+    error why;
+} planner;
+
+static void* plan_one(void* context)
+{
+    planner* p = context;
+    device* d = device_open_cpu(1, &p->why);
+    const ggnn_sampling how = config_sampling(p->config);
+    const bool good = tier_plan_open(&p->plan, p->config, p->task, p->c, p->c, d, &how, &p->why) && tier_plan_fill(&p->plan, p->peak, &p->why);
+    if (!good) comm_fail(p->c, &p->why);
+    device_close(d);
+    return NULL;
+}
+
 TEST(a_ranking_from_a_file_places_as_the_trainers_own)
 {
     static const char* const by[] = {"degree", "presc", "dual"};
@@ -1522,7 +1544,7 @@ TEST(a_ranking_from_a_file_places_as_the_trainers_own)
         CHECK_EQ(finish(start("ggnn-data", line)), 0);
         if (i < 2) {
             CHECK_EQ(trainf("%s --cache %s --cache-ratio .2 --store-graph .5 --log own", options, by[i]), 0);
-            CHECK_EQ(trainf("%s --cache degree --cache-ratio .2 --store-graph .5 --ranking r --log file", options), 0);
+            CHECK_EQ(trainf("%s --cache %s --cache-ratio .2 --store-graph .5 --ranking r --log file", options, by[i]), 0);
             read_log(&first, "own", NULL);
             read_log(&second, "file", NULL);
             CHECK(same_records(&first, &second));
@@ -1539,6 +1561,74 @@ TEST(a_ranking_from_a_file_places_as_the_trainers_own)
     CHECK(says("r does not say how much is cached"));
     CHECK_EQ(trainf("--data planted.ggnn %s --ranking r", common), 1);
     CHECK(says("r: it belongs to another graph"));
+}
+
+/* A file says by which policy it was made; one made by hand says another word, or none. */
+TEST(a_ranking_goes_with_the_policy_that_made_it)
+{
+    static const char* const by[] = {"degree", "aligraph", "presc", "optimal", "dual", "random"};
+    char options[400], line[400], words[200];
+    dataset d;
+    ranking r;
+    error why = {""};
+    snprintf(options, sizeof options, "--data rmat.ggnn --layers 2 %s --epochs 1 --eval-every 0", common);
+    for (int made = 0; made < 6; made++) {
+        snprintf(line, sizeof line, "rank rmat.ggnn --by %s --fanout 4,3 --batch 100 --out made --cache-bytes 5000", by[made]);
+        CHECK_EQ(finish(start("ggnn-data", line)), 0);
+        for (int i = 0; i < 6; i++) {
+            const bool fits = i == made, sized = i == 4; /* dual: by the file */
+            if (sized && made != 4) continue; /* that file says no size */
+            CHECK_EQ(trainf("%s --cache %s %s --ranking made", options, by[i], sized ? "" : "--cache-ratio .2"), fits ? 0 : 1);
+            snprintf(words, sizeof words, "--cache %s: made was made by %s; give --cache %s, or another ranking", by[i], by[made], by[made]);
+            CHECK(fits || says(words));
+        }
+        CHECK_EQ(trainf("%s --store-graph .5 --ranking made", options), 0); /* parts alone take any order */
+    }
+    if (!CHECK(dataset_open(&d, "rmat.ggnn", &why) && ranking_open(&r, "made", &d, &why))) return;
+    CHECK_STR(r.made_by, "random");
+    static const char* const words_of[] = {"hand", "", "degrees", "a word of thirty-two letters....", "a word that is longer than a policy's name is ever"};
+    for (int i = 0; i < 5; i++) {
+        CHECK(ranking_write("hand", &d, words_of[i], r.rows, r.lists, NULL, NULL, &why));
+        CHECK_EQ(trainf("%s --cache degree --cache-ratio .2 --ranking hand", options), 0);
+    }
+    ranking_close(&r);
+    dataset_close(&d);
+}
+
+/* After `reorder` the hottest are the first: no table of ranks is kept, and what lies where is the same. */
+TEST(a_ranking_that_is_the_order_of_ids_takes_no_room)
+{
+    char options[400];
+    for (int ordered = 0; ordered < 2; ordered++) {
+        static const volatile sig_atomic_t never = 0;
+        char line[] = "--data ordered.ggnn --layers 2 --fanout 4,3 --cache degree --cache-ratio .2 --store-graph .5 --store-features .3 --ranking ordered.ggnn.rank";
+        char* argv[40] = {(char*)(uintptr_t) "ggnn-train"};
+        int argc = 1;
+        config c;
+        task t;
+        comm one;
+        planner p;
+        error why = {""};
+        CHECK_EQ(finish(start("ggnn-data", ordered ? "rank rmat.ggnn --by degree --out rmat.ggnn.rank" : "generate rmat ordered.ggnn --nodes 700 --edges 4000 --features 6 --classes 4")), 0);
+        if (ordered) CHECK_EQ(finish(start("ggnn-data", "reorder rmat.ggnn ordered.ggnn")), 0);
+        CHECK_EQ(finish(start("ggnn-data", "rank ordered.ggnn --by degree")), 0);
+        for (char* word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+        if (!CHECK(config_parse(&c, argc, argv, &why) == OPTIONS_GOOD && config_finish(&c, &why) && task_open(&t, &c, &why))) return;
+        CHECK(comm_open_threads(&one, 1, &never, &why));
+        p = (planner){.config = &c, .task = &t, .c = &one};
+        plan_one(&p);
+        CHECK_STR(p.why.text, "");
+        for (int kind = 0; kind < TIERS_KINDS; kind++) CHECK((p.plan.plan.share[kind].rank == NULL) == ordered);
+        CHECK((p.plan.plan.share[TIERS_FEATURES].cache_rank == NULL) == ordered);
+        CHECK_EQ(tier_plan_rankings(&p.plan), ordered ? 0 : 2 * t.graph.num_nodes * (int64_t)sizeof(ggnn_node)); /* of lists, of rows */
+        tier_plan_close(&p.plan);
+        comm_close_threads(&one, 1);
+        task_close(&t);
+    }
+    snprintf(options, sizeof options, "--data ordered.ggnn --layers 2 %s", common);
+    CHECK_EQ(trainf("%s --log resident", options), 0);
+    results("resident", &first);
+    same_results(options, "--cache degree --cache-ratio .2 --store-graph .5 --store-features .3");
 }
 
 /* A budget is filled by the same rule, with the same bytes, before training and in it. */
@@ -1834,26 +1924,6 @@ TEST(parts_leave_room_for_what_a_file_caches)
     CHECK_EQ(logged("rows", "own", 0), (room - cached) / row);
 }
 
-typedef struct {
-    const config* config;
-    const task*   task;
-    comm*    c;
-    int64_t  peak;
-    tier_plan plan;
-    error why;
-} planner;
-
-static void* plan_one(void* context)
-{
-    planner* p = context;
-    device* d = device_open_cpu(1, &p->why);
-    const ggnn_sampling how = config_sampling(p->config);
-    const bool good = tier_plan_open(&p->plan, p->config, p->task, p->c, p->c, d, &how, &p->why) && tier_plan_fill(&p->plan, p->peak, &p->why);
-    if (!good) comm_fail(p->c, &p->why);
-    device_close(d);
-    return NULL;
-}
-
 /* What batches take of devices differs: parts are those for which all have room, and what one has more is its cache's. */
 TEST(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left)
 {
@@ -2142,6 +2212,8 @@ int main(int argc, char** argv)
     RUN(lists_that_do_not_fit_by_id_are_dealt_by_hotness);
     RUN(a_graph_of_isolated_nodes_lies_in_tiers);
     RUN(a_ranking_from_a_file_places_as_the_trainers_own);
+    RUN(a_ranking_goes_with_the_policy_that_made_it);
+    RUN(a_ranking_that_is_the_order_of_ids_takes_no_room);
     RUN(a_dual_ranking_places_what_the_trainers_own_budget_places);
     RUN(of_a_dual_file_of_0_2_the_entries_that_no_longer_fit_are_left_out);
     RUN(slopes_are_those_of_times_with_random_caches);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/options.h"
 #include "common/parallel.h"
 #include "common/progress.h"
 #include "datasets/hotness.h"
@@ -302,6 +303,16 @@ static bool rank_part(tier_plan* p, error* why)
     return inside && p->of_cache[TIERS_KINDS - 1];
 }
 
+/* A file made by another policy would not be what --cache says. One made by hand names none, and goes with each. */
+static bool made_for_cache(const tier_plan* p, error* why)
+{
+    const config* c = p->config;
+    const int made_by = options_choice(HOTNESS_POLICIES, p->file.made_by);
+    if (c->cache == CACHE_NONE || made_by < 0 || made_by == (int)policy_of(c)) return true;
+    return error_set(why, "--cache %s: %s was made by %s; give --cache %s, or another ranking", hotness_name[policy_of(c)], c->ranking,
+                     hotness_name[made_by], hotness_name[made_by]);
+}
+
 static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
 {
     const config* c = p->config;
@@ -309,6 +320,7 @@ static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
     if (!ranking_open(&p->file, c->ranking, &p->task->set, why)) return false;
     if (c->cache == DUAL && !p->file.cached)
         return error_set(why, "--cache dual: %s does not say how much is cached (ggnn-data rank --by dual)", c->ranking);
+    if (!made_for_cache(p, why)) return false;
     p->of_parts[TIERS_GRAPH] = p->of_cache[TIERS_GRAPH] = p->file.lists;
     p->of_parts[TIERS_FEATURES] = p->of_cache[TIERS_FEATURES] = p->file.rows;
     return true;
@@ -350,12 +362,20 @@ static bool find_total(tier_plan* p, device* d, error* why)
     return good;
 }
 
+/* The order of ids themselves, as after `reorder`: a look-up needs no table of it. */
+static bool is_identity(const tier_plan* p, const ggnn_node* rank)
+{
+    int64_t v = 0;
+    while (v < nodes_of(p) && rank[v] == v) v++;
+    return v == nodes_of(p);
+}
+
 /* Bytes of these rankings, each once, and of `more`; NULL: none. */
 static int64_t distinct_bytes(const tier_plan* p, const ggnn_node* const used[4], int64_t more)
 {
     int64_t arrays = more;
     for (int i = 0; i < 4; i++) {
-        bool is_new = used[i] != NULL;
+        bool is_new = used[i] && !is_identity(p, used[i]);
         for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
         arrays += is_new;
     }
@@ -609,6 +629,15 @@ static bool fill_once(tier_plan* p, int64_t peak, error* why)
     return fill_cache(p, left, why);
 }
 
+static void forget_identities(tier_plan* p)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const ggnn_node** const rank[2] = {&p->plan.share[kind].rank, &p->plan.share[kind].cache_rank};
+        for (int i = 0; i < 2; i++)
+            if (*rank[i] && is_identity(p, *rank[i])) *rank[i] = NULL;
+    }
+}
+
 /* Lists that parts hold in another order than the file's, or than rows', have a ranking of their own, which takes room: what is
    placed then is placed again, with less. No more than four rankings are kept. */
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
@@ -621,6 +650,7 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
         for (int i = notes; i < TIER_NOTES_MAX; i++) p->note[i][0] = 0; /* of the turn before */
         memset(p->plan.share, 0, sizeof p->plan.share);
         if (!fill_once(p, peak, why)) return false;
+        forget_identities(p);
         const int64_t needed = tier_plan_rankings(p);
         fits = !p->total || needed <= p->kept;
         if (!fits) p->kept = needed;
