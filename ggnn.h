@@ -706,8 +706,8 @@ GGNN_HD ggnn_unique_kind ggnn_unique_choose(int64_t num_nodes)
 {
     return num_nodes <= (GGNN_CACHE_BYTES) / 8 ? GGNN_UNIQUE_DIRECT : GGNN_UNIQUE_HASH;
 }
-// Direct: 4 N bytes; hash: 8 (NODE64: 16) bytes per slot, a power of two >= 2 max_ids slots. num_nodes <=
-// 2^48; max_ids < 2^31, where above num_nodes it counts as num_nodes.
+// Direct: 4 N bytes, N <= 2^48; hash: 8 (NODE64: 16) bytes per slot, a power of two >= 2 max_ids slots.
+// max_ids < 2^31; above num_nodes it counts as num_nodes.
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids);
 // The object at the start of memory (of _bytes; aligned as malloc's, to 64 bytes is best), cleared, ready.
 // NULL when memory is NULL.
@@ -1297,7 +1297,6 @@ GGNN_HD ggnn_sampling ggnn_sampling_plain(ggnn_method method, const int32_t* fan
 
 GGNN_HD int ggnni_type_known(ggnn_type type) { return (uint32_t)type <= GGNN_F16; }
 GGNN_HD int ggnni_node_given(int64_t v) { return (uint64_t)v >> 48 == 0; } // a stream has 48 bits for it
-GGNN_HD int ggnni_nodes_given(int64_t n) { return n == 0 || ggnni_node_given(n - 1); }
 GGNN_HD int ggnni_sizes_local(int64_t dst, int64_t src, int64_t edges) // of int32_t numbers
 {
     return dst >= 0 && dst <= INT32_MAX && src >= 0 && src <= INT32_MAX && edges >= 0 && edges <= INT32_MAX;
@@ -2735,7 +2734,8 @@ static void ggnni_unique_describe(ggnn_unique* seen, ggnn_unique_kind kind, int6
 
 GGNN_API size_t ggnn_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
 {
-    if ((uint32_t)kind > GGNN_UNIQUE_HASH || !ggnni_nodes_given(num_nodes)) return 0;
+    if ((uint32_t)kind > GGNN_UNIQUE_HASH || num_nodes < 0) return 0;
+    if (kind == GGNN_UNIQUE_DIRECT && num_nodes > (int64_t)1 << 48) return 0;
     if (max_ids < 0 || ggnni_min(max_ids, num_nodes) > INT32_MAX) return 0;
     ggnn_unique seen;
     ggnni_unique_describe(&seen, kind, num_nodes, max_ids);

@@ -877,7 +877,7 @@ inline cudaError_t clear_unique(const ggnn_cuda_unique* seen, cudaStream_t strea
 inline size_t ggnn_cuda_unique_bytes(ggnn_unique_kind kind, int64_t num_nodes, int64_t max_ids)
 {
     ggnn_cuda_unique unused;
-    if (!ggnni_nodes_given(num_nodes) || max_ids < 0 || max_ids > INT32_MAX) return 0;
+    if (num_nodes < 0 || max_ids < 0 || max_ids > INT32_MAX) return 0;
     if (kind != GGNN_UNIQUE_DIRECT && kind != GGNN_UNIQUE_HASH) return 0;
     if (kind == GGNN_UNIQUE_DIRECT && num_nodes >= ggnni::NOWHERE) return 0;
     return ggnni::carve_unique(&unused, kind, num_nodes, max_ids, nullptr);
