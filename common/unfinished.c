@@ -1,6 +1,7 @@
 #include "common/unfinished.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,8 +15,14 @@ void unfinished_remove(void)
         if (unlink(unfinished[i]) != 0) rmdir(unfinished[i]);
 }
 
+/* A signal that waits, EXPECTED where none does yet, NOTHING where none has to. Threads take signals, so it is atomic. */
+enum { NOTHING = 0, EXPECTED = -1 };
+static int waiting = NOTHING;
+
 void unfinished_end(int signal_number)
 {
+    int found = EXPECTED;
+    if (__atomic_compare_exchange_n(&waiting, &found, signal_number, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) || found > 0) return;
     unfinished_remove();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -27,14 +34,22 @@ static void catch(int signal_number)
     if (sigaction(signal_number, NULL, &now) == 0 && now.sa_handler == SIG_DFL) signal(signal_number, unfinished_end);
 }
 
-void unfinished_add(const char* path)
+void unfinished_expect(void)
 {
-    if (count == MOST || strlen(path) >= PATH_BYTES) return;
-    strcpy(unfinished[count], path);
-    __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&waiting, EXPECTED, __ATOMIC_RELEASE);
     catch(SIGHUP);
     catch(SIGINT);
     catch(SIGTERM);
+}
+
+void unfinished_add(const char* path)
+{
+    if (path && count < MOST && strlen(path) < PATH_BYTES) {
+        strcpy(unfinished[count], path);
+        __atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+    }
+    const int came = __atomic_exchange_n(&waiting, NOTHING, __ATOMIC_ACQ_REL);
+    if (came > 0) unfinished_end(came);
 }
 
 void unfinished_clear(void) { __atomic_store_n(&count, 0, __ATOMIC_RELEASE); }

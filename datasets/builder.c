@@ -6,8 +6,8 @@
 
 #include "common/memory.h"
 #include "common/parallel.h"
-#include "common/unfinished.h"
 #include "datasets/dataset.h"
+#include "datasets/writer.h"
 
 bool builder_open(builder* b, const char* in, const char* path, const convert_options* how, error* why)
 {
@@ -16,15 +16,12 @@ bool builder_open(builder* b, const char* in, const char* path, const convert_op
     b->in = in;
     b->path = path;
     b->lists.sorter.fd = -1;
-    if (!ggnn_file_create(&b->out, path)) return error_set(why, "%s", b->out.error);
-    unfinished_add(b->out.temporary);
-    return true;
+    return writer_begin(&b->out, path) || error_set(why, "%s", b->out.error);
 }
 
 void builder_close(builder* b)
 {
-    ggnn_file_abort(&b->out);
-    unfinished_clear();
+    writer_end(&b->out);
     edge_lists_close(&b->lists);
     memory_free(b->row);
     b->row = NULL;

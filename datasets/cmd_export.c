@@ -89,13 +89,16 @@ static bool make_temporary(output* o)
 {
     struct stat status;
     bool made = false;
+    unfinished_expect();
     errno = strlen(o->target) > sizeof o->target - 64 ? ENAMETOOLONG : EEXIST;
     for (int number = 0; number < 1000 && !made && errno == EEXIST; number++) {
         ggnn_file_temporary(o->temporary, o->target, number);
         if (o->kind == OUTPUT_FOLDER) made = mkdir(o->temporary, 0777) == 0;
         else made = (o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0;
     }
-    if (made) unfinished_add(o->temporary);
+    const int failure = errno;
+    unfinished_add(made ? o->temporary : NULL);
+    errno = failure;
     if (made && o->kind == OUTPUT_FILE && stat(o->target, &status) == 0)
         (void)!fchmod(o->fd, status.st_mode & 0777); /* as the file that it replaces */
     return made || output_fail(o, "cannot create");

@@ -7,9 +7,9 @@
 #include "common/printable.h"
 #include "common/same_file.h"
 #include "common/standard.h"
-#include "common/unfinished.h"
 #include "datasets/commands.h"
 #include "datasets/plan_file.h"
+#include "datasets/writer.h"
 
 static const char text[] =
     "Writes FILE's graph to OUT with node v called rank[v], by the ranking in FILE.rank (ggnn-data rank). What lies near\n"
@@ -112,11 +112,9 @@ static bool make(job* r, const char* out, error* why)
     if (edges) r->position = memory_new((size_t)d->num_edges * sizeof *r->position, "positions of edges", why);
     if (!r->order || (edges && !r->position)) return false;
     for (int64_t v = 0; v < d->num_nodes; v++) r->order[r->rank[v]] = (ggnn_node)v;
-    good = ggnn_file_create(&r->out, out) || writer_fails(r, why);
-    if (good) unfinished_add(r->out.temporary);
+    good = writer_begin(&r->out, out) || writer_fails(r, why);
     good = good && write_all(r, why) && (ggnn_file_commit(&r->out) || writer_fails(r, why));
-    ggnn_file_abort(&r->out);
-    unfinished_clear();
+    writer_end(&r->out);
     return good;
 }
 

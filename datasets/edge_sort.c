@@ -7,7 +7,7 @@
 #include "common/memory.h"
 #include "common/parallel.h"
 #include "common/progress.h"
-#include "datasets/ggnn_file.h"
+#include "datasets/writer.h"
 
 enum {
     SMALL = 32,         /* records that are sorted by insertion */
@@ -354,7 +354,7 @@ static bool open_scratch(edge_sorter* s, error* why)
 {
     ggnn_file_scratch scratch;
     if (s->fd >= 0) return true;
-    if (!ggnn_file_scratch_open(&scratch, s->how.path, 0)) return error_set(why, "%s", scratch.error);
+    if (!writer_scratch(&scratch, s->how.path, 0)) return error_set(why, "%s", scratch.error);
     s->fd = dup(scratch.fd);
     ggnn_file_scratch_close(&scratch);
     return s->fd >= 0 || error_set(why, "%s: scratch: %s", s->how.path, strerror(errno));

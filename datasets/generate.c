@@ -7,7 +7,7 @@
 #include "common/parallel.h"
 #include "common/progress.h"
 #include "common/resources.h"
-#include "common/unfinished.h"
+#include "datasets/writer.h"
 
 enum { PIECES = 64, MAX_JUDGED = 20000, WORTH_SAYING = 16 << 20 }; /* bytes */
 
@@ -372,11 +372,9 @@ bool generate(const char* out, const generate_options* how, generate_report* rep
     report->num_edges = how->edges;
     report->num_features = how->features;
     report->num_classes = how->classes;
-    good = ggnn_file_create(&w, out) || error_set(why, "%s", w.error);
-    if (good) unfinished_add(w.temporary);
+    good = writer_begin(&w, out) || error_set(why, "%s", w.error);
     good = good && generate_into(&w, how, report, why);
     if (good) good = ggnn_file_commit(&w) || error_set(why, "%s", w.error);
-    ggnn_file_abort(&w);
-    unfinished_clear();
+    writer_end(&w);
     return good;
 }

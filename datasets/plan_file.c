@@ -5,6 +5,7 @@
 
 #include "common/memory.h"
 #include "common/same_file.h"
+#include "datasets/writer.h"
 
 bool plan_file_name(const char** out, char beside[PLAN_FILE_NAME], const char* graph, const char* ending, error* why)
 {
@@ -23,10 +24,9 @@ static bool write_common(ggnn_file_writer* w, const dataset* d, const char* made
 
 static bool finish(ggnn_file_writer* w, bool good, error* why)
 {
-    if (good && ggnn_file_commit(w)) return true;
-    error_set(why, "%s", w->error);
-    ggnn_file_abort(w);
-    return false;
+    good = (good && ggnn_file_commit(w)) || error_set(why, "%s", w->error);
+    writer_end(w);
+    return good;
 }
 
 bool ranking_write(const char* path, const dataset* d, const char* made_by, const ggnn_node* rows,
@@ -34,7 +34,7 @@ bool ranking_write(const char* path, const dataset* d, const char* made_by, cons
 {
     const int64_t one = 1, two = 2;
     ggnn_file_writer w;
-    bool good = ggnn_file_create(&w, path) && write_common(&w, d, made_by) &&
+    bool good = writer_begin(&w, path) && write_common(&w, d, made_by) &&
                 ggnn_file_append(&w, "rank_rows", DATASET_NODE, 1, &d->num_nodes, rows) &&
                 ggnn_file_append(&w, "rank_lists", DATASET_NODE, 1, &d->num_nodes, lists) &&
                 (!cached || ggnn_file_append(&w, "cached", GGNN_FILE_I64, 1, &two, cached)) &&
@@ -47,7 +47,7 @@ bool partition_write(const char* path, const dataset* d, const char* made_by, co
 {
     const int64_t one = 1, count = parts;
     ggnn_file_writer w;
-    bool good = ggnn_file_create(&w, path) && write_common(&w, d, made_by) &&
+    bool good = writer_begin(&w, path) && write_common(&w, d, made_by) &&
                 ggnn_file_append(&w, "owner", GGNN_FILE_I32, 1, &d->num_nodes, owner) &&
                 ggnn_file_append(&w, "parts", GGNN_FILE_I64, 1, &one, &count);
     return finish(&w, good, why);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "common/unfinished.h"
+#include "datasets/writer.h"
 
 static const char* const model_name[] = {"gcn", "sage"};
 
@@ -86,11 +86,9 @@ bool preprocess_write(const char* out, const dataset* d, preprocess_model model,
     ggnn_file_writer w;
     if (!d->feat.rows) return error_set(why, "%s: it has no features (section 'feat')", d->file.path);
     if (!dataset_check_graph(d, why)) return false;
-    if (!ggnn_file_create(&w, out)) return error_set(why, "%s", w.error);
-    unfinished_add(w.temporary);
+    if (!writer_begin(&w, out)) return error_set(why, "%s", w.error);
     bool good = write_sections(&w, d, model, why);
-    ggnn_file_abort(&w);
-    unfinished_clear();
+    writer_end(&w);
     return good;
 }
 

@@ -83,6 +83,7 @@ static void go_on(comm* c, char** argument, error* why)
     long calls = 0;
     snprintf(path, sizeof path, "%s/unfinished.%d", argument[0], (int)c->rank);
     if (strcmp(argument[0], "-") != 0) {
+        unfinished_expect();
         unfinished_add(path);
         write_number(argument[0], "unfinished", c->rank, 1);
         signal(SIGTERM, tell_to_stop);

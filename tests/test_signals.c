@@ -1,6 +1,7 @@
 /* test_signals.c - what ggnn-train and ggnn-data do when signals come at a moment that is hard to meet. It is the programs
    themselves, in which two calls are such moments. fsync(): a file is complete, and has not got its name. posix_fallocate():
-   it is begun, and what it is made of is not read yet. */
+   it is begun, and what it is made of is not read yet; at the first call of all it has been created just now. unlink(): scratch
+   has a name still. */
 #include <signal.h>
 /* A call in a handler that spoils errno. */
 static void (*spoil(int signal_number, void (*handler)(int)))(int);
@@ -59,7 +60,24 @@ int fsync(int fd)
 int posix_fallocate(int fd, off_t offset, off_t bytes)
 {
     if (told("data are cut when an output has begun") && offset > 0) cut_data();
+    if (told("a signal while a file is created")) kill(getpid(), SIGTERM);
     return fallocate(fd, 0, offset, bytes) == 0 ? 0 : errno;
+}
+
+int unlink(const char* path)
+{
+    if (told("a signal while scratch has a name")) {
+        unsetenv("TEST_MOMENT");
+        kill(getpid(), SIGHUP);
+    }
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int mkdir(const char* path, mode_t mode)
+{
+    const int status = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    if (told("a signal while a file is created")) kill(getpid(), SIGTERM);
+    return status;
 }
 
 static void* be_killed(void* unused)
@@ -163,6 +181,57 @@ TEST(a_tool_whose_input_is_cut_short_leaves_no_unfinished_output)
     CHECK(!exists("new.ggnn"));
 }
 
+/* A file that exists and is not known yet as unfinished is removed, too, by every command that writes one. */
+TEST(a_signal_while_a_file_is_created_leaves_nothing)
+{
+    static const char* const words[] = {
+        "generate karate new.ggnn", "convert edges new.ggnn", "preprocess cut.ggnn --out new.ggnn", "preprocess cut.ggnn",
+        "reorder cut.ggnn new.ggnn", "rank cut.ggnn --by degree --out new.ggnn", "partition cut.ggnn --method hash --parts 2 --out new.ggnn",
+        "export cut.ggnn new.ggnn --format npy", "--data cut.ggnn --epochs 1 --save new.ggnn"};
+    char path[600];
+    write_file(folder_path(path, "edges"), "0 1\n", 4);
+    CHECK_EQ(end_of("", "", "rank cut.ggnn --by degree"), 0);
+    for (int i = 0; i < 9; i++) {
+        CHECK_EQ(end_of("", "a signal while a file is created", words[i]), 128 + SIGTERM);
+        CHECK_EQ(temporaries(), 0);
+        CHECK(!exists("new.ggnn"));
+    }
+    CHECK_EQ(end_of("", "a signal while scratch has a name", "--data cut.ggnn --epochs 1 --eval-memory 0"), 128 + SIGHUP);
+    CHECK_EQ(temporaries(), 0);
+}
+
+/* A program that creates a file, or fails to, and is sent two signals meanwhile: how it ends, and whether the file stays. */
+static int end_while_creating(bool created, int first, int second, bool* stays)
+{
+    int status;
+    char path[600];
+    folder_path(path, "created");
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(first, SIG_DFL);
+        signal(second, SIG_DFL);
+        unfinished_expect();
+        raise(first);
+        raise(second);
+        write_file(path, "x", 1);
+        unfinished_add(created ? path : NULL);
+        _exit(9);
+    }
+    waitpid(child, &status, 0);
+    *stays = remove(path) == 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+TEST(a_signal_waits_while_a_file_is_created)
+{
+    bool stays;
+    CHECK_EQ(end_while_creating(true, SIGINT, SIGTERM, &stays), 1000 + SIGINT); /* the first */
+    CHECK(!stays);
+    CHECK_EQ(end_while_creating(false, SIGTERM, SIGTERM, &stays), 1000 + SIGTERM);
+    CHECK(stays);
+}
+
 static void end_with_7(int signal_number)
 {
     (void)signal_number;
@@ -256,9 +325,11 @@ static int left_by(int files, int done, int signal_number, void (*handler)(int),
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
+        alarm(10); /* of a list that has no end */
         signal(signal_number, handler);
         for (int i = 0; i < done; i++) unfinished_add(numbered(path, i));
         unfinished_clear();
+        unfinished_expect();
         unfinished_add(folder_path(path, "begun")); /* what is added last goes first: the folder is empty then */
         unfinished_add(inside);
         for (int i = done; i < files; i++) unfinished_add(numbered(path, i));
@@ -315,6 +386,8 @@ int main(int argc, char** argv)
     RUN(a_data_file_that_is_cut_short_while_it_is_read_is_named);
     RUN_SLOW(a_data_file_that_is_cut_short_is_named_under_mpirun);
     RUN(a_tool_whose_input_is_cut_short_leaves_no_unfinished_output);
+    RUN(a_signal_while_a_file_is_created_leaves_nothing);
+    RUN(a_signal_waits_while_a_file_is_created);
     RUN(any_other_bus_error_goes_to_the_handler_before);
     RUN(the_place_in_a_file_that_was_cut_short_is_told_to_the_byte);
     RUN(a_signal_takes_all_unfinished_files_with_it_and_no_finished_ones);

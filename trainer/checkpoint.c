@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "common/unfinished.h"
+#include "datasets/writer.h"
 #include "trainer/device.h"
 
 #define CHECKPOINT_X(name) +1
@@ -61,8 +61,7 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     int64_t counters[COUNTERS] = {CHECKPOINT_COUNTERS(CHECKPOINT_X)};
 #undef CHECKPOINT_X
     double sums[2] = {at->loss_sum, at->best_loss};
-    if (!ggnn_file_create(&w, path)) return error_set(why, "%s", w.error);
-    unfinished_add(w.temporary);
+    if (!writer_begin(&w, path)) return error_set(why, "%s", w.error);
     append(&w, "options", GGNN_FILE_U8, config_text(c, options), options);
     append(&w, "params", GGNN_FILE_U8, params_text(n, params), params);
     append(&w, "graph_crc", GGNN_FILE_I64, 1, &crc);
@@ -77,10 +76,12 @@ static bool save(const char* path, const config* c, const task* t, net* n, train
     append(&w, "moment2", GGNN_FILE_F32, count, device_read(d, copy, s.v, bytes));
     append(&w, "best", GGNN_FILE_F32, count, best);
     if (d->failed.text[0]) {
-        ggnn_file_abort(&w);
+        writer_end(&w);
         return error_set(why, "%s", d->failed.text);
     }
-    return ggnn_file_commit(&w) ? true : error_set(why, "%s", w.error);
+    const bool good = ggnn_file_commit(&w) || error_set(why, "%s", w.error);
+    writer_end(&w);
+    return good;
 }
 
 bool checkpoint_save(const char* path, const config* c, const task* t, net* n, train_state* at, const float* best,
@@ -89,7 +90,6 @@ bool checkpoint_save(const char* path, const config* c, const task* t, net* n, t
     float* copy = memory_new((size_t)net_state_of(n).count * sizeof *copy, "a copy of the weights", why);
     if (!copy) return false;
     bool good = save(path, c, t, n, at, best, copy, why);
-    unfinished_clear();
     memory_free(copy);
     return good;
 }
@@ -97,8 +97,8 @@ bool checkpoint_save(const char* path, const config* c, const task* t, net* n, t
 bool checkpoint_possible(const char* path, error* why)
 {
     ggnn_file_writer w;
-    if (!ggnn_file_create(&w, path)) return error_set(why, "--save %s", w.error);
-    ggnn_file_abort(&w);
+    if (!writer_begin(&w, path)) return error_set(why, "--save %s", w.error);
+    writer_end(&w);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "datasets/writer.h"
 
 /* ==== whole arrays ============================================================================================== */
 
@@ -707,7 +708,7 @@ static void* share_room(tiers_room* r, size_t bytes, error* why)
 
 static void* open_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
 {
-    if (ggnn_file_scratch_open(&r->file, beside, (int64_t)bytes)) return r->file.data;
+    if (writer_scratch(&r->file, beside, (int64_t)bytes)) return r->file.data;
     error_set(why, "evaluation beyond --eval-memory %zu: %s", most, r->file.error);
     return NULL;
 }
