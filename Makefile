@@ -48,7 +48,7 @@ $(eval $(call keep_flags,cc,$(CC) $(CPPFLAGS) $(CFLAGS) $(MPI_CFLAGS) $(LDLIBS))
 
 # ---- the tools: everything but the main programs goes into one archive, what only ggnn-bench needs into another -------
 MAINS   := datasets/ggnn_data.c trainer/ggnn_train.c bench/ggnn_bench.c
-PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c$(if $(LIBFUZZER),, trainer/*.c trainer/cpu/*.c trainer/cuda/*.c)))
+PARTS   := $(filter-out $(MAINS),$(wildcard common/*.c datasets/*.c$(if $(LIBFUZZER),, trainer/*.c trainer/*/*.c)))
 BENCHES := $(filter-out $(MAINS),$(wildcard bench/*.c bench/cuda/*.c))
 TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
 ARCHIVE := $(BUILD)/libtools.a
@@ -78,9 +78,9 @@ $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(LDLIBS)
 $(BUILD)/tests/fuzz/%.o: CPPFLAGS += $(if $(LIBFUZZER),-DFUZZ_LIBFUZZER)
-$(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o $(BUILD)/trainer/loss.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+$(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/cpu/optimiser.o $(BUILD)/trainer/net/loss.o: CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 $(BUILD)/datasets/metis.o $(BUILD)/bench/bench_split.o: CPPFLAGS += $(if $(METIS),-DHAVE_METIS)
-$(BUILD)/trainer/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
+$(BUILD)/trainer/ranks/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
 $(BUILD)/%.o: %.c $(BUILD)/cc.flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<

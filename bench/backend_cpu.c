@@ -5,7 +5,7 @@
 #include "bench/harness.h"
 #include "common/memory.h"
 #include "common/parallel.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 static double seconds(bench* b, const bench_case* c, int64_t repeats)
 {

@@ -32,7 +32,7 @@
 
 #include "common/error.h"
 #include "ggnn.h"
-#include "trainer/net.h"
+#include "trainer/net/net.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "trainer/ops.h"
-#include "trainer/tiers.h"
+#include "trainer/net/layers.h"
+#include "trainer/store/tiers.h"
 
 enum { PARTS_MAX = 4 };
 static const volatile sig_atomic_t never = 0;

@@ -6,8 +6,8 @@
 #include "bench/bench.h"
 #include "datasets/divide.h"
 #include "datasets/hotness.h"
-#include "trainer/loader.h"
-#include "trainer/split.h"
+#include "trainer/batch/loader.h"
+#include "trainer/split/split.h"
 
 enum { SIZES = 3, WAYS = 7, SEED = 1, BEFORE = 10, HIDDEN = 256, MOST = 8 };
 static const int32_t num_parts[SIZES] = {2, 4, 8};

@@ -13,8 +13,8 @@
 #include "common/options.h"
 #include "datasets/hotness.h"
 #include "datasets/topology.h"
-#include "trainer/loader.h"
-#include "trainer/tiers.h"
+#include "trainer/batch/loader.h"
+#include "trainer/store/tiers.h"
 
 enum { SEED = 1, DEVICES = 8, SECTOR = 32, LANES = 32 };
 static const double host_gb = 12; /* GB/s of the host's link, as of ggnn-train --links */

@@ -4,7 +4,7 @@
 
 #include "bench/cpu.h"
 #include "datasets/hotness.h"
-#include "trainer/loader.h"
+#include "trainer/batch/loader.h"
 
 enum { SEED = 1, SIZES = 8, FIRST = 4, ENOUGH = 16384, BATCHES = 32, SHARES = 5 };
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "tests/test.h"
-#include "trainer/comm.h"
+#include "trainer/ranks/comm.h"
 
 enum { RANKS_MAX = 8, STEPS = 60, MOST = 3000 };
 

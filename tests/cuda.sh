@@ -164,7 +164,7 @@ else echo "  FAILED ggnn-train-cuda"; grep -m5 -E 'error|warning|Error' "$build/
 # trainer/cuda/comm_nccl.cu with the NCCL that the Makefile finds: compiled, linked, asked for its version.
 nccl=$(make -s nccl-flags NVCC="$nvcc")
 if [ -n "$nccl" ]; then
-    printf '#include <cstdio>\n#include "trainer/comm_engine.h"\nint main() { return printf("%%s\\n", comm_nccl_here->name()) < 0; }\n' >"$build/nccl.cu"
+    printf '#include <cstdio>\n#include "trainer/ranks/comm_engine.h"\nint main() { return printf("%%s\\n", comm_nccl_here->name()) < 0; }\n' >"$build/nccl.cu"
     "${CC:-cc}" -std=c99 -D_GNU_SOURCE -O1 -I. -c common/error.c -o "$build/error.o" && "${CC:-cc}" -std=c99 -D_GNU_SOURCE -O1 -I. -c common/printable.c -o "$build/printable.o" &&
         quickly nccl "$build/nccl.cu" trainer/cuda/comm_nccl.cu "$build/error.o" "$build/printable.o" $nccl && "$build/nccl" || failed=1
 else echo "  skipped: NCCL is not installed"; fi

@@ -10,9 +10,9 @@
 #include "tests/cuda_memory.h"
 
 extern "C" {
-#include "trainer/loader.h"
-#include "trainer/net.h"
-#include "trainer/tiers.h"
+#include "trainer/batch/loader.h"
+#include "trainer/net/net.h"
+#include "trainer/store/tiers.h"
 }
 
 inline error   why;

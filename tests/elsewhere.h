@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "trainer/ops.h"
+#include "trainer/net/layers.h"
 
 static struct ops elsewhere_ops;
 static pthread_once_t elsewhere_once = PTHREAD_ONCE_INIT;

@@ -38,7 +38,7 @@ linked() { words "-o $build/ggnn-[a-z]* "; }
 says "make alone makes the tools" "-o $build/ggnn-data  -o $build/ggnn-train  " "$(making -n | linked)"
 
 # ==== what is built again =============================================================================================
-c=$build/trainer/comm_mpi.o nvcc=$build/cuda/datasets/sample_cuda.o emulated=$build/emulated/datasets/sample_cuda.o
+c=$build/trainer/ranks/comm_mpi.o nvcc=$build/cuda/datasets/sample_cuda.o emulated=$build/emulated/datasets/sample_cuda.o
 making "$c" "$nvcc" "$emulated"
 # again OPTION...: which of the three objects make would build again
 again() {
@@ -49,11 +49,11 @@ again() {
 }
 says "nothing is built again without a change" "" "$(again)"
 says "GPU_ARCH builds nvcc's objects again alone" "cuda/datasets/sample_cuda.o " "$(again GPU_ARCH=-arch=sm_90)"
-says "NO_MPI builds the C compiler's objects again" "trainer/comm_mpi.o " "$(again NO_MPI=1)"
-says "NODE64 builds all objects again" "trainer/comm_mpi.o cuda/datasets/sample_cuda.o emulated/datasets/sample_cuda.o " "$(again NODE64=1)"
+says "NO_MPI builds the C compiler's objects again" "trainer/ranks/comm_mpi.o " "$(again NO_MPI=1)"
+says "NODE64 builds all objects again" "trainer/ranks/comm_mpi.o cuda/datasets/sample_cuda.o emulated/datasets/sample_cuda.o " "$(again NODE64=1)"
 making NODE64=1 "$c" "$nvcc" "$emulated"
 says "what was built again is new" "" "$(again NODE64=1)"
-says "and old without the option" "trainer/comm_mpi.o cuda/datasets/sample_cuda.o emulated/datasets/sample_cuda.o " "$(again)"
+says "and old without the option" "trainer/ranks/comm_mpi.o cuda/datasets/sample_cuda.o emulated/datasets/sample_cuda.o " "$(again)"
 
 # ==== make gpu-check ==================================================================================================
 # Here every test program of the first part fails, as these compilers made it.

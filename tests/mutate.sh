@@ -89,7 +89,7 @@ dependents() { # dependents FILE PROGRAM
     trainer/ggnn_train.c | datasets/ggnn_data.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" ;;
     *.c) grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" || echo "$1" ;;
     c) ;; # none: the program without any break
-    *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/cpu}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
+    *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/*}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
     esac
 }
 

@@ -21,7 +21,7 @@ examples:      ggnn.h ggnn_cuda.cuh datasets
 "
 # Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.
 includes() {
-    grep -sE '^ *# *include +"[^"]+"' ggnn*.h ggnn*.cuh {common,datasets,trainer,trainer/cpu,trainer/cuda,bench,bench/cuda,examples}/*.{c,h,cu,cuh} /dev/null |
+    grep -sE '^ *# *include +"[^"]+"' ggnn*.h ggnn*.cuh {common,datasets,trainer,trainer/*,bench,bench/cuda,examples}/*.{c,h,cu,cuh} /dev/null |
         sed -E 's/^([^:]*):.*"([^"]+)".*/\1 \2/' | while read -r who whom; do
         [ -f "$whom" ] || whom=$(dirname "$who")/$whom
         [ "$who" = "$whom" ] || [ ! -f "$whom" ] || echo "$who $whom" # ggnn.h includes its own loops; make writes some headers

@@ -1,11 +1,11 @@
-/* test_bucket.c - sizes of mini-batches on a device: trainer/bucket.h; and the room that a loader gives them, on one that is tight. */
-#include "trainer/bucket.h"
+/* test_bucket.c - sizes of mini-batches on a device: trainer/batch/bucket.h; and the room that a loader gives them, on one that is tight. */
+#include "trainer/batch/bucket.h"
 #include "tests/test.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "trainer/ops.h"
+#include "trainer/net/layers.h"
 
 static batch_sizes random_sizes(int64_t below)
 {

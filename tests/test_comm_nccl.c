@@ -1,11 +1,11 @@
-/* test_comm_nccl.c - trainer/comm_nccl.c: whether ranks join NCCL, with an NCCL of the test's own, on machines, devices and versions
+/* test_comm_nccl.c - trainer/ranks/comm_nccl.c: whether ranks join NCCL, with an NCCL of the test's own, on machines, devices and versions
    that this machine has not. test_cuda_nccl has what it carries. */
 #include <pthread.h>
 #include <string.h>
 
 #include "tests/test.h"
-#include "trainer/comm_engine.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
+#include "trainer/ranks/comm_engine.h"
 
 enum { RANKS = 4 };
 

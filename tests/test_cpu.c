@@ -2,7 +2,7 @@
    optimisers over many steps. */
 #include "tests/random_graph.h"
 #include "tests/test.h"
-#include "trainer/ops.h"
+#include "trainer/net/layers.h"
 
 /* ==== a net to count into ======================================================================================= */
 

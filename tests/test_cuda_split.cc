@@ -17,7 +17,7 @@
 
 extern "C" {
 #include "tests/split_crew.h"
-#include "trainer/ops.h"
+#include "trainer/net/layers.h"
 }
 
 namespace {

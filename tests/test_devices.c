@@ -6,7 +6,7 @@
 #include "common/progress.h"
 #include "tests/train_tool.h"
 #include "trainer/agree.h"
-#include "trainer/comm.h"
+#include "trainer/ranks/comm.h"
 
 static char start_folder[4096]; /* where the tests were started: the project's */
 

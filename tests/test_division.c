@@ -4,9 +4,9 @@
 #include "datasets/plan_file.h"
 #include "tests/random_graph.h"
 #include "tests/train_tool.h"
-#include "trainer/comm.h"
-#include "trainer/division.h"
-#include "trainer/loader.h"
+#include "trainer/batch/loader.h"
+#include "trainer/ranks/comm.h"
+#include "trainer/store/division.h"
 #include "trainer/task.h"
 
 /* ==== parts ===================================================================================================== */

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "tests/owners.h"
-#include "trainer/exchange.h"
+#include "trainer/ranks/exchange.h"
 
 enum { RANKS_MAX = 8, CALLS = 4, IDS_MAX = 900 };
 static const volatile sig_atomic_t never = 0;

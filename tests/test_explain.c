@@ -2,8 +2,8 @@
 #include "common/progress.h"
 #include "datasets/hotness.h"
 #include "tests/train_tool.h"
+#include "trainer/batch/loader.h"
 #include "trainer/explain_model.h"
-#include "trainer/loader.h"
 #include "trainer/task.h"
 
 /* ==== a graph of lists of one length ============================================================================ */

@@ -1,4 +1,4 @@
-/* test_heartbeat.c - how the ranks of a run find each other (trainer/heartbeat.h), here as threads of this program, while
+/* test_heartbeat.c - how the ranks of a run find each other (trainer/ranks/heartbeat.h), here as threads of this program, while
    strangers connect to the same port. test_mpi has processes, and what becomes of them. */
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 #include "tests/listens_at.h"
 #include "tests/test.h"
-#include "trainer/heartbeat.h"
+#include "trainer/ranks/heartbeat.h"
 
 enum { RANKS = 3 };
 

@@ -51,7 +51,7 @@ static int bind_here(int s, const struct sockaddr* at, socklen_t size)
 #define getifaddrs(all) interfaces_here(all)
 #define freeifaddrs(all) forget_interfaces(all)
 #define bind(s, at, size) bind_here(s, at, size)
-#include "trainer/heartbeat.c"
+#include "trainer/ranks/heartbeat.c"
 #undef progress_seconds
 #undef poll
 #undef _exit

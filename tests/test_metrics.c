@@ -1,6 +1,6 @@
 /* Accuracy, macro-F1 and ROC-AUC against their definitions, computed the slow way. */
 #include "test.h"
-#include "trainer/metrics.h"
+#include "trainer/net/metrics.h"
 
 enum { ROWS_MAX = 300, CLASSES_MAX = 7 };
 static float logits[ROWS_MAX][CLASSES_MAX];

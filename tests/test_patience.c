@@ -5,7 +5,7 @@
 
 #include "tests/folder.h"
 #include "tests/test.h"
-#include "trainer/patience.h"
+#include "trainer/ranks/patience.h"
 
 static int asked, left, turns; /* milliseconds; what poll returns; its calls */
 

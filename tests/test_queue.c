@@ -4,7 +4,7 @@
 
 #include "common/memory.h"
 #include "tests/test.h"
-#include "trainer/factored.h"
+#include "trainer/factored/factored.h"
 
 enum { SLICES = 600, MAKERS = 3, USERS = 2 };
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "tests/test.h"
-#include "trainer/shuffle.h"
+#include "trainer/ranks/shuffle.h"
 
 enum { RANKS = 3, COLS = 5, ROWS_MAX = 8, SOURCES_MAX = 16 };
 static const volatile sig_atomic_t never = 0;

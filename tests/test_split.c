@@ -1,7 +1,7 @@
 /* test_split.c - one mini-batch over parts: its lists, blocks and exchanges, beside an oracle that samples each node by
    itself. */
 #include "tests/owners.h"
-#include "trainer/split.h"
+#include "trainer/split/split.h"
 
 enum { NODES = 400, MAX_SEEDS = 64, WIDTH = 3, STEP = 7, SEED = 11 };
 

@@ -9,11 +9,11 @@
 #include "datasets/plan_file.h"
 #include "tests/elsewhere.h"
 #include "tests/train_tool.h"
-#include "trainer/loader.h"
-#include "trainer/slopes.h"
+#include "trainer/batch/loader.h"
+#include "trainer/store/slopes.h"
+#include "trainer/store/tier_plan.h"
+#include "trainer/store/tiers.h"
 #include "trainer/task.h"
-#include "trainer/tier_plan.h"
-#include "trainer/tiers.h"
 
 static const char* const policies[] = {"none", "degree", "aligraph", "presc", "optimal", "dual", "random"};
 enum { POLICIES = sizeof policies / sizeof *policies };

@@ -3,7 +3,7 @@
    device a rank has, on machines that this one is not. */
 #include <unistd.h>
 
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 static long online; /* processors of the machine; 0: as it is */
 static long processors(int name) { return online && name == _SC_NPROCESSORS_ONLN ? online : sysconf(name); }

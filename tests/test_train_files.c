@@ -2,7 +2,7 @@
    disks that are full, a standard output that is gone. The programs of this test's own build, on small graphs. */
 #include "tests/train_tool.h"
 #include "tests/vectors/checkpoint_0_1.h"
-#include "trainer/comm.h"
+#include "trainer/ranks/comm.h"
 
 /* The whole of a file; the next call takes it away. */
 static const char* text_of(const char* path)

@@ -3,7 +3,7 @@
 #ifndef TRAINER_AGREE_H
 #define TRAINER_AGREE_H
 #include "trainer/checkpoint.h"
-#include "trainer/comm.h"
+#include "trainer/ranks/comm.h"
 
 /* Version, data and options; and by their contents, whatever they are called, the files of --resume, --ranking,
    --partition-file and --topology. resumed: the checkpoint, where there is one. Of the data checksums are compared, which

@@ -5,7 +5,7 @@
 
 #include "common/memory.h"
 #include "datasets/writer.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 #define CHECKPOINT_X(name) +1
 enum { COUNTERS = 0 CHECKPOINT_COUNTERS(CHECKPOINT_X), DATA = 0 CHECKPOINT_DATA(CHECKPOINT_X), WITHOUT_PRE_FEAT = 4, PARAMS_TEXT_MAX = 8192 };

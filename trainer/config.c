@@ -8,8 +8,8 @@
 #include "common/same_file.h"
 #include "common/sibling.h"
 #include "datasets/hotness.h"
-#include "trainer/comm.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
+#include "trainer/ranks/comm.h"
 
 /* How an option and a checkpoint's get along. */
 typedef enum {

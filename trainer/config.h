@@ -9,7 +9,7 @@
 #include "common/json.h"
 #include "common/options.h"
 #include "datasets/divide.h"
-#include "trainer/net.h"
+#include "trainer/net/net.h"
 
 enum { CONFIG_OPTIONS_MAX = 96, CONFIG_TEXT_MAX = 8192, CONFIG_DEVICES_MAX = 256 };
 

@@ -16,11 +16,11 @@
    which add it up in the nodes' order: all have the score that one rank alone would have. */
 #ifndef TRAINER_EVALUATE_H
 #define TRAINER_EVALUATE_H
-#include "trainer/loader.h"
-#include "trainer/metrics.h"
-#include "trainer/net.h"
+#include "trainer/batch/loader.h"
+#include "trainer/net/metrics.h"
+#include "trainer/net/net.h"
+#include "trainer/store/tiers.h"
 #include "trainer/task.h"
-#include "trainer/tiers.h"
 
 typedef struct {
     int64_t known;  /* labelled nodes among those asked for */

@@ -7,7 +7,7 @@
 
 #include "common/printable.h"
 #include "common/standard.h"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 void report_begin(report* r, const config* c)
 {

@@ -47,7 +47,7 @@
      {"event":"tiers", "notes":[..], "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "row_bytes":{...},
       "lists":{...}, "list_bytes":{...}}
                                   where options of tiers are used, before the first epoch: an element a rank. What lies
-                                  where (tiers_count.placed in trainer/tiers.h)
+                                  where (tiers_count.placed in trainer/store/tiers.h)
      {"event":"ranks", "rows":{"cache":[..],"own":[..],"peer":[..],"host":[..]}, "bytes":{...}, "lists":{...},
       "list_bytes":{...}, "evaluation_rows":{...}, "rows_from":[[..],..], "sent_bytes":[..],
       "slices":{"sampled":[..],"trained":[..]},
@@ -91,7 +91,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/evaluate.h"
 #include "trainer/log.h"
-#include "trainer/tier_plan.h"
+#include "trainer/store/tier_plan.h"
 
 typedef struct {
     log_file log;

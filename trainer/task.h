@@ -3,9 +3,9 @@
 #define TRAINER_TASK_H
 #include "datasets/dataset.h"
 #include "trainer/config.h"
-#include "trainer/division.h"
-#include "trainer/net.h"
-#include "trainer/owners.h"
+#include "trainer/net/net.h"
+#include "trainer/store/division.h"
+#include "trainer/store/owners.h"
 
 typedef struct {
     dataset set;

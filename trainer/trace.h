@@ -7,7 +7,7 @@
    number; d before a name is the gradient of the loss. */
 #ifndef TRAINER_TRACE_H
 #define TRAINER_TRACE_H
-#include "trainer/ops.h"
+#include "trainer/net/layers.h"
 #include "trainer/report.h"
 
 typedef struct {

@@ -17,12 +17,12 @@
 #ifndef TRAINER_WORKER_H
 #define TRAINER_WORKER_H
 #include "trainer/evaluate.h"
-#include "trainer/factored.h"
-#include "trainer/net.h"
-#include "trainer/slopes.h"
-#include "trainer/split_loader.h"
-#include "trainer/tier_plan.h"
-#include "trainer/tiers.h"
+#include "trainer/factored/factored.h"
+#include "trainer/net/net.h"
+#include "trainer/split/split_loader.h"
+#include "trainer/store/slopes.h"
+#include "trainer/store/tier_plan.h"
+#include "trainer/store/tiers.h"
 
 typedef struct {
     device*     device;

@@ -2,10 +2,10 @@
 #ifndef BENCH_CUDA_ADAM_CUH
 #define BENCH_CUDA_ADAM_CUH
 #include "bench/cuda/common.cuh"
-#include "trainer/device.h"
-#include "trainer/loader.h"
-#include "trainer/net.h"
-#include "trainer/tiers.h"
+#include "trainer/batch/loader.h"
+#include "trainer/device/device.h"
+#include "trainer/net/net.h"
+#include "trainer/store/tiers.h"
 
 namespace optimisers {
 

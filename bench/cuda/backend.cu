@@ -18,7 +18,7 @@
 #include "bench/cuda/split.cuh"
 #include "bench/cuda/spmm.cuh"
 #include "bench/cuda/unique.cuh"
-#include "trainer/device.h"
+#include "trainer/device/device.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
    tables, memory and the operations that are a call of ggnn.h or gemm.h; the others are in files by their matter. */
 #ifndef TRAINER_CPU_CPU_H
 #define TRAINER_CPU_CPU_H
-#include "trainer/ops.h"
+#include "trainer/net/layers.h"
 
 #define CPU_FUNCTION(result, name, parameters) result cpu_##name parameters;
 MEMORY_OPS(CPU_FUNCTION)

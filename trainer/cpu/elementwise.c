@@ -8,7 +8,7 @@
 
 #include "trainer/cpu/cpu.h"
 #include "trainer/cpu/parallel.h"
-#include "trainer/pieces.h"
+#include "trainer/device/pieces.h"
 
 enum { PIECE = 16384, SEGMENT = NET_SEGMENT }; /* elements a piece; rows a partial sum */
 #define LOG2_E 1.44269504f

@@ -1,4 +1,4 @@
-// comm_nccl.cu - rows of devices over NCCL: what trainer/comm_nccl.c calls of it. A communicator that never blocks: a rank
+// comm_nccl.cu - rows of devices over NCCL: what trainer/ranks/comm_nccl.c calls of it. A communicator that never blocks: a rank
 // that waits for another one asks NCCL, the stream, and the engine for the alarm, in turn.
 #include <cstdio>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <nccl.h>
 #include <sched.h>
 
-#include "trainer/comm_engine.h"
+#include "trainer/ranks/comm_engine.h"
 
 namespace {
 

@@ -1,0 +1,407 @@
+/* ops.h - what a network is made of: matrices, the operations that the CPU and CUDA backends differ in, layers,
+   models, and the net that holds them together. The rest of the trainer sees net.h only.
+
+   Shapes in comments: D targets and S sources of a layer's block (D <= S, targets first), in and out the layer's
+   widths, K heads. Names: dx is the gradient of x, as wide and long. */
+#ifndef TRAINER_OPS_H
+#define TRAINER_OPS_H
+#include <stddef.h>
+
+#include "trainer/batch/loader.h"
+#include "trainer/device/device.h"
+#include "trainer/net/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- matrices ------------------------------------------------------------------------------------------------- */
+
+typedef struct sparse_features sparse_features; /* the backend's */
+
+/* A row-major matrix: v, or else rows of a store by global id, or entries only. Values only: copying it copies no
+   element. */
+typedef struct {
+    float*            v;
+    int64_t           ld;   /* elements from row to row, >= cols */
+    int32_t           cols;
+    ggnn_count        rows; /* n NULL: max of them */
+    const ggnn_store* store;
+    const ggnn_node*  id;   /* row i is row id[i] of the store */
+    const sparse_features* sparse; /* v holds its entries alone: gemm's first factor and nothing else, beta = 0 */
+} mat;
+
+/* On the CPU: elsewhere the number of rows is the device's, rows.max bounds it, and no row below that is NaN. */
+static inline int64_t mat_rows(mat a) { return a.rows.n ? *a.rows.n : a.rows.max; }
+static inline mat mat_head(mat a, ggnn_count rows) /* the first rows: a[: rows, :] */
+{
+    a.rows = rows;
+    return a;
+}
+static inline mat mat_part(mat a, int64_t first, ggnn_count rows) /* a[first : first + rows, :] */
+{
+    a.v += first * a.ld;
+    a.rows = rows;
+    return a;
+}
+static inline mat mat_columns(mat a, int32_t first, int32_t cols) /* a[:, first : first + cols] */
+{
+    a.v += first;
+    a.cols = cols;
+    return a;
+}
+
+typedef struct { /* a parameter and its gradient, of one shape; v NULL: the layer has none */
+    mat v, d;
+} param;
+
+/* ---- what follows a layer's linear part ----------------------------------------------------------------------- */
+
+/* h = dropout(activation(norm(h + bias))), in one pass and in place. The residual is added before. */
+typedef enum { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_ELU } activation;
+typedef struct {
+    param      bias, gamma, beta;      /* (1, cols) each; gamma and beta: layer norm */
+    mat        normed;                 /* (D, cols) saved for backward: (h + bias - mean) / deviation; */
+    float*     inv_deviation;          /* (D)       and 1 / deviation */
+    activation act;
+    uint32_t   threshold;              /* of dropout; 0: none. Its field is keyed by the row's node, the column */
+    int32_t    layer;                  /* and the layer that reads h; */
+    const ggnn_node* id;               /* (D) the rows' nodes */
+} epilogue;
+
+typedef struct { /* GAT's, K heads */
+    int32_t        heads;
+    float          *el, *er, *lse;   /* (S, K), (D, K), (D, K) scores and softmax statistics, saved for backward */
+    float          *del, *der;       /* (S, K), (D, K) */
+    float          *delta, *dlogit;  /* (D, K), (D + E, K) scratch of attend_back */
+    ggnn_attention how;
+} attention;
+
+/* ---- layers and models ---------------------------------------------------------------------------------------- */
+
+typedef struct layer layer;
+typedef struct model model;
+typedef struct { /* most targets, sources and edges of a layer's block */
+    int64_t dst, src, edges;
+} extent;
+
+struct layer {
+    const model* model;
+    int32_t  index, in, out;
+    bool     last;
+    extent   train;               /* in training; */
+    int64_t  most_dst;            /* in training and evaluation */
+    param    w, w_res;            /* (in, out), SAGE: [W_self; W_neigh] (2 in, out); residual's (in, out) */
+    param    w_pool, a_l, a_r;    /* SAGE pool's (in, in); GAT's (K, out of a head) */
+    epilogue pooled, finish;      /* what follows w_pool; what follows the layer */
+    bool     transform_first;     /* GCN: A (x W) rather than (A x) W */
+    attention att;                /* GAT */
+    const ggnn_block* block;      /* of this step, */
+    const ggnn_node*  id;         /* (S) the nodes of its rows; */
+    const ggnn_block* transpose;  /* in backward, where the model wants it */
+    mat      x, h;                /* input (S, in) and output (D, out) of this step; in evaluation x is a store */
+    mat      dx;                  /* as x; v NULL in layer 0, where no one wants it */
+    mat      pulled;              /* --parallel split: memory for x, or with a transform for z_here and el_here */
+    float*   pulled_el;
+    mat      residual, targets;   /* (D, in) memory for, and the rows of x that are added to the targets */
+    mat      a, z, da, dz;        /* the model's matrices: over targets, over sources, gradients */
+    mat      z_here;              /* what `transform` makes: z, or the part of it that this rank has */
+    float*   el_here;             /* GAT's: att.el alike */
+    float    *src, *dst, *self;   /* (S), (D), (D) factors of a linear aggregation, */
+    ggnn_scale scale, back;       /* as it and its transpose take them */
+    int32_t* arg;                 /* (D, in) SAGE pool: which neighbour was the largest */
+};
+
+/* With a transform, y->z_here[first + i, :] is made of x[i, :] for every source before any edge is looked at; forward then
+   reads y->z and the targets' rows of y->x alone, and backward wants the transpose in layer 0 too. Where ranks share a
+   batch, x, dx and z_here are of the rows that this rank has, targets first; z and dz are of all sources. So backward
+   gives dz to net_push before it uses it with x. */
+struct model {
+    activation act;
+    void (*plan)(net*, layer*);                             /* parameters and memory */
+    void (*transform)(net*, layer*, mat x, int64_t first);  /* or NULL */
+    void (*forward)(net*, layer*, mat out);                 /* out (D, out) of y->x over y->block, without bias */
+    void (*backward)(net*, layer*, mat dx, mat dout);       /* gradients of weights; dx (S, in) unless dx.v is NULL */
+};
+const model* model_of(const net_config* config, int32_t l); /* of layer l */
+
+/* ---- operations: all that the backends differ in -------------------------------------------------------------- */
+
+/* Each table is listed once, OP(result, name, parameters); a backend has a function `cpu_name` or `cuda_name` for each,
+   and its table is filled by the same list. What fails on a device is left in device->failed. */
+#define OPS_SLOT(result, name, parameters) result (*name) parameters;
+
+/* Memory: device.h has the contracts. */
+#define MEMORY_OPS(OP)                                                                         \
+    OP(void, close, (device * d))                                                              \
+    OP(void, enter, (device * d))                                                              \
+    OP(void*, take, (device * d, size_t bytes, const char* what, error* why))                  \
+    OP(void, give_back, (device * d, void* memory))                                            \
+    OP(void, upload, (device * d, void* to, const void* from, size_t bytes))                   \
+    OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
+    OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
+    OP(void*, map, (device * d, void* host))                                                   \
+    OP(const void*, pin,                                                                       \
+       (device * d, const void* host, size_t bytes, const char* what, bool* copied, error* why)) \
+    OP(void, unpin, (device * d, const void* host))                                            \
+    OP(void*, take_host, (device * d, size_t bytes, const char* what, error* why))             \
+    OP(void, give_back_host, (device * d, void* memory))                                       \
+    OP(int64_t, room, (device * d))                                                            \
+    OP(bool, lend, (device * d, void* memory, char handle[DEVICE_HANDLE], error* why))         \
+    OP(void*, borrow, (device * d, const char handle[DEVICE_HANDLE], error* why))              \
+    OP(void, give_borrowed, (device * d, void* memory))                                        \
+    OP(bool, reach, (device * d, const void* memory, error* why))                              \
+    OP(void, fetch, (device * d, void* to, const void* from, size_t bytes))                    \
+    OP(void, settle, (device * d))
+typedef struct {
+    MEMORY_OPS(OPS_SLOT)
+} memory_ops;
+
+/* Batches: what a ring's slots are and how they are filled. loader.h has the whole.
+     ring_size   sets r->slots and r->group
+     ring_open   what slots share; then slot_open makes r->slot[i]. ring_close ends all preparing, then each slot is
+                 closed, but one that is taken may be only when it is given back
+     prepare     orders `count` slots: seeds of slot->slice, sample, rows; or what slot->order says. After all steps
+                 that were asked for until now. May return before it is done
+     wait        for one of them: sets what slot says
+     packed_bytes, pack   batch_packed_bytes; fills `to`, whose memory has so many */
+#define BATCH_OPS(OP)                                                                          \
+    OP(void, ring_size, (ring * r))                                                            \
+    OP(bool, ring_open, (ring * r, error* why))                                                \
+    OP(void, ring_close, (ring * r))                                                           \
+    OP(slot*, slot_open, (ring * r, error* why))                                               \
+    OP(void, slot_close, (ring * r, slot * s))                                                 \
+    OP(void, prepare, (ring * r, slot* const* slots, int32_t count))                           \
+    OP(void, wait, (ring * r, slot * s))                                                       \
+    OP(size_t, packed_bytes, (ring * r, const slot* s))                                        \
+    OP(void, pack, (ring * r, slot * s, packed_batch * to))
+typedef struct {
+    BATCH_OPS(OPS_SLOT)
+} batch_ops;
+
+/* Math. Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. On a CPU each
+   measures its time and bytes into net->profile.
+
+   A factor of a weight gradient has a zero tail on CUDA: sizes stay on the device, so that gemm with a transposed first
+   factor sums over the rows that there may be (rows.max), not over those that there are. Rows above the count hold
+   whatever was there, which is finite, as all memory begins with zeros; in one of the two factors they must be zeros.
+   The gradients that come out of loss, finish_back, mean_heads_back and attend_back are so.
+
+   Set-up:
+     plan        takes transpose and workspaces, after the layers' plans
+     forget      what it keeps of steps, whose memory goes
+     whole       ggnn_block_whole
+     gcn_norm    ggnn_gcn_norm
+     range       out[i] = first + i
+     sum_pieces  out[i] = piece[0][i] + piece[1][i] + ... (pieces, n), added in this order
+     count_known labelled ones among all nodes
+     sparse_*    a whole graph's features without their zeros: open fills n->sparse, or leaves it NULL where zeros are
+                 few or the backend has none of this; `sparse` gives them with the dropout of `drop`
+   A step: what is new in it goes to the device by `begin` alone, from n->step and n->optimiser, so that all else may be
+   done again as it was captured.
+     compute     net_run: forward, loss, backward
+     update      by n->optimiser; and adds n->sums to the losses
+     set_losses, losses: net_start_losses, net_losses_of
+   Matrices and graph:
+     gemm        c = beta c + op(a) op(b)
+     read_rows   out = x, from a store or not
+     drop        dropout in place, of rows of nodes `id`, which layer l reads
+     add         out[: rows of a, :] += a
+     finish      h = dropout(activation(norm(h + bias)))
+     finish_back dh in place, and the gradients of e's parameters
+     index_by_id indices = first + b->neighbor
+     scale_*     ggnn_scale_mean, ggnn_scale_weights, ggnn_scale_gcn
+     scores      e[u,k] = z[u, head k] . a[k,:];  scores_back adds to dz
+     mean_heads  (D, C) of (D, K C)
+     loss        dlogits, and n->sums
+   Rows by exchange (exchange.h), n of them; matrices are `width` elements wide:
+     split_bytes, split, permute, gather   those of ggnn.h; workspace: split_bytes
+     number      place[id[i]] = i
+   Rows that another rank has (shuffle.h):
+     sum_rows    out (rows, width) = 0, then out[index[i], :] += inp[i, :], i below bound[parts]. Of one part, i from
+                 bound[p] to bound[p + 1], no index occurs twice: parts are added in their order */
+#define MATH_OPS(OP)                                                                                             \
+    OP(void, plan, (net * n))                                                                                    \
+    OP(void, forget, (net * n))                                                                                  \
+    OP(ggnn_status, whole, (net * n, ggnn_block * b, int64_t counts[3], int32_t* copy))                          \
+    OP(void, gcn_norm, (net * n, float* inv_sqrt))                                                               \
+    OP(void, range, (device * d, ggnn_node * out, int64_t first, int64_t n))                                     \
+    OP(void, sum_pieces, (device * d, float* out, const float* piece, int32_t pieces, int64_t n))                \
+    OP(int64_t, count_known, (net * n))                                                                          \
+    OP(bool, sparse_open, (net * n, error* why))                                                                 \
+    OP(void, sparse_close, (net * n))                                                                            \
+    OP(mat, sparse, (net * n, uint32_t threshold))                                                               \
+    OP(void, begin, (net * n))                                                                                   \
+    OP(void, compute, (net * n, const mini_batch* b))                                                            \
+    OP(void, update, (net * n))                                                                                  \
+    OP(void, set_losses, (net * n, const net_losses* losses))                                                    \
+    OP(net_losses, losses, (net * n, bool wait))                                                                 \
+    OP(void, gemm, (net * n, mat c, mat a, bool at, mat b, bool bt, float beta))                                 \
+    OP(void, read_rows, (net * n, mat out, mat x))                                                               \
+    OP(void, drop, (net * n, mat x, const ggnn_node* id, uint32_t threshold, int32_t l))                         \
+    OP(void, add, (net * n, mat out, mat a))                                                                     \
+    OP(void, finish, (net * n, mat h, const epilogue* e))                                                        \
+    OP(void, finish_back, (net * n, mat dh, mat h, const epilogue* e))                                           \
+    OP(void, transpose, (net * n, ggnn_block * t, const ggnn_block* b))                                          \
+    OP(void, index_by_id, (net * n, int32_t* indices, const ggnn_block* b, int32_t first))                       \
+    OP(void, scale_mean, (net * n, float* inv, const ggnn_block* b, bool with_self))                             \
+    OP(void, scale_weights, (net * n, float* inv, const ggnn_block* b, const float* weight))                     \
+    OP(void, scale_gcn, (net * n, float* src, float* dst, float* self, const ggnn_block* b))                     \
+    OP(void, aggregate,                                                                                          \
+       (net * n, mat out, int32_t* arg, ggnn_reduce how, const ggnn_block* b, const ggnn_scale* s,               \
+        const float* weight, mat x))                                                                             \
+    OP(void, aggregate_arg_back,                                                                                 \
+       (net * n, mat dx, const ggnn_block* t, const ggnn_block* b, mat dout, const int32_t* arg))                \
+    OP(void, scores, (net * n, float* e, mat z, mat a))                                                          \
+    OP(void, scores_back, (net * n, mat dz, mat da, const float* de, mat z, mat a))                              \
+    OP(void, attend, (net * n, const ggnn_gat_layer* y))                                                         \
+    OP(void, attend_back,                                                                                        \
+       (net * n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout))                                \
+    OP(void, mean_heads, (net * n, mat out, mat a, int32_t heads))                                               \
+    OP(void, mean_heads_back, (net * n, mat da, mat dout, int32_t heads))                                        \
+    OP(void, loss, (net * n, mat dlogits, mat logits, const mini_batch* b))                                      \
+    OP(size_t, split_bytes, (int64_t n, int32_t parts))                                                          \
+    OP(void, split,                                                                                              \
+       (device * d, int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,                    \
+        const ggnn_node* id, int64_t n, void* workspace))                                                        \
+    OP(void, permute,                                                                                            \
+       (device * d, void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,   \
+        const int32_t* index, int64_t n))                                                                        \
+    OP(void, gather,                                                                                             \
+       (device * d, void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id,        \
+        int64_t n))                                                                                              \
+    OP(void, number, (device * d, ggnn_node * place, const ggnn_node* id, int64_t n))                            \
+    OP(void, sum_rows,                                                                                           \
+       (device * d, float* out, int64_t ld_out, int64_t rows, int32_t width, const float* inp,                   \
+        const int32_t* index, const int64_t* bound, int32_t parts))
+typedef struct {
+    MATH_OPS(OPS_SLOT)
+} math_ops;
+
+struct ops {
+    memory_ops memory;
+    batch_ops  batches;
+    math_ops   math;
+};
+
+/* ---- the net -------------------------------------------------------------------------------------------------- */
+
+typedef struct { /* factors of the optimiser's update */
+    float rate, l2, keep; /* weight decay: added to the gradient; or what is left of a parameter */
+    float inv_correction1, inv_correction2;
+} adam;
+
+/* Called within net_compute on a CPU. forward: after each layer. backward: before each layer's; dout (D, out) is the gradient of
+   y->h, and the loss is there. after_backward: after it; GAT's y->dz and y->att.del, der are there. They look, and change
+   nothing. */
+typedef struct {
+    void (*forward)(void* context, net* n, const layer* y);
+    void (*backward)(void* context, net* n, const layer* y, mat dout);
+    void (*after_backward)(void* context, net* n, const layer* y);
+    void* context;
+} net_watch;
+
+enum { NET_PARAMS_MAX = 10 * NET_LAYERS_MAX, NET_SEGMENT = 256 };
+struct net {
+    net_config   config;
+    net_data     data;
+    device*      device;
+    const math_ops* ops;   /* the device's */
+    struct layer layer[NET_LAYERS_MAX];
+
+    net_param param[NET_PARAMS_MAX];
+    int32_t   num_params;
+    int64_t   updates;
+    net_state state;
+
+    char*  memory; /* all matrices, laid out once; NULL while they are only counted */
+    size_t used;
+    float* inv_sqrt;       /* (N) GCN's 1 / sqrt(d), by global id */
+    mat    gathered;       /* (S, in) the input's rows, where they are not read straight from the store */
+    int64_t gathered_rows;
+    extent chunk;          /* most of a block in evaluation, 0 without; of transformed rows src = config.room + N */
+    int64_t* chunk_src;    /* (1) chunk.src, on the device */
+    ggnn_node* range;      /* (chunk.dst) nodes whose rows evaluation transforms */
+    int32_t* indices;      /* (chunk.edges) of its blocks */
+    mat    dlogits;        /* (seeds, outputs) */
+    mat    pushed;         /* --parallel split: gradients of this rank's rows */
+    double* row_loss;      /* (seeds) */
+    net_sums* sums;        /* (1) what the loss leaves for the reduction and the update */
+    void*  steps;          /* the backend's: captured ones */
+    void*  workspace;      /* of the backend: the CPU's gemm, ... */
+    void*  transpose_workspace;
+    float* initial;        /* parameters' first values, while they are set up: the host's */
+    mat    column_sums;    /* (3 * rows / NET_SEGMENT, cols) of finish_back */
+    int32_t widest;        /* columns of any matrix */
+    int64_t most_rows;     /* of a matrix over targets or sources */
+    extent most_transposed; /* block */
+
+    mini_batch whole;      /* full batch: the graph */
+    void*      whole_memory;
+    int64_t*   whole_counts; /* (3) */
+    float*     view;       /* features as a matrix: where the store's rows begin */
+    sparse_features* sparse; /* features without their zeros, or NULL */
+    ggnn_block transpose;  /* of the layer whose backward runs; */
+    bool       transposed; /* of the whole graph, made once */
+
+    const net_watch* watch;  /* of a step; NULL: none */
+    const mini_batch* batch; /* of this step, */
+    bool     training;
+    uint32_t step;
+    adam     optimiser;
+    net_losses losses;     /* on the CPU; elsewhere the device's */
+    int      backward;     /* which half of the profile the ops add to */
+    net_profile profile;
+};
+
+/* optimiser.c: of the next update, which is counted. */
+adam net_next_adam(net* n, float learning_rate);
+
+/* loss.c: the loss of a labelled row, and d (outputs), its gradient, unless NULL. labels are the host's. */
+double net_row_gradient(float* d, const float* x, int32_t outputs, const net_labels* labels, int64_t v);
+
+/* net.c: forward, loss, backward, without `begin`. */
+void net_run(net* n, const mini_batch* b);
+
+/* parts.c: whether a mean is added up from what ranks sum of their own rows. Then y->x and dx are of the rows that this rank
+   has. out (D, in): the mean of x; dx of dout, the mean's transpose. */
+bool net_sums_in_parts(const net* n, const layer* y);
+void net_mean_in_parts(net* n, const layer* y, mat out);
+void net_mean_in_parts_back(net* n, mat dx, const layer* y, mat dout);
+
+/* parts.c: gradients of all sources of y's block become those of the rows that this rank has, added up over the ranks. On one
+   device they are the same rows. */
+mat net_push(net* n, const layer* y, mat d);
+
+/* parts.c: x becomes what layer y reads, its rows or what it transforms them to: of all sources, pulled from the ranks that
+   have them, or where net_reads_own of this rank's alone. */
+void net_take_input(net* n, layer* y, mat x);
+bool net_reads_own(const net* n, const layer* y);
+
+/* What becomes of a step's sums, once they are those of all devices. */
+GGNN_HD void losses_add(net_losses* all, uint32_t step, const net_sums* sums)
+{
+    const int64_t known = sums->known;
+    const double  loss = known ? sums->loss / (double)known : 0;
+    all->sum += loss * (double)known;
+    all->rows += known;
+    all->last = loss;
+    all->known = known;
+    if (all->bad >= 0 || loss - loss == 0) return;
+    all->bad = step;
+    all->bad_loss = loss;
+}
+
+/* arena.c, for plans: columns up to where the next row begins; a zeroed array; a matrix whose rows begin at multiples
+   of 64 bytes; a parameter, named with the layer's index, (rows, cols), `fill` everywhere or Glorot-uniform where
+   that is GLOROT. */
+#define GLOROT (-1.0f)
+int64_t mat_padded(int32_t cols);
+void* net_take(net* n, size_t count, size_t size);
+mat   net_matrix(net* n, int64_t rows, int32_t cols);
+param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int32_t cols, float fill);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

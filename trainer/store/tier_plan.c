@@ -1,0 +1,660 @@
+#include "trainer/store/tier_plan.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/options.h"
+#include "common/parallel.h"
+#include "common/progress.h"
+#include "datasets/hotness.h"
+#include "datasets/topology.h"
+#include "trainer/batch/loader.h"
+
+void tier_plan_note(tier_plan* p, const char* format, ...)
+{
+    va_list values;
+    for (int i = 0; i < TIER_NOTES_MAX; i++) {
+        if (p->note[i][0]) continue;
+        va_start(values, format);
+        vsnprintf(p->note[i], sizeof p->note[i], format, values);
+        va_end(values);
+        return;
+    }
+}
+
+enum { DUAL = HOTNESS_DUAL + 1 }; /* of --cache */
+
+static int64_t nodes_of(const tier_plan* p) { return p->task->graph.num_nodes; }
+
+/* By what nodes are ranked: without a cache by degree, for the parts. */
+static hotness_policy policy_of(const config* c)
+{
+    return c->cache == CACHE_NONE ? HOTNESS_DEGREE : (hotness_policy)(c->cache - 1);
+}
+
+/* ==== counting what batches read ================================================================================ */
+
+typedef struct { /* batches sampled side by side */
+    tier_plan* plan;
+    loader_pass pass; /* of the first epoch counted */
+    int64_t batch, batches;
+    int32_t turns; /* of as many batches this rank counts one, whole; 1: of each its slice */
+    int lanes;
+    ggnn_batch* lane; /* (lanes) */
+    void** memory;    /* (lanes) a batch's, */
+    ggnn_node** seeds; /* (lanes) */
+    ggnn_status* status; /* (lanes) */
+    int64_t first;    /* batch of lane 0, of those that this rank counts, through all epochs */
+} counting;
+
+/* --parallel split: each row is read by the rank that owns it. So is each list, unless ranks take turns to sample whole batches. */
+static bool in_parts(const tier_plan* p) { return p->config->parallel == PARALLEL_SPLIT && p->comm->ranks > 1; }
+static bool reads(const tier_plan* p, tiers_kind kind, ggnn_node v)
+{
+    return (kind == TIERS_GRAPH && p->config->split_sampling == SPLIT_SINGLE) ||
+           ggnn_locate(&p->task->owners.at, v).slot == p->comm->rank;
+}
+
+/* One batch, or this rank's slice of it. */
+static void sample_lane(void* context, int64_t lane)
+{
+    counting* c = context;
+    const comm* with = c->plan->comm;
+    const bool whole = c->turns > 1;
+    const int64_t i = whole ? (c->first + lane) * c->turns + with->rank : c->first + lane;
+    c->status[lane] = loader_sample_slice(&c->lane[lane], c->seeds[lane], &c->plan->task->graph, &c->pass, c->batch, i,
+                                          whole ? 0 : with->rank, whole ? 1 : with->ranks);
+}
+
+static bool count_batches(counting* c, error* why)
+{
+    const int64_t batches = c->batches * c->plan->config->presample_epochs;
+    const int64_t all = c->turns > 1 ? (batches + c->turns - 1 - c->plan->comm->rank) / c->turns : batches;
+    for (; c->first < all; c->first += c->lanes) {
+        const int64_t now = all - c->first < c->lanes ? all - c->first : c->lanes;
+        parallel_each(now, sample_lane, c);
+        for (int64_t i = 0; i < now; i++) {
+            if (c->status[i] != GGNN_OK)
+                return error_set(why, "sampling the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+                                 (long long)c->lane[i].fault.node, ggnn_status_string(c->status[i]));
+            ggnn_count_batch(c->plan->count[TIERS_FEATURES], c->plan->count[TIERS_GRAPH], &c->lane[i]);
+        }
+    }
+    return true;
+}
+
+static bool open_lanes(counting* c, const ggnn_sampling* how, error* why)
+{
+    const comm* with = c->plan->comm;
+    const int64_t seeds = c->turns > 1 ? c->batch : (c->batch + with->ranks - 1) / with->ranks;
+    c->lane = memory_new((size_t)c->lanes * sizeof *c->lane, "batches to be counted", why);
+    c->memory = memory_new((size_t)c->lanes * sizeof *c->memory, "batches to be counted", why);
+    c->seeds = memory_new((size_t)c->lanes * sizeof *c->seeds, "batches to be counted", why);
+    c->status = memory_new((size_t)c->lanes * sizeof *c->status, "batches to be counted", why);
+    if (!c->lane || !c->memory || !c->seeds || !c->status) return false;
+    for (int i = 0; i < c->lanes; i++) {
+        if (ggnn_batch_plan(&c->lane[i], &c->plan->task->graph, how, seeds, NULL) != GGNN_OK)
+            return error_set(why, "a mini-batch of %lld seeds: %s", (long long)seeds, c->lane[i].fault.what);
+        c->memory[i] = memory_new(c->lane[i].bytes, "batches to be counted", why);
+        c->seeds[i] = memory_new((size_t)seeds * sizeof **c->seeds, "batches to be counted", why);
+        if (!c->memory[i] || !c->seeds[i] || ggnn_batch_init(&c->lane[i], c->memory[i]) != GGNN_OK) return false;
+    }
+    return true;
+}
+
+static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
+{
+    const config* c = p->config;
+    const ggnn_epochs of = hotness_epochs(policy_of(c), p->task->ids[SPLIT_TRAIN], p->task->count[SPLIT_TRAIN], c->batch,
+                                          (uint64_t)c->seed);
+    counting k = {.plan = p, .batch = of.batch_size, .batches = ggnn_epoch_batches(&of), .turns = in_parts(p) ? p->comm->ranks : 1,
+                  .lanes = parallel_lanes()};
+    k.pass = (loader_pass){.ids = of.ids, .num_ids = of.num_ids, .shuffled = true, .epoch = of.first_epoch, .rng = of.rng};
+    if (c->shuffle == SHUFFLE_LOCAL) {
+        k.pass.ids = p->task->division.ids;
+        k.pass.parts = p->task->division.parts;
+    }
+    bool good = open_lanes(&k, how, why) && count_batches(&k, why);
+    for (int i = 0; i < k.lanes; i++) {
+        if (k.memory) memory_free(k.memory[i]);
+        if (k.seeds) memory_free(k.seeds[i]);
+    }
+    memory_free(k.lane);
+    memory_free(k.memory);
+    memory_free(k.seeds);
+    memory_free(k.status);
+    return good;
+}
+
+/* sum (N): those of all ranks, added up. Each rank adds those of some nodes, which go to all. */
+static bool sum_counts(tier_plan* p, int64_t* sum, const int64_t* own, error* why)
+{
+    comm* c = p->comm;
+    const int64_t N = nodes_of(p), begin = N * c->rank / c->ranks, mine = N * (c->rank + 1) / c->ranks - begin;
+    int64_t bound[COMM_RANKS_MAX + 1];
+    comm_piece* to = memory_new(2 * (size_t)c->ranks * sizeof *to, "counts of all devices", why);
+    int64_t* parts = to ? memory_new(memory_product((size_t)mine, (size_t)c->ranks, sizeof *parts),
+                                        "counts of all devices", why) : NULL;
+    comm_piece* from = to ? to + c->ranks : NULL;
+    for (int32_t r = 0; parts && r <= c->ranks; r++) {
+        bound[r] = N * r / c->ranks;
+        if (r == c->ranks) break;
+        to[r] = (comm_piece){mine * r, mine};
+        from[r] = (comm_piece){bound[r], N * (r + 1) / c->ranks - bound[r]};
+    }
+    bool good = parts && comm_exchange(c, NULL, parts, to, own, from, sizeof *own, why);
+    for (int64_t i = 0; good && i < mine; i++)
+        for (int32_t r = 0; r < c->ranks; r++) sum[begin + i] += parts[mine * r + i];
+    good = good && comm_all_gather(c, NULL, sum, bound, sizeof *sum, why);
+    memory_free(parts);
+    memory_free(to);
+    return good;
+}
+
+/* ==== rankings ================================================================================================== */
+
+static ggnn_node* new_rank(tier_plan* p, error* why)
+{
+    int i = 0;
+    while (p->memory[i]) i++;
+    p->memory[i] = memory_new(memory_product((size_t)nodes_of(p), sizeof **p->memory, 1), "ranks of nodes", why);
+    return p->memory[i];
+}
+
+/* By what needs no sampling. */
+static bool order_by_graph(const tier_plan* p, ggnn_node* rank, error* why)
+{
+    const size_t bytes = memory_product((size_t)nodes_of(p), sizeof(int64_t), 1);
+    const hotness_policy by = policy_of(p->config);
+    const bool over = by == HOTNESS_ALIGRAPH;
+    int64_t* out = memory_new(bytes, "degrees of nodes", why);
+    int64_t* in = out && over ? memory_new(bytes, "degrees of nodes", why) : NULL;
+    ggnn_fault fault;
+    bool good = out && (in || !over);
+    if (good && by != HOTNESS_RANDOM && ggnn_count_degrees(out, in, &p->task->graph, &fault) != GGNN_OK)
+        good = error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+                         (long long)fault.node, fault.what);
+    if (good) hotness_rank(rank, p->work, by, over ? in : out, out, NULL, (uint64_t)p->config->seed, nodes_of(p));
+    memory_free(out);
+    memory_free(in);
+    return good;
+}
+
+/* One order for lists and rows, parts and caches; of threads the first makes it for all. */
+static bool rank_by_graph(tier_plan* p, error* why)
+{
+    comm* c = p->comm;
+    const bool shared = !comm_under_mpi(), makes = !shared || c->local == 0;
+    const size_t bytes = makes ? memory_product((size_t)nodes_of(p), sizeof(ggnn_node), 1) : 0;
+    if (shared && !comm_share(c, &p->shared, bytes, "ranks of nodes", why)) return false;
+    ggnn_node* rank = shared ? p->shared.part[0] : new_rank(p, why);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->of_parts[kind] = p->of_cache[kind] = rank;
+    return rank && (!makes || order_by_graph(p, rank, why)) && (!shared || comm_barrier(c, why));
+}
+
+/* Does what all ranks have read foretell what this one will read? Yes where every rank may get any node in a batch, best as it
+   is most, and in --parallel split, of what it owns. Not where a rank has training nodes of its own. `optimal` knows each rank's own. */
+static bool reads_as_all(const tier_plan* p)
+{
+    return in_parts(p) || (!p->task->division.parts && policy_of(p->config) != HOTNESS_OPTIMAL);
+}
+
+/* The parts' order: by what all ranks read. A cache's counts become those of all, too, or stay this rank's own. */
+static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
+{
+    const int64_t* indptr = p->task->graph.whole.indptr;
+    ggnn_node* rank = new_rank(p, why);
+    int64_t* sum = rank ? memory_new(memory_product((size_t)nodes_of(p), sizeof *sum, 1), "counts of all devices", why) : NULL;
+    bool good = sum && sum_counts(p, sum, p->count[kind], why);
+    if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, nodes_of(p));
+    p->of_parts[kind] = rank;
+    if (good && reads_as_all(p)) memcpy(p->count[kind], sum, (size_t)nodes_of(p) * sizeof *sum);
+    memory_free(sum);
+    return good;
+}
+
+static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        p->count[kind] = memory_new(memory_product((size_t)nodes_of(p), sizeof **p->count, 1), "counts of reads", why);
+        if (!p->count[kind]) return false;
+    }
+    if (!count_reads(p, how, why)) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const int64_t* indptr = p->task->graph.whole.indptr;
+        if (p->comm->ranks > 1 && !rank_parts(p, (tiers_kind)kind, why)) return false;
+        p->of_cache[kind] = p->of_parts[kind];
+        if (p->comm->ranks > 1 && reads_as_all(p)) continue;
+        ggnn_node* rank = new_rank(p, why);
+        if (!rank) return false;
+        hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, nodes_of(p));
+        p->of_cache[kind] = rank;
+        if (p->comm->ranks == 1) p->of_parts[kind] = rank;
+    }
+    return true;
+}
+
+/* Out-degrees over the lists that a part's batches read: PaGraph's hotness of a part. */
+static bool rank_by_degree_within(tier_plan* p, const ggnn_node* list, int64_t lists, error* why)
+{
+    int64_t* out = memory_new(memory_product((size_t)nodes_of(p), sizeof *out, 1), "degrees of nodes", why);
+    ggnn_node* rank = out ? new_rank(p, why) : NULL;
+    for (int64_t i = 0; rank && i < lists; i++) {
+        const ggnn_list near = ggnn_neighbors(&p->task->graph, list[i]);
+        for (int64_t e = 0; e < near.degree; e++) out[near.id[e]]++;
+    }
+    if (rank) hotness_rank(rank, p->work, HOTNESS_DEGREE, out, NULL, NULL, 0, nodes_of(p));
+    for (int kind = 0; rank && kind < TIERS_KINDS; kind++) p->of_cache[kind] = rank;
+    memory_free(out);
+    return rank != NULL;
+}
+
+/* The same order, but nodes inside before all others. */
+static ggnn_node* rank_inside_first(tier_plan* p, const ggnn_node* rank, const uint8_t* inside, error* why)
+{
+    ggnn_node *to = new_rank(p, why), next = 0;
+    for (int64_t v = 0; to && v < nodes_of(p); v++) p->work[rank[v]] = (ggnn_node)v;
+    for (int outside = 0; to && outside < 2; outside++)
+        for (int64_t i = 0; i < nodes_of(p); i++)
+            if (inside[p->work[i]] != outside) to[p->work[i]] = next++;
+    return to;
+}
+
+/* Of a rank that has training nodes of its own: its cache is of what these reach. */
+static bool rank_closure(tier_plan* p, error* why)
+{
+    const config* c = p->config;
+    const division* d = &p->task->division;
+    const bool by_degree = !c->ranking && policy_of(c) == HOTNESS_DEGREE;
+    int64_t lists = 0;
+    if (!d->parts || c->cache == CACHE_NONE) return true;
+    ggnn_node* list = memory_new(memory_product((size_t)nodes_of(p), sizeof *list, 1), "nodes of a closure", why);
+    uint8_t* inside = list ? memory_new((size_t)nodes_of(p), "nodes of a closure", why) : NULL;
+    const int64_t reach = inside ? division_closure(d, &p->task->graph, p->comm->rank, list, &lists, why) : -1;
+    bool good = reach >= 0 && (!by_degree || rank_by_degree_within(p, list, lists, why));
+    for (int64_t i = 0; good && i < reach; i++) inside[list[i]] = 1;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = reach;
+    const ggnn_node* rank[TIERS_KINDS] = {p->of_cache[TIERS_GRAPH], p->of_cache[TIERS_FEATURES]};
+    for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
+        const bool same = kind > 0 && rank[kind] == rank[0];
+        p->of_cache[kind] = same ? p->of_cache[0] : rank_inside_first(p, rank[kind], inside, why);
+        good = p->of_cache[kind] != NULL;
+    }
+    memory_free(inside);
+    memory_free(list);
+    return good;
+}
+
+/* Of a rank that has a part of each batch: its cache is of what it reads. */
+static bool rank_part(tier_plan* p, error* why)
+{
+    if (!in_parts(p) || p->config->cache == CACHE_NONE) return true;
+    uint8_t* inside = memory_new((size_t)nodes_of(p), "nodes of a part", why);
+    for (int kind = 0; inside && kind < TIERS_KINDS; kind++) {
+        p->reach[kind] = 0;
+        for (int64_t v = 0; v < nodes_of(p); v++) p->reach[kind] += inside[v] = reads(p, (tiers_kind)kind, (ggnn_node)v);
+        p->of_cache[kind] = rank_inside_first(p, p->of_cache[kind], inside, why);
+        if (!p->of_cache[kind]) break;
+    }
+    memory_free(inside);
+    return inside && p->of_cache[TIERS_KINDS - 1];
+}
+
+/* A file made by another policy would not be what --cache says. One made by hand names none, and goes with each. */
+static bool made_for_cache(const tier_plan* p, error* why)
+{
+    const config* c = p->config;
+    const int made_by = options_choice(HOTNESS_POLICIES, p->file.made_by);
+    if (c->cache == CACHE_NONE || made_by < 0 || made_by == (int)policy_of(c)) return true;
+    return error_set(why, "--cache %s: %s was made by %s; give --cache %s, or another ranking", hotness_name[policy_of(c)], c->ranking,
+                     hotness_name[made_by], hotness_name[made_by]);
+}
+
+static bool make_order(tier_plan* p, const ggnn_sampling* how, error* why)
+{
+    const config* c = p->config;
+    if (!c->ranking) return hotness_is_counted(policy_of(c)) ? rank_by_reads(p, how, why) : rank_by_graph(p, why);
+    if (!ranking_open(&p->file, c->ranking, &p->task->set, why)) return false;
+    if (c->cache == DUAL && !p->file.cached)
+        return error_set(why, "--cache dual: %s does not say how much is cached (ggnn-data rank --by dual)", c->ranking);
+    if (!made_for_cache(p, why)) return false;
+    p->of_parts[TIERS_GRAPH] = p->of_cache[TIERS_GRAPH] = p->file.lists;
+    p->of_parts[TIERS_FEATURES] = p->of_cache[TIERS_FEATURES] = p->file.rows;
+    return true;
+}
+
+/* ==== opening =================================================================================================== */
+
+static bool place(tier_plan* p, error* why)
+{
+    const config* c = p->config;
+    ggnn_topology t;
+    ggnn_fault fault;
+    if (!c->topology) return true;
+    if (p->parts > GGNN_DEVICES_MAX)
+        return error_set(why, "--topology %s: of %d devices at most, here are %d", c->topology, GGNN_DEVICES_MAX, (int)p->parts);
+    if (!topology_read(&t, c->topology, p->parts, why)) return false;
+    if (ggnn_place_parts(&p->placement, &t, (ggnn_place_rule)c->placement, 0, &fault) != GGNN_OK)
+        return error_set(why, "--topology %s: %s", c->topology, fault.what);
+    p->plan.placement = &p->placement;
+    return true;
+}
+
+/* This rank's share of its device, which ranks of one machine and number share. */
+static bool find_total(tier_plan* p, device* d, error* why)
+{
+    comm* c = p->comm;
+    const int64_t room = device_room(d);
+    int64_t* all = memory_new((size_t)c->ranks * 2 * sizeof *all, "memory of devices", why);
+    int32_t sharers = 0;
+    if (!all) return false;
+    all[2 * c->rank] = c->machine;
+    all[2 * c->rank + 1] = d->number;
+    bool good = comm_gather_each(c, all, 2 * sizeof *all, why);
+    for (int32_t r = 0; r < c->ranks; r++) sharers += all[2 * r] == c->machine && all[2 * r + 1] == d->number;
+    memory_free(all);
+    p->peaks = room != INT64_MAX;
+    if (good && p->peaks) p->total = room / sharers;
+    if (p->config->device_memory && (!p->total || p->total > p->config->device_memory)) p->total = p->config->device_memory;
+    return good;
+}
+
+/* The order of ids themselves, as after `reorder`: a look-up needs no table of it. */
+static bool is_identity(const tier_plan* p, const ggnn_node* rank)
+{
+    int64_t v = 0;
+    while (v < nodes_of(p) && rank[v] == v) v++;
+    return v == nodes_of(p);
+}
+
+/* Bytes of these rankings, each once, and of `more`; NULL: none. */
+static int64_t distinct_bytes(const tier_plan* p, const ggnn_node* const used[4], int64_t more)
+{
+    int64_t arrays = more;
+    for (int i = 0; i < 4; i++) {
+        bool is_new = used[i] && !is_identity(p, used[i]);
+        for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
+        arrays += is_new;
+    }
+    return tier_plan_rank_bytes(nodes_of(p), arrays);
+}
+
+/* Of the rankings that the device will need, where lists keep the parts' order. */
+static int64_t rank_bytes(const tier_plan* p)
+{
+    const config* c = p->config;
+    const bool fills = c->cache == DUAL && !p->file.cached; /* both rankings of its cache are made then */
+    const ggnn_node* used[4] = {c->store_graph > 0 ? p->of_parts[TIERS_GRAPH] : NULL,
+                                c->store_features > 0 ? p->of_parts[TIERS_FEATURES] : NULL,
+                                c->cache != CACHE_NONE && !fills ? p->of_cache[TIERS_FEATURES] : NULL,
+                                c->cache == DUAL && !fills ? p->of_cache[TIERS_GRAPH] : NULL};
+    return distinct_bytes(p, used, fills ? 2 : 0);
+}
+
+bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
+                    const ggnn_sampling* how, error* why)
+{
+    memset(p, 0, sizeof *p);
+    p->config = c;
+    p->task = t;
+    p->comm = with;
+    memcpy(p->slopes, c->slopes, sizeof p->slopes);
+    p->parts = over ? over->locals : 1;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes_of(p);
+    p->sizes = ggnn_sizes_of(&t->graph, &t->features);
+    p->work = memory_new(memory_product((size_t)nodes_of(p), sizeof *p->work, 2), "orders of nodes", why);
+    const bool good = p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why) &&
+                      rank_part(p, why);
+    p->kept = rank_bytes(p);
+    return good;
+}
+
+bool tier_plan_asks_peak(const tier_plan* p) { return p->peaks; }
+
+void tier_plan_close(tier_plan* p)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++) memory_free(p->count[kind]);
+    for (size_t i = 0; i < sizeof p->memory / sizeof *p->memory; i++) memory_free(p->memory[i]);
+    memory_free(p->work);
+    ranking_close(&p->file);
+    if (p->comm) comm_unshare(p->comm, &p->shared);
+    memset(p, 0, sizeof *p);
+}
+
+/* ==== filling =================================================================================================== */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Bytes of the entries of a cache of both kinds that has the ranks below these. */
+static int64_t dual_bytes(const tier_plan* p, const ggnn_sizes* of, const int64_t cached[TIERS_KINDS])
+{
+    int64_t bytes = cached[TIERS_FEATURES] * of->row;
+    for (int64_t v = 0; v < nodes_of(p); v++)
+        if (p->of_cache[TIERS_GRAPH][v] < cached[TIERS_GRAPH]) bytes += ggnn_list_bytes(of, v);
+    return bytes;
+}
+
+/* The first entries of a dual file that this rank may read: of each kind `part` / FILE_PARTS of them. */
+enum { FILE_PARTS = 1 << 20 };
+static void take_from_file(tier_plan* p, int64_t part)
+{
+    const int64_t *rows = &p->file.cached[0], *lists = &p->file.cached[1];
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        p->from_file[kind] = smaller(kind == TIERS_GRAPH ? *lists : *rows, p->reach[kind]) * part / FILE_PARTS;
+}
+
+/* What a dual file says is cached, or as much of it as fits its budget: a file of 0.2 counted 8 bytes per list too few, and
+   rows that were preprocessed later may be longer. What no longer fits is left out from the end, of both kinds alike. */
+static void fit_file(tier_plan* p)
+{
+    ggnn_sizes then = p->sizes;
+    if (!p->file.cached || p->config->cache != DUAL) return;
+    take_from_file(p, FILE_PARTS);
+    then.list = 8;
+    const int64_t budget = p->file.budget ? *p->file.budget : dual_bytes(p, &then, p->from_file);
+    int64_t most = FILE_PARTS, least = 0, all[TIERS_KINDS] = {p->from_file[0], p->from_file[1]};
+    if (dual_bytes(p, &p->sizes, p->from_file) <= budget) return;
+    while (most - least > 1) { /* `least` fits, `most` does not */
+        const int64_t middle = least + (most - least) / 2;
+        take_from_file(p, middle);
+        *(dual_bytes(p, &p->sizes, p->from_file) <= budget ? &least : &most) = middle;
+    }
+    take_from_file(p, least);
+    tier_plan_note(p, "--ranking %s: %" PRId64 " of its %" PRId64 " rows and %" PRId64 " of its %" PRId64 " lists are cached: all would take more "
+                   "than the %" PRId64 " bytes that it was made for", p->config->ranking, p->from_file[TIERS_FEATURES], all[TIERS_FEATURES],
+                   p->from_file[TIERS_GRAPH], all[TIERS_GRAPH], budget);
+}
+
+/* Bytes of a cache whose size is given; 0 of auto. */
+static int64_t cache_bytes(const tier_plan* p)
+{
+    const config* c = p->config;
+    const int64_t N = nodes_of(p);
+    const int64_t rows = N * p->sizes.row, lists = p->task->graph.num_edges * p->sizes.edge + N * p->sizes.list;
+    if (c->cache == CACHE_NONE || c->cache_auto) return 0;
+    if (c->cache_bytes >= 0) return c->cache_bytes;
+    if (p->file.cached && c->cache == DUAL) return dual_bytes(p, &p->sizes, p->from_file);
+    return c->cache == DUAL ? ggnn_fill_ratio(c->cache_ratio, rows + lists) : ggnn_fill_ratio(c->cache_ratio, N) * p->sizes.row;
+}
+
+/* The least of all ranks. */
+static bool least(tier_plan* p, int64_t* value, error* why)
+{
+    comm* c = p->comm;
+    int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
+    if (!all) return false;
+    all[c->rank] = *value;
+    bool good = comm_gather_each(c, all, sizeof *all, why);
+    for (int32_t r = 0; good && r < c->ranks; r++) *value = all[r] < *value ? all[r] : *value;
+    memory_free(all);
+    return good;
+}
+
+/* Bytes of the fullest part when the first `stored` lists of an order are dealt to parts in turn; by id where all are. Parts of
+   unlike lists do not come out even. */
+static int64_t fullest_part(const tier_parts* p)
+{
+    const int64_t stored = p->wanted[TIERS_GRAPH];
+    int64_t part[COMM_RANKS_MAX] = {0}, most = 0;
+    for (int64_t i = 0; i < stored; i++) {
+        int64_t* of = &part[i % p->parts];
+        *of += ggnn_list_bytes(p->sizes, stored == p->nodes ? i : p->order[i]);
+        if (*of > most) most = *of;
+    }
+    return most;
+}
+
+/* The hottest lists that parts of `room` bytes each hold. Returns the bytes of the fullest. */
+static int64_t fit_lists(tiers_share* s, ggnn_node* taken, const tier_parts* p, int64_t room)
+{
+    int64_t left[COMM_RANKS_MAX], least = room;
+    memcpy(taken, p->rank[TIERS_GRAPH], (size_t)p->nodes * sizeof *taken);
+    for (int32_t i = 0; i < p->parts; i++) left[i] = room;
+    s->stored = ggnn_fill_lists(taken, left, p->parts, p->order, p->sizes, p->wanted[TIERS_GRAPH]);
+    s->rank = s->stored ? taken : NULL;
+    for (int32_t i = 0; i < p->parts; i++) least = left[i] < least ? left[i] : least;
+    return room - least;
+}
+
+/* The first lists of an order, or what fits. By id where all are stored and fit so. */
+static int64_t place_lists(tiers_share* s, ggnn_node* taken, const tier_parts* p, int64_t room)
+{
+    const int64_t most = fullest_part(p), wanted = p->wanted[TIERS_GRAPH];
+    *s = (tiers_share){wanted > 0 && wanted < p->nodes ? p->rank[TIERS_GRAPH] : NULL, wanted, NULL, 0};
+    return most > room ? fit_lists(s, taken, p, room) : most;
+}
+
+/* The same of rows, of which parts hold equally many. */
+static int64_t place_rows(tiers_share* s, const tier_parts* p, int64_t room)
+{
+    const int64_t wanted = p->wanted[TIERS_FEATURES], all = (wanted + p->parts - 1) / p->parts;
+    const int64_t each = ggnn_fill_rows(room, p->sizes->row, all), stored = each == all ? wanted : each * p->parts;
+    *s = (tiers_share){stored > 0 && stored < p->nodes ? p->rank[TIERS_FEATURES] : NULL, stored, NULL, 0};
+    return each * p->sizes->row;
+}
+
+void tier_plan_parts(tiers_share share[TIERS_KINDS], int64_t bytes[TIERS_KINDS], ggnn_node* taken, const tier_parts* from, int64_t room)
+{
+    bytes[TIERS_FEATURES] = from->features_first ? place_rows(&share[TIERS_FEATURES], from, room) : 0;
+    bytes[TIERS_GRAPH] = place_lists(&share[TIERS_GRAPH], taken, from, room - bytes[TIERS_FEATURES]);
+    if (!from->features_first) bytes[TIERS_FEATURES] = place_rows(&share[TIERS_FEATURES], from, room - bytes[TIERS_GRAPH]);
+}
+
+/* What parts store; *bytes, of a device: what it has for them, and what is left. No part is larger than its room. */
+static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
+{
+    const config* c = p->config;
+    const int64_t N = nodes_of(p), lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
+    const int32_t copies = p->plan.placement ? p->placement.most : 1;
+    const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    const tier_parts from = {N, p->parts, &p->sizes, {p->of_parts[TIERS_GRAPH], p->of_parts[TIERS_FEATURES]}, p->work, {lists, rows},
+                             c->prefer != 0};
+    int64_t taken_bytes[TIERS_KINDS];
+    ggnn_node* taken = p->total && lists ? new_rank(p, why) : NULL; /* without a limit all fit */
+    if (p->total && lists && !taken) return false;
+    for (int64_t v = 0; v < N; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
+    tier_plan_parts(p->plan.share, taken_bytes, taken, &from, p->total ? *bytes / copies : INT64_MAX);
+    if (graph->stored < lists || features->stored < rows)
+        tier_plan_note(p, "--store-graph %g, --store-features %g: %" PRId64 " of %" PRId64 " lists and %" PRId64 " of %" PRId64
+                       " rows are stored, as the device has no room for more (--reserve-bytes %" PRId64 " stay free)",
+                       c->store_graph, c->store_features, graph->stored, lists, features->stored, rows, c->reserve_bytes);
+    *bytes -= (taken_bytes[TIERS_GRAPH] + taken_bytes[TIERS_FEATURES]) * copies;
+    return true;
+}
+
+/* DUCATI's: lists and rows share the budget. A cache has no entry that its rank may not read. */
+static bool fill_dual(tier_plan* p, int64_t budget, error* why)
+{
+    tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    ggnn_node *rows = new_rank(p, why), *lists = rows ? new_rank(p, why) : NULL;
+    if (!lists) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        for (int64_t v = 0; v < nodes_of(p) && p->reach[kind] < nodes_of(p); v++)
+            if (p->of_cache[kind][v] >= p->reach[kind]) p->count[kind][v] = -1;
+    const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], p->slopes[1], p->slopes[0], &p->sizes, budget};
+    const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, nodes_of(p), p->work);
+    graph->cache_rank = lists;
+    graph->cached = fill.lists;
+    features->cache_rank = rows;
+    features->cached = fill.rows;
+    if (!p->slopes[0] && !p->slopes[1]) tier_plan_note(p, "--cache dual: both slopes are 0, so that frequency a byte decides");
+    return true;
+}
+
+static bool fill_cache(tier_plan* p, int64_t budget, error* why)
+{
+    const config* c = p->config;
+    tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    if (c->cache == CACHE_NONE) return true;
+    if (c->cache == DUAL && !p->file.cached) return fill_dual(p, budget, why);
+    features->cache_rank = p->of_cache[TIERS_FEATURES];
+    features->cached = ggnn_fill_rows(budget, p->sizes.row, p->reach[TIERS_FEATURES]);
+    if (c->cache != DUAL) return true;
+    features->cached = p->from_file[TIERS_FEATURES];
+    graph->cache_rank = p->of_cache[TIERS_GRAPH];
+    graph->cached = p->from_file[TIERS_GRAPH];
+    return true;
+}
+
+int64_t tier_plan_rankings(const tier_plan* p)
+{
+    const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
+    const ggnn_node* used[4] = {graph->rank, features->rank, graph->cache_rank, features->cache_rank};
+    return p->config ? distinct_bytes(p, used, 0) : 0;
+}
+
+/* A CPU's limit is for lists, rows and rankings alone. */
+static int64_t room_of(const tier_plan* p, int64_t peak)
+{
+    const int64_t beside = p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->placement.most : 1) : 0;
+    return ggnn_fill_auto(p->total, peak + p->kept + beside, p->config->reserve_bytes);
+}
+
+int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total ? room_of(p, peak) : (int64_t)1 << 30; }
+
+static bool fill_once(tier_plan* p, int64_t peak, error* why)
+{
+    const int64_t given = cache_bytes(p), room = room_of(p, peak);
+    int64_t bytes = room > given ? room - given : 0, left;
+    if (!least(p, &bytes, why)) return false;
+    left = bytes;
+    if (!fill_parts(p, &left, why)) return false;
+    if (!p->config->cache_auto) return fill_cache(p, given, why);
+    left += room - bytes; /* of this device, which may have more than the least */
+    char text[16];
+    tier_plan_note(p, "--cache-bytes auto: %sB", progress_amount(text, (double)left));
+    return fill_cache(p, left, why);
+}
+
+static void forget_identities(tier_plan* p)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const ggnn_node** const rank[2] = {&p->plan.share[kind].rank, &p->plan.share[kind].cache_rank};
+        for (int i = 0; i < 2; i++)
+            if (*rank[i] && is_identity(p, *rank[i])) *rank[i] = NULL;
+    }
+}
+
+/* Lists that parts hold in another order than the file's, or than rows', have a ranking of their own, which takes room: what is
+   placed then is placed again, with less. No more than four rankings are kept. */
+bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
+{
+    int notes = 0;
+    int64_t fits = 0;
+    fit_file(p);
+    while (notes < TIER_NOTES_MAX && p->note[notes][0]) notes++;
+    for (int turn = 0; turn < 4 && !fits; turn++) {
+        for (int i = notes; i < TIER_NOTES_MAX; i++) p->note[i][0] = 0; /* of the turn before */
+        memset(p->plan.share, 0, sizeof p->plan.share);
+        if (!fill_once(p, peak, why)) return false;
+        forget_identities(p);
+        const int64_t needed = tier_plan_rankings(p);
+        fits = !p->total || needed <= p->kept;
+        if (!fits) p->kept = needed;
+        if (!least(p, &fits, why)) return false;
+    }
+    return true;
+}

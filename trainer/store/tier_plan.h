@@ -1,0 +1,83 @@
+/* tier_plan.h - which nodes' lists and rows lie in which tier: from options, graph and memory to a tiers_plan (tiers.h),
+   by the rules of ggnn_plan.h. Set-up only. All ranks make the same calls.
+
+       tier_plan_open(&p, ...);      // what is hot, and in which order; nothing is in a device's memory yet
+       ... a first mini-batch, where tier_plan_asks_peak: what it takes of the device is its peak
+       tier_plan_fill(&p, peak, why);
+       source.plan = &p.plan;        // for tiers_open; p must outlive the view
+
+   The parts' order is that of all ranks together. So is a cache's, as a rank may get any node in a batch. Where it has training
+   nodes of its own (--partition pagraph), and by `optimal`, a cache's order is that of its own rank's batches. Same options, same plan, on
+   every machine and backend, but for what memory is free; of counted policies (presc, dual, optimal) on as many devices.
+   Parts that store all of a kind store it by id, as order has no meaning then.
+
+   With --partition pagraph a cache is of the closure of its rank's training nodes: by degree, counted over the lists
+   that its batches read; by counted policies in the order of what it read itself; by others in their order. With --parallel split, where a row is read by its owner alone, a
+   cache is of its rank's own nodes, in the order of all ranks together; of lists as well, but where ranks take turns to
+   sample whole batches. */
+#ifndef TRAINER_TIER_PLAN_H
+#define TRAINER_TIER_PLAN_H
+#include "datasets/plan_file.h"
+#include "trainer/store/tiers.h"
+#include "trainer/task.h"
+
+enum { TIER_NOTES_MAX = 5 };
+
+typedef struct { /* all zeros: there is no plan */
+    tiers_plan plan;
+    const config* config;
+    const task*   task;
+    comm*    comm;
+    int32_t  parts;
+    int64_t  total;  /* bytes of the device that count; 0: not known, there is no limit */
+    int64_t  reach[TIERS_KINDS]; /* nodes that the cache may have: all, or those whose list or row this rank may read */
+    bool     peaks;  /* the device has memory of its own */
+    int64_t  slopes[2]; /* of lists, of rows: the options', or measured (slopes.h) before tier_plan_fill */
+    ggnn_sizes sizes;
+    ranking  file;
+    int64_t  from_file[TIERS_KINDS]; /* ranks below these are cached, as a dual file says */
+    ggnn_placement placement;
+    int64_t* count[TIERS_KINDS];              /* (N) what this rank's batches read; NULL: not counted */
+    const ggnn_node* of_parts[TIERS_KINDS];   /* (N) ranks for all devices */
+    const ggnn_node* of_cache[TIERS_KINDS];   /* (N) and for this one */
+    int64_t  kept;                            /* bytes of the rankings that room is left for on the device */
+    ggnn_node* memory[24];                    /* of ranks; */
+    comm_shared shared;                       /* of one that all threads have */
+    ggnn_node* work;                          /* (2 N) */
+    char note[TIER_NOTES_MAX][200];           /* what the user is to know */
+} tier_plan;
+
+/* over: the ranks whose devices share parts; NULL: each has one of its own. how: how training samples. False on
+   failure; tier_plan_close is due all the same. */
+bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
+                    const ggnn_sampling* how, error* why);
+bool tier_plan_asks_peak(const tier_plan* p);
+int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that peak; 1 GiB where no limit is known */
+bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
+int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
+
+/* Adds to the notes, where there is room. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void tier_plan_note(tier_plan* p, const char* format, ...);
+
+void tier_plan_close(tier_plan* p); /* all zeros is fine */
+
+typedef struct { /* what parts of one room are to store, of N nodes */
+    int64_t nodes;
+    int32_t parts;
+    const ggnn_sizes* sizes;
+    const ggnn_node* rank[TIERS_KINDS]; /* (N) hottest first; */
+    const ggnn_node* order;             /* (N) of lists the nodes in that order */
+    int64_t wanted[TIERS_KINDS];        /* so many of the hottest */
+    bool features_first;
+} tier_parts;
+
+/* Sets rank and stored of both shares: what is wanted, or what fits into a part of `room` bytes; no part has more. bytes: of the
+   fullest part of each kind. taken (N): ranks of lists, where those that are wanted do not fit by id. */
+void tier_plan_parts(tiers_share share[TIERS_KINDS], int64_t bytes[TIERS_KINDS], ggnn_node* taken, const tier_parts* from, int64_t room);
+
+/* Bytes of so many rankings of N nodes on a device. */
+static inline int64_t tier_plan_rank_bytes(int64_t nodes, int64_t rankings) { return rankings * nodes * (int64_t)sizeof(ggnn_node); }
+#endif

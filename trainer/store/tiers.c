@@ -1,0 +1,785 @@
+#include "trainer/store/tiers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+#include "datasets/writer.h"
+
+/* ==== whole arrays ============================================================================================== */
+
+/* An array as the device reads it: where it is, or a copy, one however often it is asked for. NULL where there is none,
+   or no room. */
+static void* show(tiers* t, const void* from, size_t bytes, const char* what, error* why)
+{
+    void* there = from ? device_map(t->device, (void*)(uintptr_t)from) : NULL;
+    int i = 0;
+    if (!from || there || why->text[0]) return there;
+    while (t->sent[i].there && t->sent[i].from != from) i++;
+    if (t->sent[i].there) return t->sent[i].there;
+    t->sent[i].from = from;
+    t->sent[i].there = device_new(t->device, bytes, what, why);
+    if (t->sent[i].there) device_upload(t->device, t->sent[i].there, from, bytes);
+    return t->sent[i].there;
+}
+
+static void show_graph(tiers* t, const ggnn_graph* g, error* why)
+{
+    size_t nodes = (size_t)g->num_nodes, edges = (size_t)g->num_edges;
+    const ggnn_csc* all = &g->whole;
+    t->graph = ggnn_graph_plain(show(t, all->indptr, (nodes + 1) * sizeof *all->indptr, "the graph's offsets", why),
+                                show(t, all->indices, edges * sizeof *all->indices, "the graph's edges", why),
+                                show(t, all->weight, edges * sizeof *all->weight, "the edges' weights", why),
+                                g->num_nodes, g->num_edges);
+}
+
+static void show_features(tiers* t, const ggnn_store* f, int64_t nodes, error* why)
+{
+    t->features = *f;
+    t->features.rows = show(t, f->rows, (size_t)nodes * (size_t)f->pitch, "the features", why);
+    t->features.traffic = NULL;
+    t->local = true;
+}
+
+/* An array of the host tier. */
+static const void* pin(tiers* t, const void* from, size_t bytes, const char* what, error* why)
+{
+    int i = 0;
+    while (t->pinned[i]) i++;
+    if (!from || !bytes || why->text[0]) return from;
+    const void* there = device_pin(t->device, from, bytes, what, &t->copied, why);
+    if (there) t->pinned[i] = from;
+    return there;
+}
+
+/* ==== pieces: lists or rows of some nodes, one after the other ================================================== */
+
+typedef struct {
+    int64_t nodes, edges; /* edges: of lists */
+    int64_t at;           /* bytes before it in its memory */
+} piece;
+
+typedef struct { /* where nodes lie: all that a piece is made from */
+    const tiers_source* from;
+    tiers_kind  kind;
+    ggnn_layout at;
+} cutter;
+
+static size_t place(size_t* used, size_t bytes)
+{
+    size_t at = (*used + 127) / 128 * 128;
+    *used = at + bytes;
+    return at;
+}
+
+/* The arrays of a piece of lists; without memory: their bytes alone. */
+static ggnn_csc lists_at(char* memory, const tiers_source* from, piece p, size_t* bytes)
+{
+    const size_t nodes = (size_t)p.nodes, edges = (size_t)p.edges;
+    size_t used = 0;
+    const size_t indptr = place(&used, (nodes + 1) * sizeof(int64_t)), first = place(&used, nodes * sizeof(int64_t));
+    const size_t indices = place(&used, edges * sizeof(ggnn_node));
+    const size_t weight = from->graph.whole.weight ? place(&used, edges * sizeof(float)) : 0;
+    ggnn_csc lists = {0};
+    if (bytes) *bytes = used;
+    if (!memory) return lists;
+    lists = (ggnn_csc){.indptr = (int64_t*)(void*)(memory + indptr), .first = (int64_t*)(void*)(memory + first),
+                       .indices = (ggnn_node*)(void*)(memory + indices), .num_edges = p.edges};
+    if (weight) lists.weight = (float*)(void*)(memory + weight);
+    return lists;
+}
+
+static size_t bytes_of(const tiers_source* from, tiers_kind kind, piece p)
+{
+    size_t bytes = (size_t)p.nodes * (size_t)from->features.pitch;
+    if (kind == TIERS_GRAPH) lists_at(NULL, from, p, &bytes);
+    return bytes;
+}
+
+/* The lists of nodes `id`, into the arrays of `to` or, counted only, into indptr. */
+static bool cut_lists(const tiers_source* from, const ggnn_csc* to, int64_t* indptr, const ggnn_node* id, int64_t nodes,
+                      error* why)
+{
+    ggnn_fault fault;
+    ggnn_status status = ggnn_graph_lists(indptr, (int64_t*)(uintptr_t)to->first, (ggnn_node*)(uintptr_t)to->indices,
+                                          (float*)(uintptr_t)to->weight, &from->graph, id, nodes, &fault);
+    return status == GGNN_OK || error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
+                                          (long long)fault.node, fault.what);
+}
+
+typedef struct {
+    piece p;
+    ggnn_node* id;   /* (nodes) */
+    int64_t* indptr; /* (nodes + 1) of lists */
+} content;
+
+static void drop(content* c)
+{
+    memory_free(c->id);
+    memory_free(c->indptr);
+}
+
+/* What slot number `slot` of a layout has. */
+static bool list_content(content* c, const cutter* k, int32_t slot, error* why)
+{
+    const int64_t all = k->from->graph.num_nodes;
+    const ggnn_csc none = {0};
+    *c = (content){.p = {ggnn_layout_nodes(NULL, &k->at, all, slot), 0, 0}};
+    c->id = memory_new(memory_product((size_t)c->p.nodes, sizeof *c->id, 1), "the nodes of a part", why);
+    if (!c->id) return false;
+    ggnn_layout_nodes(c->id, &k->at, all, slot);
+    if (k->kind == TIERS_FEATURES) return true;
+    c->indptr = memory_new(memory_product((size_t)c->p.nodes + 1, sizeof *c->indptr, 1), "the nodes of a part", why);
+    if (!c->indptr || !cut_lists(k->from, &none, c->indptr, c->id, c->p.nodes, why)) return false;
+    c->p.edges = c->indptr[c->p.nodes];
+    return true;
+}
+
+/* Nodes [begin, end) of c, in the host's memory. */
+static bool write_host(const cutter* k, const content* c, int64_t begin, int64_t end, char* memory, error* why)
+{
+    const ggnn_store* f = &k->from->features;
+    if (k->kind == TIERS_FEATURES) {
+        ggnn_gather(memory, f->pitch / ggnn_type_bytes(f->type), f->type, f, c->id + begin, end - begin);
+        return true;
+    }
+    const piece p = {end - begin, c->indptr[end] - c->indptr[begin], 0};
+    const ggnn_csc lists = lists_at(memory, k->from, p, NULL);
+    return cut_lists(k->from, &lists, (int64_t*)(uintptr_t)lists.indptr, c->id + begin, p.nodes, why);
+}
+
+/* From the host's arrays of nodes [begin, ..) to the device's of the whole piece. indptr goes at once, before. */
+static void send_lists(device* d, const ggnn_csc* to, const ggnn_csc* from, const content* c, int64_t begin, int64_t nodes)
+{
+    const int64_t edge = c->indptr[begin];
+    const size_t edges = (size_t)(c->indptr[begin + nodes] - edge);
+    device_upload(d, (void*)(uintptr_t)(to->first + begin), from->first, (size_t)nodes * sizeof *to->first);
+    device_upload(d, (void*)(uintptr_t)(to->indices + edge), from->indices, edges * sizeof *to->indices);
+    if (to->weight) device_upload(d, (void*)(uintptr_t)(to->weight + edge), from->weight, edges * sizeof *to->weight);
+}
+
+/* To a device by way of the host, some nodes at a time. */
+static bool write_device(device* d, const cutter* k, const content* c, char* memory, error* why)
+{
+    enum { STEP = 1 << 14 };
+    const size_t pitch = (size_t)k->from->features.pitch;
+    const ggnn_csc to = lists_at(memory, k->from, c->p, NULL);
+    if (c->indptr) device_upload(d, (void*)(uintptr_t)to.indptr, c->indptr, ((size_t)c->p.nodes + 1) * sizeof *to.indptr);
+    for (int64_t i = 0, n; i < c->p.nodes && !why->text[0]; i += n) {
+        n = c->p.nodes - i < STEP ? c->p.nodes - i : STEP;
+        const piece p = {n, c->indptr ? c->indptr[i + n] - c->indptr[i] : 0, 0};
+        char* way = memory_new(bytes_of(k->from, k->kind, p), "a piece of a part", why);
+        if (!way) return false;
+        bool good = write_host(k, c, i, i + n, way, why);
+        const ggnn_csc lists = lists_at(way, k->from, p, NULL);
+        if (good && c->indptr) send_lists(d, &to, &lists, c, i, n);
+        else if (good) device_upload(d, memory + (size_t)i * pitch, way, (size_t)n * pitch);
+        memory_free(way);
+    }
+    return !why->text[0];
+}
+
+static bool write_piece(device* d, const cutter* k, int32_t slot, char* memory, error* why)
+{
+    content c;
+    bool good = list_content(&c, k, slot, why);
+    if (good && device_map(d, memory)) good = write_host(k, &c, 0, c.p.nodes, memory, why);
+    else if (good) good = write_device(d, k, &c, memory, why);
+    drop(&c);
+    return good;
+}
+
+static bool measure_piece(piece* p, const cutter* k, int32_t slot, error* why)
+{
+    content c;
+    bool good = list_content(&c, k, slot, why);
+    *p = c.p;
+    drop(&c);
+    return good;
+}
+
+/* ==== own memory ================================================================================================ */
+
+/* On a CPU a tier has pages of its own, so that a test can take away all but one. */
+enum { PAGE = 4096 };
+static size_t in_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+static size_t whole_units(bool host, size_t bytes) { return host ? in_pages(bytes) : (bytes + 127) / 128 * 128; }
+static char*  to_page(void* memory) { return (char*)in_pages((size_t)(uintptr_t)memory); }
+
+static bool on_host(const tiers* t) { return device_map(t->device, t->device) != NULL; }
+
+const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file) { return on_host(t) ? &t->graph : file; }
+const ggnn_graph* tiers_device_graph(const tiers* t) { return on_host(t) ? NULL : &t->graph; }
+
+/* The own cache of one kind, if it has any row. */
+static bool open_cache(tiers* t, const cutter* k, piece* p, error* why)
+{
+    static const char* const what[] = {"the cache of lists", "the cache of features"};
+    tiers_memory* m = &t->cache[k->kind];
+    *p = (piece){0, 0, 0};
+    if (!k->at.cached) return true;
+    if (!measure_piece(p, k, t->parts + 1, why)) return false;
+    const size_t bytes = bytes_of(k->from, k->kind, *p);
+    m->bytes = on_host(t) ? in_pages(bytes) + PAGE : bytes;
+    m->start = device_new(t->device, m->bytes, what[k->kind], why);
+    return m->start && write_piece(t->device, k, t->parts + 1, on_host(t) ? to_page(m->start) : m->start, why);
+}
+
+static bool stores(const tiers_source* from, int32_t rank, int32_t part)
+{
+    const ggnn_placement* plan = from->plan ? from->plan->placement : NULL;
+    return plan ? plan->stores[rank] >> part & 1 : part == rank;
+}
+
+static int32_t source_of(const tiers_source* from, int32_t rank, int32_t part)
+{
+    const ggnn_placement* plan = from->plan ? from->plan->placement : NULL;
+    return plan ? plan->source[rank][part] : part;
+}
+
+/* ==== parts ===================================================================================================== */
+
+typedef struct { /* what the others have to know of a rank's; with a piece for each kind and part behind it */
+    int64_t process;
+    char*   memory[TIERS_KINDS]; /* as its process has it; */
+    char    handle[TIERS_KINDS][DEVICE_HANDLE]; /* for others, of a device that is no CPU */
+    piece   part[];              /* (kinds, parts) those that it stores */
+} holding;
+
+static size_t holding_bytes(const tiers* t) { return sizeof(holding) + 2 * (size_t)t->parts * sizeof(piece); }
+
+/* This rank's parts of one kind, in one piece of memory. */
+static bool open_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
+{
+    static const char* const what[] = {"parts of the graph", "parts of the features"};
+    const bool host = on_host(t);
+    tiers_memory* m = &t->part[k->kind];
+    piece* part = mine->part + (k->kind == TIERS_FEATURES ? t->parts : 0);
+    char* memory = NULL;
+    for (int32_t p = 0; p < t->parts; p++) {
+        if (!stores(k->from, t->local_rank, p)) continue;
+        if (!measure_piece(&part[p], k, p, why)) return false;
+        part[p].at = (int64_t)m->bytes;
+        if (part[p].nodes) m->bytes += whole_units(host, bytes_of(k->from, k->kind, part[p]));
+    }
+    if (host && t->over && !comm_share(t->over, &t->shared[k->kind], m->bytes + PAGE, what[k->kind], why)) return false;
+    if (host && t->over) memory = t->shared[k->kind].part[t->local_rank];
+    else if (m->bytes) memory = m->start = device_new(t->device, m->bytes + (host ? PAGE : 0), what[k->kind], why);
+    if (!memory && m->bytes) return false;
+    if (host) memory = to_page(memory);
+    mine->memory[k->kind] = memory;
+    if (!host && m->bytes && comm_under_mpi() && !device_lend(t->device, memory, mine->handle[k->kind], why)) return false;
+    for (int32_t p = 0; p < t->parts; p++)
+        if (stores(k->from, t->local_rank, p) && part[p].nodes &&
+            !write_piece(t->device, k, p, memory + part[p].at, why)) return false;
+    return true;
+}
+
+/* Where this device reads memory of rank r of its machine. */
+static char* reach(tiers* t, const holding* of, int32_t r, tiers_kind kind, error* why)
+{
+    if (on_host(t)) return t->over ? to_page(t->shared[kind].part[r]) : of->memory[kind];
+    char* memory = of->memory[kind];
+    if (of->process != getpid()) {
+        void** borrowed = &t->borrowed[(kind == TIERS_FEATURES ? t->over->locals : 0) + r];
+        if (!*borrowed) *borrowed = device_borrow(t->device, of->handle[kind], why);
+        memory = *borrowed;
+    }
+    return memory && device_reach(t->device, memory, why) ? memory : NULL;
+}
+
+/* ==== tables ==================================================================================================== */
+
+typedef struct { /* of one memory, by slot; for `slots` = parts + 2 */
+    ggnn_csc*    part;
+    const void** base;
+    int64_t *bound, *counts; /* counts (3, slots): lists, rows, edges */
+    size_t bytes;
+} part_tables;
+
+static part_tables tables_of(void* memory, size_t slots)
+{
+    part_tables t;
+    t.part = memory;
+    t.base = (const void**)(t.part + slots);
+    t.bound = (int64_t*)(t.base + slots);
+    t.counts = t.bound + slots;
+    t.bytes = (size_t)((char*)(t.counts + 3 * slots) - (char*)memory);
+    return t;
+}
+
+static void set_slot(const part_tables* to, const cutter* k, int32_t slot, char* memory, piece p)
+{
+    if (k->kind == TIERS_FEATURES) to->base[slot] = memory;
+    else to->part[slot] = lists_at(memory, k->from, p, NULL);
+}
+
+/* What rows take, or lists. */
+static int64_t net_bytes(const cutter* k, piece p)
+{
+    const ggnn_sizes of = ggnn_sizes_of(&k->from->graph, &k->from->features);
+    return k->kind == TIERS_FEATURES ? p.nodes * of.row : p.nodes * of.list + p.edges * of.edge;
+}
+
+static void add_placed(tiers* t, const cutter* k, size_t tier, piece p)
+{
+    char* count = (char*)&t->placed[k->kind] + tier;
+    char* bytes = (char*)&t->placed_bytes[k->kind] + tier;
+    *(int64_t*)(void*)count += p.nodes;
+    *(int64_t*)(void*)bytes += net_bytes(k, p);
+}
+
+static bool set_parts(tiers* t, const cutter* k, const part_tables* to, const holding* all, error* why)
+{
+    for (int32_t p = 0; p < t->parts; p++) {
+        const int32_t r = t->source[p];
+        const holding* of = (const holding*)(const void*)((const char*)all + (size_t)r * holding_bytes(t));
+        const piece it = of->part[(k->kind == TIERS_FEATURES ? t->parts : 0) + p];
+        if (!it.nodes) continue;
+        char* memory = reach(t, of, r, k->kind, why);
+        if (!memory) return false;
+        set_slot(to, k, p, memory + it.at, it);
+        add_placed(t, k, r == t->local_rank ? offsetof(tiers_reads, own) : offsetof(tiers_reads, peer), it);
+    }
+    return true;
+}
+
+/* Where some node is read from it; else it has no address. */
+static void set_host(tiers* t, const cutter* k, const part_tables* to, error* why)
+{
+    const ggnn_graph* g = &k->from->graph;
+    const ggnn_store* f = &k->from->features;
+    const int64_t nodes = g->num_nodes, left = nodes - k->at.stored;
+    const size_t edges = (size_t)g->whole.num_edges;
+    const tiers_reads* bytes = &t->placed_bytes[k->kind];
+    ggnn_csc* lists = &to->part[t->parts];
+    if (!left) return;
+    t->placed[k->kind].host = left;
+    t->placed_bytes[k->kind].host = net_bytes(k, (piece){nodes, g->num_edges, 0}) - bytes->own - bytes->peer;
+    if (k->at.cached == nodes) return;
+    if (k->kind == TIERS_FEATURES) {
+        to->base[t->parts] = pin(t, f->rows, (size_t)nodes * (size_t)f->pitch, "features", why);
+        return;
+    }
+    *lists = g->whole;
+    lists->indptr = pin(t, lists->indptr, ((size_t)nodes + 1) * sizeof *lists->indptr, "the graph's offsets", why);
+    lists->indices = pin(t, lists->indices, edges * sizeof *lists->indices, "the graph's edges", why);
+    lists->weight = pin(t, lists->weight, edges * sizeof *lists->weight, "the edges' weights", why);
+}
+
+/* ==== a view of tiers =========================================================================================== */
+
+typedef struct {
+    cutter cut[TIERS_KINDS];
+    bool   split[TIERS_KINDS]; /* false: the device has it in one piece */
+    piece  cache[TIERS_KINDS];
+} layouts;
+
+/* By owners where there is no plan. */
+static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bound, error* why)
+{
+    const int64_t nodes = from->graph.num_nodes;
+    if (!from->plan && from->owners == GGNN_OWNER_HASH &&
+        !(t->owned = memory_new(memory_product((size_t)nodes, sizeof *t->owned, 1), "ranks of nodes", why))) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const tiers_share* s = from->plan ? &from->plan->share[kind] : NULL;
+        ggnn_layout at = {0};
+        ggnn_fault fault;
+        if (s) at = (ggnn_layout){s->cache_rank, s->cached, s->rank, NULL, s->stored, t->parts};
+        else if (ggnn_layout_owners(&at, t->owned, bound, from->owners, NULL, nodes, t->parts, &fault) != GGNN_OK)
+            return error_set(why, "parts: %s", fault.what);
+        y->cut[kind] = (cutter){from, (tiers_kind)kind, at};
+        y->split[kind] = t->parts > 1 || at.stored < nodes || at.cached;
+    }
+    return true;
+}
+
+/* This rank's tiers, and all ranks' parts; all (ranks) holdings. */
+static bool fill_tiers(tiers* t, layouts* y, const part_tables* table, holding* all, error* why)
+{
+    const int32_t rank = t->over ? t->over->rank : 0, first = rank - t->local_rank;
+    holding* mine = (holding*)(void*)((char*)all + (size_t)rank * holding_bytes(t));
+    const holding* machine = (const holding*)(const void*)((const char*)all + (size_t)first * holding_bytes(t));
+    mine->process = getpid();
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        if (!y->split[kind]) continue;
+        if (!open_cache(t, &y->cut[kind], &y->cache[kind], why) || !open_own_parts(t, &y->cut[kind], mine, why)) return false;
+    }
+    if (t->over && !comm_gather_each(t->over, all, holding_bytes(t), why)) return false;
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        const cutter* k = &y->cut[kind];
+        if (!y->split[kind]) continue;
+        if (!set_parts(t, k, table, machine, why)) return false;
+        set_host(t, k, table, why);
+        if (!k->at.cached) continue;
+        set_slot(table, k, t->parts + 1, on_host(t) ? to_page(t->cache[kind].start) : t->cache[kind].start, y->cache[kind]);
+        add_placed(t, k, offsetof(tiers_reads, cache), y->cache[kind]);
+    }
+    return !why->text[0];
+}
+
+/* A layout as the device reads it. */
+static ggnn_layout show_layout(tiers* t, ggnn_layout at, int64_t nodes, const int64_t* bound, error* why)
+{
+    const size_t bytes = (size_t)nodes * sizeof *at.rank;
+    if (at.bound) at.bound = bound;
+    at.rank = show(t, at.rank, bytes, "ranks of nodes", why);
+    at.cache_row = at.cached ? show(t, at.cache_row, bytes, "ranks of nodes", why) : NULL;
+    return at;
+}
+
+static void show_split(tiers* t, const layouts* y, const tiers_source* from, const part_tables* table, error* why)
+{
+    const int64_t nodes = from->graph.num_nodes;
+    const size_t slots = (size_t)t->parts + 2;
+    if (y->split[TIERS_GRAPH])
+        t->graph = (ggnn_graph){.num_nodes = nodes, .num_edges = from->graph.num_edges, .part = table->part,
+                                .at = show_layout(t, y->cut[TIERS_GRAPH].at, nodes, table->bound, why)};
+    else show_graph(t, &from->graph, why);
+    if (y->split[TIERS_FEATURES]) {
+        t->features = from->features;
+        t->features.rows = NULL;
+        t->features.base = table->base;
+        t->features.at = show_layout(t, y->cut[TIERS_FEATURES].at, nodes, table->bound, why);
+        t->local = on_host(t) && !from->plan;
+    } else show_features(t, &from->features, nodes, why);
+    t->graph.traffic = table->counts;
+    t->features.traffic = table->counts + slots;
+    t->edges_read = table->counts + 2 * slots;
+}
+
+static void place_whole(tiers* t, const layouts* y, const tiers_source* from)
+{
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        if (!y->split[kind])
+            add_placed(t, &y->cut[kind], offsetof(tiers_reads, own), (piece){from->graph.num_nodes, from->graph.num_edges, 0});
+}
+
+static bool open_split(tiers* t, const tiers_source* from, error* why)
+{
+    layouts y = {0};
+    t->over = from->over;
+    t->parts = t->over ? t->over->locals : 1;
+    t->local_rank = t->over ? t->over->local : 0;
+    const size_t slots = (size_t)t->parts + 2, ranks = t->over ? (size_t)t->over->ranks : 1;
+    t->host_tables = memory_new(tables_of(NULL, slots).bytes, "tables of parts", why);
+    t->source = t->host_tables ? memory_new((size_t)t->parts * sizeof *t->source, "tables of parts", why) : NULL;
+    t->borrowed = t->source ? memory_new(2 * slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
+    holding* all = t->borrowed ? memory_new(ranks * holding_bytes(t), "places of parts", why) : NULL;
+    if (!all) return false;
+    for (int32_t p = 0; p < t->parts; p++) t->source[p] = (int16_t)source_of(from, t->local_rank, p);
+    part_tables table = tables_of(t->host_tables, slots);
+    bool good = lay_out(&y, t, from, table.bound, why) && fill_tiers(t, &y, &table, all, why);
+    memory_free(all);
+    if (!good) return false;
+    t->tables = device_map(t->device, t->host_tables);
+    if (!t->tables) {
+        t->tables = device_new(t->device, table.bytes, "tables of parts", why);
+        if (!t->tables) return false;
+        device_upload(t->device, t->tables, t->host_tables, table.bytes);
+    }
+    table = tables_of(t->tables, slots);
+    show_split(t, &y, from, &table, why);
+    place_whole(t, &y, from);
+    return !why->text[0];
+}
+
+/* ==== bytes, counts ============================================================================================= */
+
+/* Does the part own v? Of ranges near enough for a count of bytes. */
+static bool owns(const tiers_source* from, int64_t v, int32_t part, int32_t parts)
+{
+    const int64_t N = from->graph.num_nodes;
+    if (from->owners == GGNN_OWNER_RANGE) return v >= N * part / parts && v < N * (part + 1) / parts;
+    return part == (from->owners == GGNN_OWNER_HASH ? ggnn_owner_hash(v, parts) : (int32_t)(v % parts));
+}
+
+int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
+{
+    const int64_t N = from->graph.num_nodes;
+    const int64_t* indptr = from->graph.whole.indptr;
+    piece own = {0, 0, 0};
+    for (int64_t v = 0; v < N; v++) {
+        if (!owns(from, v, part, parts)) continue;
+        own.nodes++;
+        own.edges += indptr[v + 1] - indptr[v];
+    }
+    const piece whole = {N, from->graph.num_edges, 0};
+    int64_t bytes = N * (int64_t)sizeof(int32_t) + (int64_t)bytes_of(from, TIERS_FEATURES, own);
+    bytes += (int64_t)bytes_of(from, TIERS_GRAPH, from->exchange ? whole : own);
+    if (parts > 1 && from->owners == GGNN_OWNER_HASH) bytes += N * (int64_t)sizeof(ggnn_node);
+    for (int i = 0; i < TIERS_LISTS; i++) bytes += from->count[i] * (int64_t)sizeof(ggnn_node);
+    return bytes;
+}
+
+int64_t tiers_overhead(int32_t parts, int32_t stored)
+{
+    enum { PIECE = 1024 }; /* an entry of indptr, and up to 128 bytes before each of five arrays and behind the last */
+    return (stored + 1) * (int64_t)PIECE + (int64_t)tables_of(NULL, (size_t)parts + 2).bytes + 128;
+}
+
+static tiers_reads by_tier(const tiers* t, const int64_t* slot)
+{
+    tiers_reads sum = {slot[t->parts + 1], 0, 0, slot[t->parts]};
+    for (int32_t p = 0; p < t->parts; p++) *(t->source[p] == t->local_rank ? &sum.own : &sum.peer) += slot[p];
+    return sum;
+}
+
+static tiers_reads list_bytes(tiers_reads lists, tiers_reads edges)
+{
+    const int64_t id = sizeof(ggnn_node);
+    return (tiers_reads){16 * lists.cache + id * edges.cache, 16 * lists.own + id * edges.own,
+                         16 * lists.peer + id * edges.peer, 16 * lists.host + id * edges.host};
+}
+
+tiers_count tiers_counted(const tiers* t, tiers_kind kind)
+{
+    tiers_count sum = {t->placed[kind], t->placed_bytes[kind], {0, 0, 0, 0}, {0, 0, 0, 0}};
+    if (t->exchange && kind == TIERS_FEATURES) {
+        const exchange_cost cost = exchange_cost_of(t->exchange);
+        sum.read = (tiers_reads){0, cost.own, cost.peer, 0};
+        sum.read_bytes = tiers_row_bytes(t, sum.read);
+    }
+    if (!t->tables) return sum;
+    const size_t slots = (size_t)t->parts + 2;
+    int64_t* copy = tables_of(t->host_tables, slots).counts;
+    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
+    sum.read = by_tier(t, kind == TIERS_FEATURES ? counts + slots : counts);
+    if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
+    else sum.read_bytes = list_bytes(sum.read, by_tier(t, counts + 2 * slots));
+    return sum;
+}
+
+tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows)
+{
+    const int64_t row = t->features.width * ggnn_type_bytes(t->features.type);
+    return (tiers_reads){row * rows.cache, row * rows.own, row * rows.peer, row * rows.host};
+}
+
+tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before)
+{
+    return (tiers_reads){now.cache - before.cache, now.own - before.own, now.peer - before.peer, now.host - before.host};
+}
+
+tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int64_t* count, int64_t nodes, int32_t me,
+                             int32_t parts, int64_t* from)
+{
+    const tiers_share* s = &plan->share[kind];
+    tiers_reads reads = {0, 0, 0, 0};
+    for (int64_t v = 0; v < nodes; v++) {
+        const int64_t h = s->rank ? s->rank[v] : v;
+        if ((s->cache_rank ? s->cache_rank[v] : v) < s->cached) reads.cache += count[v];
+        else if (h >= s->stored) reads.host += count[v];
+        else {
+            const int32_t part = (int32_t)(h % parts), source = plan->placement ? plan->placement->source[me][part] : part;
+            *(source == me ? &reads.own : &reads.peer) += count[v];
+            if (from) from[source] += count[v];
+        }
+    }
+    return reads;
+}
+
+void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])
+{
+    memset(from, 0, GGNN_DEVICES_MAX * sizeof *from);
+    if (!t->tables || t->parts > GGNN_DEVICES_MAX) return;
+    const size_t slots = (size_t)t->parts + 2;
+    int64_t* copy = tables_of(t->host_tables, slots).counts;
+    const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
+    for (int32_t p = 0; p < t->parts; p++) from[t->source[p]] += counts[slots + (size_t)p];
+}
+
+void tiers_start_counting(tiers* t)
+{
+    if (!t->tables) return;
+    const size_t slots = (size_t)t->parts + 2;
+    int64_t* zeros = tables_of(t->host_tables, slots).counts;
+    memset(zeros, 0, 3 * slots * sizeof *zeros);
+    if (t->tables != t->host_tables) device_upload(t->device, tables_of(t->tables, slots).counts, zeros, 3 * slots * sizeof *zeros);
+}
+
+static bool open_exchange(tiers* t, const tiers_source* from, error* why)
+{
+    const exchange_plan plan = {from->over, from->features, from->graph.num_nodes, from->owners, from->machines};
+    t->exchange = exchange_create(t->device, &plan, why);
+    if (t->exchange) t->features = *exchange_stored(t->exchange);
+    return t->exchange != NULL;
+}
+
+/* ==== opening, closing ========================================================================================== */
+
+bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
+{
+    size_t nodes = (size_t)from->graph.num_nodes;
+    const bool exchanged = from->over && from->exchange, split = !exchanged && (from->over || from->plan);
+    memset(t, 0, sizeof *t);
+    t->device = d;
+    if (split && !open_split(t, from, why)) return false;
+    if (!split) show_graph(t, &from->graph, why);
+    if (!split && !exchanged) show_features(t, &from->features, from->graph.num_nodes, why);
+    if (exchanged && !open_exchange(t, from, why)) return false;
+    t->labels.label = show(t, from->labels.label, nodes * sizeof *t->labels.label, "labels", why);
+    t->labels.target = show(t, from->labels.target, nodes * sizeof *t->labels.target, "targets", why);
+    for (int i = 0; i < TIERS_LISTS; i++)
+        t->ids[i] = show(t, from->ids[i], (size_t)from->count[i] * sizeof *t->ids[i], "the ids of a pass", why);
+    return !why->text[0];
+}
+
+/* Before any process frees what others have borrowed. */
+static void give_back_borrowed(tiers* t)
+{
+    error ignored = {""};
+    const bool lent = t->over && !on_host(t) && comm_under_mpi();
+    for (int32_t i = 0; t->borrowed && t->over && i < 2 * t->over->locals; i++)
+        if (t->borrowed[i]) device_give_borrowed(t->device, t->borrowed[i]);
+    if (lent) comm_barrier(t->over, &ignored); /* returns at once where a rank has failed */
+    memory_free(t->borrowed);
+}
+
+void tiers_close(tiers* t)
+{
+    if (!t->device) return;
+    for (size_t i = 0; i < sizeof t->sent / sizeof *t->sent; i++)
+        if (t->sent[i].there) device_free(t->device, t->sent[i].there);
+    exchange_free(t->exchange);
+    for (size_t i = 0; i < sizeof t->pinned / sizeof *t->pinned; i++)
+        if (t->pinned[i]) device_unpin(t->device, t->pinned[i]);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        if (t->over) comm_unshare(t->over, &t->shared[kind]);
+        if (t->cache[kind].start) device_free(t->device, t->cache[kind].start);
+    }
+    give_back_borrowed(t);
+    for (int kind = 0; kind < TIERS_KINDS; kind++)
+        if (t->part[kind].start) device_free(t->device, t->part[kind].start);
+    if (t->tables && t->tables != t->host_tables) device_free(t->device, t->tables);
+    memory_free(t->source);
+    memory_free(t->owned);
+    memory_free(t->host_tables);
+    memset(t, 0, sizeof *t);
+}
+
+/* ==== room for rows ============================================================================================= */
+
+static const char outputs[] = "the outputs of layers (--eval-memory)";
+
+/* Who uses which room: machines have one each on a CPU, else ranks do. */
+static bool find_users(tiers_room* r, bool host, error* why)
+{
+    comm* c = r->comm;
+    if (host ? c->machines == 1 : c->ranks == 1) return true;
+    r->user = memory_new((size_t)c->ranks * sizeof *r->user, outputs, why);
+    r->piece = r->user ? memory_new(2 * (size_t)c->ranks * sizeof *r->piece, outputs, why) : NULL;
+    if (!r->piece) return false;
+    r->user[c->rank] = host ? (tiers_user){c->machine, c->local, c->locals} : (tiers_user){c->rank, 0, 1};
+    return comm_gather_each(c, r->user, sizeof *r->user, why);
+}
+
+/* Does rank `to` take for its room what rank `from` has? */
+static bool takes(const tiers_user* to, const tiers_user* from)
+{
+    return to->room != from->room && to->user == from->user % to->users;
+}
+
+bool tiers_room_spread(tiers_room* r, void* rows, const int64_t* bound, size_t row_bytes, error* why)
+{
+    comm* c = r->comm;
+    comm_piece *to = r->piece, *from = r->piece + c->ranks;
+    const comm_piece none = {0, 0};
+    if (!r->user) return true;
+    const tiers_user* me = &r->user[c->rank];
+    for (int32_t k = 0; k < c->ranks; k++) {
+        to[k] = takes(me, &r->user[k]) ? (comm_piece){bound[k], bound[k + 1] - bound[k]} : none;
+        from[k] = takes(&r->user[k], me) ? (comm_piece){bound[c->rank], bound[c->rank + 1] - bound[c->rank]} : none;
+    }
+    return comm_exchange(c, device_map(r->device, rows) ? NULL : r->device, rows, to, rows, from, row_bytes, why);
+}
+
+/* The least rank of a machine gives all of it. A room without a byte has an address, too. */
+static void* share_room(tiers_room* r, size_t bytes, error* why)
+{
+    const size_t given = bytes ? bytes : 1;
+    if (!comm_share(r->comm, &r->shared, r->comm->local ? 0 : given, outputs, why)) return NULL;
+    return r->shared.part[0];
+}
+
+static void* open_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
+{
+    if (writer_scratch(&r->file, beside, (int64_t)bytes)) return r->file.data;
+    error_set(why, "evaluation beyond --eval-memory %zu: %s", most, r->file.error);
+    return NULL;
+}
+
+typedef struct { /* where the ranks of a machine find an unnamed file */
+    int64_t process, file;
+} file_place;
+
+/* The file of another rank of this machine, as one that is open there. */
+static void* map_file(tiers_room* r, file_place where, size_t bytes, error* why)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)where.process, (long long)where.file);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    void* memory = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) error_set(why, "%s: cannot map the file of evaluation's rows: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    if (memory == MAP_FAILED) return NULL;
+    r->bytes = bytes;
+    return r->mapped = memory;
+}
+
+/* The least rank of a machine has the file. */
+static void* share_file(tiers_room* r, size_t bytes, size_t most, const char* beside, error* why)
+{
+    comm* c = r->comm;
+    void* memory = NULL;
+    if (c->local == 0 && !(memory = open_file(r, bytes, most, beside, why))) return NULL;
+    file_place* all = memory_new((size_t)c->ranks * sizeof *all, outputs, why);
+    if (!all) return NULL;
+    all[c->rank] = (file_place){getpid(), r->file.fd};
+    bool good = comm_gather_each(c, all, sizeof *all, why);
+    if (good && c->local) memory = map_file(r, all[c->rank - c->local], bytes, why);
+    memory_free(all);
+    return good && memory && comm_barrier(c, why) ? memory : NULL; /* until then the file is open */
+}
+
+/* Of a device, in memory of the host's that it reads and writes over a link. */
+static void* open_host_room(tiers_room* r, size_t bytes, error* why)
+{
+    r->host_memory = device_new_host(r->device, bytes, outputs, why);
+    if (r->host_memory) memset(r->host_memory, 0, bytes);
+    return r->host_memory;
+}
+
+void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why)
+{
+    const bool host = device_map(d, r) != NULL;
+    memset(r, 0, sizeof *r);
+    r->device = d;
+    r->comm = c;
+    r->file.fd = -1;
+    if (!find_users(r, host, why)) return NULL;
+    if (bytes <= most && host && c->ranks > 1) return share_room(r, bytes, why);
+    if (!host && (bytes > most || (int64_t)bytes > device_room(d))) return open_host_room(r, bytes, why);
+    if (bytes <= most) return r->memory = device_new(d, bytes, outputs, why);
+    return c->ranks > 1 ? share_file(r, bytes, most, beside, why) : open_file(r, bytes, most, beside, why);
+}
+
+void tiers_room_close(tiers_room* r)
+{
+    if (!r->device) return;
+    device_free(r->device, r->memory);
+    if (r->host_memory) {
+        device_settle(r->device);
+        device_free_host(r->device, r->host_memory);
+    }
+    comm_unshare(r->comm, &r->shared);
+    memory_free(r->user);
+    memory_free(r->piece);
+    ggnn_file_scratch_close(&r->file);
+    if (r->mapped) munmap(r->mapped, r->bytes);
+    memset(r, 0, sizeof *r);
+}

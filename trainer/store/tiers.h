@@ -1,0 +1,169 @@
+/* tiers.h - where the bytes of a data set live, as one device sees them. No other file knows: it makes the graph and
+   the store that a loader and a net read, and the room for rows between layers.
+
+   REPLICA: each device has all of graph and features in its own memory, which on a CPU is the file as it is mapped.
+   EXCHANGE: each has the graph whole, as a replica, and a part of the rows; the others' come by exchange.h.
+   PARTS: the ranks of a machine have them once. Each fills the part of the nodes that it owns, and reads all
+   through tables of the parts' addresses (ggnn_layout, ggnn.h, sections [3] and [7]). Each has labels and ids whole. On a
+   CPU parts lie in shared memory; on CUDA in the device's own, which the others of the machine read over links.
+   A PLAN says of lists of neighbours, and of rows of features, which nodes' lie where. A look-up asks
+     the own cache   of this device alone, in its memory: nodes of its choice
+     the parts       in the devices' memory together: rank h, hottest 0, is row h / parts of part h % parts. A device
+                     has one part, or those that a placement gives it, and reads the others from the devices that the
+                     placement names
+     the host tier   the whole arrays by id. On a CPU that is the file as it is mapped; CUDA reads pinned memory over a
+                     link, without a copy in the device's (device_pin)
+   All that is read is counted by where it lay. Own cache, own parts and host tier are allocations of their own; what is
+   read from none has no address. What lies in one piece in the device's memory, or what a plan does not split, has no
+   tables. P devices open a view each over the same source. */
+#ifndef TRAINER_TIERS_H
+#define TRAINER_TIERS_H
+#include "datasets/ggnn_file.h"
+#include "ggnn_plan.h"
+#include "trainer/batch/batch.h"
+#include "trainer/ranks/comm.h"
+#include "trainer/ranks/exchange.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TIERS_LISTS = 4 };
+
+typedef enum { TIERS_GRAPH, TIERS_FEATURES, TIERS_KINDS } tiers_kind; /* lists of neighbours; rows */
+
+typedef struct { /* of one kind, as one device has it. Arrays are the host's and outlive the views */
+    const ggnn_node* rank;       /* (N) in the order of the parts, alike for all devices; NULL: v itself */
+    int64_t stored;              /* ranks below it lie in parts, the others in the host tier alone */
+    const ggnn_node* cache_rank; /* (N) this device's own */
+    int64_t cached;              /* of these the ranks below it lie in the own cache */
+} tiers_share;
+
+typedef struct {
+    tiers_share share[TIERS_KINDS];
+    const ggnn_placement* placement; /* of as many parts as devices; NULL: device i has part i */
+} tiers_plan;
+
+typedef struct { /* the host's arrays; must outlive the views */
+    ggnn_graph graph;    /* plain, as are */
+    ggnn_store features;
+    net_labels labels;   /* (num_nodes) */
+    const ggnn_node* ids[TIERS_LISTS]; /* (count[i]) lists of nodes that passes go over; NULL: there is none */
+    int64_t count[TIERS_LISTS];
+    comm* over; /* parts over its ranks of this machine; NULL: one part, this device's */
+    const tiers_plan* plan; /* NULL: parts have all, the host tier nothing */
+    ggnn_owner owners; /* of nodes: range, modulo or hash */
+    bool exchange;     /* rows by exchange, in parts over all ranks where `machines` is set */
+    bool machines;
+} tiers_source;
+
+typedef struct { /* by where it lies: the own cache, a part of this device, a part of another one, the host tier */
+    int64_t cache, own, peer, host;
+} tiers_reads;
+
+typedef struct { /* of one kind: the one counter of log, reports and benches */
+    tiers_reads placed, placed_bytes; /* what lies there, once each, as this device reads it; host: what no part has */
+    tiers_reads read, read_bytes;     /* through the view since it was opened or tiers_start_counting. Bytes of a list:
+                                         16, and an id for each edge that was sampled of it; none for edges of walks */
+} tiers_count;
+
+typedef struct { /* one allocation; on a CPU it has pages of its own */
+    char*  start;
+    size_t bytes;
+} tiers_memory;
+
+typedef struct { /* what they point to is memory of the device */
+    device*    device;
+    ggnn_graph graph;
+    ggnn_store features;
+    net_labels labels;
+    const ggnn_node* ids[TIERS_LISTS];
+    int64_t* edges_read; /* (graph.at.parts + 2) for loader_plan; NULL: no one counts */
+    bool  local;  /* every row of features is in the device's own memory: reading one twice costs no link */
+    exchange* exchange; /* by which rows are read, all but those of `features`; NULL: they are all there */
+    bool  copied; /* memory of the host could not be pinned where it is: there is a pinned copy */
+
+    struct { /* what was sent */
+        const void* from;
+        void*       there;
+    } sent[16];
+    const void* pinned[8]; /* memory of the host's */
+
+    comm*   over;            /* of parts; of a replica NULL */
+    int32_t parts, local_rank;
+    tiers_memory cache[TIERS_KINDS], part[TIERS_KINDS]; /* this device's own */
+    comm_shared  shared[TIERS_KINDS]; /* a CPU's parts */
+    void** borrowed;         /* (kinds, locals) parts of other processes; NULL: in this one */
+    void*  tables;           /* that graph and features point to, and the counts of what was read; NULL: there are none */
+    void*  host_tables;      /* as they were made */
+    ggnn_node* owned;        /* (N) ranks by owner, of parts by hash */
+    int16_t* source;         /* (parts) the device that each is read from */
+    tiers_reads placed[TIERS_KINDS], placed_bytes[TIERS_KINDS];
+} tiers;
+
+/* All ranks of from->over call it. On failure false; tiers_close is harmless then. Of parts it is called when no rank of
+   this process reads any more; for ranks of other processes it waits. */
+bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why);
+void tiers_close(tiers* t);
+
+/* The graph as the host samples from it: through the view, and counted; or, where that is not memory of the host's, the file's
+   own. And as a device of other memory does; NULL: there is none. */
+const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file);
+const ggnn_graph* tiers_device_graph(const tiers* t);
+
+/* Bytes of the data, as the view of part number `part` of `parts` has them; of a replica: 0 of 1. Not of a plan. */
+int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts);
+
+/* What a plan of so many parts, of which a device stores so many, takes of a device at most beside lists, rows and rankings: the ends
+   of arrays, the space that aligns them, and tables. */
+int64_t tiers_overhead(int32_t parts, int32_t stored);
+
+/* What lies where and what was read through this view; of a replica without a plan zeros, as no one counts. A loader adds
+   what it read when a batch is taken. No work may be under way on the device where counting starts anew. */
+tiers_count tiers_counted(const tiers* t, tiers_kind kind);
+void        tiers_start_counting(tiers* t);
+
+/* The same before anything is read, from the plan alone: of count[v] reads of each of N nodes by device `me` of `parts`
+   devices, how many go where. from (parts): those of parts, by the device that they are read from, added to; or NULL. What
+   --explain and ggnn-bench store predict. */
+tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int64_t* count, int64_t nodes, int32_t me,
+                             int32_t parts, int64_t* from);
+
+/* Rows of features that were read from parts, by the device of the machine that they were read from; of machines with
+   more devices zeros. */
+void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX]);
+
+/* Bytes of so many rows. What was read more: now than before. */
+tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows);
+tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before);
+
+/* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`
+   and there is room; else of a CPU in an unnamed file in the folder of `beside`, of others in pinned memory of the host,
+   a room each. On a CPU the ranks of a machine share one room. All ranks of c call it. NULL on failure. */
+typedef struct { /* a rank: which of the rooms it uses, as the how-manieth of how many */
+    int32_t room, user, users;
+} tiers_user;
+typedef struct { /* all zeros: not open */
+    device* device;
+    comm*   comm;
+    void *memory, *host_memory;
+    comm_shared shared;
+    ggnn_file_scratch file; /* this rank's own; */
+    void*  mapped;          /* or another one's */
+    size_t bytes;
+    tiers_user* user;  /* (ranks) where there are several rooms; NULL: one */
+    comm_piece* piece; /* (2 ranks) */
+} tiers_room;
+void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why);
+void  tiers_room_close(tiers_room* r);
+
+/* Rank k has filled rows [bound[k], bound[k + 1]) of `rows`, a place in the room: they go to the other rooms, to each
+   once. All ranks call it. Those who share a room have the rows after the next call of comm.h. Where there is one room
+   it does nothing, and no one waits. */
+bool tiers_room_spread(tiers_room* r, void* rows, const int64_t* bound, size_t row_bytes, error* why);
+static inline bool tiers_room_is_one(const tiers_room* r) { return !r->user; }
+
+#ifdef __cplusplus
+}
+#endif
+#endif
