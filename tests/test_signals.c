@@ -376,6 +376,8 @@ TEST(a_signal_leaves_errno_as_it_was)
 
 int main(int argc, char** argv)
 {
+    const int sent[] = {SIGHUP, SIGINT, SIGTERM}; /* nohup and background jobs ignore some, and programs that they start with them */
+    for (int i = 0; i < 3; i++) signal(sent[i], SIG_DFL);
     if (getenv("TEST_MOMENT")) return be_the_program(argc, argv);
     test_only = argc > 1 ? argv[1] : NULL;
     if (!realpath(argv[0], self)) return 1;
