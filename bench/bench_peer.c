@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "trainer/net/layers.h"
+#include "trainer/device/ops.h"
 #include "trainer/store/tiers.h"
 
 enum { PARTS_MAX = 4 };
@@ -106,7 +106,7 @@ static bool gather(peer* p)
     const int32_t width = c->data->features.width;
     const ggnn_store* from = c->way == FROM_HOST ? &p->host : &p->tiers.features;
     if (c->way == BY_EXCHANGE && !exchange_rows(p->tiers.exchange, p->out, width, p->id, c->n, &p->why)) return false;
-    if (c->way != BY_EXCHANGE) p->device->ops->math.gather(p->device, p->out, width, GGNN_F32, from, p->id, c->n);
+    if (c->way != BY_EXCHANGE) p->device->ops->rows->gather(p->device, p->out, width, GGNN_F32, from, p->id, c->n);
     device_settle(p->device);
     return !p->device->failed.text[0] || error_set(&p->why, "%s", p->device->failed.text);
 }

@@ -17,7 +17,7 @@
 
 #include "common/error.h"
 #include "common/progress.h"
-#include "datasets/convert.h"
+#include "datasets/convert_options.h"
 #include "datasets/edge_lists.h"
 #include "datasets/ggnn_file.h"
 #include "ggnn.h"

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "trainer/net/layers.h"
+#include "tests/own_tables.h"
 
-static struct ops elsewhere_ops;
+static own_tables elsewhere_tables;
 static pthread_once_t elsewhere_once = PTHREAD_ONCE_INIT;
 
 static inline void* elsewhere_map(device* d, void* host) { return (void)d, (void)host, NULL; }
@@ -22,9 +22,9 @@ static inline void elsewhere_make(void)
 {
     error why = {""};
     device* d = device_open_cpu(1, &why);
-    elsewhere_ops = *d->ops;
-    elsewhere_ops.memory.map = elsewhere_map;
-    elsewhere_ops.memory.read = elsewhere_read;
+    own_tables_of(&elsewhere_tables, d);
+    elsewhere_tables.memory.map = elsewhere_map;
+    elsewhere_tables.memory.read = elsewhere_read;
     device_close(d);
 }
 
@@ -33,7 +33,7 @@ static inline device* device_open_elsewhere(int32_t rank, error* why)
     device* d = device_open_cpu(1, why);
     (void)rank;
     pthread_once(&elsewhere_once, elsewhere_make);
-    if (d) d->ops = &elsewhere_ops;
+    if (d) d->ops = &elsewhere_tables.ops;
     return d;
 }
 #endif

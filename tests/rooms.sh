@@ -4,7 +4,7 @@
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-# A room, and what it may include besides itself. A header of the project's own folder is a room.
+# A room, and what it may include besides itself. A header of the project's own folder is a room, and so is each folder.
 may="
 ggnn.h:
 ggnn_cuda.cuh: ggnn.h
@@ -12,11 +12,18 @@ ggnn_plan.h:   ggnn.h
 ggnn_reference.h: ggnn.h
 common:        ggnn.h ggnn_plan.h
 datasets:      ggnn.h ggnn_plan.h ggnn_reference.h ggnn_cuda.cuh common
-trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets
-trainer/cpu:   ggnn.h common trainer
-trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer
-bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer trainer/cpu
-bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer bench
+trainer/device: ggnn.h common
+trainer/ranks: ggnn.h common trainer/device
+trainer/batch: ggnn.h common trainer/device trainer/ranks
+trainer/net:   ggnn.h common trainer/device trainer/ranks trainer/batch
+trainer/store: ggnn.h ggnn_plan.h common datasets trainer/device trainer/ranks trainer/batch
+trainer/split: ggnn.h ggnn_plan.h common trainer/device trainer/ranks trainer/batch
+trainer/factored: ggnn.h common trainer/device trainer/ranks trainer/batch trainer/net
+trainer/cpu:   ggnn.h common trainer/device trainer/batch trainer/net
+trainer/cuda:  ggnn.h ggnn_cuda.cuh common trainer/device trainer/ranks trainer/batch trainer/net
+trainer:       ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer/factored
+bench:         ggnn.h ggnn_plan.h ggnn_reference.h common datasets trainer/device trainer/ranks trainer/batch trainer/net trainer/store trainer/split trainer trainer/cpu
+bench/cuda:    ggnn.h ggnn_reference.h ggnn_cuda.cuh common datasets trainer/device trainer/batch trainer/net trainer/store bench
 examples:      ggnn.h ggnn_cuda.cuh datasets
 "
 # Every include of a file of the project: who, whom. A name is looked for from the project's folder, then beside the includer.
@@ -27,6 +34,18 @@ includes() {
         [ "$who" = "$whom" ] || [ ! -f "$whom" ] || echo "$who $whom" # ggnn.h includes its own loops; make writes some headers
     done
 }
+# A module is a .c with its .h. These headers have no .c of their name: each completes the module beside it.
+completes="
+trainer/device/ops:        trainer/device/device
+trainer/ranks/comm_engine: trainer/ranks/comm
+trainer/batch/ring:        trainer/batch/loader
+trainer/net/layers:        trainer/net/net
+"
+modules() {
+    awk -v completes="$completes" '
+        BEGIN { words = split(completes, word, "[: \n]+"); for (w = 2; w < words; w += 2) of[word[w]] = word[w + 1] }
+        { for (i = 1; i <= 2; i++) { sub("[.][^.]*$", "", $i); if ($i in of) $i = of[$i] } if ($1 != $2) print }' | sort -u
+}
 rooms() { awk '{ for (i = 1; i <= 2; i++) if (!sub("/[^/]*$", "", $i)) $i = $i; if ($1 != $2) print }' | sort -u; }
 
 report() { # report NAME WHAT-IS-WRONG
@@ -35,6 +54,7 @@ report() { # report NAME WHAT-IS-WRONG
 all=$(includes)
 [ "$(echo "$all" | wc -l)" -gt 300 ] || { echo "  FAILED rooms: few includes are found"; exit 1; }
 report "rooms: no header includes itself by way of others" "$(echo "$all" | tsort 2>&1 >/dev/null)"
+report "rooms: no module is in a circle" "$(echo "$all" | modules | tsort 2>&1 >/dev/null)"
 report "rooms: no room is in a circle" "$(echo "$all" | rooms | tsort 2>&1 >/dev/null)"
 report "rooms: examples include no file of datasets/ but ggnn_file.h, which is vendored alone" "$(echo "$all" | grep '^examples/.* datasets/' | grep -v ' datasets/ggnn_file\.h$')"
 report "rooms: each includes what it may" "$(echo "$all" | rooms | awk -v may="$may" '

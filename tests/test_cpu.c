@@ -534,7 +534,7 @@ TEST(long_arrays_are_summed_and_updated_once)
             const int n = count[k];
             int64_t wrong = 0;
             sum[n] = 77;
-            cpu->ops->math.sum_pieces(cpu, sum, piece, pieces, n);
+            cpu->ops->rows->sum_pieces(cpu, sum, piece, pieces, n);
             for (int i = 0; i < n; i++) {
                 float is = piece[i];
                 for (int p = 1; p < pieces; p++) is += piece[p * n + i];

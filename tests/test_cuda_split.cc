@@ -17,7 +17,7 @@
 
 extern "C" {
 #include "tests/split_crew.h"
-#include "trainer/net/layers.h"
+#include "trainer/device/ops.h"
 }
 
 namespace {
@@ -307,10 +307,10 @@ void check_sum(int64_t rows, int32_t width, int64_t ld, int32_t parts)
     }
     std::vector<float> inp(index.size() * width), expected(rows * ld, 77.0f), got(rows * ld, 77.0f);
     for (float& x : inp) x = test_uniform() * (test_below(8) ? 1.0f : 1e6f); // sums that depend on their order
-    cpu_device->ops->math.sum_rows(cpu_device, expected.data(), ld, rows, width, inp.data(), index.data(), bound.data(), parts);
+    cpu_device->ops->rows->sum_rows(cpu_device, expected.data(), ld, rows, width, inp.data(), index.data(), bound.data(), parts);
     device_array<float>   out(got), there(inp);
     device_array<int32_t> at(index);
-    opened->ops->math.sum_rows(opened, out.at(), ld, rows, width, there.at(), at.at(), bound.data(), parts);
+    opened->ops->rows->sum_rows(opened, out.at(), ld, rows, width, there.at(), at.at(), bound.data(), parts);
     device_settle(opened);
     CHECK_STR(opened->failed.text, "");
     got = out.values();

@@ -10,6 +10,7 @@
 #include "tests/elsewhere.h"
 #include "tests/train_tool.h"
 #include "trainer/batch/loader.h"
+#include "trainer/store/layer_rows.h"
 #include "trainer/store/slopes.h"
 #include "trainer/store/tier_plan.h"
 #include "trainer/store/tiers.h"
@@ -1227,11 +1228,11 @@ static void* use_room(void* context)
 {
     guest* g = context;
     comm* c = g->c;
-    tiers_room room = {0};
+    layer_rows room = {0};
     char link[64];
     device* d = device_open_cpu(1, &g->why);
     const size_t begin = g->bytes * (size_t)c->rank / (size_t)c->ranks, end = g->bytes * ((size_t)c->rank + 1) / (size_t)c->ranks;
-    unsigned char* at = tiers_room_open(&room, d, c, g->bytes, g->most, g->beside, &g->why);
+    unsigned char* at = layer_rows_open(&room, d, c, g->bytes, g->most, g->beside, &g->why);
     g->opened = at != NULL;
     if (!at) comm_fail(c, &g->why);
     for (size_t i = 0; at && i < g->bytes; i++) g->wrong += at[i] != 0;
@@ -1243,9 +1244,9 @@ static void* use_room(void* context)
     g->in_file = room.file.fd >= 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", room.file.fd);
     if (g->in_file && readlink(link, g->path, sizeof g->path - 1) < 0) g->path[0] = 0;
-    CHECK(!at || tiers_room_is_one(&room));
+    CHECK(!at || layer_rows_is_one(&room));
     comm_barrier(c, &g->why); /* while the file is open */
-    tiers_room_close(&room);
+    layer_rows_close(&room);
     device_close(d);
     return NULL;
 }
@@ -1271,17 +1272,17 @@ static void* spread_rows(void* context)
 {
     guest* g = context;
     comm* c = g->c;
-    tiers_room room = {0};
+    layer_rows room = {0};
     const int64_t bound[] = {0, 5, 5, 12}; /* the second rank has none */
     device* d = device_open_elsewhere(0, &g->why);
-    float* at = tiers_room_open(&room, d, c, 12 * 8, g->most, "rooms/data", &g->why);
+    float* at = layer_rows_open(&room, d, c, 12 * 8, g->most, "rooms/data", &g->why);
     g->opened = at != NULL;
     for (int64_t i = 2 * bound[c->rank]; at && i < 2 * bound[c->rank + 1]; i++) at[i] = (float)(1 + i);
     CHECK((room.host_memory != NULL) == (g->most < 12 * 8));
-    bool good = at && tiers_room_spread(&room, at, bound, 8, &g->why);
+    bool good = at && layer_rows_spread(&room, at, bound, 8, &g->why);
     for (int64_t i = 0; good && i < 24; i++) g->wrong += at[i] != (float)(1 + i);
     comm_barrier(c, &g->why);
-    tiers_room_close(&room);
+    layer_rows_close(&room);
     device_close(d);
     return NULL;
 }
@@ -1310,16 +1311,16 @@ static void* spread_over_machines(void* context)
 {
     guest* g = context;
     comm* c = g->c;
-    tiers_room room = {0};
+    layer_rows room = {0};
     const int64_t bound[] = {0, 5, 5, 12, 13, 20, 22};
     device* d = device_open_cpu(1, &g->why);
-    float* at = tiers_room_open(&room, d, c, 22 * 8, 0, "rooms/data", &g->why);
+    float* at = layer_rows_open(&room, d, c, 22 * 8, 0, "rooms/data", &g->why);
     g->opened = at != NULL;
     for (int64_t i = 2 * bound[c->rank]; at && i < 2 * bound[c->rank + 1]; i++) at[i] = (float)(1 + i);
-    bool good = at && tiers_room_spread(&room, at, bound, 8, &g->why) && comm_barrier(c, &g->why);
+    bool good = at && layer_rows_spread(&room, at, bound, 8, &g->why) && comm_barrier(c, &g->why);
     for (int64_t i = 0; good && i < 44; i++) g->wrong += at[i] != (float)(1 + i);
     comm_barrier(c, &g->why);
-    tiers_room_close(&room);
+    layer_rows_close(&room);
     device_close(d);
     return NULL;
 }
@@ -1988,7 +1989,7 @@ TEST(parts_are_what_all_devices_have_room_for_and_a_cache_what_its_own_has_left)
     }
 }
 
-static struct ops limited; /* a CPU's, of a device of a megabyte */
+static own_tables limited; /* a CPU's, of a device of a megabyte */
 static int64_t limited_room(device* d) { return (void)d, 1000000; }
 
 typedef struct {
@@ -2003,7 +2004,7 @@ static void* plan_share(void* context)
     planner* p = &s->of;
     device* d = device_open_cpu(1, &p->why);
     const ggnn_sampling how = config_sampling(p->config);
-    d->ops = &limited;
+    d->ops = &limited.ops;
     d->number = s->number;
     if (!tier_plan_open(&p->plan, p->config, p->task, p->c, p->c, d, &how, &p->why)) comm_fail(p->c, &p->why);
     CHECK(tier_plan_asks_peak(&p->plan));
@@ -2020,10 +2021,11 @@ static void* open_planned(void* context)
     const task* from_task = p->task;
     device* d = device_open_elsewhere(0, &p->why);
     const ggnn_sampling how = config_sampling(c);
-    struct ops own = *d->ops; /* not the host's memory, and a megabyte of it */
+    own_tables own; /* not the host's memory, and a megabyte of it */
     tiers t = {0};
+    own_tables_of(&own, d);
     own.memory.room = limited_room;
-    d->ops = &own;
+    d->ops = &own.ops;
     bool good = tier_plan_open(&p->plan, c, from_task, p->c, p->c, d, &how, &p->why) && tier_plan_fill(&p->plan, p->peak, &p->why);
     const tiers_source from = {.graph = from_task->graph, .features = from_task->features, .labels = from_task->trained, .over = p->c,
                                .plan = &p->plan.plan};
@@ -2092,7 +2094,7 @@ TEST(ranks_of_one_machine_and_number_share_a_device)
         {{0, 0, 0, 0}, {0, 0, 0, 0}, {4, 4, 4, 4}}, {{0, 0, 1, 1}, {0, 0, 0, 0}, {2, 2, 2, 2}}, {{0, 0, 1, 1}, {0, 1, 0, 1}, {1, 1, 1, 1}}, {{0, 0, 0, 1}, {2, 0, 2, 2}, {2, 1, 2, 1}}};
     static sharer s[4];
     device* plain = device_open_cpu(1, &(error){""});
-    limited = *plain->ops;
+    own_tables_of(&limited, plain);
     limited.memory.room = limited_room;
     device_close(plain);
     for (int i = 0; i < 8; i++) {

@@ -7,6 +7,7 @@
 #include "tests/elsewhere.h"
 #include "tests/task_fixture.h"
 #include "trainer/ranks/comm.h"
+#include "trainer/batch/ring.h"
 #include "trainer/net/layers.h"
 #include "trainer/agree.h"
 #include "trainer/explain.h"
@@ -794,7 +795,7 @@ TEST(a_slice_sampled_without_a_loader_is_that_of_the_loader)
 
 /* ==== what a device has room for ================================================================================= */
 
-static struct ops limited; /* a CPU's, of a device that has so many bytes */
+static own_tables limited; /* a CPU's, of a device that has so many bytes */
 static int64_t room_given;
 static int64_t limited_room(device* d) { return (void)d, room_given; }
 
@@ -812,7 +813,7 @@ static void* open_one(void* context)
     opening* o = context;
     error ignored = {""};
     device* d = device_open_cpu(1, &o->why);
-    d->ops = &limited;
+    d->ops = &limited.ops;
     d->number = o->number;
     if (!worker_open(&o->worker, o->c, o->t, d, o->comm, &o->why)) comm_fail(o->comm, &o->why);
     comm_barrier(o->comm, &ignored);
@@ -866,7 +867,7 @@ TEST(a_device_without_room_is_refused_with_what_would_help)
     from.count[SPLIT_TRAIN] = f->task.count[SPLIT_TRAIN];
     error why = {""};
     device* d = device_open_cpu(1, &why);
-    limited = *d->ops;
+    own_tables_of(&limited, d);
     limited.memory.room = limited_room;
     device_close(d);
     for (int i = 0; i < 16; i++) {
@@ -907,7 +908,7 @@ TEST(shards_need_room_by_all_machines_and_have_it_by_their_own)
     from.owners = (ggnn_owner)c.owners;
     from.machines = from.exchange = true;
     device* d = device_open_cpu(1, &why);
-    limited = *d->ops;
+    own_tables_of(&limited, d);
     limited.memory.room = limited_room;
     device_close(d);
     for (int together = 0; together < 2; together++) {
@@ -1031,7 +1032,7 @@ static slot* see_room(ring* r, error* why)
 {
     room_seen = r->room;
     device* plain = device_open_cpu(1, why);
-    slot* s = plain->ops->batches.slot_open(r, why);
+    slot* s = plain->ops->batches->slot_open(r, why);
     device_close(plain);
     return s;
 }
@@ -1050,7 +1051,7 @@ TEST(chunks_of_a_tight_device_have_room_for_the_fullest_and_its_sources)
     device* plain = device_open_cpu(1, &(error){""});
     comm alone;
     comm_open_alone(&alone, &never);
-    limited = *plain->ops;
+    own_tables_of(&limited, plain);
     limited.batches.slot_open = see_room;
     device_close(plain);
     const int64_t* indptr = g->graph.whole.indptr;
@@ -1074,7 +1075,7 @@ TEST(chunks_of_a_tight_device_have_room_for_the_fullest_and_its_sources)
         net_config network = {.device = d, .model = of[kind].model, .aggregator = of[kind].aggregator, .preprocessed = of[kind].preprocessed,
                               .layers = layers, .hidden = 16, .outputs = CLASSES, .heads = 2, .out_heads = 2};
         d->tight = true;
-        d->ops = &limited;
+        d->ops = &limited.ops;
         CHECK(tiers_open(&t, d, &from, &why));
         c.layers = layers;
         for (int part = SPLIT_VAL; part <= SPLIT_TEST; part++) {
@@ -1118,7 +1119,7 @@ TEST(a_copy_of_the_hosts_memory_is_said_where_one_is_made)
 {
     fixture* f = fixture_new();
     device* plain = device_open_cpu(1, &(error){""});
-    limited = *plain->ops;
+    own_tables_of(&limited, plain);
     limited.memory.pin = pin_here;
     device_close(plain);
     for (int i = 0; i < 2; i++) {
@@ -1129,7 +1130,7 @@ TEST(a_copy_of_the_hosts_memory_is_said_where_one_is_made)
         const config c = config_of(words, "--model sage --fanout 3,3 --batch 58 --store-features .5");
         device* d = device_open_cpu(1, &why);
         comm_open_alone(&alone, &never);
-        d->ops = &limited;
+        d->ops = &limited.ops;
         copies = i;
         CHECK(worker_open(&w, &c, &f->task, d, &alone, &why));
         CHECK_STR(w.planned.note[0], i ? "the host's memory cannot be pinned where it is: a pinned copy is read" : "");
@@ -1340,7 +1341,7 @@ TEST(explain_counts_what_else_a_device_holds)
         {INT64_MAX, 900000, 5000, 0, 700}, {4000, 0, 5000, 5000, 0}};
     fixture* f = fixture_new();
     device* plain = device_open_cpu(1, &(error){""});
-    limited = *plain->ops;
+    own_tables_of(&limited, plain);
     limited.memory.room = limited_room;
     device_close(plain);
     for (size_t k = 0; k < 2 * (sizeof of / sizeof *of); k++) { /* first without rankings */
@@ -1354,7 +1355,7 @@ TEST(explain_counts_what_else_a_device_holds)
         explanation e;
         device* d = device_open_cpu(1, &why);
         comm_open_alone(&alone, &never);
-        d->ops = &limited;
+        d->ops = &limited.ops;
         room_given = INT64_MAX;
         CHECK(training_open(&t, &c, &f->task, d, &alone, NULL, NULL, NULL, &why) && training_run(&t, &why));
         room_given = of[i].room;

@@ -19,6 +19,7 @@
 #include "trainer/batch/loader.h"
 #include "trainer/net/metrics.h"
 #include "trainer/net/net.h"
+#include "trainer/store/layer_rows.h"
 #include "trainer/store/tiers.h"
 #include "trainer/task.h"
 

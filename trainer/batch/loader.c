@@ -4,7 +4,7 @@
 
 #include "common/memory.h"
 #include "common/progress.h"
-#include "trainer/net/layers.h"
+#include "trainer/batch/ring.h"
 
 enum { MEASURED = 4, SLACK = 2, GUESS = 1 << 16 }; /* batches; levels above them; ids and edges before that */
 
@@ -73,7 +73,7 @@ loader* loader_create(device* d, const loader_plan* plan, const batch_sizes* roo
 {
     loader* l = memory_new(sizeof *l, "the loader", why);
     if (!l) return NULL;
-    l->ops = &d->ops->batches;
+    l->ops = d->ops->batches;
     l->ring.device = d;
     l->ring.plan = *plan;
     if (plan->ranks < 1) l->ring.plan.ranks = 1;

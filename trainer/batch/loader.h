@@ -178,34 +178,6 @@ GGNN_HD int64_t loader_hop_bytes(int64_t targets, int64_t edges)
     return edges * (int64_t)(2 * sizeof(ggnn_node)) + targets * (int64_t)(3 * sizeof(int64_t));
 }
 
-/* ---- for backends: ops.h, the table of batches ---------------------------------------------------------------- */
-
-typedef struct slot {
-    mini_batch   batch;     /* to be handed out: `shape`, on a tight device with lower bounds */
-    ggnn_batch   shape;     /* as it was laid out */
-    loader_order order;
-    loader_slice slice;     /* what it was ordered to hold */
-    int64_t      number;    /* of its order */
-    enum { SLOT_FREE, SLOT_ORDERED, SLOT_TAKEN } state;
-    bool         replaced;  /* by a larger one: closed when it is given back */
-    /* set by `wait`: */
-    ggnn_status  status;    /* GGNN_ERROR_CAPACITY: it needs more room, on a tight device */
-    int64_t      edges, bytes; /* read */
-    double       sampling, copying, marking, extracting; /* seconds */
-    batch_sizes  sizes;        /* of a tight device */
-} slot;
-
-typedef struct ring {
-    device*     device;
-    loader_plan plan;
-    int64_t     seeds;  /* of a slice, at most */
-    batch_sizes room;   /* on a tight device */
-    loader_pass pass;   /* under way */
-    int32_t     slots, group;
-    slot**      slot;
-    void*       own;    /* the backend's, for all slots */
-} ring;
-
 #ifdef __cplusplus
 }
 #endif

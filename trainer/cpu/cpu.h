@@ -1,11 +1,14 @@
-/* cpu.h - the CPU backend: what its files share. Contracts are in ops.h, names there are cpu_ names here. ops.c has the
-   tables, memory and the operations that are a call of ggnn.h or gemm.h; the others are in files by their matter. */
+/* cpu.h - the CPU backend: what its files share. The tables of operations have the contracts (device/ops.h, batch/ring.h,
+   net/layers.h); the names there are cpu_ names here. ops.c has the tables, memory and the operations that are a call of ggnn.h
+   or gemm.h; the others are in files by their matter. */
 #ifndef TRAINER_CPU_CPU_H
 #define TRAINER_CPU_CPU_H
+#include "trainer/batch/ring.h"
 #include "trainer/net/layers.h"
 
 #define CPU_FUNCTION(result, name, parameters) result cpu_##name parameters;
 MEMORY_OPS(CPU_FUNCTION)
+ROW_OPS(CPU_FUNCTION)
 BATCH_OPS(CPU_FUNCTION)
 MATH_OPS(CPU_FUNCTION)
 

@@ -11,11 +11,11 @@
 #include "trainer/cpu/parallel.h"
 
 #define CPU_ENTRY(result, name, parameters) .name = cpu_##name,
-static const struct ops ops_cpu = {
-    .memory = {MEMORY_OPS(CPU_ENTRY)},
-    .batches = {BATCH_OPS(CPU_ENTRY)},
-    .math = {MATH_OPS(CPU_ENTRY)},
-};
+static const memory_ops on_memory = {MEMORY_OPS(CPU_ENTRY)};
+static const row_ops    on_rows = {ROW_OPS(CPU_ENTRY)};
+static const batch_ops  on_batches = {BATCH_OPS(CPU_ENTRY)};
+static const math_ops   on_layers = {MATH_OPS(CPU_ENTRY)};
+static const struct ops ops_cpu = {&on_memory, &on_rows, &on_batches, &on_layers};
 
 /* ==== the device, memory ======================================================================================== */
 

@@ -7,6 +7,7 @@
 #define TRAINER_CUDA_ELEMENTWISE_CUH
 
 #include "ggnn_cuda.cuh"
+#include "trainer/batch/ring.h"
 #include "trainer/net/layers.h"
 
 namespace train {

@@ -402,7 +402,11 @@ static net_losses cuda_losses(net* n, bool wait)
 static void cuda_enter(device* d) { check(d, cudaSetDevice(own(d).number), "entering it"); }
 
 #define CUDA_ENTRY(result, name, parameters) cuda_##name,
-static const struct ops ops_cuda = {{MEMORY_OPS(CUDA_ENTRY)}, {BATCH_OPS(CUDA_ENTRY)}, {MATH_OPS(CUDA_ENTRY)}};
+static const memory_ops on_memory = {MEMORY_OPS(CUDA_ENTRY)};
+static const row_ops    on_rows = {ROW_OPS(CUDA_ENTRY)};
+static const batch_ops  on_batches = {BATCH_OPS(CUDA_ENTRY)};
+static const math_ops   on_layers = {MATH_OPS(CUDA_ENTRY)};
+static const struct ops ops_cuda = {&on_memory, &on_rows, &on_batches, &on_layers};
 
 static int32_t count_devices()
 {

@@ -1,38 +1,38 @@
 #include "trainer/device/device.h"
 
 #include "common/memory.h"
-#include "trainer/net/layers.h"
+#include "trainer/device/ops.h"
 
 void device_close(device* d)
 {
-    if (d) d->ops->memory.close(d);
+    if (d) d->ops->memory->close(d);
 }
 
-void device_enter(device* d) { d->ops->memory.enter(d); }
+void device_enter(device* d) { d->ops->memory->enter(d); }
 
 void* device_new(device* d, size_t bytes, const char* what, error* why)
 {
-    return d->ops->memory.take(d, bytes, what, why);
+    return d->ops->memory->take(d, bytes, what, why);
 }
 
 void device_free(device* d, void* memory)
 {
-    if (memory) d->ops->memory.give_back(d, memory);
+    if (memory) d->ops->memory->give_back(d, memory);
 }
 
 void device_upload(device* d, void* to, const void* from, size_t bytes)
 {
-    if (bytes) d->ops->memory.upload(d, to, from, bytes);
+    if (bytes) d->ops->memory->upload(d, to, from, bytes);
 }
 
 void device_download(device* d, void* to, const void* from, size_t bytes)
 {
-    if (bytes) d->ops->memory.download(d, to, from, bytes);
+    if (bytes) d->ops->memory->download(d, to, from, bytes);
 }
 
 const void* device_read(device* d, void* to, const void* from, size_t bytes)
 {
-    return d->ops->memory.read(d, to, from, bytes);
+    return d->ops->memory->read(d, to, from, bytes);
 }
 
 int64_t device_size(device* d, ggnn_count count)
@@ -41,44 +41,44 @@ int64_t device_size(device* d, ggnn_count count)
     return count.n ? *(const int64_t*)device_read(d, &n, count.n, sizeof n) : n;
 }
 
-void* device_map(device* d, void* host) { return d->ops->memory.map(d, host); }
+void* device_map(device* d, void* host) { return d->ops->memory->map(d, host); }
 
 const void* device_pin(device* d, const void* host, size_t bytes, const char* what, bool* copied, error* why)
 {
-    return d->ops->memory.pin(d, host, bytes, what, copied, why);
+    return d->ops->memory->pin(d, host, bytes, what, copied, why);
 }
 
-void device_unpin(device* d, const void* host) { d->ops->memory.unpin(d, host); }
+void device_unpin(device* d, const void* host) { d->ops->memory->unpin(d, host); }
 
 void* device_new_host(device* d, size_t bytes, const char* what, error* why)
 {
-    return d->ops->memory.take_host(d, bytes, what, why);
+    return d->ops->memory->take_host(d, bytes, what, why);
 }
 
-void device_free_host(device* d, void* memory) { d->ops->memory.give_back_host(d, memory); }
+void device_free_host(device* d, void* memory) { d->ops->memory->give_back_host(d, memory); }
 
 void device_fetch(device* d, void* to, const void* from, size_t bytes)
 {
-    if (bytes) d->ops->memory.fetch(d, to, from, bytes);
+    if (bytes) d->ops->memory->fetch(d, to, from, bytes);
 }
 
-int64_t device_room(device* d) { return d->ops->memory.room(d); }
+int64_t device_room(device* d) { return d->ops->memory->room(d); }
 
 bool device_lend(device* d, void* memory, char handle[DEVICE_HANDLE], error* why)
 {
-    return d->ops->memory.lend(d, memory, handle, why);
+    return d->ops->memory->lend(d, memory, handle, why);
 }
 
 void* device_borrow(device* d, const char handle[DEVICE_HANDLE], error* why)
 {
-    return d->ops->memory.borrow(d, handle, why);
+    return d->ops->memory->borrow(d, handle, why);
 }
 
-void device_give_borrowed(device* d, void* memory) { d->ops->memory.give_borrowed(d, memory); }
+void device_give_borrowed(device* d, void* memory) { d->ops->memory->give_borrowed(d, memory); }
 
-bool device_reach(device* d, const void* memory, error* why) { return d->ops->memory.reach(d, memory, why); }
+bool device_reach(device* d, const void* memory, error* why) { return d->ops->memory->reach(d, memory, why); }
 
-void device_settle(device* d) { d->ops->memory.settle(d); }
+void device_settle(device* d) { d->ops->memory->settle(d); }
 
 void* device_grow(device* d, device_growing* g, size_t bytes, const char* what, error* why)
 {

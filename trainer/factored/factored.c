@@ -6,7 +6,7 @@
 
 #include "common/memory.h"
 #include "common/progress.h"
-#include "trainer/net/layers.h"
+#include "trainer/device/ops.h"
 
 /* Pieces are kept for two batches in turn: none is overwritten before all trainers have come to the end of the batch
    after its own, so have added it up. */
@@ -360,7 +360,7 @@ static void add_pieces(factored_rank* r)
     for (int32_t p = 1; p < f->slices; p++) sums.loss += f->loss[at + p];
     float* here = r->room;
     if (here) device_fetch(d, here, from, (size_t)f->slices * (size_t)f->count * sizeof *here);
-    d->ops->math.sum_pieces(d, mine.grad, here ? here : from, f->slices, f->count);
+    d->ops->rows->sum_pieces(d, mine.grad, here ? here : from, f->slices, f->count);
     net_take_sums(r->net, r->step, &sums);
     device_settle(d);
 }

@@ -14,8 +14,6 @@ void* net_take(net* n, size_t count, size_t size)
     return place;
 }
 
-int64_t mat_padded(int32_t cols) { return ((int64_t)cols + 15) / 16 * 16; }
-
 mat net_matrix(net* n, int64_t rows, int32_t cols)
 {
     mat a = {.ld = mat_padded(cols), .cols = cols, .rows = {NULL, rows}};

@@ -1,55 +1,19 @@
-/* ops.h - what a network is made of: matrices, the operations that the CPU and CUDA backends differ in, layers,
-   models, and the net that holds them together. The rest of the trainer sees net.h only.
+/* layers.h - what a network is made of: layers, models, the operations on them that the CPU and CUDA backends differ in,
+   and the net that holds them together. Only this room, the backends and a trace see it; all others see net.h.
 
    Shapes in comments: D targets and S sources of a layer's block (D <= S, targets first), in and out the layer's
    widths, K heads. Names: dx is the gradient of x, as wide and long. */
-#ifndef TRAINER_OPS_H
-#define TRAINER_OPS_H
+#ifndef TRAINER_LAYERS_H
+#define TRAINER_LAYERS_H
 #include <stddef.h>
 
-#include "trainer/batch/loader.h"
-#include "trainer/device/device.h"
+#include "trainer/device/mat.h"
+#include "trainer/device/ops.h"
 #include "trainer/net/net.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- matrices ------------------------------------------------------------------------------------------------- */
-
-typedef struct sparse_features sparse_features; /* the backend's */
-
-/* A row-major matrix: v, or else rows of a store by global id, or entries only. Values only: copying it copies no
-   element. */
-typedef struct {
-    float*            v;
-    int64_t           ld;   /* elements from row to row, >= cols */
-    int32_t           cols;
-    ggnn_count        rows; /* n NULL: max of them */
-    const ggnn_store* store;
-    const ggnn_node*  id;   /* row i is row id[i] of the store */
-    const sparse_features* sparse; /* v holds its entries alone: gemm's first factor and nothing else, beta = 0 */
-} mat;
-
-/* On the CPU: elsewhere the number of rows is the device's, rows.max bounds it, and no row below that is NaN. */
-static inline int64_t mat_rows(mat a) { return a.rows.n ? *a.rows.n : a.rows.max; }
-static inline mat mat_head(mat a, ggnn_count rows) /* the first rows: a[: rows, :] */
-{
-    a.rows = rows;
-    return a;
-}
-static inline mat mat_part(mat a, int64_t first, ggnn_count rows) /* a[first : first + rows, :] */
-{
-    a.v += first * a.ld;
-    a.rows = rows;
-    return a;
-}
-static inline mat mat_columns(mat a, int32_t first, int32_t cols) /* a[:, first : first + cols] */
-{
-    a.v += first;
-    a.cols = cols;
-    return a;
-}
 
 typedef struct { /* a parameter and its gradient, of one shape; v NULL: the layer has none */
     mat v, d;
@@ -125,62 +89,10 @@ struct model {
 };
 const model* model_of(const net_config* config, int32_t l); /* of layer l */
 
-/* ---- operations: all that the backends differ in -------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------------------------------- */
 
-/* Each table is listed once, OP(result, name, parameters); a backend has a function `cpu_name` or `cuda_name` for each,
-   and its table is filled by the same list. What fails on a device is left in device->failed. */
-#define OPS_SLOT(result, name, parameters) result (*name) parameters;
-
-/* Memory: device.h has the contracts. */
-#define MEMORY_OPS(OP)                                                                         \
-    OP(void, close, (device * d))                                                              \
-    OP(void, enter, (device * d))                                                              \
-    OP(void*, take, (device * d, size_t bytes, const char* what, error* why))                  \
-    OP(void, give_back, (device * d, void* memory))                                            \
-    OP(void, upload, (device * d, void* to, const void* from, size_t bytes))                   \
-    OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
-    OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
-    OP(void*, map, (device * d, void* host))                                                   \
-    OP(const void*, pin,                                                                       \
-       (device * d, const void* host, size_t bytes, const char* what, bool* copied, error* why)) \
-    OP(void, unpin, (device * d, const void* host))                                            \
-    OP(void*, take_host, (device * d, size_t bytes, const char* what, error* why))             \
-    OP(void, give_back_host, (device * d, void* memory))                                       \
-    OP(int64_t, room, (device * d))                                                            \
-    OP(bool, lend, (device * d, void* memory, char handle[DEVICE_HANDLE], error* why))         \
-    OP(void*, borrow, (device * d, const char handle[DEVICE_HANDLE], error* why))              \
-    OP(void, give_borrowed, (device * d, void* memory))                                        \
-    OP(bool, reach, (device * d, const void* memory, error* why))                              \
-    OP(void, fetch, (device * d, void* to, const void* from, size_t bytes))                    \
-    OP(void, settle, (device * d))
-typedef struct {
-    MEMORY_OPS(OPS_SLOT)
-} memory_ops;
-
-/* Batches: what a ring's slots are and how they are filled. loader.h has the whole.
-     ring_size   sets r->slots and r->group
-     ring_open   what slots share; then slot_open makes r->slot[i]. ring_close ends all preparing, then each slot is
-                 closed, but one that is taken may be only when it is given back
-     prepare     orders `count` slots: seeds of slot->slice, sample, rows; or what slot->order says. After all steps
-                 that were asked for until now. May return before it is done
-     wait        for one of them: sets what slot says
-     packed_bytes, pack   batch_packed_bytes; fills `to`, whose memory has so many */
-#define BATCH_OPS(OP)                                                                          \
-    OP(void, ring_size, (ring * r))                                                            \
-    OP(bool, ring_open, (ring * r, error* why))                                                \
-    OP(void, ring_close, (ring * r))                                                           \
-    OP(slot*, slot_open, (ring * r, error* why))                                               \
-    OP(void, slot_close, (ring * r, slot * s))                                                 \
-    OP(void, prepare, (ring * r, slot* const* slots, int32_t count))                           \
-    OP(void, wait, (ring * r, slot * s))                                                       \
-    OP(size_t, packed_bytes, (ring * r, const slot* s))                                        \
-    OP(void, pack, (ring * r, slot * s, packed_batch * to))
-typedef struct {
-    BATCH_OPS(OPS_SLOT)
-} batch_ops;
-
-/* Math. Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. On a CPU each
-   measures its time and bytes into net->profile.
+/* Outputs come first and are overwritten, but for gemm's where beta = 1 and those of `add`. On a CPU each measures its
+   time and bytes into net->profile.
 
    A factor of a weight gradient has a zero tail on CUDA: sizes stay on the device, so that gemm with a transposed first
    factor sums over the rows that there may be (rows.max), not over those that there are. Rows above the count hold
@@ -192,8 +104,6 @@ typedef struct {
      forget      what it keeps of steps, whose memory goes
      whole       ggnn_block_whole
      gcn_norm    ggnn_gcn_norm
-     range       out[i] = first + i
-     sum_pieces  out[i] = piece[0][i] + piece[1][i] + ... (pieces, n), added in this order
      count_known labelled ones among all nodes
      sparse_*    a whole graph's features without their zeros: open fills n->sparse, or leaves it NULL where zeros are
                  few or the backend has none of this; `sparse` gives them with the dropout of `drop`
@@ -213,20 +123,12 @@ typedef struct {
      scale_*     ggnn_scale_mean, ggnn_scale_weights, ggnn_scale_gcn
      scores      e[u,k] = z[u, head k] . a[k,:];  scores_back adds to dz
      mean_heads  (D, C) of (D, K C)
-     loss        dlogits, and n->sums
-   Rows by exchange (exchange.h), n of them; matrices are `width` elements wide:
-     split_bytes, split, permute, gather   those of ggnn.h; workspace: split_bytes
-     number      place[id[i]] = i
-   Rows that another rank has (shuffle.h):
-     sum_rows    out (rows, width) = 0, then out[index[i], :] += inp[i, :], i below bound[parts]. Of one part, i from
-                 bound[p] to bound[p + 1], no index occurs twice: parts are added in their order */
+     loss        dlogits, and n->sums */
 #define MATH_OPS(OP)                                                                                             \
     OP(void, plan, (net * n))                                                                                    \
     OP(void, forget, (net * n))                                                                                  \
     OP(ggnn_status, whole, (net * n, ggnn_block * b, int64_t counts[3], int32_t* copy))                          \
     OP(void, gcn_norm, (net * n, float* inv_sqrt))                                                               \
-    OP(void, range, (device * d, ggnn_node * out, int64_t first, int64_t n))                                     \
-    OP(void, sum_pieces, (device * d, float* out, const float* piece, int32_t pieces, int64_t n))                \
     OP(int64_t, count_known, (net * n))                                                                          \
     OP(bool, sparse_open, (net * n, error* why))                                                                 \
     OP(void, sparse_close, (net * n))                                                                            \
@@ -259,29 +161,9 @@ typedef struct {
        (net * n, mat dz, const ggnn_block* t, const ggnn_gat_layer* y, mat dout))                                \
     OP(void, mean_heads, (net * n, mat out, mat a, int32_t heads))                                               \
     OP(void, mean_heads_back, (net * n, mat da, mat dout, int32_t heads))                                        \
-    OP(void, loss, (net * n, mat dlogits, mat logits, const mini_batch* b))                                      \
-    OP(size_t, split_bytes, (int64_t n, int32_t parts))                                                          \
-    OP(void, split,                                                                                              \
-       (device * d, int32_t* gather, int32_t* scatter, int64_t* bound, const ggnn_layout* at,                    \
-        const ggnn_node* id, int64_t n, void* workspace))                                                        \
-    OP(void, permute,                                                                                            \
-       (device * d, void* out, int64_t ld_out, const void* inp, int64_t ld_inp, ggnn_type type, int32_t width,   \
-        const int32_t* index, int64_t n))                                                                        \
-    OP(void, gather,                                                                                             \
-       (device * d, void* out, int64_t ld_out, ggnn_type as, const ggnn_store* from, const ggnn_node* id,        \
-        int64_t n))                                                                                              \
-    OP(void, number, (device * d, ggnn_node * place, const ggnn_node* id, int64_t n))                            \
-    OP(void, sum_rows,                                                                                           \
-       (device * d, float* out, int64_t ld_out, int64_t rows, int32_t width, const float* inp,                   \
-        const int32_t* index, const int64_t* bound, int32_t parts))
-typedef struct {
+    OP(void, loss, (net * n, mat dlogits, mat logits, const mini_batch* b))
+struct math_ops {
     MATH_OPS(OPS_SLOT)
-} math_ops;
-
-struct ops {
-    memory_ops memory;
-    batch_ops  batches;
-    math_ops   math;
 };
 
 /* ---- the net -------------------------------------------------------------------------------------------------- */
@@ -392,11 +274,9 @@ GGNN_HD void losses_add(net_losses* all, uint32_t step, const net_sums* sums)
     all->bad_loss = loss;
 }
 
-/* arena.c, for plans: columns up to where the next row begins; a zeroed array; a matrix whose rows begin at multiples
-   of 64 bytes; a parameter, named with the layer's index, (rows, cols), `fill` everywhere or Glorot-uniform where
-   that is GLOROT. */
+/* arena.c, for plans: a zeroed array; a matrix whose rows begin at multiples of 64 bytes; a parameter, named with the layer's
+   index, (rows, cols), `fill` everywhere or Glorot-uniform where that is GLOROT. */
 #define GLOROT (-1.0f)
-int64_t mat_padded(int32_t cols);
 void* net_take(net* n, size_t count, size_t size);
 mat   net_matrix(net* n, int64_t rows, int32_t cols);
 param net_parameter(net* n, const layer* y, const char* name, int32_t rows, int32_t cols, float fill);

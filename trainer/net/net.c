@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "trainer/net/layers.h"
 #include "trainer/ranks/shuffle.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -134,7 +135,7 @@ static bool make_whole(net* n, error* why)
     if (!n->whole_memory) return false;
     n->whole_counts = n->whole_memory;
     whole->id = (ggnn_node*)(n->whole_counts + 3);
-    n->ops->range(n->device, whole->id, 0, g->num_nodes);
+    n->device->ops->rows->range(n->device, whole->id, 0, g->num_nodes);
     int32_t* copy = copied ? (int32_t*)(whole->id + g->num_nodes) : NULL;
     ggnn_status status = n->ops->whole(n, &whole->hop[0], n->whole_counts, copy);
     if (status != GGNN_OK) return error_set(why, "full batch: %s", ggnn_status_string(status));
@@ -215,7 +216,7 @@ net* net_create(const net_config* config, const net_data* data, const ggnn_batch
     n->config = *config;
     n->data = *data;
     n->device = config->device;
-    n->ops = &n->device->ops->math;
+    n->ops = n->device->ops->math;
     for (int32_t l = 0; l < config->layers; l++) n->layer[l].model = model_of(config, l);
     bool good = !config->full_batch || make_whole(n, why);
     if (good && !config->dense && net_only_multiplies(config, data->features->width))
@@ -372,7 +373,7 @@ static layer evaluated(net* n, int32_t l, const net_transformed_rows* all)
 void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t first, int64_t rows, const ggnn_store* x)
 {
     layer y = evaluated(n, l, all);
-    n->ops->range(n->device, n->range, first, rows);
+    n->device->ops->rows->range(n->device, n->range, first, rows);
     mat dense = copied(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), n->range, 0);
     y.model->transform(n, &y, dense, n->config.room + first);
 }

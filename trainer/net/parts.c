@@ -1,5 +1,6 @@
 /* parts.c - what a layer reads and gives back where ranks share a mini-batch: --parallel split. Elsewhere it is nothing. */
 #include "common/progress.h"
+#include "trainer/net/layers.h"
 #include "trainer/ranks/shuffle.h"
 
 /* Of a stage that began at `start`. */

@@ -7,7 +7,7 @@
 #include "common/parallel.h"
 #include "common/progress.h"
 #include "trainer/device/pieces.h"
-#include "trainer/net/layers.h"
+#include "trainer/device/ops.h"
 #include "trainer/ranks/comm_engine.h"
 
 void comm_open_alone(comm* c, const volatile sig_atomic_t* stop)
@@ -168,7 +168,7 @@ static bool add_slices(comm* c, device* d, float* v, const int64_t* bound, doubl
     comm_pieces_between(from, bound, c->ranks);
     for (int32_t r = 0; r < c->ranks; r++) to[r] = (comm_piece){r * mine, mine};
     if (!exchange_pieces(c, &(comm_transfer){d, (char*)room, (const char*)v, to, from, sizeof *v, false}, value, why)) return false;
-    if (d) d->ops->math.sum_pieces(d, v + bound[c->rank], room, c->ranks, mine);
+    if (d) d->ops->rows->sum_pieces(d, v + bound[c->rank], room, c->ranks, mine);
     else pieces_sum(v + bound[c->rank], room, c->ranks, mine, 0, mine);
     return true;
 }

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "common/memory.h"
-#include "trainer/net/layers.h"
+#include "trainer/device/mat.h"
+#include "trainer/device/ops.h"
 
 static const char what[] = "rows of other devices (--gather exchange)";
 
@@ -159,7 +160,7 @@ exchange_cost exchange_cost_of(const exchange* x) { return x->cost; }
 static bool split(exchange* x, const ggnn_node* id, int64_t n, error* why)
 {
     device* d = x->device;
-    const math_ops* ops = &d->ops->math;
+    const row_ops* ops = d->ops->rows;
     int32_t *gather = take(x, &x->gather, n, sizeof *gather, why), *scatter = take(x, &x->scatter, n, sizeof *scatter, why);
     void *packed = take(x, &x->packed, n, sizeof *id, why), *workspace = take(x, &x->workspace, 1, ops->split_bytes(n, x->parts), why);
     if (!gather || !scatter || !packed || !workspace) return false;
@@ -207,13 +208,13 @@ static bool exchange_packed(exchange* x, int64_t n, error* why)
     if (!ids || !given || !got) return false;
     add_cost(x);
     if (!comm_exchange(x->comm, x->device, ids, x->its, x->packed.memory, x->mine, sizeof(ggnn_node), why)) return false;
-    x->device->ops->math.gather(x->device, given, x->stored.width, x->stored.type, &x->stored, ids, asked);
+    x->device->ops->rows->gather(x->device, given, x->stored.width, x->stored.type, &x->stored, ids, asked);
     return comm_exchange(x->comm, x->device, got, x->mine, given, x->its, row_bytes(x), why);
 }
 
 bool exchange_rows(exchange* x, float* out, int64_t ld_out, const ggnn_node* id, int64_t n, error* why)
 {
-    const math_ops* ops = &x->device->ops->math;
+    const row_ops* ops = x->device->ops->rows;
     const int32_t   width = x->stored.width;
     if (!split(x, id, n, why) || !exchange_packed(x, n, why)) return false;
     if (x->stored.type == GGNN_F32) {
@@ -249,7 +250,7 @@ const ggnn_store* exchange_some(exchange* x, const ggnn_node* id, int64_t n, err
     const void* base[3] = {NULL, NULL, take(x, &x->rows, n, (size_t)x->some.pitch, why)};
     if (!base[2]) return NULL;
     if (!exchange_rows(x, x->rows.memory, x->some.pitch / (int64_t)sizeof(float), id, n, why)) return NULL;
-    x->device->ops->math.number(x->device, x->place, id, n);
+    x->device->ops->rows->number(x->device, x->place, id, n);
     device_upload(x->device, x->some_base, base, sizeof base);
     x->some.at.cached = n;
     return &x->some;
@@ -259,6 +260,6 @@ const ggnn_store* exchange_range(exchange* x, int64_t first, int64_t n, error* w
 {
     ggnn_node* id = take(x, &x->range, n, sizeof *id, why);
     if (!id) return NULL;
-    x->device->ops->math.range(x->device, id, first, n);
+    x->device->ops->rows->range(x->device, id, first, n);
     return exchange_some(x, id, n, why);
 }

@@ -8,7 +8,6 @@
    So the calls that say "all ranks" are made by all of them in the same order, also by one that needs no row. */
 #ifndef TRAINER_EXCHANGE_H
 #define TRAINER_EXCHANGE_H
-#include "trainer/device/device.h"
 #include "trainer/ranks/comm.h"
 
 #ifdef __cplusplus

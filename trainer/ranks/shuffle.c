@@ -1,6 +1,7 @@
 #include "trainer/ranks/shuffle.h"
 
 #include "common/memory.h"
+#include "trainer/device/ops.h"
 
 static const char what[] = "rows of other devices (--parallel split)";
 
@@ -90,14 +91,14 @@ static void gather_pulled(shuffle* s, const shuffle_hop* hop, mat out, mat rows)
     if (!comm_gather_each(s->comm, s->seat, sizeof *s->seat, &s->failed)) return;
     for (int32_t r = 0; r < ranks; r++) base[r] = s->seat[r].rows;
     device_upload(s->device, s->base, base, (size_t)(ranks + 2) * sizeof *base);
-    s->device->ops->math.gather(s->device, out.v, out.ld, GGNN_F32, &all, hop->row, end_of(s, hop->from));
+    s->device->ops->rows->gather(s->device, out.v, out.ld, GGNN_F32, &all, hop->row, end_of(s, hop->from));
     device_settle(s->device);
     if (comm_barrier(s->comm, &s->failed)) count_rows(s, hop->to, hop->from, (size_t)rows.cols * sizeof(float));
 }
 
 static void send_pulled(shuffle* s, const shuffle_hop* hop, mat out, mat rows)
 {
-    const math_ops* ops = &s->device->ops->math;
+    const row_ops* ops = s->device->ops->rows;
     const int64_t sent = end_of(s, hop->to), received = end_of(s, hop->from);
     const int32_t cols = out.cols;
     if (!make_room(s, sent, received, cols)) return;
@@ -116,7 +117,7 @@ void shuffle_pull(shuffle* s, int32_t h, mat out, mat rows)
 void shuffle_push(shuffle* s, int32_t h, mat sum, mat d)
 {
     const shuffle_hop* hop = &s->hop[h];
-    const math_ops* ops = &s->device->ops->math;
+    const row_ops* ops = s->device->ops->rows;
     const int64_t sent = end_of(s, hop->from), received = end_of(s, hop->to);
     const int32_t cols = sum.cols;
     if (s->failed.text[0] || !make_room(s, sent, received, cols)) return;
@@ -130,7 +131,7 @@ void shuffle_add(shuffle* s, int32_t h, mat out, mat part)
     const shuffle_sums* w = &s->hop[h].sums;
     if (s->failed.text[0] || !make_room(s, 0, end_of(s, w->from), part.cols)) return;
     if (!send_rows(s, part.v, w->to, w->from, part.cols)) return;
-    s->device->ops->math.sum_rows(s->device, out.v, out.ld, w->targets, part.cols, s->got.memory, w->target, w->bound,
+    s->device->ops->rows->sum_rows(s->device, out.v, out.ld, w->targets, part.cols, s->got.memory, w->target, w->bound,
                                   s->comm->ranks);
 }
 
@@ -140,7 +141,7 @@ mat shuffle_spread(shuffle* s, int32_t h, mat d)
     const int64_t sent = end_of(s, w->from), received = end_of(s, w->to);
     mat rows = {.ld = d.cols, .cols = d.cols};
     if (s->failed.text[0] || !make_room(s, sent, received, d.cols)) return rows;
-    s->device->ops->math.permute(s->device, s->packed.memory, d.cols, d.v, d.ld, GGNN_F32, d.cols, w->target, sent);
+    s->device->ops->rows->permute(s->device, s->packed.memory, d.cols, d.v, d.ld, GGNN_F32, d.cols, w->target, sent);
     if (!send_rows(s, s->packed.memory, w->from, w->to, d.cols)) return rows;
     rows.v = s->got.memory;
     rows.rows = (ggnn_count){NULL, received};

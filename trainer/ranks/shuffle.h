@@ -7,7 +7,7 @@
    rank that has a row adds up what comes back for it, rank 0's first, so that two runs give the same bits. */
 #ifndef TRAINER_SHUFFLE_H
 #define TRAINER_SHUFFLE_H
-#include "trainer/net/layers.h"
+#include "trainer/device/mat.h"
 #include "trainer/ranks/comm.h"
 
 #ifdef __cplusplus

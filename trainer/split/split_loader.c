@@ -4,6 +4,8 @@
 
 #include "common/memory.h"
 #include "common/progress.h"
+#include "trainer/device/mat.h"
+#include "trainer/device/ops.h"
 #include "trainer/split/partial.h"
 
 static const char what[] = "mini-batches (--parallel split)";
@@ -441,7 +443,7 @@ static bool extract(split_loader* l, error* why)
     b->rows = l->rows.memory;
     l->cost.rows += last->rows;
     if (l->plan.exchange) return exchange_rows(l->plan.exchange, b->rows, b->ld_rows, last->id, last->rows, why);
-    l->device->ops->math.gather(l->device, b->rows, b->ld_rows, GGNN_F32, from, last->id, last->rows);
+    l->device->ops->rows->gather(l->device, b->rows, b->ld_rows, GGNN_F32, from, last->id, last->rows);
     return true;
 }
 

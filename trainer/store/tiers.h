@@ -1,5 +1,5 @@
 /* tiers.h - where the bytes of a data set live, as one device sees them. No other file knows: it makes the graph and
-   the store that a loader and a net read, and the room for rows between layers.
+   the store that a loader and a net read.
 
    REPLICA: each device has all of graph and features in its own memory, which on a CPU is the file as it is mapped.
    EXCHANGE: each has the graph whole, as a replica, and a part of the rows; the others' come by exchange.h.
@@ -136,32 +136,6 @@ void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX]);
 /* Bytes of so many rows. What was read more: now than before. */
 tiers_reads tiers_row_bytes(const tiers* t, tiers_reads rows);
 tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before);
-
-/* Room for rows that evaluation leaves between layers, zeroed. In the device's memory, where `bytes` are at most `most`
-   and there is room; else of a CPU in an unnamed file in the folder of `beside`, of others in pinned memory of the host,
-   a room each. On a CPU the ranks of a machine share one room. All ranks of c call it. NULL on failure. */
-typedef struct { /* a rank: which of the rooms it uses, as the how-manieth of how many */
-    int32_t room, user, users;
-} tiers_user;
-typedef struct { /* all zeros: not open */
-    device* device;
-    comm*   comm;
-    void *memory, *host_memory;
-    comm_shared shared;
-    ggnn_file_scratch file; /* this rank's own; */
-    void*  mapped;          /* or another one's */
-    size_t bytes;
-    tiers_user* user;  /* (ranks) where there are several rooms; NULL: one */
-    comm_piece* piece; /* (2 ranks) */
-} tiers_room;
-void* tiers_room_open(tiers_room* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why);
-void  tiers_room_close(tiers_room* r);
-
-/* Rank k has filled rows [bound[k], bound[k + 1]) of `rows`, a place in the room: they go to the other rooms, to each
-   once. All ranks call it. Those who share a room have the rows after the next call of comm.h. Where there is one room
-   it does nothing, and no one waits. */
-bool tiers_room_spread(tiers_room* r, void* rows, const int64_t* bound, size_t row_bytes, error* why);
-static inline bool tiers_room_is_one(const tiers_room* r) { return !r->user; }
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,43 @@
+/* convert_options.h - how a graph in another format becomes a .ggnn file: what convert.h is asked for, and builder.h does. */
+#ifndef DATASETS_CONVERT_OPTIONS_H
+#define DATASETS_CONVERT_OPTIONS_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CONVERT_FORMATS "auto|npz|shchur|scipy|ogb|edges|npy|snap|konect|mtx|ogb-binary|reddit|graphsaint"
+typedef enum {
+    FORMAT_AUTO,
+    FORMAT_NPZ,
+    FORMAT_SHCHUR,
+    FORMAT_SCIPY,
+    FORMAT_OGB,
+    FORMAT_EDGES,
+    FORMAT_NPY,
+    FORMAT_SNAP,
+    FORMAT_KONECT,
+    FORMAT_MTX,
+    FORMAT_OGB_BINARY,
+    FORMAT_REDDIT,
+    FORMAT_GRAPHSAINT /* these three are recognised, and refused */
+} convert_format;
+
+typedef enum { LOOPS_AUTO, LOOPS_KEEP, LOOPS_DROP, LOOPS_ADD } convert_loops;
+typedef enum { DIRECTION_AUTO, DIRECTION_AS_IS, DIRECTION_BOTH } convert_direction;
+typedef enum { TRAIN_UNIFORM, TRAIN_DEGREE } convert_train;
+
+typedef struct { /* zeros: every default */
+    convert_format format;
+    convert_direction direction; /* BOTH: each edge gets its reverse; AUTO: what is usual for the format */
+    convert_loops loops;
+    bool keep_duplicates, drop_weights, row_normalise, half;
+    int64_t num_nodes; /* of a bare edge list: ids are 0 .. num_nodes - 1; 0: compact the ids that occur */
+    int64_t random_features, classes; /* width and number of classes to make up for a bare graph; 0: none */
+    bool split;                       /* make one: shares of the nodes with a label */
+    double share[3];                  /* train, val, test; their sum is at most 1 */
+    convert_train train;
+    uint64_t seed;  /* of random features, labels, splits */
+    int64_t memory; /* bytes to work in; 0: what the machine has available. More edges go to the disk */
+    FILE* report;   /* what was found and changed; NULL: nowhere */
+} convert_options;
+#endif
