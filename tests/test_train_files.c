@@ -641,13 +641,13 @@ TEST(a_report_that_cannot_be_written_is_an_error_and_all_is_saved)
     CHECK_EQ(shell("\"$train\" %s --epochs 1 <&- 2>&-", small), 0);
 }
 
-/* Starts a long training by a shell line, stops it in the middle; its exit status. */
+/* Starts a long training by a shell line, stops it when its first epoch is in the log; its exit status. Signals are caught by then. */
 static int interrupted(const char* log, const char* line)
 {
     char all[2048];
     unlink(log);
     snprintf(all, sizeof all, "\"$train\" --fanout 4,3 --hidden 4 --epochs 1000000 --log %s %s & "
-                              "while ! grep -q epoch %s 2>/dev/null; do sleep .02; done; kill -TERM $!; wait $!", log, line, log);
+                              "while ! grep -q '\"event\":\"epoch\"' %s 2>/dev/null; do sleep .02; done; kill -TERM $!; wait $!", log, line, log);
     return shell("%s", all);
 }
 
