@@ -53,7 +53,9 @@ BENCHES := $(filter-out $(MAINS),$(wildcard bench/*.c bench/cuda/*.c))
 TOOLS   := $(patsubst %,$(BUILD)/%,$(if $(wildcard datasets/ggnn_data.c),ggnn-data) $(if $(wildcard trainer/ggnn_train.c),ggnn-train))
 ARCHIVE := $(BUILD)/libtools.a
 BENCH_ARCHIVE := $(BUILD)/libbench.a
-TESTS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(wildcard tests/*/test_*.c))))
+vpath test_%.c $(wildcard tests/*/)
+vpath test_%.cc $(wildcard tests/*/)
 EXAMPLES := $(BUILD)/train $(if $(call has,math.h,-mfma),$(BUILD)/train-fma)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -82,6 +84,9 @@ $(BUILD)/trainer/cpu/elementwise.o $(BUILD)/trainer/cpu/loss.o $(BUILD)/trainer/
 $(BUILD)/datasets/metis.o $(BUILD)/bench/bench_split.o: CPPFLAGS += $(if $(METIS),-DHAVE_METIS)
 $(BUILD)/trainer/ranks/comm_mpi.o $(BUILD)/tests/test_mpi.o: CPPFLAGS += $(if $(MPI),-DHAVE_MPI $(MPI_CFLAGS))
 $(BUILD)/%.o: %.c $(BUILD)/cc.flags
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/tests/%.o: %.c $(BUILD)/cc.flags # of tests/ROOM/
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -118,7 +123,7 @@ $(BUILD)/bench_version.h: FORCE
 FORCE:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-include tests/simt/simt.mk # make cuda-tests: the CUDA code on the CPU
+include simt/simt.mk # make cuda-tests: the CUDA code on the CPU
 
 # ---- make gpu: the programs on a GPU, by nvcc -------------------------------------------------------------------------
 NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
@@ -157,9 +162,9 @@ $(BUILD)/ggnn-bench-cuda: $(BUILD)/bench/ggnn_bench.o $(BUILD)/cuda/bench/cuda/b
 
 # the tests of ggnn_cuda.cuh by nvcc, and what they and test_show start: make gpu-test runs them; without a GPU they say
 # that they skip
-GPU_TESTS := $(patsubst tests/%.cc,$(BUILD)/gpu-tests/%,$(wildcard tests/test_cuda_*.cc))
+GPU_TESTS := $(addprefix $(BUILD)/gpu-tests/,$(basename $(notdir $(wildcard tests/*/test_cuda_*.cc))))
 gpu-tests: $(GPU_TESTS) $(BUILD)/tests/test_show $(BUILD)/ggnn-data-cuda $(TOOLS)
-$(BUILD)/cuda/%.o: %.cc $(BUILD)/nvcc.flags
+$(BUILD)/cuda/tests/%.o: %.cc $(BUILD)/nvcc.flags
 	@mkdir -p $(@D)
 	$(NVCC) -x cu $(CPPFLAGS) $(NVCCFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/gpu-tests/%: $(BUILD)/cuda/tests/%.o $(ARCHIVE)

@@ -3,8 +3,8 @@
 // the project's folder:
 //   cc -O2 -I. -c common/ggnn.c && nvcc -std=c++17 -arch=native -I. examples/peers.cu ggnn.o -o peers -lm && ./peers 4
 // Without a GPU, on the emulator, which has 2 devices where SIMT_DEVICES does not say how many (one line):
-//   g++ -std=c++17 -g -ffp-contract=off -D_GNU_SOURCE -Itests/simt -I. -x c++ examples/peers.cu
-//       -x none tests/simt/simt_*.cc ggnn.o -o peers -lm -pthread && SIMT_DEVICES=4 ./peers 4
+//   g++ -std=c++17 -g -ffp-contract=off -D_GNU_SOURCE -Isimt -I. -x c++ examples/peers.cu
+//       -x none simt/simt_*.cc ggnn.o -o peers -lm -pthread && SIMT_DEVICES=4 ./peers 4
 //   prints  4 processes, 4 parts: each read 64 rows; its own were 12 12 25 15
 //   prints  1 process, 4 parts: each read 64 rows; its own were 12 12 25 15
 // With fewer GPUs than parts, several parts lie on one.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpu.sh - what `make gpu-test`, `make gpu-sanitize` and `make gpu-bench` run: tests and benches of ggnn_cuda.cuh, built
 # by nvcc, on the GPU.
-#   tests/gpu.sh test       every tests/test_cuda_*.cc, and both programs with --backend cuda beside the CPU
+#   tests/gpu.sh test       every tests/*/test_cuda_*.cc, and both programs with --backend cuda beside the CPU
 #   tests/gpu.sh sanitize   the same programs under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
 #   tests/gpu.sh bench ...  ggnn-bench --backend cuda with what follows (names, options), all samples in gpu-bench.json
 # Where there is no GPU the programs are built all the same, and what would have run on it is skipped. The last line is
@@ -31,7 +31,7 @@ if ! make -j"$(nproc)" BUILD="$build" ${arch:+GPU_ARCH="-arch=sm_$arch"} $target
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
 fi
-programs=$(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|')
+programs=$(ls tests/*/test_cuda_*.cc | sed 's|.*/\(.*\)\.cc|\1|')
 
 # run LOG COMMAND...: adds up the closing line of a test program; its failures are shown
 run() {

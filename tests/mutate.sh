@@ -3,7 +3,7 @@
 # (a barrier left out, a bound off by one, an atomic lost, a carry dropped ...), as tests/mutations.txt (ggnn_cuda.cuh)
 # and tests/mutations_c.txt (ggnn.h, the trainer, the data tools, what they share) say, in a copy of the file under build/mutate, and runs
 # the program that should notice: C programs as they are, those of the CUDA header and of trainer/cuda on the emulator
-# (tests/simt).
+# (simt).
 #   tests/mutate.sh [NAME ...]   all breaks, or those whose names begin with one of these; or those of ggnn_cuda.cuh,
 #                                trainer/cuda, ggnn.h, ggnn_plan.h, ggnn_reference.h, trainer, common, datasets, bench, or a file of these
 #   tests/mutate.sh --list       their names
@@ -76,20 +76,23 @@ compiler() {
 
 # compile_cuda FOLDER PROGRAM FORM: FOLDER/tests/PROGRAM.FORM with the header that lies in FOLDER, if one does
 compile_cuda() {
-    $(compiler "$3") -std=c++17 -O1 -w -ffp-contract=off -D_GNU_SOURCE -I"$1" -I. -Itests/simt \
-        "tests/test_cuda_$2.cc" "$build/$3.twin.o" "$build"/simt_*.o -o "$1/tests/$2.$3" -lm
+    $(compiler "$3") -std=c++17 -O1 -w -ffp-contract=off -D_GNU_SOURCE -I"$1" -I. -Isimt \
+        tests/*/"test_cuda_$2.cc" "$build/$3.twin.o" "$build"/simt_*.o -o "$1/tests/$2.$3" -lm
 }
 
 # What is to be compiled again where that file is broken: of ggnn.h its implementation and the test, as a vendor's program
 # is; of a source itself, or the test where that includes it, both of a program's own; of another header what `make` says depends on it.
 dependents() { # dependents FILE PROGRAM
     case $1 in
-    ggnn.h) echo "common/ggnn.c tests/test_$2.c" ;;
+    ggnn.h) echo common/ggnn.c tests/*/"test_$2.c" ;;
     examples/*) ;; # a program: compile_c
-    trainer/ggnn_train.c | datasets/ggnn_data.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" ;;
-    *.c) grep -qF " $1" "$plain/tests/test_$2.d" && echo "tests/test_$2.c" || echo "$1" ;;
+    trainer/ggnn_train.c | datasets/ggnn_data.c) echo "$1"; grep -qF " $1" "$plain/tests/test_$2.d" && echo tests/*/"test_$2.c" ;;
+    *.c) grep -qF " $1" "$plain/tests/test_$2.d" && echo tests/*/"test_$2.c" || echo "$1" ;;
     c) ;; # none: the program without any break
-    *) grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/*}/*.d "$plain/tests/test_$2.d" 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null ;; # some .d are of files gone since
+    *)
+        grep -lF " $1" "$plain"/{common,datasets,trainer,trainer/*}/*.d 2>/dev/null | sed "s|^$plain/\(.*\)\.d|\1.c|" | xargs ls 2>/dev/null # some .d are of files gone since
+        grep -qF " $1" "$plain/tests/test_$2.d" && ls tests/*/"test_$2.c"
+        ;;
     esac
 }
 
@@ -100,7 +103,7 @@ compile_c() {
     [ "$3" = asan ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     sources=$(dependents "$4" "$program")
     [ "$4" = ggnn.h ] && cp ggnn_reference.h ggnn_plan.h "$folder" # beside it, as they include it
-    [ "$3" = asan ] && sources=$(printf '%s\n' $sources common/ggnn.c common/ggnn_plan.c "tests/test_$program.c" | sort -u)
+    [ "$3" = asan ] && sources=$(printf '%s\n' $sources common/ggnn.c common/ggnn_plan.c tests/*/"test_$program.c" | sort -u)
     local train=$plain/trainer/ggnn_train.o data=$plain/datasets/ggnn_data.o archives=$plain/libtools.a
     case $program in bench | bench_*) archives="$plain/libbench.a $archives" ;; esac
     for source in $sources; do
@@ -134,7 +137,7 @@ compile_c() {
 compile_trainer() {
     local ops=trainer/cuda/ops.cu
     [ -f "$1/$ops" ] && ops=$1/$ops
-    $CXX -std=c++17 -O1 -w -ffp-contract=off -D_GNU_SOURCE -I"$1" -I. -Itests/simt -x c++ -c "$ops" -o "$1/ops.o" &&
+    $CXX -std=c++17 -O1 -w -ffp-contract=off -D_GNU_SOURCE -I"$1" -I. -Isimt -x c++ -c "$ops" -o "$1/ops.o" &&
         $CXX -fopenmp -o "$1/tests/$2.$3" "$plain/tests/test_cuda_$2.o" "$1/ops.o" "$plain/emulated/trainer/cuda/comm_nccl.o" \
             "$plain"/simt/simt_*.o "$plain/libtools.a" $LDLIBS
 }
@@ -160,8 +163,8 @@ compile() {
 
 # What all programs need: the emulator, and the C headers' own implementation in every form.
 compile_common() {
-    printf '%s\n' tests/simt/simt_*.cc | xargs -P "$jobs" -I SOURCE sh -c \
-        "$CXX -std=c++17 -O2 -w -D_GNU_SOURCE -Itests/simt -c SOURCE -o $build/\$(basename SOURCE .cc).o" &&
+    printf '%s\n' simt/simt_*.cc | xargs -P "$jobs" -I SOURCE sh -c \
+        "$CXX -std=c++17 -O2 -w -D_GNU_SOURCE -Isimt -c SOURCE -o $build/\$(basename SOURCE .cc).o" &&
         for form in "$@"; do
             printf '#include "common/%s.c"\n' ggnn ggnn_plan |
                 $(compiler "$form") -x c++ -O1 -w -ffp-contract=off -I. -c - -o "$build/$form.twin.o" || return

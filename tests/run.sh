@@ -72,21 +72,21 @@ run() {
 # all test programs, those that take longest first
 programs() {
     local all long="test_mpi test_devices test_bench test_place test_builder test_convert test_models test_train"
-    all=$(ls tests/test_*.c | sed 's|tests/\(.*\)\.c|\1|')
+    all=$(ls tests/*/test_*.c | sed 's|.*/\(.*\)\.c|\1|')
     for name in $long $all; do echo "$name"; done | awk '!seen[$0]++'
 }
 
 # the programs that run in parallel regions; the others start other programs
 numerical() {
     for name in test_graph test_block test_store test_sparse test_attention test_gemm test_models test_worker test_split_train test_queue test_comm test_exchange; do
-        [ -f "tests/$name.c" ] && echo "$name"
+        echo "$name"
     done
 }
 
 # the tests of the CUDA header, those that take longest first
 emulated() {
-    for name in test_cuda_steps test_cuda_train test_cuda_sample test_cuda_block $(ls tests/test_cuda_*.cc | sed 's|tests/\(.*\)\.cc|\1|'); do
-        [ -f "tests/$name.cc" ] && echo "$name"
+    for name in test_cuda_steps test_cuda_train test_cuda_sample test_cuda_block $(ls tests/*/test_cuda_*.cc | sed 's|.*/\(.*\)\.cc|\1|'); do
+        echo "$name"
     done | awk '!seen[$0]++'
 }
 # in other forms than the plain one: the nets of test_cuda_train are those of test_cuda_steps
@@ -107,7 +107,7 @@ check_all() {
 check_one() {
     local program=${1%%:*} name= tools=all line
     case $1 in *:*) name=${1#*:} ;; esac
-    if [ ! -f "tests/$program.c" ] && [ ! -f "tests/$program.cc" ] && [ ! -f "tests/simt/$program.cc" ]; then
+    if ! ls tests/*/"$program".c* >/dev/null 2>&1; then
         fail "no test program is named $program; there are: $(echo $(programs) $(emulated) test_simt)"
         return
     fi
@@ -142,7 +142,8 @@ stage_plain() {
     build build tests CC="$CC" || return
     OPTION=--quick run build $(programs)
     scripts bench/rivals rivals
-    scripts tests python
+    scripts tests/datasets planetoid.py
+    scripts tests/examples ctypes.py
     lines tests/rooms.sh
     lines tests/makefile.sh
     lines tests/learn.sh
@@ -152,7 +153,7 @@ stage_plain() {
 
 stage_plain_slow() {
     say "tests of seconds"
-    build build tests CC="$CC" && OPTION=--slow run build $(programs | while read -r name; do grep -q RUN_SLOW "tests/$name.c" && echo "$name"; done)
+    build build tests CC="$CC" && OPTION=--slow run build $(programs | while read -r name; do grep -q RUN_SLOW tests/*/"$name".c && echo "$name"; done)
 }
 
 stage_asan() {
@@ -264,7 +265,7 @@ installs_with_blanks() {
 
 # The CUDA kernels on the CPU, every thread in turn, and the tools over the emulator.
 stage_emulated() {
-    say "CUDA kernels on the CPU (tests/simt)"
+    say "CUDA kernels on the CPU (simt)"
     build build "emulated cuda-tests all build/tests/test_show" CC="$CC" || return
     OPTION=--quick run build test_simt $(emulated)
     if [ "$(build/vendor-emulated)" = "3 4.5, as the CPU" ]; then pass vendor; else fail "examples/vendor.cu on the emulator"; fi

@@ -124,7 +124,7 @@ compile_others() {
     [ $cc = clang ] && option=on
     if echo 'int main(void) { return 0; }' | $cc -x c -march=native - -o "$work/can" 2>/dev/null; then
         check "$cc products rounded in spite of -ffp-contract=$option" $cc -std=gnu99 -O1 -march=native -ffp-contract=$option \
-            -D_GNU_SOURCE -I. tests/test_sparse.c common/ggnn.c -o "$work/contract" -lm
+            -D_GNU_SOURCE -I. tests/ggnn/test_sparse.c common/ggnn.c -o "$work/contract" -lm
         check "$cc products rounded: test_sparse" "$work/contract"
     fi
     same_floats "$cc" sparse
@@ -132,26 +132,26 @@ compile_others() {
 same_floats() { # same_floats CC TEST: in spite of parts of -ffast-math, which the header's pragmas and its look at a weight's bits make harmless
     [ -f "$work/parts.o" ] || check "$1 no warning by parts of -ffast-math" $1 -std=gnu99 $strict -O1 -funsafe-math-optimizations \
         -ffinite-math-only -I. -c common/ggnn.c -o "$work/parts.o"
-    check "$1 builds test_$2 on it" $1 -std=gnu99 -O1 -ffp-contract=off -D_GNU_SOURCE -I. tests/test_$2.c "$work/parts.o" -o "$work/parts_$2" -lm
+    check "$1 builds test_$2 on it" $1 -std=gnu99 -O1 -ffp-contract=off -D_GNU_SOURCE -I. tests/*/test_$2.c "$work/parts.o" -o "$work/parts_$2" -lm
     check "$1 same floats in spite of parts of -ffast-math: test_$2" "$work/parts_$2"
 }
 vendor() { # every check but those of other languages, by one compiler
     local cc=$1 language option
     for language in c++17 c++20; do # what make cuda-tests compiles as C++17 alone
         check "$cc ggnn_cuda.cuh as $language" $cc -x c++ -std=$language -Wall -Wextra -Werror -Wno-unknown-pragmas -D_GNU_SOURCE \
-            -Itests/simt -I. -fsyntax-only "$work/cuda.c"
+            -Isimt -I. -fsyntax-only "$work/cuda.c"
     done
     for option in "" -DGGNN_NODE64; do
-        check "$cc calls ggnn_cuda.cuh $option" $cc -x c++ -std=c++17 -w -D_GNU_SOURCE $option -Itests/simt -I. -c "$work/inline.c" \
+        check "$cc calls ggnn_cuda.cuh $option" $cc -x c++ -std=c++17 -w -D_GNU_SOURCE $option -Isimt -I. -c "$work/inline.c" \
             -o "$work/inline$option.o"
     done
     check "$cc files of both widths share no function of ggnn_cuda.cuh" share_no_function "$work/inline.o" "$work/inline-DGGNN_NODE64.o"
     # Compilers drop calls of functions that only prefetch, and only speed would tell.
     check "$cc -x c -std=c99 -O2" $cc -x c -std=c99 $strict -O2 -I. -S "$work/impl.c" -o "$work/impl.s"
     for option in gather unique sample; do check "$cc prefetches in $option" prefetches $option "$work/impl.s"; done
-    check "$cc test_arguments with NDEBUG" $cc -std=c99 -w -O1 -DNDEBUG -D_GNU_SOURCE -I. tests/test_arguments.c common/ggnn.c common/ggnn_plan.c -o "$work/arguments" -lm
+    check "$cc test_arguments with NDEBUG" $cc -std=c99 -w -O1 -DNDEBUG -D_GNU_SOURCE -I. tests/ggnn/test_arguments.c common/ggnn.c common/ggnn_plan.c -o "$work/arguments" -lm
     check "$cc a caller's mistake is an answer with NDEBUG too" "$work/arguments"
-    check "$cc test_random without __BYTE_ORDER__" $cc -std=c99 -w -O1 -U__BYTE_ORDER__ -D_GNU_SOURCE -I. tests/test_random.c common/ggnn.c -o "$work/order" -lm
+    check "$cc test_random without __BYTE_ORDER__" $cc -std=c99 -w -O1 -U__BYTE_ORDER__ -D_GNU_SOURCE -I. tests/ggnn/test_random.c common/ggnn.c -o "$work/order" -lm
     check "$cc a compiler that does not say which byte comes first draws the same numbers" "$work/order"
     refuse "$cc -ffast-math" $cc -ffast-math -I. -c "$work/impl.c" -o "$work/impl.o"
     refuse "$cc ggnn_plan.h by -ffast-math" $cc -ffast-math -I. -c "$work/plan.c" -o "$work/plan.o"

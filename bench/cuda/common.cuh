@@ -1,7 +1,7 @@
 // common.cuh - what the files of ggnn-bench's CUDA backend share: memory of the device, cases, graphs made on
 // it.
 //
-// One source for a GPU (nvcc) and for the emulator of tests/simt (g++), where sizes are tiny: it shows that
+// One source for a GPU (nvcc) and for the emulator of simt (g++), where sizes are tiny: it shows that
 // the bench is right, and its times mean nothing.
 #ifndef BENCH_CUDA_COMMON_CUH
 #define BENCH_CUDA_COMMON_CUH

@@ -9,7 +9,7 @@
 #include <cuda_runtime.h>
 #include <curand_kernel.h>
 
-#include "../test.h"
+#include "tests/test.h"
 #include "bugs.h"
 #include "simt_philox.h"
 

@@ -1,8 +1,8 @@
 /* Graph attention: scores, the fused forward and its backward: to the bit what ggnn_reference.h says, in every form
    (forms.h); near double precision and central differences; and the same thing put together from the unfused ops. */
-#include "far_rows.h"
-#include "forms.h"
-#include "random_block.h"
+#include "tests/far_rows.h"
+#include "tests/forms.h"
+#include "tests/random_block.h"
 
 /* ---- scores ---------------------------------------------------------------------------------------------------------- */
 

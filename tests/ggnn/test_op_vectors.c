@@ -1,7 +1,7 @@
 /* The sparse ops against PyTorch: forward and backward of each on the block of tests/vectors/op_vectors.h. */
 #include "ggnn_reference.h"
-#include "test.h"
-#include "vectors/op_vectors.h"
+#include "tests/test.h"
+#include "tests/vectors/op_vectors.h"
 
 enum { D = OP_NUM_DST, S = OP_NUM_SRC, E = OP_E, K = OP_HEADS, W = OP_HEADS * OP_WIDTH };
 

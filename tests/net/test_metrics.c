@@ -1,5 +1,5 @@
 /* Accuracy, macro-F1 and ROC-AUC against their definitions, computed the slow way. */
-#include "test.h"
+#include "tests/test.h"
 #include "trainer/net/metrics.h"
 
 enum { ROWS_MAX = 300, CLASSES_MAX = 7 };

@@ -532,7 +532,7 @@ std::string reads_of(const char* name)
     return found.substr(0, found.find(",\"sent_bytes\""));
 }
 
-// Losses are those of a device that has everything, reads those of the CPU, which tests/test_tiers.c predicts.
+// Losses are those of a device that has everything, reads those of the CPU, which tests/store/test_tiers.c predicts.
 void in_tiers(const std::string& options, const std::string& tiers, bool counted)
 {
     int before = test_errors;

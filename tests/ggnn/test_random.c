@@ -1,5 +1,5 @@
 /* test_random.c - [2] RANDOM of ggnn.h: the words, bounded draws, the permutation, dropout fields, the logarithm. */
-#include "forms.h"
+#include "tests/forms.h"
 #include "tests/chi_square.h"
 #include "tests/test.h"
 #include "tests/vectors/philox_kat.h"

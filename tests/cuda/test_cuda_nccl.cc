@@ -1,5 +1,5 @@
 // What ranks do together when NCCL carries the rows of their devices: the calls that test_comm's threads make, with the
-// same bits; and what happens when a call of NCCL fails. On the emulator of its own NCCL (tests/simt/simt_nccl.cc); on
+// same bits; and what happens when a call of NCCL fails. On the emulator of its own NCCL (simt/simt_nccl.cc); on
 // GPUs where there are two. The programs are test_cuda_train's.
 #ifndef __CUDACC__
 #include <nccl.h>

@@ -13,7 +13,7 @@ import tempfile
 import types
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLE = os.path.join(ROOT, "examples", "batch_ctypes.py")
 CC = shutil.which(os.environ.get("CC", "cc"))
 try:

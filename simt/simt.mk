@@ -1,11 +1,11 @@
-# simt.mk - the CUDA code on the CPU: `make cuda-tests` builds tests/test_cuda_*.cc and the emulator's own test with a
+# simt.mk - the CUDA code on the CPU: `make cuda-tests` builds all tests/*/test_cuda_*.cc and the emulator's own test with a
 # C++17 compiler alone. Where the CUDA toolkit's headers are found, NVIDIA's own Philox is compiled; NO_CURAND=1: ours.
 CXX          ?= c++
-SIMT         := tests/simt
+SIMT         := simt
 CUDA_HOME    ?= $(patsubst %/bin/nvcc,%,$(shell command -v nvcc 2>/dev/null))
 SIMT_CURAND  := $(if $(NO_CURAND),,$(wildcard $(CUDA_HOME)/include/curand_kernel.h))
 SIMT_OBJECTS := $(patsubst $(SIMT)/%.cc,$(BUILD)/simt/%.o,$(wildcard $(SIMT)/simt_*.cc))
-CUDA_TESTS   := $(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/test_cuda_*.cc)) $(BUILD)/tests/test_simt
+CUDA_TESTS   := $(addprefix $(BUILD)/tests/,$(basename $(notdir $(wildcard tests/*/test_cuda_*.cc)))) $(BUILD)/tests/test_simt
 SIMT_FLAGS   := -I$(SIMT) -I. -D_GNU_SOURCE $(if $(filter 1,$(NODE64)),-DGGNN_NODE64) \
                 $(if $(SIMT_CURAND),-DSIMT_CURAND -idirafter $(CUDA_HOME)/include)
 CXXOPT       ?= $(OPT)
@@ -19,10 +19,10 @@ $(BUILD)/simt/%.o: $(SIMT)/%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(EXTRA)) -O2 $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/tests/test_cuda_%.o: CXXOPT := -O1 -g1 # kernels of templates: compiling them takes longer than running them
-$(BUILD)/tests/test_cuda_%.o: tests/test_cuda_%.cc $(BUILD)/cxx.flags
+$(BUILD)/tests/test_cuda_%.o: test_cuda_%.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
-$(BUILD)/tests/test_simt.o: $(SIMT)/test_simt.cc $(BUILD)/cxx.flags
+$(BUILD)/tests/test_simt.o: test_simt.cc $(BUILD)/cxx.flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(EXTRA) $(SIMT_FLAGS) -c -o $@ $<
 $(BUILD)/tests/test_cuda_%: $(BUILD)/tests/test_cuda_%.o $(SIMT_OBJECTS) $(ARCHIVE)

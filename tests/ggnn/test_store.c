@@ -1,7 +1,7 @@
 /* Rows spread over parts, host tier and cache: every layout gives what one array gives, and says where it read. */
-#include "far_rows.h"
-#include "forms.h"
-#include "owners.h"
+#include "tests/far_rows.h"
+#include "tests/forms.h"
+#include "tests/owners.h"
 
 enum { MAX_PARTS = 8, SLOTS = MAX_PARTS + 2 };
 

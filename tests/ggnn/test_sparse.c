@@ -1,9 +1,9 @@
 /* Aggregation, SDDMM and edge softmax: to the bit what ggnn_reference.h says, in every form (forms.h); near double
    precision, so that the reference is not wrong as well; and adjoints of each other. */
-#include "far_rows.h"
-#include "forms.h"
-#include "random_block.h"
-#include "random_graph.h"
+#include "tests/far_rows.h"
+#include "tests/forms.h"
+#include "tests/random_block.h"
+#include "tests/random_graph.h"
 #ifdef __x86_64__
 #include <xmmintrin.h>
 #endif
