@@ -66,3 +66,18 @@ report "rooms: each includes what it may" "$(echo "$all" | rooms | awk -v may="$
         }
     }
     !(($1, $2) in allowed) { print "  " $1 " includes " $2 }')"
+report "rooms: the top of trainer/ has at most 25 files" "$(ls trainer/*.[ch] | awk 'END { if (NR > 25) print "  " NR }')"
+
+# CONTRIBUTING's table "Which test tests what": every module of a room and every test program is in it, and no other program.
+row() { sed -n '/^## Which test/,/^## How/p' CONTRIBUTING.md | grep "^| $1 |"; }
+untested() {
+    for folder in common datasets trainer trainer/*/; do
+        folder=${folder%/}
+        row=$(row "${folder##*/}" | tr ':;,' '\n\n\n')
+        ls "$folder"/*.{c,h,cu,cuh} 2>/dev/null | sed 's|.*/||; s|\.[^.]*$||' | sort -u | while read -r module; do
+            echo "$row" | grep -qwF "$module" || echo "  $folder/$module"
+        done
+    done
+    { row '[a-z]*' | grep -ow 'test_[a-z0-9_]*' | sort -u; ls tests/*/test_*.c* | sed 's|.*/||; s|\.[^.]*$||'; } | sort | uniq -u | sed 's/^/  /'
+}
+report "rooms: CONTRIBUTING says which test tests each module" "$(untested)"

@@ -1,4 +1,4 @@
-#include "ggnn_reference.h" /* first: a name of ops.h is one of its variables */
+#include "ggnn_reference.h" /* first: a name of layers.h is one of its variables */
 
 #include "trainer/trace.h"
 

@@ -1,7 +1,7 @@
 /* trace.h - ggnn-train --trace-step: one step of training as numbers, in the order in which they are computed. Standard output
    gets tables for a person; --log gets the same arrays in full precision (report.h has the schema).
 
-   A trace reads the net's memory between its operations (net_watch in ops.h) and writes none, so a run with a trace has the
+   A trace reads the net's memory between its operations (net_watch in layers.h) and writes none, so a run with a trace has the
    bits of one without. The net is a CPU's and has whole batches, with local indices in all hops.
    Names: h0 are the features, h1 the output of layer 0 and the input of layer 1, and so on; a parameter ends in its layer's
    number; d before a name is the gradient of the loss. */

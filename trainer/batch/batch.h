@@ -1,4 +1,7 @@
-/* batch.h - a mini-batch on its way from the loader to the net, and the labels that its loss looks up. */
+/* batch.h - a mini-batch on its way from the loader to the net, and the labels that its loss looks up.
+
+   The room batch/: from a graph and the nodes of a pass to mini-batches in order, prepared ahead and with owners. It knows no
+   layer. */
 #ifndef TRAINER_BATCH_H
 #define TRAINER_BATCH_H
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* cpu.h - the CPU backend: what its files share. The tables of operations have the contracts (device/ops.h, batch/ring.h,
+/* cpu.h - the CPU backend: what its files share. The room cpu/: every operation of the four tables, by threads. The tables of operations have the contracts (device/ops.h, batch/ring.h,
    net/layers.h); the names there are cpu_ names here. ops.c has the tables, memory and the operations that are a call of ggnn.h
    or gemm.h; the others are in files by their matter. */
 #ifndef TRAINER_CPU_CPU_H

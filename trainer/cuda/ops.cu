@@ -1,4 +1,4 @@
-// ops.cu - the CUDA backend: the launch behind each operation of ops.h, all on one stream.
+// ops.cu - the CUDA backend: the launch behind each operation of the four tables, all on one stream.
 //
 // Row counts stay on the device. A product's M (or K, where the first factor is transposed) is the rows' bound: rows
 // above the count hold whatever was there, which is finite, as all memory begins with zeros; where such rows would

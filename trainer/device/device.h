@@ -1,5 +1,7 @@
 /* device.h - where a net runs: one logical device, its memory, and the thread that works for it.
 
+   The room device/: bytes and rows on a device, whatever its backend. It knows no graph, no batch and no other rank.
+
    Memory of a device is the host's on a CPU; elsewhere only the operations of ops.h may look into it. Structs (graphs,
    stores, blocks, batches) are always the host's, what they point to is the device's. A program may hold several
    devices of one kind; each is used by one thread at a time. */

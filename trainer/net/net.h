@@ -1,5 +1,7 @@
 /* net.h - the network of ggnn-train on one device: parameters, forward, loss, backward, optimiser.
 
+   The room net/: from a mini-batch to a loss, gradients and the next weights. It does not know where a batch comes from.
+
    A step of training has three parts:
        net_compute(n, batch, step);      forward, loss and backward over this device's slice of the batch
        ...                               several devices add up what net_partial_of gives, in rank order
@@ -12,7 +14,7 @@
    that slices' gradients only have to be added.
 
    Everything is allocated by net_create; a step allocates nothing and cannot fail. All results are the same bits for
-   any number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over ops.h. Weights
+   any number of threads. Layer l of L runs on the batch's hop L - 1 - l; models are in models.c, over layers.h. Weights
    of edges choose what is sampled. The importance aggregator alone multiplies by a block's weights: the visits of walks,
    which its batches must have (GGNN_WALK, GGNN_KEEP_WEIGHTS). */
 #ifndef TRAINER_NET_H

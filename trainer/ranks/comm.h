@@ -1,6 +1,10 @@
-/* comm.h - what P ranks do together. A rank is one worker (worker.h) and has one comm. Two engines carry the bytes:
-   threads of one process (comm_threads.c) and processes under MPI, on one machine or on several (comm_mpi.c). Beneath
-   either one NCCL may carry what goes from device to device (comm_nccl.c). A rank that is alone exchanges nothing.
+/* comm.h - what P ranks do together.
+
+   The room ranks/: everything that goes from one rank to another. It knows devices, not what the rows that it moves mean.
+
+   A rank is one worker (worker.h) and has one comm. Two engines carry the bytes: threads of one process (comm_threads.c)
+   and processes under MPI, on one machine or on several (comm_mpi.c). Beneath either one NCCL may carry what goes from
+   device to device (comm_nccl.c). A rank that is alone exchanges nothing.
 
    All ranks make the same calls in the same order. Each call begins with a word from every rank: go on, stop, or failed
    with a message. So

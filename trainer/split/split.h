@@ -1,5 +1,7 @@
 /* split.h - one mini-batch over P parts, in which nothing is computed or loaded twice: Polisetty et al. 2023, GSplit.
 
+   The room split/: a batch's parts, on lists alone (here) and on devices (split_loader.h). It knows no layer.
+
    Each node has one owner, a part. The whole mini-batch has the targets of hop 0, which are its seeds, those of hop 1,
    and so on; after the last hop come the nodes of the input layer. A part's list h is those of them that it owns: list
    0 its seeds, list num_hops its input rows. So every (hop, node) is in one list, and one part loads an input row.

@@ -1,6 +1,8 @@
 /* tiers.h - where the bytes of a data set live, as one device sees them. No other file knows: it makes the graph and
    the store that a loader and a net read.
 
+   The room store/: what lies in which memory, decided once at set-up, and the view of it that all others read through.
+
    REPLICA: each device has all of graph and features in its own memory, which on a CPU is the file as it is mapped.
    EXCHANGE: each has the graph whole, as a replica, and a part of the rows; the others' come by exchange.h.
    PARTS: the ranks of a machine have them once. Each fills the part of the nodes that it owns, and reads all
