@@ -23,6 +23,7 @@ struct evaluation {
     const tiers* view; /* not its own */
     loader* training; /* not its own */
     loader* chunks;   /* layer-wise: all neighbours, one hop; */
+    net_chunk asks;   /* what that asks of the net */
     int64_t chunk;    /* of so many targets, of each rank */
     metrics metrics;
     double loss;
@@ -49,13 +50,13 @@ static bool open_found(evaluation* e, int64_t most, int64_t ld, error* why)
 }
 
 /* Where each rank has the scratch rows of its own before the nodes' rows. */
-static bool open_transformed(evaluation* e, float* z, net_config* network, size_t room, error* why)
+static bool open_transformed(evaluation* e, float* z, const net_config* network, size_t room, error* why)
 {
     size_t heads = (size_t)(network->heads > network->out_heads ? network->heads : network->out_heads);
     size_t rows = room * (size_t)e->comm->ranks + (size_t)e->task->set.num_nodes;
     e->all = (net_transformed_rows){.z = z, .scratch = (int64_t)room * e->comm->rank,
                                     .nodes = (int64_t)room * e->comm->ranks};
-    network->room = e->all.nodes - e->all.scratch;
+    e->asks.nodes = e->all.nodes - e->all.scratch;
     if (network->model != NET_GAT) return true;
     e->all.el = layer_rows_open(&e->scores, e->view->device, e->comm, memory_product(rows, heads, sizeof(float)), SIZE_MAX,
                                 NULL, why);
@@ -65,7 +66,7 @@ static bool open_transformed(evaluation* e, float* z, net_config* network, size_
 static int64_t matrices_of(const config* c, bool transforms) { return c->layers > 2 && !transforms ? 2 : c->layers > 1; }
 
 /* The matrices of outputs, none for one layer, one for two; and z, of `widest` columns. */
-static bool open_rows(evaluation* e, int32_t widest, net_config* network, error* why)
+static bool open_rows(evaluation* e, int32_t widest, const net_config* network, error* why)
 {
     const config* c = e->config;
     size_t nodes = (size_t)e->task->set.num_nodes, room = (size_t)loader_shape(e->chunks)->hop[0].num_dst.max;
@@ -122,7 +123,7 @@ static batch_sizes room_of_chunks(evaluation* e, bool looks, bool numbered)
     }
 }
 
-static bool open_layerwise(evaluation* e, net_config* network, error* why)
+static bool open_layerwise(evaluation* e, const net_config* network, error* why)
 {
     const task* t = e->task;
     bool looks = network->model != NET_MLP && !(network->preprocessed && network->layers == 1);
@@ -142,10 +143,12 @@ static bool open_layerwise(evaluation* e, net_config* network, error* why)
                         .rank = e->comm->rank, .ranks = ranks, .edges_read = e->view->edges_read,
                         .how = {.num_hops = 1, .fanout = {looks ? -1 : 0}, .last_hop_global = !numbered}};
     e->chunks = loader_create(d, &plan, &room, why);
-    return e->chunks && open_rows(e, widest, network, why);
+    if (!e->chunks) return false;
+    e->asks.blocks = loader_shape(e->chunks);
+    return open_rows(e, widest, network, why);
 }
 
-evaluation* evaluation_create(const config* c, const task* t, const tiers* view, net_config* network,
+evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
                               loader* training, comm* with, error* why)
 {
     evaluation* e = memory_new(sizeof *e, "the evaluation", why);
@@ -190,7 +193,7 @@ int64_t evaluation_bytes(const config* c, const task* t, const net_config* netwo
     return bytes > c->eval_memory ? 0 : bytes;
 }
 
-const ggnn_batch* evaluation_chunk(const evaluation* e) { return e->chunks ? loader_shape(e->chunks) : NULL; }
+const net_chunk* evaluation_chunk(const evaluation* e) { return e->asks.blocks ? &e->asks : NULL; }
 
 /* ==== passes ==================================================================================================== */
 

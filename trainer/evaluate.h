@@ -34,9 +34,9 @@ typedef struct evaluation evaluation;
 
 /* view: of the data, where the net runs. network: of the net that it will be asked to run. training: the loader of
    training's batches, used where evaluation is sampled; NULL in full batch. It is asked for a pass of its own: not to
-   be used in the middle of another. network gets the room that its net needs. with: the ranks, all of which call this
+   be used in the middle of another. with: the ranks, all of which call this
    and evaluation_run. Evaluations give up between chunks once one is to stop: with->stopped. NULL on failure. */
-evaluation* evaluation_create(const config* c, const task* t, const tiers* view, net_config* network,
+evaluation* evaluation_create(const config* c, const task* t, const tiers* view, const net_config* network,
                               loader* training, comm* with, error* why);
 void evaluation_free(evaluation* e); /* NULL is fine */
 
@@ -44,8 +44,8 @@ void evaluation_free(evaluation* e); /* NULL is fine */
    memory. */
 int64_t evaluation_bytes(const config* c, const task* t, const net_config* network);
 
-/* The shape of its chunks for net_create; NULL where it needs none. */
-const ggnn_batch* evaluation_chunk(const evaluation* e);
+/* What it asks of its net, for net_create; NULL: nothing. */
+const net_chunk* evaluation_chunk(const evaluation* e);
 
 /* Scores the nodes of SPLIT_VAL or SPLIT_TEST. False on an error, and with none set when it gave up. */
 bool evaluation_run(evaluation* e, net* n, int part, score* result, error* why);

@@ -5,8 +5,8 @@
 #include "common/memory.h"
 #include "common/progress.h"
 
-/* The one place where options become a network's. */
-static net_config network_of(const config* c, const task* t, device* d)
+/* The one place where options become a network's. extracted: its batches come with their rows. */
+static net_config network_of(const config* c, const task* t, device* d, bool extracted)
 {
     return (net_config){
         .device = d,
@@ -27,6 +27,7 @@ static net_config network_of(const config* c, const task* t, device* d)
         .blas = c->gemm != 0,
         .full_batch = c->full_batch,
         .dense = c->dense_features,
+        .extracted = extracted,
         .preprocessed = c->preprocess,
         .split = c->parallel == PARALLEL_SPLIT,
         .in_parts = c->split_partial,
@@ -65,7 +66,7 @@ static bool check_needs(const memory_need* all, int32_t ranks, error* why)
 static bool check_memory(const worker* w, const config* c, const task* t, const tiers_source* from, error* why)
 {
     comm* with = w->comm;
-    const net_config network = network_of(c, t, w->device);
+    const net_config network = network_of(c, t, w->device, false);
     const int32_t number = from->machines ? with->rank : with->local, parts = from->machines ? with->ranks : with->locals;
     tiers_source replica = *from;
     replica.exchange = false;
@@ -104,12 +105,12 @@ static bool samples_whole(const config* c) { return c->parallel == PARALLEL_SPLI
 
 /* The plan: rows come straight from the store where the input layer can read it and no row crosses a link; where rows
    cross one they are extracted, each once. */
-static loader_plan plan_of(const worker* w, const config* c, net_config* network)
+static loader_plan plan_of(const worker* w, const config* c, const net_config* network)
 {
     loader_plan plan = {.graph = w->tiers.graph, .features = w->tiers.features, .labels = w->tiers.labels, .edges_read = w->tiers.edges_read,
                         .how = config_sampling(c), .batch = c->batch, .rank = w->comm->rank, .ranks = w->comm->ranks};
     if (plan.batch > w->pass.num_ids) plan.batch = w->pass.num_ids;
-    plan.extract = network->extracted = !w->tiers.local;
+    plan.extract = network->extracted;
     plan.exchange = w->tiers.exchange;
     plan.how.last_hop_global = net_reads_store(network) && !plan.extract && !c->trace_step; /* a trace shows each source's row */
     plan.overlap = c->pipeline == PIPELINE_OVERLAP;
@@ -167,7 +168,7 @@ static bool measure(const worker* w, const config* c, error* why)
 static bool open_stages(worker* w, const config* c, const task* t, error* why)
 {
     device* d = w->device;
-    net_config network = network_of(c, t, d);
+    const net_config network = network_of(c, t, d, !c->full_batch && !w->tiers.local);
     net_data data = {&w->tiers.graph, &w->tiers.features, w->tiers.labels};
     w->pass = pass_of(c, t);
     w->pass.ids = w->tiers.ids[SPLIT_TRAIN];

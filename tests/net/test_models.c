@@ -777,7 +777,7 @@ TEST(layers_over_chunks_are_the_whole_graph_bit_for_bit)
             net_config c = widening(i % NUM_KINDS, 1 + i / NUM_KINDS % 3, i / NUM_KINDS / 3);
             c.full_batch = true;
             sampler s = sampler_new(f, 1, -1, true, 16);
-            net*    n = net_create(&c, &f->data, NULL, &s.batch.blocks, &why);
+            net*    n = net_create(&c, &f->data, NULL, &(net_chunk){&s.batch.blocks, 0}, &why);
             float   layered[40 * 7], whole[40 * 7];
             shake(n);
             run_layers(layered, n, &c, f, &s);
@@ -1609,7 +1609,7 @@ TEST(importance_without_visits_is_refused)
     CHECK(net_create(&c, &f->data, &plain.batch.blocks, NULL, &said) == NULL);
     CHECK(strstr(said.text, "visits of walks") != NULL);
     said.text[0] = 0;
-    CHECK(net_create(&c, &f->data, &visits.batch.blocks, &plain.batch.blocks, &said) == NULL);
+    CHECK(net_create(&c, &f->data, &visits.batch.blocks, &(net_chunk){&plain.batch.blocks, 0}, &said) == NULL);
     CHECK(strstr(said.text, "visits of walks") != NULL);
     sampler_free(&plain);
     sampler_free(&visits);

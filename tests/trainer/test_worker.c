@@ -1016,7 +1016,7 @@ TEST(evaluation_has_chunks_whose_lists_are_a_quarter_of_its_memory)
                 int64_t should = 4096;
                 while (tight && should > 64 && edge * fullest_chunk(&g->graph, should) > c.eval_memory / 4) should /= 2;
                 evaluation* e = evaluation_create(&c, &f->task, &t, &network, NULL, &alone, &why);
-                if (CHECK(e != NULL)) CHECK_EQ(evaluation_chunk(e)->hop[0].num_dst.max, should);
+                if (CHECK(e != NULL)) CHECK_EQ(evaluation_chunk(e)->blocks->hop[0].num_dst.max, should);
                 else printf("  %s\n", why.text);
                 evaluation_free(e);
                 tiers_close(&t);

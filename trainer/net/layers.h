@@ -201,7 +201,8 @@ struct net {
     float* inv_sqrt;       /* (N) GCN's 1 / sqrt(d), by global id */
     mat    gathered;       /* (S, in) the input's rows, where they are not read straight from the store */
     int64_t gathered_rows;
-    extent chunk;          /* most of a block in evaluation, 0 without; of transformed rows src = config.room + N */
+    extent chunk;          /* most of a block in evaluation, 0 without; of transformed rows src = chunk_nodes + N */
+    int64_t chunk_nodes;   /* net_chunk.nodes */
     int64_t* chunk_src;    /* (1) chunk.src, on the device */
     ggnn_node* range;      /* (chunk.dst) nodes whose rows evaluation transforms */
     int32_t* indices;      /* (chunk.edges) of its blocks */

@@ -98,12 +98,12 @@ static extent extent_larger(extent a, extent b)
     return (extent){larger(a.dst, b.dst), larger(a.src, b.src), larger(a.edges, b.edges)};
 }
 
-static void set_chunk(net* n, const ggnn_batch* chunk)
+static void set_chunk(net* n, const net_chunk* chunk)
 {
-    n->chunk = extent_of(&chunk->hop[0]);
+    n->chunk = extent_of(&chunk->blocks->hop[0]);
     if (!n->layer[0].model->transform) return;
-    if (!n->config.room) n->config.room = n->chunk.dst;
-    n->chunk.src = n->config.room + n->data.graph->num_nodes;
+    n->chunk_nodes = chunk->nodes ? chunk->nodes : n->chunk.dst;
+    n->chunk.src = n->chunk_nodes + n->data.graph->num_nodes;
     n->gathered_rows = n->chunk.dst;
 }
 
@@ -150,7 +150,7 @@ static bool make_whole(net* n, error* why)
 /* Of a batch, where there is one. */
 static bool has_weights(const ggnn_batch* b) { return !b || b->how.keep & GGNN_KEEP_WEIGHTS; }
 
-static bool check_config(const net_config* c, const ggnn_batch* like, const ggnn_batch* chunk, error* why)
+static bool check_config(const net_config* c, const ggnn_batch* like, const net_chunk* chunk, error* why)
 {
     if (c->layers < 1 || c->layers > NET_LAYERS_MAX)
         return error_set(why, "%d layers: 1 to %d", (int)c->layers, NET_LAYERS_MAX);
@@ -166,7 +166,7 @@ static bool check_config(const net_config* c, const ggnn_batch* like, const ggnn
     if (c->preprocessed && ((c->model != NET_GCN && !mean) || c->residual || c->input_dropout > 0))
         return error_set(why, "preprocessed features are GCN's or GraphSAGE's mean's, without residual and input dropout");
     if (c->blas && !c->device->gemm[1]) return error_set(why, "this build has no BLAS");
-    if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE && (c->full_batch || !has_weights(like) || !has_weights(chunk)))
+    if (c->model == NET_SAGE && c->aggregator == NET_IMPORTANCE && (c->full_batch || !has_weights(like) || !has_weights(chunk ? chunk->blocks : NULL)))
         return error_set(why, "the importance aggregator needs batches with the visits of walks");
     return true;
 }
@@ -207,7 +207,7 @@ static bool allocate(net* n, error* why)
     return true;
 }
 
-net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
+net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const net_chunk* chunk,
                 error* why)
 {
     if (!check_config(config, like, chunk, why)) return NULL;
@@ -375,17 +375,17 @@ void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t f
     layer y = evaluated(n, l, all);
     n->device->ops->rows->range(n->device, n->range, first, rows);
     mat dense = copied(n, stored_rows(x, n->range, (ggnn_count){NULL, rows}), n->range, 0);
-    y.model->transform(n, &y, dense, n->config.room + first);
+    y.model->transform(n, &y, dense, n->chunk_nodes + first);
 }
 
 /* The block over z: its sources are its targets, whose rows and scores are put where z begins, then all nodes. */
 static ggnn_block block_of_all(net* n, layer* y, const ggnn_block* b)
 {
-    ggnn_store  nodes = ggnn_store_plain(y->z.v + n->config.room * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
+    ggnn_store  nodes = ggnn_store_plain(y->z.v + n->chunk_nodes * y->z.ld, n->data.graph->num_nodes, y->z.cols, GGNN_F32);
     ggnn_block  all = *b;
     n->ops->read_rows(n, mat_head(y->z, b->num_dst), stored_rows(&nodes, b->id, b->num_dst));
     if (y->a_l.v.v) n->ops->scores(n, y->att.el, mat_head(y->z, b->num_dst), y->a_l.v);
-    n->ops->index_by_id(n, n->indices, b, (int32_t)n->config.room);
+    n->ops->index_by_id(n, n->indices, b, (int32_t)n->chunk_nodes);
     all.indices = n->indices;
     all.num_src = (ggnn_count){n->chunk_src, n->chunk.src};
     return all;

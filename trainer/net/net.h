@@ -62,7 +62,6 @@ typedef struct {
     bool in_parts;      /* GraphSAGE's mean then adds up what ranks sum of their own rows: another order, so other rounding */
     bool preprocessed;  /* features are what layer 0 of GCN or GraphSAGE's mean sums over all neighbours (preprocess.h):
                            that layer only multiplies. No residual, no input dropout */
-    int64_t room;       /* evaluation: net_transformed_rows' nodes - scratch; 0: a chunk's targets */
     uint64_t seed;      /* of initial weights and dropout */
 } net_config;
 
@@ -73,6 +72,13 @@ typedef struct {
     const ggnn_store* features;
     net_labels        labels;
 } net_data;
+
+/* What evaluation asks of a net: room for one-hop blocks as large as `blocks`, and where its transformed rows of nodes
+   begin behind this net's scratch (net_transformed_rows: nodes - scratch; 0: behind a chunk's targets). */
+typedef struct {
+    const ggnn_batch* blocks;
+    int64_t           nodes;
+} net_chunk;
 
 typedef struct net net;
 
@@ -93,10 +99,10 @@ bool net_reads_store(const net_config* config);
 bool net_only_multiplies(const net_config* config, int32_t features);
 
 /* Room for batches as large as `like` may become (laid out by ggnn_batch_init; NULL with full_batch) and for
-   evaluation over one-hop blocks as large as `chunk` (NULL: there is none). Bounds cost address space only: what a
+   evaluation by `chunk` (NULL: there is none). config and chunk are copied and stay as they are. Bounds cost address space only: what a
    batch does not fill is not touched. Weights: Glorot-uniform, keyed by seed; biases 0; norm 1, 0. On failure
    NULL. */
-net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const ggnn_batch* chunk,
+net* net_create(const net_config* config, const net_data* data, const ggnn_batch* like, const net_chunk* chunk,
                 error* why);
 void net_free(net* n); /* NULL is fine */
 
@@ -180,7 +186,7 @@ int32_t net_heads(const net* n, int32_t l);                          /* and of t
 /* Fills the rows of nodes [first, first + rows), of at most as many as a chunk has targets. */
 void net_transform(net* n, int32_t l, const net_transformed_rows* all, int64_t first, int64_t rows, const ggnn_store* x);
 
-/* Layer l of the targets of one block (usually all neighbours): a global hop, hop 0 of a batch within `chunk`. out
+/* Layer l of the targets of one block (usually all neighbours): a global hop, hop 0 of a batch within chunk->blocks. out
    (num_dst, net_width) is overwritten. Where there are transformed rows, no other nodes' x is read: out may then lie
    over the targets' own rows of it. */
 void net_layer(net* n, int32_t l, float* out, int64_t ld_out, const ggnn_block* block, const ggnn_store* x,
