@@ -10,8 +10,6 @@
 static own_tables elsewhere_tables;
 static pthread_once_t elsewhere_once = PTHREAD_ONCE_INIT;
 
-static inline void* elsewhere_map(device* d, void* host) { return (void)d, (void)host, NULL; }
-
 static inline const void* elsewhere_read(device* d, void* to, const void* from, size_t bytes)
 {
     (void)d;
@@ -23,7 +21,6 @@ static inline void elsewhere_make(void)
     error why = {""};
     device* d = device_open_cpu(1, &why);
     own_tables_of(&elsewhere_tables, d);
-    elsewhere_tables.memory.map = elsewhere_map;
     elsewhere_tables.memory.read = elsewhere_read;
     device_close(d);
 }
@@ -33,7 +30,9 @@ static inline device* device_open_elsewhere(int32_t rank, error* why)
     device* d = device_open_cpu(1, why);
     (void)rank;
     pthread_once(&elsewhere_once, elsewhere_make);
-    if (d) d->ops = &elsewhere_tables.ops;
+    if (!d) return NULL;
+    d->ops = &elsewhere_tables.ops;
+    d->host_memory = false;
     return d;
 }
 #endif

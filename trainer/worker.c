@@ -95,7 +95,7 @@ static tiers_source source_of(const worker* w, const config* c, const task* t)
     from.machines = c->store == STORE_SHARDS;
     from.exchange = from.machines || c->gather == GATHER_EXCHANGE;
     const bool parts = c->store == STORE_PARTS || from.exchange ||
-                       (c->store == STORE_AUTO && (c->tiers || !device_map(w->device, &from)));
+                       (c->store == STORE_AUTO && (c->tiers || !w->device->host_memory));
     if (parts && w->comm->ranks > 1) from.over = w->comm;
     if (c->tiers) from.plan = &w->planned.plan;
     return from;

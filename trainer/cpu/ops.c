@@ -38,6 +38,8 @@ device* device_open_cpu(int32_t threads, error* why)
     d->backend = "cpu";
     d->gemm[0] = gemm_level_name(gemm_used());
     d->gemm[1] = gemm_blas_available() ? "blas" : NULL;
+    d->host_memory = true;
+    d->most_parts = INT32_MAX;
     d->threads = 1;
 #ifdef _OPENMP
     d->threads = threads > 0 ? threads : device_cpu_threads();
@@ -87,12 +89,6 @@ const void* cpu_read(device* d, void* to, const void* from, size_t bytes)
 {
     (void)d, (void)to, (void)bytes;
     return from;
-}
-
-void* cpu_map(device* d, void* host)
-{
-    (void)d;
-    return host;
 }
 
 const void* cpu_pin(device* d, const void* host, size_t bytes, const char* what, bool* copied, error* why)

@@ -225,8 +225,6 @@ inline bool cuda_reach(device* d, const void* memory, error* why)
 
 inline void cuda_settle(device* d) { check(d, wait_for_both(own(d)), "waiting for it"); }
 
-inline void* cuda_map(device*, void*) { return nullptr; } // memory of the host's is copied
-
 // ==== the host's memory, read over a link ==================================================================
 
 struct pinned { // in place, or a copy

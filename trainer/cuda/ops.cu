@@ -425,7 +425,8 @@ static device* open_device(int32_t number, bool tf32, error* why)
 #endif
     d->gemm[0] = d->gemm[1] = "cublas";
     d->threads = 1;
-    d->tight = true;
+    d->tight = d->overlaps = true;
+    d->most_parts = GGNN_CUDA_PARTS_MAX;
     d->own = new context();
     d->plain = getenv("GGNN_TRAIN_PLAIN") != nullptr;
     d->serial = getenv("GGNN_TRAIN_SERIAL") != nullptr;

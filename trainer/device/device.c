@@ -41,8 +41,6 @@ int64_t device_size(device* d, ggnn_count count)
     return count.n ? *(const int64_t*)device_read(d, &n, count.n, sizeof n) : n;
 }
 
-void* device_map(device* d, void* host) { return d->ops->memory->map(d, host); }
-
 const void* device_pin(device* d, const void* host, size_t bytes, const char* what, bool* copied, error* why)
 {
     return d->ops->memory->pin(d, host, bytes, what, copied, why);

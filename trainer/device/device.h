@@ -28,8 +28,11 @@ struct device {
     double  host_share;  /* CUDA: of its processors, that read the host's rows for batches, in whole lines; 0: all, and rows
                             as they come */
     int32_t number;      /* CUDA's; several devices of one number share its memory */
+    bool  host_memory;   /* its memory is the host's, as a CPU's is: what the host has needs no copy */
     bool  tight;         /* room costs memory: batches get what they usually need, and grow (bucket.h). Else they get
                             room for the worst case, which costs address space only */
+    bool  overlaps;      /* it prepares a batch while another one trains, unless it is `serial` */
+    int32_t most_parts;  /* that ids are split over on it (ops.h: split) */
     error failed;        /* the first thing that went wrong on it, as operations return nothing; empty: none */
     bool  plain;         /* to compare with: nothing is captured as a graph (environment GGNN_TRAIN_PLAIN=1), */
     bool  serial;        /* and no batch is sampled while another one trains (GGNN_TRAIN_SERIAL=1) */
@@ -107,7 +110,7 @@ static inline int32_t device_host_processors(const device* d, int32_t all)
 }
 
 /* Where the device reads and writes this memory of the host's without a copy; NULL: nowhere. */
-void* device_map(device* d, void* host);
+static inline void* device_map(const device* d, const void* host) { return d->host_memory ? (void*)(uintptr_t)host : NULL; }
 
 /* Where the device reads this memory of the host's, of `bytes` that nobody writes, over a link and without a copy of its
    own. On CUDA it is pinned; where that is refused, a pinned copy is made and *copied set. Those of one process who ask

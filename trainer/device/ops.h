@@ -22,7 +22,6 @@ extern "C" {
     OP(void, upload, (device * d, void* to, const void* from, size_t bytes))                   \
     OP(void, download, (device * d, void* to, const void* from, size_t bytes))                 \
     OP(const void*, read, (device * d, void* to, const void* from, size_t bytes))              \
-    OP(void*, map, (device * d, void* host))                                                   \
     OP(const void*, pin,                                                                       \
        (device * d, const void* host, size_t bytes, const char* what, bool* copied, error* why)) \
     OP(void, unpin, (device * d, const void* host))                                            \

@@ -117,7 +117,7 @@ bool factored_open(factored_rank* r, factored* f, comm* c, net* n, loader* l, er
     pthread_mutex_lock(&f->lock);
     const bool good = take_shared(f, count, why);
     pthread_mutex_unlock(&f->lock);
-    if (!good || device_map(r->device, f->piece)) return good;
+    if (!good || r->device->host_memory) return good;
     r->room = device_new(r->device, memory_product((size_t)f->slices, (size_t)count, sizeof(float)), "gradients of slices", why);
     return r->room != NULL;
 }
@@ -175,7 +175,7 @@ void factored_end(factored_rank* r)
     factored* f = r->of;
     const double train = net_profile_of(r->net)->train - r->train;
     const double extract = to_extract(r->loader) - r->extract;
-    if (r->device->tight) r->taking = train > extract ? train : extract;
+    if (r->device->overlaps) r->taking = train > extract ? train : extract;
     pthread_mutex_lock(&f->lock);
     f->made += r->made;
     f->used += r->used;
@@ -195,7 +195,7 @@ static bool next_order(void* context, loader_order* o)
     int64_t number = r->next;
     r->next = -1;
     if (number < 0 && r->samples) number = queue_claim(f->queue, false);
-    else if (number < 0 && r->device->tight && !r->device->serial && behind < end && queue_is_past(f->queue, behind))
+    else if (number < 0 && r->device->overlaps && !r->device->serial && behind < end && queue_is_past(f->queue, behind))
         number = r->ahead = queue_take(f->queue, behind + f->slices, false);
     if (number < 0) return false;
     r->ordered += r->samples;

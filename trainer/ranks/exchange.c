@@ -106,9 +106,8 @@ static bool open_owners(exchange* x, const exchange_plan* plan, error* why)
 
 static bool open_exchange(exchange* x, const exchange_plan* plan, error* why)
 {
-    enum { CUDA_PARTS = 64 }; /* GGNN_CUDA_PARTS_MAX */
-    if (x->parts > CUDA_PARTS && !device_map(x->device, x))
-        return error_set(why, "--gather exchange: GPUs split ids over at most %d devices, here are %d", CUDA_PARTS, (int)x->parts);
+    if (x->parts > x->device->most_parts)
+        return error_set(why, "--gather exchange: GPUs split ids over at most %d devices, here are %d", (int)x->device->most_parts, (int)x->parts);
     const size_t ranks = (size_t)x->comm->ranks, ends = (size_t)x->parts + 3;
     x->mine = memory_new(2 * ranks * sizeof *x->mine, what, why);
     x->wanted = x->mine ? memory_new((2 * ranks + ends) * sizeof *x->wanted, what, why) : NULL;

@@ -64,7 +64,7 @@ static bool grow_packed(split_loader* l, size_t bytes, error* why)
 /* An array where the device reads it; NULL on failure. */
 static void* there(split_loader* l, room* r, const void* host, int64_t count, size_t size, error* why)
 {
-    void* same = device_map(l->device, (void*)host);
+    void* same = device_map(l->device, host);
     if (same) return same;
     if (!grow(l->device, r, (size_t)count * size, why)) return NULL;
     if (count) device_upload(l->device, r->memory, host, (size_t)count * size);

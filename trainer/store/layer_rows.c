@@ -41,7 +41,7 @@ bool layer_rows_spread(layer_rows* r, void* rows, const int64_t* bound, size_t r
         to[k] = takes(me, &r->user[k]) ? (comm_piece){bound[k], bound[k + 1] - bound[k]} : none;
         from[k] = takes(&r->user[k], me) ? (comm_piece){bound[c->rank], bound[c->rank + 1] - bound[c->rank]} : none;
     }
-    return comm_exchange(c, device_map(r->device, rows) ? NULL : r->device, rows, to, rows, from, row_bytes, why);
+    return comm_exchange(c, r->device->host_memory ? NULL : r->device, rows, to, rows, from, row_bytes, why);
 }
 
 /* The least rank of a machine gives all of it. A copy without a byte has an address, too. */
@@ -102,7 +102,7 @@ static void* open_host(layer_rows* r, size_t bytes, error* why)
 
 void* layer_rows_open(layer_rows* r, device* d, comm* c, size_t bytes, size_t most, const char* beside, error* why)
 {
-    const bool host = device_map(d, r) != NULL;
+    const bool host = d->host_memory;
     memset(r, 0, sizeof *r);
     r->device = d;
     r->comm = c;

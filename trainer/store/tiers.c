@@ -11,7 +11,7 @@
    or no room. */
 static void* show(tiers* t, const void* from, size_t bytes, const char* what, error* why)
 {
-    void* there = from ? device_map(t->device, (void*)(uintptr_t)from) : NULL;
+    void* there = from ? device_map(t->device, from) : NULL;
     int i = 0;
     if (!from || there || why->text[0]) return there;
     while (t->sent[i].there && t->sent[i].from != from) i++;
@@ -182,7 +182,7 @@ static bool write_piece(device* d, const cutter* k, int32_t slot, char* memory, 
 {
     content c;
     bool good = list_content(&c, k, slot, why);
-    if (good && device_map(d, memory)) good = write_host(k, &c, 0, c.p.nodes, memory, why);
+    if (good && d->host_memory) good = write_host(k, &c, 0, c.p.nodes, memory, why);
     else if (good) good = write_device(d, k, &c, memory, why);
     drop(&c);
     return good;
@@ -205,7 +205,7 @@ static size_t in_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; 
 static size_t whole_units(bool host, size_t bytes) { return host ? in_pages(bytes) : (bytes + 127) / 128 * 128; }
 static char*  to_page(void* memory) { return (char*)in_pages((size_t)(uintptr_t)memory); }
 
-static bool on_host(const tiers* t) { return device_map(t->device, t->device) != NULL; }
+static bool on_host(const tiers* t) { return t->device->host_memory; }
 
 const ggnn_graph* tiers_host_graph(const tiers* t, const ggnn_graph* file) { return on_host(t) ? &t->graph : file; }
 const ggnn_graph* tiers_device_graph(const tiers* t) { return on_host(t) ? NULL : &t->graph; }
