@@ -76,7 +76,8 @@ static void run_pass(void* context)
     net_losses all;
     t->epoch += t->fresh_seeds;
     net_start_losses(w->net, 0, 0);
-    worker_begin(w, t->epoch, 0);
+    int64_t first = 0;
+    if (!worker_begin(w, t->epoch, &first, &t->why)) return;
     for (int64_t i = 0; i < t->batches; i++) {
         if (!worker_compute(w, t->step++, &t->why)) return;
         worker_update(w, .001f);

@@ -165,7 +165,8 @@ static inline void* crew_work(void* context)
     device* d = k->open ? k->open(m->rank, &m->why) : device_open_cpu(1, &m->why);
     worker  w;
     bool good = d && worker_open(&w, k->c, k->t, d, c, &m->why);
-    if (good) worker_begin(&w, 0, 0);
+    int64_t first = 0;
+    if (good) worker_begin(&w, 0, &first, &m->why);
     for (int s = 0; good && s < STEPS; s++) good = crew_step(k, &w, s, &m->why);
     if (good && w.split) crew_count_part(k, &w);
     if (!good) comm_fail(c, &m->why);

@@ -154,7 +154,7 @@ static void predict(explanation* e, const training* t, const counts* k)
 
 static void see(explanation* e, const training* t)
 {
-    const report_rank* mine = &t->all[t->worker.comm->rank];
+    const rank_cost* mine = &t->all[t->worker.comm->rank];
     const int64_t trained = t->at.epoch > 0 ? t->at.epoch : 1;
     const double epochs = (double)trained;
     e->counted[TIERS_GRAPH] = shares_of(mine->lists.read, trained);
@@ -174,7 +174,7 @@ static int64_t memory_for_data(const training* t)
 {
     const config* c = t->config;
     const device* d = t->worker.device;
-    const report_rank* mine = &t->all[t->worker.comm->rank];
+    const rank_cost* mine = &t->all[t->worker.comm->rank];
     const int64_t room = device_room(t->worker.device); /* of a CPU INT64_MAX */
     int64_t total = c->device_memory && c->device_memory < room ? c->device_memory : room, data = 0;
     if (total == INT64_MAX) return INT64_MAX / 4;

@@ -187,7 +187,7 @@ static bool begin_report(rank* r, error* why)
     for (int32_t i = 0; i < p->ranks; i++) threads += p->rank[i].threads;
     if (!report_open(to, &p->config, why)) return false; /* all that is read is good: an old log may go */
     warn(p);
-    report_start(to, &p->config, &p->task, w->net, r->comm, threads, w->batches, &r->training.at);
+    report_start(to, &p->config, &p->task, worker_net(w), r->comm, threads, worker_batches(w), &r->training.at);
     return true;
 }
 
@@ -196,8 +196,8 @@ static void end_report(rank* r)
     program* p = r->of;
     const training* t = &r->training;
     if (r->comm->rank > 0) return;
-    if (p->config.profile)
-        report_profile(&p->report, t->steps, net_profile_of(t->worker.net), training_batches(t), &t->evaluation_cost);
+    const worker_costs costs = worker_costs_of(&t->worker);
+    if (p->config.profile) report_profile(&p->report, t->steps, &costs);
     if (p->config.profile && (r->comm->ranks > 1 || p->config.tiers)) report_print_ranks(&p->report, t->all, r->comm->ranks);
     if (r->done && p->config.explain) {
         static explanation e;

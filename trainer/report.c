@@ -325,9 +325,11 @@ static void profile_row(const char* name, double seconds, int64_t bytes, int64_t
     printf("\n");
 }
 
-void report_profile(const report* r, int64_t steps, const net_profile* all, loader_cost sample,
-                    const evaluation_cost* apart)
+void report_profile(const report* r, int64_t steps, const worker_costs* of)
 {
+    const net_profile*     all = of->net;
+    const loader_cost      sample = of->batches;
+    const evaluation_cost* apart = of->evaluation;
     static const char* const half[] = {"forward", "backward"};
     double total = progress_seconds() - r->start, rest = total - apart->seconds;
     int64_t evaluation_bytes = apart->loader.bytes;
@@ -363,14 +365,14 @@ void report_profile(const report* r, int64_t steps, const net_profile* all, load
     X(train, "train") X(batch, "batch") X(evaluation, "evaluation") X(comm, "comm") X(waited, "waited")
 
 /* The member at `at` of each rank. */
-static void put_integers(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at)
+static void put_integers(json* j, const char* key, const rank_cost* all, int32_t ranks, size_t at)
 {
     json_begin_array(j, key);
     for (int32_t r = 0; r < ranks; r++) json_int(j, NULL, *(const int64_t*)(const void*)((const char*)&all[r] + at));
     json_end_array(j);
 }
 
-static void put_reads(json* j, const char* key, const report_rank* all, int32_t ranks, size_t at)
+static void put_reads(json* j, const char* key, const rank_cost* all, int32_t ranks, size_t at)
 {
     json_begin_object(j, key);
     put_integers(j, "cache", all, ranks, at + offsetof(tiers_reads, cache));
@@ -380,7 +382,7 @@ static void put_reads(json* j, const char* key, const report_rank* all, int32_t 
     json_end_object(j);
 }
 
-static void rank_row(const char* name, const report_rank* k)
+static void rank_row(const char* name, const rank_cost* k)
 {
     const tiers_reads *rows = &k->rows.read, *bytes = &k->rows.read_bytes;
     printf("  %-6s %11lld %11lld %11lld %11lld %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.2f\n", name,
@@ -397,7 +399,7 @@ static void add_reads(tiers_reads* sum, const tiers_reads* more)
     sum->host += more->host;
 }
 
-static void add_rank(report_rank* sum, const report_rank* k)
+static void add_rank(rank_cost* sum, const rank_cost* k)
 {
     add_reads(&sum->rows.read, &k->rows.read);
     add_reads(&sum->rows.read_bytes, &k->rows.read_bytes);
@@ -418,14 +420,14 @@ static void add_rank(report_rank* sum, const report_rank* k)
     sum->parts.bytes += k->parts.bytes;
 }
 
-static void parts_row(const char* name, const report_parts* p)
+static void parts_row(const char* name, const rank_parts* p)
 {
     printf("  %-6s %11lld %11lld %11lld %11lld %11lld %9.2f\n", name, (long long)p->targets, (long long)p->edges,
            (long long)p->loaded, (long long)p->own, (long long)p->peer, 1e-6 * (double)p->bytes);
 }
 
 /* --parallel split. */
-static void print_parts(const report_rank* all, int32_t ranks, const report_rank* sum)
+static void print_parts(const rank_cost* all, int32_t ranks, const rank_cost* sum)
 {
     printf("\n         computed of all layers            rows of     rows of layers read from\n"
            "  device     targets       edges    features         own        peer  MB moved\n");
@@ -455,7 +457,7 @@ static void print_placed(const char* what, const tiers_count* c)
     printf("\n");
 }
 
-void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan)
+void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan)
 {
     json j;
     report_make_room(r);
@@ -467,16 +469,16 @@ void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_p
     json_begin_array(&j, "notes");
     for (int i = 0; i < TIER_NOTES_MAX && plan->note[i][0]; i++) json_string(&j, NULL, plan->note[i]);
     json_end_array(&j);
-    put_reads(&j, "rows", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, placed));
-    put_reads(&j, "row_bytes", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, placed_bytes));
-    put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, placed));
-    put_reads(&j, "list_bytes", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, placed_bytes));
+    put_reads(&j, "rows", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, placed));
+    put_reads(&j, "row_bytes", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, placed_bytes));
+    put_reads(&j, "lists", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, placed));
+    put_reads(&j, "list_bytes", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, placed_bytes));
     end_record(r, &j);
 }
 
-void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
+void report_print_ranks(const report* r, const rank_cost* all, int32_t ranks)
 {
-    report_rank sum;
+    rank_cost sum;
     memset(&sum, 0, sizeof sum);
     report_make_room(r);
     printf("\n         rows of features read from (counted)             MB read from (counted)                  seconds (measured)\n"
@@ -492,28 +494,28 @@ void report_print_ranks(const report* r, const report_rank* all, int32_t ranks)
     if (all->split) print_parts(all, ranks, &sum);
 }
 
-static void put_parts(json* j, const report_rank* all, int32_t ranks)
+static void put_parts(json* j, const rank_cost* all, int32_t ranks)
 {
-    const size_t at = offsetof(report_rank, parts);
+    const size_t at = offsetof(rank_cost, parts);
     json_begin_object(j, "split");
-    put_integers(j, "targets", all, ranks, at + offsetof(report_parts, targets));
-    put_integers(j, "edges", all, ranks, at + offsetof(report_parts, edges));
-    put_integers(j, "loaded", all, ranks, at + offsetof(report_parts, loaded));
-    put_integers(j, "own", all, ranks, at + offsetof(report_parts, own));
-    put_integers(j, "peer", all, ranks, at + offsetof(report_parts, peer));
-    put_integers(j, "bytes", all, ranks, at + offsetof(report_parts, bytes));
+    put_integers(j, "targets", all, ranks, at + offsetof(rank_parts, targets));
+    put_integers(j, "edges", all, ranks, at + offsetof(rank_parts, edges));
+    put_integers(j, "loaded", all, ranks, at + offsetof(rank_parts, loaded));
+    put_integers(j, "own", all, ranks, at + offsetof(rank_parts, own));
+    put_integers(j, "peer", all, ranks, at + offsetof(rank_parts, peer));
+    put_integers(j, "bytes", all, ranks, at + offsetof(rank_parts, bytes));
     json_end_object(j);
 }
 
-void report_ranks(report* r, const report_rank* all, int32_t ranks)
+void report_ranks(report* r, const rank_cost* all, int32_t ranks)
 {
     json j;
     if (!log_begin(&r->log, &j, "ranks")) return;
-    put_reads(&j, "rows", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, read));
-    put_reads(&j, "bytes", all, ranks, offsetof(report_rank, rows) + offsetof(tiers_count, read_bytes));
-    put_reads(&j, "lists", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, read));
-    put_reads(&j, "list_bytes", all, ranks, offsetof(report_rank, lists) + offsetof(tiers_count, read_bytes));
-    put_reads(&j, "evaluation_rows", all, ranks, offsetof(report_rank, evaluated));
+    put_reads(&j, "rows", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, read));
+    put_reads(&j, "bytes", all, ranks, offsetof(rank_cost, rows) + offsetof(tiers_count, read_bytes));
+    put_reads(&j, "lists", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, read));
+    put_reads(&j, "list_bytes", all, ranks, offsetof(rank_cost, lists) + offsetof(tiers_count, read_bytes));
+    put_reads(&j, "evaluation_rows", all, ranks, offsetof(rank_cost, evaluated));
     json_begin_array(&j, "rows_from");
     for (int32_t k = 0; k < ranks; k++) {
         json_begin_array(&j, NULL);
@@ -521,13 +523,13 @@ void report_ranks(report* r, const report_rank* all, int32_t ranks)
         json_end_array(&j);
     }
     json_end_array(&j);
-    put_integers(&j, "sent_bytes", all, ranks, offsetof(report_rank, sent));
-    bool factored = false;
-    for (int32_t k = 0; k < ranks; k++) factored = factored || all[k].sampled || all[k].trained;
-    if (factored) {
+    put_integers(&j, "sent_bytes", all, ranks, offsetof(rank_cost, sent));
+    bool slices = false;
+    for (int32_t k = 0; k < ranks; k++) slices = slices || all[k].sampled || all[k].trained;
+    if (slices) {
         json_begin_object(&j, "slices");
-        put_integers(&j, "sampled", all, ranks, offsetof(report_rank, sampled));
-        put_integers(&j, "trained", all, ranks, offsetof(report_rank, trained));
+        put_integers(&j, "sampled", all, ranks, offsetof(rank_cost, sampled));
+        put_integers(&j, "trained", all, ranks, offsetof(rank_cost, trained));
         json_end_object(&j);
     }
     if (ranks && all->split) put_parts(&j, all, ranks);

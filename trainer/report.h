@@ -89,9 +89,8 @@
 
 #include "common/progress.h"
 #include "trainer/checkpoint.h"
-#include "trainer/evaluate.h"
 #include "trainer/log.h"
-#include "trainer/store/tier_plan.h"
+#include "trainer/worker.h"
 
 typedef struct {
     log_file log;
@@ -127,35 +126,11 @@ void report_final(report* r, const task* t, const train_state* at, const score* 
 /* What this build can do, into an object of the caller's: "openmp", "blas", "node_bits". */
 void report_put_build(json* j);
 
-/* The profile: what net and loader counted, and evaluation, which net counted as forward. */
-typedef struct {
-    double seconds;      /* of evaluation, sampling included */
-    tiers_reads rows, lists, list_bytes; /* that it read, */
-    int64_t from[GGNN_DEVICES_MAX]; /* of the rows those of parts, by device */
-    net_profile net;     /* its share of the net's profile */
-    loader_cost loader;  /* and of the training loader's */
-} evaluation_cost;
-
-typedef struct { /* of the batches: what this rank computed and loaded, and rows of layers that it read */
-    int64_t targets, edges, loaded, own, peer, bytes; /* by who has them; bytes sent for it */
-} report_parts;
-
-typedef struct { /* what a rank did */
-    tiers_count rows, lists; /* read: by training */
-    tiers_reads evaluated;   /* rows that evaluation read */
-    int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
-    int64_t sent;            /* bytes, to other ranks */
-    int64_t sampled, trained; /* slices, with --pipeline factored */
-    bool split;              /* --parallel split: */
-    report_parts parts;
-    double seconds, sample, mark, copy, extract, train, batch, evaluation, comm, waited;
-} report_rank;
 /* Of all ranks: to the log; as a table beside the profile. */
-void report_tiers(report* r, const report_rank* all, int32_t ranks, const tier_plan* plan);
-void report_ranks(report* r, const report_rank* all, int32_t ranks);
-void report_print_ranks(const report* r, const report_rank* all, int32_t ranks);
+void report_tiers(report* r, const rank_cost* all, int32_t ranks, const tier_plan* plan);
+void report_ranks(report* r, const rank_cost* all, int32_t ranks);
+void report_print_ranks(const report* r, const rank_cost* all, int32_t ranks);
 
-/* sample: of training's batches alone. */
-void report_profile(const report* r, int64_t steps, const net_profile* all, loader_cost sample,
-                    const evaluation_cost* apart);
+/* Where the time went. */
+void report_profile(const report* r, int64_t steps, const worker_costs* of);
 #endif

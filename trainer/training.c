@@ -15,16 +15,17 @@ bool training_open(training* t, const config* c, const task* data, device* d, co
     memset(t, 0, sizeof *t);
     t->config = c;
     t->task = data;
+    t->comm = with;
     t->report = r;
     if (!worker_open(w, c, data, d, with, why) || (f && !worker_share(w, f, why))) return false;
-    if (c->epochs * w->batches >= (int64_t)1 << 30) /* what a random number's key has room for */
+    if (c->epochs * worker_batches(w) >= (int64_t)1 << 30) /* what a random number's key has room for */
         return error_set(why, "--epochs %lld of %lld mini-batches: more than 2^30 steps", (long long)c->epochs,
-                         (long long)w->batches);
-    if (!trace_open(&t->trace, c, r, w->net, w->batches, why)) return false;
-    t->best = memory_new(memory_product((size_t)net_state_of(w->net).count, sizeof *t->best, 1), "best weights", why);
+                         (long long)worker_batches(w));
+    if (!trace_open(&t->trace, c, r, worker_net(w), worker_batches(w), why)) return false;
+    t->best = memory_new(memory_product((size_t)net_state_of(worker_net(w)).count, sizeof *t->best, 1), "best weights", why);
     t->all = memory_new((size_t)with->ranks * sizeof *t->all, "the report of all ranks", why);
     if (!t->best || !t->all || !resumed) return t->best && t->all;
-    return checkpoint_restore(resumed, c, data, w->batches, w->net, &t->at, t->best, why);
+    return checkpoint_restore(resumed, c, data, worker_batches(w), worker_net(w), &t->at, t->best, why);
 }
 
 void training_close(training* t)
@@ -66,14 +67,14 @@ static bool read_losses(training* t, bool wait, error* why)
 /* Rank 0 does it, the others wait; between two steps only where all take part in each. */
 static bool save(training* t, bool wait, error* why)
 {
-    bool good = t->worker.comm->rank > 0 || checkpoint_save(t->config->save, t->config, t->task, t->worker.net, &t->at,
+    bool good = t->comm->rank > 0 || checkpoint_save(t->config->save, t->config, t->task, worker_net(&t->worker), &t->at,
                                                             t->best, why);
-    return good && (!wait || comm_barrier(t->worker.comm, why));
+    return good && (!wait || comm_barrier(t->comm, why));
 }
 
 static bool train_step(training* t, error* why)
 {
-    const float rate = config_rate(t->config, t->at.step, t->worker.batches);
+    const float rate = config_rate(t->config, t->at.step, worker_batches(&t->worker));
     trace_begin(&t->trace, &t->at);
     if (!worker_compute(&t->worker, t->at.step, why) || !worker_reduce(&t->worker, why)) return false;
     trace_gradients(&t->trace);
@@ -83,18 +84,15 @@ static bool train_step(training* t, error* why)
     t->at.batch++;
     t->steps++;
     if (!t->config->save_steps || t->at.step % t->config->save_steps) return read_losses(t, false, why);
-    return read_losses(t, true, why) && save(t, !t->worker.part.of, why);
+    return read_losses(t, true, why) && save(t, worker_steps_with_all(&t->worker), why);
 }
 
 /* A worker that samples is back when it has become a trainer, which may be some steps later. */
 static bool begin_epoch(training* t, error* why)
 {
-    worker* w = &t->worker;
     int64_t batch = t->at.batch;
-    net_start_losses(w->net, t->at.loss_sum, t->at.loss_rows);
-    worker_begin(w, t->at.epoch, batch);
-    if (!w->part.of) return true;
-    if (!factored_begin(&w->part, &w->pass, batch, w->batches, why) || !factored_sample(&w->part, &batch, why)) return false;
+    net_start_losses(worker_net(&t->worker), t->at.loss_sum, t->at.loss_rows);
+    if (!worker_begin(&t->worker, t->at.epoch, &batch, why)) return false;
     t->at.step += batch - t->at.batch;
     t->at.batch = batch;
     return true;
@@ -104,60 +102,17 @@ static bool begin_epoch(training* t, error* why)
 static bool train_epoch(training* t, error* why)
 {
     if (!begin_epoch(t, why)) return false;
-    while (t->at.batch < t->worker.batches && !t->worker.comm->stopped)
+    while (t->at.batch < worker_batches(&t->worker) && !t->comm->stopped)
         if (!train_step(t, why)) return false;
     if (!read_losses(t, true, why)) return false;
-    if (t->worker.part.of) factored_end(&t->worker.part);
+    worker_end(&t->worker);
     return true;
 }
 
-/* sign 1: adds what was read until now; -1: takes it away. */
-static void add_reads(const tiers* t, evaluation_cost* cost, int sign)
-{
-    const tiers_reads zero = {0, 0, 0, 0}, rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read,
-                      bytes = tiers_counted(t, TIERS_GRAPH).read_bytes;
-    int64_t from[GGNN_DEVICES_MAX];
-    tiers_rows_from(t, from);
-    if (sign < 0) {
-        cost->rows = tiers_reads_since(cost->rows, rows);
-        cost->lists = tiers_reads_since(cost->lists, lists);
-        cost->list_bytes = tiers_reads_since(cost->list_bytes, bytes);
-    } else {
-        cost->rows = tiers_reads_since(cost->rows, tiers_reads_since(zero, rows));
-        cost->lists = tiers_reads_since(cost->lists, tiers_reads_since(zero, lists));
-        cost->list_bytes = tiers_reads_since(cost->list_bytes, tiers_reads_since(zero, bytes));
-    }
-    for (int i = 0; i < GGNN_DEVICES_MAX; i++) cost->from[i] += sign * from[i];
-}
-
-/* Logits that are not finite are an error: no score could tell. Adds up what evaluations cost, so that the profile can
-   tell them from training. */
+/* Logits that are not finite are an error: no score could tell. */
 static bool evaluate(training* t, int part, score* result, error* why)
 {
-    evaluation_cost* cost = &t->evaluation_cost;
-    worker* w = &t->worker;
-    net_profile before = *net_profile_of(w->net), *sum = &cost->net;
-    loader_cost sampled = {0};
-    if (w->loader) sampled = loader_cost_of(w->loader);
-    double start = progress_seconds();
-    add_reads(&w->tiers, cost, -1);
-    bool good = evaluation_run(w->evaluation, w->net, part, result, why);
-    add_reads(&w->tiers, cost, 1);
-    const net_profile* after = net_profile_of(w->net);
-    cost->seconds += progress_seconds() - start;
-    for (int s = 0; s < NET_NUM_STAGES; s++) {
-        sum->seconds[0][s] += after->seconds[0][s] - before.seconds[0][s];
-        sum->bytes[0][s] += after->bytes[0][s] - before.bytes[0][s];
-    }
-    sum->flops[0] += after->flops[0] - before.flops[0];
-    if (w->loader) {
-        const loader_cost now = loader_cost_of(w->loader);
-        cost->loader.seconds += now.seconds - sampled.seconds;
-        cost->loader.sample += now.sample - sampled.sample;
-        cost->loader.mark += now.mark - sampled.mark;
-        cost->loader.extract += now.extract - sampled.extract;
-        cost->loader.bytes += now.bytes - sampled.bytes;
-    }
+    const bool good = worker_evaluate(&t->worker, part, result, why);
     if (!good || result->broken < 0) return good;
     char what[96];
     snprintf(what, sizeof what, "the logits of %s node %lld are not finite", part == SPLIT_VAL ? "validation" : "test",
@@ -181,9 +136,9 @@ static bool due(int64_t every, int64_t epoch, int64_t epochs)
 static bool end_epoch(training* t, error* why)
 {
     train_state* at = &t->at;
-    net_state s = net_state_of(t->worker.net);
+    net_state s = net_state_of(worker_net(&t->worker));
     score val;
-    bool evaluated = t->worker.evaluation && due(t->config->eval_every, at->epoch + 1, t->config->epochs), best = false;
+    bool evaluated = worker_evaluates(&t->worker) && due(t->config->eval_every, at->epoch + 1, t->config->epochs), best = false;
     if (evaluated && !evaluate(t, SPLIT_VAL, &val, why)) return !why->text[0];
     at->epoch++;
     at->batch = 0;
@@ -195,9 +150,9 @@ static bool end_epoch(training* t, error* why)
         at->has_best = 1;
         at->best_epoch = at->epoch;
         at->best_loss = val.loss;
-        device_download(t->worker.device, t->best, s.value, (size_t)s.count * sizeof *s.value);
+        device_download(net_device(worker_net(&t->worker)), t->best, s.value, (size_t)s.count * sizeof *s.value);
     }
-    const float rate = config_rate(t->config, at->step - 1, t->worker.batches);
+    const float rate = config_rate(t->config, at->step - 1, worker_batches(&t->worker));
     if (t->report) report_epoch(t->report, at, rate, evaluated ? &val : NULL, best);
     at->loss_sum = 0;
     at->loss_rows = 0;
@@ -214,11 +169,11 @@ static bool finished(const training* t)
 static bool train(training* t, error* why)
 {
     bool saved = false; /* as it is now */
-    const comm* with = t->worker.comm;
+    const comm* with = t->comm;
     while (!finished(t) && !with->stopped) {
         if (t->report) report_epoch_begin(t->report);
         if (!train_epoch(t, why)) return false;
-        if (t->at.batch == t->worker.batches && !with->stopped && !end_epoch(t, why)) return false;
+        if (t->at.batch == worker_batches(&t->worker) && !with->stopped && !end_epoch(t, why)) return false;
         saved = t->config->save && due(t->config->save_every, t->at.epoch, 0);
         if (saved && !save(t, true, why)) return false;
     }
@@ -227,59 +182,10 @@ static bool train(training* t, error* why)
 
 /* ==== what the ranks did ======================================================================================== */
 
-loader_cost training_batches(const training* t)
-{
-    const worker* w = &t->worker;
-    const loader_cost *apart = &t->evaluation_cost.loader, none = {0};
-    if (w->split) return split_loader_cost(w->split).batches;
-    if (!w->loader) return none;
-    loader_cost all = loader_cost_of(w->loader);
-    all.seconds -= apart->seconds;
-    all.sample -= apart->sample;
-    all.mark -= apart->mark;
-    all.extract -= apart->extract;
-    all.bytes -= apart->bytes;
-    return all;
-}
-
-static void put_parts(const split_loader* l, report_rank* k)
-{
-    const split_cost cost = split_loader_cost(l);
-    k->split = true;
-    k->parts = (report_parts){cost.targets, cost.batches.edges, cost.rows, cost.moved.own, cost.moved.peer, cost.moved.bytes};
-}
-
-static report_rank rank_of(const training* t)
-{
-    const worker* w = &t->worker;
-    const comm_cost cost = w->comm->cost;
-    const loader_cost batches = training_batches(t);
-    report_rank mine = {.rows = tiers_counted(&w->tiers, TIERS_FEATURES),
-                        .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - t->before.bytes,
-                        .seconds = progress_seconds() - t->start, .evaluation = t->evaluation_cost.seconds,
-                        .comm = cost.seconds - t->before.seconds,
-                        .waited = cost.waited - t->before.waited + w->part.waited, .copy = batches.copy,
-                        .sampled = w->part.sampled, .trained = w->part.trained};
-    mine.sample = batches.sample;
-    mine.mark = batches.mark;
-    mine.extract = batches.extract;
-    mine.train = net_profile_of(w->net)->train;
-    mine.batch = batches.seconds;
-    if (w->split) put_parts(w->split, &mine);
-    mine.evaluated = t->evaluation_cost.rows;
-    mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
-    mine.lists.read = tiers_reads_since(mine.lists.read, t->evaluation_cost.lists);
-    mine.lists.read_bytes = tiers_reads_since(mine.lists.read_bytes, t->evaluation_cost.list_bytes);
-    mine.rows.read_bytes = tiers_row_bytes(&w->tiers, mine.rows.read);
-    tiers_rows_from(&w->tiers, mine.from);
-    for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] -= t->evaluation_cost.from[i];
-    return mine;
-}
-
 static bool gather_ranks(training* t, error* why)
 {
-    comm* c = t->worker.comm;
-    t->all[c->rank] = rank_of(t);
+    comm* c = t->comm;
+    t->all[c->rank] = worker_costs_of(&t->worker).rank;
     return comm_gather_each(c, t->all, sizeof *t->all, why);
 }
 
@@ -287,7 +193,7 @@ static bool gather_ranks(training* t, error* why)
 static bool report_all_ranks(training* t, error* why)
 {
     if (!gather_ranks(t, why)) return false;
-    if (t->report) report_ranks(t->report, t->all, t->worker.comm->ranks);
+    if (t->report) report_ranks(t->report, t->all, t->comm->ranks);
     return true;
 }
 
@@ -296,18 +202,18 @@ static bool report_all_tiers(training* t, error* why)
 {
     if (!t->config->tiers) return true;
     if (!gather_ranks(t, why)) return false;
-    if (t->report) report_tiers(t->report, t->all, t->worker.comm->ranks, &t->worker.planned);
+    if (t->report) report_tiers(t->report, t->all, t->comm->ranks, worker_plan(&t->worker));
     return true;
 }
 
 /* The test score with the best weights. */
 static bool finish(training* t, error* why)
 {
-    net_state s = net_state_of(t->worker.net);
+    net_state s = net_state_of(worker_net(&t->worker));
     score test;
-    bool scored = t->worker.evaluation && t->at.has_best;
+    bool scored = worker_evaluates(&t->worker) && t->at.has_best;
     if (scored) {
-        device_upload(t->worker.device, s.value, t->best, (size_t)s.count * sizeof *s.value);
+        device_upload(net_device(worker_net(&t->worker)), s.value, t->best, (size_t)s.count * sizeof *s.value);
         if (!evaluate(t, SPLIT_TEST, &test, why)) return false;
     }
     if (!report_all_ranks(t, why)) return false;
@@ -317,11 +223,10 @@ static bool finish(training* t, error* why)
 
 bool training_run(training* t, error* why)
 {
-    t->start = progress_seconds();
-    t->before = t->worker.comm->cost;
-    bool done = report_all_tiers(t, why) && train(t, why) && !t->worker.comm->stopped && finish(t, why);
-    const bool stopped = !done && !why->text[0] && t->worker.comm->stopped;
-    if (!done && !stopped && t->worker.part.of) factored_fail(t->worker.part.of);
+    worker_start_costs(&t->worker);
+    bool done = report_all_tiers(t, why) && train(t, why) && !t->comm->stopped && finish(t, why);
+    const bool stopped = !done && !why->text[0] && t->comm->stopped;
+    if (!done && !stopped) worker_fail(&t->worker);
     if (stopped) report_all_ranks(t, why);
     return done;
 }

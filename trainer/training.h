@@ -13,16 +13,14 @@
 typedef struct {
     const config* config;
     const task* task;
+    comm* comm;
     report* report; /* NULL but on rank 0 */
     worker worker;
     trace trace;    /* --trace-step */
     float* best;    /* weights of the least validation loss */
     train_state at;
     int64_t steps;  /* of this run */
-    double start;
-    comm_cost before; /* what the ranks' calls had cost at the start */
-    report_rank* all; /* what each rank did, in the end */
-    evaluation_cost evaluation_cost;
+    rank_cost* all; /* what each rank did, in the end */
 } training;
 
 /* d becomes the training's. f: of --pipeline factored, else NULL. resumed: the checkpoint to go on from, NULL: none. r: rank
@@ -30,9 +28,6 @@ typedef struct {
 bool training_open(training* t, const config* c, const task* data, device* d, comm* with, factored* f, ggnn_file* resumed,
                    report* r, error* why);
 void training_close(training* t); /* all zeros is fine */
-
-/* What the batches of training cost, without those of evaluation. */
-loader_cost training_batches(const training* t);
 
 /* Trains to the end, and scores the test nodes. False on an error, and with none set when it was stopped: then, and in
    the end, it is saved. */

@@ -206,12 +206,23 @@ static void close_stages(worker* w)
     w->loader = NULL;
 }
 
+static void begin_pass(worker* w, int64_t epoch, int64_t first)
+{
+    w->pass.epoch = (uint32_t)epoch;
+    w->pass.rng.step = (uint32_t)(epoch * w->batches);
+    if (w->split) {
+        loader_pass pass = w->pass;
+        pass.ids = w->host_ids;
+        split_loader_begin(w->split, &pass, w->pass.ids, first);
+    } else if (w->loader) loader_begin(w->loader, &w->pass, first);
+}
+
 /* What a first mini-batch takes of the device, with all data in the host tier: the stages are opened for it, and closed.
    The tiers stay open, so that the host's memory stays pinned. */
 static bool find_peak(worker* w, const config* c, const task* t, error* why)
 {
     bool good = open_stages(w, c, t, why);
-    if (good) worker_begin(w, 0, 0);
+    if (good) begin_pass(w, 0, 0);
     good = good && worker_compute(w, 0, why);
     if (good) device_settle(w->device);
     close_stages(w);
@@ -301,15 +312,24 @@ bool worker_share(worker* w, factored* f, error* why)
     return factored_open(&w->part, f, w->comm, w->net, w->loader, why);
 }
 
-void worker_begin(worker* w, int64_t epoch, int64_t first)
+bool worker_begin(worker* w, int64_t epoch, int64_t* first, error* why)
 {
-    w->pass.epoch = (uint32_t)epoch;
-    w->pass.rng.step = (uint32_t)(epoch * w->batches);
-    if (w->split) {
-        loader_pass pass = w->pass;
-        pass.ids = w->host_ids;
-        split_loader_begin(w->split, &pass, w->pass.ids, first);
-    } else if (w->loader) loader_begin(w->loader, &w->pass, first);
+    begin_pass(w, epoch, *first);
+    return !w->part.of || (factored_begin(&w->part, &w->pass, *first, w->batches, why) && factored_sample(&w->part, first, why));
+}
+
+void worker_end(worker* w)
+{
+    if (w->part.of) factored_end(&w->part);
+}
+
+int64_t worker_batches(const worker* w) { return w->batches; }
+
+bool worker_steps_with_all(const worker* w) { return !w->part.of; }
+
+void worker_fail(worker* w)
+{
+    if (w->part.of) factored_fail(w->part.of);
 }
 
 static bool compute_split(worker* w, uint32_t step, error* why)
@@ -349,4 +369,122 @@ bool worker_losses(worker* w, bool wait, net_losses* losses, error* why)
 {
     *losses = net_losses_of(w->net, wait);
     return !w->device->failed.text[0] || error_set(why, "%s", w->device->failed.text);
+}
+
+net* worker_net(const worker* w) { return w->net; }
+
+const tier_plan* worker_plan(const worker* w) { return &w->planned; }
+
+bool worker_evaluates(const worker* w) { return w->evaluation != NULL; }
+
+/* ==== costs ===================================================================================================== */
+
+/* sign 1: adds what was read until now; -1: takes it away. */
+static void add_reads(const tiers* t, evaluation_cost* cost, int sign)
+{
+    const tiers_reads zero = {0, 0, 0, 0}, rows = tiers_counted(t, TIERS_FEATURES).read, lists = tiers_counted(t, TIERS_GRAPH).read,
+                      bytes = tiers_counted(t, TIERS_GRAPH).read_bytes;
+    int64_t from[GGNN_DEVICES_MAX];
+    tiers_rows_from(t, from);
+    if (sign < 0) {
+        cost->rows = tiers_reads_since(cost->rows, rows);
+        cost->lists = tiers_reads_since(cost->lists, lists);
+        cost->list_bytes = tiers_reads_since(cost->list_bytes, bytes);
+    } else {
+        cost->rows = tiers_reads_since(cost->rows, tiers_reads_since(zero, rows));
+        cost->lists = tiers_reads_since(cost->lists, tiers_reads_since(zero, lists));
+        cost->list_bytes = tiers_reads_since(cost->list_bytes, tiers_reads_since(zero, bytes));
+    }
+    for (int i = 0; i < GGNN_DEVICES_MAX; i++) cost->from[i] += sign * from[i];
+}
+
+static void add_profile(net_profile* sum, const net_profile* after, const net_profile* before)
+{
+    for (int s = 0; s < NET_NUM_STAGES; s++) {
+        sum->seconds[0][s] += after->seconds[0][s] - before->seconds[0][s];
+        sum->bytes[0][s] += after->bytes[0][s] - before->bytes[0][s];
+    }
+    sum->flops[0] += after->flops[0] - before->flops[0];
+}
+
+static void add_batches(loader_cost* sum, const loader_cost* more, int sign)
+{
+    sum->seconds += sign * more->seconds;
+    sum->sample += sign * more->sample;
+    sum->mark += sign * more->mark;
+    sum->extract += sign * more->extract;
+    sum->bytes += sign * more->bytes;
+}
+
+bool worker_evaluate(worker* w, int part, score* result, error* why)
+{
+    evaluation_cost* cost = &w->apart;
+    const net_profile before = *net_profile_of(w->net);
+    loader_cost sampled = {0};
+    if (w->loader) sampled = loader_cost_of(w->loader);
+    const double start = progress_seconds();
+    add_reads(&w->tiers, cost, -1);
+    const bool good = evaluation_run(w->evaluation, w->net, part, result, why);
+    add_reads(&w->tiers, cost, 1);
+    cost->seconds += progress_seconds() - start;
+    add_profile(&cost->net, net_profile_of(w->net), &before);
+    if (!w->loader) return good;
+    const loader_cost now = loader_cost_of(w->loader);
+    add_batches(&cost->loader, &now, 1);
+    add_batches(&cost->loader, &sampled, -1);
+    return good;
+}
+
+void worker_start_costs(worker* w)
+{
+    w->start = progress_seconds();
+    w->before = w->comm->cost;
+}
+
+static loader_cost trained_batches(const worker* w)
+{
+    const loader_cost none = {0};
+    if (w->split) return split_loader_cost(w->split).batches;
+    if (!w->loader) return none;
+    loader_cost all = loader_cost_of(w->loader);
+    add_batches(&all, &w->apart.loader, -1);
+    return all;
+}
+
+static void put_parts(const split_loader* l, rank_cost* k)
+{
+    const split_cost cost = split_loader_cost(l);
+    k->split = true;
+    k->parts = (rank_parts){cost.targets, cost.batches.edges, cost.rows, cost.moved.own, cost.moved.peer, cost.moved.bytes};
+}
+
+static rank_cost rank_of(const worker* w, const loader_cost* batches)
+{
+    const comm_cost cost = w->comm->cost;
+    rank_cost mine = {.rows = tiers_counted(&w->tiers, TIERS_FEATURES),
+                      .lists = tiers_counted(&w->tiers, TIERS_GRAPH), .sent = cost.bytes - w->before.bytes,
+                      .seconds = progress_seconds() - w->start, .evaluation = w->apart.seconds,
+                      .comm = cost.seconds - w->before.seconds,
+                      .waited = cost.waited - w->before.waited + w->part.waited, .copy = batches->copy,
+                      .sampled = w->part.sampled, .trained = w->part.trained};
+    mine.sample = batches->sample;
+    mine.mark = batches->mark;
+    mine.extract = batches->extract;
+    mine.train = net_profile_of(w->net)->train;
+    mine.batch = batches->seconds;
+    if (w->split) put_parts(w->split, &mine);
+    mine.evaluated = w->apart.rows;
+    mine.rows.read = tiers_reads_since(mine.rows.read, mine.evaluated);
+    mine.lists.read = tiers_reads_since(mine.lists.read, w->apart.lists);
+    mine.lists.read_bytes = tiers_reads_since(mine.lists.read_bytes, w->apart.list_bytes);
+    mine.rows.read_bytes = tiers_row_bytes(&w->tiers, mine.rows.read);
+    tiers_rows_from(&w->tiers, mine.from);
+    for (int i = 0; i < GGNN_DEVICES_MAX; i++) mine.from[i] -= w->apart.from[i];
+    return mine;
+}
+
+worker_costs worker_costs_of(const worker* w)
+{
+    const loader_cost batches = trained_batches(w);
+    return (worker_costs){rank_of(w, &batches), batches, &w->apart, net_profile_of(w->net)};
 }

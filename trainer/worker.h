@@ -3,15 +3,17 @@
    share of the cores (device_open_cpu). The thread that opens a worker is the one that runs it.
 
        worker_open(&w, &config, &task, device, comm, why);
-       worker_begin(&w, epoch, 0);
-       for (int64_t i = 0; i < w.batches; i++) {
+       int64_t first = 0;
+       worker_begin(&w, epoch, &first, why);
+       for (int64_t i = first; i < worker_batches(&w); i++) {
            worker_compute(&w, step, why);   // a batch from the ring: its slice of it forward, loss, backward
            worker_reduce(&w, why);          // gradients and loss of all workers are added in rank order
            worker_update(&w, rate);         // the optimiser
        }
+       worker_end(&w);
 
-   With --pipeline factored (worker_share) some workers sample for a while. factored.h has the two calls that their
-   epochs begin with; worker_compute takes all slices of a batch that this worker gets.
+   With --pipeline factored (worker_share) a worker may sample for others first; worker_compute then takes all slices of a
+   batch that this worker gets. With --parallel split it takes this worker's part of the batch. Neither is seen from outside.
 
    The way of a batch: loader.h (the ring: seeds, sample, rows) -> net.h (forward, loss, backward). */
 #ifndef TRAINER_WORKER_H
@@ -23,6 +25,36 @@
 #include "trainer/store/slopes.h"
 #include "trainer/store/tier_plan.h"
 #include "trainer/store/tiers.h"
+
+typedef struct { /* of evaluations */
+    double seconds;                      /* sampling included */
+    tiers_reads rows, lists, list_bytes; /* that they read, */
+    int64_t from[GGNN_DEVICES_MAX];      /* of the rows those of parts, by device */
+    net_profile net;                     /* their share of the net's profile, which counts them as forward, */
+    loader_cost loader;                  /* and of the training loader's */
+} evaluation_cost;
+
+typedef struct { /* of --parallel split: what this rank computed and loaded, and rows of layers that it read */
+    int64_t targets, edges, loaded, own, peer, bytes; /* by who has them; bytes sent for it */
+} rank_parts;
+
+typedef struct { /* what a rank did, in this run */
+    tiers_count rows, lists; /* read: by training */
+    tiers_reads evaluated;   /* rows that evaluation read */
+    int64_t from[GGNN_DEVICES_MAX]; /* rows of parts, by device */
+    int64_t sent;             /* bytes, to other ranks */
+    int64_t sampled, trained; /* slices, with --pipeline factored */
+    bool split;               /* --parallel split: */
+    rank_parts parts;
+    double seconds, sample, mark, copy, extract, train, batch, evaluation, comm, waited;
+} rank_cost;
+
+typedef struct {
+    rank_cost   rank;
+    loader_cost batches; /* of training, without those of evaluation */
+    const evaluation_cost* evaluation;
+    const net_profile*     net; /* of both */
+} worker_costs;
 
 typedef struct {
     device*     device;
@@ -38,6 +70,9 @@ typedef struct {
     int64_t     batches;    /* of a pass */
     factored_rank part;     /* in --pipeline factored; all zeros: another */
     void*       room;       /* for the reduction */
+    evaluation_cost apart;  /* of what evaluations cost, */
+    double      start;      /* and since when, */
+    comm_cost   before;     /* and after what calls of ranks, costs are counted */
 } worker;
 
 /* d becomes the worker's, and is closed with it. Every --batch is cut into slices, of which this worker computes that of
@@ -52,8 +87,17 @@ slopes_plan worker_slopes_plan(const worker* w, const config* c, const task* t, 
    and were opened with --pipeline factored. All ranks call it. */
 bool worker_share(worker* w, factored* f, error* why);
 
-/* The pass of an epoch (from 0) begins, at its batch number `first`. Its batch i is step epoch * batches + i. */
-void worker_begin(worker* w, int64_t epoch, int64_t first);
+/* The pass of an epoch (from 0) begins, at its batch number *first. Its batch i is step epoch * batches + i. A worker that
+   samples for others is back when it trains: *first becomes the batch that it trains on, or the one behind the last. */
+bool worker_begin(worker* w, int64_t epoch, int64_t* first, error* why);
+void worker_end(worker* w); /* all losses of the epoch have been read */
+int64_t worker_batches(const worker* w); /* of a pass */
+
+/* Does every worker take part in every step? No one may then be waited for between two steps. */
+bool worker_steps_with_all(const worker* w);
+
+/* No step comes any more, though others may wait for one: they return false. */
+void worker_fail(worker* w);
 
 /* Gradients of this worker's slice of the next batch, for the given step. False on an error. */
 bool worker_compute(worker* w, int64_t step, error* why);
@@ -64,6 +108,19 @@ bool worker_reduce(worker* w, error* why);
 
 /* One step of the optimiser. */
 void worker_update(worker* w, float rate);
+
+/* The score of SPLIT_VAL or SPLIT_TEST (evaluation_run), whose costs are counted apart. Not with --eval-every 0. */
+bool worker_evaluates(const worker* w);
+bool worker_evaluate(worker* w, int part, score* result, error* why);
+
+net* worker_net(const worker* w);
+
+/* What lies where (report_tiers). */
+const tier_plan* worker_plan(const worker* w);
+
+/* What it did since worker_start_costs, which all ranks call before the first epoch. */
+void worker_start_costs(worker* w);
+worker_costs worker_costs_of(const worker* w);
 
 /* The losses so far (net_losses_of). False where something failed on the device. */
 bool worker_losses(worker* w, bool wait, net_losses* losses, error* why);

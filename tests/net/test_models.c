@@ -1203,7 +1203,7 @@ TEST(the_profile_gives_evaluation_the_bytes_that_it_samples_and_gathers)
     fflush(stdout);
     const int standard_output = dup(STDOUT_FILENO);
     dup2(fileno(file), STDOUT_FILENO);
-    report_profile(&r, 1, &all, (loader_cost){.seconds = 1, .sample = 1, .bytes = 500000000}, &apart);
+    report_profile(&r, 1, &(worker_costs){.batches = {.seconds = 1, .sample = 1, .bytes = 500000000}, .evaluation = &apart, .net = &all});
     fflush(stdout);
     dup2(standard_output, STDOUT_FILENO);
     close(standard_output);

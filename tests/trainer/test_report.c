@@ -371,7 +371,7 @@ TEST(the_bar_is_taken_away_before_anything_else_is_printed)
     static config c;
     static task t;
     static tier_plan plan;
-    static report_rank all[RANKS];
+    static rank_cost all[RANKS];
     static net traced;
     error why = {""};
     for (int what = 0; what < 7; what++)
@@ -518,11 +518,11 @@ static tiers_reads reads_of(int r, int of)
 static tiers_count count_of(int r, int of) { return (tiers_count){reads_of(r, of), reads_of(r, of + 1), reads_of(r, of + 2), reads_of(r, of + 3)}; }
 static double seconds_of(int r, int member) { return (double)(r + 1) + (double)member / 64; }
 
-static void fill(report_rank all[RANKS], bool split, bool sliced)
+static void fill(rank_cost all[RANKS], bool split, bool sliced)
 {
     memset(all, 0, RANKS * sizeof *all);
     for (int r = 0; r < RANKS; r++) {
-        report_rank* k = &all[r];
+        rank_cost* k = &all[r];
         k->rows = count_of(r, 1);
         k->lists = count_of(r, 5);
         k->evaluated = reads_of(r, 9);
@@ -532,7 +532,7 @@ static void fill(report_rank all[RANKS], bool split, bool sliced)
         if (sliced) k->trained = number_of(r, 12, 1);
         k->split = split;
         if (split)
-            k->parts = (report_parts){number_of(r, 13, 0), number_of(r, 13, 1), number_of(r, 13, 2), number_of(r, 13, 3), number_of(r, 13, 4), number_of(r, 13, 5)};
+            k->parts = (rank_parts){number_of(r, 13, 0), number_of(r, 13, 1), number_of(r, 13, 2), number_of(r, 13, 3), number_of(r, 13, 4), number_of(r, 13, 5)};
         double* const seconds[] = {&k->seconds, &k->sample, &k->mark, &k->copy, &k->extract, &k->train, &k->batch, &k->evaluation, &k->comm, &k->waited};
         for (int i = 0; i < 10; i++) *seconds[i] = seconds_of(r, i);
     }
@@ -586,7 +586,7 @@ TEST(the_record_of_ranks_has_what_each_did_by_its_name)
 {
     static const char *const slices[] = {"sampled", "trained"}, *const split[] = {"targets", "edges", "loaded", "own", "peer", "bytes"};
     for (int kind = 0; kind < 3; kind++) {
-        report_rank all[RANKS];
+        rank_cost all[RANKS];
         fill(all, kind == 1, kind == 2);
         report r = begin();
         report_ranks(&r, all, RANKS);
@@ -614,7 +614,7 @@ TEST(the_record_of_ranks_has_what_each_did_by_its_name)
 TEST(slices_are_those_of_a_run_in_which_any_rank_had_one)
 {
     for (int i = 0; i < 4; i++) {
-        report_rank all[RANKS];
+        rank_cost all[RANKS];
         fill(all, false, false);
         if (i < 2) *(i ? &all[2].sampled : &all[0].sampled) = 5;
         else *(i > 2 ? &all[2].trained : &all[0].trained) = 5;
@@ -631,7 +631,7 @@ TEST(slices_are_those_of_a_run_in_which_any_rank_had_one)
 /* Of seventeen ranks the rows that came from the first sixteen. */
 TEST(rows_come_from_sixteen_ranks_at_most)
 {
-    static report_rank all[GGNN_DEVICES_MAX + 1];
+    static rank_cost all[GGNN_DEVICES_MAX + 1];
     for (int ranks = GGNN_DEVICES_MAX - 1; ranks <= GGNN_DEVICES_MAX + 1; ranks++) {
         report r = begin();
         for (int k = 0; k < ranks; k++)
@@ -650,7 +650,7 @@ TEST(rows_come_from_sixteen_ranks_at_most)
 
 TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
 {
-    report_rank all[RANKS];
+    rank_cost all[RANKS];
     fill(all, true, false);
     report r = begin();
     capture();
@@ -701,7 +701,7 @@ TEST(the_tables_of_ranks_have_all_columns_of_each_and_their_sums)
 TEST(the_record_of_tiers_and_its_lines_have_what_lies_where)
 {
     static tier_plan plan;
-    report_rank all[RANKS];
+    rank_cost all[RANKS];
     fill(all, false, false);
     all[0].lists.placed = (tiers_reads){7, 0, 1200, 999};
     all[0].lists.placed_bytes = (tiers_reads){700, 5, 2500000, 3100};
@@ -802,7 +802,7 @@ TEST(the_rows_of_the_profile_are_training_evaluation_and_the_rest_and_add_up)
     report r = begin();
     r.start -= TOTAL;
     capture();
-    report_profile(&r, STEPS, &all, batches, &apart);
+    report_profile(&r, STEPS, &(worker_costs){.batches = batches, .evaluation = &apart, .net = &all});
     printed = captured();
     end(&r);
     CHECK(strstr(printed, "\n  times are measured; bytes and operations are counted\n  stage                    seconds    share   ms/step        GB     GB/s   GFLOP/s\n"));
@@ -831,7 +831,7 @@ TEST(a_profile_has_no_rows_of_what_took_no_time)
     report r = begin();
     r.start -= 10;
     capture();
-    report_profile(&r, 0, &all, (loader_cost){0}, &apart);
+    report_profile(&r, 0, &(worker_costs){.evaluation = &apart, .net = &all});
     printed = captured();
     end(&r);
     int rows = 0;

@@ -13,7 +13,7 @@
 #include "trainer/explain.h"
 #include "trainer/training.h"
 
-enum { STEPS = 20, WORKERS_MAX = 8, ELSEWHERE = -1 /* threads: one, of a device with memory of its own */ };
+enum { STEPS = 27 /* three passes of nine batches */, WORKERS_MAX = 8, ELSEWHERE = -1 /* threads: one, of a device with memory of its own */ };
 
 static const volatile sig_atomic_t never = 0;
 
@@ -73,14 +73,11 @@ static bool take_step(crew* k, int32_t rank, int64_t step)
 }
 
 /* The pass of these steps. One that samples first trains from a later step on. */
-static bool begin_pass(crew* k, int32_t rank, int64_t epoch, int64_t* step, int64_t end)
+static bool begin_pass(crew* k, int32_t rank, int64_t epoch, int64_t* step)
 {
     worker* w = &k->worker[rank];
-    error* why = &k->trace->why[rank];
-    int64_t batch;
-    worker_begin(w, epoch, 0);
-    if (!k->factored) return true;
-    if (!factored_begin(&w->part, &w->pass, 0, end - *step, why) || !factored_sample(&w->part, &batch, why)) return false;
+    int64_t batch = 0;
+    if (!worker_begin(w, epoch, &batch, &k->trace->why[rank])) return false;
     *step += batch;
     return true;
 }
@@ -92,10 +89,10 @@ static bool take_steps(crew* k, int32_t rank)
     int64_t* step = &k->trace->steps[rank];
     for (int64_t epoch = 0; *step < STEPS && !w->comm->stopped; epoch++) {
         const int64_t after = (epoch + 1) * w->batches, end = after < STEPS ? after : STEPS;
-        if (!begin_pass(k, rank, epoch, step, end)) return false;
+        if (!begin_pass(k, rank, epoch, step)) return false;
         for (; *step < end && !w->comm->stopped; ++*step)
             if (!take_step(k, rank, *step)) return false;
-        if (k->factored) factored_end(&w->part);
+        worker_end(w);
     }
     return true;
 }
@@ -114,7 +111,7 @@ static void* run_worker(void* context)
     long before = memory_calls();
     comm_barrier(c, why);
     if (why->text[0] || !take_steps(k, m->rank)) {
-        if (k->factored) factored_fail(k->factored);
+        worker_fail(w);
         comm_fail(c, why);
     }
     comm_barrier(c, why);
@@ -1276,7 +1273,8 @@ static costs train_with(const fixture* f, const char* options)
     CHECK(training_run(&t, &why));
     CHECK(t.all[0].sent == 0 && t.all[0].comm >= 0 && t.all[0].comm < 500 && t.all[0].waited >= 0 && t.all[0].waited < 500);
     CHECK_STR(why.text, "");
-    const costs all = {*net_profile_of(t.worker.net), training_batches(&t), t.evaluation_cost, t.steps, net_state_of(t.worker.net).count, t.at.best_loss};
+    const worker_costs of = worker_costs_of(&t.worker);
+    const costs all = {*of.net, of.batches, *of.evaluation, t.steps, net_state_of(t.worker.net).count, t.at.best_loss};
     CHECK(t.all[0].evaluation == all.apart.seconds && t.all[0].seconds > all.apart.seconds && t.all[0].train == all.net.train);
     training_close(&t);
     return all;
