@@ -246,7 +246,7 @@ static bool measure_slopes(worker* w, const config* c, const task* t, const tier
     if (w->comm->rank == 0) {
         const slopes_plan plan = worker_slopes_plan(w, c, t, from, peak);
         if (!slopes_measure(&s, w->device, &plan, why)) return false;
-        w->device->most_bytes = peak; /* training's own: all that was measured with is given back */
+        device_forget_peak(w->device, peak); /* training's own stays */
         both[0] = s.slope[TIERS_GRAPH];
         both[1] = s.slope[TIERS_FEATURES];
     }

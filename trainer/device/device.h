@@ -85,6 +85,9 @@ int64_t     device_size(device* d, ggnn_count count);
 void* device_new_host(device* d, size_t bytes, const char* what, error* why);
 void  device_free_host(device* d, void* memory);
 
+/* What was taken since then and has been given back again is no part of the most any more. most: what that was then. */
+static inline void device_forget_peak(device* d, int64_t most) { d->most_bytes = most; }
+
 /* Bytes that can be taken now; INT64_MAX: no limit is known, as on a CPU. */
 int64_t device_room(device* d);
 

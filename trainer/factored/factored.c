@@ -263,7 +263,7 @@ static bool join(factored_rank* r, error* why)
     }
     r->batch = f->batch;
     r->samples = false;
-    r->comm->stopped = r->comm->stopped || f->stopped;
+    if (f->stopped) comm_heard_stop(r->comm);
     const bool joined = !f->failed && !f->stopped && f->round > round;
     pthread_mutex_unlock(&f->lock);
     r->waited += progress_seconds() - start;
@@ -374,7 +374,7 @@ bool factored_reduce(factored_rank* r, error* why)
     f->arrived++;
     end_batch(f, r->comm);
     while (!f->failed && f->round == round) pthread_cond_wait(&f->changed, &f->lock);
-    r->comm->stopped = r->comm->stopped || f->stopped;
+    if (f->stopped) comm_heard_stop(r->comm);
     pthread_mutex_unlock(&f->lock);
     r->waited += progress_seconds() - start;
     if (!all_good(r, why)) return false;

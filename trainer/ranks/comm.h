@@ -81,6 +81,9 @@ const char* comm_nccl_name(void); /* "NCCL 2.28.9"; NULL: this program has none 
    when all others have come to their next call or have ended. */
 void comm_fail(comm* c, const error* why);
 
+/* All are to stop, as this rank heard in another way than by a call: they agree on that in another way, too. */
+static inline void comm_heard_stop(comm* c) { c->stopped = true; }
+
 /* Returns when all ranks have come. */
 bool comm_barrier(comm* c, error* why);
 

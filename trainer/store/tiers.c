@@ -267,7 +267,7 @@ static bool open_own_parts(tiers* t, const cutter* k, holding* mine, error* why)
     if (!memory && m->bytes) return false;
     if (host) memory = to_page(memory);
     mine->memory[k->kind] = memory;
-    if (!host && m->bytes && comm_under_mpi() && !device_lend(t->device, memory, mine->handle[k->kind], why)) return false;
+    if (!host && m->bytes && t->over && !t->over->one_process && !device_lend(t->device, memory, mine->handle[k->kind], why)) return false;
     for (int32_t p = 0; p < t->parts; p++)
         if (stores(k->from, t->local_rank, p) && part[p].nodes &&
             !write_piece(t->device, k, p, memory + part[p].at, why)) return false;
@@ -628,7 +628,7 @@ bool tiers_open(tiers* t, device* d, const tiers_source* from, error* why)
 static void give_back_borrowed(tiers* t)
 {
     error ignored = {""};
-    const bool lent = t->over && !on_host(t) && comm_under_mpi();
+    const bool lent = t->over && !on_host(t) && !t->over->one_process;
     for (int32_t i = 0; t->borrowed && t->over && i < 2 * t->over->locals; i++)
         if (t->borrowed[i]) device_give_borrowed(t->device, t->borrowed[i]);
     if (lent) comm_barrier(t->over, &ignored); /* returns at once where a rank has failed */
