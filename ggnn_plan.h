@@ -48,9 +48,10 @@
 //   rank, rank_random    rank, order (n)                                                      -
 //  [3]
 //   fill_ratio,          return the number, the bytes                                         -
-//   fill_rows, fill_auto,
-//   fill_parts
+//   fill_rows, fill_auto
 //   fill_lists           rank (n), left (parts); returns the number                           -
+//   fill_parts           taken (n), left (parts); returns ranks,      taken                   -
+//                        numbers and bytes
 //   fill_slope           returns nanoseconds                                                  -
 //   fill_dual            row_rank, list_rank (n); returns the numbers                         -
 //  [4]
@@ -207,16 +208,6 @@ GGNN_API int64_t ggnn_fill_rows(int64_t bytes, int64_t row_bytes, int64_t n);
 // are >= 0.
 GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve);
 
-// GGMS (XGNN): the bytes of a topology and of features that P devices of device_bytes each store, when every
-// device stores `copies` of the P parts. A part has device_bytes / copies, all P parts have P times that
-// (INT64_MAX at most). The topology, or the features, come first and take the bytes that they need; the other
-// takes the rest.
-typedef struct ggnn_share {
-    int64_t topology, features; // bytes stored, no more than there are
-} ggnn_share;
-GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t copies,
-                                    int64_t topology_bytes, int64_t feature_bytes, int features_first);
-
 // Bytes per row, per edge and per list.
 typedef struct ggnn_sizes {
     int64_t        row;    // of a feature row, padding included; >= 1
@@ -253,6 +244,36 @@ GGNN_API int64_t ggnn_fill_lists(ggnn_node*       rank,  // (n) overwritten; not
                                  int32_t          parts,
                                  const ggnn_node* order, // (n)
                                  const ggnn_sizes* of, int64_t n);
+
+// GGMS (XGNN): what P devices store together, each `copies` of the P parts: of lists and of rows the first so
+// many of an order, hottest first, or as many of them as fit. ggnn-train, its --explain and ggnn-bench store
+// all ask this function: part by part, by each list's own bytes.
+typedef struct ggnn_parts {
+    const ggnn_sizes* of;
+    const ggnn_node*  list_rank;    // (n) the order of lists, and
+    const ggnn_node*  list_order;   // (n) its nodes: order[rank[v]] = v. Both may be NULL where lists is 0
+    const ggnn_node*  row_rank;     // (n) the order of rows; NULL: that of ids
+    int64_t           lists, rows;  // wanted: the first so many, in [0, n]
+    int64_t           device_bytes; // of each device for its parts; INT64_MAX: no limit; negative: 0
+    int32_t           parts, copies; // P >= 1; parts that a device stores at most (ggnn_placement.most) >= 1
+    int32_t           features_first; // not 0: rows take the bytes that they need first; else lists do
+} ggnn_parts;
+typedef struct ggnn_parts_fill {
+    const ggnn_node *list_rank, *row_rank; // layout.rank of each kind; NULL: v itself
+    int64_t lists, rows;                   // layout.stored: ranks below it are in parts, rank h in part h % P
+    int64_t list_bytes, row_bytes;         // of `copies` parts as full as the fullest: a device has no more
+} ggnn_parts_fill;
+
+// A part has floor(device_bytes / copies). The kind that comes first takes what it needs of each part, the
+// other what the fullest part leaves. Wanted lists are dealt to the parts in turn: all n of them by id, fewer
+// by list_rank. Where they do not fit so, ggnn_fill_lists deals those of them that do. Parts have equally many
+// rows: all that are wanted, or as many as fit. No part has more bytes than its room. What lies in turn by id,
+// and a kind of which nothing is stored, has rank NULL. A caller's mistake: all 0. O(n + P), and
+// ggnn_fill_lists where it is called. Tang et al. 2024, part by part in place of its totals.
+GGNN_API ggnn_parts_fill ggnn_fill_parts(
+    ggnn_node*        taken, // (n) ranks, where ggnn_fill_lists deals lists; NULL: device_bytes is INT64_MAX
+    int64_t*          left,  // (parts) workspace
+    const ggnn_parts* from, int64_t n);
 
 // DUCATI's slope: the line of least squares through n times (ms) at n hit ratios; its negated slope, in
 // nanoseconds per unit of hit ratio, rounded. 0 where the slope has the wrong sign, or is not defined: fewer
@@ -412,7 +433,8 @@ GGNN_API ggnn_status ggnn_partition_cut(int64_t* cut, const ggnn_graph* g, const
 #if defined(GGNN_NODE64) && !defined(GGNN_STATIC) // as in ggnn.h: a mixture of widths does not link
 GGNNI_WIDE(ggnn_count_degrees) GGNNI_WIDE(ggnn_count_batch) GGNNI_WIDE(ggnn_count_epochs)
 GGNNI_WIDE(ggnn_count_hits) GGNNI_WIDE(ggnn_rank) GGNNI_WIDE(ggnn_rank_random) GGNNI_WIDE(ggnn_fill_lists)
-GGNNI_WIDE(ggnn_fill_dual) GGNNI_WIDE(ggnn_partition_ids) GGNNI_WIDE(ggnn_partition_mincut)
+GGNNI_WIDE(ggnn_fill_parts) GGNNI_WIDE(ggnn_fill_dual) GGNNI_WIDE(ggnn_partition_ids)
+GGNNI_WIDE(ggnn_partition_mincut)
 GGNNI_WIDE(ggnn_partition_pagraph_workspace_bytes) GGNNI_WIDE(ggnn_partition_pagraph)
 GGNNI_WIDE(ggnn_partition_closure) GGNNI_WIDE(ggnn_partition_cut)
 #endif
@@ -608,22 +630,6 @@ GGNN_API int64_t ggnn_fill_auto(int64_t total, int64_t peak, int64_t reserve)
     return total - peak - reserve;
 }
 
-GGNN_API ggnn_share ggnn_fill_parts(int64_t device_bytes, int32_t parts, int32_t copies,
-                                    int64_t topology_bytes, int64_t feature_bytes, int features_first)
-{
-    ggnn_share share = {0, 0};
-    if (parts < 1 || copies < 1 || topology_bytes < 0 || feature_bytes < 0) return share;
-    const int64_t each = device_bytes > 0 ? device_bytes / copies : 0;
-    const int64_t room = each <= INT64_MAX / parts ? each * parts : INT64_MAX;
-    const int64_t wanted = features_first ? feature_bytes : topology_bytes;
-    const int64_t other = features_first ? topology_bytes : feature_bytes;
-    const int64_t first = wanted < room ? wanted : room;
-    const int64_t second = other < room - first ? other : room - first;
-    share.topology = features_first ? second : first;
-    share.features = features_first ? first : second;
-    return share;
-}
-
 // Nodes that were not taken (-1) get the ranks after the `taken`, in order.
 static void ggnni_fill_others(ggnn_node* rank, const ggnn_node* order, int64_t taken, int64_t n)
 {
@@ -695,6 +701,68 @@ GGNN_API int64_t ggnn_fill_lists(ggnn_node* rank, int64_t* left, int32_t parts, 
     }
     ggnni_fill_others(rank, order, taken, n);
     return taken;
+}
+
+// Bytes of the fullest part where the wanted lists are dealt in turn. Parts of unlike lists are not even.
+static int64_t ggnni_parts_fullest(int64_t* part, const ggnn_parts* from, int64_t n)
+{
+    int64_t most = 0;
+    memset(part, 0, (size_t)from->parts * sizeof *part);
+    for (int64_t i = 0; i < from->lists; i++) {
+        int64_t* of = &part[i % from->parts];
+        *of += ggnn_list_bytes(from->of, from->lists == n ? i : from->list_order[i]);
+        if (*of > most) most = *of;
+    }
+    return most;
+}
+
+// Lists in parts of `room` bytes.
+static void ggnni_parts_lists(ggnn_parts_fill* fill, ggnn_node* taken, int64_t* left, const ggnn_parts* from,
+                              int64_t room, int64_t n)
+{
+    int64_t least = room;
+    fill->lists = from->lists;
+    fill->list_bytes = ggnni_parts_fullest(left, from, n);
+    fill->list_rank = from->lists > 0 && from->lists < n ? from->list_rank : NULL;
+    if (fill->list_bytes <= room) return;
+    memcpy(taken, from->list_rank, (size_t)n * sizeof *taken);
+    for (int32_t p = 0; p < from->parts; p++) left[p] = room;
+    fill->lists = ggnn_fill_lists(taken, left, from->parts, from->list_order, from->of, from->lists);
+    fill->list_rank = fill->lists ? taken : NULL;
+    for (int32_t p = 0; p < from->parts; p++)
+        if (left[p] < least) least = left[p];
+    fill->list_bytes = room - least;
+}
+
+static void ggnni_parts_rows(ggnn_parts_fill* fill, const ggnn_parts* from, int64_t room, int64_t n)
+{
+    const int64_t all = from->rows / from->parts + (from->rows % from->parts != 0);
+    const int64_t each = ggnn_fill_rows(room, from->of->row, all);
+    fill->rows = each == all ? from->rows : each * from->parts;
+    fill->row_bytes = each * from->of->row;
+    fill->row_rank = fill->rows > 0 && fill->rows < n ? from->row_rank : NULL;
+}
+
+static int ggnni_parts_wanted(const ggnn_parts* from, int64_t n)
+{
+    if (!from || !from->of || n < 0 || from->parts < 1 || from->copies < 1) return 0;
+    if (from->lists < 0 || from->lists > n || from->rows < 0 || from->rows > n) return 0;
+    return from->lists == 0 || (from->of->indptr && from->list_rank && from->list_order);
+}
+
+GGNN_API ggnn_parts_fill ggnn_fill_parts(ggnn_node* taken, int64_t* left, const ggnn_parts* from, int64_t n)
+{
+    ggnn_parts_fill fill = {NULL, NULL, 0, 0, 0, 0};
+    int64_t         room;
+    if (!left || !ggnni_parts_wanted(from, n)) return fill;
+    if (!taken && from->lists && from->device_bytes < INT64_MAX) return fill;
+    room = from->device_bytes > 0 ? from->device_bytes / from->copies : 0;
+    if (from->features_first) ggnni_parts_rows(&fill, from, room, n);
+    ggnni_parts_lists(&fill, taken, left, from, room - fill.row_bytes, n);
+    if (!from->features_first) ggnni_parts_rows(&fill, from, room - fill.list_bytes, n);
+    fill.list_bytes *= from->copies;
+    fill.row_bytes *= from->copies;
+    return fill;
 }
 
 GGNN_API int64_t ggnn_fill_slope(const double* hit, const double* ms, int64_t n)

@@ -1,6 +1,7 @@
 /* bench_store.c - XGNN's factor analysis: where P devices read rows and lists of neighbours from, as one piece of its store
    after the other is added. Nothing is timed and nothing is moved: what an epoch of training samples is counted, node by
-   node, and each setting's plan says where it lies (tiers_plan_reads). So the figures are the same on every machine.
+   node; what each setting stores is what ggnn_fill_parts says, and tiers_plan_reads where it is read from, as of
+   ggnn-train. So the figures are the same on every machine.
 
        base               each device has all lists, or the hottest that fit, and a cache of the hottest rows
        + topology store   lists in parts over cliques of linked devices; the cache has what that frees
@@ -40,12 +41,12 @@ typedef struct {
     int32_t devices;
     ggnn_topology links;
     ggnn_placement cliques, best;
-    int64_t memory, batch, batches, graph_bytes, feature_bytes; /* batch: of all devices */
+    int64_t memory, batch, batches; /* of a device; seeds of all devices, of which an epoch has so many */
     ggnn_sizes sizes;
     ggnn_batch sampled;
     ggnn_node* seeds;
     int64_t *read[TIERS_KINDS], *sectors[SAMPLERS]; /* (N) by one device */
-    ggnn_node *rank[TIERS_KINDS], *order, *taken;   /* (N), (N) of lists, (3 N) ranks of lists as they were filled */
+    ggnn_node *rank[TIERS_KINDS], *order, *taken;   /* (N), (N) of lists, (SETTINGS N) ranks of lists as they were filled */
     setting setting[SETTINGS];
 } store;
 
@@ -70,14 +71,10 @@ static int64_t up(int64_t n, int64_t parts) { return (n + parts - 1) / parts; }
 static bool size_up(bench* b, store* s)
 {
     const ggnn_graph* g = &s->data->graph;
-    const int64_t row = s->data->features.pitch, nodes = g->num_nodes;
     const ggnn_sampling plain = {.method = GGNN_REJECTION, .num_hops = 3, .keep = GGNN_KEEP_POSITIONS};
     ggnn_sampling how = plain;
     for (int h = 0; h < 3; h++) how.fanout[h] = (int32_t)s->data->fanout[h];
     s->sizes = ggnn_sizes_of(g, &s->data->features);
-    s->graph_bytes = g->num_edges * s->sizes.edge + nodes * s->sizes.list;
-    s->feature_bytes = nodes * row;
-    s->memory = b->o.memory >= 0 ? b->o.memory : s->best.most * (up(s->graph_bytes, s->devices) + up(nodes, s->devices) * row);
     s->batch = s->data->batch * s->devices < s->data->num_train ? s->data->batch * s->devices : s->data->num_train;
     s->batches = s->batch ? up(s->data->num_train, s->batch) : 0;
     if (ggnn_batch_plan(&s->sampled, g, &how, up(s->batch, s->devices), NULL) != GGNN_OK)
@@ -96,7 +93,7 @@ static bool open_store(bench* b, store* s)
         if (!(*count[i] = bench_new(b, n * sizeof **count[i], "counts"))) return false;
     ggnn_node** const rank[] = {&s->rank[0], &s->rank[1], &s->order, &s->taken};
     for (int i = 0; i < 4; i++)
-        if (!(*rank[i] = bench_new(b, (i == 3 ? 3 : 1) * n * sizeof **rank[i], "ranks"))) return false;
+        if (!(*rank[i] = bench_new(b, (i == 3 ? SETTINGS : 1) * n * sizeof **rank[i], "ranks"))) return false;
     void* memory = bench_new(b, s->sampled.bytes, "a mini-batch");
     s->seeds = bench_new(b, (size_t)(up(s->batch, s->devices) + 1) * sizeof *s->seeds, "seeds");
     return memory && s->seeds && ggnn_batch_init(&s->sampled, memory) == GGNN_OK;
@@ -186,40 +183,44 @@ static bool rank_nodes(bench* b, store* s)
 
 /* ==== settings ================================================================================================== */
 
-/* Lists first, what is left is for rows. */
-static void fill(store* s, setting* t, const ggnn_placement* place, bool store_lists, bool store_rows, ggnn_node* taken)
+/* What devices of so many bytes store of all lists, and of all rows or none: lists first. With `place` each other's parts, else
+   each by itself. */
+static ggnn_parts_fill stored(const store* s, const ggnn_placement* place, int64_t bytes, bool rows, ggnn_node* taken)
 {
-    const int64_t nodes = s->data->graph.num_nodes, row = s->sizes.row;
-    const int32_t parts = store_lists ? s->devices : 1, copies = store_lists ? place->most : 1;
-    const ggnn_share share = ggnn_fill_parts(s->memory, parts, copies, s->graph_bytes, store_rows ? s->feature_bytes : 0, 0);
-    const bool all_lists = share.topology == s->graph_bytes, all_rows = store_rows && share.features == s->feature_bytes;
-    int64_t left[GGNN_DEVICES_MAX], lists = nodes;
-    for (int32_t p = 0; p < parts; p++) left[p] = share.topology / parts;
-    if (!all_lists) lists = ggnn_fill_lists(taken, left, parts, s->order, &s->sizes, nodes);
-    t->bytes[TIERS_GRAPH] = up(share.topology, parts) * copies;
-    const int64_t rest = s->memory > t->bytes[TIERS_GRAPH] ? s->memory - t->bytes[TIERS_GRAPH] : 0;
-    int64_t rows = ggnn_fill_rows(rest, row, nodes);
-    if (store_rows) rows = all_rows ? nodes : share.features / parts / row * parts;
-    t->bytes[TIERS_FEATURES] = store_rows ? up(rows, parts) * row * copies : rows * row;
-    t->kept[TIERS_GRAPH] = lists;
-    t->kept[TIERS_FEATURES] = rows;
-    t->plan.placement = place;
-    tiers_share *graph = &t->plan.share[TIERS_GRAPH], *features = &t->plan.share[TIERS_FEATURES];
-    const ggnn_node* list_rank = all_lists ? NULL : taken; /* all: by id, as the trainer's */
-    if (store_lists) *graph = (tiers_share){list_rank, lists, NULL, 0};
-    else *graph = (tiers_share){NULL, 0, list_rank, lists};
-    if (store_rows) *features = (tiers_share){rows == nodes ? NULL : s->rank[TIERS_FEATURES], rows, NULL, 0};
-    else *features = (tiers_share){NULL, 0, s->rank[TIERS_FEATURES], rows};
+    const int64_t nodes = s->data->graph.num_nodes;
+    int64_t left[GGNN_DEVICES_MAX];
+    const ggnn_parts from = {&s->sizes, s->rank[TIERS_GRAPH], s->order, s->rank[TIERS_FEATURES], nodes, rows ? nodes : 0, bytes,
+                             place ? s->devices : 1, place ? place->most : 1, 0};
+    return ggnn_fill_parts(taken, left, &from, nodes);
 }
 
-static void fill_all(store* s)
+/* What is not stored in parts is a cache of each device: of lists that a device has by itself; of rows, in what lists leave. */
+static void fill(store* s, setting_name name, const ggnn_placement* place, bool store_rows)
 {
-    const int64_t n = s->data->graph.num_nodes;
-    fill(s, &s->setting[BASE], &s->cliques, false, false, s->taken);
-    fill(s, &s->setting[TOPOLOGY], &s->cliques, true, false, s->taken + n);
-    fill(s, &s->setting[FEATURES], &s->cliques, true, true, s->taken + n); /* the same lists */
+    const int64_t nodes = s->data->graph.num_nodes;
+    setting* t = &s->setting[name];
+    const ggnn_parts_fill f = stored(s, place, s->memory, store_rows, s->taken + name * nodes);
+    const int64_t cached = store_rows ? 0 : ggnn_fill_rows(s->memory - f.list_bytes, s->sizes.row, nodes);
+    tiers_share *graph = &t->plan.share[TIERS_GRAPH], *features = &t->plan.share[TIERS_FEATURES];
+    t->plan.placement = place;
+    *graph = place ? (tiers_share){f.list_rank, f.lists, NULL, 0} : (tiers_share){NULL, 0, f.list_rank, f.lists};
+    *features = store_rows ? (tiers_share){f.row_rank, f.rows, NULL, 0} : (tiers_share){NULL, 0, s->rank[TIERS_FEATURES], cached};
+    t->kept[TIERS_GRAPH] = f.lists;
+    t->kept[TIERS_FEATURES] = f.rows + cached;
+    t->bytes[TIERS_GRAPH] = f.list_bytes;
+    t->bytes[TIERS_FEATURES] = f.row_bytes + cached * s->sizes.row;
+}
+
+/* memory: what is given, or what a device stores where the placement holds all. */
+static void fill_all(bench* b, store* s)
+{
+    const ggnn_parts_fill all = stored(s, &s->best, INT64_MAX, true, NULL);
+    s->memory = b->o.memory >= 0 ? b->o.memory : all.list_bytes + all.row_bytes;
+    fill(s, BASE, NULL, false);
+    fill(s, TOPOLOGY, &s->cliques, false);
+    fill(s, FEATURES, &s->cliques, true);
     s->setting[SET] = s->setting[FEATURES];
-    fill(s, &s->setting[PLACED], &s->best, true, true, s->taken + 2 * n);
+    fill(s, PLACED, &s->best, true);
 }
 
 /* Own memory, the slowest link, and the host's, one after the other. */
@@ -331,7 +332,7 @@ bool bench_store(bench* b)
 {
     store* s = bench_new(b, sizeof *s, "settings of a store");
     if (!s || !open_store(b, s) || !rank_nodes(b, s)) return false;
-    fill_all(s);
+    fill_all(b, s);
     for (int32_t me = 0; me < s->devices; me++) {
         forget_counts(s);
         if (!count_epoch(b, s, HOTNESS_OPTIMAL, me)) return false;

@@ -24,7 +24,7 @@ refuse() { # refuse NAME COMMAND...: must fail
 without_ids="ggnn_block_transpose_bytes ggnn_dropout_fields ggnn_exp2 ggnn_exp2_array ggnn_float_to_half
     ggnn_half_to_float ggnn_log2 ggnn_neg_log2_fast ggnn_permute
     ggnn_random_nodes ggnn_sample_workspace_bytes ggnn_scores ggnn_scores_back ggnn_status_string"
-plan_without_ids="ggnn_fill_auto ggnn_fill_parts ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope ggnn_place_parts ggnn_place_sources
+plan_without_ids="ggnn_fill_auto ggnn_fill_ratio ggnn_fill_rows ggnn_fill_slope ggnn_place_parts ggnn_place_sources
     ggnn_topology_named ggnn_topology_validate"
 only_these_keep_their_names() { # only_these_keep_their_names OBJECT NAMES
     nm -g --defined-only "$1" | awk '$3 !~ /^DW\.ref\./ { print $3 }' | grep -v '_node64$' | sort >"$work/kept" # DW: C++'s own

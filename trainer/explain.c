@@ -117,18 +117,12 @@ static bool count_all(counts* k, error* why)
     return good;
 }
 
-/* Does device 0 have node v's list or row? Without a plan: all is here, or in parts by owner; where rows are exchanged, all
-   lists are here. */
-static bool owns(const training* t, tiers_kind kind, int64_t v)
+/* Without a plan: over how many parts, by owner, lists or rows are. Where rows are exchanged all lists are here. */
+static int32_t parts_of(const training* t, tiers_kind kind)
 {
-    const config* c = t->config;
     const worker* w = &t->worker;
-    const int64_t n = t->task->graph.num_nodes;
-    const int32_t parts = c->store == STORE_SHARDS ? w->comm->ranks : w->tiers.exchange ? w->comm->locals : w->tiers.parts;
-    if (parts <= 1 || (w->tiers.exchange && kind == TIERS_GRAPH)) return true;
-    if (c->owners == GGNN_OWNER_HASH) return ggnn_owner_hash(v, parts) == 0;
-    if (c->owners == GGNN_OWNER_RANGE) return v < (n + parts - 1) / parts;
-    return v % parts == 0;
+    if (w->tiers.exchange && kind == TIERS_GRAPH) return 1;
+    return t->config->store == STORE_SHARDS ? w->comm->ranks : w->tiers.exchange ? w->comm->locals : w->tiers.over ? w->tiers.parts : 1;
 }
 
 static explain_shares shares_of(tiers_reads r, int64_t epochs)
@@ -147,7 +141,8 @@ static void predict(explanation* e, const training* t, const counts* k)
         const int64_t* seen = k->seen[kind];
         tiers_reads reads = {0, 0, 0, 0};
         if (t->config->tiers) reads = tiers_plan_reads(&w->planned.plan, (tiers_kind)kind, seen, n, w->comm->local, w->planned.parts, NULL);
-        for (int64_t v = 0; !t->config->tiers && v < n; v++) *(owns(t, (tiers_kind)kind, v) ? &reads.own : &reads.peer) += seen[v];
+        for (int64_t v = 0; !t->config->tiers && v < n; v++)
+            *(ggnn_owner_of(v, (ggnn_owner)t->config->owners, NULL, n, parts_of(t, (tiers_kind)kind)) ? &reads.peer : &reads.own) += seen[v];
         e->predicted[kind] = shares_of(reads, k->epochs);
     }
 }
@@ -169,19 +164,19 @@ static void see(explanation* e, const training* t)
 
 /* ==== the case ================================================================================================== */
 
-/* Bytes that a device has for graph and features: of a device of its own, what all else took at most is left out. */
+/* Bytes that a device has for graph, features and rankings: of a device of its own, what all else took at most is left out. */
 static int64_t memory_for_data(const training* t)
 {
     const config* c = t->config;
     const device* d = t->worker.device;
-    const rank_cost* mine = &t->all[t->worker.comm->rank];
-    const int64_t room = device_room(t->worker.device); /* of a CPU INT64_MAX */
-    int64_t total = c->device_memory && c->device_memory < room ? c->device_memory : room, data = 0;
-    if (total == INT64_MAX) return INT64_MAX / 4;
-    if (room == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes);
+    const tier_plan* plan = &t->worker.planned;
+    const report_rank* mine = &t->all[t->worker.comm->rank];
+    const int64_t total = tier_plan_total(plan, c, t->worker.device);
+    if (total == INT64_MAX) return INT64_MAX;
+    if (device_room(t->worker.device) == INT64_MAX) return ggnn_fill_auto(total, 0, c->reserve_bytes); /* a CPU */
     const tiers_count* count[] = {&mine->rows, &mine->lists};
+    int64_t data = tier_plan_rankings(plan) + tier_plan_beside(plan); /* each setting counts its own */
     for (int i = 0; i < 2; i++) data += count[i]->placed_bytes.cache + count[i]->placed_bytes.own;
-    data += tier_plan_rankings(&t->worker.planned); /* each setting counts its own */
     return ggnn_fill_auto(total, d->most_bytes > data ? d->most_bytes - data : 0, c->reserve_bytes);
 }
 
@@ -200,10 +195,10 @@ static explain_case case_of(const training* t, const counts* k)
 {
     const config* c = t->config;
     const tier_plan* plan = &t->worker.planned;
-    return (explain_case){.nodes = t->task->graph.num_nodes, .sizes = ggnn_sizes_of(&t->task->graph, &t->task->features),
+    return (explain_case){.config = c, .nodes = t->task->graph.num_nodes, .sizes = ggnn_sizes_of(&t->task->graph, &t->task->features),
                           .hot_rows = k->hot[TIERS_FEATURES], .hot_lists = k->hot[TIERS_GRAPH], .rows = k->seen[TIERS_FEATURES],
                           .lists = k->seen[TIERS_GRAPH], .epochs = k->epochs, .fanout = fanout_of(c), .memory = memory_for_data(t),
-                          .devices = t->worker.comm->locals, .copies = plan->plan.placement ? plan->placement.most : 1,
+                          .peaks = device_room(t->worker.device) != INT64_MAX, .devices = t->worker.comm->locals, .placement = plan->plan.placement,
                           .bandwidth = {1e9 * (double)c->links[0], 1e9 * (double)c->links[1], 1e9 * (double)c->links[2]}};
 }
 
@@ -258,20 +253,24 @@ static void print_kind(const explanation* e, tiers_kind kind, const char* name)
     else printf("   not counted: all is the device's own\n");
 }
 
+static explain_tiers percent_of(explain_tiers t)
+{
+    const double all = t.own + t.peer + t.host, percent = all > 0 ? 100 / all : 0;
+    return (explain_tiers){percent * t.own, percent * t.peer, percent * t.host};
+}
+
 static void print_outcome(const explanation* e, explain_setting s)
 {
     const explain_outcome* o = &e->outcome[s];
     char rows[16], lists[16];
-    const explain_tiers *r = &o->row_reads, *l = &o->list_reads;
-    const double row = r->own + r->peer + r->host, list = l->own + l->peer + l->host;
+    const explain_tiers r = percent_of(o->row_reads), l = percent_of(o->list_reads);
     if (!o->possible) {
         printf("  %-32s %s\n", explain_name[s], s == EXPLAIN_PARTS && e->given.devices < 2 ? "one device has no parts" : "does not fit");
         return;
     }
     printf("  %-32s %9s %9s  %6.2f %6.2f  %6.2f %6.2f %9.3g %9.3g %9.3g\n", explain_name[s],
-           progress_amount(rows, (double)o->row_bytes), progress_amount(lists, (double)o->list_bytes),
-           row > 0 ? 100 * r->own / row : 0, row > 0 ? 100 * r->host / row : 0, list > 0 ? 100 * l->own / list : 0,
-           list > 0 ? 100 * l->host / list : 0, o->sample, o->extract, o->seconds);
+           progress_amount(rows, (double)o->row_bytes), progress_amount(lists, (double)o->list_bytes), r.own, r.host, l.own, l.host,
+           o->sample, o->extract, o->seconds);
 }
 
 static void print_choice(const explanation* e)
@@ -312,6 +311,16 @@ static void put_shares(json* j, const char* key, explain_shares s)
     json_end_object(j);
 }
 
+static void put_tiers(json* j, const char* key, explain_tiers reads)
+{
+    const explain_tiers t = percent_of(reads);
+    json_begin_object(j, key);
+    json_real(j, "own", t.own);
+    json_real(j, "peer", t.peer);
+    json_real(j, "host", t.host);
+    json_end_object(j);
+}
+
 static void put_slopes(json* j, const explain_outcome* dual)
 {
     json_begin_array(j, "slopes");
@@ -334,6 +343,8 @@ static void put_explanation(json* j, const explanation* e)
         json_bool(j, "possible", e->outcome[s].possible);
         json_int(j, "row_bytes", e->outcome[s].row_bytes);
         json_int(j, "list_bytes", e->outcome[s].list_bytes);
+        put_tiers(j, "row_reads", e->outcome[s].row_reads);
+        put_tiers(j, "list_reads", e->outcome[s].list_reads);
         json_real(j, "modelled_sample", e->outcome[s].sample);
         json_real(j, "modelled_extract", e->outcome[s].extract);
         if (s == EXPLAIN_DUAL) put_slopes(j, &e->outcome[s]);
@@ -360,7 +371,7 @@ void explain_print(const explanation* e, const training* t, report* r)
     json j;
     printf("\nlists %sB, rows %sB; on each of %d devices ", progress_amount(graph, (double)lists),
            progress_amount(rows, (double)(g->nodes * g->sizes.row)), (int)g->devices);
-    if (g->memory >= INT64_MAX / 4) printf("no limit (--device-memory N sets one)\n");
+    if (g->memory == INT64_MAX) printf("no limit (--device-memory N sets one)\n");
     else printf("room for %sB\n", progress_amount(memory, (double)g->memory));
     printf("what device 0 reads (counted)            %% of all reads                    reads an epoch\n  %18s", "");
     for (int i = 0; i < 2; i++) printf(" %8s %8s %8s %8s  ", "cache", "own", "peer", "host");

@@ -11,12 +11,38 @@ const char* const explain_options[EXPLAIN_SETTINGS] = {"--store replica", "--sto
                                                        "--store-graph 1 --store-features 1 --prefer features",
                                                        "--cache dual --cache-bytes auto"};
 
+enum { ROWS, LISTS, LIST_BYTES, COUNTS };
 typedef struct {
     const explain_case* c;
-    int64_t graph_bytes, feature_bytes;
-    ggnn_node *rank, *order; /* (N) by degree */
-    ggnn_node *row_taken, *list_taken, *work; /* (N), (N), (2 N) */
+    const int64_t* count[COUNTS]; /* (N) rows, lists, and bytes of lists that are read; */
+    int64_t* list_bytes;          /* (N) the last of these, and */
+    int64_t* bytes;               /* (N) bytes of lists as they lie */
+    ggnn_node *rank, *owned;      /* (N) by degree, of parts; by owner */
+    int64_t slopes[2];            /* of --cache dual */
 } model;
+
+/* The options of a setting, in place of the run's own. The reserve is no part of `memory`. */
+static config options_of(const model* m, explain_setting s)
+{
+    const explain_case* c = m->c;
+    const bool dual = s == EXPLAIN_DUAL;
+    config o = *c->config;
+    o.store_graph = o.store_features = dual ? 0 : 1;
+    o.prefer = s == EXPLAIN_FEATURES_FIRST;
+    o.cache = dual ? HOTNESS_DUAL + 1 : CACHE_NONE;
+    o.cache_auto = dual;
+    o.cache_bytes = -1;
+    o.reserve_bytes = 0;
+    o.ranking = NULL;
+    memcpy(o.slopes, m->slopes, sizeof o.slopes);
+    return o;
+}
+
+/* Without tiers a run has all, or the parts of owners. */
+static bool has_tiers(const explain_case* c, explain_setting s)
+{
+    return s > EXPLAIN_PARTS || c->config->device_memory || (s == EXPLAIN_PARTS && c->placement);
+}
 
 static double seconds_of(explain_tiers bytes, explain_tiers bandwidth)
 {
@@ -29,115 +55,158 @@ static double seconds_of(explain_tiers bytes, explain_tiers bandwidth)
 
 /* Bytes that a sample reads of a list: its entry, and the edges looked at, each in a sector of 32 bytes of its own, or
    the whole list where that is less. */
-static double list_read_bytes(const model* m, int64_t v)
+static int64_t list_read_bytes(const explain_case* c, int64_t v)
 {
-    const ggnn_sizes* of = &m->c->sizes;
-    const double edges = (double)(ggnn_list_bytes(of, v) - of->list), sectors = 32 * m->c->fanout;
-    return (double)of->list + (edges < sectors ? edges : sectors);
+    const int64_t edges = ggnn_list_bytes(&c->sizes, v) - c->sizes.list, sectors = 32 * (int64_t)c->fanout;
+    return c->sizes.list + (edges < sectors ? edges : sectors);
 }
 
-/* Of what is kept, `own` is the share that a device reads from itself: the others' parts are peers'. */
-static void add_reads(explain_tiers* to, double reads, bool kept, double own)
+/* The share of the devices that read part p of several from themselves. */
+static double own_share(const explain_case* c, int32_t parts, int32_t p)
 {
-    if (!kept) to->host += reads;
-    else {
-        to->own += reads * own;
-        to->peer += reads * (1 - own);
-    }
+    int32_t own = 0;
+    if (!c->placement || parts == 1) return 1. / parts;
+    for (int32_t i = 0; i < parts; i++) own += c->placement->source[i][p] == i;
+    return (double)own / parts;
 }
 
-/* Reads by tier and times, where rows and lists below so many ranks are kept. A rank NULL: v itself. */
-static void evaluate(const model* m, explain_outcome* out, const ggnn_node* row_rank, const ggnn_node* list_rank, bool in_parts)
+/* Of an epoch, by where it is read from. */
+static explain_tiers by_tier(const model* m, const ggnn_layout* at, int count)
 {
     const explain_case* c = m->c;
-    explain_tiers bytes[2] = {{0, 0, 0}, {0, 0, 0}};
-    out->possible = true;
-    const double epoch = 1 / (double)c->epochs, own = in_parts ? (double)c->copies / c->devices : 1;
-    for (int64_t v = 0; v < c->nodes; v++) {
-        const double rows = epoch * (double)c->rows[v], lists = epoch * (double)c->lists[v];
-        const bool row = (row_rank ? row_rank[v] : v) < out->rows, list = (list_rank ? list_rank[v] : v) < out->lists;
-        add_reads(&out->row_reads, rows, row, own);
-        add_reads(&out->list_reads, lists, list, own);
-        add_reads(&bytes[0], lists * list_read_bytes(m, v), list, own);
-        add_reads(&bytes[1], rows * (double)c->sizes.row, row, own);
+    const double epoch = 1 / (double)c->epochs;
+    int64_t slot[COMM_RANKS_MAX + 2];
+    tiers_by_slot(slot, at, m->count[count], c->nodes);
+    explain_tiers sum = {epoch * (double)slot[at->parts + 1], 0, epoch * (double)slot[at->parts]};
+    for (int32_t p = 0; p < at->parts; p++) {
+        const double own = own_share(c, at->parts, p);
+        sum.own += epoch * (double)slot[p] * own;
+        sum.peer += epoch * (double)slot[p] * (1 - own);
     }
-    out->sample = seconds_of(bytes[0], c->bandwidth) / c->devices;
-    out->extract = seconds_of(bytes[1], c->bandwidth) / c->devices;
+    return sum;
+}
+
+/* Reads and times of what lies so. */
+static void evaluate(const model* m, explain_outcome* out, const ggnn_layout* rows, const ggnn_layout* lists)
+{
+    const explain_case* c = m->c;
+    const double row = (double)c->sizes.row;
+    out->possible = true;
+    out->row_reads = by_tier(m, rows, ROWS);
+    out->list_reads = by_tier(m, lists, LISTS);
+    const explain_tiers* r = &out->row_reads;
+    out->sample = seconds_of(by_tier(m, lists, LIST_BYTES), c->bandwidth) / c->devices;
+    out->extract = seconds_of((explain_tiers){row * r->own, row * r->peer, row * r->host}, c->bandwidth) / c->devices;
     out->seconds = out->sample + out->extract;
 }
 
-static void keep_all(const model* m, explain_outcome* out, bool in_parts)
+/* What lies on the fullest device, its cache included, of numbers that nodes have; NULL: ones. */
+static int64_t fullest_device(const model* m, const ggnn_layout* at, const int64_t* number)
 {
-    const int64_t share = in_parts ? m->c->devices : 1, copies = in_parts ? m->c->copies : 1;
-    const int64_t rows = m->feature_bytes / share * copies, lists = m->graph_bytes / share * copies;
-    if (rows > m->c->memory || lists > m->c->memory - rows || (in_parts && m->c->devices < 2)) return;
-    out->rows = out->lists = m->c->nodes;
+    const ggnn_placement* placed = at->parts > 1 ? m->c->placement : NULL;
+    int64_t slot[COMM_RANKS_MAX + 2], most = 0;
+    tiers_by_slot(slot, at, number, m->c->nodes);
+    for (int32_t i = 0; i < at->parts; i++) {
+        int64_t sum = 0;
+        for (int32_t p = 0; p < at->parts; p++)
+            if (placed ? placed->stores[i] >> p & 1 : p == i) sum += slot[p];
+        most = sum > most ? sum : most;
+    }
+    return most + slot[at->parts + 1];
+}
+
+/* Parts by owner, as tiers_open lays them out where there is no plan. */
+static bool keep_owned(const model* m, explain_outcome* out, int32_t parts, error* why)
+{
+    const explain_case* c = m->c;
+    const bool ranked = parts > 1 && c->config->owners == GGNN_OWNER_HASH;
+    const int64_t room = ggnn_fill_auto(c->memory, tier_plan_rank_bytes(c->nodes, ranked), 0);
+    int64_t bound[COMM_RANKS_MAX + 1];
+    ggnn_layout at;
+    ggnn_fault fault;
+    if (ggnn_layout_owners(&at, m->owned, bound, (ggnn_owner)c->config->owners, NULL, c->nodes, parts, &fault) != GGNN_OK)
+        return error_set(why, "parts: %s", fault.what);
+    const int64_t rows = fullest_device(m, &at, NULL) * c->sizes.row, lists = fullest_device(m, &at, m->bytes);
+    if (rows > room || lists > room - rows) return true;
+    out->rows = out->lists = c->nodes;
     out->row_bytes = rows;
     out->list_bytes = lists;
-    evaluate(m, out, NULL, NULL, in_parts);
+    evaluate(m, out, &at, &at);
+    return true;
 }
 
-/* What a device has beside its rankings. */
-static int64_t room_beside(const explain_case* c, int64_t rankings) { return ggnn_fill_auto(c->memory, tier_plan_rank_bytes(c->nodes, rankings), 0); }
-
-/* Parts that want everything, one kind first. One ranking, by degree, serves both. */
-static void keep_first(const model* m, explain_outcome* out, bool features)
+/* What the planner of runs makes of the setting's options. Of the first two settings all, or they are not possible. */
+static bool keep_planned(const model* m, explain_outcome* out, explain_setting s, error* why)
 {
     const explain_case* c = m->c;
-    const tier_parts from = {c->nodes, c->devices, &c->sizes, {m->rank, m->rank}, m->order, {c->nodes, c->nodes}, features};
-    tiers_share share[TIERS_KINDS];
-    int64_t bytes[TIERS_KINDS];
-    tier_plan_parts(share, bytes, m->list_taken, &from, room_beside(c, 1) / c->copies);
-    out->rows = share[TIERS_FEATURES].stored;
-    out->lists = share[TIERS_GRAPH].stored;
-    out->row_bytes = bytes[TIERS_FEATURES] * c->copies;
-    out->list_bytes = bytes[TIERS_GRAPH] * c->copies;
-    evaluate(m, out, share[TIERS_FEATURES].rank, share[TIERS_GRAPH].rank, true);
+    const config options = options_of(m, s);
+    const tier_known known = {.nodes = c->nodes, .sizes = c->sizes, .parts = s == EXPLAIN_ALL ? 1 : c->devices,
+                              .placement = s == EXPLAIN_ALL ? NULL : c->placement, .total = c->memory, .peaks = c->peaks, .rank = m->rank,
+                              .count = {[TIERS_GRAPH] = c->hot_lists, [TIERS_FEATURES] = c->hot_rows}};
+    tier_plan p;
+    const bool good = tier_plan_suppose(&p, &options, &known, why);
+    const tiers_share *lists = &p.plan.share[TIERS_GRAPH], *rows = &p.plan.share[TIERS_FEATURES];
+    if (good && (s > EXPLAIN_PARTS || (lists->stored == c->nodes && rows->stored == c->nodes))) {
+        const ggnn_layout rows_at = tiers_layout(rows, known.parts), lists_at = tiers_layout(lists, known.parts);
+        out->rows = rows->stored + rows->cached;
+        out->lists = lists->stored + lists->cached;
+        out->row_bytes = fullest_device(m, &rows_at, NULL) * c->sizes.row;
+        out->list_bytes = fullest_device(m, &lists_at, m->bytes);
+        evaluate(m, out, &rows_at, &lists_at);
+    }
+    tier_plan_close(&p);
+    return good;
 }
 
-/* What all rows, and all lists, being kept would save, decides. Each kind has a ranking. */
-static void keep_densest(const model* m, explain_outcome* out)
+/* What all lists, and all rows, being kept would save: nanoseconds. */
+static void find_slopes(model* m)
 {
     const explain_case* c = m->c;
+    const double saved = 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own); /* a byte */
     double list_bytes = 0, row_bytes = 0;
     for (int64_t v = 0; v < c->nodes; v++) {
-        list_bytes += (double)c->hot_lists[v] * list_read_bytes(m, v);
+        list_bytes += (double)c->hot_lists[v] * (double)list_read_bytes(c, v);
         row_bytes += (double)c->hot_rows[v] * (double)c->sizes.row;
     }
-    const double saved = 1e9 * (1 / c->bandwidth.host - 1 / c->bandwidth.own); /* nanoseconds a byte */
-    const double rows = row_bytes * saved, lists = list_bytes * saved;
-    out->slopes[0] = lists > 1 ? (int64_t)lists : 1;
-    out->slopes[1] = rows > 1 ? (int64_t)rows : 1;
-    const ggnn_dual from = {c->hot_rows, c->hot_lists, out->slopes[1], out->slopes[0], &c->sizes, room_beside(c, 2)};
-    const ggnn_dual_fill fill = ggnn_fill_dual(m->row_taken, m->list_taken, &from, c->nodes, m->work);
-    out->rows = fill.rows;
-    out->lists = fill.lists;
-    out->row_bytes = fill.row_bytes;
-    out->list_bytes = fill.list_bytes;
-    evaluate(m, out, m->row_taken, m->list_taken, false);
+    const double lists = list_bytes * saved, rows = row_bytes * saved;
+    m->slopes[0] = lists > 1 ? (int64_t)lists : 1;
+    m->slopes[1] = rows > 1 ? (int64_t)rows : 1;
+}
+
+static bool outcomes(model* m, explain_outcome out[EXPLAIN_SETTINGS], error* why)
+{
+    const explain_case* c = m->c;
+    hotness_rank(m->rank, m->owned, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
+    for (int64_t v = 0; v < c->nodes; v++) {
+        m->list_bytes[v] = c->lists[v] * list_read_bytes(c, v);
+        m->bytes[v] = ggnn_list_bytes(&c->sizes, v);
+    }
+    m->count[ROWS] = c->rows;
+    m->count[LISTS] = c->lists;
+    m->count[LIST_BYTES] = m->list_bytes;
+    find_slopes(m);
+    for (int s = 0; s < EXPLAIN_SETTINGS; s++) {
+        const int32_t parts = s == EXPLAIN_ALL ? 1 : c->devices;
+        if (s == EXPLAIN_PARTS && parts == 1) continue;
+        if (has_tiers(c, (explain_setting)s) ? !keep_planned(m, &out[s], (explain_setting)s, why) : !keep_owned(m, &out[s], parts, why)) return false;
+    }
+    memcpy(out[EXPLAIN_DUAL].slopes, m->slopes, sizeof m->slopes);
+    return true;
 }
 
 bool explain_outcomes(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c, error* why)
 {
     const size_t n = (size_t)c->nodes;
-    model m = {.c = c, .feature_bytes = c->nodes * c->sizes.row};
-    ggnn_node* memory = memory_new(memory_product(n, 6 * sizeof *memory, 1), "ranks of nodes", why);
-    if (!memory) return false;
-    m.rank = memory;
-    m.order = memory + n;
-    m.row_taken = memory + 2 * n;
-    m.list_taken = memory + 3 * n;
-    m.work = memory + 4 * n;
-    m.graph_bytes = (c->sizes.indptr[n] - c->sizes.indptr[0]) * c->sizes.edge + c->nodes * c->sizes.list;
-    hotness_rank(m.rank, m.order, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
+    model m = {.c = c};
     memset(out, 0, EXPLAIN_SETTINGS * sizeof *out);
-    keep_all(&m, &out[EXPLAIN_ALL], false);
-    keep_all(&m, &out[EXPLAIN_PARTS], true);
-    keep_first(&m, &out[EXPLAIN_GRAPH_FIRST], false);
-    keep_first(&m, &out[EXPLAIN_FEATURES_FIRST], true);
-    keep_densest(&m, &out[EXPLAIN_DUAL]);
-    memory_free(memory);
-    return true;
+    m.rank = memory_new(memory_product(n, 2 * sizeof *m.rank, 1), "ranks of nodes", why);
+    m.bytes = m.rank ? memory_new(memory_product(n, 2 * sizeof *m.bytes, 1), "bytes of lists", why) : NULL;
+    m.owned = m.bytes ? m.rank + n : NULL;
+    m.list_bytes = m.bytes ? m.bytes + n : NULL;
+    const bool good = m.bytes && outcomes(&m, out, why);
+    memory_free(m.rank);
+    memory_free(m.bytes);
+    return good;
 }
 
 explain_setting explain_choice(const explain_outcome out[EXPLAIN_SETTINGS])

@@ -1,6 +1,7 @@
 /* explain_model.h - how long an epoch would read with graph and features in other places: the arithmetic behind
-   ggnn-train --explain. What a setting stores is what the trainer would store with its options (tier_plan.h), the rankings
-   that it keeps on the device left out. Reads are counted from sampled ids, sizes are the graph's; times are modelled from them over the
+   ggnn-train --explain. What a setting stores is what the trainer stores with its options, as its own planner says (tier_plan.h),
+   beside the rankings that it keeps on the device; or, where no option asks for tiers, what each device or each owner of nodes
+   has. Reads are counted from sampled ids, sizes are the graph's; times are modelled from them over the
    bandwidths of stated links. Nothing here looks at a machine, so that the same input gives the same answer anywhere. */
 #ifndef TRAINER_EXPLAIN_MODEL_H
 #define TRAINER_EXPLAIN_MODEL_H
@@ -12,15 +13,18 @@ typedef struct { /* by where it lies: this device, another one, the host */
 } explain_tiers;
 
 typedef struct { /* a graph, how it is read, and on what */
+    const config* config;                  /* of the run: what a setting does not say */
     int64_t nodes;
     ggnn_sizes sizes;                      /* of rows and lists */
     const int64_t* degrees;                /* (nodes) out-degrees, by which parts are ranked where there is no --cache; */
-    const int64_t *hot_rows, *hot_lists;   /* (nodes) counts, [0, 2^32), by which a cache is */
+    int64_t *hot_rows, *hot_lists;         /* (nodes) counts, [0, 2^32), by which a cache is. Not written; */
     const int64_t *rows, *lists;           /* (nodes) reads by all devices, of other epochs than those: */
     int64_t epochs;                        /* so many */
     double fanout;                         /* edges of a list that a sample looks at, alike in all hops */
-    int64_t memory;                        /* bytes of a device for graph and features */
-    int32_t devices, copies;               /* P; how many of P parts a device stores, by its links */
+    int64_t memory;                        /* bytes of a device for graph, features and rankings; INT64_MAX: no limit */
+    bool    peaks;                         /* which is memory of its own */
+    int32_t devices;                       /* P */
+    const ggnn_placement* placement;       /* of P parts by links; NULL: a device has one, and reads all others */
     explain_tiers bandwidth;               /* bytes a second, as a device reads */
 } explain_case;
 

@@ -73,10 +73,11 @@
                                   nothing overlaps. comm: in calls of all ranks; waited: until all had come, and for the
                                   queue
      {"event":"explain", "lists":{"predicted":{"cache","own","peer","host","reads"}, "counted":{...}}, "rows":{...},
-      "settings":{"--store parts":{"possible", "row_bytes", "list_bytes", "modelled_sample", "modelled_extract"}, ...},
+      "settings":{"--store parts":{"possible", "row_bytes", "list_bytes", "row_reads":{"own","peer","host"}, "list_reads":{...},
+      "modelled_sample", "modelled_extract"}, ...},
       "choice":"--store parts", "seconds":{"sample", "mark", "copy", "extract", "train", "waiting"}}
-                                  --explain: shares of device 0's reads, %, and how many an epoch has; of each setting bytes of a device and seconds
-                                  of an epoch, of dual also "slopes"; seconds: measured, of an epoch of device 0 (trainer/explain.h)
+                                  --explain: shares of device 0's reads, %, and how many an epoch has; of each setting bytes of a device, shares of
+                                  all devices' reads, %, and seconds of an epoch, of dual also "slopes"; seconds: measured, of an epoch of device 0 (trainer/explain.h)
      {"event":"interrupted", "epoch":N, "step":N, "saved":"F" or null}
      {"event":"final", "epochs":N, "steps":N, "best_epoch":N, "val_loss":X, "test_loss":X, "test_accuracy":X,
       "test_macro_f1":X, "test_roc_auc":X, "seconds":X, "peak_memory_bytes":N, "device_memory_bytes":N}

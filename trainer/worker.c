@@ -279,6 +279,7 @@ static bool open_planned(worker* w, const config* c, const task* t, error* why)
 static bool open_tiers(worker* w, const config* c, const task* t, error* why)
 {
     if (c->tiers) return open_planned(w, c, t, why);
+    if (c->explain && !tier_plan_meet(&w->planned, w->comm, w->device, why)) return false;
     const tiers_source from = source_of(w, c, t);
     if (device_room(w->device) != INT64_MAX && !check_memory(w, c, t, &from, why)) return false;
     return tiers_open(&w->tiers, w->device, &from, why);

@@ -128,34 +128,50 @@ static bool put_round(const world* w, const hotness* hot, int32_t* at, int64_t* 
     return lists == parts;
 }
 
-/* The hottest lists that `room` bytes of each of `parts` hold, in rounds, the last ones in turn; all by id where there is room for
-   all. */
-static void put_lists(const world* w, const hotness* hot, int32_t* at, int64_t room, int32_t parts, bool all)
+/* The hottest lists that `room` bytes of each of `parts` hold, in rounds, the last ones in turn; all by id where that fits. Returns
+   the bytes of the fullest part. */
+static int64_t put_lists(const world* w, const hotness* hot, int32_t* at, int64_t room, int32_t parts)
 {
-    int64_t left[DEVICES_MAX], next = 0;
+    int64_t left[DEVICES_MAX], by_id[DEVICES_MAX] = {0}, next = 0, most = 0;
     int32_t p = 0;
+    for (int64_t v = 0; v < w->set.num_nodes; v++) {
+        at[v] = (int32_t)(v % parts);
+        by_id[at[v]] += (w->set.csc.indptr[v + 1] - w->set.csc.indptr[v]) * EDGE + LIST;
+    }
+    for (int32_t k = 0; k < parts; k++) most = by_id[k] > most ? by_id[k] : most;
+    if (most <= room) return most;
     for (int32_t k = 0; k < parts; k++) left[k] = room;
-    for (int64_t v = 0; v < w->set.num_nodes; v++) at[v] = all ? (int32_t)(v % parts) : FROM_HOST;
-    while (!all && put_round(w, hot, at, left, parts, &next)) {}
-    for (; !all && next < w->set.num_nodes; next++) {
+    for (int64_t v = 0; v < w->set.num_nodes; v++) at[v] = FROM_HOST;
+    while (put_round(w, hot, at, left, parts, &next)) {}
+    for (; next < w->set.num_nodes; next++) {
         if (list_bytes(hot, next) > left[p]) continue;
         left[p] -= list_bytes(hot, next);
         at[hot->list_order[next]] = p++;
         p %= parts;
     }
+    most = 0;
+    for (int32_t k = 0; k < parts; k++) most = room - left[k] > most ? room - left[k] : most;
+    return most;
+}
+
+/* What a device has to have for the placement to hold all: of lists by id. */
+static int64_t memory_for_all(const world* w)
+{
+    int64_t part[DEVICES_MAX] = {0}, most = 0;
+    for (int64_t v = 0; v < w->set.num_nodes; v++) part[v % w->devices] += (w->set.csc.indptr[v + 1] - w->set.csc.indptr[v]) * EDGE + LIST;
+    for (int32_t p = 0; p < w->devices; p++) most = part[p] > most ? part[p] : most;
+    return w->best.most * (most + (w->set.num_nodes + w->devices - 1) / w->devices * ROW);
 }
 
 /* Settings 0 and 1 have a cache of rows in what lists leave. */
 static plan plan_of(const world* w, const hotness* hot, int which, int64_t memory)
 {
-    const int64_t n = w->set.num_nodes, lists = w->set.num_edges * EDGE + n * LIST;
+    const int64_t n = w->set.num_nodes;
     const plan p = {which == 4 ? &w->best : &w->cliques, malloc((size_t)n * 4), malloc((size_t)n * 4)};
     const int64_t copies = which == 0 ? 1 : p.placement->most, parts = which == 0 ? 1 : w->devices, room = memory / copies;
-    const bool all = room * parts >= lists;
-    int64_t rows = (memory - copies * (all ? (lists + parts - 1) / parts : room)) / ROW;
-    if (which >= 2) rows = all ? (room * parts - lists) / parts / ROW * parts : 0;
-    if (rows > n || (which >= 2 && all && room * parts - lists >= n * ROW)) rows = n;
-    put_lists(w, hot, p.list, room, (int32_t)parts, all);
+    const int64_t lists = put_lists(w, hot, p.list, room, (int32_t)parts);
+    int64_t rows = which <= 1 ? (memory - copies * lists) / ROW : (room - lists) / ROW * parts;
+    if (rows > n) rows = n;
     for (int64_t v = 0; which == 0 && v < n; v++)
         if (p.list[v] == 0) p.list[v] = CACHED;
     for (int64_t i = 0; i < n; i++)
@@ -285,7 +301,7 @@ static void compare_world(const char* topology, int32_t devices, int64_t percent
     reads* r = calloc(1, sizeof *r);
     snprintf(arguments, sizeof arguments, "store --topology %s --devices %d --device-memory %lld", topology, (int)devices, (long long)memory);
     if (percent < 0) {
-        memory = w.best.most * ((lists + devices - 1) / devices + (n + devices - 1) / devices * ROW);
+        memory = memory_for_all(&w);
         snprintf(arguments, sizeof arguments, "store --topology %s --devices %d", topology, (int)devices);
     }
     char* text = bench_json(arguments);

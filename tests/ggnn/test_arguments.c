@@ -1034,8 +1034,22 @@ TEST(plans_of_what_lies_where)
     GIVES(0, ggnn_fill_rows(100, 4, -10));
     GIVES(0, ggnn_fill_auto(-1, 0, 0));
     GIVES(0, ggnn_fill_auto(10, -5, 0));
-    GIVES(0, ggnn_fill_parts(100, 0, 1, 10, 10, 0).topology);
-    GIVES(0, ggnn_fill_parts(100, 2, 0, 10, 10, 0).features);
+    for (int wrong = 0; wrong < 11; wrong++) {
+        ggnn_parts parts = {&sizes, order, order, order, 3, 3, 1000, 2, 1, 0};
+        ggnn_sizes no_lists = sizes;
+        no_lists.indptr = NULL;
+        if (wrong == 0) parts.of = NULL;
+        if (wrong == 1) parts.of = &no_lists;
+        if (wrong == 2) parts.list_rank = NULL;
+        if (wrong == 3) parts.list_order = NULL;
+        if (wrong == 4) parts.lists = 4;
+        if (wrong == 5) parts.rows = 4;
+        if (wrong == 6) parts.rows = parts.lists = -1;
+        if (wrong == 7) parts.parts = 0;
+        if (wrong == 8) parts.copies = 0;
+        GIVES(0, ggnn_fill_parts(wrong == 9 ? NULL : canvas.id, wrong == 10 ? NULL : left, &parts, 3).rows);
+    }
+    GIVES(0, ggnn_fill_parts(canvas.id, left, NULL, 3).rows);
     GIVES(0, ggnn_fill_lists(NULL, left, 2, order, &sizes, 3));
     GIVES(0, ggnn_fill_lists(canvas.id, left, 0, order, &sizes, 3));
     GIVES(0, ggnn_fill_lists(canvas.id, left, 2, order, NULL, 3));

@@ -532,55 +532,148 @@ TEST(sizes_are_those_of_their_definitions)
                 CHECK(ggnn_fill_auto(a, b, c) == left && ggnn_fill_auto(a * large, b * large, c * large) == left * large);
             }
         }
-    for (int64_t device = -3; device < 30; device++)
-        for (int32_t parts = 0; parts < 5; parts++)
-            for (int32_t copies = 0; copies < 5; copies++)
-                for (int form = 0; form < 100; form++) {
-                    const int64_t unit = form < 50 ? 1 : large, need[2] = {(form / 2 % 5 * 9 - 1) * unit, (form / 10 % 5 * 9 - 1) * unit};
-                    const bool good = parts && copies && need[0] >= 0 && need[1] >= 0; /* of the topology, of features */
-                    const int64_t room = good && device > 0 ? device * unit / copies * parts : 0, first = form % 2;
-                    int64_t get[2];
-                    get[first] = need[first] < room ? need[first] : room;
-                    get[!first] = need[!first] < room - get[first] ? need[!first] : room - get[first];
-                    const ggnn_share s = ggnn_fill_parts(device * unit, parts, copies, need[0], need[1], form % 2);
-                    CHECK(s.topology == (good ? get[0] : 0) && s.features == (good ? get[1] : 0));
-                }
 }
 
-TEST(parts_hold_what_the_devices_have_over_the_copies)
+/* ==== what devices store together =============================================================================== */
+
+enum { NODES_MAX = 2000 };
+
+typedef struct { /* lists and rows of n nodes, in orders of their own */
+    int64_t n, indptr[NODES_MAX + 1];
+    ggnn_node list_rank[NODES_MAX], list_order[NODES_MAX], row_rank[NODES_MAX], taken[NODES_MAX];
+    ggnn_sizes sizes;
+} stored_case;
+
+/* Lists of up to `longest` edges, one length where that is negative; orders at random. */
+static void make_case(stored_case* c, int64_t n, int64_t longest)
 {
-    ggnn_share s = ggnn_fill_parts(100, 8, 2, 150, 1000, 0);
-    CHECK_EQ(s.topology, 150);
-    CHECK_EQ(s.features, 250);
-    s = ggnn_fill_parts(100, 8, 2, 150, 1000, 1);
-    CHECK_EQ(s.topology, 0);
-    CHECK_EQ(s.features, 400);
-    s = ggnn_fill_parts(100, 1, 1, 150, 1000, 0);
-    CHECK_EQ(s.topology, 100);
-    CHECK_EQ(s.features, 0);
-    s = ggnn_fill_parts(1000, 8, 1, 150, 1000, 0);
-    CHECK_EQ(s.topology + s.features, 1150);
-    s = ggnn_fill_parts(-5, 8, 1, 150, 1000, 0);
-    CHECK_EQ(s.topology + s.features, 0);
+    ggnn_node order[NODES_MAX];
+    c->n = n;
+    for (int64_t v = 0; v < n; v++) c->indptr[v + 1] = c->indptr[v] + (longest < 0 ? -longest : test_below(longest + 1));
+    c->sizes = (ggnn_sizes){4, c->indptr, 4, 16};
+    ggnn_rank_random(c->list_rank, c->list_order, (uint64_t)test_below(1 << 20), n);
+    ggnn_rank_random(c->row_rank, order, (uint64_t)test_below(1 << 20), n);
 }
 
-/* A CPU has no limit: its bytes may be any number. */
+static ggnn_parts parts_of(const stored_case* c, int64_t device_bytes, int32_t parts, int32_t copies, int features_first)
+{
+    return (ggnn_parts){&c->sizes, c->list_rank, c->list_order, c->row_rank, c->n, c->n, device_bytes, parts, copies, features_first};
+}
+
+/* Bytes of each part's lists as they lie, and of its rows. */
+static void bytes_by_part(int64_t lists[16], int64_t rows[16], const stored_case* c, const ggnn_parts_fill* fill, int32_t parts)
+{
+    memset(lists, 0, 16 * sizeof *lists);
+    memset(rows, 0, 16 * sizeof *rows);
+    for (int64_t v = 0; v < c->n; v++) {
+        const int64_t list = fill->list_rank ? fill->list_rank[v] : v, row = fill->row_rank ? fill->row_rank[v] : v;
+        if (list < fill->lists) lists[list % parts] += (c->indptr[v + 1] - c->indptr[v]) * c->sizes.edge + c->sizes.list;
+        if (row < fill->rows) rows[row % parts] += c->sizes.row;
+    }
+}
+
+static int64_t most_of(const int64_t* part, int32_t parts)
+{
+    int64_t most = 0;
+    for (int32_t p = 0; p < parts; p++) most = part[p] > most ? part[p] : most;
+    return most;
+}
+
+/* Lists by the text of the contract: in turn where that fits, else as ggnn_fill_lists deals them. */
+static int64_t expect_lists(const stored_case* c, const ggnn_parts* from, int64_t room, const ggnn_node** rank, ggnn_node* taken)
+{
+    int64_t part[16] = {0}, left[16];
+    for (int64_t v = 0; v < c->n; v++) {
+        const int64_t h = from->lists == c->n ? v : c->list_rank[v];
+        if (h < from->lists) part[h % from->parts] += (c->indptr[v + 1] - c->indptr[v]) * c->sizes.edge + c->sizes.list;
+    }
+    *rank = from->lists == c->n || !from->lists ? NULL : c->list_rank;
+    if (most_of(part, from->parts) <= room) return from->lists;
+    memcpy(taken, c->list_rank, (size_t)c->n * sizeof *taken);
+    for (int p = 0; p < 16; p++) left[p] = room;
+    const int64_t stored = ggnn_fill_lists(taken, left, from->parts, c->list_order, &c->sizes, from->lists);
+    *rank = stored ? taken : NULL;
+    return stored;
+}
+
+/* Any lists, rows, wanted numbers and devices: each part is within its room, the two kinds are stored as the contract says, and
+   the bytes are those of the fullest part, as often as a device has one. */
+TEST(parts_store_what_is_wanted_or_what_fits_part_by_part)
+{
+    int dealt = 0, whole = 0;
+    for (int i = 0; i < 3000; i++) {
+        static stored_case c;
+        ggnn_node expected_rank[NODES_MAX];
+        const ggnn_node* rank;
+        int64_t left[16], lists[16], rows[16];
+        make_case(&c, test_below(60), test_below(3) ? test_below(40) : -test_below(9));
+        c.sizes.row = 4 * (1 + test_below(30));
+        c.sizes.edge = 4 * (1 + test_below(2));
+        const int32_t P = 1 + (int32_t)test_below(16);
+        const int64_t all = c.indptr[c.n] * c.sizes.edge + c.n * (c.sizes.list + c.sizes.row);
+        ggnn_parts from = parts_of(&c, test_below(5) ? test_below(2 * all / P + 100) : test_below(2 * all + 1), P, 1 + (int32_t)test_below(P), (int)test_below(2));
+        if (test_below(2)) from.lists = test_below(c.n + 1);
+        if (test_below(2)) from.rows = test_below(c.n + 1);
+        const ggnn_parts_fill fill = ggnn_fill_parts(c.taken, left, &from, c.n);
+        const int before = test_errors;
+        bytes_by_part(lists, rows, &c, &fill, P);
+        const int64_t room = from.device_bytes / from.copies, most_lists = most_of(lists, P), most_rows = most_of(rows, P);
+        CHECK(most_lists + most_rows <= room);
+        CHECK_EQ(fill.list_bytes, most_lists * from.copies);
+        CHECK_EQ(fill.row_bytes, most_rows * from.copies);
+        const int64_t for_rows = from.features_first ? room : room - most_lists, for_lists = from.features_first ? room - most_rows : room;
+        const int64_t fits = for_rows / c.sizes.row * P;
+        CHECK_EQ(fill.rows, from.rows < fits ? from.rows : fits);
+        CHECK(fill.row_rank == (fill.rows && fill.rows < c.n ? c.row_rank : NULL));
+        CHECK_EQ(fill.lists, expect_lists(&c, &from, for_lists, &rank, expected_rank));
+        for (int64_t v = 0; v < c.n && rank && fill.list_rank; v++) CHECK_EQ(fill.list_rank[v], rank[v]);
+        CHECK((rank == NULL) == (fill.list_rank == NULL));
+        CHECK(rank == expected_rank ? fill.list_rank == c.taken : fill.list_rank == rank);
+        dealt += rank == expected_rank;
+        whole += fill.lists == c.n && fill.rows == c.n;
+        if (test_errors > before) printf("  case %d: %lld nodes, %d parts, %d copies, %lld bytes\n", i, (long long)c.n, (int)P, (int)from.copies, (long long)from.device_bytes);
+    }
+    CHECK(dealt > 300 && whole > 100);
+}
+
+/* Four lists of 100 edges and twelve of 1, in every fourth place: by id one of four parts had all long ones. */
+TEST(lists_that_are_uneven_by_id_are_dealt_evenly_where_that_alone_fits)
+{
+    static stored_case c;
+    int64_t left[4];
+    make_case(&c, 16, 1);
+    for (int64_t v = 0; v < 16; v++) c.indptr[v + 1] = c.indptr[v] + (v % 4 ? 1 : 100);
+    ggnn_parts from = parts_of(&c, 4 * 416, 4, 1, 0); /* by id */
+    from.rows = 0;
+    ggnn_parts_fill fill = ggnn_fill_parts(c.taken, left, &from, 16);
+    CHECK(fill.lists == 16 && !fill.list_rank && fill.list_bytes == 4 * 416);
+    from.device_bytes--;
+    fill = ggnn_fill_parts(c.taken, left, &from, 16);
+    CHECK(fill.lists == 16 && fill.list_rank == c.taken && fill.list_bytes < 4 * 416);
+    from.device_bytes = 2 * (416 + 3 * 20); /* two parts each, of a long list and three short ones */
+    from.copies = 2;
+    fill = ggnn_fill_parts(c.taken, left, &from, 16);
+    CHECK(fill.lists == 16 && fill.list_bytes == from.device_bytes);
+    from.device_bytes--;
+    CHECK(ggnn_fill_parts(c.taken, left, &from, 16).lists < 16);
+    from.device_bytes = -5;
+    fill = ggnn_fill_parts(c.taken, left, &from, 16);
+    CHECK(fill.lists == 0 && fill.rows == 0 && !fill.list_rank && fill.list_bytes == 0);
+}
+
+/* A CPU has no limit: no array for other ranks is needed. */
 TEST(devices_without_a_limit_store_all)
 {
     static const int64_t bytes[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX / 4, INT64_MAX / 5 + 1};
+    static stored_case c;
+    make_case(&c, 100, 50);
     for (int i = 0; i < COUNT(bytes); i++)
         for (int32_t parts = 1; parts <= 16; parts++) {
-            const ggnn_share s = ggnn_fill_parts(bytes[i], parts, 1 + parts % 2, 150, 1000, parts % 3 == 0);
-            CHECK_EQ(s.topology, 150);
-            CHECK_EQ(s.features, 1000);
-        }
-    const ggnn_share s = ggnn_fill_parts(INT64_MAX / 5 + 1, 5, 1, INT64_MAX, INT64_MAX, 0);
-    CHECK_EQ(s.topology, INT64_MAX); /* as much as can be said */
-    CHECK_EQ(s.features, 0);
-    for (int32_t parts = 1; parts <= 16; parts++)
-        for (int64_t over = -1; over < 2; over++) { /* what 64 bits hold just so */
-            const int64_t each = INT64_MAX / parts + (parts > 1 || over < 1 ? over : 0);
-            CHECK_EQ(ggnn_fill_parts(each, parts, 1, INT64_MAX, 0, 0).topology, each > INT64_MAX / parts ? INT64_MAX : each * parts);
+            int64_t left[16];
+            const ggnn_parts from = parts_of(&c, bytes[i], parts, 1 + parts % 2, parts % 3 == 0);
+            const ggnn_parts_fill fill = ggnn_fill_parts(i ? c.taken : NULL, left, &from, 100);
+            CHECK(fill.lists == 100 && fill.rows == 100 && !fill.list_rank && !fill.row_rank);
+            CHECK_EQ(fill.row_bytes, (100 + parts - 1) / parts * 4 * from.copies);
         }
 }
 
@@ -597,12 +690,15 @@ TEST(the_arithmetic_gives_the_shares_of_xgnns_table_4_within_4_points)
         {"PinSAGE PA", 6.4, 53, .08, 71},
     };
     for (int i = 0; i < COUNT(row); i++) {
-        int64_t topology = (int64_t)(row[i].topology * 1e9), features = (int64_t)(row[i].features * 1e9);
-        int64_t device = topology + (int64_t)(row[i].cached * (double)features);
-        ggnn_share s = ggnn_fill_parts(device, 8, 2, topology, features, 0);
-        double percent = 100. * (double)s.features / (double)features;
+        static stored_case c; /* lists of one length, so that eight parts have 250 each, as of rows */
+        int64_t left[8];
+        make_case(&c, NODES_MAX, -1);
+        c.sizes = (ggnn_sizes){(int64_t)(row[i].features * 1e9 / NODES_MAX), c.indptr, 0, (int64_t)(row[i].topology * 1e9 / NODES_MAX)};
+        const ggnn_parts from = parts_of(&c, (int64_t)((row[i].topology + row[i].cached * row[i].features) * 1e9), 8, 2, 0);
+        const ggnn_parts_fill fill = ggnn_fill_parts(c.taken, left, &from, NODES_MAX);
+        const double percent = 100. * (double)fill.rows / NODES_MAX;
         printf("  %s: %.1f%%, paper %.0f\n", row[i].what, percent, row[i].paper);
-        CHECK_EQ(s.topology, topology);
+        CHECK_EQ(fill.lists, NODES_MAX);
         CHECK_NEAR(percent, row[i].paper, 4);
     }
 }
@@ -1227,7 +1323,8 @@ int main(int argc, char** argv)
     RUN(a_ratio_is_rounded_down_but_not_by_its_own_rounding);
     RUN(bytes_hold_whole_rows_and_never_fewer_than_none);
     RUN(sizes_are_those_of_their_definitions);
-    RUN(parts_hold_what_the_devices_have_over_the_copies);
+    RUN(parts_store_what_is_wanted_or_what_fits_part_by_part);
+    RUN(lists_that_are_uneven_by_id_are_dealt_evenly_where_that_alone_fits);
     RUN(devices_without_a_limit_store_all);
     RUN(the_arithmetic_gives_the_shares_of_xgnns_table_4_within_4_points);
     RUN(lists_that_do_not_fit_are_skipped_and_filling_goes_on);

@@ -1072,7 +1072,8 @@ TEST(bytes_of_a_part_are_those_of_its_nodes)
             int64_t nodes = 0, edges = 0;
             for (int64_t v = 0; v < N; v++) {
                 const int32_t owner = from.owners == GGNN_OWNER_HASH ? ggnn_owner_hash(v, parts) : (int32_t)(v % parts);
-                const bool own = from.owners == GGNN_OWNER_RANGE ? v >= N * part / parts && v < N * (part + 1) / parts : owner == part;
+                const int64_t begin = part * (N / parts) + (part < N % parts ? part : N % parts), end = begin + N / parts + (part < N % parts);
+                const bool own = from.owners == GGNN_OWNER_RANGE ? v >= begin && v < end : owner == part; /* first ranges are longer */
                 nodes += own;
                 edges += own ? indptr[v + 1] - indptr[v] : 0;
             }

@@ -20,11 +20,13 @@ static void make_counts(void)
     }
 }
 
+static const config plain; /* no option of a run's that settings leave as it is */
+
 /* Lists take 16 x 4 + 16 = 80 bytes, rows 400; 80,000 and 400,000 in all. */
-static explain_case case_of(const int64_t* rows, const int64_t* lists, int64_t memory, int32_t devices)
+static explain_case case_of(int64_t* rows, int64_t* lists, int64_t memory, int32_t devices)
 {
-    return (explain_case){.nodes = NODES, .sizes = {400, indptr, 4, 16}, .hot_rows = rows, .hot_lists = lists,
-                          .degrees = even, .rows = rows, .lists = lists, .epochs = 1, .fanout = 10, .memory = memory, .devices = devices, .copies = 1,
+    return (explain_case){.config = &plain, .nodes = NODES, .sizes = {400, indptr, 4, 16}, .hot_rows = rows, .hot_lists = lists,
+                          .degrees = even, .rows = rows, .lists = lists, .epochs = 1, .fanout = 10, .memory = memory, .devices = devices,
                           .bandwidth = {1e9, 1e8, 1e7}};
 }
 
@@ -61,6 +63,10 @@ TEST(xgnns_table_4_follows_from_sizes_and_what_a_cache_held)
                {"GraphSAGE PA", 6.4, 53, 11, 80},  {"GraphSAGE UK", 11.3, 74, 1, 51}, {"PinSAGE TW", 5.6, 40, 10, 84},
                {"PinSAGE PA", 6.4, 53, 8, 71}};
     static const double computed[] = {78, 68, 100, 80, 50, 82, 68}; /* 4 (cached F + 3/4 G) / F */
+    ggnn_topology links;
+    ggnn_placement placed;
+    CHECK(ggnn_topology_named(&links, "dgx-1v", 8) == GGNN_OK && ggnn_place_parts(&placed, &links, GGNN_PLACE_BEST, 0, NULL) == GGNN_OK);
+    CHECK(placed.most == 2 && placed.copies == 16);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         explain_case c = case_of(even, even, (int64_t)(1e6 * row[i].topology + 1e4 * row[i].cached * row[i].features + .5), 8);
         explain_outcome out[EXPLAIN_SETTINGS];
@@ -68,7 +74,7 @@ TEST(xgnns_table_4_follows_from_sizes_and_what_a_cache_held)
         c.sizes.row = (int64_t)(1000 * row[i].features + .5);
         c.sizes.edge = 0;
         c.sizes.list = (int64_t)(1000 * row[i].topology + .5);
-        c.copies = 2;
+        c.placement = &placed;
         CHECK(explain_outcomes(out, &c, &why));
         const explain_outcome* store = &out[EXPLAIN_GRAPH_FIRST];
         const double share = 100. * (double)store->rows / NODES;
@@ -166,9 +172,13 @@ static double list_bytes(const explain_case* c, int64_t v)
     return (double)c->sizes.list + (sectors < edges ? sectors : edges);
 }
 
-/* Reads, bytes and seconds of settings whose rows and lists are kept where in_row and in_list say so, each read with chance
-   `own` from the device itself. */
-static void expect_reads(explain_outcome* o, const explain_case* c, const bool* in_row, const bool* in_list, double own)
+typedef struct { /* of each node: is its row, its list kept, and by which share of the devices themselves? */
+    bool in[2][NODES];
+    double own[2][NODES];
+} keeping;
+
+/* Reads, bytes and seconds of a setting. */
+static void expect_reads(explain_outcome* o, const explain_case* c, const keeping* k)
 {
     double bytes[2][3] = {{0}};
     explain_tiers* to[2] = {&o->row_reads, &o->list_reads};
@@ -176,7 +186,8 @@ static void expect_reads(explain_outcome* o, const explain_case* c, const bool* 
     for (int kind = 0; kind < 2; kind++)
         for (int64_t v = 0; v < c->nodes; v++) {
             const double reads = (double)(kind ? c->lists : c->rows)[v] / (double)c->epochs, each = kind ? list_bytes(c, v) : (double)c->sizes.row;
-            const bool in = (kind ? in_list : in_row)[v];
+            const double own = k->own[kind][v];
+            const bool in = k->in[kind][v];
             to[kind]->own += in ? reads * own : 0;
             to[kind]->peer += in ? reads * (1 - own) : 0;
             to[kind]->host += in ? 0 : reads;
@@ -192,57 +203,115 @@ static void expect_reads(explain_outcome* o, const explain_case* c, const bool* 
     o->seconds = o->extract + o->sample;
 }
 
-static void expect_all(explain_outcome* o, const explain_case* c, bool in_parts)
+/* The share of P devices that read a part from themselves. */
+static double own_of(const explain_case* c, int32_t P, int64_t part)
 {
-    bool every[NODES];
-    const int64_t edges = c->sizes.indptr[c->nodes] - c->sizes.indptr[0], share = in_parts ? c->devices : 1, times = in_parts ? c->copies : 1;
-    memset(every, 1, sizeof every);
-    const int64_t rows = c->nodes * c->sizes.row / share * times, lists = (edges * c->sizes.edge + c->nodes * c->sizes.list) / share * times;
-    if (rows + lists > c->memory || (in_parts && c->devices == 1)) return;
-    o->rows = o->lists = c->nodes;
-    o->row_bytes = rows;
-    o->list_bytes = lists;
-    expect_reads(o, c, every, every, in_parts ? (double)c->copies / c->devices : 1);
+    int own = 0;
+    if (!c->placement || P == 1) return 1. / P;
+    for (int32_t i = 0; i < P; i++) own += c->placement->source[i][part] == i;
+    return (double)own / P;
 }
 
-
-/* What fits beside one ranking: rows, in parts of equally many, by degree; lists by ggnn_fill_lists where the fullest part of
-   all of them is too large. */
-static void expect_first(explain_outcome* o, const explain_case* c, bool features)
+/* Without tiers: all on each of the devices, or each its owner's, which have as many nodes, the first ones one more. */
+static void expect_owned(explain_outcome* o, const explain_case* c, int32_t P)
 {
-    ggnn_node rank[NODES], order[NODES], taken[NODES];
+    static keeping k;
+    int64_t rows[8] = {0}, lists[8] = {0}, most[2] = {0, 0};
+    const int64_t each = c->nodes / P, more = c->nodes % P;
+    for (int64_t v = 0; v < c->nodes; v++) {
+        const int64_t part = v < more * (each + 1) ? v / (each + 1) : more + (v - more * (each + 1)) / (each ? each : 1);
+        rows[part] += c->sizes.row;
+        lists[part] += c->sizes.list + c->sizes.edge * (c->sizes.indptr[v + 1] - c->sizes.indptr[v]);
+        for (int kind = 0; kind < 2; kind++) {
+            k.in[kind][v] = true;
+            k.own[kind][v] = own_of(c, P, part);
+        }
+    }
+    for (int p = 0; p < P; p++) {
+        most[0] = rows[p] > most[0] ? rows[p] : most[0];
+        most[1] = lists[p] > most[1] ? lists[p] : most[1];
+    }
+    if (most[0] + most[1] > c->memory) return;
+    o->rows = o->lists = c->nodes;
+    o->row_bytes = most[0];
+    o->list_bytes = most[1];
+    expect_reads(o, c, &k);
+}
+
+static bool is_by_id(const ggnn_node* rank, int64_t n)
+{
+    for (int64_t v = 0; v < n; v++)
+        if (rank[v] != v) return false;
+    return true;
+}
+
+/* What fits beside so many rankings: rows, in parts of equally many, by degree; lists by ggnn_fill_lists where the fullest part of
+   all of them is too large. Returns how many rankings it needs. */
+static int place_parts(explain_outcome* o, keeping* k, const explain_case* c, int32_t P, bool features, const ggnn_node* rank,
+                       const ggnn_node* order, int rankings)
+{
+    ggnn_node taken[NODES];
     int64_t left[GGNN_DEVICES_MAX], part[GGNN_DEVICES_MAX] = {0}, fullest = 0, bytes[2] = {0, 0};
-    bool in[2][NODES];
     const ggnn_sizes sizes = c->sizes;
-    const int64_t bytes_of_rank = c->nodes * (int64_t)sizeof(ggnn_node), all = c->memory > bytes_of_rank ? (c->memory - bytes_of_rank) / c->copies : 0;
-    hotness_rank(rank, order, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
-    for (int64_t v = 0; v < c->nodes; v++) part[v % c->devices] += c->sizes.list + c->sizes.edge * (c->sizes.indptr[v + 1] - c->sizes.indptr[v]);
-    for (int p = 0; p < c->devices; p++) fullest = part[p] > fullest ? part[p] : fullest;
+    const int64_t copies = c->placement && P > 1 ? c->placement->most : 1, kept = rankings * c->nodes * (int64_t)sizeof(ggnn_node);
+    const int64_t each_has = c->memory > kept ? (c->memory - kept) / copies : 0;
+    bool dealt = false;
+    for (int64_t v = 0; v < c->nodes; v++) part[v % P] += c->sizes.list + c->sizes.edge * (c->sizes.indptr[v + 1] - c->sizes.indptr[v]);
+    for (int p = 0; p < P; p++) fullest = part[p] > fullest ? part[p] : fullest;
+    *o = (explain_outcome){0};
     for (int turn = 0; turn < 2; turn++) {
         const bool rows = turn == (features ? 0 : 1);
-        const int64_t room = all - bytes[!rows];
+        const int64_t room = each_has - bytes[!rows];
         if (rows) {
-            const int64_t each = room / c->sizes.row, most = (c->nodes + c->devices - 1) / c->devices;
-            o->rows = each >= most ? c->nodes : each * c->devices;
+            const int64_t each = room / c->sizes.row, most = (c->nodes + P - 1) / P;
+            o->rows = each >= most ? c->nodes : each * P;
             bytes[1] = (each >= most ? most : each) * c->sizes.row;
-            for (int64_t v = 0; v < c->nodes; v++) in[0][v] = rank[v] < o->rows;
+            for (int64_t v = 0; v < c->nodes; v++) {
+                k->in[0][v] = rank[v] < o->rows;
+                k->own[0][v] = own_of(c, P, (o->rows == c->nodes ? v : rank[v]) % P);
+            }
             continue;
         }
-        for (int p = 0; p < c->devices; p++) left[p] = room;
-        o->lists = fullest <= room ? c->nodes : ggnn_fill_lists(taken, left, c->devices, order, &sizes, c->nodes);
-        for (int64_t v = 0; v < c->nodes; v++) in[1][v] = fullest <= room || taken[v] < o->lists;
-        for (int p = 0; p < c->devices; p++) bytes[0] = room - left[p] > bytes[0] ? room - left[p] : bytes[0];
-        if (fullest <= room) bytes[0] = fullest;
+        dealt = fullest > room;
+        for (int p = 0; p < P; p++) left[p] = room;
+        o->lists = dealt ? ggnn_fill_lists(taken, left, P, order, &sizes, c->nodes) : c->nodes;
+        for (int64_t v = 0; v < c->nodes; v++) {
+            k->in[1][v] = !dealt || taken[v] < o->lists;
+            k->own[1][v] = own_of(c, P, (dealt ? taken[v] : v) % P);
+        }
+        for (int p = 0; p < P; p++) bytes[0] = room - left[p] > bytes[0] ? room - left[p] : bytes[0];
+        if (!dealt) bytes[0] = fullest;
     }
-    o->row_bytes = bytes[1] * c->copies;
-    o->list_bytes = bytes[0] * c->copies;
-    expect_reads(o, c, in[0], in[1], (double)c->copies / c->devices);
+    for (int i = 0; i < P; i++) { /* of the device that has most; parts are not even */
+        int64_t has[2] = {0, 0};
+        for (int64_t v = 0; v < c->nodes; v++) {
+            const int64_t row = o->rows == c->nodes ? v : rank[v], list = dealt ? taken[v] : v;
+            const ggnn_placement* placed = P > 1 ? c->placement : NULL;
+            if (row < o->rows && (placed ? placed->stores[i] >> row % P & 1 : row % P == i)) has[0] += c->sizes.row;
+            if (list < o->lists && (placed ? placed->stores[i] >> list % P & 1 : list % P == i)) has[1] += c->sizes.list + c->sizes.edge * (c->sizes.indptr[v + 1] - c->sizes.indptr[v]);
+        }
+        o->row_bytes = has[0] > o->row_bytes ? has[0] : o->row_bytes;
+        o->list_bytes = has[1] > o->list_bytes ? has[1] : o->list_bytes;
+    }
+    return (dealt && o->lists && !is_by_id(taken, c->nodes)) + (o->rows && o->rows < c->nodes && !is_by_id(rank, c->nodes));
+}
+
+/* Beside as many rankings as what is placed needs: one for both kinds, or one each. all: all is stored, or nothing. */
+static void expect_parts(explain_outcome* o, const explain_case* c, int32_t P, bool features, bool all)
+{
+    static keeping k;
+    ggnn_node rank[NODES], order[NODES];
+    hotness_rank(rank, order, HOTNESS_DEGREE, c->degrees, NULL, NULL, 0, c->nodes);
+    int rankings = !is_by_id(rank, c->nodes);
+    for (int needed; (needed = place_parts(o, &k, c, P, features, rank, order, rankings)) > rankings;) rankings = needed;
+    if (all && (o->rows < c->nodes || o->lists < c->nodes)) *o = (explain_outcome){0};
+    else expect_reads(o, c, &k);
 }
 
 static void expect_dual(explain_outcome* o, const explain_case* c)
 {
+    static keeping k;
     ggnn_node rank[2][NODES], work[2 * NODES];
-    bool in[2][NODES];
     double saved[2] = {0, 0};
     const ggnn_sizes sizes = c->sizes;
     const int64_t rankings = 2 * c->nodes * (int64_t)sizeof(ggnn_node);
@@ -254,23 +323,27 @@ static void expect_dual(explain_outcome* o, const explain_case* c)
     const ggnn_dual from = {c->hot_rows, c->hot_lists, o->slopes[1], o->slopes[0], &sizes, c->memory > rankings ? c->memory - rankings : 0};
     const ggnn_dual_fill fill = ggnn_fill_dual(rank[0], rank[1], &from, c->nodes, work);
     for (int64_t v = 0; v < c->nodes; v++) {
-        in[0][v] = rank[0][v] < fill.rows;
-        in[1][v] = rank[1][v] < fill.lists;
+        k.in[0][v] = rank[0][v] < fill.rows;
+        k.in[1][v] = rank[1][v] < fill.lists;
+        k.own[0][v] = k.own[1][v] = 1;
     }
     o->rows = fill.rows;
     o->lists = fill.lists;
     o->row_bytes = fill.row_bytes;
     o->list_bytes = fill.list_bytes;
-    expect_reads(o, c, in[0], in[1], 1);
+    expect_reads(o, c, &k);
 }
 
 static void expect(explain_outcome out[EXPLAIN_SETTINGS], const explain_case* c)
 {
     memset(out, 0, EXPLAIN_SETTINGS * sizeof *out);
-    expect_all(&out[EXPLAIN_ALL], c, false);
-    expect_all(&out[EXPLAIN_PARTS], c, true);
-    expect_first(&out[EXPLAIN_GRAPH_FIRST], c, false);
-    expect_first(&out[EXPLAIN_FEATURES_FIRST], c, true);
+    const bool limited = c->config->device_memory > 0;
+    if (limited) expect_parts(&out[EXPLAIN_ALL], c, 1, false, true);
+    else expect_owned(&out[EXPLAIN_ALL], c, 1);
+    if (c->devices > 1 && (limited || c->placement)) expect_parts(&out[EXPLAIN_PARTS], c, c->devices, false, true);
+    else if (c->devices > 1) expect_owned(&out[EXPLAIN_PARTS], c, c->devices);
+    expect_parts(&out[EXPLAIN_GRAPH_FIRST], c, c->devices, false, false);
+    expect_parts(&out[EXPLAIN_FEATURES_FIRST], c, c->devices, true, false);
     expect_dual(&out[EXPLAIN_DUAL], c);
 }
 
@@ -304,26 +377,31 @@ static explain_setting expected_choice(const explain_outcome* o)
         if (o[s].possible && o[s].seconds <= 1.01 * least) return (explain_setting)s;
 }
 
-/* Lists of any length, counts of any kind, one device to eight that store one part or several, from no memory to more than
-   all takes. */
+/* Lists of any length, counts of any kind, one device to eight that store one part or those that links call for, from no memory to
+   more than all takes, with --device-memory and without. */
 TEST(every_number_of_every_setting_is_that_of_plain_loops)
 {
     static int64_t at[NODES + 1], count[5][NODES];
     static const double fanouts[] = {0, 1, 3, 1e9};
     static const int64_t edges[] = {4, 8, 12};
+    static const char* const machine[] = {"dgx-1v", "pcie-pairs", "ring", "none"};
+    config limited = {.device_memory = 1, .reserve_bytes = 1000}; /* which `memory` is without */
     for (int i = 0; i < 300; i++) {
         const int32_t devices = 1 + (int32_t)test_below(8);
+        ggnn_topology links;
+        ggnn_placement placed;
         const int64_t nodes = 1 + test_below(200), longest = 1 + test_below(40);
         for (int64_t v = 0; v < nodes; v++) {
             at[v + 1] = at[v] + test_below(longest);
             for (int k = 0; k < 5; k++) count[k][v] = test_below(3) ? test_below(1 + test_below(50)) : 0;
         }
-        explain_case c = {.nodes = nodes, .sizes = {4 * (1 + test_below(30)), at, edges[test_below(3)], 16},
+        CHECK(ggnn_topology_named(&links, machine[test_below(4)], devices) == GGNN_OK && ggnn_place_parts(&placed, &links, GGNN_PLACE_PRUNED, 20, NULL) == GGNN_OK);
+        explain_case c = {.config = test_below(2) ? &limited : &plain, .nodes = nodes, .sizes = {4 * (1 + test_below(30)), at, edges[test_below(3)], 16},
                           .degrees = count[0], .hot_rows = count[1], .hot_lists = count[2], .rows = count[3], .lists = count[4],
                           .epochs = 1 + test_below(3), .fanout = fanouts[test_below(4)], .devices = devices,
-                          .copies = 1 + (int32_t)test_below(devices), .bandwidth = {1e12, 5e10 + (double)test_below(5), 1e10}};
+                          .placement = test_below(2) ? &placed : NULL, .bandwidth = {1e12, 5e10 + (double)test_below(5), 1e10}};
         const int64_t all = at[nodes] * c.sizes.edge + nodes * (c.sizes.list + c.sizes.row);
-        const int64_t memory[] = {0, test_below(all + 1), test_below(2 * all), all, all - 1, 3 * all, INT64_MAX / 4};
+        const int64_t memory[] = {0, test_below(all + 1), test_below(2 * all), all, all - 1, 3 * all, INT64_MAX};
         c.memory = memory[i % 7];
         explain_outcome out[EXPLAIN_SETTINGS], expected[EXPLAIN_SETTINGS];
         error why = {""};
@@ -332,8 +410,28 @@ TEST(every_number_of_every_setting_is_that_of_plain_loops)
         expect(expected, &c);
         for (int s = 0; s < EXPLAIN_SETTINGS; s++) compare_outcomes(&out[s], &expected[s]);
         CHECK_EQ(explain_choice(out), expected_choice(expected));
-        if (test_errors > before) printf("  case %d: %lld nodes, %d devices, %d copies\n", i, (long long)nodes, (int)devices, (int)c.copies);
+        if (test_errors > before) printf("  case %d: %lld nodes, %d devices, %s, %s\n", i, (long long)nodes, (int)devices, c.placement ? "placed" : "not placed", c.config == &plain ? "no limit" : "limited");
     }
+}
+
+/* Of parts by hash each device has a table, where rows of other owners lie. */
+TEST(owners_by_hash_need_a_table_of_ranks)
+{
+    config by_hash = {.owners = GGNN_OWNER_HASH};
+    explain_case c = case_of(even, even, INT64_MAX, 4);
+    explain_outcome out[EXPLAIN_SETTINGS];
+    error why = {""};
+    c.config = &by_hash;
+    CHECK(explain_outcomes(out, &c, &why) && out[EXPLAIN_PARTS].possible);
+    const int64_t data = out[EXPLAIN_PARTS].row_bytes + out[EXPLAIN_PARTS].list_bytes;
+    CHECK(data > NODES * 480 / 4 && data < NODES * 480 / 2); /* not even */
+    c.memory = data + NODES * (int64_t)sizeof(ggnn_node);
+    CHECK(explain_outcomes(out, &c, &why) && out[EXPLAIN_PARTS].possible);
+    c.memory--;
+    CHECK(explain_outcomes(out, &c, &why) && !out[EXPLAIN_PARTS].possible);
+    c.devices = 1;
+    c.memory = NODES * 480; /* all on one needs none */
+    CHECK(explain_outcomes(out, &c, &why) && out[EXPLAIN_ALL].possible);
 }
 
 /* ==== the program =============================================================================================== */
@@ -358,10 +456,10 @@ static const char* explained(const char* options)
 /* LISTS: what all lists of dense.ggnn take, and a little of its rows. RANKED: both rankings of skewed.ggnn, and some of its rows
    and lists. */
 #ifdef GGNN_NODE64
-#define LISTS  "329K"
+#define LISTS  "338K"
 #define RANKED "400K"
 #else
-#define LISTS  "173K"
+#define LISTS  "177K"
 #define RANKED "200K"
 #endif
 
@@ -505,42 +603,119 @@ TEST(without_a_limit_devices_store_all)
     }
 }
 
-/* What `options` and a setting's own store: bytes of the fullest device, of `kind`, as the log of a run says. */
-static double stored(const char* options, explain_setting s, const char* more, const char* kind)
+/* A run with a setting's options beside `options`, and its log "run". */
+static void run_setting(const char* options, explain_setting s, const char* more)
 {
     char line[600];
-    double most = 0;
     snprintf(line, sizeof line, "%s %s %s --hidden 8 --batch 128 --threads 1 --reserve-bytes 0 --epochs 1 --eval-every 0 --log run", options,
              explain_options[s], more);
     if (!CHECK_EQ(trainf("%s", line), 0)) printf("  %s: %s\n", line, output);
-    read_log(&second, "run", "tiers");
-    snprintf(line, sizeof line, "\"%s\":{", kind);
-    const char* at = second.count ? strstr(second.line[0], line) : NULL;
-    at = at ? strstr(at, s == EXPLAIN_DUAL ? "\"cache\":[" : "\"own\":[") : NULL;
+}
+
+/* Of a record of that log: the member of `kind`, a number for each device: their sum, or the most. */
+static double logged(const char* event, const char* kind, const char* member, bool sum)
+{
+    char pattern[60];
+    double all = 0;
+    read_log(&second, "run", event);
+    snprintf(pattern, sizeof pattern, "\"%s\":{", kind);
+    const char* at = second.count ? strstr(second.line[0], pattern) : NULL;
+    snprintf(pattern, sizeof pattern, "\"%s\":[", member);
+    at = at ? strstr(at, pattern) : NULL;
     for (at = at ? strchr(at, '[') : NULL; at && *at != ']'; at = strpbrk(at + 1, ",]"))
-        if (atof(at + 1) > most) most = atof(at + 1);
-    return most;
+        if (at[1] != ']') all = sum ? all + atof(at + 1) : fmax(all, atof(at + 1));
+    return all;
+}
+
+/* The slopes that dual is said to have, as an option. */
+static const char* slopes_in(const char* record)
+{
+    static char slopes[100];
+    const char* at = strstr(record, "\"slopes\":[");
+    snprintf(slopes, sizeof slopes, "--slopes %.*s", at ? (int)strcspn(at + 10, "]") : 0, at ? at + 10 : "");
+    return slopes;
+}
+
+static bool is_possible(const char* record, explain_setting s)
+{
+    char pattern[120];
+    snprintf(pattern, sizeof pattern, "\"%s\":{\"possible\":true", explain_options[s]);
+    return strstr(record, pattern) != NULL;
 }
 
 /* Byte by byte: what rankings take is not promised to rows, parts of unlike lists are not even, and a cache is ranked as the
-   run ranks it. */
+   run ranks it. What is said not to fit does not. */
 TEST(settings_store_what_a_run_with_their_options_stores)
 {
     static const char* const sizes[] = {"60K", "200K", "700K"};
+    static const char* const devices[] = {"1", "3", "4 --topology pcie-pairs"};
+    int possible = 0;
     make_graph("uneven.ggnn", "rmat --nodes 2048 --edges 40000 --features 32 --train .2");
-    for (int i = 0; i < 6; i++) {
-        char options[200], slopes[100];
-        snprintf(options, sizeof options, "--data uneven.ggnn --fanout 5,4 --device-memory %s --devices %d", sizes[i % 3], 1 + i / 3 * 2);
+    for (int i = 0; i < 8; i++) {
+        char options[200];
+        snprintf(options, sizeof options, "--data uneven.ggnn --fanout 5,4 --device-memory %s --devices %s", sizes[i % 3], devices[i / 3]);
         static char found[RECORD_MAX];
         snprintf(found, sizeof found, "%s", explained(options));
-        const char* at = strstr(found, "\"slopes\":[");
-        snprintf(slopes, sizeof slopes, "--slopes %.*s", at ? (int)strcspn(at + 10, "]") : 0, at ? at + 10 : "");
-        for (int s = EXPLAIN_GRAPH_FIRST; s <= EXPLAIN_DUAL; s++) {
-            const char* more = s == EXPLAIN_DUAL ? slopes : "";
-            const double rows = stored(options, (explain_setting)s, more, "row_bytes"), lists = stored(options, (explain_setting)s, more, "list_bytes");
+        for (int s = 0; s < EXPLAIN_SETTINGS; s++) {
+            if (s == EXPLAIN_PARTS ? i < 3 : s == EXPLAIN_ALL && i >= 6) continue; /* no parts; links without parts */
+            run_setting(options, (explain_setting)s, s == EXPLAIN_DUAL ? slopes_in(found) : "");
+            const bool all = !strstr(output, "as the device has no room for more");
+            if (s <= EXPLAIN_PARTS) CHECK_EQ(is_possible(found, (explain_setting)s), all);
+            else CHECK(is_possible(found, (explain_setting)s));
+            if (!is_possible(found, (explain_setting)s)) continue;
+            const char* tier = s == EXPLAIN_DUAL ? "cache" : "own";
+            const double rows = logged("tiers", "row_bytes", tier, false), lists = logged("tiers", "list_bytes", tier, false);
+            possible += s <= EXPLAIN_PARTS;
             CHECK_EQ(kept(found, (explain_setting)s, "row_bytes"), rows);
             CHECK_EQ(kept(found, (explain_setting)s, "list_bytes"), lists);
             if (!CHECK(rows + lists > 0)) printf("  %s %s\n", options, explain_options[s]);
+        }
+    }
+    CHECK(possible >= 3 && possible < 9);
+}
+
+/* Of the reads of all devices in a run of a setting, in per cent. */
+static double read_share(const char* kind, const char* tier)
+{
+    double all = 0;
+    for (const char* const* t = (const char* const[]){"cache", "own", "peer", "host", NULL}; *t; t++) all += logged("ranks", kind, *t, true);
+    return 100 * logged("ranks", kind, tier, true) / all;
+}
+
+/* And of a setting, in the log's record of an explanation. */
+static double modelled_share(const char* record, explain_setting s, const char* kind, const char* tier)
+{
+    char pattern[100];
+    snprintf(pattern, sizeof pattern, "\"%s\":{\"possible\"", explain_options[s]);
+    const char* at = strstr(record, pattern);
+    snprintf(pattern, sizeof pattern, "\"%s\":{", kind);
+    at = at ? strstr(at, pattern) : NULL;
+    return at ? number(at, tier) : (double)NAN;
+}
+
+/* An explanation of an epoch that --cache optimal foretells, beside the same epoch in runs of the settings: the host's reads are the
+   same ones. The model's own reads are those of devices that read alike. Without a limit each owner has its part. */
+TEST(settings_read_what_a_run_with_their_options_reads)
+{
+    static const char* const machine[] = {"1 --device-memory 200K", "3 --device-memory 100K", "4 --topology pcie-pairs --device-memory 200K",
+                                          "4 --topology dgx-1v", "3 --owners modulo", "4 --owners hash", "5 --owners range"};
+    make_graph("uneven.ggnn", "rmat --nodes 2048 --edges 40000 --features 32 --train .2");
+    for (int i = 0; i < 7; i++) {
+        char options[300], line[400];
+        static char found[RECORD_MAX];
+        const bool owned = i >= 4;
+        snprintf(options, sizeof options, "--data uneven.ggnn --fanout 5,4 --devices %s", machine[i]);
+        snprintf(line, sizeof line, "%s%s", options, owned ? " --store parts" : " --cache optimal --cache-ratio .1");
+        snprintf(found, sizeof found, "%s", explained(line));
+        for (int s = EXPLAIN_PARTS; s < (owned ? EXPLAIN_GRAPH_FIRST : EXPLAIN_SETTINGS); s++) {
+            if (!is_possible(found, (explain_setting)s)) continue;
+            run_setting(options, (explain_setting)s, s != EXPLAIN_DUAL ? "" : i < 3 ? slopes_in(found) : "--device-memory 1G");
+            for (int rows = 0; rows < (owned ? 1 : 2); rows++) { /* rows are read where they lie, an edge each, where there is no plan */
+                const char *run = rows ? "rows" : "lists", *model = rows ? "row_reads" : "list_reads";
+                const double own = read_share(run, "own") + read_share(run, "cache"), within = i ? 2 : 1e-9;
+                CHECK_NEAR(modelled_share(found, (explain_setting)s, model, "host"), read_share(run, "host"), 1e-9);
+                if (!CHECK_NEAR(modelled_share(found, (explain_setting)s, model, "own"), own, within)) printf("  %s %s\n", options, explain_options[s]);
+            }
         }
     }
 }
@@ -686,21 +861,25 @@ static double own_share(const account* a, bool lists)
 }
 
 /* What the settings come to, from those counts. links: the program's own, GB/s. */
-static void model(account* a, double fanout, int32_t copies, const int64_t links[3])
+static void model(account* a, double fanout, const int64_t links[3])
 {
     const config* c = &a->config;
     const ggnn_csc* g = &a->task.graph.whole;
     const int64_t N = a->task.graph.num_nodes, limit = c->device_memory;
+    ggnn_topology t;
+    ggnn_placement placed;
+    if (c->topology)
+        CHECK(ggnn_topology_named(&t, c->topology, (int32_t)c->devices) == GGNN_OK && ggnn_place_parts(&placed, &t, GGNN_PLACE_BEST, 0, NULL) == GGNN_OK);
     int64_t* degrees = calloc((size_t)N, sizeof *degrees);
     error why = {""};
     for (int64_t e = 0; e < g->num_edges; e++) degrees[g->indices[e]]++;
     for (int64_t v = 0; v < N; v++)
         for (int i = 1; i < 6; i += 3) a->count[i][v] += a->count[i + 1][v];
-    a->memory = !limit ? INT64_MAX / 4 : limit > c->reserve_bytes ? limit - c->reserve_bytes : 0;
-    const explain_case given = {.nodes = N, .sizes = {a->task.features.pitch, g->indptr, (int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0), 16},
+    a->memory = !limit ? INT64_MAX : limit > c->reserve_bytes ? limit - c->reserve_bytes : 0;
+    const explain_case given = {.config = c, .nodes = N, .sizes = {a->task.features.pitch, g->indptr, (int64_t)sizeof(ggnn_node) + (g->weight ? 4 : 0), 16},
                                 .degrees = degrees, .hot_rows = a->count[0], .hot_lists = a->count[3], .rows = a->count[1],
                                 .lists = a->count[4], .epochs = a->epochs, .fanout = fanout, .memory = a->memory,
-                                .devices = (int32_t)c->devices, .copies = copies,
+                                .devices = (int32_t)c->devices, .placement = c->topology ? &placed : NULL,
                                 .bandwidth = {1e9 * (double)links[0], 1e9 * (double)links[1], 1e9 * (double)links[2]}};
     CHECK(explain_outcomes(a->out, &given, &why));
     free(degrees);
@@ -789,29 +968,28 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
     static const struct {
         const char* options;
         double fanout;
-        int32_t copies;
         int64_t links[3];
     } run[] = {
-        {"--data odd.ggnn --fanout 5,4", 4, 1, {1500, 50, 12}},
-        {"--data odd.ggnn --fanout 5,4 --device-memory 100K --reserve-bytes 0", 4, 1, {1500, 50, 12}},
-        {"--data odd.ggnn --fanout 5,4 --devices 3 --cache optimal --cache-ratio .1 --epochs 3 --store-graph .6 --store-features .3", 4, 1, {1500, 50, 12}},
-        {"--data odd.ggnn --fanout 4,-1 --devices 3 --device-memory 90K --reserve-bytes 3000 --presample-epochs 3 --links 900,30,7", 1e9, 1, {900, 30, 7}},
+        {"--data odd.ggnn --fanout 5,4", 4, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --device-memory 100K --reserve-bytes 0", 4, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 3 --cache optimal --cache-ratio .1 --epochs 3 --store-graph .6 --store-features .3", 4, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 4,-1 --devices 3 --device-memory 90K --reserve-bytes 3000 --presample-epochs 3 --links 900,30,7", 1e9, {900, 30, 7}},
         {"--data weights.ggnn --fanout 3,2 --sampler weighted --device-memory 300K --reserve-bytes 0 --epochs 2 --cache optimal --cache-ratio .2",
-         2, 1, {1500, 50, 12}},
+         2, {1500, 50, 12}},
         {"--data weights.ggnn --fanout 3,2 --devices 4 --topology dgx-1v --device-memory 200K --reserve-bytes 1 --cache presc --cache-ratio .05 "
-         "--presample-epochs 2 --batch 4096", 2, 1, {1500, 50, 12}},
+         "--presample-epochs 2 --batch 4096", 2, {1500, 50, 12}},
         {"--data odd.ggnn --fanout 4,4,2 --devices 4 --topology pcie-pairs --device-memory 120K --reserve-bytes 0 --cache optimal --cache-ratio .1 "
-         "--store-features .5 --epochs 2 --links 20,11,10", 2, 2, {20, 11, 10}},
+         "--store-features .5 --epochs 2 --links 20,11,10", 2, {20, 11, 10}},
         {"--data odd.ggnn --fanout 3,0 --devices 2 --device-memory 60K --reserve-bytes 0 --cache optimal --cache-ratio .3 --links 100,1,1 --batch 50",
-         3, 1, {100, 1, 1}},
-        {"--data odd.ggnn --fanout 5,4 --devices 2 --device-memory 1000 --reserve-bytes 5000 --presample-epochs 2", 4, 1, {1500, 50, 12}},
-        {"--data odd.ggnn --fanout 5,4 --devices 4 --store parts --owners hash --epochs 2", 4, 1, {1500, 50, 12}},
-        {"--data odd.ggnn --fanout 5,4 --devices 7 --store parts", 4, 1, {1500, 50, 12}},
-        {"--data weights.ggnn --fanout 5,4 --devices 3 --gather exchange --owners modulo", 4, 1, {1500, 50, 12}},
-        {"--data odd.ggnn --fanout 5,4 --devices 2 --store shards --owners hash --model gat", 4, 1, {1500, 50, 12}},
-        {"--data odd.ggnn --fanout 5,4 --devices 4 --store replica", 4, 1, {1500, 50, 12}},
+         3, {100, 1, 1}},
+        {"--data odd.ggnn --fanout 5,4 --devices 2 --device-memory 1000 --reserve-bytes 5000 --presample-epochs 2", 4, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 4 --store parts --owners hash --epochs 2", 4, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 7 --store parts", 4, {1500, 50, 12}},
+        {"--data weights.ggnn --fanout 5,4 --devices 3 --gather exchange --owners modulo", 4, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 2 --store shards --owners hash --model gat", 4, {1500, 50, 12}},
+        {"--data odd.ggnn --fanout 5,4 --devices 4 --store replica", 4, {1500, 50, 12}},
         {"--data odd.ggnn --fanout 4,4 --sampler walk --eval sampled --walks 5 --walk-length 4 --walk-restart .3 --devices 2 --cache optimal "
-         "--cache-ratio .1 --store-graph .5 --epochs 2 --device-memory 50K --reserve-bytes 0", 1, 1, {1500, 50, 12}},
+         "--cache-ratio .1 --store-graph .5 --epochs 2 --device-memory 50K --reserve-bytes 0", 1, {1500, 50, 12}},
     };
     static float weight[21000];
     make_graph("odd.ggnn", "rmat --nodes 1500 --edges 21000 --features 9 --train .2");
@@ -848,7 +1026,7 @@ TEST(all_that_explain_says_follows_from_counts_of_the_tests_own)
             CHECK(counted || !a.config.tiers);
         }
         check_stages(&a);
-        model(&a, run[i].fanout, run[i].copies, run[i].links);
+        model(&a, run[i].fanout, run[i].links);
         for (int s = 0; !walks && s < EXPLAIN_SETTINGS; s++) check_setting(&a, (explain_setting)s, record);
         const char* slopes = strstr(record, "\"slopes\":[");
         snprintf(line, sizeof line, "\"slopes\":[%lld,%lld]", (long long)a.out[EXPLAIN_DUAL].slopes[0], (long long)a.out[EXPLAIN_DUAL].slopes[1]);
@@ -926,12 +1104,14 @@ int main(int argc, char** argv)
     RUN(five_cases_have_five_right_answers);
     RUN(the_simplest_of_equal_settings_is_chosen);
     RUN(every_number_of_every_setting_is_that_of_plain_loops);
+    RUN(owners_by_hash_need_a_table_of_ranks);
     RUN(explain_finds_the_right_setting_of_five_graphs);
     RUN_SLOW(predicted_hit_rates_are_within_a_point_of_those_of_the_run);
     RUN(a_device_owns_exactly_its_range_of_the_nodes);
     RUN(each_stage_has_a_time_of_its_own);
     RUN(without_a_limit_devices_store_all);
     RUN(settings_store_what_a_run_with_their_options_stores);
+    RUN(settings_read_what_a_run_with_their_options_reads);
     RUN(modelled_seconds_are_of_the_rows_that_all_devices_read);
     RUN(explain_says_how_much_of_a_list_it_takes_a_sample_to_read);
     RUN(all_that_explain_says_follows_from_counts_of_the_tests_own);

@@ -27,8 +27,6 @@ void tier_plan_note(tier_plan* p, const char* format, ...)
 
 enum { DUAL = HOTNESS_DUAL + 1 }; /* of --cache */
 
-static int64_t nodes_of(const tier_plan* p) { return p->task->graph.num_nodes; }
-
 /* By what nodes are ranked: without a cache by degree, for the parts. */
 static hotness_policy policy_of(const config* c)
 {
@@ -50,13 +48,8 @@ typedef struct { /* batches sampled side by side */
     int64_t first;    /* batch of lane 0, of those that this rank counts, through all epochs */
 } counting;
 
-/* --parallel split: each row is read by the rank that owns it. So is each list, unless ranks take turns to sample whole batches. */
+/* --parallel split: each row is read by the rank that owns it. */
 static bool in_parts(const tier_plan* p) { return p->config->parallel == PARALLEL_SPLIT && p->comm->ranks > 1; }
-static bool reads(const tier_plan* p, tiers_kind kind, ggnn_node v)
-{
-    return (kind == TIERS_GRAPH && p->config->split_sampling == SPLIT_SINGLE) ||
-           ggnn_locate(&p->task->owners.at, v).slot == p->comm->rank;
-}
 
 /* One batch, or this rank's slice of it. */
 static void sample_lane(void* context, int64_t lane)
@@ -133,7 +126,7 @@ static bool count_reads(tier_plan* p, const ggnn_sampling* how, error* why)
 static bool sum_counts(tier_plan* p, int64_t* sum, const int64_t* own, error* why)
 {
     comm* c = p->comm;
-    const int64_t N = nodes_of(p), begin = N * c->rank / c->ranks, mine = N * (c->rank + 1) / c->ranks - begin;
+    const int64_t N = p->nodes, begin = N * c->rank / c->ranks, mine = N * (c->rank + 1) / c->ranks - begin;
     int64_t bound[COMM_RANKS_MAX + 1];
     comm_piece* to = memory_new(2 * (size_t)c->ranks * sizeof *to, "counts of all devices", why);
     int64_t* parts = to ? memory_new(memory_product((size_t)mine, (size_t)c->ranks, sizeof *parts),
@@ -160,14 +153,14 @@ static ggnn_node* new_rank(tier_plan* p, error* why)
 {
     int i = 0;
     while (p->memory[i]) i++;
-    p->memory[i] = memory_new(memory_product((size_t)nodes_of(p), sizeof **p->memory, 1), "ranks of nodes", why);
+    p->memory[i] = memory_new(memory_product((size_t)p->nodes, sizeof **p->memory, 1), "ranks of nodes", why);
     return p->memory[i];
 }
 
 /* By what needs no sampling. */
 static bool order_by_graph(const tier_plan* p, ggnn_node* rank, error* why)
 {
-    const size_t bytes = memory_product((size_t)nodes_of(p), sizeof(int64_t), 1);
+    const size_t bytes = memory_product((size_t)p->nodes, sizeof(int64_t), 1);
     const hotness_policy by = policy_of(p->config);
     const bool over = by == HOTNESS_ALIGRAPH;
     int64_t* out = memory_new(bytes, "degrees of nodes", why);
@@ -177,7 +170,7 @@ static bool order_by_graph(const tier_plan* p, ggnn_node* rank, error* why)
     if (good && by != HOTNESS_RANDOM && ggnn_count_degrees(out, in, &p->task->graph, &fault) != GGNN_OK)
         good = error_set(why, "the neighbours of node %lld: %s (ggnn-data verify checks the whole file)",
                          (long long)fault.node, fault.what);
-    if (good) hotness_rank(rank, p->work, by, over ? in : out, out, NULL, (uint64_t)p->config->seed, nodes_of(p));
+    if (good) hotness_rank(rank, p->work, by, over ? in : out, out, NULL, (uint64_t)p->config->seed, p->nodes);
     memory_free(out);
     memory_free(in);
     return good;
@@ -187,8 +180,8 @@ static bool order_by_graph(const tier_plan* p, ggnn_node* rank, error* why)
 static bool rank_by_graph(tier_plan* p, error* why)
 {
     comm* c = p->comm;
-    const bool shared = c->one_process, makes = !shared || c->local == 0;
-    const size_t bytes = makes ? memory_product((size_t)nodes_of(p), sizeof(ggnn_node), 1) : 0;
+    const bool shared = !comm_under_mpi(), makes = !shared || c->local == 0;
+    const size_t bytes = makes ? memory_product((size_t)p->nodes, sizeof(ggnn_node), 1) : 0;
     if (shared && !comm_share(c, &p->shared, bytes, "ranks of nodes", why)) return false;
     ggnn_node* rank = shared ? p->shared.part[0] : new_rank(p, why);
     for (int kind = 0; kind < TIERS_KINDS; kind++) p->of_parts[kind] = p->of_cache[kind] = rank;
@@ -207,11 +200,11 @@ static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
 {
     const int64_t* indptr = p->task->graph.whole.indptr;
     ggnn_node* rank = new_rank(p, why);
-    int64_t* sum = rank ? memory_new(memory_product((size_t)nodes_of(p), sizeof *sum, 1), "counts of all devices", why) : NULL;
+    int64_t* sum = rank ? memory_new(memory_product((size_t)p->nodes, sizeof *sum, 1), "counts of all devices", why) : NULL;
     bool good = sum && sum_counts(p, sum, p->count[kind], why);
-    if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, nodes_of(p));
+    if (good) hotness_rank(rank, p->work, policy_of(p->config), sum, NULL, indptr, 0, p->nodes);
     p->of_parts[kind] = rank;
-    if (good && reads_as_all(p)) memcpy(p->count[kind], sum, (size_t)nodes_of(p) * sizeof *sum);
+    if (good && reads_as_all(p)) memcpy(p->count[kind], sum, (size_t)p->nodes * sizeof *sum);
     memory_free(sum);
     return good;
 }
@@ -219,7 +212,7 @@ static bool rank_parts(tier_plan* p, tiers_kind kind, error* why)
 static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
 {
     for (int kind = 0; kind < TIERS_KINDS; kind++) {
-        p->count[kind] = memory_new(memory_product((size_t)nodes_of(p), sizeof **p->count, 1), "counts of reads", why);
+        p->count[kind] = memory_new(memory_product((size_t)p->nodes, sizeof **p->count, 1), "counts of reads", why);
         if (!p->count[kind]) return false;
     }
     if (!count_reads(p, how, why)) return false;
@@ -230,7 +223,7 @@ static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
         if (p->comm->ranks > 1 && reads_as_all(p)) continue;
         ggnn_node* rank = new_rank(p, why);
         if (!rank) return false;
-        hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, nodes_of(p));
+        hotness_rank(rank, p->work, policy_of(p->config), p->count[kind], NULL, indptr, 0, p->nodes);
         p->of_cache[kind] = rank;
         if (p->comm->ranks == 1) p->of_parts[kind] = rank;
     }
@@ -240,13 +233,13 @@ static bool rank_by_reads(tier_plan* p, const ggnn_sampling* how, error* why)
 /* Out-degrees over the lists that a part's batches read: PaGraph's hotness of a part. */
 static bool rank_by_degree_within(tier_plan* p, const ggnn_node* list, int64_t lists, error* why)
 {
-    int64_t* out = memory_new(memory_product((size_t)nodes_of(p), sizeof *out, 1), "degrees of nodes", why);
+    int64_t* out = memory_new(memory_product((size_t)p->nodes, sizeof *out, 1), "degrees of nodes", why);
     ggnn_node* rank = out ? new_rank(p, why) : NULL;
     for (int64_t i = 0; rank && i < lists; i++) {
         const ggnn_list near = ggnn_neighbors(&p->task->graph, list[i]);
         for (int64_t e = 0; e < near.degree; e++) out[near.id[e]]++;
     }
-    if (rank) hotness_rank(rank, p->work, HOTNESS_DEGREE, out, NULL, NULL, 0, nodes_of(p));
+    if (rank) hotness_rank(rank, p->work, HOTNESS_DEGREE, out, NULL, NULL, 0, p->nodes);
     for (int kind = 0; rank && kind < TIERS_KINDS; kind++) p->of_cache[kind] = rank;
     memory_free(out);
     return rank != NULL;
@@ -256,51 +249,46 @@ static bool rank_by_degree_within(tier_plan* p, const ggnn_node* list, int64_t l
 static ggnn_node* rank_inside_first(tier_plan* p, const ggnn_node* rank, const uint8_t* inside, error* why)
 {
     ggnn_node *to = new_rank(p, why), next = 0;
-    for (int64_t v = 0; to && v < nodes_of(p); v++) p->work[rank[v]] = (ggnn_node)v;
+    for (int64_t v = 0; to && v < p->nodes; v++) p->work[rank[v]] = (ggnn_node)v;
     for (int outside = 0; to && outside < 2; outside++)
-        for (int64_t i = 0; i < nodes_of(p); i++)
+        for (int64_t i = 0; i < p->nodes; i++)
             if (inside[p->work[i]] != outside) to[p->work[i]] = next++;
     return to;
 }
 
-/* Of a rank that has training nodes of its own: its cache is of what these reach. */
-static bool rank_closure(tier_plan* p, error* why)
+/* inside (N): what the training nodes of this rank reach. By degree it is ranked by the lists that are read for them. */
+static bool mark_closure(tier_plan* p, uint8_t* inside, error* why)
 {
     const config* c = p->config;
-    const division* d = &p->task->division;
     const bool by_degree = !c->ranking && policy_of(c) == HOTNESS_DEGREE;
     int64_t lists = 0;
-    if (!d->parts || c->cache == CACHE_NONE) return true;
-    ggnn_node* list = memory_new(memory_product((size_t)nodes_of(p), sizeof *list, 1), "nodes of a closure", why);
-    uint8_t* inside = list ? memory_new((size_t)nodes_of(p), "nodes of a closure", why) : NULL;
-    const int64_t reach = inside ? division_closure(d, &p->task->graph, p->comm->rank, list, &lists, why) : -1;
-    bool good = reach >= 0 && (!by_degree || rank_by_degree_within(p, list, lists, why));
-    for (int64_t i = 0; good && i < reach; i++) inside[list[i]] = 1;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = reach;
-    const ggnn_node* rank[TIERS_KINDS] = {p->of_cache[TIERS_GRAPH], p->of_cache[TIERS_FEATURES]};
-    for (int kind = 0; good && kind < TIERS_KINDS; kind++) {
-        const bool same = kind > 0 && rank[kind] == rank[0];
-        p->of_cache[kind] = same ? p->of_cache[0] : rank_inside_first(p, rank[kind], inside, why);
-        good = p->of_cache[kind] != NULL;
-    }
-    memory_free(inside);
+    ggnn_node* list = memory_new(memory_product((size_t)p->nodes, sizeof *list, 1), "nodes of a closure", why);
+    const int64_t reach = list ? division_closure(&p->task->division, &p->task->graph, p->comm->rank, list, &lists, why) : -1;
+    const bool good = reach >= 0 && (!by_degree || rank_by_degree_within(p, list, lists, why));
+    for (int64_t i = 0; i < reach; i++) inside[list[i]] = 1;
     memory_free(list);
     return good;
 }
 
-/* Of a rank that has a part of each batch: its cache is of what it reads. */
-static bool rank_part(tier_plan* p, error* why)
+/* A cache is of what its rank may read: in --parallel split of what it owns, but for the lists where ranks take turns to sample
+   whole batches; of a rank with training nodes of its own of what these reach. What is ordered alike is ordered once. */
+static bool rank_reach(tier_plan* p, error* why)
 {
-    if (!in_parts(p) || p->config->cache == CACHE_NONE) return true;
-    uint8_t* inside = memory_new((size_t)nodes_of(p), "nodes of a part", why);
-    for (int kind = 0; inside && kind < TIERS_KINDS; kind++) {
+    const bool split = in_parts(p), all_lists = split && p->config->split_sampling == SPLIT_SINGLE;
+    if ((!split && !p->task->division.parts) || p->config->cache == CACHE_NONE) return true;
+    uint8_t* inside = memory_new((size_t)p->nodes, "nodes that a rank reads", why);
+    bool good = inside && (split || mark_closure(p, inside, why));
+    for (int64_t v = 0; good && split && v < p->nodes; v++) inside[v] = ggnn_locate(&p->task->owners.at, v).slot == p->comm->rank;
+    const ggnn_node* rank[TIERS_KINDS] = {p->of_cache[TIERS_GRAPH], p->of_cache[TIERS_FEATURES]};
+    for (int kind = all_lists ? TIERS_FEATURES : TIERS_GRAPH; good && kind < TIERS_KINDS; kind++) {
+        const bool same = kind > 0 && !all_lists && rank[kind] == rank[0];
         p->reach[kind] = 0;
-        for (int64_t v = 0; v < nodes_of(p); v++) p->reach[kind] += inside[v] = reads(p, (tiers_kind)kind, (ggnn_node)v);
-        p->of_cache[kind] = rank_inside_first(p, p->of_cache[kind], inside, why);
-        if (!p->of_cache[kind]) break;
+        for (int64_t v = 0; v < p->nodes; v++) p->reach[kind] += inside[v];
+        p->of_cache[kind] = same ? p->of_cache[0] : rank_inside_first(p, rank[kind], inside, why);
+        good = p->of_cache[kind] != NULL;
     }
     memory_free(inside);
-    return inside && p->of_cache[TIERS_KINDS - 1];
+    return good;
 }
 
 /* A file made by another policy would not be what --cache says. One made by hand names none, and goes with each. */
@@ -343,31 +331,31 @@ static bool place(tier_plan* p, error* why)
     return true;
 }
 
-/* This rank's share of its device, which ranks of one machine and number share. */
-static bool find_total(tier_plan* p, device* d, error* why)
+bool tier_plan_meet(tier_plan* p, comm* c, device* d, error* why)
 {
-    comm* c = p->comm;
-    const int64_t room = device_room(d);
     int64_t* all = memory_new((size_t)c->ranks * 2 * sizeof *all, "memory of devices", why);
-    int32_t sharers = 0;
     if (!all) return false;
     all[2 * c->rank] = c->machine;
     all[2 * c->rank + 1] = d->number;
-    bool good = comm_gather_each(c, all, 2 * sizeof *all, why);
-    for (int32_t r = 0; r < c->ranks; r++) sharers += all[2 * r] == c->machine && all[2 * r + 1] == d->number;
+    const bool good = comm_gather_each(c, all, 2 * sizeof *all, why);
+    p->sharers = 0;
+    for (int32_t r = 0; r < c->ranks; r++) p->sharers += all[2 * r] == c->machine && all[2 * r + 1] == d->number;
     memory_free(all);
-    p->peaks = room != INT64_MAX;
-    if (good && p->peaks) p->total = room / sharers;
-    if (p->config->device_memory && (!p->total || p->total > p->config->device_memory)) p->total = p->config->device_memory;
     return good;
+}
+
+int64_t tier_plan_total(const tier_plan* p, const config* c, device* d)
+{
+    const int64_t room = device_room(d), own = room == INT64_MAX ? room : room / p->sharers;
+    return c->device_memory && c->device_memory < own ? c->device_memory : own;
 }
 
 /* The order of ids themselves, as after `reorder`: a look-up needs no table of it. */
 static bool is_identity(const tier_plan* p, const ggnn_node* rank)
 {
     int64_t v = 0;
-    while (v < nodes_of(p) && rank[v] == v) v++;
-    return v == nodes_of(p);
+    while (v < p->nodes && rank[v] == v) v++;
+    return v == p->nodes;
 }
 
 /* Bytes of these rankings, each once, and of `more`; NULL: none. */
@@ -379,7 +367,7 @@ static int64_t distinct_bytes(const tier_plan* p, const ggnn_node* const used[4]
         for (int k = 0; k < i; k++) is_new = is_new && used[k] != used[i];
         arrays += is_new;
     }
-    return tier_plan_rank_bytes(nodes_of(p), arrays);
+    return tier_plan_rank_bytes(p->nodes, arrays);
 }
 
 /* Of the rankings that the device will need, where lists keep the parts' order. */
@@ -394,29 +382,59 @@ static int64_t rank_bytes(const tier_plan* p)
     return distinct_bytes(p, used, fills ? 2 : 0);
 }
 
-bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
-                    const ggnn_sampling* how, error* why)
+static void begin(tier_plan* p, const config* c, ggnn_sizes sizes, int64_t nodes, int32_t parts)
 {
     memset(p, 0, sizeof *p);
     p->config = c;
+    p->nodes = nodes;
+    p->sizes = sizes;
+    p->parts = parts;
+    memcpy(p->slopes, c->slopes, sizeof p->slopes);
+    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes;
+}
+
+static bool make_work(tier_plan* p, error* why)
+{
+    p->work = memory_new(memory_product((size_t)p->nodes, sizeof *p->work, 2), "orders of nodes", why);
+    return p->work != NULL;
+}
+
+bool tier_plan_open(tier_plan* p, const config* c, const task* t, comm* with, comm* over, device* d,
+                    const ggnn_sampling* how, error* why)
+{
+    begin(p, c, ggnn_sizes_of(&t->graph, &t->features), t->graph.num_nodes, over ? over->locals : 1);
     p->task = t;
     p->comm = with;
-    memcpy(p->slopes, c->slopes, sizeof p->slopes);
-    p->parts = over ? over->locals : 1;
-    for (int kind = 0; kind < TIERS_KINDS; kind++) p->reach[kind] = nodes_of(p);
-    p->sizes = ggnn_sizes_of(&t->graph, &t->features);
-    p->work = memory_new(memory_product((size_t)nodes_of(p), sizeof *p->work, 2), "orders of nodes", why);
-    const bool good = p->work && place(p, why) && find_total(p, d, why) && make_order(p, how, why) && rank_closure(p, why) &&
-                      rank_part(p, why);
+    p->peaks = device_room(d) != INT64_MAX;
+    if (!make_work(p, why) || !place(p, why) || !tier_plan_meet(p, with, d, why)) return false;
+    p->total = tier_plan_total(p, c, d);
+    const bool good = make_order(p, how, why) && rank_reach(p, why);
     p->kept = rank_bytes(p);
     return good;
+}
+
+bool tier_plan_suppose(tier_plan* p, const config* c, const tier_known* from, error* why)
+{
+    begin(p, c, from->sizes, from->nodes, from->parts);
+    p->peaks = from->peaks;
+    p->total = from->total;
+    if (from->placement) {
+        p->placement = *from->placement;
+        p->plan.placement = &p->placement;
+    }
+    for (int kind = 0; kind < TIERS_KINDS; kind++) {
+        p->of_parts[kind] = from->rank;
+        p->count[kind] = from->count[kind];
+    }
+    p->kept = rank_bytes(p);
+    return make_work(p, why) && tier_plan_fill(p, 0, why);
 }
 
 bool tier_plan_asks_peak(const tier_plan* p) { return p->peaks; }
 
 void tier_plan_close(tier_plan* p)
 {
-    for (int kind = 0; kind < TIERS_KINDS; kind++) memory_free(p->count[kind]);
+    for (int kind = 0; p->comm && kind < TIERS_KINDS; kind++) memory_free(p->count[kind]); /* of a supposed plan they are the caller's */
     for (size_t i = 0; i < sizeof p->memory / sizeof *p->memory; i++) memory_free(p->memory[i]);
     memory_free(p->work);
     ranking_close(&p->file);
@@ -432,7 +450,7 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t dual_bytes(const tier_plan* p, const ggnn_sizes* of, const int64_t cached[TIERS_KINDS])
 {
     int64_t bytes = cached[TIERS_FEATURES] * of->row;
-    for (int64_t v = 0; v < nodes_of(p); v++)
+    for (int64_t v = 0; v < p->nodes; v++)
         if (p->of_cache[TIERS_GRAPH][v] < cached[TIERS_GRAPH]) bytes += ggnn_list_bytes(of, v);
     return bytes;
 }
@@ -472,18 +490,19 @@ static void fit_file(tier_plan* p)
 static int64_t cache_bytes(const tier_plan* p)
 {
     const config* c = p->config;
-    const int64_t N = nodes_of(p);
-    const int64_t rows = N * p->sizes.row, lists = p->task->graph.num_edges * p->sizes.edge + N * p->sizes.list;
+    const int64_t N = p->nodes;
+    const int64_t rows = N * p->sizes.row, lists = (p->sizes.indptr[N] - p->sizes.indptr[0]) * p->sizes.edge + N * p->sizes.list;
     if (c->cache == CACHE_NONE || c->cache_auto) return 0;
     if (c->cache_bytes >= 0) return c->cache_bytes;
     if (p->file.cached && c->cache == DUAL) return dual_bytes(p, &p->sizes, p->from_file);
     return c->cache == DUAL ? ggnn_fill_ratio(c->cache_ratio, rows + lists) : ggnn_fill_ratio(c->cache_ratio, N) * p->sizes.row;
 }
 
-/* The least of all ranks. */
+/* The least of all ranks; of a supposed plan they are alike. */
 static bool least(tier_plan* p, int64_t* value, error* why)
 {
     comm* c = p->comm;
+    if (!c) return true;
     int64_t* all = memory_new((size_t)c->ranks * sizeof *all, "memory of devices", why);
     if (!all) return false;
     all[c->rank] = *value;
@@ -493,75 +512,26 @@ static bool least(tier_plan* p, int64_t* value, error* why)
     return good;
 }
 
-/* Bytes of the fullest part when the first `stored` lists of an order are dealt to parts in turn; by id where all are. Parts of
-   unlike lists do not come out even. */
-static int64_t fullest_part(const tier_parts* p)
-{
-    const int64_t stored = p->wanted[TIERS_GRAPH];
-    int64_t part[COMM_RANKS_MAX] = {0}, most = 0;
-    for (int64_t i = 0; i < stored; i++) {
-        int64_t* of = &part[i % p->parts];
-        *of += ggnn_list_bytes(p->sizes, stored == p->nodes ? i : p->order[i]);
-        if (*of > most) most = *of;
-    }
-    return most;
-}
-
-/* The hottest lists that parts of `room` bytes each hold. Returns the bytes of the fullest. */
-static int64_t fit_lists(tiers_share* s, ggnn_node* taken, const tier_parts* p, int64_t room)
-{
-    int64_t left[COMM_RANKS_MAX], least = room;
-    memcpy(taken, p->rank[TIERS_GRAPH], (size_t)p->nodes * sizeof *taken);
-    for (int32_t i = 0; i < p->parts; i++) left[i] = room;
-    s->stored = ggnn_fill_lists(taken, left, p->parts, p->order, p->sizes, p->wanted[TIERS_GRAPH]);
-    s->rank = s->stored ? taken : NULL;
-    for (int32_t i = 0; i < p->parts; i++) least = left[i] < least ? left[i] : least;
-    return room - least;
-}
-
-/* The first lists of an order, or what fits. By id where all are stored and fit so. */
-static int64_t place_lists(tiers_share* s, ggnn_node* taken, const tier_parts* p, int64_t room)
-{
-    const int64_t most = fullest_part(p), wanted = p->wanted[TIERS_GRAPH];
-    *s = (tiers_share){wanted > 0 && wanted < p->nodes ? p->rank[TIERS_GRAPH] : NULL, wanted, NULL, 0};
-    return most > room ? fit_lists(s, taken, p, room) : most;
-}
-
-/* The same of rows, of which parts hold equally many. */
-static int64_t place_rows(tiers_share* s, const tier_parts* p, int64_t room)
-{
-    const int64_t wanted = p->wanted[TIERS_FEATURES], all = (wanted + p->parts - 1) / p->parts;
-    const int64_t each = ggnn_fill_rows(room, p->sizes->row, all), stored = each == all ? wanted : each * p->parts;
-    *s = (tiers_share){stored > 0 && stored < p->nodes ? p->rank[TIERS_FEATURES] : NULL, stored, NULL, 0};
-    return each * p->sizes->row;
-}
-
-void tier_plan_parts(tiers_share share[TIERS_KINDS], int64_t bytes[TIERS_KINDS], ggnn_node* taken, const tier_parts* from, int64_t room)
-{
-    bytes[TIERS_FEATURES] = from->features_first ? place_rows(&share[TIERS_FEATURES], from, room) : 0;
-    bytes[TIERS_GRAPH] = place_lists(&share[TIERS_GRAPH], taken, from, room - bytes[TIERS_FEATURES]);
-    if (!from->features_first) bytes[TIERS_FEATURES] = place_rows(&share[TIERS_FEATURES], from, room - bytes[TIERS_GRAPH]);
-}
-
-/* What parts store; *bytes, of a device: what it has for them, and what is left. No part is larger than its room. */
+/* What parts store; *bytes, of a device: what it has for them, and what is left. */
 static bool fill_parts(tier_plan* p, int64_t* bytes, error* why)
 {
     const config* c = p->config;
-    const int64_t N = nodes_of(p), lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
-    const int32_t copies = p->plan.placement ? p->placement.most : 1;
-    const tiers_share *graph = &p->plan.share[TIERS_GRAPH], *features = &p->plan.share[TIERS_FEATURES];
-    const tier_parts from = {N, p->parts, &p->sizes, {p->of_parts[TIERS_GRAPH], p->of_parts[TIERS_FEATURES]}, p->work, {lists, rows},
-                             c->prefer != 0};
-    int64_t taken_bytes[TIERS_KINDS];
-    ggnn_node* taken = p->total && lists ? new_rank(p, why) : NULL; /* without a limit all fit */
-    if (p->total && lists && !taken) return false;
-    for (int64_t v = 0; v < N; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
-    tier_plan_parts(p->plan.share, taken_bytes, taken, &from, p->total ? *bytes / copies : INT64_MAX);
-    if (graph->stored < lists || features->stored < rows)
+    const int64_t N = p->nodes, lists = ggnn_fill_ratio(c->store_graph, N), rows = ggnn_fill_ratio(c->store_features, N);
+    const bool limited = p->total != INT64_MAX; /* else all fit, in turn */
+    int64_t left[COMM_RANKS_MAX];
+    ggnn_node* taken = limited && lists ? new_rank(p, why) : NULL;
+    if (limited && lists && !taken) return false;
+    for (int64_t v = 0; lists && v < N; v++) p->work[p->of_parts[TIERS_GRAPH][v]] = (ggnn_node)v;
+    const ggnn_parts from = {&p->sizes, p->of_parts[TIERS_GRAPH], p->work, p->of_parts[TIERS_FEATURES], lists, rows,
+                             limited ? *bytes : INT64_MAX, p->parts, p->plan.placement ? p->placement.most : 1, c->prefer != 0};
+    const ggnn_parts_fill fill = ggnn_fill_parts(taken, left, &from, N);
+    p->plan.share[TIERS_GRAPH] = (tiers_share){fill.list_rank, fill.lists, NULL, 0};
+    p->plan.share[TIERS_FEATURES] = (tiers_share){fill.row_rank, fill.rows, NULL, 0};
+    *bytes -= fill.list_bytes + fill.row_bytes;
+    if (fill.lists < lists || fill.rows < rows)
         tier_plan_note(p, "--store-graph %g, --store-features %g: %" PRId64 " of %" PRId64 " lists and %" PRId64 " of %" PRId64
                        " rows are stored, as the device has no room for more (--reserve-bytes %" PRId64 " stay free)",
-                       c->store_graph, c->store_features, graph->stored, lists, features->stored, rows, c->reserve_bytes);
-    *bytes -= (taken_bytes[TIERS_GRAPH] + taken_bytes[TIERS_FEATURES]) * copies;
+                       c->store_graph, c->store_features, fill.lists, lists, fill.rows, rows, c->reserve_bytes);
     return true;
 }
 
@@ -572,10 +542,10 @@ static bool fill_dual(tier_plan* p, int64_t budget, error* why)
     ggnn_node *rows = new_rank(p, why), *lists = rows ? new_rank(p, why) : NULL;
     if (!lists) return false;
     for (int kind = 0; kind < TIERS_KINDS; kind++)
-        for (int64_t v = 0; v < nodes_of(p) && p->reach[kind] < nodes_of(p); v++)
+        for (int64_t v = 0; v < p->nodes && p->reach[kind] < p->nodes; v++)
             if (p->of_cache[kind][v] >= p->reach[kind]) p->count[kind][v] = -1;
     const ggnn_dual from = {p->count[TIERS_FEATURES], p->count[TIERS_GRAPH], p->slopes[1], p->slopes[0], &p->sizes, budget};
-    const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, nodes_of(p), p->work);
+    const ggnn_dual_fill fill = ggnn_fill_dual(rows, lists, &from, p->nodes, p->work);
     graph->cache_rank = lists;
     graph->cached = fill.lists;
     features->cache_rank = rows;
@@ -607,13 +577,17 @@ int64_t tier_plan_rankings(const tier_plan* p)
 }
 
 /* A CPU's limit is for lists, rows and rankings alone. */
-static int64_t room_of(const tier_plan* p, int64_t peak)
+int64_t tier_plan_beside(const tier_plan* p)
 {
-    const int64_t beside = p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->placement.most : 1) : 0;
-    return ggnn_fill_auto(p->total, peak + p->kept + beside, p->config->reserve_bytes);
+    return p->peaks ? tiers_overhead(p->parts, p->plan.placement ? p->placement.most : 1) : 0;
 }
 
-int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total ? room_of(p, peak) : (int64_t)1 << 30; }
+static int64_t room_of(const tier_plan* p, int64_t peak)
+{
+    return ggnn_fill_auto(p->total, peak + p->kept + tier_plan_beside(p), p->config->reserve_bytes);
+}
+
+int64_t tier_plan_room(const tier_plan* p, int64_t peak) { return p->total != INT64_MAX ? room_of(p, peak) : (int64_t)1 << 30; }
 
 static bool fill_once(tier_plan* p, int64_t peak, error* why)
 {
@@ -652,7 +626,7 @@ bool tier_plan_fill(tier_plan* p, int64_t peak, error* why)
         if (!fill_once(p, peak, why)) return false;
         forget_identities(p);
         const int64_t needed = tier_plan_rankings(p);
-        fits = !p->total || needed <= p->kept;
+        fits = p->total == INT64_MAX || needed <= p->kept;
         if (!fits) p->kept = needed;
         if (!least(p, &fits, why)) return false;
     }

@@ -27,13 +27,15 @@ typedef struct { /* all zeros: there is no plan */
     tiers_plan plan;
     const config* config;
     const task*   task;
-    comm*    comm;
+    comm*    comm;   /* NULL: a supposed plan, of which no other rank is asked */
+    int64_t  nodes;
+    ggnn_sizes sizes;
     int32_t  parts;
-    int64_t  total;  /* bytes of the device that count; 0: not known, there is no limit */
+    int32_t  sharers; /* ranks that have this device */
+    int64_t  total;  /* bytes of the device that count; INT64_MAX: there is no limit */
     int64_t  reach[TIERS_KINDS]; /* nodes that the cache may have: all, or those whose list or row this rank may read */
     bool     peaks;  /* the device has memory of its own */
     int64_t  slopes[2]; /* of lists, of rows: the options', or measured (slopes.h) before tier_plan_fill */
-    ggnn_sizes sizes;
     ranking  file;
     int64_t  from_file[TIERS_KINDS]; /* ranks below these are cached, as a dual file says */
     ggnn_placement placement;
@@ -56,6 +58,30 @@ int64_t tier_plan_room(const tier_plan* p, int64_t peak); /* bytes beside that p
 bool tier_plan_fill(tier_plan* p, int64_t peak, error* why);
 int64_t tier_plan_rankings(const tier_plan* p); /* bytes of the rankings that the filled tiers keep, each once */
 
+int64_t tier_plan_beside(const tier_plan* p);   /* and what else tiers may take of the device: ends of arrays, tables */
+
+/* How many ranks share this one's device, as those of one machine and number do: sets p->sharers. All ranks call it.
+   tier_plan_open does. */
+bool tier_plan_meet(tier_plan* p, comm* with, device* d, error* why);
+
+/* This rank's share of its device, or --device-memory. */
+int64_t tier_plan_total(const tier_plan* p, const config* c, device* d);
+
+typedef struct { /* what is known before a run: */
+    int64_t nodes;
+    ggnn_sizes sizes;
+    int32_t parts;
+    const ggnn_placement* placement; /* NULL: device i has part i */
+    int64_t total;                   /* bytes of a device for lists, rows and rankings; INT64_MAX: no limit */
+    bool    peaks;                   /* the device has memory of its own */
+    const ggnn_node* rank;           /* (nodes) the order of the parts */
+    int64_t* count[TIERS_KINDS];     /* (nodes) what all ranks' batches read; of --cache dual */
+} tier_known;
+
+/* What a run would place with the options of c, which name no ranking: opens a plan and fills it, by the very rules of the others.
+   For --explain. It asks no rank and no device. c->cache is none or dual. What `from` points to, and c, must outlive it. */
+bool tier_plan_suppose(tier_plan* p, const config* c, const tier_known* from, error* why);
+
 /* Adds to the notes, where there is room. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
@@ -63,20 +89,6 @@ __attribute__((format(printf, 2, 3)))
 void tier_plan_note(tier_plan* p, const char* format, ...);
 
 void tier_plan_close(tier_plan* p); /* all zeros is fine */
-
-typedef struct { /* what parts of one room are to store, of N nodes */
-    int64_t nodes;
-    int32_t parts;
-    const ggnn_sizes* sizes;
-    const ggnn_node* rank[TIERS_KINDS]; /* (N) hottest first; */
-    const ggnn_node* order;             /* (N) of lists the nodes in that order */
-    int64_t wanted[TIERS_KINDS];        /* so many of the hottest */
-    bool features_first;
-} tier_parts;
-
-/* Sets rank and stored of both shares: what is wanted, or what fits into a part of `room` bytes; no part has more. bytes: of the
-   fullest part of each kind. taken (N): ranks of lists, where those that are wanted do not fit by id. */
-void tier_plan_parts(tiers_share share[TIERS_KINDS], int64_t bytes[TIERS_KINDS], ggnn_node* taken, const tier_parts* from, int64_t room);
 
 /* Bytes of so many rankings of N nodes on a device. */
 static inline int64_t tier_plan_rank_bytes(int64_t nodes, int64_t rankings) { return rankings * nodes * (int64_t)sizeof(ggnn_node); }

@@ -230,10 +230,10 @@ static bool stores(const tiers_source* from, int32_t rank, int32_t part)
     return plan ? plan->stores[rank] >> part & 1 : part == rank;
 }
 
-static int32_t source_of(const tiers_source* from, int32_t rank, int32_t part)
+static int32_t source_of(const tiers_plan* plan, int32_t rank, int32_t part)
 {
-    const ggnn_placement* plan = from->plan ? from->plan->placement : NULL;
-    return plan ? plan->source[rank][part] : part;
+    const ggnn_placement* placed = plan ? plan->placement : NULL;
+    return placed ? placed->source[rank][part] : part;
 }
 
 /* ==== parts ===================================================================================================== */
@@ -384,7 +384,7 @@ static bool lay_out(layouts* y, tiers* t, const tiers_source* from, int64_t* bou
         const tiers_share* s = from->plan ? &from->plan->share[kind] : NULL;
         ggnn_layout at = {0};
         ggnn_fault fault;
-        if (s) at = (ggnn_layout){s->cache_rank, s->cached, s->rank, NULL, s->stored, t->parts};
+        if (s) at = tiers_layout(s, t->parts);
         else if (ggnn_layout_owners(&at, t->owned, bound, from->owners, NULL, nodes, t->parts, &fault) != GGNN_OK)
             return error_set(why, "parts: %s", fault.what);
         y->cut[kind] = (cutter){from, (tiers_kind)kind, at};
@@ -466,7 +466,7 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
     t->borrowed = t->source ? memory_new(2 * slots * sizeof *t->borrowed, "tables of parts", why) : NULL;
     holding* all = t->borrowed ? memory_new(ranks * holding_bytes(t), "places of parts", why) : NULL;
     if (!all) return false;
-    for (int32_t p = 0; p < t->parts; p++) t->source[p] = (int16_t)source_of(from, t->local_rank, p);
+    for (int32_t p = 0; p < t->parts; p++) t->source[p] = (int16_t)source_of(from->plan, t->local_rank, p);
     part_tables table = tables_of(t->host_tables, slots);
     bool good = lay_out(&y, t, from, table.bound, why) && fill_tiers(t, &y, &table, all, why);
     memory_free(all);
@@ -485,21 +485,13 @@ static bool open_split(tiers* t, const tiers_source* from, error* why)
 
 /* ==== bytes, counts ============================================================================================= */
 
-/* Does the part own v? Of ranges near enough for a count of bytes. */
-static bool owns(const tiers_source* from, int64_t v, int32_t part, int32_t parts)
-{
-    const int64_t N = from->graph.num_nodes;
-    if (from->owners == GGNN_OWNER_RANGE) return v >= N * part / parts && v < N * (part + 1) / parts;
-    return part == (from->owners == GGNN_OWNER_HASH ? ggnn_owner_hash(v, parts) : (int32_t)(v % parts));
-}
-
 int64_t tiers_bytes(const tiers_source* from, int32_t part, int32_t parts)
 {
     const int64_t N = from->graph.num_nodes;
     const int64_t* indptr = from->graph.whole.indptr;
     piece own = {0, 0, 0};
     for (int64_t v = 0; v < N; v++) {
-        if (!owns(from, v, part, parts)) continue;
+        if (ggnn_owner_of(v, from->owners, NULL, N, parts) != part) continue;
         own.nodes++;
         own.edges += indptr[v + 1] - indptr[v];
     }
@@ -517,12 +509,15 @@ int64_t tiers_overhead(int32_t parts, int32_t stored)
     return (stored + 1) * (int64_t)PIECE + (int64_t)tables_of(NULL, (size_t)parts + 2).bytes + 128;
 }
 
-static tiers_reads by_tier(const tiers* t, const int64_t* slot)
+/* Of device `me`, which reads part p from device source[p]. */
+static tiers_reads by_tier(const int64_t* slot, const int16_t* source, int32_t me, int32_t parts)
 {
-    tiers_reads sum = {slot[t->parts + 1], 0, 0, slot[t->parts]};
-    for (int32_t p = 0; p < t->parts; p++) *(t->source[p] == t->local_rank ? &sum.own : &sum.peer) += slot[p];
+    tiers_reads sum = {slot[parts + 1], 0, 0, slot[parts]};
+    for (int32_t p = 0; p < parts; p++) *(source[p] == me ? &sum.own : &sum.peer) += slot[p];
     return sum;
 }
+
+static tiers_reads counted(const tiers* t, const int64_t* slot) { return by_tier(slot, t->source, t->local_rank, t->parts); }
 
 static tiers_reads list_bytes(tiers_reads lists, tiers_reads edges)
 {
@@ -543,9 +538,9 @@ tiers_count tiers_counted(const tiers* t, tiers_kind kind)
     const size_t slots = (size_t)t->parts + 2;
     int64_t* copy = tables_of(t->host_tables, slots).counts;
     const int64_t* counts = device_read(t->device, copy, tables_of(t->tables, slots).counts, 3 * slots * sizeof *copy);
-    sum.read = by_tier(t, kind == TIERS_FEATURES ? counts + slots : counts);
+    sum.read = counted(t, kind == TIERS_FEATURES ? counts + slots : counts);
     if (kind == TIERS_FEATURES) sum.read_bytes = tiers_row_bytes(t, sum.read);
-    else sum.read_bytes = list_bytes(sum.read, by_tier(t, counts + 2 * slots));
+    else sum.read_bytes = list_bytes(sum.read, counted(t, counts + 2 * slots));
     return sum;
 }
 
@@ -560,22 +555,24 @@ tiers_reads tiers_reads_since(tiers_reads now, tiers_reads before)
     return (tiers_reads){now.cache - before.cache, now.own - before.own, now.peer - before.peer, now.host - before.host};
 }
 
+void tiers_by_slot(int64_t* slot, const ggnn_layout* at, const int64_t* count, int64_t nodes)
+{
+    memset(slot, 0, ((size_t)at->parts + 2) * sizeof *slot);
+    for (int64_t v = 0; v < nodes; v++) slot[ggnn_locate(at, v).slot] += count ? count[v] : 1;
+}
+
 tiers_reads tiers_plan_reads(const tiers_plan* plan, tiers_kind kind, const int64_t* count, int64_t nodes, int32_t me,
                              int32_t parts, int64_t* from)
 {
-    const tiers_share* s = &plan->share[kind];
-    tiers_reads reads = {0, 0, 0, 0};
-    for (int64_t v = 0; v < nodes; v++) {
-        const int64_t h = s->rank ? s->rank[v] : v;
-        if ((s->cache_rank ? s->cache_rank[v] : v) < s->cached) reads.cache += count[v];
-        else if (h >= s->stored) reads.host += count[v];
-        else {
-            const int32_t part = (int32_t)(h % parts), source = plan->placement ? plan->placement->source[me][part] : part;
-            *(source == me ? &reads.own : &reads.peer) += count[v];
-            if (from) from[source] += count[v];
-        }
+    const ggnn_layout at = tiers_layout(&plan->share[kind], parts);
+    int64_t slot[COMM_RANKS_MAX + 2];
+    int16_t source[COMM_RANKS_MAX];
+    tiers_by_slot(slot, &at, count, nodes);
+    for (int32_t p = 0; p < parts; p++) {
+        source[p] = (int16_t)source_of(plan, me, p);
+        if (from) from[source[p]] += slot[p];
     }
-    return reads;
+    return by_tier(slot, source, me, parts);
 }
 
 void tiers_rows_from(const tiers* t, int64_t from[GGNN_DEVICES_MAX])

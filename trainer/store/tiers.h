@@ -125,6 +125,19 @@ int64_t tiers_overhead(int32_t parts, int32_t stored);
 tiers_count tiers_counted(const tiers* t, tiers_kind kind);
 void        tiers_start_counting(tiers* t);
 
+/* Where one kind of a plan lies, of so many parts. */
+static inline ggnn_layout tiers_layout(const tiers_share* s, int32_t parts)
+{
+    const ggnn_layout at = {s->cache_rank, s->cached, s->rank, NULL, s->stored, parts};
+    return at;
+}
+
+/* Of count[v] reads of each of N nodes, how many go to each slot of a layout: parts, host tier, own cache. */
+void tiers_by_slot(int64_t* slot,        /* (parts + 2) overwritten */
+                   const ggnn_layout* at,
+                   const int64_t* count, /* (nodes) NULL: ones */
+                   int64_t nodes);
+
 /* The same before anything is read, from the plan alone: of count[v] reads of each of N nodes by device `me` of `parts`
    devices, how many go where. from (parts): those of parts, by the device that they are read from, added to; or NULL. What
    --explain and ggnn-bench store predict. */
